@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/base/buf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void die_of_memory(void)
+{
+    static const char text[] = "shoal: out of memory\n";
+    (void)!write(2, text, sizeof text - 1);
+    abort();
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+    void *p = calloc(n ? n : 1, size ? size : 1);
+    if (!p)
+        die_of_memory();
+    return p;
+}
+
+void *xrealloc(void *p, size_t n, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(n ? n : 1, size, &bytes) || !(p = realloc(p, bytes)))
+        die_of_memory();
+    return p;
+}
+
+char *xstrdup(const char *s)
+{
+    size_t n = strlen(s) + 1;
+    return memcpy(xcalloc(n, 1), s, n);
+}
+
+static void reserve(struct buf *b, size_t more)
+{
+    size_t need = b->len + more + 1;
+    if (need <= b->cap)
+        return;
+    size_t cap = b->cap ? b->cap : 256;
+    while (cap < need)
+        cap *= 2;
+    b->data = xrealloc(b->data, cap, 1);
+    b->cap = cap;
+}
+
+void buf_add(struct buf *b, const void *data, size_t len)
+{
+    reserve(b, len);
+    if (len)
+        memcpy(b->data + b->len, data, len);
+    b->len += len;
+    b->data[b->len] = '\0';
+}
+
+void buf_printf(struct buf *b, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    if (n < 0)
+        return;
+    reserve(b, (size_t)n);
+    va_start(ap, fmt);
+    vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
+    va_end(ap);
+    b->len += (size_t)n;
+}
+
+int buf_read_file(struct buf *b, const char *path, struct err *e)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return err_errno(e, "%s", path);
+    char chunk[65536];
+    size_t n;
+    while ((n = fread(chunk, 1, sizeof chunk, f)) > 0)
+        buf_add(b, chunk, n);
+    int bad = ferror(f) ? errno : 0;
+    fclose(f);
+    if (bad) {
+        errno = bad;
+        return err_errno(e, "%s", path);
+    }
+    buf_add(b, "", 0);
+    return 0;
+}
+
+static int sync_parent(const char *path)
+{
+    char *dir = xstrdup(path);
+    char *slash = strrchr(dir, '/');
+    if (slash)
+        slash[slash == dir ? 1 : 0] = '\0';
+    int fd = open(slash ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int rc = fd < 0 ? -1 : fsync(fd);
+    if (fd >= 0)
+        close(fd);
+    free(dir);
+    return rc;
+}
+
+static int write_all(int fd, const char *data, size_t len)
+{
+    while (len) {
+        ssize_t n = write(fd, data, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        data += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+int buf_write_file(const char *path, const void *data, size_t len, struct err *e)
+{
+    struct buf tmp = {0};
+    buf_printf(&tmp, "%s.tmp", path);
+    int fd = open(tmp.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    int bad = fd < 0 || write_all(fd, data, len) || fsync(fd);
+    int saved = errno;
+    if (fd >= 0 && close(fd) && !bad) {
+        bad = 1;
+        saved = errno;
+    }
+    if (!bad && (rename(tmp.data, path) || sync_parent(path))) {
+        bad = 1;
+        saved = errno;
+    }
+    if (bad && fd >= 0)
+        unlink(tmp.data);
+    buf_free(&tmp);
+    errno = saved;
+    return bad ? err_errno(e, "write %s", path) : 0;
+}
+
+void buf_free(struct buf *b)
+{
+    free(b->data);
+    *b = (struct buf){0};
+}

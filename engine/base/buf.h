@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A growing byte buffer for text and frames. Zeroed is valid and empty; the text is always NUL-terminated once written to.
+ */
+#ifndef SHOAL_BASE_BUF_H
+#define SHOAL_BASE_BUF_H
+
+#include <stddef.h>
+
+#include "engine/base/err.h"
+
+struct buf {
+    char *data;
+    size_t len, cap;
+};
+
+/* Append bytes or formatted text. Out of memory aborts the process: the service is crash-only and loses nothing. */
+void buf_add(struct buf *b, const void *data, size_t len);
+void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Whole file into b (appended). ERR_IO names the path. */
+int buf_read_file(struct buf *b, const char *path, struct err *e);
+/* Writes path.tmp, fsyncs, renames over path, fsyncs the directory: the file is old or new, never half. */
+int buf_write_file(const char *path, const void *data, size_t len, struct err *e);
+void buf_free(struct buf *b);
+
+/* malloc and friends that abort on exhaustion, with zeroed memory. */
+void *xcalloc(size_t n, size_t size);
+void *xrealloc(void *p, size_t n, size_t size);
+char *xstrdup(const char *s);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Errors. Functions that can fail return int: 0 is success; negative is fatal here, forward it unchanged (err_prefix adds
+ * context on the way up: "job 7: window 3: ..."); positive is a condition documented for that one function.
+ */
+#ifndef SHOAL_BASE_ERR_H
+#define SHOAL_BASE_ERR_H
+
+#include <stdarg.h>
+
+enum err_code {
+    ERR_NONE = 0,
+#define ERR(name, number, text) ERR_##name = number,
+#include "schemas/errors.def"
+#undef ERR
+};
+
+/* Owned by the caller, usually on its stack. A zeroed struct err is valid and means "no error". */
+struct err {
+    enum err_code code;
+    char msg[1000];
+};
+
+/* Sets code and message; returns -code so that callers can write `return err_set(e, ...)`. */
+int err_set(struct err *e, enum err_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Puts "<text>: " before the message; returns -e->code. */
+int err_prefix(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* ERR_IO with strerror(errno): "<text>: No such file or directory". */
+int err_errno(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The short text of a code, for tables and JSON ("bad topology"), and its symbolic name ("TOPOLOGY"). */
+const char *err_text(enum err_code code);
+const char *err_name(enum err_code code);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Log lines on stderr: "<N>" priority prefix (as systemd reads it) when stderr is not a terminal, then key=value text.
+ * Only daemon and worker log; library code returns errors.
+ */
+#ifndef SHOAL_BASE_LOG_H
+#define SHOAL_BASE_LOG_H
+
+enum log_level { LOG_ERROR = 3, LOG_WARNING = 4, LOG_INFO = 6, LOG_DEBUG = 7 };
+
+/* Lines above this level are dropped; LOG_INFO at start. `program` must outlive the process's logging. */
+void log_setup(const char *program, enum log_level max);
+void log_line(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One molecular system: topology expanded over all molecules, with A and B states, plus start coordinates. Made by
+ * engine/io (top_read, gro_read); immutable after that. Units: nm, ps, kJ/mol, e, u, radians. Atom indices are 0-based.
+ *
+ * A bonded entry's parameters are [state]: 0 = A, 1 = B. Entries whose states differ are perturbed (driven by the bonded
+ * lambda). Force constants have the factor convention of GROMACS (harmonic: V = k/2 (x - x0)^2).
+ */
+#ifndef SHOAL_ENGINE_SYSTEM_H
+#define SHOAL_ENGINE_SYSTEM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/base/err.h"
+
+struct lj {
+    double c6, c12; /* V = c12/r^12 - c6/r^6 */
+};
+
+struct atom {
+    int type[2];      /* atom type in A and B */
+    double charge[2];
+    double mass[2];
+    int molecule;     /* index into system.molecules */
+    int residue;      /* residue number as in the topology */
+    char name[8], resname[8];
+};
+
+struct molecule {
+    int first, count; /* atoms */
+    int kind;         /* index into system.kinds */
+};
+
+struct molecule_kind {
+    char name[64]; /* moleculetype, as in the topology */
+};
+
+struct bond { int atom[2]; double r0[2], k[2]; };                 /* harmonic; constraints = none keeps it */
+struct angle { int atom[3]; double theta0[2], k[2], ub_r0[2], ub_k[2]; bool urey_bradley; };
+struct dihedral { int atom[4]; double phi0[2], k[2]; int multiplicity; bool improper; }; /* k (1 + cos(n phi - phi0));
+                         improper: periodic improper (funct 4); multiplicity is the same in both states */
+struct rb_dihedral { int atom[4]; double c[2][6]; };              /* sum c_n cos^n(psi), psi = phi - 180 degrees */
+struct improper { int atom[4]; double xi0[2], k[2]; };            /* harmonic improper (funct 2) */
+struct pair14 { int atom[2]; struct lj lj[2]; double qq[2]; };    /* LJ-14 and Coulomb-14; qq = fudgeQQ qi qj (funct 1)
+                         or fudgeQQ qi qj as given (funct 2), in e^2 */
+struct pair_nb { int atom[2]; struct lj lj; double qq; };         /* [ pairs_nb ]: plain LJ + 1/r, never cut */
+struct constraint { int atom[2]; double r0[2]; bool bonded; };    /* funct 1 (makes an exclusion bond) or 2 */
+struct settle { int oxygen, hydrogen[2]; double r_oh, r_hh; };
+struct position_restraint { int atom; double x0[3]; double k[2][3]; };
+
+struct system {
+    char name[128];
+    int natoms;
+    struct atom *atoms;
+    int nmolecules;
+    struct molecule *molecules;
+    int nkinds;
+    struct molecule_kind *kinds;
+
+    int ntypes;
+    struct lj *lj; /* [ntypes * ntypes], combined by the topology's rule and [ nonbond_params ] */
+    char (*type_names)[16];
+
+    int nbonds; struct bond *bonds;
+    int nangles; struct angle *angles;
+    int ndihedrals; struct dihedral *dihedrals;
+    int nrb_dihedrals; struct rb_dihedral *rb_dihedrals;
+    int nimpropers; struct improper *impropers;
+    int npairs14; struct pair14 *pairs14;
+    int npairs_nb; struct pair_nb *pairs_nb;
+    int nconstraints; struct constraint *constraints;
+    int nsettles; struct settle *settles;
+    int nposition_restraints; struct position_restraint *position_restraints; /* x0 from the reference coordinates */
+
+    int *exclusion_start; /* [natoms + 1]; exclusions of atom i: exclusion[exclusion_start[i] .. exclusion_start[i+1]) */
+    int *exclusion;       /* sorted, symmetric, without the atom itself */
+
+    double (*x)[3];       /* [natoms], as read; molecules may be broken across the box */
+    double (*v)[3];       /* [natoms], NULL if the coordinate file had none; nm/ps */
+    double box[3];        /* rectangular */
+};
+
+/* Frees everything a system owns; zeroed is fine. */
+void system_close(struct system *s);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Compares two tapes, every byte of every launch, and says what differs by name. No device and no CUDA in it.
+ */
+#ifndef SHOAL_GRAPHS_CHECK_H
+#define SHOAL_GRAPHS_CHECK_H
+
+#include "graphs/tape.h"
+
+/* 0: equal. ERR_DRIFT otherwise, with launch number, kernel, field, old and new value; or the added/removed launch. */
+int check_tapes(const struct kernel_table *kernels, const struct tape *was, const struct tape *is, struct err *e);
+
+/* A span of device memory a replica's launches may point into. */
+struct span {
+    const void *start;
+    size_t bytes;
+};
+/* Every non-null FIELD_PTR of every launch lies in one of the spans, or ERR_DRIFT names kernel, field and address. */
+int check_pointers(const struct kernel_table *kernels, const struct tape *t, const struct span *spans, uint32_t nspans,
+                   struct err *e);
+
+#endif
