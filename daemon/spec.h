@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The ensemble spec: YAML text -> checked against schemas/ensemble.schema.json (embedded in the program, the one truth for
+ * keys, types, units and ranges) -> struct spec. Every error names file:line, the key, the value and what was expected,
+ * and suggests the nearest known key.
+ */
+#ifndef SHOAL_DAEMON_SPEC_H
+#define SHOAL_DAEMON_SPEC_H
+
+#include "engine/io/io.h"
+#include "engine/settings.h"
+
+struct spec {
+    char *name;
+    char *topology, *coordinates, *reference; /* file names as in the spec; reference may be NULL */
+    struct define *defines;                   /* strings owned */
+    int ndefines;
+    struct settings settings;
+    struct stage *stages;
+    int nstages;
+    int retries;                /* attempts of a failing replica beyond the first */
+    uint64_t checkpoint_every;  /* steps between checkpoints: a segment */
+};
+
+/* `file` is only for messages. On success *out is owned by the caller. ERR_SPEC. */
+int spec_parse(struct spec **out, const char *file, const char *text, size_t len, struct err *e);
+void spec_free(struct spec *s);
+/* Topology and coordinates of the spec from a source, into *sys (zeroed before). */
+int spec_system(const struct spec *s, struct source *src, struct system *sys, struct err *e);
+
+#endif
