@@ -1,0 +1,55 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# Shared by deploy/quickstart and deploy/test: the packages Shoal needs, and how it is built. Sourced by bash.
+# shellcheck disable=SC2034
+
+# To build and run Shoal.
+BUILD_PACKAGES=(gcc g++ meson ninja-build pkg-config python3 libuv1-dev libsqlite3-dev libyaml-dev libmicrohttpd-dev
+    libcurl4-openssl-dev libjansson-dev libkissfft-dev)
+# To test it: the unit test library, and the programs it is held against.
+TEST_PACKAGES=(libcmocka-dev gromacs python3-numpy python3-venv sqlite3 curl valgrind)
+
+say() { printf '%s\n' "$*" >&2; }
+
+# Installs those of the named Debian packages that are missing.
+need_packages() {
+    local missing=()
+    if ! command -v dpkg-query >/dev/null; then
+        say "deploy: this is not Debian: please make sure that these are installed: $*"
+        return 0
+    fi
+    for package in "$@"; do
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    say "deploy: installing ${missing[*]}"
+    local as_root=() log
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || { say "deploy: run as root, or install: ${missing[*]}"; return 1; }
+        as_root=(sudo)
+    fi
+    log=$(mktemp)
+    if ! { "${as_root[@]}" apt-get update -q &&
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+            apt-get install -q -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+        tail -n 30 "$log" >&2
+        say "deploy: installing packages failed"
+        return 1
+    fi
+    rm -f "$log"
+}
+
+# build_tree FOLDER [meson options]: configures once, then brings the build up to date.
+build_tree() {
+    local folder=$1
+    shift
+    PATH="$PATH:/usr/local/cuda/bin"
+    if [ -f "$folder/build.ninja" ]; then
+        meson configure "$folder" "$@" >/dev/null
+    elif ! meson setup "$folder" "$@" >"$folder.log" 2>&1; then
+        cat "$folder.log" >&2
+        return 1
+    fi
+    rm -f "$folder.log"
+    ninja -C "$folder" --quiet >&2
+}
