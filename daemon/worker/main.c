@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * shoal-worker: the program that simulates. shoald starts it with `serve`; the other commands need no daemon.
+ */
+#include "daemon/worker/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/base/log.h"
+
+static const struct command {
+    const char *name, *help;
+    int (*main)(int argc, char **argv);
+} commands[] = {
+    {"version", "print the version", version_main},
+};
+
+#define COMMAND_COUNT (sizeof commands / sizeof *commands)
+
+int exit_code_of(const struct err *e)
+{
+    switch (e->code) {
+    case ERR_NONE:
+        return EXIT_OK;
+    case ERR_SPEC:
+    case ERR_TOPOLOGY:
+    case ERR_COORDINATES:
+    case ERR_UNSUPPORTED:
+        return EXIT_SPEC;
+    case ERR_MISSING_FILE:
+    case ERR_IO:
+        return EXIT_NO_INPUT;
+    case ERR_USAGE:
+        return EXIT_USAGE;
+    case ERR_INTERNAL:
+    case ERR_MEMORY:
+    case ERR_DRIFT:
+        return EXIT_INTERNAL;
+    case ERR_DEVICE:
+    case ERR_NONFINITE:
+    case ERR_CONSTRAINT:
+    case ERR_OVERFLOW:
+    case ERR_CHECKPOINT:
+    case ERR_DATABASE:
+    case ERR_NOT_FOUND:
+    case ERR_FORBIDDEN:
+    case ERR_CONFLICT:
+    case ERR_BUSY:
+    case ERR_UNREACHABLE:
+    case ERR_PROTOCOL:
+    case ERR_ESTIMATE:
+    case ERR_CANCELLED:
+        return EXIT_FAILED;
+    }
+    return EXIT_INTERNAL;
+}
+
+int exit_with(const char *command, const struct err *e)
+{
+    fprintf(stderr, "shoal %s: %s\n", command, e->msg);
+    return exit_code_of(e);
+}
+
+int version_main(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    puts("shoal-worker " SHOAL_VERSION);
+    return EXIT_OK;
+}
+
+static int usage(FILE *to)
+{
+    fputs("usage: shoal-worker COMMAND [OPTIONS]\n", to);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].help);
+    return to == stdout ? EXIT_OK : EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    log_setup("shoal-worker", LOG_INFO);
+    if (argc < 2)
+        return usage(stderr);
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+        return usage(stdout);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (!strcmp(argv[1], commands[i].name))
+            return commands[i].main(argc - 1, argv + 1);
+    fprintf(stderr, "shoal-worker: no command '%s'\n", argv[1]);
+    return usage(stderr);
+}
