@@ -42,8 +42,9 @@ struct dihedral { int atom[4]; double phi0[2], k[2]; int multiplicity; bool impr
                          improper: periodic improper (funct 4); multiplicity is the same in both states */
 struct rb_dihedral { int atom[4]; double c[2][6]; };              /* sum c_n cos^n(psi), psi = phi - 180 degrees */
 struct improper { int atom[4]; double xi0[2], k[2]; };            /* harmonic improper (funct 2) */
-struct pair14 { int atom[2]; struct lj lj[2]; double qq[2]; };    /* LJ-14 and Coulomb-14; qq = fudgeQQ qi qj (funct 1)
-                         or fudgeQQ qi qj as given (funct 2), in e^2 */
+struct pair14 { int atom[2]; struct lj lj[2]; double qq[2], qq_cross; }; /* LJ-14 and Coulomb-14; qq = fudgeQQ qi qj
+                         (funct 1) or fudgeQQ qi qj as given (funct 2), in e^2. qq_cross = fudgeQQ (qi[A] qj[B] +
+                         qi[B] qj[A]) / 2: charges are scaled, so a pair between A and B is quadratic in lambda */
 struct pair_nb { int atom[2]; struct lj lj; double qq; };         /* [ pairs_nb ]: plain LJ + 1/r, never cut */
 struct constraint { int atom[2]; double r0[2]; bool bonded; };    /* funct 1 (makes an exclusion bond) or 2 */
 struct settle { int oxygen, hydrogen[2]; double r_oh, r_hh; };
