@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Log lines on stderr: "<N>" priority prefix (as systemd reads it) when stderr is not a terminal, then key=value text.
- * Only daemon and worker log; library code returns errors.
+ * Only daemon and worker log; library code returns errors. (sm.c traces moves at debug level.)
  */
 #ifndef SHOAL_BASE_LOG_H
 #define SHOAL_BASE_LOG_H

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graphs/dev_open.h"
+
+int dev_cuda_open(struct dev **out, uint32_t ordinal, struct kernel_table kernels, struct err *e)
+{
+    return err_set(e, ERR_DEVICE, "cuda:%u: this build has no CUDA device (nvcc was not found)", ordinal);
+}

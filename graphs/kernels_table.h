@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Defines the kernel table of a list, in one C file:
+ *
+ *   #include "engine/kernels.h"                  (which names KERNELS_DEF and includes graphs/kernels.h)
+ *   #define KERNELS_TABLE engine_kernels
+ *   #include "graphs/kernels_table.h"            const struct kernel_table engine_kernels
+ *
+ * Each kernel needs   void cpu_<kernel>(const struct launch *, const struct args_<kernel> *);   (declared by kernels.h)
+ * and may have        extern "C" __global__ void cuda_<kernel>(struct args_<kernel>);
+ * The CUDA symbols are weak: a row says NULL where the object is not linked in (link static libraries of .cu files
+ * whole). A CPU function works on the launch's whole grid.
+ */
+#define F(type, name) {#name, FIELD_##type},
+#define K(kernel, fields_)                                                                                             \
+    extern void cuda_##kernel(struct args_##kernel args) __attribute__((weak));                                        \
+    static const struct field fields_of_##kernel[] = {fields_};                                                        \
+    static void call_##kernel(const struct launch *launch, const void *args)                                           \
+    {                                                                                                                  \
+        cpu_##kernel(launch, args);                                                                                    \
+    }
+#include KERNELS_DEF
+#undef K
+#undef F
+
+static const struct kernel kernel_rows[] = {
+#define F(type, name)
+#define K(kernel, fields_)                                                                                             \
+    {#kernel,                                                                                                          \
+     sizeof(struct args_##kernel),                                                                                     \
+     sizeof fields_of_##kernel / sizeof fields_of_##kernel[0],                                                         \
+     fields_of_##kernel,                                                                                               \
+     call_##kernel,                                                                                                    \
+     (const void *)cuda_##kernel},
+#include KERNELS_DEF
+#undef K
+#undef F
+};
+
+const struct kernel_table KERNELS_TABLE = {kernel_rows, KERNEL_COUNT};
