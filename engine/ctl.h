@@ -1,48 +1,88 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The control block of a replica, in device memory: everything a launch depends on that changes with the step. Kernels
- * read and write it; launch arguments never hold such values. Plain data, 8-byte fields first.
+ * The control block of one replica, in device memory: everything that changes from step to step, so that no launch argument
+ * has to. Kernels read it through a pointer; the last launch of every tape (`report`) copies what the host wants into mapped
+ * memory and bumps the ticket there.
  *
- * Kernels do nothing while `flags` is not zero: the state stays that of the last whole step.
+ * Rules: every kernel but `report` returns at once when ctl.halt is set. The first kernel that meets an error sets it
+ * (ctl_halt). A tape changes x and v only after its force evaluation, or keeps what is needed to go back; so a list that
+ * overflows leaves the state of the last whole step, and the tape can be submitted again after growing.
  */
 #ifndef SHOAL_ENGINE_CTL_H
 #define SHOAL_ENGINE_CTL_H
 
 #include <stdint.h>
 
+#include "engine/math/fn.h"
+#include "engine/settings.h"
 #include "engine/sim.h"
 
-enum ctl_flag {
-    CTL_LIST_OVERFLOW = 1, /* a list is larger than its buffer: list.need_* say what it wants */
-    CTL_FORCE_OVERFLOW = 2,
-    CTL_CONSTRAINT = 4,
-    CTL_NONFINITE = 8,
-};
-
-/* What an evaluation with energies adds up. Units of 2^-32 kJ/mol. Cleared before such an evaluation. */
-struct ctl_sums {
-    int64_t energy[TERM_COUNT];
-    int64_t dvdl[LAMBDA_COUNT];
-    int64_t virial[9];           /* Xi = -1/2 sum r x f, without constraint forces and dispersion correction */
-    int64_t dispersion_virial;   /* each diagonal element of the dispersion correction's Xi */
-};
-
-struct ctl_list {
-    double built_box[3]; /* box when the list was built, nm; 0: no list yet, which forces a build */
-    uint64_t builds;
-    uint32_t rebuild;    /* set by list_check for list_build */
-    uint32_t clusters, entries, pairs; /* in the list now */
-    uint32_t need_entries, need_pairs; /* capacities wanted at an overflow */
+enum halt {
+    HALT_NONE,
+    HALT_LIST,       /* a list is too short: grow and go on; where[0]: which (meaning is the owner's), value: needed */
+    HALT_NONFINITE,  /* where[0]: atom */
+    HALT_CONSTRAINT, /* where: the two atoms; value: relative deviation left */
+    HALT_OVERFLOW    /* contributions were clamped in dynamics; value: how many */
 };
 
 struct ctl {
-    double box[3];                /* nm */
-    double lambda[LAMBDA_COUNT];  /* of the window the replica is in */
-    struct ctl_list list;
-    struct ctl_sums sums;
-    uint64_t clamped;             /* pair forces clamped since last cleared: fatal in dynamics, fine when minimizing */
-    uint32_t window;
-    uint32_t flags;               /* enum ctl_flag */
+    uint64_t step;     /* timesteps since the replica began */
+    uint64_t done;     /* tapes carried out to the end, of any kind */
+    uint64_t seed;     /* random-number key, see engine/math/philox.h */
+    double box[3];     /* nm */
+    double lambda[LAMBDA_COUNT];
+    uint32_t replica;
+    uint32_t window;   /* the window lambda belongs to */
+
+    uint32_t halt;     /* enum halt */
+    uint32_t where[2];
+    uint32_t pending;  /* velocity Verlet: v still lacks the second half kick of the last step */
+    uint32_t moving;   /* 1 once a timestep was carried out */
+    uint32_t trial;    /* x is a trial (barostat, minimizer): report goes back to x_old/box_old when halted */
+    double value;
+
+    /* sums of one evaluation in fixed point (engine/math/fixed.h), cleared by the `clear` kernel */
+    int64_t energy[TERM_COUNT];
+    int64_t dvdl[LAMBDA_COUNT];
+    int64_t virial[9];            /* Xi = -1/2 sum r x f, row r, column f */
+    uint64_t overflow;            /* contributions clamped (forces, own energies; not foreign windows) */
+
+    /* of the last SIM_SAMPLE, double */
+    double kinetic;               /* kJ/mol */
+    double mass_dvdl;             /* dEkin/dlambda */
+    double constraint_dvdl;
+    double constraint_virial[9];
+
+    /* Monte Carlo barostat */
+    double box_old[3];
+    double energy_old;            /* kJ/mol, before the move */
+    double volume_scale;          /* nm^3: largest volume change tried */
+    uint64_t barostat_moves;      /* tried since the replica began */
+    uint32_t barostat_tried, barostat_accepted; /* since volume_scale was adapted */
+
+    /* steepest descent */
+    uint32_t min_steps;           /* 0: nothing evaluated yet */
+    uint32_t min_converged;       /* largest force below tolerance, or the step can shrink no more */
+    double min_step_size;         /* nm */
+    double min_energy;            /* kJ/mol, of the best x */
+    double min_max_force;         /* kJ/mol/nm, of the best x */
+};
+
+/* The first error wins. On the CPU a replica's kernels run on one thread; on a GPU the caller has one thread do it. */
+MATH_FN void ctl_halt(struct ctl *c, uint32_t why, uint32_t where0, uint32_t where1, double value)
+{
+    if (c->halt)
+        return;
+    c->halt = why;
+    c->where[0] = where0;
+    c->where[1] = where1;
+    c->value = value;
+}
+
+/* Mapped memory of one replica: written by `report`, read by the host. `ticket` is bumped last, with release order. */
+struct report {
+    uint64_t ticket; /* tapes that have come to their end, halted ones too */
+    struct ctl ctl;
 };
 
 #endif

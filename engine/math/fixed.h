@@ -1,55 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Fixed point. Forces and energies are rounded to whole multiples of 2^-32 before they are summed, so that the order of
- * the summands cannot change a sum. Sums in memory are int64. Sums in registers may be doubles that hold such multiples
- * (exact while below 2^21). A force component is clamped at +-FORCE_LIMIT first and the clamping is counted.
+ * Fixed point: forces, energies, virials and dU/dlambda are summed as 64-bit integers, so that the order of a sum does not
+ * matter. A contribution is rounded to the scale below before it is added; sums are exact as long as they stay below 2^31
+ * units. A contribution beyond its limit is clamped, and the caller counts it (ctl.overflow): an error in dynamics,
+ * harmless in minimization and in foreign windows.
  */
 #ifndef SHOAL_ENGINE_MATH_FIXED_H
 #define SHOAL_ENGINE_MATH_FIXED_H
 
+#include <math.h>
 #include <stdint.h>
 
-#ifdef __CUDACC__
-#define MATH_FN static inline __host__ __device__
-#else
-#define MATH_FN static inline __attribute__((always_inline))
-#endif
+#include "engine/math/fn.h"
 
-/* a * b + c: fused where the machine does it in one instruction. Code that must give the same bits in two places spells
- * it out, and is compiled with -ffp-contract=off. */
-#if defined(__FMA__) || defined(__CUDACC__)
-#define MATH_FMA(a, b, c) __builtin_fma(a, b, c)
-#else
-#define MATH_FMA(a, b, c) ((a) * (b) + (c))
-#endif
+#define FIXED_SCALE 4294967296.0     /* 2^32 per kJ/mol/nm (forces) and per kJ/mol (energies, virials, dU/dlambda) */
+#define FIXED_FORCE_LIMIT 262144.0   /* 2^18 kJ/mol/nm: the largest single contribution to a force component */
+#define FIXED_ENERGY_LIMIT 1048576.0 /* 2^20 kJ/mol: the largest contribution of one pair or term */
+#define FIXED_TOTAL_LIMIT 1073741824.0 /* 2^30 kJ/mol: the largest contribution of a whole sum (PME, self energies) */
 
-#define FIXED_ONE 4294967296.0     /* 2^32: units of fixed point per kJ/mol or kJ/mol/nm */
-#define FIXED_MAGIC 1572864.0      /* 1.5 * 2^20: adding and taking it away rounds to a multiple of 2^-32, |v| < 2^19 */
-#define FORCE_LIMIT 262144.0       /* 2^18 kJ/mol/nm, for one pair or term */
-#define ENERGY_LIMIT 67108864.0    /* 2^26 kJ/mol, for one pair or term */
-
-/* v rounded to a multiple of 2^-32, as a double; |v| < 2^19. */
-MATH_FN double fixed_round(double v)
+/* Nearest multiple of the scale, clamped to +-limit; NaN becomes -limit. */
+MATH_FN int64_t fixed_clamped(double value, double limit)
 {
-    return (v + FIXED_MAGIC) - FIXED_MAGIC;
+    return (int64_t)rint(fmin(fmax(value, -limit), limit) * FIXED_SCALE);
 }
 
-MATH_FN double math_clamp(double v, double limit)
+/* 1 when fixed_clamped() clamps (NaN too), else 0. */
+MATH_FN uint32_t fixed_beyond(double value, double limit)
 {
-    v = v > -limit ? v : -limit; /* also maps NaN to -limit: seen as clamped */
-    return v < limit ? v : limit;
+    return !(fabs(value) <= limit);
 }
 
-/* v in units of 2^-32, rounded to nearest; |v| < 2^31. */
-MATH_FN int64_t fixed_from(double v)
+MATH_FN double fixed_value(int64_t sum)
 {
-    double s = v * FIXED_ONE;
-    return (int64_t)(s + (s < 0 ? -0.5 : 0.5));
-}
-
-MATH_FN double fixed_to(int64_t v)
-{
-    return (double)v * (1.0 / FIXED_ONE);
+    return (double)sum * (1.0 / FIXED_SCALE);
 }
 
 #endif
