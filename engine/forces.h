@@ -6,9 +6,9 @@
  *   struct forces          per model: read-only parameters in device memory of its own (a span of every replica)
  *   struct forces_replica  per replica: where its arrays are in the replica's arena, and how large they are
  *
- * Before the launches run, the caller's launches have cleared the forces (and ctl->sums and u_window when energies are
- * asked for). These launches add to: f; ctl->sums (energies only); u_window[k], the lambda-dependent energy at window k
- * (samples only). U at window k minus U here is u_window[k] - u_window[ctl->window], so terms common to all may be left out.
+ * Before them the caller's `clear` has run. They add to f, to the sums in ctl (with energies) and to u_window[k], the
+ * lambda-dependent energy at window k (samples). U at window k minus U here is u_window[k] - u_window[ctl->window], so what
+ * is common to all windows may be left out.
  */
 #ifndef SHOAL_ENGINE_FORCES_H
 #define SHOAL_ENGINE_FORCES_H
@@ -38,17 +38,17 @@ struct forces_arrays {
 
 /* Capacities that may have to grow. */
 struct forces_caps {
-    uint32_t entries; /* of the cluster list */
-    uint32_t pairs;   /* of the alchemical pair list */
+    uint32_t entries; /* of the cluster list: halt HALT_LIST with where[0] = 0 */
+    uint32_t pairs;   /* of the alchemical pair list: where[0] = 1 */
 };
 
 /* A first guess from density and box. */
 void forces_caps_guess(const struct forces *f, struct forces_caps *caps);
-/* After CTL_LIST_OVERFLOW: capacities that hold what ctl->list asked for, with room. */
-void forces_caps_grow(struct forces_caps *caps, const struct ctl_list *list);
+/* After HALT_LIST: capacities that hold what was asked for, with room. */
+void forces_caps_grow(struct forces_caps *caps, const struct ctl *ctl);
 
-/* Bytes (a multiple of 64) a replica's block takes. Zeroed, or left from before with the same caps; when it is new, set
- * ctl->list.built_box to zero so that the list is built. */
+/* Bytes (a multiple of 64) a replica's block takes. The block must be zeroed when it is new or caps have changed: the list
+ * is then built by the next evaluation. The list is no part of a replica's state: bits do not depend on it. */
 size_t forces_bytes(const struct forces *f, const struct forces_caps *caps);
 
 enum forces_mode {
