@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where input text comes from. Readers never open paths: they ask a source for a name. The daemon's source is what the
- * client uploaded; `shoal energy` reads the disk.
+ * Reading input. Readers never open paths: they ask a source for a name. The daemon's source is what the client uploaded;
+ * the worker reads its replica's input folder; `shoal energy` reads the disk.
+ *
+ * Names are paths with forward slashes, relative to the base (the folder of the spec), normalised: no ".", no "x/..".
+ * #include "x" from file f is looked up as `<folder of f>/x`, then as `x`; a source may search include folders for either.
  */
 #ifndef SHOAL_ENGINE_IO_H
 #define SHOAL_ENGINE_IO_H
@@ -13,25 +16,47 @@
 #include "engine/system.h"
 
 struct source {
-    /* The whole text of `name` (a relative path with forward slashes, already joined to its includer's folder), owned by
-     * the source until it is closed; NULL when there is no such file. */
+    /* The whole text of a normalised name, NUL-terminated, owned by the source until it is freed; NULL: it has none. */
     const char *(*find)(struct source *s, const char *name, size_t *len);
-    /* #include "name" from file `from`: looked up first beside `from`, then as `name` itself in the source (which may
-     * search include folders). Names nobody had are collected here by the caller of find through the error text. */
+    void (*close)(struct source *s);
+    bool confined; /* refuse names above the base and absolute ones */
+    /* After ERR_MISSING_FILE: the names that were tried, best first; any one of them would do. NULL-terminated. */
+    char *wanted[3];
 };
 
+/* Uploaded files. source_memory_add copies; a later text of the same name replaces the earlier. Its names obey the same
+ * rule as includes: ERR_UNSUPPORTED for one that leaves the base. */
+struct source *source_memory_new(void);
+int source_memory_add(struct source *s, const char *name, const void *text, size_t len, struct err *e);
+/* Files below a folder; include folders are searched after it, in the order they were added. A confined source refuses
+ * names that leave the base and symbolic links that lead out of it. */
+struct source *source_disk_new(const char *base, bool confined);
+void source_disk_include(struct source *s, const char *folder);
+void source_free(struct source *s);
+
+struct source_text {
+    const char *name; /* as found, normalised; owned by the source, like the text */
+    const char *text;
+    size_t len;
+};
+/* Looks `name` up, beside the file `from` first (NULL: from the base). ERR_MISSING_FILE fills s->wanted;
+ * ERR_UNSUPPORTED for a name that leaves the base. */
+int source_open(struct source *s, const char *from, const char *name, struct source_text *out, struct err *e);
+
 struct define {
-    const char *name, *value; /* -DNAME or -DNAME=value */
+    const char *name, *value; /* -DNAME (value NULL or empty) or -DNAME=value */
 };
 
 /* Reads a GROMACS topology. Fills *s except coordinates. ERR_TOPOLOGY: "file:line: what was read, what was expected";
- * ERR_UNSUPPORTED likewise with the reason; ERR_MISSING_FILE with "file:line" and the names tried. */
+ * ERR_UNSUPPORTED likewise with the reason; ERR_MISSING_FILE with "file:line" and the names tried. On failure *s is
+ * empty. */
 int top_read(struct system *s, struct source *src, const char *name, const struct define *defines, int ndefines,
              struct err *e);
 /* Reads .gro coordinates of any decimal width into s->x, s->v, s->box and checks the atom count and names against the
- * topology (a differing name is accepted when only digits or case move; count and order are not). */
+ * topology (a name may differ in digits, punctuation and case; count and order may not). Also makes the start
+ * coordinates the position-restraint reference. ERR_COORDINATES, ERR_UNSUPPORTED, ERR_MISSING_FILE. */
 int gro_read(struct system *s, struct source *src, const char *name, struct err *e);
-/* Position-restraint reference coordinates from a second .gro (default: the start coordinates, call after gro_read). */
+/* Position-restraint reference coordinates from a second .gro; call after gro_read. */
 int gro_read_reference(struct system *s, struct source *src, const char *name, struct err *e);
 
 #endif
