@@ -22,9 +22,10 @@
 
 struct forces;
 
-/* ERR_UNSUPPORTED, ERR_TOPOLOGY, ERR_SPEC: what does not fit together. `sys` and `set` are borrowed for the lifetime. */
+/* unit: [natoms], atoms with one number are whole with each other in x. ERR_UNSUPPORTED, ERR_TOPOLOGY, ERR_SPEC: what does
+ * not fit together. `sys`, `set`, `unit` are only read here. */
 int forces_new(struct forces **out, struct dev *dev, const struct system *sys, const struct settings *set,
-               struct err *e);
+               const int32_t *unit, struct err *e);
 void forces_free(struct forces *f);
 struct span forces_span(const struct forces *f);
 
