@@ -16,6 +16,8 @@ int exit_code_of(const struct err *e);
 /* Says the error on stderr and returns its exit code. */
 int exit_with(const char *command, const struct err *e);
 
+int serve_main(int argc, char **argv);
+int bench_main(int argc, char **argv);
 int version_main(int argc, char **argv);
 
 #endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/worker/checkpoint.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const file_names[CHECKPOINT_FILES] = {"checkpoint", "checkpoint.previous"};
+
+#define MAGIC UINT64_C(0x31504b434c414853) /* "SHALCKP1" as bytes; the digit is the version of the format */
+
+enum word {
+    WORD_MAGIC,
+    WORD_WINDOW,
+    WORD_WINDOWS,
+    WORD_STAGE,
+    WORD_STAGE_STEP,
+    WORD_INDEX,
+    WORD_STATE_BYTES,
+    WORD_OFFSETS,
+    WORD_COUNT = WORD_OFFSETS + OUTPUT_COUNT
+};
+
+/* FNV-1a, 64 bits (Fowler, Noll, Vo), over 64-bit words and a byte-wise tail: guards against damage, not against
+ * forgery. */
+static uint64_t checksum(const char *data, size_t len)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    size_t i = 0;
+    for (; i + 8 <= len; i += 8) {
+        uint64_t w;
+        memcpy(&w, data + i, 8);
+        h = (h ^ le64toh(w)) * UINT64_C(0x100000001b3);
+        h ^= h >> 32;
+    }
+    for (; i < len; i++)
+        h = (h ^ (unsigned char)data[i]) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+static void put_word(struct buf *out, uint64_t value)
+{
+    uint64_t w = htole64(value);
+    buf_add(out, &w, sizeof w);
+}
+
+static uint64_t word_at(const char *data, size_t index)
+{
+    uint64_t w;
+    memcpy(&w, data + 8 * index, sizeof w);
+    return le64toh(w);
+}
+
+static void encode(const struct checkpoint *c, struct buf *out)
+{
+    const uint64_t words[WORD_OFFSETS] = {
+        [WORD_MAGIC] = MAGIC,
+        [WORD_WINDOW] = c->window,
+        [WORD_WINDOWS] = c->windows,
+        [WORD_STAGE] = c->stage,
+        [WORD_STAGE_STEP] = c->stage_step,
+        [WORD_INDEX] = c->index,
+        [WORD_STATE_BYTES] = c->state.len,
+    };
+    for (int i = 0; i < WORD_OFFSETS; i++)
+        put_word(out, words[i]);
+    for (int i = 0; i < OUTPUT_COUNT; i++)
+        put_word(out, c->offset[i]);
+    buf_add(out, c->state.data, c->state.len);
+    put_word(out, checksum(out->data, out->len));
+}
+
+static int decode(struct checkpoint *c, const struct buf *in, const char *path, struct err *e)
+{
+    const size_t head = 8 * WORD_COUNT;
+    if (in->len < head + 8)
+        return err_set(e, ERR_CHECKPOINT, "%s: only %zu bytes", path, in->len);
+    if (word_at(in->data, WORD_MAGIC) != MAGIC)
+        return err_set(e, ERR_CHECKPOINT, "%s: not a checkpoint of this version", path);
+    uint64_t sum;
+    memcpy(&sum, in->data + in->len - 8, 8);
+    if (word_at(in->data, WORD_STATE_BYTES) != in->len - head - 8 || le64toh(sum) != checksum(in->data, in->len - 8))
+        return err_set(e, ERR_CHECKPOINT, "%s: damaged", path);
+    c->window = word_at(in->data, WORD_WINDOW);
+    c->windows = word_at(in->data, WORD_WINDOWS);
+    c->stage = word_at(in->data, WORD_STAGE);
+    c->stage_step = word_at(in->data, WORD_STAGE_STEP);
+    c->index = word_at(in->data, WORD_INDEX);
+    for (int i = 0; i < OUTPUT_COUNT; i++)
+        c->offset[i] = word_at(in->data, (size_t)WORD_OFFSETS + (size_t)i);
+    buf_add(&c->state, in->data + head, in->len - head - 8);
+    return 0;
+}
+
+int checkpoint_write(const char *folder, const struct checkpoint *c, struct err *e)
+{
+    struct buf newest = {0}, previous = {0}, data = {0};
+    buf_printf(&newest, "%s/%s", folder, file_names[CHECKPOINT_NEWEST]);
+    buf_printf(&previous, "%s/%s", folder, file_names[CHECKPOINT_PREVIOUS]);
+    encode(c, &data);
+    int rc = rename(newest.data, previous.data) && errno != ENOENT ? err_errno(e, "rename %s", newest.data) : 0;
+    if (!rc)
+        rc = buf_write_file(newest.data, data.data, data.len, e);
+    buf_free(&data);
+    buf_free(&previous);
+    buf_free(&newest);
+    return rc;
+}
+
+int checkpoint_read(const char *folder, int which, struct checkpoint *c, struct err *e)
+{
+    struct buf path = {0}, data = {0};
+    int rc;
+    buf_printf(&path, "%s/%s", folder, file_names[which]);
+    if (access(path.data, F_OK) && errno == ENOENT) {
+        rc = CHECKPOINT_NONE;
+    } else {
+        rc = buf_read_file(&data, path.data, e);
+        if (!rc)
+            rc = decode(c, &data, path.data, e);
+    }
+    buf_free(&data);
+    buf_free(&path);
+    return rc;
+}
+
+int checkpoint_drop(const char *folder, int which, struct err *e)
+{
+    struct buf path = {0};
+    buf_printf(&path, "%s/%s", folder, file_names[which]);
+    int rc = unlink(path.data) && errno != ENOENT ? err_errno(e, "remove %s", path.data) : 0;
+    buf_free(&path);
+    return rc;
+}
+
+void checkpoint_close(struct checkpoint *c)
+{
+    buf_free(&c->state);
+}

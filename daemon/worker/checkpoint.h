@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A checkpoint: where a replica is in its protocol, how long its output files were, and the exact state of its
+ * simulation. Continuing from it gives the same bytes as not stopping. FOLDER/checkpoint is the newest,
+ * FOLDER/checkpoint.previous the one before, for when the newest is damaged. On disk: little-endian 64-bit words, the
+ * state's bytes, and a checksum of it all.
+ */
+#ifndef SHOAL_WORKER_CHECKPOINT_H
+#define SHOAL_WORKER_CHECKPOINT_H
+
+#include "daemon/worker/results.h"
+
+struct checkpoint {
+    uint64_t window, windows;
+    uint64_t stage;      /* index into the protocol; the number of stages: all done, final files in place */
+    uint64_t stage_step; /* steps of that stage done */
+    uint64_t index;      /* counts checkpoints of this replica from 1 */
+    uint64_t offset[OUTPUT_COUNT];
+    struct buf state; /* sim_save's bytes; owned */
+};
+
+enum { CHECKPOINT_NEWEST, CHECKPOINT_PREVIOUS, CHECKPOINT_FILES };
+
+/* Writes FOLDER/checkpoint durably; the one that was there becomes the previous one. */
+int checkpoint_write(const char *folder, const struct checkpoint *c, struct err *e);
+enum { CHECKPOINT_NONE = 1 };
+/* 0; CHECKPOINT_NONE: there is no such file; ERR_CHECKPOINT: damaged; ERR_IO: not readable. *c (zeroed before) is
+ * closed by the caller. */
+int checkpoint_read(const char *folder, int which, struct checkpoint *c, struct err *e);
+/* Removes one that is of no use, so that it never becomes the previous one of a good one. */
+int checkpoint_drop(const char *folder, int which, struct err *e);
+void checkpoint_close(struct checkpoint *c);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The device a command works on, with the engine's kernels.
+ */
+#ifndef SHOAL_WORKER_DEVICE_H
+#define SHOAL_WORKER_DEVICE_H
+
+#include "graphs/dev.h"
+
+int device_open(struct dev **out, const char *name, struct err *e);
+/* How many replicas keep it busy, when nobody says. */
+unsigned device_slots(const char *name);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One replica from its start, or from its checkpoint, to its end: a coroutine that tells its story to whoever listens.
+ */
+#ifndef SHOAL_WORKER_REPLICA_H
+#define SHOAL_WORKER_REPLICA_H
+
+#include "daemon/worker/co.h"
+#include "daemon/worker/models.h"
+#include "daemon/worker/results.h"
+
+struct replica;
+
+enum report_kind {
+    REPORT_PROGRESS, /* about once a second */
+    REPORT_SEGMENT,  /* a checkpoint is durable */
+    REPORT_EVENT,
+    REPORT_DONE, /* and these three are the last */
+    REPORT_STOPPED,
+    REPORT_FAILED,
+};
+
+/* Valid during the call only. */
+struct report {
+    enum report_kind kind;
+    uint64_t stage, step, steps; /* step of steps over all stages */
+    double time;                 /* ps of dynamics since the start */
+    uint64_t index;              /* segment: the checkpoint's */
+    const uint64_t *bytes;       /* segment: [OUTPUT_COUNT] */
+    const char *event;           /* event: its kind */
+    const struct err *why;       /* failed; event: its message */
+};
+
+struct replica_setup {
+    struct models *models;
+    const char *directory; /* of the ensemble; copied */
+    int window;
+    uint32_t replica; /* keys the random streams and names the folder lambda_NN; the window, unless several share one */
+    void (*report)(void *ctx, const struct replica *r, const struct report *what); /* must not yield */
+    void *ctx;
+    /* NULL, or asked at the start of each stage: while false the replica waits. For benches. */
+    bool (*gate)(void *ctx, const struct replica *r, uint64_t stage);
+};
+
+struct replica *replica_new(const struct replica_setup *setup);
+void replica_free(struct replica *r); /* after its coroutine ended or before it began */
+/* The coroutine's function; `replica` is a struct replica. Reports how it ended, always. */
+void CO_FN replica_run(void *replica);
+/* True when replica_run, having yielded, can go on: its ticket has arrived. */
+bool replica_ready(const void *replica);
+/* Asks it to checkpoint at its next sync point and to end. */
+void replica_stop(struct replica *r);
+
+/* NULL before its first sim_new and after its end. */
+const struct sim *replica_sim(const struct replica *r);
+
+#endif

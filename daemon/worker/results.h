@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The growing output files of one window, in DIRECTORY/lambda_NN.
+ *
+ * 1. A file holds whole rows only (lines, trajectory frames), except after a crash in the middle of a write.
+ * 2. An offset counts the bytes of whole rows. A checkpoint carries the offsets of the files as they were when it was
+ * made; opening at those offsets cuts off whatever came later, so that no row is lost or doubled.
+ * 3. Nothing here knows the time of day or how often the replica was started.
+ */
+#ifndef SHOAL_WORKER_RESULTS_H
+#define SHOAL_WORKER_RESULTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/base/buf.h"
+
+enum output { OUTPUT_DHDL, OUTPUT_ENERGY, OUTPUT_TRAJECTORY, OUTPUT_COUNT };
+extern const char *const output_names[OUTPUT_COUNT]; /* file names in the window's folder */
+
+struct results {
+    char *folder;
+    int lock; /* descriptor of the folder, locked: two workers never write to one window */
+    struct output_file {
+        int fd;
+        uint64_t written; /* bytes in the file */
+        struct buf rows;  /* whole rows not written yet */
+        bool open;
+    } files[OUTPUT_COUNT];
+};
+
+/* Makes the folder if need be and locks it: do this before anything in it is read. ERR_BUSY: another process has it. */
+int results_lock(struct results *r, const char *folder, struct err *e);
+/* True when every file of the folder holds at least so many bytes. */
+bool results_reach(const struct results *r, const uint64_t offset[OUTPUT_COUNT]);
+/* Opens the files, makes those that are missing, and truncates each to its offset. */
+int results_open(struct results *r, const uint64_t offset[OUTPUT_COUNT], struct err *e);
+/* Closes without writing what is pending; zeroed is fine. */
+void results_close(struct results *r);
+
+/* Where rows of a file are appended. Between begin and end the pointer is borrowed: no yield. */
+struct buf *results_begin(struct results *r, enum output which);
+void results_end(struct results *r, enum output which);
+/* Bytes of whole rows so far, pending ones included. */
+uint64_t results_offset(const struct results *r, enum output which);
+
+/* Writes pending rows. ERR_IO names the file; what was written of a row is taken back. */
+int results_flush(struct results *r, struct err *e);
+/* Writes and makes all of it durable. */
+int results_sync(struct results *r, struct err *e);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A ticket is bumped before the device's descriptor is signalled. So: first take the signal (dev poll), then look at
+ * the tickets; one that arrives after the look leaves the descriptor readable, and the next wait returns at once.
+ */
+#include "daemon/worker/runner.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "engine/base/buf.h"
+
+#define FDS_MAX 8
+#define BLIND_WAIT_MS                                                                                                  \
+    1 /* how long a device without a descriptor is waited for before the caller's descriptors are looked at */
+
+struct task {
+    struct co *co;
+    bool (*ready)(const void *arg);
+    void (*ended)(void *arg);
+    void *arg;
+    bool begun;
+    struct task *next;
+};
+
+int runner_add(struct runner *r, void(CO_FN *fn)(void *arg), bool (*ready)(const void *arg), void (*ended)(void *arg),
+               void *arg, struct err *e)
+{
+    struct co *co;
+    int rc = co_new(&co, fn, arg, CO_STACK, e);
+    if (rc)
+        return rc;
+    struct task *t = xcalloc(1, sizeof *t);
+    *t = (struct task){.co = co, .ready = ready, .ended = ended, .arg = arg};
+    if (!r->first)
+        r->last = &r->first;
+    *r->last = t;
+    r->last = &t->next;
+    r->count++;
+    return 0;
+}
+
+static bool can_go_on(const struct task *t)
+{
+    return !t->begun || t->ready(t->arg);
+}
+
+static bool any_can_go_on(const struct runner *r)
+{
+    for (const struct task *t = r->first; t; t = t->next)
+        if (can_go_on(t))
+            return true;
+    return false;
+}
+
+static int wait_for_something(struct runner *r, struct pollfd *fds, unsigned nfds, int timeout_ms, struct err *e)
+{
+    struct pollfd all[FDS_MAX + 1];
+    int device_fd = r->count ? r->dev->ops->poll_fd(r->dev) : -1;
+    bool blind = r->count && device_fd < 0;
+    if (blind && timeout_ms != 0) {
+        int rc = r->dev->ops->poll(r->dev, BLIND_WAIT_MS, e);
+        if (rc)
+            return rc;
+    }
+    for (unsigned i = 0; i < nfds; i++)
+        all[i] = fds[i];
+    all[nfds] = (struct pollfd){.fd = device_fd, .events = POLLIN};
+    if (poll(all, nfds + 1, blind ? 0 : timeout_ms) < 0 && errno != EINTR)
+        return err_errno(e, "poll");
+    for (unsigned i = 0; i < nfds; i++)
+        fds[i].revents = all[i].revents;
+    return r->count && !blind ? r->dev->ops->poll(r->dev, 0, e) : 0;
+}
+
+static void resume(struct task *t)
+{
+    t->begun = true;
+    co_resume(t->co);
+}
+
+/* Takes the ended ones out. */
+static void reap(struct runner *r)
+{
+    for (struct task **at = &r->first; *at;) {
+        struct task *t = *at;
+        if (!co_ended(t->co)) {
+            at = &t->next;
+            continue;
+        }
+        *at = t->next;
+        r->count--;
+        co_free(t->co);
+        t->ended(t->arg);
+        free(t);
+    }
+    r->last = &r->first;
+    while (*r->last)
+        r->last = &(*r->last)->next;
+}
+
+int runner_turn(struct runner *r, struct pollfd *fds, unsigned nfds, int timeout_ms, struct err *e)
+{
+    if (nfds > FDS_MAX)
+        return err_set(e, ERR_INTERNAL, "%u descriptors to wait for", nfds);
+    int rc = wait_for_something(r, fds, nfds, any_can_go_on(r) ? 0 : timeout_ms, e);
+    if (rc)
+        return rc;
+    for (struct task *t = r->first; t; t = t->next)
+        if (can_go_on(t))
+            resume(t);
+    reap(r);
+    return 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Keeps the replicas of one device going: whichever ticket has arrived, its coroutine is resumed. Replicas of any
+ * number of ensembles run interleaved; each has its own lane, so their work overlaps on the device.
+ */
+#ifndef SHOAL_WORKER_RUNNER_H
+#define SHOAL_WORKER_RUNNER_H
+
+#include <poll.h>
+
+#include "daemon/worker/co.h"
+#include "graphs/dev.h"
+
+struct task; /* a coroutine known to the runner */
+
+/* Zeroed but for dev is valid and empty. */
+struct runner {
+    struct dev *dev;
+    struct task *first, **last;
+    unsigned count; /* tasks that have not ended */
+};
+
+/* A new coroutine, fn(arg), first resumed in the next turn. ready(arg) says whether it can go on after a yield;
+ * ended(arg) is called from the runner's own stack after fn has returned. */
+int runner_add(struct runner *r, void(CO_FN *fn)(void *arg), bool (*ready)(const void *arg), void (*ended)(void *arg),
+               void *arg, struct err *e);
+
+/* Waits until a ticket may have arrived, one of the caller's descriptors is ready (fds, their revents set), or
+ * timeout_ms has passed (-1: no limit); then resumes every coroutine that can go on, once. ERR_DEVICE: the device is
+ * lost. */
+int runner_turn(struct runner *r, struct pollfd *fds, unsigned nfds, int timeout_ms, struct err *e);
+
+#endif

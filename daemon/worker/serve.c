@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * shoal-worker serve: runs what shoald says over the socket on descriptor 3 (daemon/frames.h).
+ *
+ * It ends with status 0 after a drain (asked by a frame or by SIGTERM or SIGINT: every replica makes a checkpoint
+ * first) or when shoald is gone; with another status when the device is lost or a message makes no sense: shoald starts
+ * a fresh one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/frames.h"
+#include "daemon/worker/commands.h"
+#include "daemon/worker/device.h"
+#include "daemon/worker/replica.h"
+#include "daemon/worker/runner.h"
+#include "engine/base/log.h"
+
+#define FRAMES_FD 3
+#define OUTBOX_LIMIT (1u << 20) /* above this many bytes not yet taken by shoald, progress is not told */
+
+struct slot {
+    json_int_t id; /* names the replica in messages */
+    struct replica *replica;
+    struct server *server;
+    struct slot *next;
+};
+
+struct server {
+    struct dev *dev;
+    struct models models;
+    struct runner runner;
+    struct slot *slots;
+    struct buf inbox, outbox;
+    bool draining, gone; /* gone: shoald has closed its end */
+};
+
+static void send_frame(struct server *s, json_t *message)
+{
+    frame_put(&s->outbox, message);
+    json_decref(message);
+}
+
+static json_t *progress_frame(const struct slot *slot, const struct report *what)
+{
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:f}", "type", "progress", "replica", slot->id, "stage",
+                     (json_int_t)what->stage, "step", (json_int_t)what->step, "steps", (json_int_t)what->steps,
+                     "time_ps", what->time);
+}
+
+static json_t *segment_frame(const struct slot *slot, const struct report *what)
+{
+    json_t *bytes = json_object();
+    for (int i = 0; i < OUTPUT_COUNT; i++)
+        json_object_set_new(bytes, output_names[i], json_integer((json_int_t)what->bytes[i]));
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "type", "segment", "replica", slot->id, "index",
+                     (json_int_t)what->index, "stage", (json_int_t)what->stage, "step", (json_int_t)what->step, "steps",
+                     (json_int_t)what->steps, "bytes", bytes);
+}
+
+static json_t *end_frame(const struct slot *slot, const struct report *what)
+{
+    return json_pack("{s:s, s:I, s:I}", "type", what->kind == REPORT_DONE ? "done" : "stopped", "replica", slot->id,
+                     "step", (json_int_t)what->step);
+}
+
+/* Messages may hold bytes of input files; JSON holds UTF-8 only. */
+static json_t *text_of(const char *msg)
+{
+    json_t *text = json_string(msg);
+    if (text)
+        return text;
+    char plain[sizeof((struct err *)NULL)->msg];
+    size_t i = 0;
+    for (; msg[i] && i + 1 < sizeof plain; i++)
+        plain[i] = (unsigned char)msg[i] < 128 ? msg[i] : '?';
+    plain[i] = '\0';
+    return json_string(plain);
+}
+
+static json_t *failed_frame(const struct slot *slot, const struct report *what)
+{
+    return json_pack("{s:s, s:I, s:i, s:o, s:I}", "type", "failed", "replica", slot->id, "code", (int)what->why->code,
+                     "message", text_of(what->why->msg), "step", (json_int_t)what->step);
+}
+
+static json_t *event_frame(const struct slot *slot, const struct report *what)
+{
+    return json_pack("{s:s, s:I, s:s, s:o}", "type", "event", "replica", slot->id, "kind", what->event, "message",
+                     text_of(what->why->msg));
+}
+
+static void heard(void *ctx, const struct replica *replica, const struct report *what)
+{
+    const struct slot *slot = ctx;
+    struct server *s = slot->server;
+    (void)replica;
+    switch (what->kind) {
+    case REPORT_PROGRESS:
+        if (s->outbox.len < OUTBOX_LIMIT)
+            send_frame(s, progress_frame(slot, what));
+        return;
+    case REPORT_SEGMENT:
+        send_frame(s, segment_frame(slot, what));
+        return;
+    case REPORT_EVENT:
+        send_frame(s, event_frame(slot, what));
+        return;
+    case REPORT_DONE:
+    case REPORT_STOPPED:
+        send_frame(s, end_frame(slot, what));
+        return;
+    case REPORT_FAILED:
+        log_line(LOG_WARNING, "replica=%lld failed: %s", (long long)slot->id, what->why->msg);
+        send_frame(s, failed_frame(slot, what));
+        return;
+    }
+}
+
+static void slot_ended(void *arg)
+{
+    struct slot *slot = arg;
+    struct slot **at = &slot->server->slots;
+    while (*at != slot)
+        at = &(*at)->next;
+    *at = slot->next;
+    replica_free(slot->replica);
+    free(slot);
+}
+
+static bool slot_ready(const void *arg)
+{
+    return replica_ready(((const struct slot *)arg)->replica);
+}
+
+static void CO_FN slot_run(void *arg)
+{
+    replica_run(((struct slot *)arg)->replica);
+}
+
+static struct slot *slot_of(const struct server *s, json_int_t id)
+{
+    struct slot *slot = s->slots;
+    while (slot && slot->id != id)
+        slot = slot->next;
+    return slot;
+}
+
+static int start(struct server *s, const json_t *message, struct err *e)
+{
+    json_int_t id;
+    const char *directory;
+    int window;
+    json_error_t why;
+    if (json_unpack_ex((json_t *)message, &why, 0, "{s:I, s:s, s:i}", "replica", &id, "directory", &directory, "window",
+                       &window))
+        return err_set(e, ERR_PROTOCOL, "start: %s", why.text);
+    if (window < 0)
+        return err_set(e, ERR_PROTOCOL, "start: window %d", window);
+    if (slot_of(s, id))
+        return err_set(e, ERR_PROTOCOL, "start: replica %lld runs already", (long long)id);
+    struct slot *slot = xcalloc(1, sizeof *slot);
+    slot->id = id;
+    slot->server = s;
+    slot->replica = replica_new(&(struct replica_setup){.models = &s->models,
+                                                        .directory = directory,
+                                                        .window = window,
+                                                        .replica = (uint32_t)window,
+                                                        .report = heard,
+                                                        .ctx = slot});
+    slot->next = s->slots;
+    s->slots = slot;
+    struct err why_not = {0};
+    if (runner_add(&s->runner, slot_run, slot_ready, slot_ended, slot, &why_not)) {
+        heard(slot, slot->replica, &(struct report){.kind = REPORT_FAILED, .why = &why_not});
+        slot_ended(slot);
+    } else if (s->draining) {
+        replica_stop(slot->replica);
+    }
+    return 0;
+}
+
+static void drain(struct server *s)
+{
+    s->draining = true;
+    for (struct slot *slot = s->slots; slot; slot = slot->next)
+        replica_stop(slot->replica);
+}
+
+static int obey(struct server *s, const json_t *message, struct err *e)
+{
+    const char *type = json_string_value(json_object_get(message, "type"));
+    if (!strcmp(type, "start"))
+        return start(s, message, e);
+    if (!strcmp(type, "stop")) {
+        struct slot *slot = slot_of(s, json_integer_value(json_object_get(message, "replica")));
+        if (slot) /* else it has ended in the meantime, and shoald was told so */
+            replica_stop(slot->replica);
+        return 0;
+    }
+    if (!strcmp(type, "drain")) {
+        drain(s);
+        return 0;
+    }
+    return err_set(e, ERR_PROTOCOL, "message of type '%s'", type);
+}
+
+static int receive(struct server *s, struct err *e)
+{
+    char chunk[65536];
+    ssize_t n = recv(FRAMES_FD, chunk, sizeof chunk, MSG_DONTWAIT);
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR ? 0 : err_errno(e, "read from shoald");
+    if (n == 0) {
+        s->gone = true;
+        return 0;
+    }
+    buf_add(&s->inbox, chunk, (size_t)n);
+    for (;;) {
+        json_t *message;
+        int rc = frame_take(&s->inbox, &message, e);
+        if (rc || !message)
+            return rc;
+        rc = obey(s, message, e);
+        json_decref(message);
+        if (rc)
+            return rc;
+    }
+}
+
+static int transmit(struct server *s, struct err *e)
+{
+    size_t done = 0;
+    while (done < s->outbox.len) {
+        ssize_t n = send(FRAMES_FD, s->outbox.data + done, s->outbox.len - done, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            break;
+        if (n < 0 && (errno == EPIPE || errno == ECONNRESET)) {
+            s->gone = true;
+            return 0;
+        }
+        if (n < 0)
+            return err_errno(e, "write to shoald");
+        done += (size_t)n;
+    }
+    memmove(s->outbox.data, s->outbox.data + done, s->outbox.len - done);
+    s->outbox.len -= done;
+    return 0;
+}
+
+/* One turn: messages in, replicas on, messages out. */
+static int turn(struct server *s, int signals, struct err *e)
+{
+    struct pollfd fds[] = {{.fd = FRAMES_FD, .events = (short)(POLLIN | (s->outbox.len ? POLLOUT : 0))},
+                           {.fd = signals, .events = POLLIN}};
+    int rc = runner_turn(&s->runner, fds, 2, -1, e);
+    if (rc)
+        return rc;
+    struct signalfd_siginfo info;
+    if (fds[1].revents && read(signals, &info, sizeof info) > 0)
+        drain(s);
+    if (fds[0].revents & (POLLIN | POLLHUP | POLLERR))
+        rc = receive(s, e);
+    return rc || !s->outbox.len ? rc : transmit(s, e);
+}
+
+static int serve(struct server *s, unsigned slots, const char *device, int signals, struct err *e)
+{
+    send_frame(s, json_pack("{s:s, s:s, s:s, s:i, s:i, s:s}", "type", "hello", "device", device, "model", s->dev->model,
+                            "slots", (int)slots, "pid", (int)getpid(), "version", SHOAL_VERSION));
+    while (!s->gone && (!s->draining || s->runner.count || s->outbox.len)) {
+        int rc = turn(s, signals, e);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* SIGTERM and SIGINT come as a descriptor, in this thread: blocked before the device starts any other. */
+static int catch_signals(struct err *e)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return fd < 0 ? err_errno(e, "signalfd") : fd;
+}
+
+static int usage(void)
+{
+    fputs(
+        "usage: shoal-worker serve --device cpu|cpu:N|cuda:K [--slots N]\n"
+        "       with shoald's socket as descriptor 3\n",
+        stderr);
+    return EXIT_USAGE;
+}
+
+int serve_main(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"device", required_argument, NULL, 'd'}, {"slots", required_argument, NULL, 's'}, {NULL, 0, NULL, 0}};
+    const char *device = "cpu";
+    long slots = 0;
+    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        if (c == 'd')
+            device = optarg;
+        else if (c == 's' && (slots = strtol(optarg, NULL, 10)) > 0 && slots < 100000)
+            continue;
+        else
+            return usage();
+    }
+    if (optind != argc || fcntl(FRAMES_FD, F_GETFD) < 0)
+        return usage();
+    fcntl(FRAMES_FD, F_SETFD, FD_CLOEXEC);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* never outlive shoald: the next one starts its own worker */
+    struct err e = {0};
+    struct server s = {0};
+    int signals = catch_signals(&e);
+    int rc = signals < 0 ? signals : device_open(&s.dev, device, &e);
+    if (!rc) {
+        s.models.dev = s.runner.dev = s.dev;
+        rc = serve(&s, slots ? (unsigned)slots : device_slots(device), device, signals, &e);
+    }
+    if (rc)
+        log_line(LOG_ERROR, "%s", e.msg);
+    if (s.runner.count) /* replicas in the middle of their story cannot be unwound; the process's end frees all */
+        _exit(rc ? EXIT_FAILED : EXIT_OK);
+    models_close(&s.models);
+    dev_close(s.dev);
+    buf_free(&s.inbox);
+    buf_free(&s.outbox);
+    return rc ? EXIT_FAILED : EXIT_OK;
+}
