@@ -32,7 +32,8 @@ struct dev_ops {
      * device. */
     int (*copy)(struct dev *, struct lane *, void *to, const void *from, size_t bytes, struct err *);
     int (*run)(struct dev *, struct lane *, const struct tape *, struct err *); /* eager, asynchronous */
-    /* Makes *graph hold the tape; *graph NULL: new; else updated in place or replaced. */
+    /* Makes *graph hold the tape; *graph NULL: new; else updated in place or replaced. After a failure it is NULL or holds
+     * what it held. */
     int (*build)(struct dev *, struct lane *, const struct tape *, struct graph **, struct err *);
     int (*replay)(struct dev *, struct lane *, struct graph *, uint32_t times, struct err *); /* asynchronous */
     int (*readback)(struct dev *, struct graph *, struct tape *, struct err *); /* what the graph holds, as a tape */

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What every device promises: memory, order, eager = replay, tapes read back as built, tickets, lanes.
+ */
+#include "tests/graphs/graph_tests.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/buf.h"
+#include "graphs/check.h"
+
+enum { N = 1000, LINKS = 5, LANES = 16 };
+
+static const struct dev_ops *ops(void)
+{
+    return test_dev->ops;
+}
+
+static void test_names(void **state)
+{
+    static const char *const bad[] = {"",       "gpu",  "cpu:",  "cpu:0",    "cpu:-1",
+                                      "cpu:2x", "cuda", "cuda:", "cuda:1:2", "cpu:99999"};
+    struct dev *d;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct err e = {0};
+        assert_int_equal(dev_open(&d, bad[i], toy_kernels, &e), -ERR_USAGE);
+        assert_says(&e, ERR_USAGE, "expected cpu, cpu:THREADS (1 to 4096) or cuda:NUMBER");
+        assert_null(d);
+    }
+    struct err e = {0};
+    assert_int_equal(dev_open(&d, "cuda:99999", toy_kernels, &e), -ERR_DEVICE);
+    assert_says(&e, ERR_DEVICE, "cuda:99999: ");
+    dev_close(NULL);
+}
+
+static void test_memory(void **state)
+{
+    unsigned char *back = xcalloc(N, 1), *pattern = xcalloc(N, 1);
+    struct lane *lane;
+    void *device, *mapped, *host, *unused;
+    for (uint32_t i = 0; i < N; i++)
+        pattern[i] = (unsigned char)(i * 7 + 1);
+    ok(ops()->lane_new(test_dev, &lane, &oops));
+    ok(ops()->alloc(test_dev, DEV_MEMORY, N, &device, &unused, &oops));
+    ok(ops()->alloc(test_dev, DEV_MAPPED, N, &mapped, &host, &oops));
+
+    memset(back, 1, N);
+    ok(ops()->copy(test_dev, lane, back, device, N, &oops));
+    for (uint32_t i = 0; i < N; i++)
+        assert_int_equal(back[i] | ((unsigned char *)host)[i], 0);
+    ok(ops()->copy(test_dev, lane, device, pattern, N, &oops));
+    ok(ops()->copy(test_dev, lane, mapped, device, N, &oops));
+    ok(ops()->copy(test_dev, lane, back, device, N, &oops));
+    assert_memory_equal(back, pattern, N);
+    assert_memory_equal(host, pattern, N);
+
+    ops()->free(test_dev, DEV_MAPPED, mapped);
+    ops()->free(test_dev, DEV_MEMORY, device);
+    ops()->lane_free(test_dev, lane);
+    free(pattern);
+    free(back);
+}
+
+static void test_eager_equals_replay(void **state)
+{
+    struct toy t;
+    struct tape tape = {0};
+    struct graph *graph = NULL;
+    void *want = expected_state(N, LINKS, 40), *start = expected_state(N, LINKS, 0);
+    ok(toy_open(&t, test_dev, N, LINKS, &oops));
+    void *got = xcalloc(toy_state_size(&t), 1);
+    toy_emit(&t, &tape);
+    ok(ops()->build(test_dev, t.lane, &tape, &graph, &oops));
+    ok(ops()->replay(test_dev, t.lane, graph, 30, &oops));
+    ok(ops()->run(test_dev, t.lane, &tape, &oops)); /* eager between replays: lanes keep order */
+    ok(ops()->replay(test_dev, t.lane, graph, 1, &oops));
+    ok(ops()->replay(test_dev, t.lane, graph, 8, &oops));
+    ok(toy_state(&t, got, &oops));
+    assert_int_equal(toy_ticket(&t), 40);
+    assert_memory_equal(got, want, toy_state_size(&t));
+    assert_memory_not_equal(got, start, toy_state_size(&t));
+    ops()->drop(test_dev, graph);
+    tape_free(&tape);
+    free(got);
+    free(want);
+    free(start);
+    toy_close(&t);
+}
+
+/* The state after one more step differs: the comparison above can fail. */
+static void test_state_shows_every_step(void **state)
+{
+    struct toy t = {0};
+    void *a = expected_state(N, LINKS, 40), *b = expected_state(N, LINKS, 41), *c = expected_state(N, LINKS + 1, 40);
+    ok(toy_open(&t, test_dev, N, LINKS, &oops));
+    assert_memory_not_equal(a, b, toy_state_size(&t));
+    assert_memory_not_equal(a, c, toy_state_size(&t));
+    toy_close(&t);
+    free(a);
+    free(b);
+    free(c);
+}
+
+static void assert_holds(struct graph *graph, const struct tape *tape)
+{
+    struct tape held = {0};
+    ok(ops()->readback(test_dev, graph, &held, &oops));
+    assert_int_equal(held.count, tape->count);
+    for (uint32_t i = 0; i < tape->count; i++) {
+        const struct launch *x = &tape->launches[i], *y = &held.launches[i];
+        assert_int_equal(x->kernel, y->kernel);
+        assert_memory_equal(x->grid, y->grid, sizeof x->grid);
+        assert_memory_equal(x->block, y->block, sizeof x->block);
+        assert_int_equal(x->shared_bytes, y->shared_bytes);
+        assert_int_equal(x->args_size, y->args_size);
+        assert_memory_equal(tape_args(tape, x), tape_args(&held, y), x->args_size);
+    }
+    ok(check_tapes(&test_dev->kernels, tape, &held, &oops));
+    tape_free(&held);
+}
+
+static void test_readback(void **state)
+{
+    static const uint32_t links[] = {1, 17, 197};
+    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
+        struct toy t;
+        struct tape tape = {0};
+        struct graph *graph = NULL;
+        ok(toy_open(&t, test_dev, N, links[i], &oops));
+        t.plant = PLANT_SHARED; /* so that shared bytes are not all zero */
+        toy_emit(&t, &tape);
+        assert_int_equal(tape.count, links[i] + 3);
+        ok(ops()->build(test_dev, t.lane, &tape, &graph, &oops));
+        assert_holds(graph, &tape);
+        ok(ops()->replay(test_dev, t.lane, graph, 2, &oops));
+        assert_holds(graph, &tape); /* while it runs, too */
+        ops()->drop(test_dev, graph);
+        tape_free(&tape);
+        toy_close(&t);
+    }
+}
+
+/* Rebuilding while replays of the old tape are in flight: those keep the old arguments, later ones have the new. */
+static void rebuild(uint32_t links_after, double a_after)
+{
+    struct toy t;
+    struct tape before = {0}, after = {0};
+    struct graph *graph = NULL;
+    ok(toy_open(&t, test_dev, N, LINKS, &oops));
+    void *got = xcalloc(toy_state_size(&t), 1), *want = xcalloc(toy_state_size(&t), 1);
+    toy_emit(&t, &before);
+    t.links = links_after;
+    t.a = a_after;
+    toy_emit(&t, &after);
+    ok(ops()->build(test_dev, t.lane, &before, &graph, &oops));
+    ok(ops()->replay(test_dev, t.lane, graph, 50, &oops));
+    ok(ops()->build(test_dev, t.lane, &after, &graph, &oops));
+    assert_holds(graph, &after);
+    ok(ops()->replay(test_dev, t.lane, graph, 3, &oops));
+    ok(toy_state(&t, got, &oops));
+    ops()->drop(test_dev, graph);
+    toy_close(&t);
+
+    ok(toy_open(&t, test_dev, N, LINKS, &oops)); /* the same, eagerly, with tapes of its own */
+    for (uint32_t i = 0; i < 53; i++) {
+        struct tape tape = {0};
+        t.links = i < 50 ? LINKS : links_after;
+        t.a = i < 50 ? 0.5 : a_after;
+        toy_emit(&t, &tape);
+        ok(ops()->run(test_dev, t.lane, &tape, &oops));
+        tape_free(&tape);
+    }
+    ok(toy_state(&t, want, &oops));
+    assert_memory_equal(got, want, toy_state_size(&t));
+    toy_close(&t);
+    tape_free(&before);
+    tape_free(&after);
+    free(got);
+    free(want);
+}
+
+static void test_update_arguments(void **state)
+{
+    rebuild(LINKS, 0.125);
+}
+
+static void test_update_topology(void **state)
+{
+    rebuild(LINKS + 4, 0.5);
+    rebuild(1, 0.125);
+}
+
+static void test_bad_tapes(void **state)
+{
+    const uint32_t one[3] = {1, 1, 1};
+    uint64_t args = 0;
+    struct toy t;
+    struct tape unknown = {0}, wrong_size = {0};
+    struct graph *graph = NULL;
+    struct err e = {0};
+    ok(toy_open(&t, test_dev, N, LINKS, &oops));
+    tape_add(&unknown, 77, one, one, 0, &args, sizeof args);
+    tape_add(&wrong_size, KERNEL_advance, one, one, 0, &args, 4);
+    assert_int_equal(ops()->run(test_dev, t.lane, &unknown, &e), -ERR_DEVICE);
+    assert_says(&e, ERR_DEVICE, "launch 0: kernel 77 (unknown) is not available");
+    assert_int_equal(ops()->build(test_dev, t.lane, &wrong_size, &graph, &e), -ERR_DEVICE);
+    assert_says(&e, ERR_DEVICE, "launch 0: kernel advance takes 8 bytes of arguments, not 4");
+    assert_null(graph);
+    tape_free(&unknown);
+    tape_free(&wrong_size);
+    toy_close(&t);
+}
+
+/* A launch that the GPU refuses ends the capture cleanly: the lane and the graph work on. */
+static void test_refused_launch(void **state)
+{
+    struct toy t;
+    struct tape good = {0}, bad = {0};
+    struct graph *graph = NULL;
+    struct err e = {0};
+    if (strncmp(test_dev_name, "cuda", 4))
+        skip();
+    ok(toy_open(&t, test_dev, N, LINKS, &oops));
+    toy_emit(&t, &good);
+    tape_copy(&bad, &good);
+    bad.launches[2].block[0] = 5000;
+    ok(ops()->build(test_dev, t.lane, &good, &graph, &oops));
+    assert_int_equal(ops()->build(test_dev, t.lane, &bad, &graph, &e), -ERR_DEVICE);
+    assert_says(&e, ERR_DEVICE, "launch 2 (chain): cuda:0: cudaLaunchKernelExC: ");
+    assert_holds(graph, &good);
+    assert_int_equal(ops()->run(test_dev, t.lane, &bad, &e), -ERR_DEVICE);
+    ok(ops()->replay(test_dev, t.lane, graph, 5, &oops));
+    ok(toy_wait(&t, 5, &oops));
+    ops()->drop(test_dev, graph);
+    tape_free(&good);
+    tape_free(&bad);
+    toy_close(&t);
+}
+
+static void test_tickets(void **state)
+{
+    struct toy t;
+    struct tape tape = {0};
+    struct graph *graph = NULL;
+    ok(toy_open(&t, test_dev, N, LINKS, &oops));
+    toy_emit(&t, &tape);
+    ok(ops()->build(test_dev, t.lane, &tape, &graph, &oops));
+    ok(ops()->poll(test_dev, -1, &oops)); /* nothing is outstanding: returns */
+    assert_int_equal(toy_ticket(&t), 0);
+    for (uint64_t round = 1; round <= 20; round++) {
+        ok(ops()->replay(test_dev, t.lane, graph, 10, &oops));
+        ok(toy_wait(&t, 10 * round, &oops));
+        assert_int_equal(toy_ticket(&t), 10 * round);
+    }
+    ops()->drop(test_dev, graph);
+    tape_free(&tape);
+    toy_close(&t);
+}
+
+static void test_poll_fd(void **state)
+{
+    struct toy t;
+    struct tape tape = {0};
+    struct pollfd p = {.fd = ops()->poll_fd(test_dev), .events = POLLIN};
+    if (p.fd < 0)
+        skip();
+    ok(toy_open(&t, test_dev, N, LINKS, &oops));
+    toy_emit(&t, &tape);
+    while (poll(&p, 1, 0) > 0)
+        ok(ops()->poll(test_dev, 0, &oops));
+    for (int round = 0; round < 3; round++) {
+        assert_int_equal(poll(&p, 1, 0), 0);
+        ok(ops()->run(test_dev, t.lane, &tape, &oops));
+        assert_int_equal(poll(&p, 1, 10000), 1);
+        ok(ops()->poll(test_dev, 0, &oops));
+    }
+    tape_free(&tape);
+    toy_close(&t);
+}
+
+/* Lanes do not disturb one another: each one's bits are those it has alone. */
+static void test_many_lanes(void **state)
+{
+    struct toy t[LANES];
+    struct graph *graph[LANES] = {0};
+    struct tape tape = {0};
+    void *got = NULL;
+    for (uint32_t i = 0; i < LANES; i++) {
+        ok(toy_open(&t[i], test_dev, N + i, LINKS + i % 3, &oops));
+        tape_clear(&tape);
+        toy_emit(&t[i], &tape);
+        ok(ops()->build(test_dev, t[i].lane, &tape, &graph[i], &oops));
+    }
+    for (uint32_t round = 0; round < 6; round++)
+        for (uint32_t i = 0; i < LANES; i++)
+            ok(ops()->replay(test_dev, t[i].lane, graph[i], 5, &oops));
+    for (uint32_t i = 0; i < LANES; i++) {
+        ok(toy_wait(&t[i], 30, &oops));
+        got = xrealloc(got, toy_state_size(&t[i]), 1);
+        ok(toy_state(&t[i], got, &oops));
+        void *want = expected_state(N + i, LINKS + i % 3, 30);
+        assert_memory_equal(got, want, toy_state_size(&t[i]));
+        free(want);
+        ops()->drop(test_dev, graph[i]);
+        toy_close(&t[i]);
+    }
+    free(got);
+    tape_free(&tape);
+}
+
+/* Graph and lane go while work is in flight: it is finished first. */
+static void test_close_with_work_in_flight(void **state)
+{
+    struct toy t;
+    struct tape tape = {0};
+    struct graph *graph = NULL;
+    ok(toy_open(&t, test_dev, N, LINKS, &oops));
+    toy_emit(&t, &tape);
+    ok(ops()->build(test_dev, t.lane, &tape, &graph, &oops));
+    ok(ops()->replay(test_dev, t.lane, graph, 200, &oops));
+    ops()->drop(test_dev, graph);
+    ops()->lane_free(test_dev, t.lane);
+    t.lane = NULL;
+    assert_int_equal(toy_ticket(&t), 200);
+    tape_free(&tape);
+    toy_close(&t);
+}
+
+int run_device_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_eager_equals_replay),
+        cmocka_unit_test(test_state_shows_every_step),
+        cmocka_unit_test(test_readback),
+        cmocka_unit_test(test_update_arguments),
+        cmocka_unit_test(test_update_topology),
+        cmocka_unit_test(test_bad_tapes),
+        cmocka_unit_test(test_refused_launch),
+        cmocka_unit_test(test_tickets),
+        cmocka_unit_test(test_poll_fd),
+        cmocka_unit_test(test_many_lanes),
+        cmocka_unit_test(test_close_with_work_in_flight),
+    };
+    return cmocka_run_group_tests_name("device", tests, NULL, NULL);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A toy replica: two vectors, a control block and a ticket on one lane of a device, and a step that works on them. Its
+ * bits depend on every launch of every step and on their order.
+ */
+#ifndef SHOAL_TESTS_TOY_H
+#define SHOAL_TESTS_TOY_H
+
+#include "graphs/recorder.h"
+#include "tests/graphs/toy_kernels.h"
+
+/* What differs from the declared step, on purpose. */
+enum toy_plant {
+    PLANT_NONE,
+    PLANT_SCALAR,
+    PLANT_FLOAT,
+    PLANT_POINTER,
+    PLANT_GRID,
+    PLANT_BLOCK,
+    PLANT_SHARED,
+    PLANT_ADDED,
+    PLANT_REMOVED,
+    PLANT_KERNEL,
+    PLANT_OUTSIDE
+};
+
+struct toy {
+    struct dev *dev; /* borrowed */
+    struct lane *lane;
+    unsigned char *arena; /* device: ctl, x, y */
+    size_t arena_bytes;
+    void *ctl, *x, *y; /* device, in the arena */
+    void *ticket;      /* device */
+    uint64_t *ticket_host;
+    struct span spans[2];
+    uint32_t n;     /* elements of x and y */
+    uint32_t links; /* chain launches per step; a step has links + 3 launches */
+    double a;
+    enum toy_plant plant;
+    uint32_t emitted; /* calls of toy_emit */
+};
+
+/* Zeroed or closed before. After a failure toy_close() is due as well. */
+int toy_open(struct toy *t, struct dev *d, uint32_t n, uint32_t links, struct err *e);
+void toy_close(struct toy *t);
+/* One step: links x chain on x, y += a x, ctl->step++, ticket. The signature of recorder_setup.emit, with a struct toy.
+ */
+void toy_emit(void *toy, struct tape *tape);
+struct recorder_setup toy_setup(struct toy *t, uint64_t check_every);
+/* Polls until the ticket says `steps`. ERR_DEVICE when the device fails or ten seconds pass. */
+int toy_wait(struct toy *t, uint64_t steps, struct err *e);
+uint64_t toy_ticket(const struct toy *t);
+/* x, y and the step number, as they are after the lane's work: bytes of toy_state_size(), the caller's. */
+size_t toy_state_size(const struct toy *t);
+int toy_state(struct toy *t, void *out, struct err *e);
+
+#endif

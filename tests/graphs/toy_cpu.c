@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/graphs/toy_kernels.h"
+
+#define KERNELS_TABLE toy_kernels
+#include "graphs/kernels_table.h"
+
+void cpu_fill(const struct launch *launch, const struct args_fill *args)
+{
+    double *x = args->x;
+    for (uint32_t i = 0; i < args->n; i++)
+        x[i] = args->value;
+}
+
+void cpu_axpy(const struct launch *launch, const struct args_axpy *args)
+{
+    const double *x = args->x;
+    double *y = args->y;
+    for (uint32_t i = 0; i < args->n; i++)
+        y[i] += args->a * x[i];
+}
+
+void cpu_chain(const struct launch *launch, const struct args_chain *args)
+{
+    const struct toy_ctl *ctl = args->ctl;
+    double *x = args->x;
+    for (uint32_t i = 0; i < args->n; i++)
+        x[i] = toy_next(x[i], ctl->step, args->scale);
+}
+
+void cpu_advance(const struct launch *launch, const struct args_advance *args)
+{
+    struct toy_ctl *ctl = args->ctl;
+    ctl->step++;
+}
+
+void cpu_ticket(const struct launch *launch, const struct args_ticket *args)
+{
+    __atomic_fetch_add((uint64_t *)args->ticket, 1, __ATOMIC_RELEASE);
+}
