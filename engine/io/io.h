@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading input. Readers never open paths: they ask a source for a name. The daemon's source is what the client uploaded;
- * the worker reads its replica's input folder; `shoal energy` reads the disk.
+ * Reading input. Readers never open paths: they ask a source for a name. The daemon's source is what the client
+ * uploaded; the worker reads its replica's input folder; `shoal energy` reads the disk.
  *
  * Names are paths with forward slashes, relative to the base (the folder of the spec), normalised: no ".", no "x/..".
- * #include "x" from file f is looked up as `<folder of f>/x`, then as `x`; a source may search include folders for either.
+ * #include "x" from file f is looked up as `<folder of f>/x`, then as `x`; a source may search include folders for
+ * either.
  */
 #ifndef SHOAL_ENGINE_IO_H
 #define SHOAL_ENGINE_IO_H
@@ -35,8 +36,8 @@ void source_disk_include(struct source *s, const char *folder);
 void source_free(struct source *s);
 
 struct source_text {
-    const char *name; /* as found, normalised; owned by the source, like the text */
-    const char *text;
+    const char *name; /* as found, normalised; valid until the next source_open */
+    const char *text; /* NUL-terminated, owned by the source until it is freed */
     size_t len;
 };
 /* Looks `name` up, beside the file `from` first (NULL: from the base). ERR_MISSING_FILE fills s->wanted;

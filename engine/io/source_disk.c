@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The source that reads a folder of the disk and include folders. Texts are read once and kept.
+ */
+#include "engine/io/io.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "engine/base/buf.h"
+#include "engine/io/table.h"
+
+struct disk_source {
+    struct source source;
+    char **folders; /* the base, then include folders */
+    int nfolders, folders_cap;
+    struct table names; /* name -> index into texts */
+    struct buf *texts;
+    int ntexts, texts_cap;
+};
+
+/* True when the file behind `path` lies below `folder` once symbolic links are followed. */
+static bool lies_below(const char *folder, const char *path)
+{
+    char *base = realpath(folder, NULL), *file = realpath(path, NULL);
+    size_t n = base ? strlen(base) : 0;
+    bool ok = base && file && !strncmp(base, file, n) && (file[n] == '/' || (n == 1 && base[0] == '/'));
+    free(base);
+    free(file);
+    return ok;
+}
+
+static bool read_from(const struct disk_source *d, const char *folder, const char *name, struct buf *text)
+{
+    struct buf path = {0};
+    struct stat st;
+    struct err e;
+    if (name[0] == '/')
+        buf_printf(&path, "%s", name);
+    else
+        buf_printf(&path, "%s/%s", folder, name);
+    bool ok = !stat(path.data, &st) && S_ISREG(st.st_mode) && (!d->source.confined || lies_below(folder, path.data)) &&
+              !buf_read_file(text, path.data, &e);
+    buf_free(&path);
+    return ok;
+}
+
+static const char *disk_find(struct source *s, const char *name, size_t *len)
+{
+    struct disk_source *d = (struct disk_source *)s;
+    int known = table_get(&d->names, name, strlen(name));
+    struct buf text = {0};
+    for (int i = 0; known < 0 && i < d->nfolders; i++) {
+        if (!read_from(d, d->folders[i], name, &text)) {
+            buf_free(&text);
+            continue;
+        }
+        known = table_add(&d->names, name, strlen(name), d->ntexts);
+        d->texts = grow(d->texts, d->ntexts, &d->texts_cap, sizeof *d->texts);
+        d->texts[d->ntexts++] = text;
+    }
+    if (known < 0)
+        return NULL;
+    *len = d->texts[known].len;
+    return d->texts[known].data;
+}
+
+static void disk_close(struct source *s)
+{
+    struct disk_source *d = (struct disk_source *)s;
+    for (int i = 0; i < d->ntexts; i++)
+        buf_free(&d->texts[i]);
+    free(d->texts);
+    for (int i = 0; i < d->nfolders; i++)
+        free(d->folders[i]);
+    free(d->folders);
+    table_free(&d->names);
+    free(d);
+}
+
+void source_disk_include(struct source *s, const char *folder)
+{
+    struct disk_source *d = (struct disk_source *)s;
+    d->folders = grow(d->folders, d->nfolders, &d->folders_cap, sizeof *d->folders);
+    d->folders[d->nfolders++] = xstrdup(folder);
+}
+
+struct source *source_disk_new(const char *base, bool confined)
+{
+    struct disk_source *d = xcalloc(1, sizeof *d);
+    d->source.find = disk_find;
+    d->source.close = disk_close;
+    d->source.confined = confined;
+    source_disk_include(&d->source, base[0] ? base : ".");
+    return &d->source;
+}

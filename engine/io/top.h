@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A topology while it is read: what the force-field sections define and the molecule types, before expansion over all
+ * molecules. Internal to engine/io/top*.c. Values are as in the file (degrees; sigma and epsilon or C6 and C12).
+ */
+#ifndef SHOAL_ENGINE_IO_TOP_H
+#define SHOAL_ENGINE_IO_TOP_H
+
+#include "engine/io/top_pp.h"
+#include "engine/system.h"
+
+enum {
+    TOP_PARAMS = 6,          /* most parameters of one state */
+    TOP_ATOMS_MAX = 1000000, /* size limits, so that no input can exhaust the memory of the service */
+    TOP_TYPES_MAX = 20000,
+    TOP_TYPES_USED_MAX = 2000,
+    TOP_EXCLUSIONS_MAX = 50000000,
+    TOP_TERMS_MAX = 50000000
+};
+
+/* Every interaction that a topology line can ask for. */
+enum top_kind {
+    KIND_BOND,
+    KIND_CONNECTION,
+    KIND_ANGLE,
+    KIND_UREY_BRADLEY,
+    KIND_DIHEDRAL,
+    KIND_PERIODIC_IMPROPER,
+    KIND_IMPROPER,
+    KIND_RB,
+    KIND_FOURIER,
+    KIND_PAIR,
+    KIND_PAIR_OWN,
+    KIND_PAIR_NB,
+    KIND_CONSTRAINT,
+    KIND_CONSTRAINT_NO_BOND,
+    KIND_SETTLE,
+    KIND_POSITION_RESTRAINT,
+    KIND_COUNT
+};
+
+struct top_kind_info {
+    const char *section; /* of the molecule's lines */
+    const char *name;    /* for messages */
+    int funct;
+    int natoms; /* on the line */
+    int nparams, nparams_b;
+};
+extern const struct top_kind_info top_kinds[KIND_COUNT];
+/* The kind of a section and function number, or -1. */
+int top_kind_of(const char *section, long funct);
+
+struct top_atom_type {
+    char name[32];
+    int bonded; /* index of its bonded type */
+    double mass, charge;
+    char particle; /* A, S, D or V */
+    double c[2];   /* C6, C12 (rule 1) or sigma, epsilon */
+};
+
+/* One line of [ bondtypes ] and kin. */
+struct top_bonded_type {
+    int atom[4]; /* bonded types, WILDCARD; pair types: atom types */
+    double c[2][TOP_PARAMS];
+    int block; /* index of the first line of a funct 9 block that this line continues; else its own */
+};
+enum { WILDCARD = -1 };
+
+struct top_bonded_types {
+    struct top_bonded_type *items;
+    int n, cap;
+    struct table index; /* atom[4] -> first line of its block */
+};
+
+struct top_nonbonded {
+    double c[2];
+};
+
+struct top_atom {
+    int type[2];
+    double charge[2], mass[2];
+    int residue;
+    char name[16], resname[16];
+};
+
+struct top_term {
+    int atom[4]; /* 0-based within the molecule */
+    double c[2][TOP_PARAMS];
+};
+
+struct top_terms {
+    struct top_term *items;
+    int n, cap;
+};
+
+struct top_molecule {
+    char name[64];
+    int nrexcl;
+    struct top_atom *atoms;
+    int natoms, cap;
+    struct top_terms terms[KIND_COUNT];
+    int (*exclusions)[2];
+    int nexclusions, exclusions_cap;
+    int *exclusion_start, *exclusion; /* made by top_exclude */
+};
+
+struct top_count {
+    int kind;
+    int count;
+};
+
+struct top {
+    struct pp pp;
+    char **words; /* of the current line */
+    int nwords, words_cap;
+    const char *section; /* of the current line: an entry of the section table */
+
+    bool have_defaults, gen_pairs;
+    int comb_rule;
+    double fudge_lj, fudge_qq;
+
+    struct top_atom_type *types;
+    int ntypes, types_cap;
+    struct table type_names, bonded_names;
+    int nbonded_names;
+    struct top_bonded_types bonded_types[KIND_COUNT];
+    struct top_nonbonded *nonbonded; /* [ nonbond_params ] */
+    int nnonbonded, nonbonded_cap;
+    struct table nonbonded_index; /* two type numbers, smaller first */
+
+    struct top_molecule *molecules;
+    int nmolecules, molecules_cap;
+    bool intermolecular; /* [ intermolecular_interactions ] has begun */
+    bool have_system, have_title;
+    char title[128];
+    struct top_count *counts;
+    int ncounts, counts_cap;
+    int natoms; /* of the whole system so far */
+};
+
+/* top_line.c: words and numbers of the current line. Errors are "file:line: [ section ]: ...". */
+int top_fail(struct top *t, struct err *e, enum err_code code, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+void top_split(struct top *t, char *text);
+int top_real(struct top *t, int word, const char *what, double *value, struct err *e);
+int top_int(struct top *t, int word, const char *what, long min, long max, long *value, struct err *e);
+/* The parameters from `word` to the end of the line: none, those of A (B = A) or those of A and B.
+ * Returns how many states were given, 0 to 2, or an error. */
+int top_params(struct top *t, int word, enum top_kind kind, double c[2][TOP_PARAMS], struct err *e);
+/* Copies a name into a fixed field, or says that it is too long. */
+int top_name(struct top *t, int word, const char *what, char *to, size_t size, struct err *e);
+
+/* top_types.c: force-field sections, one line each. */
+int top_defaults(struct top *t, struct err *e);
+int top_atom_type(struct top *t, struct err *e);
+int top_bonded_type(struct top *t, struct err *e);
+int top_dihedral_type(struct top *t, struct err *e);
+int top_nonbond_param(struct top *t, struct err *e);
+int top_type_of(const struct top *t, const char *name); /* or -1 */
+
+/* top_lookup.c: parameters by types. */
+/* First line of the block that fits best, or NULL; *n lines of it. Types are bonded types (pairs: atom types). */
+const struct top_bonded_type *top_find(const struct top *t, enum top_kind kind, const int *types, int *n);
+/* LJ parameters of two types in file form: [ nonbond_params ] or the combination rule. */
+void top_lj_params(const struct top *t, int a, int b, double c[2]);
+/* 1-4 parameters of two types: [ pairtypes ] or, with gen-pairs, generated. False: none. */
+bool top_pair_params(const struct top *t, int a, int b, double c[2]);
+struct lj top_lj(const struct top *t, const double c[2]);
+
+/* top_mol.c: sections of a molecule, one line each. */
+int top_moleculetype(struct top *t, struct err *e);
+int top_atom(struct top *t, struct err *e);
+int top_term(struct top *t, struct err *e);
+int top_exclusions(struct top *t, struct err *e);
+
+/* top_system.c: from molecule types to the system. */
+int top_expand(struct top *t, struct system *s, struct err *e);
+/* top_exclude.c: fills exclusion_start and exclusion of a molecule type. */
+int top_exclude(struct top_molecule *m, struct err *e);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Words and numbers of one topology line.
+ */
+#include "engine/io/top.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int top_fail(struct top *t, struct err *e, enum err_code code, const char *fmt, ...)
+{
+    char text[sizeof e->msg];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (t->section)
+        return err_set(e, code, "%s:%d: [ %s ]: %s", t->pp.file, t->pp.number, t->section, text);
+    return err_set(e, code, "%s:%d: %s", t->pp.file, t->pp.number, text);
+}
+
+void top_split(struct top *t, char *text)
+{
+    char *save = NULL;
+    t->nwords = 0;
+    for (char *w = strtok_r(text, " \t\r\v\f", &save); w; w = strtok_r(NULL, " \t\r\v\f", &save)) {
+        t->words = grow(t->words, t->nwords, &t->words_cap, sizeof *t->words);
+        t->words[t->nwords++] = w;
+    }
+}
+
+/* Decimal numbers only: strtod would also take hexadecimal, "inf" and "nan". */
+static bool parse_real(const char *word, double *value)
+{
+    char *end;
+    if (strspn(word, "+-.0123456789eE") != strlen(word))
+        return false;
+    *value = strtod(word, &end);
+    return end != word && !*end && isfinite(*value);
+}
+
+int top_real(struct top *t, int word, const char *what, double *value, struct err *e)
+{
+    if (word >= t->nwords)
+        return top_fail(t, e, ERR_TOPOLOGY, "the line ends after %d words, expected %s", t->nwords, what);
+    if (!parse_real(t->words[word], value))
+        return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s', expected %s (a number)", t->words[word], what);
+    return 0;
+}
+
+int top_int(struct top *t, int word, const char *what, long min, long max, long *value, struct err *e)
+{
+    if (word >= t->nwords)
+        return top_fail(t, e, ERR_TOPOLOGY, "the line ends after %d words, expected %s", t->nwords, what);
+    char *end;
+    errno = 0;
+    *value = strtol(t->words[word], &end, 10);
+    if (end == t->words[word] || *end || errno)
+        return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s', expected %s (a whole number)", t->words[word], what);
+    if (*value < min || *value > max)
+        return top_fail(t, e, ERR_TOPOLOGY, "read %s, expected %s from %ld to %ld", t->words[word], what, min, max);
+    return 0;
+}
+
+int top_params(struct top *t, int word, enum top_kind kind, double c[2][TOP_PARAMS], struct err *e)
+{
+    const struct top_kind_info *k = &top_kinds[kind];
+    int given = t->nwords - word;
+    if (given == 0)
+        return 0;
+    bool both = k->nparams_b && given == k->nparams + k->nparams_b;
+    if (given != k->nparams && !both && k->nparams_b)
+        return top_fail(t, e, ERR_TOPOLOGY, "read %d parameters, expected %d (A) or %d (A and B) for %s (funct %d)",
+                        given, k->nparams, k->nparams + k->nparams_b, k->name, k->funct);
+    if (given != k->nparams && !both)
+        return top_fail(t, e, ERR_TOPOLOGY, "read %d parameters, expected %d for %s (funct %d)", given, k->nparams,
+                        k->name, k->funct);
+    for (int i = 0; i < k->nparams; i++) {
+        int rc = top_real(t, word + i, "a parameter", &c[0][i], e);
+        c[1][i] = c[0][i];
+        if (!rc && both)
+            rc = top_real(t, word + k->nparams + i, "a parameter of state B", &c[1][i], e);
+        if (rc)
+            return rc;
+    }
+    return both ? 2 : 1;
+}
+
+int top_name(struct top *t, int word, const char *what, char *to, size_t size, struct err *e)
+{
+    if (word >= t->nwords)
+        return top_fail(t, e, ERR_TOPOLOGY, "the line ends after %d words, expected %s", t->nwords, what);
+    if (strlen(t->words[word]) >= size)
+        return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s', expected %s of at most %zu characters", t->words[word], what,
+                        size - 1);
+    memcpy(to, t->words[word], strlen(t->words[word]) + 1);
+    return 0;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The sections of a molecule type: atoms, interactions, exclusions.
+ */
+#include "engine/io/top.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct top_molecule *current(struct top *t)
+{
+    return &t->molecules[t->nmolecules - 1];
+}
+
+int top_moleculetype(struct top *t, struct err *e)
+{
+    struct top_molecule m = {0};
+    long nrexcl;
+    int rc = top_name(t, 0, "a molecule name", m.name, sizeof m.name, e);
+    if (rc || (rc = top_int(t, 1, "nrexcl", 0, 100, &nrexcl, e)))
+        return rc;
+    if (t->nwords > 2)
+        return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s' after name and nrexcl, expected the end of the line",
+                        t->words[2]);
+    for (int i = 0; i < t->nmolecules; i++)
+        if (!strcmp(t->molecules[i].name, m.name))
+            return top_fail(t, e, ERR_TOPOLOGY, "molecule type %s is defined before", m.name);
+    m.nrexcl = (int)nrexcl;
+    t->molecules = grow(t->molecules, t->nmolecules, &t->molecules_cap, sizeof *t->molecules);
+    t->molecules[t->nmolecules++] = m;
+    return 0;
+}
+
+static int atom_type(struct top *t, int word, int *type, struct err *e)
+{
+    *type = top_type_of(t, t->words[word]);
+    if (*type < 0)
+        return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s', expected an atom type of [ atomtypes ]", t->words[word]);
+    char p = t->types[*type].particle;
+    if (p != 'A')
+        return top_fail(t, e, ERR_UNSUPPORTED, "atom type %s is a %s: only atoms are computed", t->words[word],
+                        p == 'S' ? "shell" : "virtual site");
+    return 0;
+}
+
+/* What the line leaves out comes from the types; state B is A where the line names no type for it. */
+static int atom_states(struct top *t, struct top_atom *a, struct err *e)
+{
+    int rc = atom_type(t, 1, &a->type[0], e);
+    if (rc)
+        return rc;
+    const struct top_atom_type *type = &t->types[a->type[0]];
+    a->charge[0] = type->charge;
+    a->mass[0] = type->mass;
+    if (t->nwords > 6 && (rc = top_real(t, 6, "a charge", &a->charge[0], e)))
+        return rc;
+    if (t->nwords > 7 && (rc = top_real(t, 7, "a mass", &a->mass[0], e)))
+        return rc;
+    a->type[1] = a->type[0];
+    a->charge[1] = a->charge[0];
+    a->mass[1] = a->mass[0];
+    if (t->nwords > 8) {
+        if ((rc = atom_type(t, 8, &a->type[1], e)))
+            return rc;
+        a->charge[1] = t->types[a->type[1]].charge;
+        a->mass[1] = t->types[a->type[1]].mass;
+    }
+    if (t->nwords > 9 && (rc = top_real(t, 9, "the charge of state B", &a->charge[1], e)))
+        return rc;
+    if (t->nwords > 10 && (rc = top_real(t, 10, "the mass of state B", &a->mass[1], e)))
+        return rc;
+    return 0;
+}
+
+/* A residue number may end in a letter (the insertion code of the PDB). */
+static int residue_number(struct top *t, int *residue, struct err *e)
+{
+    char *w = t->words[2];
+    size_t n = strlen(w);
+    if (n > 1 && isalpha((unsigned char)w[n - 1]))
+        w[n - 1] = '\0';
+    long value;
+    int rc = top_int(t, 2, "a residue number", -1000000000, 1000000000, &value, e);
+    *residue = (int)value;
+    return rc;
+}
+
+int top_atom(struct top *t, struct err *e)
+{
+    struct top_molecule *m = current(t);
+    struct top_atom a = {0};
+    long number, group;
+    int rc;
+    if (t->nwords < 6 || t->nwords > 11)
+        return top_fail(t, e, ERR_TOPOLOGY,
+                        "read %d words, expected 6 to 11: number type residue-number residue name charge-group [charge "
+                        "[mass [typeB [chargeB [massB]]]]]",
+                        t->nwords);
+    if ((rc = top_int(t, 0, "an atom number", 1, TOP_ATOMS_MAX, &number, e)) ||
+        (rc = top_int(t, 5, "a charge group number", -1000000000, 1000000000, &group, e)))
+        return rc;
+    if (number != m->natoms + 1)
+        return top_fail(t, e, ERR_TOPOLOGY, "read atom number %ld, expected %d: atoms are numbered from 1 without gaps",
+                        number, m->natoms + 1);
+    if ((rc = atom_states(t, &a, e)) || (rc = residue_number(t, &a.residue, e)) ||
+        (rc = top_name(t, 3, "a residue name", a.resname, sizeof a.resname, e)) ||
+        (rc = top_name(t, 4, "an atom name", a.name, sizeof a.name, e)))
+        return rc;
+    for (int state = 0; state < 2; state++)
+        if (a.mass[state] <= 0)
+            return top_fail(t, e, ERR_TOPOLOGY, "atom %ld (%s) has mass %g in state %c, expected a positive mass",
+                            number, a.name, a.mass[state], "AB"[state]);
+    m->atoms = grow(m->atoms, m->natoms, &m->cap, sizeof *m->atoms);
+    m->atoms[m->natoms++] = a;
+    return 0;
+}
+
+/* Atom numbers of the line, in range and different. */
+static int read_atoms(struct top *t, int n, int *atoms, struct err *e)
+{
+    const struct top_molecule *m = current(t);
+    for (int i = 0; i < n; i++) {
+        long number;
+        int rc = top_int(t, i, "an atom number of the molecule", 1, m->natoms, &number, e);
+        if (rc)
+            return rc;
+        atoms[i] = (int)number - 1;
+        for (int j = 0; j < i; j++)
+            if (atoms[i] == atoms[j])
+                return top_fail(t, e, ERR_TOPOLOGY, "atom %ld stands twice on the line", number);
+    }
+    return 0;
+}
+
+static int no_default(struct top *t, enum top_kind kind, const struct top_term *term, int state, struct err *e)
+{
+    char names[160] = "";
+    const struct top_molecule *m = current(t);
+    for (int i = 0; i < top_kinds[kind].natoms; i++) {
+        strcat(names, i ? " " : "");
+        strcat(names, t->types[m->atoms[term->atom[i]].type[state]].name);
+    }
+    if (!t->bonded_types[kind].n && kind != KIND_PAIR)
+        return top_fail(t, e, ERR_TOPOLOGY,
+                        "read no parameters, expected %d for %s (no types of that function are defined)",
+                        top_kinds[kind].nparams, top_kinds[kind].name);
+    return top_fail(t, e, ERR_TOPOLOGY,
+                    "read no parameters, and there are none for %s between the types %s of state %c",
+                    top_kinds[kind].name, names, "AB"[state]);
+}
+
+static void add_term(struct top *t, enum top_kind kind, const struct top_term *term)
+{
+    struct top_terms *list = &current(t)->terms[kind];
+    list->items = grow(list->items, list->n, &list->cap, sizeof *list->items);
+    list->items[list->n++] = *term;
+}
+
+static bool has_multiplicity(enum top_kind kind)
+{
+    return kind == KIND_DIHEDRAL || kind == KIND_PERIODIC_IMPROPER;
+}
+
+static int check_params(struct top *t, enum top_kind kind, const struct top_term *term, struct err *e)
+{
+    if (has_multiplicity(kind)) {
+        double a = term->c[0][2], b = term->c[1][2];
+        if (a != b)
+            return top_fail(t, e, ERR_UNSUPPORTED, "multiplicity %g in A and %g in B: it can not be perturbed", a, b);
+        if (a != rint(a) || fabs(a) > 99)
+            return top_fail(t, e, ERR_TOPOLOGY, "read multiplicity %g, expected a whole number", a);
+    }
+    bool length = kind == KIND_CONSTRAINT || kind == KIND_CONSTRAINT_NO_BOND || kind == KIND_SETTLE;
+    if (length && (term->c[0][0] <= 0 || term->c[1][0] <= 0 || (kind == KIND_SETTLE && term->c[0][1] <= 0)))
+        return top_fail(t, e, ERR_TOPOLOGY, "expected positive lengths in nm");
+    return 0;
+}
+
+/* Parameters from [ bondtypes ] and kin: A from the types of A, B from the types of B. A dihedral of several terms can
+ * not change into another, because nothing says which term becomes which. */
+static int bonded_defaults(struct top *t, enum top_kind kind, struct top_term *term, struct err *e)
+{
+    const struct top_kind_info *k = &top_kinds[kind];
+    const struct top_molecule *m = current(t);
+    const struct top_bonded_type *found[2];
+    int n[2];
+    for (int state = 0; state < 2; state++) {
+        int types[4] = {0};
+        for (int i = 0; i < k->natoms; i++)
+            types[i] = t->types[m->atoms[term->atom[i]].type[state]].bonded;
+        found[state] = top_find(t, kind, types, &n[state]);
+        if (!found[state])
+            return no_default(t, kind, term, state, e);
+    }
+    if (found[0] != found[1] && (n[0] > 1 || n[1] > 1))
+        return top_fail(
+            t, e, ERR_TOPOLOGY,
+            "the types of A and B have different dihedrals of several terms: give the parameters on the line");
+    for (int i = 0; i < n[0]; i++) {
+        memcpy(term->c[0], found[0][i].c[0], sizeof term->c[0]);
+        memcpy(term->c[1], found[1][i].c[1], sizeof term->c[1]);
+        int rc = check_params(t, kind, term, e);
+        if (rc)
+            return rc;
+        add_term(t, kind, term);
+    }
+    return 0;
+}
+
+static int pair_defaults(struct top *t, struct top_term *term, struct err *e)
+{
+    const struct top_molecule *m = current(t);
+    for (int state = 0; state < 2; state++)
+        if (!top_pair_params(t, m->atoms[term->atom[0]].type[state], m->atoms[term->atom[1]].type[state],
+                             term->c[state]))
+            return no_default(t, KIND_PAIR, term, state, e);
+    add_term(t, KIND_PAIR, term);
+    return 0;
+}
+
+/* Pairs with their own charges: fudgeQQ, both charges and LJ parameters; what the line leaves out is that of state A.
+ */
+static int own_pair_defaults(struct top *t, int word, struct top_term *term, struct err *e)
+{
+    const struct top_molecule *m = current(t);
+    const struct top_atom *a = &m->atoms[term->atom[0]], *b = &m->atoms[term->atom[1]];
+    term->c[0][0] = t->fudge_qq;
+    term->c[0][1] = a->charge[0];
+    term->c[0][2] = b->charge[0];
+    int rc = t->nwords > word ? top_real(t, word, "fudgeQQ", &term->c[0][0], e) : 0;
+    if (rc)
+        return rc;
+    if (!top_pair_params(t, a->type[0], b->type[0], &term->c[0][3]))
+        return no_default(t, KIND_PAIR, term, 0, e);
+    add_term(t, KIND_PAIR_OWN, term);
+    return 0;
+}
+
+/* SETTLE names the oxygen; its hydrogens are the next two atoms. */
+static int check_settle(struct top *t, struct top_term *term, struct err *e)
+{
+    if (term->atom[0] + 2 >= current(t)->natoms)
+        return top_fail(t, e, ERR_TOPOLOGY, "atom %d: two more atoms (the hydrogens) must follow it in the molecule",
+                        term->atom[0] + 1);
+    term->atom[1] = term->atom[0] + 1;
+    term->atom[2] = term->atom[0] + 2;
+    return 0;
+}
+
+static int apply_defaults(struct top *t, enum top_kind kind, struct top_term *term, struct err *e)
+{
+    if (kind == KIND_PAIR)
+        return pair_defaults(t, term, e);
+    if (top_kinds[kind].nparams == 0) {
+        add_term(t, kind, term);
+        return 0;
+    }
+    return bonded_defaults(t, kind, term, e);
+}
+
+int top_term(struct top *t, struct err *e)
+{
+    struct top_term term = {0};
+    int n = !strcmp(t->section, "angles")                                                  ? 3
+            : !strcmp(t->section, "dihedrals")                                             ? 4
+            : !strcmp(t->section, "settles") || !strcmp(t->section, "position_restraints") ? 1
+                                                                                           : 2;
+    long funct = 1;
+    int rc = read_atoms(t, n, term.atom, e);
+    if (rc || (t->nwords > n && (rc = top_int(t, n, "a function number", 1, 100, &funct, e))))
+        return rc;
+    int kind = top_kind_of(t->section, funct);
+    if (kind < 0)
+        return top_fail(t, e, ERR_UNSUPPORTED, "function %ld is not computed", funct);
+    int word = t->nwords > n ? n + 1 : n;
+    if (kind == KIND_PAIR_OWN && t->nwords - word < 2)
+        return own_pair_defaults(t, word, &term, e);
+    if ((rc = top_params(t, word, (enum top_kind)kind, term.c, e)) < 0)
+        return rc;
+    if (rc == 0)
+        return apply_defaults(t, (enum top_kind)kind, &term, e);
+    if ((rc = check_params(t, (enum top_kind)kind, &term, e)))
+        return rc;
+    if (kind == KIND_SETTLE && (rc = check_settle(t, &term, e)))
+        return rc;
+    add_term(t, (enum top_kind)kind, &term);
+    return 0;
+}
+
+int top_exclusions(struct top *t, struct err *e)
+{
+    struct top_molecule *m = current(t);
+    long first, other;
+    int rc = top_int(t, 0, "an atom number of the molecule", 1, m->natoms, &first, e);
+    for (int i = 1; !rc && i < t->nwords; i++) {
+        if ((rc = top_int(t, i, "an atom number of the molecule", 1, m->natoms, &other, e)))
+            break;
+        if (other == first)
+            continue;
+        m->exclusions = grow(m->exclusions, m->nexclusions, &m->exclusions_cap, sizeof *m->exclusions);
+        m->exclusions[m->nexclusions][0] = (int)first - 1;
+        m->exclusions[m->nexclusions++][1] = (int)other - 1;
+    }
+    return rc;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The preprocessor of topologies: #include, #define, #undef, #ifdef, #ifndef, #else, #endif; ';' comments; lines
+ * continued by a backslash; macros replaced word by word. Hands out one non-empty line at a time and remembers where it
+ * came from.
+ */
+#ifndef SHOAL_ENGINE_IO_TOP_PP_H
+#define SHOAL_ENGINE_IO_TOP_PP_H
+
+#include "engine/base/buf.h"
+#include "engine/io/io.h"
+#include "engine/io/table.h"
+
+enum {
+    PP_DEPTH = 32,
+    PP_LINE_MAX = 1 << 16,
+    PP_TOTAL_MAX = 1 << 28 /* bytes read and made by macros in all: includes and macros can double at every level */
+};
+
+struct pp_condition {
+    int line;
+    bool active; /* lines of the current branch are read */
+    bool seen_else;
+};
+
+struct pp_file {
+    const char *name; /* owned by pp.names */
+    const char *pos, *end;
+    int line; /* physical line that was read last */
+    struct pp_condition *conditions;
+    int nconditions, cap;
+};
+
+struct pp_macro {
+    char *value; /* NULL: not defined now */
+    bool busy;   /* being replaced: a macro does not expand inside itself */
+};
+
+struct pp {
+    struct source *source;
+    struct pp_file files[PP_DEPTH];
+    int depth;
+    char **names; /* of every file opened, for messages */
+    int nnames, names_cap;
+    struct table macro_names;
+    struct pp_macro *macros;
+    int nmacros, macros_cap;
+    struct buf raw, line;
+    size_t total;     /* against PP_TOTAL_MAX */
+    const char *file; /* where the line came from; set before the first line too */
+    int number;       /* its first physical line */
+};
+
+/* The macros of `defines` are there from the start. */
+int pp_open(struct pp *p, struct source *src, const char *name, const struct define *defines, int ndefines,
+            struct err *e);
+/* 1: *text is the next non-empty line, without comments and surrounding blanks, valid until the next call. 0: end.
+ * Negative: ERR_TOPOLOGY, ERR_UNSUPPORTED, ERR_MISSING_FILE with file:line. */
+int pp_next(struct pp *p, char **text, struct err *e);
+void pp_close(struct pp *p);
+
+#endif

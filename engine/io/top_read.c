@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The sections of a topology: which exist, in which order they may come, who reads their lines.
+ */
+#include "engine/io/top.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where a section may stand. */
+enum place {
+    AFTER_NOTHING,
+    AFTER_DEFAULTS, /* force field: after [ defaults ], before the first [ moleculetype ] */
+    AFTER_TYPES,    /* force field: after [ atomtypes ], before the first [ moleculetype ] */
+    NEW_MOLECULE,   /* after [ atomtypes ], before [ system ] */
+    IN_MOLECULE,    /* after [ moleculetype ], before [ system ] */
+    AFTER_ATOMS,    /* after [ atoms ] of the molecule */
+    AFTER_MOLECULE, /* [ system ] */
+    AFTER_SYSTEM
+};
+
+static int read_system(struct top *t, struct err *e);
+static int read_count(struct top *t, struct err *e);
+static int refuse(struct top *t, struct err *e);
+static int ignore(struct top *t, struct err *e);
+
+struct section {
+    const char *name;
+    enum place place;
+    int (*read)(struct top *t, struct err *e); /* one line */
+    const char *reason;                        /* why lines of it are refused */
+};
+
+#define NO_VIRTUAL_SITES "virtual sites are not computed"
+#define NO_RESTRAINTS "restraints of this kind are not computed"
+#define NO_POLARIZATION "polarization is not computed"
+
+static const struct section sections[] = {
+    {"defaults", AFTER_NOTHING, top_defaults, NULL},
+    {"atomtypes", AFTER_DEFAULTS, top_atom_type, NULL},
+    {"bondtypes", AFTER_TYPES, top_bonded_type, NULL},
+    {"constrainttypes", AFTER_TYPES, top_bonded_type, NULL},
+    {"pairtypes", AFTER_TYPES, top_bonded_type, NULL},
+    {"angletypes", AFTER_TYPES, top_bonded_type, NULL},
+    {"dihedraltypes", AFTER_TYPES, top_dihedral_type, NULL},
+    {"nonbond_params", AFTER_TYPES, top_nonbond_param, NULL},
+    /* Definitions that only take effect through sections that are refused, or, for implicit solvent, in no GROMACS
+     * since 2019: force fields carry them everywhere. */
+    {"cmaptypes", AFTER_TYPES, ignore, NULL},
+    {"implicit_genborn_params", AFTER_TYPES, ignore, NULL},
+    {"moleculetype", NEW_MOLECULE, top_moleculetype, NULL},
+    {"atoms", IN_MOLECULE, top_atom, NULL},
+    {"bonds", AFTER_ATOMS, top_term, NULL},
+    {"angles", AFTER_ATOMS, top_term, NULL},
+    {"dihedrals", AFTER_ATOMS, top_term, NULL},
+    {"pairs", AFTER_ATOMS, top_term, NULL},
+    {"pairs_nb", AFTER_ATOMS, top_term, NULL},
+    {"exclusions", AFTER_ATOMS, top_exclusions, NULL},
+    {"constraints", AFTER_ATOMS, top_term, NULL},
+    {"settles", AFTER_ATOMS, top_term, NULL},
+    {"position_restraints", AFTER_ATOMS, top_term, NULL},
+    {"virtual_sites1", AFTER_ATOMS, refuse, NO_VIRTUAL_SITES},
+    {"virtual_sites2", AFTER_ATOMS, refuse, NO_VIRTUAL_SITES},
+    {"virtual_sites3", AFTER_ATOMS, refuse, NO_VIRTUAL_SITES},
+    {"virtual_sites4", AFTER_ATOMS, refuse, NO_VIRTUAL_SITES},
+    {"virtual_sitesn", AFTER_ATOMS, refuse, NO_VIRTUAL_SITES},
+    {"dummies2", AFTER_ATOMS, refuse, NO_VIRTUAL_SITES},
+    {"dummies3", AFTER_ATOMS, refuse, NO_VIRTUAL_SITES},
+    {"dummies4", AFTER_ATOMS, refuse, NO_VIRTUAL_SITES},
+    {"dummiesn", AFTER_ATOMS, refuse, NO_VIRTUAL_SITES},
+    {"cmap", AFTER_ATOMS, refuse, "CMAP corrections are not computed"},
+    {"polarization", AFTER_ATOMS, refuse, NO_POLARIZATION},
+    {"water_polarization", AFTER_ATOMS, refuse, NO_POLARIZATION},
+    {"thole_polarization", AFTER_ATOMS, refuse, NO_POLARIZATION},
+    {"distance_restraints", AFTER_ATOMS, refuse, NO_RESTRAINTS},
+    {"dihedral_restraints", AFTER_ATOMS, refuse, NO_RESTRAINTS},
+    {"orientation_restraints", AFTER_ATOMS, refuse, NO_RESTRAINTS},
+    {"angle_restraints", AFTER_ATOMS, refuse, NO_RESTRAINTS},
+    {"angle_restraints_z", AFTER_ATOMS, refuse, NO_RESTRAINTS},
+    {"system", AFTER_MOLECULE, read_system, NULL},
+    {"molecules", AFTER_SYSTEM, read_count, NULL},
+    {"intermolecular_interactions", AFTER_SYSTEM, refuse, "interactions between molecules are not computed"},
+};
+
+static const struct section *section_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        if (!strcasecmp(sections[i].name, name))
+            return &sections[i];
+    return NULL;
+}
+
+static int refuse(struct top *t, struct err *e)
+{
+    return top_fail(t, e, ERR_UNSUPPORTED, "%s", section_named(t->section)->reason);
+}
+
+static int ignore(struct top *t, struct err *e)
+{
+    return 0;
+}
+
+static int read_system(struct top *t, struct err *e)
+{
+    for (int i = 0; i < t->nwords && !t->have_title; i++) {
+        size_t n = strlen(t->title);
+        snprintf(t->title + n, sizeof t->title - n, "%s%s", n ? " " : "", t->words[i]);
+    }
+    t->have_title = true;
+    return 0;
+}
+
+/* The molecule type of a name: as written, else the only one that differs in case alone. */
+static int find_molecule(const struct top *t, const char *name)
+{
+    int found = -1, n = 0;
+    for (int i = 0; i < t->nmolecules; i++) {
+        if (!strcmp(t->molecules[i].name, name))
+            return i;
+        if (!strcasecmp(t->molecules[i].name, name)) {
+            found = i;
+            n++;
+        }
+    }
+    return n == 1 ? found : -1;
+}
+
+static int read_count(struct top *t, struct err *e)
+{
+    long count;
+    int kind = find_molecule(t, t->words[0]);
+    if (kind < 0)
+        return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s', expected the name of a [ moleculetype ]", t->words[0]);
+    int rc = top_int(t, 1, "a number of molecules", 0, TOP_ATOMS_MAX, &count, e);
+    if (rc)
+        return rc;
+    if (t->nwords > 2)
+        return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s' after name and number, expected the end of the line",
+                        t->words[2]);
+    if (!t->molecules[kind].natoms)
+        return top_fail(t, e, ERR_TOPOLOGY, "molecule type %s has no atoms", t->words[0]);
+    if (count > (TOP_ATOMS_MAX - t->natoms) / t->molecules[kind].natoms)
+        return top_fail(t, e, ERR_UNSUPPORTED, "more than %d atoms in the system", TOP_ATOMS_MAX);
+    t->natoms += (int)count * t->molecules[kind].natoms;
+    t->counts = grow(t->counts, t->ncounts, &t->counts_cap, sizeof *t->counts);
+    t->counts[t->ncounts++] = (struct top_count){.kind = kind, .count = (int)count};
+    return 0;
+}
+
+/* Why the section may not stand here; NULL if it may. */
+static const char *misplaced(const struct top *t, enum place place)
+{
+    bool types_only = place == AFTER_DEFAULTS || place == AFTER_TYPES;
+    bool molecule = place == IN_MOLECULE || place == AFTER_ATOMS;
+    if (types_only && t->nmolecules)
+        return "force-field sections must come before the first [ moleculetype ]";
+    if (place == AFTER_DEFAULTS && !t->have_defaults)
+        return "it must come after [ defaults ]";
+    if ((place == AFTER_TYPES || place == NEW_MOLECULE) && !t->ntypes)
+        return "it must come after [ atomtypes ]";
+    if ((place == NEW_MOLECULE || molecule) && t->have_system)
+        return "molecule types must come before [ system ]";
+    if ((molecule || place == AFTER_MOLECULE) && !t->nmolecules)
+        return "it must come after a [ moleculetype ]";
+    if (place == AFTER_ATOMS && !t->molecules[t->nmolecules - 1].natoms)
+        return "it must come after the [ atoms ] of the molecule";
+    if (place == AFTER_SYSTEM && !t->have_system)
+        return "it must come after [ system ]";
+    return NULL;
+}
+
+static int enter_section(struct top *t, char *text, const struct section **s, struct err *e)
+{
+    char *close = strchr(text, ']'), *name = text + 1;
+    t->section = NULL;
+    if (!close || close[1])
+        return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s', expected [ section ]", text);
+    *close = '\0';
+    top_split(t, name);
+    if (t->nwords != 1)
+        return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s', expected one section name between [ and ]", name);
+    *s = section_named(t->words[0]);
+    if (!*s)
+        return top_fail(t, e, ERR_UNSUPPORTED, "section [ %.80s ] is not known", t->words[0]);
+    t->section = (*s)->name;
+    if (t->intermolecular && (*s)->place == AFTER_ATOMS) {
+        *s = section_named("intermolecular_interactions");
+        t->section = (*s)->name;
+        return 0;
+    }
+    const char *why = misplaced(t, (*s)->place);
+    if (why)
+        return top_fail(t, e, ERR_TOPOLOGY, "%s", why);
+    t->have_system |= (*s)->place == AFTER_MOLECULE;
+    t->intermolecular |= !strcmp(t->section, "intermolecular_interactions");
+    return 0;
+}
+
+static int read_lines(struct top *t, struct err *e)
+{
+    const struct section *s = NULL;
+    char *text;
+    int rc;
+    while ((rc = pp_next(&t->pp, &text, e)) > 0) {
+        if (text[0] == '[') {
+            if ((rc = enter_section(t, text, &s, e)))
+                return rc;
+            continue;
+        }
+        if (!s)
+            return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s', expected a section, such as [ defaults ], first", text);
+        top_split(t, text);
+        if (t->nwords && (rc = s->read(t, e)))
+            return rc;
+    }
+    return rc;
+}
+
+static void close_molecule(struct top_molecule *m)
+{
+    free(m->atoms);
+    for (int k = 0; k < KIND_COUNT; k++)
+        free(m->terms[k].items);
+    free(m->exclusions);
+    free(m->exclusion_start);
+    free(m->exclusion);
+}
+
+static void close_top(struct top *t)
+{
+    pp_close(&t->pp);
+    free(t->words);
+    free(t->types);
+    table_free(&t->type_names);
+    table_free(&t->bonded_names);
+    for (int k = 0; k < KIND_COUNT; k++) {
+        free(t->bonded_types[k].items);
+        table_free(&t->bonded_types[k].index);
+    }
+    free(t->nonbonded);
+    table_free(&t->nonbonded_index);
+    for (int i = 0; i < t->nmolecules; i++)
+        close_molecule(&t->molecules[i]);
+    free(t->molecules);
+    free(t->counts);
+}
+
+int top_read(struct system *s, struct source *src, const char *name, const struct define *defines, int ndefines,
+             struct err *e)
+{
+    struct top *t = xcalloc(1, sizeof *t);
+    *s = (struct system){0};
+    int rc = pp_open(&t->pp, src, name, defines, ndefines, e);
+    if (!rc)
+        rc = read_lines(t, e);
+    if (!rc && !t->natoms)
+        rc = err_set(e, ERR_TOPOLOGY, "%s: read no molecules, expected a [ molecules ] section that counts some", name);
+    if (!rc && (rc = top_expand(t, s, e))) {
+        system_close(s);
+        err_prefix(e, "%s", name);
+    }
+    close_top(t);
+    free(t);
+    return rc;
+}

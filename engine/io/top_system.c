@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From molecule types and their counts to the system: every molecule written out, units of the engine.
+ */
+#include "engine/io/top.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double radians(double degrees)
+{
+    return degrees * (M_PI / 180);
+}
+
+/* Copies a term's atoms, moved to the molecule that begins at `first`. */
+static void place(int *to, const struct top_term *term, int n, int first)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = term->atom[i] + first;
+}
+
+static void put_bond(struct system *s, const struct top_term *t, int first)
+{
+    struct bond *b = &s->bonds[s->nbonds++];
+    place(b->atom, t, 2, first);
+    for (int k = 0; k < 2; k++) {
+        b->r0[k] = t->c[k][0];
+        b->k[k] = t->c[k][1];
+    }
+}
+
+static void put_connection(struct system *s, const struct top_term *t, int first)
+{
+    place(s->connections[s->nconnections++].atom, t, 2, first);
+}
+
+static void put_angle(struct system *s, const struct top_term *t, int first, bool urey_bradley)
+{
+    struct angle *a = &s->angles[s->nangles++];
+    place(a->atom, t, 3, first);
+    a->urey_bradley = urey_bradley;
+    for (int k = 0; k < 2; k++) {
+        a->theta0[k] = radians(t->c[k][0]);
+        a->k[k] = t->c[k][1];
+        a->ub_r0[k] = urey_bradley ? t->c[k][2] : 0;
+        a->ub_k[k] = urey_bradley ? t->c[k][3] : 0;
+    }
+}
+
+static void put_dihedral(struct system *s, const struct top_term *t, int first, bool improper)
+{
+    struct dihedral *d = &s->dihedrals[s->ndihedrals++];
+    place(d->atom, t, 4, first);
+    d->improper = improper;
+    d->multiplicity = (int)t->c[0][2];
+    for (int k = 0; k < 2; k++) {
+        d->phi0[k] = radians(t->c[k][0]);
+        d->k[k] = t->c[k][1];
+    }
+}
+
+static void put_improper(struct system *s, const struct top_term *t, int first)
+{
+    struct improper *d = &s->impropers[s->nimpropers++];
+    place(d->atom, t, 4, first);
+    for (int k = 0; k < 2; k++) {
+        d->xi0[k] = radians(t->c[k][0]);
+        d->k[k] = t->c[k][1];
+    }
+}
+
+static void put_rb(struct system *s, const struct top_term *t, int first)
+{
+    struct rb_dihedral *d = &s->rb_dihedrals[s->nrb_dihedrals++];
+    place(d->atom, t, 4, first);
+    for (int k = 0; k < 2; k++)
+        memcpy(d->c[k], t->c[k], sizeof d->c[k]);
+}
+
+/* V = 1/2 [F1 (1 + cos phi) + F2 (1 - cos 2 phi) + F3 (1 + cos 3 phi) + F4 (1 - cos 4 phi)] as powers of cos psi,
+ * psi = phi - 180 degrees (GROMACS manual, "Fourier dihedrals"). */
+static void put_fourier(struct system *s, const struct top_term *t, int first)
+{
+    struct rb_dihedral *d = &s->rb_dihedrals[s->nrb_dihedrals++];
+    place(d->atom, t, 4, first);
+    for (int k = 0; k < 2; k++) {
+        const double *f = t->c[k];
+        d->c[k][0] = f[1] + 0.5 * (f[0] + f[2]);
+        d->c[k][1] = 0.5 * (3 * f[2] - f[0]);
+        d->c[k][2] = 4 * f[3] - f[1];
+        d->c[k][3] = -2 * f[2];
+        d->c[k][4] = -4 * f[3];
+        d->c[k][5] = 0;
+    }
+}
+
+static void put_pair(const struct top *top, struct system *s, const struct top_term *t, int first)
+{
+    struct pair14 *p = &s->pairs14[s->npairs14++];
+    place(p->atom, t, 2, first);
+    const struct atom *a = &s->atoms[p->atom[0]], *b = &s->atoms[p->atom[1]];
+    for (int k = 0; k < 2; k++) {
+        p->lj[k] = top_lj(top, t->c[k]);
+        p->qq[k] = top->fudge_qq * a->charge[k] * b->charge[k];
+    }
+    p->qq_cross = 0.5 * top->fudge_qq * (a->charge[0] * b->charge[1] + a->charge[1] * b->charge[0]);
+}
+
+static void put_own_pair(const struct top *top, struct system *s, const struct top_term *t, int first)
+{
+    struct pair14 *p = &s->pairs14[s->npairs14++];
+    place(p->atom, t, 2, first);
+    p->fixed = true;
+    p->lj[0] = p->lj[1] = top_lj(top, &t->c[0][3]);
+    p->qq[0] = p->qq[1] = p->qq_cross = t->c[0][0] * t->c[0][1] * t->c[0][2];
+}
+
+static void put_pair_nb(const struct top *top, struct system *s, const struct top_term *t, int first)
+{
+    struct pair_nb *p = &s->pairs_nb[s->npairs_nb++];
+    place(p->atom, t, 2, first);
+    p->qq = t->c[0][0] * t->c[0][1];
+    p->lj = top_lj(top, &t->c[0][2]);
+}
+
+static void put_constraint(struct system *s, const struct top_term *t, int first, bool bonded)
+{
+    struct constraint *c = &s->constraints[s->nconstraints++];
+    place(c->atom, t, 2, first);
+    c->bonded = bonded;
+    c->r0[0] = t->c[0][0];
+    c->r0[1] = t->c[1][0];
+}
+
+static void put_settle(struct system *s, const struct top_term *t, int first)
+{
+    s->settles[s->nsettles++] = (struct settle){.oxygen = t->atom[0] + first,
+                                                .hydrogen = {t->atom[1] + first, t->atom[2] + first},
+                                                .r_oh = t->c[0][0],
+                                                .r_hh = t->c[0][1]};
+}
+
+static void put_position_restraint(struct system *s, const struct top_term *t, int first)
+{
+    struct position_restraint *p = &s->position_restraints[s->nposition_restraints++];
+    p->atom = t->atom[0] + first;
+    for (int k = 0; k < 2; k++)
+        memcpy(p->k[k], t->c[k], sizeof p->k[k]);
+}
+
+static void put(const struct top *top, struct system *s, enum top_kind kind, const struct top_term *t, int first)
+{
+    switch (kind) {
+    case KIND_BOND:
+        put_bond(s, t, first);
+        break;
+    case KIND_CONNECTION:
+        put_connection(s, t, first);
+        break;
+    case KIND_ANGLE:
+    case KIND_UREY_BRADLEY:
+        put_angle(s, t, first, kind == KIND_UREY_BRADLEY);
+        break;
+    case KIND_DIHEDRAL:
+    case KIND_PERIODIC_IMPROPER:
+        put_dihedral(s, t, first, kind == KIND_PERIODIC_IMPROPER);
+        break;
+    case KIND_IMPROPER:
+        put_improper(s, t, first);
+        break;
+    case KIND_RB:
+        put_rb(s, t, first);
+        break;
+    case KIND_FOURIER:
+        put_fourier(s, t, first);
+        break;
+    case KIND_PAIR:
+        put_pair(top, s, t, first);
+        break;
+    case KIND_PAIR_OWN:
+        put_own_pair(top, s, t, first);
+        break;
+    case KIND_PAIR_NB:
+        put_pair_nb(top, s, t, first);
+        break;
+    case KIND_CONSTRAINT:
+    case KIND_CONSTRAINT_NO_BOND:
+        put_constraint(s, t, first, kind == KIND_CONSTRAINT);
+        break;
+    case KIND_SETTLE:
+        put_settle(s, t, first);
+        break;
+    case KIND_POSITION_RESTRAINT:
+        put_position_restraint(s, t, first);
+        break;
+    case KIND_COUNT:
+        break;
+    }
+}
+
+/* Angles and dihedrals whose parameters are all zero (ParmEd writes many) have no energy and are left out, as grompp
+ * leaves them out. */
+static bool vanishes(enum top_kind kind, const struct top_term *t)
+{
+    static const struct top_term zero;
+    const char *section = top_kinds[kind].section;
+    if (strcmp(section, "angles") && strcmp(section, "dihedrals"))
+        return false;
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < TOP_PARAMS; i++)
+            if (t->c[k][i] != zero.c[k][i])
+                return false;
+    return true;
+}
+
+static void drop_vanishing(struct top_molecule *m)
+{
+    for (int kind = 0; kind < KIND_COUNT; kind++) {
+        struct top_terms *list = &m->terms[kind];
+        int n = 0;
+        for (int i = 0; i < list->n; i++)
+            if (!vanishes((enum top_kind)kind, &list->items[i]))
+                list->items[n++] = list->items[i];
+        list->n = n;
+    }
+}
+
+/* Numbers of everything over all molecules, checked against the size limits. */
+struct totals {
+    int64_t terms[KIND_COUNT], exclusions, molecules;
+};
+
+static int count_all(const struct top *t, struct totals *n, struct err *e)
+{
+    for (int i = 0; i < t->ncounts; i++) {
+        const struct top_molecule *m = &t->molecules[t->counts[i].kind];
+        int64_t copies = t->counts[i].count;
+        n->molecules += copies;
+        n->exclusions += copies * m->exclusion_start[m->natoms];
+        for (int k = 0; k < KIND_COUNT; k++)
+            n->terms[k] += copies * m->terms[k].n;
+    }
+    if (n->exclusions > TOP_EXCLUSIONS_MAX)
+        return err_set(e, ERR_UNSUPPORTED, "more than %d exclusions", TOP_EXCLUSIONS_MAX);
+    for (int k = 0; k < KIND_COUNT; k++)
+        if (n->terms[k] > TOP_TERMS_MAX)
+            return err_set(e, ERR_UNSUPPORTED, "more than %d lines in [ %s ] over all molecules", TOP_TERMS_MAX,
+                           top_kinds[k].section);
+    return 0;
+}
+
+static void *array(int64_t n, size_t size)
+{
+    return n ? xcalloc((size_t)n, size) : NULL;
+}
+
+static void allocate(const struct top *t, struct system *s, const struct totals *n)
+{
+    const int64_t *k = n->terms;
+    s->atoms = array(t->natoms, sizeof *s->atoms);
+    s->molecules = array(n->molecules, sizeof *s->molecules);
+    s->exclusion_start = xcalloc((size_t)t->natoms + 1, sizeof *s->exclusion_start);
+    s->exclusion = array(n->exclusions, sizeof *s->exclusion);
+    s->bonds = array(k[KIND_BOND], sizeof *s->bonds);
+    s->connections = array(k[KIND_CONNECTION], sizeof *s->connections);
+    s->angles = array(k[KIND_ANGLE] + k[KIND_UREY_BRADLEY], sizeof *s->angles);
+    s->dihedrals = array(k[KIND_DIHEDRAL] + k[KIND_PERIODIC_IMPROPER], sizeof *s->dihedrals);
+    s->rb_dihedrals = array(k[KIND_RB] + k[KIND_FOURIER], sizeof *s->rb_dihedrals);
+    s->impropers = array(k[KIND_IMPROPER], sizeof *s->impropers);
+    s->pairs14 = array(k[KIND_PAIR] + k[KIND_PAIR_OWN], sizeof *s->pairs14);
+    s->pairs_nb = array(k[KIND_PAIR_NB], sizeof *s->pairs_nb);
+    s->constraints = array(k[KIND_CONSTRAINT] + k[KIND_CONSTRAINT_NO_BOND], sizeof *s->constraints);
+    s->settles = array(k[KIND_SETTLE], sizeof *s->settles);
+    s->position_restraints = array(k[KIND_POSITION_RESTRAINT], sizeof *s->position_restraints);
+}
+
+/* Only the types that atoms of the system have, in A or B, go into the system; number[type] or -1. */
+static int number_types(const struct top *t, struct system *s, int *number, struct err *e)
+{
+    for (int i = 0; i < t->ntypes; i++)
+        number[i] = -1;
+    for (int i = 0; i < t->ncounts; i++) {
+        const struct top_molecule *m = &t->molecules[t->counts[i].kind];
+        for (int a = 0; a < m->natoms && t->counts[i].count; a++)
+            number[m->atoms[a].type[0]] = number[m->atoms[a].type[1]] = 0;
+    }
+    for (int i = 0; i < t->ntypes; i++)
+        if (number[i] >= 0)
+            number[i] = s->ntypes++;
+    if (s->ntypes > TOP_TYPES_USED_MAX)
+        return err_set(e, ERR_UNSUPPORTED, "%d atom types are in use, at most %d can be", s->ntypes,
+                       TOP_TYPES_USED_MAX);
+    return 0;
+}
+
+static int make_types(const struct top *t, struct system *s, const int *number, struct err *e)
+{
+    size_t n = (size_t)s->ntypes;
+    s->lj = xcalloc(n * n, sizeof *s->lj);
+    s->type_names = xcalloc(n, sizeof *s->type_names);
+    for (int i = 0; i < t->ntypes; i++) {
+        if (number[i] < 0)
+            continue;
+        memcpy(s->type_names[number[i]], t->types[i].name, sizeof t->types[i].name);
+        for (int j = 0; j < t->ntypes; j++) {
+            double c[2];
+            if (number[j] < 0)
+                continue;
+            top_lj_params(t, i, j, c);
+            struct lj lj = top_lj(t, c);
+            if (!isfinite(lj.c6) || !isfinite(lj.c12))
+                return err_set(e, ERR_TOPOLOGY, "[ atomtypes ]: %s and %s combine to no number", t->types[i].name,
+                               t->types[j].name);
+            s->lj[(size_t)number[i] * n + (size_t)number[j]] = lj;
+        }
+    }
+    return 0;
+}
+
+static void add_molecule(const struct top *t, struct system *s, int kind, const int *number)
+{
+    const struct top_molecule *m = &t->molecules[kind];
+    int first = s->natoms, before = s->exclusion_start[first];
+    for (int i = 0; i < m->natoms; i++) {
+        const struct top_atom *from = &m->atoms[i];
+        struct atom *a = &s->atoms[s->natoms++];
+        for (int k = 0; k < 2; k++) {
+            a->type[k] = number[from->type[k]];
+            a->charge[k] = from->charge[k];
+            a->mass[k] = from->mass[k];
+        }
+        a->molecule = s->nmolecules;
+        a->residue = from->residue;
+        memcpy(a->name, from->name, sizeof a->name);
+        memcpy(a->resname, from->resname, sizeof a->resname);
+        s->exclusion_start[first + i + 1] = before + m->exclusion_start[i + 1];
+    }
+    for (int i = 0; i < m->exclusion_start[m->natoms]; i++)
+        s->exclusion[before + i] = m->exclusion[i] + first;
+    for (int k = 0; k < KIND_COUNT; k++)
+        for (int i = 0; i < m->terms[k].n; i++)
+            put(t, s, (enum top_kind)k, &m->terms[k].items[i], first);
+    s->molecules[s->nmolecules++] = (struct molecule){.first = first, .count = m->natoms, .kind = kind};
+}
+
+int top_expand(struct top *t, struct system *s, struct err *e)
+{
+    struct totals n = {0};
+    int rc = 0;
+    for (int i = 0; i < t->nmolecules && !rc; i++) {
+        drop_vanishing(&t->molecules[i]);
+        rc = top_exclude(&t->molecules[i], e);
+    }
+    if (rc || (rc = count_all(t, &n, e)))
+        return rc;
+    int *number = xcalloc((size_t)t->ntypes, sizeof *number);
+    rc = number_types(t, s, number, e);
+    if (!rc)
+        rc = make_types(t, s, number, e);
+    if (!rc) {
+        memcpy(s->name, t->title, sizeof s->name);
+        s->kinds = xcalloc((size_t)t->nmolecules, sizeof *s->kinds);
+        s->nkinds = t->nmolecules;
+        for (int i = 0; i < t->nmolecules; i++)
+            memcpy(s->kinds[i].name, t->molecules[i].name, sizeof s->kinds[i].name);
+        allocate(t, s, &n);
+        for (int i = 0; i < t->ncounts; i++)
+            for (int copy = 0; copy < t->counts[i].count; copy++)
+                add_molecule(t, s, t->counts[i].kind, number);
+    }
+    free(number);
+    return rc;
+}
