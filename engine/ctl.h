@@ -26,46 +26,46 @@ enum halt {
 };
 
 struct ctl {
-    uint64_t step;     /* timesteps since the replica began */
-    uint64_t done;     /* tapes carried out to the end, of any kind */
-    uint64_t seed;     /* random-number key, see engine/math/philox.h */
-    double box[3];     /* nm */
+    uint64_t step; /* timesteps since the replica began */
+    uint64_t done; /* tapes carried out to the end, of any kind */
+    uint64_t seed; /* random-number key, see engine/math/philox.h */
+    double box[3]; /* nm */
     double lambda[LAMBDA_COUNT];
     uint32_t replica;
-    uint32_t window;   /* the window lambda belongs to */
+    uint32_t window; /* the window lambda belongs to */
 
-    uint32_t halt;     /* enum halt */
+    uint32_t halt; /* enum halt */
     uint32_t where[2];
-    uint32_t pending;  /* velocity Verlet: v still lacks the second half kick of the last step */
-    uint32_t moving;   /* 1 once a timestep was carried out */
-    uint32_t trial;    /* x is a trial (barostat, minimizer): report goes back to x_old/box_old when halted */
+    uint32_t pending; /* velocity Verlet: v still lacks the second half kick of the last step */
+    uint32_t moving;  /* 1 once a timestep was carried out */
+    uint32_t trial;   /* x is a trial (barostat, minimizer): report goes back to x_old/box_old when halted */
     double value;
 
     /* sums of one evaluation in fixed point (engine/math/fixed.h), cleared by the `clear` kernel */
     int64_t energy[TERM_COUNT];
     int64_t dvdl[LAMBDA_COUNT];
-    int64_t virial[9];            /* Xi = -1/2 sum r x f, row r, column f */
-    uint64_t overflow;            /* contributions clamped (forces, own energies; not foreign windows) */
+    int64_t virial[9]; /* Xi = -1/2 sum r x f, row r, column f */
+    uint64_t overflow; /* contributions clamped (forces, own energies; not foreign windows) */
 
     /* of the last SIM_SAMPLE, double */
-    double kinetic;               /* kJ/mol */
-    double mass_dvdl;             /* dEkin/dlambda */
+    double kinetic;   /* kJ/mol */
+    double mass_dvdl; /* dEkin/dlambda */
     double constraint_dvdl;
     double constraint_virial[9];
 
     /* Monte Carlo barostat */
     double box_old[3];
-    double energy_old;            /* kJ/mol, before the move */
-    double volume_scale;          /* nm^3: largest volume change tried */
-    uint64_t barostat_moves;      /* tried since the replica began */
+    double energy_old;                          /* kJ/mol, before the move */
+    double volume_scale;                        /* nm^3: largest volume change tried */
+    uint64_t barostat_moves;                    /* tried since the replica began */
     uint32_t barostat_tried, barostat_accepted; /* since volume_scale was adapted */
 
     /* steepest descent */
-    uint32_t min_steps;           /* 0: nothing evaluated yet */
-    uint32_t min_converged;       /* largest force below tolerance, or the step can shrink no more */
-    double min_step_size;         /* nm */
-    double min_energy;            /* kJ/mol, of the best x */
-    double min_max_force;         /* kJ/mol/nm, of the best x */
+    uint32_t min_steps;     /* 0: nothing evaluated yet */
+    uint32_t min_converged; /* largest force below tolerance, or the step can shrink no more */
+    double min_step_size;   /* nm */
+    double min_energy;      /* kJ/mol, of the best x */
+    double min_max_force;   /* kJ/mol/nm, of the best x */
 };
 
 /* The first error wins. On the CPU a replica's kernels run on one thread; on a GPU the caller has one thread do it. */

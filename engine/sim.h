@@ -18,8 +18,19 @@ struct model;
 struct sim;
 
 enum term {
-    TERM_BOND, TERM_ANGLE, TERM_UREY_BRADLEY, TERM_PROPER_DIHEDRAL, TERM_IMPROPER_DIHEDRAL, TERM_LJ_14, TERM_COULOMB_14,
-    TERM_LJ, TERM_DISPERSION_CORRECTION, TERM_COULOMB, TERM_COULOMB_RECIPROCAL, TERM_RESTRAINT, TERM_COUNT
+    TERM_BOND,
+    TERM_ANGLE,
+    TERM_UREY_BRADLEY,
+    TERM_PROPER_DIHEDRAL,
+    TERM_IMPROPER_DIHEDRAL,
+    TERM_LJ_14,
+    TERM_COULOMB_14,
+    TERM_LJ,
+    TERM_DISPERSION_CORRECTION,
+    TERM_COULOMB,
+    TERM_COULOMB_RECIPROCAL,
+    TERM_RESTRAINT,
+    TERM_COUNT
 };
 extern const char *const term_names[TERM_COUNT]; /* as in the JSON of `shoal energy` */
 
@@ -92,7 +103,7 @@ void sim_set_clock(struct sim *s, uint64_t zero_step);
 int sim_save(struct sim *s, struct buf *out, struct err *e);
 int sim_load(struct sim *s, const void *data, size_t len, struct err *e);
 
-uint32_t sim_nodes_per_step(const struct sim *s);  /* kernel nodes of the live SIM_STEP tape */
+uint32_t sim_nodes_per_step(const struct sim *s); /* kernel nodes of the live SIM_STEP tape */
 size_t sim_device_bytes(const struct sim *s);
 
 #endif

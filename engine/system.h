@@ -19,11 +19,11 @@ struct lj {
 };
 
 struct atom {
-    int type[2];      /* atom type in A and B */
+    int type[2]; /* atom type in A and B */
     double charge[2];
     double mass[2];
-    int molecule;     /* index into system.molecules */
-    int residue;      /* residue number as in the topology */
+    int molecule; /* index into system.molecules */
+    int residue;  /* residue number as in the topology */
     char name[16], resname[16];
 };
 
@@ -36,21 +36,78 @@ struct molecule_kind {
     char name[64]; /* moleculetype, as in the topology */
 };
 
-struct bond { int atom[2]; double r0[2], k[2]; };                 /* harmonic; constraints = none keeps it */
-struct connection { int atom[2]; };                               /* bond funct 5: a chemical bond without a force */
-struct angle { int atom[3]; double theta0[2], k[2], ub_r0[2], ub_k[2]; bool urey_bradley; };
-struct dihedral { int atom[4]; double phi0[2], k[2]; int multiplicity; bool improper; }; /* k (1 + cos(n phi - phi0));
-                         improper: periodic improper (funct 4); multiplicity is the same in both states */
-struct rb_dihedral { int atom[4]; double c[2][6]; };              /* sum c_n cos^n(psi), psi = phi - 180 degrees */
-struct improper { int atom[4]; double xi0[2], k[2]; };            /* harmonic improper (funct 2) */
-struct pair14 { int atom[2]; struct lj lj[2]; double qq[2], qq_cross; bool fixed; }; /* LJ-14 and Coulomb-14, fudge factors
-                         applied; qq in e^2. qq_cross = fudgeQQ (qi[A] qj[B] + qi[B] qj[A]) / 2: charges are scaled, so a
-                         pair between A and B is quadratic in lambda. fixed (funct 2): own charges and LJ, all states alike,
-                         whatever its atoms do */
-struct pair_nb { int atom[2]; struct lj lj; double qq; };         /* [ pairs_nb ]: plain LJ + 1/r, never cut */
-struct constraint { int atom[2]; double r0[2]; bool bonded; };    /* funct 1 (makes an exclusion bond) or 2 */
-struct settle { int oxygen, hydrogen[2]; double r_oh, r_hh; };
-struct position_restraint { int atom; double x0[3]; double k[2][3]; }; /* V = sum k_d/2 (x_d - x0_d)^2 */
+/* harmonic; constraints = none keeps it */
+struct bond {
+    int atom[2];
+    double r0[2], k[2];
+};
+
+/* bond funct 5: a chemical bond without a force */
+struct connection {
+    int atom[2];
+};
+
+struct angle {
+    int atom[3];
+    double theta0[2], k[2], ub_r0[2], ub_k[2];
+    bool urey_bradley;
+};
+
+/* k (1 + cos(n phi - phi0)); improper: periodic improper (funct 4); multiplicity is the same in both states */
+struct dihedral {
+    int atom[4];
+    double phi0[2], k[2];
+    int multiplicity;
+    bool improper;
+};
+
+/* sum c_n cos^n(psi), psi = phi - 180 degrees */
+struct rb_dihedral {
+    int atom[4];
+    double c[2][6];
+};
+
+/* harmonic improper (funct 2) */
+struct improper {
+    int atom[4];
+    double xi0[2], k[2];
+};
+
+/* LJ-14 and Coulomb-14, fudge factors applied; qq in e^2. qq_cross = fudgeQQ (qi[A] qj[B] + qi[B] qj[A]) / 2:
+ * charges are scaled, so a pair between A and B is quadratic in lambda. fixed (funct 2): own charges and LJ, all
+ * states alike, whatever its atoms do */
+struct pair14 {
+    int atom[2];
+    struct lj lj[2];
+    double qq[2], qq_cross;
+    bool fixed;
+};
+
+/* [ pairs_nb ]: plain LJ + 1/r, never cut */
+struct pair_nb {
+    int atom[2];
+    struct lj lj;
+    double qq;
+};
+
+/* funct 1 (makes an exclusion bond) or 2 */
+struct constraint {
+    int atom[2];
+    double r0[2];
+    bool bonded;
+};
+
+struct settle {
+    int oxygen, hydrogen[2];
+    double r_oh, r_hh;
+};
+
+/* V = sum k_d/2 (x_d - x0_d)^2 */
+struct position_restraint {
+    int atom;
+    double x0[3];
+    double k[2][3];
+};
 
 struct system {
     char name[128];
@@ -65,24 +122,36 @@ struct system {
     struct lj *lj; /* [ntypes * ntypes], combined by the topology's rule and [ nonbond_params ]; only types in use */
     char (*type_names)[32];
 
-    int nbonds; struct bond *bonds;
-    int nconnections; struct connection *connections;
-    int nangles; struct angle *angles;
-    int ndihedrals; struct dihedral *dihedrals;
-    int nrb_dihedrals; struct rb_dihedral *rb_dihedrals;
-    int nimpropers; struct improper *impropers;
-    int npairs14; struct pair14 *pairs14;
-    int npairs_nb; struct pair_nb *pairs_nb;
-    int nconstraints; struct constraint *constraints;
-    int nsettles; struct settle *settles;
-    int nposition_restraints; struct position_restraint *position_restraints; /* x0 from the reference coordinates */
+    int nbonds;
+    struct bond *bonds;
+    int nconnections;
+    struct connection *connections;
+    int nangles;
+    struct angle *angles;
+    int ndihedrals;
+    struct dihedral *dihedrals;
+    int nrb_dihedrals;
+    struct rb_dihedral *rb_dihedrals;
+    int nimpropers;
+    struct improper *impropers;
+    int npairs14;
+    struct pair14 *pairs14;
+    int npairs_nb;
+    struct pair_nb *pairs_nb;
+    int nconstraints;
+    struct constraint *constraints;
+    int nsettles;
+    struct settle *settles;
+    int nposition_restraints;
+    struct position_restraint *position_restraints; /* x0 from the reference coordinates */
 
-    int *exclusion_start; /* [natoms + 1]; exclusions of atom i: exclusion[exclusion_start[i] .. exclusion_start[i+1]) */
+    /* exclusions of atom i: exclusion[exclusion_start[i] .. exclusion_start[i + 1]) */
+    int *exclusion_start; /* [natoms + 1] */
     int *exclusion;       /* sorted, symmetric, without the atom itself */
 
-    double (*x)[3];       /* [natoms], as read; molecules may be broken across the box */
-    double (*v)[3];       /* [natoms], NULL if the coordinate file had none; nm/ps */
-    double box[3];        /* rectangular */
+    double (*x)[3]; /* [natoms], as read; molecules may be broken across the box */
+    double (*v)[3]; /* [natoms], NULL if the coordinate file had none; nm/ps */
+    double box[3];  /* rectangular */
 };
 
 /* Frees everything a system owns; zeroed is fine. */

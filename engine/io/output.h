@@ -14,8 +14,8 @@
 void xtc_frame(struct buf *out, int natoms, const double (*x)[3], const double box[3], uint64_t step, double time);
 
 /* A .gro file: 3 decimals for positions, 4 for velocities (v may be NULL). */
-void gro_write(struct buf *out, const struct system *s, const double (*x)[3], const double (*v)[3],
-               const double box[3], const char *title);
+void gro_write(struct buf *out, const struct system *s, const double (*x)[3], const double (*v)[3], const double box[3],
+               const char *title);
 
 /* dhdl.xvg as GROMACS writes it: components in GROMACS's order, differences to every window, pV when the stage has
  * pressure coupling. */

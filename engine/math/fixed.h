@@ -13,9 +13,9 @@
 
 #include "engine/math/fn.h"
 
-#define FIXED_SCALE 4294967296.0     /* 2^32 per kJ/mol/nm (forces) and per kJ/mol (energies, virials, dU/dlambda) */
-#define FIXED_FORCE_LIMIT 262144.0   /* 2^18 kJ/mol/nm: the largest single contribution to a force component */
-#define FIXED_ENERGY_LIMIT 1048576.0 /* 2^20 kJ/mol: the largest contribution of one pair or term */
+#define FIXED_SCALE 4294967296.0       /* 2^32 per kJ/mol/nm (forces) and per kJ/mol (energies, virials, dU/dlambda) */
+#define FIXED_FORCE_LIMIT 262144.0     /* 2^18 kJ/mol/nm: the largest single contribution to a force component */
+#define FIXED_ENERGY_LIMIT 1048576.0   /* 2^20 kJ/mol: the largest contribution of one pair or term */
 #define FIXED_TOTAL_LIMIT 1073741824.0 /* 2^30 kJ/mol: the largest contribution of a whole sum (PME, self energies) */
 
 /* Nearest multiple of the scale, clamped to +-limit; NaN becomes -limit. */
