@@ -6,24 +6,24 @@
 extern "C" __global__ void cuda_fill(struct args_fill args)
 {
     double *x = (double *)args.x;
-    FOR_EACH (i, args.n)
-        x[i] = args.value;
+    FOR_EACH(i, args.n)
+    x[i] = args.value;
 }
 
 extern "C" __global__ void cuda_axpy(struct args_axpy args)
 {
     const double *x = (const double *)args.x;
     double *y = (double *)args.y;
-    FOR_EACH (i, args.n)
-        y[i] += args.a * x[i];
+    FOR_EACH(i, args.n)
+    y[i] += args.a * x[i];
 }
 
 extern "C" __global__ void cuda_chain(struct args_chain args)
 {
     const struct toy_ctl *ctl = (const struct toy_ctl *)args.ctl;
     double *x = (double *)args.x;
-    FOR_EACH (i, args.n)
-        x[i] = toy_next(x[i], ctl->step, args.scale);
+    FOR_EACH(i, args.n)
+    x[i] = toy_next(x[i], ctl->step, args.scale);
 }
 
 extern "C" __global__ void cuda_advance(struct args_advance args)
