@@ -105,7 +105,7 @@ static void ended_one(void *arg)
 /* The spec's minimizations, a warm-up, and `steps` of its last stage. */
 static void set_protocol(struct bench *b, struct spec *spec)
 {
-    const struct stage *last = &spec->stages[spec->nstages - 1];
+    const struct stage bare = {0}, *last = spec->nstages ? &spec->stages[spec->nstages - 1] : &bare;
     struct stage *stages = xcalloc((size_t)spec->nstages + 2, sizeof *stages);
     int n = 0;
     for (int i = 0; i < spec->nstages && spec->stages[i].kind == STAGE_MINIMIZE; i++)

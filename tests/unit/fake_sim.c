@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/fake_sim.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/worker/results.h"
+#include "engine/io/output.h"
+
+struct fake fake;
+
+struct sim {
+    uint64_t step, hash, converging;
+    uint32_t replica, asked, done;
+    int window, wait;
+    bool grown;
+    enum sim_outcome outcome;
+    bool failed;
+};
+
+static uint64_t mix(uint64_t h, uint64_t with)
+{
+    h = (h ^ with) * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 29;
+}
+
+/* Every call is a place where a kill -9 may come. */
+static void call(void)
+{
+    if (++fake.calls != fake.die_at_call)
+        return;
+    for (int i = 0; i < OUTPUT_COUNT; i++) {
+        char path[256];
+        snprintf(path, sizeof path, "%s/lambda_00/%s", fake.directory, output_names[i]);
+        FILE *f = fopen(path, "ab");
+        if (f) {
+            fputs("1.0000 half a r", f);
+            fclose(f);
+        }
+    }
+    _exit(9);
+}
+
+int models_get(struct models *m, const char *directory, struct shared_model **out, struct err *e)
+{
+    (void)m, (void)directory, (void)e;
+    static struct shared_model shared;
+    shared.spec = &fake.spec;
+    shared.system.natoms = 2;
+    *out = &shared;
+    return 0;
+}
+
+void models_put(struct models *m, struct shared_model *s)
+{
+    (void)m, (void)s;
+}
+
+int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, struct err *e)
+{
+    (void)m, (void)e;
+    call();
+    *out = xcalloc(1, sizeof **out);
+    (*out)->window = window;
+    (*out)->replica = replica;
+    (*out)->hash = mix(1, replica);
+    fake.alive++;
+    return 0;
+}
+
+void sim_free(struct sim *s)
+{
+    fake.alive -= s != NULL;
+    free(s);
+}
+
+static bool one_step(struct sim *s)
+{
+    if (fake.grow_at && s->step + 1 == fake.grow_at && !s->grown) {
+        s->grown = true;
+        s->outcome = SIM_GROW;
+        return false;
+    }
+    if (fake.blow_up_at && s->step + 1 == fake.blow_up_at && s->replica == fake.blow_up_replica) {
+        s->failed = true;
+        return false;
+    }
+    s->step++;
+    s->hash = mix(s->hash, s->step);
+    return true;
+}
+
+int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
+{
+    (void)e;
+    call();
+    s->outcome = SIM_OK;
+    s->asked = n;
+    s->done = 0;
+    s->wait = fake.slowness;
+    switch (work) {
+    case SIM_MINIMIZE:
+        for (; s->done < n && s->converging < 30; s->done++)
+            s->hash = mix(s->hash, 1000000 + s->converging++);
+        s->done = n; /* later ones do nothing */
+        break;
+    case SIM_STEP:
+        while (s->done < n && one_step(s))
+            s->done++;
+        break;
+    case SIM_BAROSTAT:
+        s->hash = mix(s->hash, 7);
+        break;
+    case SIM_SAMPLE:
+    case SIM_WORK_COUNT:
+        break;
+    }
+    return 0;
+}
+
+bool sim_done(const struct sim *s)
+{
+    return ((struct sim *)s)->wait-- <= 0;
+}
+
+int sim_outcome(struct sim *s, struct err *e)
+{
+    call();
+    if (s->failed)
+        return err_set(e, ERR_NONFINITE, "step %" PRIu64 ": the force on atom 1 is not finite", s->step + 1);
+    return s->outcome;
+}
+
+uint32_t sim_steps_done(const struct sim *s)
+{
+    return s->done;
+}
+
+void sim_minimize_setup(struct sim *s, double force_tolerance)
+{
+    (void)force_tolerance;
+    s->converging = 0;
+}
+
+bool sim_minimized(const struct sim *s, double *max_force, double *potential)
+{
+    *max_force = *potential = 0;
+    return s->converging >= 30;
+}
+
+void sim_sample(const struct sim *s, struct sample *out)
+{
+    double *delta_u = out->delta_u;
+    *out = (struct sample){.step = s->step, .potential = (double)(s->hash >> 20), .delta_u = delta_u};
+}
+
+int sim_thermalize(struct sim *s, struct err *e)
+{
+    (void)e;
+    call();
+    s->hash = mix(s->hash, 3);
+    return 0;
+}
+
+int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[3], struct err *e)
+{
+    (void)e;
+    call();
+    x[0][0] = (double)(s->hash >> 20);
+    if (v)
+        v[0][0] = 1;
+    box[0] = box[1] = box[2] = 3;
+    return 0;
+}
+
+uint64_t sim_step_number(const struct sim *s)
+{
+    return s->step;
+}
+
+int sim_save(struct sim *s, struct buf *out, struct err *e)
+{
+    (void)e;
+    call();
+    buf_add(out, &s->step, 8);
+    buf_add(out, &s->hash, 8);
+    return 0;
+}
+
+int sim_load(struct sim *s, const void *data, size_t len, struct err *e)
+{
+    call();
+    if (len != 16)
+        return err_set(e, ERR_CHECKPOINT, "state of %zu bytes", len);
+    memcpy(&s->step, data, 8);
+    memcpy(&s->hash, (const char *)data + 8, 8);
+    return 0;
+}
+
+void xtc_frame(struct buf *out, int natoms, const double (*x)[3], const double box[3], uint64_t step, double time)
+{
+    (void)natoms, (void)box;
+    buf_printf(out, "frame %" PRIu64 " %.3f %.0f\n", step, time, x[0][0]);
+}
+
+void gro_write(struct buf *out, const struct system *s, const double (*x)[3], const double (*v)[3], const double box[3],
+               const char *title)
+{
+    (void)s, (void)box;
+    buf_printf(out, "%s %.0f %g\n", title, x[0][0], v[0][0]);
+}
+
+void dhdl_header(struct buf *out, const struct settings *set, int window, bool pv)
+{
+    (void)set;
+    buf_printf(out, "# window %d%s\n", window, pv ? " pV" : "");
+}
+
+void dhdl_row(struct buf *out, const struct settings *set, bool pv, const struct sample *s)
+{
+    (void)set, (void)pv;
+    buf_printf(out, "%.4f %.0f\n", s->time, s->potential);
+}
+
+void energy_header(struct buf *out, const struct settings *set)
+{
+    (void)set;
+    buf_printf(out, "# energies\n");
+}
+
+void energy_row(struct buf *out, const struct settings *set, const struct system *sys, const struct sample *s)
+{
+    (void)set, (void)sys;
+    buf_printf(out, "%.4f %.0f\n", s->time, s->potential);
+}
+
+static int fake_poll(struct dev *d, int timeout_ms, struct err *e)
+{
+    (void)d, (void)timeout_ms, (void)e;
+    return 0;
+}
+
+static int fake_poll_fd(struct dev *d)
+{
+    (void)d;
+    return -1;
+}
+
+static const struct dev_ops fake_ops = {.poll = fake_poll, .poll_fd = fake_poll_fd};
+struct dev fake_dev = {.ops = &fake_ops, .model = "fake"};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A simulation that is a counter and a hash, for tests of what drives simulations: every step, volume move and
+ * minimization changes the hash, so that a step lost or doubled changes all that follows. Defines sim_*, models_get,
+ * models_put and the output formats in place of the engine's. It grows, blows up, or ends the process where it is told
+ * to.
+ */
+#ifndef SHOAL_TESTS_FAKE_SIM_H
+#define SHOAL_TESTS_FAKE_SIM_H
+
+#include "daemon/worker/models.h"
+
+struct fake {
+    struct spec spec;    /* of the one ensemble there is */
+    uint64_t grow_at;    /* a list overflows at this step, once per simulation; 0: never */
+    uint64_t blow_up_at; /* ERR_NONFINITE at this step; 0: never */
+    uint32_t blow_up_replica;
+    int die_at_call; /* the process dies at this call into the simulation, after leaving half rows in the output */
+    int calls;       /* so far */
+    const char *directory; /* where half rows are left */
+    int slowness;          /* how often sim_done says no */
+    int alive;             /* simulations */
+};
+extern struct fake fake;
+
+/* A device whose poll does nothing. */
+extern struct dev fake_dev;
+
+#endif

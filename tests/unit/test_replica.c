@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The replica's story and the runner, over a simulation that is a hash: whatever happens on the way, the files at the
+ * end are those of an undisturbed run.
+ */
+#undef NDEBUG
+#include <assert.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "daemon/worker/replica.h"
+#include "daemon/worker/runner.h"
+#include "tests/unit/fake_sim.h"
+
+#define FILES 4
+static const char *const file_names[FILES] = {"dhdl.xvg", "energy.xvg", "traj.xtc", "confout.gro"};
+
+static struct stage protocol[] = {
+    {.kind = STAGE_MINIMIZE, .steps = 100},
+    {.kind = STAGE_EQUILIBRATE, .steps = 60, .sample_every = 20},
+    {.kind = STAGE_EQUILIBRATE, .steps = 50, .npt = true},
+    {.kind = STAGE_PRODUCE, .steps = 200, .npt = true, .sample_every = 10, .frames_every = 50},
+    {.kind = STAGE_PRODUCE, .steps = 45, .sample_every = 5, .frames_every = 20},
+};
+
+static char directory[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    fake = (struct fake){.spec = {.name = "test",
+                                  .stages = protocol,
+                                  .nstages = (int)(sizeof protocol / sizeof *protocol),
+                                  .checkpoint_every = 30,
+                                  .settings = {.integrator = {.timestep = 0.002},
+                                               .barostat = {.on = true, .every = 25},
+                                               .alchemy = {.nwindows = 3}}}};
+    /* Thousands of fsyncs: in memory where that can be had. */
+    snprintf(directory, sizeof directory, "%s/shoal-replica-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+    fake.directory = directory;
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static void empty_directory(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s/*", directory);
+    assert_int_equal(system(command), 0);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    empty_directory();
+    return rmdir(directory);
+}
+
+/* What was heard of one replica. */
+struct told {
+    struct replica *replica;
+    enum report_kind end;
+    int progress, segments, events, ends;
+    uint64_t step, steps, index;
+    enum err_code code;
+    char message[1000], last_event[1100];
+    int stop_after_turns; /* 0: never */
+};
+
+static void hear(void *ctx, const struct replica *r, const struct report *what)
+{
+    struct told *t = ctx;
+    (void)r;
+    assert_int_equal(t->ends, 0);
+    assert_true(what->step <= what->steps);
+    t->step = what->step;
+    t->steps = what->steps;
+    switch (what->kind) {
+    case REPORT_PROGRESS:
+        t->progress++;
+        return;
+    case REPORT_SEGMENT:
+        t->segments++;
+        assert_true(what->index > t->index);
+        t->index = what->index;
+        return;
+    case REPORT_EVENT:
+        t->events++;
+        snprintf(t->last_event, sizeof t->last_event, "%.50s: %s", what->event, what->why->msg);
+        return;
+    case REPORT_FAILED:
+        t->code = what->why->code;
+        snprintf(t->message, sizeof t->message, "%s", what->why->msg);
+        break;
+    case REPORT_DONE:
+    case REPORT_STOPPED:
+        break;
+    }
+    t->end = what->kind;
+    t->ends++;
+}
+
+static void run_one(void *arg)
+{
+    replica_run(((struct told *)arg)->replica);
+}
+
+static bool ready_one(const void *arg)
+{
+    return replica_ready(((const struct told *)arg)->replica);
+}
+
+static void ended_one(void *arg)
+{
+    replica_free(((struct told *)arg)->replica);
+}
+
+/* Runs n replicas, of windows 0, 1, ..., through the runner until all have ended. */
+static void run_replicas(struct told *told, int n)
+{
+    struct models models = {.dev = &fake_dev};
+    struct runner runner = {.dev = &fake_dev};
+    struct err e = {0};
+    for (int i = 0; i < n; i++) {
+        told[i].replica = replica_new(&(struct replica_setup){.models = &models,
+                                                              .directory = directory,
+                                                              .window = i,
+                                                              .replica = (uint32_t)i,
+                                                              .report = hear,
+                                                              .ctx = &told[i]});
+        assert_int_equal(runner_add(&runner, run_one, ready_one, ended_one, &told[i], &e), 0);
+    }
+    for (int turn = 1; runner.count; turn++) {
+        assert_int_equal(runner_turn(&runner, NULL, 0, 0, &e), 0);
+        for (int i = 0; i < n; i++)
+            if (!told[i].ends && told[i].stop_after_turns == turn)
+                replica_stop(told[i].replica);
+    }
+    for (int i = 0; i < n; i++)
+        assert_int_equal(told[i].ends, 1);
+    assert_int_equal(fake.alive, 0);
+}
+
+static struct told run(void)
+{
+    struct told t = {0};
+    run_replicas(&t, 1);
+    return t;
+}
+
+static void read_files(struct buf files[FILES], int window)
+{
+    for (int i = 0; i < FILES; i++) {
+        char path[128];
+        struct err e = {0};
+        snprintf(path, sizeof path, "%s/lambda_%02d/%s", directory, window, file_names[i]);
+        files[i].len = 0;
+        if (buf_read_file(&files[i], path, &e))
+            fail_msg("%s", e.msg);
+    }
+}
+
+static void free_files(struct buf files[FILES])
+{
+    for (int i = 0; i < FILES; i++)
+        buf_free(&files[i]);
+}
+
+/* Compares window 0's files with those of an undisturbed run, then empties the directory. */
+static void expect_files(struct buf wanted[FILES])
+{
+    struct buf got[FILES] = {0};
+    read_files(got, 0);
+    for (int i = 0; i < FILES; i++)
+        assert_string_equal(got[i].data, wanted[i].data);
+    free_files(got);
+    empty_directory();
+}
+
+static void undisturbed(struct buf wanted[FILES])
+{
+    struct told t = run();
+    assert_int_equal(t.end, REPORT_DONE);
+    read_files(wanted, 0);
+    empty_directory();
+}
+
+static void a_whole_story(void **state)
+{
+    (void)state;
+    struct told t = run();
+    assert_int_equal(t.end, REPORT_DONE);
+    assert_int_equal(t.steps, 455);
+    assert_int_equal(t.step, 455);
+    /* After minimize; at 30 and at its end in the first equilibration; likewise 30, 50; 30 .. 180, 200; 30, 45. */
+    assert_int_equal(t.segments, 1 + 2 + 2 + 7 + 2);
+    struct buf files[FILES] = {0};
+    read_files(files, 0);
+    double time, last = -1;
+    int rows = 0;
+    char *line = strchr(files[0].data, '\n') + 1;
+    assert_memory_equal(files[0].data, "# window 0 pV\n", 14);
+    for (; *line; line = strchr(line, '\n') + 1, rows++) {
+        assert_int_equal(sscanf(line, "%lf", &time), 1);
+        assert_true(rows || time == 0);
+        assert_true(time > last);
+        last = time;
+    }
+    assert_int_equal(rows, 21 + 9);
+    assert_memory_equal(&last, (&(double){0.49}), sizeof last);
+    assert_non_null(strstr(files[1].data, "# energies\n-0.2200 "));
+    assert_non_null(strstr(files[1].data, "\n-0.1000 ")); /* the end of the first equilibration */
+    assert_non_null(strstr(files[1].data, "\n0.0000 "));
+    rows = 0;
+    for (line = files[2].data; *line; line = strchr(line, '\n') + 1)
+        rows++;
+    assert_int_equal(rows, 5 + 2);
+    assert_memory_equal(files[3].data, "test, window 0, t= 0.49000 ", 27);
+    free_files(files);
+}
+
+static void a_finished_replica_ends_at_once(void **state)
+{
+    (void)state;
+    struct buf wanted[FILES] = {0};
+    run();
+    read_files(wanted, 0);
+    struct told t = run();
+    assert_int_equal(t.end, REPORT_DONE);
+    assert_int_equal(t.segments, 0);
+    assert_int_equal(t.step, 455);
+    expect_files(wanted);
+    free_files(wanted);
+}
+
+/* Runs in a child process that dies at its k-th call into the simulation. Returns true when it came through alive. */
+static bool survives(int k)
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    assert(pid >= 0);
+    if (pid == 0) {
+        fake.calls = 0;
+        fake.die_at_call = k;
+        struct told t = run();
+        _exit(t.end == REPORT_DONE ? 0 : 1);
+    }
+    int status;
+    assert(waitpid(pid, &status, 0) == pid);
+    assert_true(WIFEXITED(status));
+    assert_true(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 9);
+    return WEXITSTATUS(status) == 0;
+}
+
+static void killed_at_every_call(void **state)
+{
+    (void)state;
+    struct buf wanted[FILES] = {0};
+    undisturbed(wanted);
+    int k = 1;
+    for (; !survives(k); k++) {
+        assert_true(k < 2000);
+        struct told t = run();
+        assert_int_equal(t.end, REPORT_DONE);
+        expect_files(wanted);
+    }
+    assert_true(k > 100); /* that many places it died at */
+    expect_files(wanted);
+    free_files(wanted);
+}
+
+static void killed_over_and_over(void **state)
+{
+    (void)state;
+    struct buf wanted[FILES] = {0};
+    undisturbed(wanted);
+    srand(20260);
+    for (int round = 0; round < 10; round++) {
+        while (!survives(1 + rand() % 40))
+            ;
+        expect_files(wanted);
+    }
+    free_files(wanted);
+}
+
+static void stopped_and_continued(void **state)
+{
+    (void)state;
+    struct buf wanted[FILES] = {0};
+    undisturbed(wanted);
+    int stops = 0;
+    for (int turns = 1; turns < 60; turns++) {
+        struct told t = {.stop_after_turns = turns};
+        fake.slowness = 1;
+        run_replicas(&t, 1);
+        stops += t.end == REPORT_STOPPED;
+        while (t.end == REPORT_STOPPED) {
+            t = (struct told){.stop_after_turns = turns};
+            run_replicas(&t, 1);
+            turns += 3;
+        }
+        assert_int_equal(t.end, REPORT_DONE);
+        expect_files(wanted);
+    }
+    assert_true(stops > 5);
+    free_files(wanted);
+}
+
+static void grown_lists_change_nothing(void **state)
+{
+    (void)state;
+    struct buf wanted[FILES] = {0};
+    undisturbed(wanted);
+    for (fake.grow_at = 1; fake.grow_at < 360; fake.grow_at += 13) {
+        struct told t = run();
+        assert_int_equal(t.end, REPORT_DONE);
+        assert_int_equal(t.events, fake.grow_at <= 355);
+        expect_files(wanted);
+    }
+    free_files(wanted);
+}
+
+static void damage(const char *name, long at)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/lambda_00/%s", directory, name);
+    FILE *f = fopen(path, "r+b");
+    assert_non_null(f);
+    fseek(f, at, SEEK_SET);
+    fputc('#', f);
+    fclose(f);
+}
+
+static void damaged_checkpoints(void **state)
+{
+    (void)state;
+    struct buf wanted[FILES] = {0};
+    undisturbed(wanted);
+    for (int both = 0; both < 2; both++) {
+        struct told t = {.stop_after_turns = 40};
+        fake.slowness = 1;
+        run_replicas(&t, 1);
+        assert_int_equal(t.end, REPORT_STOPPED);
+        damage("checkpoint", 90);
+        if (both)
+            damage("checkpoint.previous", 5);
+        uint64_t index = t.index;
+        t = run();
+        assert_int_equal(t.end, REPORT_DONE);
+        assert_int_equal(t.events, 1 + both);
+        assert_non_null(strstr(t.last_event, both ? "checkpoint.previous: not a checkpoint" : "checkpoint: damaged"));
+        assert_true(index > 2);
+        expect_files(wanted);
+    }
+    free_files(wanted);
+}
+
+static void an_output_cut_short_by_someone(void **state)
+{
+    (void)state;
+    struct buf wanted[FILES] = {0};
+    undisturbed(wanted);
+    struct told t = {.stop_after_turns = 80};
+    fake.slowness = 1;
+    run_replicas(&t, 1);
+    assert_int_equal(t.end, REPORT_STOPPED);
+    char path[128];
+    snprintf(path, sizeof path, "%s/lambda_00/dhdl.xvg", directory);
+    assert_int_equal(truncate(path, 10), 0);
+    t = run();
+    assert_int_equal(t.end, REPORT_DONE);
+    assert_int_equal(t.events, 2);
+    expect_files(wanted);
+    free_files(wanted);
+}
+
+static void one_blows_up_alone(void **state)
+{
+    (void)state;
+    struct buf wanted[FILES] = {0}, got[FILES] = {0};
+    undisturbed(wanted);
+    fake.blow_up_at = 123;
+    fake.blow_up_replica = 1;
+    fake.slowness = 2;
+    struct told t[3] = {0};
+    run_replicas(t, 3);
+    assert_int_equal(t[0].end, REPORT_DONE);
+    assert_int_equal(t[1].end, REPORT_FAILED);
+    assert_int_equal(t[1].code, ERR_NONFINITE);
+    assert_string_equal(t[1].message, "step 123: the force on atom 1 is not finite");
+    assert_int_equal(t[2].end, REPORT_DONE);
+    read_files(got, 2);
+    assert_string_not_equal(got[0].data, wanted[0].data);
+    free_files(got);
+    expect_files(wanted); /* window 0's bytes are those of a run without neighbours */
+    free_files(wanted);
+}
+
+static void a_window_that_is_not_there(void **state)
+{
+    (void)state;
+    fake.spec.settings.alchemy.nwindows = 1;
+    struct told t[2] = {0};
+    run_replicas(t, 2);
+    assert_int_equal(t[0].end, REPORT_DONE);
+    assert_int_equal(t[1].end, REPORT_FAILED);
+    assert_int_equal(t[1].code, ERR_PROTOCOL);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(a_whole_story),         TEST(a_finished_replica_ends_at_once),
+        TEST(killed_at_every_call),  TEST(killed_over_and_over),
+        TEST(stopped_and_continued), TEST(grown_lists_change_nothing),
+        TEST(damaged_checkpoints),   TEST(an_output_cut_short_by_someone),
+        TEST(one_blows_up_alone),    TEST(a_window_that_is_not_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
