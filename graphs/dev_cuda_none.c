@@ -3,5 +3,5 @@
 
 int dev_cuda_open(struct dev **out, uint32_t ordinal, struct kernel_table kernels, struct err *e)
 {
-    return err_set(e, ERR_DEVICE, "cuda:%u: this build has no CUDA device (nvcc was not found)", ordinal);
+    return err_set(e, ERR_DEVICE, "cuda:%u: built without CUDA", ordinal);
 }

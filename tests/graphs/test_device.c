@@ -218,7 +218,7 @@ static void test_refused_launch(void **state)
 {
     struct toy t;
     struct tape good = {0}, bad = {0};
-    struct graph *graph = NULL;
+    struct graph *graph = NULL, *refused = NULL;
     struct err e = {0};
     if (strncmp(test_dev_name, "cuda", 4))
         skip();
@@ -227,10 +227,12 @@ static void test_refused_launch(void **state)
     tape_copy(&bad, &good);
     bad.launches[2].block[0] = 5000;
     ok(ops()->build(test_dev, t.lane, &good, &graph, &oops));
-    assert_int_equal(ops()->build(test_dev, t.lane, &bad, &graph, &e), -ERR_DEVICE);
-    assert_says(&e, ERR_DEVICE, "launch 2 (chain): cuda:0: cudaLaunchKernelExC: ");
+    assert_int_equal(ops()->build(test_dev, t.lane, &bad, &refused, &e), -ERR_DEVICE);
+    assert_says(&e, ERR_DEVICE, "cuda:0: cuda");
+    assert_null(refused);
     assert_holds(graph, &good);
     assert_int_equal(ops()->run(test_dev, t.lane, &bad, &e), -ERR_DEVICE);
+    assert_says(&e, ERR_DEVICE, "launch 2 (chain): cuda:0: cudaLaunchKernelExC: ");
     ok(ops()->replay(test_dev, t.lane, graph, 5, &oops));
     ok(toy_wait(&t, 5, &oops));
     ops()->drop(test_dev, graph);

@@ -82,7 +82,7 @@ void toy_emit(void *toy, struct tape *tape)
     if (t->plant == PLANT_ADDED)
         emit_axpy(tape, grid, block, 0, &axpy);
     emit_advance(tape, one, one, 0, &(struct args_advance){.ctl = t->ctl});
-    emit_ticket(tape, one, one, 0, &(struct args_ticket){.ticket = t->ticket});
+    emit_ticket(tape, one, one, 0, &(struct args_ticket){.ctl = t->ctl, .ticket = t->ticket});
 }
 
 struct recorder_setup toy_setup(struct toy *t, uint64_t check_every)

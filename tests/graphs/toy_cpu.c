@@ -35,5 +35,6 @@ void cpu_advance(const struct launch *launch, const struct args_advance *args)
 
 void cpu_ticket(const struct launch *launch, const struct args_ticket *args)
 {
-    __atomic_fetch_add((uint64_t *)args->ticket, 1, __ATOMIC_RELEASE);
+    struct toy_ctl *ctl = args->ctl;
+    __atomic_store_n((uint64_t *)args->ticket, ++ctl->tickets, __ATOMIC_RELEASE);
 }

@@ -33,12 +33,12 @@ extern "C" __global__ void cuda_advance(struct args_advance args)
         ctl->step++;
 }
 
-/* One thread of the lane's only running kernel writes, so a plain increment is enough; the fence orders it for the host. */
+/* The fence: what the host reads after the ticket (other mapped memory) is what was written before it. */
 extern "C" __global__ void cuda_ticket(struct args_ticket args)
 {
-    volatile uint64_t *ticket = (volatile uint64_t *)args.ticket;
+    struct toy_ctl *ctl = (struct toy_ctl *)args.ctl;
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         __threadfence_system();
-        *ticket = *ticket + 1;
+        *(volatile uint64_t *)args.ticket = ++ctl->tickets;
     }
 }

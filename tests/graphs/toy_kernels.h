@@ -16,7 +16,7 @@
 
 /* What varies from step to step lives in device memory, never in arguments. */
 struct toy_ctl {
-    uint64_t step;
+    uint64_t step, tickets;
 };
 
 /* One step of a logistic map moved by the step number: products of doubles only, so that host and GPU need no library
