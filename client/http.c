@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/http.h"
+
+#include <ctype.h>
+#include <curl/curl.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct http {
+    CURL *curl;
+    const char *socket;
+};
+
+struct http *http_new(const char *socket)
+{
+    struct http *h = xcalloc(1, sizeof *h);
+    h->socket = socket;
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    h->curl = curl_easy_init();
+    return h;
+}
+
+void http_free(struct http *h)
+{
+    if (!h)
+        return;
+    curl_easy_cleanup(h->curl);
+    curl_global_cleanup();
+    free(h);
+}
+
+void http_escape_path(struct buf *out, const char *path)
+{
+    for (const char *p = path; *p; p++) {
+        if (isalnum((unsigned char)*p) || strchr("/._-+~", *p))
+            buf_add(out, p, 1);
+        else
+            buf_printf(out, "%%%02X", (unsigned char)*p);
+    }
+}
+
+/* Why curl gave up, as an error that says what to do. */
+static int fail(const struct http *h, CURLcode rc, struct err *e)
+{
+    long os = 0;
+    curl_easy_getinfo(h->curl, CURLINFO_OS_ERRNO, &os);
+    if (rc == CURLE_OPERATION_TIMEDOUT)
+        return err_set(e, ERR_BUSY, "no answer from the service at %s in time", h->socket);
+    if (rc == CURLE_COULDNT_CONNECT && (os == EACCES || os == EPERM))
+        return err_set(e, ERR_FORBIDDEN, "%s: not permitted; ask to be in the group that owns the socket", h->socket);
+    struct stat st;
+    if (rc == CURLE_COULDNT_CONNECT && stat(h->socket, &st))
+        return err_set(e, errno == EACCES ? ERR_FORBIDDEN : ERR_UNREACHABLE,
+                       "%s: %s; is shoald running? (--socket names another)", h->socket, strerror(errno));
+    if (rc == CURLE_COULDNT_CONNECT)
+        return err_set(e, ERR_UNREACHABLE, "%s: nothing answers; is shoald running?", h->socket);
+    return err_set(e, ERR_UNREACHABLE, "%s: %s", h->socket, curl_easy_strerror(rc));
+}
+
+/* Sets what both kinds of request share; the list is for the caller to free. */
+static struct curl_slist *prepare(struct http *h, const char *method, const char *path, const struct buf *body,
+                                  struct buf *url)
+{
+    struct curl_slist *headers = NULL;
+    buf_printf(url, "http://shoal%s", path);
+    curl_easy_reset(h->curl);
+    curl_easy_setopt(h->curl, CURLOPT_UNIX_SOCKET_PATH, h->socket);
+    curl_easy_setopt(h->curl, CURLOPT_URL, url->data);
+    curl_easy_setopt(h->curl, CURLOPT_CUSTOMREQUEST, method);
+    curl_easy_setopt(h->curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(h->curl, CURLOPT_CONNECTTIMEOUT, 10L);
+    curl_easy_setopt(h->curl, CURLOPT_USERAGENT, "shoal/" SHOAL_VERSION);
+    if (body) {
+        headers = curl_slist_append(headers, "Content-Type: application/json");
+        headers = curl_slist_append(headers, "Expect:");
+        curl_easy_setopt(h->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->len);
+        curl_easy_setopt(h->curl, CURLOPT_POSTFIELDS, body->data);
+    } else if (!strcmp(method, "POST")) {
+        curl_easy_setopt(h->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)0);
+        curl_easy_setopt(h->curl, CURLOPT_POSTFIELDS, "");
+    }
+    curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER, headers);
+    return headers;
+}
+
+static size_t keep(char *data, size_t size, size_t n, void *arg)
+{
+    buf_add(arg, data, size * n);
+    return size * n;
+}
+
+int http_request(struct http *h, const char *method, const char *path, const struct buf *body, long *status,
+                 struct buf *reply, struct err *e)
+{
+    struct buf url = {0};
+    struct curl_slist *headers = prepare(h, method, path, body, &url);
+    curl_easy_setopt(h->curl, CURLOPT_TIMEOUT, 600L);
+    curl_easy_setopt(h->curl, CURLOPT_WRITEFUNCTION, keep);
+    curl_easy_setopt(h->curl, CURLOPT_WRITEDATA, reply);
+    CURLcode rc = curl_easy_perform(h->curl);
+    curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, status);
+    curl_slist_free_all(headers);
+    buf_free(&url);
+    buf_add(reply, "", 0);
+    return rc ? fail(h, rc, e) : 0;
+}
+
+struct stream {
+    struct http *h;
+    http_line_fn *on_line;
+    void *arg;
+    struct buf line;
+    struct buf *reply;
+    bool stopped;
+};
+
+static size_t take_lines(char *data, size_t size, size_t n, void *arg)
+{
+    struct stream *s = arg;
+    long status = 0;
+    curl_easy_getinfo(s->h->curl, CURLINFO_RESPONSE_CODE, &status);
+    if (status != 200)
+        return keep(data, size, n, s->reply);
+    for (size_t i = 0; i < size * n; i++) {
+        if (data[i] != '\n') {
+            buf_add(&s->line, &data[i], 1);
+            continue;
+        }
+        if (s->line.len && s->on_line(s->arg, s->line.data)) {
+            s->stopped = true;
+            return 0;
+        }
+        s->line.len = 0;
+    }
+    return size * n;
+}
+
+int http_lines(struct http *h, const char *path, double timeout_s, http_line_fn *on_line, void *arg, long *status,
+               struct buf *reply, struct err *e)
+{
+    struct buf url = {0};
+    struct stream s = {.h = h, .on_line = on_line, .arg = arg, .reply = reply};
+    struct curl_slist *headers = prepare(h, "GET", path, NULL, &url);
+    if (timeout_s > 0)
+        curl_easy_setopt(h->curl, CURLOPT_TIMEOUT_MS, (long)(timeout_s * 1000) + 1);
+    curl_easy_setopt(h->curl, CURLOPT_WRITEFUNCTION, take_lines);
+    curl_easy_setopt(h->curl, CURLOPT_WRITEDATA, &s);
+    CURLcode rc = curl_easy_perform(h->curl);
+    curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, status);
+    curl_slist_free_all(headers);
+    buf_free(&url);
+    buf_free(&s.line);
+    buf_add(reply, "", 0);
+    if (s.stopped)
+        return HTTP_ENDED;
+    if (rc == CURLE_OPERATION_TIMEDOUT && timeout_s > 0)
+        return HTTP_TIMEOUT;
+    if (rc)
+        return fail(h, rc, e);
+    return *status == 200 ? HTTP_ENDED : HTTP_REFUSED;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * HTTP/1.1 over the service's Unix socket.
+ */
+#ifndef SHOAL_CLIENT_HTTP_H
+#define SHOAL_CLIENT_HTTP_H
+
+#include "engine/base/buf.h"
+
+struct http;
+
+/* `socket` is borrowed. */
+struct http *http_new(const char *socket);
+void http_free(struct http *h);
+
+/* One request; body NULL: none. *status and *reply (appended) are the answer, whatever its status. ERR_UNREACHABLE,
+ * ERR_FORBIDDEN (the socket is there but not for us), ERR_BUSY (no answer in time). */
+int http_request(struct http *h, const char *method, const char *path, const struct buf *body, long *status,
+                 struct buf *reply, struct err *e);
+
+/* Takes one line of an answer, without its newline; nonzero ends the stream. */
+typedef int http_line_fn(void *arg, const char *line);
+enum http_end { HTTP_ENDED = 0, HTTP_TIMEOUT = 1, HTTP_REFUSED = 2 };
+/* A GET whose answer is lines, for at most timeout_s seconds (0: no limit). HTTP_ENDED: the stream ended or a line
+ * ended it; HTTP_REFUSED: *status is not 200 and *reply holds the answer. Negative: as http_request; a cut connection
+ * is ERR_UNREACHABLE. */
+int http_lines(struct http *h, const char *path, double timeout_s, http_line_fn *on_line, void *arg, long *status,
+               struct buf *reply, struct err *e);
+
+/* Appends a path with everything but slashes and plain characters escaped. */
+void http_escape_path(struct buf *out, const char *path);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * results: the free energies of results.json (schemas/results.schema.json) as a table, and the files.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "client/client.h"
+#include "client/show.h"
+
+static const char *const units[] = {"kJ/mol", "kcal/mol", "kT"};
+enum { UNITS = sizeof units / sizeof *units };
+
+json_t *results_get(const struct client *c, const char *id, struct buf *text, struct err *e)
+{
+    struct buf path = {0}, reply = {0};
+    long status = 0;
+    json_t *results = NULL;
+    client_path(&path, id, "/results");
+    if (!http_request(c->http, "GET", path.data, NULL, &status, &reply, e))
+        results = answer_object(status, &reply, e);
+    if (!results && status == 409)
+        e->code = ERR_BUSY; /* there will be results: try later */
+    if (results && text)
+        buf_add(text, reply.data, reply.len);
+    buf_free(&path);
+    buf_free(&reply);
+    return results;
+}
+
+static double number(const json_t *v)
+{
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static void energy_cells(struct table *t, const json_t *energy)
+{
+    for (int i = 0; i < UNITS; i++) {
+        const json_t *pair = json_object_get(energy, units[i]);
+        struct buf cell = {0};
+        show_value(&cell, number(json_object_get(pair, "value")), number(json_object_get(pair, "error")));
+        table_cell(t, "%s", cell.data);
+        buf_free(&cell);
+    }
+}
+
+static void energies_show(const json_t *results, struct buf *out)
+{
+    struct table t;
+    const json_t *estimator, *leg;
+    size_t i, k;
+    table_setup(&t, "lrrr");
+    table_cell(&t, "free energy");
+    for (int u = 0; u < UNITS; u++)
+        table_cell(&t, "%s", units[u]);
+    json_array_foreach(json_object_get(results, "estimators"), i, estimator)
+    {
+        const char *name = json_string_value(json_object_get(estimator, "name"));
+        const json_t *legs = json_object_get(estimator, "legs");
+        table_cell(&t, "%s", name ? name : "?");
+        energy_cells(&t, json_object_get(estimator, "total"));
+        for (k = 0; json_array_size(legs) > 1 && k < json_array_size(legs); k++) {
+            leg = json_array_get(legs, k);
+            const char *what = json_string_value(json_object_get(leg, "name"));
+            table_cell(&t, "  %s", what ? what : "?");
+            energy_cells(&t, json_object_get(leg, "free_energy"));
+        }
+    }
+    const json_t *solvation = json_object_get(results, "solvation");
+    if (json_is_object(solvation)) {
+        table_cell(&t, "solvation of %s", json_string_value(json_object_get(solvation, "molecule")));
+        energy_cells(&t, json_object_get(solvation, "free_energy"));
+    }
+    table_put(&t, out);
+}
+
+static void windows_show(const json_t *windows, struct buf *out)
+{
+    struct table t;
+    const json_t *window, *lambda;
+    const char *component;
+    size_t i;
+    table_setup(&t, "rllrrrl");
+    static const char *const heads[] = {"window", "lambda", "state", "samples", "g", "used", "reason"};
+    for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
+        table_cell(&t, "%s", heads[h]);
+    json_array_foreach(windows, i, window)
+    {
+        const json_t *samples = json_object_get(window, "samples");
+        const char *status = json_string_value(json_object_get(window, "status"));
+        const char *reason = json_string_value(json_object_get(window, "reason"));
+        struct buf state = {0};
+        buf_add(&state, "", 0);
+        json_object_foreach(json_object_get(window, "lambda"), component, lambda)
+            buf_printf(&state, "%s%s %.4g", state.len ? ", " : "", component, json_number_value(lambda));
+        table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(window, "window")));
+        table_cell(&t, "%s", state.data);
+        table_cell(&t, "%s", status ? status : "?");
+        if (json_is_object(samples)) {
+            table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(samples, "read")));
+            table_cell(&t, "%.1f", number(json_object_get(samples, "inefficiency")));
+            table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(samples, "used")));
+        } else {
+            for (int k = 0; k < 3; k++)
+                table_cell(&t, "-");
+        }
+        table_cell(&t, "%s", reason ? reason : "");
+        buf_free(&state);
+    }
+    table_put(&t, out);
+}
+
+/* Averages of a lone window: it has no free energy. */
+static void averages_show(const json_t *averages, struct buf *out)
+{
+    struct table t;
+    const char *name;
+    const json_t *pair;
+    table_setup(&t, "lr");
+    table_cell(&t, "average");
+    table_cell(&t, "value");
+    json_object_foreach((json_t *)averages, name, pair)
+    {
+        struct buf cell = {0};
+        show_value(&cell, number(json_object_get(pair, "value")), number(json_object_get(pair, "error")));
+        table_cell(&t, "%s", name);
+        table_cell(&t, "%s", cell.data);
+        buf_free(&cell);
+    }
+    table_put(&t, out);
+}
+
+void results_text(const json_t *results, struct buf *out)
+{
+    const char *status = json_string_value(json_object_get(results, "status"));
+    const char *reason = json_string_value(json_object_get(results, "reason"));
+    const char *quantity = json_string_value(json_object_get(results, "quantity"));
+    const json_t *windows = json_object_get(results, "windows"), *item;
+    size_t i;
+    buf_printf(out, "%s; status %s%s%s\n\n", quantity ? quantity : "results", status ? status : "?", reason ? ": " : "",
+               reason ? reason : "");
+    if (json_array_size(json_object_get(results, "estimators"))) {
+        energies_show(results, out);
+        buf_printf(out, "\n");
+    }
+    windows_show(windows, out);
+    if (json_array_size(windows) == 1) {
+        buf_printf(out, "\n");
+        averages_show(json_object_get(json_array_get(windows, 0), "averages"), out);
+    }
+    json_array_foreach(json_object_get(results, "estimators"), i, item)
+    {
+        const char *why = json_string_value(json_object_get(item, "reason"));
+        if (why)
+            buf_printf(out, "%s\n%s failed: %s\n", i ? "" : "\n", json_string_value(json_object_get(item, "name")),
+                       why);
+    }
+    json_array_foreach(json_object_get(results, "warnings"), i, item)
+        buf_printf(out, "%swarning: %s\n", i ? "" : "\n", json_string_value(item));
+}
+
+static int make_folders(char *path, struct err *e)
+{
+    for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
+        *p = '\0';
+        int bad = mkdir(path, 0777) && errno != EEXIST;
+        if (bad)
+            return err_errno(e, "%s", path);
+        *p = '/';
+    }
+    return 0;
+}
+
+static bool plain_path(const char *path)
+{
+    if (!*path || *path == '/')
+        return false;
+    for (const char *p = path; p; p = strchr(p, '/')) {
+        p += *p == '/';
+        if (*p == '.' && (p[1] == '.' || p[1] == '/' || !p[1]))
+            return false;
+    }
+    return true;
+}
+
+static int download(const struct client *c, const char *id, const char *name, const char *folder, struct err *e)
+{
+    struct buf url = {0}, target = {0}, reply = {0};
+    long status = 0;
+    int rc;
+    if (!plain_path(name))
+        return err_set(e, ERR_PROTOCOL, "the service lists a file named %s", name);
+    client_path(&url, id, "/files/");
+    http_escape_path(&url, name);
+    buf_printf(&target, "%s/%s", folder, name);
+    rc = http_request(c->http, "GET", url.data, NULL, &status, &reply, e);
+    if (!rc && status != 200) {
+        json_t *answer = answer_object(status, &reply, e);
+        json_decref(answer);
+        rc = answer ? err_set(e, ERR_PROTOCOL, "%s: the service answered %ld", name, status) : -(int)e->code;
+    }
+    if (!rc)
+        rc = make_folders(target.data, e);
+    if (!rc)
+        rc = buf_write_file(target.data, reply.data, reply.len, e);
+    buf_free(&url);
+    buf_free(&target);
+    buf_free(&reply);
+    return rc;
+}
+
+int results_download(const struct client *c, const char *id, const char *folder, struct err *e)
+{
+    struct buf path = {0};
+    const json_t *file;
+    size_t i;
+    int rc = 0;
+    client_path(&path, id, "/files");
+    json_t *answer = client_get(c, path.data, e), *files = json_object_get(answer, "files");
+    buf_free(&path);
+    if (!answer)
+        return -(int)e->code;
+    json_array_foreach(files, i, file)
+    {
+        const char *name = json_string_value(json_object_get(file, "path"));
+        if (name && (rc = download(c, id, name, folder, e)))
+            break;
+    }
+    if (!rc)
+        fprintf(stderr, "shoal: %zu files in %s\n", json_array_size(files), folder);
+    json_decref(answer);
+    return rc;
+}
+
+int results_main(struct client *c, int argc, char **argv)
+{
+    struct err e = {0};
+    struct buf text = {0};
+    json_t *results = results_get(c, argv[0], &text, &e);
+    if (!results || (c->output && results_download(c, argv[0], c->output, &e))) {
+        json_decref(results);
+        buf_free(&text);
+        return client_fail(c, &e);
+    }
+    if (!c->json) {
+        text.len = 0;
+        results_text(results, &text);
+    }
+    fwrite(text.data, 1, text.len, stdout);
+    buf_free(&text);
+    json_decref(results);
+    return EXIT_OK;
+}

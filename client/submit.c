@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * submit: posts the spec; the service answers with the names of the files that it lacks, this side finds them beside
+ * the spec or in the include folders and posts again. The client reads no YAML and no topology itself.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/client.h"
+
+static const char gromacs_folder[] = "/usr/share/gromacs/top";
+
+struct search {
+    char *base; /* folder of the spec */
+    const char *folders[40];
+    int nfolders;
+    char *gmxlib; /* a copy of GMXLIB, cut up */
+};
+
+static void search_open(struct search *s, const struct client *c, const char *spec_path)
+{
+    const char *gmxlib = getenv("GMXLIB"), *slash = strrchr(spec_path, '/');
+    *s = (struct search){.base = xstrdup(slash ? spec_path : ".")};
+    if (slash)
+        s->base[slash == spec_path ? 1 : slash - spec_path] = '\0';
+    s->folders[s->nfolders++] = s->base;
+    for (int i = 0; i < c->nincludes; i++)
+        s->folders[s->nfolders++] = c->includes[i];
+    s->gmxlib = xstrdup(gmxlib ? gmxlib : "");
+    for (char *rest = s->gmxlib, *folder; (folder = strsep(&rest, ":")) && s->nfolders < 39;)
+        if (*folder)
+            s->folders[s->nfolders++] = folder;
+    s->folders[s->nfolders++] = gromacs_folder;
+}
+
+static void search_close(struct search *s)
+{
+    free(s->base);
+    free(s->gmxlib);
+}
+
+/* A name that stays below the folder it is looked up in: whatever the service asks for, nothing else is read. */
+static bool stays_below(const char *name)
+{
+    if (!*name || *name == '/')
+        return false;
+    for (const char *p = name; p; p = strchr(p, '/')) {
+        p += *p == '/';
+        if (!strncmp(p, "..", 2) && (p[2] == '/' || !p[2]))
+            return false;
+    }
+    return true;
+}
+
+/* Text for JSON: bytes that are not UTF-8 are taken as Latin-1, in which comments of old force fields are written. */
+static json_t *text_value(const struct buf *text)
+{
+    json_t *value = json_stringn(text->data, text->len);
+    if (value)
+        return value;
+    struct buf utf8 = {0};
+    for (size_t i = 0; i < text->len; i++) {
+        unsigned char byte = (unsigned char)text->data[i];
+        char two[2] = {(char)(0xc0 | byte >> 6), (char)(0x80 | (byte & 0x3f))};
+        if (byte < 0x80)
+            buf_add(&utf8, &text->data[i], 1);
+        else
+            buf_add(&utf8, two, 2);
+    }
+    value = json_stringn(utf8.data, utf8.len);
+    buf_free(&utf8);
+    return value;
+}
+
+/* The first of the candidates that some folder has goes into files. 0, 1: nowhere, or ERR_IO. */
+static int add_file(const struct search *s, const json_t *candidates, json_t *files, struct err *e)
+{
+    const json_t *name;
+    size_t i;
+    json_array_foreach(candidates, i,
+                       name) for (int k = 0;
+                                  json_is_string(name) && stays_below(json_string_value(name)) && k < s->nfolders; k++)
+    {
+        struct buf path = {0}, text = {0};
+        buf_printf(&path, "%s/%s", s->folders[k], json_string_value(name));
+        bool there = !access(path.data, F_OK);
+        int rc = there ? buf_read_file(&text, path.data, e) : 0;
+        if (there && !rc)
+            json_object_set_new(files, json_string_value(name), text_value(&text));
+        buf_free(&path);
+        buf_free(&text);
+        if (there)
+            return rc;
+    }
+    return 1;
+}
+
+/* Finds what the service lacks. ERR_MISSING_FILE says where was looked. */
+static int add_files(const struct search *s, const json_t *answer, json_t *files, struct err *e)
+{
+    const json_t *wanted = json_object_get(json_object_get(answer, "error"), "files"), *candidates;
+    size_t i;
+    json_array_foreach(wanted, i, candidates)
+    {
+        int rc = add_file(s, candidates, files, e);
+        if (rc < 0)
+            return rc;
+        if (rc) {
+            answer_error(answer, 422, e);
+            struct buf where = {0};
+            for (int k = 0; k < s->nfolders; k++)
+                buf_printf(&where, "%s%s", k ? ", " : "", s->folders[k]);
+            char message[sizeof e->msg];
+            snprintf(message, sizeof message, "%.600s; looked in %.350s", e->msg, where.data);
+            buf_free(&where);
+            return err_set(e, ERR_MISSING_FILE, "%s", message);
+        }
+    }
+    return 0;
+}
+
+static bool lacks_files(const json_t *answer)
+{
+    const json_t *error = json_object_get(answer, "error");
+    const char *code = json_string_value(json_object_get(error, "code"));
+    return code && !strcmp(code, "MISSING_FILE") && json_array_size(json_object_get(error, "files")) > 0;
+}
+
+/* Posts until nothing is missing. Each round adds a file, or ends. */
+static json_t *post(const struct client *c, const struct search *s, json_t *body, struct err *e)
+{
+    json_t *files = json_object_get(body, "files");
+    for (;;) {
+        struct buf text = {0}, reply = {0};
+        long status = 0;
+        char *dumped = json_dumps(body, JSON_COMPACT);
+        buf_add(&text, dumped, strlen(dumped));
+        free(dumped);
+        int rc = http_request(c->http, "POST", "/v1/ensembles", &text, &status, &reply, e);
+        buf_free(&text);
+        json_t *answer = rc ? NULL : json_loadb(reply.data, reply.len, 0, NULL);
+        if (!rc && status == 422 && lacks_files(answer)) {
+            size_t before = json_object_size(files);
+            rc = add_files(s, answer, files, e);
+            if (!rc && json_object_size(files) == before)
+                rc = answer_error(answer, status, e);
+            json_decref(answer);
+            buf_free(&reply);
+            if (rc)
+                return NULL;
+            continue;
+        }
+        json_decref(answer);
+        answer = rc ? NULL : answer_object(status, &reply, e);
+        buf_free(&reply);
+        return answer;
+    }
+}
+
+static int read_spec(struct buf *text, const char *path, struct err *e)
+{
+    int rc = buf_read_file(text, strcmp(path, "-") ? path : "/dev/stdin", e);
+    if (rc)
+        e->code = ERR_MISSING_FILE;
+    return rc;
+}
+
+static json_t *submit(const struct client *c, const char *path, struct err *e)
+{
+    struct buf spec = {0};
+    struct search s;
+    if (read_spec(&spec, path, e))
+        return NULL;
+    json_t *text = json_stringn(spec.data, spec.len), *answer = NULL;
+    const char *slash = strrchr(path, '/');
+    if (text) {
+        json_t *body = json_pack("{s:o,s:s,s:{}}", "spec", text, "spec_name", slash ? slash + 1 : path, "files");
+        if (c->key)
+            json_object_set_new(body, "id", json_string(c->key));
+        search_open(&s, c, path);
+        answer = post(c, &s, body, e);
+        search_close(&s);
+        json_decref(body);
+    } else {
+        err_set(e, ERR_SPEC, "%s: not UTF-8 text", path);
+    }
+    buf_free(&spec);
+    return answer;
+}
+
+/* Results and files after the wait; the exit code is the watch's unless something fails here. */
+static int finish(const struct client *c, const char *id, json_t *ensemble, int rc)
+{
+    struct err e = {0};
+    if (rc != EXIT_OK && rc != EXIT_ENSEMBLE_FAILED)
+        return rc;
+    json_t *results = results_get(c, id, NULL, &e), *now;
+    if (!results && rc == EXIT_OK)
+        return client_fail(c, &e);
+    if (c->output && results_download(c, id, c->output, &e)) {
+        json_decref(results);
+        return client_fail(c, &e);
+    }
+    struct buf path = {0};
+    client_path(&path, id, "");
+    if (c->json && (now = client_get(c, path.data, &e))) {
+        json_object_update(ensemble, now);
+        json_object_set(ensemble, "results", results ? results : json_null());
+        json_decref(now);
+    } else if (results && !c->json) {
+        path.len = 0;
+        results_text(results, &path);
+        fputs(path.data, stdout);
+    }
+    buf_free(&path);
+    json_decref(results);
+    return rc;
+}
+
+int submit_main(struct client *c, int argc, char **argv)
+{
+    struct err e = {0};
+    json_t *ensemble = submit(c, argv[0], &e);
+    if (!ensemble)
+        return client_fail(c, &e);
+    const char *id = json_string_value(json_object_get(ensemble, "id"));
+    const char *name = json_string_value(json_object_get(ensemble, "name"));
+    int rc = EXIT_OK;
+    if (!id || !name) {
+        err_set(&e, ERR_PROTOCOL, "the service's answer has no id");
+        json_decref(ensemble);
+        return client_fail(c, &e);
+    }
+    fprintf(stderr, "shoal: %s is %s, %lld windows; `shoal watch %.12s` follows it\n", name, id,
+            (long long)json_integer_value(json_object_get(ensemble, "windows")), id);
+    if (!c->json) {
+        printf("%s\n", id);
+        fflush(stdout);
+    }
+    if (c->wait || c->output)
+        rc = finish(c, id, ensemble, watch_ensemble(c, id, false));
+    if (c->json)
+        client_print(ensemble);
+    json_decref(ensemble);
+    return rc;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * watch: follows the event stream. On a terminal a progress line redraws itself; elsewhere a line a minute. When the
+ * service goes away the stream is asked for again from the last event seen, for as long as it takes to restart one.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client/client.h"
+#include "client/show.h"
+
+enum { PATIENCE_S = 60, QUIET_S = 60 };
+
+struct watch {
+    const struct client *c;
+    bool events, terminal, drawn;
+    json_int_t seq;
+    char state[16];
+    double began, first_fraction; /* of the first progress seen */
+    double said;                  /* when the last line was written */
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void clear(struct watch *w)
+{
+    if (w->drawn)
+        fputs("\r\033[K", stderr);
+    w->drawn = false;
+}
+
+static bool ended(const char *state)
+{
+    return !strcmp(state, "done") || !strcmp(state, "failed") || !strcmp(state, "cancelled");
+}
+
+static double eta(struct watch *w, double fraction)
+{
+    double t = now();
+    if (!w->began) {
+        w->began = t;
+        w->first_fraction = fraction;
+    }
+    double gained = fraction - w->first_fraction, spent = t - w->began;
+    return gained > 0 && spent > 3 ? (1 - fraction) * spent / gained : -1;
+}
+
+static void draw(struct watch *w, const json_t *ensemble)
+{
+    double fraction = json_number_value(json_object_get(ensemble, "progress")), t = now(), left = eta(w, fraction);
+    if (!w->terminal && w->said && t - w->said < QUIET_S)
+        return;
+    struct buf line = {0};
+    show_progress(&line, 24, fraction, (int)json_integer_value(json_object_get(ensemble, "done")),
+                  (int)json_integer_value(json_object_get(ensemble, "windows")),
+                  (int)json_integer_value(json_object_get(ensemble, "failed")), left);
+    clear(w);
+    fprintf(stderr, w->terminal ? "%s" : "%s\n", line.data);
+    fflush(stderr);
+    w->drawn = w->terminal;
+    w->said = t;
+    buf_free(&line);
+}
+
+/* An event as a line; replica moves that say nothing new are left to the progress. */
+static void tell(struct watch *w, const json_t *event)
+{
+    const char *kind = json_string_value(json_object_get(event, "kind"));
+    const char *state = json_string_value(json_object_get(event, "state"));
+    const char *message = json_string_value(json_object_get(event, "message"));
+    const json_t *window = json_object_get(event, "window");
+    if (!kind || (!strcmp(kind, "replica") && !message))
+        return;
+    clear(w);
+    fputs("shoal: ", stderr);
+    if (json_is_integer(window))
+        fprintf(stderr, "window %lld: ", (long long)json_integer_value(window));
+    if (state)
+        fprintf(stderr, "%s%s", state, message ? ": " : "");
+    else if (strcmp(kind, "ensemble") != 0)
+        fprintf(stderr, "%s%s", kind, message ? ": " : "");
+    fprintf(stderr, "%s\n", message ? message : "");
+}
+
+static int on_line(void *arg, const char *line)
+{
+    struct watch *w = arg;
+    json_t *event = json_loads(line, 0, NULL);
+    const char *kind = json_string_value(json_object_get(event, "kind"));
+    const char *state = json_string_value(json_object_get(event, "state"));
+    const json_t *seq = json_object_get(event, "seq"), *ensemble = json_object_get(event, "ensemble");
+    if (json_is_integer(seq))
+        w->seq = json_integer_value(seq);
+    if (w->events && event) {
+        puts(line);
+        fflush(stdout);
+    } else if (kind && strcmp(kind, "progress") != 0) {
+        tell(w, event);
+    }
+    if (kind && !strcmp(kind, "ensemble") && state)
+        snprintf(w->state, sizeof w->state, "%s", state);
+    if (json_is_object(ensemble) && !w->events && !ended(w->state))
+        draw(w, ensemble);
+    json_decref(event);
+    return ended(w->state);
+}
+
+/* One connection's worth. 0: go on asking, 1: over (*rc says how), negative: e. */
+static int follow(struct watch *w, const char *id, double deadline, int *rc, struct err *e)
+{
+    struct buf path = {0}, reply = {0};
+    long status = 0;
+    double left = deadline ? deadline - now() : 0;
+    if (deadline && left <= 0) {
+        *rc = EXIT_TIMEOUT;
+        return 1;
+    }
+    client_path(&path, id, "/events");
+    buf_printf(&path, "?follow=1&since=%lld", (long long)w->seq);
+    int end = http_lines(w->c->http, path.data, left, on_line, w, &status, &reply, e);
+    if (end == HTTP_REFUSED) {
+        json_t *answer = answer_object(status, &reply, e);
+        json_decref(answer);
+        end = -(int)e->code;
+    } else if (end == HTTP_TIMEOUT) {
+        *rc = EXIT_TIMEOUT;
+        end = 1;
+    }
+    buf_free(&path);
+    buf_free(&reply);
+    return end;
+}
+
+/* Where the ensemble stands: its state and newest event. */
+static int look(struct watch *w, const char *id, struct err *e)
+{
+    struct buf path = {0};
+    client_path(&path, id, "");
+    json_t *ensemble = client_get(w->c, path.data, e);
+    const char *state = json_string_value(json_object_get(ensemble, "state"));
+    buf_free(&path);
+    if (!ensemble)
+        return -(int)e->code;
+    snprintf(w->state, sizeof w->state, "%s", state ? state : "");
+    w->seq = json_integer_value(json_object_get(ensemble, "seq"));
+    if (!w->c->json && !ended(w->state))
+        draw(w, ensemble);
+    json_decref(ensemble);
+    return 0;
+}
+
+/* After a lost connection: 0 to ask again, else the exit code. */
+static int wait_for_service(const struct watch *w, double *lost)
+{
+    struct err e = {0};
+    if (!*lost) {
+        *lost = now();
+        fprintf(stderr, "shoal: lost the service; asking again for %d s\n", PATIENCE_S);
+    } else if (now() - *lost > PATIENCE_S) {
+        err_set(&e, ERR_UNREACHABLE, "%s: the service went away", w->c->socket);
+        return client_fail(w->c, &e);
+    }
+    usleep(500000);
+    return 0;
+}
+
+int watch_ensemble(const struct client *c, const char *id, bool events)
+{
+    struct watch w = {.c = c, .events = events, .terminal = show_is_terminal(stderr) && !c->json};
+    struct err e = {0};
+    double deadline = c->timeout > 0 ? now() + c->timeout : 0, lost = 0;
+    int rc = EXIT_OK, end = look(&w, id, &e);
+    if (end)
+        return client_fail(c, &e);
+    while (!ended(w.state)) {
+        json_int_t before = w.seq;
+        end = follow(&w, id, deadline, &rc, &e);
+        clear(&w);
+        if (end == 1)
+            break;
+        if (end < 0 && e.code != ERR_UNREACHABLE && e.code != ERR_BUSY)
+            return client_fail(c, &e);
+        if (w.seq != before)
+            lost = 0;
+        if ((rc = wait_for_service(&w, &lost)))
+            return rc;
+    }
+    if (rc == EXIT_TIMEOUT)
+        fprintf(stderr, "shoal: not ended after %.15g s\n", c->timeout);
+    else
+        rc = strcmp(w.state, "done") ? EXIT_ENSEMBLE_FAILED : EXIT_OK;
+    return rc;
+}
+
+int watch_main(struct client *c, int argc, char **argv)
+{
+    int rc = watch_ensemble(c, argv[0], c->json);
+    if (!c->json && (rc == EXIT_OK || rc == EXIT_ENSEMBLE_FAILED))
+        puts(rc == EXIT_OK ? "done" : "not done");
+    return rc;
+}
