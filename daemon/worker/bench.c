@@ -16,6 +16,7 @@
 
 #include "daemon/worker/commands.h"
 #include "daemon/worker/device.h"
+#include "daemon/worker/input.h"
 #include "daemon/worker/replica.h"
 #include "daemon/worker/runner.h"
 
@@ -123,22 +124,8 @@ static void set_protocol(struct bench *b, struct spec *spec)
 
 static int read_spec(struct bench *b, const char *path, struct spec **spec, struct system *sys, struct err *e)
 {
-    struct buf text = {0};
-    int rc = buf_read_file(&text, path, e);
+    int rc = input_read(path, NULL, 0, spec, sys, e);
     if (!rc)
-        rc = spec_parse(spec, path, text.data, text.len, e);
-    buf_free(&text);
-    if (rc)
-        return rc;
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : xstrdup(".");
-    struct source *src = source_disk_new(folder, false);
-    rc = spec_system(*spec, src, sys, e);
-    source_free(src);
-    free(folder);
-    if (rc)
-        spec_free(*spec);
-    else
         set_protocol(b, *spec);
     return rc;
 }

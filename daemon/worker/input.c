@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/worker/input.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/buf.h"
+
+static const char gromacs_folder[] = "/usr/share/gromacs/top";
+
+static struct source *open_source(const char *path, const char *const *includes, int ninclude)
+{
+    const char *slash = strrchr(path, '/'), *gmxlib = getenv("GMXLIB");
+    char *folder = xstrdup(slash ? path : "."), *list = xstrdup(gmxlib ? gmxlib : "");
+    if (slash)
+        folder[slash == path ? 1 : slash - path] = '\0';
+    struct source *src = source_disk_new(folder, false);
+    for (int i = 0; i < ninclude; i++)
+        source_disk_include(src, includes[i]);
+    for (char *rest = list, *one; (one = strsep(&rest, ":"));)
+        if (*one)
+            source_disk_include(src, one);
+    source_disk_include(src, gromacs_folder);
+    free(folder);
+    free(list);
+    return src;
+}
+
+int input_read(const char *path, const char *const *includes, int ninclude, struct spec **spec, struct system *sys,
+               struct err *e)
+{
+    struct buf text = {0};
+    int rc = buf_read_file(&text, path, e);
+    if (rc) {
+        e->code = ERR_MISSING_FILE;
+        rc = -(int)ERR_MISSING_FILE;
+    }
+    if (!rc)
+        rc = spec_parse(spec, path, text.data, text.len, e);
+    buf_free(&text);
+    if (rc)
+        return rc;
+    struct source *src = open_source(path, includes, ninclude);
+    rc = spec_system(*spec, src, sys, e);
+    source_free(src);
+    if (rc) {
+        spec_free(*spec);
+        *spec = NULL;
+    }
+    return rc;
+}
