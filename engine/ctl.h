@@ -38,20 +38,19 @@ struct ctl {
     uint32_t where[2];
     uint32_t pending; /* velocity Verlet: v still lacks the second half kick of the last step */
     uint32_t moving;  /* 1 once a timestep was carried out */
-    uint32_t trial;   /* x is a trial (barostat, minimizer): report goes back to x_old/box_old when halted */
+    uint32_t trial;   /* x is a trial (barostat, minimizer): `report` goes back to x_old and box_old when halted */
     double value;
 
     /* sums of one evaluation in fixed point (engine/math/fixed.h), cleared by the `clear` kernel */
     int64_t energy[TERM_COUNT];
     int64_t dvdl[LAMBDA_COUNT];
-    int64_t virial[9]; /* Xi = -1/2 sum r x f, row r, column f */
-    uint64_t overflow; /* contributions clamped (forces, own energies; not foreign windows) */
+    int64_t virial[9];          /* Xi = -1/2 sum r x f, row r, column f */
+    uint64_t overflow;          /* contributions clamped (forces, own energies; not foreign windows) */
+    double pressure_correction; /* bar, of the dispersion correction; samples */
 
     /* of the last SIM_SAMPLE, double */
-    double kinetic;   /* kJ/mol */
-    double mass_dvdl; /* dEkin/dlambda */
-    double constraint_dvdl;
-    double constraint_virial[9];
+    double kinetic;              /* kJ/mol */
+    double constraint_virial[9]; /* kJ/mol; zero while `moving` is 0 */
 
     /* Monte Carlo barostat */
     double box_old[3];
@@ -63,9 +62,12 @@ struct ctl {
     /* steepest descent */
     uint32_t min_steps;     /* 0: nothing evaluated yet */
     uint32_t min_converged; /* largest force below tolerance, or the step can shrink no more */
-    double min_step_size;   /* nm */
-    double min_energy;      /* kJ/mol, of the best x */
-    double min_max_force;   /* kJ/mol/nm, of the best x */
+    uint32_t min_rejected;  /* the trial broke a constraint: do not even look at its energy */
+    uint32_t pad_;
+    double min_tolerance; /* kJ/mol/nm */
+    double min_step_size; /* nm */
+    double min_energy;    /* kJ/mol, of the best x */
+    double min_max_force; /* kJ/mol/nm, of the best x */
 };
 
 /* The first error wins. On the CPU a replica's kernels run on one thread; on a GPU the caller has one thread do it. */

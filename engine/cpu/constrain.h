@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Constraints on the CPU device: SETTLE for rigid water, iteration for clusters of fixed distances (SHAKE: Ryckaert et al.
+ * 1977; RATTLE: Andersen 1983). Host arrays; molecules whole. Units: nm, ps, u.
+ */
+#ifndef SHOAL_ENGINE_CPU_CONSTRAIN_H
+#define SHOAL_ENGINE_CPU_CONSTRAIN_H
+
+#include <stdbool.h>
+
+#include "engine/ctl.h"
+#include "engine/tables.h"
+
+/* Masses at the replica's lambda, or all 1 (minimization, where displacements follow the forces). */
+struct masses {
+    const double (*mass)[2];
+    double lambda;
+    bool unit;
+};
+
+static inline struct masses masses_of(const struct motion_table *m, const struct ctl *c)
+{
+    return (struct masses){m->mass, c->lambda[LAMBDA_MASS], false};
+}
+
+static inline double mass_of(const struct masses *m, int i)
+{
+    return m->unit ? 1 : (1 - m->lambda) * m->mass[i][0] + m->lambda * m->mass[i][1];
+}
+
+/* Where it did not converge. */
+struct constrain_failure {
+    int atom[2];
+    double deviation; /* relative */
+};
+
+/* Puts x (moved from x_old, which gives the directions) onto the constraints, to 1e-10 relative. v (may be NULL) gets the
+ * displacement times inv_dt. False and *bad: no solution. */
+bool constrain_positions(const struct motion_table *m, const struct masses *masses, double bonded_lambda,
+                         const double (*x_old)[3], double (*x)[3], double (*v)[3], double inv_dt,
+                         struct constrain_failure *bad);
+
+/* What constraints did: impulses in the unit of mass times v. */
+struct reaction {
+    double virial[9]; /* -1/2 sum r x impulse */
+    double du_dl;     /* sum of impulse along the bond times dr0/dlambda */
+};
+
+/* Makes v obey r . (v_i - v_j) = 0 for every constraint, or = -|u_i - u_j|^2 when u is given (v is then an acceleration and
+ * u the velocities). r from x. Converges to `tolerance` in the unit of v. reaction may be NULL; it is added to. */
+bool constrain_velocities(const struct motion_table *m, const struct masses *masses, const double (*x)[3],
+                          const double (*u)[3], double (*v)[3], double tolerance, struct reaction *reaction,
+                          struct constrain_failure *bad);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Timesteps on the CPU device.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "engine/cpu/constrain.h"
+#include "engine/cpu/noise.h"
+#include "engine/kernels.h"
+#include "engine/math/fixed.h"
+#include "engine/math/vec.h"
+
+#define VELOCITY_TOLERANCE 1e-10    /* nm/ps along a constraint */
+#define ACCELERATION_TOLERANCE 1e-6 /* nm/ps^2 */
+
+/* v += scale f / m */
+static void kick(const struct motion_table *m, const struct masses *masses, const int64_t (*f)[3], double (*v)[3],
+                 double scale)
+{
+    for (uint32_t i = 0; i < m->natoms; i++) {
+        double s = scale / (FIXED_SCALE * mass_of(masses, (int)i));
+        for (int d = 0; d < 3; d++)
+            v[i][d] += s * (double)f[i][d];
+    }
+}
+
+static void halt_constraint(struct ctl *c, const struct constrain_failure *bad)
+{
+    ctl_halt(c, HALT_CONSTRAINT, (uint32_t)bad->atom[0], (uint32_t)bad->atom[1], bad->deviation);
+}
+
+/* A step may begin: forces are sums of unclamped contributions. */
+static bool forces_good(struct ctl *c)
+{
+    if (!c->halt && c->overflow)
+        ctl_halt(c, HALT_OVERFLOW, 0, 0, (double)c->overflow);
+    return !c->halt;
+}
+
+/* No atom moves half a box in one step; also false for what is not a number. */
+static bool moves_good(struct ctl *c, uint32_t natoms, const double (*x_old)[3], const double (*x)[3])
+{
+    double limit = 0.5 * fmin(fmin(c->box[0], c->box[1]), c->box[2]);
+    for (uint32_t i = 0; i < natoms; i++)
+        for (int d = 0; d < 3; d++)
+            if (!(fabs(x[i][d] - x_old[i][d]) < limit)) {
+                ctl_halt(c, HALT_NONFINITE, i, i, x[i][d]);
+                return false;
+            }
+    return true;
+}
+
+static bool project(struct ctl *c, const struct motion_table *m, const struct masses *masses, const double (*x)[3],
+                    double (*v)[3], struct reaction *reaction)
+{
+    struct constrain_failure bad;
+    bool good = constrain_velocities(m, masses, x, NULL, v, VELOCITY_TOLERANCE, reaction, &bad);
+    if (!good)
+        halt_constraint(c, &bad);
+    return good;
+}
+
+/* Onto the constraints, and the step is done. */
+static void finish(struct ctl *c, const struct motion_table *m, const struct masses *masses, const double (*x_old)[3],
+                   double (*x)[3], double (*v)[3], double timestep)
+{
+    struct constrain_failure bad;
+    if (!moves_good(c, m->natoms, x_old, x))
+        return;
+    if (!constrain_positions(m, masses, c->lambda[LAMBDA_BONDED], x_old, x, v, 1 / timestep, &bad)) {
+        halt_constraint(c, &bad);
+        return;
+    }
+    c->step++;
+    c->moving = 1;
+    c->min_steps = 0;
+}
+
+/* Velocity Verlet with the second half kick put off to the next force evaluation (ctl.pending), so that a timestep needs
+ * one evaluation, at its start. Constraints as in RATTLE. */
+void cpu_verlet(const struct launch *launch, const struct args_verlet *a)
+{
+    struct ctl *c = a->ctl;
+    const struct motion_table *m = a->motion;
+    double(*x)[3] = a->x, (*v)[3] = a->v, (*x_old)[3] = a->x_old;
+    if (!forces_good(c))
+        return;
+    struct masses masses = masses_of(m, c);
+    if (c->pending)
+        kick(m, &masses, a->f, v, 0.5 * a->timestep);
+    if (!project(c, m, &masses, x, v, NULL))
+        return;
+    kick(m, &masses, a->f, v, 0.5 * a->timestep);
+    memcpy(x_old, x, m->natoms * sizeof *x);
+    for (uint32_t i = 0; i < m->natoms; i++)
+        vec_add(x[i], a->timestep, v[i]);
+    c->pending = 1;
+    finish(c, m, &masses, x_old, x, v, a->timestep);
+}
+
+/* Langevin-middle (Zhang et al. 2019, doi 10.1021/acs.jpca.9b02771): kick, half drift, friction and noise, half drift; with
+ * constraints on v after the kick and on x at the end. */
+void cpu_langevin(const struct launch *launch, const struct args_langevin *a)
+{
+    struct ctl *c = a->ctl;
+    const struct motion_table *m = a->motion;
+    double(*x)[3] = a->x, (*v)[3] = a->v, (*x_old)[3] = a->x_old, (*noise)[3] = a->w;
+    if (!forces_good(c))
+        return;
+    struct masses masses = masses_of(m, c);
+    kick(m, &masses, a->f, v, a->timestep);
+    if (!project(c, m, &masses, x, v, NULL))
+        return;
+    noise_fill(c->seed, c->replica, c->step, STREAM_LANGEVIN, 3 * m->natoms, a->w);
+    memcpy(x_old, x, m->natoms * sizeof *x);
+    double keep = exp(-a->friction * a->timestep), spread = a->kt * (1 - keep * keep), half = 0.5 * a->timestep;
+    for (uint32_t i = 0; i < m->natoms; i++) {
+        double s = sqrt(spread / mass_of(&masses, (int)i));
+        for (int d = 0; d < 3; d++) {
+            double after = keep * v[i][d] + s * noise[i][d];
+            x[i][d] += half * v[i][d] + half * after;
+            v[i][d] = after;
+        }
+    }
+    finish(c, m, &masses, x_old, x, v, a->timestep);
+}
+
+static void take_off_com(const struct motion_table *m, const struct masses *masses, double (*v)[3])
+{
+    double p[3] = {0, 0, 0}, total = 0;
+    for (uint32_t i = 0; i < m->natoms; i++) {
+        vec_add(p, mass_of(masses, (int)i), v[i]);
+        total += mass_of(masses, (int)i);
+    }
+    for (uint32_t i = 0; i < m->natoms; i++)
+        vec_add(v[i], -1 / total, p);
+}
+
+void cpu_remove_com(const struct launch *launch, const struct args_remove_com *a)
+{
+    struct ctl *c = a->ctl;
+    if (c->halt || c->step % a->every != 0)
+        return;
+    struct masses masses = masses_of(a->motion, c);
+    take_off_com(a->motion, &masses, a->v);
+}
+
+void cpu_thermalize(const struct launch *launch, const struct args_thermalize *a)
+{
+    struct ctl *c = a->ctl;
+    const struct motion_table *m = a->motion;
+    double(*x)[3] = a->x, (*v)[3] = a->v, (*noise)[3] = a->w;
+    if (c->halt)
+        return;
+    struct masses masses = masses_of(m, c);
+    struct constrain_failure bad;
+    memcpy(a->x_old, x, m->natoms * sizeof *x);
+    if (!constrain_positions(m, &masses, c->lambda[LAMBDA_BONDED], a->x_old, x, NULL, 0, &bad)) {
+        halt_constraint(c, &bad);
+        return;
+    }
+    noise_fill(c->seed, c->replica, c->step, STREAM_THERMALIZE, 3 * m->natoms, a->w);
+    for (uint32_t i = 0; i < m->natoms; i++)
+        for (int d = 0; d < 3; d++)
+            v[i][d] = sqrt(a->kt / mass_of(&masses, (int)i)) * noise[i][d];
+    if (!project(c, m, &masses, x, v, NULL))
+        return;
+    if (a->remove_com)
+        take_off_com(m, &masses, v);
+    c->pending = 0;
+    c->min_steps = 0;
+}
+
+/* ---- what a sample says about motion ---- */
+
+/* Energy of the same momenta with the masses of every window, and the linear share of the constraints. */
+static void add_windows(const struct ctl *c, const struct motion_table *m, const double (*v)[3], double constraint_dvdl,
+                        int64_t *window_u)
+{
+    struct masses here = masses_of(m, c);
+    for (uint32_t w = 0; w < m->nwindows; w++) {
+        struct masses there = {m->mass, m->lambda[w][LAMBDA_MASS], false};
+        double u = constraint_dvdl * (m->lambda[w][LAMBDA_BONDED] - c->lambda[LAMBDA_BONDED]);
+        for (uint32_t i = 0; i < m->natoms && m->mass_perturbed; i++) {
+            double p = mass_of(&here, (int)i), v2 = vec_dot(v[i], v[i]);
+            u += 0.5 * p * v2 * (p / mass_of(&there, (int)i) - 1);
+        }
+        window_u[w] += fixed_clamped(u, FIXED_TOTAL_LIMIT);
+    }
+}
+
+/* The constraint forces at this moment are those that keep every distance fixed to second order in time: accelerations obey
+ * r . (a_i - a_j) = -|v_i - v_j|^2. */
+void cpu_velocities(const struct launch *launch, const struct args_velocities *a)
+{
+    struct ctl *c = a->ctl;
+    const struct motion_table *m = a->motion;
+    double(*v)[3] = a->v_out, (*w)[3] = a->w;
+    if (c->halt)
+        return;
+    struct masses masses = masses_of(m, c);
+    struct reaction reaction = {0};
+    struct constrain_failure bad;
+    memcpy(v, a->v, m->natoms * sizeof *v);
+    if (c->pending)
+        kick(m, &masses, a->f, v, 0.5 * a->timestep);
+    if (!project(c, m, &masses, a->x, v, NULL))
+        return;
+    if (c->moving) {
+        memset(w, 0, m->natoms * sizeof *w);
+        kick(m, &masses, a->f, w, 1);
+        if (!constrain_velocities(m, &masses, a->x, v, w, ACCELERATION_TOLERANCE, &reaction, &bad)) {
+            halt_constraint(c, &bad);
+            return;
+        }
+    }
+    double kinetic = 0, dk_dl = 0;
+    for (uint32_t i = 0; i < m->natoms; i++) {
+        kinetic += 0.5 * mass_of(&masses, (int)i) * vec_dot(v[i], v[i]);
+        dk_dl -= 0.5 * (m->mass[i][1] - m->mass[i][0]) * vec_dot(v[i], v[i]);
+    }
+    c->kinetic = kinetic;
+    memcpy(c->constraint_virial, reaction.virial, sizeof c->constraint_virial);
+    c->dvdl[LAMBDA_MASS] += fixed_clamped(dk_dl, FIXED_TOTAL_LIMIT);
+    c->dvdl[LAMBDA_BONDED] += fixed_clamped(reaction.du_dl, FIXED_TOTAL_LIMIT);
+    add_windows(c, m, v, reaction.du_dl, a->window_u);
+}

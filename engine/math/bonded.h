@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Bonded terms, in nm, radians and kJ/mol. A potential is a function of one coordinate q (a distance, an angle) whose
+ * parameters go linearly from state A to state B with lambda (GROMACS manual, "Free energy interactions"); the geometry
+ * turns dV/dq into forces on the atoms.
+ */
+#ifndef SHOAL_ENGINE_MATH_BONDED_H
+#define SHOAL_ENGINE_MATH_BONDED_H
+
+#include "engine/math/vec.h"
+
+/* A potential at one coordinate and lambda. */
+struct bonded_value {
+    double u, du_dq, du_dl;
+};
+
+/* V = k/2 (q - q0)^2 */
+MATH_FN struct bonded_value bonded_harmonic(double q, const double q0[2], const double k[2], double l)
+{
+    double kl = (1 - l) * k[0] + l * k[1], d = q - ((1 - l) * q0[0] + l * q0[1]);
+    struct bonded_value v = {0.5 * kl * d * d, kl * d, 0.5 * (k[1] - k[0]) * d * d - (q0[1] - q0[0]) * kl * d};
+    return v;
+}
+
+/* The same of an angle that is periodic: q - q0 is taken into [-pi, pi]. */
+MATH_FN struct bonded_value bonded_harmonic_periodic(double q, const double q0[2], const double k[2], double l)
+{
+    const double turn = 6.28318530717958647693;
+    double q0l = (1 - l) * q0[0] + l * q0[1];
+    return bonded_harmonic(q - turn * rint((q - q0l) / turn), q0, k, l);
+}
+
+/* V = k (1 + cos(n phi - phi0)) */
+MATH_FN struct bonded_value bonded_periodic(double phi, int n, const double phi0[2], const double k[2], double l)
+{
+    double kl = (1 - l) * k[0] + l * k[1], a = n * phi - ((1 - l) * phi0[0] + l * phi0[1]);
+    double c = cos(a), s = sin(a);
+    struct bonded_value v = {kl * (1 + c), -kl * n * s, (k[1] - k[0]) * (1 + c) + (phi0[1] - phi0[0]) * kl * s};
+    return v;
+}
+
+/* Ryckaert-Bellemans: V = sum c_n cos^n(psi), psi = phi - 180 degrees */
+MATH_FN struct bonded_value bonded_rb(double phi, const double c[2][6], double l)
+{
+    double x = -cos(phi), u = 0, du = 0, dl = 0;
+    for (int n = 5; n >= 0; n--) {
+        du = du * x + u;
+        u = u * x + ((1 - l) * c[0][n] + l * c[1][n]);
+        dl = dl * x + (c[1][n] - c[0][n]);
+    }
+    struct bonded_value v = {u, du * sin(phi), dl};
+    return v;
+}
+
+/* The angle at j between a = x_i - x_j and b = x_k - x_j, and its derivatives with respect to x_i and x_k. */
+MATH_FN double bonded_angle(const double a[3], const double b[3], double di[3], double dk[3])
+{
+    double n[3];
+    vec_cross(a, b, n);
+    double n2 = vec_dot(n, n), norm = sqrt(n2);
+    double inv = n2 > 1e-28 ? 1 / norm : 0; /* collinear: no direction is better than another, the force is left out */
+    vec_cross(a, n, di);
+    vec_cross(n, b, dk);
+    double si = inv / vec_dot(a, a), sk = inv / vec_dot(b, b);
+    for (int d = 0; d < 3; d++) {
+        di[d] *= si;
+        dk[d] *= sk;
+    }
+    return atan2(norm, vec_dot(a, b));
+}
+
+/* The dihedral i-j-k-l (IUPAC: 0 is cis) from ij = x_i - x_j, kj = x_k - x_j, kl = x_k - x_l, and its derivatives with
+ * respect to the four positions (Bekker et al. 1995, doi 10.1002/jcc.540160502). */
+MATH_FN double bonded_dihedral(const double ij[3], const double kj[3], const double kl[3], double grad[4][3])
+{
+    double m[3], n[3];
+    vec_cross(ij, kj, m);
+    vec_cross(kj, kl, n);
+    double m2 = vec_dot(m, m), n2 = vec_dot(n, n), kj2 = vec_dot(kj, kj), len = sqrt(kj2);
+    double si = m2 > 1e-28 ? len / m2 : 0, sl = n2 > 1e-28 ? -len / n2 : 0;
+    double p = vec_dot(ij, kj) / kj2, q = vec_dot(kl, kj) / kj2;
+    for (int d = 0; d < 3; d++) {
+        double gi = si * m[d], gl = sl * n[d], s = p * gi - q * gl;
+        grad[0][d] = gi;
+        grad[1][d] = s - gi;
+        grad[2][d] = -s - gl;
+        grad[3][d] = gl;
+    }
+    return atan2(len * vec_dot(ij, n), vec_dot(m, n));
+}
+
+#endif
