@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Integrators on systems whose answer is known.
+ */
+#undef NDEBUG
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/base/units.h"
+#include "tests/lib/toy.h"
+
+/* n atoms, each held by springs to its own place. */
+static struct system *oscillators(int n, double k, double mass)
+{
+    struct system *s = toy_system(n, 20);
+    for (int i = 0; i < n; i++) {
+        s->atoms[i].mass[0] = s->atoms[i].mass[1] = mass;
+        for (int d = 0; d < 3; d++)
+            s->x[i][d] = 1 + 0.7 * ((i * (d + 3) * 7919) % 25);
+        struct position_restraint r = {.atom = i, .k = {{k, k, k}, {k, k, k}}};
+        memcpy(r.x0, s->x[i], sizeof r.x0);
+        toy_add(s, position_restraints, nposition_restraints, r);
+    }
+    return s;
+}
+
+/* Langevin-middle samples positions of a harmonic oscillator exactly, and its velocities after the step (Zhang et al. 2019,
+ * section II): <x^2> = kT/k and <v^2> = kT/m at any timestep. */
+static void test_langevin_oscillators(void **state)
+{
+    const int n = 400, samples = 60;
+    const double k = 5000, mass = 12;
+    struct system *sys = oscillators(n, k, mass);
+    struct settings set = toy_settings();
+    set.integrator.kind = INTEGRATOR_LANGEVIN_MIDDLE;
+    set.integrator.timestep = 0.02; /* 0.4 radians */
+    set.integrator.friction = 10;
+    struct toy t = toy_open(sys, &set, 0);
+    double kt = UNIT_R * set.integrator.temperature, x2 = 0, v2 = 0, kinetic = 0, du;
+    double(*x)[3] = xcalloc((size_t)n, sizeof *x), (*v)[3] = xcalloc((size_t)n, sizeof *v);
+    struct err e = {0};
+    assert_int_equal(sim_thermalize(t.sim, &e), 0);
+    toy_run(t.sim, SIM_STEP, 100);
+    for (int i = 0; i < samples; i++) {
+        toy_run(t.sim, SIM_STEP, 40);
+        kinetic += toy_sample(t.sim, &du).kinetic / (1.5 * n * kt);
+        assert_int_equal(sim_get(t.sim, x, v, NULL, &e), 0);
+        for (int a = 0; a < n; a++)
+            for (int d = 0; d < 3; d++) {
+                double off = x[a][d] - sys->position_restraints[a].x0[d];
+                x2 += off * off;
+                v2 += v[a][d] * v[a][d];
+            }
+    }
+    double count = 3.0 * n * samples, sigma = sqrt(2 / count) * 1.2; /* 1.2: samples are a little correlated */
+    assert_true(fabs(x2 * k / kt / count - 1) < 4 * sigma);
+    assert_true(fabs(v2 * mass / kt / count - 1) < 4 * sigma);
+    assert_true(fabs(kinetic / samples - 1) < 4 * sigma);
+    free(x);
+    free(v);
+    toy_close(&t);
+    toy_system_free(sys);
+}
+
+static double total_energy(struct sim *s)
+{
+    double du;
+    struct sample a = toy_sample(s, &du);
+    return a.potential + a.kinetic;
+}
+
+/* Velocity Verlet conserves a shadow energy: the true one stays within (omega dt)^2/8 of itself. */
+static void test_verlet_oscillators(void **state)
+{
+    struct system *sys = oscillators(50, 5000, 12);
+    struct settings set = toy_settings();
+    set.integrator.timestep = 0.002; /* 0.04 radians */
+    struct toy t = toy_open(sys, &set, 0);
+    struct err e = {0};
+    assert_int_equal(sim_thermalize(t.sim, &e), 0);
+    double first = total_energy(t.sim);
+    for (int i = 0; i < 20; i++) {
+        toy_run(t.sim, SIM_STEP, 500);
+        assert_true(fabs(total_energy(t.sim) / first - 1) < 5e-4);
+    }
+    toy_close(&t);
+    toy_system_free(sys);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_langevin_oscillators),
+        cmocka_unit_test(test_verlet_oscillators),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
