@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Exclusions of a molecule type: atoms up to nrexcl chemical bonds apart, the atoms of a SETTLE, and [ exclusions ].
+ * Exclusions of a molecule type: atoms up to nrexcl chemical bonds apart, and [ exclusions ]. SETTLE excludes
+ * nothing, as in grompp: water topologies list its exclusions.
  */
 #include "engine/io/top.h"
 
@@ -100,14 +101,10 @@ static int by_atoms(const void *a, const void *b)
 int top_exclude(struct top_molecule *m, struct err *e)
 {
     struct pairs p = {0};
-    const struct top_terms *settles = &m->terms[KIND_SETTLE];
     if (!exclude_bonded(m, &p)) {
         free(p.items);
         return err_set(e, ERR_UNSUPPORTED, "molecule type %s: more than %d exclusions", m->name, TOP_EXCLUSIONS_MAX);
     }
-    for (int i = 0; i < settles->n; i++)
-        for (int k = 0; k < 3; k++)
-            add_both(&p, settles->items[i].atom[k], settles->items[i].atom[(k + 1) % 3]);
     for (int i = 0; i < m->nexclusions; i++)
         add_both(&p, m->exclusions[i][0], m->exclusions[i][1]);
     if (p.n)

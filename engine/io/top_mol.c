@@ -134,21 +134,21 @@ static int read_atoms(struct top *t, int n, int *atoms, struct err *e)
     return 0;
 }
 
-static int no_default(struct top *t, enum top_kind kind, const struct top_term *term, int state, struct err *e)
+static int no_default(struct top *t, enum top_kind kind, const struct top_term *term, struct err *e)
 {
     char names[160] = "";
     const struct top_molecule *m = current(t);
     for (int i = 0; i < top_kinds[kind].natoms; i++) {
         strcat(names, i ? " " : "");
-        strcat(names, t->types[m->atoms[term->atom[i]].type[state]].name);
+        strcat(names, t->types[m->atoms[term->atom[i]].type[0]].name);
     }
     if (!t->bonded_types[kind].n && kind != KIND_PAIR)
         return top_fail(t, e, ERR_TOPOLOGY,
                         "read no parameters, expected %d for %s (no types of that function are defined)",
                         top_kinds[kind].nparams, top_kinds[kind].name);
     return top_fail(t, e, ERR_TOPOLOGY,
-                    "read no parameters, and there are none for %s between the types %s of state %c",
-                    top_kinds[kind].name, names, "AB"[state]);
+                    "read no parameters, and there are none for %s between the types %s",
+                    top_kinds[kind].name, names);
 }
 
 static void add_term(struct top *t, enum top_kind kind, const struct top_term *term)
@@ -178,8 +178,9 @@ static int check_params(struct top *t, enum top_kind kind, const struct top_term
     return 0;
 }
 
-/* Parameters from [ bondtypes ] and kin: A from the types of A, B from the types of B. A dihedral of several terms can
- * not change into another, because nothing says which term becomes which. */
+/* Parameters from [ bondtypes ] and kin: A from the types of A, B from the types of B; where those of B have none (bonds to
+ * dummies, usually), B = A, as in grompp. A dihedral of several terms can not change into another, because nothing says
+ * which term becomes which. */
 static int bonded_defaults(struct top *t, enum top_kind kind, struct top_term *term, struct err *e)
 {
     const struct top_kind_info *k = &top_kinds[kind];
@@ -191,16 +192,16 @@ static int bonded_defaults(struct top *t, enum top_kind kind, struct top_term *t
         for (int i = 0; i < k->natoms; i++)
             types[i] = t->types[m->atoms[term->atom[i]].type[state]].bonded;
         found[state] = top_find(t, kind, types, &n[state]);
-        if (!found[state])
-            return no_default(t, kind, term, state, e);
     }
-    if (found[0] != found[1] && (n[0] > 1 || n[1] > 1))
-        return top_fail(
-            t, e, ERR_TOPOLOGY,
-            "the types of A and B have different dihedrals of several terms: give the parameters on the line");
+    if (!found[0])
+        return no_default(t, kind, term, e);
+    if (found[0] != found[1] && (n[0] > 1 || n[1] > 1 || (kind == KIND_DIHEDRAL && !n[1])))
+        return top_fail(t, e, ERR_TOPOLOGY,
+                        "the types of A have %d dihedral terms, those of B %d others: give the parameters on the line", n[0],
+                        n[1]);
     for (int i = 0; i < n[0]; i++) {
         memcpy(term->c[0], found[0][i].c[0], sizeof term->c[0]);
-        memcpy(term->c[1], found[1][i].c[1], sizeof term->c[1]);
+        memcpy(term->c[1], found[1] ? found[1][i].c[1] : found[0][i].c[1], sizeof term->c[1]);
         int rc = check_params(t, kind, term, e);
         if (rc)
             return rc;
@@ -212,10 +213,11 @@ static int bonded_defaults(struct top *t, enum top_kind kind, struct top_term *t
 static int pair_defaults(struct top *t, struct top_term *term, struct err *e)
 {
     const struct top_molecule *m = current(t);
-    for (int state = 0; state < 2; state++)
-        if (!top_pair_params(t, m->atoms[term->atom[0]].type[state], m->atoms[term->atom[1]].type[state],
-                             term->c[state]))
-            return no_default(t, KIND_PAIR, term, state, e);
+    const struct top_atom *a = &m->atoms[term->atom[0]], *b = &m->atoms[term->atom[1]];
+    if (!top_pair_params(t, a->type[0], b->type[0], term->c[0]))
+        return no_default(t, KIND_PAIR, term, e);
+    if (!top_pair_params(t, a->type[1], b->type[1], term->c[1]))
+        memcpy(term->c[1], term->c[0], sizeof term->c[1]);
     add_term(t, KIND_PAIR, term);
     return 0;
 }
@@ -233,7 +235,7 @@ static int own_pair_defaults(struct top *t, int word, struct top_term *term, str
     if (rc)
         return rc;
     if (!top_pair_params(t, a->type[0], b->type[0], &term->c[0][3]))
-        return no_default(t, KIND_PAIR, term, 0, e);
+        return no_default(t, KIND_PAIR, term, e);
     add_term(t, KIND_PAIR_OWN, term);
     return 0;
 }

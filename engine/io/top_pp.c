@@ -277,7 +277,7 @@ int pp_next(struct pp *p, char **text, struct err *e)
                 return rc;
             continue;
         }
-        if (!p->raw.len || !active(p))
+        if (!p->raw.len || p->raw.data[0] == '*' || !active(p))
             continue;
         if (!expand(p, p->raw.data))
             return fail(p, e, ERR_TOPOLOGY, "with its macros replaced the line is longer than %d characters",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The preprocessor of topologies: #include, #define, #undef, #ifdef, #ifndef, #else, #endif; ';' comments; lines
+ * The preprocessor of topologies: #include, #define, #undef, #ifdef, #ifndef, #else, #endif; ';' comments and lines that begin with '*'; lines
  * continued by a backslash; macros replaced word by word. Hands out one non-empty line at a time and remembers where it
  * came from.
  */
