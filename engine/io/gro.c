@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
-#include "engine/io/output.h"
 
 enum { FIRST_COLUMN = 20, WIDTH_MAX = 40 };
 
@@ -257,19 +256,4 @@ int gro_read_reference(struct system *s, struct source *src, const char *name, s
     free(g.x);
     free(g.v);
     return 0;
-}
-
-void gro_write(struct buf *out, const struct system *s, const double (*x)[3], const double (*v)[3], const double box[3],
-               const char *title)
-{
-    buf_printf(out, "%s\n%5d\n", title, s->natoms);
-    for (int i = 0; i < s->natoms; i++) {
-        const struct atom *a = &s->atoms[i];
-        buf_printf(out, "%5d%-5.5s%5.5s%5d%8.3f%8.3f%8.3f", a->residue % 100000, a->resname, a->name, (i + 1) % 100000,
-                   x[i][0], x[i][1], x[i][2]);
-        if (v)
-            buf_printf(out, "%8.4f%8.4f%8.4f", v[i][0], v[i][1], v[i][2]);
-        buf_add(out, "\n", 1);
-    }
-    buf_printf(out, "%10.5f%10.5f%10.5f\n", box[0], box[1], box[2]);
 }

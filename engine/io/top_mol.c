@@ -146,8 +146,7 @@ static int no_default(struct top *t, enum top_kind kind, const struct top_term *
         return top_fail(t, e, ERR_TOPOLOGY,
                         "read no parameters, expected %d for %s (no types of that function are defined)",
                         top_kinds[kind].nparams, top_kinds[kind].name);
-    return top_fail(t, e, ERR_TOPOLOGY,
-                    "read no parameters, and there are none for %s between the types %s",
+    return top_fail(t, e, ERR_TOPOLOGY, "read no parameters, and there are none for %s between the types %s",
                     top_kinds[kind].name, names);
 }
 
@@ -197,8 +196,8 @@ static int bonded_defaults(struct top *t, enum top_kind kind, struct top_term *t
         return no_default(t, kind, term, e);
     if (found[0] != found[1] && (n[0] > 1 || n[1] > 1 || (kind == KIND_DIHEDRAL && !n[1])))
         return top_fail(t, e, ERR_TOPOLOGY,
-                        "the types of A have %d dihedral terms, those of B %d others: give the parameters on the line", n[0],
-                        n[1]);
+                        "the types of A have %d dihedral terms, those of B %d others: give the parameters on the line",
+                        n[0], n[1]);
     for (int i = 0; i < n[0]; i++) {
         memcpy(term->c[0], found[0][i].c[0], sizeof term->c[0]);
         memcpy(term->c[1], found[1] ? found[1][i].c[1] : found[0][i].c[1], sizeof term->c[1]);

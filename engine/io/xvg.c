@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * dhdl.xvg and energy.xvg. Layout, names and number formats of dhdl.xvg are those of GROMACS, because gmx bar and alchemlyb
+ * find their columns by them. Nothing in the files depends on the time of day or the attempt: they must come out the same
+ * bytes when a replica is run again.
+ */
+#include "engine/io/output.h"
+
+#include "engine/base/units.h"
+
+/* u/nm^3 in kg/m^3: the atomic mass constant (CODATA 2018) over 1e-27. */
+#define DENSITY_UNIT 1.66053906660
+
+static const struct {
+    enum lambda lambda;
+    const char *name;
+} components[LAMBDA_COUNT] = {/* GROMACS's order */
+                              {LAMBDA_MASS, "mass-lambda"},
+                              {LAMBDA_COULOMB, "coul-lambda"},
+                              {LAMBDA_VDW, "vdw-lambda"},
+                              {LAMBDA_BONDED, "bonded-lambda"}};
+
+static int count_given(const struct alchemy_settings *a)
+{
+    int n = 0;
+    for (int i = 0; i < LAMBDA_COUNT; i++)
+        n += a->given[i];
+    return n;
+}
+
+/* "0.5000", or "(0.5000, 0.0000)" when there are several components. */
+static void add_state(struct buf *out, const struct alchemy_settings *a, int window)
+{
+    int n = count_given(a), seen = 0;
+    buf_printf(out, "%s", n > 1 ? "(" : "");
+    for (int i = 0; i < LAMBDA_COUNT; i++)
+        if (a->given[components[i].lambda])
+            buf_printf(out, "%s%.4f", seen++ ? ", " : "", a->lambda[window][components[i].lambda]);
+    buf_printf(out, "%s", n > 1 ? ")" : "");
+}
+
+static void add_names(struct buf *out, const struct alchemy_settings *a)
+{
+    int n = count_given(a), seen = 0;
+    buf_printf(out, "%s", n > 1 ? "(" : "");
+    for (int i = 0; i < LAMBDA_COUNT; i++)
+        if (a->given[components[i].lambda])
+            buf_printf(out, "%s%s", seen++ ? ", " : "", components[i].name);
+    buf_printf(out, "%s", n > 1 ? ")" : "");
+}
+
+static void add_header(struct buf *out, const char *file, const char *title, const char *yaxis)
+{
+    buf_printf(out, "# %s, written by Shoal\n", file);
+    buf_printf(out, "@    title \"%s\"\n@    xaxis  label \"Time (ps)\"\n@    yaxis  label \"%s\"\n@TYPE xy\n", title,
+               yaxis);
+}
+
+static void add_view(struct buf *out)
+{
+    buf_printf(out,
+               "@ view 0.15, 0.15, 0.75, 0.85\n@ legend on\n@ legend box on\n@ legend loctype view\n"
+               "@ legend 0.78, 0.8\n@ legend length 2\n");
+}
+
+void dhdl_header(struct buf *out, const struct settings *set, int window, bool pv)
+{
+    const struct alchemy_settings *a = &set->alchemy;
+    int column = 0;
+    add_header(out, "dhdl.xvg", "dH/d\\xl\\f{} and \\xD\\f{}H",
+               "dH/d\\xl\\f{} and \\xD\\f{}H (kJ/mol [\\xl\\f{}]\\S-1\\N)");
+    buf_printf(out, "@ subtitle \"T = %g (K) ", set->integrator.temperature);
+    if (count_given(a)) {
+        buf_printf(out, "\\xl\\f{} state %d: ", window);
+        add_names(out, a);
+        buf_printf(out, " = ");
+        add_state(out, a, window);
+    }
+    buf_printf(out, "\"\n");
+    add_view(out);
+    for (int i = 0; i < LAMBDA_COUNT; i++)
+        if (a->given[components[i].lambda])
+            buf_printf(out, "@ s%d legend \"dH/d\\xl\\f{} %s = %.4f\"\n", column++, components[i].name,
+                       a->lambda[window][components[i].lambda]);
+    for (int w = 0; w < a->nwindows && count_given(a); w++) {
+        buf_printf(out, "@ s%d legend \"\\xD\\f{}H \\xl\\f{} to ", column++);
+        add_state(out, a, w);
+        buf_printf(out, "\"\n");
+    }
+    if (pv)
+        buf_printf(out, "@ s%d legend \"pV (kJ/mol)\"\n", column);
+}
+
+void dhdl_row(struct buf *out, const struct settings *set, bool pv, const struct sample *s)
+{
+    const struct alchemy_settings *a = &set->alchemy;
+    buf_printf(out, "%.4f", s->time);
+    for (int i = 0; i < LAMBDA_COUNT; i++)
+        if (a->given[components[i].lambda])
+            buf_printf(out, " %#.8g", s->dvdl[components[i].lambda]);
+    for (int w = 0; w < a->nwindows && count_given(a); w++)
+        buf_printf(out, " %#.8g", s->delta_u[w]);
+    if (pv)
+        buf_printf(out, " %#.8g", set->barostat.pressure / UNIT_BAR * s->box[0] * s->box[1] * s->box[2]);
+    buf_add(out, "\n", 1);
+}
+
+/* Names of gmx energy, so that columns can be compared by eye. */
+static const char *const term_legends[TERM_COUNT] = {
+    [TERM_BOND] = "Bond",
+    [TERM_ANGLE] = "Angle",
+    [TERM_UREY_BRADLEY] = "U-B",
+    [TERM_PROPER_DIHEDRAL] = "Proper Dih.",
+    [TERM_IMPROPER_DIHEDRAL] = "Improper Dih.",
+    [TERM_LJ_14] = "LJ-14",
+    [TERM_COULOMB_14] = "Coulomb-14",
+    [TERM_LJ] = "LJ (SR)",
+    [TERM_DISPERSION_CORRECTION] = "Disper. corr.",
+    [TERM_COULOMB] = "Coulomb (SR)",
+    [TERM_COULOMB_RECIPROCAL] = "Coul. recip.",
+    [TERM_RESTRAINT] = "Position Rest.",
+};
+
+void energy_header(struct buf *out, const struct settings *set)
+{
+    static const char *const sums[] = {"Potential", "Kinetic En.", "Total Energy", "Temperature",
+                                       "Pressure",  "Volume",      "Density"};
+    int column = 0;
+    add_header(out, "energy.xvg", "Energies", "(kJ/mol), (K), (bar), (nm\\S3\\N), (kg/m\\S3\\N)");
+    add_view(out);
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        buf_printf(out, "@ s%d legend \"%s\"\n", column++, sums[i]);
+    for (int i = 0; i < TERM_COUNT; i++)
+        buf_printf(out, "@ s%d legend \"%s\"\n", column++, term_legends[i]);
+}
+
+/* The density is that of the masses of state A. */
+void energy_row(struct buf *out, const struct settings *set, const struct system *sys, const struct sample *s)
+{
+    double volume = s->box[0] * s->box[1] * s->box[2], mass = 0;
+    for (int i = 0; i < sys->natoms; i++)
+        mass += sys->atoms[i].mass[0];
+    buf_printf(out, "%.4f %.10g %.10g %.10g %.10g %.10g %.10g %.10g", s->time, s->potential, s->kinetic,
+               s->potential + s->kinetic, s->temperature, s->pressure, volume, mass / volume * DENSITY_UNIT);
+    for (int i = 0; i < TERM_COUNT; i++)
+        buf_printf(out, " %.10g", s->energy[i]);
+    buf_add(out, "\n", 1);
+}
