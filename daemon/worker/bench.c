@@ -20,6 +20,7 @@
 #include "daemon/worker/replica.h"
 #include "daemon/worker/runner.h"
 
+#define INCLUDE_MAX 32
 #define WARM_UP_MIN 50 /* steps: past the capture of the graph, and a few pair lists */
 
 struct bench {
@@ -122,14 +123,6 @@ static void set_protocol(struct bench *b, struct spec *spec)
     spec->nstages = n;
 }
 
-static int read_spec(struct bench *b, const char *path, struct spec **spec, struct system *sys, struct err *e)
-{
-    int rc = input_read(path, NULL, 0, spec, sys, e);
-    if (!rc)
-        set_protocol(b, *spec);
-    return rc;
-}
-
 static int run_all(struct bench *b, struct runner *runner, struct models *models, const struct shared_model *shared,
                    struct err *e)
 {
@@ -191,7 +184,8 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
     return remove(path);
 }
 
-static int bench(struct bench *b, const char *spec_path, bool json, struct err *e)
+static int bench(struct bench *b, const char *spec_path, const char *const *includes, int ninclude, bool json,
+                 struct err *e)
 {
     const char *base = getenv("TMPDIR");
     struct buf folder = {0};
@@ -200,9 +194,10 @@ static int bench(struct bench *b, const char *spec_path, bool json, struct err *
     struct models models = {0};
     struct runner runner = {0};
     struct shared_model *shared;
-    int rc = read_spec(b, spec_path, &spec, &sys, e);
+    int rc = input_read(spec_path, includes, ninclude, &spec, &sys, e);
     if (rc)
         return rc;
+    set_protocol(b, spec);
     rc = device_open(&models.dev, b->device, e);
     if (rc) {
         spec_free(spec);
@@ -236,25 +231,31 @@ static int bench(struct bench *b, const char *spec_path, bool json, struct err *
 
 static int usage(void)
 {
-    fputs("usage: shoal bench SPEC [--replicas N] [--steps S] [--device cpu|cpu:N|cuda:K] [--json]\n", stderr);
+    fputs(
+        "usage: shoal bench SPEC [--replicas N] [--steps S] [--device cpu|cpu:N|cuda:K] [--include DIR]... "
+        "[--json]\n",
+        stderr);
     return EXIT_USAGE;
 }
 
 int bench_main(int argc, char **argv)
 {
-    static const struct option options[] = {{"replicas", required_argument, NULL, 'r'},
-                                            {"steps", required_argument, NULL, 's'},
-                                            {"device", required_argument, NULL, 'd'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"replicas", required_argument, NULL, 'r'}, {"steps", required_argument, NULL, 's'},
+        {"device", required_argument, NULL, 'd'},   {"include", required_argument, NULL, 'i'},
+        {"json", no_argument, NULL, 'j'},           {NULL, 0, NULL, 0}};
     struct bench b = {.device = "cpu", .replicas = 1, .steps = 1000};
     bool json = false;
+    const char *includes[INCLUDE_MAX];
+    int ninclude = 0;
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         long n = optarg ? strtol(optarg, NULL, 10) : 0;
         if (c == 'd')
             b.device = optarg;
         else if (c == 'j')
             json = true;
+        else if (c == 'i' && ninclude < INCLUDE_MAX)
+            includes[ninclude++] = optarg;
         else if (c == 'r' && n > 0 && n <= 10000)
             b.replicas = (unsigned)n;
         else if (c == 's' && n > 0)
@@ -265,5 +266,5 @@ int bench_main(int argc, char **argv)
     if (optind + 1 != argc)
         return usage();
     struct err e = {0};
-    return bench(&b, argv[optind], json, &e) ? exit_with("bench", &e) : EXIT_OK;
+    return bench(&b, argv[optind], includes, ninclude, json, &e) ? exit_with("bench", &e) : EXIT_OK;
 }
