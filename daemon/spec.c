@@ -303,12 +303,14 @@ static int read_run(struct reader *r, struct spec *s, struct view v)
 static int read_spec(struct reader *r, struct spec *s, struct view root)
 {
     struct view alchemy = view_key(root, "alchemy"), constraints = view_key(root, "constraints");
+    struct view nonbonded = view_key(root, "nonbonded");
     s->file = xstrdup(r->file);
     s->name = xstrdup(view_text(view_key(root, "name")));
-    s->alchemy_line = view_given(alchemy) ? alchemy.node->line : 0;
+    s->alchemy_line = view_given(alchemy) ? alchemy.node->line : 1;
+    s->nonbonded_line = view_given(nonbonded) ? nonbonded.node->line : 1;
     s->settings.constrain = (enum constrain)view_choice(constraints);
     read_system(s, view_key(root, "system"));
-    int rc = read_nonbonded(r, &s->settings.nonbonded, view_key(root, "nonbonded"));
+    int rc = read_nonbonded(r, &s->settings.nonbonded, nonbonded);
     if (!rc)
         rc = read_alchemy(r, &s->settings.alchemy, alchemy);
     if (!rc)

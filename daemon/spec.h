@@ -19,9 +19,9 @@ struct spec {
     struct settings settings;
     struct stage *stages; /* none for a spec that is only evaluated */
     int nstages;
-    int retries;               /* attempts of a failing replica beyond the first */
-    uint64_t checkpoint_every; /* steps between checkpoints: a segment */
-    int alchemy_line;          /* where alchemy is in the file; 0: absent */
+    int retries;                      /* attempts of a failing replica beyond the first */
+    uint64_t checkpoint_every;        /* steps between checkpoints: a segment */
+    int alchemy_line, nonbonded_line; /* where they are in the file; 1: absent */
 };
 
 /* `file` is only for messages. On success *out is owned by the caller. ERR_SPEC; ERR_UNSUPPORTED for known keys that
@@ -31,8 +31,8 @@ void spec_free(struct spec *s);
 /* What a submission needs beyond a spec that parses: a protocol that produces, and a ladder whose dynamics are not
  * bound to blow up. ERR_SPEC. */
 int spec_check_run(const struct spec *s, struct err *e);
-/* Topology and coordinates of the spec from a source, into *sys (zeroed before; empty again on failure). Errors as of
- * top_read and gro_read. */
+/* Topology and coordinates of the spec from a source, into *sys (zeroed before; empty again on failure), checked to fit the
+ * spec. Errors as of top_read and gro_read; ERR_SPEC. */
 int spec_system(const struct spec *s, struct source *src, struct system *sys, struct err *e);
 
 #endif

@@ -1,6 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/spec.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/buf.h"
+#include "engine/base/suggest.h"
+
+/* The decoupled molecule must be in the topology's molecules. */
+static int check_decoupled(const struct spec *s, const struct system *sys, struct err *e)
+{
+    const char *name = s->settings.alchemy.decouple;
+    if (s->settings.alchemy.kind != ALCHEMY_DECOUPLE)
+        return 0;
+    const char **known = xcalloc((size_t)sys->nkinds, sizeof *known);
+    size_t n = 0;
+    bool found = false;
+    for (int k = 0; k < sys->nkinds; k++) {
+        bool used = false;
+        for (int m = 0; m < sys->nmolecules && !used; m++)
+            used = sys->molecules[m].kind == k;
+        if (used)
+            known[n++] = sys->kinds[k].name;
+        found |= used && !strcmp(sys->kinds[k].name, name);
+    }
+    int rc = 0;
+    if (!found) {
+        const char *near = suggest_nearest(name, known, n);
+        rc = err_set(e, ERR_SPEC, "%s:%d: alchemy.decouple: %s: %s has no molecules of this type; %s %s", s->file,
+                     s->alchemy_line, name, s->topology, near ? "did you mean" : "the first that it has is",
+                     near ? near
+                     : n  ? known[0]
+                          : "none");
+    }
+    free(known);
+    return rc;
+}
+
+/* A pair must not be in reach of two images of one atom. */
+static int check_box(const struct spec *s, const struct system *sys, struct err *e)
+{
+    double cutoff = fmax(s->settings.nonbonded.vdw_cutoff, s->settings.nonbonded.coulomb_cutoff);
+    double edge = fmin(sys->box[0], fmin(sys->box[1], sys->box[2]));
+    if (cutoff < edge / 2)
+        return 0;
+    return err_set(e, ERR_SPEC,
+                   "%s:%d: nonbonded.cutoff: %.15g nm: expected less than half the shortest box edge in %s, %.15g nm",
+                   s->file, s->nonbonded_line, cutoff, s->coordinates, edge);
+}
+
 int spec_system(const struct spec *s, struct source *src, struct system *sys, struct err *e)
 {
     int rc = top_read(sys, src, s->topology, s->defines, s->ndefines, e);
@@ -8,6 +57,10 @@ int spec_system(const struct spec *s, struct source *src, struct system *sys, st
         rc = gro_read(sys, src, s->coordinates, e);
     if (!rc && s->reference)
         rc = gro_read_reference(sys, src, s->reference, e);
+    if (!rc)
+        rc = check_decoupled(s, sys, e);
+    if (!rc)
+        rc = check_box(s, sys, e);
     if (rc)
         system_close(sys);
     return rc;

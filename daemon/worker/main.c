@@ -13,6 +13,7 @@ static const struct command {
     const char *name, *help;
     int (*main)(int argc, char **argv);
 } commands[] = {
+    {"validate", "check a spec and its files", validate_main},
     {"version", "print the version", version_main},
 };
 
