@@ -362,28 +362,6 @@ void spec_free(struct spec *s)
     free(s);
 }
 
-/* A charge on an atom without repulsion meets its opposite and the energy has no floor. */
-static int check_ladder(const struct spec *s, struct err *e)
-{
-    const struct alchemy_settings *a = &s->settings.alchemy;
-    if (a->kind != ALCHEMY_DECOUPLE)
-        return 0;
-    for (int i = 0; i < a->nwindows; i++) {
-        double vdw = a->lambda[i][LAMBDA_VDW], coulomb = a->lambda[i][LAMBDA_COULOMB];
-        if (vdw == 1 && coulomb < 1 && !a->soft_core.coulomb)
-            return err_set(
-                e, ERR_SPEC,
-                "%s:%d: alchemy.windows: window %d has charges (coulomb %.15g) without Lennard-Jones (vdw 1): expected "
-                "coulomb 1 before vdw ends, or soft-core.coulomb yes",
-                s->file, s->alchemy_line, i, coulomb);
-        if (vdw > 0 && a->soft_core.alpha == 0)
-            return err_set(e, ERR_SPEC,
-                           "%s:%d: alchemy.soft-core.alpha: 0: expected more than 0, as window %d has vdw %.15g",
-                           s->file, s->alchemy_line, i, vdw);
-    }
-    return 0;
-}
-
 int spec_check_run(const struct spec *s, struct err *e)
 {
     bool produces = false;
@@ -392,5 +370,5 @@ int spec_check_run(const struct spec *s, struct err *e)
     if (!produces)
         return err_set(e, ERR_SPEC, "%s:1: protocol: %s; a run needs at least one produce stage", s->file,
                        s->nstages ? "no stage produces" : "missing");
-    return check_ladder(s, e);
+    return 0;
 }

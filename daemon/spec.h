@@ -28,11 +28,12 @@ struct spec {
  * are not built yet. A spec without a protocol is accepted: `shoal energy` needs none. */
 int spec_parse(struct spec **out, const char *file, const char *text, size_t len, struct err *e);
 void spec_free(struct spec *s);
-/* What a submission needs beyond a spec that parses: a protocol that produces, and a ladder whose dynamics are not
- * bound to blow up. ERR_SPEC. */
+/* What a run needs beyond a spec that parses: a protocol that produces. ERR_SPEC. */
 int spec_check_run(const struct spec *s, struct err *e);
 /* Topology and coordinates of the spec from a source, into *sys (zeroed before; empty again on failure), checked to fit the
  * spec. Errors as of top_read and gro_read; ERR_SPEC. */
 int spec_system(const struct spec *s, struct source *src, struct system *sys, struct err *e);
+/* Whether dynamics can live in every window: a run needs it, one evaluation does not. ERR_SPEC. */
+int spec_check_windows(const struct spec *s, const struct system *sys, struct err *e);
 
 #endif

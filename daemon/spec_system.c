@@ -28,11 +28,14 @@ static int check_decoupled(const struct spec *s, const struct system *sys, struc
     int rc = 0;
     if (!found) {
         const char *near = suggest_nearest(name, known, n);
-        rc = err_set(e, ERR_SPEC, "%s:%d: alchemy.decouple: %s: %s has no molecules of this type; %s %s", s->file,
-                     s->alchemy_line, name, s->topology, near ? "did you mean" : "the first that it has is",
+        rc = err_set(e, ERR_SPEC, "%s:%d: alchemy.decouple: %s: %s has no molecules of this type; %s %s%s", s->file,
+                     s->alchemy_line, name, s->topology, near ? "did you mean" : "it has",
                      near ? near
                      : n  ? known[0]
-                          : "none");
+                          : "none",
+                     near    ? "?"
+                     : n > 1 ? " and others"
+                             : "");
     }
     free(known);
     return rc;
@@ -64,4 +67,37 @@ int spec_system(const struct spec *s, struct source *src, struct system *sys, st
     if (rc)
         system_close(sys);
     return rc;
+}
+
+static bool decoupled_has_charges(const struct spec *s, const struct system *sys)
+{
+    for (int i = 0; i < sys->natoms; i++) {
+        const char *kind = sys->kinds[sys->molecules[sys->atoms[i].molecule].kind].name;
+        if (sys->atoms[i].charge[0] != 0 && !strcmp(kind, s->settings.alchemy.decouple))
+            return true;
+    }
+    return false;
+}
+
+/* A charge on an atom without repulsion meets its opposite, and the energy has no floor. */
+int spec_check_windows(const struct spec *s, const struct system *sys, struct err *e)
+{
+    const struct alchemy_settings *a = &s->settings.alchemy;
+    if (a->kind != ALCHEMY_DECOUPLE)
+        return 0;
+    bool charged = decoupled_has_charges(s, sys);
+    for (int i = 0; i < a->nwindows; i++) {
+        double vdw = a->lambda[i][LAMBDA_VDW], coulomb = a->lambda[i][LAMBDA_COULOMB];
+        if (charged && vdw == 1 && coulomb < 1 && !a->soft_core.coulomb)
+            return err_set(
+                e, ERR_SPEC,
+                "%s:%d: alchemy.windows: window %d has charges (coulomb %.15g) without Lennard-Jones (vdw 1); expected "
+                "coulomb 1 before vdw ends, or soft-core.coulomb yes",
+                s->file, s->alchemy_line, i, coulomb);
+        if (vdw > 0 && a->soft_core.alpha == 0)
+            return err_set(e, ERR_SPEC,
+                           "%s:%d: alchemy.soft-core.alpha: 0: expected more than 0, as window %d has vdw %.15g",
+                           s->file, s->alchemy_line, i, vdw);
+    }
+    return 0;
 }

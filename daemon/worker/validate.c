@@ -76,6 +76,8 @@ int validate_main(int argc, char **argv)
     if (!rc)
         rc = spec_check_run(spec, &e);
     if (!rc)
+        rc = spec_check_windows(spec, &sys, &e);
+    if (!rc)
         print(spec, &sys, json);
     system_close(&sys);
     spec_free(spec);

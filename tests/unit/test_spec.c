@@ -12,10 +12,10 @@
 
 #include "daemon/spec.h"
 #include "daemon/spec_node.h"
+#include "engine/system.h"
 #include "engine/base/buf.h"
 
 #define HEAD "name: x\nsystem: {topology: a.top, coordinates: a.gro}\n"
-#define PRODUCE "protocol:\n  - produce: {time: 1 ps}\n"
 
 static struct spec *parsed(const char *text)
 {
@@ -469,13 +469,64 @@ static void test_run_errors(void **state)
     not_run(HEAD, "s.yaml:1: protocol: missing; a run needs at least one produce stage");
     not_run(HEAD "protocol: [{minimize: {steps: 1}}]\n",
             "s.yaml:1: protocol: no stage produces; a run needs at least one produce stage");
-    not_run(HEAD PRODUCE "alchemy:\n  decouple: A\n  windows: {coulomb: [0, 0.5], vdw: [0, 1]}\n",
-            "s.yaml:6: alchemy.windows: window 1 has charges (coulomb 0.5) without Lennard-Jones (vdw 1): expected "
-            "coulomb 1 "
-            "before vdw ends, or soft-core.coulomb yes");
-    not_run(HEAD PRODUCE
-            "alchemy:\n  decouple: A\n  soft-core: {alpha: 0}\n  windows: {coulomb: [1, 1], vdw: [0, 1]}\n",
-            "s.yaml:6: alchemy.soft-core.alpha: 0: expected more than 0, as window 1 has vdw 1");
+}
+
+/* ---- with a system ---- */
+
+static const char top[] =
+    "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nCH4 16.043 0.0 A 0.373 1.23\n"
+    "[ moleculetype ]\nMET 1\n[ atoms ]\n1 CH4 1 MET CH4 1 CHARGE 16.043\n"
+    "[ system ]\none\n[ molecules ]\nMET 2\n";
+static const char gro[] =
+    "two\n    2\n    1MET    CH4    1   0.500   0.500   0.500\n    2MET    CH4    2   1.500   1.500   "
+    "1.500\n   3.0 3.0 2.5\n";
+
+/* Reads a spec with a little system whose charge is given, as a submission would; the message, or "" when it is fine. */
+static struct err with_system(const char *text, const char *charge)
+{
+    struct err e = {0};
+    struct spec *s = parsed(text);
+    struct source *src = source_memory_new();
+    struct system sys = {0};
+    struct buf b = {0};
+    const char *mark = strstr(top, "CHARGE");
+    buf_printf(&b, "%.*s%s%s", (int)(mark - top), top, charge, mark + 6);
+    assert_int_equal(source_memory_add(src, "a.top", b.data, b.len, &e), 0);
+    assert_int_equal(source_memory_add(src, "a.gro", gro, sizeof gro - 1, &e), 0);
+    int rc = spec_system(s, src, &sys, &e);
+    if (!rc)
+        rc = spec_check_windows(s, &sys, &e);
+    assert_int_equal(rc, -(int)e.code);
+    system_close(&sys);
+    source_free(src);
+    spec_free(s);
+    buf_free(&b);
+    return e;
+}
+
+static void test_system_errors(void **state)
+{
+    static const struct {
+        const char *text, *charge, *message;
+    } cases[] = {
+        {HEAD, "0.1", ""},
+        {HEAD "nonbonded: {cutoff: 1.25 nm}\n", "0",
+         "s.yaml:3: nonbonded.cutoff: 1.25 nm: expected less than half the shortest box edge in a.gro, 2.5 nm"},
+        {HEAD "alchemy: {decouple: MTE, windows: {vdw: [0]}}\n", "0",
+         "s.yaml:3: alchemy.decouple: MTE: a.top has no molecules of this type; did you mean MET?"},
+        {HEAD "alchemy: {decouple: water, windows: {vdw: [0]}}\n", "0",
+         "s.yaml:3: alchemy.decouple: water: a.top has no molecules of this type; it has MET"},
+        {HEAD "alchemy: {decouple: MET, windows: {vdw: [0, 1]}}\n", "0", ""},
+        {HEAD "alchemy: {decouple: MET, windows: {vdw: [0, 1]}}\n", "0.1",
+         "s.yaml:3: alchemy.windows: window 1 has charges (coulomb 0) without Lennard-Jones (vdw 1); expected coulomb "
+         "1 before "
+         "vdw ends, or soft-core.coulomb yes"},
+        {HEAD "alchemy: {decouple: MET, windows: {vdw: [0, 1]}, soft-core: {coulomb: yes}}\n", "0.1", ""},
+        {HEAD "alchemy: {decouple: MET, windows: {vdw: [0, 1]}, soft-core: {alpha: 0}}\n", "0",
+         "s.yaml:3: alchemy.soft-core.alpha: 0: expected more than 0, as window 1 has vdw 1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(with_system(cases[i].text, cases[i].charge).msg, cases[i].message);
 }
 
 int main(void)
@@ -484,7 +535,7 @@ int main(void)
         cmocka_unit_test(test_whole),        cmocka_unit_test(test_defaults),   cmocka_unit_test(test_everything_else),
         cmocka_unit_test(test_words),        cmocka_unit_test(test_units),      cmocka_unit_test(test_yaml_errors),
         cmocka_unit_test(test_sizes),        cmocka_unit_test(test_key_errors), cmocka_unit_test(test_value_errors),
-        cmocka_unit_test(test_cross_errors), cmocka_unit_test(test_run_errors),
+        cmocka_unit_test(test_cross_errors), cmocka_unit_test(test_run_errors), cmocka_unit_test(test_system_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
