@@ -159,16 +159,20 @@ int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
     }
     s->done_before = s->report->ctl.done;
     s->submitted += n;
-    return recorder_submit(s->work[work].recorder, n, e);
+    int rc = recorder_submit(s->work[work].recorder, n, e);
+    s->failed |= rc != 0;
+    return rc;
 }
 
 bool sim_done(const struct sim *s)
 {
-    return __atomic_load_n(&s->report->ticket, __ATOMIC_ACQUIRE) == s->submitted;
+    return s->failed || __atomic_load_n(&s->report->ticket, __ATOMIC_ACQUIRE) == s->submitted;
 }
 
 int sim_wait(struct sim *s, struct err *e)
 {
+    if (s->failed)
+        return err_set(e, ERR_DEVICE, "work could not be submitted to this replica");
     while (!sim_done(s)) {
         int rc = s->model->dev->ops->poll(s->model->dev, 100, e);
         if (rc)

@@ -44,6 +44,7 @@ struct sim {
     uint64_t done_before; /* ctl.done when the last submit was made */
     uint64_t clock_zero;
     double min_tolerance;
+    bool failed; /* a submit failed: how much is in flight is unknown, only sim_free is left */
 };
 
 /* Where things lie: once with a measuring arena, once with the allocation. Sets s->d and s->kept_bytes. */
