@@ -5,9 +5,9 @@
 #ifndef SHOAL_BASE_UNITS_H
 #define SHOAL_BASE_UNITS_H
 
-#define UNIT_R 0.00831446261815324 /* gas constant, kJ/(mol K) */
-#define UNIT_COULOMB 138.935458    /* 1/(4 pi eps0), kJ nm/(mol e^2): the GROMACS value */
-#define UNIT_BAR 16.6053906717     /* bar per kJ/(mol nm^3) */
-#define UNIT_KCAL 4.184            /* kJ per kcal */
+#define UNIT_R 0.00831446261815324      /* gas constant, kJ/(mol K) */
+#define UNIT_COULOMB 138.93545764438198 /* e^2 N_A / (4 pi eps0), kJ nm/(mol e^2): CODATA 2018, as GROMACS 2022 */
+#define UNIT_BAR 16.6053906717          /* bar per kJ/(mol nm^3) */
+#define UNIT_KCAL 4.184                 /* kJ per kcal */
 
 #endif
