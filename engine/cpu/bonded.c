@@ -5,26 +5,9 @@
  */
 #include "engine/math/bonded.h"
 
-#include "engine/cpu/accumulate.h"
+#include "engine/cpu/bonded.h"
 #include "engine/forces.h"
 #include "engine/kernels.h"
-#include "engine/tables.h"
-
-struct pass {
-    struct accumulate sum;
-    const struct ctl *ctl;
-    const struct bonded_table *t;
-    const double (*x)[3];
-    int64_t (*f)[3];
-    int64_t *window_u;
-    double lambda;
-    bool energies, sample;
-};
-
-static void add_window(struct pass *p, uint32_t w, double u)
-{
-    p->window_u[w] += fixed_clamped(u, FIXED_ENERGY_LIMIT);
-}
 
 /* Energy and dU/dlambda of one term. */
 static void add_value(struct pass *p, enum term term, const struct bonded_value *v)
@@ -52,14 +35,13 @@ static void add_forces(struct pass *p, const int *atom, int n, double du_dq, con
     }
 }
 
-static void add_stretch(struct pass *p, const int atom[2], const double dx[3], double r, double du_dr)
+void pass_pair_force(struct pass *p, const int atom[2], const double dx[3], double over_r)
 {
-    double grad[2][3], rel[2][3] = {{dx[0], dx[1], dx[2]}, {0}};
-    for (int d = 0; d < 3; d++) {
-        grad[0][d] = dx[d] / r;
-        grad[1][d] = -grad[0][d];
-    }
-    add_forces(p, atom, 2, du_dr, grad, rel);
+    double f[3] = {over_r * dx[0], over_r * dx[1], over_r * dx[2]}, back[3] = {-f[0], -f[1], -f[2]};
+    acc_force(&p->sum, p->f[atom[0]], f);
+    acc_force(&p->sum, p->f[atom[1]], back);
+    if (p->sample)
+        acc_virial(&p->sum, dx, f);
 }
 
 static double distance(const struct pass *p, int i, int j, double dx[3])
@@ -74,11 +56,11 @@ static void bonds(struct pass *p)
         const struct bond *b = &p->t->bonds[i];
         double dx[3], r = distance(p, b->atom[0], b->atom[1], dx);
         struct bonded_value v = bonded_harmonic(r, b->r0, b->k, p->lambda);
-        add_stretch(p, b->atom, dx, r, v.du_dq);
+        pass_pair_force(p, b->atom, dx, -v.du_dq / r);
         add_value(p, TERM_BOND, &v);
         if (wants_windows(p, &p->t->nbonds, i))
             for (uint32_t w = 0; w < p->t->nwindows; w++)
-                add_window(p, w, bonded_harmonic(r, b->r0, b->k, p->t->lambda[w][LAMBDA_BONDED]).u);
+                pass_window(p, w, bonded_harmonic(r, b->r0, b->k, p->t->lambda[w][LAMBDA_BONDED]).u);
     }
 }
 
@@ -87,10 +69,10 @@ static void urey_bradley(struct pass *p, const struct angle *a, bool windows)
     const int atom[2] = {a->atom[0], a->atom[2]};
     double dx[3], r = distance(p, atom[0], atom[1], dx);
     struct bonded_value v = bonded_harmonic(r, a->ub_r0, a->ub_k, p->lambda);
-    add_stretch(p, atom, dx, r, v.du_dq);
+    pass_pair_force(p, atom, dx, -v.du_dq / r);
     add_value(p, TERM_UREY_BRADLEY, &v);
     for (uint32_t w = 0; windows && w < p->t->nwindows; w++)
-        add_window(p, w, bonded_harmonic(r, a->ub_r0, a->ub_k, p->t->lambda[w][LAMBDA_BONDED]).u);
+        pass_window(p, w, bonded_harmonic(r, a->ub_r0, a->ub_k, p->t->lambda[w][LAMBDA_BONDED]).u);
 }
 
 /* GROMACS counts the angle of a Urey-Bradley term to it, as one energy. */
@@ -109,7 +91,7 @@ static void angles(struct pass *p)
         add_value(p, a->urey_bradley ? TERM_UREY_BRADLEY : TERM_ANGLE, &v);
         bool windows = wants_windows(p, &p->t->nangles, i);
         for (uint32_t w = 0; windows && w < p->t->nwindows; w++)
-            add_window(p, w, bonded_harmonic(theta, a->theta0, a->k, p->t->lambda[w][LAMBDA_BONDED]).u);
+            pass_window(p, w, bonded_harmonic(theta, a->theta0, a->k, p->t->lambda[w][LAMBDA_BONDED]).u);
         if (a->urey_bradley)
             urey_bradley(p, a, windows);
     }
@@ -142,8 +124,8 @@ static void dihedrals(struct pass *p)
         add_value(p, d->improper ? TERM_IMPROPER_DIHEDRAL : TERM_PROPER_DIHEDRAL, &v);
         if (wants_windows(p, &p->t->ndihedrals, i))
             for (uint32_t w = 0; w < p->t->nwindows; w++)
-                add_window(p, w,
-                           bonded_periodic(t.phi, d->multiplicity, d->phi0, d->k, p->t->lambda[w][LAMBDA_BONDED]).u);
+                pass_window(p, w,
+                            bonded_periodic(t.phi, d->multiplicity, d->phi0, d->k, p->t->lambda[w][LAMBDA_BONDED]).u);
     }
 }
 
@@ -158,7 +140,7 @@ static void rb_dihedrals(struct pass *p)
         add_value(p, TERM_PROPER_DIHEDRAL, &v);
         if (wants_windows(p, &p->t->nrb_dihedrals, i))
             for (uint32_t w = 0; w < p->t->nwindows; w++)
-                add_window(p, w, bonded_rb(t.phi, d->c, p->t->lambda[w][LAMBDA_BONDED]).u);
+                pass_window(p, w, bonded_rb(t.phi, d->c, p->t->lambda[w][LAMBDA_BONDED]).u);
     }
 }
 
@@ -173,7 +155,7 @@ static void impropers(struct pass *p)
         add_value(p, TERM_IMPROPER_DIHEDRAL, &v);
         if (wants_windows(p, &p->t->nimpropers, i))
             for (uint32_t w = 0; w < p->t->nwindows; w++)
-                add_window(p, w, bonded_harmonic_periodic(t.phi, d->xi0, d->k, p->t->lambda[w][LAMBDA_BONDED]).u);
+                pass_window(p, w, bonded_harmonic_periodic(t.phi, d->xi0, d->k, p->t->lambda[w][LAMBDA_BONDED]).u);
     }
 }
 
@@ -194,7 +176,7 @@ static void position_restraints(struct pass *p)
                 p->sum.virial[4 * d] += fixed_clamped(-0.5 * (dx[d] + r->x0[d]) * f[d], FIXED_ENERGY_LIMIT);
             if (wants_windows(p, &p->t->nposition_restraints, i))
                 for (uint32_t w = 0; w < p->t->nwindows; w++)
-                    add_window(p, w, bonded_harmonic(dx[d], zero, k, p->t->lambda[w][LAMBDA_BONDED]).u);
+                    pass_window(p, w, bonded_harmonic(dx[d], zero, k, p->t->lambda[w][LAMBDA_BONDED]).u);
         }
         acc_force(&p->sum, p->f[r->atom], f);
     }
@@ -218,6 +200,7 @@ void cpu_bonded(const struct launch *launch, const struct args_bonded *a)
     dihedrals(&p);
     rb_dihedrals(&p);
     impropers(&p);
+    pass_pairs14(&p);
     position_restraints(&p);
     acc_finish(&p.sum, c);
 }
