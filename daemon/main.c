@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * shoald: wiring. Options, places, lock, database, workers, socket, signals; then the loop. Every way down is the same: drain
+ * (or not), close everything, leave. A crash is no other way either: what was answered is in the database, and the next start
+ * goes on from there.
+ */
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/api.h"
+#include "daemon/notify.h"
+#include "daemon/paths.h"
+#include "engine/base/log.h"
+
+#define DEVICES_MAX 64
+#define DRAIN_SECONDS 120
+#define EXTEND_MS 5000 /* while draining, the service manager is asked for more time this often */
+
+struct options {
+    const char *socket, *state, *worker;
+    const char *devices[DEVICES_MAX];
+    int ndevices, slots, drain_seconds;
+};
+
+struct daemon {
+    uv_loop_t loop;
+    struct service service;
+    struct api api;
+    struct server *server;
+    char *state, *socket, *worker;
+    bool own_socket; /* to be removed at the end */
+    int lock;
+    uv_signal_t term, interrupt, hangup;
+    uv_timer_t watchdog, extend;
+};
+
+static const char usage[] =
+    "usage: shoald [--socket PATH] [--state DIR] [--device DEVICE]... [--slots N]\n"
+    "\n"
+    "  shoald                             the devices of this machine, folders by the XDG rules\n"
+    "  shoald --device cpu --slots 2      two replicas at once on the CPU\n"
+    "\n"
+    "  --socket PATH        Unix socket of the API [$XDG_RUNTIME_DIR/shoald/api.sock; root: /run/shoald/api.sock]\n"
+    "  --state DIR          database and outputs [$XDG_STATE_HOME/shoald; root: /var/lib/shoald]\n"
+    "  --device DEVICE      cpu, cuda:0, ...; may be repeated [every usable CUDA device, else cpu]\n"
+    "  --slots N            replicas at once on each device [the worker's choice]\n"
+    "  --worker PROGRAM     the worker program [$SHOAL_WORKER, or shoal-worker beside shoald]\n"
+    "  --drain-seconds N    how long workers may take to checkpoint at a stop [120]\n"
+    "  --verbose            debug messages\n"
+    "  --version, --help\n";
+
+/* ---- options ---- */
+
+static int whole(const char *name, const char *text, int *out, struct err *e)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+    if (*end || end == text || n < 1 || n > 100000)
+        return err_set(e, ERR_USAGE, "--%s %s: expected a whole number from 1 to 100000", name, text);
+    *out = (int)n;
+    return 0;
+}
+
+static int take_option(struct options *o, int c, const char *value, struct err *e)
+{
+    switch (c) {
+    case 's':
+        o->socket = value;
+        return 0;
+    case 'd':
+        o->state = value;
+        return 0;
+    case 'w':
+        o->worker = value;
+        return 0;
+    case 'D':
+        if (o->ndevices == DEVICES_MAX)
+            return err_set(e, ERR_USAGE, "--device: at most %d", DEVICES_MAX);
+        o->devices[o->ndevices++] = value;
+        return 0;
+    case 'n':
+        return whole("slots", value, &o->slots, e);
+    case 't':
+        return whole("drain-seconds", value, &o->drain_seconds, e);
+    case 'v':
+        log_setup("shoald", LOG_DEBUG);
+        return 0;
+    case 'V':
+        printf("shoald %s\n", SHOAL_VERSION);
+        exit(0);
+    case 'h':
+        fputs(usage, stdout);
+        exit(0);
+    }
+    return err_set(e, ERR_USAGE, "see shoald --help");
+}
+
+static int parse_options(struct options *o, int argc, char **argv, struct err *e)
+{
+    static const struct option known[] = {
+        {"socket", required_argument, NULL, 's'}, {"state", required_argument, NULL, 'd'},
+        {"worker", required_argument, NULL, 'w'}, {"device", required_argument, NULL, 'D'},
+        {"slots", required_argument, NULL, 'n'},  {"drain-seconds", required_argument, NULL, 't'},
+        {"verbose", no_argument, NULL, 'v'},      {"version", no_argument, NULL, 'V'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    int c;
+    *o = (struct options){.drain_seconds = DRAIN_SECONDS};
+    while ((c = getopt_long(argc, argv, "h", known, NULL)) != -1)
+        if (take_option(o, c, optarg, e))
+            return -(int)e->code;
+    if (optind < argc)
+        return err_set(e, ERR_USAGE, "unexpected argument \"%s\"; see shoald --help", argv[optind]);
+    return 0;
+}
+
+/* ---- devices: the worker program knows, one name a line; the service itself never touches CUDA ---- */
+
+static void ask_devices(struct daemon *d, struct options *o)
+{
+    static char names[DEVICES_MAX][32];
+    int fds[2], status;
+    if (pipe(fds))
+        return;
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(fds[1], 1);
+        close(fds[0]);
+        close(fds[1]);
+        execl(d->worker, d->worker, "devices", (char *)NULL);
+        _exit(127);
+    }
+    close(fds[1]);
+    FILE *f = fdopen(fds[0], "r");
+    while (f && o->ndevices < DEVICES_MAX && fgets(names[o->ndevices], sizeof names[0], f)) {
+        names[o->ndevices][strcspn(names[o->ndevices], "\n")] = '\0';
+        o->devices[o->ndevices] = names[o->ndevices];
+        o->ndevices++;
+    }
+    if (f)
+        fclose(f);
+    if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
+        o->ndevices = 0;
+}
+
+static void choose_devices(struct daemon *d, struct options *o)
+{
+    if (o->ndevices == 0)
+        ask_devices(d, o);
+    if (o->ndevices == 0)
+        o->devices[o->ndevices++] = "cpu";
+}
+
+/* ---- stopping ---- */
+
+static void close_signal(uv_signal_t *s)
+{
+    uv_close((uv_handle_t *)s, NULL);
+}
+
+static void close_all(struct daemon *d)
+{
+    server_close(d->server);
+    d->server = NULL;
+    if (d->own_socket)
+        unlink(d->socket);
+    close_signal(&d->term);
+    close_signal(&d->interrupt);
+    close_signal(&d->hangup);
+    uv_close((uv_handle_t *)&d->watchdog, NULL);
+    uv_close((uv_handle_t *)&d->extend, NULL);
+    service_close(&d->service);
+}
+
+static void on_stopped(void *arg)
+{
+    struct daemon *d = arg;
+    log_line(LOG_INFO, "stopped");
+    uv_stop(&d->loop);
+}
+
+static void on_extend(uv_timer_t *t)
+{
+    notify("EXTEND_TIMEOUT_USEC=%d", 3 * EXTEND_MS * 1000);
+}
+
+static void on_term(uv_signal_t *s, int number)
+{
+    struct daemon *d = s->data;
+    if (d->service.draining) {
+        log_line(LOG_WARNING, "signal %d again: leaving at once", number);
+        supervisor_kill(d->service.supervisor);
+        _exit(1); /* as after a crash */
+    }
+    log_line(LOG_INFO, "signal %d: draining", number);
+    notify("STOPPING=1");
+    uv_timer_start(&d->extend, on_extend, 0, EXTEND_MS);
+    service_drain(&d->service);
+}
+
+static void on_hangup(uv_signal_t *s, int number)
+{
+    log_line(LOG_INFO, "signal %d: nothing to reload", number);
+}
+
+static void on_watchdog(uv_timer_t *t)
+{
+    notify("WATCHDOG=1");
+}
+
+static void on_status(void *arg, const char *text)
+{
+    notify("STATUS=%s", text);
+}
+
+/* ---- starting ---- */
+
+static void start_handles(struct daemon *d)
+{
+    uv_signal_init(&d->loop, &d->term);
+    uv_signal_init(&d->loop, &d->interrupt);
+    uv_signal_init(&d->loop, &d->hangup);
+    uv_timer_init(&d->loop, &d->watchdog);
+    uv_timer_init(&d->loop, &d->extend);
+    d->term.data = d->interrupt.data = d;
+    uv_signal_start(&d->term, on_term, SIGTERM);
+    uv_signal_start(&d->interrupt, on_term, SIGINT);
+    uv_signal_start(&d->hangup, on_hangup, SIGHUP);
+    uint64_t every = notify_watchdog_ms();
+    if (every)
+        uv_timer_start(&d->watchdog, on_watchdog, 0, every);
+}
+
+static int find_places(struct daemon *d, const struct options *o, struct err *e)
+{
+    return paths_state(&d->state, o->state, e) || paths_lock(&d->lock, d->state, e) ||
+                   paths_worker(&d->worker, o->worker, e)
+               ? -(int)e->code
+               : 0;
+}
+
+static int get_socket(struct daemon *d, const struct options *o, int *fd, struct err *e)
+{
+    if (notify_listen_fd(fd, e))
+        return -(int)e->code;
+    if (*fd >= 0)
+        return 0;
+    if (paths_socket(&d->socket, o->socket, e) || paths_listen(fd, d->socket, e))
+        return -(int)e->code;
+    d->own_socket = true;
+    return 0;
+}
+
+static int start(struct daemon *d, struct options *o, struct err *e)
+{
+    int fd;
+    if (get_socket(d, o, &fd, e) || find_places(d, o, e))
+        return -(int)e->code;
+    choose_devices(d, o);
+    struct service_config c = {d->state, d->worker, o->ndevices, o->devices, o->slots, o->drain_seconds};
+    int rc = service_open(&d->service, &d->loop, &c, e);
+    if (rc)
+        return rc;
+    d->service.on_stopped = on_stopped;
+    d->service.on_stopped_arg = d;
+    d->service.on_status = on_status;
+    d->api.service = &d->service;
+    start_handles(d);
+    rc = service_start(&d->service, e);
+    if (rc == 0)
+        rc = server_new(&d->server, &d->loop, fd, api_handle, &d->api, e);
+    if (rc)
+        close_all(d);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    static struct daemon d;
+    struct options o;
+    struct err e = {0};
+    log_setup("shoald", LOG_INFO);
+    setenv("UV_THREADPOOL_SIZE", "8", 0);
+    signal(SIGPIPE, SIG_IGN);
+    if (parse_options(&o, argc, argv, &e)) {
+        fprintf(stderr, "shoald: %s\n", e.msg);
+        return 2;
+    }
+    uv_loop_init(&d.loop);
+    if (start(&d, &o, &e)) {
+        log_line(LOG_ERROR, "%s", e.msg);
+        if (d.own_socket)
+            unlink(d.socket);
+        return 1;
+    }
+    log_line(LOG_INFO, "listening socket=%s state=%s devices=%d", d.socket ? d.socket : "(handed over)", d.state,
+             o.ndevices);
+    notify("READY=1");
+    uv_run(&d.loop, UV_RUN_DEFAULT);
+    while (d.service.jobs > 0)
+        uv_run(&d.loop, UV_RUN_ONCE); /* jobs hold ensembles */
+    close_all(&d);
+    uv_run(&d.loop, UV_RUN_DEFAULT);
+    uv_loop_close(&d.loop);
+    free(d.state);
+    free(d.socket);
+    free(d.worker);
+    return 0;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/paths.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "engine/base/buf.h"
+
+#define BACKLOG 128
+
+static int make_folders(const char *path, mode_t mode, struct err *e)
+{
+    char *p = xstrdup(path);
+    int rc = 0;
+    for (char *at = p + 1; !rc; at++) {
+        if (*at && *at != '/')
+            continue;
+        char was = *at;
+        *at = '\0';
+        if (mkdir(p, was ? 0755 : mode) && errno != EEXIST)
+            rc = err_errno(e, "make folder %s", p);
+        *at = was;
+        if (!was)
+            break;
+    }
+    free(p);
+    return rc;
+}
+
+/* $NAME if it is an absolute path (the first of a list, as systemd gives them), else NULL. */
+static char *from_environment(const char *name)
+{
+    const char *text = getenv(name);
+    if (!text || *text != '/')
+        return NULL;
+    char *out = xstrdup(text);
+    out[strcspn(out, ":")] = '\0';
+    return out;
+}
+
+static char *join(char *base, const char *rest)
+{
+    struct buf b = {0};
+    if (!base)
+        return NULL;
+    buf_printf(&b, "%s/%s", base, rest);
+    free(base);
+    return b.data;
+}
+
+static char *default_state(void)
+{
+    char *p = from_environment("STATE_DIRECTORY");
+    if (p)
+        return p;
+    if (geteuid() == 0)
+        return xstrdup("/var/lib/shoald");
+    p = join(from_environment("XDG_STATE_HOME"), "shoald");
+    return p ? p : join(from_environment("HOME"), ".local/state/shoald");
+}
+
+static char *default_socket(void)
+{
+    char *p = join(from_environment("RUNTIME_DIRECTORY"), "api.sock");
+    if (p)
+        return p;
+    if (geteuid() == 0)
+        return xstrdup("/run/shoald/api.sock");
+    return join(from_environment("XDG_RUNTIME_DIR"), "shoald/api.sock");
+}
+
+static char *absolute(const char *path)
+{
+    char *cwd = *path == '/' ? NULL : getcwd(NULL, 0);
+    return cwd ? join(cwd, path) : xstrdup(path);
+}
+
+int paths_state(char **out, const char *given, struct err *e)
+{
+    char *p = given ? absolute(given) : default_state();
+    if (!p)
+        return err_set(e, ERR_USAGE, "no state folder: neither XDG_STATE_HOME nor HOME is set; use --state DIR");
+    int rc = make_folders(p, 0750, e);
+    if (rc)
+        free(p);
+    else
+        *out = p;
+    return rc;
+}
+
+int paths_socket(char **out, const char *given, struct err *e)
+{
+    struct sockaddr_un a;
+    char *p = given ? absolute(given) : default_socket();
+    if (!p)
+        return err_set(e, ERR_USAGE, "no place for the socket: XDG_RUNTIME_DIR is not set; use --socket PATH");
+    if (strlen(p) >= sizeof a.sun_path) {
+        int rc = err_set(e, ERR_USAGE, "socket path %s: at most %zu bytes are possible", p, sizeof a.sun_path - 1);
+        free(p);
+        return rc;
+    }
+    char *folder = xstrdup(p);
+    *strrchr(folder, '/') = '\0';
+    int rc = *folder ? make_folders(folder, 0755, e) : 0;
+    free(folder);
+    if (rc)
+        free(p);
+    else
+        *out = p;
+    return rc;
+}
+
+int paths_worker(char **out, const char *given, struct err *e)
+{
+    static const char *const places[] = {"shoal-worker", "worker/shoal-worker", "../libexec/shoal/shoal-worker"};
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (!given)
+        given = getenv("SHOAL_WORKER");
+    if (given) {
+        if (access(given, X_OK))
+            return err_errno(e, "worker program %s", given);
+        *out = absolute(given);
+        return 0;
+    }
+    if (n < 0)
+        return err_errno(e, "/proc/self/exe");
+    self[n] = '\0';
+    *strrchr(self, '/') = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char *p = join(xstrdup(self), places[i]);
+        if (access(p, X_OK) == 0) {
+            *out = p;
+            return 0;
+        }
+        free(p);
+    }
+    return err_set(e, ERR_USAGE, "no shoal-worker in %s or ../libexec/shoal; use --worker PROGRAM", self);
+}
+
+int paths_lock(int *fd, const char *state, struct err *e)
+{
+    char *path = join(xstrdup(state), "lock");
+    int rc = 0;
+    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+    if (*fd < 0)
+        rc = err_errno(e, "%s", path);
+    else if (flock(*fd, LOCK_EX | LOCK_NB))
+        rc =
+            errno == EWOULDBLOCK ? err_set(e, ERR_CONFLICT, "another shoald uses %s", state) : err_errno(e, "%s", path);
+    if (rc && *fd >= 0)
+        close(*fd);
+    free(path);
+    return rc;
+}
+
+static int remove_stale(const struct sockaddr_un *a, struct err *e)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return err_errno(e, "socket");
+    int answered = connect(fd, (const struct sockaddr *)a, sizeof *a) == 0;
+    int why = answered ? 0 : errno;
+    close(fd);
+    if (answered)
+        return err_set(e, ERR_CONFLICT, "another service listens on %s", a->sun_path);
+    if (why == ECONNREFUSED && unlink(a->sun_path))
+        return err_errno(e, "remove stale socket %s", a->sun_path);
+    return 0;
+}
+
+int paths_listen(int *out, const char *path, struct err *e)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    memcpy(a.sun_path, path, strlen(path) + 1);
+    int rc = remove_stale(&a, e);
+    if (rc)
+        return rc;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return err_errno(e, "socket");
+    mode_t mask = umask(0117); /* 0660 */
+    int bad = bind(fd, (struct sockaddr *)&a, sizeof a);
+    umask(mask);
+    if (bad || listen(fd, BACKLOG)) {
+        rc = err_errno(e, "listen on %s", path);
+        close(fd);
+        return rc;
+    }
+    *out = fd;
+    return 0;
+}

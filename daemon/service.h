@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The service: carries out what the scheduler decides. It holds the scheduler, the store, the workers, and whoever watches;
+ * everything here happens on the loop thread.
+ *
+ * Order within one step: states and events go into the store's batch, then frames go to workers, jobs to the thread pool.
+ * What a worker is told before the commit is never lost by a crash: workers die with the service, and what they did is in
+ * their checkpoints.
+ */
+#ifndef SHOAL_DAEMON_SERVICE_H
+#define SHOAL_DAEMON_SERVICE_H
+
+#include <uv.h>
+
+#include "daemon/sched.h"
+#include "daemon/store.h"
+#include "daemon/supervisor.h"
+
+struct service_config {
+    const char *state;  /* folder, absolute */
+    const char *worker; /* program */
+    int ndevices;
+    const char **devices;
+    int slots;         /* 0: the worker's choice */
+    int drain_seconds; /* then workers are killed */
+};
+
+/* Told when an ensemble has new committed events; embedded in its owner. */
+struct watcher {
+    struct watcher *next;
+    const struct ensemble *ensemble;
+    void (*news)(struct watcher *w);
+};
+
+struct service {
+    uv_loop_t *loop;
+    struct service_config config;
+    struct sched sched;
+    struct store *store;
+    struct supervisor *supervisor;
+    int64_t next_ensemble, next_replica, next_seq;
+    struct watcher *watchers;
+    uv_timer_t tick;
+    int jobs;                               /* in the thread pool */
+    int estimates;                          /* of those, estimates */
+    struct estimate_job *waiting_estimates; /* for their turn, oldest first */
+    bool draining, stopped;
+    uv_timer_t drain_limit;
+    void (*on_stopped)(void *arg); /* drained: nothing runs any more */
+    void *on_stopped_arg;
+    void (*on_status)(void *arg, const char *text); /* for the service manager */
+};
+
+int service_open(struct service *sv, uv_loop_t *loop, const struct service_config *c, struct err *e);
+/* Loads what there is and starts the workers. */
+int service_start(struct service *sv, struct err *e);
+/* Stop admitting, checkpoint, then on_stopped. */
+void service_drain(struct service *sv);
+/* After the loop has nothing left to do for others: closes everything. The loop must run until it is empty. */
+void service_close(struct service *sv);
+
+int64_t service_now(void); /* ms since 1970 */
+/* Steps the scheduler and carries out its decisions. */
+int service_step(struct service *sv, struct sched_event *ev, struct err *e);
+/* One worker is up, the disk takes writes, no drain. */
+bool service_ready(const struct service *sv, struct err *e);
+
+/* The caller's ensemble by an id or a unique prefix of it. ERR_NOT_FOUND, ERR_CONFLICT (ambiguous). */
+struct ensemble *service_find(struct service *sv, uint32_t uid, const char *prefix, struct err *e);
+/* The owner's ensemble with this idempotency key, NULL: none. */
+struct ensemble *service_find_key(struct service *sv, uint32_t uid, const char *key);
+/* root and the service's own user see everything. */
+bool service_is_admin(uint32_t uid);
+/* Numbers it, names it, stores it, and lets the scheduler have it. */
+void service_add(struct service *sv, struct ensemble *en, const struct submission *sub);
+/* Numbers for its replicas, to be used by ensemble_new at once. */
+int64_t service_next_replica(const struct service *sv);
+
+void service_watch(struct service *sv, struct watcher *w);
+void service_unwatch(struct service *sv, struct watcher *w);
+
+/* Runs `work` in the thread pool, then `done` on the loop thread. */
+typedef void job_fn(void *arg);
+void service_job(struct service *sv, job_fn *work, job_fn *done, void *arg);
+
+/* service_jobs.c */
+void service_prepare(struct service *sv, struct ensemble *en);
+void service_estimate(struct service *sv, struct ensemble *en);
+/* STATE/ensembles/ID[/name]; the caller frees. name may be NULL. */
+char *service_path(const struct service *sv, const struct ensemble *en, const char *name);
+/* Writes results.json of an ensemble that has ended, then calls done on the loop thread (err NULL: written). At most
+ * SERVICE_ESTIMATES at a time, the others wait their turn. */
+#define SERVICE_ESTIMATES 2
+typedef void service_results_fn(void *arg, const struct err *e);
+void service_results(struct service *sv, const struct ensemble *en, service_results_fn *done, void *arg);
+
+#endif

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A worker that computes nothing and goes wrong on request, to test how shoald supervises.
+
+It speaks frames (daemon/frames.h) and obeys the file named by FAKE_RULES, read again at every start of a replica:
+{"steps": per replica, "per_second": steps, "segment": steps between checkpoints, "model": device model,
+ "rules": [{"window": 1, "name": "ensemble's name", "at": step, "times": n, "do": "crash" | "exit" | "fail" | "nonsense" |
+            "stray" | "close", "code": n, "message": text}]}
+Every key of a rule but "do" may be absent; `times` counts in a file beside the rules, over all workers.
+Each step writes a line to lambda_NN/steps, so that a test sees which steps were lost or done twice.
+"""
+import json
+import os
+import re
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+
+RULES = os.environ["FAKE_RULES"]
+NONFINITE = 11
+
+
+def rules():
+    with open(RULES, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def times_done(number):
+    path = f"{RULES}.{number}"
+    return os.path.getsize(path) if os.path.exists(path) else 0
+
+
+def count(number):
+    with open(f"{RULES}.{number}", "a", encoding="utf-8") as f:
+        f.write(".")
+
+
+class Replica:
+    def __init__(self, message, now):
+        self.number, self.window = message["replica"], message["window"]
+        self.config = rules()
+        self.folder = os.path.join(message["directory"], f"lambda_{self.window:02d}")
+        os.makedirs(self.folder, exist_ok=True)
+        with open(os.path.join(message["directory"], "input/spec.yaml"), encoding="utf-8") as f:
+            self.name = re.search(r"^name: *(\S+)", f.read(), re.M).group(1)
+        self.step, self.index = 0, 0
+        if os.path.exists(self.path("checkpoint")):
+            with open(self.path("checkpoint"), encoding="utf-8") as f:
+                self.step, self.index, size = json.load(f)
+            os.truncate(self.path("steps"), size)
+        elif os.path.exists(self.path("steps")):
+            os.truncate(self.path("steps"), 0)
+        self.begun, self.first = now, self.step
+        self.told = now
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def checkpoint(self):
+        size = os.path.getsize(self.path("steps")) if os.path.exists(self.path("steps")) else 0
+        with open(self.path("checkpoint.tmp"), "w", encoding="utf-8") as f:
+            json.dump([self.step, self.index + 1, size], f)
+        os.rename(self.path("checkpoint.tmp"), self.path("checkpoint"))
+        self.index += 1
+        return size
+
+
+class Worker:
+    def __init__(self, device, slots):
+        self.socket = socket.socket(fileno=3)
+        self.inbox = b""
+        self.replicas = {}
+        config = rules()
+        self.send(type="hello", device=device, model=config.get("model", "fake"), slots=slots or config.get("slots", 2),
+                  pid=os.getpid(), version="fake")
+
+    def send(self, **message):
+        data = json.dumps(message).encode()
+        try:
+            self.socket.sendall(struct.pack("<I", len(data)) + data)
+        except OSError:
+            sys.exit(0)
+
+    def go_wrong(self, replica, rule):
+        what = rule["do"]
+        if what == "crash":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if what == "exit":
+            sys.exit(3)
+        if what == "close":
+            self.socket.close()
+            time.sleep(100)
+        if what == "nonsense":
+            self.socket.sendall(struct.pack("<I", 4) + b"oops")
+            time.sleep(100)
+        if what == "stray":
+            self.send(type="done", replica=999999999, step=0)
+            time.sleep(100)
+        self.send(type="failed", replica=replica.number, code=rule.get("code", NONFINITE),
+                  message=rule.get("message", "it blew up"), step=replica.step)
+        del self.replicas[replica.number]
+
+    def rule_for(self, replica):
+        for number, rule in enumerate(replica.config.get("rules", [])):
+            if rule.get("window", replica.window) != replica.window or rule.get("name", replica.name) != replica.name:
+                continue
+            if replica.step >= rule.get("at", 0) and times_done(number) < rule.get("times", 10**9):
+                count(number)
+                return rule
+        return None
+
+    def advance(self, replica, now):
+        config = replica.config
+        steps, segment = config.get("steps", 100), config.get("segment", 20)
+        due = min(steps, replica.first + int((now - replica.begun) * config.get("per_second", 500)))
+        while replica.step < due:
+            with open(replica.path("steps"), "a", encoding="utf-8") as f:
+                f.write(f"{replica.step}\n")
+            replica.step += 1
+            rule = self.rule_for(replica)
+            if rule:
+                self.go_wrong(replica, rule)
+                return
+            if replica.step % segment == 0:
+                size = replica.checkpoint()
+                self.send(type="segment", replica=replica.number, index=replica.index, stage=0, step=replica.step,
+                          steps=steps, bytes={"steps": size})
+        if replica.step >= steps:
+            self.send(type="done", replica=replica.number, step=replica.step)
+            del self.replicas[replica.number]
+        elif now - replica.told > 0.2:
+            replica.told = now
+            self.send(type="progress", replica=replica.number, stage=0, step=replica.step, steps=steps, time_ps=replica.step * 0.002)
+
+    def stop(self, number):
+        replica = self.replicas.pop(number, None)
+        if replica:
+            replica.checkpoint()
+            self.send(type="stopped", replica=number, step=replica.step)
+
+    def take(self, message):
+        if message["type"] == "start":
+            replica = Replica(message, time.monotonic())
+            self.replicas[replica.number] = replica
+        elif message["type"] == "stop":
+            self.stop(message["replica"])
+        elif message["type"] == "drain":
+            for number in list(self.replicas):
+                self.stop(number)
+            sys.exit(0)
+
+    def read(self):
+        data = self.socket.recv(1 << 16)
+        if not data:
+            sys.exit(0)
+        self.inbox += data
+        while len(self.inbox) >= 4:
+            size = struct.unpack("<I", self.inbox[:4])[0]
+            if len(self.inbox) < 4 + size:
+                return
+            message, self.inbox = json.loads(self.inbox[4:4 + size]), self.inbox[4 + size:]
+            self.take(message)
+
+    def run(self):
+        while True:
+            if select.select([self.socket], [], [], 0.01 if self.replicas else None)[0]:
+                self.read()
+            for replica in list(self.replicas.values()):
+                self.advance(replica, time.monotonic())
+
+
+def main():
+    if sys.argv[1] == "devices":
+        print("cpu")
+        return
+    options = dict(zip(sys.argv[2::2], sys.argv[3::2]))
+    if os.path.exists(RULES + ".refuse"):
+        sys.exit(5)
+    Worker(options["--device"], int(options.get("--slots", 0))).run()
+
+
+if __name__ == "__main__":
+    main()
