@@ -14,6 +14,8 @@ static const struct command {
     int (*main)(int argc, char **argv);
 } commands[] = {
     {"validate", "check a spec and its files", validate_main},
+    {"serve", "simulate what shoald says, over descriptor 3", serve_main},
+    {"bench", "time N replicas of a spec", bench_main},
     {"version", "print the version", version_main},
 };
 

@@ -58,6 +58,8 @@ static int read_input(const char *directory, struct spec **spec, struct system *
         rc = spec_parse(spec, text.name, text.text, text.len, e);
     if (!rc && (rc = spec_system(*spec, src, sys, e)))
         spec_free(*spec);
+    if (rc == -ERR_MISSING_FILE)
+        err_prefix(e, "%s", input.data);
     source_free(src);
     buf_free(&input);
     return rc;

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""shoal-worker by itself: this program is its shoald and speaks frames with it (daemon/frames.h).
+
+Usage: worker.py SHOAL_WORKER
+"""
+import json
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+
+from tiny import tiny
+
+OUTPUTS = ["dhdl.xvg", "energy.xvg", "traj.xtc", "confout.gro"]
+IO_ERROR, PROTOCOL_ERROR = 3, 21  # numbers in schemas/errors.def
+
+
+class Worker:
+    def __init__(self, program, *options):
+        ours, theirs = socket.socketpair()
+        ours.settimeout(120)
+        self.socket, self.inbox = ours, b""
+        # Descriptor 3 of the child; our own 3 may be anything.
+        self.process = subprocess.Popen([program, "serve", *options], close_fds=True, pass_fds=(3,),
+                                        preexec_fn=lambda fd=theirs.fileno(): os.dup2(fd, 3))
+        theirs.close()
+        self.hello = self.receive()
+
+    def send(self, **message):
+        data = json.dumps(message).encode()
+        self.socket.sendall(struct.pack("<I", len(data)) + data)
+
+    def receive(self):
+        """The next frame; None at the end of the stream."""
+        while len(self.inbox) < 4 or len(self.inbox) < 4 + struct.unpack("<I", self.inbox[:4])[0]:
+            data = self.socket.recv(1 << 16)
+            if not data:
+                return None
+            self.inbox += data
+        size = struct.unpack("<I", self.inbox[:4])[0]
+        message, self.inbox = json.loads(self.inbox[4:4 + size]), self.inbox[4 + size:]
+        return message
+
+    def start(self, replica, directory, window, windows):
+        self.send(type="start", replica=replica, ensemble="e", directory=directory, window=window, windows=windows,
+                  attempt=0)
+
+    def until_ended(self, count, stop=None):
+        """{replica: last frame} once `count` replicas have ended, and every other frame that came before. The replica
+        `stop` is told to stop after its first checkpoint."""
+        ended, others = {}, []
+        while len(ended) < count:
+            message = self.receive()
+            assert message, "the worker ended"
+            if message["type"] in ("done", "stopped", "failed"):
+                assert message["replica"] not in ended
+                ended[message["replica"]] = message
+                continue
+            others.append(message)
+            if message["type"] == "segment" and message["replica"] == stop:
+                self.send(type="stop", replica=stop)
+                stop = None
+        return ended, others
+
+    def drain(self):
+        self.send(type="drain")
+        while self.receive():
+            pass
+        assert self.process.wait(timeout=60) == 0
+
+
+def make(folder, name, **settings):
+    directory = os.path.join(folder, name)
+    os.makedirs(os.path.join(directory, "input"))
+    spec, files = tiny(name, **settings)
+    for file, text in {"spec.yaml": spec, **files}.items():
+        with open(os.path.join(directory, "input", file), "w", encoding="utf-8") as f:
+            f.write(text)
+    return directory
+
+
+def outputs(directory, windows):
+    found = {}
+    for window in range(windows):
+        for name in OUTPUTS:
+            path = f"lambda_{window:02d}/{name}"
+            with open(os.path.join(directory, path), "rb") as f:
+                found[path] = f.read()
+    return found
+
+
+def check_hello(worker):
+    hello = worker.hello
+    assert hello["type"] == "hello" and hello["device"] == "cpu:2" and hello["slots"] == 2, hello
+    assert hello["pid"] == worker.process.pid and hello["model"] and hello["version"], hello
+
+
+def interleaved(program, folder):
+    """Two ensembles on one device, all replicas at once, and one in the middle that cannot write."""
+    a = make(folder, "a", seed=1, steps=400, windows=(0, 0.5, 1))
+    b = make(folder, "b", seed=2, steps=400, windows=(0, 1))
+    c = make(folder, "c", seed=3, steps=400, windows=(0, 1))
+    with open(os.path.join(c, "lambda_01"), "w", encoding="utf-8"):
+        pass  # a file where the window's folder should be
+    worker = Worker(program, "--device", "cpu:2")
+    check_hello(worker)
+    for number, (directory, window, windows) in enumerate(
+            [(a, 0, 3), (b, 1, 2), (c, 1, 2), (a, 2, 3), (b, 0, 2), (a, 1, 3)], 100):
+        worker.start(number, directory, window, windows)
+    ended, others = worker.until_ended(6)
+    failed = ended.pop(102)
+    assert failed["type"] == "failed" and failed["code"] == IO_ERROR, failed
+    assert failed["message"] == f"open {c}/lambda_01: Not a directory", failed
+    for number, last in ended.items():
+        assert last == {"type": "done", "replica": number, "step": 900}, last
+    segments = [m for m in others if m["type"] == "segment"]
+    assert {m["replica"] for m in segments} == set(ended), segments
+    last = max((m for m in segments if m["replica"] == 100), key=lambda m: m["index"])
+    assert last["bytes"] == {name: os.path.getsize(f"{a}/lambda_00/{name}") for name in OUTPUTS[:3]}, last
+    assert last["step"] == last["steps"] == 900 and last["stage"] == 4, last
+    worker.drain()
+    files = outputs(a, 3)
+    assert len(set(files.values())) == len(files), "two files are the same: windows do not differ"
+    return {a: files, b: outputs(b, 2)}
+
+
+def alone_and_stopped(program, folder, wanted):
+    """One window at a time, stopped over and over: the bytes are those of the interleaved run."""
+    for directory, files in wanted.items():
+        again = os.path.join(folder, "again")
+        shutil.copytree(os.path.join(directory, "input"), os.path.join(again, "input"))
+        windows = len(files) // len(OUTPUTS)
+        worker = Worker(program, "--device", "cpu:1", "--slots", "7")
+        assert worker.hello["slots"] == 7
+        stops = 0
+        for window in range(windows):
+            while True:
+                worker.start(window, again, window, windows)
+                ended, _ = worker.until_ended(1, stop=window)
+                if ended[window]["type"] == "done":
+                    break
+                assert ended[window]["type"] == "stopped", ended
+                stops += 1
+        assert stops, "nothing was ever stopped"
+        worker.drain()
+        for path, data in outputs(again, windows).items():
+            assert data == files[path], f"{path} differs after {stops} stops; see {again}"
+        print(f"stopped {stops} times: every byte the same")
+        shutil.rmtree(again)
+
+
+def signals_and_partings(program, folder):
+    d = make(folder, "d", seed=4, steps=100000, windows=(0, 1))
+    worker = Worker(program)
+    worker.start(1, d, 0, 2)
+    worker.start(2, d, 1, 2)
+    while worker.receive()["type"] != "segment":
+        pass
+    worker.process.send_signal(signal.SIGTERM)
+    ended, _ = worker.until_ended(2)
+    assert {m["type"] for m in ended.values()} == {"stopped"}, ended
+    assert worker.process.wait(timeout=30) == 0
+    assert os.path.exists(f"{d}/lambda_00/checkpoint")
+
+    worker = Worker(program)  # shoald goes away in the middle of the work
+    worker.start(1, d, 0, 2)
+    while worker.receive()["type"] != "segment":
+        pass
+    worker.socket.close()
+    assert worker.process.wait(timeout=10) == 0
+
+    for nonsense in (b"\xff\xff\xff\xff", struct.pack("<I", 2) + b"{}", struct.pack("<I", 16) + b'{"type": "dance"',
+                     struct.pack("<I", 17) + b'{"type": "dance"}', struct.pack("<I", 17) + b'{"type": "start"}'):
+        worker = Worker(program)
+        worker.socket.sendall(nonsense)
+        assert worker.receive() is None
+        assert worker.process.wait(timeout=10) == 1, nonsense
+
+
+def bad_input(program, folder):
+    """What the daemon would have refused, and a window out of range."""
+    e = make(folder, "e", seed=5)
+    with open(f"{e}/input/tiny.top", "a", encoding="utf-8") as f:
+        f.write("[ moonbeams ]\n1 2 3\n")
+    good = make(folder, "good", seed=6)
+    worker = Worker(program)
+    worker.start(1, e, 0, 3)
+    worker.start(2, os.path.join(folder, "nowhere"), 0, 3)
+    worker.start(3, good, 3, 3)
+    ended, _ = worker.until_ended(3)
+    assert all(m["type"] == "failed" for m in ended.values()), ended
+    assert "tiny.top:" in ended[1]["message"] and "moonbeams" in ended[1]["message"], ended[1]
+    assert "spec.yaml" in ended[2]["message"], ended[2]
+    assert ended[3]["code"] == PROTOCOL_ERROR, ended[3]
+    worker.drain()
+
+
+def main():
+    program = sys.argv[1]
+    folder = tempfile.mkdtemp(prefix="shoal-worker-")
+    bad_input(program, folder)
+    wanted = interleaved(program, folder)
+    alone_and_stopped(program, folder, wanted)
+    signals_and_partings(program, folder)
+    shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()
