@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * shoal-worker devices: the devices that `serve` would run on here, one name a line. shoald asks when it is told none; it
+ * never touches CUDA itself.
+ */
+#include <stdio.h>
+
+#include "daemon/worker/commands.h"
+#include "daemon/worker/device.h"
+
+#define GPUS_MAX 64
+
+/* Whether the device is there and has every kernel of the engine. */
+static bool usable(const char *name)
+{
+    struct dev *dev;
+    struct err e = {0};
+    if (device_open(&dev, name, &e))
+        return false;
+    bool all = true;
+    for (uint32_t k = 0; k < dev->kernels.count; k++)
+        all = all && dev->kernels.kernels[k].cuda;
+    dev_close(dev);
+    return all;
+}
+
+int devices_main(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    int found = 0;
+    for (; found < GPUS_MAX; found++) {
+        char name[16];
+        snprintf(name, sizeof name, "cuda:%d", found);
+        if (!usable(name))
+            break;
+        puts(name);
+    }
+    if (!found)
+        puts("cpu");
+    return EXIT_OK;
+}
