@@ -3,6 +3,7 @@
  * shoal-worker devices: the devices that `serve` would run on here, one name a line. shoald asks when it is told none; it
  * never touches CUDA itself.
  */
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "daemon/worker/commands.h"
