@@ -128,7 +128,7 @@ int bar_solve(struct bar *b, const struct sampling *s, struct err *e)
         if (sampling_count(s, k))
             b->state[sampled++] = k;
     if (sampled < 2)
-        return err_set(e, ERR_ESTIMATE, "BAR: %d windows have samples, expected 2 or more", sampled);
+        return err_set(e, ERR_ESTIMATE, "BAR: windows with samples: %d, expected 2 or more", sampled);
     b->npairs = sampled - 1;
     for (int p = 0; !rc && p < b->npairs; p++)
         rc = pair(b, s, p, &shared, e);

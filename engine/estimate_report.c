@@ -300,18 +300,17 @@ static void solvation(struct writer *w, const struct result *r, const struct ran
     end(w, '}');
 }
 
-/* "windows 1, 2 took no part" and the like; empty when all is well. */
+/* "windows 1, 2 took no part" and the like; nothing when all is well. */
 static void list_windows(const struct result *r, enum estimate_window status, const char *what, struct buf *out)
 {
-    bool any = false;
-    for (int k = 0; k < r->ladder.nstates; k++) {
-        if (r->windows[k].status != status)
-            continue;
-        buf_printf(out, "%s%d", any ? ", " : out->len ? "; window " : "window ", k);
-        any = true;
-    }
-    if (any)
-        buf_printf(out, " %s", what);
+    struct buf list = {0};
+    int n = 0;
+    for (int k = 0; k < r->ladder.nstates; k++)
+        if (r->windows[k].status == status)
+            buf_printf(&list, "%s%d", n++ ? ", " : "", k);
+    if (n)
+        buf_printf(out, "%swindow%s %s %s", out->len ? "; " : "", n > 1 ? "s" : "", list.data, what);
+    buf_free(&list);
 }
 
 static const char *const names[ESTIMATORS] = {"MBAR", "BAR", "TI", "TI-Gauss"};

@@ -21,6 +21,7 @@ struct window_result {
     char reason[1000];
     bool read; /* dhdl.xvg was: the counts below hold */
     size_t rows, nonfinite, equilibration, used;
+    double equilibrated; /* ps, time of the first sample used */
     double equilibration_ps, inefficiency;
     int ndhdl, naverages;
     struct average *dhdl, *averages;

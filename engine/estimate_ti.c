@@ -40,7 +40,7 @@ int ti_solve(struct ti *t, const struct sampling *s, struct err *e)
         window(t, s, k);
         sampled += t->sampled[k];
     }
-    return sampled > 1 ? 0 : err_set(e, ERR_ESTIMATE, "TI: %d windows have samples, expected 2 or more", sampled);
+    return sampled > 1 ? 0 : err_set(e, ERR_ESTIMATE, "TI: windows with samples: %d, expected 2 or more", sampled);
 }
 
 /* weight^T covariance weight of window k. */

@@ -85,7 +85,8 @@ static void decorrelate(struct window_result *w, const struct dhdl *d, int index
         w->inefficiency = fmax(w->inefficiency, stats_inefficiency(x[i] + w->equilibration, d->n - w->equilibration));
         free(x[i]);
     }
-    w->equilibration_ps = d->n ? d->time[w->equilibration] - d->time[0] : 0;
+    w->equilibrated = d->time[w->equilibration];
+    w->equilibration_ps = w->equilibrated - d->time[0];
 }
 
 static void averages_of_dhdl(const struct result *r, struct window_result *w, const struct dhdl *d, const size_t *index)
@@ -170,12 +171,18 @@ static int read_dhdl(struct result *r, const char *directory, int k, struct samp
     return rc;
 }
 
-/* Means over the rows of energy.xvg after the time that dhdl.xvg's equilibration took. */
+/* Means over the rows of energy.xvg from the time on at which dhdl.xvg is equilibrated. Production starts at time 0,
+ * rows of earlier stages have negative times. Where there is no dhdl.xvg the first column tells the equilibration. */
 static void average_energies(struct window_result *w, const struct xvg *x)
 {
     size_t width = (size_t)x->nlegends + 1, first = 0;
-    while (first < x->nrows && x->v[first * width] - x->v[0] < w->equilibration_ps)
+    while (first < x->nrows && x->v[first * width] < w->equilibrated)
         first++;
+    if (!w->read && width > 1 && first < x->nrows) {
+        double *v = series(x->v + first * width, x->nrows - first, width, 1);
+        first += stats_equilibration(v, x->nrows - first);
+        free(v);
+    }
     size_t n = x->nrows - first;
     if (!n)
         return;

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * BAR, MBAR, TI and the statistics against harmonic oscillators, whose free energies are known, and against published
+ * data.
+ */
+#undef NDEBUG
+#include <assert.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/base/units.h"
+#include "tests/lib/oscillators.h"
+
+#define STATES 5
+#define REPEATS 300
+
+static const double five[STATES] = {0, 0.25, 0.5, 0.75, 1};
+static const struct ladder_of_oscillators narrow = {
+    .nstates = STATES, .ncomponents = 1, .lambda = five, .a0 = 1, .da = {3}, .dc = {1}};
+
+static void near(double value, double expected, double tolerance)
+{
+    if (!(fabs(value - expected) <= tolerance))
+        fail_msg("%.12g, expected %.12g within %g", value, expected, tolerance);
+}
+
+struct moments {
+    double sum, square, error_square;
+    int n;
+};
+
+static void note(struct moments *m, const struct range *r, double exact)
+{
+    assert_true(r->ok);
+    m->sum += r->value - exact;
+    m->square += (r->value - exact) * (r->value - exact);
+    m->error_square += r->error * r->error;
+    m->n++;
+}
+
+/* No bias beyond 4 errors of the mean plus `bias`, and the errors told are those seen within 15%. */
+static void honest(const struct moments *m, const char *name, double bias)
+{
+    double mean = m->sum / m->n, seen = sqrt(m->square / m->n), told = sqrt(m->error_square / m->n);
+    if (!(fabs(mean) < 4 * seen / sqrt(m->n) + bias))
+        fail_msg("%s: mean deviation %g, scatter %g", name, mean, seen);
+    if (bias == 0 && !(told > 0.85 * seen && told < 1.15 * seen))
+        fail_msg("%s: scatter %g, but errors of %g were told", name, seen, told);
+}
+
+/* Totals and a part of the path; the middle state is left without samples in every second round. */
+static void test_error_bars(void **state)
+{
+    struct moments mbar[2] = {0}, bar[2] = {0}, ti = {0}, unsampled = {0};
+    double exact = oscillators_exact(&narrow, STATES - 1), exact_part = oscillators_exact(&narrow, 2);
+    for (int repeat = 0; repeat < REPEATS; repeat++) {
+        int count[STATES] = {120, 90, repeat % 2 ? 0 : 110, 100, 80};
+        struct sampling s;
+        struct mbar m = {0};
+        struct bar b = {0};
+        struct ti t = {0};
+        struct err e;
+        struct range r = {.from = 0, .to = STATES - 1}, part = {.from = 0, .to = 2};
+        oscillators_sample(&s, &narrow, count, (uint64_t)repeat);
+        assert_int_equal(mbar_solve(&m, &s, NULL, &e), 0);
+        mbar_range(&m, &r);
+        note(&mbar[repeat % 2], &r, exact);
+        mbar_range(&m, &part);
+        if (repeat % 2)
+            note(&unsampled, &part, exact_part);
+        assert_int_equal(bar_solve(&b, &s, &e), 0);
+        bar_range(&b, &r);
+        note(&bar[repeat % 2], &r, exact);
+        bar_range(&b, &part);
+        assert_int_equal(part.ok, repeat % 2 == 0);
+        assert_int_equal(ti_solve(&t, &s, &e), 0);
+        ti_range(&t, &r);
+        if (repeat % 2 == 0)
+            note(&ti, &r, exact);
+        ti_range(&t, &part);
+        assert_int_equal(part.ok, repeat % 2 == 0);
+        mbar_close(&m);
+        bar_close(&b);
+        ti_close(&t);
+        sampling_close(&s);
+    }
+    honest(&mbar[0], "MBAR", 0);
+    honest(&mbar[1], "MBAR, a window missing", 0);
+    honest(&unsampled, "MBAR, the missing window itself", 0);
+    honest(&bar[0], "BAR", 0);
+    honest(&bar[1], "BAR, a window missing", 0);
+    honest(&ti, "TI", 0.03); /* the trapezoid's own deviation on five points */
+}
+
+/* With two states MBAR's equation is BAR's. */
+static void test_two_states(void **state)
+{
+    const double two[2] = {0, 1};
+    struct ladder_of_oscillators o = {.nstates = 2, .ncomponents = 1, .lambda = two, .a0 = 1, .da = {1}, .dc = {1.5}};
+    int count[2] = {700, 300};
+    struct sampling s;
+    struct mbar m = {0};
+    struct bar b = {0};
+    struct err e;
+    oscillators_sample(&s, &o, count, 11);
+    assert_int_equal(mbar_solve(&m, &s, NULL, &e), 0);
+    assert_int_equal(bar_solve(&b, &s, &e), 0);
+    near(m.f[1], b.df[0], 1e-11);
+    struct range rm = {.to = 1}, rb = {.to = 1};
+    mbar_range(&m, &rm);
+    bar_range(&b, &rb);
+    near(rm.error, rb.error, 0.05 * rb.error);
+    for (int i = 0; i < 2; i++)
+        near(m.overlap[2 * i] + m.overlap[2 * i + 1], 1, 1e-12);
+    mbar_close(&m);
+    bar_close(&b);
+    sampling_close(&s);
+}
+
+/* MBAR's answer obeys its equation, whatever the start, also for a stiff ladder with energies of 1e5 kT. */
+static void test_mbar_robust(void **state)
+{
+    double lambda[40];
+    int count[40];
+    for (int k = 0; k < 40; k++) {
+        lambda[k] = k / 39.0;
+        count[k] = k % 7 ? 50 + k : 0;
+    }
+    struct ladder_of_oscillators o = {
+        .nstates = 40, .ncomponents = 1, .lambda = lambda, .a0 = 1, .da = {4000}, .dc = {0.1}};
+    double wild[40];
+    uint64_t seed = 5;
+    for (int k = 0; k < 40; k++)
+        wild[k] = 200 * random_normal(&seed);
+    struct sampling s;
+    struct mbar a = {0}, b = {0};
+    struct err e = {0};
+    oscillators_sample(&s, &o, count, 12);
+    if (mbar_solve(&a, &s, NULL, &e) || mbar_solve(&b, &s, wild, &e))
+        fail_msg("%s", e.msg);
+    for (int k = 0; k < 40; k++)
+        near(a.f[k], b.f[k], 1e-7);
+    for (int k = 0; k < 40; k++) { /* eq. 11, summed plainly */
+        double sum = 0;
+        for (size_t n = 0; n < s.start[40]; n++) {
+            double denominator = 0;
+            for (int j = 0; j < 40; j++)
+                denominator += count[j] * exp(a.f[j] - a.f[k] - s.u[n * 40 + (size_t)j] + s.u[n * 40 + (size_t)k]);
+            sum += 1 / denominator;
+        }
+        near(sum, 1, 1e-8);
+    }
+    mbar_close(&a);
+    mbar_close(&b);
+    sampling_close(&s);
+}
+
+static void test_no_overlap(void **state)
+{
+    const double two[2] = {0, 1};
+    struct ladder_of_oscillators o = {.nstates = 2, .ncomponents = 1, .lambda = two, .a0 = 1, .dc = {500}};
+    int count[2] = {50, 50}, none[2] = {0, 0}, one[2] = {20, 0};
+    struct sampling s;
+    struct mbar m = {0};
+    struct bar b = {0};
+    struct ti t = {0};
+    struct err e;
+    oscillators_sample(&s, &o, count, 1);
+    assert_int_equal(mbar_solve(&m, &s, NULL, &e), -ERR_ESTIMATE);
+    assert_string_equal(e.msg, "MBAR: the samples do not connect all windows (no overlap between some of them)");
+    mbar_close(&m);
+    sampling_close(&s);
+    oscillators_sample(&s, &o, none, 1);
+    assert_int_equal(mbar_solve(&m, &s, NULL, &e), -ERR_ESTIMATE);
+    assert_string_equal(e.msg, "MBAR: no window has samples");
+    mbar_close(&m);
+    sampling_close(&s);
+    oscillators_sample(&s, &o, one, 1);
+    assert_int_equal(bar_solve(&b, &s, &e), -ERR_ESTIMATE);
+    assert_string_equal(e.msg, "BAR: windows with samples: 1, expected 2 or more");
+    assert_int_equal(ti_solve(&t, &s, &e), -ERR_ESTIMATE);
+    assert_string_equal(e.msg, "TI: windows with samples: 1, expected 2 or more");
+    bar_close(&b);
+    ti_close(&t);
+    sampling_close(&s);
+}
+
+/* The work of a Gaussian process: forward N(d + v/2, v), reverse N(-d + v/2, v) have free energy d; far apart too. */
+static void test_bar_gaussian_work(void **state)
+{
+    uint64_t seed = 3;
+    static double wf[40000], wr[20000], pf[40000], pr[20000];
+    const double sigma[] = {0.1, 1, 3};
+    for (int i = 0; i < 3; i++) {
+        double d = -20 + 45.0 * i, df, v = sigma[i] * sigma[i];
+        struct err e;
+        for (int k = 0; k < 40000; k++)
+            wf[k] = d + v / 2 + sigma[i] * random_normal(&seed);
+        for (int k = 0; k < 20000; k++)
+            wr[k] = -d + v / 2 + sigma[i] * random_normal(&seed);
+        assert_int_equal(bar_pair(wf, 40000, wr, 20000, &df, pf, pr, &e), 0);
+        near(df, d, 0.03 * sigma[i]);
+        near(stats_mean(pf, 40000), 1, 1e-9);
+        near(stats_mean(pr, 20000), 1, 1e-9);
+    }
+    double same[2] = {5000, 5000}, back[3] = {-5000, -5000, -5000}, df; /* no scatter: exact */
+    struct err e;
+    assert_int_equal(bar_pair(same, 2, back, 3, &df, pf, pr, &e), 0);
+    near(df, 5000, 1e-8);
+}
+
+/* Nodes of Gauss-Legendre quadrature make TI exact for polynomials; others are not taken for nodes. */
+static void test_ti_gauss(void **state)
+{
+    double nodes[3] = {0.1127, 0.5, 0.8873}, value, error;
+    double u[3] = {0}, dhdl[3];
+    size_t start[4] = {0, 1, 2, 3};
+    struct sampling s = {.nstates = 3, .ncomponents = 1, .lambda = nodes, .start = start, .u = u, .dhdl = dhdl};
+    struct ti t = {0};
+    struct err e;
+    const double exact[3] = {0.5 - sqrt(0.15), 0.5, 0.5 + sqrt(0.15)};
+    for (int k = 0; k < 3; k++)
+        dhdl[k] = 1 + 6 * pow(exact[k], 5); /* integral 2 */
+    assert_int_equal(ti_solve(&t, &s, &e), 0);
+    assert_true(ti_gauss(&t, &value, &error));
+    near(value, 2, 1e-12);
+    nodes[0] = 0.112;
+    assert_false(ti_gauss(&t, &value, &error));
+    ti_close(&t);
+}
+
+/* g of an autoregressive process is (1 + memory) / (1 - memory). */
+static void test_inefficiency(void **state)
+{
+    static double x[100000];
+    const double memory[] = {0, 0.5, 0.9};
+    uint64_t seed = 21;
+    for (int i = 0; i < 3; i++) {
+        double expected = (1 + memory[i]) / (1 - memory[i]);
+        x[0] = random_normal(&seed);
+        for (int k = 1; k < 100000; k++)
+            x[k] = memory[i] * x[k - 1] + sqrt(1 - memory[i] * memory[i]) * random_normal(&seed);
+        near(stats_inefficiency(x, 100000), expected, 0.05 * expected);
+    }
+    memset(x, 0, sizeof x);
+    near(stats_inefficiency(x, 1000), 1, 0);
+    near(stats_inefficiency(x, 1), 1, 0);
+}
+
+static void test_equilibration(void **state)
+{
+    static double x[10000];
+    uint64_t seed = 22;
+    for (int k = 0; k < 10000; k++)
+        x[k] = random_normal(&seed) + 30 * exp(-k / 300.0);
+    size_t start = stats_equilibration(x, 10000);
+    assert_in_range(start, 900, 2500);
+    for (int k = 0; k < 10000; k++)
+        x[k] = random_normal(&seed);
+    assert_in_range(stats_equilibration(x, 10000), 0, 1000);
+    size_t index[10];
+    assert_int_equal(stats_subsample(2, 10, 2.4, index), 4);
+    const size_t expected[4] = {2, 4, 7, 9}; /* 2 + round(2.4 i) */
+    assert_memory_equal(index, expected, sizeof expected);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_error_bars),        cmocka_unit_test(test_two_states),
+        cmocka_unit_test(test_mbar_robust),       cmocka_unit_test(test_no_overlap),
+        cmocka_unit_test(test_bar_gaussian_work), cmocka_unit_test(test_ti_gauss),
+        cmocka_unit_test(test_inefficiency),      cmocka_unit_test(test_equilibration),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
