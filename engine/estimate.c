@@ -229,6 +229,17 @@ static void disagreement(struct result *r, enum estimator which, const char *nam
         result_warn(r, "%s and MBAR differ by %.1f standard errors: %s", name, difference / error, advice);
 }
 
+/* Bennett's error levels off near 1 kT when states do not overlap at all: it must not pass for an error bar then. */
+static void bar_alone(struct result *r)
+{
+    const struct estimator_result *x = r->estimators + ESTIMATOR_BAR;
+    for (int i = 0; x->ok && !r->overlap && i < x->nsteps; i++)
+        if (x->steps[i].ok && x->steps[i].error > 0.5)
+            result_warn(r,
+                        "windows %d and %d hardly overlap: put a window between them; BAR's error is too small there",
+                        i, i + 1);
+}
+
 static void run_estimators(struct result *r, const struct sampling *s)
 {
     double *guess = xcalloc((size_t)s->nstates, sizeof *guess);
@@ -238,6 +249,7 @@ static void run_estimators(struct result *r, const struct sampling *s)
     run_bar(r, s, guess);
     run_mbar(r, s, guess);
     run_ti(r, s);
+    bar_alone(r);
     disagreement(r, ESTIMATOR_BAR, "BAR", "some windows may lack overlap or equilibration");
     disagreement(r, ESTIMATOR_TI, "TI", "the windows are too far apart for a trapezoid");
     free(guess);

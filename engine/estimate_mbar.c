@@ -17,8 +17,10 @@
 
 #include "engine/base/buf.h"
 
-#define MAX_SWEEPS 5000
+#define MAX_SWEEPS 2000
 #define TOLERANCE 1e-10 /* kT, of the Newton step that ends the search */
+#define ROUNDING 1e-12  /* a residual below has no meaning: what it leaves open is far below the statistical error */
+#define PATIENCE 50     /* steps, besides ten per state, in which a bad start must have come near enough for Newton */
 
 /* The sampled states alone: what the equations are solved for. */
 struct problem {
@@ -166,12 +168,17 @@ static double largest(const double *x, int n)
 static int search(const struct problem *p, struct search *q, struct err *e)
 {
     size_t bytes = (size_t)p->n * sizeof *q->f;
+    int singular = 0; /* times in a row */
     while (q->sweeps < MAX_SWEEPS) {
         sweep(p, q->f, q->sum, q->square);
         q->sweeps++;
         double now = residual(p, q->sum), least = INFINITY;
         bool regular = newton(p, q->sum, q->square, q->step);
-        bool last = regular && largest(q->step, p->n) < TOLERANCE;
+        bool last = regular && (largest(q->step, p->n) < TOLERANCE || now < ROUNDING);
+        singular = regular ? 0 : singular + 1;
+        if (singular && (now < ROUNDING || singular > PATIENCE + 10 * p->n))
+            return err_set(e, ERR_ESTIMATE,
+                           "MBAR: the samples do not connect all windows (no overlap between some of them)");
         if (regular)
             try_step(p, q, &least);
         if (last) {
@@ -181,9 +188,6 @@ static int search(const struct problem *p, struct search *q, struct err *e)
         }
         if (!(least < 0.5 * now)) {
             self_consistent(p, q->sum, q->step);
-            if (!regular && largest(q->step, p->n) < 1e-12)
-                return err_set(e, ERR_ESTIMATE,
-                               "MBAR: the samples do not connect all windows (no overlap between some of them)");
             try_step(p, q, &least);
         }
         if (!isfinite(least))

@@ -253,6 +253,15 @@ static void test_failed_windows(void **state)
     drop(&x);
 }
 
+static int count_warnings(json_t *r, const char *part)
+{
+    int n = 0;
+    size_t i;
+    json_t *w;
+    json_array_foreach(at(r, "warnings"), i, w) n += strstr(json_string_value(w), part) != NULL;
+    return n;
+}
+
 /* MBAR cannot connect the windows: BAR's and TI's values are there, with the reason. */
 static void test_fallback(void **state)
 {
@@ -274,6 +283,7 @@ static void test_fallback(void **state)
     assert_string_equal(words(r, "estimators>2>status"), "ok");
     assert_true(json_is_null(at(r, "overlap")));
     assert_int_equal(json_array_size(at(r, "convergence")), 0);
+    assert_int_equal(count_warnings(r, "windows 1 and 2 hardly overlap"), 1);
     json_decref(r);
     drop(&x);
 }
@@ -325,15 +335,6 @@ static void test_foreign_files(void **state)
     refused(&x, "lambda_02/dhdl.xvg: its lambda components are not those of the ensemble");
     buf_free(&b);
     drop(&x);
-}
-
-static int count_warnings(json_t *r, const char *part)
-{
-    int n = 0;
-    size_t i;
-    json_t *w;
-    json_array_foreach(at(r, "warnings"), i, w) n += strstr(json_string_value(w), part) != NULL;
-    return n;
 }
 
 static void test_warnings(void **state)
