@@ -64,9 +64,10 @@ json_t *client_get(const struct client *c, const char *path, struct err *e);
 /* One JSON value on stdout, in one line. */
 void client_print(const json_t *value);
 
-/* Follows an ensemble until it ends, showing progress on stderr; with c->json events go to stdout where `events`.
- * EXIT_OK, EXIT_ENSEMBLE_FAILED, EXIT_TIMEOUT or an error's code. */
-int watch_ensemble(const struct client *c, const char *id, bool events);
+/* Follows an ensemble until it ends, showing progress on stderr. On stdout: nothing, its last state, or the events as JSON
+ * lines in place of the progress. EXIT_OK, EXIT_ENSEMBLE_FAILED, EXIT_TIMEOUT or an error's code. */
+enum watch_output { WATCH_NOTHING, WATCH_STATE, WATCH_EVENTS };
+int watch_ensemble(const struct client *c, const char *id, enum watch_output output);
 /* Gets results.json as a new reference, or NULL; *text (may be NULL) is its bytes. */
 json_t *results_get(const struct client *c, const char *id, struct buf *text, struct err *e);
 /* The tables of a results.json. */

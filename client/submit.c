@@ -241,7 +241,7 @@ int submit_main(struct client *c, int argc, char **argv)
         fflush(stdout);
     }
     if (c->wait || c->output)
-        rc = finish(c, id, ensemble, watch_ensemble(c, id, false));
+        rc = finish(c, id, ensemble, watch_ensemble(c, id, WATCH_NOTHING));
     if (c->json)
         client_print(ensemble);
     json_decref(ensemble);

@@ -171,9 +171,9 @@ static int wait_for_service(const struct watch *w, double *lost)
     return 0;
 }
 
-int watch_ensemble(const struct client *c, const char *id, bool events)
+int watch_ensemble(const struct client *c, const char *id, enum watch_output output)
 {
-    struct watch w = {.c = c, .events = events, .terminal = show_is_terminal(stderr) && !c->json};
+    struct watch w = {.c = c, .events = output == WATCH_EVENTS, .terminal = show_is_terminal(stderr) && !c->json};
     struct err e = {0};
     double deadline = c->timeout > 0 ? now() + c->timeout : 0, lost = 0;
     int rc = EXIT_OK, end = look(&w, id, &e);
@@ -196,13 +196,12 @@ int watch_ensemble(const struct client *c, const char *id, bool events)
         fprintf(stderr, "shoal: not ended after %.15g s\n", c->timeout);
     else
         rc = strcmp(w.state, "done") ? EXIT_ENSEMBLE_FAILED : EXIT_OK;
+    if (output == WATCH_STATE && rc != EXIT_TIMEOUT)
+        puts(w.state);
     return rc;
 }
 
 int watch_main(struct client *c, int argc, char **argv)
 {
-    int rc = watch_ensemble(c, argv[0], c->json);
-    if (!c->json && (rc == EXIT_OK || rc == EXIT_ENSEMBLE_FAILED))
-        puts(rc == EXIT_OK ? "done" : "not done");
-    return rc;
+    return watch_ensemble(c, argv[0], c->json ? WATCH_EVENTS : WATCH_STATE);
 }

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds schemas/ensemble.schema.json to what the interpreter in daemon/spec_schema.c knows, and to being documented: every
+key has a description, and every key that holds a value an example.
+
+Usage: check_schema.py SCHEMA.json
+"""
+import json
+import sys
+
+KNOWN = {
+    "$schema", "$comment", "title", "description", "default", "examples", "type", "properties", "required",
+    "additionalProperties", "minProperties", "maxProperties", "oneOf", "items", "minItems", "maxItems", "enum", "pattern",
+    "minLength", "maxLength", "minimum", "maximum", "x-unit", "x-steps", "x-none", "x-minimum", "x-exclusive-minimum",
+    "x-maximum", "x-boolean", "x-unsupported",
+}
+UNITS = {"nm", "ps", "K", "bar", "1/ps", "kJ/mol/nm"}
+
+
+def problems(schema, where, item=False):
+    found = [f"unknown keyword {key}" for key in schema if key not in KNOWN]
+    kind = schema.get("type")
+    value = kind not in ("object",) and "x-unsupported" not in schema
+    if not item:
+        found += [] if schema.get("description", "").endswith(".") or "x-unsupported" in schema else ["no description"]
+        found += [] if not value or schema.get("examples") else ["no example"]
+    if "x-unsupported" in schema:
+        return [f"{where}: {f}" for f in found]
+    if kind == "object":
+        if schema.get("additionalProperties") is not False:
+            found.append("takes any key")
+        found += [f"required {r} is no property" for r in schema.get("required", []) if r not in schema["properties"]]
+    elif kind == "array":
+        if "maxItems" not in schema:
+            found.append("no maxItems")
+    elif "x-unit" in schema:
+        if schema["x-unit"] not in UNITS or kind != "string":
+            found.append("bad quantity")
+        if "x-maximum" not in schema or ("x-minimum" in schema) == ("x-exclusive-minimum" in schema):
+            found.append("no range")
+    elif kind in ("number", "integer"):
+        if "minimum" not in schema or "maximum" not in schema:
+            found.append("no range")
+        found += ["default of another type" for d in [schema.get("default", 0)] if not isinstance(d, (int, float))]
+    elif kind == "string":
+        if "maxLength" not in schema:
+            found.append("no maxLength")
+    elif "enum" not in schema:
+        found.append("neither type nor enum")
+    if "enum" in schema and "default" in schema and schema["default"] not in schema["enum"]:
+        found.append("default is not a choice")
+    for one in schema.get("oneOf", []):
+        if list(one) != ["required"] or len(one["required"]) != 1:
+            found.append("oneOf of another shape")
+    found = [f"{where}: {f}" for f in found]
+    for key, below in schema.get("properties", {}).items():
+        found += problems(below, f"{where}.{key}")
+    if kind == "array":
+        found += problems(schema["items"], f"{where}[]", item=True)
+    return found
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as f:
+        schema = json.load(f)
+    found = problems(schema, "ensemble")
+    planted = problems({"type": "number", "minimun": 1, "maximum": 2, "examples": [1], "description": "A."}, "planted")
+    if planted != ["planted: unknown keyword minimun", "planted: no range"]:
+        found.append(f"the check itself is broken: {planted}")
+    print("\n".join(found))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
