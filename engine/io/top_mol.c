@@ -142,7 +142,7 @@ static int no_default(struct top *t, enum top_kind kind, const struct top_term *
         strcat(names, i ? " " : "");
         strcat(names, t->types[m->atoms[term->atom[i]].type[0]].name);
     }
-    if (!t->bonded_types[kind].n && kind != KIND_PAIR)
+    if (!t->bonded_types[kind].n && kind != KIND_PAIR) /* so too the kinds that have no types at all */
         return top_fail(t, e, ERR_TOPOLOGY,
                         "read no parameters, expected %d for %s (no types of that function are defined)",
                         top_kinds[kind].nparams, top_kinds[kind].name);
@@ -221,24 +221,6 @@ static int pair_defaults(struct top *t, struct top_term *term, struct err *e)
     return 0;
 }
 
-/* Pairs with their own charges: fudgeQQ, both charges and LJ parameters; what the line leaves out is that of state A.
- */
-static int own_pair_defaults(struct top *t, int word, struct top_term *term, struct err *e)
-{
-    const struct top_molecule *m = current(t);
-    const struct top_atom *a = &m->atoms[term->atom[0]], *b = &m->atoms[term->atom[1]];
-    term->c[0][0] = t->fudge_qq;
-    term->c[0][1] = a->charge[0];
-    term->c[0][2] = b->charge[0];
-    int rc = t->nwords > word ? top_real(t, word, "fudgeQQ", &term->c[0][0], e) : 0;
-    if (rc)
-        return rc;
-    if (!top_pair_params(t, a->type[0], b->type[0], &term->c[0][3]))
-        return no_default(t, KIND_PAIR, term, e);
-    add_term(t, KIND_PAIR_OWN, term);
-    return 0;
-}
-
 /* SETTLE names the oxygen; its hydrogens are the next two atoms. */
 static int check_settle(struct top *t, struct top_term *term, struct err *e)
 {
@@ -276,8 +258,6 @@ int top_term(struct top *t, struct err *e)
     if (kind < 0)
         return top_fail(t, e, ERR_UNSUPPORTED, "function %ld is not computed", funct);
     int word = t->nwords > n ? n + 1 : n;
-    if (kind == KIND_PAIR_OWN && t->nwords - word < 2)
-        return own_pair_defaults(t, word, &term, e);
     if ((rc = top_params(t, word, (enum top_kind)kind, term.c, e)) < 0)
         return rc;
     if (rc == 0)

@@ -200,19 +200,36 @@ static void put(const struct top *top, struct system *s, enum top_kind kind, con
     }
 }
 
-/* Angles and dihedrals whose parameters are all zero (ParmEd writes many) have no energy and are left out, as grompp
- * leaves them out. */
+/* Angles and dihedrals without a force constant (tools write many) have no energy in any state and are left out. */
 static bool vanishes(enum top_kind kind, const struct top_term *t)
 {
-    static const struct top_term zero;
-    const char *section = top_kinds[kind].section;
-    if (strcmp(section, "angles") && strcmp(section, "dihedrals"))
+    bool zero[TOP_PARAMS];
+    for (int i = 0; i < TOP_PARAMS; i++)
+        zero[i] = t->c[0][i] == 0 && t->c[1][i] == 0;
+    switch (kind) {
+    case KIND_ANGLE:
+    case KIND_DIHEDRAL:
+    case KIND_PERIODIC_IMPROPER:
+    case KIND_IMPROPER:
+        return zero[1];
+    case KIND_UREY_BRADLEY:
+        return zero[1] && zero[3];
+    case KIND_RB:
+    case KIND_FOURIER:
+        return zero[0] && zero[1] && zero[2] && zero[3] && zero[4] && zero[5];
+    case KIND_BOND:
+    case KIND_CONNECTION:
+    case KIND_PAIR:
+    case KIND_PAIR_OWN:
+    case KIND_PAIR_NB:
+    case KIND_CONSTRAINT:
+    case KIND_CONSTRAINT_NO_BOND:
+    case KIND_SETTLE:
+    case KIND_POSITION_RESTRAINT:
+    case KIND_COUNT:
         return false;
-    for (int k = 0; k < 2; k++)
-        for (int i = 0; i < TOP_PARAMS; i++)
-            if (t->c[k][i] != zero.c[k][i])
-                return false;
-    return true;
+    }
+    return false;
 }
 
 static void drop_vanishing(struct top_molecule *m)
