@@ -96,8 +96,10 @@ static void fill(struct step *st)
 
 static void leave_slot(struct step *st, struct replica *r)
 {
-    if (r->worker < 0)
+    if (r->worker < 0 || r->worker == WORKER_GONE) {
+        r->worker = -1;
         return;
+    }
     struct sched_worker *w = &st->s->workers[r->worker];
     int i = 0;
     while (w->running[i] != r)
@@ -365,6 +367,7 @@ static void on_failed(struct step *st, struct replica *r, const struct sched_eve
 static void on_done(struct step *st, struct replica *r)
 {
     leave_slot(st, r);
+    note_failure(r, 0, NULL); /* of an earlier attempt */
     r->crashes = 0;
     r->step = r->saved_step = r->ensemble->steps;
     r->stage = r->ensemble->stages - 1;

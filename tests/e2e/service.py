@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A shoald with a state folder of its own, as tests use it: start, talk, kill, start again."""
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+
+
+class Connection(http.client.HTTPConnection):
+    def __init__(self, path, timeout=30):
+        super().__init__("shoal", timeout=timeout)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+class Gone(Exception):
+    """The service did not answer: it is not there, or it died in the middle."""
+
+
+class Service:
+    def __init__(self, shoald, worker, folder, device="cpu", log=None):
+        self.command = [shoald, "--state", os.path.join(folder, "state"), "--socket", os.path.join(folder, "api.sock"),
+                        "--device", device]
+        self.environment = dict(os.environ, SHOAL_WORKER=worker)
+        self.socket = os.path.join(folder, "api.sock")
+        self.log = log or os.path.join(folder, "log")
+        self.process = None
+        os.makedirs(folder, exist_ok=True)
+
+    def start(self, wait=True):
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(self.command, stdout=log, stderr=log, env=self.environment)
+        if wait:
+            self.wait_ready()
+
+    def wait_ready(self, seconds=60):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise AssertionError(f"shoald ended with {self.process.returncode}; see {self.log}")
+            try:
+                if self.call("GET", "/healthz/ready")[0] == 200:
+                    return
+            except Gone:
+                pass
+            time.sleep(0.02)
+        raise AssertionError(f"shoald is not ready after {seconds} s; see {self.log}")
+
+    def raw(self, method, path, body=None):
+        """(status, bytes). Gone when there is no whole answer."""
+        connection = Connection(self.socket)
+        try:
+            connection.request(method, path, None if body is None else json.dumps(body),
+                               {} if body is None else {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise Gone(str(error)) from error
+        finally:
+            connection.close()
+
+    def call(self, method, path, body=None):
+        """(status, value)."""
+        status, data = self.raw(method, path, body)
+        return status, json.loads(data)
+
+    def workers(self):
+        """Process ids of the living shoal-workers of this shoald."""
+        found = []
+        for entry in os.listdir("/proc"):
+            if not entry.isdigit():
+                continue
+            try:
+                with open(f"/proc/{entry}/stat", encoding="latin-1") as f:
+                    name, rest = f.read().rsplit(")", 1)
+            except OSError:
+                continue
+            fields = rest.split()
+            if int(fields[1]) == self.process.pid and fields[0] != "Z" and "shoal-worker" in name:
+                found.append(int(entry))
+        return found
+
+    def kill(self):
+        """kill -9, as a power cut would end it."""
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self, seconds=60):
+        """SIGTERM: drain. Returns the exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=seconds)
