@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Every bonded term: values worked out by hand, forces, dU/dlambda, virial and U at every window against differences of
+ * energies.
+ */
+#undef NDEBUG
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/base/units.h"
+#include "tests/lib/toy.h"
+
+#define DEGREES (M_PI / 180)
+
+enum { ATOMS = 5, WINDOWS = 5 };
+
+static double ladder[WINDOWS][LAMBDA_COUNT] = {
+    {0, 0, 0, 0}, {0, 0, 0.3, 0}, {0, 0, 0.30002, 0}, {0, 0, 0.6, 0}, {0, 0, 1, 0}};
+
+static struct settings perturbed_settings(void)
+{
+    struct settings set = toy_settings();
+    set.alchemy.kind = ALCHEMY_B_STATES;
+    set.alchemy.nwindows = WINDOWS;
+    set.alchemy.lambda = ladder;
+    return set;
+}
+
+static void place(struct system *s, double scale)
+{
+    static const double x[ATOMS][3] = {
+        {0.11, 0.02, 0.03}, {0.20, 0.13, 0.02}, {0.34, 0.11, 0.08}, {0.41, 0.23, 0.14}, {0.52, 0.20, 0.05}};
+    for (int i = 0; i < ATOMS; i++)
+        for (int d = 0; d < 3; d++)
+            s->x[i][d] = scale * x[i][d];
+}
+
+/* The terms under test, each on its own. */
+enum kind { BOND, ANGLE, UREY_BRADLEY, PROPER, PERIODIC_IMPROPER, RB, IMPROPER, RESTRAINT, PAIR14, KINDS };
+static const enum term term_of[KINDS] = {TERM_BOND,
+                                         TERM_ANGLE,
+                                         TERM_UREY_BRADLEY,
+                                         TERM_PROPER_DIHEDRAL,
+                                         TERM_IMPROPER_DIHEDRAL,
+                                         TERM_PROPER_DIHEDRAL,
+                                         TERM_IMPROPER_DIHEDRAL,
+                                         TERM_RESTRAINT,
+                                         TERM_LJ_14};
+
+static void add_term(struct system *s, enum kind kind)
+{
+    switch (kind) {
+    case BOND:
+        toy_add(s, bonds, nbonds, (struct bond){{0, 1}, {0.10, 0.14}, {2e5, 1e5}});
+        break;
+    case ANGLE:
+        toy_add(s, angles, nangles, (struct angle){{0, 1, 2}, {1.9, 2.2}, {400, 600}, {0}, {0}, false});
+        break;
+    case UREY_BRADLEY:
+        toy_add(s, angles, nangles, (struct angle){{0, 1, 2}, {1.9, 2.2}, {400, 600}, {0.2, 0.25}, {1e4, 3e4}, true});
+        break;
+    case PROPER:
+        toy_add(s, dihedrals, ndihedrals, (struct dihedral){{0, 1, 2, 3}, {0.3, M_PI}, {5, 9}, 3, false});
+        break;
+    case PERIODIC_IMPROPER:
+        toy_add(s, dihedrals, ndihedrals, (struct dihedral){{1, 2, 3, 4}, {M_PI, M_PI}, {5, 9}, 2, true});
+        break;
+    case RB:
+        toy_add(s, rb_dihedrals, nrb_dihedrals,
+                (struct rb_dihedral){{0, 1, 2, 3}, {{9, 12, -13, 3, -30, 31}, {1, 2, 3, 4, 5, 6}}});
+        break;
+    case IMPROPER:
+        toy_add(s, impropers, nimpropers, (struct improper){{0, 1, 2, 3}, {3.0, -3.0}, {100, 200}});
+        break;
+    case RESTRAINT:
+        toy_add(s, position_restraints, nposition_restraints,
+                (struct position_restraint){3, {0.4, 0.2, 0.1}, {{1000, 2000, 0}, {3000, 500, 100}}});
+        break;
+    case PAIR14:
+        toy_add(s, pairs14, npairs14, (struct pair14){{0, 3}, {{1e-3, 1e-6}, {1e-3, 1e-6}}, {0.1, 0.1}, 0.1, false});
+        break;
+    case KINDS:
+        break;
+    }
+}
+
+static struct system *molecule(enum kind kind)
+{
+    struct system *s = toy_system(ATOMS, 3);
+    place(s, 1);
+    for (int i = 0; i + 1 < ATOMS; i++)
+        toy_add(s, connections, nconnections, (struct connection){{i, i + 1}});
+    add_term(s, kind);
+    return s;
+}
+
+static double energy_at(const struct system *s, const struct settings *set, int window, double *delta_u)
+{
+    double own[WINDOWS];
+    struct toy t = toy_open(s, set, window);
+    struct sample a = toy_sample(t.sim, delta_u ? delta_u : own);
+    toy_close(&t);
+    return a.potential;
+}
+
+static double slope(struct system *s, const struct settings *set, int window, double *x, double h)
+{
+    double at = *x;
+    *x = at + h;
+    double up = energy_at(s, set, window, NULL);
+    *x = at - h;
+    double down = energy_at(s, set, window, NULL);
+    *x = at;
+    return (up - down) / (2 * h);
+}
+
+static void test_forces(void **state)
+{
+    struct settings set = perturbed_settings();
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct system *s = molecule(kind);
+        struct toy t = toy_open(s, &set, 1);
+        double f[ATOMS][3], du[WINDOWS];
+        struct err e = {0};
+        toy_sample(t.sim, du);
+        assert_int_equal(sim_forces(t.sim, f, &e), 0);
+        toy_close(&t);
+        for (int i = 0; i < ATOMS; i++)
+            for (int d = 0; d < 3; d++) {
+                double expected = -slope(s, &set, 1, &s->x[i][d], 2e-5);
+                if (!(fabs(f[i][d] - expected) < 2e-4 + 1e-6 * fabs(expected)))
+                    fail_msg("term %d atom %d axis %d: %.9g, expected %.9g", kind, i, d, f[i][d], expected);
+            }
+        toy_system_free(s);
+    }
+}
+
+/* dU/dlambda between windows 1 and 2, which lie 2e-5 apart; U at every window against a replica in that window. */
+static void test_lambda(void **state)
+{
+    struct settings set = perturbed_settings();
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct system *s = molecule(kind);
+        double du[WINDOWS], other[WINDOWS];
+        struct toy t = toy_open(s, &set, 1);
+        struct sample a = toy_sample(t.sim, du);
+        struct sim *next = toy_replica(&t, 2, 1);
+        struct sample b = toy_sample(next, other);
+        sim_free(next);
+        toy_close(&t);
+        double expected = (b.potential - a.potential) / 2e-5,
+               mean = 0.5 * (a.dvdl[LAMBDA_BONDED] + b.dvdl[LAMBDA_BONDED]);
+        if (!(fabs(mean - expected) < 5e-5 + 1e-7 * fabs(expected)))
+            fail_msg("term %d: dU/dlambda %.9g, expected %.9g", kind, mean, expected);
+        for (int w = 0; w < WINDOWS; w++)
+            assert_true(fabs(du[w] - (energy_at(s, &set, w, NULL) - a.potential)) < 1e-8);
+        assert_true((fabs(expected) > 1e-3) == (kind != PAIR14));
+        toy_system_free(s);
+    }
+}
+
+/* Scaling all positions by 1 + e changes U by -e sum x.f = 2 e tr Xi. */
+static void test_virial(void **state)
+{
+    struct settings set = perturbed_settings();
+    for (int kind = 0; kind < KINDS; kind++) {
+        if (kind == RESTRAINT)
+            continue; /* its virial counts the reference position, which does not scale */
+        struct system *s = molecule(kind);
+        double du[WINDOWS];
+        struct toy t = toy_open(s, &set, 1);
+        struct sample a = toy_sample(t.sim, du);
+        toy_close(&t);
+        place(s, 1 + 1e-5);
+        double up = energy_at(s, &set, 1, NULL);
+        place(s, 1 - 1e-5);
+        double down = energy_at(s, &set, 1, NULL);
+        double expected = (up - down) / 4e-5, trace = a.virial[0] + a.virial[4] + a.virial[8];
+        assert_true(fabs(trace - expected) < 1e-4 + 1e-6 * fabs(expected));
+        assert_true(a.energy[term_of[kind]] == a.potential || kind == PAIR14);
+        toy_system_free(s);
+    }
+}
+
+static double hand(struct system *s, const double (*x)[3], enum term term)
+{
+    struct settings set = toy_settings();
+    double du;
+    memcpy(s->x, x, (size_t)s->natoms * sizeof *x);
+    struct toy t = toy_open(s, &set, 0);
+    double u = toy_sample(t.sim, &du).energy[term];
+    toy_close(&t);
+    toy_system_free(s);
+    return u;
+}
+
+/* A dihedral of 60 degrees (IUPAC sign) and simple distances and angles. */
+static void test_by_hand(void **state)
+{
+    const double s3 = sqrt(3) / 2;
+    const double bent[4][3] = {{0.1, 0, 0}, {0, 0, 0}, {0, 0, 0.1}, {0.05, 0.1 * s3, 0.1}};
+    struct system *s = toy_system(4, 3);
+    toy_add(s, bonds, nbonds, (struct bond){{0, 1}, {0.09, 0.09}, {1000, 1000}});
+    assert_true(fabs(hand(s, bent, TERM_BOND) - 0.05) < 1e-9);
+    s = toy_system(4, 3);
+    toy_add(s, angles, nangles, (struct angle){{0, 1, 2}, {80 * DEGREES, 0}, {100, 0}, {0}, {0}, false});
+    assert_true(fabs(hand(s, bent, TERM_ANGLE) - 50 * pow(10 * DEGREES, 2)) < 1e-9);
+    s = toy_system(4, 3);
+    toy_add(s, angles, nangles, (struct angle){{0, 1, 2}, {M_PI / 2, 0}, {100, 0}, {0.1, 0}, {200, 0}, true});
+    assert_true(fabs(hand(s, bent, TERM_UREY_BRADLEY) - 100 * pow(0.1 * (sqrt(2) - 1), 2)) < 1e-9);
+    for (int sign = -1; sign <= 1; sign += 2) { /* phi0 tells +60 from -60 */
+        double phi = sign * 60 * DEGREES, x[4][3];
+        memcpy(x, bent, sizeof x);
+        x[3][1] *= sign;
+        s = toy_system(4, 3);
+        toy_add(s, dihedrals, ndihedrals, (struct dihedral){{0, 1, 2, 3}, {0.5, 0}, {7, 0}, 1, false});
+        double expected = 7 * (1 + cos(phi - 0.5));
+        assert_true(fabs(hand(s, x, TERM_PROPER_DIHEDRAL) - expected) < 1e-8);
+        s = toy_system(4, 3);
+        toy_add(s, impropers, nimpropers, (struct improper){{0, 1, 2, 3}, {phi + 2 * M_PI - 0.1, 0}, {10, 0}});
+        assert_true(fabs(hand(s, x, TERM_IMPROPER_DIHEDRAL) - 0.05) < 1e-8);
+    }
+    s = toy_system(4, 3);
+    toy_add(s, rb_dihedrals, nrb_dihedrals, (struct rb_dihedral){{0, 1, 2, 3}, {{1, 2, 4, 8, 16, 32}}});
+    assert_true(fabs(hand(s, bent, TERM_PROPER_DIHEDRAL) - (1 - 1 + 1 - 1 + 1 - 1)) < 1e-8); /* cos psi = -1/2 */
+    s = toy_system(4, 3);
+    toy_add(s, pairs14, npairs14, (struct pair14){{0, 1}, {{1e-4, 1e-9}}, {0.5, 0}, 0, true});
+    assert_true(fabs(hand(s, bent, TERM_LJ_14) - (1e3 - 1e2)) < 1e-8);
+    s = toy_system(4, 3);
+    toy_add(s, pairs14, npairs14, (struct pair14){{0, 1}, {{0, 0}}, {0.5, 0}, 0, true});
+    assert_true(fabs(hand(s, bent, TERM_COULOMB_14) - 5 * UNIT_COULOMB) < 1e-8);
+}
+
+/* Energies and forces do not depend on which images of the atoms are given, broken molecules included. */
+static void test_images(void **state)
+{
+    struct settings set = perturbed_settings();
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct system *s = molecule(kind);
+        double whole = energy_at(s, &set, 1, NULL);
+        for (int i = 0; i < ATOMS; i++)
+            for (int d = 0; d < 3; d++)
+                s->x[i][d] += s->box[d] * ((i * 7 + d * 5) % 5 - 2);
+        assert_true(fabs(energy_at(s, &set, 1, NULL) - whole) < 1e-8);
+        toy_system_free(s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_forces),  cmocka_unit_test(test_lambda), cmocka_unit_test(test_virial),
+        cmocka_unit_test(test_by_hand), cmocka_unit_test(test_images),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
