@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The Monte Carlo barostat on an ideal gas: N molecules at pressure P have p(V) ~ V^N exp(-P V / kT), a gamma distribution
+ * with mean (N + 1) kT/P and variance (N + 1) (kT/P)^2.
+ */
+#undef NDEBUG
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "engine/base/units.h"
+#include "engine/math/vec.h"
+#include "tests/lib/toy.h"
+
+enum { MOLECULES = 20, BLOCKS = 40, RECORDS = 100, MOVES = 10 }; /* moves a record, records a block */
+
+/* Dumb-bells with a constraint, unequal masses, some broken across the box. */
+static struct system *gas(double edge)
+{
+    struct system *s = toy_system(2 * MOLECULES, edge);
+    s->nmolecules = MOLECULES;
+    for (int m = 0; m < MOLECULES; m++) {
+        s->molecules[m] = (struct molecule){2 * m, 2, 0};
+        for (int k = 0; k < 2; k++)
+            for (int d = 0; d < 3; d++) {
+                double x = edge * ((m * (7 + 4 * d)) % MOLECULES + 0.05) / MOLECULES + (d == 0 ? 0.2 * k : 0);
+                s->x[2 * m + k][d] = fmod(x, edge);
+            }
+        s->atoms[2 * m + 1].mass[0] = s->atoms[2 * m + 1].mass[1] = 4;
+        s->atoms[2 * m].molecule = s->atoms[2 * m + 1].molecule = m;
+        toy_add(s, constraints, nconstraints, (struct constraint){{2 * m, 2 * m + 1}, {0.2, 0.2}, true});
+    }
+    return s;
+}
+
+static void test_ideal_gas(void **state)
+{
+    struct settings set = toy_settings();
+    double kt = UNIT_R * set.integrator.temperature, pressure = (MOLECULES + 1) * kt / 1000; /* mean V: 1000 nm^3 */
+    set.barostat = (struct barostat_settings){.on = true, .pressure = pressure * UNIT_BAR, .every = 1};
+    for (int d = 0; d < 3; d++)
+        set.nonbonded.pme_grid[d] = 8;
+    struct system *s = gas(8); /* starts at half the mean volume */
+    struct toy t = toy_open(s, &set, 0);
+    struct err e = {0};
+    double box[3], x[2 * MOLECULES][3], sum = 0, sum2 = 0, of_blocks = 0, worst = 0;
+    toy_run(t.sim, SIM_BAROSTAT, 1000);
+    for (int b = 0; b < BLOCKS; b++) {
+        double block = 0;
+        for (int i = 0; i < RECORDS; i++) {
+            toy_run(t.sim, SIM_BAROSTAT, MOVES);
+            assert_int_equal(sim_get(t.sim, x, NULL, box, &e), 0);
+            double v = box[0] * box[1] * box[2];
+            sum += v;
+            sum2 += v * v;
+            block += v / RECORDS;
+        }
+        of_blocks += block * block;
+    }
+    for (int m = 0; m < MOLECULES; m++) { /* moved, not deformed */
+        double r[3];
+        vec_sub(x[2 * m], x[2 * m + 1], r);
+        worst = fmax(worst, fabs(sqrt(vec_dot(r, r)) - 0.2));
+    }
+    assert_true(worst < 1e-13);
+    double n = BLOCKS * RECORDS, mean = sum / n, variance = sum2 / n - mean * mean, expected = 1e6 / (MOLECULES + 1);
+    double error2 = (of_blocks / BLOCKS - mean * mean) / (BLOCKS - 1), independent = variance / error2;
+    assert_true(independent > n / 20);
+    assert_true(fabs(mean - 1000) < 4 * sqrt(error2));
+    assert_true(fabs(variance / expected - 1) < 4 * sqrt(2.3 / independent)); /* of a gamma distribution's variance */
+    assert_int_equal(sim_step_number(t.sim), 0);
+    toy_close(&t);
+    toy_system_free(s);
+}
+
+/* The box does not become smaller than twice the cut-off, at whatever pressure. */
+static void test_smallest_box(void **state)
+{
+    struct settings set = toy_settings();
+    set.barostat = (struct barostat_settings){.on = true, .pressure = 1e6, .every = 1};
+    struct system *s = gas(2.2);
+    struct toy t = toy_open(s, &set, 0);
+    struct err e = {0};
+    double box[3];
+    toy_run(t.sim, SIM_BAROSTAT, 2000);
+    assert_int_equal(sim_get(t.sim, NULL, NULL, box, &e), 0);
+    assert_true(box[0] > 1.8 && box[0] < 1.9);
+    toy_close(&t);
+    toy_system_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ideal_gas),
+        cmocka_unit_test(test_smallest_box),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A replica's bits: the same eager or replayed, in one go or in pieces, interrupted and loaded into a fresh replica, with or
+ * without samples in between. Water that starts from a lattice, so that lists are rebuilt often.
+ */
+#undef NDEBUG
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/lib/toy.h"
+
+static struct system *water;
+
+struct final {
+    struct buf state;
+    double box[3];
+};
+
+static struct settings water_settings(enum integrator kind)
+{
+    struct settings set = toy_settings();
+    set.integrator.kind = kind;
+    set.integrator.timestep = 0.002;
+    set.integrator.com_every = 7;
+    set.barostat.on = true;
+    return set;
+}
+
+/* A blob of the state, then the next energies: they must agree too. */
+static void finish(struct sim *s, struct final *out)
+{
+    struct err e = {0};
+    double du;
+    assert_int_equal(sim_save(s, &out->state, &e), 0);
+    struct sample a = toy_sample(s, &du);
+    memcpy(out->box, a.box, sizeof out->box);
+    buf_add(&out->state, &a.potential, sizeof a.potential);
+    buf_add(&out->state, &a.kinetic, sizeof a.kinetic);
+    buf_add(&out->state, a.virial, sizeof a.virial);
+}
+
+/* `steps` timesteps in submits of `piece`, a volume move after every 10 steps if asked for. */
+static void march(struct sim *s, int from, int to, int piece, bool npt)
+{
+    for (int i = from; i < to; i += piece) {
+        toy_run(s, SIM_STEP, (uint32_t)piece);
+        if (npt && (i + piece) % 10 == 0)
+            toy_run(s, SIM_BAROSTAT, 1);
+    }
+}
+
+static struct toy start(const struct settings *set)
+{
+    struct toy t = toy_open(water, set, 0);
+    struct err e = {0};
+    sim_minimize_setup(t.sim, 100);
+    toy_run(t.sim, SIM_MINIMIZE, 10);
+    assert_int_equal(sim_thermalize(t.sim, &e), 0);
+    return t;
+}
+
+static void same(const struct final *a, const struct final *b)
+{
+    assert_int_equal(a->state.len, b->state.len);
+    assert_memory_equal(a->state.data, b->state.data, a->state.len);
+    assert_memory_equal(a->box, b->box, sizeof a->box);
+}
+
+static void check_restart(enum integrator kind, bool npt)
+{
+    struct settings set = water_settings(kind), eager = set;
+    struct final whole = {0}, pieces = {0}, resumed = {0}, sampled = {0};
+    struct toy t = start(&set);
+    march(t.sim, 0, 60, 10, npt);
+    finish(t.sim, &whole);
+    toy_close(&t);
+
+    eager.check_every = 1; /* a fresh tape each step */
+    t = start(&eager);
+    march(t.sim, 0, 60, 5, npt);
+    finish(t.sim, &pieces);
+    same(&whole, &pieces);
+    toy_close(&t);
+
+    struct err e = {0};
+    struct buf blob = {0};
+    t = start(&set);
+    march(t.sim, 0, 30, 2, npt);
+    assert_int_equal(sim_save(t.sim, &blob, &e), 0);
+    toy_close(&t);
+    t = toy_open(water, &set, 0);
+    assert_int_equal(sim_load(t.sim, blob.data, blob.len, &e), 0);
+    assert_int_equal(sim_step_number(t.sim), 30);
+    march(t.sim, 30, 60, 1, npt);
+    finish(t.sim, &resumed);
+    same(&whole, &resumed);
+    toy_close(&t);
+
+    /* the saved count of tapes differs by the samples, what follows from x and v does not */
+    double du;
+    t = start(&set);
+    for (int i = 0; i < 60; i += 10) {
+        march(t.sim, i, i + 10, 5, npt);
+        toy_sample(t.sim, &du);
+    }
+    finish(t.sim, &sampled);
+    assert_memory_equal(whole.state.data + whole.state.len - 11 * sizeof(double),
+                        sampled.state.data + sampled.state.len - 11 * sizeof(double), 11 * sizeof(double));
+    toy_close(&t);
+    buf_free(&blob);
+    buf_free(&whole.state);
+    buf_free(&pieces.state);
+    buf_free(&resumed.state);
+    buf_free(&sampled.state);
+}
+
+static void test_langevin(void **state)
+{
+    check_restart(INTEGRATOR_LANGEVIN_MIDDLE, false);
+}
+
+static void test_langevin_npt(void **state)
+{
+    check_restart(INTEGRATOR_LANGEVIN_MIDDLE, true);
+}
+
+static void test_verlet(void **state)
+{
+    check_restart(INTEGRATOR_VELOCITY_VERLET, false);
+}
+
+/* Minimization too can be interrupted. */
+static void test_minimize(void **state)
+{
+    struct settings set = water_settings(INTEGRATOR_LANGEVIN_MIDDLE);
+    struct final whole = {0}, resumed = {0};
+    struct buf blob = {0};
+    struct err e = {0};
+    struct toy t = toy_open(water, &set, 0);
+    sim_minimize_setup(t.sim, 1);
+    toy_run(t.sim, SIM_MINIMIZE, 30);
+    finish(t.sim, &whole);
+    toy_close(&t);
+    t = toy_open(water, &set, 0);
+    sim_minimize_setup(t.sim, 1);
+    toy_run(t.sim, SIM_MINIMIZE, 13);
+    assert_int_equal(sim_save(t.sim, &blob, &e), 0);
+    toy_close(&t);
+    t = toy_open(water, &set, 0);
+    assert_int_equal(sim_load(t.sim, blob.data, blob.len, &e), 0);
+    sim_minimize_setup(t.sim, 1);
+    toy_run(t.sim, SIM_MINIMIZE, 17);
+    finish(t.sim, &resumed);
+    same(&whole, &resumed);
+    toy_close(&t);
+    buf_free(&blob);
+    buf_free(&whole.state);
+    buf_free(&resumed.state);
+}
+
+/* Replicas on one device at the same time do not disturb each other, and differ by their random numbers. */
+static void test_neighbours(void **state)
+{
+    struct settings set = water_settings(INTEGRATOR_LANGEVIN_MIDDLE);
+    struct err e = {0};
+    struct toy t = toy_open(water, &set, 0);
+    struct sim *together[3];
+    struct final alone = {0}, among[3] = {0};
+    assert_int_equal(sim_thermalize(t.sim, &e), 0);
+    toy_run(t.sim, SIM_STEP, 20);
+    finish(t.sim, &alone);
+    for (int i = 0; i < 3; i++) {
+        together[i] = toy_replica(&t, 0, i == 2 ? 1 : 0);
+        assert_int_equal(sim_thermalize(together[i], &e), 0);
+    }
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(sim_submit(together[i], SIM_STEP, 20, &e), 0);
+    for (int i = 0; i < 3; i++) {
+        finish(together[i], &among[i]);
+        sim_free(together[i]);
+    }
+    same(&alone, &among[0]);
+    same(&alone, &among[1]);
+    assert_memory_not_equal(alone.state.data, among[2].state.data, alone.state.len);
+    toy_close(&t);
+    buf_free(&alone.state);
+    for (int i = 0; i < 3; i++)
+        buf_free(&among[i].state);
+}
+
+static void test_bad_blobs(void **state)
+{
+    struct settings set = water_settings(INTEGRATOR_LANGEVIN_MIDDLE);
+    struct toy t = toy_open(water, &set, 0);
+    struct err e = {0};
+    struct buf b = {0};
+    assert_int_equal(sim_save(t.sim, &b, &e), 0);
+    assert_int_equal(sim_load(t.sim, b.data, b.len, &e), 0);
+    for (size_t i = 0; i < b.len; i += 1 + b.len / 50) {
+        b.data[i] ^= 1;
+        assert_int_equal(sim_load(t.sim, b.data, b.len, &e), -ERR_CHECKPOINT);
+        b.data[i] ^= 1;
+    }
+    assert_int_equal(sim_load(t.sim, b.data, b.len - 1, &e), -ERR_CHECKPOINT);
+    assert_int_equal(sim_load(t.sim, b.data, 20, &e), -ERR_CHECKPOINT);
+    assert_string_equal(e.msg, "not the state of a replica (20 bytes)");
+    struct system *other = toy_system(2, 4);
+    struct toy u = toy_open(other, &set, 0);
+    assert_int_equal(sim_load(u.sim, b.data, b.len, &e), -ERR_CHECKPOINT);
+    assert_string_equal(e.msg, "state of 648 atoms, the system has 2");
+    toy_close(&u);
+    toy_system_free(other);
+    toy_close(&t);
+    buf_free(&b);
+}
+
+static int set_up(void **state)
+{
+    water = toy_water(6);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    toy_system_free(water);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_langevin), cmocka_unit_test(test_langevin_npt), cmocka_unit_test(test_verlet),
+        cmocka_unit_test(test_minimize), cmocka_unit_test(test_neighbours),   cmocka_unit_test(test_bad_blobs),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
