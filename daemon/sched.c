@@ -87,10 +87,12 @@ static void fill(struct step *st)
     uint64_t full = 0;
     for (int w; (w = pack_worker(st->s, full)) >= 0;) {
         struct replica *r = pack_next(st->s, w, st->now);
-        if (r)
+        if (r) {
             start(st, w, r);
-        else
+            full = 0; /* whose turn it is has changed, on the other workers too */
+        } else {
             full |= UINT64_C(1) << w;
+        }
     }
 }
 

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The scheduler under single events and under random ones. The random test plays a world (workers that do what they are told
+ * or crash, owners who change their minds) and holds the scheduler's promises after every event; then it lets everything
+ * run to its end.
+ */
+#undef NDEBUG
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/sched.h"
+#include "engine/base/buf.h"
+
+#define STEPS 100
+
+static struct err err;
+
+static int step(struct sched *s, struct sched_event ev, struct decisions *out)
+{
+    out->n = 0;
+    err = (struct err){0};
+    return sched_step(s, &ev, out, &err);
+}
+
+static struct ensemble *make(uint32_t owner, int windows, int retries)
+{
+    static int64_t next_replica = 1, next_number = 1;
+    struct ensemble *e = ensemble_new(windows, next_replica);
+    next_replica += windows;
+    e->number = next_number++;
+    snprintf(e->id, sizeof e->id, "e%lld", (long long)e->number);
+    e->owner = owner;
+    e->retries = retries;
+    e->steps = STEPS;
+    e->stages = 1;
+    return e;
+}
+
+static int count(const struct decisions *d, enum decision_kind kind)
+{
+    int n = 0;
+    for (int i = 0; i < d->n; i++)
+        n += d->item[i].kind == kind;
+    return n;
+}
+
+static void up(struct sched *s, int worker, int slots, const char *model, struct decisions *d)
+{
+    struct sched_event ev = {
+        .kind = SCHED_WORKER_UP, .worker = worker, .slots = slots, .device = "cpu", .model = model};
+    assert_int_equal(step(s, ev, d), 0);
+}
+
+static void add(struct sched *s, struct ensemble *e, struct decisions *d)
+{
+    assert_int_equal(step(s, (struct sched_event){.kind = SCHED_ADD, .ensemble = e}, d), 0);
+    assert_int_equal(step(s, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true}, d), 0);
+}
+
+static int about(struct sched *s, enum sched_kind kind, const struct replica *r, struct decisions *d)
+{
+    struct sched_event ev = {.kind = kind,
+                             .worker = r->worker,
+                             .replica = r->number,
+                             .code = ERR_NONFINITE,
+                             .message = "it blew up",
+                             .step = r->step};
+    return step(s, ev, d);
+}
+
+static int wish(struct sched *s, enum sched_kind kind, struct ensemble *e, struct decisions *d)
+{
+    return step(s, (struct sched_event){.kind = kind, .ensemble = e}, d);
+}
+
+static void nothing_starts_before_its_folder_is_ready(void **state)
+{
+    struct sched s;
+    struct decisions d = {0};
+    struct ensemble *e = make(1, 3, 0);
+    sched_init(&s, 1);
+    up(&s, 0, 2, "m", &d);
+    step(&s, (struct sched_event){.kind = SCHED_ADD, .ensemble = e}, &d);
+    assert_int_equal(count(&d, DECIDE_PREPARE), 1);
+    assert_int_equal(count(&d, DECIDE_START), 0);
+    step(&s, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .message = "disk full", .now = 5}, &d);
+    assert_int_equal(count(&d, DECIDE_START), 0);
+    assert_string_equal(e->reason, "disk full");
+    int64_t again = sched_wake(&s, 5);
+    assert_true(again > 5 && again < INT64_MAX);
+    step(&s, (struct sched_event){.kind = SCHED_TICK, .now = again}, &d);
+    assert_int_equal(count(&d, DECIDE_PREPARE), 1);
+    step(&s, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true, .now = again}, &d);
+    assert_int_equal(count(&d, DECIDE_START), 2);
+    assert_null(e->reason);
+    sched_close(&s);
+    free(d.item);
+}
+
+static void a_freed_slot_is_filled_in_the_same_step(void **state)
+{
+    struct sched s;
+    struct decisions d = {0};
+    struct ensemble *e = make(1, 3, 0);
+    sched_init(&s, 1);
+    up(&s, 0, 2, "m", &d);
+    add(&s, e, &d);
+    about(&s, SCHED_DONE, &e->replicas[0], &d);
+    assert_int_equal(count(&d, DECIDE_START), 1);
+    assert_int_equal(e->replicas[2].sm.state, REPLICA_RUNNING);
+    sched_close(&s);
+    free(d.item);
+}
+
+static void slots_are_shared_between_owners_then_ensembles(void **state)
+{
+    struct sched s;
+    struct decisions d = {0};
+    struct ensemble *a1 = make(1, 10, 0), *a2 = make(1, 10, 0), *b = make(2, 10, 0);
+    sched_init(&s, 1);
+    add(&s, a1, &d);
+    add(&s, a2, &d);
+    add(&s, b, &d);
+    up(&s, 0, 8, "m", &d);
+    assert_int_equal(ensemble_count(a1, REPLICA_RUNNING), 2);
+    assert_int_equal(ensemble_count(a2, REPLICA_RUNNING), 2);
+    assert_int_equal(ensemble_count(b, REPLICA_RUNNING), 4);
+    sched_close(&s);
+    free(d.item);
+}
+
+static void a_late_owner_gets_slots_at_the_next_checkpoints(void **state)
+{
+    struct sched s;
+    struct decisions d = {0};
+    struct ensemble *a = make(1, 4, 0), *b = make(2, 4, 0);
+    sched_init(&s, 1);
+    up(&s, 0, 4, "m", &d);
+    add(&s, a, &d);
+    add(&s, b, &d);
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < 4; i++) {
+            if (a->replicas[i].sm.state != REPLICA_RUNNING)
+                continue;
+            about(&s, SCHED_SEGMENT, &a->replicas[i], &d);
+            if (a->replicas[i].sm.state == REPLICA_STOPPING)
+                about(&s, SCHED_STOPPED, &a->replicas[i], &d);
+        }
+    assert_int_equal(ensemble_count(a, REPLICA_RUNNING), 2);
+    assert_int_equal(ensemble_count(b, REPLICA_RUNNING), 2);
+    sched_close(&s);
+    free(d.item);
+}
+
+static void a_failing_replica_is_tried_again_then_left_behind(void **state)
+{
+    struct sched s;
+    struct decisions d = {0};
+    struct ensemble *e = make(1, 2, 1);
+    sched_init(&s, 1);
+    up(&s, 0, 2, "m", &d);
+    add(&s, e, &d);
+    about(&s, SCHED_FAILED, &e->replicas[0], &d);
+    assert_int_equal(e->replicas[0].sm.state, REPLICA_QUEUED);
+    int64_t when = sched_wake(&s, 0);
+    assert_true(when > 0 && when < INT64_MAX);
+    step(&s, (struct sched_event){.kind = SCHED_TICK, .now = when}, &d);
+    assert_int_equal(e->replicas[0].sm.state, REPLICA_RUNNING);
+    about(&s, SCHED_FAILED, &e->replicas[0], &d);
+    assert_int_equal(e->replicas[0].sm.state, REPLICA_FAILED);
+    assert_int_equal(e->sm.state, ENSEMBLE_RUNNING);
+    about(&s, SCHED_DONE, &e->replicas[1], &d);
+    assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
+    assert_int_equal(count(&d, DECIDE_ESTIMATE), 1);
+    step(&s, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true}, &d);
+    assert_int_equal(e->sm.state, ENSEMBLE_FAILED);
+    assert_string_equal(e->reason, "1 of 2 windows failed; window 0: it blew up");
+    /* The owner asks for another try: the failed window alone runs again, and all is well. */
+    assert_int_equal(wish(&s, SCHED_RETRY, e, &d), 0);
+    step(&s, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true}, &d);
+    assert_int_equal(count(&d, DECIDE_START), 1);
+    about(&s, SCHED_DONE, &e->replicas[0], &d);
+    step(&s, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true}, &d);
+    assert_int_equal(e->sm.state, ENSEMBLE_DONE);
+    assert_null(e->reason);
+    sched_close(&s);
+    free(d.item);
+}
+
+static void bad_input_is_not_tried_again(void **state)
+{
+    struct sched s;
+    struct decisions d = {0};
+    struct ensemble *e = make(1, 1, 5);
+    sched_init(&s, 1);
+    up(&s, 0, 1, "m", &d);
+    add(&s, e, &d);
+    struct sched_event ev = {
+        .kind = SCHED_FAILED, .replica = e->replicas[0].number, .code = ERR_TOPOLOGY, .message = "no such type"};
+    step(&s, ev, &d);
+    assert_int_equal(e->replicas[0].sm.state, REPLICA_FAILED);
+    sched_close(&s);
+    free(d.item);
+}
+
+static void crash(struct sched *s, int worker, int slots, struct decisions *d)
+{
+    step(s, (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = worker, .message = "signal 11"}, d);
+    up(s, worker, slots, "m", d);
+}
+
+/* Window 1 kills its worker whenever it runs. The others finish, it alone fails. */
+static void the_replica_that_kills_workers_is_found(void **state)
+{
+    struct sched s;
+    struct decisions d = {0};
+    struct ensemble *e = make(1, 4, 1);
+    sched_init(&s, 1);
+    add(&s, e, &d);
+    up(&s, 0, 4, "m", &d);
+    int crashes = 0;
+    while (!ensemble_ended(e) && e->sm.state != ENSEMBLE_FINISHING) {
+        assert_true(++crashes < 20);
+        if (e->replicas[1].sm.state == REPLICA_RUNNING) {
+            crash(&s, 0, 4, &d);
+            continue;
+        }
+        for (int i = 0; i < 4; i++)
+            if (e->replicas[i].sm.state == REPLICA_RUNNING) {
+                about(&s, SCHED_SEGMENT, &e->replicas[i], &d);
+                about(&s, e->replicas[i].sm.state == REPLICA_STOPPING ? SCHED_STOPPED : SCHED_DONE, &e->replicas[i],
+                      &d);
+                break;
+            }
+    }
+    assert_int_equal(ensemble_count(e, REPLICA_DONE), 3);
+    assert_int_equal(e->replicas[1].sm.state, REPLICA_FAILED);
+    assert_string_equal(e->replicas[1].reason, "signal 11");
+    sched_close(&s);
+    free(d.item);
+}
+
+static void a_replica_goes_on_where_its_model_is(void **state)
+{
+    struct sched s;
+    struct decisions d = {0};
+    struct ensemble *e = make(1, 1, 0);
+    sched_init(&s, 2);
+    up(&s, 0, 1, "H100", &d);
+    up(&s, 1, 1, "H200", &d);
+    add(&s, e, &d);
+    assert_int_equal(e->replicas[0].worker, 0);
+    step(&s, (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = 0, .message = "x"}, &d);
+    assert_int_equal(e->replicas[0].sm.state, REPLICA_QUEUED);
+    up(&s, 0, 1, "H100", &d);
+    assert_int_equal(e->replicas[0].worker, 0);
+    /* That model is gone from the machine: better elsewhere than never. */
+    step(&s, (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = 0, .message = "x"}, &d);
+    up(&s, 0, 1, "A100", &d);
+    assert_true(e->replicas[0].worker >= 0);
+    sched_close(&s);
+    free(d.item);
+}
+
+static void what_a_state_does_not_allow_is_refused(void **state)
+{
+    struct sched s;
+    struct decisions d = {0};
+    struct ensemble *e = make(1, 1, 0);
+    sched_init(&s, 1);
+    up(&s, 0, 1, "m", &d);
+    add(&s, e, &d);
+    assert_int_equal(wish(&s, SCHED_RETRY, e, &d), -ERR_CONFLICT);
+    assert_int_equal(wish(&s, SCHED_RESUME, e, &d), 0);
+    assert_int_equal(d.n, 0);
+    assert_int_equal(wish(&s, SCHED_PAUSE, e, &d), 0);
+    assert_int_equal(count(&d, DECIDE_STOP), 1);
+    assert_int_equal(wish(&s, SCHED_PAUSE, e, &d), 0);
+    assert_int_equal(d.n, 0);
+    about(&s, SCHED_STOPPED, &e->replicas[0], &d);
+    assert_int_equal(e->replicas[0].sm.state, REPLICA_PAUSED);
+    assert_int_equal(wish(&s, SCHED_CANCEL, e, &d), 0);
+    assert_int_equal(wish(&s, SCHED_PAUSE, e, &d), -ERR_CONFLICT);
+    assert_int_equal(wish(&s, SCHED_RESUME, e, &d), -ERR_CONFLICT);
+    assert_int_equal(wish(&s, SCHED_RETRY, e, &d), 0);
+    assert_int_equal(e->sm.state, ENSEMBLE_QUEUED);
+    assert_int_equal(about(&s, SCHED_DONE, &(struct replica){.worker = 0, .number = 12345}, &d), -ERR_PROTOCOL);
+    sched_close(&s);
+    free(d.item);
+}
+
+/* ---- random worlds ---- */
+
+static uint64_t seed;
+
+static uint32_t draw(uint32_t n)
+{
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(seed >> 33) % n;
+}
+
+struct world {
+    struct sched s;
+    struct decisions d;
+    int64_t now;
+    int nensembles;
+    struct ensemble *ensembles[12];
+    bool prepare[12], estimate[12]; /* jobs under way */
+    bool killer[12][8];             /* this replica crashes its worker */
+};
+
+static int index_of(const struct world *w, const struct ensemble *e)
+{
+    int i = 0;
+    while (w->ensembles[i] != e)
+        i++;
+    return i;
+}
+
+static void check_promises(const struct world *w)
+{
+    for (int k = 0; k < w->s.nworkers; k++) {
+        const struct sched_worker *sw = &w->s.workers[k];
+        assert_true(sw->nrunning <= (sw->up ? sw->slots : 0));
+        for (int i = 0; i < sw->nrunning; i++) {
+            assert_int_equal(sw->running[i]->worker, k);
+            if (sw->running[i]->crashes >= SCHED_SUSPECT)
+                assert_int_equal(sw->nrunning, 1);
+        }
+        /* No slot is left free while something could have it. */
+        assert_null(pack_next(&w->s, k, w->now));
+    }
+    for (int i = 0; i < w->nensembles; i++) {
+        const struct ensemble *e = w->ensembles[i];
+        int ended = ensemble_count(e, REPLICA_DONE) + ensemble_count(e, REPLICA_FAILED);
+        if (e->sm.state == ENSEMBLE_DONE)
+            assert_int_equal(ensemble_count(e, REPLICA_DONE), e->nreplicas);
+        if (e->sm.state == ENSEMBLE_FINISHING || e->sm.state == ENSEMBLE_FAILED)
+            assert_int_equal(ended, e->nreplicas);
+        else if (!ensemble_ended(e))
+            assert_true(ended < e->nreplicas);
+        if (e->sm.state == ENSEMBLE_PAUSED || e->sm.state == ENSEMBLE_CANCELLED)
+            assert_int_equal(ensemble_count(e, REPLICA_RUNNING) + ensemble_count(e, REPLICA_QUEUED), 0);
+        for (int r = 0; r < e->nreplicas; r++)
+            assert_true(e->replicas[r].failures <= e->retries + 1);
+    }
+}
+
+static void world_step(struct world *w, struct sched_event ev)
+{
+    ev.now = w->now;
+    if (step(&w->s, ev, &w->d)) {
+        assert_int_equal(w->d.n, 0); /* refused: nothing happened */
+        return;
+    }
+    for (int i = 0; i < w->d.n; i++) {
+        const struct decision *d = &w->d.item[i];
+        if (d->kind == DECIDE_PREPARE)
+            w->prepare[index_of(w, d->ensemble)] = true;
+        if (d->kind == DECIDE_ESTIMATE)
+            w->estimate[index_of(w, d->ensemble)] = true;
+        if (d->kind == DECIDE_START || d->kind == DECIDE_STOP)
+            assert_true(w->s.workers[d->worker].up);
+    }
+    check_promises(w);
+}
+
+static void finish_job(struct world *w, int i, bool well)
+{
+    if (w->prepare[i]) {
+        w->prepare[i] = false;
+        world_step(
+            w, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = w->ensembles[i], .ok = well, .message = "x"});
+    } else if (w->estimate[i]) {
+        w->estimate[i] = false;
+        world_step(
+            w, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = w->ensembles[i], .ok = well, .message = "x"});
+    }
+}
+
+static void worker_acts(struct world *w, int k, bool calm)
+{
+    struct sched_worker *sw = &w->s.workers[k];
+    if (!sw->up) {
+        world_step(
+            w, (struct sched_event){.kind = SCHED_WORKER_UP, .worker = k, .slots = 1 + k, .device = "d", .model = "m"});
+        return;
+    }
+    for (int i = 0; i < sw->nrunning; i++) {
+        const struct replica *r = sw->running[i];
+        if (w->killer[index_of(w, r->ensemble)][r->window] && draw(3) == 0) {
+            world_step(w, (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = k, .message = "signal 11"});
+            return;
+        }
+    }
+    if (!sw->nrunning)
+        return;
+    const struct replica *r = sw->running[draw((uint32_t)sw->nrunning)];
+    struct sched_event ev = {.worker = k, .replica = r->number, .code = ERR_NONFINITE, .message = "x"};
+    ev.step = r->step < STEPS ? r->step + 10 : r->step;
+    if (r->sm.state == REPLICA_STOPPING)
+        ev.kind = SCHED_STOPPED;
+    else if (r->step >= STEPS)
+        ev.kind = SCHED_DONE;
+    else if (!calm && draw(12) == 0)
+        ev.kind = SCHED_FAILED;
+    else
+        ev.kind = draw(2) ? SCHED_SEGMENT : SCHED_PROGRESS;
+    if (ev.kind != SCHED_DONE && w->killer[index_of(w, r->ensemble)][r->window])
+        ev.step = r->step; /* never gets anywhere */
+    if (ev.kind == SCHED_SEGMENT && w->killer[index_of(w, r->ensemble)][r->window])
+        ev.kind = SCHED_PROGRESS;
+    world_step(w, ev);
+}
+
+static void something_happens(struct world *w)
+{
+    static const enum sched_kind wishes[] = {SCHED_PAUSE, SCHED_RESUME, SCHED_CANCEL,
+                                             SCHED_RETRY, SCHED_RESUME, SCHED_RETRY};
+    uint32_t what = draw(20);
+    w->now += draw(2000);
+    if (what == 0 && w->nensembles < 12) {
+        struct ensemble *e = make(draw(3), 1 + (int)draw(8), (int)draw(3));
+        for (int i = 0; i < e->nreplicas; i++)
+            w->killer[w->nensembles][i] = draw(15) == 0;
+        w->ensembles[w->nensembles++] = e;
+        world_step(w, (struct sched_event){.kind = SCHED_ADD, .ensemble = e});
+    } else if (what < 3 && w->nensembles) {
+        world_step(
+            w, (struct sched_event){.kind = wishes[draw(6)], .ensemble = w->ensembles[draw((uint32_t)w->nensembles)]});
+    } else if (what < 6 && w->nensembles) {
+        finish_job(w, (int)draw((uint32_t)w->nensembles), draw(4) != 0);
+    } else if (what == 6) {
+        world_step(w, (struct sched_event){.kind = SCHED_TICK});
+    } else if (what == 7 && w->s.workers[0].up && draw(10) == 0) {
+        world_step(w, (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = 0, .message = "killed"});
+    } else {
+        worker_acts(w, (int)draw((uint32_t)w->s.nworkers), false);
+    }
+}
+
+/* No more surprises: everything that nobody paused must come to its end. */
+static void settle(struct world *w)
+{
+    for (int round = 0; round < 40000; round++) {
+        bool all = true;
+        w->now += 500;
+        for (int i = 0; i < w->nensembles; i++) {
+            finish_job(w, i, true);
+            if (w->ensembles[i]->sm.state == ENSEMBLE_PAUSED)
+                world_step(w, (struct sched_event){.kind = SCHED_RESUME, .ensemble = w->ensembles[i]});
+            all = all && ensemble_ended(w->ensembles[i]);
+        }
+        if (all)
+            return;
+        world_step(w, (struct sched_event){.kind = SCHED_TICK});
+        worker_acts(w, (int)draw((uint32_t)w->s.nworkers), true);
+    }
+    fail_msg("seed led to a world that never settles");
+}
+
+static void promises_hold_in_random_worlds(void **state)
+{
+    for (int k = 0; k < 300; k++) {
+        struct world *w = xcalloc(1, sizeof *w);
+        seed = (uint64_t)k * UINT64_C(0x9e3779b97f4a7c15) + 1;
+        sched_init(&w->s, 1 + (int)draw(3));
+        for (int i = 0; i < 400; i++)
+            something_happens(w);
+        settle(w);
+        for (int i = 0; i < w->nensembles; i++)
+            for (int r = 0; r < w->ensembles[i]->nreplicas; r++)
+                if (w->killer[i][r])
+                    assert_int_not_equal(w->ensembles[i]->replicas[r].sm.state, REPLICA_DONE);
+        sched_close(&w->s);
+        free(w->d.item);
+        free(w);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_starts_before_its_folder_is_ready),
+        cmocka_unit_test(a_freed_slot_is_filled_in_the_same_step),
+        cmocka_unit_test(slots_are_shared_between_owners_then_ensembles),
+        cmocka_unit_test(a_late_owner_gets_slots_at_the_next_checkpoints),
+        cmocka_unit_test(a_failing_replica_is_tried_again_then_left_behind),
+        cmocka_unit_test(bad_input_is_not_tried_again),
+        cmocka_unit_test(the_replica_that_kills_workers_is_found),
+        cmocka_unit_test(a_replica_goes_on_where_its_model_is),
+        cmocka_unit_test(what_a_state_does_not_allow_is_refused),
+        cmocka_unit_test(promises_hold_in_random_worlds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
