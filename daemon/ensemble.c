@@ -28,11 +28,12 @@ static const struct sm_state replica_table[] = {
     [REPLICA_CANCELLED] = {"cancelled", R(QUEUED)},
 };
 
-/* A replica has a worker exactly while it holds a slot. sched.c sets the worker before the move. */
+/* Only a replica that holds a slot has a worker. (One that was loaded from the database may still be called running after its
+ * worker is gone; the scheduler's first act is to put that right.) */
 static bool replica_holds(const void *owner, uint32_t state)
 {
     const struct replica *r = owner;
-    return (r->worker >= 0) == (state == REPLICA_RUNNING || state == REPLICA_STOPPING);
+    return r->worker < 0 || state == REPLICA_RUNNING || state == REPLICA_STOPPING;
 }
 
 const struct sm_kind ensemble_states = {"ensemble", ensemble_table, 7, NULL};

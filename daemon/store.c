@@ -82,11 +82,11 @@ static int backup(sqlite3 *from, const char *path, int64_t version, struct err *
     return rc;
 }
 
-static int migrate_one(sqlite3 *db, int to, struct err *e)
+static int migrate_one(sqlite3 *db, const char *migration, int to, struct err *e)
 {
     struct buf sql = {0};
-    buf_printf(&sql, "BEGIN IMMEDIATE;\n%s\n;PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
-               migrations[to - 1], APPLICATION_ID, to);
+    buf_printf(&sql, "BEGIN IMMEDIATE;\n%s\n;PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", migration,
+               APPLICATION_ID, to);
     int rc = sqlite3_exec(db, sql.data, NULL, NULL, NULL);
     buf_free(&sql);
     if (rc == SQLITE_OK)
@@ -98,24 +98,22 @@ static int migrate_one(sqlite3 *db, int to, struct err *e)
     return -ERR_DATABASE;
 }
 
-static int migrate(struct store *s, struct err *e)
+int store_migrate(sqlite3 *db, const char *path, const char *const *list, int n, struct err *e)
 {
-    int64_t version, application;
-    if (get_number(s->writer, "PRAGMA user_version", &version, e) ||
-        get_number(s->writer, "PRAGMA application_id", &application, e))
-        return -(int)e->code;
-    if (version > STORE_SCHEMA)
-        return err_set(e, ERR_DATABASE, "%s has schema %lld, this shoald knows %d: it was written by a newer one",
-                       s->path, (long long)version, STORE_SCHEMA);
-    int64_t tables;
-    if (get_number(s->writer, "SELECT count(*) FROM sqlite_schema", &tables, e))
+    int64_t version, application, tables;
+    if (get_number(db, "PRAGMA user_version", &version, e) ||
+        get_number(db, "PRAGMA application_id", &application, e) ||
+        get_number(db, "SELECT count(*) FROM sqlite_schema", &tables, e))
         return -(int)e->code;
     if (tables && application != APPLICATION_ID)
-        return err_set(e, ERR_DATABASE, "%s is not a database of shoald", s->path);
-    if (version > 0 && version < STORE_SCHEMA && backup(s->writer, s->path, version, e))
+        return err_set(e, ERR_DATABASE, "%s is not a database of shoald", path);
+    if (version > n)
+        return err_set(e, ERR_DATABASE, "%s has schema %lld, this shoald knows %d: it was written by a newer one", path,
+                       (long long)version, n);
+    if (version > 0 && version < n && backup(db, path, version, e))
         return -(int)e->code;
-    for (int to = (int)version + 1; to <= STORE_SCHEMA; to++)
-        if (migrate_one(s->writer, to, e))
+    for (int to = (int)version + 1; to <= n; to++)
+        if (migrate_one(db, list[to - 1], to, e))
             return -(int)e->code;
     return 0;
 }
@@ -160,7 +158,8 @@ static int open_files(struct store *s, const char *directory, struct err *e)
 {
     if (refuse_network(directory, e) ||
         connect_to(&s->writer, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e) ||
-        store_exec(s->writer, "PRAGMA journal_mode = WAL", e) || migrate(s, e) || check_after_crash(s, e) ||
+        store_exec(s->writer, "PRAGMA journal_mode = WAL", e) ||
+        store_migrate(s->writer, s->path, migrations, STORE_SCHEMA, e) || check_after_crash(s, e) ||
         store_mark(s, false, e) || prepare_statements(s, e) || connect_to(&s->reader, s->path, SQLITE_OPEN_READONLY, e))
         return err_prefix(e, "open database");
     return 0;

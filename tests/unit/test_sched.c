@@ -268,6 +268,33 @@ static void a_replica_goes_on_where_its_model_is(void **state)
     free(d.item);
 }
 
+/* As loaded from the database after a crash of the service. */
+static void what_was_interrupted_goes_on(void **state)
+{
+    struct sched s;
+    struct decisions d = {0};
+    struct ensemble *e = make(1, 3, 0), *p = make(1, 2, 0), *f = make(1, 1, 0);
+    sm_init(&e->sm, &ensemble_states, e, ENSEMBLE_RUNNING);
+    sm_init(&e->replicas[0].sm, &replica_states, &e->replicas[0], REPLICA_RUNNING);
+    sm_init(&e->replicas[1].sm, &replica_states, &e->replicas[1], REPLICA_STOPPING);
+    sm_init(&e->replicas[2].sm, &replica_states, &e->replicas[2], REPLICA_DONE);
+    sm_init(&p->sm, &ensemble_states, p, ENSEMBLE_PAUSED);
+    sm_init(&p->replicas[0].sm, &replica_states, &p->replicas[0], REPLICA_STOPPING);
+    sm_init(&p->replicas[1].sm, &replica_states, &p->replicas[1], REPLICA_PAUSED);
+    sm_init(&f->sm, &ensemble_states, f, ENSEMBLE_FINISHING);
+    sm_init(&f->replicas[0].sm, &replica_states, &f->replicas[0], REPLICA_DONE);
+    sched_init(&s, 1);
+    assert_int_equal(step(&s, (struct sched_event){.kind = SCHED_ADD, .ensemble = e}, &d), 0);
+    assert_int_equal(ensemble_count(e, REPLICA_QUEUED), 2);
+    assert_int_equal(count(&d, DECIDE_PREPARE), 1);
+    assert_int_equal(step(&s, (struct sched_event){.kind = SCHED_ADD, .ensemble = p}, &d), 0);
+    assert_int_equal(ensemble_count(p, REPLICA_PAUSED), 2);
+    assert_int_equal(step(&s, (struct sched_event){.kind = SCHED_ADD, .ensemble = f}, &d), 0);
+    assert_int_equal(count(&d, DECIDE_ESTIMATE), 1);
+    sched_close(&s);
+    free(d.item);
+}
+
 static void what_a_state_does_not_allow_is_refused(void **state)
 {
     struct sched s;
@@ -495,6 +522,7 @@ int main(void)
         cmocka_unit_test(bad_input_is_not_tried_again),
         cmocka_unit_test(the_replica_that_kills_workers_is_found),
         cmocka_unit_test(a_replica_goes_on_where_its_model_is),
+        cmocka_unit_test(what_was_interrupted_goes_on),
         cmocka_unit_test(what_a_state_does_not_allow_is_refused),
         cmocka_unit_test(promises_hold_in_random_worlds),
     };

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#undef NDEBUG
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "daemon/store_internal.h"
+
+static char folder[64];
+static struct err err;
+
+static void path_in(char out[128], const char *name)
+{
+    snprintf(out, 128, "%s/%s", folder, name);
+}
+
+static int setup(void **state)
+{
+    snprintf(folder, sizeof folder, "/tmp/test_store.XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    err = (struct err){0};
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+/* A database file with the given SQL in it. */
+static void make_database(const char *sql)
+{
+    char path[128];
+    sqlite3 *db;
+    path_in(path, "shoald.db");
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static struct ensemble *make_ensemble(int64_t number, const char *id, const char *key)
+{
+    struct ensemble *e = ensemble_new(2, 2 * number);
+    e->number = number;
+    snprintf(e->id, sizeof e->id, "%s", id);
+    e->owner = 1000;
+    ensemble_string(&e->key, key);
+    ensemble_string(&e->name, "water");
+    ensemble_string(&e->spec_name, "my.yaml");
+    memset(e->hash, 'a', 64);
+    e->atoms = 3;
+    e->stages = 2;
+    e->steps = 500;
+    e->retries = 1;
+    e->created = e->changed = 1700000000123;
+    return e;
+}
+
+static void put_ensemble(struct store *s, const struct ensemble *e)
+{
+    const double lambda[2][LAMBDA_COUNT] = {{0, 0, 0, 0}, {1, 0.5, 0, 0}};
+    const char *names[] = {"b.top", "a.gro"}, *texts[] = {"top", "gro \xff"};
+    struct submission sub = {"spec text", 2, names, texts, 2, lambda};
+    store_put_ensemble(s, e, &sub);
+}
+
+static void note(void *arg)
+{
+    *(int *)arg += 1;
+}
+
+/* A store with its loop and thread. */
+struct running {
+    uv_loop_t loop;
+    struct store *store;
+};
+
+static void run_store(struct running *r)
+{
+    assert_int_equal(uv_loop_init(&r->loop), 0);
+    assert_int_equal(store_open(&r->store, folder, &err), 0);
+    assert_int_equal(store_start(r->store, &r->loop, &err), 0);
+}
+
+static void commit(struct running *r)
+{
+    int done = 0;
+    store_after_commit(r->store, note, &done);
+    uv_async_t keep; /* the store's own handles do not keep a loop alive */
+    uv_async_init(&r->loop, &keep, NULL);
+    while (!done)
+        uv_run(&r->loop, UV_RUN_ONCE);
+    uv_close((uv_handle_t *)&keep, NULL);
+    uv_run(&r->loop, UV_RUN_NOWAIT);
+}
+
+static void end_store(struct running *r)
+{
+    store_close(r->store);
+    uv_run(&r->loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&r->loop), 0);
+}
+
+static struct ensemble *loaded[4];
+static int nloaded;
+
+static void take(void *arg, struct ensemble *e)
+{
+    loaded[nloaded++] = e;
+}
+
+static int take_file(void *arg, const char *name, const void *data, size_t len, struct err *e)
+{
+    buf_printf(arg, "%s:%d ", name, (int)len);
+    return 0;
+}
+
+static void what_is_put_comes_back(void **state)
+{
+    struct running r;
+    struct ensemble *e = make_ensemble(1, "abcd", "key");
+    run_store(&r);
+    put_ensemble(r.store, e);
+    struct replica *rep = &e->replicas[1];
+    sm_move(&e->sm, ENSEMBLE_RUNNING);
+    ensemble_string(&e->reason, "why");
+    rep->worker = 0;
+    sm_move(&rep->sm, REPLICA_RUNNING);
+    rep->failures = 1;
+    rep->crashes = 2;
+    rep->saved_step = 77;
+    rep->code = ERR_NONFINITE;
+    ensemble_string(&rep->model, "m");
+    store_save_ensemble(r.store, e);
+    store_save_replica(r.store, rep);
+    store_put_segment(r.store, rep, 1, 5);
+    store_put_segment(r.store, rep, 1, 6); /* the same again, after a crash */
+    store_put_sample_file(r.store, rep, "dhdl.xvg", 10);
+    store_put_sample_file(r.store, rep, "dhdl.xvg", 20);
+    struct event ev = {.seq = 9, .time = 5, .ensemble = e, .replica = rep, .kind = "replica", .state = REPLICA_RUNNING};
+    store_put_event(r.store, &ev);
+    commit(&r);
+    end_store(&r);
+
+    nloaded = 0;
+    run_store(&r);
+    assert_int_equal(store_load(r.store, take, NULL, &err), 0);
+    assert_int_equal(nloaded, 1);
+    struct ensemble *got = loaded[0];
+    assert_string_equal(got->id, "abcd");
+    assert_string_equal(got->key, "key");
+    assert_string_equal(got->reason, "why");
+    assert_string_equal(got->spec_name, "my.yaml");
+    assert_int_equal(got->owner, 1000);
+    assert_int_equal(got->steps, 500);
+    assert_int_equal(got->created, 1700000000123);
+    assert_int_equal(got->seq, 9);
+    assert_int_equal(got->sm.state, ENSEMBLE_RUNNING);
+    assert_int_equal(got->nreplicas, 2);
+    assert_int_equal(got->replicas[0].sm.state, REPLICA_QUEUED);
+    assert_int_equal(got->replicas[1].sm.state, REPLICA_RUNNING);
+    assert_int_equal(got->replicas[1].number, 3);
+    assert_int_equal(got->replicas[1].crashes, 2);
+    assert_int_equal(got->replicas[1].saved_step, 77);
+    assert_string_equal(got->replicas[1].model, "m");
+    assert_null(got->replicas[1].reason);
+    assert_int_equal(store_last_ensemble(r.store), 1);
+    assert_int_equal(store_last_replica(r.store), 3);
+    assert_int_equal(store_last_event(r.store), 9);
+
+    struct buf spec = {0}, files = {0};
+    assert_int_equal(store_read_inputs(r.store, 1, &spec, take_file, &files, &err), 0);
+    assert_string_equal(spec.data, "spec text");
+    assert_string_equal(files.data, "a.gro:5 b.top:3 ");
+    json_t *events;
+    assert_int_equal(store_read_events(r.store, 1, 0, 10, &events, &err), 0);
+    assert_int_equal(json_array_size(events), 1);
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(events, 0), "window")), 1);
+    json_decref(events);
+    assert_int_equal(store_read_events(r.store, 1, 9, 10, &events, &err), 0);
+    assert_int_equal(json_array_size(events), 0);
+    json_decref(events);
+    buf_free(&spec);
+    buf_free(&files);
+    end_store(&r);
+    ensemble_free(got);
+    ensemble_free(e);
+}
+
+static void refused(const char *sql, const char *why)
+{
+    struct store *s;
+    make_database(sql);
+    assert_int_equal(store_open(&s, folder, &err), -ERR_DATABASE);
+    if (!strstr(err.msg, why))
+        fail_msg("\"%s\" does not say \"%s\"", err.msg, why);
+}
+
+static void a_newer_schema_is_refused(void **state)
+{
+    refused("PRAGMA application_id = 1399353185; PRAGMA user_version = 9999; CREATE TABLE t (x)", "a newer one");
+}
+
+static void a_foreign_database_is_refused(void **state)
+{
+    refused("CREATE TABLE t (x)", "not a database of shoald");
+}
+
+static void constraints_are_on(void **state)
+{
+    struct store *s;
+    assert_int_equal(store_open(&s, folder, &err), 0);
+    static const char *const bad[] = {
+        "INSERT INTO window VALUES (77, 0, 0, 0, 0, 0)", /* no such ensemble */
+        "INSERT INTO service VALUES (2, 0)",             /* one row only */
+        "INSERT INTO event (seq, ensemble, time, kind) VALUES (1, 5, 0, 'x')",
+        "UPDATE service SET clean = 'no'", /* STRICT */
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(store_exec(s->writer, bad[i], &err), -ERR_DATABASE);
+    assert_int_equal(store_exec(s->writer, "UPDATE service SET clean = 0", &err), 0);
+    store_close(s);
+}
+
+static void the_same_key_of_one_owner_is_refused(void **state)
+{
+    struct ensemble *a = make_ensemble(1, "aaaa", "key"), *b = make_ensemble(2, "bbbb", "key");
+    /* A broken constraint is a bug: the service aborts rather than going on with a memory that the disk does not have. */
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct running r;
+        struct rlimit none = {0, 0};
+        setrlimit(RLIMIT_CORE, &none);
+        fclose(stderr);
+        run_store(&r);
+        put_ensemble(r.store, a);
+        put_ensemble(r.store, b);
+        commit(&r);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    /* Neither is there: one transaction. */
+    struct store *s;
+    nloaded = 0;
+    assert_int_equal(store_open(&s, folder, &err), 0);
+    assert_int_equal(store_load(s, take, NULL, &err), 0);
+    assert_int_equal(nloaded, 0);
+    store_close(s);
+    ensemble_free(a);
+    ensemble_free(b);
+}
+
+static int64_t number(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *q;
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    int64_t n = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    return n;
+}
+
+static void migrations_are_whole_and_leave_a_copy(void **state)
+{
+    static const char *const list[] = {"CREATE TABLE a (x); INSERT INTO a VALUES (1)",
+                                       "INSERT INTO a VALUES (2); CREATE TABLE b (x)",
+                                       "INSERT INTO a VALUES (3); CREATE TABLE a (y)"};
+    char path[128], copy[160];
+    sqlite3 *db;
+    path_in(path, "m.db");
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(store_migrate(db, path, list, 1, &err), 0);
+    snprintf(copy, sizeof copy, "%s.v1.bak", path);
+    assert_int_not_equal(access(copy, F_OK), 0); /* nothing was there to copy */
+    assert_int_equal(store_migrate(db, path, list, 2, &err), 0);
+    assert_int_equal(store_migrate(db, path, list, 2, &err), 0);
+    assert_int_equal(number(db, "SELECT count(*) FROM a"), 2);
+    assert_int_equal(number(db, "PRAGMA user_version"), 2);
+    assert_int_equal(store_migrate(db, path, list, 3, &err), -ERR_DATABASE);
+    assert_non_null(strstr(err.msg, "migration 0003"));
+    assert_int_equal(number(db, "SELECT count(*) FROM a"), 2);
+    assert_int_equal(number(db, "PRAGMA user_version"), 2);
+    sqlite3_close(db);
+    assert_int_equal(sqlite3_open(copy, &db), SQLITE_OK);
+    assert_int_equal(number(db, "SELECT count(*) FROM a"), 1);
+    assert_int_equal(number(db, "PRAGMA user_version"), 1);
+    sqlite3_close(db);
+}
+
+static void damage_is_found_after_a_crash(void **state)
+{
+    struct running r;
+    char path[128];
+    run_store(&r);
+    for (int i = 1; i < 200; i++) {
+        struct ensemble *e = make_ensemble(i, "", NULL);
+        snprintf(e->id, sizeof e->id, "id%06d", i);
+        put_ensemble(r.store, e);
+        ensemble_free(e);
+    }
+    commit(&r);
+    end_store(&r);
+    path_in(path, "shoald.db");
+    make_database("UPDATE service SET clean = 0"); /* as a crash leaves it */
+    struct store *s;
+    assert_int_equal(store_open(&s, folder, &err), 0);
+    store_close(s);
+    make_database("UPDATE service SET clean = 0");
+    FILE *f = fopen(path, "r+b");
+    assert_non_null(f);
+    fseek(f, 0, SEEK_END);
+    long pages = ftell(f) / 4096;
+    for (long p = 12; p < pages; p++) { /* past the first pages, which hold schema and service */
+        fseek(f, p * 4096, SEEK_SET);
+        for (int i = 0; i < 4096; i++)
+            fputc(0xa5, f);
+    }
+    fclose(f);
+    assert_int_equal(store_open(&s, folder, &err), -ERR_DATABASE);
+}
+
+static void on_timer(uv_timer_t *t)
+{
+}
+
+static void a_full_disk_is_waited_for(void **state)
+{
+    struct running r;
+    struct ensemble *e = make_ensemble(1, "abcd", NULL);
+    struct rlimit old, small;
+    int done = 0;
+    char *large = xcalloc(1, 4 << 20);
+    memset(large, 'x', (4 << 20) - 1);
+    run_store(&r);
+    put_ensemble(r.store, e);
+    commit(&r);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small = old;
+    small.rlim_cur = 1 << 20;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    struct event ev = {.seq = 1, .ensemble = e, .kind = "x", .state = -1, .message = large};
+    store_put_event(r.store, &ev);
+    store_after_commit(r.store, note, &done);
+    uv_timer_t timer;
+    uv_timer_init(&r.loop, &timer);
+    uv_timer_start(&timer, on_timer, 10, 10);
+    for (int i = 0; i < 1000 && store_ok(r.store); i++)
+        uv_run(&r.loop, UV_RUN_ONCE);
+    assert_false(store_ok(r.store));
+    assert_int_equal(done, 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0); /* space again */
+    for (int i = 0; i < 1000 && !done; i++)
+        uv_run(&r.loop, UV_RUN_ONCE);
+    assert_int_equal(done, 1);
+    assert_true(store_ok(r.store));
+    assert_int_equal(store_last_event(r.store), 1);
+    uv_close((uv_handle_t *)&timer, NULL);
+    end_store(&r);
+    ensemble_free(e);
+    free(large);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_is_put_comes_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_newer_schema_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_foreign_database_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(constraints_are_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_same_key_of_one_owner_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(migrations_are_whole_and_leave_a_copy, setup, teardown),
+        cmocka_unit_test_setup_teardown(damage_is_found_after_a_crash, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_full_disk_is_waited_for, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
