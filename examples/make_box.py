@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Start coordinates of the examples: a solute in the middle of a cube, waters with random orientations on the points of a
+simple cubic lattice around it. Nothing here is equilibrated; the examples' protocols begin with a minimization.
+
+Usage: make_box.py SOLUTE POINTS OUTPUT.gro     SOLUTE: methane | methanol | hybrid; POINTS on each edge, 0: no water
+                                                (a cube of 4 nm for the gas phase)
+Prints the number of waters for the topology's [ molecules ]."""
+import math
+import random
+import sys
+
+SPACING = 0.3118  # nm: TIP3P's 985 kg/m^3
+CLEAR = 0.27  # nm from a water oxygen to the next atom of the solute
+OH, HOH = 0.09572, math.radians(104.52)  # TIP3P
+
+
+def add(a, b, scale=1.0):
+    return [x + scale * y for x, y in zip(a, b)]
+
+
+def unit(a):
+    norm = math.sqrt(sum(x * x for x in a))
+    return [x / norm for x in a]
+
+
+def cross(a, b):
+    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+
+def place(a, b, c, length, angle, dihedral):
+    """The point at `length` from c, at `angle` to b and `dihedral` to a (degrees)."""
+    angle, dihedral = math.radians(angle), math.radians(dihedral)
+    bc = unit(add(c, b, -1))
+    n = unit(cross(add(b, a, -1), bc))
+    m = cross(n, bc)
+    d = add([-length * math.cos(angle) * x for x in bc], m, length * math.sin(angle) * math.cos(dihedral))
+    return add(c, add(d, n, length * math.sin(angle) * math.sin(dihedral)))
+
+
+def methane():
+    r = 0.1092 / math.sqrt(3)
+    corners = [(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]
+    return "MET", [("C1", [0, 0, 0])] + [(f"H{i + 1}", [r * x for x in c]) for i, c in enumerate(corners)]
+
+
+def methanol(names=("C1", "O2", "H3", "H4", "H5", "HO6"), residue="MOH"):
+    c, o = [0, 0, 0], [0.1426, 0, 0]
+    ho = add(o, [0.0974 * math.cos(math.radians(71.84)), 0.0974 * math.sin(math.radians(71.84)), 0])
+    h = [place(ho, o, c, 0.1092, 109.9, d) for d in (180, 60, -60)]
+    return residue, list(zip(names, [c, o, *h, ho]))
+
+
+def hybrid():
+    return methanol(("C1", "X2", "H3", "H4", "H5", "HO6"), "HYB")
+
+
+def water(oxygen, rng):
+    z = 2 * rng.random() - 1
+    phi, turn = 2 * math.pi * rng.random(), 2 * math.pi * rng.random()
+    axis = [math.sqrt(1 - z * z) * math.cos(phi), math.sqrt(1 - z * z) * math.sin(phi), z]
+    side = unit(cross(axis, [1, 0, 0] if abs(axis[0]) < 0.7 else [0, 1, 0]))
+    other = cross(axis, side)
+    across = add([math.cos(turn) * x for x in side], other, math.sin(turn))
+    along = OH * math.cos(HOH / 2)
+    return [("OW", oxygen)] + [(name, add(add(oxygen, axis, along), across, sign * OH * math.sin(HOH / 2)))
+                               for name, sign in (("HW1", 1), ("HW2", -1))]
+
+
+def main():
+    solutes = {"methane": methane, "methanol": methanol, "hybrid": hybrid}
+    if len(sys.argv) != 4 or sys.argv[1] not in solutes:
+        sys.exit(__doc__)
+    points, rng = int(sys.argv[2]), random.Random(2026)
+    edge = points * SPACING if points else 4.0
+    residue, atoms = solutes[sys.argv[1]]()
+    center = [sum(x[i] for _, x in atoms) / len(atoms) for i in range(3)]
+    solute = [(name, [edge / 2 + x[i] - center[i] for i in range(3)]) for name, x in atoms]
+    molecules = [(residue, solute)]
+    for n in range(points ** 3):
+        oxygen = [SPACING * (n // points ** k % points + 0.5) for k in range(3)]
+        if all(math.dist(oxygen, x) > CLEAR for _, x in solute):
+            molecules.append(("SOL", water(oxygen, rng)))
+    lines, number = [], 0
+    for residue_number, (name, members) in enumerate(molecules, 1):
+        for atom, x in members:
+            number += 1
+            lines.append("%5d%-5s%5s%5d%9.4f%9.4f%9.4f" % (residue_number, name, atom, number, *x))
+    with open(sys.argv[3], "w", encoding="ascii") as f:
+        f.write("\n".join([f"{sys.argv[1]}, lattice", str(number), *lines, "%10.5f%10.5f%10.5f" % (edge, edge, edge)]) + "\n")
+    print(f"{len(molecules) - 1} waters, {number} atoms")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every example is a good submission, its coordinates are what make_box.py makes, and gmx grompp (where it is installed)
+takes its topology without a warning. Arguments: shoal-worker, the examples folder."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+BOXES = {  # coordinates -> solute, lattice points
+    "methane/methane.gro": ("methane", "7"),
+    "methanol/methanol.gro": ("methanol", "9"),
+    "methane-to-methanol/water.gro": ("hybrid", "8"),
+    "methane-to-methanol/vacuum.gro": ("hybrid", "0"),
+}
+MDP = """define = {define}
+integrator = sd
+nsteps = 10
+cutoff-scheme = Verlet
+verlet-buffer-tolerance = -1
+coulombtype = PME
+rcoulomb = 0.9
+rvdw = 0.9
+rlist = 1.0
+constraints = h-bonds
+tc-grps = System
+tau-t = 1
+ref-t = 298.15
+free-energy = yes
+init-lambda-state = 0
+coul-lambdas = 0 1
+vdw-lambdas = 0 1
+bonded-lambdas = 0 1
+"""
+
+
+def output(*command, **more):
+    done = subprocess.run(command, capture_output=True, text=True, **more)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def main():
+    worker, examples = sys.argv[1:]
+    specs = sorted(os.path.join(folder, f) for folder, _, files in os.walk(examples) for f in files if f.endswith(".yaml"))
+    if not specs:
+        sys.exit(f"no specs in {examples}")
+    gmx = shutil.which("gmx")
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, (solute, points) in BOXES.items():
+            output(sys.executable, f"{examples}/make_box.py", solute, points, f"{scratch}/box.gro")
+            with open(f"{scratch}/box.gro", "rb") as made, open(f"{examples}/{name}", "rb") as kept:
+                if made.read() != kept.read():
+                    sys.exit(f"{name} is not what make_box.py {solute} {points} makes")
+        for spec in specs:
+            print(output(worker, "validate", spec).strip())
+            with open(spec, encoding="utf-8") as f:
+                text = f.read()
+            folder = os.path.dirname(spec)
+            top = re.search(r"topology: ([\w.-]+)", text)[1]
+            gro = re.search(r"coordinates: ([\w.-]+)", text)[1]
+            defines = re.search(r"defines: \[(.*?)\]", text)
+            with open(f"{scratch}/run.mdp", "w", encoding="ascii") as f:
+                f.write(MDP.format(define="-D" + defines[1] if defines else ""))
+            if gmx:
+                said = output(gmx, "grompp", "-f", "run.mdp", "-p", os.path.abspath(f"{folder}/{top}"), "-c",
+                              os.path.abspath(f"{folder}/{gro}"), "-o", "run.tpr", "-maxwarn", "0", cwd=scratch)
+                if "WARNING" in said:
+                    sys.exit(f"{spec}: gmx grompp warns:\n{said}")
+    print(f"{len(specs)} specs; grompp {'agrees' if gmx else 'skipped: no gmx'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
