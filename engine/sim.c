@@ -256,7 +256,7 @@ void sim_sample(const struct sim *s, struct sample *out)
     const int64_t *u = (const int64_t *)(s->report + 1);
     int64_t sum = 0;
     out->step = c->step;
-    out->time = (double)(c->step - s->clock_zero) * m->set->integrator.timestep;
+    out->time = (double)(int64_t)(c->step - s->clock_zero) * m->set->integrator.timestep;
     for (int i = 0; i < TERM_COUNT; i++) {
         out->energy[i] = fixed_value(c->energy[i]);
         sum += c->energy[i];

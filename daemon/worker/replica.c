@@ -307,7 +307,6 @@ static int CO_FN sample(struct replica *r, bool dhdl, bool energy, struct err *e
     const struct settings *set = &r->spec->settings;
     struct sample s = {.delta_u = r->delta_u};
     sim_sample(r->sim, &s);
-    s.time = (double)clock_steps(r) * set->integrator.timestep;
     if (!isfinite(s.potential))
         return err_set(e, ERR_NONFINITE, "the potential energy is %g at step %" PRIu64, s.potential,
                        sim_step_number(r->sim));
@@ -488,8 +487,10 @@ static int CO_FN story(struct replica *r, struct err *e)
     rc = results_lock(&r->results, r->folder, e);
     if (!rc)
         rc = sim_new(&r->sim, r->shared->model, r->setup.window, r->setup.replica, e);
-    if (!rc)
+    if (!rc) {
+        sim_set_clock(r->sim, steps_before(r->spec, first_produce(r->spec)));
         rc = restore(r, e);
+    }
     bool finished = !rc && r->stage == (uint64_t)r->spec->nstages;
     if (!rc)
         rc = run_stages(r, e);

@@ -13,7 +13,7 @@
 struct fake fake;
 
 struct sim {
-    uint64_t step, hash, converging;
+    uint64_t step, hash, converging, clock_zero;
     uint32_t replica, asked, done;
     int window, wait;
     bool grown;
@@ -154,7 +154,8 @@ bool sim_minimized(const struct sim *s, double *max_force, double *potential)
 void sim_sample(const struct sim *s, struct sample *out)
 {
     double *delta_u = out->delta_u;
-    *out = (struct sample){.step = s->step, .potential = (double)(s->hash >> 20), .delta_u = delta_u};
+    double time = (double)(int64_t)(s->step - s->clock_zero) * fake.spec.settings.integrator.timestep;
+    *out = (struct sample){.step = s->step, .time = time, .potential = (double)(s->hash >> 20), .delta_u = delta_u};
 }
 
 int sim_thermalize(struct sim *s, struct err *e)
@@ -174,6 +175,11 @@ int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[3], struct
         v[0][0] = 1;
     box[0] = box[1] = box[2] = 3;
     return 0;
+}
+
+void sim_set_clock(struct sim *s, uint64_t zero_step)
+{
+    s->clock_zero = zero_step;
 }
 
 uint64_t sim_step_number(const struct sim *s)
