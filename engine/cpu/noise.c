@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/cpu/noise.h"
 
-__attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"))) void
-noise_fill(uint64_t seed, uint32_t replica, uint64_t step, enum stream stream, uint32_t n, double *out)
+#include "engine/cpu/clones.h"
+
+CPU_CLONES void noise_fill(uint64_t seed, uint32_t replica, uint64_t step, enum stream stream, uint32_t n, double *out)
 {
 #pragma omp simd
     for (uint32_t k = 0; k < (n + 1) / 2; k++)
