@@ -267,7 +267,7 @@ int pp_next(struct pp *p, char **text, struct err *e)
         }
         if ((rc = read_line(p, e)))
             return rc;
-        p->total += p->raw.len + p->line.len + 1;
+        p->total += p->raw.len + p->line.len + 16; /* so that many short lines count too */
         if (p->total > PP_TOTAL_MAX)
             return fail(p, e, ERR_TOPOLOGY, "with its includes and macros the topology is larger than %d bytes",
                         PP_TOTAL_MAX);

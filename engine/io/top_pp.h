@@ -14,7 +14,7 @@
 enum {
     PP_DEPTH = 32,
     PP_LINE_MAX = 1 << 16,
-    PP_TOTAL_MAX = 1 << 28 /* bytes read and made by macros in all: includes and macros can double at every level */
+    PP_TOTAL_MAX = 1 << 27 /* bytes read and made by macros in all: includes and macros can double at every level */
 };
 
 struct pp_condition {

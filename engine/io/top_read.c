@@ -179,7 +179,7 @@ static int enter_section(struct top *t, char *text, const struct section **s, st
     *close = '\0';
     top_split(t, name);
     if (t->nwords != 1)
-        return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s', expected one section name between [ and ]", name);
+        return top_fail(t, e, ERR_TOPOLOGY, "read %d words between [ and ], expected one section name", t->nwords);
     *s = section_named(t->words[0]);
     if (!*s)
         return top_fail(t, e, ERR_UNSUPPORTED, "section [ %.80s ] is not known", t->words[0]);

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The topology reader on small texts: what it makes of them, and the exact sentence for each kind of bad input. Values over
+ * whole force fields are held against grompp in tests/ref.
+ */
+#undef NDEBUG
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/base/buf.h"
+#include "engine/io/io.h"
+
+static int read_with(struct source *src, const char *text, const struct define *d, int n, struct system *s,
+                     struct err *e)
+{
+    assert_int_equal(source_memory_add(src, "x.top", text, strlen(text), e), 0);
+    return top_read(s, src, "x.top", d, n, e);
+}
+
+static struct system read_ok(const char *text)
+{
+    struct source *src = source_memory_new();
+    struct system s;
+    struct err e = {0};
+    if (read_with(src, text, NULL, 0, &s, &e))
+        fail_msg("%s", e.msg);
+    source_free(src);
+    return s;
+}
+
+static void refused(const char *text, enum err_code code, const char *message)
+{
+    struct source *src = source_memory_new();
+    struct system s;
+    struct err e = {0};
+    if (!read_with(src, text, NULL, 0, &s, &e))
+        fail_msg("accepted: %s", text);
+    assert_string_equal(e.msg, message);
+    assert_int_equal(e.code, code);
+    assert_int_equal(s.natoms, 0);
+    source_free(src);
+}
+
+static void near(double a, double b)
+{
+    if (fabs(a - b) > 1e-12 * fmax(1, fabs(b)))
+        fail_msg("%.17g is not %.17g", a, b);
+}
+
+/* Lines 1 to 8 of most texts. */
+#define FORCE_FIELD                                                                                                    \
+    "[ defaults ]\n1 2 yes 0.5 0.8\n[ atomtypes ]\nA CA 6 12.0 0.1 A 0.3 0.5\nB CB 6 14.0 0.2 A 0.2 0.4\n"             \
+    "V V 0 0.0 0.0 V 0.0 0.0\nS S 0 1.0 0.0 S 0.0 0.0\n\n"
+/* Lines 9 to 16. */
+#define MOLECULE                                                                                                       \
+    "[ moleculetype ]\nM 3\n[ atoms ]\n1 A 1 RES C1 1\n2 A 1 RES C2 1\n3 A 1 RES C3 1\n4 B 1 RES C4 1\n5 A 1 RES C5 "  \
+    "1\n"
+#define TAIL "[ system ]\nt\n[ molecules ]\nM 1\n"
+
+/* ---- what is read ---- */
+
+static void test_small(void **state)
+{
+    struct system s = read_ok(FORCE_FIELD MOLECULE
+                              "[ bonds ]\n1 2 1 0.15 1000\n2 3 1 0.15 1000 0.16 2000\n3 4 5\n"
+                              "[ angles ]\n1 2 3 1 90 10\n[ pairs ]\n1 4 1\n" TAIL);
+    assert_int_equal(s.natoms, 5);
+    assert_int_equal(s.ntypes, 2); /* V and S are not in use */
+    assert_string_equal(s.type_names[1], "B");
+    assert_string_equal(s.kinds[0].name, "M");
+    assert_string_equal(s.name, "t");
+    near(s.atoms[3].charge[0], 0.2);
+    near(s.atoms[3].mass[1], 14);
+    assert_int_equal(s.nbonds, 2);
+    assert_int_equal(s.nconnections, 1);
+    near(s.bonds[0].k[1], 1000);
+    near(s.bonds[1].k[1], 2000);
+    near(s.angles[0].theta0[0], M_PI / 2);
+    near(s.lj[1].c6, 4 * sqrt(0.2) * pow(0.25, 6));
+    near(s.lj[1].c12, 4 * sqrt(0.2) * pow(0.25, 12));
+    near(s.pairs14[0].lj[0].c12, 0.5 * s.lj[1].c12);
+    near(s.pairs14[0].qq[0], 0.8 * 0.1 * 0.2);
+    /* 1-2, 1-3, 1-4, 2-3, 2-4, 3-4: atom 5 has no bond */
+    assert_int_equal(s.exclusion_start[5], 12);
+    assert_int_equal(s.exclusion_start[4], 12);
+    assert_int_equal(s.exclusion[0], 1);
+    system_close(&s);
+    system_close(&s);
+}
+
+static void test_b_states(void **state)
+{
+    struct system s = read_ok(FORCE_FIELD
+                              "[ bondtypes ]\nCA CA 1 0.1 100\nCA CB 1 0.2 200\n"
+                              "[ moleculetype ]\nM 3\n[ atoms ]\n"
+                              "1 A 1 R C1 1 0.3 12 B 0.5 13\n2 A 1 R C2 1 0.4 12 B\n3 A 1 R C3 1 0.6 12\n"
+                              "[ bonds ]\n1 3\n1 2 1 0.3 5\n[ pairs ]\n1 3\n1 2 2 0.5 0.1 0.2 0.3 0.4\n" TAIL);
+    assert_string_equal(s.type_names[s.atoms[0].type[1]], "B");
+    near(s.atoms[0].mass[1], 13);
+    near(s.atoms[1].charge[1], 0.2); /* of type B */
+    near(s.atoms[1].mass[1], 14);
+    near(s.atoms[2].charge[1], 0.6);
+    near(s.bonds[0].r0[0], 0.1);
+    near(s.bonds[0].r0[1], 0.2); /* of the B types */
+    near(s.bonds[1].r0[1], 0.3); /* A parameters on the line: B = A */
+    assert_false(s.pairs14[0].fixed);
+    near(s.pairs14[0].qq[1], 0.8 * 0.5 * 0.6);
+    near(s.pairs14[0].qq_cross, 0.8 * (0.3 * 0.6 + 0.5 * 0.6) / 2);
+    assert_true(s.pairs14[1].fixed);
+    near(s.pairs14[1].qq[1], 0.5 * 0.1 * 0.2);
+    near(s.pairs14[1].lj[1].c6, 4 * 0.4 * pow(0.3, 6));
+    system_close(&s);
+}
+
+static void test_copies(void **state)
+{
+    struct system s = read_ok(FORCE_FIELD MOLECULE
+                              "[ bonds ]\n1 2 1 0.15 1000\n[ settles ]\n3 1 0.1 0.16\n"
+                              "[ position_restraints ]\n5 1 10 20 30\n[ exclusions ]\n1 5 4\n"
+                              "[ moleculetype ]\nN 0\n[ atoms ]\n1 B 7A ION K 1 -1\n"
+                              "[ system ]\n\n[ molecules ]\nm 2\nN 3\nM 1\n");
+    assert_int_equal(s.natoms, 18);
+    assert_int_equal(s.nmolecules, 6);
+    assert_int_equal(s.nkinds, 2);
+    assert_int_equal(s.molecules[5].first, 13);
+    assert_int_equal(s.molecules[4].kind, 1);
+    assert_int_equal(s.atoms[12].residue, 7);
+    assert_int_equal(s.atoms[17].molecule, 5);
+    assert_int_equal(s.bonds[2].atom[1], 14);
+    assert_int_equal(s.settles[2].oxygen, 15);
+    assert_int_equal(s.settles[2].hydrogen[1], 17);
+    assert_int_equal(s.position_restraints[1].atom, 9);
+    near(s.position_restraints[1].k[1][2], 30);
+    /* per M: 1-2, 1-5, 1-4, both ways; a SETTLE excludes nothing by itself */
+    assert_int_equal(s.exclusion_start[18], 18);
+    assert_int_equal(s.exclusion[s.exclusion_start[17]], 13);
+    system_close(&s);
+}
+
+static void test_dihedrals(void **state)
+{
+    struct system s = read_ok(FORCE_FIELD
+                              "[ dihedraltypes ]\nX CA CA X 9 0 1 1\nX CA CA X 9 0 2 2\nCA CA CA CB 9 0 3 3\n"
+                              "CB CB 1 180 4 4\nX X X X 9 0 9 9\nCB CA 2 10 50\n" MOLECULE
+                              "[ dihedrals ]\n1 2 3 5 9\n4 3 2 1 9\n3 2 1 4 2\n1 2 3 5 5 1 2 3 4\n"
+                              "1 2 3 5 1 0 0 3\n1 4 2 3 9\n" TAIL);
+    assert_int_equal(s.ndihedrals, 4); /* two terms of X CA CA X, one of the exact types, one of four wildcards */
+    near(s.dihedrals[1].k[0], 2);
+    assert_int_equal(s.dihedrals[1].multiplicity, 2);
+    near(s.dihedrals[2].k[0], 3);
+    near(s.dihedrals[3].k[0], 9);
+    assert_int_equal(s.nimpropers, 1);
+    near(s.impropers[0].xi0[0], 10 * M_PI / 180);
+    near(s.rb_dihedrals[0].c[1][1], (3 * 3 - 1) / 2.);
+    system_close(&s);
+}
+
+static void test_preprocessor(void **state)
+{
+    struct source *src = source_memory_new();
+    struct err e = {0};
+    struct system s;
+    static const char itp[] =
+        "#ifdef HEAVY\n#define MASS 4.032\n#else\n#define MASS 1.008\n#endif\n"
+        "#ifndef HEAVY\n#ifdef NEVER\n#include \"nowhere.itp\"\n#else\n#define CHARGE 0.25\n#endif\n#endif\n";
+    static const char text[] =
+        "* a comment, as force fields have at their head\n[ defaults ]\n1 1 ; no more\n[ atomtypes ]\n"
+        "A 6 12 0 A 1 2\n#include \"ff/d.itp\"\n#include <d2.itp>\n[ moleculetype ]\nM 0\n"
+        "[ atoms ]\n1 A 1 \\\n R C1 \\\n 1 CHARGE MASS ; \\\n this is comment too\n"
+        "2 A 1 R LOOP 1 TWICE\n2MASS\n#undef CHARGE\n" TAIL;
+    assert_int_equal(source_memory_add(src, "ff/d.itp", itp, strlen(itp), &e), 0);
+    static const char itp2[] = "#define LOOP LOOP\n#define TWICE CHARGE\n#define 2MASS 3 A 1 R CHARGE 1 5 MASS";
+    assert_int_equal(source_memory_add(src, "d2.itp", itp2, strlen(itp2), &e), 0);
+    if (read_with(src, text, (struct define[]){{"HEAVY", NULL}, {"CHARGE", "0.5"}}, 2, &s, &e))
+        fail_msg("%s", e.msg);
+    near(s.atoms[0].charge[0], 0.5);
+    near(s.atoms[0].mass[0], 4.032);
+    assert_string_equal(s.atoms[1].name, "LOOP");
+    near(s.atoms[1].charge[0], 0.5);
+    assert_string_equal(s.atoms[2].name, "0.5");
+    system_close(&s);
+    if (read_with(src, text, NULL, 0, &s, &e))
+        fail_msg("%s", e.msg);
+    near(s.atoms[0].charge[0], 0.25);
+    near(s.atoms[0].mass[0], 1.008);
+    system_close(&s);
+    source_free(src);
+}
+
+/* ---- what is refused ---- */
+
+struct bad {
+    const char *text;
+    enum err_code code;
+    const char *message;
+};
+
+static void refuse_all(const struct bad *bad, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        refused(bad[i].text, bad[i].code, bad[i].message);
+}
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+#define T ERR_TOPOLOGY
+#define U ERR_UNSUPPORTED
+
+static void test_bad_preprocessing(void **state)
+{
+    static const struct bad bad[] = {
+        {"#if 1\n", U, "x.top:1: #if: only #ifdef and #ifndef are read"},
+        {"\n#ifdef A\n", T, "x.top:2: #ifdef or #ifndef without #endif"},
+        {"#ifdef\n", T, "x.top:1: #ifdef: read '', expected a name"},
+        {"#endif\n", T, "x.top:1: #endif without #ifdef or #ifndef"},
+        {"#else\n", T, "x.top:1: #else without #ifdef or #ifndef"},
+        {"#ifdef A\n#else\n#else\n", T, "x.top:3: #else without #ifdef or #ifndef"},
+        {"#define F(x) x\n", T,
+         "x.top:1: #define: read 'F(x) x', expected a name of letters, digits and '_', then a value"},
+        {"#undef\n", T, "x.top:1: #undef: read '', expected a name"},
+        {"#include a.itp\n", T, "x.top:1: #include: read 'a.itp', expected a file name in quotes"},
+        {"#include \"x.top\"\n", T, "x.top:1: #include \"x.top\": the file includes itself"},
+        {"\n#include \"a.itp\"\n", ERR_MISSING_FILE, "x.top:2: there is no file \"a.itp\""},
+        {"#include \"../a.itp\"\n", U, "x.top:1: \"../a.itp\" is not a file in the folder of the spec or below it"},
+        {"#pragma\n", T,
+         "x.top:1: read '#pragma', expected #include, #define, #undef, #ifdef, #ifndef, #else or #endif"},
+    };
+    refuse_all(bad, COUNT(bad));
+    refused(
+        "[ defaults ]\n1 1\n[ atomtypes ]\nA 1 1 0 A 0 0\n[ moleculetype ]\nM 1\n[ atoms ]\n1 A 1 R A 1\n"
+        "#define B B0 B0 B0 B0 B0 B0 B0 B0\n#define B0 B1 B1 B1 B1 B1 B1 B1 B1\n#define B1 B2 B2 B2 B2 B2 B2 B2 B2\n"
+        "#define B2 B3 B3 B3 B3 B3 B3 B3 B3\n#define B3 B4 B4 B4 B4 B4 B4 B4 B4\n[ system ]\nB\n",
+        T, "x.top:15: with its macros replaced the line is longer than 65536 characters");
+}
+
+static void test_include_depth(void **state)
+{
+    struct source *src = source_memory_new();
+    struct err e = {0};
+    struct system s;
+    for (int i = 0; i < 40; i++) {
+        char name[16], text[32];
+        snprintf(name, sizeof name, "f%d", i);
+        snprintf(text, sizeof text, "#include \"f%d\"\n", i + 1);
+        assert_int_equal(source_memory_add(src, name, text, strlen(text), &e), 0);
+    }
+    assert_int_equal(top_read(&s, src, "f0", NULL, 0, &e), -ERR_TOPOLOGY);
+    assert_string_equal(e.msg, "f31:1: #include \"f32\": more than 32 files deep");
+    /* Every file includes the next one twice: two to the power of thirty lines, if nothing stops it. */
+    for (int i = 0; i < 30; i++) {
+        char name[16], text[64];
+        snprintf(name, sizeof name, "f%d", i);
+        snprintf(text, sizeof text, "#include \"f%d\"\n#include \"f%d\"\n", i + 1, i + 1);
+        assert_int_equal(source_memory_add(src, name, text, strlen(text), &e), 0);
+    }
+    assert_int_equal(source_memory_add(src, "f30", "*\n", 2, &e), 0);
+    assert_int_equal(top_read(&s, src, "f0", NULL, 0, &e), -ERR_TOPOLOGY);
+    assert_non_null(strstr(e.msg, "with its includes and macros the topology is larger than 134217728 bytes"));
+    assert_int_equal(top_read(&s, src, "none.top", NULL, 0, &e), -ERR_MISSING_FILE);
+    assert_string_equal(e.msg, "there is no file \"none.top\"");
+    assert_int_equal(source_memory_add(src, "x", "a\0b", 3, &e), 0);
+    assert_int_equal(top_read(&s, src, "x", NULL, 0, &e), -ERR_TOPOLOGY);
+    assert_string_equal(e.msg, "x:1: a NUL byte: this is not a text file");
+    assert_int_equal(top_read(&s, src, "x", (struct define[]){{"a-b", NULL}}, 1, &e), -ERR_TOPOLOGY);
+    assert_string_equal(e.msg, "define 'a-b': expected a name of letters, digits and '_'");
+    source_free(src);
+}
+
+static void test_bad_sections(void **state)
+{
+    static const struct bad bad[] = {
+        {"", T, "x.top: read no molecules, expected a [ molecules ] section that counts some"},
+        {"1 2\n", T, "x.top:1: read '1 2', expected a section, such as [ defaults ], first"},
+        {"[ defaults\n", T, "x.top:1: read '[ defaults', expected [ section ]"},
+        {"[ a b ]\n", T, "x.top:1: read 2 words between [ and ], expected one section name"},
+        {"[ nonsense ]\n", U, "x.top:1: section [ nonsense ] is not known"},
+        {"[ atomtypes ]\n", T, "x.top:1: [ atomtypes ]: it must come after [ defaults ]"},
+        {"[ bondtypes ]\n", T, "x.top:1: [ bondtypes ]: it must come after [ atomtypes ]"},
+        {"[ moleculetype ]\n", T, "x.top:1: [ moleculetype ]: it must come after [ atomtypes ]"},
+        {"[ atoms ]\n", T, "x.top:1: [ atoms ]: it must come after a [ moleculetype ]"},
+        {"[ system ]\n", T, "x.top:1: [ system ]: it must come after a [ moleculetype ]"},
+        {"[ molecules ]\n", T, "x.top:1: [ molecules ]: it must come after [ system ]"},
+        {FORCE_FIELD "[ moleculetype ]\nM 3\n[ bonds ]\n", T,
+         "x.top:11: [ bonds ]: it must come after the [ atoms ] of the molecule"},
+        {FORCE_FIELD MOLECULE "[ bondtypes ]\n", T,
+         "x.top:17: [ bondtypes ]: force-field sections must come before the first [ moleculetype ]"},
+        {FORCE_FIELD MOLECULE "[ system ]\n[ atoms ]\n", T,
+         "x.top:18: [ atoms ]: molecule types must come before [ system ]"},
+        {FORCE_FIELD MOLECULE "[ cmap ]\n1 2 3 4 5 1\n", U, "x.top:18: [ cmap ]: CMAP corrections are not computed"},
+        {FORCE_FIELD MOLECULE "[ virtual_sites2 ]\n1 2 3 1 0.5\n", U,
+         "x.top:18: [ virtual_sites2 ]: virtual sites are not computed"},
+        {FORCE_FIELD MOLECULE "[ dihedral_restraints ]\n1 2 3 4 1 0 0 0\n", U,
+         "x.top:18: [ dihedral_restraints ]: restraints of this kind are not computed"},
+        {FORCE_FIELD MOLECULE "[ polarization ]\n1 2 1 0.1\n", U,
+         "x.top:18: [ polarization ]: polarization is not computed"},
+        {FORCE_FIELD MOLECULE TAIL "[ intermolecular_interactions ]\n[ bonds ]\n1 2 6 0.1 10\n", U,
+         "x.top:23: [ intermolecular_interactions ]: interactions between molecules are not computed"},
+        {FORCE_FIELD MOLECULE "[ system ]\n[ molecules ]\nWAT 3\n", T,
+         "x.top:19: [ molecules ]: read 'WAT', expected the name of a [ moleculetype ]"},
+        {FORCE_FIELD MOLECULE "[ system ]\n[ molecules ]\nM -1\n", T,
+         "x.top:19: [ molecules ]: read -1, expected a number of molecules from 0 to 1000000"},
+        {FORCE_FIELD MOLECULE "[ system ]\n[ molecules ]\nM 900000\n", U,
+         "x.top:19: [ molecules ]: more than 1000000 atoms in the system"},
+        {FORCE_FIELD MOLECULE "[ system ]\n[ molecules ]\nM 1 2\n", T,
+         "x.top:19: [ molecules ]: read '2' after name and number, expected the end of the line"},
+        {FORCE_FIELD "[ moleculetype ]\nM 3\n[ system ]\n[ molecules ]\nM 1\n", T,
+         "x.top:13: [ molecules ]: molecule type M has no atoms"},
+        {FORCE_FIELD MOLECULE "[ system ]\n[ molecules ]\nM 0\n", T,
+         "x.top: read no molecules, expected a [ molecules ] section that counts some"},
+    };
+    refuse_all(bad, COUNT(bad));
+}
+
+static void test_bad_types(void **state)
+{
+    static const struct bad bad[] = {
+        {"[ defaults ]\n2 1\n", U,
+         "x.top:2: [ defaults ]: nbfunc 2: only 1 (Lennard-Jones) is computed, not Buckingham"},
+        {"[ defaults ]\n1 4\n", T, "x.top:2: [ defaults ]: read 4, expected comb-rule from 1 to 3"},
+        {"[ defaults ]\n1\n", T, "x.top:2: [ defaults ]: the line ends after 1 words, expected comb-rule"},
+        {"[ defaults ]\n1 2 maybe\n", T, "x.top:2: [ defaults ]: gen-pairs: read 'maybe', expected yes or no"},
+        {"[ defaults ]\n1 2 yes half\n", T, "x.top:2: [ defaults ]: read 'half', expected fudgeLJ (a number)"},
+        {"[ defaults ]\n1 2 yes 1 1 9\n", U, "x.top:2: [ defaults ]: repulsion power 9: only 12 is computed"},
+        {"[ defaults ]\n1 2\n1 2\n", T, "x.top:3: [ defaults ]: a second [ defaults ] line"},
+        {"[ defaults ]\n1 2\n[ atomtypes ]\nA 1 2 3 4 5\n", T,
+         "x.top:4: [ atomtypes ]: atom type A: read no particle type (A, S, D or V) in column 4, 5 or 6, expected: "
+         "name "
+         "[bonded type] [atomic number] mass charge particle-type two parameters"},
+        {"[ defaults ]\n1 2\n[ atomtypes ]\nA 1 2 A x 5\n", T,
+         "x.top:4: [ atomtypes ]: read 'x', expected a parameter (a number)"},
+        {"[ defaults ]\n1 2\n[ atomtypes ]\nA 1 nan A 1 5\n", T,
+         "x.top:4: [ atomtypes ]: read 'nan', expected a charge (a number)"},
+        {"[ defaults ]\n1 2\n[ atomtypes ]\nA 1 2 A 1\n", T,
+         "x.top:4: [ atomtypes ]: the line ends after 5 words, expected a parameter"},
+        {"[ defaults ]\n1 2\n[ atomtypes ]\nA 1 2 Q 1 1\n", T,
+         "x.top:4: [ atomtypes ]: atom type A: read particle type 'Q', expected A, S, D or V"},
+        {"[ defaults ]\n1 2\n[ atomtypes ]\nA 1 2 A 1 1 1\n", T,
+         "x.top:4: [ atomtypes ]: atom type A: read '1', expected the end of the line"},
+        {"[ defaults ]\n1 2\n[ atomtypes ]\nA 1 2 A 1 1\nA 1 2 A 1 1\nA 1 2 A 1 2\n", T,
+         "x.top:6: [ atomtypes ]: atom type A is defined before with other values"},
+        {FORCE_FIELD "[ bondtypes ]\nCA CX 1 0.1 1\n", T,
+         "x.top:10: [ bondtypes ]: read 'CX', expected a bonded type of [ atomtypes ]"},
+        {FORCE_FIELD "[ bondtypes ]\nCA\n", T,
+         "x.top:10: [ bondtypes ]: the line ends after 1 words, expected 2 type names"},
+        {FORCE_FIELD "[ bondtypes ]\nCA CB 2 0.1 1\n", U, "x.top:10: [ bondtypes ]: function 2 is not computed"},
+        {FORCE_FIELD "[ bondtypes ]\nCA CB 1 0.1\n", T,
+         "x.top:10: [ bondtypes ]: read 1 parameters, expected 2 (A) or 4 (A and B) for a harmonic bond (funct 1)"},
+        {FORCE_FIELD "[ bondtypes ]\nCA CB 1\n", T,
+         "x.top:10: [ bondtypes ]: read no parameters, expected 2 for a harmonic bond"},
+        {FORCE_FIELD "[ bondtypes ]\nCA CB 1 0.1 1\nCB CA 1 0.1 1\nCB CA 1 0.1 2\n", T,
+         "x.top:12: [ bondtypes ]: parameters for these types are defined before with other values"},
+        {FORCE_FIELD "[ pairtypes ]\nCA A 1 0.1 1\n", T,
+         "x.top:10: [ pairtypes ]: read 'CA', expected an atom type of [ atomtypes ]"},
+        {FORCE_FIELD "[ angletypes ]\nCA CA CA 8 1 1\n", U, "x.top:10: [ angletypes ]: function 8 is not computed"},
+        {FORCE_FIELD "[ dihedraltypes ]\nCA CA CA 9 0.5 1 1\n", T,
+         "x.top:10: [ dihedraltypes ]: read no function number in column 3 or 5, expected 2 or 4 type names before it"},
+        {FORCE_FIELD "[ dihedraltypes ]\nX X CA CA 9 0 1 1\nCA CA X X 1 0 1 2\n", T,
+         "x.top:11: [ dihedraltypes ]: parameters for these types are defined before with other values"},
+        {FORCE_FIELD "[ nonbond_params ]\nA Q 1 1 1\n", T,
+         "x.top:10: [ nonbond_params ]: read 'Q', expected an atom type of [ atomtypes ]"},
+        {FORCE_FIELD "[ nonbond_params ]\nA B 2 1 1 1\n", U,
+         "x.top:10: [ nonbond_params ]: function 2: only 1 (Lennard-Jones) is computed"},
+        {FORCE_FIELD "[ nonbond_params ]\nA B 1 1\n", T, "x.top:10: [ nonbond_params ]: read 1 parameters, expected 2"},
+        {FORCE_FIELD "[ nonbond_params ]\nA B 1 1 1\nB A 1 1 1\nB A 1 2 1\n", T,
+         "x.top:12: [ nonbond_params ]: B and A are defined before with other values"},
+        {"[ defaults ]\n1 1\n[ atomtypes ]\nA 1 0 A -1 1\nB 1 0 A 1 1\n[ moleculetype ]\nM 0\n[ atoms ]\n1 A 1 R A 1\n"
+         "2 B 1 R B 1\n" TAIL,
+         T, "x.top: [ atomtypes ]: A and B combine to no number"},
+    };
+    refuse_all(bad, COUNT(bad));
+}
+
+static void test_bad_molecules(void **state)
+{
+    static const struct bad bad[] = {
+        {FORCE_FIELD "[ moleculetype ]\nM\n", T,
+         "x.top:10: [ moleculetype ]: the line ends after 1 words, expected nrexcl"},
+        {FORCE_FIELD "[ moleculetype ]\nM 3 4\n", T,
+         "x.top:10: [ moleculetype ]: read '4' after name and nrexcl, expected the end of the line"},
+        {FORCE_FIELD MOLECULE "[ moleculetype ]\nM 3\n", T,
+         "x.top:18: [ moleculetype ]: molecule type M is defined before"},
+        {FORCE_FIELD MOLECULE "[ atoms ]\n7 A 1 R C6 1\n", T,
+         "x.top:18: [ atoms ]: read atom number 7, expected 6: atoms are numbered from 1 without gaps"},
+        {FORCE_FIELD MOLECULE "[ atoms ]\n6 A 1 R C6\n", T,
+         "x.top:18: [ atoms ]: read 5 words, expected 6 to 11: number type residue-number residue name charge-group "
+         "[charge "
+         "[mass [typeB [chargeB [massB]]]]]"},
+        {FORCE_FIELD MOLECULE "[ atoms ]\n6 Q 1 R C6 1\n", T,
+         "x.top:18: [ atoms ]: read 'Q', expected an atom type of [ atomtypes ]"},
+        {FORCE_FIELD MOLECULE "[ atoms ]\n6 V 1 R C6 1\n", U,
+         "x.top:18: [ atoms ]: atom type V is a virtual site: only atoms are computed"},
+        {FORCE_FIELD MOLECULE "[ atoms ]\n6 S 1 R C6 1\n", U,
+         "x.top:18: [ atoms ]: atom type S is a shell: only atoms are computed"},
+        {FORCE_FIELD MOLECULE "[ atoms ]\n6 A 1 R C6 1 0 0\n", T,
+         "x.top:18: [ atoms ]: atom 6 (C6) has mass 0 in state A, expected a positive mass"},
+        {FORCE_FIELD MOLECULE "[ atoms ]\n6 A 1 R C6 1 0 12 B 0 -1\n", T,
+         "x.top:18: [ atoms ]: atom 6 (C6) has mass -1 in state B, expected a positive mass"},
+        {FORCE_FIELD MOLECULE "[ atoms ]\n6 A one R C6 1\n", T,
+         "x.top:18: [ atoms ]: read 'on', expected a residue number (a whole number)"},
+        {FORCE_FIELD MOLECULE "[ atoms ]\n6 A 1 R C123456789012345 1\n", T,
+         "x.top:18: [ atoms ]: read 'C123456789012345', expected an atom name of at most 15 characters"},
+        {FORCE_FIELD MOLECULE "[ bonds ]\n1 6 1 0.1 1\n", T,
+         "x.top:18: [ bonds ]: read 6, expected an atom number of the molecule from 1 to 5"},
+        {FORCE_FIELD MOLECULE "[ bonds ]\n1 1 1 0.1 1\n", T, "x.top:18: [ bonds ]: atom 1 stands twice on the line"},
+        {FORCE_FIELD MOLECULE "[ bonds ]\n1 2 6 0.1 1\n", U, "x.top:18: [ bonds ]: function 6 is not computed"},
+        {FORCE_FIELD MOLECULE "[ bonds ]\n1 2 1 0.1\n", T,
+         "x.top:18: [ bonds ]: read 1 parameters, expected 2 (A) or 4 (A and B) for a harmonic bond (funct 1)"},
+        {FORCE_FIELD MOLECULE "[ bonds ]\n1 2 1 0.1 1 x 2\n", T,
+         "x.top:18: [ bonds ]: read 'x', expected a parameter of state B (a number)"},
+        {FORCE_FIELD MOLECULE "[ bonds ]\n1 2\n", T,
+         "x.top:18: [ bonds ]: read no parameters, expected 2 for a harmonic bond (no types of that function are "
+         "defined)"},
+        {FORCE_FIELD "[ bondtypes ]\nCA CA 1 0.1 1\n" MOLECULE "[ bonds ]\n1 4\n", T,
+         "x.top:20: [ bonds ]: read no parameters, and there are none for a harmonic bond between the types A B"},
+        {FORCE_FIELD MOLECULE "[ pairs ]\n1 4 2\n", T,
+         "x.top:18: [ pairs ]: read no parameters, expected 5 for a 1-4 pair with its own charges (no types of that "
+         "function "
+         "are defined)"},
+        {FORCE_FIELD MOLECULE "[ pairs ]\n1 4 2 0.5\n", T,
+         "x.top:18: [ pairs ]: read 1 parameters, expected 5 for a 1-4 pair with its own charges (funct 2)"},
+        {"[ defaults ]\n1 1\n[ atomtypes ]\nA 1 0 A 1 1\n[ moleculetype ]\nM 0\n[ atoms ]\n1 A 1 R A 1\n2 A 1 R A 1\n[ "
+         "pairs ]\n1 2\n",
+         T, "x.top:11: [ pairs ]: read no parameters, and there are none for a 1-4 pair between the types A A"},
+        {FORCE_FIELD MOLECULE "[ dihedrals ]\n1 2 3 4 1 0 1 2.5\n", T,
+         "x.top:18: [ dihedrals ]: read multiplicity 2.5, expected a whole number"},
+        {FORCE_FIELD MOLECULE "[ dihedrals ]\n1 2 3 4 9 0 1 2 0 1 3\n", U,
+         "x.top:18: [ dihedrals ]: multiplicity 2 in A and 3 in B: it can not be perturbed"},
+        {FORCE_FIELD MOLECULE "[ dihedrals ]\n1 2 3 4 8 0 1\n", U,
+         "x.top:18: [ dihedrals ]: function 8 is not computed"},
+        {FORCE_FIELD "[ dihedraltypes ]\nCA CA CA CA 9 0 1 1\nCA CA CA CA 9 0 1 2\nCB CA CA CA 9 0 1 1\n"
+                     "[ moleculetype ]\nM 0\n[ atoms ]\n1 A 1 R A 1 0 1 B\n2 A 1 R A 1\n3 A 1 R A 1\n4 A 1 R A 1\n"
+                     "[ dihedrals ]\n1 2 3 4 9\n",
+         T,
+         "x.top:21: [ dihedrals ]: the types of A have 2 dihedral terms, those of B 1 others: give the parameters on "
+         "the line"},
+        {FORCE_FIELD MOLECULE "[ settles ]\n4 1 0.1 0.16\n", T,
+         "x.top:18: [ settles ]: atom 4: two more atoms (the hydrogens) must follow it in the molecule"},
+        {FORCE_FIELD MOLECULE "[ settles ]\n1 1 0.1 0\n", T, "x.top:18: [ settles ]: expected positive lengths in nm"},
+        {FORCE_FIELD MOLECULE "[ constraints ]\n1 2 1 0.1 0\n", T,
+         "x.top:18: [ constraints ]: expected positive lengths in nm"},
+        {FORCE_FIELD MOLECULE "[ position_restraints ]\n1 2 1 1 1\n", U,
+         "x.top:18: [ position_restraints ]: function 2 is not computed"},
+        {FORCE_FIELD MOLECULE "[ exclusions ]\n1 2 6\n", T,
+         "x.top:18: [ exclusions ]: read 6, expected an atom number of the molecule from 1 to 5"},
+    };
+    refuse_all(bad, COUNT(bad));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_small),         cmocka_unit_test(test_b_states),
+        cmocka_unit_test(test_copies),        cmocka_unit_test(test_dihedrals),
+        cmocka_unit_test(test_preprocessor),  cmocka_unit_test(test_bad_preprocessing),
+        cmocka_unit_test(test_include_depth), cmocka_unit_test(test_bad_sections),
+        cmocka_unit_test(test_bad_types),     cmocka_unit_test(test_bad_molecules),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
