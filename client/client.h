@@ -72,7 +72,7 @@ int watch_ensemble(const struct client *c, const char *id, enum watch_output out
 json_t *results_get(const struct client *c, const char *id, struct buf *text, struct err *e);
 /* The tables of a results.json. */
 void results_text(const json_t *results, struct buf *out);
-/* All files of an ensemble below a folder. */
+/* All files of an ensemble but its checkpoints, below a folder. */
 int results_download(const struct client *c, const char *id, const char *folder, struct err *e);
 
 #endif

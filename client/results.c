@@ -217,7 +217,7 @@ int results_download(const struct client *c, const char *id, const char *folder,
 {
     struct buf path = {0};
     const json_t *file;
-    size_t i;
+    size_t i, n = 0;
     int rc = 0;
     client_path(&path, id, "/files");
     json_t *answer = client_get(c, path.data, e), *files = json_object_get(answer, "files");
@@ -226,12 +226,15 @@ int results_download(const struct client *c, const char *id, const char *folder,
         return -(int)e->code;
     json_array_foreach(files, i, file)
     {
-        const char *name = json_string_value(json_object_get(file, "path"));
-        if (name && (rc = download(c, id, name, folder, e)))
+        const char *name = json_string_value(json_object_get(file, "path")), *slash = name ? strrchr(name, '/') : NULL;
+        if (!name || !strncmp(slash ? slash + 1 : name, "checkpoint", 10)) /* the service's own, of no use here */
+            continue;
+        if ((rc = download(c, id, name, folder, e)))
             break;
+        n++;
     }
     if (!rc)
-        fprintf(stderr, "shoal: %zu files in %s\n", json_array_size(files), folder);
+        fprintf(stderr, "shoal: %zu files in %s\n", n, folder);
     json_decref(answer);
     return rc;
 }

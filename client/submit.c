@@ -98,6 +98,24 @@ static int add_file(const struct search *s, const json_t *candidates, json_t *fi
     return 1;
 }
 
+/* The service's message is about the first file that it lacks, so the others get one of ours. */
+static int not_found(const struct search *s, const json_t *answer, size_t which, const json_t *candidates,
+                     struct err *e)
+{
+    const char *name = json_string_value(json_array_get(candidates, 0));
+    struct buf where = {0};
+    char message[sizeof e->msg];
+    if (which)
+        err_set(e, ERR_MISSING_FILE, "%s: no such file", name ? name : "?");
+    else
+        answer_error(answer, 422, e);
+    for (int k = 0; k < s->nfolders; k++)
+        buf_printf(&where, "%s%s", k ? ", " : "", s->folders[k]);
+    snprintf(message, sizeof message, "%.600s; looked in %.350s", e->msg, where.data);
+    buf_free(&where);
+    return err_set(e, ERR_MISSING_FILE, "%s", message);
+}
+
 /* Finds what the service lacks. ERR_MISSING_FILE says where was looked. */
 static int add_files(const struct search *s, const json_t *answer, json_t *files, struct err *e)
 {
@@ -106,18 +124,8 @@ static int add_files(const struct search *s, const json_t *answer, json_t *files
     json_array_foreach(wanted, i, candidates)
     {
         int rc = add_file(s, candidates, files, e);
-        if (rc < 0)
-            return rc;
-        if (rc) {
-            answer_error(answer, 422, e);
-            struct buf where = {0};
-            for (int k = 0; k < s->nfolders; k++)
-                buf_printf(&where, "%s%s", k ? ", " : "", s->folders[k]);
-            char message[sizeof e->msg];
-            snprintf(message, sizeof message, "%.600s; looked in %.350s", e->msg, where.data);
-            buf_free(&where);
-            return err_set(e, ERR_MISSING_FILE, "%s", message);
-        }
+        if (rc)
+            return rc < 0 ? rc : not_found(s, answer, i, candidates, e);
     }
     return 0;
 }

@@ -156,6 +156,8 @@ static int read_system(struct submit *s)
     int rc = -(int)s->err.code;
     if (!rc)
         rc = spec_system(s->spec, src, &sys, &s->err);
+    if (!rc)
+        rc = spec_check_windows(s->spec, &sys, &s->err);
     if (rc == -ERR_MISSING_FILE)
         s->missing = list_missing(s, src);
     s->atoms = sys.natoms;

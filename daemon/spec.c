@@ -241,16 +241,13 @@ static int read_ensemble(struct reader *r, const struct settings *set, struct st
 }
 
 /* How often something is written, 0 for "no". */
-static int read_interval(struct reader *r, const struct stage *stage, struct view v, const char *place, uint64_t *out)
+static int read_interval(struct reader *r, struct view v, const char *place, uint64_t *out)
 {
     struct quantity q = view_quantity(v);
     *out = 0;
     if (q.steps && q.value == 0)
         return 0;
-    int rc = steps_of(r, v, place, out);
-    if (!rc && view_given(v) && *out > stage->steps)
-        rc = bad(r, v, place, "%s: longer than the stage", view_text(v));
-    return rc;
+    return steps_of(r, v, place, out);
 }
 
 static int read_stage(struct reader *r, const struct settings *set, struct stage *stage, struct view v, int index)
@@ -274,9 +271,12 @@ static int read_stage(struct reader *r, const struct settings *set, struct stage
     if (!rc)
         rc = read_ensemble(r, set, stage, view_key(v, "ensemble"), PLACE("ensemble"));
     if (!rc)
-        rc = read_interval(r, stage, view_key(v, "sample-every"), PLACE("sample-every"), &stage->sample_every);
+        rc = read_interval(r, view_key(v, "sample-every"), PLACE("sample-every"), &stage->sample_every);
     if (!rc)
-        rc = read_interval(r, stage, view_key(v, "frames-every"), PLACE("frames-every"), &stage->frames_every);
+        rc = read_interval(r, view_key(v, "frames-every"), PLACE("frames-every"), &stage->frames_every);
+    if (!rc && kind == STAGE_PRODUCE && stage->sample_every > stage->steps)
+        rc = bad(r, view_key(v, "sample-every"), PLACE("sample-every"), "%s: longer than the stage",
+                 view_text(view_key(v, "sample-every")));
 #undef PLACE
     return rc;
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The client against a scripted service: what it asks, what it prints, and its exit codes.
 
-Usage: test_client.py SHOAL
+Usage: client.py SHOAL
 """
 import http.server
 import json

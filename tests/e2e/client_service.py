@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every command of the client against a real service with a tiny ensemble.
+
+Usage: client_service.py SHOAL SHOALD SHOAL_WORKER
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from tiny import tiny
+
+SHOAL, SHOALD, WORKER = (os.path.abspath(p) for p in sys.argv[1:4])
+
+
+class Commands(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
+        cls.environment = {**os.environ, "SHOAL_SOCKET": os.path.join(cls.folder, "api.sock"), "GMXLIB": ""}
+        cls.service = None
+        cls.start()
+        cls.addClassCleanup(lambda: cls.stop(signal.SIGTERM))
+        cls.done = cls.submitted("done", seed=1, steps=200)
+
+    @classmethod
+    def start(cls):
+        cls.service = subprocess.Popen(
+            [SHOALD, "--socket", cls.environment["SHOAL_SOCKET"], "--state", os.path.join(cls.folder, "state"),
+             "--worker", WORKER, "--device", "cpu"], stderr=subprocess.DEVNULL)
+        for _ in range(200):
+            if subprocess.run([SHOAL, "version"], env=cls.environment, capture_output=True, check=False).returncode == 0:
+                return
+            time.sleep(0.05)
+        raise AssertionError("the service did not start")
+
+    @classmethod
+    def stop(cls, how):
+        cls.service.send_signal(how)
+        cls.service.wait(60)
+
+    @classmethod
+    def write(cls, name, **settings):
+        """The path of a spec with its files beside it."""
+        spec, files = tiny(name, **settings)
+        folder = os.path.join(cls.folder, name)
+        os.makedirs(folder, exist_ok=True)
+        for file, text in {"spec.yaml": spec, **files}.items():
+            with open(os.path.join(folder, file), "w", encoding="utf-8") as f:
+                f.write(text)
+        return os.path.join(folder, "spec.yaml")
+
+    @classmethod
+    def shoal(cls, *words, code=0):
+        done = subprocess.run([SHOAL, *words], env=cls.environment, capture_output=True, timeout=120, text=True, check=False)
+        assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout if code == 0 else done.stderr
+
+    @classmethod
+    def submitted(cls, name, **settings):
+        return cls.shoal("submit", cls.write(name, **settings)).strip()
+
+    def status(self, ensemble):
+        return json.loads(self.shoal("status", ensemble, "--json"))
+
+    def test_results(self):
+        self.assertEqual(self.shoal("watch", self.done, "--timeout", "100"), "done\n")
+        status = self.status(self.done[:6])
+        self.assertEqual((status["state"], status["windows"], status["done"]), ("done", 3, 3))
+        self.assertEqual([r["state"] for r in status["replicas"]], ["done"] * 3)
+        results = json.loads(self.shoal("results", self.done, "--json"))
+        self.assertEqual(len(results["windows"]), 3)
+        table = self.shoal("results", self.done, "--output", os.path.join(self.folder, "got"))
+        for word in ("MBAR", "BAR", "TI", "vdw 0.5", "kcal/mol"):
+            self.assertIn(word, table)
+        for name in ("results.json", "input/spec.yaml", "lambda_02/dhdl.xvg", "lambda_00/confout.gro"):
+            self.assertGreater(os.path.getsize(os.path.join(self.folder, "got", name)), 0)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "got/lambda_00/checkpoint")))
+        self.shoal("pause", self.done, code=1)
+
+    def test_same_key(self):
+        spec = self.write("keyed", seed=2, steps=100)
+        first = self.shoal("submit", spec, "--id", "a-key")
+        self.assertEqual(self.shoal("submit", spec, "--id", "a-key"), first)
+        other = self.write("keyed", seed=3, steps=100)
+        self.assertIn("a-key", self.shoal("submit", other, "--id", "a-key", code=1))
+
+    def test_moves(self):
+        ensemble = self.submitted("long", seed=4, steps=100000000)
+        self.shoal("results", ensemble, code=75)
+        self.shoal("watch", ensemble, "--timeout", "1", code=124)
+        self.assertIn(ensemble, self.shoal("list"))
+        self.assertEqual(self.shoal("pause", ensemble), "paused\n")
+        self.assertIn(ensemble, self.shoal("list", "--state", "paused"))
+        self.shoal("resume", ensemble)
+        self.assertIn(self.status(ensemble)["state"], ("queued", "running"))
+        self.assertEqual(self.shoal("cancel", ensemble), "cancelled\n")
+        self.shoal("watch", ensemble, code=1)
+        self.shoal("resume", ensemble, code=1)
+        self.shoal("retry", self.done[:5], code=1)
+
+    def test_watch_through_a_restart(self):
+        """The service is killed and started again while a client watches: it asks again and sees the end."""
+        ensemble = self.submitted("restarted", seed=5, steps=3000)
+        with subprocess.Popen([SHOAL, "watch", ensemble, "--timeout", "100"], env=self.environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as watch:
+            time.sleep(0.3)
+            self.stop(signal.SIGKILL)
+            time.sleep(0.3)
+            self.start()
+            out, err = watch.communicate(timeout=120)
+        self.assertEqual((watch.returncode, out), (0, "done\n"), err)
+
+    def test_bad_input(self):
+        spec = self.write("bad", seed=6)
+        with open(spec, encoding="utf-8") as f:
+            good = f.read()
+
+        def refused(text, code, message, *words):
+            with open(spec, "w", encoding="utf-8") as f:
+                f.write(text)
+            for command in ("submit", "validate"):
+                self.assertIn(message, self.shoal(command, spec, *words, code=code), command)
+
+        refused(good.replace("cutoff:", "cutof:"), 65, "spec.yaml:4: nonbonded.cutof: unknown key; did you mean cutoff?")
+        refused(good.replace("0.6 nm", "0.6"), 65, "spec.yaml:4: nonbonded.cutoff: 0.6: no unit")
+        refused(good.replace("decouple: MET", "decouple: MTE"), 65, "has no molecules of this type; did you mean MET?")
+        refused(good.replace("tiny.gro", "none.gro"), 66, "none.gro")
+        refused("", 65, "spec.yaml:1: the spec is empty")
+        refused(good + "observables: []\n", 65, "not supported")
+        with open(spec, "w", encoding="utf-8") as f:
+            f.write(good)
+        self.assertEqual(json.loads(self.shoal("validate", spec, "--json")),
+                         {"ok": True, "name": "bad", "atoms": 373, "windows": 3, "stages": 4, "steps_per_window": 1500})
+        self.shoal("validate", os.path.join(self.folder, "none.yaml"), code=66)
+        self.shoal("validate", code=2)
+        self.shoal("status", "zzzzzz", code=66)
+
+    def test_includes(self):
+        """Files named by #include go along, from beside the spec and from --include folders."""
+        spec = self.write("including", seed=7, steps=100)
+        folder, more = os.path.dirname(spec), os.path.join(self.folder, "more")
+        with open(os.path.join(folder, "tiny.top"), encoding="utf-8") as f:
+            top = f.read()
+        head, tail = top.split("[ moleculetype ]", 1)
+        os.makedirs(os.path.join(more, "ff"))
+        with open(os.path.join(more, "ff", "types.itp"), "w", encoding="utf-8") as f:
+            f.write(head)
+        with open(os.path.join(folder, "tiny.top"), "w", encoding="utf-8") as f:
+            f.write('#include "ff/types.itp"\n[ moleculetype ]' + tail)
+        self.assertIn("types.itp", self.shoal("submit", spec, code=66))
+        self.assertIn("types.itp", self.shoal("validate", spec, code=66))
+        self.shoal("validate", spec, "--include", more)
+        ensemble = json.loads(self.shoal("submit", spec, "--include", more, "--wait", "--timeout", "100", "--json"))
+        self.assertEqual((ensemble["state"], len(ensemble["results"]["windows"])), ("done", 3))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
