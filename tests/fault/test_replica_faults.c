@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Two replicas on a device whose k-th call fails, for k = 0, 1, 2, ... until a run sees no fault. The replica that met the
+ * fault fails alone and says so, or the runner does when it was the runner's own call; nothing on the device leaks; and
+ * the next attempt ends with the bytes of a run without any fault.
+ */
+#undef NDEBUG
+#include <assert.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "daemon/worker/device.h"
+#include "daemon/worker/replica.h"
+#include "daemon/worker/runner.h"
+#include "tests/lib/dev_fault.h"
+
+enum { REPLICAS = 2, SIDE = 3, FILES = 4 };
+/* How a child process ended. */
+enum { ALL_DONE, ONE_FAILED, RUNNER_FAILED, WRONG };
+
+static const char *const file_names[FILES] = {"dhdl.xvg", "energy.xvg", "traj.xtc", "confout.gro"};
+static char directory[64];
+
+/* Lennard-Jones spheres; one of them is decoupled. */
+static const char spec_text[] =
+    "name: spheres\n"
+    "system: {topology: a.top, coordinates: a.gro}\n"
+    "nonbonded: {cutoff: 0.5 nm, list-buffer: 0.05 nm}\n"
+    "alchemy: {decouple: ONE, windows: {vdw: [0, 1]}}\n"
+    "integrator: {timestep: 2 fs, temperature: 120 K, friction: 1 /ps, seed: 9}\n"
+    "barostat: {method: monte-carlo, pressure: 100 bar, every: 7 steps}\n"
+    "protocol:\n"
+    "  - minimize: {steps: 5}\n"
+    "  - equilibrate: {time: 10 steps, ensemble: nvt}\n"
+    "  - produce: {time: 30 steps, ensemble: npt, sample-every: 10 steps, frames-every: 15 steps}\n"
+    "run: {checkpoint-every: 10 steps, graph-check-every: 8 steps}\n";
+
+static const char topology_text[] =
+    "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nAR 18 39.948 0 A 0.34 0.996\n"
+    "[ moleculetype ]\nONE 1\n[ atoms ]\n1 AR 1 ONE AR 1 0 39.948\n"
+    "[ moleculetype ]\nALL 1\n[ atoms ]\n1 AR 1 ALL AR 1 0 39.948\n"
+    "[ system ]\nspheres\n[ molecules ]\nONE 1\nALL 26\n";
+
+static void put(const char *name, const char *text)
+{
+    char path[128];
+    struct err e = {0};
+    snprintf(path, sizeof path, "%s/input/%s", directory, name);
+    if (buf_write_file(path, text, strlen(text), &e))
+        fail_msg("%s", e.msg);
+}
+
+static int make_ensemble(void **state)
+{
+    (void)state;
+    struct buf gro = {0};
+    char path[128];
+    snprintf(directory, sizeof directory, "%s/shoal-fault-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/input", directory);
+    assert_int_equal(mkdir(path, 0755), 0);
+    put("spec.yaml", spec_text);
+    put("a.top", topology_text);
+    buf_printf(&gro, "spheres\n%d\n", SIDE * SIDE * SIDE);
+    for (int i = 0; i < SIDE * SIDE * SIDE; i++)
+        buf_printf(&gro, "%5d%-5s%5s%5d%8.3f%8.3f%8.3f\n", i + 1, i ? "ALL" : "ONE", "AR", i + 1,
+                   0.4 * (i % SIDE) + 0.2, 0.4 * (i / SIDE % SIDE) + 0.21, 0.4 * (i / SIDE / SIDE) + 0.19);
+    buf_printf(&gro, "1.2 1.2 1.2\n");
+    put("a.gro", gro.data);
+    buf_free(&gro);
+    return 0;
+}
+
+static void remove_files(const char *which)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s%s", directory, which);
+    assert_int_equal(system(command), 0);
+}
+
+static int remove_ensemble(void **state)
+{
+    (void)state;
+    remove_files("");
+    return 0;
+}
+
+struct told {
+    struct replica *replica;
+    int ends;
+    enum report_kind end;
+    struct err why;
+};
+
+static void hear(void *ctx, const struct replica *r, const struct report *what)
+{
+    struct told *t = ctx;
+    (void)r;
+    if (what->kind < REPORT_DONE)
+        return;
+    t->ends++;
+    t->end = what->kind;
+    if (what->why)
+        t->why = *what->why;
+}
+
+static void run_one(void *arg)
+{
+    replica_run(((struct told *)arg)->replica);
+}
+
+static bool ready_one(const void *arg)
+{
+    return replica_ready(((const struct told *)arg)->replica);
+}
+
+static void ended_one(void *arg)
+{
+    replica_free(((struct told *)arg)->replica);
+}
+
+static bool is_planted(const struct err *e)
+{
+    return e->code == ERR_DEVICE && strstr(e->msg, "planted fault in ");
+}
+
+static int judge(const struct told told[REPLICAS], bool fired)
+{
+    int failed = 0;
+    for (int i = 0; i < REPLICAS; i++) {
+        bool clean = told[i].end == REPORT_DONE || (told[i].end == REPORT_FAILED && is_planted(&told[i].why));
+        if (told[i].ends != 1 || !clean) {
+            fprintf(stderr, "replica %d: end %d %s\n", i, (int)told[i].end, told[i].why.msg);
+            return WRONG;
+        }
+        failed += told[i].end == REPORT_FAILED;
+    }
+    if (failed != fired)
+        fprintf(stderr, "%d replicas failed of %d faults\n", failed, (int)fired);
+    return failed != fired ? WRONG : failed ? ONE_FAILED : ALL_DONE;
+}
+
+/* The whole of a worker's life; `call` as in dev_fault_fail, negative: no fault. */
+static int worker_life(int64_t call)
+{
+    struct err e = {0};
+    struct dev *inner;
+    if (device_open(&inner, "cpu:2", &e))
+        return WRONG;
+    struct dev *d = dev_fault_new(inner);
+    if (call >= 0)
+        dev_fault_fail(d, (uint64_t)call);
+    struct models models = {.dev = d};
+    struct runner runner = {.dev = d};
+    struct told told[REPLICAS] = {0};
+    for (int i = 0; i < REPLICAS; i++) {
+        told[i].replica = replica_new(&(struct replica_setup){.models = &models,
+                                                              .directory = directory,
+                                                              .window = i,
+                                                              .replica = (uint32_t)i,
+                                                              .report = hear,
+                                                              .ctx = &told[i]});
+        if (runner_add(&runner, run_one, ready_one, ended_one, &told[i], &e))
+            return WRONG;
+    }
+    while (runner.count)
+        if (runner_turn(&runner, NULL, 0, 1000, &e))
+            return is_planted(&e) ? RUNNER_FAILED : WRONG;
+    models_close(&models);
+    uint32_t alive = dev_fault_alive(d);
+    int end = judge(told, dev_fault_fired(d));
+    dev_close(d);
+    dev_close(inner);
+    if (alive)
+        fprintf(stderr, "%u things on the device are not given back\n", alive);
+    return alive ? WRONG : end;
+}
+
+static int in_a_child(int64_t call)
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    assert(pid >= 0);
+    if (pid == 0)
+        exit(worker_life(call));
+    int status;
+    assert(waitpid(pid, &status, 0) == pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : WRONG;
+}
+
+static void read_files(struct buf files[REPLICAS][FILES])
+{
+    for (int i = 0; i < REPLICAS * FILES; i++) {
+        char path[128];
+        struct err e = {0};
+        struct buf *b = &files[i / FILES][i % FILES];
+        snprintf(path, sizeof path, "%s/lambda_%02d/%s", directory, i / FILES, file_names[i % FILES]);
+        b->len = 0;
+        if (buf_read_file(b, path, &e))
+            fail_msg("%s", e.msg);
+    }
+}
+
+static void every_call_fails_once(void **state)
+{
+    (void)state;
+    struct buf wanted[REPLICAS][FILES] = {0}, got[REPLICAS][FILES] = {0};
+    assert_int_equal(in_a_child(-1), ALL_DONE);
+    read_files(wanted);
+    int64_t call = 0;
+    int ends[WRONG + 1] = {0};
+    for (;; call++) {
+        remove_files("/lambda_*");
+        int end = in_a_child(call);
+        ends[end]++;
+        if (end == WRONG)
+            fail_msg("call %d", (int)call);
+        if (end == ALL_DONE)
+            break;
+        assert_int_equal(in_a_child(-1), ALL_DONE);
+        read_files(got);
+        for (int i = 0; i < REPLICAS * FILES; i++) {
+            assert_int_equal(got[i / FILES][i % FILES].len, wanted[i / FILES][i % FILES].len);
+            assert_memory_equal(got[i / FILES][i % FILES].data, wanted[i / FILES][i % FILES].data,
+                                wanted[i / FILES][i % FILES].len);
+        }
+    }
+    print_message("%d calls failed: %d times a replica, %d times the runner\n", (int)call, ends[ONE_FAILED],
+                  ends[RUNNER_FAILED]);
+    assert_true(ends[ONE_FAILED] > 50);
+    for (int i = 0; i < REPLICAS * FILES; i++) {
+        buf_free(&got[i / FILES][i % FILES]);
+        buf_free(&wanted[i / FILES][i % FILES]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_call_fails_once, make_ensemble, remove_ensemble),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
