@@ -183,7 +183,7 @@ int watch_ensemble(const struct client *c, const char *id, enum watch_output out
         json_int_t before = w.seq;
         end = follow(&w, id, deadline, &rc, &e);
         clear(&w);
-        if (end == 1)
+        if (end == 1 || ended(w.state))
             break;
         if (end < 0 && e.code != ERR_UNREACHABLE && e.code != ERR_BUSY)
             return client_fail(c, &e);
