@@ -6,8 +6,6 @@
  * stop comes and how often the replica was started changes none of them.
  * 2. A checkpoint is made between steps, after every event of its step (sample, frame, volume move) was carried out,
  * and after the outputs up to it are on disk.
- * 3. Times in the outputs count from the start of the first produce stage; equilibration has negative times.
- * 4. Where two stages meet, a row that both would write is written by the one that ends.
  */
 #include "daemon/worker/replica.h"
 
@@ -18,6 +16,7 @@
 #include <time.h>
 
 #include "daemon/worker/checkpoint.h"
+#include "daemon/worker/protocol.h"
 #include "engine/io/output.h"
 
 #define BATCH_SECONDS 0.25 /* a stop is noticed after about so long */
@@ -49,42 +48,10 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static bool is_dynamics(const struct stage *s)
-{
-    return s->kind != STAGE_MINIMIZE;
-}
-
-/* Timesteps of the stages before `stage`. */
-static uint64_t steps_before(const struct spec *spec, uint64_t stage)
-{
-    uint64_t n = 0;
-    for (uint64_t i = 0; i < stage; i++)
-        n += is_dynamics(&spec->stages[i]) ? spec->stages[i].steps : 0;
-    return n;
-}
-
-static uint64_t first_produce(const struct spec *spec)
-{
-    uint64_t i = 0;
-    while (i < (uint64_t)spec->nstages && spec->stages[i].kind != STAGE_PRODUCE)
-        i++;
-    return i;
-}
-
 /* Steps from the start of production to where the replica is; negative during equilibration. */
 static int64_t clock_steps(const struct replica *r)
 {
-    return (int64_t)(steps_before(r->spec, r->stage) + r->stage_step) -
-           (int64_t)steps_before(r->spec, first_produce(r->spec));
-}
-
-/* The pV column belongs to the whole file. */
-static bool has_pv(const struct spec *spec)
-{
-    for (int i = 0; i < spec->nstages; i++)
-        if (spec->stages[i].kind == STAGE_PRODUCE && spec->stages[i].npt)
-            return true;
-    return false;
+    return (int64_t)(protocol_timesteps(r->spec, r->stage, r->stage_step) - protocol_clock_zero(r->spec));
 }
 
 static void report(const struct replica *r, struct report what)
@@ -96,10 +63,8 @@ static void report(const struct replica *r, struct report what)
             what.step += (uint64_t)i < r->stage ? stages[i].steps : 0;
         }
         what.step += r->stage_step;
-        uint64_t dynamics = steps_before(r->spec, r->stage);
-        if (r->stage < (uint64_t)r->spec->nstages && is_dynamics(&stages[r->stage]))
-            dynamics += r->stage_step;
-        what.time = (double)dynamics * r->spec->settings.integrator.timestep;
+        what.time =
+            (double)protocol_timesteps(r->spec, r->stage, r->stage_step) * r->spec->settings.integrator.timestep;
     }
     what.stage = r->stage;
     r->setup.report(r->setup.ctx, r, &what);
@@ -246,7 +211,7 @@ static int begin(struct replica *r, struct err *e)
     int rc = results_open(&r->results, empty, e);
     if (rc)
         return rc;
-    dhdl_header(results_begin(&r->results, OUTPUT_DHDL), set, r->setup.window, has_pv(r->spec));
+    dhdl_header(results_begin(&r->results, OUTPUT_DHDL), set, r->setup.window, protocol_has_pv(r->spec));
     results_end(&r->results, OUTPUT_DHDL);
     energy_header(results_begin(&r->results, OUTPUT_ENERGY), set);
     results_end(&r->results, OUTPUT_ENERGY);
@@ -311,7 +276,7 @@ static int CO_FN sample(struct replica *r, bool dhdl, bool energy, struct err *e
         return err_set(e, ERR_NONFINITE, "the potential energy is %g at step %" PRIu64, s.potential,
                        sim_step_number(r->sim));
     if (dhdl) {
-        dhdl_row(results_begin(&r->results, OUTPUT_DHDL), set, has_pv(r->spec), &s);
+        dhdl_row(results_begin(&r->results, OUTPUT_DHDL), set, protocol_has_pv(r->spec), &s);
         results_end(&r->results, OUTPUT_DHDL);
     }
     if (energy) {
@@ -335,58 +300,10 @@ static int frame(struct replica *r, struct err *e)
     return 0;
 }
 
-static bool due(uint64_t every, uint64_t step)
-{
-    return every && step % every == 0;
-}
-
-/* What a stage writes at one of its steps. */
-struct rows {
-    bool dhdl, energy, frame;
-};
-
-static struct rows rows_at(const struct stage *stage, uint64_t step)
-{
-    bool produce = stage->kind == STAGE_PRODUCE, sampled = is_dynamics(stage) && due(stage->sample_every, step);
-    return (struct rows){produce && sampled, sampled, produce && due(stage->frames_every, step)};
-}
-
-/* What is to be written at the first moment of a stage, before its first step. */
-static struct rows rows_at_start(const struct spec *spec, uint64_t stage)
-{
-    struct rows rows = rows_at(&spec->stages[stage], 0);
-    if (stage > 0) {
-        const struct stage *before = &spec->stages[stage - 1];
-        struct rows written = rows_at(before, before->steps);
-        rows.dhdl &= !written.dhdl;
-        rows.energy &= !written.energy;
-        rows.frame &= !written.frame;
-    }
-    return rows;
-}
-
 static int CO_FN write_rows(struct replica *r, struct rows rows, struct err *e)
 {
     int rc = rows.dhdl || rows.energy ? sample(r, rows.dhdl, rows.energy, e) : 0;
     return rc || !rows.frame ? rc : frame(r, e);
-}
-
-static uint64_t next_multiple(uint64_t every, uint64_t step, uint64_t most)
-{
-    uint64_t next = every ? (step / every + 1) * every : most;
-    return next < most ? next : most;
-}
-
-/* The next step at which something other than a step happens. */
-static uint64_t next_event(const struct replica *r, const struct stage *stage)
-{
-    uint64_t step = r->stage_step, next = stage->steps;
-    next = next_multiple(stage->sample_every, step, next);
-    if (stage->kind == STAGE_PRODUCE)
-        next = next_multiple(stage->frames_every, step, next);
-    if (stage->npt)
-        next = next_multiple((uint64_t)r->spec->settings.barostat.every, step, next);
-    return next_multiple(r->spec->checkpoint_every, step, next);
 }
 
 /* New velocities, unless the coordinates brought some that are to be continued: then nothing has moved the atoms yet
@@ -394,7 +311,7 @@ static uint64_t next_event(const struct replica *r, const struct stage *stage)
 static int start_moving(struct replica *r, struct err *e)
 {
     const struct spec *spec = r->spec;
-    bool first = steps_before(spec, r->stage) == 0;
+    bool first = protocol_timesteps(spec, r->stage, 0) == 0;
     bool continued =
         r->stage == 0 && r->shared->system.v && spec->settings.integrator.kind == INTEGRATOR_VELOCITY_VERLET;
     return first && !continued ? sim_thermalize(r->sim, e) : 0;
@@ -406,19 +323,19 @@ static int CO_FN dynamics(struct replica *r, const struct stage *stage, struct e
     if (r->stage_step == 0) {
         rc = start_moving(r, e);
         if (!rc)
-            rc = write_rows(r, rows_at_start(r->spec, r->stage), e);
+            rc = write_rows(r, protocol_rows(r->spec, r->stage, 0), e);
     }
     while (!rc && r->stage_step < stage->steps) {
-        uint32_t n = batch(r, next_event(r, stage) - r->stage_step);
+        uint32_t n = batch(r, protocol_next_event(r->spec, r->stage, r->stage_step) - r->stage_step);
         rc = timed_work(r, SIM_STEP, n, e);
         if (rc)
             return rc;
         r->stage_step += n;
         uint64_t step = r->stage_step;
-        rc = write_rows(r, rows_at(stage, step), e);
-        if (!rc && stage->npt && due((uint64_t)r->spec->settings.barostat.every, step))
+        rc = write_rows(r, protocol_rows(r->spec, r->stage, step), e);
+        if (!rc && protocol_volume_move(r->spec, r->stage, step))
             rc = work(r, SIM_BAROSTAT, 1, e);
-        if (!rc && step < stage->steps && (r->stop || due(r->spec->checkpoint_every, step))) {
+        if (!rc && step < stage->steps && (r->stop || protocol_due(r->spec->checkpoint_every, step))) {
             rc = save(r, e);
             if (!rc && r->stop)
                 return STOPPED;
@@ -488,7 +405,7 @@ static int CO_FN story(struct replica *r, struct err *e)
     if (!rc)
         rc = sim_new(&r->sim, r->shared->model, r->setup.window, r->setup.replica, e);
     if (!rc) {
-        sim_set_clock(r->sim, steps_before(r->spec, first_produce(r->spec)));
+        sim_set_clock(r->sim, protocol_clock_zero(r->spec));
         rc = restore(r, e);
     }
     bool finished = !rc && r->stage == (uint64_t)r->spec->nstages;
