@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Frames of many shapes are written and read back to the rounded coordinates.
+ */
+#undef NDEBUG
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "engine/io/output.h"
+#include "tests/lib/xtc_read.h"
+
+static uint64_t seed;
+
+/* xorshift64*, uniform in [0, 1) */
+static double uniform(void)
+{
+    seed ^= seed >> 12;
+    seed ^= seed << 25;
+    seed ^= seed >> 27;
+    return (double)(seed * 2685821657736338717u >> 11) / 9007199254740992.0;
+}
+
+/* Writes and reads one frame; returns its length. */
+static size_t round_trip(int n, const double (*x)[3])
+{
+    static const double box[3] = {3.5, 4.25, 5};
+    struct buf b = {0};
+    struct xtc_read f = {0};
+    xtc_frame(&b, n, x, box, 123456, 7.5);
+    if (xtc_read_frame(&f, (const unsigned char *)b.data, b.len) != b.len)
+        fail_msg("%d atoms: not a frame", n);
+    assert_int_equal(b.len % 4, 0);
+    assert_int_equal(f.natoms, n);
+    assert_int_equal(f.step, 123456);
+    assert_true(f.time == 7.5f && f.box[0] == 3.5f && f.box[4] == 4.25f && f.box[8] == 5 && f.box[1] == 0);
+    for (int i = 0; i < n; i++)
+        for (int d = 0; d < 3; d++)
+            if (f.grid[i][d] != lrint(x[i][d] * 1000))
+                fail_msg("%d atoms, atom %d: %d is not %g", n, i, f.grid[i][d], x[i][d] * 1000);
+    size_t len = b.len;
+    free(f.grid);
+    buf_free(&b);
+    return len;
+}
+
+enum { MAX = 3000 };
+static double x[MAX][3];
+
+/* `group` atoms near each other (within `small`), the next group anywhere in `large`. */
+static void scatter(int n, int group, double small, double large)
+{
+    for (int i = 0; i < n; i++)
+        for (int d = 0; d < 3; d++)
+            x[i][d] = i % group ? x[i - 1][d] + small * (uniform() - 0.5) : large * (uniform() - 0.5);
+}
+
+static void test_shapes(void **state)
+{
+    static const double large[] = {0.002, 0.5, 4, 60, 5000, 40000};
+    static const double small[] = {0, 0.004, 0.2, 2, 30};
+    seed = 42;
+    for (size_t l = 0; l < sizeof large / sizeof *large; l++)
+        for (size_t s = 0; s < sizeof small / sizeof *small; s++)
+            for (int group = 1; group < 30; group += group < 4 ? 1 : 5)
+                for (int n = 10; n < 60; n += 7) {
+                    scatter(n, group, small[s], large[l]);
+                    round_trip(n, (const double(*)[3])x);
+                }
+}
+
+static void test_few_atoms(void **state)
+{
+    seed = 7;
+    for (int n = 1; n < 12; n++) {
+        scatter(n, 3, 0.1, 3);
+        size_t len = round_trip(n, (const double(*)[3])x);
+        if (n < 10)
+            assert_int_equal(len, 56 + 12 * n);
+    }
+}
+
+/* Waters packed in any order take less than 4.5 bytes an atom, where plain numbers take twelve. */
+static void test_size(void **state)
+{
+    seed = 3;
+    for (int i = 0; i < MAX; i++)
+        for (int d = 0; d < 3; d++)
+            x[i][d] = i % 3 ? x[i - i % 3][d] + 0.11 * (uniform() - 0.5) : 3 * uniform();
+    size_t len = round_trip(MAX, (const double(*)[3])x);
+    assert_in_range(len, 3 * MAX, 4.5 * MAX);
+}
+
+static void test_all_alike(void **state)
+{
+    for (int i = 0; i < 50; i++)
+        x[i][0] = x[i][1] = x[i][2] = -1.5;
+    round_trip(50, (const double(*)[3])x);
+}
+
+/* What can not be written is held at a million nm, so that the frame stays readable. */
+static void test_wild_values(void **state)
+{
+    struct buf b = {0};
+    struct xtc_read f = {0};
+    seed = 5;
+    scatter(20, 3, 0.1, 3);
+    x[3][0] = INFINITY;
+    x[4][1] = -1e300;
+    xtc_frame(&b, 20, (const double(*)[3])x, (const double[3]){1, 1, 1}, (uint64_t)1 << 40, 0);
+    assert_int_equal(xtc_read_frame(&f, (const unsigned char *)b.data, b.len), b.len);
+    assert_int_equal(f.grid[3][0], 1000000000);
+    assert_int_equal(f.grid[4][1], -1000000000);
+    assert_int_equal(f.grid[5][0], lrint(x[5][0] * 1000));
+    free(f.grid);
+    buf_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_few_atoms),   cmocka_unit_test(test_size),
+        cmocka_unit_test(test_all_alike), cmocka_unit_test(test_wild_values),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
