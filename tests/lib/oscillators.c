@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#undef NDEBUG
 #include "tests/lib/oscillators.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "engine/base/units.h"
+#include "engine/io/output.h"
 
 double random_uniform(uint64_t *state)
 {
@@ -83,50 +87,56 @@ void oscillators_sample(struct sampling *s, const struct ladder_of_oscillators *
     }
 }
 
-static void vector(struct buf *out, const struct ladder_of_oscillators *o, int k)
+static enum lambda lambda_of(enum dhdl_component component)
 {
-    const double *l = o->lambda + k * o->ncomponents;
-    if (o->ncomponents == 1)
-        buf_printf(out, "%.4f", l[0]);
-    else
-        buf_printf(out, "(%.4f, %.4f)", l[0], l[1]);
+    static const int lambdas[DHDL_COMPONENTS] = {[DHDL_MASS] = LAMBDA_MASS + 1,
+                                                 [DHDL_COUL] = LAMBDA_COULOMB + 1,
+                                                 [DHDL_VDW] = LAMBDA_VDW + 1,
+                                                 [DHDL_BONDED] = LAMBDA_BONDED + 1};
+    assert(lambdas[component]); /* the others are in no file of ours */
+    return (enum lambda)(lambdas[component] - 1);
+}
+
+/* The settings under which the service would write such files; lambda is [nstates]. */
+static struct settings settings_of(const struct ladder_of_oscillators *o, double temperature,
+                                   double (*lambda)[LAMBDA_COUNT])
+{
+    struct settings set = {.integrator.temperature = temperature, .barostat = {.on = true, .pressure = 1}};
+    set.alchemy = (struct alchemy_settings){.kind = ALCHEMY_DECOUPLE, .nwindows = o->nstates, .lambda = lambda};
+    for (int c = 0; c < o->ncomponents; c++) {
+        set.alchemy.given[lambda_of(o->component[c])] = true;
+        for (int k = 0; k < o->nstates; k++)
+            lambda[k][lambda_of(o->component[c])] = o->lambda[k * o->ncomponents + c];
+    }
+    return set;
 }
 
 void oscillators_header(struct buf *out, const struct ladder_of_oscillators *o, int k, double temperature)
 {
-    int column = 0;
-    buf_printf(out,
-               "# oscillators\n@    title \"dH/d\\xl\\f{} and \\xD\\f{}H\"\n@    xaxis  label \"Time (ps)\"\n"
-               "@    yaxis  label \"dH/d\\xl\\f{} and \\xD\\f{}H (kJ/mol [\\xl\\f{}]\\S-1\\N)\"\n@TYPE xy\n");
-    buf_printf(out, "@ subtitle \"T = %g (K) \\xl\\f{} state %d: ", temperature, k);
-    for (int c = 0; c < o->ncomponents; c++)
-        buf_printf(out, "%s%s", c ? ", " : o->ncomponents > 1 ? "(" : "", dhdl_component_names[o->component[c]]);
-    buf_printf(out, "%s = ", o->ncomponents > 1 ? ")" : "");
-    vector(out, o, k);
-    buf_printf(out, "\"\n@ view 0.15, 0.15, 0.75, 0.85\n@ legend on\n@ legend box on\n@ legend length 2\n");
-    for (int c = 0; c < o->ncomponents; c++)
-        buf_printf(out, "@ s%d legend \"dH/d\\xl\\f{} %s = %.4f\"\n", column++, dhdl_component_names[o->component[c]],
-                   o->lambda[k * o->ncomponents + c]);
-    for (int j = 0; j < o->nstates; j++) {
-        buf_printf(out, "@ s%d legend \"\\xD\\f{}H \\xl\\f{} to ", column++);
-        vector(out, o, j);
-        buf_printf(out, "\"\n");
-    }
-    buf_printf(out, "@ s%d legend \"pV (kJ/mol)\"\n", column);
+    double(*lambda)[LAMBDA_COUNT] = xcalloc((size_t)o->nstates, sizeof *lambda);
+    struct settings set = settings_of(o, temperature, lambda);
+    dhdl_header(out, &set, k, true);
+    free(lambda);
 }
 
 void oscillators_file(struct buf *out, const struct ladder_of_oscillators *o, int k, int n, double temperature,
                       uint64_t seed)
 {
     double kt = UNIT_R * temperature, y = random_normal(&seed);
-    oscillators_header(out, o, k, temperature);
+    double(*lambda)[LAMBDA_COUNT] = xcalloc((size_t)o->nstates, sizeof *lambda);
+    struct settings set = settings_of(o, temperature, lambda);
+    struct sample s = {.delta_u = xcalloc((size_t)o->nstates, sizeof *s.delta_u), .box = {UNIT_BAR, 1, 1}};
+    dhdl_header(out, &set, k, true);
     for (int i = 0; i < n; i++) {
         double x = next_x(o, k, &y, &seed);
-        buf_printf(out, "%.4f", (double)i);
+        s.time = i;
+        s.box[1] = 0.75 + 0.01 * x; /* pV in kJ/mol, at 1 bar */
         for (int c = 0; c < o->ncomponents; c++)
-            buf_printf(out, " %#.8g", kt * derivative(o, k, c, x));
+            s.dvdl[lambda_of(o->component[c])] = kt * derivative(o, k, c, x);
         for (int j = 0; j < o->nstates; j++)
-            buf_printf(out, " %#.8g", kt * (reduced(o, j, x) - reduced(o, k, x)));
-        buf_printf(out, " %#.8g\n", 0.75 + 0.01 * x);
+            s.delta_u[j] = kt * (reduced(o, j, x) - reduced(o, k, x));
+        dhdl_row(out, &set, true, &s);
     }
+    free(s.delta_u);
+    free(lambda);
 }
