@@ -56,8 +56,8 @@ static void timestep(const struct sim *s, struct tape *t)
 static void sample(const struct sim *s, struct tape *t)
 {
     evaluate(s, FORCES_SAMPLE, t);
-    EMIT(velocities, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f, .v_out = s->d.v_out, .w = s->d.w,
-         .motion = (void *)(uintptr_t)s->model->motion, .window_u = s->d.window_u,
+    EMIT(velocities, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f, .v_out = s->d.v_out, .x_ahead = s->d.x_old,
+         .w = s->d.w, .motion = (void *)(uintptr_t)s->model->motion, .window_u = s->d.window_u,
          .timestep = s->model->set->integrator.timestep);
     report(s, true, t);
 }

@@ -34,22 +34,20 @@ struct constrain_failure {
     double deviation; /* relative */
 };
 
-/* Puts x (moved from x_old, which gives the directions) onto the constraints, to 1e-10 relative. v (may be NULL) gets the
- * displacement times inv_dt. False and *bad: no solution. */
-bool constrain_positions(const struct motion_table *m, const struct masses *masses, double bonded_lambda,
-                         const double (*x_old)[3], double (*x)[3], double (*v)[3], double inv_dt,
-                         struct constrain_failure *bad);
-
-/* What constraints did: impulses in the unit of mass times v. */
+/* What constraints did to x: sums over mass times displacement, u nm^2. */
 struct reaction {
-    double virial[9]; /* -1/2 sum r x impulse */
-    double du_dl;     /* sum of impulse along the bond times dr0/dlambda */
+    double virial[9]; /* -1/2 sum r x (mass displacement) */
+    double du_dl;     /* sum of mass times displacement along the bond times dr0/dlambda */
 };
 
-/* Makes v obey r . (v_i - v_j) = 0 for every constraint, or = -|u_i - u_j|^2 when u is given (v is then an acceleration and
- * u the velocities). r from x. Converges to `tolerance` in the unit of v. reaction may be NULL; it is added to. */
+/* Puts x (moved from x_old, which gives the directions) onto the constraints, to 1e-10 relative. v (may be NULL) gets the
+ * displacement times inv_dt; reaction (may be NULL) is added to. False and *bad: no solution. */
+bool constrain_positions(const struct motion_table *m, const struct masses *masses, double bonded_lambda,
+                         const double (*x_old)[3], double (*x)[3], double (*v)[3], double inv_dt,
+                         struct reaction *reaction, struct constrain_failure *bad);
+
+/* Makes v obey r . (v_i - v_j) = 0 for every constraint, r from x, to `tolerance` in the unit of v. */
 bool constrain_velocities(const struct motion_table *m, const struct masses *masses, const double (*x)[3],
-                          const double (*u)[3], double (*v)[3], double tolerance, struct reaction *reaction,
-                          struct constrain_failure *bad);
+                          double (*v)[3], double tolerance, struct constrain_failure *bad);
 
 #endif

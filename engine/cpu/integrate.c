@@ -11,8 +11,7 @@
 #include "engine/math/fixed.h"
 #include "engine/math/vec.h"
 
-#define VELOCITY_TOLERANCE 1e-10    /* nm/ps along a constraint */
-#define ACCELERATION_TOLERANCE 1e-6 /* nm/ps^2 */
+#define VELOCITY_TOLERANCE 1e-10 /* nm/ps along a constraint */
 
 /* v += scale f / m */
 static void kick(const struct motion_table *m, const struct masses *masses, const int64_t (*f)[3], double (*v)[3],
@@ -52,10 +51,10 @@ static bool moves_good(struct ctl *c, uint32_t natoms, const double (*x_old)[3],
 }
 
 static bool project(struct ctl *c, const struct motion_table *m, const struct masses *masses, const double (*x)[3],
-                    double (*v)[3], struct reaction *reaction)
+                    double (*v)[3])
 {
     struct constrain_failure bad;
-    bool good = constrain_velocities(m, masses, x, NULL, v, VELOCITY_TOLERANCE, reaction, &bad);
+    bool good = constrain_velocities(m, masses, x, v, VELOCITY_TOLERANCE, &bad);
     if (!good)
         halt_constraint(c, &bad);
     return good;
@@ -68,7 +67,7 @@ static void finish(struct ctl *c, const struct motion_table *m, const struct mas
     struct constrain_failure bad;
     if (!moves_good(c, m->natoms, x_old, x))
         return;
-    if (!constrain_positions(m, masses, c->lambda[LAMBDA_BONDED], x_old, x, v, 1 / timestep, &bad)) {
+    if (!constrain_positions(m, masses, c->lambda[LAMBDA_BONDED], x_old, x, v, 1 / timestep, NULL, &bad)) {
         halt_constraint(c, &bad);
         return;
     }
@@ -89,7 +88,7 @@ void cpu_verlet(const struct launch *launch, const struct args_verlet *a)
     struct masses masses = masses_of(m, c);
     if (c->pending)
         kick(m, &masses, a->f, v, 0.5 * a->timestep);
-    if (!project(c, m, &masses, x, v, NULL))
+    if (!project(c, m, &masses, x, v))
         return;
     kick(m, &masses, a->f, v, 0.5 * a->timestep);
     memcpy(x_old, x, m->natoms * sizeof *x);
@@ -110,7 +109,7 @@ void cpu_langevin(const struct launch *launch, const struct args_langevin *a)
         return;
     struct masses masses = masses_of(m, c);
     kick(m, &masses, a->f, v, a->timestep);
-    if (!project(c, m, &masses, x, v, NULL))
+    if (!project(c, m, &masses, x, v))
         return;
     noise_fill(c->seed, c->replica, c->step, STREAM_LANGEVIN, 3 * m->natoms, a->w);
     memcpy(x_old, x, m->natoms * sizeof *x);
@@ -156,7 +155,7 @@ void cpu_thermalize(const struct launch *launch, const struct args_thermalize *a
     struct masses masses = masses_of(m, c);
     struct constrain_failure bad;
     memcpy(a->x_old, x, m->natoms * sizeof *x);
-    if (!constrain_positions(m, &masses, c->lambda[LAMBDA_BONDED], a->x_old, x, NULL, 0, &bad)) {
+    if (!constrain_positions(m, &masses, c->lambda[LAMBDA_BONDED], a->x_old, x, NULL, 0, NULL, &bad)) {
         halt_constraint(c, &bad);
         return;
     }
@@ -164,7 +163,7 @@ void cpu_thermalize(const struct launch *launch, const struct args_thermalize *a
     for (uint32_t i = 0; i < m->natoms; i++)
         for (int d = 0; d < 3; d++)
             v[i][d] = sqrt(a->kt / mass_of(&masses, (int)i)) * noise[i][d];
-    if (!project(c, m, &masses, x, v, NULL))
+    if (!project(c, m, &masses, x, v))
         return;
     if (a->remove_com)
         take_off_com(m, &masses, v);
@@ -190,31 +189,45 @@ static void add_windows(const struct ctl *c, const struct motion_table *m, const
     }
 }
 
-/* The constraint forces at this moment are those that keep every distance fixed to second order in time: accelerations obey
- * r . (a_i - a_j) = -|v_i - v_j|^2. */
+/* Constraint forces at the time of x: those that put a free step of velocity Verlet from x and v back onto the constraints,
+ * force = mass displacement / (dt^2 / 2). GROMACS's md-vv reports the same. */
+static bool react(const struct args_velocities *a, const struct masses *masses, struct reaction *out)
+{
+    struct ctl *c = a->ctl;
+    const struct motion_table *m = a->motion;
+    double(*ahead)[3] = a->x_ahead, (*w)[3] = a->w, half2 = 0.5 * a->timestep * a->timestep;
+    memcpy(w, a->v_out, m->natoms * sizeof *w);
+    kick(m, masses, a->f, w, 0.5 * a->timestep);
+    memcpy(ahead, a->x, m->natoms * sizeof *ahead);
+    for (uint32_t i = 0; i < m->natoms; i++)
+        vec_add(ahead[i], a->timestep, w[i]);
+    struct constrain_failure bad;
+    if (!constrain_positions(m, masses, c->lambda[LAMBDA_BONDED], a->x, ahead, NULL, 0, out, &bad)) {
+        halt_constraint(c, &bad);
+        return false;
+    }
+    for (int i = 0; i < 9; i++)
+        out->virial[i] /= half2;
+    out->du_dl /= half2;
+    return true;
+}
+
 void cpu_velocities(const struct launch *launch, const struct args_velocities *a)
 {
     struct ctl *c = a->ctl;
     const struct motion_table *m = a->motion;
-    double(*v)[3] = a->v_out, (*w)[3] = a->w;
+    double(*v)[3] = a->v_out;
     if (c->halt)
         return;
     struct masses masses = masses_of(m, c);
     struct reaction reaction = {0};
-    struct constrain_failure bad;
     memcpy(v, a->v, m->natoms * sizeof *v);
     if (c->pending)
         kick(m, &masses, a->f, v, 0.5 * a->timestep);
-    if (!project(c, m, &masses, a->x, v, NULL))
+    if (!project(c, m, &masses, a->x, v))
         return;
-    if (c->moving) {
-        memset(w, 0, m->natoms * sizeof *w);
-        kick(m, &masses, a->f, w, 1);
-        if (!constrain_velocities(m, &masses, a->x, v, w, ACCELERATION_TOLERANCE, &reaction, &bad)) {
-            halt_constraint(c, &bad);
-            return;
-        }
-    }
+    if (c->moving && !react(a, &masses, &reaction))
+        return;
     double kinetic = 0, dk_dl = 0;
     for (uint32_t i = 0; i < m->natoms; i++) {
         kinetic += 0.5 * mass_of(&masses, (int)i) * vec_dot(v[i], v[i]);

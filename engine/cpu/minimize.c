@@ -27,7 +27,7 @@ void cpu_descend(const struct launch *launch, const struct args_descend *a)
         return;
     if (c->min_steps == 0) {
         memcpy(a->x_old, x, m->natoms * sizeof *x);
-        if (!constrain_positions(m, &unit_masses, c->lambda[LAMBDA_BONDED], a->x_old, x, NULL, 0, &bad))
+        if (!constrain_positions(m, &unit_masses, c->lambda[LAMBDA_BONDED], a->x_old, x, NULL, 0, NULL, &bad))
             ctl_halt(c, HALT_CONSTRAINT, (uint32_t)bad.atom[0], (uint32_t)bad.atom[1], bad.deviation);
         return;
     }
@@ -39,7 +39,7 @@ void cpu_descend(const struct launch *launch, const struct args_descend *a)
     c->trial = 1;
     for (uint32_t i = 0; i < m->natoms; i++)
         vec_add(x[i], c->min_step_size / c->min_max_force, force[i]);
-    c->min_rejected = !constrain_positions(m, &unit_masses, c->lambda[LAMBDA_BONDED], a->x_old, x, NULL, 0, &bad);
+    c->min_rejected = !constrain_positions(m, &unit_masses, c->lambda[LAMBDA_BONDED], a->x_old, x, NULL, 0, NULL, &bad);
     if (c->min_rejected)
         memcpy(x, a->x_old, m->natoms * sizeof *x);
 }
@@ -71,7 +71,7 @@ static void keep_forces(struct ctl *c, const struct args_descend_decide *a)
             force[i][d] = fixed_value(f[i][d]);
     struct constrain_failure bad;
     double tolerance = FORCE_TOLERANCE * (1 + largest_of(m, force));
-    if (!constrain_velocities(m, &unit_masses, a->x, NULL, force, tolerance, NULL, &bad))
+    if (!constrain_velocities(m, &unit_masses, a->x, force, tolerance, &bad))
         ctl_halt(c, HALT_CONSTRAINT, (uint32_t)bad.atom[0], (uint32_t)bad.atom[1], bad.deviation);
     c->min_max_force = largest_of(m, force);
 }

@@ -69,34 +69,34 @@ MATH_FN int settle_positions(const struct settle_shape *w, double mass_o, double
     return cos2_phi > 0 && cos2_psi > 0 && disc > 0 && cos2_theta > 0;
 }
 
-/* Makes the sides of a rigid triangle x obey r . (v_i - v_j) = target for the sides OH1, OH2, H1H2, by impulses along the
- * sides; target 0: velocities of a rigid body. lambda: impulse on the side's first atom = lambda r, on its second -lambda r. */
-MATH_FN void settle_velocities(double mass_o, double mass_h, const double x[3][3], const double target[3],
-                               double v[3][3], double lambda[3])
+/* Takes off v what changes the lengths of the sides OH1, OH2, H1H2 of the triangle x, by impulses along the sides: velocities
+ * of a rigid body remain. The equations' matrix is that of the ideal shape, as in GROMACS. */
+MATH_FN void settle_velocities(const struct settle_shape *w, double mass_o, double mass_h, const double x[3][3],
+                               double v[3][3])
 {
-    double r[3][3], im_o = 1 / mass_o, im_h = 1 / mass_h;
+    double r[3][3], rel[3], im_o = 1 / mass_o, im_h = 1 / mass_h;
     vec_sub(x[0], x[1], r[0]);
     vec_sub(x[0], x[2], r[1]);
     vec_sub(x[1], x[2], r[2]);
-    double rel[3][3];
-    vec_sub(v[0], v[1], rel[0]);
-    vec_sub(v[0], v[2], rel[1]);
-    vec_sub(v[1], v[2], rel[2]);
-    double m00 = (im_o + im_h) * vec_dot(r[0], r[0]), m11 = (im_o + im_h) * vec_dot(r[1], r[1]);
-    double m22 = 2 * im_h * vec_dot(r[2], r[2]);
-    double m01 = im_o * vec_dot(r[0], r[1]), m02 = -im_h * vec_dot(r[0], r[2]), m12 = im_h * vec_dot(r[1], r[2]);
-    double b0 = target[0] - vec_dot(r[0], rel[0]), b1 = target[1] - vec_dot(r[1], rel[1]);
-    double b2 = target[2] - vec_dot(r[2], rel[2]);
-    double k00 = m11 * m22 - m12 * m12, k01 = m02 * m12 - m01 * m22, k02 = m01 * m12 - m02 * m11;
-    double k11 = m00 * m22 - m02 * m02, k12 = m01 * m02 - m00 * m12, k22 = m00 * m11 - m01 * m01;
-    double inv = 1 / (m00 * k00 + m01 * k01 + m02 * k02);
-    lambda[0] = inv * (k00 * b0 + k01 * b1 + k02 * b2);
-    lambda[1] = inv * (k01 * b0 + k11 * b1 + k12 * b2);
-    lambda[2] = inv * (k02 * b0 + k12 * b1 + k22 * b2);
+    vec_sub(v[0], v[1], rel);
+    double b0 = -vec_dot(r[0], rel);
+    vec_sub(v[0], v[2], rel);
+    double b1 = -vec_dot(r[1], rel);
+    vec_sub(v[1], v[2], rel);
+    double b2 = -vec_dot(r[2], rel);
+    double oh2 = w->r_oh * w->r_oh, hh2 = w->r_hh * w->r_hh;
+    double m00 = (im_o + im_h) * oh2, m22 = 2 * im_h * hh2;        /* m11 = m00 */
+    double m01 = im_o * (oh2 - 0.5 * hh2), m12 = 0.5 * im_h * hh2; /* m02 = m12 */
+    double k00 = m00 * m22 - m12 * m12, k01 = m12 * m12 - m01 * m22, k02 = m12 * (m01 - m00);
+    double k22 = m00 * m00 - m01 * m01;
+    double inv = 1 / (m00 * k00 + m01 * k01 + m12 * k02);
+    double l0 = inv * (k00 * b0 + k01 * b1 + k02 * b2);
+    double l1 = inv * (k01 * b0 + k00 * b1 + k02 * b2);
+    double l2 = inv * (k02 * b0 + k02 * b1 + k22 * b2);
     for (int d = 0; d < 3; d++) {
-        v[0][d] += im_o * (lambda[0] * r[0][d] + lambda[1] * r[1][d]);
-        v[1][d] += im_h * (lambda[2] * r[2][d] - lambda[0] * r[0][d]);
-        v[2][d] -= im_h * (lambda[1] * r[1][d] + lambda[2] * r[2][d]);
+        v[0][d] += im_o * (l0 * r[0][d] + l1 * r[1][d]);
+        v[1][d] += im_h * (l2 * r[2][d] - l0 * r[0][d]);
+        v[2][d] -= im_h * (l1 * r[1][d] + l2 * r[2][d]);
     }
 }
 
