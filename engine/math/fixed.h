@@ -24,6 +24,13 @@ MATH_FN int64_t fixed_clamped(double value, double limit)
     return (int64_t)rint(fmin(fmax(value, -limit), limit) * FIXED_SCALE);
 }
 
+/* v rounded to a multiple of 2^-32 that stays a double, |v| < 2^19: for sums in registers, exact while below 2^21. */
+MATH_FN double fixed_round(double v)
+{
+    const double magic = 1572864.0; /* 1.5 * 2^20, where the last bit of a double is 2^-32 */
+    return (v + magic) - magic;
+}
+
 /* 1 when fixed_clamped() clamps (NaN too), else 0. */
 MATH_FN uint32_t fixed_beyond(double value, double limit)
 {

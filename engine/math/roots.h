@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inverse roots in double, without branches, library calls or other types than 8-byte ones, so that loops vectorise. A start
+ * that scales the exponent (in the bits of the number) is good to a few percent; each step of the binomial series of
+ * (1 - e)^(-1/n), e = 1 - a y^n, raises the error to its fourth power.
+ */
+#ifndef SHOAL_ENGINE_MATH_ROOTS_H
+#define SHOAL_ENGINE_MATH_ROOTS_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "engine/math/fn.h"
+
+MATH_FN double root_step2(double a, double y)
+{
+    double e = MATH_FMA(-a, y * y, 1.0);
+    return MATH_FMA(y * e, MATH_FMA(e, MATH_FMA(e, 0.3125, 0.375), 0.5), y);
+}
+
+MATH_FN double root_step6(double a, double y)
+{
+    double y2 = y * y, e = MATH_FMA(-a, y2 * y2 * y2, 1.0);
+    return MATH_FMA(y * e, MATH_FMA(e, MATH_FMA(e, 91.0 / 1296.0, 7.0 / 72.0), 1.0 / 6.0), y);
+}
+
+/* 1/sqrt(a), a normal and positive: two steps leave the last bit. */
+MATH_FN double root_inverse(double a)
+{
+    uint64_t bits;
+    double y;
+    memcpy(&bits, &a, 8);
+    bits = 0x5fe6eb50c7b537a9u - (bits >> 1);
+    memcpy(&y, &bits, 8);
+    return root_step2(a, root_step2(a, y));
+}
+
+/* a^(-1/6), a normal and positive. */
+MATH_FN double root_inverse_sixth(double a)
+{
+    uint64_t bits;
+    double y;
+    memcpy(&bits, &a, 8);
+    bits = (1251420000u - ((bits >> 32) * 0x2aaaaaabu >> 32)) << 32; /* division by 6 of the upper half */
+    memcpy(&y, &bits, 8);
+    return root_step6(a, root_step6(a, root_step6(a, y)));
+}
+
+#endif
