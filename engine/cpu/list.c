@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pair lists on the CPU device. A list made with cut-off + buffer at a box L0 holds every pair that can be inside the
+ * cut-off while 2 d <= (L/L0) (cut-off + buffer) - cut-off, with d the largest displacement since, measured in grid
+ * positions times the box now, L; so volume moves count, and those that only scale cost little.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/ctl.h"
+#include "engine/kernels.h"
+#include "engine/nonbonded.h"
+
+void cpu_list_check(const struct launch *launch, const struct args_list_check *a)
+{
+    struct ctl *c = a->ctl;
+    const struct nb_params *p = a->params;
+    struct nb_list *list = a->list;
+    const double *x = a->x;
+    double *u = a->u, *built = a->u_built, farthest = 0, ratio = INFINITY;
+    size_t n = (size_t)p->natoms;
+    if (c->halt)
+        return;
+    const double to[3] = {NB_GRID / c->box[0], NB_GRID / c->box[1], NB_GRID / c->box[2]};
+    const double back[3] = {c->box[0] / NB_GRID, c->box[1] / NB_GRID, c->box[2] / NB_GRID};
+    for (size_t i = 0; i < n; i++) {
+        double d2 = 0;
+        for (size_t k = 0; k < 3; k++) {
+            double g = rint(x[3 * i + k] * to[k]), d = (g - built[k * n + i]) * back[k];
+            u[k * n + i] = g;
+            d2 += d * d;
+        }
+        if (!(d2 <= farthest)) {
+            farthest = d2;
+            if (!isfinite(d2)) {
+                ctl_halt(c, HALT_NONFINITE, (uint32_t)i, 0, d2);
+                return;
+            }
+        }
+    }
+    for (int k = 0; k < 3; k++)
+        ratio = fmin(ratio, c->box[k] / list->built_box[k]); /* infinite before the first build */
+    list->rebuild = list->built_box[0] == 0 || 2 * sqrt(farthest) > ratio * p->list_cutoff - p->cutoff;
+}
+
+/* ---- building ---- */
+
+struct box {
+    double middle[3], half[3]; /* nm */
+};
+
+struct candidate {
+    uint32_t cluster, shift;
+};
+
+struct key {
+    double z;
+    int32_t atom, column;
+};
+
+struct build {
+    const struct nb_params *p;
+    const struct args_list_build *a;
+    struct nb_slots slots;
+    struct box *boxes, *groups;
+    struct candidate *candidates;
+    struct key *keys;
+    uint8_t *excluded; /* [nclusters] bits of the current slot's excluded partners */
+    int32_t *slot_of;  /* [natoms], -1: perturbed */
+    int32_t *column_start;
+    double edge[3], nm[3]; /* box; nm per grid position */
+    uint32_t entries, pairs;
+};
+
+static void scratch_layout(struct build *b)
+{
+    const struct nb_params *p = b->p;
+    size_t slots = (size_t)p->nslots, clusters = (size_t)p->nclusters, groups = clusters / NB_GROUP + 1;
+    unsigned char *at = b->a->scratch;
+    b->keys = (struct key *)at, at += slots * sizeof *b->keys;
+    b->boxes = (struct box *)at, at += clusters * sizeof *b->boxes;
+    b->groups = (struct box *)at, at += groups * sizeof *b->groups;
+    b->candidates = (struct candidate *)at, at += 27 * clusters * sizeof *b->candidates;
+    b->column_start = (int32_t *)at, at += ((size_t)p->columns[0] * (size_t)p->columns[1] + 1) * sizeof(int32_t);
+    b->slot_of = (int32_t *)at, at += (size_t)p->natoms * sizeof(int32_t);
+    b->excluded = at;
+    memset(b->excluded, 0, clusters);
+}
+
+static int by_z(const void *a, const void *b)
+{
+    const struct key *k = a, *l = b;
+    if (k->z != l->z)
+        return k->z < l->z ? -1 : 1;
+    return k->atom < l->atom ? -1 : 1;
+}
+
+/* Sorts the unperturbed atoms along a path that fills the box: columns along z, walked up and down in turn, rows of columns
+ * walked to and fro. Eight neighbours on the path are close together, and no cluster but the last has a gap. */
+static void sort_atoms(struct build *b)
+{
+    const struct nb_params *p = b->p;
+    const double *u = b->a->u;
+    size_t n = (size_t)p->natoms;
+    int32_t ny = p->columns[1], columns = p->columns[0] * ny, *start = b->column_start;
+    struct key *sorted = (struct key *)b->candidates; /* not in use yet, and larger */
+    memset(start, 0, ((size_t)columns + 1) * sizeof *start);
+    for (int32_t k = 0; k < p->nplain; k++) {
+        size_t i = (size_t)p->plain[k];
+        double f[3];
+        for (size_t d = 0; d < 3; d++)
+            f[d] = u[d * n + i] * (1 / NB_GRID) - floor(u[d * n + i] * (1 / NB_GRID));
+        int32_t ix = (int32_t)(f[0] * p->columns[0]), iy = (int32_t)(f[1] * ny);
+        ix = ix < p->columns[0] ? ix : p->columns[0] - 1;
+        iy = iy < ny ? iy : ny - 1;
+        int32_t column = ix * ny + (ix % 2 ? ny - 1 - iy : iy);
+        b->keys[k] = (struct key){column % 2 ? -f[2] : f[2], (int32_t)i, column};
+        start[column + 1]++;
+    }
+    for (int32_t k = 0; k < columns; k++)
+        start[k + 1] += start[k];
+    for (int32_t k = p->nplain - 1; k >= 0; k--)
+        sorted[--start[b->keys[k].column + 1]] = b->keys[k];
+    for (int32_t k = 1; k <= columns; k++) {
+        int32_t end = k < columns ? start[k + 1] : p->nplain;
+        qsort(sorted + start[k], (size_t)(end - start[k]), sizeof *sorted, by_z);
+    }
+    memcpy(b->keys, sorted, (size_t)p->nplain * sizeof *sorted);
+}
+
+static void fill_slots(struct build *b)
+{
+    const struct nb_params *p = b->p;
+    struct nb_slots *s = &b->slots;
+    const double *u = b->a->u;
+    size_t n = (size_t)p->natoms;
+    for (int32_t i = 0; i < p->natoms; i++)
+        b->slot_of[i] = -1;
+    for (int32_t slot = 0; slot < p->nslots; slot++) {
+        bool spare = slot >= p->nplain;
+        int32_t atom = b->keys[spare ? p->nplain - 1 : slot].atom;
+        for (size_t d = 0; d < 3; d++) {
+            double g = u[d * n + (size_t)atom];
+            s->wrap[d][slot] = -NB_GRID * floor(g * (1 / NB_GRID));
+            s->x[d][slot] = g + s->wrap[d][slot];
+        }
+        s->charge[slot] = spare ? 0 : p->charge[atom];
+        s->type[slot] = p->type[0][atom];
+        s->atom[slot] = spare ? -1 : atom;
+        if (!spare)
+            b->slot_of[atom] = slot;
+    }
+}
+
+static struct box box_around(const double low[3], const double high[3])
+{
+    struct box box;
+    for (int d = 0; d < 3; d++) {
+        box.middle[d] = 0.5 * (low[d] + high[d]);
+        box.half[d] = 0.5 * (high[d] - low[d]) + 1e-9; /* room for rounding */
+    }
+    return box;
+}
+
+static void make_boxes(struct build *b)
+{
+    double group_low[3] = {0}, group_high[3] = {0};
+    for (int32_t c = 0; c < b->p->nclusters; c++) {
+        double low[3], high[3];
+        for (int d = 0; d < 3; d++) {
+            const double *x = b->slots.x[d] + NB_WIDTH * c;
+            low[d] = high[d] = x[0] * b->nm[d];
+            for (int l = 1; l < NB_WIDTH; l++) {
+                low[d] = fmin(low[d], x[l] * b->nm[d]);
+                high[d] = fmax(high[d], x[l] * b->nm[d]);
+            }
+            group_low[d] = c % NB_GROUP ? fmin(group_low[d], low[d]) : low[d];
+            group_high[d] = c % NB_GROUP ? fmax(group_high[d], high[d]) : high[d];
+        }
+        b->boxes[c] = box_around(low, high);
+        b->groups[c / NB_GROUP] = box_around(group_low, group_high);
+    }
+}
+
+/* Squared distance of two boxes, i moved by `shift` box edges. */
+static double box_gap2(const struct build *b, const struct box *i, const struct box *j, const int shift[3])
+{
+    double sum = 0;
+    for (int d = 0; d < 3; d++) {
+        double gap = fabs(i->middle[d] + shift[d] * b->edge[d] - j->middle[d]) - (i->half[d] + j->half[d]);
+        sum += gap > 0 ? gap * gap : 0;
+    }
+    return sum;
+}
+
+static void shift_of(uint32_t code, int shift[3])
+{
+    shift[0] = (int)(code / 9) - 1;
+    shift[1] = (int)(code / 3 % 3) - 1;
+    shift[2] = (int)(code % 3) - 1;
+}
+
+/* Clusters c >= i, under every shift, that may hold a partner of one of cluster i's atoms. */
+static uint32_t find_candidates(struct build *b, int32_t i)
+{
+    const struct box *mine = &b->boxes[i];
+    const double reach2 = b->p->list_cutoff * b->p->list_cutoff;
+    int32_t groups = (b->p->nclusters + NB_GROUP - 1) / NB_GROUP;
+    uint32_t n = 0;
+    for (int32_t g = i / NB_GROUP; g < groups; g++)
+        for (uint32_t code = 0; code < 27; code++) {
+            int shift[3];
+            shift_of(code, shift);
+            if (box_gap2(b, mine, &b->groups[g], shift) >= reach2)
+                continue;
+            int32_t from = g * NB_GROUP > i ? g * NB_GROUP : i, to = (g + 1) * NB_GROUP;
+            for (int32_t c = from; c < to && c < b->p->nclusters; c++)
+                if (box_gap2(b, mine, &b->boxes[c], shift) < reach2)
+                    b->candidates[n++] = (struct candidate){(uint32_t)c, code};
+        }
+    return n;
+}
+
+/* Bits of a cluster's atoms closer to the point than the list's cut-off. */
+static uint32_t near_bits(const struct build *b, const double at[3], uint32_t cluster)
+{
+    const double *x = b->slots.x[0] + NB_WIDTH * cluster, *y = b->slots.x[1] + NB_WIDTH * cluster,
+                 *z = b->slots.x[2] + NB_WIDTH * cluster;
+    const double reach2 = b->p->list_cutoff * b->p->list_cutoff;
+    uint32_t bits = 0;
+    for (int l = 0; l < NB_WIDTH; l++) {
+        double dx = (at[0] - x[l]) * b->nm[0], dy = (at[1] - y[l]) * b->nm[1], dz = (at[2] - z[l]) * b->nm[2];
+        bits |= (uint32_t)(dx * dx + dy * dy + dz * dz < reach2) << l;
+    }
+    return bits;
+}
+
+static void mark_excluded(struct build *b, int32_t atom, bool set)
+{
+    const struct nb_params *p = b->p;
+    for (int32_t k = p->exclusion_start[atom]; k < p->exclusion_start[atom + 1]; k++) {
+        int32_t slot = b->slot_of[p->exclusion[k]];
+        if (slot >= 0)
+            b->excluded[slot / NB_WIDTH] = set ? b->excluded[slot / NB_WIDTH] | (uint8_t)(1u << slot % NB_WIDTH) : 0;
+    }
+}
+
+/* Which of a candidate's eight pairs with this slot are to be computed; 0: none is close enough. */
+static uint32_t pair_mask(const struct build *b, int32_t slot, const struct candidate *c)
+{
+    const struct nb_params *p = b->p;
+    int shift[3];
+    double from[3];
+    shift_of(c->shift, shift);
+    for (int d = 0; d < 3; d++)
+        from[d] = b->slots.x[d][slot] + shift[d] * NB_GRID;
+    uint32_t bits = near_bits(b, from, c->cluster), mask = 0xffu & ~(uint32_t)b->excluded[c->cluster];
+    if (c->cluster == (uint32_t)slot / NB_WIDTH) /* each pair of the cluster once, never an atom with itself */
+        mask &= 0xffu << (slot % NB_WIDTH + 1);
+    if ((int32_t)c->cluster == p->nclusters - 1 && p->nplain % NB_WIDTH)
+        mask &= (1u << p->nplain % NB_WIDTH) - 1;
+    return mask & bits ? mask & 0xffu : 0;
+}
+
+/* Entries of one slot. Those with all eight bits go behind those without: they are put at the far end first. Counts on when
+ * there is no room. */
+static void slot_entries(struct build *b, int32_t slot, uint32_t ncandidates)
+{
+    uint32_t *entries = b->a->entries, cap = b->a->entry_cap, start = b->entries, at = start, full = cap;
+    struct nb_range *range = (struct nb_range *)b->a->ranges + slot;
+    bool spare = slot >= b->p->nplain;
+    if (!spare)
+        mark_excluded(b, b->slots.atom[slot], true);
+    for (uint32_t k = 0; k < ncandidates && !spare; k++) {
+        const struct candidate *c = &b->candidates[k];
+        uint32_t mask = pair_mask(b, slot, c), entry = NB_ENTRY(mask, c->shift, c->cluster);
+        bool room = at < full;
+        if (mask == 0xff) {
+            full--;
+            if (room)
+                entries[full] = entry;
+        } else if (mask) {
+            if (room)
+                entries[at] = entry;
+            at++;
+        }
+    }
+    if (!spare)
+        mark_excluded(b, b->slots.atom[slot], false);
+    b->entries = at + (cap - full);
+    *range = (struct nb_range){start, at, b->entries};
+    if (b->entries <= cap)
+        memmove(entries + at, entries + full, (size_t)(cap - full) * sizeof *entries);
+}
+
+static bool is_excluded(const struct nb_params *p, int32_t i, int32_t j)
+{
+    int32_t from = p->exclusion_start[i], to = p->exclusion_start[i + 1];
+    while (from < to) {
+        int32_t middle = from + (to - from) / 2;
+        if (p->exclusion[middle] == j)
+            return true;
+        if (p->exclusion[middle] < j)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return false;
+}
+
+static void try_pair(struct build *b, int32_t i, int32_t j)
+{
+    const double *u = b->a->u;
+    size_t n = (size_t)b->p->natoms;
+    double r2 = 0;
+    for (size_t d = 0; d < 3; d++) {
+        double du = u[d * n + (size_t)i] - u[d * n + (size_t)j];
+        double dx = (du - NB_GRID * rint(du * (1 / NB_GRID))) * b->nm[d];
+        r2 += dx * dx;
+    }
+    if (r2 >= b->p->list_cutoff * b->p->list_cutoff || is_excluded(b->p, i, j))
+        return;
+    int32_t(*pairs)[2] = b->a->pairs;
+    if (b->pairs < b->a->pair_cap) {
+        pairs[b->pairs][0] = i;
+        pairs[b->pairs][1] = j;
+    }
+    b->pairs++;
+}
+
+static void perturbed_pairs(struct build *b)
+{
+    const struct nb_params *p = b->p;
+    for (int32_t k = 0; k < p->nperturbed; k++) {
+        int32_t i = p->perturbed[k];
+        for (int32_t l = 0; l < p->nplain; l++)
+            try_pair(b, i, p->plain[l]);
+        for (int32_t l = k + 1; l < p->nperturbed; l++)
+            try_pair(b, i, p->perturbed[l]);
+    }
+}
+
+void cpu_list_build(const struct launch *launch, const struct args_list_build *a)
+{
+    struct ctl *c = a->ctl;
+    struct nb_list *list = a->list;
+    const struct nb_params *p = a->params;
+    if (c->halt || !list->rebuild)
+        return;
+    struct build b = {.p = p, .a = a, .slots = nb_slots_at(a->slots, p->nslots)};
+    for (int d = 0; d < 3; d++) {
+        b.edge[d] = c->box[d];
+        b.nm[d] = c->box[d] / NB_GRID;
+    }
+    scratch_layout(&b);
+    if (p->nplain) {
+        sort_atoms(&b);
+        fill_slots(&b);
+        make_boxes(&b);
+    }
+    for (int32_t i = 0; i < p->nclusters; i++) {
+        uint32_t n = find_candidates(&b, i);
+        for (int32_t slot = NB_WIDTH * i; slot < NB_WIDTH * (i + 1); slot++)
+            slot_entries(&b, slot, n);
+    }
+    perturbed_pairs(&b);
+    if (b.entries > a->entry_cap)
+        ctl_halt(c, HALT_LIST, 0, 0, b.entries);
+    else if (b.pairs > a->pair_cap)
+        ctl_halt(c, HALT_LIST, 1, 0, b.pairs);
+    if (c->halt) {
+        list->built_box[0] = 0; /* slots and ranges no longer fit the entries */
+        return;
+    }
+    memcpy(a->u_built, a->u, 3 * (size_t)p->natoms * sizeof(double));
+    memcpy(list->built_box, c->box, sizeof list->built_box);
+    list->entries = b.entries;
+    list->pairs = b.pairs;
+    list->builds++;
+    list->rebuild = 0;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Plain pairs: both atoms unperturbed, not excluded. One atom against eight at a time, along its entries of the cluster
+ * list. Each pair's force, energy and virial is rounded to a multiple of 2^-32, as doubles; sums of those are exact.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "engine/cpu/isa.h"
+#include "engine/base/units.h"
+#include "engine/ctl.h"
+#include "engine/forces.h"
+#include "engine/math/fixed.h"
+#include "engine/nonbonded.h"
+
+#define W NB_WIDTH
+#define NEAREST2 1e-6 /* nm^2: pairs are not taken closer than this */
+#define INLINE static inline __attribute__((always_inline))
+
+static const uint64_t lane_bit[W] = {1, 2, 4, 8, 16, 32, 64, 128};
+
+/* One i atom: what it needs of its own, and its sums, eight of each. */
+struct one {
+    double x[3], charge;
+    const struct lj *row;
+    double f[3][W], lj[W], coulomb[W], virial[6][W], beyond[W];
+};
+
+struct pass {
+    const struct nb_params *p;
+    struct nb_slots s;
+    double nm[3];            /* nm per grid position */
+    double box_shift[27][3]; /* grid positions */
+};
+
+/* One entry: the eight pairs of an atom with a cluster. */
+INLINE void entry_pairs(const struct pass *pass, struct one *one, uint32_t entry, const bool masked, const bool has_lj,
+                        const bool energy, const enum vdw_modifier modifier)
+{
+    const struct nb_params *p = pass->p;
+    const struct nb_slots *s = &pass->s;
+    const size_t first = (size_t)(entry >> 13) * W;
+    const double *shift = pass->box_shift[entry >> 8 & 31];
+    const double x = one->x[0] + shift[0], y = one->x[1] + shift[1], z = one->x[2] + shift[2];
+    const double coulomb2 = p->coulomb_cutoff * p->coulomb_cutoff, vdw2 = p->vdw_cutoff * p->vdw_cutoff;
+    const double *sx = s->x[0] + first, *sy = s->x[1] + first, *sz = s->x[2] + first, *sq = s->charge + first;
+    double *fx = s->f[0] + first, *fy = s->f[1] + first, *fz = s->f[2] + first;
+    const int64_t *type = s->type + first;
+    const uint64_t mask = entry;
+#pragma omp simd simdlen(8)
+    for (int l = 0; l < W; l++) {
+        double dx = (x - sx[l]) * pass->nm[0], dy = (y - sy[l]) * pass->nm[1], dz = (z - sz[l]) * pass->nm[2];
+        double r2 = MATH_FMA(dx, dx, MATH_FMA(dy, dy, dz * dz));
+        double near = r2 > NEAREST2 ? r2 : NEAREST2;
+        double ri = root_inverse(near), qq = one->charge * sq[l];
+        bool on = masked ? (mask & lane_bit[l]) != 0 : true;
+        bool in = on & (near < coulomb2);
+        double fr = qq * (ri * ri * ri - ewald_long_f(&p->ewald, near));
+        fr = in ? fr : 0.0;
+        if (energy) {
+            double e = qq * (ri - p->coulomb_shift - ewald_long_v(&p->ewald, near));
+            one->coulomb[l] += fixed_round(in ? e : 0.0);
+        }
+        if (has_lj) {
+            double v, c6 = one->row[type[l]].c6, c12 = one->row[type[l]].c12;
+            double flj = lj_pair(modifier, &p->lj_rule, c6, c12, near, ri, &v);
+            in = on & (near < vdw2);
+            fr += in ? flj : 0.0;
+            if (energy) {
+                v = v < FIXED_FORCE_LIMIT ? v : FIXED_FORCE_LIMIT;
+                one->lj[l] += fixed_round(in ? v : 0.0);
+            }
+        }
+        double limit = FIXED_FORCE_LIMIT * ri;
+        double clamped = fr < limit ? fr : limit;
+        clamped = clamped > -limit ? clamped : -limit;
+        one->beyond[l] += fr != clamped ? 1.0 : 0.0;
+        double px = fixed_round(clamped * dx), py = fixed_round(clamped * dy), pz = fixed_round(clamped * dz);
+        one->f[0][l] += px;
+        one->f[1][l] += py;
+        one->f[2][l] += pz;
+        fx[l] -= px;
+        fy[l] -= py;
+        fz[l] -= pz;
+        if (energy) {
+            one->virial[0][l] += fixed_round(-0.5 * dx * px);
+            one->virial[1][l] += fixed_round(-0.5 * dx * py);
+            one->virial[2][l] += fixed_round(-0.5 * dx * pz);
+            one->virial[3][l] += fixed_round(-0.5 * dy * py);
+            one->virial[4][l] += fixed_round(-0.5 * dy * pz);
+            one->virial[5][l] += fixed_round(-0.5 * dz * pz);
+        }
+    }
+}
+
+INLINE void one_slot(const struct pass *pass, struct one *one, const struct nb_range *r, const uint32_t *entries,
+                     const bool has_lj, const bool energy, const enum vdw_modifier modifier)
+{
+    for (uint32_t k = r->start; k < r->full; k++)
+        entry_pairs(pass, one, entries[k], true, has_lj, energy, modifier);
+    for (uint32_t k = r->full; k < r->end; k++)
+        entry_pairs(pass, one, entries[k], false, has_lj, energy, modifier);
+}
+
+static double total(const double v[W])
+{
+    return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
+}
+
+static int64_t fixed_total(const double v[W])
+{
+    return (int64_t)(total(v) * FIXED_SCALE); /* exact */
+}
+
+static void add_energies(struct ctl *c, const struct one *one)
+{
+    static const int place[6][2] = {{0, 0}, {1, 3}, {2, 6}, {4, 4}, {5, 7}, {8, 8}};
+    c->energy[TERM_LJ] += fixed_total(one->lj);
+    c->energy[TERM_COULOMB] += fixed_total(one->coulomb);
+    for (int k = 0; k < 6; k++) {
+        int64_t v = fixed_total(one->virial[k]);
+        c->virial[place[k][0]] += v;
+        if (place[k][0] != place[k][1])
+            c->virial[place[k][1]] += v;
+    }
+}
+
+INLINE void all_slots(struct pass *pass, const struct args_pairs *a, const bool energy,
+                      const enum vdw_modifier modifier)
+{
+    const struct nb_params *p = pass->p;
+    const struct nb_range *ranges = a->ranges;
+    struct ctl *c = a->ctl;
+    struct one one;
+    for (int32_t slot = 0; slot < p->nplain; slot++) {
+        const struct nb_range *r = &ranges[slot];
+        int64_t type = pass->s.type[slot];
+        memset(&one, 0, sizeof one);
+        for (int d = 0; d < 3; d++)
+            one.x[d] = pass->s.x[d][slot];
+        one.charge = UNIT_COULOMB * pass->s.charge[slot];
+        one.row = p->lj + (size_t)type * (size_t)p->ntypes;
+        if (p->has_lj[type])
+            one_slot(pass, &one, r, a->entries, true, energy, modifier);
+        else
+            one_slot(pass, &one, r, a->entries, false, energy, modifier);
+        for (int d = 0; d < 3; d++)
+            pass->s.f[d][slot] += total(one.f[d]);
+        c->overflow += (uint64_t)total(one.beyond);
+        if (energy)
+            add_energies(c, &one);
+    }
+}
+
+/* Positions into the slots, forces there to zero. */
+static void refresh(const struct pass *pass, const double *u)
+{
+    const struct nb_params *p = pass->p;
+    for (int d = 0; d < 3; d++) {
+        const double *ud = u + (size_t)d * (size_t)p->natoms;
+        for (int32_t slot = 0; slot < p->nplain; slot++)
+            pass->s.x[d][slot] = ud[pass->s.atom[slot]] + pass->s.wrap[d][slot];
+        memset(pass->s.f[d], 0, (size_t)p->nslots * sizeof(double));
+    }
+}
+
+ISA_FN(pairs)
+{
+    const struct ctl *c = a->ctl;
+    const struct nb_params *p = a->params;
+    int64_t *f = a->f;
+    if (c->halt)
+        return;
+    struct pass pass = {.p = p, .s = nb_slots_at(a->slots, p->nslots)};
+    for (int d = 0; d < 3; d++)
+        pass.nm[d] = c->box[d] / NB_GRID;
+    for (int k = 0; k < 27; k++) {
+        pass.box_shift[k][0] = (k / 9 - 1) * NB_GRID;
+        pass.box_shift[k][1] = (k / 3 % 3 - 1) * NB_GRID;
+        pass.box_shift[k][2] = (k % 3 - 1) * NB_GRID;
+    }
+    refresh(&pass, a->u);
+    bool energy = a->mode != FORCES_STEP;
+    switch (p->modifier) {
+    case VDW_CUTOFF:
+        energy ? all_slots(&pass, a, true, VDW_CUTOFF) : all_slots(&pass, a, false, VDW_CUTOFF);
+        break;
+    case VDW_POTENTIAL_SHIFT:
+        energy ? all_slots(&pass, a, true, VDW_POTENTIAL_SHIFT) : all_slots(&pass, a, false, VDW_CUTOFF);
+        break;
+    case VDW_POTENTIAL_SWITCH:
+        energy ? all_slots(&pass, a, true, VDW_POTENTIAL_SWITCH) : all_slots(&pass, a, false, VDW_POTENTIAL_SWITCH);
+        break;
+    case VDW_FORCE_SWITCH:
+        energy ? all_slots(&pass, a, true, VDW_FORCE_SWITCH) : all_slots(&pass, a, false, VDW_FORCE_SWITCH);
+        break;
+    }
+    for (int32_t slot = 0; slot < p->nplain; slot++)
+        for (int d = 0; d < 3; d++)
+            f[3 * pass.s.atom[slot] + d] += (int64_t)(pass.s.f[d][slot] * FIXED_SCALE);
+}
