@@ -15,6 +15,7 @@ static const struct command {
 } commands[] = {
     {"validate", "check a spec and its files", validate_main},
     {"serve", "simulate what shoald says, over descriptor 3", serve_main},
+    {"energy", "one static evaluation of a spec", energy_main},
     {"bench", "time N replicas of a spec", bench_main},
     {"devices", "list the devices that can be used here", devices_main},
     {"version", "print the version", version_main},
