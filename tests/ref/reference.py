@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds `shoal energy` against single-point reference data computed with GROMACS in double precision.
+
+usage: reference.py SHOAL_WORKER REFERENCE_DIR [SYSTEM[/CASE] ...]
+Every case (SYSTEM/CASE.mdp) is turned into a spec; energies, dU/dlambda, energy differences between windows, virial and
+forces are compared. Exit code 77: there is no reference data.
+
+Where the two are not the same by intent, or the reference is not exact:
+- Inside a Coulomb ladder GROMACS mixes energies and Shoal scales charges: Coulomb terms of such states are left to ladder.py.
+- At the ends of a Coulomb ladder the slopes differ, since the one energy is linear in lambda and the other quadratic. The
+  mean of a quadratic's slopes at both ends is the difference of its end values, which is GROMACS's slope.
+- gmx_d takes the Ewald correction of most pairs, and 1-4 pairs, from tables. Their errors were measured with its own
+  analytical kernel (GMX_NBNXN_EWALD_ANALYTICAL): forces 5.9e-7 rms at cut-off 1.0, 7.4e-7 at 0.9; with that kernel ours
+  differ by 8e-11 (analytical.py). So forces, virial and LJ-14 are compared here to what the tables allow.
+- The energy E of a net charge's background goes as 1/V, so its share of each diagonal element of the virial is -E/2.
+  GROMACS 2022 adds -E/V (in nm^3) instead; what it should have been is put in its place before comparing.
+"""
+import gzip
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import mdp
+
+# kJ/mol name in the reference -> name in our JSON, relative tolerance
+TERMS = {'Bond': ('bond', 1e-9), 'Angle': ('angle', 1e-9), 'U-B': ('urey_bradley', 1e-9),
+         'Proper-Dih.': ('proper_dihedral', 1e-9), 'Ryckaert-Bell.': ('proper_dihedral', 1e-9),
+         'Improper-Dih.': ('improper_dihedral', 1e-9), 'Per.-Imp.-Dih.': ('improper_dihedral', 1e-9),
+         'LJ-14': ('lj_14', 3e-9), 'Coulomb-14': ('coulomb_14', 1e-9), 'LJ-(SR)': ('lj', 1e-8),
+         'Disper.-corr.': ('dispersion_correction', 1e-8), 'Coulomb-(SR)': ('coulomb', 1e-8),
+         'Coul.-recip.': ('coulomb_reciprocal', 1e-6), 'Position-Rest.': ('restraint', 1e-9),
+         'Potential': ('potential', 1e-8)}
+COULOMB = {'coulomb', 'coulomb_reciprocal', 'potential'}
+PRINTED = 5e-10  # kJ/mol: the reference has 12 decimals of terms, and ours are rounded to 2^-32
+
+
+class Comparison:
+    def __init__(self):
+        self.failures, self.worst = [], {}
+
+    def check(self, name, ours, theirs, tolerance):
+        off = abs(ours - theirs)
+        ratio = off / tolerance
+        if ratio > self.worst.get(name, (0, 0))[0]:
+            self.worst[name] = (ratio, off)
+        if not ratio <= 1:
+            self.failures.append(f'{name}: {ours:.12g}, reference {theirs:.12g}, off by {off:.3g}, allowed {tolerance:.3g}')
+
+
+def energies(c, case, ours, mixed):
+    sums = {}
+    for name, value in case['energies_kJ_mol'].items():
+        term, rel = TERMS[name]
+        total, tol = sums.get(term, (0.0, 0.0))
+        sums[term] = (total + value, max(tol, rel))
+    for term, (value, rel) in sums.items():
+        if not (mixed and term in COULOMB):
+            c.check(term, ours['energies'][term], value, rel * abs(value) + PRINTED)
+
+
+def components(c, case, ours, settings, end_slope):
+    """dU/dlambda. GROMACS lumps components without a ladder of their own together. end_slope(): the slope of a linear
+    path in the Coulomb lambda with the same ends."""
+    given = {'coul': 'coulomb', 'vdw': 'vdw', 'bonded': 'bonded'}
+    theirs = case.get('dhdl_kJ_mol', {})
+    slopes = dict(ours['dvdl'])
+    soft = settings.mdp.get('sc-coul', 'no') == 'yes'
+    if theirs and not soft:
+        slopes['coulomb'] = end_slope()
+    for name, value in theirs.items():
+        if name == 'dEkin/dl' or soft and name in ('dVremain/dl', 'dVcoul/dl'):
+            continue
+        if name == 'dVremain/dl':
+            slope = sum(slopes[k] for g, k in given.items() if f'dV{g}/dl' not in theirs)
+        else:
+            slope = slopes[given[name[2:-3]]]
+        c.check(name, slope, value, 1e-6 + 1e-7 * abs(value))
+
+
+def differences(c, reference, settings, index, ours, mixed):
+    """U at the other windows from the reference potentials of their own cases; only between states free of mixing."""
+    for other, potential in enumerate(reference):
+        if potential is None or reference[index] is None or mixed or settings.mixed(other):
+            continue
+        theirs = potential - reference[index]
+        c.check('delta_u', ours['delta_u'][other], theirs, 1e-6 + 1e-7 * abs(theirs))
+
+
+def forces(c, folder, case, ours, mixed):
+    if not case.get('forces') or mixed:
+        return
+    with gzip.open(os.path.join(folder, case['forces']), 'rt') as f:
+        theirs = np.loadtxt(f)[:, 1:]
+    off = np.linalg.norm(np.array(ours['forces']) - theirs, axis=1)
+    rms = math.sqrt((theirs ** 2).sum() / len(theirs))
+    c.check('force rms', math.sqrt((off ** 2).mean()) / rms, 0, 1e-6)
+    c.check('force worst', off.max() / rms, 0, 4e-6)
+
+
+def virial(c, case, ours, mixed, charge):
+    theirs = case.get('force_virial_kJ_mol')
+    if not theirs or mixed:
+        return
+    volume = case['volume_nm3']
+    background = -math.pi * 138.935458 * charge ** 2 / (2 * case['ewald_beta_per_nm'] ** 2 * volume)
+    largest = max(abs(v) for v in theirs.values())
+    for k, name in enumerate(a + b for a in 'XYZ' for b in 'XYZ'):
+        due = background * (1 / volume - 0.5) if name[0] == name[1] else 0.0
+        c.check('virial', ours['virial'][k], theirs[name] + due, 1e-6 * largest)
+
+
+def evaluate(worker, folder, spec, window):
+    path = os.path.join(folder, 'spec.yaml')
+    with open(path, 'w') as f:
+        f.write(spec)
+    r = subprocess.run([worker, 'energy', path, '--json', '--forces', '--window', str(window)], capture_output=True,
+                       text=True)
+    if r.returncode:
+        raise RuntimeError(r.stderr.strip())
+    return json.loads(r.stdout)
+
+
+def end_slope(worker, folder, settings, window):
+    spec = settings.spec(ladders={name: [v[window]] * 2 if name != 'coulomb' else [0.0, 1.0]
+                                  for name, v in settings.ladders.items()})
+    slopes = [evaluate(worker, folder, spec, end)['dvdl']['coulomb'] for end in (0, 1)]
+    return 0.5 * sum(slopes)
+
+
+def run_system(worker, folder, wanted):
+    with open(os.path.join(folder, 'reference.json')) as f:
+        reference = json.load(f)
+    failed, worst = 0, {}
+    with tempfile.TemporaryDirectory() as work:
+        for name in ('system.top', 'conf.gro'):
+            os.symlink(os.path.abspath(os.path.join(folder, name)), os.path.join(work, name))
+        for name, case in reference['cases'].items():
+            if wanted and name not in wanted:
+                continue
+            settings = mdp.Settings(os.path.join(folder, case['mdp']))
+            index = settings.window
+            mixed = settings.mixed(index)
+            c = Comparison()
+            try:
+                ours = evaluate(worker, work, settings.spec(), index)
+                potentials = ladder_potentials(folder, reference, settings)
+                energies(c, case, ours, mixed)
+                components(c, case, ours, settings, lambda: end_slope(worker, work, settings, index))
+                differences(c, potentials, settings, index, ours, mixed)
+                forces(c, folder, case, ours, mixed)
+                virial(c, case, ours, mixed, settings.net_charge(os.path.join(folder, 'system.top')))
+            except RuntimeError as e:
+                c.failures.append(str(e))
+            for key, value in c.worst.items():
+                worst[key] = max(worst.get(key, (0, 0)), value)
+            label = f'{os.path.basename(folder)} {name}{" (mixed in GROMACS: no Coulomb terms)" if mixed else ""}'
+            print(('FAIL ' if c.failures else 'ok   ') + label, flush=True)
+            for line in c.failures:
+                print('     ' + line)
+            failed += bool(c.failures)
+    for key, (ratio, off) in sorted(worst.items()):
+        print(f'     {key}: {ratio:.2g} of the tolerance, off by {off:.2g}')
+    return failed
+
+
+def ladder_potentials(folder, reference, settings):
+    """Potential of each window, where the reference has a case that differs in the window alone."""
+    found = [None] * settings.nwindows
+    for case in reference['cases'].values():
+        other = mdp.Settings(os.path.join(folder, case['mdp']))
+        if other.same_but_window(settings):
+            found[other.window] = case['energies_kJ_mol']['Potential']
+    return found
+
+
+def main():
+    worker, root = sys.argv[1], sys.argv[2]
+    if not os.path.isdir(root):
+        print(f'no reference data at {root}: skipped')
+        return 77
+    wanted = sys.argv[3:]
+    failed = 0
+    for system in sorted(os.listdir(root)):
+        folder = os.path.join(root, system)
+        if not os.path.isfile(os.path.join(folder, 'reference.json')) or system.startswith('nve_'):
+            continue
+        cases = {w.split('/')[1] for w in wanted if w.startswith(system + '/')}
+        if wanted and not cases and system not in wanted:
+            continue
+        failed += run_system(worker, folder, cases)
+    print(f'{failed} cases failed')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
