@@ -78,12 +78,14 @@ static const struct command {
      "  --window K           lambda window, 0 is the first\n"
      "  --forces             print the forces too\n"
      "  --device D           cpu or cuda:K\n"
+     "  --include DIR        look for #include files here too; repeatable\n"
      "  --json               print JSON\n"},
     {"bench", "SPEC.yaml", "time replicas of a spec; needs no service",
      "shoal bench methane.yaml --replicas 4 --steps 1000 --json\n", 0, 0, 0, NULL,
      "  --replicas N         how many at once\n"
      "  --steps S            timesteps of each, after the warm-up\n"
      "  --device D           cpu or cuda:K\n"
+     "  --include DIR        look for #include files here too; repeatable\n"
      "  --json               print JSON\n"},
     {"version", "", "versions of client and service", "shoal version --json\n", OPTION_SERVICE, 0, 0, version_main,
      NULL},

@@ -124,6 +124,23 @@ class Client(unittest.TestCase):
         self.assertIn("lacks its value", self.shoal("list", "--state", code=2)[1])
         self.assertIn("--timeout wants", self.shoal("watch", "x", "--timeout", "-1", code=2)[1])
 
+    def test_completion(self):
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../client/completions/shoal.bash")
+        self.service.answers["GET /v1/ensembles"] = (200, {"ensembles": [ensemble()]})
+
+        def complete(*words):
+            line = " ".join(f"'{w}'" for w in words)
+            code = f"shoal() {{ {SHOAL} \"$@\"; }}; . {script}; COMP_WORDS=(shoal {line}); COMP_CWORD={len(words)}; _shoal; " \
+                   'echo "${COMPREPLY[*]}"'
+            done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True,
+                                  env={**os.environ, "SHOAL_SOCKET": self.socket})
+            self.assertEqual(done.stderr, "")
+            return done.stdout.split()
+
+        self.assertEqual(complete("re"), ["results", "resume", "retry"])
+        self.assertEqual(complete("submit", "--i"), ["--id", "--include"])
+        self.assertEqual(complete("watch", "3"), ["3f2a9c00"])
+
     # ---- the service's absence and refusals
 
     def test_no_service(self):

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the manual page of the ensemble spec, shoal-ensemble(5), from its schema, as scdoc source.
+
+Usage: schema_man.py SCHEMA.json OUTPUT.scd
+"""
+import json
+import sys
+
+HEAD = """SHOAL-ENSEMBLE(5)
+; SPDX-License-Identifier: Apache-2.0
+
+# NAME
+
+shoal-ensemble - what shoal is asked to simulate
+
+# DESCRIPTION
+
+An ensemble spec is a YAML file. Quantities carry units, as in 0.9 nm; where a time is wanted a count of steps is welcome too, as in 25 steps, and times are
+whole multiples of the timestep. Unknown keys are errors. Anchors, aliases and tags are not accepted.
+
+# KEYS
+
+"""
+
+
+def escape(text):
+    for character in "\\_*<>[]#|":
+        text = text.replace(character, "\\" + character)
+    return text.replace("++", "+\\+")
+
+
+def words(value):
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def domain(schema):
+    """What a value may be, in words."""
+    unit = schema.get("x-unit")
+    if "enum" in schema:
+        choices = [c for c in schema["enum"] if isinstance(c, str)]
+        return f"one of {', '.join(choices)}" if len(choices) > 1 else ""
+    if unit:
+        low = schema.get("x-minimum", schema.get("x-exclusive-minimum"))
+        text = f"{'from' if 'x-minimum' in schema else 'above'} {low:g} to {schema['x-maximum']:g} {unit}"
+        return text + (", or steps" if schema.get("x-steps") else "") + (f", or {schema['x-none']}" if "x-none" in schema else "")
+    if schema.get("type") in ("number", "integer"):
+        return f"{schema['minimum']:.16g} to {schema['maximum']:.16g}" + (", whole" if schema["type"] == "integer" else "")
+    return ""
+
+
+def entries(schema, path, required):
+    if "x-unsupported" in schema:
+        return f"*{path}*\n\tNot supported: {escape(schema['x-unsupported'])}.\n\n"
+    facts = [schema["description"]]
+    if domain(schema):
+        facts.append(domain(schema)[0].upper() + domain(schema)[1:] + ".")
+    if "default" in schema:
+        facts.append(f"Default: {words(schema['default'])}.")
+    elif "examples" in schema:
+        facts.append(f"Example: {words(schema['examples'][0])}.")
+    if required:
+        facts.append("Required.")
+    text = f"*{path}*\n\t{escape(' '.join(facts))}\n\n"
+    below = schema["items"] if schema.get("items", {}).get("type") == "object" else schema
+    for key, child in below.get("properties", {}).items():
+        dash = "- " if below is not schema else ""
+        text += entries(child, f"{path}: {dash}{key}" if dash else f"{path}.{key}", key in below.get("required", []))
+    return text
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as f:
+        schema = json.load(f)
+    text = HEAD
+    for key, child in schema["properties"].items():
+        text += entries(child, key, key in schema["required"])
+    text += "# SEE ALSO\n\n*shoal*(1)\n"
+    with open(sys.argv[2], "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+if __name__ == "__main__":
+    main()
