@@ -367,6 +367,36 @@ static void test_warnings(void **state)
     drop(&x);
 }
 
+/* Windows at Gauss-Legendre nodes: a fourth estimator, from lambda 0 to 1. */
+static void test_gauss_ladder(void **state)
+{
+    static const double nodes[3] = {0.1127, 0.5, 0.8873}, ends[2] = {0, 1};
+    struct ladder_of_oscillators o = legs;
+    struct ensemble x;
+    make(&x, 10);
+    o.nstates = 3;
+    o.ncomponents = 1;
+    o.lambda = nodes;
+    for (int k = 0; k < 3; k++) {
+        struct buf b = {0};
+        x.lambda[k][LAMBDA_COULOMB] = nodes[k];
+        oscillators_file(&b, &o, k, 4000, TEMPERATURE, (uint64_t)k);
+        write_file(&x, k, "dhdl.xvg", &b);
+        buf_free(&b);
+    }
+    x.set.alchemy.nwindows = 3;
+    x.set.alchemy.given[LAMBDA_VDW] = false;
+    json_t *r = estimate(&x, NULL);
+    o.lambda = ends;
+    assert_int_equal(json_array_size(at(r, "estimators")), 4);
+    assert_string_equal(words(r, "estimators>3>name"), "TI-Gauss");
+    near(number(r, "estimators>3>total>kT>value"), oscillators_exact(&o, 1),
+         4 * number(r, "estimators>3>total>kT>error"));
+    assert_true(json_is_null(at(r, "solvation"))); /* the end windows are not the ends */
+    json_decref(r);
+    drop(&x);
+}
+
 /* One window: averages only. */
 static void test_single_window(void **state)
 {
@@ -388,7 +418,7 @@ int main(void)
         cmocka_unit_test(test_two_legs),       cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_failed_windows), cmocka_unit_test(test_fallback),
         cmocka_unit_test(test_foreign_files),  cmocka_unit_test(test_warnings),
-        cmocka_unit_test(test_single_window),
+        cmocka_unit_test(test_single_window),  cmocka_unit_test(test_gauss_ladder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
