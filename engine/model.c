@@ -52,7 +52,8 @@ static void lay_out(struct model *m, const struct topology *t, const double (*ma
                              .nposition_restraints = t->nposition_restraints,
                              .lambda = lambda,
                              .nwindows = nwindows,
-                             .soft_core = m->set->alchemy.soft_core};
+                             .soft14 = PUT(soft14, t->npairs14.count - t->npairs14.perturbed),
+                             .soft = t->soft};
     struct motion_table mo = {.mass = arena_put(a, mass, (size_t)m->sys->natoms * sizeof *mass),
                               .waters = PUT(waters, t->nwaters),
                               .clusters = PUT(clusters, t->nclusters),

@@ -6,6 +6,7 @@
 #ifndef SHOAL_ENGINE_TABLES_H
 #define SHOAL_ENGINE_TABLES_H
 
+#include "engine/math/softcore.h"
 #include "engine/settings.h"
 #include "engine/system.h"
 
@@ -25,7 +26,9 @@ struct bonded_table {
     struct term_list nbonds, nangles, ndihedrals, nrb_dihedrals, nimpropers, npairs14, nposition_restraints;
     const double (*lambda)[LAMBDA_COUNT]; /* [nwindows] */
     uint32_t nwindows;
-    struct soft_core soft_core; /* of perturbed 1-4 pairs */
+    const struct soft_pair
+        *soft14; /* [npairs14.count - npairs14.perturbed], of the perturbed 1-4 pairs in their order */
+    struct soft_rule soft;
 };
 
 /* A distance held fixed; r0 goes from A to B with the bonded lambda. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/units.h"
 #include "engine/forest.h"
 #include "engine/math/vec.h"
 
@@ -320,6 +321,31 @@ static void build_pairs14(struct topology *t, const struct system *sys, bool b_s
     t->npairs14.count = at;
 }
 
+/* End states of a perturbed pair. Its fudge factor for charges is read off whichever product of charges is not zero. */
+static struct soft_pair soft_of(const struct system *sys, const struct soft_rule *rule, const struct pair14 *p)
+{
+    const double *q = sys->atoms[p->atom[0]].charge, *o = sys->atoms[p->atom[1]].charge;
+    double cross = 0.5 * (q[0] * o[1] + q[1] * o[0]), fudge = 0;
+    if (q[0] * o[0] != 0)
+        fudge = p->qq[0] / (q[0] * o[0]);
+    else if (q[1] * o[1] != 0)
+        fudge = p->qq[1] / (q[1] * o[1]);
+    else if (cross != 0)
+        fudge = p->qq_cross / cross;
+    const double c6[2] = {p->lj[0].c6, p->lj[1].c6}, c12[2] = {p->lj[0].c12, p->lj[1].c12};
+    const double scaled[2] = {UNIT_COULOMB * fudge * q[0], UNIT_COULOMB * fudge * q[1]};
+    return soft_pair_make(rule, c6, c12, scaled, o);
+}
+
+static void build_soft14(struct topology *t, const struct system *sys, const struct soft_core *core)
+{
+    t->soft = (struct soft_rule){core->alpha, pow(core->sigma, 6), core->power, core->coulomb};
+    uint32_t n = t->npairs14.count - t->npairs14.perturbed;
+    t->soft14 = xcalloc(n, sizeof *t->soft14);
+    for (uint32_t i = 0; i < n; i++)
+        t->soft14[i] = soft_of(sys, &t->soft, &t->pairs14[t->npairs14.perturbed + i]);
+}
+
 static void build_terms(struct topology *t, const struct system *sys, const struct settings *set)
 {
     struct bond *bonds = t->bonds;
@@ -335,6 +361,7 @@ static void build_terms(struct topology *t, const struct system *sys, const stru
     t->position_restraints = sorted_copy(sys->position_restraints, sys->nposition_restraints,
                                          sizeof *t->position_restraints, restraint_perturbed, &t->nposition_restraints);
     build_pairs14(t, sys, set->alchemy.kind == ALCHEMY_B_STATES);
+    build_soft14(t, sys, &set->alchemy.soft_core);
 }
 
 int topology_build(struct topology *t, const struct system *sys, const struct settings *set, struct err *e)
@@ -367,6 +394,7 @@ void topology_close(struct topology *t)
     free(t->rb_dihedrals);
     free(t->impropers);
     free(t->pairs14);
+    free(t->soft14);
     free(t->position_restraints);
     *t = (struct topology){0};
 }

@@ -31,6 +31,8 @@ struct topology {
     struct rb_dihedral *rb_dihedrals;
     struct improper *impropers;
     struct pair14 *pairs14;
+    struct soft_pair *soft14; /* of the perturbed ones */
+    struct soft_rule soft;
     struct position_restraint *position_restraints;
     struct term_list nbonds, nangles, ndihedrals, nrb_dihedrals, nimpropers, npairs14, nposition_restraints;
 };
