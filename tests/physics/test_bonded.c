@@ -167,6 +167,49 @@ static void test_lambda(void **state)
     }
 }
 
+/* A 1-4 pair between two states, one of them without repulsion: forces, both slopes and every window, soft core on. */
+static void test_pair14_lambda(void **state)
+{
+    static double steps[][LAMBDA_COUNT] = {{0.3, 0.4}, {0.30002, 0.4}, {0.3, 0.40002}, {0, 0}, {1, 1}};
+    for (int soft = 0; soft < 2; soft++) {
+        struct settings set = perturbed_settings();
+        set.alchemy.lambda = steps;
+        set.alchemy.soft_core = (struct soft_core){0.5, 1, 0.3, soft};
+        struct system *s = molecule(KINDS);
+        const double q[2][2] = {{0.3, -0.2}, {-0.5, 0.4}}, fudge = 0.8333;
+        struct pair14 p = {{0, 3}, {{1e-3, 1e-6}, {0, 0}}, {0}, 0, false};
+        for (int k = 0; k < 2; k++) {
+            p.qq[k] = fudge * q[0][k] * q[1][k];
+            p.qq_cross += 0.5 * fudge * q[0][k] * q[1][1 - k];
+            memcpy(s->atoms[k ? 3 : 0].charge, q[k], sizeof q[k]);
+        }
+        toy_add(s, pairs14, npairs14, p);
+        double du[WINDOWS], f[ATOMS][3];
+        struct err e = {0};
+        struct toy t = toy_open(s, &set, 0);
+        struct sample a = toy_sample(t.sim, du), next[3];
+        assert_int_equal(sim_forces(t.sim, f, &e), 0);
+        for (int w = 1; w < 3; w++) {
+            struct sim *other = toy_replica(&t, w, 1);
+            double ignored[WINDOWS];
+            next[w] = toy_sample(other, ignored);
+            sim_free(other);
+        }
+        toy_close(&t);
+        double coulomb = 0.5 * (a.dvdl[LAMBDA_COULOMB] + next[1].dvdl[LAMBDA_COULOMB]);
+        double vdw = 0.5 * (a.dvdl[LAMBDA_VDW] + next[2].dvdl[LAMBDA_VDW]);
+        assert_true(fabs(coulomb - (next[1].potential - a.potential) / 2e-5) < 1e-3);
+        assert_true(fabs(vdw - (next[2].potential - a.potential) / 2e-5) < 1e-3);
+        assert_true(fabs(coulomb) > 1 && fabs(vdw) > 1e-2);
+        for (int w = 0; w < WINDOWS; w++)
+            assert_true(fabs(du[w] - (energy_at(s, &set, w, NULL) - a.potential)) < 1e-7);
+        for (int i = 0; i < ATOMS; i++)
+            for (int d = 0; d < 3; d++)
+                assert_true(fabs(f[i][d] + slope(s, &set, 0, &s->x[i][d], 2e-5)) < 1e-3);
+        toy_system_free(s);
+    }
+}
+
 /* Scaling all positions by 1 + e changes U by -e sum x.f = 2 e tr Xi. */
 static void test_virial(void **state)
 {
@@ -257,8 +300,8 @@ static void test_images(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forces),  cmocka_unit_test(test_lambda), cmocka_unit_test(test_virial),
-        cmocka_unit_test(test_by_hand), cmocka_unit_test(test_images),
+        cmocka_unit_test(test_forces), cmocka_unit_test(test_lambda),  cmocka_unit_test(test_pair14_lambda),
+        cmocka_unit_test(test_virial), cmocka_unit_test(test_by_hand), cmocka_unit_test(test_images),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
