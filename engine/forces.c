@@ -13,7 +13,7 @@
 #include "engine/kernels.h"
 #include "engine/nonbonded.h"
 
-#define DEFAULT_BUFFER 0.1 /* nm */
+#define DEFAULT_BUFFER 0.14 /* nm */
 
 struct forces {
     struct dev *dev;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Pair lists on the CPU device. A list made with cut-off + buffer at a box L0 holds every pair that can be inside the
- * cut-off while 2 d <= (L/L0) (cut-off + buffer) - cut-off, with d the largest displacement since, measured in grid
- * positions times the box now, L; so volume moves count, and those that only scale cost little.
+ * cut-off while d1 + d2 <= (L/L0) (cut-off + buffer) - cut-off, with d1 and d2 the two largest displacements since, measured
+ * in grid positions times the box now, L; so volume moves count, and those that only scale cost little.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/cpu/isa.h"
 #include "engine/ctl.h"
-#include "engine/kernels.h"
 #include "engine/nonbonded.h"
 
-void cpu_list_check(const struct launch *launch, const struct args_list_check *a)
+ISA_FN(list_check)
 {
     struct ctl *c = a->ctl;
     const struct nb_params *p = a->params;
     struct nb_list *list = a->list;
     const double *x = a->x;
-    double *u = a->u, *built = a->u_built, farthest = 0, ratio = INFINITY;
+    double *u = a->u, *built = a->u_built, first = 0, second = 0, ratio = INFINITY;
     size_t n = (size_t)p->natoms;
     if (c->halt)
         return;
@@ -31,17 +31,18 @@ void cpu_list_check(const struct launch *launch, const struct args_list_check *a
             u[k * n + i] = g;
             d2 += d * d;
         }
-        if (!(d2 <= farthest)) {
-            farthest = d2;
-            if (!isfinite(d2)) {
-                ctl_halt(c, HALT_NONFINITE, (uint32_t)i, 0, d2);
-                return;
-            }
+        if (d2 <= second)
+            continue;
+        if (!isfinite(d2)) {
+            ctl_halt(c, HALT_NONFINITE, (uint32_t)i, 0, d2);
+            return;
         }
+        second = d2 > first ? first : d2;
+        first = d2 > first ? d2 : first;
     }
     for (int k = 0; k < 3; k++)
         ratio = fmin(ratio, c->box[k] / list->built_box[k]); /* infinite before the first build */
-    list->rebuild = list->built_box[0] == 0 || 2 * sqrt(farthest) > ratio * p->list_cutoff - p->cutoff;
+    list->rebuild = list->built_box[0] == 0 || sqrt(first) + sqrt(second) > ratio * p->list_cutoff - p->cutoff;
 }
 
 /* ---- building ---- */
@@ -183,15 +184,11 @@ static void make_boxes(struct build *b)
     }
 }
 
-/* Squared distance of two boxes, i moved by `shift` box edges. */
-static double box_gap2(const struct build *b, const struct box *i, const struct box *j, const int shift[3])
+/* Squared gap of two boxes along one dimension, i moved by `shift` box edges. */
+static double gap2(const struct build *b, const struct box *i, const struct box *j, int d, int shift)
 {
-    double sum = 0;
-    for (int d = 0; d < 3; d++) {
-        double gap = fabs(i->middle[d] + shift[d] * b->edge[d] - j->middle[d]) - (i->half[d] + j->half[d]);
-        sum += gap > 0 ? gap * gap : 0;
-    }
-    return sum;
+    double gap = fabs(i->middle[d] + shift * b->edge[d] - j->middle[d]) - (i->half[d] + j->half[d]);
+    return gap > 0 ? gap * gap : 0;
 }
 
 static void shift_of(uint32_t code, int shift[3])
@@ -201,24 +198,44 @@ static void shift_of(uint32_t code, int shift[3])
     shift[2] = (int)(code % 3) - 1;
 }
 
+/* The shifts of i that bring two boxes closer than the list's cut-off; returns how many. */
+static uint32_t near_shifts(const struct build *b, const struct box *i, const struct box *j, double reach2,
+                            uint32_t codes[27])
+{
+    double gaps[3][3];
+    uint32_t n = 0;
+    for (int d = 0; d < 3; d++) {
+        double least = INFINITY;
+        for (int k = 0; k < 3; k++) {
+            gaps[d][k] = gap2(b, i, j, d, k - 1);
+            least = gaps[d][k] < least ? gaps[d][k] : least;
+        }
+        if (least >= reach2)
+            return 0;
+    }
+    for (uint32_t x = 0; x < 3; x++)
+        for (uint32_t y = 0; y < 3 && gaps[0][x] < reach2; y++)
+            for (uint32_t z = 0; z < 3 && gaps[0][x] + gaps[1][y] < reach2; z++)
+                if (gaps[0][x] + gaps[1][y] + gaps[2][z] < reach2)
+                    codes[n++] = 9 * x + 3 * y + z;
+    return n;
+}
+
 /* Clusters c >= i, under every shift, that may hold a partner of one of cluster i's atoms. */
 static uint32_t find_candidates(struct build *b, int32_t i)
 {
     const struct box *mine = &b->boxes[i];
     const double reach2 = b->p->list_cutoff * b->p->list_cutoff;
     int32_t groups = (b->p->nclusters + NB_GROUP - 1) / NB_GROUP;
-    uint32_t n = 0;
-    for (int32_t g = i / NB_GROUP; g < groups; g++)
-        for (uint32_t code = 0; code < 27; code++) {
-            int shift[3];
-            shift_of(code, shift);
-            if (box_gap2(b, mine, &b->groups[g], shift) >= reach2)
-                continue;
-            int32_t from = g * NB_GROUP > i ? g * NB_GROUP : i, to = (g + 1) * NB_GROUP;
-            for (int32_t c = from; c < to && c < b->p->nclusters; c++)
-                if (box_gap2(b, mine, &b->boxes[c], shift) < reach2)
-                    b->candidates[n++] = (struct candidate){(uint32_t)c, code};
-        }
+    uint32_t n = 0, codes[27];
+    for (int32_t g = i / NB_GROUP; g < groups; g++) {
+        if (!near_shifts(b, mine, &b->groups[g], reach2, codes))
+            continue;
+        int32_t from = g * NB_GROUP > i ? g * NB_GROUP : i, to = (g + 1) * NB_GROUP;
+        for (int32_t c = from; c < to && c < b->p->nclusters; c++)
+            for (uint32_t k = near_shifts(b, mine, &b->boxes[c], reach2, codes); k > 0; k--)
+                b->candidates[n++] = (struct candidate){(uint32_t)c, codes[k - 1]};
+    }
     return n;
 }
 
@@ -228,12 +245,15 @@ static uint32_t near_bits(const struct build *b, const double at[3], uint32_t cl
     const double *x = b->slots.x[0] + NB_WIDTH * cluster, *y = b->slots.x[1] + NB_WIDTH * cluster,
                  *z = b->slots.x[2] + NB_WIDTH * cluster;
     const double reach2 = b->p->list_cutoff * b->p->list_cutoff;
-    uint32_t bits = 0;
+    static const uint64_t lane_bit[NB_WIDTH] = {1, 2, 4, 8, 16, 32, 64, 128};
+    const double ax = at[0], ay = at[1], az = at[2], nx = b->nm[0], ny = b->nm[1], nz = b->nm[2];
+    uint64_t bits = 0;
+#pragma omp simd simdlen(8) reduction(| : bits)
     for (int l = 0; l < NB_WIDTH; l++) {
-        double dx = (at[0] - x[l]) * b->nm[0], dy = (at[1] - y[l]) * b->nm[1], dz = (at[2] - z[l]) * b->nm[2];
-        bits |= (uint32_t)(dx * dx + dy * dy + dz * dz < reach2) << l;
+        double dx = (ax - x[l]) * nx, dy = (ay - y[l]) * ny, dz = (az - z[l]) * nz;
+        bits |= dx * dx + dy * dy + dz * dz < reach2 ? lane_bit[l] : 0;
     }
-    return bits;
+    return (uint32_t)bits;
 }
 
 static void mark_excluded(struct build *b, int32_t atom, bool set)
@@ -341,7 +361,7 @@ static void perturbed_pairs(struct build *b)
     }
 }
 
-void cpu_list_build(const struct launch *launch, const struct args_list_build *a)
+ISA_FN(list_build)
 {
     struct ctl *c = a->ctl;
     struct nb_list *list = a->list;

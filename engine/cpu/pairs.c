@@ -14,7 +14,7 @@
 #include "engine/nonbonded.h"
 
 #define W NB_WIDTH
-#define NEAREST2 1e-6 /* nm^2: pairs are not taken closer than this */
+#define NEAREST2 1e-20 /* nm^2, added to r^2: lost in rounding unless the atoms coincide */
 #define INLINE static inline __attribute__((always_inline))
 
 static const uint64_t lane_bit[W] = {1, 2, 4, 8, 16, 32, 64, 128};
@@ -31,6 +31,7 @@ struct pass {
     struct nb_slots s;
     double nm[3];            /* nm per grid position */
     double box_shift[27][3]; /* grid positions */
+    double coulomb2, vdw2;   /* squared cut-offs, nm^2 */
 };
 
 /* One entry: the eight pairs of an atom with a cluster. */
@@ -42,7 +43,7 @@ INLINE void entry_pairs(const struct pass *pass, struct one *one, uint32_t entry
     const size_t first = (size_t)(entry >> 13) * W;
     const double *shift = pass->box_shift[entry >> 8 & 31];
     const double x = one->x[0] + shift[0], y = one->x[1] + shift[1], z = one->x[2] + shift[2];
-    const double coulomb2 = p->coulomb_cutoff * p->coulomb_cutoff, vdw2 = p->vdw_cutoff * p->vdw_cutoff;
+    const double coulomb2 = pass->coulomb2, vdw2 = pass->vdw2;
     const double *sx = s->x[0] + first, *sy = s->x[1] + first, *sz = s->x[2] + first, *sq = s->charge + first;
     double *fx = s->f[0] + first, *fy = s->f[1] + first, *fz = s->f[2] + first;
     const int64_t *type = s->type + first;
@@ -50,21 +51,20 @@ INLINE void entry_pairs(const struct pass *pass, struct one *one, uint32_t entry
 #pragma omp simd simdlen(8)
     for (int l = 0; l < W; l++) {
         double dx = (x - sx[l]) * pass->nm[0], dy = (y - sy[l]) * pass->nm[1], dz = (z - sz[l]) * pass->nm[2];
-        double r2 = MATH_FMA(dx, dx, MATH_FMA(dy, dy, dz * dz));
-        double near = r2 > NEAREST2 ? r2 : NEAREST2;
-        double ri = root_inverse(near), qq = one->charge * sq[l];
+        double r2 = MATH_FMA(dx, dx, MATH_FMA(dy, dy, MATH_FMA(dz, dz, NEAREST2)));
+        double ri = root_inverse(r2), qq = one->charge * sq[l];
         bool on = masked ? (mask & lane_bit[l]) != 0 : true;
-        bool in = on & (near < coulomb2);
-        double fr = qq * (ri * ri * ri - ewald_long_f(&p->ewald, near));
+        bool in = on & (r2 < coulomb2);
+        double fr = qq * (ri * ri * ri - ewald_long_f(&p->ewald, r2));
         fr = in ? fr : 0.0;
         if (energy) {
-            double e = qq * (ri - p->coulomb_shift - ewald_long_v(&p->ewald, near));
+            double e = qq * (ri - p->coulomb_shift - ewald_long_v(&p->ewald, r2));
             one->coulomb[l] += fixed_round(in ? e : 0.0);
         }
         if (has_lj) {
             double v, c6 = one->row[type[l]].c6, c12 = one->row[type[l]].c12;
-            double flj = lj_pair(modifier, &p->lj_rule, c6, c12, near, ri, &v);
-            in = on & (near < vdw2);
+            double flj = lj_pair(modifier, &p->lj_rule, c6, c12, r2, ri, &v);
+            in = on & (r2 < vdw2);
             fr += in ? flj : 0.0;
             if (energy) {
                 v = v < FIXED_FORCE_LIMIT ? v : FIXED_FORCE_LIMIT;
@@ -171,7 +171,10 @@ ISA_FN(pairs)
     int64_t *f = a->f;
     if (c->halt)
         return;
-    struct pass pass = {.p = p, .s = nb_slots_at(a->slots, p->nslots)};
+    struct pass pass = {.p = p,
+                        .s = nb_slots_at(a->slots, p->nslots),
+                        .coulomb2 = p->coulomb_cutoff * p->coulomb_cutoff,
+                        .vdw2 = p->vdw_cutoff * p->vdw_cutoff};
     for (int d = 0; d < 3; d++)
         pass.nm[d] = c->box[d] / NB_GRID;
     for (int k = 0; k < 27; k++) {
