@@ -15,7 +15,6 @@
 #ifndef SHOAL_DAEMON_ENSEMBLE_H
 #define SHOAL_DAEMON_ENSEMBLE_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -34,9 +33,6 @@ enum replica_state {
 
 extern const struct sm_kind ensemble_states, replica_states;
 
-/* The worker of a replica that was read from the database as running: that service is no more. */
-#define WORKER_GONE INT_MAX
-
 struct replica {
     int64_t number; /* its name in frames and in the database */
     struct ensemble *ensemble;
@@ -45,7 +41,7 @@ struct replica {
     int failures;       /* counted against the ensemble's retries */
     int crashes;        /* worker crashes in a row, without a checkpoint between */
     int64_t not_before; /* earliest next start */
-    int worker;         /* index of the worker that runs it, -1: none, WORKER_GONE */
+    int worker;         /* index of the worker that runs it, -1: none */
     int stage;          /* progress, as the worker last told it */
     int64_t step;
     double time_ps;

@@ -98,10 +98,8 @@ static void fill(struct step *st)
 
 static void leave_slot(struct step *st, struct replica *r)
 {
-    if (r->worker < 0 || r->worker == WORKER_GONE) {
-        r->worker = -1;
+    if (r->worker < 0)
         return;
-    }
     struct sched_worker *w = &st->s->workers[r->worker];
     int i = 0;
     while (w->running[i] != r)

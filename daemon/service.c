@@ -160,7 +160,7 @@ int service_step(struct service *sv, struct sched_event *ev, struct err *e)
     int rc = sched_step(&sv->sched, ev, &out, e);
     for (int i = 0; i < out.n; i++)
         carry_out(sv, &out.item[i]);
-    if (out.n)
+    if (out.n || ev->kind == SCHED_WORKER_UP || ev->kind == SCHED_WORKER_DOWN)
         tell_status(sv);
     free(out.item);
     if (ev->kind != SCHED_PROGRESS)

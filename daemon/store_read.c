@@ -17,9 +17,7 @@ static const char *column(sqlite3_stmt *q, int i)
 
 static void read_replica(sqlite3_stmt *q, struct replica *r)
 {
-    uint32_t state = (uint32_t)sqlite3_column_int(q, 2);
-    r->worker = state == REPLICA_RUNNING || state == REPLICA_STOPPING ? WORKER_GONE : -1;
-    sm_init(&r->sm, &replica_states, r, state);
+    sm_init(&r->sm, &replica_states, r, (uint32_t)sqlite3_column_int(q, 2));
     r->number = sqlite3_column_int64(q, 0);
     r->window = sqlite3_column_int(q, 1);
     r->failures = sqlite3_column_int(q, 3);

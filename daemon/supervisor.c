@@ -19,6 +19,7 @@
 #define RESTART_MAX_MS 30000
 #define SETTLED_MS 60000 /* a worker that lived this long starts the count afresh */
 #define CHECK_MS 5000
+#define LINGER_MS 2000    /* between the end of its frames and its death */
 #define SILENCE_MS 600000 /* a busy worker says something every second; this long means that it hangs */
 #define WORKER_FD 3
 
@@ -34,7 +35,7 @@ struct worker {
     bool pipe_open; /* until its close callback */
     bool eof;
     struct buf in;
-    uv_timer_t restart;
+    uv_timer_t timer;             /* until it is restarted, or killed after it closed its socket */
     uint64_t started, last_frame; /* loop time */
     uint64_t pause;               /* before the next restart, ms */
     char why[200];                /* we killed it for this; empty: we did not */
@@ -106,14 +107,26 @@ static void on_closed(uv_handle_t *h)
     maybe_down(w);
 }
 
+/* It closed its socket but lives on: nothing can be told to it any more. */
+static void on_linger(uv_timer_t *t)
+{
+    end(t->data, "it closed its socket");
+}
+
 static void at_eof(struct worker *w)
 {
     if (w->eof)
         return;
     w->eof = true;
-    if (!w->drained)
-        end(w, "it closed its socket"); /* or is dead already */
+    uv_timer_start(&w->timer, on_linger, LINGER_MS, 0);
     uv_close((uv_handle_t *)&w->pipe, on_closed);
+}
+
+/* A checkpoint or an end is work done: the next restart need not wait long. */
+static bool is_work(const json_t *message)
+{
+    const char *type = json_string_value(json_object_get(message, "type"));
+    return strcmp(type, "segment") == 0 || strcmp(type, "done") == 0;
 }
 
 static void take_frames(struct worker *w)
@@ -127,6 +140,8 @@ static void take_frames(struct worker *w)
         if (rc == 0) {
             w->heard = true;
             w->last_frame = uv_now(w->s->loop);
+            if (is_work(message))
+                w->pause = RESTART_MS;
             rc = w->s->closing ? 0 : w->s->ops.frame(w->s->arg, w->index, message, &e);
             json_decref(message);
         }
@@ -195,7 +210,7 @@ static void restart_later(struct worker *w)
         return;
     if (uv_now(s->loop) - w->started > SETTLED_MS)
         w->pause = RESTART_MS;
-    uv_timer_start(&w->restart, on_restart, w->pause, 0);
+    uv_timer_start(&w->timer, on_restart, w->pause, 0);
     w->pause = w->pause * 2 < RESTART_MAX_MS ? w->pause * 2 : RESTART_MAX_MS;
 }
 
@@ -230,7 +245,7 @@ static void close_if_over(struct supervisor *s)
     if (!s->closing || supervisor_alive(s) || uv_is_closing((uv_handle_t *)&s->child))
         return;
     for (int i = 0; i < s->n; i++)
-        close_handle(s, (uv_handle_t *)&s->workers[i].restart);
+        close_handle(s, (uv_handle_t *)&s->workers[i].timer);
     close_handle(s, (uv_handle_t *)&s->check);
     close_handle(s, (uv_handle_t *)&s->child);
 }
@@ -328,8 +343,8 @@ struct supervisor *supervisor_new(uv_loop_t *loop, const struct supervisor_confi
                              .workers = xcalloc((size_t)c->ndevices, sizeof *s->workers)};
     for (int i = 0; i < s->n; i++) {
         s->workers[i] = (struct worker){.s = s, .index = i, .pause = RESTART_MS};
-        uv_timer_init(loop, &s->workers[i].restart);
-        s->workers[i].restart.data = &s->workers[i];
+        uv_timer_init(loop, &s->workers[i].timer);
+        s->workers[i].timer.data = &s->workers[i];
     }
     uv_signal_init(loop, &s->child);
     uv_timer_init(loop, &s->check);
@@ -350,7 +365,8 @@ void supervisor_drain(struct supervisor *s)
 {
     s->draining = true;
     for (int i = 0; i < s->n; i++) {
-        uv_timer_stop(&s->workers[i].restart);
+        if (!s->workers[i].live)
+            uv_timer_stop(&s->workers[i].timer);
         if (!s->workers[i].heard)
             end(&s->workers[i], "the service stops");
     }

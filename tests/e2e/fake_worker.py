@@ -4,6 +4,7 @@
 
 It speaks frames (daemon/frames.h) and obeys the file named by FAKE_RULES, read again at every start of a replica:
 {"steps": per replica, "per_second": steps, "segment": steps between checkpoints, "model": device model,
+ "drain_seconds": how long a drain takes,
  "rules": [{"window": 1, "name": "ensemble's name", "at": step, "times": n, "do": "crash" | "exit" | "fail" | "nonsense" |
             "stray" | "close", "code": n, "message": text}]}
 Every key of a rule but "do" may be absent; `times` counts in a file beside the rules, over all workers.
@@ -50,9 +51,10 @@ class Replica:
         if os.path.exists(self.path("checkpoint")):
             with open(self.path("checkpoint"), encoding="utf-8") as f:
                 self.step, self.index, size = json.load(f)
-            os.truncate(self.path("steps"), size)
-        elif os.path.exists(self.path("steps")):
-            os.truncate(self.path("steps"), 0)
+        else:
+            size = 0
+        with open(self.path("steps"), "ab") as f:
+            f.truncate(size)
         self.begun, self.first = now, self.step
         self.told = now
 
@@ -60,7 +62,7 @@ class Replica:
         return os.path.join(self.folder, name)
 
     def checkpoint(self):
-        size = os.path.getsize(self.path("steps")) if os.path.exists(self.path("steps")) else 0
+        size = os.path.getsize(self.path("steps"))
         with open(self.path("checkpoint.tmp"), "w", encoding="utf-8") as f:
             json.dump([self.step, self.index + 1, size], f)
         os.rename(self.path("checkpoint.tmp"), self.path("checkpoint"))
@@ -148,6 +150,7 @@ class Worker:
         elif message["type"] == "stop":
             self.stop(message["replica"])
         elif message["type"] == "drain":
+            time.sleep(rules().get("drain_seconds", 0))
             for number in list(self.replicas):
                 self.stop(number)
             sys.exit(0)

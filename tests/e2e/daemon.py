@@ -1,0 +1,644 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""shoald with a worker that computes nothing (fake_worker.py): the API, supervision, retries, pauses, users, restarts.
+
+Usage: daemon.py SHOALD OPENAPI.yaml [NAME...]    only the scenarios with one of the names
+"""
+import concurrent.futures
+import http.client
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+from service import Connection, Gone, Service
+from tiny import tiny
+
+SHOALD = sys.argv[1]
+OPENAPI = sys.argv[2]
+FAKE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fake_worker.py")
+ENDED = ("done", "failed", "cancelled")
+
+
+class Fake(Service):
+    """A service of its own with a fake worker and its rules."""
+
+    def __init__(self, name, **rules):
+        self.folder = os.path.join(ROOT, name)
+        self.rules_path = os.path.join(self.folder, "rules")
+        super().__init__(SHOALD, FAKE, self.folder)
+        self.environment["FAKE_RULES"] = self.rules_path
+        self.set_rules(**rules)
+        os.chmod(self.folder, 0o755)
+
+    def set_rules(self, **rules):
+        with open(self.rules_path + ".new", "w", encoding="utf-8") as f:
+            json.dump({"steps": 100, "per_second": 500, "segment": 20, "slots": 2, **rules}, f)
+        os.rename(self.rules_path + ".new", self.rules_path)
+        for number in range(10):
+            if os.path.exists(f"{self.rules_path}.{number}"):
+                os.unlink(f"{self.rules_path}.{number}")
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, kind, value, trace):
+        if kind:
+            with open(self.log, encoding="utf-8", errors="replace") as f:
+                sys.stderr.write(f.read()[-5000:])
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def submit(self, name, key=None, windows=(0, 0.5, 0.9), retries=2, expect=201):
+        status, answer = self.call("POST", "/v1/ensembles", body_of(name, key, windows, retries))
+        assert status == expect, (status, answer)
+        return answer.get("id")
+
+    def get(self, ident):
+        status, answer = self.call("GET", f"/v1/ensembles/{ident}")
+        assert status == 200, answer
+        return answer
+
+    def act(self, ident, what, expect=200):
+        status, answer = self.call("POST", f"/v1/ensembles/{ident}/{what}")
+        assert status == expect, (what, status, answer)
+        return answer
+
+    def wait(self, ident, *states, seconds=30):
+        deadline = time.monotonic() + seconds
+        while True:
+            ensemble = self.get(ident)
+            if ensemble["state"] in (states or ENDED):
+                return ensemble
+            assert time.monotonic() < deadline, f"still {ensemble}"
+            time.sleep(0.02)
+
+    def wait_replicas(self, ident, test, seconds=20):
+        deadline = time.monotonic() + seconds
+        while not all(test(r) for r in self.get(ident)["replicas"]):
+            assert time.monotonic() < deadline, self.get(ident)
+            time.sleep(0.02)
+
+    def events(self, ident, since=0, follow=0):
+        status, data = self.raw("GET", f"/v1/ensembles/{ident}/events?since={since}&follow={follow}")
+        assert status == 200, data
+        return [json.loads(line) for line in data.decode().splitlines()]
+
+    def steps(self, ident, window):
+        """The steps that a window's replica has written, in order."""
+        path = os.path.join(self.folder, f"state/ensembles/{ident}/lambda_{window:02d}/steps")
+        if not os.path.exists(path):
+            return []
+        with open(path, encoding="utf-8") as f:
+            return [int(line) for line in f]
+
+    def wait_steps(self, ident, *windows):
+        """Until those windows have got somewhere."""
+        deadline = time.monotonic() + 20
+        while not all(self.steps(ident, window) for window in windows):
+            assert time.monotonic() < deadline, self.get(ident)
+            time.sleep(0.02)
+
+
+def body_of(name, key=None, windows=(0, 0.5, 0.9), retries=2):
+    spec, files = tiny(name, seed=1, windows=windows, retries=retries, side=4)
+    body = {"spec": spec, "spec_name": "my.yaml", "files": files}
+    return {**body, "id": key} if key else body
+
+
+def assert_whole(service, ident, steps=100):
+    """Every window done, no step lost or done twice."""
+    ensemble = service.wait(ident)
+    assert ensemble["state"] == "done", ensemble
+    for window in range(ensemble["windows"]):
+        assert service.steps(ident, window) == list(range(steps)), (window, service.steps(ident, window))
+    return ensemble
+
+
+# ---- requests ----
+
+def bad_requests():
+    with Fake("bad") as s:
+        good = body_of("good")
+
+        def expect(status, code, part, method, path, body=None):
+            got, answer = s.call(method, path, body)
+            assert got == status and answer["error"]["code"] == code and part in answer["error"]["message"], (got, answer)
+            return answer["error"]
+
+        post = ("POST", "/v1/ensembles")
+        expect(400, "USAGE", "expected a JSON object", *post, [])
+        expect(400, "USAGE", 'unknown key "colour"', *post, {**good, "colour": "red"})
+        expect(400, "USAGE", '"spec" is missing', *post, {"files": {}})
+        expect(400, "USAGE", '"spec": expected text', *post, {**good, "spec": 3})
+        expect(400, "USAGE", '"id": expected', *post, {**good, "id": "no spaces"})
+        expect(400, "USAGE", '"files": expected an object', *post, {"spec": good["spec"]})
+        for name in ("/etc/passwd", "../up.top", "a/../b", "./a", "a//b", "", "spec.yaml", "x" * 300, "a\nb"):
+            expect(400, "USAGE", "relative path", *post, {**good, "files": {**good["files"], name: "x"}})
+        error = expect(422, "SPEC", "my.yaml:1: ", *post, {**good, "spec": good["spec"].replace("name:", "nmae:")})
+        assert '"name"' in error["message"] or "'name'" in error["message"] or "name" in error["message"], error
+        error = expect(422, "MISSING_FILE", "tiny.top", *post, {**good, "files": {}})
+        assert error["files"] == [["tiny.top"], ["tiny.gro"]], error
+        error = expect(422, "MISSING_FILE", "tiny.gro", *post, {**good, "files": {"tiny.top": good["files"]["tiny.top"]}})
+        assert error["files"] == [["tiny.gro"]], error
+        broken = {**good["files"], "tiny.top": good["files"]["tiny.top"].replace("OW 8 15.9994", "OW 8 heavy")}
+        expect(422, "TOPOLOGY", "tiny.top:", *post, {**good, "files": broken})
+        expect(404, "NOT_FOUND", "no such path", "GET", "/v2/ensembles")
+        expect(404, "NOT_FOUND", "nosuch", "GET", "/v1/ensembles/nosuchid")
+        expect(405, "USAGE", "does not take DELETE", "DELETE", "/v1/ensembles")
+        expect(400, "USAGE", 'no parameter "stat"', "GET", "/v1/ensembles?stat=done")
+        expect(400, "USAGE", "state=dead", "GET", "/v1/ensembles?state=dead")
+        status, answer = s.call("POST", "/v1/validate", good)
+        assert status == 200 and answer["ok"] and answer["windows"] == 3 and answer["steps_per_window"] == 1500, answer
+        assert s.call("GET", "/v1/ensembles")[1] == {"ensembles": []}, "something bad was stored"
+        ident = s.submit("good")
+        expect(400, "USAGE", "since=-1", "GET", f"/v1/ensembles/{ident}/events?since=-1")
+        expect(400, "USAGE", "follow=2", "GET", f"/v1/ensembles/{ident}/events?follow=2")
+        for path in ("../../lock", "..%2f..%2flock", "input/../../../lock", "input", "nothing", "input//tiny.top"):
+            expect(404, "NOT_FOUND", "no file", "GET", f"/v1/ensembles/{ident}/files/{path}")
+        status, data = s.raw("GET", f"/v1/ensembles/{ident[:4]}/files/input/tiny.top")
+        assert status in (200, 404)  # 404: not written yet
+        expect(409, "CONFLICT", "no results yet", "GET", f"/v1/ensembles/{ident}/results")
+
+
+def raw_bytes(s, data, shut=True):
+    """What the service says to bytes as they are; nothing, where it waits for more until its own time is up."""
+    with socket.socket(socket.AF_UNIX) as k:
+        k.settimeout(2)
+        k.connect(s.socket)
+        try:
+            k.sendall(data)
+            if shut:
+                k.shutdown(socket.SHUT_WR)
+            return k.recv(1 << 16)
+        except (BrokenPipeError, ConnectionResetError, TimeoutError):
+            return b""
+
+
+def malformed_and_oversize():
+    with Fake("oversize") as s:
+        assert b" 400 " in raw_bytes(s, b"POST /v1/ensembles HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{]")
+        raw_bytes(s, b"\0\xff\r\n\r\n" * 100)
+        raw_bytes(s, b"GET /" + b"a" * 1000000 + b" HTTP/1.1\r\n\r\n")
+        raw_bytes(s, b"POST /v1/ensembles HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nhalf")
+        answer = raw_bytes(s, b"POST /v1/ensembles HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n", shut=False)
+        assert b" 413 " in answer.split(b"\r\n")[0], answer
+        chunk = b"100000\r\n" + b" " * 0x100000 + b"\r\n"
+        answer = raw_bytes(s, b"POST /v1/ensembles HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" +
+                           chunk * 65 + b"0\r\n\r\n", shut=False)
+        assert b" 413 " in answer.split(b"\r\n")[0], answer[:200]
+        deep = b"[" * 100000
+        head = b"POST /v1/ensembles HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(deep)
+        assert b" 400 " in raw_bytes(s, head + deep)
+        idle = [socket.socket(socket.AF_UNIX) for _ in range(50)]  # nobody waits for a client that says nothing
+        for k in idle:
+            k.connect(s.socket)
+        assert s.call("GET", "/healthz/live") == (200, {"ok": True})
+        assert_whole(s, s.submit("still-alive"))
+
+
+def same_key():
+    with Fake("key") as s:
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda _: s.call("POST", "/v1/ensembles", body_of("a", "key")), range(8)))
+        assert sorted(a[0] for a in answers) == [200] * 7 + [201], [a[0] for a in answers]
+        assert len({a[1]["id"] for a in answers}) == 1
+        assert answers[0][1]["key"] == "key"
+        status, answer = s.call("POST", "/v1/ensembles", body_of("b", "key"))
+        assert status == 409 and answers[0][1]["id"] in answer["error"]["message"], answer
+        assert s.submit("a") != s.submit("a"), "without a key every submission is a new one"
+        listed = s.call("GET", "/v1/ensembles")[1]["ensembles"]
+        assert len(listed) == 3 and [e["created"] for e in listed] == sorted((e["created"] for e in listed), reverse=True)
+
+
+def events():
+    with Fake("events", per_second=100) as s:
+        ident = s.submit("e")
+        lines = s.events(ident, follow=1)  # returns when the ensemble has ended
+        stored = [e for e in lines if "seq" in e]
+        assert any(e["kind"] == "progress" and e["ensemble"]["replicas"] for e in lines), lines
+        assert [e["seq"] for e in stored] == sorted({e["seq"] for e in stored})
+        moves = [e["state"] for e in stored if e["kind"] == "ensemble"]
+        assert moves == ["queued", "running", "finishing", "done"], moves
+        assert stored[-1]["ensemble"]["state"] == "done"
+        for window in range(3):
+            moves = [e["state"] for e in stored if e["kind"] == "replica" and e["window"] == window]
+            assert moves == ["running", "done"], moves
+        middle = stored[3]["seq"]
+        plain = [e["seq"] for e in s.events(ident, since=middle)]
+        assert plain == [e["seq"] for e in stored if e["seq"] > middle], plain
+        assert s.events(ident, since=stored[-1]["seq"], follow=1) == []
+        # A reader that leaves is forgotten; the service minds neither.
+        other = s.submit("f")
+        for _ in range(20):
+            c = Connection(s.socket)
+            c.request("GET", f"/v1/ensembles/{other}/events?follow=1")
+            c.getresponse().read(10)
+            c.close()
+        assert_whole(s, other)
+
+
+def files():
+    with Fake("files") as s:
+        ident = s.submit("f")
+        assert_whole(s, ident)
+        listed = s.call("GET", f"/v1/ensembles/{ident}/files")[1]["files"]
+        paths = [f["path"] for f in listed]
+        assert paths == sorted(paths) and {"input/spec.yaml", "input/tiny.top", "lambda_02/steps", "results.json"} <= set(paths)
+        for f in listed:
+            status, data = s.raw("GET", f"/v1/ensembles/{ident}/files/{f['path']}")
+            assert status == 200 and len(data) == f["bytes"], f
+        folder = os.path.join(s.folder, "state/ensembles", ident)
+        os.symlink("/etc/passwd", os.path.join(folder, "lambda_00/link"))
+        assert s.raw("GET", f"/v1/ensembles/{ident}/files/lambda_00/link")[0] == 404
+        with open(os.path.join(folder, "lambda_00/large"), "wb") as f:
+            f.write(os.urandom(3000000))
+        status, data = s.raw("GET", f"/v1/ensembles/{ident}/files/lambda_00/large")
+        with open(os.path.join(folder, "lambda_00/large"), "rb") as f:
+            assert status == 200 and data == f.read()
+        status, before = s.raw("GET", f"/v1/ensembles/{ident}/results")
+        assert status == 200
+        os.unlink(os.path.join(folder, "results.json"))
+        assert s.raw("GET", f"/v1/ensembles/{ident}/results") == (200, before), "results made again differ"
+
+
+# ---- workers ----
+
+def crashes():
+    """Every way in which a worker can end, once each: nothing is lost, nothing is done twice."""
+    for what in ("crash", "exit", "nonsense", "stray", "close"):
+        with Fake(f"crash-{what}", rules=[{"window": 1, "at": 50, "times": 1, "do": what}]) as s:
+            ident = s.submit("c")
+            ensemble = assert_whole(s, ident)
+            assert [r["reason"] for r in ensemble["replicas"]] == [None] * 3, ensemble
+            with open(s.rules_path + ".0", encoding="utf-8") as f:
+                assert f.read() == "."
+
+
+def poison():
+    """One window kills every worker that runs it. It alone fails; its ensemble and its neighbours' go on."""
+    with Fake("poison", slots=4, rules=[{"name": "bad", "window": 1, "at": 30, "do": "crash"}]) as s:
+        bad, good = s.submit("bad", retries=1), s.submit("good")
+        ensemble = s.wait(bad, seconds=60)
+        assert ensemble["state"] == "failed" and ensemble["done"] == 2 and ensemble["failed"] == 1, ensemble
+        assert "1 of 3 windows failed; window 1: worker died of signal 11" in ensemble["reason"], ensemble
+        assert_whole(s, good)
+        assert s.raw("GET", f"/v1/ensembles/{bad}/results")[0] == 200, "a result is always written"
+
+
+def failures():
+    with Fake("failures", rules=[{"window": 2, "at": 30, "times": 2, "do": "fail", "message": "NaN in atom 7"}]) as s:
+        ident = s.submit("twice", retries=2)
+        ensemble = assert_whole(s, ident)
+        assert ensemble["replicas"][2]["attempt"] == 2, ensemble
+        messages = [e["message"] for e in s.events(ident) if e["kind"] == "replica" and e["window"] == 2]
+        assert messages.count("NaN in atom 7") >= 2, messages
+        s.set_rules(rules=[{"window": 2, "at": 30, "do": "fail", "message": "NaN in atom 7"}])
+        ident = s.submit("always", retries=1)
+        ensemble = s.wait(ident)
+        assert ensemble["state"] == "failed" and ensemble["done"] == 2, ensemble
+        assert ensemble["reason"] == "1 of 3 windows failed; window 2: NaN in atom 7", ensemble
+        s.act(ident, "pause", 409)
+        s.set_rules()
+        s.act(ident, "retry")
+        assert_whole(s, ident)
+        s.act(ident, "retry", 409)
+        s.act(ident, "cancel", 409)
+
+
+def no_worker():
+    s = Fake("no-worker")
+    with open(s.rules_path + ".refuse", "w", encoding="utf-8"):
+        pass
+    s.start(wait=False)
+    with s_running(s):
+        deadline = time.monotonic() + 10
+        while not os.path.exists(s.socket):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        status, answer = s.call("GET", "/healthz/ready")
+        assert status == 503 and answer["error"]["message"] == "no worker is up", answer
+        ident = s.submit("patient")
+        os.unlink(s.rules_path + ".refuse")
+        assert_whole(s, ident)
+
+
+class s_running:
+    def __init__(self, service):
+        self.service = service
+
+    def __enter__(self):
+        return self.service
+
+    def __exit__(self, *what):
+        self.service.__exit__(*what)
+
+
+# ---- owners ----
+
+def pause_resume_cancel():
+    with Fake("pause", steps=100000, per_second=200, slots=2) as s:
+        ident = s.submit("p")
+        s.wait_steps(ident, 0, 1)
+        s.act(ident, "pause")
+        s.wait_replicas(ident, lambda r: r["state"] == "paused")
+        before = [len(s.steps(ident, w)) for w in range(2)]
+        time.sleep(0.2)
+        assert before == [len(s.steps(ident, w)) for w in range(2)], "it goes on while paused"
+        s.act(ident, "pause")
+        s.act(ident, "retry", 409)
+        assert s.stop() == 0
+        s.start()
+        assert s.get(ident)["state"] == "paused"
+        shutil.rmtree(os.path.join(s.folder, "state/ensembles", ident, "input"))  # the database has it all
+        s.set_rules(steps=100, per_second=500)
+        s.act(ident, "resume")
+        s.act(ident, "resume")
+        assert_whole(s, ident, max(100, *before))
+        assert os.path.exists(os.path.join(s.folder, "state/ensembles", ident, "input/tiny.gro"))
+        s.set_rules(steps=100000, per_second=200)
+        other = s.submit("q")
+        s.wait(other, "running")
+        s.act(other, "cancel")
+        s.wait_replicas(other, lambda r: r["state"] == "cancelled")
+        s.act(other, "resume", 409)
+        assert s.raw("GET", f"/v1/ensembles/{other}/results")[0] == 200
+        s.set_rules(steps=300, per_second=500)
+        s.act(other, "retry")
+        assert_whole(s, other, 300)
+
+
+def as_user(uid, call):
+    """The value of call() in a child of that user."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setgid(uid)
+            os.setuid(uid)
+            os.write(write, json.dumps(call()).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as f:
+        data = f.read()
+    os.waitpid(child, 0)
+    return json.loads(data)
+
+
+def two_users():
+    if os.geteuid() != 0:
+        print("two_users: skipped, needs root to be somebody else")
+        return
+    os.chmod(ROOT, 0o755)
+    with Fake("users", per_second=100) as s:
+        os.chmod(s.socket, 0o666)
+        ann, bob = 12345, 12346
+        status, answer = as_user(ann, lambda: s.call("POST", "/v1/ensembles", body_of("anns", "key")))
+        assert status == 201 and answer["owner"] == ann, answer
+        ident = answer["id"]
+        for method, path in (("GET", ""), ("GET", "/events"), ("GET", "/results"), ("GET", "/files"),
+                             ("GET", "/files/input/tiny.top"), ("POST", "/cancel"), ("POST", "/pause")):
+            status, answer = as_user(bob, lambda m=method, p=path: s.call(m, f"/v1/ensembles/{ident}{p}"))
+            assert status == 404 and answer["error"]["code"] == "NOT_FOUND", (path, status, answer)
+        assert as_user(bob, lambda: s.call("GET", "/v1/ensembles")) == [200, {"ensembles": []}]
+        status, answer = as_user(bob, lambda: s.call("POST", "/v1/ensembles", body_of("bobs", "key")))
+        assert status == 201 and answer["id"] != ident, "keys are each owner's own"
+        assert len(as_user(ann, lambda: s.call("GET", "/v1/ensembles"))[1]["ensembles"]) == 1
+        assert len(s.call("GET", "/v1/ensembles")[1]["ensembles"]) == 2, "root sees all"
+        assert as_user(ann, lambda: s.call("POST", f"/v1/ensembles/{ident}/cancel"))[0] == 200
+
+
+# ---- stopping and starting ----
+
+def drain():
+    with Fake("drain", steps=1000, per_second=800, drain_seconds=1.5) as s:
+        ident = s.submit("d")
+        s.wait_steps(ident, 0, 1)
+        s.process.send_signal(signal.SIGHUP)
+        s.process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        status, answer = s.call("POST", "/v1/ensembles", body_of("late"))
+        assert status == 503 and answer["error"]["code"] == "BUSY", answer
+        assert s.call("GET", "/healthz/ready")[0] == 503 and s.call("GET", "/healthz/live")[0] == 200
+        assert s.process.wait(timeout=20) == 0
+        assert not os.path.exists(s.socket)
+        for window in range(2):
+            with open(os.path.join(s.folder, f"state/ensembles/{ident}/lambda_{window:02d}/checkpoint"), encoding="utf-8") as f:
+                assert json.load(f)[0] == len(s.steps(ident, window)), "drained without a checkpoint"
+        s.start()
+        assert_whole(s, ident, 1000)
+        s.set_rules(steps=100000, drain_seconds=30)
+        ident = s.submit("twice")
+        s.wait_steps(ident, 0, 1)
+        s.process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        begin = time.monotonic()
+        s.process.send_signal(signal.SIGTERM)
+        assert s.process.wait(timeout=10) == 1 and time.monotonic() - begin < 3
+
+
+def killed():
+    """kill -9 of the service at random moments around submissions: what was acknowledged is there and comes to its end."""
+    rng = random.Random(int(os.environ.get("SHOAL_TEST_SEED", "1")))
+    with Fake("killed", slots=4, per_second=1000) as s:
+        acknowledged = {}
+        for round_number in range(12):
+            deadline = time.monotonic() + rng.uniform(0, 0.25)
+            with concurrent.futures.ThreadPoolExecutor(3) as pool:
+                def one(k):
+                    key = f"r{round_number}-{k}"
+                    status, answer = s.call("POST", "/v1/ensembles", body_of(key, key, windows=(0, 0.5)))
+                    assert status == 201, answer
+                    return key, answer["id"]
+                jobs = [pool.submit(one, k) for k in range(6)]
+                time.sleep(max(0, deadline - time.monotonic()))
+                s.kill()
+                for job in jobs:
+                    try:
+                        key, ident = job.result()
+                        acknowledged[key] = ident
+                    except Gone:
+                        pass
+            s.start()
+        assert acknowledged, "nothing was ever acknowledged"
+        for key, ident in acknowledged.items():
+            assert s.submit(key, key, windows=(0, 0.5), expect=200) == ident
+            assert_whole(s, ident)
+        print(f"killed: {len(acknowledged)} acknowledged ensembles survived 12 kills")
+        assert s.stop() == 0
+        db = sqlite3.connect(os.path.join(s.folder, "state/shoald.db"))
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert db.execute("SELECT clean FROM service").fetchone() == (1,)
+        db.close()
+
+
+def two_services():
+    with Fake("lock") as s:
+        other = subprocess.run([SHOALD, "--state", os.path.join(s.folder, "state"), "--socket", s.socket + "2", "--worker", FAKE],
+                               capture_output=True, text=True, timeout=20, check=False)
+        assert other.returncode == 1 and "another shoald uses" in other.stderr, other
+        other = subprocess.run([SHOALD, "--state", os.path.join(s.folder, "state2"), "--socket", s.socket, "--worker", FAKE],
+                               capture_output=True, text=True, timeout=20, check=False)
+        assert other.returncode == 1 and "another service listens" in other.stderr, other
+        assert s.call("GET", "/healthz/live")[0] == 200, "the first one's socket was taken away"
+        s.kill()
+        s.start()  # over the socket file that was left behind
+        assert s.stop() == 0
+        db = sqlite3.connect(os.path.join(s.folder, "state/shoald.db"))
+        db.execute("PRAGMA user_version = 99")
+        db.close()
+        newer = subprocess.run([*s.command, "--worker", FAKE], capture_output=True, text=True, timeout=20, check=False)
+        assert newer.returncode == 1 and "a newer one" in newer.stderr, newer
+        for wrong in (["--slots", "0"], ["--slots", "many"], ["--colour"], ["extra"]):
+            assert subprocess.run([SHOALD, *wrong], capture_output=True, timeout=20, check=False).returncode == 2
+
+
+def service_manager():
+    """NOTIFY_SOCKET, WATCHDOG_USEC and LISTEN_FDS."""
+    s = Fake("manager")
+    notes = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    notes.bind(os.path.join(s.folder, "notify"))
+    notes.settimeout(10)
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(s.socket)
+    listening.listen()
+
+    environment = dict(s.environment, NOTIFY_SOCKET=os.path.join(s.folder, "notify"), WATCHDOG_USEC="200000", LISTEN_FDS="1")
+    # The process id must be in the environment and the socket descriptor 3: a shell arranges that and becomes shoald.
+    command = ["/bin/sh", "-c", f'exec 3<&{listening.fileno()}; LISTEN_PID=$$ exec "$0" "$@"', SHOALD,
+               "--state", os.path.join(s.folder, "state"), "--device", "cpu"]
+    with open(s.log, "ab") as log:
+        s.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, pass_fds=(listening.fileno(),))
+    with s_running(s):
+        seen = []
+
+        def until(text):
+            deadline = time.monotonic() + 20
+            while not any(text in note for note in seen):
+                assert time.monotonic() < deadline, (text, seen)
+                seen.append(notes.recv(4096).decode())
+
+        until("READY=1")
+        until("WATCHDOG=1")
+        until("STATUS=1 of 1 workers up, 0 replicas running, 0 ensembles active")
+        s.wait_ready()
+        assert_whole(s, s.submit("handed-over"))
+        s.process.send_signal(signal.SIGTERM)
+        until("STOPPING=1")
+        until("EXTEND_TIMEOUT_USEC=")
+        assert s.process.wait(timeout=20) == 0
+        assert os.path.exists(s.socket), "a socket that was handed over is not ours to remove"
+
+
+# ---- the description ----
+
+def check(schema, value, root, where):
+    """The part of JSON Schema that openapi.yaml uses."""
+    if "$ref" in schema:
+        target = root
+        for part in schema["$ref"].lstrip("#/").split("/"):
+            target = target[part]
+        return check(target, value, root, where)
+    types = schema.get("type", [])
+    kinds = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool,
+             "null": type(None)}
+    if types:
+        types = types if isinstance(types, list) else [types]
+        assert any(isinstance(value, kinds[t]) and not (t in ("integer", "number") and isinstance(value, bool))
+                   for t in types), f"{where}: {value!r} is not {types}"
+    assert "enum" not in schema or value in schema["enum"], f"{where}: {value!r} not in {schema['enum']}"
+    assert "const" not in schema or value == schema["const"], f"{where}: {value!r}"
+    assert value is None or "maximum" not in schema or value <= schema["maximum"], where
+    if isinstance(value, dict) and "properties" in schema:
+        missing = set(schema.get("required", [])) - set(value)
+        assert not missing, f"{where}: lacks {missing}"
+        unknown = set(value) - set(schema["properties"])
+        assert not unknown, f"{where}: {unknown} are not described"
+        for key, item in value.items():
+            check(schema["properties"][key], item, root, f"{where}.{key}")
+    if isinstance(value, list) and "items" in schema:
+        for i, item in enumerate(value):
+            check(schema["items"], item, root, f"{where}[{i}]")
+    return None
+
+
+def description():
+    try:
+        import yaml
+    except ImportError:
+        print("description: skipped, python3-yaml is not installed")
+        return
+    with open(OPENAPI, encoding="utf-8") as f:
+        root = yaml.safe_load(f)
+    with Fake("description", per_second=100) as s:
+        def holds(method, path, concrete, body=None):
+            status, data = s.raw(method, concrete, body)
+            answer = root["paths"][path][method.lower()]["responses"].get(str(status))
+            assert answer, f"{method} {path}: status {status} is not described"
+            if "$ref" in answer:
+                answer = root["components"]["responses"][answer["$ref"].rsplit("/", 1)[1]]
+            content = answer["content"]
+            if "application/json" in content:
+                check(content["application/json"]["schema"], json.loads(data), root, f"{method} {concrete}")
+            elif "application/x-ndjson" in content:
+                for line in data.decode().splitlines():
+                    check(content["application/x-ndjson"]["schema"], json.loads(line), root, f"{method} {concrete}")
+            return status, data
+
+        holds("GET", "/v1/version", "/v1/version")
+        holds("GET", "/healthz/live", "/healthz/live")
+        holds("GET", "/healthz/ready", "/healthz/ready")
+        status, data = holds("POST", "/v1/ensembles", "/v1/ensembles", body_of("d", "key"))
+        assert status == 201
+        assert holds("POST", "/v1/ensembles", "/v1/ensembles", body_of("d", "key"))[0] == 200
+        assert holds("POST", "/v1/ensembles", "/v1/ensembles", body_of("e", "key"))[0] == 409
+        assert holds("POST", "/v1/ensembles", "/v1/ensembles", {**body_of("e"), "files": {}})[0] == 422
+        assert holds("POST", "/v1/ensembles", "/v1/ensembles", {})[0] == 400
+        assert holds("POST", "/v1/validate", "/v1/validate", body_of("e"))[0] == 200
+        ident = json.loads(data)["id"]
+        base = "/v1/ensembles/{id}"
+        here = f"/v1/ensembles/{ident}"
+        holds("GET", "/v1/ensembles", "/v1/ensembles")
+        s.wait(ident, "running")
+        holds("GET", base, here)
+        assert holds("GET", base + "/results", here + "/results")[0] == 409
+        for what in ("pause", "resume"):
+            assert holds("POST", f"{base}/{what}", f"{here}/{what}")[0] == 200
+        assert holds("POST", base + "/retry", here + "/retry")[0] == 409
+        holds("GET", base + "/events", here + "/events?follow=1")
+        holds("GET", base + "/files", here + "/files")
+        holds("GET", base + "/files/{path}", here + "/files/results.json")
+        assert holds("GET", base + "/results", here + "/results")[0] == 200
+        assert holds("POST", base + "/cancel", here + "/cancel")[0] == 409
+        assert holds("GET", base, "/v1/ensembles/zzzzzzzz")[0] == 404
+
+
+SCENARIOS = [bad_requests, malformed_and_oversize, same_key, events, files, crashes, poison, failures, no_worker,
+             pause_resume_cancel, two_users, drain, killed, two_services, service_manager, description]
+
+
+def main():
+    wanted = sys.argv[3:]
+    for scenario in SCENARIOS:
+        if wanted and scenario.__name__ not in wanted:
+            continue
+        begin = time.monotonic()
+        scenario()
+        print(f"{scenario.__name__}: ok, {time.monotonic() - begin:.1f} s", flush=True)
+    shutil.rmtree(ROOT)
+
+
+ROOT = tempfile.mkdtemp(prefix="shoald-")
+if __name__ == "__main__":
+    main()
