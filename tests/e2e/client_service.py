@@ -59,7 +59,7 @@ class Commands(unittest.TestCase):
 
     @classmethod
     def shoal(cls, *words, code=0):
-        done = subprocess.run([SHOAL, *words], env=cls.environment, capture_output=True, timeout=120, text=True, check=False)
+        done = subprocess.run([SHOAL, *words], env=cls.environment, capture_output=True, timeout=700, text=True, check=False)
         assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done.stdout if code == 0 else done.stderr
 
@@ -71,7 +71,7 @@ class Commands(unittest.TestCase):
         return json.loads(self.shoal("status", ensemble, "--json"))
 
     def test_results(self):
-        self.assertEqual(self.shoal("watch", self.done, "--timeout", "100"), "done\n")
+        self.assertEqual(self.shoal("watch", self.done, "--timeout", "600"), "done\n")
         status = self.status(self.done[:6])
         self.assertEqual((status["state"], status["windows"], status["done"]), ("done", 3, 3))
         self.assertEqual([r["state"] for r in status["replicas"]], ["done"] * 3)
@@ -108,14 +108,14 @@ class Commands(unittest.TestCase):
 
     def test_watch_through_a_restart(self):
         """The service is killed and started again while a client watches: it asks again and sees the end."""
-        ensemble = self.submitted("restarted", seed=5, steps=3000)
-        with subprocess.Popen([SHOAL, "watch", ensemble, "--timeout", "100"], env=self.environment, stdout=subprocess.PIPE,
+        ensemble = self.submitted("restarted", seed=5, steps=1000)
+        with subprocess.Popen([SHOAL, "watch", ensemble, "--timeout", "600"], env=self.environment, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True) as watch:
             time.sleep(0.3)
             self.stop(signal.SIGKILL)
             time.sleep(0.3)
             self.start()
-            out, err = watch.communicate(timeout=120)
+            out, err = watch.communicate(timeout=700)
         self.assertEqual((watch.returncode, out), (0, "done\n"), err)
 
     def test_bad_input(self):
@@ -158,7 +158,7 @@ class Commands(unittest.TestCase):
         self.assertIn("types.itp", self.shoal("submit", spec, code=66))
         self.assertIn("types.itp", self.shoal("validate", spec, code=66))
         self.shoal("validate", spec, "--include", more)
-        ensemble = json.loads(self.shoal("submit", spec, "--include", more, "--wait", "--timeout", "100", "--json"))
+        ensemble = json.loads(self.shoal("submit", spec, "--include", more, "--wait", "--timeout", "600", "--json"))
         self.assertEqual((ensemble["state"], len(ensemble["results"]["windows"])), ("done", 3))
 
 
