@@ -6,6 +6,7 @@ Usage: worker.py SHOAL_WORKER
 """
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -21,13 +22,18 @@ IO_ERROR, PROTOCOL_ERROR = 3, 21  # numbers in schemas/errors.def
 
 
 class Worker:
-    def __init__(self, program, *options):
+    def __init__(self, program, *options, file_limit=None):
         ours, theirs = socket.socketpair()
         ours.settimeout(120)
         self.socket, self.inbox = ours, b""
-        # Descriptor 3 of the child; our own 3 may be anything.
+
+        def in_the_child(descriptor=theirs.fileno()):
+            os.dup2(descriptor, 3)  # our own 3 may be anything
+            if file_limit:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
+
         self.process = subprocess.Popen([program, "serve", *options], close_fds=True, pass_fds=(3,),
-                                        preexec_fn=lambda fd=theirs.fileno(): os.dup2(fd, 3))
+                                        preexec_fn=in_the_child)
         theirs.close()
         self.hello = self.receive()
 
@@ -182,6 +188,25 @@ def signals_and_partings(program, folder):
         assert worker.process.wait(timeout=10) == 1, nonsense
 
 
+def full_disk(program, folder):
+    """Files that can grow no longer: the replicas say which, and the worker lives. With room again, they go on."""
+    f = make(folder, "f", seed=8, steps=200, windows=(0, 1))
+    worker = Worker(program, file_limit=2000)
+    for window in (0, 1):
+        worker.start(window, f, window, 2)
+    ended, _ = worker.until_ended(2)
+    for window, last in ended.items():
+        assert last["type"] == "failed" and last["code"] == IO_ERROR, last
+        assert last["message"] == f"write {f}/lambda_{window:02d}/checkpoint: File too large", last
+    worker.drain()
+    worker = Worker(program)
+    for window in (0, 1):
+        worker.start(window, f, window, 2)
+    ended, _ = worker.until_ended(2)
+    assert {m["type"] for m in ended.values()} == {"done"}, ended
+    worker.drain()
+
+
 def bad_input(program, folder):
     """What the daemon would have refused, and a window out of range."""
     e = make(folder, "e", seed=5)
@@ -200,10 +225,32 @@ def bad_input(program, folder):
     worker.drain()
 
 
+BENCH_KEYS = ["replicas", "atoms", "timestep_fs", "steps", "wall_s", "us_per_replica_step", "ns_per_day_aggregate",
+              "kernel_nodes_per_step", "cpu_s_per_wall_s", "device_bytes_per_replica"]
+
+
+def bench(program, folder):
+    """More replicas than windows, from a spec on disk; nothing of the run is left behind."""
+    directory, scratch = make(folder, "bench", seed=9), os.path.join(folder, "scratch")
+    os.mkdir(scratch)
+    run = subprocess.run([program, "bench", f"{directory}/input/spec.yaml", "--replicas", "4", "--steps", "60", "--device",
+                          "cpu:2", "--json"], capture_output=True, text=True, env=dict(os.environ, TMPDIR=scratch), check=False)
+    assert run.returncode == 0, run.stderr
+    figures = json.loads(run.stdout)
+    assert list(figures) == BENCH_KEYS, figures
+    assert [figures[key] for key in BENCH_KEYS[:4]] == [4, 373, 2.0, 60], figures
+    assert all(value > 0 for value in figures.values()), figures
+    total = figures["us_per_replica_step"] * 1e-6 * 4 * 60
+    assert abs(total - figures["wall_s"]) < 1e-4 * total, figures
+    assert not os.listdir(scratch)
+
+
 def main():
     program = sys.argv[1]
     folder = tempfile.mkdtemp(prefix="shoal-worker-")
     bad_input(program, folder)
+    full_disk(program, folder)
+    bench(program, folder)
     wanted = interleaved(program, folder)
     alone_and_stopped(program, folder, wanted)
     signals_and_partings(program, folder)
