@@ -39,12 +39,15 @@ struct sample {
     uint64_t step;
     double time;                 /* ps, of the current stage's clock (sim_set_clock) */
     double energy[TERM_COUNT];   /* kJ/mol, split as gmx energy splits them */
-    double potential, kinetic;   /* kJ/mol */
+    double potential;            /* kJ/mol */
+    double kinetic;              /* kJ/mol, of the velocities sim_get gives: velocity Verlet at the time of x;
+                                    Langevin-middle after the step, whose distribution is exact for harmonic forces */
     double temperature;          /* K */
-    double dvdl[LAMBDA_COUNT];   /* kJ/mol; mass: dEkin/dlambda */
+    double dvdl[LAMBDA_COUNT];   /* kJ/mol; mass: at fixed momenta, -sum (mB - mA) v^2/2 (GROMACS
+                                    writes it with the other sign) */
     double *delta_u;             /* kJ/mol: U at each window minus U here (potential; kinetic part with mass lambdas) */
     double virial[9];            /* kJ/mol, Xi = -1/2 sum r x f, without constraint forces */
-    double constraint_virial[9]; /* kJ/mol, of the last dynamics step; zero when there was none */
+    double constraint_virial[9]; /* kJ/mol, now; zero before the replica's first timestep */
     double pressure;             /* bar, from kinetic energy and both virials, dispersion correction included */
     double box[3];               /* nm */
 };
@@ -80,7 +83,8 @@ enum sim_outcome { SIM_OK = 0, SIM_GROW = 1 };
 int sim_outcome(struct sim *s, struct err *e);
 /* Steps of the last SIM_MINIMIZE/SIM_STEP submit that were carried out. */
 uint32_t sim_steps_done(const struct sim *s);
-/* After SIM_MINIMIZE: largest force (kJ/mol/nm) and whether it is below the tolerance or no further step helps. */
+/* A minimization goes on from where the last one stopped, also after sim_load, until a timestep or sim_thermalize.
+ * After SIM_MINIMIZE: largest force (kJ/mol/nm) and whether it is below the tolerance or no further step helps. */
 void sim_minimize_setup(struct sim *s, double force_tolerance);
 bool sim_minimized(const struct sim *s, double *max_force, double *potential);
 

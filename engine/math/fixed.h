@@ -18,10 +18,10 @@
 #define FIXED_ENERGY_LIMIT 1048576.0   /* 2^20 kJ/mol: the largest contribution of one pair or term */
 #define FIXED_TOTAL_LIMIT 1073741824.0 /* 2^30 kJ/mol: the largest contribution of a whole sum (PME, self energies) */
 
-/* Nearest multiple of the scale, clamped to +-limit; NaN becomes -limit. */
+/* Nearest multiple of the scale, clamped to +-limit; NaN (two atoms in one place) becomes limit. */
 MATH_FN int64_t fixed_clamped(double value, double limit)
 {
-    return (int64_t)rint(fmin(fmax(value, -limit), limit) * FIXED_SCALE);
+    return (int64_t)rint(fmax(fmin(value, limit), -limit) * FIXED_SCALE);
 }
 
 /* v rounded to a multiple of 2^-32 that stays a double, |v| < 2^19: for sums in registers, exact while below 2^21. */

@@ -269,8 +269,17 @@ static void test_failure(void **state)
     struct settings set = toy_settings();
     struct toy t = toy_open(s, &set, 0);
     struct err e = {0};
+    struct buf good = {0};
+    assert_int_equal(sim_save(t.sim, &good, &e), 0);
     assert_int_equal(toy_try(t.sim, SIM_STEP, 10, &e), -ERR_CONSTRAINT);
     assert_non_null(strstr(e.msg, "step 0: constraint between atoms 1 (C TOY1) and 2 (C TOY2)"));
+    struct buf none = {0};
+    assert_int_equal(sim_save(t.sim, &none, &e), -ERR_INTERNAL);
+    assert_int_equal(sim_load(t.sim, good.data, good.len, &e), 0); /* a halted replica goes on from a checkpoint */
+    assert_int_equal(sim_thermalize(t.sim, &e), 0);
+    toy_run(t.sim, SIM_STEP, 10);
+    assert_int_equal(sim_step_number(t.sim), 10);
+    buf_free(&good);
     toy_close(&t);
     toy_system_free(s);
 }

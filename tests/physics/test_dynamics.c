@@ -95,11 +95,74 @@ static void test_verlet_oscillators(void **state)
     toy_system_free(sys);
 }
 
+static double momentum(struct sim *s, const struct system *sys)
+{
+    double(*v)[3] = xcalloc((size_t)sys->natoms, sizeof *v), p[3] = {0};
+    struct err e = {0};
+    assert_int_equal(sim_get(s, NULL, v, NULL, &e), 0);
+    for (int i = 0; i < sys->natoms; i++)
+        for (int d = 0; d < 3; d++)
+            p[d] += sys->atoms[i].mass[0] * v[i][d];
+    free(v);
+    return fabs(p[0]) + fabs(p[1]) + fabs(p[2]);
+}
+
+/* Center-of-mass motion goes at its interval and only then; its three degrees of freedom are not counted. */
+static void test_com(void **state)
+{
+    struct system *sys = toy_system(7, 5);
+    sys->atoms[3].mass[0] = 40;
+    struct settings set = toy_settings();
+    set.integrator.kind = INTEGRATOR_LANGEVIN_MIDDLE;
+    set.integrator.com_every = 4;
+    for (int i = 0; i < 7; i++)
+        sys->x[i][0] = 0.7 * i;
+    struct toy t = toy_open(sys, &set, 0);
+    struct err e = {0};
+    assert_int_equal(sim_thermalize(t.sim, &e), 0);
+    assert_true(momentum(t.sim, sys) < 1e-12);
+    for (int step = 1; step <= 12; step++) {
+        toy_run(t.sim, SIM_STEP, 1);
+        assert_true((momentum(t.sim, sys) < 1e-12) == (step % 4 == 0));
+    }
+    double du;
+    struct sample a = toy_sample(t.sim, &du);
+    assert_true(fabs(a.temperature - 2 * a.kinetic / (UNIT_R * 18)) < 1e-9);
+    toy_close(&t);
+    toy_system_free(sys);
+}
+
+/* Masses between A and B: motion follows the interpolated mass, dH/dlambda and H at the windows hold the momenta fixed. */
+static void test_mass_lambda(void **state)
+{
+    double ladder[3][LAMBDA_COUNT] = {{[LAMBDA_MASS] = 0}, {[LAMBDA_MASS] = 0.5}, {[LAMBDA_MASS] = 1}}, du[3];
+    struct settings set = toy_settings();
+    set.alchemy = (struct alchemy_settings){.kind = ALCHEMY_B_STATES, .nwindows = 3, .lambda = ladder};
+    struct system *sys = oscillators(1, 1000, 40);
+    sys->atoms[0].mass[1] = 20;
+    sys->v = xcalloc(1, sizeof *sys->v);
+    sys->v[0][1] = 2;
+    struct toy t = toy_open(sys, &set, 1); /* 30 u: p = 60, K = 60 */
+    struct sample a = toy_sample(t.sim, du);
+    assert_true(fabs(a.kinetic - 60) < 1e-9);
+    assert_true(fabs(a.dvdl[LAMBDA_MASS] - 40) < 1e-9);
+    assert_true(fabs(du[0] - (60 * 60 / 80.0 - 60)) < 1e-8 && du[1] == 0 && fabs(du[2] - (60 * 60 / 40.0 - 60)) < 1e-8);
+    toy_run(t.sim, SIM_STEP, 100); /* 0.1 ps of an oscillator of 30 u */
+    double x[1][3], omega = sqrt(1000 / 30.0);
+    struct err e = {0};
+    assert_int_equal(sim_get(t.sim, x, NULL, NULL, &e), 0);
+    assert_true(fabs(x[0][1] - sys->x[0][1] - 2 / omega * sin(omega * 0.1)) < 1e-5);
+    toy_close(&t);
+    toy_system_free(sys);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_langevin_oscillators),
         cmocka_unit_test(test_verlet_oscillators),
+        cmocka_unit_test(test_com),
+        cmocka_unit_test(test_mass_lambda),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -195,6 +195,38 @@ static void test_neighbours(void **state)
         buf_free(&among[i].state);
 }
 
+/* Water in a corner of a large box overflows lists sized for the mean density. The replica grows and its bits do not show
+ * it: grown by a sample beforehand, or in the first step. */
+static void test_grow(void **state)
+{
+    struct settings set = water_settings(INTEGRATOR_LANGEVIN_MIDDLE);
+    struct system *corner = toy_water(6);
+    for (int d = 0; d < 3; d++)
+        corner->box[d] *= 2.5;
+    struct err e = {0};
+    struct final early = {0}, late = {0};
+    struct toy t = toy_open(corner, &set, 0);
+    assert_int_equal(sim_submit(t.sim, SIM_SAMPLE, 1, &e), 0);
+    assert_int_equal(sim_get(t.sim, NULL, NULL, NULL, &e), 0);
+    assert_int_equal(sim_outcome(t.sim, &e), SIM_GROW);
+    assert_int_equal(sim_steps_done(t.sim), 0);
+    double du;
+    toy_sample(t.sim, &du);
+    march(t.sim, 0, 20, 10, true);
+    finish(t.sim, &early);
+    toy_close(&t);
+    t = toy_open(corner, &set, 0);
+    march(t.sim, 0, 20, 10, true);
+    finish(t.sim, &late);
+    assert_memory_equal(early.state.data + early.state.len - 11 * sizeof(double),
+                        late.state.data + late.state.len - 11 * sizeof(double), 11 * sizeof(double));
+    assert_memory_equal(early.box, late.box, sizeof early.box);
+    toy_close(&t);
+    toy_system_free(corner);
+    buf_free(&early.state);
+    buf_free(&late.state);
+}
+
 static void test_bad_blobs(void **state)
 {
     struct settings set = water_settings(INTEGRATOR_LANGEVIN_MIDDLE);
@@ -238,6 +270,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_langevin), cmocka_unit_test(test_langevin_npt), cmocka_unit_test(test_verlet),
         cmocka_unit_test(test_minimize), cmocka_unit_test(test_neighbours),   cmocka_unit_test(test_bad_blobs),
+        cmocka_unit_test(test_grow),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
