@@ -333,8 +333,7 @@ static struct soft_pair soft_of(const struct system *sys, const struct soft_rule
     else if (cross != 0)
         fudge = p->qq_cross / cross;
     const double c6[2] = {p->lj[0].c6, p->lj[1].c6}, c12[2] = {p->lj[0].c12, p->lj[1].c12};
-    const double scaled[2] = {UNIT_COULOMB * fudge * q[0], UNIT_COULOMB * fudge * q[1]};
-    return soft_pair_make(rule, c6, c12, scaled, o);
+    return soft_pair_make(rule, c6, c12, q, o, UNIT_COULOMB * fudge);
 }
 
 static void build_soft14(struct topology *t, const struct system *sys, const struct soft_core *core)

@@ -126,10 +126,10 @@ static void add_pair(struct pass *pass, int32_t i, int32_t j, const double d[3],
         const struct lj *lj = &p->lj[(size_t)p->type[k][i] * (size_t)p->ntypes + (size_t)p->type[k][j]];
         c6[k] = lj->c6;
         c12[k] = lj->c12;
-        q[k] = UNIT_COULOMB * (p->charge[i] + (k ? p->change[i] : 0));
+        q[k] = p->charge[i] + (k ? p->change[i] : 0);
         o[k] = p->charge[j] + (k ? p->change[j] : 0);
     }
-    struct soft_pair s = soft_pair_make(&p->soft, c6, c12, q, o);
+    struct soft_pair s = soft_pair_make(&p->soft, c6, c12, q, o, UNIT_COULOMB);
     b->atom[l][0] = i;
     b->atom[l][1] = j;
     b->r2[l] = r2 > NEAREST2 ? r2 : NEAREST2;

@@ -40,9 +40,9 @@ MATH_FN double soft_reach(const struct soft_rule *rule, double c6, double c12)
     return rule->alpha * (rule->coulomb && sigma6 < rule->sigma6 ? rule->sigma6 : sigma6);
 }
 
-/* qa, qb: charges of the two atoms in states A and B, one of the factors scaled by f. */
+/* q, p: charges of the two atoms in states A and B, e; f: the Coulomb constant, kJ nm/(mol e^2). */
 MATH_FN struct soft_pair soft_pair_make(const struct soft_rule *rule, const double c6[2], const double c12[2],
-                                        const double q[2], const double p[2])
+                                        const double q[2], const double p[2], double f)
 {
     struct soft_pair s;
     int soft = !(c12[0] > 0.0 && c12[1] > 0.0);
@@ -52,10 +52,10 @@ MATH_FN struct soft_pair soft_pair_make(const struct soft_rule *rule, const doub
         s.c6[k] = c6[k];
         s.c12[k] = c12[k];
         s.reach[k] = soft ? soft_reach(rule, c6[k], c12[k]) : 0.0;
-        s.qq[k] = q[k] * p[k];
+        s.qq[k] = f * q[k] * p[k];
     }
-    s.cross[0] = share * (q[0] * p[1]) + (1.0 - share) * (q[1] * p[0]);
-    s.cross[1] = share * (q[1] * p[0]) + (1.0 - share) * (q[0] * p[1]);
+    s.cross[0] = f * (share * (q[0] * p[1]) + (1.0 - share) * (q[1] * p[0]));
+    s.cross[1] = f * (share * (q[1] * p[0]) + (1.0 - share) * (q[0] * p[1]));
     return s;
 }
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A small box for tests of non-bonded forces: 216 charged atoms of four LJ types on a shaken lattice, 2.2 x 2.35 x 2.5 nm;
+ * two chains of six (kind CHAIN, the first with B states, inner pairs beyond exclusions) and molecules of three (SOL). No
+ * bonded term has a force. Neutral in state A.
+ */
+#ifndef SHOAL_TESTS_LIB_MIXTURE_H
+#define SHOAL_TESTS_LIB_MIXTURE_H
+
+#include "engine/system.h"
+
+/* rule: 2 (arithmetic sigma) or 3 (geometric). Freed with toy_system_free. */
+struct system *mixture(int rule);
+
+#endif

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Non-bonded forces of a small box against double loops over all atoms written from the definitions, against finite
+ * differences of themselves, and against what must not change them.
+ */
+#undef NDEBUG
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/base/units.h"
+#include "tests/lib/mixture.h"
+#include "tests/lib/toy.h"
+
+#define NEAR(a, b, tolerance)                                                                                          \
+    do {                                                                                                               \
+        double a_ = (a), b_ = (b);                                                                                     \
+        if (!(fabs(a_ - b_) <= (tolerance)))                                                                           \
+            fail_msg("%s = %.12g, %s = %.12g, off by %.3g", #a, a_, #b, b_, a_ - b_);                                  \
+    } while (0)
+
+static double lambda_table[64][LAMBDA_COUNT];
+
+static struct settings settings_of(enum vdw_modifier modifier, enum alchemy kind)
+{
+    struct settings set = toy_settings();
+    set.nonbonded = (struct nonbonded_settings){.vdw_cutoff = 0.9,
+                                                .coulomb_cutoff = 1.0,
+                                                .vdw_modifier = modifier,
+                                                .vdw_switch = 0.7,
+                                                .coulomb_modifier = COULOMB_POTENTIAL_SHIFT,
+                                                .ewald_tolerance = 1e-5,
+                                                .pme_order = 5,
+                                                .pme_spacing = 0.12};
+    set.alchemy = (struct alchemy_settings){.kind = kind,
+                                            .decouple = "CHAIN",
+                                            .soft_core = {.alpha = 0.5, .power = 1, .sigma = 0.3},
+                                            .nwindows = 1,
+                                            .lambda = lambda_table};
+    memset(lambda_table, 0, sizeof lambda_table);
+    return set;
+}
+
+/* ---- the definitions ---- */
+
+struct state {
+    double lj, coulomb;
+};
+
+struct sum {
+    const struct system *sys;
+    const struct settings *set;
+    double beta, l_coulomb, l_vdw;
+};
+
+static bool decoupled(const struct sum *s, int i)
+{
+    return s->set->alchemy.kind == ALCHEMY_DECOUPLE && s->sys->atoms[i].molecule < 2;
+}
+
+static double charge(const struct sum *s, int i, int state)
+{
+    if (state == 0 || s->set->alchemy.kind == ALCHEMY_NONE)
+        return s->sys->atoms[i].charge[0];
+    return s->set->alchemy.kind == ALCHEMY_B_STATES ? s->sys->atoms[i].charge[1]
+           : decoupled(s, i)                        ? 0
+                                                    : charge(s, i, 0);
+}
+
+static struct lj parameters(const struct sum *s, int i, int j, int state)
+{
+    int b = state && s->set->alchemy.kind == ALCHEMY_B_STATES;
+    if (state && (decoupled(s, i) || decoupled(s, j)))
+        return (struct lj){0, 0};
+    return s->sys->lj[s->sys->atoms[i].type[b] * s->sys->ntypes + s->sys->atoms[j].type[b]];
+}
+
+static bool perturbed(const struct sum *s, int i)
+{
+    const struct atom *a = &s->sys->atoms[i];
+    if (s->set->alchemy.kind == ALCHEMY_B_STATES)
+        return a->charge[0] != a->charge[1] || a->type[0] != a->type[1];
+    return decoupled(s, i);
+}
+
+/* Force-switched r^-p: its force p r^-(p+1) + a d^2 + b d^3, d = r - r1 > 0, integrated from the cut-off inwards; Simpson's
+ * rule is exact for the cubic part. */
+static double force_switched(double p, double r, double r1, double rc)
+{
+    double a = -p * ((p + 4) * rc - (p + 1) * r1) / (pow(rc, p + 2) * pow(rc - r1, 2));
+    double b = p * ((p + 3) * rc - (p + 1) * r1) / (pow(rc, p + 2) * pow(rc - r1, 3));
+    double from = fmax(r, r1) - r1, to = rc - r1, sum = 0;
+    for (int k = 0; k < 3; k++) {
+        double d = from + 0.5 * k * (to - from);
+        sum += (to - from) / 6 * (k == 1 ? 4 : 1) * (a * d * d + b * d * d * d);
+    }
+    return pow(r, -p) - pow(rc, -p) + sum;
+}
+
+static double lj_energy(const struct nonbonded_settings *nb, struct lj c, double r)
+{
+    double rc = nb->vdw_cutoff, r1 = nb->vdw_switch, x = fmax(0, (r - r1) / (rc - r1));
+    if (r >= rc)
+        return 0;
+    switch (nb->vdw_modifier) {
+    case VDW_CUTOFF:
+        return c.c12 / pow(r, 12) - c.c6 / pow(r, 6);
+    case VDW_POTENTIAL_SHIFT:
+        return c.c12 * (pow(r, -12) - pow(rc, -12)) - c.c6 * (pow(r, -6) - pow(rc, -6));
+    case VDW_POTENTIAL_SWITCH:
+        return (c.c12 / pow(r, 12) - c.c6 / pow(r, 6)) * (1 - 10 * pow(x, 3) + 15 * pow(x, 4) - 6 * pow(x, 5));
+    case VDW_FORCE_SWITCH:
+        return c.c12 * force_switched(12, r, r1, rc) - c.c6 * force_switched(6, r, r1, rc);
+    }
+    return NAN;
+}
+
+static double soft_radius(const struct sum *s, const struct lj c[2], int state, double lambda, double r)
+{
+    const struct soft_core *sc = &s->set->alchemy.soft_core;
+    double sigma = c[state].c6 > 0 && c[state].c12 > 0 ? pow(c[state].c12 / c[state].c6, 1.0 / 6) : sc->sigma;
+    if (c[0].c12 > 0 && c[1].c12 > 0)
+        return r;
+    if (sc->coulomb)
+        sigma = fmax(sigma, sc->sigma);
+    return pow(sc->alpha * pow(sigma, 6) * pow(state ? 1 - lambda : lambda, sc->power) + pow(r, 6), 1.0 / 6);
+}
+
+static void add_listed(const struct sum *s, int i, int j, double r, struct state *e)
+{
+    const struct nonbonded_settings *nb = &s->set->nonbonded;
+    bool alchemical = perturbed(s, i) || perturbed(s, j);
+    struct lj c[2] = {parameters(s, i, j, 0), parameters(s, i, j, 1)};
+    double l = s->l_coulomb, q[2][2], dq[2];
+    double shift =
+        nb->coulomb_modifier == COULOMB_POTENTIAL_SHIFT ? erfc(s->beta * nb->coulomb_cutoff) / nb->coulomb_cutoff : 0;
+    for (int k = 0; k < 2; k++) {
+        int atom = k ? j : i;
+        q[k][0] = charge(s, atom, 0);
+        q[k][1] = charge(s, atom, 1);
+        dq[k] = fabs(q[k][1] - q[k][0]);
+    }
+    double w = dq[0] + dq[1] > 0 ? dq[0] / (dq[0] + dq[1]) : 0.5;
+    double part[2] = {(1 - l) * (1 - l) * q[0][0] * q[1][0] +
+                          l * (1 - l) * (w * q[0][0] * q[1][1] + (1 - w) * q[0][1] * q[1][0]),
+                      l * l * q[0][1] * q[1][1] + l * (1 - l) * (w * q[0][1] * q[1][0] + (1 - w) * q[0][0] * q[1][1])};
+    for (int k = 0; k < 2; k++) {
+        double weight = k ? s->l_vdw : 1 - s->l_vdw;
+        double rv = alchemical ? soft_radius(s, c, k, s->l_vdw, r) : r;
+        double rc = alchemical && s->set->alchemy.soft_core.coulomb ? soft_radius(s, c, k, l, r) : r;
+        e->lj += weight * lj_energy(nb, c[k], rv);
+        if (r < nb->coulomb_cutoff)
+            e->coulomb += UNIT_COULOMB * part[k] * (1 / rc - shift - erf(s->beta * r) / r);
+    }
+}
+
+static bool is_excluded(const struct system *sys, int i, int j)
+{
+    for (int k = sys->exclusion_start[i]; k < sys->exclusion_start[i + 1]; k++)
+        if (sys->exclusion[k] == j)
+            return true;
+    return false;
+}
+
+static struct state definitions(const struct sum *s)
+{
+    struct state e = {0};
+    const struct alchemy_settings *al = &s->set->alchemy;
+    for (int i = 0; i < s->sys->natoms; i++) {
+        double q = (1 - s->l_coulomb) * charge(s, i, 0) + s->l_coulomb * charge(s, i, 1);
+        e.coulomb -= UNIT_COULOMB * s->beta / sqrt(M_PI) * q * q;
+        for (int j = 0; j < i; j++) {
+            double r2 = 0, whole2 = 0, o = (1 - s->l_coulomb) * charge(s, j, 0) + s->l_coulomb * charge(s, j, 1);
+            for (int d = 0; d < 3; d++) {
+                double dx = s->sys->x[i][d] - s->sys->x[j][d];
+                whole2 += dx * dx;
+                r2 += pow(dx - s->sys->box[d] * round(dx / s->sys->box[d]), 2);
+            }
+            bool kept = al->kind == ALCHEMY_DECOUPLE && !al->intramolecular_decouple && decoupled(s, i) &&
+                        s->sys->atoms[i].molecule == s->sys->atoms[j].molecule;
+            bool apart = kept || is_excluded(s->sys, i, j); /* molecules of the mixture are in one piece */
+            double r = sqrt(apart ? whole2 : r2), correction = -UNIT_COULOMB * q * o * erf(s->beta * r) / r;
+            if (is_excluded(s->sys, i, j)) {
+                e.coulomb += correction;
+            } else if (kept) {
+                struct lj c = parameters(s, i, j, 0);
+                e.lj += c.c12 / pow(r, 12) - c.c6 / pow(r, 6);
+                e.coulomb += correction + UNIT_COULOMB * charge(s, i, 0) * charge(s, j, 0) / r;
+            } else {
+                add_listed(s, i, j, r, &e);
+            }
+        }
+    }
+    return e;
+}
+
+static double beta_of(const struct nonbonded_settings *nb)
+{
+    double low = 0, high = 50;
+    for (int k = 0; k < 100; k++) {
+        double middle = 0.5 * (low + high);
+        *(erfc(middle * nb->coulomb_cutoff) > nb->ewald_tolerance ? &low : &high) = middle;
+    }
+    return low;
+}
+
+/* ---- tests ---- */
+
+static void compare(const struct system *sys, const struct settings *set)
+{
+    double du[64];
+    for (int w = 0; w < set->alchemy.nwindows; w++) {
+        struct toy t = toy_open(sys, set, w);
+        struct sample a = toy_sample(t.sim, du);
+        struct sum s = {sys, set, beta_of(&set->nonbonded), lambda_table[w][LAMBDA_COULOMB],
+                        lambda_table[w][LAMBDA_VDW]};
+        struct state e = definitions(&s);
+        NEAR(a.energy[TERM_LJ], e.lj, 1e-8 * fabs(e.lj) + 1e-7);
+        NEAR(a.energy[TERM_COULOMB], e.coulomb, 1e-9 * fabs(e.coulomb));
+        toy_close(&t);
+    }
+}
+
+static void test_modifiers(void **state)
+{
+    static const enum vdw_modifier modifiers[] = {VDW_CUTOFF, VDW_POTENTIAL_SHIFT, VDW_POTENTIAL_SWITCH,
+                                                  VDW_FORCE_SWITCH};
+    for (int rule = 2; rule <= 3; rule++) {
+        struct system *sys = mixture(rule);
+        for (int k = 0; k < 4; k++) {
+            struct settings set = settings_of(modifiers[k], ALCHEMY_NONE);
+            set.nonbonded.coulomb_modifier = k % 2 ? COULOMB_CUTOFF : COULOMB_POTENTIAL_SHIFT;
+            compare(sys, &set);
+        }
+        toy_system_free(sys);
+    }
+}
+
+/* Every kind of change with soft core of LJ alone and of both, at the ends and inside. */
+static void test_alchemy(void **state)
+{
+    struct system *sys = mixture(2);
+    for (int variant = 0; variant < 24; variant++) {
+        struct settings set = settings_of(variant % 4, variant / 4 % 3 ? ALCHEMY_DECOUPLE : ALCHEMY_B_STATES);
+        set.alchemy.intramolecular_decouple = variant / 4 % 3 == 1;
+        set.alchemy.soft_core.coulomb = variant >= 12;
+        set.alchemy.soft_core.power = variant % 2 ? 2 : 1;
+        set.alchemy.nwindows = 4;
+        for (int w = 0; w < 4; w++) {
+            lambda_table[w][LAMBDA_COULOMB] = (const double[]){0, 0.4, 1, 0.8}[w];
+            lambda_table[w][LAMBDA_VDW] = (const double[]){0, 0.3, 0.7, 1}[w];
+        }
+        compare(sys, &set);
+    }
+    toy_system_free(sys);
+}
+
+/* U at a window is U there; dU/dlambda is its slope. */
+static void test_windows(void **state)
+{
+    const double h = 1e-4;
+    struct system *sys = mixture(2);
+    for (int variant = 0; variant < 6; variant++) {
+        struct settings set = settings_of(VDW_POTENTIAL_SWITCH, variant % 3 ? ALCHEMY_DECOUPLE : ALCHEMY_B_STATES);
+        double du[5], unused[5];
+        set.alchemy.intramolecular_decouple = variant % 3 == 1;
+        set.alchemy.soft_core.coulomb = variant >= 3;
+        set.nonbonded.dispersion = DISPERSION_ALL;
+        set.alchemy.nwindows = 5;
+        for (int w = 0; w < 5; w++) {
+            lambda_table[w][LAMBDA_COULOMB] = 0.35 + (w == 1 ? h : w == 2 ? -h : 0);
+            lambda_table[w][LAMBDA_VDW] = 0.55 + (w == 3 ? h : w == 4 ? -h : 0);
+        }
+        struct toy t = toy_open(sys, &set, 0);
+        struct sample a = toy_sample(t.sim, du);
+        NEAR(a.dvdl[LAMBDA_COULOMB], (du[1] - du[2]) / (2 * h), 1e-5 * fabs(a.dvdl[LAMBDA_COULOMB]) + 1e-4);
+        NEAR(a.dvdl[LAMBDA_VDW], (du[3] - du[4]) / (2 * h), 1e-5 * fabs(a.dvdl[LAMBDA_VDW]) + 1e-4);
+        assert_true(du[0] == 0);
+        for (int w = 1; w < 5; w++) {
+            struct sim *other = toy_replica(&t, w, 1);
+            NEAR(toy_sample(other, unused).potential - a.potential, du[w], 1e-7);
+            sim_free(other);
+        }
+        toy_close(&t);
+    }
+    toy_system_free(sys);
+}
+
+static double potential_of(const struct system *sys, const struct settings *set, struct sample *out)
+{
+    double du[64];
+    struct toy t = toy_open(sys, set, 0);
+    struct sample a = toy_sample(t.sim, du);
+    if (out)
+        *out = a;
+    toy_close(&t);
+    return a.potential;
+}
+
+static struct settings inside(enum vdw_modifier modifier, bool soft_coulomb)
+{
+    struct settings set = settings_of(modifier, ALCHEMY_B_STATES);
+    set.alchemy.soft_core.coulomb = soft_coulomb;
+    lambda_table[0][LAMBDA_COULOMB] = 0.4;
+    lambda_table[0][LAMBDA_VDW] = 0.6;
+    return set;
+}
+
+/* Forces are minus the gradient of the energy, for perturbed and plain atoms. */
+static void test_gradient(void **state)
+{
+    const double h = 1e-5;
+    struct system *sys = mixture(2);
+    for (int variant = 0; variant < 4; variant++) {
+        struct settings set = inside(variant < 2 ? VDW_POTENTIAL_SWITCH : VDW_FORCE_SWITCH, variant % 2);
+        double(*f)[3] = xcalloc((size_t)sys->natoms, sizeof *f), du;
+        struct err e = {0};
+        struct toy t = toy_open(sys, &set, 0);
+        toy_sample(t.sim, &du);
+        assert_int_equal(sim_forces(t.sim, f, &e), 0);
+        toy_close(&t);
+        for (int i = 0; i < 40; i += 3) {
+            double at = sys->x[i][i % 3];
+            sys->x[i][i % 3] = at + h;
+            double up = potential_of(sys, &set, NULL);
+            sys->x[i][i % 3] = at - h;
+            double down = potential_of(sys, &set, NULL);
+            sys->x[i][i % 3] = at;
+            NEAR(f[i][i % 3], (down - up) / (2 * h), 1e-6 * fabs(f[i][i % 3]) + 1e-3);
+        }
+        free(f);
+    }
+    toy_system_free(sys);
+}
+
+/* The trace of the virial is minus half the response to scaling everything, background of a net charge included. */
+static void test_virial(void **state)
+{
+    const double h = 1e-6;
+    struct system *sys = mixture(2);
+    sys->atoms[50].charge[0] += 1;
+    sys->atoms[50].charge[1] += 1;
+    struct settings set = inside(VDW_POTENTIAL_SWITCH, false);
+    for (int d = 0; d < 3; d++) /* the same mesh in all */
+        set.nonbonded.pme_grid[d] = 24;
+    struct sample a;
+    double u[2];
+    potential_of(sys, &set, &a);
+    for (int side = 0; side < 2; side++) {
+        double scale = 1 + (side ? -h : h);
+        struct system *scaled = mixture(2);
+        scaled->atoms[50] = sys->atoms[50];
+        for (int d = 0; d < 3; d++) {
+            scaled->box[d] *= scale;
+            for (int i = 0; i < sys->natoms; i++)
+                scaled->x[i][d] *= scale;
+        }
+        u[side] = potential_of(scaled, &set, NULL);
+        toy_system_free(scaled);
+    }
+    double trace = a.virial[0] + a.virial[4] + a.virial[8];
+    NEAR(2 * trace, (u[0] - u[1]) / (2 * h), 1e-6 * fabs(2 * trace) + 0.01);
+    toy_system_free(sys);
+}
+
+/* Exact reciprocal sum over waves. */
+static double direct_sum(const struct system *sys, double beta)
+{
+    const int most = 16;
+    double volume = sys->box[0] * sys->box[1] * sys->box[2], sum = 0;
+    for (int kx = 0; kx <= most; kx++)
+        for (int ky = -most; ky <= most; ky++)
+            for (int kz = -most; kz <= most; kz++) {
+                double m[3] = {kx / sys->box[0], ky / sys->box[1], kz / sys->box[2]}, re = 0, im = 0;
+                double m2 = m[0] * m[0] + m[1] * m[1] + m[2] * m[2],
+                       weight = exp(-M_PI * M_PI * m2 / (beta * beta)) / m2;
+                if (m2 == 0 || weight < 1e-14)
+                    continue;
+                for (int i = 0; i < sys->natoms; i++) {
+                    double phase = 2 * M_PI * (m[0] * sys->x[i][0] + m[1] * sys->x[i][1] + m[2] * sys->x[i][2]);
+                    re += sys->atoms[i].charge[0] * cos(phase);
+                    im += sys->atoms[i].charge[0] * sin(phase);
+                }
+                sum += (kx ? 2 : 1) * weight * (re * re + im * im);
+            }
+    return UNIT_COULOMB / (2 * M_PI * volume) * sum;
+}
+
+static void test_mesh(void **state)
+{
+    struct system *sys = mixture(2);
+    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
+    struct sample a;
+    double exact = direct_sum(sys, beta_of(&set.nonbonded)), allowed[] = {3e-4, 3e-5, 4e-6};
+    for (int order = 4; order <= 6; order++) {
+        set.nonbonded.pme_order = order;
+        set.nonbonded.pme_spacing = 0.06;
+        potential_of(sys, &set, &a);
+        NEAR(a.energy[TERM_COULOMB_RECIPROCAL], exact, allowed[order - 4] * exact);
+    }
+    set.nonbonded.pme_grid[0] = 45; /* odd sizes, and sizes with other factors */
+    set.nonbonded.pme_grid[1] = 49;
+    set.nonbonded.pme_grid[2] = 33;
+    potential_of(sys, &set, &a);
+    NEAR(a.energy[TERM_COULOMB_RECIPROCAL], exact, 4e-5 * exact);
+    toy_system_free(sys);
+}
+
+/* Whole molecules and single atoms given in any periodic image: the same up to the rounding of the moved coordinates. */
+static void test_images(void **state)
+{
+    struct system *sys = mixture(2), *moved = mixture(2);
+    struct settings set = inside(VDW_POTENTIAL_SWITCH, true);
+    for (int i = 0; i < sys->natoms; i++)
+        for (int d = 0; d < 3; d++)
+            moved->x[i][d] += sys->box[d] * ((i * 7 + d * 3) % 5 - 2);
+    struct sample a, b;
+    potential_of(sys, &set, &a);
+    potential_of(moved, &set, &b);
+    for (int t = 0; t < TERM_COUNT; t++)
+        NEAR(a.energy[t], b.energy[t], 1e-7);
+    for (int k = 0; k < 9; k++)
+        NEAR(a.virial[k], b.virial[k], 1e-6);
+    toy_system_free(sys);
+    toy_system_free(moved);
+}
+
+/* The same bits whatever the buffer, and however long ago the lists were built. */
+static void test_lists(void **state)
+{
+    static const double buffers[] = {0.01, 0.05, 0.09, 0.3};
+    struct system *sys = mixture(2);
+    const int n = sys->natoms;
+    for (int i = 0; i < n; i++) /* charges without repulsion would fall into each other */
+        for (int k = 0; k < 2; k++)
+            if (sys->atoms[i].type[0] >= 3 || sys->atoms[i].type[1] >= 3)
+                sys->atoms[i].charge[k] = 0;
+    double(*x)[3] = xcalloc((size_t)n, sizeof *x), (*f)[3] = xcalloc((size_t)n, sizeof *f);
+    double(*x0)[3] = xcalloc((size_t)n, sizeof *x), (*f0)[3] = xcalloc((size_t)n, sizeof *f);
+    for (int k = 0; k < 4; k++) {
+        struct settings set = inside(VDW_POTENTIAL_SHIFT, false);
+        struct err e = {0};
+        double du;
+        set.nonbonded.list_buffer = buffers[k];
+        struct toy t = toy_open(sys, &set, 0);
+        assert_int_equal(sim_thermalize(t.sim, &e), 0);
+        toy_run(t.sim, SIM_MINIMIZE, 40);
+        for (int i = 0; i < 4; i++) {
+            toy_run(t.sim, SIM_STEP, 10);
+            struct sample a = toy_sample(t.sim, &du);
+            assert_int_equal(sim_forces(t.sim, f, &e), 0);
+            assert_int_equal(sim_get(t.sim, x, NULL, NULL, &e), 0);
+            assert_true(isfinite(a.potential));
+        }
+        if (k == 0) {
+            memcpy(x0, x, (size_t)n * sizeof *x);
+            memcpy(f0, f, (size_t)n * sizeof *f);
+        }
+        assert_memory_equal(x, x0, (size_t)n * sizeof *x);
+        assert_memory_equal(f, f0, (size_t)n * sizeof *f);
+        toy_close(&t);
+    }
+    free(x);
+    free(f);
+    free(x0);
+    free(f0);
+    toy_system_free(sys);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_modifiers), cmocka_unit_test(test_alchemy), cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_gradient),  cmocka_unit_test(test_virial),  cmocka_unit_test(test_mesh),
+        cmocka_unit_test(test_images),    cmocka_unit_test(test_lists),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
