@@ -7,12 +7,12 @@ Every case (SYSTEM/CASE.mdp) is turned into a spec; energies, dU/dlambda, energy
 forces are compared. Exit code 77: there is no reference data.
 
 Where the two are not the same by intent, or the reference is not exact:
-- Inside a Coulomb ladder GROMACS mixes energies and Shoal scales charges: Coulomb terms of such states are left to ladder.py.
+- Inside a Coulomb ladder GROMACS mixes energies and Shoal scales charges: Coulomb terms of such states are left to against_gmx.py.
 - At the ends of a Coulomb ladder the slopes differ, since the one energy is linear in lambda and the other quadratic. The
   mean of a quadratic's slopes at both ends is the difference of its end values, which is GROMACS's slope.
 - gmx_d takes the Ewald correction of most pairs, and 1-4 pairs, from tables. Their errors were measured with its own
   analytical kernel (GMX_NBNXN_EWALD_ANALYTICAL): forces 5.9e-7 rms at cut-off 1.0, 7.4e-7 at 0.9; with that kernel ours
-  differ by 8e-11 (analytical.py). So forces, virial and LJ-14 are compared here to what the tables allow.
+  differ by 8e-11 (against_gmx.py). So forces, virial and LJ-14 are compared here to what the tables allow.
 - The energy E of a net charge's background goes as 1/V, so its share of each diagonal element of the virial is -E/2.
   GROMACS 2022 adds -E/V (in nm^3) instead; what it should have been is put in its place before comparing.
 """
