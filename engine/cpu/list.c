@@ -287,31 +287,27 @@ static uint32_t pair_mask(const struct build *b, int32_t slot, const struct cand
  * there is no room. */
 static void slot_entries(struct build *b, int32_t slot, uint32_t ncandidates)
 {
-    uint32_t *entries = b->a->entries, cap = b->a->entry_cap, start = b->entries, at = start, full = cap;
+    uint32_t *entries = b->a->entries, cap = b->a->entry_cap, start = b->entries, masked = 0, full = 0;
     struct nb_range *range = (struct nb_range *)b->a->ranges + slot;
     bool spare = slot >= b->p->nplain;
     if (!spare)
         mark_excluded(b, b->slots.atom[slot], true);
     for (uint32_t k = 0; k < ncandidates && !spare; k++) {
         const struct candidate *c = &b->candidates[k];
-        uint32_t mask = pair_mask(b, slot, c), entry = NB_ENTRY(mask, c->shift, c->cluster);
-        bool room = at < full;
-        if (mask == 0xff) {
-            full--;
-            if (room)
-                entries[full] = entry;
-        } else if (mask) {
-            if (room)
-                entries[at] = entry;
-            at++;
-        }
+        uint32_t mask = pair_mask(b, slot, c);
+        if (!mask)
+            continue;
+        bool room = start + masked + full < cap;
+        uint32_t at = mask == 0xff ? cap - ++full : start + masked++;
+        if (room)
+            entries[at] = NB_ENTRY(mask, c->shift, c->cluster);
     }
     if (!spare)
         mark_excluded(b, b->slots.atom[slot], false);
-    b->entries = at + (cap - full);
-    *range = (struct nb_range){start, at, b->entries};
+    b->entries = start + masked + full;
+    *range = (struct nb_range){start, start + masked, b->entries};
     if (b->entries <= cap)
-        memmove(entries + at, entries + full, (size_t)(cap - full) * sizeof *entries);
+        memmove(entries + start + masked, entries + cap - full, (size_t)full * sizeof *entries);
 }
 
 static bool is_excluded(const struct nb_params *p, int32_t i, int32_t j)

@@ -474,12 +474,31 @@ static void test_lists(void **state)
     toy_system_free(sys);
 }
 
+/* Everything in one corner of a large box: lists sized from the mean density are far too short, and grow. */
+static void test_growth(void **state)
+{
+    struct system *sys = mixture(2);
+    struct settings set = inside(VDW_POTENTIAL_SHIFT, false);
+    for (int d = 0; d < 3; d++) {
+        sys->box[d] = 12;
+        set.nonbonded.pme_grid[d] = 30;
+    }
+    compare(sys, &set);
+    double du;
+    struct toy t = toy_open(sys, &set, 0);
+    size_t before = sim_device_bytes(t.sim);
+    toy_sample(t.sim, &du);
+    assert_true(sim_device_bytes(t.sim) > before);
+    toy_close(&t);
+    toy_system_free(sys);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_modifiers), cmocka_unit_test(test_alchemy), cmocka_unit_test(test_windows),
         cmocka_unit_test(test_gradient),  cmocka_unit_test(test_virial),  cmocka_unit_test(test_mesh),
-        cmocka_unit_test(test_images),    cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_images),    cmocka_unit_test(test_lists),   cmocka_unit_test(test_growth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
