@@ -13,6 +13,7 @@
 
 #include <stdint.h>
 
+#include "engine/math/fixed.h"
 #include "engine/math/fn.h"
 #include "engine/settings.h"
 #include "engine/sim.h"
@@ -79,6 +80,15 @@ MATH_FN void ctl_halt(struct ctl *c, uint32_t why, uint32_t where0, uint32_t whe
     c->where[0] = where0;
     c->where[1] = where1;
     c->value = value;
+}
+
+/* Sum of the energy terms, kJ/mol. */
+MATH_FN double ctl_potential(const struct ctl *c)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < TERM_COUNT; i++)
+        sum += c->energy[i];
+    return fixed_value(sum);
 }
 
 /* Mapped memory of one replica: written by `report`, read by the host. `ticket` is bumped last, with release order. */

@@ -254,14 +254,11 @@ void sim_sample(const struct sim *s, struct sample *out)
     const struct model *m = s->model;
     const struct ctl *c = &s->report->ctl;
     const int64_t *u = (const int64_t *)(s->report + 1);
-    int64_t sum = 0;
     out->step = c->step;
     out->time = (double)(int64_t)(c->step - s->clock_zero) * m->set->integrator.timestep;
-    for (int i = 0; i < TERM_COUNT; i++) {
+    for (int i = 0; i < TERM_COUNT; i++)
         out->energy[i] = fixed_value(c->energy[i]);
-        sum += c->energy[i];
-    }
-    out->potential = fixed_value(sum);
+    out->potential = ctl_potential(c);
     out->kinetic = c->kinetic;
     out->temperature = m->freedom > 0 ? 2 * c->kinetic / (m->freedom * UNIT_R) : 0;
     for (int i = 0; i < LAMBDA_COUNT; i++)

@@ -39,6 +39,8 @@ struct topology {
 
 /* ERR_TOPOLOGY: an atom in a settle and a constraint, in two settles, a settle with unequal hydrogens. */
 int topology_build(struct topology *t, const struct system *sys, const struct settings *set, struct err *e);
+/* The lists of terms (terms.c), called by topology_build once t->bonds holds the bonds that are no constraints. */
+void topology_terms(struct topology *t, const struct system *sys, const struct settings *set);
 void topology_close(struct topology *t);
 
 /* out: sys->x with every molecule whole: each atom is the image nearest to the one it is bonded to. */

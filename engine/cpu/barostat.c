@@ -16,14 +16,6 @@
 
 #define FIRST_SCALE 0.01 /* of the volume */
 
-static double potential(const struct ctl *c)
-{
-    int64_t sum = 0;
-    for (int i = 0; i < TERM_COUNT; i++)
-        sum += c->energy[i];
-    return fixed_value(sum);
-}
-
 static double volume(const double box[3])
 {
     return box[0] * box[1] * box[2];
@@ -62,7 +54,7 @@ void cpu_volume_try(const struct launch *launch, const struct args_volume_try *a
     struct philox r = draw(c);
     double change = c->volume_scale * (2 * philox_uniform(r.word[0], r.word[1]) - 1);
     double scale = cbrt(1 + change / volume(c->box));
-    c->energy_old = potential(c);
+    c->energy_old = ctl_potential(c);
     memcpy(c->box_old, c->box, sizeof c->box);
     memcpy(a->x_old, a->x, m->natoms * 3 * sizeof(double));
     c->trial = 1;
@@ -80,7 +72,7 @@ static bool accepted(const struct ctl *c, const struct args_volume_decide *a)
     double v0 = volume(c->box_old), v1 = volume(c->box);
     if (v0 == v1 || c->overflow)
         return false;
-    double w = potential(c) - c->energy_old + a->pressure * (v1 - v0) -
+    double w = ctl_potential(c) - c->energy_old + a->pressure * (v1 - v0) -
                ((const struct motion_table *)a->motion)->nunits * a->kt * log(v1 / v0);
     struct philox r = draw(c);
     return w <= 0 || philox_uniform(r.word[2], r.word[3]) < exp(-w / a->kt);

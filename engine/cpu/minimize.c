@@ -44,14 +44,6 @@ void cpu_descend(const struct launch *launch, const struct args_descend *a)
         memcpy(x, a->x_old, m->natoms * sizeof *x);
 }
 
-static double potential(const struct ctl *c)
-{
-    int64_t sum = 0;
-    for (int i = 0; i < TERM_COUNT; i++)
-        sum += c->energy[i];
-    return fixed_value(sum);
-}
-
 static double largest_of(const struct motion_table *m, double (*force)[3])
 {
     double largest = 0;
@@ -82,7 +74,7 @@ void cpu_descend_decide(const struct launch *launch, const struct args_descend_d
     const struct motion_table *m = a->motion;
     if (c->halt || (c->min_steps && c->min_converged))
         return;
-    double u = potential(c);
+    double u = ctl_potential(c);
     bool first = c->min_steps == 0, better = first || (!c->min_rejected && u < c->min_energy);
     if (better) {
         c->min_energy = u;
