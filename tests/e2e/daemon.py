@@ -58,6 +58,15 @@ class Fake(Service):
             self.process.kill()
             self.process.wait()
 
+    def wait_listening(self):
+        deadline = time.monotonic() + 10
+        while True:
+            try:
+                return self.call("GET", "/healthz/live")
+            except Gone:
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+
     def submit(self, name, key=None, windows=(0, 0.5, 0.9), retries=2, expect=201):
         status, answer = self.call("POST", "/v1/ensembles", body_of(name, key, windows, retries))
         assert status == expect, (status, answer)
@@ -321,10 +330,7 @@ def no_worker():
         pass
     s.start(wait=False)
     with s_running(s):
-        deadline = time.monotonic() + 10
-        while not os.path.exists(s.socket):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        s.wait_listening()
         status, answer = s.call("GET", "/healthz/ready")
         assert status == 503 and answer["error"]["message"] == "no worker is up", answer
         ident = s.submit("patient")
