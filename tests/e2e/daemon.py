@@ -427,10 +427,26 @@ def two_users():
 
 # ---- stopping and starting ----
 
+def follow_until_gone(s, ident):
+    """The lines of an event stream, until the service ends it."""
+    lines = []
+    c = Connection(s.socket)
+    c.request("GET", f"/v1/ensembles/{ident}/events?follow=1")
+    try:
+        for line in c.getresponse():
+            lines.append(json.loads(line))
+    except (OSError, http.client.HTTPException):
+        pass
+    c.close()
+    return lines
+
+
 def drain():
     with Fake("drain", steps=1000, per_second=800, drain_seconds=1.5) as s:
         ident = s.submit("d")
         s.wait_steps(ident, 0, 1)
+        follower = concurrent.futures.ThreadPoolExecutor(1).submit(follow_until_gone, s, ident)
+        time.sleep(0.1)
         s.process.send_signal(signal.SIGHUP)
         s.process.send_signal(signal.SIGTERM)
         time.sleep(0.3)
@@ -439,6 +455,7 @@ def drain():
         assert s.call("GET", "/healthz/ready")[0] == 503 and s.call("GET", "/healthz/live")[0] == 200
         assert s.process.wait(timeout=20) == 0
         assert not os.path.exists(s.socket)
+        assert len(follower.result(timeout=5)) > 2, "a reader that waits is let go"
         for window in range(2):
             with open(os.path.join(s.folder, f"state/ensembles/{ident}/lambda_{window:02d}/checkpoint"), encoding="utf-8") as f:
                 assert json.load(f)[0] == len(s.steps(ident, window)), "drained without a checkpoint"
