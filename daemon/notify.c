@@ -31,7 +31,7 @@ void notify(const char *fmt, ...)
     if (fd < 0)
         return;
     socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
-    (void)!sendto(fd, text, strlen(text), MSG_NOSIGNAL, (struct sockaddr *)&to, len);
+    (void)!sendto(fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT, (struct sockaddr *)&to, len);
     close(fd);
 }
 
@@ -58,7 +58,9 @@ static int check_listening(int fd, struct err *e)
         return err_errno(e, "the descriptor handed over by LISTEN_FDS");
     if (domain != AF_UNIX || !listening)
         return err_set(e, ERR_USAGE, "the descriptor handed over by LISTEN_FDS is not a listening Unix socket");
-    return fcntl(fd, F_SETFD, FD_CLOEXEC) ? err_errno(e, "LISTEN_FDS") : 0;
+    if (fcntl(fd, F_SETFD, FD_CLOEXEC) || fcntl(fd, F_SETFL, O_NONBLOCK))
+        return err_errno(e, "LISTEN_FDS");
+    return 0;
 }
 
 int notify_listen_fd(int *fd, struct err *e)

@@ -11,7 +11,7 @@
 
 #include "engine/base/err.h"
 
-/* Sends "READY=1", "STATUS=...". */
+/* Sends "READY=1", "STATUS=..."; drops it when the receiver has not read the earlier ones: the loop must not wait. */
 void notify(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* How often to send "WATCHDOG=1", ms; 0: not asked for. Half of what WATCHDOG_USEC allows. */
 uint64_t notify_watchdog_ms(void);

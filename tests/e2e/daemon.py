@@ -16,6 +16,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from service import Connection, Gone, Service
@@ -532,7 +533,6 @@ def service_manager():
     s = Fake("manager")
     notes = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     notes.bind(os.path.join(s.folder, "notify"))
-    notes.settimeout(10)
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(s.socket)
     listening.listen()
@@ -546,12 +546,20 @@ def service_manager():
     with s_running(s):
         seen = []
 
+        def listen():
+            while True:
+                try:
+                    seen.append(notes.recv(4096).decode())
+                except OSError:
+                    return
+
         def until(text):
             deadline = time.monotonic() + 20
             while not any(text in note for note in seen):
                 assert time.monotonic() < deadline, (text, seen)
-                seen.append(notes.recv(4096).decode())
+                time.sleep(0.02)
 
+        threading.Thread(target=listen, daemon=True).start()
         until("READY=1")
         until("WATCHDOG=1")
         until("STATUS=1 of 1 workers up, 0 replicas running, 0 ensembles active")
@@ -562,6 +570,18 @@ def service_manager():
         until("EXTEND_TIMEOUT_USEC=")
         assert s.process.wait(timeout=20) == 0
         assert os.path.exists(s.socket), "a socket that was handed over is not ours to remove"
+
+
+def deaf_manager():
+    """A service manager that does not read what it is told holds nothing up."""
+    s = Fake("deaf")
+    notes = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    notes.bind(os.path.join(s.folder, "notify"))
+    s.environment.update(NOTIFY_SOCKET=os.path.join(s.folder, "notify"), WATCHDOG_USEC="2000")
+    with s:
+        assert_whole(s, s.submit("unheard"))
+        time.sleep(1)
+        assert s.call("GET", "/healthz/live")[0] == 200
 
 
 # ---- the description ----
@@ -648,7 +668,7 @@ def description():
 
 
 SCENARIOS = [bad_requests, malformed_and_oversize, same_key, events, files, crashes, poison, failures, no_worker,
-             pause_resume_cancel, two_users, drain, killed, two_services, service_manager, description]
+             pause_resume_cancel, two_users, drain, killed, two_services, service_manager, deaf_manager, description]
 
 
 def main():
