@@ -25,7 +25,9 @@ static struct settings water_settings(void)
 }
 
 /* Water that was brought to 300 K on its way down from a lattice: x and v become the system's. */
-static struct system *warm_water(void)
+static struct system *warm;
+
+static int warm_water(void **state)
 {
     struct system *s = toy_water(6);
     struct settings set = water_settings();
@@ -36,11 +38,18 @@ static struct system *warm_water(void)
     sim_minimize_setup(t.sim, 1000);
     toy_run(t.sim, SIM_MINIMIZE, 60);
     assert_int_equal(sim_thermalize(t.sim, &e), 0);
-    toy_run(t.sim, SIM_STEP, 600);
+    toy_run(t.sim, SIM_STEP, 400);
     s->v = xcalloc((size_t)s->natoms, sizeof *s->v);
     assert_int_equal(sim_get(t.sim, s->x, s->v, NULL, &e), 0);
     toy_close(&t);
-    return s;
+    warm = s;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    toy_system_free(warm);
+    return 0;
 }
 
 /* Two waters on top of each other, oxygens 0.01 nm apart: clamped forces are enough to part them, and dynamics runs. */
@@ -98,9 +107,8 @@ static void test_converges(void **state)
 
 static void test_energy(void **state)
 {
-    struct system *s = warm_water();
     struct settings set = water_settings();
-    struct toy t = toy_open(s, &set, 0);
+    struct toy t = toy_open(warm, &set, 0);
     double du, first = 0, mean = 0, late = 0;
     for (int i = 0; i < 40; i++) {
         struct sample a = toy_sample(t.sim, &du);
@@ -113,13 +121,12 @@ static void test_energy(void **state)
     /* 0.5 ps between the means of the halves */
     assert_true(fabs(late - mean) < 2e-3 * 6 * 216 * 0.5 * UNIT_R * 300);
     toy_close(&t);
-    toy_system_free(s);
 }
 
-/* 100 steps forth, velocities turned, 100 steps back. */
+/* 100 steps forth, velocities turned, 100 steps back. The last test: it moves the warm water. */
 static void test_reversible(void **state)
 {
-    struct system *s = warm_water();
+    struct system *s = warm;
     struct settings set = water_settings();
     size_t n = (size_t)s->natoms;
     double(*x0)[3] = xcalloc(n, sizeof *x0), (*x)[3] = xcalloc(n, sizeof *x), worst = 0, moved = 0;
@@ -143,7 +150,6 @@ static void test_reversible(void **state)
     assert_true(moved > 0.05);
     assert_true(worst < 1e-8);
     toy_close(&t);
-    toy_system_free(s);
     free(x0);
     free(x);
 }
@@ -156,5 +162,5 @@ int main(void)
         cmocka_unit_test(test_energy),
         cmocka_unit_test(test_reversible),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, warm_water, tear_down);
 }
