@@ -246,21 +246,30 @@ static int parse(struct client *c, const struct command *command, int argc, char
     return 0;
 }
 
-/* --socket, SHOAL_SOCKET, the user's own service, the system's. */
+/* $NAME followed by rest, if that is somewhere to look (an absolute path). */
+static bool below(struct buf *path, const char *name, const char *rest)
+{
+    const char *base = getenv(name);
+    path->len = 0;
+    if (base && *base == '/')
+        buf_printf(path, "%s%s", base, rest);
+    return path->len > 0;
+}
+
+/* --socket, SHOAL_SOCKET, else the first that is there of the user's own service and the system's. */
 static void choose_socket(struct client *c, struct buf *path)
 {
-    const char *given = getenv("SHOAL_SOCKET"), *runtime = getenv("XDG_RUNTIME_DIR");
-    static const char system_socket[] = "/run/shoald/api.sock";
+    static const char *const own[][2] = {{"XDG_RUNTIME_DIR", "/shoald/api.sock"},
+                                         {"XDG_STATE_HOME", "/shoald/api.sock"},
+                                         {"HOME", "/.local/state/shoald/api.sock"}};
+    const char *given = c->socket ? c->socket : getenv("SHOAL_SOCKET");
     struct stat st;
-    if (c->socket)
-        return;
-    if (given && *given)
-        buf_printf(path, "%s", given);
-    else if (runtime && *runtime)
-        buf_printf(path, "%s/shoald/api.sock", runtime);
-    if (!path->len || (!(given && *given) && stat(path->data, &st) && !stat(system_socket, &st))) {
+    bool found = false;
+    for (size_t i = 0; !(given && *given) && !found && i < sizeof own / sizeof *own; i++)
+        found = below(path, own[i][0], own[i][1]) && !stat(path->data, &st);
+    if (!found) {
         path->len = 0;
-        buf_printf(path, "%s", system_socket);
+        buf_printf(path, "%s", given && *given ? given : "/run/shoald/api.sock");
     }
     c->socket = path->data;
 }

@@ -73,7 +73,9 @@ static char *default_socket(void)
         return p;
     if (geteuid() == 0)
         return xstrdup("/run/shoald/api.sock");
-    return join(from_environment("XDG_RUNTIME_DIR"), "shoald/api.sock");
+    p = join(from_environment("XDG_RUNTIME_DIR"), "shoald/api.sock");
+    return p ? p
+             : join(default_state(), "api.sock"); /* no login session: beside the state, where the client looks too */
 }
 
 static char *absolute(const char *path)
@@ -100,7 +102,8 @@ int paths_socket(char **out, const char *given, struct err *e)
     struct sockaddr_un a;
     char *p = given ? absolute(given) : default_socket();
     if (!p)
-        return err_set(e, ERR_USAGE, "no place for the socket: XDG_RUNTIME_DIR is not set; use --socket PATH");
+        return err_set(e, ERR_USAGE,
+                       "no place for the socket: neither XDG_RUNTIME_DIR nor HOME is set; use --socket PATH");
     if (strlen(p) >= sizeof a.sun_path) {
         int rc = err_set(e, ERR_USAGE, "socket path %s: at most %zu bytes are possible", p, sizeof a.sun_path - 1);
         free(p);

@@ -41,6 +41,42 @@ static int check_decoupled(const struct spec *s, const struct system *sys, struc
     return rc;
 }
 
+#define DIFFER(list, n, field)                                                                                         \
+    for (int i = 0; i < sys->n; i++)                                                                                   \
+        if (memcmp(&sys->list[i].field[0], &sys->list[i].field[1], sizeof sys->list[i].field[0]) != 0)                 \
+            return true;
+
+static bool has_b_states(const struct system *sys)
+{
+    DIFFER(atoms, natoms, type)
+    DIFFER(atoms, natoms, charge)
+    DIFFER(atoms, natoms, mass)
+    DIFFER(bonds, nbonds, r0)
+    DIFFER(bonds, nbonds, k)
+    DIFFER(angles, nangles, theta0)
+    DIFFER(angles, nangles, k)
+    DIFFER(angles, nangles, ub_r0)
+    DIFFER(angles, nangles, ub_k)
+    DIFFER(dihedrals, ndihedrals, phi0)
+    DIFFER(dihedrals, ndihedrals, k)
+    DIFFER(rb_dihedrals, nrb_dihedrals, c)
+    DIFFER(impropers, nimpropers, xi0)
+    DIFFER(impropers, nimpropers, k)
+    DIFFER(constraints, nconstraints, r0)
+    DIFFER(position_restraints, nposition_restraints, k)
+    return false;
+}
+
+/* A path from A to B needs a B. */
+static int check_b_states(const struct spec *s, const struct system *sys, struct err *e)
+{
+    if (s->settings.alchemy.kind != ALCHEMY_B_STATES || has_b_states(sys))
+        return 0;
+    return err_set(e, ERR_SPEC,
+                   "%s:%d: alchemy.perturb: b-states: nothing in %s has a B state that differs from its A state",
+                   s->file, s->alchemy_line, s->topology);
+}
+
 /* A pair must not be in reach of two images of one atom. */
 static int check_box(const struct spec *s, const struct system *sys, struct err *e)
 {
@@ -62,6 +98,8 @@ int spec_system(const struct spec *s, struct source *src, struct system *sys, st
         rc = gro_read_reference(sys, src, s->reference, e);
     if (!rc)
         rc = check_decoupled(s, sys, e);
+    if (!rc)
+        rc = check_b_states(s, sys, e);
     if (!rc)
         rc = check_box(s, sys, e);
     if (rc)

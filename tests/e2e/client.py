@@ -151,6 +151,13 @@ class Client(unittest.TestCase):
         self.path("dead.sock", "")
         self.shoal("version", code=69, socket=self.path("dead.sock"))
 
+    def test_socket_beside_the_state(self):
+        """Without a login session shoald listens in its state folder, and the client finds it there."""
+        self.service.answers["GET /v1/version"] = (200, {"version": "0.1.0"})
+        os.makedirs(self.path("state/shoald"))
+        os.symlink(os.path.abspath(self.socket), self.path("state/shoald/api.sock"))
+        self.shoal("version", env={"SHOAL_SOCKET": "", "XDG_RUNTIME_DIR": "", "XDG_STATE_HOME": self.path("state")})
+
     def test_refusals(self):
         for code, name in ((1, "CONFLICT"), (65, "SPEC"), (66, "NOT_FOUND"), (70, "INTERNAL"), (75, "BUSY"), (77, "FORBIDDEN")):
             self.service.answers["POST /v1/ensembles/3f2a/pause"] = (400, error(name, "a reason"))

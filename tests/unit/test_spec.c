@@ -524,6 +524,9 @@ static void test_system_errors(void **state)
         {HEAD "alchemy: {decouple: MET, windows: {vdw: [0, 1]}, soft-core: {coulomb: yes}}\n", "0.1", ""},
         {HEAD "alchemy: {decouple: MET, windows: {vdw: [0, 1]}, soft-core: {alpha: 0}}\n", "0",
          "s.yaml:3: alchemy.soft-core.alpha: 0: expected more than 0, as window 1 has vdw 1"},
+        {HEAD "alchemy: {perturb: b-states, windows: {vdw: [0, 1]}}\n", "0",
+         "s.yaml:3: alchemy.perturb: b-states: nothing in a.top has a B state that differs from its A state"},
+        {HEAD "alchemy: {perturb: b-states, windows: {coulomb: [0, 1]}}\n", "0 16.043 CH4 0.1", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(with_system(cases[i].text, cases[i].charge).msg, cases[i].message);
