@@ -2,7 +2,7 @@
 """A GROMACS .mdp file as a Shoal spec."""
 
 WORDS = {'coul': 'coulomb', 'vdw': 'vdw', 'bonded': 'bonded', 'mass': 'mass'}
-MODIFIERS = {'none': 'cutoff', 'potential-shift': 'potential-shift', 'potential-switch': 'potential-switch',
+MODIFIERS = {'none': 'none', 'potential-shift': 'potential-shift', 'potential-switch': 'potential-switch',
              'force-switch': 'force-switch', 'potential-shift-verlet': 'potential-shift'}
 DISPERSION = {'no': 'no', 'ener': 'energy', 'enerpres': 'energy-pressure', 'allenerpres': 'all', 'allener': 'all'}
 

@@ -167,7 +167,7 @@ static void test_everything_else(void **state)
         "  list-buffer: 0.05 nm\n"
         "  vdw: {cutoff: 12 angstrom, modifier: force-switch, switch-start: 1nm, "
         "dispersion-correction: no}\n"
-        "  coulomb: {cutoff: 1.1 nm, modifier: cutoff, grid: [32, 36, 40], order: 6}\n"
+        "  coulomb: {cutoff: 1.1 nm, modifier: none, grid: [32, 36, 40], order: 6}\n"
         "constraints: all-bonds\n"
         "alchemy:\n"
         "  perturb: b-states\n"
@@ -224,7 +224,7 @@ static void test_words(void **state)
         int value;
     } words[] = {
 #define AT(f) offsetof(struct settings, f)
-        {"nonbonded: {vdw: {modifier: cutoff}}", AT(nonbonded.vdw_modifier), VDW_CUTOFF},
+        {"nonbonded: {vdw: {modifier: none}}", AT(nonbonded.vdw_modifier), VDW_CUTOFF},
         {"nonbonded: {vdw: {modifier: potential-shift}}", AT(nonbonded.vdw_modifier), VDW_POTENTIAL_SHIFT},
         {"nonbonded: {vdw: {dispersion-correction: energy}}", AT(nonbonded.dispersion), DISPERSION_ENERGY},
         {"nonbonded: {vdw: {dispersion-correction: all}}", AT(nonbonded.dispersion), DISPERSION_ALL},
