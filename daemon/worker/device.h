@@ -7,6 +7,7 @@
 
 #include "graphs/dev.h"
 
+/* ERR_UNSUPPORTED: the device is there, but not every kernel has a version for it. */
 int device_open(struct dev **out, const char *name, struct err *e);
 /* How many replicas keep it busy, when nobody says. */
 unsigned device_slots(const char *name);
