@@ -155,13 +155,3 @@ void model_free(struct model *m)
     forces_free(m->forces);
     free(m);
 }
-
-const struct system *model_system(const struct model *m)
-{
-    return m->sys;
-}
-
-const struct settings *model_settings(const struct model *m)
-{
-    return m->set;
-}

@@ -56,8 +56,6 @@ struct sample {
  * (cut-off below half the box, known decoupled molecule, ...): ERR_UNSUPPORTED, ERR_TOPOLOGY, ERR_SPEC. */
 int model_new(struct model **out, struct dev *dev, const struct system *sys, const struct settings *set, struct err *e);
 void model_free(struct model *m);
-const struct system *model_system(const struct model *m);
-const struct settings *model_settings(const struct model *m);
 
 /* A replica in window `window`, at the system's coordinates and (if any) velocities, its own lane and arena.
  * Random streams are keyed by the settings' seed and `replica`. */
