@@ -41,8 +41,7 @@ static void ensembles_show(const json_t *ensembles)
     size_t i;
     table_setup(&t, "lllrrrrl");
     headings(&t, heads, sizeof heads / sizeof *heads);
-    json_array_foreach(ensembles, i, e)
-    {
+    json_array_foreach (ensembles, i, e) {
         table_cell(&t, "%s", text(e, "id"));
         table_cell(&t, "%s", text(e, "name"));
         table_state(&t, text(e, "state"));
@@ -64,8 +63,7 @@ static void replicas_show(const json_t *replicas)
     size_t i;
     table_setup(&t, "rllrrrrrl");
     headings(&t, heads, sizeof heads / sizeof *heads);
-    json_array_foreach(replicas, i, r)
-    {
+    json_array_foreach (replicas, i, r) {
         const json_t *stage = json_object_get(r, "stage"), *time = json_object_get(r, "time_ps");
         table_cell(&t, "%lld", whole(r, "window"));
         table_state(&t, text(r, "state"));
@@ -139,13 +137,15 @@ static int status_all(struct client *c)
         json_decref(open);
         return client_fail(c, &e);
     }
-    json_array_foreach(json_object_get(list, "ensembles"), i, item) if (!is_over(item)) json_array_append(open, item);
+    json_array_foreach (json_object_get(list, "ensembles"), i, item)
+        if (!is_over(item))
+            json_array_append(open, item);
     if (c->json) {
         json_t *both = json_pack("{s:O,s:O}", "devices", devices, "ensembles", open);
         client_print(both);
         json_decref(both);
     } else {
-        json_array_foreach(devices, i, item)
+        json_array_foreach (devices, i, item)
             printf("%s  %s%s%s  %lld of %lld slots busy\n", text(item, "device"), text(item, "state"),
                    *text(item, "model") ? ", " : "", text(item, "model"), whole(item, "running"), whole(item, "slots"));
         putchar('\n');

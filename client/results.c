@@ -57,8 +57,7 @@ static void energies_show(const json_t *results, struct buf *out)
     table_cell(&t, "free energy");
     for (int u = 0; u < UNITS; u++)
         table_cell(&t, "%s", units[u]);
-    json_array_foreach(json_object_get(results, "estimators"), i, estimator)
-    {
+    json_array_foreach (json_object_get(results, "estimators"), i, estimator) {
         const char *name = json_string_value(json_object_get(estimator, "name"));
         const json_t *legs = json_object_get(estimator, "legs");
         table_cell(&t, "%s", name ? name : "?");
@@ -88,14 +87,13 @@ static void windows_show(const json_t *windows, struct buf *out)
     static const char *const heads[] = {"window", "lambda", "state", "samples", "g", "used", "reason"};
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(&t, "%s", heads[h]);
-    json_array_foreach(windows, i, window)
-    {
+    json_array_foreach (windows, i, window) {
         const json_t *samples = json_object_get(window, "samples");
         const char *status = json_string_value(json_object_get(window, "status"));
         const char *reason = json_string_value(json_object_get(window, "reason"));
         struct buf state = {0};
         buf_add(&state, "", 0);
-        json_object_foreach(json_object_get(window, "lambda"), component, lambda)
+        json_object_foreach (json_object_get(window, "lambda"), component, lambda)
             buf_printf(&state, "%s%s %.4g", state.len ? ", " : "", component, json_number_value(lambda));
         table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(window, "window")));
         table_cell(&t, "%s", state.data);
@@ -123,8 +121,7 @@ static void averages_show(const json_t *averages, struct buf *out)
     table_setup(&t, "lr");
     table_cell(&t, "average");
     table_cell(&t, "value");
-    json_object_foreach((json_t *)averages, name, pair)
-    {
+    json_object_foreach ((json_t *)averages, name, pair) {
         struct buf cell = {0};
         show_value(&cell, number(json_object_get(pair, "value")), number(json_object_get(pair, "error")));
         table_cell(&t, "%s", name);
@@ -152,14 +149,13 @@ void results_text(const json_t *results, struct buf *out)
         buf_printf(out, "\n");
         averages_show(json_object_get(json_array_get(windows, 0), "averages"), out);
     }
-    json_array_foreach(json_object_get(results, "estimators"), i, item)
-    {
+    json_array_foreach (json_object_get(results, "estimators"), i, item) {
         const char *why = json_string_value(json_object_get(item, "reason"));
         if (why)
             buf_printf(out, "%s\n%s failed: %s\n", i ? "" : "\n", json_string_value(json_object_get(item, "name")),
                        why);
     }
-    json_array_foreach(json_object_get(results, "warnings"), i, item)
+    json_array_foreach (json_object_get(results, "warnings"), i, item)
         buf_printf(out, "%swarning: %s\n", i ? "" : "\n", json_string_value(item));
 }
 
@@ -224,8 +220,7 @@ int results_download(const struct client *c, const char *id, const char *folder,
     buf_free(&path);
     if (!answer)
         return -(int)e->code;
-    json_array_foreach(files, i, file)
-    {
+    json_array_foreach (files, i, file) {
         const char *name = json_string_value(json_object_get(file, "path")), *slash = name ? strrchr(name, '/') : NULL;
         if (!name || !strncmp(slash ? slash + 1 : name, "checkpoint", 10)) /* the service's own, of no use here */
             continue;

@@ -80,21 +80,19 @@ static int add_file(const struct search *s, const json_t *candidates, json_t *fi
 {
     const json_t *name;
     size_t i;
-    json_array_foreach(candidates, i,
-                       name) for (int k = 0;
-                                  json_is_string(name) && stays_below(json_string_value(name)) && k < s->nfolders; k++)
-    {
-        struct buf path = {0}, text = {0};
-        buf_printf(&path, "%s/%s", s->folders[k], json_string_value(name));
-        bool there = !access(path.data, F_OK);
-        int rc = there ? buf_read_file(&text, path.data, e) : 0;
-        if (there && !rc)
-            json_object_set_new(files, json_string_value(name), text_value(&text));
-        buf_free(&path);
-        buf_free(&text);
-        if (there)
-            return rc;
-    }
+    json_array_foreach (candidates, i, name)
+        for (int k = 0; json_is_string(name) && stays_below(json_string_value(name)) && k < s->nfolders; k++) {
+            struct buf path = {0}, text = {0};
+            buf_printf(&path, "%s/%s", s->folders[k], json_string_value(name));
+            bool there = !access(path.data, F_OK);
+            int rc = there ? buf_read_file(&text, path.data, e) : 0;
+            if (there && !rc)
+                json_object_set_new(files, json_string_value(name), text_value(&text));
+            buf_free(&path);
+            buf_free(&text);
+            if (there)
+                return rc;
+        }
     return 1;
 }
 
@@ -121,8 +119,7 @@ static int add_files(const struct search *s, const json_t *answer, json_t *files
 {
     const json_t *wanted = json_object_get(json_object_get(answer, "error"), "files"), *candidates;
     size_t i;
-    json_array_foreach(wanted, i, candidates)
-    {
+    json_array_foreach (wanted, i, candidates) {
         int rc = add_file(s, candidates, files, e);
         if (rc)
             return rc < 0 ? rc : not_found(s, answer, i, candidates, e);

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/api.h"
+#include "daemon/api/api.h"
 #include "daemon/notify.h"
 #include "daemon/paths.h"
 #include "engine/base/log.h"

@@ -203,8 +203,9 @@ static void save_segment(struct service *sv, struct replica *r, const json_t *m)
     json_t *bytes;
     store_save_replica(sv->store, r);
     store_put_segment(sv->store, r, number_of(m, "index"), service_now());
-    json_object_foreach(json_object_get(m, "bytes"), name, bytes) if (json_integer_value(bytes) >= 0)
-        store_put_sample_file(sv->store, r, name, json_integer_value(bytes));
+    json_object_foreach (json_object_get(m, "bytes"), name, bytes)
+        if (json_integer_value(bytes) >= 0)
+            store_put_sample_file(sv->store, r, name, json_integer_value(bytes));
 }
 
 static const struct {

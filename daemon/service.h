@@ -12,8 +12,8 @@
 
 #include <uv.h>
 
-#include "daemon/sched.h"
-#include "daemon/store.h"
+#include "daemon/schedule/sched.h"
+#include "daemon/store/store.h"
 #include "daemon/supervisor.h"
 
 struct service_config {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "engine/estimate.h"
+#include "engine/estimate/estimate.h"
 
 char *service_path(const struct service *sv, const struct ensemble *en, const char *name)
 {

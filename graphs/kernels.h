@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Turns a list of kernels into argument structs, kernel numbers and typed emit functions, for C and for .cu files. A
- * list is a file, say engine/kernels.def, of lines such as
+ * list is a file, say engine/cpu/kernels.def, of lines such as
  *
  *   K(axpy, F(PTR, x) F(PTR, y) F(F64, a) F(U32, n) F(U32, pad_))
  *   K(zero, F(PTR, x) F(U64, bytes))
  *
  * A header names it and includes this file; one C file makes the table (what each kernel does, see kernels_table.h):
  *
- *   #define KERNELS_DEF "engine/kernels.def"     in engine/kernels.h:
+ *   #define KERNELS_DEF "engine/cpu/kernels.def"     in engine/cpu/kernels.h:
  *   #include "graphs/kernels.h"                  enum { KERNEL_axpy, .., KERNEL_COUNT }, struct args_axpy,
  *                                                emit_axpy(tape, grid, block, shared_bytes, &(struct args_axpy){...})
  *

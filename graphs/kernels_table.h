@@ -2,7 +2,7 @@
  *
  * Defines the kernel table of a list, in one C file:
  *
- *   #include "engine/kernels.h"                  (which names KERNELS_DEF and includes graphs/kernels.h)
+ *   #include "engine/cpu/kernels.h"                  (which names KERNELS_DEF and includes graphs/kernels.h)
  *   #define KERNELS_TABLE engine_kernels
  *   #include "graphs/kernels_table.h"            const struct kernel_table engine_kernels
  *

@@ -172,7 +172,8 @@ static void print(const struct bench *b, const struct shared_model *shared, bool
     if (json)
         json_dumpf(out, stdout, JSON_REAL_PRECISION(6));
     else
-        json_object_foreach(out, key, value) printf("%-26s %.6g\n", key, json_number_value(value));
+        json_object_foreach (out, key, value)
+            printf("%-26s %.6g\n", key, json_number_value(value));
     if (json)
         putchar('\n');
     json_decref(out);

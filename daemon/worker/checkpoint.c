@@ -8,9 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/base/checksum.h"
+
 static const char *const file_names[CHECKPOINT_FILES] = {"checkpoint", "checkpoint.previous"};
 
-#define MAGIC UINT64_C(0x31504b434c414853) /* "SHALCKP1" as bytes; the digit is the version of the format */
+#define MAGIC UINT64_C(0x32504b434c414853) /* "SHALCKP2" as bytes; the digit is the version of the format */
 
 enum word {
     WORD_MAGIC,
@@ -23,23 +25,6 @@ enum word {
     WORD_OFFSETS,
     WORD_COUNT = WORD_OFFSETS + OUTPUT_COUNT
 };
-
-/* FNV-1a, 64 bits (Fowler, Noll, Vo), over 64-bit words and a byte-wise tail: guards against damage, not against
- * forgery. */
-static uint64_t checksum(const char *data, size_t len)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    size_t i = 0;
-    for (; i + 8 <= len; i += 8) {
-        uint64_t w;
-        memcpy(&w, data + i, 8);
-        h = (h ^ le64toh(w)) * UINT64_C(0x100000001b3);
-        h ^= h >> 32;
-    }
-    for (; i < len; i++)
-        h = (h ^ (unsigned char)data[i]) * UINT64_C(0x100000001b3);
-    return h;
-}
 
 static void put_word(struct buf *out, uint64_t value)
 {

@@ -191,7 +191,7 @@ __attribute__((noinline)) static void switch_back(struct co *c, void **fake_stac
     siglongjmp(c->resumer, 1);
 }
 
-void co_yield (void)
+void co_pause(void)
 {
     struct co *c = running;
     if (!c)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Coroutines: functions that stop in the middle (co_yield) and go on later (co_resume), each on its own stack with a
+ * Coroutines: functions that stop in the middle (co_pause) and go on later (co_resume), each on its own stack with a
  * guard page below it. One thread resumes them; a coroutine stays on that thread. A switch makes no system call.
  *
  * Every function that may yield is marked CO_FN: its caller must not rely on anything that another coroutine may change
  * while it waits. Two things must never be open across a yield: a capture (a graph being built) and a borrow (a pointer
- * into something that may move). co_yield checks both, in every build.
+ * into something that may move). co_pause checks both, in every build.
  */
-#ifndef SHOAL_WORKER_CO_H
-#define SHOAL_WORKER_CO_H
+#ifndef SHOAL_DAEMON_WORKER_CO_H
+#define SHOAL_DAEMON_WORKER_CO_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ void co_resume(struct co *c);
 bool co_ended(const struct co *c);
 
 /* Back to whoever resumed the running coroutine. */
-void CO_FN co_yield (void);
+void CO_FN co_pause(void);
 
 enum co_hold { CO_CAPTURE, CO_BORROW, CO_HOLD_COUNT };
 /* Opens and closes one of the things that must not be open across a yield; they nest. Outside of coroutines: nothing.

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/kernels.h"
+#include "engine/cpu/kernels.h"
 
 #define GPU_SLOTS 16 /* independent graphs that hide a GPU's launch latency: 12 or more */
 

@@ -2,8 +2,8 @@
  *
  * The device a command works on, with the engine's kernels.
  */
-#ifndef SHOAL_WORKER_DEVICE_H
-#define SHOAL_WORKER_DEVICE_H
+#ifndef SHOAL_DAEMON_WORKER_DEVICE_H
+#define SHOAL_DAEMON_WORKER_DEVICE_H
 
 #include "graphs/dev.h"
 

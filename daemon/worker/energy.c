@@ -10,7 +10,7 @@
 #include "daemon/worker/commands.h"
 #include "daemon/worker/device.h"
 #include "daemon/worker/input.h"
-#include "engine/sim.h"
+#include "engine/run/sim.h"
 
 #define INCLUDE_MAX 32
 #define POLL_MS 1000

@@ -2,10 +2,10 @@
  *
  * A spec and its files straight from a user's disk, for the commands that need no service.
  */
-#ifndef SHOAL_WORKER_INPUT_H
-#define SHOAL_WORKER_INPUT_H
+#ifndef SHOAL_DAEMON_WORKER_INPUT_H
+#define SHOAL_DAEMON_WORKER_INPUT_H
 
-#include "daemon/spec.h"
+#include "daemon/spec/spec.h"
 
 /* Reads the spec at `path` and the files it names, relative to its folder; #include files are also searched in `includes`
  * (ninclude folders), those of GMXLIB and /usr/share/gromacs/top. *spec and *sys (zeroed before) are the caller's. Errors are

@@ -4,11 +4,11 @@
  * DIRECTORY/input when the first replica asks, and counted. The last one that was used is kept when nobody holds it,
  * since a freed slot is mostly refilled from the same ensemble.
  */
-#ifndef SHOAL_WORKER_MODELS_H
-#define SHOAL_WORKER_MODELS_H
+#ifndef SHOAL_DAEMON_WORKER_MODELS_H
+#define SHOAL_DAEMON_WORKER_MODELS_H
 
-#include "daemon/spec.h"
-#include "engine/sim.h"
+#include "daemon/spec/spec.h"
+#include "engine/run/sim.h"
 
 struct shared_model {
     struct spec *spec;

@@ -16,7 +16,7 @@
 #include <time.h>
 
 #include "daemon/worker/checkpoint.h"
-#include "daemon/worker/protocol.h"
+#include "daemon/worker/stages.h"
 #include "engine/io/output.h"
 
 #define BATCH_SECONDS 0.25 /* a stop is noticed after about so long */
@@ -97,14 +97,14 @@ static void report_event(const struct replica *r, const char *kind, const struct
 static void CO_FN wait_ticket(struct replica *r)
 {
     while (!sim_done(r->sim))
-        co_yield ();
+        co_pause();
 }
 
 static void CO_FN wait_gate(struct replica *r)
 {
     r->at_gate = true;
     while (!replica_ready(r))
-        co_yield ();
+        co_pause();
     r->at_gate = false;
 }
 

@@ -31,11 +31,11 @@
 struct slot {
     json_int_t id; /* names the replica in messages */
     struct replica *replica;
-    struct server *server;
+    struct serving *server;
     struct slot *next;
 };
 
-struct server {
+struct serving {
     struct dev *dev;
     struct models models;
     struct runner runner;
@@ -44,7 +44,7 @@ struct server {
     bool draining, gone; /* gone: shoald has closed its end */
 };
 
-static void send_frame(struct server *s, json_t *message)
+static void send_frame(struct serving *s, json_t *message)
 {
     frame_put(&s->outbox, message);
     json_decref(message);
@@ -102,7 +102,7 @@ static json_t *event_frame(const struct slot *slot, const struct report *what)
 static void heard(void *ctx, const struct replica *replica, const struct report *what)
 {
     const struct slot *slot = ctx;
-    struct server *s = slot->server;
+    struct serving *s = slot->server;
     (void)replica;
     switch (what->kind) {
     case REPORT_PROGRESS:
@@ -147,7 +147,7 @@ static void CO_FN slot_run(void *arg)
     replica_run(((struct slot *)arg)->replica);
 }
 
-static struct slot *slot_of(const struct server *s, json_int_t id)
+static struct slot *slot_of(const struct serving *s, json_int_t id)
 {
     struct slot *slot = s->slots;
     while (slot && slot->id != id)
@@ -155,7 +155,7 @@ static struct slot *slot_of(const struct server *s, json_int_t id)
     return slot;
 }
 
-static int start(struct server *s, const json_t *message, struct err *e)
+static int start(struct serving *s, const json_t *message, struct err *e)
 {
     json_int_t id;
     const char *directory;
@@ -189,14 +189,14 @@ static int start(struct server *s, const json_t *message, struct err *e)
     return 0;
 }
 
-static void drain(struct server *s)
+static void drain(struct serving *s)
 {
     s->draining = true;
     for (struct slot *slot = s->slots; slot; slot = slot->next)
         replica_stop(slot->replica);
 }
 
-static int obey(struct server *s, const json_t *message, struct err *e)
+static int obey(struct serving *s, const json_t *message, struct err *e)
 {
     const char *type = json_string_value(json_object_get(message, "type"));
     if (!strcmp(type, "start"))
@@ -214,7 +214,7 @@ static int obey(struct server *s, const json_t *message, struct err *e)
     return err_set(e, ERR_PROTOCOL, "message of type '%s'", type);
 }
 
-static int receive(struct server *s, struct err *e)
+static int receive(struct serving *s, struct err *e)
 {
     char chunk[65536];
     ssize_t n = recv(FRAMES_FD, chunk, sizeof chunk, MSG_DONTWAIT);
@@ -237,7 +237,7 @@ static int receive(struct server *s, struct err *e)
     }
 }
 
-static int transmit(struct server *s, struct err *e)
+static int transmit(struct serving *s, struct err *e)
 {
     size_t done = 0;
     while (done < s->outbox.len) {
@@ -260,7 +260,7 @@ static int transmit(struct server *s, struct err *e)
 }
 
 /* One turn: messages in, replicas on, messages out. */
-static int turn(struct server *s, int signals, struct err *e)
+static int turn(struct serving *s, int signals, struct err *e)
 {
     struct pollfd fds[] = {{.fd = FRAMES_FD, .events = (short)(POLLIN | (s->outbox.len ? POLLOUT : 0))},
                            {.fd = signals, .events = POLLIN}};
@@ -275,7 +275,7 @@ static int turn(struct server *s, int signals, struct err *e)
     return rc || !s->outbox.len ? rc : transmit(s, e);
 }
 
-static int serve(struct server *s, unsigned slots, const char *device, int signals, struct err *e)
+static int serve(struct serving *s, unsigned slots, const char *device, int signals, struct err *e)
 {
     send_frame(s, json_pack("{s:s, s:s, s:s, s:i, s:i, s:s}", "type", "hello", "device", device, "model", s->dev->model,
                             "slots", (int)slots, "pid", (int)getpid(), "version", SHOAL_VERSION));
@@ -329,7 +329,7 @@ int serve_main(int argc, char **argv)
     fcntl(FRAMES_FD, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* never outlive shoald: the next one starts its own worker */
     struct err e = {0};
-    struct server s = {0};
+    struct serving s = {0};
     int signals = catch_signals(&e);
     int rc = signals < 0 ? signals : device_open(&s.dev, device, &e);
     if (!rc) {

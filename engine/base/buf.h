@@ -2,8 +2,8 @@
  *
  * A growing byte buffer for text and frames. Zeroed is valid and empty; the text is always NUL-terminated once written to.
  */
-#ifndef SHOAL_BASE_BUF_H
-#define SHOAL_BASE_BUF_H
+#ifndef SHOAL_ENGINE_BASE_BUF_H
+#define SHOAL_ENGINE_BASE_BUF_H
 
 #include <stddef.h>
 

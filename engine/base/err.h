@@ -3,8 +3,8 @@
  * Errors. Functions that can fail return int: 0 is success; negative is fatal here, forward it unchanged (err_prefix adds
  * context on the way up: "job 7: window 3: ..."); positive is a condition documented for that one function.
  */
-#ifndef SHOAL_BASE_ERR_H
-#define SHOAL_BASE_ERR_H
+#ifndef SHOAL_ENGINE_BASE_ERR_H
+#define SHOAL_ENGINE_BASE_ERR_H
 
 #include <stdarg.h>
 

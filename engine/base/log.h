@@ -3,8 +3,8 @@
  * Log lines on stderr: "<N>" priority prefix (as systemd reads it) when stderr is not a terminal, then key=value text.
  * Only daemon and worker log; library code returns errors. (sm.c traces moves at debug level.)
  */
-#ifndef SHOAL_BASE_LOG_H
-#define SHOAL_BASE_LOG_H
+#ifndef SHOAL_ENGINE_BASE_LOG_H
+#define SHOAL_ENGINE_BASE_LOG_H
 
 enum log_level { LOG_ERROR = 3, LOG_WARNING = 4, LOG_INFO = 6, LOG_DEBUG = 7 };
 

@@ -4,8 +4,8 @@
  * builds too, and traced (a debug log line). A move that the table does not allow, or after which the owner's invariant
  * does not hold, is a bug in the program: the process prints what happened and aborts (the service is crash-only).
  */
-#ifndef SHOAL_BASE_SM_H
-#define SHOAL_BASE_SM_H
+#ifndef SHOAL_ENGINE_BASE_SM_H
+#define SHOAL_ENGINE_BASE_SM_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  *
  * "Did you mean ...?": the nearest of some known words.
  */
-#ifndef SHOAL_BASE_SUGGEST_H
-#define SHOAL_BASE_SUGGEST_H
+#ifndef SHOAL_ENGINE_BASE_SUGGEST_H
+#define SHOAL_ENGINE_BASE_SUGGEST_H
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
  *
  * Physical constants, as GROMACS 2022 uses them, in nm, ps, kJ/mol, K, bar, e, u.
  */
-#ifndef SHOAL_BASE_UNITS_H
-#define SHOAL_BASE_UNITS_H
+#ifndef SHOAL_ENGINE_BASE_UNITS_H
+#define SHOAL_ENGINE_BASE_UNITS_H
 
 #define UNIT_R 0.00831446261815324      /* gas constant, kJ/(mol K) */
 #define UNIT_COULOMB 138.93545764438198 /* e^2 N_A / (4 pi eps0), kJ nm/(mol e^2): CODATA 2018, as GROMACS 2022 */

@@ -5,7 +5,7 @@
 #ifndef SHOAL_ENGINE_CPU_ACCUMULATE_H
 #define SHOAL_ENGINE_CPU_ACCUMULATE_H
 
-#include "engine/ctl.h"
+#include "engine/run/ctl.h"
 #include "engine/math/fixed.h"
 
 struct accumulate {

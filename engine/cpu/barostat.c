@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "engine/cpu/constrain.h"
-#include "engine/kernels.h"
+#include "engine/cpu/kernels.h"
 #include "engine/math/fixed.h"
 #include "engine/math/philox.h"
 #include "engine/math/vec.h"

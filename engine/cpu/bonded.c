@@ -6,11 +6,11 @@
 #include "engine/math/bonded.h"
 
 #include "engine/cpu/bonded.h"
-#include "engine/forces.h"
-#include "engine/kernels.h"
+#include "engine/cpu/nonbonded.h"
+#include "engine/cpu/kernels.h"
 
 /* Energy and dU/dlambda of one term. */
-static void add_value(struct pass *p, enum term term, const struct bonded_value *v)
+static void add_value(struct bonded_pass *p, enum term term, const struct bonded_value *v)
 {
     if (!p->energies)
         return;
@@ -18,13 +18,13 @@ static void add_value(struct pass *p, enum term term, const struct bonded_value 
     acc_dvdl(&p->sum, LAMBDA_BONDED, v->du_dl);
 }
 
-static bool wants_windows(const struct pass *p, const struct term_list *n, uint32_t i)
+static bool wants_windows(const struct bonded_pass *p, const struct term_list *n, uint32_t i)
 {
     return p->sample && i >= n->perturbed;
 }
 
 /* Forces -du_dq grad on n atoms; r: positions relative to one atom of the term, for the virial. */
-static void add_forces(struct pass *p, const int *atom, int n, double du_dq, const double grad[][3],
+static void add_forces(struct bonded_pass *p, const int *atom, int n, double du_dq, const double grad[][3],
                        const double r[][3])
 {
     for (int k = 0; k < n; k++) {
@@ -35,7 +35,7 @@ static void add_forces(struct pass *p, const int *atom, int n, double du_dq, con
     }
 }
 
-void pass_pair_force(struct pass *p, const int atom[2], const double dx[3], double over_r)
+void pass_pair_force(struct bonded_pass *p, const int atom[2], const double dx[3], double over_r)
 {
     double f[3] = {over_r * dx[0], over_r * dx[1], over_r * dx[2]}, back[3] = {-f[0], -f[1], -f[2]};
     acc_force(&p->sum, p->f[atom[0]], f);
@@ -44,13 +44,13 @@ void pass_pair_force(struct pass *p, const int atom[2], const double dx[3], doub
         acc_virial(&p->sum, dx, f);
 }
 
-static double distance(const struct pass *p, int i, int j, double dx[3])
+static double distance(const struct bonded_pass *p, int i, int j, double dx[3])
 {
     vec_image(p->x[i], p->x[j], p->ctl->box, dx);
     return sqrt(vec_dot(dx, dx));
 }
 
-static void bonds(struct pass *p)
+static void bonds(struct bonded_pass *p)
 {
     for (uint32_t i = 0; i < p->t->nbonds.count; i++) {
         const struct bond *b = &p->t->bonds[i];
@@ -64,7 +64,7 @@ static void bonds(struct pass *p)
     }
 }
 
-static void urey_bradley(struct pass *p, const struct angle *a, bool windows)
+static void urey_bradley(struct bonded_pass *p, const struct angle *a, bool windows)
 {
     const int atom[2] = {a->atom[0], a->atom[2]};
     double dx[3], r = distance(p, atom[0], atom[1], dx);
@@ -76,7 +76,7 @@ static void urey_bradley(struct pass *p, const struct angle *a, bool windows)
 }
 
 /* GROMACS counts the angle of a Urey-Bradley term to it, as one energy. */
-static void angles(struct pass *p)
+static void angles(struct bonded_pass *p)
 {
     for (uint32_t i = 0; i < p->t->nangles.count; i++) {
         const struct angle *a = &p->t->angles[i];
@@ -101,7 +101,7 @@ struct torsion {
     double phi, grad[4][3], rel[4][3]; /* rel: relative to the second atom */
 };
 
-static void torsion_of(const struct pass *p, const int atom[4], struct torsion *t)
+static void torsion_of(const struct bonded_pass *p, const int atom[4], struct torsion *t)
 {
     double kl[3];
     vec_image(p->x[atom[0]], p->x[atom[1]], p->ctl->box, t->rel[0]);
@@ -113,7 +113,7 @@ static void torsion_of(const struct pass *p, const int atom[4], struct torsion *
     t->phi = bonded_dihedral(t->rel[0], t->rel[2], kl, t->grad);
 }
 
-static void dihedrals(struct pass *p)
+static void dihedrals(struct bonded_pass *p)
 {
     for (uint32_t i = 0; i < p->t->ndihedrals.count; i++) {
         const struct dihedral *d = &p->t->dihedrals[i];
@@ -129,7 +129,7 @@ static void dihedrals(struct pass *p)
     }
 }
 
-static void rb_dihedrals(struct pass *p)
+static void rb_dihedrals(struct bonded_pass *p)
 {
     for (uint32_t i = 0; i < p->t->nrb_dihedrals.count; i++) {
         const struct rb_dihedral *d = &p->t->rb_dihedrals[i];
@@ -144,7 +144,7 @@ static void rb_dihedrals(struct pass *p)
     }
 }
 
-static void impropers(struct pass *p)
+static void impropers(struct bonded_pass *p)
 {
     for (uint32_t i = 0; i < p->t->nimpropers.count; i++) {
         const struct improper *d = &p->t->impropers[i];
@@ -160,7 +160,7 @@ static void impropers(struct pass *p)
 }
 
 /* Reference positions are fixed in space, as with GROMACS's refcoord-scaling = no: the virial is -1/2 (dx + x0) f. */
-static void position_restraints(struct pass *p)
+static void position_restraints(struct bonded_pass *p)
 {
     static const double zero[2] = {0, 0};
     for (uint32_t i = 0; i < p->t->nposition_restraints.count; i++) {
@@ -187,14 +187,14 @@ void cpu_bonded(const struct launch *launch, const struct args_bonded *a)
     struct ctl *c = a->ctl;
     if (c->halt)
         return;
-    struct pass p = {.ctl = c,
-                     .t = a->terms,
-                     .x = a->x,
-                     .f = a->f,
-                     .window_u = a->window_u,
-                     .lambda = c->lambda[LAMBDA_BONDED],
-                     .energies = a->mode != FORCES_STEP,
-                     .sample = a->mode == FORCES_SAMPLE};
+    struct bonded_pass p = {.ctl = c,
+                            .t = a->terms,
+                            .x = a->x,
+                            .f = a->f,
+                            .energy_at_window = a->energy_at_window,
+                            .lambda = c->lambda[LAMBDA_BONDED],
+                            .energies = a->mode != EVALUATE_STEP,
+                            .sample = a->mode == EVALUATE_SAMPLE};
     bonds(&p);
     angles(&p);
     dihedrals(&p);

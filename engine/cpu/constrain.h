@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-#include "engine/ctl.h"
-#include "engine/tables.h"
+#include "engine/run/ctl.h"
+#include "engine/system/tables.h"
 
 /* Masses at the replica's lambda, or all 1 (minimization, where displacements follow the forces). */
 struct masses {

@@ -7,7 +7,7 @@
 
 #include "engine/cpu/constrain.h"
 #include "engine/cpu/noise.h"
-#include "engine/kernels.h"
+#include "engine/cpu/kernels.h"
 #include "engine/math/fixed.h"
 #include "engine/math/vec.h"
 
@@ -175,7 +175,7 @@ void cpu_thermalize(const struct launch *launch, const struct args_thermalize *a
 
 /* Energy of the same momenta with the masses of every window, and the linear share of the constraints. */
 static void add_windows(const struct ctl *c, const struct motion_table *m, const double (*v)[3], double constraint_dvdl,
-                        int64_t *window_u)
+                        int64_t *energy_at_window)
 {
     struct masses here = masses_of(m, c);
     for (uint32_t w = 0; w < m->nwindows; w++) {
@@ -185,7 +185,7 @@ static void add_windows(const struct ctl *c, const struct motion_table *m, const
             double p = mass_of(&here, (int)i), v2 = vec_dot(v[i], v[i]);
             u += 0.5 * p * v2 * (p / mass_of(&there, (int)i) - 1);
         }
-        window_u[w] += fixed_clamped(u, FIXED_TOTAL_LIMIT);
+        energy_at_window[w] += fixed_clamped(u, FIXED_TOTAL_LIMIT);
     }
 }
 
@@ -237,5 +237,5 @@ void cpu_velocities(const struct launch *launch, const struct args_velocities *a
     memcpy(c->constraint_virial, reaction.virial, sizeof c->constraint_virial);
     c->dvdl[LAMBDA_MASS] += fixed_clamped(dk_dl, FIXED_TOTAL_LIMIT);
     c->dvdl[LAMBDA_BONDED] += fixed_clamped(reaction.du_dl, FIXED_TOTAL_LIMIT);
-    add_windows(c, m, v, reaction.du_dl, a->window_u);
+    add_windows(c, m, v, reaction.du_dl, a->energy_at_window);
 }

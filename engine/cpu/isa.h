@@ -7,7 +7,7 @@
 #ifndef SHOAL_ENGINE_CPU_ISA_H
 #define SHOAL_ENGINE_CPU_ISA_H
 
-#include "engine/kernels.h"
+#include "engine/cpu/kernels.h"
 
 #define ISA_KERNELS(K)                                                                                                 \
     K(list_check) K(list_build) K(pairs) K(pairs_perturbed) K(pairs_apart) K(mesh_spread) K(mesh_gather)

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "engine/cpu/isa.h"
-#include "engine/ctl.h"
-#include "engine/nonbonded.h"
+#include "engine/run/ctl.h"
+#include "engine/cpu/nonbonded_tables.h"
 
 ISA_FN(list_check)
 {
@@ -18,7 +18,7 @@ ISA_FN(list_check)
     const struct nb_params *p = a->params;
     struct nb_list *list = a->list;
     const double *x = a->x;
-    double *u = a->u, *built = a->u_built, first = 0, second = 0, ratio = INFINITY;
+    double *grid = a->grid, *built = a->grid_built, first = 0, second = 0, ratio = INFINITY;
     size_t n = (size_t)p->natoms;
     if (c->halt)
         return;
@@ -28,7 +28,7 @@ ISA_FN(list_check)
         double d2 = 0;
         for (size_t k = 0; k < 3; k++) {
             double g = rint(x[3 * i + k] * to[k]), d = (g - built[k * n + i]) * back[k];
-            u[k * n + i] = g;
+            grid[k * n + i] = g;
             d2 += d * d;
         }
         if (d2 <= second)
@@ -102,7 +102,7 @@ static int by_z(const void *a, const void *b)
 static void sort_atoms(struct build *b)
 {
     const struct nb_params *p = b->p;
-    const double *u = b->a->u;
+    const double *grid = b->a->grid;
     size_t n = (size_t)p->natoms;
     int32_t ny = p->columns[1], columns = p->columns[0] * ny, *start = b->column_start;
     struct key *sorted = (struct key *)b->candidates; /* not in use yet, and larger */
@@ -111,7 +111,7 @@ static void sort_atoms(struct build *b)
         size_t i = (size_t)p->plain[k];
         double f[3];
         for (size_t d = 0; d < 3; d++)
-            f[d] = u[d * n + i] * (1 / NB_GRID) - floor(u[d * n + i] * (1 / NB_GRID));
+            f[d] = grid[d * n + i] * (1 / NB_GRID) - floor(grid[d * n + i] * (1 / NB_GRID));
         int32_t ix = (int32_t)(f[0] * p->columns[0]), iy = (int32_t)(f[1] * ny);
         ix = ix < p->columns[0] ? ix : p->columns[0] - 1;
         iy = iy < ny ? iy : ny - 1;
@@ -134,7 +134,7 @@ static void fill_slots(struct build *b)
 {
     const struct nb_params *p = b->p;
     struct nb_slots *s = &b->slots;
-    const double *u = b->a->u;
+    const double *grid = b->a->grid;
     size_t n = (size_t)p->natoms;
     for (int32_t i = 0; i < p->natoms; i++)
         b->slot_of[i] = -1;
@@ -142,7 +142,7 @@ static void fill_slots(struct build *b)
         bool spare = slot >= p->nplain;
         int32_t atom = b->keys[spare ? p->nplain - 1 : slot].atom;
         for (size_t d = 0; d < 3; d++) {
-            double g = u[d * n + (size_t)atom];
+            double g = grid[d * n + (size_t)atom];
             s->wrap[d][slot] = -NB_GRID * floor(g * (1 / NB_GRID));
             s->x[d][slot] = g + s->wrap[d][slot];
         }
@@ -327,11 +327,11 @@ static bool is_excluded(const struct nb_params *p, int32_t i, int32_t j)
 
 static void try_pair(struct build *b, int32_t i, int32_t j)
 {
-    const double *u = b->a->u;
+    const double *grid = b->a->grid;
     size_t n = (size_t)b->p->natoms;
     double r2 = 0;
     for (size_t d = 0; d < 3; d++) {
-        double du = u[d * n + (size_t)i] - u[d * n + (size_t)j];
+        double du = grid[d * n + (size_t)i] - grid[d * n + (size_t)j];
         double dx = (du - NB_GRID * rint(du * (1 / NB_GRID))) * b->nm[d];
         r2 += dx * dx;
     }
@@ -389,7 +389,7 @@ ISA_FN(list_build)
         list->built_box[0] = 0; /* slots and ranges no longer fit the entries */
         return;
     }
-    memcpy(a->u_built, a->u, 3 * (size_t)p->natoms * sizeof(double));
+    memcpy(a->grid_built, a->grid, 3 * (size_t)p->natoms * sizeof(double));
     memcpy(list->built_box, c->box, sizeof list->built_box);
     list->entries = b.entries;
     list->pairs = b.pairs;

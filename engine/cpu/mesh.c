@@ -9,8 +9,8 @@
 #include "engine/base/units.h"
 #include "engine/cpu/accumulate.h"
 #include "engine/cpu/isa.h"
-#include "engine/forces.h"
-#include "engine/nonbonded.h"
+#include "engine/cpu/nonbonded.h"
+#include "engine/cpu/nonbonded_tables.h"
 
 #define MAX_ORDER 6
 #define INLINE static inline __attribute__((always_inline))
@@ -40,10 +40,10 @@ INLINE void splines(double t, const int order, double *w, double *dw)
     }
 }
 
-INLINE void find_spot(const struct nb_params *p, const double *u, size_t atom, const int order, struct spot *s)
+INLINE void find_spot(const struct nb_params *p, const double *grid, size_t atom, const int order, struct spot *s)
 {
     for (size_t d = 0; d < 3; d++) {
-        double f = u[d * (size_t)p->natoms + atom] * (1 / NB_GRID);
+        double f = grid[d * (size_t)p->natoms + atom] * (1 / NB_GRID);
         int32_t size = p->mesh.size[d];
         double t = (f - floor(f)) * size, at = floor(t);
         int32_t first = (int32_t)at;
@@ -73,7 +73,7 @@ INLINE void spread(const struct args_mesh_spread *a, const int order)
         double q = charge_of(p, a->ctl, a->change, (size_t)i);
         if (q == 0)
             continue;
-        find_spot(p, a->u, (size_t)i, order, &s);
+        find_spot(p, a->grid, (size_t)i, order, &s);
         for (int x = 0; x < order; x++)
             for (int y = 0; y < order; y++) {
                 double *row = mesh + ((size_t)s.point[0][x] * ny + (size_t)s.point[1][y]) * nz;
@@ -141,19 +141,19 @@ INLINE void gather(const struct args_mesh_gather *a, struct accumulate *acc, con
         double force[3], q = charge_of(p, c, 0, (size_t)i);
         if (q == 0 && p->change[i] == 0)
             continue;
-        find_spot(p, a->u, (size_t)i, order, &s);
+        find_spot(p, a->grid, (size_t)i, order, &s);
         double potential = sample_mesh(p, a->mesh, &s, order, force);
         for (int d = 0; d < 3; d++)
             force[d] *= q * p->mesh.size[d] / c->box[d];
         acc_force(acc, f[i], force);
         slope += p->change[i] * potential;
     }
-    if (a->mode == FORCES_STEP || p->nperturbed == 0)
+    if (a->mode == EVALUATE_STEP || p->nperturbed == 0)
         return;
     acc->dvdl[LAMBDA_COULOMB] += fixed_clamped(slope, FIXED_TOTAL_LIMIT);
-    int64_t *window_u = a->window_u;
-    for (int32_t w = 0; a->mode == FORCES_SAMPLE && w < p->nwindows; w++)
-        window_u[w] +=
+    int64_t *energy_at_window = a->energy_at_window;
+    for (int32_t w = 0; a->mode == EVALUATE_SAMPLE && w < p->nwindows; w++)
+        energy_at_window[w] +=
             fixed_clamped((p->window[w][LAMBDA_COULOMB] - c->lambda[LAMBDA_COULOMB]) * slope, FIXED_TOTAL_LIMIT);
 }
 

@@ -8,10 +8,10 @@
 
 #include "engine/cpu/isa.h"
 #include "engine/base/units.h"
-#include "engine/ctl.h"
-#include "engine/forces.h"
+#include "engine/run/ctl.h"
+#include "engine/cpu/nonbonded.h"
 #include "engine/math/fixed.h"
-#include "engine/nonbonded.h"
+#include "engine/cpu/nonbonded_tables.h"
 
 #define W NB_WIDTH
 #define NEAREST2 1e-20 /* nm^2, added to r^2: lost in rounding unless the atoms coincide */
@@ -26,7 +26,7 @@ struct one {
     double f[3][W], lj[W], coulomb[W], virial[6][W], beyond[W];
 };
 
-struct pass {
+struct plain_pass {
     const struct nb_params *p;
     struct nb_slots s;
     double nm[3];            /* nm per grid position */
@@ -35,8 +35,8 @@ struct pass {
 };
 
 /* One entry: the eight pairs of an atom with a cluster. */
-INLINE void entry_pairs(const struct pass *pass, struct one *one, uint32_t entry, const bool masked, const bool has_lj,
-                        const bool energy, const enum vdw_modifier modifier)
+INLINE void entry_pairs(const struct plain_pass *pass, struct one *one, uint32_t entry, const bool masked,
+                        const bool has_lj, const bool energy, const enum vdw_modifier modifier)
 {
     const struct nb_params *p = pass->p;
     const struct nb_slots *s = &pass->s;
@@ -93,7 +93,7 @@ INLINE void entry_pairs(const struct pass *pass, struct one *one, uint32_t entry
     }
 }
 
-INLINE void one_slot(const struct pass *pass, struct one *one, const struct nb_range *r, const uint32_t *entries,
+INLINE void one_slot(const struct plain_pass *pass, struct one *one, const struct nb_range *r, const uint32_t *entries,
                      const bool has_lj, const bool energy, const enum vdw_modifier modifier)
 {
     for (uint32_t k = r->start; k < r->full; k++)
@@ -125,7 +125,7 @@ static void add_energies(struct ctl *c, const struct one *one)
     }
 }
 
-INLINE void all_slots(struct pass *pass, const struct args_pairs *a, const bool energy,
+INLINE void all_slots(struct plain_pass *pass, const struct args_pairs *a, const bool energy,
                       const enum vdw_modifier modifier)
 {
     const struct nb_params *p = pass->p;
@@ -153,11 +153,11 @@ INLINE void all_slots(struct pass *pass, const struct args_pairs *a, const bool 
 }
 
 /* Positions into the slots, forces there to zero. */
-static void refresh(const struct pass *pass, const double *u)
+static void refresh(const struct plain_pass *pass, const double *grid)
 {
     const struct nb_params *p = pass->p;
     for (int d = 0; d < 3; d++) {
-        const double *ud = u + (size_t)d * (size_t)p->natoms;
+        const double *ud = grid + (size_t)d * (size_t)p->natoms;
         for (int32_t slot = 0; slot < p->nplain; slot++)
             pass->s.x[d][slot] = ud[pass->s.atom[slot]] + pass->s.wrap[d][slot];
         memset(pass->s.f[d], 0, (size_t)p->nslots * sizeof(double));
@@ -171,10 +171,10 @@ ISA_FN(pairs)
     int64_t *f = a->f;
     if (c->halt)
         return;
-    struct pass pass = {.p = p,
-                        .s = nb_slots_at(a->slots, p->nslots),
-                        .coulomb2 = p->coulomb_cutoff * p->coulomb_cutoff,
-                        .vdw2 = p->vdw_cutoff * p->vdw_cutoff};
+    struct plain_pass pass = {.p = p,
+                              .s = nb_slots_at(a->slots, p->nslots),
+                              .coulomb2 = p->coulomb_cutoff * p->coulomb_cutoff,
+                              .vdw2 = p->vdw_cutoff * p->vdw_cutoff};
     for (int d = 0; d < 3; d++)
         pass.nm[d] = c->box[d] / NB_GRID;
     for (int k = 0; k < 27; k++) {
@@ -182,8 +182,8 @@ ISA_FN(pairs)
         pass.box_shift[k][1] = (k / 3 % 3 - 1) * NB_GRID;
         pass.box_shift[k][2] = (k % 3 - 1) * NB_GRID;
     }
-    refresh(&pass, a->u);
-    bool energy = a->mode != FORCES_STEP;
+    refresh(&pass, a->grid);
+    bool energy = a->mode != EVALUATE_STEP;
     switch (p->modifier) {
     case VDW_CUTOFF:
         energy ? all_slots(&pass, a, true, VDW_CUTOFF) : all_slots(&pass, a, false, VDW_CUTOFF);

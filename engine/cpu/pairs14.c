@@ -7,7 +7,7 @@
 #include "engine/cpu/bonded.h"
 #include "engine/math/vec.h"
 
-static void plain(struct pass *p, const struct pair14 *pair)
+static void plain(struct bonded_pass *p, const struct pair14 *pair)
 {
     double dx[3];
     vec_image(p->x[pair->atom[0]], p->x[pair->atom[1]], p->ctl->box, dx);
@@ -24,7 +24,7 @@ static void plain(struct pass *p, const struct pair14 *pair)
 /* No cut-off. */
 static const struct lj_rule everywhere = {.cutoff = INFINITY};
 
-static void between_states(struct pass *p, const struct pair14 *pair, const struct soft_pair *s)
+static void between_states(struct bonded_pass *p, const struct pair14 *pair, const struct soft_pair *s)
 {
     const struct soft_rule *rule = &p->t->soft;
     double dx[3];
@@ -46,7 +46,7 @@ static void between_states(struct pass *p, const struct pair14 *pair, const stru
     }
 }
 
-void pass_pairs14(struct pass *p)
+void pass_pairs14(struct bonded_pass *p)
 {
     const struct term_list *n = &p->t->npairs14;
     for (uint32_t i = 0; i < n->perturbed; i++)

@@ -7,14 +7,14 @@
  * #include "x" from file f is looked up as `<folder of f>/x`, then as `x`; a source may search include folders for
  * either.
  */
-#ifndef SHOAL_ENGINE_IO_H
-#define SHOAL_ENGINE_IO_H
+#ifndef SHOAL_ENGINE_IO_IO_H
+#define SHOAL_ENGINE_IO_IO_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "engine/base/err.h"
-#include "engine/system.h"
+#include "engine/system/system.h"
 
 struct source {
     /* The whole text of a normalised name, NUL-terminated, owned by the source until it is freed; NULL: it has none. */

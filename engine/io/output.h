@@ -6,9 +6,9 @@
 #define SHOAL_ENGINE_IO_OUTPUT_H
 
 #include "engine/base/buf.h"
-#include "engine/settings.h"
-#include "engine/sim.h"
-#include "engine/system.h"
+#include "engine/system/settings.h"
+#include "engine/system/sample.h"
+#include "engine/system/system.h"
 
 /* One frame of compressed trajectory (XTC, magic 1995, precision 1000). x: [natoms]; molecules whole. */
 void xtc_frame(struct buf *out, int natoms, const double (*x)[3], const double box[3], uint64_t step, double time);

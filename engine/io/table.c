@@ -5,16 +5,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
-
-/* FNV-1a, 64 bits (Fowler, Noll, Vo), with a closing mix so that the low bits are good. */
-static uint64_t hash_of(const void *key, size_t len)
-{
-    const unsigned char *p = key;
-    uint64_t h = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ p[i]) * 0x100000001b3u;
-    return h ^ (h >> 29);
-}
+#include "engine/base/checksum.h"
 
 /* The slot of the key, or the empty slot where it belongs. */
 static struct table_slot *slot_of(const struct table *t, uint64_t hash, const void *key, size_t len)
@@ -29,7 +20,7 @@ static struct table_slot *slot_of(const struct table *t, uint64_t hash, const vo
 
 int table_get(const struct table *t, const void *key, size_t len)
 {
-    return t->nslots ? slot_of(t, hash_of(key, len), key, len)->value : -1;
+    return t->nslots ? slot_of(t, checksum(key, len), key, len)->value : -1;
 }
 
 static void widen(struct table *t)
@@ -51,7 +42,7 @@ int table_add(struct table *t, const void *key, size_t len, int value)
 {
     if (2 * (t->nkeys + 1) > t->nslots)
         widen(t);
-    uint64_t hash = hash_of(key, len);
+    uint64_t hash = checksum(key, len);
     struct table_slot *s = slot_of(t, hash, key, len);
     if (s->value >= 0)
         return s->value;

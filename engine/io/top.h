@@ -7,7 +7,7 @@
 #define SHOAL_ENGINE_IO_TOP_H
 
 #include "engine/io/top_pp.h"
-#include "engine/system.h"
+#include "engine/system/system.h"
 
 enum {
     TOP_PARAMS = 6,          /* most parameters of one state */

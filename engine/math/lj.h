@@ -11,7 +11,8 @@
 #define SHOAL_ENGINE_MATH_LJ_H
 
 #include "engine/math/fn.h"
-#include "engine/settings.h"
+
+enum vdw_modifier { VDW_CUTOFF, VDW_POTENTIAL_SHIFT, VDW_POTENTIAL_SWITCH, VDW_FORCE_SWITCH };
 
 struct lj_rule {
     double cutoff, start;    /* nm; start: where switching begins */

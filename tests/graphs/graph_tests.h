@@ -2,8 +2,8 @@
  *
  * The tests of graphs/ that run on any device; graph_tests.c runs all lists on the device it is told.
  */
-#ifndef SHOAL_TESTS_GRAPH_TESTS_H
-#define SHOAL_TESTS_GRAPH_TESTS_H
+#ifndef SHOAL_TESTS_GRAPHS_GRAPH_TESTS_H
+#define SHOAL_TESTS_GRAPHS_GRAPH_TESTS_H
 
 #undef NDEBUG
 #include <setjmp.h>

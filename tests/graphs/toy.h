@@ -3,8 +3,8 @@
  * A toy replica: two vectors, a control block and a ticket on one lane of a device, and a step that works on them. Its
  * bits depend on every launch of every step and on their order.
  */
-#ifndef SHOAL_TESTS_TOY_H
-#define SHOAL_TESTS_TOY_H
+#ifndef SHOAL_TESTS_GRAPHS_TOY_H
+#define SHOAL_TESTS_GRAPHS_TOY_H
 
 #include "graphs/recorder.h"
 #include "tests/graphs/toy_kernels.h"

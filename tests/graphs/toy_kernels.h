@@ -2,8 +2,8 @@
  *
  * Small kernels for the tests of graphs/, and what they compute, once for both devices.
  */
-#ifndef SHOAL_TESTS_TOY_KERNELS_H
-#define SHOAL_TESTS_TOY_KERNELS_H
+#ifndef SHOAL_TESTS_GRAPHS_TOY_KERNELS_H
+#define SHOAL_TESTS_GRAPHS_TOY_KERNELS_H
 
 #define KERNELS_DEF "tests/graphs/toy_kernels.def"
 #include "graphs/kernels.h"

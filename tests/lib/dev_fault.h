@@ -3,8 +3,8 @@
  * A device around another device that goes wrong on request, for tests. It counts calls and what is alive; the inner
  * device stays the caller's and outlives it.
  */
-#ifndef SHOAL_TESTS_DEV_FAULT_H
-#define SHOAL_TESTS_DEV_FAULT_H
+#ifndef SHOAL_TESTS_LIB_DEV_FAULT_H
+#define SHOAL_TESTS_LIB_DEV_FAULT_H
 
 #include <stdbool.h>
 

@@ -7,7 +7,7 @@
 #ifndef SHOAL_TESTS_LIB_MIXTURE_H
 #define SHOAL_TESTS_LIB_MIXTURE_H
 
-#include "engine/system.h"
+#include "engine/system/system.h"
 
 /* rule: 2 (arithmetic sigma) or 3 (geometric). Freed with toy_system_free. */
 struct system *mixture(int rule);

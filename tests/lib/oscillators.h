@@ -3,13 +3,13 @@
  * One-dimensional harmonic oscillators along a lambda ladder: u(x) = a (x - c)^2 / 2 in kT, with a and c linear in each
  * lambda component, so that free energies are known: G(k) - G(0) = ln(a_k / a_0) / 2.
  */
-#ifndef SHOAL_TESTS_OSCILLATORS_H
-#define SHOAL_TESTS_OSCILLATORS_H
+#ifndef SHOAL_TESTS_LIB_OSCILLATORS_H
+#define SHOAL_TESTS_LIB_OSCILLATORS_H
 
 #include <stdint.h>
 
 #include "engine/base/buf.h"
-#include "engine/estimate_parts.h"
+#include "engine/estimate/parts.h"
 
 struct ladder_of_oscillators {
     int nstates, ncomponents;

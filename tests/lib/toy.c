@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/kernels.h"
+#include "engine/cpu/kernels.h"
 
 struct system *toy_system(int natoms, double edge)
 {

@@ -6,7 +6,7 @@
 #define SHOAL_TESTS_LIB_TOY_H
 
 #include "engine/base/buf.h"
-#include "engine/sim.h"
+#include "engine/run/sim.h"
 
 /* natoms neutral atoms named "C" of mass 12 without LJ, each a molecule, at the origin of a cubic box. */
 struct system *toy_system(int natoms, double edge);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "engine/estimate.h"
+#include "engine/estimate/estimate.h"
 #include "tests/lib/oscillators.h"
 
 #define STATES 5

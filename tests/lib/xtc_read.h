@@ -2,8 +2,8 @@
  *
  * Reads one XTC frame, for tests of the writer.
  */
-#ifndef SHOAL_TESTS_XTC_READ_H
-#define SHOAL_TESTS_XTC_READ_H
+#ifndef SHOAL_TESTS_LIB_XTC_READ_H
+#define SHOAL_TESTS_LIB_XTC_READ_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -13,17 +13,21 @@ import sys
 MAY_INCLUDE = {
     "engine/base": ["engine/base", "schemas"],
     "graphs": ["engine/base", "graphs", "schemas"],
-    "engine": ["engine", "graphs", "schemas"],
+    "engine/math": ["engine/base", "engine/math"],
+    "engine/io": ["engine/base", "engine/io", "engine/system", "schemas"],
+    "engine/system": ["engine/base", "engine/math", "engine/system"],
+    "engine/run": ["engine/base", "engine/math", "engine/system", "engine/run", "engine/cpu", "graphs"],
+    "engine/cpu": ["engine/base", "engine/math", "engine/system", "engine/run", "engine/cpu", "graphs"],
+    "engine/estimate": ["engine/base", "engine/estimate", "engine/system", "schemas"],
     "daemon": ["engine", "graphs", "daemon", "schemas"],
-    "daemon/worker": ["engine", "graphs", "daemon", "schemas"],
     "client": ["engine/base", "client", "schemas"],
     "tests": ["engine", "graphs", "daemon", "client", "schemas", "tests"],
 }
 
 # Library header -> the only files that may include it (tests aside).
 OWNERS = {
-    "sqlite3.h": ["daemon/store*.[ch]"],
-    "yaml.h": ["daemon/spec*.[ch]"],
+    "sqlite3.h": ["daemon/store/*.[ch]"],
+    "yaml.h": ["daemon/spec/*.[ch]"],
     "ucontext.h": ["daemon/worker/co.c"],
     "microhttpd.h": ["daemon/server*.[ch]"],
     "curl/curl.h": ["client/*.c"],
@@ -36,7 +40,7 @@ OWNERS = {
 }
 # `shoald` never touches CUDA, the worker never touches SQLite, the engine knows neither service nor network.
 FORBIDDEN = {
-    "daemon/worker": ["sqlite3.h", "microhttpd.h", "daemon/store.h"],
+    "daemon/worker": ["sqlite3.h", "microhttpd.h", "daemon/store/store.h"],
     "engine": ["uv.h", "sqlite3.h", "microhttpd.h", "curl/curl.h"],
     "graphs": ["uv.h", "sqlite3.h", "jansson.h"],
 }
@@ -90,18 +94,18 @@ def sources(root):
 def self_test():
     spdx = "/* SPDX-License-Identifier: Apache-2.0 */\n"
     bad = {
-        "graphs/a.c": '#include "engine/system.h"',
+        "graphs/a.c": '#include "engine/system/system.h"',
         "engine/base/a.c": '#include "graphs/tape.h"',
-        "engine/a.c": '#include "daemon/spec.h"',
-        "client/a.c": '#include "engine/system.h"',
-        "daemon/api.c": "#include <sqlite3.h>",
-        "daemon/worker/a.c": '#include "daemon/store.h"',
-        "engine/b.c": '#include "b.h"',
+        "engine/run/a.c": '#include "daemon/spec/spec.h"',
+        "client/a.c": '#include "engine/system/system.h"',
+        "daemon/api/api.c": "#include <sqlite3.h>",
+        "daemon/worker/a.c": '#include "daemon/store/store.h"',
+        "engine/run/b.c": '#include "b.h"',
     }
     for path, line in bad.items():
         assert problems_of(path, spdx + line + "\n"), f"not caught: {path}: {line}"
-    assert problems_of("engine/c.c", "int x;\n"), "missing SPDX line not caught"
-    assert not problems_of("engine/c.c", spdx + '#include "graphs/tape.h"\n#include <math.h>\n')
+    assert problems_of("engine/run/c.c", "int x;\n"), "missing SPDX line not caught"
+    assert not problems_of("engine/run/c.c", spdx + '#include "graphs/tape.h"\n#include <math.h>\n')
 
 
 def main():

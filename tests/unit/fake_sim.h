@@ -5,8 +5,8 @@
  * models_put and the output formats in place of the engine's. It grows, blows up, or ends the process where it is told
  * to.
  */
-#ifndef SHOAL_TESTS_FAKE_SIM_H
-#define SHOAL_TESTS_FAKE_SIM_H
+#ifndef SHOAL_TESTS_UNIT_FAKE_SIM_H
+#define SHOAL_TESTS_UNIT_FAKE_SIM_H
 
 #include "daemon/worker/models.h"
 

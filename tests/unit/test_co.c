@@ -29,7 +29,7 @@ static void CO_FN count(void *arg)
     for (int i = 0; i < c->turns; i++) {
         c->seen++;
         c->sum += (unsigned char)local[(i * 37) % 4096];
-        co_yield ();
+        co_pause();
     }
 }
 
@@ -142,7 +142,7 @@ static void CO_FN harmless(void *arg)
     (void)arg;
     co_hold(CO_BORROW);
     co_release(CO_BORROW);
-    co_yield ();
+    co_pause();
 }
 
 static void CO_FN yields_while_borrowing(void *arg)
@@ -151,14 +151,14 @@ static void CO_FN yields_while_borrowing(void *arg)
     co_hold(CO_BORROW);
     co_hold(CO_BORROW);
     co_release(CO_BORROW);
-    co_yield ();
+    co_pause();
 }
 
 static void CO_FN yields_in_a_capture(void *arg)
 {
     (void)arg;
     co_hold(CO_CAPTURE);
-    co_yield ();
+    co_pause();
 }
 
 static void CO_FN ends_in_a_capture(void *arg)

@@ -18,7 +18,7 @@
 #include <jansson.h>
 
 #include "engine/base/units.h"
-#include "engine/estimate.h"
+#include "engine/estimate/estimate.h"
 #include "tests/lib/oscillators.h"
 
 #define STATES 6
@@ -258,7 +258,8 @@ static int count_warnings(json_t *r, const char *part)
     int n = 0;
     size_t i;
     json_t *w;
-    json_array_foreach(at(r, "warnings"), i, w) n += strstr(json_string_value(w), part) != NULL;
+    json_array_foreach (at(r, "warnings"), i, w)
+        n += strstr(json_string_value(w), part) != NULL;
     return n;
 }
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/sched.h"
+#include "daemon/schedule/sched.h"
 #include "engine/base/buf.h"
 
 #define STEPS 100

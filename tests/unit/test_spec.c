@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "daemon/spec.h"
-#include "daemon/spec_node.h"
-#include "engine/system.h"
+#include "daemon/spec/spec.h"
+#include "daemon/spec/node.h"
+#include "engine/system/system.h"
 #include "engine/base/buf.h"
 
 #define HEAD "name: x\nsystem: {topology: a.top, coordinates: a.gro}\n"

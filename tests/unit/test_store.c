@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "daemon/store_internal.h"
+#include "daemon/store/internal.h"
 
 static char folder[64];
 static struct err err;

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The HTTP API (schemas/api/openapi.yaml). A command is declared once, in the table of api.c: method, path, parameters,
+ * handler. Parameters are parsed and checked, and the ensemble is found, before its handler is called.
+ */
+#ifndef SHOAL_DAEMON_API_API_H
+#define SHOAL_DAEMON_API_API_H
+
+#include "daemon/server.h"
+#include "daemon/service.h"
+
+struct api {
+    struct service *service;
+    int reading;            /* submissions in the thread pool */
+    struct submit *waiting; /* submissions for their turn, oldest first */
+};
+
+enum api_param_kind { API_NUMBER, API_FLAG, API_STATE };
+
+struct api_param {
+    const char *name; /* of the query argument; NULL ends the list */
+    enum api_param_kind kind;
+};
+
+#define API_PARAMS 2
+
+struct api_call {
+    struct api *api;
+    struct service *service;
+    struct request *request;
+    struct ensemble *ensemble; /* of {id} in the path */
+    const char *tail;          /* of the path, where it ends with '*' */
+    int64_t value[API_PARAMS]; /* of the parameters; 0 (API_STATE: -1) where absent */
+};
+
+struct api_command {
+    const char *method, *path;
+    struct reply (*handler)(struct api_call *c);
+    struct api_param params[API_PARAMS + 1];
+};
+
+/* The handler for server_new; arg is a struct api. */
+struct reply api_handle(void *arg, struct request *r);
+
+struct reply reply_error(struct request *r, const struct err *e);
+/* The same with a list, "files". Steals it. */
+struct reply reply_missing(struct request *r, const struct err *e, json_t *files);
+
+/* api_submit.c */
+struct reply api_submit(struct api_call *c);
+struct reply api_validate(struct api_call *c);
+/* api_ensemble.c */
+struct reply api_version(struct api_call *c);
+struct reply api_live(struct api_call *c);
+struct reply api_ready(struct api_call *c);
+struct reply api_list(struct api_call *c);
+struct reply api_status(struct api_call *c);
+struct reply api_cancel(struct api_call *c);
+struct reply api_pause(struct api_call *c);
+struct reply api_resume(struct api_call *c);
+struct reply api_retry(struct api_call *c);
+/* api_events.c */
+struct reply api_events(struct api_call *c);
+/* api_files.c */
+struct reply api_results(struct api_call *c);
+struct reply api_files(struct api_call *c);
+struct reply api_file(struct api_call *c);
+
+/* How things look in answers (api_ensemble.c). New references. */
+json_t *api_ensemble_json(const struct ensemble *en, bool replicas);
+json_t *api_time_json(int64_t ms);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/api/api.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+json_t *api_time_json(int64_t ms)
+{
+    time_t seconds = (time_t)(ms / 1000);
+    struct tm t;
+    char text[40], whole[48];
+    gmtime_r(&seconds, &t);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &t);
+    snprintf(whole, sizeof whole, "%s.%03dZ", text, (int)(ms % 1000));
+    return json_string(whole);
+}
+
+static double share(int64_t step, int64_t steps)
+{
+    if (steps <= 0)
+        return 0;
+    return step >= steps ? 1 : (double)step / (double)steps;
+}
+
+static double progress(const struct ensemble *en)
+{
+    double sum = 0;
+    for (int i = 0; i < en->nreplicas; i++) {
+        const struct replica *r = &en->replicas[i];
+        sum += r->sm.state == REPLICA_DONE ? 1 : share(r->step, en->steps);
+    }
+    return sum / en->nreplicas;
+}
+
+static json_t *replica_json(const struct replica *r)
+{
+    bool begun = r->step > 0 || r->worker >= 0;
+    json_t *j = json_pack("{s:i,s:s,s:s?,s:I,s:I,s:i,s:s?}", "window", r->window, "state", sm_name(&r->sm), "device",
+                          r->device, "step", (json_int_t)r->step, "steps", (json_int_t)r->ensemble->steps, "attempt",
+                          r->failures, "reason", r->reason);
+    json_object_set_new(j, "stage", begun ? json_integer(r->stage) : json_null());
+    json_object_set_new(j, "time_ps", begun ? json_real(r->time_ps) : json_null());
+    return j;
+}
+
+json_t *api_ensemble_json(const struct ensemble *en, bool replicas)
+{
+    json_t *j = json_pack("{s:s,s:s?,s:s,s:I,s:s,s:s?,s:o,s:o,s:i,s:i,s:i,s:f,s:I}", "id", en->id, "key", en->key,
+                          "name", en->name, "owner", (json_int_t)en->owner, "state", sm_name(&en->sm), "reason",
+                          en->reason, "created", api_time_json(en->created), "changed", api_time_json(en->changed),
+                          "windows", en->nreplicas, "done", ensemble_count(en, REPLICA_DONE), "failed",
+                          ensemble_count(en, REPLICA_FAILED), "progress", progress(en), "seq", (json_int_t)en->seq);
+    if (replicas) {
+        json_t *list = json_array();
+        for (int i = 0; i < en->nreplicas; i++)
+            json_array_append_new(list, replica_json(&en->replicas[i]));
+        json_object_set_new(j, "replicas", list);
+    }
+    return j;
+}
+
+/* ---- the service itself ---- */
+
+struct reply api_version(struct api_call *c)
+{
+    const struct service *sv = c->service;
+    json_t *devices = json_array();
+    for (int w = 0; w < sv->sched.nworkers; w++) {
+        const struct sched_worker *k = &sv->sched.workers[w];
+        json_t *d = json_pack("{s:s,s:s,s:i,s:i}", "device", supervisor_device(sv->supervisor, w), "state",
+                              k->up      ? "up"
+                              : k->heard ? "down"
+                                         : "starting",
+                              "slots", k->slots, "running", k->nrunning);
+        if (k->model)
+            json_object_set_new(d, "model", json_string(k->model));
+        json_array_append_new(devices, d);
+    }
+    return reply_json(c->request, 200,
+                      json_pack("{s:s,s:i,s:o}", "version", SHOAL_VERSION, "api", 1, "devices", devices));
+}
+
+struct reply api_live(struct api_call *c)
+{
+    return reply_json(c->request, 200, json_pack("{s:b}", "ok", 1));
+}
+
+struct reply api_ready(struct api_call *c)
+{
+    struct err e = {0};
+    if (!service_ready(c->service, &e))
+        return reply_error(c->request, &e);
+    return api_live(c);
+}
+
+/* ---- ensembles ---- */
+
+struct reply api_list(struct api_call *c)
+{
+    const struct service *sv = c->service;
+    uint32_t uid = request_uid(c->request);
+    json_t *list = json_array();
+    for (int i = sv->sched.nensembles - 1; i >= 0; i--) {
+        const struct ensemble *en = sv->sched.ensembles[i];
+        if (en->owner != uid && !service_is_admin(uid))
+            continue;
+        if (c->value[0] < 0 || c->value[0] == (int64_t)en->sm.state)
+            json_array_append_new(list, api_ensemble_json(en, false));
+    }
+    return reply_json(c->request, 200, json_pack("{s:o}", "ensembles", list));
+}
+
+struct reply api_status(struct api_call *c)
+{
+    return reply_json(c->request, 200, api_ensemble_json(c->ensemble, true));
+}
+
+/* ---- what owners ask for: answered once it is committed ---- */
+
+struct action {
+    struct request *request;
+    const struct ensemble *ensemble;
+};
+
+static void action_committed(void *arg)
+{
+    struct action *a = arg;
+    reply_json(a->request, 200, api_ensemble_json(a->ensemble, true));
+    free(a);
+}
+
+static struct reply act(struct api_call *c, enum sched_kind kind)
+{
+    struct err e = {0};
+    if (service_step(c->service, &(struct sched_event){.kind = kind, .ensemble = c->ensemble}, &e))
+        return reply_error(c->request, &e);
+    struct action *a = xcalloc(1, sizeof *a);
+    *a = (struct action){c->request, c->ensemble};
+    store_after_commit(c->service->store, action_committed, a);
+    return reply_later(c->request);
+}
+
+struct reply api_cancel(struct api_call *c)
+{
+    return act(c, SCHED_CANCEL);
+}
+
+struct reply api_pause(struct api_call *c)
+{
+    return act(c, SCHED_PAUSE);
+}
+
+struct reply api_resume(struct api_call *c)
+{
+    return act(c, SCHED_RESUME);
+}
+
+struct reply api_retry(struct api_call *c)
+{
+    return act(c, SCHED_RETRY);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The event stream: JSON lines, oldest first. There is one source of events, the committed rows: a stream that has sent all
+ * of them waits until the service tells of news, then reads on from where it was.
+ */
+#include "daemon/api/api.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS 500 /* read at once */
+#define PROGRESS_MS 1000
+
+struct events {
+    struct service *service;
+    struct watcher watcher;
+    const struct ensemble *ensemble;
+    struct stream *stream; /* NULL: not asked yet */
+    int64_t since;
+    bool follow;
+    bool wanted;  /* the stream waits for something to send */
+    bool reading; /* a job reads rows */
+    bool again;   /* news came while it read */
+    bool closed;  /* the response is over */
+    json_t *rows; /* read */
+    struct err err;
+    uv_timer_t timer;
+};
+
+static void send_next(struct events *v);
+
+static void add_line(struct buf *out, json_t *line)
+{
+    char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(10));
+    buf_printf(out, "%s\n", text ? text : "{}");
+    free(text);
+    json_decref(line);
+}
+
+/* A row as openapi.yaml's Event. */
+static json_t *event_json(const struct events *v, json_t *row)
+{
+    const char *kind = json_string_value(json_object_get(row, "kind"));
+    json_t *state = json_object_get(row, "state");
+    bool of_ensemble = strcmp(kind, "ensemble") == 0;
+    json_t *line = json_pack("{s:O,s:o,s:s,s:O,s:O}", "seq", json_object_get(row, "seq"), "time",
+                             api_time_json(json_integer_value(json_object_get(row, "time"))), "kind", kind, "window",
+                             json_object_get(row, "window"), "message", json_object_get(row, "message"));
+    if (json_is_integer(state)) {
+        const struct sm_kind *states = of_ensemble ? &ensemble_states : &replica_states;
+        json_object_set_new(line, "state", json_string(states->states[json_integer_value(state)].name));
+    }
+    if (of_ensemble)
+        json_object_set_new(line, "ensemble", api_ensemble_json(v->ensemble, false));
+    return line;
+}
+
+static void events_free(uv_handle_t *h)
+{
+    struct events *v = h->data;
+    json_decref(v->rows);
+    free(v);
+}
+
+/* When both the response and the last job are over. */
+static void free_if_over(struct events *v)
+{
+    if (v->closed && !v->reading && !uv_is_closing((uv_handle_t *)&v->timer))
+        uv_close((uv_handle_t *)&v->timer, events_free);
+}
+
+static void read_rows(void *arg)
+{
+    struct events *v = arg;
+    store_read_events(v->service->store, v->ensemble->number, v->since, ROWS, &v->rows, &v->err);
+}
+
+static void rows_read(void *arg)
+{
+    struct events *v = arg;
+    json_t *rows = v->rows, *row;
+    size_t i;
+    struct buf out = {0};
+    v->reading = false;
+    v->rows = NULL;
+    if (v->closed) {
+        json_decref(rows);
+        free_if_over(v);
+        return;
+    }
+    json_array_foreach (rows, i, row) {
+        v->since = json_integer_value(json_object_get(row, "seq"));
+        add_line(&out, event_json(v, row));
+    }
+    bool all = json_array_size(rows) < ROWS;
+    json_decref(rows);
+    if (out.len) {
+        v->wanted = false;
+        stream_push(v->stream, out.data, out.len);
+        buf_free(&out);
+    }
+    if (v->err.code || (all && !v->follow))
+        stream_end(v->stream);
+    else if (v->again)
+        send_next(v);
+}
+
+/* Everything is sent: the end, if nothing more will come, else wait. */
+static void send_next(struct events *v)
+{
+    if (!v->wanted || v->reading)
+        return;
+    if (v->since < v->ensemble->seq || !v->follow) {
+        v->reading = true;
+        v->again = false;
+        service_job(v->service, read_rows, rows_read, v);
+    } else if (ensemble_ended(v->ensemble)) {
+        stream_end(v->stream);
+    }
+}
+
+static void on_fill(void *arg, struct stream *s)
+{
+    struct events *v = arg;
+    v->stream = s;
+    v->wanted = true;
+    send_next(v);
+}
+
+static void on_news(struct watcher *w)
+{
+    struct events *v = (struct events *)((char *)w - offsetof(struct events, watcher));
+    v->again = v->reading;
+    send_next(v);
+}
+
+static void on_progress(uv_timer_t *t)
+{
+    struct events *v = t->data;
+    const struct ensemble *en = v->ensemble;
+    if (!v->wanted || v->reading || !ensemble_count(en, REPLICA_RUNNING))
+        return;
+    struct buf out = {0};
+    add_line(&out, json_pack("{s:o,s:s,s:o}", "time", api_time_json(service_now()), "kind", "progress", "ensemble",
+                             api_ensemble_json(en, true)));
+    v->wanted = false;
+    stream_push(v->stream, out.data, out.len);
+    buf_free(&out);
+}
+
+static void on_over(void *arg)
+{
+    struct events *v = arg;
+    v->closed = true;
+    v->wanted = false;
+    service_unwatch(v->service, &v->watcher);
+    uv_timer_stop(&v->timer);
+    free_if_over(v);
+}
+
+struct reply api_events(struct api_call *c)
+{
+    static const struct stream_ops ops = {on_fill, on_over};
+    struct events *v = xcalloc(1, sizeof *v);
+    *v = (struct events){.service = c->service,
+                         .ensemble = c->ensemble,
+                         .since = c->value[0],
+                         .follow = c->value[1] == 1,
+                         .watcher = {.ensemble = c->ensemble, .news = on_news}};
+    uv_timer_init(c->service->loop, &v->timer);
+    v->timer.data = v;
+    if (v->follow) {
+        service_watch(c->service, &v->watcher);
+        uv_timer_start(&v->timer, on_progress, PROGRESS_MS, PROGRESS_MS);
+    }
+    return reply_stream(c->request, "application/x-ndjson", &ops, v);
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Results and files of an ensemble's folder. The disk is touched in the thread pool only. A path from a client is a relative
+ * one below the ensemble's own folder; it is opened component by component and no symbolic link is followed.
+ */
+#include "daemon/api/api.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine/base/log.h"
+
+#define CHUNK (256u << 10)
+#define DEPTH_MAX 8
+
+/* ---- opening ---- */
+
+static int open_below(const char *folder, const char *path)
+{
+    int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (at >= 0) {
+        char part[256];
+        size_t n = strcspn(path, "/");
+        if (n == 0 || n >= sizeof part || (path[0] == '.' && (n == 1 || (n == 2 && path[1] == '.')))) {
+            close(at);
+            errno = ENOENT;
+            return -1;
+        }
+        memcpy(part, path, n);
+        part[n] = '\0';
+        bool last = path[n] == '\0';
+        int next = openat(at, part, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | (last ? 0 : O_DIRECTORY));
+        int saved = errno;
+        close(at);
+        errno = saved;
+        if (last)
+            return next;
+        at = next;
+        path += n + 1;
+    }
+    return -1;
+}
+
+static int open_regular(const char *folder, const char *path)
+{
+    struct stat st;
+    int fd = open_below(folder, path);
+    if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* ---- one file ---- */
+
+struct file {
+    struct service *service;
+    struct request *request;
+    char *folder, *path;
+    int fd;
+    off_t offset;
+    struct stream *stream;
+    bool reading, closed;
+    char *chunk;
+    ssize_t n;
+};
+
+static void file_free(struct file *f)
+{
+    if (f->fd >= 0)
+        close(f->fd);
+    free(f->folder);
+    free(f->path);
+    free(f->chunk);
+    free(f);
+}
+
+static void chunk_work(void *arg)
+{
+    struct file *f = arg;
+    f->n = pread(f->fd, f->chunk, CHUNK, f->offset);
+}
+
+static void chunk_done(void *arg)
+{
+    struct file *f = arg;
+    f->reading = false;
+    if (f->closed) {
+        file_free(f);
+    } else if (f->n > 0) {
+        f->offset += f->n;
+        stream_push(f->stream, f->chunk, (size_t)f->n);
+    } else {
+        stream_end(f->stream);
+    }
+}
+
+static void on_fill(void *arg, struct stream *s)
+{
+    struct file *f = arg;
+    f->stream = s;
+    f->reading = true;
+    service_job(f->service, chunk_work, chunk_done, f);
+}
+
+static void on_over(void *arg)
+{
+    struct file *f = arg;
+    f->closed = true;
+    if (!f->reading)
+        file_free(f);
+}
+
+static void open_work(void *arg)
+{
+    struct file *f = arg;
+    f->fd = open_regular(f->folder, f->path);
+}
+
+static void open_done(void *arg)
+{
+    static const struct stream_ops ops = {on_fill, on_over};
+    struct file *f = arg;
+    struct err e = {0};
+    if (f->fd >= 0) {
+        f->chunk = xcalloc(CHUNK, 1);
+        reply_stream(f->request, "application/octet-stream", &ops, f);
+        return;
+    }
+    err_set(&e, ERR_NOT_FOUND, "no file \"%.300s\"", f->path);
+    reply_error(f->request, &e);
+    file_free(f);
+}
+
+struct reply api_file(struct api_call *c)
+{
+    struct file *f = xcalloc(1, sizeof *f);
+    *f = (struct file){.service = c->service,
+                       .request = c->request,
+                       .folder = service_path(c->service, c->ensemble, NULL),
+                       .path = xstrdup(c->tail),
+                       .fd = -1};
+    service_job(c->service, open_work, open_done, f);
+    return reply_later(c->request);
+}
+
+/* ---- the list ---- */
+
+struct listing {
+    struct request *request;
+    char *folder;
+    json_t *files;
+};
+
+static int by_path(const void *a, const void *b)
+{
+    const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
+    return strcmp(json_string_value(json_object_get(x, "path")), json_string_value(json_object_get(y, "path")));
+}
+
+static json_t *sorted(json_t *list)
+{
+    size_t n = json_array_size(list);
+    json_t **items = xcalloc(n, sizeof *items), *out = json_array();
+    for (size_t i = 0; i < n; i++)
+        items[i] = json_array_get(list, i);
+    qsort(items, n, sizeof *items, by_path);
+    for (size_t i = 0; i < n; i++)
+        json_array_append(out, items[i]);
+    free(items);
+    json_decref(list);
+    return out;
+}
+
+static void walk(json_t *out, int fd, const char *prefix, int depth);
+
+static void visit(json_t *out, DIR *d, const char *name, const char *prefix, int depth)
+{
+    struct stat st;
+    struct buf path = {0};
+    size_t n = strlen(name);
+    bool temporary = n > 4 && strcmp(name + n - 4, ".tmp") == 0;
+    if (name[0] == '.' || temporary || fstatat(dirfd(d), name, &st, AT_SYMLINK_NOFOLLOW))
+        return;
+    buf_printf(&path, "%s%s%s", prefix, *prefix ? "/" : "", name);
+    if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX) {
+        int sub = openat(dirfd(d), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (sub >= 0)
+            walk(out, sub, path.data, depth + 1);
+    } else if (S_ISREG(st.st_mode)) {
+        json_t *item = json_pack("{s:s,s:I}", "path", path.data, "bytes", (json_int_t)st.st_size);
+        if (item)
+            json_array_append_new(out, item);
+    }
+    buf_free(&path);
+}
+
+/* Takes the descriptor. */
+static void walk(json_t *out, int fd, const char *prefix, int depth)
+{
+    DIR *d = fdopendir(fd);
+    if (!d) {
+        close(fd);
+        return;
+    }
+    for (struct dirent *item; (item = readdir(d));)
+        visit(out, d, item->d_name, prefix, depth);
+    closedir(d);
+}
+
+static void list_work(void *arg)
+{
+    struct listing *l = arg;
+    int fd = open(l->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    l->files = json_array();
+    if (fd >= 0)
+        walk(l->files, fd, "", 0);
+    l->files = sorted(l->files);
+}
+
+static void list_done(void *arg)
+{
+    struct listing *l = arg;
+    reply_json(l->request, 200, json_pack("{s:o}", "files", l->files));
+    free(l->folder);
+    free(l);
+}
+
+struct reply api_files(struct api_call *c)
+{
+    struct listing *l = xcalloc(1, sizeof *l);
+    *l = (struct listing){.request = c->request, .folder = service_path(c->service, c->ensemble, NULL)};
+    service_job(c->service, list_work, list_done, l);
+    return reply_later(c->request);
+}
+
+/* ---- results ---- */
+
+struct results_reply {
+    struct service *service;
+    struct request *request;
+    const struct ensemble *ensemble;
+    char *path;
+    struct buf text;
+    struct err err;
+    bool estimated;
+};
+
+static void results_job(struct results_reply *r);
+
+static void results_work(void *arg)
+{
+    struct results_reply *r = arg;
+    r->err = (struct err){0};
+    buf_read_file(&r->text, r->path, &r->err);
+}
+
+static void results_estimated(void *arg, const struct err *err)
+{
+    struct results_reply *r = arg;
+    r->estimated = true;
+    if (err)
+        log_line(LOG_WARNING, "results of %s: %s", r->ensemble->id, err->msg);
+    results_job(r);
+}
+
+static void results_done(void *arg)
+{
+    struct results_reply *r = arg;
+    if (r->err.code && !r->estimated) {
+        /* Cancelled, or somebody deleted the file: made from what is there. */
+        buf_free(&r->text);
+        service_results(r->service, r->ensemble, results_estimated, r);
+        return;
+    }
+    if (r->err.code)
+        reply_error(r->request, &r->err);
+    else
+        reply_bytes(r->request, 200, "application/json", r->text.data, r->text.len);
+    buf_free(&r->text);
+    free(r->path);
+    free(r);
+}
+
+static void results_job(struct results_reply *r)
+{
+    service_job(r->service, results_work, results_done, r);
+}
+
+struct reply api_results(struct api_call *c)
+{
+    struct err e = {0};
+    const struct ensemble *en = c->ensemble;
+    if (!ensemble_ended(en) || ensemble_count(en, REPLICA_STOPPING)) {
+        err_set(&e, ERR_CONFLICT, "ensemble %s is %s: it has no results yet", en->id,
+                ensemble_ended(en) ? "still stopping" : sm_name(&en->sm));
+        return reply_error(c->request, &e);
+    }
+    struct results_reply *r = xcalloc(1, sizeof *r);
+    *r = (struct results_reply){.service = c->service,
+                                .request = c->request,
+                                .ensemble = en,
+                                .path = service_path(c->service, en, "results.json")};
+    results_job(r);
+    return reply_later(c->request);
+}

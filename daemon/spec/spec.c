@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A checked tree -> struct spec, and the rules that hold between keys. What one key may be is the schema's business.
+ */
+#include "daemon/spec/spec.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/spec/schema.h"
+#include "engine/base/buf.h"
+
+struct reader {
+    const char *file;
+    int line; /* of the mapping at hand, for what is absent */
+    double timestep;
+    struct err *e;
+};
+
+/* file:line: place: text */
+static int bad(struct reader *r, struct view v, const char *place, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static int bad(struct reader *r, struct view v, const char *place, const char *fmt, ...)
+{
+    char text[600];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return err_set(r->e, ERR_SPEC, "%s:%d: %s: %s", r->file, v.node ? v.node->line : r->line, place, text);
+}
+
+/* A time or a step count as whole timesteps. */
+static int steps_of(struct reader *r, struct view v, const char *place, uint64_t *out)
+{
+    struct quantity q = view_quantity(v);
+    double n = q.steps ? q.value : q.value / r->timestep, whole = rint(n);
+    if (!q.steps && (whole < 1 || fabs(n - whole) > 1e-9 * whole))
+        return bad(r, v, place, "%s: expected a whole multiple of the timestep, %.15g fs; the nearest is %.15g ps",
+                   view_text(v), r->timestep * 1000, (whole < 1 ? 1 : whole) * r->timestep);
+    *out = (uint64_t)whole;
+    return 0;
+}
+
+static void read_system(struct spec *s, struct view v)
+{
+    s->topology = xstrdup(view_text(view_key(v, "topology")));
+    s->coordinates = xstrdup(view_text(view_key(v, "coordinates")));
+    if (view_given(view_key(v, "reference")))
+        s->reference = xstrdup(view_text(view_key(v, "reference")));
+    struct view defines = view_key(v, "defines");
+    s->ndefines = view_count(defines);
+    s->defines = xcalloc((size_t)s->ndefines, sizeof *s->defines);
+    for (int i = 0; i < s->ndefines; i++) {
+        char *name = xstrdup(view_text(view_item(defines, i))), *equals = strchr(name, '=');
+        if (equals)
+            *equals = '\0';
+        s->defines[i] = (struct define){.name = name, .value = equals ? equals + 1 : ""};
+    }
+}
+
+static int read_vdw(struct reader *r, struct nonbonded_settings *nb, struct view v)
+{
+    struct view cutoff = view_key(v, "cutoff"), start = view_key(v, "switch-start"), modifier = view_key(v, "modifier");
+    if (view_given(cutoff))
+        nb->vdw_cutoff = view_quantity(cutoff).value;
+    nb->vdw_modifier = (enum vdw_modifier)view_choice(modifier);
+    nb->dispersion = (enum dispersion_correction)view_choice(view_key(v, "dispersion-correction"));
+    bool switches = nb->vdw_modifier == VDW_POTENTIAL_SWITCH || nb->vdw_modifier == VDW_FORCE_SWITCH;
+    if (!switches && view_given(start))
+        return bad(r, start, "nonbonded.vdw.switch-start",
+                   "%s: only potential-switch and force-switch begin somewhere, not %s", view_text(start),
+                   view_text(modifier));
+    if (switches && !view_given(start))
+        return bad(r, modifier, "nonbonded.vdw.switch-start", "missing; %s needs it, below the cut-off of %.15g nm",
+                   view_text(modifier), nb->vdw_cutoff);
+    nb->vdw_switch = view_quantity(start).value;
+    if (switches && nb->vdw_switch >= nb->vdw_cutoff)
+        return bad(r, start, "nonbonded.vdw.switch-start", "%s: expected less than the cut-off of %.15g nm",
+                   view_text(start), nb->vdw_cutoff);
+    return 0;
+}
+
+static int read_coulomb(struct reader *r, struct nonbonded_settings *nb, struct view v)
+{
+    struct view cutoff = view_key(v, "cutoff"), spacing = view_key(v, "grid-spacing"), grid = view_key(v, "grid");
+    if (view_given(cutoff))
+        nb->coulomb_cutoff = view_quantity(cutoff).value;
+    nb->coulomb_modifier = (enum coulomb_modifier)view_choice(view_key(v, "modifier"));
+    nb->ewald_tolerance = view_number(view_key(v, "tolerance"));
+    nb->pme_order = (int)view_integer(view_key(v, "order"));
+    nb->pme_spacing = view_quantity(spacing).value;
+    if (view_given(spacing) && view_given(grid))
+        return bad(r, grid, "nonbonded.coulomb.grid", "expected grid or grid-spacing, not both");
+    for (int i = 0; i < view_count(grid); i++) {
+        nb->pme_grid[i] = (int)view_integer(view_item(grid, i));
+        if (nb->pme_grid[i] < 2 * nb->pme_order)
+            return bad(r, grid, "nonbonded.coulomb.grid", "%d: expected at least twice the order, %d points",
+                       nb->pme_grid[i], 2 * nb->pme_order);
+    }
+    return 0;
+}
+
+static int read_nonbonded(struct reader *r, struct nonbonded_settings *nb, struct view v)
+{
+    nb->vdw_cutoff = nb->coulomb_cutoff = view_quantity(view_key(v, "cutoff")).value;
+    nb->list_buffer = view_quantity(view_key(v, "list-buffer")).value;
+    int rc = read_vdw(r, nb, view_key(v, "vdw"));
+    return rc ? rc : read_coulomb(r, nb, view_key(v, "coulomb"));
+}
+
+/* dhdl.xvg prints lambdas with four decimals, and readers tell states apart by that text. */
+static int check_collisions(struct reader *r, const struct alchemy_settings *a, struct view windows)
+{
+    char(*state)[LAMBDA_COUNT * 8] = xcalloc((size_t)a->nwindows, sizeof *state);
+    int rc = 0;
+    for (int i = 0; i < a->nwindows && !rc; i++) {
+        for (int c = 0, used = 0; c < LAMBDA_COUNT; c++)
+            used += snprintf(state[i] + used, sizeof state[i] - (size_t)used, "%.4f ", fabs(a->lambda[i][c]));
+        for (int j = 0; j < i && !rc; j++)
+            if (!strcmp(state[i], state[j]))
+                rc = bad(r, windows, "alchemy.windows",
+                         "windows %d and %d are one state to four decimals; dhdl.xvg could not tell them apart", j, i);
+    }
+    free(state);
+    return rc;
+}
+
+static int read_windows(struct reader *r, struct alchemy_settings *a, struct view v)
+{
+    static const char *const names[LAMBDA_COUNT] = {
+        [LAMBDA_COULOMB] = "coulomb", [LAMBDA_VDW] = "vdw", [LAMBDA_BONDED] = "bonded", [LAMBDA_MASS] = "mass"};
+    struct view first = {0};
+    const char *first_name = NULL;
+    for (int c = 0; c < LAMBDA_COUNT; c++) {
+        struct view ladder = view_key(v, names[c]);
+        char place[64];
+        snprintf(place, sizeof place, "alchemy.windows.%s", names[c]);
+        if (!(a->given[c] = view_given(ladder)))
+            continue;
+        if (!first_name) {
+            first = ladder;
+            first_name = names[c];
+            a->nwindows = view_count(ladder);
+            a->lambda = xcalloc((size_t)a->nwindows, sizeof *a->lambda);
+        }
+        if (view_count(ladder) != a->nwindows)
+            return bad(r, ladder, place, "%d values; expected %d, as many as %s in line %d", view_count(ladder),
+                       a->nwindows, first_name, first.node->line);
+        for (int i = 0; i < a->nwindows; i++)
+            a->lambda[i][c] = view_number(view_item(ladder, i));
+    }
+    return check_collisions(r, a, v);
+}
+
+static int read_alchemy(struct reader *r, struct alchemy_settings *a, struct view v)
+{
+    struct view decouple = view_key(v, "decouple"), inner = view_key(v, "intramolecular"),
+                soft = view_key(v, "soft-core");
+    a->soft_core = (struct soft_core){.alpha = view_number(view_key(soft, "alpha")),
+                                      .power = (int)view_integer(view_key(soft, "power")),
+                                      .sigma = view_quantity(view_key(soft, "sigma")).value,
+                                      .coulomb = view_boolean(view_key(soft, "coulomb"))};
+    if (!view_given(v)) {
+        a->nwindows = 1;
+        a->lambda = xcalloc(1, sizeof *a->lambda);
+        return 0;
+    }
+    a->kind = view_given(decouple) ? ALCHEMY_DECOUPLE : ALCHEMY_B_STATES;
+    a->intramolecular_decouple = view_choice(inner) == 1;
+    if (a->kind == ALCHEMY_DECOUPLE)
+        snprintf(a->decouple, sizeof a->decouple, "%s", view_text(decouple));
+    else if (view_given(inner))
+        return bad(r, inner, "alchemy.intramolecular",
+                   "%s: only decouple has a choice of inner interactions, not perturb", view_text(inner));
+    return read_windows(r, a, view_key(v, "windows"));
+}
+
+static int read_integrator(struct reader *r, struct integrator_settings *in, struct view v)
+{
+    struct view friction = view_key(v, "friction"), com = view_key(v, "com-removal");
+    in->kind = (enum integrator)view_choice(view_key(v, "method"));
+    in->timestep = r->timestep = view_quantity(view_key(v, "timestep")).value;
+    in->temperature = view_quantity(view_key(v, "temperature")).value;
+    in->friction = view_quantity(friction).value;
+    in->seed = (uint64_t)view_integer(view_key(v, "seed"));
+    if (in->kind == INTEGRATOR_VELOCITY_VERLET && view_given(friction))
+        return bad(r, friction, "integrator.friction", "%s: velocity-verlet has no friction; langevin-middle has",
+                   view_text(friction));
+    uint64_t every = 0;
+    if (!(view_quantity(com).steps && view_quantity(com).value == 0)) {
+        int rc = steps_of(r, com, "integrator.com-removal", &every);
+        if (rc)
+            return rc;
+    }
+    if (every > INT32_MAX)
+        return bad(r, com, "integrator.com-removal", "%s: expected at most %d steps", view_text(com), INT32_MAX);
+    in->com_every = (int)every;
+    return 0;
+}
+
+static int read_barostat(struct reader *r, struct barostat_settings *b, struct view v)
+{
+    uint64_t every;
+    b->on = view_given(v);
+    b->pressure = view_quantity(view_key(v, "pressure")).value;
+    int rc = steps_of(r, view_key(v, "every"), "barostat.every", &every);
+    if (rc)
+        return rc;
+    if (every > INT32_MAX)
+        return bad(r, view_key(v, "every"), "barostat.every", "%s: expected at most %d steps",
+                   view_text(view_key(v, "every")), INT32_MAX);
+    b->every = (int)every;
+    return 0;
+}
+
+/* Which statistical ensemble a stage runs in; it must fit integrator and barostat. */
+static int read_ensemble(struct reader *r, const struct settings *set, struct stage *stage, struct view v,
+                         const char *place)
+{
+    enum { NVE, NVT, NPT };
+    bool verlet = set->integrator.kind == INTEGRATOR_VELOCITY_VERLET;
+    int choice = view_choice(v);
+    if (!view_given(v))
+        choice = verlet ? NVE : set->barostat.on ? NPT : NVT;
+    if (choice == NVE && !verlet)
+        return bad(r, v, place,
+                   "nve: langevin-middle is a thermostat; expected nvt or npt, or integrator.method "
+                   "velocity-verlet");
+    if (choice != NVE && verlet)
+        return bad(r, v, place,
+                   "%s: velocity-verlet has no thermostat; expected nve, or integrator.method langevin-middle",
+                   view_text(v));
+    if (choice == NPT && !set->barostat.on)
+        return bad(r, v, place, "npt: needs a barostat; the spec has none");
+    stage->npt = choice == NPT;
+    return 0;
+}
+
+/* How often something is written, 0 for "no". */
+static int read_interval(struct reader *r, struct view v, const char *place, uint64_t *out)
+{
+    struct quantity q = view_quantity(v);
+    *out = 0;
+    if (q.steps && q.value == 0)
+        return 0;
+    return steps_of(r, v, place, out);
+}
+
+static int read_stage(struct reader *r, const struct settings *set, struct stage *stage, struct view v, int index)
+{
+    static const char *const names[] = {
+        [STAGE_MINIMIZE] = "minimize", [STAGE_EQUILIBRATE] = "equilibrate", [STAGE_PRODUCE] = "produce"};
+    char place[96];
+    enum stage_kind kind = STAGE_MINIMIZE;
+    while (!view_given(view_key(v, names[kind])))
+        kind++;
+    stage->kind = kind;
+    v = view_key(v, names[kind]);
+    r->line = v.node->line;
+    if (kind == STAGE_MINIMIZE) {
+        stage->steps = (uint64_t)view_integer(view_key(v, "steps"));
+        stage->force_tolerance = view_quantity(view_key(v, "force-tolerance")).value;
+        return 0;
+    }
+#define PLACE(key) (snprintf(place, sizeof place, "protocol[%d].%s.%s", index, names[kind], key), place)
+    int rc = steps_of(r, view_key(v, "time"), PLACE("time"), &stage->steps);
+    if (!rc)
+        rc = read_ensemble(r, set, stage, view_key(v, "ensemble"), PLACE("ensemble"));
+    if (!rc)
+        rc = read_interval(r, view_key(v, "sample-every"), PLACE("sample-every"), &stage->sample_every);
+    if (!rc)
+        rc = read_interval(r, view_key(v, "frames-every"), PLACE("frames-every"), &stage->frames_every);
+    if (!rc && kind == STAGE_PRODUCE && stage->sample_every > stage->steps)
+        rc = bad(r, view_key(v, "sample-every"), PLACE("sample-every"), "%s: longer than the stage",
+                 view_text(view_key(v, "sample-every")));
+#undef PLACE
+    return rc;
+}
+
+static int read_protocol(struct reader *r, struct spec *s, struct view v)
+{
+    s->nstages = view_count(v);
+    s->stages = xcalloc((size_t)s->nstages, sizeof *s->stages);
+    for (int i = 0; i < s->nstages; i++) {
+        int rc = read_stage(r, &s->settings, &s->stages[i], view_item(v, i), i);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static int read_run(struct reader *r, struct spec *s, struct view v)
+{
+    s->retries = (int)view_integer(view_key(v, "retries"));
+    int rc = steps_of(r, view_key(v, "checkpoint-every"), "run.checkpoint-every", &s->checkpoint_every);
+    return rc ? rc : steps_of(r, view_key(v, "graph-check-every"), "run.graph-check-every", &s->settings.check_every);
+}
+
+static int read_spec(struct reader *r, struct spec *s, struct view root)
+{
+    struct view alchemy = view_key(root, "alchemy"), constraints = view_key(root, "constraints");
+    struct view nonbonded = view_key(root, "nonbonded");
+    s->file = xstrdup(r->file);
+    s->name = xstrdup(view_text(view_key(root, "name")));
+    s->alchemy_line = view_given(alchemy) ? alchemy.node->line : 1;
+    s->nonbonded_line = view_given(nonbonded) ? nonbonded.node->line : 1;
+    s->settings.constrain = (enum constrain)view_choice(constraints);
+    read_system(s, view_key(root, "system"));
+    int rc = read_nonbonded(r, &s->settings.nonbonded, nonbonded);
+    if (!rc)
+        rc = read_alchemy(r, &s->settings.alchemy, alchemy);
+    if (!rc)
+        rc = read_integrator(r, &s->settings.integrator, view_key(root, "integrator"));
+    if (!rc)
+        rc = read_barostat(r, &s->settings.barostat, view_key(root, "barostat"));
+    if (!rc)
+        rc = read_run(r, s, view_key(root, "run"));
+    return rc ? rc : read_protocol(r, s, view_key(root, "protocol"));
+}
+
+int spec_parse(struct spec **out, const char *file, const char *text, size_t len, struct err *e)
+{
+    struct node *root = NULL;
+    struct spec *s = NULL;
+    json_t *schema = schema_load(e);
+    int rc = schema ? node_parse(&root, file, text, len, e) : -(int)e->code;
+    if (!rc)
+        rc = schema_check(schema, file, root, e);
+    if (!rc) {
+        struct reader r = {.file = file, .line = root->line, .e = e};
+        s = xcalloc(1, sizeof *s);
+        rc = read_spec(&r, s, (struct view){.schema = schema, .node = root});
+    }
+    node_free(root);
+    json_decref(schema);
+    if (rc) {
+        spec_free(s);
+        s = NULL;
+    }
+    *out = s;
+    return rc;
+}
+
+void spec_free(struct spec *s)
+{
+    if (!s)
+        return;
+    for (int i = 0; i < s->ndefines; i++)
+        free((char *)s->defines[i].name);
+    free(s->defines);
+    free(s->file);
+    free(s->name);
+    free(s->topology);
+    free(s->coordinates);
+    free(s->reference);
+    free(s->settings.alchemy.lambda);
+    free(s->stages);
+    free(s);
+}
+
+int spec_check_run(const struct spec *s, struct err *e)
+{
+    bool produces = false;
+    for (int i = 0; i < s->nstages; i++)
+        produces |= s->stages[i].kind == STAGE_PRODUCE;
+    if (!produces)
+        return err_set(e, ERR_SPEC, "%s:1: protocol: %s; a run needs at least one produce stage", s->file,
+                       s->nstages ? "no stage produces" : "missing");
+    return 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The ensemble spec: YAML text -> checked against schemas/ensemble.schema.json (embedded in the program, the one truth
+ * for keys, types, units, ranges and defaults) -> struct spec. Every error names file:line, the key, the value and what
+ * was expected, and suggests the nearest known key.
+ */
+#ifndef SHOAL_DAEMON_SPEC_SPEC_H
+#define SHOAL_DAEMON_SPEC_SPEC_H
+
+#include "engine/io/io.h"
+#include "engine/system/settings.h"
+
+struct spec {
+    char *file; /* as given, for messages */
+    char *name;
+    char *topology, *coordinates, *reference; /* file names as in the spec; reference may be NULL */
+    struct define *defines;                   /* strings owned */
+    int ndefines;
+    struct settings settings;
+    struct stage *stages; /* none for a spec that is only evaluated */
+    int nstages;
+    int retries;                      /* attempts of a failing replica beyond the first */
+    uint64_t checkpoint_every;        /* steps between checkpoints: a segment */
+    int alchemy_line, nonbonded_line; /* where they are in the file; 1: absent */
+};
+
+/* `file` is only for messages. On success *out is owned by the caller. ERR_SPEC; ERR_UNSUPPORTED for known keys that
+ * are not built yet. A spec without a protocol is accepted: `shoal energy` needs none. */
+int spec_parse(struct spec **out, const char *file, const char *text, size_t len, struct err *e);
+void spec_free(struct spec *s);
+/* What a run needs beyond a spec that parses: a protocol that produces. ERR_SPEC. */
+int spec_check_run(const struct spec *s, struct err *e);
+/* Topology and coordinates of the spec from a source, into *sys (zeroed before; empty again on failure), checked to fit the
+ * spec. Errors as of top_read and gro_read; ERR_SPEC. */
+int spec_system(const struct spec *s, struct source *src, struct system *sys, struct err *e);
+/* Whether dynamics can live in every window: a run needs it, one evaluation does not. ERR_SPEC. */
+int spec_check_windows(const struct spec *s, const struct system *sys, struct err *e);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/spec/spec.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/buf.h"
+#include "engine/base/suggest.h"
+
+/* The decoupled molecule must be in the topology's molecules. */
+static int check_decoupled(const struct spec *s, const struct system *sys, struct err *e)
+{
+    const char *name = s->settings.alchemy.decouple;
+    if (s->settings.alchemy.kind != ALCHEMY_DECOUPLE)
+        return 0;
+    const char **known = xcalloc((size_t)sys->nkinds, sizeof *known);
+    size_t n = 0;
+    bool found = false;
+    for (int k = 0; k < sys->nkinds; k++) {
+        bool used = false;
+        for (int m = 0; m < sys->nmolecules && !used; m++)
+            used = sys->molecules[m].kind == k;
+        if (used)
+            known[n++] = sys->kinds[k].name;
+        found |= used && !strcmp(sys->kinds[k].name, name);
+    }
+    int rc = 0;
+    if (!found) {
+        const char *near = suggest_nearest(name, known, n);
+        rc = err_set(e, ERR_SPEC, "%s:%d: alchemy.decouple: %s: %s has no molecules of this type; %s %s%s", s->file,
+                     s->alchemy_line, name, s->topology, near ? "did you mean" : "it has",
+                     near ? near
+                     : n  ? known[0]
+                          : "none",
+                     near    ? "?"
+                     : n > 1 ? " and others"
+                             : "");
+    }
+    free(known);
+    return rc;
+}
+
+#define DIFFER(list, n, field)                                                                                         \
+    for (int i = 0; i < sys->n; i++)                                                                                   \
+        if (memcmp(&sys->list[i].field[0], &sys->list[i].field[1], sizeof sys->list[i].field[0]) != 0)                 \
+            return true;
+
+static bool has_b_states(const struct system *sys)
+{
+    DIFFER(atoms, natoms, type)
+    DIFFER(atoms, natoms, charge)
+    DIFFER(atoms, natoms, mass)
+    DIFFER(bonds, nbonds, r0)
+    DIFFER(bonds, nbonds, k)
+    DIFFER(angles, nangles, theta0)
+    DIFFER(angles, nangles, k)
+    DIFFER(angles, nangles, ub_r0)
+    DIFFER(angles, nangles, ub_k)
+    DIFFER(dihedrals, ndihedrals, phi0)
+    DIFFER(dihedrals, ndihedrals, k)
+    DIFFER(rb_dihedrals, nrb_dihedrals, c)
+    DIFFER(impropers, nimpropers, xi0)
+    DIFFER(impropers, nimpropers, k)
+    DIFFER(constraints, nconstraints, r0)
+    DIFFER(position_restraints, nposition_restraints, k)
+    return false;
+}
+
+/* A path from A to B needs a B. */
+static int check_b_states(const struct spec *s, const struct system *sys, struct err *e)
+{
+    if (s->settings.alchemy.kind != ALCHEMY_B_STATES || has_b_states(sys))
+        return 0;
+    return err_set(e, ERR_SPEC,
+                   "%s:%d: alchemy.perturb: b-states: nothing in %s has a B state that differs from its A state",
+                   s->file, s->alchemy_line, s->topology);
+}
+
+/* A pair must not be in reach of two images of one atom. */
+static int check_box(const struct spec *s, const struct system *sys, struct err *e)
+{
+    double cutoff = fmax(s->settings.nonbonded.vdw_cutoff, s->settings.nonbonded.coulomb_cutoff);
+    double edge = fmin(sys->box[0], fmin(sys->box[1], sys->box[2]));
+    if (cutoff < edge / 2)
+        return 0;
+    return err_set(e, ERR_SPEC,
+                   "%s:%d: nonbonded.cutoff: %.15g nm: expected less than half the shortest box edge in %s, %.15g nm",
+                   s->file, s->nonbonded_line, cutoff, s->coordinates, edge);
+}
+
+int spec_system(const struct spec *s, struct source *src, struct system *sys, struct err *e)
+{
+    int rc = top_read(sys, src, s->topology, s->defines, s->ndefines, e);
+    if (!rc)
+        rc = gro_read(sys, src, s->coordinates, e);
+    if (!rc && s->reference)
+        rc = gro_read_reference(sys, src, s->reference, e);
+    if (!rc)
+        rc = check_decoupled(s, sys, e);
+    if (!rc)
+        rc = check_b_states(s, sys, e);
+    if (!rc)
+        rc = check_box(s, sys, e);
+    if (rc)
+        system_close(sys);
+    return rc;
+}
+
+static bool decoupled_has_charges(const struct spec *s, const struct system *sys)
+{
+    for (int i = 0; i < sys->natoms; i++) {
+        const char *kind = sys->kinds[sys->molecules[sys->atoms[i].molecule].kind].name;
+        if (sys->atoms[i].charge[0] != 0 && !strcmp(kind, s->settings.alchemy.decouple))
+            return true;
+    }
+    return false;
+}
+
+/* A charge on an atom without repulsion meets its opposite, and the energy has no floor. */
+int spec_check_windows(const struct spec *s, const struct system *sys, struct err *e)
+{
+    const struct alchemy_settings *a = &s->settings.alchemy;
+    if (a->kind != ALCHEMY_DECOUPLE)
+        return 0;
+    bool charged = decoupled_has_charges(s, sys);
+    for (int i = 0; i < a->nwindows; i++) {
+        double vdw = a->lambda[i][LAMBDA_VDW], coulomb = a->lambda[i][LAMBDA_COULOMB];
+        if (charged && vdw == 1 && coulomb < 1 && !a->soft_core.coulomb)
+            return err_set(
+                e, ERR_SPEC,
+                "%s:%d: alchemy.windows: window %d has charges (coulomb %.15g) without Lennard-Jones (vdw 1); expected "
+                "coulomb 1 before vdw ends, or soft-core.coulomb yes",
+                s->file, s->alchemy_line, i, coulomb);
+        if (vdw > 0 && a->soft_core.alpha == 0)
+            return err_set(e, ERR_SPEC,
+                           "%s:%d: alchemy.soft-core.alpha: 0: expected more than 0, as window %d has vdw %.15g",
+                           s->file, s->alchemy_line, i, vdw);
+    }
+    return 0;
+}

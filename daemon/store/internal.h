@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the store: store.c opens and migrates, store_write.c commits batches on its thread, store_read.c reads.
+ */
+#ifndef SHOAL_DAEMON_STORE_INTERNAL_H
+#define SHOAL_DAEMON_STORE_INTERNAL_H
+
+#include <sqlite3.h>
+#include <stdatomic.h>
+
+#include "daemon/store/store.h"
+
+/* Every statement that writes, numbered by this list; the thread prepares them once. */
+#define STORE_STATEMENTS(X)                                                                                            \
+    X(ENSEMBLE_ADD,                                                                                                    \
+      "INSERT INTO ensemble (number, id, owner, key, hash, name, spec_name, spec, atoms, stages, steps,"               \
+      " retries, state, reason, created, changed) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")                           \
+    X(INPUT_ADD, "INSERT INTO input_file (ensemble, name, content) VALUES (?,?,?)")                                    \
+    X(WINDOW_ADD, "INSERT INTO window (ensemble, window, coulomb, vdw, bonded, mass) VALUES (?,?,?,?,?,?)")            \
+    X(REPLICA_ADD,                                                                                                     \
+      "INSERT INTO replica (number, ensemble, window, state, failures, crashes, stage, step, time_ps,"                 \
+      " code) VALUES (?,?,?,?,0,0,0,0,0,0)")                                                                           \
+    X(ENSEMBLE_SAVE, "UPDATE ensemble SET state = ?, reason = ?, changed = ? WHERE number = ?")                        \
+    X(REPLICA_SAVE,                                                                                                    \
+      "UPDATE replica SET state = ?, failures = ?, crashes = ?, device = ?, model = ?, stage = ?,"                     \
+      " step = ?, time_ps = ?, code = ?, reason = ? WHERE number = ?")                                                 \
+    X(SEGMENT_ADD, "INSERT OR REPLACE INTO segment (replica, number, stage, step, time) VALUES (?,?,?,?,?)")           \
+    X(SAMPLE_FILE, "INSERT OR REPLACE INTO sample_file (replica, name, bytes) VALUES (?,?,?)")                         \
+    X(EVENT_ADD, "INSERT INTO event (seq, ensemble, replica, time, kind, state, message) VALUES (?,?,?,?,?,?,?)")
+
+enum statement {
+#define X(name, sql) STATEMENT_##name,
+    STORE_STATEMENTS(X)
+#undef X
+        STATEMENT_COUNT
+};
+
+struct batch; /* store_write.c */
+
+struct store {
+    char *path;
+    sqlite3 *writer; /* the thread's, once it runs */
+    sqlite3_stmt *statements[STATEMENT_COUNT];
+    sqlite3 *reader; /* under read_lock */
+    uv_mutex_t read_lock;
+
+    uv_loop_t *loop;
+    uv_prepare_t turn;         /* end of a turn of the loop: hands the batch over */
+    uv_async_t committed;      /* the thread has committed */
+    int handles;               /* to be closed before the struct is freed */
+    struct batch *open;        /* loop thread only: filled now */
+    struct batch *sent, *done; /* under lock: waiting for the thread; committed, callbacks to run */
+    uv_thread_t thread;
+    uv_mutex_t lock;
+    uv_cond_t wake;
+    bool running, quit;  /* quit under lock */
+    atomic_bool failing; /* the last commit failed and is tried again */
+};
+
+/* ERR_DATABASE with SQLite's own text. */
+int store_error(sqlite3 *db, struct err *e, const char *doing);
+int store_exec(sqlite3 *db, const char *sql, struct err *e);
+/* Runs the migrations that the database lacks, each in a transaction, after a copy to PATH.vN.bak. */
+int store_migrate(sqlite3 *db, const char *path, const char *const *list, int n, struct err *e);
+/* Writes one integer in a transaction of its own; only while the thread does not run. */
+int store_mark(struct store *s, bool clean, struct err *e);
+void store_stop_thread(struct store *s);
+
+#endif

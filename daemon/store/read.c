@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/store/internal.h"
+
+#include <string.h>
+
+static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **q, struct err *e)
+{
+    return sqlite3_prepare_v2(db, sql, -1, q, NULL) == SQLITE_OK ? 0 : store_error(db, e, "read");
+}
+
+static const char *column(sqlite3_stmt *q, int i)
+{
+    return (const char *)sqlite3_column_text(q, i);
+}
+
+/* ---- at start ---- */
+
+static void read_replica(sqlite3_stmt *q, struct replica *r)
+{
+    sm_init(&r->sm, &replica_states, r, (uint32_t)sqlite3_column_int(q, 2));
+    r->number = sqlite3_column_int64(q, 0);
+    r->window = sqlite3_column_int(q, 1);
+    r->failures = sqlite3_column_int(q, 3);
+    r->crashes = sqlite3_column_int(q, 4);
+    ensemble_string(&r->device, column(q, 5));
+    ensemble_string(&r->model, column(q, 6));
+    r->stage = sqlite3_column_int(q, 7);
+    r->step = r->saved_step = sqlite3_column_int64(q, 8);
+    r->time_ps = sqlite3_column_double(q, 9);
+    r->code = sqlite3_column_int(q, 10);
+    ensemble_string(&r->reason, column(q, 11));
+}
+
+static int read_replicas(struct store *s, struct ensemble *en, struct err *e)
+{
+    sqlite3_stmt *q;
+    if (prepare(s->reader,
+                "SELECT number, window, state, failures, crashes, device, model, stage, step, time_ps, code, reason"
+                " FROM replica WHERE ensemble = ? ORDER BY window",
+                &q, e))
+        return -(int)e->code;
+    sqlite3_bind_int64(q, 1, en->number);
+    int n = 0;
+    while (sqlite3_step(q) == SQLITE_ROW && n < en->nreplicas)
+        read_replica(q, &en->replicas[n++]);
+    sqlite3_finalize(q);
+    return n == en->nreplicas ? 0 : err_set(e, ERR_DATABASE, "ensemble %s lacks replicas", en->id);
+}
+
+static struct ensemble *read_ensemble(sqlite3_stmt *q)
+{
+    struct ensemble *en = ensemble_new(sqlite3_column_int(q, 15), 0);
+    sm_init(&en->sm, &ensemble_states, en, (uint32_t)sqlite3_column_int(q, 11));
+    en->number = sqlite3_column_int64(q, 0);
+    snprintf(en->id, sizeof en->id, "%s", column(q, 1));
+    en->owner = (uint32_t)sqlite3_column_int64(q, 2);
+    ensemble_string(&en->key, column(q, 3));
+    snprintf(en->hash, sizeof en->hash, "%s", column(q, 4));
+    ensemble_string(&en->name, column(q, 5));
+    ensemble_string(&en->spec_name, column(q, 6));
+    en->atoms = sqlite3_column_int64(q, 7);
+    en->stages = sqlite3_column_int(q, 8);
+    en->steps = sqlite3_column_int64(q, 9);
+    en->retries = sqlite3_column_int(q, 10);
+    ensemble_string(&en->reason, column(q, 12));
+    en->created = sqlite3_column_int64(q, 13);
+    en->changed = sqlite3_column_int64(q, 14);
+    en->seq = sqlite3_column_int64(q, 16);
+    return en;
+}
+
+int store_load(struct store *s, store_ensemble_fn *each, void *arg, struct err *e)
+{
+    sqlite3_stmt *q;
+    if (prepare(s->reader,
+                "SELECT number, id, owner, key, hash, name, spec_name, atoms, stages, steps, retries, state, reason, "
+                "created,"
+                " changed, (SELECT count(*) FROM replica WHERE replica.ensemble = ensemble.number),"
+                " (SELECT coalesce(max(seq), 0) FROM event WHERE event.ensemble = ensemble.number)"
+                " FROM ensemble ORDER BY number",
+                &q, e))
+        return -(int)e->code;
+    int rc = 0, step = SQLITE_DONE;
+    while (!rc && (step = sqlite3_step(q)) == SQLITE_ROW) {
+        struct ensemble *en = read_ensemble(q);
+        rc = read_replicas(s, en, e);
+        if (rc)
+            ensemble_free(en);
+        else
+            each(arg, en);
+    }
+    if (!rc && step != SQLITE_DONE)
+        rc = store_error(s->reader, e, "load ensembles");
+    sqlite3_finalize(q);
+    return rc;
+}
+
+/* ---- any thread ---- */
+
+static json_t *nullable(sqlite3_stmt *q, int i)
+{
+    return sqlite3_column_type(q, i) == SQLITE_NULL ? json_null() : json_integer(sqlite3_column_int64(q, i));
+}
+
+static int read_events(struct store *s, int64_t ensemble, int64_t since, int limit, json_t *out, struct err *e)
+{
+    sqlite3_stmt *q;
+    if (prepare(
+            s->reader,
+            "SELECT seq, time, kind, state, message, (SELECT window FROM replica WHERE replica.number = event.replica)"
+            " FROM event WHERE ensemble = ? AND seq > ? ORDER BY seq LIMIT ?",
+            &q, e))
+        return -(int)e->code;
+    sqlite3_bind_int64(q, 1, ensemble);
+    sqlite3_bind_int64(q, 2, since);
+    sqlite3_bind_int(q, 3, limit);
+    int step;
+    while ((step = sqlite3_step(q)) == SQLITE_ROW)
+        json_array_append_new(out,
+                              json_pack("{s:I,s:I,s:s,s:o,s:o,s:s?}", "seq", (json_int_t)sqlite3_column_int64(q, 0),
+                                        "time", (json_int_t)sqlite3_column_int64(q, 1), "kind", column(q, 2), "window",
+                                        nullable(q, 5), "state", nullable(q, 3), "message", column(q, 4)));
+    int rc = step == SQLITE_DONE ? 0 : store_error(s->reader, e, "read events");
+    sqlite3_finalize(q);
+    return rc;
+}
+
+int store_read_events(struct store *s, int64_t ensemble, int64_t since, int limit, json_t **out, struct err *e)
+{
+    *out = json_array();
+    uv_mutex_lock(&s->read_lock);
+    int rc = read_events(s, ensemble, since, limit, *out, e);
+    uv_mutex_unlock(&s->read_lock);
+    if (rc) {
+        json_decref(*out);
+        *out = NULL;
+    }
+    return rc;
+}
+
+static int read_spec(struct store *s, int64_t ensemble, struct buf *spec, struct err *e)
+{
+    sqlite3_stmt *q;
+    if (prepare(s->reader, "SELECT spec FROM ensemble WHERE number = ?", &q, e))
+        return -(int)e->code;
+    sqlite3_bind_int64(q, 1, ensemble);
+    int rc = 0;
+    if (sqlite3_step(q) == SQLITE_ROW)
+        buf_add(spec, sqlite3_column_text(q, 0), (size_t)sqlite3_column_bytes(q, 0));
+    else
+        rc = store_error(s->reader, e, "read spec");
+    sqlite3_finalize(q);
+    return rc;
+}
+
+static int read_files(struct store *s, int64_t ensemble, store_file_fn *each, void *arg, struct err *e)
+{
+    sqlite3_stmt *q;
+    if (prepare(s->reader, "SELECT name, content FROM input_file WHERE ensemble = ? ORDER BY name", &q, e))
+        return -(int)e->code;
+    sqlite3_bind_int64(q, 1, ensemble);
+    int rc = 0, step = SQLITE_DONE;
+    while (!rc && (step = sqlite3_step(q)) == SQLITE_ROW)
+        rc = each(arg, column(q, 0), sqlite3_column_blob(q, 1), (size_t)sqlite3_column_bytes(q, 1), e);
+    if (!rc && step != SQLITE_DONE)
+        rc = store_error(s->reader, e, "read input files");
+    sqlite3_finalize(q);
+    return rc;
+}
+
+int store_read_inputs(struct store *s, int64_t ensemble, struct buf *spec, store_file_fn *each, void *arg,
+                      struct err *e)
+{
+    uv_mutex_lock(&s->read_lock);
+    int rc = read_spec(s, ensemble, spec, e);
+    if (!rc && each)
+        rc = read_files(s, ensemble, each, arg, e);
+    uv_mutex_unlock(&s->read_lock);
+    return rc;
+}

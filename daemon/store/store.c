@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/store/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "engine/base/log.h"
+
+#define APPLICATION_ID 0x53686f61 /* "Shoa" */
+#define BUSY_MS 10000             /* another process reads the database, a backup for instance */
+
+extern const char sql_0001[];
+static const char *const migrations[STORE_SCHEMA] = {sql_0001};
+
+int store_error(sqlite3 *db, struct err *e, const char *doing)
+{
+    return err_set(e, ERR_DATABASE, "%s: %s", doing, db ? sqlite3_errmsg(db) : "out of memory");
+}
+
+int store_exec(sqlite3 *db, const char *sql, struct err *e)
+{
+    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : store_error(db, e, sql);
+}
+
+static int get_number(sqlite3 *db, const char *sql, int64_t *out, struct err *e)
+{
+    sqlite3_stmt *q;
+    if (sqlite3_prepare_v2(db, sql, -1, &q, NULL) != SQLITE_OK)
+        return store_error(db, e, sql);
+    int rc = sqlite3_step(q) == SQLITE_ROW ? 0 : store_error(db, e, sql);
+    if (rc == 0)
+        *out = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    return rc;
+}
+
+/* WAL needs shared memory between processes of one machine: on network filesystems it corrupts. Magic numbers: statfs(2). */
+static int refuse_network(const char *directory, struct err *e)
+{
+    static const struct {
+        unsigned long magic;
+        const char *name;
+    } network[] = {{0x6969, "NFS"},        {0x517b, "SMB"},       {0xff534d42, "CIFS"}, {0xfe534d42, "SMB2"},
+                   {0x0bd00bd0, "Lustre"}, {0x47504653, "GPFS"},  {0x00c36400, "Ceph"}, {0x5346414f, "AFS"},
+                   {0x19830326, "BeeGFS"}, {0x7461636f, "OCFS2"}, {0x01161970, "GFS2"}};
+    struct statfs fs;
+    if (statfs(directory, &fs))
+        return err_errno(e, "%s", directory);
+    for (size_t i = 0; i < sizeof network / sizeof *network; i++)
+        if ((unsigned long)fs.f_type == network[i].magic)
+            return err_set(e, ERR_DATABASE,
+                           "%s is on %s: the state folder must be on a local disk (choose one with --state)", directory,
+                           network[i].name);
+    return 0;
+}
+
+static int connect_to(sqlite3 **db, const char *path, int flags, struct err *e)
+{
+    if (sqlite3_open_v2(path, db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        return store_error(*db, e, path);
+    sqlite3_busy_timeout(*db, BUSY_MS);
+    return store_exec(*db, "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF", e);
+}
+
+static int backup(sqlite3 *from, const char *path, int64_t version, struct err *e)
+{
+    struct buf name = {0};
+    sqlite3 *to = NULL;
+    buf_printf(&name, "%s.v%lld.bak", path, (long long)version);
+    unlink(name.data); /* of a migration that was interrupted: the database is still what it was */
+    int rc = connect_to(&to, name.data, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e);
+    sqlite3_backup *b = rc ? NULL : sqlite3_backup_init(to, "main", from, "main");
+    if (!rc && (!b || sqlite3_backup_step(b, -1) != SQLITE_DONE))
+        rc = store_error(to, e, name.data);
+    sqlite3_backup_finish(b);
+    sqlite3_close(to);
+    if (!rc)
+        log_line(LOG_INFO, "migrating backup=%s", name.data);
+    buf_free(&name);
+    return rc;
+}
+
+static int migrate_one(sqlite3 *db, const char *migration, int to, struct err *e)
+{
+    struct buf sql = {0};
+    buf_printf(&sql, "BEGIN IMMEDIATE;\n%s\n;PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", migration,
+               APPLICATION_ID, to);
+    int rc = sqlite3_exec(db, sql.data, NULL, NULL, NULL);
+    buf_free(&sql);
+    if (rc == SQLITE_OK)
+        return 0;
+    char what[40];
+    snprintf(what, sizeof what, "migration %04d", to);
+    store_error(db, e, what);
+    sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    return -ERR_DATABASE;
+}
+
+int store_migrate(sqlite3 *db, const char *path, const char *const *list, int n, struct err *e)
+{
+    int64_t version, application, tables;
+    if (get_number(db, "PRAGMA user_version", &version, e) ||
+        get_number(db, "PRAGMA application_id", &application, e) ||
+        get_number(db, "SELECT count(*) FROM sqlite_schema", &tables, e))
+        return -(int)e->code;
+    if (tables && application != APPLICATION_ID)
+        return err_set(e, ERR_DATABASE, "%s is not a database of shoald", path);
+    if (version > n)
+        return err_set(e, ERR_DATABASE, "%s has schema %lld, this shoald knows %d: it was written by a newer one", path,
+                       (long long)version, n);
+    if (version > 0 && version < n && backup(db, path, version, e))
+        return -(int)e->code;
+    for (int to = (int)version + 1; to <= n; to++)
+        if (migrate_one(db, list[to - 1], to, e))
+            return -(int)e->code;
+    return 0;
+}
+
+static int check_after_crash(struct store *s, struct err *e)
+{
+    int64_t clean;
+    if (get_number(s->writer, "SELECT clean FROM service", &clean, e) || clean)
+        return -(int)e->code;
+    sqlite3_stmt *q;
+    if (sqlite3_prepare_v2(s->writer, "PRAGMA integrity_check(1)", -1, &q, NULL) != SQLITE_OK)
+        return store_error(s->writer, e, "integrity check");
+    int rc = 0;
+    if (sqlite3_step(q) != SQLITE_ROW || strcmp((const char *)sqlite3_column_text(q, 0), "ok") != 0)
+        rc = err_set(e, ERR_DATABASE, "%s is damaged: %s", s->path,
+                     (const char *)sqlite3_column_text(q, 0) ? (const char *)sqlite3_column_text(q, 0) : "unreadable");
+    sqlite3_finalize(q);
+    if (!rc)
+        log_line(LOG_INFO, "the last stop was not in order; the database is sound");
+    return rc;
+}
+
+int store_mark(struct store *s, bool clean, struct err *e)
+{
+    return store_exec(s->writer, clean ? "UPDATE service SET clean = 1" : "UPDATE service SET clean = 0", e);
+}
+
+static int prepare_statements(struct store *s, struct err *e)
+{
+    static const char *const sql[STATEMENT_COUNT] = {
+#define X(name, text) text,
+        STORE_STATEMENTS(X)
+#undef X
+    };
+    for (int i = 0; i < STATEMENT_COUNT; i++)
+        if (sqlite3_prepare_v3(s->writer, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &s->statements[i], NULL) != SQLITE_OK)
+            return store_error(s->writer, e, sql[i]);
+    return 0;
+}
+
+static int open_files(struct store *s, const char *directory, struct err *e)
+{
+    if (refuse_network(directory, e) ||
+        connect_to(&s->writer, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e) ||
+        store_exec(s->writer, "PRAGMA journal_mode = WAL", e) ||
+        store_migrate(s->writer, s->path, migrations, STORE_SCHEMA, e) || check_after_crash(s, e) ||
+        store_mark(s, false, e) || prepare_statements(s, e) || connect_to(&s->reader, s->path, SQLITE_OPEN_READONLY, e))
+        return err_prefix(e, "open database");
+    return 0;
+}
+
+static void destroy(struct store *s)
+{
+    for (int i = 0; i < STATEMENT_COUNT; i++)
+        sqlite3_finalize(s->statements[i]);
+    sqlite3_close(s->reader);
+    sqlite3_close(s->writer);
+    uv_mutex_destroy(&s->read_lock);
+    uv_mutex_destroy(&s->lock);
+    uv_cond_destroy(&s->wake);
+    free(s->path);
+    free(s);
+}
+
+int store_open(struct store **out, const char *directory, struct err *e)
+{
+    struct store *s = xcalloc(1, sizeof *s);
+    struct buf path = {0};
+    buf_printf(&path, "%s/shoald.db", directory);
+    s->path = path.data;
+    uv_mutex_init(&s->read_lock);
+    uv_mutex_init(&s->lock);
+    uv_cond_init(&s->wake);
+    int rc = open_files(s, directory, e);
+    if (rc) {
+        destroy(s);
+        return rc;
+    }
+    *out = s;
+    return 0;
+}
+
+static void handle_closed(uv_handle_t *h)
+{
+    struct store *s = h->data;
+    if (--s->handles == 0)
+        destroy(s);
+}
+
+void store_close(struct store *s)
+{
+    if (!s)
+        return;
+    struct err e = {0};
+    bool started = s->running;
+    if (started)
+        store_stop_thread(s);
+    if (store_mark(s, true, &e))
+        log_line(LOG_WARNING, "%s", e.msg);
+    if (!started) {
+        destroy(s);
+        return;
+    }
+    uv_close((uv_handle_t *)&s->turn, handle_closed);
+    uv_close((uv_handle_t *)&s->committed, handle_closed);
+}
+
+static int64_t last(struct store *s, const char *sql)
+{
+    int64_t n = 0;
+    struct err e = {0};
+    if (get_number(s->reader, sql, &n, &e)) {
+        log_line(LOG_ERROR, "%s", e.msg);
+        abort(); /* numbers must never be given twice */
+    }
+    return n;
+}
+
+int64_t store_last_ensemble(struct store *s)
+{
+    return last(s, "SELECT coalesce(max(number), 0) FROM ensemble");
+}
+
+int64_t store_last_replica(struct store *s)
+{
+    return last(s, "SELECT coalesce(max(number), 0) FROM replica");
+}
+
+int64_t store_last_event(struct store *s)
+{
+    return last(s, "SELECT coalesce(max(seq), 0) FROM event");
+}

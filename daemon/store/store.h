@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The database: SQLite in WAL mode with synchronous=FULL. All state changes of one turn of the loop are one transaction; the
+ * commits happen on a thread of the store's own, so the loop never waits for the disk.
+ *
+ * The happy path: the loop thread calls store_put_*, which copy what they are given into a batch; at the end of the turn the
+ * batch goes to the thread, which commits it; then the callbacks of store_after_commit run on the loop thread, in order.
+ *
+ * Failure modes: a full or failing disk: the batch is tried again every second, store_ok() says false meanwhile, nothing is
+ * answered. Anything else (a broken constraint, a corrupt database) is a bug or a loss the service cannot repair: it says so
+ * and aborts; what was answered is on disk.
+ */
+#ifndef SHOAL_DAEMON_STORE_STORE_H
+#define SHOAL_DAEMON_STORE_STORE_H
+
+#include <jansson.h>
+#include <uv.h>
+
+#include "daemon/schedule/ensemble.h"
+#include "daemon/spec/spec.h"
+#include "engine/base/buf.h"
+
+#define STORE_SCHEMA 1 /* user_version this program knows; the number of migrations */
+
+struct store;
+
+/* Opens or makes DIRECTORY/shoald.db: refuses network filesystems and newer schemas, checks the integrity after an unclean
+ * stop, copies the database aside before it migrates it. The loop may be NULL until store_start. */
+int store_open(struct store **out, const char *directory, struct err *e);
+/* Starts the committing thread. */
+int store_start(struct store *s, uv_loop_t *loop, struct err *e);
+/* Commits what is pending, runs the callbacks, marks the stop as clean, closes. Blocks. NULL is fine. The loop must then run
+ * until its handles are closed; the struct is freed by the last close callback. */
+void store_close(struct store *s);
+bool store_ok(const struct store *s);
+
+/* ---- at start, before store_start ---- */
+typedef void store_ensemble_fn(void *arg, struct ensemble *e); /* takes ownership */
+int store_load(struct store *s, store_ensemble_fn *each, void *arg, struct err *e);
+int64_t store_last_ensemble(struct store *s);
+int64_t store_last_replica(struct store *s);
+int64_t store_last_event(struct store *s);
+
+/* ---- on the loop thread ---- */
+/* What was submitted. Strings are copied. */
+struct submission {
+    const char *spec;
+    int nfiles;
+    const char **file_names;
+    const char **file_texts;
+    int nwindows;
+    const double (*lambda)[LAMBDA_COUNT]; /* [nwindows] */
+};
+struct event {
+    int64_t seq, time;
+    const struct ensemble *ensemble;
+    const struct replica *replica; /* NULL: of the ensemble */
+    const char *kind;
+    int state;           /* the new state, -1: no move */
+    const char *message; /* NULL: none */
+};
+void store_put_ensemble(struct store *s, const struct ensemble *e, const struct submission *sub);
+void store_save_ensemble(struct store *s, const struct ensemble *e);
+void store_save_replica(struct store *s, const struct replica *r);
+void store_put_segment(struct store *s, const struct replica *r, int64_t number, int64_t time);
+void store_put_sample_file(struct store *s, const struct replica *r, const char *name, int64_t bytes);
+void store_put_event(struct store *s, const struct event *ev);
+/* Calls `fn` on the loop thread once everything put so far is durable. */
+typedef void store_done_fn(void *arg);
+void store_after_commit(struct store *s, store_done_fn *fn, void *arg);
+
+/* ---- on any thread; committed data only ---- */
+/* Events of an ensemble with seq > since, oldest first, at most `limit`, as an array of
+ * {seq, time (ms), kind, replica's window or null, state number or null, message or null}. New reference. */
+int store_read_events(struct store *s, int64_t ensemble, int64_t since, int limit, json_t **out, struct err *e);
+/* The spec's text, and every input file through `each`. */
+typedef int store_file_fn(void *arg, const char *name, const void *data, size_t len, struct err *e);
+int store_read_inputs(struct store *s, int64_t ensemble, struct buf *spec, store_file_fn *each, void *arg,
+                      struct err *e);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/worker/stages.h"
+
+static bool is_dynamics(const struct stage *s)
+{
+    return s->kind != STAGE_MINIMIZE;
+}
+
+uint64_t protocol_timesteps(const struct spec *spec, uint64_t stage, uint64_t step)
+{
+    uint64_t n = stage < (uint64_t)spec->nstages && is_dynamics(&spec->stages[stage]) ? step : 0;
+    for (uint64_t i = 0; i < stage; i++)
+        n += is_dynamics(&spec->stages[i]) ? spec->stages[i].steps : 0;
+    return n;
+}
+
+uint64_t protocol_clock_zero(const struct spec *spec)
+{
+    uint64_t i = 0;
+    while (i < (uint64_t)spec->nstages && spec->stages[i].kind != STAGE_PRODUCE)
+        i++;
+    return protocol_timesteps(spec, i, 0);
+}
+
+bool protocol_has_pv(const struct spec *spec)
+{
+    for (int i = 0; i < spec->nstages; i++)
+        if (spec->stages[i].kind == STAGE_PRODUCE && spec->stages[i].npt)
+            return true;
+    return false;
+}
+
+bool protocol_due(uint64_t every, uint64_t step)
+{
+    return every && step % every == 0;
+}
+
+static struct rows rows_of(const struct stage *s, uint64_t step)
+{
+    bool produce = s->kind == STAGE_PRODUCE, sampled = is_dynamics(s) && protocol_due(s->sample_every, step);
+    return (struct rows){produce && sampled, sampled, produce && protocol_due(s->frames_every, step)};
+}
+
+struct rows protocol_rows(const struct spec *spec, uint64_t stage, uint64_t step)
+{
+    struct rows rows = rows_of(&spec->stages[stage], step);
+    if (step == 0 && stage > 0) {
+        const struct stage *before = &spec->stages[stage - 1];
+        struct rows written = rows_of(before, before->steps);
+        rows.dhdl &= !written.dhdl;
+        rows.energy &= !written.energy;
+        rows.frame &= !written.frame;
+    }
+    return rows;
+}
+
+bool protocol_volume_move(const struct spec *spec, uint64_t stage, uint64_t step)
+{
+    return spec->stages[stage].npt && step && protocol_due((uint64_t)spec->settings.barostat.every, step);
+}
+
+static uint64_t next_multiple(uint64_t every, uint64_t step, uint64_t most)
+{
+    uint64_t next = every ? (step / every + 1) * every : most;
+    return next < most ? next : most;
+}
+
+uint64_t protocol_next_event(const struct spec *spec, uint64_t stage, uint64_t step)
+{
+    const struct stage *s = &spec->stages[stage];
+    uint64_t next = next_multiple(s->sample_every, step, s->steps);
+    if (s->kind == STAGE_PRODUCE)
+        next = next_multiple(s->frames_every, step, next);
+    if (s->npt)
+        next = next_multiple((uint64_t)spec->settings.barostat.every, step, next);
+    return next_multiple(spec->checkpoint_every, step, next);
+}

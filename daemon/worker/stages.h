@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What happens at which step of a protocol: pure functions of the spec, so that nothing else can change an output.
+ *
+ * 1. Times in the outputs count from the start of the first produce stage; equilibration has negative times.
+ * 2. Where two stages meet, a row that both would write is written by the one that ends.
+ */
+#ifndef SHOAL_DAEMON_WORKER_STAGES_H
+#define SHOAL_DAEMON_WORKER_STAGES_H
+
+#include "daemon/spec/spec.h"
+
+/* Timesteps from the start of the first stage until `step` steps of `stage` (spec.nstages, with step 0: the end). */
+uint64_t protocol_timesteps(const struct spec *spec, uint64_t stage, uint64_t step);
+/* Timesteps before the time 0 of the outputs. */
+uint64_t protocol_clock_zero(const struct spec *spec);
+/* Whether dhdl.xvg has the pV column, which belongs to the whole file. */
+bool protocol_has_pv(const struct spec *spec);
+
+/* What is written at a step. */
+struct rows {
+    bool dhdl, energy, frame;
+};
+/* After `step` steps of a stage, 0: before its first. */
+struct rows protocol_rows(const struct spec *spec, uint64_t stage, uint64_t step);
+/* True when an event that comes every so many steps comes after `step` of them; never when `every` is 0. */
+bool protocol_due(uint64_t every, uint64_t step);
+/* Whether a volume move comes after `step` steps of a stage. */
+bool protocol_volume_move(const struct spec *spec, uint64_t stage, uint64_t step);
+/* The next step of a stage, after `step`, at which something other than a step happens. */
+uint64_t protocol_next_event(const struct spec *spec, uint64_t stage, uint64_t step);
+
+#endif

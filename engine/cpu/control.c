@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * First and last launch of every tape.
+ */
+#include <string.h>
+
+#include "engine/run/ctl.h"
+#include "engine/cpu/kernels.h"
+
+void cpu_clear(const struct launch *launch, const struct args_clear *a)
+{
+    struct ctl *c = a->ctl;
+    if (c->halt)
+        return;
+    memset(a->f, 0, (size_t)a->natoms * 3 * sizeof(int64_t));
+    memset(a->energy_at_window, 0, (size_t)a->nwindows * sizeof(int64_t));
+    memset(c->energy, 0, sizeof c->energy);
+    memset(c->dvdl, 0, sizeof c->dvdl);
+    memset(c->virial, 0, sizeof c->virial);
+    c->overflow = 0;
+    c->pressure_correction = 0;
+}
+
+void cpu_report(const struct launch *launch, const struct args_report *a)
+{
+    struct ctl *c = a->ctl;
+    struct sim_report *r = a->report;
+    if (c->halt && c->trial) {
+        memcpy(a->x, a->x_old, (size_t)a->natoms * 3 * sizeof(double));
+        memcpy(c->box, c->box_old, sizeof c->box);
+        c->trial = 0;
+    }
+    if (!c->halt)
+        c->done++;
+    r->ctl = *c;
+    memcpy(a->report_energy_at_window, a->energy_at_window, (size_t)a->nwindows * sizeof(int64_t));
+    __atomic_store_n(&r->ticket, r->ticket + 1, __ATOMIC_RELEASE);
+}

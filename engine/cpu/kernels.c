@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/cpu/kernels.h"
+
+#define KERNELS_TABLE engine_kernels
+#include "graphs/kernels_table.h"

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The mesh in reciprocal space, and the terms that depend on no distance.
+ *   E = f/(2 pi V) sum over m != 0 of exp(-pi^2 m^2/beta^2)/m^2 B(m) |S(m)|^2
+ *   Xi = -1/2 sum of each m's share of E times (1 - 2 (1/m^2 + pi^2/beta^2) m m)
+ * (Essmann et al. 1995, eqs. 4.7 and 2.8.)
+ */
+#include <math.h>
+
+#include "engine/base/units.h"
+#include "engine/cpu/accumulate.h"
+#include "engine/cpu/mesh.h"
+#include "engine/cpu/nonbonded.h"
+#include "engine/cpu/kernels.h"
+#include "engine/cpu/nonbonded_tables.h"
+
+void cpu_mesh_forward(const struct launch *launch, const struct args_mesh_forward *a)
+{
+    const struct ctl *c = a->ctl;
+    const struct nb_params *p = a->params;
+    if (!c->halt)
+        fft_forward(p->mesh.size, a->mesh, a->spectrum);
+}
+
+void cpu_mesh_backward(const struct launch *launch, const struct args_mesh_backward *a)
+{
+    const struct ctl *c = a->ctl;
+    const struct nb_params *p = a->params;
+    if (!c->halt)
+        fft_backward(p->mesh.size, a->spectrum, a->mesh);
+}
+
+struct sums {
+    double energy, virial[6]; /* xx xy xz yy yz zz */
+};
+
+static double wave(int32_t k, int32_t size, double edge)
+{
+    return (k < (size + 1) / 2 ? k : k - size) / edge;
+}
+
+/* One row of the half spectrum: m_x, m_y fixed. Multiplies it by f/(pi V) exp(..)/m^2 B, of which each m's energy is half. */
+static void solve_row(const struct nb_params *p, const struct ctl *c, double *row, double mx, double my, double factor,
+                      struct sums *sums)
+{
+    const int32_t nz = p->mesh.size[2];
+    const double decay = M_PI * M_PI / (p->ewald.beta * p->ewald.beta);
+    for (int32_t z = 0; z <= nz / 2; z++) {
+        double mz = z / c->box[2], m2 = mx * mx + my * my + mz * mz;
+        if (m2 == 0) {
+            row[0] = row[1] = 0;
+            continue;
+        }
+        double green = factor * exp(-decay * m2) / (m2 * p->mesh.modulus[2][z]);
+        double re = row[2 * z], im = row[2 * z + 1];
+        row[2 * z] = green * re;
+        row[2 * z + 1] = green * im;
+        if (!sums)
+            continue;
+        double twice = z == 0 || 2 * z == nz ? 1 : 2; /* the other half of the spectrum */
+        double e = 0.5 * twice * green * (re * re + im * im), g = 2 * (1 / m2 + decay) * e;
+        sums->energy += e;
+        sums->virial[0] += e - g * mx * mx;
+        sums->virial[1] -= g * mx * my;
+        sums->virial[2] -= g * mx * mz;
+        sums->virial[3] += e - g * my * my;
+        sums->virial[4] -= g * my * mz;
+        sums->virial[5] += e - g * mz * mz;
+    }
+}
+
+static void report_sums(struct ctl *c, const struct sums *s)
+{
+    static const int place[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
+    c->energy[TERM_COULOMB_RECIPROCAL] += fixed_clamped(s->energy, FIXED_TOTAL_LIMIT);
+    for (int k = 0; k < 9; k++)
+        c->virial[k] += fixed_clamped(-0.5 * s->virial[place[k]], FIXED_TOTAL_LIMIT);
+}
+
+void cpu_mesh_solve(const struct launch *launch, const struct args_mesh_solve *a)
+{
+    struct ctl *c = a->ctl;
+    const struct nb_params *p = a->params;
+    const int32_t *size = p->mesh.size;
+    struct sums sums = {0};
+    double *spectrum = a->spectrum;
+    if (c->halt)
+        return;
+    double prefactor = UNIT_COULOMB / (M_PI * c->box[0] * c->box[1] * c->box[2]);
+    bool energy = a->mode != EVALUATE_STEP;
+    for (int32_t x = 0; x < size[0]; x++)
+        for (int32_t y = 0; y < size[1]; y++) {
+            double *row = spectrum + 2 * ((size_t)x * (size_t)size[1] + (size_t)y) * (size_t)(size[2] / 2 + 1);
+            solve_row(p, c, row, wave(x, size[0], c->box[0]), wave(y, size[1], c->box[1]),
+                      prefactor / (p->mesh.modulus[0][x] * p->mesh.modulus[1][y]), energy ? &sums : NULL);
+        }
+    int64_t *energy_at_window = a->energy_at_window;
+    for (int32_t w = 0; a->change && w < p->nwindows; w++) {
+        double dl = p->window[w][LAMBDA_COULOMB] - c->lambda[LAMBDA_COULOMB];
+        energy_at_window[w] += fixed_clamped(dl * dl * sums.energy, FIXED_TOTAL_LIMIT);
+    }
+    if (energy && !a->change)
+        report_sums(c, &sums);
+}
+
+/* ---- self energy, net charge, dispersion correction ---- */
+
+struct uniform {
+    double self, background, dispersion, coulomb_slope, vdw_slope;
+};
+
+static struct uniform uniform_at(const struct nb_params *p, const double lambda[LAMBDA_COUNT], double volume)
+{
+    double l = lambda[LAMBDA_COULOMB], lv = lambda[LAMBDA_VDW], q = p->net[0] + l * p->net[1];
+    /* the neutralizing background's energy, -pi f Q^2 / (2 beta^2 V) */
+    double back = -M_PI * UNIT_COULOMB / (2 * p->ewald.beta * p->ewald.beta * volume);
+    double tail[2];
+    for (int s = 0; s < 2; s++)
+        tail[s] = p->dispersion.energy[s][0] / volume + p->dispersion.energy[s][1];
+    return (struct uniform){.self = p->self[0] + l * (p->self[1] + l * p->self[2]),
+                            .background = back * q * q,
+                            .dispersion = (1 - lv) * tail[0] + lv * tail[1],
+                            .coulomb_slope = p->self[1] + 2 * l * p->self[2] + 2 * back * q * p->net[1],
+                            .vdw_slope = tail[1] - tail[0]};
+}
+
+void cpu_uniform(const struct launch *launch, const struct args_uniform *a)
+{
+    struct ctl *c = a->ctl;
+    const struct nb_params *p = a->params;
+    int64_t *energy_at_window = a->energy_at_window;
+    if (c->halt)
+        return;
+    double volume = c->box[0] * c->box[1] * c->box[2], lv = c->lambda[LAMBDA_VDW];
+    struct uniform u = uniform_at(p, c->lambda, volume);
+    c->energy[TERM_COULOMB] += fixed_clamped(u.self, FIXED_TOTAL_LIMIT);
+    c->energy[TERM_COULOMB_RECIPROCAL] += fixed_clamped(u.background, FIXED_TOTAL_LIMIT);
+    c->energy[TERM_DISPERSION_CORRECTION] += fixed_clamped(u.dispersion, FIXED_TOTAL_LIMIT);
+    c->dvdl[LAMBDA_COULOMB] += fixed_clamped(u.coulomb_slope, FIXED_TOTAL_LIMIT);
+    c->dvdl[LAMBDA_VDW] += fixed_clamped(u.vdw_slope, FIXED_TOTAL_LIMIT);
+    for (int d = 0; d < 3; d++) /* E ~ 1/V: P V = E = -2 Xi of one dimension */
+        c->virial[4 * d] += fixed_clamped(-0.5 * u.background, FIXED_TOTAL_LIMIT);
+    double virial = ((1 - lv) * p->dispersion.virial[0] + lv * p->dispersion.virial[1]) / volume;
+    c->pressure_correction += -2 * virial / volume * UNIT_BAR;
+    for (int32_t w = 0; a->mode == EVALUATE_SAMPLE && w < p->nwindows; w++) {
+        struct uniform there = uniform_at(p, p->window[w], volume);
+        energy_at_window[w] += fixed_clamped(there.self + there.background + there.dispersion, FIXED_TOTAL_LIMIT);
+    }
+}

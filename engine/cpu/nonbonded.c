@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/cpu/nonbonded.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/system/alchemy.h"
+#include "engine/base/arena.h"
+#include "engine/base/buf.h"
+#include "engine/base/units.h"
+#include "engine/system/dispersion.h"
+#include "engine/system/ewald.h"
+#include "engine/cpu/kernels.h"
+#include "engine/cpu/nonbonded_tables.h"
+
+#define DEFAULT_BUFFER 0.14 /* nm */
+
+struct nonbonded {
+    struct dev *dev;
+    struct span shared;             /* device memory: params and what they point to */
+    struct nb_params host;          /* sizes and constants of it; its pointers are device addresses */
+    const struct nb_params *params; /* device address */
+    double density;                 /* atoms per nm^3 at the start */
+    bool charged; /* some atom has a charge in some state: without, there is nothing for the mesh to do */
+};
+
+/* ---- read-only parameters ---- */
+
+static void set_cutoffs(struct nb_params *p, const struct nonbonded_settings *set)
+{
+    p->modifier = set->vdw_modifier;
+    p->coulomb_cutoff = set->coulomb_cutoff;
+    p->vdw_cutoff = set->vdw_cutoff;
+    p->cutoff = fmax(set->coulomb_cutoff, set->vdw_cutoff);
+    p->list_cutoff = p->cutoff + (set->list_buffer > 0 ? set->list_buffer : DEFAULT_BUFFER);
+    lj_rule_make(&p->lj_rule, set);
+    double beta = ewald_beta(set->coulomb_cutoff, set->ewald_tolerance);
+    ewald_fit_make(&p->ewald, beta, set->coulomb_cutoff);
+    if (set->coulomb_modifier == COULOMB_POTENTIAL_SHIFT)
+        p->coulomb_shift = erfc(beta * set->coulomb_cutoff) / set->coulomb_cutoff;
+}
+
+static void set_charges(struct nb_params *p, const struct alchemy_plan *plan)
+{
+    double scale = -UNIT_COULOMB * p->ewald.beta / sqrt(M_PI);
+    for (int i = 0; i < plan->natoms; i++) {
+        double q = plan->charge[i], d = plan->change[i];
+        p->self[0] += scale * q * q;
+        p->self[1] += scale * 2 * q * d;
+        p->self[2] += scale * d * d;
+        p->net[0] += q;
+        p->net[1] += d;
+    }
+}
+
+static bool has_charges(const struct alchemy_plan *plan)
+{
+    for (int i = 0; i < plan->natoms; i++)
+        if (plan->charge[i] != 0 || plan->change[i] != 0)
+            return true;
+    return false;
+}
+
+static void set_soft_core(struct nb_params *p, const struct soft_core *set)
+{
+    p->soft = (struct soft_rule){
+        .alpha = set->alpha, .sigma6 = pow(set->sigma, 6), .power = set->power == 2 ? 2 : 1, .coulomb = set->coulomb};
+}
+
+/* Columns whose width is the edge of a cube that holds one cluster. */
+static void set_columns(struct nb_params *p, const struct system *sys)
+{
+    double volume = sys->box[0] * sys->box[1] * sys->box[2];
+    double edge = cbrt(volume * NB_WIDTH / fmax(p->nplain, 1));
+    for (int d = 0; d < 2; d++)
+        p->columns[d] = (int32_t)fmax(1, floor(sys->box[d] / edge));
+}
+
+static int set_mesh(struct nb_params *p, const struct system *sys, const struct nonbonded_settings *set, struct err *e)
+{
+    if (set->pme_order < 4 || set->pme_order > 6)
+        return err_set(e, ERR_SPEC, "nonbonded: coulomb: order: %d: expected 4 to 6", set->pme_order);
+    p->mesh.order = set->pme_order;
+    for (int d = 0; d < 3; d++) {
+        p->mesh.size[d] =
+            set->pme_grid[d] > 0 ? set->pme_grid[d] : mesh_size(sys->box[d], set->pme_spacing, set->pme_order);
+        if (p->mesh.size[d] < 2 * (set->pme_order - 1))
+            return err_set(e, ERR_SPEC, "nonbonded: coulomb: grid: %d: expected at least %d points for order %d",
+                           p->mesh.size[d], 2 * (set->pme_order - 1), set->pme_order);
+    }
+    return 0;
+}
+
+static void has_lj(int32_t *out, const struct alchemy_plan *plan)
+{
+    for (int k = 0; k < plan->nplain; k++)
+        out[plan->type[0][plan->plain[k]]] = 2; /* in use */
+    for (int s = 0; s < plan->ntypes; s++)
+        for (int t = 0; t < plan->ntypes; t++) {
+            const struct lj *lj = &plan->lj[s * plan->ntypes + t];
+            if (out[s] && out[t] && (lj->c6 != 0 || lj->c12 != 0))
+                out[s] |= 1;
+        }
+    for (int s = 0; s < plan->ntypes; s++)
+        out[s] &= 1;
+}
+
+/* Everything the kernels only read. Run twice: measuring, then filling. */
+static void lay_out(struct nonbonded *f, const struct alchemy_plan *plan, const struct alchemy_settings *al,
+                    struct arena *a)
+{
+    struct nb_params *p = &f->host;
+    static double none[1][LAMBDA_COUNT];
+    size_t n = (size_t)plan->natoms, types = (size_t)plan->ntypes;
+#define PUT(field, source, count) p->field = arena_put(a, source, (size_t)(count) * sizeof *p->field)
+    PUT(charge, plan->charge, n);
+    PUT(change, plan->change, n);
+    PUT(type[0], plan->type[0], n);
+    PUT(type[1], plan->type[1], n);
+    PUT(lj, plan->lj, types * types);
+    PUT(plain, plan->plain, plan->nplain);
+    PUT(perturbed, plan->perturbed, plan->nperturbed);
+    PUT(exclusion_start, plan->exclusion_start, n + 1);
+    PUT(exclusion, plan->exclusion, plan->exclusion_start[n]);
+    PUT(excluded, plan->excluded, plan->nexcluded);
+    PUT(excluded_perturbed, plan->excluded_perturbed, plan->nexcluded_perturbed);
+    PUT(always, plan->always, plan->nalways);
+    PUT(window, al->nwindows > 0 && al->lambda ? al->lambda : none, p->nwindows);
+    int32_t *lj_types = xcalloc(types, sizeof *lj_types);
+    has_lj(lj_types, plan);
+    PUT(has_lj, lj_types, types);
+    free(lj_types);
+    for (int d = 0; d < 3; d++) {
+        double *modulus = xcalloc((size_t)p->mesh.size[d], sizeof *modulus);
+        mesh_modulus(modulus, p->mesh.size[d], p->mesh.order);
+        PUT(mesh.modulus[d], modulus, p->mesh.size[d]);
+        free(modulus);
+    }
+#undef PUT
+    f->params = arena_put(a, p, sizeof *p);
+}
+
+static int upload(struct nonbonded *f, const struct alchemy_plan *plan, const struct alchemy_settings *al,
+                  struct err *e)
+{
+    const struct dev_ops *ops = f->dev->ops;
+    struct arena a = {0};
+    struct lane *lane;
+    void *device, *host;
+    lay_out(f, plan, al, &a);
+    int rc = ops->alloc(f->dev, DEV_MEMORY, a.used, &device, &host, e);
+    if (rc)
+        return rc;
+    f->shared = (struct span){device, a.used};
+    if ((rc = ops->lane_new(f->dev, &lane, e)))
+        return rc;
+    a = (struct arena){.base = device, .stage = xcalloc(1, f->shared.bytes)};
+    lay_out(f, plan, al, &a);
+    rc = ops->copy(f->dev, lane, device, a.stage, f->shared.bytes, e);
+    free(a.stage);
+    ops->lane_free(f->dev, lane);
+    return rc;
+}
+
+static int check(const struct system *sys, const struct nonbonded_settings *set, struct err *e)
+{
+    double cutoff = fmax(set->coulomb_cutoff, set->vdw_cutoff);
+    bool switched = set->vdw_modifier == VDW_POTENTIAL_SWITCH || set->vdw_modifier == VDW_FORCE_SWITCH;
+    if (!(set->coulomb_cutoff > 0 && set->vdw_cutoff > 0))
+        return err_set(e, ERR_SPEC, "nonbonded: cut-offs %g and %g nm: positive ones are needed", set->coulomb_cutoff,
+                       set->vdw_cutoff);
+    for (int d = 0; d < 3; d++)
+        if (!(cutoff < 0.5 * sys->box[d]))
+            return err_set(e, ERR_SPEC, "nonbonded: cut-off %g nm: must be less than half the box edge %g nm", cutoff,
+                           sys->box[d]);
+    if (switched && !(set->vdw_switch > 0 && set->vdw_switch < set->vdw_cutoff))
+        return err_set(e, ERR_SPEC, "nonbonded: vdw: switch-start %g nm: expected between 0 and the cut-off %g nm",
+                       set->vdw_switch, set->vdw_cutoff);
+    return 0;
+}
+
+static int make(struct nonbonded *f, const struct system *sys, const struct settings *set, const int32_t *unit,
+                struct err *e)
+{
+    struct alchemy_plan plan;
+    struct nb_params *p = &f->host;
+    int rc = check(sys, &set->nonbonded, e);
+    if (rc || (rc = alchemy_plan_make(&plan, sys, &set->alchemy, unit, e)))
+        return rc;
+    *p = (struct nb_params){.natoms = sys->natoms,
+                            .nplain = plan.nplain,
+                            .nperturbed = plan.nperturbed,
+                            .ntypes = plan.ntypes,
+                            .nexcluded = plan.nexcluded,
+                            .nexcluded_perturbed = plan.nexcluded_perturbed,
+                            .nalways = plan.nalways};
+    p->nwindows = set->alchemy.nwindows > 0 && set->alchemy.lambda ? set->alchemy.nwindows : 1;
+    p->nclusters = (plan.nplain + NB_WIDTH - 1) / NB_WIDTH;
+    p->nslots = p->nclusters * NB_WIDTH;
+    f->density = sys->natoms / (sys->box[0] * sys->box[1] * sys->box[2]);
+    set_cutoffs(p, &set->nonbonded);
+    set_charges(p, &plan);
+    f->charged = has_charges(&plan);
+    set_soft_core(p, &set->alchemy.soft_core);
+    set_columns(p, sys);
+    dispersion_make(&p->dispersion, &plan, &set->nonbonded);
+    if (p->nclusters >= (int32_t)NB_MAX_CLUSTERS)
+        rc = err_set(e, ERR_UNSUPPORTED, "%d atoms: at most %u are supported", sys->natoms,
+                     NB_MAX_CLUSTERS * NB_WIDTH - 1);
+    if (rc == 0)
+        rc = set_mesh(p, sys, &set->nonbonded, e);
+    if (rc == 0)
+        rc = upload(f, &plan, &set->alchemy, e);
+    alchemy_plan_close(&plan);
+    return rc;
+}
+
+int nonbonded_new(struct nonbonded **out, struct dev *dev, const struct system *sys, const struct settings *set,
+                  const int32_t *unit, struct err *e)
+{
+    struct nonbonded *f = xcalloc(1, sizeof *f);
+    f->dev = dev;
+    int rc = make(f, sys, set, unit, e);
+    if (rc) {
+        nonbonded_free(f);
+        return rc;
+    }
+    *out = f;
+    return 0;
+}
+
+void nonbonded_free(struct nonbonded *f)
+{
+    if (!f)
+        return;
+    if (f->shared.start)
+        f->dev->ops->free(f->dev, DEV_MEMORY, (void *)(uintptr_t)f->shared.start);
+    free(f);
+}
+
+struct span nonbonded_span(const struct nonbonded *f)
+{
+    return f->shared;
+}
+
+/* ---- a replica's block ---- */
+
+/* Clusters reach beyond the sphere around an atom by about their own size; each pair of atoms stands in one list. */
+void nonbonded_caps_guess(const struct nonbonded *f, struct nonbonded_caps *caps)
+{
+    const struct nb_params *p = &f->host;
+    double reach = p->list_cutoff + 0.3, sphere = 4 * M_PI / 3 * f->density;
+    double clusters = 0.5 * sphere * pow(reach, 3) / NB_WIDTH + 8;
+    double all = 0.5 * p->nclusters * 27; /* no more than every image of every cluster */
+    caps->entries = (uint32_t)(p->nslots * fmin(clusters, all)) + 64;
+    caps->pairs = (uint32_t)(p->nperturbed * fmin(1.2 * sphere * pow(p->list_cutoff, 3) + 32, p->natoms)) + 64;
+}
+
+void nonbonded_caps_grow(struct nonbonded_caps *caps, const struct ctl *ctl)
+{
+    uint32_t *cap = ctl->where[0] == 0 ? &caps->entries : &caps->pairs;
+    *cap = (uint32_t)(1.2 * ctl->value) + 64;
+}
+
+struct block {
+    void *list, *grid, *grid_built, *slots, *ranges, *entries, *pairs, *scratch, *mesh, *spectrum;
+};
+
+static size_t lay_out_block(const struct nonbonded *f, const struct nonbonded_caps *caps, void *base, struct block *b)
+{
+    const struct nb_params *p = &f->host;
+    struct arena a = {.base = base};
+    size_t n = (size_t)p->natoms, nx = (size_t)p->mesh.size[0], ny = (size_t)p->mesh.size[1],
+           nz = (size_t)p->mesh.size[2];
+    b->list = arena_take(&a, sizeof(struct nb_list));
+    b->grid = arena_take(&a, 3 * n * sizeof(double));
+    b->grid_built = arena_take(&a, 3 * n * sizeof(double));
+    b->slots = arena_take(&a, nb_slots_bytes(p->nslots));
+    b->ranges = arena_take(&a, (size_t)p->nslots * sizeof(struct nb_range));
+    b->entries = arena_take(&a, (size_t)caps->entries * sizeof(uint32_t));
+    b->pairs = arena_take(&a, (size_t)caps->pairs * 2 * sizeof(int32_t));
+    b->scratch = arena_take(&a, nb_scratch_bytes(p));
+    b->mesh = arena_take(&a, nx * ny * nz * sizeof(double));
+    b->spectrum = arena_take(&a, nx * ny * (nz / 2 + 1) * 2 * sizeof(double));
+    return a.used;
+}
+
+size_t nonbonded_bytes(const struct nonbonded *f, const struct nonbonded_caps *caps)
+{
+    struct block b;
+    return lay_out_block(f, caps, NULL, &b);
+}
+
+#define EMIT(kernel, ...) emit_##kernel(t, one, one, 0, &(struct args_##kernel){__VA_ARGS__})
+
+static const uint32_t one[3] = {1, 1, 1};
+
+static void emit_pairs_all(const struct nonbonded *f, uint32_t mode, const struct nonbonded_arrays *r,
+                           const struct nonbonded_caps *caps, const struct block *b, struct tape *t)
+{
+    void *params = (void *)(uintptr_t)f->params;
+    EMIT(list_check, .ctl = r->ctl, .x = r->x, .params = params, .list = b->list, .grid = b->grid,
+         .grid_built = b->grid_built);
+    EMIT(list_build, .ctl = r->ctl, .params = params, .list = b->list, .grid = b->grid, .grid_built = b->grid_built,
+         .slots = b->slots, .ranges = b->ranges, .entries = b->entries, .pairs = b->pairs, .scratch = b->scratch,
+         .entry_cap = caps->entries, .pair_cap = caps->pairs);
+    EMIT(pairs, .ctl = r->ctl, .f = r->f, .params = params, .grid = b->grid, .slots = b->slots, .ranges = b->ranges,
+         .entries = b->entries, .mode = mode);
+    if (f->host.nperturbed)
+        EMIT(pairs_perturbed, .ctl = r->ctl, .f = r->f, .params = params, .list = b->list, .grid = b->grid,
+             .pairs = b->pairs, .energy_at_window = r->energy_at_window, .mode = mode);
+    EMIT(pairs_apart, .ctl = r->ctl, .f = r->f, .params = params, .grid = b->grid,
+         .energy_at_window = r->energy_at_window, .mode = mode);
+}
+
+/* At samples the change of charge goes through the mesh too: the energy is quadratic in the Coulomb lambda. */
+static void emit_mesh(const struct nonbonded *f, uint32_t mode, const struct nonbonded_arrays *r, const struct block *b,
+                      struct tape *t)
+{
+    void *params = (void *)(uintptr_t)f->params;
+    uint32_t passes = mode == EVALUATE_SAMPLE && f->host.nperturbed ? 2 : 1;
+    for (uint32_t change = 0; change < passes; change++) {
+        EMIT(mesh_spread, .ctl = r->ctl, .params = params, .grid = b->grid, .mesh = b->mesh, .change = change);
+        EMIT(mesh_forward, .ctl = r->ctl, .params = params, .mesh = b->mesh, .spectrum = b->spectrum);
+        EMIT(mesh_solve, .ctl = r->ctl, .params = params, .spectrum = b->spectrum,
+             .energy_at_window = r->energy_at_window, .change = change, .mode = mode);
+        if (change)
+            break;
+        EMIT(mesh_backward, .ctl = r->ctl, .params = params, .spectrum = b->spectrum, .mesh = b->mesh);
+        EMIT(mesh_gather, .ctl = r->ctl, .f = r->f, .params = params, .grid = b->grid, .mesh = b->mesh,
+             .energy_at_window = r->energy_at_window, .mode = mode);
+    }
+}
+
+void nonbonded_emit(const struct nonbonded *f, enum evaluate mode, const struct nonbonded_arrays *arrays,
+                    const struct nonbonded_caps *caps, void *block, struct tape *t)
+{
+    struct block b;
+    lay_out_block(f, caps, block, &b);
+    emit_pairs_all(f, mode, arrays, caps, &b, t);
+    if (f->charged)
+        emit_mesh(f, mode, arrays, &b, t);
+    if (mode != EVALUATE_STEP)
+        EMIT(uniform, .ctl = arrays->ctl, .params = (void *)(uintptr_t)f->params,
+             .energy_at_window = arrays->energy_at_window, .mode = mode);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Bennett, J. Comput. Phys. 22, 245 (1976), doi 10.1016/0021-9991(76)90078-4, in the form of Shirts et al., Phys. Rev.
+ * Lett. 91, 140601 (2003), doi 10.1103/PhysRevLett.91.140601: with M = ln(nF/nR) and f(x) = 1/(1 + e^x), the free
+ * energy d solves sum_F f(M + w - d) = sum_R f(-M + w + d). Logarithms throughout: distant states give small sums, not
+ * zeros.
+ */
+#include "engine/estimate/parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/base/buf.h"
+
+/* ln f(x) without overflow. */
+static double log_fermi(double x)
+{
+    return x > 0 ? -x - log1p(exp(-x)) : -log1p(exp(x));
+}
+
+/* ln sum_i f(w_i + shift); *slope its derivative by shift. */
+static double log_sum(const double *w, size_t n, double shift, double *slope)
+{
+    double top = -INFINITY, sum = 0, steep = 0;
+    for (size_t i = 0; i < n; i++)
+        top = fmax(top, log_fermi(w[i] + shift));
+    for (size_t i = 0; i < n; i++) {
+        double l = log_fermi(w[i] + shift), weight = exp(l - top);
+        sum += weight;
+        steep -= weight * (1 - exp(l));
+    }
+    *slope = steep / sum;
+    return top + log(sum);
+}
+
+static void weights(const double *w, size_t n, double shift, double *phi)
+{
+    double slope, mean = log_sum(w, n, shift, &slope) - log((double)n);
+    for (size_t i = 0; i < n; i++)
+        phi[i] = exp(log_fermi(w[i] + shift) - mean);
+}
+
+int bar_pair(const double *wf, size_t nf, const double *wr, size_t nr, double *df, double *phi_f, double *phi_r,
+             struct err *e)
+{
+    const double m = log((double)nf / (double)nr), tolerance = 1e-13;
+    double d = 0.5 * (stats_mean(wf, nf) - stats_mean(wr, nr)), lo = -INFINITY, hi = INFINITY, stride = 1;
+    /* the difference of the two logarithms grows strictly with d: Newton's steps, kept inside what is known to hold it
+     */
+    for (int pass = 0; isfinite(d) && pass < 500; pass++) {
+        double slope_f, slope_r;
+        double excess = log_sum(wf, nf, m - d, &slope_f) - log_sum(wr, nr, d - m, &slope_r);
+        if (excess > 0)
+            hi = d;
+        else
+            lo = d;
+        double next = d + excess / (slope_f + slope_r);
+        if (!(next > lo && next < hi)) { /* NaN and infinity too */
+            next = isinf(lo) ? hi - stride : isinf(hi) ? lo + stride : 0.5 * (lo + hi);
+            stride *= 2;
+        }
+        bool done = fabs(next - d) <= tolerance * fmax(1, fabs(d));
+        d = next;
+        if (!done)
+            continue;
+        *df = d;
+        weights(wf, nf, m - d, phi_f);
+        weights(wr, nr, d - m, phi_r);
+        return 0;
+    }
+    return err_set(e, ERR_ESTIMATE, "BAR did not converge");
+}
+
+/* Mean of a_i b_i, less 1, over n: the covariance of two sums of weights whose means are 1. */
+static double spread(const double *a, const double *b, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return (sum / (double)n - 1) / (double)n;
+}
+
+/* u(to) of the samples of state `of`: the work from one to the other. */
+static double *work(const struct sampling *s, int of, int to)
+{
+    size_t n = sampling_count(s, of);
+    double *w = xcalloc(n, sizeof *w);
+    for (size_t i = 0; i < n; i++)
+        w[i] = s->u[(s->start[of] + i) * (size_t)s->nstates + (size_t)to];
+    return w;
+}
+
+/* Pair p of the chain. To first order d = const - ln mean(phi_F) + ln mean(phi_R), so the variance of a pair is that of
+ * Shirts et al. (eq. 10), and pairs p and p + 1 covary by minus the covariance of this pair's reverse and the next
+ * pair's forward weights, taken on the same samples. `shared` is the previous pair's phi_R and becomes this pair's. */
+static int pair(struct bar *b, const struct sampling *s, int p, double **shared, struct err *e)
+{
+    int i = b->state[p], j = b->state[p + 1];
+    size_t nf = sampling_count(s, i), nr = sampling_count(s, j);
+    double *wf = work(s, i, j), *wr = work(s, j, i);
+    double *phi_f = xcalloc(nf, sizeof *phi_f), *phi_r = xcalloc(nr, sizeof *phi_r);
+    int rc = bar_pair(wf, nf, wr, nr, &b->df[p], phi_f, phi_r, e);
+    if (rc) {
+        err_prefix(e, "windows %d and %d", i, j);
+    } else {
+        b->variance[p] = spread(phi_f, phi_f, nf) + spread(phi_r, phi_r, nr);
+        if (p)
+            b->covariance[p - 1] = -spread(*shared, phi_f, nf);
+    }
+    free(wf);
+    free(wr);
+    free(phi_f);
+    free(*shared);
+    *shared = phi_r;
+    return rc;
+}
+
+int bar_solve(struct bar *b, const struct sampling *s, struct err *e)
+{
+    size_t n = (size_t)s->nstates;
+    int sampled = 0, rc = 0;
+    double *shared = NULL;
+    b->state = xcalloc(n, sizeof *b->state);
+    b->df = xcalloc(n, sizeof *b->df);
+    b->variance = xcalloc(n, sizeof *b->variance);
+    b->covariance = xcalloc(n, sizeof *b->covariance);
+    for (int k = 0; k < s->nstates; k++)
+        if (sampling_count(s, k))
+            b->state[sampled++] = k;
+    if (sampled < 2)
+        return err_set(e, ERR_ESTIMATE, "BAR: windows with samples: %d, expected 2 or more", sampled);
+    b->npairs = sampled - 1;
+    for (int p = 0; !rc && p < b->npairs; p++)
+        rc = pair(b, s, p, &shared, e);
+    free(shared);
+    return rc;
+}
+
+void bar_range(const struct bar *b, struct range *r)
+{
+    double variance = 0;
+    bool from = false, to = false, inside = false; /* inside: the pair before this one counted too */
+    r->ok = false;
+    r->value = r->error = 0;
+    for (int p = 0; p <= b->npairs; p++) {
+        from = from || b->state[p] == r->from;
+        to = to || b->state[p] == r->to;
+    }
+    if (!from || !to)
+        return;
+    for (int p = 0; p < b->npairs; p++) {
+        if (b->state[p] < r->from || b->state[p + 1] > r->to)
+            continue;
+        r->value += b->df[p];
+        variance += b->variance[p] + (inside ? 2 * b->covariance[p - 1] : 0);
+        inside = true;
+    }
+    r->ok = true;
+    r->error = sqrt(fmax(variance, 0));
+}
+
+void bar_close(struct bar *b)
+{
+    free(b->state);
+    free(b->df);
+    free(b->variance);
+    free(b->covariance);
+    *b = (struct bar){0};
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * dhdl.xvg as GROMACS writes it (gromacs/gromacs: src/gromacs/mdlib/energyoutput.cpp, open_dhdl): the subtitle names
+ * temperature, state and lambda vector, the legends say what each column is.
+ */
+#include "engine/estimate/parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/buf.h"
+
+#define DERIVATIVE "dH/d\\xl\\f{} "
+#define DIFFERENCE "\\xD\\f{}H \\xl\\f{} to "
+
+const char *const dhdl_component_names[DHDL_COMPONENTS] = {
+    [DHDL_FEP] = "fep-lambda", [DHDL_MASS] = "mass-lambda",     [DHDL_COUL] = "coul-lambda",
+    [DHDL_VDW] = "vdw-lambda", [DHDL_BONDED] = "bonded-lambda", [DHDL_RESTRAINT] = "restraint-lambda",
+};
+
+/* What the columns of one file are. */
+struct columns {
+    const struct xvg *x;
+    const char *name;                /* of the file */
+    int derivative[DHDL_COMPONENTS]; /* column of dH/dlambda, 0: absent */
+    int *difference;                 /* [nstates] */
+};
+
+/* "(0.5000, 1.0000)" or "0.5000" into out. Returns the number of values, -1 when it is neither. */
+static int vector(const char *s, double *out, int most)
+{
+    bool brackets = *s == '(';
+    int n = 0;
+    s += brackets;
+    for (;;) {
+        char *after;
+        if (n == most)
+            return -1;
+        out[n++] = strtod(s, &after);
+        if (after == s || !isfinite(out[n - 1]))
+            return -1;
+        s = after + strspn(after, " ");
+        if (!brackets || *s != ',')
+            break;
+        s++;
+    }
+    if (brackets && *s++ != ')')
+        return -1;
+    return s[strspn(s, " \r")] ? -1 : n;
+}
+
+static int component_named(const char *s, size_t len)
+{
+    for (int c = 0; c < DHDL_COMPONENTS; c++)
+        if (strlen(dhdl_component_names[c]) == len && !strncmp(s, dhdl_component_names[c], len))
+            return c;
+    return -1;
+}
+
+/* The names before the last " = ": "(coul-lambda, vdw-lambda)" or "fep-lambda". */
+static int names(struct dhdl *d, const char *s, const char *end)
+{
+    for (;;) {
+        s += strspn(s, " (,");
+        if (s >= end)
+            return 0;
+        size_t len = strcspn(s, " ,)");
+        int c = component_named(s, len);
+        if (c < 0 || d->ncomponents == DHDL_COMPONENTS)
+            return -1;
+        d->component[d->ncomponents++] = (enum dhdl_component)c;
+        s += len + strspn(s + len, ")");
+    }
+}
+
+static int subtitle(struct dhdl *d, const char *name, const struct xvg *x, struct err *e)
+{
+    if (!x->subtitle)
+        return err_set(e, ERR_IO, "%s: no subtitle, expected one with \"T = ... (K)\" and \"state N: ... = ...\"",
+                       name);
+    const char *t = strstr(x->subtitle, "T = "), *state = strstr(x->subtitle, "state ");
+    const char *equals = NULL;
+    for (const char *s = state; s && (s = strstr(s, " = ")); s += 3)
+        equals = s;
+    const char *colon = state ? strchr(state, ':') : NULL;
+    if (t && t < (state ? state : t + 1))
+        d->temperature = strtod(t + 4, NULL);
+    if (!colon || !equals || colon > equals || names(d, colon + 1, equals) || !d->ncomponents ||
+        vector(equals + 3, d->lambda, DHDL_COMPONENTS) != d->ncomponents)
+        return err_set(e, ERR_IO,
+                       "%s:%d: subtitle \"%s\": expected \"state N: (NAMES) = (VALUES)\" with the names of lambda "
+                       "components (fep, mass, coul, vdw, bonded, restraint) and as many values",
+                       name, x->subtitle_line, x->subtitle);
+    d->state = (int)strtol(state + 6, NULL, 10);
+    return 0;
+}
+
+static int legend(struct dhdl *d, struct columns *c, int column, struct err *e)
+{
+    const char *s = c->x->legend[column - 1];
+    int line = c->x->legend_line[column - 1];
+    if (!strncmp(s, DERIVATIVE, strlen(DERIVATIVE))) {
+        s += strlen(DERIVATIVE);
+        int which = component_named(s, strcspn(s, " "));
+        if (which < 0)
+            return err_set(e, ERR_IO, "%s:%d: derivative by \"%s\", which is no known lambda component", c->name, line,
+                           s);
+        c->derivative[which] = column;
+    } else if (!strncmp(s, DIFFERENCE, strlen(DIFFERENCE))) {
+        size_t n = (size_t)d->nstates, width = (size_t)d->ncomponents;
+        double value[DHDL_COMPONENTS];
+        s += strlen(DIFFERENCE);
+        if (vector(s, value, DHDL_COMPONENTS) != d->ncomponents)
+            return err_set(e, ERR_IO, "%s:%d: foreign state \"%s\": expected %d lambda values", c->name, line, s,
+                           d->ncomponents);
+        d->states = xrealloc(d->states, (n + 1) * width, sizeof *d->states);
+        memcpy(d->states + n * width, value, width * sizeof *value);
+        c->difference = xrealloc(c->difference, n + 1, sizeof *c->difference);
+        c->difference[n] = column;
+        d->nstates++;
+    } else if (!strcmp(s, "Thermodynamic state")) {
+        return err_set(e, ERR_UNSUPPORTED, "%s:%d: an expanded-ensemble file: samples of several states in one file",
+                       c->name, line);
+    }
+    return 0;
+}
+
+/* Copies row by row what is finite in all the columns that matter. */
+static void take_rows(struct dhdl *d, const struct columns *c)
+{
+    const struct xvg *x = c->x;
+    size_t width = (size_t)x->nlegends + 1, nc = (size_t)d->ncomponents, ns = (size_t)d->nstates;
+    d->time = xcalloc(x->nrows, sizeof *d->time);
+    d->dhdl = xcalloc(x->nrows * nc, sizeof *d->dhdl);
+    d->dh = xcalloc(x->nrows * ns, sizeof *d->dh);
+    for (size_t row = 0; row < x->nrows; row++) {
+        const double *v = x->v + row * width;
+        bool finite = true;
+        for (size_t i = 0; i < nc && d->derivatives; i++) {
+            d->dhdl[d->n * nc + i] = v[c->derivative[d->component[i]]];
+            finite = finite && isfinite(d->dhdl[d->n * nc + i]);
+        }
+        for (size_t k = 0; k < ns; k++) {
+            d->dh[d->n * ns + k] = v[c->difference[k]];
+            finite = finite && isfinite(d->dh[d->n * ns + k]);
+        }
+        d->time[d->n] = v[0];
+        if (finite)
+            d->n++;
+        else
+            d->nonfinite++;
+    }
+}
+
+static int columns(struct dhdl *d, struct columns *c, struct err *e)
+{
+    int rc = subtitle(d, c->name, c->x, e);
+    for (int column = 1; !rc && column <= c->x->nlegends; column++)
+        rc = legend(d, c, column, e);
+    if (rc)
+        return rc;
+    d->derivatives = true;
+    for (int i = 0; i < d->ncomponents; i++)
+        d->derivatives = d->derivatives && c->derivative[d->component[i]];
+    d->cut_short = c->x->cut_short;
+    return 0;
+}
+
+int dhdl_read(struct dhdl *d, const char *name, const char *text, size_t len, struct err *e)
+{
+    struct xvg x = {0};
+    struct columns c = {.x = &x, .name = name};
+    int rc = xvg_read(&x, name, text, len, e);
+    if (!rc)
+        rc = columns(d, &c, e);
+    if (!rc)
+        take_rows(d, &c);
+    free(c.difference);
+    xvg_close(&x);
+    return rc;
+}
+
+void dhdl_close(struct dhdl *d)
+{
+    free(d->states);
+    free(d->time);
+    free(d->dhdl);
+    free(d->dh);
+    *d = (struct dhdl){0};
+}

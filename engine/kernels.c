@@ -1,5 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/kernels.h"
-
-#define KERNELS_TABLE engine_kernels
-#include "graphs/kernels_table.h"

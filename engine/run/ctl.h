@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The control block of one replica, in device memory: everything that changes from step to step, so that no launch argument
+ * has to. Kernels read it through a pointer; the last launch of every tape (`report`) copies what the host wants into mapped
+ * memory and bumps the ticket there.
+ *
+ * Rules: every kernel but `report` returns at once when ctl.halt is set. The first kernel that meets an error sets it
+ * (ctl_halt). A tape changes x and v only after its force evaluation, or keeps what is needed to go back; so a list that
+ * overflows leaves the state of the last whole step, and the tape can be submitted again after growing.
+ */
+#ifndef SHOAL_ENGINE_RUN_CTL_H
+#define SHOAL_ENGINE_RUN_CTL_H
+
+#include <stdint.h>
+
+#include "engine/math/fixed.h"
+#include "engine/math/fn.h"
+#include "engine/system/sample.h"
+
+enum halt {
+    HALT_NONE,
+    HALT_LIST,       /* a list is too short: grow and go on; where[0]: which (meaning is the owner's), value: needed */
+    HALT_NONFINITE,  /* where[0]: atom */
+    HALT_CONSTRAINT, /* where: the two atoms; value: relative deviation left */
+    HALT_OVERFLOW    /* contributions were clamped in dynamics; value: how many */
+};
+
+struct ctl {
+    uint64_t step; /* timesteps since the replica began */
+    uint64_t done; /* tapes carried out to the end, of any kind */
+    uint64_t seed; /* random-number key, see engine/math/philox.h */
+    double box[3]; /* nm */
+    double lambda[LAMBDA_COUNT];
+    uint32_t replica;
+    uint32_t window; /* the window lambda belongs to */
+
+    uint32_t halt; /* enum halt */
+    uint32_t where[2];
+    uint32_t pending; /* velocity Verlet: v still lacks the second half kick of the last step */
+    uint32_t moving;  /* 1 once a timestep was carried out */
+    uint32_t trial;   /* x is a trial (barostat, minimizer): `report` goes back to x_old and box_old when halted */
+    double value;
+
+    /* sums of one evaluation in fixed point (engine/math/fixed.h), cleared by the `clear` kernel */
+    int64_t energy[TERM_COUNT];
+    int64_t dvdl[LAMBDA_COUNT];
+    int64_t virial[9];          /* Xi = -1/2 sum r x f, row r, column f */
+    uint64_t overflow;          /* contributions clamped (forces, own energies; not foreign windows) */
+    double pressure_correction; /* bar, of the dispersion correction; samples */
+
+    /* of the last SIM_SAMPLE, double */
+    double kinetic;              /* kJ/mol */
+    double constraint_virial[9]; /* kJ/mol; zero while `moving` is 0 */
+
+    /* Monte Carlo barostat */
+    double box_old[3];
+    double energy_old;                          /* kJ/mol, before the move */
+    double volume_scale;                        /* nm^3: largest volume change tried */
+    uint64_t barostat_moves;                    /* tried since the replica began */
+    uint32_t barostat_tried, barostat_accepted; /* since volume_scale was adapted */
+
+    /* steepest descent */
+    uint32_t min_steps;     /* 0: nothing evaluated yet */
+    uint32_t min_converged; /* largest force below tolerance, or the step can shrink no more */
+    uint32_t min_rejected;  /* the trial broke a constraint: do not even look at its energy */
+    uint32_t pad_;
+    double min_tolerance; /* kJ/mol/nm */
+    double min_step_size; /* nm */
+    double min_energy;    /* kJ/mol, of the best x */
+    double min_max_force; /* kJ/mol/nm, of the best x */
+};
+
+/* The first error wins. On the CPU a replica's kernels run on one thread; on a GPU the caller has one thread do it. */
+MATH_FN void ctl_halt(struct ctl *c, uint32_t why, uint32_t where0, uint32_t where1, double value)
+{
+    if (c->halt)
+        return;
+    c->halt = why;
+    c->where[0] = where0;
+    c->where[1] = where1;
+    c->value = value;
+}
+
+/* Sum of the energy terms, kJ/mol. */
+MATH_FN double ctl_potential(const struct ctl *c)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < TERM_COUNT; i++)
+        sum += c->energy[i];
+    return fixed_value(sum);
+}
+
+/* Mapped memory of one replica: written by `report`, read by the host. `ticket` is bumped last, with release order. */
+struct sim_report {
+    uint64_t ticket; /* tapes that have come to their end, halted ones too */
+    struct ctl ctl;
+};
+
+#endif

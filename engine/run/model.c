@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Making a model: topology and settings to read-only tables in device memory.
+ */
+#include "engine/run/model.h"
+
+#include <stdlib.h>
+
+#include "engine/system/topology.h"
+
+static int check(const struct system *sys, const struct settings *set, struct err *e)
+{
+    if (sys->natoms < 1 || !sys->x)
+        return err_set(e, ERR_COORDINATES, "a system without atoms or coordinates");
+    for (int d = 0; d < 3; d++)
+        if (!(sys->box[d] > 0))
+            return err_set(e, ERR_COORDINATES, "box edge %d is %g nm: a periodic box is needed", d + 1, sys->box[d]);
+    for (int i = 0; i < sys->natoms; i++)
+        for (int k = 0; k < 2; k++)
+            if (!(sys->atoms[i].mass[k] > 0))
+                return err_set(e, ERR_TOPOLOGY, "atom %d (%s): mass %g in state %c, a positive mass is needed", i + 1,
+                               sys->atoms[i].name, sys->atoms[i].mass[k], "AB"[k]);
+    if (!(set->integrator.timestep > 0))
+        return err_set(e, ERR_SPEC, "timestep %g ps: a positive one is needed", set->integrator.timestep);
+    return 0;
+}
+
+/* The tables as the arena lays them out: run once to measure, once to fill. */
+static void lay_out(struct model *m, const struct topology *t, const double (*mass)[2], bool mass_perturbed,
+                    struct arena *a)
+{
+    uint32_t nwindows = (uint32_t)m->nwindows;
+    const void *lambda = arena_put(a, m->lambda, nwindows * sizeof *m->lambda);
+#define PUT(name, n) arena_put(a, t->name, (size_t)(n) * sizeof *t->name)
+    struct bonded_table b = {.bonds = PUT(bonds, t->nbonds.count),
+                             .angles = PUT(angles, t->nangles.count),
+                             .dihedrals = PUT(dihedrals, t->ndihedrals.count),
+                             .rb_dihedrals = PUT(rb_dihedrals, t->nrb_dihedrals.count),
+                             .impropers = PUT(impropers, t->nimpropers.count),
+                             .pairs14 = PUT(pairs14, t->npairs14.count),
+                             .position_restraints = PUT(position_restraints, t->nposition_restraints.count),
+                             .nbonds = t->nbonds,
+                             .nangles = t->nangles,
+                             .ndihedrals = t->ndihedrals,
+                             .nrb_dihedrals = t->nrb_dihedrals,
+                             .nimpropers = t->nimpropers,
+                             .npairs14 = t->npairs14,
+                             .nposition_restraints = t->nposition_restraints,
+                             .lambda = lambda,
+                             .nwindows = nwindows,
+                             .soft14 = PUT(soft14, t->npairs14.count - t->npairs14.perturbed),
+                             .soft = t->soft};
+    struct motion_table mo = {.mass = arena_put(a, mass, (size_t)m->sys->natoms * sizeof *mass),
+                              .waters = PUT(waters, t->nwaters),
+                              .clusters = PUT(clusters, t->nclusters),
+                              .distances = PUT(distances, t->ndistances),
+                              .units = PUT(units, t->nunits),
+                              .unit_atoms = PUT(unit_atoms, m->sys->natoms),
+                              .natoms = (uint32_t)m->sys->natoms,
+                              .nwaters = (uint32_t)t->nwaters,
+                              .nclusters = (uint32_t)t->nclusters,
+                              .ndistances = (uint32_t)t->ndistances,
+                              .nunits = (uint32_t)t->nunits,
+                              .mass_perturbed = mass_perturbed,
+                              .lambda = lambda,
+                              .nwindows = nwindows};
+#undef PUT
+    m->bonded = arena_put(a, &b, sizeof b);
+    m->motion = arena_put(a, &mo, sizeof mo);
+}
+
+static int upload(struct model *m, const struct topology *t, struct err *e)
+{
+    bool perturbed = false;
+    double(*mass)[2] = xcalloc((size_t)m->sys->natoms, sizeof *mass);
+    for (int i = 0; i < m->sys->natoms; i++) {
+        mass[i][0] = m->sys->atoms[i].mass[0];
+        mass[i][1] = m->sys->atoms[i].mass[1];
+        perturbed |= mass[i][0] != mass[i][1];
+    }
+    struct arena a = {0};
+    lay_out(m, t, mass, perturbed, &a);
+    const struct dev_ops *ops = m->dev->ops;
+    void *device, *host;
+    struct lane *lane = NULL;
+    int rc = ops->alloc(m->dev, DEV_MEMORY, a.used, &device, &host, e);
+    if (rc == 0) {
+        m->shared = (struct span){device, a.used};
+        rc = ops->lane_new(m->dev, &lane, e);
+    }
+    if (rc == 0) {
+        a = (struct arena){.base = device, .stage = xcalloc(m->shared.bytes, 1)};
+        lay_out(m, t, mass, perturbed, &a);
+        rc = ops->copy(m->dev, lane, device, a.stage, m->shared.bytes, e);
+        free(a.stage);
+        ops->lane_free(m->dev, lane);
+    }
+    free(mass);
+    return rc;
+}
+
+/* One window at lambda 0 where the settings have none. */
+static void copy_lambda(struct model *m)
+{
+    const struct alchemy_settings *al = &m->set->alchemy;
+    m->nwindows = al->nwindows > 0 && al->lambda ? al->nwindows : 1;
+    m->lambda = xcalloc((size_t)m->nwindows, sizeof *m->lambda);
+    for (int w = 0; w < m->nwindows && al->lambda; w++)
+        for (int k = 0; k < LAMBDA_COUNT; k++)
+            m->lambda[w][k] = al->lambda[w][k];
+}
+
+int model_new(struct model **out, struct dev *dev, const struct system *sys, const struct settings *set, struct err *e)
+{
+    struct topology t = {0};
+    struct model *m = xcalloc(1, sizeof *m);
+    m->dev = dev;
+    m->sys = sys;
+    m->set = set;
+    copy_lambda(m);
+    int rc = check(sys, set, e);
+    if (rc == 0)
+        rc = topology_build(&t, sys, set, e);
+    if (rc == 0)
+        rc = nonbonded_new(&m->nonbonded, dev, sys, set, t.unit_of, e);
+    if (rc == 0)
+        rc = upload(m, &t, e);
+    if (rc == 0) {
+        m->nunits = t.nunits;
+        m->freedom = 3.0 * (sys->natoms - t.nwaters) - t.ndistances - (set->integrator.com_every > 0 ? 3 : 0);
+        m->x = xcalloc((size_t)sys->natoms, sizeof *m->x);
+        topology_whole(&t, sys, m->x);
+    }
+    topology_close(&t);
+    if (rc) {
+        model_free(m);
+        return rc;
+    }
+    *out = m;
+    return 0;
+}
+
+void model_free(struct model *m)
+{
+    if (!m)
+        return;
+    free(m->x);
+    free(m->lambda);
+    if (m->shared.start)
+        m->dev->ops->free(m->dev, DEV_MEMORY, (void *)(uintptr_t)m->shared.start);
+    nonbonded_free(m->nonbonded);
+    free(m);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the engine: what a model is made of. Users see engine/run/sim.h.
+ */
+#ifndef SHOAL_ENGINE_RUN_MODEL_H
+#define SHOAL_ENGINE_RUN_MODEL_H
+
+#include "engine/base/arena.h"
+#include "engine/cpu/nonbonded.h"
+#include "engine/run/sim.h"
+#include "engine/system/tables.h"
+#include "graphs/check.h"
+
+struct model {
+    struct dev *dev;
+    const struct system *sys;
+    const struct settings *set;
+    struct nonbonded *nonbonded;
+    double (*x)[3]; /* [natoms], start coordinates with whole molecules */
+    int nwindows;
+    double (*lambda)[LAMBDA_COUNT];    /* [nwindows] */
+    double freedom;                    /* degrees of freedom */
+    int nunits;                        /* what a volume move scales */
+    struct span shared;                /* device memory of the tables */
+    const struct bonded_table *bonded; /* device addresses */
+    const struct motion_table *motion;
+};
+
+#endif

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One replica's life: its lane, its arena, its recorders; submitting work and saying how it went.
+ *
+ *   1. x and v in the arena are those of the last whole step whenever nothing is in flight.
+ *   2. report->ticket counts the tapes that ended; s->submitted those asked for. Equal: the lane is idle.
+ *   3. The arena moves only in grow(), while the lane is idle; every recorder begins a new epoch then.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/units.h"
+#include "engine/math/fixed.h"
+#include "engine/run/sim_parts.h"
+
+void sim_lay_out(struct sim *s, struct arena *a)
+{
+    size_t n = (size_t)s->model->sys->natoms;
+    s->d.ctl = arena_take(a, sizeof *s->d.ctl);
+    s->d.x = arena_take(a, n * sizeof *s->d.x);
+    s->d.v = arena_take(a, n * sizeof *s->d.v);
+    s->d.x_old = arena_take(a, n * sizeof *s->d.x_old);
+    s->d.f_best = arena_take(a, n * sizeof *s->d.f_best);
+    s->kept_bytes = a->used;
+    s->d.f = arena_take(a, n * sizeof *s->d.f);
+    s->d.v_out = arena_take(a, n * sizeof *s->d.v_out);
+    s->d.w = arena_take(a, (3 * n + 1) * sizeof *s->d.w);
+    s->d.energy_at_window = arena_take(a, (size_t)s->model->nwindows * sizeof *s->d.energy_at_window);
+    s->d.nonbonded = arena_take(a, nonbonded_bytes(s->model->nonbonded, &s->caps));
+}
+
+static int new_arena(struct sim *s, struct err *e)
+{
+    struct arena a = {0};
+    sim_lay_out(s, &a);
+    void *device, *host;
+    int rc = s->model->dev->ops->alloc(s->model->dev, DEV_MEMORY, a.used, &device, &host, e);
+    if (rc)
+        return rc;
+    s->arena_bytes = a.used;
+    a = (struct arena){.base = device};
+    sim_lay_out(s, &a);
+    s->spans[SPAN_ARENA] = (struct span){device, s->arena_bytes};
+    return 0;
+}
+
+static int copy(struct sim *s, void *to, const void *from, size_t bytes, struct err *e)
+{
+    return s->model->dev->ops->copy(s->model->dev, s->lane, to, from, bytes, e);
+}
+
+int sim_read_ctl(struct sim *s, struct ctl *c, struct err *e)
+{
+    return copy(s, c, s->d.ctl, sizeof *c, e);
+}
+
+int sim_write_ctl(struct sim *s, const struct ctl *c, struct err *e)
+{
+    s->report->ctl = *c;
+    return copy(s, s->d.ctl, c, sizeof *c, e);
+}
+
+/* ---- birth and death ---- */
+
+static int start_state(struct sim *s, int window, uint32_t replica, struct err *e)
+{
+    const struct model *m = s->model;
+    struct ctl c = {.seed = m->set->integrator.seed, .replica = replica, .window = (uint32_t)window};
+    memcpy(c.box, m->sys->box, sizeof c.box);
+    memcpy(c.lambda, m->lambda[window], sizeof c.lambda);
+    size_t bytes = (size_t)m->sys->natoms * sizeof *m->x;
+    int rc = copy(s, s->d.x, m->x, bytes, e);
+    if (rc == 0 && m->sys->v)
+        rc = copy(s, s->d.v, m->sys->v, bytes, e);
+    return rc ? rc : sim_write_ctl(s, &c, e);
+}
+
+static int new_mapped(struct sim *s, struct err *e)
+{
+    s->mapped_bytes = sizeof *s->report + (size_t)s->model->nwindows * sizeof(int64_t);
+    void *host;
+    int rc = s->model->dev->ops->alloc(s->model->dev, DEV_MAPPED, s->mapped_bytes, &s->report_device, &host, e);
+    s->report = host;
+    return rc;
+}
+
+static int new_recorders(struct sim *s, struct err *e)
+{
+    for (int w = 0; w < SIM_WORK_COUNT; w++) {
+        s->work[w] = (struct sim_recorder){.sim = s, .work = (enum sim_work)w};
+        struct recorder_setup setup = {.dev = s->model->dev,
+                                       .lane = s->lane,
+                                       .emit = step_emit,
+                                       .ctx = &s->work[w],
+                                       .check_every = s->model->set->check_every,
+                                       .spans = s->spans,
+                                       .nspans = SPAN_COUNT};
+        int rc = recorder_new(&s->work[w].recorder, &setup, e);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, struct err *e)
+{
+    if (window < 0 || window >= m->nwindows)
+        return err_set(e, ERR_SPEC, "window %d: there are %d", window, m->nwindows);
+    struct sim *s = xcalloc(1, sizeof *s);
+    s->model = m;
+    nonbonded_caps_guess(m->nonbonded, &s->caps);
+    int rc = m->dev->ops->lane_new(m->dev, &s->lane, e);
+    if (rc == 0)
+        rc = new_mapped(s, e);
+    if (rc == 0)
+        rc = new_arena(s, e);
+    if (rc == 0) {
+        s->spans[SPAN_SHARED] = m->shared;
+        s->spans[SPAN_NONBONDED] = nonbonded_span(m->nonbonded);
+        s->spans[SPAN_MAPPED] = (struct span){s->report_device, s->mapped_bytes};
+        rc = start_state(s, window, replica, e);
+    }
+    if (rc == 0)
+        rc = new_recorders(s, e);
+    if (rc) {
+        sim_free(s);
+        return rc;
+    }
+    *out = s;
+    return 0;
+}
+
+void sim_free(struct sim *s)
+{
+    if (!s)
+        return;
+    const struct dev_ops *ops = s->model->dev->ops;
+    for (int w = 0; w < SIM_WORK_COUNT; w++)
+        recorder_free(s->work[w].recorder);
+    if (s->lane)
+        ops->lane_free(s->model->dev, s->lane);
+    if (s->spans[SPAN_ARENA].start)
+        ops->free(s->model->dev, DEV_MEMORY, (void *)(uintptr_t)s->spans[SPAN_ARENA].start);
+    if (s->report_device)
+        ops->free(s->model->dev, DEV_MAPPED, s->report_device);
+    free(s);
+}
+
+/* ---- work ---- */
+
+int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
+{
+    if (work == SIM_MINIMIZE && s->report->ctl.min_tolerance != s->min_tolerance) {
+        struct ctl c = s->report->ctl;
+        c.min_tolerance = s->min_tolerance;
+        int rc = sim_write_ctl(s, &c, e);
+        if (rc)
+            return rc;
+    }
+    s->done_before = s->report->ctl.done;
+    s->submitted += n;
+    int rc = recorder_submit(s->work[work].recorder, n, e);
+    s->failed |= rc != 0;
+    return rc;
+}
+
+bool sim_done(const struct sim *s)
+{
+    return s->failed || __atomic_load_n(&s->report->ticket, __ATOMIC_ACQUIRE) == s->submitted;
+}
+
+int sim_wait(struct sim *s, struct err *e)
+{
+    if (s->failed)
+        return err_set(e, ERR_DEVICE, "work could not be submitted to this replica");
+    while (!sim_done(s)) {
+        int rc = s->model->dev->ops->poll(s->model->dev, 100, e);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* A longer list: a new arena with what must be kept, and a new epoch. */
+static int grow(struct sim *s, struct err *e)
+{
+    const struct dev_ops *ops = s->model->dev->ops;
+    struct ctl c = s->report->ctl;
+    void *old = (void *)(uintptr_t)s->spans[SPAN_ARENA].start;
+    nonbonded_caps_grow(&s->caps, &c);
+    int rc = new_arena(s, e);
+    if (rc)
+        return err_prefix(e, "growing a pair list");
+    c.halt = HALT_NONE;
+    rc = copy(s, s->d.ctl, old, s->kept_bytes, e);
+    if (rc == 0)
+        rc = sim_write_ctl(s, &c, e);
+    ops->free(s->model->dev, DEV_MEMORY, old);
+    for (int w = 0; w < SIM_WORK_COUNT; w++)
+        recorder_epoch(s->work[w].recorder);
+    return rc;
+}
+
+int sim_outcome(struct sim *s, struct err *e)
+{
+    const struct ctl *c = &s->report->ctl;
+    unsigned long long step = c->step;
+    const struct atom *a = &s->model->sys->atoms[c->where[0]], *b = &s->model->sys->atoms[c->where[1]];
+    int rc;
+    switch ((enum halt)c->halt) {
+    case HALT_NONE:
+        return SIM_OK;
+    case HALT_LIST:
+        rc = grow(s, e);
+        return rc ? rc : SIM_GROW;
+    case HALT_NONFINITE:
+        return err_set(e, ERR_NONFINITE, "step %llu: atom %u (%s %s%d) is thrown out of the box (coordinate %g nm)",
+                       step, c->where[0] + 1, a->name, a->resname, a->residue, c->value);
+    case HALT_CONSTRAINT:
+        return err_set(e, ERR_CONSTRAINT,
+                       "step %llu: constraint between atoms %u (%s %s%d) and %u (%s %s%d) cannot be kept, relative "
+                       "deviation %g",
+                       step, c->where[0] + 1, a->name, a->resname, a->residue, c->where[1] + 1, b->name, b->resname,
+                       b->residue, c->value);
+    case HALT_OVERFLOW:
+        return err_set(e, ERR_OVERFLOW, "step %llu: %.0f forces or energies are too large to be summed", step,
+                       c->value);
+    }
+    return err_set(e, ERR_INTERNAL, "step %llu: halt code %u", step, c->halt);
+}
+
+uint32_t sim_steps_done(const struct sim *s)
+{
+    return (uint32_t)(s->report->ctl.done - s->done_before);
+}
+
+void sim_minimize_setup(struct sim *s, double force_tolerance)
+{
+    s->min_tolerance = force_tolerance;
+}
+
+bool sim_minimized(const struct sim *s, double *max_force, double *potential)
+{
+    const struct ctl *c = &s->report->ctl;
+    *max_force = c->min_max_force;
+    *potential = c->min_energy;
+    return c->min_steps && c->min_converged;
+}
+
+/* ---- answers ---- */
+
+void sim_sample(const struct sim *s, struct sample *out)
+{
+    const struct model *m = s->model;
+    const struct ctl *c = &s->report->ctl;
+    const int64_t *u = (const int64_t *)(s->report + 1);
+    out->step = c->step;
+    out->time = (double)(int64_t)(c->step - s->clock_zero) * m->set->integrator.timestep;
+    for (int i = 0; i < TERM_COUNT; i++)
+        out->energy[i] = fixed_value(c->energy[i]);
+    out->potential = ctl_potential(c);
+    out->kinetic = c->kinetic;
+    out->temperature = m->freedom > 0 ? 2 * c->kinetic / (m->freedom * UNIT_R) : 0;
+    for (int i = 0; i < LAMBDA_COUNT; i++)
+        out->dvdl[i] = fixed_value(c->dvdl[i]);
+    for (int w = 0; w < m->nwindows; w++)
+        out->delta_u[w] = fixed_value(u[w] - u[c->window]);
+    double trace = 0;
+    for (int i = 0; i < 9; i++) {
+        out->virial[i] = fixed_value(c->virial[i]);
+        out->constraint_virial[i] = c->constraint_virial[i];
+        if (i % 4 == 0)
+            trace += out->virial[i] + out->constraint_virial[i];
+    }
+    double volume = c->box[0] * c->box[1] * c->box[2];
+    out->pressure = 2 * (c->kinetic - trace) / (3 * volume) * UNIT_BAR + c->pressure_correction;
+    memcpy(out->box, c->box, sizeof out->box);
+}
+
+int sim_forces(struct sim *s, double (*f)[3], struct err *e)
+{
+    size_t n = (size_t)s->model->sys->natoms;
+    int64_t(*sum)[3] = xcalloc(n, sizeof *sum);
+    int rc = copy(s, sum, s->d.f, n * sizeof *sum, e);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        for (int d = 0; d < 3; d++)
+            f[i][d] = fixed_value(sum[i][d]);
+    free(sum);
+    return rc;
+}
+
+uint64_t sim_step_number(const struct sim *s)
+{
+    return s->report->ctl.step;
+}
+
+void sim_set_clock(struct sim *s, uint64_t zero_step)
+{
+    s->clock_zero = zero_step;
+}
+
+uint32_t sim_nodes_per_step(const struct sim *s)
+{
+    return recorder_nodes(s->work[SIM_STEP].recorder);
+}
+
+size_t sim_device_bytes(const struct sim *s)
+{
+    return s->arena_bytes + s->mapped_bytes;
+}

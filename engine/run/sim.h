@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One replica on one device. Work is submitted and runs asynchronously; the caller waits until sim_done() (replica.c does
+ * it by yielding its coroutine), then asks for the outcome. A model (system + settings, read-only on the device) is shared
+ * by all replicas of an ensemble.
+ *
+ * Every submit goes through a recorder: a tape is emitted, run, built into a graph, replayed and periodically re-captured.
+ */
+#ifndef SHOAL_ENGINE_RUN_SIM_H
+#define SHOAL_ENGINE_RUN_SIM_H
+
+#include "engine/system/sample.h"
+#include "engine/system/settings.h"
+#include "engine/system/system.h"
+#include "engine/base/buf.h"
+#include "graphs/dev.h"
+
+struct model;
+struct sim;
+
+/* Uploads the read-only part. `sys` and `set` are borrowed for the model's lifetime. Checks that they fit together
+ * (cut-off below half the box, known decoupled molecule, ...): ERR_UNSUPPORTED, ERR_TOPOLOGY, ERR_SPEC. */
+int model_new(struct model **out, struct dev *dev, const struct system *sys, const struct settings *set, struct err *e);
+void model_free(struct model *m);
+
+/* A replica in window `window`, at the system's coordinates and (if any) velocities, its own lane and arena.
+ * Random streams are keyed by the settings' seed and `replica`. */
+int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, struct err *e);
+void sim_free(struct sim *s);
+
+enum sim_work {
+    SIM_MINIMIZE, /* n steepest-descent steps (later ones do nothing once converged) */
+    SIM_STEP,     /* n timesteps of the integrator (with COM removal at its interval) */
+    SIM_SAMPLE,   /* n = 1: energies, virial, dU/dlambda and U at every window of the current state */
+    SIM_BAROSTAT, /* n = 1: one Monte Carlo volume move */
+    SIM_WORK_COUNT
+};
+/* Asynchronous. ERR_DRIFT and ERR_DEVICE are fatal for this replica. */
+int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e);
+/* True when everything submitted has finished or halted. Cheap; reads mapped memory. */
+bool sim_done(const struct sim *s);
+
+enum sim_outcome { SIM_OK = 0, SIM_GROW = 1 };
+/* Call when done. SIM_OK; SIM_GROW: a list overflowed, the replica stopped cleanly before the affected step, its buffers
+ * have been grown and a new epoch declared: submit the remaining steps (sim_steps_done counts) again. Negative:
+ * ERR_NONFINITE, ERR_CONSTRAINT, ERR_OVERFLOW with step, atom and value. */
+int sim_outcome(struct sim *s, struct err *e);
+/* Steps of the last SIM_MINIMIZE/SIM_STEP submit that were carried out. */
+uint32_t sim_steps_done(const struct sim *s);
+/* A minimization goes on from where the last one stopped, also after sim_load, until a timestep or sim_thermalize.
+ * After SIM_MINIMIZE: largest force (kJ/mol/nm) and whether it is below the tolerance or no further step helps. */
+void sim_minimize_setup(struct sim *s, double force_tolerance);
+bool sim_minimized(const struct sim *s, double *max_force, double *potential);
+
+/* After SIM_SAMPLE finished. */
+void sim_sample(const struct sim *s, struct sample *out);
+/* Forces of the last SIM_SAMPLE, [natoms][3] kJ/mol/nm. */
+int sim_forces(struct sim *s, double (*f)[3], struct err *e);
+
+/* Maxwell velocities at the settings' temperature obeying the constraints (Philox stream of its own); constraints applied
+ * to positions first. Synchronous. */
+int sim_thermalize(struct sim *s, struct err *e);
+/* Positions (whole molecules, not wrapped), velocities, box. Synchronous; any of the pointers may be NULL. */
+int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[3], struct err *e);
+uint64_t sim_step_number(const struct sim *s); /* timesteps since the replica began, over all stages */
+/* Step at which sample.time is zero, negative before it; 0 until set. Not part of the saved state. */
+void sim_set_clock(struct sim *s, uint64_t zero_step);
+
+/* The exact state as bytes, appended to out, and back: continuing from it gives the same bits as not stopping. The blob
+ * carries version, atom count and checksum; sim_load: ERR_CHECKPOINT when they do not fit. */
+int sim_save(struct sim *s, struct buf *out, struct err *e);
+int sim_load(struct sim *s, const void *data, size_t len, struct err *e);
+
+uint32_t sim_nodes_per_step(const struct sim *s); /* kernel nodes of the live SIM_STEP tape */
+size_t sim_device_bytes(const struct sim *s);
+
+#endif

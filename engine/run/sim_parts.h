@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the engine: what a sim is made of (sim.c: life and work; step.c: tapes; state.c: bytes in and out).
+ */
+#ifndef SHOAL_ENGINE_RUN_SIM_PARTS_H
+#define SHOAL_ENGINE_RUN_SIM_PARTS_H
+
+#include "engine/run/model.h"
+#include "graphs/recorder.h"
+
+/* Device addresses inside a replica's arena. What is needed to go on after the arena grew lies in front of `f`. */
+struct sim_arrays {
+    struct ctl *ctl;
+    double (*x)[3], (*v)[3], (*x_old)[3], (*f_best)[3];
+    int64_t (*f)[3];
+    double (*v_out)[3];
+    double *w;                 /* [3 natoms + 1], scratch */
+    int64_t *energy_at_window; /* [nwindows] */
+    void *nonbonded;           /* nonbonded_bytes() */
+};
+
+enum { SPAN_ARENA, SPAN_SHARED, SPAN_NONBONDED, SPAN_MAPPED, SPAN_COUNT };
+
+struct sim;
+
+struct sim_recorder {
+    struct sim *sim;
+    enum sim_work work;
+    struct recorder *recorder;
+};
+
+struct sim {
+    struct model *model;
+    struct lane *lane;
+    struct nonbonded_caps caps;
+    struct sim_arrays d;
+    size_t arena_bytes, kept_bytes; /* kept: in front of `f` */
+    struct sim_report *report;      /* host address of mapped memory; energy_at_window follows it */
+    void *report_device;
+    size_t mapped_bytes;
+    struct span spans[SPAN_COUNT];
+    struct sim_recorder work[SIM_WORK_COUNT];
+    uint64_t submitted;   /* tickets asked for */
+    uint64_t done_before; /* ctl.done when the last submit was made */
+    uint64_t clock_zero;
+    double min_tolerance;
+    bool failed; /* a submit failed: how much is in flight is unknown, only sim_free is left */
+};
+
+/* Where things lie: once with a measuring arena, once with the allocation. Sets s->d and s->kept_bytes. */
+void sim_lay_out(struct sim *s, struct arena *a);
+/* Waits for everything submitted. */
+int sim_wait(struct sim *s, struct err *e);
+/* The control block, between works. */
+int sim_read_ctl(struct sim *s, struct ctl *c, struct err *e);
+int sim_write_ctl(struct sim *s, const struct ctl *c, struct err *e);
+
+/* step.c: the tape of one kind of work; ctx is a struct sim_recorder. */
+void step_emit(void *ctx, struct tape *t);
+/* The tape of sim_thermalize. */
+void step_emit_thermalize(const struct sim *s, struct tape *t);
+
+#endif

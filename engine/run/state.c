@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A replica's state as bytes, and the calls that wait for the device: reading positions and velocities, saving, loading,
+ * drawing velocities.
+ *
+ * Saved: everything the future depends on and nothing else. Lists, forces and sums are left out: they follow, bit for bit,
+ * from what is saved.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/checksum.h"
+#include "engine/run/sim_parts.h"
+
+#define MAGIC "shoalsim"
+#define VERSION 2
+
+/* In front of the arrays x, v and, while minimizing, f_best: [natoms][3] doubles each. Native byte order; no padding. */
+struct saved {
+    char magic[8];
+    uint32_t version, natoms;
+    uint64_t checksum; /* of all that follows this field */
+    uint64_t step, done, barostat_moves;
+    double box[3];
+    double volume_scale;
+    uint32_t barostat_tried, barostat_accepted;
+    uint32_t pending, moving;
+    uint32_t min_steps, min_converged;
+    double min_step_size, min_energy, min_max_force;
+};
+
+static_assert(sizeof(struct saved) == 128, "struct saved has padding");
+
+static const size_t summed_from = offsetof(struct saved, checksum) + sizeof(uint64_t);
+
+static int read_array(struct sim *s, struct buf *out, const void *device, struct err *e)
+{
+    size_t bytes = (size_t)s->model->sys->natoms * 3 * sizeof(double);
+    void *host = xcalloc(bytes, 1);
+    int rc = s->model->dev->ops->copy(s->model->dev, s->lane, host, device, bytes, e);
+    if (rc == 0)
+        buf_add(out, host, bytes);
+    free(host);
+    return rc;
+}
+
+int sim_save(struct sim *s, struct buf *out, struct err *e)
+{
+    struct ctl c;
+    int rc = sim_wait(s, e);
+    if (rc == 0)
+        rc = sim_read_ctl(s, &c, e);
+    if (rc)
+        return rc;
+    if (c.halt)
+        return err_set(e, ERR_INTERNAL, "a halted replica has no state to save");
+    struct saved head = {.version = VERSION,
+                         .natoms = (uint32_t)s->model->sys->natoms,
+                         .step = c.step,
+                         .done = c.done,
+                         .barostat_moves = c.barostat_moves,
+                         .box = {c.box[0], c.box[1], c.box[2]},
+                         .volume_scale = c.volume_scale,
+                         .barostat_tried = c.barostat_tried,
+                         .barostat_accepted = c.barostat_accepted,
+                         .pending = c.pending,
+                         .moving = c.moving,
+                         .min_steps = c.min_steps,
+                         .min_converged = c.min_converged,
+                         .min_step_size = c.min_step_size,
+                         .min_energy = c.min_energy,
+                         .min_max_force = c.min_max_force};
+    memcpy(head.magic, MAGIC, sizeof head.magic);
+    size_t start = out->len;
+    buf_add(out, &head, sizeof head);
+    rc = read_array(s, out, s->d.x, e);
+    if (rc == 0)
+        rc = read_array(s, out, s->d.v, e);
+    if (rc == 0 && c.min_steps)
+        rc = read_array(s, out, s->d.f_best, e);
+    if (rc)
+        return rc;
+    const unsigned char *blob = (const unsigned char *)out->data + start;
+    head.checksum = checksum(blob + summed_from, out->len - start - summed_from);
+    memcpy(out->data + start, &head, sizeof head);
+    return 0;
+}
+
+static int check_saved(const struct sim *s, const struct saved *head, const void *data, size_t len, struct err *e)
+{
+    size_t array = (size_t)s->model->sys->natoms * 3 * sizeof(double);
+    if (len < sizeof *head || memcmp(head->magic, MAGIC, sizeof head->magic) != 0)
+        return err_set(e, ERR_CHECKPOINT, "not the state of a replica (%zu bytes)", len);
+    if (head->version != VERSION)
+        return err_set(e, ERR_CHECKPOINT, "state version %u, expected %d", head->version, VERSION);
+    if (head->natoms != (uint32_t)s->model->sys->natoms)
+        return err_set(e, ERR_CHECKPOINT, "state of %u atoms, the system has %d", head->natoms, s->model->sys->natoms);
+    if (len != sizeof *head + (head->min_steps ? 3 : 2) * array)
+        return err_set(e, ERR_CHECKPOINT, "state of %zu bytes, expected %zu", len,
+                       sizeof *head + (head->min_steps ? 3 : 2) * array);
+    if (checksum((const unsigned char *)data + summed_from, len - summed_from) != head->checksum)
+        return err_set(e, ERR_CHECKPOINT, "state with a wrong checksum");
+    return 0;
+}
+
+static int write_arrays(struct sim *s, const unsigned char *from, bool minimizing, struct err *e)
+{
+    const struct dev_ops *ops = s->model->dev->ops;
+    size_t array = (size_t)s->model->sys->natoms * 3 * sizeof(double);
+    void *to[3] = {s->d.x, s->d.v, s->d.f_best};
+    int rc = 0;
+    for (int k = 0; k < (minimizing ? 3 : 2) && rc == 0; k++)
+        rc = ops->copy(s->model->dev, s->lane, to[k], from + (size_t)k * array, array, e);
+    return rc;
+}
+
+int sim_load(struct sim *s, const void *data, size_t len, struct err *e)
+{
+    struct saved head = {0};
+    memcpy(&head, data, len < sizeof head ? len : sizeof head);
+    int rc = check_saved(s, &head, data, len, e);
+    if (rc == 0)
+        rc = sim_wait(s, e);
+    struct ctl c;
+    if (rc == 0)
+        rc = sim_read_ctl(s, &c, e);
+    if (rc)
+        return rc;
+    c.halt = HALT_NONE;
+    c.trial = 0;
+    c.step = head.step;
+    c.done = head.done;
+    c.barostat_moves = head.barostat_moves;
+    memcpy(c.box, head.box, sizeof c.box);
+    c.volume_scale = head.volume_scale;
+    c.barostat_tried = head.barostat_tried;
+    c.barostat_accepted = head.barostat_accepted;
+    c.pending = head.pending;
+    c.moving = head.moving;
+    c.min_steps = head.min_steps;
+    c.min_converged = head.min_converged;
+    c.min_step_size = head.min_step_size;
+    c.min_energy = head.min_energy;
+    c.min_max_force = head.min_max_force;
+    rc = write_arrays(s, (const unsigned char *)data + sizeof head, head.min_steps != 0, e);
+    return rc ? rc : sim_write_ctl(s, &c, e);
+}
+
+int sim_thermalize(struct sim *s, struct err *e)
+{
+    struct tape t = {0};
+    step_emit_thermalize(s, &t);
+    int rc = check_pointers(&s->model->dev->kernels, &t, s->spans, SPAN_COUNT, e);
+    if (rc == 0)
+        rc = s->model->dev->ops->run(s->model->dev, s->lane, &t, e);
+    tape_free(&t);
+    if (rc)
+        return rc;
+    s->submitted++;
+    rc = sim_wait(s, e);
+    return rc ? rc : sim_outcome(s, e);
+}
+
+/* Velocities at the time of x come with a sample. */
+static int sample_now(struct sim *s, struct err *e)
+{
+    int rc;
+    do {
+        rc = sim_submit(s, SIM_SAMPLE, 1, e);
+        if (rc == 0)
+            rc = sim_wait(s, e);
+        if (rc == 0)
+            rc = sim_outcome(s, e);
+    } while (rc == SIM_GROW);
+    return rc;
+}
+
+int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[3], struct err *e)
+{
+    const struct dev_ops *ops = s->model->dev->ops;
+    size_t bytes = (size_t)s->model->sys->natoms * sizeof *x;
+    int rc = sim_wait(s, e);
+    if (rc == 0 && v)
+        rc = sample_now(s, e);
+    if (rc == 0 && x)
+        rc = ops->copy(s->model->dev, s->lane, x, s->d.x, bytes, e);
+    if (rc == 0 && v)
+        rc = ops->copy(s->model->dev, s->lane, v, s->d.v_out, bytes, e);
+    if (rc == 0 && box)
+        memcpy(box, s->report->ctl.box, sizeof s->report->ctl.box);
+    return rc;
+}

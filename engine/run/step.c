@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tapes: what one timestep, one sample, one volume move and one descent step launch. Nothing here depends on the step.
+ */
+#include "engine/base/units.h"
+#include "engine/cpu/kernels.h"
+#include "engine/run/sim_parts.h"
+
+static const uint32_t one[3] = {1, 1, 1};
+
+#define EMIT(kernel, ...) emit_##kernel(t, one, one, 0, &(struct args_##kernel){__VA_ARGS__})
+
+static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
+{
+    const struct model *m = s->model;
+    struct nonbonded_arrays arrays = {s->d.ctl, (double *)s->d.x, (int64_t *)s->d.f, s->d.energy_at_window};
+    EMIT(clear, .ctl = s->d.ctl, .f = s->d.f, .energy_at_window = s->d.energy_at_window,
+         .natoms = (uint32_t)m->sys->natoms, .nwindows = (uint32_t)m->nwindows);
+    nonbonded_emit(m->nonbonded, mode, &arrays, &s->caps, s->d.nonbonded, t);
+    EMIT(bonded, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .terms = (void *)(uintptr_t)m->bonded,
+         .energy_at_window = s->d.energy_at_window, .mode = (uint32_t)mode);
+}
+
+static void report(const struct sim *s, bool windows, struct tape *t)
+{
+    EMIT(report, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .energy_at_window = s->d.energy_at_window,
+         .report = s->report_device, .report_energy_at_window = (struct sim_report *)s->report_device + 1,
+         .natoms = (uint32_t)s->model->sys->natoms, .nwindows = windows ? (uint32_t)s->model->nwindows : 0);
+}
+
+static double kt(const struct sim *s)
+{
+    return UNIT_R * s->model->set->integrator.temperature;
+}
+
+static void timestep(const struct sim *s, struct tape *t)
+{
+    const struct integrator_settings *in = &s->model->set->integrator;
+    void *motion = (void *)(uintptr_t)s->model->motion;
+    evaluate(s, EVALUATE_STEP, t);
+    switch (in->kind) {
+    case INTEGRATOR_VELOCITY_VERLET:
+        EMIT(verlet, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f, .x_old = s->d.x_old, .motion = motion,
+             .timestep = in->timestep);
+        break;
+    case INTEGRATOR_LANGEVIN_MIDDLE:
+        EMIT(langevin, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f, .x_old = s->d.x_old, .w = s->d.w,
+             .motion = motion, .timestep = in->timestep, .friction = in->friction, .kt = kt(s));
+        break;
+    }
+    if (in->com_every > 0)
+        EMIT(remove_com, .ctl = s->d.ctl, .v = s->d.v, .motion = motion, .every = (uint32_t)in->com_every);
+    report(s, false, t);
+}
+
+static void sample(const struct sim *s, struct tape *t)
+{
+    evaluate(s, EVALUATE_SAMPLE, t);
+    EMIT(velocities, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f, .v_out = s->d.v_out, .x_ahead = s->d.x_old,
+         .w = s->d.w, .motion = (void *)(uintptr_t)s->model->motion, .energy_at_window = s->d.energy_at_window,
+         .timestep = s->model->set->integrator.timestep);
+    report(s, true, t);
+}
+
+static void volume_move(const struct sim *s, struct tape *t)
+{
+    const struct nonbonded_settings *nb = &s->model->set->nonbonded;
+    void *motion = (void *)(uintptr_t)s->model->motion;
+    double cutoff = nb->vdw_cutoff > nb->coulomb_cutoff ? nb->vdw_cutoff : nb->coulomb_cutoff;
+    evaluate(s, EVALUATE_ENERGY, t);
+    EMIT(volume_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion, .min_edge = 2 * cutoff);
+    evaluate(s, EVALUATE_ENERGY, t);
+    EMIT(volume_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,
+         .pressure = s->model->set->barostat.pressure / UNIT_BAR, .kt = kt(s));
+    report(s, false, t);
+}
+
+static void descend(const struct sim *s, struct tape *t)
+{
+    void *motion = (void *)(uintptr_t)s->model->motion;
+    EMIT(descend, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .f_best = s->d.f_best, .motion = motion);
+    evaluate(s, EVALUATE_ENERGY, t);
+    EMIT(descend_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .f = s->d.f, .f_best = s->d.f_best,
+         .motion = motion);
+    report(s, false, t);
+}
+
+void step_emit(void *ctx, struct tape *t)
+{
+    const struct sim_recorder *r = ctx;
+    switch (r->work) {
+    case SIM_MINIMIZE:
+        descend(r->sim, t);
+        break;
+    case SIM_STEP:
+        timestep(r->sim, t);
+        break;
+    case SIM_SAMPLE:
+        sample(r->sim, t);
+        break;
+    case SIM_BAROSTAT:
+        volume_move(r->sim, t);
+        break;
+    case SIM_WORK_COUNT:
+        break;
+    }
+}
+
+void step_emit_thermalize(const struct sim *s, struct tape *t)
+{
+    EMIT(thermalize, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .x_old = s->d.x_old, .w = s->d.w,
+         .motion = (void *)(uintptr_t)s->model->motion, .kt = kt(s),
+         .remove_com = s->model->set->integrator.com_every > 0);
+    report(s, false, t);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/system/alchemy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/buf.h"
+#include "engine/base/units.h"
+
+bool alchemy_decoupled(const struct system *sys, const struct alchemy_settings *set, int atom)
+{
+    if (set->kind != ALCHEMY_DECOUPLE)
+        return false;
+    const struct molecule *m = &sys->molecules[sys->atoms[atom].molecule];
+    return strcmp(sys->kinds[m->kind].name, set->decouple) == 0;
+}
+
+static void states(struct alchemy_plan *p, const struct system *sys, const struct alchemy_settings *set)
+{
+    int extra = set->kind == ALCHEMY_DECOUPLE, n = sys->ntypes + extra;
+    p->ntypes = n;
+    p->lj = xcalloc((size_t)n * (size_t)n, sizeof *p->lj);
+    for (int i = 0; i < sys->ntypes; i++)
+        memcpy(p->lj + i * n, sys->lj + i * sys->ntypes, (size_t)sys->ntypes * sizeof *p->lj);
+    for (int i = 0; i < sys->natoms; i++) {
+        const struct atom *a = &sys->atoms[i];
+        double qb = a->charge[0];
+        int tb = a->type[0];
+        if (set->kind == ALCHEMY_B_STATES) {
+            qb = a->charge[1];
+            tb = a->type[1];
+        } else if (alchemy_decoupled(sys, set, i)) {
+            qb = 0;
+            tb = n - 1;
+        }
+        p->charge[i] = a->charge[0];
+        p->change[i] = qb - a->charge[0];
+        p->type[0][i] = a->type[0];
+        p->type[1][i] = tb;
+        if (p->change[i] != 0 || tb != a->type[0])
+            p->perturbed[p->nperturbed++] = i;
+        else
+            p->plain[p->nplain++] = i;
+    }
+}
+
+static bool listed(const int *list, int from, int to, int value)
+{
+    while (from < to) {
+        int middle = from + (to - from) / 2;
+        if (list[middle] == value)
+            return true;
+        if (list[middle] < value)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return false;
+}
+
+/* Exclusions of the topology; in molecules kept whole every inner pair, those that were none becoming "always" pairs. */
+static void exclusions(struct alchemy_plan *p, const struct system *sys, const struct alchemy_settings *set,
+                       const int32_t *unit)
+{
+    size_t used = 0, cap = (size_t)sys->exclusion_start[sys->natoms] + 64;
+    p->exclusion = xcalloc(cap, sizeof *p->exclusion);
+    for (int i = 0; i < sys->natoms; i++) {
+        int from = sys->exclusion_start[i], to = sys->exclusion_start[i + 1];
+        const struct molecule *m = &sys->molecules[sys->atoms[i].molecule];
+        bool keep = alchemy_decoupled(sys, set, i) && !set->intramolecular_decouple;
+        size_t want = (size_t)(to - from) + (keep ? (size_t)m->count : 0);
+        p->exclusion_start[i] = (int32_t)used;
+        if (used + want > cap) {
+            cap = 2 * (used + want);
+            p->exclusion = xrealloc(p->exclusion, cap, sizeof *p->exclusion);
+        }
+        if (!keep)
+            for (int k = from; k < to; k++)
+                p->exclusion[used++] = sys->exclusion[k];
+        for (int j = m->first; keep && j < m->first + m->count; j++) {
+            if (j == i)
+                continue;
+            p->exclusion[used++] = j;
+            if (j < i || listed(sys->exclusion, from, to, j))
+                continue;
+            const struct lj *lj = &p->lj[p->type[0][i] * p->ntypes + p->type[0][j]];
+            p->always = xrealloc(p->always, (size_t)p->nalways + 1, sizeof *p->always);
+            p->always[p->nalways++] = (struct nb_always){
+                {i, j}, unit[i] == unit[j], 0, lj->c6, lj->c12, UNIT_COULOMB * p->charge[i] * p->charge[j]};
+        }
+    }
+    p->exclusion_start[sys->natoms] = (int32_t)used;
+}
+
+static void excluded_pairs(struct alchemy_plan *p, const int32_t *unit)
+{
+    size_t n = (size_t)p->exclusion_start[p->natoms] / 2 + 1;
+    p->excluded = xcalloc(n, sizeof *p->excluded);
+    p->excluded_perturbed = xcalloc(n, sizeof *p->excluded);
+    for (int i = 0; i < p->natoms; i++)
+        for (int k = p->exclusion_start[i]; k < p->exclusion_start[i + 1]; k++) {
+            int j = p->exclusion[k];
+            struct nb_excluded pair = {{i, j}, unit[i] == unit[j], 0};
+            if (j <= i)
+                continue;
+            if (p->change[i] != 0 || p->change[j] != 0)
+                p->excluded_perturbed[p->nexcluded_perturbed++] = pair;
+            else if (p->charge[i] != 0 && p->charge[j] != 0)
+                p->excluded[p->nexcluded++] = pair;
+        }
+}
+
+static void given_pairs(struct alchemy_plan *p, const struct system *sys, const int32_t *unit)
+{
+    p->always = xrealloc(p->always, (size_t)(p->nalways + sys->npairs_nb) + 1, sizeof *p->always);
+    for (int k = 0; k < sys->npairs_nb; k++) {
+        const struct pair_nb *nb = &sys->pairs_nb[k];
+        p->always[p->nalways++] = (struct nb_always){
+            {nb->atom[0], nb->atom[1]}, unit[nb->atom[0]] == unit[nb->atom[1]], 0, nb->lj.c6, nb->lj.c12,
+            UNIT_COULOMB * nb->qq};
+    }
+}
+
+int alchemy_plan_make(struct alchemy_plan *p, const struct system *sys, const struct alchemy_settings *set,
+                      const int32_t *unit, struct err *e)
+{
+    size_t n = (size_t)sys->natoms;
+    *p = (struct alchemy_plan){.natoms = sys->natoms};
+    p->charge = xcalloc(n, sizeof *p->charge);
+    p->change = xcalloc(n, sizeof *p->change);
+    p->type[0] = xcalloc(n, sizeof *p->type[0]);
+    p->type[1] = xcalloc(n, sizeof *p->type[1]);
+    p->plain = xcalloc(n, sizeof *p->plain);
+    p->perturbed = xcalloc(n, sizeof *p->perturbed);
+    p->exclusion_start = xcalloc(n + 1, sizeof *p->exclusion_start);
+    states(p, sys, set);
+    exclusions(p, sys, set, unit);
+    excluded_pairs(p, unit);
+    given_pairs(p, sys, unit);
+    if (set->kind == ALCHEMY_DECOUPLE && p->nperturbed == 0) {
+        alchemy_plan_close(p);
+        return err_set(e, ERR_SPEC, "alchemy: decouple: the topology has no molecule of type '%s'", set->decouple);
+    }
+    return 0;
+}
+
+void alchemy_plan_close(struct alchemy_plan *p)
+{
+    free(p->lj);
+    free(p->charge);
+    free(p->change);
+    free(p->type[0]);
+    free(p->type[1]);
+    free(p->plain);
+    free(p->perturbed);
+    free(p->exclusion_start);
+    free(p->exclusion);
+    free(p->excluded);
+    free(p->excluded_perturbed);
+    free(p->always);
+    *p = (struct alchemy_plan){0};
+}

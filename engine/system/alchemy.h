@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the alchemy settings make of a topology: charge and LJ type of every atom in both end states, which atoms are
+ * perturbed, exclusions and pairs outside the lists. On the host, while a model is made.
+ */
+#ifndef SHOAL_ENGINE_SYSTEM_ALCHEMY_H
+#define SHOAL_ENGINE_SYSTEM_ALCHEMY_H
+
+#include <stdbool.h>
+
+#include "engine/system/tables.h"
+
+struct alchemy_plan {
+    int natoms, ntypes;
+    struct lj *lj;           /* [ntypes][ntypes]; a last type without any LJ is added for decoupled atoms */
+    double *charge, *change; /* [natoms], e: state A, and B minus A */
+    int32_t *type[2];        /* [natoms] */
+    int32_t *plain, *perturbed;
+    int nplain, nperturbed;
+    int32_t *exclusion_start, *exclusion; /* sorted, symmetric, with the kept inner pairs */
+    struct nb_excluded *excluded, *excluded_perturbed;
+    int nexcluded, nexcluded_perturbed;
+    struct nb_always *always;
+    int nalways;
+};
+
+/* unit: atoms with one number are whole with each other. ERR_SPEC: no molecule of the name to decouple. */
+int alchemy_plan_make(struct alchemy_plan *p, const struct system *sys, const struct alchemy_settings *set,
+                      const int32_t *unit, struct err *e);
+void alchemy_plan_close(struct alchemy_plan *p);
+
+/* Is the atom one of a molecule that `set` decouples? */
+bool alchemy_decoupled(const struct system *sys, const struct alchemy_settings *set, int atom);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The lists of bonded terms, those that differ between A and B at the end of each.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/buf.h"
+#include "engine/base/units.h"
+#include "engine/system/topology.h"
+
+static bool bond_perturbed(const void *p)
+{
+    const struct bond *b = p;
+    return b->r0[0] != b->r0[1] || b->k[0] != b->k[1];
+}
+
+static bool angle_perturbed(const void *p)
+{
+    const struct angle *a = p;
+    return a->theta0[0] != a->theta0[1] || a->k[0] != a->k[1] ||
+           (a->urey_bradley && (a->ub_r0[0] != a->ub_r0[1] || a->ub_k[0] != a->ub_k[1]));
+}
+
+static bool dihedral_perturbed(const void *p)
+{
+    const struct dihedral *d = p;
+    return d->phi0[0] != d->phi0[1] || d->k[0] != d->k[1];
+}
+
+static bool rb_perturbed(const void *p)
+{
+    const struct rb_dihedral *d = p;
+    return memcmp(d->c[0], d->c[1], sizeof d->c[0]) != 0;
+}
+
+static bool improper_perturbed(const void *p)
+{
+    const struct improper *d = p;
+    return d->xi0[0] != d->xi0[1] || d->k[0] != d->k[1];
+}
+
+static bool restraint_perturbed(const void *p)
+{
+    const struct position_restraint *r = p;
+    return memcmp(r->k[0], r->k[1], sizeof r->k[0]) != 0;
+}
+
+/* A copy of `count` items of `size` bytes; items for which `perturbed` holds go to the end, order kept otherwise. */
+static void *sorted_copy(const void *items, int count, size_t size, bool (*perturbed)(const void *),
+                         struct term_list *out)
+{
+    unsigned char *to = xcalloc((size_t)count, size);
+    const unsigned char *from = items;
+    size_t at = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < count; i++)
+            if (perturbed(from + (size_t)i * size) == (pass == 1))
+                memcpy(to + size * at++, from + (size_t)i * size, size);
+        if (pass == 0)
+            out->perturbed = (uint32_t)at;
+    }
+    out->count = (uint32_t)count;
+    return to;
+}
+
+/* A 1-4 pair follows the Coulomb and vdw lambdas when one of its atoms or its own parameters differ between A and B. In a
+ * decoupled molecule 1-4 pairs stay as they are. */
+static void build_pairs14(struct topology *t, const struct system *sys, bool b_states)
+{
+    t->pairs14 = xcalloc((size_t)sys->npairs14, sizeof *t->pairs14);
+    t->npairs14 = (struct term_list){0};
+    uint32_t at = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < sys->npairs14; i++) {
+            const struct pair14 *p = &sys->pairs14[i];
+            bool differs = p->lj[0].c6 != p->lj[1].c6 || p->lj[0].c12 != p->lj[1].c12;
+            for (int k = 0; k < 2; k++) {
+                const struct atom *a = &sys->atoms[p->atom[k]];
+                differs |= a->charge[0] != a->charge[1] || a->type[0] != a->type[1] || a->mass[0] != a->mass[1];
+            }
+            if ((b_states && differs && !p->fixed) == (pass == 1))
+                t->pairs14[at++] = *p;
+        }
+        if (pass == 0)
+            t->npairs14.perturbed = at;
+    }
+    t->npairs14.count = at;
+}
+
+/* End states of a perturbed pair. Its fudge factor for charges is read off whichever product of charges is not zero. */
+static struct soft_pair soft_of(const struct system *sys, const struct soft_rule *rule, const struct pair14 *p)
+{
+    const double *q = sys->atoms[p->atom[0]].charge, *o = sys->atoms[p->atom[1]].charge;
+    double cross = 0.5 * (q[0] * o[1] + q[1] * o[0]), fudge = 0;
+    if (q[0] * o[0] != 0)
+        fudge = p->qq[0] / (q[0] * o[0]);
+    else if (q[1] * o[1] != 0)
+        fudge = p->qq[1] / (q[1] * o[1]);
+    else if (cross != 0)
+        fudge = p->qq_cross / cross;
+    const double c6[2] = {p->lj[0].c6, p->lj[1].c6}, c12[2] = {p->lj[0].c12, p->lj[1].c12};
+    return soft_pair_make(rule, c6, c12, q, o, UNIT_COULOMB * fudge);
+}
+
+static void build_soft14(struct topology *t, const struct system *sys, const struct soft_core *core)
+{
+    t->soft = (struct soft_rule){core->alpha, pow(core->sigma, 6), core->power, core->coulomb};
+    uint32_t n = t->npairs14.count - t->npairs14.perturbed;
+    t->soft14 = xcalloc(n, sizeof *t->soft14);
+    for (uint32_t i = 0; i < n; i++)
+        t->soft14[i] = soft_of(sys, &t->soft, &t->pairs14[t->npairs14.perturbed + i]);
+}
+
+void topology_terms(struct topology *t, const struct system *sys, const struct settings *set)
+{
+    struct bond *bonds = t->bonds;
+    t->bonds = sorted_copy(bonds, (int)t->nbonds.count, sizeof *bonds, bond_perturbed, &t->nbonds);
+    free(bonds);
+    t->angles = sorted_copy(sys->angles, sys->nangles, sizeof *t->angles, angle_perturbed, &t->nangles);
+    t->dihedrals =
+        sorted_copy(sys->dihedrals, sys->ndihedrals, sizeof *t->dihedrals, dihedral_perturbed, &t->ndihedrals);
+    t->rb_dihedrals =
+        sorted_copy(sys->rb_dihedrals, sys->nrb_dihedrals, sizeof *t->rb_dihedrals, rb_perturbed, &t->nrb_dihedrals);
+    t->impropers =
+        sorted_copy(sys->impropers, sys->nimpropers, sizeof *t->impropers, improper_perturbed, &t->nimpropers);
+    t->position_restraints = sorted_copy(sys->position_restraints, sys->nposition_restraints,
+                                         sizeof *t->position_restraints, restraint_perturbed, &t->nposition_restraints);
+    build_pairs14(t, sys, set->alchemy.kind == ALCHEMY_B_STATES);
+    build_soft14(t, sys, &set->alchemy.soft_core);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/system/ewald.h"
+
+#include <assert.h>
+#include <complex.h>
+#include <math.h>
+
+#define NODES 64 /* Chebyshev nodes of the fit */
+
+double ewald_beta(double cutoff, double tolerance)
+{
+    double low = 0, high = 1 / cutoff;
+    while (erfc(high * cutoff) > tolerance)
+        high *= 2;
+    for (int i = 0; i < 200 && low < high; i++) {
+        double middle = 0.5 * (low + high);
+        if (erfc(middle * cutoff) > tolerance)
+            low = middle;
+        else
+            high = middle;
+    }
+    return 0.5 * (low + high);
+}
+
+/* erf(z)/z and its derivative with respect to s = z^2; near zero by the power series of erf. */
+static void entire(double s, double *value, double *slope)
+{
+    const double c = M_2_SQRTPI;
+    if (s < 0.5) {
+        double term = 1, v = 0, d = 0;
+        for (int k = 0; k < 20; k++) {
+            v += term / (2 * k + 1); /* (-s)^k / k! / (2k+1) */
+            d -= term / (2 * k + 3); /* derivative of the next term */
+            term *= -s / (k + 1);
+        }
+        *value = c * v;
+        *slope = c * d;
+    } else {
+        double z = sqrt(s);
+        *value = erf(z) / z;
+        *slope = (c * exp(-s) - *value) / (2 * s);
+    }
+}
+
+/* Chebyshev coefficients of samples at the nodes, turned into powers of t. */
+static void powers(double *out, const double samples[NODES], double factor)
+{
+    double was[EWALD_TERMS] = {1}, is[EWALD_TERMS] = {0, 1};
+    for (int k = 0; k < EWALD_TERMS; k++)
+        out[k] = 0;
+    for (int j = 0; j < EWALD_TERMS; j++) {
+        double c = 0;
+        for (int k = 0; k < NODES; k++)
+            c += samples[k] * cos(j * M_PI * (k + 0.5) / NODES);
+        c *= factor * (j ? 2.0 : 1.0) / NODES;
+        for (int k = 0; k < EWALD_TERMS; k++)
+            out[k] += c * was[k];
+        double next[EWALD_TERMS]; /* T(j+2) = 2 t T(j+1) - T(j) */
+        for (int k = 0; k < EWALD_TERMS; k++)
+            next[k] = (k ? 2 * is[k - 1] : 0) - was[k];
+        for (int k = 0; k < EWALD_TERMS; k++) {
+            was[k] = is[k];
+            is[k] = next[k];
+        }
+    }
+}
+
+void ewald_fit_make(struct ewald_fit *fit, double beta, double cutoff)
+{
+    double s_max = beta * beta * cutoff * cutoff * (1 + 1e-9);
+    double value[NODES], slope[NODES];
+    for (int k = 0; k < NODES; k++)
+        entire(0.5 * s_max * (1 + cos(M_PI * (k + 0.5) / NODES)), &value[k], &slope[k]);
+    fit->beta = beta;
+    fit->r2_max = s_max / (beta * beta);
+    fit->scale = 2 / fit->r2_max;
+    powers(fit->v, value, beta);
+    powers(fit->f, slope, -2 * beta * beta * beta);
+}
+
+int mesh_size(double edge, double spacing, int order)
+{
+    static const int small[] = {6, 8, 10, 12, 14, 16, 20, 24, 25, 28, 32, 36, 40, 42, 44};
+    static const int base[] = {48, 50, 52, 54, 56, 60, 64, 70, 72, 75, 80, 81, 84}; /* times a power of two */
+    int least = (int)(edge / spacing + 0.999);
+    if (least < 2 * (order - 1))
+        least = 2 * (order - 1);
+    for (unsigned i = 0; i < sizeof small / sizeof *small; i++)
+        if (small[i] >= least)
+            return small[i];
+    int factor = 1;
+    while (factor * 84 < least)
+        factor *= 2;
+    for (unsigned i = 0; i < sizeof base / sizeof *base; i++) {
+        int n = factor * base[i];
+        if (n >= least && (n % 4 == 0 || n == 90) && n != 140)
+            return n;
+    }
+    return factor * 84;
+}
+
+void spline_values(double *out, int order, double t)
+{
+    out[0] = 1;
+    for (int n = 2; n <= order; n++) { /* M_n(u) = (u M_{n-1}(u) + (n - u) M_{n-1}(u - 1)) / (n - 1), u = t + k */
+        out[n - 1] = 0;
+        for (int k = n - 1; k >= 0; k--) {
+            double u = t + k, left = k ? out[k - 1] : 0;
+            out[k] = (u * out[k] + (n - u) * left) / (n - 1);
+        }
+    }
+}
+
+void mesh_modulus(double *out, int size, int order)
+{
+    double m[16];
+    assert(order <= 16);
+    spline_values(m, order, 0); /* M(0) = 0, M(1), .., M(order - 1) */
+    for (int i = 0; i < size; i++) {
+        double complex sum = 0;
+        for (int k = 0; k < order; k++)
+            sum += m[k] * cexp(2 * M_PI * I * (double)((long)i * k % size) / size);
+        out[i] = creal(sum * conj(sum));
+    }
+    for (int i = 1; i + 1 < size; i++) /* odd orders vanish at half the sampling frequency */
+        if (out[i] < 1e-7)
+            out[i] = 0.5 * (out[i - 1] + out[i + 1]);
+}

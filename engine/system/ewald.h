@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Host-side numbers of the Ewald sum and of the mesh: splitting parameter, real-space polynomials, grid sizes, moduli.
+ */
+#ifndef SHOAL_ENGINE_SYSTEM_EWALD_H
+#define SHOAL_ENGINE_SYSTEM_EWALD_H
+
+#include "engine/math/ewald.h"
+
+/* beta with erfc(beta cutoff) = tolerance, 1/nm. */
+double ewald_beta(double cutoff, double tolerance);
+void ewald_fit_make(struct ewald_fit *fit, double beta, double cutoff);
+
+/* Points along a box edge so that they are at most `spacing` apart: the first size that is at least as large in the list
+ * GROMACS takes its sizes from, so that both use the same grid. */
+int mesh_size(double edge, double spacing, int order);
+/* 1/|b(m)|^2 of the Euler exponential splines (Essmann et al. 1995, doi 10.1063/1.470117, eq. 4.4), m = 0 .. size-1. */
+void mesh_modulus(double *out, int size, int order);
+/* Values at t, t+1, .., t+order-1 of the cardinal B-spline of that order, 0 <= t < 1, by its recursion. */
+void spline_values(double *out, int order, double t);
+
+#endif

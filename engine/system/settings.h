@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How a system is simulated: the numeric part of an ensemble spec. Made by daemon/spec/spec.c; immutable after that.
+ * Units: nm, ps, K, bar, kJ/mol.
+ */
+#ifndef SHOAL_ENGINE_SYSTEM_SETTINGS_H
+#define SHOAL_ENGINE_SYSTEM_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/math/lj.h"
+
+enum dispersion_correction { DISPERSION_NONE, DISPERSION_ENERGY, DISPERSION_ENERGY_PRESSURE, DISPERSION_ALL };
+enum coulomb_modifier { COULOMB_CUTOFF, COULOMB_POTENTIAL_SHIFT };
+
+struct nonbonded_settings {
+    double vdw_cutoff, coulomb_cutoff; /* nm */
+    enum vdw_modifier vdw_modifier;
+    double vdw_switch; /* nm, for the two switches */
+    enum dispersion_correction dispersion;
+    enum coulomb_modifier coulomb_modifier;
+    double ewald_tolerance; /* beta from erfc(beta rc) = tolerance */
+    int pme_order;          /* 4 to 6 */
+    double pme_spacing;     /* nm, largest */
+    int pme_grid[3];        /* 0: from spacing and box (fixed for the run) */
+    double list_buffer;     /* nm; 0: chosen by the engine */
+};
+
+/* [ settles ] and [ constraints ] of the topology are kept by every choice */
+enum constrain { CONSTRAIN_NONE, CONSTRAIN_H_BONDS, CONSTRAIN_ALL_BONDS };
+
+enum lambda { LAMBDA_COULOMB, LAMBDA_VDW, LAMBDA_BONDED, LAMBDA_MASS, LAMBDA_COUNT };
+
+enum alchemy { ALCHEMY_NONE, ALCHEMY_DECOUPLE, ALCHEMY_B_STATES };
+
+struct soft_core {
+    double alpha; /* 0: no soft core */
+    int power;    /* 1 or 2, of lambda */
+    double sigma; /* nm; also the smallest sigma used */
+    bool coulomb; /* soften Coulomb too (sc-coul) */
+};
+
+struct alchemy_settings {
+    enum alchemy kind;
+    char decouple[64];            /* moleculetype, for ALCHEMY_DECOUPLE: every molecule of it */
+    bool intramolecular_decouple; /* couple-intramol = yes; false: inner pairs kept at full strength */
+    struct soft_core soft_core;
+    int nwindows;                   /* 1 when there is no alchemy */
+    double (*lambda)[LAMBDA_COUNT]; /* [nwindows] */
+    bool given[LAMBDA_COUNT];       /* ladders the spec names: the dhdl.xvg components */
+};
+
+enum integrator { INTEGRATOR_VELOCITY_VERLET, INTEGRATOR_LANGEVIN_MIDDLE };
+
+struct integrator_settings {
+    enum integrator kind;
+    double timestep;    /* ps */
+    double temperature; /* K */
+    double friction;    /* 1/ps */
+    uint64_t seed;
+    int com_every; /* steps between center-of-mass motion removals, 0: never */
+};
+
+struct barostat_settings {
+    bool on;
+    double pressure; /* bar */
+    int every;       /* steps */
+};
+
+struct settings {
+    struct nonbonded_settings nonbonded;
+    enum constrain constrain;
+    struct alchemy_settings alchemy;
+    struct integrator_settings integrator;
+    struct barostat_settings barostat;
+    uint64_t check_every; /* steps between graph re-captures */
+};
+
+enum stage_kind { STAGE_MINIMIZE, STAGE_EQUILIBRATE, STAGE_PRODUCE };
+
+/* One entry of the protocol. Times are whole numbers of steps after validation. */
+struct stage {
+    enum stage_kind kind;
+    uint64_t steps;         /* minimize: the most steps */
+    double force_tolerance; /* minimize: stop when the largest force is below, kJ/mol/nm */
+    bool npt;               /* barostat on */
+    uint64_t sample_every;  /* steps, 0: none */
+    uint64_t frames_every;  /* steps between .xtc frames, 0: none */
+};
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/system/system.h"
+
+#include <stdlib.h>
+
+void system_close(struct system *s)
+{
+    free(s->atoms);
+    free(s->molecules);
+    free(s->kinds);
+    free(s->lj);
+    free(s->type_names);
+    free(s->bonds);
+    free(s->connections);
+    free(s->angles);
+    free(s->dihedrals);
+    free(s->rb_dihedrals);
+    free(s->impropers);
+    free(s->pairs14);
+    free(s->pairs_nb);
+    free(s->constraints);
+    free(s->settles);
+    free(s->position_restraints);
+    free(s->exclusion_start);
+    free(s->exclusion);
+    free(s->x);
+    free(s->v);
+    *s = (struct system){0};
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One molecular system: topology expanded over all molecules, with A and B states, plus start coordinates. Made by
+ * engine/io (top_read, gro_read); immutable after that. Units: nm, ps, kJ/mol, e, u, radians. Atom indices are 0-based.
+ *
+ * A bonded entry's parameters are [state]: 0 = A, 1 = B. Entries whose states differ are perturbed (driven by the bonded
+ * lambda). Force constants have the factor convention of GROMACS (harmonic: V = k/2 (x - x0)^2).
+ */
+#ifndef SHOAL_ENGINE_SYSTEM_SYSTEM_H
+#define SHOAL_ENGINE_SYSTEM_SYSTEM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/base/err.h"
+
+struct lj {
+    double c6, c12; /* V = c12/r^12 - c6/r^6 */
+};
+
+struct atom {
+    int type[2]; /* atom type in A and B */
+    double charge[2];
+    double mass[2];
+    int molecule; /* index into system.molecules */
+    int residue;  /* residue number as in the topology */
+    char name[16], resname[16];
+};
+
+struct molecule {
+    int first, count; /* atoms */
+    int kind;         /* index into system.kinds */
+};
+
+struct molecule_kind {
+    char name[64]; /* moleculetype, as in the topology */
+};
+
+/* harmonic; constraints = none keeps it */
+struct bond {
+    int atom[2];
+    double r0[2], k[2];
+};
+
+/* bond funct 5: a chemical bond without a force */
+struct connection {
+    int atom[2];
+};
+
+struct angle {
+    int atom[3];
+    double theta0[2], k[2], ub_r0[2], ub_k[2];
+    bool urey_bradley;
+};
+
+/* k (1 + cos(n phi - phi0)); improper: periodic improper (funct 4); multiplicity is the same in both states */
+struct dihedral {
+    int atom[4];
+    double phi0[2], k[2];
+    int multiplicity;
+    bool improper;
+};
+
+/* sum c_n cos^n(psi), psi = phi - 180 degrees */
+struct rb_dihedral {
+    int atom[4];
+    double c[2][6];
+};
+
+/* harmonic improper (funct 2) */
+struct improper {
+    int atom[4];
+    double xi0[2], k[2];
+};
+
+/* LJ-14 and Coulomb-14, fudge factors applied; qq in e^2. qq_cross = fudgeQQ (qi[A] qj[B] + qi[B] qj[A]) / 2:
+ * charges are scaled, so a pair between A and B is quadratic in lambda. fixed (funct 2): own charges and LJ, all
+ * states alike, whatever its atoms do */
+struct pair14 {
+    int atom[2];
+    struct lj lj[2];
+    double qq[2], qq_cross;
+    bool fixed;
+};
+
+/* [ pairs_nb ]: plain LJ + 1/r, never cut */
+struct pair_nb {
+    int atom[2];
+    struct lj lj;
+    double qq;
+};
+
+/* funct 1 (makes an exclusion bond) or 2 */
+struct constraint {
+    int atom[2];
+    double r0[2];
+    bool bonded;
+};
+
+struct settle {
+    int oxygen, hydrogen[2];
+    double r_oh, r_hh;
+};
+
+/* V = sum k_d/2 (x_d - x0_d)^2 */
+struct position_restraint {
+    int atom;
+    double x0[3];
+    double k[2][3];
+};
+
+struct system {
+    char name[128];
+    int natoms;
+    struct atom *atoms;
+    int nmolecules;
+    struct molecule *molecules;
+    int nkinds;
+    struct molecule_kind *kinds;
+
+    int ntypes;
+    struct lj *lj; /* [ntypes * ntypes], combined by the topology's rule and [ nonbond_params ]; only types in use */
+    char (*type_names)[32];
+
+    int nbonds;
+    struct bond *bonds;
+    int nconnections;
+    struct connection *connections;
+    int nangles;
+    struct angle *angles;
+    int ndihedrals;
+    struct dihedral *dihedrals;
+    int nrb_dihedrals;
+    struct rb_dihedral *rb_dihedrals;
+    int nimpropers;
+    struct improper *impropers;
+    int npairs14;
+    struct pair14 *pairs14;
+    int npairs_nb;
+    struct pair_nb *pairs_nb;
+    int nconstraints;
+    struct constraint *constraints;
+    int nsettles;
+    struct settle *settles;
+    int nposition_restraints;
+    struct position_restraint *position_restraints; /* x0 from the reference coordinates */
+
+    /* exclusions of atom i: exclusion[exclusion_start[i] .. exclusion_start[i + 1]) */
+    int *exclusion_start; /* [natoms + 1] */
+    int *exclusion;       /* sorted, symmetric, without the atom itself */
+
+    double (*x)[3]; /* [natoms], as read; molecules may be broken across the box */
+    double (*v)[3]; /* [natoms], NULL if the coordinate file had none; nm/ps */
+    double box[3];  /* rectangular */
+};
+
+/* Frees everything a system owns; zeroed is fine. */
+void system_close(struct system *s);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Read-only tables of a model in device memory, shared by its replicas: bonded terms, constraints, masses, molecules.
+ * A kernel gets the address of a table; the addresses inside it are device addresses too. Built by model.c.
+ */
+#ifndef SHOAL_ENGINE_SYSTEM_TABLES_H
+#define SHOAL_ENGINE_SYSTEM_TABLES_H
+
+#include "engine/math/softcore.h"
+#include "engine/system/settings.h"
+#include "engine/system/system.h"
+
+/* Terms of one kind; those from `perturbed` on differ between A and B. */
+struct term_list {
+    uint32_t count, perturbed;
+};
+
+struct bonded_table {
+    const struct bond *bonds;
+    const struct angle *angles;
+    const struct dihedral *dihedrals;
+    const struct rb_dihedral *rb_dihedrals;
+    const struct improper *impropers;
+    const struct pair14 *pairs14;
+    const struct position_restraint *position_restraints;
+    struct term_list nbonds, nangles, ndihedrals, nrb_dihedrals, nimpropers, npairs14, nposition_restraints;
+    const double (*lambda)[LAMBDA_COUNT]; /* [nwindows] */
+    uint32_t nwindows;
+    const struct soft_pair
+        *soft14; /* [npairs14.count - npairs14.perturbed], of the perturbed 1-4 pairs in their order */
+    struct soft_rule soft;
+};
+
+/* An excluded pair, or a pair outside lists and cut-offs. */
+struct nb_excluded {
+    int32_t atom[2];
+    int32_t whole; /* distance between the whole molecule's atoms, not the nearest images */
+    int32_t pad_;
+};
+
+/* LJ and 1/r at any distance, at every lambda: [ pairs_nb ] and the inner pairs of a molecule kept whole. */
+struct nb_always {
+    int32_t atom[2];
+    int32_t whole;
+    int32_t pad_;
+    double c6, c12, qq; /* qq: kJ nm/mol */
+};
+
+/* Tail of the dispersion beyond (and switched off before) the cut-off, per state: E = energy[s][0]/V + energy[s][1], and
+ * virial trace/3 = virial[s]/V, kJ/mol with V in nm^3. */
+struct nb_dispersion {
+    double energy[2][2], virial[2];
+};
+
+/* A distance held fixed; r0 goes from A to B with the bonded lambda. */
+struct fixed_distance {
+    int32_t atom[2];
+    double r0[2];
+};
+
+/* Constraints that share atoms, solved together: constraint[first .. first + count) of the list. */
+struct cluster {
+    uint32_t first, count;
+};
+
+struct rigid_water {
+    int32_t atom[3]; /* O, H, H */
+    double r_oh, r_hh;
+};
+
+/* What a Monte Carlo volume move keeps rigid: atoms joined by bonded terms. atoms: list[first .. first + count). */
+struct unit {
+    uint32_t first, count;
+};
+
+struct motion_table {
+    const double (*mass)[2]; /* [natoms], A and B */
+    const struct rigid_water *waters;
+    const struct cluster *clusters;
+    const struct fixed_distance *distances;
+    const struct unit *units;
+    const int32_t *unit_atoms;
+    uint32_t natoms, nwaters, nclusters, ndistances, nunits;
+    uint32_t mass_perturbed;              /* 1: some masses differ between A and B */
+    const double (*lambda)[LAMBDA_COUNT]; /* [nwindows] */
+    uint32_t nwindows;
+    uint32_t pad_;
+};
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/system/topology.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/buf.h"
+#include "engine/system/forest.h"
+#include "engine/math/vec.h"
+
+/* ---- what belongs together ---- */
+
+/* Edges along chemical bonds first: a molecule is made whole along them, and along other terms only where needed. */
+static void join_bonded(struct forest *f, const struct system *sys)
+{
+    for (int i = 0; i < sys->nbonds; i++)
+        forest_join(f, sys->bonds[i].atom[0], sys->bonds[i].atom[1]);
+    for (int i = 0; i < sys->nconnections; i++)
+        forest_join(f, sys->connections[i].atom[0], sys->connections[i].atom[1]);
+    for (int i = 0; i < sys->nconstraints; i++)
+        forest_join(f, sys->constraints[i].atom[0], sys->constraints[i].atom[1]);
+    for (int i = 0; i < sys->nsettles; i++)
+        for (int k = 0; k < 2; k++)
+            forest_join(f, sys->settles[i].oxygen, sys->settles[i].hydrogen[k]);
+}
+
+static void join_chain(struct forest *f, const int *atom, int n)
+{
+    for (int k = 0; k + 1 < n; k++)
+        forest_join(f, atom[k], atom[k + 1]);
+}
+
+static void join_terms(struct forest *f, const struct system *sys)
+{
+    for (int i = 0; i < sys->nangles; i++)
+        join_chain(f, sys->angles[i].atom, 3);
+    for (int i = 0; i < sys->ndihedrals; i++)
+        join_chain(f, sys->dihedrals[i].atom, 4);
+    for (int i = 0; i < sys->nrb_dihedrals; i++)
+        join_chain(f, sys->rb_dihedrals[i].atom, 4);
+    for (int i = 0; i < sys->nimpropers; i++)
+        join_chain(f, sys->impropers[i].atom, 4);
+    for (int i = 0; i < sys->npairs14; i++)
+        join_chain(f, sys->pairs14[i].atom, 2);
+}
+
+static void build_units(struct topology *t, const struct system *sys)
+{
+    struct forest f;
+    forest_init(&f, sys->natoms);
+    join_bonded(&f, sys);
+    join_terms(&f, sys);
+    int32_t *tree = t->unit_of = xcalloc((size_t)sys->natoms, sizeof *tree);
+    t->nunits = forest_number(&f, NULL, tree);
+    t->units = xcalloc((size_t)t->nunits, sizeof *t->units);
+    t->unit_atoms = xcalloc((size_t)sys->natoms, sizeof *t->unit_atoms);
+    for (int i = 0; i < sys->natoms; i++)
+        t->units[tree[i]].count++;
+    uint32_t at = 0;
+    for (int u = 0; u < t->nunits; u++) {
+        t->units[u].first = at;
+        at += t->units[u].count;
+        t->units[u].count = 0;
+    }
+    for (int i = 0; i < sys->natoms; i++) {
+        struct unit *u = &t->units[tree[i]];
+        t->unit_atoms[u->first + u->count++] = i;
+    }
+    forest_close(&f);
+}
+
+/* Neighbours of each atom in the forest: list[start[i] .. start[i + 1]). */
+static void forest_neighbours(const struct forest *f, int *start, int *list)
+{
+    for (int e = 0; e < f->nedges; e++)
+        for (int k = 0; k < 2; k++)
+            start[f->edge[e][k] + 1]++;
+    for (int i = 0; i < f->natoms; i++)
+        start[i + 1] += start[i];
+    int *fill = xcalloc((size_t)f->natoms, sizeof *fill);
+    for (int e = 0; e < f->nedges; e++)
+        for (int k = 0; k < 2; k++) {
+            int i = f->edge[e][k];
+            list[start[i] + fill[i]++] = f->edge[e][1 - k];
+        }
+    free(fill);
+}
+
+void topology_whole(const struct topology *t, const struct system *sys, double (*out)[3])
+{
+    struct forest f;
+    forest_init(&f, sys->natoms);
+    join_bonded(&f, sys);
+    join_terms(&f, sys);
+    size_t n = (size_t)sys->natoms;
+    int *start = xcalloc(n + 1, sizeof *start), *list = xcalloc(2 * n, sizeof *list),
+        *stack = xcalloc(n, sizeof *stack);
+    bool *placed = xcalloc(n, sizeof *placed);
+    forest_neighbours(&f, start, list);
+    memcpy(out, sys->x, n * sizeof *out);
+    for (int u = 0; u < t->nunits; u++) {
+        int depth = 0;
+        stack[depth++] = t->unit_atoms[t->units[u].first];
+        placed[stack[0]] = true;
+        while (depth) {
+            int i = stack[--depth];
+            for (int k = start[i]; k < start[i + 1]; k++) {
+                int j = list[k];
+                if (placed[j])
+                    continue;
+                double dx[3];
+                vec_image(out[j], out[i], sys->box, dx);
+                for (int d = 0; d < 3; d++)
+                    out[j][d] = out[i][d] + dx[d];
+                placed[j] = true;
+                stack[depth++] = j;
+            }
+        }
+    }
+    free(start);
+    free(list);
+    free(stack);
+    free(placed);
+    forest_close(&f);
+}
+
+/* ---- constraints ---- */
+
+static int build_waters(struct topology *t, const struct system *sys, int *water_of, struct err *e)
+{
+    t->waters = xcalloc((size_t)sys->nsettles, sizeof *t->waters);
+    for (int i = 0; i < sys->natoms; i++)
+        water_of[i] = -1;
+    for (int i = 0; i < sys->nsettles; i++) {
+        const struct settle *s = &sys->settles[i];
+        int atom[3] = {s->oxygen, s->hydrogen[0], s->hydrogen[1]};
+        const struct atom *h = &sys->atoms[atom[1]], *h2 = &sys->atoms[atom[2]];
+        if (h->mass[0] != h2->mass[0] || h->mass[1] != h2->mass[1])
+            return err_set(e, ERR_TOPOLOGY, "[ settles ]: atoms %d and %d have different masses", atom[1] + 1,
+                           atom[2] + 1);
+        if (!(s->r_hh > 0 && s->r_hh < 2 * s->r_oh))
+            return err_set(e, ERR_TOPOLOGY, "[ settles ]: atom %d: no triangle has sides %g and %g nm", atom[0] + 1,
+                           s->r_oh, s->r_hh);
+        for (int k = 0; k < 3; k++) {
+            if (water_of[atom[k]] >= 0)
+                return err_set(e, ERR_TOPOLOGY, "[ settles ]: atom %d is in two settles", atom[k] + 1);
+            water_of[atom[k]] = i;
+            t->waters[i].atom[k] = atom[k];
+        }
+        t->waters[i].r_oh = s->r_oh;
+        t->waters[i].r_hh = s->r_hh;
+    }
+    t->nwaters = sys->nsettles;
+    return 0;
+}
+
+static int add_distance(struct topology *t, const int *water_of, const int atom[2], const double r0[2], struct err *e)
+{
+    if (water_of[atom[0]] >= 0 || water_of[atom[1]] >= 0)
+        return err_set(e, ERR_TOPOLOGY, "atoms %d and %d: a constraint on an atom of a settle", atom[0] + 1,
+                       atom[1] + 1);
+    struct fixed_distance *d = &t->distances[t->ndistances++];
+    *d = (struct fixed_distance){{atom[0], atom[1]}, {r0[0], r0[1]}};
+    if (!(r0[0] > 0 && r0[1] > 0))
+        return err_set(e, ERR_TOPOLOGY, "atoms %d and %d: a constraint of length %g nm", atom[0] + 1, atom[1] + 1,
+                       r0[0] > 0 ? r0[1] : r0[0]);
+    return 0;
+}
+
+/* GROMACS takes an atom for a hydrogen when its name begins with H. */
+static bool becomes_constraint(const struct system *sys, const struct bond *b, enum constrain how)
+{
+    switch (how) {
+    case CONSTRAIN_NONE:
+        return false;
+    case CONSTRAIN_H_BONDS:
+        return sys->atoms[b->atom[0]].name[0] == 'H' || sys->atoms[b->atom[1]].name[0] == 'H';
+    case CONSTRAIN_ALL_BONDS:
+        return true;
+    }
+    return false;
+}
+
+/* Bonds become constraints or stay; a bond inside a settle that would become one is dropped, the settle holds it. */
+static int build_distances(struct topology *t, const struct system *sys, enum constrain how, const int *water_of,
+                           struct err *e)
+{
+    t->distances = xcalloc((size_t)(sys->nbonds + sys->nconstraints), sizeof *t->distances);
+    t->bonds = xcalloc((size_t)sys->nbonds, sizeof *t->bonds);
+    for (int i = 0; i < sys->nconstraints; i++) {
+        int rc = add_distance(t, water_of, sys->constraints[i].atom, sys->constraints[i].r0, e);
+        if (rc)
+            return rc;
+    }
+    for (int i = 0; i < sys->nbonds; i++) {
+        const struct bond *b = &sys->bonds[i];
+        if (!becomes_constraint(sys, b, how)) {
+            t->bonds[t->nbonds.count++] = *b;
+            continue;
+        }
+        if (water_of[b->atom[0]] >= 0 && water_of[b->atom[0]] == water_of[b->atom[1]])
+            continue;
+        int rc = add_distance(t, water_of, b->atom, b->r0, e);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static void build_clusters(struct topology *t, int natoms)
+{
+    struct forest f;
+    forest_init(&f, natoms);
+    bool *member = xcalloc((size_t)natoms, sizeof *member);
+    int *tree = xcalloc((size_t)natoms, sizeof *tree);
+    for (int i = 0; i < t->ndistances; i++) {
+        forest_join(&f, t->distances[i].atom[0], t->distances[i].atom[1]);
+        member[t->distances[i].atom[0]] = member[t->distances[i].atom[1]] = true;
+    }
+    t->nclusters = forest_number(&f, member, tree);
+    t->clusters = xcalloc((size_t)t->nclusters, sizeof *t->clusters);
+    for (int i = 0; i < t->ndistances; i++)
+        t->clusters[tree[t->distances[i].atom[0]]].count++;
+    uint32_t at = 0;
+    for (int c = 0; c < t->nclusters; c++) {
+        t->clusters[c].first = at;
+        at += t->clusters[c].count;
+        t->clusters[c].count = 0;
+    }
+    struct fixed_distance *sorted = xcalloc((size_t)t->ndistances, sizeof *sorted);
+    for (int i = 0; i < t->ndistances; i++) {
+        struct cluster *c = &t->clusters[tree[t->distances[i].atom[0]]];
+        sorted[c->first + c->count++] = t->distances[i];
+    }
+    free(t->distances);
+    t->distances = sorted;
+    free(member);
+    free(tree);
+    forest_close(&f);
+}
+
+int topology_build(struct topology *t, const struct system *sys, const struct settings *set, struct err *e)
+{
+    *t = (struct topology){0};
+    build_units(t, sys);
+    int *water_of = xcalloc((size_t)sys->natoms, sizeof *water_of);
+    int rc = build_waters(t, sys, water_of, e);
+    if (rc == 0)
+        rc = build_distances(t, sys, set->constrain, water_of, e);
+    free(water_of);
+    if (rc)
+        return rc;
+    build_clusters(t, sys->natoms);
+    topology_terms(t, sys, set);
+    return 0;
+}
+
+void topology_close(struct topology *t)
+{
+    free(t->units);
+    free(t->unit_atoms);
+    free(t->unit_of);
+    free(t->waters);
+    free(t->distances);
+    free(t->clusters);
+    free(t->bonds);
+    free(t->angles);
+    free(t->dihedrals);
+    free(t->rb_dihedrals);
+    free(t->impropers);
+    free(t->pairs14);
+    free(t->soft14);
+    free(t->position_restraints);
+    *t = (struct topology){0};
+}

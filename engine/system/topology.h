@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What follows from a system's topology and the settings, on the host: which atoms belong together, which distances are
+ * held fixed, which bonded terms remain. Used while a model is made.
+ */
+#ifndef SHOAL_ENGINE_SYSTEM_TOPOLOGY_H
+#define SHOAL_ENGINE_SYSTEM_TOPOLOGY_H
+
+#include "engine/system/settings.h"
+#include "engine/system/system.h"
+#include "engine/system/tables.h"
+
+struct topology {
+    /* molecules in the chemical sense: atoms joined by bonds, connections, constraints, settles or any bonded term */
+    struct unit *units;
+    int32_t *unit_atoms;
+    int32_t *unit_of; /* [natoms] */
+    int nunits;
+
+    struct rigid_water *waters;
+    int nwaters;
+    struct fixed_distance *distances; /* sorted by cluster */
+    int ndistances;
+    struct cluster *clusters;
+    int nclusters;
+
+    /* bonded terms that remain after bonds became constraints; those that differ between A and B at the end */
+    struct bond *bonds;
+    struct angle *angles;
+    struct dihedral *dihedrals;
+    struct rb_dihedral *rb_dihedrals;
+    struct improper *impropers;
+    struct pair14 *pairs14;
+    struct soft_pair *soft14; /* of the perturbed ones */
+    struct soft_rule soft;
+    struct position_restraint *position_restraints;
+    struct term_list nbonds, nangles, ndihedrals, nrb_dihedrals, nimpropers, npairs14, nposition_restraints;
+};
+
+/* ERR_TOPOLOGY: an atom in a settle and a constraint, in two settles, a settle with unequal hydrogens. */
+int topology_build(struct topology *t, const struct system *sys, const struct settings *set, struct err *e);
+/* The lists of terms (terms.c), called by topology_build once t->bonds holds the bonds that are no constraints. */
+void topology_terms(struct topology *t, const struct system *sys, const struct settings *set);
+void topology_close(struct topology *t);
+
+/* out: sys->x with every molecule whole: each atom is the image nearest to the one it is bonded to. */
+void topology_whole(const struct topology *t, const struct system *sys, double (*out)[3]);
+
+#endif
