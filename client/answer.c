@@ -29,6 +29,7 @@ int client_exit_code(enum err_code code)
     case ERR_USAGE:
         return EXIT_BAD_USAGE;
     case ERR_IO:
+    case ERR_NO_SPACE:
         return EXIT_CANNOT_CREATE;
     case ERR_INTERNAL:
     case ERR_MEMORY:

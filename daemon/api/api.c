@@ -41,6 +41,8 @@ static int status_of(enum err_code code)
         return 409;
     case ERR_BUSY:
         return 503;
+    case ERR_NO_SPACE:
+        return 507;
     case ERR_USAGE:
     case ERR_PROTOCOL:
         return 400;

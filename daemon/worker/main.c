@@ -56,6 +56,7 @@ int exit_code_of(const struct err *e)
     case ERR_PROTOCOL:
     case ERR_ESTIMATE:
     case ERR_CANCELLED:
+    case ERR_NO_SPACE:
         return EXIT_FAILED;
     }
     return EXIT_INTERNAL;

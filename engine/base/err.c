@@ -37,7 +37,7 @@ int err_prefix(struct err *e, const char *fmt, ...)
 int err_errno(struct err *e, const char *fmt, ...)
 {
     va_list ap;
-    err_set(e, ERR_IO, "%s", strerror(errno));
+    err_set(e, errno == ENOSPC || errno == EDQUOT ? ERR_NO_SPACE : ERR_IO, "%s", strerror(errno));
     va_start(ap, fmt);
     int rc = prefix_v(e, fmt, ap);
     va_end(ap);
