@@ -115,15 +115,15 @@ struct estimate_job {
     int64_t number;
     char *directory, *spec_name;
     int nwindows;
-    struct estimate_state *states; /* [nwindows], reasons owned */
+    struct estimate_replica *states; /* [nwindows], reasons owned */
     service_results_fn *done;
     void *arg;
     struct err err;
 };
 
-static struct estimate_state state_of(const struct replica *r)
+static struct estimate_replica state_of(const struct replica *r)
 {
-    struct estimate_state s = {.kind = ESTIMATE_PARTIAL, .reason = r->reason ? xstrdup(r->reason) : NULL};
+    struct estimate_replica s = {.kind = ESTIMATE_PARTIAL, .reason = r->reason ? xstrdup(r->reason) : NULL};
     if (r->sm.state == REPLICA_DONE)
         s.kind = ESTIMATE_DONE;
     else if (r->sm.state == REPLICA_FAILED)
@@ -140,9 +140,12 @@ static int write_results(struct estimate_job *j, struct err *e)
     if (rc == 0)
         rc = spec_parse(&spec, j->spec_name, text.data, text.len, e);
     if (rc == 0) {
-        estimate_ensemble(j->directory, &spec->settings, j->states, &json);
-        rc = make_parents(path.data, e);
+        struct estimate_ensemble q = {
+            .directory = j->directory, .set = &spec->settings, .repeats = 1, .replicas = j->states};
+        rc = estimate_ensemble(&q, &json, e);
     }
+    if (rc == 0)
+        rc = make_parents(path.data, e);
     if (rc == 0)
         rc = buf_write_file(path.data, json.data, json.len, e);
     spec_free(spec);

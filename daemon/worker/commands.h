@@ -20,6 +20,7 @@ int serve_main(int argc, char **argv);
 int energy_main(int argc, char **argv);
 int bench_main(int argc, char **argv);
 int validate_main(int argc, char **argv);
+int estimate_main(int argc, char **argv);
 int devices_main(int argc, char **argv);
 int version_main(int argc, char **argv);
 

@@ -17,6 +17,7 @@ static const struct command {
     {"serve", "simulate what shoald says, over descriptor 3", serve_main},
     {"energy", "one static evaluation of a spec", energy_main},
     {"bench", "time N replicas of a spec", bench_main},
+    {"estimate", "free energies from the files of an ensemble", estimate_main},
     {"devices", "list the devices that can be used here", devices_main},
     {"version", "print the version", version_main},
 };

@@ -213,15 +213,14 @@ static void read_energy(struct result *r, const char *directory, int k)
     buf_free(&text);
 }
 
-void estimate_read_window(struct result *r, const char *directory, int index, const struct estimate_state *state,
-                          struct sampling *s)
+void estimate_read_window(struct result *r, const char *directory, int index, struct sampling *s)
 {
     struct window_result *w = r->windows + index;
     struct err e = {0};
     s->start[index + 1] = s->start[index];
-    w->status = state->kind;
-    snprintf(w->reason, sizeof w->reason, "%s", state->reason ? state->reason : "");
-    if (state->kind == ESTIMATE_FAILED)
+    w->status = w->replica->kind;
+    snprintf(w->reason, sizeof w->reason, "%s", w->replica->reason ? w->replica->reason : "");
+    if (w->status == ESTIMATE_FAILED)
         return;
     if (r->ladder.ncomponents && read_dhdl(r, directory, index, s, &e)) {
         w->status = ESTIMATE_FAILED;

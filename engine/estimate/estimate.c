@@ -283,22 +283,26 @@ static void result_close(struct result *r)
     free(r->ladder.lambda);
 }
 
-void estimate_ensemble(const char *directory, const struct settings *set, const struct estimate_state *states,
-                       struct buf *json)
+int estimate_ensemble(const struct estimate_ensemble *q, struct buf *json, struct err *e)
 {
-    struct result r = {.set = set, .beta = 1 / (UNIT_R * set->integrator.temperature)};
-    ladder_init(&r.ladder, &set->alchemy);
+    struct result r = {.set = q->set, .about = &q->about, .beta = 1 / (UNIT_R * q->set->integrator.temperature)};
+    if (q->repeats != 1)
+        return err_set(e, ERR_UNSUPPORTED, "estimate: %d repeats, expected 1", q->repeats);
+    ladder_init(&r.ladder, &q->set->alchemy);
     size_t n = (size_t)r.ladder.nstates;
     struct sampling s = {.nstates = r.ladder.nstates, .ncomponents = r.ladder.ncomponents, .lambda = r.ladder.lambda};
     s.start = xcalloc(n + 1, sizeof *s.start);
     s.dhdl = xcalloc(1, sizeof *s.dhdl);
     r.windows = xcalloc(n, sizeof *r.windows);
     find_legs(&r);
-    for (int k = 0; k < r.ladder.nstates; k++)
-        estimate_read_window(&r, directory, k, states + k, &s);
+    for (int k = 0; k < r.ladder.nstates; k++) {
+        r.windows[k].replica = q->replicas + k;
+        estimate_read_window(&r, q->directory, k, &s);
+    }
     if (n > 1)
         run_estimators(&r, &s);
     estimate_report(&r, json);
     sampling_close(&s);
     result_close(&r);
+    return 0;
 }

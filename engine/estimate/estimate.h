@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Free energies of an ensemble: the dhdl.xvg of its windows -> results.json (schemas/results.schema.json). MBAR, BAR
+ * Free energies of an ensemble: the dhdl.xvg of its replicas -> results.json (schemas/results.schema.json). MBAR, BAR
  * and TI with errors, equilibration cut and decorrelation, overlap matrix, forward/backward convergence.
  */
 #ifndef SHOAL_ENGINE_ESTIMATE_ESTIMATE_H
@@ -9,21 +9,41 @@
 #include "engine/base/buf.h"
 #include "engine/system/settings.h"
 
-enum estimate_window { ESTIMATE_DONE, ESTIMATE_PARTIAL, ESTIMATE_FAILED };
+enum estimate_kind { ESTIMATE_DONE, ESTIMATE_PARTIAL, ESTIMATE_RUNNING, ESTIMATE_FAILED };
 
-/* What became of a window. A partial one (stopped early, as in a cancelled ensemble) takes part; a failed one does not.
- */
-struct estimate_state {
-    enum estimate_window kind;
+/* What became of a replica. One that stopped early or still runs takes part with what it has; a failed one does not. */
+struct estimate_replica {
+    enum estimate_kind kind;
     const char *reason; /* why it is not done; may be NULL */
+    bool seeded;        /* `seed` is known */
+    uint64_t seed;
 };
 
-/* Reads DIRECTORY/lambda_NN/dhdl.xvg and energy.xvg (NN = window, two digits or more) and appends the JSON of
- * results.json to `json`. states: [set->alchemy.nwindows]. It cannot fail: a window that cannot be read, or an
- * estimator that does not converge, is reported in the result with its reason and the others go on. A pure function of
- * the files and arguments: equal input, equal bytes. Runs for seconds on large ensembles: call it off the event loop.
- */
-void estimate_ensemble(const char *directory, const struct settings *set, const struct estimate_state *states,
-                       struct buf *json);
+struct estimate_label {
+    const char *key, *value;
+};
+
+/* What results.json says of the ensemble and the estimators do not need. NULL and 0: unknown. */
+struct estimate_about {
+    const char *id, *key, *name, *spec_hash;
+    double ns_per_day; /* of all replicas together */
+    int nlabels;
+    const struct estimate_label *labels;
+};
+
+struct estimate_ensemble {
+    const char
+        *directory; /* repeat 0 alone: DIRECTORY/lambda_KK; else DIRECTORY/repeat_RR/lambda_KK (two digits or more) */
+    const struct settings *set;
+    int repeats;                             /* replicas of each window, 1 or more */
+    const struct estimate_replica *replicas; /* [repeats][set->alchemy.nwindows] */
+    struct estimate_about about;
+};
+
+/* Reads dhdl.xvg and energy.xvg of every replica and appends the JSON of results.json to `json`. A replica that cannot
+ * be read, or an estimator that has no answer, is reported in the result with its reason and the others go on;
+ * ERR_UNSUPPORTED is left for what the request asks. A pure function of the files and arguments: equal input, equal
+ * bytes. Runs for seconds on large ensembles: call it off the event loop. */
+int estimate_ensemble(const struct estimate_ensemble *q, struct buf *json, struct err *e);
 
 #endif

@@ -17,7 +17,8 @@ struct average {
 };
 
 struct window_result {
-    enum estimate_window status;
+    enum estimate_kind status;
+    const struct estimate_replica *replica;
     char reason[1000];
     bool read; /* dhdl.xvg was: the counts below hold */
     size_t rows, nonfinite, equilibration, used;
@@ -57,6 +58,7 @@ struct neighbours {
 
 struct result {
     const struct settings *set;
+    const struct estimate_about *about;
     double beta; /* mol/kJ */
     struct ladder ladder;
     struct window_result *windows; /* [ladder.nstates] */
@@ -82,7 +84,6 @@ void estimate_report(const struct result *r, struct buf *json);
 /* decorrelate.c: reads one window, cuts and decorrelates it, appends its samples to `s` (lengths grow;
  * s->start[index] and s->start[index + 1] are set). What goes wrong is in the window's status and reason, and then it
  * adds no samples. */
-void estimate_read_window(struct result *r, const char *directory, int index, const struct estimate_state *state,
-                          struct sampling *s);
+void estimate_read_window(struct result *r, const char *directory, int index, struct sampling *s);
 
 #endif

@@ -201,8 +201,10 @@ static void samples(struct writer *w, const struct window_result *x)
 
 static void window(struct writer *w, const struct result *r, int k)
 {
-    static const char *const status[] = {
-        [ESTIMATE_DONE] = "ok", [ESTIMATE_PARTIAL] = "partial", [ESTIMATE_FAILED] = "failed"};
+    static const char *const status[] = {[ESTIMATE_DONE] = "ok",
+                                         [ESTIMATE_PARTIAL] = "partial",
+                                         [ESTIMATE_RUNNING] = "running",
+                                         [ESTIMATE_FAILED] = "failed"};
     const struct window_result *x = r->windows + k;
     const struct ladder *l = &r->ladder;
     begin(w, NULL, '{');
@@ -213,6 +215,10 @@ static void window(struct writer *w, const struct result *r, int k)
     end(w, '}');
     text(w, "status", status[x->status]);
     text(w, "reason", x->reason);
+    if (x->replica->seeded)
+        integer(w, "seed", x->replica->seed);
+    else
+        null(w, "seed");
     samples(w, x);
     averages(w, "dhdl", x->dhdl, x->ndhdl);
     averages(w, "averages", x->averages, x->naverages);
@@ -301,7 +307,7 @@ static void solvation(struct writer *w, const struct result *r, const struct ran
 }
 
 /* "windows 1, 2 took no part" and the like; nothing when all is well. */
-static void list_windows(const struct result *r, enum estimate_window status, const char *what, struct buf *out)
+static void list_windows(const struct result *r, enum estimate_kind status, const char *what, struct buf *out)
 {
     struct buf list = {0};
     int n = 0;
@@ -321,6 +327,7 @@ static enum estimator verdict(const struct result *r, const char **status, struc
     enum estimator best = ESTIMATORS;
     list_windows(r, ESTIMATE_FAILED, "took no part", reason);
     list_windows(r, ESTIMATE_PARTIAL, "stopped early", reason);
+    list_windows(r, ESTIMATE_RUNNING, "still running", reason);
     for (int i = ESTIMATOR_TI; r->nestimators && i >= 0; i--)
         if (r->estimators[i].ok)
             best = (enum estimator)i;
@@ -363,11 +370,32 @@ static void head(struct writer *w, const struct result *r)
     buf_free(&what);
 }
 
+static void about(struct writer *w, const struct result *r)
+{
+    const struct estimate_about *a = r->about;
+    text(w, "version", SHOAL_VERSION);
+    begin(w, "ensemble", '{');
+    text(w, "id", a->id);
+    text(w, "key", a->key);
+    text(w, "name", a->name);
+    begin(w, "labels", '{');
+    for (int i = 0; i < a->nlabels; i++)
+        text(w, a->labels[i].key, a->labels[i].value);
+    end(w, '}');
+    text(w, "spec_hash", a->spec_hash);
+    if (a->ns_per_day > 0)
+        quantity(w, "speed", a->ns_per_day, "nanosecond_per_day");
+    else
+        null(w, "speed");
+    end(w, '}');
+}
+
 void estimate_report(const struct result *r, struct buf *json)
 {
     struct writer w = {.out = json, .first = true};
     begin(&w, NULL, '{');
     head(&w, r);
+    about(&w, r);
     begin(&w, "estimators", '[');
     for (int i = 0; i < r->nestimators; i++)
         estimator(&w, r, r->estimators + i, names[i]);

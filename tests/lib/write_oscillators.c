@@ -37,7 +37,7 @@ int main(int argc, char **argv)
 {
     assert(argc == 2);
     double lambda[STATES][LAMBDA_COUNT] = {0};
-    struct estimate_state states[STATES] = {0};
+    struct estimate_replica states[STATES] = {0};
     struct settings set = {.integrator.temperature = TEMPERATURE};
     struct buf json = {0};
     set.alchemy = (struct alchemy_settings){.kind = ALCHEMY_DECOUPLE,
@@ -59,7 +59,9 @@ int main(int argc, char **argv)
         buf_free(&dhdl);
         buf_free(&energy);
     }
-    estimate_ensemble(argv[1], &set, states, &json);
+    struct err e;
+    struct estimate_ensemble q = {.directory = argv[1], .set = &set, .repeats = 1, .replicas = states};
+    assert(!estimate_ensemble(&q, &json, &e));
     write_file(argv[1], "results.json", &json);
     buf_free(&json);
     return 0;

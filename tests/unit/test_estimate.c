@@ -40,7 +40,7 @@ struct ensemble {
     char folder[64];
     double lambda[STATES][LAMBDA_COUNT];
     struct settings set;
-    struct estimate_state states[STATES];
+    struct estimate_replica states[STATES];
 };
 
 static void write_file(const struct ensemble *x, int window, const char *name, const struct buf *text)
@@ -90,7 +90,13 @@ static json_t *estimate(const struct ensemble *x, struct buf *text)
 {
     struct buf b = {0};
     json_error_t why;
-    estimate_ensemble(x->folder, &x->set, x->states, &b);
+    struct err e;
+    struct estimate_ensemble q = {.directory = x->folder,
+                                  .set = &x->set,
+                                  .repeats = 1,
+                                  .replicas = x->states,
+                                  .about = {.id = "0123", .name = "oscillators", .ns_per_day = 2.5}};
+    assert_int_equal(estimate_ensemble(&q, &b, &e), 0);
     json_t *r = json_loadb(b.data, b.len, JSON_REJECT_DUPLICATES, &why);
     if (!r)
         fail_msg("line %d: %s", why.line, why.text);
@@ -217,8 +223,8 @@ static void test_failed_windows(void **state)
     struct ensemble x;
     const double exact = oscillators_exact(&legs, STATES - 1);
     make(&x, 3000);
-    x.states[1] = (struct estimate_state){ESTIMATE_FAILED, "blew up at step 7"};
-    x.states[3] = (struct estimate_state){ESTIMATE_PARTIAL, "cancelled"};
+    x.states[1] = (struct estimate_replica){.kind = ESTIMATE_FAILED, .reason = "blew up at step 7"};
+    x.states[3] = (struct estimate_replica){.kind = ESTIMATE_PARTIAL, .reason = "cancelled"};
     spoil(&x, 4, "@ s0 legend\n");
     json_t *r = estimate(&x, NULL);
     assert_string_equal(words(r, "status"), "partial");
@@ -235,7 +241,7 @@ static void test_failed_windows(void **state)
     assert_int_equal(number(r, "overlap>neighbours>0>to"), 2);
     json_decref(r);
     /* an end is missing: MBAR alone has a value */
-    x.states[5] = (struct estimate_state){ESTIMATE_FAILED, NULL};
+    x.states[5] = (struct estimate_replica){.kind = ESTIMATE_FAILED};
     r = estimate(&x, NULL);
     assert_string_equal(words(r, "estimators>1>status"), "failed");
     assert_string_equal(words(r, "estimators>1>reason"), "the first or the last window has no samples");
@@ -244,7 +250,7 @@ static void test_failed_windows(void **state)
     json_decref(r);
     /* nothing left */
     for (int k = 0; k < STATES; k++)
-        x.states[k] = (struct estimate_state){ESTIMATE_FAILED, "worker crashed"};
+        x.states[k] = (struct estimate_replica){.kind = ESTIMATE_FAILED, .reason = "worker crashed"};
     r = estimate(&x, NULL);
     assert_string_equal(words(r, "status"), "failed");
     assert_true(json_is_null(at(r, "estimate")) && json_is_null(at(r, "uncertainty")));

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * shoal-worker estimate: free energies from the files of an ensemble. shoald runs it as a child, so that reading a
+ * user's files and estimating can neither block nor fell the service.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/spec/spec.h"
+#include "daemon/worker/commands.h"
+#include "engine/estimate/estimate.h"
+
+enum { OPTION_ENSEMBLE = 256, OPTION_OUTPUT };
+
+static const struct option options[] = {{"ensemble", required_argument, NULL, OPTION_ENSEMBLE},
+                                        {"output", required_argument, NULL, OPTION_OUTPUT},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
+
+static const char help[] =
+    "usage: shoal-worker estimate --ensemble DIR [--output FILE] < DESCRIPTION\n"
+    "\n"
+    "Reads the replicas' dhdl.xvg and energy.xvg below DIR and writes DIR/results.json (schemas/results.schema.json)\n"
+    "whole or not at all, or FILE instead (- is stdout). Window KK of the only repeat is DIR/lambda_KK, of repeat RR\n"
+    "of several DIR/repeat_RR/lambda_KK; both have two digits or more.\n"
+    "Exit code: 0 written, whatever the result says; 65 bad description or spec; 66 DIR cannot be read or FILE not\n"
+    "written; 2 usage.\n"
+    "\n"
+    "DESCRIPTION is a JSON object on stdin:\n"
+    "  spec        text of ensemble.yaml (required)\n"
+    "  spec_name   its name, for messages (required)\n"
+    "  replicas    array of repeats x windows objects, repeat 0 first (required):\n"
+    "                state   done | partial | running | failed: what became of it; a failed one takes no part\n"
+    "                reason  text, why it is not done (may be absent or null, like all below)\n"
+    "                seed    integer\n"
+    "  repeats     replicas of each window; 1 when absent\n"
+    "  id, key, name, spec_hash   texts that results.json repeats\n"
+    "  labels      object of texts\n"
+    "  ns_per_day  number, simulated time of all replicas in a day\n";
+
+/* The request and what it borrows from. */
+struct request {
+    json_t *description;
+    struct spec *spec;
+    struct estimate_replica *replicas;
+    struct estimate_label *labels;
+    struct estimate_ensemble ensemble;
+};
+
+static int read_all(struct buf *text, FILE *f, struct err *e)
+{
+    char chunk[65536];
+    for (size_t n; (n = fread(chunk, 1, sizeof chunk, f)) > 0;)
+        buf_add(text, chunk, n);
+    return ferror(f) ? err_errno(e, "stdin") : 0;
+}
+
+static int bad(struct err *e, const char *key, const char *expected)
+{
+    return err_set(e, ERR_SPEC, "description: %s: expected %s", key, expected);
+}
+
+/* A member that may be absent or null. */
+static int optional_text(const json_t *o, const char *key, const char **out, struct err *e)
+{
+    const json_t *v = json_object_get(o, key);
+    *out = json_string_value(v);
+    return v && !json_is_null(v) && !*out ? bad(e, key, "a text") : 0;
+}
+
+static int read_replica(const json_t *o, struct estimate_replica *r, struct err *e)
+{
+    static const struct {
+        const char *name;
+        enum estimate_kind kind;
+    } states[] = {{"done", ESTIMATE_DONE},
+                  {"partial", ESTIMATE_PARTIAL},
+                  {"running", ESTIMATE_RUNNING},
+                  {"failed", ESTIMATE_FAILED}};
+    const char *state = json_string_value(json_object_get(o, "state"));
+    const json_t *seed = json_object_get(o, "seed");
+    size_t i = 0, n = sizeof states / sizeof *states;
+    while (i < n && (!state || strcmp(state, states[i].name)))
+        i++;
+    if (i == n)
+        return bad(e, "replicas[].state", "done, partial, running or failed");
+    if (seed && !json_is_null(seed) && !(json_is_integer(seed) && json_integer_value(seed) >= 0))
+        return bad(e, "replicas[].seed", "a whole number, 0 or more");
+    r->kind = states[i].kind;
+    r->seeded = json_is_integer(seed);
+    r->seed = (uint64_t)json_integer_value(seed);
+    return optional_text(o, "reason", &r->reason, e);
+}
+
+static int read_replicas(struct request *q, struct err *e)
+{
+    const json_t *list = json_object_get(q->description, "replicas"), *item;
+    const json_t *repeats = json_object_get(q->description, "repeats");
+    struct estimate_ensemble *x = &q->ensemble;
+    size_t i, windows = (size_t)q->spec->settings.alchemy.nwindows;
+    int rc = 0;
+    x->repeats = repeats && !json_is_null(repeats) ? (int)json_integer_value(repeats) : 1;
+    if (x->repeats < 1 || x->repeats > 1000)
+        return bad(e, "repeats", "a whole number from 1 to 1000");
+    if (!json_is_array(list) || json_array_size(list) != windows * (size_t)x->repeats)
+        return err_set(e, ERR_SPEC, "description: replicas: %zu, expected %zu (%d repeats of %zu windows)",
+                       json_array_size(list), windows * (size_t)x->repeats, x->repeats, windows);
+    x->replicas = q->replicas = xcalloc(json_array_size(list), sizeof *q->replicas);
+    json_array_foreach (list, i, item)
+        if (!rc)
+            rc = read_replica(item, q->replicas + i, e);
+    return rc;
+}
+
+static int read_about(struct request *q, struct err *e)
+{
+    json_t *o = q->description, *labels = json_object_get(o, "labels"), *value;
+    const json_t *speed = json_object_get(o, "ns_per_day");
+    struct estimate_about *a = &q->ensemble.about;
+    const char *key;
+    if (optional_text(o, "id", &a->id, e) || optional_text(o, "key", &a->key, e) ||
+        optional_text(o, "name", &a->name, e) || optional_text(o, "spec_hash", &a->spec_hash, e))
+        return -(int)e->code;
+    if (speed && !json_is_null(speed) && !json_is_number(speed))
+        return bad(e, "ns_per_day", "a number");
+    a->ns_per_day = json_number_value(speed);
+    a->labels = q->labels = xcalloc(json_object_size(labels), sizeof *q->labels);
+    json_object_foreach (labels, key, value) {
+        if (!json_is_string(value))
+            return bad(e, "labels", "an object of texts");
+        q->labels[a->nlabels++] = (struct estimate_label){key, json_string_value(value)};
+    }
+    return 0;
+}
+
+static int read_request(struct request *q, const struct buf *text, struct err *e)
+{
+    json_error_t why;
+    q->description = json_loadb(text->len ? text->data : "", text->len, JSON_REJECT_DUPLICATES, &why);
+    if (!json_is_object(q->description))
+        return err_set(e, ERR_SPEC, "description:%d: %s, expected a JSON object", q->description ? 1 : why.line,
+                       q->description ? "not an object" : why.text);
+    const char *spec = json_string_value(json_object_get(q->description, "spec"));
+    const char *name = json_string_value(json_object_get(q->description, "spec_name"));
+    if (!spec || !name)
+        return bad(e, spec ? "spec_name" : "spec", "a text");
+    int rc = spec_parse(&q->spec, name, spec, strlen(spec), e);
+    if (rc)
+        return rc;
+    q->ensemble.set = &q->spec->settings;
+    rc = read_replicas(q, e);
+    return rc ? rc : read_about(q, e);
+}
+
+static void close_request(struct request *q)
+{
+    free(q->replicas);
+    free(q->labels);
+    spec_free(q->spec);
+    json_decref(q->description);
+}
+
+static int write_results(const char *directory, const char *output, const struct buf *json, struct err *e)
+{
+    struct buf path = {0};
+    if (output && !strcmp(output, "-"))
+        return fwrite(json->data, 1, json->len, stdout) == json->len && !fflush(stdout) ? 0 : err_errno(e, "stdout");
+    buf_printf(&path, "%s%s", output ? output : directory, output ? "" : "/results.json");
+    int rc = buf_write_file(path.data, json->data, json->len, e);
+    buf_free(&path);
+    return rc;
+}
+
+static int ensemble(const char *directory, const char *output, struct err *e)
+{
+    struct request q = {.ensemble.directory = directory};
+    struct buf text = {0}, json = {0};
+    int rc = access(directory, R_OK | X_OK) ? err_errno(e, "%s", directory) : read_all(&text, stdin, e);
+    if (!rc)
+        rc = read_request(&q, &text, e);
+    if (!rc)
+        rc = estimate_ensemble(&q.ensemble, &json, e);
+    if (!rc)
+        rc = write_results(directory, output, &json, e);
+    close_request(&q);
+    buf_free(&text);
+    buf_free(&json);
+    return rc;
+}
+
+int estimate_main(int argc, char **argv)
+{
+    const char *directory = NULL, *output = NULL;
+    for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+        if (c == 'h') {
+            fputs(help, stdout);
+            return EXIT_OK;
+        }
+        if (c == OPTION_ENSEMBLE)
+            directory = optarg;
+        else if (c == OPTION_OUTPUT)
+            output = optarg;
+        else
+            return EXIT_USAGE;
+    }
+    if (!directory || optind < argc) {
+        fprintf(stderr, "shoal-worker estimate: expected --ensemble DIR; shoal-worker estimate --help shows how\n");
+        return EXIT_USAGE;
+    }
+    struct err e = {0};
+    return ensemble(directory, output, &e) ? exit_with("estimate", &e) : EXIT_OK;
+}

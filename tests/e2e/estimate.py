@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`shoal-worker estimate` on files of a known ensemble: what it writes, and what it refuses.
+
+Usage: estimate.py SHOAL_WORKER WRITE_OSCILLATORS
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+WORKER, OSCILLATORS = sys.argv[1:]
+
+SPEC = """name: oscillators
+system: {topology: a.top, coordinates: a.gro}
+alchemy:
+  decouple: OSC
+  windows:
+    coulomb: [0, 0.5, 1, 1, 1]
+    vdw: [0, 0, 0, 0.5, 1]
+integrator: {temperature: 298.15 K}
+"""
+
+
+def describe(**more):
+    return {"spec": SPEC, "spec_name": "o.yaml", "replicas": [{"state": "done", "seed": k} for k in range(5)], **more}
+
+
+def estimate(*arguments, description=None):
+    text = description if isinstance(description, str) else json.dumps(description)
+    return subprocess.run([WORKER, "estimate", *arguments], input=text, capture_output=True, text=True, check=False)
+
+
+def check_ensemble(folder):
+    """The same numbers as the engine gives to a caller of its own, and what the description says beside them."""
+    with open(f"{folder}/results.json", encoding="ascii") as f:
+        engine = json.load(f)
+    about = {"id": "3f2a", "key": "mine", "name": "osc", "spec_hash": "00ff", "labels": {"who": "me", "x": "1"}}
+    run = estimate("--ensemble", folder, description=describe(**about, ns_per_day=12.5))
+    assert run.returncode == 0 and not run.stdout, (run.stdout, run.stderr)
+    with open(f"{folder}/results.json", encoding="ascii") as f:
+        text = f.read()
+    results = json.loads(text)
+    assert results["estimators"] == engine["estimators"]
+    speed = {"magnitude": 12.5, "unit": "nanosecond_per_day"}
+    assert results["ensemble"] == {**about, "speed": speed}, results["ensemble"]
+    assert [w["seed"] for w in results["windows"]] == [0, 1, 2, 3, 4]
+    run = estimate("--ensemble", folder, "--output", "-", description=describe(**about, ns_per_day=12.5))
+    assert run.returncode == 0 and run.stdout == text, run.stderr
+    assert engine["ensemble"]["id"] is None and engine["windows"][0]["seed"] is None
+
+
+def check_refusals(folder):
+    bad = [
+        ("{", 65, "description:1:"),
+        (describe(spec=SPEC.replace("vdw", "vdv")), 65, "o.yaml:7: alchemy.windows.vdv: unknown key"),
+        (describe(replicas=[]), 65, "replicas: 0, expected 5 (1 repeats of 5 windows)"),
+        (describe(replicas=[{"state": "gone"}] * 5), 65, "replicas[].state: expected done, partial, running or failed"),
+        (describe(labels={"a": 1}), 65, "labels: expected an object of texts"),
+        (describe(repeats=0), 65, "repeats: expected a whole number"),
+    ]
+    for description, code, message in bad:
+        run = estimate("--ensemble", folder, description=description)
+        assert run.returncode == code and message in run.stderr, (run.returncode, run.stderr)
+    run = estimate("--ensemble", f"{folder}/nowhere", description=describe())
+    assert run.returncode == 66 and "nowhere: No such file or directory" in run.stderr, run.stderr
+    assert estimate(description="").returncode == 2
+    assert "DESCRIPTION is a JSON object" in estimate("--help").stdout
+    # A result that cannot be written leaves the one that is there.
+    with open(f"{folder}/results.json", "rb") as f:
+        before = f.read()
+    run = estimate("--ensemble", folder, "--output", f"{folder}/no/where.json", description=describe())
+    assert run.returncode == 66, (run.returncode, run.stderr)
+    with open(f"{folder}/results.json", "rb") as f:
+        assert f.read() == before
+    assert sorted(os.listdir(folder)) == [f"lambda_{k:02d}" for k in range(5)] + ["results.json"]
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([OSCILLATORS, folder], check=True)
+        check_ensemble(folder)
+        check_refusals(folder)
+
+
+main()
