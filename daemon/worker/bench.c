@@ -199,7 +199,7 @@ static int bench(struct bench *b, const char *spec_path, const char *const *incl
     if (rc)
         return rc;
     set_protocol(b, spec);
-    rc = device_open(&models.dev, b->device, e);
+    rc = engine_open(&models.dev, b->device, e);
     if (rc) {
         spec_free(spec);
         system_close(&sys);

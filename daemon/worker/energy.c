@@ -124,7 +124,7 @@ static int energy(const struct energy *o, struct err *e)
     int rc = input_read(o->spec, o->includes, o->ninclude, &spec, &sys, e);
     if (rc)
         return rc;
-    rc = device_open(&dev, o->device, e);
+    rc = engine_open(&dev, o->device, e);
     if (!rc) {
         rc = run(o, dev, spec, &sys, e);
         dev_close(dev);

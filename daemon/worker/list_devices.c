@@ -15,7 +15,7 @@ static bool usable(const char *name)
 {
     struct dev *dev;
     struct err e = {0};
-    if (device_open(&dev, name, &e))
+    if (engine_open(&dev, name, &e))
         return false;
     dev_close(dev);
     return true;

@@ -331,7 +331,7 @@ int serve_main(int argc, char **argv)
     struct err e = {0};
     struct serving s = {0};
     int signals = catch_signals(&e);
-    int rc = signals < 0 ? signals : device_open(&s.dev, device, &e);
+    int rc = signals < 0 ? signals : engine_open(&s.dev, device, &e);
     if (!rc) {
         s.models.dev = s.runner.dev = s.dev;
         rc = serve(&s, slots ? (unsigned)slots : device_slots(device), device, signals, &e);

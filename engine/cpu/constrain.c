@@ -1,154 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/cpu/constrain.h"
 
-#include "engine/math/settle.h"
-
-#define POSITION_TOLERANCE 1e-10
-#define ITERATIONS_MAX 20000
-
-/* ---- rigid water ---- */
-
-static bool water_positions(const struct rigid_water *w, const struct masses *masses, const double (*x_old)[3],
-                            double (*x)[3], double (*v)[3], double inv_dt, struct reaction *reaction)
-{
-    struct settle_shape shape = {w->r_oh, w->r_hh};
-    double old[3][3], free_x[3][3], new_x[3][3];
-    for (int k = 0; k < 3; k++)
-        for (int d = 0; d < 3; d++) {
-            old[k][d] = x_old[w->atom[k]][d];
-            new_x[k][d] = free_x[k][d] = x[w->atom[k]][d];
-        }
-    if (!settle_positions(&shape, mass_of(masses, w->atom[0]), mass_of(masses, w->atom[1]), old, new_x))
-        return false;
-    for (int k = 0; k < 3; k++)
-        for (int d = 0; d < 3; d++) {
-            x[w->atom[k]][d] = new_x[k][d];
-            if (v)
-                v[w->atom[k]][d] += (new_x[k][d] - free_x[k][d]) * inv_dt;
-        }
-    for (int k = 1; k < 3 && reaction; k++) /* relative to O: displacements times masses add to zero */
-        for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++)
-                reaction->virial[3 * i + j] -=
-                    0.5 * (old[k][i] - old[0][i]) * mass_of(masses, w->atom[k]) * (new_x[k][j] - free_x[k][j]);
-    return true;
-}
-
-static void water_velocities(const struct rigid_water *w, const struct masses *masses, const double (*x)[3],
-                             double (*v)[3])
-{
-    struct settle_shape shape = {w->r_oh, w->r_hh};
-    double pos[3][3], vel[3][3];
-    for (int k = 0; k < 3; k++)
-        for (int d = 0; d < 3; d++) {
-            pos[k][d] = x[w->atom[k]][d];
-            vel[k][d] = v[w->atom[k]][d];
-        }
-    settle_velocities(&shape, mass_of(masses, w->atom[0]), mass_of(masses, w->atom[1]), pos, vel);
-    for (int k = 0; k < 3; k++)
-        for (int d = 0; d < 3; d++)
-            v[w->atom[k]][d] = vel[k][d];
-}
-
-/* An impulse lambda r on one end of a distance and its opposite on the other. */
-static void add_reaction(struct reaction *reaction, double lambda, const double r[3], double dr0)
-{
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            reaction->virial[3 * i + j] -= 0.5 * lambda * r[i] * r[j];
-    reaction->du_dl += lambda * sqrt(vec_dot(r, r)) * dr0;
-}
-
-/* ---- clusters of distances: each constraint in turn is solved to first order, again until all hold ---- */
-
-/* What one cluster's iteration works on. */
-struct sweep {
-    const struct motion_table *m;
-    const struct cluster *cluster;
-    const struct masses *masses;
-    const struct fixed_distance *worst; /* the constraint furthest off in the last sweep */
-};
-
-/* One sweep; returns the largest relative deviation met, INFINITY when a bond turned by about 90 degrees in the step. */
-static double sweep_positions(struct sweep *s, double lambda, const double (*x_old)[3], double (*x)[3], double (*v)[3],
-                              double inv_dt, struct reaction *reaction)
-{
-    double largest = 0;
-    for (uint32_t k = s->cluster->first; k < s->cluster->first + s->cluster->count; k++) {
-        const struct fixed_distance *d = &s->m->distances[k];
-        int i = d->atom[0], j = d->atom[1];
-        double r[3], old[3], r0 = (1 - lambda) * d->r0[0] + lambda * d->r0[1];
-        vec_sub(x[i], x[j], r);
-        double diff = r0 * r0 - vec_dot(r, r), deviation = fabs(diff) / (2 * r0 * r0);
-        if (!(deviation <= largest)) {
-            largest = deviation;
-            s->worst = d;
-        }
-        if (deviation <= 0.5 * POSITION_TOLERANCE)
-            continue;
-        vec_sub(x_old[i], x_old[j], old);
-        double im_i = 1 / mass_of(s->masses, i), im_j = 1 / mass_of(s->masses, j), along = vec_dot(old, r);
-        if (!(along > 1e-3 * r0 * r0)) {
-            s->worst = d;
-            return INFINITY;
-        }
-        double g = diff / (2 * (im_i + im_j) * along);
-        vec_add(x[i], g * im_i, old);
-        vec_add(x[j], -g * im_j, old);
-        if (v) {
-            vec_add(v[i], g * im_i * inv_dt, old);
-            vec_add(v[j], -g * im_j * inv_dt, old);
-        }
-        if (reaction)
-            add_reaction(reaction, g, old, d->r0[1] - d->r0[0]);
-    }
-    return largest;
-}
-
-static double sweep_velocities(struct sweep *s, const double (*x)[3], double (*v)[3], double tolerance)
-{
-    double largest = 0;
-    for (uint32_t k = s->cluster->first; k < s->cluster->first + s->cluster->count; k++) {
-        const struct fixed_distance *d = &s->m->distances[k];
-        int i = d->atom[0], j = d->atom[1];
-        double r[3], rel[3];
-        vec_sub(x[i], x[j], r);
-        vec_sub(v[i], v[j], rel);
-        double r2 = vec_dot(r, r), along = vec_dot(r, rel), deviation = fabs(along) / sqrt(r2);
-        if (!(deviation <= largest)) {
-            largest = deviation;
-            s->worst = d;
-        }
-        if (deviation <= 0.5 * tolerance)
-            continue;
-        double im_i = 1 / mass_of(s->masses, i), im_j = 1 / mass_of(s->masses, j), g = along / (r2 * (im_i + im_j));
-        vec_add(v[i], -g * im_i, r);
-        vec_add(v[j], g * im_j, r);
-    }
-    return largest;
-}
-
-static bool fail(struct constrain_failure *bad, int i, int j, double deviation)
-{
-    *bad = (struct constrain_failure){{i, j}, deviation};
-    return false;
-}
-
 bool constrain_positions(const struct motion_table *m, const struct masses *masses, double bonded_lambda,
                          const double (*x_old)[3], double (*x)[3], double (*v)[3], double inv_dt,
                          struct reaction *reaction, struct constrain_failure *bad)
 {
     for (uint32_t i = 0; i < m->nwaters; i++)
-        if (!water_positions(&m->waters[i], masses, x_old, x, v, inv_dt, reaction))
-            return fail(bad, m->waters[i].atom[0], m->waters[i].atom[1], INFINITY);
-    for (uint32_t i = 0; i < m->nclusters; i++) {
-        struct sweep s = {m, &m->clusters[i], masses, &m->distances[m->clusters[i].first]};
-        double deviation = INFINITY, met = 0;
-        for (int n = 0; n < ITERATIONS_MAX && !(deviation <= POSITION_TOLERANCE) && met < INFINITY; n++)
-            deviation = met = sweep_positions(&s, bonded_lambda, x_old, x, v, inv_dt, reaction);
-        if (!(deviation <= POSITION_TOLERANCE))
-            return fail(bad, s.worst->atom[0], s.worst->atom[1], deviation);
-    }
+        if (!constrain_water_positions(m, i, masses, x_old, x, v, inv_dt, reaction, bad))
+            return false;
+    for (uint32_t i = 0; i < m->nclusters; i++)
+        if (!constrain_cluster_positions(m, i, masses, bonded_lambda, x_old, x, v, inv_dt, reaction, bad))
+            return false;
     return true;
 }
 
@@ -156,14 +18,9 @@ bool constrain_velocities(const struct motion_table *m, const struct masses *mas
                           double (*v)[3], double tolerance, struct constrain_failure *bad)
 {
     for (uint32_t i = 0; i < m->nwaters; i++)
-        water_velocities(&m->waters[i], masses, x, v);
-    for (uint32_t i = 0; i < m->nclusters; i++) {
-        struct sweep s = {m, &m->clusters[i], masses, &m->distances[m->clusters[i].first]};
-        double deviation = INFINITY, met = 0;
-        for (int n = 0; n < ITERATIONS_MAX && !(deviation <= tolerance) && met < INFINITY; n++)
-            deviation = met = sweep_velocities(&s, x, v, tolerance);
-        if (!(deviation <= tolerance))
-            return fail(bad, s.worst->atom[0], s.worst->atom[1], deviation);
-    }
+        constrain_water_velocities(&m->waters[i], masses, x, v);
+    for (uint32_t i = 0; i < m->nclusters; i++)
+        if (!constrain_cluster_velocities(m, i, masses, x, v, tolerance, bad))
+            return false;
     return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/cpu/kernels.h"
 
-#define KERNELS_TABLE engine_kernels
+#define KERNELS_TABLE cpu_kernels
 #include "graphs/kernels_table.h"

@@ -8,6 +8,6 @@
 #define KERNELS_DEF "engine/cpu/kernels.def"
 #include "graphs/kernels.h"
 
-extern const struct kernel_table engine_kernels;
+extern const struct kernel_table cpu_kernels;
 
 #endif

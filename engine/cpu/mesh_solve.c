@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "engine/base/units.h"
-#include "engine/cpu/accumulate.h"
+#include "engine/kernels/accumulate.h"
 #include "engine/cpu/mesh.h"
 #include "engine/cpu/nonbonded.h"
 #include "engine/cpu/kernels.h"

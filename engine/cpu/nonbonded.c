@@ -216,11 +216,11 @@ static int make(struct nonbonded *f, const struct system *sys, const struct sett
 }
 
 int nonbonded_new(struct nonbonded **out, struct dev *dev, const struct system *sys, const struct settings *set,
-                  const int32_t *unit, struct err *e)
+                  const struct topology *t, struct err *e)
 {
     struct nonbonded *f = xcalloc(1, sizeof *f);
     f->dev = dev;
-    int rc = make(f, sys, set, unit, e);
+    int rc = make(f, sys, set, t->unit_of, e);
     if (rc) {
         nonbonded_free(f);
         return rc;
@@ -246,7 +246,7 @@ struct span nonbonded_span(const struct nonbonded *f)
 /* ---- a replica's block ---- */
 
 /* Clusters reach beyond the sphere around an atom by about their own size; each pair of atoms stands in one list. */
-void nonbonded_caps_guess(const struct nonbonded *f, struct nonbonded_caps *caps)
+void nonbonded_caps_guess(const struct nonbonded *f, struct list_caps *caps)
 {
     const struct nb_params *p = &f->host;
     double reach = p->list_cutoff + 0.3, sphere = 4 * M_PI / 3 * f->density;
@@ -256,7 +256,7 @@ void nonbonded_caps_guess(const struct nonbonded *f, struct nonbonded_caps *caps
     caps->pairs = (uint32_t)(p->nperturbed * fmin(1.2 * sphere * pow(p->list_cutoff, 3) + 32, p->natoms)) + 64;
 }
 
-void nonbonded_caps_grow(struct nonbonded_caps *caps, const struct ctl *ctl)
+void nonbonded_caps_grow(struct list_caps *caps, const struct ctl *ctl)
 {
     uint32_t *cap = ctl->where[0] == 0 ? &caps->entries : &caps->pairs;
     *cap = (uint32_t)(1.2 * ctl->value) + 64;
@@ -266,7 +266,7 @@ struct block {
     void *list, *grid, *grid_built, *slots, *ranges, *entries, *pairs, *scratch, *mesh, *spectrum;
 };
 
-static size_t lay_out_block(const struct nonbonded *f, const struct nonbonded_caps *caps, void *base, struct block *b)
+static size_t lay_out_block(const struct nonbonded *f, const struct list_caps *caps, void *base, struct block *b)
 {
     const struct nb_params *p = &f->host;
     struct arena a = {.base = base};
@@ -285,7 +285,7 @@ static size_t lay_out_block(const struct nonbonded *f, const struct nonbonded_ca
     return a.used;
 }
 
-size_t nonbonded_bytes(const struct nonbonded *f, const struct nonbonded_caps *caps)
+size_t nonbonded_bytes(const struct nonbonded *f, const struct list_caps *caps)
 {
     struct block b;
     return lay_out_block(f, caps, NULL, &b);
@@ -296,7 +296,7 @@ size_t nonbonded_bytes(const struct nonbonded *f, const struct nonbonded_caps *c
 static const uint32_t one[3] = {1, 1, 1};
 
 static void emit_pairs_all(const struct nonbonded *f, uint32_t mode, const struct nonbonded_arrays *r,
-                           const struct nonbonded_caps *caps, const struct block *b, struct tape *t)
+                           const struct list_caps *caps, const struct block *b, struct tape *t)
 {
     void *params = (void *)(uintptr_t)f->params;
     EMIT(list_check, .ctl = r->ctl, .x = r->x, .params = params, .list = b->list, .grid = b->grid,
@@ -333,7 +333,7 @@ static void emit_mesh(const struct nonbonded *f, uint32_t mode, const struct non
 }
 
 void nonbonded_emit(const struct nonbonded *f, enum evaluate mode, const struct nonbonded_arrays *arrays,
-                    const struct nonbonded_caps *caps, void *block, struct tape *t)
+                    const struct list_caps *caps, void *block, struct tape *t)
 {
     struct block b;
     lay_out_block(f, caps, block, &b);

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "engine/base/units.h"
-#include "engine/cpu/accumulate.h"
+#include "engine/kernels/accumulate.h"
 #include "engine/cpu/isa.h"
 #include "engine/cpu/nonbonded.h"
 #include "engine/cpu/nonbonded_tables.h"

@@ -53,18 +53,24 @@ static void lay_out(struct model *m, const struct topology *t, const double (*ma
     struct motion_table mo = {.mass = arena_put(a, mass, (size_t)m->sys->natoms * sizeof *mass),
                               .waters = PUT(waters, t->nwaters),
                               .clusters = PUT(clusters, t->nclusters),
+                              .cluster_atoms = PUT(cluster_atoms, t->ncluster_atoms),
                               .distances = PUT(distances, t->ndistances),
+                              .lone = PUT(lone, t->nlone),
                               .units = PUT(units, t->nunits),
                               .unit_atoms = PUT(unit_atoms, m->sys->natoms),
                               .natoms = (uint32_t)m->sys->natoms,
                               .nwaters = (uint32_t)t->nwaters,
                               .nclusters = (uint32_t)t->nclusters,
                               .ndistances = (uint32_t)t->ndistances,
+                              .nlone = t->nlone,
                               .nunits = (uint32_t)t->nunits,
                               .mass_perturbed = mass_perturbed,
                               .lambda = lambda,
                               .nwindows = nwindows};
 #undef PUT
+    m->nbonded = t->nbonds.count + t->nangles.count + t->ndihedrals.count + t->nrb_dihedrals.count +
+                 t->nimpropers.count + t->npairs14.count + t->nposition_restraints.count;
+    m->nbodies = (uint32_t)(t->nwaters + t->nclusters) + t->nlone;
     m->bonded = arena_put(a, &b, sizeof b);
     m->motion = arena_put(a, &mo, sizeof mo);
 }
@@ -115,6 +121,7 @@ int model_new(struct model **out, struct dev *dev, const struct system *sys, con
     struct topology t = {0};
     struct model *m = xcalloc(1, sizeof *m);
     m->dev = dev;
+    m->program = program_of(dev);
     m->sys = sys;
     m->set = set;
     copy_lambda(m);
@@ -122,7 +129,7 @@ int model_new(struct model **out, struct dev *dev, const struct system *sys, con
     if (rc == 0)
         rc = topology_build(&t, sys, set, e);
     if (rc == 0)
-        rc = nonbonded_new(&m->nonbonded, dev, sys, set, t.unit_of, e);
+        rc = m->program->nonbonded_new(&m->nonbonded, dev, sys, set, &t, e);
     if (rc == 0)
         rc = upload(m, &t, e);
     if (rc == 0) {
@@ -148,6 +155,6 @@ void model_free(struct model *m)
     free(m->lambda);
     if (m->shared.start)
         m->dev->ops->free(m->dev, DEV_MEMORY, (void *)(uintptr_t)m->shared.start);
-    nonbonded_free(m->nonbonded);
+    m->program->nonbonded_free(m->nonbonded);
     free(m);
 }

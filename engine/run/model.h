@@ -6,13 +6,13 @@
 #define SHOAL_ENGINE_RUN_MODEL_H
 
 #include "engine/base/arena.h"
-#include "engine/cpu/nonbonded.h"
-#include "engine/run/sim.h"
+#include "engine/run/program.h"
 #include "engine/system/tables.h"
 #include "graphs/check.h"
 
 struct model {
     struct dev *dev;
+    const struct program *program;
     const struct system *sys;
     const struct settings *set;
     struct nonbonded *nonbonded;
@@ -21,6 +21,8 @@ struct model {
     double (*lambda)[LAMBDA_COUNT];    /* [nwindows] */
     double freedom;                    /* degrees of freedom */
     int nunits;                        /* what a volume move scales */
+    uint32_t nbonded;                  /* bonded terms */
+    uint32_t nbodies;                  /* waters, clusters and lone atoms */
     struct span shared;                /* device memory of the tables */
     const struct bonded_table *bonded; /* device addresses */
     const struct motion_table *motion;

@@ -26,7 +26,7 @@ void sim_lay_out(struct sim *s, struct arena *a)
     s->d.v_out = arena_take(a, n * sizeof *s->d.v_out);
     s->d.w = arena_take(a, (3 * n + 1) * sizeof *s->d.w);
     s->d.energy_at_window = arena_take(a, (size_t)s->model->nwindows * sizeof *s->d.energy_at_window);
-    s->d.nonbonded = arena_take(a, nonbonded_bytes(s->model->nonbonded, &s->caps));
+    s->d.nonbonded = arena_take(a, s->model->program->block_bytes(s->model->nonbonded, &s->caps));
 }
 
 static int new_arena(struct sim *s, struct err *e)
@@ -84,13 +84,19 @@ static int new_mapped(struct sim *s, struct err *e)
     return rc;
 }
 
+static void emit(void *recorder, struct tape *t)
+{
+    const struct sim_recorder *r = recorder;
+    r->sim->model->program->emit(r->sim, r->work, t);
+}
+
 static int new_recorders(struct sim *s, struct err *e)
 {
     for (int w = 0; w < SIM_WORK_COUNT; w++) {
         s->work[w] = (struct sim_recorder){.sim = s, .work = (enum sim_work)w};
         struct recorder_setup setup = {.dev = s->model->dev,
                                        .lane = s->lane,
-                                       .emit = step_emit,
+                                       .emit = emit,
                                        .ctx = &s->work[w],
                                        .check_every = s->model->set->check_every,
                                        .spans = s->spans,
@@ -108,7 +114,7 @@ int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, str
         return err_set(e, ERR_SPEC, "window %d: there are %d", window, m->nwindows);
     struct sim *s = xcalloc(1, sizeof *s);
     s->model = m;
-    nonbonded_caps_guess(m->nonbonded, &s->caps);
+    m->program->caps_guess(m->nonbonded, &s->caps);
     int rc = m->dev->ops->lane_new(m->dev, &s->lane, e);
     if (rc == 0)
         rc = new_mapped(s, e);
@@ -116,7 +122,7 @@ int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, str
         rc = new_arena(s, e);
     if (rc == 0) {
         s->spans[SPAN_SHARED] = m->shared;
-        s->spans[SPAN_NONBONDED] = nonbonded_span(m->nonbonded);
+        s->spans[SPAN_NONBONDED] = m->program->nonbonded_span(m->nonbonded);
         s->spans[SPAN_MAPPED] = (struct span){s->report_device, s->mapped_bytes};
         rc = start_state(s, window, replica, e);
     }
@@ -187,7 +193,7 @@ static int grow(struct sim *s, struct err *e)
     const struct dev_ops *ops = s->model->dev->ops;
     struct ctl c = s->report->ctl;
     void *old = (void *)(uintptr_t)s->spans[SPAN_ARENA].start;
-    nonbonded_caps_grow(&s->caps, &c);
+    s->model->program->caps_grow(&s->caps, &c);
     int rc = new_arena(s, e);
     if (rc)
         return err_prefix(e, "growing a pair list");

@@ -18,6 +18,9 @@
 struct model;
 struct sim;
 
+/* Opens a device (graphs/dev.h names them) with the engine's kernels for it. */
+int engine_open(struct dev **out, const char *name, struct err *e);
+
 /* Uploads the read-only part. `sys` and `set` are borrowed for the model's lifetime. Checks that they fit together
  * (cut-off below half the box, known decoupled molecule, ...): ERR_UNSUPPORTED, ERR_TOPOLOGY, ERR_SPEC. */
 int model_new(struct model **out, struct dev *dev, const struct system *sys, const struct settings *set, struct err *e);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the engine: what a sim is made of (sim.c: life and work; step.c: tapes; state.c: bytes in and out).
+ * Inside the engine: what a sim is made of (sim.c: life and work; state.c: bytes in and out).
  */
 #ifndef SHOAL_ENGINE_RUN_SIM_PARTS_H
 #define SHOAL_ENGINE_RUN_SIM_PARTS_H
@@ -16,7 +16,7 @@ struct sim_arrays {
     double (*v_out)[3];
     double *w;                 /* [3 natoms + 1], scratch */
     int64_t *energy_at_window; /* [nwindows] */
-    void *nonbonded;           /* nonbonded_bytes() */
+    void *nonbonded;           /* program->block_bytes() */
 };
 
 enum { SPAN_ARENA, SPAN_SHARED, SPAN_NONBONDED, SPAN_MAPPED, SPAN_COUNT };
@@ -32,7 +32,7 @@ struct sim_recorder {
 struct sim {
     struct model *model;
     struct lane *lane;
-    struct nonbonded_caps caps;
+    struct list_caps caps;
     struct sim_arrays d;
     size_t arena_bytes, kept_bytes; /* kept: in front of `f` */
     struct sim_report *report;      /* host address of mapped memory; energy_at_window follows it */
@@ -54,10 +54,5 @@ int sim_wait(struct sim *s, struct err *e);
 /* The control block, between works. */
 int sim_read_ctl(struct sim *s, struct ctl *c, struct err *e);
 int sim_write_ctl(struct sim *s, const struct ctl *c, struct err *e);
-
-/* step.c: the tape of one kind of work; ctx is a struct sim_recorder. */
-void step_emit(void *ctx, struct tape *t);
-/* The tape of sim_thermalize. */
-void step_emit_thermalize(const struct sim *s, struct tape *t);
 
 #endif

@@ -150,7 +150,7 @@ int sim_load(struct sim *s, const void *data, size_t len, struct err *e)
 int sim_thermalize(struct sim *s, struct err *e)
 {
     struct tape t = {0};
-    step_emit_thermalize(s, &t);
+    s->model->program->emit_new_velocities(s, &t);
     int rc = check_pointers(&s->model->dev->kernels, &t, s->spans, SPAN_COUNT, e);
     if (rc == 0)
         rc = s->model->dev->ops->run(s->model->dev, s->lane, &t, e);

@@ -58,9 +58,11 @@ struct fixed_distance {
     double r0[2];
 };
 
-/* Constraints that share atoms, solved together: constraint[first .. first + count) of the list. */
+/* Constraints that share atoms, solved together: distances[first .. first + count), on the atoms
+ * cluster_atoms[first_atom .. first_atom + natoms). */
 struct cluster {
     uint32_t first, count;
+    uint32_t first_atom, natoms;
 };
 
 struct rigid_water {
@@ -77,14 +79,15 @@ struct motion_table {
     const double (*mass)[2]; /* [natoms], A and B */
     const struct rigid_water *waters;
     const struct cluster *clusters;
+    const int32_t *cluster_atoms;
     const struct fixed_distance *distances;
+    const int32_t *lone; /* [nlone], atoms in no water and no cluster */
     const struct unit *units;
     const int32_t *unit_atoms;
-    uint32_t natoms, nwaters, nclusters, ndistances, nunits;
+    uint32_t natoms, nwaters, nclusters, ndistances, nlone, nunits;
     uint32_t mass_perturbed;              /* 1: some masses differ between A and B */
     const double (*lambda)[LAMBDA_COUNT]; /* [nwindows] */
     uint32_t nwindows;
-    uint32_t pad_;
 };
 
 #endif

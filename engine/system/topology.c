@@ -207,6 +207,25 @@ static int build_distances(struct topology *t, const struct system *sys, enum co
     return 0;
 }
 
+/* tree[atom]: its cluster, -1: none */
+static void list_cluster_atoms(struct topology *t, const int *tree, int natoms)
+{
+    for (int i = 0; i < natoms; i++)
+        if (tree[i] >= 0)
+            t->clusters[tree[i]].natoms++;
+    for (int c = 0; c < t->nclusters; c++) {
+        t->clusters[c].first_atom = t->ncluster_atoms;
+        t->ncluster_atoms += t->clusters[c].natoms;
+        t->clusters[c].natoms = 0;
+    }
+    t->cluster_atoms = xcalloc(t->ncluster_atoms, sizeof *t->cluster_atoms);
+    for (int i = 0; i < natoms; i++)
+        if (tree[i] >= 0) {
+            struct cluster *c = &t->clusters[tree[i]];
+            t->cluster_atoms[c->first_atom + c->natoms++] = i;
+        }
+}
+
 static void build_clusters(struct topology *t, int natoms)
 {
     struct forest f;
@@ -234,9 +253,25 @@ static void build_clusters(struct topology *t, int natoms)
     }
     free(t->distances);
     t->distances = sorted;
+    list_cluster_atoms(t, tree, natoms);
     free(member);
     free(tree);
     forest_close(&f);
+}
+
+/* Atoms that no constraint touches. */
+static void build_lone(struct topology *t, const int *water_of, int natoms)
+{
+    bool *held = xcalloc((size_t)natoms, sizeof *held);
+    for (int i = 0; i < natoms; i++)
+        held[i] = water_of[i] >= 0;
+    for (int i = 0; i < t->ndistances; i++)
+        held[t->distances[i].atom[0]] = held[t->distances[i].atom[1]] = true;
+    t->lone = xcalloc((size_t)natoms, sizeof *t->lone);
+    for (int i = 0; i < natoms; i++)
+        if (!held[i])
+            t->lone[t->nlone++] = i;
+    free(held);
 }
 
 int topology_build(struct topology *t, const struct system *sys, const struct settings *set, struct err *e)
@@ -247,12 +282,13 @@ int topology_build(struct topology *t, const struct system *sys, const struct se
     int rc = build_waters(t, sys, water_of, e);
     if (rc == 0)
         rc = build_distances(t, sys, set->constrain, water_of, e);
+    if (rc == 0) {
+        build_clusters(t, sys->natoms);
+        build_lone(t, water_of, sys->natoms);
+        topology_terms(t, sys, set);
+    }
     free(water_of);
-    if (rc)
-        return rc;
-    build_clusters(t, sys->natoms);
-    topology_terms(t, sys, set);
-    return 0;
+    return rc;
 }
 
 void topology_close(struct topology *t)
@@ -263,6 +299,8 @@ void topology_close(struct topology *t)
     free(t->waters);
     free(t->distances);
     free(t->clusters);
+    free(t->cluster_atoms);
+    free(t->lone);
     free(t->bonds);
     free(t->angles);
     free(t->dihedrals);

@@ -23,6 +23,10 @@ struct topology {
     int ndistances;
     struct cluster *clusters;
     int nclusters;
+    int32_t *cluster_atoms; /* by cluster */
+    uint32_t ncluster_atoms;
+    int32_t *lone; /* atoms in no water and no cluster */
+    uint32_t nlone;
 
     /* bonded terms that remain after bonds became constraints; those that differ between A and B at the end */
     struct bond *bonds;

@@ -154,7 +154,7 @@ static int worker_life(int64_t call)
 {
     struct err e = {0};
     struct dev *inner;
-    if (device_open(&inner, "cpu:2", &e))
+    if (engine_open(&inner, "cpu:2", &e))
         return WRONG;
     struct dev *d = dev_fault_new(inner);
     if (call >= 0)

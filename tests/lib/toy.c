@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/cpu/kernels.h"
-
 struct system *toy_system(int natoms, double edge)
 {
     struct system *s = xcalloc(1, sizeof *s);
@@ -150,7 +148,7 @@ struct toy toy_open(const struct system *sys, const struct settings *set, int wi
     struct toy t = {0};
     struct err e = {0};
     const char *device = getenv("SHOAL_TEST_DEVICE");
-    must(dev_open(&t.dev, device ? device : "cpu:2", engine_kernels, &e), &e);
+    must(engine_open(&t.dev, device ? device : "cpu:2", &e), &e);
     must(model_new(&t.model, t.dev, sys, set, &e), &e);
     t.sim = toy_replica(&t, window, 0);
     return t;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tapes: what one timestep, one sample, one volume move and one descent step launch. Nothing here depends on the step.
+ * The CPU device's program: what one timestep, one sample, one volume move and one descent step launch. Nothing here depends on the step.
  */
 #include "engine/base/units.h"
 #include "engine/cpu/kernels.h"
+#include "engine/cpu/nonbonded.h"
 #include "engine/run/sim_parts.h"
 
 static const uint32_t one[3] = {1, 1, 1};
@@ -85,31 +86,41 @@ static void descend(const struct sim *s, struct tape *t)
     report(s, false, t);
 }
 
-void step_emit(void *ctx, struct tape *t)
+static void emit_work(const struct sim *s, enum sim_work work, struct tape *t)
 {
-    const struct sim_recorder *r = ctx;
-    switch (r->work) {
+    switch (work) {
     case SIM_MINIMIZE:
-        descend(r->sim, t);
+        descend(s, t);
         break;
     case SIM_STEP:
-        timestep(r->sim, t);
+        timestep(s, t);
         break;
     case SIM_SAMPLE:
-        sample(r->sim, t);
+        sample(s, t);
         break;
     case SIM_BAROSTAT:
-        volume_move(r->sim, t);
+        volume_move(s, t);
         break;
     case SIM_WORK_COUNT:
         break;
     }
 }
 
-void step_emit_thermalize(const struct sim *s, struct tape *t)
+static void emit_new_velocities(const struct sim *s, struct tape *t)
 {
     EMIT(thermalize, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .x_old = s->d.x_old, .w = s->d.w,
          .motion = (void *)(uintptr_t)s->model->motion, .kt = kt(s),
          .remove_com = s->model->set->integrator.com_every > 0);
     report(s, false, t);
 }
+
+const struct program cpu_program = {.device = "cpu",
+                                    .kernels = &cpu_kernels,
+                                    .nonbonded_new = nonbonded_new,
+                                    .nonbonded_free = nonbonded_free,
+                                    .nonbonded_span = nonbonded_span,
+                                    .caps_guess = nonbonded_caps_guess,
+                                    .caps_grow = nonbonded_caps_grow,
+                                    .block_bytes = nonbonded_bytes,
+                                    .emit = emit_work,
+                                    .emit_new_velocities = emit_new_velocities};

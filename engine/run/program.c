@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/run/program.h"
+
+#include <string.h>
+
+static const struct program *const programs[] = {&cpu_program, &cuda_program};
+enum { PROGRAM_COUNT = sizeof programs / sizeof programs[0] };
+
+const struct program *program_of(const struct dev *dev)
+{
+    for (int i = 0; i < PROGRAM_COUNT; i++)
+        if (programs[i]->kernels->kernels == dev->kernels.kernels)
+            return programs[i];
+    return NULL;
+}
+
+int engine_open(struct dev **out, const char *name, struct err *e)
+{
+    const struct program *found = &cpu_program;
+    for (int i = 0; i < PROGRAM_COUNT; i++)
+        if (!strncmp(name, programs[i]->device, strlen(programs[i]->device)))
+            found = programs[i];
+    return dev_open(out, name, *found->kernels, e);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a kind of device brings to a replica: its kernels, the read-only tables they need of a model, the working memory they
+ * need of a replica, and the tapes of every kind of work. engine/cpu and engine/cuda each have one.
+ *
+ * Common to all programs is what outlives a piece of work, and so what is saved: the control block (ctl.h), positions and
+ * velocities in double precision, forces and energies in fixed point. So a replica's state reads the same from any device.
+ */
+#ifndef SHOAL_ENGINE_RUN_PROGRAM_H
+#define SHOAL_ENGINE_RUN_PROGRAM_H
+
+#include "engine/run/ctl.h"
+#include "engine/run/sim.h"
+#include "engine/system/topology.h"
+#include "graphs/check.h"
+
+/* Of the forces: read-only tables of one model in device memory. Each program has its own. */
+struct nonbonded;
+
+/* How long lists may grow. HALT_LIST names one by where[0], 0: entries, 1: pairs. */
+struct list_caps {
+    uint32_t entries; /* of the list of unperturbed pairs, in the program's own unit */
+    uint32_t pairs;   /* of the list of perturbed pairs */
+};
+
+enum evaluate {
+    EVALUATE_STEP,   /* forces only */
+    EVALUATE_ENERGY, /* forces and energies of the current state (minimizer, barostat) */
+    EVALUATE_SAMPLE, /* the same with virial, dU/dlambda and energy_at_window */
+};
+
+struct program {
+    const char *device; /* first part of the names of the devices it serves: "cpu", "cuda" */
+    const struct kernel_table *kernels;
+    /* ERR_UNSUPPORTED, ERR_TOPOLOGY, ERR_SPEC: what does not fit together. All but `dev` is only read during the call. */
+    int (*nonbonded_new)(struct nonbonded **out, struct dev *dev, const struct system *sys, const struct settings *set,
+                         const struct topology *t, struct err *e);
+    void (*nonbonded_free)(struct nonbonded *nb); /* NULL is fine */
+    struct span (*nonbonded_span)(const struct nonbonded *nb);
+    /* A first guess from density and box; and, after HALT_LIST, capacities that hold what was asked for, with room. */
+    void (*caps_guess)(const struct nonbonded *nb, struct list_caps *caps);
+    void (*caps_grow)(struct list_caps *caps, const struct ctl *ctl);
+    /* Bytes (a multiple of 64) of a replica's working memory. It is zeroed when it is new or caps have changed. It is no part
+     * of a replica's state: bits do not depend on it. */
+    size_t (*block_bytes)(const struct nonbonded *nb, const struct list_caps *caps);
+    /* Appends the launches of one piece of work to a tape. */
+    void (*emit)(const struct sim *s, enum sim_work work, struct tape *t);
+    void (*emit_new_velocities)(const struct sim *s, struct tape *t); /* of sim_thermalize */
+};
+
+extern const struct program cpu_program, cuda_program;
+
+/* The program whose kernels the device was opened with. */
+const struct program *program_of(const struct dev *dev);
+
+#endif
