@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The mesh in reciprocal space, and the terms that depend on no distance.
+ * The mesh in reciprocal space; terms that depend on no distance.
  *   E = f/(2 pi V) sum over m != 0 of exp(-pi^2 m^2/beta^2)/m^2 B(m) |S(m)|^2
  *   Xi = -1/2 sum of each m's share of E times (1 - 2 (1/m^2 + pi^2/beta^2) m m)
  * (Essmann et al. 1995, eqs. 4.7 and 2.8.)
@@ -9,6 +9,7 @@
 
 #include "engine/base/units.h"
 #include "engine/kernels/accumulate.h"
+#include "engine/kernels/uniform.h"
 #include "engine/cpu/mesh.h"
 #include "engine/cpu/nonbonded.h"
 #include "engine/cpu/kernels.h"
@@ -103,27 +104,6 @@ void cpu_mesh_solve(const struct launch *launch, const struct args_mesh_solve *a
         report_sums(c, &sums);
 }
 
-/* ---- self energy, net charge, dispersion correction ---- */
-
-struct uniform {
-    double self, background, dispersion, coulomb_slope, vdw_slope;
-};
-
-static struct uniform uniform_at(const struct nb_params *p, const double lambda[LAMBDA_COUNT], double volume)
-{
-    double l = lambda[LAMBDA_COULOMB], lv = lambda[LAMBDA_VDW], q = p->net[0] + l * p->net[1];
-    /* the neutralizing background's energy, -pi f Q^2 / (2 beta^2 V) */
-    double back = -M_PI * UNIT_COULOMB / (2 * p->ewald.beta * p->ewald.beta * volume);
-    double tail[2];
-    for (int s = 0; s < 2; s++)
-        tail[s] = p->dispersion.energy[s][0] / volume + p->dispersion.energy[s][1];
-    return (struct uniform){.self = p->self[0] + l * (p->self[1] + l * p->self[2]),
-                            .background = back * q * q,
-                            .dispersion = (1 - lv) * tail[0] + lv * tail[1],
-                            .coulomb_slope = p->self[1] + 2 * l * p->self[2] + 2 * back * q * p->net[1],
-                            .vdw_slope = tail[1] - tail[0]};
-}
-
 void cpu_uniform(const struct launch *launch, const struct args_uniform *a)
 {
     struct ctl *c = a->ctl;
@@ -131,19 +111,7 @@ void cpu_uniform(const struct launch *launch, const struct args_uniform *a)
     int64_t *energy_at_window = a->energy_at_window;
     if (c->halt)
         return;
-    double volume = c->box[0] * c->box[1] * c->box[2], lv = c->lambda[LAMBDA_VDW];
-    struct uniform u = uniform_at(p, c->lambda, volume);
-    c->energy[TERM_COULOMB] += fixed_clamped(u.self, FIXED_TOTAL_LIMIT);
-    c->energy[TERM_COULOMB_RECIPROCAL] += fixed_clamped(u.background, FIXED_TOTAL_LIMIT);
-    c->energy[TERM_DISPERSION_CORRECTION] += fixed_clamped(u.dispersion, FIXED_TOTAL_LIMIT);
-    c->dvdl[LAMBDA_COULOMB] += fixed_clamped(u.coulomb_slope, FIXED_TOTAL_LIMIT);
-    c->dvdl[LAMBDA_VDW] += fixed_clamped(u.vdw_slope, FIXED_TOTAL_LIMIT);
-    for (int d = 0; d < 3; d++) /* E ~ 1/V: P V = E = -2 Xi of one dimension */
-        c->virial[4 * d] += fixed_clamped(-0.5 * u.background, FIXED_TOTAL_LIMIT);
-    double virial = ((1 - lv) * p->dispersion.virial[0] + lv * p->dispersion.virial[1]) / volume;
-    c->pressure_correction += -2 * virial / volume * UNIT_BAR;
-    for (int32_t w = 0; a->mode == EVALUATE_SAMPLE && w < p->nwindows; w++) {
-        struct uniform there = uniform_at(p, p->window[w], volume);
-        energy_at_window[w] += fixed_clamped(there.self + there.background + there.dispersion, FIXED_TOTAL_LIMIT);
-    }
+    uniform_add(&p->uniform, c);
+    for (int32_t w = 0; a->mode == EVALUATE_SAMPLE && w < p->nwindows; w++)
+        energy_at_window[w] += uniform_at_window(&p->uniform, c, p->window[w]);
 }

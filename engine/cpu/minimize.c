@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Steepest descent with GROMACS's step rule: the atom with the largest force moves step_size; 1.2 times longer steps after
- * the energy fell, 5 times shorter after it rose. Constraints are kept, with unit masses, and their forces taken out.
+ * Steepest descent on the CPU device.
  */
 #include <math.h>
 #include <string.h>
 
 #include "engine/cpu/constrain.h"
 #include "engine/cpu/kernels.h"
+#include "engine/kernels/descent.h"
 #include "engine/math/fixed.h"
 #include "engine/math/vec.h"
-
-#define FIRST_STEP 0.01      /* nm */
-#define SHORTEST_STEP 1e-8   /* nm: energies of steps shorter than this differ by rounding only */
-#define FORCE_TOLERANCE 1e-9 /* left along a constraint, relative to the largest force */
 
 static const struct masses unit_masses = {.unit = true};
 
@@ -31,7 +27,7 @@ void cpu_descend(const struct launch *launch, const struct args_descend *a)
             ctl_halt(c, HALT_CONSTRAINT, (uint32_t)bad.atom[0], (uint32_t)bad.atom[1], bad.deviation);
         return;
     }
-    c->min_converged = c->min_max_force <= c->min_tolerance || c->min_step_size < SHORTEST_STEP;
+    c->min_converged = descent_converged(c);
     if (c->min_converged)
         return;
     memcpy(a->x_old, x, m->natoms * sizeof *x);
@@ -62,7 +58,7 @@ static void keep_forces(struct ctl *c, const struct args_descend_decide *a)
         for (int d = 0; d < 3; d++)
             force[i][d] = fixed_value(f[i][d]);
     struct constrain_failure bad;
-    double tolerance = FORCE_TOLERANCE * (1 + largest_of(m, force));
+    double tolerance = DESCENT_FORCE_TOLERANCE * (1 + largest_of(m, force));
     if (!constrain_velocities(m, &unit_masses, a->x, force, tolerance, &bad))
         ctl_halt(c, HALT_CONSTRAINT, (uint32_t)bad.atom[0], (uint32_t)bad.atom[1], bad.deviation);
     c->min_max_force = largest_of(m, force);
@@ -74,17 +70,9 @@ void cpu_descend_decide(const struct launch *launch, const struct args_descend_d
     const struct motion_table *m = a->motion;
     if (c->halt || (c->min_steps && c->min_converged))
         return;
-    double u = ctl_potential(c);
-    bool first = c->min_steps == 0, better = first || (!c->min_rejected && u < c->min_energy);
-    if (better) {
-        c->min_energy = u;
-        c->min_step_size = first ? FIRST_STEP : 1.2 * c->min_step_size;
+    if (descent_better(c))
         keep_forces(c, a);
-    } else {
+    else
         memcpy(a->x, a->x_old, m->natoms * 3 * sizeof(double));
-        c->min_step_size *= 0.2;
-    }
-    c->trial = 0;
-    c->min_steps++;
-    c->min_converged = c->min_max_force <= c->min_tolerance || c->min_step_size < SHORTEST_STEP;
+    descent_end(c);
 }

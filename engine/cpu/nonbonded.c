@@ -9,6 +9,7 @@
 #include "engine/base/buf.h"
 #include "engine/base/units.h"
 #include "engine/system/dispersion.h"
+#include "engine/system/uniform.h"
 #include "engine/system/ewald.h"
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/nonbonded_tables.h"
@@ -38,19 +39,6 @@ static void set_cutoffs(struct nb_params *p, const struct nonbonded_settings *se
     ewald_fit_make(&p->ewald, beta, set->coulomb_cutoff);
     if (set->coulomb_modifier == COULOMB_POTENTIAL_SHIFT)
         p->coulomb_shift = erfc(beta * set->coulomb_cutoff) / set->coulomb_cutoff;
-}
-
-static void set_charges(struct nb_params *p, const struct alchemy_plan *plan)
-{
-    double scale = -UNIT_COULOMB * p->ewald.beta / sqrt(M_PI);
-    for (int i = 0; i < plan->natoms; i++) {
-        double q = plan->charge[i], d = plan->change[i];
-        p->self[0] += scale * q * q;
-        p->self[1] += scale * 2 * q * d;
-        p->self[2] += scale * d * d;
-        p->net[0] += q;
-        p->net[1] += d;
-    }
 }
 
 static bool has_charges(const struct alchemy_plan *plan)
@@ -199,11 +187,10 @@ static int make(struct nonbonded *f, const struct system *sys, const struct sett
     p->nslots = p->nclusters * NB_WIDTH;
     f->density = sys->natoms / (sys->box[0] * sys->box[1] * sys->box[2]);
     set_cutoffs(p, &set->nonbonded);
-    set_charges(p, &plan);
+    uniform_table_make(&p->uniform, &plan, &set->nonbonded);
     f->charged = has_charges(&plan);
     set_soft_core(p, &set->alchemy.soft_core);
     set_columns(p, sys);
-    dispersion_make(&p->dispersion, &plan, &set->nonbonded);
     if (p->nclusters >= (int32_t)NB_MAX_CLUSTERS)
         rc = err_set(e, ERR_UNSUPPORTED, "%d atoms: at most %u are supported", sys->natoms,
                      NB_MAX_CLUSTERS * NB_WIDTH - 1);

@@ -33,13 +33,11 @@ struct nb_params {
     int32_t pad_;
     double coulomb_cutoff, vdw_cutoff, cutoff, list_cutoff; /* nm; cutoff: the larger of the two */
     double coulomb_shift;                                   /* 1/nm */
-    double self[3]; /* -f beta/sqrt(pi) sum of q0^2, 2 q0 dq, dq^2 over atoms: self energy in powers of lambda */
-    double net[2];  /* net charge and its change, e */
+    struct uniform_table uniform;
     struct ewald_fit ewald;
     struct lj_rule lj_rule;
     struct soft_rule soft;
     struct nb_mesh mesh;
-    struct nb_dispersion dispersion;
 
     double *charge;     /* [natoms] in state A, e */
     double *change;     /* [natoms] charge in B minus charge in A; exactly 0 for atoms whose charge stays */

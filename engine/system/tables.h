@@ -52,6 +52,14 @@ struct nb_dispersion {
     double energy[2][2], virial[2];
 };
 
+/* Of the energies that depend on no distance. */
+struct uniform_table {
+    double self[3]; /* -f beta/sqrt(pi) sum of q0^2, 2 q0 dq, dq^2 over atoms: self energy in powers of lambda */
+    double net[2];  /* net charge and its change, e */
+    double beta;    /* Ewald splitting, 1/nm */
+    struct nb_dispersion dispersion;
+};
+
 /* A distance held fixed; r0 goes from A to B with the bonded lambda. */
 struct fixed_distance {
     int32_t atom[2];
