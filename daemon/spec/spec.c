@@ -296,8 +296,10 @@ static int read_protocol(struct reader *r, struct spec *s, struct view v)
 static int read_run(struct reader *r, struct spec *s, struct view v)
 {
     s->retries = (int)view_integer(view_key(v, "retries"));
-    int rc = steps_of(r, view_key(v, "checkpoint-every"), "run.checkpoint-every", &s->checkpoint_every);
-    return rc ? rc : steps_of(r, view_key(v, "graph-check-every"), "run.graph-check-every", &s->settings.check_every);
+    struct quantity every = view_quantity(view_key(v, "checkpoint-every"));
+    s->checkpoint_every = every.steps ? (uint64_t)every.value : 0;
+    s->checkpoint_seconds = every.steps ? 0 : every.value;
+    return steps_of(r, view_key(v, "graph-check-every"), "run.graph-check-every", &s->settings.check_every);
 }
 
 static int read_spec(struct reader *r, struct spec *s, struct view root)

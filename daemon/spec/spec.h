@@ -20,7 +20,8 @@ struct spec {
     struct stage *stages; /* none for a spec that is only evaluated */
     int nstages;
     int retries;                      /* attempts of a failing replica beyond the first */
-    uint64_t checkpoint_every;        /* steps between checkpoints: a segment */
+    uint64_t checkpoint_every;        /* steps between checkpoints: a segment; 0: by the wall clock */
+    double checkpoint_seconds;        /* wall clock between checkpoints, when not in steps */
     int alchemy_line, nonbonded_line; /* where they are in the file; 1: absent */
 };
 

@@ -20,14 +20,16 @@ static const struct unit {
     {"bar", "bar", 1, 1},      {"bar", "atm", 1.01325, 1},
     {"1/ps", "/ps", 1, 1},     {"1/ps", "1/ps", 1, 1},
     {"1/ps", "ps^-1", 1, 1},   {"kJ/mol/nm", "kJ/mol/nm", 1, 1},
+    {"s", "s", 1, 1},          {"s", "min", 60, 1},
+    {"s", "h", 3600, 1},
 };
 enum { UNITS = sizeof units / sizeof *units };
 
 const char *value_units(const char *base)
 {
     static const char *const lists[][2] = {
-        {"nm", "nm, A, angstrom"}, {"ps", "fs, ps, ns, us"}, {"K", "K"},
-        {"bar", "bar, atm"},       {"1/ps", "/ps"},          {"kJ/mol/nm", "kJ/mol/nm"},
+        {"nm", "nm, A, angstrom"}, {"ps", "fs, ps, ns, us"},   {"K", "K"},         {"bar", "bar, atm"},
+        {"1/ps", "/ps"},           {"kJ/mol/nm", "kJ/mol/nm"}, {"s", "s, min, h"},
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (!strcmp(lists[i][0], base))

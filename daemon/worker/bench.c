@@ -131,6 +131,7 @@ static int run_all(struct bench *b, struct runner *runner, struct models *models
     for (unsigned i = 0; i < b->replicas; i++) {
         b->all[i] = (struct bench_replica){.bench = b};
         b->all[i].replica = replica_new(&(struct replica_setup){.models = models,
+                                                                .jobs = runner->jobs,
                                                                 .directory = shared->directory,
                                                                 .window = (int)(i % (unsigned)windows),
                                                                 .replica = i,
@@ -206,8 +207,9 @@ static int bench(struct bench *b, const char *spec_path, const char *const *incl
         return rc;
     }
     runner.dev = models.dev;
+    rc = jobs_new(&runner.jobs, e);
     buf_printf(&folder, "%s/shoal-bench-XXXXXX", base && *base ? base : "/tmp");
-    if (!mkdtemp(folder.data))
+    if (!rc && !mkdtemp(folder.data))
         rc = err_errno(e, "make a folder %s", folder.data);
     if (rc) {
         spec_free(spec);
@@ -218,13 +220,14 @@ static int bench(struct bench *b, const char *spec_path, const char *const *incl
             rc = run_all(b, &runner, &models, shared, e);
             if (!rc)
                 print(b, shared, json);
-            models_put(&models, shared);
         }
+        models_put(&models, shared);
         nftw(folder.data, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     }
     buf_free(&folder);
     if (runner.count) /* the device was lost: what hangs on it cannot be freed in order */
         return rc;
+    jobs_free(runner.jobs);
     models_close(&models);
     dev_close(models.dev);
     return rc;

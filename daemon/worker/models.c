@@ -27,37 +27,48 @@ static void forget(struct models *m)
     }
 }
 
-int models_add(struct models *m, const char *directory, struct spec *spec, struct system *sys,
-               struct shared_model **out, struct err *e)
+static struct shared_model *new_entry(struct models *m, const char *directory)
 {
     struct shared_model *s = xcalloc(1, sizeof *s);
     s->directory = xstrdup(directory);
-    s->spec = spec;
-    s->system = *sys;
-    *sys = (struct system){0};
-    int rc = model_new(&s->model, m->dev, &s->system, &spec->settings, e);
-    if (rc) {
-        model_close(s);
-        return rc;
-    }
     s->holders = 1;
     s->next = m->first;
     m->first = s;
-    *out = s;
-    return 0;
+    return s;
 }
 
-static int read_input(const char *directory, struct spec **spec, struct system *sys, struct err *e)
+/* Builds the model of what was read, unless rc says that it was not. */
+static int build(struct models *m, struct shared_model *s, int rc, struct err *e)
 {
+    if (!rc)
+        rc = model_new(&s->model, m->dev, &s->system, &s->spec->settings, e);
+    s->state = rc ? MODEL_BROKEN : MODEL_READY;
+    return rc;
+}
+
+int models_add(struct models *m, const char *directory, struct spec *spec, struct system *sys,
+               struct shared_model **out, struct err *e)
+{
+    struct shared_model *s = *out = new_entry(m, directory);
+    s->spec = spec;
+    s->system = *sys;
+    *sys = (struct system){0};
+    return build(m, s, 0, e);
+}
+
+/* A job. */
+static int read_input(void *shared, struct err *e)
+{
+    struct shared_model *s = shared;
     struct buf input = {0};
-    buf_printf(&input, "%s/input", directory);
+    buf_printf(&input, "%s/input", s->directory);
     struct source *src = source_disk_new(input.data, true);
     struct source_text text;
     int rc = source_open(src, NULL, "spec.yaml", &text, e);
     if (!rc)
-        rc = spec_parse(spec, text.name, text.text, text.len, e);
-    if (!rc && (rc = spec_system(*spec, src, sys, e)))
-        spec_free(*spec);
+        rc = spec_parse(&s->spec, text.name, text.text, text.len, e);
+    if (!rc)
+        rc = spec_system(s->spec, src, &s->system, e);
     if (rc == -ERR_MISSING_FILE)
         err_prefix(e, "%s", input.data);
     source_free(src);
@@ -65,19 +76,43 @@ static int read_input(const char *directory, struct spec **spec, struct system *
     return rc;
 }
 
-int models_get(struct models *m, const char *directory, struct shared_model **out, struct err *e)
+/* One that is there or being read. */
+static struct shared_model *find(const struct models *m, const char *directory)
 {
-    for (struct shared_model *s = m->first; s; s = s->next)
-        if (!strcmp(s->directory, directory)) {
-            s->holders++;
-            *out = s;
+    struct shared_model *s = m->first;
+    while (s && (s->state == MODEL_BROKEN || strcmp(s->directory, directory)))
+        s = s->next;
+    return s;
+}
+
+int CO_FN models_get(struct models *m, struct jobs *jobs, struct job *job, const char *directory,
+                     struct shared_model **out, struct err *e)
+{
+    for (struct shared_model *s; (s = find(m, directory));) {
+        s->holders++;
+        *out = s;
+        while (!models_ready(s, job))
+            co_pause();
+        if (s->state == MODEL_READY)
             return 0;
+        if (s->why.code) {
+            *e = s->why;
+            return -(int)e->code;
         }
+        s->holders--; /* the device would not take it: that was the other replica's misfortune */
+    }
     forget(m);
-    struct spec *spec;
-    struct system sys = {0};
-    int rc = read_input(directory, &spec, &sys, e);
-    return rc ? rc : models_add(m, directory, spec, &sys, out, e);
+    struct shared_model *s = *out = new_entry(m, directory);
+    s->reader = job;
+    int rc = job_run(jobs, job, JOB_READ, read_input, s, e);
+    if (rc)
+        s->why = *e;
+    return build(m, s, rc, e);
+}
+
+bool models_ready(const struct shared_model *s, const struct job *job)
+{
+    return s->state != MODEL_READING || s->reader == job;
 }
 
 void models_put(struct models *m, struct shared_model *s)

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the replicas of one ensemble share in this worker: its spec, its system and the model on the device. Read from
- * DIRECTORY/input when the first replica asks, and counted. The last one that was used is kept when nobody holds it,
+ * DIRECTORY/input by a job when the first replica asks (others that ask meanwhile wait for it), and counted. The last one that was used is kept when nobody holds it,
  * since a freed slot is mostly refilled from the same ensemble.
  */
 #ifndef SHOAL_DAEMON_WORKER_MODELS_H
 #define SHOAL_DAEMON_WORKER_MODELS_H
 
 #include "daemon/spec/spec.h"
+#include "daemon/worker/jobs.h"
 #include "engine/run/sim.h"
 
+enum model_state { MODEL_READING, MODEL_READY, MODEL_BROKEN };
+
 struct shared_model {
+    enum model_state state;
+    struct err why;           /* broken: what is wrong with the input, if that was it */
+    const struct job *reader; /* reading: the job of who reads it */
     struct spec *spec;
     struct system system;
     struct model *model;
@@ -25,9 +31,12 @@ struct models {
     struct shared_model *first;
 };
 
-/* The model of the ensemble in `directory`, held until models_put. Spec and input files are read from directory/input
- * and nowhere else. Errors are those of reading and of model_new. */
-int models_get(struct models *m, const char *directory, struct shared_model **out, struct err *e);
+/* The model of the ensemble in `directory`. Spec and input files are read from directory/input and nowhere else. *out is
+ * set before it yields and held until models_put, whatever comes back. Errors are those of reading and of model_new. */
+int CO_FN models_get(struct models *m, struct jobs *jobs, struct job *job, const char *directory,
+                     struct shared_model **out, struct err *e);
+/* False while somebody else than the owner of `job` reads it: models_get waits for that. */
+bool models_ready(const struct shared_model *s, const struct job *job);
 /* Puts in a model made from a spec and a system in memory, under the name `directory`; takes both over, whatever
  * happens. Held until models_put. */
 int models_add(struct models *m, const char *directory, struct spec *spec, struct system *sys,

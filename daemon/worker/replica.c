@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The story of a replica. It yields in wait_ticket and wait_gate only, with nothing captured or borrowed.
+ * The story of a replica. It yields in wait_ticket, wait_gate and while a job reads or writes files, with nothing captured
+ * or borrowed.
  *
  * 1. The bytes of the output files depend on spec, seed and device model alone: what is submitted in one batch, when a
  * stop comes and how often the replica was started changes none of them.
@@ -11,11 +12,10 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "daemon/worker/checkpoint.h"
+#include "daemon/worker/replica_parts.h"
 #include "daemon/worker/stages.h"
 #include "engine/io/output.h"
 
@@ -26,35 +26,19 @@
 
 enum { STOPPED = 1 };
 
-struct replica {
-    struct replica_setup setup;
-    char *directory, *folder;
-    struct shared_model *shared;
-    const struct spec *spec;
-    struct sim *sim;
-    struct results results;
-    uint64_t stage, stage_step, index; /* index: of the last checkpoint */
-    double *delta_u;                   /* [windows] */
-    double (*x)[3], (*v)[3];           /* [atoms], for frames and the final file */
-    bool stop, at_gate;
-    double step_seconds; /* wall clock of a step in the last batch, 0: not known */
-    double reported;     /* wall clock of the last progress report */
-};
-
-static double now(void)
+double replica_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Steps from the start of production to where the replica is; negative during equilibration. */
-static int64_t clock_steps(const struct replica *r)
+int64_t replica_clock_steps(const struct replica *r)
 {
     return (int64_t)(protocol_timesteps(r->spec, r->stage, r->stage_step) - protocol_clock_zero(r->spec));
 }
 
-static void report(const struct replica *r, struct report what)
+void replica_report(const struct replica *r, struct report what)
 {
     if (r->spec) {
         const struct stage *stages = r->spec->stages;
@@ -70,28 +54,28 @@ static void report(const struct replica *r, struct report what)
     r->setup.report(r->setup.ctx, r, &what);
 }
 
-static int report_progress(struct replica *r, struct err *e)
+static int CO_FN report_progress(struct replica *r, struct err *e)
 {
-    double t = now();
+    double t = replica_now();
     size_t pending = 0;
     for (int i = 0; i < OUTPUT_COUNT; i++)
         pending += r->results.files[i].rows.len;
     bool due = t - r->reported >= PROGRESS_SECONDS;
     if (due || pending > FLUSH_BYTES) {
-        int rc = results_flush(&r->results, e);
+        int rc = replica_flush(r, e);
         if (rc)
             return rc;
     }
     if (due) {
         r->reported = t;
-        report(r, (struct report){.kind = REPORT_PROGRESS});
+        replica_report(r, (struct report){.kind = REPORT_PROGRESS});
     }
     return 0;
 }
 
-static void report_event(const struct replica *r, const char *kind, const struct err *why)
+void replica_report_event(const struct replica *r, const char *kind, const struct err *why)
 {
-    report(r, (struct report){.kind = REPORT_EVENT, .event = kind, .why = why});
+    replica_report(r, (struct report){.kind = REPORT_EVENT, .event = kind, .why = why});
 }
 
 static void CO_FN wait_ticket(struct replica *r)
@@ -135,7 +119,7 @@ static int CO_FN work(struct replica *r, enum sim_work kind, uint32_t n, struct 
             return err_set(e, ERR_OVERFLOW, "a buffer overflows however often it is grown");
         struct err why = {0};
         err_set(&why, ERR_OVERFLOW, "a pair list or buffer was grown at step %" PRIu64, sim_step_number(r->sim));
-        report_event(r, "grow", &why);
+        replica_report_event(r, "grow", &why);
     }
     return 0;
 }
@@ -150,100 +134,25 @@ static uint32_t batch(const struct replica *r, uint64_t most)
 
 static int CO_FN timed_work(struct replica *r, enum sim_work kind, uint32_t n, struct err *e)
 {
-    double start = now();
+    double start = replica_now();
     int rc = work(r, kind, n, e);
-    r->step_seconds = (now() - start) / n;
+    r->step_seconds = (replica_now() - start) / n;
     return rc;
 }
 
-/* Makes a checkpoint here. */
-static int save(struct replica *r, struct err *e)
+/* A checkpoint, when it is time for one or someone wants the slot; the end of a stage has its own. STOPPED. */
+static int CO_FN save_if_wanted(struct replica *r, const struct stage *stage, struct err *e)
 {
-    int rc = results_sync(&r->results, e);
-    if (rc)
-        return rc;
-    struct checkpoint c = {.window = (uint64_t)r->setup.window,
-                           .windows = (uint64_t)r->spec->settings.alchemy.nwindows,
-                           .stage = r->stage,
-                           .stage_step = r->stage_step,
-                           .index = r->index + 1};
-    for (int i = 0; i < OUTPUT_COUNT; i++)
-        c.offset[i] = results_offset(&r->results, i);
-    rc = sim_save(r->sim, &c.state, e);
-    if (!rc)
-        rc = checkpoint_write(r->folder, &c, e);
-    if (!rc) {
-        r->index = c.index;
-        report(r, (struct report){.kind = REPORT_SEGMENT, .index = c.index, .bytes = c.offset});
-    }
-    checkpoint_close(&c);
-    return rc;
-}
-
-/* Takes up one of the checkpoint files, when there is one and it fits. CHECKPOINT_NONE as checkpoint_read. */
-static int load(struct replica *r, int which, struct err *e)
-{
-    struct checkpoint c = {0};
-    int rc = checkpoint_read(r->folder, which, &c, e);
-    if (!rc && (c.window != (uint64_t)r->setup.window || c.windows != (uint64_t)r->spec->settings.alchemy.nwindows ||
-                c.stage > (uint64_t)r->spec->nstages ||
-                (c.stage < (uint64_t)r->spec->nstages && c.stage_step > r->spec->stages[c.stage].steps)))
-        rc = err_set(e, ERR_CHECKPOINT, "the checkpoint is of another window or protocol");
-    if (!rc && !results_reach(&r->results, c.offset))
-        rc = err_set(e, ERR_CHECKPOINT, "an output file is shorter than the checkpoint says");
-    if (!rc)
-        rc = sim_load(r->sim, c.state.data, c.state.len, e);
-    if (!rc)
-        rc = results_open(&r->results, c.offset, e);
-    if (!rc) {
-        r->stage = c.stage;
-        r->stage_step = c.stage_step;
-        r->index = c.index;
-    }
-    checkpoint_close(&c);
-    return rc;
-}
-
-static int begin(struct replica *r, struct err *e)
-{
-    static const uint64_t empty[OUTPUT_COUNT];
-    const struct settings *set = &r->spec->settings;
-    int rc = results_open(&r->results, empty, e);
-    if (rc)
-        return rc;
-    dhdl_header(results_begin(&r->results, OUTPUT_DHDL), set, r->setup.window, protocol_has_pv(r->spec));
-    results_end(&r->results, OUTPUT_DHDL);
-    energy_header(results_begin(&r->results, OUTPUT_ENERGY), set);
-    results_end(&r->results, OUTPUT_ENERGY);
-    return results_flush(&r->results, e);
-}
-
-/* The newest good checkpoint, else the beginning, which gives the same bytes. */
-static int restore(struct replica *r, struct err *e)
-{
-    for (int which = 0; which < CHECKPOINT_FILES; which++) {
-        struct err why = {0};
-        int rc = load(r, which, &why);
-        if (rc == 0)
-            return 0;
-        if (rc == CHECKPOINT_NONE)
-            continue;
-        if (why.code != ERR_CHECKPOINT) {
-            *e = why;
-            return rc;
-        }
-        report_event(r, "checkpoint", &why);
-        rc = checkpoint_drop(r->folder, which, e);
-        if (rc)
-            return rc;
-    }
-    return begin(r, e);
+    if (r->stage_step >= stage->steps || !(r->stop || replica_save_due(r, r->stage_step)))
+        return 0;
+    int rc = replica_save(r, e);
+    return !rc && r->stop ? STOPPED : rc;
 }
 
 static int CO_FN minimize(struct replica *r, const struct stage *stage, struct err *e)
 {
     sim_minimize_setup(r->sim, stage->force_tolerance);
-    for (r->stage_step = 0; r->stage_step < stage->steps;) {
+    while (r->stage_step < stage->steps) {
         uint32_t n = batch(r, stage->steps - r->stage_step);
         int rc = timed_work(r, SIM_MINIMIZE, n, e);
         if (rc)
@@ -252,11 +161,9 @@ static int CO_FN minimize(struct replica *r, const struct stage *stage, struct e
         double max_force, potential;
         if (sim_minimized(r->sim, &max_force, &potential))
             break;
-        if (r->stop) {
-            r->stage_step = 0; /* begins again: there is no checkpoint inside a minimization */
-            return STOPPED;
-        }
-        rc = report_progress(r, e);
+        rc = save_if_wanted(r, stage, e);
+        if (!rc)
+            rc = report_progress(r, e);
         if (rc)
             return rc;
     }
@@ -292,7 +199,7 @@ static int frame(struct replica *r, struct err *e)
     int rc = sim_get(r->sim, r->x, NULL, box, e);
     if (rc)
         return rc;
-    int64_t steps = clock_steps(r);
+    int64_t steps = replica_clock_steps(r);
     struct buf *out = results_begin(&r->results, OUTPUT_TRAJECTORY);
     xtc_frame(out, r->shared->system.natoms, (const double(*)[3])r->x, box, (uint64_t)steps,
               (double)steps * r->spec->settings.integrator.timestep);
@@ -335,11 +242,8 @@ static int CO_FN dynamics(struct replica *r, const struct stage *stage, struct e
         rc = write_rows(r, protocol_rows(r->spec, r->stage, step), e);
         if (!rc && protocol_volume_move(r->spec, r->stage, step))
             rc = work(r, SIM_BAROSTAT, 1, e);
-        if (!rc && step < stage->steps && (r->stop || protocol_due(r->spec->checkpoint_every, step))) {
-            rc = save(r, e);
-            if (!rc && r->stop)
-                return STOPPED;
-        }
+        if (!rc)
+            rc = save_if_wanted(r, stage, e);
         if (!rc)
             rc = report_progress(r, e);
     }
@@ -359,36 +263,17 @@ static int CO_FN run_stages(struct replica *r, struct err *e)
         r->stage++;
         r->stage_step = 0;
         /* The checkpoint that says that all is done comes after the final coordinates. */
-        rc = r->stage < (uint64_t)r->spec->nstages ? save(r, e) : 0;
+        rc = r->stage < (uint64_t)r->spec->nstages ? replica_save(r, e) : 0;
         if (rc)
             return rc;
     }
     return 0;
 }
 
-/* The final coordinates. */
-static int write_final(struct replica *r, struct err *e)
-{
-    double box[3];
-    struct buf text = {0}, path = {0}, title = {0};
-    int rc = sim_get(r->sim, r->x, r->v, box, e);
-    if (rc)
-        return rc;
-    buf_printf(&path, "%s/confout.gro", r->folder);
-    buf_printf(&title, "%s, window %d, t= %.5f", r->spec->name, r->setup.window,
-               (double)clock_steps(r) * r->spec->settings.integrator.timestep);
-    gro_write(&text, &r->shared->system, (const double(*)[3])r->x, (const double(*)[3])r->v, box, title.data);
-    rc = buf_write_file(path.data, text.data, text.len, e);
-    buf_free(&title);
-    buf_free(&path);
-    buf_free(&text);
-    return rc;
-}
-
 static int CO_FN story(struct replica *r, struct err *e)
 {
     struct models *models = r->setup.models;
-    int rc = models_get(models, r->directory, &r->shared, e);
+    int rc = models_get(models, r->setup.jobs, &r->job, r->directory, &r->shared, e);
     if (rc)
         return rc;
     r->spec = r->shared->spec;
@@ -401,19 +286,19 @@ static int CO_FN story(struct replica *r, struct err *e)
     struct buf folder = {0};
     buf_printf(&folder, "%s/lambda_%02" PRIu32, r->directory, r->setup.replica);
     r->folder = folder.data;
-    rc = results_lock(&r->results, r->folder, e);
+    rc = replica_lock(r, e);
     if (!rc)
         rc = sim_new(&r->sim, r->shared->model, r->setup.window, r->setup.replica, e);
     if (!rc) {
         sim_set_clock(r->sim, protocol_clock_zero(r->spec));
-        rc = restore(r, e);
+        rc = replica_restore(r, e);
     }
     bool finished = !rc && r->stage == (uint64_t)r->spec->nstages;
     if (!rc)
         rc = run_stages(r, e);
     if (!rc)
-        rc = write_final(r, e);
-    return rc || finished ? rc : save(r, e);
+        rc = replica_write_final(r, e);
+    return rc || finished ? rc : replica_save(r, e);
 }
 
 void CO_FN replica_run(void *replica)
@@ -422,11 +307,11 @@ void CO_FN replica_run(void *replica)
     struct err e = {0};
     int rc = story(r, &e);
     if (rc == STOPPED)
-        report(r, (struct report){.kind = REPORT_STOPPED});
+        replica_report(r, (struct report){.kind = REPORT_STOPPED});
     else if (rc)
-        report(r, (struct report){.kind = REPORT_FAILED, .why = &e});
+        replica_report(r, (struct report){.kind = REPORT_FAILED, .why = &e});
     else
-        report(r, (struct report){.kind = REPORT_DONE});
+        replica_report(r, (struct report){.kind = REPORT_DONE});
     results_close(&r->results);
     sim_free(r->sim);
     r->sim = NULL;
@@ -441,6 +326,8 @@ bool replica_ready(const void *replica)
     const struct replica *r = replica;
     if (r->at_gate)
         return r->stop || !r->setup.gate || r->setup.gate(r->setup.ctx, r, r->stage);
+    if (job_pending(&r->job) || (r->shared && !models_ready(r->shared, &r->job)))
+        return false;
     return !r->sim || sim_done(r->sim);
 }
 

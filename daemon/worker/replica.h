@@ -6,6 +6,7 @@
 #define SHOAL_DAEMON_WORKER_REPLICA_H
 
 #include "daemon/worker/co.h"
+#include "daemon/worker/jobs.h"
 #include "daemon/worker/models.h"
 #include "daemon/worker/results.h"
 
@@ -33,6 +34,7 @@ struct report {
 
 struct replica_setup {
     struct models *models;
+    struct jobs *jobs;     /* for whatever waits for a disk */
     const char *directory; /* of the ensemble; copied */
     int window;
     uint32_t replica; /* keys the random streams and names the folder lambda_NN; the window, unless several share one */
@@ -46,7 +48,7 @@ struct replica *replica_new(const struct replica_setup *setup);
 void replica_free(struct replica *r); /* after its coroutine ended or before it began */
 /* The coroutine's function; `replica` is a struct replica. Reports how it ended, always. */
 void CO_FN replica_run(void *replica);
-/* True when replica_run, having yielded, can go on: its ticket has arrived. */
+/* True when replica_run, having yielded, can go on: its ticket has arrived, its job is done. */
 bool replica_ready(const void *replica);
 /* Asks it to checkpoint at its next sync point and to end. */
 void replica_stop(struct replica *r);

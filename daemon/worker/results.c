@@ -6,16 +6,11 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "daemon/worker/co.h"
 
 const char *const output_names[OUTPUT_COUNT] = {"dhdl.xvg", "energy.xvg", "traj.xtc"};
-
-/* A worker that was killed may hold its lock until the kernel has finished its last write. */
-#define LOCK_TRIES 300
-#define LOCK_WAIT_NS 10000000
 
 /* The folder's own entry must be as durable as the checkpoint in it. */
 static int sync_parent(int folder)
@@ -39,14 +34,11 @@ int results_lock(struct results *r, const char *folder, struct err *e)
         results_close(r);
         return rc;
     }
-    for (int i = 0; flock(r->lock, LOCK_EX | LOCK_NB); i++) {
-        if (errno != EWOULDBLOCK || i == LOCK_TRIES) {
-            int rc = errno == EWOULDBLOCK ? err_set(e, ERR_BUSY, "%s: another process writes to it", folder)
-                                          : err_errno(e, "lock %s", folder);
-            results_close(r);
-            return rc;
-        }
-        nanosleep(&(struct timespec){0, LOCK_WAIT_NS}, NULL);
+    if (flock(r->lock, LOCK_EX | LOCK_NB)) {
+        int rc = errno == EWOULDBLOCK ? err_set(e, ERR_BUSY, "%s: another process writes to it", folder)
+                                      : err_errno(e, "lock %s", folder);
+        results_close(r);
+        return rc;
     }
     return 0;
 }

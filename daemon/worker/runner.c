@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A ticket is bumped before the device's descriptor is signalled. So: first take the signal (dev poll), then look at
- * the tickets; one that arrives after the look leaves the descriptor readable, and the next wait returns at once.
+ * A ticket is bumped before the device's descriptor is signalled, and a job is done before the jobs' descriptor is. So:
+ * first take the signals (dev poll, jobs_heard), then look at the tickets and jobs; one that arrives after the look leaves
+ * its descriptor readable, and the next wait returns at once.
  */
 #include "daemon/worker/runner.h"
 
@@ -55,7 +56,7 @@ static bool any_can_go_on(const struct runner *r)
 
 static int wait_for_something(struct runner *r, struct pollfd *fds, unsigned nfds, int timeout_ms, struct err *e)
 {
-    struct pollfd all[FDS_MAX + 1];
+    struct pollfd all[FDS_MAX + 2];
     int device_fd = r->count ? r->dev->ops->poll_fd(r->dev) : -1;
     bool blind = r->count && device_fd < 0;
     if (blind && timeout_ms != 0) {
@@ -66,10 +67,13 @@ static int wait_for_something(struct runner *r, struct pollfd *fds, unsigned nfd
     for (unsigned i = 0; i < nfds; i++)
         all[i] = fds[i];
     all[nfds] = (struct pollfd){.fd = device_fd, .events = POLLIN};
-    if (poll(all, nfds + 1, blind ? 0 : timeout_ms) < 0 && errno != EINTR)
+    all[nfds + 1] = (struct pollfd){.fd = r->jobs ? jobs_fd(r->jobs) : -1, .events = POLLIN};
+    if (poll(all, nfds + 2, blind ? 0 : timeout_ms) < 0 && errno != EINTR)
         return err_errno(e, "poll");
     for (unsigned i = 0; i < nfds; i++)
         fds[i].revents = all[i].revents;
+    if (r->jobs)
+        jobs_heard(r->jobs);
     return r->count && !blind ? r->dev->ops->poll(r->dev, 0, e) : 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Keeps the replicas of one device going: whichever ticket has arrived, its coroutine is resumed. Replicas of any
+ * Keeps the replicas of one device going: whichever ticket has arrived, or job is done, its coroutine is resumed. Replicas of any
  * number of ensembles run interleaved; each has its own lane, so their work overlaps on the device.
  */
 #ifndef SHOAL_DAEMON_WORKER_RUNNER_H
@@ -9,13 +9,15 @@
 #include <poll.h>
 
 #include "daemon/worker/co.h"
+#include "daemon/worker/jobs.h"
 #include "graphs/dev.h"
 
 struct task; /* a coroutine known to the runner */
 
-/* Zeroed but for dev is valid and empty. */
+/* Zeroed but for dev and jobs is valid and empty. */
 struct runner {
     struct dev *dev;
+    struct jobs *jobs; /* that its coroutines wait for; NULL: none do */
     struct task *first, **last;
     unsigned count; /* tasks that have not ended */
 };
@@ -25,7 +27,7 @@ struct runner {
 int runner_add(struct runner *r, void(CO_FN *fn)(void *arg), bool (*ready)(const void *arg), void (*ended)(void *arg),
                void *arg, struct err *e);
 
-/* Waits until a ticket may have arrived, one of the caller's descriptors is ready (fds, their revents set), or
+/* Waits until a ticket may have arrived or a job is done, one of the caller's descriptors is ready (fds, their revents set), or
  * timeout_ms has passed (-1: no limit); then resumes every coroutine that can go on, once. ERR_DEVICE: the device is
  * lost. */
 int runner_turn(struct runner *r, struct pollfd *fds, unsigned nfds, int timeout_ms, struct err *e);

@@ -37,6 +37,7 @@ struct slot {
 
 struct serving {
     struct dev *dev;
+    struct jobs *jobs;
     struct models models;
     struct runner runner;
     struct slot *slots;
@@ -172,6 +173,7 @@ static int start(struct serving *s, const json_t *message, struct err *e)
     slot->id = id;
     slot->server = s;
     slot->replica = replica_new(&(struct replica_setup){.models = &s->models,
+                                                        .jobs = s->jobs,
                                                         .directory = directory,
                                                         .window = window,
                                                         .replica = (uint32_t)window,
@@ -332,14 +334,18 @@ int serve_main(int argc, char **argv)
     struct serving s = {0};
     int signals = catch_signals(&e);
     int rc = signals < 0 ? signals : engine_open(&s.dev, device, &e);
+    if (!rc)
+        rc = jobs_new(&s.jobs, &e);
     if (!rc) {
         s.models.dev = s.runner.dev = s.dev;
+        s.runner.jobs = s.jobs;
         rc = serve(&s, slots ? (unsigned)slots : device_slots(device), device, signals, &e);
     }
     if (rc)
         log_line(LOG_ERROR, "%s", e.msg);
     if (s.runner.count) /* replicas in the middle of their story cannot be unwound; the process's end frees all */
         _exit(rc ? EXIT_FAILED : EXIT_OK);
+    jobs_free(s.jobs);
     models_close(&s.models);
     dev_close(s.dev);
     buf_free(&s.inbox);

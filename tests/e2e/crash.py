@@ -19,10 +19,11 @@ from tiny import tiny
 
 FILES = ["dhdl.xvg", "energy.xvg", "traj.xtc", "confout.gro"]
 ENDED = ("done", "failed", "cancelled")
-# name -> spec and files. Different seeds, ladders and lengths, so that nothing can be taken for something else.
+# name -> spec and files. Different seeds, ladders and lengths, so that nothing can be taken for something else. One makes
+# its checkpoints by the clock, so at other steps in every run.
 ENSEMBLES = {
     "one": tiny("one", seed=11, steps=1000, windows=(0, 0.5, 1)),
-    "two": tiny("two", seed=22, steps=600, windows=(0, 0.3, 0.6, 1)),
+    "two": tiny("two", seed=22, steps=600, windows=(0, 0.3, 0.6, 1), checkpoint="0.1 s"),
 }
 BLOWS_UP = tiny("blows-up", seed=33, timestep="20 fs", windows=(0, 1), retries=1)
 RUN_SECONDS = 300  # no run takes so long, unless something hangs

@@ -53,7 +53,7 @@ protocol:
   - equilibrate: {{time: 200 steps, ensemble: nvt, sample-every: 100 steps}}
   - equilibrate: {{time: 200 steps, ensemble: npt}}
   - produce: {{time: {steps} steps, ensemble: npt, sample-every: 20 steps, frames-every: 200 steps}}
-run: {{retries: {retries}, checkpoint-every: 100 steps}}
+run: {{retries: {retries}, checkpoint-every: {checkpoint}}}
 """
 
 SPACING = 0.3107  # nm, of one water at 997 kg/m3
@@ -93,7 +93,9 @@ def coordinates(side=5, seed=1):
     return "\n".join(["methane in water", str(len(lines)), *lines, box, ""])
 
 
-def tiny(name, seed, steps=1000, windows=(0, 0.5, 1), timestep="2 fs", retries=100, side=5):
+def tiny(name, seed, steps=1000, windows=(0, 0.5, 1), timestep="2 fs", retries=100, side=5,
+         checkpoint="100 steps"):
     """(text of the spec, {file name: text})."""
-    spec = SPEC.format(name=name, seed=seed, steps=steps, windows=list(windows), timestep=timestep, retries=retries)
+    spec = SPEC.format(name=name, seed=seed, steps=steps, windows=list(windows), timestep=timestep, retries=retries,
+                       checkpoint=checkpoint)
     return spec, {"tiny.top": TOPOLOGY.format(waters=side**3 - 1), "tiny.gro": coordinates(side)}

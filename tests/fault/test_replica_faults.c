@@ -161,9 +161,12 @@ static int worker_life(int64_t call)
         dev_fault_fail(d, (uint64_t)call);
     struct models models = {.dev = d};
     struct runner runner = {.dev = d};
+    if (jobs_new(&runner.jobs, &e))
+        return WRONG;
     struct told told[REPLICAS] = {0};
     for (int i = 0; i < REPLICAS; i++) {
         told[i].replica = replica_new(&(struct replica_setup){.models = &models,
+                                                              .jobs = runner.jobs,
                                                               .directory = directory,
                                                               .window = i,
                                                               .replica = (uint32_t)i,
@@ -175,6 +178,7 @@ static int worker_life(int64_t call)
     while (runner.count)
         if (runner_turn(&runner, NULL, 0, 1000, &e))
             return is_planted(&e) ? RUNNER_FAILED : WRONG;
+    jobs_free(runner.jobs);
     models_close(&models);
     uint32_t alive = dev_fault_alive(d);
     int end = judge(told, dev_fault_fired(d));

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     assert(nb->pme_order >= 4 && nb->pme_order <= 6 && nb->ewald_tolerance > 0);
     assert(set->integrator.timestep > 0 && set->integrator.temperature > 0 && set->integrator.friction > 0);
     assert(set->integrator.com_every >= 0 && set->barostat.every > 0 && set->check_every > 0);
-    assert(s->checkpoint_every > 0 && s->retries >= 0 && set->alchemy.nwindows >= 1);
+    assert((s->checkpoint_every > 0) != (s->checkpoint_seconds > 0) && s->retries >= 0 && set->alchemy.nwindows >= 1);
     for (int i = 0; i < set->alchemy.nwindows; i++)
         for (int c = 0; c < LAMBDA_COUNT; c++)
             assert(set->alchemy.lambda[i][c] >= 0 && set->alchemy.lambda[i][c] <= 1);

@@ -2,6 +2,7 @@
 #include "tests/unit/fake_sim.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,14 +45,21 @@ static void call(void)
     _exit(9);
 }
 
-int models_get(struct models *m, const char *directory, struct shared_model **out, struct err *e)
+int models_get(struct models *m, struct jobs *jobs, struct job *job, const char *directory, struct shared_model **out,
+               struct err *e)
 {
-    (void)m, (void)directory, (void)e;
-    static struct shared_model shared;
+    (void)m, (void)jobs, (void)job, (void)directory, (void)e;
+    static struct shared_model shared = {.state = MODEL_READY};
     shared.spec = &fake.spec;
     shared.system.natoms = 2;
     *out = &shared;
     return 0;
+}
+
+bool models_ready(const struct shared_model *s, const struct job *job)
+{
+    (void)job;
+    return s->state != MODEL_READING;
 }
 
 void models_put(struct models *m, struct shared_model *s)
@@ -108,6 +116,7 @@ int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
         s->done = n; /* later ones do nothing */
         break;
     case SIM_STEP:
+        s->converging = 0;
         while (s->done < n && one_step(s))
             s->done++;
         break;
@@ -141,8 +150,7 @@ uint32_t sim_steps_done(const struct sim *s)
 
 void sim_minimize_setup(struct sim *s, double force_tolerance)
 {
-    (void)force_tolerance;
-    s->converging = 0;
+    (void)s, (void)force_tolerance;
 }
 
 bool sim_minimized(const struct sim *s, double *max_force, double *potential)
@@ -193,16 +201,18 @@ int sim_save(struct sim *s, struct buf *out, struct err *e)
     call();
     buf_add(out, &s->step, 8);
     buf_add(out, &s->hash, 8);
+    buf_add(out, &s->converging, 8);
     return 0;
 }
 
 int sim_load(struct sim *s, const void *data, size_t len, struct err *e)
 {
     call();
-    if (len != 16)
+    if (len != 24)
         return err_set(e, ERR_CHECKPOINT, "state of %zu bytes", len);
     memcpy(&s->step, data, 8);
     memcpy(&s->hash, (const char *)data + 8, 8);
+    memcpy(&s->converging, (const char *)data + 16, 8);
     return 0;
 }
 
@@ -246,6 +256,7 @@ void energy_row(struct buf *out, const struct settings *set, const struct system
 static int fake_poll(struct dev *d, int timeout_ms, struct err *e)
 {
     (void)d, (void)timeout_ms, (void)e;
+    sched_yield();
     return 0;
 }
 

@@ -72,7 +72,7 @@ struct told {
     uint64_t step, steps, index;
     enum err_code code;
     char message[1000], last_event[1100];
-    int stop_after_turns; /* 0: never */
+    int stop_after_calls; /* into the simulation; 0: never */
 };
 
 static void hear(void *ctx, const struct replica *r, const struct report *what)
@@ -129,8 +129,10 @@ static void run_replicas(struct told *told, int n)
     struct models models = {.dev = &fake_dev};
     struct runner runner = {.dev = &fake_dev};
     struct err e = {0};
+    assert_int_equal(jobs_new(&runner.jobs, &e), 0);
     for (int i = 0; i < n; i++) {
         told[i].replica = replica_new(&(struct replica_setup){.models = &models,
+                                                              .jobs = runner.jobs,
                                                               .directory = directory,
                                                               .window = i,
                                                               .replica = (uint32_t)i,
@@ -138,15 +140,17 @@ static void run_replicas(struct told *told, int n)
                                                               .ctx = &told[i]});
         assert_int_equal(runner_add(&runner, run_one, ready_one, ended_one, &told[i], &e), 0);
     }
-    for (int turn = 1; runner.count; turn++) {
+    int before = fake.calls;
+    while (runner.count) {
         assert_int_equal(runner_turn(&runner, NULL, 0, 0, &e), 0);
         for (int i = 0; i < n; i++)
-            if (!told[i].ends && told[i].stop_after_turns == turn)
+            if (!told[i].ends && told[i].stop_after_calls && fake.calls - before >= told[i].stop_after_calls)
                 replica_stop(told[i].replica);
     }
     for (int i = 0; i < n; i++)
         assert_int_equal(told[i].ends, 1);
     assert_int_equal(fake.alive, 0);
+    jobs_free(runner.jobs);
 }
 
 static struct told run(void)
@@ -291,21 +295,45 @@ static void killed_over_and_over(void **state)
     free_files(wanted);
 }
 
+/* By the clock, they come at other steps in every run. */
+static void checkpoints_at_any_time(void **state)
+{
+    (void)state;
+    static const double seconds[] = {0, 1e-5, 1e-4, 1e-3, 60};
+    struct buf wanted[FILES] = {0};
+    undisturbed(wanted);
+    srand(20261);
+    for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++)
+        for (int round = 0; round < 3; round++) {
+            fake.spec.checkpoint_every = 0;
+            fake.spec.checkpoint_seconds = seconds[i];
+            while (!survives(1 + rand() % 400))
+                ;
+            expect_files(wanted);
+        }
+    for (int round = 0; round < 10; round++) {
+        do
+            fake.spec.checkpoint_every = (uint64_t)(1 + rand() % 60);
+        while (!survives(1 + rand() % 100));
+        expect_files(wanted);
+    }
+    free_files(wanted);
+}
+
 static void stopped_and_continued(void **state)
 {
     (void)state;
     struct buf wanted[FILES] = {0};
     undisturbed(wanted);
     int stops = 0;
-    for (int turns = 1; turns < 60; turns++) {
-        struct told t = {.stop_after_turns = turns};
+    for (int calls = 1; calls < 120; calls += 2) {
+        struct told t = {.stop_after_calls = calls};
         fake.slowness = 1;
         run_replicas(&t, 1);
         stops += t.end == REPORT_STOPPED;
         while (t.end == REPORT_STOPPED) {
-            t = (struct told){.stop_after_turns = turns};
+            t = (struct told){.stop_after_calls = calls + 12};
             run_replicas(&t, 1);
-            turns += 3;
         }
         assert_int_equal(t.end, REPORT_DONE);
         expect_files(wanted);
@@ -345,7 +373,7 @@ static void damaged_checkpoints(void **state)
     struct buf wanted[FILES] = {0};
     undisturbed(wanted);
     for (int both = 0; both < 2; both++) {
-        struct told t = {.stop_after_turns = 40};
+        struct told t = {.stop_after_calls = 60};
         fake.slowness = 1;
         run_replicas(&t, 1);
         assert_int_equal(t.end, REPORT_STOPPED);
@@ -368,7 +396,7 @@ static void an_output_cut_short_by_someone(void **state)
     (void)state;
     struct buf wanted[FILES] = {0};
     undisturbed(wanted);
-    struct told t = {.stop_after_turns = 80};
+    struct told t = {.stop_after_calls = 130};
     fake.slowness = 1;
     run_replicas(&t, 1);
     assert_int_equal(t.end, REPORT_STOPPED);
@@ -419,11 +447,17 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(a_whole_story),         TEST(a_finished_replica_ends_at_once),
-        TEST(killed_at_every_call),  TEST(killed_over_and_over),
-        TEST(stopped_and_continued), TEST(grown_lists_change_nothing),
-        TEST(damaged_checkpoints),   TEST(an_output_cut_short_by_someone),
-        TEST(one_blows_up_alone),    TEST(a_window_that_is_not_there),
+        TEST(a_whole_story),
+        TEST(a_finished_replica_ends_at_once),
+        TEST(killed_at_every_call),
+        TEST(killed_over_and_over),
+        TEST(checkpoints_at_any_time),
+        TEST(stopped_and_continued),
+        TEST(grown_lists_change_nothing),
+        TEST(damaged_checkpoints),
+        TEST(an_output_cut_short_by_someone),
+        TEST(one_blows_up_alone),
+        TEST(a_window_that_is_not_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

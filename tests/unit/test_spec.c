@@ -113,7 +113,8 @@ static void test_whole(void **state)
     assert_is(set->barostat.pressure, 1.01325);
     assert_int_equal(set->barostat.every, 25);
     assert_int_equal(set->check_every, 10000);
-    assert_int_equal(s->checkpoint_every, 10000);
+    assert_int_equal(s->checkpoint_every, 0);
+    assert_float_equal(s->checkpoint_seconds, 60, 0);
     assert_int_equal(s->retries, 2);
     assert_int_equal(s->nstages, 4);
     assert_int_equal(s->stages[0].kind, STAGE_MINIMIZE);
@@ -174,7 +175,7 @@ static void test_everything_else(void **state)
         "  soft-core: {alpha: 0, power: 2, coulomb: Yes}\n"
         "  windows: {mass: [0, .5, 1.], bonded: [0, 5e-1, +1]}\n"
         "integrator: {method: velocity-verlet, timestep: 0.5 fs, com-removal: no}\n"
-        "run: {retries: 0, checkpoint-every: 1 ps, graph-check-every: 1 step}\n"
+        "run: {retries: 0, checkpoint-every: 2000 steps, graph-check-every: 1 step}\n"
         "protocol:\n"
         "- produce: {time: 2000 steps, sample-every: 10 fs, frames-every: no}\n");
     const struct settings *set = &s->settings;

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Work that waits for disks or takes long (checkpoints, outputs, reading input files), on threads of its own, so that the
+ * thread that feeds the device never does. A coroutine hands a job over, yields, and goes on when it is done.
+ *
+ * 1. What a job touches belongs to it until it is done: the coroutine that waits for it is the only other owner.
+ * 2. A job never yields, touches the device, or starts another job.
+ * 3. Jobs of one coroutine run in order, since it waits for each; those of different coroutines in any order.
+ */
+#ifndef SHOAL_DAEMON_WORKER_JOBS_H
+#define SHOAL_DAEMON_WORKER_JOBS_H
+
+#include "daemon/worker/co.h"
+
+/* Disks are waited for apart from long reading, so that a large topology holds up no checkpoint. */
+enum job_kind { JOB_DISK, JOB_READ, JOB_KINDS };
+
+struct jobs;
+
+/* One at a time of one coroutine; zeroed: none. Lives where its coroutine's runner can look at it. */
+struct job {
+    int (*fn)(void *arg, struct err *e);
+    void *arg;
+    int rc;
+    struct err err;
+    bool pending; /* atomic */
+    struct job *next;
+};
+
+/* Starts the threads. ERR_MEMORY. */
+int jobs_new(struct jobs **out, struct err *e);
+/* Ends them; nothing may be pending. NULL is fine. */
+void jobs_free(struct jobs *j);
+/* Becomes readable when a job is done. Take the signal with jobs_heard before looking at job_pending. */
+int jobs_fd(const struct jobs *j);
+void jobs_heard(struct jobs *j);
+
+/* Runs fn(arg, e) on a thread and yields until it is done. Returns what fn returned. */
+int CO_FN job_run(struct jobs *j, struct job *job, enum job_kind kind, int (*fn)(void *arg, struct err *e), void *arg,
+                  struct err *e);
+/* True while job_run waits for it. */
+bool job_pending(const struct job *job);
+
+#endif

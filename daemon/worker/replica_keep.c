@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a replica keeps on disk. Every call that may wait for a disk is a job; the coroutine yields meanwhile, and its
+ * files belong to the job. When a checkpoint is made changes no byte of any output.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "daemon/worker/checkpoint.h"
+#include "daemon/worker/replica_parts.h"
+#include "daemon/worker/stages.h"
+#include "engine/io/output.h"
+
+/* A worker that was killed may hold its lock until the kernel has finished its last write. */
+#define LOCK_SECONDS 3.0
+#define LOCK_NAP_NS 10000000
+
+static int CO_FN on_disk(struct replica *r, int (*fn)(void *arg, struct err *e), void *arg, struct err *e)
+{
+    return job_run(r->setup.jobs, &r->job, JOB_DISK, fn, arg, e);
+}
+
+/* ---- lock ---- */
+
+static int lock_job(void *arg, struct err *e)
+{
+    struct replica *r = arg;
+    return results_lock(&r->results, r->folder, e);
+}
+
+static int lock_again_job(void *arg, struct err *e)
+{
+    nanosleep(&(struct timespec){0, LOCK_NAP_NS}, NULL);
+    return lock_job(arg, e);
+}
+
+int CO_FN replica_lock(struct replica *r, struct err *e)
+{
+    double until = replica_now() + LOCK_SECONDS;
+    int rc = on_disk(r, lock_job, r, e);
+    while (rc == -ERR_BUSY && replica_now() < until)
+        rc = on_disk(r, lock_again_job, r, e);
+    return rc;
+}
+
+/* ---- checkpoints ---- */
+
+struct keeping {
+    struct replica *r;
+    struct checkpoint c;
+    int which;
+};
+
+static int write_job(void *arg, struct err *e)
+{
+    struct keeping *k = arg;
+    int rc = results_sync(&k->r->results, e);
+    return rc ? rc : checkpoint_write(k->r->folder, &k->c, e);
+}
+
+int CO_FN replica_save(struct replica *r, struct err *e)
+{
+    struct keeping k = {.r = r,
+                        .c = {.window = (uint64_t)r->setup.window,
+                              .windows = (uint64_t)r->spec->settings.alchemy.nwindows,
+                              .stage = r->stage,
+                              .stage_step = r->stage_step,
+                              .index = r->index + 1}};
+    for (int i = 0; i < OUTPUT_COUNT; i++)
+        k.c.offset[i] = results_offset(&r->results, i);
+    int rc = sim_save(r->sim, &k.c.state, e);
+    if (!rc)
+        rc = on_disk(r, write_job, &k, e);
+    if (!rc) {
+        r->index = k.c.index;
+        r->saved = replica_now();
+        replica_report(r, (struct report){.kind = REPORT_SEGMENT, .index = k.c.index, .bytes = k.c.offset});
+    }
+    checkpoint_close(&k.c);
+    return rc;
+}
+
+bool replica_save_due(const struct replica *r, uint64_t step)
+{
+    if (r->spec->checkpoint_every)
+        return protocol_due(r->spec->checkpoint_every, step);
+    return replica_now() - r->saved >= r->spec->checkpoint_seconds;
+}
+
+static int read_job(void *arg, struct err *e)
+{
+    struct keeping *k = arg;
+    const struct spec *spec = k->r->spec;
+    int rc = checkpoint_read(k->r->folder, k->which, &k->c, e);
+    if (!rc && (k->c.window != (uint64_t)k->r->setup.window ||
+                k->c.windows != (uint64_t)spec->settings.alchemy.nwindows || k->c.stage > (uint64_t)spec->nstages ||
+                (k->c.stage < (uint64_t)spec->nstages && k->c.stage_step > spec->stages[k->c.stage].steps)))
+        rc = err_set(e, ERR_CHECKPOINT, "the checkpoint is of another window or protocol");
+    if (!rc && !results_reach(&k->r->results, k->c.offset))
+        rc = err_set(e, ERR_CHECKPOINT, "an output file is shorter than the checkpoint says");
+    return rc;
+}
+
+static int open_job(void *arg, struct err *e)
+{
+    struct keeping *k = arg;
+    return results_open(&k->r->results, k->c.offset, e);
+}
+
+/* Takes up one of the checkpoint files, when there is one and it fits. CHECKPOINT_NONE as checkpoint_read. */
+static int CO_FN load(struct replica *r, int which, struct err *e)
+{
+    struct keeping k = {.r = r, .which = which};
+    int rc = on_disk(r, read_job, &k, e);
+    if (!rc)
+        rc = sim_load(r->sim, k.c.state.data, k.c.state.len, e);
+    if (!rc)
+        rc = on_disk(r, open_job, &k, e);
+    if (!rc) {
+        r->stage = k.c.stage;
+        r->stage_step = k.c.stage_step;
+        r->index = k.c.index;
+    }
+    checkpoint_close(&k.c);
+    return rc;
+}
+
+static int drop_job(void *arg, struct err *e)
+{
+    const struct keeping *k = arg;
+    return checkpoint_drop(k->r->folder, k->which, e);
+}
+
+static int flush_job(void *arg, struct err *e)
+{
+    struct replica *r = arg;
+    return results_flush(&r->results, e);
+}
+
+static int CO_FN begin(struct replica *r, struct err *e)
+{
+    struct keeping k = {.r = r};
+    const struct settings *set = &r->spec->settings;
+    int rc = on_disk(r, open_job, &k, e);
+    if (rc)
+        return rc;
+    dhdl_header(results_begin(&r->results, OUTPUT_DHDL), set, r->setup.window, protocol_has_pv(r->spec));
+    results_end(&r->results, OUTPUT_DHDL);
+    energy_header(results_begin(&r->results, OUTPUT_ENERGY), set);
+    results_end(&r->results, OUTPUT_ENERGY);
+    return on_disk(r, flush_job, r, e);
+}
+
+/* Replicas that start together do not all want the disk at the same time ever after: the first checkpoint comes after a
+ * part of the interval, which parts spread evenly over (the golden ratio's multiples). */
+static void spread_checkpoints(struct replica *r)
+{
+    double part = 0.6180339887498949 * r->setup.replica;
+    r->saved = replica_now() - r->spec->checkpoint_seconds * (part - (double)(uint64_t)part);
+}
+
+int CO_FN replica_restore(struct replica *r, struct err *e)
+{
+    spread_checkpoints(r);
+    for (int which = 0; which < CHECKPOINT_FILES; which++) {
+        struct err why = {0};
+        int rc = load(r, which, &why);
+        if (rc == 0)
+            return 0;
+        if (rc == CHECKPOINT_NONE)
+            continue;
+        if (why.code != ERR_CHECKPOINT) {
+            *e = why;
+            return rc;
+        }
+        replica_report_event(r, "checkpoint", &why);
+        struct keeping k = {.r = r, .which = which};
+        rc = on_disk(r, drop_job, &k, e);
+        if (rc)
+            return rc;
+    }
+    return begin(r, e);
+}
+
+/* ---- outputs ---- */
+
+int CO_FN replica_flush(struct replica *r, struct err *e)
+{
+    return on_disk(r, flush_job, r, e);
+}
+
+struct final_file {
+    struct buf path, text;
+};
+
+static int final_job(void *arg, struct err *e)
+{
+    struct final_file *f = arg;
+    return buf_write_file(f->path.data, f->text.data, f->text.len, e);
+}
+
+int CO_FN replica_write_final(struct replica *r, struct err *e)
+{
+    double box[3];
+    struct final_file f = {0};
+    struct buf title = {0};
+    int rc = sim_get(r->sim, r->x, r->v, box, e);
+    if (rc)
+        return rc;
+    buf_printf(&f.path, "%s/confout.gro", r->folder);
+    buf_printf(&title, "%s, window %d, t= %.5f", r->spec->name, r->setup.window,
+               (double)replica_clock_steps(r) * r->spec->settings.integrator.timestep);
+    gro_write(&f.text, &r->shared->system, (const double(*)[3])r->x, (const double(*)[3])r->v, box, title.data);
+    rc = on_disk(r, final_job, &f, e);
+    buf_free(&title);
+    buf_free(&f.path);
+    buf_free(&f.text);
+    return rc;
+}

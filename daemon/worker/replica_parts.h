@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside a replica: what its story (replica.c) and its keeping on disk (replica_keep.c) share.
+ */
+#ifndef SHOAL_DAEMON_WORKER_REPLICA_PARTS_H
+#define SHOAL_DAEMON_WORKER_REPLICA_PARTS_H
+
+#include "daemon/worker/jobs.h"
+#include "daemon/worker/replica.h"
+
+struct replica {
+    struct replica_setup setup;
+    char *directory, *folder;
+    struct shared_model *shared;
+    const struct spec *spec;
+    struct sim *sim;
+    struct results results;
+    struct job job;
+    uint64_t stage, stage_step, index; /* index: of the last checkpoint */
+    double *delta_u;                   /* [windows] */
+    double (*x)[3], (*v)[3];           /* [atoms], for frames and the final file */
+    bool stop, at_gate;
+    double step_seconds; /* wall clock of a step in the last batch, 0: not known */
+    double reported;     /* wall clock of the last progress report */
+    double saved;        /* wall clock of the last checkpoint */
+};
+
+double replica_now(void); /* wall clock, seconds */
+/* Fills in where it is and tells whoever listens. */
+void replica_report(const struct replica *r, struct report what);
+void replica_report_event(const struct replica *r, const char *kind, const struct err *why);
+/* Steps from the start of production to where the replica is; negative during equilibration. */
+int64_t replica_clock_steps(const struct replica *r);
+
+/* Locks the folder, waiting for a worker that was killed to let go of it. ERR_BUSY. */
+int CO_FN replica_lock(struct replica *r, struct err *e);
+/* Takes up the newest good checkpoint, else the beginning, which gives the same bytes. */
+int CO_FN replica_restore(struct replica *r, struct err *e);
+/* Makes a checkpoint here. */
+int CO_FN replica_save(struct replica *r, struct err *e);
+/* Whether the spec wants one after `step` steps of the stage at hand. */
+bool replica_save_due(const struct replica *r, uint64_t step);
+/* Writes pending rows. */
+int CO_FN replica_flush(struct replica *r, struct err *e);
+/* Writes the final coordinates. */
+int CO_FN replica_write_final(struct replica *r, struct err *e);
+
+#endif
