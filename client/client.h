@@ -52,7 +52,6 @@ int offline_exec(char **argv);
 
 /* Says an error (with --json as an object on stdout too) and returns its exit code. */
 int client_fail(const struct client *c, const struct err *e);
-int client_exit_code(enum err_code code);
 /* The JSON object of an answer with a 2xx status as a new reference; else NULL and the service's own error. */
 json_t *answer_object(long status, const struct buf *reply, struct err *e);
 /* The error object of an answer. Returns -code. */

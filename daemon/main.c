@@ -4,7 +4,6 @@
  * (or not), close everything, leave. A crash is no other way either: what was answered is in the database, and the next start
  * goes on from there.
  */
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,23 +13,17 @@
 
 #include "daemon/api/api.h"
 #include "daemon/notify.h"
+#include "daemon/options.h"
 #include "daemon/paths.h"
 #include "engine/base/log.h"
 
-#define DEVICES_MAX 64
-#define DRAIN_SECONDS 120
 #define EXTEND_MS 5000 /* while draining, the service manager is asked for more time this often */
-
-struct options {
-    const char *socket, *state, *worker;
-    const char *devices[DEVICES_MAX];
-    int ndevices, slots, drain_seconds;
-};
 
 struct daemon {
     uv_loop_t loop;
     struct service service;
     struct api api;
+    struct quota *quota;
     struct server *server;
     char *state, *socket, *worker;
     bool own_socket; /* to be removed at the end */
@@ -39,90 +32,11 @@ struct daemon {
     uv_timer_t watchdog, extend;
 };
 
-static const char usage[] =
-    "usage: shoald [--socket PATH] [--state DIR] [--device DEVICE]... [--slots N]\n"
-    "\n"
-    "  shoald                             the devices of this machine, folders by the XDG rules\n"
-    "  shoald --device cpu --slots 2      two replicas at once on the CPU\n"
-    "\n"
-    "  --socket PATH        Unix socket of the API [$XDG_RUNTIME_DIR/shoald/api.sock; root: /run/shoald/api.sock]\n"
-    "  --state DIR          database and outputs [$XDG_STATE_HOME/shoald; root: /var/lib/shoald]\n"
-    "  --device DEVICE      cpu, cuda:0, ...; may be repeated [every usable CUDA device, else cpu]\n"
-    "  --slots N            replicas at once on each device [the worker's choice]\n"
-    "  --worker PROGRAM     the worker program [$SHOAL_WORKER, or shoal-worker beside shoald]\n"
-    "  --drain-seconds N    how long workers may take to checkpoint at a stop [120]\n"
-    "  --verbose            debug messages\n"
-    "  --version, --help\n";
-
-/* ---- options ---- */
-
-static int whole(const char *name, const char *text, int *out, struct err *e)
-{
-    char *end;
-    long n = strtol(text, &end, 10);
-    if (*end || end == text || n < 1 || n > 100000)
-        return err_set(e, ERR_USAGE, "--%s %s: expected a whole number from 1 to 100000", name, text);
-    *out = (int)n;
-    return 0;
-}
-
-static int take_option(struct options *o, int c, const char *value, struct err *e)
-{
-    switch (c) {
-    case 's':
-        o->socket = value;
-        return 0;
-    case 'd':
-        o->state = value;
-        return 0;
-    case 'w':
-        o->worker = value;
-        return 0;
-    case 'D':
-        if (o->ndevices == DEVICES_MAX)
-            return err_set(e, ERR_USAGE, "--device: at most %d", DEVICES_MAX);
-        o->devices[o->ndevices++] = value;
-        return 0;
-    case 'n':
-        return whole("slots", value, &o->slots, e);
-    case 't':
-        return whole("drain-seconds", value, &o->drain_seconds, e);
-    case 'v':
-        log_setup("shoald", LOG_DEBUG);
-        return 0;
-    case 'V':
-        printf("shoald %s\n", SHOAL_VERSION);
-        exit(0);
-    case 'h':
-        fputs(usage, stdout);
-        exit(0);
-    }
-    return err_set(e, ERR_USAGE, "see shoald --help");
-}
-
-static int parse_options(struct options *o, int argc, char **argv, struct err *e)
-{
-    static const struct option known[] = {
-        {"socket", required_argument, NULL, 's'}, {"state", required_argument, NULL, 'd'},
-        {"worker", required_argument, NULL, 'w'}, {"device", required_argument, NULL, 'D'},
-        {"slots", required_argument, NULL, 'n'},  {"drain-seconds", required_argument, NULL, 't'},
-        {"verbose", no_argument, NULL, 'v'},      {"version", no_argument, NULL, 'V'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
-    int c;
-    *o = (struct options){.drain_seconds = DRAIN_SECONDS};
-    while ((c = getopt_long(argc, argv, "h", known, NULL)) != -1)
-        if (take_option(o, c, optarg, e))
-            return -(int)e->code;
-    if (optind < argc)
-        return err_set(e, ERR_USAGE, "unexpected argument \"%s\"; see shoald --help", argv[optind]);
-    return 0;
-}
-
 /* ---- devices: the worker program knows, one name a line; the service itself never touches CUDA ---- */
 
 static void ask_devices(struct daemon *d, struct options *o)
 {
-    static char names[DEVICES_MAX][32];
+    static char names[OPTIONS_DEVICES_MAX][32];
     int fds[2], status;
     if (pipe(fds))
         return;
@@ -136,7 +50,7 @@ static void ask_devices(struct daemon *d, struct options *o)
     }
     close(fds[1]);
     FILE *f = fdopen(fds[0], "r");
-    while (f && o->ndevices < DEVICES_MAX && fgets(names[o->ndevices], sizeof names[0], f)) {
+    while (f && o->ndevices < OPTIONS_DEVICES_MAX && fgets(names[o->ndevices], sizeof names[0], f)) {
         names[o->ndevices][strcspn(names[o->ndevices], "\n")] = '\0';
         o->devices[o->ndevices] = names[o->ndevices];
         o->ndevices++;
@@ -235,30 +149,42 @@ static void start_handles(struct daemon *d)
         uv_timer_start(&d->watchdog, on_watchdog, 0, every);
 }
 
-static int find_places(struct daemon *d, const struct options *o, struct err *e)
-{
-    return paths_state(&d->state, o->state, e) || paths_lock(&d->lock, d->state, e) ||
-                   paths_worker(&d->worker, o->worker, e)
-               ? -(int)e->code
-               : 0;
-}
-
-static int get_socket(struct daemon *d, const struct options *o, int *fd, struct err *e)
+/* As whoever started it: the last that root does. */
+static int get_socket(struct daemon *d, const struct options *o, const struct identity *who, int *fd, struct err *e)
 {
     if (notify_listen_fd(fd, e))
         return -(int)e->code;
     if (*fd >= 0)
         return 0;
-    if (paths_socket(&d->socket, o->socket, e) || paths_listen(fd, d->socket, e))
+    if (paths_socket(&d->socket, o->socket, who, e) || paths_listen(fd, d->socket, who, e))
         return -(int)e->code;
     d->own_socket = true;
     return 0;
 }
 
+static int find_places(struct daemon *d, const struct options *o, int *fd, struct err *e)
+{
+    struct identity who;
+    if (privileges_identity(&who, o->user, o->group, e) || get_socket(d, o, &who, fd, e) ||
+        paths_state(&d->state, o->state, &who, e) || privileges_drop(&who, e) || paths_private(d->state, e) ||
+        paths_lock(&d->lock, d->state, e) || paths_database(d->state, e) || paths_worker(&d->worker, o->worker, e))
+        return -(int)e->code;
+    return 0;
+}
+
+static int start_server(struct daemon *d, const struct options *o, int fd, struct err *e)
+{
+    d->quota = quota_new();
+    options_limit(o, d->quota, server_connections_possible());
+    d->api.quota = d->quota;
+    struct server_config c = {fd, d->quota, api_handle, &d->api};
+    return server_new(&d->server, &d->loop, &c, e);
+}
+
 static int start(struct daemon *d, struct options *o, struct err *e)
 {
     int fd;
-    if (get_socket(d, o, &fd, e) || find_places(d, o, e))
+    if (find_places(d, o, &fd, e))
         return -(int)e->code;
     choose_devices(d, o);
     struct service_config c = {d->state, d->worker, o->ndevices, o->devices, o->slots, o->drain_seconds};
@@ -272,7 +198,7 @@ static int start(struct daemon *d, struct options *o, struct err *e)
     start_handles(d);
     rc = service_start(&d->service, e);
     if (rc == 0)
-        rc = server_new(&d->server, &d->loop, fd, api_handle, &d->api, e);
+        rc = start_server(d, o, fd, e);
     if (rc)
         close_all(d);
     return rc;
@@ -283,10 +209,11 @@ int main(int argc, char **argv)
     static struct daemon d;
     struct options o;
     struct err e = {0};
+    privileges_begin();
     log_setup("shoald", LOG_INFO);
     setenv("UV_THREADPOOL_SIZE", "8", 0);
     signal(SIGPIPE, SIG_IGN);
-    if (parse_options(&o, argc, argv, &e)) {
+    if (options_parse(&o, argc, argv, &e)) {
         fprintf(stderr, "shoald: %s\n", e.msg);
         return 2;
     }
@@ -306,6 +233,7 @@ int main(int argc, char **argv)
     close_all(&d);
     uv_run(&d.loop, UV_RUN_DEFAULT);
     uv_loop_close(&d.loop);
+    quota_free(d.quota);
     free(d.state);
     free(d.socket);
     free(d.worker);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/paths.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,24 +13,31 @@
 #include <unistd.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/log.h"
 
-#define BACKLOG 128
+#define BACKLOG 4096 /* clients that wait to be accepted; the kernel has a limit of its own, net.core.somaxconn */
 
-static int make_folders(const char *path, mode_t mode, struct err *e)
+/* Makes what is missing of a path; the last folder is made for the service's user. */
+static int make_folders(const char *path, mode_t mode, const struct identity *who, struct err *e)
 {
     char *p = xstrdup(path);
+    mode_t mask = umask(0022);
     int rc = 0;
     for (char *at = p + 1; !rc; at++) {
         if (*at && *at != '/')
             continue;
         char was = *at;
         *at = '\0';
-        if (mkdir(p, was ? 0755 : mode) && errno != EEXIST)
+        bool made = mkdir(p, was ? 0755 : mode) == 0;
+        if (!made && errno != EEXIST)
             rc = err_errno(e, "make folder %s", p);
+        if (made && !was && who->change && chown(p, who->uid, who->gid))
+            rc = err_errno(e, "give folder %s to user %u", p, (unsigned)who->uid);
         *at = was;
         if (!was)
             break;
     }
+    umask(mask);
     free(p);
     return rc;
 }
@@ -84,12 +92,12 @@ static char *absolute(const char *path)
     return cwd ? join(cwd, path) : xstrdup(path);
 }
 
-int paths_state(char **out, const char *given, struct err *e)
+int paths_state(char **out, const char *given, const struct identity *who, struct err *e)
 {
     char *p = given ? absolute(given) : default_state();
     if (!p)
         return err_set(e, ERR_USAGE, "no state folder: neither XDG_STATE_HOME nor HOME is set; use --state DIR");
-    int rc = make_folders(p, 0750, e);
+    int rc = make_folders(p, 0700, who, e);
     if (rc)
         free(p);
     else
@@ -97,7 +105,56 @@ int paths_state(char **out, const char *given, struct err *e)
     return rc;
 }
 
-int paths_socket(char **out, const char *given, struct err *e)
+int paths_private(const char *state, struct err *e)
+{
+    struct stat st;
+    if (stat(state, &st))
+        return err_errno(e, "state folder %s", state);
+    if (!S_ISDIR(st.st_mode))
+        return err_set(e, ERR_USAGE, "state folder %s: it is no folder", state);
+    if (st.st_uid != geteuid())
+        return err_set(
+            e, ERR_FORBIDDEN,
+            "state folder %s belongs to user %u, and the service runs as user %u: chown -R it, or choose another "
+            "with --state",
+            state, (unsigned)st.st_uid, (unsigned)geteuid());
+    if (!(st.st_mode & 077))
+        return 0;
+    if (chmod(state, 0700))
+        return err_errno(e, "state folder %s: close it to others (mode 0700)", state);
+    log_line(LOG_WARNING, "state folder %s was open to others (mode %o): it is 0700 now", state,
+             (unsigned)st.st_mode & 0777);
+    return 0;
+}
+
+static int count_entries(const char *folder)
+{
+    DIR *d = opendir(folder);
+    int n = 0;
+    for (const struct dirent *item; d && (item = readdir(d));)
+        n += item->d_name[0] != '.';
+    if (d)
+        closedir(d);
+    return n;
+}
+
+int paths_database(const char *state, struct err *e)
+{
+    char *database = join(xstrdup(state), "shoald.db"), *ensembles = join(xstrdup(state), "ensembles");
+    struct stat st;
+    bool missing = stat(database, &st) != 0, empty = !missing && st.st_size == 0;
+    int n = missing || empty ? count_entries(ensembles) : 0, rc = 0;
+    if (n > 0)
+        rc = err_set(e, ERR_DATABASE,
+                     "%s is %s, but %s holds %d ensembles: put the database back from a copy, or move %s away to start "
+                     "with nothing",
+                     database, missing ? "missing" : "empty", ensembles, n, ensembles);
+    free(database);
+    free(ensembles);
+    return rc;
+}
+
+int paths_socket(char **out, const char *given, const struct identity *who, struct err *e)
 {
     struct sockaddr_un a;
     char *p = given ? absolute(given) : default_socket();
@@ -111,7 +168,7 @@ int paths_socket(char **out, const char *given, struct err *e)
     }
     char *folder = xstrdup(p);
     *strrchr(folder, '/') = '\0';
-    int rc = *folder ? make_folders(folder, 0755, e) : 0;
+    int rc = *folder ? make_folders(folder, 0755, who, e) : 0;
     free(folder);
     if (rc)
         free(p);
@@ -152,7 +209,7 @@ int paths_lock(int *fd, const char *state, struct err *e)
 {
     char *path = join(xstrdup(state), "lock");
     int rc = 0;
-    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (*fd < 0)
         rc = err_errno(e, "%s", path);
     else if (flock(*fd, LOCK_EX | LOCK_NB))
@@ -166,6 +223,12 @@ int paths_lock(int *fd, const char *state, struct err *e)
 
 static int remove_stale(const struct sockaddr_un *a, struct err *e)
 {
+    struct stat st;
+    if (lstat(a->sun_path, &st))
+        return errno == ENOENT ? 0 : err_errno(e, "socket %s", a->sun_path);
+    if (!S_ISSOCK(st.st_mode))
+        return err_set(e, ERR_CONFLICT, "%s is there already and is no socket: choose another path with --socket",
+                       a->sun_path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return err_errno(e, "socket");
@@ -179,7 +242,15 @@ static int remove_stale(const struct sockaddr_un *a, struct err *e)
     return 0;
 }
 
-int paths_listen(int *out, const char *path, struct err *e)
+static int open_to(const char *path, const struct identity *who, struct err *e)
+{
+    gid_t group = who->has_access ? who->access : who->gid;
+    if ((who->has_access || who->change) && chown(path, who->uid, group))
+        return err_errno(e, "give socket %s to user %u, group %u", path, (unsigned)who->uid, (unsigned)group);
+    return chmod(path, who->has_access ? 0660 : 0600) ? err_errno(e, "socket %s", path) : 0;
+}
+
+int paths_listen(int *out, const char *path, const struct identity *who, struct err *e)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
     memcpy(a.sun_path, path, strlen(path) + 1);
@@ -189,11 +260,13 @@ int paths_listen(int *out, const char *path, struct err *e)
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return err_errno(e, "socket");
-    mode_t mask = umask(0117); /* 0660 */
-    int bad = bind(fd, (struct sockaddr *)&a, sizeof a);
-    umask(mask);
-    if (bad || listen(fd, BACKLOG)) {
+    if (bind(fd, (struct sockaddr *)&a, sizeof a))
+        rc = err_errno(e, "bind to %s", path);
+    if (rc == 0)
+        rc = open_to(path, who, e);
+    if (rc == 0 && listen(fd, BACKLOG))
         rc = err_errno(e, "listen on %s", path);
+    if (rc) {
         close(fd);
         return rc;
     }

@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/err_json.h"
+
+#define ID_MAX 264 /* an id, a key or a name, and the end of the string */
+
 static const struct api_command commands[] = {
     {"GET", "/v1/version", api_version, {{0}}},
     {"GET", "/healthz/live", api_live, {{0}}},
@@ -22,68 +26,12 @@ static const struct api_command commands[] = {
     {"POST", "/v1/ensembles/{id}/retry", api_retry, {{0}}},
 };
 
-/* ---- errors ---- */
-
-static int status_of(enum err_code code)
-{
-    switch (code) {
-    case ERR_SPEC:
-    case ERR_TOPOLOGY:
-    case ERR_COORDINATES:
-    case ERR_UNSUPPORTED:
-    case ERR_MISSING_FILE:
-        return 422;
-    case ERR_NOT_FOUND:
-        return 404;
-    case ERR_FORBIDDEN:
-        return 403;
-    case ERR_CONFLICT:
-        return 409;
-    case ERR_BUSY:
-        return 503;
-    case ERR_NO_SPACE:
-        return 507;
-    case ERR_USAGE:
-    case ERR_PROTOCOL:
-        return 400;
-    case ERR_NONE:
-    case ERR_INTERNAL:
-    case ERR_MEMORY:
-    case ERR_IO:
-    case ERR_DEVICE:
-    case ERR_DRIFT:
-    case ERR_NONFINITE:
-    case ERR_CONSTRAINT:
-    case ERR_OVERFLOW:
-    case ERR_CHECKPOINT:
-    case ERR_DATABASE:
-    case ERR_UNREACHABLE:
-    case ERR_ESTIMATE:
-    case ERR_CANCELLED:
-        return 500;
-    }
-    return 500;
-}
-
-static struct reply reply_status(struct request *r, int status, const struct err *e, json_t *files)
-{
-    json_t *body = json_pack("{s:s}", "code", err_name(e->code));
-    /* A message may quote bytes of the user's that are no UTF-8. */
-    json_t *message = json_string(e->msg);
-    json_object_set_new(body, "message", message ? message : json_string(err_text(e->code)));
-    if (files)
-        json_object_set_new(body, "files", files);
-    return reply_json(r, status, json_pack("{s:o}", "error", body));
-}
-
-struct reply reply_error(struct request *r, const struct err *e)
-{
-    return reply_status(r, status_of(e->code), e, NULL);
-}
-
 struct reply reply_missing(struct request *r, const struct err *e, json_t *files)
 {
-    return reply_status(r, status_of(e->code), e, files);
+    json_t *object = err_json(e);
+    if (files)
+        json_object_set_new(json_object_get(object, "error"), "files", files);
+    return reply_json(r, err_http(e->code), object);
 }
 
 /* ---- parameters ---- */
@@ -136,7 +84,7 @@ static int parse_param(void *arg, const char *key, const char *value, struct err
 
 /* ---- routing ---- */
 
-/* Whether `path` has the form of `pattern`; `id` (of 64 bytes) and `tail` get what stands for {id} and '*'. */
+/* Whether `path` has the form of `pattern`; `id` (of ID_MAX bytes) and `tail` get what stands for {id} and '*'. */
 static bool matches(const char *pattern, const char *path, char *id, const char **tail)
 {
     while (*pattern) {
@@ -146,7 +94,7 @@ static bool matches(const char *pattern, const char *path, char *id, const char 
         }
         if (*pattern == '{') {
             size_t n = strcspn(path, "/");
-            if (n == 0 || n >= 64)
+            if (n == 0 || n >= ID_MAX)
                 return false;
             memcpy(id, path, n);
             id[n] = '\0';
@@ -176,23 +124,48 @@ static struct reply run_command(const struct api_command *command, struct api_ca
     return command->handler(c);
 }
 
+enum { ALLOW_GET = 1, ALLOW_POST = 2, ALLOW_DELETE = 4 };
+
+static unsigned allow_bit(const char *method)
+{
+    return strcmp(method, "GET") == 0 ? ALLOW_GET : strcmp(method, "POST") == 0 ? ALLOW_POST : ALLOW_DELETE;
+}
+
+/* HEAD is GET without the body, which the server leaves out. */
+static bool takes(const struct api_command *command, const char *method)
+{
+    return strcmp(command->method, strcmp(method, "HEAD") == 0 ? "GET" : method) == 0;
+}
+
+/* The path is known, the method is not. No path takes both DELETE and POST. */
+static struct reply refuse_method(struct request *r, unsigned methods)
+{
+    static const char *const allow[] = {[ALLOW_GET] = "GET, HEAD",
+                                        [ALLOW_POST] = "POST",
+                                        [ALLOW_GET | ALLOW_POST] = "GET, HEAD, POST",
+                                        [ALLOW_GET | ALLOW_DELETE] = "GET, HEAD, DELETE"};
+    struct err e = {0};
+    err_set(&e, ERR_METHOD, "%.200s does not take %.20s but %s", request_path(r), request_method(r), allow[methods]);
+    request_allow(r, allow[methods]);
+    return reply_error(r, &e);
+}
+
 struct reply api_handle(void *arg, struct request *r)
 {
     struct api *api = arg;
     struct api_call c = {.api = api, .service = api->service, .request = r};
     struct err e = {0};
-    bool known = false;
+    unsigned methods = 0;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        char id[64] = "";
+        char id[ID_MAX] = "";
         if (!matches(commands[i].path, request_path(r), id, &c.tail))
             continue;
-        known = true;
-        if (strcmp(commands[i].method, request_method(r)) == 0)
+        if (takes(&commands[i], request_method(r)))
             return run_command(&commands[i], &c, id);
+        methods |= allow_bit(commands[i].method);
     }
-    if (known)
-        err_set(&e, ERR_USAGE, "%.200s does not take %.20s", request_path(r), request_method(r));
-    else
-        err_set(&e, ERR_NOT_FOUND, "no such path: %.200s", request_path(r));
-    return reply_status(r, known ? 405 : 404, &e, NULL);
+    if (methods)
+        return refuse_method(r, methods);
+    err_set(&e, ERR_NOT_FOUND, "no such path: %.200s", request_path(r));
+    return reply_error(r, &e);
 }

@@ -11,6 +11,7 @@
 
 struct api {
     struct service *service;
+    struct quota *quota;
     int reading;            /* submissions in the thread pool */
     struct submit *waiting; /* submissions for their turn, oldest first */
 };
@@ -42,8 +43,7 @@ struct api_command {
 /* The handler for server_new; arg is a struct api. */
 struct reply api_handle(void *arg, struct request *r);
 
-struct reply reply_error(struct request *r, const struct err *e);
-/* The same with a list, "files". Steals it. */
+/* An error with a list, "files"; NULL: without. Steals it. */
 struct reply reply_missing(struct request *r, const struct err *e, json_t *files);
 
 /* api_submit.c */

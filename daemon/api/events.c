@@ -19,11 +19,12 @@ struct events {
     struct stream *stream; /* NULL: not asked yet */
     int64_t since;
     bool follow;
-    bool wanted;  /* the stream waits for something to send */
-    bool reading; /* a job reads rows */
-    bool again;   /* news came while it read */
-    bool closed;  /* the response is over */
-    json_t *rows; /* read */
+    bool wanted;                /* the stream waits for something to send */
+    bool reading;               /* a job reads rows */
+    bool again;                 /* news came while it read */
+    bool closed;                /* the response is over */
+    struct quota_charge charge; /* for following */
+    json_t *rows;               /* read */
     struct err err;
     uv_timer_t timer;
 };
@@ -59,6 +60,7 @@ static json_t *event_json(const struct events *v, json_t *row)
 static void events_free(uv_handle_t *h)
 {
     struct events *v = h->data;
+    quota_return(&v->charge);
     json_decref(v->rows);
     free(v);
 }
@@ -100,7 +102,9 @@ static void rows_read(void *arg)
         stream_push(v->stream, out.data, out.len);
         buf_free(&out);
     }
-    if (v->err.code || (all && !v->follow))
+    if (v->err.code)
+        stream_fail(v->stream);
+    else if (all && !v->follow)
         stream_end(v->stream);
     else if (v->again)
         send_next(v);
@@ -162,8 +166,13 @@ static void on_over(void *arg)
 struct reply api_events(struct api_call *c)
 {
     static const struct stream_ops ops = {on_fill, on_over};
+    struct quota_charge charge = {0};
+    struct err e = {0};
+    if (c->value[1] == 1 && quota_take(c->api->quota, request_uid(c->request), QUOTA_FOLLOWERS, 1, &charge, &e))
+        return reply_error(c->request, &e);
     struct events *v = xcalloc(1, sizeof *v);
-    *v = (struct events){.service = c->service,
+    *v = (struct events){.charge = charge,
+                         .service = c->service,
                          .ensemble = c->ensemble,
                          .since = c->value[0],
                          .follow = c->value[1] == 1,
@@ -174,5 +183,5 @@ struct reply api_events(struct api_call *c)
         service_watch(c->service, &v->watcher);
         uv_timer_start(&v->timer, on_progress, PROGRESS_MS, PROGRESS_MS);
     }
-    return reply_stream(c->request, "application/x-ndjson", &ops, v);
+    return reply_stream(c->request, "application/x-ndjson", -1, &ops, v);
 }

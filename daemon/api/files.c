@@ -46,7 +46,7 @@ static int open_below(const char *folder, const char *path)
     return -1;
 }
 
-static int open_regular(const char *folder, const char *path)
+static int open_regular(const char *folder, const char *path, off_t *bytes)
 {
     struct stat st;
     int fd = open_below(folder, path);
@@ -54,6 +54,7 @@ static int open_regular(const char *folder, const char *path)
         close(fd);
         fd = -1;
     }
+    *bytes = fd < 0 ? 0 : st.st_size;
     return fd;
 }
 
@@ -64,11 +65,12 @@ struct file {
     struct request *request;
     char *folder, *path;
     int fd;
-    off_t offset;
+    off_t offset, bytes; /* sent; of the file when it was opened: what is added later is not sent */
     struct stream *stream;
     bool reading, closed;
     char *chunk;
     ssize_t n;
+    int error; /* errno of the read */
 };
 
 static void file_free(struct file *f)
@@ -84,7 +86,11 @@ static void file_free(struct file *f)
 static void chunk_work(void *arg)
 {
     struct file *f = arg;
-    f->n = pread(f->fd, f->chunk, CHUNK, f->offset);
+    size_t left = (size_t)(f->bytes - f->offset);
+    do
+        f->n = pread(f->fd, f->chunk, left < CHUNK ? left : CHUNK, f->offset);
+    while (f->n < 0 && errno == EINTR);
+    f->error = f->n < 0 ? errno : 0;
 }
 
 static void chunk_done(void *arg)
@@ -96,8 +102,12 @@ static void chunk_done(void *arg)
     } else if (f->n > 0) {
         f->offset += f->n;
         stream_push(f->stream, f->chunk, (size_t)f->n);
-    } else {
+    } else if (f->offset == f->bytes) {
         stream_end(f->stream);
+    } else {
+        log_line(LOG_WARNING, "%s/%s: %s at byte %lld of %lld", f->folder, f->path,
+                 f->error ? strerror(f->error) : "it became shorter", (long long)f->offset, (long long)f->bytes);
+        stream_fail(f->stream);
     }
 }
 
@@ -120,7 +130,7 @@ static void on_over(void *arg)
 static void open_work(void *arg)
 {
     struct file *f = arg;
-    f->fd = open_regular(f->folder, f->path);
+    f->fd = open_regular(f->folder, f->path, &f->bytes);
 }
 
 static void open_done(void *arg)
@@ -130,7 +140,7 @@ static void open_done(void *arg)
     struct err e = {0};
     if (f->fd >= 0) {
         f->chunk = xcalloc(CHUNK, 1);
-        reply_stream(f->request, "application/octet-stream", &ops, f);
+        reply_stream(f->request, "application/octet-stream", f->bytes, &ops, f);
         return;
     }
     err_set(&e, ERR_NOT_FOUND, "no file \"%.300s\"", f->path);

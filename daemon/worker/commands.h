@@ -11,8 +11,6 @@
 
 enum exit_code { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_SPEC = 65, EXIT_NO_INPUT = 66, EXIT_INTERNAL = 70 };
 
-/* The exit code that belongs to an error. */
-int exit_code_of(const struct err *e);
 /* Says the error on stderr and returns its exit code. */
 int exit_with(const char *command, const struct err *e);
 

@@ -24,49 +24,10 @@ static const struct command {
 
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
-int exit_code_of(const struct err *e)
-{
-    switch (e->code) {
-    case ERR_NONE:
-        return EXIT_OK;
-    case ERR_SPEC:
-    case ERR_TOPOLOGY:
-    case ERR_COORDINATES:
-    case ERR_UNSUPPORTED:
-        return EXIT_SPEC;
-    case ERR_MISSING_FILE:
-    case ERR_IO:
-        return EXIT_NO_INPUT;
-    case ERR_USAGE:
-        return EXIT_USAGE;
-    case ERR_INTERNAL:
-    case ERR_MEMORY:
-    case ERR_DRIFT:
-        return EXIT_INTERNAL;
-    case ERR_DEVICE:
-    case ERR_NONFINITE:
-    case ERR_CONSTRAINT:
-    case ERR_OVERFLOW:
-    case ERR_CHECKPOINT:
-    case ERR_DATABASE:
-    case ERR_NOT_FOUND:
-    case ERR_FORBIDDEN:
-    case ERR_CONFLICT:
-    case ERR_BUSY:
-    case ERR_UNREACHABLE:
-    case ERR_PROTOCOL:
-    case ERR_ESTIMATE:
-    case ERR_CANCELLED:
-    case ERR_NO_SPACE:
-        return EXIT_FAILED;
-    }
-    return EXIT_INTERNAL;
-}
-
 int exit_with(const char *command, const struct err *e)
 {
     fprintf(stderr, "shoal %s: %s\n", command, e->msg);
-    return exit_code_of(e);
+    return err_exit(e->code);
 }
 
 int version_main(int argc, char **argv)

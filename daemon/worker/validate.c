@@ -8,6 +8,7 @@
 
 #include "daemon/worker/commands.h"
 #include "daemon/worker/input.h"
+#include "engine/base/err_json.h"
 
 enum { INCLUDES = 32 };
 
@@ -44,7 +45,7 @@ static void print(const struct spec *s, const struct system *sys, bool json)
 static int refuse(const struct err *e, bool json)
 {
     if (json) {
-        json_t *out = json_pack("{s:{s:s,s:s}}", "error", "code", err_name(e->code), "message", e->msg);
+        json_t *out = err_json(e);
         json_dumpf(out, stdout, JSON_COMPACT);
         putchar('\n');
         json_decref(out);

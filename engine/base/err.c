@@ -44,30 +44,52 @@ int err_errno(struct err *e, const char *fmt, ...)
     return rc;
 }
 
-const char *err_text(enum err_code code)
-{
-    switch (code) {
-    case ERR_NONE:
-        return "no error";
-#define ERR(name, number, text)                                                                                        \
-    case ERR_##name:                                                                                                   \
-        return text;
+static const struct row {
+    enum err_code code;
+    const char *name, *text;
+    int http, exit;
+} rows[] = {
+    {ERR_NONE, "NONE", "no error", 200, 0},
+#define ERR(name, number, http, exit, text) {ERR_##name, #name, text, http, exit},
 #include "schemas/errors.def"
 #undef ERR
-    }
-    return "unknown error";
+};
+
+static const struct row *row_of(enum err_code code)
+{
+    static const struct row unknown = {ERR_INTERNAL, "UNKNOWN", "unknown error", 500, 70};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].code == code)
+            return &rows[i];
+    return &unknown;
+}
+
+const char *err_text(enum err_code code)
+{
+    return row_of(code)->text;
 }
 
 const char *err_name(enum err_code code)
 {
-    switch (code) {
-    case ERR_NONE:
-        return "NONE";
-#define ERR(name, number, text)                                                                                        \
-    case ERR_##name:                                                                                                   \
-        return #name;
-#include "schemas/errors.def"
-#undef ERR
-    }
-    return "UNKNOWN";
+    return row_of(code)->name;
+}
+
+int err_http(enum err_code code)
+{
+    return row_of(code)->http;
+}
+
+int err_exit(enum err_code code)
+{
+    return row_of(code)->exit;
+}
+
+int err_named(const char *name, enum err_code *code)
+{
+    for (size_t i = 1; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].name, name) == 0) {
+            *code = rows[i].code;
+            return 0;
+        }
+    return -1;
 }

@@ -10,7 +10,7 @@
 
 enum err_code {
     ERR_NONE = 0,
-#define ERR(name, number, text) ERR_##name = number,
+#define ERR(name, number, http, exit, text) ERR_##name = number,
 #include "schemas/errors.def"
 #undef ERR
 };
@@ -30,5 +30,10 @@ int err_errno(struct err *e, const char *fmt, ...) __attribute__((format(printf,
 /* The short text of a code, for tables and JSON ("bad topology"), and its symbolic name ("TOPOLOGY"). */
 const char *err_text(enum err_code code);
 const char *err_name(enum err_code code);
+/* The status of an HTTP answer and the exit code of a program that end with it. */
+int err_http(enum err_code code);
+int err_exit(enum err_code code);
+/* The code of a symbolic name; -1: there is none. */
+int err_named(const char *name, enum err_code *code);
 
 #endif

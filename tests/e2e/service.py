@@ -28,6 +28,8 @@ class Service:
     def __init__(self, shoald, worker, folder, device="cpu", log=None):
         self.command = [shoald, "--state", os.path.join(folder, "state"), "--socket", os.path.join(folder, "api.sock"),
                         "--device", device]
+        if os.geteuid() == 0:
+            self.command += ["--user", "root"]
         self.environment = dict(os.environ, SHOAL_WORKER=worker)
         self.socket = os.path.join(folder, "api.sock")
         self.log = log or os.path.join(folder, "log")

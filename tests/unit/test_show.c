@@ -114,7 +114,7 @@ static void test_exit_codes(void **state)
                  {ERR_TOPOLOGY, 65}, {ERR_NOT_FOUND, 66}, {ERR_MISSING_FILE, 66}, {ERR_UNREACHABLE, 69},
                  {ERR_BUSY, 75},     {ERR_FORBIDDEN, 77}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_int_equal(client_exit_code(cases[i].code), cases[i].exit);
+        assert_int_equal(err_exit(cases[i].code), cases[i].exit);
 }
 
 #define ENERGY(kj, kcal, kt)                                                                                           \

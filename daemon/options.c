@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/options.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/log.h"
+
+#define DRAIN_SECONDS 120
+#define CHECK_SECONDS 60
+#define CHECK_MIB 2048
+#define CHECKS 3
+#define LIMIT_OPTION 1000 /* of the first quota kind; the others follow */
+
+static const char usage[] =
+    "usage: shoald [--socket PATH] [--state DIR] [--device DEVICE]... [--slots N]\n"
+    "\n"
+    "  shoald                             the devices of this machine, folders by the XDG rules\n"
+    "  shoald --device cpu --slots 2      two replicas at once on the CPU\n"
+    "\n"
+    "  --socket PATH        Unix socket of the API [$XDG_RUNTIME_DIR/shoald/api.sock; root: /run/shoald/api.sock]\n"
+    "  --state DIR          database and outputs [$XDG_STATE_HOME/shoald; root: /var/lib/shoald]\n"
+    "  --device DEVICE      cpu, cuda:0, ...; may be repeated [every usable CUDA device, else cpu]\n"
+    "  --slots N            replicas at once on each device [the worker's choice]\n"
+    "  --worker PROGRAM     the worker program [$SHOAL_WORKER, or shoal-worker beside shoald]\n"
+    "  --drain-seconds N    how long workers may take to checkpoint at a stop [120]\n"
+    "  --user NAME          started by root: become this user [shoal]; \"root\" stays root\n"
+    "  --group NAME         its members may connect [started by root: shoal-users; else nobody but the user]\n"
+    "  --check-seconds N    processor time for reading one submission [60]\n"
+    "  --check-mib N        memory for reading one submission [2048]\n"
+    "  --checks N           submissions read at once [3]\n"
+    "  --connections N      of all users together [8192, or what the limit of open files allows]\n"
+    "  --verbose            debug messages\n"
+    "  --version, --help\n"
+    "\n"
+    "Limits of one user (k, M, G, T after a number: thousands, millions, ...):\n";
+
+static void print_usage(void)
+{
+    fputs(usage, stdout);
+#define X(name, text, option, each, all) printf("  --%-18s %s [%" PRId64 "]\n", option " N", text, (int64_t)(each));
+    QUOTA_KINDS(X)
+#undef X
+}
+
+static int whole(const char *name, const char *text, int *out, struct err *e)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+    if (*end || end == text || n < 1 || n > 1000000)
+        return err_set(e, ERR_USAGE, "--%s %s: expected a whole number from 1 to 1000000", name, text);
+    *out = (int)n;
+    return 0;
+}
+
+/* "20", "100G" */
+static int amount(const char *name, const char *text, int64_t *out, struct err *e)
+{
+    static const char suffixes[] = "kMGT";
+    char *end = NULL;
+    long long n = *text >= '0' && *text <= '9' ? strtoll(text, &end, 10) : -1, unit = 1;
+    const char *suffix = end && *end ? strchr(suffixes, *end) : NULL;
+    for (const char *s = suffixes; suffix && s <= suffix; s++)
+        unit *= 1000;
+    if (suffix)
+        end++;
+    if (n < 0 || *end || __builtin_mul_overflow(n, unit, &n) || n == INT64_MAX)
+        return err_set(e, ERR_USAGE, "--%s %s: expected a whole number, as in 20 or 100G", name, text);
+    *out = n;
+    return 0;
+}
+
+static int take_limit(struct options *o, int c, const char *value, struct err *e)
+{
+    static const char *const names[QUOTA_COUNT] = {
+#define X(name, text, option, each, all) [QUOTA_##name] = option,
+        QUOTA_KINDS(X)
+#undef X
+    };
+    int kind = c - LIMIT_OPTION;
+    if (kind < 0 || kind >= QUOTA_COUNT)
+        return err_set(e, ERR_USAGE, "see shoald --help");
+    return amount(names[kind], value, &o->each[kind], e);
+}
+
+static int take_option(struct options *o, int c, const char *value, struct err *e)
+{
+    switch (c) {
+    case 's':
+        o->socket = value;
+        return 0;
+    case 'd':
+        o->state = value;
+        return 0;
+    case 'w':
+        o->worker = value;
+        return 0;
+    case 'u':
+        o->user = value;
+        return 0;
+    case 'g':
+        o->group = value;
+        return 0;
+    case 'D':
+        if (o->ndevices == OPTIONS_DEVICES_MAX)
+            return err_set(e, ERR_USAGE, "--device: at most %d", OPTIONS_DEVICES_MAX);
+        o->devices[o->ndevices++] = value;
+        return 0;
+    case 'n':
+        return whole("slots", value, &o->slots, e);
+    case 't':
+        return whole("drain-seconds", value, &o->drain_seconds, e);
+    case 'S':
+        return whole("check-seconds", value, &o->check_seconds, e);
+    case 'M':
+        return whole("check-mib", value, &o->check_mib, e);
+    case 'C':
+        return whole("checks", value, &o->checks, e);
+    case 'c':
+        return amount("connections", value, &o->connections, e);
+    case 'v':
+        log_setup("shoald", LOG_DEBUG);
+        return 0;
+    case 'V':
+        printf("shoald %s\n", SHOAL_VERSION);
+        exit(0);
+    case 'h':
+        print_usage();
+        exit(0);
+    }
+    return take_limit(o, c, value, e);
+}
+
+int options_parse(struct options *o, int argc, char **argv, struct err *e)
+{
+    static const struct option known[] = {{"socket", required_argument, NULL, 's'},
+                                          {"state", required_argument, NULL, 'd'},
+                                          {"worker", required_argument, NULL, 'w'},
+                                          {"user", required_argument, NULL, 'u'},
+                                          {"group", required_argument, NULL, 'g'},
+                                          {"device", required_argument, NULL, 'D'},
+                                          {"slots", required_argument, NULL, 'n'},
+                                          {"drain-seconds", required_argument, NULL, 't'},
+                                          {"check-seconds", required_argument, NULL, 'S'},
+                                          {"check-mib", required_argument, NULL, 'M'},
+                                          {"checks", required_argument, NULL, 'C'},
+                                          {"connections", required_argument, NULL, 'c'},
+                                          {"verbose", no_argument, NULL, 'v'},
+                                          {"version", no_argument, NULL, 'V'},
+                                          {"help", no_argument, NULL, 'h'},
+#define X(name, text, option, each, all) {option, required_argument, NULL, LIMIT_OPTION + QUOTA_##name},
+                                          QUOTA_KINDS(X)
+#undef X
+                                              {NULL, 0, NULL, 0}};
+    int c;
+    *o = (struct options){.drain_seconds = DRAIN_SECONDS,
+                          .check_seconds = CHECK_SECONDS,
+                          .check_mib = CHECK_MIB,
+                          .checks = CHECKS,
+                          .connections = -1};
+    for (int i = 0; i < QUOTA_COUNT; i++)
+        o->each[i] = -1;
+    while ((c = getopt_long(argc, argv, "h", known, NULL)) != -1)
+        if (take_option(o, c, optarg, e))
+            return -(int)e->code;
+    if (optind < argc)
+        return err_set(e, ERR_USAGE, "unexpected argument \"%s\"; see shoald --help", argv[optind]);
+    return 0;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+void options_limit(const struct options *o, struct quota *q, int64_t connections_possible)
+{
+    for (int kind = 0; kind < QUOTA_COUNT; kind++)
+        quota_limit(q, kind, o->each[kind] < 0 ? quota_limit_each(q, kind) : o->each[kind], quota_limit_all(q, kind));
+    int64_t all = o->connections < 0 ? quota_limit_all(q, QUOTA_CONNECTIONS) : o->connections;
+    all = smaller(all, connections_possible);
+    /* One user alone does not fill the service. */
+    quota_limit(q, QUOTA_CONNECTIONS, smaller(quota_limit_each(q, QUOTA_CONNECTIONS), all - all / 4), all);
+}

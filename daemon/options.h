@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The command line of shoald.
+ */
+#ifndef SHOAL_DAEMON_OPTIONS_H
+#define SHOAL_DAEMON_OPTIONS_H
+
+#include "daemon/quota.h"
+
+#define OPTIONS_DEVICES_MAX 64
+
+struct options {
+    const char *socket, *state, *worker; /* NULL: by the rules of paths.h */
+    const char *user, *group;            /* NULL: by the rules of privileges.h */
+    const char *devices[OPTIONS_DEVICES_MAX];
+    int ndevices, slots, drain_seconds;
+    int64_t each[QUOTA_COUNT];            /* limits of one user; -1: the default */
+    int64_t connections;                  /* of all users; -1: the default */
+    int check_seconds, check_mib, checks; /* reading one submission: processor time, memory; at once */
+};
+
+/* ERR_USAGE. --help and --version are answered and end the program. */
+int options_parse(struct options *o, int argc, char **argv, struct err *e);
+/* The limits, fitted to what the process may open. */
+void options_limit(const struct options *o, struct quota *q, int64_t connections_possible);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What one user may hold of the things that all users share. A charge is an object: taken before the thing is given, returned
+ * when it is given back, on every path; a zeroed charge holds nothing, and returning it twice does no harm.
+ *
+ * Each kind has two limits: of one user, and of all together. root is held to neither limit of its own, and the last sixteenth
+ * of what all may have is kept for it: however many others hold something, root gets in.
+ *
+ * One thread only.
+ */
+#ifndef SHOAL_DAEMON_QUOTA_H
+#define SHOAL_DAEMON_QUOTA_H
+
+#include <stdint.h>
+
+#include "engine/base/err.h"
+
+/* QUOTA(name, what messages call it, the shoald option, of one user, of all) */
+#define QUOTA_KINDS(X)                                                                                                 \
+    X(CONNECTIONS, "connections", "user-connections", 2048, 8192)                                                      \
+    X(FOLLOWERS, "event streams that are followed", "user-followers", 512, 4096)                                       \
+    X(BODY_BYTES, "bytes of requests that are being sent", "user-body-bytes", 201326592, 536870912)                    \
+    X(READINGS, "submissions that are being read", "user-readings", 64, 1024)                                          \
+    X(ENSEMBLES, "ensembles", "user-ensembles", 20000, 1000000)                                                        \
+    X(STORED_BYTES, "bytes stored", "user-stored-bytes", 1000000000000, INT64_MAX)
+
+enum quota_kind {
+#define X(name, text, option, each, all) QUOTA_##name,
+    QUOTA_KINDS(X)
+#undef X
+        QUOTA_COUNT
+};
+
+struct quota;
+struct quota_user;
+
+struct quota_charge {
+    struct quota_user *user; /* NULL: nothing is held */
+    enum quota_kind kind;
+    int64_t amount;
+};
+
+/* With the limits of QUOTA_KINDS. */
+struct quota *quota_new(void);
+/* Every charge must have been returned. NULL is fine. */
+void quota_free(struct quota *q);
+void quota_limit(struct quota *q, enum quota_kind kind, int64_t each, int64_t all);
+int64_t quota_limit_each(const struct quota *q, enum quota_kind kind);
+int64_t quota_limit_all(const struct quota *q, enum quota_kind kind);
+
+/* Fills *c, which must hold nothing. ERR_LIMIT: the user's own limit; ERR_BUSY: that of all. Nothing is held then. */
+int quota_take(struct quota *q, uint32_t uid, enum quota_kind kind, int64_t amount, struct quota_charge *c,
+               struct err *e);
+/* Makes a charge that holds something larger. On failure it stays what it was. */
+int quota_grow(struct quota_charge *c, int64_t more, struct err *e);
+/* To an amount that is a fact already, whatever the limits say: bytes found on disk. */
+void quota_set(struct quota_charge *c, int64_t amount);
+void quota_return(struct quota_charge *c);
+/* Held now by one user. */
+int64_t quota_held(const struct quota *q, uint32_t uid, enum quota_kind kind);
+
+#endif
