@@ -19,119 +19,19 @@ import tempfile
 import threading
 import time
 
-from service import Connection, Gone, Service
-from tiny import tiny
+import fake
+from fake import as_user, assert_whole, body_of, s_running
+from service import AS_IS, Connection, Gone
 
 SHOALD = sys.argv[1]
 OPENAPI = sys.argv[2]
-FAKE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fake_worker.py")
-ENDED = ("done", "failed", "cancelled")
 
 
-class Fake(Service):
-    """A service of its own with a fake worker and its rules."""
+class Fake(fake.Fake):
+    """In a folder of its own."""
 
     def __init__(self, name, **rules):
-        self.folder = os.path.join(ROOT, name)
-        self.rules_path = os.path.join(self.folder, "rules")
-        super().__init__(SHOALD, FAKE, self.folder)
-        self.environment["FAKE_RULES"] = self.rules_path
-        self.set_rules(**rules)
-        os.chmod(self.folder, 0o755)
-
-    def set_rules(self, **rules):
-        with open(self.rules_path + ".new", "w", encoding="utf-8") as f:
-            json.dump({"steps": 100, "per_second": 500, "segment": 20, "slots": 2, **rules}, f)
-        os.rename(self.rules_path + ".new", self.rules_path)
-        for number in range(10):
-            if os.path.exists(f"{self.rules_path}.{number}"):
-                os.unlink(f"{self.rules_path}.{number}")
-
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, kind, value, trace):
-        if kind:
-            with open(self.log, encoding="utf-8", errors="replace") as f:
-                sys.stderr.write(f.read()[-5000:])
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-
-    def wait_listening(self):
-        deadline = time.monotonic() + 10
-        while True:
-            try:
-                return self.call("GET", "/healthz/live")
-            except Gone:
-                assert time.monotonic() < deadline
-                time.sleep(0.02)
-
-    def submit(self, name, key=None, windows=(0, 0.5, 0.9), retries=2, expect=201):
-        status, answer = self.call("POST", "/v1/ensembles", body_of(name, key, windows, retries))
-        assert status == expect, (status, answer)
-        return answer.get("id")
-
-    def get(self, ident):
-        status, answer = self.call("GET", f"/v1/ensembles/{ident}")
-        assert status == 200, answer
-        return answer
-
-    def act(self, ident, what, expect=200):
-        status, answer = self.call("POST", f"/v1/ensembles/{ident}/{what}")
-        assert status == expect, (what, status, answer)
-        return answer
-
-    def wait(self, ident, *states, seconds=30):
-        deadline = time.monotonic() + seconds
-        while True:
-            ensemble = self.get(ident)
-            if ensemble["state"] in (states or ENDED):
-                return ensemble
-            assert time.monotonic() < deadline, f"still {ensemble}"
-            time.sleep(0.02)
-
-    def wait_replicas(self, ident, test, seconds=20):
-        deadline = time.monotonic() + seconds
-        while not all(test(r) for r in self.get(ident)["replicas"]):
-            assert time.monotonic() < deadline, self.get(ident)
-            time.sleep(0.02)
-
-    def events(self, ident, since=0, follow=0):
-        status, data = self.raw("GET", f"/v1/ensembles/{ident}/events?since={since}&follow={follow}")
-        assert status == 200, data
-        return [json.loads(line) for line in data.decode().splitlines()]
-
-    def steps(self, ident, window):
-        """The steps that a window's replica has written, in order."""
-        path = os.path.join(self.folder, f"state/ensembles/{ident}/lambda_{window:02d}/steps")
-        if not os.path.exists(path):
-            return []
-        with open(path, encoding="utf-8") as f:
-            return [int(line) for line in f]
-
-    def wait_steps(self, ident, *windows):
-        """Until those windows have got somewhere."""
-        deadline = time.monotonic() + 20
-        while not all(self.steps(ident, window) for window in windows):
-            assert time.monotonic() < deadline, self.get(ident)
-            time.sleep(0.02)
-
-
-def body_of(name, key=None, windows=(0, 0.5, 0.9), retries=2):
-    spec, files = tiny(name, seed=1, windows=windows, retries=retries, side=4)
-    body = {"spec": spec, "spec_name": "my.yaml", "files": files}
-    return {**body, "id": key} if key else body
-
-
-def assert_whole(service, ident, steps=100):
-    """Every window done, no step lost or done twice."""
-    ensemble = service.wait(ident)
-    assert ensemble["state"] == "done", ensemble
-    for window in range(ensemble["windows"]):
-        assert service.steps(ident, window) == list(range(steps)), (window, service.steps(ident, window))
-    return ensemble
+        super().__init__(SHOALD, os.path.join(ROOT, name), **rules)
 
 
 # ---- requests ----
@@ -164,7 +64,7 @@ def bad_requests():
         expect(422, "TOPOLOGY", "tiny.top:", *post, {**good, "files": broken})
         expect(404, "NOT_FOUND", "no such path", "GET", "/v2/ensembles")
         expect(404, "NOT_FOUND", "nosuch", "GET", "/v1/ensembles/nosuchid")
-        expect(405, "USAGE", "does not take DELETE", "DELETE", "/v1/ensembles")
+        expect(405, "METHOD", "does not take DELETE but GET, HEAD, POST", "DELETE", "/v1/ensembles")
         expect(400, "USAGE", 'no parameter "stat"', "GET", "/v1/ensembles?stat=done")
         expect(400, "USAGE", "state=dead", "GET", "/v1/ensembles?state=dead")
         status, answer = s.call("POST", "/v1/validate", good)
@@ -339,17 +239,6 @@ def no_worker():
         assert_whole(s, ident)
 
 
-class s_running:
-    def __init__(self, service):
-        self.service = service
-
-    def __enter__(self):
-        return self.service
-
-    def __exit__(self, *what):
-        self.service.__exit__(*what)
-
-
 # ---- owners ----
 
 def pause_resume_cancel():
@@ -382,25 +271,6 @@ def pause_resume_cancel():
         s.set_rules(steps=300, per_second=500)
         s.act(other, "retry")
         assert_whole(s, other, 300)
-
-
-def as_user(uid, call):
-    """The value of call() in a child of that user."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.setgroups([])
-            os.setgid(uid)
-            os.setuid(uid)
-            os.write(write, json.dumps(call()).encode())
-        finally:
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read, "rb") as f:
-        data = f.read()
-    os.waitpid(child, 0)
-    return json.loads(data)
 
 
 def two_users():
@@ -509,11 +379,13 @@ def killed():
 
 def two_services():
     with Fake("lock") as s:
-        other = subprocess.run([SHOALD, "--state", os.path.join(s.folder, "state"), "--socket", s.socket + "2", "--worker", FAKE],
-                               capture_output=True, text=True, timeout=20, check=False)
+        def start(state, path):
+            return subprocess.run([SHOALD, "--state", os.path.join(s.folder, state), "--socket", path, "--worker", fake.FAKE, *AS_IS],
+                                  capture_output=True, text=True, timeout=20, check=False)
+
+        other = start("state", s.socket + "2")
         assert other.returncode == 1 and "another shoald uses" in other.stderr, other
-        other = subprocess.run([SHOALD, "--state", os.path.join(s.folder, "state2"), "--socket", s.socket, "--worker", FAKE],
-                               capture_output=True, text=True, timeout=20, check=False)
+        other = start("state2", s.socket)
         assert other.returncode == 1 and "another service listens" in other.stderr, other
         assert s.call("GET", "/healthz/live")[0] == 200, "the first one's socket was taken away"
         s.kill()
@@ -522,7 +394,7 @@ def two_services():
         db = sqlite3.connect(os.path.join(s.folder, "state/shoald.db"))
         db.execute("PRAGMA user_version = 99")
         db.close()
-        newer = subprocess.run([*s.command, "--worker", FAKE], capture_output=True, text=True, timeout=20, check=False)
+        newer = subprocess.run([*s.command, "--worker", fake.FAKE], capture_output=True, text=True, timeout=20, check=False)
         assert newer.returncode == 1 and "a newer one" in newer.stderr, newer
         for wrong in (["--slots", "0"], ["--slots", "many"], ["--colour"], ["extra"]):
             assert subprocess.run([SHOALD, *wrong], capture_output=True, timeout=20, check=False).returncode == 2
@@ -540,7 +412,7 @@ def service_manager():
     environment = dict(s.environment, NOTIFY_SOCKET=os.path.join(s.folder, "notify"), WATCHDOG_USEC="200000", LISTEN_FDS="1")
     # The process id must be in the environment and the socket descriptor 3: a shell arranges that and becomes shoald.
     command = ["/bin/sh", "-c", f'exec 3<&{listening.fileno()}; LISTEN_PID=$$ exec "$0" "$@"', SHOALD,
-               "--state", os.path.join(s.folder, "state"), "--device", "cpu"]
+               "--state", os.path.join(s.folder, "state"), "--device", "cpu", *AS_IS]
     with open(s.log, "ab") as log:
         s.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, pass_fds=(listening.fileno(),))
     with s_running(s):

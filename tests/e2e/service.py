@@ -9,6 +9,10 @@ import subprocess
 import time
 
 
+# shoald started by root becomes another user unless it is told not to.
+AS_IS = ["--user", "root"] if os.geteuid() == 0 else []
+
+
 class Connection(http.client.HTTPConnection):
     def __init__(self, path, timeout=30):
         super().__init__("shoal", timeout=timeout)
@@ -28,8 +32,7 @@ class Service:
     def __init__(self, shoald, worker, folder, device="cpu", log=None):
         self.command = [shoald, "--state", os.path.join(folder, "state"), "--socket", os.path.join(folder, "api.sock"),
                         "--device", device]
-        if os.geteuid() == 0:
-            self.command += ["--user", "root"]
+        self.command += AS_IS
         self.environment = dict(os.environ, SHOAL_WORKER=worker)
         self.socket = os.path.join(folder, "api.sock")
         self.log = log or os.path.join(folder, "log")

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A shoald with a worker that computes nothing (fake_worker.py), and what tests ask of it."""
+import json
+import os
+import sys
+import time
+
+from service import Gone, Service
+from tiny import tiny
+
+FAKE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fake_worker.py")
+ENDED = ("done", "failed", "cancelled")
+
+
+class Fake(Service):
+    """A service of its own with a fake worker and its rules."""
+
+    def __init__(self, shoald, folder, options=(), **rules):
+        self.folder = folder
+        self.rules_path = os.path.join(self.folder, "rules")
+        super().__init__(shoald, FAKE, self.folder)
+        self.command += options
+        self.environment["FAKE_RULES"] = self.rules_path
+        self.set_rules(**rules)
+        os.chmod(self.folder, 0o755)
+
+    def set_rules(self, **rules):
+        with open(self.rules_path + ".new", "w", encoding="utf-8") as f:
+            json.dump({"steps": 100, "per_second": 500, "segment": 20, "slots": 2, **rules}, f)
+        os.rename(self.rules_path + ".new", self.rules_path)
+        for number in range(10):
+            if os.path.exists(f"{self.rules_path}.{number}"):
+                os.unlink(f"{self.rules_path}.{number}")
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, kind, value, trace):
+        if kind:
+            with open(self.log, encoding="utf-8", errors="replace") as f:
+                sys.stderr.write(f.read()[-5000:])
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def wait_listening(self):
+        deadline = time.monotonic() + 10
+        while True:
+            try:
+                return self.call("GET", "/healthz/live")
+            except Gone:
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+
+    def submit(self, name, key=None, windows=(0, 0.5, 0.9), retries=2, expect=201):
+        status, answer = self.call("POST", "/v1/ensembles", body_of(name, key, windows, retries))
+        assert status == expect, (status, answer)
+        return answer.get("id")
+
+    def get(self, ident):
+        status, answer = self.call("GET", f"/v1/ensembles/{ident}")
+        assert status == 200, answer
+        return answer
+
+    def act(self, ident, what, expect=200):
+        status, answer = self.call("POST", f"/v1/ensembles/{ident}/{what}")
+        assert status == expect, (what, status, answer)
+        return answer
+
+    def wait(self, ident, *states, seconds=30):
+        deadline = time.monotonic() + seconds
+        while True:
+            ensemble = self.get(ident)
+            if ensemble["state"] in (states or ENDED):
+                return ensemble
+            assert time.monotonic() < deadline, f"still {ensemble}"
+            time.sleep(0.02)
+
+    def wait_replicas(self, ident, test, seconds=20):
+        deadline = time.monotonic() + seconds
+        while not all(test(r) for r in self.get(ident)["replicas"]):
+            assert time.monotonic() < deadline, self.get(ident)
+            time.sleep(0.02)
+
+    def events(self, ident, since=0, follow=0):
+        status, data = self.raw("GET", f"/v1/ensembles/{ident}/events?since={since}&follow={follow}")
+        assert status == 200, data
+        return [json.loads(line) for line in data.decode().splitlines()]
+
+    def steps(self, ident, window):
+        """The steps that a window's replica has written, in order."""
+        path = os.path.join(self.folder, f"state/ensembles/{ident}/lambda_{window:02d}/steps")
+        if not os.path.exists(path):
+            return []
+        with open(path, encoding="utf-8") as f:
+            return [int(line) for line in f]
+
+    def wait_steps(self, ident, *windows):
+        """Until those windows have got somewhere."""
+        deadline = time.monotonic() + 20
+        while not all(self.steps(ident, window) for window in windows):
+            assert time.monotonic() < deadline, self.get(ident)
+            time.sleep(0.02)
+
+
+def body_of(name, key=None, windows=(0, 0.5, 0.9), retries=2):
+    spec, files = tiny(name, seed=1, windows=windows, retries=retries, side=4)
+    body = {"spec": spec, "spec_name": "my.yaml", "files": files}
+    return {**body, "id": key} if key else body
+
+
+def assert_whole(service, ident, steps=100):
+    """Every window done, no step lost or done twice."""
+    ensemble = service.wait(ident)
+    assert ensemble["state"] == "done", ensemble
+    for window in range(ensemble["windows"]):
+        assert service.steps(ident, window) == list(range(steps)), (window, service.steps(ident, window))
+    return ensemble
+
+
+class s_running:
+    def __init__(self, service):
+        self.service = service
+
+    def __enter__(self):
+        return self.service
+
+    def __exit__(self, *what):
+        self.service.__exit__(*what)
+
+
+def as_user(uid, call):
+    """The value of call() in a child of that user."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setgid(uid)
+            os.setuid(uid)
+            os.write(write, json.dumps(call()).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as f:
+        data = f.read()
+    os.waitpid(child, 0)
+    return json.loads(data)

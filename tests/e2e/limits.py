@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What one client or user can do to the others through the API: connections, descriptors, followers, bodies.
+
+Usage: limits.py SHOALD [NAME...]    only the scenarios with one of the names
+"""
+import os
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+
+from fake import Fake, as_user, assert_whole, body_of
+from service import Connection, Gone
+
+SHOALD = sys.argv[1]
+LIVE = (200, {"ok": True})
+
+
+def service(name, *options, **rules):
+    return Fake(SHOALD, os.path.join(ROOT, name), options, **rules)
+
+
+def connect(s):
+    k = socket.socket(socket.AF_UNIX)
+    k.settimeout(20)
+    k.connect(s.socket)
+    return k
+
+
+def ask(k, path="/healthz/live"):
+    """The status that a connection gets."""
+    k.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    answer = k.recv(1 << 16)
+    return int(answer.split()[1]) if answer else None
+
+
+def answers_again(s, seconds=5):
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            status = s.call("GET", "/healthz/live")
+            if status == LIVE:
+                return
+        except Gone:
+            status = None
+        assert time.monotonic() < deadline, f"deaf {seconds} s after all connections had closed: {status}"
+        time.sleep(0.05)
+
+
+def close_together():
+    """At a limit, one more, and far more: when they have gone the service answers."""
+    limit = 256 if os.geteuid() == 0 else 192  # of one user; root may have all
+    with service("close", "--connections", "256") as s:
+        for n in (limit - 1, limit, limit + 1, limit + 2, 400):
+            for _ in range(3):
+                held = [connect(s) for _ in range(n)]
+                time.sleep(0.2)
+                s.process.send_signal(signal.SIGSTOP)  # it sees all of them go at once
+                for k in held:
+                    k.close()
+                s.process.send_signal(signal.SIGCONT)
+                answers_again(s)
+        for n in (limit, limit + 40):
+            held = [connect(s) for _ in range(n)]
+            statuses = [ask(k) for k in held]
+            assert statuses.count(200) == limit and set(statuses) <= {200, 429, 503}, statuses
+            for k in held:
+                k.close()
+            answers_again(s)
+
+
+def few_descriptors():
+    """Where the process may open only so many files, those who come too late wait or are told; nobody is locked out for good."""
+    for limit in (64, 96):
+        s = service(f"nofile-{limit}")
+        s.command = ["prlimit", f"--nofile={limit}:{limit}", *s.command]
+        with s:
+            for _ in range(3):
+                held = [connect(s) for _ in range(3 * limit)]
+                time.sleep(0.3)
+                for k in held:
+                    k.close()
+                answers_again(s)
+            assert_whole(s, s.submit("after"))
+
+
+def crowd():
+    """A thousand clients at once: all are answered."""
+    with service("crowd") as s:
+        held, statuses, lock = [], [], threading.Lock()
+        for _ in range(1000):
+            held.append(connect(s))
+
+        def each(mine):
+            got = [ask(k) for k in mine]
+            with lock:
+                statuses.extend(got)
+
+        threads = [threading.Thread(target=each, args=(held[i::20],)) for i in range(20)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert statuses == [200] * 1000, {status: statuses.count(status) for status in set(statuses)}
+
+
+def one_user_against_others():
+    """A user who holds all they can get shuts out neither others nor root, and is told so."""
+    if os.geteuid() != 0:
+        print("one_user_against_others: skipped, needs root to be somebody else")
+        return
+    ann, bob = 12345, 12346
+    with service("greedy", "--connections", "64", "--user-connections", "1000", "--user-followers", "8",
+                 steps=100000, per_second=100) as s:
+        os.chmod(s.socket, 0o666)
+        status, answer = as_user(ann, lambda: s.call("POST", "/v1/ensembles", body_of("anns")))
+        assert status == 201, answer
+        ident = answer["id"]
+        assert as_user(ann, lambda: s.call("POST", f"/v1/ensembles/{ident}/pause"))[0] == 200
+
+        def hold():
+            follow = [connect(s) for _ in range(12)]
+            followed = [ask(k, f"/v1/ensembles/{ident}/events?follow=1") for k in follow]
+            more = [connect(s) for _ in range(60)]
+            asked = [ask(k) for k in more]
+            release.wait()
+            return followed, asked
+
+        release = Release()
+        holder = threading.Thread(target=lambda: release.done(as_user(ann, hold)))
+        holder.start()
+        release.settle()
+        assert as_user(bob, lambda: s.call("GET", "/v1/ensembles")) == [200, {"ensembles": []}]
+        assert s.call("GET", f"/v1/ensembles/{ident}")[0] == 200, "root is locked out"
+        release.go()
+        holder.join()
+        followed, asked = release.value
+        assert followed.count(200) == 8 and followed.count(429) == 4, followed
+        assert asked.count(200) == 36 and set(asked) == {200, 429}, asked  # three quarters of 64 for one user
+        answers_again(s)
+        assert as_user(ann, lambda: s.call("GET", "/v1/ensembles"))[0] == 200, "what was held is not given back"
+
+
+class Release:
+    """Between this process and the child that holds: it holds until it is told to let go."""
+
+    def __init__(self):
+        self.ready, self.told = os.pipe(), os.pipe()
+        self.value = None
+
+    def wait(self):  # in the child
+        os.write(self.ready[1], b".")
+        os.read(self.told[0], 1)
+
+    def settle(self):
+        os.read(self.ready[0], 1)
+
+    def go(self):
+        os.write(self.told[1], b".")
+
+    def done(self, value):
+        self.value = value
+
+
+def bodies():
+    """The bytes of requests that are on their way are limited for each user."""
+    if os.geteuid() != 0:
+        print("bodies: skipped, needs root to be somebody else")
+        return
+    with service("bodies", "--user-body-bytes", "3M") as s:
+        os.chmod(s.socket, 0o666)
+
+        def send():
+            head = b"POST /v1/validate HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n"
+            first, second = connect(s), connect(s)
+            first.sendall(head + b" " * 1900000)
+            time.sleep(0.5)
+            second.sendall(head + b" " * 2000000)
+            refused = second.recv(1 << 16).decode()
+            first.sendall(b" " * 100000)
+            answered = first.recv(1 << 16).decode()
+            second.close()
+            third = connect(s)
+            third.sendall(head + b" " * 2000000)
+            return refused, answered, third.recv(1 << 16).decode()
+
+        refused, answered, third = as_user(12345, send)
+        assert " 429 " in refused.split("\r\n")[0] and '"LIMIT"' in refused, refused
+        assert " 400 " in answered.split("\r\n")[0], answered
+        assert " 400 " in third.split("\r\n")[0], third
+
+
+SCENARIOS = [close_together, few_descriptors, crowd, one_user_against_others, bodies]
+
+
+def main():
+    os.chmod(ROOT, 0o755)
+    for scenario in SCENARIOS:
+        if sys.argv[2:] and scenario.__name__ not in sys.argv[2:]:
+            continue
+        begin = time.monotonic()
+        scenario()
+        print(f"{scenario.__name__}: ok, {time.monotonic() - begin:.1f} s", flush=True)
+    shutil.rmtree(ROOT)
+
+
+ROOT = tempfile.mkdtemp(prefix="shoald-")
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/quota.h"
+
+enum { ANN = 1001, BOB = 1002, ROOT = 0 };
+
+static struct quota *small(int64_t each, int64_t all)
+{
+    struct quota *q = quota_new();
+    quota_limit(q, QUOTA_FOLLOWERS, each, all);
+    return q;
+}
+
+static int take(struct quota *q, uint32_t uid, int64_t n, struct quota_charge *c)
+{
+    struct err e = {0};
+    return -quota_take(q, uid, QUOTA_FOLLOWERS, n, c, &e);
+}
+
+static void test_own_limit(void **state)
+{
+    struct quota *q = small(3, 1000);
+    struct quota_charge c[4] = {0}, other = {0};
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(take(q, ANN, 1, &c[i]), 0);
+    assert_int_equal(take(q, ANN, 1, &c[3]), ERR_LIMIT);
+    assert_null(c[3].user);
+    assert_int_equal(quota_held(q, ANN, QUOTA_FOLLOWERS), 3);
+    assert_int_equal(take(q, BOB, 3, &other), 0);
+    quota_return(&c[1]);
+    quota_return(&c[1]); /* nothing is held any more */
+    assert_int_equal(quota_held(q, ANN, QUOTA_FOLLOWERS), 2);
+    assert_int_equal(take(q, ANN, 1, &c[1]), 0);
+    for (int i = 0; i < 4; i++)
+        quota_return(&c[i]);
+    quota_return(&other);
+    assert_int_equal(quota_held(q, ANN, QUOTA_FOLLOWERS), 0);
+    quota_free(q);
+}
+
+static void test_root_gets_in(void **state)
+{
+    struct quota *q = small(1000, 32);
+    struct quota_charge ann = {0}, bob = {0}, root = {0}, more = {0};
+    assert_int_equal(take(q, ANN, 20, &ann), 0);
+    assert_int_equal(take(q, BOB, 11, &bob), ERR_BUSY); /* two of the 32 are root's */
+    assert_int_equal(take(q, BOB, 10, &bob), 0);
+    assert_int_equal(take(q, ROOT, 2, &root), 0);
+    assert_int_equal(take(q, ROOT, 1, &more), ERR_BUSY); /* there is no more, for nobody */
+    quota_return(&ann);
+    quota_limit(q, QUOTA_FOLLOWERS, 5, 32);
+    assert_int_equal(take(q, ROOT, 20, &more), 0); /* root has no limit of its own */
+    quota_return(&more);
+    quota_return(&bob);
+    quota_return(&root);
+    quota_free(q);
+}
+
+static void test_growing(void **state)
+{
+    struct quota *q = small(10, 1000);
+    struct quota_charge c = {0}, d = {0};
+    struct err e = {0};
+    assert_int_equal(take(q, ANN, 4, &c), 0);
+    assert_int_equal(quota_grow(&c, 6, &e), 0);
+    assert_int_equal(quota_grow(&c, 1, &e), -ERR_LIMIT);
+    assert_non_null(strstr(e.msg, "limit of 10 "));
+    assert_int_equal(c.amount, 10);
+    quota_set(&c, 50); /* a fact, whatever the limit */
+    assert_int_equal(quota_held(q, ANN, QUOTA_FOLLOWERS), 50);
+    assert_int_equal(take(q, ANN, 1, &d), ERR_LIMIT);
+    quota_set(&c, 2);
+    assert_int_equal(take(q, ANN, 8, &d), 0);
+    quota_return(&c);
+    quota_return(&d);
+    quota_free(q);
+}
+
+static void test_kinds_are_apart(void **state)
+{
+    struct quota *q = small(1, 1000);
+    struct quota_charge c = {0}, d = {0};
+    struct err e = {0};
+    assert_int_equal(take(q, ANN, 1, &c), 0);
+    assert_int_equal(quota_take(q, ANN, QUOTA_CONNECTIONS, 1, &d, &e), 0);
+    quota_return(&c);
+    assert_int_equal(quota_held(q, ANN, QUOTA_CONNECTIONS), 1);
+    assert_int_equal(take(q, ANN, INT64_MAX, &c), ERR_LIMIT);
+    quota_return(&d);
+    quota_free(q);
+}
+
+/* Whatever is taken and returned in whatever order, nothing stays behind. */
+static void test_all_comes_back(void **state)
+{
+    struct quota *q = small(40, 100);
+    struct quota_charge c[64] = {0};
+    srand(7);
+    for (int i = 0; i < 20000; i++) {
+        struct quota_charge *one = &c[rand() % 64];
+        struct err e = {0};
+        if (!one->user)
+            take(q, (uint32_t)(rand() % 5), rand() % 8, one);
+        else if (rand() % 3)
+            quota_return(one);
+        else
+            quota_grow(one, rand() % 4, &e);
+    }
+    int64_t all = 0;
+    for (uint32_t uid = 0; uid < 5; uid++)
+        all += quota_held(q, uid, QUOTA_FOLLOWERS);
+    assert_true(all <= 100);
+    for (int i = 0; i < 64; i++)
+        quota_return(&c[i]);
+    for (uint32_t uid = 0; uid < 5; uid++)
+        assert_int_equal(quota_held(q, uid, QUOTA_FOLLOWERS), 0);
+    quota_free(q); /* aborts if a user is left */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_limit), cmocka_unit_test(test_root_gets_in),
+                                       cmocka_unit_test(test_growing), cmocka_unit_test(test_kinds_are_apart),
+                                       cmocka_unit_test(test_all_comes_back)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
