@@ -130,13 +130,13 @@ class s_running:
         self.service.__exit__(*what)
 
 
-def as_user(uid, call):
+def as_user(uid, call, groups=()):
     """The value of call() in a child of that user."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            os.setgroups([])
+            os.setgroups(groups)
             os.setgid(uid)
             os.setuid(uid)
             os.write(write, json.dumps(call()).encode())

@@ -78,6 +78,10 @@ class Service:
 
     def workers(self):
         """Process ids of the living shoal-workers of this shoald."""
+        return self.children("shoal-worker")
+
+    def children(self, program=""):
+        """Process ids of its living children."""
         found = []
         for entry in os.listdir("/proc"):
             if not entry.isdigit():
@@ -88,7 +92,7 @@ class Service:
             except OSError:
                 continue
             fields = rest.split()
-            if int(fields[1]) == self.process.pid and fields[0] != "Z" and "shoal-worker" in name:
+            if int(fields[1]) == self.process.pid and fields[0] != "Z" and program in name:
                 found.append(int(entry))
         return found
 
