@@ -21,7 +21,9 @@ int store_error(sqlite3 *db, struct err *e, const char *doing)
 
 int store_exec(sqlite3 *db, const char *sql, struct err *e)
 {
-    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : store_error(db, e, sql);
+    if (sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK)
+        return 0;
+    return err_set(e, ERR_DATABASE, "%s", sqlite3_errmsg(db));
 }
 
 static int get_number(sqlite3 *db, const char *sql, int64_t *out, struct err *e)
@@ -150,7 +152,7 @@ static int prepare_statements(struct store *s, struct err *e)
     };
     for (int i = 0; i < STATEMENT_COUNT; i++)
         if (sqlite3_prepare_v3(s->writer, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &s->statements[i], NULL) != SQLITE_OK)
-            return store_error(s->writer, e, sql[i]);
+            return err_set(e, ERR_DATABASE, "%s", sqlite3_errmsg(s->writer));
     return 0;
 }
 
@@ -161,7 +163,7 @@ static int open_files(struct store *s, const char *directory, struct err *e)
         store_exec(s->writer, "PRAGMA journal_mode = WAL", e) ||
         store_migrate(s->writer, s->path, migrations, STORE_SCHEMA, e) || check_after_crash(s, e) ||
         store_mark(s, false, e) || prepare_statements(s, e) || connect_to(&s->reader, s->path, SQLITE_OPEN_READONLY, e))
-        return err_prefix(e, "open database");
+        return err_prefix(e, "open database %s", s->path);
     return 0;
 }
 

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-from fake import Fake, as_user, assert_whole
+from fake import FAKE, Fake, as_user, assert_whole
 from service import AS_IS, Gone
 
 SHOALD = sys.argv[1]
@@ -77,7 +77,9 @@ def drops_root():
         return
     nobody, group = pwd.getpwnam("nobody"), grp.getgrnam("daemon")
     s = service("drop", steps=100000, per_second=100)
-    os.chown(s.folder, nobody.pw_uid, nobody.pw_gid)  # the fake worker counts there
+    os.chown(s.folder, nobody.pw_uid, nobody.pw_gid)
+    # nobody must be able to reach the worker, and the Python that runs it.
+    s.environment.update(SHOAL_WORKER=shutil.copy(FAKE, s.folder), PATH="/usr/bin:/bin")
     s.command = [word for word in s.command if word not in AS_IS] + ["--user", "nobody", "--group", "daemon"]
     with s:
         for pid in [s.process.pid, *s.children()]:
