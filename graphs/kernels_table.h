@@ -10,15 +10,27 @@
  * and may have        extern "C" __global__ void cuda_<kernel>(struct args_<kernel>);
  * The CUDA symbols are weak: a row says NULL where the object is not linked in (link static libraries of .cu files
  * whole). A CPU function works on the launch's whole grid.
+ *
+ * With KERNELS_ON_CUDA_ALONE defined there are no CPU functions, and every CUDA function must be there.
  */
-#define F(type, name) {#name, FIELD_##type},
-#define K(kernel, fields_)                                                                                             \
-    extern void cuda_##kernel(struct args_##kernel args) __attribute__((weak));                                        \
-    static const struct field fields_of_##kernel[] = {fields_};                                                        \
+#ifdef KERNELS_ON_CUDA_ALONE
+#define KERNELS_CUDA(kernel) extern void cuda_##kernel(struct args_##kernel args);
+#define KERNELS_CPU(kernel)
+#define KERNELS_CPU_NAME(kernel) NULL
+#else
+#define KERNELS_CUDA(kernel) extern void cuda_##kernel(struct args_##kernel args) __attribute__((weak));
+#define KERNELS_CPU(kernel)                                                                                            \
     static void call_##kernel(const struct launch *launch, const void *args)                                           \
     {                                                                                                                  \
         cpu_##kernel(launch, args);                                                                                    \
     }
+#define KERNELS_CPU_NAME(kernel) call_##kernel
+#endif
+#define F(type, name) {#name, FIELD_##type},
+#define K(kernel, fields_)                                                                                             \
+    KERNELS_CUDA(kernel)                                                                                               \
+    static const struct field fields_of_##kernel[] = {fields_};                                                        \
+    KERNELS_CPU(kernel)
 #include KERNELS_DEF
 #undef K
 #undef F
@@ -30,7 +42,7 @@ static const struct kernel kernel_rows[] = {
      sizeof(struct args_##kernel),                                                                                     \
      sizeof fields_of_##kernel / sizeof fields_of_##kernel[0],                                                         \
      fields_of_##kernel,                                                                                               \
-     call_##kernel,                                                                                                    \
+     KERNELS_CPU_NAME(kernel),                                                                                         \
      (const void *)cuda_##kernel},
 #include KERNELS_DEF
 #undef K

@@ -8,20 +8,14 @@
 #include "engine/cpu/constrain.h"
 #include "engine/cpu/noise.h"
 #include "engine/cpu/kernels.h"
-#include "engine/math/fixed.h"
-#include "engine/math/vec.h"
-
-#define VELOCITY_TOLERANCE 1e-10 /* nm/ps along a constraint */
+#include "engine/kernels/motion.h"
 
 /* v += scale f / m */
 static void kick(const struct motion_table *m, const struct masses *masses, const int64_t (*f)[3], double (*v)[3],
                  double scale)
 {
-    for (uint32_t i = 0; i < m->natoms; i++) {
-        double s = scale / (FIXED_SCALE * mass_of(masses, (int)i));
-        for (int d = 0; d < 3; d++)
-            v[i][d] += s * (double)f[i][d];
-    }
+    for (uint32_t i = 0; i < m->natoms; i++)
+        motion_kick(masses, (int)i, f[i], v[i], scale);
 }
 
 static void halt_constraint(struct ctl *c, const struct constrain_failure *bad)
@@ -37,16 +31,15 @@ static bool forces_good(struct ctl *c)
     return !c->halt;
 }
 
-/* No atom moves half a box in one step; also false for what is not a number. */
 static bool moves_good(struct ctl *c, uint32_t natoms, const double (*x_old)[3], const double (*x)[3])
 {
-    double limit = 0.5 * fmin(fmin(c->box[0], c->box[1]), c->box[2]);
-    for (uint32_t i = 0; i < natoms; i++)
-        for (int d = 0; d < 3; d++)
-            if (!(fabs(x[i][d] - x_old[i][d]) < limit)) {
-                ctl_halt(c, HALT_NONFINITE, i, i, x[i][d]);
-                return false;
-            }
+    for (uint32_t i = 0; i < natoms; i++) {
+        int d = motion_thrown_out(c->box, x_old[i], x[i]);
+        if (d >= 0) {
+            ctl_halt(c, HALT_NONFINITE, i, i, x[i][d]);
+            return false;
+        }
+    }
     return true;
 }
 
@@ -71,9 +64,7 @@ static void finish(struct ctl *c, const struct motion_table *m, const struct mas
         halt_constraint(c, &bad);
         return;
     }
-    c->step++;
-    c->moving = 1;
-    c->min_steps = 0;
+    motion_end(c);
 }
 
 /* Velocity Verlet with the second half kick put off to the next force evaluation (ctl.pending), so that a timestep needs
@@ -98,7 +89,7 @@ void cpu_verlet(const struct launch *launch, const struct args_verlet *a)
     finish(c, m, &masses, x_old, x, v, a->timestep);
 }
 
-/* Langevin-middle (Zhang et al. 2019, doi 10.1021/acs.jpca.9b02771): kick, half drift, friction and noise, half drift; with
+/* Langevin-middle: kick, half drift, friction and noise, half drift; with
  * constraints on v after the kick and on x at the end. */
 void cpu_langevin(const struct launch *launch, const struct args_langevin *a)
 {
@@ -113,15 +104,9 @@ void cpu_langevin(const struct launch *launch, const struct args_langevin *a)
         return;
     noise_fill(c->seed, c->replica, c->step, STREAM_LANGEVIN, 3 * m->natoms, a->w);
     memcpy(x_old, x, m->natoms * sizeof *x);
-    double keep = exp(-a->friction * a->timestep), spread = a->kt * (1 - keep * keep), half = 0.5 * a->timestep;
-    for (uint32_t i = 0; i < m->natoms; i++) {
-        double s = sqrt(spread / mass_of(&masses, (int)i));
-        for (int d = 0; d < 3; d++) {
-            double after = keep * v[i][d] + s * noise[i][d];
-            x[i][d] += half * v[i][d] + half * after;
-            v[i][d] = after;
-        }
-    }
+    struct langevin_rule rule = langevin_rule_of(a->timestep, a->friction, a->kt);
+    for (uint32_t i = 0; i < m->natoms; i++)
+        motion_langevin(&rule, mass_of(&masses, (int)i), noise[i], x[i], v[i]);
     finish(c, m, &masses, x_old, x, v, a->timestep);
 }
 
@@ -181,10 +166,8 @@ static void add_windows(const struct ctl *c, const struct motion_table *m, const
     for (uint32_t w = 0; w < m->nwindows; w++) {
         struct masses there = {m->mass, m->lambda[w][LAMBDA_MASS], false};
         double u = constraint_dvdl * (m->lambda[w][LAMBDA_BONDED] - c->lambda[LAMBDA_BONDED]);
-        for (uint32_t i = 0; i < m->natoms && m->mass_perturbed; i++) {
-            double p = mass_of(&here, (int)i), v2 = vec_dot(v[i], v[i]);
-            u += 0.5 * p * v2 * (p / mass_of(&there, (int)i) - 1);
-        }
+        for (uint32_t i = 0; i < m->natoms && m->mass_perturbed; i++)
+            u += motion_window_kinetic(&here, &there, (int)i, v[i]);
         energy_at_window[w] += fixed_clamped(u, FIXED_TOTAL_LIMIT);
     }
 }

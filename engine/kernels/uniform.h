@@ -6,8 +6,7 @@
 #define SHOAL_ENGINE_KERNELS_UNIFORM_H
 
 #include "engine/base/units.h"
-#include "engine/math/fixed.h"
-#include "engine/run/ctl.h"
+#include "engine/kernels/accumulate.h"
 #include "engine/system/tables.h"
 
 #define UNIFORM_PI 3.14159265358979323846
@@ -39,13 +38,13 @@ MATH_FN void uniform_add(const struct uniform_table *p, struct ctl *c)
 {
     double volume = c->box[0] * c->box[1] * c->box[2], lv = c->lambda[LAMBDA_VDW];
     struct uniform_energies u = uniform_at(p, c->lambda, volume);
-    c->energy[TERM_COULOMB] += fixed_clamped(u.self, FIXED_TOTAL_LIMIT);
-    c->energy[TERM_COULOMB_RECIPROCAL] += fixed_clamped(u.background, FIXED_TOTAL_LIMIT);
-    c->energy[TERM_DISPERSION_CORRECTION] += fixed_clamped(u.dispersion, FIXED_TOTAL_LIMIT);
-    c->dvdl[LAMBDA_COULOMB] += fixed_clamped(u.coulomb_slope, FIXED_TOTAL_LIMIT);
-    c->dvdl[LAMBDA_VDW] += fixed_clamped(u.vdw_slope, FIXED_TOTAL_LIMIT);
+    acc_add(&c->energy[TERM_COULOMB], fixed_clamped(u.self, FIXED_TOTAL_LIMIT));
+    acc_add(&c->energy[TERM_COULOMB_RECIPROCAL], fixed_clamped(u.background, FIXED_TOTAL_LIMIT));
+    acc_add(&c->energy[TERM_DISPERSION_CORRECTION], fixed_clamped(u.dispersion, FIXED_TOTAL_LIMIT));
+    acc_add(&c->dvdl[LAMBDA_COULOMB], fixed_clamped(u.coulomb_slope, FIXED_TOTAL_LIMIT));
+    acc_add(&c->dvdl[LAMBDA_VDW], fixed_clamped(u.vdw_slope, FIXED_TOTAL_LIMIT));
     for (int d = 0; d < 3; d++) /* E ~ 1/V: P V = E = -2 Xi of one dimension */
-        c->virial[4 * d] += fixed_clamped(-0.5 * u.background, FIXED_TOTAL_LIMIT);
+        acc_add(&c->virial[4 * d], fixed_clamped(-0.5 * u.background, FIXED_TOTAL_LIMIT));
     double virial = ((1 - lv) * p->dispersion.virial[0] + lv * p->dispersion.virial[1]) / volume;
     c->pressure_correction += -2 * virial / volume * UNIT_BAR;
 }

@@ -48,17 +48,17 @@ MATH_FN int settle_positions(const struct settle_shape *w, double mass_o, double
 
     /* rotations phi and psi from the heights above the plane, theta from the constraint forces' torque (eqs. A4-A15) */
     double sin_phi = a1z / ra, cos2_phi = 1 - sin_phi * sin_phi;
-    double cos_phi = sqrt(fmax(cos2_phi, 0));
+    double cos_phi = sqrt(fmax(cos2_phi, 0.0));
     double sin_psi = (b1z - c1z) / (w->r_hh * cos_phi), cos2_psi = 1 - sin_psi * sin_psi;
-    double cos_psi = sqrt(fmax(cos2_psi, 0));
+    double cos_psi = sqrt(fmax(cos2_psi, 0.0));
     double a2y = ra * cos_phi, b2x = -rc * cos_psi;
     double b2y = -rb * cos_phi - rc * sin_psi * sin_phi, c2y = -rb * cos_phi + rc * sin_psi * sin_phi;
     double alpha = b2x * (b0x - c0x) + b0y * b2y + c0y * c2y;
     double beta = b2x * (c0y - b0y) + b0x * b2y + c0x * c2y;
     double gamma = b0x * b1y - b1x * b0y + c0x * c1y - c1x * c0y;
     double ab2 = alpha * alpha + beta * beta, disc = ab2 - gamma * gamma;
-    double sin_theta = (alpha * gamma - beta * sqrt(fmax(disc, 0))) / ab2;
-    double cos2_theta = 1 - sin_theta * sin_theta, cos_theta = sqrt(fmax(cos2_theta, 0));
+    double sin_theta = (alpha * gamma - beta * sqrt(fmax(disc, 0.0))) / ab2;
+    double cos2_theta = 1 - sin_theta * sin_theta, cos_theta = sqrt(fmax(cos2_theta, 0.0));
 
     double y[3][3] = {{-a2y * sin_theta, a2y * cos_theta, a1z},
                       {b2x * cos_theta - b2y * sin_theta, b2x * sin_theta + b2y * cos_theta, b1z},

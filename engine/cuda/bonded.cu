@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Bonded terms on a GPU: a thread for each.
+ */
+#include "engine/cuda/device.cuh"
+#include "engine/kernels/bonded_terms.h"
+#include "engine/run/program.h"
+
+/* Carries out term i of all the lists one behind the other. */
+static __device__ void bonded_any(struct bonded_pass *p, uint32_t i)
+{
+    const struct bonded_table *t = p->t;
+#define IN_LIST(list, term)                                                                                            \
+    if (i < t->list.count) {                                                                                           \
+        term(p, i);                                                                                                    \
+        return;                                                                                                        \
+    }                                                                                                                  \
+    i -= t->list.count
+    IN_LIST(nbonds, bonded_bond);
+    IN_LIST(nangles, bonded_angle_term);
+    IN_LIST(ndihedrals, bonded_dihedral_term);
+    IN_LIST(nrb_dihedrals, bonded_rb_term);
+    IN_LIST(nimpropers, bonded_improper_term);
+    IN_LIST(npairs14, bonded_pair14);
+    IN_LIST(nposition_restraints, bonded_position_restraint);
+#undef IN_LIST
+}
+
+extern "C" __global__ void cuda_bonded(struct args_bonded a)
+{
+    struct ctl *c = (struct ctl *)a.ctl;
+    if (c->halt)
+        return;
+    struct bonded_pass p = {};
+    p.ctl = c;
+    p.t = (const struct bonded_table *)a.terms;
+    p.x = (const double(*)[3])a.x;
+    p.f = (int64_t(*)[3])a.f;
+    p.energy_at_window = (int64_t *)a.energy_at_window;
+    p.lambda = c->lambda[LAMBDA_BONDED];
+    p.energies = a.mode != EVALUATE_STEP;
+    p.sample = a.mode == EVALUATE_SAMPLE;
+    GRID_LOOP(i, a.count)
+    bonded_any(&p, i);
+    acc_finish(&p.sum, c);
+}

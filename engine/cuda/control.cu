@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The beginning of an evaluation and the end of a tape.
+ */
+#include "engine/cuda/device.cuh"
+#include "engine/kernels/uniform.h"
+#include "engine/run/program.h"
+
+extern "C" __global__ void cuda_clear(struct args_clear a)
+{
+    struct ctl *c = (struct ctl *)a.ctl;
+    int64_t *f = (int64_t *)a.f, *u = (int64_t *)a.energy_at_window;
+    if (c->halt)
+        return;
+    GRID_LOOP(i, 3 * a.natoms)
+    f[i] = 0;
+    GRID_LOOP(w, a.nwindows)
+    u[w] = 0;
+    GRID_LOOP(k, (uint32_t)TERM_COUNT)
+    c->energy[k] = 0;
+    GRID_LOOP(k, (uint32_t)LAMBDA_COUNT)
+    c->dvdl[k] = 0;
+    GRID_LOOP(k, 9u)
+    c->virial[k] = 0;
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        c->overflow = 0;
+        c->pressure_correction = 0;
+    }
+}
+
+extern "C" __global__ void cuda_uniform(struct args_uniform a)
+{
+    struct ctl *c = (struct ctl *)a.ctl;
+    const struct uniform_table *p = (const struct uniform_table *)a.uniform;
+    const double(*window)[LAMBDA_COUNT] = (const double(*)[LAMBDA_COUNT])a.windows;
+    int64_t *u = (int64_t *)a.energy_at_window;
+    if (c->halt)
+        return;
+    if (a.mode == EVALUATE_SAMPLE)
+        BLOCK_LOOP(w, a.nwindows)
+    u[w] += uniform_at_window(p, c, window[w]);
+    if (threadIdx.x == 0)
+        uniform_add(p, c);
+}
+
+/* The fence of every thread comes before the ticket: who sees the ticket sees what all of them wrote. */
+extern "C" __global__ void cuda_report(struct args_report a)
+{
+    struct ctl *c = (struct ctl *)a.ctl;
+    struct sim_report *r = (struct sim_report *)a.report;
+    double *x = (double *)a.x;
+    const double *x_old = (const double *)a.x_old;
+    if (c->halt && c->trial)
+        BLOCK_LOOP(i, 3 * a.natoms)
+    x[i] = x_old[i];
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        if (c->halt && c->trial) {
+            for (int d = 0; d < 3; d++)
+                c->box[d] = c->box_old[d];
+            c->trial = 0;
+        }
+        if (!c->halt)
+            c->done++;
+    }
+    __syncthreads();
+    BLOCK_LOOP(k, (uint32_t)(sizeof *c / sizeof(uint64_t)))
+    ((uint64_t *)&r->ctl)[k] = ((const uint64_t *)c)[k];
+    BLOCK_LOOP(w, a.nwindows)
+    ((int64_t *)a.report_energy_at_window)[w] = ((const int64_t *)a.energy_at_window)[w];
+    __threadfence_system();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        *(volatile uint64_t *)&r->ticket = r->ticket + 1;
+}

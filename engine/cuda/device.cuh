@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the CUDA kernels share: loops, sums whose order is fixed, the last block of a grid, halting.
+ */
+#ifndef SHOAL_ENGINE_CUDA_DEVICE_CUH
+#define SHOAL_ENGINE_CUDA_DEVICE_CUH
+
+#include "engine/cuda/kernels.h"
+#include "engine/run/ctl.h"
+
+/* Over the whole grid, and over the threads of one block. */
+#define GRID_LOOP(i, n) for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += gridDim.x * blockDim.x)
+#define BLOCK_LOOP(i, n) for (uint32_t i = threadIdx.x; i < (n); i += blockDim.x)
+
+/* Like ctl_halt, for any number of threads at once: one of those that meet an error says which. */
+static __device__ inline void halt_once(struct ctl *c, uint32_t why, uint32_t where0, uint32_t where1, double value)
+{
+    if (atomicCAS(&c->halt, (uint32_t)HALT_NONE, why) != HALT_NONE)
+        return;
+    c->where[0] = where0;
+    c->where[1] = where1;
+    c->value = value;
+}
+
+/* Sum over the threads of a block, the same in every thread, always added in the same order. For the whole block. */
+static __device__ inline double block_sum(double v)
+{
+    __shared__ double part[32];
+    for (int step = 16; step > 0; step >>= 1)
+        v += __shfl_xor_sync(0xffffffffu, v, step);
+    __syncthreads();
+    if (threadIdx.x % 32 == 0)
+        part[threadIdx.x / 32] = v;
+    __syncthreads();
+    double sum = 0;
+    for (uint32_t w = 0; w < blockDim.x / 32; w++)
+        sum += part[w];
+    return sum;
+}
+
+/* Largest over the threads of a block, the same in every thread; NaN where some v is NaN. For the whole block. */
+static __device__ inline double block_largest(double v)
+{
+    __shared__ double part[32];
+    for (int step = 16; step > 0; step >>= 1) {
+        double other = __shfl_xor_sync(0xffffffffu, v, step);
+        v = v >= other || isnan(v) ? v : other;
+    }
+    __syncthreads();
+    if (threadIdx.x % 32 == 0)
+        part[threadIdx.x / 32] = v;
+    __syncthreads();
+    double largest = part[0];
+    for (uint32_t w = 1; w < blockDim.x / 32; w++)
+        largest = largest >= part[w] || isnan(largest) ? largest : part[w];
+    return largest;
+}
+
+/* For the whole block, when its part of the grid's work is done: true in the block that comes last, and then everything that
+ * the others wrote is seen by reads that go past the first-level cache (__ldcg, atomics). `arrived` is zero again then. */
+static __device__ inline bool last_block(uint32_t *arrived)
+{
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        last = atomicInc(arrived, gridDim.x - 1) == gridDim.x - 1;
+    __syncthreads();
+    if (last)
+        __threadfence();
+    return last;
+}
+
+/* All threads of the block have finished what stands before. Whether the replica goes on. */
+static __device__ inline bool block_goes_on(const struct ctl *c)
+{
+    return !__syncthreads_or(*(volatile const uint32_t *)&c->halt != HALT_NONE);
+}
+
+#endif

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/cuda/kernels.h"
+
+#define KERNELS_TABLE cuda_kernels
+#define KERNELS_ON_CUDA_ALONE
+#include "graphs/kernels_table.h"

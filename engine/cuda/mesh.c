@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/cuda/mesh.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/base/buf.h"
+#include "engine/cuda/kernels.h"
+#include "engine/system/ewald.h"
+
+enum {
+    LINES_BLOCK = 256,       /* threads of the kernels that transform */
+    SHARED_MAX = 227 * 1024, /* bytes a block may have on sm_90; 99 kB on sm_86 and sm_89 */
+    ATOM_LANES = 4,          /* threads of an atom that spread and gather */
+};
+
+/* Fours first, then the primes from below. */
+static int factorize(struct mesh_axis *a)
+{
+    int rest = a->size;
+    a->npasses = 0;
+    for (int p = 4; rest > 1; p = p == 4 ? 2 : p + 1)
+        for (; rest % p == 0; rest /= p) {
+            if (a->npasses == MESH_PASSES)
+                return -1;
+            a->radix[a->npasses++] = p;
+        }
+    return 0;
+}
+
+/* Shared memory of a plane: a and b points along its sides, twice (passes go from one half to the other), and twiddles. */
+static size_t plane_bytes(int a, int b)
+{
+    int half = b / 2 + 1, lines = (a + 1) / 2;
+    size_t points = (size_t)(a * half > lines * b ? a * half : lines * b);
+    return (2 * points + (size_t)a + (size_t)b) * 2 * sizeof(float);
+}
+
+static size_t shared_bytes(const struct mesh *m)
+{
+    const struct mesh_axis *a = m->host.axis;
+    size_t yz = plane_bytes(a[1].size, a[2].size), xz = plane_bytes(a[0].size, a[2].size);
+    return yz > xz ? yz : xz;
+}
+
+static int set_axis(struct mesh_axis *a, int d, const struct system *sys, const struct nonbonded_settings *set,
+                    struct err *e)
+{
+    a->size = set->pme_grid[d] > 0 ? set->pme_grid[d] : mesh_size(sys->box[d], set->pme_spacing, set->pme_order);
+    if (a->size < 2 * (set->pme_order - 1))
+        return err_set(e, ERR_SPEC, "nonbonded: coulomb: grid: %d: expected at least %d points for order %d", a->size,
+                       2 * (set->pme_order - 1), set->pme_order);
+    if (factorize(a))
+        return err_set(e, ERR_UNSUPPORTED, "nonbonded: coulomb: grid: %d points: more than %d factors", a->size,
+                       MESH_PASSES);
+    return 0;
+}
+
+int mesh_make(struct mesh *m, const struct system *sys, const struct settings *set, const struct alchemy_plan *plan,
+              struct err *e)
+{
+    const struct nonbonded_settings *nb = &set->nonbonded;
+    *m = (struct mesh){.host = {.order = nb->pme_order, .natoms = sys->natoms}};
+    m->host.nwindows = set->alchemy.nwindows > 0 && set->alchemy.lambda ? set->alchemy.nwindows : 1;
+    m->host.beta = (float)ewald_beta(nb->coulomb_cutoff, nb->ewald_tolerance);
+    if (nb->pme_order < 4 || nb->pme_order > 6)
+        return err_set(e, ERR_SPEC, "nonbonded: coulomb: order: %d: expected 4 to 6", nb->pme_order);
+    for (int i = 0; i < plan->natoms; i++) {
+        m->charged |= plan->charge[i] != 0 || plan->change[i] != 0;
+        m->host.perturbed |= plan->change[i] != 0;
+    }
+    for (int d = 0; d < 3; d++) {
+        int rc = set_axis(&m->host.axis[d], d, sys, nb, e);
+        if (rc)
+            return rc;
+    }
+    if (shared_bytes(m) > SHARED_MAX)
+        return err_set(e, ERR_UNSUPPORTED,
+                       "nonbonded: coulomb: grid: %d x %d x %d: too large for a GPU's shared memory",
+                       m->host.axis[0].size, m->host.axis[1].size, m->host.axis[2].size);
+    return 0;
+}
+
+static void put_axis(struct mesh_axis *axis, int order, struct arena *a)
+{
+    size_t n = (size_t)axis->size;
+    double *modulus = xcalloc(n, sizeof *modulus);
+    float *single = xcalloc(n, sizeof *single), (*twiddle)[2] = xcalloc(n, sizeof *twiddle);
+    mesh_modulus(modulus, axis->size, order);
+    for (size_t k = 0; k < n; k++) {
+        single[k] = (float)modulus[k];
+        twiddle[k][0] = (float)cos(2 * M_PI * (double)k / (double)n);
+        twiddle[k][1] = (float)-sin(2 * M_PI * (double)k / (double)n);
+    }
+    axis->modulus = arena_put(a, single, n * sizeof *single);
+    axis->twiddle = arena_put(a, twiddle, n * sizeof *twiddle);
+    free(modulus);
+    free(single);
+    free(twiddle);
+}
+
+void mesh_lay_out(struct mesh *m, const struct alchemy_plan *plan, const double (*window)[LAMBDA_COUNT],
+                  struct arena *a)
+{
+    size_t n = (size_t)plan->natoms;
+    float(*charge)[2] = xcalloc(n, sizeof *charge);
+    for (size_t i = 0; i < n; i++) {
+        charge[i][0] = (float)plan->charge[i];
+        charge[i][1] = (float)plan->change[i];
+    }
+    m->host.charge = arena_put(a, charge, n * sizeof *charge);
+    m->host.window = window;
+    free(charge);
+    for (int d = 0; d < 3; d++)
+        put_axis(&m->host.axis[d], m->host.order, a);
+    m->table = arena_put(a, &m->host, sizeof m->host);
+}
+
+static size_t points_of(const struct mesh *m)
+{
+    const struct mesh_axis *a = m->host.axis;
+    return (size_t)a[0].size * (size_t)a[1].size * (size_t)a[2].size;
+}
+
+void mesh_lay_out_block(const struct mesh *m, struct arena *a, struct mesh_arrays *out)
+{
+    const struct mesh_axis *s = m->host.axis;
+    size_t half = (size_t)s[0].size * (size_t)s[1].size * (size_t)(s[2].size / 2 + 1);
+    out->charges = arena_take(a, points_of(m) * sizeof *out->charges);
+    out->spectrum = arena_take(a, half * sizeof *out->spectrum);
+    out->potential = arena_take(a, points_of(m) * sizeof *out->potential);
+}
+
+#define EMIT(kernel, blocks, threads, shared, ...)                                                                     \
+    emit_##kernel(t, (const uint32_t[3]){blocks, 1, 1}, (const uint32_t[3]){threads, 1, 1}, shared,                    \
+                  &(struct args_##kernel){__VA_ARGS__})
+
+/* At samples the change of charge goes through the mesh too: the energy is quadratic in the Coulomb lambda. */
+void mesh_emit(const struct mesh *m, enum evaluate mode, const struct mesh_replica *r, struct tape *t)
+{
+    const struct mesh_axis *axis = m->host.axis;
+    void *table = (void *)(uintptr_t)m->table;
+    uint32_t points = (uint32_t)points_of(m), planes_x = (uint32_t)axis[0].size, planes_y = (uint32_t)axis[1].size;
+    uint32_t atoms = ((uint32_t)m->host.natoms * ATOM_LANES + CUDA_BLOCK - 1) / CUDA_BLOCK;
+    uint32_t shared = (uint32_t)shared_bytes(m);
+    uint32_t passes = mode == EVALUATE_SAMPLE && m->host.perturbed ? 2 : 1;
+    for (uint32_t change = 0; m->charged && change < passes; change++) {
+        EMIT(mesh_clear, (points + 4 * CUDA_BLOCK - 1) / (4 * CUDA_BLOCK), CUDA_BLOCK, 0, .ctl = r->ctl,
+             .charges = r->arrays.charges, .count = points);
+        EMIT(mesh_spread, atoms, CUDA_BLOCK, 0, .ctl = r->ctl, .table = table, .grid = r->grid,
+             .charges = r->arrays.charges, .change = change);
+        EMIT(mesh_forward, planes_x, LINES_BLOCK, shared, .ctl = r->ctl, .table = table, .charges = r->arrays.charges,
+             .spectrum = r->arrays.spectrum);
+        EMIT(mesh_solve, planes_y, LINES_BLOCK, shared, .ctl = r->ctl, .table = table, .spectrum = r->arrays.spectrum,
+             .energy_at_window = r->energy_at_window, .change = change, .mode = mode);
+        if (change)
+            break;
+        EMIT(mesh_backward, planes_x, LINES_BLOCK, shared, .ctl = r->ctl, .table = table,
+             .spectrum = r->arrays.spectrum, .potential = r->arrays.potential);
+        EMIT(mesh_gather, atoms, CUDA_BLOCK, 0, .ctl = r->ctl, .f = r->f, .table = table, .grid = r->grid,
+             .potential = r->arrays.potential, .energy_at_window = r->energy_at_window, .mode = mode);
+    }
+}

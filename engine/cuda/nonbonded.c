@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/cuda/nonbonded.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/base/buf.h"
+#include "engine/cuda/kernels.h"
+#include "engine/system/uniform.h"
+
+struct nonbonded {
+    struct dev *dev;
+    struct span shared; /* device memory of all tables */
+    int natoms;
+    int32_t nwindows;
+    const double (*window)[LAMBDA_COUNT]; /* device address; [nwindows] */
+    struct uniform_table uniform;         /* host copy */
+    const struct uniform_table *uniform_at;
+    struct mesh mesh;
+};
+
+/* ---- read-only tables ---- */
+
+/* Run twice: measuring, then filling. */
+static void lay_out(struct nonbonded *nb, const struct alchemy_plan *plan, const struct alchemy_settings *al,
+                    struct arena *a)
+{
+    static double none[1][LAMBDA_COUNT];
+    const void *window = al->nwindows > 0 && al->lambda ? al->lambda : none;
+    nb->window = arena_put(a, window, (size_t)nb->nwindows * sizeof *nb->window);
+    nb->uniform_at = arena_put(a, &nb->uniform, sizeof nb->uniform);
+    mesh_lay_out(&nb->mesh, plan, nb->window, a);
+}
+
+static int upload(struct nonbonded *nb, const struct alchemy_plan *plan, const struct alchemy_settings *al,
+                  struct err *e)
+{
+    const struct dev_ops *ops = nb->dev->ops;
+    struct arena a = {0};
+    struct lane *lane;
+    void *device, *host;
+    lay_out(nb, plan, al, &a);
+    int rc = ops->alloc(nb->dev, DEV_MEMORY, a.used, &device, &host, e);
+    if (rc)
+        return rc;
+    nb->shared = (struct span){device, a.used};
+    if ((rc = ops->lane_new(nb->dev, &lane, e)))
+        return rc;
+    a = (struct arena){.base = device, .stage = xcalloc(1, nb->shared.bytes)};
+    lay_out(nb, plan, al, &a);
+    rc = ops->copy(nb->dev, lane, device, a.stage, nb->shared.bytes, e);
+    free(a.stage);
+    ops->lane_free(nb->dev, lane);
+    return rc;
+}
+
+static int make(struct nonbonded *nb, const struct system *sys, const struct settings *set, const struct topology *t,
+                struct err *e)
+{
+    struct alchemy_plan plan;
+    int rc = alchemy_plan_make(&plan, sys, &set->alchemy, t->unit_of, e);
+    if (rc)
+        return rc;
+    nb->natoms = sys->natoms;
+    nb->nwindows = set->alchemy.nwindows > 0 && set->alchemy.lambda ? set->alchemy.nwindows : 1;
+    uniform_table_make(&nb->uniform, &plan, &set->nonbonded);
+    rc = mesh_make(&nb->mesh, sys, set, &plan, e);
+    if (rc == 0)
+        rc = upload(nb, &plan, &set->alchemy, e);
+    alchemy_plan_close(&plan);
+    return rc;
+}
+
+int cuda_nonbonded_new(struct nonbonded **out, struct dev *dev, const struct system *sys, const struct settings *set,
+                       const struct topology *t, struct err *e)
+{
+    struct nonbonded *nb = xcalloc(1, sizeof *nb);
+    nb->dev = dev;
+    int rc = make(nb, sys, set, t, e);
+    if (rc) {
+        cuda_nonbonded_free(nb);
+        return rc;
+    }
+    *out = nb;
+    return 0;
+}
+
+void cuda_nonbonded_free(struct nonbonded *nb)
+{
+    if (!nb)
+        return;
+    if (nb->shared.start)
+        nb->dev->ops->free(nb->dev, DEV_MEMORY, (void *)(uintptr_t)nb->shared.start);
+    free(nb);
+}
+
+struct span cuda_nonbonded_span(const struct nonbonded *nb)
+{
+    return nb->shared;
+}
+
+/* ---- a replica's block ---- */
+
+void cuda_caps_guess(const struct nonbonded *nb, struct list_caps *caps)
+{
+    *caps = (struct list_caps){1, 1};
+}
+
+void cuda_caps_grow(struct list_caps *caps, const struct ctl *ctl)
+{
+    uint32_t *cap = ctl->where[0] == 0 ? &caps->entries : &caps->pairs;
+    *cap = (uint32_t)(1.2 * ctl->value) + 64;
+}
+
+struct block {
+    struct motion_tail *tail;
+    uint32_t (*grid)[4]; /* fractions of the box edges, x, y, z */
+    struct mesh_arrays mesh;
+};
+
+static size_t lay_out_block(const struct nonbonded *nb, const struct list_caps *caps, void *base, struct block *b)
+{
+    struct arena a = {.base = base};
+    b->tail = arena_take(&a, sizeof *b->tail);
+    b->grid = arena_take(&a, (size_t)nb->natoms * sizeof *b->grid);
+    mesh_lay_out_block(&nb->mesh, &a, &b->mesh);
+    return a.used;
+}
+
+size_t cuda_block_bytes(const struct nonbonded *nb, const struct list_caps *caps)
+{
+    struct block b;
+    return lay_out_block(nb, caps, NULL, &b);
+}
+
+void *cuda_block_tail(const struct nonbonded *nb, const struct nonbonded_arrays *r)
+{
+    struct block b;
+    lay_out_block(nb, r->caps, r->block, &b);
+    return b.tail;
+}
+
+void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,
+                         struct tape *t)
+{
+    static const uint32_t one[3] = {1, 1, 1}, warp[3] = {32, 1, 1};
+    struct block b;
+    lay_out_block(nb, r->caps, r->block, &b);
+    struct mesh_replica mesh = {r->ctl, b.grid, r->f, r->energy_at_window, b.mesh};
+    mesh_emit(&nb->mesh, mode, &mesh, t);
+    if (mode == EVALUATE_STEP)
+        return;
+    emit_uniform(t, one, warp, 0,
+                 &(struct args_uniform){.ctl = r->ctl,
+                                        .uniform = (void *)(uintptr_t)nb->uniform_at,
+                                        .windows = (void *)(uintptr_t)nb->window,
+                                        .energy_at_window = r->energy_at_window,
+                                        .nwindows = (uint32_t)nb->nwindows,
+                                        .mode = (uint32_t)mode});
+}

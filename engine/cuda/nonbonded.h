@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Non-bonded and alchemical forces of the CUDA program: the read-only tables of a model, and the launches that step.c puts
+ * between its own.
+ *
+ * Before them `clear` has run. They add to f, to the sums in ctl (with energies) and to energy_at_window[k], the
+ * lambda-dependent energy at window k (samples); what is common to all windows may be left out of it.
+ */
+#ifndef SHOAL_ENGINE_CUDA_NONBONDED_H
+#define SHOAL_ENGINE_CUDA_NONBONDED_H
+
+#include "engine/cuda/mesh.h"
+#include "engine/run/program.h"
+
+/* The calls of struct program. */
+int cuda_nonbonded_new(struct nonbonded **out, struct dev *dev, const struct system *sys, const struct settings *set,
+                       const struct topology *t, struct err *e);
+void cuda_nonbonded_free(struct nonbonded *nb);
+struct span cuda_nonbonded_span(const struct nonbonded *nb);
+void cuda_caps_guess(const struct nonbonded *nb, struct list_caps *caps);
+void cuda_caps_grow(struct list_caps *caps, const struct ctl *ctl);
+size_t cuda_block_bytes(const struct nonbonded *nb, const struct list_caps *caps);
+
+/* What is the caller's of a replica. Device addresses. */
+struct nonbonded_arrays {
+    struct ctl *ctl;
+    double *x;                 /* [natoms][3], nm, molecules whole, not wrapped */
+    int64_t *f;                /* [natoms][3], units of 2^-32 kJ/mol/nm */
+    int64_t *energy_at_window; /* [nwindows], units of 2^-32 kJ/mol */
+    const struct list_caps *caps;
+    void *block; /* cuda_block_bytes() bytes */
+};
+
+/* Appends the launches of one evaluation. */
+void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,
+                         struct tape *t);
+/* The replica's struct motion_tail, in the block. */
+void *cuda_block_tail(const struct nonbonded *nb, const struct nonbonded_arrays *r);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The CUDA program: what one timestep, one sample, one volume move and one descent step launch. Nothing here depends on the step.
+ */
+#include "engine/base/units.h"
+#include "engine/cuda/kernels.h"
+#include "engine/cuda/nonbonded.h"
+#include "engine/run/sim_parts.h"
+
+/* A kernel of many blocks with a thread for each of n items, and one of a single block. */
+#define EMIT_EACH(kernel, n, ...)                                                                                      \
+    emit_##kernel(t, (const uint32_t[3]){((n) + CUDA_BLOCK - 1) / CUDA_BLOCK, 1, 1},                                   \
+                  (const uint32_t[3]){CUDA_BLOCK, 1, 1}, 0, &(struct args_##kernel){__VA_ARGS__})
+#define EMIT_ONE(kernel, ...)                                                                                          \
+    emit_##kernel(t, (const uint32_t[3]){1, 1, 1}, (const uint32_t[3]){CUDA_ONE_BLOCK, 1, 1}, 0,                       \
+                  &(struct args_##kernel){__VA_ARGS__})
+
+static struct nonbonded_arrays arrays_of(const struct sim *s)
+{
+    return (struct nonbonded_arrays){s->d.ctl, (double *)s->d.x, (int64_t *)s->d.f, s->d.energy_at_window,
+                                     &s->caps, s->d.nonbonded};
+}
+
+static void *tail_of(const struct sim *s)
+{
+    struct nonbonded_arrays arrays = arrays_of(s);
+    return cuda_block_tail(s->model->nonbonded, &arrays);
+}
+
+static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
+{
+    const struct model *m = s->model;
+    struct nonbonded_arrays arrays = arrays_of(s);
+    EMIT_EACH(clear, 3 * (uint32_t)m->sys->natoms, .ctl = s->d.ctl, .f = s->d.f,
+              .energy_at_window = s->d.energy_at_window, .natoms = (uint32_t)m->sys->natoms,
+              .nwindows = (uint32_t)m->nwindows);
+    cuda_nonbonded_emit(m->nonbonded, mode, &arrays, t);
+    if (m->nbonded)
+        EMIT_EACH(bonded, m->nbonded, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .terms = (void *)(uintptr_t)m->bonded,
+                  .energy_at_window = s->d.energy_at_window, .count = m->nbonded, .mode = (uint32_t)mode);
+}
+
+static void report(const struct sim *s, bool windows, struct tape *t)
+{
+    EMIT_ONE(report, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .energy_at_window = s->d.energy_at_window,
+             .report = s->report_device, .report_energy_at_window = (struct sim_report *)s->report_device + 1,
+             .natoms = (uint32_t)s->model->sys->natoms, .nwindows = windows ? (uint32_t)s->model->nwindows : 0);
+}
+
+static double kt(const struct sim *s)
+{
+    return UNIT_R * s->model->set->integrator.temperature;
+}
+
+static void timestep(const struct sim *s, struct tape *t)
+{
+    const struct integrator_settings *in = &s->model->set->integrator;
+    void *motion = (void *)(uintptr_t)s->model->motion;
+    evaluate(s, EVALUATE_STEP, t);
+    switch (in->kind) {
+    case INTEGRATOR_VELOCITY_VERLET:
+        EMIT_EACH(verlet, s->model->nbodies, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f,
+                  .x_old = s->d.x_old, .motion = motion, .tail = tail_of(s), .timestep = in->timestep,
+                  .com_every = (uint32_t)in->com_every);
+        break;
+    case INTEGRATOR_LANGEVIN_MIDDLE:
+        EMIT_EACH(langevin, s->model->nbodies, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f,
+                  .x_old = s->d.x_old, .motion = motion, .tail = tail_of(s), .timestep = in->timestep,
+                  .friction = in->friction, .kt = kt(s), .com_every = (uint32_t)in->com_every);
+        break;
+    }
+    report(s, false, t);
+}
+
+static void sample(const struct sim *s, struct tape *t)
+{
+    evaluate(s, EVALUATE_SAMPLE, t);
+    EMIT_ONE(velocities, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f, .v_out = s->d.v_out,
+             .x_ahead = s->d.x_old, .w = s->d.w, .motion = (void *)(uintptr_t)s->model->motion,
+             .energy_at_window = s->d.energy_at_window, .timestep = s->model->set->integrator.timestep);
+    report(s, true, t);
+}
+
+static void volume_move(const struct sim *s, struct tape *t)
+{
+    const struct nonbonded_settings *nb = &s->model->set->nonbonded;
+    void *motion = (void *)(uintptr_t)s->model->motion;
+    double cutoff = nb->vdw_cutoff > nb->coulomb_cutoff ? nb->vdw_cutoff : nb->coulomb_cutoff;
+    evaluate(s, EVALUATE_ENERGY, t);
+    EMIT_ONE(volume_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion, .min_edge = 2 * cutoff);
+    evaluate(s, EVALUATE_ENERGY, t);
+    EMIT_ONE(volume_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,
+             .pressure = s->model->set->barostat.pressure / UNIT_BAR, .kt = kt(s));
+    report(s, false, t);
+}
+
+static void descend(const struct sim *s, struct tape *t)
+{
+    void *motion = (void *)(uintptr_t)s->model->motion;
+    EMIT_ONE(descend, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .f_best = s->d.f_best, .motion = motion);
+    evaluate(s, EVALUATE_ENERGY, t);
+    EMIT_ONE(descend_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .f = s->d.f, .f_best = s->d.f_best,
+             .motion = motion);
+    report(s, false, t);
+}
+
+static void emit_work(const struct sim *s, enum sim_work work, struct tape *t)
+{
+    switch (work) {
+    case SIM_MINIMIZE:
+        descend(s, t);
+        break;
+    case SIM_STEP:
+        timestep(s, t);
+        break;
+    case SIM_SAMPLE:
+        sample(s, t);
+        break;
+    case SIM_BAROSTAT:
+        volume_move(s, t);
+        break;
+    case SIM_WORK_COUNT:
+        break;
+    }
+}
+
+static void emit_new_velocities(const struct sim *s, struct tape *t)
+{
+    EMIT_ONE(thermalize, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .x_old = s->d.x_old,
+             .motion = (void *)(uintptr_t)s->model->motion, .kt = kt(s),
+             .remove_com = s->model->set->integrator.com_every > 0);
+    report(s, false, t);
+}
+
+const struct program cuda_program = {.device = "cuda",
+                                     .kernels = &cuda_kernels,
+                                     .nonbonded_new = cuda_nonbonded_new,
+                                     .nonbonded_free = cuda_nonbonded_free,
+                                     .nonbonded_span = cuda_nonbonded_span,
+                                     .caps_guess = cuda_caps_guess,
+                                     .caps_grow = cuda_caps_grow,
+                                     .block_bytes = cuda_block_bytes,
+                                     .emit = emit_work,
+                                     .emit_new_velocities = emit_new_velocities};

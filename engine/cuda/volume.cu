@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Volume moves on a GPU, one block.
+ */
+#include "engine/cuda/device.cuh"
+#include "engine/kernels/volume.h"
+
+extern "C" __global__ void __launch_bounds__(CUDA_ONE_BLOCK) cuda_volume_try(struct args_volume_try a)
+{
+    __shared__ double scale;
+    struct ctl *c = (struct ctl *)a.ctl;
+    const struct motion_table *m = (const struct motion_table *)a.motion;
+    double *x = (double *)a.x, *x_old = (double *)a.x_old;
+    if (threadIdx.x == 0 && c->overflow)
+        halt_once(c, HALT_OVERFLOW, 0, 0, (double)c->overflow);
+    if (!block_goes_on(c))
+        return;
+    struct masses masses = masses_of(m, c);
+    BLOCK_LOOP(i, 3 * m->natoms)
+    x_old[i] = x[i];
+    if (threadIdx.x == 0)
+        scale = volume_begin(c, a.min_edge);
+    __syncthreads();
+    if (scale != 1)
+        BLOCK_LOOP(u, m->nunits)
+    volume_move_unit(m, u, &masses, (double(*)[3])a.x, scale);
+    if (threadIdx.x < 3)
+        c->box[threadIdx.x] *= scale;
+}
+
+extern "C" __global__ void __launch_bounds__(CUDA_ONE_BLOCK) cuda_volume_decide(struct args_volume_decide a)
+{
+    __shared__ bool yes;
+    struct ctl *c = (struct ctl *)a.ctl;
+    const struct motion_table *m = (const struct motion_table *)a.motion;
+    double *x = (double *)a.x;
+    const double *x_old = (const double *)a.x_old;
+    if (c->halt)
+        return;
+    if (threadIdx.x == 0)
+        yes = volume_accepted(c, m->nunits, a.pressure, a.kt);
+    __syncthreads();
+    if (!yes)
+        BLOCK_LOOP(i, 3 * m->natoms)
+    x[i] = x_old[i];
+    if (threadIdx.x != 0)
+        return;
+    for (int d = 0; d < 3 && !yes; d++)
+        c->box[d] = c->box_old[d];
+    volume_end(c, yes);
+}
