@@ -2,24 +2,29 @@
  *
  * Messages between shoald and shoal-worker over a socket pair (the worker's is descriptor 3): a 4-byte little-endian length,
  * then one JSON object with a "type". The directory holds input/spec.yaml and the input files as uploaded; the worker writes
- * lambda_NN/ in it (NN = window, two digits or more).
+ * each replica's files into its folder in there: lambda_KK (KK = window, two digits or more), and where windows have several
+ * replicas repeat_RR/lambda_KK.
  *
  * shoald -> worker
- *   start    {replica, ensemble, directory, window, windows, attempt}   run this replica from its checkpoint, if any; replica
- *                                   is a number that names it in these messages, ensemble the id that users see
- *   stop     {replica}              checkpoint at the next sync point, then answer stopped (pause, cancel, preemption)
+ *   start    {set, ensemble, directory, windows, attempt, replicas: [{number, window, repeat, key, folder, steps}]}
+ *                                   run these replicas together from their checkpoints, if any. number and set name them in
+ *                                   these messages, ensemble is the id that users see, key keys the random streams beside the
+ *                                   spec's seed, steps is the target over all stages
+ *   stop     {set}                  checkpoint each replica at its next sync point, then answer stopped for each (pause,
+ *                                   cancel, preemption)
  *   drain    {}                     stop all, then exit 0
  *
  * worker -> shoald
- *   hello    {device, model, slots, pid, version}                       once, first
+ *   hello    {protocol, device, model, slots, pid, version}             once, first; protocol: FRAMES_PROTOCOL
  *   progress {replica, stage, step, steps, time_ps}                     step and steps count over all stages
  *   segment  {replica, index, stage, step, steps, bytes}                a checkpoint is durable; outputs fsynced up to it:
- *                                   bytes is an object, file name in lambda_NN -> its length at the checkpoint
+ *                                   bytes is an object, file name in the folder -> its length at the checkpoint
  *   event    {replica, kind, message}                                   worth a row: list grown, graph drift, rebuild
  *   done     {replica, step}                                            all stages finished, final files in place
  *   stopped  {replica, step}
  *   failed   {replica, code, message, step}                             code: its number in schemas/errors.def
  *
+ * A replica of a set that fails is told with failed; shoald then stops the others of the set.
  * stage is the number of the protocol's stage, from 0. The worker exits with status 0 only after a drain or when shoald is
  * gone; any other end is a crash, and the replicas it had running go back to the queue. shoald starts it as
  * `shoal-worker serve --device D [--slots N]`.
@@ -32,6 +37,7 @@
 
 #include "engine/base/buf.h"
 
+#define FRAMES_PROTOCOL 2     /* grows with every change that the other side must know of */
 #define FRAME_MAX (16u << 20) /* bytes of JSON in one frame */
 
 /* Appends one frame to `out`. Takes no reference. */

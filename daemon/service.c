@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/frames.h"
 #include "engine/base/log.h"
 
 #define ID_LENGTH 10
@@ -56,8 +57,8 @@ static void spread_news(void *arg)
     free(n);
 }
 
-static void put_event(struct service *sv, struct ensemble *en, const struct replica *r, const char *kind, int state,
-                      const char *message)
+static void put_event(struct service *sv, struct ensemble *en, const struct sched_replica *r, const char *kind,
+                      int state, const char *message)
 {
     struct event ev = {.seq = sv->next_seq++,
                        .time = service_now(),
@@ -75,21 +76,34 @@ static void put_event(struct service *sv, struct ensemble *en, const struct repl
 
 /* ---- decisions ---- */
 
-static void send_simple(struct service *sv, int worker, const char *type, const struct replica *r)
+static void send_simple(struct service *sv, int worker, const char *type, const struct sched_set *set)
 {
     json_t *m = json_pack("{s:s}", "type", type);
-    if (r)
-        json_object_set_new(m, "replica", json_integer(r->number));
+    if (set)
+        json_object_set_new(m, "set", json_integer(set->number));
     supervisor_send(sv->supervisor, worker, m);
     json_decref(m);
 }
 
-static void send_start(struct service *sv, int worker, const struct replica *r)
+static json_t *start_of(const struct sched_replica *r)
 {
-    char *directory = service_path(sv, r->ensemble, NULL);
-    json_t *m = json_pack("{s:s,s:I,s:s,s:s,s:i,s:i,s:i}", "type", "start", "replica", (json_int_t)r->number,
-                          "ensemble", r->ensemble->id, "directory", directory, "window", r->window, "windows",
-                          r->ensemble->nreplicas, "attempt", r->failures);
+    char folder[64];
+    replica_folder(r, folder);
+    return json_pack("{s:I,s:i,s:i,s:I,s:s,s:I}", "number", (json_int_t)r->number, "window", r->window, "repeat",
+                     r->repeat, "key", (json_int_t)replica_key(r), "folder", folder, "steps", (json_int_t)r->steps);
+}
+
+static void send_start(struct service *sv, int worker, const struct sched_set *set)
+{
+    const struct ensemble *en = set->ensemble;
+    char *directory = service_path(sv, en, NULL);
+    json_t *replicas = json_array();
+    for (int i = 0; i < set->nreplicas; i++)
+        if (set->replicas[i].held)
+            json_array_append_new(replicas, start_of(&set->replicas[i]));
+    json_t *m =
+        json_pack("{s:s,s:I,s:s,s:s,s:i,s:i,s:o}", "type", "start", "set", (json_int_t)set->number, "ensemble", en->id,
+                  "directory", directory, "windows", en->windows, "attempt", set->failures, "replicas", replicas);
     supervisor_send(sv->supervisor, worker, m);
     json_decref(m);
     free(directory);
@@ -102,10 +116,10 @@ static void carry_out(struct service *sv, const struct decision *d)
         service_prepare(sv, d->ensemble);
         return;
     case DECIDE_START:
-        send_start(sv, d->worker, d->replica);
+        send_start(sv, d->worker, d->set);
         return;
     case DECIDE_STOP:
-        send_simple(sv, d->worker, "stop", d->replica);
+        send_simple(sv, d->worker, "stop", d->set);
         return;
     case DECIDE_DRAIN:
         send_simple(sv, d->worker, "drain", NULL);
@@ -187,25 +201,14 @@ static int64_t number_of(const json_t *m, const char *key)
     return json_integer_value(json_object_get(m, key));
 }
 
-static struct replica *running_replica(struct service *sv, int worker, int64_t number)
+static struct sched_replica *running_replica(struct service *sv, int worker, int64_t number)
 {
     struct sched_worker *w = &sv->sched.workers[worker];
-    for (int i = 0; i < w->nrunning; i++)
-        if (w->running[i]->number == number)
-            return w->running[i];
+    for (int i = 0; i < w->nsets; i++)
+        for (int k = 0; k < w->sets[i]->nreplicas; k++)
+            if (w->sets[i]->replicas[k].number == number)
+                return &w->sets[i]->replicas[k];
     return NULL;
-}
-
-/* A checkpoint became durable: its rows, and the blame it lifts. */
-static void save_segment(struct service *sv, struct replica *r, const json_t *m)
-{
-    const char *name;
-    json_t *bytes;
-    store_save_replica(sv->store, r);
-    store_put_segment(sv->store, r, number_of(m, "index"), service_now());
-    json_object_foreach (json_object_get(m, "bytes"), name, bytes)
-        if (json_integer_value(bytes) >= 0)
-            store_put_sample_file(sv->store, r, name, json_integer_value(bytes));
 }
 
 static const struct {
@@ -218,7 +221,10 @@ static int on_frame(void *arg, int worker, const json_t *m, struct err *e)
 {
     struct service *sv = arg;
     const char *type = text_of(m, "type");
-    struct replica *r = running_replica(sv, worker, number_of(m, "replica"));
+    if (strcmp(type, "hello") == 0 && number_of(m, "protocol") != FRAMES_PROTOCOL)
+        return err_set(e, ERR_PROTOCOL, "the worker speaks protocol %lld of version %.40s, expected %d of version %s",
+                       (long long)number_of(m, "protocol"), text_of(m, "version"), FRAMES_PROTOCOL, SHOAL_VERSION);
+    struct sched_replica *r = running_replica(sv, worker, number_of(m, "replica"));
     if (strcmp(type, "event") == 0) {
         if (r)
             put_event(sv, r->ensemble, r, text_of(m, "kind"), -1, text_of(m, "message"));
@@ -240,7 +246,7 @@ static int on_frame(void *arg, int worker, const json_t *m, struct err *e)
                                  .time_ps = json_number_value(json_object_get(m, "time_ps"))};
         int rc = service_step(sv, &ev, e);
         if (rc == 0 && ev.kind == SCHED_SEGMENT)
-            save_segment(sv, r, m);
+            store_save_replica(sv->store, r); /* what it has reached, and that no blame is left */
         return rc;
     }
     return err_set(e, ERR_PROTOCOL, "unknown frame type \"%s\"", type);

@@ -73,7 +73,7 @@ struct ensemble *service_find_key(struct service *sv, uint32_t uid, const char *
 bool service_is_admin(uint32_t uid);
 /* Numbers it, names it, stores it, and lets the scheduler have it. */
 void service_add(struct service *sv, struct ensemble *en, const struct submission *sub);
-/* Numbers for its replicas, to be used by ensemble_new at once. */
+/* Numbers for its replicas, to be used by ensemble_of_windows at once. */
 int64_t service_next_replica(const struct service *sv);
 
 void service_watch(struct service *sv, struct watcher *w);

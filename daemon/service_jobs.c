@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "daemon/spec/spec.h"
 #include "engine/estimate/estimate.h"
 
 char *service_path(const struct service *sv, const struct ensemble *en, const char *name)
@@ -26,6 +27,7 @@ struct prepare_job {
     struct ensemble *ensemble;
     int64_t number;
     char *directory;
+    int repeats;
     struct err err;
 };
 
@@ -71,12 +73,26 @@ static int write_input(void *arg, const char *name, const void *data, size_t len
     return rc;
 }
 
+/* The worker makes lambda_KK; what is above it is made here. */
+static int make_repeats(const struct prepare_job *j, struct err *e)
+{
+    int rc = 0;
+    for (int i = 0; i < j->repeats && j->repeats > 1 && !rc; i++) {
+        struct buf path = {0};
+        buf_printf(&path, "%s/repeat_%02d/", j->directory, i);
+        rc = make_parents(path.data, e);
+        buf_free(&path);
+    }
+    return rc;
+}
+
 static void prepare_work(void *arg)
 {
     struct prepare_job *j = arg;
     struct buf spec = {0};
-    if (store_read_inputs(j->sv->store, j->number, &spec, write_input, j, &j->err) == 0)
-        write_input(j, "spec.yaml", spec.data, spec.len, &j->err);
+    if (store_read_inputs(j->sv->store, j->number, &spec, write_input, j, &j->err) == 0 &&
+        write_input(j, "spec.yaml", spec.data, spec.len, &j->err) == 0)
+        make_repeats(j, &j->err);
     buf_free(&spec);
 }
 
@@ -103,7 +119,11 @@ static void prepare_committed(void *arg)
 void service_prepare(struct service *sv, struct ensemble *en)
 {
     struct prepare_job *j = xcalloc(1, sizeof *j);
-    *j = (struct prepare_job){.sv = sv, .ensemble = en, .number = en->number, .directory = service_path(sv, en, NULL)};
+    *j = (struct prepare_job){.sv = sv,
+                              .ensemble = en,
+                              .number = en->number,
+                              .directory = service_path(sv, en, NULL),
+                              .repeats = en->repeats};
     store_after_commit(sv->store, prepare_committed, j);
 }
 
@@ -114,14 +134,14 @@ struct estimate_job {
     struct service *sv;
     int64_t number;
     char *directory, *spec_name;
-    int nwindows;
-    struct estimate_replica *states; /* [nwindows], reasons owned */
+    int repeats, nreplicas;
+    struct estimate_replica *states; /* [nreplicas], reasons owned */
     service_results_fn *done;
     void *arg;
     struct err err;
 };
 
-static struct estimate_replica state_of(const struct replica *r)
+static struct estimate_replica state_of(const struct sched_replica *r)
 {
     struct estimate_replica s = {.kind = ESTIMATE_PARTIAL, .reason = r->reason ? xstrdup(r->reason) : NULL};
     if (r->sm.state == REPLICA_DONE)
@@ -141,7 +161,7 @@ static int write_results(struct estimate_job *j, struct err *e)
         rc = spec_parse(&spec, j->spec_name, text.data, text.len, e);
     if (rc == 0) {
         struct estimate_ensemble q = {
-            .directory = j->directory, .set = &spec->settings, .repeats = 1, .replicas = j->states};
+            .directory = j->directory, .set = &spec->settings, .repeats = j->repeats, .replicas = j->states};
         rc = estimate_ensemble(&q, &json, e);
     }
     if (rc == 0)
@@ -163,7 +183,7 @@ static void estimate_work(void *arg)
 
 static void estimate_free(struct estimate_job *j)
 {
-    for (int i = 0; i < j->nwindows; i++)
+    for (int i = 0; i < j->nreplicas; i++)
         free((char *)j->states[i].reason);
     free(j->states);
     free(j->directory);
@@ -200,7 +220,8 @@ void service_results(struct service *sv, const struct ensemble *en, service_resu
                                .number = en->number,
                                .directory = service_path(sv, en, NULL),
                                .spec_name = xstrdup(en->spec_name),
-                               .nwindows = en->nreplicas,
+                               .repeats = en->repeats,
+                               .nreplicas = en->nreplicas,
                                .states = xcalloc((size_t)en->nreplicas, sizeof *j->states),
                                .done = done,
                                .arg = arg};

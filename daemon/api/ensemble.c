@@ -27,18 +27,18 @@ static double progress(const struct ensemble *en)
 {
     double sum = 0;
     for (int i = 0; i < en->nreplicas; i++) {
-        const struct replica *r = &en->replicas[i];
-        sum += r->sm.state == REPLICA_DONE ? 1 : share(r->step, en->steps);
+        const struct sched_replica *r = &en->replicas[i];
+        sum += r->sm.state == REPLICA_DONE ? 1 : share(r->step, r->steps);
     }
     return sum / en->nreplicas;
 }
 
-static json_t *replica_json(const struct replica *r)
+static json_t *replica_json(const struct sched_replica *r)
 {
-    bool begun = r->step > 0 || r->worker >= 0;
-    json_t *j = json_pack("{s:i,s:s,s:s?,s:I,s:I,s:i,s:s?}", "window", r->window, "state", sm_name(&r->sm), "device",
-                          r->device, "step", (json_int_t)r->step, "steps", (json_int_t)r->ensemble->steps, "attempt",
-                          r->failures, "reason", r->reason);
+    bool begun = r->step > 0 || r->held;
+    json_t *j = json_pack("{s:i,s:i,s:s,s:s?,s:I,s:I,s:i,s:s?}", "window", r->window, "repeat", r->repeat, "state",
+                          sm_name(&r->sm), "device", r->set->device, "step", (json_int_t)r->step, "steps",
+                          (json_int_t)r->steps, "attempt", r->set->failures, "reason", r->reason);
     json_object_set_new(j, "stage", begun ? json_integer(r->stage) : json_null());
     json_object_set_new(j, "time_ps", begun ? json_real(r->time_ps) : json_null());
     return j;
@@ -46,11 +46,12 @@ static json_t *replica_json(const struct replica *r)
 
 json_t *api_ensemble_json(const struct ensemble *en, bool replicas)
 {
-    json_t *j = json_pack("{s:s,s:s?,s:s,s:I,s:s,s:s?,s:o,s:o,s:i,s:i,s:i,s:f,s:I}", "id", en->id, "key", en->key,
-                          "name", en->name, "owner", (json_int_t)en->owner, "state", sm_name(&en->sm), "reason",
-                          en->reason, "created", api_time_json(en->created), "changed", api_time_json(en->changed),
-                          "windows", en->nreplicas, "done", ensemble_count(en, REPLICA_DONE), "failed",
-                          ensemble_count(en, REPLICA_FAILED), "progress", progress(en), "seq", (json_int_t)en->seq);
+    json_t *j =
+        json_pack("{s:s,s:s?,s:s,s:I,s:s,s:s?,s:o,s:o,s:i,s:i,s:i,s:i,s:f,s:I}", "id", en->id, "key", en->key, "name",
+                  en->name, "owner", (json_int_t)en->owner, "state", sm_name(&en->sm), "reason", en->reason, "created",
+                  api_time_json(en->created), "changed", api_time_json(en->changed), "windows", en->windows, "repeats",
+                  en->repeats, "done", ensemble_count(en, REPLICA_DONE), "failed", ensemble_count(en, REPLICA_FAILED),
+                  "progress", progress(en), "seq", (json_int_t)en->seq);
     if (replicas) {
         json_t *list = json_array();
         for (int i = 0; i < en->nreplicas; i++)

@@ -45,9 +45,10 @@ static json_t *event_json(const struct events *v, json_t *row)
     const char *kind = json_string_value(json_object_get(row, "kind"));
     json_t *state = json_object_get(row, "state");
     bool of_ensemble = strcmp(kind, "ensemble") == 0;
-    json_t *line = json_pack("{s:O,s:o,s:s,s:O,s:O}", "seq", json_object_get(row, "seq"), "time",
+    json_t *line = json_pack("{s:O,s:o,s:s,s:O,s:O,s:O}", "seq", json_object_get(row, "seq"), "time",
                              api_time_json(json_integer_value(json_object_get(row, "time"))), "kind", kind, "window",
-                             json_object_get(row, "window"), "message", json_object_get(row, "message"));
+                             json_object_get(row, "window"), "repeat", json_object_get(row, "repeat"), "message",
+                             json_object_get(row, "message"));
     if (json_is_integer(state)) {
         const struct sm_kind *states = of_ensemble ? &ensemble_states : &replica_states;
         json_object_set_new(line, "state", json_string(states->states[json_integer_value(state)].name));

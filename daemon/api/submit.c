@@ -5,6 +5,7 @@
  * committed, the answer goes out. Two submissions with one key meet on the loop thread, so that one of them is the second.
  */
 #include "daemon/api/api.h"
+#include "daemon/spec/spec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -239,13 +240,12 @@ static void store_submission(struct submit *s)
 {
     struct service *sv = s->api->service;
     int n = (int)json_object_size(s->files), i = 0;
-    struct ensemble *en = ensemble_new(s->spec->settings.alchemy.nwindows, service_next_replica(sv));
+    struct ensemble *en =
+        ensemble_of_windows(s->spec->settings.alchemy.nwindows, s->spec->repeats, service_next_replica(sv), s->steps);
     struct submission sub = {.spec = s->spec_text,
                              .nfiles = n,
                              .file_names = xcalloc((size_t)n, sizeof(char *)),
-                             .file_texts = xcalloc((size_t)n, sizeof(char *)),
-                             .nwindows = s->spec->settings.alchemy.nwindows,
-                             .lambda = (const double(*)[LAMBDA_COUNT])s->spec->settings.alchemy.lambda};
+                             .file_texts = xcalloc((size_t)n, sizeof(char *))};
     const char *name;
     json_t *text;
     json_object_foreach (s->files, name, text) {
@@ -258,7 +258,6 @@ static void store_submission(struct submit *s)
     ensemble_string(&en->spec_name, s->spec_name);
     memcpy(en->hash, s->hash, sizeof en->hash);
     en->atoms = s->atoms;
-    en->steps = s->steps;
     en->stages = s->spec->nstages;
     en->retries = s->spec->retries;
     service_add(sv, en, &sub);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/schedule/ensemble.h"
 
+#include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "engine/base/buf.h"
@@ -28,27 +30,60 @@ static const struct sm_state replica_table[] = {
     [REPLICA_CANCELLED] = {"cancelled", R(QUEUED)},
 };
 
-/* Only a replica that holds a slot has a worker. (One that was loaded from the database may still be called running after its
- * worker is gone; the scheduler's first act is to put that right.) */
+/* While its set has a worker, a replica runs there or has ended. (One that was loaded from the database may still be called
+ * running after its worker is gone; the scheduler's first act is to put that right.) */
 static bool replica_holds(const void *owner, uint32_t state)
 {
-    const struct replica *r = owner;
-    return r->worker < 0 || state == REPLICA_RUNNING || state == REPLICA_STOPPING;
+    const struct sched_replica *r = owner;
+    return !r->set || r->set->worker < 0 || state == REPLICA_RUNNING || state == REPLICA_STOPPING ||
+           state == REPLICA_DONE;
 }
 
 const struct sm_kind ensemble_states = {"ensemble", ensemble_table, 7, NULL};
 const struct sm_kind replica_states = {"replica", replica_table, 7, replica_holds};
 
-struct ensemble *ensemble_new(int nreplicas, int64_t first_replica)
+struct ensemble *ensemble_new(int nreplicas)
 {
     struct ensemble *e = xcalloc(1, sizeof *e);
     sm_init(&e->sm, &ensemble_states, e, ENSEMBLE_QUEUED);
     e->nreplicas = nreplicas;
     e->replicas = xcalloc((size_t)nreplicas, sizeof *e->replicas);
+    e->sets = xcalloc((size_t)nreplicas, sizeof *e->sets);
     for (int i = 0; i < nreplicas; i++) {
-        struct replica *r = &e->replicas[i];
-        *r = (struct replica){.number = first_replica + i, .ensemble = e, .window = i, .worker = -1};
-        sm_init(&r->sm, &replica_states, r, REPLICA_QUEUED);
+        e->replicas[i].ensemble = e;
+        sm_init(&e->replicas[i].sm, &replica_states, &e->replicas[i], REPLICA_QUEUED);
+    }
+    return e;
+}
+
+struct sched_set *ensemble_add_set(struct ensemble *e, int nreplicas)
+{
+    const struct sched_set *last = e->nsets ? &e->sets[e->nsets - 1] : NULL;
+    int first = last ? (int)(last->replicas - e->replicas) + last->nreplicas : 0;
+    assert(nreplicas > 0 && first + nreplicas <= e->nreplicas);
+    struct sched_set *set = &e->sets[e->nsets++];
+    *set = (struct sched_set){.number = e->replicas[first].number,
+                              .ensemble = e,
+                              .nreplicas = nreplicas,
+                              .replicas = &e->replicas[first],
+                              .worker = -1};
+    for (int i = 0; i < nreplicas; i++)
+        set->replicas[i].set = set;
+    return set;
+}
+
+struct ensemble *ensemble_of_windows(int windows, int repeats, int64_t first, int64_t steps)
+{
+    struct ensemble *e = ensemble_new(windows * repeats);
+    e->windows = windows;
+    e->repeats = repeats;
+    for (int i = 0; i < e->nreplicas; i++) {
+        struct sched_replica *r = &e->replicas[i];
+        r->number = first + i;
+        r->window = i % windows;
+        r->repeat = i / windows;
+        r->steps = steps;
+        ensemble_add_set(e, 1);
     }
     return e;
 }
@@ -57,12 +92,14 @@ void ensemble_free(struct ensemble *e)
 {
     if (!e)
         return;
-    for (int i = 0; i < e->nreplicas; i++) {
+    for (int i = 0; i < e->nreplicas; i++)
         free(e->replicas[i].reason);
-        free(e->replicas[i].device);
-        free(e->replicas[i].model);
+    for (int i = 0; i < e->nsets; i++) {
+        free(e->sets[i].device);
+        free(e->sets[i].model);
     }
     free(e->replicas);
+    free(e->sets);
     free(e->key);
     free(e->name);
     free(e->spec_name);
@@ -89,4 +126,25 @@ void ensemble_string(char **slot, const char *value)
     char *copy = value ? xstrdup(value) : NULL;
     free(*slot);
     *slot = copy;
+}
+
+void replica_folder(const struct sched_replica *r, char out[64])
+{
+    if (r->ensemble->repeats > 1)
+        snprintf(out, 64, "repeat_%02d/lambda_%02d", r->repeat, r->window);
+    else
+        snprintf(out, 64, "lambda_%02d", r->window);
+}
+
+uint32_t replica_key(const struct sched_replica *r)
+{
+    return (uint32_t)r->repeat << 16 | (uint32_t)r->window;
+}
+
+int set_open(const struct sched_set *set)
+{
+    int n = 0;
+    for (int i = 0; i < set->nreplicas; i++)
+        n += set->replicas[i].sm.state != REPLICA_DONE && set->replicas[i].sm.state != REPLICA_FAILED;
+    return n;
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the service knows of an ensemble and its replicas. The loop thread owns these structs: sched.c moves their states,
- * store.c saves and loads them, api*.c shows them. Times are milliseconds since 1970, UTC.
+ * the store saves and loads them, the API shows them. Times are milliseconds since 1970, UTC, where they are shown.
+ *
+ * A window has one replica for each repeat. Replicas are run in sets: a set gets its slots, starts, stops, yields and is blamed
+ * as a whole. Replicas that never meet are sets of one; those that exchange windows are one set.
  *
  *   ensemble:  queued <-> running --> finishing --> done | failed          (retry: failed, cancelled -> queued)
  *                 \\      //  ^             ^
- *                  paused ---/ (resume)    / (its last window ended)        cancel: from any but done, failed
+ *                  paused ---/ (resume)    / (its last replica ended)       cancel: from any but done, failed
  *
  *   replica:   queued --> running --> done | failed | queued (retry, worker crash)
  *                 ^          |
@@ -33,21 +36,35 @@ enum replica_state {
 
 extern const struct sm_kind ensemble_states, replica_states;
 
-struct replica {
+struct sched_replica {
     int64_t number; /* its name in frames and in the database */
     struct ensemble *ensemble;
-    int window;
-    struct sm sm;       /* enum replica_state */
-    int failures;       /* counted against the ensemble's retries */
-    int crashes;        /* worker crashes in a row, without a checkpoint between */
-    int64_t not_before; /* earliest next start */
-    int worker;         /* index of the worker that runs it, -1: none */
-    int stage;          /* progress, as the worker last told it */
+    struct sched_set *set;
+    int window, repeat;
+    int64_t steps; /* its target, over all stages */
+    struct sm sm;  /* enum replica_state */
+    bool held;     /* a worker has it; it has not told yet how it ended */
+    int stage;     /* progress, as the worker last told it */
     int64_t step;
     double time_ps;
-    int64_t saved_step;   /* at the last checkpoint */
-    int code;             /* enum err_code of the last failure */
-    char *reason;         /* of the last failure, NULL: none */
+    int64_t saved_step;  /* at the last checkpoint */
+    int code;            /* enum err_code of the last failure */
+    int64_t failed_step; /* where that was */
+    char *reason;        /* of the last failure, NULL: none */
+};
+
+/* Replicas that run together, in the ensemble's order. */
+struct sched_set {
+    int64_t number; /* its name in frames and in the database: that of its first replica */
+    struct ensemble *ensemble;
+    int nreplicas;
+    struct sched_replica *replicas;
+    int worker;           /* index of the worker that runs it, -1: none */
+    int failures;         /* counted against the ensemble's retries */
+    int crashes;          /* worker crashes in a row, without a checkpoint between */
+    int salt;             /* of its noise, 0: none */
+    bool failing;         /* a replica of it failed, the others are being stopped */
+    int64_t not_before;   /* earliest next start */
     char *device, *model; /* where it ran last, NULL: nowhere yet */
 };
 
@@ -59,27 +76,40 @@ struct ensemble {
     char hash[65];  /* SHA-256 of everything submitted, hex */
     char *name;
     char *spec_name;
-    int64_t atoms, steps; /* steps of one replica over all stages */
+    int64_t atoms;
+    int windows, repeats;
     int stages, retries;
     struct sm sm; /* enum ensemble_state */
     char *reason; /* why it failed or waits, NULL: none */
     int64_t created, changed;
     int64_t seq; /* of its newest event */
-    int nreplicas;
-    struct replica *replicas; /* one a window, in their order */
-    bool prepared;            /* its folder holds the input files */
-    bool preparing;           /* they are being written */
-    int64_t prepare_after;    /* earliest next attempt to write them */
-    bool estimating;          /* results.json is being written */
+    int nreplicas, nsets;
+    struct sched_replica *replicas; /* repeat 0 first, each in the order of the windows */
+    struct sched_set *sets;
+    bool prepared;         /* its folder holds the input files */
+    bool preparing;        /* they are being written */
+    int64_t prepare_after; /* earliest next attempt to write them */
+    bool estimating;       /* results.json is being written */
 };
 
-/* A queued ensemble with `nreplicas` queued replicas, numbered from `first_replica`. */
-struct ensemble *ensemble_new(int nreplicas, int64_t first_replica);
+/* A queued ensemble with `nreplicas` queued replicas that are in no set yet. */
+struct ensemble *ensemble_new(int nreplicas);
+/* The next `nreplicas` replicas become a set; call until every replica is in one. */
+struct sched_set *ensemble_add_set(struct ensemble *e, int nreplicas);
+/* An ensemble of windows x repeats replicas, numbered from `first`, each a set of its own, of so many steps. */
+struct ensemble *ensemble_of_windows(int windows, int repeats, int64_t first, int64_t steps);
 void ensemble_free(struct ensemble *e);
 /* Whether nothing more happens to it by itself. */
 bool ensemble_ended(const struct ensemble *e);
 int ensemble_count(const struct ensemble *e, enum replica_state state);
 /* Replaces an owned string; `value` may be NULL. */
 void ensemble_string(char **slot, const char *value);
+
+/* A replica's folder in its ensemble's: lambda_KK, of several repeats repeat_RR/lambda_KK; two digits or more. */
+void replica_folder(const struct sched_replica *r, char out[64]);
+/* The key of its random streams, beside the spec's seed. */
+uint32_t replica_key(const struct sched_replica *r);
+/* Replicas of a set that have not ended: the slots that it takes. */
+int set_open(const struct sched_set *set);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/schedule/sched.h"
+#include "daemon/schedule/internal.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -7,16 +7,7 @@
 
 #include "engine/base/buf.h"
 
-#define RETRY_MS 1000 /* before the first retry of a replica; doubles */
-#define RETRY_MAX_MS 60000
 #define PREPARE_RETRY_MS 10000 /* before the input folder is tried again */
-
-/* One step's arguments, handed down. */
-struct step {
-    struct sched *s;
-    int64_t now;
-    struct decisions *out;
-};
 
 void sched_init(struct sched *s, int nworkers)
 {
@@ -30,7 +21,7 @@ void sched_close(struct sched *s)
         ensemble_free(s->ensembles[i]);
     free(s->ensembles);
     for (int i = 0; i < s->nworkers; i++) {
-        free(s->workers[i].running);
+        free(s->workers[i].sets);
         free(s->workers[i].device);
         free(s->workers[i].model);
     }
@@ -38,7 +29,7 @@ void sched_close(struct sched *s)
     *s = (struct sched){0};
 }
 
-static void decide(struct step *st, struct decision d)
+void decide(struct step *st, struct decision d)
 {
     struct decisions *o = st->out;
     if (o->n == o->cap) {
@@ -48,97 +39,33 @@ static void decide(struct step *st, struct decision d)
     o->item[o->n++] = d;
 }
 
-static void move_ensemble(struct step *st, struct ensemble *e, enum ensemble_state to)
+void move_ensemble(struct step *st, struct ensemble *e, enum ensemble_state to)
 {
     sm_move(&e->sm, to);
     e->changed = st->now;
     decide(st, (struct decision){.kind = DECIDE_ENSEMBLE, .ensemble = e, .worker = -1, .state = to});
 }
 
-static void move_replica(struct step *st, struct replica *r, enum replica_state to)
+void move_replica(struct step *st, struct sched_replica *r, enum replica_state to)
 {
     sm_move(&r->sm, to);
-    decide(st, (struct decision){
-                   .kind = DECIDE_REPLICA, .ensemble = r->ensemble, .replica = r, .worker = r->worker, .state = to});
-}
-
-static void act(struct step *st, enum decision_kind kind, struct ensemble *e, struct replica *r, int worker)
-{
-    decide(st, (struct decision){.kind = kind, .ensemble = e, .replica = r, .worker = worker});
-}
-
-/* ---- slots ---- */
-
-static void start(struct step *st, int worker, struct replica *r)
-{
-    struct sched_worker *w = &st->s->workers[worker];
-    w->running[w->nrunning++] = r;
-    r->worker = worker;
-    ensemble_string(&r->device, w->device);
-    ensemble_string(&r->model, w->model);
-    move_replica(st, r, REPLICA_RUNNING);
-    if (r->ensemble->sm.state == ENSEMBLE_QUEUED)
-        move_ensemble(st, r->ensemble, ENSEMBLE_RUNNING);
-    act(st, DECIDE_START, r->ensemble, r, worker);
-}
-
-static void fill(struct step *st)
-{
-    uint64_t full = 0;
-    for (int w; (w = pack_worker(st->s, full)) >= 0;) {
-        struct replica *r = pack_next(st->s, w, st->now);
-        if (r) {
-            start(st, w, r);
-            full = 0; /* whose turn it is has changed, on the other workers too */
-        } else {
-            full |= UINT64_C(1) << w;
-        }
-    }
-}
-
-static void leave_slot(struct step *st, struct replica *r)
-{
-    if (r->worker < 0)
-        return;
-    struct sched_worker *w = &st->s->workers[r->worker];
-    int i = 0;
-    while (w->running[i] != r)
-        i++;
-    memmove(&w->running[i], &w->running[i + 1], (size_t)(w->nrunning - i - 1) * sizeof *w->running);
-    w->nrunning--;
-    r->worker = -1;
-}
-
-static void stop(struct step *st, struct replica *r)
-{
-    move_replica(st, r, REPLICA_STOPPING);
-    act(st, DECIDE_STOP, r->ensemble, r, r->worker);
-}
-
-/* Out of its slot without having ended: where it waits depends on what its owner wants. */
-static void release(struct step *st, struct replica *r)
-{
-    leave_slot(st, r);
-    r->step = r->saved_step;
-    enum replica_state to = REPLICA_QUEUED;
-    if (r->ensemble->sm.state == ENSEMBLE_PAUSED)
-        to = REPLICA_PAUSED;
-    if (r->ensemble->sm.state == ENSEMBLE_CANCELLED)
-        to = REPLICA_CANCELLED;
-    if (to != REPLICA_QUEUED && !sm_may(&r->sm, to))
-        move_replica(st, r, REPLICA_QUEUED);
-    move_replica(st, r, to);
+    decide(st, (struct decision){.kind = DECIDE_REPLICA,
+                                 .ensemble = r->ensemble,
+                                 .replica = r,
+                                 .set = r->set,
+                                 .worker = r->set->worker,
+                                 .state = to});
 }
 
 /* ---- ensembles ---- */
 
-static void prepare(struct step *st, struct ensemble *e)
+void prepare(struct step *st, struct ensemble *e)
 {
     e->prepared = false;
     if (e->preparing)
         return;
     e->preparing = true;
-    act(st, DECIDE_PREPARE, e, NULL, -1);
+    decide(st, (struct decision){.kind = DECIDE_PREPARE, .ensemble = e, .worker = -1});
 }
 
 static void estimate(struct step *st, struct ensemble *e)
@@ -146,10 +73,10 @@ static void estimate(struct step *st, struct ensemble *e)
     if (e->estimating)
         return;
     e->estimating = true;
-    act(st, DECIDE_ESTIMATE, e, NULL, -1);
+    decide(st, (struct decision){.kind = DECIDE_ESTIMATE, .ensemble = e, .worker = -1});
 }
 
-static void finish_if_ended(struct step *st, struct ensemble *e)
+void finish_if_ended(struct step *st, struct ensemble *e)
 {
     if (ensemble_ended(e) || e->sm.state == ENSEMBLE_FINISHING)
         return;
@@ -159,17 +86,26 @@ static void finish_if_ended(struct step *st, struct ensemble *e)
     estimate(st, e);
 }
 
-/* The sentence an owner reads: how many windows failed, and the first one's reason. */
+/* What a replica is called in sentences: window 3, of several repeats window 3 of repeat 1. */
+static void name_replica(struct buf *out, const struct sched_replica *r)
+{
+    buf_printf(out, "window %d", r->window);
+    if (r->ensemble->repeats > 1)
+        buf_printf(out, " of repeat %d", r->repeat);
+}
+
+/* The sentence an owner reads: how many replicas failed, and the first one's reason. */
 static char *failure_text(const struct ensemble *e, const char *estimate_message)
 {
     struct buf text = {0};
     int failed = ensemble_count(e, REPLICA_FAILED);
     for (int i = 0; i < e->nreplicas && failed; i++) {
-        const struct replica *r = &e->replicas[i];
+        const struct sched_replica *r = &e->replicas[i];
         if (r->sm.state != REPLICA_FAILED)
             continue;
-        buf_printf(&text, "%d of %d windows failed; window %d: %s", failed, e->nreplicas, r->window,
-                   r->reason ? r->reason : "no reason given");
+        buf_printf(&text, "%d of %d %s failed; ", failed, e->nreplicas, e->repeats > 1 ? "replicas" : "windows");
+        name_replica(&text, r);
+        buf_printf(&text, ": %s", r->reason ? r->reason : "no reason given");
         break;
     }
     if (estimate_message)
@@ -198,11 +134,8 @@ static void on_add(struct step *st, struct ensemble *e)
     }
     s->ensembles[s->nensembles++] = e;
     /* One loaded from the database may have had replicas in slots of a service that is no more. */
-    for (int i = 0; i < e->nreplicas; i++) {
-        uint32_t state = e->replicas[i].sm.state;
-        if (state == REPLICA_RUNNING || state == REPLICA_STOPPING)
-            release(st, &e->replicas[i]);
-    }
+    for (int i = 0; i < e->nsets; i++)
+        release_set(st, &e->sets[i]);
     if (e->sm.state == ENSEMBLE_FINISHING)
         estimate(st, e);
     else if (!ensemble_ended(e) && e->sm.state != ENSEMBLE_PAUSED)
@@ -241,12 +174,13 @@ static int refuse(const struct ensemble *e, const char *wish, struct err *err)
 /* Running replicas checkpoint and leave; waiting ones move at once. */
 static void withdraw(struct step *st, struct ensemble *e, enum replica_state to)
 {
-    for (int i = 0; i < e->nreplicas; i++) {
-        struct replica *r = &e->replicas[i];
-        if (r->sm.state == REPLICA_RUNNING)
-            stop(st, r);
-        else if (r->worker < 0 && sm_may(&r->sm, to))
-            move_replica(st, r, to);
+    for (int i = 0; i < e->nsets; i++) {
+        struct sched_set *set = &e->sets[i];
+        if (set->worker >= 0)
+            stop_set(st, set);
+        for (int k = 0; k < set->nreplicas && set->worker < 0; k++)
+            if (sm_may(&set->replicas[k].sm, to))
+                move_replica(st, &set->replicas[k], to);
     }
 }
 
@@ -286,6 +220,20 @@ static int on_cancel(struct step *st, struct ensemble *e, struct err *err)
     return 0;
 }
 
+/* Its failed and cancelled replicas wait for another try. */
+static void forgive(struct step *st, struct sched_set *set)
+{
+    for (int i = 0; i < set->nreplicas; i++) {
+        struct sched_replica *r = &set->replicas[i];
+        if (r->sm.state != REPLICA_FAILED && r->sm.state != REPLICA_CANCELLED)
+            continue;
+        set->failures = set->crashes = r->code = 0;
+        set->not_before = 0;
+        ensemble_string(&r->reason, NULL);
+        move_replica(st, r, REPLICA_QUEUED);
+    }
+}
+
 static int on_retry(struct step *st, struct ensemble *e, struct err *err)
 {
     bool ended = e->sm.state == ENSEMBLE_FAILED || e->sm.state == ENSEMBLE_CANCELLED;
@@ -295,117 +243,14 @@ static int on_retry(struct step *st, struct ensemble *e, struct err *err)
     ensemble_string(&e->reason, NULL);
     if (ended)
         move_ensemble(st, e, ENSEMBLE_QUEUED);
-    for (int i = 0; i < e->nreplicas; i++) {
-        struct replica *r = &e->replicas[i];
-        if (r->sm.state != REPLICA_FAILED && r->sm.state != REPLICA_CANCELLED)
-            continue;
-        r->failures = r->crashes = r->code = 0;
-        r->not_before = 0;
-        ensemble_string(&r->reason, NULL);
-        move_replica(st, r, REPLICA_QUEUED);
-    }
+    for (int i = 0; i < e->nsets; i++)
+        forgive(st, &e->sets[i]);
     prepare(st, e);
     finish_if_ended(st, e);
     return 0;
 }
 
 /* ---- what workers say ---- */
-
-static struct replica *find_running(const struct sched *s, const struct sched_event *ev, struct err *err)
-{
-    const struct sched_worker *w = &s->workers[ev->worker];
-    for (int i = 0; i < w->nrunning; i++)
-        if (w->running[i]->number == ev->replica)
-            return w->running[i];
-    err_set(err, ERR_PROTOCOL, "worker %d speaks of replica %lld, which it does not run", ev->worker,
-            (long long)ev->replica);
-    return NULL;
-}
-
-static void fail_for_good(struct step *st, struct replica *r)
-{
-    leave_slot(st, r);
-    move_replica(st, r, REPLICA_FAILED);
-}
-
-static void note_failure(struct replica *r, int code, const char *message)
-{
-    r->code = code;
-    ensemble_string(&r->reason, message);
-}
-
-/* Whether trying again could end otherwise. Inputs do not change by themselves. */
-static bool worth_retrying(int code)
-{
-    return code != ERR_SPEC && code != ERR_TOPOLOGY && code != ERR_COORDINATES && code != ERR_UNSUPPORTED;
-}
-
-static int64_t backoff(int failures)
-{
-    int64_t ms = RETRY_MS;
-    for (int i = 1; i < failures && ms < RETRY_MAX_MS; i++)
-        ms *= 2;
-    return ms < RETRY_MAX_MS ? ms : RETRY_MAX_MS;
-}
-
-static void on_failed(struct step *st, struct replica *r, const struct sched_event *ev)
-{
-    note_failure(r, ev->code, ev->message);
-    r->failures++;
-    if (r->failures > r->ensemble->retries || !worth_retrying(ev->code)) {
-        fail_for_good(st, r);
-        finish_if_ended(st, r->ensemble);
-        return;
-    }
-    r->not_before = st->now + backoff(r->failures);
-    release(st, r);
-    /* The folder may have been damaged: make sure of its inputs before the next start. */
-    if (r->sm.state == REPLICA_QUEUED && (ev->code == ERR_IO || ev->code == ERR_MISSING_FILE))
-        prepare(st, r->ensemble);
-}
-
-static void on_done(struct step *st, struct replica *r)
-{
-    leave_slot(st, r);
-    note_failure(r, 0, NULL); /* of an earlier attempt */
-    r->crashes = 0;
-    r->step = r->saved_step = r->ensemble->steps;
-    r->stage = r->ensemble->stages - 1;
-    move_replica(st, r, REPLICA_DONE);
-    finish_if_ended(st, r->ensemble);
-}
-
-static void on_segment(struct step *st, struct replica *r, const struct sched_event *ev)
-{
-    r->stage = ev->stage;
-    r->step = r->saved_step = ev->step;
-    r->crashes = 0;
-    if (r->sm.state == REPLICA_RUNNING && pack_should_yield(st->s, r, st->now))
-        stop(st, r);
-}
-
-static int on_replica(struct step *st, const struct sched_event *ev, struct err *err)
-{
-    struct replica *r = find_running(st->s, ev, err);
-    if (!r)
-        return -ERR_PROTOCOL;
-    if (ev->kind == SCHED_PROGRESS) {
-        r->stage = ev->stage;
-        r->step = ev->step;
-        r->time_ps = ev->time_ps;
-    } else if (ev->kind == SCHED_SEGMENT) {
-        on_segment(st, r, ev);
-    } else if (ev->kind == SCHED_DONE) {
-        on_done(st, r);
-    } else if (ev->kind == SCHED_FAILED) {
-        on_failed(st, r, ev);
-    } else {
-        r->step = r->saved_step = ev->step; /* stopped: it has checkpointed */
-        r->crashes = 0;
-        release(st, r);
-    }
-    return 0;
-}
 
 static int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err)
 {
@@ -414,39 +259,12 @@ static int on_worker_up(struct step *st, const struct sched_event *ev, struct er
         return err_set(err, ERR_PROTOCOL, "worker %d: hello %s", ev->worker, w->up ? "twice" : "without slots");
     w->up = w->heard = true;
     w->slots = ev->slots;
-    w->running = xrealloc(w->running, (size_t)w->slots, sizeof *w->running);
+    w->sets = xrealloc(w->sets, (size_t)w->slots, sizeof *w->sets);
     ensemble_string(&w->device, ev->device);
     ensemble_string(&w->model, ev->model);
     if (st->s->draining)
-        act(st, DECIDE_DRAIN, NULL, NULL, ev->worker);
+        decide(st, (struct decision){.kind = DECIDE_DRAIN, .worker = ev->worker});
     return 0;
-}
-
-static void blame(struct step *st, struct replica *r, bool alone, const char *message)
-{
-    struct ensemble *e = r->ensemble;
-    r->crashes++;
-    note_failure(r, ERR_DEVICE, message);
-    if (alone && r->crashes > SCHED_SUSPECT + e->retries) {
-        fail_for_good(st, r);
-        finish_if_ended(st, e);
-    } else {
-        release(st, r);
-    }
-}
-
-static void on_worker_down(struct step *st, const struct sched_event *ev)
-{
-    struct sched_worker *w = &st->s->workers[ev->worker];
-    bool alone = w->nrunning == 1;
-    w->up = false;
-    while (w->nrunning) {
-        struct replica *r = w->running[w->nrunning - 1];
-        if (ev->ok)
-            release(st, r);
-        else
-            blame(st, r, alone, ev->message);
-    }
 }
 
 static void on_drain(struct step *st)
@@ -456,7 +274,7 @@ static void on_drain(struct step *st)
     st->s->draining = true;
     for (int w = 0; w < st->s->nworkers; w++)
         if (st->s->workers[w].up)
-            act(st, DECIDE_DRAIN, NULL, NULL, w);
+            decide(st, (struct decision){.kind = DECIDE_DRAIN, .worker = w});
 }
 
 static int dispatch(struct step *st, const struct sched_event *ev, struct err *err)
@@ -505,7 +323,7 @@ int sched_step(struct sched *s, const struct sched_event *ev, struct decisions *
     struct step st = {s, ev->now, out};
     int rc = dispatch(&st, ev, e);
     if (rc == 0)
-        fill(&st);
+        fill_slots(&st);
     return rc;
 }
 
@@ -518,10 +336,10 @@ int64_t sched_wake(const struct sched *s, int64_t now)
             continue;
         if (!e->prepared && !e->preparing && e->prepare_after < wake)
             wake = e->prepare_after > now ? e->prepare_after : now;
-        for (int k = 0; k < e->nreplicas && e->prepared; k++) {
-            const struct replica *r = &e->replicas[k];
-            if (r->sm.state == REPLICA_QUEUED && r->not_before > now && r->not_before < wake)
-                wake = r->not_before;
+        for (int k = 0; k < e->nsets && e->prepared; k++) {
+            const struct sched_set *set = &e->sets[k];
+            if (set->worker < 0 && set_open(set) && set->not_before > now && set->not_before < wake)
+                wake = set->not_before;
         }
     }
     return wake;

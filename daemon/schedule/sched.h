@@ -3,13 +3,14 @@
  * The scheduler: events in, decisions out. No I/O, no clock, no globals: time comes with the event, and the caller carries
  * out the decisions in their order (service.c). It owns the ensembles handed to it.
  *
- * 1. A worker never has more replicas than slots; a slot that becomes free is offered at once.
+ * 1. A worker never has more replicas than slots; a slot that becomes free is offered at once. A set of replicas gets all the
+ *    slots that it needs or none; it starts, stops, yields and is blamed as a whole.
  * 2. Slots go to the owner with the fewest running replicas, then to that owner's ensemble with the fewest, then to the older
- *    submission, then to the lower window (pack.c).
- * 3. A worker crash blames every replica it had running. One that was blamed SCHED_SUSPECT times without a checkpoint between
+ *    submission, then to the lower replica (pack.c).
+ * 3. A worker crash blames every set it had running. One that was blamed SCHED_SUSPECT times without a checkpoint between
  *    is run alone; when that goes on to crash workers for its retries more, it fails, and nobody else is hurt.
- * 4. A replica that fails is tried again from its last checkpoint, `retries` times; then it is failed and its ensemble goes on.
- * 5. An ensemble whose windows have all ended is finishing until its results are written, whatever happened to the windows.
+ * 4. A set that fails is tried again from its last checkpoint, `retries` times; then it is failed and its ensemble goes on.
+ * 5. An ensemble whose replicas have all ended is finishing until its results are written, whatever happened to them.
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_SCHED_H
 #define SHOAL_DAEMON_SCHEDULE_SCHED_H
@@ -17,7 +18,7 @@
 #include "daemon/schedule/ensemble.h"
 #include "engine/base/err.h"
 
-#define SCHED_SUSPECT 2 /* crashes in a row that make a replica suspect */
+#define SCHED_SUSPECT 2 /* crashes in a row that make a set suspect */
 
 enum sched_kind {
     SCHED_ADD,       /* ensemble: submitted just now, or loaded from the database */
@@ -53,8 +54,8 @@ struct sched_event {
 
 enum decision_kind {
     DECIDE_PREPARE,  /* write the ensemble's input folder, then SCHED_PREPARED */
-    DECIDE_START,    /* send start to the replica's worker */
-    DECIDE_STOP,     /* send stop to the replica's worker */
+    DECIDE_START,    /* send start of the set's open replicas to `worker` */
+    DECIDE_STOP,     /* send stop of the set to `worker` */
     DECIDE_DRAIN,    /* send drain to `worker` */
     DECIDE_ESTIMATE, /* write results.json, then SCHED_ESTIMATED */
     DECIDE_REPLICA,  /* the replica moved to `state`: save it, tell the watchers */
@@ -64,7 +65,8 @@ enum decision_kind {
 struct decision {
     enum decision_kind kind;
     struct ensemble *ensemble;
-    struct replica *replica;
+    struct sched_replica *replica;
+    struct sched_set *set;
     int worker;
     uint32_t state;
 };
@@ -75,10 +77,11 @@ struct decisions {
 };
 
 struct sched_worker {
-    bool up;    /* said hello and has not ended */
-    bool heard; /* ever said hello: its model is known */
-    int slots, nrunning;
-    struct replica **running; /* [slots] */
+    bool up;             /* said hello and has not ended */
+    bool heard;          /* ever said hello: its model is known */
+    int slots, nrunning; /* replicas, one a slot */
+    int nsets;
+    struct sched_set **sets; /* [slots], those that run here */
     char *device, *model;
 };
 
@@ -97,12 +100,5 @@ void sched_close(struct sched *s);
 int sched_step(struct sched *s, const struct sched_event *ev, struct decisions *out, struct err *e);
 /* When SCHED_TICK should come next, ms; INT64_MAX: nothing waits for time to pass. */
 int64_t sched_wake(const struct sched *s, int64_t now);
-
-/* pack.c: the replica that the next free slot of `worker` should get, NULL: none now. */
-struct replica *pack_next(const struct sched *s, int worker, int64_t now);
-/* Whether a running replica that has just checkpointed should make room for another. */
-bool pack_should_yield(const struct sched *s, const struct replica *r, int64_t now);
-/* The worker with the most free slots among those not in `skip` (bit per worker), -1: none. */
-int pack_worker(const struct sched *s, uint64_t skip);
 
 #endif

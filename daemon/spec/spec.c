@@ -310,6 +310,7 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     s->name = xstrdup(view_text(view_key(root, "name")));
     s->alchemy_line = view_given(alchemy) ? alchemy.node->line : 1;
     s->nonbonded_line = view_given(nonbonded) ? nonbonded.node->line : 1;
+    s->repeats = (int)view_integer(view_key(root, "repeats"));
     s->settings.constrain = (enum constrain)view_choice(constraints);
     read_system(s, view_key(root, "system"));
     int rc = read_nonbonded(r, &s->settings.nonbonded, nonbonded);

@@ -19,6 +19,7 @@ struct spec {
     struct settings settings;
     struct stage *stages; /* none for a spec that is only evaluated */
     int nstages;
+    int repeats;                      /* replicas of every window */
     int retries;                      /* attempts of a failing replica beyond the first */
     uint64_t checkpoint_every;        /* steps between checkpoints: a segment; 0: by the wall clock */
     double checkpoint_seconds;        /* wall clock between checkpoints, when not in steps */

@@ -13,19 +13,18 @@
 /* Every statement that writes, numbered by this list; the thread prepares them once. */
 #define STORE_STATEMENTS(X)                                                                                            \
     X(ENSEMBLE_ADD,                                                                                                    \
-      "INSERT INTO ensemble (number, id, owner, key, hash, name, spec_name, spec, atoms, stages, steps,"               \
-      " retries, state, reason, created, changed) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")                           \
+      "INSERT INTO ensemble (number, id, owner, key, hash, name, spec_name, spec, atoms, windows, repeats, stages,"    \
+      " retries, state, reason, created, changed) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")                         \
     X(INPUT_ADD, "INSERT INTO input_file (ensemble, name, content) VALUES (?,?,?)")                                    \
-    X(WINDOW_ADD, "INSERT INTO window (ensemble, window, coulomb, vdw, bonded, mass) VALUES (?,?,?,?,?,?)")            \
+    X(SET_ADD, "INSERT INTO replica_set (number, ensemble, failures, crashes, salt) VALUES (?,?,0,0,0)")               \
     X(REPLICA_ADD,                                                                                                     \
-      "INSERT INTO replica (number, ensemble, window, state, failures, crashes, stage, step, time_ps,"                 \
-      " code) VALUES (?,?,?,?,0,0,0,0,0,0)")                                                                           \
+      "INSERT INTO replica (number, ensemble, in_set, window, repeat, steps, state, stage, step, time_ps, code,"       \
+      " failed_step) VALUES (?,?,?,?,?,?,?,0,0,0,0,0)")                                                                \
     X(ENSEMBLE_SAVE, "UPDATE ensemble SET state = ?, reason = ?, changed = ? WHERE number = ?")                        \
+    X(SET_SAVE, "UPDATE replica_set SET failures = ?, crashes = ?, salt = ?, device = ?, model = ? WHERE number = ?")  \
     X(REPLICA_SAVE,                                                                                                    \
-      "UPDATE replica SET state = ?, failures = ?, crashes = ?, device = ?, model = ?, stage = ?,"                     \
-      " step = ?, time_ps = ?, code = ?, reason = ? WHERE number = ?")                                                 \
-    X(SEGMENT_ADD, "INSERT OR REPLACE INTO segment (replica, number, stage, step, time) VALUES (?,?,?,?,?)")           \
-    X(SAMPLE_FILE, "INSERT OR REPLACE INTO sample_file (replica, name, bytes) VALUES (?,?,?)")                         \
+      "UPDATE replica SET steps = ?, state = ?, stage = ?, step = ?, time_ps = ?, code = ?, failed_step = ?,"          \
+      " reason = ? WHERE number = ?")                                                                                  \
     X(EVENT_ADD, "INSERT INTO event (seq, ensemble, replica, time, kind, state, message) VALUES (?,?,?,?,?,?,?)")
 
 enum statement {

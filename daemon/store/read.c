@@ -15,42 +15,78 @@ static const char *column(sqlite3_stmt *q, int i)
 
 /* ---- at start ---- */
 
-static void read_replica(sqlite3_stmt *q, struct replica *r)
+/* A replica without its set; the number of that is returned. */
+static int64_t read_replica(sqlite3_stmt *q, struct sched_replica *r)
 {
-    sm_init(&r->sm, &replica_states, r, (uint32_t)sqlite3_column_int(q, 2));
+    sm_init(&r->sm, &replica_states, r, (uint32_t)sqlite3_column_int(q, 5));
     r->number = sqlite3_column_int64(q, 0);
-    r->window = sqlite3_column_int(q, 1);
-    r->failures = sqlite3_column_int(q, 3);
-    r->crashes = sqlite3_column_int(q, 4);
-    ensemble_string(&r->device, column(q, 5));
-    ensemble_string(&r->model, column(q, 6));
-    r->stage = sqlite3_column_int(q, 7);
-    r->step = r->saved_step = sqlite3_column_int64(q, 8);
-    r->time_ps = sqlite3_column_double(q, 9);
-    r->code = sqlite3_column_int(q, 10);
+    r->window = sqlite3_column_int(q, 2);
+    r->repeat = sqlite3_column_int(q, 3);
+    r->steps = sqlite3_column_int64(q, 4);
+    r->stage = sqlite3_column_int(q, 6);
+    r->step = r->saved_step = sqlite3_column_int64(q, 7);
+    r->time_ps = sqlite3_column_double(q, 8);
+    r->code = sqlite3_column_int(q, 9);
+    r->failed_step = sqlite3_column_int64(q, 10);
     ensemble_string(&r->reason, column(q, 11));
+    return sqlite3_column_int64(q, 1);
 }
 
+/* Replicas come in the order of their numbers, those of a set one after the other; a set has its first one's number. */
 static int read_replicas(struct store *s, struct ensemble *en, struct err *e)
 {
     sqlite3_stmt *q;
     if (prepare(s->reader,
-                "SELECT number, window, state, failures, crashes, device, model, stage, step, time_ps, code, reason"
-                " FROM replica WHERE ensemble = ? ORDER BY window",
+                "SELECT number, in_set, window, repeat, steps, state, stage, step, time_ps, code, failed_step, reason"
+                " FROM replica WHERE ensemble = ? ORDER BY number",
                 &q, e))
         return -(int)e->code;
     sqlite3_bind_int64(q, 1, en->number);
-    int n = 0;
-    while (sqlite3_step(q) == SQLITE_ROW && n < en->nreplicas)
-        read_replica(q, &en->replicas[n++]);
+    int n = 0, in_set = 0, step;
+    while ((step = sqlite3_step(q)) == SQLITE_ROW && n < en->nreplicas) {
+        if (read_replica(q, &en->replicas[n]) == en->replicas[n].number && in_set) {
+            ensemble_add_set(en, in_set);
+            in_set = 0;
+        }
+        n++;
+        in_set++;
+    }
+    if (in_set)
+        ensemble_add_set(en, in_set);
+    int rc = step == SQLITE_DONE ? 0 : store_error(s->reader, e, "load replicas");
     sqlite3_finalize(q);
-    return n == en->nreplicas ? 0 : err_set(e, ERR_DATABASE, "ensemble %s lacks replicas", en->id);
+    return rc || n == en->nreplicas ? rc : err_set(e, ERR_DATABASE, "ensemble %s lacks replicas", en->id);
+}
+
+static int read_sets(struct store *s, struct ensemble *en, struct err *e)
+{
+    sqlite3_stmt *q;
+    if (prepare(s->reader,
+                "SELECT number, failures, crashes, salt, device, model FROM replica_set WHERE ensemble = ?"
+                " ORDER BY number",
+                &q, e))
+        return -(int)e->code;
+    sqlite3_bind_int64(q, 1, en->number);
+    int n = 0, step;
+    for (; (step = sqlite3_step(q)) == SQLITE_ROW && n < en->nsets; n++) {
+        struct sched_set *set = &en->sets[n];
+        if (set->number != sqlite3_column_int64(q, 0))
+            break;
+        set->failures = sqlite3_column_int(q, 1);
+        set->crashes = sqlite3_column_int(q, 2);
+        set->salt = sqlite3_column_int(q, 3);
+        ensemble_string(&set->device, column(q, 4));
+        ensemble_string(&set->model, column(q, 5));
+    }
+    int rc = step == SQLITE_DONE || step == SQLITE_ROW ? 0 : store_error(s->reader, e, "load sets");
+    sqlite3_finalize(q);
+    return rc || n == en->nsets ? rc : err_set(e, ERR_DATABASE, "ensemble %s lacks sets", en->id);
 }
 
 static struct ensemble *read_ensemble(sqlite3_stmt *q)
 {
-    struct ensemble *en = ensemble_new(sqlite3_column_int(q, 15), 0);
-    sm_init(&en->sm, &ensemble_states, en, (uint32_t)sqlite3_column_int(q, 11));
+    struct ensemble *en = ensemble_new(sqlite3_column_int(q, 16));
+    sm_init(&en->sm, &ensemble_states, en, (uint32_t)sqlite3_column_int(q, 12));
     en->number = sqlite3_column_int64(q, 0);
     snprintf(en->id, sizeof en->id, "%s", column(q, 1));
     en->owner = (uint32_t)sqlite3_column_int64(q, 2);
@@ -59,13 +95,14 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q)
     ensemble_string(&en->name, column(q, 5));
     ensemble_string(&en->spec_name, column(q, 6));
     en->atoms = sqlite3_column_int64(q, 7);
-    en->stages = sqlite3_column_int(q, 8);
-    en->steps = sqlite3_column_int64(q, 9);
-    en->retries = sqlite3_column_int(q, 10);
-    ensemble_string(&en->reason, column(q, 12));
-    en->created = sqlite3_column_int64(q, 13);
-    en->changed = sqlite3_column_int64(q, 14);
-    en->seq = sqlite3_column_int64(q, 16);
+    en->windows = sqlite3_column_int(q, 8);
+    en->repeats = sqlite3_column_int(q, 9);
+    en->stages = sqlite3_column_int(q, 10);
+    en->retries = sqlite3_column_int(q, 11);
+    ensemble_string(&en->reason, column(q, 13));
+    en->created = sqlite3_column_int64(q, 14);
+    en->changed = sqlite3_column_int64(q, 15);
+    en->seq = sqlite3_column_int64(q, 17);
     return en;
 }
 
@@ -73,9 +110,8 @@ int store_load(struct store *s, store_ensemble_fn *each, void *arg, struct err *
 {
     sqlite3_stmt *q;
     if (prepare(s->reader,
-                "SELECT number, id, owner, key, hash, name, spec_name, atoms, stages, steps, retries, state, reason, "
-                "created,"
-                " changed, (SELECT count(*) FROM replica WHERE replica.ensemble = ensemble.number),"
+                "SELECT number, id, owner, key, hash, name, spec_name, atoms, windows, repeats, stages, retries, state,"
+                " reason, created, changed, (SELECT count(*) FROM replica WHERE replica.ensemble = ensemble.number),"
                 " (SELECT coalesce(max(seq), 0) FROM event WHERE event.ensemble = ensemble.number)"
                 " FROM ensemble ORDER BY number",
                 &q, e))
@@ -84,6 +120,8 @@ int store_load(struct store *s, store_ensemble_fn *each, void *arg, struct err *
     while (!rc && (step = sqlite3_step(q)) == SQLITE_ROW) {
         struct ensemble *en = read_ensemble(q);
         rc = read_replicas(s, en, e);
+        if (!rc)
+            rc = read_sets(s, en, e);
         if (rc)
             ensemble_free(en);
         else
@@ -105,21 +143,21 @@ static json_t *nullable(sqlite3_stmt *q, int i)
 static int read_events(struct store *s, int64_t ensemble, int64_t since, int limit, json_t *out, struct err *e)
 {
     sqlite3_stmt *q;
-    if (prepare(
-            s->reader,
-            "SELECT seq, time, kind, state, message, (SELECT window FROM replica WHERE replica.number = event.replica)"
-            " FROM event WHERE ensemble = ? AND seq > ? ORDER BY seq LIMIT ?",
-            &q, e))
+    if (prepare(s->reader,
+                "SELECT seq, time, kind, event.state, message, window, repeat FROM event"
+                " LEFT JOIN replica ON replica.number = event.replica"
+                " WHERE event.ensemble = ? AND seq > ? ORDER BY seq LIMIT ?",
+                &q, e))
         return -(int)e->code;
     sqlite3_bind_int64(q, 1, ensemble);
     sqlite3_bind_int64(q, 2, since);
     sqlite3_bind_int(q, 3, limit);
     int step;
     while ((step = sqlite3_step(q)) == SQLITE_ROW)
-        json_array_append_new(out,
-                              json_pack("{s:I,s:I,s:s,s:o,s:o,s:s?}", "seq", (json_int_t)sqlite3_column_int64(q, 0),
-                                        "time", (json_int_t)sqlite3_column_int64(q, 1), "kind", column(q, 2), "window",
-                                        nullable(q, 5), "state", nullable(q, 3), "message", column(q, 4)));
+        json_array_append_new(
+            out, json_pack("{s:I,s:I,s:s,s:o,s:o,s:o,s:s?}", "seq", (json_int_t)sqlite3_column_int64(q, 0), "time",
+                           (json_int_t)sqlite3_column_int64(q, 1), "kind", column(q, 2), "window", nullable(q, 5),
+                           "repeat", nullable(q, 6), "state", nullable(q, 3), "message", column(q, 4)));
     int rc = step == SQLITE_DONE ? 0 : store_error(s->reader, e, "read events");
     sqlite3_finalize(q);
     return rc;

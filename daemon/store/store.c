@@ -11,8 +11,8 @@
 #define APPLICATION_ID 0x53686f61 /* "Shoa" */
 #define BUSY_MS 10000             /* another process reads the database, a backup for instance */
 
-extern const char sql_0001[];
-static const char *const migrations[STORE_SCHEMA] = {sql_0001};
+extern const char sql_0001[], sql_0002[];
+static const char *const migrations[STORE_SCHEMA] = {sql_0001, sql_0002};
 
 int store_error(sqlite3 *db, struct err *e, const char *doing)
 {
@@ -84,20 +84,51 @@ static int backup(sqlite3 *from, const char *path, int64_t version, struct err *
     return rc;
 }
 
+/* Whether every reference leads somewhere. */
+static int check_references(sqlite3 *db, struct err *e)
+{
+    sqlite3_stmt *q;
+    if (sqlite3_prepare_v2(db, "PRAGMA foreign_key_check", -1, &q, NULL) != SQLITE_OK)
+        return store_error(db, e, "foreign_key_check");
+    int step = sqlite3_step(q), rc = 0;
+    if (step == SQLITE_ROW)
+        rc = err_set(e, ERR_DATABASE, "row %lld of table %s refers to a row of %s that is not there",
+                     (long long)sqlite3_column_int64(q, 1), (const char *)sqlite3_column_text(q, 0),
+                     (const char *)sqlite3_column_text(q, 2));
+    else if (step != SQLITE_DONE)
+        rc = store_error(db, e, "foreign_key_check");
+    sqlite3_finalize(q);
+    return rc;
+}
+
 static int migrate_one(sqlite3 *db, const char *migration, int to, struct err *e)
 {
     struct buf sql = {0};
-    buf_printf(&sql, "BEGIN IMMEDIATE;\n%s\n;PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", migration,
+    buf_printf(&sql, "BEGIN IMMEDIATE;\n%s\n;PRAGMA application_id = %d; PRAGMA user_version = %d", migration,
                APPLICATION_ID, to);
-    int rc = sqlite3_exec(db, sql.data, NULL, NULL, NULL);
+    int rc = sqlite3_exec(db, sql.data, NULL, NULL, NULL) == SQLITE_OK ? 0 : store_error(db, e, "its statements");
     buf_free(&sql);
-    if (rc == SQLITE_OK)
+    if (!rc)
+        rc = check_references(db, e);
+    if (!rc)
+        rc = store_exec(db, "COMMIT", e);
+    if (!rc)
         return 0;
-    char what[40];
-    snprintf(what, sizeof what, "migration %04d", to);
-    store_error(db, e, what);
-    sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-    return -ERR_DATABASE;
+    if (!sqlite3_get_autocommit(db))
+        sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    return err_prefix(e, "migration %04d", to);
+}
+
+/* A table that others refer to is rebuilt by making it anew, filling it and dropping the old one; that is possible only while
+ * references are not enforced, and they can be switched only outside a transaction. They are checked before each commit. */
+static int migrate_all(sqlite3 *db, const char *const *list, int from, int n, struct err *e)
+{
+    int rc = store_exec(db, "PRAGMA foreign_keys = OFF", e);
+    for (int to = from + 1; to <= n && !rc; to++)
+        rc = migrate_one(db, list[to - 1], to, e);
+    struct err again = {0};
+    int on = store_exec(db, "PRAGMA foreign_keys = ON", rc ? &again : e);
+    return rc ? rc : on;
 }
 
 int store_migrate(sqlite3 *db, const char *path, const char *const *list, int n, struct err *e)
@@ -114,10 +145,7 @@ int store_migrate(sqlite3 *db, const char *path, const char *const *list, int n,
                        (long long)version, n);
     if (version > 0 && version < n && backup(db, path, version, e))
         return -(int)e->code;
-    for (int to = (int)version + 1; to <= n; to++)
-        if (migrate_one(db, list[to - 1], to, e))
-            return -(int)e->code;
-    return 0;
+    return version < n ? migrate_all(db, list, (int)version, n, e) : 0;
 }
 
 static int check_after_crash(struct store *s, struct err *e)

@@ -17,10 +17,9 @@
 #include <uv.h>
 
 #include "daemon/schedule/ensemble.h"
-#include "daemon/spec/spec.h"
 #include "engine/base/buf.h"
 
-#define STORE_SCHEMA 1 /* user_version this program knows; the number of migrations */
+#define STORE_SCHEMA 2 /* user_version this program knows; the number of migrations */
 
 struct store;
 
@@ -48,22 +47,19 @@ struct submission {
     int nfiles;
     const char **file_names;
     const char **file_texts;
-    int nwindows;
-    const double (*lambda)[LAMBDA_COUNT]; /* [nwindows] */
 };
 struct event {
     int64_t seq, time;
     const struct ensemble *ensemble;
-    const struct replica *replica; /* NULL: of the ensemble */
+    const struct sched_replica *replica; /* NULL: of the ensemble */
     const char *kind;
     int state;           /* the new state, -1: no move */
     const char *message; /* NULL: none */
 };
 void store_put_ensemble(struct store *s, const struct ensemble *e, const struct submission *sub);
 void store_save_ensemble(struct store *s, const struct ensemble *e);
-void store_save_replica(struct store *s, const struct replica *r);
-void store_put_segment(struct store *s, const struct replica *r, int64_t number, int64_t time);
-void store_put_sample_file(struct store *s, const struct replica *r, const char *name, int64_t bytes);
+/* The replica and what is kept of its set. */
+void store_save_replica(struct store *s, const struct sched_replica *r);
 void store_put_event(struct store *s, const struct event *ev);
 /* Calls `fn` on the loop thread once everything put so far is durable. */
 typedef void store_done_fn(void *arg);
@@ -71,7 +67,7 @@ void store_after_commit(struct store *s, store_done_fn *fn, void *arg);
 
 /* ---- on any thread; committed data only ---- */
 /* Events of an ensemble with seq > since, oldest first, at most `limit`, as an array of
- * {seq, time (ms), kind, replica's window or null, state number or null, message or null}. New reference. */
+ * {seq, time (ms), kind, the replica's window and repeat or null, state number or null, message or null}. New reference. */
 int store_read_events(struct store *s, int64_t ensemble, int64_t since, int limit, json_t **out, struct err *e);
 /* The spec's text, and every input file through `each`. */
 typedef int store_file_fn(void *arg, const char *name, const void *data, size_t len, struct err *e);

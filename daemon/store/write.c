@@ -124,8 +124,9 @@ static void add_ensemble(struct store *s, const struct ensemble *e, const char *
     text(s, e->spec_name);
     text(s, spec);
     integer(s, e->atoms);
+    integer(s, e->windows);
+    integer(s, e->repeats);
     integer(s, e->stages);
-    integer(s, e->steps);
     integer(s, e->retries);
     integer(s, e->sm.state);
     text(s, e->reason);
@@ -143,21 +144,21 @@ void store_put_ensemble(struct store *s, const struct ensemble *e, const struct 
         text(s, sub->file_names[i]);
         value(s, (struct value){.kind = VALUE_BLOB, .data = xstrdup(sub->file_texts[i]), .len = len});
     }
-    for (int i = 0; i < sub->nwindows; i++) {
-        op(s, STATEMENT_WINDOW_ADD);
+    for (int i = 0; i < e->nsets; i++) {
+        op(s, STATEMENT_SET_ADD);
+        integer(s, e->sets[i].number);
         integer(s, e->number);
-        integer(s, i);
-        real(s, sub->lambda[i][LAMBDA_COULOMB]);
-        real(s, sub->lambda[i][LAMBDA_VDW]);
-        real(s, sub->lambda[i][LAMBDA_BONDED]);
-        real(s, sub->lambda[i][LAMBDA_MASS]);
     }
     for (int i = 0; i < e->nreplicas; i++) {
+        const struct sched_replica *r = &e->replicas[i];
         op(s, STATEMENT_REPLICA_ADD);
-        integer(s, e->replicas[i].number);
+        integer(s, r->number);
         integer(s, e->number);
-        integer(s, e->replicas[i].window);
-        integer(s, e->replicas[i].sm.state);
+        integer(s, r->set->number);
+        integer(s, r->window);
+        integer(s, r->repeat);
+        integer(s, r->steps);
+        integer(s, r->sm.state);
     }
 }
 
@@ -170,38 +171,25 @@ void store_save_ensemble(struct store *s, const struct ensemble *e)
     integer(s, e->number);
 }
 
-void store_save_replica(struct store *s, const struct replica *r)
+void store_save_replica(struct store *s, const struct sched_replica *r)
 {
     op(s, STATEMENT_REPLICA_SAVE);
+    integer(s, r->steps);
     integer(s, r->sm.state);
-    integer(s, r->failures);
-    integer(s, r->crashes);
-    text(s, r->device);
-    text(s, r->model);
     integer(s, r->stage);
     integer(s, r->saved_step);
     real(s, r->time_ps);
     integer(s, r->code);
+    integer(s, r->failed_step);
     text(s, r->reason);
     integer(s, r->number);
-}
-
-void store_put_segment(struct store *s, const struct replica *r, int64_t number, int64_t time)
-{
-    op(s, STATEMENT_SEGMENT_ADD);
-    integer(s, r->number);
-    integer(s, number);
-    integer(s, r->stage);
-    integer(s, r->saved_step);
-    integer(s, time);
-}
-
-void store_put_sample_file(struct store *s, const struct replica *r, const char *name, int64_t bytes)
-{
-    op(s, STATEMENT_SAMPLE_FILE);
-    integer(s, r->number);
-    text(s, name);
-    integer(s, bytes);
+    op(s, STATEMENT_SET_SAVE);
+    integer(s, r->set->failures);
+    integer(s, r->set->crashes);
+    integer(s, r->set->salt);
+    text(s, r->set->device);
+    text(s, r->set->model);
+    integer(s, r->set->number);
 }
 
 void store_put_event(struct store *s, const struct event *ev)
@@ -257,6 +245,8 @@ static int run_op(struct store *s, const struct batch *b, const struct op *o)
 {
     sqlite3_stmt *q = s->statements[o->statement];
     int rc = SQLITE_OK;
+    if (o->n != sqlite3_bind_parameter_count(q))
+        rc = SQLITE_RANGE; /* a bug here: a statement and what fills it differ */
     for (int i = 0; i < o->n && rc == SQLITE_OK; i++)
         rc = bind_value(q, i + 1, &b->values[o->first + i]);
     if (rc == SQLITE_OK)

@@ -283,9 +283,6 @@ static int CO_FN story(struct replica *r, struct err *e)
     r->delta_u = xcalloc((size_t)windows, sizeof *r->delta_u);
     r->x = xcalloc((size_t)natoms, sizeof *r->x);
     r->v = xcalloc((size_t)natoms, sizeof *r->v);
-    struct buf folder = {0};
-    buf_printf(&folder, "%s/lambda_%02" PRIu32, r->directory, r->setup.replica);
-    r->folder = folder.data;
     rc = replica_lock(r, e);
     if (!rc)
         rc = sim_new(&r->sim, r->shared->model, r->setup.window, r->setup.replica, e);
@@ -337,6 +334,13 @@ struct replica *replica_new(const struct replica_setup *setup)
     r->setup = *setup;
     r->directory = xstrdup(setup->directory);
     r->setup.directory = r->directory;
+    struct buf folder = {0};
+    if (setup->folder)
+        buf_printf(&folder, "%s/%s", r->directory, setup->folder);
+    else
+        buf_printf(&folder, "%s/lambda_%02" PRIu32, r->directory, setup->replica);
+    r->folder = folder.data;
+    r->setup.folder = NULL;
     return r;
 }
 

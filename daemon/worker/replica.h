@@ -37,7 +37,8 @@ struct replica_setup {
     struct jobs *jobs;     /* for whatever waits for a disk */
     const char *directory; /* of the ensemble; copied */
     int window;
-    uint32_t replica; /* keys the random streams and names the folder lambda_NN; the window, unless several share one */
+    uint32_t replica;   /* keys the random streams */
+    const char *folder; /* in the directory, copied; NULL: lambda_NN, NN = replica */
     void (*report)(void *ctx, const struct replica *r, const struct report *what); /* must not yield */
     void *ctx;
     /* NULL, or asked at the start of each stage: while false the replica waits. For benches. */

@@ -29,7 +29,7 @@
 #define OUTBOX_LIMIT (1u << 20) /* above this many bytes not yet taken by shoald, progress is not told */
 
 struct slot {
-    json_int_t id; /* names the replica in messages */
+    json_int_t id, set; /* names of the replica and of its set in messages */
     struct replica *replica;
     struct serving *server;
     struct slot *next;
@@ -156,27 +156,29 @@ static struct slot *slot_of(const struct serving *s, json_int_t id)
     return slot;
 }
 
-static int start(struct serving *s, const json_t *message, struct err *e)
+static int start_replica(struct serving *s, json_int_t set, const char *directory, json_t *message, struct err *e)
 {
-    json_int_t id;
-    const char *directory;
+    json_int_t id, key;
+    const char *folder;
     int window;
     json_error_t why;
-    if (json_unpack_ex((json_t *)message, &why, 0, "{s:I, s:s, s:i}", "replica", &id, "directory", &directory, "window",
-                       &window))
-        return err_set(e, ERR_PROTOCOL, "start: %s", why.text);
-    if (window < 0)
-        return err_set(e, ERR_PROTOCOL, "start: window %d", window);
+    if (json_unpack_ex(message, &why, 0, "{s:I, s:i, s:I, s:s}", "number", &id, "window", &window, "key", &key,
+                       "folder", &folder))
+        return err_set(e, ERR_PROTOCOL, "start: replicas: %s", why.text);
+    if (window < 0 || key < 0 || key > UINT32_MAX)
+        return err_set(e, ERR_PROTOCOL, "start: window %d, key %lld", window, (long long)key);
     if (slot_of(s, id))
         return err_set(e, ERR_PROTOCOL, "start: replica %lld runs already", (long long)id);
     struct slot *slot = xcalloc(1, sizeof *slot);
     slot->id = id;
+    slot->set = set;
     slot->server = s;
     slot->replica = replica_new(&(struct replica_setup){.models = &s->models,
                                                         .jobs = s->jobs,
                                                         .directory = directory,
                                                         .window = window,
-                                                        .replica = (uint32_t)window,
+                                                        .replica = (uint32_t)key,
+                                                        .folder = folder,
                                                         .report = heard,
                                                         .ctx = slot});
     slot->next = s->slots;
@@ -189,6 +191,34 @@ static int start(struct serving *s, const json_t *message, struct err *e)
         replica_stop(slot->replica);
     }
     return 0;
+}
+
+static int start(struct serving *s, const json_t *message, struct err *e)
+{
+    json_int_t set;
+    const char *directory;
+    json_t *replicas, *replica;
+    size_t i;
+    json_error_t why;
+    if (json_unpack_ex((json_t *)message, &why, 0, "{s:I, s:s, s:o}", "set", &set, "directory", &directory, "replicas",
+                       &replicas))
+        return err_set(e, ERR_PROTOCOL, "start: %s", why.text);
+    if (!json_array_size(replicas))
+        return err_set(e, ERR_PROTOCOL, "start: set %lld has no replicas", (long long)set);
+    json_array_foreach (replicas, i, replica) {
+        int rc = start_replica(s, set, directory, replica, e);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* Replicas of the set that have ended in the meantime are no matter: shoald was told so. */
+static void stop(struct serving *s, json_int_t set)
+{
+    for (struct slot *slot = s->slots; slot; slot = slot->next)
+        if (slot->set == set)
+            replica_stop(slot->replica);
 }
 
 static void drain(struct serving *s)
@@ -204,9 +234,7 @@ static int obey(struct serving *s, const json_t *message, struct err *e)
     if (!strcmp(type, "start"))
         return start(s, message, e);
     if (!strcmp(type, "stop")) {
-        struct slot *slot = slot_of(s, json_integer_value(json_object_get(message, "replica")));
-        if (slot) /* else it has ended in the meantime, and shoald was told so */
-            replica_stop(slot->replica);
+        stop(s, json_integer_value(json_object_get(message, "set")));
         return 0;
     }
     if (!strcmp(type, "drain")) {
@@ -279,8 +307,9 @@ static int turn(struct serving *s, int signals, struct err *e)
 
 static int serve(struct serving *s, unsigned slots, const char *device, int signals, struct err *e)
 {
-    send_frame(s, json_pack("{s:s, s:s, s:s, s:i, s:i, s:s}", "type", "hello", "device", device, "model", s->dev->model,
-                            "slots", (int)slots, "pid", (int)getpid(), "version", SHOAL_VERSION));
+    send_frame(s, json_pack("{s:s, s:i, s:s, s:s, s:i, s:i, s:s}", "type", "hello", "protocol", FRAMES_PROTOCOL,
+                            "device", device, "model", s->dev->model, "slots", (int)slots, "pid", (int)getpid(),
+                            "version", SHOAL_VERSION));
     while (!s->gone && (!s->draining || s->runner.count || s->outbox.len)) {
         int rc = turn(s, signals, e);
         if (rc)

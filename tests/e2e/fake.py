@@ -53,8 +53,8 @@ class Fake(Service):
                 assert time.monotonic() < deadline
                 time.sleep(0.02)
 
-    def submit(self, name, key=None, windows=(0, 0.5, 0.9), retries=2, expect=201):
-        status, answer = self.call("POST", "/v1/ensembles", body_of(name, key, windows, retries))
+    def submit(self, name, key=None, windows=(0, 0.5, 0.9), retries=2, expect=201, repeats=1):
+        status, answer = self.call("POST", "/v1/ensembles", body_of(name, key, windows, retries, repeats))
         assert status == expect, (status, answer)
         return answer.get("id")
 
@@ -88,13 +88,23 @@ class Fake(Service):
         assert status == 200, data
         return [json.loads(line) for line in data.decode().splitlines()]
 
-    def steps(self, ident, window):
+    def steps(self, ident, window, repeat=None):
         """The steps that a window's replica has written, in order."""
-        path = os.path.join(self.folder, f"state/ensembles/{ident}/lambda_{window:02d}/steps")
+        folder = f"lambda_{window:02d}" if repeat is None else f"repeat_{repeat:02d}/lambda_{window:02d}"
+        path = os.path.join(self.folder, "state/ensembles", ident, folder, "steps")
         if not os.path.exists(path):
             return []
         with open(path, encoding="utf-8") as f:
             return [int(line) for line in f]
+
+    def log_text(self):
+        with open(self.log, encoding="utf-8", errors="replace") as f:
+            return f.read()
+
+    def fakes(self):
+        """Process ids of the workers, oldest first."""
+        with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children", encoding="ascii") as f:
+            return [int(pid) for pid in f.read().split()]
 
     def wait_steps(self, ident, *windows):
         """Until those windows have got somewhere."""
@@ -104,8 +114,10 @@ class Fake(Service):
             time.sleep(0.02)
 
 
-def body_of(name, key=None, windows=(0, 0.5, 0.9), retries=2):
+def body_of(name, key=None, windows=(0, 0.5, 0.9), retries=2, repeats=1):
     spec, files = tiny(name, seed=1, windows=windows, retries=retries, side=4)
+    if repeats > 1:
+        spec += f"repeats: {repeats}\n"
     body = {"spec": spec, "spec_name": "my.yaml", "files": files}
     return {**body, "id": key} if key else body
 

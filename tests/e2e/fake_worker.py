@@ -4,11 +4,11 @@
 
 It speaks frames (daemon/frames.h) and obeys the file named by FAKE_RULES, read again at every start of a replica:
 {"steps": per replica, "per_second": steps, "segment": steps between checkpoints, "model": device model,
- "drain_seconds": how long a drain takes,
+ "drain_seconds": how long a drain takes, "protocol": what the hello says,
  "rules": [{"window": 1, "name": "ensemble's name", "at": step, "times": n, "do": "crash" | "exit" | "fail" | "nonsense" |
             "stray" | "close", "code": n, "message": text}]}
 Every key of a rule but "do" may be absent; `times` counts in a file beside the rules, over all workers.
-Each step writes a line to lambda_NN/steps, so that a test sees which steps were lost or done twice.
+Each step writes a line to steps in the replica's folder, so that a test sees which steps were lost or done twice.
 """
 import json
 import os
@@ -22,6 +22,7 @@ import time
 
 RULES = os.environ["FAKE_RULES"]
 NONFINITE = 11
+PROTOCOL = 2  # FRAMES_PROTOCOL
 
 
 def rules():
@@ -40,12 +41,12 @@ def count(number):
 
 
 class Replica:
-    def __init__(self, message, now):
-        self.number, self.window = message["replica"], message["window"]
+    def __init__(self, start, message, now):
+        self.set, self.number, self.window = start["set"], message["number"], message["window"]
         self.config = rules()
-        self.folder = os.path.join(message["directory"], f"lambda_{self.window:02d}")
+        self.folder = os.path.join(start["directory"], message["folder"])
         os.makedirs(self.folder, exist_ok=True)
-        with open(os.path.join(message["directory"], "input/spec.yaml"), encoding="utf-8") as f:
+        with open(os.path.join(start["directory"], "input/spec.yaml"), encoding="utf-8") as f:
             self.name = re.search(r"^name: *(\S+)", f.read(), re.M).group(1)
         self.step, self.index = 0, 0
         if os.path.exists(self.path("checkpoint")):
@@ -76,7 +77,7 @@ class Worker:
         self.inbox = b""
         self.replicas = {}
         config = rules()
-        self.send(type="hello", device=device, model=config.get("model", "fake"), slots=slots or config.get("slots", 2),
+        self.send(type="hello", protocol=config.get("protocol", PROTOCOL), device=device, model=config.get("model", "fake"), slots=slots or config.get("slots", 2),
                   pid=os.getpid(), version="fake")
 
     def send(self, **message):
@@ -145,10 +146,11 @@ class Worker:
 
     def take(self, message):
         if message["type"] == "start":
-            replica = Replica(message, time.monotonic())
-            self.replicas[replica.number] = replica
+            for one in message["replicas"]:
+                self.replicas[one["number"]] = Replica(message, one, time.monotonic())
         elif message["type"] == "stop":
-            self.stop(message["replica"])
+            for number in [r.number for r in self.replicas.values() if r.set == message["set"]]:
+                self.stop(number)
         elif message["type"] == "drain":
             time.sleep(rules().get("drain_seconds", 0))
             for number in list(self.replicas):

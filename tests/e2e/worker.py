@@ -53,8 +53,9 @@ class Worker:
         return message
 
     def start(self, replica, directory, window, windows):
-        self.send(type="start", replica=replica, ensemble="e", directory=directory, window=window, windows=windows,
-                  attempt=0)
+        self.send(type="start", set=replica, ensemble="e", directory=directory, windows=windows, attempt=0,
+                  replicas=[dict(number=replica, window=window, repeat=0, key=window, folder=f"lambda_{window:02d}",
+                                 steps=900)])
 
     def until_ended(self, count, stop=None):
         """{replica: last frame} once `count` replicas have ended, and every other frame that came before. The replica
@@ -69,7 +70,7 @@ class Worker:
                 continue
             others.append(message)
             if message["type"] == "segment" and message["replica"] == stop:
-                self.send(type="stop", replica=stop)
+                self.send(type="stop", set=stop)
                 stop = None
         return ended, others
 
@@ -103,6 +104,7 @@ def outputs(directory, windows):
 def check_hello(worker):
     hello = worker.hello
     assert hello["type"] == "hello" and hello["device"] == "cpu:2" and hello["slots"] == 2, hello
+    assert hello["protocol"] == 2
     assert hello["pid"] == worker.process.pid and hello["model"] and hello["version"], hello
 
 

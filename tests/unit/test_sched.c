@@ -14,14 +14,14 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/schedule/sched.h"
+#include "daemon/schedule/internal.h"
 #include "engine/base/buf.h"
 
 #define STEPS 100
 
 static struct err err;
 
-static int step(struct sched *s, struct sched_event ev, struct decisions *out)
+static int feed(struct sched *s, struct sched_event ev, struct decisions *out)
 {
     out->n = 0;
     err = (struct err){0};
@@ -31,13 +31,12 @@ static int step(struct sched *s, struct sched_event ev, struct decisions *out)
 static struct ensemble *make(uint32_t owner, int windows, int retries)
 {
     static int64_t next_replica = 1, next_number = 1;
-    struct ensemble *e = ensemble_new(windows, next_replica);
+    struct ensemble *e = ensemble_of_windows(windows, 1, next_replica, STEPS);
     next_replica += windows;
     e->number = next_number++;
     snprintf(e->id, sizeof e->id, "e%lld", (long long)e->number);
     e->owner = owner;
     e->retries = retries;
-    e->steps = STEPS;
     e->stages = 1;
     return e;
 }
@@ -54,29 +53,29 @@ static void up(struct sched *s, int worker, int slots, const char *model, struct
 {
     struct sched_event ev = {
         .kind = SCHED_WORKER_UP, .worker = worker, .slots = slots, .device = "cpu", .model = model};
-    assert_int_equal(step(s, ev, d), 0);
+    assert_int_equal(feed(s, ev, d), 0);
 }
 
 static void add(struct sched *s, struct ensemble *e, struct decisions *d)
 {
-    assert_int_equal(step(s, (struct sched_event){.kind = SCHED_ADD, .ensemble = e}, d), 0);
-    assert_int_equal(step(s, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true}, d), 0);
+    assert_int_equal(feed(s, (struct sched_event){.kind = SCHED_ADD, .ensemble = e}, d), 0);
+    assert_int_equal(feed(s, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true}, d), 0);
 }
 
-static int about(struct sched *s, enum sched_kind kind, const struct replica *r, struct decisions *d)
+static int about(struct sched *s, enum sched_kind kind, const struct sched_replica *r, struct decisions *d)
 {
     struct sched_event ev = {.kind = kind,
-                             .worker = r->worker,
+                             .worker = r->set->worker,
                              .replica = r->number,
                              .code = ERR_NONFINITE,
                              .message = "it blew up",
                              .step = r->step};
-    return step(s, ev, d);
+    return feed(s, ev, d);
 }
 
 static int wish(struct sched *s, enum sched_kind kind, struct ensemble *e, struct decisions *d)
 {
-    return step(s, (struct sched_event){.kind = kind, .ensemble = e}, d);
+    return feed(s, (struct sched_event){.kind = kind, .ensemble = e}, d);
 }
 
 static void nothing_starts_before_its_folder_is_ready(void **state)
@@ -86,17 +85,17 @@ static void nothing_starts_before_its_folder_is_ready(void **state)
     struct ensemble *e = make(1, 3, 0);
     sched_init(&s, 1);
     up(&s, 0, 2, "m", &d);
-    step(&s, (struct sched_event){.kind = SCHED_ADD, .ensemble = e}, &d);
+    feed(&s, (struct sched_event){.kind = SCHED_ADD, .ensemble = e}, &d);
     assert_int_equal(count(&d, DECIDE_PREPARE), 1);
     assert_int_equal(count(&d, DECIDE_START), 0);
-    step(&s, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .message = "disk full", .now = 5}, &d);
+    feed(&s, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .message = "disk full", .now = 5}, &d);
     assert_int_equal(count(&d, DECIDE_START), 0);
     assert_string_equal(e->reason, "disk full");
     int64_t again = sched_wake(&s, 5);
     assert_true(again > 5 && again < INT64_MAX);
-    step(&s, (struct sched_event){.kind = SCHED_TICK, .now = again}, &d);
+    feed(&s, (struct sched_event){.kind = SCHED_TICK, .now = again}, &d);
     assert_int_equal(count(&d, DECIDE_PREPARE), 1);
-    step(&s, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true, .now = again}, &d);
+    feed(&s, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true, .now = again}, &d);
     assert_int_equal(count(&d, DECIDE_START), 2);
     assert_null(e->reason);
     sched_close(&s);
@@ -170,7 +169,7 @@ static void a_failing_replica_is_tried_again_then_left_behind(void **state)
     assert_int_equal(e->replicas[0].sm.state, REPLICA_QUEUED);
     int64_t when = sched_wake(&s, 0);
     assert_true(when > 0 && when < INT64_MAX);
-    step(&s, (struct sched_event){.kind = SCHED_TICK, .now = when}, &d);
+    feed(&s, (struct sched_event){.kind = SCHED_TICK, .now = when}, &d);
     assert_int_equal(e->replicas[0].sm.state, REPLICA_RUNNING);
     about(&s, SCHED_FAILED, &e->replicas[0], &d);
     assert_int_equal(e->replicas[0].sm.state, REPLICA_FAILED);
@@ -178,17 +177,60 @@ static void a_failing_replica_is_tried_again_then_left_behind(void **state)
     about(&s, SCHED_DONE, &e->replicas[1], &d);
     assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
     assert_int_equal(count(&d, DECIDE_ESTIMATE), 1);
-    step(&s, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true}, &d);
+    feed(&s, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true}, &d);
     assert_int_equal(e->sm.state, ENSEMBLE_FAILED);
     assert_string_equal(e->reason, "1 of 2 windows failed; window 0: it blew up");
     /* The owner asks for another try: the failed window alone runs again, and all is well. */
     assert_int_equal(wish(&s, SCHED_RETRY, e, &d), 0);
-    step(&s, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true}, &d);
+    feed(&s, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true}, &d);
     assert_int_equal(count(&d, DECIDE_START), 1);
     about(&s, SCHED_DONE, &e->replicas[0], &d);
-    step(&s, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true}, &d);
+    feed(&s, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true}, &d);
     assert_int_equal(e->sm.state, ENSEMBLE_DONE);
     assert_null(e->reason);
+    sched_close(&s);
+    free(d.item);
+}
+
+/* Three replicas that exchange: all of them or none have slots, and what ends one ends the run of all. */
+static void a_set_is_all_or_nothing(void **state)
+{
+    struct sched s;
+    struct decisions d = {0};
+    struct ensemble *small = make(1, 2, 1), *e = make(1, 3, 1);
+    e->nsets = 0;
+    ensemble_add_set(e, 3);
+    sched_init(&s, 2);
+    up(&s, 0, 2, "m", &d);
+    add(&s, e, &d);
+    assert_int_equal(count(&d, DECIDE_START), 0); /* too large for that worker */
+    add(&s, small, &d);
+    assert_int_equal(s.workers[0].nrunning, 2);
+    up(&s, 1, 4, "m", &d);
+    assert_int_equal(count(&d, DECIDE_START), 1);
+    assert_int_equal(s.workers[1].nrunning, 3);
+    assert_int_equal(ensemble_count(e, REPLICA_RUNNING), 3);
+    /* One fails: the others are stopped, then all are tried again together. */
+    about(&s, SCHED_FAILED, &e->replicas[2], &d);
+    assert_int_equal(count(&d, DECIDE_STOP), 1);
+    assert_int_equal(e->sets[0].worker, 1);
+    about(&s, SCHED_STOPPED, &e->replicas[0], &d);
+    assert_int_equal(e->sets[0].worker, 1);
+    about(&s, SCHED_STOPPED, &e->replicas[1], &d);
+    assert_int_equal(e->sets[0].worker, -1);
+    assert_int_equal(ensemble_count(e, REPLICA_QUEUED), 3);
+    assert_int_equal(e->sets[0].failures, 1);
+    feed(&s, (struct sched_event){.kind = SCHED_TICK, .now = sched_wake(&s, 0)}, &d);
+    assert_int_equal(ensemble_count(e, REPLICA_RUNNING), 3);
+    /* One is done: it needs no slot any more. Then the last retry is used up: the others fail together. */
+    about(&s, SCHED_DONE, &e->replicas[0], &d);
+    assert_int_equal(s.workers[1].nrunning, 2);
+    about(&s, SCHED_FAILED, &e->replicas[2], &d);
+    about(&s, SCHED_STOPPED, &e->replicas[1], &d);
+    assert_int_equal(ensemble_count(e, REPLICA_FAILED), 2);
+    assert_int_equal(ensemble_count(e, REPLICA_DONE), 1);
+    assert_string_equal(e->replicas[1].reason, "a replica that it runs with failed");
+    assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
     sched_close(&s);
     free(d.item);
 }
@@ -203,7 +245,7 @@ static void bad_input_is_not_tried_again(void **state)
     add(&s, e, &d);
     struct sched_event ev = {
         .kind = SCHED_FAILED, .replica = e->replicas[0].number, .code = ERR_TOPOLOGY, .message = "no such type"};
-    step(&s, ev, &d);
+    feed(&s, ev, &d);
     assert_int_equal(e->replicas[0].sm.state, REPLICA_FAILED);
     sched_close(&s);
     free(d.item);
@@ -211,7 +253,7 @@ static void bad_input_is_not_tried_again(void **state)
 
 static void crash(struct sched *s, int worker, int slots, struct decisions *d)
 {
-    step(s, (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = worker, .message = "signal 11"}, d);
+    feed(s, (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = worker, .message = "signal 11"}, d);
     up(s, worker, slots, "m", d);
 }
 
@@ -255,15 +297,15 @@ static void a_replica_goes_on_where_its_model_is(void **state)
     up(&s, 0, 1, "H100", &d);
     up(&s, 1, 1, "H200", &d);
     add(&s, e, &d);
-    assert_int_equal(e->replicas[0].worker, 0);
-    step(&s, (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = 0, .message = "x"}, &d);
+    assert_int_equal(e->replicas[0].set->worker, 0);
+    feed(&s, (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = 0, .message = "x"}, &d);
     assert_int_equal(e->replicas[0].sm.state, REPLICA_QUEUED);
     up(&s, 0, 1, "H100", &d);
-    assert_int_equal(e->replicas[0].worker, 0);
+    assert_int_equal(e->replicas[0].set->worker, 0);
     /* That model is gone from the machine: better elsewhere than never. */
-    step(&s, (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = 0, .message = "x"}, &d);
+    feed(&s, (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = 0, .message = "x"}, &d);
     up(&s, 0, 1, "A100", &d);
-    assert_true(e->replicas[0].worker >= 0);
+    assert_true(e->replicas[0].set->worker >= 0);
     sched_close(&s);
     free(d.item);
 }
@@ -284,12 +326,12 @@ static void what_was_interrupted_goes_on(void **state)
     sm_init(&f->sm, &ensemble_states, f, ENSEMBLE_FINISHING);
     sm_init(&f->replicas[0].sm, &replica_states, &f->replicas[0], REPLICA_DONE);
     sched_init(&s, 1);
-    assert_int_equal(step(&s, (struct sched_event){.kind = SCHED_ADD, .ensemble = e}, &d), 0);
+    assert_int_equal(feed(&s, (struct sched_event){.kind = SCHED_ADD, .ensemble = e}, &d), 0);
     assert_int_equal(ensemble_count(e, REPLICA_QUEUED), 2);
     assert_int_equal(count(&d, DECIDE_PREPARE), 1);
-    assert_int_equal(step(&s, (struct sched_event){.kind = SCHED_ADD, .ensemble = p}, &d), 0);
+    assert_int_equal(feed(&s, (struct sched_event){.kind = SCHED_ADD, .ensemble = p}, &d), 0);
     assert_int_equal(ensemble_count(p, REPLICA_PAUSED), 2);
-    assert_int_equal(step(&s, (struct sched_event){.kind = SCHED_ADD, .ensemble = f}, &d), 0);
+    assert_int_equal(feed(&s, (struct sched_event){.kind = SCHED_ADD, .ensemble = f}, &d), 0);
     assert_int_equal(count(&d, DECIDE_ESTIMATE), 1);
     sched_close(&s);
     free(d.item);
@@ -317,7 +359,9 @@ static void what_a_state_does_not_allow_is_refused(void **state)
     assert_int_equal(wish(&s, SCHED_RESUME, e, &d), -ERR_CONFLICT);
     assert_int_equal(wish(&s, SCHED_RETRY, e, &d), 0);
     assert_int_equal(e->sm.state, ENSEMBLE_QUEUED);
-    assert_int_equal(about(&s, SCHED_DONE, &(struct replica){.worker = 0, .number = 12345}, &d), -ERR_PROTOCOL);
+    assert_int_equal(
+        about(&s, SCHED_DONE, &(struct sched_replica){.set = &(struct sched_set){.worker = 0}, .number = 12345}, &d),
+        -ERR_PROTOCOL);
     sched_close(&s);
     free(d.item);
 }
@@ -330,6 +374,19 @@ static uint32_t draw(uint32_t n)
 {
     seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (uint32_t)(seed >> 33) % n;
+}
+
+/* Of sets of one, two or three replicas; more than three slots has no worker of these worlds. */
+static struct ensemble *make_sets(uint32_t owner, int replicas, int retries)
+{
+    struct ensemble *e = make(owner, replicas, retries);
+    e->nsets = 0;
+    for (int left = replicas, n; left; left -= n) {
+        n = 1 + (int)draw(3);
+        n = n < left ? n : left;
+        ensemble_add_set(e, n);
+    }
+    return e;
 }
 
 struct world {
@@ -355,11 +412,16 @@ static void check_promises(const struct world *w)
     for (int k = 0; k < w->s.nworkers; k++) {
         const struct sched_worker *sw = &w->s.workers[k];
         assert_true(sw->nrunning <= (sw->up ? sw->slots : 0));
-        for (int i = 0; i < sw->nrunning; i++) {
-            assert_int_equal(sw->running[i]->worker, k);
-            if (sw->running[i]->crashes >= SCHED_SUSPECT)
-                assert_int_equal(sw->nrunning, 1);
+        int held = 0;
+        for (int i = 0; i < sw->nsets; i++) {
+            const struct sched_set *set = sw->sets[i];
+            assert_int_equal(set->worker, k);
+            if (set->crashes >= SCHED_SUSPECT)
+                assert_int_equal(sw->nsets, 1);
+            for (int r = 0; r < set->nreplicas; r++)
+                held += set->replicas[r].held;
         }
+        assert_int_equal(held, sw->nrunning);
         /* No slot is left free while something could have it. */
         assert_null(pack_next(&w->s, k, w->now));
     }
@@ -374,15 +436,15 @@ static void check_promises(const struct world *w)
             assert_true(ended < e->nreplicas);
         if (e->sm.state == ENSEMBLE_PAUSED || e->sm.state == ENSEMBLE_CANCELLED)
             assert_int_equal(ensemble_count(e, REPLICA_RUNNING) + ensemble_count(e, REPLICA_QUEUED), 0);
-        for (int r = 0; r < e->nreplicas; r++)
-            assert_true(e->replicas[r].failures <= e->retries + 1);
+        for (int k = 0; k < e->nsets; k++)
+            assert_true(e->sets[k].failures <= e->retries + 1);
     }
 }
 
 static void world_step(struct world *w, struct sched_event ev)
 {
     ev.now = w->now;
-    if (step(&w->s, ev, &w->d)) {
+    if (feed(&w->s, ev, &w->d)) {
         assert_int_equal(w->d.n, 0); /* refused: nothing happened */
         return;
     }
@@ -416,19 +478,23 @@ static void worker_acts(struct world *w, int k, bool calm)
     struct sched_worker *sw = &w->s.workers[k];
     if (!sw->up) {
         world_step(
-            w, (struct sched_event){.kind = SCHED_WORKER_UP, .worker = k, .slots = 1 + k, .device = "d", .model = "m"});
+            w, (struct sched_event){.kind = SCHED_WORKER_UP, .worker = k, .slots = 4 - k, .device = "d", .model = "m"});
         return;
     }
-    for (int i = 0; i < sw->nrunning; i++) {
-        const struct replica *r = sw->running[i];
-        if (w->killer[index_of(w, r->ensemble)][r->window] && draw(3) == 0) {
+    const struct sched_replica *all[16];
+    int n = 0;
+    for (int i = 0; i < sw->nsets; i++)
+        for (int m = 0; m < sw->sets[i]->nreplicas; m++)
+            if (sw->sets[i]->replicas[m].held)
+                all[n++] = &sw->sets[i]->replicas[m];
+    for (int i = 0; i < n; i++)
+        if (w->killer[index_of(w, all[i]->ensemble)][all[i]->window] && draw(3) == 0) {
             world_step(w, (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = k, .message = "signal 11"});
             return;
         }
-    }
-    if (!sw->nrunning)
+    if (!n)
         return;
-    const struct replica *r = sw->running[draw((uint32_t)sw->nrunning)];
+    const struct sched_replica *r = all[draw((uint32_t)n)];
     struct sched_event ev = {.worker = k, .replica = r->number, .code = ERR_NONFINITE, .message = "x"};
     ev.step = r->step < STEPS ? r->step + 10 : r->step;
     if (r->sm.state == REPLICA_STOPPING)
@@ -453,7 +519,7 @@ static void something_happens(struct world *w)
     uint32_t what = draw(20);
     w->now += draw(2000);
     if (what == 0 && w->nensembles < 12) {
-        struct ensemble *e = make(draw(3), 1 + (int)draw(8), (int)draw(3));
+        struct ensemble *e = make_sets(draw(3), 1 + (int)draw(8), (int)draw(3));
         for (int i = 0; i < e->nreplicas; i++)
             w->killer[w->nensembles][i] = draw(15) == 0;
         w->ensembles[w->nensembles++] = e;
@@ -519,6 +585,7 @@ int main(void)
         cmocka_unit_test(slots_are_shared_between_owners_then_ensembles),
         cmocka_unit_test(a_late_owner_gets_slots_at_the_next_checkpoints),
         cmocka_unit_test(a_failing_replica_is_tried_again_then_left_behind),
+        cmocka_unit_test(a_set_is_all_or_nothing),
         cmocka_unit_test(bad_input_is_not_tried_again),
         cmocka_unit_test(the_replica_that_kills_workers_is_found),
         cmocka_unit_test(a_replica_goes_on_where_its_model_is),

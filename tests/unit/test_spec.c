@@ -116,6 +116,7 @@ static void test_whole(void **state)
     assert_int_equal(s->checkpoint_every, 0);
     assert_float_equal(s->checkpoint_seconds, 60, 0);
     assert_int_equal(s->retries, 2);
+    assert_int_equal(s->repeats, 1);
     assert_int_equal(s->nstages, 4);
     assert_int_equal(s->stages[0].kind, STAGE_MINIMIZE);
     assert_int_equal(s->stages[0].steps, 500);
@@ -175,6 +176,7 @@ static void test_everything_else(void **state)
         "  soft-core: {alpha: 0, power: 2, coulomb: Yes}\n"
         "  windows: {mass: [0, .5, 1.], bonded: [0, 5e-1, +1]}\n"
         "integrator: {method: velocity-verlet, timestep: 0.5 fs, com-removal: no}\n"
+        "repeats: 3\n"
         "run: {retries: 0, checkpoint-every: 2000 steps, graph-check-every: 1 step}\n"
         "protocol:\n"
         "- produce: {time: 2000 steps, sample-every: 10 fs, frames-every: no}\n");
@@ -208,6 +210,7 @@ static void test_everything_else(void **state)
     assert_int_equal(set->integrator.com_every, 0);
     assert_int_equal(set->check_every, 1);
     assert_int_equal(s->retries, 0);
+    assert_int_equal(s->repeats, 3);
     assert_int_equal(s->checkpoint_every, 2000);
     assert_int_equal(s->stages[0].steps, 2000);
     assert_int_equal(s->stages[0].sample_every, 20);
@@ -331,7 +334,7 @@ static void test_key_errors(void **state)
 {
     refused("42\n",
             SPEC("1: 42: expected a mapping with name, system, nonbonded, constraints, alchemy, integrator, barostat, "
-                 "protocol or run"));
+                 "repeats, protocol or run"));
     refused(HEAD "nonbonded:\n  vdw: {modifer: cutoff}\n",
             SPEC("4: nonbonded.vdw.modifer: unknown key; did you mean modifier?"));
     refused(HEAD "nonbonded:\n  vdw: {switch_start: 1 nm}\n",
@@ -342,7 +345,7 @@ static void test_key_errors(void **state)
              "barostat"));
     refused(HEAD "zebra: 1\n",
             SPEC("3: zebra: unknown key; expected name, system, nonbonded, constraints, alchemy, integrator, "
-                 "barostat, protocol or run"));
+                 "barostat, repeats, protocol or run"));
     refused("name: x\n",
             SPEC("1: system: missing; expected a mapping with topology, coordinates, reference or defines"));
     refused("name: x\nsystem: {topology: a.top}\n",

@@ -51,7 +51,7 @@ static void make_database(const char *sql)
 
 static struct ensemble *make_ensemble(int64_t number, const char *id, const char *key)
 {
-    struct ensemble *e = ensemble_new(2, 2 * number);
+    struct ensemble *e = ensemble_of_windows(2, 1, 2 * number, 500);
     e->number = number;
     snprintf(e->id, sizeof e->id, "%s", id);
     e->owner = 1000;
@@ -61,7 +61,6 @@ static struct ensemble *make_ensemble(int64_t number, const char *id, const char
     memset(e->hash, 'a', 64);
     e->atoms = 3;
     e->stages = 2;
-    e->steps = 500;
     e->retries = 1;
     e->created = e->changed = 1700000000123;
     return e;
@@ -69,9 +68,8 @@ static struct ensemble *make_ensemble(int64_t number, const char *id, const char
 
 static void put_ensemble(struct store *s, const struct ensemble *e)
 {
-    const double lambda[2][LAMBDA_COUNT] = {{0, 0, 0, 0}, {1, 0.5, 0, 0}};
     const char *names[] = {"b.top", "a.gro"}, *texts[] = {"top", "gro \xff"};
-    struct submission sub = {"spec text", 2, names, texts, 2, lambda};
+    struct submission sub = {"spec text", 2, names, texts};
     store_put_ensemble(s, e, &sub);
 }
 
@@ -132,22 +130,21 @@ static void what_is_put_comes_back(void **state)
     struct ensemble *e = make_ensemble(1, "abcd", "key");
     run_store(&r);
     put_ensemble(r.store, e);
-    struct replica *rep = &e->replicas[1];
+    struct sched_replica *rep = &e->replicas[1];
     sm_move(&e->sm, ENSEMBLE_RUNNING);
     ensemble_string(&e->reason, "why");
-    rep->worker = 0;
+    rep->set->worker = 0;
     sm_move(&rep->sm, REPLICA_RUNNING);
-    rep->failures = 1;
-    rep->crashes = 2;
+    rep->set->failures = 1;
+    rep->set->crashes = 2;
+    rep->set->salt = 3;
     rep->saved_step = 77;
+    rep->steps = 600;
     rep->code = ERR_NONFINITE;
-    ensemble_string(&rep->model, "m");
+    rep->failed_step = 80;
+    ensemble_string(&rep->set->model, "m");
     store_save_ensemble(r.store, e);
     store_save_replica(r.store, rep);
-    store_put_segment(r.store, rep, 1, 5);
-    store_put_segment(r.store, rep, 1, 6); /* the same again, after a crash */
-    store_put_sample_file(r.store, rep, "dhdl.xvg", 10);
-    store_put_sample_file(r.store, rep, "dhdl.xvg", 20);
     struct event ev = {.seq = 9, .time = 5, .ensemble = e, .replica = rep, .kind = "replica", .state = REPLICA_RUNNING};
     store_put_event(r.store, &ev);
     commit(&r);
@@ -163,7 +160,11 @@ static void what_is_put_comes_back(void **state)
     assert_string_equal(got->reason, "why");
     assert_string_equal(got->spec_name, "my.yaml");
     assert_int_equal(got->owner, 1000);
-    assert_int_equal(got->steps, 500);
+    assert_int_equal(got->windows, 2);
+    assert_int_equal(got->repeats, 1);
+    assert_int_equal(got->nsets, 2);
+    assert_int_equal(got->replicas[0].steps, 500);
+    assert_int_equal(got->replicas[1].steps, 600);
     assert_int_equal(got->created, 1700000000123);
     assert_int_equal(got->seq, 9);
     assert_int_equal(got->sm.state, ENSEMBLE_RUNNING);
@@ -171,9 +172,13 @@ static void what_is_put_comes_back(void **state)
     assert_int_equal(got->replicas[0].sm.state, REPLICA_QUEUED);
     assert_int_equal(got->replicas[1].sm.state, REPLICA_RUNNING);
     assert_int_equal(got->replicas[1].number, 3);
-    assert_int_equal(got->replicas[1].crashes, 2);
+    assert_int_equal(got->replicas[1].set->failures, 1);
+    assert_int_equal(got->replicas[1].set->crashes, 2);
+    assert_int_equal(got->replicas[1].set->salt, 3);
+    assert_int_equal(got->replicas[1].failed_step, 80);
+    assert_ptr_equal(got->replicas[1].set, &got->sets[1]);
     assert_int_equal(got->replicas[1].saved_step, 77);
-    assert_string_equal(got->replicas[1].model, "m");
+    assert_string_equal(got->replicas[1].set->model, "m");
     assert_null(got->replicas[1].reason);
     assert_int_equal(store_last_ensemble(r.store), 1);
     assert_int_equal(store_last_replica(r.store), 3);
@@ -195,6 +200,56 @@ static void what_is_put_comes_back(void **state)
     buf_free(&files);
     end_store(&r);
     ensemble_free(got);
+    ensemble_free(e);
+}
+
+/* Repeats, and replicas that run together. */
+static void sets_come_back(void **state)
+{
+    struct running r;
+    struct ensemble *e = ensemble_new(6), *like = make_ensemble(1, "abcd", NULL);
+    e->windows = 3;
+    e->repeats = 2;
+    for (int i = 0; i < 6; i++)
+        e->replicas[i] = (struct sched_replica){.number = 40 + i,
+                                                .ensemble = e,
+                                                .window = i % 3,
+                                                .repeat = i / 3,
+                                                .steps = 10 * i,
+                                                .sm = e->replicas[i].sm};
+    ensemble_add_set(e, 3);
+    ensemble_add_set(e, 1);
+    ensemble_add_set(e, 2);
+    e->number = 1;
+    e->atoms = e->stages = 1;
+    memcpy(e->id, "efgh", 5);
+    memcpy(e->hash, like->hash, sizeof e->hash);
+    ensemble_string(&e->name, "water");
+    ensemble_string(&e->spec_name, "my.yaml");
+    run_store(&r);
+    put_ensemble(r.store, e);
+    e->sets[2].crashes = 1;
+    store_save_replica(r.store, &e->replicas[5]);
+    commit(&r);
+    end_store(&r);
+    nloaded = 0;
+    run_store(&r);
+    assert_int_equal(store_load(r.store, take, NULL, &err), 0);
+    const struct ensemble *got = loaded[0];
+    assert_int_equal(got->nsets, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(got->sets[i].number, e->sets[i].number);
+        assert_int_equal(got->sets[i].nreplicas, e->sets[i].nreplicas);
+        assert_int_equal(got->sets[i].crashes, i == 2);
+    }
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(got->replicas[i].window, i % 3);
+        assert_int_equal(got->replicas[i].repeat, i / 3);
+        assert_int_equal(got->replicas[i].steps, 10 * i);
+    }
+    end_store(&r);
+    ensemble_free(loaded[0]);
+    ensemble_free(like);
     ensemble_free(e);
 }
 
@@ -222,8 +277,8 @@ static void constraints_are_on(void **state)
     struct store *s;
     assert_int_equal(store_open(&s, folder, &err), 0);
     static const char *const bad[] = {
-        "INSERT INTO window VALUES (77, 0, 0, 0, 0, 0)", /* no such ensemble */
-        "INSERT INTO service VALUES (2, 0)",             /* one row only */
+        "INSERT INTO replica_set VALUES (77, 5, 0, 0, 0, NULL, NULL)", /* no such ensemble */
+        "INSERT INTO service VALUES (2, 0)",                           /* one row only */
         "INSERT INTO event (seq, ensemble, time, kind) VALUES (1, 5, 0, 'x')",
         "UPDATE service SET clean = 'no'", /* STRICT */
     };
@@ -298,6 +353,74 @@ static void migrations_are_whole_and_leave_a_copy(void **state)
     assert_int_equal(number(db, "SELECT count(*) FROM a"), 1);
     assert_int_equal(number(db, "PRAGMA user_version"), 1);
     sqlite3_close(db);
+}
+
+/* A table that another refers to can be made anew; what refers to nothing is found before it is committed. */
+static void a_migration_may_rebuild_a_table(void **state)
+{
+    static const char *const list[] = {
+        "CREATE TABLE a (n INTEGER PRIMARY KEY CHECK (n < 3)); CREATE TABLE b (a INTEGER REFERENCES a (n));"
+        "INSERT INTO a VALUES (1), (2); INSERT INTO b VALUES (1), (2)",
+        "CREATE TABLE c (n INTEGER PRIMARY KEY); INSERT INTO c SELECT n FROM a; DROP TABLE a;"
+        "ALTER TABLE c RENAME TO a",
+        "CREATE TABLE c (n INTEGER PRIMARY KEY); INSERT INTO c SELECT n FROM a WHERE n > 1; DROP TABLE a;"
+        "ALTER TABLE c RENAME TO a"};
+    char path[128];
+    sqlite3 *db;
+    path_in(path, "m.db");
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(store_exec(db, "PRAGMA foreign_keys = ON", &err), 0);
+    assert_int_equal(store_migrate(db, path, list, 2, &err), 0);
+    assert_int_equal(store_exec(db, "INSERT INTO a VALUES (7); INSERT INTO b VALUES (7)", &err), 0);
+    assert_int_equal(store_exec(db, "INSERT INTO b VALUES (8)", &err), -ERR_DATABASE); /* enforced again */
+    assert_int_equal(store_migrate(db, path, list, 3, &err), -ERR_DATABASE);
+    if (!strstr(err.msg, "migration 0003: row 1 of table b refers to a row of a that is not there"))
+        fail_msg("%s", err.msg);
+    assert_int_equal(number(db, "SELECT count(*) FROM a"), 3);
+    assert_int_equal(number(db, "PRAGMA user_version"), 2);
+    assert_int_equal(number(db, "PRAGMA foreign_keys"), 1);
+    sqlite3_close(db);
+}
+
+/* A database of the first schema, with a running ensemble in it, as the program of today finds it. */
+static void the_first_schema_becomes_todays(void **state)
+{
+    extern const char sql_0001[];
+    struct running r;
+    make_database("PRAGMA application_id = 1399353185; PRAGMA user_version = 1");
+    make_database(sql_0001);
+    make_database(
+        "INSERT INTO ensemble VALUES (7, 'abcdefgh', 1000, 'key', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+        "aaaaaaaaaaaaa', 'water', 'my.yaml', 'text', 3, 2, 500, 1, 1, NULL, 5, 6);"
+        "INSERT INTO input_file VALUES (7, 'a.top', x'00ff');"
+        "INSERT INTO window VALUES (7, 0, 0, 0, 0, 0), (7, 1, 1, 0, 0, 0);"
+        "INSERT INTO replica VALUES (20, 7, 0, 1, 1, 2, 'cpu', 'm', 1, 40, 0.5, 11, 'x'),"
+        " (21, 7, 1, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, NULL);"
+        "INSERT INTO segment VALUES (20, 1, 1, 40, 5); INSERT INTO sample_file VALUES (20, 'dhdl.xvg', 9);"
+        "INSERT INTO event VALUES (3, 7, 21, 5, 'replica', 0, NULL)");
+    nloaded = 0;
+    run_store(&r);
+    assert_int_equal(store_load(r.store, take, NULL, &err), 0);
+    assert_int_equal(nloaded, 1);
+    const struct ensemble *got = loaded[0];
+    assert_int_equal(got->windows, 2);
+    assert_int_equal(got->repeats, 1);
+    assert_int_equal(got->retries, 1);
+    assert_int_equal(got->nsets, 2);
+    assert_int_equal(got->seq, 3);
+    assert_int_equal(got->replicas[0].sm.state, REPLICA_RUNNING);
+    assert_int_equal(got->replicas[0].set->failures, 1);
+    assert_int_equal(got->replicas[0].set->crashes, 2);
+    assert_string_equal(got->replicas[0].set->model, "m");
+    assert_int_equal(got->replicas[0].saved_step, 40);
+    assert_int_equal(got->replicas[1].window, 1);
+    assert_int_equal(got->replicas[1].steps, 500);
+    json_t *events;
+    assert_int_equal(store_read_events(r.store, 7, 0, 10, &events, &err), 0);
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(events, 0), "window")), 1);
+    json_decref(events);
+    end_store(&r);
+    ensemble_free(loaded[0]);
 }
 
 static void damage_is_found_after_a_crash(void **state)
@@ -378,11 +501,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_put_comes_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(sets_come_back, setup, teardown),
         cmocka_unit_test_setup_teardown(a_newer_schema_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(a_foreign_database_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(constraints_are_on, setup, teardown),
         cmocka_unit_test_setup_teardown(the_same_key_of_one_owner_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(migrations_are_whole_and_leave_a_copy, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_migration_may_rebuild_a_table, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_first_schema_becomes_todays, setup, teardown),
         cmocka_unit_test_setup_teardown(damage_is_found_after_a_crash, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_disk_is_waited_for, setup, teardown),
     };
