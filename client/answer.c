@@ -2,6 +2,7 @@
  *
  * Answers of the service and errors, as values and exit codes.
  */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,20 +49,67 @@ json_t *answer_object(long status, const struct buf *reply, struct err *e)
     return NULL;
 }
 
+const char *answer_text(const json_t *object, const char *key)
+{
+    const char *s = json_string_value(json_object_get(object, key));
+    return s ? s : "";
+}
+
+long long answer_whole(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+double answer_number(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+void client_say(const struct client *c, const char *fmt, ...)
+{
+    va_list ap;
+    if (c->quiet)
+        return;
+    va_start(ap, fmt);
+    fputs("shoal: ", stderr);
+    vfprintf(stderr, fmt, ap);
+    fputs("\n", stderr);
+    va_end(ap);
+}
+
+void client_table(const struct client *c, struct table *t)
+{
+    struct buf out = {0};
+    int columns = 0, rows;
+    if (show_is_terminal(stdout))
+        show_size(stdout, &columns, &rows);
+    if (c->plain)
+        table_put_plain(t, &out);
+    else
+        table_put(t, columns, &out);
+    fputs(out.data, stdout);
+    buf_free(&out);
+}
+
 void client_path(struct buf *out, const char *id, const char *rest)
 {
     buf_printf(out, "/v1/ensembles/");
-    http_escape_path(out, id);
+    http_escape(out, id);
     buf_printf(out, "%s", rest);
 }
 
-json_t *client_get(const struct client *c, const char *path, struct err *e)
+json_t *client_ask(const struct client *c, const char *method, const char *path, struct err *e)
 {
     struct buf reply = {0};
     long status = 0;
     json_t *answer = NULL;
-    if (!http_request(c->http, "GET", path, NULL, &status, &reply, e))
+    if (!http_request(c->http, method, path, NULL, &status, &reply, e))
         answer = answer_object(status, &reply, e);
     buf_free(&reply);
     return answer;
+}
+
+json_t *client_get(const struct client *c, const char *path, struct err *e)
+{
+    return client_ask(c, "GET", path, e);
 }

@@ -9,12 +9,14 @@
 #include <stdbool.h>
 
 #include "client/http.h"
+#include "client/show.h"
 #include "engine/base/err.h"
 
 enum exit_code {
     EXIT_OK = 0,
-    EXIT_ENSEMBLE_FAILED = 1, /* or the service refused what was asked */
+    EXIT_ENSEMBLE_FAILED = 1,
     EXIT_BAD_USAGE = 2,
+    EXIT_REFUSED = 3,
     EXIT_BAD_SPEC = 65,
     EXIT_NO_INPUT = 66,
     EXIT_UNREACHABLE = 69,
@@ -25,14 +27,23 @@ enum exit_code {
     EXIT_TIMEOUT = 124,
 };
 
+enum { LISTED_MAX = 32, GIVEN_MAX = 128 };
+
 /* The options of all commands; a command reads those that its row in the table admits. */
 struct client {
+    const struct command *command;
     const char *socket;
-    bool json, wait;
+    bool json, jsonl, plain, quiet, wait, all, follow, dry_run;
     const char *key, *output, *state;
-    double timeout; /* s, 0: none */
-    const char *includes[32];
-    int nincludes;
+    double timeout, every, older_than; /* s; 0: not given */
+    long long limit, since;
+    const char *includes[LISTED_MAX], *labels[LISTED_MAX]; /* labels as KEY=VALUE */
+    int nincludes, nlabels;
+    struct {
+        int option; /* of commands.h */
+        const char *value;
+    } given[GIVEN_MAX]; /* all of them, in order */
+    int ngiven;
     struct http *http;
 };
 
@@ -40,38 +51,76 @@ struct client {
 int submit_main(struct client *c, int argc, char **argv);
 int list_main(struct client *c, int argc, char **argv);
 int status_main(struct client *c, int argc, char **argv);
+int top_main(struct client *c, int argc, char **argv);
 int watch_main(struct client *c, int argc, char **argv);
+int wait_main(struct client *c, int argc, char **argv);
+int events_main(struct client *c, int argc, char **argv);
 int results_main(struct client *c, int argc, char **argv);
 int cancel_main(struct client *c, int argc, char **argv);
 int pause_main(struct client *c, int argc, char **argv);
 int resume_main(struct client *c, int argc, char **argv);
 int retry_main(struct client *c, int argc, char **argv);
 int version_main(struct client *c, int argc, char **argv);
-/* Becomes shoal-worker with the words of main, COMMAND being argv[1]; returns only when that fails. */
-int offline_exec(char **argv);
+int help_main(struct client *c, int argc, char **argv);
+/* Becomes shoal-worker; returns only when that fails. */
+int offline_main(struct client *c, int argc, char **argv);
 
 /* Says an error (with --json as an object on stdout too) and returns its exit code. */
 int client_fail(const struct client *c, const struct err *e);
+/* A message on stderr, unless --quiet. */
+void client_say(const struct client *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* One JSON value on stdout, in one line. */
+void client_print(const json_t *value);
+/* A table on stdout as --plain or the terminal's width want it. Frees its cells. */
+void client_table(const struct client *c, struct table *t);
+
 /* The JSON object of an answer with a 2xx status as a new reference; else NULL and the service's own error. */
 json_t *answer_object(long status, const struct buf *reply, struct err *e);
 /* The error object of an answer. Returns -code. */
 int answer_error(const json_t *answer, long status, struct err *e);
-/* Appends /v1/ensembles/ID and what follows it. */
-void client_path(struct buf *out, const char *id, const char *rest);
-/* GET of a JSON object: a new reference, or NULL. */
-json_t *client_get(const struct client *c, const char *path, struct err *e);
-/* One JSON value on stdout, in one line. */
-void client_print(const json_t *value);
+/* A member of an object: "" or 0 where there is none. */
+const char *answer_text(const json_t *object, const char *key);
+long long answer_whole(const json_t *object, const char *key);
+double answer_number(const json_t *object, const char *key);
 
-/* Follows an ensemble until it ends, showing progress on stderr. On stdout: nothing, its last state, or the events as JSON
- * lines in place of the progress. EXIT_OK, EXIT_ENSEMBLE_FAILED, EXIT_TIMEOUT or an error's code. */
-enum watch_output { WATCH_NOTHING, WATCH_STATE, WATCH_EVENTS };
-int watch_ensemble(const struct client *c, const char *id, enum watch_output output);
+/* Appends /v1/ensembles/ID (an id, a beginning of one, a key or a name) and what follows it. */
+void client_path(struct buf *out, const char *id, const char *rest);
+/* A request whose answer is a JSON object: a new reference, or NULL. */
+json_t *client_ask(const struct client *c, const char *method, const char *path, struct err *e);
+json_t *client_get(const struct client *c, const char *path, struct err *e);
+
+/* The caller's ensembles as --state, --label and --limit say, newest first: an array as a new reference, or NULL. */
+json_t *ensembles_get(const struct client *c, struct err *e);
+/* What a command that takes several is about: one object with an "id" for each word, or those that --all, --state, --label and
+ * --older-than choose, of one's own and in one of the states (comma-separated) unless --state names another. A new reference. */
+json_t *ensembles_chosen(const struct client *c, int argc, char **argv, const char *states, struct err *e);
+bool ensemble_ended(const char *state);
+/* The first row of the table of ensembles, and one row of it. */
+void ensembles_show(const struct client *c, const json_t *ensembles, struct table *t);
+/* Lines about devices. */
+void devices_show(const json_t *devices, struct buf *out);
+
+/* Follows an ensemble until it ends, showing progress on stderr; on stdout the events as JSON lines if wanted. *state (may be NULL) is
+ * where it stands at the end. EXIT_OK, EXIT_ENSEMBLE_FAILED, EXIT_TIMEOUT or an error's code. */
+struct watch_end {
+    char state[16];
+};
+int watch_ensemble(const struct client *c, const char *id, double deadline, bool lines, struct watch_end *end);
+/* Now, in seconds of the clock that deadlines are told by; the deadline that --timeout gives, 0: none. */
+double watch_now(void);
+double watch_deadline(const struct client *c);
+/* From here on an interrupt says that the ensemble goes on. */
+void watch_interruptible(const char *id);
+
 /* Gets results.json as a new reference, or NULL; *text (may be NULL) is its bytes. */
 json_t *results_get(const struct client *c, const char *id, struct buf *text, struct err *e);
 /* The tables of a results.json. */
 void results_text(const json_t *results, struct buf *out);
-/* All files of an ensemble but its checkpoints, below a folder. */
-int results_download(const struct client *c, const char *id, const char *folder, struct err *e);
+/* The exit code of an ensemble that ended like this with these results. */
+int results_exit(const char *state, const json_t *results);
+/* Makes a folder that is new or empty an ensemble's own. ERR_CONFLICT: something else is in it. */
+int files_claim(const char *folder, const char *id, struct err *e);
+/* All files of an ensemble but its checkpoints, into its own folder. */
+int files_download(const struct client *c, const json_t *ensemble, const char *folder, struct err *e);
 
 #endif

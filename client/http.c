@@ -9,15 +9,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define STALLED_S 60L /* a download of which nothing came for so long is given up */
+
 struct http {
     CURL *curl;
-    const char *socket;
+    const char *socket, *tried;
 };
 
-struct http *http_new(const char *socket)
+struct http *http_new(const char *socket, const char *tried)
 {
     struct http *h = xcalloc(1, sizeof *h);
     h->socket = socket;
+    h->tried = tried;
     curl_global_init(CURL_GLOBAL_DEFAULT);
     h->curl = curl_easy_init();
     return h;
@@ -32,14 +35,24 @@ void http_free(struct http *h)
     free(h);
 }
 
-void http_escape_path(struct buf *out, const char *path)
+static void escape(struct buf *out, const char *text, const char *plain)
 {
-    for (const char *p = path; *p; p++) {
-        if (isalnum((unsigned char)*p) || strchr("/._-+~", *p))
+    for (const char *p = text; *p; p++) {
+        if (isalnum((unsigned char)*p) || strchr(plain, *p))
             buf_add(out, p, 1);
         else
             buf_printf(out, "%%%02X", (unsigned char)*p);
     }
+}
+
+void http_escape_path(struct buf *out, const char *path)
+{
+    escape(out, path, "/._-~");
+}
+
+void http_escape(struct buf *out, const char *text)
+{
+    escape(out, text, "._-~");
 }
 
 /* Why curl gave up, as an error that says what to do. */
@@ -47,6 +60,8 @@ static int fail(const struct http *h, CURLcode rc, struct err *e)
 {
     long os = 0;
     curl_easy_getinfo(h->curl, CURLINFO_OS_ERRNO, &os);
+    if (rc == CURLE_PARTIAL_FILE || rc == CURLE_WRITE_ERROR)
+        return err_set(e, ERR_IO, "%s", curl_easy_strerror(rc));
     if (rc == CURLE_OPERATION_TIMEDOUT)
         return err_set(e, ERR_BUSY, "no answer from the service at %s in time", h->socket);
     if (rc == CURLE_COULDNT_CONNECT && (os == EACCES || os == EPERM))
@@ -54,7 +69,7 @@ static int fail(const struct http *h, CURLcode rc, struct err *e)
     struct stat st;
     if (rc == CURLE_COULDNT_CONNECT && stat(h->socket, &st))
         return err_set(e, errno == EACCES ? ERR_FORBIDDEN : ERR_UNREACHABLE,
-                       "%s: %s; is shoald running? (--socket names another)", h->socket, strerror(errno));
+                       "no service at %s: %s; is shoald running? (--socket names another)", h->tried, strerror(errno));
     if (rc == CURLE_COULDNT_CONNECT)
         return err_set(e, ERR_UNREACHABLE, "%s: nothing answers; is shoald running?", h->socket);
     return err_set(e, ERR_UNREACHABLE, "%s: %s", h->socket, curl_easy_strerror(rc));
@@ -105,6 +120,44 @@ int http_request(struct http *h, const char *method, const char *path, const str
     curl_slist_free_all(headers);
     buf_free(&url);
     buf_add(reply, "", 0);
+    return rc ? fail(h, rc, e) : 0;
+}
+
+struct download {
+    struct http *h;
+    FILE *file;
+    long long bytes;
+    struct buf *reply;
+};
+
+static size_t take_bytes(char *data, size_t size, size_t n, void *arg)
+{
+    struct download *d = arg;
+    long status = 0;
+    curl_easy_getinfo(d->h->curl, CURLINFO_RESPONSE_CODE, &status);
+    if (status != 200)
+        return keep(data, size, n, d->reply);
+    size_t wrote = fwrite(data, 1, size * n, d->file);
+    d->bytes += (long long)wrote;
+    return wrote;
+}
+
+int http_download(struct http *h, const char *path, FILE *file, long long *bytes, long *status, struct buf *reply,
+                  struct err *e)
+{
+    struct buf url = {0};
+    struct download d = {.h = h, .file = file, .reply = reply};
+    struct curl_slist *headers = prepare(h, "GET", path, NULL, &url);
+    curl_easy_setopt(h->curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl_easy_setopt(h->curl, CURLOPT_LOW_SPEED_TIME, STALLED_S);
+    curl_easy_setopt(h->curl, CURLOPT_WRITEFUNCTION, take_bytes);
+    curl_easy_setopt(h->curl, CURLOPT_WRITEDATA, &d);
+    CURLcode rc = curl_easy_perform(h->curl);
+    curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, status);
+    curl_slist_free_all(headers);
+    buf_free(&url);
+    buf_add(reply, "", 0);
+    *bytes = d.bytes;
     return rc ? fail(h, rc, e) : 0;
 }
 

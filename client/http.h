@@ -5,12 +5,14 @@
 #ifndef SHOAL_CLIENT_HTTP_H
 #define SHOAL_CLIENT_HTTP_H
 
+#include <stdio.h>
+
 #include "engine/base/buf.h"
 
 struct http;
 
-/* `socket` is borrowed. */
-struct http *http_new(const char *socket);
+/* Both are borrowed; `tried` is said where there is no service. */
+struct http *http_new(const char *socket, const char *tried);
 void http_free(struct http *h);
 
 /* One request; body NULL: none. *status and *reply (appended) are the answer, whatever its status. ERR_UNREACHABLE,
@@ -27,7 +29,13 @@ enum http_end { HTTP_ENDED = 0, HTTP_TIMEOUT = 1, HTTP_REFUSED = 2 };
 int http_lines(struct http *h, const char *path, double timeout_s, http_line_fn *on_line, void *arg, long *status,
                struct buf *reply, struct err *e);
 
-/* Appends a path with everything but slashes and plain characters escaped. */
+/* A GET whose answer, if its status is 200, goes into a file as it comes: there is no limit of time while it does. *bytes: how many.
+ * *reply is any other answer. Negative: as http_request, and ERR_IO for an answer that is cut short or a file that takes no more. */
+int http_download(struct http *h, const char *path, FILE *file, long long *bytes, long *status, struct buf *reply,
+                  struct err *e);
+
+/* Appends text with everything but plain characters escaped; of a path the slashes stay too. */
+void http_escape(struct buf *out, const char *text);
 void http_escape_path(struct buf *out, const char *path);
 
 #endif

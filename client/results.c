@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * results: the free energies of results.json (schemas/results.schema.json) as a table, and the files.
+ * results: the free energies of results.json (schemas/results.schema.json) as a table.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "client/client.h"
-#include "client/show.h"
 
 static const char *const units[] = {"kJ/mol", "kcal/mol", "kT"};
 enum { UNITS = sizeof units / sizeof *units };
@@ -53,7 +49,7 @@ static void energies_show(const json_t *results, struct buf *out)
     struct table t;
     const json_t *estimator, *leg;
     size_t i, k;
-    table_setup(&t, "lrrr");
+    table_setup(&t, "l r r r");
     table_cell(&t, "free energy");
     for (int u = 0; u < UNITS; u++)
         table_cell(&t, "%s", units[u]);
@@ -74,7 +70,7 @@ static void energies_show(const json_t *results, struct buf *out)
         table_cell(&t, "solvation of %s", json_string_value(json_object_get(solvation, "molecule")));
         energy_cells(&t, json_object_get(solvation, "free_energy"));
     }
-    table_put(&t, out);
+    table_put(&t, 0, out);
 }
 
 static void windows_show(const json_t *windows, struct buf *out)
@@ -83,7 +79,7 @@ static void windows_show(const json_t *windows, struct buf *out)
     const json_t *window, *lambda;
     const char *component;
     size_t i;
-    table_setup(&t, "rllrrrl");
+    table_setup(&t, "r l l r r r l");
     static const char *const heads[] = {"window", "lambda", "state", "samples", "g", "used", "reason"};
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(&t, "%s", heads[h]);
@@ -109,7 +105,7 @@ static void windows_show(const json_t *windows, struct buf *out)
         table_cell(&t, "%s", reason ? reason : "");
         buf_free(&state);
     }
-    table_put(&t, out);
+    table_put(&t, 0, out);
 }
 
 /* Averages of a lone window: it has no free energy. */
@@ -118,7 +114,7 @@ static void averages_show(const json_t *averages, struct buf *out)
     struct table t;
     const char *name;
     const json_t *pair;
-    table_setup(&t, "lr");
+    table_setup(&t, "l r");
     table_cell(&t, "average");
     table_cell(&t, "value");
     json_object_foreach ((json_t *)averages, name, pair) {
@@ -128,7 +124,7 @@ static void averages_show(const json_t *averages, struct buf *out)
         table_cell(&t, "%s", cell.data);
         buf_free(&cell);
     }
-    table_put(&t, out);
+    table_put(&t, 0, out);
 }
 
 void results_text(const json_t *results, struct buf *out)
@@ -159,97 +155,34 @@ void results_text(const json_t *results, struct buf *out)
         buf_printf(out, "%swarning: %s\n", i ? "" : "\n", json_string_value(item));
 }
 
-static int make_folders(char *path, struct err *e)
+int results_exit(const char *state, const json_t *results)
 {
-    for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
-        *p = '\0';
-        int bad = mkdir(path, 0777) && errno != EEXIST;
-        if (bad)
-            return err_errno(e, "%s", path);
-        *p = '/';
-    }
-    return 0;
-}
-
-static bool plain_path(const char *path)
-{
-    if (!*path || *path == '/')
-        return false;
-    for (const char *p = path; p; p = strchr(p, '/')) {
-        p += *p == '/';
-        if (*p == '.' && (p[1] == '.' || p[1] == '/' || !p[1]))
-            return false;
-    }
-    return true;
-}
-
-static int download(const struct client *c, const char *id, const char *name, const char *folder, struct err *e)
-{
-    struct buf url = {0}, target = {0}, reply = {0};
-    long status = 0;
-    int rc;
-    if (!plain_path(name))
-        return err_set(e, ERR_PROTOCOL, "the service lists a file named %s", name);
-    client_path(&url, id, "/files/");
-    http_escape_path(&url, name);
-    buf_printf(&target, "%s/%s", folder, name);
-    rc = http_request(c->http, "GET", url.data, NULL, &status, &reply, e);
-    if (!rc && status != 200) {
-        json_t *answer = answer_object(status, &reply, e);
-        json_decref(answer);
-        rc = answer ? err_set(e, ERR_PROTOCOL, "%s: the service answered %ld", name, status) : -(int)e->code;
-    }
-    if (!rc)
-        rc = make_folders(target.data, e);
-    if (!rc)
-        rc = buf_write_file(target.data, reply.data, reply.len, e);
-    buf_free(&url);
-    buf_free(&target);
-    buf_free(&reply);
-    return rc;
-}
-
-int results_download(const struct client *c, const char *id, const char *folder, struct err *e)
-{
-    struct buf path = {0};
-    const json_t *file;
-    size_t i, n = 0;
-    int rc = 0;
-    client_path(&path, id, "/files");
-    json_t *answer = client_get(c, path.data, e), *files = json_object_get(answer, "files");
-    buf_free(&path);
-    if (!answer)
-        return -(int)e->code;
-    json_array_foreach (files, i, file) {
-        const char *name = json_string_value(json_object_get(file, "path")), *slash = name ? strrchr(name, '/') : NULL;
-        if (!name || !strncmp(slash ? slash + 1 : name, "checkpoint", 10)) /* the service's own, of no use here */
-            continue;
-        if ((rc = download(c, id, name, folder, e)))
-            break;
-        n++;
-    }
-    if (!rc)
-        fprintf(stderr, "shoal: %zu files in %s\n", n, folder);
-    json_decref(answer);
-    return rc;
+    const json_t *estimate = json_object_get(results, "estimate");
+    bool none = !json_is_object(estimate) && strcmp(answer_text(results, "status"), "averages") != 0;
+    return !ensemble_ended(state)               ? EXIT_TRY_LATER
+           : none || strcmp(state, "done") != 0 ? EXIT_ENSEMBLE_FAILED
+                                                : EXIT_OK;
 }
 
 int results_main(struct client *c, int argc, char **argv)
 {
     struct err e = {0};
-    struct buf text = {0};
-    json_t *results = results_get(c, argv[0], &text, &e);
-    if (!results || (c->output && results_download(c, argv[0], c->output, &e))) {
-        json_decref(results);
-        buf_free(&text);
-        return client_fail(c, &e);
+    struct buf text = {0}, path = {0};
+    client_path(&path, argv[0], "");
+    json_t *ensemble = client_get(c, path.data, &e), *results = ensemble ? results_get(c, argv[0], &text, &e) : NULL;
+    int rc = results_exit(answer_text(ensemble, "state"), results);
+    if (!results || (c->output && files_download(c, ensemble, c->output, &e))) {
+        rc = client_fail(c, &e);
+    } else {
+        if (!c->json) {
+            text.len = 0;
+            results_text(results, &text);
+        }
+        fwrite(text.data, 1, text.len, stdout);
     }
-    if (!c->json) {
-        text.len = 0;
-        results_text(results, &text);
-    }
-    fwrite(text.data, 1, text.len, stdout);
+    buf_free(&path);
     buf_free(&text);
     json_decref(results);
-    return EXIT_OK;
+    json_decref(ensemble);
+    return rc;
 }

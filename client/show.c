@@ -1,17 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/show.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-void table_setup(struct table *t, const char *aligned)
+void table_setup(struct table *t, const char *layout)
 {
-    *t = (struct table){.columns = (int)strlen(aligned)};
-    for (int i = 0; i < t->columns; i++)
-        t->right[i] = aligned[i] == 'r';
+    *t = (struct table){0};
+    for (const char *p = layout; *p; p++) {
+        if (*p == ' ')
+            t->columns++;
+        else if (*p == '~')
+            t->cut[t->columns] = true;
+        else if (*p >= '0' && *p <= '9')
+            t->leaves[t->columns] = *p - '0';
+        else
+            t->right[t->columns] = *p == 'r';
+    }
+    t->columns++;
 }
 
 void table_cell(struct table *t, const char *fmt, ...)
@@ -38,27 +49,109 @@ static int width_of(const char *text)
     return n;
 }
 
-void table_put(struct table *t, struct buf *out)
+/* The byte after the first `columns` columns of a text without colours. */
+static const char *after_columns(const char *text, int columns)
 {
-    int wide[TABLE_COLUMNS] = {0};
+    for (; *text; text++)
+        if (((unsigned char)*text & 0xc0) != 0x80 && columns-- == 0)
+            break;
+    return text;
+}
+
+static void table_free(struct table *t)
+{
+    for (int i = 0; i < t->count; i++)
+        free(t->cells[i]);
+    free(t->cells);
+    *t = (struct table){0};
+}
+
+/* Columns of a line when what may be shortened has at most `longest`. */
+static int total(const struct table *t, const int *wide, int longest)
+{
+    int sum = -2;
+    for (int i = 0; i < t->columns; i++)
+        if (wide[i] >= 0)
+            sum += (t->cut[i] && wide[i] > longest ? longest : wide[i]) + 2;
+    return sum;
+}
+
+/* Shortens what may be shortened, to `least` columns at the least. */
+static void shorten(const struct table *t, int width, int least, int *wide)
+{
+    for (int i = 0; i < t->columns; i++) {
+        int over = total(t, wide, INT_MAX) - width;
+        if (t->cut[i] && over > 0 && wide[i] > least)
+            wide[i] = wide[i] - over > least ? wide[i] - over : least;
+    }
+}
+
+/* Widths of columns; -1 for one that left: those leave for which there is no room when texts are short. */
+static void fit(const struct table *t, int width, int *wide)
+{
+    enum { SHORT = 16, SHORTEST = 6 };
+    for (int rank = 9; rank > 0; rank--)
+        for (int i = 0; i < t->columns; i++)
+            if (t->leaves[i] == rank && total(t, wide, SHORT) > width)
+                wide[i] = -1;
+    shorten(t, width, SHORT, wide);
+    shorten(t, width, SHORTEST, wide);
+}
+
+/* A column of nothing below its heading. */
+static bool is_empty(const struct table *t, int column)
+{
+    bool empty = t->count > t->columns;
+    for (int i = t->columns + column; i < t->count; i += t->columns)
+        empty &= !*t->cells[i];
+    return empty;
+}
+
+static void put_cell(const struct table *t, int i, int wide, bool last, struct buf *out)
+{
+    const char *text = t->cells[i];
+    int gap = wide - width_of(text);
+    bool right = t->right[i % t->columns];
+    if (gap < 0)
+        buf_printf(out, "%.*s~", (int)(after_columns(text, wide - 1) - text), text);
+    else
+        buf_printf(out, "%*s%s%*s", right ? gap : 0, "", text, right || last ? 0 : gap, "");
+    buf_printf(out, "%s", last ? "" : "  ");
+}
+
+void table_put(struct table *t, int width, struct buf *out)
+{
+    int wide[TABLE_COLUMNS] = {0}, last = 0;
     for (int i = 0; i < t->count; i++) {
         int w = width_of(t->cells[i]), column = i % t->columns;
         wide[column] = w > wide[column] ? w : wide[column];
     }
+    for (int i = 0; i < t->columns; i++)
+        if (t->leaves[i] && is_empty(t, i))
+            wide[i] = -1;
+    if (width > 0)
+        fit(t, width, wide);
+    for (int i = 0; i < t->columns; i++)
+        last = wide[i] < 0 ? last : i;
     for (int i = 0; i < t->count; i++) {
-        int column = i % t->columns, gap = wide[column] - width_of(t->cells[i]);
-        bool last = column == t->columns - 1;
-        buf_printf(out, "%*s%s%*s%s", t->right[column] ? gap : 0, "", t->cells[i], t->right[column] || last ? 0 : gap,
-                   "", last ? "" : "  ");
-        if (last) {
+        int column = i % t->columns;
+        if (wide[column] >= 0)
+            put_cell(t, i, wide[column], column == last, out);
+        if (column == t->columns - 1) {
             while (out->len && out->data[out->len - 1] == ' ')
                 out->data[--out->len] = '\0';
             buf_printf(out, "\n");
         }
-        free(t->cells[i]);
     }
-    free(t->cells);
-    *t = (struct table){0};
+    table_free(t);
+}
+
+void table_put_plain(struct table *t, struct buf *out)
+{
+    buf_add(out, "", 0);
+    for (int i = t->columns; i < t->count; i++)
+        buf_printf(out, "%s%c", t->cells[i], (i + 1) % t->columns ? '\t' : '\n');
+    table_free(t);
 }
 
 /* Decimals that show two significant digits of the error. */
@@ -95,27 +188,64 @@ void show_duration(struct buf *out, double seconds)
         buf_printf(out, "%ld d %02ld h", s / 86400, s % 86400 / 3600);
 }
 
+void show_bytes(struct buf *out, double bytes)
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+    int unit = 0;
+    for (; bytes >= 999.5 && unit < 4; unit++)
+        bytes /= 1000;
+    buf_printf(out, unit && bytes < 9.95 ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+}
+
+void show_time(struct buf *out, const char *time)
+{
+    size_t whole = strcspn(time, ".");
+    buf_printf(out, "%.*s%s", (int)whole, time, time[whole] ? "Z" : "");
+}
+
 void show_progress(struct buf *out, int width, double fraction, int done, int windows, int failed, double eta_s)
 {
+    enum { BAR = 24, SHORTEST = 4 };
+    struct buf text = {0};
     fraction = fraction < 0 ? 0 : fraction > 1 ? 1 : fraction;
-    int full = (int)(fraction * width);
-    buf_printf(out, "[");
-    for (int i = 0; i < width; i++)
-        buf_printf(out, "%s", i < full ? "#" : ".");
-    buf_printf(out, "] %3d %%  %d/%d windows", (int)(fraction * 100), done, windows);
+    buf_printf(&text, "%3d %%  %d/%d windows", (int)(fraction * 100), done, windows);
     if (failed)
-        buf_printf(out, "  %d failed", failed);
+        buf_printf(&text, "  %d failed", failed);
     if (eta_s >= 0) {
-        buf_printf(out, "  ");
-        show_duration(out, eta_s);
-        buf_printf(out, " left");
+        buf_printf(&text, "  ");
+        show_duration(&text, eta_s);
+        buf_printf(&text, " left");
     }
+    int room = width - (int)text.len - 3, bar = room > BAR ? BAR : room;
+    if (bar >= SHORTEST) {
+        buf_printf(out, "[");
+        for (int i = 0; i < bar; i++)
+            buf_printf(out, "%s", i < (int)(fraction * bar) ? "#" : ".");
+        buf_printf(out, "] ");
+    }
+    buf_printf(out, "%.*s", width, text.data);
+    buf_free(&text);
 }
 
 bool show_is_terminal(FILE *f)
 {
     const char *term = getenv("TERM");
     return isatty(fileno(f)) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+static int size_in(const char *variable, int otherwise)
+{
+    const char *text = getenv(variable);
+    int n = text ? atoi(text) : 0;
+    return n > 0 && n < 10000 ? n : otherwise;
+}
+
+void show_size(FILE *f, int *columns, int *rows)
+{
+    struct winsize size = {0};
+    bool known = !ioctl(fileno(f), TIOCGWINSZ, &size);
+    *columns = known && size.ws_col ? size.ws_col : size_in("COLUMNS", 80);
+    *rows = known && size.ws_row ? size.ws_row : size_in("LINES", 24);
 }
 
 bool show_has_colour(FILE *f)

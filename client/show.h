@@ -16,29 +16,41 @@ enum { TABLE_COLUMNS = 12 };
 struct table {
     int columns;
     bool right[TABLE_COLUMNS]; /* aligned right */
-    char **cells;              /* [count], row after row, owned */
+    bool cut[TABLE_COLUMNS];   /* may be shortened to fit */
+    int leaves
+        [TABLE_COLUMNS]; /* too wide a table loses the columns of the highest number first, empty ones always; 0: stays */
+    char **cells;        /* [count], row after row, owned */
     int count;
 };
 
-/* The first row is the heading; "" leaves a cell empty. `aligned`: one 'l' or 'r' per column. */
-void table_setup(struct table *t, const char *aligned);
+/* The first row is the heading; "" leaves a cell empty. `layout` has a word per column: l or r for its side, ~ where it may be
+ * shortened, and a digit where it may leave a table that is too wide: "l l~ r2". */
+void table_setup(struct table *t, const char *layout);
 /* The next cell, at most 511 bytes. */
 void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The next cell, a state in its colour where stdout shows colours. */
 void table_state(struct table *t, const char *state);
-/* Appends the table and frees its cells. */
-void table_put(struct table *t, struct buf *out);
+/* Appends the table, made to fit `width` columns (0: as wide as it is), and frees its cells. */
+void table_put(struct table *t, int width, struct buf *out);
+/* Appends all cells but the headings, between tabs, and frees them. */
+void table_put_plain(struct table *t, struct buf *out);
 
 /* "10.23 +- 0.12": the error with two significant digits, the value to the same place; "10.234" without an error (NAN).
  */
 void show_value(struct buf *out, double value, double error);
 /* "45 s", "3 min 20 s", "2 h 05 min", "3 d 04 h". */
 void show_duration(struct buf *out, double seconds);
-/* "[#####.....]  50 %  6/12 windows  2 failed  12 min left"; eta_s < 0: unknown. */
+/* "512 B", "1.4 kB", "23 MB", "1.2 GB". */
+void show_bytes(struct buf *out, double bytes);
+/* "2026-11-20T10:00:00.000Z" without its fraction. */
+void show_time(struct buf *out, const char *time);
+/* "[#####.....]  50 %  6/12 windows  2 failed  12 min left" in at most `width` columns; eta_s < 0: unknown. */
 void show_progress(struct buf *out, int width, double fraction, int done, int windows, int failed, double eta_s);
 
 /* Whether a stream is a terminal that moves its cursor: not with TERM=dumb. */
 bool show_is_terminal(FILE *f);
+/* Its columns and rows: of the terminal, else COLUMNS and LINES, else 80 and 24. */
+void show_size(FILE *f, int *columns, int *rows);
 /* Whether to colour a stream: such a terminal, and no NO_COLOR. */
 bool show_has_colour(FILE *f);
 

@@ -173,6 +173,20 @@ static int read_spec(struct buf *text, const char *path, struct err *e)
     return rc;
 }
 
+/* The last of two with one name counts. */
+static json_t *labels_json(const struct client *c)
+{
+    json_t *labels = json_object();
+    for (int i = 0; i < c->nlabels; i++) {
+        const char *equals = strchr(c->labels[i], '=');
+        struct buf name = {0};
+        buf_add(&name, c->labels[i], (size_t)(equals - c->labels[i]));
+        json_object_set_new(labels, name.data, json_string(equals + 1));
+        buf_free(&name);
+    }
+    return labels;
+}
+
 static json_t *submit(const struct client *c, const char *path, struct err *e)
 {
     struct buf spec = {0};
@@ -185,6 +199,8 @@ static json_t *submit(const struct client *c, const char *path, struct err *e)
         json_t *body = json_pack("{s:o,s:s,s:{}}", "spec", text, "spec_name", slash ? slash + 1 : path, "files");
         if (c->key)
             json_object_set_new(body, "id", json_string(c->key));
+        if (c->nlabels)
+            json_object_set_new(body, "labels", labels_json(c));
         search_open(&s, c, path);
         answer = post(c, &s, body, e);
         search_close(&s);
@@ -196,31 +212,32 @@ static json_t *submit(const struct client *c, const char *path, struct err *e)
     return answer;
 }
 
-/* Results and files after the wait; the exit code is the watch's unless something fails here. */
-static int finish(const struct client *c, const char *id, json_t *ensemble, int rc)
+/* Results and files after the wait. With `json` they go into `ensemble`, the one value that will be printed. */
+static int finish(const struct client *c, bool json, const char *id, json_t *ensemble)
 {
     struct err e = {0};
+    struct buf text = {0};
+    struct watch_end end = {0};
+    int rc = watch_ensemble(c, id, watch_deadline(c), false, &end);
     if (rc != EXIT_OK && rc != EXIT_ENSEMBLE_FAILED)
         return rc;
-    json_t *results = results_get(c, id, NULL, &e), *now;
-    if (!results && rc == EXIT_OK)
-        return client_fail(c, &e);
-    if (c->output && results_download(c, id, c->output, &e)) {
-        json_decref(results);
-        return client_fail(c, &e);
-    }
-    struct buf path = {0};
-    client_path(&path, id, "");
-    if (c->json && (now = client_get(c, path.data, &e))) {
+    client_path(&text, id, "");
+    json_t *results = results_get(c, id, NULL, &e), *now = results ? client_get(c, text.data, &e) : NULL;
+    if (now)
         json_object_update(ensemble, now);
+    if (!now || (c->output && files_download(c, ensemble, c->output, &e)))
+        rc = client_fail(c, &e);
+    else
+        rc = results_exit(end.state, results);
+    text.len = 0;
+    if (json)
         json_object_set(ensemble, "results", results ? results : json_null());
-        json_decref(now);
-    } else if (results && !c->json) {
-        path.len = 0;
-        results_text(results, &path);
-        fputs(path.data, stdout);
-    }
-    buf_free(&path);
+    else if (results)
+        results_text(results, &text);
+    if (results && !json)
+        fputs(text.data, stdout);
+    buf_free(&text);
+    json_decref(now);
     json_decref(results);
     return rc;
 }
@@ -229,24 +246,28 @@ int submit_main(struct client *c, int argc, char **argv)
 {
     struct err e = {0};
     json_t *ensemble = submit(c, argv[0], &e);
-    if (!ensemble)
-        return client_fail(c, &e);
-    const char *id = json_string_value(json_object_get(ensemble, "id"));
-    const char *name = json_string_value(json_object_get(ensemble, "name"));
+    const char *id = answer_text(ensemble, "id"), *name = answer_text(ensemble, "name");
     int rc = EXIT_OK;
-    if (!id || !name) {
+    if (ensemble && (!*id || !*name))
         err_set(&e, ERR_PROTOCOL, "the service's answer has no id");
+    if (e.code) {
         json_decref(ensemble);
         return client_fail(c, &e);
     }
-    fprintf(stderr, "shoal: %s is %s, %lld windows; `shoal watch %.12s` follows it\n", name, id,
-            (long long)json_integer_value(json_object_get(ensemble, "windows")), id);
+    client_say(c, "%s is %s, %lld windows; `shoal watch %.12s` follows it", name, id, answer_whole(ensemble, "windows"),
+               id);
     if (!c->json) {
         printf("%s\n", id);
         fflush(stdout);
     }
-    if (c->wait || c->output)
-        rc = finish(c, id, ensemble, watch_ensemble(c, id, WATCH_NOTHING));
+    struct client inner = *c;
+    inner.json = false; /* there is one value to print, and this is not it */
+    if (c->output && files_claim(c->output, id, &e)) {
+        rc = client_fail(&inner, &e); /* before the wait, not after it */
+    } else if (c->wait || c->output) {
+        watch_interruptible(id);
+        rc = finish(&inner, c->json, id, ensemble);
+    }
     if (c->json)
         client_print(ensemble);
     json_decref(ensemble);

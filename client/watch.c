@@ -3,26 +3,26 @@
  * watch: follows the event stream. On a terminal a progress line redraws itself; elsewhere a line a minute. When the
  * service goes away the stream is asked for again from the last event seen, for as long as it takes to restart one.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "client/client.h"
-#include "client/show.h"
 
 enum { PATIENCE_S = 60, QUIET_S = 60 };
 
 struct watch {
     const struct client *c;
-    bool events, terminal, drawn;
+    bool lines, quiet, terminal, drawn; /* lines: events go to stdout, nothing to stderr */
     json_int_t seq;
     char state[16];
     double began, first_fraction; /* of the first progress seen */
     double said;                  /* when the last line was written */
 };
 
-static double now(void)
+double watch_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -36,14 +36,34 @@ static void clear(struct watch *w)
     w->drawn = false;
 }
 
-static bool ended(const char *state)
+double watch_deadline(const struct client *c)
 {
-    return !strcmp(state, "done") || !strcmp(state, "failed") || !strcmp(state, "cancelled");
+    return c->timeout > 0 ? watch_now() + c->timeout : 0;
 }
+
+/* ---- interrupts ---- */
+
+static char farewell[256];
+
+/* As the default would end it, after a word. */
+static void on_interrupt(int number)
+{
+    (void)!write(STDERR_FILENO, farewell, strlen(farewell));
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+void watch_interruptible(const char *id)
+{
+    snprintf(farewell, sizeof farewell, "\nshoal: %.64s goes on; `shoal watch %.64s` follows it again\n", id, id);
+    signal(SIGINT, on_interrupt);
+}
+
+/* ---- progress ---- */
 
 static double eta(struct watch *w, double fraction)
 {
-    double t = now();
+    double t = watch_now();
     if (!w->began) {
         w->began = t;
         w->first_fraction = fraction;
@@ -54,11 +74,15 @@ static double eta(struct watch *w, double fraction)
 
 static void draw(struct watch *w, const json_t *ensemble)
 {
-    double fraction = json_number_value(json_object_get(ensemble, "progress")), t = now(), left = eta(w, fraction);
-    if (!w->terminal && w->said && t - w->said < QUIET_S)
+    double fraction = json_number_value(json_object_get(ensemble, "progress")), t = watch_now(),
+           left = eta(w, fraction);
+    if (w->quiet || (!w->terminal && w->said && t - w->said < QUIET_S))
         return;
     struct buf line = {0};
-    show_progress(&line, 24, fraction, (int)json_integer_value(json_object_get(ensemble, "done")),
+    int columns, rows;
+    show_size(stderr, &columns, &rows);
+    show_progress(&line, w->terminal ? columns - 1 : 100, fraction,
+                  (int)json_integer_value(json_object_get(ensemble, "done")),
                   (int)json_integer_value(json_object_get(ensemble, "windows")),
                   (int)json_integer_value(json_object_get(ensemble, "failed")), left);
     clear(w);
@@ -76,7 +100,7 @@ static void tell(struct watch *w, const json_t *event)
     const char *state = json_string_value(json_object_get(event, "state"));
     const char *message = json_string_value(json_object_get(event, "message"));
     const json_t *window = json_object_get(event, "window");
-    if (!kind || (!strcmp(kind, "replica") && !message))
+    if (w->quiet || !kind || (!strcmp(kind, "replica") && !message))
         return;
     clear(w);
     fputs("shoal: ", stderr);
@@ -98,7 +122,7 @@ static int on_line(void *arg, const char *line)
     const json_t *seq = json_object_get(event, "seq"), *ensemble = json_object_get(event, "ensemble");
     if (json_is_integer(seq))
         w->seq = json_integer_value(seq);
-    if (w->events && event) {
+    if (w->lines && event) {
         puts(line);
         fflush(stdout);
     } else if (kind && strcmp(kind, "progress") != 0) {
@@ -106,10 +130,10 @@ static int on_line(void *arg, const char *line)
     }
     if (kind && !strcmp(kind, "ensemble") && state)
         snprintf(w->state, sizeof w->state, "%s", state);
-    if (json_is_object(ensemble) && !w->events && !ended(w->state))
+    if (json_is_object(ensemble) && !w->lines && !ensemble_ended(w->state))
         draw(w, ensemble);
     json_decref(event);
-    return ended(w->state);
+    return ensemble_ended(w->state);
 }
 
 /* One connection's worth. 0: go on asking, 1: over (*rc says how), negative: e. */
@@ -117,7 +141,7 @@ static int follow(struct watch *w, const char *id, double deadline, int *rc, str
 {
     struct buf path = {0}, reply = {0};
     long status = 0;
-    double left = deadline ? deadline - now() : 0;
+    double left = deadline ? deadline - watch_now() : 0;
     if (deadline && left <= 0) {
         *rc = EXIT_TIMEOUT;
         return 1;
@@ -150,7 +174,7 @@ static int look(struct watch *w, const char *id, struct err *e)
         return -(int)e->code;
     snprintf(w->state, sizeof w->state, "%s", state ? state : "");
     w->seq = json_integer_value(json_object_get(ensemble, "seq"));
-    if (!w->c->json && !ended(w->state))
+    if (!w->lines && !ensemble_ended(w->state))
         draw(w, ensemble);
     json_decref(ensemble);
     return 0;
@@ -161,9 +185,9 @@ static int wait_for_service(const struct watch *w, double *lost)
 {
     struct err e = {0};
     if (!*lost) {
-        *lost = now();
-        fprintf(stderr, "shoal: lost the service; asking again for %d s\n", PATIENCE_S);
-    } else if (now() - *lost > PATIENCE_S) {
+        *lost = watch_now();
+        client_say(w->c, "lost the service; asking again for %d s", PATIENCE_S);
+    } else if (watch_now() - *lost > PATIENCE_S) {
         err_set(&e, ERR_UNREACHABLE, "%s: the service went away", w->c->socket);
         return client_fail(w->c, &e);
     }
@@ -171,19 +195,19 @@ static int wait_for_service(const struct watch *w, double *lost)
     return 0;
 }
 
-int watch_ensemble(const struct client *c, const char *id, enum watch_output output)
+int watch_ensemble(const struct client *c, const char *id, double deadline, bool lines, struct watch_end *state)
 {
-    struct watch w = {.c = c, .events = output == WATCH_EVENTS, .terminal = show_is_terminal(stderr) && !c->json};
+    struct watch w = {.c = c, .lines = lines, .quiet = c->quiet, .terminal = show_is_terminal(stderr) && !lines};
     struct err e = {0};
-    double deadline = c->timeout > 0 ? now() + c->timeout : 0, lost = 0;
+    double lost = 0;
     int rc = EXIT_OK, end = look(&w, id, &e);
     if (end)
         return client_fail(c, &e);
-    while (!ended(w.state)) {
+    while (!ensemble_ended(w.state)) {
         json_int_t before = w.seq;
         end = follow(&w, id, deadline, &rc, &e);
         clear(&w);
-        if (end == 1 || ended(w.state))
+        if (end == 1 || ensemble_ended(w.state))
             break;
         if (end < 0 && e.code != ERR_UNREACHABLE && e.code != ERR_BUSY)
             return client_fail(c, &e);
@@ -192,16 +216,75 @@ int watch_ensemble(const struct client *c, const char *id, enum watch_output out
         if ((rc = wait_for_service(&w, &lost)))
             return rc;
     }
+    if (state)
+        snprintf(state->state, sizeof state->state, "%s", w.state);
     if (rc == EXIT_TIMEOUT)
-        fprintf(stderr, "shoal: not ended after %.15g s\n", c->timeout);
+        fprintf(stderr, "shoal: %s has not ended after %.15g s\n", id, c->timeout);
     else
         rc = strcmp(w.state, "done") ? EXIT_ENSEMBLE_FAILED : EXIT_OK;
-    if (output == WATCH_STATE && rc != EXIT_TIMEOUT)
-        puts(w.state);
     return rc;
 }
 
+/* ---- watch, wait ---- */
+
 int watch_main(struct client *c, int argc, char **argv)
 {
-    return watch_ensemble(c, argv[0], c->json ? WATCH_EVENTS : WATCH_STATE);
+    struct watch_end end = {0};
+    struct err e = {0};
+    watch_interruptible(argv[0]);
+    int rc = watch_ensemble(c, argv[0], watch_deadline(c), c->jsonl, &end);
+    if (rc != EXIT_OK && rc != EXIT_ENSEMBLE_FAILED)
+        return rc;
+    if (c->json) {
+        struct buf path = {0};
+        client_path(&path, argv[0], "");
+        json_t *ensemble = client_get(c, path.data, &e);
+        buf_free(&path);
+        if (!ensemble)
+            return client_fail(c, &e);
+        client_print(ensemble);
+        json_decref(ensemble);
+    } else if (!c->jsonl) {
+        puts(end.state);
+    }
+    return rc;
+}
+
+/* The worst of two outcomes of a wait: an error, then a timeout, then a failure. */
+static int worse(int a, int b)
+{
+    if (a == EXIT_OK || b == EXIT_OK)
+        return a + b;
+    return a == EXIT_ENSEMBLE_FAILED ? b : a;
+}
+
+int wait_main(struct client *c, int argc, char **argv)
+{
+    struct err e = {0};
+    double deadline = watch_deadline(c);
+    json_t *chosen = ensembles_chosen(c, argc, argv, "queued,running,finishing", &e), *item, *states = json_array();
+    struct client inner = *c;
+    size_t i;
+    int rc = EXIT_OK;
+    inner.json = false; /* one value is printed, at the end */
+    json_array_foreach (chosen, i, item) {
+        const char *id = answer_text(item, "id");
+        struct watch_end end = {0};
+        watch_interruptible(id);
+        rc = worse(rc, watch_ensemble(&inner, id, deadline, false, &end));
+        if (!*end.state)
+            break;
+        json_array_append_new(states, json_pack("{s:s,s:s}", "id", id, "state", end.state));
+        if (!c->json)
+            printf("%s %s\n", id, end.state);
+        fflush(stdout);
+    }
+    if (chosen && c->json) {
+        json_t *answer = json_pack("{s:O}", "ensembles", states);
+        client_print(answer);
+        json_decref(answer);
+    }
+    json_decref(states);
+    json_decref(chosen);
+    return chosen ? rc : client_fail(c, &e);
 }

@@ -7,14 +7,17 @@ Usage: client.py SHOAL
 import http.server
 import json
 import os
+import signal
 import socketserver
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 SHOAL = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "shoal"
+EXIT_REFUSED = 3
 ENSEMBLE = {"id": "3f2a9c00", "name": "methane", "state": "queued", "created": "2026-11-20T10:00:00.000Z", "windows": 4,
             "done": 0, "failed": 0, "progress": 0.0, "seq": 1, "reason": None, "owner": 0, "replicas": []}
 
@@ -25,6 +28,10 @@ def ensemble(**changes):
 
 def error(code, message, **more):
     return {"error": {"code": code, "message": message, **more}}
+
+
+class Cut(bytes):
+    """An answer whose last ten bytes never come."""
 
 
 class Service(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
@@ -70,11 +77,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))
             self.wfile.write(b"0\r\n\r\n")
             return
-        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Content-Length", str(len(data) + 10 * isinstance(value, Cut)))
         self.end_headers()
         self.wfile.write(data)
+        self.close_connection |= isinstance(value, Cut)
 
-    do_GET = do_POST = answer
+    do_GET = do_POST = do_DELETE = answer
 
 
 class Client(unittest.TestCase):
@@ -108,44 +116,70 @@ class Client(unittest.TestCase):
     def test_help(self):
         out, _ = self.shoal("--help")
         self.assertTrue(out.startswith("  shoal submit"))
+        table = json.loads(self.shoal("help", "--json")[0])
         for command in ("submit", "list", "status", "watch", "results", "cancel", "pause", "resume", "retry", "validate",
-                        "energy", "bench", "version"):
-            self.assertIn(f"\n  {command} ", out)
-            told, _ = self.shoal(command, "--help")
-            self.assertTrue(told.startswith(f"  shoal {command}"), told)
-            self.assertEqual(told, self.shoal("help", command)[0])
+                        "energy", "bench", "version", "events", "wait", "top"):
+            self.assertIn(command, [c["name"] for c in table["commands"]])
+        self.assertEqual(table["states"], ["queued", "running", "paused", "finishing", "done", "failed", "cancelled"])
+        for command in table["commands"]:
+            self.assertIn(f"\n  {command['name']} ", out)
+            told, _ = self.shoal(command["name"], "--help")
+            self.assertTrue(told.startswith(f"  shoal {command['name']}"), told)
+            self.assertEqual(told, self.shoal("help", command["name"])[0])
+            for option in command["options"]:
+                self.assertIn(f"--{option} ", told)
+        for row in table["exit_codes"]:
+            self.assertIn(f"{row['code']}  {row['text']}\n", out)
         self.shoal(code=2)
 
     def test_mistyped(self):
         self.assertIn("no command 'sumbit'; did you mean 'submit'?", self.shoal("sumbit", code=2)[1])
         self.assertIn("no option '--jsno'; did you mean '--json'?", self.shoal("list", "--jsno", code=2)[1])
+        # Names are taken whole: a script's --stat must not come to mean another option one day.
+        self.assertIn("no option '--stat'; did you mean '--state'?", self.shoal("list", "--stat", "done", code=2)[1])
+        self.assertIn("no option '--replica'; did you mean '--replicas'?", self.shoal("bench", "x.yaml", "--replica=3", code=2)[1])
+        self.assertIn("takes none", self.shoal("list", "--json=yes", code=2)[1])
         self.assertIn("too few words", self.shoal("watch", code=2)[1])
         self.assertIn("too many words", self.shoal("list", "x", code=2)[1])
         self.assertIn("lacks its value", self.shoal("list", "--state", code=2)[1])
         self.assertIn("--timeout wants", self.shoal("watch", "x", "--timeout", "-1", code=2)[1])
+        for words in (("watch", "x", "--timeout", "inf"), ("watch", "x", "--timeout", "1e30"), ("list", "--state", "dnoe"),
+                      ("list", "--limit", "0"), ("list", "--limit", "1e3"), ("list", "--label", "x"), ("list", "--label", "=x"),
+                      ("events", "x", "--since", "-1"), ("pause",), ("pause", "x", "--all"), ("help", "x", "y")):
+            self.shoal(*words, code=2)
+        self.assertEqual(self.service.asked, [])
 
-    def test_completion(self):
-        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../client/completions/shoal.bash")
-        self.service.answers["GET /v1/ensembles"] = (200, {"ensembles": [ensemble()]})
+    def test_words(self):
+        """Options stand anywhere, letters together, values in their words or after them; -- ends them."""
+        self.service.answers["GET /v1/ensembles?limit=3&state=done"] = (200, {"ensembles": []})
+        for words in (("-qjsdone", "-n", "3"), ("--state=done", "-jn3"), ("-n3", "--json", "--state", "done", "--")):
+            self.assertEqual(json.loads(self.shoal("list", *words)[0]), {"ensembles": []})
+        self.assertIn("too many words", self.shoal("list", "--", "--json", code=2)[1])
 
-        def complete(*words):
-            line = " ".join(f"'{w}'" for w in words)
-            code = f"shoal() {{ {SHOAL} \"$@\"; }}; . {script}; COMP_WORDS=(shoal {line}); COMP_CWORD={len(words)}; _shoal; " \
-                   'echo "${COMPREPLY[*]}"'
-            done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True,
-                                  env={**os.environ, "SHOAL_SOCKET": self.socket})
-            self.assertEqual(done.stderr, "")
-            return done.stdout.split()
+    def test_offline(self):
+        """The worker gets the same options and words, by their long names."""
+        worker = self.path("worker", "#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
+        os.chmod(worker, 0o755)
+        out, _ = self.shoal("validate", "-jI", "inc", "m.yaml", env={"SHOAL_WORKER": worker})
+        self.assertEqual(out.split("\n"), ["validate", "--json", "--include", "inc", "m.yaml", ""])
+        _, err = self.shoal("energy", "m.yaml", env={"SHOAL_WORKER": self.path("none")}, code=69)
+        self.assertIn("none: No such file or directory; $SHOAL_WORKER names another", err)
 
-        self.assertEqual(complete("re"), ["results", "resume", "retry"])
-        self.assertEqual(complete("submit", "--i"), ["--id", "--include"])
-        self.assertEqual(complete("watch", "3"), ["3f2a9c00"])
+    def test_output_that_cannot_be_written(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([SHOAL, "help"], stdout=full, stderr=subprocess.PIPE, check=False)
+        self.assertEqual((done.returncode, done.stderr), (73, b"shoal: standard output: No space left on device\n"))
 
     # ---- the service's absence and refusals
 
     def test_no_service(self):
         _, err = self.shoal("list", code=69, socket=self.path("nothing.sock"))
         self.assertIn("No such file or directory; is shoald running?", err)
+        env = {"SHOAL_SOCKET": "", "XDG_RUNTIME_DIR": "/run/nobody", "XDG_STATE_HOME": "/nowhere", "HOME": self.folder.name}
+        if not os.path.exists("/run/shoald/api.sock"):
+            _, err = self.shoal("list", code=69, env=env)
+            self.assertIn(f"no service at /run/nobody/shoald/api.sock, /nowhere/shoald/api.sock, {self.folder.name}/.local/state/shoald/"
+                          "api.sock, /run/shoald/api.sock: ", err)
         out, _ = self.shoal("list", "--json", code=69, socket=self.path("nothing.sock"))
         self.assertEqual(json.loads(out)["error"]["code"], "UNREACHABLE")
         self.path("dead.sock", "")
@@ -159,11 +193,13 @@ class Client(unittest.TestCase):
         self.shoal("version", env={"SHOAL_SOCKET": "", "XDG_RUNTIME_DIR": "", "XDG_STATE_HOME": self.path("state")})
 
     def test_refusals(self):
-        for code, name in ((1, "CONFLICT"), (65, "SPEC"), (66, "NOT_FOUND"), (70, "INTERNAL"), (75, "BUSY"), (77, "FORBIDDEN")):
+        for code, name in ((EXIT_REFUSED, "CONFLICT"), (65, "SPEC"), (66, "NOT_FOUND"), (70, "INTERNAL"), (75, "BUSY"), (77, "FORBIDDEN")):
             self.service.answers["POST /v1/ensembles/3f2a/pause"] = (400, error(name, "a reason"))
             out, err = self.shoal("pause", "3f2a", "--json", code=code)
             self.assertEqual(err, "shoal: a reason\n")
-            self.assertEqual(json.loads(out), error(name, "a reason"))
+            self.assertEqual(json.loads(out), {"ensembles": [], "errors": [{"id": "3f2a", "code": name, "message": "a reason"}]})
+            self.service.answers["GET /v1/version"] = (400, error(name, "a reason"))
+            self.assertEqual(json.loads(self.shoal("status", "--json", code=code)[0]), error(name, "a reason"))
         self.service.answers["POST /v1/ensembles/3f2a/pause"] = (200, b"no JSON")
         self.shoal("pause", "3f2a", code=70)
 
@@ -176,27 +212,55 @@ class Client(unittest.TestCase):
         self.assertEqual(json.loads(self.shoal("version", "--json")[0])["service"]["version"], "9.9")
 
     def test_list(self):
-        self.service.answers["GET /v1/ensembles"] = (200, {"ensembles": [ensemble(progress=0.509), ensemble(id="77")]})
-        self.service.answers["GET /v1/ensembles?state=done"] = (200, {"ensembles": []})
+        two = [ensemble(progress=0.509, done=1, failed=1), ensemble(id="77", key="k-1", labels={"a": "b", "c": ""})]
+        self.service.answers["GET /v1/ensembles"] = (200, {"ensembles": two})
+        self.service.answers["GET /v1/ensembles?state=done&label=a%3Db%2Fc"] = (200, {"ensembles": []})
+        admin = os.geteuid() == 0
         out, _ = self.shoal("list")
-        self.assertEqual(out.splitlines()[0].split(), "id name state windows done failed progress created".split())
+        self.assertEqual(out.splitlines()[0].split(), "id name state windows progress created key labels".split() + ["owner"] * admin)
         self.assertEqual(out.splitlines()[1].split(),
-                         ["3f2a9c00", "methane", "queued", "4", "0", "0", "50", "%", "2026-11-20T10:00:00"])
-        self.assertEqual(json.loads(self.shoal("list", "--state", "done", "--json")[0]), {"ensembles": []})
+                         "3f2a9c00 methane queued 1/4, 1 failed 50 % 2026-11-20T10:00:00Z".split() + ["root"] * admin)
+        self.assertEqual(out.splitlines()[2].split()[-2 - admin:][:2], ["k-1", "a=b,c="])
+        self.assertEqual(json.loads(self.shoal("list", "--state", "done", "--label", "a=b/c", "--json")[0]), {"ensembles": []})
+        self.assertEqual([json.loads(line) for line in self.shoal("list", "--jsonl")[0].splitlines()], two)
+        self.assertEqual(self.shoal("list", "--plain")[0].splitlines()[1].split("\t")[:8],
+                         ["77", "methane", "queued", "0/4", "0 %", "2026-11-20T10:00:00Z", "k-1", "a=b,c="])
+
+    def test_list_pages(self):
+        self.service.answers["GET /v1/ensembles"] = (200, {"ensembles": [ensemble(id="3"), ensemble(id="2")], "next": "2"})
+        self.service.answers["GET /v1/ensembles?after=2"] = (200, {"ensembles": [ensemble(id="1")], "next": None})
+        ids = [e["id"] for e in json.loads(self.shoal("list", "--json")[0])["ensembles"]]
+        self.assertEqual(ids, ["3", "2", "1"])
+        # A limit that is met ends the asking, wherever the pages do.
+        self.service.answers["GET /v1/ensembles?limit=3"] = self.service.answers["GET /v1/ensembles"]
+        self.service.answers["GET /v1/ensembles?limit=1&after=2"] = (200, {"ensembles": [ensemble(id="1")], "next": "1"})
+        ids = [e["id"] for e in json.loads(self.shoal("list", "--limit", "3", "--json")[0])["ensembles"]]
+        self.assertEqual(ids, ["3", "2", "1"])
+        self.service.answers["GET /v1/ensembles?after=2"] = (503, error("BUSY", "not now"))
+        self.shoal("list", code=75)
 
     def test_status(self):
         replica = {"window": 2, "state": "failed", "step": 10, "steps": 100, "stage": 1, "time_ps": 0.02, "attempt": 3,
                    "device": "cpu", "reason": "blew up"}
-        self.service.answers["GET /v1/ensembles/3f2a"] = (200, ensemble(state="running", replicas=[replica]))
+        devices = [{"device": "cpu", "state": "up", "model": "a CPU", "slots": 2, "running": 1}]
+        self.service.answers["GET /v1/version"] = (200, {"version": "1", "api": 1, "devices": devices})
+        one = ensemble(state="running", replicas=[replica])
+        self.service.answers["GET /v1/ensembles/3f2a"] = (200, one)
+        self.service.answers["GET /v1/ensembles/a%2Fkey"] = (200, ensemble(key="a/key"))
         out, _ = self.shoal("status", "3f2a")
+        self.assertIn("submitted 2026-11-20T10:00:00Z\n", out)
         self.assertEqual(out.splitlines()[-1].split(), "2 failed cpu 1 10 100 0.0 3 blew up".split())
-        self.assertEqual(json.loads(self.shoal("status", "3f2a", "--json")[0])["replicas"], [replica])
-        self.service.answers["GET /v1/version"] = (200, {"version": "1", "api": 1, "devices": [
-            {"device": "cpu", "state": "up", "model": "a CPU", "slots": 2, "running": 1}]})
+        # One shape, whether ensembles are named or not.
+        self.assertEqual(json.loads(self.shoal("status", "3f2a", "--json")[0]), {"devices": devices, "ensembles": [one]})
+        out, _ = self.shoal("status", "3f2a", "a/key")
+        self.assertIn("2026-11-20T10:00:00Z with key a/key", out)
+        self.shoal("status", "3f2a", "none", code=66)
         self.service.answers["GET /v1/ensembles"] = (200, {"ensembles": [ensemble(), ensemble(id="old", state="done")]})
         out, _ = self.shoal("status")
         self.assertIn("cpu  up, a CPU  1 of 2 slots busy", out)
         self.assertNotIn("old", out)
+        self.assertEqual(self.shoal("top")[0], out)  # once, where there is no terminal
+        self.assertEqual(json.loads(self.shoal("top", "--json")[0]), json.loads(self.shoal("status", "--json")[0]))
 
     def test_moves(self):
         for verb, state in (("cancel", "cancelled"), ("pause", "paused"), ("resume", "queued"), ("retry", "queued")):
@@ -204,6 +268,38 @@ class Client(unittest.TestCase):
             out, err = self.shoal(verb, "3f2a")
             self.assertEqual(out, state + "\n")
             self.assertIn(f"methane is {state}", err)
+            self.assertEqual(self.shoal(verb, "3f2a", "-q")[1], "")
+        self.assertIn("`shoal retry 3f2a` goes on with it", self.shoal("cancel", "3f2a")[1])
+
+    def test_several(self):
+        """What fails for one does not keep the others from it; the first failure is the exit code."""
+        for name, answer in (("a", (200, ensemble(id="a", state="paused"))), ("b", (409, error("CONFLICT", "it is done"))),
+                             ("c", (404, error("NOT_FOUND", "no c"))), ("d", (200, ensemble(id="d", state="paused")))):
+            self.service.answers[f"POST /v1/ensembles/{name}/pause"] = answer
+        out, err = self.shoal("pause", "a", "b", "c", "d", code=EXIT_REFUSED)
+        self.assertEqual(out, "a paused\nd paused\n")
+        self.assertIn("shoal: b: it is done\nshoal: c: no c\n", err)
+        value = json.loads(self.shoal("pause", "c", "b", "a", "--json", code=66)[0])
+        self.assertEqual([e["id"] for e in value["ensembles"]], ["a"])
+        self.assertEqual([e["code"] for e in value["errors"]], ["NOT_FOUND", "CONFLICT"])
+
+    def test_choice(self):
+        """--all takes one's own in states that the move is for; --state exactly those in that state."""
+        me = os.geteuid()
+        listed = [ensemble(id="a", state="running", owner=me), ensemble(id="b", state="done", owner=me),
+                  ensemble(id="c", state="queued", owner=me + 1), ensemble(id="d", state="queued", owner=me)]
+        self.service.answers["GET /v1/ensembles"] = (200, {"ensembles": listed})
+        self.service.answers["GET /v1/ensembles?state=done"] = (200, {"ensembles": listed[1:2]})
+        self.service.answers["GET /v1/ensembles?label=p%3Dh"] = (200, {"ensembles": listed[3:]})
+        for name in "abcd":
+            self.service.answers[f"POST /v1/ensembles/{name}/pause"] = (200, ensemble(id=name, state="paused"))
+        self.assertEqual(self.shoal("pause", "--all")[0], "a paused\nd paused\n")
+        self.assertEqual(self.shoal("pause", "--label", "p=h")[0], "paused\n")
+        self.assertEqual(self.service.asked[-1][0], "POST /v1/ensembles/d/pause")
+        self.shoal("pause", "--state", "done")
+        self.assertEqual(self.service.asked[-1][0], "POST /v1/ensembles/b/pause")
+        out, err = self.shoal("resume", "--all")
+        self.assertEqual((out, err), ("", "shoal: no ensemble is so that it can be done\n"))
 
     # ---- submitting
 
@@ -222,13 +318,15 @@ class Client(unittest.TestCase):
             return 201, ENSEMBLE
 
         self.service.answers["POST /v1/ensembles"] = take
-        out, err = self.shoal("submit", spec, "--include", self.path("inc"), "--id", "k-1")
+        out, err = self.shoal("submit", spec, "--include", self.path("inc"), "--key", "k-1", "--label", "p=h", "--label", "q=")
         self.assertEqual(out, "3f2a9c00\n")
         self.assertIn("methane is 3f2a9c00, 4 windows", err)
         _, body = self.service.asked[-1]
-        self.assertEqual(body, {"spec": "name: m\n", "spec_name": "m.yaml", "id": "k-1",
+        self.assertEqual(body, {"spec": "name: m\n", "spec_name": "m.yaml", "id": "k-1", "labels": {"p": "h", "q": ""},
                                 "files": {"m.top": "top", "ff/a.itp": "; 1 Ångström\n", "b.itp": "b"}})
         self.assertEqual(len(self.service.asked), 3)
+        self.shoal("submit", spec, "--include", self.path("inc"), "--id", "k-2")  # what --key was called first
+        self.assertEqual(self.service.asked[-1][1]["id"], "k-2")
 
     def test_submit_missing(self):
         spec = self.path("m.yaml", "name: m\n")
@@ -271,7 +369,9 @@ class Client(unittest.TestCase):
         self.assertEqual(out, "done\n")
         self.assertIn("[........................]   0 %  0/4 windows\n", err)
         self.assertIn("window 1: failed: blew up", err)
-        out, _ = self.shoal("watch", "3f2a", "--json")
+        out, err = self.shoal("watch", "3f2a", "--quiet")
+        self.assertEqual((out, err), ("done\n", ""))
+        out, _ = self.shoal("watch", "3f2a", "--jsonl")
         self.assertEqual([json.loads(line)["kind"] for line in out.splitlines()], ["progress", "replica", "ensemble"])
 
     def test_watch_ends(self):
@@ -282,14 +382,59 @@ class Client(unittest.TestCase):
         self.shoal("watch", "nope", code=66)
         self.service.answers[base] = (200, ensemble(seq=0))
         self.service.answers[base + "/events?follow=1&since=0"] = self.events({"kind": "progress", "time": "t"})
-        self.assertIn("not ended after 1 s", self.shoal("watch", "3f2a", "--timeout", "1", code=124)[1])
+        self.assertIn("3f2a has not ended after 1 s", self.shoal("watch", "3f2a", "--timeout", "1", code=124)[1])
+        self.service.answers[base] = (200, ensemble(state="done"))
+        self.assertEqual(json.loads(self.shoal("watch", "3f2a", "--json")[0]), ensemble(state="done"))
 
-    def results(self):
+    def test_wait(self):
+        for name, state in (("a", "done"), ("b", "cancelled"), ("c", "done")):
+            self.service.answers[f"GET /v1/ensembles/{name}"] = (200, ensemble(id=name, state=state))
+        self.assertEqual(self.shoal("wait", "a", "c")[0], "a done\nc done\n")
+        self.assertEqual(self.shoal("wait", "a", "b", "c", code=1)[0], "a done\nb cancelled\nc done\n")
+        value = json.loads(self.shoal("wait", "b", "a", "--json", code=1)[0])
+        self.assertEqual(value, {"ensembles": [{"id": "b", "state": "cancelled"}, {"id": "a", "state": "done"}]})
+        self.shoal("wait", "a", "none", code=66)
+
+    def test_interrupt(self):
+        """Ctrl-C ends the waiting only, and says so."""
+        base = "GET /v1/ensembles/3f2a9c00"
+        self.service.answers["POST /v1/ensembles"] = (201, ENSEMBLE)
+        self.service.answers[base] = (200, ensemble(seq=0))
+        self.service.answers[base + "/events?follow=1&since=0"] = self.events({"kind": "progress", "time": "t"})
+        with subprocess.Popen([SHOAL, "submit", self.path("m.yaml", "name: m\n"), "--wait"], stdout=subprocess.PIPE, text=True,
+                              stderr=subprocess.PIPE, env={**os.environ, "SHOAL_SOCKET": self.socket}) as shoal:
+            while not any("events" in key for key, _ in self.service.asked):
+                time.sleep(0.01)
+            shoal.send_signal(signal.SIGINT)
+            _, err = shoal.communicate(timeout=60)
+        self.assertEqual(shoal.returncode, -signal.SIGINT)
+        self.assertIn("\nshoal: 3f2a9c00 goes on; `shoal watch 3f2a9c00` follows it again\n", err)
+
+    def test_events(self):
+        happened = [{"seq": 1, "kind": "ensemble", "state": "queued", "time": "2026-11-20T10:00:00.000Z", "window": None, "message": None},
+                    {"seq": 2, "kind": "replica", "window": 1, "state": "failed", "time": "2026-11-20T10:00:01.000Z", "message": "blew up"}]
+        self.service.answers["GET /v1/ensembles/3f2a/events?since=0"] = self.events(*happened)
+        self.service.answers["GET /v1/ensembles/3f2a/events?since=1"] = self.events(happened[1])
+        self.service.answers["GET /v1/ensembles/3f2a/events?since=0&follow=1"] = self.events({"kind": "progress", "time": "t"}, *happened)
+        out, _ = self.shoal("events", "3f2a")
+        self.assertEqual([line.split() for line in out.splitlines()],
+                         ["seq time window what message".split(), "1 2026-11-20T10:00:00Z queued".split(),
+                          "2 2026-11-20T10:00:01Z 1 failed blew up".split()])
+        self.assertEqual(self.shoal("events", "3f2a", "--since", "1", "--plain")[0], "2\t2026-11-20T10:00:01Z\t1\tfailed\tblew up\n")
+        self.assertEqual(json.loads(self.shoal("events", "3f2a", "--json")[0]), {"events": happened})
+        self.assertEqual([json.loads(x) for x in self.shoal("events", "3f2a", "--jsonl", "--follow")[0].splitlines()], happened)
+        self.assertEqual(self.shoal("events", "3f2a", "--follow")[0],
+                         "2026-11-20T10:00:00Z  queued\n2026-11-20T10:00:01Z  window 1  failed: blew up\n")
+        self.shoal("events", "none", code=66)
+
+    def results(self, state="done"):
         base = "GET /v1/ensembles/3f2a9c00"
         text = b'{"estimate": null, "status": "averages", "windows": [], "warnings": []}\n'
+        self.service.answers[base] = (200, ensemble(state=state))
         self.service.answers[base + "/results"] = (200, text)
-        self.service.answers[base + "/files"] = (200, {"files": [{"path": "results.json", "bytes": 1},
-                                                                 {"path": "lambda_00/dhdl 1.xvg", "bytes": 1}]})
+        self.service.answers[base + "/files"] = (200, {"files": [{"path": "results.json", "bytes": len(text)},
+                                                                 {"path": "lambda_00/checkpoint", "bytes": 9},
+                                                                 {"path": "lambda_00/dhdl 1.xvg", "bytes": 2}]})
         self.service.answers[base + "/files/results.json"] = (200, text)
         self.service.answers[base + "/files/lambda_00/dhdl%201.xvg"] = (200, b"\x00\xff")
         return base, text
@@ -302,15 +447,73 @@ class Client(unittest.TestCase):
         with open(self.path("out/deep/lambda_00/dhdl 1.xvg"), "rb") as f:
             self.assertEqual(f.read(), b"\x00\xff")
         self.service.answers[base + "/files"] = (200, {"files": [{"path": "../escape", "bytes": 1}]})
-        self.shoal("results", "3f2a9c00", "--output", self.path("out"), code=70)
-        self.assertFalse(os.path.exists(self.path("escape")))
+        self.shoal("results", "3f2a9c00", "--output", self.path("out/deep"), code=70)
+        self.assertFalse(os.path.exists(self.path("out/escape")))
         self.service.answers[base + "/results"] = (409, error("CONFLICT", "not ended yet"))
         self.shoal("results", "3f2a9c00", code=75)
 
-    def test_submit_wait(self):
+    def test_results_exit(self):
+        """As the ensemble did; and a headline that is null is no success."""
+        base, text = self.results()
+        for state, code in (("done", 0), ("failed", 1), ("cancelled", 1)):
+            self.service.answers[base] = (200, ensemble(state=state))
+            self.assertEqual(self.shoal("results", "3f2a9c00", "--json", code=code)[0].encode(), text)
+        self.service.answers[base] = (200, ensemble(state="done"))
+        for status, estimate, code in (("ok", {"magnitude": 1}, 0), ("partial", None, 1), ("failed", None, 1)):
+            self.service.answers[base + "/results"] = (200, {"estimate": estimate, "status": status, "windows": []})
+            self.shoal("results", "3f2a9c00", code=code)
+
+    def test_folder_of_one_ensemble(self):
+        """Files of two ensembles, or an ensemble's and something else, are never put into one folder."""
+        self.results()
+        folder = self.path("out")
+        self.shoal("results", "3f2a9c00", "--output", folder)
+        self.shoal("results", "3f2a9c00", "--output", folder)  # again is fine
+        base = "GET /v1/ensembles/77"
+        for rest in ("/results", "/files", "/files/results.json"):
+            self.service.answers[base + rest] = self.service.answers["GET /v1/ensembles/3f2a9c00" + rest]
+        self.service.answers[base] = (200, ensemble(id="77", state="done"))
+        _, err = self.shoal("results", "77", "--output", folder, code=EXIT_REFUSED)
+        self.assertIn(f"{folder} has the files of ensemble 3f2a9c00: those of 77 need another folder", err)
+        os.remove(os.path.join(folder, ".shoal-ensemble"))  # as an older client left it
+        _, err = self.shoal("results", "77", "--output", folder, code=EXIT_REFUSED)
+        self.assertIn("is not empty and has no files of ensemble 77", err)
+        self.path("out/results.json", '{"id": "3f2a9c00"}')
+        self.shoal("results", "3f2a9c00", "--output", folder)
+        # submit refuses before it waits.
+        self.service.answers["POST /v1/ensembles"] = (201, ensemble(id="77"))
+        self.shoal("submit", self.path("m.yaml", "name: m\n"), "--output", folder, code=EXIT_REFUSED)
+
+    def test_cut_downloads(self):
+        """A file that is shorter than it was listed to be is fetched again; then it is an error, and there is no such file."""
         base, _ = self.results()
+        name, url = self.path("out/lambda_00/dhdl 1.xvg"), base + "/files/lambda_00/dhdl%201.xvg"
+        for bad in ((200, b"\x00"), (200, Cut(b"\x00\xff")), (200, b"\x00\xff\x00")):
+            self.service.answers[url] = bad
+            out, err = self.shoal("results", "3f2a9c00", "--json", "--output", self.path("out"), code=73)
+            self.assertEqual(json.loads(out)["error"]["code"], "IO")
+            self.assertIn("lambda_00/dhdl 1.xvg: ", err)
+            self.assertEqual(err.count("once more"), 2)
+            self.assertEqual(os.listdir(os.path.dirname(name)), [])
+        self.service.answers[url] = [(200, Cut(b"\x00")), (200, b"\x00\xff")]
+        self.shoal("results", "3f2a9c00", "--output", self.path("out"))
+        with open(name, "rb") as f:
+            self.assertEqual(f.read(), b"\x00\xff")
+        # Of an ensemble that runs files grow between the list and the fetch.
+        self.service.answers[url] = (200, b"\x00\xff\x00")
+        self.service.answers[base] = (200, ensemble(state="running"))
+        self.shoal("results", "3f2a9c00", "--output", self.path("out"), code=75)
+        self.assertEqual(os.path.getsize(name), 3)
+        # A disk that is full.
+        os.remove(name)
+        os.symlink("/dev/full", name + ".part")
+        self.service.answers[base] = (200, ensemble(state="done"))
+        self.service.answers[url] = (200, b"\x00\xff")
+        self.assertIn("No space left", self.shoal("results", "3f2a9c00", "--output", self.path("out"), code=73)[1])
+
+    def test_submit_wait(self):
+        base, _ = self.results("failed")
         self.service.answers["POST /v1/ensembles"] = (201, ENSEMBLE)
-        self.service.answers[base] = (200, ensemble(state="failed"))
         spec = self.path("m.yaml", "name: m\n")
         out, _ = self.shoal("submit", spec, "--wait", code=1)
         self.assertTrue(out.startswith("3f2a9c00\n"))
@@ -319,6 +522,10 @@ class Client(unittest.TestCase):
         value = json.loads(out)
         self.assertEqual((value["state"], value["results"]["status"]), ("failed", "averages"))
         self.assertTrue(os.path.exists(self.path("got/results.json")))
+        # One value, whatever fails after the submission.
+        self.service.answers[base + "/files/results.json"] = (404, error("NOT_FOUND", "gone"))
+        value = json.loads(self.shoal("submit", spec, "--json", "--output", self.path("got"), code=66)[0])
+        self.assertEqual(value["id"], "3f2a9c00")
 
 
 if __name__ == "__main__":

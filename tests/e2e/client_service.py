@@ -68,7 +68,7 @@ class Commands(unittest.TestCase):
         return cls.shoal("submit", cls.write(name, **settings)).strip()
 
     def status(self, ensemble):
-        return json.loads(self.shoal("status", ensemble, "--json"))
+        return json.loads(self.shoal("status", ensemble, "--json"))["ensembles"][0]
 
     def test_results(self):
         self.assertEqual(self.shoal("watch", self.done, "--timeout", "600"), "done\n")
@@ -83,14 +83,14 @@ class Commands(unittest.TestCase):
         for name in ("results.json", "input/spec.yaml", "lambda_02/dhdl.xvg", "lambda_00/confout.gro"):
             self.assertGreater(os.path.getsize(os.path.join(self.folder, "got", name)), 0)
         self.assertFalse(os.path.exists(os.path.join(self.folder, "got/lambda_00/checkpoint")))
-        self.shoal("pause", self.done, code=1)
+        self.shoal("pause", self.done, code=3)
 
     def test_same_key(self):
         spec = self.write("keyed", seed=2, steps=100)
         first = self.shoal("submit", spec, "--id", "a-key")
-        self.assertEqual(self.shoal("submit", spec, "--id", "a-key"), first)
+        self.assertEqual(self.shoal("submit", spec, "--key", "a-key"), first)
         other = self.write("keyed", seed=3, steps=100)
-        self.assertIn("a-key", self.shoal("submit", other, "--id", "a-key", code=1))
+        self.assertIn("a-key", self.shoal("submit", other, "--key", "a-key", code=3))
 
     def test_moves(self):
         ensemble = self.submitted("long", seed=4, steps=100000000)
@@ -103,8 +103,8 @@ class Commands(unittest.TestCase):
         self.assertIn(self.status(ensemble)["state"], ("queued", "running"))
         self.assertEqual(self.shoal("cancel", ensemble), "cancelled\n")
         self.shoal("watch", ensemble, code=1)
-        self.shoal("resume", ensemble, code=1)
-        self.shoal("retry", self.done[:5], code=1)
+        self.shoal("resume", ensemble, code=3)
+        self.shoal("retry", self.done[:5], code=3)
 
     def test_watch_through_a_restart(self):
         """The service is killed and started again while a client watches: it asks again and sees the end."""

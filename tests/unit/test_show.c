@@ -12,7 +12,6 @@
 #include <cmocka.h>
 
 #include "client/client.h"
-#include "client/show.h"
 #include "engine/base/suggest.h"
 
 static void assert_text(struct buf *b, const char *expected)
@@ -62,26 +61,103 @@ static void test_durations(void **state)
 
 static void test_progress(void **state)
 {
+    static const struct {
+        int width, done, failed;
+        double fraction, eta;
+        const char *text;
+    } cases[] = {
+        {120, 6, 0, 0.5, 65, "[############............]  50 %  6/12 windows  1 min 05 s left"},
+        {120, 12, 2, 1.5, -1, "[########################] 100 %  12/12 windows  2 failed"},
+        {50, 6, 0, 0.5, 65, "[#####......]  50 %  6/12 windows  1 min 05 s left"},
+        {40, 6, 0, 0.5, 65, " 50 %  6/12 windows  1 min 05 s left"},
+        {12, 6, 0, 0.5, 65, " 50 %  6/12 "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf b = {0};
+        show_progress(&b, cases[i].width, cases[i].fraction, cases[i].done, 12, cases[i].failed, cases[i].eta);
+        assert_true((int)b.len <= cases[i].width);
+        assert_text(&b, cases[i].text);
+    }
+}
+
+static void test_bytes(void **state)
+{
+    static const struct {
+        double bytes;
+        const char *text;
+    } cases[] = {{0, "0 B"},         {999, "999 B"},     {1000, "1.0 kB"}, {9949, "9.9 kB"},
+                 {9951, "10 kB"},    {999499, "999 kB"}, {1e6, "1.0 MB"},  {23e6, "23 MB"},
+                 {1.25e9, "1.2 GB"}, {4e12, "4.0 TB"},   {4e15, "4000 TB"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf b = {0};
+        show_bytes(&b, cases[i].bytes);
+        assert_text(&b, cases[i].text);
+    }
+}
+
+static void test_times(void **state)
+{
     struct buf b = {0};
-    show_progress(&b, 10, 0.55, 6, 12, 0, 65);
-    assert_text(&b, "[#####.....]  55 %  6/12 windows  1 min 05 s left");
-    show_progress(&b, 10, 1.5, 12, 12, 2, -1);
-    assert_text(&b, "[##########] 100 %  12/12 windows  2 failed");
+    show_time(&b, "2026-11-20T10:00:00.123Z");
+    assert_text(&b, "2026-11-20T10:00:00Z");
+    show_time(&b, "2026-11-20T10:00:00Z");
+    assert_text(&b, "2026-11-20T10:00:00Z");
+}
+
+static void cells_of(struct table *t, const char *layout, const char *const *cells, int n)
+{
+    table_setup(t, layout);
+    for (int i = 0; i < n; i++)
+        table_cell(t, "%s", cells[i]);
 }
 
 static void test_table(void **state)
 {
     struct table t;
     struct buf b = {0};
-    table_setup(&t, "lrl");
-    static const char *const cells[] = {"name", "n", "why", "methane", "12", "", "\033[32må\033[0m", "123", "so"};
-    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
-        table_cell(&t, "%s", cells[i]);
-    table_put(&t, &b);
+    static const char *const cells[] = {"name", "n", "why", "methane", "12", "", "\033[32m\303\245\033[0m",
+                                        "123",  "so"};
+    cells_of(&t, "l r l", cells, 9);
+    table_put(&t, 0, &b);
     assert_text(&b,
                 "name       n  why\n"
                 "methane   12\n"
-                "\033[32må\033[0m        123  so\n");
+                "\033[32m\303\245\033[0m        123  so\n");
+    cells_of(&t, "l r l", cells, 9);
+    table_put_plain(&t, &b);
+    assert_text(&b, "methane\t12\t\n\033[32m\303\245\033[0m\t123\tso\n");
+}
+
+/* What does not fit: columns leave in the order of their numbers, then texts are cut; empty columns leave always. */
+static void test_table_fits(void **state)
+{
+    static const char *const cells[] = {
+        "id",      "name",       "state", "created", "key", "3f2a", "a-rather-long-n\303\245me-of-an-ensemble",
+        "running", "2026-11-20", ""};
+    static const struct {
+        int width;
+        const char *text;
+    } cases[] = {
+        {0,
+         "id    name                               state    created\n"
+         "3f2a  a-rather-long-n\303\245me-of-an-ensemble  running  2026-11-20\n"},
+        {57,
+         "id    name                            state    created\n"
+         "3f2a  a-rather-long-n\303\245me-of-an-ense~  running  2026-11-20\n"},
+        {40,
+         "id    name                       state\n"
+         "3f2a  a-rather-long-n\303\245me-of-an~  running\n"},
+        {22,
+         "id    name     state\n"
+         "3f2a  a-rath~  running\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct table t;
+        struct buf b = {0};
+        cells_of(&t, "l l~ l l2 l1", cells, 10);
+        table_put(&t, cases[i].width, &b);
+        assert_text(&b, cases[i].text);
+    }
 }
 
 static void test_suggest(void **state)
@@ -103,6 +179,8 @@ static void test_escape(void **state)
     struct buf b = {0};
     http_escape_path(&b, "a b/c%?#\xc3\xa5-1.x");
     assert_text(&b, "a%20b/c%25%3F%23%C3%A5-1.x");
+    http_escape(&b, "k=a/b+1");
+    assert_text(&b, "k%3Da%2Fb%2B1");
 }
 
 static void test_exit_codes(void **state)
@@ -110,7 +188,7 @@ static void test_exit_codes(void **state)
     static const struct {
         enum err_code code;
         int exit;
-    } cases[] = {{ERR_NONE, 0},      {ERR_CONFLICT, 1},   {ERR_USAGE, 2},         {ERR_SPEC, 65},
+    } cases[] = {{ERR_NONE, 0},      {ERR_CONFLICT, 3},   {ERR_USAGE, 2},         {ERR_SPEC, 65},
                  {ERR_TOPOLOGY, 65}, {ERR_NOT_FOUND, 66}, {ERR_MISSING_FILE, 66}, {ERR_UNREACHABLE, 69},
                  {ERR_BUSY, 75},     {ERR_FORBIDDEN, 77}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -162,7 +240,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),     cmocka_unit_test(test_durations), cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_table),      cmocka_unit_test(test_suggest),   cmocka_unit_test(test_escape),
+        cmocka_unit_test(test_bytes),      cmocka_unit_test(test_times),     cmocka_unit_test(test_table),
+        cmocka_unit_test(test_table_fits), cmocka_unit_test(test_suggest),   cmocka_unit_test(test_escape),
         cmocka_unit_test(test_exit_codes), cmocka_unit_test(test_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/commands.h"
+
+#include <string.h>
+
+#include "engine/base/suggest.h"
+
+#define BIT(symbol) (1u << OPTION_##symbol)
+#define SERVICE (BIT(SOCKET) | BIT(JSON) | BIT(QUIET))
+#define CHOICE (BIT(ALL) | BIT(STATE) | BIT(LABEL))
+#define FILES (BIT(INCLUDE) | BIT(JSON))
+_Static_assert(OPTION_COUNT <= 32, "options are bits of a uint32_t");
+
+enum { MANY = 1000000 };
+
+const struct command commands[] = {
+    {"submit", "SPEC.yaml", "submit an ensemble; prints its id",
+     "Hands the spec to the service, with the topology, the coordinates and all files that the topology includes. "
+     "--output implies "
+     "--wait. Interrupting the wait does not stop the ensemble.",
+     "shoal submit methane.yaml\n"
+     "shoal submit methane.yaml --wait --output results/\n"
+     "shoal submit methane.yaml --key methane-1 --label project=hydration\n",
+     NEEDS_SERVICE, SERVICE | BIT(WAIT) | BIT(KEY) | BIT(LABEL) | BIT(OUTPUT) | BIT(TIMEOUT) | BIT(INCLUDE), 1, 1,
+     submit_main},
+    {"list", "", "your ensembles, newest first",
+     "Those of all users for root, with their owners. On a terminal columns that do not fit are left out; --plain and "
+     "--json have all.",
+     "shoal list\nshoal list --state running\nshoal list --label project=hydration --limit 20 --json\n", NEEDS_SERVICE,
+     SERVICE | BIT(STATE) | BIT(LABEL) | BIT(LIMIT) | BIT(PLAIN) | BIT(JSONL), 0, 0, list_main},
+    {"status", "[ID...]", "ensembles with their windows; without ID what runs now", "",
+     "shoal status\nshoal status 3f2a\n", NEEDS_SERVICE, SERVICE | BIT(PLAIN), 0, MANY, status_main},
+    {"top", "", "devices and ensembles that have not ended, redrawn until interrupted",
+     "Where standard output is no terminal they are printed once.", "shoal top\nshoal top --every 10\n", NEEDS_SERVICE,
+     SERVICE | BIT(EVERY), 0, 0, top_main},
+    {"watch", "ID", "follow an ensemble until it ends", "Exits as the ensemble did: 0 done, 1 failed or cancelled.",
+     "shoal watch 3f2a\nshoal watch 3f2a --jsonl --timeout 600\n", NEEDS_SERVICE, SERVICE | BIT(JSONL) | BIT(TIMEOUT),
+     1, 1, watch_main},
+    {"wait", "[ID...]", "stay until ensembles have ended; prints their states",
+     "Exits 0 when all are done, 1 when one failed or was cancelled, 124 when the time was too short.",
+     "shoal wait 3f2a 77c0\nshoal wait --label project=hydration --timeout 86400\nshoal wait --all\n", NEEDS_SERVICE,
+     SERVICE | CHOICE | BIT(TIMEOUT), 0, MANY, wait_main},
+    {"events", "ID", "what happened to an ensemble: states, reasons, retries", "",
+     "shoal events 3f2a\nshoal events 3f2a --follow --jsonl\n", NEEDS_SERVICE,
+     SERVICE | BIT(FOLLOW) | BIT(SINCE) | BIT(JSONL) | BIT(PLAIN), 1, 1, events_main},
+    {"results", "ID", "free energies with errors, and the files",
+     "Exits as the ensemble did, and 1 too where there is no free energy. An ensemble that has not ended gives what "
+     "there is so far, "
+     "marked as such, and exit code 75.",
+     "shoal results 3f2a\nshoal results 3f2a --json\nshoal results 3f2a --output results/\n", NEEDS_SERVICE,
+     SERVICE | BIT(OUTPUT), 1, 1, results_main},
+    {"pause", "[ID...]", "checkpoint ensembles and stop them until resumed", "",
+     "shoal pause 3f2a\nshoal pause --all\nshoal pause --label project=hydration\n", NEEDS_SERVICE, SERVICE | CHOICE, 0,
+     MANY, pause_main},
+    {"resume", "[ID...]", "go on with paused ensembles", "", "shoal resume 3f2a\nshoal resume --all\n", NEEDS_SERVICE,
+     SERVICE | CHOICE, 0, MANY, resume_main},
+    {"cancel", "[ID...]", "stop ensembles; finished windows keep their files", "retry goes on with them.",
+     "shoal cancel 3f2a\nshoal cancel --state queued\n", NEEDS_SERVICE, SERVICE | CHOICE, 0, MANY, cancel_main},
+    {"retry", "[ID...]", "run failed and cancelled windows again from their last good checkpoints", "",
+     "shoal retry 3f2a\nshoal retry --state failed\n", NEEDS_SERVICE, SERVICE | CHOICE, 0, MANY, retry_main},
+    {"validate", "SPEC.yaml", "check a spec and its files", "",
+     "shoal validate methane.yaml\nshoal validate methane.yaml --json\n", NEEDS_WORKER, FILES, 1, 1, offline_main},
+    {"energy", "SPEC.yaml", "one evaluation of the start coordinates, split as gmx energy splits it", "",
+     "shoal energy methane.yaml --json\nshoal energy methane.yaml --window 3 --forces --json\n", NEEDS_WORKER,
+     FILES | BIT(WINDOW) | BIT(FORCES) | BIT(DEVICE), 1, 1, offline_main},
+    {"bench", "SPEC.yaml", "time replicas of a spec", "", "shoal bench methane.yaml --replicas 4 --steps 1000 --json\n",
+     NEEDS_WORKER, FILES | BIT(REPLICAS) | BIT(STEPS) | BIT(DEVICE), 1, 1, offline_main},
+    {"version", "", "versions of client and service", "", "shoal version --json\n", NEEDS_SERVICE, SERVICE, 0, 0,
+     version_main},
+    {"help", "[COMMAND]", "explain a command; with --json all of them", "", "shoal help submit\n", NEEDS_NOTHING,
+     BIT(JSON), 0, 1, help_main},
+};
+const int commands_count = sizeof commands / sizeof *commands;
+
+const struct command *command_find(const char *name)
+{
+    const char *known[sizeof commands / sizeof *commands];
+    for (int i = 0; i < commands_count; i++) {
+        if (!strcmp(commands[i].name, name))
+            return &commands[i];
+        known[i] = commands[i].name;
+    }
+    const char *near = suggest_nearest(name, known, (size_t)commands_count);
+    fprintf(stderr, "shoal: no command '%s'", name);
+    if (near)
+        fprintf(stderr, "; did you mean '%s'?\n", near);
+    else
+        fputs("; shoal --help lists them\n", stderr);
+    return NULL;
+}

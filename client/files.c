@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Fetching an ensemble's files. Each goes into NAME.part as it comes and gets its name when all of it is there, as long as it was
+ * listed: a file of that name is whole. A folder belongs to one ensemble, and says to which.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client/client.h"
+
+static const char owner_file[] = ".shoal-ensemble";
+enum { TRIES = 3 };
+
+/* ---- whose folder it is ---- */
+
+static int make_folders(char *path, struct err *e)
+{
+    for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
+        *p = '\0';
+        int bad = mkdir(path, 0777) && errno != EEXIST;
+        if (bad)
+            return err_errno(e, "%s", path);
+        *p = '/';
+    }
+    return 0;
+}
+
+static bool is_empty(const char *folder)
+{
+    DIR *d = opendir(folder);
+    int n = 0;
+    for (struct dirent *item; d && (item = readdir(d));)
+        n += strcmp(item->d_name, ".") && strcmp(item->d_name, "..");
+    if (d)
+        closedir(d);
+    return n == 0;
+}
+
+/* The id in the folder's own file, or in its results.json; "" when there is none. Appended. */
+static void read_owner(const char *folder, struct buf *id)
+{
+    struct buf path = {0}, text = {0};
+    struct err e = {0};
+    buf_printf(&path, "%s/%s", folder, owner_file);
+    buf_add(id, "", 0);
+    if (!buf_read_file(&text, path.data, &e)) {
+        buf_add(id, text.data, strcspn(text.data, "\n"));
+    } else {
+        path.len = 0;
+        buf_printf(&path, "%s/results.json", folder);
+        json_t *results = json_load_file(path.data, 0, NULL);
+        buf_printf(id, "%s", answer_text(results, "id"));
+        json_decref(results);
+    }
+    buf_free(&path);
+    buf_free(&text);
+}
+
+int files_claim(const char *folder, const char *id, struct err *e)
+{
+    struct buf path = {0}, owner = {0};
+    buf_printf(&path, "%s/%s", folder, owner_file);
+    int rc = make_folders(path.data, e);
+    if (!rc)
+        read_owner(folder, &owner);
+    if (!rc && owner.len && strcmp(owner.data, id) != 0)
+        rc = err_set(e, ERR_CONFLICT, "%s has the files of ensemble %s: those of %s need another folder", folder,
+                     owner.data, id);
+    else if (!rc && !owner.len && !is_empty(folder))
+        rc = err_set(e, ERR_CONFLICT, "%s is not empty and has no files of ensemble %s: name another folder", folder,
+                     id);
+    owner.len = 0;
+    buf_printf(&owner, "%s\n", id);
+    if (!rc)
+        rc = buf_write_file(path.data, owner.data, owner.len, e);
+    buf_free(&path);
+    buf_free(&owner);
+    return rc;
+}
+
+/* ---- one file ---- */
+
+static bool plain_path(const char *path)
+{
+    if (!*path || *path == '/')
+        return false;
+    for (const char *p = path; p; p = strchr(p, '/')) {
+        p += *p == '/';
+        if (*p == '.' && (p[1] == '.' || p[1] == '/' || !p[1]))
+            return false;
+    }
+    return true;
+}
+
+/* A file of an ensemble that runs may have grown since it was listed; one that became shorter was cut on its way. */
+static int check_length(const char *name, long long bytes, long long listed, bool grows, struct err *e)
+{
+    if (bytes == listed || (grows && bytes > listed))
+        return 0;
+    return err_set(e, ERR_IO, "%s: %lld bytes came, %lld were listed", name, bytes, listed);
+}
+
+struct fetch {
+    const struct client *c;
+    const char *id, *folder;
+    bool grows;
+};
+
+static int fetch_part(const struct fetch *f, const char *name, const char *part, long long listed, struct err *e)
+{
+    struct buf url = {0}, reply = {0};
+    long long bytes = 0;
+    long status = 0;
+    FILE *file = fopen(part, "wb");
+    if (!file)
+        return err_errno(e, "%s", part);
+    client_path(&url, f->id, "/files/");
+    http_escape_path(&url, name);
+    int rc = http_download(f->c->http, url.data, file, &bytes, &status, &reply, e);
+    if (rc == -ERR_IO)
+        err_prefix(e, "%s", name);
+    bool unwritten = ferror(file);
+    unwritten |= fclose(file) != 0;
+    if (unwritten)
+        rc = err_errno(e, "%s", part);
+    else if (!rc && status != 200)
+        json_decref(answer_object(status, &reply, e)), rc = -(int)e->code;
+    else if (!rc)
+        rc = check_length(name, bytes, listed, f->grows, e);
+    buf_free(&url);
+    buf_free(&reply);
+    return rc;
+}
+
+static int fetch(const struct fetch *f, const char *name, long long listed, struct err *e)
+{
+    struct buf target = {0}, part = {0};
+    if (!plain_path(name))
+        return err_set(e, ERR_PROTOCOL, "the service lists a file named %s", name);
+    buf_printf(&target, "%s/%s", f->folder, name);
+    buf_printf(&part, "%s.part", target.data);
+    int rc = make_folders(target.data, e);
+    for (int tries = 1; !rc && (rc = fetch_part(f, name, part.data, listed, e)) && tries < TRIES; tries++) {
+        if (e->code != ERR_IO && e->code != ERR_BUSY && e->code != ERR_UNREACHABLE)
+            break;
+        client_say(f->c, "%s; once more", e->msg);
+        rc = 0;
+    }
+    if (!rc && rename(part.data, target.data))
+        rc = err_errno(e, "%s", target.data);
+    if (rc)
+        unlink(part.data);
+    buf_free(&target);
+    buf_free(&part);
+    return rc;
+}
+
+int files_download(const struct client *c, const json_t *ensemble, const char *folder, struct err *e)
+{
+    struct fetch f = {c, answer_text(ensemble, "id"), folder, !ensemble_ended(answer_text(ensemble, "state"))};
+    struct buf path = {0};
+    const json_t *file;
+    size_t i, n = 0;
+    if (files_claim(folder, f.id, e))
+        return -(int)e->code;
+    client_path(&path, f.id, "/files");
+    json_t *answer = client_get(c, path.data, e);
+    int rc = answer ? 0 : -(int)e->code;
+    buf_free(&path);
+    json_array_foreach (json_object_get(answer, "files"), i, file) {
+        const char *name = answer_text(file, "path"), *slash = strrchr(name, '/');
+        if (rc || !strncmp(slash ? slash + 1 : name, "checkpoint", 10)) /* the service's own, of no use here */
+            continue;
+        rc = fetch(&f, name, answer_whole(file, "bytes"), e);
+        n++;
+    }
+    if (!rc)
+        client_say(c, "%zu files in %s", n, folder);
+    json_decref(answer);
+    return rc;
+}

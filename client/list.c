@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which ensembles, and how they look in a table: list, status, du.
+ */
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client/commands.h"
+
+bool ensemble_ended(const char *state)
+{
+    return !strcmp(state, "done") || !strcmp(state, "failed") || !strcmp(state, "cancelled");
+}
+
+/* ---- which ---- */
+
+static void add_parameter(struct buf *path, const char *name, const char *value)
+{
+    buf_printf(path, "%c%s=", strchr(path->data, '?') ? '&' : '?', name);
+    http_escape(path, value);
+}
+
+/* One page; *next (emptied first) is where the one after it begins, empty after the last. */
+static json_t *get_page(const struct client *c, long long limit, struct buf *next, struct err *e)
+{
+    struct buf path = {0};
+    char number[24];
+    buf_printf(&path, "/v1/ensembles");
+    snprintf(number, sizeof number, "%lld", limit);
+    if (limit)
+        add_parameter(&path, "limit", number);
+    if (next->len)
+        add_parameter(&path, "after", next->data);
+    if (c->state)
+        add_parameter(&path, "state", c->state);
+    for (int i = 0; i < c->nlabels; i++)
+        add_parameter(&path, "label", c->labels[i]);
+    json_t *page = client_get(c, path.data, e);
+    next->len = 0;
+    buf_printf(next, "%s", answer_text(page, "next"));
+    buf_free(&path);
+    return page;
+}
+
+json_t *ensembles_get(const struct client *c, struct err *e)
+{
+    json_t *all = json_array(), *page, *listed;
+    struct buf next = {0};
+    long long left = c->limit;
+    do {
+        if (!(page = get_page(c, left, &next, e))) {
+            json_decref(all);
+            all = NULL;
+            break;
+        }
+        listed = json_object_get(page, "ensembles");
+        left -= c->limit ? (long long)json_array_size(listed) : 0;
+        json_array_extend(all, listed);
+        json_decref(page);
+    } while (next.len && left >= (c->limit ? 1 : 0));
+    buf_free(&next);
+    return all;
+}
+
+/* Whether a comma-separated list has a word. */
+static bool lists(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *p = list; (p = strstr(p, word)); p += n)
+        if ((p == list || p[-1] == ',') && (p[n] == ',' || !p[n]))
+            return true;
+    return false;
+}
+
+/* Seconds since an ensemble last changed its state. */
+static double age_of(const json_t *ensemble)
+{
+    struct tm t = {0};
+    return strptime(answer_text(ensemble, "changed"), "%Y-%m-%dT%H:%M:%S", &t) ? difftime(time(NULL), timegm(&t)) : 0;
+}
+
+static bool is_chosen(const struct client *c, const json_t *ensemble, const char *states)
+{
+    const json_t *owner = json_object_get(ensemble, "owner");
+    if (json_is_integer(owner) && json_integer_value(owner) != (json_int_t)geteuid())
+        return false;
+    if (!c->state && !lists(states, answer_text(ensemble, "state")))
+        return false;
+    return !(c->older_than > 0) || (ensemble_ended(answer_text(ensemble, "state")) && age_of(ensemble) > c->older_than);
+}
+
+json_t *ensembles_chosen(const struct client *c, int argc, char **argv, const char *states, struct err *e)
+{
+    bool choice = c->all || c->state || c->nlabels || c->older_than > 0;
+    json_t *chosen = json_array(), *all, *ensemble;
+    size_t i;
+    if (choice == (argc > 0)) {
+        json_decref(chosen);
+        err_set(e, ERR_USAGE, "%s wants either IDs or a choice: --all, --state or --label", c->command->name);
+        return NULL;
+    }
+    for (int k = 0; k < argc; k++)
+        json_array_append_new(chosen, json_pack("{s:s}", "id", argv[k]));
+    if (argc)
+        return chosen;
+    if (!(all = ensembles_get(c, e))) {
+        json_decref(chosen);
+        return NULL;
+    }
+    json_array_foreach (all, i, ensemble)
+        if (is_chosen(c, ensemble, states))
+            json_array_append(chosen, ensemble);
+    json_decref(all);
+    if (!json_array_size(chosen))
+        client_say(c, "no ensemble is so that it can be done");
+    return chosen;
+}
+
+/* ---- how they look ---- */
+
+static void labels_cell(struct table *t, const json_t *labels)
+{
+    struct buf text = {0};
+    const char *key;
+    const json_t *value;
+    buf_add(&text, "", 0);
+    json_object_foreach ((json_t *)labels, key, value)
+        buf_printf(&text, "%s%s=%s", text.len ? "," : "", key,
+                   json_string_value(value) ? json_string_value(value) : "");
+    table_cell(t, "%s", text.data);
+    buf_free(&text);
+}
+
+static void windows_cell(struct table *t, const json_t *e)
+{
+    struct buf text = {0};
+    buf_printf(&text, "%lld/%lld", answer_whole(e, "done"), answer_whole(e, "windows"));
+    if (answer_whole(e, "failed"))
+        buf_printf(&text, ", %lld failed", answer_whole(e, "failed"));
+    table_cell(t, "%s", text.data);
+    buf_free(&text);
+}
+
+static void time_cell(struct table *t, const char *time)
+{
+    struct buf text = {0};
+    show_time(&text, time);
+    table_cell(t, "%s", text.data);
+    buf_free(&text);
+}
+
+static void owner_cell(struct table *t, const json_t *owner)
+{
+    const struct passwd *user = json_is_integer(owner) ? getpwuid((uid_t)json_integer_value(owner)) : NULL;
+    if (user)
+        table_cell(t, "%s", user->pw_name);
+    else
+        table_cell(t, "%lld", (long long)json_integer_value(owner));
+}
+
+void ensembles_show(const struct client *c, const json_t *ensembles, struct table *t)
+{
+    bool admin = geteuid() == 0;
+    static const char *const heads[] = {"id",      "name", "state",  "windows", "progress",
+                                        "created", "key",  "labels", "reason"};
+    const json_t *e;
+    size_t i;
+    table_setup(t, admin ? "l l~ l r2 r1 l4 l~6 l~7 l~3 l5" : "l l~ l r2 r1 l4 l~6 l~7 l~3");
+    for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
+        table_cell(t, "%s", heads[h]);
+    if (admin)
+        table_cell(t, "owner");
+    json_array_foreach (ensembles, i, e) {
+        table_cell(t, "%s", answer_text(e, "id"));
+        table_cell(t, "%s", answer_text(e, "name"));
+        table_state(t, answer_text(e, "state"));
+        windows_cell(t, e);
+        table_cell(t, "%d %%", (int)(100 * answer_number(e, "progress")));
+        time_cell(t, answer_text(e, "created"));
+        table_cell(t, "%s", answer_text(e, "key"));
+        labels_cell(t, json_object_get(e, "labels"));
+        table_cell(t, "%s", answer_text(e, "reason"));
+        if (admin)
+            owner_cell(t, json_object_get(e, "owner"));
+    }
+}
+
+int list_main(struct client *c, int argc, char **argv)
+{
+    struct err e = {0};
+    struct table t;
+    json_t *ensembles = ensembles_get(c, &e), *ensemble;
+    size_t i;
+    if (!ensembles)
+        return client_fail(c, &e);
+    if (c->json) {
+        json_t *answer = json_pack("{s:O}", "ensembles", ensembles);
+        client_print(answer);
+        json_decref(answer);
+    } else if (c->jsonl) {
+        json_array_foreach (ensembles, i, ensemble)
+            client_print(ensemble);
+    } else {
+        ensembles_show(c, ensembles, &t);
+        client_table(c, &t);
+    }
+    json_decref(ensembles);
+    return EXIT_OK;
+}

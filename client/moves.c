@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/moves.h"
+
+#include <stdio.h>
+
+#include "client/commands.h"
+
+static void print(const struct moves *m)
+{
+    json_t *answer = json_pack("{s:O,s:O}", "ensembles", m->ensembles, "errors", m->errors);
+    if (m->bytes > 0)
+        json_object_set_new(answer, "bytes", json_integer((json_int_t)m->bytes));
+    client_print(answer);
+    json_decref(answer);
+}
+
+static int note_error(struct moves *m, const char *id, const struct err *e)
+{
+    fprintf(stderr, "shoal: %s%s%s\n", m->several ? id : "", m->several ? ": " : "", e->msg);
+    json_array_append_new(m->errors,
+                          json_pack("{s:s,s:s,s:s}", "id", id, "code", err_name(e->code), "message", e->msg));
+    return err_exit(e->code);
+}
+
+int moves_each(const struct client *c, int argc, char **argv, const char *states, move_fn *move, struct moves *m)
+{
+    struct err e = {0};
+    json_t *chosen = ensembles_chosen(c, argc, argv, states, &e), *item;
+    size_t i;
+    int rc = EXIT_OK;
+    if (!chosen)
+        return client_fail(c, &e);
+    m->several = json_array_size(chosen) > 1;
+    m->ensembles = json_array();
+    m->errors = json_array();
+    json_array_foreach (chosen, i, item) {
+        e = (struct err){0};
+        if (!move(c, item, m, &e))
+            continue;
+        int code = note_error(m, answer_text(item, "id"), &e);
+        rc = rc ? rc : code;
+        if (e.code == ERR_UNREACHABLE) /* so it will be for the others */
+            break;
+    }
+    if (c->json)
+        print(m);
+    json_decref(m->ensembles);
+    json_decref(m->errors);
+    json_decref(chosen);
+    return rc;
+}
+
+static int post(const struct client *c, const json_t *item, struct moves *m, struct err *e)
+{
+    const char *id = answer_text(item, "id");
+    struct buf path = {0};
+    client_path(&path, id, "/");
+    buf_printf(&path, "%s", c->command->name);
+    json_t *ensemble = client_ask(c, "POST", path.data, e);
+    buf_free(&path);
+    if (!ensemble)
+        return -(int)e->code;
+    client_say(c, "%s is %s; `shoal %s %s` %s", answer_text(ensemble, "name"), answer_text(ensemble, "state"), m->next,
+               id, m->does);
+    if (!c->json && m->several)
+        printf("%s ", answer_text(ensemble, "id"));
+    if (!c->json)
+        printf("%s\n", answer_text(ensemble, "state"));
+    json_array_append_new(m->ensembles, ensemble);
+    return 0;
+}
+
+int cancel_main(struct client *c, int argc, char **argv)
+{
+    struct moves m = {.next = "retry", .does = "goes on with it, `shoal results` shows what finished"};
+    return moves_each(c, argc, argv, "queued,running,paused,finishing", post, &m);
+}
+
+int pause_main(struct client *c, int argc, char **argv)
+{
+    struct moves m = {.next = "resume", .does = "goes on with it"};
+    return moves_each(c, argc, argv, "queued,running", post, &m);
+}
+
+int resume_main(struct client *c, int argc, char **argv)
+{
+    struct moves m = {.next = "watch", .does = "follows it"};
+    return moves_each(c, argc, argv, "paused", post, &m);
+}
+
+int retry_main(struct client *c, int argc, char **argv)
+{
+    struct moves m = {.next = "watch", .does = "follows it"};
+    return moves_each(c, argc, argv, "failed,cancelled", post, &m);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Commands that do one thing to each of several ensembles. What fails for one does not keep the others from it.
+ */
+#ifndef SHOAL_CLIENT_MOVES_H
+#define SHOAL_CLIENT_MOVES_H
+
+#include "client/client.h"
+
+struct moves {
+    const char *next, *does; /* said after each: the command that follows, and what it does */
+    bool several;
+    json_t *ensembles, *errors; /* what --json prints */
+    double bytes;               /* freed */
+};
+
+/* Does it to one ensemble, an object with an "id" at least. 0, or negative and e. */
+typedef int move_fn(const struct client *c, const json_t *ensemble, struct moves *m, struct err *e);
+/* Does it to each that was named or chosen (ensembles_chosen) and prints the outcome. The exit code of the first error. */
+int moves_each(const struct client *c, int argc, char **argv, const char *states, move_fn *move, struct moves *m);
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The command line. Names of options are taken whole, never abbreviated: what a script says today must not change its meaning when
+ * an option is added.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/commands.h"
+#include "engine/base/suggest.h"
+
+const struct option_row option_rows[OPTION_COUNT] = {
+#define OPTION(symbol, name, letter, argument, help) {name, argument, help, letter},
+#include "client/options.def"
+#undef OPTION
+};
+
+static bool takes(const struct command *command, int option)
+{
+    return command->options >> option & 1;
+}
+
+static int bad_usage(const struct command *command, const char *what)
+{
+    fprintf(stderr, "shoal %s: %s; shoal %s --help shows how\n", command->name, what, command->name);
+    return -EXIT_BAD_USAGE;
+}
+
+static int unknown_option(const struct command *command, const char *word)
+{
+    const char *known[OPTION_COUNT];
+    size_t n = 0;
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (takes(command, i))
+            known[n++] = option_rows[i].name;
+    const char *near = strncmp(name, "--", 2) ? NULL : suggest_nearest(name + 2, known, n);
+    fprintf(stderr, "shoal %s: no option '%s'", command->name, name);
+    if (near)
+        fprintf(stderr, "; did you mean '--%s'?\n", near);
+    else
+        fprintf(stderr, "; shoal %s --help lists them\n", command->name);
+    return -EXIT_BAD_USAGE;
+}
+
+/* ---- values ---- */
+
+/* "90m", "36h", "30d", "8w", "600s" in seconds, or NAN. */
+static double age(const char *text)
+{
+    static const char units[] = "smhdw";
+    static const double seconds[] = {1, 60, 3600, 86400, 604800};
+    char *end;
+    double n = strtod(text, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    return end == text || !unit || end[1] || !isfinite(n) || n < 0 ? NAN : n * seconds[unit - units];
+}
+
+static double seconds(const char *text)
+{
+    char *end;
+    double n = strtod(text, &end);
+    return end == text || *end || !(n > 0) || n > 1e9 ? NAN : n;
+}
+
+static bool is_state(const char *text)
+{
+#define ENSEMBLE_STATE(symbol, number, name)                                                                           \
+    if (!strcmp(text, name))                                                                                           \
+        return true;
+#include "schemas/states.def"
+#undef ENSEMBLE_STATE
+    return false;
+}
+
+static long long whole(const char *text)
+{
+    char *end;
+    if (*text < '0' || *text > '9' || strlen(text) > 18)
+        return -1;
+    long long n = strtoll(text, &end, 10);
+    return *end ? -1 : n;
+}
+
+static int add(const char **list, int *n, const char *value)
+{
+    if (*n == LISTED_MAX)
+        return 1;
+    list[(*n)++] = value;
+    return 0;
+}
+
+static int take_value(struct client *c, const struct command *command, enum option option, const char *value)
+{
+    switch (option) {
+    case OPTION_STATE:
+        c->state = value;
+        return is_state(value)
+                   ? 0
+                   : bad_usage(command, "--state wants queued, running, paused, finishing, done, failed or cancelled");
+    case OPTION_LABEL:
+        if (*value == '=' || !strchr(value, '='))
+            return bad_usage(command, "--label wants KEY=VALUE");
+        return add(c->labels, &c->nlabels, value) ? bad_usage(command, "more than 32 labels") : 0;
+    case OPTION_OLDER_THAN:
+        c->older_than = age(value);
+        return isnan(c->older_than) ? bad_usage(command, "--older-than wants an age, as in 90m, 36h, 30d or 8w") : 0;
+    case OPTION_LIMIT:
+        c->limit = whole(value);
+        return c->limit < 1 ? bad_usage(command, "--limit wants a whole number from 1") : 0;
+    case OPTION_SINCE:
+        c->since = whole(value);
+        return c->since < 0 ? bad_usage(command, "--since wants the seq of an event") : 0;
+    case OPTION_KEY:
+        c->key = value;
+        return 0;
+    case OPTION_INCLUDE:
+        return add(c->includes, &c->nincludes, value) ? bad_usage(command, "more than 32 --include folders") : 0;
+    case OPTION_OUTPUT:
+        c->output = value;
+        return 0;
+    case OPTION_TIMEOUT:
+        c->timeout = seconds(value);
+        return isnan(c->timeout) ? bad_usage(command, "--timeout wants a number of seconds above 0") : 0;
+    case OPTION_EVERY:
+        c->every = seconds(value);
+        return isnan(c->every) ? bad_usage(command, "--every wants a number of seconds above 0") : 0;
+    case OPTION_SOCKET:
+        c->socket = value;
+        return 0;
+    case OPTION_WINDOW: /* the worker reads these itself */
+    case OPTION_DEVICE:
+    case OPTION_REPLICAS:
+    case OPTION_STEPS:
+    case OPTION_ALL:
+    case OPTION_WAIT:
+    case OPTION_FOLLOW:
+    case OPTION_DRY_RUN:
+    case OPTION_FORCES:
+    case OPTION_JSON:
+    case OPTION_JSONL:
+    case OPTION_PLAIN:
+    case OPTION_QUIET:
+    case OPTION_COUNT:
+        return 0;
+    }
+    return 0;
+}
+
+static int take(struct client *c, const struct command *command, enum option option, const char *value)
+{
+    if (c->ngiven == GIVEN_MAX)
+        return bad_usage(command, "too many options");
+    c->given[c->ngiven].option = (int)option;
+    c->given[c->ngiven++].value = value;
+    c->json |= option == OPTION_JSON;
+    c->jsonl |= option == OPTION_JSONL;
+    c->plain |= option == OPTION_PLAIN;
+    c->quiet |= option == OPTION_QUIET;
+    c->wait |= option == OPTION_WAIT;
+    c->all |= option == OPTION_ALL;
+    c->follow |= option == OPTION_FOLLOW;
+    c->dry_run |= option == OPTION_DRY_RUN;
+    return value ? take_value(c, command, option, value) : 0;
+}
+
+/* ---- words ---- */
+
+static int find_long(const struct command *command, const char *name, size_t length)
+{
+    if (length == 2 && !strncmp(name, "id", 2)) /* what --key was called first */
+        return takes(command, OPTION_KEY) ? OPTION_KEY : -1;
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (takes(command, i) && strlen(option_rows[i].name) == length && !strncmp(option_rows[i].name, name, length))
+            return i;
+    return -1;
+}
+
+static int find_letter(const struct command *command, char letter)
+{
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (takes(command, i) && option_rows[i].letter == letter)
+            return i;
+    return -1;
+}
+
+struct line {
+    int argc, at; /* argv[at] is looked at */
+    char **argv;
+};
+
+/* An option's value: what is left of its word, else the next word. Flags take none. */
+static int take_from(struct client *c, const struct command *command, struct line *l, int option, const char *rest)
+{
+    const char *value = NULL;
+    if (option_rows[option].argument) {
+        if (!rest && l->at + 1 < l->argc)
+            rest = l->argv[++l->at];
+        if (!rest)
+            return bad_usage(command, "an option lacks its value");
+        value = rest;
+    } else if (rest) {
+        return bad_usage(command, "a value was given to an option that takes none");
+    }
+    return take(c, command, (enum option)option, value);
+}
+
+static int take_long(struct client *c, const struct command *command, struct line *l)
+{
+    const char *word = l->argv[l->at] + 2;
+    size_t length = strcspn(word, "=");
+    int option = find_long(command, word, length);
+    if (option < 0)
+        return unknown_option(command, l->argv[l->at]);
+    return take_from(c, command, l, option, word[length] ? word + length + 1 : NULL);
+}
+
+/* -j, -qj, -oDIR, -o DIR */
+static int take_letters(struct client *c, const struct command *command, struct line *l)
+{
+    const char *word = l->argv[l->at];
+    for (const char *p = word + 1; *p; p++) {
+        int option = find_letter(command, *p);
+        if (option < 0)
+            return unknown_option(command, word);
+        bool last = option_rows[option].argument != NULL;
+        int rc = take_from(c, command, l, option, last && p[1] ? p + 1 : NULL);
+        if (rc || last)
+            return rc;
+    }
+    return 0;
+}
+
+static bool is_help(const char *word)
+{
+    return !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
+int options_parse(struct client *c, const struct command *command, int argc, char **argv)
+{
+    struct line l = {.argc = argc, .argv = argv};
+    int words = 0;
+    bool options = true;
+    for (l.at = 1; l.at < argc; l.at++) {
+        char *word = argv[l.at];
+        int rc = 0;
+        if (!options || *word != '-' || !word[1])
+            argv[1 + words++] = word;
+        else if (!strcmp(word, "--"))
+            options = false;
+        else if (is_help(word))
+            return OPTIONS_HELP;
+        else
+            rc = word[1] == '-' ? take_long(c, command, &l) : take_letters(c, command, &l);
+        if (rc)
+            return rc;
+    }
+    if (words < command->least)
+        return bad_usage(command, "too few words");
+    if (words > command->most)
+        return bad_usage(command, "too many words");
+    return words;
+}
+
+char **options_argv(const struct client *c, const char *program, int argc, char **argv)
+{
+    char **out = xcalloc((size_t)(argc + 2 * c->ngiven + 3), sizeof *out);
+    int n = 0;
+    out[n++] = xstrdup(program);
+    out[n++] = xstrdup(c->command->name);
+    for (int i = 0; i < c->ngiven; i++) {
+        struct buf name = {0};
+        buf_printf(&name, "--%s", option_rows[c->given[i].option].name);
+        out[n++] = name.data;
+        if (c->given[i].value)
+            out[n++] = xstrdup(c->given[i].value);
+    }
+    for (int i = 0; i < argc; i++)
+        out[n++] = xstrdup(argv[i]);
+    return out;
+}

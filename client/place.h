@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where the service's socket is.
+ */
+#ifndef SHOAL_CLIENT_PLACE_H
+#define SHOAL_CLIENT_PLACE_H
+
+#include "engine/base/buf.h"
+
+/* `given` (may be NULL), SHOAL_SOCKET, else the first that is there of the user's own service and the system's. *tried names all that
+ * were looked at, for messages. Both are appended to. */
+void place_socket(const char *given, struct buf *path, struct buf *tried);
+
+#endif

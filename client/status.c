@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What stands where: status, top, version.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/client.h"
+
+enum { EVERY_S = 2 };
+
+static void number_cell(struct table *t, const json_t *value, const char *format)
+{
+    if (json_is_number(value))
+        table_cell(t, format, json_number_value(value));
+    else
+        table_cell(t, "-");
+}
+
+static void replicas_show(const struct client *c, const json_t *replicas)
+{
+    static const char *const heads[] = {"window", "state",   "device",  "stage", "step",
+                                        "of",     "time/ps", "attempt", "reason"};
+    struct table t;
+    const json_t *r;
+    size_t i;
+    table_setup(&t, "r l l5 r4 r2 r2 r6 r3 l~");
+    for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
+        table_cell(&t, "%s", heads[h]);
+    json_array_foreach (replicas, i, r) {
+        table_cell(&t, "%lld", answer_whole(r, "window"));
+        table_state(&t, answer_text(r, "state"));
+        table_cell(&t, "%s", answer_text(r, "device"));
+        number_cell(&t, json_object_get(r, "stage"), "%.0f");
+        table_cell(&t, "%lld", answer_whole(r, "step"));
+        table_cell(&t, "%lld", answer_whole(r, "steps"));
+        number_cell(&t, json_object_get(r, "time_ps"), "%.1f");
+        table_cell(&t, "%lld", answer_whole(r, "attempt"));
+        table_cell(&t, "%s", answer_text(r, "reason"));
+    }
+    client_table(c, &t);
+}
+
+static void ensemble_show(const struct client *c, const json_t *e)
+{
+    const char *reason = answer_text(e, "reason"), *key = answer_text(e, "key");
+    struct buf submitted = {0};
+    show_time(&submitted, answer_text(e, "created"));
+    printf("%s  %s  %s%s%s\n", answer_text(e, "id"), answer_text(e, "name"), answer_text(e, "state"),
+           *reason ? ": " : "", reason);
+    printf("%lld of %lld windows done, %lld failed, %d %% of all steps; submitted %s%s%s\n\n", answer_whole(e, "done"),
+           answer_whole(e, "windows"), answer_whole(e, "failed"), (int)(100 * answer_number(e, "progress")),
+           submitted.data, *key ? " with key " : "", key);
+    buf_free(&submitted);
+    replicas_show(c, json_object_get(e, "replicas"));
+}
+
+void devices_show(const json_t *devices, struct buf *out)
+{
+    const json_t *d;
+    size_t i;
+    json_array_foreach (devices, i, d) {
+        const char *model = answer_text(d, "model"), *reason = answer_text(d, "reason");
+        buf_printf(out, "%s  %s%s%s  %lld of %lld slots busy%s%s\n", answer_text(d, "device"), answer_text(d, "state"),
+                   *model ? ", " : "", model, answer_whole(d, "running"), answer_whole(d, "slots"), *reason ? "  " : "",
+                   reason);
+    }
+}
+
+/* {"devices": ..., "ensembles": those named, with their windows, or those that have not ended}, or NULL. */
+static json_t *state_get(const struct client *c, int argc, char **argv, struct err *e)
+{
+    json_t *version = client_get(c, "/v1/version", e), *ensembles = NULL, *all, *item;
+    size_t i;
+    if (version && !argc && (all = ensembles_get(c, e))) {
+        ensembles = json_array();
+        json_array_foreach (all, i, item)
+            if (!ensemble_ended(answer_text(item, "state")))
+                json_array_append(ensembles, item);
+        json_decref(all);
+    }
+    for (int k = 0; version && k < argc; k++) {
+        struct buf path = {0};
+        ensembles = ensembles ? ensembles : json_array();
+        client_path(&path, argv[k], "");
+        item = client_get(c, path.data, e);
+        buf_free(&path);
+        if (!item) {
+            json_decref(ensembles);
+            ensembles = NULL;
+            break;
+        }
+        json_array_append_new(ensembles, item);
+    }
+    json_t *state =
+        ensembles ? json_pack("{s:O?,s:o}", "devices", json_object_get(version, "devices"), "ensembles", ensembles)
+                  : NULL;
+    json_decref(version);
+    return state;
+}
+
+int status_main(struct client *c, int argc, char **argv)
+{
+    struct err e = {0};
+    json_t *state = state_get(c, argc, argv, &e), *ensembles = json_object_get(state, "ensembles"), *ensemble;
+    size_t i;
+    if (!state)
+        return client_fail(c, &e);
+    if (c->json) {
+        client_print(state);
+    } else if (argc) {
+        json_array_foreach (ensembles, i, ensemble) {
+            if (i && !c->plain)
+                putchar('\n');
+            ensemble_show(c, ensemble);
+        }
+    } else {
+        struct buf devices = {0};
+        struct table t;
+        devices_show(json_object_get(state, "devices"), &devices);
+        if (!c->plain)
+            printf("%s\n", devices.data ? devices.data : "");
+        buf_free(&devices);
+        ensembles_show(c, ensembles, &t);
+        client_table(c, &t);
+    }
+    json_decref(state);
+    return EXIT_OK;
+}
+
+/* ---- top ---- */
+
+/* As many lines of a text as there are rows, each no wider than the terminal (colours aside). */
+static void put_screen(const char *text, int rows)
+{
+    fputs("\033[H", stdout);
+    for (; *text && rows > 1; rows--) {
+        int n = (int)strcspn(text, "\n");
+        printf("%.*s\033[K\n", n, text);
+        text += n + (text[n] == '\n');
+    }
+    fputs("\033[J", stdout);
+    fflush(stdout);
+}
+
+static void top_draw(const struct client *c, const json_t *state)
+{
+    struct buf out = {0};
+    struct table t;
+    int columns = 0, rows = 0;
+    bool screen = show_is_terminal(stdout);
+    if (screen)
+        show_size(stdout, &columns, &rows);
+    devices_show(json_object_get(state, "devices"), &out);
+    buf_printf(&out, "\n");
+    ensembles_show(c, json_object_get(state, "ensembles"), &t);
+    table_put(&t, columns, &out);
+    if (screen)
+        put_screen(out.data, rows);
+    else
+        fputs(out.data, stdout);
+    buf_free(&out);
+}
+
+int top_main(struct client *c, int argc, char **argv)
+{
+    bool once = c->json || !show_is_terminal(stdout);
+    if (!once)
+        fputs("\033[2J", stdout);
+    for (;;) {
+        struct err e = {0};
+        json_t *state = state_get(c, 0, NULL, &e);
+        if (!state)
+            return client_fail(c, &e);
+        if (c->json)
+            client_print(state);
+        else
+            top_draw(c, state);
+        json_decref(state);
+        if (once)
+            return EXIT_OK;
+        usleep((useconds_t)(1e6 * (c->every > 0 ? c->every : EVERY_S)));
+    }
+}
+
+int version_main(struct client *c, int argc, char **argv)
+{
+    struct err e = {0};
+    json_t *service = client_get(c, "/v1/version", &e);
+    if (!c->json)
+        printf("shoal %s\n", SHOAL_VERSION);
+    if (!service)
+        return client_fail(c, &e);
+    if (c->json) {
+        json_t *both = json_pack("{s:s,s:O}", "client", SHOAL_VERSION, "service", service);
+        client_print(both);
+        json_decref(both);
+    } else {
+        printf("shoald %s\n", answer_text(service, "version"));
+    }
+    json_decref(service);
+    return EXIT_OK;
+}
