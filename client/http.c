@@ -60,8 +60,6 @@ static int fail(const struct http *h, CURLcode rc, struct err *e)
 {
     long os = 0;
     curl_easy_getinfo(h->curl, CURLINFO_OS_ERRNO, &os);
-    if (rc == CURLE_PARTIAL_FILE || rc == CURLE_WRITE_ERROR)
-        return err_set(e, ERR_IO, "%s", curl_easy_strerror(rc));
     if (rc == CURLE_OPERATION_TIMEDOUT)
         return err_set(e, ERR_BUSY, "no answer from the service at %s in time", h->socket);
     if (rc == CURLE_COULDNT_CONNECT && (os == EACCES || os == EPERM))
@@ -158,6 +156,8 @@ int http_download(struct http *h, const char *path, FILE *file, long long *bytes
     buf_free(&url);
     buf_add(reply, "", 0);
     *bytes = d.bytes;
+    if (rc == CURLE_PARTIAL_FILE || rc == CURLE_WRITE_ERROR)
+        return err_set(e, ERR_IO, "%s", curl_easy_strerror(rc));
     return rc ? fail(h, rc, e) : 0;
 }
 

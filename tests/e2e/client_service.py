@@ -13,6 +13,7 @@ import tempfile
 import time
 import unittest
 
+from service import AS_IS
 from tiny import tiny
 
 SHOAL, SHOALD, WORKER = (os.path.abspath(p) for p in sys.argv[1:4])
@@ -34,7 +35,7 @@ class Commands(unittest.TestCase):
     def start(cls):
         cls.service = subprocess.Popen(
             [SHOALD, "--socket", cls.environment["SHOAL_SOCKET"], "--state", os.path.join(cls.folder, "state"),
-             "--worker", WORKER, "--device", "cpu"], stderr=subprocess.DEVNULL)
+             "--worker", WORKER, "--device", "cpu", *AS_IS], stderr=subprocess.DEVNULL)
         for _ in range(200):
             if subprocess.run([SHOAL, "version"], env=cls.environment, capture_output=True, check=False).returncode == 0:
                 return
