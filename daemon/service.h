@@ -3,6 +3,18 @@
  * The service: carries out what the scheduler decides. It holds the scheduler, the store, the workers, and whoever watches;
  * everything here happens on the loop thread.
  *
+ * The way of a submission:
+ *   submit    api/submit.c has it read and checked off the loop, then hands the ensemble to service_add
+ *   batch     which numbers it and puts its rows into the store's open batch (store/write.c), and tells the scheduler, whose
+ *             first decision is to prepare it
+ *   commit    at the end of the loop's turn the batch goes to the store's thread; once it is on disk the callbacks run, in
+ *             order: the client gets its answer, and
+ *   prepare   prepare.c writes the input folder from the committed rows, on the thread pool; the scheduler is told
+ *   start     it gives free slots to sets of replicas (schedule/); workers.c sends the start frames
+ * and back: frames of workers are events of the scheduler (workers.c), its decisions are rows and events in the next batch
+ * (service.c, news.c), watchers hear of them after the commit, and when the last replica has ended estimates.c has the results
+ * written.
+ *
  * Order within one step: states and events go into the store's batch, then frames go to workers, jobs to the thread pool.
  * What a worker is told before the commit is never lost by a crash: workers die with the service, and what they did is in
  * their checkpoints.
@@ -56,6 +68,8 @@ int service_open(struct service *sv, uv_loop_t *loop, const struct service_confi
 int service_start(struct service *sv, struct err *e);
 /* Stop admitting, checkpoint, then on_stopped. */
 void service_drain(struct service *sv);
+/* Draining, and no worker is left: on_stopped. */
+void service_stop_if_drained(struct service *sv);
 /* After the loop has nothing left to do for others: closes everything. The loop must run until it is empty. */
 void service_close(struct service *sv);
 
@@ -65,29 +79,45 @@ int service_step(struct service *sv, struct sched_event *ev, struct err *e);
 /* One worker is up, the disk takes writes, no drain. */
 bool service_ready(const struct service *sv, struct err *e);
 
+/* ---- registry.c ---- */
 /* The caller's ensemble by an id or a unique prefix of it. ERR_NOT_FOUND, ERR_CONFLICT (ambiguous). */
 struct ensemble *service_find(struct service *sv, uint32_t uid, const char *prefix, struct err *e);
 /* The owner's ensemble with this idempotency key, NULL: none. */
 struct ensemble *service_find_key(struct service *sv, uint32_t uid, const char *key);
 /* root and the service's own user see everything. */
 bool service_is_admin(uint32_t uid);
+/* An id that nobody has. */
+void service_choose_id(const struct service *sv, char id[16]);
+
 /* Numbers it, names it, stores it, and lets the scheduler have it. */
 void service_add(struct service *sv, struct ensemble *en, const struct submission *sub);
 /* Numbers for its replicas, to be used by ensemble_of_windows at once. */
 int64_t service_next_replica(const struct service *sv);
 
+/* ---- news.c ---- */
+void service_put_event(struct service *sv, struct ensemble *en, const struct sched_replica *r, const char *kind,
+                       int state, const char *message);
 void service_watch(struct service *sv, struct watcher *w);
 void service_unwatch(struct service *sv, struct watcher *w);
 
+/* ---- jobs.c ---- */
 /* Runs `work` in the thread pool, then `done` on the loop thread. */
 typedef void job_fn(void *arg);
 void service_job(struct service *sv, job_fn *work, job_fn *done, void *arg);
 
-/* service_jobs.c */
+/* ---- workers.c ---- */
+extern const struct supervisor_ops workers_ops; /* their argument is the service */
+/* Carries out DECIDE_START, STOP, DRAIN. */
+void workers_tell(struct service *sv, const struct decision *d);
+
+/* ---- prepare.c ---- */
+/* Makes every folder of a path up to its last slash. */
+int service_make_parents(const char *path, struct err *e);
 void service_prepare(struct service *sv, struct ensemble *en);
-void service_estimate(struct service *sv, struct ensemble *en);
 /* STATE/ensembles/ID[/name]; the caller frees. name may be NULL. */
 char *service_path(const struct service *sv, const struct ensemble *en, const char *name);
+/* ---- estimates.c ---- */
+void service_estimate(struct service *sv, struct ensemble *en);
 /* Writes results.json of an ensemble that has ended, then calls done on the loop thread (err NULL: written). At most
  * SERVICE_ESTIMATES at a time, the others wait their turn. */
 #define SERVICE_ESTIMATES 2
