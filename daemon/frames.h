@@ -6,10 +6,13 @@
  * replicas repeat_RR/lambda_KK.
  *
  * shoald -> worker
- *   start    {set, ensemble, directory, windows, attempt, replicas: [{number, window, repeat, key, folder, steps}]}
+ *   start    {set, ensemble, directory, windows, attempt, salt, replicas: [{number, window, repeat, key, folder, steps}]}
  *                                   run these replicas together from their checkpoints, if any. number and set name them in
  *                                   these messages, ensemble is the id that users see, key keys the random streams beside the
- *                                   spec's seed, steps is the target over all stages
+ *                                   spec's seed, steps is the target over all stages. salt (0 when absent) changes the noise:
+ *                                   where it is larger than the newest checkpoint's, a replica goes on from the checkpoint
+ *                                   before (what followed from the newest was a failure that would come again bit for bit)
+ *                                   and says so in an event of kind salt; checkpoints keep it
  *   stop     {set}                  checkpoint each replica at its next sync point, then answer stopped for each (pause,
  *                                   cancel, preemption)
  *   drain    {}                     stop all, then exit 0

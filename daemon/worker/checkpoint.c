@@ -12,7 +12,7 @@
 
 static const char *const file_names[CHECKPOINT_FILES] = {"checkpoint", "checkpoint.previous"};
 
-#define MAGIC UINT64_C(0x32504b434c414853) /* "SHALCKP2" as bytes; the digit is the version of the format */
+#define MAGIC UINT64_C(0x33504b434c414853) /* "SHALCKP3" as bytes; the digit is the version of the format */
 
 enum word {
     WORD_MAGIC,
@@ -21,6 +21,7 @@ enum word {
     WORD_STAGE,
     WORD_STAGE_STEP,
     WORD_INDEX,
+    WORD_SALT,
     WORD_STATE_BYTES,
     WORD_OFFSETS,
     WORD_COUNT = WORD_OFFSETS + OUTPUT_COUNT
@@ -42,13 +43,9 @@ static uint64_t word_at(const char *data, size_t index)
 static void encode(const struct checkpoint *c, struct buf *out)
 {
     const uint64_t words[WORD_OFFSETS] = {
-        [WORD_MAGIC] = MAGIC,
-        [WORD_WINDOW] = c->window,
-        [WORD_WINDOWS] = c->windows,
-        [WORD_STAGE] = c->stage,
-        [WORD_STAGE_STEP] = c->stage_step,
-        [WORD_INDEX] = c->index,
-        [WORD_STATE_BYTES] = c->state.len,
+        [WORD_MAGIC] = MAGIC,    [WORD_WINDOW] = c->window,         [WORD_WINDOWS] = c->windows,
+        [WORD_STAGE] = c->stage, [WORD_STAGE_STEP] = c->stage_step, [WORD_INDEX] = c->index,
+        [WORD_SALT] = c->salt,   [WORD_STATE_BYTES] = c->state.len,
     };
     for (int i = 0; i < WORD_OFFSETS; i++)
         put_word(out, words[i]);
@@ -74,6 +71,7 @@ static int decode(struct checkpoint *c, const struct buf *in, const char *path, 
     c->stage = word_at(in->data, WORD_STAGE);
     c->stage_step = word_at(in->data, WORD_STAGE_STEP);
     c->index = word_at(in->data, WORD_INDEX);
+    c->salt = word_at(in->data, WORD_SALT);
     for (int i = 0; i < OUTPUT_COUNT; i++)
         c->offset[i] = word_at(in->data, (size_t)WORD_OFFSETS + (size_t)i);
     buf_add(&c->state, in->data + head, in->len - head - 8);
@@ -95,6 +93,12 @@ int checkpoint_write(const char *folder, const struct checkpoint *c, struct err 
     return rc;
 }
 
+/* What a disk says of a file that it has lost. */
+static bool is_damage(int number)
+{
+    return number == EIO || number == EBADMSG || number == EUCLEAN;
+}
+
 int checkpoint_read(const char *folder, int which, struct checkpoint *c, struct err *e)
 {
     struct buf path = {0}, data = {0};
@@ -104,6 +108,10 @@ int checkpoint_read(const char *folder, int which, struct checkpoint *c, struct 
         rc = CHECKPOINT_NONE;
     } else {
         rc = buf_read_file(&data, path.data, e);
+        if (rc && is_damage(errno)) {
+            e->code = ERR_CHECKPOINT;
+            rc = -ERR_CHECKPOINT;
+        }
         if (!rc)
             rc = decode(c, &data, path.data, e);
     }

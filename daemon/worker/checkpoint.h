@@ -15,6 +15,7 @@ struct checkpoint {
     uint64_t stage;      /* index into the protocol; the number of stages: all done, final files in place */
     uint64_t stage_step; /* steps of that stage done */
     uint64_t index;      /* counts checkpoints of this replica from 1 */
+    uint64_t salt;       /* of the noise (sim_salt) */
     uint64_t offset[OUTPUT_COUNT];
     struct buf state; /* sim_save's bytes; owned */
 };
@@ -24,7 +25,8 @@ enum { CHECKPOINT_NEWEST, CHECKPOINT_PREVIOUS, CHECKPOINT_FILES };
 /* Writes FOLDER/checkpoint durably; the one that was there becomes the previous one. */
 int checkpoint_write(const char *folder, const struct checkpoint *c, struct err *e);
 enum { CHECKPOINT_NONE = 1 };
-/* 0; CHECKPOINT_NONE: there is no such file; ERR_CHECKPOINT: damaged; ERR_IO: not readable. *c (zeroed before) is
+/* 0; CHECKPOINT_NONE: there is no such file; ERR_CHECKPOINT: damaged, or on a bad place of the disk; ERR_IO: it may well be
+ * good, but cannot be read now. *c (zeroed before) is
  * closed by the caller. */
 int checkpoint_read(const char *folder, int which, struct checkpoint *c, struct err *e);
 /* Removes one that is of no use, so that it never becomes the previous one of a good one. */

@@ -39,6 +39,9 @@ struct replica_setup {
     int window;
     uint32_t replica;   /* keys the random streams */
     const char *folder; /* in the directory, copied; NULL: lambda_NN, NN = replica */
+    /* Of its noise, 0: none. When the newest checkpoint has a smaller one, it leads into a failure that would come again bit
+     * for bit: the replica goes on from the checkpoint before, or the beginning, with this salt, and reports an event. */
+    uint32_t salt;
     void (*report)(void *ctx, const struct replica *r, const struct report *what); /* must not yield */
     void *ctx;
     /* NULL, or asked at the start of each stage: while false the replica waits. For benches. */

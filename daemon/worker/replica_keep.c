@@ -46,6 +46,8 @@ int CO_FN replica_lock(struct replica *r, struct err *e)
 
 /* ---- checkpoints ---- */
 
+enum { LEADS_ASTRAY = CHECKPOINT_NONE + 1 }; /* a good one, but what follows from it was a failure */
+
 struct keeping {
     struct replica *r;
     struct checkpoint c;
@@ -66,7 +68,8 @@ int CO_FN replica_save(struct replica *r, struct err *e)
                               .windows = (uint64_t)r->spec->settings.alchemy.nwindows,
                               .stage = r->stage,
                               .stage_step = r->stage_step,
-                              .index = r->index + 1}};
+                              .index = r->index + 1,
+                              .salt = r->salt}};
     for (int i = 0; i < OUTPUT_COUNT; i++)
         k.c.offset[i] = results_offset(&r->results, i);
     int rc = sim_save(r->sim, &k.c.state, e);
@@ -97,9 +100,9 @@ static int read_job(void *arg, struct err *e)
                 k->c.windows != (uint64_t)spec->settings.alchemy.nwindows || k->c.stage > (uint64_t)spec->nstages ||
                 (k->c.stage < (uint64_t)spec->nstages && k->c.stage_step > spec->stages[k->c.stage].steps)))
         rc = err_set(e, ERR_CHECKPOINT, "the checkpoint is of another window or protocol");
-    if (!rc && !results_reach(&k->r->results, k->c.offset))
-        rc = err_set(e, ERR_CHECKPOINT, "an output file is shorter than the checkpoint says");
-    return rc;
+    if (!rc && k->which == CHECKPOINT_NEWEST && k->c.salt < k->r->setup.salt && k->c.stage < (uint64_t)spec->nstages)
+        return LEADS_ASTRAY;
+    return rc ? rc : results_reach(&k->r->results, k->c.offset, e);
 }
 
 static int open_job(void *arg, struct err *e)
@@ -108,7 +111,7 @@ static int open_job(void *arg, struct err *e)
     return results_open(&k->r->results, k->c.offset, e);
 }
 
-/* Takes up one of the checkpoint files, when there is one and it fits. CHECKPOINT_NONE as checkpoint_read. */
+/* Takes up one of the checkpoint files, when there is one and it fits. CHECKPOINT_NONE as checkpoint_read; LEADS_ASTRAY. */
 static int CO_FN load(struct replica *r, int which, struct err *e)
 {
     struct keeping k = {.r = r, .which = which};
@@ -121,6 +124,7 @@ static int CO_FN load(struct replica *r, int which, struct err *e)
         r->stage = k.c.stage;
         r->stage_step = k.c.stage_step;
         r->index = k.c.index;
+        r->salt = k.c.salt;
     }
     checkpoint_close(&k.c);
     return rc;
@@ -160,9 +164,9 @@ static void spread_checkpoints(struct replica *r)
     r->saved = replica_now() - r->spec->checkpoint_seconds * (part - (double)(uint64_t)part);
 }
 
-int CO_FN replica_restore(struct replica *r, struct err *e)
+/* The newest checkpoint that is good, else the beginning. */
+static int CO_FN restore_any(struct replica *r, struct err *e)
 {
-    spread_checkpoints(r);
     for (int which = 0; which < CHECKPOINT_FILES; which++) {
         struct err why = {0};
         int rc = load(r, which, &why);
@@ -170,17 +174,41 @@ int CO_FN replica_restore(struct replica *r, struct err *e)
             return 0;
         if (rc == CHECKPOINT_NONE)
             continue;
-        if (why.code != ERR_CHECKPOINT) {
+        if (rc != LEADS_ASTRAY && why.code != ERR_CHECKPOINT) {
             *e = why;
             return rc;
         }
-        replica_report_event(r, "checkpoint", &why);
+        if (rc != LEADS_ASTRAY)
+            replica_report_event(r, "checkpoint", &why);
         struct keeping k = {.r = r, .which = which};
         rc = on_disk(r, drop_job, &k, e);
         if (rc)
             return rc;
     }
     return begin(r, e);
+}
+
+/* From here on the replica's noise is another one than the seed alone gives. Saved at once, so that the next start needs no
+ * telling. */
+static int CO_FN salt_anew(struct replica *r, struct err *e)
+{
+    struct err why = {0};
+    r->salt = r->setup.salt;
+    err_set(&why, ERR_NONE,
+            "goes on from step %" PRIu64 " with noise of its own, salt %" PRIu64 ", so as not to fail again",
+            protocol_timesteps(r->spec, r->stage, r->stage_step), r->salt);
+    replica_report_event(r, "salt", &why);
+    int rc = sim_salt(r->sim, (uint32_t)r->salt, e);
+    return rc ? rc : replica_save(r, e);
+}
+
+int CO_FN replica_restore(struct replica *r, struct err *e)
+{
+    spread_checkpoints(r);
+    int rc = restore_any(r, e);
+    if (!rc && r->salt < r->setup.salt && r->stage < (uint64_t)r->spec->nstages)
+        return salt_anew(r, e);
+    return rc || !r->salt ? rc : sim_salt(r->sim, (uint32_t)r->salt, e);
 }
 
 /* ---- outputs ---- */

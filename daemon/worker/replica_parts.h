@@ -17,6 +17,7 @@ struct replica {
     struct results results;
     struct job job;
     uint64_t stage, stage_step, index; /* index: of the last checkpoint */
+    uint64_t salt;                     /* of its noise */
     double *delta_u;                   /* [windows] */
     double (*x)[3], (*v)[3];           /* [atoms], for frames and the final file */
     bool stop, at_gate;
@@ -34,7 +35,7 @@ int64_t replica_clock_steps(const struct replica *r);
 
 /* Locks the folder, waiting for a worker that was killed to let go of it. ERR_BUSY. */
 int CO_FN replica_lock(struct replica *r, struct err *e);
-/* Takes up the newest good checkpoint, else the beginning, which gives the same bytes. */
+/* Takes up the newest good checkpoint, else the beginning, which gives the same bytes; an older one for a new salt. */
 int CO_FN replica_restore(struct replica *r, struct err *e);
 /* Makes a checkpoint here. */
 int CO_FN replica_save(struct replica *r, struct err *e);

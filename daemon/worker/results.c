@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -43,15 +44,16 @@ int results_lock(struct results *r, const char *folder, struct err *e)
     return 0;
 }
 
-bool results_reach(const struct results *r, const uint64_t offset[OUTPUT_COUNT])
+int results_reach(const struct results *r, const uint64_t offset[OUTPUT_COUNT], struct err *e)
 {
     for (int i = 0; i < OUTPUT_COUNT; i++) {
         struct stat st;
         uint64_t size = fstatat(r->lock, output_names[i], &st, 0) ? 0 : (uint64_t)st.st_size;
         if (size < offset[i])
-            return false;
+            return err_set(e, ERR_CHECKPOINT, "%s/%s has %" PRIu64 " bytes, the checkpoint counts on %" PRIu64,
+                           r->folder, output_names[i], size, offset[i]);
     }
-    return true;
+    return 0;
 }
 
 int results_open(struct results *r, const uint64_t offset[OUTPUT_COUNT], struct err *e)
@@ -99,10 +101,28 @@ uint64_t results_offset(const struct results *r, enum output which)
     return r->files[which].written + r->files[which].rows.len;
 }
 
+/* Writing at an offset would fill what somebody has cut off with zeros, and nobody would read a file that is removed. */
+static int check_untouched(const struct results *r, int which, struct err *e)
+{
+    const struct output_file *f = &r->files[which];
+    struct stat st;
+    if (fstat(f->fd, &st))
+        return err_errno(e, "look at %s/%s", r->folder, output_names[which]);
+    if (!st.st_nlink)
+        return err_set(e, ERR_IO, "%s/%s: removed by another program", r->folder, output_names[which]);
+    if ((uint64_t)st.st_size != f->written)
+        return err_set(e, ERR_IO, "%s/%s: %lld bytes; expected %" PRIu64 ": another program has changed it", r->folder,
+                       output_names[which], (long long)st.st_size, f->written);
+    return 0;
+}
+
 static int flush_file(struct results *r, int which, struct err *e)
 {
     struct output_file *f = &r->files[which];
     size_t done = 0;
+    int untouched = check_untouched(r, which, e);
+    if (untouched)
+        return untouched;
     while (done < f->rows.len) {
         ssize_t n = pwrite(f->fd, f->rows.data + done, f->rows.len - done, (off_t)(f->written + done));
         if (n < 0 && errno == EINTR)

@@ -31,8 +31,8 @@ struct results {
 
 /* Makes the folder if need be and locks it: do this before anything in it is read. ERR_BUSY: another process has it. */
 int results_lock(struct results *r, const char *folder, struct err *e);
-/* True when every file of the folder holds at least so many bytes. */
-bool results_reach(const struct results *r, const uint64_t offset[OUTPUT_COUNT]);
+/* Whether every file of the folder holds at least so many bytes. ERR_CHECKPOINT names one that does not. */
+int results_reach(const struct results *r, const uint64_t offset[OUTPUT_COUNT], struct err *e);
 /* Opens the files, makes those that are missing, and truncates each to its offset. */
 int results_open(struct results *r, const uint64_t offset[OUTPUT_COUNT], struct err *e);
 /* Closes without writing what is pending; zeroed is fine. */
@@ -44,7 +44,8 @@ void results_end(struct results *r, enum output which);
 /* Bytes of whole rows so far, pending ones included. */
 uint64_t results_offset(const struct results *r, enum output which);
 
-/* Writes pending rows. ERR_IO names the file; what was written of a row is taken back. */
+/* Writes pending rows. ERR_IO and ERR_NO_SPACE name the file; what was written of a row is taken back. ERR_IO also when a file
+ * is not as it was left: somebody has cut, lengthened or removed it. */
 int results_flush(struct results *r, struct err *e);
 /* Writes and makes all of it durable. */
 int results_sync(struct results *r, struct err *e);

@@ -156,7 +156,14 @@ static struct slot *slot_of(const struct serving *s, json_int_t id)
     return slot;
 }
 
-static int start_replica(struct serving *s, json_int_t set, const char *directory, json_t *message, struct err *e)
+/* What the replicas of a set share. */
+struct set {
+    json_int_t number;
+    const char *directory;
+    int salt;
+};
+
+static int start_replica(struct serving *s, const struct set *set, json_t *message, struct err *e)
 {
     json_int_t id, key;
     const char *folder;
@@ -171,14 +178,15 @@ static int start_replica(struct serving *s, json_int_t set, const char *director
         return err_set(e, ERR_PROTOCOL, "start: replica %lld runs already", (long long)id);
     struct slot *slot = xcalloc(1, sizeof *slot);
     slot->id = id;
-    slot->set = set;
+    slot->set = set->number;
     slot->server = s;
     slot->replica = replica_new(&(struct replica_setup){.models = &s->models,
                                                         .jobs = s->jobs,
-                                                        .directory = directory,
+                                                        .directory = set->directory,
                                                         .window = window,
                                                         .replica = (uint32_t)key,
                                                         .folder = folder,
+                                                        .salt = (uint32_t)set->salt,
                                                         .report = heard,
                                                         .ctx = slot});
     slot->next = s->slots;
@@ -195,18 +203,18 @@ static int start_replica(struct serving *s, json_int_t set, const char *director
 
 static int start(struct serving *s, const json_t *message, struct err *e)
 {
-    json_int_t set;
-    const char *directory;
+    struct set set = {0};
     json_t *replicas, *replica;
     size_t i;
     json_error_t why;
-    if (json_unpack_ex((json_t *)message, &why, 0, "{s:I, s:s, s:o}", "set", &set, "directory", &directory, "replicas",
-                       &replicas))
+    if (json_unpack_ex((json_t *)message, &why, 0, "{s:I, s:s, s?i, s:o}", "set", &set.number, "directory",
+                       &set.directory, "salt", &set.salt, "replicas", &replicas))
         return err_set(e, ERR_PROTOCOL, "start: %s", why.text);
-    if (!json_array_size(replicas))
-        return err_set(e, ERR_PROTOCOL, "start: set %lld has no replicas", (long long)set);
+    if (!json_array_size(replicas) || set.salt < 0)
+        return err_set(e, ERR_PROTOCOL, "start: set %lld has %zu replicas and salt %d", (long long)set.number,
+                       json_array_size(replicas), set.salt);
     json_array_foreach (replicas, i, replica) {
-        int rc = start_replica(s, set, directory, replica, e);
+        int rc = start_replica(s, &set, replica, e);
         if (rc)
             return rc;
     }

@@ -36,11 +36,13 @@ int err_prefix(struct err *e, const char *fmt, ...)
 
 int err_errno(struct err *e, const char *fmt, ...)
 {
+    int number = errno;
     va_list ap;
-    err_set(e, errno == ENOSPC || errno == EDQUOT ? ERR_NO_SPACE : ERR_IO, "%s", strerror(errno));
+    err_set(e, number == ENOSPC || number == EDQUOT ? ERR_NO_SPACE : ERR_IO, "%s", strerror(number));
     va_start(ap, fmt);
     int rc = prefix_v(e, fmt, ap);
     va_end(ap);
+    errno = number;
     return rc;
 }
 

@@ -136,6 +136,15 @@ int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, str
     return 0;
 }
 
+int sim_salt(struct sim *s, uint32_t salt, struct err *e)
+{
+    struct ctl c;
+    int rc = sim_read_ctl(s, &c, e);
+    /* An odd factor: no two salts give one key. */
+    c.seed = s->model->set->integrator.seed ^ salt * UINT64_C(0x9e3779b97f4a7c15);
+    return rc ? rc : sim_write_ctl(s, &c, e);
+}
+
 void sim_free(struct sim *s)
 {
     if (!s)

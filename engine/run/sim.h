@@ -30,6 +30,9 @@ void model_free(struct model *m);
  * Random streams are keyed by the settings' seed and `replica`. */
 int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, struct err *e);
 void sim_free(struct sim *s);
+/* Changes every random number still to come, for a replica that must not do again what it did; 0: those of the seed alone.
+ * Not part of the saved state. While nothing is in flight. */
+int sim_salt(struct sim *s, uint32_t salt, struct err *e);
 
 enum sim_work {
     SIM_MINIMIZE, /* n steepest-descent steps (later ones do nothing once converged) */

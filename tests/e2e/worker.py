@@ -52,8 +52,8 @@ class Worker:
         message, self.inbox = json.loads(self.inbox[4:4 + size]), self.inbox[4 + size:]
         return message
 
-    def start(self, replica, directory, window, windows):
-        self.send(type="start", set=replica, ensemble="e", directory=directory, windows=windows, attempt=0,
+    def start(self, replica, directory, window, windows, **more):
+        self.send(type="start", set=replica, ensemble="e", directory=directory, windows=windows, attempt=0, **more,
                   replicas=[dict(number=replica, window=window, repeat=0, key=window, folder=f"lambda_{window:02d}",
                                  steps=900)])
 
@@ -162,6 +162,29 @@ def alone_and_stopped(program, folder, wanted):
         shutil.rmtree(again)
 
 
+def salted(program, folder, wanted):
+    """A replica that is told of a salt goes on from the checkpoint before the newest, says so once, and goes another way."""
+    directory, files = next(iter(wanted.items()))
+    again = os.path.join(folder, "salted")
+    shutil.copytree(os.path.join(directory, "input"), os.path.join(again, "input"))
+    worker = Worker(program, "--device", "cpu:1")
+    ends = []
+    for salt in (0, 0, 0, 3, 3, 0):  # stopped five times
+        worker.start(0, again, 0, 3, salt=salt)
+        ended, others = worker.until_ended(1, stop=0 if len(ends) < 5 else None)
+        events = [m for m in others if m["type"] == "event" and m["kind"] == "salt"]
+        assert len(events) == (salt == 3 and ends.count(3) == 0), events
+        assert all("salt 3" in m["message"] for m in events), events
+        ends.append(salt)
+    assert ended[0]["type"] == "done", ended
+    worker.drain()
+    with open(f"{again}/lambda_00/dhdl.xvg", "rb") as f:
+        dhdl = f.read()
+    plain = files["lambda_00/dhdl.xvg"]
+    assert dhdl != plain and len(dhdl.splitlines()) == len(plain.splitlines())
+    shutil.rmtree(again)
+
+
 def signals_and_partings(program, folder):
     d = make(folder, "d", seed=4, steps=100000, windows=(0, 1))
     worker = Worker(program)
@@ -255,6 +278,7 @@ def main():
     bench(program, folder)
     wanted = interleaved(program, folder)
     alone_and_stopped(program, folder, wanted)
+    salted(program, folder, wanted)
     signals_and_partings(program, folder)
     shutil.rmtree(folder)
 

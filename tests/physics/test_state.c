@@ -166,6 +166,37 @@ static void test_minimize(void **state)
 }
 
 /* Replicas on one device at the same time do not disturb each other, and differ by their random numbers. */
+/* From one saved state: salt 0 changes nothing, two salts give two ways on, and each of them is exact. */
+static void test_salt(void **state)
+{
+    (void)state;
+    static const uint32_t salts[] = {0, 1, 2, 1};
+    struct settings set = water_settings(INTEGRATOR_LANGEVIN_MIDDLE);
+    struct final plain = {0}, end[4] = {0};
+    struct buf blob = {0};
+    struct err e = {0};
+    struct toy t = start(&set);
+    march(t.sim, 0, 10, 10, false);
+    assert_int_equal(sim_save(t.sim, &blob, &e), 0);
+    march(t.sim, 10, 20, 10, false);
+    finish(t.sim, &plain);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(sim_load(t.sim, blob.data, blob.len, &e), 0);
+        assert_int_equal(sim_salt(t.sim, salts[i], &e), 0);
+        march(t.sim, 10, 20, 10, false);
+        finish(t.sim, &end[i]);
+    }
+    same(&plain, &end[0]);
+    same(&end[1], &end[3]);
+    assert_memory_not_equal(end[0].state.data, end[1].state.data, end[0].state.len);
+    assert_memory_not_equal(end[1].state.data, end[2].state.data, end[1].state.len);
+    for (int i = 0; i < 4; i++)
+        buf_free(&end[i].state);
+    buf_free(&plain.state);
+    buf_free(&blob);
+    toy_close(&t);
+}
+
 static void test_neighbours(void **state)
 {
     struct settings set = water_settings(INTEGRATOR_LANGEVIN_MIDDLE);
@@ -270,7 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_langevin), cmocka_unit_test(test_langevin_npt), cmocka_unit_test(test_verlet),
         cmocka_unit_test(test_minimize), cmocka_unit_test(test_neighbours),   cmocka_unit_test(test_bad_blobs),
-        cmocka_unit_test(test_grow),
+        cmocka_unit_test(test_grow),     cmocka_unit_test(test_salt),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

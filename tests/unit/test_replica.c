@@ -72,6 +72,7 @@ struct told {
     uint64_t step, steps, index;
     enum err_code code;
     char message[1000], last_event[1100];
+    uint32_t salt;        /* asked for */
     int stop_after_calls; /* into the simulation; 0: never */
 };
 
@@ -136,6 +137,7 @@ static void run_replicas(struct told *told, int n)
                                                               .directory = directory,
                                                               .window = i,
                                                               .replica = (uint32_t)i,
+                                                              .salt = told[i].salt,
                                                               .report = hear,
                                                               .ctx = &told[i]});
         assert_int_equal(runner_add(&runner, run_one, ready_one, ended_one, &told[i], &e), 0);
@@ -153,9 +155,11 @@ static void run_replicas(struct told *told, int n)
     jobs_free(runner.jobs);
 }
 
+static uint32_t asked_salt;
+
 static struct told run(void)
 {
-    struct told t = {0};
+    struct told t = {.salt = asked_salt};
     run_replicas(&t, 1);
     return t;
 }
@@ -391,6 +395,85 @@ static void damaged_checkpoints(void **state)
     free_files(wanted);
 }
 
+/* Reading this link says EIO, as a bad block does: the checkpoint before counts, and the link is gone. */
+static void an_unreadable_checkpoint(void **state)
+{
+    (void)state;
+    struct buf wanted[FILES] = {0};
+    undisturbed(wanted);
+    struct told t = {.stop_after_calls = 60};
+    fake.slowness = 1;
+    run_replicas(&t, 1);
+    assert_int_equal(t.end, REPORT_STOPPED);
+    char path[128];
+    snprintf(path, sizeof path, "%s/lambda_00/checkpoint", directory);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink("/proc/self/mem", path), 0);
+    t = run();
+    assert_int_equal(t.end, REPORT_DONE);
+    assert_int_equal(t.events, 1);
+    assert_non_null(strstr(t.last_event, "lambda_00/checkpoint: Input/output error"));
+    expect_files(wanted);
+    free_files(wanted);
+}
+
+/* Somebody empties an output while the replica runs: it says so, and the next attempt makes the same bytes again. */
+static void an_output_emptied_while_running(void **state)
+{
+    (void)state;
+    struct buf wanted[FILES] = {0};
+    undisturbed(wanted);
+    fake.empty_at_call = 100;
+    fake.calls = 0;
+    struct told t = run();
+    assert_int_equal(t.end, REPORT_FAILED);
+    assert_int_equal(t.code, ERR_IO);
+    assert_non_null(strstr(t.message, "lambda_00/dhdl.xvg: 0 bytes; expected "));
+    fake.empty_at_call = 0;
+    t = run();
+    assert_int_equal(t.end, REPORT_DONE);
+    assert_int_equal(t.events, 2);
+    assert_non_null(strstr(t.last_event, "lambda_00/dhdl.xvg has 0 bytes, the checkpoint counts on "));
+    expect_files(wanted);
+    free_files(wanted);
+}
+
+/* Without a salt it blows up again and again at the same step; with one it goes on from the checkpoint before, and the
+ * salt stays its own when it is killed and started again, told or not. */
+static void salted_after_a_failure(void **state)
+{
+    (void)state;
+    struct buf plain[FILES] = {0}, wanted[FILES] = {0};
+    undisturbed(plain);
+    fake.blow_up_at = 223;
+    srand(20262);
+    for (int round = 0; round < 8; round++) {
+        asked_salt = 0;
+        assert_int_equal(run().end, REPORT_FAILED);
+        struct told again = run();
+        assert_int_equal(again.code, ERR_NONFINITE);
+        assert_int_equal(again.step, 320); /* 100 of the minimization, and the last whole batch */
+        asked_salt = 1;
+        if (round == 0) {
+            struct told t = run();
+            assert_int_equal(t.end, REPORT_DONE);
+            assert_int_equal(t.events, 1);
+            assert_non_null(strstr(t.last_event, "salt: goes on from step 170 with noise of its own, salt 1"));
+            read_files(wanted, 0);
+            assert_string_not_equal(wanted[0].data, plain[0].data);
+            empty_directory();
+            continue;
+        }
+        survives(8 + rand() % 60);
+        while (!survives(2 + rand() % 60))
+            asked_salt = (uint32_t)(rand() % 2) & asked_salt;
+        expect_files(wanted);
+    }
+    asked_salt = 0;
+    free_files(plain);
+    free_files(wanted);
+}
+
 static void an_output_cut_short_by_someone(void **state)
 {
     (void)state;
@@ -456,6 +539,9 @@ int main(void)
         TEST(grown_lists_change_nothing),
         TEST(damaged_checkpoints),
         TEST(an_output_cut_short_by_someone),
+        TEST(an_unreadable_checkpoint),
+        TEST(an_output_emptied_while_running),
+        TEST(salted_after_a_failure),
         TEST(one_blows_up_alone),
         TEST(a_window_that_is_not_there),
     };

@@ -119,14 +119,38 @@ static void a_short_file_is_noticed(void **state)
     open_at(&r, empty);
     add_row(&r, OUTPUT_ENERGY, "12345");
     assert_int_equal(results_flush(&r, &e), 0);
-    assert_true(results_reach(&r, (uint64_t[OUTPUT_COUNT]){0, 6, 0}));
-    assert_false(results_reach(&r, (uint64_t[OUTPUT_COUNT]){0, 7, 0}));
+    assert_int_equal(results_reach(&r, (uint64_t[OUTPUT_COUNT]){0, 6, 0}, &e), 0);
+    assert_int_equal(results_reach(&r, (uint64_t[OUTPUT_COUNT]){0, 7, 0}, &e), -ERR_CHECKPOINT);
+    assert_non_null(strstr(e.msg, "/energy.xvg has 6 bytes, the checkpoint counts on 7"));
     results_close(&r);
     assert_int_equal(unlink(path_of("energy.xvg")), 0);
     assert_int_equal(results_lock(&r, folder, &e), 0);
-    assert_false(results_reach(&r, (uint64_t[OUTPUT_COUNT]){0, 6, 0}));
-    assert_true(results_reach(&r, empty));
+    assert_int_equal(results_reach(&r, (uint64_t[OUTPUT_COUNT]){0, 6, 0}, &e), -ERR_CHECKPOINT);
+    assert_int_equal(results_reach(&r, empty, &e), 0);
     results_close(&r);
+}
+
+/* Emptied, cut, lengthened, removed: said at the next write, and no hole of zeros. */
+static void a_file_that_another_program_changes(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    for (int how = 0; how < 4; how++) {
+        struct results r = {0};
+        open_at(&r, empty);
+        add_row(&r, OUTPUT_DHDL, "12345678");
+        assert_int_equal(results_flush(&r, &e), 0);
+        if (how < 3)
+            assert_int_equal(truncate(path_of("dhdl.xvg"), (off_t[]){0, 5, 10}[how]), 0);
+        else
+            assert_int_equal(unlink(path_of("dhdl.xvg")), 0);
+        assert_int_equal(results_flush(&r, &e), -ERR_IO);
+        add_row(&r, OUTPUT_DHDL, "more");
+        assert_int_equal(results_sync(&r, &e), -ERR_IO);
+        assert_non_null(strstr(e.msg, (const char *[]){"/dhdl.xvg: 0 bytes; expected 9", "/dhdl.xvg: 5 bytes",
+                                                       "/dhdl.xvg: 10 bytes", "/dhdl.xvg: removed"}[how]));
+        results_close(&r);
+    }
 }
 
 static void one_writer_only(void **state)
@@ -178,7 +202,7 @@ static void half_a_row_is_taken_back(void **state)
 static struct checkpoint example(uint64_t index)
 {
     struct checkpoint c = {
-        .window = 3, .windows = 12, .stage = 2, .stage_step = 1000, .index = index, .offset = {1, 2, 3}};
+        .window = 3, .windows = 12, .stage = 2, .stage_step = 1000, .index = index, .salt = 2, .offset = {1, 2, 3}};
     buf_add(&c.state, "state of a simulation", 21);
     return c;
 }
@@ -193,6 +217,7 @@ static void expect_index(int which, uint64_t index)
     assert_int_equal(c.windows, 12);
     assert_int_equal(c.stage, 2);
     assert_int_equal(c.stage_step, 1000);
+    assert_int_equal(c.salt, 2);
     for (int i = 0; i < OUTPUT_COUNT; i++)
         assert_int_equal(c.offset[i], i + 1);
     assert_int_equal(c.state.len, 21);
@@ -250,10 +275,11 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, fresh_folder, remove_folder)
     const struct CMUnitTest tests[] = {
-        TEST(rows_are_written_whole),          TEST(later_bytes_are_cut_off),
-        TEST(a_short_file_is_noticed),         TEST(one_writer_only),
-        TEST(an_unusable_folder_is_named),     TEST(half_a_row_is_taken_back),
-        TEST(the_previous_checkpoint_is_kept), TEST(any_damage_is_caught),
+        TEST(rows_are_written_whole),   TEST(later_bytes_are_cut_off),
+        TEST(a_short_file_is_noticed),  TEST(a_file_that_another_program_changes),
+        TEST(one_writer_only),          TEST(an_unusable_folder_is_named),
+        TEST(half_a_row_is_taken_back), TEST(the_previous_checkpoint_is_kept),
+        TEST(any_damage_is_caught),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
