@@ -11,8 +11,8 @@ void cpu_volume_try(const struct launch *launch, const struct args_volume_try *a
 {
     struct ctl *c = a->ctl;
     const struct motion_table *m = a->motion;
-    if (!c->halt && c->overflow)
-        ctl_halt(c, HALT_OVERFLOW, 0, 0, (double)c->overflow);
+    if (!c->halt && c->sum.overflow)
+        ctl_halt(c, HALT_OVERFLOW, 0, 0, (double)c->sum.overflow);
     if (c->halt)
         return;
     struct masses masses = masses_of(m, c);

@@ -30,5 +30,5 @@ void cpu_bonded(const struct launch *launch, const struct args_bonded *a)
     EACH(nimpropers, bonded_improper_term);
     EACH(npairs14, bonded_pair14);
     EACH(nposition_restraints, bonded_position_restraint);
-    acc_finish(&p.sum, c);
+    acc_finish(&p.sum, &c->sum);
 }

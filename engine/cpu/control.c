@@ -13,11 +13,8 @@ void cpu_clear(const struct launch *launch, const struct args_clear *a)
     if (c->halt)
         return;
     memset(a->f, 0, (size_t)a->natoms * 3 * sizeof(int64_t));
-    memset(a->energy_at_window, 0, (size_t)a->nwindows * sizeof(int64_t));
-    memset(c->energy, 0, sizeof c->energy);
-    memset(c->dvdl, 0, sizeof c->dvdl);
-    memset(c->virial, 0, sizeof c->virial);
-    c->overflow = 0;
+    memset(a->energy_at_window, 0, (size_t)a->nwindows * sizeof(struct fixed_sum));
+    memset(&c->sum, 0, sizeof c->sum);
     c->pressure_correction = 0;
 }
 
@@ -33,6 +30,6 @@ void cpu_report(const struct launch *launch, const struct args_report *a)
     if (!c->halt)
         c->done++;
     r->ctl = *c;
-    memcpy(a->report_energy_at_window, a->energy_at_window, (size_t)a->nwindows * sizeof(int64_t));
+    memcpy(a->report_energy_at_window, a->energy_at_window, (size_t)a->nwindows * sizeof(struct fixed_sum));
     __atomic_store_n(&r->ticket, r->ticket + 1, __ATOMIC_RELEASE);
 }

@@ -26,8 +26,8 @@ static void halt_constraint(struct ctl *c, const struct constrain_failure *bad)
 /* A step may begin: forces are sums of unclamped contributions. */
 static bool forces_good(struct ctl *c)
 {
-    if (!c->halt && c->overflow)
-        ctl_halt(c, HALT_OVERFLOW, 0, 0, (double)c->overflow);
+    if (!c->halt && c->sum.overflow)
+        ctl_halt(c, HALT_OVERFLOW, 0, 0, (double)c->sum.overflow);
     return !c->halt;
 }
 
@@ -160,7 +160,7 @@ void cpu_thermalize(const struct launch *launch, const struct args_thermalize *a
 
 /* Energy of the same momenta with the masses of every window, and the linear share of the constraints. */
 static void add_windows(const struct ctl *c, const struct motion_table *m, const double (*v)[3], double constraint_dvdl,
-                        int64_t *energy_at_window)
+                        struct fixed_sum *energy_at_window)
 {
     struct masses here = masses_of(m, c);
     for (uint32_t w = 0; w < m->nwindows; w++) {
@@ -168,7 +168,7 @@ static void add_windows(const struct ctl *c, const struct motion_table *m, const
         double u = constraint_dvdl * (m->lambda[w][LAMBDA_BONDED] - c->lambda[LAMBDA_BONDED]);
         for (uint32_t i = 0; i < m->natoms && m->mass_perturbed; i++)
             u += motion_window_kinetic(&here, &there, (int)i, v[i]);
-        energy_at_window[w] += fixed_clamped(u, FIXED_TOTAL_LIMIT);
+        acc_window(&energy_at_window[w], u, FIXED_TOTAL_LIMIT);
     }
 }
 
@@ -218,7 +218,7 @@ void cpu_velocities(const struct launch *launch, const struct args_velocities *a
     }
     c->kinetic = kinetic;
     memcpy(c->constraint_virial, reaction.virial, sizeof c->constraint_virial);
-    c->dvdl[LAMBDA_MASS] += fixed_clamped(dk_dl, FIXED_TOTAL_LIMIT);
-    c->dvdl[LAMBDA_BONDED] += fixed_clamped(reaction.du_dl, FIXED_TOTAL_LIMIT);
+    acc_dvdl_within(&c->sum, LAMBDA_MASS, dk_dl, FIXED_TOTAL_LIMIT);
+    acc_dvdl_within(&c->sum, LAMBDA_BONDED, reaction.du_dl, FIXED_TOTAL_LIMIT);
     add_windows(c, m, v, reaction.du_dl, a->energy_at_window);
 }

@@ -11,6 +11,7 @@
 #include "engine/cpu/isa.h"
 #include "engine/run/ctl.h"
 #include "engine/cpu/nonbonded_tables.h"
+#include "engine/math/search.h"
 
 ISA_FN(list_check)
 {
@@ -310,32 +311,19 @@ static void slot_entries(struct build *b, int32_t slot, uint32_t ncandidates)
         memmove(entries + start + masked, entries + cap - full, (size_t)full * sizeof *entries);
 }
 
-static bool is_excluded(const struct nb_params *p, int32_t i, int32_t j)
-{
-    int32_t from = p->exclusion_start[i], to = p->exclusion_start[i + 1];
-    while (from < to) {
-        int32_t middle = from + (to - from) / 2;
-        if (p->exclusion[middle] == j)
-            return true;
-        if (p->exclusion[middle] < j)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return false;
-}
-
 static void try_pair(struct build *b, int32_t i, int32_t j)
 {
+    const struct nb_params *p = b->p;
     const double *grid = b->a->grid;
-    size_t n = (size_t)b->p->natoms;
+    size_t n = (size_t)p->natoms;
     double r2 = 0;
     for (size_t d = 0; d < 3; d++) {
         double du = grid[d * n + (size_t)i] - grid[d * n + (size_t)j];
         double dx = (du - NB_GRID * rint(du * (1 / NB_GRID))) * b->nm[d];
         r2 += dx * dx;
     }
-    if (r2 >= b->p->list_cutoff * b->p->list_cutoff || is_excluded(b->p, i, j))
+    if (r2 >= p->list_cutoff * p->list_cutoff ||
+        search_sorted(p->exclusion, p->exclusion_start[i], p->exclusion_start[i + 1], j))
         return;
     int32_t(*pairs)[2] = b->a->pairs;
     if (b->pairs < b->a->pair_cap) {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine/base/units.h"
-#include "engine/kernels/accumulate.h"
+#include "engine/math/accumulate.h"
 #include "engine/cpu/isa.h"
 #include "engine/cpu/nonbonded.h"
 #include "engine/cpu/nonbonded_tables.h"
@@ -150,11 +150,11 @@ INLINE void gather(const struct args_mesh_gather *a, struct accumulate *acc, con
     }
     if (a->mode == EVALUATE_STEP || p->nperturbed == 0)
         return;
-    acc->dvdl[LAMBDA_COULOMB] += fixed_clamped(slope, FIXED_TOTAL_LIMIT);
-    int64_t *energy_at_window = a->energy_at_window;
+    acc_dvdl_within(acc, LAMBDA_COULOMB, slope, FIXED_TOTAL_LIMIT);
+    struct fixed_sum *energy_at_window = a->energy_at_window;
     for (int32_t w = 0; a->mode == EVALUATE_SAMPLE && w < p->nwindows; w++)
-        energy_at_window[w] +=
-            fixed_clamped((p->window[w][LAMBDA_COULOMB] - c->lambda[LAMBDA_COULOMB]) * slope, FIXED_TOTAL_LIMIT);
+        acc_window(&energy_at_window[w], (p->window[w][LAMBDA_COULOMB] - c->lambda[LAMBDA_COULOMB]) * slope,
+                   FIXED_TOTAL_LIMIT);
 }
 
 ISA_FN(mesh_gather)
@@ -175,5 +175,5 @@ ISA_FN(mesh_gather)
         gather(a, &acc, 6);
         break;
     }
-    acc_finish(&acc, c);
+    acc_finish(&acc, &c->sum);
 }

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "engine/base/units.h"
-#include "engine/kernels/accumulate.h"
+#include "engine/math/accumulate.h"
 #include "engine/kernels/uniform.h"
 #include "engine/cpu/mesh.h"
 #include "engine/cpu/nonbonded.h"
@@ -73,9 +73,9 @@ static void solve_row(const struct nb_params *p, const struct ctl *c, double *ro
 static void report_sums(struct ctl *c, const struct sums *s)
 {
     static const int place[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
-    c->energy[TERM_COULOMB_RECIPROCAL] += fixed_clamped(s->energy, FIXED_TOTAL_LIMIT);
+    acc_energy_within(&c->sum, TERM_COULOMB_RECIPROCAL, s->energy, FIXED_TOTAL_LIMIT);
     for (int k = 0; k < 9; k++)
-        c->virial[k] += fixed_clamped(-0.5 * s->virial[place[k]], FIXED_TOTAL_LIMIT);
+        acc_virial_within(&c->sum, k, -0.5 * s->virial[place[k]], FIXED_TOTAL_LIMIT);
 }
 
 void cpu_mesh_solve(const struct launch *launch, const struct args_mesh_solve *a)
@@ -95,10 +95,10 @@ void cpu_mesh_solve(const struct launch *launch, const struct args_mesh_solve *a
             solve_row(p, c, row, wave(x, size[0], c->box[0]), wave(y, size[1], c->box[1]),
                       prefactor / (p->mesh.modulus[0][x] * p->mesh.modulus[1][y]), energy ? &sums : NULL);
         }
-    int64_t *energy_at_window = a->energy_at_window;
+    struct fixed_sum *energy_at_window = a->energy_at_window;
     for (int32_t w = 0; a->change && w < p->nwindows; w++) {
         double dl = p->window[w][LAMBDA_COULOMB] - c->lambda[LAMBDA_COULOMB];
-        energy_at_window[w] += fixed_clamped(dl * dl * sums.energy, FIXED_TOTAL_LIMIT);
+        acc_window(&energy_at_window[w], dl * dl * sums.energy, FIXED_TOTAL_LIMIT);
     }
     if (energy && !a->change)
         report_sums(c, &sums);
@@ -108,10 +108,10 @@ void cpu_uniform(const struct launch *launch, const struct args_uniform *a)
 {
     struct ctl *c = a->ctl;
     const struct nb_params *p = a->params;
-    int64_t *energy_at_window = a->energy_at_window;
+    struct fixed_sum *energy_at_window = a->energy_at_window;
     if (c->halt)
         return;
     uniform_add(&p->uniform, c);
     for (int32_t w = 0; a->mode == EVALUATE_SAMPLE && w < p->nwindows; w++)
-        energy_at_window[w] += uniform_at_window(&p->uniform, c, p->window[w]);
+        uniform_at_window(&p->uniform, c, p->window[w], &energy_at_window[w]);
 }

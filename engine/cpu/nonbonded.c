@@ -49,12 +49,6 @@ static bool has_charges(const struct alchemy_plan *plan)
     return false;
 }
 
-static void set_soft_core(struct nb_params *p, const struct soft_core *set)
-{
-    p->soft = (struct soft_rule){
-        .alpha = set->alpha, .sigma6 = pow(set->sigma, 6), .power = set->power == 2 ? 2 : 1, .coulomb = set->coulomb};
-}
-
 /* Columns whose width is the edge of a cube that holds one cluster. */
 static void set_columns(struct nb_params *p, const struct system *sys)
 {
@@ -189,7 +183,7 @@ static int make(struct nonbonded *f, const struct system *sys, const struct sett
     set_cutoffs(p, &set->nonbonded);
     uniform_table_make(&p->uniform, &plan, &set->nonbonded);
     f->charged = has_charges(&plan);
-    set_soft_core(p, &set->alchemy.soft_core);
+    p->soft = soft_rule_of(&set->alchemy.soft_core);
     set_columns(p, sys);
     if (p->nclusters >= (int32_t)NB_MAX_CLUSTERS)
         rc = err_set(e, ERR_UNSUPPORTED, "%d atoms: at most %u are supported", sys->natoms,

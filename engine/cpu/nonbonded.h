@@ -24,9 +24,9 @@ size_t nonbonded_bytes(const struct nonbonded *f, const struct list_caps *caps);
 /* What the caller owns of a replica. Device addresses. */
 struct nonbonded_arrays {
     struct ctl *ctl;
-    double *x;                 /* [natoms][3], nm, molecules whole, not wrapped */
-    int64_t *f;                /* [natoms][3], units of 2^-32 kJ/mol/nm */
-    int64_t *energy_at_window; /* [nwindows], units of 2^-32 kJ/mol */
+    double *x;                          /* [natoms][3], nm, molecules whole, not wrapped */
+    int64_t *f;                         /* [natoms][3], units of 2^-32 kJ/mol/nm */
+    struct fixed_sum *energy_at_window; /* [nwindows] */
 };
 
 /* Appends the launches of one evaluation. `block`: device address of nonbonded_bytes() bytes, 64-byte aligned. */

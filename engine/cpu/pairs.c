@@ -14,7 +14,6 @@
 #include "engine/cpu/nonbonded_tables.h"
 
 #define W NB_WIDTH
-#define NEAREST2 1e-20 /* nm^2, added to r^2: lost in rounding unless the atoms coincide */
 #define INLINE static inline __attribute__((always_inline))
 
 static const uint64_t lane_bit[W] = {1, 2, 4, 8, 16, 32, 64, 128};
@@ -23,7 +22,8 @@ static const uint64_t lane_bit[W] = {1, 2, 4, 8, 16, 32, 64, 128};
 struct one {
     double x[3], charge;
     const struct lj *row;
-    double f[3][W], lj[W], coulomb[W], virial[6][W], beyond[W];
+    double f[3][W], lj[W], coulomb[W], virial[6][W];
+    double beyond[W], beyond_lj[W], beyond_coulomb[W]; /* clamped forces and energies */
 };
 
 struct plain_pass {
@@ -34,9 +34,18 @@ struct plain_pass {
     double coulomb2, vdw2;   /* squared cut-offs, nm^2 */
 };
 
+/* An energy in the range that fixed_round() takes. */
+INLINE double clamp(double e, double *beyond)
+{
+    double clamped = e < FIXED_FORCE_LIMIT ? e : FIXED_FORCE_LIMIT;
+    clamped = clamped > -FIXED_FORCE_LIMIT ? clamped : -FIXED_FORCE_LIMIT;
+    *beyond += e != clamped ? 1.0 : 0.0;
+    return clamped;
+}
+
 /* One entry: the eight pairs of an atom with a cluster. */
 INLINE void entry_pairs(const struct plain_pass *pass, struct one *one, uint32_t entry, const bool masked,
-                        const bool has_lj, const bool energy, const enum vdw_modifier modifier)
+                        const bool has_lj, const bool energy, const int terms, const enum vdw_modifier modifier)
 {
     const struct nb_params *p = pass->p;
     const struct nb_slots *s = &pass->s;
@@ -51,15 +60,15 @@ INLINE void entry_pairs(const struct plain_pass *pass, struct one *one, uint32_t
 #pragma omp simd simdlen(8)
     for (int l = 0; l < W; l++) {
         double dx = (x - sx[l]) * pass->nm[0], dy = (y - sy[l]) * pass->nm[1], dz = (z - sz[l]) * pass->nm[2];
-        double r2 = MATH_FMA(dx, dx, MATH_FMA(dy, dy, MATH_FMA(dz, dz, NEAREST2)));
+        double r2 = pair_distance2(dx, dy, dz);
         double ri = root_inverse(r2), qq = one->charge * sq[l];
         bool on = masked ? (mask & lane_bit[l]) != 0 : true;
         bool in = on & (r2 < coulomb2);
-        double fr = qq * (ri * ri * ri - ewald_long_f(&p->ewald, r2));
+        double fr = qq * (ri * ri * ri - ewald_long_f(&p->ewald, terms, r2));
         fr = in ? fr : 0.0;
         if (energy) {
-            double e = qq * (ri - p->coulomb_shift - ewald_long_v(&p->ewald, r2));
-            one->coulomb[l] += fixed_round(in ? e : 0.0);
+            double e = in ? qq * (ri - p->coulomb_shift - ewald_long_v(&p->ewald, terms, r2)) : 0.0;
+            one->coulomb[l] += fixed_round(clamp(e, &one->beyond_coulomb[l]));
         }
         if (has_lj) {
             double v, c6 = one->row[type[l]].c6, c12 = one->row[type[l]].c12;
@@ -67,8 +76,7 @@ INLINE void entry_pairs(const struct plain_pass *pass, struct one *one, uint32_t
             in = on & (r2 < vdw2);
             fr += in ? flj : 0.0;
             if (energy) {
-                v = v < FIXED_FORCE_LIMIT ? v : FIXED_FORCE_LIMIT;
-                one->lj[l] += fixed_round(in ? v : 0.0);
+                one->lj[l] += fixed_round(clamp(in ? v : 0.0, &one->beyond_lj[l]));
             }
         }
         double limit = FIXED_FORCE_LIMIT * ri;
@@ -94,12 +102,12 @@ INLINE void entry_pairs(const struct plain_pass *pass, struct one *one, uint32_t
 }
 
 INLINE void one_slot(const struct plain_pass *pass, struct one *one, const struct nb_range *r, const uint32_t *entries,
-                     const bool has_lj, const bool energy, const enum vdw_modifier modifier)
+                     const bool has_lj, const bool energy, const int terms, const enum vdw_modifier modifier)
 {
     for (uint32_t k = r->start; k < r->full; k++)
-        entry_pairs(pass, one, entries[k], true, has_lj, energy, modifier);
+        entry_pairs(pass, one, entries[k], true, has_lj, energy, terms, modifier);
     for (uint32_t k = r->full; k < r->end; k++)
-        entry_pairs(pass, one, entries[k], false, has_lj, energy, modifier);
+        entry_pairs(pass, one, entries[k], false, has_lj, energy, terms, modifier);
 }
 
 static double total(const double v[W])
@@ -107,25 +115,23 @@ static double total(const double v[W])
     return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
 }
 
-static int64_t fixed_total(const double v[W])
-{
-    return (int64_t)(total(v) * FIXED_SCALE); /* exact */
-}
-
-static void add_energies(struct ctl *c, const struct one *one)
+/* Exact, unless contributions were clamped. */
+static void add_energies(struct accumulate *sum, const struct one *one)
 {
     static const int place[6][2] = {{0, 0}, {1, 3}, {2, 6}, {4, 4}, {5, 7}, {8, 8}};
-    c->energy[TERM_LJ] += fixed_total(one->lj);
-    c->energy[TERM_COULOMB] += fixed_total(one->coulomb);
+    acc_energy_within(sum, TERM_LJ, total(one->lj), FIXED_TOTAL_LIMIT);
+    acc_energy_within(sum, TERM_COULOMB, total(one->coulomb), FIXED_TOTAL_LIMIT);
+    acc_clamped(sum, TERM_LJ, (uint32_t)total(one->beyond_lj));
+    acc_clamped(sum, TERM_COULOMB, (uint32_t)total(one->beyond_coulomb));
     for (int k = 0; k < 6; k++) {
-        int64_t v = fixed_total(one->virial[k]);
-        c->virial[place[k][0]] += v;
+        double v = total(one->virial[k]);
+        acc_virial_within(sum, place[k][0], v, FIXED_TOTAL_LIMIT);
         if (place[k][0] != place[k][1])
-            c->virial[place[k][1]] += v;
+            acc_virial_within(sum, place[k][1], v, FIXED_TOTAL_LIMIT);
     }
 }
 
-INLINE void all_slots(struct plain_pass *pass, const struct args_pairs *a, const bool energy,
+INLINE void all_slots(struct plain_pass *pass, const struct args_pairs *a, const bool energy, const int terms,
                       const enum vdw_modifier modifier)
 {
     const struct nb_params *p = pass->p;
@@ -141,14 +147,34 @@ INLINE void all_slots(struct plain_pass *pass, const struct args_pairs *a, const
         one.charge = UNIT_COULOMB * pass->s.charge[slot];
         one.row = p->lj + (size_t)type * (size_t)p->ntypes;
         if (p->has_lj[type])
-            one_slot(pass, &one, r, a->entries, true, energy, modifier);
+            one_slot(pass, &one, r, a->entries, true, energy, terms, modifier);
         else
-            one_slot(pass, &one, r, a->entries, false, energy, modifier);
+            one_slot(pass, &one, r, a->entries, false, energy, terms, modifier);
         for (int d = 0; d < 3; d++)
             pass->s.f[d][slot] += total(one.f[d]);
-        c->overflow += (uint64_t)total(one.beyond);
+        acc_clamped(&c->sum, CLAMPED_FORCE, (uint32_t)total(one.beyond));
         if (energy)
-            add_energies(c, &one);
+            add_energies(&c->sum, &one);
+    }
+}
+
+INLINE void all_kinds(struct plain_pass *pass, const struct args_pairs *a, const int terms)
+{
+    bool energy = a->mode != EVALUATE_STEP;
+    switch (pass->p->modifier) {
+    case VDW_CUTOFF:
+        energy ? all_slots(pass, a, true, terms, VDW_CUTOFF) : all_slots(pass, a, false, terms, VDW_CUTOFF);
+        break;
+    case VDW_POTENTIAL_SHIFT: /* its forces are those of the plain cut-off */
+        energy ? all_slots(pass, a, true, terms, VDW_POTENTIAL_SHIFT) : all_slots(pass, a, false, terms, VDW_CUTOFF);
+        break;
+    case VDW_POTENTIAL_SWITCH:
+        energy ? all_slots(pass, a, true, terms, VDW_POTENTIAL_SWITCH)
+               : all_slots(pass, a, false, terms, VDW_POTENTIAL_SWITCH);
+        break;
+    case VDW_FORCE_SWITCH:
+        energy ? all_slots(pass, a, true, terms, VDW_FORCE_SWITCH) : all_slots(pass, a, false, terms, VDW_FORCE_SWITCH);
+        break;
     }
 }
 
@@ -183,22 +209,11 @@ ISA_FN(pairs)
         pass.box_shift[k][2] = (k % 3 - 1) * NB_GRID;
     }
     refresh(&pass, a->grid);
-    bool energy = a->mode != EVALUATE_STEP;
-    switch (p->modifier) {
-    case VDW_CUTOFF:
-        energy ? all_slots(&pass, a, true, VDW_CUTOFF) : all_slots(&pass, a, false, VDW_CUTOFF);
-        break;
-    case VDW_POTENTIAL_SHIFT:
-        energy ? all_slots(&pass, a, true, VDW_POTENTIAL_SHIFT) : all_slots(&pass, a, false, VDW_CUTOFF);
-        break;
-    case VDW_POTENTIAL_SWITCH:
-        energy ? all_slots(&pass, a, true, VDW_POTENTIAL_SWITCH) : all_slots(&pass, a, false, VDW_POTENTIAL_SWITCH);
-        break;
-    case VDW_FORCE_SWITCH:
-        energy ? all_slots(&pass, a, true, VDW_FORCE_SWITCH) : all_slots(&pass, a, false, VDW_FORCE_SWITCH);
-        break;
-    }
+    if (p->ewald.terms <= EWALD_TERMS_USUAL)
+        all_kinds(&pass, a, EWALD_TERMS_USUAL);
+    else
+        all_kinds(&pass, a, EWALD_TERMS);
     for (int32_t slot = 0; slot < p->nplain; slot++)
         for (int d = 0; d < 3; d++)
-            f[3 * pass.s.atom[slot] + d] += (int64_t)(pass.s.f[d][slot] * FIXED_SCALE);
+            f[3 * pass.s.atom[slot] + d] += fixed_clamped(pass.s.f[d][slot], FIXED_TOTAL_LIMIT);
 }

@@ -6,13 +6,12 @@
 #include <math.h>
 
 #include "engine/base/units.h"
-#include "engine/kernels/accumulate.h"
+#include "engine/math/accumulate.h"
 #include "engine/cpu/isa.h"
 #include "engine/cpu/nonbonded.h"
 #include "engine/cpu/nonbonded_tables.h"
 
 #define BATCH 8
-#define NEAREST2 1e-6 /* nm^2: pairs are not taken closer than this */
 #define INLINE static inline __attribute__((always_inline))
 
 /* Pairs waiting to be computed, field by field so that loops over them vectorise. */
@@ -48,8 +47,9 @@ INLINE void compute(struct batch *b, const struct nb_params *p, double lambda_co
         struct soft_pair s = soft_of(b, l);
         double r2 = b->r2[l], in = b->in_coulomb[l];
         struct soft_result lj = soft_lj(modifier, &p->lj_rule, p->soft.power, &s, lambda_vdw, r2);
-        struct soft_result qq = soft_coulomb(&p->soft, &s, p->coulomb_shift, lambda_coulomb, r2,
-                                             ewald_long_v(&p->ewald, r2), ewald_long_f(&p->ewald, r2));
+        struct soft_result qq =
+            soft_coulomb(&p->soft, &s, p->coulomb_shift, lambda_coulomb, r2, ewald_long_v(&p->ewald, EWALD_TERMS, r2),
+                         ewald_long_f(&p->ewald, EWALD_TERMS, r2));
         b->v[0][l] = lj.v;
         b->dv[0][l] = lj.dv;
         b->v[1][l] = in * qq.v;
@@ -81,7 +81,8 @@ static void flush(struct perturbed_pass *pass)
 {
     struct batch *b = &pass->b;
     const struct ctl *c = pass->a->ctl;
-    int64_t(*f)[3] = pass->a->f, *energy_at_window = pass->a->energy_at_window;
+    int64_t(*f)[3] = pass->a->f;
+    struct fixed_sum *energy_at_window = pass->a->energy_at_window;
     int count = b->count;
     for (int l = count; l < BATCH && count; l++) { /* idle lanes repeat a pair; their results are not read */
         b->r2[l] = b->r2[0];
@@ -112,7 +113,7 @@ static void flush(struct perturbed_pass *pass)
     for (int32_t w = 0; pass->a->mode == EVALUATE_SAMPLE && w < pass->p->nwindows; w++) {
         compute_at(b, pass->p, pass->p->window[w]);
         for (int l = 0; l < count; l++)
-            energy_at_window[w] += fixed_clamped(b->v[0][l] + b->v[1][l], FIXED_ENERGY_LIMIT);
+            acc_window(&energy_at_window[w], b->v[0][l] + b->v[1][l], FIXED_ENERGY_LIMIT);
     }
 }
 
@@ -132,7 +133,7 @@ static void add_pair(struct perturbed_pass *pass, int32_t i, int32_t j, const do
     struct soft_pair s = soft_pair_make(&p->soft, c6, c12, q, o, UNIT_COULOMB);
     b->atom[l][0] = i;
     b->atom[l][1] = j;
-    b->r2[l] = r2 > NEAREST2 ? r2 : NEAREST2;
+    b->r2[l] = r2;
     b->in_coulomb[l] = b->r2[l] < p->coulomb_cutoff * p->coulomb_cutoff;
     for (int k = 0; k < 3; k++)
         b->d[k][l] = d[k];
@@ -165,10 +166,10 @@ ISA_FN(pairs_perturbed)
             double du = grid[d * n + (size_t)i] - grid[d * n + (size_t)j];
             dx[d] = (du - NB_GRID * rint(du * (1 / NB_GRID))) * (c->box[d] / NB_GRID);
         }
-        r2 = MATH_FMA(dx[0], dx[0], MATH_FMA(dx[1], dx[1], dx[2] * dx[2]));
+        r2 = pair_distance2(dx[0], dx[1], dx[2]);
         if (r2 < p->cutoff * p->cutoff)
             add_pair(&pass, i, j, dx, r2);
     }
     flush(&pass);
-    acc_finish(&pass.acc, c);
+    acc_finish(&pass.acc, &c->sum);
 }

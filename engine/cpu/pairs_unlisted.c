@@ -6,13 +6,12 @@
 #include <math.h>
 
 #include "engine/base/units.h"
-#include "engine/kernels/accumulate.h"
+#include "engine/math/accumulate.h"
 #include "engine/cpu/isa.h"
 #include "engine/cpu/nonbonded.h"
 #include "engine/cpu/nonbonded_tables.h"
 
 #define W 8
-#define NEAREST2 1e-12 /* nm^2 */
 
 struct unlisted_pass {
     const struct args_pairs_apart *a;
@@ -30,8 +29,7 @@ static double separation(const struct unlisted_pass *pass, const int32_t atom[2]
         double du = grid[k * n + (size_t)atom[0]] - grid[k * n + (size_t)atom[1]];
         d[k] = (du - (whole ? 0 : NB_GRID * rint(du * (1 / NB_GRID)))) * pass->nm[k];
     }
-    double r2 = MATH_FMA(d[0], d[0], MATH_FMA(d[1], d[1], d[2] * d[2]));
-    return r2 > NEAREST2 ? r2 : NEAREST2;
+    return pair_distance2(d[0], d[1], d[2]);
 }
 
 static void apply(struct unlisted_pass *pass, const int32_t atom[2], const double d[3], double fr)
@@ -59,8 +57,8 @@ static void constant_pairs(struct unlisted_pass *pass)
         }
 #pragma omp simd simdlen(8)
         for (int l = 0; l < W; l++) {
-            v[l] = ewald_long_v(&p->ewald, r2[l]);
-            f[l] = ewald_long_f(&p->ewald, r2[l]);
+            v[l] = ewald_long_v(&p->ewald, EWALD_TERMS, r2[l]);
+            f[l] = ewald_long_f(&p->ewald, EWALD_TERMS, r2[l]);
         }
         for (int l = 0; l < count; l++) {
             const struct nb_excluded *e = &p->excluded[first + l];
@@ -79,7 +77,7 @@ static void perturbed_pairs(struct unlisted_pass *pass)
 {
     const struct nb_params *p = pass->p;
     const struct ctl *c = pass->a->ctl;
-    int64_t *energy_at_window = pass->a->energy_at_window;
+    struct fixed_sum *energy_at_window = pass->a->energy_at_window;
     for (int32_t k = 0; k < p->nexcluded_perturbed; k++) {
         const struct nb_excluded *e = &p->excluded_perturbed[k];
         int32_t i = e->atom[0], j = e->atom[1];
@@ -94,8 +92,8 @@ static void perturbed_pairs(struct unlisted_pass *pass)
         acc_dvdl(&pass->acc, LAMBDA_COULOMB, -UNIT_COULOMB * (di * o + q * dj) * v);
         for (int32_t w = 0; pass->a->mode == EVALUATE_SAMPLE && w < p->nwindows; w++) {
             double lw = p->window[w][LAMBDA_COULOMB];
-            energy_at_window[w] +=
-                fixed_clamped(-UNIT_COULOMB * MATH_FMA(lw, di, qi) * MATH_FMA(lw, dj, qj) * v, FIXED_ENERGY_LIMIT);
+            acc_window(&energy_at_window[w], -UNIT_COULOMB * MATH_FMA(lw, di, qi) * MATH_FMA(lw, dj, qj) * v,
+                       FIXED_ENERGY_LIMIT);
         }
     }
 }
@@ -126,5 +124,5 @@ ISA_FN(pairs_apart)
     constant_pairs(&pass);
     perturbed_pairs(&pass);
     always_pairs(&pass);
-    acc_finish(&pass.acc, c);
+    acc_finish(&pass.acc, &c->sum);
 }

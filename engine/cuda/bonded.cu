@@ -36,11 +36,11 @@ extern "C" __global__ void cuda_bonded(struct args_bonded a)
     p.t = (const struct bonded_table *)a.terms;
     p.x = (const double(*)[3])a.x;
     p.f = (int64_t(*)[3])a.f;
-    p.energy_at_window = (int64_t *)a.energy_at_window;
+    p.energy_at_window = (struct fixed_sum *)a.energy_at_window;
     p.lambda = c->lambda[LAMBDA_BONDED];
     p.energies = a.mode != EVALUATE_STEP;
     p.sample = a.mode == EVALUATE_SAMPLE;
     GRID_LOOP(i, a.count)
     bonded_any(&p, i);
-    acc_finish(&p.sum, c);
+    acc_finish(&p.sum, &c->sum);
 }

@@ -9,23 +9,17 @@
 extern "C" __global__ void cuda_clear(struct args_clear a)
 {
     struct ctl *c = (struct ctl *)a.ctl;
-    int64_t *f = (int64_t *)a.f, *u = (int64_t *)a.energy_at_window;
+    int64_t *f = (int64_t *)a.f, *u = (int64_t *)a.energy_at_window, *sum = (int64_t *)&c->sum;
     if (c->halt)
         return;
     GRID_LOOP(i, 3 * a.natoms)
     f[i] = 0;
-    GRID_LOOP(w, a.nwindows)
+    GRID_LOOP(w, a.nwindows * (uint32_t)(sizeof(struct fixed_sum) / sizeof *u))
     u[w] = 0;
-    GRID_LOOP(k, (uint32_t)TERM_COUNT)
-    c->energy[k] = 0;
-    GRID_LOOP(k, (uint32_t)LAMBDA_COUNT)
-    c->dvdl[k] = 0;
-    GRID_LOOP(k, 9u)
-    c->virial[k] = 0;
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-        c->overflow = 0;
+    GRID_LOOP(k, (uint32_t)(sizeof c->sum / sizeof *sum))
+    sum[k] = 0;
+    if (blockIdx.x == 0 && threadIdx.x == 0)
         c->pressure_correction = 0;
-    }
 }
 
 extern "C" __global__ void cuda_uniform(struct args_uniform a)
@@ -33,12 +27,12 @@ extern "C" __global__ void cuda_uniform(struct args_uniform a)
     struct ctl *c = (struct ctl *)a.ctl;
     const struct uniform_table *p = (const struct uniform_table *)a.uniform;
     const double(*window)[LAMBDA_COUNT] = (const double(*)[LAMBDA_COUNT])a.windows;
-    int64_t *u = (int64_t *)a.energy_at_window;
+    struct fixed_sum *u = (struct fixed_sum *)a.energy_at_window;
     if (c->halt)
         return;
     if (a.mode == EVALUATE_SAMPLE)
         BLOCK_LOOP(w, a.nwindows)
-    u[w] += uniform_at_window(p, c, window[w]);
+    uniform_at_window(p, c, window[w], &u[w]);
     if (threadIdx.x == 0)
         uniform_add(p, c);
 }
@@ -67,7 +61,7 @@ extern "C" __global__ void cuda_report(struct args_report a)
     BLOCK_LOOP(k, (uint32_t)(sizeof *c / sizeof(uint64_t)))
     ((uint64_t *)&r->ctl)[k] = ((const uint64_t *)c)[k];
     BLOCK_LOOP(w, a.nwindows)
-    ((int64_t *)a.report_energy_at_window)[w] = ((const int64_t *)a.energy_at_window)[w];
+    ((struct fixed_sum *)a.report_energy_at_window)[w] = ((const struct fixed_sum *)a.energy_at_window)[w];
     __threadfence_system();
     __syncthreads();
     if (threadIdx.x == 0)

@@ -5,7 +5,7 @@
  */
 #include "engine/cuda/device.cuh"
 #include "engine/cuda/mesh.h"
-#include "engine/kernels/accumulate.h"
+#include "engine/math/accumulate.h"
 
 #define LANES 4
 #define MAX_ORDER 6
@@ -151,12 +151,14 @@ static __device__ inline void sample_mesh(const struct mesh_table *t, const floa
 
 /* dU/dlambda of one atom, and with it what each window gains to first order. */
 static __device__ void add_slope(struct ctl *c, const struct mesh_table *t, double slope, uint32_t mode,
-                                 int64_t *energy_at_window)
+                                 struct fixed_sum *energy_at_window)
 {
-    acc_add(&c->dvdl[LAMBDA_COULOMB], fixed_clamped(slope, FIXED_TOTAL_LIMIT));
+    struct accumulate sum = {0};
+    acc_dvdl_within(&sum, LAMBDA_COULOMB, slope, FIXED_TOTAL_LIMIT);
+    acc_finish(&sum, &c->sum);
     for (int32_t w = 0; mode == EVALUATE_SAMPLE && w < t->nwindows; w++)
-        acc_add(&energy_at_window[w],
-                fixed_clamped((t->window[w][LAMBDA_COULOMB] - c->lambda[LAMBDA_COULOMB]) * slope, FIXED_TOTAL_LIMIT));
+        acc_window(&energy_at_window[w], (t->window[w][LAMBDA_COULOMB] - c->lambda[LAMBDA_COULOMB]) * slope,
+                   FIXED_TOTAL_LIMIT);
 }
 
 template <int order> static __device__ void gather(const struct args_mesh_gather *a)
@@ -178,18 +180,17 @@ template <int order> static __device__ void gather(const struct args_mesh_gather
         g[d] = sum_lanes(g[d]);
     if (!mine)
         return;
-    uint64_t overflow = 0;
+    struct accumulate sum = {0};
     for (uint32_t d = 0; d < 3; d++) {
         double force = -q * g[d] * t->axis[d].size / c->box[d];
         if (d != lane || q == 0)
             continue;
         acc_add((int64_t *)a->f + 3 * atom + d, fixed_clamped(force, FIXED_FORCE_LIMIT));
-        overflow += fixed_beyond(force, FIXED_FORCE_LIMIT);
+        acc_clamped(&sum, CLAMPED_FORCE, fixed_beyond(force, FIXED_FORCE_LIMIT));
     }
-    if (overflow)
-        acc_add((int64_t *)&c->overflow, (int64_t)overflow);
+    acc_finish(&sum, &c->sum);
     if (a->mode != EVALUATE_STEP && charge.y != 0 && lane == 0)
-        add_slope(c, t, (double)charge.y * v, a->mode, (int64_t *)a->energy_at_window);
+        add_slope(c, t, (double)charge.y * v, a->mode, (struct fixed_sum *)a->energy_at_window);
 }
 
 extern "C" __global__ void cuda_mesh_gather(struct args_mesh_gather a)

@@ -64,7 +64,8 @@ void mesh_lay_out_block(const struct mesh *m, struct arena *a, struct mesh_array
 struct mesh_replica {
     struct ctl *ctl;
     void *grid;
-    int64_t *f, *energy_at_window;
+    int64_t *f;
+    struct fixed_sum *energy_at_window;
     struct mesh_arrays arrays;
 };
 void mesh_emit(const struct mesh *m, enum evaluate mode, const struct mesh_replica *r, struct tape *t);

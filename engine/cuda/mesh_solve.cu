@@ -7,7 +7,7 @@
  */
 #include "engine/base/units.h"
 #include "engine/cuda/lines.cuh"
-#include "engine/kernels/accumulate.h"
+#include "engine/math/accumulate.h"
 
 #define PI_F 3.14159265f
 
@@ -78,7 +78,7 @@ static __device__ inline void add_mode(struct solved *sum, float2 s, float green
 }
 
 static __device__ void report_sums(struct ctl *c, const struct mesh_table *t, const struct solved *mine, bool change,
-                                   int64_t *energy_at_window)
+                                   struct fixed_sum *energy_at_window)
 {
     const int place[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
     double energy = block_sum(mine->energy), virial[6];
@@ -88,15 +88,17 @@ static __device__ void report_sums(struct ctl *c, const struct mesh_table *t, co
         BLOCK_LOOP(w, (uint32_t)t->nwindows)
         {
             double dl = t->window[w][LAMBDA_COULOMB] - c->lambda[LAMBDA_COULOMB];
-            acc_add(&energy_at_window[w], fixed_clamped(dl * dl * energy, FIXED_TOTAL_LIMIT));
+            acc_window(&energy_at_window[w], dl * dl * energy, FIXED_TOTAL_LIMIT);
         }
         return;
     }
     if (threadIdx.x != 0)
         return;
-    acc_add(&c->energy[TERM_COULOMB_RECIPROCAL], fixed_clamped(energy, FIXED_TOTAL_LIMIT));
+    struct accumulate sum = {0};
+    acc_energy_within(&sum, TERM_COULOMB_RECIPROCAL, energy, FIXED_TOTAL_LIMIT);
     for (int k = 0; k < 9; k++)
-        acc_add(&c->virial[k], fixed_clamped(-0.5 * virial[place[k]], FIXED_TOTAL_LIMIT));
+        acc_virial_within(&sum, k, -0.5 * virial[place[k]], FIXED_TOTAL_LIMIT);
+    acc_finish(&sum, &c->sum);
 }
 
 extern "C" __global__ void cuda_mesh_solve(struct args_mesh_solve a)
@@ -132,7 +134,7 @@ extern "C" __global__ void cuda_mesh_solve(struct args_mesh_solve a)
         s[i] = convolve(s[i], green);
     }
     if (energies)
-        report_sums(c, t, &sum, a.change, (int64_t *)a.energy_at_window);
+        report_sums(c, t, &sum, a.change, (struct fixed_sum *)a.energy_at_window);
     float2 *other = s == mem.plane[0] ? mem.plane[1] : mem.plane[0];
     float2 *back = transform_lines(s, other, along_x, &t->axis[0], mem.twiddle[0], 1);
     BLOCK_LOOP(i, nx * half)

@@ -81,9 +81,9 @@ static __device__ void kick(const struct motion *s, const struct body *b, double
  * depends on but the halt itself. */
 static __device__ bool forces_good(struct ctl *c)
 {
-    if (c->overflow)
-        halt_once(c, HALT_OVERFLOW, 0, 0, (double)c->overflow);
-    return c->halt == HALT_NONE && !c->overflow;
+    if (c->sum.overflow)
+        halt_once(c, HALT_OVERFLOW, 0, 0, (double)c->sum.overflow);
+    return c->halt == HALT_NONE && !c->sum.overflow;
 }
 
 static __device__ bool thrown_out(const struct motion *s, const struct body *b)
@@ -306,7 +306,7 @@ static __device__ void react(const struct motion *s, uint32_t i, const struct bo
 
 /* Energy of the same momenta with the masses of every window, and the linear share of the constraints. */
 static __device__ void add_windows(const struct motion *s, const double (*v)[3], double constraint_dvdl,
-                                   int64_t *energy_at_window)
+                                   struct fixed_sum *energy_at_window)
 {
     for (uint32_t w = 0; w < s->m->nwindows; w++) {
         struct masses there = {s->m->mass, s->m->lambda[w][LAMBDA_MASS], false};
@@ -318,7 +318,7 @@ static __device__ void add_windows(const struct motion *s, const double (*v)[3],
         }
         u += constraint_dvdl * (s->m->lambda[w][LAMBDA_BONDED] - s->c->lambda[LAMBDA_BONDED]);
         if (threadIdx.x == 0)
-            energy_at_window[w] += fixed_clamped(u, FIXED_TOTAL_LIMIT);
+            acc_window(&energy_at_window[w], u, FIXED_TOTAL_LIMIT);
     }
 }
 
@@ -363,8 +363,10 @@ extern "C" __global__ void __launch_bounds__(CUDA_ONE_BLOCK) cuda_velocities(str
     }
     if (threadIdx.x == 0) {
         c->kinetic = kinetic;
-        c->dvdl[LAMBDA_MASS] += fixed_clamped(dk_dl, FIXED_TOTAL_LIMIT);
-        c->dvdl[LAMBDA_BONDED] += fixed_clamped(du_dl, FIXED_TOTAL_LIMIT);
+        struct accumulate sum = {0};
+        acc_dvdl_within(&sum, LAMBDA_MASS, dk_dl, FIXED_TOTAL_LIMIT);
+        acc_dvdl_within(&sum, LAMBDA_BONDED, du_dl, FIXED_TOTAL_LIMIT);
+        acc_finish(&sum, &c->sum);
     }
-    add_windows(&s, v, du_dl, (int64_t *)a.energy_at_window);
+    add_windows(&s, v, du_dl, (struct fixed_sum *)a.energy_at_window);
 }

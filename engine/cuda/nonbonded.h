@@ -24,9 +24,9 @@ size_t cuda_block_bytes(const struct nonbonded *nb, const struct list_caps *caps
 /* What is the caller's of a replica. Device addresses. */
 struct nonbonded_arrays {
     struct ctl *ctl;
-    double *x;                 /* [natoms][3], nm, molecules whole, not wrapped */
-    int64_t *f;                /* [natoms][3], units of 2^-32 kJ/mol/nm */
-    int64_t *energy_at_window; /* [nwindows], units of 2^-32 kJ/mol */
+    double *x;                          /* [natoms][3], nm, molecules whole, not wrapped */
+    int64_t *f;                         /* [natoms][3], units of 2^-32 kJ/mol/nm */
+    struct fixed_sum *energy_at_window; /* [nwindows] */
     const struct list_caps *caps;
     void *block; /* cuda_block_bytes() bytes */
 };

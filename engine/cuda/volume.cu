@@ -11,8 +11,8 @@ extern "C" __global__ void __launch_bounds__(CUDA_ONE_BLOCK) cuda_volume_try(str
     struct ctl *c = (struct ctl *)a.ctl;
     const struct motion_table *m = (const struct motion_table *)a.motion;
     double *x = (double *)a.x, *x_old = (double *)a.x_old;
-    if (threadIdx.x == 0 && c->overflow)
-        halt_once(c, HALT_OVERFLOW, 0, 0, (double)c->overflow);
+    if (threadIdx.x == 0 && c->sum.overflow)
+        halt_once(c, HALT_OVERFLOW, 0, 0, (double)c->sum.overflow);
     if (!block_goes_on(c))
         return;
     struct masses masses = masses_of(m, c);

@@ -9,8 +9,9 @@
 #include <stdbool.h>
 
 #include "engine/base/units.h"
-#include "engine/kernels/accumulate.h"
+#include "engine/math/accumulate.h"
 #include "engine/math/bonded.h"
+#include "engine/run/ctl.h"
 #include "engine/system/tables.h"
 
 /* One pass over a model's terms; on a GPU every thread has its own. */
@@ -20,7 +21,7 @@ struct bonded_pass {
     const struct bonded_table *t;
     const double (*x)[3];
     int64_t (*f)[3];
-    int64_t *energy_at_window;
+    struct fixed_sum *energy_at_window;
     double lambda; /* bonded */
     bool energies, sample;
 };
@@ -28,7 +29,7 @@ struct bonded_pass {
 /* U of a perturbed term at window w. */
 MATH_FN void pass_window(struct bonded_pass *p, uint32_t w, double u)
 {
-    acc_add(&p->energy_at_window[w], fixed_clamped(u, FIXED_ENERGY_LIMIT));
+    acc_window(&p->energy_at_window[w], u, FIXED_ENERGY_LIMIT);
 }
 
 MATH_FN void add_value(struct bonded_pass *p, enum term term, const struct bonded_value *v)
@@ -182,7 +183,7 @@ MATH_FN void bonded_position_restraint(struct bonded_pass *p, uint32_t i)
         f[d] = -v.du_dq;
         add_value(p, TERM_RESTRAINT, &v);
         if (p->sample)
-            p->sum.virial[4 * d] += fixed_clamped(-0.5 * (dx[d] + r->x0[d]) * f[d], FIXED_ENERGY_LIMIT);
+            acc_virial_within(&p->sum, 4 * d, -0.5 * (dx[d] + r->x0[d]) * f[d], FIXED_ENERGY_LIMIT);
         if (wants_windows(p, &p->t->nposition_restraints, i))
             for (uint32_t w = 0; w < p->t->nwindows; w++)
                 pass_window(p, w, bonded_harmonic(dx[d], zero, k, p->t->lambda[w][LAMBDA_BONDED]).u);
@@ -194,13 +195,14 @@ MATH_FN void pair14_plain(struct bonded_pass *p, const struct pair14 *pair)
 {
     double dx[3];
     vec_image(p->x[pair->atom[0]], p->x[pair->atom[1]], p->ctl->box, dx);
-    double ri2 = 1 / vec_dot(dx, dx), ri6 = ri2 * ri2 * ri2;
-    double v6 = pair->lj[0].c6 * ri6, v12 = pair->lj[0].c12 * ri6 * ri6;
-    double coulomb = UNIT_COULOMB * pair->qq[0] * sqrt(ri2);
-    pass_pair_force(p, pair->atom, dx, (12 * v12 - 6 * v6 + coulomb) * ri2);
+    double r2 = pair_distance2(dx[0], dx[1], dx[2]), ri = 1 / sqrt(r2), lj;
+    double coulomb = UNIT_COULOMB * pair->qq[0] * ri;
+    struct lj_rule everywhere = {0}; /* a plain cut-off uses nothing of the rule */
+    double over_r = lj_pair(VDW_CUTOFF, &everywhere, pair->lj[0].c6, pair->lj[0].c12, r2, ri, &lj);
+    pass_pair_force(p, pair->atom, dx, over_r + coulomb * ri * ri);
     if (!p->energies)
         return;
-    acc_energy(&p->sum, TERM_LJ_14, v12 - v6);
+    acc_energy(&p->sum, TERM_LJ_14, lj);
     acc_energy(&p->sum, TERM_COULOMB_14, coulomb);
 }
 
@@ -211,7 +213,8 @@ MATH_FN void pair14_between_states(struct bonded_pass *p, const struct pair14 *p
     everywhere.cutoff = INFINITY;
     double dx[3];
     vec_image(p->x[pair->atom[0]], p->x[pair->atom[1]], p->ctl->box, dx);
-    double r2 = vec_dot(dx, dx), lv = p->ctl->lambda[LAMBDA_VDW], lc = p->ctl->lambda[LAMBDA_COULOMB];
+    double r2 = pair_distance2(dx[0], dx[1], dx[2]), lv = p->ctl->lambda[LAMBDA_VDW],
+           lc = p->ctl->lambda[LAMBDA_COULOMB];
     struct soft_result lj = soft_lj(VDW_CUTOFF, &everywhere, rule->power, s, lv, r2);
     struct soft_result coulomb = soft_coulomb(rule, s, 0, lc, r2, 0, 0);
     pass_pair_force(p, pair->atom, dx, lj.fr + coulomb.fr);

@@ -6,7 +6,8 @@
 #define SHOAL_ENGINE_KERNELS_UNIFORM_H
 
 #include "engine/base/units.h"
-#include "engine/kernels/accumulate.h"
+#include "engine/math/accumulate.h"
+#include "engine/run/ctl.h"
 #include "engine/system/tables.h"
 
 #define UNIFORM_PI 3.14159265358979323846
@@ -38,22 +39,25 @@ MATH_FN void uniform_add(const struct uniform_table *p, struct ctl *c)
 {
     double volume = c->box[0] * c->box[1] * c->box[2], lv = c->lambda[LAMBDA_VDW];
     struct uniform_energies u = uniform_at(p, c->lambda, volume);
-    acc_add(&c->energy[TERM_COULOMB], fixed_clamped(u.self, FIXED_TOTAL_LIMIT));
-    acc_add(&c->energy[TERM_COULOMB_RECIPROCAL], fixed_clamped(u.background, FIXED_TOTAL_LIMIT));
-    acc_add(&c->energy[TERM_DISPERSION_CORRECTION], fixed_clamped(u.dispersion, FIXED_TOTAL_LIMIT));
-    acc_add(&c->dvdl[LAMBDA_COULOMB], fixed_clamped(u.coulomb_slope, FIXED_TOTAL_LIMIT));
-    acc_add(&c->dvdl[LAMBDA_VDW], fixed_clamped(u.vdw_slope, FIXED_TOTAL_LIMIT));
+    struct accumulate sum = {0};
+    acc_energy_within(&sum, TERM_COULOMB, u.self, FIXED_TOTAL_LIMIT);
+    acc_energy_within(&sum, TERM_COULOMB_RECIPROCAL, u.background, FIXED_TOTAL_LIMIT);
+    acc_energy_within(&sum, TERM_DISPERSION_CORRECTION, u.dispersion, FIXED_TOTAL_LIMIT);
+    acc_dvdl_within(&sum, LAMBDA_COULOMB, u.coulomb_slope, FIXED_TOTAL_LIMIT);
+    acc_dvdl_within(&sum, LAMBDA_VDW, u.vdw_slope, FIXED_TOTAL_LIMIT);
     for (int d = 0; d < 3; d++) /* E ~ 1/V: P V = E = -2 Xi of one dimension */
-        acc_add(&c->virial[4 * d], fixed_clamped(-0.5 * u.background, FIXED_TOTAL_LIMIT));
+        acc_virial_within(&sum, 4 * d, -0.5 * u.background, FIXED_TOTAL_LIMIT);
+    acc_finish(&sum, &c->sum);
     double virial = ((1 - lv) * p->dispersion.virial[0] + lv * p->dispersion.virial[1]) / volume;
     c->pressure_correction += -2 * virial / volume * UNIT_BAR;
 }
 
-/* Their sum at another window, fixed point. */
-MATH_FN int64_t uniform_at_window(const struct uniform_table *p, const struct ctl *c, const double lambda[LAMBDA_COUNT])
+/* Adds their sum at another window. */
+MATH_FN void uniform_at_window(const struct uniform_table *p, const struct ctl *c, const double lambda[LAMBDA_COUNT],
+                               struct fixed_sum *window)
 {
     struct uniform_energies u = uniform_at(p, lambda, c->box[0] * c->box[1] * c->box[2]);
-    return fixed_clamped(u.self + u.background + u.dispersion, FIXED_TOTAL_LIMIT);
+    acc_window(window, u.self + u.background + u.dispersion, FIXED_TOTAL_LIMIT);
 }
 
 #endif

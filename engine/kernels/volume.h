@@ -61,7 +61,7 @@ MATH_FN void volume_move_unit(const struct motion_table *m, uint32_t unit, const
 MATH_FN bool volume_accepted(const struct ctl *c, uint32_t nunits, double pressure, double kt)
 {
     double v0 = volume_of(c->box_old), v1 = volume_of(c->box);
-    if (v0 == v1 || c->overflow)
+    if (v0 == v1 || c->sum.overflow)
         return false;
     double w = ctl_potential(c) - c->energy_old + pressure * (v1 - v0) - nunits * kt * log(v1 / v0);
     struct philox r = volume_draw(c);

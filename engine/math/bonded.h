@@ -11,38 +11,39 @@
 
 /* A potential at one coordinate and lambda. */
 struct bonded_value {
-    double u, du_dq, du_dl;
+    real u, du_dq, du_dl;
 };
 
 /* V = k/2 (q - q0)^2 */
-MATH_FN struct bonded_value bonded_harmonic(double q, const double q0[2], const double k[2], double l)
+MATH_FN struct bonded_value bonded_harmonic(real q, const real q0[2], const real k[2], real l)
 {
-    double kl = (1 - l) * k[0] + l * k[1], d = q - ((1 - l) * q0[0] + l * q0[1]);
-    struct bonded_value v = {0.5 * kl * d * d, kl * d, 0.5 * (k[1] - k[0]) * d * d - (q0[1] - q0[0]) * kl * d};
+    real kl = (1 - l) * k[0] + l * k[1], d = q - ((1 - l) * q0[0] + l * q0[1]);
+    struct bonded_value v = {REAL(0.5) * kl * d * d, kl * d,
+                             REAL(0.5) * (k[1] - k[0]) * d * d - (q0[1] - q0[0]) * kl * d};
     return v;
 }
 
 /* The same of an angle that is periodic: q - q0 is taken into [-pi, pi]. */
-MATH_FN struct bonded_value bonded_harmonic_periodic(double q, const double q0[2], const double k[2], double l)
+MATH_FN struct bonded_value bonded_harmonic_periodic(real q, const real q0[2], const real k[2], real l)
 {
-    const double turn = 6.28318530717958647693;
-    double q0l = (1 - l) * q0[0] + l * q0[1];
+    const real turn = REAL(6.28318530717958647693);
+    real q0l = (1 - l) * q0[0] + l * q0[1];
     return bonded_harmonic(q - turn * rint((q - q0l) / turn), q0, k, l);
 }
 
 /* V = k (1 + cos(n phi - phi0)) */
-MATH_FN struct bonded_value bonded_periodic(double phi, int n, const double phi0[2], const double k[2], double l)
+MATH_FN struct bonded_value bonded_periodic(real phi, int n, const real phi0[2], const real k[2], real l)
 {
-    double kl = (1 - l) * k[0] + l * k[1], a = n * phi - ((1 - l) * phi0[0] + l * phi0[1]);
-    double c = cos(a), s = sin(a);
+    real kl = (1 - l) * k[0] + l * k[1], a = n * phi - ((1 - l) * phi0[0] + l * phi0[1]);
+    real c = cos(a), s = sin(a);
     struct bonded_value v = {kl * (1 + c), -kl * n * s, (k[1] - k[0]) * (1 + c) + (phi0[1] - phi0[0]) * kl * s};
     return v;
 }
 
 /* Ryckaert-Bellemans: V = sum c_n cos^n(psi), psi = phi - 180 degrees */
-MATH_FN struct bonded_value bonded_rb(double phi, const double c[2][6], double l)
+MATH_FN struct bonded_value bonded_rb(real phi, const real c[2][6], real l)
 {
-    double x = -cos(phi), u = 0, du = 0, dl = 0;
+    real x = -cos(phi), u = 0, du = 0, dl = 0;
     for (int n = 5; n >= 0; n--) {
         du = du * x + u;
         u = u * x + ((1 - l) * c[0][n] + l * c[1][n]);
@@ -53,15 +54,16 @@ MATH_FN struct bonded_value bonded_rb(double phi, const double c[2][6], double l
 }
 
 /* The angle at j between a = x_i - x_j and b = x_k - x_j, and its derivatives with respect to x_i and x_k. */
-MATH_FN double bonded_angle(const double a[3], const double b[3], double di[3], double dk[3])
+MATH_FN real bonded_angle(const real a[3], const real b[3], real di[3], real dk[3])
 {
-    double n[3];
+    real n[3];
     vec_cross(a, b, n);
-    double n2 = vec_dot(n, n), norm = sqrt(n2);
-    double inv = n2 > 1e-28 ? 1 / norm : 0; /* collinear: no direction is better than another, the force is left out */
+    real n2 = vec_dot(n, n), norm = sqrt(n2);
+    real inv =
+        n2 > REAL(1e-28) ? 1 / norm : 0; /* collinear: no direction is better than another, the force is left out */
     vec_cross(a, n, di);
     vec_cross(n, b, dk);
-    double si = inv / vec_dot(a, a), sk = inv / vec_dot(b, b);
+    real si = inv / vec_dot(a, a), sk = inv / vec_dot(b, b);
     for (int d = 0; d < 3; d++) {
         di[d] *= si;
         dk[d] *= sk;
@@ -71,16 +73,16 @@ MATH_FN double bonded_angle(const double a[3], const double b[3], double di[3], 
 
 /* The dihedral i-j-k-l (IUPAC: 0 is cis) from ij = x_i - x_j, kj = x_k - x_j, kl = x_k - x_l, and its derivatives with
  * respect to the four positions (Bekker et al. 1995, doi 10.1002/jcc.540160502). */
-MATH_FN double bonded_dihedral(const double ij[3], const double kj[3], const double kl[3], double grad[4][3])
+MATH_FN real bonded_dihedral(const real ij[3], const real kj[3], const real kl[3], real grad[4][3])
 {
-    double m[3], n[3];
+    real m[3], n[3];
     vec_cross(ij, kj, m);
     vec_cross(kj, kl, n);
-    double m2 = vec_dot(m, m), n2 = vec_dot(n, n), kj2 = vec_dot(kj, kj), len = sqrt(kj2);
-    double si = m2 > 1e-28 ? len / m2 : 0, sl = n2 > 1e-28 ? -len / n2 : 0;
-    double p = vec_dot(ij, kj) / kj2, q = vec_dot(kl, kj) / kj2;
+    real m2 = vec_dot(m, m), n2 = vec_dot(n, n), kj2 = vec_dot(kj, kj), len = sqrt(kj2);
+    real si = m2 > REAL(1e-28) ? len / m2 : 0, sl = n2 > REAL(1e-28) ? -len / n2 : 0;
+    real p = vec_dot(ij, kj) / kj2, q = vec_dot(kl, kj) / kj2;
     for (int d = 0; d < 3; d++) {
-        double gi = si * m[d], gl = sl * n[d], s = p * gi - q * gl;
+        real gi = si * m[d], gl = sl * n[d], s = p * gi - q * gl;
         grad[0][d] = gi;
         grad[1][d] = s - gi;
         grad[2][d] = -s - gl;

@@ -6,30 +6,30 @@
 #ifndef SHOAL_ENGINE_MATH_EWALD_H
 #define SHOAL_ENGINE_MATH_EWALD_H
 
-#include <math.h>
-
 #include "engine/math/fn.h"
 
-#define EWALD_TERMS                                                                                                    \
-    21 /* the polynomial below is written for it. Degree 20: 1e-14 of beta for a tolerance of 1e-5, 1e-12 for 1e-7 */
+#define EWALD_TERMS 29       /* degree 28: 1e-12 of beta^3 (forces) for the smallest tolerance, 1e-12 */
+#define EWALD_TERMS_USUAL 21 /* degree 20: the same for 1e-6 and above */
 
-/* Coefficients of t^k, t = r2 * scale - 1, valid for r2 <= r2_max. */
+/* Coefficients of t^k, t = r2 * scale - 1, valid for r2 <= r2_max; zero from `terms` on. */
 struct ewald_fit {
-    double beta;           /* 1/nm */
-    double scale, r2_max;  /* 1/nm^2, nm^2 */
-    double v[EWALD_TERMS]; /* erf(beta r)/r, 1/nm */
-    double f[EWALD_TERMS]; /* -(d/dr erf(beta r)/r)/r, 1/nm^3 */
+    real beta;           /* 1/nm */
+    real scale, r2_max;  /* 1/nm^2, nm^2 */
+    real v[EWALD_TERMS]; /* erf(beta r)/r, 1/nm */
+    real f[EWALD_TERMS]; /* -(d/dr erf(beta r)/r)/r, 1/nm^3 */
+    int terms;           /* EWALD_TERMS_USUAL or EWALD_TERMS */
 };
 
-/* In four interleaved chains, which do not wait for each other. */
-MATH_FN double ewald_polynomial(const double *c, double t)
+/* sum of c[k] t^k, k < terms, in four interleaved chains, which do not wait for each other. `terms` must be a constant where
+ * it is inlined, 4 n + 1. Terms whose coefficients are zero change no bit. */
+MATH_FN real ewald_polynomial(const real *c, const int terms, real t)
 {
-    double t2 = t * t, t4 = t2 * t2;
-    double p0 = c[20], p1 = c[17], p2 = c[18], p3 = c[19];
+    real t2 = t * t, t4 = t2 * t2;
+    real p0 = c[terms - 1], p1 = c[terms - 4], p2 = c[terms - 3], p3 = c[terms - 2];
 #ifdef __GNUC__
 #pragma GCC unroll 8
 #endif
-    for (int k = 16; k >= 0; k -= 4) {
+    for (int k = terms - 5; k >= 0; k -= 4) {
         p0 = MATH_FMA(p0, t4, c[k]);
         if (k == 0)
             break;
@@ -40,28 +40,28 @@ MATH_FN double ewald_polynomial(const double *c, double t)
     return MATH_FMA(MATH_FMA(p3, t, p2), t2, MATH_FMA(p1, t, p0));
 }
 
-/* erf(beta r)/r for r2 <= r2_max. */
-MATH_FN double ewald_long_v(const struct ewald_fit *fit, double r2)
+/* erf(beta r)/r for r2 <= r2_max; terms >= fit->terms. */
+MATH_FN real ewald_long_v(const struct ewald_fit *fit, const int terms, real r2)
 {
-    return ewald_polynomial(fit->v, MATH_FMA(r2, fit->scale, -1.0));
+    return ewald_polynomial(fit->v, terms, MATH_FMA(r2, fit->scale, -1));
 }
 
-/* Force over r of erf(beta r)/r, that is -(1/r) d/dr, for r2 <= r2_max. */
-MATH_FN double ewald_long_f(const struct ewald_fit *fit, double r2)
+/* Force over r of erf(beta r)/r, that is -(1/r) d/dr, for r2 <= r2_max; terms >= fit->terms. */
+MATH_FN real ewald_long_f(const struct ewald_fit *fit, const int terms, real r2)
 {
-    return ewald_polynomial(fit->f, MATH_FMA(r2, fit->scale, -1.0));
+    return ewald_polynomial(fit->f, terms, MATH_FMA(r2, fit->scale, -1));
 }
 
 /* Both at any distance, for pairs that no cut-off bounds. */
-MATH_FN void ewald_long_any(const struct ewald_fit *fit, double r2, double *v, double *f)
+MATH_FN void ewald_long_any(const struct ewald_fit *fit, real r2, real *v, real *f)
 {
     if (r2 <= fit->r2_max) {
-        *v = ewald_long_v(fit, r2);
-        *f = ewald_long_f(fit, r2);
+        *v = ewald_long_v(fit, EWALD_TERMS, r2);
+        *f = ewald_long_f(fit, EWALD_TERMS, r2);
     } else {
-        double r = sqrt(r2), z = fit->beta * r;
+        real r = sqrt(r2), z = fit->beta * r;
         *v = erf(z) / r;
-        *f = (*v - 2.0 * fit->beta / sqrt(M_PI) * exp(-z * z)) / r2;
+        *f = (*v - REAL(M_2_SQRTPI) * fit->beta * exp(-z * z)) / r2;
     }
 }
 

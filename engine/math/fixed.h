@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Fixed point: forces, energies, virials and dU/dlambda are summed as 64-bit integers, so that the order of a sum does not
- * matter. A contribution is rounded to the scale below before it is added; sums are exact as long as they stay below 2^31
- * units. A contribution beyond its limit is clamped, and the caller counts it (ctl.overflow): an error in dynamics,
- * harmless in minimization and in foreign windows.
+ * Fixed point: forces, energies, virials and dU/dlambda are summed as integers, so that the order of a sum does not matter.
+ * A contribution is rounded to the scale below before it is added. A contribution beyond its limit is clamped, and the
+ * caller counts it (accumulate.h): an error in dynamics, harmless in minimization and in foreign windows. Sums of energies
+ * cannot wrap (struct fixed_sum); a force needs 2^13 clamped contributions to, so it never does without being counted.
  */
 #ifndef SHOAL_ENGINE_MATH_FIXED_H
 #define SHOAL_ENGINE_MATH_FIXED_H
 
-#include <math.h>
 #include <stdint.h>
 
 #include "engine/math/fn.h"
@@ -19,9 +18,9 @@
 #define FIXED_TOTAL_LIMIT 1073741824.0 /* 2^30 kJ/mol: the largest contribution of a whole sum (PME, self energies) */
 
 /* Nearest multiple of the scale, clamped to +-limit; NaN (two atoms in one place) becomes limit. */
-MATH_FN int64_t fixed_clamped(double value, double limit)
+MATH_FN int64_t fixed_clamped(real value, real limit)
 {
-    return (int64_t)rint(fmax(fmin(value, limit), -limit) * FIXED_SCALE);
+    return (int64_t)rint(fmax(fmin(value, limit), -limit) * REAL(FIXED_SCALE));
 }
 
 /* v rounded to a multiple of 2^-32 that stays a double, |v| < 2^19: for sums in registers, exact while below 2^21. */
@@ -32,7 +31,7 @@ MATH_FN double fixed_round(double v)
 }
 
 /* 1 when fixed_clamped() clamps (NaN too), else 0. */
-MATH_FN uint32_t fixed_beyond(double value, double limit)
+MATH_FN uint32_t fixed_beyond(real value, real limit)
 {
     return !(fabs(value) <= limit);
 }
@@ -40,6 +39,40 @@ MATH_FN uint32_t fixed_beyond(double value, double limit)
 MATH_FN double fixed_value(int64_t sum)
 {
     return (double)sum * (1.0 / FIXED_SCALE);
+}
+
+/* A sum of any number of contributions: low + 2^64 wraps, in units of the scale. */
+struct fixed_sum {
+    int64_t low, wraps;
+};
+
+/* How often low + v leaves the range of int64_t: 1 above, -1 below, else 0. */
+MATH_FN int64_t fixed_wrap(int64_t low, int64_t v)
+{
+    int64_t sum = (int64_t)((uint64_t)low + (uint64_t)v);
+    return ((low ^ sum) & (v ^ sum)) < 0 ? (v < 0 ? -1 : 1) : 0;
+}
+
+/* To a sum that this thread alone writes. */
+MATH_FN void fixed_add(struct fixed_sum *s, int64_t v)
+{
+    s->wraps += fixed_wrap(s->low, v);
+    s->low = (int64_t)((uint64_t)s->low + (uint64_t)v);
+}
+
+/* kJ/mol. Exact as long as a double can be. */
+MATH_FN double fixed_total(struct fixed_sum s)
+{
+    return (double)s.wraps * 4294967296.0 + fixed_value(s.low);
+}
+
+/* a - b, kJ/mol, with no more rounding than the difference's own. */
+MATH_FN double fixed_difference(struct fixed_sum a, struct fixed_sum b)
+{
+    struct fixed_sum d = {(int64_t)((uint64_t)a.low - (uint64_t)b.low), a.wraps - b.wraps};
+    if (((a.low ^ b.low) & (a.low ^ d.low)) < 0) /* the subtraction left the range */
+        d.wraps += a.low < 0 ? -1 : 1;
+    return fixed_total(d);
 }
 
 #endif

@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MATH_FN marks the inline functions of engine/math: plain C, no branches on data in hot ones, compiled by cc and by nvcc.
+ * MATH_FN marks the inline functions of engine/math: plain C over `real`, no branches on data in hot ones, compiled by cc and
+ * by nvcc, for the host and for the device.
  * MATH_FMA(a, b, c) is a * b + c, fused where the machine does that in one instruction: functions that must give the same
  * bits in several loops spell it out and are compiled with -ffp-contract=off.
  */
 #ifndef SHOAL_ENGINE_MATH_FN_H
 #define SHOAL_ENGINE_MATH_FN_H
 
+#include <math.h>
+
+#include "engine/math/real.h"
+
+#ifndef MATH_FN
 #ifdef __CUDACC__
 #define MATH_FN static inline __host__ __device__
 #else
-#define MATH_FN static inline
+#define MATH_FN static inline __attribute__((always_inline)) /* or loops over them do not vectorise */
+#endif
 #endif
 
-#if defined(__FMA__) || defined(__CUDACC__)
+#ifdef __CUDACC__
+#define MATH_FMA(a, b, c) fma((real)(a), (real)(b), (real)(c))
+#elif defined(__FMA__)
 #define MATH_FMA(a, b, c) __builtin_fma(a, b, c)
 #else
 #define MATH_FMA(a, b, c) ((a) * (b) + (c))

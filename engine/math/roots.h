@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inverse roots in double, without branches, library calls or other types than 8-byte ones, so that loops vectorise. A start
- * that scales the exponent (in the bits of the number) is good to a few percent; each step of the binomial series of
- * (1 - e)^(-1/n), e = 1 - a y^n, raises the error to its fourth power.
+ * Inverse roots without branches or library calls, so that loops vectorise. In double: a start that scales the exponent (in
+ * the bits of the number) is good to a few percent; each step of the binomial series of (1 - e)^(-1/n), e = 1 - a y^n, raises
+ * the error to its fourth power. In float the machine's own.
  */
 #ifndef SHOAL_ENGINE_MATH_ROOTS_H
 #define SHOAL_ENGINE_MATH_ROOTS_H
@@ -12,23 +12,43 @@
 
 #include "engine/math/fn.h"
 
-MATH_FN double root_step2(double a, double y)
+#ifdef REAL_IS_FLOAT
+
+/* 1/sqrt(a), a normal and positive. */
+MATH_FN real root_inverse(real a)
 {
-    double e = MATH_FMA(-a, y * y, 1.0);
+#ifdef __CUDA_ARCH__
+    return rsqrtf(a);
+#else
+    return 1 / sqrtf(a);
+#endif
+}
+
+/* a^(-1/6), a normal and positive. */
+MATH_FN real root_inverse_sixth(real a)
+{
+    return root_inverse(cbrtf(a));
+}
+
+#else
+
+MATH_FN real root_step2(real a, real y)
+{
+    real e = MATH_FMA(-a, y * y, 1);
     return MATH_FMA(y * e, MATH_FMA(e, MATH_FMA(e, 0.3125, 0.375), 0.5), y);
 }
 
-MATH_FN double root_step6(double a, double y)
+MATH_FN real root_step6(real a, real y)
 {
-    double y2 = y * y, e = MATH_FMA(-a, y2 * y2 * y2, 1.0);
+    real y2 = y * y, e = MATH_FMA(-a, y2 * y2 * y2, 1);
     return MATH_FMA(y * e, MATH_FMA(e, MATH_FMA(e, 91.0 / 1296.0, 7.0 / 72.0), 1.0 / 6.0), y);
 }
 
 /* 1/sqrt(a), a normal and positive: two steps leave the last bit. */
-MATH_FN double root_inverse(double a)
+MATH_FN real root_inverse(real a)
 {
     uint64_t bits;
-    double y;
+    real y;
     memcpy(&bits, &a, 8);
     bits = 0x5fe6eb50c7b537a9u - (bits >> 1);
     memcpy(&y, &bits, 8);
@@ -36,14 +56,16 @@ MATH_FN double root_inverse(double a)
 }
 
 /* a^(-1/6), a normal and positive. */
-MATH_FN double root_inverse_sixth(double a)
+MATH_FN real root_inverse_sixth(real a)
 {
     uint64_t bits;
-    double y;
+    real y;
     memcpy(&bits, &a, 8);
     bits = (1251420000u - ((bits >> 32) * 0x2aaaaaabu >> 32)) << 32; /* division by 6 of the upper half */
     memcpy(&y, &bits, 8);
     return root_step6(a, root_step6(a, root_step6(a, y)));
 }
+
+#endif
 
 #endif

@@ -20,98 +20,99 @@
 #include "engine/math/roots.h"
 
 struct soft_rule {
-    double alpha;  /* 0: none */
-    double sigma6; /* nm^6 */
-    int power;     /* 1 or 2 */
-    int coulomb;   /* soften Coulomb too */
+    real alpha;  /* 0: none */
+    real sigma6; /* nm^6 */
+    int power;   /* 1 or 2 */
+    int coulomb; /* soften Coulomb too */
 };
 
 /* End states of one pair: what does not depend on distance or lambda. */
 struct soft_pair {
-    double c6[2], c12[2];
-    double reach[2]; /* alpha sigma^6, nm^6; 0 where soft core does not act */
-    double qq[2];    /* f qA qA', f qB qB', kJ nm/mol */
-    double cross[2]; /* f-scaled cross terms' shares of A and B */
+    real c6[2], c12[2];
+    real reach[2]; /* alpha sigma^6, nm^6; 0 where soft core does not act */
+    real qq[2];    /* f qA qA', f qB qB', kJ nm/mol */
+    real cross[2]; /* f-scaled cross terms' shares of A and B */
 };
 
-MATH_FN double soft_reach(const struct soft_rule *rule, double c6, double c12)
+MATH_FN real soft_reach(const struct soft_rule *rule, real c6, real c12)
 {
-    double sigma6 = c6 > 0.0 && c12 > 0.0 ? c12 / c6 : rule->sigma6;
+    real sigma6 = c6 > 0 && c12 > 0 ? c12 / c6 : rule->sigma6;
     return rule->alpha * (rule->coulomb && sigma6 < rule->sigma6 ? rule->sigma6 : sigma6);
 }
 
 /* q, p: charges of the two atoms in states A and B, e; f: the Coulomb constant, kJ nm/(mol e^2). */
-MATH_FN struct soft_pair soft_pair_make(const struct soft_rule *rule, const double c6[2], const double c12[2],
-                                        const double q[2], const double p[2], double f)
+MATH_FN struct soft_pair soft_pair_make(const struct soft_rule *rule, const real c6[2], const real c12[2],
+                                        const real q[2], const real p[2], real f)
 {
     struct soft_pair s;
-    int soft = !(c12[0] > 0.0 && c12[1] > 0.0);
-    double dq = fabs(q[1] - q[0]), dp = fabs(p[1] - p[0]);
-    double share = dq + dp > 0.0 ? dq / (dq + dp) : 0.5;
+    int soft = !(c12[0] > 0 && c12[1] > 0);
+    real dq = fabs(q[1] - q[0]), dp = fabs(p[1] - p[0]);
+    real share = dq + dp > 0 ? dq / (dq + dp) : REAL(0.5);
     for (int k = 0; k < 2; k++) {
         s.c6[k] = c6[k];
         s.c12[k] = c12[k];
-        s.reach[k] = soft ? soft_reach(rule, c6[k], c12[k]) : 0.0;
+        s.reach[k] = soft ? soft_reach(rule, c6[k], c12[k]) : 0;
         s.qq[k] = f * q[k] * p[k];
     }
-    s.cross[0] = f * (share * (q[0] * p[1]) + (1.0 - share) * (q[1] * p[0]));
-    s.cross[1] = f * (share * (q[1] * p[0]) + (1.0 - share) * (q[0] * p[1]));
+    s.cross[0] = f * (share * (q[0] * p[1]) + (1 - share) * (q[1] * p[0]));
+    s.cross[1] = f * (share * (q[1] * p[0]) + (1 - share) * (q[0] * p[1]));
     return s;
 }
 
 /* l^p and its derivative. */
-MATH_FN double soft_power(int power, double l)
+MATH_FN real soft_power(int power, real l)
 {
     return power == 2 ? l * l : l;
 }
 
-MATH_FN double soft_slope(int power, double l)
+MATH_FN real soft_slope(int power, real l)
 {
-    return power == 2 ? 2.0 * l : 1.0;
+    return power == 2 ? 2 * l : 1;
 }
 
 struct soft_result {
-    double v, dv, fr; /* kJ/mol, dV/dlambda, force over r */
+    real v, dv, fr; /* kJ/mol, dV/dlambda, force over r */
 };
 
 /* LJ at vdw lambda l, real distance squared r2. */
 MATH_FN struct soft_result soft_lj(enum vdw_modifier modifier, const struct lj_rule *rule, int power,
-                                   const struct soft_pair *s, double l, double r2)
+                                   const struct soft_pair *s, real l, real r2)
 {
-    struct soft_result out = {0.0, 0.0, 0.0};
-    double r6 = r2 * r2 * r2;
+    struct soft_result out = {0, 0, 0};
+    real r6 = r2 * r2 * r2;
     for (int k = 0; k < 2; k++) {
-        double weight = k ? l : 1.0 - l, sign = k ? 1.0 : -1.0;
-        double away = k ? 1.0 - l : l; /* how far from this end state */
-        double ri = root_inverse_sixth(MATH_FMA(s->reach[k], soft_power(power, away), r6));
-        double ri2 = ri * ri, v, rr = 1.0 / ri2;
-        double fr = lj_pair(modifier, rule, s->c6[k], s->c12[k], rr, ri, &v);
-        double in = rr < rule->cutoff * rule->cutoff ? 1.0 : 0.0;
+        real weight = k ? l : 1 - l, sign = k ? 1 : -1;
+        real away = k ? 1 - l : l; /* how far from this end state */
+        real ri = root_inverse_sixth(MATH_FMA(s->reach[k], soft_power(power, away), r6));
+        real ri2 = ri * ri, v, rr = 1 / ri2;
+        real fr = lj_pair(modifier, rule, s->c6[k], s->c12[k], rr, ri, &v);
+        real in = rr < rule->cutoff * rule->cutoff ? REAL(1) : REAL(0);
         fr = in * fr * ri2 * ri2; /* dV/d(r^6) = -fr/6 */
         v = in * v;
         out.v = MATH_FMA(weight, v, out.v);
         out.fr = MATH_FMA(weight * fr, r2 * r2, out.fr);
-        out.dv += sign * v + weight * sign * soft_slope(power, away) * s->reach[k] * fr * (1.0 / 6.0);
+        out.dv += sign * v + weight * sign * soft_slope(power, away) * s->reach[k] * fr * REAL(1.0 / 6.0);
     }
     return out;
 }
 
 /* Coulomb inside the cut-off at Coulomb lambda l; long_v, long_f: the reciprocal part's share at r (ewald.h). */
-MATH_FN struct soft_result soft_coulomb(const struct soft_rule *rule, const struct soft_pair *s, double shift, double l,
-                                        double r2, double long_v, double long_f)
+MATH_FN struct soft_result soft_coulomb(const struct soft_rule *rule, const struct soft_pair *s, real shift, real l,
+                                        real r2, real long_v, real long_f)
 {
-    struct soft_result out = {0.0, 0.0, 0.0};
-    double r6 = r2 * r2 * r2, lb = 1.0 - l;
+    struct soft_result out = {0, 0, 0};
+    real r6 = r2 * r2 * r2, lb = 1 - l;
     for (int k = 0; k < 2; k++) {
-        double near = k ? l : lb, away = k ? lb : l, sign = k ? 1.0 : -1.0;
-        double part = near * MATH_FMA(near, s->qq[k], away * s->cross[k]);
-        double dpart = sign * MATH_FMA(2.0 * near, s->qq[k], (away - near) * s->cross[k]);
-        double reach = rule->coulomb ? s->reach[k] : 0.0;
-        double ri = root_inverse_sixth(MATH_FMA(reach, soft_power(rule->power, away), r6));
-        double ri2 = ri * ri, ri7 = ri2 * ri2 * ri2 * ri;
-        double v = ri - shift - long_v;
+        real near = k ? l : lb, away = k ? lb : l, sign = k ? 1 : -1;
+        real part = near * MATH_FMA(near, s->qq[k], away * s->cross[k]);
+        real dpart = sign * MATH_FMA(2 * near, s->qq[k], (away - near) * s->cross[k]);
+        real reach = rule->coulomb ? s->reach[k] : 0;
+        real ri = root_inverse_sixth(MATH_FMA(reach, soft_power(rule->power, away), r6));
+        real ri2 = ri * ri, ri7 = ri2 * ri2 * ri2 * ri;
+        real v = ri - shift - long_v;
         out.v = MATH_FMA(part, v, out.v);
-        out.dv = MATH_FMA(dpart, v, out.dv) + part * sign * soft_slope(rule->power, away) * reach * ri7 * (1.0 / 6.0);
+        out.dv =
+            MATH_FMA(dpart, v, out.dv) + part * sign * soft_slope(rule->power, away) * reach * ri7 * REAL(1.0 / 6.0);
         out.fr = MATH_FMA(part, MATH_FMA(ri7, r2 * r2, -long_f), out.fr);
     }
     return out;

@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Three-vectors as double[3], in nm unless said otherwise.
+ * Three-vectors as real[3], in nm unless said otherwise.
  */
 #ifndef SHOAL_ENGINE_MATH_VEC_H
 #define SHOAL_ENGINE_MATH_VEC_H
 
-#include <math.h>
-
 #include "engine/math/fn.h"
 
-MATH_FN double vec_dot(const double a[3], const double b[3])
+MATH_FN real vec_dot(const real a[3], const real b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-MATH_FN void vec_cross(const double a[3], const double b[3], double out[3])
+MATH_FN void vec_cross(const real a[3], const real b[3], real out[3])
 {
-    double x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2], z = a[0] * b[1] - a[1] * b[0];
+    real x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2], z = a[0] * b[1] - a[1] * b[0];
     out[0] = x;
     out[1] = y;
     out[2] = z;
 }
 
-MATH_FN void vec_sub(const double a[3], const double b[3], double out[3])
+MATH_FN void vec_sub(const real a[3], const real b[3], real out[3])
 {
     out[0] = a[0] - b[0];
     out[1] = a[1] - b[1];
@@ -30,7 +28,7 @@ MATH_FN void vec_sub(const double a[3], const double b[3], double out[3])
 }
 
 /* out += s a */
-MATH_FN void vec_add(double out[3], double s, const double a[3])
+MATH_FN void vec_add(real out[3], real s, const real a[3])
 {
     out[0] += s * a[0];
     out[1] += s * a[1];
@@ -38,10 +36,10 @@ MATH_FN void vec_add(double out[3], double s, const double a[3])
 }
 
 /* a - b, shortest image in a rectangular box */
-MATH_FN void vec_image(const double a[3], const double b[3], const double box[3], double out[3])
+MATH_FN void vec_image(const real a[3], const real b[3], const real box[3], real out[3])
 {
     for (int d = 0; d < 3; d++) {
-        double x = a[d] - b[d];
+        real x = a[d] - b[d];
         out[d] = x - box[d] * rint(x / box[d]);
     }
 }

@@ -13,16 +13,15 @@
 
 #include <stdint.h>
 
-#include "engine/math/fixed.h"
+#include "engine/math/accumulate.h"
 #include "engine/math/fn.h"
-#include "engine/system/sample.h"
 
 enum halt {
     HALT_NONE,
     HALT_LIST,       /* a list is too short: grow and go on; where[0]: which (meaning is the owner's), value: needed */
     HALT_NONFINITE,  /* where[0]: atom */
     HALT_CONSTRAINT, /* where: the two atoms; value: relative deviation left */
-    HALT_OVERFLOW    /* contributions were clamped in dynamics; value: how many */
+    HALT_OVERFLOW    /* contributions were clamped in dynamics (sum.clamped: of what); value: how many */
 };
 
 struct ctl {
@@ -41,11 +40,8 @@ struct ctl {
     uint32_t trial;   /* x is a trial (barostat, minimizer): `report` goes back to x_old and box_old when halted */
     double value;
 
-    /* sums of one evaluation in fixed point (engine/math/fixed.h), cleared by the `clear` kernel */
-    int64_t energy[TERM_COUNT];
-    int64_t dvdl[LAMBDA_COUNT];
-    int64_t virial[9];          /* Xi = -1/2 sum r x f, row r, column f */
-    uint64_t overflow;          /* contributions clamped (forces, own energies; not foreign windows) */
+    /* sums of one evaluation, cleared by the `clear` kernel */
+    struct accumulate sum;
     double pressure_correction; /* bar, of the dispersion correction; samples */
 
     /* of the last SIM_SAMPLE, double */
@@ -84,10 +80,7 @@ MATH_FN void ctl_halt(struct ctl *c, uint32_t why, uint32_t where0, uint32_t whe
 /* Sum of the energy terms, kJ/mol. */
 MATH_FN double ctl_potential(const struct ctl *c)
 {
-    int64_t sum = 0;
-    for (int i = 0; i < TERM_COUNT; i++)
-        sum += c->energy[i];
-    return fixed_value(sum);
+    return acc_potential(&c->sum);
 }
 
 /* Mapped memory of one replica: written by `report`, read by the host. `ticket` is bumped last, with release order. */

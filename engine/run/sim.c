@@ -77,7 +77,7 @@ static int start_state(struct sim *s, int window, uint32_t replica, struct err *
 
 static int new_mapped(struct sim *s, struct err *e)
 {
-    s->mapped_bytes = sizeof *s->report + (size_t)s->model->nwindows * sizeof(int64_t);
+    s->mapped_bytes = sizeof *s->report + (size_t)s->model->nwindows * sizeof(struct fixed_sum);
     void *host;
     int rc = s->model->dev->ops->alloc(s->model->dev, DEV_MAPPED, s->mapped_bytes, &s->report_device, &host, e);
     s->report = host;
@@ -220,6 +220,7 @@ int sim_outcome(struct sim *s, struct err *e)
 {
     const struct ctl *c = &s->report->ctl;
     unsigned long long step = c->step;
+    char names[CLAMPED_NAMES_MAX];
     const struct atom *a = &s->model->sys->atoms[c->where[0]], *b = &s->model->sys->atoms[c->where[1]];
     int rc;
     switch ((enum halt)c->halt) {
@@ -238,8 +239,8 @@ int sim_outcome(struct sim *s, struct err *e)
                        step, c->where[0] + 1, a->name, a->resname, a->residue, c->where[1] + 1, b->name, b->resname,
                        b->residue, c->value);
     case HALT_OVERFLOW:
-        return err_set(e, ERR_OVERFLOW, "step %llu: %.0f forces or energies are too large to be summed", step,
-                       c->value);
+        return err_set(e, ERR_OVERFLOW, "step %llu: %.0f contributions are too large to be summed (%s)", step, c->value,
+                       clamped_names(c->sum.clamped, names, sizeof names));
     }
     return err_set(e, ERR_INTERNAL, "step %llu: halt code %u", step, c->halt);
 }
@@ -268,21 +269,21 @@ void sim_sample(const struct sim *s, struct sample *out)
 {
     const struct model *m = s->model;
     const struct ctl *c = &s->report->ctl;
-    const int64_t *u = (const int64_t *)(s->report + 1);
+    const struct fixed_sum *u = (const struct fixed_sum *)(s->report + 1);
     out->step = c->step;
     out->time = (double)(int64_t)(c->step - s->clock_zero) * m->set->integrator.timestep;
     for (int i = 0; i < TERM_COUNT; i++)
-        out->energy[i] = fixed_value(c->energy[i]);
+        out->energy[i] = fixed_total(c->sum.energy[i]);
     out->potential = ctl_potential(c);
     out->kinetic = c->kinetic;
     out->temperature = m->freedom > 0 ? 2 * c->kinetic / (m->freedom * UNIT_R) : 0;
     for (int i = 0; i < LAMBDA_COUNT; i++)
-        out->dvdl[i] = fixed_value(c->dvdl[i]);
+        out->dvdl[i] = fixed_total(c->sum.dvdl[i]);
     for (int w = 0; w < m->nwindows; w++)
-        out->delta_u[w] = fixed_value(u[w] - u[c->window]);
+        out->delta_u[w] = fixed_difference(u[w], u[c->window]);
     double trace = 0;
     for (int i = 0; i < 9; i++) {
-        out->virial[i] = fixed_value(c->virial[i]);
+        out->virial[i] = fixed_total(c->sum.virial[i]);
         out->constraint_virial[i] = c->constraint_virial[i];
         if (i % 4 == 0)
             trace += out->virial[i] + out->constraint_virial[i];
@@ -290,6 +291,7 @@ void sim_sample(const struct sim *s, struct sample *out)
     double volume = c->box[0] * c->box[1] * c->box[2];
     out->pressure = 2 * (c->kinetic - trace) / (3 * volume) * UNIT_BAR + c->pressure_correction;
     memcpy(out->box, c->box, sizeof out->box);
+    out->clamped = c->sum.clamped;
 }
 
 int sim_forces(struct sim *s, double (*f)[3], struct err *e)

@@ -14,9 +14,9 @@ struct sim_arrays {
     double (*x)[3], (*v)[3], (*x_old)[3], (*f_best)[3];
     int64_t (*f)[3];
     double (*v_out)[3];
-    double *w;                 /* [3 natoms + 1], scratch */
-    int64_t *energy_at_window; /* [nwindows] */
-    void *nonbonded;           /* program->block_bytes() */
+    double *w;                          /* [3 natoms + 1], scratch */
+    struct fixed_sum *energy_at_window; /* [nwindows] */
+    void *nonbonded;                    /* program->block_bytes() */
 };
 
 enum { SPAN_ARENA, SPAN_SHARED, SPAN_NONBONDED, SPAN_MAPPED, SPAN_COUNT };

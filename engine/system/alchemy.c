@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/system/alchemy.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/buf.h"
 #include "engine/base/units.h"
+#include "engine/math/search.h"
 
 bool alchemy_decoupled(const struct system *sys, const struct alchemy_settings *set, int atom)
 {
@@ -13,6 +15,11 @@ bool alchemy_decoupled(const struct system *sys, const struct alchemy_settings *
         return false;
     const struct molecule *m = &sys->molecules[sys->atoms[atom].molecule];
     return strcmp(sys->kinds[m->kind].name, set->decouple) == 0;
+}
+
+struct soft_rule soft_rule_of(const struct soft_core *core)
+{
+    return (struct soft_rule){core->alpha, pow(core->sigma, 6), core->power, core->coulomb};
 }
 
 static void states(struct alchemy_plan *p, const struct system *sys, const struct alchemy_settings *set)
@@ -44,20 +51,6 @@ static void states(struct alchemy_plan *p, const struct system *sys, const struc
     }
 }
 
-static bool listed(const int *list, int from, int to, int value)
-{
-    while (from < to) {
-        int middle = from + (to - from) / 2;
-        if (list[middle] == value)
-            return true;
-        if (list[middle] < value)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return false;
-}
-
 /* Exclusions of the topology; in molecules kept whole every inner pair, those that were none becoming "always" pairs. */
 static void exclusions(struct alchemy_plan *p, const struct system *sys, const struct alchemy_settings *set,
                        const int32_t *unit)
@@ -81,7 +74,7 @@ static void exclusions(struct alchemy_plan *p, const struct system *sys, const s
             if (j == i)
                 continue;
             p->exclusion[used++] = j;
-            if (j < i || listed(sys->exclusion, from, to, j))
+            if (j < i || search_sorted(sys->exclusion, from, to, j))
                 continue;
             const struct lj *lj = &p->lj[p->type[0][i] * p->ntypes + p->type[0][j]];
             p->always = xrealloc(p->always, (size_t)p->nalways + 1, sizeof *p->always);

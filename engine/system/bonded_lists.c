@@ -2,12 +2,12 @@
  *
  * The lists of bonded terms, those that differ between A and B at the end of each.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/buf.h"
 #include "engine/base/units.h"
+#include "engine/system/alchemy.h"
 #include "engine/system/topology.h"
 
 static bool bond_perturbed(const void *p)
@@ -106,7 +106,7 @@ static struct soft_pair soft_of(const struct system *sys, const struct soft_rule
 
 static void build_soft14(struct topology *t, const struct system *sys, const struct soft_core *core)
 {
-    t->soft = (struct soft_rule){core->alpha, pow(core->sigma, 6), core->power, core->coulomb};
+    t->soft = soft_rule_of(core);
     uint32_t n = t->npairs14.count - t->npairs14.perturbed;
     t->soft14 = xcalloc(n, sizeof *t->soft14);
     for (uint32_t i = 0; i < n; i++)

@@ -5,7 +5,8 @@
 #include <complex.h>
 #include <math.h>
 
-#define NODES 64 /* Chebyshev nodes of the fit */
+#define NODES 64        /* Chebyshev nodes of the fit */
+#define FIT_ERROR 1e-11 /* of the largest force that the mesh takes over at short distance */
 
 double ewald_beta(double cutoff, double tolerance)
 {
@@ -42,17 +43,22 @@ static void entire(double s, double *value, double *slope)
     }
 }
 
+static double chebyshev(const double samples[NODES], int j)
+{
+    double c = 0;
+    for (int k = 0; k < NODES; k++)
+        c += samples[k] * cos(j * M_PI * (k + 0.5) / NODES);
+    return c * (j ? 2.0 : 1.0) / NODES;
+}
+
 /* Chebyshev coefficients of samples at the nodes, turned into powers of t. */
-static void powers(double *out, const double samples[NODES], double factor)
+static void powers(double *out, int terms, const double samples[NODES], double factor)
 {
     double was[EWALD_TERMS] = {1}, is[EWALD_TERMS] = {0, 1};
     for (int k = 0; k < EWALD_TERMS; k++)
         out[k] = 0;
-    for (int j = 0; j < EWALD_TERMS; j++) {
-        double c = 0;
-        for (int k = 0; k < NODES; k++)
-            c += samples[k] * cos(j * M_PI * (k + 0.5) / NODES);
-        c *= factor * (j ? 2.0 : 1.0) / NODES;
+    for (int j = 0; j < terms; j++) {
+        double c = factor * chebyshev(samples, j);
         for (int k = 0; k < EWALD_TERMS; k++)
             out[k] += c * was[k];
         double next[EWALD_TERMS]; /* T(j+2) = 2 t T(j+1) - T(j) */
@@ -74,8 +80,13 @@ void ewald_fit_make(struct ewald_fit *fit, double beta, double cutoff)
     fit->beta = beta;
     fit->r2_max = s_max / (beta * beta);
     fit->scale = 2 / fit->r2_max;
-    powers(fit->v, value, beta);
-    powers(fit->f, slope, -2 * beta * beta * beta);
+    /* what the usual degree leaves out, relative to the largest slope; the value's share is always smaller */
+    double left = 0;
+    for (int j = EWALD_TERMS_USUAL; j < NODES / 2; j++)
+        left += fabs(chebyshev(slope, j));
+    fit->terms = left > FIT_ERROR * fabs(slope[NODES - 1]) ? EWALD_TERMS : EWALD_TERMS_USUAL;
+    powers(fit->v, fit->terms, value, beta);
+    powers(fit->f, fit->terms, slope, -2 * beta * beta * beta);
 }
 
 int mesh_size(double edge, double spacing, int order)

@@ -5,24 +5,16 @@
 #ifndef SHOAL_ENGINE_SYSTEM_SAMPLE_H
 #define SHOAL_ENGINE_SYSTEM_SAMPLE_H
 
-#include "engine/system/settings.h"
+#include <stddef.h>
+#include <stdint.h>
 
-enum term {
-    TERM_BOND,
-    TERM_ANGLE,
-    TERM_UREY_BRADLEY,
-    TERM_PROPER_DIHEDRAL,
-    TERM_IMPROPER_DIHEDRAL,
-    TERM_LJ_14,
-    TERM_COULOMB_14,
-    TERM_LJ,
-    TERM_DISPERSION_CORRECTION,
-    TERM_COULOMB,
-    TERM_COULOMB_RECIPROCAL,
-    TERM_RESTRAINT,
-    TERM_COUNT
-};
+#include "engine/math/terms.h"
+
 extern const char *const term_names[TERM_COUNT]; /* as in the JSON of `shoal energy` */
+
+/* Names of what a mask of enum clamped speaks of, with commas between them; returns out. */
+const char *clamped_names(uint32_t clamped, char *out, size_t size);
+#define CLAMPED_NAMES_MAX 192 /* bytes that hold them all */
 
 /* One row of energies of one replica at one time. Owned by the caller; delta_u points to nwindows doubles it provides. */
 struct sample {
@@ -40,6 +32,7 @@ struct sample {
     double constraint_virial[9]; /* kJ/mol, now; zero before the replica's first timestep */
     double pressure;             /* bar, from kinetic energy and both virials, dispersion correction included */
     double box[3];               /* nm */
+    uint32_t clamped; /* enum clamped: what had contributions too large to be summed as they are; 0: nothing */
 };
 
 #endif

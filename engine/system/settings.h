@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/math/lj.h"
+#include "engine/math/terms.h"
 
 enum dispersion_correction { DISPERSION_NONE, DISPERSION_ENERGY, DISPERSION_ENERGY_PRESSURE, DISPERSION_ALL };
 enum coulomb_modifier { COULOMB_CUTOFF, COULOMB_POTENTIAL_SHIFT };
@@ -29,8 +29,6 @@ struct nonbonded_settings {
 
 /* [ settles ] and [ constraints ] of the topology are kept by every choice */
 enum constrain { CONSTRAIN_NONE, CONSTRAIN_H_BONDS, CONSTRAIN_ALL_BONDS };
-
-enum lambda { LAMBDA_COULOMB, LAMBDA_VDW, LAMBDA_BONDED, LAMBDA_MASS, LAMBDA_COUNT };
 
 enum alchemy { ALCHEMY_NONE, ALCHEMY_DECOUPLE, ALCHEMY_B_STATES };
 
