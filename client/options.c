@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "client/commands.h"
+#include "engine/base/number.h"
 #include "engine/base/suggest.h"
 
 const struct option_row option_rows[OPTION_COUNT] = {
@@ -77,11 +78,8 @@ static bool is_state(const char *text)
 
 static long long whole(const char *text)
 {
-    char *end;
-    if (*text < '0' || *text > '9' || strlen(text) > 18)
-        return -1;
-    long long n = strtoll(text, &end, 10);
-    return *end ? -1 : n;
+    int64_t n;
+    return number_parse(text, &n) ? n : -1;
 }
 
 static int add(const char **list, int *n, const char *value)

@@ -9,6 +9,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "engine/base/number.h"
+
 void table_setup(struct table *t, const char *layout)
 {
     *t = (struct table){0};
@@ -236,8 +238,8 @@ bool show_is_terminal(FILE *f)
 static int size_in(const char *variable, int otherwise)
 {
     const char *text = getenv(variable);
-    int n = text ? atoi(text) : 0;
-    return n > 0 && n < 10000 ? n : otherwise;
+    int64_t n = 0;
+    return text && number_parse(text, &n) && n > 0 && n < 10000 ? (int)n : otherwise;
 }
 
 void show_size(FILE *f, int *columns, int *rows)

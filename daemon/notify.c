@@ -11,6 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "engine/base/number.h"
+
 #define FIRST_FD 3 /* SD_LISTEN_FDS_START */
 
 void notify(const char *fmt, ...)
@@ -35,10 +37,12 @@ void notify(const char *fmt, ...)
     close(fd);
 }
 
+/* 0 for what is absent or no number. */
 static unsigned long long number(const char *name)
 {
     const char *text = getenv(name);
-    return text ? strtoull(text, NULL, 10) : 0;
+    int64_t n = 0;
+    return text && number_parse(text, &n) && n > 0 ? (unsigned long long)n : 0;
 }
 
 uint64_t notify_watchdog_ms(void)

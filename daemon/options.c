@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/base/log.h"
+#include "engine/base/number.h"
 
 #define DRAIN_SECONDS 120
 #define CHECK_SECONDS 60
@@ -48,12 +49,13 @@ static void print_usage(void)
 
 static int whole(const char *name, const char *text, int *out, struct err *e)
 {
-    char *end;
-    long n = strtol(text, &end, 10);
-    if (*end || end == text || n < 1 || n > 1000000)
-        return err_set(e, ERR_USAGE, "--%s %s: expected a whole number from 1 to 1000000", name, text);
-    *out = (int)n;
-    return 0;
+    char what[64];
+    int64_t n;
+    snprintf(what, sizeof what, "--%s ", name);
+    int rc = number_whole(&n, what, text, 1, 1000000, e);
+    if (!rc)
+        *out = (int)n;
+    return rc;
 }
 
 /* "20", "100G" */

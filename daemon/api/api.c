@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/base/err_json.h"
+#include "engine/base/number.h"
 
 #define ID_MAX 264 /* an id, a key or a name, and the end of the string */
 
@@ -54,13 +55,9 @@ static int parse_state(const char *value, int64_t *out, struct err *e)
 
 static int parse_number(const char *name, const char *value, int64_t max, int64_t *out, struct err *e)
 {
-    char *end = NULL;
-    long long n = value && *value >= '0' && *value <= '9' ? strtoll(value, &end, 10) : -1;
-    if (n < 0 || n > max || *end)
-        return err_set(e, ERR_USAGE, "%s=%s: expected a whole number from 0 to %lld", name, value ? value : "",
-                       (long long)max);
-    *out = n;
-    return 0;
+    char what[64];
+    snprintf(what, sizeof what, "%.50s=", name);
+    return number_whole(out, what, value, 0, max, e);
 }
 
 static int parse_param(void *arg, const char *key, const char *value, struct err *e)

@@ -2,11 +2,12 @@
 #include "daemon/spec/value.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "engine/base/number.h"
 
 /* value in base = number * mul / div: both exact, so that 3 fs is the double nearest to 0.003 ps. */
 static const struct unit {
@@ -91,10 +92,7 @@ bool value_integer(const char *text, int64_t *out)
     const char *digits = text + (*text == '+' || *text == '-');
     if (!isdigit((unsigned char)*digits) || (*digits == '0' && digits[1]))
         return false;
-    char *end;
-    errno = 0;
-    *out = strtoll(text, &end, 10);
-    return !errno && !*end;
+    return number_parse(text, out);
 }
 
 bool value_boolean(const char *text, bool *out)

@@ -19,6 +19,7 @@
 #include "daemon/worker/input.h"
 #include "daemon/worker/replica.h"
 #include "daemon/worker/runner.h"
+#include "engine/base/number.h"
 
 #define INCLUDE_MAX 32
 #define WARM_UP_MIN 50 /* steps: past the capture of the graph, and a few pair lists */
@@ -248,27 +249,32 @@ int bench_main(int argc, char **argv)
         {"replicas", required_argument, NULL, 'r'}, {"steps", required_argument, NULL, 's'},
         {"device", required_argument, NULL, 'd'},   {"include", required_argument, NULL, 'i'},
         {"json", no_argument, NULL, 'j'},           {NULL, 0, NULL, 0}};
-    struct bench b = {.device = "cpu", .replicas = 1, .steps = 1000};
+    struct bench b = {.device = "cpu"};
+    struct err e = {0};
+    int64_t replicas = 1, steps = 1000;
     bool json = false;
     const char *includes[INCLUDE_MAX];
     int ninclude = 0;
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        long n = optarg ? strtol(optarg, NULL, 10) : 0;
+        int rc = 0;
         if (c == 'd')
             b.device = optarg;
         else if (c == 'j')
             json = true;
         else if (c == 'i' && ninclude < INCLUDE_MAX)
             includes[ninclude++] = optarg;
-        else if (c == 'r' && n > 0 && n <= 10000)
-            b.replicas = (unsigned)n;
-        else if (c == 's' && n > 0)
-            b.steps = (uint64_t)n;
+        else if (c == 'r')
+            rc = number_whole(&replicas, "--replicas ", optarg, 1, 10000, &e);
+        else if (c == 's')
+            rc = number_whole(&steps, "--steps ", optarg, 1, 1000000000, &e);
         else
             return usage();
+        if (rc)
+            return exit_with("bench", &e);
     }
+    b.replicas = (unsigned)replicas;
+    b.steps = (uint64_t)steps;
     if (optind + 1 != argc)
         return usage();
-    struct err e = {0};
     return bench(&b, argv[optind], includes, ninclude, json, &e) ? exit_with("bench", &e) : EXIT_OK;
 }

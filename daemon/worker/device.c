@@ -2,9 +2,10 @@
 #include "daemon/worker/device.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "engine/base/number.h"
 
 #define GPU_SLOTS 16 /* independent graphs that hide a GPU's launch latency: 12 or more */
 
@@ -17,6 +18,8 @@ unsigned device_slots(const char *name)
 {
     if (is_cuda(name))
         return GPU_SLOTS;
-    long n = !strncmp(name, "cpu:", 4) ? strtol(name + 4, NULL, 10) : sysconf(_SC_NPROCESSORS_ONLN);
+    int64_t n = sysconf(_SC_NPROCESSORS_ONLN);
+    if (!strncmp(name, "cpu:", 4))
+        number_parse(name + 4, &n);
     return n > 0 ? (unsigned)n : 1;
 }

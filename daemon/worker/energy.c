@@ -4,12 +4,14 @@
  */
 #include <getopt.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "daemon/worker/commands.h"
 #include "daemon/worker/device.h"
 #include "daemon/worker/input.h"
+#include "engine/base/number.h"
 #include "engine/run/sim.h"
 
 #define INCLUDE_MAX 32
@@ -148,8 +150,9 @@ int energy_main(int argc, char **argv)
         {"device", required_argument, NULL, 'd'}, {"include", required_argument, NULL, 'i'},
         {"json", no_argument, NULL, 'j'},         {NULL, 0, NULL, 0}};
     struct energy o = {.device = "cpu:1"};
+    struct err e = {0};
+    int64_t window = 0;
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        char *end = NULL;
         if (c == 'd')
             o.device = optarg;
         else if (c == 'j')
@@ -158,14 +161,14 @@ int energy_main(int argc, char **argv)
             o.forces = true;
         else if (c == 'i' && o.ninclude < INCLUDE_MAX)
             o.includes[o.ninclude++] = optarg;
-        else if (c == 'w' && (o.window = (int)strtol(optarg, &end, 10), *optarg && !*end))
-            continue;
-        else
+        else if (c != 'w')
             return usage();
+        else if (number_whole(&window, "--window ", optarg, 0, INT_MAX, &e))
+            return exit_with("energy", &e);
     }
     if (optind + 1 != argc)
         return usage();
     o.spec = argv[optind];
-    struct err e = {0};
+    o.window = (int)window;
     return energy(&o, &e) ? exit_with("energy", &e) : EXIT_OK;
 }

@@ -4,6 +4,7 @@
  */
 #include "daemon/worker/commands.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,6 +46,18 @@ static int usage(FILE *to)
     return to == stdout ? EXIT_OK : EXIT_USAGE;
 }
 
+/* An answer that did not get out whole is none. */
+static int unless_unwritten(const char *command, int code)
+{
+    struct err e = {0};
+    bool bad = ferror(stdout);
+    if (fflush(stdout))
+        err_errno(&e, "standard output");
+    else if (bad)
+        err_set(&e, ERR_IO, "standard output: not all of it was written");
+    return e.code ? exit_with(command, &e) : code;
+}
+
 int main(int argc, char **argv)
 {
     log_setup("shoal-worker", LOG_INFO);
@@ -54,7 +67,7 @@ int main(int argc, char **argv)
         return usage(stdout);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         if (!strcmp(argv[1], commands[i].name))
-            return commands[i].main(argc - 1, argv + 1);
+            return unless_unwritten(argv[1], commands[i].main(argc - 1, argv + 1));
     fprintf(stderr, "shoal-worker: no command '%s'\n", argv[1]);
     return usage(stderr);
 }

@@ -24,6 +24,7 @@
 #include "daemon/worker/replica.h"
 #include "daemon/worker/runner.h"
 #include "engine/base/log.h"
+#include "engine/base/number.h"
 
 #define FRAMES_FD 3
 #define OUTBOX_LIMIT (1u << 20) /* above this many bytes not yet taken by shoald, progress is not told */
@@ -354,20 +355,20 @@ int serve_main(int argc, char **argv)
     static const struct option options[] = {
         {"device", required_argument, NULL, 'd'}, {"slots", required_argument, NULL, 's'}, {NULL, 0, NULL, 0}};
     const char *device = "cpu";
-    long slots = 0;
+    int64_t slots = 0;
+    struct err e = {0};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 'd')
             device = optarg;
-        else if (c == 's' && (slots = strtol(optarg, NULL, 10)) > 0 && slots < 100000)
-            continue;
-        else
+        else if (c != 's')
             return usage();
+        else if (number_whole(&slots, "--slots ", optarg, 1, 100000, &e))
+            return exit_with("serve", &e);
     }
     if (optind != argc || fcntl(FRAMES_FD, F_GETFD) < 0)
         return usage();
     fcntl(FRAMES_FD, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* never outlive shoald: the next one starts its own worker */
-    struct err e = {0};
     struct serving s = {0};
     int signals = catch_signals(&e);
     int rc = signals < 0 ? signals : engine_open(&s.dev, device, &e);

@@ -270,12 +270,27 @@ def bench(program, folder):
     assert not os.listdir(scratch)
 
 
+def offline(program, folder):
+    """Commands whose answer nobody gets, and numbers that are none, end with an error."""
+    spec = f"{make(folder, 'offline', seed=10)}/input/spec.yaml"
+    for command in (["validate", spec], ["validate", spec, "--json"], ["energy", spec, "--json", "--forces"], ["version"]):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            run = subprocess.run([program, *command], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert run.returncode == 73 and "standard output: " in run.stderr, (command, run)
+    for option, text, verb in (("--steps", "1e6", "bench"), ("--replicas", "4x", "bench"), ("--window", "0x1", "energy"),
+                               ("--window", "", "energy"), ("--replicas", "0", "bench")):
+        run = subprocess.run([program, verb, spec, option, text], capture_output=True, text=True, check=False)
+        assert run.returncode == 2 and not run.stdout, run
+        assert run.stderr.startswith(f"shoal {verb}: {option} {text}: expected a whole number from "), run.stderr
+
+
 def main():
     program = sys.argv[1]
     folder = tempfile.mkdtemp(prefix="shoal-worker-")
     bad_input(program, folder)
     full_disk(program, folder)
     bench(program, folder)
+    offline(program, folder)
     wanted = interleaved(program, folder)
     alone_and_stopped(program, folder, wanted)
     salted(program, folder, wanted)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/base/number.h"
+
+#include <inttypes.h>
+
+bool number_parse(const char *text, int64_t *out)
+{
+    bool minus = *text == '-';
+    int64_t n = 0;
+    text += minus || *text == '+';
+    if (!*text)
+        return false;
+    for (; *text; text++) {
+        int digit = *text - '0';
+        if (digit < 0 || digit > 9 || __builtin_mul_overflow(n, 10, &n) ||
+            __builtin_sub_overflow(n, digit, &n)) /* downwards: there is one more negative number */
+            return false;
+    }
+    *out = n;
+    return minus || !__builtin_sub_overflow(0, n, out);
+}
+
+int number_whole(int64_t *out, const char *what, const char *text, int64_t lo, int64_t hi, struct err *e)
+{
+    int64_t n;
+    if (!text || !number_parse(text, &n) || n < lo || n > hi)
+        return err_set(e, ERR_USAGE, "%s%.100s: expected a whole number from %" PRId64 " to %" PRId64, what,
+                       text ? text : "", lo, hi);
+    *out = n;
+    return 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Whole numbers as people write them on command lines, in URLs and in the environment: decimal digits after an optional sign
+ * and nothing else. "1e6", "4x", "0x10", " 7" and "" are none, and neither is what does not fit.
+ */
+#ifndef SHOAL_ENGINE_BASE_NUMBER_H
+#define SHOAL_ENGINE_BASE_NUMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/base/err.h"
+
+/* The whole text as a number; false when it is none. */
+bool number_parse(const char *text, int64_t *out);
+/* The same within a range. ERR_USAGE: "--slots 4x: expected a whole number from 1 to 99999"; `what` is the part before the
+ * text, with what parts the two ("--slots ", "limit="). NULL is no number. */
+int number_whole(int64_t *out, const char *what, const char *text, int64_t lo, int64_t hi, struct err *e);
+
+#endif

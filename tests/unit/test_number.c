@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#undef NDEBUG
+#include "engine/base/number.h"
+
+#include <assert.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void what_is_none(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"",
+                                        "-",
+                                        "+",
+                                        "1e6",
+                                        "4x",
+                                        "0x10",
+                                        " 7",
+                                        "7 ",
+                                        "1.0",
+                                        "--1",
+                                        "+-1",
+                                        "1 2",
+                                        "inf",
+                                        "nan",
+                                        "\xd9\xa3",
+                                        "9223372036854775808",
+                                        "-9223372036854775809",
+                                        "99999999999999999999999999"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        int64_t n = 77;
+        if (number_parse(texts[i], &n))
+            fail_msg("\"%s\" was read as %lld", texts[i], (long long)n);
+    }
+}
+
+/* Every number around zero, the powers of two and the ends of the range comes back as it was printed. */
+static void what_is_one(void **state)
+{
+    (void)state;
+    char text[32];
+    for (int shift = 0; shift < 64; shift++)
+        for (int64_t near = -3; near <= 3; near++)
+            for (int sign = -1; sign <= 1; sign += 2) {
+                int64_t wanted = (int64_t)((uint64_t)sign * (UINT64_C(1) << shift) + (uint64_t)near), n;
+                snprintf(text, sizeof text, "%lld", (long long)wanted);
+                assert_true(number_parse(text, &n));
+                assert_int_equal(n, wanted);
+            }
+    int64_t n;
+    assert_true(number_parse("+007", &n));
+    assert_int_equal(n, 7);
+}
+
+static void a_range(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    int64_t n = -1;
+    assert_int_equal(number_whole(&n, "--slots ", "12", 1, 12, &e), 0);
+    assert_int_equal(n, 12);
+    assert_int_equal(number_whole(&n, "--slots ", "13", 1, 12, &e), -ERR_USAGE);
+    assert_string_equal(e.msg, "--slots 13: expected a whole number from 1 to 12");
+    assert_int_equal(number_whole(&n, "limit=", NULL, 0, 9, &e), -ERR_USAGE);
+    assert_string_equal(e.msg, "limit=: expected a whole number from 0 to 9");
+    assert_int_equal(n, 12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_none),
+        cmocka_unit_test(what_is_one),
+        cmocka_unit_test(a_range),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
