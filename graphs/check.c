@@ -12,6 +12,11 @@ static const char *kernel_name(const struct kernel_table *kernels, uint32_t kern
     return kernel < kernels->count ? kernels->kernels[kernel].name : "unknown kernel";
 }
 
+static const char *kind_name(uint32_t kind)
+{
+    return kind == LAUNCH_LIBRARY ? "library function" : "kernel";
+}
+
 static uint32_t load32(const unsigned char *at)
 {
     uint32_t v;
@@ -78,6 +83,42 @@ static void differ_number(struct buf *b, const char *what, uint32_t was, uint32_
         buf_printf(b, "; %s was %u, is %u", what, was, is);
 }
 
+/* "{0,1}": the launches a mask names. */
+static void print_mask(struct buf *b, uint64_t mask)
+{
+    const char *between = "";
+    buf_printf(b, "{");
+    for (uint32_t i = 0; i < TAPE_LAUNCHES_MAX; i++)
+        if (mask >> i & 1) {
+            buf_printf(b, "%s%u", between, i);
+            between = ",";
+        }
+    buf_printf(b, "}");
+}
+
+static void differ_after(struct buf *b, uint64_t was, uint64_t is)
+{
+    if (was == is)
+        return;
+    buf_printf(b, "; after was ");
+    print_mask(b, was);
+    buf_printf(b, ", is ");
+    print_mask(b, is);
+}
+
+static void differ_nodes(struct buf *b, const struct launch *was, const struct launch *is)
+{
+    differ_number(b, "graph nodes", was->nodes, is->nodes);
+    if (was->nodes == is->nodes && was->nodes_hash != is->nodes_hash)
+        buf_printf(b, "; its %u graph nodes hashed to 0x%016" PRIx64 ", hash to 0x%016" PRIx64, is->nodes,
+                   was->nodes_hash, is->nodes_hash);
+}
+
+static const char *begins(uint32_t flags)
+{
+    return flags & LAUNCH_EARLY ? "early" : "after its predecessors";
+}
+
 static void differ_fields(struct buf *b, const struct kernel *k, const unsigned char *was, const unsigned char *is)
 {
     uint32_t at = 0;
@@ -96,9 +137,11 @@ static void differ_fields(struct buf *b, const struct kernel *k, const unsigned 
 static bool launches_equal(const struct tape *a, uint32_t i, const struct tape *b, uint32_t j)
 {
     const struct launch *x = &a->launches[i], *y = &b->launches[j];
-    return x->kernel == y->kernel && !memcmp(x->grid, y->grid, sizeof x->grid) &&
-           !memcmp(x->block, y->block, sizeof x->block) && x->shared_bytes == y->shared_bytes &&
-           x->args_size == y->args_size && !memcmp(tape_args(a, x), tape_args(b, y), x->args_size);
+    return x->kernel == y->kernel && x->kind == y->kind && !memcmp(x->grid, y->grid, sizeof x->grid) &&
+           !memcmp(x->block, y->block, sizeof x->block) && !memcmp(x->cluster, y->cluster, sizeof x->cluster) &&
+           x->shared_bytes == y->shared_bytes && x->flags == y->flags && x->nodes == y->nodes &&
+           x->nodes_hash == y->nodes_hash && x->after == y->after && x->args_size == y->args_size &&
+           !memcmp(tape_args(a, x), tape_args(b, y), x->args_size);
 }
 
 /* Everything that differs between two launches, each part as "; <what> was .., is ..". */
@@ -111,7 +154,15 @@ static void differ_launch(struct buf *b, const struct kernel_table *kernels, con
     }
     differ_shape(b, "grid", x->grid, y->grid);
     differ_shape(b, "block", x->block, y->block);
+    differ_shape(b, "cluster", x->cluster, y->cluster);
     differ_number(b, "shared bytes", x->shared_bytes, y->shared_bytes);
+    if (x->kind != y->kind)
+        buf_printf(b, "; a %s became a %s", kind_name(x->kind), kind_name(y->kind));
+    if (x->flags != y->flags)
+        buf_printf(b, "; attributes were 0x%x (begins %s), are 0x%x (begins %s)", x->flags, begins(x->flags), y->flags,
+                   begins(y->flags));
+    differ_after(b, x->after, y->after);
+    differ_nodes(b, x, y);
     differ_number(b, "argument bytes", x->args_size, y->args_size);
     if (x->kernel < kernels->count && x->args_size == y->args_size &&
         x->args_size == kernels->kernels[x->kernel].args_size)
@@ -166,13 +217,14 @@ static bool inside(uint64_t p, const struct span *spans, uint32_t nspans)
     return false;
 }
 
-static int check_launch(const struct kernel *k, uint32_t number, const unsigned char *args, const struct span *spans,
-                        uint32_t nspans, struct err *e)
+static int check_args(const struct kernel *k, uint32_t number, const unsigned char *args, const void *echo,
+                      const struct span *spans, uint32_t nspans, struct err *e)
 {
     uint32_t at = 0;
     for (uint32_t i = 0; i < k->nfields; i++) {
         uint64_t p = k->fields[i].type == FIELD_PTR ? load64(args + at) : 0;
-        if (p && !inside(p, spans, nspans))
+        bool is_echo = i == 0 && p == (uint64_t)(uintptr_t)echo;
+        if (p && !is_echo && !inside(p, spans, nspans))
             return err_set(e, ERR_DRIFT, "launch %u (%s): %s is 0x%" PRIx64 ", outside the memory of the replica",
                            number, k->name, k->fields[i].name, p);
         at += field_size(k->fields[i].type);
@@ -183,14 +235,54 @@ static int check_launch(const struct kernel *k, uint32_t number, const unsigned 
 int check_pointers(const struct kernel_table *kernels, const struct tape *t, const struct span *spans, uint32_t nspans,
                    struct err *e)
 {
-    for (uint32_t i = 0; i < t->count; i++) {
+    int rc = check_launches(kernels, t, e);
+    for (uint32_t i = 0; i < t->count && !rc; i++) {
         const struct launch *l = &t->launches[i];
-        if (l->kernel >= kernels->count || l->args_size != kernels->kernels[l->kernel].args_size)
-            return err_set(e, ERR_DRIFT, "launch %u (%s): not a kernel with %u bytes of arguments", i,
-                           kernel_name(kernels, l->kernel), l->args_size);
-        int rc = check_launch(&kernels->kernels[l->kernel], i, tape_args(t, l), spans, nspans, e);
-        if (rc)
-            return rc;
+        rc = check_args(&kernels->kernels[l->kernel], i, tape_args(t, l), t->echo, spans, nspans, e);
     }
+    return rc;
+}
+
+static int check_shape(const struct launch *l, uint32_t number, const char *name, struct err *e)
+{
+    for (uint32_t d = 0; d < 3; d++)
+        if (l->grid[d] == 0 || l->block[d] == 0 || l->cluster[d] == 0 || l->grid[d] % l->cluster[d])
+            return err_set(e, ERR_INTERNAL,
+                           "launch %u (%s): grid %ux%ux%u, block %ux%ux%u, cluster %ux%ux%u: expected whole clusters",
+                           number, name, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
+                           l->cluster[0], l->cluster[1], l->cluster[2]);
     return 0;
+}
+
+static int check_launch(const struct kernel_table *kernels, const struct tape *t, uint32_t number, struct err *e)
+{
+    const struct launch *l = &t->launches[number];
+    const char *name = kernel_name(kernels, l->kernel);
+    if (l->kernel >= kernels->count)
+        return err_set(e, ERR_INTERNAL, "launch %u: kernel %u (unknown) is not available", number, l->kernel);
+    const struct kernel *k = &kernels->kernels[l->kernel];
+    if (l->args_size != k->args_size)
+        return err_set(e, ERR_INTERNAL, "launch %u: kernel %s takes %u bytes of arguments, not %u", number, name,
+                       k->args_size, l->args_size);
+    if (l->kind != k->kind)
+        return err_set(e, ERR_INTERNAL, "launch %u: %s is a %s, not a %s", number, name, kind_name(k->kind),
+                       kind_name(l->kind));
+    if (l->after >> number)
+        return err_set(e, ERR_INTERNAL, "launch %u (%s): comes after mask 0x%" PRIx64 ", not only earlier launches",
+                       number, name, l->after);
+    if (l->flags & ~(uint32_t)LAUNCH_EARLY || (l->flags && (l->after == 0 || l->kind == LAUNCH_LIBRARY)))
+        return err_set(e, ERR_INTERNAL,
+                       "launch %u (%s): attributes 0x%x: only a kernel that comes after another may begin early",
+                       number, name, l->flags);
+    return check_shape(l, number, name, e);
+}
+
+int check_launches(const struct kernel_table *kernels, const struct tape *t, struct err *e)
+{
+    if (t->count > TAPE_LAUNCHES_MAX)
+        return err_set(e, ERR_INTERNAL, "a tape of %u launches: expected at most %d", t->count, TAPE_LAUNCHES_MAX);
+    int rc = 0;
+    for (uint32_t i = 0; i < t->count && !rc; i++)
+        rc = check_launch(kernels, t, i, e);
+    return rc;
 }

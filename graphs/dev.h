@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The seam between the engine and whatever executes tapes. A device runs tapes eagerly, or builds them into graphs and
- * replays those. Lanes are in-order queues; work on different lanes is concurrent. All calls on one device come from
- * one thread; kernels run elsewhere (CPU device: a pool of threads, a lane on one of them at a time; CUDA: the GPU).
+ * The seam between the engine and whatever executes tapes. A device runs tapes eagerly, or builds them into graphs of
+ * several steps and replays those. Lanes are in-order queues; work on different lanes is concurrent. All calls on one
+ * device come from one thread; kernels run elsewhere (CPU device: a pool of threads, a lane on one of them at a time;
+ * CUDA: the GPU).
  *
- * Completion is not reported by calls: a tape's last launch bumps a counter in mapped memory (a "ticket"), and the host
- * compares it with what it submitted.
+ * Completion is not reported by calls. A word in mapped memory reaches a value: one that a kernel counts up (a "ticket")
+ * or one of the device's own (a mark). The host compares it with what it submitted, and watch() has poll() wait for it.
+ *
+ * No call waits for the device but those that say so (copy, lane_free, drop, close): they are for setting up and taking
+ * down.
  */
 #ifndef SHOAL_GRAPHS_DEV_H
 #define SHOAL_GRAPHS_DEV_H
@@ -18,28 +22,62 @@ struct graph;
 
 enum dev_memory {
     DEV_MEMORY, /* device memory; zeroed on allocation */
-    DEV_MAPPED, /* visible to host and device at the same or different addresses; zeroed */
+    DEV_MAPPED, /* pinned, visible to host and device at the same or different addresses; zeroed */
+};
+
+enum { DEV_FULL = 1 }; /* alloc: it does not fit now */
+
+/* Reached when everything submitted to a lane before it has finished. Zeroed: reached. */
+struct mark {
+    const uint64_t *word;
+    uint64_t target;
+};
+
+static inline bool mark_passed(const struct mark *m)
+{
+    return !m->word || __atomic_load_n(m->word, __ATOMIC_ACQUIRE) >= m->target;
+}
+
+/* Bytes of DEV_MEMORY. */
+struct dev_usage {
+    size_t total; /* of the device */
+    size_t free;  /* that an allocation could still get, whatever else uses the device left aside */
+    size_t used;  /* handed out by this dev */
+    size_t lane;  /* of them, to the lane asked about */
 };
 
 struct dev_ops {
     void (*close)(struct dev *);
-    /* *host is NULL for DEV_MEMORY on devices whose memory the host cannot touch; on the CPU device host == device. */
-    int (*alloc)(struct dev *, enum dev_memory kind, size_t bytes, void **device, void **host, struct err *);
+    /* Memory for the work of one lane, or of all (lane NULL). *host is NULL for DEV_MEMORY on devices whose memory the
+     * host cannot touch; on the CPU device host == device. Zeroed before any later work of the lane (lane NULL: when it
+     * returns). DEV_FULL: *e is an ERR_MEMORY with bytes asked, free and total; the device is as it was. */
+    int (*alloc)(struct dev *, struct lane *, enum dev_memory kind, size_t bytes, void **device, void **host,
+                 struct err *e);
+    /* Used by nobody but its lane (if it had one): it is reused when what was submitted to that has finished. */
     void (*free)(struct dev *, enum dev_memory kind, void *device);
+    void (*usage)(struct dev *, struct lane *, struct dev_usage *out); /* lane may be NULL */
     int (*lane_new)(struct dev *, struct lane **, struct err *);
     void (*lane_free)(struct dev *, struct lane *); /* waits for its work first; its graphs must be dropped before */
-    /* Ordered after the lane's earlier work; returns when the bytes have moved (synchronous). Either side may be
-     * device. */
-    int (*copy)(struct dev *, struct lane *, void *to, const void *from, size_t bytes, struct err *);
+    /* Ordered after the lane's earlier work; returns when the bytes have moved. Either side may be device. */
+    int (*copy)(struct dev *, struct lane *, void *to, const void *from, size_t bytes, struct err *e);
+    /* The same without waiting. The host's side, if any, is DEV_MAPPED memory, not touched until a later mark is passed. */
+    int (*copy_async)(struct dev *, struct lane *, void *to, const void *from, size_t bytes, struct err *e);
+    int (*mark)(struct dev *, struct lane *, struct mark *out, struct err *e);
     int (*run)(struct dev *, struct lane *, const struct tape *, struct err *); /* eager, asynchronous */
-    /* Makes *graph hold the tape; *graph NULL: new; else updated in place or replaced. After a failure it is NULL or holds
-     * what it held. */
-    int (*build)(struct dev *, struct lane *, const struct tape *, struct graph **, struct err *);
+    /* Fills in nodes and nodes_hash of the tape's library launches: what launching them now puts into a graph. */
+    int (*trace)(struct dev *, struct lane *, struct tape *, struct err *);
+    /* Makes *graph hold the tape `repeat` times over (1 or more); *graph NULL: new; else updated in place or replaced.
+     * After a failure it is NULL or holds what it held. */
+    int (*build)(struct dev *, struct lane *, const struct tape *, uint32_t repeat, struct graph **, struct err *);
     int (*replay)(struct dev *, struct lane *, struct graph *, uint32_t times, struct err *); /* asynchronous */
-    int (*readback)(struct dev *, struct graph *, struct tape *, struct err *); /* what the graph holds, as a tape */
+    /* What the graph holds as its repetition number `repetition` (from 0), as a tape. */
+    int (*readback)(struct dev *, struct graph *, uint32_t repetition, struct tape *, struct err *);
     void (*drop)(struct dev *, struct graph *); /* replays already submitted still happen; NULL is fine */
-    /* Waits until something may have finished since the last poll, or timeout_ms passed (0: return at once, -1: no
-     * limit); returns at once when no work is outstanding. ERR_DEVICE: the device is lost. */
+    /* poll() is to return when *word (mapped memory, the host's address) has reached `target`. One watch a lane: a new
+     * one replaces the old. */
+    void (*watch)(struct dev *, struct lane *, const uint64_t *word, uint64_t target);
+    /* Waits until a watched word may have reached its target, or timeout_ms passed (0: return at once, -1: no limit);
+     * returns at once when nothing is watched. ERR_DEVICE: the device is lost. */
     int (*poll)(struct dev *, int timeout_ms, struct err *);
     /* A descriptor that becomes readable when poll would return early, for the host's event loop; -1: none, poll often.
      */
@@ -57,9 +95,17 @@ struct dev {
     struct kernel_table kernels; /* borrowed, static */
     const char *model;           /* "cpu avx512", "NVIDIA H200": results are bitwise reproducible within one model */
     struct build_cost build_cost;
+    struct err lost; /* code ERR_NONE, or why the device cannot be used any more: every call fails with this then */
 };
 
-/* Opens "cpu" (as many threads as cores this process may use), "cpu:N" (N threads), "cuda:K". Tapes given to it use
+/* The failure is the device's: no replica is to blame, the process that holds the device should end. */
+static inline bool dev_lost(const struct dev *d)
+{
+    return d->lost.code != ERR_NONE;
+}
+
+/* Opens "cpu" (as many threads as cores this process may use), "cpu:N" (N threads), "cuda:K". With ":shuffle" behind it
+ * a CPU device runs the launches of each step in ever other orders, of those that the edges allow. Tapes given to it use
  * `kernels`. ERR_USAGE: no such name; ERR_DEVICE: not built in, absent, or a kernel does not fit its declaration. */
 int dev_open(struct dev **out, const char *name, struct kernel_table kernels, struct err *e);
 /* Closes and frees; NULL is fine. Lanes, graphs and memory must be gone before. */

@@ -7,7 +7,7 @@
 
 #include "graphs/dev.h"
 
-int dev_cpu_open(struct dev **out, uint32_t threads, struct kernel_table kernels, struct err *e);
+int dev_cpu_open(struct dev **out, uint32_t threads, bool shuffle, struct kernel_table kernels, struct err *e);
 int dev_cuda_open(struct dev **out, uint32_t ordinal, struct kernel_table kernels, struct err *e);
 
 /* Monotonic clock, microseconds. */

@@ -5,15 +5,19 @@
  *
  *   K(axpy, F(PTR, x) F(PTR, y) F(F64, a) F(U32, n) F(U32, pad_))
  *   K(zero, F(PTR, x) F(U64, bytes))
+ *   L(fft, F(PTR, mesh) F(PTR, workspace) F(U32, plan) F(U32, direction))
+ *
+ * K is a kernel of ours, L a function of a library (graphs/tape.h, enum launch_kind).
  *
  * A header names it and includes this file; one C file makes the table (what each kernel does, see kernels_table.h):
  *
  *   #define KERNELS_DEF "engine/cpu/kernels.def"     in engine/cpu/kernels.h:
  *   #include "graphs/kernels.h"                  enum { KERNEL_axpy, .., KERNEL_COUNT }, struct args_axpy,
- *                                                emit_axpy(tape, grid, block, shared_bytes, &(struct args_axpy){...})
+ *                                                emit_axpy(tape, &shape, &(struct args_axpy){...})
  *
- * The structs have no padding (static assert), so that comparing a struct compares every byte: order fields by size and
- * fill up with a pad_ field. No field may depend on the step.
+ * The structs begin with a struct args_head, which tape_add fills in, and have no padding (static assert), so that
+ * comparing a struct compares every byte: order fields by size and fill up with a pad_ field. No field may depend on the
+ * step. emit_axpy() returns the launch's bit for the `after` masks of later ones.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -38,7 +42,9 @@
 enum {
 #define F(type, name)
 #define K(kernel, fields) KERNEL_##kernel,
+#define L K
 #include KERNELS_DEF
+#undef L
 #undef K
 #undef F
     KERNEL_COUNT
@@ -48,31 +54,56 @@ enum {
 #define F(type, name) FIELD_CTYPE_##type name;
 #define K(kernel, fields)                                                                                              \
     struct args_##kernel {                                                                                             \
+        struct args_head head;                                                                                         \
         fields                                                                                                         \
     };
+#define L K
 #include KERNELS_DEF
+#undef L
 #undef K
 #undef F
 
 /* without padding */
 #define F(type, name) +sizeof(FIELD_CTYPE_##type)
-#define K(kernel, fields) static_assert(sizeof(struct args_##kernel) == 0 fields, "args_" #kernel " has padding");
+#define K(kernel, fields)                                                                                              \
+    static_assert(sizeof(struct args_##kernel) == sizeof(struct args_head) fields, "args_" #kernel " has padding");
+#define L K
 #include KERNELS_DEF
+#undef L
 #undef K
 #undef F
 
 /* typed emit functions for the host code that writes tapes, and the CPU device's functions (each does a whole grid) */
 #ifndef __cplusplus
 #define F(type, name)
-#define K(kernel, fields)                                                                                              \
-    __attribute__((unused)) static inline void emit_##kernel(struct tape *t, const uint32_t grid[3],                   \
-                                                             const uint32_t block[3], uint32_t shared_bytes,           \
-                                                             const struct args_##kernel *args)                         \
+#define EMIT_FUNCTION(kernel, kind)                                                                                    \
+    __attribute__((unused)) static inline uint64_t emit_##kernel(struct tape *t, const struct shape *shape,            \
+                                                                 const struct args_##kernel *args)                     \
     {                                                                                                                  \
-        tape_add(t, KERNEL_##kernel, grid, block, shared_bytes, args, sizeof *args);                                   \
+        return tape_add(t, KERNEL_##kernel, kind, shape, args, sizeof *args);                                          \
     }                                                                                                                  \
     void cpu_##kernel(const struct launch *launch, const struct args_##kernel *args);
+#define K(kernel, fields) EMIT_FUNCTION(kernel, LAUNCH_KERNEL)
+#define L(kernel, fields) EMIT_FUNCTION(kernel, LAUNCH_LIBRARY)
 #include KERNELS_DEF
+#undef L
+#undef K
+#undef EMIT_FUNCTION
+#undef F
+#else
+/* the number of a kernel from the type of its arguments, for .cu files */
+#ifndef KERNEL_NUMBER
+#define KERNEL_NUMBER
+template <class Args> struct kernel_number;
+#endif
+#define F(type, name)
+#define K(kernel, fields)                                                                                              \
+    template <> struct kernel_number<struct args_##kernel> {                                                           \
+        enum { value = KERNEL_##kernel };                                                                              \
+    };
+#define L(kernel, fields)
+#include KERNELS_DEF
+#undef L
 #undef K
 #undef F
 #endif

@@ -4,8 +4,9 @@
  *
  *  1. cold: nothing is known of the tape. A graph of an earlier epoch may exist, to be updated instead of made.
  *  2. warm: `live` is the tape of this epoch; it has been emitted twice, equal, and run eagerly both times.
- *  3. live: the graph holds `live`, as its readback said when it was built and at every check since.
- *  4. check: as live, while a fresh tape and a fresh readback are compared with `live`.
+ *  3. live: every built graph holds `live`, as its readback said when it was built and at every check since. One at least
+ *     is built.
+ *  4. check: as live, while a fresh tape and fresh readbacks are compared with `live`.
  *  5. failed: `failure` says why, for ever. After any error it is unknown how much was submitted, so the caller goes
  * back to a checkpoint with a new recorder; nothing is patched.
  */
@@ -27,16 +28,30 @@ static const struct sm_state states[] = {
     [FAILED] = {"failed", 0},
 };
 
+/* Executables: of one step and of setup.repeat steps. */
+enum { ONE, MANY, GRAPHS };
+
+struct recorded {
+    struct graph *graph; /* of this epoch if built, else of an earlier one or NULL */
+    bool built;
+    bool echo_due; /* its next replay is to be heard */
+};
+
 struct recorder {
     struct recorder_setup setup;
     struct sm sm;
-    struct tape live;     /* warm and later: the tape of this epoch; cold: that of its first run, if run_once */
-    struct tape fresh;    /* scratch: emitted or read back */
-    struct graph *graph;  /* NULL until first live */
-    bool run_once;        /* cold: one eager run is done */
-    uint64_t until_check; /* live: steps before the next check */
+    struct tape live;  /* warm and later: the tape of this epoch; cold: that of its first run, if run_once */
+    struct tape fresh; /* scratch: emitted or read back */
+    struct recorded graphs[GRAPHS];
+    bool run_once;       /* cold: one eager run is done */
+    uint64_t checked_at; /* live: the clock at the last check */
     struct err failure;
 };
+
+static uint32_t steps_of(const struct recorder *r, int which)
+{
+    return which == ONE ? 1 : r->setup.repeat;
+}
 
 static bool holds(const void *owner, uint32_t state)
 {
@@ -48,7 +63,7 @@ static bool holds(const void *owner, uint32_t state)
         return r->live.count > 0;
     case LIVE:
     case CHECK:
-        return r->graph && r->live.count > 0;
+        return (r->graphs[ONE].built || r->graphs[MANY].built) && r->live.count > 0;
     case FAILED:
         return r->failure.code != ERR_NONE;
     }
@@ -59,10 +74,11 @@ static const struct sm_kind kind = {"recorder", states, sizeof states / sizeof s
 
 int recorder_new(struct recorder **out, const struct recorder_setup *setup, struct err *e)
 {
-    if (!setup->dev || !setup->lane || !setup->emit)
-        return err_set(e, ERR_INTERNAL, "recorder: needs a device, a lane and an emit function");
+    if (!setup->dev || !setup->lane || !setup->emit || !setup->clock)
+        return err_set(e, ERR_INTERNAL, "recorder: needs a device, a lane, an emit function and a clock");
     struct recorder *r = xcalloc(1, sizeof *r);
     r->setup = *setup;
+    r->setup.repeat = setup->repeat ? setup->repeat : RECORDER_REPEAT;
     sm_init(&r->sm, &kind, r, COLD);
     *out = r;
     return 0;
@@ -72,7 +88,8 @@ void recorder_free(struct recorder *r)
 {
     if (!r)
         return;
-    r->setup.dev->ops->drop(r->setup.dev, r->graph);
+    for (int which = 0; which < GRAPHS; which++)
+        r->setup.dev->ops->drop(r->setup.dev, r->graphs[which].graph);
     tape_free(&r->fresh);
     tape_free(&r->live);
     free(r);
@@ -83,10 +100,14 @@ static int emit(struct recorder *r, struct err *e)
 {
     const struct recorder_setup *s = &r->setup;
     tape_clear(&r->fresh);
+    r->fresh.echo = s->echo ? echo_ring(s->echo) : NULL;
     s->emit(s->ctx, &r->fresh);
     if (r->fresh.count == 0)
         return err_set(e, ERR_DRIFT, "the step launches nothing");
-    return check_pointers(&s->dev->kernels, &r->fresh, s->spans, s->nspans, e);
+    int rc = check_pointers(&s->dev->kernels, &r->fresh, s->spans, s->nspans, e);
+    if (rc || !tape_has_library(&r->fresh))
+        return rc;
+    return s->dev->ops->trace(s->dev, s->lane, &r->fresh, e);
 }
 
 static int emit_same(struct recorder *r, struct err *e)
@@ -95,15 +116,17 @@ static int emit_same(struct recorder *r, struct err *e)
     return rc ? rc : check_tapes(&r->setup.dev->kernels, &r->live, &r->fresh, e);
 }
 
-/* What the graph holds against what it was built from. */
-static int check_graph(struct recorder *r, struct err *e)
+/* What a graph holds against what it was built from, step by step. */
+static int check_graph(struct recorder *r, int which, struct err *e)
 {
     struct dev *d = r->setup.dev;
-    int rc = d->ops->readback(d, r->graph, &r->fresh, e);
-    if (rc)
-        return err_prefix(e, "read back the graph");
-    if (check_tapes(&d->kernels, &r->live, &r->fresh, e))
-        return err_prefix(e, "the graph does not hold the tape");
+    for (uint32_t step = 0; step < steps_of(r, which); step++) {
+        int rc = d->ops->readback(d, r->graphs[which].graph, step, &r->fresh, e);
+        if (rc)
+            return err_prefix(e, "read back the graph");
+        if (check_tapes(&d->kernels, &r->live, &r->fresh, e))
+            return err_prefix(e, "the graph does not hold the tape (step %u of %u)", step, steps_of(r, which));
+    }
     return 0;
 }
 
@@ -126,18 +149,21 @@ static int step_cold(struct recorder *r, struct err *e)
     return 0;
 }
 
-static int build(struct recorder *r, struct err *e)
+static int build(struct recorder *r, int which, struct err *e)
 {
     struct dev *d = r->setup.dev;
+    struct recorded *g = &r->graphs[which];
     int rc = emit_same(r, e);
     if (rc)
         return rc;
-    if ((rc = d->ops->build(d, r->setup.lane, &r->fresh, &r->graph, e)))
+    if ((rc = d->ops->build(d, r->setup.lane, &r->fresh, steps_of(r, which), &g->graph, e)))
         return err_prefix(e, "build the graph");
-    if ((rc = check_graph(r, e)))
+    if ((rc = check_graph(r, which, e)))
         return rc;
-    r->until_check = r->setup.check_every;
-    sm_move(&r->sm, LIVE);
+    if (r->setup.echo && (rc = echo_reserve(r->setup.echo, &r->live, steps_of(r, which), e)))
+        return err_prefix(e, "memory for the echo");
+    g->built = true;
+    g->echo_due = r->setup.echo;
     return 0;
 }
 
@@ -145,43 +171,81 @@ static int check(struct recorder *r, struct err *e)
 {
     sm_move(&r->sm, CHECK);
     int rc = emit_same(r, e);
-    if (rc || (rc = check_graph(r, e)))
+    for (int which = 0; which < GRAPHS && !rc; which++)
+        if (r->graphs[which].built) {
+            rc = check_graph(r, which, e);
+            r->graphs[which].echo_due = r->setup.echo;
+        }
+    if (rc)
         return rc;
-    r->until_check = r->setup.check_every;
+    r->checked_at = r->setup.clock->steps;
     sm_move(&r->sm, LIVE);
     return 0;
 }
 
-/* As many steps as go without a check; *steps becomes how many were submitted. */
-static int replay(struct recorder *r, uint32_t *steps, struct err *e)
+/* Steps before the next check; UINT64_MAX: there is none. */
+static uint64_t until_check(const struct recorder *r)
+{
+    const struct recorder_clock *c = r->setup.clock;
+    uint64_t since = c->steps - r->checked_at;
+    if (!c->check_every)
+        return UINT64_MAX;
+    return since < c->check_every ? c->check_every - since : 0;
+}
+
+/* One replay between the two ends of an echo. */
+static int replay_heard(struct recorder *r, int which, struct err *e)
 {
     struct dev *d = r->setup.dev;
-    bool counts = r->setup.check_every > 0;
-    if (counts && r->until_check < *steps)
-        *steps = (uint32_t)r->until_check;
-    int rc = d->ops->replay(d, r->setup.lane, r->graph, *steps, e);
+    struct recorded *g = &r->graphs[which];
+    int rc = echo_begin(r->setup.echo, &r->live, steps_of(r, which), e);
+    if (!rc)
+        rc = d->ops->replay(d, r->setup.lane, g->graph, 1, e);
+    if (!rc)
+        rc = echo_end(r->setup.echo, steps_of(r, which), e);
+    g->echo_due = false;
+    return rc;
+}
+
+/* As many of `want` steps as go by whole graphs without a check; *done becomes how many were submitted. */
+static int replay(struct recorder *r, int which, uint32_t want, uint32_t *done, struct err *e)
+{
+    struct dev *d = r->setup.dev;
+    uint32_t steps = steps_of(r, which), times = want / steps;
+    uint64_t checked = until_check(r);
+    bool heard = r->graphs[which].echo_due && echo_idle(r->setup.echo);
+    if ((checked - 1) / steps + 1 < times)
+        times = (uint32_t)((checked - 1) / steps + 1);
+    if (heard)
+        times = 1;
+    int rc = heard ? replay_heard(r, which, e) : d->ops->replay(d, r->setup.lane, r->graphs[which].graph, times, e);
     if (rc)
         return err_prefix(e, "replay");
-    if (counts)
-        r->until_check -= *steps;
+    *done = times * steps;
     return 0;
 }
 
 /* Moves towards live and submits at least one step, or none (`*done` 0) when it only built or checked. */
 static int advance(struct recorder *r, uint32_t want, uint32_t *done, struct err *e)
 {
+    int rc, which = want >= r->setup.repeat && r->setup.repeat > 1 ? MANY : ONE;
     *done = 0;
     switch ((enum state)r->sm.state) {
     case COLD:
         *done = 1;
         return step_cold(r, e);
     case WARM:
-        return build(r, e);
+        if ((rc = build(r, which, e)))
+            return rc;
+        r->checked_at = r->setup.clock->steps;
+        sm_move(&r->sm, LIVE);
+        return 0;
     case LIVE:
-        if (r->setup.check_every && r->until_check == 0)
+        if (until_check(r) == 0)
             return check(r, e);
-        *done = want;
-        return replay(r, done, e);
+        if (!r->graphs[which].built)
+            return build(r, which, e);
+        return replay(r, which, want, done, e);
     case CHECK:
     case FAILED:
         break;
@@ -190,22 +254,43 @@ static int advance(struct recorder *r, uint32_t want, uint32_t *done, struct err
     return -(int)e->code;
 }
 
+static int fail(struct recorder *r, struct err *e)
+{
+    int rc = err_prefix(e, "recorder (%s)", sm_name(&r->sm));
+    r->failure = *e;
+    sm_move(&r->sm, FAILED);
+    return rc;
+}
+
+/* 0, or the failure that r has had before or has now. */
+static int listen(struct recorder *r, struct err *e)
+{
+    if (r->sm.state == FAILED) {
+        *e = r->failure;
+        return -(int)e->code;
+    }
+    return r->setup.echo && echo_check(r->setup.echo, e) ? fail(r, e) : 0;
+}
+
 int recorder_submit(struct recorder *r, uint32_t steps, struct err *e)
 {
-    while (steps > 0) {
+    int rc = steps ? listen(r, e) : 0;
+    while (!rc && steps > 0) {
         uint32_t done;
-        bool failed = r->sm.state == FAILED;
-        int rc = advance(r, steps, &done, e);
-        if (rc && !failed) {
-            rc = err_prefix(e, "recorder (%s)", sm_name(&r->sm));
-            r->failure = *e;
-            sm_move(&r->sm, FAILED);
-        }
-        if (rc)
-            return rc;
+        if (advance(r, steps, &done, e))
+            return fail(r, e);
         steps -= done;
+        r->setup.clock->steps += done;
     }
-    return 0;
+    return rc;
+}
+
+int recorder_check_now(struct recorder *r, struct err *e)
+{
+    int rc = listen(r, e);
+    if (rc || r->sm.state != LIVE)
+        return rc;
+    return check(r, e) ? fail(r, e) : 0;
 }
 
 void recorder_epoch(struct recorder *r)
@@ -213,11 +298,16 @@ void recorder_epoch(struct recorder *r)
     if (r->sm.state == FAILED)
         return;
     r->run_once = false;
+    for (int which = 0; which < GRAPHS; which++)
+        r->graphs[which].built = r->graphs[which].echo_due = false;
     tape_clear(&r->live);
     sm_move(&r->sm, COLD);
 }
 
 uint32_t recorder_nodes(const struct recorder *r)
 {
-    return r->sm.state == LIVE ? r->live.count : 0;
+    uint32_t nodes = 0;
+    for (uint32_t i = 0; r->sm.state == LIVE && i < r->live.count; i++)
+        nodes += r->live.launches[i].kind == LAUNCH_LIBRARY ? r->live.launches[i].nodes : 1;
+    return nodes;
 }

@@ -45,25 +45,64 @@ static void reserve(struct tape *t, uint32_t launches, size_t bytes)
     }
 }
 
-void tape_add(struct tape *t, uint32_t kernel, const uint32_t grid[3], const uint32_t block[3], uint32_t shared_bytes,
-              const void *args, uint32_t args_size)
+static uint64_t after_of(const struct tape *t, const struct shape *shape)
+{
+    if (shape->after != AFTER_PREVIOUS)
+        return shape->after;
+    return t->count ? UINT64_C(1) << (t->count - 1) % TAPE_LAUNCHES_MAX : 0;
+}
+
+void tape_append(struct tape *t, const struct launch *l, const void *args)
 {
     size_t offset = (t->args_len + ARGS_ALIGN - 1) / ARGS_ALIGN * ARGS_ALIGN;
-    reserve(t, t->count + 1, offset + args_size);
+    reserve(t, t->count + 1, offset + l->args_size);
     memset(t->args + t->args_len, 0, offset - t->args_len);
-    memcpy(t->args + offset, args, args_size);
-    t->args_len = offset + args_size;
+    memcpy(t->args + offset, args, l->args_size);
+    t->args_len = offset + l->args_size;
+    t->launches[t->count] = *l;
+    t->launches[t->count++].args_offset = (uint32_t)offset;
+}
 
-    struct launch *l = &t->launches[t->count++];
-    *l = (struct launch){
-        .kernel = kernel, .shared_bytes = shared_bytes, .args_offset = (uint32_t)offset, .args_size = args_size};
-    memcpy(l->grid, grid, sizeof l->grid);
-    memcpy(l->block, block, sizeof l->block);
+uint64_t tape_add(struct tape *t, uint32_t kernel, enum launch_kind kind, const struct shape *shape, const void *args,
+                  uint32_t args_size)
+{
+    static const uint32_t none[3], one[3] = {1, 1, 1};
+    struct args_head head = {.echo = t->echo, .launch = t->count};
+    struct launch l = {.kernel = kernel,
+                       .kind = kind,
+                       .shared_bytes = shape->shared_bytes,
+                       .flags = shape->flags,
+                       .after = after_of(t, shape),
+                       .args_size = args_size};
+    memcpy(l.grid, shape->grid, sizeof l.grid);
+    memcpy(l.block, shape->block, sizeof l.block);
+    memcpy(l.cluster, memcmp(shape->cluster, none, sizeof none) ? shape->cluster : one, sizeof l.cluster);
+    tape_append(t, &l, args);
+    memcpy(t->args + t->launches[t->count - 1].args_offset, &head, args_size < sizeof head ? args_size : sizeof head);
+    return head.launch < TAPE_LAUNCHES_MAX ? UINT64_C(1) << head.launch : 0;
 }
 
 const void *tape_args(const struct tape *t, const struct launch *l)
 {
     return t->args + l->args_offset;
+}
+
+uint64_t tape_sinks(const struct tape *t)
+{
+    uint64_t all = 0, followed = 0;
+    for (uint32_t i = 0; i < t->count; i++) {
+        all |= UINT64_C(1) << i % TAPE_LAUNCHES_MAX;
+        followed |= t->launches[i].after;
+    }
+    return all & ~followed;
+}
+
+bool tape_has_library(const struct tape *t)
+{
+    for (uint32_t i = 0; i < t->count; i++)
+        if (t->launches[i].kind == LAUNCH_LIBRARY)
+            return true;
+    return false;
 }
 
 void tape_copy(struct tape *to, const struct tape *from)
@@ -76,6 +115,7 @@ void tape_copy(struct tape *to, const struct tape *from)
         memcpy(to->args, from->args, from->args_len);
     to->count = from->count;
     to->args_len = from->args_len;
+    to->echo = from->echo;
 }
 
 void tape_clear(struct tape *t)

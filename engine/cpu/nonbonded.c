@@ -130,9 +130,9 @@ static int upload(struct nonbonded *f, const struct alchemy_plan *plan, const st
     struct lane *lane;
     void *device, *host;
     lay_out(f, plan, al, &a);
-    int rc = ops->alloc(f->dev, DEV_MEMORY, a.used, &device, &host, e);
+    int rc = ops->alloc(f->dev, NULL, DEV_MEMORY, a.used, &device, &host, e);
     if (rc)
-        return rc;
+        return err_prefix(e, "tables");
     f->shared = (struct span){device, a.used};
     if ((rc = ops->lane_new(f->dev, &lane, e)))
         return rc;
@@ -272,9 +272,7 @@ size_t nonbonded_bytes(const struct nonbonded *f, const struct list_caps *caps)
     return lay_out_block(f, caps, NULL, &b);
 }
 
-#define EMIT(kernel, ...) emit_##kernel(t, one, one, 0, &(struct args_##kernel){__VA_ARGS__})
-
-static const uint32_t one[3] = {1, 1, 1};
+#define EMIT(kernel, ...) emit_##kernel(t, &SHAPE_CHAIN, &(struct args_##kernel){__VA_ARGS__})
 
 static void emit_pairs_all(const struct nonbonded *f, uint32_t mode, const struct nonbonded_arrays *r,
                            const struct list_caps *caps, const struct block *b, struct tape *t)

@@ -7,9 +7,7 @@
 #include "engine/cpu/nonbonded.h"
 #include "engine/run/sim_parts.h"
 
-static const uint32_t one[3] = {1, 1, 1};
-
-#define EMIT(kernel, ...) emit_##kernel(t, one, one, 0, &(struct args_##kernel){__VA_ARGS__})
+#define EMIT(kernel, ...) emit_##kernel(t, &SHAPE_CHAIN, &(struct args_##kernel){__VA_ARGS__})
 
 static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
 {

@@ -26,8 +26,9 @@ static __device__ void bonded_any(struct bonded_pass *p, uint32_t i)
 #undef IN_LIST
 }
 
-extern "C" __global__ void cuda_bonded(struct args_bonded a)
+KERNEL(bonded, a)
 {
+    ECHO(a);
     struct ctl *c = (struct ctl *)a.ctl;
     if (c->halt)
         return;

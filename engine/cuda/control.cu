@@ -6,8 +6,9 @@
 #include "engine/kernels/uniform.h"
 #include "engine/run/program.h"
 
-extern "C" __global__ void cuda_clear(struct args_clear a)
+KERNEL(clear, a)
 {
+    ECHO(a);
     struct ctl *c = (struct ctl *)a.ctl;
     int64_t *f = (int64_t *)a.f, *u = (int64_t *)a.energy_at_window, *sum = (int64_t *)&c->sum;
     if (c->halt)
@@ -22,8 +23,9 @@ extern "C" __global__ void cuda_clear(struct args_clear a)
         c->pressure_correction = 0;
 }
 
-extern "C" __global__ void cuda_uniform(struct args_uniform a)
+KERNEL(uniform, a)
 {
+    ECHO(a);
     struct ctl *c = (struct ctl *)a.ctl;
     const struct uniform_table *p = (const struct uniform_table *)a.uniform;
     const double(*window)[LAMBDA_COUNT] = (const double(*)[LAMBDA_COUNT])a.windows;
@@ -38,8 +40,9 @@ extern "C" __global__ void cuda_uniform(struct args_uniform a)
 }
 
 /* The fence of every thread comes before the ticket: who sees the ticket sees what all of them wrote. */
-extern "C" __global__ void cuda_report(struct args_report a)
+KERNEL(report, a)
 {
+    ECHO(a);
     struct ctl *c = (struct ctl *)a.ctl;
     struct sim_report *r = (struct sim_report *)a.report;
     double *x = (double *)a.x;

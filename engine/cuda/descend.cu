@@ -26,8 +26,9 @@ static __device__ bool constrain_all(const struct ctl *c, const struct motion_ta
     return good;
 }
 
-extern "C" __global__ void __launch_bounds__(CUDA_ONE_BLOCK) cuda_descend(struct args_descend a)
+KERNEL(descend, a, __launch_bounds__(CUDA_ONE_BLOCK))
 {
+    ECHO(a);
     struct ctl *c = (struct ctl *)a.ctl;
     const struct motion_table *m = (const struct motion_table *)a.motion;
     double(*x)[3] = (double(*)[3])a.x, (*x_old)[3] = (double(*)[3])a.x_old;
@@ -94,8 +95,9 @@ static __device__ double keep_forces(struct ctl *c, const struct motion_table *m
     return largest_of(m, force);
 }
 
-extern "C" __global__ void __launch_bounds__(CUDA_ONE_BLOCK) cuda_descend_decide(struct args_descend_decide a)
+KERNEL(descend_decide, a, __launch_bounds__(CUDA_ONE_BLOCK))
 {
+    ECHO(a);
     __shared__ bool better;
     struct ctl *c = (struct ctl *)a.ctl;
     const struct motion_table *m = (const struct motion_table *)a.motion;

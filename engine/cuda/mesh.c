@@ -132,8 +132,11 @@ void mesh_lay_out_block(const struct mesh *m, struct arena *a, struct mesh_array
 }
 
 #define EMIT(kernel, blocks, threads, shared, ...)                                                                     \
-    emit_##kernel(t, (const uint32_t[3]){blocks, 1, 1}, (const uint32_t[3]){threads, 1, 1}, shared,                    \
-                  &(struct args_##kernel){__VA_ARGS__})
+    emit_##kernel(                                                                                                     \
+        t,                                                                                                             \
+        &(struct shape){                                                                                               \
+            .grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .shared_bytes = shared, .after = AFTER_PREVIOUS},        \
+        &(struct args_##kernel){__VA_ARGS__})
 
 /* At samples the change of charge goes through the mesh too: the energy is quadratic in the Coulomb lambda. */
 void mesh_emit(const struct mesh *m, enum evaluate mode, const struct mesh_replica *r, struct tape *t)

@@ -57,8 +57,9 @@ static __device__ inline uint32_t wrapped(uint32_t point, int32_t size)
     return point < (uint32_t)size ? point : point - (uint32_t)size;
 }
 
-extern "C" __global__ void cuda_mesh_clear(struct args_mesh_clear a)
+KERNEL(mesh_clear, a)
 {
+    ECHO(a);
     if (((const struct ctl *)a.ctl)->halt)
         return;
     GRID_LOOP(i, a.count)
@@ -95,8 +96,9 @@ template <int order> static __device__ void spread(const struct args_mesh_spread
     }
 }
 
-extern "C" __global__ void cuda_mesh_spread(struct args_mesh_spread a)
+KERNEL(mesh_spread, a)
 {
+    ECHO(a);
     if (((const struct ctl *)a.ctl)->halt)
         return;
     int order = ((const struct mesh_table *)a.table)->order;
@@ -193,8 +195,9 @@ template <int order> static __device__ void gather(const struct args_mesh_gather
         add_slope(c, t, (double)charge.y * v, a->mode, (struct fixed_sum *)a->energy_at_window);
 }
 
-extern "C" __global__ void cuda_mesh_gather(struct args_mesh_gather a)
+KERNEL(mesh_gather, a)
 {
+    ECHO(a);
     if (((const struct ctl *)a.ctl)->halt)
         return;
     int order = ((const struct mesh_table *)a.table)->order;

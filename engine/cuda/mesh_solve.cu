@@ -14,8 +14,9 @@
 /* Real lines go through in pairs, one as the real part and one as the imaginary: Z = A + iB, so
  * A(k) = (Z(k) + Z*(n - k))/2, B(k) = (Z(k) - Z*(n - k))/2i. */
 
-extern "C" __global__ void cuda_mesh_forward(struct args_mesh_forward a)
+KERNEL(mesh_forward, a)
 {
+    ECHO(a);
     extern __shared__ float2 shared[];
     const struct ctl *c = (const struct ctl *)a.ctl;
     const struct mesh_table *t = (const struct mesh_table *)a.table;
@@ -101,8 +102,9 @@ static __device__ void report_sums(struct ctl *c, const struct mesh_table *t, co
     acc_finish(&sum, &c->sum);
 }
 
-extern "C" __global__ void cuda_mesh_solve(struct args_mesh_solve a)
+KERNEL(mesh_solve, a)
 {
+    ECHO(a);
     extern __shared__ float2 shared[];
     struct ctl *c = (struct ctl *)a.ctl;
     const struct mesh_table *t = (const struct mesh_table *)a.table;
@@ -142,8 +144,9 @@ extern "C" __global__ void cuda_mesh_solve(struct args_mesh_solve a)
 }
 
 /* The other half of a row's spectrum is the conjugate of this one; two rows make one complex line. */
-extern "C" __global__ void cuda_mesh_backward(struct args_mesh_backward a)
+KERNEL(mesh_backward, a)
 {
+    ECHO(a);
     extern __shared__ float2 shared[];
     const struct ctl *c = (const struct ctl *)a.ctl;
     const struct mesh_table *t = (const struct mesh_table *)a.table;

@@ -182,8 +182,9 @@ static __device__ void langevin_body(const struct motion *s, uint32_t i, const s
         constrain(s, i, s->x_old, s->x, s->v, 1 / s->timestep, NULL);
 }
 
-extern "C" __global__ void __launch_bounds__(CUDA_BLOCK) cuda_langevin(struct args_langevin a)
+KERNEL(langevin, a, __launch_bounds__(CUDA_BLOCK))
 {
+    ECHO(a);
     struct ctl *c = (struct ctl *)a.ctl;
     const struct motion_table *m = (const struct motion_table *)a.motion;
     if (!forces_good(c))
@@ -222,8 +223,9 @@ static __device__ void verlet_body(const struct motion *s, uint32_t i, const str
 }
 
 /* The second half kick of a step comes with the forces of the next (ctl.pending), as on the CPU device. */
-extern "C" __global__ void __launch_bounds__(CUDA_BLOCK) cuda_verlet(struct args_verlet a)
+KERNEL(verlet, a, __launch_bounds__(CUDA_BLOCK))
 {
+    ECHO(a);
     struct ctl *c = (struct ctl *)a.ctl;
     const struct motion_table *m = (const struct motion_table *)a.motion;
     if (!forces_good(c))
@@ -248,8 +250,9 @@ extern "C" __global__ void __launch_bounds__(CUDA_BLOCK) cuda_verlet(struct args
 
 /* ---- one block: velocities ---- */
 
-extern "C" __global__ void __launch_bounds__(CUDA_ONE_BLOCK) cuda_thermalize(struct args_thermalize a)
+KERNEL(thermalize, a, __launch_bounds__(CUDA_ONE_BLOCK))
 {
+    ECHO(a);
     struct ctl *c = (struct ctl *)a.ctl;
     const struct motion_table *m = (const struct motion_table *)a.motion;
     if (c->halt)
@@ -322,8 +325,9 @@ static __device__ void add_windows(const struct motion *s, const double (*v)[3],
     }
 }
 
-extern "C" __global__ void __launch_bounds__(CUDA_ONE_BLOCK) cuda_velocities(struct args_velocities a)
+KERNEL(velocities, a, __launch_bounds__(CUDA_ONE_BLOCK))
 {
+    ECHO(a);
     struct ctl *c = (struct ctl *)a.ctl;
     const struct motion_table *m = (const struct motion_table *)a.motion;
     double(*v)[3] = (double(*)[3])a.v_out;

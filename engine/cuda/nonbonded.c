@@ -40,9 +40,9 @@ static int upload(struct nonbonded *nb, const struct alchemy_plan *plan, const s
     struct lane *lane;
     void *device, *host;
     lay_out(nb, plan, al, &a);
-    int rc = ops->alloc(nb->dev, DEV_MEMORY, a.used, &device, &host, e);
+    int rc = ops->alloc(nb->dev, NULL, DEV_MEMORY, a.used, &device, &host, e);
     if (rc)
-        return rc;
+        return err_prefix(e, "tables");
     nb->shared = (struct span){device, a.used};
     if ((rc = ops->lane_new(nb->dev, &lane, e)))
         return rc;
@@ -143,14 +143,14 @@ void *cuda_block_tail(const struct nonbonded *nb, const struct nonbonded_arrays 
 void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,
                          struct tape *t)
 {
-    static const uint32_t one[3] = {1, 1, 1}, warp[3] = {32, 1, 1};
+    const struct shape warp = {.grid = {1, 1, 1}, .block = {32, 1, 1}, .after = AFTER_PREVIOUS};
     struct block b;
     lay_out_block(nb, r->caps, r->block, &b);
     struct mesh_replica mesh = {r->ctl, b.grid, r->f, r->energy_at_window, b.mesh};
     mesh_emit(&nb->mesh, mode, &mesh, t);
     if (mode == EVALUATE_STEP)
         return;
-    emit_uniform(t, one, warp, 0,
+    emit_uniform(t, &warp,
                  &(struct args_uniform){.ctl = r->ctl,
                                         .uniform = (void *)(uintptr_t)nb->uniform_at,
                                         .windows = (void *)(uintptr_t)nb->window,

@@ -8,12 +8,11 @@
 #include "engine/run/sim_parts.h"
 
 /* A kernel of many blocks with a thread for each of n items, and one of a single block. */
-#define EMIT_EACH(kernel, n, ...)                                                                                      \
-    emit_##kernel(t, (const uint32_t[3]){((n) + CUDA_BLOCK - 1) / CUDA_BLOCK, 1, 1},                                   \
-                  (const uint32_t[3]){CUDA_BLOCK, 1, 1}, 0, &(struct args_##kernel){__VA_ARGS__})
-#define EMIT_ONE(kernel, ...)                                                                                          \
-    emit_##kernel(t, (const uint32_t[3]){1, 1, 1}, (const uint32_t[3]){CUDA_ONE_BLOCK, 1, 1}, 0,                       \
+#define EMIT_BLOCKS(kernel, blocks, threads, ...)                                                                      \
+    emit_##kernel(t, &(struct shape){.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .after = AFTER_PREVIOUS},       \
                   &(struct args_##kernel){__VA_ARGS__})
+#define EMIT_EACH(kernel, n, ...) EMIT_BLOCKS(kernel, ((n) + CUDA_BLOCK - 1) / CUDA_BLOCK, CUDA_BLOCK, __VA_ARGS__)
+#define EMIT_ONE(kernel, ...) EMIT_BLOCKS(kernel, 1, CUDA_ONE_BLOCK, __VA_ARGS__)
 
 static struct nonbonded_arrays arrays_of(const struct sim *s)
 {

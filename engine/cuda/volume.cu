@@ -5,8 +5,9 @@
 #include "engine/cuda/device.cuh"
 #include "engine/kernels/volume.h"
 
-extern "C" __global__ void __launch_bounds__(CUDA_ONE_BLOCK) cuda_volume_try(struct args_volume_try a)
+KERNEL(volume_try, a, __launch_bounds__(CUDA_ONE_BLOCK))
 {
+    ECHO(a);
     __shared__ double scale;
     struct ctl *c = (struct ctl *)a.ctl;
     const struct motion_table *m = (const struct motion_table *)a.motion;
@@ -28,8 +29,9 @@ extern "C" __global__ void __launch_bounds__(CUDA_ONE_BLOCK) cuda_volume_try(str
         c->box[threadIdx.x] *= scale;
 }
 
-extern "C" __global__ void __launch_bounds__(CUDA_ONE_BLOCK) cuda_volume_decide(struct args_volume_decide a)
+KERNEL(volume_decide, a, __launch_bounds__(CUDA_ONE_BLOCK))
 {
+    ECHO(a);
     __shared__ bool yes;
     struct ctl *c = (struct ctl *)a.ctl;
     const struct motion_table *m = (const struct motion_table *)a.motion;

@@ -89,7 +89,9 @@ static int upload(struct model *m, const struct topology *t, struct err *e)
     const struct dev_ops *ops = m->dev->ops;
     void *device, *host;
     struct lane *lane = NULL;
-    int rc = ops->alloc(m->dev, DEV_MEMORY, a.used, &device, &host, e);
+    int rc = ops->alloc(m->dev, NULL, DEV_MEMORY, a.used, &device, &host, e);
+    if (rc)
+        rc = err_prefix(e, "tables");
     if (rc == 0) {
         m->shared = (struct span){device, a.used};
         rc = ops->lane_new(m->dev, &lane, e);

@@ -34,9 +34,9 @@ static int new_arena(struct sim *s, struct err *e)
     struct arena a = {0};
     sim_lay_out(s, &a);
     void *device, *host;
-    int rc = s->model->dev->ops->alloc(s->model->dev, DEV_MEMORY, a.used, &device, &host, e);
+    int rc = s->model->dev->ops->alloc(s->model->dev, s->lane, DEV_MEMORY, a.used, &device, &host, e);
     if (rc)
-        return rc;
+        return err_prefix(e, "memory of a replica");
     s->arena_bytes = a.used;
     a = (struct arena){.base = device};
     sim_lay_out(s, &a);
@@ -79,9 +79,12 @@ static int new_mapped(struct sim *s, struct err *e)
 {
     s->mapped_bytes = sizeof *s->report + (size_t)s->model->nwindows * sizeof(struct fixed_sum);
     void *host;
-    int rc = s->model->dev->ops->alloc(s->model->dev, DEV_MAPPED, s->mapped_bytes, &s->report_device, &host, e);
+    int rc =
+        s->model->dev->ops->alloc(s->model->dev, s->lane, DEV_MAPPED, s->mapped_bytes, &s->report_device, &host, e);
+    if (rc)
+        return err_prefix(e, "memory of a replica");
     s->report = host;
-    return rc;
+    return 0;
 }
 
 static void emit(void *recorder, struct tape *t)
@@ -92,17 +95,21 @@ static void emit(void *recorder, struct tape *t)
 
 static int new_recorders(struct sim *s, struct err *e)
 {
+    int rc = echo_new(&s->echo, s->model->dev, s->lane, e);
+    if (rc)
+        return err_prefix(e, "memory of a replica");
+    s->clock.check_every = s->model->set->check_every;
     for (int w = 0; w < SIM_WORK_COUNT; w++) {
         s->work[w] = (struct sim_recorder){.sim = s, .work = (enum sim_work)w};
         struct recorder_setup setup = {.dev = s->model->dev,
                                        .lane = s->lane,
                                        .emit = emit,
                                        .ctx = &s->work[w],
-                                       .check_every = s->model->set->check_every,
+                                       .clock = &s->clock,
+                                       .echo = s->echo,
                                        .spans = s->spans,
                                        .nspans = SPAN_COUNT};
-        int rc = recorder_new(&s->work[w].recorder, &setup, e);
-        if (rc)
+        if ((rc = recorder_new(&s->work[w].recorder, &setup, e)))
             return rc;
     }
     return 0;
@@ -152,6 +159,7 @@ void sim_free(struct sim *s)
     const struct dev_ops *ops = s->model->dev->ops;
     for (int w = 0; w < SIM_WORK_COUNT; w++)
         recorder_free(s->work[w].recorder);
+    echo_free(s->echo);
     if (s->lane)
         ops->lane_free(s->model->dev, s->lane);
     if (s->spans[SPAN_ARENA].start)
@@ -175,6 +183,17 @@ int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
     s->done_before = s->report->ctl.done;
     s->submitted += n;
     int rc = recorder_submit(s->work[work].recorder, n, e);
+    s->failed |= rc != 0;
+    if (rc == 0)
+        s->model->dev->ops->watch(s->model->dev, s->lane, &s->report->ticket, s->submitted);
+    return rc;
+}
+
+int sim_check(struct sim *s, struct err *e)
+{
+    int rc = 0;
+    for (int w = 0; w < SIM_WORK_COUNT && !rc; w++)
+        rc = recorder_check_now(s->work[w].recorder, e);
     s->failed |= rc != 0;
     return rc;
 }

@@ -40,6 +40,8 @@ struct sim {
     size_t mapped_bytes;
     struct span spans[SPAN_COUNT];
     struct sim_recorder work[SIM_WORK_COUNT];
+    struct recorder_clock clock; /* replica steps, of which checks are due every so many */
+    struct echo *echo;
     uint64_t submitted;   /* tickets asked for */
     uint64_t done_before; /* ctl.done when the last submit was made */
     uint64_t clock_zero;
@@ -49,6 +51,8 @@ struct sim {
 
 /* Where things lie: once with a measuring arena, once with the allocation. Sets s->d and s->kept_bytes. */
 void sim_lay_out(struct sim *s, struct arena *a);
+/* Every tape is checked now. Only while nothing is in flight. */
+int sim_check(struct sim *s, struct err *e);
 /* Waits for everything submitted. */
 int sim_wait(struct sim *s, struct err *e);
 /* The control block, between works. */

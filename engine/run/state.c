@@ -50,6 +50,8 @@ int sim_save(struct sim *s, struct buf *out, struct err *e)
     struct ctl c;
     int rc = sim_wait(s, e);
     if (rc == 0)
+        rc = sim_check(s, e);
+    if (rc == 0)
         rc = sim_read_ctl(s, &c, e);
     if (rc)
         return rc;
@@ -158,6 +160,7 @@ int sim_thermalize(struct sim *s, struct err *e)
     if (rc)
         return rc;
     s->submitted++;
+    s->model->dev->ops->watch(s->model->dev, s->lane, &s->report->ticket, s->submitted);
     rc = sim_wait(s, e);
     return rc ? rc : sim_outcome(s, e);
 }

@@ -15,7 +15,7 @@
 #include "graphs/check.h"
 #include "tests/graphs/toy.h"
 
-enum { ELEMENTS = 5000, LANES = 12, REPEATS = 51, BATCH = 20, TICKETS = 501 };
+enum { ELEMENTS = 5000, LANES = 12, REPEATS = 51, BATCH = 20, TICKETS = 501, NODES = 20 };
 
 static double now(void)
 {
@@ -44,10 +44,11 @@ static void must(int rc, const struct err *e)
     }
 }
 
-/* Microseconds, for one length of tape. */
+/* Microseconds, for tapes of NODES launches and graphs of `repeat` steps. */
 struct figures {
-    double emit, eager, capture, instantiate, update, readback, compare, pointers, submit, node_1, node_12, step_1,
-        step_12;
+    uint32_t repeat;
+    double check, heard, emit, eager, capture, instantiate, update, readback, compare, pointers, submit, node_1,
+        node_12, step_1, step_12;
 };
 
 static void measure_building(struct toy *t, struct figures *f)
@@ -63,18 +64,19 @@ static void measure_building(struct toy *t, struct figures *f)
         tape_clear(&tape);
         toy_emit(t, &tape);
         emit[i] = now() - start;
-        must(d->ops->build(d, t->lane, &tape, &g, &e), &e);
+        must(d->ops->build(d, t->lane, &tape, f->repeat, &g, &e), &e);
         capture[i] = d->build_cost.capture;
         instantiate[i] = d->build_cost.instantiate;
 
         t->a += 0.01; /* another argument, the same launches */
         tape_clear(&tape);
         toy_emit(t, &tape);
-        must(d->ops->build(d, t->lane, &tape, &g, &e), &e);
+        must(d->ops->build(d, t->lane, &tape, f->repeat, &g, &e), &e);
         update[i] = d->build_cost.update;
 
         start = now();
-        must(d->ops->readback(d, g, &held, &e), &e);
+        for (uint32_t r = 0; r < f->repeat; r++)
+            must(d->ops->readback(d, g, r, &held, &e), &e);
         readback[i] = now() - start;
         start = now();
         must(check_tapes(&d->kernels, &tape, &held, &e), &e);
@@ -105,7 +107,7 @@ static void measure_submitting(struct toy *t, struct figures *f)
     struct err e = {0};
     uint64_t done = toy_ticket(t);
     toy_emit(t, &tape);
-    must(d->ops->build(d, t->lane, &tape, &g, &e), &e);
+    must(d->ops->build(d, t->lane, &tape, f->repeat, &g, &e), &e);
     for (int i = -1; i < REPEATS; i++) {
         double start = now();
         must(d->ops->run(d, t->lane, &tape, &e), &e);
@@ -117,7 +119,7 @@ static void measure_submitting(struct toy *t, struct figures *f)
         for (int k = 0; k < BATCH; k++)
             must(d->ops->replay(d, t->lane, g, 1, &e), &e);
         passed = now() - start;
-        must(toy_wait(t, done += BATCH, &e), &e);
+        must(toy_wait(t, done += BATCH * f->repeat, &e), &e);
         if (i >= 0)
             submit[i] = passed / BATCH;
     }
@@ -128,26 +130,27 @@ static void measure_submitting(struct toy *t, struct figures *f)
 }
 
 /* Wall time per step over `lanes` lanes that all have work. */
-static double measure_replay(struct dev *d, uint32_t links, uint32_t lanes)
+static double measure_replay(struct dev *d, uint32_t repeat, uint32_t lanes)
 {
     enum { ROUNDS = 11, STEPS = 60, CHUNK = 5 };
+    uint32_t times = repeat < CHUNK ? CHUNK / repeat : 1;
     double wall[ROUNDS];
     struct toy t[LANES];
     struct graph *g[LANES] = {0};
     struct tape tape = {0};
     struct err e = {0};
     for (uint32_t i = 0; i < lanes; i++) {
-        must(toy_open(&t[i], d, ELEMENTS, links, &e), &e);
+        must(toy_open(&t[i], d, ELEMENTS, NODES - 3, &e), &e);
         tape_clear(&tape);
         toy_emit(&t[i], &tape);
-        must(d->ops->build(d, t[i].lane, &tape, &g[i], &e), &e);
+        must(d->ops->build(d, t[i].lane, &tape, repeat, &g[i], &e), &e);
     }
     for (int round = -1; round < ROUNDS; round++) {
         uint64_t until = (uint64_t)(round + 2) * STEPS;
         double start = now();
-        for (int k = 0; k < STEPS; k += CHUNK)
+        for (uint32_t k = 0; k < STEPS; k += times * repeat)
             for (uint32_t i = 0; i < lanes; i++)
-                must(d->ops->replay(d, t[i].lane, g[i], CHUNK, &e), &e);
+                must(d->ops->replay(d, t[i].lane, g[i], times, &e), &e);
         for (uint32_t i = 0; i < lanes; i++)
             must(toy_wait(&t[i], until, &e), &e);
         if (round >= 0)
@@ -165,14 +168,13 @@ static double measure_replay(struct dev *d, uint32_t links, uint32_t lanes)
 static double measure_ticket(struct dev *d)
 {
     double wait[TICKETS];
-    const uint32_t one[3] = {1, 1, 1};
     struct toy t;
     struct tape tape = {0};
     struct graph *g = NULL;
     struct err e = {0};
     must(toy_open(&t, d, ELEMENTS, 1, &e), &e);
-    emit_ticket(&tape, one, one, 0, &(struct args_ticket){.ctl = t.ctl, .ticket = t.ticket});
-    must(d->ops->build(d, t.lane, &tape, &g, &e), &e);
+    emit_ticket(&tape, &SHAPE_CHAIN, &(struct args_ticket){.ctl = t.ctl, .ticket = t.ticket});
+    must(d->ops->build(d, t.lane, &tape, 1, &g, &e), &e);
     for (uint64_t i = 0; i < TICKETS; i++) {
         double start = now();
         must(d->ops->replay(d, t.lane, g, 1, &e), &e);
@@ -186,19 +188,50 @@ static double measure_ticket(struct dev *d)
     return median(wait, TICKETS);
 }
 
-static void measure(struct dev *d, uint32_t nodes, struct figures *f)
+/* A recorder's check, and what its echo costs beyond the replay itself: beginning, ending and comparing it. */
+static void measure_check(struct dev *d, struct figures *f)
 {
-    uint32_t links = nodes - 3;
+    double check[REPEATS], heard[REPEATS];
+    struct toy t;
+    struct recorder *r;
+    struct err e = {0};
+    must(toy_open(&t, d, ELEMENTS, NODES - 3, &e), &e);
+    t.repeat = f->repeat;
+    struct recorder_setup setup = toy_setup(&t, 0);
+    must(recorder_new(&r, &setup, &e), &e);
+    uint64_t done = 2 + f->repeat;
+    must(recorder_submit(r, (uint32_t)done, &e), &e);
+    for (int i = 0; i < REPEATS; i++) {
+        must(toy_wait(&t, done, &e), &e);
+        must(d->ops->copy(d, t.lane, &(uint64_t){0}, t.ctl, 8, &e), &e); /* idle: the echo has been heard */
+        double start = now();
+        must(recorder_check_now(r, &e), &e);
+        check[i] = now() - start;
+        start = now();
+        must(recorder_submit(r, f->repeat, &e), &e);
+        heard[i] = now() - start;
+        done += f->repeat;
+    }
+    f->check = median(check, REPEATS);
+    f->heard = median(heard, REPEATS);
+    recorder_free(r);
+    toy_close(&t);
+}
+
+static void measure(struct dev *d, uint32_t repeat, struct figures *f)
+{
     struct toy t;
     struct err e = {0};
-    must(toy_open(&t, d, ELEMENTS, links, &e), &e);
+    *f = (struct figures){.repeat = repeat};
+    must(toy_open(&t, d, ELEMENTS, NODES - 3, &e), &e);
     measure_building(&t, f);
     measure_submitting(&t, f);
     toy_close(&t);
-    f->step_1 = measure_replay(d, links, 1);
-    f->step_12 = measure_replay(d, links, LANES);
-    f->node_1 = f->step_1 / nodes;
-    f->node_12 = f->step_12 / nodes;
+    measure_check(d, f);
+    f->step_1 = measure_replay(d, repeat, 1);
+    f->step_12 = measure_replay(d, repeat, LANES);
+    f->node_1 = f->step_1 / NODES;
+    f->node_12 = f->step_12 / NODES;
 }
 
 static void print_table(const struct dev *d, const struct figures *a, const struct figures *b, double ticket)
@@ -213,16 +246,18 @@ static void print_table(const struct dev *d, const struct figures *a, const stru
         {"build: instantiate", a->instantiate, b->instantiate},
         {"build: exec-update", a->update, b->update},
         {"readback", a->readback, b->readback},
-        {"compare", a->compare, b->compare},
+        {"compare a step", a->compare, b->compare},
         {"check pointers", a->pointers, b->pointers},
-        {"replay: host time per call", a->submit, b->submit},
+        {"a check, and the last echo", a->check, b->check},
+        {"submitting one graph, heard", a->heard, b->heard},
+        {"replay: host time per graph", a->submit, b->submit},
         {"replay, 1 lane: per step", a->step_1, b->step_1},
         {"replay, 1 lane: per node", a->node_1, b->node_1},
         {"replay, 12 lanes: per step", a->step_12, b->step_12},
         {"replay, 12 lanes: per node", a->node_12, b->node_12},
     };
-    printf("%s, medians in microseconds; %d elements per kernel\n", d->model, ELEMENTS);
-    printf("| %-30s | %9s | %9s |\n|---|---|---|\n", "", "20 nodes", "200 nodes");
+    printf("%s, medians in microseconds; steps of %d nodes, %d elements per kernel\n", d->model, NODES, ELEMENTS);
+    printf("| %-30s | %9s | %9s |\n|---|---|---|\n", "graphs of", "1 step", "10 steps");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         printf("| %-30s | %9.3f | %9.3f |\n", rows[i].name, rows[i].a, rows[i].b);
     printf("| %-30s | %9.3f | %9s |\n", "replay of one node to ticket", ticket, "");
@@ -244,8 +279,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "graph_costs: %s\n", e.msg);
         return e.code == ERR_DEVICE ? 77 : 2;
     }
-    measure(d, 20, &small);
-    measure(d, 200, &large);
+    measure(d, 1, &small);
+    measure(d, 10, &large);
     print_table(d, &small, &large, measure_ticket(d));
     dev_close(d);
     return 0;

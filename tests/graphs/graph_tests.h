@@ -35,6 +35,7 @@ void *expected_state(uint32_t n, uint32_t links, uint32_t steps);
 
 int run_device_tests(void);
 int run_drift_tests(void);
+int run_edge_tests(void);
 int run_recorder_tests(void);
 int run_fault_tests(void);
 

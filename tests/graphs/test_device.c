@@ -20,13 +20,15 @@ static const struct dev_ops *ops(void)
 
 static void test_names(void **state)
 {
-    static const char *const bad[] = {"",       "gpu",  "cpu:",  "cpu:0",    "cpu:-1",
-                                      "cpu:2x", "cuda", "cuda:", "cuda:1:2", "cpu:99999"};
+    static const char *const bad[] = {"",       "gpu",        "cpu:",           "cpu:0",         "cpu:-1",
+                                      "cpu:2x", "cpushuffle", "cpu:2:shuffled", "cpu:0:shuffle", "cuda",
+                                      "cuda:",  "cuda:1:2",   "cpu:99999"};
     struct dev *d;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct err e = {0};
         assert_int_equal(dev_open(&d, bad[i], toy_kernels, &e), -ERR_USAGE);
-        assert_says(&e, ERR_USAGE, "expected cpu, cpu:THREADS (1 to 4096) or cuda:NUMBER");
+        assert_says(&e, ERR_USAGE,
+                    "expected cpu, cpu:THREADS (1 to 4096), either with :shuffle behind it, or cuda:NUMBER");
         assert_null(d);
     }
     struct err e = {0};
@@ -43,8 +45,8 @@ static void test_memory(void **state)
     for (uint32_t i = 0; i < N; i++)
         pattern[i] = (unsigned char)(i * 7 + 1);
     ok(ops()->lane_new(test_dev, &lane, &oops));
-    ok(ops()->alloc(test_dev, DEV_MEMORY, N, &device, &unused, &oops));
-    ok(ops()->alloc(test_dev, DEV_MAPPED, N, &mapped, &host, &oops));
+    ok(ops()->alloc(test_dev, lane, DEV_MEMORY, N, &device, &unused, &oops));
+    ok(ops()->alloc(test_dev, lane, DEV_MAPPED, N, &mapped, &host, &oops));
 
     memset(back, 1, N);
     ok(ops()->copy(test_dev, lane, back, device, N, &oops));
@@ -72,7 +74,7 @@ static void test_eager_equals_replay(void **state)
     ok(toy_open(&t, test_dev, N, LINKS, &oops));
     void *got = xcalloc(toy_state_size(&t), 1);
     toy_emit(&t, &tape);
-    ok(ops()->build(test_dev, t.lane, &tape, &graph, &oops));
+    ok(ops()->build(test_dev, t.lane, &tape, 1, &graph, &oops));
     ok(ops()->replay(test_dev, t.lane, graph, 30, &oops));
     ok(ops()->run(test_dev, t.lane, &tape, &oops)); /* eager between replays: lanes keep order */
     ok(ops()->replay(test_dev, t.lane, graph, 1, &oops));
@@ -103,14 +105,18 @@ static void test_state_shows_every_step(void **state)
     free(c);
 }
 
-static void assert_holds(struct graph *graph, const struct tape *tape)
+static void assert_holds_step(struct graph *graph, uint32_t repetition, const struct tape *tape)
 {
     struct tape held = {0};
-    ok(ops()->readback(test_dev, graph, &held, &oops));
+    ok(ops()->readback(test_dev, graph, repetition, &held, &oops));
     assert_int_equal(held.count, tape->count);
     for (uint32_t i = 0; i < tape->count; i++) {
         const struct launch *x = &tape->launches[i], *y = &held.launches[i];
         assert_int_equal(x->kernel, y->kernel);
+        assert_int_equal(x->kind, y->kind);
+        assert_int_equal(x->flags, y->flags);
+        assert_true(x->after == y->after);
+        assert_memory_equal(x->cluster, y->cluster, sizeof x->cluster);
         assert_memory_equal(x->grid, y->grid, sizeof x->grid);
         assert_memory_equal(x->block, y->block, sizeof x->block);
         assert_int_equal(x->shared_bytes, y->shared_bytes);
@@ -121,21 +127,34 @@ static void assert_holds(struct graph *graph, const struct tape *tape)
     tape_free(&held);
 }
 
+static void assert_holds(struct graph *graph, uint32_t repeat, const struct tape *tape)
+{
+    for (uint32_t r = 0; r < repeat; r++)
+        assert_holds_step(graph, r, tape);
+}
+
+/* Graphs of one step and of several, straight ones and forked ones, up to the longest tape there can be. */
 static void test_readback(void **state)
 {
-    static const uint32_t links[] = {1, 17, 197};
-    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
+    static const struct {
+        uint32_t links, repeat;
+        bool fork;
+    } cases[] = {{1, 1, false}, {17, 1, false}, {3, 1, true}, {3, 7, true}, {17, 10, false}, {59, 4, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct toy t;
         struct tape tape = {0};
         struct graph *graph = NULL;
-        ok(toy_open(&t, test_dev, N, links[i], &oops));
+        ok(toy_open(&t, test_dev, N, cases[i].links, &oops));
         t.plant = PLANT_SHARED; /* so that shared bytes are not all zero */
+        t.fork = cases[i].fork;
         toy_emit(&t, &tape);
-        assert_int_equal(tape.count, links[i] + 3);
-        ok(ops()->build(test_dev, t.lane, &tape, &graph, &oops));
-        assert_holds(graph, &tape);
+        ok(ops()->trace(test_dev, t.lane, &tape, &oops));
+        assert_int_equal(tape.count, cases[i].links + (cases[i].fork ? 5 : 3));
+        ok(ops()->build(test_dev, t.lane, &tape, cases[i].repeat, &graph, &oops));
+        assert_holds(graph, cases[i].repeat, &tape);
         ok(ops()->replay(test_dev, t.lane, graph, 2, &oops));
-        assert_holds(graph, &tape); /* while it runs, too */
+        assert_holds(graph, cases[i].repeat, &tape); /* while it runs, too */
+        ok(toy_wait(&t, 2 * cases[i].repeat, &oops));
         ops()->drop(test_dev, graph);
         tape_free(&tape);
         toy_close(&t);
@@ -154,10 +173,10 @@ static void rebuild(uint32_t links_after, double a_after)
     t.links = links_after;
     t.a = a_after;
     toy_emit(&t, &after);
-    ok(ops()->build(test_dev, t.lane, &before, &graph, &oops));
+    ok(ops()->build(test_dev, t.lane, &before, 1, &graph, &oops));
     ok(ops()->replay(test_dev, t.lane, graph, 50, &oops));
-    ok(ops()->build(test_dev, t.lane, &after, &graph, &oops));
-    assert_holds(graph, &after);
+    ok(ops()->build(test_dev, t.lane, &after, 1, &graph, &oops));
+    assert_holds(graph, 1, &after);
     ok(ops()->replay(test_dev, t.lane, graph, 3, &oops));
     ok(toy_state(&t, got, &oops));
     ops()->drop(test_dev, graph);
@@ -192,25 +211,72 @@ static void test_update_topology(void **state)
     rebuild(1, 0.125);
 }
 
-static void test_bad_tapes(void **state)
+/* One launch that cannot be: refused by the device, eagerly and as a graph. */
+static void refuse(const struct tape *t, const char *says)
 {
-    const uint32_t one[3] = {1, 1, 1};
-    uint64_t args = 0;
-    struct toy t;
-    struct tape unknown = {0}, wrong_size = {0};
+    struct lane *lane;
     struct graph *graph = NULL;
     struct err e = {0};
-    ok(toy_open(&t, test_dev, N, LINKS, &oops));
-    tape_add(&unknown, 77, one, one, 0, &args, sizeof args);
-    tape_add(&wrong_size, KERNEL_advance, one, one, 0, &args, 4);
-    assert_int_equal(ops()->run(test_dev, t.lane, &unknown, &e), -ERR_DEVICE);
-    assert_says(&e, ERR_DEVICE, "launch 0: kernel 77 (unknown) is not available");
-    assert_int_equal(ops()->build(test_dev, t.lane, &wrong_size, &graph, &e), -ERR_DEVICE);
-    assert_says(&e, ERR_DEVICE, "launch 0: kernel advance takes 8 bytes of arguments, not 4");
+    ok(ops()->lane_new(test_dev, &lane, &oops));
+    assert_int_equal(ops()->run(test_dev, lane, t, &e), -ERR_INTERNAL);
+    assert_says(&e, ERR_INTERNAL, says);
+    assert_int_equal(ops()->build(test_dev, lane, t, 1, &graph, &e), -ERR_INTERNAL);
+    assert_says(&e, ERR_INTERNAL, says);
     assert_null(graph);
-    tape_free(&unknown);
-    tape_free(&wrong_size);
-    toy_close(&t);
+    ops()->lane_free(test_dev, lane);
+}
+
+static void test_bad_tapes(void **state)
+{
+    struct args_advance args = {0};
+    static const struct {
+        uint32_t kernel, args_size;
+        enum launch_kind kind;
+        struct shape shape;
+        const char *says;
+    } cases[] = {
+        {77,
+         sizeof args,
+         LAUNCH_KERNEL,
+         {.grid = {1, 1, 1}, .block = {1, 1, 1}},
+         "launch 0: kernel 77 (unknown) is not available"},
+        {KERNEL_advance,
+         4,
+         LAUNCH_KERNEL,
+         {.grid = {1, 1, 1}, .block = {1, 1, 1}},
+         "launch 0: kernel advance takes 24 bytes of arguments, not 4"},
+        {KERNEL_advance,
+         sizeof args,
+         LAUNCH_LIBRARY,
+         {.grid = {1, 1, 1}, .block = {1, 1, 1}},
+         "launch 0: advance is a kernel, not a library function"},
+        {KERNEL_advance,
+         sizeof args,
+         LAUNCH_KERNEL,
+         {.grid = {1, 1, 1}, .block = {1, 1, 1}, .after = 1},
+         "launch 0 (advance): comes after mask 0x1, not only earlier launches"},
+        {KERNEL_advance,
+         sizeof args,
+         LAUNCH_KERNEL,
+         {.grid = {3, 1, 1}, .block = {1, 1, 1}, .cluster = {2, 1, 1}},
+         "grid 3x1x1, block 1x1x1, cluster 2x1x1: expected whole clusters"},
+        {KERNEL_advance,
+         sizeof args,
+         LAUNCH_KERNEL,
+         {.grid = {1, 1, 1}, .block = {1, 1, 1}, .flags = LAUNCH_EARLY},
+         "attributes 0x1: only a kernel that comes after another may begin early"},
+    };
+    struct tape t = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tape_clear(&t);
+        tape_add(&t, cases[i].kernel, cases[i].kind, &cases[i].shape, &args, cases[i].args_size);
+        refuse(&t, cases[i].says);
+    }
+    tape_clear(&t);
+    for (uint32_t i = 0; i <= TAPE_LAUNCHES_MAX; i++)
+        assert_true(emit_advance(&t, &SHAPE_CHAIN, &args) == (i < 64 ? UINT64_C(1) << i : 0));
+    refuse(&t, "a tape of 65 launches: expected at most 64");
+    tape_free(&t);
 }
 
 /* A launch that the GPU refuses ends the capture cleanly: the lane and the graph work on. */
@@ -226,11 +292,11 @@ static void test_refused_launch(void **state)
     toy_emit(&t, &good);
     tape_copy(&bad, &good);
     bad.launches[2].block[0] = 5000;
-    ok(ops()->build(test_dev, t.lane, &good, &graph, &oops));
-    assert_int_equal(ops()->build(test_dev, t.lane, &bad, &refused, &e), -ERR_DEVICE);
+    ok(ops()->build(test_dev, t.lane, &good, 1, &graph, &oops));
+    assert_int_equal(ops()->build(test_dev, t.lane, &bad, 1, &refused, &e), -ERR_DEVICE);
     assert_says(&e, ERR_DEVICE, "cuda:0: cuda");
     assert_null(refused);
-    assert_holds(graph, &good);
+    assert_holds(graph, 1, &good);
     assert_int_equal(ops()->run(test_dev, t.lane, &bad, &e), -ERR_DEVICE);
     assert_says(&e, ERR_DEVICE, "launch 2 (chain): cuda:0: cudaLaunchKernelExC: ");
     ok(ops()->replay(test_dev, t.lane, graph, 5, &oops));
@@ -248,7 +314,7 @@ static void test_tickets(void **state)
     struct graph *graph = NULL;
     ok(toy_open(&t, test_dev, N, LINKS, &oops));
     toy_emit(&t, &tape);
-    ok(ops()->build(test_dev, t.lane, &tape, &graph, &oops));
+    ok(ops()->build(test_dev, t.lane, &tape, 1, &graph, &oops));
     ok(ops()->poll(test_dev, -1, &oops)); /* nothing is outstanding: returns */
     assert_int_equal(toy_ticket(&t), 0);
     for (uint64_t round = 1; round <= 20; round++) {
@@ -293,7 +359,7 @@ static void test_many_lanes(void **state)
         ok(toy_open(&t[i], test_dev, N + i, LINKS + i % 3, &oops));
         tape_clear(&tape);
         toy_emit(&t[i], &tape);
-        ok(ops()->build(test_dev, t[i].lane, &tape, &graph[i], &oops));
+        ok(ops()->build(test_dev, t[i].lane, &tape, 1, &graph[i], &oops));
     }
     for (uint32_t round = 0; round < 6; round++)
         for (uint32_t i = 0; i < LANES; i++)
@@ -320,7 +386,7 @@ static void test_close_with_work_in_flight(void **state)
     struct graph *graph = NULL;
     ok(toy_open(&t, test_dev, N, LINKS, &oops));
     toy_emit(&t, &tape);
-    ok(ops()->build(test_dev, t.lane, &tape, &graph, &oops));
+    ok(ops()->build(test_dev, t.lane, &tape, 1, &graph, &oops));
     ok(ops()->replay(test_dev, t.lane, graph, 200, &oops));
     ops()->drop(test_dev, graph);
     ops()->lane_free(test_dev, t.lane);

@@ -162,12 +162,13 @@ static void test_flipped_bytes(void **state)
         for (uint32_t byte = 0; byte < tape.launches[i].args_size; byte++) {
             struct recorder_setup setup = toy_setup(&t, 0);
             struct recorder *r;
-            char says[100];
+            char says[120];
             ok(recorder_new(&r, &setup, &oops));
             ok(recorder_submit(r, 2, &oops));
             dev_fault_flip(d, i, byte);
             assert_int_equal(recorder_submit(r, 1, &e), -ERR_DRIFT);
-            snprintf(says, sizeof says, "recorder (warm): the graph does not hold the tape: launch %u (%s); ", i,
+            snprintf(says, sizeof says,
+                     "recorder (warm): the graph does not hold the tape (step 0 of 1): launch %u (%s); ", i,
                      toy_kernels.kernels[tape.launches[i].kernel].name);
             assert_says(&e, ERR_DRIFT, says);
             recorder_free(r);

@@ -7,7 +7,7 @@
 
 #include "engine/base/buf.h"
 
-enum { BLOCK = 128, CTL_BYTES = 256 };
+enum { CTL_BYTES = 256 };
 
 static int upload(struct toy *t, struct err *e)
 {
@@ -22,18 +22,20 @@ static int upload(struct toy *t, struct err *e)
 int toy_open(struct toy *t, struct dev *d, uint32_t n, uint32_t links, struct err *e)
 {
     void *arena, *ticket_host;
-    *t = (struct toy){.dev = d, .n = n, .links = links, .a = 0.5};
-    t->arena_bytes = CTL_BYTES + 2 * n * sizeof(double);
+    *t = (struct toy){.dev = d, .n = n, .links = links, .a = 0.5, .repeat = 1};
+    t->arena_bytes = CTL_BYTES + 3 * n * sizeof(double);
     int rc = d->ops->lane_new(d, &t->lane, e);
-    if (rc || (rc = d->ops->alloc(d, DEV_MEMORY, t->arena_bytes, &arena, NULL, e)))
+    if (rc || (rc = echo_new(&t->echo, d, t->lane, e)) ||
+        (rc = d->ops->alloc(d, t->lane, DEV_MEMORY, t->arena_bytes, &arena, NULL, e)))
         return rc;
     t->arena = arena;
-    if ((rc = d->ops->alloc(d, DEV_MAPPED, sizeof *t->ticket_host, &t->ticket, &ticket_host, e)))
+    if ((rc = d->ops->alloc(d, t->lane, DEV_MAPPED, sizeof *t->ticket_host, &t->ticket, &ticket_host, e)))
         return rc;
     t->ticket_host = ticket_host;
     t->ctl = t->arena;
     t->x = t->arena + CTL_BYTES;
     t->y = t->arena + CTL_BYTES + n * sizeof(double);
+    t->z = t->arena + CTL_BYTES + 2 * n * sizeof(double);
     t->spans[0] = (struct span){t->arena, t->arena_bytes};
     t->spans[1] = (struct span){t->ticket, sizeof *t->ticket_host};
     return upload(t, e);
@@ -43,6 +45,7 @@ void toy_close(struct toy *t)
 {
     if (!t->dev)
         return;
+    echo_free(t->echo);
     if (t->lane)
         t->dev->ops->lane_free(t->dev, t->lane);
     t->dev->ops->free(t->dev, DEV_MAPPED, t->ticket);
@@ -50,48 +53,73 @@ void toy_close(struct toy *t)
     *t = (struct toy){0};
 }
 
-static void emit_links(const struct toy *t, struct tape *tape, const uint32_t grid[3], const uint32_t block[3])
+/* Returns the last link's bit. */
+static uint64_t emit_links(const struct toy *t, struct tape *tape, struct shape shape)
 {
+    uint64_t last = 0;
     for (uint32_t i = 0; i < t->links; i++) {
         struct args_chain args = {.ctl = t->ctl, .x = t->x, .n = t->n, .scale = 3.9f - 0.01f * (float)(i % 7)};
         if (i == 1 && t->plant == PLANT_FLOAT)
             args.scale = 3.5f;
         if (i == 1 && t->plant == PLANT_REMOVED)
             continue;
+        shape.after = last;
+        shape.shared_bytes = i == 1 && t->plant == PLANT_SHARED ? 1024 : 0;
         if (i == 1 && t->plant == PLANT_KERNEL)
-            emit_fill(tape, grid, block, 0, &(struct args_fill){.x = t->x, .value = 0.5, .n = t->n});
+            last = emit_fill(tape, &shape, &(struct args_fill){.x = t->x, .value = 0.5, .n = t->n});
         else
-            emit_chain(tape, grid, block, i == 1 && t->plant == PLANT_SHARED ? 1024 : 0, &args);
+            last = emit_chain(tape, &shape, &args);
     }
+    return last;
+}
+
+static uint64_t emit_fork(const struct toy *t, struct tape *tape, struct shape shape)
+{
+    shape.grid[0] += shape.grid[0] & 1;
+    shape.cluster[0] = t->plant == PLANT_CLUSTER ? 1 : 2;
+    shape.cluster[1] = shape.cluster[2] = 1;
+    shape.flags = t->plant == PLANT_LATE ? 0 : LAUNCH_EARLY;
+    uint64_t swapped = emit_swap(tape, &shape, &(struct args_swap){.x = t->x, .z = t->z, .n = t->n});
+    struct args_shrink args = {.z = t->z, .a = t->plant == PLANT_LIBRARY ? 0.75 : 0.5, .n = t->n};
+    return emit_shrink(tape, &(struct shape){.grid = {1, 1, 1}, .block = {1, 1, 1}, .after = swapped}, &args);
 }
 
 void toy_emit(void *toy, struct tape *tape)
 {
     struct toy *t = toy;
-    const uint32_t one[3] = {1, 1, 1};
-    const uint32_t block[3] = {t->plant == PLANT_BLOCK ? BLOCK / 2 : BLOCK, 1, 1};
-    const uint32_t grid[3] = {(t->n + BLOCK - 1) / BLOCK + (t->plant == PLANT_GRID), 1, 1};
+    struct shape one = SHAPE_CHAIN;
+    struct shape many = {.grid = {(t->n + TOY_BLOCK - 1) / TOY_BLOCK + (t->plant == PLANT_GRID), 1, 1},
+                         .block = {t->plant == PLANT_BLOCK ? TOY_BLOCK / 2 : TOY_BLOCK, 1, 1}};
     struct args_axpy axpy = {.x = t->x, .y = t->y, .a = t->plant == PLANT_SCALAR ? t->a + 0.25 : t->a, .n = t->n};
     if (t->plant == PLANT_POINTER)
         axpy.y = t->x;
     if (t->plant == PLANT_OUTSIDE)
         axpy.y = t->arena + t->arena_bytes;
     t->emitted++;
-    emit_links(t, tape, grid, block);
-    emit_axpy(tape, grid, block, 0, &axpy);
+    uint64_t links = emit_links(t, tape, many);
+    many.after = t->plant == PLANT_EDGE ? links >> 1 : links;
+    uint64_t done = emit_axpy(tape, &many, &axpy);
+    many.after = links;
     if (t->plant == PLANT_ADDED)
-        emit_axpy(tape, grid, block, 0, &axpy);
-    emit_advance(tape, one, one, 0, &(struct args_advance){.ctl = t->ctl});
-    emit_ticket(tape, one, one, 0, &(struct args_ticket){.ctl = t->ctl, .ticket = t->ticket});
+        emit_axpy(tape, &many, &axpy);
+    if (t->fork)
+        done |= emit_fork(t, tape, many);
+    one.after = links;
+    done |= emit_advance(tape, &one, &(struct args_advance){.ctl = t->ctl});
+    one.after = done;
+    emit_ticket(tape, &one, &(struct args_ticket){.ctl = t->ctl, .ticket = t->ticket});
 }
 
 struct recorder_setup toy_setup(struct toy *t, uint64_t check_every)
 {
+    t->clock.check_every = check_every;
     return (struct recorder_setup){.dev = t->dev,
                                    .lane = t->lane,
                                    .emit = toy_emit,
                                    .ctx = t,
-                                   .check_every = check_every,
+                                   .clock = &t->clock,
+                                   .echo = t->echo,
+                                   .repeat = t->repeat,
                                    .spans = t->spans,
                                    .nspans = sizeof t->spans / sizeof t->spans[0]};
 }
@@ -105,6 +133,7 @@ int toy_wait(struct toy *t, uint64_t steps, struct err *e)
 {
     struct timespec start, now;
     clock_gettime(CLOCK_MONOTONIC, &start);
+    t->dev->ops->watch(t->dev, t->lane, t->ticket_host, steps);
     while (toy_ticket(t) < steps) {
         int rc = t->dev->ops->poll(t->dev, 100, e);
         if (rc)

@@ -27,6 +27,21 @@ void cpu_chain(const struct launch *launch, const struct args_chain *args)
         x[i] = toy_next(x[i], ctl->step, args->scale);
 }
 
+void cpu_swap(const struct launch *launch, const struct args_swap *args)
+{
+    const double *x = args->x;
+    double *z = args->z;
+    for (uint32_t i = 0; i < args->n; i++)
+        z[i] += toy_partner(i) < args->n ? x[toy_partner(i)] : 0;
+}
+
+void cpu_shrink(const struct launch *launch, const struct args_shrink *args)
+{
+    double *z = args->z;
+    for (uint32_t i = 0; i < args->n; i++)
+        z[i] = args->a * z[i] + 1;
+}
+
 void cpu_advance(const struct launch *launch, const struct args_advance *args)
 {
     struct toy_ctl *ctl = args->ctl;

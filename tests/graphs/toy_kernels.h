@@ -14,6 +14,8 @@
 #define TOY_FN static inline
 #endif
 
+enum { TOY_BLOCK = 128 };
+
 /* What varies from step to step lives in device memory, never in arguments. */
 struct toy_ctl {
     uint64_t step, tickets;
@@ -25,6 +27,12 @@ TOY_FN double toy_next(double x, uint64_t step, float scale)
 {
     double y = (double)scale * x * (1 - x);
     return y * (1 - 0x1p-12 * (double)(step & 15));
+}
+
+/* The same place in the other of two blocks. */
+TOY_FN uint32_t toy_partner(uint32_t i)
+{
+    return (i / TOY_BLOCK ^ 1) * TOY_BLOCK + i % TOY_BLOCK;
 }
 
 #ifndef __cplusplus

@@ -14,6 +14,12 @@ struct held {
     uint32_t times, polls;
 };
 
+/* A graph whose replays run another. Both are the inner device's. */
+struct behind {
+    struct behind *next;
+    struct graph *shown, *run;
+};
+
 struct fault_dev {
     struct dev base;
     struct dev *inner;
@@ -24,6 +30,8 @@ struct fault_dev {
     uint32_t delay;
     struct held *first, **last;
     uint32_t alive;
+    void (*change)(struct tape *t);
+    struct behind *behinds;
 };
 
 static struct fault_dev *fault(const struct dev *d)
@@ -34,6 +42,10 @@ static struct fault_dev *fault(const struct dev *d)
 static int planted(struct fault_dev *d, const char *call, struct err *e)
 {
     uint64_t number = d->calls++;
+    if (dev_lost(&d->base)) {
+        *e = d->base.lost;
+        return -(int)e->code;
+    }
     if (!d->fails || number != d->fail_at)
         return 0;
     d->fails = false;
@@ -91,12 +103,13 @@ static void fault_close(struct dev *dev)
     free(dev);
 }
 
-static int fault_alloc(struct dev *dev, enum dev_memory kind, size_t bytes, void **device, void **host, struct err *e)
+static int fault_alloc(struct dev *dev, struct lane *lane, enum dev_memory kind, size_t bytes, void **device,
+                       void **host, struct err *e)
 {
     struct fault_dev *d = fault(dev);
     int rc = planted(d, "alloc", e);
     if (!rc)
-        rc = d->inner->ops->alloc(d->inner, kind, bytes, device, host, e);
+        rc = d->inner->ops->alloc(d->inner, lane, kind, bytes, device, host, e);
     d->alive += !rc;
     return rc;
 }
@@ -106,6 +119,11 @@ static void fault_free(struct dev *dev, enum dev_memory kind, void *device)
     struct fault_dev *d = fault(dev);
     d->alive -= device != NULL;
     d->inner->ops->free(d->inner, kind, device);
+}
+
+static void fault_usage(struct dev *dev, struct lane *lane, struct dev_usage *out)
+{
+    fault(dev)->inner->ops->usage(fault(dev)->inner, lane, out);
 }
 
 static int fault_lane_new(struct dev *dev, struct lane **lane, struct err *e)
@@ -135,6 +153,24 @@ static int fault_copy(struct dev *dev, struct lane *lane, void *to, const void *
     return d->inner->ops->copy(d->inner, lane, to, from, bytes, e);
 }
 
+static int fault_copy_async(struct dev *dev, struct lane *lane, void *to, const void *from, size_t bytes, struct err *e)
+{
+    struct fault_dev *d = fault(dev);
+    int rc = planted(d, "copy_async", e);
+    if (rc || (rc = release_all(d, e)))
+        return rc;
+    return d->inner->ops->copy_async(d->inner, lane, to, from, bytes, e);
+}
+
+static int fault_mark(struct dev *dev, struct lane *lane, struct mark *out, struct err *e)
+{
+    struct fault_dev *d = fault(dev);
+    int rc = planted(d, "mark", e);
+    if (rc || (rc = release_all(d, e)))
+        return rc;
+    return d->inner->ops->mark(d->inner, lane, out, e);
+}
+
 static int fault_run(struct dev *dev, struct lane *lane, const struct tape *t, struct err *e)
 {
     struct fault_dev *d = fault(dev);
@@ -147,7 +183,49 @@ static int fault_run(struct dev *dev, struct lane *lane, const struct tape *t, s
     return 0;
 }
 
-static int fault_build(struct dev *dev, struct lane *lane, const struct tape *t, struct graph **graph, struct err *e)
+static int fault_trace(struct dev *dev, struct lane *lane, struct tape *t, struct err *e)
+{
+    struct fault_dev *d = fault(dev);
+    int rc = planted(d, "trace", e);
+    return rc ? rc : d->inner->ops->trace(d->inner, lane, t, e);
+}
+
+static struct behind **behind_of(struct fault_dev *d, const struct graph *g)
+{
+    struct behind **at = &d->behinds;
+    while (*at && (*at)->shown != g)
+        at = &(*at)->next;
+    return at;
+}
+
+static void forget_behind(struct fault_dev *d, const struct graph *g)
+{
+    struct behind **at = behind_of(d, g), *b = *at;
+    if (!b)
+        return;
+    *at = b->next;
+    d->inner->ops->drop(d->inner, b->run);
+    free(b);
+}
+
+/* The other graph of a build that is to be replayed as something else. */
+static int build_behind(struct fault_dev *d, struct lane *lane, const struct tape *t, uint32_t repeat,
+                        struct graph *shown, struct err *e)
+{
+    struct behind *b = xcalloc(1, sizeof *b);
+    struct tape other = {0};
+    tape_copy(&other, t);
+    d->change(&other);
+    d->change = NULL;
+    int rc = d->inner->ops->build(d->inner, lane, &other, repeat, &b->run, e);
+    tape_free(&other);
+    *b = (struct behind){.next = d->behinds, .shown = shown, .run = b->run};
+    d->behinds = b;
+    return rc;
+}
+
+static int fault_build(struct dev *dev, struct lane *lane, const struct tape *t, uint32_t repeat, struct graph **graph,
+                       struct err *e)
 {
     struct fault_dev *d = fault(dev);
     struct tape other = {0};
@@ -159,12 +237,13 @@ static int fault_build(struct dev *dev, struct lane *lane, const struct tape *t,
         other.args[t->launches[d->flip_launch].args_offset + d->flip_byte] ^= 1;
     d->flips = false;
     bool before = *graph;
-    rc = d->inner->ops->build(d->inner, lane, &other, graph, e);
+    forget_behind(d, *graph);
+    rc = d->inner->ops->build(d->inner, lane, &other, repeat, graph, e);
     d->alive += !before && *graph;
     d->alive -= before && !*graph;
     dev->build_cost = d->inner->build_cost;
     tape_free(&other);
-    return rc;
+    return rc || !d->change ? rc : build_behind(d, lane, t, repeat, *graph, e);
 }
 
 static int fault_replay(struct dev *dev, struct lane *lane, struct graph *g, uint32_t times, struct err *e)
@@ -173,17 +252,20 @@ static int fault_replay(struct dev *dev, struct lane *lane, struct graph *g, uin
     int rc = planted(d, "replay", e);
     if (rc)
         return rc;
+    const struct behind *b = *behind_of(d, g);
+    if (b)
+        g = b->run;
     if (!d->delay)
         return d->inner->ops->replay(d->inner, lane, g, times, e);
     hold(d, lane, NULL, g, times);
     return 0;
 }
 
-static int fault_readback(struct dev *dev, struct graph *g, struct tape *t, struct err *e)
+static int fault_readback(struct dev *dev, struct graph *g, uint32_t repetition, struct tape *t, struct err *e)
 {
     struct fault_dev *d = fault(dev);
     int rc = planted(d, "readback", e);
-    return rc ? rc : d->inner->ops->readback(d->inner, g, t, e);
+    return rc ? rc : d->inner->ops->readback(d->inner, g, repetition, t, e);
 }
 
 static void fault_drop(struct dev *dev, struct graph *g)
@@ -191,7 +273,13 @@ static void fault_drop(struct dev *dev, struct graph *g)
     struct fault_dev *d = fault(dev);
     release_quietly(d);
     d->alive -= g != NULL;
+    forget_behind(d, g);
     d->inner->ops->drop(d->inner, g);
+}
+
+static void fault_watch(struct dev *dev, struct lane *lane, const uint64_t *word, uint64_t target)
+{
+    fault(dev)->inner->ops->watch(fault(dev)->inner, lane, word, target);
 }
 
 static int fault_poll(struct dev *dev, int timeout_ms, struct err *e)
@@ -214,14 +302,19 @@ static const struct dev_ops fault_ops = {
     .close = fault_close,
     .alloc = fault_alloc,
     .free = fault_free,
+    .usage = fault_usage,
     .lane_new = fault_lane_new,
     .lane_free = fault_lane_free,
     .copy = fault_copy,
+    .copy_async = fault_copy_async,
+    .mark = fault_mark,
     .run = fault_run,
+    .trace = fault_trace,
     .build = fault_build,
     .replay = fault_replay,
     .readback = fault_readback,
     .drop = fault_drop,
+    .watch = fault_watch,
     .poll = fault_poll,
     .poll_fd = fault_poll_fd,
 };
@@ -258,6 +351,16 @@ void dev_fault_flip(struct dev *d, uint32_t launch, uint32_t byte)
     fault(d)->flips = true;
     fault(d)->flip_launch = launch;
     fault(d)->flip_byte = byte;
+}
+
+void dev_fault_behind(struct dev *d, void (*change)(struct tape *t))
+{
+    fault(d)->change = change;
+}
+
+void dev_fault_lose(struct dev *d)
+{
+    err_set(&d->lost, ERR_DEVICE, "planted loss of the device");
 }
 
 uint32_t dev_fault_alive(const struct dev *d)

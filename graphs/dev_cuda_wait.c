@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Lanes of the CUDA device (non-blocking streams) and waiting for them. The host looks at words in mapped memory; streams
+ * are asked once a second, to hear of errors that keep those words from ever changing.
+ */
+#include <stdlib.h>
+#include <time.h>
+
+#include "engine/base/buf.h"
+#include "graphs/dev_cuda.h"
+
+#define LOOK_EVERY 1e6 /* microseconds between questions about the streams' health */
+
+int cuda_lane_new(struct dev *dev, struct lane **out, struct err *e)
+{
+    struct cuda_dev *d = cuda(dev);
+    struct lane lane = {0};
+    void *host;
+    int rc = cuda_alloc(dev, NULL, DEV_MAPPED, sizeof *lane.passed, &lane.passed_device, &host, e);
+    if (rc)
+        return err_prefix(e, "a lane's word");
+    cudaError_t code = cudaStreamCreateWithFlags(&lane.stream, cudaStreamNonBlocking);
+    if (code != cudaSuccess) {
+        cuda_free(dev, DEV_MAPPED, lane.passed_device);
+        return cuda_failed(d, code, "cudaStreamCreateWithFlags", e);
+    }
+    lane.passed = host;
+    lane.next = d->lanes;
+    struct lane *made = xcalloc(1, sizeof *made);
+    *made = lane;
+    *out = d->lanes = made;
+    return 0;
+}
+
+void cuda_lane_free(struct dev *dev, struct lane *lane)
+{
+    struct cuda_dev *d = cuda(dev);
+    if (!lane)
+        return;
+    cuda_note(d, cudaStreamSynchronize(lane->stream), "cudaStreamSynchronize");
+    cuda_note(d, cudaStreamDestroy(lane->stream), "cudaStreamDestroy");
+    pool_leave(d->pools[DEV_MEMORY], lane);
+    pool_leave(d->pools[DEV_MAPPED], lane);
+    cuda_free(dev, DEV_MAPPED, lane->passed_device);
+    struct lane **at = &d->lanes;
+    while (*at != lane)
+        at = &(*at)->next;
+    *at = lane->next;
+    free(lane);
+}
+
+int cuda_mark(struct dev *dev, struct lane *lane, struct mark *out, struct err *e)
+{
+    struct cuda_dev *d = cuda(dev);
+    int rc = cuda_lost(d, e);
+    if (rc)
+        return rc;
+    CUresult code = d->driver.write_value((CUstream)lane->stream, (CUdeviceptr)(uintptr_t)lane->passed_device,
+                                          lane->marked + 1, CU_STREAM_WRITE_VALUE_DEFAULT);
+    if (code != CUDA_SUCCESS)
+        return cuda_failed(d, (cudaError_t)code, "cuStreamWriteValue64", e); /* the numbers are the same */
+    *out = (struct mark){lane->passed, ++lane->marked};
+    return 0;
+}
+
+void cuda_watch(struct dev *dev, struct lane *lane, const uint64_t *word, uint64_t target)
+{
+    lane->watched = (struct mark){word, target};
+}
+
+/* Some watched word has not reached its target, and none has since the last call. */
+static bool waits(struct cuda_dev *d, double now)
+{
+    bool waiting = false, reached = false;
+    for (struct lane *lane = d->lanes; lane; lane = lane->next) {
+        if (!lane->watched.word)
+            continue;
+        if (mark_passed(&lane->watched)) {
+            lane->watched = (struct mark){0};
+            pace_done(&d->pace, now);
+            reached = true;
+        } else {
+            waiting = true;
+        }
+    }
+    return waiting && !reached;
+}
+
+static int look_at_streams(struct cuda_dev *d, double now, struct err *e)
+{
+    if (now - d->looked_at < LOOK_EVERY)
+        return 0;
+    d->looked_at = now;
+    for (struct lane *lane = d->lanes; lane; lane = lane->next) {
+        cudaError_t rc = cudaStreamQuery(lane->stream);
+        if (rc != cudaSuccess && rc != cudaErrorNotReady)
+            return cuda_failed_late(d, rc, "cudaStreamQuery", e);
+    }
+    return 0;
+}
+
+static void sleep_for(double microseconds)
+{
+    nanosleep(&(struct timespec){.tv_nsec = (long)(1e3 * microseconds)}, NULL);
+}
+
+int cuda_poll(struct dev *dev, int timeout_ms, struct err *e)
+{
+    struct cuda_dev *d = cuda(dev);
+    double start = dev_now(), now = start, until = timeout_ms < 0 ? 1e300 : start + 1e3 * timeout_ms;
+    for (;; now = dev_now()) {
+        int rc = cuda_lost(d, e);
+        if (rc || (rc = look_at_streams(d, now, e)))
+            return rc;
+        if (!waits(d, now) || now >= until)
+            return 0;
+        double sleep = pace_sleep(&d->pace, start, now);
+        if (sleep > 0)
+            sleep_for(sleep < until - now ? sleep : until - now);
+    }
+}
+
+int cuda_poll_fd(struct dev *dev)
+{
+    return -1;
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graphs/echo.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/buf.h"
+
+/* Records beyond those expected that are heard, too: launches that should not have been. */
+enum { SPARE_RECORDS = 8, SPARE_BYTES = 512 };
+
+enum { ON, OFF };
+
+struct echo {
+    struct dev *dev;
+    struct lane *lane;
+    struct echo_ring *ring;     /* device address */
+    struct echo_ring *settings; /* host address, mapped: [ON] and [OFF], what the ring is set to */
+    void *settings_device;
+    unsigned char *records; /* host address, mapped */
+    void *records_device;
+    size_t capacity;  /* bytes of records */
+    struct tape live; /* outstanding: what was submitted */
+    uint32_t repeat;  /* executions of it; 0: idle */
+    struct mark heard;
+};
+
+/* --- the CPU device's side --- */
+
+void echo_note(const struct launch *l, const void *args)
+{
+    const struct args_head *head = args;
+    struct echo_ring *ring = head->echo;
+    if (!ring || !ring->on || l->kind != LAUNCH_KERNEL)
+        return;
+    struct echo_record r = {
+        .bytes = echo_record_bytes(l->args_size), .kernel = l->kernel, .shared_bytes = l->shared_bytes};
+    memcpy(r.grid, l->grid, sizeof r.grid);
+    memcpy(r.block, l->block, sizeof r.block);
+    memcpy(r.cluster, l->cluster, sizeof r.cluster);
+    uint64_t at = ring->used;
+    ring->used += r.bytes;
+    if (ring->used > ring->capacity)
+        return;
+    memcpy(ring->records + at, &r, sizeof r);
+    memcpy(ring->records + at + sizeof r, args, l->args_size);
+}
+
+/* --- the ring --- */
+
+int echo_new(struct echo **out, struct dev *d, struct lane *lane, struct err *e)
+{
+    struct echo *echo = xcalloc(1, sizeof *echo);
+    void *ring, *settings;
+    echo->dev = d;
+    echo->lane = lane;
+    int rc = d->ops->alloc(d, lane, DEV_MEMORY, sizeof *echo->ring, &ring, NULL, e);
+    if (rc == 0) {
+        echo->ring = ring;
+        rc = d->ops->alloc(d, lane, DEV_MAPPED, 2 * sizeof *echo->settings, &echo->settings_device, &settings, e);
+    }
+    if (rc) {
+        echo_free(echo);
+        return rc;
+    }
+    echo->settings = settings;
+    *out = echo;
+    return 0;
+}
+
+void echo_free(struct echo *echo)
+{
+    if (!echo)
+        return;
+    const struct dev_ops *ops = echo->dev->ops;
+    ops->free(echo->dev, DEV_MAPPED, echo->records_device);
+    ops->free(echo->dev, DEV_MAPPED, echo->settings_device);
+    ops->free(echo->dev, DEV_MEMORY, echo->ring);
+    tape_free(&echo->live);
+    free(echo);
+}
+
+void *echo_ring(const struct echo *echo)
+{
+    return echo->ring;
+}
+
+static size_t bytes_of(const struct tape *t, uint32_t repeat)
+{
+    size_t step = 0;
+    for (uint32_t i = 0; i < t->count; i++)
+        if (t->launches[i].kind == LAUNCH_KERNEL)
+            step += echo_record_bytes(t->launches[i].args_size);
+    return step * repeat + SPARE_RECORDS * SPARE_BYTES;
+}
+
+int echo_reserve(struct echo *echo, const struct tape *t, uint32_t repeat, struct err *e)
+{
+    const struct dev_ops *ops = echo->dev->ops;
+    size_t bytes = bytes_of(t, repeat);
+    void *host;
+    if (bytes <= echo->capacity || !echo_idle(echo))
+        return 0;
+    ops->free(echo->dev, DEV_MAPPED, echo->records_device);
+    echo->records_device = NULL;
+    echo->capacity = 0;
+    int rc = ops->alloc(echo->dev, echo->lane, DEV_MAPPED, bytes, &echo->records_device, &host, e);
+    if (rc)
+        return rc;
+    echo->records = host;
+    echo->capacity = bytes;
+    return 0;
+}
+
+static int set_ring(struct echo *echo, int which, struct err *e)
+{
+    return echo->dev->ops->copy_async(echo->dev, echo->lane, echo->ring, &echo->settings[which], sizeof *echo->ring, e);
+}
+
+int echo_begin(struct echo *echo, const struct tape *live, uint32_t repeat, struct err *e)
+{
+    int rc = echo_reserve(echo, live, repeat, e);
+    if (rc)
+        return rc;
+    tape_copy(&echo->live, live);
+    memset(echo->records, 0, echo->capacity);
+    echo->settings[ON] =
+        (struct echo_ring){.on = 1, .capacity = (uint32_t)echo->capacity, .records = echo->records_device};
+    echo->settings[OFF] = (struct echo_ring){.on = 0};
+    return set_ring(echo, ON, e);
+}
+
+int echo_end(struct echo *echo, uint32_t repeat, struct err *e)
+{
+    int rc = set_ring(echo, OFF, e);
+    if (rc || (rc = echo->dev->ops->mark(echo->dev, echo->lane, &echo->heard, e)))
+        return rc;
+    echo->repeat = repeat;
+    return 0;
+}
+
+bool echo_idle(const struct echo *echo)
+{
+    return echo->repeat == 0;
+}
+
+/* --- what was heard, as tapes --- */
+
+/* Where each launch of each repetition was heard; index: repetition x launches + launch. */
+struct heard {
+    const unsigned char **record; /* NULL: not */
+    uint32_t *order;              /* how many records came before */
+    uint32_t times[TAPE_LAUNCHES_MAX];
+};
+
+static struct echo_record load(const unsigned char *at)
+{
+    struct echo_record r;
+    memcpy(&r, at, sizeof r);
+    return r;
+}
+
+static const char *name_of(const struct echo *echo, uint32_t launch)
+{
+    return echo->dev->kernels.kernels[echo->live.launches[launch].kernel].name;
+}
+
+static int sort_record(const struct echo *echo, const unsigned char *at, uint32_t order, struct heard *h, struct err *e)
+{
+    struct echo_record r = load(at);
+    struct args_head head;
+    const struct tape *live = &echo->live;
+    memcpy(&head, at + sizeof r, sizeof head);
+    if (r.kernel >= echo->dev->kernels.count)
+        return err_set(e, ERR_DRIFT, "a kernel ran that says it is number %u, which is in no table", r.kernel);
+    if (head.launch >= live->count || live->launches[head.launch].kind != LAUNCH_KERNEL)
+        return err_set(e, ERR_DRIFT, "a kernel (%s) ran as launch %u, which the tape does not have",
+                       echo->dev->kernels.kernels[r.kernel].name, head.launch);
+    uint32_t repetition = h->times[head.launch]++;
+    if (repetition >= echo->repeat)
+        return err_set(e, ERR_DRIFT, "launch %u (%s) ran more than %u times", head.launch, name_of(echo, head.launch),
+                       echo->repeat);
+    h->record[repetition * live->count + head.launch] = at;
+    h->order[repetition * live->count + head.launch] = order;
+    return 0;
+}
+
+static int sort_records(const struct echo *echo, struct heard *h, struct err *e)
+{
+    const struct tape *live = &echo->live;
+    size_t at = 0;
+    for (uint32_t order = 0; at + sizeof(struct echo_record) + sizeof(struct args_head) <= echo->capacity; order++) {
+        struct echo_record r = load(echo->records + at);
+        if (r.bytes == 0)
+            break;
+        int rc = sort_record(echo, echo->records + at, order, h, e);
+        if (rc)
+            return rc;
+        at += r.bytes;
+    }
+    for (uint32_t i = 0; i < live->count; i++)
+        if (live->launches[i].kind == LAUNCH_KERNEL && h->times[i] != echo->repeat)
+            return err_set(e, ERR_DRIFT, "launch %u (%s) ran %u times, not %u", i, name_of(echo, i), h->times[i],
+                           echo->repeat);
+    return 0;
+}
+
+/* The predecessors that began before a launch did; all are of the same repetition. */
+static uint64_t heard_after(const struct tape *live, const uint32_t *order, uint32_t launch)
+{
+    uint64_t after = live->launches[launch].after;
+    for (uint32_t j = 0; j < launch; j++)
+        if (live->launches[j].kind == LAUNCH_KERNEL && order[j] > order[launch])
+            after &= ~(UINT64_C(1) << j);
+    return after;
+}
+
+/* What is not heard is taken as it was submitted: library launches, and attributes. */
+static void add_heard(const struct echo *echo, const unsigned char *at, const struct launch *live, uint64_t after,
+                      struct tape *t)
+{
+    if (live->kind == LAUNCH_LIBRARY) {
+        tape_append(t, live, tape_args(&echo->live, live));
+        return;
+    }
+    struct echo_record r = load(at);
+    struct launch l = {.kernel = r.kernel,
+                       .kind = LAUNCH_KERNEL,
+                       .shared_bytes = r.shared_bytes,
+                       .flags = live->flags,
+                       .after = after,
+                       .args_size = echo->dev->kernels.kernels[r.kernel].args_size};
+    memcpy(l.grid, r.grid, sizeof l.grid);
+    memcpy(l.block, r.block, sizeof l.block);
+    memcpy(l.cluster, r.cluster, sizeof l.cluster);
+    tape_append(t, &l, at + sizeof r);
+}
+
+static int check_repetition(const struct echo *echo, const struct heard *h, uint32_t repetition, struct err *e)
+{
+    const struct tape *live = &echo->live;
+    uint32_t first = repetition * live->count;
+    struct tape t = {0};
+    for (uint32_t i = 0; i < live->count; i++)
+        add_heard(echo, h->record[first + i], &live->launches[i], heard_after(live, h->order + first, i), &t);
+    int rc = check_tapes(&echo->dev->kernels, live, &t, e);
+    tape_free(&t);
+    return rc ? err_prefix(e, "step %u of %u", repetition, echo->repeat) : 0;
+}
+
+/* No step began before all of the one before it had. */
+static int check_steps(const struct echo *echo, const struct heard *h, struct err *e)
+{
+    uint32_t count = echo->live.count, begun = 0, now = 0;
+    for (uint32_t i = 0; i < count * echo->repeat; i++) {
+        if (i % count == 0)
+            begun = now;
+        if (!h->record[i])
+            continue;
+        if (h->order[i] < begun)
+            return err_set(e, ERR_DRIFT, "launch %u (%s) of step %u began before step %u had begun whole", i % count,
+                           name_of(echo, i % count), i / count, i / count - 1);
+        now = h->order[i] + 1 > now ? h->order[i] + 1 : now;
+    }
+    return 0;
+}
+
+static int compare(const struct echo *echo, struct err *e)
+{
+    size_t n = (size_t)echo->live.count * echo->repeat;
+    struct heard h = {.record = xcalloc(n, sizeof *h.record), .order = xcalloc(n, sizeof *h.order)};
+    int rc = sort_records(echo, &h, e);
+    for (uint32_t r = 0; r < echo->repeat && !rc; r++)
+        rc = check_repetition(echo, &h, r, e);
+    if (!rc)
+        rc = check_steps(echo, &h, e);
+    free(h.record);
+    free(h.order);
+    return rc;
+}
+
+int echo_check(struct echo *echo, struct err *e)
+{
+    if (echo_idle(echo) || !mark_passed(&echo->heard))
+        return 0;
+    int rc = compare(echo, e);
+    echo->repeat = 0;
+    return rc ? err_prefix(e, "what the device ran is not the tape") : 0;
+}

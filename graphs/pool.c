@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What holds:
+ *
+ *  1. A slab is cut into blocks without gaps, in order of address; blocks are free, used, or given: free once their mark
+ *     is passed. No two neighbours are free (after settle()).
+ *  2. A slab without used or given blocks is kept for later, until the source is short; unless slab_bytes is 0.
+ */
+#include "graphs/pool.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "engine/base/buf.h"
+
+enum state { FREE, USED, GIVEN };
+
+struct block {
+    struct block *next;
+    size_t at, bytes; /* at: offset in the slab */
+    enum state state;
+    const void *owner; /* USED, GIVEN */
+    struct mark until; /* GIVEN */
+};
+
+struct slab {
+    struct slab *next;
+    unsigned char *device, *host;
+    size_t bytes;
+    struct block *first;
+};
+
+struct pool {
+    struct pool_source source;
+    struct slab *slabs;
+};
+
+struct pool *pool_new(const struct pool_source *source)
+{
+    struct pool *p = xcalloc(1, sizeof *p);
+    p->source = *source;
+    return p;
+}
+
+static size_t round_up(size_t bytes)
+{
+    return bytes ? (bytes + POOL_ALIGN - 1) / POOL_ALIGN * POOL_ALIGN : POOL_ALIGN;
+}
+
+static bool is_empty(const struct slab *s)
+{
+    return s->first->state == FREE && !s->first->next;
+}
+
+static void free_slab(struct pool *p, struct slab **at)
+{
+    struct slab *s = *at;
+    *at = s->next;
+    p->source.slab_free(p->source.ctx, s->device, s->host);
+    for (struct block *b = s->first, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    free(s);
+}
+
+void pool_free(struct pool *p)
+{
+    if (!p)
+        return;
+    while (p->slabs)
+        free_slab(p, &p->slabs);
+    free(p);
+}
+
+/* Given blocks whose mark is passed become free, free neighbours one. */
+static void settle_slab(struct slab *s)
+{
+    for (struct block *b = s->first; b; b = b->next) {
+        if (b->state == GIVEN && mark_passed(&b->until))
+            *b = (struct block){.next = b->next, .at = b->at, .bytes = b->bytes, .state = FREE};
+        struct block *n = b->next;
+        while (b->state == FREE && n && (n->state == FREE || (n->state == GIVEN && mark_passed(&n->until)))) {
+            b->bytes += n->bytes;
+            b->next = n->next;
+            free(n);
+            n = b->next;
+        }
+    }
+}
+
+/* Empty slabs go back to the source. */
+static void release(struct pool *p)
+{
+    for (struct slab **at = &p->slabs; *at;)
+        if (is_empty(*at))
+            free_slab(p, at);
+        else
+            at = &(*at)->next;
+}
+
+static void settle(struct pool *p)
+{
+    for (struct slab *s = p->slabs; s; s = s->next)
+        settle_slab(s);
+    if (p->source.slab_bytes == 0)
+        release(p);
+}
+
+/* The smallest free block that is large enough: what is long stays whole. */
+static struct block *best(const struct pool *p, size_t bytes, struct slab **slab)
+{
+    struct block *found = NULL;
+    for (struct slab *s = p->slabs; s; s = s->next)
+        for (struct block *b = s->first; b; b = b->next)
+            if (b->state == FREE && b->bytes >= bytes && (!found || b->bytes < found->bytes)) {
+                found = b;
+                *slab = s;
+            }
+    return found;
+}
+
+static int add_slab(struct pool *p, size_t bytes, struct err *e)
+{
+    void *device, *host;
+    size_t size = bytes > p->source.slab_bytes ? bytes : p->source.slab_bytes;
+    int rc = p->source.slab_new(p->source.ctx, size, &device, &host, e);
+    if (rc == DEV_FULL) {
+        release(p);
+        rc = p->source.slab_new(p->source.ctx, size, &device, &host, e);
+    }
+    if (rc)
+        return rc;
+    struct slab *s = xcalloc(1, sizeof *s);
+    *s = (struct slab){.next = p->slabs, .device = device, .host = host, .bytes = size};
+    s->first = xcalloc(1, sizeof *s->first);
+    s->first->bytes = size;
+    p->slabs = s;
+    return 0;
+}
+
+static void cut(struct block *b, size_t bytes)
+{
+    if (b->bytes == bytes)
+        return;
+    struct block *rest = xcalloc(1, sizeof *rest);
+    *rest = (struct block){.next = b->next, .at = b->at + bytes, .bytes = b->bytes - bytes, .state = FREE};
+    b->next = rest;
+    b->bytes = bytes;
+}
+
+int pool_take(struct pool *p, const void *owner, size_t bytes, void **device, void **host, struct err *e)
+{
+    struct slab *s = NULL;
+    size_t size = round_up(bytes);
+    if (size < bytes)
+        return err_set(e, ERR_INTERNAL, "an allocation of %zu bytes", bytes);
+    settle(p);
+    struct block *b = best(p, size, &s);
+    if (!b) {
+        int rc = add_slab(p, size, e);
+        if (rc)
+            return rc;
+        b = best(p, size, &s);
+    }
+    cut(b, size);
+    b->state = USED;
+    b->owner = owner;
+    *device = s->device + b->at;
+    *host = s->host ? s->host + b->at : NULL;
+    return 0;
+}
+
+static struct block *used_block(const struct pool *p, const void *device)
+{
+    for (const struct slab *s = p->slabs; s; s = s->next)
+        for (struct block *b = s->first; b; b = b->next)
+            if (b->state == USED && s->device + b->at == device)
+                return b;
+    assert(!"memory of this pool");
+    return NULL;
+}
+
+void pool_give(struct pool *p, void *device, struct mark until)
+{
+    struct block *b = used_block(p, device);
+    b->state = GIVEN;
+    b->until = until;
+    settle(p);
+}
+
+const void *pool_owner(const struct pool *p, const void *device)
+{
+    return used_block(p, device)->owner;
+}
+
+void pool_leave(struct pool *p, const void *owner)
+{
+    for (struct slab *s = p->slabs; s; s = s->next)
+        for (struct block *b = s->first; b; b = b->next)
+            if (b->owner == owner) {
+                b->owner = NULL;
+                b->until = (struct mark){0};
+            }
+    settle(p);
+}
+
+size_t pool_used(const struct pool *p, const void *owner)
+{
+    size_t bytes = 0;
+    for (const struct slab *s = p->slabs; s; s = s->next)
+        for (const struct block *b = s->first; b; b = b->next)
+            if (b->state == USED && (!owner || b->owner == owner))
+                bytes += b->bytes;
+    return bytes;
+}
+
+size_t pool_held(const struct pool *p)
+{
+    size_t bytes = 0;
+    for (const struct slab *s = p->slabs; s; s = s->next)
+        bytes += s->bytes;
+    return bytes;
+}
