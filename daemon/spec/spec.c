@@ -302,14 +302,21 @@ static int read_run(struct reader *r, struct spec *s, struct view v)
     return steps_of(r, view_key(v, "graph-check-every"), "run.graph-check-every", &s->settings.check_every);
 }
 
+static int line_of(struct view v)
+{
+    return view_given(v) ? v.node->line : 1;
+}
+
 static int read_spec(struct reader *r, struct spec *s, struct view root)
 {
     struct view alchemy = view_key(root, "alchemy"), constraints = view_key(root, "constraints");
     struct view nonbonded = view_key(root, "nonbonded");
     s->file = xstrdup(r->file);
     s->name = xstrdup(view_text(view_key(root, "name")));
-    s->alchemy_line = view_given(alchemy) ? alchemy.node->line : 1;
-    s->nonbonded_line = view_given(nonbonded) ? nonbonded.node->line : 1;
+    s->alchemy_line = line_of(alchemy);
+    s->nonbonded_line = line_of(nonbonded);
+    s->integrator_line = line_of(view_key(root, "integrator"));
+    s->protocol_line = line_of(view_key(root, "protocol"));
     s->repeats = (int)view_integer(view_key(root, "repeats"));
     s->settings.constrain = (enum constrain)view_choice(constraints);
     read_system(s, view_key(root, "system"));

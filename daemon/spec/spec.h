@@ -19,11 +19,11 @@ struct spec {
     struct settings settings;
     struct stage *stages; /* none for a spec that is only evaluated */
     int nstages;
-    int repeats;                      /* replicas of every window */
-    int retries;                      /* attempts of a failing replica beyond the first */
-    uint64_t checkpoint_every;        /* steps between checkpoints: a segment; 0: by the wall clock */
-    double checkpoint_seconds;        /* wall clock between checkpoints, when not in steps */
-    int alchemy_line, nonbonded_line; /* where they are in the file; 1: absent */
+    int repeats;               /* replicas of every window */
+    int retries;               /* attempts of a failing replica beyond the first */
+    uint64_t checkpoint_every; /* steps between checkpoints: a segment; 0: by the wall clock */
+    double checkpoint_seconds; /* wall clock between checkpoints, when not in steps */
+    int alchemy_line, nonbonded_line, integrator_line, protocol_line; /* where they are in the file; 1: absent */
 };
 
 /* `file` is only for messages. On success *out is owned by the caller. ERR_SPEC; ERR_UNSUPPORTED for known keys that

@@ -77,6 +77,30 @@ static int check_b_states(const struct spec *s, const struct system *sys, struct
                    s->file, s->alchemy_line, s->topology);
 }
 
+#define CHARGE_MAX 100.0 /* e; atoms of real models have less than ten */
+
+/* What reads as a number and can be none of a molecule. */
+static int check_sense(const struct spec *s, const struct system *sys, struct err *e)
+{
+    for (int i = 0; i < sys->natoms; i++) {
+        const struct atom *a = &sys->atoms[i];
+        double charge = fabs(a->charge[0]) > fabs(a->charge[1]) ? a->charge[0] : a->charge[1];
+        if (fabs(charge) > CHARGE_MAX)
+            return err_set(e, ERR_TOPOLOGY, "%s: atom %d (%s %s%d): charge %g e: expected -%g to %g", s->topology,
+                           i + 1, a->name, a->resname, a->residue, charge, CHARGE_MAX, CHARGE_MAX);
+    }
+    for (int i = 0; i < sys->nsettles; i++) {
+        const struct settle *t = &sys->settles[i];
+        if (!(t->r_oh > 0 && t->r_hh > 0 && t->r_hh < 2 * t->r_oh))
+            return err_set(
+                e, ERR_TOPOLOGY,
+                "%s: [ settles ] of atom %d: distances %g and %g nm make no triangle; expected the second less "
+                "than twice the first",
+                s->topology, t->oxygen + 1, t->r_oh, t->r_hh);
+    }
+    return 0;
+}
+
 /* A pair must not be in reach of two images of one atom. */
 static int check_box(const struct spec *s, const struct system *sys, struct err *e)
 {
@@ -96,6 +120,8 @@ int spec_system(const struct spec *s, struct source *src, struct system *sys, st
         rc = gro_read(sys, src, s->coordinates, e);
     if (!rc && s->reference)
         rc = gro_read_reference(sys, src, s->reference, e);
+    if (!rc)
+        rc = check_sense(s, sys, e);
     if (!rc)
         rc = check_decoupled(s, sys, e);
     if (!rc)

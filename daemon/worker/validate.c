@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "daemon/spec/advice.h"
 #include "daemon/worker/commands.h"
 #include "daemon/worker/input.h"
 #include "engine/base/err_json.h"
@@ -24,18 +25,23 @@ static uint64_t steps_of(const struct spec *s, bool minimize)
     return steps;
 }
 
-static void print(const struct spec *s, const struct system *sys, bool json)
+static void print(const struct spec *s, const struct system *sys, json_t *warnings, bool json)
 {
     const struct settings *set = &s->settings;
     if (!json) {
         printf("%s: %d atoms, %d molecules, %d windows, %d stages, %.15g ns for each window\n", s->name, sys->natoms,
                sys->nmolecules, set->alchemy.nwindows, s->nstages,
                (double)steps_of(s, false) * set->integrator.timestep * 1e-3);
+        fflush(stdout);
+        size_t i;
+        json_t *warning;
+        json_array_foreach (warnings, i, warning)
+            fprintf(stderr, "shoal validate: warning: %s\n", json_string_value(json_object_get(warning, "message")));
         return;
     }
-    json_t *out =
-        json_pack("{s:b,s:s,s:i,s:i,s:i,s:I}", "ok", 1, "name", s->name, "atoms", sys->natoms, "windows",
-                  set->alchemy.nwindows, "stages", s->nstages, "steps_per_window", (json_int_t)steps_of(s, true));
+    json_t *out = json_pack("{s:b,s:s,s:i,s:i,s:i,s:I,s:O}", "ok", 1, "name", s->name, "atoms", sys->natoms, "windows",
+                            set->alchemy.nwindows, "stages", s->nstages, "steps_per_window",
+                            (json_int_t)steps_of(s, true), "warnings", warnings);
     json_dumpf(out, stdout, JSON_COMPACT);
     putchar('\n');
     json_decref(out);
@@ -73,13 +79,17 @@ int validate_main(int argc, char **argv)
     struct err e = {0};
     struct spec *spec = NULL;
     struct system sys = {0};
+    json_t *warnings = NULL;
     int rc = input_read(argv[optind], includes, ninclude, &spec, &sys, &e);
     if (!rc)
         rc = spec_check_run(spec, &e);
     if (!rc)
         rc = spec_check_windows(spec, &sys, &e);
     if (!rc)
-        print(spec, &sys, json);
+        rc = spec_advise(spec, &sys, &warnings, &e);
+    if (!rc)
+        print(spec, &sys, warnings, json);
+    json_decref(warnings);
     system_close(&sys);
     spec_free(spec);
     return rc ? refuse(&e, json) : EXIT_OK;

@@ -76,6 +76,16 @@ static bool same_type(const struct top_atom_type *a, const struct top_atom_type 
            a->c[0] == b->c[0] && a->c[1] == b->c[1];
 }
 
+/* A negative C6 repels; the others below zero have no meaning, or one that pulls atoms onto each other. */
+static int check_lj(struct top *t, const double c[2], struct err *e)
+{
+    static const char *const names[2][2] = {{"C6", "C12"}, {"sigma", "epsilon"}};
+    for (int k = 0; k < 2; k++)
+        if (c[k] < 0 && (k == 1 || t->comb_rule > 1))
+            return top_fail(t, e, ERR_TOPOLOGY, "%s %g: expected 0 or more", names[t->comb_rule > 1][k], c[k]);
+    return 0;
+}
+
 int top_atom_type(struct top *t, struct err *e)
 {
     struct top_atom_type a = {0};
@@ -98,7 +108,8 @@ int top_atom_type(struct top *t, struct err *e)
     if (!strchr("ASDV", a.particle))
         return top_fail(t, e, ERR_TOPOLOGY, "atom type %s: read particle type '%s', expected A, S, D or V", a.name,
                         t->words[w + 2]);
-    if ((rc = top_real(t, w + 3, "a parameter", &a.c[0], e)) || (rc = top_real(t, w + 4, "a parameter", &a.c[1], e)))
+    if ((rc = top_real(t, w + 3, "a parameter", &a.c[0], e)) || (rc = top_real(t, w + 4, "a parameter", &a.c[1], e)) ||
+        (rc = check_lj(t, a.c, e)))
         return rc;
     if (t->nwords > w + 5)
         return top_fail(t, e, ERR_TOPOLOGY, "atom type %s: read '%.80s', expected the end of the line", a.name,
@@ -234,7 +245,8 @@ int top_nonbond_param(struct top *t, struct err *e)
         return top_fail(t, e, ERR_UNSUPPORTED, "function %ld: only 1 (Lennard-Jones) is computed", funct);
     if (t->nwords != 5)
         return top_fail(t, e, ERR_TOPOLOGY, "read %d parameters, expected 2", t->nwords - 3);
-    if ((rc = top_real(t, 3, "a parameter", &p.c[0], e)) || (rc = top_real(t, 4, "a parameter", &p.c[1], e)))
+    if ((rc = top_real(t, 3, "a parameter", &p.c[0], e)) || (rc = top_real(t, 4, "a parameter", &p.c[1], e)) ||
+        (rc = check_lj(t, p.c, e)))
         return rc;
     int key[2] = {type[0] < type[1] ? type[0] : type[1], type[0] < type[1] ? type[1] : type[0]};
     int i = table_add(&t->nonbonded_index, key, sizeof key, t->nnonbonded);

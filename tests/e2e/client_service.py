@@ -138,7 +138,11 @@ class Commands(unittest.TestCase):
         refused(good + "observables: []\n", 65, "not supported")
         with open(spec, "w", encoding="utf-8") as f:
             f.write(good)
-        self.assertEqual(json.loads(self.shoal("validate", spec, "--json")),
+        answer = json.loads(self.shoal("validate", spec, "--json"))
+        warnings = answer.pop("warnings")
+        self.assertEqual([w["kind"] for w in warnings], ["ladder"])
+        self.assertIn("spec.yaml:7: alchemy.windows.vdw: from 0 in window 0 to 0.5 in window 1", warnings[0]["message"])
+        self.assertEqual(answer,
                          {"ok": True, "name": "bad", "atoms": 373, "windows": 3, "stages": 4, "steps_per_window": 1500})
         self.shoal("validate", os.path.join(self.folder, "none.yaml"), code=66)
         self.shoal("validate", code=2)

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/spec/advice.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/buf.h"
+#include "engine/system/topology.h"
+
+#define PERIOD_STEPS 10   /* timesteps that the fastest motion should have for one swing */
+#define CHARGE_NOISE 1e-3 /* e, of sums over rounded charges */
+#define VDW_STEP 0.3      /* lambda; beyond it neighbours rarely overlap */
+#define COULOMB_STEP 0.5  /* e, of the root of the sum of squared charges that go in one step */
+#define SAMPLES 50        /* rows of a window, below which no estimate is more than a guess */
+
+struct advising {
+    const struct spec *s;
+    const struct system *sys;
+    json_t *list;
+};
+
+static void say(const struct advising *a, const char *kind, int line, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void say(const struct advising *a, const char *kind, int line, const char *fmt, ...)
+{
+    char text[800], whole[1200];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    snprintf(whole, sizeof whole, "%.300s:%d: %s", a->s->file, line, text);
+    json_t *message = json_string(whole); /* NULL where a name is no UTF-8: then the advice goes without */
+    if (message)
+        json_array_append_new(a->list, json_pack("{s:s, s:o}", "kind", kind, "message", message));
+}
+
+/* ---- the timestep ---- */
+
+/* A harmonic motion and how long one swing takes, ps. */
+struct motion {
+    double period;
+    int atom[3], natoms;
+};
+
+static void take_faster(struct motion *fastest, struct motion m)
+{
+    if (m.period < fastest->period)
+        *fastest = m;
+}
+
+static void look_at_bonds(const struct system *sys, const struct topology *t, struct motion *fastest)
+{
+    for (uint32_t i = 0; i < t->nbonds.count; i++)
+        for (int state = 0; state < 2; state++) {
+            const struct bond *b = &t->bonds[i];
+            double mass = 1 / (1 / sys->atoms[b->atom[0]].mass[state] + 1 / sys->atoms[b->atom[1]].mass[state]);
+            if (b->k[state] > 0)
+                take_faster(fastest, (struct motion){2 * M_PI * sqrt(mass / b->k[state]), {b->atom[0], b->atom[1]}, 2});
+        }
+}
+
+struct length {
+    int atom[2]; /* the smaller first */
+    double r;    /* nm */
+};
+
+static int by_atoms(const void *a, const void *b)
+{
+    return memcmp(((const struct length *)a)->atom, ((const struct length *)b)->atom, sizeof((struct length *)0)->atom);
+}
+
+static void add_length(struct length *list, size_t *n, int a, int b, double r)
+{
+    list[(*n)++] = (struct length){{a < b ? a : b, a < b ? b : a}, r};
+}
+
+/* Of all bonds and fixed distances, for by_atoms. */
+static struct length *all_lengths(const struct system *sys, const struct topology *t, size_t *n)
+{
+    struct length *list = xcalloc((size_t)(sys->nbonds + t->ndistances + 3 * sys->nsettles), sizeof *list);
+    *n = 0;
+    for (int i = 0; i < sys->nbonds; i++)
+        add_length(list, n, sys->bonds[i].atom[0], sys->bonds[i].atom[1], sys->bonds[i].r0[0]);
+    for (int i = 0; i < t->ndistances; i++)
+        add_length(list, n, t->distances[i].atom[0], t->distances[i].atom[1], t->distances[i].r0[0]);
+    for (int i = 0; i < sys->nsettles; i++) {
+        const struct settle *s = &sys->settles[i];
+        add_length(list, n, s->oxygen, s->hydrogen[0], s->r_oh);
+        add_length(list, n, s->oxygen, s->hydrogen[1], s->r_oh);
+        add_length(list, n, s->hydrogen[0], s->hydrogen[1], s->r_hh);
+    }
+    qsort(list, *n, sizeof *list, by_atoms);
+    return list;
+}
+
+static double length_of(const struct length *list, size_t n, int a, int b)
+{
+    struct length key;
+    size_t one = 0;
+    add_length(&key, &one, a, b, 0);
+    const struct length *found = n ? bsearch(&key, list, n, sizeof *list, by_atoms) : NULL;
+    return found ? found->r : 0;
+}
+
+/* The inverse moment of inertia of a bending: Wilson's G element for the angle, 1/(u nm^2). */
+static double bending(const struct system *sys, const struct angle *a, double r1, double r2, int state)
+{
+    const double mass[3] = {sys->atoms[a->atom[0]].mass[state], sys->atoms[a->atom[1]].mass[state],
+                            sys->atoms[a->atom[2]].mass[state]};
+    double middle = 1 / (r1 * r1) + 1 / (r2 * r2) - 2 * cos(a->theta0[state]) / (r1 * r2);
+    return 1 / (mass[0] * r1 * r1) + middle / mass[1] + 1 / (mass[2] * r2 * r2);
+}
+
+static void look_at_angles(const struct system *sys, const struct topology *t, struct motion *fastest)
+{
+    size_t n;
+    struct length *list = all_lengths(sys, t, &n);
+    for (uint32_t i = 0; i < t->nangles.count; i++) {
+        const struct angle *a = &t->angles[i];
+        double r1 = length_of(list, n, a->atom[0], a->atom[1]), r2 = length_of(list, n, a->atom[1], a->atom[2]);
+        bool rigid = length_of(list, n, a->atom[0], a->atom[2]) > 0;
+        for (int state = 0; state < 2 && r1 > 0 && r2 > 0 && !rigid; state++)
+            if (a->k[state] > 0)
+                take_faster(fastest, (struct motion){2 * M_PI / sqrt(a->k[state] * bending(sys, a, r1, r2, state)),
+                                                     {a->atom[0], a->atom[1], a->atom[2]},
+                                                     3});
+    }
+    free(list);
+}
+
+static bool has_hydrogen(const struct system *sys, const struct motion *m)
+{
+    for (int i = 0; i < m->natoms; i++)
+        if (sys->atoms[m->atom[i]].name[0] == 'H')
+            return true;
+    return false;
+}
+
+/* What can be done about a motion that is too fast, beside a shorter timestep. */
+static const char *remedy(const struct advising *a, const struct motion *m)
+{
+    bool hydrogen = has_hydrogen(a->sys, m);
+    if (m->natoms == 3)
+        return hydrogen ? ", or heavier hydrogens in the topology" : "";
+    if (hydrogen && a->s->settings.constrain == CONSTRAIN_NONE)
+        return ", or constraints: h-bonds";
+    return a->s->settings.constrain == CONSTRAIN_ALL_BONDS ? "" : ", or constraints: all-bonds";
+}
+
+static void advise_timestep(const struct advising *a, const struct topology *t)
+{
+    struct motion m = {.period = INFINITY};
+    double step = a->s->settings.integrator.timestep;
+    look_at_bonds(a->sys, t, &m);
+    look_at_angles(a->sys, t, &m);
+    if (m.period >= PERIOD_STEPS * step)
+        return;
+    char names[80] = "";
+    for (int i = 0; i < m.natoms; i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.15s", i ? "-" : "",
+                 a->sys->atoms[m.atom[i]].name);
+    say(a, "timestep", a->s->integrator_line,
+        "integrator.timestep: the %s %s (atoms %d to %d, %.15s) swings once in %.1f fs, %.1f timesteps of %.4g fs%s; "
+        "expected %d or more: at most %.2g fs%s",
+        m.natoms == 2 ? "bond" : "angle", names, m.atom[0] + 1, m.atom[m.natoms - 1] + 1,
+        a->sys->atoms[m.atom[0]].resname, m.period * 1e3, m.period / step, step * 1e3,
+        m.period < M_PI * step ? ", which cannot be stable" : "", PERIOD_STEPS,
+        floor(m.period * 1e4 / PERIOD_STEPS) / 10, remedy(a, &m));
+}
+
+/* ---- charges ---- */
+
+static const char *kind_of(const struct system *sys, int atom)
+{
+    return sys->kinds[sys->molecules[sys->atoms[atom].molecule].kind].name;
+}
+
+static bool is_decoupled(const struct advising *a, int atom)
+{
+    const struct alchemy_settings *al = &a->s->settings.alchemy;
+    return al->kind == ALCHEMY_DECOUPLE && !strcmp(kind_of(a->sys, atom), al->decouple);
+}
+
+static void advise_net_charge(const struct advising *a)
+{
+    int states = a->s->settings.alchemy.kind == ALCHEMY_B_STATES ? 2 : 1;
+    double sum[2] = {0}, solute = 0;
+    for (int i = 0; i < a->sys->natoms; i++) {
+        for (int state = 0; state < states; state++)
+            sum[state] += a->sys->atoms[i].charge[state];
+        solute += is_decoupled(a, i) ? a->sys->atoms[i].charge[0] : 0;
+    }
+    for (int state = 0; state < states; state++)
+        if (fabs(sum[state] - rint(sum[state])) > CHARGE_NOISE)
+            say(a, "charge", 1, "system: the charges%s add up to %+.4f e, no whole number: is an atom missing?",
+                states == 1 ? ""
+                : state     ? " of state B"
+                            : " of state A",
+                sum[state]);
+        else if (fabs(sum[state]) > CHARGE_NOISE)
+            say(a, "charge", 1,
+                "system: a net charge of %+.0f e%s; PME spreads the opposite charge evenly over the box, which shifts "
+                "free "
+                "energies and pressure",
+                sum[state],
+                states == 1 ? ""
+                : state     ? " in state B"
+                            : " in state A");
+    if (states == 2 && fabs(sum[0] - sum[1]) > CHARGE_NOISE)
+        say(a, "charge", a->s->alchemy_line,
+            "alchemy.perturb: the net charge changes from %+.2f to %+.2f e; its free energy depends on the size of the "
+            "box "
+            "and needs a correction",
+            sum[0], sum[1]);
+    if (fabs(solute) > CHARGE_NOISE)
+        say(a, "charge", a->s->alchemy_line,
+            "alchemy.decouple: %s has a net charge (%+.2f e in all); the free energy of removing it depends on the "
+            "size of "
+            "the box and needs a correction",
+            a->s->settings.alchemy.decouple, solute);
+}
+
+/* Whether an atom with a charge has no Lennard-Jones of its own in one state, but in the other. */
+static bool bare_in(const struct system *sys, const struct atom *atom, int state)
+{
+    const struct lj *self[2];
+    for (int k = 0; k < 2; k++)
+        self[k] = &sys->lj[(size_t)atom->type[k] * (size_t)sys->ntypes + (size_t)atom->type[k]];
+    return self[state]->c12 == 0 && self[!state]->c12 > 0 && atom->charge[!state] != 0;
+}
+
+/* The window is in between for Lennard-Jones, and charges that go with it are partly there. */
+static bool softens_nothing(const double lambda[LAMBDA_COUNT], bool vanish, bool appear)
+{
+    double vdw = lambda[LAMBDA_VDW], coulomb = lambda[LAMBDA_COULOMB];
+    return (vanish && vdw > 0 && coulomb < 1) || (appear && vdw < 1 && coulomb > 0);
+}
+
+static void advise_soft_core(const struct advising *a)
+{
+    const struct alchemy_settings *al = &a->s->settings.alchemy;
+    bool vanish = false, appear = false;
+    int first = -1, count = 0;
+    for (int i = 0; i < a->sys->natoms && al->kind != ALCHEMY_NONE; i++) {
+        const struct atom *atom = &a->sys->atoms[i];
+        bool b_states = al->kind == ALCHEMY_B_STATES;
+        vanish |= b_states ? bare_in(a->sys, atom, 1) : is_decoupled(a, i) && atom->charge[0] != 0;
+        appear |= b_states && bare_in(a->sys, atom, 0);
+    }
+    for (int w = 0; w < al->nwindows && al->lambda; w++)
+        if (softens_nothing(al->lambda[w], vanish, appear) && count++ == 0)
+            first = w;
+    if (count && !al->soft_core.coulomb)
+        say(a, "soft-core", a->s->alchemy_line,
+            "alchemy.windows: in window %d%s charges are there while Lennard-Jones is softened; expected coulomb to go "
+            "first "
+            "(and to come last), or soft-core.coulomb: yes",
+            first, count > 1 ? " and others" : "");
+}
+
+/* ---- the ladder ---- */
+
+/* Root of the sum of squares of what the charges of the changing atoms change by, e. */
+static double changing_charge(const struct advising *a)
+{
+    double sum = 0;
+    bool b_states = a->s->settings.alchemy.kind == ALCHEMY_B_STATES;
+    for (int i = 0; i < a->sys->natoms; i++) {
+        const struct atom *atom = &a->sys->atoms[i];
+        double change = b_states ? atom->charge[1] - atom->charge[0] : is_decoupled(a, i) ? atom->charge[0] : 0;
+        sum += change * change;
+    }
+    return sqrt(sum);
+}
+
+static void advise_spacing(const struct advising *a, enum lambda component, const char *name, double most)
+{
+    const struct alchemy_settings *al = &a->s->settings.alchemy;
+    int first = -1, count = 0;
+    for (int w = 1; w < al->nwindows && al->given[component]; w++)
+        if (fabs(al->lambda[w][component] - al->lambda[w - 1][component]) > most + 1e-9 && count++ == 0)
+            first = w;
+    if (!count)
+        return;
+    char step[32] = "";
+    if (most > 0.05)
+        snprintf(step, sizeof step, " of at most about %.2g", most);
+    say(a, "ladder", a->s->alchemy_line,
+        "alchemy.windows.%s: from %.4g in window %d to %.4g in window %d%s: neighbours so far apart hardly overlap; "
+        "expected "
+        "more windows, with steps%s",
+        name, al->lambda[first - 1][component], first - 1, al->lambda[first][component], first,
+        count > 1 ? ", and elsewhere" : "", step);
+}
+
+static void advise_ends(const struct advising *a, enum lambda component, const char *name)
+{
+    const struct alchemy_settings *al = &a->s->settings.alchemy;
+    double low = 1, high = 0;
+    for (int w = 0; w < al->nwindows && al->given[component]; w++) {
+        low = fmin(low, al->lambda[w][component]);
+        high = fmax(high, al->lambda[w][component]);
+    }
+    if (al->given[component] && al->nwindows > 1 && (low > 0 || high < 1) && low < high)
+        say(a, "ladder", a->s->alchemy_line,
+            "alchemy.windows.%s: goes from %.4g to %.4g; the free energy is that of this part of the way, not of 0 to "
+            "1",
+            name, low, high);
+}
+
+static void advise_ladder(const struct advising *a)
+{
+    const struct alchemy_settings *al = &a->s->settings.alchemy;
+    if (al->kind == ALCHEMY_NONE)
+        return;
+    if (al->nwindows == 1) {
+        say(a, "ladder", a->s->alchemy_line, "alchemy.windows: one window makes no free energy; expected two or more");
+        return;
+    }
+    double charge = changing_charge(a);
+    advise_spacing(a, LAMBDA_VDW, "vdw", VDW_STEP);
+    if (charge > COULOMB_STEP)
+        advise_spacing(a, LAMBDA_COULOMB, "coulomb", COULOMB_STEP / charge);
+    advise_ends(a, LAMBDA_COULOMB, "coulomb");
+    advise_ends(a, LAMBDA_VDW, "vdw");
+}
+
+/* ---- the protocol ---- */
+
+static void advise_protocol(const struct advising *a)
+{
+    const struct spec *s = a->s;
+    bool verlet = s->settings.integrator.kind == INTEGRATOR_VELOCITY_VERLET;
+    uint64_t rows = 0;
+    for (int i = 0; i < s->nstages; i++)
+        if (s->stages[i].kind == STAGE_PRODUCE && s->stages[i].sample_every)
+            rows += s->stages[i].steps / s->stages[i].sample_every;
+    if (s->nstages && s->stages[0].kind != STAGE_MINIMIZE && !a->sys->v)
+        say(a, "minimization", s->protocol_line,
+            "protocol: begins without minimize, and %s has no velocities of an earlier run; a bad contact ends the run",
+            s->coordinates);
+    if (verlet && s->settings.alchemy.nwindows > 1)
+        say(a, "ensemble", s->integrator_line,
+            "integrator.method: velocity-verlet samples at constant energy; the estimators take every window for one "
+            "at "
+            "constant temperature");
+    if (s->nstages && rows < SAMPLES)
+        say(a, "sampling", s->protocol_line,
+            "protocol: %llu samples of every window; expected %d at the least, and hundreds that are independent",
+            (unsigned long long)rows, SAMPLES);
+}
+
+int spec_advise(const struct spec *s, const struct system *sys, json_t **out, struct err *e)
+{
+    struct advising a = {.s = s, .sys = sys};
+    struct topology t = {0};
+    int rc = topology_build(&t, sys, &s->settings, e);
+    if (rc) {
+        err_prefix(e, "%s", s->topology);
+        topology_close(&t);
+        return rc;
+    }
+    a.list = *out = json_array();
+    advise_timestep(&a, &t);
+    advise_soft_core(&a);
+    advise_net_charge(&a);
+    advise_ladder(&a);
+    advise_protocol(&a);
+    topology_close(&t);
+    return 0;
+}

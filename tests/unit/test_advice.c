@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What is said of a spec, one thing changed at a time from a spec of which nothing is said.
+ */
+#undef NDEBUG
+#include "daemon/spec/advice.h"
+
+#include <assert.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/base/buf.h"
+
+/* What a test may change; NULL: as in the calm case. */
+struct change {
+    const char *constraints, *timestep, *windows, *soft_core, *change, *method, *protocol; /* of the spec */
+    const char *charges[3], *hydrogen_mass, *b_states, *sigma, *settles;                   /* of the topology */
+    const char *velocity;                                                                  /* of every atom */
+};
+
+#define CALM_WINDOWS "{coulomb: [0, 1, 1, 1, 1, 1], vdw: [0, 0, 0.25, 0.5, 0.75, 1]}"
+
+static const char * or (const char *text, const char *otherwise)
+{
+    return text ? text : otherwise;
+}
+
+static void write_spec(struct buf *b, const struct change *c)
+{
+    buf_printf(b, "name: x\nsystem: {topology: a.top, coordinates: a.gro}\nconstraints: %s\n",
+               or (c->constraints, "h-bonds"));
+    buf_printf(b, "alchemy: {%s, windows: %s%s}\n", or (c->change, "decouple: MOL"), or (c->windows, CALM_WINDOWS),
+               or (c->soft_core, ""));
+    buf_printf(b, "integrator: {method: %s, timestep: %s}\n", or (c->method, "langevin-middle"),
+               or (c->timestep, "2 fs"));
+    buf_printf(b, "protocol:\n%s\n", or (c->protocol, "  - minimize: {steps: 10}\n  - produce: {time: 1 ns}"));
+}
+
+/* CH2 with inner bonds and an angle, and two argon atoms. */
+static void write_topology(struct buf *b, const struct change *c)
+{
+    const char *mass = or (c->hydrogen_mass, "1.008"), *hydrogen = or (c->charges[1], "0.1");
+    buf_printf(b, "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nC 12.011 0 A 0.35 0.276\nHC 1.008 0 A %s 0.125\n",
+               or (c->sigma, "0.25"));
+    buf_printf(b, "D 1.008 0 A 0 0\nAR 39.948 0 A 0.34 0.996\n[ moleculetype ]\nMOL 3\n[ atoms ]\n");
+    buf_printf(b, "1 C 1 MOL C1 1 %s 12.011\n", or (c->charges[0], "-0.2"));
+    buf_printf(b, "2 HC 1 MOL H1 1 %s %s %s\n", hydrogen, mass, or (c->b_states, ""));
+    buf_printf(b, "3 HC 1 MOL H2 1 %s %s\n", or (c->charges[2], hydrogen), mass);
+    buf_printf(b, "%s", or (c->settles,
+                            "[ bonds ]\n1 2 1 0.109 284512\n1 3 1 0.109 284512\n"
+                            "[ angles ]\n2 1 3 1 107.8 276.144\n"));
+    buf_printf(b,
+               "[ moleculetype ]\nAR 1\n[ atoms ]\n1 AR 1 AR AR 1 0 39.948\n[ system ]\nx\n"
+               "[ molecules ]\nMOL 1\nAR 2\n");
+}
+
+static void write_coordinates(struct buf *b, const struct change *c)
+{
+    static const char *const names[][2] = {{"MOL", "C1"}, {"MOL", "H1"}, {"MOL", "H2"}, {"AR", "AR"}, {"AR", "AR"}};
+    static const double x[][3] = {{1, 1, 1}, {1.1, 1, 1}, {0.97, 1.1, 1}, {2, 2, 2}, {2, 1, 2}};
+    buf_printf(b, "x\n5\n");
+    for (int i = 0; i < 5; i++)
+        buf_printf(b, "%5d%-5s%5s%5d%8.3f%8.3f%8.3f%s\n", i < 3 ? 1 : i - 1, names[i][0], names[i][1], i + 1, x[i][0],
+                   x[i][1], x[i][2], or (c->velocity, ""));
+    buf_printf(b, "3 3 3\n");
+}
+
+/* What is said, a new reference; NULL with *e. */
+static json_t *advise(const struct change *c, struct err *e)
+{
+    struct buf spec = {0}, top = {0}, gro = {0};
+    struct spec *s = NULL;
+    struct system sys = {0};
+    struct source *src = source_memory_new();
+    json_t *list = NULL;
+    write_spec(&spec, c);
+    write_topology(&top, c);
+    write_coordinates(&gro, c);
+    if (spec_parse(&s, "s.yaml", spec.data, spec.len, e) || source_memory_add(src, "a.top", top.data, top.len, e) ||
+        source_memory_add(src, "a.gro", gro.data, gro.len, e))
+        fail_msg("%s", e->msg);
+    if (!spec_system(s, src, &sys, e) && spec_advise(s, &sys, &list, e))
+        assert_null(list);
+    system_close(&sys);
+    spec_free(s);
+    source_free(src);
+    buf_free(&spec);
+    buf_free(&top);
+    buf_free(&gro);
+    return list;
+}
+
+/* One piece of advice of this kind that holds this text; "" as kind: none at all. */
+static void expect(const char *kind, const char *text, struct change c)
+{
+    struct err e = {0};
+    json_t *list = advise(&c, &e), *one;
+    size_t i;
+    int found = 0;
+    if (!list)
+        fail_msg("refused: %s", e.msg);
+    json_array_foreach (list, i, one) {
+        const char *said = json_string_value(json_object_get(one, "message"));
+        found += !strcmp(json_string_value(json_object_get(one, "kind")), kind) && strstr(said, text);
+        if (!*kind)
+            fail_msg("said: %s", said);
+    }
+    if (found != 1 && *kind) {
+        char *all = json_dumps(list, 0);
+        fail_msg("%d times %s \"%s\" in %s", found, kind, text, all);
+    }
+    json_decref(list);
+}
+
+static void expect_error(const char *text, struct change c)
+{
+    struct err e = {0};
+    if (advise(&c, &e))
+        fail_msg("accepted, expected %s", text);
+    if (!strstr(e.msg, text))
+        fail_msg("\"%s\", expected %s", e.msg, text);
+    assert_int_equal(e.code, ERR_TOPOLOGY);
+}
+
+static void nothing_to_say(void **state)
+{
+    (void)state;
+    expect("", "", (struct change){0});
+    expect("", "", (struct change){.constraints = "none", .timestep = "1 fs"});
+    expect("", "", (struct change){.constraints = "all-bonds"});
+    expect("", "", (struct change){.timestep = "4 fs", .hydrogen_mass = "3.024"});
+    expect("", "",
+           (struct change){.windows = "{coulomb: [0, 0, 0, 0, 0, 1], vdw: [0, 0.25, 0.5, 0.75, 1, 1]}",
+                           .soft_core = ", soft-core: {coulomb: yes}"});
+    expect("", "", (struct change){.protocol = "  - produce: {time: 1 ns}", .velocity = "  0.1000  0.0000  0.0000"});
+}
+
+/* The periods are those of two masses on a spring, 2 pi sqrt(mu / k), and of Wilson's G element. */
+static void the_timestep(void **state)
+{
+    (void)state;
+    expect("timestep",
+           "s.yaml:5: integrator.timestep: the bond C1-H1 (atoms 1 to 2, MOL) swings once in 11.4 fs, 5.7 timesteps of "
+           "2 fs; expected 10 or more: at most 1.1 fs, or constraints: h-bonds",
+           (struct change){.constraints = "none"});
+    expect("timestep",
+           "the bond C1-H1 (atoms 1 to 2, MOL) swings once in 11.4 fs, 1.1 timesteps of 10 fs, which cannot be",
+           (struct change){.constraints = "none", .timestep = "10 fs"});
+    expect("timestep", "the angle H1-C1-H2 (atoms 2 to 3, MOL) swings once in 27.",
+           (struct change){.timestep = "4 fs"});
+    expect("timestep", "at most 2.7 fs, or heavier hydrogens", (struct change){.timestep = "4 fs"});
+    expect("", "", (struct change){.timestep = "4 fs", .settles = "[ settles ]\n1 1 0.1 0.16\n"});
+}
+
+static void charges(void **state)
+{
+    (void)state;
+    expect("charge", "s.yaml:1: system: a net charge of +1 e; PME", (struct change){.charges = {"0.8"}});
+    expect("charge", "s.yaml:4: alchemy.decouple: MOL has a net charge (+1.00 e in all)",
+           (struct change){.charges = {"0.8"}});
+    expect("charge", "add up to +0.2000 e, no whole number", (struct change){.charges = {"0"}});
+    expect("charge", "a net charge of +1 e in state B",
+           (struct change){.change = "perturb: b-states", .b_states = "HC 1.1 1.008"});
+    expect("charge", "changes from +0.00 to +1.00 e",
+           (struct change){.change = "perturb: b-states", .b_states = "HC 1.1 1.008"});
+}
+
+static void soft_core(void **state)
+{
+    (void)state;
+    const char *together = "{coulomb: [0, 0.25, 0.5, 0.75, 1], vdw: [0, 0.25, 0.5, 0.75, 1]}";
+    expect("soft-core", "s.yaml:4: alchemy.windows: in window 1 and others charges are there while",
+           (struct change){.windows = together});
+    expect("", "", (struct change){.windows = together, .soft_core = ", soft-core: {coulomb: yes}"});
+    expect("", "", (struct change){.windows = together, .charges = {"0", "0"}});
+    expect("soft-core", "in window 1 and others",
+           (struct change){.windows = together, .change = "perturb: b-states", .b_states = "D 0 1.008"});
+}
+
+static void ladders(void **state)
+{
+    (void)state;
+    expect("ladder", "alchemy.windows.vdw: from 0 in window 1 to 0.5 in window 2, and elsewhere: neighbours",
+           (struct change){.windows = "{coulomb: [0, 1, 1, 1], vdw: [0, 0, 0.5, 1]}"});
+    expect("ladder",
+           "alchemy.windows.coulomb: from 0 in window 0 to 1 in window 1: neighbours so far apart hardly overlap; "
+           "expected more windows, with steps of at most about 0.51",
+           (struct change){.charges = {"-0.8", "0.4"}});
+    expect("ladder", "alchemy.windows.vdw: goes from 0 to 0.75;",
+           (struct change){.windows = "{coulomb: [0, 1, 1, 1, 1], vdw: [0, 0, 0.25, 0.5, 0.75]}"});
+    expect("ladder", "one window makes no free energy", (struct change){.windows = "{vdw: [0]}"});
+}
+
+static void protocols(void **state)
+{
+    (void)state;
+    expect("minimization", "s.yaml:7: protocol: begins without minimize",
+           (struct change){.protocol = "  - produce: {time: 1 ns}"});
+    expect("ensemble", "velocity-verlet samples at constant energy", (struct change){.method = "velocity-verlet"});
+    expect("sampling", "protocol: 20 samples of every window",
+           (struct change){.protocol = "  - minimize: {steps: 10}\n  - produce: {time: 4 ps}"});
+}
+
+static void no_sense(void **state)
+{
+    (void)state;
+    expect_error("a.top: atom 2 (H1 MOL1): charge 1e+300 e: expected -100 to 100",
+                 (struct change){.charges = {NULL, "1e300"}});
+    expect_error("a.top: [ settles ] of atom 1: distances 0.1 and 0.2 nm make no triangle",
+                 (struct change){.settles = "[ settles ]\n1 1 0.1 0.2\n"});
+    expect_error("sigma -0.25: expected 0 or more", (struct change){.sigma = "-0.25"});
+    expect_error("a.top: atoms 1 and 2: a constraint on an atom of a settle",
+                 (struct change){.settles = "[ settles ]\n1 1 0.1 0.16\n[ constraints ]\n1 2 1 0.1\n"});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_to_say), cmocka_unit_test(the_timestep), cmocka_unit_test(charges),
+        cmocka_unit_test(soft_core),      cmocka_unit_test(ladders),      cmocka_unit_test(protocols),
+        cmocka_unit_test(no_sense),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
