@@ -116,7 +116,7 @@ json_t *ensembles_chosen(const struct client *c, int argc, char **argv, const ch
             json_array_append(chosen, ensemble);
     json_decref(all);
     if (!json_array_size(chosen))
-        client_say(c, "no ensemble is so that it can be done");
+        client_say(c, "nothing to %s", c->command->name);
     return chosen;
 }
 

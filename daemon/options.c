@@ -9,6 +9,7 @@
 
 #include "engine/base/log.h"
 #include "engine/base/number.h"
+#include "engine/base/suggest.h"
 
 #define DRAIN_SECONDS 120
 #define CHECK_SECONDS 60
@@ -136,6 +137,31 @@ static int take_option(struct options *o, int c, const char *value, struct err *
     return take_limit(o, c, value, e);
 }
 
+/* Names are taken whole, where getopt would take any beginning: --stat is not --state. */
+static int check_names(const struct option *known, int argc, char **argv, struct err *e)
+{
+    const char *names[64];
+    size_t n = 0;
+    for (const struct option *k = known; k->name && n < sizeof names / sizeof *names; k++)
+        names[n++] = k->name;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        size_t length = strcspn(argv[i], "=");
+        const struct option *k = known;
+        if (strncmp(argv[i], "--", 2) != 0)
+            continue;
+        while (k->name && (strlen(k->name) != length - 2 || strncmp(k->name, argv[i] + 2, length - 2) != 0))
+            k++;
+        char word[64];
+        snprintf(word, sizeof word, "%.*s", (int)length - 2, argv[i] + 2);
+        const char *near = suggest_nearest(word, names, n);
+        if (!k->name)
+            return err_set(e, ERR_USAGE, "no option --%s; %s%s%s", word, near ? "did you mean --" : "see shoald --help",
+                           near ? near : "", near ? "?" : "");
+        i += k->has_arg && !argv[i][length]; /* its value */
+    }
+    return 0;
+}
+
 int options_parse(struct options *o, int argc, char **argv, struct err *e)
 {
     static const struct option known[] = {{"socket", required_argument, NULL, 's'},
@@ -157,7 +183,9 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e)
                                           QUOTA_KINDS(X)
 #undef X
                                               {NULL, 0, NULL, 0}};
-    int c;
+    int c, rc = check_names(known, argc, argv, e);
+    if (rc)
+        return rc;
     *o = (struct options){.drain_seconds = DRAIN_SECONDS,
                           .check_seconds = CHECK_SECONDS,
                           .check_mib = CHECK_MIB,

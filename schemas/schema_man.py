@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the manual page of the ensemble spec, shoal-ensemble(5), from its schema, as scdoc source.
 
-Usage: schema_man.py SCHEMA.json OUTPUT.scd
+Usage: schema_man.py SCHEMA.json EXAMPLE.yaml OUTPUT.scd
 """
 import json
 import sys
@@ -69,14 +69,21 @@ def entries(schema, path, required):
     return text
 
 
+def example(path):
+    """A spec without the comments that are for its own place."""
+    with open(path, encoding="utf-8") as f:
+        return "".join(line for line in f if not line.startswith("#"))
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8") as f:
         schema = json.load(f)
     text = HEAD
     for key, child in schema["properties"].items():
         text += entries(child, key, key in schema["required"])
-    text += "# SEE ALSO\n\n*shoal*(1)\n"
-    with open(sys.argv[2], "w", encoding="utf-8") as f:
+    text += "# EXAMPLES\n\nThe hydration of methane, small enough for minutes:\n\n```\n" + example(sys.argv[2])
+    text += "```\n\n# SEE ALSO\n\n*shoal*(1)\n"
+    with open(sys.argv[3], "w", encoding="utf-8") as f:
         f.write(text)
 
 

@@ -276,7 +276,7 @@ static void results_estimated(void *arg, const struct err *err)
     struct results_reply *r = arg;
     r->estimated = true;
     if (err)
-        log_line(LOG_WARNING, "results of %s: %s", r->ensemble->id, err->msg);
+        log_line(LOG_WARNING, "results ensemble=%s: %s", r->ensemble->id, err->msg);
     results_job(r);
 }
 

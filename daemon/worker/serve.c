@@ -31,6 +31,7 @@
 
 struct slot {
     json_int_t id, set; /* names of the replica and of its set in messages */
+    char name[64];      /* in the log: ensemble and window */
     struct replica *replica;
     struct serving *server;
     struct slot *next;
@@ -122,7 +123,7 @@ static void heard(void *ctx, const struct replica *replica, const struct report 
         send_frame(s, end_frame(slot, what));
         return;
     case REPORT_FAILED:
-        log_line(LOG_WARNING, "replica=%lld failed: %s", (long long)slot->id, what->why->msg);
+        log_line(LOG_WARNING, "failed %s: %s", slot->name, what->why->msg);
         send_frame(s, failed_frame(slot, what));
         return;
     }
@@ -181,6 +182,8 @@ static int start_replica(struct serving *s, const struct set *set, json_t *messa
     slot->id = id;
     slot->set = set->number;
     slot->server = s;
+    const char *slash = strrchr(directory, '/');
+    snprintf(slot->name, sizeof slot->name, "ensemble=%.32s window=%d", slash ? slash + 1 : directory, window);
     slot->replica = replica_new(&(struct replica_setup){.models = &s->models,
                                                         .jobs = s->jobs,
                                                         .directory = set->directory,

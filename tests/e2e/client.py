@@ -299,7 +299,7 @@ class Client(unittest.TestCase):
         self.shoal("pause", "--state", "done")
         self.assertEqual(self.service.asked[-1][0], "POST /v1/ensembles/b/pause")
         out, err = self.shoal("resume", "--all")
-        self.assertEqual((out, err), ("", "shoal: no ensemble is so that it can be done\n"))
+        self.assertEqual((out, err), ("", "shoal: nothing to resume\n"))
 
     # ---- submitting
 

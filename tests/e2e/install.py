@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `ninja install` puts below a DESTDIR works from there: all files are there, and the installed programs find each other.
+
+Usage: install.py MESON BUILD_FOLDER SOURCE_FOLDER PREFIX SCDOC(yes|no)
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+from service import AS_IS
+
+MESON, BUILD, SOURCE, PREFIX, SCDOC = sys.argv[1:6]
+
+WANTED = """bin/shoal bin/shoald bin/shoal-worker share/bash-completion/completions/shoal share/zsh/site-functions/_shoal
+share/fish/vendor_completions.d/shoal.fish share/doc/shoal/README.md share/doc/shoal/LICENSE share/doc/shoal/examples/README.md
+share/doc/shoal/examples/methane/quickstart.yaml share/shoal/ensemble.schema.json share/shoal/results.schema.json
+share/shoal/openapi.yaml lib/systemd/system/shoald.service lib/systemd/system/shoald.socket lib/systemd/user/shoald.service
+lib/sysusers.d/shoal.conf""".split()
+PAGES = "share/man/man1/shoal.1 share/man/man5/shoal-ensemble.5 share/man/man8/shoald.8 share/man/man8/shoal-worker.8".split()
+
+
+def run(*command, code=0, **more):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, **more)
+    assert done.returncode == code, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def check_pages(root):
+    """No page is broken, and each names the others."""
+    for page in PAGES:
+        assert ".SH EXAMPLES" in read(os.path.join(root, page)), f"{page}: no examples"
+        if shutil.which("man"):
+            done = subprocess.run(["man", "--warnings", "-l", os.path.join(root, page)], capture_output=True, text=True, check=False,
+                                  env={**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8"})
+            complaints = [x for x in done.stderr.splitlines() if "can't break line" not in x and "cannot adjust" not in x]
+            assert done.returncode == 0 and not complaints, f"{page}: {done.stderr}"
+
+
+def check_units(root):
+    """What units start is installed, and no path of another prefix is in them."""
+    for unit in ("system/shoald.service", "user/shoald.service"):
+        text = read(os.path.join(root, "lib/systemd", unit))
+        assert f"ExecStart={PREFIX}/bin/shoald\n" in text and "@" not in text.replace("SystemCallFilter=@", "").replace("~@", ""), unit
+        assert f"file:{PREFIX}/share/doc/shoal/README.md" in text, unit
+        source = read(os.path.join(SOURCE, "deploy/systemd", "" if unit[0] == "s" else "user", "shoald.service.in"))
+        assert "/usr" not in source, f"{unit}: a path that does not follow the prefix"
+    assert "u shoal " in read(os.path.join(root, "lib/sysusers.d/shoal.conf"))
+
+
+def check_programs(root, folder):
+    """The client finds the worker, the service finds the worker, and the client finds the service by the XDG rules."""
+    shoal, spec = os.path.join(root, "bin/shoal"), os.path.join(root, "share/doc/shoal/examples/methane/quickstart.yaml")
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("SHOAL_")}
+    clean.update(XDG_RUNTIME_DIR=folder, XDG_STATE_HOME=folder, HOME=folder)
+    assert json.loads(run(shoal, "validate", spec, "--json", env=clean))["windows"] == 8
+    os.makedirs(folder)
+    socket = os.path.join(folder, "shoald/api.sock")
+    with open(os.path.join(folder, "log"), "wb") as log, \
+         subprocess.Popen([os.path.join(root, "bin/shoald"), "--device", "cpu", "--socket", socket, "--state",
+                           os.path.join(folder, "state"), *AS_IS], stderr=log, env=clean) as service:
+        try:
+            deadline = time.monotonic() + 60
+            while True:
+                done = subprocess.run([shoal, "version", "--json"], env=clean, capture_output=True, text=True, check=False)
+                if done.returncode == 0 and json.loads(done.stdout)["service"]["devices"][0]["state"] == "up":
+                    break
+                assert time.monotonic() < deadline and service.poll() is None, done.stdout + read(os.path.join(folder, "log"))
+                time.sleep(0.1)
+        finally:
+            service.terminate()
+            assert service.wait(60) == 0
+    for line in read(os.path.join(folder, "log")).splitlines():
+        assert line[4] == "-" and "shoal" in line, f"a line of the log without its time: {line}"
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        run(MESON, "install", "-C", BUILD, "--no-rebuild", "--quiet", env={**os.environ, "DESTDIR": folder})
+        root = folder + PREFIX
+        missing = [path for path in WANTED + PAGES * (SCDOC == "yes") if not os.path.isfile(os.path.join(root, path))]
+        assert not missing, f"not installed: {missing}"
+        if SCDOC == "yes":
+            check_pages(root)
+        check_units(root)
+        check_programs(root, os.path.join(folder, "home"))
+        print(f"{len(WANTED + PAGES)} files looked at")
+
+
+if __name__ == "__main__":
+    main()
