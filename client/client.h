@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "client/http.h"
 #include "client/show.h"
@@ -36,7 +37,7 @@ struct client {
     bool json, jsonl, plain, quiet, wait, all, follow, dry_run;
     const char *key, *output, *state;
     double timeout, every, older_than; /* s; 0: not given */
-    long long limit, since;
+    int64_t limit, since;
     const char *includes[LISTED_MAX], *labels[LISTED_MAX]; /* labels as KEY=VALUE */
     int nincludes, nlabels;
     struct {

@@ -2,6 +2,7 @@
  *
  * events: what happened to an ensemble, as the service recorded it.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,7 +82,7 @@ int events_main(struct client *c, int argc, char **argv)
     struct telling t = {.c = c, .events = c->json || !(c->follow || c->jsonl) ? json_array() : NULL};
     long status = 0;
     client_path(&path, argv[0], "/events");
-    buf_printf(&path, "?since=%lld%s", c->since, c->follow ? "&follow=1" : "");
+    buf_printf(&path, "?since=%" PRId64 "%s", c->since, c->follow ? "&follow=1" : "");
     int rc = http_lines(c->http, path.data, 0, on_line, &t, &status, &reply, &e);
     if (rc == HTTP_REFUSED)
         json_decref(answer_object(status, &reply, &e));

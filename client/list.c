@@ -2,6 +2,7 @@
  *
  * Which ensembles, and how they look in a table: list, status, du.
  */
+#include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,12 +26,12 @@ static void add_parameter(struct buf *path, const char *name, const char *value)
 }
 
 /* One page; *next (emptied first) is where the one after it begins, empty after the last. */
-static json_t *get_page(const struct client *c, long long limit, struct buf *next, struct err *e)
+static json_t *get_page(const struct client *c, int64_t limit, struct buf *next, struct err *e)
 {
     struct buf path = {0};
     char number[24];
     buf_printf(&path, "/v1/ensembles");
-    snprintf(number, sizeof number, "%lld", limit);
+    snprintf(number, sizeof number, "%" PRId64, limit);
     if (limit)
         add_parameter(&path, "limit", number);
     if (next->len)
@@ -50,7 +51,7 @@ json_t *ensembles_get(const struct client *c, struct err *e)
 {
     json_t *all = json_array(), *page, *listed;
     struct buf next = {0};
-    long long left = c->limit;
+    int64_t left = c->limit;
     do {
         if (!(page = get_page(c, left, &next, e))) {
             json_decref(all);
@@ -58,7 +59,7 @@ json_t *ensembles_get(const struct client *c, struct err *e)
             break;
         }
         listed = json_object_get(page, "ensembles");
-        left -= c->limit ? (long long)json_array_size(listed) : 0;
+        left -= c->limit ? (int64_t)json_array_size(listed) : 0;
         json_array_extend(all, listed);
         json_decref(page);
     } while (next.len && left >= (c->limit ? 1 : 0));

@@ -9,6 +9,7 @@
 
 #include "client/commands.h"
 #include "engine/base/number.h"
+#include "engine/base/number.h"
 #include "engine/base/suggest.h"
 
 const struct option_row option_rows[OPTION_COUNT] = {
@@ -76,12 +77,6 @@ static bool is_state(const char *text)
     return false;
 }
 
-static long long whole(const char *text)
-{
-    int64_t n;
-    return number_parse(text, &n) ? n : -1;
-}
-
 static int add(const char **list, int *n, const char *value)
 {
     if (*n == LISTED_MAX)
@@ -106,11 +101,12 @@ static int take_value(struct client *c, const struct command *command, enum opti
         c->older_than = age(value);
         return isnan(c->older_than) ? bad_usage(command, "--older-than wants an age, as in 90m, 36h, 30d or 8w") : 0;
     case OPTION_LIMIT:
-        c->limit = whole(value);
-        return c->limit < 1 ? bad_usage(command, "--limit wants a whole number from 1") : 0;
+        return !number_parse(value, &c->limit) || c->limit < 1
+                   ? bad_usage(command, "--limit wants a whole number from 1")
+                   : 0;
     case OPTION_SINCE:
-        c->since = whole(value);
-        return c->since < 0 ? bad_usage(command, "--since wants the seq of an event") : 0;
+        return !number_parse(value, &c->since) || c->since < 0 ? bad_usage(command, "--since wants the seq of an event")
+                                                               : 0;
     case OPTION_KEY:
         c->key = value;
         return 0;

@@ -182,8 +182,8 @@ static int start_replica(struct serving *s, const struct set *set, json_t *messa
     slot->id = id;
     slot->set = set->number;
     slot->server = s;
-    const char *slash = strrchr(directory, '/');
-    snprintf(slot->name, sizeof slot->name, "ensemble=%.32s window=%d", slash ? slash + 1 : directory, window);
+    const char *slash = strrchr(set->directory, '/');
+    snprintf(slot->name, sizeof slot->name, "ensemble=%.32s window=%d", slash ? slash + 1 : set->directory, window);
     slot->replica = replica_new(&(struct replica_setup){.models = &s->models,
                                                         .jobs = s->jobs,
                                                         .directory = set->directory,
