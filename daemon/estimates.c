@@ -124,8 +124,11 @@ static void finished(void *arg, const struct err *err)
     struct finishing *f = arg;
     struct err e = {0};
     service_step(f->sv,
-                 &(struct sched_event){
-                     .kind = SCHED_ESTIMATED, .ensemble = f->ensemble, .ok = !err, .message = err ? err->msg : NULL},
+                 &(struct sched_event){.kind = SCHED_ESTIMATED,
+                                       .ensemble = f->ensemble,
+                                       .ok = !err,
+                                       .code = err ? (int)err->code : 0,
+                                       .message = err ? err->msg : NULL},
                  &e);
     free(f);
 }

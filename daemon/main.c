@@ -187,7 +187,14 @@ static int start(struct daemon *d, struct options *o, struct err *e)
     if (find_places(d, o, &fd, e))
         return -(int)e->code;
     choose_devices(d, o);
-    struct service_config c = {d->state, d->worker, o->ndevices, o->devices, o->slots, o->drain_seconds};
+    struct service_config c = {.state = d->state,
+                               .worker = d->worker,
+                               .ndevices = o->ndevices,
+                               .devices = o->devices,
+                               .slots = o->slots,
+                               .drain_seconds = o->drain_seconds,
+                               .slice_seconds = o->slice_seconds,
+                               .stall_seconds = o->stall_seconds};
     int rc = service_open(&d->service, &d->loop, &c, e);
     if (rc)
         return rc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Events and those who watch for them: an event is put into the store's batch; once it is committed the watchers of its
- * ensemble are told.
+ * Events and those who watch for them: an event is put into the store's batch; once it is committed, what it says is shown to
+ * clients and the watchers of its ensemble are told.
  */
 #include "daemon/service.h"
 
@@ -22,24 +22,66 @@ void service_unwatch(struct service *sv, struct watcher *w)
         *at = w->next;
 }
 
+/* What becomes visible with a commit. */
 struct news {
     struct service *sv;
-    const struct ensemble *ensemble;
+    struct ensemble *ensemble;
+    struct sched_replica *replica; /* NULL: of the ensemble */
+    int64_t seq;                   /* 0: no event */
+    bool moved;                    /* the rest counts */
+    uint32_t state;
+    int failures;
+    int64_t changed;
+    char *reason;
 };
+
+static void show(struct news *n)
+{
+    struct ensemble *en = n->ensemble;
+    if (n->seq)
+        en->shown.seq = n->seq;
+    if (n->moved && n->replica) {
+        n->replica->shown.state = n->state;
+        n->replica->shown.failures = n->failures;
+        ensemble_string(&n->replica->shown.reason, n->reason);
+    } else if (n->moved) {
+        en->shown.state = n->state;
+        en->shown.changed = n->changed;
+        ensemble_string(&en->shown.reason, n->reason);
+    }
+}
 
 static void spread_news(void *arg)
 {
     struct news *n = arg;
+    show(n);
     for (struct watcher *w = n->sv->watchers, *next; w; w = next) {
         next = w->next; /* a watcher may leave while it is told */
         if (w->ensemble == n->ensemble)
             w->news(w);
     }
+    free(n->reason);
     free(n);
 }
 
-void service_put_event(struct service *sv, struct ensemble *en, const struct sched_replica *r, const char *kind,
-                       int state, const char *message)
+static void after_commit(struct service *sv, struct ensemble *en, struct sched_replica *r, int64_t seq, int state)
+{
+    struct news *n = xcalloc(1, sizeof *n);
+    const char *reason = r ? r->reason : en->reason;
+    *n = (struct news){.sv = sv,
+                       .ensemble = en,
+                       .replica = r,
+                       .seq = seq,
+                       .moved = state >= 0,
+                       .state = (uint32_t)state,
+                       .failures = r ? r->set->failures : 0,
+                       .changed = en->changed,
+                       .reason = reason ? xstrdup(reason) : NULL};
+    store_after_commit(sv->store, spread_news, n);
+}
+
+void service_put_event(struct service *sv, struct ensemble *en, struct sched_replica *r, const char *kind, int state,
+                       const char *message)
 {
     struct event ev = {.seq = sv->next_seq++,
                        .time = service_now(),
@@ -50,7 +92,10 @@ void service_put_event(struct service *sv, struct ensemble *en, const struct sch
                        .message = message};
     store_put_event(sv->store, &ev);
     en->seq = ev.seq;
-    struct news *n = xcalloc(1, sizeof *n);
-    *n = (struct news){sv, en};
-    store_after_commit(sv->store, spread_news, n);
+    after_commit(sv, en, r, ev.seq, state);
+}
+
+void service_show_reason(struct service *sv, struct ensemble *en)
+{
+    after_commit(sv, en, NULL, 0, (int)en->sm.state);
 }

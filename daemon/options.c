@@ -12,6 +12,8 @@
 #include "engine/base/suggest.h"
 
 #define DRAIN_SECONDS 120
+#define SLICE_SECONDS 60
+#define STALL_SECONDS 600
 #define CHECK_SECONDS 60
 #define CHECK_MIB 2048
 #define CHECKS 3
@@ -29,6 +31,8 @@ static const char usage[] =
     "  --slots N            replicas at once on each device [the worker's choice]\n"
     "  --worker PROGRAM     the worker program [$SHOAL_WORKER, or shoal-worker beside shoald]\n"
     "  --drain-seconds N    how long workers may take to checkpoint at a stop [120]\n"
+    "  --slice-seconds N    how long a replica runs while other users or ensembles wait for its slot [60]\n"
+    "  --stall-seconds N    a replica that makes no step for so long is stuck and starts again [600]\n"
     "  --user NAME          started by root: become this user [shoal]; \"root\" stays root\n"
     "  --group NAME         its members may connect [started by root: shoal-users; else nobody but the user]\n"
     "  --check-seconds N    processor time for reading one submission [60]\n"
@@ -116,6 +120,10 @@ static int take_option(struct options *o, int c, const char *value, struct err *
         return whole("slots", value, &o->slots, e);
     case 't':
         return whole("drain-seconds", value, &o->drain_seconds, e);
+    case 'l':
+        return whole("slice-seconds", value, &o->slice_seconds, e);
+    case 'p':
+        return whole("stall-seconds", value, &o->stall_seconds, e);
     case 'S':
         return whole("check-seconds", value, &o->check_seconds, e);
     case 'M':
@@ -172,6 +180,8 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e)
                                           {"device", required_argument, NULL, 'D'},
                                           {"slots", required_argument, NULL, 'n'},
                                           {"drain-seconds", required_argument, NULL, 't'},
+                                          {"slice-seconds", required_argument, NULL, 'l'},
+                                          {"stall-seconds", required_argument, NULL, 'p'},
                                           {"check-seconds", required_argument, NULL, 'S'},
                                           {"check-mib", required_argument, NULL, 'M'},
                                           {"checks", required_argument, NULL, 'C'},
@@ -187,6 +197,8 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e)
     if (rc)
         return rc;
     *o = (struct options){.drain_seconds = DRAIN_SECONDS,
+                          .slice_seconds = SLICE_SECONDS,
+                          .stall_seconds = STALL_SECONDS,
                           .check_seconds = CHECK_SECONDS,
                           .check_mib = CHECK_MIB,
                           .checks = CHECKS,

@@ -93,11 +93,13 @@ static void prepare_done(void *arg)
 {
     struct prepare_job *j = arg;
     struct err e = {0};
-    service_step(
-        j->sv,
-        &(struct sched_event){
-            .kind = SCHED_PREPARED, .ensemble = j->ensemble, .ok = j->err.code == ERR_NONE, .message = j->err.msg},
-        &e);
+    service_step(j->sv,
+                 &(struct sched_event){.kind = SCHED_PREPARED,
+                                       .ensemble = j->ensemble,
+                                       .ok = j->err.code == ERR_NONE,
+                                       .code = (int)j->err.code,
+                                       .message = j->err.msg},
+                 &e);
     free(j->directory);
     free(j);
 }

@@ -6,11 +6,23 @@
 
 #include "engine/base/log.h"
 
-int64_t service_now(void)
+#define HELLO_MS 300000 /* a device may be slow to open */
+
+static int64_t read_clock(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
+    clock_gettime(clock, &t);
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+int64_t service_now(void)
+{
+    return read_clock(CLOCK_REALTIME);
+}
+
+int64_t service_clock(void)
+{
+    return read_clock(CLOCK_BOOTTIME);
 }
 
 /* ---- decisions ---- */
@@ -25,6 +37,20 @@ static void carry_out(struct service *sv, const struct decision *d)
     case DECIDE_STOP:
     case DECIDE_DRAIN:
         workers_tell(sv, d);
+        return;
+    case DECIDE_KILL:
+        supervisor_end(sv->supervisor, d->worker, d->text);
+        return;
+    case DECIDE_SPACE:
+        log_line(LOG_WARNING, "%s", d->ensemble->reason ? d->ensemble->reason : "no space left on the disk");
+        service_watch_space(sv);
+        return;
+    case DECIDE_REASON:
+        store_save_ensemble(sv->store, d->ensemble);
+        service_show_reason(sv, d->ensemble);
+        return;
+    case DECIDE_NOTE:
+        service_put_event(sv, d->ensemble, d->replica, d->note, -1, d->text);
         return;
     case DECIDE_ESTIMATE:
         service_estimate(sv, d->ensemble);
@@ -62,7 +88,7 @@ static void on_tick(uv_timer_t *t);
 
 static void set_tick(struct service *sv)
 {
-    int64_t now = service_now(), wake = sched_wake(&sv->sched, now);
+    int64_t now = service_clock(), wake = sched_wake(&sv->sched, now);
     if (wake == INT64_MAX || sv->stopped)
         uv_timer_stop(&sv->tick);
     else
@@ -72,13 +98,14 @@ static void set_tick(struct service *sv)
 int service_step(struct service *sv, struct sched_event *ev, struct err *e)
 {
     struct decisions out = {0};
-    ev->now = service_now();
+    ev->now = service_clock();
+    ev->time = service_now();
     int rc = sched_step(&sv->sched, ev, &out, e);
     for (int i = 0; i < out.n; i++)
         carry_out(sv, &out.item[i]);
     if (out.n || ev->kind == SCHED_WORKER_UP || ev->kind == SCHED_WORKER_DOWN)
         tell_status(sv);
-    free(out.item);
+    decisions_free(&out);
     if (ev->kind != SCHED_PROGRESS)
         set_tick(sv);
     return rc;
@@ -142,12 +169,15 @@ int service_open(struct service *sv, uv_loop_t *loop, const struct service_confi
     int rc = store_open(&sv->store, c->state, e);
     if (rc)
         return rc;
-    struct supervisor_config sc = {c->worker, c->ndevices, c->devices, c->slots};
+    struct supervisor_config sc = {c->worker, c->ndevices, c->devices, c->slots, HELLO_MS};
     sched_init(&sv->sched, c->ndevices);
+    sv->sched.slice_ms = (int64_t)c->slice_seconds * 1000;
+    sv->sched.stall_ms = (int64_t)c->stall_seconds * 1000;
     sv->supervisor = supervisor_new(loop, &sc, &workers_ops, sv);
     uv_timer_init(loop, &sv->tick);
     uv_timer_init(loop, &sv->drain_limit);
-    sv->tick.data = sv->drain_limit.data = sv;
+    uv_timer_init(loop, &sv->space);
+    sv->tick.data = sv->drain_limit.data = sv->space.data = sv;
     sv->next_ensemble = store_last_ensemble(sv->store) + 1;
     sv->next_replica = store_last_replica(sv->store) + 1;
     sv->next_seq = store_last_event(sv->store) + 1;
@@ -176,10 +206,12 @@ int service_start(struct service *sv, struct err *e)
     if (rc == 0)
         rc = store_start(sv->store, sv->loop, e);
     for (int i = 0; i < l.n; i++) {
-        if (rc == 0)
+        if (rc == 0) {
+            ensemble_show_all(l.items[i]);
             service_step(sv, &(struct sched_event){.kind = SCHED_ADD, .ensemble = l.items[i]}, e);
-        else
+        } else {
             ensemble_free(l.items[i]);
+        }
     }
     free(l.items);
     if (rc == 0)
@@ -213,6 +245,7 @@ void service_close(struct service *sv)
     supervisor_close(sv->supervisor);
     uv_close((uv_handle_t *)&sv->tick, NULL);
     uv_close((uv_handle_t *)&sv->drain_limit, NULL);
+    uv_close((uv_handle_t *)&sv->space, NULL);
     store_close(sv->store);
     sv->store = NULL;
     sched_close(&sv->sched);

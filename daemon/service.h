@@ -35,6 +35,8 @@ struct service_config {
     const char **devices;
     int slots;         /* 0: the worker's choice */
     int drain_seconds; /* then workers are killed */
+    int slice_seconds; /* how long a set of replicas runs while others wait for its slots */
+    int stall_seconds; /* a replica that makes no step for so long is stuck */
 };
 
 /* Told when an ensemble has new committed events; embedded in its owner. */
@@ -58,6 +60,7 @@ struct service {
     struct estimate_job *waiting_estimates; /* for their turn, oldest first */
     bool draining, stopped;
     uv_timer_t drain_limit;
+    uv_timer_t space;              /* until it is tried again whether the disk has space */
     void (*on_stopped)(void *arg); /* drained: nothing runs any more */
     void *on_stopped_arg;
     void (*on_status)(void *arg, const char *text); /* for the service manager */
@@ -73,7 +76,8 @@ void service_stop_if_drained(struct service *sv);
 /* After the loop has nothing left to do for others: closes everything. The loop must run until it is empty. */
 void service_close(struct service *sv);
 
-int64_t service_now(void); /* ms since 1970 */
+int64_t service_now(void);   /* ms since 1970: what is recorded */
+int64_t service_clock(void); /* ms of a clock that never jumps and goes on in sleep: what the scheduler plans by */
 /* Steps the scheduler and carries out its decisions. */
 int service_step(struct service *sv, struct sched_event *ev, struct err *e);
 /* One worker is up, the disk takes writes, no drain. */
@@ -95,8 +99,11 @@ void service_add(struct service *sv, struct ensemble *en, const struct submissio
 int64_t service_next_replica(const struct service *sv);
 
 /* ---- news.c ---- */
-void service_put_event(struct service *sv, struct ensemble *en, const struct sched_replica *r, const char *kind,
-                       int state, const char *message);
+/* A state that is not -1 is that of the replica, or without one of the ensemble; clients see it once it is committed. */
+void service_put_event(struct service *sv, struct ensemble *en, struct sched_replica *r, const char *kind, int state,
+                       const char *message);
+/* Clients see the ensemble's reason once what was put is committed. */
+void service_show_reason(struct service *sv, struct ensemble *en);
 void service_watch(struct service *sv, struct watcher *w);
 void service_unwatch(struct service *sv, struct watcher *w);
 
@@ -109,6 +116,10 @@ void service_job(struct service *sv, job_fn *work, job_fn *done, void *arg);
 extern const struct supervisor_ops workers_ops; /* their argument is the service */
 /* Carries out DECIDE_START, STOP, DRAIN. */
 void workers_tell(struct service *sv, const struct decision *d);
+
+/* ---- space.c ---- */
+/* Tries now and then whether the state folder takes writes again; then the scheduler hears of it. */
+void service_watch_space(struct service *sv);
 
 /* ---- prepare.c ---- */
 /* Makes every folder of a path up to its last slash. */

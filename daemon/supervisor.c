@@ -18,9 +18,7 @@
 #define RESTART_MS 200 /* before the first restart; doubles with every early end */
 #define RESTART_MAX_MS 30000
 #define SETTLED_MS 60000 /* a worker that lived this long starts the count afresh */
-#define CHECK_MS 5000
-#define LINGER_MS 2000    /* between the end of its frames and its death */
-#define SILENCE_MS 600000 /* a busy worker says something every second; this long means that it hangs */
+#define LINGER_MS 2000   /* between the end of its frames and its death */
 #define WORKER_FD 3
 
 struct worker {
@@ -35,10 +33,11 @@ struct worker {
     bool pipe_open; /* until its close callback */
     bool eof;
     struct buf in;
-    uv_timer_t timer;             /* until it is restarted, or killed after it closed its socket */
-    uint64_t started, last_frame; /* loop time */
-    uint64_t pause;               /* before the next restart, ms */
-    char why[200];                /* we killed it for this; empty: we did not */
+    uv_timer_t timer; /* until it is restarted, or killed after it closed its socket */
+    uv_timer_t hello; /* until it must have said something */
+    uint64_t started; /* loop time */
+    uint64_t pause;   /* before the next restart, ms */
+    char why[200];    /* we killed it for this; empty: we did not */
 };
 
 struct supervisor {
@@ -50,7 +49,7 @@ struct supervisor {
     int n, slots;
     struct worker *workers;
     uv_signal_t child;
-    uv_timer_t check;
+    uint64_t hello_ms;
     bool draining, closing;
     int handles; /* not yet closed */
 };
@@ -139,7 +138,7 @@ static void take_frames(struct worker *w)
             return;
         if (rc == 0) {
             w->heard = true;
-            w->last_frame = uv_now(w->s->loop);
+            uv_timer_stop(&w->hello);
             if (is_work(message))
                 w->pause = RESTART_MS;
             rc = w->s->closing ? 0 : w->s->ops.frame(w->s->arg, w->index, message, &e);
@@ -244,9 +243,10 @@ static void close_if_over(struct supervisor *s)
 {
     if (!s->closing || supervisor_alive(s) || uv_is_closing((uv_handle_t *)&s->child))
         return;
-    for (int i = 0; i < s->n; i++)
+    for (int i = 0; i < s->n; i++) {
         close_handle(s, (uv_handle_t *)&s->workers[i].timer);
-    close_handle(s, (uv_handle_t *)&s->check);
+        close_handle(s, (uv_handle_t *)&s->workers[i].hello);
+    }
     close_handle(s, (uv_handle_t *)&s->child);
 }
 
@@ -256,6 +256,7 @@ static void maybe_down(struct worker *w)
     if (!w->live || w->pid || w->pipe_open)
         return;
     w->live = false;
+    uv_timer_stop(&w->hello);
     bool in_order = WIFEXITED(w->status) && WEXITSTATUS(w->status) == 0;
     char how[256];
     describe(w, how, sizeof how);
@@ -280,40 +281,38 @@ static void on_child(uv_signal_t *h, int number)
     }
 }
 
-static void on_check(uv_timer_t *t)
+static void on_no_hello(uv_timer_t *t)
 {
-    struct supervisor *s = t->data;
-    for (int i = 0; i < s->n; i++) {
-        struct worker *w = &s->workers[i];
-        if (!w->pid || s->closing)
-            continue;
-        bool should_talk = !w->heard || s->ops.busy(s->arg, i);
-        if (!should_talk)
-            w->last_frame = uv_now(s->loop);
-        else if (uv_now(s->loop) - w->last_frame > SILENCE_MS)
-            end(w, "it has been silent for ten minutes");
-    }
+    end(t->data, "it said no hello");
 }
 
+/* fds[1] is the worker's end, the caller's to close; ours belongs to the pipe. Nothing is left open on failure. */
 static int make_pair(struct worker *w, int fds[2])
 {
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
-        return -1;
+        return -errno;
     uv_pipe_init(w->s->loop, &w->pipe, 0);
     w->pipe.data = w;
     w->pipe_open = true;
-    return uv_pipe_open(&w->pipe, fds[0]);
+    int rc = uv_pipe_open(&w->pipe, fds[0]);
+    if (rc) {
+        close(fds[0]);
+        close(fds[1]);
+        uv_close((uv_handle_t *)&w->pipe, on_closed);
+    }
+    return rc;
 }
 
 static void start(struct worker *w)
 {
     struct supervisor *s = w->s;
     int fds[2];
-    w->started = w->last_frame = uv_now(s->loop);
+    w->started = uv_now(s->loop);
     w->heard = w->drained = w->eof = false;
     w->why[0] = '\0';
-    if (make_pair(w, fds)) {
-        log_line(LOG_ERROR, "no socket pair for a worker: %s", strerror(errno));
+    int rc = make_pair(w, fds);
+    if (rc) {
+        log_line(LOG_ERROR, "no socket pair for a worker: %s", uv_strerror(rc));
         restart_later(w);
         return;
     }
@@ -325,6 +324,7 @@ static void start(struct worker *w)
     w->pid = pid > 0 ? pid : 0;
     w->status = pid > 0 ? 0 : 1 << 8; /* could not fork: as if it had exited with 1 */
     uv_read_start((uv_stream_t *)&w->pipe, on_alloc, on_read);
+    uv_timer_start(&w->hello, on_no_hello, s->hello_ms, 0);
     if (pid > 0)
         log_line(LOG_INFO, "worker started device=%s pid=%d", s->devices[w->index], (int)pid);
 }
@@ -340,23 +340,23 @@ struct supervisor *supervisor_new(uv_loop_t *loop, const struct supervisor_confi
                              .devices = c->devices,
                              .n = c->ndevices,
                              .slots = c->slots,
+                             .hello_ms = c->hello_ms,
                              .workers = xcalloc((size_t)c->ndevices, sizeof *s->workers)};
     for (int i = 0; i < s->n; i++) {
         s->workers[i] = (struct worker){.s = s, .index = i, .pause = RESTART_MS};
         uv_timer_init(loop, &s->workers[i].timer);
-        s->workers[i].timer.data = &s->workers[i];
+        uv_timer_init(loop, &s->workers[i].hello);
+        s->workers[i].timer.data = s->workers[i].hello.data = &s->workers[i];
     }
     uv_signal_init(loop, &s->child);
-    uv_timer_init(loop, &s->check);
-    s->child.data = s->check.data = s;
-    s->handles = s->n + 2;
+    s->child.data = s;
+    s->handles = 2 * s->n + 1;
     return s;
 }
 
 void supervisor_start(struct supervisor *s)
 {
     uv_signal_start(&s->child, on_child, SIGCHLD);
-    uv_timer_start(&s->check, on_check, CHECK_MS, CHECK_MS);
     for (int i = 0; i < s->n; i++)
         start(&s->workers[i]);
 }
@@ -377,6 +377,11 @@ void supervisor_kill(struct supervisor *s)
     s->draining = true;
     for (int i = 0; i < s->n; i++)
         end(&s->workers[i], "the service stops");
+}
+
+void supervisor_end(struct supervisor *s, int worker, const char *why)
+{
+    end(&s->workers[worker], why);
 }
 
 int supervisor_alive(const struct supervisor *s)

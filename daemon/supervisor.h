@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Worker processes: one per device, started over a socket pair (the worker's end is descriptor 3), started again with a
- * growing pause when they end, killed when they break the protocol or fall silent. A worker never outlives the service: it
+ * growing pause when they end, killed when they break the protocol or never speak. A worker never outlives the service: it
  * gets SIGKILL when the thread that started it dies (PR_SET_PDEATHSIG).
  *
  * A worker is down once its process has been reaped *and* its last frames have been read: what it said before it died counts.
@@ -23,8 +23,6 @@ struct supervisor_ops {
     int (*frame)(void *arg, int worker, const json_t *message, struct err *e);
     /* It ended. in_order: it was drained or had nothing to do; otherwise `how` says how it ended. */
     void (*down)(void *arg, int worker, bool in_order, const char *how);
-    /* Whether it should be talking: it has replicas running. */
-    bool (*busy)(void *arg, int worker);
 };
 
 struct supervisor_config {
@@ -32,6 +30,7 @@ struct supervisor_config {
     int ndevices;
     const char *const *devices; /* strings live as long as the supervisor */
     int slots;                  /* 0: the worker's choice */
+    uint64_t hello_ms;          /* a worker that has said nothing for so long is killed */
 };
 
 struct supervisor *supervisor_new(uv_loop_t *loop, const struct supervisor_config *c, const struct supervisor_ops *ops,
@@ -43,6 +42,8 @@ void supervisor_send(struct supervisor *s, int worker, const json_t *message);
 /* No worker is started again. Those that have not said hello are killed. */
 void supervisor_drain(struct supervisor *s);
 void supervisor_kill(struct supervisor *s);
+/* Kills one worker; it is started again. */
+void supervisor_end(struct supervisor *s, int worker, const char *why);
 /* Worker processes that have not ended. */
 int supervisor_alive(const struct supervisor *s);
 const char *supervisor_device(const struct supervisor *s, int worker);

@@ -34,9 +34,9 @@ static void send_start(struct service *sv, int worker, const struct sched_set *s
     for (int i = 0; i < set->nreplicas; i++)
         if (set->replicas[i].held)
             json_array_append_new(replicas, start_of(&set->replicas[i]));
-    json_t *m =
-        json_pack("{s:s,s:I,s:s,s:s,s:i,s:i,s:o}", "type", "start", "set", (json_int_t)set->number, "ensemble", en->id,
-                  "directory", directory, "windows", en->windows, "attempt", set->failures, "replicas", replicas);
+    json_t *m = json_pack("{s:s,s:I,s:s,s:s,s:i,s:i,s:i,s:o}", "type", "start", "set", (json_int_t)set->number,
+                          "ensemble", en->id, "directory", directory, "windows", en->windows, "attempt", set->failures,
+                          "salt", set->salt, "replicas", replicas);
     supervisor_send(sv->supervisor, worker, m);
     json_decref(m);
     free(directory);
@@ -123,10 +123,4 @@ static void on_down(void *arg, int worker, bool in_order, const char *how)
     service_stop_if_drained(sv);
 }
 
-static bool on_busy(void *arg, int worker)
-{
-    const struct service *sv = arg;
-    return sv->sched.workers[worker].nrunning > 0;
-}
-
-const struct supervisor_ops workers_ops = {on_frame, on_down, on_busy};
+const struct supervisor_ops workers_ops = {on_frame, on_down};

@@ -28,17 +28,41 @@ static double progress(const struct ensemble *en)
     double sum = 0;
     for (int i = 0; i < en->nreplicas; i++) {
         const struct sched_replica *r = &en->replicas[i];
-        sum += r->sm.state == REPLICA_DONE ? 1 : share(r->step, r->steps);
+        sum += r->shown.state == REPLICA_DONE ? 1 : share(r->step, r->steps);
     }
     return sum / en->nreplicas;
+}
+
+/* What it waits for, its place in the queue and when it may start. */
+static json_t *waits_json(const struct sched_replica *r)
+{
+    struct sched_wait w;
+    sched_explain(r->ensemble->sched, r, service_clock(), &w);
+    if (w.kind == WAIT_NOT || r->shown.state != r->sm.state)
+        return json_null();
+    json_t *j = json_pack("{s:s}", "for", wait_text(w.kind));
+    json_object_set_new(j, "place", w.place ? json_integer(w.place) : json_null());
+    json_object_set_new(j, "expected_seconds", w.expected < 0 ? json_null() : json_real((double)w.expected / 1000));
+    return j;
+}
+
+static const char *device_state(const struct sched_worker *w)
+{
+    if (!w->heard)
+        return "starting";
+    if (sched_sick(w))
+        return "sick";
+    return w->up ? "up" : "down";
 }
 
 static json_t *replica_json(const struct sched_replica *r)
 {
     bool begun = r->step > 0 || r->held;
-    json_t *j = json_pack("{s:i,s:i,s:s,s:s?,s:I,s:I,s:i,s:s?}", "window", r->window, "repeat", r->repeat, "state",
-                          sm_name(&r->sm), "device", r->set->device, "step", (json_int_t)r->step, "steps",
-                          (json_int_t)r->steps, "attempt", r->set->failures, "reason", r->reason);
+    json_t *j =
+        json_pack("{s:i,s:i,s:s,s:s?,s:I,s:I,s:i,s:s?}", "window", r->window, "repeat", r->repeat, "state",
+                  replica_states.states[r->shown.state].name, "device", r->set->device, "step", (json_int_t)r->step,
+                  "steps", (json_int_t)r->steps, "attempt", r->shown.failures, "reason", r->shown.reason);
+    json_object_set_new(j, "waits", waits_json(r));
     json_object_set_new(j, "stage", begun ? json_integer(r->stage) : json_null());
     json_object_set_new(j, "time_ps", begun ? json_real(r->time_ps) : json_null());
     return j;
@@ -46,12 +70,12 @@ static json_t *replica_json(const struct sched_replica *r)
 
 json_t *api_ensemble_json(const struct ensemble *en, bool replicas)
 {
-    json_t *j =
-        json_pack("{s:s,s:s?,s:s,s:I,s:s,s:s?,s:o,s:o,s:i,s:i,s:i,s:i,s:f,s:I}", "id", en->id, "key", en->key, "name",
-                  en->name, "owner", (json_int_t)en->owner, "state", sm_name(&en->sm), "reason", en->reason, "created",
-                  api_time_json(en->created), "changed", api_time_json(en->changed), "windows", en->windows, "repeats",
-                  en->repeats, "done", ensemble_count(en, REPLICA_DONE), "failed", ensemble_count(en, REPLICA_FAILED),
-                  "progress", progress(en), "seq", (json_int_t)en->seq);
+    json_t *j = json_pack(
+        "{s:s,s:s?,s:s,s:I,s:s,s:s?,s:o,s:o,s:i,s:i,s:i,s:i,s:f,s:I}", "id", en->id, "key", en->key, "name", en->name,
+        "owner", (json_int_t)en->owner, "state", ensemble_states.states[en->shown.state].name, "reason",
+        ensemble_shown_reason(en), "created", api_time_json(en->created), "changed", api_time_json(en->shown.changed),
+        "windows", en->windows, "repeats", en->repeats, "done", ensemble_shown_count(en, REPLICA_DONE), "failed",
+        ensemble_shown_count(en, REPLICA_FAILED), "progress", progress(en), "seq", (json_int_t)en->shown.seq);
     if (replicas) {
         json_t *list = json_array();
         for (int i = 0; i < en->nreplicas; i++)
@@ -69,11 +93,8 @@ struct reply api_version(struct api_call *c)
     json_t *devices = json_array();
     for (int w = 0; w < sv->sched.nworkers; w++) {
         const struct sched_worker *k = &sv->sched.workers[w];
-        json_t *d = json_pack("{s:s,s:s,s:i,s:i}", "device", supervisor_device(sv->supervisor, w), "state",
-                              k->up      ? "up"
-                              : k->heard ? "down"
-                                         : "starting",
-                              "slots", k->slots, "running", k->nrunning);
+        json_t *d = json_pack("{s:s,s:s,s:i,s:i,s:s?}", "device", supervisor_device(sv->supervisor, w), "state",
+                              device_state(k), "slots", k->slots, "running", k->nrunning, "trouble", k->trouble);
         if (k->model)
             json_object_set_new(d, "model", json_string(k->model));
         json_array_append_new(devices, d);
@@ -104,9 +125,9 @@ struct reply api_list(struct api_call *c)
     json_t *list = json_array();
     for (int i = sv->sched.nensembles - 1; i >= 0; i--) {
         const struct ensemble *en = sv->sched.ensembles[i];
-        if (en->owner != uid && !service_is_admin(uid))
+        if ((en->owner != uid && !service_is_admin(uid)) || !en->shown.seq)
             continue;
-        if (c->value[0] < 0 || c->value[0] == (int64_t)en->sm.state)
+        if (c->value[0] < 0 || c->value[0] == (int64_t)en->shown.state)
             json_array_append_new(list, api_ensemble_json(en, false));
     }
     return reply_json(c->request, 200, json_pack("{s:o}", "ensembles", list));

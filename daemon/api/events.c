@@ -116,11 +116,11 @@ static void send_next(struct events *v)
 {
     if (!v->wanted || v->reading)
         return;
-    if (v->since < v->ensemble->seq || !v->follow) {
+    if (v->since < v->ensemble->shown.seq || !v->follow) {
         v->reading = true;
         v->again = false;
         service_job(v->service, read_rows, rows_read, v);
-    } else if (ensemble_ended(v->ensemble)) {
+    } else if (ensemble_shown_ended(v->ensemble)) {
         stream_end(v->stream);
     }
 }

@@ -51,6 +51,7 @@ struct ensemble *ensemble_new(int nreplicas)
     e->sets = xcalloc((size_t)nreplicas, sizeof *e->sets);
     for (int i = 0; i < nreplicas; i++) {
         e->replicas[i].ensemble = e;
+        e->replicas[i].failed_from = -1;
         sm_init(&e->replicas[i].sm, &replica_states, &e->replicas[i], REPLICA_QUEUED);
     }
     return e;
@@ -92,8 +93,10 @@ void ensemble_free(struct ensemble *e)
 {
     if (!e)
         return;
-    for (int i = 0; i < e->nreplicas; i++)
+    for (int i = 0; i < e->nreplicas; i++) {
         free(e->replicas[i].reason);
+        free(e->replicas[i].shown.reason);
+    }
     for (int i = 0; i < e->nsets; i++) {
         free(e->sets[i].device);
         free(e->sets[i].model);
@@ -104,13 +107,55 @@ void ensemble_free(struct ensemble *e)
     free(e->name);
     free(e->spec_name);
     free(e->reason);
+    free(e->shown.reason);
     free(e);
+}
+
+bool ensemble_wants(const struct ensemble *e)
+{
+    return e->sm.state == ENSEMBLE_QUEUED || e->sm.state == ENSEMBLE_RUNNING;
+}
+
+static bool is_end(uint32_t state)
+{
+    return state == ENSEMBLE_DONE || state == ENSEMBLE_FAILED || state == ENSEMBLE_CANCELLED;
 }
 
 bool ensemble_ended(const struct ensemble *e)
 {
-    uint32_t s = e->sm.state;
-    return s == ENSEMBLE_DONE || s == ENSEMBLE_FAILED || s == ENSEMBLE_CANCELLED;
+    return is_end(e->sm.state);
+}
+
+bool ensemble_shown_ended(const struct ensemble *e)
+{
+    return is_end(e->shown.state);
+}
+
+const char *ensemble_shown_reason(const struct ensemble *e)
+{
+    return e->wants_space ? e->reason : e->shown.reason;
+}
+
+int ensemble_shown_count(const struct ensemble *e, enum replica_state state)
+{
+    int n = 0;
+    for (int i = 0; i < e->nreplicas; i++)
+        n += e->replicas[i].shown.state == state;
+    return n;
+}
+
+void ensemble_show_all(struct ensemble *e)
+{
+    e->shown.state = e->sm.state;
+    e->shown.changed = e->changed;
+    e->shown.seq = e->seq;
+    ensemble_string(&e->shown.reason, e->reason);
+    for (int i = 0; i < e->nreplicas; i++) {
+        struct sched_replica *r = &e->replicas[i];
+        r->shown.state = r->sm.state;
+        r->shown.failures = r->set->failures;
+        ensemble_string(&r->shown.reason, r->reason);
+    }
 }
 
 int ensemble_count(const struct ensemble *e, enum replica_state state)
@@ -147,4 +192,20 @@ int set_open(const struct sched_set *set)
     for (int i = 0; i < set->nreplicas; i++)
         n += set->replicas[i].sm.state != REPLICA_DONE && set->replicas[i].sm.state != REPLICA_FAILED;
     return n;
+}
+
+bool set_waits(const struct sched_set *set)
+{
+    for (int i = 0; i < set->nreplicas; i++)
+        if (set->replicas[i].sm.state == REPLICA_QUEUED)
+            return true;
+    return false;
+}
+
+int64_t set_saved(const struct sched_set *set)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < set->nreplicas; i++)
+        sum += set->replicas[i].saved_step;
+    return sum;
 }

@@ -36,6 +36,19 @@ enum replica_state {
 
 extern const struct sm_kind ensemble_states, replica_states;
 
+/* What clients are shown: only what is committed. news.c keeps it. */
+struct replica_view {
+    uint32_t state; /* enum replica_state */
+    int failures;
+    char *reason;
+};
+struct ensemble_view {
+    uint32_t state; /* enum ensemble_state */
+    char *reason;
+    int64_t changed;
+    int64_t seq; /* of its newest event; 0: not committed yet */
+};
+
 struct sched_replica {
     int64_t number; /* its name in frames and in the database */
     struct ensemble *ensemble;
@@ -44,13 +57,17 @@ struct sched_replica {
     int64_t steps; /* its target, over all stages */
     struct sm sm;  /* enum replica_state */
     bool held;     /* a worker has it; it has not told yet how it ended */
+    int64_t moved; /* scheduler's clock, ms: it last got on, or was last told something */
     int stage;     /* progress, as the worker last told it */
     int64_t step;
     double time_ps;
     int64_t saved_step;  /* at the last checkpoint */
     int code;            /* enum err_code of the last failure */
     int64_t failed_step; /* where that was */
+    bool failed_alike;   /* the failure before that was the same, from the same checkpoint */
+    int64_t failed_from; /* the checkpoint that it went wrong from, -1: not known */
     char *reason;        /* of the last failure, NULL: none */
+    struct replica_view shown;
 };
 
 /* Replicas that run together, in the ensemble's order. */
@@ -60,11 +77,19 @@ struct sched_set {
     int nreplicas;
     struct sched_replica *replicas;
     int worker;           /* index of the worker that runs it, -1: none */
-    int failures;         /* counted against the ensemble's retries */
+    int failures;         /* counted against the ensemble's retries, since it last got beyond where it failed */
+    int excused;          /* failures in a row that were not its own */
     int crashes;          /* worker crashes in a row, without a checkpoint between */
+    uint64_t crashed;     /* on which workers that was (bit per worker) */
+    uint64_t alone;       /* on which of those nothing else ran */
     int salt;             /* of its noise, 0: none */
     bool failing;         /* a replica of it failed, the others are being stopped */
-    int64_t not_before;   /* earliest next start */
+    bool stuck;           /* it made no step for too long, and its worker is killed for it */
+    bool yielding;        /* told to make room at the end of its slice */
+    int fruitless;        /* slices in a row that ended without a new checkpoint: the next is longer */
+    int64_t began;        /* its slice; the scheduler's clock, ms */
+    int64_t began_step;   /* steps of its checkpoints then, summed */
+    int64_t not_before;   /* earliest next start; the scheduler's clock, ms */
     char *device, *model; /* where it ran last, NULL: nowhere yet */
 };
 
@@ -83,13 +108,20 @@ struct ensemble {
     char *reason; /* why it failed or waits, NULL: none */
     int64_t created, changed;
     int64_t seq; /* of its newest event */
+    struct ensemble_view shown;
+    const struct sched *sched; /* that has it */
     int nreplicas, nsets;
     struct sched_replica *replicas; /* repeat 0 first, each in the order of the windows */
     struct sched_set *sets;
+    int user;              /* index of its owner in the scheduler */
+    int nrunning;          /* replicas in slots */
+    int64_t usage;         /* slots x ms: what its turn is measured by, among its owner's */
     bool prepared;         /* its folder holds the input files */
     bool preparing;        /* they are being written */
-    int64_t prepare_after; /* earliest next attempt to write them */
+    int64_t prepare_after; /* earliest next attempt to write them; the scheduler's clock, ms */
     bool estimating;       /* results.json is being written */
+    bool estimate_later;   /* as soon as the disk has space */
+    bool wants_space;      /* its reason says so */
 };
 
 /* A queued ensemble with `nreplicas` queued replicas that are in no set yet. */
@@ -99,9 +131,18 @@ struct sched_set *ensemble_add_set(struct ensemble *e, int nreplicas);
 /* An ensemble of windows x repeats replicas, numbered from `first`, each a set of its own, of so many steps. */
 struct ensemble *ensemble_of_windows(int windows, int repeats, int64_t first, int64_t steps);
 void ensemble_free(struct ensemble *e);
+/* Whether it wants slots for those of its replicas that have not ended. */
+bool ensemble_wants(const struct ensemble *e);
 /* Whether nothing more happens to it by itself. */
 bool ensemble_ended(const struct ensemble *e);
 int ensemble_count(const struct ensemble *e, enum replica_state state);
+/* The same of what is shown. */
+int ensemble_shown_count(const struct ensemble *e, enum replica_state state);
+bool ensemble_shown_ended(const struct ensemble *e);
+/* That the disk is full is shown at once: it cannot be committed. */
+const char *ensemble_shown_reason(const struct ensemble *e);
+/* All that there is is committed, as after loading. */
+void ensemble_show_all(struct ensemble *e);
 /* Replaces an owned string; `value` may be NULL. */
 void ensemble_string(char **slot, const char *value);
 
@@ -111,5 +152,9 @@ void replica_folder(const struct sched_replica *r, char out[64]);
 uint32_t replica_key(const struct sched_replica *r);
 /* Replicas of a set that have not ended: the slots that it takes. */
 int set_open(const struct sched_set *set);
+/* Whether it waits for its slots. */
+bool set_waits(const struct sched_set *set);
+/* Steps of its replicas' checkpoints, summed. */
+int64_t set_saved(const struct sched_set *set);
 
 #endif

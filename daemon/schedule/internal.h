@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the scheduler: sched.c takes events and knows ensembles, sets.c moves sets in and out of slots, pack.c chooses.
+ * Inside the scheduler: sched.c takes events and knows ensembles, sets.c moves sets in and out of slots, failures.c says what
+ * becomes of those that failed, devices.c keeps an eye on workers, pack.c chooses, users.c counts.
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_INTERNAL_H
 #define SHOAL_DAEMON_SCHEDULE_INTERNAL_H
@@ -10,35 +11,81 @@
 /* One step's arguments, handed down. */
 struct step {
     struct sched *s;
-    int64_t now;
+    int64_t now, time;
     struct decisions *out;
 };
 
+/* ---- sched.c ---- */
 void decide(struct step *st, struct decision d);
+void note(struct step *st, struct sched_replica *r, const char *kind, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 void move_ensemble(struct step *st, struct ensemble *e, enum ensemble_state to);
 void move_replica(struct step *st, struct sched_replica *r, enum replica_state to);
 /* Has the ensemble's input folder written, unless that is under way. */
 void prepare(struct step *st, struct ensemble *e);
 /* An ensemble whose replicas have all ended is finishing. */
 void finish_if_ended(struct step *st, struct ensemble *e);
+/* Something of the ensemble could not be written: nothing starts until the disk has space. */
+void wait_for_space(struct step *st, struct ensemble *e, const char *message);
 
 /* ---- sets.c ---- */
 /* Gives free slots to whose turn it is. */
 void fill_slots(struct step *st);
+/* Sets whose slice has ended make room. */
+void end_slices(struct step *st);
 /* Asks a running set to checkpoint and leave. */
 void stop_set(struct step *st, struct sched_set *set);
 /* Out of its slots without having ended: where it waits depends on what its owner wants. */
 void release_set(struct step *st, struct sched_set *set);
+/* Out of its slots for good. */
+void fail_set(struct step *st, struct sched_set *set);
+/* Where the ensemble's replicas wait. */
+enum replica_state waiting_state(const struct ensemble *e);
 /* What a worker says of a replica. */
 int on_replica(struct step *st, const struct sched_event *ev, struct err *err);
+
+/* ---- failures.c ---- */
+void note_failure(struct sched_replica *r, int code, const char *message);
+/* A replica of the set failed, all others have left: it is tried again or failed. `alone`: nothing else ran there. */
+void set_failed(struct step *st, struct sched_set *set, bool alone);
+/* A worker crashed while the set ran there. */
+void blame_set(struct step *st, struct sched_set *set, int worker, bool alone, const char *message);
+/* It got somewhere: what counted against it is forgotten as far as that shows it wrong. */
+void forgive_progress(struct sched_set *set);
+
+/* ---- devices.c ---- */
+int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err);
 void on_worker_down(struct step *st, const struct sched_event *ev);
+/* A crash, or a failure of the device itself. */
+void strike(struct step *st, int worker, const char *message);
+/* A checkpoint was made there. */
+void device_is_well(struct sched_worker *w);
+/* Workers whose replicas are stuck are ended. */
+void end_stuck(struct step *st);
+
+/* ---- users.c ---- */
+int user_of(struct sched *s, uint32_t uid);
+/* The ensemble begins, or ends, to want slots. */
+void user_wants(struct sched *s, struct ensemble *e, bool wants);
+void account(struct sched *s, int64_t now);
 
 /* ---- pack.c ---- */
 /* The set that the free slots of `worker` should go to, NULL: none now. */
 struct sched_set *pack_next(const struct sched *s, int worker, int64_t now);
-/* Whether a running set that has just checkpointed should make room for another. */
-bool pack_should_yield(const struct sched *s, const struct sched_set *set, int64_t now);
-/* The worker with the most free slots among those not in `skip` (bit per worker), -1: none. */
+/* Whether a running set should make room for another: at the end of its slice, or (not `sliced`) at a checkpoint before. */
+bool pack_should_yield(const struct sched *s, const struct sched_set *set, bool sliced, int64_t now);
+/* The worker to fill next among those not in `skip` (bit per worker), -1: none. */
 int pack_worker(const struct sched *s, uint64_t skip);
+/* Whether the set may run on that worker, by slots and model. */
+bool pack_fits(const struct sched *s, int worker, const struct sched_set *set);
+/* Whether it had better run elsewhere. */
+bool pack_shuns(const struct sched *s, int worker, const struct sched_set *set);
+/* A device that it fits, that one may count on, and that is not in `tried`. */
+bool pack_has_other(const struct sched *s, const struct sched_set *set, uint64_t tried);
+bool pack_suspect(const struct sched_set *set);
+/* Whether there are slots for it now. */
+bool pack_has_room(const struct sched_worker *w, const struct sched_set *set);
+/* The set whose turn it is on this worker, whether or not the worker can take it now. */
+struct sched_set *pack_whose_turn(const struct sched *s, int worker, int64_t now);
 
 #endif

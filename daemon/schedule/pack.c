@@ -3,58 +3,55 @@
  * Which set gets free slots. Pure functions of the scheduler's state; see the rules in sched.h.
  *
  * A set that has crashed workers is suspect: it goes first among its ensemble's, but only onto an empty worker. While the turn
- * is that of a set for which there is no room, nothing else is started there and the others leave at their next checkpoint, so
- * that the room comes within a segment. After one checkpoint of its own a set is no longer suspect and company is welcome.
+ * is that of a set for which there is no room, nothing else is started there and the others leave: for a suspect at their next
+ * checkpoint, else at the end of their slices. After one checkpoint of its own a set is no longer suspect and company is welcome.
  */
 #include <stddef.h>
 #include <string.h>
 
 #include "daemon/schedule/internal.h"
 
-static bool is_suspect(const struct sched_set *set)
+bool pack_suspect(const struct sched_set *set)
 {
     return set->crashes >= SCHED_SUSPECT;
 }
 
-static int owner_running(const struct sched *s, uint32_t owner)
+/* Whether something may be expected of a worker: it is up, or will be again soon. */
+static bool counts(const struct sched_worker *w)
 {
-    int n = 0;
-    for (int w = 0; w < s->nworkers; w++)
-        for (int i = 0; i < s->workers[w].nsets; i++)
-            if (s->workers[w].sets[i]->ensemble->owner == owner)
-                n += set_open(s->workers[w].sets[i]);
-    return n;
-}
-
-static int ensemble_running(const struct ensemble *e)
-{
-    return ensemble_count(e, REPLICA_RUNNING) + ensemble_count(e, REPLICA_STOPPING);
+    return w->heard && w->misses < SCHED_LOST;
 }
 
 /* A set goes on where its model of device is, for its bits depend on it, unless no worker has that model. */
-static bool fits(const struct sched *s, int worker, const struct sched_set *set)
+bool pack_fits(const struct sched *s, int worker, const struct sched_set *set)
 {
     if (set_open(set) > s->workers[worker].slots)
         return false;
     if (!set->model || strcmp(set->model, s->workers[worker].model) == 0)
         return true;
-    for (int w = 0; w < s->nworkers; w++)
-        if (!s->workers[w].heard || strcmp(set->model, s->workers[w].model) == 0)
+    for (int w = 0; w < s->nworkers; w++) {
+        const struct sched_worker *k = &s->workers[w];
+        if (k->misses < SCHED_LOST && (!k->heard || strcmp(set->model, k->model) == 0))
             return false;
+    }
     return true;
 }
 
-static bool runs_ensembles(const struct ensemble *e)
+bool pack_has_other(const struct sched *s, const struct sched_set *set, uint64_t tried)
 {
-    return e->prepared && (e->sm.state == ENSEMBLE_QUEUED || e->sm.state == ENSEMBLE_RUNNING);
-}
-
-static bool waits(const struct sched_set *set)
-{
-    for (int i = 0; i < set->nreplicas; i++)
-        if (set->replicas[i].sm.state == REPLICA_QUEUED)
+    for (int w = 0; w < s->nworkers; w++)
+        if (!(tried >> w & 1) && counts(&s->workers[w]) && pack_fits(s, w, set))
             return true;
     return false;
+}
+
+/* Where it crashed it is not tried again while there is another device; alone least of all. */
+bool pack_shuns(const struct sched *s, int worker, const struct sched_set *set)
+{
+    uint64_t bit = UINT64_C(1) << worker;
+    if (set->crashed & bit && pack_has_other(s, set, set->crashed))
+        return true;
+    return set->alone & bit && pack_has_other(s, set, set->alone);
 }
 
 static struct sched_set *first_waiting(const struct sched *s, struct ensemble *e, int worker, int64_t now)
@@ -62,9 +59,9 @@ static struct sched_set *first_waiting(const struct sched *s, struct ensemble *e
     struct sched_set *first = NULL;
     for (int i = 0; i < e->nsets; i++) {
         struct sched_set *set = &e->sets[i];
-        if (!waits(set) || set->not_before > now || !fits(s, worker, set))
+        if (!set_waits(set) || set->not_before > now || !pack_fits(s, worker, set) || pack_shuns(s, worker, set))
             continue;
-        if (is_suspect(set))
+        if (pack_suspect(set))
             return set;
         if (!first)
             first = set;
@@ -72,69 +69,97 @@ static struct sched_set *first_waiting(const struct sched *s, struct ensemble *e
     return first;
 }
 
-/* The set whose turn it is on this worker, whether or not the worker can take it now. */
-static struct sched_set *whose_turn(const struct sched *s, int worker, int64_t now)
+/* Who has less, by what runs now, then by what was used. */
+static int less(int64_t running_a, int64_t usage_a, int64_t running_b, int64_t usage_b)
+{
+    if (running_a != running_b)
+        return running_a < running_b ? 1 : -1;
+    return usage_a == usage_b ? 0 : usage_a < usage_b ? 1 : -1;
+}
+
+static bool comes_before(const struct sched *s, const struct ensemble *a, const struct ensemble *b)
+{
+    const struct sched_user *ua = &s->users[a->user], *ub = &s->users[b->user];
+    int by_user = ua == ub ? 0 : less(ua->running, ua->usage, ub->running, ub->usage);
+    return (by_user ? by_user : less(a->nrunning, a->usage, b->nrunning, b->usage)) > 0;
+}
+
+struct sched_set *pack_whose_turn(const struct sched *s, int worker, int64_t now)
 {
     struct sched_set *best = NULL;
-    int best_owner = 0, best_ensemble = 0;
-    for (int i = 0; i < s->nensembles; i++) {
-        struct ensemble *e = s->ensembles[i];
-        struct sched_set *set = runs_ensembles(e) ? first_waiting(s, e, worker, now) : NULL;
-        if (!set)
+    for (int i = 0; i < s->nactive; i++) {
+        struct ensemble *e = s->active[i];
+        if (!e->prepared || !ensemble_wants(e) || (best && !comes_before(s, e, best->ensemble)))
             continue;
-        int owner = owner_running(s, e->owner), running = ensemble_running(e);
-        if (!best || owner < best_owner || (owner == best_owner && running < best_ensemble)) {
+        struct sched_set *set = first_waiting(s, e, worker, now);
+        if (set)
             best = set;
-            best_owner = owner;
-            best_ensemble = running;
-        }
     }
     return best;
 }
 
-static bool has_room(const struct sched_worker *w, const struct sched_set *set)
+bool pack_has_room(const struct sched_worker *w, const struct sched_set *set)
 {
-    return is_suspect(set) ? w->nsets == 0 : set_open(set) <= w->slots - w->nrunning;
+    return pack_suspect(set) ? w->nsets == 0 : set_open(set) <= w->slots - w->nrunning;
 }
 
-/* A suspect that runs keeps its worker to itself. */
-static bool taken_alone(const struct sched_worker *w)
+/* A suspect that runs keeps its worker to itself, and so does whatever is tried on a sick device. */
+static bool takes_nothing(const struct sched_worker *w, int64_t now)
 {
-    return w->nsets == 1 && is_suspect(w->sets[0]);
+    if (!w->up || w->ending || w->nrunning >= w->slots)
+        return true;
+    if (sched_sick(w) && (w->nsets || w->probe_at > now))
+        return true;
+    return w->nsets == 1 && pack_suspect(w->sets[0]);
 }
 
 struct sched_set *pack_next(const struct sched *s, int worker, int64_t now)
 {
     const struct sched_worker *w = &s->workers[worker];
-    if (s->draining || !w->up || w->nrunning >= w->slots || taken_alone(w))
+    if (s->draining || s->full || takes_nothing(w, now))
         return NULL;
-    struct sched_set *set = whose_turn(s, worker, now);
-    return set && has_room(w, set) ? set : NULL;
+    struct sched_set *set = pack_whose_turn(s, worker, now);
+    return set && pack_has_room(w, set) ? set : NULL;
 }
 
-bool pack_should_yield(const struct sched *s, const struct sched_set *set, int64_t now)
+/* Whether `next` would have less than the one that runs even after that has left. */
+static bool deserves(const struct sched *s, const struct ensemble *next, const struct ensemble *runs, int slots)
 {
-    if (s->draining)
-        return false;
+    const struct sched_user *un = &s->users[next->user], *ur = &s->users[runs->user];
+    if (un != ur)
+        return less(un->running, un->usage, ur->running - slots, ur->usage) > 0;
+    return next != runs && less(next->nrunning, next->usage, runs->nrunning - slots, runs->usage) > 0;
+}
+
+bool pack_should_yield(const struct sched *s, const struct sched_set *set, bool sliced, int64_t now)
+{
     const struct sched_worker *w = &s->workers[set->worker];
-    const struct sched_set *next = whose_turn(s, set->worker, now);
-    if (!next)
+    const struct sched_set *next = s->draining || s->full ? NULL : pack_whose_turn(s, set->worker, now);
+    if (!next || (sched_sick(w) && w->probe_at > now))
         return false;
-    if (is_suspect(next) || set_open(next) > 1)
-        return !has_room(w, next);
-    return next->ensemble->owner != set->ensemble->owner &&
-           owner_running(s, set->ensemble->owner) - owner_running(s, next->ensemble->owner) >= 2;
+    if (pack_suspect(next))
+        return !pack_has_room(w, next);
+    if (sliced)
+        return !pack_has_room(w, next) &&
+               (set_open(next) > 1 || deserves(s, next->ensemble, set->ensemble, set_open(set)));
+    const struct sched_user *un = &s->users[next->ensemble->user], *ur = &s->users[set->ensemble->user];
+    return un != ur && ur->running - un->running >= 2;
 }
 
 int pack_worker(const struct sched *s, uint64_t skip)
 {
     int best = -1, best_free = 0;
+    bool best_sick = true;
     for (int w = 0; w < s->nworkers; w++) {
         const struct sched_worker *k = &s->workers[w];
-        if (skip >> w & 1 || !k->up || k->slots - k->nrunning <= best_free)
+        int free = k->slots - k->nrunning;
+        if (skip >> w & 1 || !k->up || free < 1)
+            continue;
+        if (best >= 0 && (sched_sick(k) != best_sick ? sched_sick(k) : free <= best_free))
             continue;
         best = w;
-        best_free = k->slots - k->nrunning;
+        best_free = free;
+        best_sick = sched_sick(k);
     }
     return best;
 }

@@ -2,6 +2,8 @@
 #include "daemon/schedule/internal.h"
 
 #include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +14,10 @@
 void sched_init(struct sched *s, int nworkers)
 {
     assert(nworkers > 0 && nworkers <= 64);
-    *s = (struct sched){.nworkers = nworkers, .workers = xcalloc((size_t)nworkers, sizeof *s->workers)};
+    *s = (struct sched){.slice_ms = SCHED_SLICE_MS,
+                        .stall_ms = SCHED_STALL_MS,
+                        .nworkers = nworkers,
+                        .workers = xcalloc((size_t)nworkers, sizeof *s->workers)};
 }
 
 void sched_close(struct sched *s)
@@ -20,13 +25,30 @@ void sched_close(struct sched *s)
     for (int i = 0; i < s->nensembles; i++)
         ensemble_free(s->ensembles[i]);
     free(s->ensembles);
+    free(s->active);
+    free(s->users);
     for (int i = 0; i < s->nworkers; i++) {
         free(s->workers[i].sets);
         free(s->workers[i].device);
         free(s->workers[i].model);
+        free(s->workers[i].trouble);
     }
     free(s->workers);
     *s = (struct sched){0};
+}
+
+void decisions_clear(struct decisions *d)
+{
+    for (int i = 0; i < d->n; i++)
+        free(d->item[i].text);
+    d->n = 0;
+}
+
+void decisions_free(struct decisions *d)
+{
+    decisions_clear(d);
+    free(d->item);
+    *d = (struct decisions){0};
 }
 
 void decide(struct step *st, struct decision d)
@@ -39,10 +61,65 @@ void decide(struct step *st, struct decision d)
     o->item[o->n++] = d;
 }
 
+void note(struct step *st, struct sched_replica *r, const char *kind, const char *fmt, ...)
+{
+    char text[1200];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    decide(st, (struct decision){.kind = DECIDE_NOTE,
+                                 .ensemble = r->ensemble,
+                                 .replica = r,
+                                 .worker = -1,
+                                 .note = kind,
+                                 .text = xstrdup(text)});
+}
+
+static void *grown(void *items, int n, int *cap, size_t size)
+{
+    if (n < *cap)
+        return items;
+    *cap = *cap ? 2 * *cap : 64;
+    return xrealloc(items, (size_t)*cap, size);
+}
+
+/* The place of an ensemble among the active ones, or where it would be. */
+static int active_place(const struct sched *s, const struct ensemble *e)
+{
+    int i = s->nactive;
+    while (i > 0 && s->active[i - 1]->number >= e->number)
+        i--;
+    return i;
+}
+
+static void activate(struct sched *s, struct ensemble *e)
+{
+    int at = active_place(s, e);
+    s->active = grown(s->active, s->nactive, &s->active_cap, sizeof *s->active);
+    memmove(&s->active[at + 1], &s->active[at], (size_t)(s->nactive - at) * sizeof *s->active);
+    s->active[at] = e;
+    s->nactive++;
+}
+
+static void deactivate(struct sched *s, struct ensemble *e)
+{
+    int at = active_place(s, e);
+    memmove(&s->active[at], &s->active[at + 1], (size_t)(s->nactive - at - 1) * sizeof *s->active);
+    s->nactive--;
+}
+
 void move_ensemble(struct step *st, struct ensemble *e, enum ensemble_state to)
 {
+    bool wanted = ensemble_wants(e), ended = ensemble_ended(e);
     sm_move(&e->sm, to);
-    e->changed = st->now;
+    e->changed = st->time;
+    if (wanted != ensemble_wants(e))
+        user_wants(st->s, e, !wanted);
+    if (ended && !ensemble_ended(e))
+        activate(st->s, e);
+    if (!ended && ensemble_ended(e))
+        deactivate(st->s, e);
     decide(st, (struct decision){.kind = DECIDE_ENSEMBLE, .ensemble = e, .worker = -1, .state = to});
 }
 
@@ -113,12 +190,55 @@ static char *failure_text(const struct ensemble *e, const char *estimate_message
     return text.data;
 }
 
+/* ---- space ---- */
+
+static void set_reason(struct step *st, struct ensemble *e, const char *reason)
+{
+    ensemble_string(&e->reason, reason);
+    decide(st, (struct decision){.kind = DECIDE_REASON, .ensemble = e, .worker = -1});
+}
+
+void wait_for_space(struct step *st, struct ensemble *e, const char *message)
+{
+    char text[1200];
+    snprintf(text, sizeof text, "waits for space on the disk: %s", message ? message : "no space left");
+    if (!ensemble_ended(e)) {
+        e->wants_space = true;
+        set_reason(st, e, text);
+    }
+    if (st->s->full)
+        return;
+    st->s->full = true;
+    decide(st, (struct decision){.kind = DECIDE_SPACE, .ensemble = e, .worker = -1});
+}
+
+static void on_space(struct step *st)
+{
+    st->s->full = false;
+    for (int i = 0; i < st->s->nactive; i++) {
+        struct ensemble *e = st->s->active[i];
+        if (e->wants_space)
+            set_reason(st, e, NULL);
+        e->wants_space = false;
+        if (e->estimate_later)
+            estimate(st, e);
+        e->estimate_later = false;
+        if (ensemble_wants(e) && !e->prepared)
+            prepare(st, e);
+    }
+}
+
 static void on_estimated(struct step *st, const struct sched_event *ev)
 {
     struct ensemble *e = ev->ensemble;
     e->estimating = false;
     if (e->sm.state != ENSEMBLE_FINISHING)
         return; /* cancelled meanwhile */
+    if (!ev->ok && ev->code == ERR_NO_SPACE) {
+        e->estimate_later = true;
+        wait_for_space(st, e, ev->message);
+        return;
+    }
     bool good = ev->ok && ensemble_count(e, REPLICA_FAILED) == 0;
     free(e->reason);
     e->reason = good ? NULL : failure_text(e, ev->ok ? NULL : ev->message);
@@ -128,11 +248,14 @@ static void on_estimated(struct step *st, const struct sched_event *ev)
 static void on_add(struct step *st, struct ensemble *e)
 {
     struct sched *s = st->s;
-    if (s->nensembles == s->cap) {
-        s->cap = s->cap ? 2 * s->cap : 64;
-        s->ensembles = xrealloc(s->ensembles, (size_t)s->cap, sizeof *s->ensembles);
-    }
+    s->ensembles = grown(s->ensembles, s->nensembles, &s->cap, sizeof *s->ensembles);
     s->ensembles[s->nensembles++] = e;
+    e->user = user_of(s, e->owner);
+    e->sched = s;
+    if (!ensemble_ended(e))
+        activate(s, e);
+    if (ensemble_wants(e))
+        user_wants(s, e, true);
     /* One loaded from the database may have had replicas in slots of a service that is no more. */
     for (int i = 0; i < e->nsets; i++)
         release_set(st, &e->sets[i]);
@@ -148,18 +271,24 @@ static void on_prepared(struct step *st, const struct sched_event *ev)
     struct ensemble *e = ev->ensemble;
     e->preparing = false;
     e->prepared = ev->ok;
-    if (!ensemble_ended(e))
-        ensemble_string(&e->reason, ev->ok ? NULL : ev->message);
-    if (!ev->ok)
-        e->prepare_after = st->now + PREPARE_RETRY_MS;
+    if (ev->ok && !ensemble_ended(e) && !e->wants_space && e->reason)
+        set_reason(st, e, NULL);
+    if (ev->ok)
+        return;
+    e->prepare_after = st->now + PREPARE_RETRY_MS;
+    if (ensemble_ended(e))
+        return;
+    if (ev->code == ERR_NO_SPACE)
+        wait_for_space(st, e, ev->message);
+    else
+        set_reason(st, e, ev->message);
 }
 
 static void on_tick(struct step *st)
 {
-    for (int i = 0; i < st->s->nensembles; i++) {
-        struct ensemble *e = st->s->ensembles[i];
-        bool wants = e->sm.state == ENSEMBLE_QUEUED || e->sm.state == ENSEMBLE_RUNNING;
-        if (wants && !e->prepared && !e->preparing && e->prepare_after <= st->now)
+    for (int i = 0; i < st->s->nactive; i++) {
+        struct ensemble *e = st->s->active[i];
+        if (ensemble_wants(e) && !e->prepared && !e->preparing && e->prepare_after <= st->now)
             prepare(st, e);
     }
 }
@@ -227,8 +356,10 @@ static void forgive(struct step *st, struct sched_set *set)
         struct sched_replica *r = &set->replicas[i];
         if (r->sm.state != REPLICA_FAILED && r->sm.state != REPLICA_CANCELLED)
             continue;
-        set->failures = set->crashes = r->code = 0;
+        set->failures = set->excused = set->crashes = r->code = 0;
+        set->crashed = set->alone = 0;
         set->not_before = 0;
+        r->failed_from = -1;
         ensemble_string(&r->reason, NULL);
         move_replica(st, r, REPLICA_QUEUED);
     }
@@ -250,22 +381,7 @@ static int on_retry(struct step *st, struct ensemble *e, struct err *err)
     return 0;
 }
 
-/* ---- what workers say ---- */
-
-static int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err)
-{
-    struct sched_worker *w = &st->s->workers[ev->worker];
-    if (w->up || ev->slots < 1)
-        return err_set(err, ERR_PROTOCOL, "worker %d: hello %s", ev->worker, w->up ? "twice" : "without slots");
-    w->up = w->heard = true;
-    w->slots = ev->slots;
-    w->sets = xrealloc(w->sets, (size_t)w->slots, sizeof *w->sets);
-    ensemble_string(&w->device, ev->device);
-    ensemble_string(&w->model, ev->model);
-    if (st->s->draining)
-        decide(st, (struct decision){.kind = DECIDE_DRAIN, .worker = ev->worker});
-    return 0;
-}
+/* ---- all events ---- */
 
 static void on_drain(struct step *st)
 {
@@ -308,6 +424,9 @@ static int dispatch(struct step *st, const struct sched_event *ev, struct err *e
     case SCHED_STOPPED:
     case SCHED_FAILED:
         return on_replica(st, ev, err);
+    case SCHED_SPACE:
+        on_space(st);
+        return 0;
     case SCHED_DRAIN:
         on_drain(st);
         return 0;
@@ -320,27 +439,65 @@ static int dispatch(struct step *st, const struct sched_event *ev, struct err *e
 
 int sched_step(struct sched *s, const struct sched_event *ev, struct decisions *out, struct err *e)
 {
-    struct step st = {s, ev->now, out};
+    struct step st = {s, ev->now, ev->time, out};
+    account(s, ev->now);
     int rc = dispatch(&st, ev, e);
-    if (rc == 0)
-        fill_slots(&st);
-    return rc;
+    if (rc)
+        return rc;
+    end_stuck(&st);
+    fill_slots(&st);
+    if (!s->draining)
+        end_slices(&st);
+    return 0;
+}
+
+static void sooner(int64_t *wake, int64_t now, int64_t at)
+{
+    if (at < now)
+        at = now;
+    if (at < *wake)
+        *wake = at;
+}
+
+/* When a running set is stuck, or makes room. */
+static void wake_for_running(const struct sched *s, const struct sched_set *set, bool anybody_waits, int64_t now,
+                             int64_t *wake)
+{
+    for (int i = 0; i < set->nreplicas; i++)
+        if (set->replicas[i].held && !s->workers[set->worker].ending)
+            sooner(wake, now, set->replicas[i].moved + s->stall_ms);
+    if (!anybody_waits)
+        return;
+    /* After its slice others deserve the slots once it has used more than they have: looked at again now and then. */
+    int64_t end = set->began + (s->slice_ms << set->fruitless);
+    sooner(wake, now, end > now ? end : now + s->slice_ms / 4 + 1);
 }
 
 int64_t sched_wake(const struct sched *s, int64_t now)
 {
     int64_t wake = INT64_MAX;
-    for (int i = 0; i < s->nensembles; i++) {
-        const struct ensemble *e = s->ensembles[i];
-        if (e->sm.state != ENSEMBLE_QUEUED && e->sm.state != ENSEMBLE_RUNNING)
+    bool anybody_waits = false;
+    for (int i = 0; i < s->nactive; i++) {
+        const struct ensemble *e = s->active[i];
+        if (!ensemble_wants(e))
             continue;
-        if (!e->prepared && !e->preparing && e->prepare_after < wake)
-            wake = e->prepare_after > now ? e->prepare_after : now;
+        if (!e->prepared && !e->preparing)
+            sooner(&wake, now, e->prepare_after);
         for (int k = 0; k < e->nsets && e->prepared; k++) {
             const struct sched_set *set = &e->sets[k];
-            if (set->worker < 0 && set_open(set) && set->not_before > now && set->not_before < wake)
-                wake = set->not_before;
+            if (!set_waits(set) || set->worker >= 0)
+                continue;
+            anybody_waits = true;
+            if (set->not_before > now)
+                sooner(&wake, now, set->not_before);
         }
+    }
+    for (int w = 0; w < s->nworkers; w++) {
+        const struct sched_worker *k = &s->workers[w];
+        if (anybody_waits && k->up && sched_sick(k) && !k->nsets && k->probe_at > now)
+            sooner(&wake, now, k->probe_at);
+        for (int i = 0; i < k->nsets; i++)
+            wake_for_running(s, k->sets[i], anybody_waits && !s->draining, now, &wake);
     }
     return wake;
 }

@@ -5,12 +5,23 @@
  *
  * 1. A worker never has more replicas than slots; a slot that becomes free is offered at once. A set of replicas gets all the
  *    slots that it needs or none; it starts, stops, yields and is blamed as a whole.
- * 2. Slots go to the owner with the fewest running replicas, then to that owner's ensemble with the fewest, then to the older
- *    submission, then to the lower replica (pack.c).
- * 3. A worker crash blames every set it had running. One that was blamed SCHED_SUSPECT times without a checkpoint between
- *    is run alone; when that goes on to crash workers for its retries more, it fails, and nobody else is hurt.
- * 4. A set that fails is tried again from its last checkpoint, `retries` times; then it is failed and its ensemble goes on.
- * 5. An ensemble whose replicas have all ended is finishing until its results are written, whatever happened to them.
+ * 2. Fair turns: slots go to the user with the fewest running replicas, then to the one who has used least since they were last
+ *    idle; among a user's ensembles likewise, then to the older submission, then to the lower replica (pack.c). A set whose slice
+ *    has ended makes room when that would give its slots to another user or ensemble. So with U users and S slots each user
+ *    runs something within about U / S slices, whatever checkpoint intervals they chose.
+ * 3. A worker crash blames every set it had running. One that was blamed SCHED_SUSPECT times without a checkpoint between is
+ *    run alone, first where it has not crashed yet. When it goes on to crash every device that it could run on, alone and for
+ *    its retries more, it fails, and nobody else is hurt (sets.c).
+ * 4. A device that crashes SCHED_STRIKES times without a checkpoint between is put aside: after a pause that doubles, one set
+ *    at a time is tried there until a checkpoint says that it is well (devices.c). The healthy ones work.
+ * 5. A set that fails by its own fault is tried again from its last checkpoint, `retries` times; then it is failed and its
+ *    ensemble goes on. Getting beyond the step where it failed forgives it. What the machine lacks (disk space, memory that
+ *    others hold, a locked folder) is waited out and costs nothing. A failure of the physics at the same step from the same
+ *    checkpoint would recur for ever: it is tried again from the older checkpoint with other noise.
+ * 6. A replica that makes no step for stall_ms is stuck: its worker is killed, and it alone is blamed.
+ * 7. An ensemble whose replicas have all ended is finishing until its results are written, whatever happened to them.
+ *
+ * `now` never jumps (ms of a clock that goes on in sleep); `time` is what is recorded (ms since 1970).
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_SCHED_H
 #define SHOAL_DAEMON_SCHEDULE_SCHED_H
@@ -19,29 +30,35 @@
 #include "engine/base/err.h"
 
 #define SCHED_SUSPECT 2 /* crashes in a row that make a set suspect */
+#define SCHED_STRIKES 3 /* crashes in a row that make a device sick */
+#define SCHED_LOST 5    /* ends in a row without a hello: do not count on that device */
+
+#define SCHED_SLICE_MS 60000
+#define SCHED_STALL_MS 600000
 
 enum sched_kind {
     SCHED_ADD,       /* ensemble: submitted just now, or loaded from the database */
-    SCHED_PREPARED,  /* ensemble: its folder is ready, ok; or not: message */
-    SCHED_ESTIMATED, /* ensemble: results written, ok; or not: message */
+    SCHED_PREPARED,  /* ensemble: its folder is ready, ok; or not: code, message */
+    SCHED_ESTIMATED, /* ensemble: results written, ok; or not: code, message */
     SCHED_PAUSE,     /* ensemble; also RESUME, CANCEL, RETRY: what its owner asks for */
     SCHED_RESUME,
     SCHED_CANCEL,
     SCHED_RETRY,
     SCHED_WORKER_UP,   /* worker: said hello; slots, device, model */
-    SCHED_WORKER_DOWN, /* worker: ended; ok: in order, else a crash */
+    SCHED_WORKER_DOWN, /* worker: ended; ok: in order, else a crash: message */
     SCHED_PROGRESS,    /* worker, replica, stage, step, time_ps */
     SCHED_SEGMENT,     /* worker, replica, stage, step */
     SCHED_DONE,        /* worker, replica */
-    SCHED_STOPPED,     /* worker, replica */
-    SCHED_FAILED,      /* worker, replica, code, message */
+    SCHED_STOPPED,     /* worker, replica, step */
+    SCHED_FAILED,      /* worker, replica, code, message, step */
+    SCHED_SPACE,       /* the disk has space again */
     SCHED_DRAIN,       /* the service stops */
     SCHED_TICK,        /* time has passed */
 };
 
 struct sched_event {
     enum sched_kind kind;
-    int64_t now; /* ms */
+    int64_t now, time; /* ms */
     struct ensemble *ensemble;
     int worker, slots;
     const char *device, *model, *message;
@@ -54,12 +71,16 @@ struct sched_event {
 
 enum decision_kind {
     DECIDE_PREPARE,  /* write the ensemble's input folder, then SCHED_PREPARED */
-    DECIDE_START,    /* send start of the set's open replicas to `worker` */
+    DECIDE_START,    /* send start of the set's held replicas to `worker` */
     DECIDE_STOP,     /* send stop of the set to `worker` */
     DECIDE_DRAIN,    /* send drain to `worker` */
+    DECIDE_KILL,     /* end `worker`: text says why; then SCHED_WORKER_DOWN */
     DECIDE_ESTIMATE, /* write results.json, then SCHED_ESTIMATED */
+    DECIDE_SPACE,    /* watch the disk until it has space, then SCHED_SPACE */
     DECIDE_REPLICA,  /* the replica moved to `state`: save it, tell the watchers */
     DECIDE_ENSEMBLE, /* the ensemble moved to `state`: likewise */
+    DECIDE_REASON,   /* the ensemble's reason changed: save it */
+    DECIDE_NOTE,     /* worth an event of the ensemble and replica: its kind is `note`, its message `text` */
 };
 
 struct decision {
@@ -69,6 +90,8 @@ struct decision {
     struct sched_set *set;
     int worker;
     uint32_t state;
+    const char *note;
+    char *text; /* owned by the list */
 };
 
 struct decisions {
@@ -76,20 +99,43 @@ struct decisions {
     int n, cap;
 };
 
+/* Empties the list; its memory is kept. */
+void decisions_clear(struct decisions *d);
+void decisions_free(struct decisions *d);
+
+struct sched_user {
+    uint32_t uid;
+    int wanting;   /* ensembles that want slots */
+    int running;   /* replicas in slots */
+    int64_t usage; /* slots x ms: what their turn is measured by */
+};
+
 struct sched_worker {
     bool up;             /* said hello and has not ended */
     bool heard;          /* ever said hello: its model is known */
+    bool ending;         /* it is being killed */
     int slots, nrunning; /* replicas, one a slot */
     int nsets;
     struct sched_set **sets; /* [slots], those that run here */
     char *device, *model;
+    int strikes;      /* crashes in a row, without a checkpoint between */
+    int misses;       /* ends in a row without a hello */
+    int64_t probe_at; /* put aside until then, while it has SCHED_STRIKES or more */
+    char *trouble;    /* how it crashed last, NULL: it is well */
 };
 
 struct sched {
+    int64_t slice_ms, stall_ms; /* may be set after sched_init */
     int nworkers;
     struct sched_worker *workers;
     int nensembles, cap;
     struct ensemble **ensembles; /* in submission order */
+    int nactive, active_cap;
+    struct ensemble **active; /* those that have not ended, in submission order */
+    int nusers, users_cap;
+    struct sched_user *users;
+    int64_t accounted; /* usage is counted up to here */
+    bool full;         /* the disk is */
     bool draining;
 };
 
@@ -100,5 +146,29 @@ void sched_close(struct sched *s);
 int sched_step(struct sched *s, const struct sched_event *ev, struct decisions *out, struct err *e);
 /* When SCHED_TICK should come next, ms; INT64_MAX: nothing waits for time to pass. */
 int64_t sched_wake(const struct sched *s, int64_t now);
+/* Whether the device is put aside. */
+bool sched_sick(const struct sched_worker *w);
+
+/* ---- why a replica waits (explain.c) ---- */
+enum wait_kind {
+    WAIT_NOT,    /* it runs, has ended, or its owner paused it */
+    WAIT_INPUT,  /* its input folder is not written yet */
+    WAIT_SPACE,  /* the disk is full */
+    WAIT_PAUSE,  /* after a failure */
+    WAIT_DEVICE, /* no device that it can run on is up */
+    WAIT_SICK,   /* those that are up are put aside */
+    WAIT_ROOM,   /* its turn has come; others make room */
+    WAIT_TURN,   /* for its turn */
+};
+
+struct sched_wait {
+    enum wait_kind kind;
+    int place;        /* in the queue, from 1; 0: not in it */
+    int64_t expected; /* ms from now until it starts, as far as one can tell; -1: one cannot */
+};
+
+void sched_explain(const struct sched *s, const struct sched_replica *r, int64_t now, struct sched_wait *out);
+/* A few words for people: "its turn". NULL for WAIT_NOT. */
+const char *wait_text(enum wait_kind kind);
 
 #endif

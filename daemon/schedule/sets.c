@@ -8,17 +8,33 @@
 
 #include "daemon/schedule/internal.h"
 
-#define RETRY_MS 1000 /* before the first retry of a set; doubles */
-#define RETRY_MAX_MS 60000
+#define SLICE_GROWTH 10 /* doublings at most of a slice that ends without a checkpoint */
 
 /* ---- in ---- */
+
+static void take_slots(struct step *st, struct sched_set *set, int n)
+{
+    st->s->workers[set->worker].nrunning += n;
+    st->s->users[set->ensemble->user].running += n;
+    set->ensemble->nrunning += n;
+}
+
+static void tell_of_move(struct step *st, struct sched_set *set, const struct sched_worker *w)
+{
+    if (set->model && strcmp(set->model, w->model) != 0 && set_saved(set) > 0)
+        note(st, set->replicas, "model", "goes on on %s (%s) after %s (%s): its numbers differ in their last bits",
+             w->device, w->model, set->device, set->model);
+}
 
 static void start(struct step *st, int worker, struct sched_set *set)
 {
     struct sched_worker *w = &st->s->workers[worker];
+    tell_of_move(st, set, w);
     w->sets[w->nsets++] = set;
     set->worker = worker;
-    set->failing = false;
+    set->failing = set->stuck = set->yielding = false;
+    set->began = st->now;
+    set->began_step = set_saved(set);
     ensemble_string(&set->device, w->device);
     ensemble_string(&set->model, w->model);
     for (int i = 0; i < set->nreplicas; i++) {
@@ -26,7 +42,8 @@ static void start(struct step *st, int worker, struct sched_set *set)
         if (r->sm.state != REPLICA_QUEUED)
             continue;
         r->held = true;
-        w->nrunning++;
+        r->moved = st->now;
+        take_slots(st, set, 1);
         move_replica(st, r, REPLICA_RUNNING);
     }
     if (set->ensemble->sm.state == ENSEMBLE_QUEUED)
@@ -54,14 +71,40 @@ void stop_set(struct step *st, struct sched_set *set)
 {
     bool any = false;
     for (int i = 0; i < set->nreplicas; i++) {
-        if (set->replicas[i].sm.state != REPLICA_RUNNING)
+        struct sched_replica *r = &set->replicas[i];
+        if (r->sm.state != REPLICA_RUNNING)
             continue;
-        move_replica(st, &set->replicas[i], REPLICA_STOPPING);
-        any |= set->replicas[i].held;
+        move_replica(st, r, REPLICA_STOPPING);
+        r->moved = st->now;
+        any |= r->held;
     }
     if (any)
         decide(st,
                (struct decision){.kind = DECIDE_STOP, .ensemble = set->ensemble, .set = set, .worker = set->worker});
+}
+
+static bool is_running(const struct sched_set *set)
+{
+    for (int i = 0; i < set->nreplicas; i++)
+        if (set->replicas[i].sm.state == REPLICA_STOPPING)
+            return false;
+    return true;
+}
+
+void end_slices(struct step *st)
+{
+    const struct sched *s = st->s;
+    for (int w = 0; w < s->nworkers; w++)
+        for (int i = 0; i < s->workers[w].nsets; i++) {
+            struct sched_set *set = s->workers[w].sets[i];
+            if (!is_running(set) || st->now - set->began < s->slice_ms << set->fruitless)
+                continue;
+            if (pack_should_yield(s, set, true, st->now)) {
+                set->yielding = true;
+                stop_set(st, set);
+                break; /* one at a time: whose turn it is may change when it has left */
+            }
+        }
 }
 
 static void let_go(struct step *st, struct sched_replica *r)
@@ -69,7 +112,7 @@ static void let_go(struct step *st, struct sched_replica *r)
     if (!r->held)
         return;
     r->held = false;
-    st->s->workers[r->set->worker].nrunning--;
+    take_slots(st, r->set, -1);
 }
 
 static bool is_held(const struct sched_set *set)
@@ -93,13 +136,23 @@ static void leave_worker(struct step *st, struct sched_set *set)
     for (int k = 0; k < set->nreplicas; k++)
         let_go(st, &set->replicas[k]);
     set->worker = -1;
+    /* A slice that yields nothing is given up: the next is longer, so that something is kept of it. */
+    if (set_saved(set) > set->began_step)
+        set->fruitless = 0;
+    else if (set->yielding && set->fruitless < SLICE_GROWTH)
+        set->fruitless++;
 }
 
-static enum replica_state waiting_state(const struct ensemble *e)
+enum replica_state waiting_state(const struct ensemble *e)
 {
     if (e->sm.state == ENSEMBLE_PAUSED)
         return REPLICA_PAUSED;
     return e->sm.state == ENSEMBLE_CANCELLED ? REPLICA_CANCELLED : REPLICA_QUEUED;
+}
+
+static bool was_running(const struct sched_replica *r)
+{
+    return r->sm.state == REPLICA_RUNNING || r->sm.state == REPLICA_STOPPING;
 }
 
 void release_set(struct step *st, struct sched_set *set)
@@ -108,7 +161,7 @@ void release_set(struct step *st, struct sched_set *set)
     leave_worker(st, set);
     for (int i = 0; i < set->nreplicas; i++) {
         struct sched_replica *r = &set->replicas[i];
-        if (r->sm.state != REPLICA_RUNNING && r->sm.state != REPLICA_STOPPING)
+        if (!was_running(r))
             continue;
         r->step = r->saved_step;
         if (to != REPLICA_QUEUED && !sm_may(&r->sm, to))
@@ -117,64 +170,17 @@ void release_set(struct step *st, struct sched_set *set)
     }
 }
 
-/* ---- what becomes of it ---- */
-
-static void fail_for_good(struct step *st, struct sched_set *set)
+void fail_set(struct step *st, struct sched_set *set)
 {
     leave_worker(st, set);
     for (int i = 0; i < set->nreplicas; i++) {
         struct sched_replica *r = &set->replicas[i];
-        if (r->sm.state != REPLICA_RUNNING && r->sm.state != REPLICA_STOPPING)
+        if (!was_running(r))
             continue;
         if (!r->reason)
             ensemble_string(&r->reason, "a replica that it runs with failed");
         move_replica(st, r, REPLICA_FAILED);
     }
-    finish_if_ended(st, set->ensemble);
-}
-
-static void note_failure(struct sched_replica *r, int code, const char *message)
-{
-    r->code = code;
-    ensemble_string(&r->reason, message);
-}
-
-/* Whether trying again could end otherwise. Inputs do not change by themselves. */
-static bool worth_retrying(int code)
-{
-    return code != ERR_SPEC && code != ERR_TOPOLOGY && code != ERR_COORDINATES && code != ERR_UNSUPPORTED;
-}
-
-static int64_t backoff(int failures)
-{
-    int64_t ms = RETRY_MS;
-    for (int i = 1; i < failures && ms < RETRY_MAX_MS; i++)
-        ms *= 2;
-    return ms < RETRY_MAX_MS ? ms : RETRY_MAX_MS;
-}
-
-/* The code of the replica that failed first. */
-static int code_of(const struct sched_set *set)
-{
-    for (int i = 0; i < set->nreplicas; i++)
-        if (set->replicas[i].code)
-            return set->replicas[i].code;
-    return ERR_INTERNAL;
-}
-
-static void set_failed(struct step *st, struct sched_set *set)
-{
-    int code = code_of(set);
-    set->failures++;
-    if (set->failures > set->ensemble->retries || !worth_retrying(code)) {
-        fail_for_good(st, set);
-        return;
-    }
-    set->not_before = st->now + backoff(set->failures);
-    release_set(st, set);
-    /* The folder may have been damaged: make sure of its inputs before the next start. */
-    if (waiting_state(set->ensemble) == REPLICA_QUEUED && (code == ERR_IO || code == ERR_MISSING_FILE))
-        prepare(st, set->ensemble);
 }
 
 /* After one of its replicas told how it ended: once all have, the set leaves. */
@@ -182,8 +188,9 @@ static void settle(struct step *st, struct sched_set *set)
 {
     if (is_held(set))
         return;
+    bool alone = set->worker >= 0 && st->s->workers[set->worker].nsets == 1;
     if (set->failing)
-        set_failed(st, set);
+        set_failed(st, set, alone);
     else
         release_set(st, set);
     set->failing = false;
@@ -204,11 +211,22 @@ static struct sched_replica *find_running(const struct sched *s, const struct sc
     return NULL;
 }
 
+/* A checkpoint is there: the set and its device are well. */
+static void has_saved(struct step *st, struct sched_replica *r, int64_t step)
+{
+    bool further = step > r->saved_step;
+    r->step = r->saved_step = step;
+    if (!further)
+        return;
+    forgive_progress(r->set);
+    device_is_well(&st->s->workers[r->set->worker]);
+}
+
 static void on_done(struct step *st, struct sched_replica *r)
 {
     note_failure(r, 0, NULL); /* of an earlier attempt */
-    r->set->crashes = 0;
-    r->step = r->saved_step = r->steps;
+    r->failed_from = -1;
+    has_saved(st, r, r->steps);
     r->stage = r->ensemble->stages - 1;
     let_go(st, r);
     if (!is_held(r->set) && !r->set->failing)
@@ -219,8 +237,11 @@ static void on_done(struct step *st, struct sched_replica *r)
 
 static void on_failed(struct step *st, struct sched_replica *r, const struct sched_event *ev)
 {
+    bool again = r->code == ev->code && r->failed_step == ev->step && r->failed_from == r->saved_step;
     note_failure(r, ev->code, ev->message);
     r->failed_step = ev->step;
+    r->failed_from = r->saved_step;
+    r->failed_alike = again;
     let_go(st, r);
     r->set->failing = true;
     if (is_held(r->set))
@@ -228,12 +249,22 @@ static void on_failed(struct step *st, struct sched_replica *r, const struct sch
     settle(st, r->set);
 }
 
+static void on_progress(struct step *st, struct sched_replica *r, const struct sched_event *ev)
+{
+    if (ev->step != r->step || ev->stage != r->stage)
+        r->moved = st->now;
+    r->stage = ev->stage;
+    r->step = ev->step;
+    r->time_ps = ev->time_ps;
+}
+
 static void on_segment(struct step *st, struct sched_replica *r, const struct sched_event *ev)
 {
     r->stage = ev->stage;
-    r->step = r->saved_step = ev->step;
-    r->set->crashes = 0;
-    if (r->sm.state == REPLICA_RUNNING && pack_should_yield(st->s, r->set, st->now))
+    if (ev->step > r->saved_step)
+        r->moved = st->now;
+    has_saved(st, r, ev->step);
+    if (r->sm.state == REPLICA_RUNNING && pack_should_yield(st->s, r->set, false, st->now))
         stop_set(st, r->set);
 }
 
@@ -243,9 +274,7 @@ int on_replica(struct step *st, const struct sched_event *ev, struct err *err)
     if (!r)
         return -ERR_PROTOCOL;
     if (ev->kind == SCHED_PROGRESS) {
-        r->stage = ev->stage;
-        r->step = ev->step;
-        r->time_ps = ev->time_ps;
+        on_progress(st, r, ev);
     } else if (ev->kind == SCHED_SEGMENT) {
         on_segment(st, r, ev);
     } else if (ev->kind == SCHED_DONE) {
@@ -253,37 +282,9 @@ int on_replica(struct step *st, const struct sched_event *ev, struct err *err)
     } else if (ev->kind == SCHED_FAILED) {
         on_failed(st, r, ev);
     } else {
-        r->step = r->saved_step = ev->step; /* stopped: it has checkpointed */
-        r->set->crashes = 0;
+        has_saved(st, r, ev->step); /* stopped: it has checkpointed */
         let_go(st, r);
         settle(st, r->set);
     }
     return 0;
-}
-
-static void blame(struct step *st, struct sched_set *set, bool alone, const char *message)
-{
-    set->crashes++;
-    for (int i = 0; i < set->nreplicas; i++)
-        if (set->replicas[i].held)
-            note_failure(&set->replicas[i], ERR_DEVICE, message);
-    if (alone && set->crashes > SCHED_SUSPECT + set->ensemble->retries)
-        fail_for_good(st, set);
-    else
-        release_set(st, set);
-}
-
-void on_worker_down(struct step *st, const struct sched_event *ev)
-{
-    struct sched_worker *w = &st->s->workers[ev->worker];
-    bool alone = w->nsets == 1;
-    w->up = false;
-    while (w->nsets) {
-        struct sched_set *set = w->sets[w->nsets - 1];
-        if (ev->ok)
-            release_set(st, set);
-        else
-            blame(st, set, alone, ev->message);
-        finish_if_ended(st, set->ensemble);
-    }
 }

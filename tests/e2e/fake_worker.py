@@ -5,11 +5,12 @@
 It speaks frames (daemon/frames.h) and obeys the file named by FAKE_RULES, read again at every start of a replica:
 {"steps": per replica, "per_second": steps, "segment": steps between checkpoints, "model": device model,
  "drain_seconds": how long a drain takes, "protocol": what the hello says,
- "rules": [{"window": 1, "name": "ensemble's name", "at": step, "times": n, "do": "crash" | "exit" | "fail" | "nonsense" |
-            "stray" | "close", "code": n, "message": text}]}
-Every key of a rule but "do" may be absent; `times` counts in a file beside the rules, over all workers.
+ "rules": [{"window": 1, "name": "ensemble's name", "device": "cpu:1", "salt": of the start, "at": step, "times": n,
+            "do": "crash" | "exit" | "fail" | "nonsense" | "stray" | "close" | "hang", "code": n, "message": text}]}
+Every key of a rule but "do" may be absent; a replica that hangs makes no step but is heard of; `times` counts in a file beside the rules, over all workers.
 Each step writes a line to steps in the replica's folder, so that a test sees which steps were lost or done twice.
 """
+import errno
 import json
 import os
 import re
@@ -21,7 +22,7 @@ import sys
 import time
 
 RULES = os.environ["FAKE_RULES"]
-NONFINITE = 11
+NONFINITE, IO, NO_SPACE = 11, 3, 25
 PROTOCOL = 2  # FRAMES_PROTOCOL
 
 
@@ -48,12 +49,16 @@ class Replica:
         os.makedirs(self.folder, exist_ok=True)
         with open(os.path.join(start["directory"], "input/spec.yaml"), encoding="utf-8") as f:
             self.name = re.search(r"^name: *(\S+)", f.read(), re.M).group(1)
-        self.step, self.index = 0, 0
-        if os.path.exists(self.path("checkpoint")):
-            with open(self.path("checkpoint"), encoding="utf-8") as f:
-                self.step, self.index, size = json.load(f)
-        else:
-            size = 0
+        self.step, self.index, self.salt, self.hangs = 0, 0, start["salt"], False
+        # A larger salt than the newest checkpoint's means the checkpoint before, as the true worker does it.
+        size = 0
+        for name in ("checkpoint", "checkpoint.previous"):
+            if os.path.exists(self.path(name)):
+                with open(self.path(name), encoding="utf-8") as f:
+                    self.step, self.index, size, salt = json.load(f)
+                if salt == self.salt or name == "checkpoint.previous":
+                    break
+                self.step, self.index, size = 0, 0, 0
         with open(self.path("steps"), "ab") as f:
             f.truncate(size)
         self.begun, self.first = now, self.step
@@ -65,7 +70,9 @@ class Replica:
     def checkpoint(self):
         size = os.path.getsize(self.path("steps"))
         with open(self.path("checkpoint.tmp"), "w", encoding="utf-8") as f:
-            json.dump([self.step, self.index + 1, size], f)
+            json.dump([self.step, self.index + 1, size, self.salt], f)
+        if os.path.exists(self.path("checkpoint")):
+            os.rename(self.path("checkpoint"), self.path("checkpoint.previous"))
         os.rename(self.path("checkpoint.tmp"), self.path("checkpoint"))
         self.index += 1
         return size
@@ -75,7 +82,7 @@ class Worker:
     def __init__(self, device, slots):
         self.socket = socket.socket(fileno=3)
         self.inbox = b""
-        self.replicas = {}
+        self.device, self.replicas = device, {}
         config = rules()
         self.send(type="hello", protocol=config.get("protocol", PROTOCOL), device=device, model=config.get("model", "fake"), slots=slots or config.get("slots", 2),
                   pid=os.getpid(), version="fake")
@@ -89,6 +96,9 @@ class Worker:
 
     def go_wrong(self, replica, rule):
         what = rule["do"]
+        if what == "hang":
+            replica.hangs = True
+            return
         if what == "crash":
             os.kill(os.getpid(), signal.SIGSEGV)
         if what == "exit":
@@ -108,7 +118,8 @@ class Worker:
 
     def rule_for(self, replica):
         for number, rule in enumerate(replica.config.get("rules", [])):
-            if rule.get("window", replica.window) != replica.window or rule.get("name", replica.name) != replica.name:
+            facts = {"window": replica.window, "name": replica.name, "salt": replica.salt, "device": self.device}
+            if any(rule.get(key, value) != value for key, value in facts.items()):
                 continue
             if replica.step >= rule.get("at", 0) and times_done(number) < rule.get("times", 10**9):
                 count(number)
@@ -119,6 +130,7 @@ class Worker:
         config = replica.config
         steps, segment = config.get("steps", 100), config.get("segment", 20)
         due = min(steps, replica.first + int((now - replica.begun) * config.get("per_second", 500)))
+        due = replica.step if replica.hangs else due
         while replica.step < due:
             with open(replica.path("steps"), "a", encoding="utf-8") as f:
                 f.write(f"{replica.step}\n")
@@ -138,23 +150,29 @@ class Worker:
             replica.told = now
             self.send(type="progress", replica=replica.number, stage=0, step=replica.step, steps=steps, time_ps=replica.step * 0.002)
 
-    def stop(self, number):
-        replica = self.replicas.pop(number, None)
-        if replica:
-            replica.checkpoint()
-            self.send(type="stopped", replica=number, step=replica.step)
+    def stop(self, replica):
+        replica.checkpoint()
+        self.send(type="stopped", replica=replica.number, step=replica.step)
+        del self.replicas[replica.number]
+
+    def start(self, message, one):
+        try:
+            self.replicas[one["number"]] = Replica(message, one, time.monotonic())
+        except OSError as error:
+            self.send(type="failed", replica=one["number"], code=NO_SPACE if error.errno == errno.ENOSPC else IO,
+                      message=f"open {error.filename}: {error.strerror}", step=0)
 
     def take(self, message):
         if message["type"] == "start":
             for one in message["replicas"]:
-                self.replicas[one["number"]] = Replica(message, one, time.monotonic())
+                self.start(message, one)
         elif message["type"] == "stop":
-            for number in [r.number for r in self.replicas.values() if r.set == message["set"]]:
-                self.stop(number)
+            for replica in [r for r in self.replicas.values() if r.set == message["set"]]:
+                self.try_to(self.stop, replica)
         elif message["type"] == "drain":
             time.sleep(rules().get("drain_seconds", 0))
-            for number in list(self.replicas):
-                self.stop(number)
+            for replica in list(self.replicas.values()):
+                self.try_to(self.stop, replica)
             sys.exit(0)
 
     def read(self):
@@ -174,7 +192,16 @@ class Worker:
             if select.select([self.socket], [], [], 0.01 if self.replicas else None)[0]:
                 self.read()
             for replica in list(self.replicas.values()):
-                self.advance(replica, time.monotonic())
+                self.try_to(self.advance, replica, time.monotonic())
+
+    def try_to(self, what, replica, *arguments):
+        """A disk that is full is the failure of whoever meets it."""
+        try:
+            what(replica, *arguments)
+        except OSError as error:
+            self.send(type="failed", replica=replica.number, code=NO_SPACE if error.errno == errno.ENOSPC else IO,
+                      message=f"write {error.filename}: {error.strerror}", step=replica.step)
+            del self.replicas[replica.number]
 
 
 def main():

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Workers come and go; which of their devices can be trusted?
+ *
+ *   well --crash--> struck --crash, crash--> sick: put aside --pause--> probed by one set --checkpoint--> well
+ *     ^                |                      ^                              |
+ *     +--checkpoint----+                      +---------- crash -------------+  (the pause doubles)
+ *
+ * Sets that crashed there are tried elsewhere first (pack.c), so a sick device takes no retries from anybody while there is a
+ * healthy one.
+ */
+#include "daemon/schedule/internal.h"
+
+#include "engine/base/buf.h"
+
+#define PROBE_MS 5000 /* a device is put aside for so long; doubles */
+#define PROBE_MAX_MS 600000
+
+bool sched_sick(const struct sched_worker *w)
+{
+    return w->strikes >= SCHED_STRIKES;
+}
+
+static int64_t pause_of(const struct sched_worker *w)
+{
+    int64_t ms = PROBE_MS;
+    for (int i = SCHED_STRIKES; i < w->strikes && ms < PROBE_MAX_MS; i++)
+        ms *= 2;
+    return ms < PROBE_MAX_MS ? ms : PROBE_MAX_MS;
+}
+
+/* Said to those whose replicas crashed there. */
+static void tell_sick(struct step *st, struct sched_worker *w, int worker)
+{
+    for (int i = 0; i < st->s->nactive; i++) {
+        struct ensemble *e = st->s->active[i];
+        struct sched_set *hurt = NULL;
+        for (int k = 0; k < e->nsets && !hurt; k++)
+            if (e->sets[k].crashed >> worker & 1 || e->sets[k].worker == worker)
+                hurt = &e->sets[k];
+        if (hurt)
+            note(st, hurt->replicas, "device",
+                 "%s is put aside after %d crashes in a row (%s): tried again in %lld s, then ever more rarely",
+                 w->device, w->strikes, w->trouble, (long long)(pause_of(w) / 1000));
+    }
+}
+
+void strike(struct step *st, int worker, const char *message)
+{
+    struct sched_worker *w = &st->s->workers[worker];
+    w->strikes++;
+    ensemble_string(&w->trouble, message ? message : "no reason given");
+    w->probe_at = st->now + pause_of(w);
+    if (w->strikes == SCHED_STRIKES)
+        tell_sick(st, w, worker);
+}
+
+void device_is_well(struct sched_worker *w)
+{
+    w->strikes = 0;
+    ensemble_string(&w->trouble, NULL);
+}
+
+int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err)
+{
+    struct sched_worker *w = &st->s->workers[ev->worker];
+    if (w->up || ev->slots < 1)
+        return err_set(err, ERR_PROTOCOL, "worker %d: hello %s", ev->worker, w->up ? "twice" : "without slots");
+    w->up = w->heard = true;
+    w->ending = false;
+    w->misses = 0;
+    w->slots = ev->slots;
+    w->sets = xrealloc(w->sets, (size_t)w->slots, sizeof *w->sets);
+    ensemble_string(&w->device, ev->device);
+    ensemble_string(&w->model, ev->model);
+    if (st->s->draining)
+        decide(st, (struct decision){.kind = DECIDE_DRAIN, .worker = ev->worker});
+    return 0;
+}
+
+static bool any_stuck(const struct sched_worker *w, bool *all)
+{
+    int n = 0;
+    for (int i = 0; i < w->nsets; i++)
+        n += w->sets[i]->stuck;
+    *all = n == w->nsets;
+    return n > 0;
+}
+
+void on_worker_down(struct step *st, const struct sched_event *ev)
+{
+    struct sched_worker *w = &st->s->workers[ev->worker];
+    bool alone = w->nsets == 1, all, stuck = any_stuck(w, &all);
+    w->misses = w->up ? 0 : w->misses + 1;
+    w->up = w->ending = false;
+    /* Where only some were stuck while others went on, it is theirs, not the device's. */
+    if (!ev->ok && w->nsets && (!stuck || all))
+        strike(st, ev->worker, ev->message);
+    while (w->nsets) {
+        struct sched_set *set = w->sets[w->nsets - 1];
+        if (ev->ok || (stuck && !set->stuck))
+            release_set(st, set);
+        else
+            blame_set(st, set, ev->worker, alone || (stuck && !all), ev->message);
+        set->stuck = false;
+        finish_if_ended(st, set->ensemble);
+    }
+}
+
+static struct sched_replica *stuck_replica(const struct sched *s, const struct sched_set *set, int64_t now)
+{
+    for (int i = 0; i < set->nreplicas; i++)
+        if (set->replicas[i].held && now - set->replicas[i].moved >= s->stall_ms)
+            return &set->replicas[i];
+    return NULL;
+}
+
+void end_stuck(struct step *st)
+{
+    for (int i = 0; i < st->s->nworkers; i++) {
+        struct sched_worker *w = &st->s->workers[i];
+        struct sched_replica *first = NULL;
+        for (int k = 0; k < w->nsets && !w->ending; k++) {
+            struct sched_replica *r = stuck_replica(st->s, w->sets[k], st->now);
+            w->sets[k]->stuck = r != NULL;
+            first = first ? first : r;
+        }
+        if (!first)
+            continue;
+        w->ending = true;
+        struct buf text = {0};
+        buf_printf(&text, "ensemble %s, window %d has made no step for %lld s", first->ensemble->id, first->window,
+                   (long long)((st->now - first->moved) / 1000));
+        decide(st, (struct decision){.kind = DECIDE_KILL, .worker = i, .text = text.data});
+    }
+}
