@@ -42,7 +42,7 @@ static int write_results(struct estimate_job *j, struct err *e)
     if (rc == 0) {
         struct estimate_ensemble q = {
             .directory = j->directory, .set = &spec->settings, .repeats = j->repeats, .replicas = j->states};
-        rc = estimate_ensemble(&q, &json, e);
+        estimate_ensemble(&q, &json);
     }
     if (rc == 0)
         rc = service_make_parents(path.data, e);

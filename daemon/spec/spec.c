@@ -131,19 +131,17 @@ static int check_collisions(struct reader *r, const struct alchemy_settings *a, 
 
 static int read_windows(struct reader *r, struct alchemy_settings *a, struct view v)
 {
-    static const char *const names[LAMBDA_COUNT] = {
-        [LAMBDA_COULOMB] = "coulomb", [LAMBDA_VDW] = "vdw", [LAMBDA_BONDED] = "bonded", [LAMBDA_MASS] = "mass"};
     struct view first = {0};
     const char *first_name = NULL;
     for (int c = 0; c < LAMBDA_COUNT; c++) {
-        struct view ladder = view_key(v, names[c]);
+        struct view ladder = view_key(v, lambda_names[c].ours);
         char place[64];
-        snprintf(place, sizeof place, "alchemy.windows.%s", names[c]);
+        snprintf(place, sizeof place, "alchemy.windows.%s", lambda_names[c].ours);
         if (!(a->given[c] = view_given(ladder)))
             continue;
         if (!first_name) {
             first = ladder;
-            first_name = names[c];
+            first_name = lambda_names[c].ours;
             a->nwindows = view_count(ladder);
             a->lambda = xcalloc((size_t)a->nwindows, sizeof *a->lambda);
         }

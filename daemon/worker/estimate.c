@@ -183,10 +183,10 @@ static int ensemble(const char *directory, const char *output, struct err *e)
     int rc = access(directory, R_OK | X_OK) ? err_errno(e, "%s", directory) : read_all(&text, stdin, e);
     if (!rc)
         rc = read_request(&q, &text, e);
-    if (!rc)
-        rc = estimate_ensemble(&q.ensemble, &json, e);
-    if (!rc)
+    if (!rc) {
+        estimate_ensemble(&q.ensemble, &json);
         rc = write_results(directory, output, &json, e);
+    }
     close_request(&q);
     buf_free(&text);
     buf_free(&json);

@@ -71,15 +71,6 @@ int bar_pair(const double *wf, size_t nf, const double *wr, size_t nr, double *d
     return err_set(e, ERR_ESTIMATE, "BAR did not converge");
 }
 
-/* Mean of a_i b_i, less 1, over n: the covariance of two sums of weights whose means are 1. */
-static double spread(const double *a, const double *b, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return (sum / (double)n - 1) / (double)n;
-}
-
 /* u(to) of the samples of state `of`: the work from one to the other. */
 static double *work(const struct sampling *s, int of, int to)
 {
@@ -90,9 +81,22 @@ static double *work(const struct sampling *s, int of, int to)
     return w;
 }
 
-/* Pair p of the chain. To first order d = const - ln mean(phi_F) + ln mean(phi_R), so the variance of a pair is that of
- * Shirts et al. (eq. 10), and pairs p and p + 1 covary by minus the covariance of this pair's reverse and the next
- * pair's forward weights, taken on the same samples. `shared` is the previous pair's phi_R and becomes this pair's. */
+/* What the row weights of a pair tell: with p = f(...) the chance that a row came from the other state, the overlap
+ * matrix of the two states alone has sum p (1 - p) / N. */
+static double overlap_of(const double *wf, size_t nf, const double *wr, size_t nr, double df)
+{
+    const double m = log((double)nf / (double)nr);
+    double sum = 0;
+    for (size_t i = 0; i < nf; i++)
+        sum += exp(log_fermi(m + wf[i] - df) + log_fermi(-m - wf[i] + df));
+    for (size_t i = 0; i < nr; i++)
+        sum += exp(log_fermi(-m + wr[i] + df) + log_fermi(m - wr[i] - df));
+    return sum / (double)(nf > nr ? nf : nr);
+}
+
+/* Pair p of the chain. To first order d = const - ln mean(phi_F) + ln mean(phi_R): each forward row adds -phi_F / n to
+ * everything above, each reverse row +phi_R / n, and rows of a window between two pairs do both. For independent rows
+ * the variance of a pair is that of Shirts et al. (eq. 10). `shared`: phi_R of the pair before, of this one's window. */
 static int pair(struct bar *b, const struct sampling *s, int p, double **shared, struct err *e)
 {
     int i = b->state[p], j = b->state[p + 1];
@@ -100,19 +104,38 @@ static int pair(struct bar *b, const struct sampling *s, int p, double **shared,
     double *wf = work(s, i, j), *wr = work(s, j, i);
     double *phi_f = xcalloc(nf, sizeof *phi_f), *phi_r = xcalloc(nr, sizeof *phi_r);
     int rc = bar_pair(wf, nf, wr, nr, &b->df[p], phi_f, phi_r, e);
-    if (rc) {
+    if (rc)
         err_prefix(e, "windows %d and %d", i, j);
-    } else {
-        b->variance[p] = spread(phi_f, phi_f, nf) + spread(phi_r, phi_r, nr);
-        if (p)
-            b->covariance[p - 1] = -spread(*shared, phi_f, nf);
-    }
+    else
+        b->overlap[p] = overlap_of(wf, nf, wr, nr, b->df[p]);
+    solution_begin(&b->solution, i, nf);
+    for (size_t n = 0; !rc && n < nf; n++)
+        solution_add_chain(&b->solution, i, n, *shared ? (*shared)[n] / (double)nf : 0, -phi_f[n] / (double)nf);
     free(wf);
     free(wr);
     free(phi_f);
     free(*shared);
     *shared = phi_r;
     return rc;
+}
+
+/* The last window of the chain, which has no pair above. */
+static void last_window(struct bar *b, const double *phi_r)
+{
+    int window = b->state[b->npairs];
+    size_t n = b->solution.influence[window].rows;
+    for (size_t i = 0; i < n; i++)
+        solution_add_chain(&b->solution, window, i, phi_r[i] / (double)n, 0);
+}
+
+static void sum_pairs(struct bar *b)
+{
+    double *g = b->solution.g;
+    for (int k = 0; k < b->solution.nstates; k++)
+        g[k] = NAN;
+    g[b->state[0]] = 0;
+    for (int p = 0; p < b->npairs; p++)
+        g[b->state[p + 1]] = g[b->state[p]] + b->df[p];
 }
 
 int bar_solve(struct bar *b, const struct sampling *s, struct err *e)
@@ -122,8 +145,8 @@ int bar_solve(struct bar *b, const struct sampling *s, struct err *e)
     double *shared = NULL;
     b->state = xcalloc(n, sizeof *b->state);
     b->df = xcalloc(n, sizeof *b->df);
-    b->variance = xcalloc(n, sizeof *b->variance);
-    b->covariance = xcalloc(n, sizeof *b->covariance);
+    b->overlap = xcalloc(n, sizeof *b->overlap);
+    solution_init(&b->solution, s->nstates, s);
     for (int k = 0; k < s->nstates; k++)
         if (sampling_count(s, k))
             b->state[sampled++] = k;
@@ -132,38 +155,20 @@ int bar_solve(struct bar *b, const struct sampling *s, struct err *e)
     b->npairs = sampled - 1;
     for (int p = 0; !rc && p < b->npairs; p++)
         rc = pair(b, s, p, &shared, e);
+    if (!rc) {
+        solution_begin(&b->solution, b->state[b->npairs], sampling_count(s, b->state[b->npairs]));
+        last_window(b, shared);
+        sum_pairs(b);
+    }
     free(shared);
     return rc;
 }
 
-void bar_range(const struct bar *b, struct range *r)
-{
-    double variance = 0;
-    bool from = false, to = false, inside = false; /* inside: the pair before this one counted too */
-    r->ok = false;
-    r->value = r->error = 0;
-    for (int p = 0; p <= b->npairs; p++) {
-        from = from || b->state[p] == r->from;
-        to = to || b->state[p] == r->to;
-    }
-    if (!from || !to)
-        return;
-    for (int p = 0; p < b->npairs; p++) {
-        if (b->state[p] < r->from || b->state[p + 1] > r->to)
-            continue;
-        r->value += b->df[p];
-        variance += b->variance[p] + (inside ? 2 * b->covariance[p - 1] : 0);
-        inside = true;
-    }
-    r->ok = true;
-    r->error = sqrt(fmax(variance, 0));
-}
-
 void bar_close(struct bar *b)
 {
+    solution_close(&b->solution);
     free(b->state);
     free(b->df);
-    free(b->variance);
-    free(b->covariance);
+    free(b->overlap);
     *b = (struct bar){0};
 }

@@ -3,28 +3,22 @@
  * dhdl.xvg as GROMACS writes it (gromacs/gromacs: src/gromacs/mdlib/energyoutput.cpp, open_dhdl): the subtitle names
  * temperature, state and lambda vector, the legends say what each column is.
  */
-#include "engine/estimate/parts.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/buf.h"
+#include "engine/estimate/parts.h"
 
 #define DERIVATIVE "dH/d\\xl\\f{} "
 #define DIFFERENCE "\\xD\\f{}H \\xl\\f{} to "
 
-const char *const dhdl_component_names[DHDL_COMPONENTS] = {
-    [DHDL_FEP] = "fep-lambda", [DHDL_MASS] = "mass-lambda",     [DHDL_COUL] = "coul-lambda",
-    [DHDL_VDW] = "vdw-lambda", [DHDL_BONDED] = "bonded-lambda", [DHDL_RESTRAINT] = "restraint-lambda",
-};
-
 /* What the columns of one file are. */
 struct columns {
     const struct xvg *x;
-    const char *name;                /* of the file */
-    int derivative[DHDL_COMPONENTS]; /* column of dH/dlambda, 0: absent */
-    int *difference;                 /* [nstates] */
+    const char *name;                  /* of the file */
+    int derivative[LAMBDA_FILE_COUNT]; /* column of dH/dlambda, 0: absent */
+    int *difference;                   /* [nstates] */
 };
 
 /* "(0.5000, 1.0000)" or "0.5000" into out. Returns the number of values, -1 when it is neither. */
@@ -52,8 +46,8 @@ static int vector(const char *s, double *out, int most)
 
 static int component_named(const char *s, size_t len)
 {
-    for (int c = 0; c < DHDL_COMPONENTS; c++)
-        if (strlen(dhdl_component_names[c]) == len && !strncmp(s, dhdl_component_names[c], len))
+    for (int c = 0; c < LAMBDA_FILE_COUNT; c++)
+        if (strlen(lambda_names[c].gromacs) == len && !strncmp(s, lambda_names[c].gromacs, len))
             return c;
     return -1;
 }
@@ -67,9 +61,9 @@ static int names(struct dhdl *d, const char *s, const char *end)
             return 0;
         size_t len = strcspn(s, " ,)");
         int c = component_named(s, len);
-        if (c < 0 || d->ncomponents == DHDL_COMPONENTS)
+        if (c < 0 || d->ncomponents == LAMBDA_FILE_COUNT)
             return -1;
-        d->component[d->ncomponents++] = (enum dhdl_component)c;
+        d->component[d->ncomponents++] = (enum lambda)c;
         s += len + strspn(s + len, ")");
     }
 }
@@ -87,7 +81,7 @@ static int subtitle(struct dhdl *d, const char *name, const struct xvg *x, struc
     if (t && t < (state ? state : t + 1))
         d->temperature = strtod(t + 4, NULL);
     if (!colon || !equals || colon > equals || names(d, colon + 1, equals) || !d->ncomponents ||
-        vector(equals + 3, d->lambda, DHDL_COMPONENTS) != d->ncomponents)
+        vector(equals + 3, d->lambda, LAMBDA_FILE_COUNT) != d->ncomponents)
         return err_set(e, ERR_IO,
                        "%s:%d: subtitle \"%s\": expected \"state N: (NAMES) = (VALUES)\" with the names of lambda "
                        "components (fep, mass, coul, vdw, bonded, restraint) and as many values",
@@ -109,9 +103,9 @@ static int legend(struct dhdl *d, struct columns *c, int column, struct err *e)
         c->derivative[which] = column;
     } else if (!strncmp(s, DIFFERENCE, strlen(DIFFERENCE))) {
         size_t n = (size_t)d->nstates, width = (size_t)d->ncomponents;
-        double value[DHDL_COMPONENTS];
+        double value[LAMBDA_FILE_COUNT];
         s += strlen(DIFFERENCE);
-        if (vector(s, value, DHDL_COMPONENTS) != d->ncomponents)
+        if (vector(s, value, LAMBDA_FILE_COUNT) != d->ncomponents)
             return err_set(e, ERR_IO, "%s:%d: foreign state \"%s\": expected %d lambda values", c->name, line, s,
                            d->ncomponents);
         d->states = xrealloc(d->states, (n + 1) * width, sizeof *d->states);
@@ -164,21 +158,34 @@ static int columns(struct dhdl *d, struct columns *c, struct err *e)
     for (int i = 0; i < d->ncomponents; i++)
         d->derivatives = d->derivatives && c->derivative[d->component[i]];
     d->cut_short = c->x->cut_short;
+    d->seen = c->x->seen;
+    d->stride = c->x->stride;
     return 0;
 }
 
-int dhdl_read(struct dhdl *d, const char *name, const char *text, size_t len, struct err *e)
+/* `rc`: of the reading of the table. Closes it. */
+static int understand(struct dhdl *d, const char *name, struct xvg *x, int rc, struct err *e)
 {
-    struct xvg x = {0};
-    struct columns c = {.x = &x, .name = name};
-    int rc = xvg_read(&x, name, text, len, e);
+    struct columns c = {.x = x, .name = name};
     if (!rc)
         rc = columns(d, &c, e);
     if (!rc)
         take_rows(d, &c);
     free(c.difference);
-    xvg_close(&x);
+    xvg_close(x);
     return rc;
+}
+
+int dhdl_read(struct dhdl *d, const char *name, const char *text, size_t len, struct err *e)
+{
+    struct xvg x = {0};
+    return understand(d, name, &x, xvg_read(&x, name, text, len, e), e);
+}
+
+int dhdl_read_file(struct dhdl *d, const char *name, const char *path, size_t most, struct err *e)
+{
+    struct xvg x = {0};
+    return understand(d, name, &x, xvg_read_file(&x, name, path, most, e), e);
 }
 
 void dhdl_close(struct dhdl *d)

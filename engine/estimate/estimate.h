@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Free energies of an ensemble: the dhdl.xvg of its replicas -> results.json (schemas/results.schema.json). MBAR, BAR
- * and TI with errors, equilibration cut and decorrelation, overlap matrix, forward/backward convergence.
+ * and TI from all rows, with errors that know of correlation, a verdict on every number, overlap matrix, forward and
+ * backward convergence.
  */
 #ifndef SHOAL_ENGINE_ESTIMATE_ESTIMATE_H
 #define SHOAL_ENGINE_ESTIMATE_ESTIMATE_H
@@ -40,10 +41,10 @@ struct estimate_ensemble {
     struct estimate_about about;
 };
 
-/* Reads dhdl.xvg and energy.xvg of every replica and appends the JSON of results.json to `json`. A replica that cannot
- * be read, or an estimator that has no answer, is reported in the result with its reason and the others go on;
- * ERR_UNSUPPORTED is left for what the request asks. A pure function of the files and arguments: equal input, equal
- * bytes. Runs for seconds on large ensembles: call it off the event loop. */
-int estimate_ensemble(const struct estimate_ensemble *q, struct buf *json, struct err *e);
+/* Reads dhdl.xvg and energy.xvg of every replica and appends the JSON of results.json to `json`. It cannot fail: a replica
+ * that cannot be read, or an estimator that has no answer, is reported in the result with its reason and the others go
+ * on. A pure function of the files and arguments: equal input, equal bytes. Takes seconds and up to half a gigabyte on
+ * large ensembles (128 MiB of energies, as much again for MBAR, and one file's table); what is denser is thinned. */
+void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json);
 
 #endif

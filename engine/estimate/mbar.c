@@ -22,30 +22,86 @@
 #define ROUNDING 1e-12  /* a residual below has no meaning: what it leaves open is far below the statistical error */
 #define PATIENCE 50     /* steps, besides ten per state, in which a bad start must have come near enough for Newton */
 
-/* The sampled states alone: what the equations are solved for. */
-struct problem {
+/* exp(base_k - u_nk) of every row and state, over the largest of the row's sampled states: exponentials are taken once,
+ * not in every sweep. `base` is near the solution, so that exp(f_k - base_k) stays in range. */
+struct mbar_table {
     const struct sampling *s;
-    int n;         /* sampled states */
-    int *state;    /* [n] */
-    double *count; /* [n] samples, N_k */
-    double *log_n; /* [n] ln N_k */
-    double *p;     /* [n] work space of a sweep */
+    double *base; /* [nstates] */
+    double *e;    /* [rows][nstates] */
 };
 
-static void problem_init(struct problem *p, const struct sampling *s)
+/* The sampled states alone, or a part of their rows: what the equations are solved for. */
+struct problem {
+    const struct mbar_table *table;
+    int nstates, n;        /* all and sampled */
+    int *state;            /* [n] */
+    size_t *first, *last;  /* [n] rows taken: first .. last */
+    double *count, *log_n; /* [n] N_k and its logarithm */
+    double *scale;         /* [n] N_k exp(f_k - base_k), set_f */
+    double *p;             /* [n] p_nk of the row last looked at */
+};
+
+#define FAR 200     /* kT from the base at which the table is made again */
+#define LARGEST 700 /* exponent */
+
+static void table_fill(struct mbar_table *t)
 {
+    const struct sampling *s = t->s;
+    size_t n = (size_t)s->nstates;
+    for (size_t row = 0; row < s->start[n]; row++) {
+        double top = -INFINITY;
+        for (size_t k = 0; k < n; k++)
+            if (sampling_count(s, (int)k))
+                top = fmax(top, t->base[k] - s->u[row * n + k]);
+        for (size_t k = 0; k < n; k++)
+            t->e[row * n + k] = exp(fmin(t->base[k] - s->u[row * n + k] - top, LARGEST));
+    }
+}
+
+static struct mbar_table *table_new(const struct sampling *s, const double *guess)
+{
+    struct mbar_table *t = xcalloc(1, sizeof *t);
+    size_t n = (size_t)s->nstates;
+    *t = (struct mbar_table){.s = s, .base = xcalloc(n, sizeof *t->base), .e = xcalloc(s->start[n] * n, sizeof *t->e)};
+    if (guess)
+        memcpy(t->base, guess, n * sizeof *guess);
+    table_fill(t);
+    return t;
+}
+
+static void table_free(struct mbar_table *t)
+{
+    if (!t)
+        return;
+    free(t->base);
+    free(t->e);
+    free(t);
+}
+
+/* from and to: fractions of every window's rows. */
+static void problem_init(struct problem *p, const struct mbar_table *t, double from, double to)
+{
+    const struct sampling *s = t->s;
     size_t k = (size_t)s->nstates;
-    *p = (struct problem){.s = s,
+    *p = (struct problem){.table = t,
+                          .nstates = s->nstates,
                           .state = xcalloc(k, sizeof *p->state),
+                          .first = xcalloc(k, sizeof *p->first),
+                          .last = xcalloc(k, sizeof *p->last),
                           .count = xcalloc(k, sizeof *p->count),
                           .log_n = xcalloc(k, sizeof *p->log_n),
+                          .scale = xcalloc(k, sizeof *p->scale),
                           .p = xcalloc(k, sizeof *p->p)};
     for (int i = 0; i < s->nstates; i++) {
-        if (!sampling_count(s, i))
+        double count = (double)sampling_count(s, i);
+        size_t a = s->start[i] + (size_t)llround(from * count), b = s->start[i] + (size_t)llround(to * count);
+        if (a == b)
             continue;
         p->state[p->n] = i;
-        p->count[p->n] = (double)sampling_count(s, i);
-        p->log_n[p->n] = log(p->count[p->n]);
+        p->first[p->n] = a;
+        p->last[p->n] = b;
+        p->count[p->n] = (double)(b - a);
+        p->log_n[p->n] = log((double)(b - a));
         p->n++;
     }
 }
@@ -53,42 +109,49 @@ static void problem_init(struct problem *p, const struct sampling *s)
 static void problem_close(struct problem *p)
 {
     free(p->state);
+    free(p->first);
+    free(p->last);
     free(p->count);
     free(p->log_n);
+    free(p->scale);
     free(p->p);
 }
 
-/* p_nk of one sample; returns ln sum_k N_k exp(f_k - u_nk). */
-static double weights(const struct problem *p, const double *f, const double *u)
+/* f of the sampled states, for the rows to come. */
+static void set_f(const struct problem *p, const double *f)
 {
-    double top = -INFINITY, sum = 0;
+    for (int i = 0; i < p->n; i++)
+        p->scale[i] = exp(p->log_n[i] + f[i] - p->table->base[p->state[i]]);
+}
+
+/* p_nk of one row; returns sum_k N_k exp(f_k - u_nk) in the table's units of that row. */
+static double weights(const struct problem *p, size_t row)
+{
+    const double *e = p->table->e + row * (size_t)p->nstates;
+    double sum = 0;
     for (int i = 0; i < p->n; i++) {
-        p->p[i] = p->log_n[i] + f[i] - u[p->state[i]];
-        top = fmax(top, p->p[i]);
-    }
-    for (int i = 0; i < p->n; i++) {
-        p->p[i] = exp(p->p[i] - top);
+        p->p[i] = p->scale[i] * e[p->state[i]];
         sum += p->p[i];
     }
     for (int i = 0; i < p->n; i++)
         p->p[i] /= sum;
-    return top + log(sum);
+    return sum;
 }
 
 /* S_k and, when not NULL, the lower triangle of P^T P. Summed window by window, so that rounding grows with the largest
  * window only. */
 static void sweep(const struct problem *p, const double *f, double *sum, double *square)
 {
-    const struct sampling *s = p->s;
     size_t n = (size_t)p->n;
     double *part = xcalloc(n, sizeof *part);
+    set_f(p, f);
     memset(sum, 0, n * sizeof *sum);
     if (square)
         memset(square, 0, n * n * sizeof *square);
     for (int w = 0; w < p->n; w++) {
         memset(part, 0, n * sizeof *part);
-        for (size_t row = s->start[p->state[w]]; row < s->start[p->state[w] + 1]; row++) {
-            weights(p, f, s->u + row * (size_t)s->nstates);
+        for (size_t row = p->first[w]; row < p->last[w]; row++) {
+            weights(p, row);
             for (size_t i = 0; i < n; i++)
                 part[i] += p->p[i];
             for (size_t i = 0; square && i < n; i++)
@@ -165,11 +228,27 @@ static double largest(const double *x, int n)
     return most;
 }
 
-static int search(const struct problem *p, struct search *q, struct err *e)
+/* Makes the table again around f where f has gone far from it. */
+static void follow(const struct problem *p, const double *f, struct mbar_table *table)
+{
+    double far = 0;
+    for (int i = 0; i < p->n; i++)
+        far = fmax(far, fabs(f[i] - table->base[p->state[i]]));
+    if (far < FAR)
+        return;
+    for (int i = 0; i < p->n; i++)
+        table->base[p->state[i]] = f[i];
+    table_fill(table);
+}
+
+/* `table`: the problem's, where it may be made again; NULL: a part of the data, whose solution is near. */
+static int search(const struct problem *p, struct search *q, struct mbar_table *table, struct err *e)
 {
     size_t bytes = (size_t)p->n * sizeof *q->f;
     int singular = 0; /* times in a row */
     while (q->sweeps < MAX_SWEEPS) {
+        if (table)
+            follow(p, q->f, table);
         sweep(p, q->f, q->sum, q->square);
         q->sweeps++;
         double now = residual(p, q->sum), least = INFINITY;
@@ -198,7 +277,7 @@ static int search(const struct problem *p, struct search *q, struct err *e)
                    q->sweeps, residual(p, q->better_sum));
 }
 
-static int solve(const struct problem *p, double *f, int *sweeps, struct err *e)
+static int solve(const struct problem *p, double *f, struct mbar_table *table, int *sweeps, struct err *e)
 {
     size_t n = (size_t)p->n;
     double *space = xcalloc(n * (n + 7), sizeof *space);
@@ -211,95 +290,126 @@ static int solve(const struct problem *p, double *f, int *sweeps, struct err *e)
                        .better_sum = space + 6 * n,
                        .square = space + 7 * n};
     memcpy(q.f, f, n * sizeof *f);
-    int rc = search(p, &q, e);
+    int rc = search(p, &q, table, e);
     memcpy(f, q.f, n * sizeof *f);
     *sweeps = q.sweeps;
     free(space);
     return rc;
 }
 
-/* f of every state from those of the sampled ones (eq. 11): f_k = -ln sum_n exp(-u_nk) / denominator_n. */
-static void extend(const struct problem *p, const double *sampled, double *f)
+/* exp(f_k - base_k) of every state from f of the sampled ones (eq. 11): f_k = -ln sum_n exp(-u_nk) / denominator_n. */
+static void extend(const struct problem *p, const double *f, double *ratio)
 {
-    const struct sampling *s = p->s;
-    int n = s->nstates;
-    double *top = xcalloc((size_t)n, sizeof *top), *sum = xcalloc((size_t)n, sizeof *sum);
-    for (int k = 0; k < n; k++)
-        top[k] = -INFINITY;
-    for (size_t row = 0; row < s->start[n]; row++) {
-        const double *u = s->u + row * (size_t)n;
-        double denominator = weights(p, sampled, u);
-        for (int k = 0; k < n; k++) {
-            double x = -u[k] - denominator;
-            if (x > top[k]) {
-                sum[k] = sum[k] * exp(top[k] - x) + 1;
-                top[k] = x;
-            } else {
-                sum[k] += exp(x - top[k]);
-            }
+    size_t n = (size_t)p->nstates;
+    set_f(p, f);
+    memset(ratio, 0, n * sizeof *ratio);
+    for (int w = 0; w < p->n; w++)
+        for (size_t row = p->first[w]; row < p->last[w]; row++) {
+            double denominator = weights(p, row);
+            for (size_t k = 0; k < n; k++)
+                ratio[k] += p->table->e[row * n + k] / denominator;
         }
-    }
-    for (int k = 0; k < n; k++)
-        f[k] = -(top[k] + log(sum[k]));
-    free(top);
-    free(sum);
+    for (size_t k = 0; k < n; k++)
+        ratio[k] = 1 / ratio[k];
 }
 
-/* Lower triangle of W^T W, mirrored; W_nk = exp(f_k - u_nk) / denominator_n over all states. */
-static void weight_products(const struct problem *p, const double *sampled, const double *f, double *m)
+/* W_nk = exp(f_k - u_nk) / denominator_n over all states. */
+static void row_weights(const struct problem *p, const double *ratio, size_t row, double *w)
 {
-    const struct sampling *s = p->s;
-    size_t n = (size_t)s->nstates;
+    size_t n = (size_t)p->nstates;
+    double denominator = weights(p, row);
+    for (size_t k = 0; k < n; k++)
+        w[k] = ratio[k] * p->table->e[row * n + k] / denominator;
+}
+
+/* Lower triangle of W^T W, mirrored. */
+static void weight_products(const struct problem *p, const double *ratio, double *m)
+{
+    size_t n = (size_t)p->nstates;
     double *w = xcalloc(n, sizeof *w);
-    for (size_t row = 0; row < s->start[n]; row++) {
-        const double *u = s->u + row * n;
-        double denominator = weights(p, sampled, u);
-        for (size_t k = 0; k < n; k++)
-            w[k] = exp(f[k] - u[k] - denominator);
-        for (size_t i = 0; i < n; i++)
-            for (size_t j = 0; j <= i; j++)
-                m[i * n + j] += w[i] * w[j];
-    }
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = i + 1; j < n; j++)
-            m[i * n + j] = m[j * n + i];
+    for (int i = 0; i < p->n; i++)
+        for (size_t row = p->first[i]; row < p->last[i]; row++) {
+            row_weights(p, ratio, row, w);
+            for (size_t a = 0; a < n; a++)
+                for (size_t b = 0; b <= a; b++)
+                    m[a * n + b] += w[a] * w[b];
+        }
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = a + 1; b < n; b++)
+            m[a * n + b] = m[b * n + a];
     free(w);
 }
 
-/* Theta = W^T (1 - W N W^T)^+ W (eq. 8) obeys (1 - M N) Theta = M with M = W^T W. The matrix has one null vector, all
- * ones, because M N 1 = 1; adding 1 1^T N / N_total makes it regular and adds the same constant to every element of
- * Theta, which cancels from all differences. No pseudoinverse, no cut-off to choose. */
-static bool covariance(struct mbar *m, const struct sampling *s, const double *products)
+/* The equations sum_n W_nk = 1 of all states, expanded around the solution: (1 - M N) df = -(sum_n W_n - 1) with
+ * M = W^T W. So the influence of a row on f is -(1 - M N)^-1 W_n, for states without samples too. The matrix has one
+ * null vector, all ones, because M N 1 = 1; adding 1 1^T N / N_total makes it regular and adds the same to every f,
+ * which cancels from differences. No pseudoinverse, no cut-off to choose. For independent rows the variance that
+ * follows is that of eq. 8. Into `inverse`; `overlap`, M N. */
+static bool response(const struct problem *p, const double *products, double *overlap, double *inverse)
 {
-    int n = m->n;
-    double *a = xcalloc((size_t)n * (size_t)n, sizeof *a), total = (double)s->start[n];
-    memcpy(m->theta, products, (size_t)n * (size_t)n * sizeof *products);
+    int n = p->nstates;
+    double *a = xcalloc((size_t)n * (size_t)n, sizeof *a), *count = xcalloc((size_t)n, sizeof *count), total = 0;
+    for (int i = 0; i < p->n; i++) {
+        count[p->state[i]] = p->count[i];
+        total += p->count[i];
+    }
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
-            double count = (double)sampling_count(s, j);
-            m->overlap[i * n + j] = products[i * n + j] * count;
-            a[i * n + j] = (i == j) - m->overlap[i * n + j] + count / total;
+            overlap[i * n + j] = products[i * n + j] * count[j];
+            a[i * n + j] = (i == j) - overlap[i * n + j] + count[j] / total;
+            inverse[i * n + j] = i == j;
         }
-    bool ok = linalg_lu(a, m->theta, n, n);
+    bool ok = linalg_lu(a, inverse, n, n);
+    for (int i = 0; i < n * n; i++)
+        ok = ok && isfinite(inverse[i]);
+    free(count);
     free(a);
     return ok;
 }
 
-static int finish(struct mbar *m, const struct problem *p, const double *sampled, struct err *e)
+/* Influences of every row on the nstates of x: state k feels -columns[k] W_n. */
+static void influences(const struct problem *p, const double *ratio, const double *columns, struct solution *x)
 {
-    size_t n = (size_t)m->n;
-    double *products = xcalloc(n * n, sizeof *products);
-    m->f = xcalloc(n, sizeof *m->f);
-    m->theta = xcalloc(n * n, sizeof *m->theta);
+    size_t n = (size_t)p->nstates, m = (size_t)x->nstates;
+    double *w = xcalloc(n + m, sizeof *w), *value = w + n;
+    for (int i = 0; i < p->n; i++) {
+        solution_begin(x, p->state[i], p->last[i] - p->first[i]);
+        for (size_t row = p->first[i]; row < p->last[i]; row++) {
+            row_weights(p, ratio, row, w);
+            for (size_t k = 0; k < m; k++) {
+                value[k] = 0;
+                for (size_t j = 0; j < n; j++)
+                    value[k] -= columns[k * n + j] * w[j];
+            }
+            solution_add(x, p->state[i], row - p->first[i], value);
+        }
+    }
+    free(w);
+}
+
+/* What follows from f of the sampled states. ends NULL: g and influences of every state, else of the two ends alone. */
+static int finish(struct mbar *m, const struct problem *p, const double *f, const struct range *ends, struct err *e)
+{
+    size_t n = (size_t)p->nstates;
+    double *space = xcalloc(n * (2 * n + 3), sizeof *space);
+    double *products = space, *inverse = space + n * n, *ratio = inverse + n * n, *columns = ratio + n;
     m->overlap = xcalloc(n * n, sizeof *m->overlap);
-    extend(p, sampled, m->f);
-    weight_products(p, sampled, m->f, products);
-    bool ok = covariance(m, p->s, products);
-    free(products);
-    for (int k = m->n; k-- > 0;)
-        m->f[k] -= m->f[0];
-    for (size_t k = 0; k < n; k++)
-        ok = ok && isfinite(m->f[k]) && isfinite(m->theta[k * n + k]);
+    solution_init(&m->solution, ends ? 2 : p->nstates, p->table->s);
+    extend(p, f, ratio);
+    weight_products(p, ratio, products);
+    bool ok = response(p, products, m->overlap, inverse);
+    for (size_t k = 0; k < (ends ? 2 : n); k++) {
+        size_t state = !ends ? k : (size_t)(k ? ends->to : ends->from);
+        m->solution.g[k] = log(ratio[state]) + p->table->base[state];
+        if (ends)
+            memcpy(columns + k * n, inverse + state * n, n * sizeof *columns);
+        ok = ok && isfinite(m->solution.g[k]);
+    }
+    for (size_t k = ends ? 2 : n; k-- > 0;)
+        m->solution.g[k] -= m->solution.g[0];
+    if (ok)
+        influences(p, ratio, ends ? columns : inverse, &m->solution);
+    free(space);
     return ok ? 0 : err_set(e, ERR_ESTIMATE, "MBAR: the covariance of the free energies is singular");
 }
 
@@ -307,51 +417,47 @@ int mbar_solve(struct mbar *m, const struct sampling *s, const double *guess, st
 {
     struct problem p;
     double *f = xcalloc((size_t)s->nstates, sizeof *f);
-    problem_init(&p, s);
-    m->n = s->nstates;
+    m->table = table_new(s, guess);
+    problem_init(&p, m->table, 0, 1);
     for (int i = 0; guess && i < p.n; i++)
         f[i] = guess[p.state[i]] - guess[p.state[0]];
     int rc = p.n ? 0 : err_set(e, ERR_ESTIMATE, "MBAR: no window has samples");
     if (!rc && p.n > 1)
-        rc = solve(&p, f, &m->sweeps, e);
+        rc = solve(&p, f, m->table, &m->sweeps, e);
     if (!rc)
-        rc = finish(m, &p, f, e);
+        rc = finish(m, &p, f, NULL, e);
     problem_close(&p);
     free(f);
     return rc;
 }
 
-void mbar_range(const struct mbar *m, struct range *r)
+void mbar_part(const struct mbar *m, double from, double to, struct range *r)
 {
-    int n = m->n, i = r->from, j = r->to;
-    double variance = m->theta[i * n + i] + m->theta[j * n + j] - m->theta[i * n + j] - m->theta[j * n + i];
-    r->ok = true;
-    r->value = m->f[j] - m->f[i];
-    r->error = sqrt(fmax(variance, 0));
+    struct problem p;
+    struct mbar part = {0};
+    struct err e;
+    struct range ends = {.from = 0, .to = 1};
+    double *f = xcalloc((size_t)m->solution.nstates, sizeof *f);
+    problem_init(&p, m->table, from, to);
+    for (int i = 0; i < p.n; i++)
+        f[i] = m->solution.g[p.state[i]] - m->solution.g[p.state[0]];
+    r->ok = p.n > 1 && !solve(&p, f, NULL, &part.sweeps, &e) && !finish(&part, &p, f, r, &e);
+    if (r->ok) {
+        solution_range(&part.solution, &ends);
+        r->value = ends.value;
+        r->error = ends.error;
+    }
+    mbar_close(&part);
+    problem_close(&p);
+    free(f);
 }
 
 void mbar_close(struct mbar *m)
 {
-    free(m->f);
-    free(m->theta);
+    solution_close(&m->solution);
     free(m->overlap);
+    table_free(m->table);
     *m = (struct mbar){0};
-}
-
-void sampling_part(struct sampling *out, const struct sampling *s, double from, double to)
-{
-    int n = s->nstates;
-    size_t width = (size_t)n, total = 0;
-    *out = (struct sampling){.nstates = n, .ncomponents = s->ncomponents, .lambda = s->lambda};
-    out->start = xcalloc(width + 1, sizeof *out->start);
-    out->u = xcalloc(s->start[n] * width, sizeof *out->u);
-    for (int k = 0; k < n; k++) {
-        double count = (double)sampling_count(s, k);
-        size_t a = s->start[k] + (size_t)llround(from * count), b = s->start[k] + (size_t)llround(to * count);
-        memcpy(out->u + total * width, s->u + a * width, (b - a) * width * sizeof *out->u);
-        total += b - a;
-        out->start[k + 1] = total;
-    }
 }
 
 void sampling_close(struct sampling *s)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parts behind estimate.h: file reading, decorrelation, the three estimators. Free energies and reduced potentials
- * are in kT here; files are in kJ/mol. Zeroed structs are valid to close.
+ * The parts behind estimate.h: file reading, correlated series, the three estimators. Free energies and reduced
+ * potentials are in kT here; files are in kJ/mol. Zeroed structs are valid to close.
  */
 #ifndef SHOAL_ENGINE_ESTIMATE_PARTS_H
 #define SHOAL_ENGINE_ESTIMATE_PARTS_H
@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "engine/base/err.h"
+#include "engine/system/settings.h"
 
 /* ---- xvg_read.c: a table as Grace and GROMACS write it */
 
@@ -19,29 +20,33 @@ struct xvg {
     int nlegends;
     char **legend; /* of columns 1.. ; column 0 is the time */
     int *legend_line;
+    size_t seen;   /* rows in the file */
+    size_t stride; /* every how many of them are kept */
     size_t nrows;
     double *v;      /* [nrows][1 + nlegends] */
     bool cut_short; /* the last line was not whole and was left out */
 };
 
-/* `name` is only for messages, text[len] is NUL. ERR_IO: "name:line: what was read, what was expected"; rows of a wrong
- * width and times that do not increase are errors, a last line that is short or has no newline is left out. */
+/* `name` is only for messages. ERR_IO: "name:line: what was read, what was expected"; rows of a wrong width and times
+ * that do not increase are errors, a last line that is short or has no newline is left out. */
 int xvg_read(struct xvg *x, const char *name, const char *text, size_t len, struct err *e);
+/* The same from a file, which may be gzipped, a piece at a time. A table of more than `most` numbers is thinned evenly
+ * while it grows, by powers of two. */
+int xvg_read_file(struct xvg *x, const char *name, const char *path, size_t most, struct err *e);
 void xvg_close(struct xvg *x);
 
 /* ---- dhdl.c: the meaning of dhdl.xvg's columns */
-
-enum dhdl_component { DHDL_FEP, DHDL_MASS, DHDL_COUL, DHDL_VDW, DHDL_BONDED, DHDL_RESTRAINT, DHDL_COMPONENTS };
-extern const char *const dhdl_component_names[DHDL_COMPONENTS]; /* "fep-lambda", ... in GROMACS's order */
 
 struct dhdl {
     double temperature; /* K, as the subtitle says; 0 when it does not */
     int state;          /* index of the sampled state */
     int ncomponents;
-    enum dhdl_component component[DHDL_COMPONENTS]; /* in the order of the lambda vectors */
-    double lambda[DHDL_COMPONENTS];                 /* of the sampled state */
+    enum lambda component[LAMBDA_FILE_COUNT]; /* in the order of the lambda vectors */
+    double lambda[LAMBDA_FILE_COUNT];         /* of the sampled state */
     int nstates;
     double *states;   /* [nstates][ncomponents] foreign lambda vectors, the own one among them */
+    size_t seen;      /* rows in the file */
+    size_t stride;    /* every how many of them were taken */
     size_t n;         /* rows with finite values */
     size_t nonfinite; /* rows dropped */
     bool cut_short;
@@ -55,6 +60,8 @@ struct dhdl {
  * Total or potential energy and pV stand in every state's reduced potential alike, cancel from all estimators at one
  * temperature and pressure, and are not kept. */
 int dhdl_read(struct dhdl *d, const char *name, const char *text, size_t len, struct err *e);
+/* As xvg_read_file. */
+int dhdl_read_file(struct dhdl *d, const char *name, const char *path, size_t most, struct err *e);
 void dhdl_close(struct dhdl *d);
 
 /* ---- statistics.c: correlated series */
@@ -62,14 +69,23 @@ void dhdl_close(struct dhdl *d);
 double stats_mean(const double *x, size_t n);
 /* Sum of squared deviations over n - 1; 0 for n < 2. */
 double stats_variance(const double *x, size_t n);
-/* g = 1 + 2 tau >= 1 by the integrated autocorrelation function (Chodera et al. 2007, doi 10.1021/ct0502864).
- */
-double stats_inefficiency(const double *x, size_t n);
-/* Start of the equilibrated part: where (n - start) / g(start) is largest (Chodera 2016, doi 10.1021/acs.jctc.5b00784).
- */
-size_t stats_equilibration(const double *x, size_t n);
-/* Indices start + round(i g) below n; `index` has room for n. Returns how many. */
-size_t stats_subsample(size_t start, size_t n, double g, size_t *index);
+
+/* A stationary series' long-run variance, n times the variance of the mean of n members as n grows. */
+struct longrun {
+    double variance;
+    double dof; /* of this estimate, as of a chi-square variable */
+};
+
+struct longrun stats_longrun(const double *x, size_t n);
+/* Members per block and whole blocks into which stats_longrun and solution.c divide n of them. */
+size_t stats_block(size_t n);
+/* How many members at the start lie significantly off the rest: 0 unless a test of the whole says so, which a
+ * stationary series passes but for a chance of `level`. */
+size_t stats_drift(const double *x, size_t n, double level);
+/* Chance that |t| is exceeded by Student's distribution of `dof` degrees of freedom (any positive number). */
+double stats_t_tail(double t, double dof);
+/* The |t| that is exceeded with chance `tail`. */
+double stats_t_quantile(double tail, double dof);
 
 /* ---- linear_algebra.c: small dense systems, row-major */
 
@@ -79,12 +95,12 @@ bool linalg_cholesky(double *a, double *b, int n);
 /* Solves a X = B (nrhs columns, in place) by LU with partial pivoting. False: singular. */
 bool linalg_lu(double *a, double *b, int n, int nrhs);
 
-/* ---- sampling: uncorrelated samples of all windows, as every estimator wants them */
+/* ---- sampling: the rows of all windows, as every estimator wants them */
 
 struct sampling {
     int nstates, ncomponents;
     const double *lambda; /* [nstates][ncomponents], borrowed */
-    size_t *start;        /* [nstates + 1]: samples of state k are start[k] .. start[k+1); none: an unsampled state */
+    size_t *start;        /* [nstates + 1]: rows of state k are start[k] .. start[k+1); none: an unsampled state */
     double *u;            /* [total][nstates], kT: reduced potential in each state less that in the own one */
     double *dhdl;         /* [total][ncomponents], kT; NULL when some window has no derivatives */
 };
@@ -93,31 +109,66 @@ static inline size_t sampling_count(const struct sampling *s, int k)
 {
     return s->start[k + 1] - s->start[k];
 }
-/* Part [from, to) of every window's samples, as fractions of their number, into *out (u only). */
-void sampling_part(struct sampling *out, const struct sampling *s, double from, double to);
 void sampling_close(struct sampling *s);
+
+/* ---- solution.c: what an estimator finds, with errors that know of correlation
+ *
+ * To first order the estimate less the truth is a sum over rows of influences, the rows of different windows are
+ * independent, and within a window the influences are a correlated series; so the variance of any difference is the sum
+ * over windows of the number of rows times the long-run variance of their influences. For MBAR this is the central limit
+ * theorem of Li, Van Koten, Dinner and Thiede, J. Chem. Phys. 158, 214107 (2023), arXiv:2203.01227, and Geyer's of 1994
+ * before. Influences are kept as means over blocks of rows. */
+
+struct influence {
+    size_t rows, block, nblocks;
+    double *mean; /* [nblocks][nstates]: of what a row adds to g of each state */
+};
+
+struct solution {
+    int nstates;
+    double *g;                   /* [nstates] kT; NAN: no answer */
+    struct influence *influence; /* [nstates]: of each window's rows */
+    double *bend, *blind; /* [nstates]: quadrature error from the first state on, with its sign, and what has none */
+};
 
 /* G(to) - G(from) and its standard error, kT; ok is false when the estimator has no answer for these ends. */
 struct range {
     int from, to;
     bool ok;
     double value, error;
+    double quadrature; /* part of the error */
+    int verdict;       /* enum verdict_kind */
 };
+
+/* Room for `nstates` states and the influences of all rows of s, all 0. */
+void solution_init(struct solution *x, int nstates, const struct sampling *s);
+/* Rows of window w begin: `rows` of them, to be added in order. */
+void solution_begin(struct solution *x, int window, size_t rows);
+/* The influence of row `row` of a window on every state: value[nstates]. */
+void solution_add(struct solution *x, int window, size_t row, const double *value);
+/* The same along a chain: on the states after `window`, left + right; on it, left; before it, none. */
+void solution_add_chain(struct solution *x, int window, size_t row, double left, double right);
+void solution_range(const struct solution *x, struct range *r);
+/* Standard error of the difference that two estimators find from the same rows. */
+double solution_difference_error(const struct solution *a, const struct solution *b, int from, int to);
+void solution_close(struct solution *x);
 
 /* ---- mbar.c */
 
+struct mbar_table;
+
 struct mbar {
-    int n;           /* states */
-    double *f;       /* [n], f[0] = 0 */
-    double *theta;   /* [n][n]: asymptotic covariance, up to a constant that cancels from differences */
+    struct solution solution;
     double *overlap; /* [n][n] */
     int sweeps;      /* passes over the samples that the solution took */
+    struct mbar_table *table;
 };
 
 /* Shirts and Chodera 2008. `guess`: [nstates] or NULL. ERR_ESTIMATE: no samples, no convergence, states without
  * overlap. */
 int mbar_solve(struct mbar *m, const struct sampling *s, const double *guess, struct err *e);
-void mbar_range(const struct mbar *m, struct range *r);
+/* The same from part [from, to) of every window's rows, as fractions of their number; ok false: no answer. */
+void mbar_part(const struct mbar *m, double from, double to, struct range *r);
 void mbar_close(struct mbar *m);
 
 /* ---- bar.c */
@@ -129,34 +180,28 @@ int bar_pair(const double *wf, size_t nf, const double *wr, size_t nr, double *d
 
 /* Pairs of consecutive sampled states; unsampled ones are stepped over. */
 struct bar {
+    struct solution solution;
     int npairs;
-    int *state;         /* [npairs + 1]: the sampled states */
-    double *df;         /* [npairs] */
-    double *variance;   /* [npairs] */
-    double *covariance; /* [npairs]: of pair p with pair p + 1, which share the samples of the state between them */
+    int *state;      /* [npairs + 1]: the sampled states */
+    double *df;      /* [npairs] */
+    double *overlap; /* [npairs]: the smaller of the two entries of the pair's own overlap matrix */
 };
 
 int bar_solve(struct bar *b, const struct sampling *s, struct err *e);
-void bar_range(const struct bar *b, struct range *r);
 void bar_close(struct bar *b);
 
 /* ---- ti.c */
 
 struct ti {
-    int n, ncomponents;
-    const double *lambda; /* borrowed from the sampling */
-    bool *sampled;        /* [n] */
-    double *mean;         /* [n][ncomponents], kT */
-    double *covariance;   /* [n][ncomponents][ncomponents], of the means */
+    struct solution solution; /* trapezoid along the path of lambda vectors; unsampled states are stepped over */
+    double *mean;             /* [nstates][ncomponents], kT; NAN: unsampled */
 };
 
 /* ERR_ESTIMATE: no derivatives, or fewer than two sampled states. */
 int ti_solve(struct ti *t, const struct sampling *s, struct err *e);
-/* Trapezoid along the path of lambda vectors; unsampled states between the ends are stepped over. */
-void ti_range(const struct ti *t, struct range *r);
 /* Gauss-Legendre quadrature over the whole of [0, 1] when exactly one component moves, every state has samples and the
- * states are the nodes to 4 decimals (the precision of dhdl.xvg); else false. */
-bool ti_gauss(const struct ti *t, double *value, double *error);
+ * states are the nodes to 4 decimals (the precision of dhdl.xvg); else ok is false. */
+void ti_gauss(const struct ti *t, const struct sampling *s, struct range *r);
 void ti_close(struct ti *t);
 
 #endif

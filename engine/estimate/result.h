@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What estimate.c finds and results_json.c writes.
+ * What is found from the samples and results_json.c writes.
  */
 #ifndef SHOAL_ENGINE_ESTIMATE_RESULT_H
 #define SHOAL_ENGINE_ESTIMATE_RESULT_H
@@ -9,41 +9,82 @@
 #include "engine/estimate/parts.h"
 
 #define ESTIMATE_FRACTIONS 10
-#define ESTIMATE_OVERLAP 0.03 /* neighbours below are warned about: alchemlyb, docs/visualisation.rst */
+#define ESTIMATE_OVERLAP 0.03       /* neighbours below do not converge: alchemlyb, docs/visualisation.rst */
+#define ESTIMATE_APART 1e-3         /* neighbours below share nothing: no number */
+#define ESTIMATE_UNCORRELATED 25    /* uncorrelated rows that a window needs: below, g itself is not known */
+#define ESTIMATE_DISAGREE 3         /* standard errors */
+#define ESTIMATE_DRIFT_LEVEL 0.01   /* chance that rows of a stationary window are discarded */
+#define ESTIMATE_FEWEST_ROWS 4      /* a window with fewer has no samples */
+#define ESTIMATE_NUMBERS (16 << 20) /* energies kept of all windows together, 8 bytes each; denser files are thinned */
 
 struct average {
     char *name;
-    double value, error; /* units as the file's */
+    const char *unit;
+    double value, error;
 };
 
 struct window_result {
     enum estimate_kind status;
-    const struct estimate_replica *replica;
     char reason[1000];
+    bool seeded;
+    uint64_t seed;
     bool read; /* dhdl.xvg was: the counts below hold */
-    size_t rows, nonfinite, equilibration, used;
-    double equilibrated; /* ps, time of the first sample used */
-    double equilibration_ps, inefficiency;
+    size_t rows, stride, nonfinite, discarded, used;
+    double used_from;                  /* ps, time of the first row used */
+    double discarded_ps, sampled_ps;   /* of what is in the file */
+    double inefficiency, uncorrelated; /* g in rows used, and used / g */
     int ndhdl, naverages;
     struct average *dhdl, *averages;
 };
 
-/* The path, in the components that the spec names. */
+/* The path. */
 struct ladder {
     int nstates, ncomponents;
-    const char *name[LAMBDA_COUNT];         /* as in a spec */
-    enum dhdl_component file[LAMBDA_COUNT]; /* as in dhdl.xvg */
-    double *lambda;                         /* [nstates][ncomponents] */
+    enum lambda component[LAMBDA_FILE_COUNT]; /* in the order of dhdl.xvg */
+    double *lambda;                           /* [nstates][ncomponents] */
+    double temperature, beta;                 /* K, mol/kJ */
+    const char *molecule;                     /* that is decoupled, its inner pairs kept; NULL */
+    int nlegs;
+    struct range *legs; /* from and to only */
 };
 
+/* The components that the spec names. */
+void ladder_of_settings(struct ladder *l, const struct settings *set);
+void ladder_of_file(struct ladder *l, const struct dhdl *d);
+/* Name of a leg: the components that change from window `from` to the next, joined by '+'. */
+void ladder_leg_name(const struct ladder *l, int from, struct buf *out);
+void ladder_close(struct ladder *l);
+
+/* ---- verdicts */
+
+enum verdict_kind { VERDICT_CONVERGED, VERDICT_UNCONVERGED, VERDICT_FAILED };
+
+struct reason {
+    const char *code; /* as in schemas/results.schema.json */
+    char *text;
+};
+
+struct verdict {
+    enum verdict_kind kind;
+    int nreasons;
+    struct reason *reasons;
+};
+
+/* The verdict becomes `kind` where it was better. */
+void verdict_add(struct verdict *v, enum verdict_kind kind, const char *code, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+void verdict_close(struct verdict *v);
+
+/* ---- one repeat, or all together */
+
 enum estimator { ESTIMATOR_MBAR, ESTIMATOR_BAR, ESTIMATOR_TI, ESTIMATOR_TI_GAUSS, ESTIMATORS };
+extern const char *const estimator_names[ESTIMATORS];
 
 struct estimator_result {
-    bool ok;
-    char reason[1000];
+    char reason[1000]; /* why it has no answer at all; empty: it has */
     struct range total;
-    int nlegs, nsteps, ncumulative;
-    struct range *legs, *steps, *cumulative;
+    struct verdict verdict;                  /* on the total */
+    struct range *legs, *steps, *cumulative; /* [nlegs], [nstates - 1], [nstates] */
 };
 
 struct convergence {
@@ -57,33 +98,66 @@ struct neighbours {
 };
 
 struct result {
-    const struct settings *set;
-    const struct estimate_about *about;
-    double beta; /* mol/kJ */
-    struct ladder ladder;
-    struct window_result *windows; /* [ladder.nstates] */
-    int nlegs;
-    struct range *legs; /* from and to only */
-    int nestimators;    /* 0, 3, or 4 with Gauss */
+    const struct ladder *ladder;
+    struct window_result *windows; /* [nstates]; NULL in the result of several repeats */
+    int nestimators;               /* 0, 3, or 4 with Gauss */
     struct estimator_result estimators[ESTIMATORS];
     double *overlap; /* [nstates][nstates], NULL when MBAR failed */
     int nneighbours;
     struct neighbours *neighbours;
-    struct convergence convergence[ESTIMATE_FRACTIONS]; /* part (i + 1)/10; only when MBAR is ok */
+    struct convergence convergence[ESTIMATE_FRACTIONS]; /* part (i + 1)/10 */
     char **warnings;
     int nwarnings;
 };
 
 /* A warning for results.json. */
 void result_warn(struct result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Name of a leg: the components that change from window `from` to the next, joined by '+'. */
-void ladder_leg_name(const struct ladder *l, int from, struct buf *out);
-/* results.json. */
-void estimate_report(const struct result *r, struct buf *json);
+/* Room for the ranges of n estimators, with their ends. */
+void result_estimators(struct result *r, int n);
+void result_close(struct result *r);
 
-/* decorrelate.c: reads one window, cuts and decorrelates it, appends its samples to `s` (lengths grow;
- * s->start[index] and s->start[index + 1] are set). What goes wrong is in the window's status and reason, and then it
- * adds no samples. */
-void estimate_read_window(struct result *r, const char *directory, int index, struct sampling *s);
+struct report {
+    const struct estimate_about *about;
+    const struct ladder *ladder;
+    int nrepeats;
+    struct result *repeats; /* [nrepeats] */
+    struct result whole;    /* of several repeats; else empty */
+};
+
+/* What the report is about: the only repeat, or all of them. */
+static inline const struct result *report_whole(const struct report *r)
+{
+    return r->nrepeats > 1 ? &r->whole : r->repeats;
+}
+
+/* ---- who does it */
+
+/* window.c: reads one replica's files below `directory` ("lambda_03" in `folder`), discards what drifts, appends its
+ * rows to `s` (s->start[index + 1] is set). What goes wrong is in the window's status and reason, and then it adds no
+ * rows. */
+void window_read(struct result *r, const char *directory, const char *folder, int index, struct sampling *s);
+/* The same from a file that has been read; `name` for messages. */
+void window_take(struct result *r, const char *name, const struct dhdl *d, int index, struct sampling *s);
+/* Numbers that one window's table may have, so that all together stay within ESTIMATE_NUMBERS. */
+size_t window_most(int nstates);
+
+/* analysis.c: the estimators on the rows of one repeat. */
+void result_analyse(struct result *r, const struct sampling *s);
+
+/* verdict.c: judges every number of one repeat; a number that failed loses its value. Solutions are NULL where an
+ * estimator has none. */
+struct solutions {
+    const struct solution *of[ESTIMATORS];
+    const struct bar *bar;
+};
+void result_judge(struct result *r, const struct solutions *x);
+
+/* repeats.c: the mean of every number over the repeats, in report->whole. */
+void report_combine(struct report *r);
+/* Error of a mean of n values from their own errors and their spread (repeats.c says how). */
+double repeats_error(const double *value, const double *error, int n);
+
+/* results_json.c: results.json. */
+void report_write(const struct report *r, struct buf *json);
 
 #endif

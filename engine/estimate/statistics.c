@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/base/buf.h"
 #include "engine/estimate/parts.h"
 
-#include <math.h>
+#define BLOCKS                                                                                                         \
+    512 /* at most twice as many; longer series are averaged in blocks first, which keeps the long-run variance */
 
 double stats_mean(const double *x, size_t n)
 {
@@ -19,53 +24,153 @@ double stats_variance(const double *x, size_t n)
     return n > 1 ? sum / (double)(n - 1) : 0;
 }
 
-/* With `fast` the lags are 1, 2, 4, 7, 11, ... and the sum between them a step function: good enough to compare starts.
- */
-static double inefficiency(const double *x, size_t n, bool fast)
+size_t stats_block(size_t n)
 {
-    const size_t shortest = 3; /* lags looked at before a negative correlation ends the sum */
-    double mean = stats_mean(x, n), g = 1;
-    double variance = stats_variance(x, n) * ((double)n - 1) / (double)n;
-    if (n < 3 || !(variance > 0))
-        return 1;
-    for (size_t lag = 1, step = 1; lag < n - 1; lag += step, step += fast) {
-        double c = 0;
-        for (size_t i = 0; i + lag < n; i++)
-            c += (x[i] - mean) * (x[i + lag] - mean);
-        c /= (double)(n - lag) * variance;
-        if (c <= 0 && lag > shortest)
+    return n / BLOCKS ? n / BLOCKS : 1;
+}
+
+/* Of a series of mean 0, over n: the biased form, whose sums over lags behave. */
+static double autocovariance(const double *x, size_t n, size_t lag)
+{
+    double sum = 0;
+    for (size_t i = 0; i + lag < n; i++)
+        sum += x[i] * x[i + lag];
+    return sum / (double)n;
+}
+
+/* Geyer's initial monotone sequence (Statist. Sci. 7, 473 (1992), doi 10.1214/ss/1177011137): in a reversible chain sums
+ * of two autocovariances that follow each other are positive and fall, so the sum ends where they cease to. Two choices
+ * are by trial, on autoregressive and hopping series from 20 g to 1000 g long, where errors come out within 10 % of the
+ * truth on average: pairs begin at lag 1, and a pair below half its standard error on an uncorrelated series is no pair
+ * (else short uncorrelated series get errors 10 to 20 % too large). Taking the mean from the series itself lowers every
+ * autocovariance by about variance / n, and the sum by as many times that as it has terms, which is given back. The
+ * degrees of freedom are those of a spectral estimate that is cut off at a lag (Priestley 1981, 6.2.4). x has mean 0. */
+static struct longrun monotone_sequence(const double *x, size_t n)
+{
+    double at_zero = autocovariance(x, n, 0), sum = at_zero, last = INFINITY;
+    double least = 0.5 * at_zero * sqrt(2 / (double)n);
+    size_t lag = 1;
+    for (; lag + 1 < n; lag += 2) {
+        double pair = autocovariance(x, n, lag) + autocovariance(x, n, lag + 1);
+        if (!(pair > least))
             break;
-        g += 2 * c * (1 - (double)lag / (double)n) * (double)step;
+        last = fmin(pair, last);
+        sum += 2 * last;
     }
-    return g > 1 ? g : 1;
+    double terms = 2 * (double)lag - 1, share = fmax(1 - terms / (double)n, 0.2);
+    return (struct longrun){sum / share, (double)n / terms};
 }
 
-double stats_inefficiency(const double *x, size_t n)
+struct longrun stats_longrun(const double *x, size_t n)
 {
-    return inefficiency(x, n, false);
+    size_t block = stats_block(n), nblocks = n / block;
+    if (n < 2)
+        return (struct longrun){0, 1};
+    double *y = xcalloc(nblocks, sizeof *y);
+    for (size_t i = 0; i < nblocks; i++)
+        y[i] = stats_mean(x + i * block, block);
+    double mean = stats_mean(y, nblocks);
+    for (size_t i = 0; i < nblocks; i++)
+        y[i] -= mean;
+    struct longrun l = monotone_sequence(y, nblocks);
+    l.variance *= (double)block;
+    free(y);
+    return l;
 }
 
-size_t stats_equilibration(const double *x, size_t n)
+/* ---- drift */
+
+/* The end of a series, which its beginning is held against. */
+struct rest {
+    size_t n;
+    double mean;
+    struct longrun longrun;
+};
+
+/* Chance, on a stationary series, of a difference as large as that of the means of x[0..lead) and of the rest. For a lead
+ * shorter than the memory of the series its variance is taken too large: rather no drift than a false one. */
+static double lead_chance(const double *x, size_t lead, const struct rest *rest)
 {
-    size_t step = n / 100 ? n / 100 : 1, best = 0;
-    double most = 0;
-    for (size_t start = 0; start + n / 10 < n; start += step) {
-        double effective = (double)(n - start) / inefficiency(x + start, n - start, true);
-        if (effective > most) {
-            most = effective;
-            best = start;
+    double variance = rest->longrun.variance * (1 / (double)lead + 1 / (double)rest->n);
+    double t = fabs(stats_mean(x, lead) - rest->mean) / sqrt(variance);
+    return variance > 0 ? stats_t_tail(t, rest->longrun.dof) : 1;
+}
+
+/* The lead of x that is least likely by chance, when that is less than `least`; 0: none. The rest is the last half, or the
+ * last quarter where the drift reaches into the half; either must be long against its memory to be a measure. */
+static size_t drifting_lead(const double *x, size_t n, double least)
+{
+    static const double leads[] = {0.05, 0.1, 0.2, 0.5}, rests[] = {0.5, 0.25};
+    const double known = 8; /* degrees of freedom */
+    enum { LEADS = sizeof leads / sizeof *leads, RESTS = sizeof rests / sizeof *rests };
+    size_t cut = 0;
+    least /= LEADS * RESTS; /* Bonferroni */
+    for (int k = 0; k < RESTS; k++) {
+        size_t m = (size_t)(rests[k] * (double)n);
+        struct rest rest = {m, stats_mean(x + n - m, m), stats_longrun(x + n - m, m)};
+        for (int i = 0; i < LEADS && rest.longrun.dof >= known; i++) {
+            size_t lead = (size_t)(leads[i] * (double)n);
+            double chance = lead_chance(x, lead, &rest);
+            if (chance < least) {
+                least = chance;
+                cut = lead;
+            }
         }
     }
-    return best;
+    return cut;
 }
 
-size_t stats_subsample(size_t start, size_t n, double g, size_t *index)
+size_t stats_drift(const double *x, size_t n, double level)
 {
-    size_t count = 0;
-    for (;;) {
-        size_t i = start + (size_t)llround((double)count * g);
-        if (i >= n)
-            return count;
-        index[count++] = i;
+    const size_t shortest = 40;
+    size_t start = 0, cut;
+    while (n - start >= shortest && (cut = drifting_lead(x + start, n - start, level)))
+        start += cut;
+    return start;
+}
+
+/* ---- Student's distribution */
+
+/* The continued fraction of the incomplete beta function I_x(a, b), by Lentz's method. */
+static double beta_fraction(double a, double b, double x)
+{
+    const double tiny = 1e-300;
+    double c = 1, d = 1 / fmax(1 - (a + b) * x / (a + 1), tiny), f = d;
+    for (int m = 1; m < 1000; m++) {
+        double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+        double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+        d = 1 / (1 + even * d);
+        c = 1 + even / c;
+        f *= c * d;
+        d = 1 / (1 + odd * d);
+        c = 1 + odd / c;
+        f *= c * d;
+        if (fabs(c * d - 1) < 1e-14)
+            break;
     }
+    return f;
+}
+
+double stats_t_tail(double t, double dof)
+{
+    double x = dof / (dof + t * t), a = 0.5 * dof, b = 0.5;
+    if (!(t != 0))
+        return 1;
+    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+    return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a : 1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+double stats_t_quantile(double tail, double dof)
+{
+    double low = 0, high = 1;
+    while (stats_t_tail(high, dof) > tail)
+        high *= 2;
+    for (int i = 0; i < 200 && high - low > 1e-13 * high; i++) {
+        double middle = 0.5 * (low + high);
+        if (stats_t_tail(middle, dof) > tail)
+            low = middle;
+        else
+            high = middle;
+    }
+    return 0.5 * (low + high);
 }

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/estimate/parts.h"
-
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <zlib.h>
+
 #include "engine/base/buf.h"
+#include "engine/estimate/parts.h"
 
 #define MAX_LEGENDS 100000
+#define LONGEST_LINE (1 << 26)
 
 struct reader {
     struct xvg *x;
     const char *name;
     int line;
     size_t capacity; /* rows */
+    size_t most;     /* numbers in the table */
+    double time;     /* of the row before */
+    struct err late; /* what was wrong with a row that may be excused as the last one */
     double *row;     /* [row_width] */
     int row_width;
 };
@@ -104,13 +109,40 @@ static int numbers(struct reader *r, const char *s, const char *end, int width, 
     }
 }
 
-static int data_line(struct reader *r, const char *s, const char *end, bool whole, bool last, struct err *e)
+/* Leaves out every second row when the table is full. */
+static void thin(struct reader *r)
+{
+    struct xvg *x = r->x;
+    size_t width = 1 + (size_t)x->nlegends;
+    if (r->most && x->nrows * width >= r->most && x->nrows > 1) {
+        for (size_t i = 1; 2 * i < x->nrows; i++)
+            memcpy(x->v + i * width, x->v + 2 * i * width, width * sizeof *x->v);
+        x->nrows = (x->nrows + 1) / 2;
+        x->stride *= 2;
+    }
+}
+
+static void keep_row(struct reader *r, size_t width)
+{
+    struct xvg *x = r->x;
+    thin(r);
+    if (x->seen++ % x->stride)
+        return;
+    if (x->nrows == r->capacity) {
+        r->capacity = r->capacity ? 2 * r->capacity : 256;
+        x->v = xrealloc(x->v, r->capacity, sizeof *x->v * width);
+    }
+    memcpy(x->v + x->nrows * width, r->row, sizeof *r->row * width);
+    x->nrows++;
+}
+
+static int data_line(struct reader *r, const char *s, const char *end, struct err *e)
 {
     struct xvg *x = r->x;
     int width = 1 + x->nlegends;
-    if (!whole) {
-        x->cut_short = true;
-        return 0;
+    if (r->late.code) {
+        *e = r->late;
+        return -(int)e->code;
     }
     if (r->row_width != width) {
         r->row = xrealloc(r->row, (size_t)width, sizeof *r->row);
@@ -119,44 +151,102 @@ static int data_line(struct reader *r, const char *s, const char *end, bool whol
     int n = numbers(r, s, end, width, e);
     if (n <= 0)
         return n;
-    if (n < width && last) {
+    if (n != width) {
+        int rc = err_set(e, ERR_IO, "%s:%d: read %s%d columns, expected %d (time and %d legends)", r->name, r->line,
+                         n > width ? "more than " : "", n > width ? width : n, width, x->nlegends);
+        if (n > width)
+            return rc;
+        r->late = *e; /* a last line may be short */
         x->cut_short = true;
         return 0;
     }
-    if (n != width)
-        return err_set(e, ERR_IO, "%s:%d: read %s%d columns, expected %d (time and %d legends)", r->name, r->line,
-                       n > width ? "more than " : "", n > width ? width : n, width, x->nlegends);
     if (!isfinite(r->row[0]))
         return err_set(e, ERR_IO, "%s:%d: the time is not a finite number", r->name, r->line);
-    if (x->nrows && r->row[0] <= x->v[(x->nrows - 1) * (size_t)width])
+    if (x->seen && r->row[0] <= r->time)
         return err_set(e, ERR_IO, "%s:%d: time %.10g, expected one after %.10g of the row before", r->name, r->line,
-                       r->row[0], x->v[(x->nrows - 1) * (size_t)width]);
-    if (x->nrows == r->capacity) {
-        r->capacity = r->capacity ? 2 * r->capacity : 256;
-        x->v = xrealloc(x->v, r->capacity, sizeof *x->v * (size_t)width);
+                       r->row[0], r->time);
+    r->time = r->row[0];
+    keep_row(r, (size_t)width);
+    return 0;
+}
+
+/* A line without its newline; *end is readable and no part of a number. */
+static int line(struct reader *r, const char *s, const char *end, struct err *e)
+{
+    r->line++;
+    if (s < end && *s == '@')
+        return header_line(r, s, end, e);
+    return s < end && *s != '#' ? data_line(r, s, end, e) : 0;
+}
+
+/* The whole lines of text; *rest is what follows the last newline. */
+static int lines(struct reader *r, const char *text, size_t len, const char **rest, struct err *e)
+{
+    const char *s = text, *stop = text + len, *newline;
+    int rc = 0;
+    while (!rc && s < stop && (newline = memchr(s, '\n', (size_t)(stop - s)))) {
+        rc = line(r, s, newline, e);
+        s = newline + 1;
     }
-    memcpy(x->v + x->nrows * (size_t)width, r->row, sizeof *r->row * (size_t)width);
-    x->nrows++;
+    *rest = s;
+    return rc < 0 ? rc : 0;
+}
+
+/* A last line without a newline: part of a row is left out, a header must be right. */
+static int last_line(struct reader *r, const char *s, const char *end, struct err *e)
+{
+    if (s < end && *s == '@')
+        return line(r, s, end, e);
+    r->x->cut_short = r->x->cut_short || (s < end && *s != '#');
     return 0;
 }
 
 int xvg_read(struct xvg *x, const char *name, const char *text, size_t len, struct err *e)
 {
     struct reader r = {.x = x, .name = name};
-    const char *s = text, *stop = text + len;
-    int rc = 0;
-    while (s < stop && !rc) {
-        const char *newline = memchr(s, '\n', (size_t)(stop - s));
-        const char *end = newline ? newline : stop;
-        r.line++;
-        if (*s == '@')
-            rc = header_line(&r, s, end, e);
-        else if (*s != '#')
-            rc = data_line(&r, s, end, newline != NULL, end + 1 >= stop, e);
-        s = end + 1;
-    }
+    const char *rest;
+    x->stride = 1;
+    int rc = lines(&r, text, len, &rest, e);
+    if (!rc)
+        rc = last_line(&r, rest, text + len, e);
     free(r.row);
-    return rc < 0 ? rc : 0;
+    return rc;
+}
+
+static int pieces(struct reader *r, gzFile f, struct buf *text, struct err *e)
+{
+    char piece[65536];
+    const char *rest;
+    int n, rc = 0;
+    while (!rc && (n = gzread(f, piece, sizeof piece)) > 0) {
+        buf_add(text, piece, (size_t)n);
+        rc = lines(r, text->data, text->len, &rest, e);
+        text->len -= (size_t)(rest - text->data);
+        memmove(text->data, rest, text->len + 1);
+        if (!rc && text->len > LONGEST_LINE)
+            rc = err_set(e, ERR_IO, "%s:%d: a line of more than %d bytes", r->name, r->line + 1, LONGEST_LINE);
+    }
+    if (!rc && n < 0) {
+        int code;
+        const char *why = gzerror(f, &code);
+        return code == Z_ERRNO ? err_errno(e, "%s", r->name) : err_set(e, ERR_IO, "%s: gzip: %s", r->name, why);
+    }
+    return rc || !text->len ? rc : last_line(r, text->data, text->data + text->len, e);
+}
+
+int xvg_read_file(struct xvg *x, const char *name, const char *path, size_t most, struct err *e)
+{
+    struct reader r = {.x = x, .name = name, .most = most};
+    struct buf text = {0};
+    gzFile f = gzopen(path, "rb");
+    if (!f)
+        return err_errno(e, "%s", name);
+    x->stride = 1;
+    int rc = pieces(&r, f, &text, e);
+    gzclose(f);
+    buf_free(&text);
+    free(r.row);
+    return rc;
 }
 
 void xvg_close(struct xvg *x)

@@ -11,14 +11,11 @@
 /* u/nm^3 in kg/m^3: the atomic mass constant (CODATA 2018) over 1e-27. */
 #define DENSITY_UNIT 1.66053906660
 
-static const struct {
-    enum lambda lambda;
-    const char *name;
-} components[LAMBDA_COUNT] = {/* GROMACS's order */
-                              {LAMBDA_MASS, "mass-lambda"},
-                              {LAMBDA_COULOMB, "coul-lambda"},
-                              {LAMBDA_VDW, "vdw-lambda"},
-                              {LAMBDA_BONDED, "bonded-lambda"}};
+/* Whether the spec has a ladder of this component. */
+static bool given(const struct alchemy_settings *a, enum lambda component)
+{
+    return component < LAMBDA_COUNT && a->given[component];
+}
 
 static int count_given(const struct alchemy_settings *a)
 {
@@ -33,9 +30,9 @@ static void add_state(struct buf *out, const struct alchemy_settings *a, int win
 {
     int n = count_given(a), seen = 0;
     buf_printf(out, "%s", n > 1 ? "(" : "");
-    for (int i = 0; i < LAMBDA_COUNT; i++)
-        if (a->given[components[i].lambda])
-            buf_printf(out, "%s%.4f", seen++ ? ", " : "", a->lambda[window][components[i].lambda]);
+    for (int i = 0; i < LAMBDA_FILE_COUNT; i++)
+        if (given(a, lambda_file_order[i]))
+            buf_printf(out, "%s%.4f", seen++ ? ", " : "", a->lambda[window][lambda_file_order[i]]);
     buf_printf(out, "%s", n > 1 ? ")" : "");
 }
 
@@ -43,9 +40,9 @@ static void add_names(struct buf *out, const struct alchemy_settings *a)
 {
     int n = count_given(a), seen = 0;
     buf_printf(out, "%s", n > 1 ? "(" : "");
-    for (int i = 0; i < LAMBDA_COUNT; i++)
-        if (a->given[components[i].lambda])
-            buf_printf(out, "%s%s", seen++ ? ", " : "", components[i].name);
+    for (int i = 0; i < LAMBDA_FILE_COUNT; i++)
+        if (given(a, lambda_file_order[i]))
+            buf_printf(out, "%s%s", seen++ ? ", " : "", lambda_names[lambda_file_order[i]].gromacs);
     buf_printf(out, "%s", n > 1 ? ")" : "");
 }
 
@@ -78,10 +75,10 @@ void dhdl_header(struct buf *out, const struct settings *set, int window, bool p
     }
     buf_printf(out, "\"\n");
     add_view(out);
-    for (int i = 0; i < LAMBDA_COUNT; i++)
-        if (a->given[components[i].lambda])
-            buf_printf(out, "@ s%d legend \"dH/d\\xl\\f{} %s = %.4f\"\n", column++, components[i].name,
-                       a->lambda[window][components[i].lambda]);
+    for (int i = 0; i < LAMBDA_FILE_COUNT; i++)
+        if (given(a, lambda_file_order[i]))
+            buf_printf(out, "@ s%d legend \"dH/d\\xl\\f{} %s = %.4f\"\n", column++,
+                       lambda_names[lambda_file_order[i]].gromacs, a->lambda[window][lambda_file_order[i]]);
     for (int w = 0; w < a->nwindows && count_given(a); w++) {
         buf_printf(out, "@ s%d legend \"\\xD\\f{}H \\xl\\f{} to ", column++);
         add_state(out, a, w);
@@ -95,9 +92,9 @@ void dhdl_row(struct buf *out, const struct settings *set, bool pv, const struct
 {
     const struct alchemy_settings *a = &set->alchemy;
     buf_printf(out, "%.4f", s->time);
-    for (int i = 0; i < LAMBDA_COUNT; i++)
-        if (a->given[components[i].lambda])
-            buf_printf(out, " %#.8g", s->dvdl[components[i].lambda]);
+    for (int i = 0; i < LAMBDA_FILE_COUNT; i++)
+        if (given(a, lambda_file_order[i]))
+            buf_printf(out, " %#.8g", s->dvdl[lambda_file_order[i]]);
     for (int w = 0; w < a->nwindows && count_given(a); w++)
         buf_printf(out, " %#.8g", s->delta_u[w]);
     if (pv)

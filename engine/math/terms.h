@@ -23,7 +23,17 @@ enum term {
     TERM_COUNT
 };
 
-enum lambda { LAMBDA_COULOMB, LAMBDA_VDW, LAMBDA_BONDED, LAMBDA_MASS, LAMBDA_COUNT };
+/* The last two stand in files of GROMACS alone. */
+enum lambda {
+    LAMBDA_COULOMB,
+    LAMBDA_VDW,
+    LAMBDA_BONDED,
+    LAMBDA_MASS,
+    LAMBDA_COUNT,
+    LAMBDA_FEP = LAMBDA_COUNT,
+    LAMBDA_RESTRAINT,
+    LAMBDA_FILE_COUNT
+};
 
 /* Where contributions to sums were clamped: a bit per enum term, and these. */
 enum clamped { CLAMPED_DVDL = TERM_COUNT, CLAMPED_VIRIAL, CLAMPED_FORCE, CLAMPED_COUNT };

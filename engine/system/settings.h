@@ -30,6 +30,14 @@ struct nonbonded_settings {
 /* [ settles ] and [ constraints ] of the topology are kept by every choice */
 enum constrain { CONSTRAIN_NONE, CONSTRAIN_H_BONDS, CONSTRAIN_ALL_BONDS };
 
+/* What a component is called in specs and results ("coulomb") and in dhdl.xvg ("coul-lambda"). */
+struct lambda_name {
+    const char *ours, *gromacs;
+};
+extern const struct lambda_name lambda_names[LAMBDA_FILE_COUNT];
+/* The components in the order in which GROMACS writes them. */
+extern const enum lambda lambda_file_order[LAMBDA_FILE_COUNT];
+
 enum alchemy { ALCHEMY_NONE, ALCHEMY_DECOUPLE, ALCHEMY_B_STATES };
 
 struct soft_core {

@@ -79,7 +79,7 @@ def check_refusals(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([OSCILLATORS, folder], check=True)
+        subprocess.run([OSCILLATORS, folder, "0.5"], check=True)
         check_ensemble(folder)
         check_refusals(folder)
 

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(e.code == ERR_IO || e.code == ERR_UNSUPPORTED);
         assert(!strncmp(e.msg, "dhdl.xvg:", 9));
     } else {
-        assert(d.ncomponents > 0 && d.ncomponents <= DHDL_COMPONENTS && d.nstates >= 0);
+        assert(d.ncomponents > 0 && d.ncomponents <= LAMBDA_FILE_COUNT && d.nstates >= 0);
         for (size_t i = 0; i < d.n; i++) {
             assert(!i || d.time[i] > d.time[i - 1]);
             for (int k = 0; k < d.nstates; k++)

@@ -87,16 +87,6 @@ void oscillators_sample(struct sampling *s, const struct ladder_of_oscillators *
     }
 }
 
-static enum lambda lambda_of(enum dhdl_component component)
-{
-    static const int lambdas[DHDL_COMPONENTS] = {[DHDL_MASS] = LAMBDA_MASS + 1,
-                                                 [DHDL_COUL] = LAMBDA_COULOMB + 1,
-                                                 [DHDL_VDW] = LAMBDA_VDW + 1,
-                                                 [DHDL_BONDED] = LAMBDA_BONDED + 1};
-    assert(lambdas[component]); /* the others are in no file of ours */
-    return (enum lambda)(lambdas[component] - 1);
-}
-
 /* The settings under which the service would write such files; lambda is [nstates]. */
 static struct settings settings_of(const struct ladder_of_oscillators *o, double temperature,
                                    double (*lambda)[LAMBDA_COUNT])
@@ -104,9 +94,9 @@ static struct settings settings_of(const struct ladder_of_oscillators *o, double
     struct settings set = {.integrator.temperature = temperature, .barostat = {.on = true, .pressure = 1}};
     set.alchemy = (struct alchemy_settings){.kind = ALCHEMY_DECOUPLE, .nwindows = o->nstates, .lambda = lambda};
     for (int c = 0; c < o->ncomponents; c++) {
-        set.alchemy.given[lambda_of(o->component[c])] = true;
+        set.alchemy.given[o->component[c]] = true;
         for (int k = 0; k < o->nstates; k++)
-            lambda[k][lambda_of(o->component[c])] = o->lambda[k * o->ncomponents + c];
+            lambda[k][o->component[c]] = o->lambda[k * o->ncomponents + c];
     }
     return set;
 }
@@ -119,8 +109,8 @@ void oscillators_header(struct buf *out, const struct ladder_of_oscillators *o, 
     free(lambda);
 }
 
-void oscillators_file(struct buf *out, const struct ladder_of_oscillators *o, int k, int n, double temperature,
-                      uint64_t seed)
+void oscillators_file_of(struct buf *out, const struct ladder_of_oscillators *o,
+                         const struct ladder_of_oscillators *sampled, int k, int n, double temperature, uint64_t seed)
 {
     double kt = UNIT_R * temperature, y = random_normal(&seed);
     double(*lambda)[LAMBDA_COUNT] = xcalloc((size_t)o->nstates, sizeof *lambda);
@@ -128,15 +118,21 @@ void oscillators_file(struct buf *out, const struct ladder_of_oscillators *o, in
     struct sample s = {.delta_u = xcalloc((size_t)o->nstates, sizeof *s.delta_u), .box = {UNIT_BAR, 1, 1}};
     dhdl_header(out, &set, k, true);
     for (int i = 0; i < n; i++) {
-        double x = next_x(o, k, &y, &seed);
+        double x = next_x(sampled, k, &y, &seed);
         s.time = i;
         s.box[1] = 0.75 + 0.01 * x; /* pV in kJ/mol, at 1 bar */
         for (int c = 0; c < o->ncomponents; c++)
-            s.dvdl[lambda_of(o->component[c])] = kt * derivative(o, k, c, x);
+            s.dvdl[o->component[c]] = kt * derivative(o, k, c, x);
         for (int j = 0; j < o->nstates; j++)
             s.delta_u[j] = kt * (reduced(o, j, x) - reduced(o, k, x));
         dhdl_row(out, &set, true, &s);
     }
     free(s.delta_u);
     free(lambda);
+}
+
+void oscillators_file(struct buf *out, const struct ladder_of_oscillators *o, int k, int n, double temperature,
+                      uint64_t seed)
+{
+    oscillators_file_of(out, o, o, k, n, temperature, seed);
 }

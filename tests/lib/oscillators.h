@@ -13,11 +13,11 @@
 
 struct ladder_of_oscillators {
     int nstates, ncomponents;
-    const double *lambda;             /* [nstates][ncomponents] */
-    double a0, c0;                    /* at lambda 0 */
-    double da[2], dc[2];              /* per component */
-    double memory;                    /* correlation of a sample with the one before; 0: independent */
-    enum dhdl_component component[2]; /* for the file */
+    const double *lambda;     /* [nstates][ncomponents] */
+    double a0, c0;            /* at lambda 0 */
+    double da[2], dc[2];      /* per component */
+    double memory;            /* correlation of a sample with the one before; 0: independent */
+    enum lambda component[2]; /* for the file */
 };
 
 double random_uniform(uint64_t *state); /* (0, 1) */
@@ -30,6 +30,9 @@ void oscillators_sample(struct sampling *s, const struct ladder_of_oscillators *
 /* dhdl.xvg of state k with n samples, one each ps, at `temperature`. */
 void oscillators_file(struct buf *out, const struct ladder_of_oscillators *o, int k, int n, double temperature,
                       uint64_t seed);
+/* The same with x from the state of another ladder: a sampling that goes wrong. */
+void oscillators_file_of(struct buf *out, const struct ladder_of_oscillators *o,
+                         const struct ladder_of_oscillators *sampled, int k, int n, double temperature, uint64_t seed);
 /* The header of such a file alone. */
 void oscillators_header(struct buf *out, const struct ladder_of_oscillators *o, int k, double temperature);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * write_oscillators FOLDER: an ensemble of harmonic oscillators, FOLDER/lambda_NN/dhdl.xvg with 600 samples a window, and
+ * write_oscillators FOLDER MEMORY: an ensemble of harmonic oscillators, FOLDER/lambda_NN/dhdl.xvg with 600 samples a window, and
  * our results.json of it, for tests that hold other readers of dhdl.xvg against ours.
  */
 #undef NDEBUG
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "engine/estimate/estimate.h"
@@ -15,14 +16,13 @@
 #define TEMPERATURE 298.15
 
 static const double path[STATES * 2] = {0, 0, 0.5, 0, 1, 0, 1, 0.5, 1, 1};
-static const struct ladder_of_oscillators oscillators = {.nstates = STATES,
-                                                         .ncomponents = 2,
-                                                         .lambda = path,
-                                                         .a0 = 1,
-                                                         .da = {2, 3},
-                                                         .dc = {0.5, -1},
-                                                         .component = {DHDL_COUL, DHDL_VDW},
-                                                         .memory = 0.5};
+static struct ladder_of_oscillators oscillators = {.nstates = STATES,
+                                                   .ncomponents = 2,
+                                                   .lambda = path,
+                                                   .a0 = 1,
+                                                   .da = {2, 3},
+                                                   .dc = {0.5, -1},
+                                                   .component = {LAMBDA_COULOMB, LAMBDA_VDW}};
 
 static void write_file(const char *folder, const char *name, const struct buf *text)
 {
@@ -35,7 +35,8 @@ static void write_file(const char *folder, const char *name, const struct buf *t
 
 int main(int argc, char **argv)
 {
-    assert(argc == 2);
+    assert(argc == 3);
+    oscillators.memory = atof(argv[2]); /* correlation of a sample with the one before */
     double lambda[STATES][LAMBDA_COUNT] = {0};
     struct estimate_replica states[STATES] = {0};
     struct settings set = {.integrator.temperature = TEMPERATURE};
@@ -59,9 +60,8 @@ int main(int argc, char **argv)
         buf_free(&dhdl);
         buf_free(&energy);
     }
-    struct err e;
     struct estimate_ensemble q = {.directory = argv[1], .set = &set, .repeats = 1, .replicas = states};
-    assert(!estimate_ensemble(&q, &json, &e));
+    estimate_ensemble(&q, &json);
     write_file(argv[1], "results.json", &json);
     buf_free(&json);
     return 0;

@@ -17,7 +17,7 @@
 
 static const double corners[] = {0, 0, 0.5, 0, 1, 0, 1, 1};
 static const struct ladder_of_oscillators square = {
-    .nstates = 4, .ncomponents = 2, .lambda = corners, .a0 = 1, .da = {1, 2}, .component = {DHDL_COUL, DHDL_VDW}};
+    .nstates = 4, .ncomponents = 2, .lambda = corners, .a0 = 1, .da = {1, 2}, .component = {LAMBDA_COULOMB, LAMBDA_VDW}};
 
 #define HEAD                                                                                                           \
     "@ subtitle \"T = 300 (K) \\xl\\f{} state 1: coul-lambda = 1.0000\"\n"                                             \
@@ -43,8 +43,8 @@ static void test_whole_file(void **state)
     assert_int_equal(d.state, 2);
     assert_int_equal(d.nstates, 4);
     assert_int_equal(d.ncomponents, 2);
-    assert_int_equal(d.component[0], DHDL_COUL);
-    assert_int_equal(d.component[1], DHDL_VDW);
+    assert_int_equal(d.component[0], LAMBDA_COULOMB);
+    assert_int_equal(d.component[1], LAMBDA_VDW);
     assert_true(d.temperature == 298.15 && d.lambda[0] == 1 && d.lambda[1] == 0);
     assert_memory_equal(d.states, corners, sizeof corners);
     assert_true(d.derivatives);
@@ -104,7 +104,7 @@ static void test_tolerated(void **state)
                                &e),
                      0);
     assert_false(d.derivatives);
-    assert_true(d.temperature == 0 && d.n == 1 && d.component[0] == DHDL_FEP);
+    assert_true(d.temperature == 0 && d.n == 1 && d.component[0] == LAMBDA_FEP);
     dhdl_close(&d);
 }
 

@@ -18,7 +18,7 @@
 #include <jansson.h>
 
 #include "engine/base/units.h"
-#include "engine/estimate/estimate.h"
+#include "engine/estimate/result.h"
 #include "tests/lib/oscillators.h"
 
 #define STATES 6
@@ -33,7 +33,7 @@ static const struct ladder_of_oscillators legs = {.nstates = STATES,
                                                   .c0 = 0,
                                                   .da = {2, 6},
                                                   .dc = {0.5, -1},
-                                                  .component = {DHDL_COUL, DHDL_VDW},
+                                                  .component = {LAMBDA_COULOMB, LAMBDA_VDW},
                                                   .memory = 0.6};
 
 struct ensemble {
@@ -65,7 +65,7 @@ static void make(struct ensemble *x, int samples)
         oscillators_file(&b, &legs, k, samples, TEMPERATURE, 100 + (uint64_t)k);
         write_file(x, k, "dhdl.xvg", &b);
         b.len = 0;
-        buf_printf(&b, "@ s0 legend \"Potential (kJ/mol)\"\n");
+        buf_printf(&b, "@ s0 legend \"Potential\"\n");
         for (int i = -5; i < 20; i++) /* the rows before time 0 are of earlier stages */
             buf_printf(&b, "%.4f %.4f\n", 10.0 * i, i < 0 ? 1e6 : k + 0.01 * ((i * 7) % 5 - 2));
         write_file(x, k, "energy.xvg", &b);
@@ -90,13 +90,12 @@ static json_t *estimate(const struct ensemble *x, struct buf *text)
 {
     struct buf b = {0};
     json_error_t why;
-    struct err e;
     struct estimate_ensemble q = {.directory = x->folder,
                                   .set = &x->set,
                                   .repeats = 1,
                                   .replicas = x->states,
                                   .about = {.id = "0123", .name = "oscillators", .ns_per_day = 2.5}};
-    assert_int_equal(estimate_ensemble(&q, &b, &e), 0);
+    estimate_ensemble(&q, &b);
     json_t *r = json_loadb(b.data, b.len, JSON_REJECT_DUPLICATES, &why);
     if (!r)
         fail_msg("line %d: %s", why.line, why.text);
@@ -148,6 +147,9 @@ static void test_two_legs(void **state)
     assert_true(json_is_null(at(r, "reason")));
     assert_string_equal(words(r, "estimator"), "MBAR");
     assert_string_equal(words(r, "quantity"), "G(window 5) - G(window 0)");
+    assert_string_equal(words(r, "verdict>verdict"), "converged");
+    assert_string_equal(words(r, "ensemble>id"), "0123");
+    near(number(r, "ensemble>speed>magnitude"), 2.5, 0);
     near(number(r, "estimate>magnitude"), exact * kt / UNIT_KCAL, 4 * number(r, "uncertainty>magnitude"));
     assert_true(number(r, "uncertainty>magnitude") < 0.05 && number(r, "uncertainty>magnitude") > 0.005);
     near(number(r, "solvation>free_energy>kT>value"), -number(r, "estimators>0>total>kT>value"), 1e-12);
@@ -174,14 +176,17 @@ static void test_two_legs(void **state)
         near(number(e, "cumulative>0>free_energy>kT>value"), 0, 0);
     }
     assert_int_equal(json_array_size(at(r, "convergence")), 10);
-    near(number(r, "convergence>9>forward"), number(r, "estimators>0>total>kJ/mol>value"), 1e-9);
-    near(number(r, "convergence>9>backward"), number(r, "estimators>0>total>kJ/mol>value"), 1e-9);
-    assert_true(number(r, "convergence>0>forward_error") > 2 * number(r, "convergence>9>forward_error"));
+    near(number(r, "convergence>9>forward>kJ/mol>value"), number(r, "estimators>0>total>kJ/mol>value"), 1e-9);
+    near(number(r, "convergence>9>backward>kJ/mol>value"), number(r, "estimators>0>total>kJ/mol>value"), 1e-9);
+    assert_true(number(r, "convergence>0>forward>kT>error") > 2 * number(r, "convergence>9>forward>kT>error"));
     for (size_t k = 0; k < STATES; k++) {
         json_t *w = json_array_get(at(r, "windows"), k);
         assert_int_equal(number(w, "samples>read"), 4000);
-        near(number(w, "samples>inefficiency"), 3, 1.7); /* between g of x^2 (2.1) and of x (4) */
-        near(number(w, "averages>Potential (kJ/mol)>value"), (double)k, 0.02);
+        assert_int_equal(number(w, "samples>used") + number(w, "samples>discarded"), 4000);
+        near(number(w, "samples>inefficiency"), 3, 1.7);   /* between g of x^2 (2.1) and of x (4) */
+        near(number(w, "sampled>magnitude"), 3.999, 1e-9); /* ns */
+        near(number(w, "averages>Potential>value"), (double)k, 0.02);
+        assert_string_equal(words(w, "averages>Potential>unit"), "kilojoule_per_mole");
     }
     assert_int_equal(json_array_size(at(r, "overlap>matrix")), STATES);
     assert_true(number(r, "overlap>minimum") > 0.03);
@@ -218,47 +223,6 @@ static void spoil(const struct ensemble *x, int window, const char *text)
     buf_free(&b);
 }
 
-static void test_failed_windows(void **state)
-{
-    struct ensemble x;
-    const double exact = oscillators_exact(&legs, STATES - 1);
-    make(&x, 3000);
-    x.states[1] = (struct estimate_replica){.kind = ESTIMATE_FAILED, .reason = "blew up at step 7"};
-    x.states[3] = (struct estimate_replica){.kind = ESTIMATE_PARTIAL, .reason = "cancelled"};
-    spoil(&x, 4, "@ s0 legend\n");
-    json_t *r = estimate(&x, NULL);
-    assert_string_equal(words(r, "status"), "partial");
-    assert_string_equal(words(r, "reason"), "windows 1, 4 took no part; window 3 stopped early");
-    assert_string_equal(words(r, "windows>1>reason"), "blew up at step 7");
-    assert_string_equal(words(r, "windows>4>status"), "failed");
-    assert_string_equal(words(r, "windows>4>reason"),
-                        "lambda_04/dhdl.xvg:1: legend of s0: expected a text in double quotes");
-    assert_string_equal(words(r, "windows>3>status"), "partial");
-    near(number(r, "estimators>0>total>kT>value"), exact, 4 * number(r, "estimators>0>total>kT>error"));
-    near(number(r, "estimators>1>total>kT>value"), exact, 4 * number(r, "estimators>1>total>kT>error"));
-    assert_true(json_is_null(at(r, "estimators>1>steps>0>free_energy")));   /* BAR has no window 1 */
-    assert_true(json_is_object(at(r, "estimators>0>steps>0>free_energy"))); /* MBAR reaches it by reweighting */
-    assert_int_equal(number(r, "overlap>neighbours>0>to"), 2);
-    json_decref(r);
-    /* an end is missing: MBAR alone has a value */
-    x.states[5] = (struct estimate_replica){.kind = ESTIMATE_FAILED};
-    r = estimate(&x, NULL);
-    assert_string_equal(words(r, "estimators>1>status"), "failed");
-    assert_string_equal(words(r, "estimators>1>reason"), "the first or the last window has no samples");
-    assert_string_equal(words(r, "estimators>2>status"), "failed");
-    assert_string_equal(words(r, "estimator"), "MBAR");
-    json_decref(r);
-    /* nothing left */
-    for (int k = 0; k < STATES; k++)
-        x.states[k] = (struct estimate_replica){.kind = ESTIMATE_FAILED, .reason = "worker crashed"};
-    r = estimate(&x, NULL);
-    assert_string_equal(words(r, "status"), "failed");
-    assert_true(json_is_null(at(r, "estimate")) && json_is_null(at(r, "uncertainty")));
-    assert_string_equal(words(r, "estimators>0>reason"), "MBAR: no window has samples");
-    json_decref(r);
-    drop(&x);
-}
-
 static int count_warnings(json_t *r, const char *part)
 {
     int n = 0;
@@ -269,29 +233,107 @@ static int count_warnings(json_t *r, const char *part)
     return n;
 }
 
-/* MBAR cannot connect the windows: BAR's and TI's values are there, with the reason. */
-static void test_fallback(void **state)
+/* How often a code is among the reasons of a verdict. */
+static int count_reasons(json_t *verdict, const char *code)
+{
+    int n = 0;
+    size_t i;
+    json_t *reason;
+    json_array_foreach (at(verdict, "reasons"), i, reason)
+        n += !strcmp(words(reason, "code"), code);
+    return n;
+}
+
+/* Nothing is printed that rests on windows without samples: an end, a leg, two in a row. One between others may lack. */
+static void test_missing_windows(void **state)
+{
+    struct ensemble x;
+    const double exact = oscillators_exact(&legs, STATES - 1);
+    make(&x, 3000);
+    x.states[3] = (struct estimate_replica){.kind = ESTIMATE_PARTIAL, .reason = "cancelled"};
+    spoil(&x, 4, "@ s0 legend\n");
+    json_t *r = estimate(&x, NULL);
+    assert_string_equal(words(r, "status"), "partial");
+    assert_string_equal(words(r, "reason"), "window 4 took no part; window 3 stopped early");
+    assert_string_equal(words(r, "verdict>verdict"), "unconverged");
+    assert_int_equal(count_reasons(at(r, "verdict"), "window_missing"), 1);
+    assert_string_equal(words(r, "windows>4>status"), "failed");
+    assert_string_equal(words(r, "windows>4>reason"),
+                        "lambda_04/dhdl.xvg:1: legend of s0: expected a text in double quotes");
+    assert_string_equal(words(r, "windows>3>status"), "partial");
+    for (size_t i = 0; i < 2; i++) {
+        json_t *e = json_array_get(at(r, "estimators"), i);
+        near(number(e, "total>kT>value"), exact, 4 * number(e, "total>kT>error"));
+        assert_true(json_is_null(at(e, "steps>3>free_energy"))); /* it ends in window 4 */
+        assert_string_equal(words(e, "steps>3>verdict"), "failed");
+        assert_string_equal(words(e, "legs>0>verdict"), "converged");
+    }
+    assert_int_equal(number(r, "overlap>neighbours>3>to"), 5);
+    json_decref(r);
+    static const struct {
+        int missing[2];
+        const char *text;
+    } cases[] = {{{5, 5}, "window 5, an end, has no samples"},
+                 {{0, 0}, "window 0, an end, has no samples"},
+                 {{3, 4}, "windows 3 to 4 have no samples"},
+                 {{1, 1}, "no window between 0 and 2 has samples"}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        drop(&x);
+        make(&x, 3000);
+        for (int i = 0; i < 2; i++)
+            x.states[cases[c].missing[i]] = (struct estimate_replica){.kind = ESTIMATE_FAILED, .reason = "blew up"};
+        r = estimate(&x, NULL);
+        assert_string_equal(words(r, "status"), "failed");
+        assert_true(json_is_null(at(r, "estimate")) && json_is_null(at(r, "uncertainty")));
+        assert_true(json_is_null(at(r, "solvation")) && json_is_null(at(r, "estimator")));
+        assert_string_equal(words(r, "verdict>verdict"), "failed");
+        assert_true(count_reasons(at(r, "verdict"), "no_samples") >= 1);
+        assert_non_null(strstr(words(r, "reason"), cases[c].text));
+        for (size_t i = 0; i < 3; i++) {
+            json_t *e = json_array_get(at(r, "estimators"), i);
+            assert_true(json_is_null(at(e, "total")));
+            assert_string_equal(words(e, "verdict>verdict"), "failed");
+        }
+        /* the other leg is whole */
+        assert_string_equal(words(r, c == 1 || c == 3 ? "estimators>0>legs>1>verdict" : "estimators>0>legs>0>verdict"),
+                            "converged");
+        assert_int_equal(json_array_size(at(r, "convergence")), 0);
+        json_decref(r);
+    }
+    for (int k = 0; k < STATES; k++) /* nothing left */
+        x.states[k] = (struct estimate_replica){.kind = ESTIMATE_FAILED, .reason = "worker crashed"};
+    r = estimate(&x, NULL);
+    assert_string_equal(words(r, "status"), "failed");
+    assert_string_equal(words(r, "estimators>0>reason"), "MBAR: no window has samples");
+    json_decref(r);
+    drop(&x);
+}
+
+/* Windows that share nothing give no number, though MBAR may have solved its equations: no fall-back to BAR. */
+static void test_disconnected(void **state)
 {
     struct ensemble x;
     struct ladder_of_oscillators apart = legs;
     make(&x, 100);
-    apart.dc[0] = 400;
-    for (int k = 0; k < STATES; k++) {
-        struct buf b = {0};
-        oscillators_file(&b, &apart, k, 100, TEMPERATURE, 9);
-        write_file(&x, k, "dhdl.xvg", &b);
-        buf_free(&b);
+    for (int far = 0; far < 2; far++) {
+        apart.dc[0] = far ? 400 : 11;
+        for (int k = 0; k < STATES; k++) {
+            struct buf b = {0};
+            oscillators_file(&b, &apart, k, 100, TEMPERATURE, 9);
+            write_file(&x, k, "dhdl.xvg", &b);
+            buf_free(&b);
+        }
+        json_t *r = estimate(&x, NULL);
+        assert_string_equal(words(r, "status"), "failed");
+        assert_true(json_is_null(at(r, "estimate")));
+        assert_int_equal(count_reasons(at(r, "verdict"), far ? "no_answer" : "disconnected"), 1);
+        assert_true(json_is_null(at(r, "overlap")) == far);
+        assert_true(json_is_null(at(r, "estimators>1>total")));     /* Bennett's error levels off: no number either */
+        assert_string_equal(words(r, "estimators>2>status"), "ok"); /* TI needs no overlap */
+        near(number(r, "estimators>2>total>kT>value"), oscillators_exact(&apart, STATES - 1),
+             4 * number(r, "estimators>2>total>kT>error"));
+        json_decref(r);
     }
-    json_t *r = estimate(&x, NULL);
-    assert_string_equal(words(r, "status"), "partial");
-    assert_string_equal(words(r, "estimator"), "BAR");
-    assert_non_null(strstr(words(r, "reason"), "MBAR"));
-    assert_string_equal(words(r, "estimators>0>status"), "failed");
-    assert_string_equal(words(r, "estimators>2>status"), "ok");
-    assert_true(json_is_null(at(r, "overlap")));
-    assert_int_equal(json_array_size(at(r, "convergence")), 0);
-    assert_int_equal(count_warnings(r, "windows 1 and 2 hardly overlap"), 1);
-    json_decref(r);
     drop(&x);
 }
 
@@ -321,7 +363,7 @@ static void test_foreign_files(void **state)
     b.len = 0;
     oscillators_header(&b, &legs, 2, TEMPERATURE);
     write_file(&x, 2, "dhdl.xvg", &b);
-    refused(&x, "lambda_02/dhdl.xvg: no samples");
+    refused(&x, "lambda_02/dhdl.xvg: 0 samples, expected 4 or more");
     memcpy(lambda, path, sizeof path);
     lambda[9] = 0.61;
     other.lambda = lambda;
@@ -335,7 +377,7 @@ static void test_foreign_files(void **state)
     write_file(&x, 2, "dhdl.xvg", &b);
     refused(&x, "lambda_02/dhdl.xvg: energy differences to 5 states, expected 6");
     other = legs;
-    other.component[1] = DHDL_BONDED;
+    other.component[1] = LAMBDA_BONDED;
     b.len = 0;
     oscillators_file(&b, &other, 2, 60, TEMPERATURE, 1);
     write_file(&x, 2, "dhdl.xvg", &b);
@@ -357,20 +399,141 @@ static void test_warnings(void **state)
     assert_int_equal(number(r, "windows>2>samples>nonfinite"), 1);
     assert_int_equal(count_warnings(r, "window 2: 1 of 41 samples are not finite and were dropped"), 1);
     assert_int_equal(count_warnings(r, "window 2: the last line of dhdl.xvg is not whole and was left out"), 1);
-    assert_int_equal(count_warnings(r, "uncorrelated samples; errors are rough below 50"), 1);
+    assert_string_equal(words(r, "verdict>verdict"), "unconverged");
+    assert_int_equal(count_reasons(at(r, "verdict"), "few_samples"), 1);
+    assert_int_equal(count_reasons(at(r, "estimators>1>verdict"), "few_samples"), 1);
     json_decref(r);
     struct ladder_of_oscillators apart = legs;
     apart.memory = 0;
-    apart.dc[1] = 9;
+    apart.dc[1] = 4;
     for (int k = 0; k < STATES; k++) {
         b.len = 0;
         oscillators_file(&b, &apart, k, 2000, TEMPERATURE, 9);
         write_file(&x, k, "dhdl.xvg", &b);
     }
     r = estimate(&x, NULL);
-    assert_true(count_warnings(r, "below 0.03: put a window between them") >= 2);
+    assert_true(count_reasons(at(r, "verdict"), "overlap") >= 1);
+    assert_string_equal(words(r, "status"), "ok"); /* all took part */
     json_decref(r);
     buf_free(&b);
+    drop(&x);
+}
+
+/* The first `rows` rows of one file, then the others of the other. */
+static void splice(struct buf *out, const struct buf *first, const struct buf *then, int rows)
+{
+    const char *s = first->data, *t = then->data;
+    for (int row = 0; row < rows; s = strchr(s, '\n') + 1, t = strchr(t, '\n') + 1) {
+        buf_add(out, s, (size_t)(strchr(s, '\n') + 1 - s));
+        row += *s != '#' && *s != '@';
+    }
+    buf_printf(out, "%s", t);
+}
+
+/* A window that begins elsewhere: what is discarded, and what is said when that is most of it. */
+static void test_drifting_window(void **state)
+{
+    struct ensemble x;
+    struct ladder_of_oscillators elsewhere = legs;
+    make(&x, 4000);
+    elsewhere.c0 = 3;
+    for (int most = 0; most < 2; most++) {
+        struct buf here = {0}, there = {0}, mixed = {0};
+        oscillators_file(&here, &legs, 2, 4000, TEMPERATURE, 5);
+        oscillators_file_of(&there, &legs, &elsewhere, 2, 4000, TEMPERATURE, 6);
+        splice(&mixed, &there, &here, most ? 2600 : 1000);
+        write_file(&x, 2, "dhdl.xvg", &mixed);
+        json_t *r = estimate(&x, NULL);
+        assert_in_range(number(r, "windows>2>samples>discarded"), most ? 2000 : 800, most ? 3900 : 2000);
+        near(number(r, "windows>2>samples>discarded_time>magnitude"), number(r, "windows>2>samples>discarded") * 1e-3,
+             1e-9);
+        assert_int_equal(count_reasons(at(r, "verdict"), "discarded"), most);
+        json_decref(r);
+        buf_free(&here);
+        buf_free(&there);
+        buf_free(&mixed);
+    }
+    drop(&x);
+}
+
+/* Windows whose halves, or whose views of each other, do not agree beyond their errors. */
+static void test_disagreement(void **state)
+{
+    struct ensemble x;
+    struct buf here = {0}, there = {0}, mixed = {0};
+    struct ladder_of_oscillators elsewhere = legs;
+    make(&x, 4000);
+    elsewhere.c0 = 1;
+    oscillators_file(&here, &legs, 2, 4000, TEMPERATURE, 5);
+    oscillators_file_of(&there, &legs, &elsewhere, 2, 4000, TEMPERATURE, 6);
+    write_file(&x, 2, "dhdl.xvg", &there); /* sampled from a distribution that is not the window's */
+    json_t *r = estimate(&x, NULL);
+    assert_int_equal(count_reasons(at(r, "verdict"), "estimators") > 0, 1);
+    assert_string_equal(words(r, "verdict>verdict"), "unconverged");
+    json_decref(r);
+    buf_free(&here);
+    buf_free(&there);
+    buf_free(&mixed);
+    drop(&x);
+}
+
+/* Three repeats in folders of their own: the mean, with an error of their spread and their own errors. */
+static void test_repeats(void **state)
+{
+    struct ensemble x;
+    struct estimate_replica replicas[3 * STATES] = {0};
+    struct buf json = {0};
+    double sum = 0, within = 0, value[3], error[3];
+    const double exact = oscillators_exact(&legs, STATES - 1);
+    make(&x, 10);
+    for (int i = 0; i < 3 * STATES; i++) {
+        struct buf b = {0};
+        int repeat = i / STATES, k = i % STATES;
+        struct ensemble sub = x;
+        snprintf(sub.folder, sizeof sub.folder, "%.40s/repeat_%02d", x.folder, repeat);
+        mkdir(sub.folder, 0755);
+        oscillators_file(&b, &legs, k, 1500, TEMPERATURE, 1000 + (uint64_t)i);
+        write_file(&sub, k, "dhdl.xvg", &b);
+        replicas[i] = (struct estimate_replica){.seeded = true, .seed = (uint64_t)i};
+        buf_free(&b);
+    }
+    struct estimate_ensemble q = {.directory = x.folder, .set = &x.set, .repeats = 3, .replicas = replicas};
+    estimate_ensemble(&q, &json);
+    json_t *r = json_loadb(json.data, json.len, 0, NULL);
+    assert_int_equal(json_array_size(at(r, "repeats")), 3);
+    assert_int_equal(json_array_size(at(r, "windows")), 3 * STATES);
+    assert_int_equal(number(r, "windows>7>repeat"), 1);
+    assert_int_equal(number(r, "windows>7>window"), 1);
+    assert_int_equal(number(r, "windows>7>seed"), 7);
+    for (size_t i = 0; i < 3; i++) {
+        json_t *one = json_array_get(at(r, "repeats"), i);
+        value[i] = number(one, "free_energy>kT>value");
+        error[i] = number(one, "free_energy>kT>error");
+        sum += value[i] / 3;
+        within += error[i] * error[i] / 3;
+    }
+    assert_true(value[0] != value[1] && value[1] != value[2]);
+    near(number(r, "estimators>0>total>kT>value"), sum, 1e-9);
+    near(number(r, "estimators>0>total>kT>error"), repeats_error(value, error, 3), 1e-9);
+    assert_true(number(r, "estimators>0>total>kT>error") >= sqrt(within / 3) - 1e-9);
+    near(sum, exact, 4 * number(r, "estimators>0>total>kT>error"));
+    double legs_sum =
+        number(r, "estimators>0>legs>0>free_energy>kT>value") + number(r, "estimators>0>legs>1>free_energy>kT>value");
+    near(legs_sum, sum, 1e-9);
+    near(number(r, "convergence>9>forward>kT>value"), sum, 1e-9);
+    json_decref(r);
+    /* one that fails leaves the mean of the others, not to be trusted */
+    replicas[STATES] = (struct estimate_replica){.kind = ESTIMATE_FAILED, .reason = "blew up"};
+    json.len = 0;
+    estimate_ensemble(&q, &json);
+    r = json_loadb(json.data, json.len, 0, NULL);
+    assert_string_equal(words(r, "status"), "partial");
+    assert_string_equal(words(r, "reason"), "window 0 of repeat 1 took no part");
+    near(number(r, "estimators>0>total>kT>value"), (value[0] + value[2]) / 2, 1e-9);
+    assert_string_equal(words(r, "verdict>verdict"), "unconverged");
+    assert_true(json_is_null(at(r, "repeats>1>free_energy")));
+    json_decref(r);
+    buf_free(&json);
     drop(&x);
 }
 
@@ -414,7 +577,7 @@ static void test_single_window(void **state)
     assert_string_equal(words(r, "status"), "averages");
     assert_true(json_is_null(at(r, "estimate")));
     assert_int_equal(json_array_size(at(r, "estimators")), 0);
-    near(number(r, "windows>0>averages>Potential (kJ/mol)>value"), 0, 0.02);
+    near(number(r, "windows>0>averages>Potential>value"), 0, 0.02);
     json_decref(r);
     drop(&x);
 }
@@ -422,10 +585,12 @@ static void test_single_window(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_legs),       cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_failed_windows), cmocka_unit_test(test_fallback),
-        cmocka_unit_test(test_foreign_files),  cmocka_unit_test(test_warnings),
-        cmocka_unit_test(test_single_window),  cmocka_unit_test(test_gauss_ladder),
+        cmocka_unit_test(test_two_legs),        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_missing_windows), cmocka_unit_test(test_disconnected),
+        cmocka_unit_test(test_foreign_files),   cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_drifting_window), cmocka_unit_test(test_disagreement),
+        cmocka_unit_test(test_repeats),         cmocka_unit_test(test_single_window),
+        cmocka_unit_test(test_gauss_ladder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

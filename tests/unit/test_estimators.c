@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "engine/base/units.h"
+#include "engine/estimate/result.h"
 #include "tests/lib/oscillators.h"
 
 #define STATES 5
@@ -70,21 +71,21 @@ static void test_error_bars(void **state)
         struct range r = {.from = 0, .to = STATES - 1}, part = {.from = 0, .to = 2};
         oscillators_sample(&s, &narrow, count, (uint64_t)repeat);
         assert_int_equal(mbar_solve(&m, &s, NULL, &e), 0);
-        mbar_range(&m, &r);
+        solution_range(&m.solution, &r);
         note(&mbar[repeat % 2], &r, exact);
-        mbar_range(&m, &part);
+        solution_range(&m.solution, &part);
         if (repeat % 2)
             note(&unsampled, &part, exact_part);
         assert_int_equal(bar_solve(&b, &s, &e), 0);
-        bar_range(&b, &r);
+        solution_range(&b.solution, &r);
         note(&bar[repeat % 2], &r, exact);
-        bar_range(&b, &part);
+        solution_range(&b.solution, &part);
         assert_int_equal(part.ok, repeat % 2 == 0);
         assert_int_equal(ti_solve(&t, &s, &e), 0);
-        ti_range(&t, &r);
+        solution_range(&t.solution, &r);
         if (repeat % 2 == 0)
             note(&ti, &r, exact);
-        ti_range(&t, &part);
+        solution_range(&t.solution, &part);
         assert_int_equal(part.ok, repeat % 2 == 0);
         mbar_close(&m);
         bar_close(&b);
@@ -112,10 +113,10 @@ static void test_two_states(void **state)
     oscillators_sample(&s, &o, count, 11);
     assert_int_equal(mbar_solve(&m, &s, NULL, &e), 0);
     assert_int_equal(bar_solve(&b, &s, &e), 0);
-    near(m.f[1], b.df[0], 1e-11);
+    near(m.solution.g[1], b.df[0], 1e-11);
     struct range rm = {.to = 1}, rb = {.to = 1};
-    mbar_range(&m, &rm);
-    bar_range(&b, &rb);
+    solution_range(&m.solution, &rm);
+    solution_range(&b.solution, &rb);
     near(rm.error, rb.error, 0.05 * rb.error);
     for (int i = 0; i < 2; i++)
         near(m.overlap[2 * i] + m.overlap[2 * i + 1], 1, 1e-12);
@@ -146,13 +147,14 @@ static void test_mbar_robust(void **state)
     if (mbar_solve(&a, &s, NULL, &e) || mbar_solve(&b, &s, wild, &e))
         fail_msg("%s", e.msg);
     for (int k = 0; k < 40; k++)
-        near(a.f[k], b.f[k], 1e-7);
+        near(a.solution.g[k], b.solution.g[k], 1e-7);
     for (int k = 0; k < 40; k++) { /* eq. 11, summed plainly */
         double sum = 0;
         for (size_t n = 0; n < s.start[40]; n++) {
             double denominator = 0;
             for (int j = 0; j < 40; j++)
-                denominator += count[j] * exp(a.f[j] - a.f[k] - s.u[n * 40 + (size_t)j] + s.u[n * 40 + (size_t)k]);
+                denominator += count[j] * exp(a.solution.g[j] - a.solution.g[k] - s.u[n * 40 + (size_t)j] +
+                                              s.u[n * 40 + (size_t)k]);
             sum += 1 / denominator;
         }
         near(sum, 1, 1e-8);
@@ -219,56 +221,151 @@ static void test_bar_gaussian_work(void **state)
 /* Nodes of Gauss-Legendre quadrature make TI exact for polynomials; others are not taken for nodes. */
 static void test_ti_gauss(void **state)
 {
-    double nodes[3] = {0.1127, 0.5, 0.8873}, value, error;
+    double nodes[3] = {0.1127, 0.5, 0.8873};
     double u[3] = {0}, dhdl[3];
     size_t start[4] = {0, 1, 2, 3};
     struct sampling s = {.nstates = 3, .ncomponents = 1, .lambda = nodes, .start = start, .u = u, .dhdl = dhdl};
     struct ti t = {0};
+    struct range r;
     struct err e;
     const double exact[3] = {0.5 - sqrt(0.15), 0.5, 0.5 + sqrt(0.15)};
     for (int k = 0; k < 3; k++)
         dhdl[k] = 1 + 6 * pow(exact[k], 5); /* integral 2 */
     assert_int_equal(ti_solve(&t, &s, &e), 0);
-    assert_true(ti_gauss(&t, &value, &error));
-    near(value, 2, 1e-12);
+    ti_gauss(&t, &s, &r);
+    assert_true(r.ok);
+    near(r.value, 2, 1e-12);
     nodes[0] = 0.112;
-    assert_false(ti_gauss(&t, &value, &error));
+    ti_gauss(&t, &s, &r);
+    assert_false(r.ok);
     ti_close(&t);
 }
 
-/* g of an autoregressive process is (1 + memory) / (1 - memory). */
-static void test_inefficiency(void **state)
+/* The quadrature error is that of the trapezoid: exact for a parabola, of its size for a curve, and told for a lone step. */
+static void test_ti_quadrature(void **state)
 {
-    static double x[100000];
-    const double memory[] = {0, 0.5, 0.9};
-    uint64_t seed = 21;
-    for (int i = 0; i < 3; i++) {
-        double expected = (1 + memory[i]) / (1 - memory[i]);
-        x[0] = random_normal(&seed);
-        for (int k = 1; k < 100000; k++)
-            x[k] = memory[i] * x[k - 1] + sqrt(1 - memory[i] * memory[i]) * random_normal(&seed);
-        near(stats_inefficiency(x, 100000), expected, 0.05 * expected);
+    enum { N = 9 };
+    double lambda[N], u[N] = {0}, dhdl[N];
+    size_t start[N + 1];
+    struct sampling s = {.nstates = N, .ncomponents = 1, .lambda = lambda, .start = start, .u = u, .dhdl = dhdl};
+    struct ti t = {0};
+    struct range r = {.to = N - 1};
+    struct err e;
+    for (int curve = 0; curve < 2; curve++) {
+        for (int k = 0; k < N; k++) {
+            double x = lambda[k] = (double)k / (N - 1);
+            start[k + 1] = (size_t)k + 1;
+            dhdl[k] = curve ? 1 / (0.1 + x) : 6 * x * x;
+        }
+        start[0] = 0;
+        assert_int_equal(ti_solve(&t, &s, &e), 0);
+        solution_range(&t.solution, &r);
+        double missed = fabs(r.value - (curve ? log(1.1 / 0.1) : 2));
+        near(r.quadrature, missed, curve ? 0.5 * missed : 1e-12);
+        near(r.error, r.quadrature, 1e-12); /* single rows do not scatter */
+        ti_close(&t);
     }
-    memset(x, 0, sizeof x);
-    near(stats_inefficiency(x, 1000), 1, 0);
-    near(stats_inefficiency(x, 1), 1, 0);
+    double two[4] = {0, 0, 1, 0}, slopes[4] = {0, 7, 3, 7};
+    size_t ends[3] = {0, 1, 2};
+    struct sampling lone = {
+        .nstates = 2, .ncomponents = 2, .lambda = two, .start = ends, .u = (double[4]){0}, .dhdl = slopes};
+    assert_int_equal(ti_solve(&t, &lone, &e), 0);
+    r.to = 1;
+    solution_range(&t.solution, &r);
+    near(r.value, 1.5, 1e-12);
+    near(r.quadrature, 0.5, 1e-12); /* 3 x^2 would give 1 */
+    ti_close(&t);
 }
 
-static void test_equilibration(void **state)
+static void autoregressive(double *x, int n, double memory, uint64_t *seed)
+{
+    x[0] = random_normal(seed);
+    for (int k = 1; k < n; k++)
+        x[k] = memory * x[k - 1] + sqrt(1 - memory * memory) * random_normal(seed);
+}
+
+/* The long-run variance of an autoregressive process of variance 1 is (1 + memory) / (1 - memory). */
+static void test_longrun(void **state)
+{
+    static double x[100000];
+    const double memory[] = {0, 0.5, 0.9, 0.98};
+    uint64_t seed = 21;
+    for (int i = 0; i < 4; i++) {
+        double expected = (1 + memory[i]) / (1 - memory[i]);
+        autoregressive(x, 100000, memory[i], &seed);
+        near(stats_longrun(x, 100000).variance, expected, 0.15 * expected);
+        double sum = 0;
+        for (int k = 0; k < 300; k++) { /* on average also where the series is twenty times its memory */
+            int n = (int)(20 * expected < 60 ? 60 : 20 * expected);
+            autoregressive(x, n, memory[i], &seed);
+            sum += stats_longrun(x, (size_t)n).variance / 300;
+        }
+        near(sqrt(sum), sqrt(expected), 0.1 * sqrt(expected));
+    }
+    memset(x, 0, sizeof x);
+    near(stats_longrun(x, 1000).variance, 0, 0);
+    near(stats_longrun(x, 1).variance, 0, 0);
+}
+
+/* Tables of Student's distribution. */
+static void test_student(void **state)
+{
+    near(stats_t_tail(12.706204736, 1), 0.05, 1e-9);
+    near(stats_t_tail(2.570581836, 5), 0.05, 1e-9);
+    near(stats_t_tail(3.659405019, 29), 0.001, 1e-9);
+    near(stats_t_tail(0, 3), 1, 0);
+    near(stats_t_quantile(0.01, 10), 3.169272673, 1e-8);
+    near(stats_t_quantile(0.31731050786, 1), 1.8373, 1e-4);
+    near(stats_t_quantile(0.31731050786, 1e6), 1, 1e-5);
+}
+
+/* A relaxation at the start is cut; a stationary series is not, but for the stated level. */
+static void test_drift(void **state)
 {
     static double x[10000];
     uint64_t seed = 22;
     for (int k = 0; k < 10000; k++)
         x[k] = random_normal(&seed) + 30 * exp(-k / 300.0);
-    size_t start = stats_equilibration(x, 10000);
-    assert_in_range(start, 900, 2500);
-    for (int k = 0; k < 10000; k++)
-        x[k] = random_normal(&seed);
-    assert_in_range(stats_equilibration(x, 10000), 0, 1000);
-    size_t index[10];
-    assert_int_equal(stats_subsample(2, 10, 2.4, index), 4);
-    const size_t expected[4] = {2, 4, 7, 9}; /* 2 + round(2.4 i) */
-    assert_memory_equal(index, expected, sizeof expected);
+    assert_in_range(stats_drift(x, 10000, 0.01), 900, 5000);
+    const double memory[] = {0, 0.8, 0.95, 0.99};
+    for (int i = 0; i < 4; i++) {
+        int cut = 0;
+        for (int k = 0; k < 2000; k++) {
+            autoregressive(x, 400, memory[i], &seed);
+            cut += stats_drift(x, 400, 0.01) > 0;
+        }
+        printf("memory %.2f: %d of 2000 stationary series are cut at a level of 0.01\n", memory[i], cut);
+        assert_in_range(cut, 0, 30); /* 20 expected at most, 4.5 their deviation */
+    }
+    for (int k = 0; k < 4000; k++)
+        x[k] = random_normal(&seed) + 5 * (k < 2400); /* most of it */
+    assert_in_range(stats_drift(x, 4000, 0.01), 2000, 4000);
+}
+
+/* Repeats: agreement leaves their own errors, disagreement the spread with Student's correction; both as often right as
+ * one standard error should be. */
+static void test_repeats(void **state)
+{
+    double value[5] = {1, 1, 1, 1, 1}, error[5] = {0.2, 0.2, 0.2, 0.2, 0.2};
+    near(repeats_error(value, error, 4), 0.1, 1e-12);
+    near(repeats_error(value, error, 1), 0.2, 1e-12);
+    double apart[2] = {0, 2}, none[2] = {0, 0};
+    near(repeats_error(apart, none, 2), 1.8373, 1e-4); /* t times sqrt(2) / sqrt(2) */
+    const double between[3] = {0, 1, 5};
+    uint64_t seed = 23;
+    for (int i = 0; i < 3; i++)
+        for (int n = 2; n <= 5; n++) {
+            int within = 0;
+            for (int k = 0; k < 4000; k++) {
+                for (int j = 0; j < n; j++) {
+                    error[j] = 1;
+                    value[j] = random_normal(&seed) * hypot(1, between[i]);
+                }
+                within += fabs(stats_mean(value, (size_t)n)) < repeats_error(value, error, n);
+            }
+            printf("%d repeats, %g between them: %.3f within one error\n", n, between[i], within / 4000.0);
+            near(within / 4000.0, 0.70, 0.085); /* 68 %, more where chance makes agreeing repeats look apart */
+        }
 }
 
 int main(void)
@@ -277,7 +374,9 @@ int main(void)
         cmocka_unit_test(test_error_bars),        cmocka_unit_test(test_two_states),
         cmocka_unit_test(test_mbar_robust),       cmocka_unit_test(test_no_overlap),
         cmocka_unit_test(test_bar_gaussian_work), cmocka_unit_test(test_ti_gauss),
-        cmocka_unit_test(test_inefficiency),      cmocka_unit_test(test_equilibration),
+        cmocka_unit_test(test_ti_quadrature),     cmocka_unit_test(test_longrun),
+        cmocka_unit_test(test_student),           cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_repeats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The three estimators on the rows of one repeat.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/estimate/result.h"
+
+const char *const estimator_names[ESTIMATORS] = {"MBAR", "BAR", "TI", "TI-Gauss"};
+
+void result_warn(struct result *r, const char *fmt, ...)
+{
+    char text[1200];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    r->warnings = xrealloc(r->warnings, (size_t)r->nwarnings + 1, sizeof *r->warnings);
+    r->warnings[r->nwarnings++] = xstrdup(text);
+}
+
+/* The differences that every estimator reports. */
+static void ranges_init(struct estimator_result *x, const struct ladder *l)
+{
+    size_t n = (size_t)l->nstates;
+    x->total = (struct range){.from = 0, .to = l->nstates - 1};
+    x->legs = xcalloc(n, sizeof *x->legs);
+    x->steps = xcalloc(n, sizeof *x->steps);
+    x->cumulative = xcalloc(n, sizeof *x->cumulative);
+    memcpy(x->legs, l->legs, (size_t)l->nlegs * sizeof *x->legs);
+    for (int k = 0; k < l->nstates; k++) {
+        x->steps[k] = (struct range){.from = k, .to = k + 1};
+        x->cumulative[k] = (struct range){.from = 0, .to = k};
+    }
+}
+
+void result_estimators(struct result *r, int n)
+{
+    r->nestimators = n;
+    for (int i = 0; i < n && i < ESTIMATOR_TI_GAUSS; i++)
+        ranges_init(r->estimators + i, r->ladder);
+}
+
+static void fill(const struct ladder *l, struct estimator_result *x, const struct solution *solution)
+{
+    solution_range(solution, &x->total);
+    for (int i = 0; i < l->nlegs; i++)
+        solution_range(solution, x->legs + i);
+    for (int i = 0; i + 1 < l->nstates; i++)
+        solution_range(solution, x->steps + i);
+    for (int i = 0; i < l->nstates; i++)
+        solution_range(solution, x->cumulative + i);
+}
+
+static void failed(struct estimator_result *x, const struct err *e)
+{
+    snprintf(x->reason, sizeof x->reason, "%s", e->msg);
+}
+
+static void find_neighbours(struct result *r, const struct mbar *m)
+{
+    int n = r->ladder->nstates, before = -1;
+    size_t square = (size_t)n * (size_t)n;
+    r->overlap = xcalloc(square, sizeof *r->overlap);
+    memcpy(r->overlap, m->overlap, square * sizeof *r->overlap);
+    r->neighbours = xcalloc((size_t)n, sizeof *r->neighbours);
+    for (int k = 0; k < n; k++) {
+        if (!r->windows[k].used)
+            continue;
+        if (before >= 0) {
+            double o = fmin(r->overlap[before * n + k], r->overlap[k * n + before]);
+            r->neighbours[r->nneighbours++] = (struct neighbours){.from = before, .to = k, .overlap = o};
+        }
+        before = k;
+    }
+}
+
+static bool run_mbar(struct result *r, const struct sampling *s, struct mbar *m, const double *guess)
+{
+    struct err e = {0};
+    if (mbar_solve(m, s, guess, &e)) {
+        failed(r->estimators + ESTIMATOR_MBAR, &e);
+        return false;
+    }
+    fill(r->ladder, r->estimators + ESTIMATOR_MBAR, &m->solution);
+    find_neighbours(r, m);
+    for (int i = 0; i < ESTIMATE_FRACTIONS; i++) {
+        double fraction = (i + 1.0) / ESTIMATE_FRACTIONS;
+        struct convergence *c = r->convergence + i;
+        c->forward = c->backward = (struct range){.from = 0, .to = s->nstates - 1};
+        mbar_part(m, 0, fraction, &c->forward);
+        mbar_part(m, 1 - fraction, 1, &c->backward);
+    }
+    return true;
+}
+
+/* Also the start of MBAR's search: `guess`, G of each window, that of the one before where BAR has none. */
+static bool run_bar(struct result *r, const struct sampling *s, struct bar *b, double *guess)
+{
+    struct err e = {0};
+    if (bar_solve(b, s, &e)) {
+        failed(r->estimators + ESTIMATOR_BAR, &e);
+        return false;
+    }
+    fill(r->ladder, r->estimators + ESTIMATOR_BAR, &b->solution);
+    for (int k = 0; k < s->nstates; k++)
+        guess[k] = isfinite(b->solution.g[k]) ? b->solution.g[k] : k ? guess[k - 1] : 0;
+    return true;
+}
+
+static bool run_ti(struct result *r, const struct sampling *s, struct ti *t)
+{
+    struct err e = {0};
+    struct range gauss;
+    if (ti_solve(t, s, &e)) {
+        failed(r->estimators + ESTIMATOR_TI, &e);
+        return false;
+    }
+    fill(r->ladder, r->estimators + ESTIMATOR_TI, &t->solution);
+    ti_gauss(t, s, &gauss);
+    if (gauss.ok) {
+        r->nestimators = ESTIMATOR_TI_GAUSS + 1;
+        r->estimators[ESTIMATOR_TI_GAUSS].total = gauss;
+    }
+    return true;
+}
+
+void result_analyse(struct result *r, const struct sampling *s)
+{
+    struct mbar m = {0};
+    struct bar b = {0};
+    struct ti t = {0};
+    struct solutions x = {0};
+    double *guess = xcalloc((size_t)s->nstates, sizeof *guess);
+    result_estimators(r, ESTIMATOR_TI + 1);
+    if (run_bar(r, s, &b, guess)) {
+        x.of[ESTIMATOR_BAR] = &b.solution;
+        x.bar = &b;
+    }
+    if (run_mbar(r, s, &m, x.bar ? guess : NULL))
+        x.of[ESTIMATOR_MBAR] = &m.solution;
+    if (run_ti(r, s, &t))
+        x.of[ESTIMATOR_TI] = &t.solution;
+    result_judge(r, &x);
+    mbar_close(&m);
+    bar_close(&b);
+    ti_close(&t);
+    free(guess);
+}
+
+static void averages_close(struct average *a, int n)
+{
+    for (int i = 0; i < n; i++)
+        free(a[i].name);
+    free(a);
+}
+
+void result_close(struct result *r)
+{
+    for (int k = 0; r->windows && k < r->ladder->nstates; k++) {
+        averages_close(r->windows[k].dhdl, r->windows[k].ndhdl);
+        averages_close(r->windows[k].averages, r->windows[k].naverages);
+    }
+    for (int i = 0; i < ESTIMATORS; i++) {
+        free(r->estimators[i].legs);
+        free(r->estimators[i].steps);
+        free(r->estimators[i].cumulative);
+        verdict_close(&r->estimators[i].verdict);
+    }
+    for (int i = 0; i < r->nwarnings; i++)
+        free(r->warnings[i]);
+    free(r->warnings);
+    free(r->windows);
+    free(r->overlap);
+    free(r->neighbours);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/units.h"
+#include "engine/estimate/result.h"
+
+/* Bit c is set when component c changes from window k to the next. */
+static unsigned changes(const struct ladder *l, int k)
+{
+    unsigned set = 0;
+    for (int c = 0; c < l->ncomponents; c++)
+        set |= (unsigned)(l->lambda[(k + 1) * l->ncomponents + c] != l->lambda[k * l->ncomponents + c]) << c;
+    return set;
+}
+
+/* Runs of steps along which the same components change: the charging leg, the vdw leg. */
+static void find_legs(struct ladder *l)
+{
+    l->legs = xcalloc((size_t)l->nstates, sizeof *l->legs);
+    for (int k = 0; k + 1 < l->nstates; k++) {
+        if (!k || changes(l, k) != changes(l, k - 1))
+            l->legs[l->nlegs++].from = k;
+        l->legs[l->nlegs - 1].to = k + 1;
+    }
+}
+
+static void set_temperature(struct ladder *l, double temperature)
+{
+    l->temperature = temperature;
+    l->beta = 1 / (UNIT_R * temperature);
+}
+
+void ladder_of_settings(struct ladder *l, const struct settings *set)
+{
+    const struct alchemy_settings *a = &set->alchemy;
+    *l = (struct ladder){.nstates = a->nwindows};
+    set_temperature(l, set->integrator.temperature);
+    if (a->kind == ALCHEMY_DECOUPLE && !a->intramolecular_decouple)
+        l->molecule = a->decouple;
+    for (int i = 0; i < LAMBDA_FILE_COUNT; i++)
+        if (lambda_file_order[i] < LAMBDA_COUNT && a->given[lambda_file_order[i]])
+            l->component[l->ncomponents++] = lambda_file_order[i];
+    l->lambda = xcalloc((size_t)l->nstates * (size_t)l->ncomponents, sizeof *l->lambda);
+    for (int k = 0; k < l->nstates; k++)
+        for (int c = 0; c < l->ncomponents; c++)
+            l->lambda[k * l->ncomponents + c] = a->lambda[k][l->component[c]];
+    find_legs(l);
+}
+
+void ladder_of_file(struct ladder *l, const struct dhdl *d)
+{
+    size_t n = (size_t)d->nstates * (size_t)d->ncomponents;
+    *l = (struct ladder){.nstates = d->nstates, .ncomponents = d->ncomponents};
+    set_temperature(l, d->temperature);
+    memcpy(l->component, d->component, sizeof l->component);
+    l->lambda = xcalloc(n, sizeof *l->lambda);
+    memcpy(l->lambda, d->states, n * sizeof *l->lambda);
+    find_legs(l);
+}
+
+void ladder_leg_name(const struct ladder *l, int from, struct buf *out)
+{
+    unsigned set = changes(l, from);
+    const char *join = "";
+    buf_add(out, "", 0);
+    for (int c = 0; c < l->ncomponents; c++)
+        if (set >> c & 1) {
+            buf_printf(out, "%s%s", join, lambda_names[l->component[c]].ours);
+            join = "+";
+        }
+}
+
+void ladder_close(struct ladder *l)
+{
+    free(l->lambda);
+    free(l->legs);
+}

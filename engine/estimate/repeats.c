@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Several repeats of an ensemble: every number is the mean over them. Its error comes from their own errors e_i and
+ * their spread s: with E^2 = mean of e_i^2 and s^2 = sum (x_i - mean)^2 / (n - 1),
+ *
+ *     error^2 = (E^2 + t^2 max(0, s^2 - E^2)) / n
+ *
+ * The second term is the variance between repeats that their own errors do not explain, by the method of moments
+ * (DerSimonian and Laird, Control. Clin. Trials 7, 177 (1986), doi 10.1016/0197-2456(86)90046-2); t is the quantile of
+ * Student's distribution with n - 1 degrees of freedom that holds as much as one standard error of a normal one (1.84
+ * for two repeats, 1.32 for three), because a spread of few is itself uncertain. So repeats that agree are as good as one
+ * long one, and repeats that do not count by their spread alone.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/estimate/result.h"
+
+#define OUTSIDE 0.31731050786291410 /* chance beyond one standard error */
+
+static double spread2(const double *value, int n)
+{
+    return stats_variance(value, (size_t)n);
+}
+
+static double own2(const double *error, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += error[i] * error[i] / n;
+    return sum;
+}
+
+double repeats_error(const double *value, const double *error, int n)
+{
+    double within = own2(error, n), between = n > 1 ? fmax(0, spread2(value, n) - within) : 0;
+    double t = between > 0 ? stats_t_quantile(OUTSIDE, n - 1) : 0;
+    return sqrt((within + t * t * between) / n);
+}
+
+/* Whether the spread is more than ESTIMATE_DISAGREE normal deviates above what the own errors allow: chi-square of
+ * n - 1 degrees of freedom by Wilson and Hilferty. */
+static bool disagree(const double *value, const double *error, int n)
+{
+    double within = own2(error, n), few = 2 / (9.0 * (n - 1));
+    return n > 1 && within > 0 && (cbrt(spread2(value, n) / within) - 1 + few) / sqrt(few) > ESTIMATE_DISAGREE;
+}
+
+/* One number of every repeat. */
+struct number {
+    int n; /* of repeats that have it */
+    double *value, *error;
+    bool missing, unconverged;
+};
+
+static void number_add(struct number *m, const struct range *x)
+{
+    m->missing = m->missing || !x->ok;
+    m->unconverged = m->unconverged || x->verdict != VERDICT_CONVERGED;
+    if (!x->ok)
+        return;
+    m->value[m->n] = x->value;
+    m->error[m->n++] = x->error;
+}
+
+/* `pick`: the range of one repeat, by the place of *out in the result. */
+static void combine(const struct report *r, struct range *out,
+                    const struct range *(*pick)(const struct result *, int, int), int estimator, int index)
+{
+    struct number m = {.value = xcalloc((size_t)r->nrepeats, sizeof *m.value),
+                       .error = xcalloc((size_t)r->nrepeats, sizeof *m.error)};
+    double quadrature = 0;
+    for (int i = 0; i < r->nrepeats; i++) {
+        const struct range *x = pick(r->repeats + i, estimator, index);
+        number_add(&m, x);
+        quadrature = fmax(quadrature, x->ok ? x->quadrature : 0);
+    }
+    out->ok = m.n > 0;
+    out->verdict = !m.n                                                            ? VERDICT_FAILED
+                   : m.missing || m.unconverged || disagree(m.value, m.error, m.n) ? VERDICT_UNCONVERGED
+                                                                                   : VERDICT_CONVERGED;
+    if (m.n) {
+        /* every repeat has the same quadrature error: it is no smaller in the mean */
+        for (int i = 0; i < m.n; i++)
+            m.error[i] = sqrt(fmax(m.error[i] * m.error[i] - quadrature * quadrature, 0));
+        out->value = stats_mean(m.value, (size_t)m.n);
+        out->quadrature = quadrature;
+        out->error = hypot(repeats_error(m.value, m.error, m.n), quadrature);
+    }
+    free(m.value);
+    free(m.error);
+}
+
+static const struct range *pick_total(const struct result *r, int estimator, int index)
+{
+    (void)index;
+    return &r->estimators[estimator].total;
+}
+
+static const struct range *pick_leg(const struct result *r, int estimator, int index)
+{
+    return r->estimators[estimator].legs + index;
+}
+
+static const struct range *pick_step(const struct result *r, int estimator, int index)
+{
+    return r->estimators[estimator].steps + index;
+}
+
+static const struct range *pick_cumulative(const struct result *r, int estimator, int index)
+{
+    return r->estimators[estimator].cumulative + index;
+}
+
+static const struct range *pick_forward(const struct result *r, int estimator, int index)
+{
+    (void)estimator;
+    return &r->convergence[index].forward;
+}
+
+static const struct range *pick_backward(const struct result *r, int estimator, int index)
+{
+    (void)estimator;
+    return &r->convergence[index].backward;
+}
+
+/* The reasons of the repeats, and what only their comparison shows. */
+static void judge(const struct report *r, int estimator, struct estimator_result *out)
+{
+    struct number m = {.value = xcalloc((size_t)r->nrepeats, sizeof *m.value),
+                       .error = xcalloc((size_t)r->nrepeats, sizeof *m.error)};
+    for (int i = 0; i < r->nrepeats; i++)
+        number_add(&m, &r->repeats[i].estimators[estimator].total);
+    for (int i = 0; i < r->nrepeats; i++) {
+        const struct verdict *v = &r->repeats[i].estimators[estimator].verdict;
+        for (int k = 0; k < v->nreasons; k++)
+            verdict_add(&out->verdict, m.n ? VERDICT_UNCONVERGED : VERDICT_FAILED, v->reasons[k].code, "repeat %d: %s",
+                        i, v->reasons[k].text);
+    }
+    if (disagree(m.value, m.error, m.n))
+        verdict_add(&out->verdict, VERDICT_UNCONVERGED, "repeats",
+                    "the repeats spread by %.2g kT, their own errors are %.2g", sqrt(spread2(m.value, m.n)),
+                    sqrt(own2(m.error, m.n)));
+    if (!m.n)
+        snprintf(out->reason, sizeof out->reason, "no repeat has a value");
+    out->total.verdict = out->verdict.kind;
+    free(m.value);
+    free(m.error);
+}
+
+/* Mean overlap over the repeats where MBAR has one, least neighbours. */
+static void combine_overlap(struct report *r)
+{
+    struct result *out = &r->whole;
+    size_t n = (size_t)r->ladder->nstates;
+    int found = 0;
+    for (int i = 0; i < r->nrepeats; i++)
+        found += r->repeats[i].overlap != NULL;
+    if (!found)
+        return;
+    out->overlap = xcalloc(n * n, sizeof *out->overlap);
+    for (int i = 0; i < r->nrepeats; i++)
+        for (size_t k = 0; r->repeats[i].overlap && k < n * n; k++)
+            out->overlap[k] += r->repeats[i].overlap[k] / found;
+    out->neighbours = xcalloc(n, sizeof *out->neighbours);
+    for (int k = 0; k + 1 < (int)n; k++) {
+        double least = fmin(out->overlap[(size_t)k * n + (size_t)k + 1], out->overlap[((size_t)k + 1) * n + (size_t)k]);
+        for (int i = 0; i < r->nrepeats; i++)
+            for (int p = 0; p < r->repeats[i].nneighbours; p++)
+                if (r->repeats[i].neighbours[p].from <= k && r->repeats[i].neighbours[p].to > k)
+                    least = fmin(least, r->repeats[i].neighbours[p].overlap);
+        out->neighbours[out->nneighbours++] = (struct neighbours){k, k + 1, least};
+    }
+}
+
+void report_combine(struct report *r)
+{
+    struct result *out = &r->whole;
+    int n = r->ladder->nstates, estimators = ESTIMATORS;
+    out->ladder = r->ladder;
+    for (int i = 0; i < r->nrepeats; i++)
+        estimators = r->repeats[i].nestimators < estimators ? r->repeats[i].nestimators : estimators;
+    result_estimators(out, estimators);
+    for (int e = 0; e < estimators; e++) {
+        struct estimator_result *x = out->estimators + e;
+        x->total.to = n - 1;
+        combine(r, &x->total, pick_total, e, 0);
+        judge(r, e, x);
+        for (int k = 0; x->legs && k < n; k++) {
+            combine(r, x->cumulative + k, pick_cumulative, e, k);
+            if (k + 1 < n)
+                combine(r, x->steps + k, pick_step, e, k);
+            if (k < r->ladder->nlegs)
+                combine(r, x->legs + k, pick_leg, e, k);
+        }
+    }
+    for (int i = 0; estimators && i < ESTIMATE_FRACTIONS; i++) {
+        combine(r, &out->convergence[i].forward, pick_forward, 0, i);
+        combine(r, &out->convergence[i].backward, pick_backward, 0, i);
+    }
+    combine_overlap(r);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/buf.h"
+#include "engine/estimate/parts.h"
+
+void solution_init(struct solution *x, int nstates, const struct sampling *s)
+{
+    size_t n = (size_t)nstates;
+    *x = (struct solution){.nstates = nstates,
+                           .g = xcalloc(n, sizeof *x->g),
+                           .influence = xcalloc((size_t)s->nstates + 1, sizeof *x->influence),
+                           .bend = xcalloc(n, sizeof *x->bend),
+                           .blind = xcalloc(n, sizeof *x->blind)};
+    x->influence[s->nstates].rows = SIZE_MAX; /* the end, for solution_close */
+}
+
+void solution_begin(struct solution *x, int window, size_t rows)
+{
+    struct influence *i = x->influence + window;
+    i->rows = rows;
+    i->block = stats_block(rows);
+    i->nblocks = rows / i->block;
+    i->mean = xcalloc(i->nblocks * (size_t)x->nstates, sizeof *i->mean);
+}
+
+/* The block of a row; NULL for the few rows after the last whole one. */
+static double *block_of(const struct solution *x, int window, size_t row)
+{
+    const struct influence *i = x->influence + window;
+    size_t block = row / i->block;
+    return block < i->nblocks ? i->mean + block * (size_t)x->nstates : NULL;
+}
+
+void solution_add(struct solution *x, int window, size_t row, const double *value)
+{
+    double *mean = block_of(x, window, row), scale = 1 / (double)x->influence[window].block;
+    for (int k = 0; mean && k < x->nstates; k++)
+        mean[k] += scale * value[k];
+}
+
+void solution_add_chain(struct solution *x, int window, size_t row, double left, double right)
+{
+    double *mean = block_of(x, window, row), scale = 1 / (double)x->influence[window].block;
+    for (int k = window; mean && k < x->nstates; k++)
+        mean[k] += scale * (left + (k > window ? right : 0));
+}
+
+/* Variance that the rows of one window bring into g(to) - g(from) of a, less that of b where there is one. */
+static double window_variance(const struct solution *a, const struct solution *b, int window, int from, int to)
+{
+    const struct influence *i = a->influence + window;
+    size_t n = (size_t)a->nstates;
+    double *series = xcalloc(i->nblocks, sizeof *series);
+    bool moves = false;
+    for (size_t j = 0; j < i->nblocks; j++) {
+        series[j] = i->mean[j * n + (size_t)to] - i->mean[j * n + (size_t)from];
+        if (b)
+            series[j] -=
+                b->influence[window].mean[j * n + (size_t)to] - b->influence[window].mean[j * n + (size_t)from];
+        moves = moves || series[j] != 0;
+    }
+    double variance = moves ? stats_longrun(series, i->nblocks).variance * (double)(i->rows * i->block) : 0;
+    free(series);
+    return variance;
+}
+
+static double error_of(const struct solution *a, const struct solution *b, int from, int to)
+{
+    double variance = 0;
+    for (int w = 0; a->influence[w].rows != SIZE_MAX; w++)
+        if (a->influence[w].nblocks)
+            variance += window_variance(a, b, w, from, to);
+    return sqrt(variance);
+}
+
+void solution_range(const struct solution *x, struct range *r)
+{
+    r->value = x->g[r->to] - x->g[r->from];
+    r->ok = isfinite(r->value);
+    r->error = r->quadrature = 0;
+    if (!r->ok)
+        return;
+    r->quadrature = fabs(x->bend[r->to] - x->bend[r->from]) + x->blind[r->to] - x->blind[r->from];
+    r->error = hypot(error_of(x, NULL, r->from, r->to), r->quadrature);
+}
+
+double solution_difference_error(const struct solution *a, const struct solution *b, int from, int to)
+{
+    return error_of(a, b, from, to);
+}
+
+void solution_close(struct solution *x)
+{
+    for (int w = 0; x->influence && x->influence[w].rows != SIZE_MAX; w++)
+        free(x->influence[w].mean);
+    free(x->influence);
+    free(x->g);
+    free(x->bend);
+    free(x->blind);
+    *x = (struct solution){0};
+}

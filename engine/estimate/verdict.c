@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Whether a number can be believed. Failed: there is no number, because samples that it would rest on are missing or do
+ * not connect. Unconverged: there is one, but its error cannot be trusted. Reasons have codes, for machines.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/estimate/result.h"
+
+void verdict_add(struct verdict *v, enum verdict_kind kind, const char *code, const char *fmt, ...)
+{
+    char text[1200];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (kind > v->kind)
+        v->kind = kind;
+    v->reasons = xrealloc(v->reasons, (size_t)v->nreasons + 1, sizeof *v->reasons);
+    v->reasons[v->nreasons++] = (struct reason){code, xstrdup(text)};
+}
+
+void verdict_close(struct verdict *v)
+{
+    for (int i = 0; i < v->nreasons; i++)
+        free(v->reasons[i].text);
+    free(v->reasons);
+    *v = (struct verdict){0};
+}
+
+static bool sampled(const struct result *r, int k)
+{
+    return r->windows[k].used > 0;
+}
+
+/* Windows from .. to of the range that have no samples: `to` is the last of the run that begins at `from`. */
+static int run_end(const struct result *r, int from, int last)
+{
+    int to = from;
+    while (to < last && !sampled(r, to + 1))
+        to++;
+    return to;
+}
+
+/* An end, two windows in a row or all windows inside a leg without samples: what lies there would be made up. */
+static void judge_gaps(const struct result *r, const struct range *x, struct verdict *v)
+{
+    const struct ladder *l = r->ladder;
+    for (int k = x->from; k <= x->to; k++) {
+        if (sampled(r, k))
+            continue;
+        int to = run_end(r, k, x->to);
+        if (to > k)
+            verdict_add(v, VERDICT_FAILED, "no_samples", "windows %d to %d have no samples", k, to);
+        else if (k == x->from || k == x->to)
+            verdict_add(v, VERDICT_FAILED, "no_samples", "window %d, an end, has no samples", k);
+        else
+            verdict_add(v, VERDICT_UNCONVERGED, "window_missing", "window %d has no samples", k);
+        k = to;
+    }
+    for (int i = 0; i < l->nlegs; i++) {
+        int from = l->legs[i].from, to = l->legs[i].to;
+        bool inside = to - from < 2;
+        for (int k = from + 1; k < to; k++)
+            inside = inside || sampled(r, k);
+        if (!inside && from >= x->from && to <= x->to)
+            verdict_add(v, VERDICT_FAILED, "no_samples", "no window between %d and %d has samples", from, to);
+    }
+}
+
+static void judge_overlap(int from, int to, double overlap, const struct range *x, struct verdict *v)
+{
+    if (from < x->from || to > x->to || overlap >= ESTIMATE_OVERLAP)
+        return;
+    if (overlap < ESTIMATE_APART)
+        verdict_add(v, VERDICT_FAILED, "disconnected",
+                    "windows %d and %d overlap by %.2g, below %g: put windows between", from, to, overlap,
+                    ESTIMATE_APART);
+    else
+        verdict_add(v, VERDICT_UNCONVERGED, "overlap",
+                    "windows %d and %d overlap by %.2g, below %g: put a window between them", from, to, overlap,
+                    ESTIMATE_OVERLAP);
+}
+
+/* TI needs no overlap: its quadrature error grows instead. */
+static void judge_overlaps(const struct result *r, const struct bar *b, enum estimator which, const struct range *x,
+                           struct verdict *v)
+{
+    for (int i = 0; which == ESTIMATOR_MBAR && i < r->nneighbours; i++)
+        judge_overlap(r->neighbours[i].from, r->neighbours[i].to, r->neighbours[i].overlap, x, v);
+    for (int p = 0; which == ESTIMATOR_BAR && b && p < b->npairs; p++)
+        judge_overlap(b->state[p], b->state[p + 1], b->overlap[p], x, v);
+}
+
+static void judge_windows(const struct result *r, const struct range *x, struct verdict *v)
+{
+    for (int k = x->from; k <= x->to; k++) {
+        const struct window_result *w = r->windows + k;
+        if (!w->used)
+            continue;
+        if (w->uncorrelated < ESTIMATE_UNCORRELATED)
+            verdict_add(v, VERDICT_UNCONVERGED, "few_samples",
+                        "window %d has %.0f uncorrelated samples (%zu rows, g = %.1f), below %d: it needs longer", k,
+                        w->uncorrelated, w->used, w->inefficiency, ESTIMATE_UNCORRELATED);
+        if (w->discarded > w->used)
+            verdict_add(v, VERDICT_UNCONVERGED, "discarded",
+                        "window %d drifts: more than half of it, %.4g ps, was discarded", k, w->discarded_ps);
+    }
+}
+
+/* BAR and MBAR see the same rows, so the error of their difference is known and is small; but it is of first order, and
+ * a difference within one of their errors does no harm. TI and MBAR differ by quadrature too. */
+static void judge_agreement(const struct solutions *s, enum estimator which, enum estimator other,
+                            const struct range *a, const struct range *b, struct verdict *v)
+{
+    if (which == other || !a->ok || !b->ok || !s->of[which] || !s->of[other])
+        return;
+    double difference = fabs(a->value - b->value), limit = ESTIMATE_DISAGREE * hypot(a->error, b->error);
+    if (which != ESTIMATOR_TI && other != ESTIMATOR_TI)
+        limit = fmax(ESTIMATE_DISAGREE * solution_difference_error(s->of[which], s->of[other], a->from, a->to),
+                     fmax(a->error, b->error));
+    if (difference > limit)
+        verdict_add(v, VERDICT_UNCONVERGED, "estimators",
+                    "%s and %s differ by %.2g kT, more than %.2g that errors allow", estimator_names[which],
+                    estimator_names[other], difference, limit);
+}
+
+/* The difference of two halves has twice the error of the whole. */
+static void judge_halves(const struct result *r, const struct range *x, struct verdict *v)
+{
+    const struct convergence *half = r->convergence + ESTIMATE_FRACTIONS / 2 - 1;
+    if (!half->forward.ok || !half->backward.ok)
+        return;
+    double difference = fabs(half->forward.value - half->backward.value), limit = ESTIMATE_DISAGREE * 2 * x->error;
+    if (difference > limit)
+        verdict_add(v, VERDICT_UNCONVERGED, "halves",
+                    "first and second half differ by %.2g kT, more than %.2g that errors allow", difference, limit);
+}
+
+/* What does not need other estimators. */
+static void judge_alone(const struct result *r, const struct solutions *s, enum estimator which, const struct range *x,
+                        struct verdict *v)
+{
+    judge_gaps(r, x, v);
+    if (r->estimators[which].reason[0] && v->kind != VERDICT_FAILED)
+        verdict_add(v, VERDICT_FAILED, "no_answer", "%s", r->estimators[which].reason);
+    judge_overlaps(r, s->bar, which, x, v);
+    judge_windows(r, x, v);
+}
+
+static void settle(struct range *x, const struct verdict *v)
+{
+    x->verdict = v->kind;
+    x->ok = x->ok && v->kind != VERDICT_FAILED;
+}
+
+static void judge_range(const struct result *r, const struct solutions *s, enum estimator which, struct range *x)
+{
+    struct verdict v = {0};
+    judge_alone(r, s, which, x, &v);
+    settle(x, &v);
+    verdict_close(&v);
+}
+
+/* After every range was judged alone: MBAR against the others, the others against MBAR. */
+static void judge_together(struct result *r, const struct solutions *s, enum estimator which)
+{
+    struct estimator_result *e = r->estimators;
+    enum estimator first = which == ESTIMATOR_MBAR ? ESTIMATOR_BAR : ESTIMATOR_MBAR;
+    enum estimator last = which == ESTIMATOR_MBAR ? ESTIMATOR_TI : ESTIMATOR_MBAR;
+    for (enum estimator other = first; other <= last; other++) {
+        judge_agreement(s, which, other, &e[which].total, &e[other].total, &e[which].verdict);
+        for (int i = 0; i < r->ladder->nlegs; i++) {
+            struct verdict v = {.kind = (enum verdict_kind)e[which].legs[i].verdict};
+            judge_agreement(s, which, other, &e[which].legs[i], &e[other].legs[i], &v);
+            e[which].legs[i].verdict = v.kind;
+            verdict_close(&v);
+        }
+    }
+    if (which == ESTIMATOR_MBAR && e[which].total.ok)
+        judge_halves(r, &e[which].total, &e[which].verdict);
+    e[which].total.verdict = e[which].verdict.kind;
+}
+
+void result_judge(struct result *r, const struct solutions *s)
+{
+    int n = r->ladder->nstates;
+    for (int i = 0; i < r->nestimators; i++) {
+        enum estimator which = (enum estimator)i;
+        struct estimator_result *x = r->estimators + i;
+        judge_alone(r, s, which, &x->total, &x->verdict);
+        settle(&x->total, &x->verdict);
+        for (int k = 0; x->legs && k < n; k++) {
+            judge_range(r, s, which, x->cumulative + k);
+            if (k + 1 < n)
+                judge_range(r, s, which, x->steps + k);
+            if (k < r->ladder->nlegs)
+                judge_range(r, s, which, x->legs + k);
+        }
+    }
+    for (int i = 0; i < r->nestimators && i < ESTIMATOR_TI_GAUSS; i++)
+        judge_together(r, s, (enum estimator)i);
+}

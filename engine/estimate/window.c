@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One replica's files -> rows for the estimators, and averages.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/estimate/result.h"
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) < 0.51e-4; /* dhdl.xvg has 4 decimals */
+}
+
+/* The file must be of this window of this ladder at this temperature. */
+static int check_file(const struct ladder *l, int index, const char *name, const struct dhdl *d, struct err *e)
+{
+    bool same = d->ncomponents == l->ncomponents;
+    for (int c = 0; same && c < l->ncomponents; c++)
+        same = d->component[c] == l->component[c];
+    if (!same)
+        return err_set(e, ERR_ESTIMATE, "%s: its lambda components are not those of the ensemble", name);
+    if (d->state != index)
+        return err_set(e, ERR_ESTIMATE, "%s: samples of state %d, expected %d", name, d->state, index);
+    if (d->temperature && fabs(d->temperature - l->temperature) > 1e-4 * l->temperature)
+        return err_set(e, ERR_ESTIMATE, "%s: temperature %g K, expected %g K", name, d->temperature, l->temperature);
+    if (d->nstates != l->nstates)
+        return err_set(e, ERR_ESTIMATE, "%s: energy differences to %d states, expected %d", name, d->nstates,
+                       l->nstates);
+    for (int i = 0; i < l->nstates * l->ncomponents; i++)
+        if (!near(d->states[i], l->lambda[i]))
+            return err_set(e, ERR_ESTIMATE, "%s: %s of state %d is %.4f, expected %.4f", name,
+                           lambda_names[l->component[i % l->ncomponents]].ours, i / l->ncomponents, d->states[i],
+                           l->lambda[i]);
+    if (d->n < ESTIMATE_FEWEST_ROWS)
+        return err_set(e, ERR_ESTIMATE, "%s: %zu samples, expected %d or more", name, d->n, ESTIMATE_FEWEST_ROWS);
+    return 0;
+}
+
+/* Column `column` of a table of `width` columns. */
+static double *series(const double *table, size_t n, size_t width, size_t column)
+{
+    double *x = xcalloc(n, sizeof *x);
+    for (size_t i = 0; i < n; i++)
+        x[i] = table[i * width + column];
+    return x;
+}
+
+/* Drift and inefficiency from the energy differences to the neighbouring windows (from dH/dlambda when there are none):
+ * the later start and the larger g of the two. Each is tested at half the level. */
+static void assess(struct window_result *w, const struct dhdl *d, int index)
+{
+    double *x[2];
+    int nseries = 0;
+    if (index > 0)
+        x[nseries++] = series(d->dh, d->n, (size_t)d->nstates, (size_t)index - 1);
+    if (index + 1 < d->nstates)
+        x[nseries++] = series(d->dh, d->n, (size_t)d->nstates, (size_t)index + 1);
+    if (!nseries)
+        x[nseries++] = series(d->dhdl, d->n, (size_t)d->ncomponents, 0);
+    for (int i = 0; i < nseries; i++) {
+        size_t start = stats_drift(x[i], d->n, ESTIMATE_DRIFT_LEVEL / nseries);
+        if (start > w->discarded)
+            w->discarded = start;
+    }
+    w->used = d->n - w->discarded;
+    w->inefficiency = 1;
+    for (int i = 0; i < nseries; i++) {
+        double variance = stats_variance(x[i] + w->discarded, w->used);
+        struct longrun l = stats_longrun(x[i] + w->discarded, w->used);
+        if (variance > 0)
+            w->inefficiency = fmax(w->inefficiency, l.variance / variance);
+        free(x[i]);
+    }
+    w->uncorrelated = (double)w->used / w->inefficiency;
+    w->used_from = d->time[w->discarded];
+    w->discarded_ps = w->used_from - d->time[0];
+    w->sampled_ps = d->time[d->n - 1] - d->time[0];
+}
+
+static struct average average(const char *name, const char *unit, const double *x, size_t n)
+{
+    return (struct average){.name = xstrdup(name),
+                            .unit = unit,
+                            .value = stats_mean(x, n),
+                            .error = sqrt(stats_longrun(x, n).variance / (double)n)};
+}
+
+static void averages_of_dhdl(const struct ladder *l, struct window_result *w, const struct dhdl *d)
+{
+    size_t width = (size_t)d->ncomponents;
+    if (!d->derivatives)
+        return;
+    w->dhdl = xcalloc(width, sizeof *w->dhdl);
+    w->ndhdl = d->ncomponents;
+    for (size_t c = 0; c < width; c++) {
+        double *x = series(d->dhdl + w->discarded * width, w->used, width, c);
+        w->dhdl[c] = average(lambda_names[l->component[c]].ours, "kilojoule_per_mole", x, w->used);
+        free(x);
+    }
+}
+
+static void add_rows(const struct ladder *l, struct sampling *s, int k, const struct dhdl *d, size_t from)
+{
+    size_t ns = (size_t)s->nstates, nc = (size_t)s->ncomponents, first = s->start[k], n = d->n - from;
+    s->start[k + 1] = first + n;
+    s->u = xrealloc(s->u, (first + n) * ns, sizeof *s->u);
+    if (!d->derivatives) {
+        free(s->dhdl);
+        s->dhdl = NULL;
+    }
+    if (s->dhdl)
+        s->dhdl = xrealloc(s->dhdl, (first + n) * nc, sizeof *s->dhdl);
+    for (size_t i = 0; i < n; i++) {
+        const double *dh = d->dh + (from + i) * ns;
+        for (size_t j = 0; j < ns; j++)
+            s->u[(first + i) * ns + j] = l->beta * (dh[j] - dh[k]);
+        for (size_t c = 0; s->dhdl && c < nc; c++)
+            s->dhdl[(first + i) * nc + c] = l->beta * d->dhdl[(from + i) * nc + c];
+    }
+}
+
+static int take(struct result *r, const char *name, const struct dhdl *d, int index, struct sampling *s, struct err *e)
+{
+    struct window_result *w = r->windows + index;
+    if (check_file(r->ladder, index, name, d, e))
+        return -(int)e->code;
+    w->read = true;
+    w->rows = d->seen;
+    w->stride = d->stride;
+    w->nonfinite = d->nonfinite;
+    assess(w, d, index);
+    averages_of_dhdl(r->ladder, w, d);
+    add_rows(r->ladder, s, index, d, w->discarded);
+    if (w->nonfinite)
+        result_warn(r, "window %d: %zu of %zu samples are not finite and were dropped", index, w->nonfinite, w->rows);
+    if (d->cut_short)
+        result_warn(r, "window %d: the last line of dhdl.xvg is not whole and was left out", index);
+    return 0;
+}
+
+static void fail(struct window_result *w, const struct err *e)
+{
+    w->status = ESTIMATE_FAILED;
+    snprintf(w->reason, sizeof w->reason, "%s", e->msg);
+}
+
+void window_take(struct result *r, const char *name, const struct dhdl *d, int index, struct sampling *s)
+{
+    struct err e = {0};
+    if (take(r, name, d, index, s, &e))
+        fail(r->windows + index, &e);
+}
+
+size_t window_most(int nstates)
+{
+    return ESTIMATE_NUMBERS / (size_t)nstates;
+}
+
+static int read_dhdl(struct result *r, const char *directory, const char *folder, int k, struct sampling *s,
+                     struct err *e)
+{
+    struct buf path = {0};
+    struct dhdl d = {0};
+    char name[128];
+    snprintf(name, sizeof name, "%s/dhdl.xvg", folder); /* messages say no more: results do not depend on the place */
+    buf_printf(&path, "%s/%s", directory, name);
+    int rc = dhdl_read_file(&d, name, path.data, window_most(r->ladder->nstates), e);
+    if (!rc)
+        rc = take(r, name, &d, k, s, e);
+    dhdl_close(&d);
+    buf_free(&path);
+    return rc;
+}
+
+/* Units of energy.xvg (engine/io/xvg.c) by its legends: energies but for these. */
+static const char *unit_of(const char *legend)
+{
+    static const char *const others[][2] = {{"Temperature", "kelvin"},
+                                            {"Pressure", "bar"},
+                                            {"Volume", "nanometer ** 3"},
+                                            {"Density", "kilogram / meter ** 3"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strcmp(legend, others[i][0]))
+            return others[i][1];
+    return "kilojoule_per_mole";
+}
+
+/* Means over the rows of energy.xvg from the time on from which rows of dhdl.xvg are used. Production starts at time 0,
+ * rows of earlier stages have negative times. Where there is no dhdl.xvg the first column is tested for drift. */
+static void average_energies(struct window_result *w, const struct xvg *x)
+{
+    size_t width = (size_t)x->nlegends + 1, first = 0;
+    while (first < x->nrows && x->v[first * width] < w->used_from)
+        first++;
+    if (!w->read && width > 1 && first < x->nrows) {
+        double *v = series(x->v + first * width, x->nrows - first, width, 1);
+        w->sampled_ps = x->v[(x->nrows - 1) * width] - x->v[first * width];
+        first += stats_drift(v, x->nrows - first, ESTIMATE_DRIFT_LEVEL);
+        free(v);
+    }
+    size_t n = x->nrows - first;
+    if (!n)
+        return;
+    w->averages = xcalloc(width, sizeof *w->averages);
+    w->naverages = x->nlegends;
+    for (size_t c = 1; c < width; c++) {
+        double *v = series(x->v + first * width, n, width, c);
+        w->averages[c - 1] = average(x->legend[c - 1], unit_of(x->legend[c - 1]), v, n);
+        free(v);
+    }
+}
+
+static void read_energy(struct result *r, const char *directory, const char *folder, int k)
+{
+    struct buf path = {0};
+    struct xvg x = {0};
+    struct err e = {0};
+    char name[128];
+    snprintf(name, sizeof name, "%s/energy.xvg", folder);
+    buf_printf(&path, "%s/%s", directory, name);
+    if (xvg_read_file(&x, name, path.data, ESTIMATE_NUMBERS, &e))
+        result_warn(r, "window %d: no averages: %s", k, e.msg);
+    else
+        average_energies(r->windows + k, &x);
+    xvg_close(&x);
+    buf_free(&path);
+}
+
+void window_read(struct result *r, const char *directory, const char *folder, int index, struct sampling *s)
+{
+    struct window_result *w = r->windows + index;
+    struct err e = {0};
+    s->start[index + 1] = s->start[index];
+    if (w->status == ESTIMATE_FAILED)
+        return;
+    if (r->ladder->ncomponents && read_dhdl(r, directory, folder, index, s, &e))
+        fail(w, &e);
+    else
+        read_energy(r, directory, folder, index);
+}
