@@ -44,43 +44,69 @@ static void energy_cells(struct table *t, const json_t *energy)
     }
 }
 
+static const char *word(const json_t *verdict)
+{
+    const char *text = json_string_value(json_is_object(verdict) ? json_object_get(verdict, "verdict") : verdict);
+    return text ? text : "-";
+}
+
 static void energies_show(const json_t *results, struct buf *out)
 {
     struct table t;
     const json_t *estimator, *leg;
     size_t i, k;
-    table_setup(&t, "l r r r");
+    table_setup(&t, "l r r r l");
     table_cell(&t, "free energy");
     for (int u = 0; u < UNITS; u++)
         table_cell(&t, "%s", units[u]);
+    table_cell(&t, "verdict");
     json_array_foreach (json_object_get(results, "estimators"), i, estimator) {
         const char *name = json_string_value(json_object_get(estimator, "name"));
         const json_t *legs = json_object_get(estimator, "legs");
         table_cell(&t, "%s", name ? name : "?");
         energy_cells(&t, json_object_get(estimator, "total"));
+        table_cell(&t, "%s", word(json_object_get(estimator, "verdict")));
         for (k = 0; json_array_size(legs) > 1 && k < json_array_size(legs); k++) {
             leg = json_array_get(legs, k);
             const char *what = json_string_value(json_object_get(leg, "name"));
             table_cell(&t, "  %s", what ? what : "?");
             energy_cells(&t, json_object_get(leg, "free_energy"));
+            table_cell(&t, "%s", word(json_object_get(leg, "verdict")));
         }
     }
     const json_t *solvation = json_object_get(results, "solvation");
     if (json_is_object(solvation)) {
         table_cell(&t, "solvation of %s", json_string_value(json_object_get(solvation, "molecule")));
         energy_cells(&t, json_object_get(solvation, "free_energy"));
+        table_cell(&t, "%s", word(json_object_get(solvation, "verdict")));
+    }
+    json_array_foreach (json_object_get(results, "repeats"), i, estimator) {
+        table_cell(&t, "repeat %lld", (long long)json_integer_value(json_object_get(estimator, "repeat")));
+        energy_cells(&t, json_object_get(estimator, "free_energy"));
+        table_cell(&t, "%s", word(json_object_get(estimator, "verdict")));
     }
     table_put(&t, 0, out);
 }
 
-static void windows_show(const json_t *windows, struct buf *out)
+/* "3", of several repeats "1.3". */
+static void window_cell(struct table *t, const json_t *window, bool repeats)
+{
+    long long k = json_integer_value(json_object_get(window, "window"));
+    if (repeats)
+        table_cell(t, "%lld.%lld", (long long)json_integer_value(json_object_get(window, "repeat")), k);
+    else
+        table_cell(t, "%lld", k);
+}
+
+static void windows_show(const json_t *windows, const json_t *repeats, struct buf *out)
 {
     struct table t;
     const json_t *window, *lambda;
     const char *component;
     size_t i;
-    table_setup(&t, "r l l r r r l");
-    static const char *const heads[] = {"window", "lambda", "state", "samples", "g", "used", "reason"};
+    table_setup(&t, "r l l r r r r r l");
+    static const char *const heads[] = {"window", "lambda", "state",        "ns",    "samples",
+                                        "used",   "g",      "uncorrelated", "reason"};
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(&t, "%s", heads[h]);
     json_array_foreach (windows, i, window) {
@@ -91,15 +117,17 @@ static void windows_show(const json_t *windows, struct buf *out)
         buf_add(&state, "", 0);
         json_object_foreach (json_object_get(window, "lambda"), component, lambda)
             buf_printf(&state, "%s%s %.4g", state.len ? ", " : "", component, json_number_value(lambda));
-        table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(window, "window")));
+        window_cell(&t, window, json_is_array(repeats));
         table_cell(&t, "%s", state.data);
         table_cell(&t, "%s", status ? status : "?");
+        table_cell(&t, "%.4g", number(json_object_get(json_object_get(window, "sampled"), "magnitude")));
         if (json_is_object(samples)) {
             table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(samples, "read")));
-            table_cell(&t, "%.1f", number(json_object_get(samples, "inefficiency")));
             table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(samples, "used")));
+            table_cell(&t, "%.1f", number(json_object_get(samples, "inefficiency")));
+            table_cell(&t, "%.0f", number(json_object_get(samples, "uncorrelated")));
         } else {
-            for (int k = 0; k < 3; k++)
+            for (int k = 0; k < 4; k++)
                 table_cell(&t, "-");
         }
         table_cell(&t, "%s", reason ? reason : "");
@@ -127,6 +155,18 @@ static void averages_show(const json_t *averages, struct buf *out)
     table_put(&t, 0, out);
 }
 
+/* Why an estimator's total is not converged. */
+static void reasons_show(const json_t *estimator, struct buf *out)
+{
+    const json_t *verdict = json_object_get(estimator, "verdict"), *reasons = json_object_get(verdict, "reasons"),
+                 *item;
+    size_t i;
+    if (json_array_size(reasons))
+        buf_printf(out, "\n%s %s:\n", json_string_value(json_object_get(estimator, "name")), word(verdict));
+    json_array_foreach (reasons, i, item)
+        buf_printf(out, "  %s\n", json_string_value(json_object_get(item, "text")));
+}
+
 void results_text(const json_t *results, struct buf *out)
 {
     const char *status = json_string_value(json_object_get(results, "status"));
@@ -140,17 +180,13 @@ void results_text(const json_t *results, struct buf *out)
         energies_show(results, out);
         buf_printf(out, "\n");
     }
-    windows_show(windows, out);
+    windows_show(windows, json_object_get(results, "repeats"), out);
     if (json_array_size(windows) == 1) {
         buf_printf(out, "\n");
         averages_show(json_object_get(json_array_get(windows, 0), "averages"), out);
     }
-    json_array_foreach (json_object_get(results, "estimators"), i, item) {
-        const char *why = json_string_value(json_object_get(item, "reason"));
-        if (why)
-            buf_printf(out, "%s\n%s failed: %s\n", i ? "" : "\n", json_string_value(json_object_get(item, "name")),
-                       why);
-    }
+    json_array_foreach (json_object_get(results, "estimators"), i, item)
+        reasons_show(item, out);
     json_array_foreach (json_object_get(results, "warnings"), i, item)
         buf_printf(out, "%swarning: %s\n", i ? "" : "\n", json_string_value(item));
 }
