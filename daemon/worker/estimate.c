@@ -28,8 +28,8 @@ static const char help[] =
     "Reads the replicas' dhdl.xvg and energy.xvg below DIR and writes DIR/results.json (schemas/results.schema.json)\n"
     "whole or not at all, or FILE instead (- is stdout). Window KK of the only repeat is DIR/lambda_KK, of repeat RR\n"
     "of several DIR/repeat_RR/lambda_KK; both have two digits or more.\n"
-    "Exit code: 0 written, whatever the result says; 65 bad description or spec; 66 DIR cannot be read or FILE not\n"
-    "written; 2 usage.\n"
+    "Exit code: 0 written, whatever the result says; 65 bad description or spec; 66 DIR cannot be read; 73 FILE\n"
+    "cannot be written; 2 usage.\n"
     "\n"
     "DESCRIPTION is a JSON object on stdin:\n"
     "  spec        text of ensemble.yaml (required)\n"
@@ -180,7 +180,9 @@ static int ensemble(const char *directory, const char *output, struct err *e)
 {
     struct request q = {.ensemble.directory = directory};
     struct buf text = {0}, json = {0};
-    int rc = access(directory, R_OK | X_OK) ? err_errno(e, "%s", directory) : read_all(&text, stdin, e);
+    int rc = read_all(&text, stdin, e);
+    if (!rc && access(directory, R_OK | X_OK))
+        rc = err_set(e, ERR_MISSING_FILE, "%s: %s", directory, strerror(errno));
     if (!rc)
         rc = read_request(&q, &text, e);
     if (!rc) {

@@ -71,7 +71,7 @@ def check_refusals(folder):
     with open(f"{folder}/results.json", "rb") as f:
         before = f.read()
     run = estimate("--ensemble", folder, "--output", f"{folder}/no/where.json", description=describe())
-    assert run.returncode == 66, (run.returncode, run.stderr)
+    assert run.returncode == 73, (run.returncode, run.stderr)
     with open(f"{folder}/results.json", "rb") as f:
         assert f.read() == before
     assert sorted(os.listdir(folder)) == [f"lambda_{k:02d}" for k in range(5)] + ["results.json"]

@@ -16,8 +16,12 @@
 #include "tests/lib/oscillators.h"
 
 static const double corners[] = {0, 0, 0.5, 0, 1, 0, 1, 1};
-static const struct ladder_of_oscillators square = {
-    .nstates = 4, .ncomponents = 2, .lambda = corners, .a0 = 1, .da = {1, 2}, .component = {LAMBDA_COULOMB, LAMBDA_VDW}};
+static const struct ladder_of_oscillators square = {.nstates = 4,
+                                                    .ncomponents = 2,
+                                                    .lambda = corners,
+                                                    .a0 = 1,
+                                                    .da = {1, 2},
+                                                    .component = {LAMBDA_COULOMB, LAMBDA_VDW}};
 
 #define HEAD                                                                                                           \
     "@ subtitle \"T = 300 (K) \\xl\\f{} state 1: coul-lambda = 1.0000\"\n"                                             \
