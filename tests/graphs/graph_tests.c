@@ -49,7 +49,8 @@ int main(int argc, char **argv)
         return e.code == ERR_DEVICE ? 77 : 1;
     }
     printf("device %s: %s\n", argv[1], test_dev->model);
-    int failed = run_device_tests() + run_drift_tests() + run_edge_tests() + run_recorder_tests() + run_fault_tests();
+    int failed = run_device_tests() + run_memory_tests() + run_drift_tests() + run_edge_tests() + run_echo_tests() +
+                 run_recorder_tests() + run_fault_tests();
     dev_close(test_dev);
     return failed ? 1 : 0;
 }

@@ -35,7 +35,9 @@ void *expected_state(uint32_t n, uint32_t links, uint32_t steps);
 
 int run_device_tests(void);
 int run_drift_tests(void);
+int run_echo_tests(void);
 int run_edge_tests(void);
+int run_memory_tests(void);
 int run_recorder_tests(void);
 int run_fault_tests(void);
 

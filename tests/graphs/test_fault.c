@@ -29,6 +29,7 @@ static int whole_run(struct dev *d, void *out, struct err *e)
     struct toy t = {0};
     struct recorder *r = NULL;
     int rc = toy_open(&t, d, N, LINKS, e);
+    t.repeat = 3;
     struct recorder_setup setup = toy_setup(&t, CHECK_EVERY);
     if (!rc)
         rc = recorder_new(&r, &setup, e);

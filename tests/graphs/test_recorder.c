@@ -76,6 +76,89 @@ static void test_bits_do_not_depend_on_checks(void **state)
     }
 }
 
+/* Any number of steps by graphs of several and of one: the count is exact, whatever is checked or heard in between. */
+static void test_graphs_of_several_steps(void **state)
+{
+    static const struct {
+        uint32_t repeat, batch;
+        uint64_t check_every;
+    } cases[] = {{10, 60, 0}, {10, 7, 0}, {10, 13, 5}, {10, 29, 12}, {4, 60, 1}, {60, 60, 7}, {100, 60, 7}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct toy t;
+        struct recorder *r;
+        ok(toy_open(&t, test_dev, N, LINKS, &oops));
+        t.repeat = cases[i].repeat;
+        struct recorder_setup setup = toy_setup(&t, cases[i].check_every);
+        ok(recorder_new(&r, &setup, &oops));
+        uint32_t done = 0;
+        while (done < 60) {
+            uint32_t n = 60 - done < cases[i].batch ? 60 - done : cases[i].batch;
+            ok(recorder_submit(r, n, &oops));
+            ok(toy_wait(&t, done += n, &oops));
+        }
+        assert_int_equal(t.clock.steps, 60);
+        assert_state(&t, 60);
+        ok(recorder_check_now(r, &oops));
+        recorder_free(r);
+        toy_close(&t);
+    }
+}
+
+/* Two tapes of one replica, one of them rare: both are checked by the steps of the replica, not by their own. */
+static void test_rare_tapes_are_checked(void **state)
+{
+    enum { BETWEEN = 10, EVERY = 40 };
+    struct toy t;
+    struct recorder *often, *rare;
+    struct err e = {0};
+    ok(toy_open(&t, test_dev, N, LINKS, &oops));
+    struct toy seldom = t;
+    struct recorder_setup setup = toy_setup(&t, EVERY), other = setup;
+    other.ctx = &seldom;
+    ok(recorder_new(&often, &setup, &oops));
+    ok(recorder_new(&rare, &other, &oops));
+    int rc = 0;
+    for (uint32_t turn = 0; turn < 12 && !rc; turn++) {
+        ok(recorder_submit(often, BETWEEN, &oops));
+        ok(toy_wait(&t, t.clock.steps, &oops));
+        rc = recorder_submit(rare, 1, &e);
+        if (turn == 4) { /* live, and checked never yet by its own five steps */
+            assert_int_equal(seldom.emitted, 3);
+            seldom.plant = PLANT_SCALAR;
+        }
+    }
+    assert_int_equal(rc, -ERR_DRIFT);
+    assert_says(&e, ERR_DRIFT, "recorder (check): launch 4 (axpy); a was 0.5");
+    assert_in_range(t.clock.steps, 5 * BETWEEN, 5 * BETWEEN + 2 * EVERY);
+    recorder_free(often);
+    recorder_free(rare);
+    ok(toy_wait(&t, t.clock.steps, &oops));
+    toy_close(&t);
+}
+
+static void test_check_now(void **state)
+{
+    struct toy t;
+    struct recorder *r;
+    struct err e = {0};
+    ok(toy_open(&t, test_dev, N, LINKS, &oops));
+    struct recorder_setup setup = toy_setup(&t, 0);
+    ok(recorder_new(&r, &setup, &oops));
+    ok(recorder_check_now(r, &oops)); /* nothing to check yet */
+    assert_int_equal(t.emitted, 0);
+    ok(recorder_submit(r, 20, &oops));
+    ok(recorder_check_now(r, &oops));
+    assert_int_equal(t.emitted, 4);
+    t.plant = PLANT_FLOAT;
+    ok(recorder_submit(r, 20, &oops)); /* nobody looks */
+    assert_int_equal(recorder_check_now(r, &e), -ERR_DRIFT);
+    assert_says(&e, ERR_DRIFT, "recorder (check): launch 1 (chain); scale was");
+    assert_int_equal(recorder_submit(r, 1, &e), -ERR_DRIFT);
+    ok(toy_wait(&t, 40, &oops));
+    recorder_free(r);
+    toy_close(&t);
+}
+
 /* A declared epoch may change everything, at any state; the bits are those of the two parts run eagerly. */
 static void test_epoch(void **state)
 {
@@ -169,7 +252,8 @@ int run_recorder_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cold_to_live), cmocka_unit_test(test_bits_do_not_depend_on_checks),
         cmocka_unit_test(test_epoch),        cmocka_unit_test(test_empty_step),
-        cmocka_unit_test(test_late_tickets),
+        cmocka_unit_test(test_late_tickets), cmocka_unit_test(test_graphs_of_several_steps),
+        cmocka_unit_test(test_check_now),    cmocka_unit_test(test_rare_tapes_are_checked),
     };
     return cmocka_run_group_tests_name("recorder", tests, NULL, NULL);
 }
