@@ -110,9 +110,13 @@ int runner_turn(struct runner *r, struct pollfd *fds, unsigned nfds, int timeout
     int rc = wait_for_something(r, fds, nfds, any_can_go_on(r) ? 0 : timeout_ms, e);
     if (rc)
         return rc;
-    for (struct task *t = r->first; t; t = t->next)
+    for (struct task *t = r->first; t && !dev_lost(r->dev); t = t->next)
         if (can_go_on(t))
             resume(t);
+    if (dev_lost(r->dev)) { /* whoever met it is not to blame */
+        *e = r->dev->lost;
+        return -(int)e->code;
+    }
     reap(r);
     return 0;
 }

@@ -29,7 +29,7 @@ int runner_add(struct runner *r, void(CO_FN *fn)(void *arg), bool (*ready)(const
 
 /* Waits until a ticket may have arrived or a job is done, one of the caller's descriptors is ready (fds, their revents set), or
  * timeout_ms has passed (-1: no limit); then resumes every coroutine that can go on, once. ERR_DEVICE: the device is
- * lost. */
+ * lost: the process ends then, and what a replica has said of it is not passed on. */
 int runner_turn(struct runner *r, struct pollfd *fds, unsigned nfds, int timeout_ms, struct err *e);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * Two replicas on a device whose k-th call fails, for k = 0, 1, 2, ... until a run sees no fault. The replica that met the
  * fault fails alone and says so, or the runner does when it was the runner's own call; nothing on the device leaks; and
- * the next attempt ends with the bytes of a run without any fault.
+ * the next attempt ends with the bytes of a run without any fault. When the device is lost with the call, the runner says so.
  */
 #undef NDEBUG
 #include <assert.h>
@@ -130,7 +130,7 @@ static void ended_one(void *arg)
 
 static bool is_planted(const struct err *e)
 {
-    return e->code == ERR_DEVICE && strstr(e->msg, "planted fault in ");
+    return e->code == ERR_DEVICE && (strstr(e->msg, "planted fault in ") || strstr(e->msg, "planted loss of"));
 }
 
 static int judge(const struct told told[REPLICAS], bool fired)
@@ -149,15 +149,17 @@ static int judge(const struct told told[REPLICAS], bool fired)
     return failed != fired ? WRONG : failed ? ONE_FAILED : ALL_DONE;
 }
 
-/* The whole of a worker's life; `call` as in dev_fault_fail, negative: no fault. */
-static int worker_life(int64_t call)
+/* The whole of a worker's life; `call` as in dev_fault_fail or, `lost`, dev_fault_lose; negative: no fault. */
+static int worker_life(int64_t call, bool lost)
 {
     struct err e = {0};
     struct dev *inner;
     if (engine_open(&inner, "cpu:2", &e))
         return WRONG;
     struct dev *d = dev_fault_new(inner);
-    if (call >= 0)
+    if (call >= 0 && lost)
+        dev_fault_lose(d, (uint64_t)call);
+    else if (call >= 0)
         dev_fault_fail(d, (uint64_t)call);
     struct models models = {.dev = d};
     struct runner runner = {.dev = d};
@@ -189,13 +191,13 @@ static int worker_life(int64_t call)
     return alive ? WRONG : end;
 }
 
-static int in_a_child(int64_t call)
+static int in_a_child(int64_t call, bool lost)
 {
     fflush(NULL);
     pid_t pid = fork();
     assert(pid >= 0);
     if (pid == 0)
-        exit(worker_life(call));
+        exit(worker_life(call, lost));
     int status;
     assert(waitpid(pid, &status, 0) == pid);
     return WIFEXITED(status) ? WEXITSTATUS(status) : WRONG;
@@ -218,19 +220,19 @@ static void every_call_fails_once(void **state)
 {
     (void)state;
     struct buf wanted[REPLICAS][FILES] = {0}, got[REPLICAS][FILES] = {0};
-    assert_int_equal(in_a_child(-1), ALL_DONE);
+    assert_int_equal(in_a_child(-1, false), ALL_DONE);
     read_files(wanted);
     int64_t call = 0;
     int ends[WRONG + 1] = {0};
     for (;; call++) {
         remove_files("/lambda_*");
-        int end = in_a_child(call);
+        int end = in_a_child(call, false);
         ends[end]++;
         if (end == WRONG)
             fail_msg("call %d", (int)call);
         if (end == ALL_DONE)
             break;
-        assert_int_equal(in_a_child(-1), ALL_DONE);
+        assert_int_equal(in_a_child(-1, false), ALL_DONE);
         read_files(got);
         for (int i = 0; i < REPLICAS * FILES; i++) {
             assert_int_equal(got[i / FILES][i % FILES].len, wanted[i / FILES][i % FILES].len);
@@ -247,10 +249,28 @@ static void every_call_fails_once(void **state)
     }
 }
 
+/* A lost device is never a replica's failure, whoever met it. */
+static void the_device_is_lost(void **state)
+{
+    (void)state;
+    int lost = 0;
+    for (int64_t call = 0;; call += 5) {
+        remove_files("/lambda_*");
+        int end = in_a_child(call, true);
+        if (end == ALL_DONE)
+            break;
+        assert_int_equal(end, RUNNER_FAILED);
+        lost++;
+    }
+    assert_true(lost > 10);
+    assert_int_equal(in_a_child(-1, false), ALL_DONE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_call_fails_once, make_ensemble, remove_ensemble),
+        cmocka_unit_test_setup_teardown(the_device_is_lost, make_ensemble, remove_ensemble),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ struct fault_dev {
     struct dev base;
     struct dev *inner;
     uint64_t fail_at, calls;
-    bool fails, fired;
+    bool fails, fired, loses;
     bool flips;
     uint32_t flip_launch, flip_byte;
     uint32_t delay;
@@ -50,6 +50,11 @@ static int planted(struct fault_dev *d, const char *call, struct err *e)
         return 0;
     d->fails = false;
     d->fired = true;
+    if (d->loses) {
+        err_set(e, ERR_DEVICE, "planted loss of the device in %s (call %llu)", call, (unsigned long long)number);
+        d->base.lost = *e;
+        return -(int)e->code;
+    }
     return err_set(e, ERR_DEVICE, "planted fault in %s (call %llu)", call, (unsigned long long)number);
 }
 
@@ -358,9 +363,10 @@ void dev_fault_behind(struct dev *d, void (*change)(struct tape *t))
     fault(d)->change = change;
 }
 
-void dev_fault_lose(struct dev *d)
+void dev_fault_lose(struct dev *d, uint64_t call)
 {
-    err_set(&d->lost, ERR_DEVICE, "planted loss of the device");
+    dev_fault_fail(d, call);
+    fault(d)->loses = true;
 }
 
 uint32_t dev_fault_alive(const struct dev *d)

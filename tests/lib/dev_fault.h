@@ -22,8 +22,8 @@ void dev_fault_flip(struct dev *d, uint32_t launch, uint32_t byte);
 /* What the next build makes is replayed as `change` makes of the tape, but read back as it was asked for: an executable
  * updated behind our back. */
 void dev_fault_behind(struct dev *d, void (*change)(struct tape *t));
-/* From now on the device is lost: dev_lost() is true and every call that can fail does. */
-void dev_fault_lose(struct dev *d);
+/* As dev_fault_fail, but from that call on the device is lost: dev_lost() is true and every call that can fail does. */
+void dev_fault_lose(struct dev *d, uint64_t call);
 /* Allocations, lanes and graphs not given back yet. */
 uint32_t dev_fault_alive(const struct dev *d);
 

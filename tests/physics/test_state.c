@@ -258,6 +258,41 @@ static void test_grow(void **state)
     buf_free(&late.state);
 }
 
+/* Every tape of a replica is checked: when enough steps of the replica have passed, and whenever a state is saved. Here the
+ * settings change under a live tape. */
+static void test_drift_of_each_tape(void **state)
+{
+    struct settings set = water_settings(INTEGRATOR_LANGEVIN_MIDDLE);
+    set.check_every = 30;
+    struct buf blob = {0};
+    struct err e = {0};
+    struct toy t = start(&set);
+    double du;
+    for (int i = 0; i < 3; i++) {
+        toy_run(t.sim, SIM_STEP, 2);
+        toy_run(t.sim, SIM_BAROSTAT, 1);
+        toy_sample(t.sim, &du);
+    }
+    assert_int_equal(sim_save(t.sim, &blob, &e), 0);
+    set.barostat.pressure *= 2;
+    toy_run(t.sim, SIM_STEP, 10);
+    toy_run(t.sim, SIM_BAROSTAT, 1); /* not yet due */
+    toy_run(t.sim, SIM_STEP, 20);
+    assert_int_equal(toy_try(t.sim, SIM_BAROSTAT, 1, &e), -ERR_DRIFT);
+    assert_non_null(strstr(e.msg, "(volume_decide); pressure was"));
+    toy_close(&t);
+
+    set.barostat.pressure /= 2;
+    t = toy_open(water, &set, 0);
+    for (int i = 0; i < 3; i++)
+        toy_sample(t.sim, &du);
+    set.integrator.timestep *= 0.5;
+    assert_int_equal(sim_save(t.sim, &blob, &e), -ERR_DRIFT);
+    assert_non_null(strstr(e.msg, "(velocities); timestep was"));
+    toy_close(&t);
+    buf_free(&blob);
+}
+
 static void test_bad_blobs(void **state)
 {
     struct settings set = water_settings(INTEGRATOR_LANGEVIN_MIDDLE);
@@ -299,9 +334,11 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_langevin), cmocka_unit_test(test_langevin_npt), cmocka_unit_test(test_verlet),
-        cmocka_unit_test(test_minimize), cmocka_unit_test(test_neighbours),   cmocka_unit_test(test_bad_blobs),
-        cmocka_unit_test(test_grow),     cmocka_unit_test(test_salt),
+        cmocka_unit_test(test_langevin),   cmocka_unit_test(test_langevin_npt),
+        cmocka_unit_test(test_verlet),     cmocka_unit_test(test_minimize),
+        cmocka_unit_test(test_neighbours), cmocka_unit_test(test_drift_of_each_tape),
+        cmocka_unit_test(test_bad_blobs),  cmocka_unit_test(test_grow),
+        cmocka_unit_test(test_salt),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
