@@ -137,6 +137,18 @@ def interleaved(program, folder):
     return {a: files, b: outputs(b, 2)}
 
 
+def predicted(program, directory):
+    """What validate says a run takes on disk is what it took, about."""
+    run = subprocess.run([program, "validate", f"{directory}/input/spec.yaml", "--json"], capture_output=True, text=True,
+                         check=True)
+    about = json.loads(run.stdout)["about"]
+    taken = sum(os.path.getsize(os.path.join(path, name)) for path, _, names in os.walk(directory) for name in names
+                if "lambda_" in path)
+    assert 0.85 < about["disk_bytes"] / taken < 1.2, (about, taken)
+    assert abs(about["ns_per_window"] - 800 * 2e-6) < 1e-9, about
+    assert about["us_per_step"] > 1 and about["wall_seconds"] > 900 * 1e-6 * about["us_per_step"], about
+
+
 def alone_and_stopped(program, folder, wanted):
     """One window at a time, stopped over and over: the bytes are those of the interleaved run."""
     for directory, files in wanted.items():
@@ -292,6 +304,7 @@ def main():
     bench(program, folder)
     offline(program, folder)
     wanted = interleaved(program, folder)
+    predicted(program, next(iter(wanted)))
     alone_and_stopped(program, folder, wanted)
     salted(program, folder, wanted)
     signals_and_partings(program, folder)

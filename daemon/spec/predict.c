@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/spec/predict.h"
+
+#include <stdlib.h>
+
+#include "engine/io/output.h"
+
+#define CHECKPOINT_BYTES_PER_ATOM 48.0 /* positions and velocities in double precision */
+#define GRO_BYTES_PER_ATOM 69.0        /* with velocities */
+
+/* Bytes of one row of each kind, of one frame. */
+struct sizes {
+    double dhdl, energy, frame;
+};
+
+static struct sizes measure_rows(const struct spec *s, const struct system *sys, bool pv)
+{
+    const struct settings *set = &s->settings;
+    struct buf b = {0};
+    struct sizes sizes;
+    struct sample row = {.time = 1234.5, .potential = -12345.678, .kinetic = 1234.5678};
+    row.delta_u = xcalloc((size_t)set->alchemy.nwindows, sizeof *row.delta_u);
+    for (int i = 0; i < set->alchemy.nwindows; i++)
+        row.delta_u[i] = 12.345678;
+    for (int i = 0; i < LAMBDA_COUNT; i++)
+        row.dvdl[i] = -12.345678;
+    dhdl_row(&b, set, pv, &row);
+    sizes.dhdl = (double)b.len;
+    b.len = 0;
+    energy_row(&b, set, sys, &row);
+    sizes.energy = (double)b.len;
+    b.len = 0;
+    xtc_frame(&b, sys->natoms, (const double(*)[3])sys->x, sys->box, 0, 0);
+    sizes.frame = (double)b.len;
+    buf_free(&b);
+    free(row.delta_u);
+    return sizes;
+}
+
+static double times(uint64_t steps, uint64_t every)
+{
+    return every ? (double)(steps / every) : 0;
+}
+
+struct prediction spec_predict(const struct spec *s, const struct system *sys)
+{
+    struct prediction p = {.replicas = s->settings.alchemy.nwindows * s->repeats};
+    bool pv = false;
+    for (int i = 0; i < s->nstages; i++)
+        pv |= s->stages[i].kind == STAGE_PRODUCE && s->stages[i].npt;
+    struct sizes bytes = measure_rows(s, sys, pv);
+    for (int i = 0; i < s->nstages; i++) {
+        const struct stage *stage = &s->stages[i];
+        double rows = times(stage->steps, stage->sample_every);
+        p.evaluations += (double)stage->steps;
+        if (stage->kind == STAGE_MINIMIZE)
+            continue;
+        p.ns += (double)stage->steps * s->settings.integrator.timestep * 1e-3;
+        p.evaluations += rows + (stage->npt ? 2 * times(stage->steps, (uint64_t)s->settings.barostat.every) : 0);
+        p.replica_bytes += rows * bytes.energy;
+        if (stage->kind == STAGE_PRODUCE)
+            p.replica_bytes += rows * bytes.dhdl + times(stage->steps, stage->frames_every) * bytes.frame;
+    }
+    p.replica_bytes += (2 * CHECKPOINT_BYTES_PER_ATOM + GRO_BYTES_PER_ATOM) * sys->natoms;
+    return p;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a spec will take, counted from its protocol and from rows and frames as they will be written. About right: energies
+ * vary in length, frames in how well they compress.
+ */
+#ifndef SHOAL_DAEMON_SPEC_PREDICT_H
+#define SHOAL_DAEMON_SPEC_PREDICT_H
+
+#include "daemon/spec/spec.h"
+
+struct prediction {
+    double ns;            /* of dynamics of one replica */
+    double evaluations;   /* of all forces, by one replica: steps, samples and twice for every volume move */
+    int replicas;         /* windows times repeats */
+    double replica_bytes; /* that one replica leaves on disk: outputs, two checkpoints, final coordinates */
+};
+
+struct prediction spec_predict(const struct spec *s, const struct system *sys);
+
+#endif

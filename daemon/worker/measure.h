@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What one evaluation of all forces costs here: tried for a moment, on one core, from the start coordinates.
+ */
+#ifndef SHOAL_DAEMON_WORKER_MEASURE_H
+#define SHOAL_DAEMON_WORKER_MEASURE_H
+
+#include "daemon/spec/spec.h"
+
+struct measured {
+    double seconds; /* of a core, for one evaluation */
+    double bytes;   /* of memory, of one replica */
+};
+
+enum { MEASURE_FAILED = 1 };
+/* Takes less than a second, or ten evaluations where one takes long. Errors are those of model_new and sim_new.
+ * MEASURE_FAILED: the first steps of a minimization fail, with *e. */
+int measure(const struct spec *s, const struct system *sys, struct measured *out, struct err *e);
+
+#endif
