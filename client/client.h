@@ -65,6 +65,8 @@ int version_main(struct client *c, int argc, char **argv);
 int help_main(struct client *c, int argc, char **argv);
 /* Becomes shoal-worker; returns only when that fails. */
 int offline_main(struct client *c, int argc, char **argv);
+/* Has shoal-worker estimate and shows its JSON as a table, with --json becomes it. */
+int estimate_main(struct client *c, int argc, char **argv);
 
 /* Says an error (with --json as an object on stdout too) and returns its exit code. */
 int client_fail(const struct client *c, const struct err *e);

@@ -65,6 +65,12 @@ const struct command commands[] = {
      FILES | BIT(WINDOW) | BIT(FORCES) | BIT(DEVICE), 1, 1, offline_main},
     {"bench", "SPEC.yaml", "time replicas of a spec", "", "shoal bench methane.yaml --replicas 4 --steps 1000 --json\n",
      NEEDS_WORKER, FILES | BIT(REPLICAS) | BIT(STEPS) | BIT(DEVICE), 1, 1, offline_main},
+    {"estimate", "FILE...", "free energies from dhdl.xvg files of GROMACS or Shoal",
+     "FILE: one for each window of a ladder, gzipped or not, with the energy differences to all windows; several of "
+     "one "
+     "window are parts of one run. Reports as results does, and exits 1 where there is no free energy.",
+     "shoal estimate lambda_*/dhdl.xvg\nshoal estimate old/dhdl.*.xvg.gz --json\n", NEEDS_WORKER, BIT(JSON), 1, MANY,
+     estimate_main},
     {"version", "", "versions of client and service", "", "shoal version --json\n", NEEDS_SERVICE, SERVICE, 0, 0,
      version_main},
     {"help", "[COMMAND]", "explain a command; with --json all of them", "", "shoal help submit\n", NEEDS_NOTHING,

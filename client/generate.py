@@ -23,8 +23,9 @@ class Table:
 
 
 def kind(words):
-    """What the words of a command are: "spec", "id", "command" or nothing."""
-    return "spec" if "SPEC" in words else "id" if "ID" in words else "command" if "COMMAND" in words else ""
+    """What the words of a command are: "spec", "id", "file", "command" or nothing."""
+    kinds = {"SPEC": "spec", "ID": "id", "FILE": "file", "COMMAND": "command"}
+    return next((k for word, k in kinds.items() if word in words), "")
 
 
 # ---- the manual page
@@ -93,11 +94,13 @@ def bash(table):
     lines += ["    esac", "    if [[ $current == -* ]]; then",
               "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$current\")", "        return", "    fi",
               "    case $command in"]
-    names = {k: " | ".join(c["name"] for c in table.commands if kind(c["words"]) == k) for k in ("spec", "id", "command")}
+    names = {k: " | ".join(c["name"] for c in table.commands if kind(c["words"]) == k) for k in ("spec", "id", "file", "command")}
     lines += [f"    {names['spec']})",
               "        mapfile -t COMPREPLY < <(compgen -f -X '!*.y?(a)ml' -- \"$current\"; compgen -d -- \"$current\") ;;",
               f"    {names['id']})",
               f"        mapfile -t COMPREPLY < <(compgen -W \"$({IDS})\" -- \"$current\") ;;",
+              f"    {names['file']})",
+              "        mapfile -t COMPREPLY < <(compgen -f -- \"$current\") ;;",
               f"    {names['command']})",
               f"        mapfile -t COMPREPLY < <(compgen -W '{' '.join(c['name'] for c in table.commands)}' -- \"$current\") ;;",
               "    esac", "}", "shopt -s extglob", "complete -o filenames -F _shoal shoal"]
@@ -125,7 +128,7 @@ def zsh(table):
     lines += ["    )", "    _describe command commands", "}", "_shoal() {",
               "    if (( CURRENT == 2 )); then", "        _shoal_commands", "        return", "    fi",
               "    local command=$words[2]", "    shift words", "    (( CURRENT-- ))", "    case $command in"]
-    action = {"spec": "'*:spec:_files -g \"*.(yaml|yml)(-.)\"'", "id": "'*:ensemble:_shoal_ids'", "command": "'*:command:_shoal_commands'"}
+    action = {"spec": "'*:spec:_files -g \"*.(yaml|yml)(-.)\"'", "id": "'*:ensemble:_shoal_ids'", "file": "'*:file:_files'", "command": "'*:command:_shoal_commands'"}
     for c in table.commands:
         words = [w for o in table.of(c) for w in zsh_option(o, table.states)]
         words += [action[kind(c["words"])]] if kind(c["words"]) else []
@@ -149,7 +152,7 @@ def fish(table):
             value = {"DIR": " -r -a '(__fish_complete_directories)'", "PATH": " -r -F",
                      "STATE": f" -x -a '{' '.join(table.states)}'"}.get(o["argument"], " -x") if o["argument"] else ""
             lines.append(f"{here} -l {o['name']}{letter}{value} -d '{fish_text(o['help'])}'")
-        if kind(c["words"]) == "spec":
+        if kind(c["words"]) in ("spec", "file"):
             lines.append(f"{here} -F")
         elif kind(c["words"]) == "id":
             lines.append(f"{here} -a '({IDS})'")

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Commands that need no service are done by shoal-worker, which has the engine: this process becomes it.
+ * Commands that need no service are done by shoal-worker, which has the engine: this process becomes it, or shows what it
+ * prints.
  */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "client/commands.h"
@@ -14,11 +16,11 @@
 /* Where the worker may be, from the folder of this program: installed beside it or in libexec, or in the build tree. */
 static const char *const places[] = {"shoal-worker", "../libexec/shoal/shoal-worker", "../daemon/worker/shoal-worker"};
 
-int offline_main(struct client *c, int argc, char **argv)
+/* Becomes shoal-worker; returns only when that fails, which is said. */
+static int become_worker(const struct client *c, char **words)
 {
     const char *given = getenv("SHOAL_WORKER"); /* as for shoald */
     char folder[PATH_MAX], path[PATH_MAX + 64];
-    char **words = options_argv(c, "shoal-worker", argc, argv);
     ssize_t n = readlink("/proc/self/exe", folder, sizeof folder - 1);
     folder[n > 0 ? n : 0] = '\0';
     char *slash = strrchr(folder, '/');
@@ -34,8 +36,65 @@ int offline_main(struct client *c, int argc, char **argv)
             break;
     }
     fprintf(stderr, "shoal %s: %s: %s; $SHOAL_WORKER names another\n", c->command->name, path, strerror(errno));
+    return EXIT_UNREACHABLE;
+}
+
+static void free_words(char **words)
+{
     for (char **word = words; *word; word++)
         free(*word);
     free(words);
-    return EXIT_UNREACHABLE;
+}
+
+int offline_main(struct client *c, int argc, char **argv)
+{
+    char **words = options_argv(c, "shoal-worker", argc, argv);
+    int rc = become_worker(c, words);
+    free_words(words);
+    return rc;
+}
+
+/* Runs the worker as a child; its standard output into `text`. Returns its exit code. */
+static int ask_worker(const struct client *c, char **words, struct buf *text)
+{
+    int out[2], status = 0;
+    char piece[65536];
+    if (pipe(out)) {
+        fprintf(stderr, "shoal %s: %s\n", c->command->name, strerror(errno));
+        return EXIT_INTERNAL;
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(out[1], STDOUT_FILENO);
+        close(out[0]);
+        close(out[1]);
+        _exit(become_worker(c, words));
+    }
+    close(out[1]);
+    for (ssize_t n; child > 0 && ((n = read(out[0], piece, sizeof piece)) > 0 || (n < 0 && errno == EINTR));)
+        if (n > 0)
+            buf_add(text, piece, (size_t)n);
+    close(out[0]);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_INTERNAL;
+}
+
+int estimate_main(struct client *c, int argc, char **argv)
+{
+    struct buf json = {0}, text = {0};
+    if (c->json)
+        return offline_main(c, argc, argv);
+    char **words = options_argv(c, "shoal-worker", argc, argv);
+    int rc = ask_worker(c, words, &json);
+    json_t *results = json.len ? json_loadb(json.data, json.len, 0, NULL) : NULL;
+    if (results) {
+        results_text(results, &text);
+        fwrite(text.data, 1, text.len, stdout);
+    }
+    json_decref(results);
+    buf_free(&json);
+    buf_free(&text);
+    free_words(words);
+    return rc;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shoal-worker estimate: free energies from the files of an ensemble. shoald runs it as a child, so that reading a
- * user's files and estimating can neither block nor fell the service.
+ * shoal-worker estimate: free energies from the files of an ensemble, or from dhdl.xvg files of any origin. shoald runs
+ * the first as a child, so that reading a user's files and estimating can neither block nor fell the service; the second
+ * is `shoal estimate`.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -19,14 +20,21 @@ enum { OPTION_ENSEMBLE = 256, OPTION_OUTPUT };
 
 static const struct option options[] = {{"ensemble", required_argument, NULL, OPTION_ENSEMBLE},
                                         {"output", required_argument, NULL, OPTION_OUTPUT},
+                                        {"json", no_argument, NULL, 'j'},
                                         {"help", no_argument, NULL, 'h'},
                                         {NULL, 0, NULL, 0}};
 
 static const char help[] =
-    "usage: shoal-worker estimate --ensemble DIR [--output FILE] < DESCRIPTION\n"
+    "usage: shoal-worker estimate FILE...\n"
+    "       shoal-worker estimate --ensemble DIR [--output FILE] < DESCRIPTION\n"
     "\n"
-    "Reads the replicas' dhdl.xvg and energy.xvg below DIR and writes DIR/results.json (schemas/results.schema.json)\n"
-    "whole or not at all, or FILE instead (- is stdout). Window KK of the only repeat is DIR/lambda_KK, of repeat RR\n"
+    "The first prints what results.json would say of dhdl.xvg files (.gz too) of GROMACS or Shoal. Exit code: 0; 1 "
+    "where\n"
+    "they give no free energy; 66 a file cannot be read; 65 it cannot be used; 2 usage.\n"
+    "\n"
+    "The second reads the replicas' dhdl.xvg and energy.xvg below DIR and writes DIR/results.json\n"
+    "(schemas/results.schema.json) whole or not at all, or FILE instead (- is stdout). Window KK of the only repeat is "
+    "DIR/lambda_KK, of repeat RR\n"
     "of several DIR/repeat_RR/lambda_KK; both have two digits or more.\n"
     "Exit code: 0 written, whatever the result says; 65 bad description or spec; 66 DIR cannot be read; 73 FILE\n"
     "cannot be written; 2 usage.\n"
@@ -195,10 +203,22 @@ static int ensemble(const char *directory, const char *output, struct err *e)
     return rc;
 }
 
+static int estimate_of_files(int n, char **paths)
+{
+    struct buf json = {0};
+    struct err e = {0};
+    bool answered = false;
+    int rc = estimate_files(paths, n, &json, &answered, &e);
+    if (!rc)
+        rc = write_results(NULL, "-", &json, &e);
+    buf_free(&json);
+    return rc ? exit_with("estimate", &e) : answered ? EXIT_OK : EXIT_FAILED;
+}
+
 int estimate_main(int argc, char **argv)
 {
     const char *directory = NULL, *output = NULL;
-    for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+    for (int c; (c = getopt_long(argc, argv, "hj", options, NULL)) != -1;) {
         if (c == 'h') {
             fputs(help, stdout);
             return EXIT_OK;
@@ -207,11 +227,14 @@ int estimate_main(int argc, char **argv)
             directory = optarg;
         else if (c == OPTION_OUTPUT)
             output = optarg;
-        else
+        else if (c != 'j') /* JSON is what it prints */
             return EXIT_USAGE;
     }
+    if (!directory && !output && optind < argc)
+        return estimate_of_files(argc - optind, argv + optind);
     if (!directory || optind < argc) {
-        fprintf(stderr, "shoal-worker estimate: expected --ensemble DIR; shoal-worker estimate --help shows how\n");
+        fprintf(stderr,
+                "shoal-worker estimate: expected FILE... or --ensemble DIR; shoal-worker estimate --help shows how\n");
         return EXIT_USAGE;
     }
     struct err e = {0};

@@ -8,14 +8,14 @@
 
 #include "engine/estimate/result.h"
 
-static void sampling_init(struct sampling *s, const struct ladder *l)
+void sampling_init(struct sampling *s, const struct ladder *l)
 {
     *s = (struct sampling){.nstates = l->nstates, .ncomponents = l->ncomponents, .lambda = l->lambda};
     s->start = xcalloc((size_t)l->nstates + 1, sizeof *s->start);
     s->dhdl = xcalloc(1, sizeof *s->dhdl);
 }
 
-static void result_init(struct result *r, const struct ladder *l)
+void result_init(struct result *r, const struct ladder *l)
 {
     *r = (struct result){.ladder = l, .windows = xcalloc((size_t)l->nstates, sizeof *r->windows)};
 }

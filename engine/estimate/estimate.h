@@ -47,4 +47,9 @@ struct estimate_ensemble {
  * large ensembles (128 MiB of energies, as much again for MBAR, and one file's table); what is denser is thinned. */
 void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json);
 
+/* The same from dhdl.xvg files of one ladder, of GROMACS or our own, gzipped or not: their headers say which windows they
+ * are of. Several of one window are parts of one run, in any order. *answered: there is a free energy. ERR_MISSING_FILE;
+ * ERR_UNSUPPORTED for files that cannot be read or do not hold the energy differences to all states. */
+int estimate_files(char *const *paths, int n, struct buf *json, bool *answered, struct err *e);
+
 #endif

@@ -19,6 +19,7 @@
 
 #define MAX_SWEEPS 2000
 #define TOLERANCE 1e-10 /* kT, of the Newton step that ends the search */
+#define PART 1e-5       /* the same for a part of the data, whose statistical error is far larger */
 #define ROUNDING 1e-12  /* a residual below has no meaning: what it leaves open is far below the statistical error */
 #define PATIENCE 50     /* steps, besides ten per state, in which a bad start must have come near enough for Newton */
 
@@ -133,8 +134,9 @@ static double weights(const struct problem *p, size_t row)
         p->p[i] = p->scale[i] * e[p->state[i]];
         sum += p->p[i];
     }
+    double share = 1 / sum;
     for (int i = 0; i < p->n; i++)
-        p->p[i] /= sum;
+        p->p[i] *= share;
     return sum;
 }
 
@@ -253,7 +255,7 @@ static int search(const struct problem *p, struct search *q, struct mbar_table *
         q->sweeps++;
         double now = residual(p, q->sum), least = INFINITY;
         bool regular = newton(p, q->sum, q->square, q->step);
-        bool last = regular && (largest(q->step, p->n) < TOLERANCE || now < ROUNDING);
+        bool last = regular && (largest(q->step, p->n) < (table ? TOLERANCE : PART) || now < ROUNDING);
         singular = regular ? 0 : singular + 1;
         if (singular && (now < ROUNDING || singular > PATIENCE + 10 * p->n))
             return err_set(e, ERR_ESTIMATE,

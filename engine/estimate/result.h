@@ -112,6 +112,9 @@ struct result {
 
 /* A warning for results.json. */
 void result_warn(struct result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Empty windows, and no rows yet, of a ladder. */
+void result_init(struct result *r, const struct ladder *l);
+void sampling_init(struct sampling *s, const struct ladder *l);
 /* Room for the ranges of n estimators, with their ends. */
 void result_estimators(struct result *r, int n);
 void result_close(struct result *r);

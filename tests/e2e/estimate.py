@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`shoal-worker estimate` on files of a known ensemble: what it writes, and what it refuses.
+"""`shoal-worker estimate` and `shoal estimate` on files of a known ensemble: what they write, and what they refuse.
 
-Usage: estimate.py SHOAL_WORKER WRITE_OSCILLATORS
+Usage: estimate.py SHOAL_WORKER WRITE_OSCILLATORS SHOAL
 """
+import gzip
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
-WORKER, OSCILLATORS = sys.argv[1:]
+WORKER, OSCILLATORS, SHOAL = sys.argv[1:]
 
 SPEC = """name: oscillators
 system: {topology: a.top, coordinates: a.gro}
@@ -77,11 +78,62 @@ def check_refusals(folder):
     assert sorted(os.listdir(folder)) == [f"lambda_{k:02d}" for k in range(5)] + ["results.json"]
 
 
+def offline(*arguments):
+    env = dict(os.environ, SHOAL_WORKER=os.path.abspath(WORKER))
+    return subprocess.run([SHOAL, "estimate", *arguments], capture_output=True, text=True, check=False, env=env)
+
+
+def split(path, first, second):
+    """One run in two parts, of which the second begins with the last row of the first, as mdrun -noappend leaves them."""
+    with open(path, encoding="ascii") as f:
+        lines = f.readlines()
+    header = [line for line in lines if line[0] in "#@"]
+    rows = lines[len(header):]
+    with open(first, "w", encoding="ascii") as f:
+        f.writelines(header + rows[:200])
+    with gzip.open(second, "wt", encoding="ascii") as f:
+        f.writelines(header + rows[199:])
+
+
+def check_offline(folder):
+    """From the files alone, in any order, gzipped or in parts, the same numbers."""
+    with open(f"{folder}/results.json", encoding="ascii") as f:
+        ensemble = json.load(f)
+    files = [f"{folder}/lambda_{k:02d}/dhdl.xvg" for k in range(5)]
+    split(files[2], f"{folder}/part1.xvg", f"{folder}/part2.xvg.gz")
+    mixed = [files[4], f"{folder}/part2.xvg.gz", files[0], files[3], f"{folder}/part1.xvg", files[1]]
+    for these in (files, mixed):
+        run = offline("--json", *these)
+        assert run.returncode == 0, run.stderr
+        results = json.loads(run.stdout)
+        for key in ("estimate", "uncertainty", "verdict", "estimators", "overlap", "convergence"):
+            assert results[key] == ensemble[key], key
+        assert results["windows"][2]["samples"] == ensemble["windows"][2]["samples"]
+        assert results["solvation"] is None  # the files do not tell what is decoupled
+    run = offline(*mixed)
+    assert run.returncode == 0 and "MBAR " in run.stdout and " converged" in run.stdout, run.stdout + run.stderr
+    run = offline(*files[:4])
+    assert run.returncode == 1 and "window 4, an end, has no samples" in run.stdout, run.stdout + run.stderr
+    run = offline("--json", *files[:4])
+    assert run.returncode == 1 and json.loads(run.stdout)["estimate"] is None
+    bad = [
+        ([*files, files[1]], 65, "both of state 1 and of the same time"),
+        ([files[0], f"{folder}/nothing.xvg"], 66, "nothing.xvg: No such file or directory"),
+        ([f"{folder}/results.json"], 65, "results.json"),
+    ]
+    for these, code, message in bad:
+        for option in ([], ["--json"]):
+            run = offline(*option, *these)
+            assert run.returncode == code and message in run.stderr, (run.returncode, run.stderr)
+    assert offline().returncode == 2
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([OSCILLATORS, folder, "0.5"], check=True)
         check_ensemble(folder)
         check_refusals(folder)
+        check_offline(folder)
 
 
 main()

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Free energies from files alone: their headers say of which state of which ladder they are.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/estimate/result.h"
+
+struct file {
+    const char *path;
+    struct dhdl d;
+};
+
+/* In order of states, and of time within a state: parts of one run. */
+static int compare(const void *a, const void *b)
+{
+    const struct dhdl *x = &((const struct file *)a)->d, *y = &((const struct file *)b)->d;
+    if (x->state != y->state)
+        return x->state < y->state ? -1 : 1;
+    if (!x->n || !y->n)
+        return (x->n > 0) - (y->n > 0);
+    return (x->time[0] > y->time[0]) - (x->time[0] < y->time[0]);
+}
+
+/* A file must hold the energy differences to every state, in order, its own among them. */
+static int check(const struct file *f, struct err *e)
+{
+    const struct dhdl *d = &f->d;
+    size_t nc = (size_t)d->ncomponents;
+    if (!(d->temperature > 0))
+        return err_set(e, ERR_UNSUPPORTED, "%s: the subtitle says no temperature, expected \"T = ... (K)\"", f->path);
+    bool own = d->state >= 0 && d->state < d->nstates;
+    for (size_t c = 0; own && c < nc; c++)
+        own = d->states[(size_t)d->state * nc + c] == d->lambda[c];
+    if (d->nstates < 2 || !own)
+        return err_set(e, ERR_UNSUPPORTED,
+                       "%s: energy differences to %d states, of which number %d is not its own; expected those to all "
+                       "states of the ladder (calc-lambda-neighbors = -1)",
+                       f->path, d->nstates, d->state);
+    return 0;
+}
+
+/* The rows of d that come after those of `to`, a part before it of the same state. */
+static int append(struct dhdl *to, const struct file *before, const struct file *f, struct err *e)
+{
+    const struct dhdl *d = &f->d;
+    size_t ns = (size_t)d->nstates, nc = (size_t)d->ncomponents, first = 0;
+    if (d->nstates != to->nstates || d->ncomponents != to->ncomponents)
+        return err_set(e, ERR_UNSUPPORTED, "%s: not of the same ladder as %s", f->path, before->path);
+    while (first < d->n && to->n && d->time[first] <= to->time[to->n - 1])
+        first++;
+    if (first > 1)
+        return err_set(e, ERR_UNSUPPORTED,
+                       "%s and %s: both of state %d and of the same time; parts of one run must follow each other, and "
+                       "repeats are estimated one by one",
+                       before->path, f->path, d->state);
+    size_t n = d->n - first;
+    to->time = xrealloc(to->time, to->n + n, sizeof *to->time);
+    to->dhdl = xrealloc(to->dhdl, (to->n + n) * nc, sizeof *to->dhdl);
+    to->dh = xrealloc(to->dh, (to->n + n) * ns, sizeof *to->dh);
+    memcpy(to->time + to->n, d->time + first, n * sizeof *to->time);
+    memcpy(to->dhdl + to->n * nc, d->dhdl + first * nc, n * nc * sizeof *to->dhdl);
+    memcpy(to->dh + to->n * ns, d->dh + first * ns, n * ns * sizeof *to->dh);
+    to->n += n;
+    to->seen += d->seen - first;
+    to->nonfinite += d->nonfinite;
+    to->cut_short = to->cut_short || d->cut_short;
+    to->derivatives = to->derivatives && d->derivatives;
+    if (d->stride > to->stride)
+        to->stride = d->stride;
+    return 0;
+}
+
+/* Parts of one state become the first of them; *n files are left. */
+static int join(struct file *files, int *n, struct err *e)
+{
+    int kept = 0, rc = 0;
+    for (int i = 1; i < *n; i++) {
+        if (files[i].d.state != files[kept].d.state) {
+            files[++kept] = files[i];
+        } else {
+            if (!rc)
+                rc = append(&files[kept].d, files + kept, files + i, e);
+            dhdl_close(&files[i].d);
+        }
+        if (kept != i)
+            files[i].d = (struct dhdl){0};
+    }
+    *n = kept + 1;
+    return rc;
+}
+
+static void take_windows(struct result *r, const struct file *files, int n, struct sampling *s)
+{
+    for (int k = 0, i = 0; k < r->ladder->nstates; k++) {
+        struct window_result *w = r->windows + k;
+        s->start[k + 1] = s->start[k];
+        if (i < n && files[i].d.state == k) {
+            window_take(r, files[i].path, &files[i].d, k, s);
+            i++;
+        } else {
+            w->status = ESTIMATE_FAILED;
+            snprintf(w->reason, sizeof w->reason, "no file of this window was given");
+        }
+    }
+}
+
+static bool analyse(const struct file *files, int n, struct buf *json)
+{
+    struct ladder l;
+    struct result one;
+    struct sampling s;
+    struct estimate_about about = {0};
+    struct report r = {.about = &about, .ladder = &l, .nrepeats = 1, .repeats = &one};
+    ladder_of_file(&l, &files[0].d);
+    result_init(&one, &l);
+    sampling_init(&s, &l);
+    take_windows(&one, files, n, &s);
+    result_analyse(&one, &s);
+    report_write(&r, json);
+    bool answered = one.estimators[ESTIMATOR_MBAR].total.ok;
+    sampling_close(&s);
+    result_close(&one);
+    ladder_close(&l);
+    return answered;
+}
+
+static int read_one(struct file *f, int n, struct err *e)
+{
+    if (access(f->path, R_OK))
+        return err_set(e, ERR_MISSING_FILE, "%s: %s", f->path, strerror(errno));
+    int rc = dhdl_read_file(&f->d, f->path, f->path, ESTIMATE_NUMBERS / (size_t)n, e);
+    if (rc)
+        e->code = ERR_UNSUPPORTED; /* it is there, but is no such file */
+    return rc ? -(int)e->code : check(f, e);
+}
+
+int estimate_files(char *const *paths, int n, struct buf *json, bool *answered, struct err *e)
+{
+    struct file *files = xcalloc((size_t)n, sizeof *files);
+    int rc = 0, read = 0;
+    for (; !rc && read < n; read++) {
+        files[read].path = paths[read];
+        rc = read_one(files + read, n, e);
+    }
+    if (!rc) {
+        qsort(files, (size_t)n, sizeof *files, compare);
+        rc = join(files, &read, e);
+    }
+    if (!rc)
+        *answered = analyse(files, read, json);
+    for (int i = 0; i < n; i++)
+        dhdl_close(&files[i].d);
+    free(files);
+    return rc;
+}
