@@ -166,9 +166,15 @@ void service_stop_if_drained(struct service *sv)
 int service_open(struct service *sv, uv_loop_t *loop, const struct service_config *c, struct err *e)
 {
     *sv = (struct service){.loop = loop, .config = *c};
+    struct store_numbers last;
     int rc = store_open(&sv->store, c->state, e);
     if (rc)
         return rc;
+    rc = store_numbers(sv->store, &last, e);
+    if (rc) {
+        store_close(sv->store);
+        return rc;
+    }
     struct supervisor_config sc = {c->worker, c->ndevices, c->devices, c->slots, HELLO_MS};
     sched_init(&sv->sched, c->ndevices);
     sv->sched.slice_ms = (int64_t)c->slice_seconds * 1000;
@@ -178,9 +184,9 @@ int service_open(struct service *sv, uv_loop_t *loop, const struct service_confi
     uv_timer_init(loop, &sv->drain_limit);
     uv_timer_init(loop, &sv->space);
     sv->tick.data = sv->drain_limit.data = sv->space.data = sv;
-    sv->next_ensemble = store_last_ensemble(sv->store) + 1;
-    sv->next_replica = store_last_replica(sv->store) + 1;
-    sv->next_seq = store_last_event(sv->store) + 1;
+    sv->next_ensemble = last.ensemble + 1;
+    sv->next_replica = last.replica + 1;
+    sv->next_seq = last.event + 1;
     return 0;
 }
 

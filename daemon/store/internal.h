@@ -7,6 +7,7 @@
 
 #include <sqlite3.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include "daemon/store/store.h"
 
@@ -54,6 +55,9 @@ struct store {
     uv_cond_t wake;
     bool running, quit;  /* quit under lock */
     atomic_bool failing; /* the last commit failed and is tried again */
+    uint64_t retry_ns;   /* between two tries */
+    dev_t device;        /* of the database file, as it was opened */
+    ino_t inode;
 };
 
 /* ERR_DATABASE with SQLite's own text. */
@@ -64,5 +68,7 @@ int store_migrate(sqlite3 *db, const char *path, const char *const *list, int n,
 /* Writes one integer in a transaction of its own; only while the thread does not run. */
 int store_mark(struct store *s, bool clean, struct err *e);
 void store_stop_thread(struct store *s);
+/* What SQLite says went wrong, with the system's word for it. */
+int store_said(sqlite3 *db, struct err *e);
 
 #endif

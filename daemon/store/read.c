@@ -15,10 +15,24 @@ static const char *column(sqlite3_stmt *q, int i)
 
 /* ---- at start ---- */
 
-/* A replica without its set; the number of that is returned. */
-static int64_t read_replica(sqlite3_stmt *q, struct sched_replica *r)
+/* A state that this program knows; else the row is damaged. */
+static int read_state(sqlite3_stmt *q, int at, const struct sm_kind *kind, uint32_t *out, struct err *e)
 {
-    sm_init(&r->sm, &replica_states, r, (uint32_t)sqlite3_column_int(q, 5));
+    int64_t state = sqlite3_column_int64(q, at);
+    if (state < 0 || state >= kind->count)
+        return err_set(e, ERR_DATABASE, "%s %lld has state %lld, expected 0 to %u", kind->name,
+                       (long long)sqlite3_column_int64(q, 0), (long long)state, kind->count - 1);
+    *out = (uint32_t)state;
+    return 0;
+}
+
+/* A replica without its set; the number of that is returned. */
+static int64_t read_replica(sqlite3_stmt *q, struct sched_replica *r, struct err *e)
+{
+    uint32_t state;
+    if (read_state(q, 5, &replica_states, &state, e))
+        return -1;
+    sm_init(&r->sm, &replica_states, r, state);
     r->number = sqlite3_column_int64(q, 0);
     r->window = sqlite3_column_int(q, 2);
     r->repeat = sqlite3_column_int(q, 3);
@@ -44,7 +58,12 @@ static int read_replicas(struct store *s, struct ensemble *en, struct err *e)
     sqlite3_bind_int64(q, 1, en->number);
     int n = 0, in_set = 0, step;
     while ((step = sqlite3_step(q)) == SQLITE_ROW && n < en->nreplicas) {
-        if (read_replica(q, &en->replicas[n]) == en->replicas[n].number && in_set) {
+        int64_t set = read_replica(q, &en->replicas[n], e);
+        if (set < 0) {
+            sqlite3_finalize(q);
+            return -ERR_DATABASE;
+        }
+        if (set == en->replicas[n].number && in_set) {
             ensemble_add_set(en, in_set);
             in_set = 0;
         }
@@ -83,10 +102,14 @@ static int read_sets(struct store *s, struct ensemble *en, struct err *e)
     return rc || n == en->nsets ? rc : err_set(e, ERR_DATABASE, "ensemble %s lacks sets", en->id);
 }
 
-static struct ensemble *read_ensemble(sqlite3_stmt *q)
+/* NULL: damaged. */
+static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
 {
+    uint32_t state;
+    if (read_state(q, 12, &ensemble_states, &state, e))
+        return NULL;
     struct ensemble *en = ensemble_new(sqlite3_column_int(q, 16));
-    sm_init(&en->sm, &ensemble_states, en, (uint32_t)sqlite3_column_int(q, 12));
+    sm_init(&en->sm, &ensemble_states, en, state);
     en->number = sqlite3_column_int64(q, 0);
     snprintf(en->id, sizeof en->id, "%s", column(q, 1));
     en->owner = (uint32_t)sqlite3_column_int64(q, 2);
@@ -118,8 +141,8 @@ int store_load(struct store *s, store_ensemble_fn *each, void *arg, struct err *
         return -(int)e->code;
     int rc = 0, step = SQLITE_DONE;
     while (!rc && (step = sqlite3_step(q)) == SQLITE_ROW) {
-        struct ensemble *en = read_ensemble(q);
-        rc = read_replicas(s, en, e);
+        struct ensemble *en = read_ensemble(q, e);
+        rc = en ? read_replicas(s, en, e) : -ERR_DATABASE;
         if (!rc)
             rc = read_sets(s, en, e);
         if (rc)
@@ -130,7 +153,7 @@ int store_load(struct store *s, store_ensemble_fn *each, void *arg, struct err *
     if (!rc && step != SQLITE_DONE)
         rc = store_error(s->reader, e, "load ensembles");
     sqlite3_finalize(q);
-    return rc;
+    return rc ? err_prefix(e, "%s", s->path) : 0;
 }
 
 /* ---- any thread ---- */
@@ -191,18 +214,44 @@ static int read_spec(struct store *s, int64_t ensemble, struct buf *spec, struct
     return rc;
 }
 
-static int read_files(struct store *s, int64_t ensemble, store_file_fn *each, void *arg, struct err *e)
+/* The next file after `name`, copied; an empty name in *next: there is none. */
+static int read_file(struct store *s, int64_t ensemble, const char *name, struct buf *next, struct buf *content,
+                     struct err *e)
 {
     sqlite3_stmt *q;
-    if (prepare(s->reader, "SELECT name, content FROM input_file WHERE ensemble = ? ORDER BY name", &q, e))
+    if (prepare(s->reader, "SELECT name, content FROM input_file WHERE ensemble = ? AND name > ? ORDER BY name LIMIT 1",
+                &q, e))
         return -(int)e->code;
     sqlite3_bind_int64(q, 1, ensemble);
-    int rc = 0, step = SQLITE_DONE;
-    while (!rc && (step = sqlite3_step(q)) == SQLITE_ROW)
-        rc = each(arg, column(q, 0), sqlite3_column_blob(q, 1), (size_t)sqlite3_column_bytes(q, 1), e);
-    if (!rc && step != SQLITE_DONE)
-        rc = store_error(s->reader, e, "read input files");
+    sqlite3_bind_text(q, 2, name, -1, SQLITE_STATIC);
+    int step = sqlite3_step(q);
+    if (step == SQLITE_ROW) {
+        buf_add(next, column(q, 0), (size_t)sqlite3_column_bytes(q, 0));
+        buf_add(content, sqlite3_column_blob(q, 1), (size_t)sqlite3_column_bytes(q, 1));
+    }
+    int rc = step == SQLITE_ROW || step == SQLITE_DONE ? 0 : store_error(s->reader, e, "read input files");
     sqlite3_finalize(q);
+    return rc;
+}
+
+/* One by one: the lock is not held while the caller writes a file. */
+static int read_files(struct store *s, int64_t ensemble, store_file_fn *each, void *arg, struct err *e)
+{
+    struct buf name = {0};
+    int rc = 0;
+    for (bool more = true; more && !rc;) {
+        struct buf next = {0}, content = {0};
+        uv_mutex_lock(&s->read_lock);
+        rc = read_file(s, ensemble, name.data ? name.data : "", &next, &content, e);
+        uv_mutex_unlock(&s->read_lock);
+        more = next.len > 0;
+        if (!rc && more)
+            rc = each(arg, next.data, content.data, content.len, e);
+        buf_free(&name);
+        buf_free(&content);
+        name = next;
+    }
+    buf_free(&name);
     return rc;
 }
 
@@ -211,8 +260,6 @@ int store_read_inputs(struct store *s, int64_t ensemble, struct buf *spec, store
 {
     uv_mutex_lock(&s->read_lock);
     int rc = read_spec(s, ensemble, spec, e);
-    if (!rc && each)
-        rc = read_files(s, ensemble, each, arg, e);
     uv_mutex_unlock(&s->read_lock);
-    return rc;
+    return rc || !each ? rc : read_files(s, ensemble, each, arg, e);
 }

@@ -3,27 +3,43 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "daemon/notify.h"
 #include "engine/base/log.h"
 
 #define APPLICATION_ID 0x53686f61 /* "Shoa" */
 #define BUSY_MS 10000             /* another process reads the database, a backup for instance */
+#define PROGRESS_OPS 10000000     /* of SQLite's virtual machine: about a second of a check */
+#define EXTEND_US 60000000
+#define RETRY_NS UINT64_C(1000000000)
 
 extern const char sql_0001[], sql_0002[];
 static const char *const migrations[STORE_SCHEMA] = {sql_0001, sql_0002};
 
+int store_said(sqlite3 *db, struct err *e)
+{
+    int primary = db ? sqlite3_errcode(db) & 0xff : SQLITE_NOMEM;
+    bool of_system = primary == SQLITE_FULL || primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN;
+    int number = of_system ? sqlite3_system_errno(db) : 0;
+    if (number)
+        return err_set(e, ERR_DATABASE, "%s (%s)", sqlite3_errmsg(db), strerror(number));
+    return err_set(e, ERR_DATABASE, "%s", db ? sqlite3_errmsg(db) : "out of memory");
+}
+
 int store_error(sqlite3 *db, struct err *e, const char *doing)
 {
-    return err_set(e, ERR_DATABASE, "%s: %s", doing, db ? sqlite3_errmsg(db) : "out of memory");
+    store_said(db, e);
+    return err_prefix(e, "%s", doing);
 }
 
 int store_exec(sqlite3 *db, const char *sql, struct err *e)
 {
     if (sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK)
         return 0;
-    return err_set(e, ERR_DATABASE, "%s", sqlite3_errmsg(db));
+    return store_said(db, e);
 }
 
 static int get_number(sqlite3 *db, const char *sql, int64_t *out, struct err *e)
@@ -148,19 +164,28 @@ int store_migrate(sqlite3 *db, const char *path, const char *const *list, int n,
     return version < n ? migrate_all(db, list, (int)version, n, e) : 0;
 }
 
+/* Called by SQLite all the while it checks. */
+static int ask_for_time(void *arg)
+{
+    notify("EXTEND_TIMEOUT_USEC=%d", EXTEND_US);
+    return 0;
+}
+
 static int check_after_crash(struct store *s, struct err *e)
 {
     int64_t clean;
     if (get_number(s->writer, "SELECT clean FROM service", &clean, e) || clean)
         return -(int)e->code;
     sqlite3_stmt *q;
-    if (sqlite3_prepare_v2(s->writer, "PRAGMA integrity_check(1)", -1, &q, NULL) != SQLITE_OK)
-        return store_error(s->writer, e, "integrity check");
+    if (sqlite3_prepare_v2(s->writer, "PRAGMA quick_check(1)", -1, &q, NULL) != SQLITE_OK)
+        return store_error(s->writer, e, "check");
+    sqlite3_progress_handler(s->writer, PROGRESS_OPS, ask_for_time, NULL);
     int rc = 0;
     if (sqlite3_step(q) != SQLITE_ROW || strcmp((const char *)sqlite3_column_text(q, 0), "ok") != 0)
         rc = err_set(e, ERR_DATABASE, "%s is damaged: %s", s->path,
                      (const char *)sqlite3_column_text(q, 0) ? (const char *)sqlite3_column_text(q, 0) : "unreadable");
     sqlite3_finalize(q);
+    sqlite3_progress_handler(s->writer, 0, NULL, NULL);
     if (!rc)
         log_line(LOG_INFO, "the last stop was not in order; the database is sound");
     return rc;
@@ -180,7 +205,7 @@ static int prepare_statements(struct store *s, struct err *e)
     };
     for (int i = 0; i < STATEMENT_COUNT; i++)
         if (sqlite3_prepare_v3(s->writer, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &s->statements[i], NULL) != SQLITE_OK)
-            return err_set(e, ERR_DATABASE, "%s", sqlite3_errmsg(s->writer));
+            return store_said(s->writer, e);
     return 0;
 }
 
@@ -192,6 +217,16 @@ static int open_files(struct store *s, const char *directory, struct err *e)
         store_migrate(s->writer, s->path, migrations, STORE_SCHEMA, e) || check_after_crash(s, e) ||
         store_mark(s, false, e) || prepare_statements(s, e) || connect_to(&s->reader, s->path, SQLITE_OPEN_READONLY, e))
         return err_prefix(e, "open database %s", s->path);
+    return 0;
+}
+
+static int note_identity(struct store *s, struct err *e)
+{
+    struct stat st;
+    if (stat(s->path, &st))
+        return err_errno(e, "%s", s->path);
+    s->device = st.st_dev;
+    s->inode = st.st_ino;
     return 0;
 }
 
@@ -214,10 +249,13 @@ int store_open(struct store **out, const char *directory, struct err *e)
     struct buf path = {0};
     buf_printf(&path, "%s/shoald.db", directory);
     s->path = path.data;
+    s->retry_ns = RETRY_NS;
     uv_mutex_init(&s->read_lock);
     uv_mutex_init(&s->lock);
     uv_cond_init(&s->wake);
     int rc = open_files(s, directory, e);
+    if (!rc)
+        rc = note_identity(s, e);
     if (rc) {
         destroy(s);
         return rc;
@@ -251,28 +289,11 @@ void store_close(struct store *s)
     uv_close((uv_handle_t *)&s->committed, handle_closed);
 }
 
-static int64_t last(struct store *s, const char *sql)
+int store_numbers(struct store *s, struct store_numbers *out, struct err *e)
 {
-    int64_t n = 0;
-    struct err e = {0};
-    if (get_number(s->reader, sql, &n, &e)) {
-        log_line(LOG_ERROR, "%s", e.msg);
-        abort(); /* numbers must never be given twice */
-    }
-    return n;
-}
-
-int64_t store_last_ensemble(struct store *s)
-{
-    return last(s, "SELECT coalesce(max(number), 0) FROM ensemble");
-}
-
-int64_t store_last_replica(struct store *s)
-{
-    return last(s, "SELECT coalesce(max(number), 0) FROM replica");
-}
-
-int64_t store_last_event(struct store *s)
-{
-    return last(s, "SELECT coalesce(max(seq), 0) FROM event");
+    if (get_number(s->reader, "SELECT coalesce(max(number), 0) FROM ensemble", &out->ensemble, e) ||
+        get_number(s->reader, "SELECT coalesce(max(number), 0) FROM replica", &out->replica, e) ||
+        get_number(s->reader, "SELECT coalesce(max(seq), 0) FROM event", &out->event, e))
+        return err_prefix(e, "%s", s->path);
+    return 0;
 }

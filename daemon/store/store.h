@@ -7,7 +7,7 @@
  * batch goes to the thread, which commits it; then the callbacks of store_after_commit run on the loop thread, in order.
  *
  * Failure modes: a full or failing disk: the batch is tried again every second, store_ok() says false meanwhile, nothing is
- * answered. Anything else (a broken constraint, a corrupt database) is a bug or a loss the service cannot repair: it says so
+ * answered; so too when the file was removed or replaced under the service. Anything else (a broken constraint, a corrupt database) is a bug or a loss the service cannot repair: it says so
  * and aborts; what was answered is on disk.
  */
 #ifndef SHOAL_DAEMON_STORE_STORE_H
@@ -23,8 +23,8 @@
 
 struct store;
 
-/* Opens or makes DIRECTORY/shoald.db: refuses network filesystems and newer schemas, checks the integrity after an unclean
- * stop, copies the database aside before it migrates it. The loop may be NULL until store_start. */
+/* Opens or makes DIRECTORY/shoald.db: refuses network filesystems and newer schemas, checks the database after an unclean
+ * stop (asking the service manager for time as long as that takes), copies it aside before it migrates it. */
 int store_open(struct store **out, const char *directory, struct err *e);
 /* Starts the committing thread. */
 int store_start(struct store *s, uv_loop_t *loop, struct err *e);
@@ -36,9 +36,11 @@ bool store_ok(const struct store *s);
 /* ---- at start, before store_start ---- */
 typedef void store_ensemble_fn(void *arg, struct ensemble *e); /* takes ownership */
 int store_load(struct store *s, store_ensemble_fn *each, void *arg, struct err *e);
-int64_t store_last_ensemble(struct store *s);
-int64_t store_last_replica(struct store *s);
-int64_t store_last_event(struct store *s);
+/* The largest numbers given so far, 0: none. They must never be given twice. */
+struct store_numbers {
+    int64_t ensemble, replica, event;
+};
+int store_numbers(struct store *s, struct store_numbers *out, struct err *e);
 
 /* ---- on the loop thread ---- */
 /* What was submitted. Strings are copied. */
@@ -69,7 +71,7 @@ void store_after_commit(struct store *s, store_done_fn *fn, void *arg);
 /* Events of an ensemble with seq > since, oldest first, at most `limit`, as an array of
  * {seq, time (ms), kind, the replica's window and repeat or null, state number or null, message or null}. New reference. */
 int store_read_events(struct store *s, int64_t ensemble, int64_t since, int limit, json_t **out, struct err *e);
-/* The spec's text, and every input file through `each`. */
+/* The spec's text, and every input file through `each`, which may take its time: nobody else waits for it. */
 typedef int store_file_fn(void *arg, const char *name, const void *data, size_t len, struct err *e);
 int store_read_inputs(struct store *s, int64_t ensemble, struct buf *spec, store_file_fn *each, void *arg,
                       struct err *e);

@@ -11,10 +11,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "engine/base/log.h"
-
-#define RETRY_NS UINT64_C(1000000000)
 
 enum value_kind { VALUE_NULL, VALUE_INT, VALUE_REAL, VALUE_TEXT, VALUE_BLOB };
 
@@ -256,8 +255,19 @@ static int run_op(struct store *s, const struct batch *b, const struct op *o)
     return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
+/* What is written to a file without a name is lost with the process. */
+static bool is_in_place(const struct store *s)
+{
+    struct stat st;
+    return stat(s->path, &st) == 0 && st.st_dev == s->device && st.st_ino == s->inode;
+}
+
 static int commit(struct store *s, const struct batch *b)
 {
+    if (!is_in_place(s)) {
+        log_line(LOG_ERROR, "commit failed: %s was removed or replaced", s->path);
+        return SQLITE_IOERR;
+    }
     int rc = sqlite3_exec(s->writer, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     for (int i = 0; i < b->nops && rc == SQLITE_OK; i++)
         rc = run_op(s, b, &b->ops[i]);
@@ -288,7 +298,7 @@ static void commit_until_done(struct store *s, const struct batch *b)
         uv_mutex_lock(&s->lock);
         bool quit = s->quit;
         if (!quit)
-            uv_cond_timedwait(&s->wake, &s->lock, RETRY_NS);
+            uv_cond_timedwait(&s->wake, &s->lock, s->retry_ns);
         quit = s->quit;
         uv_mutex_unlock(&s->lock);
         if (quit)

@@ -180,9 +180,11 @@ static void what_is_put_comes_back(void **state)
     assert_int_equal(got->replicas[1].saved_step, 77);
     assert_string_equal(got->replicas[1].set->model, "m");
     assert_null(got->replicas[1].reason);
-    assert_int_equal(store_last_ensemble(r.store), 1);
-    assert_int_equal(store_last_replica(r.store), 3);
-    assert_int_equal(store_last_event(r.store), 9);
+    struct store_numbers last;
+    assert_int_equal(store_numbers(r.store, &last, &err), 0);
+    assert_int_equal(last.ensemble, 1);
+    assert_int_equal(last.replica, 3);
+    assert_int_equal(last.event, 9);
 
     struct buf spec = {0}, files = {0};
     assert_int_equal(store_read_inputs(r.store, 1, &spec, take_file, &files, &err), 0);
@@ -490,7 +492,9 @@ static void a_full_disk_is_waited_for(void **state)
         uv_run(&r.loop, UV_RUN_ONCE);
     assert_int_equal(done, 1);
     assert_true(store_ok(r.store));
-    assert_int_equal(store_last_event(r.store), 1);
+    struct store_numbers last;
+    assert_int_equal(store_numbers(r.store, &last, &err), 0);
+    assert_int_equal(last.event, 1);
     uv_close((uv_handle_t *)&timer, NULL);
     end_store(&r);
     ensemble_free(e);
