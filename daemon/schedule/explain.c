@@ -52,9 +52,12 @@ static int64_t place_of(const struct sched *s, const struct sched_set *set)
     int64_t *waiting = xcalloc((size_t)s->nusers, sizeof *waiting);
     for (int i = 0; i < s->nactive; i++)
         waiting[s->active[i]->user] += waiting_sets(s->active[i], NULL);
-    for (int u = 0; u < s->nusers; u++)
-        if (&s->users[u] != me)
-            n += ahead(waiting[u], s->users[u].running, me->running + own, s->users[u].usage < me->usage);
+    for (int i = 0; i < s->nusers; i++) {
+        const struct sched_user *u = &s->users[i];
+        bool first = u->usage != me->usage ? u->usage < me->usage : u < me;
+        if (u != me)
+            n += ahead(waiting[i], u->running, me->running + own, first);
+    }
     free(waiting);
     return n + 1;
 }

@@ -81,6 +81,8 @@ static bool comes_before(const struct sched *s, const struct ensemble *a, const 
 {
     const struct sched_user *ua = &s->users[a->user], *ub = &s->users[b->user];
     int by_user = ua == ub ? 0 : less(ua->running, ua->usage, ub->running, ub->usage);
+    if (!by_user && ua != ub)
+        return ua < ub;
     return (by_user ? by_user : less(a->nrunning, a->usage, b->nrunning, b->usage)) > 0;
 }
 

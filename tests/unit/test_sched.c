@@ -402,6 +402,10 @@ struct world {
     struct ensemble *ensembles[12];
     bool prepare[12], estimate[12]; /* jobs under way */
     bool killer[12][8];             /* this replica crashes its worker */
+    bool sick[3];                   /* this device crashes whatever runs there */
+    bool killed[3];                 /* to be carried out */
+    bool full;                      /* the disk is being watched */
+    bool fair;                      /* nobody but killers and sick devices does harm */
 };
 
 static int index_of(const struct world *w, const struct ensemble *e)
@@ -459,7 +463,11 @@ static void world_step(struct world *w, struct sched_event ev)
             w->prepare[index_of(w, d->ensemble)] = true;
         if (d->kind == DECIDE_ESTIMATE)
             w->estimate[index_of(w, d->ensemble)] = true;
-        if (d->kind == DECIDE_START || d->kind == DECIDE_STOP)
+        if (d->kind == DECIDE_KILL)
+            w->killed[d->worker] = true;
+        if (d->kind == DECIDE_SPACE)
+            w->full = true;
+        if (d->kind == DECIDE_START || d->kind == DECIDE_STOP || d->kind == DECIDE_KILL)
             assert_true(w->s.workers[d->worker].up);
     }
     check_promises(w);
@@ -486,6 +494,11 @@ static void worker_acts(struct world *w, int k, bool calm)
             w, (struct sched_event){.kind = SCHED_WORKER_UP, .worker = k, .slots = 4 - k, .device = "d", .model = "m"});
         return;
     }
+    if (w->killed[k] || (w->sick[k] && sw->nsets && draw(2))) {
+        w->killed[k] = false;
+        world_step(w, (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = k, .message = "signal 11"});
+        return;
+    }
     const struct sched_replica *all[16];
     int n = 0;
     for (int i = 0; i < sw->nsets; i++)
@@ -500,13 +513,16 @@ static void worker_acts(struct world *w, int k, bool calm)
     if (!n)
         return;
     const struct sched_replica *r = all[draw((uint32_t)n)];
-    struct sched_event ev = {.worker = k, .replica = r->number, .code = ERR_NONFINITE, .message = "x"};
+    static const int codes[] = {ERR_NONFINITE, ERR_NO_SPACE, ERR_MEMORY, ERR_IO, ERR_DEVICE, ERR_BUSY};
+    struct sched_event ev = {.worker = k, .replica = r->number, .code = codes[draw(6)], .message = "x"};
+    if (w->sick[k])
+        return; /* nothing comes of it */
     ev.step = r->step < STEPS ? r->step + 10 : r->step;
     if (r->sm.state == REPLICA_STOPPING)
         ev.kind = SCHED_STOPPED;
     else if (r->step >= STEPS)
         ev.kind = SCHED_DONE;
-    else if (!calm && draw(12) == 0)
+    else if (!calm && !w->fair && draw(12) == 0)
         ev.kind = SCHED_FAILED;
     else
         ev.kind = draw(2) ? SCHED_SEGMENT : SCHED_PROGRESS;
@@ -536,7 +552,10 @@ static void something_happens(struct world *w)
         finish_job(w, (int)draw((uint32_t)w->nensembles), draw(4) != 0);
     } else if (what == 6) {
         world_step(w, (struct sched_event){.kind = SCHED_TICK});
-    } else if (what == 7 && w->s.workers[0].up && draw(10) == 0) {
+    } else if (what == 8 && w->full) {
+        w->full = false;
+        world_step(w, (struct sched_event){.kind = SCHED_SPACE});
+    } else if (what == 7 && !w->fair && w->s.workers[0].up && draw(10) == 0) {
         world_step(w, (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = 0, .message = "killed"});
     } else {
         worker_acts(w, (int)draw((uint32_t)w->s.nworkers), false);
@@ -557,10 +576,33 @@ static void settle(struct world *w)
         }
         if (all)
             return;
+        if (w->full) {
+            w->full = false;
+            world_step(w, (struct sched_event){.kind = SCHED_SPACE});
+        }
         world_step(w, (struct sched_event){.kind = SCHED_TICK});
         worker_acts(w, (int)draw((uint32_t)w->s.nworkers), true);
     }
     fail_msg("seed led to a world that never settles");
+}
+
+static bool has_killer(const struct world *w, int i, const struct sched_set *set)
+{
+    for (int k = 0; k < set->nreplicas; k++)
+        if (w->killer[i][set->replicas[k].window])
+            return true;
+    return false;
+}
+
+/* Whatever killers and sick devices there were: sets without a killer are done, or were cancelled. */
+static void nobody_else_pays(const struct world *w)
+{
+    for (int i = 0; i < w->nensembles; i++)
+        for (int k = 0; k < w->ensembles[i]->nsets; k++) {
+            const struct sched_set *set = &w->ensembles[i]->sets[k];
+            for (int r = 0; r < set->nreplicas && !has_killer(w, i, set); r++)
+                assert_int_not_equal(set->replicas[r].sm.state, REPLICA_FAILED);
+        }
 }
 
 static void promises_hold_in_random_worlds(void **state)
@@ -569,9 +611,16 @@ static void promises_hold_in_random_worlds(void **state)
         struct world *w = xcalloc(1, sizeof *w);
         seed = (uint64_t)k * UINT64_C(0x9e3779b97f4a7c15) + 1;
         sched_init(&w->s, 1 + (int)draw(3));
+        w->fair = k % 2;
+        w->s.slice_ms = 5000;
+        w->s.stall_ms = 200000;
+        for (int i = 0; i < w->s.nworkers && k % 4 == 1; i++)
+            w->sick[i] = i != w->s.nworkers / 2; /* one is well */
         for (int i = 0; i < 400; i++)
             something_happens(w);
         settle(w);
+        if (w->fair)
+            nobody_else_pays(w);
         for (int i = 0; i < w->nensembles; i++)
             for (int r = 0; r < w->ensembles[i]->nreplicas; r++)
                 if (w->killer[i][r])

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#undef NDEBUG
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "tests/lib/sched_play.h"
+
+void play_begin(struct play *p, int workers)
+{
+    *p = (struct play){0};
+    sched_init(&p->s, workers);
+    p->s.stall_ms = INT64_MAX / 4; /* nobody is stuck for saying nothing */
+}
+
+void play_end(struct play *p)
+{
+    sched_close(&p->s);
+    decisions_free(&p->d);
+}
+
+struct ensemble *play_ensemble(uint32_t owner, int windows, int retries)
+{
+    static int64_t next_replica = 1, next_number = 1;
+    struct ensemble *e = ensemble_of_windows(windows, 1, next_replica, PLAY_STEPS);
+    next_replica += windows;
+    e->number = next_number++;
+    snprintf(e->id, sizeof e->id, "e%lld", (long long)e->number);
+    e->owner = owner;
+    e->retries = retries;
+    e->stages = 1;
+    return e;
+}
+
+int play_feed(struct play *p, struct sched_event ev)
+{
+    decisions_clear(&p->d);
+    p->err = (struct err){0};
+    ev.now = p->now;
+    return sched_step(&p->s, &ev, &p->d, &p->err);
+}
+
+int play_count(const struct play *p, enum decision_kind kind)
+{
+    int n = 0;
+    for (int i = 0; i < p->d.n; i++)
+        n += p->d.item[i].kind == kind;
+    return n;
+}
+
+void play_up(struct play *p, int worker, int slots, const char *model)
+{
+    struct sched_event ev = {
+        .kind = SCHED_WORKER_UP, .worker = worker, .slots = slots, .device = "cpu", .model = model};
+    assert_int_equal(play_feed(p, ev), 0);
+}
+
+void play_down(struct play *p, int worker, const char *message)
+{
+    struct sched_event ev = {.kind = SCHED_WORKER_DOWN, .worker = worker, .message = message};
+    assert_int_equal(play_feed(p, ev), 0);
+}
+
+void play_add(struct play *p, struct ensemble *e)
+{
+    assert_int_equal(play_feed(p, (struct sched_event){.kind = SCHED_ADD, .ensemble = e}), 0);
+    assert_int_equal(play_feed(p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true}), 0);
+}
+
+int play_about(struct play *p, enum sched_kind kind, const struct sched_replica *r)
+{
+    struct sched_event ev = {.kind = kind,
+                             .worker = r->set->worker,
+                             .replica = r->number,
+                             .code = ERR_NONFINITE,
+                             .message = "it blew up",
+                             .step = r->step + (kind == SCHED_SEGMENT ? 10 : 0)};
+    return play_feed(p, ev);
+}
+
+int play_failed(struct play *p, const struct sched_replica *r, int code, int64_t step)
+{
+    struct sched_event ev = {.kind = SCHED_FAILED,
+                             .worker = r->set->worker,
+                             .replica = r->number,
+                             .code = code,
+                             .message = "no good",
+                             .step = step};
+    return play_feed(p, ev);
+}
+
+int play_wish(struct play *p, enum sched_kind kind, struct ensemble *e)
+{
+    return play_feed(p, (struct sched_event){.kind = kind, .ensemble = e});
+}
+
+static struct sched_replica *stopping(const struct sched *s)
+{
+    for (int w = 0; w < s->nworkers; w++)
+        for (int i = 0; i < s->workers[w].nsets; i++)
+            for (int k = 0; k < s->workers[w].sets[i]->nreplicas; k++) {
+                struct sched_replica *r = &s->workers[w].sets[i]->replicas[k];
+                if (r->held && r->sm.state == REPLICA_STOPPING)
+                    return r;
+            }
+    return NULL;
+}
+
+void play_until(struct play *p, int64_t now, int64_t further)
+{
+    while (p->now < now) {
+        int64_t wake = sched_wake(&p->s, p->now);
+        p->now = wake < now ? (wake > p->now ? wake : p->now + 1) : now;
+        play_feed(p, (struct sched_event){.kind = SCHED_TICK});
+        for (struct sched_replica *r; (r = stopping(&p->s));) {
+            struct sched_event ev = {
+                .kind = SCHED_STOPPED, .worker = r->set->worker, .replica = r->number, .step = r->saved_step + further};
+            assert_int_equal(play_feed(p, ev), 0);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Plays the scheduler's surroundings: hands it events and keeps what it decides. For cmocka tests.
+ */
+#ifndef SHOAL_TESTS_LIB_SCHED_PLAY_H
+#define SHOAL_TESTS_LIB_SCHED_PLAY_H
+
+#include "daemon/schedule/internal.h"
+
+#define PLAY_STEPS 100 /* of every replica */
+
+struct play {
+    struct sched s;
+    struct decisions d; /* of the last event */
+    int64_t now;
+    struct err err; /* of the last event */
+};
+
+void play_begin(struct play *p, int workers);
+void play_end(struct play *p);
+/* An ensemble of so many windows, each a set of its own. */
+struct ensemble *play_ensemble(uint32_t owner, int windows, int retries);
+int play_feed(struct play *p, struct sched_event ev);
+/* How many decisions of a kind the last event led to. */
+int play_count(const struct play *p, enum decision_kind kind);
+void play_up(struct play *p, int worker, int slots, const char *model);
+void play_down(struct play *p, int worker, const char *message);
+/* Submits it, and its folder is ready. */
+void play_add(struct play *p, struct ensemble *e);
+/* What a worker says of a replica: a segment is ten steps further than its last. */
+int play_about(struct play *p, enum sched_kind kind, const struct sched_replica *r);
+int play_failed(struct play *p, const struct sched_replica *r, int code, int64_t step);
+int play_wish(struct play *p, enum sched_kind kind, struct ensemble *e);
+/* Lets time pass until `now`, with a tick whenever the scheduler asked for one. Stops are obeyed at once, with a checkpoint
+ * `further` steps on. */
+void play_until(struct play *p, int64_t now, int64_t further);
+
+#endif
