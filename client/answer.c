@@ -65,6 +65,22 @@ double answer_number(const json_t *object, const char *key)
     return json_number_value(json_object_get(object, key));
 }
 
+long long answer_replicas(const json_t *ensemble)
+{
+    long long repeats = answer_whole(ensemble, "repeats");
+    return answer_whole(ensemble, "windows") * (repeats > 1 ? repeats : 1);
+}
+
+void answer_labels(struct buf *out, const json_t *ensemble)
+{
+    const char *key;
+    json_t *value;
+    size_t begin = out->len;
+    buf_add(out, "", 0);
+    json_object_foreach (json_object_get(ensemble, "labels"), key, value)
+        buf_printf(out, "%s%s=%s", out->len > begin ? "," : "", key, json_string_value(value));
+}
+
 void client_say(const struct client *c, const char *fmt, ...)
 {
     va_list ap;

@@ -61,6 +61,8 @@ int cancel_main(struct client *c, int argc, char **argv);
 int pause_main(struct client *c, int argc, char **argv);
 int resume_main(struct client *c, int argc, char **argv);
 int retry_main(struct client *c, int argc, char **argv);
+int rm_main(struct client *c, int argc, char **argv);
+int du_main(struct client *c, int argc, char **argv);
 int version_main(struct client *c, int argc, char **argv);
 int help_main(struct client *c, int argc, char **argv);
 /* Becomes shoal-worker; returns only when that fails. */
@@ -85,6 +87,10 @@ int answer_error(const json_t *answer, long status, struct err *e);
 const char *answer_text(const json_t *object, const char *key);
 long long answer_whole(const json_t *object, const char *key);
 double answer_number(const json_t *object, const char *key);
+/* An ensemble's windows times its repeats. */
+long long answer_replicas(const json_t *ensemble);
+/* Appends an ensemble's labels: "project=hydration,round=2". */
+void answer_labels(struct buf *out, const json_t *ensemble);
 
 /* Appends /v1/ensembles/ID (an id, a beginning of one, a key or a name) and what follows it. */
 void client_path(struct buf *out, const char *id, const char *rest);

@@ -53,7 +53,7 @@ static void read_owner(const char *folder, struct buf *id)
         path.len = 0;
         buf_printf(&path, "%s/results.json", folder);
         json_t *results = json_load_file(path.data, 0, NULL);
-        buf_printf(id, "%s", answer_text(results, "id"));
+        buf_printf(id, "%s", answer_text(json_object_get(results, "ensemble"), "id"));
         json_decref(results);
     }
     buf_free(&path);

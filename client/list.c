@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "client/commands.h"
@@ -38,6 +37,9 @@ static json_t *get_page(const struct client *c, int64_t limit, struct buf *next,
         add_parameter(&path, "after", next->data);
     if (c->state)
         add_parameter(&path, "state", c->state);
+    snprintf(number, sizeof number, "%.0f", c->older_than);
+    if (c->older_than > 0)
+        add_parameter(&path, "older_than", number);
     for (int i = 0; i < c->nlabels; i++)
         add_parameter(&path, "label", c->labels[i]);
     json_t *page = client_get(c, path.data, e);
@@ -77,21 +79,12 @@ static bool lists(const char *list, const char *word)
     return false;
 }
 
-/* Seconds since an ensemble last changed its state. */
-static double age_of(const json_t *ensemble)
-{
-    struct tm t = {0};
-    return strptime(answer_text(ensemble, "changed"), "%Y-%m-%dT%H:%M:%S", &t) ? difftime(time(NULL), timegm(&t)) : 0;
-}
-
 static bool is_chosen(const struct client *c, const json_t *ensemble, const char *states)
 {
     const json_t *owner = json_object_get(ensemble, "owner");
     if (json_is_integer(owner) && json_integer_value(owner) != (json_int_t)geteuid())
         return false;
-    if (!c->state && !lists(states, answer_text(ensemble, "state")))
-        return false;
-    return !(c->older_than > 0) || (ensemble_ended(answer_text(ensemble, "state")) && age_of(ensemble) > c->older_than);
+    return c->state || lists(states, answer_text(ensemble, "state"));
 }
 
 json_t *ensembles_chosen(const struct client *c, int argc, char **argv, const char *states, struct err *e)
@@ -123,15 +116,10 @@ json_t *ensembles_chosen(const struct client *c, int argc, char **argv, const ch
 
 /* ---- how they look ---- */
 
-static void labels_cell(struct table *t, const json_t *labels)
+static void labels_cell(struct table *t, const json_t *e)
 {
     struct buf text = {0};
-    const char *key;
-    const json_t *value;
-    buf_add(&text, "", 0);
-    json_object_foreach ((json_t *)labels, key, value)
-        buf_printf(&text, "%s%s=%s", text.len ? "," : "", key,
-                   json_string_value(value) ? json_string_value(value) : "");
+    answer_labels(&text, e);
     table_cell(t, "%s", text.data);
     buf_free(&text);
 }
@@ -139,7 +127,7 @@ static void labels_cell(struct table *t, const json_t *labels)
 static void windows_cell(struct table *t, const json_t *e)
 {
     struct buf text = {0};
-    buf_printf(&text, "%lld/%lld", answer_whole(e, "done"), answer_whole(e, "windows"));
+    buf_printf(&text, "%lld/%lld", answer_whole(e, "done"), answer_replicas(e));
     if (answer_whole(e, "failed"))
         buf_printf(&text, ", %lld failed", answer_whole(e, "failed"));
     table_cell(t, "%s", text.data);
@@ -183,7 +171,7 @@ void ensembles_show(const struct client *c, const json_t *ensembles, struct tabl
         table_cell(t, "%d %%", (int)(100 * answer_number(e, "progress")));
         time_cell(t, answer_text(e, "created"));
         table_cell(t, "%s", answer_text(e, "key"));
-        labels_cell(t, json_object_get(e, "labels"));
+        labels_cell(t, e);
         table_cell(t, "%s", answer_text(e, "reason"));
         if (admin)
             owner_cell(t, json_object_get(e, "owner"));

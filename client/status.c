@@ -18,18 +18,40 @@ static void number_cell(struct table *t, const json_t *value, const char *format
         table_cell(t, "-");
 }
 
-static void replicas_show(const struct client *c, const json_t *replicas)
+/* Why it failed or what it waits for: "waits for its turn, 3rd in the queue, starts in about 2 min 00 s". */
+static void reason_cell(struct table *t, const json_t *replica)
 {
-    static const char *const heads[] = {"window", "state",   "device",  "stage", "step",
-                                        "of",     "time/ps", "attempt", "reason"};
+    const json_t *waits = json_object_get(replica, "waits"), *seconds = json_object_get(waits, "expected_seconds");
+    struct buf text = {0};
+    buf_printf(&text, "%s", answer_text(replica, "reason"));
+    if (json_is_object(waits))
+        buf_printf(&text, "%swaits for %s", text.len ? "; " : "", answer_text(waits, "for"));
+    if (answer_whole(waits, "place"))
+        buf_printf(&text, ", place %lld", answer_whole(waits, "place"));
+    if (json_is_number(seconds)) {
+        buf_printf(&text, ", starts in about ");
+        show_duration(&text, json_number_value(seconds));
+    }
+    table_cell(t, "%s", text.data);
+    buf_free(&text);
+}
+
+static void replicas_show(const struct client *c, const json_t *replicas, bool several)
+{
+    static const char *const heads[] = {"window", "repeat", "state",   "device",  "stage",
+                                        "step",   "of",     "time/ps", "attempt", "reason"};
     struct table t;
     const json_t *r;
     size_t i;
-    table_setup(&t, "r l l5 r4 r2 r2 r6 r3 l~");
+    table_setup(&t, "r r7 l l5 r4 r2 r2 r6 r3 l~");
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(&t, "%s", heads[h]);
     json_array_foreach (replicas, i, r) {
         table_cell(&t, "%lld", answer_whole(r, "window"));
+        if (several)
+            table_cell(&t, "%lld", answer_whole(r, "repeat"));
+        else
+            table_cell(&t, "%s", "");
         table_state(&t, answer_text(r, "state"));
         table_cell(&t, "%s", answer_text(r, "device"));
         number_cell(&t, json_object_get(r, "stage"), "%.0f");
@@ -37,7 +59,7 @@ static void replicas_show(const struct client *c, const json_t *replicas)
         table_cell(&t, "%lld", answer_whole(r, "steps"));
         number_cell(&t, json_object_get(r, "time_ps"), "%.1f");
         table_cell(&t, "%lld", answer_whole(r, "attempt"));
-        table_cell(&t, "%s", answer_text(r, "reason"));
+        reason_cell(&t, r);
     }
     client_table(c, &t);
 }
@@ -45,15 +67,19 @@ static void replicas_show(const struct client *c, const json_t *replicas)
 static void ensemble_show(const struct client *c, const json_t *e)
 {
     const char *reason = answer_text(e, "reason"), *key = answer_text(e, "key");
-    struct buf submitted = {0};
+    bool repeats = answer_whole(e, "repeats") > 1;
+    struct buf submitted = {0}, labels = {0};
     show_time(&submitted, answer_text(e, "created"));
+    answer_labels(&labels, e);
     printf("%s  %s  %s%s%s\n", answer_text(e, "id"), answer_text(e, "name"), answer_text(e, "state"),
            *reason ? ": " : "", reason);
-    printf("%lld of %lld windows done, %lld failed, %d %% of all steps; submitted %s%s%s\n\n", answer_whole(e, "done"),
-           answer_whole(e, "windows"), answer_whole(e, "failed"), (int)(100 * answer_number(e, "progress")),
-           submitted.data, *key ? " with key " : "", key);
+    printf("%lld of %lld %s done, %lld failed, %d %% of all steps\n", answer_whole(e, "done"), answer_replicas(e),
+           repeats ? "replicas" : "windows", answer_whole(e, "failed"), (int)(100 * answer_number(e, "progress")));
+    printf("submitted %s%s%s%s%s\n\n", submitted.data, *key ? ", key " : "", key, labels.len ? ", labels " : "",
+           labels.data);
+    buf_free(&labels);
     buf_free(&submitted);
-    replicas_show(c, json_object_get(e, "replicas"));
+    replicas_show(c, json_object_get(e, "replicas"), repeats);
 }
 
 void devices_show(const json_t *devices, struct buf *out)
@@ -61,10 +87,10 @@ void devices_show(const json_t *devices, struct buf *out)
     const json_t *d;
     size_t i;
     json_array_foreach (devices, i, d) {
-        const char *model = answer_text(d, "model"), *reason = answer_text(d, "reason");
+        const char *model = answer_text(d, "model"), *trouble = answer_text(d, "trouble");
         buf_printf(out, "%s  %s%s%s  %lld of %lld slots busy%s%s\n", answer_text(d, "device"), answer_text(d, "state"),
-                   *model ? ", " : "", model, answer_whole(d, "running"), answer_whole(d, "slots"), *reason ? "  " : "",
-                   reason);
+                   *model ? ", " : "", model, answer_whole(d, "running"), answer_whole(d, "slots"),
+                   *trouble ? "; " : "", trouble);
     }
 }
 

@@ -240,7 +240,7 @@ class Client(unittest.TestCase):
         self.shoal("list", code=75)
 
     def test_status(self):
-        replica = {"window": 2, "state": "failed", "step": 10, "steps": 100, "stage": 1, "time_ps": 0.02, "attempt": 3,
+        replica = {"window": 2, "repeat": 0, "waits": None, "state": "failed", "step": 10, "steps": 100, "stage": 1, "time_ps": 0.02, "attempt": 3,
                    "device": "cpu", "reason": "blew up"}
         devices = [{"device": "cpu", "state": "up", "model": "a CPU", "slots": 2, "running": 1}]
         self.service.answers["GET /v1/version"] = (200, {"version": "1", "api": 1, "devices": devices})
@@ -250,10 +250,18 @@ class Client(unittest.TestCase):
         out, _ = self.shoal("status", "3f2a")
         self.assertIn("submitted 2026-11-20T10:00:00Z\n", out)
         self.assertEqual(out.splitlines()[-1].split(), "2 failed cpu 1 10 100 0.0 3 blew up".split())
+        waiting = {**replica, "repeat": 1, "state": "queued", "reason": None,
+                   "waits": {"for": "its turn", "place": 3, "expected_seconds": 125.0}}
+        self.service.answers["GET /v1/ensembles/w"] = (200, ensemble(repeats=2, labels={"p": "h"}, replicas=[waiting]))
+        out, _ = self.shoal("status", "w")
+        self.assertIn("0 of 8 replicas done", out)
+        self.assertIn("submitted 2026-11-20T10:00:00Z, labels p=h\n", out)
+        self.assertTrue(out.splitlines()[-1].startswith("     2       1  queued"), out)
+        self.assertTrue(out.endswith("  waits for its turn, place 3, starts in about 2 min 05 s\n"), out)
         # One shape, whether ensembles are named or not.
         self.assertEqual(json.loads(self.shoal("status", "3f2a", "--json")[0]), {"devices": devices, "ensembles": [one]})
         out, _ = self.shoal("status", "3f2a", "a/key")
-        self.assertIn("2026-11-20T10:00:00Z with key a/key", out)
+        self.assertIn("submitted 2026-11-20T10:00:00Z, key a/key\n", out)
         self.shoal("status", "3f2a", "none", code=66)
         self.service.answers["GET /v1/ensembles"] = (200, {"ensembles": [ensemble(), ensemble(id="old", state="done")]})
         out, _ = self.shoal("status")
@@ -300,6 +308,45 @@ class Client(unittest.TestCase):
         self.assertEqual(self.service.asked[-1][0], "POST /v1/ensembles/b/pause")
         out, err = self.shoal("resume", "--all")
         self.assertEqual((out, err), ("", "shoal: nothing to resume\n"))
+
+    # ---- space
+
+    def test_remove(self):
+        for name, state in (("a", "done"), ("b", "failed"), ("c", "running")):
+            self.service.answers[f"GET /v1/ensembles/{name}"] = (200, ensemble(id=name, state=state, bytes=1500))
+            self.service.answers[f"DELETE /v1/ensembles/{name}"] = (200, {"id": name, "bytes": 2500})
+        self.service.answers["GET /v1/ensembles/a-key"] = self.service.answers["GET /v1/ensembles/a"]
+        self.service.answers["DELETE /v1/ensembles/c"] = (409, error("CONFLICT", "c is running"))
+        out, err = self.shoal("rm", "--dry-run", "a-key", "b", "c", code=EXIT_REFUSED)
+        self.assertEqual(out, "a methane would be removed: 1.5 kB\nb methane would be removed: 1.5 kB\n")
+        self.assertIn("3.0 kB would be freed", err)
+        self.assertIn("ensemble c is running: cancel it first", err)
+        self.assertFalse([key for key, _ in self.service.asked if key.startswith("DELETE")])
+        self.assertEqual(self.shoal("rm", "a-key")[0], "a methane removed: 2.5 kB\n")
+        value = json.loads(self.shoal("rm", "c", "b", "--json", code=EXIT_REFUSED)[0])
+        self.assertEqual(value["ensembles"], [{"id": "b", "name": "methane", "bytes": 2500}])
+        self.assertEqual((value["errors"][0]["id"], value["bytes"]), ("c", 2500))
+        # A choice is made of those that have ended; how long ago is for the service to know.
+        listed = [ensemble(id=name, state=state, owner=os.geteuid()) for name, state in (("a", "done"), ("c", "running"))]
+        self.service.answers["GET /v1/ensembles?older_than=129600"] = (200, {"ensembles": listed})
+        self.assertEqual(self.shoal("rm", "--older-than", "36h")[0], "a methane removed: 2.5 kB\n")
+        self.shoal("rm", code=2)
+        self.shoal("rm", "--older-than", "soon", code=2)
+
+    def test_space(self):
+        own = {"owner": 0, "ensembles": 3, "ensembles_limit": 20000, "bytes": 3000000, "bytes_limit": 1000000000000}
+        listed = [ensemble(id="a", bytes=1000), ensemble(id="b", bytes=None), ensemble(id="c", bytes=2999000)]
+        self.service.answers["GET /v1/usage"] = (200, {"users": [own]})
+        self.service.answers["GET /v1/ensembles"] = (200, {"ensembles": listed})
+        self.service.answers["GET /v1/ensembles/a"] = (200, ensemble(id="a", bytes=1000))
+        out, err = self.shoal("du")
+        self.assertEqual([line.split() for line in out.splitlines()],
+                         ["id name state bytes size".split(), "c methane queued 2999000 3.0 MB".split(),
+                          "a methane queued 1000 1.0 kB".split(), "b methane queued - not measured yet".split()])
+        self.assertEqual(err, "shoal: you have 3 of 20000 ensembles and 3.0 MB of 1.0 TB\n")
+        value = json.loads(self.shoal("du", "a", "--json")[0])
+        self.assertEqual((value["users"], [e["id"] for e in value["ensembles"]]), ([own], ["a"]))
+        self.shoal("du", "none", code=66)
 
     # ---- submitting
 
@@ -478,7 +525,7 @@ class Client(unittest.TestCase):
         os.remove(os.path.join(folder, ".shoal-ensemble"))  # as an older client left it
         _, err = self.shoal("results", "77", "--output", folder, code=EXIT_REFUSED)
         self.assertIn("is not empty and has no files of ensemble 77", err)
-        self.path("out/results.json", '{"id": "3f2a9c00"}')
+        self.path("out/results.json", '{"ensemble": {"id": "3f2a9c00"}}')
         self.shoal("results", "3f2a9c00", "--output", folder)
         # submit refuses before it waits.
         self.service.answers["POST /v1/ensembles"] = (201, ensemble(id="77"))
