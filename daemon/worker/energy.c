@@ -3,16 +3,14 @@
  * shoal-worker energy: one static evaluation of a spec's system at its start coordinates, printed.
  */
 #include <getopt.h>
-#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "daemon/worker/commands.h"
-#include "daemon/worker/device.h"
+#include "daemon/worker/energy.h"
 #include "daemon/worker/input.h"
 #include "engine/base/number.h"
-#include "engine/run/sim.h"
 
 #define INCLUDE_MAX 32
 #define POLL_MS 1000
@@ -21,13 +19,7 @@ struct energy {
     const char *spec, *device;
     const char *includes[INCLUDE_MAX];
     int ninclude, window;
-    bool json, forces;
-};
-
-struct result {
-    struct sample sample;
-    double (*forces)[3]; /* [natoms] or NULL */
-    int natoms, nwindows;
+    bool json, forces, check;
 };
 
 static int evaluate(struct dev *dev, struct sim *sim, struct err *e)
@@ -44,77 +36,64 @@ static int evaluate(struct dev *dev, struct sim *sim, struct err *e)
     return rc;
 }
 
-static json_t *numbers(const double *v, int n)
-{
-    json_t *array = json_array();
-    for (int i = 0; i < n; i++)
-        json_array_append_new(array, json_real(v[i]));
-    return array;
-}
-
-static void print_json(const struct result *r)
-{
-    const struct sample *s = &r->sample;
-    json_t *energies = json_object(), *forces = json_array();
-    for (int t = 0; t < TERM_COUNT; t++)
-        json_object_set_new(energies, term_names[t], json_real(s->energy[t]));
-    json_object_set_new(energies, "potential", json_real(s->potential));
-    json_t *out =
-        json_pack("{s:o, s:f, s:o, s:{s:f, s:f, s:f}, s:o}", "energies", energies, "pressure", s->pressure, "virial",
-                  numbers(s->virial, 9), "dvdl", "coulomb", s->dvdl[LAMBDA_COULOMB], "vdw", s->dvdl[LAMBDA_VDW],
-                  "bonded", s->dvdl[LAMBDA_BONDED], "delta_u", numbers(s->delta_u, r->nwindows));
-    for (int i = 0; r->forces && i < r->natoms; i++)
-        json_array_append_new(forces, numbers(r->forces[i], 3));
-    if (r->forces)
-        json_object_set(out, "forces", forces);
-    json_decref(forces);
-    json_dumpf(out, stdout, JSON_REAL_PRECISION(17));
-    putchar('\n');
-    json_decref(out);
-}
-
-static void print_text(const struct result *r)
-{
-    const struct sample *s = &r->sample;
-    for (int t = 0; t < TERM_COUNT; t++)
-        printf("%-22s %18.6f kJ/mol\n", term_names[t], s->energy[t]);
-    printf("%-22s %18.6f kJ/mol\n", "potential", s->potential);
-    printf("%-22s %18.6f bar\n", "pressure", s->pressure);
-    printf("dU/dlambda coulomb     %18.6f kJ/mol\ndU/dlambda vdw         %18.6f kJ/mol\n", s->dvdl[LAMBDA_COULOMB],
-           s->dvdl[LAMBDA_VDW]);
-    printf("dU/dlambda bonded      %18.6f kJ/mol\n", s->dvdl[LAMBDA_BONDED]);
-    for (int w = 0; w < r->nwindows; w++)
-        printf("U(window %3d) - U      %18.6f kJ/mol\n", w, s->delta_u[w]);
-    for (int i = 0; r->forces && i < r->natoms; i++)
-        printf("force %8d %16.6f %16.6f %16.6f kJ/mol/nm\n", i + 1, r->forces[i][0], r->forces[i][1], r->forces[i][2]);
-}
-
-static int run(const struct energy *o, struct dev *dev, const struct spec *spec, const struct system *sys,
-               struct err *e)
+/* *r owns its arrays: evaluation_close. */
+static int evaluate_on(const char *device, const struct energy *o, const struct spec *spec, const struct system *sys,
+                       struct evaluation *r, struct err *e)
 {
     struct model *model = NULL;
     struct sim *sim = NULL;
-    struct result r = {.natoms = sys->natoms, .nwindows = spec->settings.alchemy.nwindows};
-    if (o->window < 0 || o->window >= r.nwindows)
-        return err_set(e, ERR_USAGE, "--window %d: the spec has windows 0 to %d", o->window, r.nwindows - 1);
-    r.sample.delta_u = xcalloc((size_t)r.nwindows, sizeof(double));
-    int rc = model_new(&model, dev, sys, &spec->settings, e);
+    struct dev *dev;
+    *r = (struct evaluation){.natoms = sys->natoms, .nwindows = spec->settings.alchemy.nwindows};
+    int rc = engine_open(&dev, device, e);
+    if (rc)
+        return rc;
+    r->sample.delta_u = xcalloc((size_t)r->nwindows, sizeof(double));
+    r->forces = xcalloc((size_t)sys->natoms, sizeof *r->forces);
+    rc = model_new(&model, dev, sys, &spec->settings, e);
     if (!rc)
         rc = sim_new(&sim, model, o->window, 0, e);
     if (!rc)
         rc = evaluate(dev, sim, e);
-    if (!rc && o->forces) {
-        r.forces = xcalloc((size_t)sys->natoms, sizeof *r.forces);
-        rc = sim_forces(sim, r.forces, e);
-    }
-    if (!rc) {
-        sim_sample(sim, &r.sample);
-        o->json ? print_json(&r) : print_text(&r);
-    }
+    if (!rc)
+        rc = sim_forces(sim, r->forces, e);
+    if (!rc)
+        sim_sample(sim, &r->sample);
     sim_free(sim);
     model_free(model);
-    free(r.forces);
-    free(r.sample.delta_u);
+    dev_close(dev);
+    return rc;
+}
+
+static void evaluation_close(struct evaluation *r)
+{
+    free(r->forces);
+    free(r->sample.delta_u);
+}
+
+/* ERR_INTERNAL: the device is further from the CPU device than mixed precision explains. */
+static int check(const struct energy *o, const struct spec *spec, const struct system *sys, const struct evaluation *r,
+                 struct err *e)
+{
+    struct evaluation reference;
+    int rc = evaluate_on("cpu", o, spec, sys, &reference, e);
+    if (!rc && !energy_check(r, &reference))
+        rc = err_set(e, ERR_INTERNAL, "%s: differs from the CPU device (lines marked OFF)", o->device);
+    evaluation_close(&reference);
+    return rc;
+}
+
+static int run(const struct energy *o, const struct spec *spec, const struct system *sys, struct err *e)
+{
+    struct evaluation r;
+    int nwindows = spec->settings.alchemy.nwindows;
+    if (o->window < 0 || o->window >= nwindows)
+        return err_set(e, ERR_USAGE, "--window %d: the spec has windows 0 to %d", o->window, nwindows - 1);
+    int rc = evaluate_on(o->device, o, spec, sys, &r, e);
+    if (!rc && o->check)
+        rc = check(o, spec, sys, &r, e);
+    else if (!rc)
+        (o->json ? energy_print_json : energy_print_text)(&r, o->forces);
+    evaluation_close(&r);
     return rc;
 }
 
@@ -122,15 +101,10 @@ static int energy(const struct energy *o, struct err *e)
 {
     struct spec *spec;
     struct system sys = {0};
-    struct dev *dev;
     int rc = input_read(o->spec, o->includes, o->ninclude, &spec, &sys, e);
     if (rc)
         return rc;
-    rc = engine_open(&dev, o->device, e);
-    if (!rc) {
-        rc = run(o, dev, spec, &sys, e);
-        dev_close(dev);
-    }
+    rc = run(o, spec, &sys, e);
     system_close(&sys);
     spec_free(spec);
     return rc;
@@ -138,17 +112,22 @@ static int energy(const struct energy *o, struct err *e)
 
 static int usage(void)
 {
-    fputs("usage: shoal energy SPEC [--window K] [--forces] [--device cpu|cpu:N|cuda:K] [--include DIR]... [--json]\n",
-          stderr);
+    fputs(
+        "usage: shoal energy SPEC [--window K] [--forces] [--device cpu|cpu:N|cuda:K] [--check] [--include DIR]... "
+        "[--json]\n",
+        stderr);
     return EXIT_USAGE;
 }
 
 int energy_main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"window", required_argument, NULL, 'w'}, {"forces", no_argument, NULL, 'f'},
-        {"device", required_argument, NULL, 'd'}, {"include", required_argument, NULL, 'i'},
-        {"json", no_argument, NULL, 'j'},         {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"window", required_argument, NULL, 'w'},
+                                            {"forces", no_argument, NULL, 'f'},
+                                            {"device", required_argument, NULL, 'd'},
+                                            {"include", required_argument, NULL, 'i'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"check", no_argument, NULL, 'c'},
+                                            {NULL, 0, NULL, 0}};
     struct energy o = {.device = "cpu:1"};
     struct err e = {0};
     int64_t window = 0;
@@ -157,6 +136,8 @@ int energy_main(int argc, char **argv)
             o.device = optarg;
         else if (c == 'j')
             o.json = true;
+        else if (c == 'c')
+            o.check = true;
         else if (c == 'f')
             o.forces = true;
         else if (c == 'i' && o.ninclude < INCLUDE_MAX)

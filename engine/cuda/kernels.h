@@ -13,11 +13,9 @@ extern const struct kernel_table cuda_kernels;
 /* Threads of the kernels that are launched as one block, and of those that are not. */
 enum { CUDA_ONE_BLOCK = 1024, CUDA_BLOCK = 128 };
 
-/* What the last block of a step needs of the others, in a replica's working memory. */
+/* How the last block of a step knows that it is, in a replica's working memory. */
 struct motion_tail {
-    int64_t momentum[3]; /* of all atoms, u nm/ps in fixed point; only in steps that take it off */
-    uint32_t arrived;    /* blocks that are through */
-    uint32_t pad_;
+    uint32_t arrived; /* blocks that are through */
 };
 
 #endif

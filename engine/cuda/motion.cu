@@ -100,54 +100,33 @@ static __device__ bool thrown_out(const struct motion *s, const struct body *b)
 
 /* ---- the end of a step ---- */
 
-static __device__ bool takes_off_com(const struct ctl *c, uint32_t every)
+/* Other blocks' velocities are read past the first-level cache. */
+static __device__ void take_off_com(const struct motion *s)
 {
-    return every && (c->step + 1) % every == 0;
-}
-
-/* The sum of a block's momenta, per dimension, in an order of no account. */
-static __device__ void add_momentum(const struct motion *s, const struct body *b, struct motion_tail *tail)
-{
-    for (int d = 0; d < 3; d++) {
-        double p = 0;
-        for (uint32_t k = 0; b && k < b->natoms; k++)
-            p += mass_of(&s->masses, b->atom[k]) * s->v[b->atom[k]][d];
-        int64_t sum = fixed_clamped(p, FIXED_TOTAL_LIMIT);
-        for (int step = 16; step > 0; step >>= 1)
-            sum += __shfl_xor_sync(0xffffffffu, sum, step);
-        if (threadIdx.x % 32 == 0)
-            atomicAdd((unsigned long long *)&tail->momentum[d], (unsigned long long)sum);
+    double total = 0, p[3] = {0, 0, 0};
+    BLOCK_LOOP(i, s->m->natoms)
+    {
+        double mass = mass_of(&s->masses, (int)i);
+        total += mass;
+        for (int d = 0; d < 3; d++)
+            p[d] += mass * __ldcg(&s->v[i][d]);
     }
-}
-
-static __device__ void take_off_com(const struct motion *s, struct motion_tail *tail)
-{
-    double total = 0;
-    BLOCK_LOOP(i, s->m->natoms)
-    total += mass_of(&s->masses, (int)i);
     total = block_sum(total);
-    double mean[3];
     for (int d = 0; d < 3; d++)
-        mean[d] = fixed_value((int64_t)__ldcg((const unsigned long long *)&tail->momentum[d])) / total;
+        p[d] = block_sum(p[d]) / total;
     BLOCK_LOOP(i, s->m->natoms)
     for (int d = 0; d < 3; d++)
-        s->v[i][d] = __ldcg(&s->v[i][d]) - mean[d];
-    __syncthreads();
-    if (threadIdx.x < 3)
-        tail->momentum[threadIdx.x] = 0;
+        s->v[i][d] = __ldcg(&s->v[i][d]) - p[d];
 }
 
-/* For whole blocks, once their bodies have moved; `b` is the thread's body, NULL without one. */
-static __device__ void end_step(const struct motion *s, const struct body *b, struct motion_tail *tail,
-                                uint32_t com_every, uint32_t pending)
+/* For whole blocks, once their bodies have moved. */
+static __device__ void end_step(const struct motion *s, struct motion_tail *tail, uint32_t com_every, uint32_t pending)
 {
-    bool com = takes_off_com(s->c, com_every);
-    if (com)
-        add_momentum(s, b, tail);
     if (!last_block(&tail->arrived) || !block_goes_on(s->c))
         return;
-    if (com)
-        take_off_com(s, tail);
+    if (com_every && (s->c->step + 1) % com_every == 0)
+        take_off_com(s);
+    __syncthreads();
     if (threadIdx.x == 0) {
         motion_end(s->c);
         s->c->pending = pending;
@@ -199,13 +178,11 @@ KERNEL(langevin, a, __launch_bounds__(CUDA_BLOCK))
                        a.timestep};
     struct langevin_rule rule = langevin_rule_of(a.timestep, a.friction, a.kt);
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    bool mine = i < body_count(m);
-    struct body b = {NULL, 0};
-    if (mine) {
-        b = body_at(m, i);
+    if (i < body_count(m)) {
+        struct body b = body_at(m, i);
         langevin_body(&s, i, &b, &rule);
     }
-    end_step(&s, mine ? &b : NULL, (struct motion_tail *)a.tail, a.com_every, c->pending);
+    end_step(&s, (struct motion_tail *)a.tail, a.com_every, c->pending);
 }
 
 static __device__ void verlet_body(const struct motion *s, uint32_t i, const struct body *b)
@@ -239,13 +216,11 @@ KERNEL(verlet, a, __launch_bounds__(CUDA_BLOCK))
                        (const int64_t(*)[3])a.f,
                        a.timestep};
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    bool mine = i < body_count(m);
-    struct body b = {NULL, 0};
-    if (mine) {
-        b = body_at(m, i);
+    if (i < body_count(m)) {
+        struct body b = body_at(m, i);
         verlet_body(&s, i, &b);
     }
-    end_step(&s, mine ? &b : NULL, (struct motion_tail *)a.tail, a.com_every, 1);
+    end_step(&s, (struct motion_tail *)a.tail, a.com_every, 1);
 }
 
 /* ---- one block: velocities ---- */
