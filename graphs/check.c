@@ -270,9 +270,8 @@ static int check_launch(const struct kernel_table *kernels, const struct tape *t
     if (l->after >> number)
         return err_set(e, ERR_INTERNAL, "launch %u (%s): comes after mask 0x%" PRIx64 ", not only earlier launches",
                        number, name, l->after);
-    if (l->flags & ~(uint32_t)LAUNCH_EARLY || (l->flags && (l->after == 0 || l->kind == LAUNCH_LIBRARY)))
-        return err_set(e, ERR_INTERNAL,
-                       "launch %u (%s): attributes 0x%x: only a kernel that comes after another may begin early",
+    if (l->flags & ~(uint32_t)LAUNCH_EARLY || (l->flags && l->kind == LAUNCH_LIBRARY))
+        return err_set(e, ERR_INTERNAL, "launch %u (%s): attributes 0x%x: a kernel may begin early, and nothing else",
                        number, name, l->flags);
     return check_shape(l, number, name, e);
 }

@@ -109,7 +109,9 @@ int cuda_copy_async(struct dev *dev, struct lane *lane, void *to, const void *fr
 int cuda_open_kernels(struct cuda_dev *d, struct err *e);
 /* Before a tape is launched or captured: its kernels exist, fit their declaration, and may use what they ask for. */
 int cuda_admit(struct cuda_dev *d, const struct tape *t, struct err *e);
-int cuda_launch(struct cuda_dev *d, struct lane *lane, const struct tape *t, uint32_t number, struct err *e);
+/* `first_step`: nothing was launched before the tape that it could begin early after. */
+int cuda_launch(struct cuda_dev *d, struct lane *lane, const struct tape *t, uint32_t number, bool first_step,
+                struct err *e);
 int cuda_run(struct dev *dev, struct lane *lane, const struct tape *t, struct err *e);
 
 void node_add(struct node_list *l, cudaGraphNode_t node);

@@ -100,7 +100,7 @@ static int capture_step(struct cuda_dev *d, struct lane *lane, const struct tape
         uint64_t after = t->launches[i].after;
         int rc = after || !repetition ? set_edges(d, lane, c, first, after, e)
                                       : set_edges(d, lane, c, first - t->count, tape_sinks(t), e);
-        if (rc || (rc = cuda_launch(d, lane, t, i, e)) ||
+        if (rc || (rc = cuda_launch(d, lane, t, i, repetition == 0, e)) ||
             (rc = note_piece(d, lane, (enum launch_kind)t->launches[i].kind, c, e)))
             return rc;
     }

@@ -89,7 +89,7 @@ int cuda_admit(struct cuda_dev *d, const struct tape *t, struct err *e)
     return 0;
 }
 
-static unsigned attributes_of(const struct launch *l, cudaLaunchAttribute *to)
+static unsigned attributes_of(const struct launch *l, bool first_step, cudaLaunchAttribute *to)
 {
     unsigned n = 0;
     if (l->cluster[0] * l->cluster[1] * l->cluster[2] > 1) {
@@ -98,7 +98,7 @@ static unsigned attributes_of(const struct launch *l, cudaLaunchAttribute *to)
         to[n].val.clusterDim.y = l->cluster[1];
         to[n++].val.clusterDim.z = l->cluster[2];
     }
-    if (l->flags & LAUNCH_EARLY) {
+    if (l->flags & LAUNCH_EARLY && (l->after || !first_step)) {
         to[n].id = cudaLaunchAttributeProgrammaticStreamSerialization;
         to[n++].val.programmaticStreamSerializationAllowed = 1;
     }
@@ -106,7 +106,7 @@ static unsigned attributes_of(const struct launch *l, cudaLaunchAttribute *to)
 }
 
 static int launch_kernel(struct cuda_dev *d, struct lane *lane, const struct tape *t, const struct launch *l,
-                         struct err *e)
+                         bool first_step, struct err *e)
 {
     cudaLaunchAttribute attributes[2] = {0};
     cudaLaunchConfig_t config = {.gridDim = {l->grid[0], l->grid[1], l->grid[2]},
@@ -114,17 +114,19 @@ static int launch_kernel(struct cuda_dev *d, struct lane *lane, const struct tap
                                  .dynamicSmemBytes = l->shared_bytes,
                                  .stream = lane->stream,
                                  .attrs = attributes,
-                                 .numAttrs = attributes_of(l, attributes)};
+                                 .numAttrs = attributes_of(l, first_step, attributes)};
     void *args[] = {(void *)(uintptr_t)tape_args(t, l)};
     TRY(cudaLaunchKernelExC, &config, d->base.kernels.kernels[l->kernel].cuda, args);
     return 0;
 }
 
-int cuda_launch(struct cuda_dev *d, struct lane *lane, const struct tape *t, uint32_t number, struct err *e)
+int cuda_launch(struct cuda_dev *d, struct lane *lane, const struct tape *t, uint32_t number, bool first_step,
+                struct err *e)
 {
     const struct launch *l = &t->launches[number];
     const struct kernel *k = &d->base.kernels.kernels[l->kernel];
-    int rc = k->kind == LAUNCH_LIBRARY ? k->enqueue(lane->stream, tape_args(t, l), e) : launch_kernel(d, lane, t, l, e);
+    int rc = k->kind == LAUNCH_LIBRARY ? k->enqueue(lane->stream, tape_args(t, l), e)
+                                       : launch_kernel(d, lane, t, l, first_step, e);
     return rc ? err_prefix(e, "launch %u (%s)", number, k->name) : 0;
 }
 
@@ -134,6 +136,6 @@ int cuda_run(struct dev *dev, struct lane *lane, const struct tape *t, struct er
     struct cuda_dev *d = cuda(dev);
     int rc = cuda_admit(d, t, e);
     for (uint32_t i = 0; i < t->count && !rc; i++)
-        rc = cuda_launch(d, lane, t, i, e);
+        rc = cuda_launch(d, lane, t, i, true, e);
     return rc;
 }

@@ -198,7 +198,8 @@ static int read_edges(struct cuda_dev *d, const struct graph *g, uint32_t piece,
     if (rc)
         return rc;
     l->after = is.here;
-    l->flags = is.early ? LAUNCH_EARLY : 0;
+    if (is.count) /* without edges there is nothing to be early for */
+        l->flags = is.early ? LAUNCH_EARLY : 0;
     uint64_t before = first && !is.here ? tape_sinks(&g->held) : 0;
     if (is.before != before)
         return err_set(e, ERR_DRIFT, "of the step before it comes after launches 0x%llx, not 0x%llx",
@@ -219,6 +220,7 @@ static int read_piece(struct cuda_dev *d, const struct graph *g, uint32_t piece,
     struct launch l = *held; /* of a library launch, what its nodes do not say */
     int rc = held->kind == LAUNCH_LIBRARY ? read_library(d, c, piece, &l, e)
                                           : read_kernel(d, c->nodes.at[c->nodes_from[piece]], &l, &args, e);
+    l.flags = held->flags;
     if (rc || (rc = read_edges(d, g, piece, &l, e)))
         return rc;
     tape_append(t, &l, args);

@@ -66,7 +66,7 @@ struct kernel_table {
 };
 
 /* Bits of launch.flags. EARLY (programmatic dependent launch): the launch may begin before those it comes after have
- * ended; its kernel waits for them itself, with cudaGridDependencySynchronize(). */
+ * ended, of this step or of the one before; its kernel waits for them itself, with cudaGridDependencySynchronize(). */
 enum launch_flags { LAUNCH_EARLY = 1 };
 
 /* For shape.after: after the launch added before, or after the step before if there is none. */

@@ -342,5 +342,7 @@ uint32_t sim_nodes_per_step(const struct sim *s)
 
 size_t sim_device_bytes(const struct sim *s)
 {
-    return s->arena_bytes + s->mapped_bytes;
+    struct dev_usage use;
+    s->model->dev->ops->usage(s->model->dev, s->lane, &use);
+    return use.lane + s->mapped_bytes;
 }

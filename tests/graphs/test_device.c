@@ -228,7 +228,7 @@ static void refuse(const struct tape *t, const char *says)
 
 static void test_bad_tapes(void **state)
 {
-    struct args_advance args = {0};
+    struct args_shrink args = {0}; /* as long as any */
     static const struct {
         uint32_t kernel, args_size;
         enum launch_kind kind;
@@ -236,7 +236,7 @@ static void test_bad_tapes(void **state)
         const char *says;
     } cases[] = {
         {77,
-         sizeof args,
+         sizeof(struct args_advance),
          LAUNCH_KERNEL,
          {.grid = {1, 1, 1}, .block = {1, 1, 1}},
          "launch 0: kernel 77 (unknown) is not available"},
@@ -246,25 +246,25 @@ static void test_bad_tapes(void **state)
          {.grid = {1, 1, 1}, .block = {1, 1, 1}},
          "launch 0: kernel advance takes 24 bytes of arguments, not 4"},
         {KERNEL_advance,
-         sizeof args,
+         sizeof(struct args_advance),
          LAUNCH_LIBRARY,
          {.grid = {1, 1, 1}, .block = {1, 1, 1}},
          "launch 0: advance is a kernel, not a library function"},
         {KERNEL_advance,
-         sizeof args,
+         sizeof(struct args_advance),
          LAUNCH_KERNEL,
          {.grid = {1, 1, 1}, .block = {1, 1, 1}, .after = 1},
          "launch 0 (advance): comes after mask 0x1, not only earlier launches"},
         {KERNEL_advance,
-         sizeof args,
+         sizeof(struct args_advance),
          LAUNCH_KERNEL,
          {.grid = {3, 1, 1}, .block = {1, 1, 1}, .cluster = {2, 1, 1}},
          "grid 3x1x1, block 1x1x1, cluster 2x1x1: expected whole clusters"},
-        {KERNEL_advance,
-         sizeof args,
-         LAUNCH_KERNEL,
+        {KERNEL_shrink,
+         sizeof(struct args_shrink),
+         LAUNCH_LIBRARY,
          {.grid = {1, 1, 1}, .block = {1, 1, 1}, .flags = LAUNCH_EARLY},
-         "attributes 0x1: only a kernel that comes after another may begin early"},
+         "launch 0 (shrink): attributes 0x1: a kernel may begin early, and nothing else"},
     };
     struct tape t = {0};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -274,7 +274,7 @@ static void test_bad_tapes(void **state)
     }
     tape_clear(&t);
     for (uint32_t i = 0; i <= TAPE_LAUNCHES_MAX; i++)
-        assert_true(emit_advance(&t, &SHAPE_CHAIN, &args) == (i < 64 ? UINT64_C(1) << i : 0));
+        assert_true(emit_shrink(&t, &SHAPE_CHAIN, &args) == (i < 64 ? UINT64_C(1) << i : 0));
     refuse(&t, "a tape of 65 launches: expected at most 64");
     tape_free(&t);
 }

@@ -64,6 +64,7 @@ static uint64_t emit_links(const struct toy *t, struct tape *tape, struct shape 
         if (i == 1 && t->plant == PLANT_REMOVED)
             continue;
         shape.after = last;
+        shape.flags = i == 0 && t->fork ? LAUNCH_EARLY : 0; /* across steps, too */
         shape.shared_bytes = i == 1 && t->plant == PLANT_SHARED ? 1024 : 0;
         if (i == 1 && t->plant == PLANT_KERNEL)
             last = emit_fill(tape, &shape, &(struct args_fill){.x = t->x, .value = 0.5, .n = t->n});

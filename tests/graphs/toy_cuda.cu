@@ -25,9 +25,13 @@ KERNEL(axpy, args)
     y[i] += args.a * x[i];
 }
 
+/* May begin early, before the step before it has ended. */
 KERNEL(chain, args)
 {
     ECHO(args);
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
     const struct toy_ctl *ctl = (const struct toy_ctl *)args.ctl;
     double *x = (double *)args.x;
     FOR_EACH(i, args.n)
