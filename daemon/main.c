@@ -235,8 +235,12 @@ int main(int argc, char **argv)
              o.ndevices);
     notify("READY=1");
     uv_run(&d.loop, UV_RUN_DEFAULT);
-    while (d.service.jobs > 0)
-        uv_run(&d.loop, UV_RUN_ONCE); /* jobs hold ensembles */
+    if (!service_finish_jobs(&d.service)) {
+        service_leave(&d.service);
+        if (d.own_socket)
+            unlink(d.socket);
+        _exit(0); /* threads of the pool hold what would be closed */
+    }
     close_all(&d);
     uv_run(&d.loop, UV_RUN_DEFAULT);
     uv_loop_close(&d.loop);

@@ -158,8 +158,7 @@ void service_stop_if_drained(struct service *sv)
 {
     if (!sv->draining || sv->stopped || supervisor_alive(sv->supervisor))
         return;
-    sv->stopped = true;
-    uv_timer_stop(&sv->drain_limit);
+    sv->stopped = true; /* the limit goes on: jobs may be at work */
     sv->on_stopped(sv->on_stopped_arg);
 }
 
@@ -228,8 +227,24 @@ int service_start(struct service *sv, struct err *e)
 static void on_drain_limit(uv_timer_t *t)
 {
     struct service *sv = t->data;
-    log_line(LOG_WARNING, "workers have not checkpointed in %d s: killing them", sv->config.drain_seconds);
-    supervisor_kill(sv->supervisor);
+    if (supervisor_alive(sv->supervisor) && !sv->late) {
+        log_line(LOG_WARNING, "workers have not checkpointed in %d s: killing them", sv->config.drain_seconds);
+        supervisor_kill(sv->supervisor);
+    }
+    sv->late = true;
+}
+
+bool service_finish_jobs(struct service *sv)
+{
+    while (sv->jobs > 0 && !sv->late)
+        uv_run(sv->loop, UV_RUN_ONCE);
+    return sv->jobs == 0;
+}
+
+void service_leave(struct service *sv)
+{
+    log_line(LOG_WARNING, "%d jobs are not done after %d s: leaving without them", sv->jobs, sv->config.drain_seconds);
+    store_finish(sv->store);
 }
 
 void service_drain(struct service *sv)

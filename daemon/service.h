@@ -59,6 +59,7 @@ struct service {
     int estimates;                          /* of those, estimates */
     struct estimate_job *waiting_estimates; /* for their turn, oldest first */
     bool draining, stopped;
+    bool late; /* the limit of a drain has passed, and jobs are still at work: nothing waits for them any more */
     uv_timer_t drain_limit;
     uv_timer_t space;              /* until it is tried again whether the disk has space */
     void (*on_stopped)(void *arg); /* drained: nothing runs any more */
@@ -73,6 +74,10 @@ int service_start(struct service *sv, struct err *e);
 void service_drain(struct service *sv);
 /* Draining, and no worker is left: on_stopped. */
 void service_stop_if_drained(struct service *sv);
+/* Runs the loop until the jobs of the thread pool, which hold ensembles, are done; false: the limit of the drain came first. */
+bool service_finish_jobs(struct service *sv);
+/* Commits what there is and marks the stop as clean, for a process that leaves at once. */
+void service_leave(struct service *sv);
 /* After the loop has nothing left to do for others: closes everything. The loop must run until it is empty. */
 void service_close(struct service *sv);
 

@@ -95,7 +95,8 @@ static void end(struct worker *w, const char *why)
     if (!w->why[0])
         snprintf(w->why, sizeof w->why, "%s", why);
     log_line(LOG_WARNING, "killing worker device=%s pid=%d: %s", w->s->devices[w->index], (int)w->pid, why);
-    kill(w->pid, SIGKILL);
+    if (kill(-w->pid, SIGKILL)) /* with whatever it started; it may not have its group yet */
+        kill(w->pid, SIGKILL);
 }
 
 static void on_closed(uv_handle_t *h)
@@ -119,6 +120,12 @@ static void at_eof(struct worker *w)
     w->eof = true;
     uv_timer_start(&w->timer, on_linger, LINGER_MS, 0);
     uv_close((uv_handle_t *)&w->pipe, on_closed);
+}
+
+/* It is dead, but something that it started holds its socket. */
+static void on_leftover(uv_timer_t *t)
+{
+    at_eof(t->data);
 }
 
 /* A checkpoint or an end is work done: the next restart need not wait long. */
@@ -277,6 +284,8 @@ static void on_child(uv_signal_t *h, int number)
             continue;
         w->status = status;
         w->pid = 0;
+        if (!w->eof)
+            uv_timer_start(&w->timer, on_leftover, LINGER_MS, 0);
         maybe_down(w);
     }
 }

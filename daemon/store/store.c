@@ -271,16 +271,21 @@ static void handle_closed(uv_handle_t *h)
         destroy(s);
 }
 
+void store_finish(struct store *s)
+{
+    struct err e = {0};
+    if (s->running)
+        store_stop_thread(s);
+    if (store_mark(s, true, &e))
+        log_line(LOG_WARNING, "%s", e.msg);
+}
+
 void store_close(struct store *s)
 {
     if (!s)
         return;
-    struct err e = {0};
     bool started = s->running;
-    if (started)
-        store_stop_thread(s);
-    if (store_mark(s, true, &e))
-        log_line(LOG_WARNING, "%s", e.msg);
+    store_finish(s);
     if (!started) {
         destroy(s);
         return;

@@ -31,6 +31,8 @@ int store_start(struct store *s, uv_loop_t *loop, struct err *e);
 /* Commits what is pending, runs the callbacks, marks the stop as clean, closes. Blocks. NULL is fine. The loop must then run
  * until its handles are closed; the struct is freed by the last close callback. */
 void store_close(struct store *s);
+/* The first half of it, for a process that leaves at once: commits, runs the callbacks, marks the stop as clean. */
+void store_finish(struct store *s);
 bool store_ok(const struct store *s);
 
 /* ---- at start, before store_start ---- */

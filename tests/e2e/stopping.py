@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Stops and starts of the service when something is wrong: a job that hangs, a database that is damaged.
+
+Usage: stopping.py SHOALD [NAME...]    only the scenarios with one of the names
+"""
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+import fake
+from service import Connection
+
+SHOALD = sys.argv[1]
+
+
+class Fake(fake.Fake):
+    """In a folder of its own."""
+
+    def __init__(self, name, options=(), **rules):
+        super().__init__(SHOALD, os.path.join(ROOT, name), options, **rules)
+
+
+def stopped_within(s, seconds):
+    begun = time.monotonic()
+    s.process.send_signal(signal.SIGTERM)
+    assert s.process.wait(timeout=60) == 0
+    assert time.monotonic() - begun < seconds, f"{time.monotonic() - begun:.1f} s"
+    db = sqlite3.connect(os.path.join(s.folder, "state/shoald.db"))
+    assert db.execute("SELECT clean FROM service").fetchone() == (1,)
+    db.close()
+
+
+def hanging_job():
+    """A job that waits for a disk for ever does not hold up the end of the service."""
+    with Fake("hanging", ["--drain-seconds", "2"], steps=100000, per_second=100) as s:
+        ident = s.submit("h")
+        s.wait_steps(ident, 0, 1)
+        assert s.stop() == 0
+        folder = os.path.join(s.folder, "state/ensembles", ident, "input")
+        os.unlink(os.path.join(folder, "tiny.top"))
+        os.mkfifo(os.path.join(folder, "tiny.top.tmp"))  # who writes to it waits for a reader
+        s.start()
+        assert s.get(ident)["replicas"][0]["waits"]["for"] == "its input folder"
+        stopped_within(s, 10)
+        assert "1 jobs are not done after 2 s" in s.log_text()
+        os.unlink(os.path.join(folder, "tiny.top.tmp"))
+        s.set_rules(steps=200)
+        s.start()
+        assert s.wait(ident)["state"] == "done"
+
+
+def damaged_database():
+    """Damage is said with the path, whether or not the last stop was clean; nothing is overwritten."""
+    with Fake("damaged") as s:
+        for k in range(40):
+            s.submit(f"e{k}", windows=(0,))
+        assert s.stop() == 0
+        path = os.path.join(s.folder, "state/shoald.db")
+        with open(path, "rb") as f:
+            whole = f.read()
+        for clean in (True, False):
+            with open(path, "wb") as f:
+                f.write(whole)
+            if not clean:
+                db = sqlite3.connect(path)
+                db.execute("UPDATE service SET clean = 0")
+                db.commit()
+                db.close()
+            with open(path, "r+b") as f:
+                f.seek(12 * 4096)
+                f.write(b"\xa5" * (len(whole) - 12 * 4096))
+            run = subprocess.run(s.command, env=s.environment, capture_output=True, text=True, timeout=30, check=False)
+            assert run.returncode == 1, run
+            assert path in run.stderr and ("malformed" in run.stderr or "damaged" in run.stderr), run.stderr
+
+
+def removed_database():
+    """A database that was removed under the service: nothing more is answered as stored."""
+    with Fake("removed") as s:
+        fake.assert_whole(s, s.submit("before"))
+        for name in ("shoald.db", "shoald.db-wal", "shoald.db-shm"):
+            os.unlink(os.path.join(s.folder, "state", name))
+        connection = Connection(s.socket, timeout=2)
+        connection.request("POST", "/v1/ensembles", json.dumps(fake.body_of("after")), {"Content-Type": "application/json"})
+        try:
+            status = connection.getresponse().status
+        except TimeoutError:
+            status = None  # it is not answered at all
+        assert status in (None, 503), status
+        assert s.call("GET", "/healthz/ready")[0] == 503
+        connection.close()
+
+
+SCENARIOS = [hanging_job, damaged_database, removed_database]
+
+
+def main():
+    for scenario in SCENARIOS:
+        if sys.argv[2:] and scenario.__name__ not in sys.argv[2:]:
+            continue
+        begin = time.monotonic()
+        scenario()
+        print(f"{scenario.__name__}: ok, {time.monotonic() - begin:.1f} s", flush=True)
+    shutil.rmtree(ROOT)
+
+
+ROOT = tempfile.mkdtemp(prefix="shoald-")
+if __name__ == "__main__":
+    main()
