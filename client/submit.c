@@ -242,6 +242,14 @@ static int finish(const struct client *c, bool json, const char *id, json_t *ens
     return rc;
 }
 
+static void say_warnings(const struct client *c, const json_t *ensemble)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach (json_object_get(ensemble, "warnings"), i, one)
+        client_say(c, "warning: %s", answer_text(one, "message"));
+}
+
 int submit_main(struct client *c, int argc, char **argv)
 {
     struct err e = {0};
@@ -256,6 +264,7 @@ int submit_main(struct client *c, int argc, char **argv)
     }
     client_say(c, "%s is %s, %lld windows; `shoal watch %.12s` follows it", name, id, answer_whole(ensemble, "windows"),
                id);
+    say_warnings(c, ensemble);
     if (!c->json) {
         printf("%s\n", id);
         fflush(stdout);

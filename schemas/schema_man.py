@@ -44,8 +44,11 @@ def domain(schema):
         low = schema.get("x-minimum", schema.get("x-exclusive-minimum"))
         text = f"{'from' if 'x-minimum' in schema else 'above'} {low:g} to {schema['x-maximum']:g} {unit}"
         return text + (", or steps" if schema.get("x-steps") else "") + (f", or {schema['x-none']}" if "x-none" in schema else "")
-    if schema.get("type") in ("number", "integer"):
-        return f"{schema['minimum']:.16g} to {schema['maximum']:.16g}" + (", whole" if schema["type"] == "integer" else "")
+    kind = schema.get("type")
+    kind = kind[0] if isinstance(kind, list) else kind
+    if kind in ("number", "integer"):
+        return (f"{schema['minimum']:.16g} to {schema['maximum']:.16g}" + (", whole" if kind == "integer" else "") +
+                (f", or {schema['x-word']}" if "x-word" in schema else ""))
     return ""
 
 

@@ -55,6 +55,7 @@ static struct node *new_node(enum node_kind kind, const yaml_event_t *event)
     struct node *n = xcalloc(1, sizeof *n);
     n->kind = kind;
     n->line = (int)event->start_mark.line + 1;
+    n->at = event->start_mark.index;
     return n;
 }
 

@@ -28,6 +28,7 @@ struct node {
     int line;
     char *text;  /* scalars */
     bool quoted; /* scalars: 'x', "x" or a block scalar */
+    size_t at;   /* where it begins, in characters (not bytes) of the document */
     int n;       /* maps and lists */
     struct node_item *items;
 };

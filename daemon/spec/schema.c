@@ -127,13 +127,21 @@ static void keys_add(struct buf *b, const json_t *properties)
         }
 }
 
+/* Of several types the first: a number that may also be a word (x-word). NULL for enums without one. */
+static const char *type_of(const json_t *schema)
+{
+    const json_t *type = json_object_get(schema, "type");
+    return json_string_value(json_is_array(type) ? json_array_get(type, 0) : type);
+}
+
 /* What a schema wants, in words: "expected a whole number from 4 to 6". */
 static struct buf expected_of(const json_t *schema)
 {
     struct buf b = {0};
     const json_t *choices = json_object_get(schema, "enum"),
                  *example = json_array_get(json_object_get(schema, "examples"), 0);
-    const char *type = text_of(schema, "type"), *unit = text_of(schema, "x-unit"), *none = text_of(schema, "x-none");
+    const char *type = type_of(schema), *unit = text_of(schema, "x-unit"), *none = text_of(schema, "x-none");
+    const char *word = text_of(schema, "x-word");
     buf_printf(&b, "expected ");
     if (unit) {
         buf_printf(&b, "a quantity");
@@ -147,6 +155,8 @@ static struct buf expected_of(const json_t *schema)
     } else if (!strcmp(type, "number") || !strcmp(type, "integer")) {
         buf_printf(&b, "%s", !strcmp(type, "number") ? "a number" : "a whole number");
         range_add(&b, schema, "minimum", "exclusiveMinimum", "maximum", "");
+        if (word)
+            buf_printf(&b, " or %s", word);
     } else if (!strcmp(type, "object")) {
         buf_printf(&b, "a mapping with ");
         keys_add(&b, json_object_get(schema, "properties"));
@@ -265,11 +275,13 @@ static int check_scalar(struct walk *w, const json_t *schema, const struct node 
         return check_quantity(w, schema, n, p);
     if (json_object_get(schema, "enum"))
         return check_enum(w, schema, n, p);
-    const char *type = text_of(schema, "type");
+    const char *type = type_of(schema);
     if (!strcmp(type, "string"))
         return check_string(w, schema, n, p);
     double v = 0;
     int64_t whole = 0;
+    if (text_of(schema, "x-word") && !strcmp(text_of(schema, "x-word"), n->text))
+        return 0;
     if (!strcmp(type, "number") ? !value_number(n->text, &v) : !value_integer(n->text, &whole))
         return fail_value(w, schema, n, p, "");
     if (!in_range(schema, !strcmp(type, "number") ? v : (double)whole, "minimum", "exclusiveMinimum", "maximum"))
@@ -399,7 +411,7 @@ static int check_map(struct walk *w, const json_t *schema, const struct node *n,
 
 static int check_value(struct walk *w, const json_t *schema, const struct node *n, const struct place *p)
 {
-    const char *type = text_of(schema, "type");
+    const char *type = type_of(schema);
     if (type && !strcmp(type, "object"))
         return check_map(w, schema, n, p);
     if (type && !strcmp(type, "array"))

@@ -305,6 +305,12 @@ static int line_of(struct view v)
     return view_given(v) ? v.node->line : 1;
 }
 
+static void find_random_seed(struct spec *s, struct view seed)
+{
+    s->seed_random = view_given(seed) && !strcmp(view_text(seed), "random");
+    s->seed_at = s->seed_random ? seed.node->at : 0;
+}
+
 static int read_spec(struct reader *r, struct spec *s, struct view root)
 {
     struct view alchemy = view_key(root, "alchemy"), constraints = view_key(root, "constraints");
@@ -314,6 +320,7 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     s->alchemy_line = line_of(alchemy);
     s->nonbonded_line = line_of(nonbonded);
     s->integrator_line = line_of(view_key(root, "integrator"));
+    find_random_seed(s, view_key(view_key(root, "integrator"), "seed"));
     s->protocol_line = line_of(view_key(root, "protocol"));
     s->repeats = (int)view_integer(view_key(root, "repeats"));
     s->settings.constrain = (enum constrain)view_choice(constraints);

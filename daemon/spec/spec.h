@@ -7,6 +7,7 @@
 #ifndef SHOAL_DAEMON_SPEC_SPEC_H
 #define SHOAL_DAEMON_SPEC_SPEC_H
 
+#include "engine/base/buf.h"
 #include "engine/io/io.h"
 #include "engine/system/settings.h"
 
@@ -23,6 +24,8 @@ struct spec {
     int retries;               /* attempts of a failing replica beyond the first */
     uint64_t checkpoint_every; /* steps between checkpoints: a segment; 0: by the wall clock */
     double checkpoint_seconds; /* wall clock between checkpoints, when not in steps */
+    bool seed_random;          /* seed: random; settings.integrator.seed is of no use until spec_draw_seed */
+    size_t seed_at;            /* where it says so, in characters */
     int alchemy_line, nonbonded_line, integrator_line, protocol_line; /* where they are in the file; 1: absent */
 };
 
@@ -30,6 +33,9 @@ struct spec {
  * are not built yet. A spec without a protocol is accepted: `shoal energy` needs none. */
 int spec_parse(struct spec **out, const char *file, const char *text, size_t len, struct err *e);
 void spec_free(struct spec *s);
+/* A seed for a spec that says seed: random; *out, appended to: `text` with the number in place of the word, which then is
+ * the spec. ERR_IO: the system has no random numbers. */
+int spec_draw_seed(struct spec *s, const char *text, size_t len, struct buf *out, struct err *e);
 /* What a run needs beyond a spec that parses: a protocol that produces. ERR_SPEC. */
 int spec_check_run(const struct spec *s, struct err *e);
 /* Topology and coordinates of the spec from a source, into *sys (zeroed before; empty again on failure), checked to fit the

@@ -29,7 +29,7 @@ static struct source *open_source(const char *path, const char *const *includes,
 int input_read(const char *path, const char *const *includes, int ninclude, struct spec **spec, struct system *sys,
                struct err *e)
 {
-    struct buf text = {0};
+    struct buf text = {0}, drawn = {0};
     int rc = buf_read_file(&text, path, e);
     if (rc) {
         e->code = ERR_MISSING_FILE;
@@ -37,6 +37,9 @@ int input_read(const char *path, const char *const *includes, int ninclude, stru
     }
     if (!rc)
         rc = spec_parse(spec, path, text.data, text.len, e);
+    if (!rc && (*spec)->seed_random && (rc = spec_draw_seed(*spec, text.data, text.len, &drawn, e)))
+        spec_free(*spec);
+    buf_free(&drawn);
     buf_free(&text);
     if (rc)
         return rc;

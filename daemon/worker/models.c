@@ -67,6 +67,8 @@ static int read_input(void *shared, struct err *e)
     int rc = source_open(src, NULL, "spec.yaml", &text, e);
     if (!rc)
         rc = spec_parse(&s->spec, text.name, text.text, text.len, e);
+    if (!rc && s->spec->seed_random)
+        rc = err_set(e, ERR_SPEC, "%s: seed: random: expected the seed that was drawn", input.data);
     if (!rc)
         rc = spec_system(s->spec, src, &s->system, e);
     if (rc == -ERR_MISSING_FILE)

@@ -290,6 +290,8 @@ static int CO_FN story(struct replica *r, struct err *e)
         sim_set_clock(r->sim, protocol_clock_zero(r->spec));
         rc = replica_restore(r, e);
     }
+    if (!rc) /* reading can take long: from here on, silence means that it is stuck */
+        replica_report(r, (struct report){.kind = REPORT_PROGRESS});
     bool finished = !rc && r->stage == (uint64_t)r->spec->nstages;
     if (!rc)
         rc = run_stages(r, e);

@@ -13,7 +13,7 @@
 struct replica;
 
 enum report_kind {
-    REPORT_PROGRESS, /* about once a second */
+    REPORT_PROGRESS, /* when it begins to work, then about once a second */
     REPORT_SEGMENT,  /* a checkpoint is durable */
     REPORT_EVENT,
     REPORT_DONE, /* and these three are the last */

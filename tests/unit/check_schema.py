@@ -12,7 +12,7 @@ KNOWN = {
     "$schema", "$comment", "title", "description", "default", "examples", "type", "properties", "required",
     "additionalProperties", "minProperties", "maxProperties", "oneOf", "items", "minItems", "maxItems", "enum", "pattern",
     "minLength", "maxLength", "minimum", "maximum", "x-unit", "x-steps", "x-none", "x-minimum", "x-exclusive-minimum",
-    "x-maximum", "x-boolean", "x-unsupported",
+    "x-maximum", "x-boolean", "x-word", "x-unsupported",
 }
 UNITS = {"nm", "ps", "K", "bar", "1/ps", "kJ/mol/nm", "s"}
 
@@ -20,6 +20,10 @@ UNITS = {"nm", "ps", "K", "bar", "1/ps", "kJ/mol/nm", "s"}
 def problems(schema, where, item=False):
     found = [f"unknown keyword {key}" for key in schema if key not in KNOWN]
     kind = schema.get("type")
+    if "x-word" in schema:
+        if kind not in (["integer", "string"], ["number", "string"]) or schema.get("pattern") != f"^{schema['x-word']}$":
+            found.append("a word, but of no such type or pattern")
+        kind = kind[0]
     value = kind not in ("object",) and "x-unsupported" not in schema
     if not item:
         found += [] if schema.get("description", "").endswith(".") or "x-unsupported" in schema else ["no description"]

@@ -244,6 +244,23 @@ static void the_previous_checkpoint_is_kept(void **state)
     expect_index(CHECKPOINT_PREVIOUS, 2);
 }
 
+/* The link stands in for a disk that is full: the code says so, and the good checkpoint stays, if only as the previous one. */
+static void a_full_disk_is_told_from_a_broken_one(void **state)
+{
+    (void)state;
+    struct checkpoint c = example(1);
+    struct err e = {0};
+    assert_int_equal(checkpoint_write(folder, &c, &e), 0);
+    assert_int_equal(symlink("/dev/full", path_of("checkpoint.tmp")), 0);
+    c.index = 2;
+    assert_int_equal(checkpoint_write(folder, &c, &e), -ERR_NO_SPACE);
+    assert_non_null(strstr(e.msg, "/checkpoint: No space left on device"));
+    expect_index(CHECKPOINT_PREVIOUS, 1);
+    assert_int_equal(checkpoint_write(folder, &c, &e), 0);
+    expect_index(CHECKPOINT_NEWEST, 2);
+    checkpoint_close(&c);
+}
+
 /* Every bit of the file flipped, and every shorter length. */
 static void any_damage_is_caught(void **state)
 {
@@ -279,7 +296,7 @@ int main(void)
         TEST(a_short_file_is_noticed),  TEST(a_file_that_another_program_changes),
         TEST(one_writer_only),          TEST(an_unusable_folder_is_named),
         TEST(half_a_row_is_taken_back), TEST(the_previous_checkpoint_is_kept),
-        TEST(any_damage_is_caught),
+        TEST(any_damage_is_caught),     TEST(a_full_disk_is_told_from_a_broken_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

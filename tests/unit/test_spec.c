@@ -45,6 +45,46 @@ static void assert_is(double a, double b)
         fail_msg("%.17g is not %.17g", a, b);
 }
 
+/* ---- seeds that are drawn ---- */
+
+/* The word becomes a number, every other byte stays, and two draws differ. */
+static void test_random_seed(void **state)
+{
+    static const char *const texts[] = {
+        HEAD "integrator: {seed: random}\n",
+        HEAD "integrator: {seed: 'random', timestep: 1 fs}\n",
+        HEAD "integrator:\n  method: langevin-middle\n  seed: \"random\"  # random\n",
+        "\xef\xbb\xbf# \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80 random\n" HEAD "integrator: {seed: random}\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        uint64_t seeds[2];
+        for (int k = 0; k < 2; k++) {
+            struct buf drawn = {0};
+            struct err e = {0};
+            struct spec *s = parsed(texts[i]);
+            assert_true(s->seed_random);
+            if (spec_draw_seed(s, texts[i], strlen(texts[i]), &drawn, &e))
+                fail_msg("%zu at %zu: %s", i, s->seed_at, e.msg);
+            seeds[k] = s->settings.integrator.seed;
+            assert_true(seeds[k] < UINT64_C(1) << 53 && !s->seed_random);
+            spec_free(s);
+            s = parsed(drawn.data);
+            assert_true(!s->seed_random && s->settings.integrator.seed == seeds[k]);
+            char number[32];
+            snprintf(number, sizeof number, "%llu", (unsigned long long)seeds[k]);
+            char *at = strstr(drawn.data, number);
+            assert_int_equal(drawn.len - strlen(number), strlen(texts[i]) - strlen("random"));
+            assert_memory_equal(drawn.data, texts[i], (size_t)(at - drawn.data));
+            assert_string_equal(at + strlen(number), texts[i] + (at - drawn.data) + strlen("random"));
+            spec_free(s);
+            buf_free(&drawn);
+        }
+        assert_int_not_equal(seeds[0], seeds[1]);
+    }
+    refused(HEAD "integrator: {seed: rnd}\n", ERR_SPEC,
+            "s.yaml:3: integrator.seed: rnd: expected a whole number from 0 to 9007199254740991 or random");
+}
+
 /* ---- what a whole spec becomes ---- */
 
 static const char whole[] =
@@ -404,7 +444,7 @@ static void test_value_errors(void **state)
     refused(HEAD "nonbonded: {coulomb: {order: 0o4}}\n",
             SPEC("3: nonbonded.coulomb.order: 0o4: expected a whole number from 4 to 6"));
     refused(HEAD "integrator: {seed: 010}\n",
-            SPEC("3: integrator.seed: 010: expected a whole number from 0 to 9007199254740991"));
+            SPEC("3: integrator.seed: 010: expected a whole number from 0 to 9007199254740991 or random"));
     refused(HEAD "nonbonded: {coulomb: {tolerance: 0x1}}\n",
             SPEC("3: nonbonded.coulomb.tolerance: 0x1: expected a number from 1e-12 to 0.01"));
     refused(HEAD "nonbonded: {coulomb: {grid: [32, 32]}}\n",
@@ -539,10 +579,11 @@ static void test_system_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),        cmocka_unit_test(test_defaults),   cmocka_unit_test(test_everything_else),
-        cmocka_unit_test(test_words),        cmocka_unit_test(test_units),      cmocka_unit_test(test_yaml_errors),
-        cmocka_unit_test(test_sizes),        cmocka_unit_test(test_key_errors), cmocka_unit_test(test_value_errors),
-        cmocka_unit_test(test_cross_errors), cmocka_unit_test(test_run_errors), cmocka_unit_test(test_system_errors),
+        cmocka_unit_test(test_whole),           cmocka_unit_test(test_random_seed),  cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_everything_else), cmocka_unit_test(test_words),        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_yaml_errors),     cmocka_unit_test(test_sizes),        cmocka_unit_test(test_key_errors),
+        cmocka_unit_test(test_value_errors),    cmocka_unit_test(test_cross_errors), cmocka_unit_test(test_run_errors),
+        cmocka_unit_test(test_system_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
