@@ -380,6 +380,8 @@ void spec_free(struct spec *s)
 int spec_check_run(const struct spec *s, struct err *e)
 {
     bool produces = false;
+    if (s->seed_random)
+        return err_set(e, ERR_SPEC, "%s:%d: integrator.seed: random: no seed was drawn", s->file, s->integrator_line);
     for (int i = 0; i < s->nstages; i++)
         produces |= s->stages[i].kind == STAGE_PRODUCE;
     if (!produces)

@@ -36,7 +36,7 @@ void spec_free(struct spec *s);
 /* A seed for a spec that says seed: random; *out, appended to: `text` with the number in place of the word, which then is
  * the spec. ERR_IO: the system has no random numbers. */
 int spec_draw_seed(struct spec *s, const char *text, size_t len, struct buf *out, struct err *e);
-/* What a run needs beyond a spec that parses: a protocol that produces. ERR_SPEC. */
+/* What a run needs beyond a spec that parses: a protocol that produces, a seed. ERR_SPEC. */
 int spec_check_run(const struct spec *s, struct err *e);
 /* Topology and coordinates of the spec from a source, into *sys (zeroed before; empty again on failure), checked to fit the
  * spec. Errors as of top_read and gro_read; ERR_SPEC. */

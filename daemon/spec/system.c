@@ -15,16 +15,16 @@ static int check_decoupled(const struct spec *s, const struct system *sys, struc
     if (s->settings.alchemy.kind != ALCHEMY_DECOUPLE)
         return 0;
     const char **known = xcalloc((size_t)sys->nkinds, sizeof *known);
+    bool *used = xcalloc((size_t)sys->nkinds, sizeof *used), found = false;
     size_t n = 0;
-    bool found = false;
+    for (int m = 0; m < sys->nmolecules; m++)
+        used[sys->molecules[m].kind] = true;
     for (int k = 0; k < sys->nkinds; k++) {
-        bool used = false;
-        for (int m = 0; m < sys->nmolecules && !used; m++)
-            used = sys->molecules[m].kind == k;
-        if (used)
+        if (used[k])
             known[n++] = sys->kinds[k].name;
-        found |= used && !strcmp(sys->kinds[k].name, name);
+        found |= used[k] && !strcmp(sys->kinds[k].name, name);
     }
+    free(used);
     int rc = 0;
     if (!found) {
         const char *near = suggest_nearest(name, known, n);

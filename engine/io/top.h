@@ -95,6 +95,7 @@ struct top_terms {
 
 struct top_molecule {
     char name[64];
+    bool has_likes; /* later ones differ from it in case alone */
     int nrexcl;
     struct top_atom *atoms;
     int natoms, cap;
@@ -130,7 +131,8 @@ struct top {
 
     struct top_molecule *molecules;
     int nmolecules, molecules_cap;
-    bool intermolecular; /* [ intermolecular_interactions ] has begun */
+    struct table molecule_names, folded_names; /* as written; in small letters, of the first that has them */
+    bool intermolecular;                       /* [ intermolecular_interactions ] has begun */
     bool have_system, have_title;
     char title[128];
     struct top_count *counts;
@@ -168,6 +170,8 @@ bool top_pair_params(const struct top *t, int a, int b, double c[2]);
 struct lj top_lj(const struct top *t, const double c[2]);
 
 /* top_mol.c: sections of a molecule, one line each. */
+/* Small letters of a name, at most `size`, not terminated; returns how many. */
+size_t top_fold(const char *name, char *out, size_t size);
 int top_moleculetype(struct top *t, struct err *e);
 int top_atom(struct top *t, struct err *e);
 int top_term(struct top *t, struct err *e);

@@ -53,13 +53,13 @@ static void add_both(struct pairs *p, int a, int b)
 }
 
 /* Breadth first from `atom`; every later atom within nrexcl bonds. queue and depth: [natoms], depth all -1 between
- * calls. */
-static void walk(const struct graph *g, int atom, int nrexcl, int *queue, int *depth, struct pairs *out)
+ * calls. Ends when all are found, so that a molecule of which every atom is bonded to every other costs its bonds once. */
+static void walk(const struct graph *g, int atom, int natoms, int nrexcl, int *queue, int *depth, struct pairs *out)
 {
     int n = 1;
     queue[0] = atom;
     depth[atom] = 0;
-    for (int head = 0; head < n; head++) {
+    for (int head = 0; head < n && n < natoms; head++) {
         int a = queue[head];
         if (depth[a] == nrexcl)
             break;
@@ -84,7 +84,7 @@ static int exclude_bonded(const struct top_molecule *m, struct pairs *out)
     for (int i = 0; i < m->natoms; i++)
         depth[i] = -1;
     for (int i = 0; i < m->natoms && out->n < TOP_EXCLUSIONS_MAX; i++)
-        walk(&g, i, m->nrexcl, queue, depth, out);
+        walk(&g, i, m->natoms, m->nrexcl, queue, depth, out);
     free(g.start);
     free(g.of);
     free(queue);

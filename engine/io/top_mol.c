@@ -14,6 +14,14 @@ static struct top_molecule *current(struct top *t)
     return &t->molecules[t->nmolecules - 1];
 }
 
+size_t top_fold(const char *name, char *out, size_t size)
+{
+    size_t n = 0;
+    for (; name[n] && n < size; n++)
+        out[n] = (char)tolower((unsigned char)name[n]);
+    return n;
+}
+
 int top_moleculetype(struct top *t, struct err *e)
 {
     struct top_molecule m = {0};
@@ -24,9 +32,13 @@ int top_moleculetype(struct top *t, struct err *e)
     if (t->nwords > 2)
         return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s' after name and nrexcl, expected the end of the line",
                         t->words[2]);
-    for (int i = 0; i < t->nmolecules; i++)
-        if (!strcmp(t->molecules[i].name, m.name))
-            return top_fail(t, e, ERR_TOPOLOGY, "molecule type %s is defined before", m.name);
+    if (table_add(&t->molecule_names, m.name, strlen(m.name), t->nmolecules) != t->nmolecules)
+        return top_fail(t, e, ERR_TOPOLOGY, "molecule type %s is defined before", m.name);
+    char folded[sizeof m.name];
+    size_t len = top_fold(m.name, folded, sizeof folded);
+    int first = table_add(&t->folded_names, folded, len, t->nmolecules);
+    if (first != t->nmolecules)
+        t->molecules[first].has_likes = true;
     m.nrexcl = (int)nrexcl;
     t->molecules = grow(t->molecules, t->nmolecules, &t->molecules_cap, sizeof *t->molecules);
     t->molecules[t->nmolecules++] = m;

@@ -114,16 +114,12 @@ static int read_system(struct top *t, struct err *e)
 /* The molecule type of a name: as written, else the only one that differs in case alone. */
 static int find_molecule(const struct top *t, const char *name)
 {
-    int found = -1, n = 0;
-    for (int i = 0; i < t->nmolecules; i++) {
-        if (!strcmp(t->molecules[i].name, name))
-            return i;
-        if (!strcasecmp(t->molecules[i].name, name)) {
-            found = i;
-            n++;
-        }
-    }
-    return n == 1 ? found : -1;
+    char folded[sizeof t->molecules->name];
+    int found = table_get(&t->molecule_names, name, strlen(name));
+    if (found >= 0 || strlen(name) >= sizeof folded)
+        return found;
+    found = table_get(&t->folded_names, folded, top_fold(name, folded, sizeof folded));
+    return found >= 0 && !t->molecules[found].has_likes ? found : -1;
 }
 
 static int read_count(struct top *t, struct err *e)
@@ -234,6 +230,8 @@ static void close_top(struct top *t)
     free(t->types);
     table_free(&t->type_names);
     table_free(&t->bonded_names);
+    table_free(&t->molecule_names);
+    table_free(&t->folded_names);
     for (int k = 0; k < KIND_COUNT; k++) {
         free(t->bonded_types[k].items);
         table_free(&t->bonded_types[k].index);

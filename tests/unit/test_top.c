@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -453,6 +454,43 @@ static void test_bad_molecules(void **state)
     refuse_all(bad, COUNT(bad));
 }
 
+/* ---- large ones ---- */
+
+/* Ten times as many molecule types, and a molecule in which every atom is bonded to every other, cost ten times as much and
+ * no more: a reader that looks through all of them each time would take minutes. */
+static void test_many(void **state)
+{
+    enum { KINDS = 60000, CLIQUE = 900 };
+    struct buf text = {0};
+    buf_printf(&text, FORCE_FIELD);
+    for (int i = 0; i < KINDS; i++)
+        buf_printf(&text, "[ moleculetype ]\nMol%d 3\n[ atoms ]\n1 A 1 R C 1\n", i);
+    buf_printf(&text, "[ moleculetype ]\nALL 3\n[ atoms ]\n");
+    for (int i = 1; i <= CLIQUE; i++)
+        buf_printf(&text, "%d A 1 R C %d\n", i, i);
+    buf_printf(&text, "[ bonds ]\n");
+    for (int i = 1; i <= CLIQUE; i++)
+        for (int j = i + 1; j <= CLIQUE; j++)
+            buf_printf(&text, "%d %d 5\n", i, j);
+    buf_printf(&text, "[ system ]\nt\n[ molecules ]\nALL 1\n");
+    for (int i = 0; i < KINDS; i++)
+        buf_printf(&text, "%s%d 1\n", i % 2 ? "Mol" : "mOL", i);
+    clock_t begun = clock();
+    struct system s = read_ok(text.data);
+    double seconds = (double)(clock() - begun) / CLOCKS_PER_SEC;
+    assert_int_equal(s.natoms, KINDS + CLIQUE);
+    assert_int_equal(s.molecules[KINDS].kind, KINDS - 1);
+    assert_int_equal(s.exclusion_start[CLIQUE], CLIQUE * (CLIQUE - 1));
+    if (seconds > 20)
+        fail_msg("%.1f s of processor time", seconds);
+    system_close(&s);
+    buf_free(&text);
+    refused(FORCE_FIELD
+            "[ moleculetype ]\nSol 1\n[ atoms ]\n1 A 1 R C 1\n[ moleculetype ]\nSOL 1\n[ atoms ]\n"
+            "1 A 1 R C 1\n[ system ]\nt\n[ molecules ]\nsol 1\n",
+            ERR_TOPOLOGY, "x.top:20: [ molecules ]: read 'sol', expected the name of a [ moleculetype ]");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -461,6 +499,7 @@ int main(void)
         cmocka_unit_test(test_preprocessor),  cmocka_unit_test(test_bad_preprocessing),
         cmocka_unit_test(test_include_depth), cmocka_unit_test(test_bad_sections),
         cmocka_unit_test(test_bad_types),     cmocka_unit_test(test_bad_molecules),
+        cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
