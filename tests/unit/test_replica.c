@@ -144,7 +144,7 @@ static void run_replicas(struct told *told, int n)
     }
     int before = fake.calls;
     while (runner.count) {
-        assert_int_equal(runner_turn(&runner, NULL, 0, 0, &e), 0);
+        assert_int_equal(runner_turn(&runner, NULL, 0, -1, &e), 0);
         for (int i = 0; i < n; i++)
             if (!told[i].ends && told[i].stop_after_calls && fake.calls - before >= told[i].stop_after_calls)
                 replica_stop(told[i].replica);
