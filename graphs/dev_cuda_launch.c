@@ -6,7 +6,8 @@
 #include "graphs/check.h"
 #include "graphs/dev_cuda.h"
 
-enum { PORTABLE_CLUSTER = 8 }; /* blocks of a cluster that need no opt-in */
+enum { PORTABLE_CLUSTER = 8 };     /* blocks of a cluster that need no opt-in */
+enum { SHARED_PLAIN = 48 * 1024 }; /* bytes of shared memory, static and dynamic, that need none */
 
 /* The kernel's handle, its limits, and that it takes exactly the declared struct. */
 static int open_kernel(struct cuda_dev *d, uint32_t number, struct err *e)
@@ -20,7 +21,7 @@ static int open_kernel(struct cuda_dev *d, uint32_t number, struct err *e)
     TRY(cudaGetFuncBySymbol, &c->handle, k->cuda);
     TRY(cudaFuncGetAttributes, &is, k->cuda);
     c->static_shared = is.sharedSizeBytes;
-    c->shared_limit = (uint32_t)is.maxDynamicSharedSizeBytes;
+    c->shared_limit = is.sharedSizeBytes < SHARED_PLAIN ? SHARED_PLAIN - (uint32_t)is.sharedSizeBytes : 0;
     CUfunction f = (CUfunction)c->handle;
     if (d->driver.function_parameter(f, 0, &offset, &size) != CUDA_SUCCESS || offset != 0 || size != k->args_size)
         return err_set(e, ERR_DEVICE, "cuda:%d: it does not take its %u bytes of arguments", d->ordinal, k->args_size);
