@@ -19,7 +19,7 @@ static int factorize(struct mesh_axis *a)
 {
     int rest = a->size;
     a->npasses = 0;
-    for (int p = 4; rest > 1; p = p == 4 ? 2 : p + 1)
+    for (int p = 4; rest > 1; p = p == 4 ? 2 : p == 3 ? 5 : p + 1)
         for (; rest % p == 0; rest /= p) {
             if (a->npasses == MESH_PASSES)
                 return -1;

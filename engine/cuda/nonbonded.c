@@ -17,6 +17,7 @@ struct nonbonded {
     struct uniform_table uniform;         /* host copy */
     const struct uniform_table *uniform_at;
     struct mesh mesh;
+    struct pairs pairs;
 };
 
 /* ---- read-only tables ---- */
@@ -30,6 +31,7 @@ static void lay_out(struct nonbonded *nb, const struct alchemy_plan *plan, const
     nb->window = arena_put(a, window, (size_t)nb->nwindows * sizeof *nb->window);
     nb->uniform_at = arena_put(a, &nb->uniform, sizeof nb->uniform);
     mesh_lay_out(&nb->mesh, plan, nb->window, a);
+    pairs_lay_out(&nb->pairs, plan, nb->window, a);
 }
 
 static int upload(struct nonbonded *nb, const struct alchemy_plan *plan, const struct alchemy_settings *al,
@@ -64,7 +66,9 @@ static int make(struct nonbonded *nb, const struct system *sys, const struct set
     nb->natoms = sys->natoms;
     nb->nwindows = set->alchemy.nwindows > 0 && set->alchemy.lambda ? set->alchemy.nwindows : 1;
     uniform_table_make(&nb->uniform, &plan, &set->nonbonded);
-    rc = mesh_make(&nb->mesh, sys, set, &plan, e);
+    rc = pairs_make(&nb->pairs, sys, set, t, &plan, e);
+    if (rc == 0)
+        rc = mesh_make(&nb->mesh, sys, set, &plan, e);
     if (rc == 0)
         rc = upload(nb, &plan, &set->alchemy, e);
     alchemy_plan_close(&plan);
@@ -91,6 +95,7 @@ void cuda_nonbonded_free(struct nonbonded *nb)
         return;
     if (nb->shared.start)
         nb->dev->ops->free(nb->dev, DEV_MEMORY, (void *)(uintptr_t)nb->shared.start);
+    pairs_close(&nb->pairs);
     free(nb);
 }
 
@@ -103,19 +108,19 @@ struct span cuda_nonbonded_span(const struct nonbonded *nb)
 
 void cuda_caps_guess(const struct nonbonded *nb, struct list_caps *caps)
 {
-    *caps = (struct list_caps){1, 1};
+    pairs_caps_guess(&nb->pairs, caps);
 }
 
 void cuda_caps_grow(struct list_caps *caps, const struct ctl *ctl)
 {
-    uint32_t *cap = ctl->where[0] == 0 ? &caps->entries : &caps->pairs;
-    *cap = (uint32_t)(1.2 * ctl->value) + 64;
+    pairs_caps_grow(caps, ctl);
 }
 
 struct block {
     struct motion_tail *tail;
     uint32_t (*grid)[4]; /* fractions of the box edges, x, y, z */
     struct mesh_arrays mesh;
+    struct pairs_arrays pairs;
 };
 
 static size_t lay_out_block(const struct nonbonded *nb, const struct list_caps *caps, void *base, struct block *b)
@@ -124,6 +129,7 @@ static size_t lay_out_block(const struct nonbonded *nb, const struct list_caps *
     b->tail = arena_take(&a, sizeof *b->tail);
     b->grid = arena_take(&a, (size_t)nb->natoms * sizeof *b->grid);
     mesh_lay_out_block(&nb->mesh, &a, &b->mesh);
+    pairs_lay_out_block(&nb->pairs, caps, &a, &b->pairs);
     return a.used;
 }
 
@@ -147,6 +153,9 @@ void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const s
     struct block b;
     lay_out_block(nb, r->caps, r->block, &b);
     struct mesh_replica mesh = {r->ctl, b.grid, r->f, r->energy_at_window, b.mesh};
+    struct pairs_replica pairs = {r->ctl, r->x, r->f, r->energy_at_window, b.grid, r->caps, b.pairs};
+    pairs_emit_lists(&nb->pairs, &pairs, t);
+    pairs_emit(&nb->pairs, mode, &pairs, t);
     mesh_emit(&nb->mesh, mode, &mesh, t);
     if (mode == EVALUATE_STEP)
         return;

@@ -10,6 +10,7 @@
 #define SHOAL_ENGINE_CUDA_NONBONDED_H
 
 #include "engine/cuda/mesh.h"
+#include "engine/cuda/pairs.h"
 #include "engine/run/program.h"
 
 /* The calls of struct program. */

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the non-bonded kernels of the CUDA program read and write: read-only tables of a model, and the arrays of a replica's
+ * block. All pointers are device addresses.
+ *
+ * Slots. The unperturbed atoms are put into trios: three atoms of one molecule that stay close, a rigid water for one. Trio t
+ * has slots 3t, 3t + 1, 3t + 2; waters come first (oxygen, hydrogen, hydrogen), then the others, then one slot for every
+ * perturbed atom. A trio with less than three atoms has slots without one; they lie where its first atom lies, without
+ * charge and without Lennard-Jones.
+ *
+ * Grid positions. `grid` is uint4 [nslots]: x, y, z as fractions of the box in units of 2^-32, so that the difference of two
+ * as int32 is that to the nearest image, and in w the bits of the charge now, as float, e.
+ *
+ * Lists. Each trio has entries: slots of which at least one of its atoms may come within the cut-off. `near` holds those that
+ * may be so close that a pair's force needs more than 22 bits, and those with an excluded pair: slot | mask << 29, mask telling
+ * which of the three pairs are to be computed. `oxygen` and `hydrogen` are atoms of waters seen from a water; `other` is the
+ * rest. In small systems (`half`) every pair stands in the list of one trio and positions are held in shared memory; in
+ * larger ones it stands in the lists of both, and each trio sums the forces on its own atoms.
+ */
+#ifndef SHOAL_ENGINE_CUDA_NONBONDED_TABLES_H
+#define SHOAL_ENGINE_CUDA_NONBONDED_TABLES_H
+
+#include "engine/math/softcore.h"
+#include "engine/system/tables.h"
+
+enum {
+    TRIO = 3,
+    TRIO_LANES = 4, /* that share the entries of one trio */
+    NEAR_MASK_SHIFT = 29,
+    COARSE_SHIFT = 13, /* forces of near pairs are split into multiples of 2^13 units and the rest */
+};
+
+/* 6 c6 and 12 c12, as float. */
+struct lj32 {
+    float c6, c12;
+};
+
+/* Entries of one trio. */
+struct trio_counts {
+    uint32_t near, oxygen, hydrogen, other;
+};
+
+/* Capacity of one trio's lists, by that of `hydrogen`. */
+MATH_FN uint32_t list_near_cap(uint32_t entries)
+{
+    return (entries / 2 + 7) / 8 * 8;
+}
+
+MATH_FN uint32_t list_other_cap(uint32_t entries)
+{
+    return 4 * entries;
+}
+
+struct pair_table {
+    int32_t natoms, ntrios, nwaters, nslots, nperturbed, ntypes, nwindows;
+    int32_t half; /* 1: each pair in one list */
+    int32_t wide; /* 1: entries of the far lists are uint32_t, else uint16_t */
+    int32_t nexcluded, nexcluded_perturbed, nalways;
+    int32_t modifier;    /* enum vdw_modifier */
+    int32_t force_shift; /* pair forces are summed in units of 2^(shift - 32) */
+    double coulomb_cutoff, vdw_cutoff, cutoff, list_cutoff, near; /* nm; cutoff: the larger of the two */
+    double coulomb_shift;                                         /* 1/nm */
+    struct ewald_fit ewald;
+    struct lj_rule lj_rule;
+    struct soft_rule soft;
+
+    const int32_t *atom;      /* [nslots]; ~(first atom of the trio) where there is none */
+    const int32_t *slot_type; /* [nslots] LJ type in state A; ntypes where there is no atom */
+    const struct lj32 *lj32;  /* [ntypes + 1][ntypes], the last row zero */
+    /* excluded partners of the atoms of trio t, as slots: partner[partner_start[slot] .. partner_start[slot + 1]), sorted; trios
+     * from nwaters on only, slots counted from 3 nwaters */
+    const int32_t *partner_start, *partner;
+
+    const double *charge;                       /* [natoms] in state A, e */
+    const double *change;                       /* [natoms] charge in B minus charge in A */
+    const int32_t *type[2];                     /* [natoms] */
+    const struct lj *lj;                        /* [ntypes][ntypes] */
+    const int32_t *exclusion_start, *exclusion; /* of atoms, as in struct system */
+    const struct nb_excluded *excluded, *excluded_perturbed;
+    const struct nb_always *always;
+    const double (*window)[LAMBDA_COUNT]; /* [nwindows] */
+};
+
+/* State of a replica's lists. */
+struct pair_lists {
+    double built_box[3]; /* nm; zero: there is no list */
+    uint64_t builds;
+    int64_t virial[6]; /* xx xy xz yy yz zz of the pairs in units of their own, zero between evaluations */
+    uint32_t rebuild;  /* `place` tells list_build */
+    uint32_t arrived, arrived_energy; /* blocks that are through, zero between kernels */
+    uint32_t needed;                  /* entries that the longest list of a build asks for */
+    uint32_t found;                   /* perturbed pairs of the build under way */
+    uint32_t pairs;                   /* in the list of perturbed pairs */
+    uint32_t extent[2]; /* bits of floats: how far a water's or another trio's atoms are from its first, nm */
+};
+
+#endif

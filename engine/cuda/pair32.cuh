@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One pair in single precision: the formulas of engine/math/lj.h and ewald.h, spelled out operation by operation, so that the
+ * same pair gives the same bits in every kernel that meets it.
+ */
+#ifndef SHOAL_ENGINE_CUDA_PAIR32_CUH
+#define SHOAL_ENGINE_CUDA_PAIR32_CUH
+
+#include "engine/cuda/device.cuh"
+#include "engine/cuda/nonbonded_tables.h"
+
+#define PAIR_FN static __device__ __forceinline__
+
+/* Box: nm per grid position; rounded to float, so distances are off by up to 6e-8 of themselves, all alike. (A triangular cell
+ * adds its three products here.) */
+struct cell32 {
+    float x, y, z;
+};
+
+struct vec32 {
+    float x, y, z;
+};
+
+PAIR_FN struct cell32 cell32_of(const struct ctl *c)
+{
+    const double unit = 1.0 / 4294967296.0;
+    struct cell32 cell = {(float)(c->box[0] * unit), (float)(c->box[1] * unit), (float)(c->box[2] * unit)};
+    return cell;
+}
+
+/* `from` plus the vector, nm, of a difference of two grid positions (to the nearest image). */
+PAIR_FN struct vec32 cell32_vector(const struct cell32 *cell, float x, float y, float z, struct vec32 from)
+{
+    struct vec32 v = {__fmaf_rn(x, cell->x, from.x), __fmaf_rn(y, cell->y, from.y), __fmaf_rn(z, cell->z, from.z)};
+    return v;
+}
+
+PAIR_FN float square32(struct vec32 d)
+{
+    return __fmaf_rn(d.x, d.x, __fmaf_rn(d.y, d.y, __fmul_rn(d.z, d.z)));
+}
+
+/* 1/sqrt(r2) to about the last bit. */
+PAIR_FN float root_inverse32(float r2)
+{
+#ifdef __CUDA_ARCH__
+    float ri;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(ri) : "f"(r2));
+    return ri;
+#else
+    return 1.0f / sqrtf(r2);
+#endif
+}
+
+/* The Ewald polynomials of a kernel's arguments, degree 12. */
+#define EWALD32(a, c, t)                                                                                               \
+    ewald32_polynomial(t, (a).c##0, (a).c##1, (a).c##2, (a).c##3, (a).c##4, (a).c##5, (a).c##6, (a).c##7, (a).c##8,    \
+                       (a).c##9, (a).c##10, (a).c##11, (a).c##12)
+
+PAIR_FN float ewald32_polynomial(float t, float c0, float c1, float c2, float c3, float c4, float c5, float c6,
+                                 float c7, float c8, float c9, float c10, float c11, float c12)
+{
+    float p = __fmaf_rn(c12, t, c11);
+    p = __fmaf_rn(p, t, c10);
+    p = __fmaf_rn(p, t, c9);
+    p = __fmaf_rn(p, t, c8);
+    p = __fmaf_rn(p, t, c7);
+    p = __fmaf_rn(p, t, c6);
+    p = __fmaf_rn(p, t, c5);
+    p = __fmaf_rn(p, t, c4);
+    p = __fmaf_rn(p, t, c3);
+    p = __fmaf_rn(p, t, c2);
+    p = __fmaf_rn(p, t, c1);
+    return __fmaf_rn(p, t, c0);
+}
+
+/* Force over r, kJ/mol/nm^2, of charges with product qq (kJ nm/mol); ri = 1/r, ri2 = ri ri. */
+template <class A> PAIR_FN float coulomb32_force(const A &a, float qq, float r2, float ri, float ri2)
+{
+    float t = __fmaf_rn(r2, a.ewald_scale, -1.0f);
+    return __fmul_rn(qq, __fmaf_rn(ri, ri2, -EWALD32(a, f, t)));
+}
+
+/* Energy of two unit charges, 1/nm. What it is multiplied with comes in double precision: rounded products of charges would
+ * be off for all pairs of two kinds alike, and the sums over kinds are much larger than what is left of them. */
+template <class A> PAIR_FN double coulomb32_energy(const A &a, float r2, float ri)
+{
+    float t = __fmaf_rn(r2, a.ewald_scale, -1.0f);
+    return __fsub_rn(__fsub_rn(ri, a.coulomb_shift), EWALD32(a, v, t));
+}
+
+/* 1/r^2 with the last bits that ri2 lacks: the twelfth power needs them. */
+PAIR_FN float refine32(float r2, float ri2)
+{
+    return __fmaf_rn(ri2, __fmaf_rn(-r2, ri2, 1.0f), ri2);
+}
+
+struct lj32_powers {
+    float ri2, ri6;
+    float d; /* r minus where switching begins, at least 0, nm */
+};
+
+template <class A> PAIR_FN struct lj32_powers lj32_powers_of(const A &a, float r2, float ri, float ri2)
+{
+    struct lj32_powers p;
+    p.ri2 = refine32(r2, ri2);
+    p.ri6 = __fmul_rn(__fmul_rn(p.ri2, p.ri2), p.ri2);
+    p.d = fmaxf(__fmaf_rn(r2, ri, -a.switch_start), 0.0f);
+    return p;
+}
+
+/* V, kJ/mol, without a modifier. */
+PAIR_FN float lj32_plain(struct lj32 lj, float ri6)
+{
+    return __fmul_rn(__fmaf_rn(__fmul_rn(lj.c12, 1.0f / 12), ri6, -__fmul_rn(lj.c6, 1.0f / 6)), ri6);
+}
+
+/* Factor of potential-switch. */
+template <class A> PAIR_FN float lj32_factor(const A &a, float x)
+{
+    float x2 = __fmul_rn(x, x);
+    return __fmaf_rn(__fmul_rn(x2, x), __fmaf_rn(x, __fmaf_rn(x, -6.0f, 15.0f), -10.0f), 1.0f);
+}
+
+template <class A> PAIR_FN float lj32_force(const A &a, struct lj32 lj, float r2, float ri, float ri2)
+{
+    struct lj32_powers p = lj32_powers_of(a, r2, ri, ri2);
+    float fr = __fmul_rn(__fmul_rn(__fmaf_rn(lj.c12, p.ri6, -lj.c6), p.ri6), p.ri2);
+    if (a.modifier == VDW_POTENTIAL_SWITCH) {
+        float x = __fmul_rn(p.d, a.inverse_width), x2 = __fmul_rn(x, x);
+        float slope = __fmul_rn(__fmul_rn(x2, __fmaf_rn(x, __fmaf_rn(x, -30.0f, 60.0f), -30.0f)), a.inverse_width);
+        fr = __fmaf_rn(fr, lj32_factor(a, x), -__fmul_rn(__fmul_rn(lj32_plain(lj, p.ri6), slope), ri));
+    }
+    if (a.modifier == VDW_FORCE_SWITCH) {
+        float d2 = __fmul_rn(p.d, p.d);
+        float f6 = __fmul_rn(d2, __fmaf_rn(a.b6, p.d, a.a6)), f12 = __fmul_rn(d2, __fmaf_rn(a.b12, p.d, a.a12));
+        float add = __fmaf_rn(__fmul_rn(lj.c12, 1.0f / 12), f12, -__fmul_rn(__fmul_rn(lj.c6, 1.0f / 6), f6));
+        fr = __fmaf_rn(add, ri, fr);
+    }
+    return fr;
+}
+
+/* V, kJ/mol, in double precision: the two powers nearly cancel in sums over many pairs. */
+PAIR_FN double lj_energy(const struct pair_table *t, int32_t type, int32_t other, float r2)
+{
+    const struct lj *lj = &t->lj[(size_t)type * (size_t)t->ntypes + (size_t)other];
+    double v, d2 = r2;
+    lj_pair((enum vdw_modifier)t->modifier, &t->lj_rule, lj->c6, lj->c12, d2, root_inverse(d2), &v);
+    return fmin(v, FIXED_FORCE_LIMIT);
+}
+
+#endif

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/cuda/pairs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/buf.h"
+#include "engine/base/units.h"
+#include "engine/cuda/kernels.h"
+#include "engine/cuda/trios.h"
+#include "engine/system/dispersion.h"
+#include "engine/system/ewald.h"
+
+#define DEFAULT_BUFFER 0.12 /* nm */
+#define SCAN 0.002          /* nm, steps in which forces are looked at */
+
+enum {
+    SHARED_MAX = 226 * 1024,                     /* bytes of shared memory that the pair kernel may ask for on sm_90 */
+    TRIO_BYTES = 2 * TRIO * 3 * sizeof(int32_t), /* positions and forces */
+    PAIR_BLOCK = 256,
+    PAIR_BLOCK_MOST = 1024,
+    BUILD_BLOCK = 256,
+    BUILD_BLOCKS_MOST = 132,
+    MANY_WINDOWS = 8, /* from here on large blocks: with fewer replicas in flight small ones are done sooner */
+    SLOTS_MOST = 1 << NEAR_MASK_SHIFT,
+    FORCE_BITS = 13, /* pair forces are rounded to 2^-13 kJ/mol/nm, if what an atom can meet allows it */
+};
+
+/* ---- a model ---- */
+
+/* Polynomials of lower degree by taking off Chebyshev polynomials from the top (Lanczos' economization). */
+static void economize(const double full[EWALD_TERMS], float out[EWALD32_TERMS])
+{
+    double c[EWALD_TERMS], chebyshev[EWALD_TERMS][EWALD_TERMS] = {{1}, {0, 1}};
+    memcpy(c, full, sizeof c);
+    for (int n = 2; n < EWALD_TERMS; n++)
+        for (int k = 0; k <= n; k++)
+            chebyshev[n][k] = (k ? 2 * chebyshev[n - 1][k - 1] : 0) - chebyshev[n - 2][k];
+    for (int n = EWALD_TERMS - 1; n >= EWALD32_TERMS; n--) {
+        double top = c[n] / chebyshev[n][n];
+        for (int k = 0; k <= n; k++)
+            c[k] -= top * chebyshev[n][k];
+    }
+    for (int k = 0; k < EWALD32_TERMS; k++)
+        out[k] = (float)c[k];
+}
+
+static int check(const struct system *sys, const struct nonbonded_settings *set, struct err *e)
+{
+    double cutoff = fmax(set->coulomb_cutoff, set->vdw_cutoff);
+    bool switched = set->vdw_modifier == VDW_POTENTIAL_SWITCH || set->vdw_modifier == VDW_FORCE_SWITCH;
+    if (!(set->coulomb_cutoff > 0 && set->vdw_cutoff > 0))
+        return err_set(e, ERR_SPEC, "nonbonded: cut-offs %g and %g nm: positive ones are needed", set->coulomb_cutoff,
+                       set->vdw_cutoff);
+    for (int d = 0; d < 3; d++)
+        if (!(cutoff < 0.5 * sys->box[d]))
+            return err_set(e, ERR_SPEC, "nonbonded: cut-off %g nm: must be less than half the box edge %g nm", cutoff,
+                           sys->box[d]);
+    if (switched && !(set->vdw_switch > 0 && set->vdw_switch < set->vdw_cutoff))
+        return err_set(e, ERR_SPEC, "nonbonded: vdw: switch-start %g nm: expected between 0 and the cut-off %g nm",
+                       set->vdw_switch, set->vdw_cutoff);
+    return 0;
+}
+
+static void set_cutoffs(struct pairs *p, const struct nonbonded_settings *set)
+{
+    struct pair_table *h = &p->host;
+    double beta = ewald_beta(set->coulomb_cutoff, set->ewald_tolerance);
+    h->modifier = (int32_t)set->vdw_modifier;
+    h->coulomb_cutoff = set->coulomb_cutoff;
+    h->vdw_cutoff = set->vdw_cutoff;
+    h->cutoff = fmax(set->coulomb_cutoff, set->vdw_cutoff);
+    h->list_cutoff = h->cutoff + (set->list_buffer > 0 ? set->list_buffer : DEFAULT_BUFFER);
+    lj_rule_make(&h->lj_rule, set);
+    ewald_fit_make(&h->ewald, beta, set->coulomb_cutoff);
+    economize(h->ewald.f, p->ewald_f);
+    economize(h->ewald.v, p->ewald_v);
+    if (set->coulomb_modifier == COULOMB_POTENTIAL_SHIFT)
+        h->coulomb_shift = erfc(beta * set->coulomb_cutoff) / set->coulomb_cutoff;
+}
+
+/* ---- how strong forces can be ---- */
+
+struct strength {
+    const struct pair_table *h;
+    const struct alchemy_plan *plan;
+    bool *used;     /* [ntypes] by some plain atom */
+    double product; /* largest of two charges, kJ nm/mol */
+};
+
+/* No pair of plain atoms at distance r has a stronger force, kJ/mol/nm. */
+static double strongest(const struct strength *s, double r)
+{
+    const struct pair_table *h = s->h;
+    double r2 = r * r, coulomb = 0, lj = 0, v;
+    if (r < h->coulomb_cutoff)
+        coulomb = s->product * fabs(1 / (r * r2) - ewald_long_f(&h->ewald, EWALD_TERMS, r2)) * r;
+    for (int a = 0; a < h->ntypes; a++)
+        for (int b = a; s->used[a] && b < h->ntypes; b++) {
+            const struct lj *pair = &s->plan->lj[a * h->ntypes + b];
+            if (s->used[b] && r < h->vdw_cutoff)
+                lj = fmax(
+                    lj,
+                    fabs(lj_pair((enum vdw_modifier)h->modifier, &h->lj_rule, pair->c6, pair->c12, r2, 1 / r, &v)) * r);
+        }
+    return coulomb + lj;
+}
+
+/* From which distance on all forces stay below the limit. */
+static double strong_reach(const struct strength *s, double limit)
+{
+    double r = s->h->cutoff;
+    while (r > SCAN && strongest(s, r) < limit)
+        r -= SCAN;
+    return r + SCAN;
+}
+
+/* What the 32-bit sums of one atom may have to hold, kJ/mol/nm: everything beyond the near list pulling one way in a liquid
+ * half as dense again, and for entries of the near list the limits above which they go elsewhere (pairs.cu). */
+static double crowd(const struct strength *s, double near, double density)
+{
+    double far = 0, packed = 1.5 * fmax(density, 100);
+    for (double r = near; r < s->h->cutoff; r += 0.01)
+        far += 4 * M_PI * r * r * 0.01 * packed * strongest(s, r);
+    return far + 4 * M_PI / 3 * pow(near, 3) * packed * 1024 + TRIO_LANES * 8192.0;
+}
+
+static void set_force_unit(struct pairs *p, const struct alchemy_plan *plan)
+{
+    struct pair_table *h = &p->host;
+    struct strength s = {h, plan, xcalloc((size_t)h->ntypes, sizeof *s.used), 0};
+    double charge = 0;
+    for (int k = 0; k < plan->nplain; k++) {
+        s.used[plan->type[0][plan->plain[k]]] = true;
+        charge = fmax(charge, fabs(plan->charge[plan->plain[k]]));
+    }
+    s.product = UNIT_COULOMB * charge * charge;
+    for (int bits = FORCE_BITS; bits > 0; bits--) {
+        double reach = strong_reach(&s, 0.95 * exp2(22 - bits));
+        h->force_shift = 32 - bits;
+        h->near = reach + (h->list_cutoff - h->cutoff) + 1e-4;
+        if (crowd(&s, reach, p->density) < exp2(31 - bits))
+            break;
+    }
+    free(s.used);
+}
+
+/* As the kernels multiply them, so that a pair has the same bits whether its charges come from the table or from here. */
+static float product(float q, float o)
+{
+    return (float)UNIT_COULOMB * (q * o);
+}
+
+static struct lj32 lj32_of(const struct lj *lj)
+{
+    return (struct lj32){(float)(6 * lj->c6), (float)(12 * lj->c12)};
+}
+
+/* Pairs of two waters: oxygen and hydrogen are atoms of one of them, which are all alike. */
+static void set_water(struct pairs *p, const struct alchemy_plan *plan, int32_t oxygen, int32_t hydrogen)
+{
+    float o = (float)plan->charge[oxygen], h = (float)plan->charge[hydrogen];
+    int32_t type = plan->type[0][oxygen];
+    p->water_product[0] = product(o, o);
+    p->water_product[1] = product(o, h);
+    p->water_product[2] = product(h, h);
+    p->water_lj = lj32_of(&plan->lj[type * plan->ntypes + type]);
+}
+
+int pairs_make(struct pairs *p, const struct system *sys, const struct settings *set, const struct topology *t,
+               const struct alchemy_plan *plan, struct err *e)
+{
+    struct pair_table *h = &p->host;
+    const struct soft_core *soft = &set->alchemy.soft_core;
+    int rc = check(sys, &set->nonbonded, e);
+    if (rc)
+        return rc;
+    h->natoms = plan->natoms;
+    h->nperturbed = plan->nperturbed;
+    h->ntypes = plan->ntypes;
+    h->nexcluded = plan->nexcluded;
+    h->nexcluded_perturbed = plan->nexcluded_perturbed;
+    h->nalways = plan->nalways;
+    h->nwindows = set->alchemy.nwindows > 0 && set->alchemy.lambda ? set->alchemy.nwindows : 1;
+    h->soft = (struct soft_rule){.alpha = soft->alpha,
+                                 .sigma6 = pow(soft->sigma, 6),
+                                 .power = soft->power == 2 ? 2 : 1,
+                                 .coulomb = soft->coulomb};
+    p->density = sys->natoms / (sys->box[0] * sys->box[1] * sys->box[2]);
+    set_cutoffs(p, &set->nonbonded);
+    set_force_unit(p, plan);
+    p->atom = trios_make(sys, t, plan, &h->nwaters, &h->ntrios);
+    if (h->nwaters)
+        set_water(p, plan, p->atom[0], p->atom[1]);
+    h->nslots = TRIO * h->ntrios + h->nperturbed;
+    if (h->ntrios >= SLOTS_MOST / TRIO)
+        return err_set(e, ERR_UNSUPPORTED, "%d atoms: at most %d are supported", sys->natoms, SLOTS_MOST / TRIO);
+    h->half = (size_t)h->ntrios * TRIO_BYTES <= SHARED_MAX;
+    h->wide = h->nslots > UINT16_MAX;
+    p->threads = h->half && h->nwindows >= MANY_WINDOWS ? PAIR_BLOCK_MOST : PAIR_BLOCK;
+    return 0;
+}
+
+void pairs_close(struct pairs *p)
+{
+    free(p->atom);
+    p->atom = NULL;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Excluded partners of the slots of trios that are no waters, as slots. */
+static void put_partners(struct pairs *p, const struct alchemy_plan *plan, const int32_t *slot_of, struct arena *a)
+{
+    struct pair_table *h = &p->host;
+    int32_t first = TRIO * h->nwaters, plain = TRIO * h->ntrios;
+    size_t used = 0;
+    int32_t *start = xcalloc((size_t)(plain - first) + 1, sizeof *start);
+    int32_t *partner = xcalloc((size_t)plan->exclusion_start[plan->natoms] + 1, sizeof *partner);
+    for (int32_t slot = first; slot < plain; slot++) {
+        int32_t atom = p->atom[slot];
+        size_t from = used;
+        for (int32_t k = atom < 0 ? 0 : plan->exclusion_start[atom]; atom >= 0 && k < plan->exclusion_start[atom + 1];
+             k++)
+            if (slot_of[plan->exclusion[k]] < plain)
+                partner[used++] = slot_of[plan->exclusion[k]];
+        qsort(partner + from, used - from, sizeof *partner, by_number);
+        start[slot - first + 1] = (int32_t)used;
+    }
+    h->partner_start = arena_put(a, start, ((size_t)(plain - first) + 1) * sizeof *start);
+    h->partner = arena_put(a, partner, used * sizeof *partner);
+    free(start);
+    free(partner);
+}
+
+static void put_slots(struct pairs *p, const struct alchemy_plan *plan, struct arena *a)
+{
+    struct pair_table *h = &p->host;
+    size_t n = (size_t)h->nslots, types = (size_t)h->ntypes;
+    int32_t *type = xcalloc(n, sizeof *type), *slot_of = xcalloc((size_t)h->natoms, sizeof *slot_of);
+    struct lj32 *lj = xcalloc((types + 1) * types, sizeof *lj);
+    for (size_t s = 0; s < n; s++) {
+        int32_t atom = p->atom[s];
+        type[s] = atom < 0 ? h->ntypes : plan->type[0][atom];
+        if (atom >= 0)
+            slot_of[atom] = (int32_t)s;
+    }
+    for (size_t k = 0; k < types * types; k++)
+        lj[k] = lj32_of(&plan->lj[k]);
+    h->atom = arena_put(a, p->atom, n * sizeof *p->atom);
+    h->slot_type = arena_put(a, type, n * sizeof *type);
+    h->lj32 = arena_put(a, lj, (types + 1) * types * sizeof *lj);
+    put_partners(p, plan, slot_of, a);
+    free(type);
+    free(slot_of);
+    free(lj);
+}
+
+void pairs_lay_out(struct pairs *p, const struct alchemy_plan *plan, const double (*window)[LAMBDA_COUNT],
+                   struct arena *a)
+{
+    struct pair_table *h = &p->host;
+    size_t n = (size_t)plan->natoms, types = (size_t)plan->ntypes;
+    put_slots(p, plan, a);
+#define PUT(field, source, count) h->field = arena_put(a, source, (size_t)(count) * sizeof *h->field)
+    PUT(charge, plan->charge, n);
+    PUT(change, plan->change, n);
+    PUT(type[0], plan->type[0], n);
+    PUT(type[1], plan->type[1], n);
+    PUT(lj, plan->lj, types * types);
+    PUT(exclusion_start, plan->exclusion_start, n + 1);
+    PUT(exclusion, plan->exclusion, plan->exclusion_start[n]);
+    PUT(excluded, plan->excluded, plan->nexcluded);
+    PUT(excluded_perturbed, plan->excluded_perturbed, plan->nexcluded_perturbed);
+    PUT(always, plan->always, plan->nalways);
+#undef PUT
+    h->window = window;
+    p->table = arena_put(a, h, sizeof *h);
+}
+
+/* ---- a replica's block ---- */
+
+static uint32_t cap_of(const struct list_caps *caps)
+{
+    return (caps->entries + 7) / 8 * 8;
+}
+
+/* Hydrogens in reach of one of a water's atoms; half of them where each pair is listed once. */
+void pairs_caps_guess(const struct pairs *p, struct list_caps *caps)
+{
+    const struct pair_table *h = &p->host;
+    double sphere = 4 * M_PI / 3 * p->density;
+    double around = fmin(sphere * pow(h->list_cutoff + 0.1, 3), h->natoms);
+    caps->entries = (uint32_t)((h->half ? 0.5 : 1) * around) + 64;
+    caps->pairs = (uint32_t)(h->nperturbed * fmin(1.2 * sphere * pow(h->list_cutoff, 3) + 32, h->natoms)) + 64;
+}
+
+void pairs_caps_grow(struct list_caps *caps, const struct ctl *ctl)
+{
+    uint32_t *cap = ctl->where[0] == 0 ? &caps->entries : &caps->pairs;
+    *cap = (uint32_t)(1.2 * ctl->value) + 64;
+}
+
+void pairs_lay_out_block(const struct pairs *p, const struct list_caps *caps, struct arena *a, struct pairs_arrays *out)
+{
+    const struct pair_table *h = &p->host;
+    uint32_t cap = cap_of(caps);
+    size_t slots = (size_t)h->nslots, trios = (size_t)h->ntrios, waters = (size_t)h->nwaters, entry = h->wide ? 4 : 2;
+    out->lists = arena_take(a, sizeof *out->lists);
+    out->grid = arena_take(a, slots * 4 * sizeof(uint32_t));
+    out->built = arena_take(a, slots * 4 * sizeof(uint32_t));
+    for (int d = 0; d < 3; d++)
+        out->first[d] = arena_take(a, trios * sizeof(uint32_t));
+    out->counts = arena_take(a, trios * sizeof(struct trio_counts));
+    out->near = arena_take(a, trios * list_near_cap(cap) * sizeof(uint32_t));
+    out->oxygen = arena_take(a, waters * list_near_cap(cap) * entry);
+    out->hydrogen = arena_take(a, waters * cap * entry);
+    out->other = arena_take(a, (h->half ? trios - waters : trios) * list_other_cap(cap) * entry);
+    out->perturbed = arena_take(a, (size_t)caps->pairs * 2 * sizeof(uint32_t));
+}
+
+/* ---- launches ---- */
+
+static uint32_t blocks_of(uint64_t items, uint32_t size)
+{
+    return (uint32_t)((items + size - 1) / size);
+}
+
+static struct shape shape_of(uint32_t blocks, uint32_t threads, uint32_t shared)
+{
+    return (struct shape){
+        .grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .shared_bytes = shared, .after = AFTER_PREVIOUS};
+}
+
+#define EMIT(kernel, blocks, threads, ...)                                                                             \
+    do {                                                                                                               \
+        struct shape shape_ = shape_of(blocks, threads, 0);                                                            \
+        emit_##kernel(t, &shape_, &(struct args_##kernel){__VA_ARGS__});                                               \
+    } while (0)
+
+void pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, struct tape *t)
+{
+    const struct pair_table *h = &p->host;
+    const struct pairs_arrays *b = &r->arrays;
+    void *table = (void *)(uintptr_t)p->table;
+    uint32_t parts = blocks_of((uint64_t)h->nslots, 1024);
+    uint32_t blocks = blocks_of((uint64_t)h->ntrios + parts * (uint64_t)h->nperturbed, BUILD_BLOCK / 32);
+    EMIT(place, blocks_of((uint64_t)h->nslots, CUDA_BLOCK), CUDA_BLOCK, .ctl = r->ctl, .x = r->x, .table = table,
+         .lists = b->lists, .grid = b->grid, .built = b->built, .atom_grid = r->atom_grid, .first_x = b->first[0],
+         .first_y = b->first[1], .first_z = b->first[2]);
+    EMIT(list_build, blocks < BUILD_BLOCKS_MOST ? blocks : BUILD_BLOCKS_MOST, BUILD_BLOCK, .ctl = r->ctl,
+         .table = table, .lists = b->lists, .grid = b->grid, .built = b->built, .first_x = b->first[0],
+         .first_y = b->first[1], .first_z = b->first[2], .counts = b->counts, .near = b->near, .oxygen = b->oxygen,
+         .hydrogen = b->hydrogen, .other = b->other, .pairs = b->perturbed, .cap = cap_of(r->caps),
+         .pair_cap = r->caps->pairs);
+}
+
+static struct args_pairs_shared plain_args(const struct pairs *p, const struct pairs_replica *r)
+{
+    const struct pair_table *h = &p->host;
+    const struct pairs_arrays *b = &r->arrays;
+    const struct lj_rule *rule = &h->lj_rule;
+    const float *f = p->ewald_f, *v = p->ewald_v;
+    float unit = (float)exp2(h->force_shift - 32); /* kJ/mol/nm */
+    return (struct args_pairs_shared){
+        .ctl = r->ctl,
+        .f = r->f,
+        .table = (void *)(uintptr_t)p->table,
+        .lists = b->lists,
+        .grid = b->grid,
+        .counts = b->counts,
+        .near = b->near,
+        .oxygen = b->oxygen,
+        .hydrogen = b->hydrogen,
+        .other = b->other,
+        .ntrios = (uint32_t)h->ntrios,
+        .nwaters = (uint32_t)h->nwaters,
+        .cap = cap_of(r->caps),
+        .wide = (uint32_t)h->wide,
+        .modifier = (uint32_t)h->modifier,
+        .force_shift = (uint32_t)h->force_shift,
+        .coulomb_cutoff2 = (float)(h->coulomb_cutoff * h->coulomb_cutoff),
+        .vdw_cutoff2 = (float)(h->vdw_cutoff * h->vdw_cutoff),
+        .round_fine = 1.5f * 8388608.0f * unit,
+        .round_coarse = 1.5f * 8388608.0f * unit * (1 << COARSE_SHIFT),
+        .oxygen_oxygen = p->water_product[0],
+        .oxygen_hydrogen = p->water_product[1],
+        .hydrogen_hydrogen = p->water_product[2],
+        .water_c6 = p->water_lj.c6,
+        .water_c12 = p->water_lj.c12,
+        .ewald_scale = (float)h->ewald.scale,
+        .coulomb_shift = (float)h->coulomb_shift,
+        .f0 = f[0],
+        .f1 = f[1],
+        .f2 = f[2],
+        .f3 = f[3],
+        .f4 = f[4],
+        .f5 = f[5],
+        .f6 = f[6],
+        .f7 = f[7],
+        .f8 = f[8],
+        .f9 = f[9],
+        .f10 = f[10],
+        .f11 = f[11],
+        .f12 = f[12],
+        .v0 = v[0],
+        .v1 = v[1],
+        .v2 = v[2],
+        .v3 = v[3],
+        .v4 = v[4],
+        .v5 = v[5],
+        .v6 = v[6],
+        .v7 = v[7],
+        .v8 = v[8],
+        .v9 = v[9],
+        .v10 = v[10],
+        .v11 = v[11],
+        .v12 = v[12],
+        .switch_start = (float)rule->start,
+        .inverse_width = (float)rule->inverse_width,
+        .shift6 = (float)rule->shift6,
+        .shift12 = (float)rule->shift12,
+        .a6 = (float)rule->a6,
+        .b6 = (float)rule->b6,
+        .a12 = (float)rule->a12,
+        .b12 = (float)rule->b12,
+    };
+}
+
+/* The four plain kernels have the same arguments (kernels.def). */
+static void emit_plain(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, struct tape *t)
+{
+    const struct pair_table *h = &p->host;
+    const struct args_pairs_shared args = plain_args(p, r);
+    const void *same = &args;
+    uint32_t shared = h->half ? (uint32_t)h->ntrios * TRIO_BYTES : 0;
+    uint64_t lanes = TRIO_LANES * (uint64_t)h->ntrios;
+    uint32_t least = (uint32_t)(lanes + 31) / 32 * 32, threads = p->threads < least ? p->threads : least;
+    const struct shape shape = shape_of(blocks_of(lanes, threads), threads, shared);
+    bool energy = mode != EVALUATE_STEP;
+    if (h->half && energy)
+        emit_pairs_shared_energy(t, &shape, same);
+    else if (h->half)
+        emit_pairs_shared(t, &shape, same);
+    else if (energy)
+        emit_pairs_global_energy(t, &shape, same);
+    else
+        emit_pairs_global(t, &shape, same);
+}
+
+void pairs_emit(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, struct tape *t)
+{
+    const struct pair_table *h = &p->host;
+    const struct pairs_arrays *b = &r->arrays;
+    void *table = (void *)(uintptr_t)p->table;
+    uint32_t unlisted = (uint32_t)(h->nexcluded + h->nexcluded_perturbed + h->nalways);
+    if (h->ntrios)
+        emit_plain(p, mode, r, t);
+    if (h->nperturbed)
+        EMIT(pairs_perturbed, blocks_of(r->caps->pairs, CUDA_BLOCK), CUDA_BLOCK, .ctl = r->ctl, .f = r->f,
+             .table = table, .lists = b->lists, .grid = b->grid, .pairs = b->perturbed,
+             .energy_at_window = r->energy_at_window, .mode = (uint32_t)mode);
+    if (unlisted)
+        EMIT(pairs_unlisted, blocks_of(unlisted, CUDA_BLOCK), CUDA_BLOCK, .ctl = r->ctl, .x = r->x, .f = r->f,
+             .table = table, .energy_at_window = r->energy_at_window, .count = unlisted, .mode = (uint32_t)mode);
+}

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Plain pairs: both atoms unperturbed, not excluded. A trio of atoms is worked on by four lanes, which share its entries; for
+ * each entry a lane computes the three pairs of the trio with one atom.
+ *
+ * Sums do not depend on their order. The force s d of a pair (s = force over distance) is rounded once, to a multiple of a unit
+ * 2^(shift - 32) kJ/mol/nm, and what is summed are whole numbers modulo 2^32:
+ *   - Where |s d| < 2^22 units, fma(s, d, R) with R = 1.5 2^23 units is s d + R rounded to a multiple of the unit, because every
+ *     float near R is one. Its bits minus those of R are that multiple, and bits can be summed as integers.
+ *   - A pair of the near list may be stronger. First t = fma(s, d, C) - C with C = 2^13 R is s d rounded to a multiple of 2^13
+ *     units; then fma(s, d, R - t) is again rounded once, to a multiple of the unit (R - t is exact), and its bits minus those
+ *     of R are the rest. t plus the rest is s d to the nearest multiple of the unit, ties to even, as in the first case: a pair
+ *     gives the same number whichever list it is in.
+ * The host chooses the unit so that what one atom can meet stays below 2^31 units (nonbonded.c, force_shift); what is stronger,
+ * atoms that clash, goes to the 64-bit sums at once. Energies and the virial are summed as 64-bit integers too: an entry's
+ * energy rounded to fixed point, the virial as exact products of grid positions and rounded forces.
+ */
+#include "engine/base/units.h"
+#include "engine/cuda/pair32.cuh"
+#include "engine/cuda/pair_sums.cuh"
+
+enum far_kind { OXYGEN, HYDROGEN, OTHER };
+
+/* A sum of coarse units (2^13 units each) above which a force goes to the 64-bit sums at once: 8192 kJ/mol/nm for a lane's own
+ * atoms, 1024 for one entry's. */
+#define OWN_LIMIT 8192
+#define ENTRY_LIMIT 1024
+#define NEAREST2 1e-12f /* nm^2: pairs are not taken closer than this */
+#define VIRIAL_SHIFT 4  /* bits of a grid position that the virial leaves away */
+
+struct point {
+    int32_t x, y, z;
+};
+
+template <bool SHARED, bool ENERGY, class A> struct trio_pass {
+    const A &a;
+    const uint4 *grid;
+    const struct pair_table *table;
+    int32_t *positions, *forces; /* shared memory, [3 ntrios][3] */
+    struct cell32 cell;
+    uint32_t first; /* slot */
+    struct point own;
+    struct vec32 arm[TRIO]; /* from the first atom, nm */
+    uint32_t sum[9];        /* forces on the trio, units; each call of far_entry adds the bits of R as well */
+    uint32_t calls;
+    uint32_t beyond; /* forces that were clamped */
+    int64_t coulomb, lj, virial[6];
+
+    __device__ __forceinline__ trio_pass(const A &args) : a(args)
+    {
+    }
+
+    __device__ __forceinline__ struct point at(uint32_t slot) const
+    {
+        struct point p;
+        if (SHARED) {
+            const int32_t *q = positions + 3 * slot;
+            p.x = q[0], p.y = q[1], p.z = q[2];
+        } else {
+            uint4 g = __ldg(grid + slot);
+            p.x = (int32_t)g.x, p.y = (int32_t)g.y, p.z = (int32_t)g.z;
+        }
+        return p;
+    }
+
+    __device__ __forceinline__ struct point from(struct point p) const
+    {
+        struct point d = {(int32_t)((uint32_t)own.x - (uint32_t)p.x), (int32_t)((uint32_t)own.y - (uint32_t)p.y),
+                          (int32_t)((uint32_t)own.z - (uint32_t)p.z)};
+        return d;
+    }
+
+    __device__ __forceinline__ float charge_of(uint32_t slot) const
+    {
+        return __ldg((const float *)(grid + slot) + 3);
+    }
+
+    /* e */
+    __device__ __forceinline__ double exact_charge(uint32_t slot) const
+    {
+        int32_t atom = __ldg(table->atom + slot);
+        return atom < 0 ? 0 : __ldg(table->charge + atom);
+    }
+
+    __device__ __forceinline__ int32_t type_of(uint32_t slot) const
+    {
+        return __ldg(table->slot_type + slot);
+    }
+
+    __device__ __forceinline__ double energy_of(int k, int32_t type, float r2) const
+    {
+        int32_t own_type = type_of(first + k);
+        return own_type < table->ntypes ? lj_energy(table, own_type, type, r2) : 0; /* else there is no atom */
+    }
+
+    __device__ __forceinline__ struct lj32 lj_of(int k, int32_t type) const
+    {
+        const struct lj32 *row = table->lj32 + (size_t)type_of(first + k) * (size_t)table->ntypes;
+        float2 v = __ldg((const float2 *)(row + type));
+        struct lj32 lj = {v.x, v.y};
+        return lj;
+    }
+
+    __device__ __forceinline__ void load(uint32_t trio)
+    {
+        first = TRIO * trio;
+        own = at(first);
+        for (int k = 0; k < TRIO; k++) {
+            struct point p = at(first + k);
+            struct vec32 none = {0, 0, 0};
+            arm[k] = cell32_vector(&cell, (float)(p.x - own.x), (float)(p.y - own.y), (float)(p.z - own.z), none);
+        }
+    }
+
+    /* Energies of one entry into the sums: from both sides a half of it comes. */
+    __device__ __forceinline__ void add_energy(double c, double l)
+    {
+        const double side = SHARED ? 1 : 0.5;
+        coulomb += fixed_clamped(side * UNIT_COULOMB * c, FIXED_ENERGY_LIMIT);
+        lj += fixed_clamped(side * l, FIXED_ENERGY_LIMIT);
+    }
+
+    __device__ __forceinline__ void add_virial(struct point d, int64_t x, int64_t y, int64_t z)
+    {
+        int64_t dx = d.x >> VIRIAL_SHIFT, dy = d.y >> VIRIAL_SHIFT, dz = d.z >> VIRIAL_SHIFT;
+        virial[0] += dx * x;
+        virial[1] += dx * y;
+        virial[2] += dx * z;
+        virial[3] += dy * y;
+        virial[4] += dy * z;
+        virial[5] += dz * z;
+    }
+
+    /* Units to an atom's 64-bit sum. */
+    __device__ __forceinline__ void add_global(uint32_t slot, int c, int64_t units)
+    {
+        int32_t atom = table->atom[slot];
+        if (atom >= 0)
+            acc_add((int64_t *)a.f + 3 * atom + c, units << a.force_shift);
+    }
+
+    __device__ __forceinline__ void add_shared(uint32_t slot, uint32_t x, uint32_t y, uint32_t z)
+    {
+        uint32_t *f = (uint32_t *)forces + 3 * slot;
+        atomicAdd(f, x);
+        atomicAdd(f + 1, y);
+        atomicAdd(f + 2, z);
+    }
+
+    template <int KIND> __device__ __forceinline__ float product(int k, float q, float charge) const
+    {
+        if (KIND == OTHER)
+            return __fmul_rn((float)UNIT_COULOMB, __fmul_rn(q, charge));
+        if (KIND == OXYGEN)
+            return k ? a.oxygen_hydrogen : a.oxygen_oxygen;
+        return k ? a.hydrogen_hydrogen : a.oxygen_hydrogen;
+    }
+
+    /* The three pairs with an atom that is far enough away. An entry that is not valid adds nothing; it names a slot all the same. */
+    template <int KIND> __device__ __forceinline__ void far_entry(uint32_t slot, bool valid)
+    {
+        const uint32_t fine = __float_as_uint(a.round_fine);
+        const float coulomb_cutoff2 = valid ? a.coulomb_cutoff2 : -1.0f, vdw_cutoff2 = valid ? a.vdw_cutoff2 : -1.0f;
+        struct point d = from(at(slot));
+        float x = (float)d.x, y = (float)d.y, z = (float)d.z, charge = 0;
+        double c = 0, l = 0, exact = ENERGY ? exact_charge(slot) : 0;
+        int32_t type = 0;
+        uint32_t jx = 0, jy = 0, jz = 0;
+        if (KIND == OTHER) {
+            charge = charge_of(slot);
+            type = type_of(slot);
+        }
+#pragma unroll
+        for (int k = 0; k < TRIO; k++) {
+            struct vec32 r = cell32_vector(&cell, x, y, z, arm[k]);
+            float r2 = square32(r), ri = root_inverse32(r2), ri2 = __fmul_rn(ri, ri);
+            float qq = product<KIND>(k, KIND == OTHER ? charge_of(first + k) : 0, charge);
+            float s = coulomb32_force(a, qq, r2, ri, ri2);
+            s = r2 < coulomb_cutoff2 ? s : 0.0f;
+            if (ENERGY && r2 < coulomb_cutoff2)
+                c += exact * exact_charge(first + k) * coulomb32_energy(a, r2, ri);
+            if (KIND == OTHER || (KIND == OXYGEN && k == 0)) {
+                struct lj32 lj = {a.water_c6, a.water_c12};
+                if (KIND == OTHER)
+                    lj = lj_of(k, type);
+                float f = lj32_force(a, lj, r2, ri, ri2);
+                s = __fadd_rn(s, r2 < vdw_cutoff2 ? f : 0.0f);
+                if (ENERGY && r2 < vdw_cutoff2)
+                    l += energy_of(k, KIND == OTHER ? type : type_of(slot), r2);
+            }
+            uint32_t fx = __float_as_uint(__fmaf_rn(s, r.x, a.round_fine));
+            uint32_t fy = __float_as_uint(__fmaf_rn(s, r.y, a.round_fine));
+            uint32_t fz = __float_as_uint(__fmaf_rn(s, r.z, a.round_fine));
+            sum[3 * k] += fx, sum[3 * k + 1] += fy, sum[3 * k + 2] += fz;
+            jx += fx, jy += fy, jz += fz;
+        }
+        jx = 3 * fine - jx, jy = 3 * fine - jy, jz = 3 * fine - jz;
+        if (SHARED && valid)
+            add_shared(slot, jx, jy, jz);
+        if (ENERGY) {
+            add_energy(c, l);
+            add_virial(d, -(int32_t)jx, -(int32_t)jy, -(int32_t)jz);
+        }
+    }
+
+    /* s d rounded to a multiple of the unit: coarse units into *high, the rest into *low. */
+    __device__ __forceinline__ void split(float s, float d, int32_t *high, int32_t *low) const
+    {
+        float h = __fmaf_rn(s, d, a.round_coarse);
+        float rest = __fmaf_rn(s, d, __fsub_rn(__fadd_rn(a.round_coarse, a.round_fine), h));
+        *high = (int32_t)(__float_as_uint(h) - __float_as_uint(a.round_coarse));
+        *low = (int32_t)(__float_as_uint(rest) - __float_as_uint(a.round_fine));
+    }
+
+    /* One pair of the near list: its force over distance, and its energies into c and l. */
+    __device__ __forceinline__ float near_pair(int k, float r2, float qq, int32_t type, bool on, double *c, double *l)
+    {
+        float ri = root_inverse32(r2), ri2 = __fmul_rn(ri, ri), limit = __fmul_rn((float)FIXED_FORCE_LIMIT, ri);
+        float s = coulomb32_force(a, qq, r2, ri, ri2), f = lj32_force(a, lj_of(k, type), r2, ri, ri2);
+        bool in_coulomb = on && r2 < a.coulomb_cutoff2, in_vdw = on && r2 < a.vdw_cutoff2;
+        s = __fadd_rn(in_coulomb ? s : 0.0f, in_vdw ? f : 0.0f);
+        float clamped = fmaxf(fminf(s, limit), -limit);
+        beyond += clamped != s;
+        if (ENERGY) {
+            *c += in_coulomb ? coulomb32_energy(a, r2, ri) * exact_charge(first + k) : 0;
+            *l += in_vdw ? energy_of(k, type, r2) : 0;
+        }
+        return clamped;
+    }
+
+    /* The pairs of `mask` with any atom. high: coarse units, beside sum. */
+    __device__ __forceinline__ void near_entry(uint32_t slot, uint32_t mask, int32_t high[9])
+    {
+        struct point d = from(at(slot));
+        float charge = charge_of(slot);
+        double c = 0, l = 0;
+        int32_t type = type_of(slot), jh[3] = {0, 0, 0}, jl[3] = {0, 0, 0};
+#pragma unroll
+        for (int k = 0; k < TRIO; k++) {
+            struct vec32 r = cell32_vector(&cell, (float)d.x, (float)d.y, (float)d.z, arm[k]);
+            float qq = product<OTHER>(k, charge_of(first + k), charge);
+            float s = near_pair(k, fmaxf(square32(r), NEAREST2), qq, type, mask >> k & 1, &c, &l);
+            const float side[3] = {r.x, r.y, r.z};
+#pragma unroll
+            for (int b = 0; b < 3; b++) {
+                int32_t h, rest;
+                split(s, side[b], &h, &rest);
+                high[3 * k + b] += h;
+                sum[3 * k + b] += (uint32_t)rest;
+                jh[b] -= h;
+                jl[b] -= rest;
+            }
+        }
+        if (ENERGY) {
+            add_energy(exact_charge(slot) * c, l);
+            add_virial(d, -whole(jh[0], jl[0]), -whole(jh[1], jl[1]), -whole(jh[2], jl[2]));
+        }
+        if (SHARED && mask)
+            near_other_side(slot, jh, jl);
+    }
+
+    static __device__ __forceinline__ int64_t whole(int32_t high, int32_t low)
+    {
+        return ((int64_t)high << COARSE_SHIFT) + low;
+    }
+
+    __device__ __forceinline__ bool beyond_limit(int32_t high, int32_t limit) const
+    {
+        const int32_t coarse = COARSE_SHIFT + (int32_t)a.force_shift - 32; /* a coarse unit is 2^coarse kJ/mol/nm */
+        return high > limit >> coarse || high < -(limit >> coarse);
+    }
+
+    __device__ __forceinline__ void near_other_side(uint32_t slot, const int32_t high[3], const int32_t low[3])
+    {
+        uint32_t units[3];
+#pragma unroll
+        for (int b = 0; b < 3; b++) {
+            bool strong = beyond_limit(high[b], ENTRY_LIMIT);
+            if (strong)
+                add_global(slot, b, whole(high[b], 0));
+            units[b] = (uint32_t)low[b] + (strong ? 0 : (uint32_t)high[b] << COARSE_SHIFT);
+        }
+        add_shared(slot, units[0], units[1], units[2]);
+    }
+
+    /* The near list of the trio; part: which of its lanes this is. */
+    __device__ __forceinline__ void near_list(const uint32_t *list, uint32_t n, uint32_t part)
+    {
+        int32_t high[9];
+        for (int k = 0; k < 9; k++)
+            high[k] = 0;
+        for (uint32_t e = part; e < n; e += TRIO_LANES) {
+            uint32_t entry = __ldg(list + e);
+            near_entry(entry & ((1u << NEAR_MASK_SHIFT) - 1), entry >> NEAR_MASK_SHIFT, high);
+        }
+#pragma unroll
+        for (int k = 0; k < 9; k++) {
+            if (beyond_limit(high[k], OWN_LIMIT)) {
+                if (ENERGY)
+                    add_arm_virial(k / 3, k % 3, whole(high[k], 0));
+                add_global(first + k / 3, k % 3, whole(high[k], 0));
+                high[k] = 0;
+            }
+            sum[k] += (uint32_t)high[k] << COARSE_SHIFT;
+        }
+    }
+
+    /* Of the force component b on atom k: what the vector from the first atom to it adds to the virial. */
+    __device__ __forceinline__ void add_arm_virial(int k, int b, int64_t force)
+    {
+        struct point p = at(first + k), d = from(p);
+        d.x = -d.x, d.y = -d.y, d.z = -d.z;
+        add_virial(d, b == 0 ? force : 0, b == 1 ? force : 0, b == 2 ? force : 0);
+    }
+
+    __device__ __forceinline__ uint2 two(const void *list, uint32_t e, uint32_t n) const
+    {
+        uint2 slots = make_uint2(first, first);
+        if (e >= n)
+            return slots;
+        if (!SHARED && a.wide) {
+            slots = __ldg((const uint2 *)((const uint32_t *)list + e));
+        } else {
+            uint32_t both = __ldg((const uint32_t *)((const uint16_t *)list + e));
+            slots = make_uint2(both & 0xffff, both >> 16);
+        }
+        if (e + 1 >= n)
+            slots.y = first;
+        return slots;
+    }
+
+    /* A far list: each lane takes two entries at a time, the next two on their way meanwhile. */
+    template <int KIND> __device__ __forceinline__ void far_list(const void *list, uint32_t n, uint32_t part)
+    {
+        const uint32_t step = 2 * TRIO_LANES, most = __reduce_max_sync(~0u, n);
+        uint32_t e = 2 * part;
+        uint2 next = two(list, e, n);
+        for (uint32_t base = 0; base < most; base += step, e += step) {
+            uint2 slots = next;
+            next = two(list, e + step, n);
+            far_entry<KIND>(slots.x, e < n);
+            far_entry<KIND>(slots.y, e + 1 < n);
+            calls += 2;
+        }
+    }
+
+    /* Sums of the trio's four lanes to memory. */
+    __device__ __forceinline__ void finish(uint32_t part, bool real)
+    {
+        const uint32_t fine = __float_as_uint(a.round_fine);
+#pragma unroll
+        for (int k = 0; k < 9; k++) {
+            uint32_t s = sum[k] - calls * fine;
+            if (ENERGY && real)
+                add_arm_virial(k / 3, k % 3, (int32_t)s);
+            s += __shfl_xor_sync(~0u, s, 1);
+            s += __shfl_xor_sync(~0u, s, 2);
+            if (!real || part != k % TRIO_LANES)
+                continue;
+            if (SHARED)
+                atomicAdd((uint32_t *)forces + 3 * first + k, s);
+            else
+                add_global(first + k / 3, k % 3, (int32_t)s);
+        }
+    }
+};
+
+/* Energies of a warp to the replica's, its virial to the lists' own sums. */
+template <class PASS>
+static __device__ void add_energies(struct accumulate *sum, struct pair_lists *lists, const PASS &pass)
+{
+    add_warp(&sum->energy[TERM_COULOMB], pass.coulomb);
+    add_warp(&sum->energy[TERM_LJ], pass.lj);
+    for (int k = 0; k < 6; k++) {
+        int64_t virial = warp_sum(pass.virial[k]);
+        if (threadIdx.x % 32 == 0)
+            acc_add(&lists->virial[k], virial);
+    }
+}
+
+/* The virial's own sums, whole by now, to the replica's: Xi = -1/2 sum r f. */
+static __device__ void finish_virial(struct ctl *c, struct pair_lists *lists, uint32_t force_shift, double share)
+{
+    const int rows[6] = {0, 0, 0, 1, 1, 2}, columns[6] = {0, 1, 2, 1, 2, 2};
+    struct accumulate sum = {};
+    for (int k = 0; k < 6; k++) {
+        int row = rows[k], column = columns[k];
+        double unit =
+            c->box[row] * (double)(1 << VIRIAL_SHIFT) / FIXED_SCALE * (double)(1ull << force_shift) / FIXED_SCALE;
+        double xi = -0.5 * share * unit * (double)(int64_t)__ldcg((const long long *)&lists->virial[k]);
+        acc_virial_within(&sum, 3 * row + column, xi, FIXED_TOTAL_LIMIT);
+        if (row != column)
+            acc_virial_within(&sum, 3 * column + row, xi, FIXED_TOTAL_LIMIT);
+        lists->virial[k] = 0;
+    }
+    acc_finish(&sum, &c->sum);
+}
+
+template <bool SHARED, bool ENERGY, class A> static __device__ __forceinline__ void run(const A &a)
+{
+    extern __shared__ int32_t words[];
+    struct ctl *c = (struct ctl *)a.ctl;
+    struct pair_lists *lists = (struct pair_lists *)a.lists;
+    if (!block_goes_on(c))
+        return;
+    trio_pass<SHARED, ENERGY, A> pass(a);
+    pass.grid = (const uint4 *)a.grid;
+    pass.table = (const struct pair_table *)a.table;
+    pass.cell = cell32_of(c);
+    pass.positions = words;
+    pass.forces = words + 9 * a.ntrios;
+    if (SHARED) {
+        BLOCK_LOOP(s, TRIO * a.ntrios)
+        {
+            uint4 g = __ldg(pass.grid + s);
+            int32_t *p = words + 3 * s;
+            p[0] = (int32_t)g.x, p[1] = (int32_t)g.y, p[2] = (int32_t)g.z;
+        }
+        BLOCK_LOOP(k, 9 * a.ntrios)
+        pass.forces[k] = 0;
+        __syncthreads();
+    }
+    const uint32_t lane = blockIdx.x * blockDim.x + threadIdx.x, part = lane % TRIO_LANES;
+    const bool real = lane / TRIO_LANES < a.ntrios;
+    const size_t trio = real ? lane / TRIO_LANES : 0, bytes = !SHARED && a.wide ? 4 : 2;
+    struct trio_counts n = {0, 0, 0, 0};
+    if (real)
+        n = ((const struct trio_counts *)a.counts)[trio];
+    pass.load((uint32_t)trio);
+    pass.calls = pass.beyond = 0;
+    pass.coulomb = pass.lj = 0;
+    for (int k = 0; k < 9; k++)
+        pass.sum[k] = 0;
+    for (int k = 0; k < 6; k++)
+        pass.virial[k] = 0;
+    pass.near_list((const uint32_t *)a.near + trio * list_near_cap(a.cap), n.near, part);
+    if (pass.beyond) {
+        struct accumulate sum = {};
+        acc_clamped(&sum, CLAMPED_FORCE, pass.beyond);
+        acc_finish(&sum, &c->sum);
+    }
+    size_t other = SHARED ? (trio < a.nwaters ? 0 : trio - a.nwaters) : trio;
+    pass.template far_list<OTHER>((const char *)a.other + bytes * other * list_other_cap(a.cap), n.other, part);
+    pass.template far_list<OXYGEN>((const char *)a.oxygen + bytes * trio * list_near_cap(a.cap), n.oxygen, part);
+    pass.template far_list<HYDROGEN>((const char *)a.hydrogen + bytes * trio * a.cap, n.hydrogen, part);
+    pass.finish(part, real);
+    if (ENERGY)
+        add_energies(&c->sum, lists, pass);
+    if (SHARED) {
+        __syncthreads();
+        BLOCK_LOOP(k, 9 * a.ntrios)
+        if (pass.forces[k])
+            pass.add_global(k / 3, (int)(k % 3), pass.forces[k]);
+    }
+    if (ENERGY && last_block(&lists->arrived_energy) && threadIdx.x == 0)
+        finish_virial(c, lists, a.force_shift, SHARED ? 1.0 : 0.5);
+}
+
+KERNEL(pairs_shared, a, __launch_bounds__(1024))
+{
+    ECHO(a);
+    run<true, false>(a);
+}
+
+KERNEL(pairs_shared_energy, a, __launch_bounds__(1024))
+{
+    ECHO(a);
+    run<true, true>(a);
+}
+
+KERNEL(pairs_global, a, __launch_bounds__(256, 4))
+{
+    ECHO(a);
+    run<false, false>(a);
+}
+
+KERNEL(pairs_global_energy, a, __launch_bounds__(256, 2))
+{
+    ECHO(a);
+    run<false, true>(a);
+}

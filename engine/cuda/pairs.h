@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Everything of the non-bonded forces that goes by pairs: tables of a model, working memory of a replica, launches.
+ *
+ *   place            grid positions of x; whether the lists still hold
+ *   list_build       new lists, if not
+ *   pairs_*          plain pairs, in a form for small systems and one for large ones (nonbonded_tables.h)
+ *   pairs_perturbed  pairs with a perturbed atom
+ *   pairs_unlisted   corrections of excluded pairs, and pairs that no cut-off bounds
+ */
+#ifndef SHOAL_ENGINE_CUDA_PAIRS_H
+#define SHOAL_ENGINE_CUDA_PAIRS_H
+
+#include "engine/base/arena.h"
+#include "engine/cuda/nonbonded_tables.h"
+#include "engine/run/program.h"
+#include "engine/system/alchemy.h"
+
+enum { EWALD32_TERMS = 13 };
+
+/* Host side of a model's table. */
+struct pairs {
+    struct pair_table host;         /* its pointers are device addresses */
+    const struct pair_table *table; /* device address */
+    double density;                 /* atoms per nm^3 at the start */
+    float ewald_f[EWALD32_TERMS], ewald_v[EWALD32_TERMS];
+    float water_product[3]; /* of charges of two waters, kJ nm/mol: OO, OH, HH */
+    struct lj32 water_lj;   /* of two oxygens */
+    uint32_t threads;       /* of a block of the pair kernel */
+    int32_t *atom;          /* [nslots], owned; as in the table */
+};
+
+/* ERR_SPEC, ERR_UNSUPPORTED. Zeroed is valid for pairs_close. */
+int pairs_make(struct pairs *p, const struct system *sys, const struct settings *set, const struct topology *t,
+               const struct alchemy_plan *plan, struct err *e);
+void pairs_close(struct pairs *p);
+/* Its tables; run twice, measuring and filling. `window`: device address of double [nwindows][LAMBDA_COUNT]. */
+void pairs_lay_out(struct pairs *p, const struct alchemy_plan *plan, const double (*window)[LAMBDA_COUNT],
+                   struct arena *a);
+
+void pairs_caps_guess(const struct pairs *p, struct list_caps *caps);
+void pairs_caps_grow(struct list_caps *caps, const struct ctl *ctl);
+
+/* A replica's working memory. */
+struct pairs_arrays {
+    struct pair_lists *lists;
+    void *grid, *built; /* uint4 [nslots] */
+    void *first[3];     /* uint32 [ntrios] grid positions of the trios' first atoms */
+    void *counts;       /* struct trio_counts [ntrios] */
+    void *near, *oxygen, *hydrogen, *other,
+        *perturbed; /* entries; perturbed: uint32 [][2], slots, the perturbed atom's first */
+};
+void pairs_lay_out_block(const struct pairs *p, const struct list_caps *caps, struct arena *a,
+                         struct pairs_arrays *out);
+
+struct pairs_replica {
+    struct ctl *ctl;
+    double *x;
+    int64_t *f;
+    struct fixed_sum *energy_at_window;
+    void *atom_grid; /* uint32 [natoms][4], fractions of the box, for the mesh */
+    const struct list_caps *caps;
+    struct pairs_arrays arrays;
+};
+/* Grid positions and, where it must be, new lists: before all else that reads them. */
+void pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, struct tape *t);
+/* Forces, and by mode energies, virial, dU/dlambda and energies at every window. These launches do not depend on each other. */
+void pairs_emit(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, struct tape *t);
+
+#endif

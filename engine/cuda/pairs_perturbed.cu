@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pairs with a perturbed atom, in double precision; at a sample also at every window's lambda.
+ */
+#include "engine/base/units.h"
+#include "engine/cuda/pair_sums.cuh"
+#include "engine/cuda/nonbonded_tables.h"
+
+/* Vector from atom j to atom i, nearest image, nm; returns its squared length. */
+static __device__ double separation(const struct ctl *c, uint4 i, uint4 j, double d[3])
+{
+    const double unit = 1.0 / 4294967296.0;
+    d[0] = (double)(int32_t)(i.x - j.x) * (c->box[0] * unit);
+    d[1] = (double)(int32_t)(i.y - j.y) * (c->box[1] * unit);
+    d[2] = (double)(int32_t)(i.z - j.z) * (c->box[2] * unit);
+    return pair_distance2(d[0], d[1], d[2]);
+}
+
+struct both {
+    struct soft_result lj, coulomb;
+};
+
+/* What of a pair depends on the distance alone. */
+struct distance {
+    double r2, long_v, long_f;
+    bool in_coulomb;
+};
+
+static __device__ struct both at_lambda(const struct pair_table *t, const struct soft_pair *s, const struct distance *r,
+                                        const double lambda[LAMBDA_COUNT])
+{
+    struct both b;
+    b.lj = soft_lj((enum vdw_modifier)t->modifier, &t->lj_rule, t->soft.power, s, lambda[LAMBDA_VDW], r->r2);
+    b.coulomb.v = b.coulomb.dv = b.coulomb.fr = 0;
+    if (r->in_coulomb)
+        b.coulomb = soft_coulomb(&t->soft, s, t->coulomb_shift, lambda[LAMBDA_COULOMB], r->r2, r->long_v, r->long_f);
+    return b;
+}
+
+static __device__ struct soft_pair states(const struct pair_table *t, int32_t i, int32_t j)
+{
+    double c6[2], c12[2], q[2], o[2];
+    for (int k = 0; k < 2; k++) {
+        const struct lj *lj = &t->lj[(size_t)t->type[k][i] * (size_t)t->ntypes + (size_t)t->type[k][j]];
+        c6[k] = lj->c6;
+        c12[k] = lj->c12;
+        q[k] = t->charge[i] + (k ? t->change[i] : 0);
+        o[k] = t->charge[j] + (k ? t->change[j] : 0);
+    }
+    return soft_pair_make(&t->soft, c6, c12, q, o, UNIT_COULOMB);
+}
+
+KERNEL(pairs_perturbed, a, __launch_bounds__(CUDA_BLOCK))
+{
+    ECHO(a);
+    struct ctl *c = (struct ctl *)a.ctl;
+    const struct pair_table *t = (const struct pair_table *)a.table;
+    const struct pair_lists *lists = (const struct pair_lists *)a.lists;
+    const uint4 *grid = (const uint4 *)a.grid;
+    int64_t(*f)[3] = (int64_t(*)[3])a.f;
+    const uint32_t k = blockIdx.x * blockDim.x + threadIdx.x;
+    struct accumulate acc = {};
+    struct soft_pair s;
+    struct distance r;
+    double d[3];
+    bool in = false;
+    if (!block_goes_on(c) || blockIdx.x * blockDim.x >= lists->pairs)
+        return;
+    if (k < lists->pairs) {
+        const uint2 slots = ((const uint2 *)a.pairs)[k];
+        r.r2 = separation(c, grid[slots.x], grid[slots.y], d);
+        in = r.r2 < t->cutoff * t->cutoff;
+        if (in) {
+            const int32_t i = t->atom[slots.x], j = t->atom[slots.y];
+            r.in_coulomb = r.r2 < t->coulomb_cutoff * t->coulomb_cutoff;
+            r.long_v = r.in_coulomb ? ewald_long_v(&t->ewald, EWALD_TERMS, r.r2) : 0;
+            r.long_f = r.in_coulomb ? ewald_long_f(&t->ewald, EWALD_TERMS, r.r2) : 0;
+            s = states(t, i, j);
+            struct both b = at_lambda(t, &s, &r, c->lambda);
+            add_pair(&acc, f, i, j, d, b.lj.fr + b.coulomb.fr, a.mode);
+            if (a.mode != EVALUATE_STEP) {
+                acc_energy(&acc, TERM_LJ, b.lj.v);
+                acc_energy(&acc, TERM_COULOMB, b.coulomb.v);
+                acc_dvdl(&acc, LAMBDA_VDW, b.lj.dv);
+                acc_dvdl(&acc, LAMBDA_COULOMB, b.coulomb.dv);
+            }
+        }
+    }
+    for (int32_t w = 0; a.mode == EVALUATE_SAMPLE && w < t->nwindows; w++) {
+        int64_t u = 0;
+        if (in) {
+            struct both b = at_lambda(t, &s, &r, t->window[w]);
+            u = fixed_clamped(b.lj.v + b.coulomb.v, FIXED_ENERGY_LIMIT);
+        }
+        add_warp(&((struct fixed_sum *)a.energy_at_window)[w], u);
+    }
+    finish_warp(&acc, &c->sum, a.mode);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Puts the atoms of a system into slots (nonbonded_tables.h), on the host, while a model is made.
+ */
+#ifndef SHOAL_ENGINE_CUDA_TRIOS_H
+#define SHOAL_ENGINE_CUDA_TRIOS_H
+
+#include "engine/system/alchemy.h"
+#include "engine/system/topology.h"
+
+/* Atom of every slot ([3 ntrios + nperturbed]; ~ the trio's first atom where there is none); the caller frees it. Rigid waters
+ * that are all alike, whose hydrogens have no Lennard-Jones among waters, come first: nwaters of them, as oxygen, hydrogen,
+ * hydrogen. */
+int32_t *trios_make(const struct system *sys, const struct topology *t, const struct alchemy_plan *plan,
+                    int32_t *nwaters, int32_t *ntrios);
+
+#endif

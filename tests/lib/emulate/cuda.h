@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What engine/cuda's kernels take from CUDA, for a C++ compiler: included before all else where a .cu file is compiled to be
+ * run on the CPU (emulate.cc). Threads of a block are coroutines on one thread of the machine: a collective is a place where
+ * all of a warp, or of a block, have to arrive. So races between threads of a block are not seen here, and speed says nothing.
+ */
+#ifndef SHOAL_TESTS_LIB_EMULATE_CUDA_H
+#define SHOAL_TESTS_LIB_EMULATE_CUDA_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <algorithm>
+
+using std::max;
+using std::min;
+
+#define __device__
+#define __host__
+#define __global__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __restrict__
+#define __shared__ thread_local /* of the one block that runs */
+
+/* In place of graphs/echo.cuh: the CPU device does the echo. */
+#define SHOAL_GRAPHS_ECHO_CUH
+#define KERNEL(name, args, ...) extern "C" void cuda_##name(const struct args_##name args)
+#define ECHO(args)
+
+struct uint2 {
+    unsigned x, y;
+};
+struct __attribute__((aligned(16))) uint4 {
+    unsigned x, y, z, w;
+};
+struct int2 {
+    int x, y;
+};
+struct float2 {
+    float x, y;
+};
+struct dim3_now {
+    unsigned x, y, z;
+};
+
+static inline uint2 make_uint2(unsigned x, unsigned y)
+{
+    return uint2{x, y};
+}
+
+static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
+{
+    return uint4{x, y, z, w};
+}
+
+static inline float2 make_float2(float x, float y)
+{
+    return float2{x, y};
+}
+
+extern thread_local dim3_now threadIdx, blockIdx, blockDim, gridDim;
+
+/* ---- collectives ---- */
+
+/* Waits for the other threads of the block, or of the warp. The value of each lane, 0 for lanes that have come to their end. */
+void emulate_block(void);
+const uint64_t *emulate_warp(uint64_t value, uint32_t *present);
+int emulate_block_or(int value);
+
+static inline void __syncthreads(void)
+{
+    emulate_block();
+}
+
+static inline int __syncthreads_or(int value)
+{
+    return emulate_block_or(value);
+}
+
+static inline void __syncwarp(unsigned mask = ~0u)
+{
+    uint32_t present;
+    emulate_warp(0, &present);
+}
+
+template <class T> static inline T emulate_lane(T value, unsigned lane)
+{
+    uint32_t present;
+    uint64_t word = 0;
+    memcpy(&word, &value, sizeof value);
+    word = emulate_warp(word, &present)[lane % 32];
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+
+template <class T> static inline T __shfl_sync(unsigned mask, T value, int lane)
+{
+    return emulate_lane(value, (unsigned)lane);
+}
+
+template <class T> static inline T __shfl_xor_sync(unsigned mask, T value, int bits)
+{
+    return emulate_lane(value, (threadIdx.x % 32) ^ (unsigned)bits);
+}
+
+template <class T> static inline T __shfl_down_sync(unsigned mask, T value, unsigned by)
+{
+    unsigned lane = threadIdx.x % 32 + by;
+    return emulate_lane(value, lane < 32 ? lane : threadIdx.x % 32);
+}
+
+static inline unsigned __ballot_sync(unsigned mask, int on)
+{
+    uint32_t present, bits = 0;
+    const uint64_t *all = emulate_warp(on != 0, &present);
+    for (int l = 0; l < 32; l++)
+        bits |= (present >> l & all[l] & 1u) << l;
+    return bits;
+}
+
+static inline int __any_sync(unsigned mask, int on)
+{
+    return __ballot_sync(mask, on) != 0;
+}
+
+static inline unsigned __reduce_max_sync(unsigned mask, unsigned value)
+{
+    uint32_t present;
+    const uint64_t *all = emulate_warp(value, &present);
+    unsigned most = 0;
+    for (int l = 0; l < 32; l++)
+        if (present >> l & 1)
+            most = max(most, (unsigned)all[l]);
+    return most;
+}
+
+/* ---- memory ---- */
+
+static inline void __threadfence(void)
+{
+}
+
+static inline void __threadfence_system(void)
+{
+}
+
+template <class T> static inline T __ldg(const T *at)
+{
+    return *at;
+}
+
+template <class T> static inline T __ldcg(const T *at)
+{
+    return *at;
+}
+
+template <class T, class U> static inline T atomicAdd(T *at, U value)
+{
+    T was = *at;
+    *at = was + (T)value;
+    return was;
+}
+
+static inline unsigned atomicOr(unsigned *at, unsigned bits)
+{
+    unsigned was = *at;
+    *at = was | bits;
+    return was;
+}
+
+static inline unsigned atomicMax(unsigned *at, unsigned value)
+{
+    unsigned was = *at;
+    *at = max(was, value);
+    return was;
+}
+
+static inline unsigned atomicInc(unsigned *at, unsigned most)
+{
+    unsigned was = *at;
+    *at = was >= most ? 0 : was + 1;
+    return was;
+}
+
+static inline unsigned atomicCAS(unsigned *at, unsigned expected, unsigned value)
+{
+    unsigned was = *at;
+    if (was == expected)
+        *at = value;
+    return was;
+}
+
+/* ---- arithmetic ---- */
+
+static inline unsigned __float_as_uint(float v)
+{
+    unsigned bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+
+static inline float __uint_as_float(unsigned bits)
+{
+    float v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+static inline int __popc(unsigned bits)
+{
+    return __builtin_popcount(bits);
+}
+
+static inline float __fmaf_rn(float a, float b, float c)
+{
+    return fmaf(a, b, c);
+}
+
+static inline float __fmul_rn(float a, float b)
+{
+    return a * b;
+}
+
+static inline float __fadd_rn(float a, float b)
+{
+    return a + b;
+}
+
+static inline float __fsub_rn(float a, float b)
+{
+    return a - b;
+}
+
+static inline int __float2int_rn(float v)
+{
+    return (int)rintf(v);
+}
+
+static inline long long __float2ll_rn(float v)
+{
+    return (long long)rintf(v);
+}
+
+static inline long long __double2ll_rn(double v)
+{
+    return (long long)rint(v);
+}
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/lib/emulate/emulate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <ucontext.h>
+
+#include "tests/lib/emulate/cuda.h"
+
+enum { STACK = 64 * 1024, MOST = 1024, SHARED = 232448 };
+
+enum wait { RUNS, AT_WARP, AT_BLOCK, DONE };
+
+struct fiber {
+    ucontext_t context;
+    char *stack;
+    enum wait wait;
+    unsigned turns; /* collectives of the warp it has been in */
+};
+
+/* Two sets of values a warp: a lane may be one collective ahead of one that has yet to read. */
+struct warp {
+    uint64_t values[2][32];
+    uint32_t present[2];
+};
+
+thread_local dim3_now threadIdx, blockIdx, blockDim, gridDim;
+/* Shared memory by the names that kernels have for it. */
+thread_local __attribute__((aligned(16))) int32_t words[SHARED / sizeof(int32_t)];
+thread_local __attribute__((aligned(16))) float2 shared[SHARED / sizeof(float2)];
+static thread_local struct fiber fibers[MOST];
+static thread_local struct warp warps[MOST / 32];
+static thread_local ucontext_t scheduler;
+static thread_local void (*function)(const void *);
+static thread_local const void *arguments;
+static thread_local unsigned votes[2], vote_turn;
+
+static struct fiber *self(void)
+{
+    return &fibers[threadIdx.x];
+}
+
+static void pause_at(enum wait wait)
+{
+    unsigned me = threadIdx.x;
+    fibers[me].wait = wait;
+    swapcontext(&fibers[me].context, &scheduler);
+    threadIdx.x = me;
+}
+
+void emulate_block(void)
+{
+    pause_at(AT_BLOCK);
+}
+
+int emulate_block_or(int value)
+{
+    unsigned turn = vote_turn;
+    votes[turn] |= value != 0;
+    pause_at(AT_BLOCK);
+    return (int)votes[turn];
+}
+
+const uint64_t *emulate_warp(uint64_t value, uint32_t *present)
+{
+    struct warp *w = &warps[threadIdx.x / 32];
+    unsigned set = self()->turns++ % 2;
+    w->values[set][threadIdx.x % 32] = value;
+    pause_at(AT_WARP);
+    *present = w->present[set];
+    return w->values[set];
+}
+
+static void begin(void)
+{
+    unsigned me = threadIdx.x;
+    function(arguments);
+    fibers[me].wait = DONE;
+    swapcontext(&fibers[me].context, &scheduler);
+}
+
+static void start(unsigned t)
+{
+    struct fiber *f = &fibers[t];
+    if (!f->stack)
+        f->stack = (char *)malloc(STACK);
+    getcontext(&f->context);
+    f->context.uc_stack.ss_sp = f->stack;
+    f->context.uc_stack.ss_size = STACK;
+    f->context.uc_link = NULL;
+    makecontext(&f->context, begin, 0);
+    f->wait = RUNS;
+    f->turns = 0;
+}
+
+/* Lets the warp go on if all that are left of it wait for each other. */
+static bool release_warp(unsigned w, unsigned threads)
+{
+    uint32_t present = 0, waiting = 0;
+    unsigned set = 0;
+    for (unsigned t = 32 * w; t < 32 * (w + 1) && t < threads; t++) {
+        present |= (uint32_t)(fibers[t].wait != DONE) << t % 32;
+        waiting |= (uint32_t)(fibers[t].wait == AT_WARP) << t % 32;
+        if (fibers[t].wait == AT_WARP)
+            set = (fibers[t].turns + 1) % 2;
+    }
+    if (!waiting || present != waiting)
+        return false;
+    warps[w].present[set] = present;
+    for (unsigned t = 32 * w; t < 32 * (w + 1) && t < threads; t++)
+        if (fibers[t].wait == AT_WARP)
+            fibers[t].wait = RUNS;
+        else
+            warps[w].values[set][t % 32] = 0;
+    return true;
+}
+
+static bool release_block(unsigned threads)
+{
+    for (unsigned t = 0; t < threads; t++)
+        if (fibers[t].wait != AT_BLOCK && fibers[t].wait != DONE)
+            return false;
+    vote_turn ^= 1;
+    votes[vote_turn] = 0;
+    for (unsigned t = 0; t < threads; t++)
+        if (fibers[t].wait == AT_BLOCK)
+            fibers[t].wait = RUNS;
+    return true;
+}
+
+static bool all_done(unsigned threads)
+{
+    for (unsigned t = 0; t < threads; t++)
+        if (fibers[t].wait != DONE)
+            return false;
+    return true;
+}
+
+static void run_block(unsigned threads)
+{
+    memset(words, 0x55, sizeof words); /* it begins with anything */
+    memset(shared, 0x55, sizeof shared);
+    for (unsigned t = 0; t < threads; t++)
+        start(t);
+    while (!all_done(threads)) {
+        bool moved = false;
+        for (unsigned w = 0; w < (threads + 31) / 32; w++)
+            do
+                for (unsigned t = 32 * w; t < 32 * (w + 1) && t < threads; t++)
+                    if (fibers[t].wait == RUNS) {
+                        moved = true;
+                        threadIdx.x = t;
+                        swapcontext(&scheduler, &fibers[t].context);
+                    }
+            while (release_warp(w, threads));
+        if (!release_block(threads) && !moved) {
+            fprintf(stderr, "emulated kernel: threads wait for each other in vain\n");
+            abort();
+        }
+    }
+}
+
+void emulate_launch(const struct launch *launch, void (*call)(const void *args), const void *args)
+{
+    function = call;
+    arguments = args;
+    gridDim = dim3_now{launch->grid[0], launch->grid[1], launch->grid[2]};
+    blockDim = dim3_now{launch->block[0], launch->block[1], launch->block[2]};
+    if (launch->block[0] > MOST || launch->shared_bytes > SHARED) {
+        fprintf(stderr, "emulated kernel: %u threads, %u bytes of shared memory: too many\n", launch->block[0],
+                launch->shared_bytes);
+        abort();
+    }
+    for (unsigned b = 0; b < launch->grid[0]; b++) {
+        blockIdx = dim3_now{b, 0, 0};
+        run_block(launch->block[0]);
+    }
+}

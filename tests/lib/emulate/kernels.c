@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The CUDA program's kernel table with rows for the CPU device, which run the kernels emulated.
+ */
+#include "engine/cuda/kernels.h"
+#include "tests/lib/emulate/emulate.h"
+
+#define F(type, name) {#name, FIELD_##type},
+#define K(kernel, fields_)                                                                                             \
+    extern void cuda_##kernel(struct args_##kernel args);                                                              \
+    static const struct field fields_of_##kernel[] = {F(PTR, echo) F(U32, launch) F(U32, pad_) fields_};               \
+    static void thread_of_##kernel(const void *args)                                                                   \
+    {                                                                                                                  \
+        cuda_##kernel(*(const struct args_##kernel *)args);                                                            \
+    }                                                                                                                  \
+    static void run_##kernel(const struct launch *launch, const void *args)                                            \
+    {                                                                                                                  \
+        emulate_launch(launch, thread_of_##kernel, args);                                                              \
+    }
+#include KERNELS_DEF
+#undef K
+#undef F
+
+static const struct kernel rows[] = {
+#define F(type, name)
+#define K(kernel, fields_)                                                                                             \
+    {.name = #kernel,                                                                                                  \
+     .args_size = sizeof(struct args_##kernel),                                                                        \
+     .nfields = sizeof fields_of_##kernel / sizeof fields_of_##kernel[0],                                              \
+     .fields = fields_of_##kernel,                                                                                     \
+     .cpu = run_##kernel},
+#include KERNELS_DEF
+#undef K
+#undef F
+};
+
+const struct kernel_table cuda_kernels = {rows, KERNEL_COUNT};

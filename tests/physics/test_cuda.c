@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The CUDA program against the CPU device's, term by term, with its kernels run on the CPU (tests/lib/emulate): what they
+ * compute is tested where there is no GPU.
+ */
+#undef NDEBUG
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/cuda/pairs.h"
+#include "engine/run/program.h"
+#include "tests/lib/mixture.h"
+#include "tests/lib/toy.h"
+
+#define MOST_WINDOWS 8
+
+static double lambda_table[MOST_WINDOWS][LAMBDA_COUNT];
+
+static struct toy emulated_open(const struct system *sys, const struct settings *set, int window)
+{
+    struct toy t = {0};
+    struct err e = {0};
+    if (dev_open(&t.dev, "cpu:1", *cuda_program.kernels, &e) || model_new(&t.model, t.dev, sys, set, &e) ||
+        sim_new(&t.sim, t.model, window, 0, &e))
+        fail_msg("%s", e.msg);
+    return t;
+}
+
+struct outcome {
+    struct sample sample;
+    double delta_u[MOST_WINDOWS];
+    double (*f)[3];
+};
+
+static struct outcome outcome_of(struct toy *t, int natoms)
+{
+    struct outcome o = {.f = xcalloc((size_t)natoms, sizeof *o.f)};
+    struct err e = {0};
+    o.sample = toy_sample(t->sim, o.delta_u);
+    if (sim_forces(t->sim, o.f, &e))
+        fail_msg("%s", e.msg);
+    return o;
+}
+
+static void near(const char *what, double cpu, double cuda, double tolerance)
+{
+    if (!(fabs(cpu - cuda) <= tolerance))
+        fail_msg("%s: %.10g on the CPU device, %.10g by the CUDA program, off by %.3g (allowed %.3g)", what, cpu, cuda,
+                 cuda - cpu, tolerance);
+}
+
+static void compare_forces(const struct outcome *cpu, const struct outcome *cuda, int natoms)
+{
+    double sum = 0, off = 0, worst = 0;
+    for (int i = 0; i < natoms; i++)
+        for (int d = 0; d < 3; d++) {
+            double diff = fabs(cpu->f[i][d] - cuda->f[i][d]);
+            sum += cpu->f[i][d] * cpu->f[i][d];
+            off += diff * diff;
+            worst = fmax(worst, diff);
+        }
+    double rms = sqrt(sum / (3 * natoms));
+    print_message("forces: rms %.4g, off by %.3g of it, worst %.3g\n", rms, sqrt(off / (3 * natoms)) / rms,
+                  worst / rms);
+    near("forces, rms", 0, sqrt(off / (3 * natoms)) / rms, 2e-6);
+    near("forces, worst", 0, worst / rms, 1e-4);
+}
+
+/* Tolerances of mixed precision. */
+static void compare(const struct system *sys, const struct settings *set, int window)
+{
+    struct toy a = toy_open(sys, set, window), b = emulated_open(sys, set, window);
+    struct outcome cpu = outcome_of(&a, sys->natoms), cuda = outcome_of(&b, sys->natoms);
+    for (int k = 0; k < TERM_COUNT; k++)
+        near(term_names[k], cpu.sample.energy[k], cuda.sample.energy[k],
+             (k == TERM_COULOMB_RECIPROCAL ? 1e-4 : 2e-6) * fabs(cpu.sample.energy[k]) + 1e-4);
+    for (int k = 0; k < LAMBDA_COUNT; k++)
+        near("dU/dlambda", cpu.sample.dvdl[k], cuda.sample.dvdl[k], 1e-5 * fabs(cpu.sample.dvdl[k]) + 1e-3);
+    for (int w = 0; w < set->alchemy.nwindows; w++)
+        near("U at a window", cpu.delta_u[w], cuda.delta_u[w], 1e-5 * fabs(cpu.delta_u[w]) + 1e-3);
+    double largest = 0;
+    for (int k = 0; k < 9; k++)
+        largest = fmax(largest, fabs(cpu.sample.virial[k]));
+    for (int k = 0; k < 9; k++)
+        near("virial", cpu.sample.virial[k], cuda.sample.virial[k], 1e-4 * largest);
+    compare_forces(&cpu, &cuda, sys->natoms);
+    free(cpu.f);
+    free(cuda.f);
+    toy_close(&a);
+    toy_close(&b);
+}
+
+static struct settings settings_of(enum vdw_modifier modifier, enum alchemy kind)
+{
+    struct settings set = toy_settings();
+    set.nonbonded.vdw_cutoff = 0.9;
+    set.nonbonded.coulomb_cutoff = 1.0;
+    set.nonbonded.vdw_modifier = modifier;
+    set.nonbonded.vdw_switch = 0.7;
+    set.alchemy = (struct alchemy_settings){.kind = kind,
+                                            .decouple = "CHAIN",
+                                            .soft_core = {.alpha = 0.5, .power = 1, .sigma = 0.3},
+                                            .nwindows = 3,
+                                            .lambda = lambda_table};
+    for (int w = 0; w < 3; w++) {
+        lambda_table[w][LAMBDA_COULOMB] = (const double[]){0, 0.4, 1}[w];
+        lambda_table[w][LAMBDA_VDW] = (const double[]){0, 0.3, 0.7}[w];
+    }
+    return set;
+}
+
+static void test_modifiers(void **state)
+{
+    static const enum vdw_modifier modifiers[] = {VDW_CUTOFF, VDW_POTENTIAL_SHIFT, VDW_POTENTIAL_SWITCH,
+                                                  VDW_FORCE_SWITCH};
+    struct system *sys = mixture(2);
+    for (int k = 0; k < 4; k++) {
+        struct settings set = settings_of(modifiers[k], ALCHEMY_NONE);
+        set.nonbonded.coulomb_modifier = k % 2 ? COULOMB_CUTOFF : COULOMB_POTENTIAL_SHIFT;
+        compare(sys, &set, 0);
+    }
+    toy_system_free(sys);
+}
+
+static void test_alchemy(void **state)
+{
+    struct system *sys = mixture(2);
+    for (int variant = 0; variant < 6; variant++) {
+        struct settings set = settings_of(variant % 4, variant % 3 ? ALCHEMY_DECOUPLE : ALCHEMY_B_STATES);
+        set.alchemy.intramolecular_decouple = variant % 3 == 1;
+        set.alchemy.soft_core.coulomb = variant >= 3;
+        set.alchemy.soft_core.power = variant % 2 ? 2 : 1;
+        compare(sys, &set, variant % 3);
+    }
+    toy_system_free(sys);
+}
+
+/* Water that has found its bonds: on a lattice, turned at random, energies are what is left of much larger ones. */
+static struct system *relaxed_water(int side, const struct settings *set)
+{
+    struct system *sys = toy_water(side);
+    struct err e = {0};
+    struct toy t = toy_open(sys, set, 0);
+    sim_minimize_setup(t.sim, 10);
+    toy_run(t.sim, SIM_MINIMIZE, 100);
+    if (sim_get(t.sim, sys->x, NULL, NULL, &e))
+        fail_msg("%s", e.msg);
+    toy_close(&t);
+    return sys;
+}
+
+static void test_water(void **state)
+{
+    struct settings set = toy_settings();
+    struct system *sys = relaxed_water(7, &set);
+    compare(sys, &set, 0);
+    toy_system_free(sys);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_modifiers), cmocka_unit_test(test_alchemy),
+                                       cmocka_unit_test(test_water)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
