@@ -15,7 +15,7 @@ def main():
         return 1
     computed = results["solvation"]["free_energy"]["kcal/mol"]
     print(f"{expected['what']}, kcal/mol")
-    print(f"  Shoal      {computed['value']:6.2f} +- {computed['error']:.2f}")
+    print(f"  Shoal      {computed['value']:6.2f} +- {computed['error']:.2f}   {results['verdict']['verdict']}")
     print(f"  published  {expected['value']:6.2f} +- {expected['uncertainty']:.2f}   {expected['source']}")
     return 0
 

@@ -92,8 +92,12 @@ static bool run_mbar(struct result *r, const struct sampling *s, struct mbar *m,
         double fraction = (i + 1.0) / ESTIMATE_FRACTIONS;
         struct convergence *c = r->convergence + i;
         c->forward = c->backward = (struct range){.from = 0, .to = s->nstates - 1};
-        mbar_part(m, 0, fraction, &c->forward);
-        mbar_part(m, 1 - fraction, 1, &c->backward);
+        if (fraction < 1) {
+            mbar_part(m, 0, fraction, &c->forward);
+            mbar_part(m, 1 - fraction, 1, &c->backward);
+        } else {
+            c->forward = c->backward = r->estimators[ESTIMATOR_MBAR].total;
+        }
     }
     return true;
 }

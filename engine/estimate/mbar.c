@@ -260,6 +260,8 @@ static int search(const struct problem *p, struct search *q, struct mbar_table *
         if (singular && (now < ROUNDING || singular > PATIENCE + 10 * p->n))
             return err_set(e, ERR_ESTIMATE,
                            "MBAR: the samples do not connect all windows (no overlap between some of them)");
+        if (last && !table)
+            return 0;
         if (regular)
             try_step(p, q, &least);
         if (last) {

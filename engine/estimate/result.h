@@ -11,7 +11,7 @@
 #define ESTIMATE_FRACTIONS 10
 #define ESTIMATE_OVERLAP 0.03       /* neighbours below do not converge: alchemlyb, docs/visualisation.rst */
 #define ESTIMATE_APART 1e-3         /* neighbours below share nothing: no number */
-#define ESTIMATE_UNCORRELATED 25    /* uncorrelated rows that a window needs: below, g itself is not known */
+#define ESTIMATE_UNCORRELATED 30    /* uncorrelated rows that a window needs: below, g itself is not known */
 #define ESTIMATE_DISAGREE 3         /* standard errors */
 #define ESTIMATE_DRIFT_LEVEL 0.01   /* chance that rows of a stationary window are discarded */
 #define ESTIMATE_FEWEST_ROWS 4      /* a window with fewer has no samples */

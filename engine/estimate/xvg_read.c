@@ -213,6 +213,18 @@ int xvg_read(struct xvg *x, const char *name, const char *text, size_t len, stru
     return rc;
 }
 
+/* What zlib found at the end of the file. */
+static int stream_error(const struct reader *r, gzFile f, struct err *e)
+{
+    int code = Z_OK;
+    gzerror(f, &code);
+    if (code == Z_ERRNO)
+        return err_errno(e, "%s", r->name);
+    if (code == Z_OK || code == Z_STREAM_END)
+        return 0;
+    return err_set(e, ERR_IO, "%s: gzip: %s", r->name, code == Z_BUF_ERROR ? "the data ends too early" : zError(code));
+}
+
 static int pieces(struct reader *r, gzFile f, struct buf *text, struct err *e)
 {
     char piece[65536];
@@ -226,11 +238,8 @@ static int pieces(struct reader *r, gzFile f, struct buf *text, struct err *e)
         if (!rc && text->len > LONGEST_LINE)
             rc = err_set(e, ERR_IO, "%s:%d: a line of more than %d bytes", r->name, r->line + 1, LONGEST_LINE);
     }
-    if (!rc && n < 0) {
-        int code;
-        const char *why = gzerror(f, &code);
-        return code == Z_ERRNO ? err_errno(e, "%s", r->name) : err_set(e, ERR_IO, "%s: gzip: %s", r->name, why);
-    }
+    if (!rc)
+        rc = stream_error(r, f, e);
     return rc || !text->len ? rc : last_line(r, text->data, text->data + text->len, e);
 }
 

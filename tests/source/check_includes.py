@@ -31,6 +31,7 @@ OWNERS = {
     "sqlite3.h": ["daemon/store/*.[ch]"],
     "yaml.h": ["daemon/spec/*.[ch]"],
     "ucontext.h": ["daemon/worker/co.c"],
+    "zlib.h": ["engine/estimate/xvg_read.c"],
     "microhttpd.h": ["daemon/server*.[ch]"],
     "curl/curl.h": ["client/*.c"],
     "cuda.h": ["graphs/dev_cuda*", "engine/cuda/*"],

@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
+#include <zlib.h>
 
 #include "tests/lib/oscillators.h"
 
@@ -86,6 +88,48 @@ static void test_cut_short(void **state)
     dhdl_close(&d);
 }
 
+/* A file gzipped or not, read a piece at a time, is what it is in memory; a table that is full is thinned evenly. */
+static void test_long_file(void **state)
+{
+    char path[] = "/tmp/shoal-test-XXXXXX";
+    struct buf b = {0};
+    struct err e;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    oscillators_file(&b, &square, 2, 5000, 300, 1); /* many pieces */
+    for (int zipped = 0; zipped < 2; zipped++) {
+        gzFile f = gzopen(path, zipped ? "wb" : "wbT");
+        assert_int_equal(gzwrite(f, b.data, (unsigned)b.len), (int)b.len);
+        gzclose(f);
+        for (int i = 0; i < 2; i++) {
+            struct dhdl whole = {0}, thin = {0};
+            const size_t width = 8, most = i ? 1000 * width : 0;
+            assert_int_equal(dhdl_read(&whole, "dhdl.xvg", b.data, b.len, &e), 0);
+            assert_int_equal(dhdl_read_file(&thin, "dhdl.xvg", path, most, &e), 0);
+            assert_int_equal(thin.seen, 5000);
+            assert_int_equal(thin.stride, i ? 8 : 1);
+            assert_int_equal(thin.n, 5000 / thin.stride);
+            for (size_t k = 0; k < thin.n; k++) {
+                assert_true(thin.time[k] == whole.time[k * thin.stride]);
+                assert_memory_equal(thin.dh + 4 * k, whole.dh + 4 * k * thin.stride, 4 * sizeof *thin.dh);
+            }
+            dhdl_close(&whole);
+            dhdl_close(&thin);
+        }
+    }
+    /* a gzipped file that was cut short is no file */
+    assert_int_equal(truncate(path, 3000), 0);
+    struct dhdl cut = {0};
+    assert_int_equal(dhdl_read_file(&cut, "dhdl.xvg", path, 0, &e), -ERR_IO);
+    assert_non_null(strstr(e.msg, "dhdl.xvg: gzip: "));
+    dhdl_close(&cut);
+    unlink(path);
+    assert_int_equal(dhdl_read_file(&cut, "dhdl.xvg", path, 0, &e), -ERR_IO);
+    assert_string_equal(e.msg, "dhdl.xvg: No such file or directory");
+    buf_free(&b);
+}
+
 static void test_tolerated(void **state)
 {
     struct dhdl d;
@@ -152,10 +196,8 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole_file),
-        cmocka_unit_test(test_cut_short),
-        cmocka_unit_test(test_tolerated),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_whole_file), cmocka_unit_test(test_cut_short), cmocka_unit_test(test_long_file),
+        cmocka_unit_test(test_tolerated),  cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
