@@ -101,7 +101,7 @@ static double lead_chance(const double *x, size_t lead, const struct rest *rest)
 static size_t drifting_lead(const double *x, size_t n, double least)
 {
     static const double leads[] = {0.05, 0.1, 0.2, 0.5}, rests[] = {0.5, 0.25};
-    const double known = 8; /* degrees of freedom */
+    const double known = 10; /* degrees of freedom */
     enum { LEADS = sizeof leads / sizeof *leads, RESTS = sizeof rests / sizeof *rests };
     size_t cut = 0;
     least /= LEADS * RESTS; /* Bonferroni */

@@ -7,6 +7,7 @@ Usage: estimate.py SHOAL_WORKER WRITE_OSCILLATORS SHOAL
 import gzip
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -50,6 +51,32 @@ def check_ensemble(folder):
     run = estimate("--ensemble", folder, "--output", "-", description=describe(**about, ns_per_day=12.5))
     assert run.returncode == 0 and run.stdout == text, run.stderr
     assert engine["ensemble"]["id"] is None and engine["windows"][0]["seed"] is None
+
+
+def check_repeats(folder):
+    """Two repeats in folders of their own, one of them still running: their mean, and each by itself."""
+    with tempfile.TemporaryDirectory() as both:
+        for r in range(2):
+            os.mkdir(f"{both}/repeat_{r:02d}")
+            for k in range(5):
+                shutil.copytree(f"{folder}/lambda_{k:02d}", f"{both}/repeat_{r:02d}/lambda_{k:02d}")
+        replicas = [{"state": "done"}] * 5 + [{"state": "running"}] * 5
+        run = estimate("--ensemble", both, "--output", "-", description=describe(repeats=2, replicas=replicas))
+        assert run.returncode == 0, run.stderr
+        results = json.loads(run.stdout)
+        with open(f"{folder}/results.json", encoding="ascii") as f:
+            single = json.load(f)
+        totals = [r["free_energy"]["kT"] for r in results["repeats"]]
+        assert totals == [single["estimators"][0]["total"]["kT"]] * 2, totals
+        error = totals[0]["error"] / 2 ** 0.5  # equal values: no spread
+        assert abs(results["estimators"][0]["total"]["kT"]["error"] - error) < 1e-9
+        assert [(w["repeat"], w["window"]) for w in results["windows"]] == [(r, k) for r in range(2) for k in range(5)]
+        assert results["status"] == "partial" and "of repeat 1 still running" in results["reason"], results["reason"]
+        os.remove(f"{both}/repeat_00/lambda_04/dhdl.xvg")
+        shutil.rmtree(f"{both}/repeat_01/lambda_00")
+        run = estimate("--ensemble", both, "--output", "-", description=describe(repeats=2, replicas=replicas))
+        results = json.loads(run.stdout)
+        assert run.returncode == 0 and results["estimate"] is None and results["verdict"]["verdict"] == "failed"
 
 
 def check_refusals(folder):
@@ -132,6 +159,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([OSCILLATORS, folder, "0.5"], check=True)
         check_ensemble(folder)
+        check_repeats(folder)
         check_refusals(folder)
         check_offline(folder)
 
