@@ -93,16 +93,21 @@ void client_say(const struct client *c, const char *fmt, ...)
     va_end(ap);
 }
 
-void client_table(const struct client *c, struct table *t)
+int client_width(void)
 {
-    struct buf out = {0};
     int columns = 0, rows;
     if (show_is_terminal(stdout))
         show_size(stdout, &columns, &rows);
+    return columns;
+}
+
+void client_table(const struct client *c, struct table *t)
+{
+    struct buf out = {0};
     if (c->plain)
         table_put_plain(t, &out);
     else
-        table_put(t, columns, &out);
+        table_put(t, client_width(), &out);
     fputs(out.data, stdout);
     buf_free(&out);
 }

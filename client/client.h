@@ -76,6 +76,8 @@ int client_fail(const struct client *c, const struct err *e);
 void client_say(const struct client *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* One JSON value on stdout, in one line. */
 void client_print(const json_t *value);
+/* Columns that tables on stdout have to fit: 0 where it is no terminal. */
+int client_width(void);
 /* A table on stdout as --plain or the terminal's width want it. Frees its cells. */
 void client_table(const struct client *c, struct table *t);
 
@@ -123,8 +125,8 @@ void watch_interruptible(const char *id);
 
 /* Gets results.json as a new reference, or NULL; *text (may be NULL) is its bytes. */
 json_t *results_get(const struct client *c, const char *id, struct buf *text, struct err *e);
-/* The tables of a results.json. */
-void results_text(const json_t *results, struct buf *out);
+/* The tables of a results.json, made to fit `width` columns (0: as wide as they are). */
+void results_text(const json_t *results, int width, struct buf *out);
 /* The exit code of an ensemble that ended like this with these results. */
 int results_exit(const char *state, const json_t *results);
 /* Makes a folder that is new or empty an ensemble's own. ERR_CONFLICT: something else is in it. */

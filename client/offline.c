@@ -89,7 +89,7 @@ int estimate_main(struct client *c, int argc, char **argv)
     int rc = ask_worker(c, words, &json);
     json_t *results = json.len ? json_loadb(json.data, json.len, 0, NULL) : NULL;
     if (results) {
-        results_text(results, &text);
+        results_text(results, client_width(), &text);
         fwrite(text.data, 1, text.len, stdout);
     }
     json_decref(results);

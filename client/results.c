@@ -50,12 +50,12 @@ static const char *word(const json_t *verdict)
     return text ? text : "-";
 }
 
-static void energies_show(const json_t *results, struct buf *out)
+static void energies_show(const json_t *results, int width, struct buf *out)
 {
     struct table t;
     const json_t *estimator, *leg;
     size_t i, k;
-    table_setup(&t, "l r r r l");
+    table_setup(&t, "l~ r r2 r3 l");
     table_cell(&t, "free energy");
     for (int u = 0; u < UNITS; u++)
         table_cell(&t, "%s", units[u]);
@@ -85,7 +85,7 @@ static void energies_show(const json_t *results, struct buf *out)
         energy_cells(&t, json_object_get(estimator, "free_energy"));
         table_cell(&t, "%s", word(json_object_get(estimator, "verdict")));
     }
-    table_put(&t, 0, out);
+    table_put(&t, width, out);
 }
 
 /* "3", of several repeats "1.3". */
@@ -98,13 +98,13 @@ static void window_cell(struct table *t, const json_t *window, bool repeats)
         table_cell(t, "%lld", k);
 }
 
-static void windows_show(const json_t *windows, const json_t *repeats, struct buf *out)
+static void windows_show(const json_t *windows, const json_t *repeats, int width, struct buf *out)
 {
     struct table t;
     const json_t *window, *lambda;
     const char *component;
     size_t i;
-    table_setup(&t, "r l l r r r r r l");
+    table_setup(&t, "r l~ l r3 r4 r5 r6 r2 l~");
     static const char *const heads[] = {"window", "lambda", "state",        "ns",    "samples",
                                         "used",   "g",      "uncorrelated", "reason"};
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
@@ -133,11 +133,11 @@ static void windows_show(const json_t *windows, const json_t *repeats, struct bu
         table_cell(&t, "%s", reason ? reason : "");
         buf_free(&state);
     }
-    table_put(&t, 0, out);
+    table_put(&t, width, out);
 }
 
 /* Averages of a lone window: it has no free energy. */
-static void averages_show(const json_t *averages, struct buf *out)
+static void averages_show(const json_t *averages, int width, struct buf *out)
 {
     struct table t;
     const char *name;
@@ -152,7 +152,7 @@ static void averages_show(const json_t *averages, struct buf *out)
         table_cell(&t, "%s", cell.data);
         buf_free(&cell);
     }
-    table_put(&t, 0, out);
+    table_put(&t, width, out);
 }
 
 /* Why an estimator's total is not converged. */
@@ -167,7 +167,7 @@ static void reasons_show(const json_t *estimator, struct buf *out)
         buf_printf(out, "  %s\n", json_string_value(json_object_get(item, "text")));
 }
 
-void results_text(const json_t *results, struct buf *out)
+void results_text(const json_t *results, int width, struct buf *out)
 {
     const char *status = json_string_value(json_object_get(results, "status"));
     const char *reason = json_string_value(json_object_get(results, "reason"));
@@ -177,13 +177,13 @@ void results_text(const json_t *results, struct buf *out)
     buf_printf(out, "%s; status %s%s%s\n\n", quantity ? quantity : "results", status ? status : "?", reason ? ": " : "",
                reason ? reason : "");
     if (json_array_size(json_object_get(results, "estimators"))) {
-        energies_show(results, out);
+        energies_show(results, width, out);
         buf_printf(out, "\n");
     }
-    windows_show(windows, json_object_get(results, "repeats"), out);
+    windows_show(windows, json_object_get(results, "repeats"), width, out);
     if (json_array_size(windows) == 1) {
         buf_printf(out, "\n");
-        averages_show(json_object_get(json_array_get(windows, 0), "averages"), out);
+        averages_show(json_object_get(json_array_get(windows, 0), "averages"), width, out);
     }
     json_array_foreach (json_object_get(results, "estimators"), i, item)
         reasons_show(item, out);
@@ -212,7 +212,7 @@ int results_main(struct client *c, int argc, char **argv)
     } else {
         if (!c->json) {
             text.len = 0;
-            results_text(results, &text);
+            results_text(results, client_width(), &text);
         }
         fwrite(text.data, 1, text.len, stdout);
     }

@@ -391,6 +391,14 @@ class Client(unittest.TestCase):
         self.service.answers["POST /v1/ensembles"] = (422, error("MISSING_FILE", "again", files=[["secret"]]))
         self.assertEqual(self.shoal("submit", spec, code=66)[1], "shoal: again\n")
 
+    def test_submit_warnings(self):
+        odd = [{"kind": "timestep", "message": "m.yaml:5: integrator.timestep: too long"}]
+        self.service.answers["POST /v1/ensembles"] = (201, ensemble(warnings=odd))
+        out, err = self.shoal("submit", self.path("m.yaml", "name: m\n"))
+        self.assertEqual(out, "3f2a9c00\n")
+        self.assertIn("shoal: warning: m.yaml:5: integrator.timestep: too long\n", err)
+        self.assertEqual(self.shoal("submit", self.path("m.yaml"), "-q")[1], "")
+
     def test_submit_bad(self):
         self.shoal("submit", self.path("none.yaml"), code=66)
         self.assertIn("not UTF-8", self.shoal("submit", self.path("b.yaml", b"\xff"), code=65)[1])
