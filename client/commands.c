@@ -69,7 +69,7 @@ const struct command commands[] = {
      "shoal validate methane.yaml\nshoal validate methane.yaml --json\n", NEEDS_WORKER, FILES, 1, 1, offline_main},
     {"energy", "SPEC.yaml", "one evaluation of the start coordinates, split as gmx energy splits it", "",
      "shoal energy methane.yaml --json\nshoal energy methane.yaml --window 3 --forces --json\n", NEEDS_WORKER,
-     FILES | BIT(WINDOW) | BIT(FORCES) | BIT(DEVICE), 1, 1, offline_main},
+     FILES | BIT(WINDOW) | BIT(FORCES) | BIT(CHECK) | BIT(DEVICE), 1, 1, offline_main},
     {"bench", "SPEC.yaml", "time replicas of a spec", "", "shoal bench methane.yaml --replicas 4 --steps 1000 --json\n",
      NEEDS_WORKER, FILES | BIT(REPLICAS) | BIT(STEPS) | BIT(DEVICE), 1, 1, offline_main},
     {"estimate", "FILE...", "free energies from dhdl.xvg files of GROMACS or Shoal",

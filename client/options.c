@@ -133,6 +133,7 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_FOLLOW:
     case OPTION_DRY_RUN:
     case OPTION_FORCES:
+    case OPTION_CHECK:
     case OPTION_JSON:
     case OPTION_JSONL:
     case OPTION_PLAIN:

@@ -46,6 +46,24 @@ def check_pages(root):
             assert done.returncode == 0 and not complaints, f"{page}: {done.stderr}"
 
 
+def keys_of(schema):
+    """All keys that a spec may have, at any depth."""
+    for key, child in schema.get("properties", {}).items():
+        yield key
+        yield from keys_of(child)
+    if isinstance(schema.get("items"), dict):
+        yield from keys_of(schema["items"])
+
+
+def check_keys(root):
+    """shoal-ensemble(5) explains every key of the schema that is installed with it."""
+    page = read(os.path.join(root, "share/man/man5/shoal-ensemble.5")).replace("\\", "")
+    keys = set(keys_of(json.loads(read(os.path.join(root, "share/shoal/ensemble.schema.json")))))
+    assert len(keys) > 50, keys
+    missing = [key for key in keys if f"{key}\\fR" not in page and f"{key}fR" not in page]
+    assert not missing, f"shoal-ensemble(5) lacks {missing}"
+
+
 def check_units(root):
     """What units start is installed, and no path of another prefix is in them."""
     for unit in ("system/shoald.service", "user/shoald.service"):
@@ -91,6 +109,7 @@ def main():
         assert not missing, f"not installed: {missing}"
         if SCDOC == "yes":
             check_pages(root)
+            check_keys(root)
         check_units(root)
         check_programs(root, os.path.join(folder, "home"))
         print(f"{len(WANTED + PAGES)} files looked at")
