@@ -78,6 +78,7 @@ static void close_signal(uv_signal_t *s)
 
 static void close_all(struct daemon *d)
 {
+    check_stop(&d->api.checks);
     server_close(d->server);
     d->server = NULL;
     if (d->own_socket)
@@ -113,6 +114,7 @@ static void on_term(uv_signal_t *s, int number)
     log_line(LOG_INFO, "signal %d: draining", number);
     notify("STOPPING=1");
     uv_timer_start(&d->extend, on_extend, 0, EXTEND_MS);
+    check_stop(&d->api.checks);
     service_drain(&d->service);
 }
 
@@ -177,6 +179,12 @@ static int start_server(struct daemon *d, const struct options *o, int fd, struc
     d->quota = quota_new();
     options_limit(o, d->quota, server_connections_possible());
     d->api.quota = d->quota;
+    d->api.checks = (struct checks){.loop = &d->loop,
+                                    .worker = d->worker,
+                                    .quota = d->quota,
+                                    .seconds = o->check_seconds,
+                                    .mib = o->check_mib,
+                                    .at_once = o->checks};
     struct server_config c = {fd, d->quota, api_handle, &d->api};
     return server_new(&d->server, &d->loop, &c, e);
 }

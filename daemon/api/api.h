@@ -6,14 +6,14 @@
 #ifndef SHOAL_DAEMON_API_API_H
 #define SHOAL_DAEMON_API_API_H
 
+#include "daemon/api/check.h"
 #include "daemon/server.h"
 #include "daemon/service.h"
 
 struct api {
     struct service *service;
     struct quota *quota;
-    int reading;            /* submissions in the thread pool */
-    struct submit *waiting; /* submissions for their turn, oldest first */
+    struct checks checks;
 };
 
 enum api_param_kind { API_NUMBER, API_FLAG, API_STATE };

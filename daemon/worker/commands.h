@@ -19,6 +19,7 @@ int energy_main(int argc, char **argv);
 int bench_main(int argc, char **argv);
 int validate_main(int argc, char **argv);
 int estimate_main(int argc, char **argv);
+int check_submission_main(int argc, char **argv);
 int devices_main(int argc, char **argv);
 int version_main(int argc, char **argv);
 

@@ -60,14 +60,6 @@ struct request {
     struct estimate_ensemble ensemble;
 };
 
-static int read_all(struct buf *text, FILE *f, struct err *e)
-{
-    char chunk[65536];
-    for (size_t n; (n = fread(chunk, 1, sizeof chunk, f)) > 0;)
-        buf_add(text, chunk, n);
-    return ferror(f) ? err_errno(e, "stdin") : 0;
-}
-
 static int bad(struct err *e, const char *key, const char *expected)
 {
     return err_set(e, ERR_SPEC, "description: %s: expected %s", key, expected);
@@ -188,7 +180,7 @@ static int ensemble(const char *directory, const char *output, struct err *e)
 {
     struct request q = {.ensemble.directory = directory};
     struct buf text = {0}, json = {0};
-    int rc = read_all(&text, stdin, e);
+    int rc = buf_read_stream(&text, stdin, "stdin", e);
     if (!rc && access(directory, R_OK | X_OK))
         rc = err_set(e, ERR_MISSING_FILE, "%s: %s", directory, strerror(errno));
     if (!rc)

@@ -19,6 +19,7 @@ static const struct command {
     {"energy", "one static evaluation of a spec", energy_main},
     {"bench", "time N replicas of a spec", bench_main},
     {"estimate", "free energies from the files of an ensemble", estimate_main},
+    {"check-submission", "read a request's body from stdin, for shoald", check_submission_main},
     {"devices", "list the devices that can be used here", devices_main},
     {"version", "print the version", version_main},
 };
@@ -42,7 +43,7 @@ static int usage(FILE *to)
 {
     fputs("usage: shoal-worker COMMAND [OPTIONS]\n", to);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].help);
+        fprintf(to, "  %-16s %s\n", commands[i].name, commands[i].help);
     return to == stdout ? EXIT_OK : EXIT_USAGE;
 }
 

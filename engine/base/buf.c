@@ -74,23 +74,26 @@ void buf_printf(struct buf *b, const char *fmt, ...)
     b->len += (size_t)n;
 }
 
+int buf_read_stream(struct buf *b, FILE *f, const char *name, struct err *e)
+{
+    char chunk[65536];
+    size_t n;
+    while ((n = fread(chunk, 1, sizeof chunk, f)) > 0)
+        buf_add(b, chunk, n);
+    if (ferror(f))
+        return err_errno(e, "%s", name);
+    buf_add(b, "", 0);
+    return 0;
+}
+
 int buf_read_file(struct buf *b, const char *path, struct err *e)
 {
     FILE *f = fopen(path, "rb");
     if (!f)
         return err_errno(e, "%s", path);
-    char chunk[65536];
-    size_t n;
-    while ((n = fread(chunk, 1, sizeof chunk, f)) > 0)
-        buf_add(b, chunk, n);
-    int bad = ferror(f) ? errno : 0;
+    int rc = buf_read_stream(b, f, path, e);
     fclose(f);
-    if (bad) {
-        errno = bad;
-        return err_errno(e, "%s", path);
-    }
-    buf_add(b, "", 0);
-    return 0;
+    return rc;
 }
 
 static int sync_parent(const char *path)

@@ -6,6 +6,7 @@
 #define SHOAL_ENGINE_BASE_BUF_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "engine/base/err.h"
 
@@ -17,6 +18,8 @@ struct buf {
 /* Append bytes or formatted text. Out of memory aborts the process: the service is crash-only and loses nothing. */
 void buf_add(struct buf *b, const void *data, size_t len);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The rest of a stream into b (appended); `name` is for messages. ERR_IO. */
+int buf_read_stream(struct buf *b, FILE *f, const char *name, struct err *e);
 /* Whole file into b (appended). ERR_IO names the path. */
 int buf_read_file(struct buf *b, const char *path, struct err *e);
 /* Writes path.tmp, fsyncs, renames over path, fsyncs the directory: the file is old or new, never half. */

@@ -52,7 +52,7 @@ def bad_requests():
         expect(400, "USAGE", '"spec": expected text', *post, {**good, "spec": 3})
         expect(400, "USAGE", '"id": expected', *post, {**good, "id": "no spaces"})
         expect(400, "USAGE", '"files": expected an object', *post, {"spec": good["spec"]})
-        for name in ("/etc/passwd", "../up.top", "a/../b", "./a", "a//b", "", "spec.yaml", "x" * 300, "a\nb"):
+        for name in ("/etc/passwd", "../up.top", "a/../b", "./a", "a//b", "", "spec.yaml", "a\nb"):
             expect(400, "USAGE", "relative path", *post, {**good, "files": {**good["files"], name: "x"}})
         error = expect(422, "SPEC", "my.yaml:1: ", *post, {**good, "spec": good["spec"].replace("name:", "nmae:")})
         assert '"name"' in error["message"] or "'name'" in error["message"] or "name" in error["message"], error

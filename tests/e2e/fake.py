@@ -8,7 +8,7 @@ import time
 from service import Gone, Service
 from tiny import tiny
 
-FAKE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fake_worker.py")
+FAKE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fake_worker.sh")
 ENDED = ("done", "failed", "cancelled")
 
 
@@ -21,6 +21,7 @@ class Fake(Service):
         super().__init__(shoald, FAKE, self.folder)
         self.command += options
         self.environment["FAKE_RULES"] = self.rules_path
+        self.environment["FAKE_REAL_WORKER"] = os.path.join(os.path.dirname(os.path.abspath(shoald)), "worker/shoal-worker")
         self.set_rules(**rules)
         os.chmod(self.folder, 0o755)
 

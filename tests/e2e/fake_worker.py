@@ -10,10 +10,12 @@ It speaks frames (daemon/frames.h) and obeys the file named by FAKE_RULES, read 
 Every key of a rule but "do" may be absent; a replica that hangs makes no step but is heard of; `times` counts in a file beside the rules, over all workers.
 Each step writes a line to steps in the replica's folder, so that a test sees which steps were lost or done twice.
 """
+import ctypes
 import errno
 import json
 import os
 import re
+import resource
 import select
 import signal
 import socket
@@ -204,7 +206,44 @@ class Worker:
             del self.replicas[replica.number]
 
 
+def read_slowly():
+    """As RULES.reader says: {"how": "busy" | "sleep" | "named" (sleeps over a spec that is named slow) | "signal-N" | "exit" | "nonsense" | "half",
+    "folder": where it leaves its process id}."""
+    with open(RULES + ".reader", encoding="utf-8") as f:
+        rule = json.load(f)
+    what, _, number = rule["how"].partition("-")
+    if what == "named":
+        body = sys.stdin.buffer.read()
+        if b"name: slow" not in body:
+            memory = os.memfd_create("body")
+            os.pwrite(memory, body, 0)
+            os.dup2(memory, 0)
+            return
+    with open(os.path.join(rule["folder"], str(os.getpid())), "w", encoding="utf-8"):
+        pass
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG, as the real one does
+    if what == "busy":
+        resource.setrlimit(resource.RLIMIT_CPU, (1, 2))
+        while True:
+            pass
+    if what in ("sleep", "named"):
+        time.sleep(100)
+    if what == "signal":
+        os.kill(os.getpid(), int(number))
+    if what == "exit":
+        sys.exit(3)
+    if what == "nonsense":
+        print("nonsense")
+    if what == "half":
+        print('{"summary": {}, "submission": {"name": "x", "spec_name": "x", "hash": "x", "windows": 1, "repeats": 1,'
+              ' "steps": 1, "spec_bytes": 10, "files": []}}\nshort', end="")
+    sys.exit(0)
+
+
 def main():
+    if sys.argv[1] == "check-submission":
+        read_slowly()
+        os.execv(os.environ["FAKE_REAL_WORKER"], [os.environ["FAKE_REAL_WORKER"], *sys.argv[1:]])
     if sys.argv[1] == "devices":
         print("cpu")
         return

@@ -79,7 +79,9 @@ def drops_root():
     s = service("drop", steps=100000, per_second=100)
     os.chown(s.folder, nobody.pw_uid, nobody.pw_gid)
     # nobody must be able to reach the worker, and the Python that runs it.
-    s.environment.update(SHOAL_WORKER=shutil.copy(FAKE, s.folder), PATH="/usr/bin:/bin")
+    shutil.copy(os.path.join(os.path.dirname(FAKE), "fake_worker.py"), s.folder)
+    s.environment.update(SHOAL_WORKER=shutil.copy(FAKE, s.folder), PATH="/usr/bin:/bin",
+                         FAKE_REAL_WORKER=shutil.copy(s.environment["FAKE_REAL_WORKER"], s.folder))
     s.command = [word for word in s.command if word not in AS_IS] + ["--user", "nobody", "--group", "daemon"]
     with s:
         for pid in [s.process.pid, *s.children()]:

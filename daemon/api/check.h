@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reading of submissions: each in a process of its own (shoal-worker check-submission) with limits, so many at once. While one
+ * user's are being read there is room for another's. A reader ends with its client, and with the service.
+ */
+#ifndef SHOAL_DAEMON_API_CHECK_H
+#define SHOAL_DAEMON_API_CHECK_H
+
+#include <jansson.h>
+
+#include "daemon/child.h"
+#include "daemon/server.h"
+
+struct check;
+
+struct checks {
+    uv_loop_t *loop;
+    const char *worker; /* program */
+    struct quota *quota;
+    int seconds, mib; /* of processor time, of memory; for one */
+    int at_once;
+    struct check *waiting; /* for their turn, oldest first */
+    struct check *running;
+    int nrunning;
+    bool stopping; /* no more are taken */
+};
+
+/* On the loop thread. err: it could not be read, or (with the answer's "files" in `head`) is wrong; else `head` is what
+ * submission.h describes, borrowed, and `texts` the `len` bytes after it. */
+typedef void check_done_fn(void *arg, const struct err *err, const json_t *head, const char *texts, size_t len);
+
+/* Reads a request's body. `texts`: they are wanted. `done` may be called at once. */
+void check_begin(struct checks *c, struct request *r, bool texts, check_done_fn *done, void *arg);
+/* Ends all of them; each is done with ERR_BUSY. */
+void check_stop(struct checks *c);
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/spec/submission.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/sha256.h"
+#include "daemon/spec/spec.h"
+#include "engine/base/err_json.h"
+
+#define DEPTH_MAX 3                                                  /* of the JSON: files and labels are in the root */
+#define VALUES_MAX (2 * (SUBMISSION_FILES + SUBMISSION_LABELS + 16)) /* commas: one for each value but the first */
+#define LABEL_VALUE 255
+
+struct reading {
+    json_t *root; /* owns every string below */
+    const char *spec_text, *spec_name, *key;
+    json_t *files, *labels;
+    struct spec *spec;
+    int64_t atoms, steps;
+    char hash[65];
+    json_t *missing; /* with ERR_MISSING_FILE */
+};
+
+/* ---- the bytes ---- */
+
+/* Before anything is made of it: a body of a few megabytes can stand for gigabytes of empty lists. */
+static int scan(const char *body, size_t len, struct err *e)
+{
+    size_t depth = 0, commas = 0;
+    bool text = false;
+    for (size_t i = 0; i < len; i++) {
+        char c = body[i];
+        if (text) {
+            if (c == '\\')
+                i++;
+            else if (c == '"')
+                text = false;
+            continue;
+        }
+        text = c == '"';
+        depth += c == '{' || c == '[';
+        depth -= (c == '}' || c == ']') && depth > 0;
+        commas += c == ',';
+        if (depth > DEPTH_MAX)
+            return err_set(e, ERR_USAGE, "request body: nested deeper than %d levels", DEPTH_MAX);
+        if (commas > VALUES_MAX)
+            return err_set(e, ERR_USAGE, "request body: more than %d values", VALUES_MAX);
+    }
+    return 0;
+}
+
+/* ---- the object ---- */
+
+static bool made_of(const char *text, const char *extra, size_t max)
+{
+    size_t n = 0;
+    for (const char *p = text; *p; p++, n++)
+        if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || strchr(extra, *p)))
+            return false;
+    return n >= 1 && n <= max;
+}
+
+bool submission_key(const char *text)
+{
+    return made_of(text, "._-", 64);
+}
+
+bool submission_label_key(const char *text)
+{
+    return made_of(text, "._-/", 63);
+}
+
+static bool printable(const char *text)
+{
+    for (const char *p = text; *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 127)
+            return false;
+    return true;
+}
+
+/* Relative and normalised. */
+static bool valid_path(const char *name)
+{
+    for (const char *part = name;; part = strchr(part, '/') + 1) {
+        size_t n = strcspn(part, "/");
+        if (n == 0 || (n == 1 && part[0] == '.') || (n == 2 && part[0] == '.' && part[1] == '.'))
+            return false;
+        if (part[n] == '\0')
+            return true;
+    }
+}
+
+static bool too_long(const char *name)
+{
+    size_t longest = 0;
+    for (const char *part = name; part; part = strchr(part, '/')) {
+        part += *part == '/';
+        size_t n = strcspn(part, "/");
+        longest = n > longest ? n : longest;
+    }
+    return strlen(name) > SUBMISSION_NAME || longest > SUBMISSION_PART;
+}
+
+/* A file cannot also be the folder of another. The spec itself is kept beside the files, as spec.yaml. */
+static int check_folders(const json_t *files, const char *name, struct err *e)
+{
+    char *folder = xstrdup(name);
+    int rc = 0;
+    for (char *slash = strchr(folder, '/'); slash && !rc; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (json_object_get(files, folder) || strcmp(folder, "spec.yaml") == 0)
+            rc = err_set(e, ERR_USAGE, "\"files\": \"%s\": \"%s\" is a file, so it cannot be a folder too", name,
+                         folder);
+        *slash = '/';
+    }
+    free(folder);
+    return rc;
+}
+
+static int check_name(const json_t *files, const char *name, struct err *e)
+{
+    if (*name && printable(name) && valid_path(name) && strcmp(name, "spec.yaml") != 0) {
+        if (too_long(name))
+            return err_set(e, ERR_USAGE,
+                           "\"files\": \"%.300s\": expected a name of at most %d bytes, each part at most %d", name,
+                           SUBMISSION_NAME, SUBMISSION_PART);
+        return check_folders(files, name, e);
+    }
+    return err_set(e, ERR_USAGE,
+                   "\"files\": \"%.300s\": expected a relative path without \".\" and \"..\", not \"spec.yaml\"", name);
+}
+
+static int check_files(json_t *files, struct err *e)
+{
+    const char *name;
+    json_t *text;
+    if (!json_is_object(files))
+        return err_set(e, ERR_USAGE, "request body: \"files\": expected an object, name to text");
+    if (json_object_size(files) > SUBMISSION_FILES)
+        return err_set(e, ERR_USAGE, "\"files\": at most %d files are accepted", SUBMISSION_FILES);
+    json_object_foreach (files, name, text) {
+        if (check_name(files, name, e))
+            return -(int)e->code;
+        if (!json_is_string(text))
+            return err_set(e, ERR_USAGE, "\"files\": \"%.300s\": expected text", name);
+    }
+    return 0;
+}
+
+static int check_labels(json_t *labels, struct err *e)
+{
+    const char *key;
+    json_t *value;
+    if (labels && !json_is_object(labels))
+        return err_set(e, ERR_USAGE, "request body: \"labels\": expected an object, key to text");
+    if (json_object_size(labels) > SUBMISSION_LABELS)
+        return err_set(e, ERR_USAGE, "\"labels\": at most %d are accepted", SUBMISSION_LABELS);
+    json_object_foreach (labels, key, value) {
+        const char *text = json_string_value(value);
+        if (!submission_label_key(key))
+            return err_set(e, ERR_USAGE,
+                           "\"labels\": \"%.100s\": expected a key of 1 to 63 letters, digits, '.', '_', '-' or '/'",
+                           key);
+        if (!text || strlen(text) > LABEL_VALUE || !printable(text))
+            return err_set(e, ERR_USAGE, "\"labels\": \"%s\": expected a text of at most %d bytes in one line", key,
+                           LABEL_VALUE);
+    }
+    return 0;
+}
+
+static int check_keys(json_t *root, struct err *e)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach (root, key, value) {
+        if (strcmp(key, "files") == 0 || strcmp(key, "labels") == 0)
+            continue;
+        if (strcmp(key, "spec") != 0 && strcmp(key, "spec_name") != 0 && strcmp(key, "id") != 0)
+            return err_set(e, ERR_USAGE,
+                           "request body: unknown key \"%.100s\" (known: spec, spec_name, files, id, labels)", key);
+        if (!json_is_string(value))
+            return err_set(e, ERR_USAGE, "request body: \"%s\": expected text", key);
+    }
+    return 0;
+}
+
+static int read_body(struct reading *s, const char *body, size_t len, struct err *e)
+{
+    json_error_t why;
+    if (scan(body, len, e))
+        return -(int)e->code;
+    s->root = json_loadb(body, len, JSON_REJECT_DUPLICATES, &why);
+    if (!s->root)
+        return err_set(e, ERR_USAGE, "request body: not JSON: line %d: %s", why.line, why.text);
+    if (!json_is_object(s->root))
+        return err_set(e, ERR_USAGE, "request body: expected a JSON object");
+    if (check_keys(s->root, e))
+        return -(int)e->code;
+    s->spec_text = json_string_value(json_object_get(s->root, "spec"));
+    s->spec_name = json_string_value(json_object_get(s->root, "spec_name"));
+    s->key = json_string_value(json_object_get(s->root, "id"));
+    s->files = json_object_get(s->root, "files");
+    s->labels = json_object_get(s->root, "labels");
+    if (!s->spec_text)
+        return err_set(e, ERR_USAGE, "request body: \"spec\" is missing: the text of the ensemble spec");
+    if (!s->spec_name || !*s->spec_name)
+        s->spec_name = "spec.yaml";
+    if (s->key && !submission_key(s->key))
+        return err_set(e, ERR_USAGE, "request body: \"id\": expected 1 to 64 letters, digits, '.', '_' or '-'");
+    return check_files(s->files, e) ? -(int)e->code : check_labels(s->labels, e);
+}
+
+/* ---- what it describes ---- */
+
+/* Names that would do for each file that is known to be missing: the one the readers stopped at, then what else the spec
+ * names. */
+static json_t *list_missing(const struct reading *s, const struct source *src)
+{
+    json_t *all = json_array(), *first = json_array();
+    for (int i = 0; i < 3 && src->wanted[i]; i++)
+        json_array_append_new(first, json_string(src->wanted[i]));
+    json_array_append(all, first);
+    const char *named[] = {s->spec->topology, s->spec->coordinates, s->spec->reference};
+    for (int i = 0; i < 3; i++) {
+        if (!named[i] || json_object_get(s->files, named[i]))
+            continue;
+        if (src->wanted[0] && strcmp(src->wanted[0], named[i]) == 0)
+            continue;
+        json_array_append_new(all, json_pack("[s]", named[i]));
+    }
+    json_decref(first);
+    return all;
+}
+
+static int read_system(struct reading *s, struct err *e)
+{
+    struct source *src = source_memory_new();
+    struct system sys = {0};
+    const char *name;
+    json_t *text;
+    json_object_foreach (s->files, name, text)
+        if (source_memory_add(src, name, json_string_value(text), json_string_length(text), e))
+            break;
+    int rc = -(int)e->code;
+    if (!rc)
+        rc = spec_system(s->spec, src, &sys, e);
+    if (!rc)
+        rc = spec_check_windows(s->spec, &sys, e);
+    if (rc == -ERR_MISSING_FILE)
+        s->missing = list_missing(s, src);
+    s->atoms = sys.natoms;
+    system_close(&sys);
+    source_free(src);
+    return rc;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void add_text(struct sha256 *h, const char *text)
+{
+    uint64_t len = strlen(text);
+    uint8_t head[8];
+    for (int i = 0; i < 8; i++)
+        head[i] = (uint8_t)(len >> (8 * i));
+    sha256_add(h, head, sizeof head);
+    sha256_add(h, text, len);
+}
+
+/* Of what is simulated: labels may differ. */
+static void hash_content(struct reading *s)
+{
+    size_t n = json_object_size(s->files), i = 0;
+    const char **names = xcalloc(n, sizeof *names), *name;
+    json_t *text;
+    json_object_foreach (s->files, name, text)
+        names[i++] = name;
+    qsort(names, n, sizeof *names, by_name);
+    struct sha256 h;
+    sha256_init(&h);
+    add_text(&h, s->spec_text);
+    for (i = 0; i < n; i++) {
+        add_text(&h, names[i]);
+        add_text(&h, json_string_value(json_object_get(s->files, names[i])));
+    }
+    sha256_hex(&h, s->hash);
+    free(names);
+}
+
+static int check(struct reading *s, const char *body, size_t len, struct err *e)
+{
+    if (read_body(s, body, len, e) || spec_parse(&s->spec, s->spec_name, s->spec_text, strlen(s->spec_text), e) ||
+        spec_check_run(s->spec, e) || read_system(s, e))
+        return -(int)e->code;
+    for (int i = 0; i < s->spec->nstages; i++)
+        s->steps += (int64_t)s->spec->stages[i].steps;
+    hash_content(s);
+    return 0;
+}
+
+/* ---- the answer ---- */
+
+static json_t *summary(const struct reading *s)
+{
+    return json_pack("{s:b,s:s,s:I,s:i,s:i,s:i,s:I}", "ok", 1, "name", s->spec->name, "atoms", (json_int_t)s->atoms,
+                     "windows", s->spec->settings.alchemy.nwindows, "repeats", s->spec->repeats, "stages",
+                     s->spec->nstages, "steps_per_window", (json_int_t)s->steps);
+}
+
+static json_t *facts(const struct reading *s)
+{
+    const char *name;
+    json_t *text, *files = json_array();
+    json_object_foreach (s->files, name, text)
+        json_array_append_new(files, json_pack("[s,I]", name, (json_int_t)json_string_length(text)));
+    json_t *out = json_pack("{s:s,s:s,s:s?,s:s,s:I,s:i,s:i,s:i,s:I,s:i,s:I,s:o}", "name", s->spec->name, "spec_name",
+                            s->spec_name, "key", s->key, "hash", s->hash, "atoms", (json_int_t)s->atoms, "windows",
+                            s->spec->settings.alchemy.nwindows, "repeats", s->spec->repeats, "stages", s->spec->nstages,
+                            "steps", (json_int_t)s->steps, "retries", s->spec->retries, "spec_bytes",
+                            (json_int_t)strlen(s->spec_text), "files", files);
+    json_object_set_new(out, "labels", s->labels ? json_incref(s->labels) : json_object());
+    return out;
+}
+
+static void add_line(struct buf *out, json_t *object)
+{
+    char *line = json_dumps(object, JSON_COMPACT);
+    buf_printf(out, "%s\n", line);
+    free(line);
+    json_decref(object);
+}
+
+static void add_texts(struct buf *out, const struct reading *s)
+{
+    const char *name;
+    json_t *text;
+    buf_add(out, s->spec_text, strlen(s->spec_text) + 1);
+    json_object_foreach (s->files, name, text)
+        buf_add(out, json_string_value(text), json_string_length(text) + 1);
+}
+
+void submission_check(const char *body, size_t len, bool texts, struct buf *out)
+{
+    struct reading s = {0};
+    struct err e = {0};
+    if (check(&s, body, len, &e)) {
+        json_t *error = err_json(&e);
+        if (s.missing)
+            json_object_set_new(json_object_get(error, "error"), "files", s.missing);
+        add_line(out, error);
+    } else {
+        add_line(out, json_pack("{s:o,s:o}", "summary", summary(&s), "submission", facts(&s)));
+        if (texts)
+            add_texts(out, &s);
+    }
+    spec_free(s.spec);
+    json_decref(s.root);
+}

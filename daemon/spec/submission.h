@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a client submits: the JSON body of POST /v1/ensembles, read and checked from its bytes alone. This is done in a process
+ * of its own (shoal-worker check-submission): whatever a body does to its reader, the service goes on.
+ */
+#ifndef SHOAL_DAEMON_SPEC_SUBMISSION_H
+#define SHOAL_DAEMON_SPEC_SUBMISSION_H
+
+#include <stdbool.h>
+
+#include "engine/base/buf.h"
+
+#define SUBMISSION_FILES 4096
+#define SUBMISSION_LABELS 32
+#define SUBMISSION_NAME 255 /* bytes of a file's name */
+#define SUBMISSION_PART 250 /* of one part of it: what is written first is called NAME.tmp */
+
+/* Appends the answer, one line of JSON, to *out:
+ *   {"error": {code, message, "files" with MISSING_FILE}}, or
+ *   {"summary": openapi.yaml's Summary, "submission": {name, spec_name, key or null, labels, hash, atoms, windows, repeats,
+ *    stages, steps (of a replica), retries, spec_bytes, files: [[name, bytes], ..]}}
+ * then, where `texts`, the spec and the files in that order, each followed by a NUL. */
+void submission_check(const char *body, size_t len, bool texts, struct buf *out);
+
+/* A label's key: 1 to 63 letters, digits, '.', '_', '-', '/'; also the pattern of a submission's own key (64, no '/'). */
+bool submission_label_key(const char *text);
+bool submission_key(const char *text);
+
+#endif

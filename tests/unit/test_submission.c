@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "daemon/spec/submission.h"
+
+static const char spec[] =
+    "name: tiny\n"
+    "system: {topology: t.top, coordinates: t.gro}\n"
+    "alchemy: {decouple: A, windows: {coulomb: [0, 1], vdw: [0, 1]}}\n"
+    "integrator: {method: langevin-middle, timestep: 2 fs, temperature: 300 K, friction: 1 /ps}\n"
+    "protocol: [{produce: {time: 1 ps, ensemble: nvt, sample-every: 0.1 ps}}]\n";
+
+/* The answer's first line. */
+static json_t *answer_to(const json_t *body)
+{
+    char *text = json_dumps(body, 0);
+    struct buf out = {0};
+    submission_check(text, strlen(text), true, &out);
+    char *end = memchr(out.data, '\n', out.len);
+    assert_non_null(end);
+    json_t *head = json_loadb(out.data, (size_t)(end - out.data), 0, NULL);
+    assert_non_null(head);
+    buf_free(&out);
+    free(text);
+    return head;
+}
+
+static void assert_refused(json_t *body, const char *code, const char *part)
+{
+    json_t *head = answer_to(body);
+    const json_t *error = json_object_get(head, "error");
+    assert_non_null(error);
+    assert_string_equal(json_string_value(json_object_get(error, "code")), code);
+    if (!strstr(json_string_value(json_object_get(error, "message")), part))
+        fail_msg("\"%s\" does not say \"%s\"", json_string_value(json_object_get(error, "message")), part);
+    json_decref(head);
+    json_decref(body);
+}
+
+static json_t *with_file(const char *name)
+{
+    return json_pack("{s:s,s:{s:s,s:s}}", "spec", spec, "files", "a/b", "x", name, "y");
+}
+
+static void test_names(void **state)
+{
+    static const char *const bad[] = {"/a", "..", "a/../c", "./c", "a//c", "c/", "", "spec.yaml", "c\td", "a\x7f"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_refused(with_file(bad[i]), "USAGE", "relative path");
+    assert_refused(with_file("a"), "USAGE", "\"a\" is a file");
+    assert_refused(with_file("a/b/c"), "USAGE", "\"a/b\" is a file");
+    assert_refused(with_file("spec.yaml/c"), "USAGE", "\"spec.yaml\" is a file");
+    char name[300];
+    memset(name, 'x', 251);
+    name[251] = '\0';
+    assert_refused(with_file(name), "USAGE", "at most 250");
+    name[250] = '\0';
+    assert_refused(with_file(name), "MISSING_FILE", "t.top"); /* the name is taken */
+}
+
+static void test_labels(void **state)
+{
+    static const struct {
+        const char *labels, *part;
+    } cases[] = {{"[]", "expected an object"},
+                 {"{\"no space\": \"x\"}", "expected a key"},
+                 {"{\"\": \"x\"}", "expected a key"},
+                 {"{\"k\": 3}", "expected a text"},
+                 {"{\"k\": \"a\\nb\"}", "expected a text"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *labels = json_loads(cases[i].labels, 0, NULL);
+        assert_refused(json_pack("{s:s,s:{},s:o}", "spec", spec, "files", "labels", labels), "USAGE", cases[i].part);
+    }
+    assert_refused(
+        json_pack("{s:s,s:{},s:{s:s}}", "spec", spec, "files", "labels", "a.b/c-d_1", "any text, \xc3\xa5 too"),
+        "MISSING_FILE", "t.top");
+    json_t *many = json_object();
+    for (int i = 0; i <= SUBMISSION_LABELS; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "k%d", i);
+        json_object_set_new(many, key, json_string("x"));
+    }
+    assert_refused(json_pack("{s:s,s:{},s:o}", "spec", spec, "files", "labels", many), "USAGE", "at most 32");
+}
+
+static void assert_bytes_refused(const char *bytes, size_t len, const char *part)
+{
+    struct buf out = {0};
+    submission_check(bytes, len, true, &out);
+    assert_non_null(strstr(out.data, "\"USAGE\""));
+    if (!strstr(out.data, part))
+        fail_msg("\"%s\" does not say \"%s\"", out.data, part);
+    buf_free(&out);
+}
+
+/* What would take much more memory than it has bytes is not even parsed. */
+static void test_amplification(void **state)
+{
+    struct buf b = {0};
+    buf_printf(&b, "[");
+    for (int i = 0; i < 100000; i++)
+        buf_printf(&b, "{},");
+    buf_printf(&b, "{}]");
+    assert_bytes_refused(b.data, b.len, "values");
+    buf_free(&b);
+    assert_bytes_refused("[[[[]]]]", 8, "nested");
+    assert_bytes_refused("]]]]", 4, "not JSON");
+    assert_bytes_refused("", 0, "not JSON");
+    assert_bytes_refused("\"\\", 2, "not JSON");
+    /* Brackets and commas in texts are none; nor does a quote that is escaped end one. */
+    assert_refused(json_pack("{s:s,s:{s:s},s:s}", "spec", "x", "files", "f", "[[[[\"{{{{", "z", ",,"), "USAGE",
+                   "unknown key \"z\"");
+    struct buf text = {0};
+    for (int i = 0; i < 100000; i++)
+        buf_printf(&text, ",");
+    assert_refused(json_pack("{s:s,s:{s:s}}", "spec", spec, "files", "commas", text.data), "MISSING_FILE", "t.top");
+    buf_free(&text);
+}
+
+static void test_missing(void **state)
+{
+    json_t *body = json_pack("{s:s,s:{}}", "spec", spec, "files"), *head = answer_to(body);
+    json_t *files = json_object_get(json_object_get(head, "error"), "files");
+    assert_int_equal(json_array_size(files), 2);
+    assert_string_equal(json_string_value(json_array_get(json_array_get(files, 1), 0)), "t.gro");
+    json_decref(head);
+    json_decref(body);
+}
+
+static void test_keys(void **state)
+{
+    assert_true(submission_key("a.B-_9") && submission_label_key("team/x"));
+    assert_false(submission_key("") || submission_key("a/b") || submission_key("\xc3\xa5") ||
+                 submission_label_key("a b"));
+    char text[66];
+    memset(text, 'k', 65);
+    text[65] = '\0';
+    assert_false(submission_key(text));
+    text[64] = '\0';
+    assert_true(submission_key(text));
+    assert_false(submission_label_key(text));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_labels),
+                                       cmocka_unit_test(test_amplification), cmocka_unit_test(test_missing),
+                                       cmocka_unit_test(test_keys)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
