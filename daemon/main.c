@@ -15,6 +15,7 @@
 #include "daemon/notify.h"
 #include "daemon/options.h"
 #include "daemon/paths.h"
+#include "daemon/usage.h"
 #include "engine/base/log.h"
 
 #define EXTEND_MS 5000 /* while draining, the service manager is asked for more time this often */
@@ -24,6 +25,7 @@ struct daemon {
     struct service service;
     struct api api;
     struct quota *quota;
+    struct usage usage;
     struct server *server;
     char *state, *socket, *worker;
     bool own_socket; /* to be removed at the end */
@@ -88,6 +90,7 @@ static void close_all(struct daemon *d)
     close_signal(&d->hangup);
     uv_close((uv_handle_t *)&d->watchdog, NULL);
     uv_close((uv_handle_t *)&d->extend, NULL);
+    usage_stop(&d->usage);
     service_close(&d->service);
 }
 
@@ -176,8 +179,6 @@ static int find_places(struct daemon *d, const struct options *o, int *fd, struc
 
 static int start_server(struct daemon *d, const struct options *o, int fd, struct err *e)
 {
-    d->quota = quota_new();
-    options_limit(o, d->quota, server_connections_possible());
     d->api.quota = d->quota;
     d->api.checks = (struct checks){.loop = &d->loop,
                                     .worker = d->worker,
@@ -195,11 +196,14 @@ static int start(struct daemon *d, struct options *o, struct err *e)
     if (find_places(d, o, &fd, e))
         return -(int)e->code;
     choose_devices(d, o);
+    d->quota = quota_new();
+    options_limit(o, d->quota, server_connections_possible());
     struct service_config c = {.state = d->state,
                                .worker = d->worker,
                                .ndevices = o->ndevices,
                                .devices = o->devices,
                                .slots = o->slots,
+                               .quota = d->quota,
                                .drain_seconds = o->drain_seconds,
                                .slice_seconds = o->slice_seconds,
                                .stall_seconds = o->stall_seconds};
@@ -211,6 +215,7 @@ static int start(struct daemon *d, struct options *o, struct err *e)
     d->service.on_status = on_status;
     d->api.service = &d->service;
     start_handles(d);
+    usage_start(&d->usage, &d->service);
     rc = service_start(&d->service, e);
     if (rc == 0)
         rc = start_server(d, o, fd, e);

@@ -120,6 +120,13 @@ static void add(struct quota_user *u, enum quota_kind kind, int64_t more)
     u->quota->held[kind] += more;
 }
 
+static void hold(struct quota_user *u, enum quota_kind kind, int64_t amount, struct quota_charge *c)
+{
+    u->charges++;
+    add(u, kind, amount);
+    *c = (struct quota_charge){u, kind, amount};
+}
+
 int quota_take(struct quota *q, uint32_t uid, enum quota_kind kind, int64_t amount, struct quota_charge *c,
                struct err *e)
 {
@@ -129,10 +136,13 @@ int quota_take(struct quota *q, uint32_t uid, enum quota_kind kind, int64_t amou
         leave(u);
         return rc;
     }
-    u->charges++;
-    add(u, kind, amount);
-    *c = (struct quota_charge){u, kind, amount};
+    hold(u, kind, amount, c);
     return 0;
+}
+
+void quota_hold(struct quota *q, uint32_t uid, enum quota_kind kind, int64_t amount, struct quota_charge *c)
+{
+    hold(find_or_make(q, uid), kind, amount, c);
 }
 
 int quota_grow(struct quota_charge *c, int64_t more, struct err *e)

@@ -53,6 +53,8 @@ int quota_take(struct quota *q, uint32_t uid, enum quota_kind kind, int64_t amou
                struct err *e);
 /* Makes a charge that holds something larger. On failure it stays what it was. */
 int quota_grow(struct quota_charge *c, int64_t more, struct err *e);
+/* As quota_take, of what is held already, whatever the limits say: what was stored before they were set. */
+void quota_hold(struct quota *q, uint32_t uid, enum quota_kind kind, int64_t amount, struct quota_charge *c);
 /* To an amount that is a fact already, whatever the limits say: bytes found on disk. */
 void quota_set(struct quota_charge *c, int64_t amount);
 void quota_return(struct quota_charge *c);

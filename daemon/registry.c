@@ -9,38 +9,83 @@
 #include <unistd.h>
 
 #define ID_LENGTH 10
+#define PREFIX_MIN 4 /* characters of the beginning of an id */
 
 bool service_is_admin(uint32_t uid)
 {
     return uid == 0 || uid == geteuid();
 }
 
-static bool may_see(uint32_t uid, const struct ensemble *en)
+bool service_may_see(uint32_t uid, const struct ensemble *en)
 {
     return en->owner == uid || service_is_admin(uid);
 }
 
-struct ensemble *service_find(struct service *sv, uint32_t uid, const char *prefix, struct err *e)
+typedef bool same_fn(const struct ensemble *en, const char *word);
+
+static bool same_id(const struct ensemble *en, const char *word)
 {
-    struct ensemble *found = NULL;
-    size_t len = strlen(prefix);
-    for (int i = 0; i < sv->sched.nensembles; i++) {
+    return strcmp(en->id, word) == 0;
+}
+
+static bool same_key(const struct ensemble *en, const char *word)
+{
+    return en->key && strcmp(en->key, word) == 0;
+}
+
+static bool same_name(const struct ensemble *en, const char *word)
+{
+    return strcmp(en->name, word) == 0;
+}
+
+static bool begins(const struct ensemble *en, const char *word)
+{
+    size_t len = strlen(word);
+    return len >= PREFIX_MIN && strncmp(en->id, word, len) == 0;
+}
+
+static void collect(const struct service *sv, uint32_t uid, bool own, same_fn *same, const char *word,
+                    struct candidates *found)
+{
+    found->n = 0;
+    for (int i = sv->sched.nensembles - 1; i >= 0; i--) {
         struct ensemble *en = sv->sched.ensembles[i];
-        if (!may_see(uid, en) || strncmp(en->id, prefix, len) != 0)
+        if ((en->owner == uid) != own || !service_may_see(uid, en) || !same(en, word))
             continue;
-        if (en->id[len] == '\0')
-            return en;
-        if (len < 4)
-            continue;
-        if (found) {
-            err_set(e, ERR_CONFLICT, "\"%s\" is ambiguous: %s, %s", prefix, found->id, en->id);
-            return NULL;
-        }
-        found = en;
+        if (found->n < SERVICE_CANDIDATES)
+            found->items[found->n] = en;
+        found->n++;
     }
-    if (!found)
-        err_set(e, ERR_NOT_FOUND, "no ensemble \"%s\"%s", prefix, len < 4 ? " (give at least four characters)" : "");
-    return found;
+}
+
+static int refuse_ambiguous(const char *word, const struct candidates *found, struct err *e)
+{
+    struct buf ids = {0};
+    for (int i = 0; i < found->n && i < SERVICE_CANDIDATES; i++)
+        buf_printf(&ids, "%s%s", i ? ", " : "", found->items[i]->id);
+    err_set(e, ERR_CONFLICT, "\"%.260s\" is ambiguous: %s%s", word, ids.data,
+            found->n > SERVICE_CANDIDATES ? ", and more" : "");
+    buf_free(&ids);
+    return -(int)e->code;
+}
+
+struct ensemble *service_find(struct service *sv, uint32_t uid, const char *word, struct candidates *found,
+                              struct err *e)
+{
+    static same_fn *const ways[] = {same_id, same_key, same_name, begins};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        for (int others = 0; others < 2; others++) {
+            collect(sv, uid, !others, ways[i], word, found);
+            if (found->n == 1)
+                return found->items[0];
+            if (found->n > 1) {
+                refuse_ambiguous(word, found, e);
+                return NULL;
+            }
+        }
+    err_set(e, ERR_NOT_FOUND, "no ensemble \"%.260s\"%s", word,
+            strlen(word) < PREFIX_MIN ? " (of an id give at least four characters)" : "");
+    return NULL;
 }
 
 struct ensemble *service_find_key(struct service *sv, uint32_t uid, const char *key)

@@ -211,6 +211,8 @@ int service_start(struct service *sv, struct err *e)
     if (rc == 0)
         rc = store_start(sv->store, sv->loop, e);
     for (int i = 0; i < l.n; i++) {
+        quota_hold(sv->config.quota, l.items[i]->owner, QUOTA_ENSEMBLES, 1, &l.items[i]->counted);
+        quota_hold(sv->config.quota, l.items[i]->owner, QUOTA_STORED_BYTES, 0, &l.items[i]->stored);
         if (rc == 0) {
             ensemble_show_all(l.items[i]);
             service_step(sv, &(struct sched_event){.kind = SCHED_ADD, .ensemble = l.items[i]}, e);
@@ -219,6 +221,8 @@ int service_start(struct service *sv, struct err *e)
         }
     }
     free(l.items);
+    if (rc == 0)
+        rc = service_go_on_removing(sv, e);
     if (rc == 0)
         supervisor_start(sv->supervisor);
     return rc;

@@ -37,6 +37,7 @@ struct service_config {
     int drain_seconds; /* then workers are killed */
     int slice_seconds; /* how long a set of replicas runs while others wait for its slots */
     int stall_seconds; /* a replica that makes no step for so long is stuck */
+    struct quota *quota;
 };
 
 /* Told when an ensemble has new committed events; embedded in its owner. */
@@ -89,8 +90,18 @@ int service_step(struct service *sv, struct sched_event *ev, struct err *e);
 bool service_ready(const struct service *sv, struct err *e);
 
 /* ---- registry.c ---- */
-/* The caller's ensemble by an id or a unique prefix of it. ERR_NOT_FOUND, ERR_CONFLICT (ambiguous). */
-struct ensemble *service_find(struct service *sv, uint32_t uid, const char *prefix, struct err *e);
+/* What a word may stand for, where it is ambiguous. */
+#define SERVICE_CANDIDATES 8
+struct candidates {
+    int n; /* may be more than are kept */
+    struct ensemble *items[SERVICE_CANDIDATES];
+};
+/* The caller's ensemble by its id, its key, its name, or the beginning of its id (four characters or more), in this order; one's
+ * own come before those of others. ERR_NOT_FOUND, ERR_CONFLICT (ambiguous: *found has several). */
+struct ensemble *service_find(struct service *sv, uint32_t uid, const char *word, struct candidates *found,
+                              struct err *e);
+/* Whether the user sees it: its owner and admins do. */
+bool service_may_see(uint32_t uid, const struct ensemble *en);
 /* The owner's ensemble with this idempotency key, NULL: none. */
 struct ensemble *service_find_key(struct service *sv, uint32_t uid, const char *key);
 /* root and the service's own user see everything. */
@@ -102,6 +113,13 @@ void service_choose_id(const struct service *sv, char id[16]);
 void service_add(struct service *sv, struct ensemble *en, const struct submission *sub);
 /* Numbers for its replicas, to be used by ensemble_of_windows at once. */
 int64_t service_next_replica(const struct service *sv);
+
+/* ---- removal.c ---- */
+/* Removes an ensemble that has ended, then calls `done` with the bytes that this freed. ERR_CONFLICT. */
+typedef void service_removed_fn(void *arg, int64_t bytes);
+int service_remove(struct service *sv, struct ensemble *en, service_removed_fn *done, void *arg, struct err *e);
+/* At a start: folders whose removal was interrupted. */
+int service_go_on_removing(struct service *sv, struct err *e);
 
 /* ---- news.c ---- */
 /* A state that is not -1 is that of the replica, or without one of the ensemble; clients see it once it is committed. */

@@ -13,10 +13,22 @@ static const struct api_command commands[] = {
     {"GET", "/v1/version", api_version, {{0}}},
     {"GET", "/healthz/live", api_live, {{0}}},
     {"GET", "/healthz/ready", api_ready, {{0}}},
-    {"GET", "/v1/ensembles", api_list, {{"state", API_STATE}}},
+    {"GET",
+     "/v1/ensembles",
+     api_list,
+     {[API_LIST_STATE] = {"state", API_STATE},
+      [API_LIST_LIMIT] = {"limit", API_NUMBER},
+      [API_LIST_AFTER] = {"after", API_NUMBER},
+      [API_LIST_OWNER] = {"owner", API_NUMBER},
+      [API_LIST_NAME] = {"name", API_TEXT},
+      [API_LIST_KEY] = {"key", API_TEXT},
+      [API_LIST_OLDER] = {"older_than", API_NUMBER},
+      [API_LIST_LABEL] = {"label", API_LABEL}}},
+    {"GET", "/v1/usage", api_usage, {{0}}},
     {"POST", "/v1/ensembles", api_submit, {{0}}},
     {"POST", "/v1/validate", api_validate, {{0}}},
     {"GET", "/v1/ensembles/{id}", api_status, {{0}}},
+    {"DELETE", "/v1/ensembles/{id}", api_remove, {{0}}},
     {"GET", "/v1/ensembles/{id}/events", api_events, {{"since", API_NUMBER}, {"follow", API_FLAG}}},
     {"GET", "/v1/ensembles/{id}/results", api_results, {{0}}},
     {"GET", "/v1/ensembles/{id}/files", api_files, {{0}}},
@@ -60,6 +72,20 @@ static int parse_number(const char *name, const char *value, int64_t max, int64_
     return number_whole(out, what, value, 0, max, e);
 }
 
+/* KEY=VALUE, or KEY: whatever its value. */
+static int parse_label(struct api_call *c, const char *text, struct err *e)
+{
+    size_t n = strcspn(text, "=");
+    if (c->nlabels == API_LABELS)
+        return err_set(e, ERR_USAGE, "label: at most %d can be asked for at once", API_LABELS);
+    if (n == 0 || n >= sizeof c->labels[0].key)
+        return err_set(e, ERR_USAGE, "label=%.100s: expected KEY=VALUE or KEY", text);
+    memcpy(c->labels[c->nlabels].key, text, n);
+    c->labels[c->nlabels].key[n] = '\0';
+    c->labels[c->nlabels++].value = text[n] ? text + n + 1 : NULL;
+    return 0;
+}
+
 static int parse_param(void *arg, const char *key, const char *value, struct err *e)
 {
     struct parsing *p = arg;
@@ -74,6 +100,11 @@ static int parse_param(void *arg, const char *key, const char *value, struct err
             return parse_number(key, value, 1, out, e);
         case API_STATE:
             return parse_state(value, out, e);
+        case API_TEXT:
+            p->call->text[i] = value ? value : "";
+            return 0;
+        case API_LABEL:
+            return parse_label(p->call, value ? value : "", e);
         }
     }
     return err_set(e, ERR_USAGE, "%s takes no parameter \"%.100s\"", p->command->path, key);
@@ -105,18 +136,34 @@ static bool matches(const char *pattern, const char *path, char *id, const char 
     return *path == '\0';
 }
 
+/* The error, and what the word may stand for. */
+static struct reply refuse_word(struct request *r, const struct candidates *found, const struct err *e)
+{
+    json_t *object = err_json(e), *list = json_array();
+    for (int i = 0; i < found->n && i < SERVICE_CANDIDATES; i++) {
+        const struct ensemble *en = found->items[i];
+        json_array_append_new(list, json_pack("{s:s,s:s,s:s?,s:s}", "id", en->id, "name", en->name, "key", en->key,
+                                              "state", sm_name(&en->sm)));
+    }
+    if (json_array_size(list))
+        json_object_set(json_object_get(object, "error"), "candidates", list);
+    json_decref(list);
+    return reply_json(r, err_http(e->code), object);
+}
+
 static struct reply run_command(const struct api_command *command, struct api_call *c, const char *id)
 {
     struct err e = {0};
     struct parsing p = {command, c};
     for (int i = 0; i < API_PARAMS && command->params[i].name; i++)
-        c->value[i] = command->params[i].kind == API_STATE ? -1 : 0;
+        c->value[i] = -1;
     if (request_query(c->request, parse_param, &p, &e))
         return reply_error(c->request, &e);
     if (*id) {
-        c->ensemble = service_find(c->service, request_uid(c->request), id, &e);
+        struct candidates found;
+        c->ensemble = service_find(c->service, request_uid(c->request), id, &found, &e);
         if (!c->ensemble)
-            return reply_error(c->request, &e);
+            return refuse_word(c->request, &found, &e);
     }
     return command->handler(c);
 }

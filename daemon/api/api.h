@@ -16,22 +16,41 @@ struct api {
     struct checks checks;
 };
 
-enum api_param_kind { API_NUMBER, API_FLAG, API_STATE };
+enum api_param_kind { API_NUMBER, API_FLAG, API_STATE, API_TEXT, API_LABEL };
 
 struct api_param {
     const char *name; /* of the query argument; NULL ends the list */
     enum api_param_kind kind;
 };
 
-#define API_PARAMS 2
+#define API_PARAMS 8
+#define API_LABELS 8
+
+/* Where the parameters of api_list are. */
+enum {
+    API_LIST_STATE,
+    API_LIST_LIMIT,
+    API_LIST_AFTER,
+    API_LIST_OWNER,
+    API_LIST_NAME,
+    API_LIST_KEY,
+    API_LIST_OLDER,
+    API_LIST_LABEL
+};
 
 struct api_call {
     struct api *api;
     struct service *service;
     struct request *request;
-    struct ensemble *ensemble; /* of {id} in the path */
-    const char *tail;          /* of the path, where it ends with '*' */
-    int64_t value[API_PARAMS]; /* of the parameters; 0 (API_STATE: -1) where absent */
+    struct ensemble *ensemble;    /* of {id} in the path */
+    const char *tail;             /* of the path, where it ends with '*' */
+    int64_t value[API_PARAMS];    /* of the parameters; -1 where absent */
+    const char *text[API_PARAMS]; /* NULL where absent; lives as long as the request */
+    struct {
+        char key[64];
+        const char *value; /* NULL: any */
+    } labels[API_LABELS];
+    int nlabels;
 };
 
 struct api_command {
@@ -46,27 +65,30 @@ struct reply api_handle(void *arg, struct request *r);
 /* An error with a list, "files"; NULL: without. Steals it. */
 struct reply reply_missing(struct request *r, const struct err *e, json_t *files);
 
-/* api_submit.c */
+/* submit.c */
 struct reply api_submit(struct api_call *c);
 struct reply api_validate(struct api_call *c);
-/* api_ensemble.c */
+/* ensemble.c */
 struct reply api_version(struct api_call *c);
 struct reply api_live(struct api_call *c);
 struct reply api_ready(struct api_call *c);
-struct reply api_list(struct api_call *c);
 struct reply api_status(struct api_call *c);
 struct reply api_cancel(struct api_call *c);
 struct reply api_pause(struct api_call *c);
 struct reply api_resume(struct api_call *c);
 struct reply api_retry(struct api_call *c);
-/* api_events.c */
+struct reply api_remove(struct api_call *c);
+/* events.c */
 struct reply api_events(struct api_call *c);
-/* api_files.c */
+/* list.c */
+struct reply api_list(struct api_call *c);
+struct reply api_usage(struct api_call *c);
+/* files.c */
 struct reply api_results(struct api_call *c);
 struct reply api_files(struct api_call *c);
 struct reply api_file(struct api_call *c);
 
-/* How things look in answers (api_ensemble.c). New references. */
+/* How things look in answers (ensemble.c). New references. */
 json_t *api_ensemble_json(const struct ensemble *en, bool replicas);
 json_t *api_time_json(int64_t ms);
 

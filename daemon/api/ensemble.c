@@ -76,6 +76,11 @@ json_t *api_ensemble_json(const struct ensemble *en, bool replicas)
         ensemble_shown_reason(en), "created", api_time_json(en->created), "changed", api_time_json(en->shown.changed),
         "windows", en->windows, "repeats", en->repeats, "done", ensemble_shown_count(en, REPLICA_DONE), "failed",
         ensemble_shown_count(en, REPLICA_FAILED), "progress", progress(en), "seq", (json_int_t)en->shown.seq);
+    json_t *labels = json_object();
+    for (int i = 0; i < en->nlabels; i++)
+        json_object_set_new(labels, en->labels[i].key, json_string(en->labels[i].value));
+    json_object_set_new(j, "labels", labels);
+    json_object_set_new(j, "bytes", en->measured ? json_integer((json_int_t)en->stored.amount) : json_null());
     if (replicas) {
         json_t *list = json_array();
         for (int i = 0; i < en->nreplicas; i++)
@@ -118,21 +123,6 @@ struct reply api_ready(struct api_call *c)
 
 /* ---- ensembles ---- */
 
-struct reply api_list(struct api_call *c)
-{
-    const struct service *sv = c->service;
-    uint32_t uid = request_uid(c->request);
-    json_t *list = json_array();
-    for (int i = sv->sched.nensembles - 1; i >= 0; i--) {
-        const struct ensemble *en = sv->sched.ensembles[i];
-        if ((en->owner != uid && !service_is_admin(uid)) || !en->shown.seq)
-            continue;
-        if (c->value[0] < 0 || c->value[0] == (int64_t)en->shown.state)
-            json_array_append_new(list, api_ensemble_json(en, false));
-    }
-    return reply_json(c->request, 200, json_pack("{s:o}", "ensembles", list));
-}
-
 struct reply api_status(struct api_call *c)
 {
     return reply_json(c->request, 200, api_ensemble_json(c->ensemble, true));
@@ -142,13 +132,14 @@ struct reply api_status(struct api_call *c)
 
 struct action {
     struct request *request;
-    const struct ensemble *ensemble;
+    struct ensemble *ensemble;
 };
 
 static void action_committed(void *arg)
 {
     struct action *a = arg;
     reply_json(a->request, 200, api_ensemble_json(a->ensemble, true));
+    ensemble_free(a->ensemble);
     free(a);
 }
 
@@ -158,7 +149,7 @@ static struct reply act(struct api_call *c, enum sched_kind kind)
     if (service_step(c->service, &(struct sched_event){.kind = kind, .ensemble = c->ensemble}, &e))
         return reply_error(c->request, &e);
     struct action *a = xcalloc(1, sizeof *a);
-    *a = (struct action){c->request, c->ensemble};
+    *a = (struct action){c->request, ensemble_hold(c->ensemble)};
     store_after_commit(c->service->store, action_committed, a);
     return reply_later(c->request);
 }
@@ -181,4 +172,30 @@ struct reply api_resume(struct api_call *c)
 struct reply api_retry(struct api_call *c)
 {
     return act(c, SCHED_RETRY);
+}
+
+/* ---- for good ---- */
+
+struct removing {
+    struct request *request;
+    char id[16];
+};
+
+static void removed(void *arg, int64_t bytes)
+{
+    struct removing *r = arg;
+    reply_json(r->request, 200, json_pack("{s:s,s:I}", "id", r->id, "bytes", (json_int_t)bytes));
+    free(r);
+}
+
+struct reply api_remove(struct api_call *c)
+{
+    struct err e = {0};
+    struct removing *r = xcalloc(1, sizeof *r);
+    r->request = c->request;
+    memcpy(r->id, c->ensemble->id, sizeof r->id);
+    if (service_remove(c->service, c->ensemble, removed, r, &e) == 0)
+        return reply_later(c->request);
+    free(r);
+    return reply_error(c->request, &e);
 }

@@ -15,8 +15,8 @@
 struct events {
     struct service *service;
     struct watcher watcher;
-    const struct ensemble *ensemble;
-    struct stream *stream; /* NULL: not asked yet */
+    struct ensemble *ensemble; /* held */
+    struct stream *stream;     /* NULL: not asked yet */
     int64_t since;
     bool follow;
     bool wanted;                /* the stream waits for something to send */
@@ -62,6 +62,7 @@ static void events_free(uv_handle_t *h)
 {
     struct events *v = h->data;
     quota_return(&v->charge);
+    ensemble_free(v->ensemble);
     json_decref(v->rows);
     free(v);
 }
@@ -174,8 +175,8 @@ struct reply api_events(struct api_call *c)
     struct events *v = xcalloc(1, sizeof *v);
     *v = (struct events){.charge = charge,
                          .service = c->service,
-                         .ensemble = c->ensemble,
-                         .since = c->value[0],
+                         .ensemble = ensemble_hold(c->ensemble),
+                         .since = c->value[0] < 0 ? 0 : c->value[0],
                          .follow = c->value[1] == 1,
                          .watcher = {.ensemble = c->ensemble, .news = on_news}};
     uv_timer_init(c->service->loop, &v->timer);

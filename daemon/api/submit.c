@@ -12,7 +12,8 @@
 struct submit {
     struct api *api;
     struct request *request;
-    struct ensemble *ensemble; /* stored, to be answered after the commit */
+    json_t *warnings;
+    struct ensemble *ensemble; /* held; stored, to be answered after the commit */
     int status;
 };
 
@@ -25,11 +26,20 @@ static int may_admit(const struct service *sv, struct err *e)
     return 0;
 }
 
+static void submit_free(struct submit *s)
+{
+    json_decref(s->warnings);
+    ensemble_free(s->ensemble);
+    free(s);
+}
+
 static void committed(void *arg)
 {
     struct submit *s = arg;
-    reply_json(s->request, s->status, api_ensemble_json(s->ensemble, true));
-    free(s);
+    json_t *answer = api_ensemble_json(s->ensemble, true);
+    json_object_set(answer, "warnings", s->warnings);
+    reply_json(s->request, s->status, answer);
+    submit_free(s);
 }
 
 static const char *text_of(const json_t *facts, const char *key)
@@ -60,6 +70,14 @@ static bool take_texts(const json_t *facts, const char *texts, size_t len, struc
     return at == len && len && texts[len - 1] == '\0';
 }
 
+static void add_labels(struct ensemble *en, const json_t *labels)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach ((json_t *)labels, key, value)
+        ensemble_add_label(en, key, json_string_value(value));
+}
+
 static struct ensemble *make_ensemble(struct service *sv, uint32_t owner, const json_t *facts)
 {
     struct ensemble *en = ensemble_of_windows((int)number_of(facts, "windows"), (int)number_of(facts, "repeats"),
@@ -72,22 +90,42 @@ static struct ensemble *make_ensemble(struct service *sv, uint32_t owner, const 
     en->atoms = number_of(facts, "atoms");
     en->stages = (int)number_of(facts, "stages");
     en->retries = (int)number_of(facts, "retries");
+    add_labels(en, json_object_get(facts, "labels"));
     return en;
 }
 
-static int store_submission(struct submit *s, const json_t *facts, const char *texts, size_t len, struct err *e)
+static int store_charged(struct submit *s, const json_t *facts, const char *texts, size_t len,
+                         struct quota_charge *count, struct quota_charge *bytes, struct err *e)
 {
     struct service *sv = s->api->service;
     struct submission sub = {0};
     int rc =
         take_texts(facts, texts, len, &sub) ? 0 : err_set(e, ERR_INTERNAL, "the reader of submissions left bytes out");
     if (rc == 0) {
-        s->ensemble = make_ensemble(sv, request_uid(s->request), facts);
+        s->ensemble = ensemble_hold(make_ensemble(sv, request_uid(s->request), facts));
+        s->ensemble->counted = *count;
+        s->ensemble->stored = *bytes;
+        *count = *bytes = (struct quota_charge){0};
         s->status = 201;
         service_add(sv, s->ensemble, &sub);
     }
     free(sub.file_names);
     free(sub.file_texts);
+    return rc;
+}
+
+static int store_submission(struct submit *s, const json_t *facts, const char *texts, size_t len, struct err *e)
+{
+    struct quota_charge count = {0}, bytes = {0};
+    struct quota *q = s->api->quota;
+    uint32_t uid = request_uid(s->request);
+    int rc = quota_take(q, uid, QUOTA_ENSEMBLES, 1, &count, e);
+    if (rc == 0)
+        rc = quota_take(q, uid, QUOTA_STORED_BYTES, (int64_t)len, &bytes, e);
+    if (rc == 0)
+        rc = store_charged(s, facts, texts, len, &count, &bytes, e);
+    quota_return(&count);
+    quota_return(&bytes);
     return rc;
 }
 
@@ -100,7 +138,7 @@ static bool find_earlier(struct submit *s, const json_t *facts, struct err *e)
         return false;
     if (strcmp(en->hash, text_of(facts, "hash")) != 0)
         err_set(e, ERR_CONFLICT, "id \"%s\" was used for ensemble %s, which has other content", key, en->id);
-    s->ensemble = en;
+    s->ensemble = ensemble_hold(en);
     s->status = 200;
     return true;
 }
@@ -116,12 +154,13 @@ static void submit_checked(void *arg, const struct err *err, const json_t *head,
         if (!find_earlier(s, facts, &e) && may_admit(s->api->service, &e) == 0)
             store_submission(s, facts, texts, len, &e);
         if (!e.code) {
+            s->warnings = json_incref(json_object_get(json_object_get(head, "summary"), "warnings"));
             store_after_commit(s->api->service->store, committed, s);
             return;
         }
         reply_error(s->request, &e);
     }
-    free(s);
+    submit_free(s);
 }
 
 static void validate_checked(void *arg, const struct err *err, const json_t *head, const char *texts, size_t len)

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/base/buf.h"
 
@@ -91,8 +92,15 @@ struct ensemble *ensemble_of_windows(int windows, int repeats, int64_t first, in
 
 void ensemble_free(struct ensemble *e)
 {
-    if (!e)
+    if (!e || e->holders-- > 0)
         return;
+    quota_return(&e->counted);
+    quota_return(&e->stored);
+    for (int i = 0; i < e->nlabels; i++) {
+        free(e->labels[i].key);
+        free(e->labels[i].value);
+    }
+    free(e->labels);
     for (int i = 0; i < e->nreplicas; i++) {
         free(e->replicas[i].reason);
         free(e->replicas[i].shown.reason);
@@ -109,6 +117,26 @@ void ensemble_free(struct ensemble *e)
     free(e->reason);
     free(e->shown.reason);
     free(e);
+}
+
+struct ensemble *ensemble_hold(struct ensemble *e)
+{
+    e->holders++;
+    return e;
+}
+
+void ensemble_add_label(struct ensemble *e, const char *key, const char *value)
+{
+    e->labels = xrealloc(e->labels, (size_t)e->nlabels + 1, sizeof *e->labels);
+    e->labels[e->nlabels++] = (struct ensemble_label){xstrdup(key), xstrdup(value)};
+}
+
+const char *ensemble_label(const struct ensemble *e, const char *key)
+{
+    for (int i = 0; i < e->nlabels; i++)
+        if (strcmp(e->labels[i].key, key) == 0)
+            return e->labels[i].value;
+    return NULL;
 }
 
 bool ensemble_wants(const struct ensemble *e)

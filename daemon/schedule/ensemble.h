@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/quota.h"
 #include "engine/base/sm.h"
 
 enum ensemble_state {
@@ -93,6 +94,11 @@ struct sched_set {
     char *device, *model; /* where it ran last, NULL: nowhere yet */
 };
 
+/* The owner's own words for an ensemble. */
+struct ensemble_label {
+    char *key, *value;
+};
+
 struct ensemble {
     int64_t number; /* submission order */
     char id[16];    /* what users see */
@@ -101,6 +107,10 @@ struct ensemble {
     char hash[65];  /* SHA-256 of everything submitted, hex */
     char *name;
     char *spec_name;
+    int nlabels;
+    struct ensemble_label *labels;
+    struct quota_charge counted, stored; /* of its owner: one ensemble, its bytes on disk as last measured */
+    int holders;                         /* beside the scheduler: it outlives its removal until they let go */
     int64_t atoms;
     int windows, repeats;
     int stages, retries;
@@ -110,6 +120,7 @@ struct ensemble {
     int64_t seq; /* of its newest event */
     struct ensemble_view shown;
     const struct sched *sched; /* that has it */
+    int64_t measured;          /* when its bytes were */
     int nreplicas, nsets;
     struct sched_replica *replicas; /* repeat 0 first, each in the order of the windows */
     struct sched_set *sets;
@@ -130,9 +141,14 @@ struct ensemble *ensemble_new(int nreplicas);
 struct sched_set *ensemble_add_set(struct ensemble *e, int nreplicas);
 /* An ensemble of windows x repeats replicas, numbered from `first`, each a set of its own, of so many steps. */
 struct ensemble *ensemble_of_windows(int windows, int repeats, int64_t first, int64_t steps);
+/* Gives up the scheduler's hold, or one of ensemble_hold; the last frees it. NULL is fine. */
 void ensemble_free(struct ensemble *e);
 /* Whether it wants slots for those of its replicas that have not ended. */
 bool ensemble_wants(const struct ensemble *e);
+struct ensemble *ensemble_hold(struct ensemble *e);
+void ensemble_add_label(struct ensemble *e, const char *key, const char *value);
+/* NULL: it has none of that key. */
+const char *ensemble_label(const struct ensemble *e, const char *key);
 /* Whether nothing more happens to it by itself. */
 bool ensemble_ended(const struct ensemble *e);
 int ensemble_count(const struct ensemble *e, enum replica_state state);

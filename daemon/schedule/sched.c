@@ -501,3 +501,20 @@ int64_t sched_wake(const struct sched *s, int64_t now)
     }
     return wake;
 }
+
+int sched_remove(struct sched *s, struct ensemble *en, struct err *e)
+{
+    if (!ensemble_ended(en))
+        return err_set(e, ERR_CONFLICT, "ensemble %s is %s: cancel it first", en->id, sm_name(&en->sm));
+    bool busy = en->estimating || en->preparing;
+    for (int i = 0; i < en->nreplicas; i++)
+        busy |= en->replicas[i].held || en->replicas[i].sm.state == REPLICA_STOPPING;
+    if (busy)
+        return err_set(e, ERR_CONFLICT, "ensemble %s is still stopping: try again", en->id);
+    int at = 0;
+    while (s->ensembles[at] != en)
+        at++;
+    memmove(&s->ensembles[at], &s->ensembles[at + 1], (size_t)(s->nensembles - at - 1) * sizeof(struct ensemble *));
+    s->nensembles--;
+    return 0;
+}

@@ -144,6 +144,9 @@ void sched_close(struct sched *s);
 /* 0, or ERR_CONFLICT for a wish that the ensemble's state does not allow, or ERR_PROTOCOL for a worker that speaks of a
  * replica it does not have; then nothing was changed. Appends to *out. */
 int sched_step(struct sched *s, const struct sched_event *ev, struct decisions *out, struct err *e);
+/* Takes an ensemble out that has ended and that nobody works on any more. ERR_CONFLICT: it has not, or somebody does. It is the
+ * caller's then, to be freed. */
+int sched_remove(struct sched *s, struct ensemble *en, struct err *e);
 /* When SCHED_TICK should come next, ms; INT64_MAX: nothing waits for time to pass. */
 int64_t sched_wake(const struct sched *s, int64_t now);
 /* Whether the device is put aside. */

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "daemon/sha256.h"
-#include "daemon/spec/spec.h"
+#include "daemon/spec/advice.h"
+#include "daemon/spec/predict.h"
 #include "engine/base/err_json.h"
 
 #define DEPTH_MAX 3                                                  /* of the JSON: files and labels are in the root */
@@ -18,7 +19,8 @@ struct reading {
     const char *spec_text, *spec_name, *key;
     json_t *files, *labels;
     struct spec *spec;
-    int64_t atoms, steps;
+    int64_t atoms;
+    json_t *summary, *warnings;
     char hash[65];
     json_t *missing; /* with ERR_MISSING_FILE */
 };
@@ -234,6 +236,25 @@ static json_t *list_missing(const struct reading *s, const struct source *src)
     return all;
 }
 
+static int64_t steps_of(const struct spec *spec)
+{
+    int64_t steps = 0;
+    for (int i = 0; i < spec->nstages; i++)
+        steps += (int64_t)spec->stages[i].steps;
+    return steps;
+}
+
+/* openapi.yaml's Summary. */
+static json_t *summary(const struct spec *spec, const struct system *sys, json_t *warnings)
+{
+    struct prediction needs = spec_predict(spec, sys);
+    json_t *about = json_pack("{s:f,s:I}", "ns_per_window", needs.ns, "disk_bytes",
+                              (json_int_t)(needs.replica_bytes * needs.replicas));
+    return json_pack("{s:b,s:s,s:i,s:i,s:i,s:i,s:I,s:o,s:O}", "ok", 1, "name", spec->name, "atoms", sys->natoms,
+                     "windows", spec->settings.alchemy.nwindows, "repeats", spec->repeats, "stages", spec->nstages,
+                     "steps_per_window", (json_int_t)steps_of(spec), "about", about, "warnings", warnings);
+}
+
 static int read_system(struct reading *s, struct err *e)
 {
     struct source *src = source_memory_new();
@@ -248,6 +269,10 @@ static int read_system(struct reading *s, struct err *e)
         rc = spec_system(s->spec, src, &sys, e);
     if (!rc)
         rc = spec_check_windows(s->spec, &sys, e);
+    if (!rc)
+        rc = spec_advise(s->spec, &sys, &s->warnings, e);
+    if (!rc)
+        s->summary = summary(s->spec, &sys, s->warnings);
     if (rc == -ERR_MISSING_FILE)
         s->missing = list_missing(s, src);
     s->atoms = sys.natoms;
@@ -296,20 +321,11 @@ static int check(struct reading *s, const char *body, size_t len, struct err *e)
     if (read_body(s, body, len, e) || spec_parse(&s->spec, s->spec_name, s->spec_text, strlen(s->spec_text), e) ||
         spec_check_run(s->spec, e) || read_system(s, e))
         return -(int)e->code;
-    for (int i = 0; i < s->spec->nstages; i++)
-        s->steps += (int64_t)s->spec->stages[i].steps;
     hash_content(s);
     return 0;
 }
 
 /* ---- the answer ---- */
-
-static json_t *summary(const struct reading *s)
-{
-    return json_pack("{s:b,s:s,s:I,s:i,s:i,s:i,s:I}", "ok", 1, "name", s->spec->name, "atoms", (json_int_t)s->atoms,
-                     "windows", s->spec->settings.alchemy.nwindows, "repeats", s->spec->repeats, "stages",
-                     s->spec->nstages, "steps_per_window", (json_int_t)s->steps);
-}
 
 static json_t *facts(const struct reading *s)
 {
@@ -320,7 +336,7 @@ static json_t *facts(const struct reading *s)
     json_t *out = json_pack("{s:s,s:s,s:s?,s:s,s:I,s:i,s:i,s:i,s:I,s:i,s:I,s:o}", "name", s->spec->name, "spec_name",
                             s->spec_name, "key", s->key, "hash", s->hash, "atoms", (json_int_t)s->atoms, "windows",
                             s->spec->settings.alchemy.nwindows, "repeats", s->spec->repeats, "stages", s->spec->nstages,
-                            "steps", (json_int_t)s->steps, "retries", s->spec->retries, "spec_bytes",
+                            "steps", (json_int_t)steps_of(s->spec), "retries", s->spec->retries, "spec_bytes",
                             (json_int_t)strlen(s->spec_text), "files", files);
     json_object_set_new(out, "labels", s->labels ? json_incref(s->labels) : json_object());
     return out;
@@ -353,10 +369,12 @@ void submission_check(const char *body, size_t len, bool texts, struct buf *out)
             json_object_set_new(json_object_get(error, "error"), "files", s.missing);
         add_line(out, error);
     } else {
-        add_line(out, json_pack("{s:o,s:o}", "summary", summary(&s), "submission", facts(&s)));
+        add_line(out, json_pack("{s:O,s:o}", "summary", s.summary, "submission", facts(&s)));
         if (texts)
             add_texts(out, &s);
     }
     spec_free(s.spec);
+    json_decref(s.summary);
+    json_decref(s.warnings);
     json_decref(s.root);
 }

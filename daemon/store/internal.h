@@ -21,6 +21,15 @@
     X(REPLICA_ADD,                                                                                                     \
       "INSERT INTO replica (number, ensemble, in_set, window, repeat, steps, state, stage, step, time_ps, code,"       \
       " failed_step) VALUES (?,?,?,?,?,?,?,0,0,0,0,0)")                                                                \
+    X(LABEL_ADD, "INSERT INTO label (ensemble, key, value) VALUES (?,?,?)")                                            \
+    X(LABELS_REMOVE, "DELETE FROM label WHERE ensemble = ?")                                                           \
+    X(EVENTS_REMOVE, "DELETE FROM event WHERE ensemble = ?")                                                           \
+    X(REPLICAS_REMOVE, "DELETE FROM replica WHERE ensemble = ?")                                                       \
+    X(SETS_REMOVE, "DELETE FROM replica_set WHERE ensemble = ?")                                                       \
+    X(INPUTS_REMOVE, "DELETE FROM input_file WHERE ensemble = ?")                                                      \
+    X(ENSEMBLE_REMOVE, "DELETE FROM ensemble WHERE number = ?")                                                        \
+    X(REMOVAL_ADD, "INSERT INTO removal (id) VALUES (?)")                                                              \
+    X(REMOVAL_END, "DELETE FROM removal WHERE id = ?")                                                                 \
     X(ENSEMBLE_SAVE, "UPDATE ensemble SET state = ?, reason = ?, changed = ? WHERE number = ?")                        \
     X(SET_SAVE, "UPDATE replica_set SET failures = ?, crashes = ?, salt = ?, device = ?, model = ? WHERE number = ?")  \
     X(REPLICA_SAVE,                                                                                                    \

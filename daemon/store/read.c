@@ -102,6 +102,20 @@ static int read_sets(struct store *s, struct ensemble *en, struct err *e)
     return rc || n == en->nsets ? rc : err_set(e, ERR_DATABASE, "ensemble %s lacks sets", en->id);
 }
 
+static int read_labels(struct store *s, struct ensemble *en, struct err *e)
+{
+    sqlite3_stmt *q;
+    if (prepare(s->reader, "SELECT key, value FROM label WHERE ensemble = ? ORDER BY key", &q, e))
+        return -(int)e->code;
+    sqlite3_bind_int64(q, 1, en->number);
+    int step;
+    while ((step = sqlite3_step(q)) == SQLITE_ROW)
+        ensemble_add_label(en, column(q, 0), column(q, 1));
+    int rc = step == SQLITE_DONE ? 0 : store_error(s->reader, e, "load labels");
+    sqlite3_finalize(q);
+    return rc;
+}
+
 /* NULL: damaged. */
 static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
 {
@@ -144,6 +158,8 @@ int store_load(struct store *s, store_ensemble_fn *each, void *arg, struct err *
         struct ensemble *en = read_ensemble(q, e);
         rc = en ? read_replicas(s, en, e) : -ERR_DATABASE;
         if (!rc)
+            rc = read_labels(s, en, e);
+        if (!rc)
             rc = read_sets(s, en, e);
         if (rc)
             ensemble_free(en);
@@ -154,6 +170,19 @@ int store_load(struct store *s, store_ensemble_fn *each, void *arg, struct err *
         rc = store_error(s->reader, e, "load ensembles");
     sqlite3_finalize(q);
     return rc ? err_prefix(e, "%s", s->path) : 0;
+}
+
+int store_load_removals(struct store *s, store_removal_fn *each, void *arg, struct err *e)
+{
+    sqlite3_stmt *q;
+    if (prepare(s->reader, "SELECT id FROM removal", &q, e))
+        return -(int)e->code;
+    int step;
+    while ((step = sqlite3_step(q)) == SQLITE_ROW)
+        each(arg, column(q, 0));
+    int rc = step == SQLITE_DONE ? 0 : store_error(s->reader, e, "load removals");
+    sqlite3_finalize(q);
+    return rc;
 }
 
 /* ---- any thread ---- */

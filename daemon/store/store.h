@@ -19,7 +19,7 @@
 #include "daemon/schedule/ensemble.h"
 #include "engine/base/buf.h"
 
-#define STORE_SCHEMA 2 /* user_version this program knows; the number of migrations */
+#define STORE_SCHEMA 3 /* user_version this program knows; the number of migrations */
 
 struct store;
 
@@ -38,6 +38,9 @@ bool store_ok(const struct store *s);
 /* ---- at start, before store_start ---- */
 typedef void store_ensemble_fn(void *arg, struct ensemble *e); /* takes ownership */
 int store_load(struct store *s, store_ensemble_fn *each, void *arg, struct err *e);
+/* Ensembles whose rows are gone and whose folders may still be there. */
+typedef void store_removal_fn(void *arg, const char *id);
+int store_load_removals(struct store *s, store_removal_fn *each, void *arg, struct err *e);
 /* The largest numbers given so far, 0: none. They must never be given twice. */
 struct store_numbers {
     int64_t ensemble, replica, event;
@@ -62,6 +65,9 @@ struct event {
 };
 void store_put_ensemble(struct store *s, const struct ensemble *e, const struct submission *sub);
 void store_save_ensemble(struct store *s, const struct ensemble *e);
+/* All its rows go; its id stays among the removals until store_end_removal. */
+void store_remove_ensemble(struct store *s, const struct ensemble *e);
+void store_end_removal(struct store *s, const char *id);
 /* The replica and what is kept of its set. */
 void store_save_replica(struct store *s, const struct sched_replica *r);
 void store_put_event(struct store *s, const struct event *ev);

@@ -143,6 +143,12 @@ void store_put_ensemble(struct store *s, const struct ensemble *e, const struct 
         text(s, sub->file_names[i]);
         value(s, (struct value){.kind = VALUE_BLOB, .data = xstrdup(sub->file_texts[i]), .len = len});
     }
+    for (int i = 0; i < e->nlabels; i++) {
+        op(s, STATEMENT_LABEL_ADD);
+        integer(s, e->number);
+        text(s, e->labels[i].key);
+        text(s, e->labels[i].value);
+    }
     for (int i = 0; i < e->nsets; i++) {
         op(s, STATEMENT_SET_ADD);
         integer(s, e->sets[i].number);
@@ -159,6 +165,24 @@ void store_put_ensemble(struct store *s, const struct ensemble *e, const struct 
         integer(s, r->steps);
         integer(s, r->sm.state);
     }
+}
+
+void store_remove_ensemble(struct store *s, const struct ensemble *e)
+{
+    static const enum statement rows[] = {STATEMENT_LABELS_REMOVE, STATEMENT_EVENTS_REMOVE, STATEMENT_REPLICAS_REMOVE,
+                                          STATEMENT_SETS_REMOVE,   STATEMENT_INPUTS_REMOVE, STATEMENT_ENSEMBLE_REMOVE};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        op(s, rows[i]);
+        integer(s, e->number);
+    }
+    op(s, STATEMENT_REMOVAL_ADD);
+    text(s, e->id);
+}
+
+void store_end_removal(struct store *s, const char *id)
+{
+    op(s, STATEMENT_REMOVAL_END);
+    text(s, id);
 }
 
 void store_save_ensemble(struct store *s, const struct ensemble *e)

@@ -134,7 +134,7 @@ def one_user_against_others():
         holder = threading.Thread(target=lambda: release.done(as_user(ann, hold)))
         holder.start()
         release.settle()
-        assert as_user(bob, lambda: s.call("GET", "/v1/ensembles")) == [200, {"ensembles": []}]
+        assert as_user(bob, lambda: s.call("GET", "/v1/ensembles")) == [200, {"ensembles": [], "next": None}]
         assert s.call("GET", f"/v1/ensembles/{ident}")[0] == 200, "root is locked out"
         release.go()
         holder.join()

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The list of ensembles, a page at a time: making one keeps the loop busy for so long at most, however many there are.
+ */
+#include "daemon/api/api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE 100
+#define PAGE_MAX 500
+
+struct filter {
+    uint32_t uid;
+    int64_t after, older_than, now;
+    int64_t state, owner; /* -1: any */
+    const char *name, *key;
+    const struct api_call *call; /* of its labels */
+};
+
+static bool has_labels(const struct ensemble *en, const struct api_call *c)
+{
+    for (int i = 0; i < c->nlabels; i++) {
+        const char *value = ensemble_label(en, c->labels[i].key);
+        if (!value || (c->labels[i].value && strcmp(value, c->labels[i].value) != 0))
+            return false;
+    }
+    return true;
+}
+
+static bool passes(const struct filter *f, const struct ensemble *en)
+{
+    return en->shown.seq && en->number < f->after && service_may_see(f->uid, en) &&
+           (f->state < 0 || f->state == (int64_t)en->shown.state) && (f->owner < 0 || f->owner == (int64_t)en->owner) &&
+           (!f->name || strcmp(f->name, en->name) == 0) && (!f->key || (en->key && strcmp(f->key, en->key) == 0)) &&
+           (!f->older_than || (ensemble_shown_ended(en) && f->now - en->shown.changed > f->older_than)) &&
+           has_labels(en, f->call);
+}
+
+static struct filter filter_of(const struct api_call *c)
+{
+    return (struct filter){.uid = request_uid(c->request),
+                           .after = c->value[API_LIST_AFTER] > 0 ? c->value[API_LIST_AFTER] : INT64_MAX,
+                           .older_than = c->value[API_LIST_OLDER] > 0 ? c->value[API_LIST_OLDER] * 1000 : 0,
+                           .now = service_now(),
+                           .state = c->value[API_LIST_STATE],
+                           .owner = c->value[API_LIST_OWNER],
+                           .name = c->text[API_LIST_NAME],
+                           .key = c->text[API_LIST_KEY],
+                           .call = c};
+}
+
+struct reply api_list(struct api_call *c)
+{
+    const struct sched *s = &c->service->sched;
+    struct filter f = filter_of(c);
+    int64_t wanted = c->value[API_LIST_LIMIT];
+    size_t limit = wanted < 1 ? PAGE : wanted > PAGE_MAX ? PAGE_MAX : (size_t)wanted;
+    json_t *list = json_array(), *next = json_null();
+    int64_t last = 0;
+    for (int i = s->nensembles - 1; i >= 0; i--) {
+        const struct ensemble *en = s->ensembles[i];
+        if (!passes(&f, en))
+            continue;
+        if (json_array_size(list) == limit) {
+            next = json_sprintf("%lld", (long long)last);
+            break;
+        }
+        last = en->number;
+        json_array_append_new(list, api_ensemble_json(en, false));
+    }
+    return reply_json(c->request, 200, json_pack("{s:o,s:o}", "ensembles", list, "next", next));
+}
+
+/* ---- what users have ---- */
+
+static json_t *user_json(const struct quota *q, uint32_t uid)
+{
+    json_t *j = json_pack("{s:I}", "owner", (json_int_t)uid);
+    static const struct {
+        const char *name, *limit;
+        enum quota_kind kind;
+    } rows[] = {{"ensembles", "ensembles_limit", QUOTA_ENSEMBLES}, {"bytes", "bytes_limit", QUOTA_STORED_BYTES}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        json_object_set_new(j, rows[i].name, json_integer((json_int_t)quota_held(q, uid, rows[i].kind)));
+        json_object_set_new(j, rows[i].limit, json_integer((json_int_t)quota_limit_each(q, rows[i].kind)));
+    }
+    return j;
+}
+
+static bool listed(const json_t *users, uint32_t uid)
+{
+    size_t i;
+    const json_t *u;
+    json_array_foreach (users, i, u)
+        if (json_integer_value(json_object_get(u, "owner")) == (json_int_t)uid)
+            return true;
+    return false;
+}
+
+struct reply api_usage(struct api_call *c)
+{
+    const struct sched *s = &c->service->sched;
+    uint32_t uid = request_uid(c->request);
+    json_t *users = json_pack("[o]", user_json(c->api->quota, uid));
+    for (int i = 0; i < s->nensembles && service_is_admin(uid); i++)
+        if (!listed(users, s->ensembles[i]->owner))
+            json_array_append_new(users, user_json(c->api->quota, s->ensembles[i]->owner));
+    return reply_json(c->request, 200, json_pack("{s:o}", "users", users));
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Folders and what is in them. Symbolic links are never followed. For the thread pool.
+ */
+#ifndef SHOAL_DAEMON_TREE_H
+#define SHOAL_DAEMON_TREE_H
+
+#include <stdint.h>
+
+#include "engine/base/err.h"
+
+/* Bytes on disk of everything below a folder; 0 where there is none. */
+int64_t tree_bytes(const char *path);
+/* Removes it with everything below; *bytes is what was freed, also on failure. That there is none is fine. */
+int tree_remove(const char *path, int64_t *bytes, struct err *e);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How many bytes each ensemble has on disk: measured on the thread pool, a few at a time; those that run or have just ended
+ * again and again. What is found is charged to the owner.
+ */
+#ifndef SHOAL_DAEMON_USAGE_H
+#define SHOAL_DAEMON_USAGE_H
+
+#include "daemon/service.h"
+
+#define USAGE_AT_ONCE 32
+
+struct usage {
+    struct service *service;
+    uv_timer_t timer;
+    int64_t after; /* ensembles up to this number have had their turn */
+    bool measuring, stopped;
+    int n;
+    int64_t number[USAGE_AT_ONCE], bytes[USAGE_AT_ONCE];
+    char *path[USAGE_AT_ONCE];
+};
+
+void usage_start(struct usage *u, struct service *sv);
+/* Closes its handle. */
+void usage_stop(struct usage *u);
+
+#endif
