@@ -1,135 +1,267 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The results of ensembles, a few at a time.
+ * The results of ensembles: each estimated by a process of its own (shoal-worker estimate) with limits, a few at a time. Who asks
+ * for results that are being made waits for them too. What ends with the service is made again by the next one.
  */
 #include "daemon/service.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "daemon/spec/spec.h"
-#include "engine/estimate/estimate.h"
+#include "daemon/child.h"
 
-struct estimate_job {
-    struct estimate_job *next;
-    struct service *sv;
-    int64_t number;
-    char *directory, *spec_name;
-    int repeats, nreplicas;
-    struct estimate_replica *states; /* [nreplicas], reasons owned */
+#define OUTPUT_MAX (256u << 20) /* of live results */
+#define WALL 4                  /* an estimate that waits this many times its processor time is ended */
+
+struct waiter {
+    struct waiter *next;
     service_results_fn *done;
     void *arg;
+};
+
+struct estimate_job {
+    struct estimate_job *next; /* all of the service's, oldest first */
+    struct service *sv;
+    struct ensemble *ensemble; /* held */
+    int moves;                 /* of the ensemble when it was asked for */
+    bool live;                 /* of what there is so far; nothing is written */
+    bool running;
+    char *directory;
+    struct buf spec, description;
+    char seconds[16], mib[16];
+    const char *argv[12];
+    struct child *child;
+    struct waiter *waiters;
     struct err err;
 };
 
-static struct estimate_replica state_of(const struct sched_replica *r)
+/* ---- what the estimator is told ---- */
+
+static const char *state_of(const struct estimate_job *j, const struct sched_replica *r)
 {
-    struct estimate_replica s = {.kind = ESTIMATE_PARTIAL, .reason = r->reason ? xstrdup(r->reason) : NULL};
     if (r->sm.state == REPLICA_DONE)
-        s.kind = ESTIMATE_DONE;
-    else if (r->sm.state == REPLICA_FAILED)
-        s.kind = ESTIMATE_FAILED;
-    return s;
+        return "done";
+    if (r->sm.state == REPLICA_FAILED)
+        return "failed";
+    return j->live ? "running" : "partial";
 }
 
-static int write_results(struct estimate_job *j, struct err *e)
+static json_t *text_or_null(const char *text)
 {
-    struct buf text = {0}, json = {0}, path = {0};
-    struct spec *spec = NULL;
-    buf_printf(&path, "%s/results.json", j->directory);
-    int rc = store_read_inputs(j->sv->store, j->number, &text, NULL, NULL, e);
-    if (rc == 0)
-        rc = spec_parse(&spec, j->spec_name, text.data, text.len, e);
-    if (rc == 0) {
-        struct estimate_ensemble q = {
-            .directory = j->directory, .set = &spec->settings, .repeats = j->repeats, .replicas = j->states};
-        estimate_ensemble(&q, &json);
-    }
-    if (rc == 0)
-        rc = service_make_parents(path.data, e);
-    if (rc == 0)
-        rc = buf_write_file(path.data, json.data, json.len, e);
-    spec_free(spec);
-    buf_free(&text);
-    buf_free(&json);
-    buf_free(&path);
-    return rc;
+    json_t *value = text ? json_string(text) : NULL;
+    return value ? value : json_null();
 }
 
-static void estimate_work(void *arg)
+static void describe(struct estimate_job *j)
+{
+    const struct ensemble *en = j->ensemble;
+    json_t *replicas = json_array(), *labels = json_object();
+    for (int i = 0; i < en->nreplicas; i++)
+        json_array_append_new(replicas, json_pack("{s:s,s:o}", "state", state_of(j, &en->replicas[i]), "reason",
+                                                  text_or_null(en->replicas[i].reason)));
+    for (int i = 0; i < en->nlabels; i++)
+        json_object_set_new(labels, en->labels[i].key, json_string(en->labels[i].value));
+    json_t *o = json_pack("{s:o,s:s,s:o,s:i,s:s,s:s?,s:s,s:s,s:o}", "spec", text_or_null(j->spec.data), "spec_name",
+                          en->spec_name, "replicas", replicas, "repeats", en->repeats, "id", en->id, "key", en->key,
+                          "name", en->name, "spec_hash", en->hash, "labels", labels);
+    char *text = json_dumps(o, JSON_COMPACT);
+    buf_printf(&j->description, "%s", text ? text : "");
+    free(text);
+    json_decref(o);
+}
+
+/* ---- its end ---- */
+
+static void run_waiting(struct service *sv);
+
+static void finish(struct estimate_job *j, const struct buf *text)
+{
+    struct service *sv = j->sv;
+    struct estimate_job **at = &sv->estimates;
+    while (*at != j)
+        at = &(*at)->next;
+    *at = j->next;
+    if (!j->err.code && !j->live)
+        j->ensemble->estimated = j->moves;
+    while (j->waiters) {
+        struct waiter *w = j->waiters;
+        j->waiters = w->next;
+        w->done(w->arg, j->err.code ? &j->err : NULL, text);
+        free(w);
+    }
+    ensemble_free(j->ensemble);
+    buf_free(&j->spec);
+    buf_free(&j->description);
+    free(j->directory);
+    free(j);
+    run_waiting(sv);
+}
+
+/* Why there are no results. */
+static int explain(const struct estimate_job *j, const struct child_result *r, struct err *e)
+{
+    const struct service_config *c = &j->sv->config;
+    const char *log = r->log.data ? r->log.data : "it said nothing";
+    if (j->sv->draining)
+        return err_set(e, ERR_BUSY, "the service stops");
+    if (r->signal == SIGXCPU || r->late)
+        return err_set(e, ERR_ESTIMATE, "estimating takes more than %d s", c->estimate_seconds);
+    if (strstr(log, "out of memory"))
+        return err_set(e, ERR_ESTIMATE, "estimating takes more than %d MiB of memory", c->estimate_mib);
+    if (strstr(log, strerror(ENOSPC)) || strstr(log, strerror(EDQUOT)))
+        return err_set(e, ERR_NO_SPACE, "%.*s", (int)strcspn(log, "\n"), log);
+    if (r->signal)
+        return err_set(e, ERR_ESTIMATE, "the estimator died of signal %d", r->signal);
+    return err_set(e, ERR_ESTIMATE, "%.*s", (int)strcspn(log, "\n"), log);
+}
+
+static void on_child(void *arg, struct child_result *r)
 {
     struct estimate_job *j = arg;
-    write_results(j, &j->err);
+    if (r->signal || r->status || r->too_much)
+        explain(j, r, &j->err);
+    finish(j, &r->out);
 }
 
-static void estimate_free(struct estimate_job *j)
+/* ---- its turn ---- */
+
+static void read_spec(void *arg)
 {
-    for (int i = 0; i < j->nreplicas; i++)
-        free((char *)j->states[i].reason);
-    free(j->states);
-    free(j->directory);
-    free(j->spec_name);
-    free(j);
+    struct estimate_job *j = arg;
+    struct buf path = {0};
+    buf_printf(&path, "%s/results.json", j->directory); /* its folder may never have been prepared */
+    if (service_make_parents(path.data, &j->err) == 0)
+        store_read_inputs(j->sv->store, j->ensemble->number, &j->spec, NULL, NULL, &j->err);
+    buf_free(&path);
 }
 
-static void estimate_done(void *arg);
+static void spec_read(void *arg)
+{
+    struct estimate_job *j = arg;
+    const struct service_config *c = &j->sv->config;
+    if (j->sv->draining)
+        err_set(&j->err, ERR_BUSY, "the service stops");
+    if (!j->err.code) {
+        describe(j);
+        snprintf(j->seconds, sizeof j->seconds, "%d", c->estimate_seconds);
+        snprintf(j->mib, sizeof j->mib, "%d", c->estimate_mib);
+        const char *argv[] = {c->worker,    "estimate",  "--ensemble",
+                              j->directory, "--seconds", j->seconds,
+                              "--mib",      j->mib,      j->live ? "--output" : NULL,
+                              "-",          NULL};
+        memcpy(j->argv, argv, sizeof argv);
+        struct child_job job = {.argv = j->argv,
+                                .input = j->description.data,
+                                .input_len = j->description.len,
+                                .output_max = OUTPUT_MAX,
+                                .limit_ms = (uint64_t)c->estimate_seconds * 1000 * WALL};
+        j->child = child_start(j->sv->loop, &job, on_child, j, &j->err);
+    }
+    if (j->err.code)
+        finish(j, NULL);
+}
+
+/* Two that write one file would collide. */
+static bool writes_now(const struct service *sv, const struct ensemble *en)
+{
+    for (const struct estimate_job *j = sv->estimates; j; j = j->next)
+        if (j->ensemble == en && j->running && !j->live)
+            return true;
+    return false;
+}
+
+/* The oldest that waits; those that an ensemble's end waits for come first. */
+static struct estimate_job *choose(const struct service *sv)
+{
+    struct estimate_job *live = NULL;
+    for (struct estimate_job *j = sv->estimates; j; j = j->next) {
+        if (j->running)
+            continue;
+        if (j->live)
+            live = live ? live : j;
+        else if (!writes_now(sv, j->ensemble))
+            return j;
+    }
+    return live;
+}
 
 static void run_waiting(struct service *sv)
 {
-    while (sv->waiting_estimates && sv->estimates < SERVICE_ESTIMATES) {
-        struct estimate_job *j = sv->waiting_estimates;
-        sv->waiting_estimates = j->next;
-        sv->estimates++;
-        service_job(sv, estimate_work, estimate_done, j);
+    for (;;) {
+        int running = 0;
+        for (const struct estimate_job *j = sv->estimates; j; j = j->next)
+            running += j->running;
+        struct estimate_job *j = running < SERVICE_ESTIMATES ? choose(sv) : NULL;
+        if (!j)
+            return;
+        j->running = true;
+        service_job(sv, read_spec, spec_read, j);
     }
 }
 
-static void estimate_done(void *arg)
+/* Results of the same are made once. */
+static struct estimate_job *find_same(const struct service *sv, const struct ensemble *en, bool live)
 {
-    struct estimate_job *j = arg;
-    struct service *sv = j->sv;
-    sv->estimates--;
-    j->done(j->arg, j->err.code ? &j->err : NULL);
-    estimate_free(j);
-    run_waiting(sv);
+    struct estimate_job *j = sv->estimates;
+    while (j && (j->ensemble != en || j->live != live || j->moves != en->moves))
+        j = j->next;
+    return j;
 }
 
-void service_results(struct service *sv, const struct ensemble *en, service_results_fn *done, void *arg)
+static struct estimate_job *add_job(struct service *sv, struct ensemble *en, bool live)
 {
-    struct estimate_job *j = xcalloc(1, sizeof *j);
+    struct estimate_job *j = xcalloc(1, sizeof *j), **at = &sv->estimates;
     *j = (struct estimate_job){.sv = sv,
-                               .number = en->number,
-                               .directory = service_path(sv, en, NULL),
-                               .spec_name = xstrdup(en->spec_name),
-                               .repeats = en->repeats,
-                               .nreplicas = en->nreplicas,
-                               .states = xcalloc((size_t)en->nreplicas, sizeof *j->states),
-                               .done = done,
-                               .arg = arg};
-    for (int i = 0; i < en->nreplicas; i++)
-        j->states[i] = state_of(&en->replicas[i]);
-    struct estimate_job **at = &sv->waiting_estimates;
+                               .ensemble = ensemble_hold(en),
+                               .moves = en->moves,
+                               .live = live,
+                               .directory = service_path(sv, en, NULL)};
     while (*at)
         at = &(*at)->next;
     *at = j;
+    return j;
+}
+
+void service_results(struct service *sv, struct ensemble *en, bool live, service_results_fn *done, void *arg)
+{
+    struct estimate_job *j = find_same(sv, en, live);
+    struct waiter *w = xcalloc(1, sizeof *w);
+    if (!j)
+        j = add_job(sv, en, live);
+    *w = (struct waiter){j->waiters, done, arg};
+    j->waiters = w;
     run_waiting(sv);
 }
+
+void service_stop_estimates(struct service *sv)
+{
+    for (struct estimate_job *j = sv->estimates, *next; j; j = next) {
+        next = j->next;
+        if (j->child)
+            child_kill(j->child);
+    }
+}
+
+/* ---- when an ensemble ends ---- */
 
 struct finishing {
     struct service *sv;
     struct ensemble *ensemble;
 };
 
-static void finished(void *arg, const struct err *err)
+static void finished(void *arg, const struct err *err, const struct buf *text)
 {
     struct finishing *f = arg;
     struct err e = {0};
-    service_step(f->sv,
-                 &(struct sched_event){.kind = SCHED_ESTIMATED,
-                                       .ensemble = f->ensemble,
-                                       .ok = !err,
-                                       .code = err ? (int)err->code : 0,
-                                       .message = err ? err->msg : NULL},
-                 &e);
+    struct sched_event ev = {.kind = SCHED_ESTIMATED,
+                             .ensemble = f->ensemble,
+                             .ok = !err,
+                             .code = err ? (int)err->code : 0,
+                             .message = err ? err->msg : NULL};
+    if (!err || !f->sv->draining) /* else the next service makes them */
+        service_step(f->sv, &ev, &e);
     free(f);
 }
 
@@ -137,5 +269,5 @@ void service_estimate(struct service *sv, struct ensemble *en)
 {
     struct finishing *f = xcalloc(1, sizeof *f);
     *f = (struct finishing){sv, en};
-    service_results(sv, en, finished, f);
+    service_results(sv, en, false, finished, f);
 }

@@ -204,6 +204,8 @@ static int start(struct daemon *d, struct options *o, struct err *e)
                                .devices = o->devices,
                                .slots = o->slots,
                                .quota = d->quota,
+                               .estimate_seconds = o->estimate_seconds,
+                               .estimate_mib = o->estimate_mib,
                                .drain_seconds = o->drain_seconds,
                                .slice_seconds = o->slice_seconds,
                                .stall_seconds = o->stall_seconds};

@@ -17,6 +17,8 @@
 #define CHECK_SECONDS 60
 #define CHECK_MIB 2048
 #define CHECKS 3
+#define ESTIMATE_SECONDS 3600
+#define ESTIMATE_MIB 8192
 #define LIMIT_OPTION 1000 /* of the first quota kind; the others follow */
 
 static const char usage[] =
@@ -38,6 +40,8 @@ static const char usage[] =
     "  --check-seconds N    processor time for reading one submission [60]\n"
     "  --check-mib N        memory for reading one submission [2048]\n"
     "  --checks N           submissions read at once [3]\n"
+    "  --estimate-seconds N processor time for estimating one ensemble [3600]\n"
+    "  --estimate-mib N     memory for estimating one ensemble [8192]\n"
     "  --connections N      of all users together [8192, or what the limit of open files allows]\n"
     "  --verbose            debug messages\n"
     "  --version, --help\n"
@@ -128,6 +132,10 @@ static int take_option(struct options *o, int c, const char *value, struct err *
         return whole("check-seconds", value, &o->check_seconds, e);
     case 'M':
         return whole("check-mib", value, &o->check_mib, e);
+    case 'E':
+        return whole("estimate-seconds", value, &o->estimate_seconds, e);
+    case 'F':
+        return whole("estimate-mib", value, &o->estimate_mib, e);
     case 'C':
         return whole("checks", value, &o->checks, e);
     case 'c':
@@ -184,6 +192,8 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e)
                                           {"stall-seconds", required_argument, NULL, 'p'},
                                           {"check-seconds", required_argument, NULL, 'S'},
                                           {"check-mib", required_argument, NULL, 'M'},
+                                          {"estimate-seconds", required_argument, NULL, 'E'},
+                                          {"estimate-mib", required_argument, NULL, 'F'},
                                           {"checks", required_argument, NULL, 'C'},
                                           {"connections", required_argument, NULL, 'c'},
                                           {"verbose", no_argument, NULL, 'v'},
@@ -202,6 +212,8 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e)
                           .check_seconds = CHECK_SECONDS,
                           .check_mib = CHECK_MIB,
                           .checks = CHECKS,
+                          .estimate_seconds = ESTIMATE_SECONDS,
+                          .estimate_mib = ESTIMATE_MIB,
                           .connections = -1};
     for (int i = 0; i < QUOTA_COUNT; i++)
         o->each[i] = -1;

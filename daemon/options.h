@@ -16,6 +16,7 @@ struct options {
     int ndevices, slots, drain_seconds, slice_seconds, stall_seconds;
     int64_t each[QUOTA_COUNT];            /* limits of one user; -1: the default */
     int64_t connections;                  /* of all users; -1: the default */
+    int estimate_seconds, estimate_mib;   /* estimating one ensemble: processor time, memory */
     int check_seconds, check_mib, checks; /* reading one submission: processor time, memory; at once */
 };
 

@@ -258,6 +258,7 @@ void service_drain(struct service *sv)
         return;
     sv->draining = true;
     service_step(sv, &(struct sched_event){.kind = SCHED_DRAIN}, &e);
+    service_stop_estimates(sv);
     supervisor_drain(sv->supervisor);
     uv_timer_start(&sv->drain_limit, on_drain_limit, (uint64_t)sv->config.drain_seconds * 1000, 0);
     tell_status(sv);

@@ -38,6 +38,7 @@ struct service_config {
     int slice_seconds; /* how long a set of replicas runs while others wait for its slots */
     int stall_seconds; /* a replica that makes no step for so long is stuck */
     struct quota *quota;
+    int estimate_seconds, estimate_mib; /* of processor time and memory, for one */
 };
 
 /* Told when an ensemble has new committed events; embedded in its owner. */
@@ -56,9 +57,8 @@ struct service {
     int64_t next_ensemble, next_replica, next_seq;
     struct watcher *watchers;
     uv_timer_t tick;
-    int jobs;                               /* in the thread pool */
-    int estimates;                          /* of those, estimates */
-    struct estimate_job *waiting_estimates; /* for their turn, oldest first */
+    int jobs;                       /* in the thread pool */
+    struct estimate_job *estimates; /* run or wait for their turn, oldest first */
     bool draining, stopped;
     bool late; /* the limit of a drain has passed, and jobs are still at work: nothing waits for them any more */
     uv_timer_t drain_limit;
@@ -150,12 +150,16 @@ int service_make_parents(const char *path, struct err *e);
 void service_prepare(struct service *sv, struct ensemble *en);
 /* STATE/ensembles/ID[/name]; the caller frees. name may be NULL. */
 char *service_path(const struct service *sv, const struct ensemble *en, const char *name);
+
 /* ---- estimates.c ---- */
 void service_estimate(struct service *sv, struct ensemble *en);
-/* Writes results.json of an ensemble that has ended, then calls done on the loop thread (err NULL: written). At most
- * SERVICE_ESTIMATES at a time, the others wait their turn. */
+/* Has results made, then calls `done` on the loop thread (e NULL: they are): of an ensemble that has ended its results.json,
+ * or, live, `text` from what there is so far. At most SERVICE_ESTIMATES at a time, the others wait their turn; those who ask
+ * for the same share one. ERR_BUSY: the service stops. */
 #define SERVICE_ESTIMATES 2
-typedef void service_results_fn(void *arg, const struct err *e);
-void service_results(struct service *sv, const struct ensemble *en, service_results_fn *done, void *arg);
+typedef void service_results_fn(void *arg, const struct err *e, const struct buf *text);
+void service_results(struct service *sv, struct ensemble *en, bool live, service_results_fn *done, void *arg);
+/* When the service drains: ends all. */
+void service_stop_estimates(struct service *sv);
 
 #endif

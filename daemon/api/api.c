@@ -30,7 +30,7 @@ static const struct api_command commands[] = {
     {"GET", "/v1/ensembles/{id}", api_status, {{0}}},
     {"DELETE", "/v1/ensembles/{id}", api_remove, {{0}}},
     {"GET", "/v1/ensembles/{id}/events", api_events, {{"since", API_NUMBER}, {"follow", API_FLAG}}},
-    {"GET", "/v1/ensembles/{id}/results", api_results, {{0}}},
+    {"GET", "/v1/ensembles/{id}/results", api_results, {{"live", API_FLAG}}},
     {"GET", "/v1/ensembles/{id}/files", api_files, {{0}}},
     {"GET", "/v1/ensembles/{id}/files/*", api_file, {{0}}},
     {"POST", "/v1/ensembles/{id}/cancel", api_cancel, {{0}}},

@@ -80,11 +80,12 @@ struct reply api_retry(struct api_call *c);
 struct reply api_remove(struct api_call *c);
 /* events.c */
 struct reply api_events(struct api_call *c);
+/* results.c */
+struct reply api_results(struct api_call *c);
 /* list.c */
 struct reply api_list(struct api_call *c);
 struct reply api_usage(struct api_call *c);
 /* files.c */
-struct reply api_results(struct api_call *c);
 struct reply api_files(struct api_call *c);
 struct reply api_file(struct api_call *c);
 

@@ -148,6 +148,7 @@ static struct reply act(struct api_call *c, enum sched_kind kind)
     struct err e = {0};
     if (service_step(c->service, &(struct sched_event){.kind = kind, .ensemble = c->ensemble}, &e))
         return reply_error(c->request, &e);
+    c->ensemble->moves++;
     struct action *a = xcalloc(1, sizeof *a);
     *a = (struct action){c->request, ensemble_hold(c->ensemble)};
     store_after_commit(c->service->store, action_committed, a);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Results and files of an ensemble's folder. The disk is touched in the thread pool only. A path from a client is a relative
+ * Files of an ensemble's folder. The disk is touched in the thread pool only. A path from a client is a relative
  * one below the ensemble's own folder; it is opened component by component and no symbolic link is followed.
  */
 #include "daemon/api/api.h"
@@ -247,76 +247,5 @@ struct reply api_files(struct api_call *c)
     struct listing *l = xcalloc(1, sizeof *l);
     *l = (struct listing){.request = c->request, .folder = service_path(c->service, c->ensemble, NULL)};
     service_job(c->service, list_work, list_done, l);
-    return reply_later(c->request);
-}
-
-/* ---- results ---- */
-
-struct results_reply {
-    struct service *service;
-    struct request *request;
-    const struct ensemble *ensemble;
-    char *path;
-    struct buf text;
-    struct err err;
-    bool estimated;
-};
-
-static void results_job(struct results_reply *r);
-
-static void results_work(void *arg)
-{
-    struct results_reply *r = arg;
-    r->err = (struct err){0};
-    buf_read_file(&r->text, r->path, &r->err);
-}
-
-static void results_estimated(void *arg, const struct err *err)
-{
-    struct results_reply *r = arg;
-    r->estimated = true;
-    if (err)
-        log_line(LOG_WARNING, "results ensemble=%s: %s", r->ensemble->id, err->msg);
-    results_job(r);
-}
-
-static void results_done(void *arg)
-{
-    struct results_reply *r = arg;
-    if (r->err.code && !r->estimated) {
-        /* Cancelled, or somebody deleted the file: made from what is there. */
-        buf_free(&r->text);
-        service_results(r->service, r->ensemble, results_estimated, r);
-        return;
-    }
-    if (r->err.code)
-        reply_error(r->request, &r->err);
-    else
-        reply_bytes(r->request, 200, "application/json", r->text.data, r->text.len);
-    buf_free(&r->text);
-    free(r->path);
-    free(r);
-}
-
-static void results_job(struct results_reply *r)
-{
-    service_job(r->service, results_work, results_done, r);
-}
-
-struct reply api_results(struct api_call *c)
-{
-    struct err e = {0};
-    const struct ensemble *en = c->ensemble;
-    if (!ensemble_ended(en) || ensemble_count(en, REPLICA_STOPPING)) {
-        err_set(&e, ERR_CONFLICT, "ensemble %s is %s: it has no results yet", en->id,
-                ensemble_ended(en) ? "still stopping" : sm_name(&en->sm));
-        return reply_error(c->request, &e);
-    }
-    struct results_reply *r = xcalloc(1, sizeof *r);
-    *r = (struct results_reply){.service = c->service,
-                                .request = c->request,
-                                .ensemble = en,
-                                .path = service_path(c->service, en, "results.json")};
-    results_job(r);
     return reply_later(c->request);
 }

@@ -50,26 +50,46 @@ static struct filter filter_of(const struct api_call *c)
                            .call = c};
 }
 
+/* Of one that has ended the text is kept: nothing changes but what seq and measured tell of. */
+static void add_ensemble(struct buf *out, struct ensemble *en)
+{
+    if (!en->listed || en->listed_seq != en->shown.seq || en->listed_measured != en->measured ||
+        !ensemble_shown_ended(en)) {
+        json_t *j = api_ensemble_json(en, false);
+        free(en->listed);
+        en->listed = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(10));
+        en->listed_seq = en->shown.seq;
+        en->listed_measured = en->measured;
+        json_decref(j);
+    }
+    buf_printf(out, "%s", en->listed ? en->listed : "{}");
+}
+
 struct reply api_list(struct api_call *c)
 {
     const struct sched *s = &c->service->sched;
     struct filter f = filter_of(c);
-    int64_t wanted = c->value[API_LIST_LIMIT];
-    size_t limit = wanted < 1 ? PAGE : wanted > PAGE_MAX ? PAGE_MAX : (size_t)wanted;
-    json_t *list = json_array(), *next = json_null();
+    int64_t wanted = c->value[API_LIST_LIMIT], limit = wanted < 1 ? PAGE : wanted > PAGE_MAX ? PAGE_MAX : wanted, n = 0;
+    struct buf out = {0};
+    char next[32] = "null";
     int64_t last = 0;
+    buf_printf(&out, "{\"ensembles\":[");
     for (int i = s->nensembles - 1; i >= 0; i--) {
-        const struct ensemble *en = s->ensembles[i];
-        if (!passes(&f, en))
+        if (!passes(&f, s->ensembles[i]))
             continue;
-        if (json_array_size(list) == limit) {
-            next = json_sprintf("%lld", (long long)last);
+        if (n == limit) {
+            snprintf(next, sizeof next, "\"%lld\"", (long long)last);
             break;
         }
-        last = en->number;
-        json_array_append_new(list, api_ensemble_json(en, false));
+        last = s->ensembles[i]->number;
+        if (n++)
+            buf_printf(&out, ",");
+        add_ensemble(&out, s->ensembles[i]);
     }
-    return reply_json(c->request, 200, json_pack("{s:o,s:o}", "ensembles", list, "next", next));
+    buf_printf(&out, "],\"next\":%s}\n", next);
+    struct reply done = reply_bytes(c->request, 200, "application/json", out.data, out.len);
+    buf_free(&out);
+    return done;
 }
 
 /* ---- what users have ---- */

@@ -48,6 +48,7 @@ struct ensemble *ensemble_new(int nreplicas)
     struct ensemble *e = xcalloc(1, sizeof *e);
     sm_init(&e->sm, &ensemble_states, e, ENSEMBLE_QUEUED);
     e->nreplicas = nreplicas;
+    e->estimated = -1;
     e->replicas = xcalloc((size_t)nreplicas, sizeof *e->replicas);
     e->sets = xcalloc((size_t)nreplicas, sizeof *e->sets);
     for (int i = 0; i < nreplicas; i++) {
@@ -101,6 +102,7 @@ void ensemble_free(struct ensemble *e)
         free(e->labels[i].value);
     }
     free(e->labels);
+    free(e->listed);
     for (int i = 0; i < e->nreplicas; i++) {
         free(e->replicas[i].reason);
         free(e->replicas[i].shown.reason);

@@ -120,13 +120,17 @@ struct ensemble {
     int64_t seq; /* of its newest event */
     struct ensemble_view shown;
     const struct sched *sched; /* that has it */
-    int64_t measured;          /* when its bytes were */
+    char *listed;              /* what lists say of it, as long as these stay; NULL: not made */
+    int64_t listed_seq, listed_measured;
+    int64_t measured; /* when its bytes were */
     int nreplicas, nsets;
     struct sched_replica *replicas; /* repeat 0 first, each in the order of the windows */
     struct sched_set *sets;
     int user;              /* index of its owner in the scheduler */
     int nrunning;          /* replicas in slots */
     int64_t usage;         /* slots x ms: what its turn is measured by, among its owner's */
+    int moves;             /* times that its owner moved it since it was loaded */
+    int estimated;         /* results.json is of so many moves, -1: it may be of fewer */
     bool prepared;         /* its folder holds the input files */
     bool preparing;        /* they are being written */
     int64_t prepare_after; /* earliest next attempt to write them; the scheduler's clock, ms */

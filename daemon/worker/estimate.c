@@ -14,13 +14,16 @@
 
 #include "daemon/spec/spec.h"
 #include "daemon/worker/commands.h"
+#include "daemon/worker/own_limits.h"
 #include "engine/estimate/estimate.h"
 
-enum { OPTION_ENSEMBLE = 256, OPTION_OUTPUT };
+enum { OPTION_ENSEMBLE = 256, OPTION_OUTPUT, OPTION_SECONDS, OPTION_MIB };
 
 static const struct option options[] = {{"ensemble", required_argument, NULL, OPTION_ENSEMBLE},
                                         {"output", required_argument, NULL, OPTION_OUTPUT},
                                         {"json", no_argument, NULL, 'j'},
+                                        {"seconds", required_argument, NULL, OPTION_SECONDS},
+                                        {"mib", required_argument, NULL, OPTION_MIB},
                                         {"help", no_argument, NULL, 'h'},
                                         {NULL, 0, NULL, 0}};
 
@@ -37,7 +40,7 @@ static const char help[] =
     "DIR/lambda_KK, of repeat RR\n"
     "of several DIR/repeat_RR/lambda_KK; both have two digits or more.\n"
     "Exit code: 0 written, whatever the result says; 65 bad description or spec; 66 DIR cannot be read; 73 FILE\n"
-    "cannot be written; 2 usage.\n"
+    "cannot be written; 2 usage. With --seconds N and --mib N it takes no more processor time and memory.\n"
     "\n"
     "DESCRIPTION is a JSON object on stdin:\n"
     "  spec        text of ensemble.yaml (required)\n"
@@ -209,7 +212,7 @@ static int estimate_of_files(int n, char **paths)
 
 int estimate_main(int argc, char **argv)
 {
-    const char *directory = NULL, *output = NULL;
+    const char *directory = NULL, *output = NULL, *seconds = NULL, *mib = NULL;
     for (int c; (c = getopt_long(argc, argv, "hj", options, NULL)) != -1;) {
         if (c == 'h') {
             fputs(help, stdout);
@@ -219,6 +222,10 @@ int estimate_main(int argc, char **argv)
             directory = optarg;
         else if (c == OPTION_OUTPUT)
             output = optarg;
+        else if (c == OPTION_SECONDS)
+            seconds = optarg;
+        else if (c == OPTION_MIB)
+            mib = optarg;
         else if (c != 'j') /* JSON is what it prints */
             return EXIT_USAGE;
     }
@@ -230,5 +237,7 @@ int estimate_main(int argc, char **argv)
         return EXIT_USAGE;
     }
     struct err e = {0};
+    if (seconds && mib && own_limits(seconds, mib, &e))
+        return exit_with("estimate", &e);
     return ensemble(directory, output, &e) ? exit_with("estimate", &e) : EXIT_OK;
 }

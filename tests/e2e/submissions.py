@@ -88,11 +88,11 @@ class slow_reader:
         self.s, self.folder = s, os.path.join(s.folder, "readers")
         os.makedirs(self.folder, exist_ok=True)
         os.chmod(self.folder, 0o777)
-        with open(s.rules_path + ".reader", "w", encoding="utf-8") as f:
+        with open(s.rules_path + ".check-submission", "w", encoding="utf-8") as f:
             json.dump({"how": how, "folder": self.folder}, f)
 
     def off(self):
-        os.unlink(self.s.rules_path + ".reader")
+        os.unlink(self.s.rules_path + ".check-submission")
 
     def living(self):
         return [int(pid) for pid in self.s.children() if os.path.exists(os.path.join(self.folder, str(pid)))]

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Results: of an ensemble that has ended its results.json, made first where it is missing or older than the end; of one that
+ * runs what there is so far, made when asked for.
+ */
+#include "daemon/api/api.h"
+
+#include <stdlib.h>
+
+struct results_reply {
+    struct service *service;
+    struct request *request;
+    struct ensemble *ensemble; /* held */
+    char *path;
+    struct buf text;
+    struct err err;
+    bool estimated;
+};
+
+static void free_reply(struct results_reply *r)
+{
+    ensemble_free(r->ensemble);
+    buf_free(&r->text);
+    free(r->path);
+    free(r);
+}
+
+static void read_work(void *arg)
+{
+    struct results_reply *r = arg;
+    r->err = (struct err){0};
+    r->text.len = 0;
+    buf_read_file(&r->text, r->path, &r->err);
+}
+
+static void read_done(void *arg);
+
+static void made(void *arg, const struct err *err, const struct buf *text)
+{
+    struct results_reply *r = arg;
+    if (!err) {
+        r->estimated = true;
+        service_job(r->service, read_work, read_done, r);
+        return;
+    }
+    reply_error(r->request, err);
+    free_reply(r);
+}
+
+static void read_done(void *arg)
+{
+    struct results_reply *r = arg;
+    if (r->err.code && !r->estimated) {
+        service_results(r->service, r->ensemble, false, made, r); /* somebody deleted the file */
+        return;
+    }
+    if (r->err.code)
+        reply_error(r->request, &r->err);
+    else
+        reply_bytes(r->request, 200, "application/json", r->text.data, r->text.len);
+    free_reply(r);
+}
+
+static void live_made(void *arg, const struct err *err, const struct buf *text)
+{
+    struct results_reply *r = arg;
+    if (err)
+        reply_error(r->request, err);
+    else
+        reply_bytes(r->request, 200, "application/json", text->data, text->len);
+    free_reply(r);
+}
+
+/* A cancelled ensemble has results when somebody asks; those it may have on disk are of an earlier end, unless we made them. */
+static bool on_disk(const struct ensemble *en)
+{
+    return en->sm.state != ENSEMBLE_CANCELLED || en->estimated == en->moves;
+}
+
+struct reply api_results(struct api_call *c)
+{
+    struct ensemble *en = c->ensemble;
+    struct err e = {0};
+    bool live = c->value[0] == 1, over = ensemble_ended(en) && !ensemble_count(en, REPLICA_STOPPING);
+    if (!over && !live) {
+        err_set(&e, ERR_CONFLICT, "ensemble %s is %s: it has no results yet (live=1: those of what there is so far)",
+                en->id, ensemble_ended(en) ? "still stopping" : sm_name(&en->sm));
+        return reply_error(c->request, &e);
+    }
+    struct results_reply *r = xcalloc(1, sizeof *r);
+    *r = (struct results_reply){.service = c->service, .request = c->request, .ensemble = ensemble_hold(en)};
+    if (!over) {
+        service_results(c->service, en, true, live_made, r);
+        return reply_later(c->request);
+    }
+    r->path = service_path(c->service, en, "results.json");
+    if (on_disk(en))
+        service_job(c->service, read_work, read_done, r);
+    else
+        service_results(c->service, en, false, made, r);
+    return reply_later(c->request);
+}
