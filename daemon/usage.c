@@ -9,6 +9,20 @@
 
 static void on_timer(uv_timer_t *t);
 
+/* The index of the first ensemble with a larger number; they are in the order of their numbers. */
+static int after(const struct sched *s, int64_t number)
+{
+    int low = 0, high = s->nensembles;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (s->ensembles[middle]->number <= number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Whether its folder may have grown since it was measured. */
 static bool may_differ(const struct ensemble *en)
 {
@@ -19,10 +33,8 @@ static void choose(struct usage *u)
 {
     const struct sched *s = &u->service->sched;
     u->n = 0;
-    for (int i = 0; i < s->nensembles && u->n < USAGE_AT_ONCE; i++) {
+    for (int i = after(s, u->after); i < s->nensembles && u->n < USAGE_AT_ONCE; i++) {
         const struct ensemble *en = s->ensembles[i];
-        if (en->number <= u->after)
-            continue;
         u->after = en->number;
         if (!may_differ(en))
             continue;
@@ -42,11 +54,11 @@ static void measure(void *arg)
 static void take(struct usage *u, int i)
 {
     const struct sched *s = &u->service->sched;
-    for (int k = 0; k < s->nensembles; k++)
-        if (s->ensembles[k]->number == u->number[i]) {
-            quota_set(&s->ensembles[k]->stored, u->bytes[i]);
-            s->ensembles[k]->measured = service_now();
-        }
+    int at = after(s, u->number[i] - 1);
+    if (at == s->nensembles || s->ensembles[at]->number != u->number[i])
+        return;
+    quota_set(&s->ensembles[at]->stored, u->bytes[i]);
+    s->ensembles[at]->measured = service_now();
 }
 
 static void measured(void *arg)
