@@ -104,6 +104,11 @@ struct span cuda_nonbonded_span(const struct nonbonded *nb)
     return nb->shared;
 }
 
+double cuda_min_edge(const struct nonbonded *nb)
+{
+    return nb->pairs.min_edge;
+}
+
 /* ---- a replica's block ---- */
 
 void cuda_caps_guess(const struct nonbonded *nb, struct list_caps *caps)

@@ -32,6 +32,8 @@ struct nonbonded_arrays {
     void *block; /* cuda_block_bytes() bytes */
 };
 
+/* nm: box edges below this are not moved to. */
+double cuda_min_edge(const struct nonbonded *nb);
 /* Appends the launches of one evaluation. */
 void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,
                          struct tape *t);

@@ -13,6 +13,8 @@
 #include "engine/system/ewald.h"
 
 #define DEFAULT_BUFFER 0.12 /* nm */
+#define WATER_ARM 0.12      /* nm: no atom is farther from the first of its trio, in rigid waters.. */
+#define TRIO_ARM 0.35       /* ..and where they are bonded otherwise */
 #define SCAN 0.002          /* nm, steps in which forces are looked at */
 
 enum {
@@ -26,6 +28,8 @@ enum {
     SLOTS_MOST = 1 << NEAR_MASK_SHIFT,
     FORCE_BITS = 13, /* pair forces are rounded to 2^-13 kJ/mol/nm, if what an atom can meet allows it */
 };
+
+uint32_t pairs_shared_most = 226 * 1024; /* on sm_90 */
 
 /* ---- a model ---- */
 
@@ -116,14 +120,14 @@ static double strong_reach(const struct strength *s, double limit)
     return r + SCAN;
 }
 
-/* What the 32-bit sums of one atom may have to hold, kJ/mol/nm: everything beyond the near list pulling one way in a liquid
- * half as dense again, and for entries of the near list the limits above which they go elsewhere (pairs.cu). */
-static double crowd(const struct strength *s, double near, double density)
+/* What the 32-bit sums of one atom may have to hold, kJ/mol/nm: everything beyond `reach` pulling one way in a liquid half as
+ * dense again, and as much as the sums take of each pair that is closer (PAIR_LIMIT). */
+static double crowd(const struct strength *s, double reach, double density)
 {
     double far = 0, packed = 1.5 * fmax(density, 100);
-    for (double r = near; r < s->h->cutoff; r += 0.01)
+    for (double r = reach; r < s->h->cutoff; r += 0.01)
         far += 4 * M_PI * r * r * 0.01 * packed * strongest(s, r);
-    return far + 4 * M_PI / 3 * pow(near, 3) * packed * 1024 + TRIO_LANES * 8192.0;
+    return far + 4 * M_PI / 3 * pow(reach, 3) * packed * PAIR_LIMIT;
 }
 
 static void set_force_unit(struct pairs *p, const struct alchemy_plan *plan)
@@ -168,6 +172,19 @@ static void set_water(struct pairs *p, const struct alchemy_plan *plan, int32_t 
     p->water_lj = lj32_of(&plan->lj[type * plan->ntypes + type]);
 }
 
+/* How far the atoms of a trio may ever be from its first. */
+static double longest_arm(const struct topology *t, const struct alchemy_plan *plan)
+{
+    if (plan->nplain != 3 * t->nwaters)
+        return TRIO_ARM;
+    for (int k = 0; k < t->nwaters; k++) {
+        const struct rigid_water *w = &t->waters[k];
+        if (w->r_oh > WATER_ARM || w->atom[0] > w->atom[1] || w->atom[0] > w->atom[2])
+            return TRIO_ARM;
+    }
+    return WATER_ARM;
+}
+
 int pairs_make(struct pairs *p, const struct system *sys, const struct settings *set, const struct topology *t,
                const struct alchemy_plan *plan, struct err *e)
 {
@@ -190,13 +207,16 @@ int pairs_make(struct pairs *p, const struct system *sys, const struct settings 
     p->density = sys->natoms / (sys->box[0] * sys->box[1] * sys->box[2]);
     set_cutoffs(p, &set->nonbonded);
     set_force_unit(p, plan);
-    p->atom = trios_make(sys, t, plan, &h->nwaters, &h->ntrios);
+    double edge = fmin(fmin(sys->box[0], sys->box[1]), sys->box[2]), arm = longest_arm(t, plan);
+    bool together = 1.05 * 2 * (h->cutoff + arm) < edge;
+    p->min_edge = 2 * (h->cutoff + (together ? arm : 0));
+    p->atom = trios_make(sys, t, plan, together, &h->nwaters, &h->ntrios);
     if (h->nwaters)
         set_water(p, plan, p->atom[0], p->atom[1]);
     h->nslots = TRIO * h->ntrios + h->nperturbed;
     if (h->ntrios >= SLOTS_MOST / TRIO)
         return err_set(e, ERR_UNSUPPORTED, "%d atoms: at most %d are supported", sys->natoms, SLOTS_MOST / TRIO);
-    h->half = (size_t)h->ntrios * TRIO_BYTES <= SHARED_MAX;
+    h->half = (size_t)h->ntrios * TRIO_BYTES <= pairs_shared_most;
     h->wide = h->nslots > UINT16_MAX;
     p->threads = h->half && h->nwindows >= MANY_WINDOWS ? PAIR_BLOCK_MOST : PAIR_BLOCK;
     return 0;
@@ -438,11 +458,12 @@ static void emit_plain(const struct pairs *p, enum evaluate mode, const struct p
     const struct pair_table *h = &p->host;
     const struct args_pairs_shared args = plain_args(p, r);
     const void *same = &args;
+    const bool energy = mode != EVALUATE_STEP;
     uint32_t shared = h->half ? (uint32_t)h->ntrios * TRIO_BYTES : 0;
     uint64_t lanes = TRIO_LANES * (uint64_t)h->ntrios;
-    uint32_t least = (uint32_t)(lanes + 31) / 32 * 32, threads = p->threads < least ? p->threads : least;
+    uint32_t least = (uint32_t)(lanes + 31) / 32 * 32, most = energy && p->threads > 512 ? 512 : p->threads;
+    uint32_t threads = most < least ? most : least;
     const struct shape shape = shape_of(blocks_of(lanes, threads), threads, shared);
-    bool energy = mode != EVALUATE_STEP;
     if (h->half && energy)
         emit_pairs_shared_energy(t, &shape, same);
     else if (h->half)

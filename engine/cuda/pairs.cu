@@ -11,8 +11,8 @@
  *     units; then fma(s, d, R - t) is again rounded once, to a multiple of the unit (R - t is exact), and its bits minus those
  *     of R are the rest. t plus the rest is s d to the nearest multiple of the unit, ties to even, as in the first case: a pair
  *     gives the same number whichever list it is in.
- * The host chooses the unit so that what one atom can meet stays below 2^31 units (nonbonded.c, force_shift); what is stronger,
- * atoms that clash, goes to the 64-bit sums at once. Energies and the virial are summed as 64-bit integers too: an entry's
+ * The host chooses the unit so that what one atom can meet stays below 2^31 units (pairs.c, set_force_unit); a force above
+ * PAIR_LIMIT, of atoms in close contact, goes to the 64-bit sums at once. Energies and the virial are summed as 64-bit integers too: an entry's
  * energy rounded to fixed point, the virial as exact products of grid positions and rounded forces.
  */
 #include "engine/base/units.h"
@@ -21,10 +21,6 @@
 
 enum far_kind { OXYGEN, HYDROGEN, OTHER };
 
-/* A sum of coarse units (2^13 units each) above which a force goes to the 64-bit sums at once: 8192 kJ/mol/nm for a lane's own
- * atoms, 1024 for one entry's. */
-#define OWN_LIMIT 8192
-#define ENTRY_LIMIT 1024
 #define NEAREST2 1e-12f /* nm^2: pairs are not taken closer than this */
 #define VIRIAL_SHIFT 4  /* bits of a grid position that the virial leaves away */
 
@@ -105,10 +101,12 @@ template <bool SHARED, bool ENERGY, class A> struct trio_pass {
     {
         first = TRIO * trio;
         own = at(first);
+#pragma unroll
         for (int k = 0; k < TRIO; k++) {
             struct point p = at(first + k);
             struct vec32 none = {0, 0, 0};
-            arm[k] = cell32_vector(&cell, (float)(p.x - own.x), (float)(p.y - own.y), (float)(p.z - own.z), none);
+            arm[k] =
+                k ? cell32_vector(&cell, (float)(p.x - own.x), (float)(p.y - own.y), (float)(p.z - own.z), none) : none;
         }
     }
 
@@ -228,35 +226,54 @@ template <bool SHARED, bool ENERGY, class A> struct trio_pass {
         return clamped;
     }
 
-    /* The pairs of `mask` with any atom. high: coarse units, beside sum. */
-    __device__ __forceinline__ void near_entry(uint32_t slot, uint32_t mask, int32_t high[9])
+    /* What is too strong for 32 bits: coarse units of the pair of own atom k with a slot, to the 64-bit sums. */
+    __device__ __forceinline__ void near_strong(int k, uint32_t slot, struct point d, const int32_t high[3])
+    {
+#pragma unroll
+        for (int b = 0; b < 3; b++) {
+            add_global(first + k, b, whole(high[b], 0));
+            if (SHARED)
+                add_global(slot, b, whole(-high[b], 0));
+            if (ENERGY)
+                add_arm_virial(k, b, whole(high[b], 0));
+        }
+        if (ENERGY)
+            add_virial(d, whole(high[0], 0), whole(high[1], 0), whole(high[2], 0));
+    }
+
+    /* The pairs of `mask` with any atom. */
+    __device__ __forceinline__ void near_entry(uint32_t slot, uint32_t mask)
     {
         struct point d = from(at(slot));
         float charge = charge_of(slot);
         double c = 0, l = 0;
-        int32_t type = type_of(slot), jh[3] = {0, 0, 0}, jl[3] = {0, 0, 0};
+        int32_t type = type_of(slot), other[3] = {0, 0, 0};
 #pragma unroll
         for (int k = 0; k < TRIO; k++) {
             struct vec32 r = cell32_vector(&cell, (float)d.x, (float)d.y, (float)d.z, arm[k]);
             float qq = product<OTHER>(k, charge_of(first + k), charge);
             float s = near_pair(k, fmaxf(square32(r), NEAREST2), qq, type, mask >> k & 1, &c, &l);
-            const float side[3] = {r.x, r.y, r.z};
+            int32_t high[3], low[3];
+            split(s, r.x, &high[0], &low[0]);
+            split(s, r.y, &high[1], &low[1]);
+            split(s, r.z, &high[2], &low[2]);
+            if (strong(high[0]) || strong(high[1]) || strong(high[2])) {
+                near_strong(k, slot, d, high);
+                high[0] = high[1] = high[2] = 0;
+            }
 #pragma unroll
             for (int b = 0; b < 3; b++) {
-                int32_t h, rest;
-                split(s, side[b], &h, &rest);
-                high[3 * k + b] += h;
-                sum[3 * k + b] += (uint32_t)rest;
-                jh[b] -= h;
-                jl[b] -= rest;
+                int32_t units = (int32_t)((uint32_t)high[b] << COARSE_SHIFT) + low[b];
+                sum[3 * k + b] += (uint32_t)units;
+                other[b] -= units;
             }
         }
         if (ENERGY) {
             add_energy(exact_charge(slot) * c, l);
-            add_virial(d, -whole(jh[0], jl[0]), -whole(jh[1], jl[1]), -whole(jh[2], jl[2]));
+            add_virial(d, -(int64_t)other[0], -(int64_t)other[1], -(int64_t)other[2]);
         }
         if (SHARED && mask)
-            near_other_side(slot, jh, jl);
+            add_shared(slot, (uint32_t)other[0], (uint32_t)other[1], (uint32_t)other[2]);
     }
 
     static __device__ __forceinline__ int64_t whole(int32_t high, int32_t low)
@@ -264,44 +281,19 @@ template <bool SHARED, bool ENERGY, class A> struct trio_pass {
         return ((int64_t)high << COARSE_SHIFT) + low;
     }
 
-    __device__ __forceinline__ bool beyond_limit(int32_t high, int32_t limit) const
+    __device__ __forceinline__ bool strong(int32_t high) const
     {
-        const int32_t coarse = COARSE_SHIFT + (int32_t)a.force_shift - 32; /* a coarse unit is 2^coarse kJ/mol/nm */
-        return high > limit >> coarse || high < -(limit >> coarse);
-    }
-
-    __device__ __forceinline__ void near_other_side(uint32_t slot, const int32_t high[3], const int32_t low[3])
-    {
-        uint32_t units[3];
-#pragma unroll
-        for (int b = 0; b < 3; b++) {
-            bool strong = beyond_limit(high[b], ENTRY_LIMIT);
-            if (strong)
-                add_global(slot, b, whole(high[b], 0));
-            units[b] = (uint32_t)low[b] + (strong ? 0 : (uint32_t)high[b] << COARSE_SHIFT);
-        }
-        add_shared(slot, units[0], units[1], units[2]);
+        const int32_t limit =
+            PAIR_LIMIT >> (COARSE_SHIFT + (int32_t)a.force_shift - 32); /* coarse units are 2^that kJ/mol/nm */
+        return high > limit || high < -limit;
     }
 
     /* The near list of the trio; part: which of its lanes this is. */
     __device__ __forceinline__ void near_list(const uint32_t *list, uint32_t n, uint32_t part)
     {
-        int32_t high[9];
-        for (int k = 0; k < 9; k++)
-            high[k] = 0;
         for (uint32_t e = part; e < n; e += TRIO_LANES) {
             uint32_t entry = __ldg(list + e);
-            near_entry(entry & ((1u << NEAR_MASK_SHIFT) - 1), entry >> NEAR_MASK_SHIFT, high);
-        }
-#pragma unroll
-        for (int k = 0; k < 9; k++) {
-            if (beyond_limit(high[k], OWN_LIMIT)) {
-                if (ENERGY)
-                    add_arm_virial(k / 3, k % 3, whole(high[k], 0));
-                add_global(first + k / 3, k % 3, whole(high[k], 0));
-                high[k] = 0;
-            }
-            sum[k] += (uint32_t)high[k] << COARSE_SHIFT;
+            near_entry(entry & ((1u << NEAR_MASK_SHIFT) - 1), entry >> NEAR_MASK_SHIFT);
         }
     }
 
@@ -462,7 +454,7 @@ KERNEL(pairs_shared, a, __launch_bounds__(1024))
     run<true, false>(a);
 }
 
-KERNEL(pairs_shared_energy, a, __launch_bounds__(1024))
+KERNEL(pairs_shared_energy, a, __launch_bounds__(512))
 {
     ECHO(a);
     run<true, true>(a);

@@ -18,6 +18,9 @@
 
 enum { EWALD32_TERMS = 13 };
 
+/* Bytes of shared memory that the pair kernel may ask for; what does not fit is computed from global memory. For tests to set. */
+extern uint32_t pairs_shared_most;
+
 /* Host side of a model's table. */
 struct pairs {
     struct pair_table host;         /* its pointers are device addresses */
@@ -26,8 +29,11 @@ struct pairs {
     float ewald_f[EWALD32_TERMS], ewald_v[EWALD32_TERMS];
     float water_product[3]; /* of charges of two waters, kJ nm/mol: OO, OH, HH */
     struct lj32 water_lj;   /* of two oxygens */
-    uint32_t threads;       /* of a block of the pair kernel */
-    int32_t *atom;          /* [nslots], owned; as in the table */
+    /* nm, of the box. All atoms of a trio see the image of an atom that is nearest to the first of them; it is the one within
+     * the cut-off as long as half an edge is longer than cut-off and trio. In boxes too small for that each atom is a trio. */
+    double min_edge;
+    uint32_t threads; /* of a block of the pair kernel */
+    int32_t *atom;    /* [nslots], owned; as in the table */
 };
 
 /* ERR_SPEC, ERR_UNSUPPORTED. Zeroed is valid for pairs_close. */

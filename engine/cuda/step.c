@@ -82,11 +82,10 @@ static void sample(const struct sim *s, struct tape *t)
 
 static void volume_move(const struct sim *s, struct tape *t)
 {
-    const struct nonbonded_settings *nb = &s->model->set->nonbonded;
     void *motion = (void *)(uintptr_t)s->model->motion;
-    double cutoff = nb->vdw_cutoff > nb->coulomb_cutoff ? nb->vdw_cutoff : nb->coulomb_cutoff;
     evaluate(s, EVALUATE_ENERGY, t);
-    EMIT_ONE(volume_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion, .min_edge = 2 * cutoff);
+    EMIT_ONE(volume_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,
+             .min_edge = cuda_min_edge(s->model->nonbonded));
     evaluate(s, EVALUATE_ENERGY, t);
     EMIT_ONE(volume_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,
              .pressure = s->model->set->barostat.pressure / UNIT_BAR, .kt = kt(s));

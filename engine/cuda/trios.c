@@ -64,8 +64,8 @@ static double distance2(const struct system *sys, int32_t i, int32_t j)
     return r2;
 }
 
-/* A trio of atom i and the two nearest of its excluded partners (bonded neighbours and theirs) that have no trio yet. */
-static void gather(const struct system *sys, const struct alchemy_plan *plan, int32_t i, bool *taken,
+/* A trio of atom i alone or, if several go together, of it and the two nearest of its excluded partners (bonded neighbours and theirs) that have no trio yet. */
+static void gather(const struct system *sys, const struct alchemy_plan *plan, int32_t i, bool together, bool *taken,
                    int32_t trio[TRIO])
 {
     trio[0] = i;
@@ -73,7 +73,7 @@ static void gather(const struct system *sys, const struct alchemy_plan *plan, in
     for (int l = 1; l < TRIO; l++) {
         double least = CLOSE * CLOSE;
         trio[l] = ~i;
-        for (int32_t k = plan->exclusion_start[i]; k < plan->exclusion_start[i + 1]; k++) {
+        for (int32_t k = plan->exclusion_start[i]; together && k < plan->exclusion_start[i + 1]; k++) {
             int32_t j = plan->exclusion[k];
             if (taken[j] || distance2(sys, i, j) >= least)
                 continue;
@@ -85,13 +85,13 @@ static void gather(const struct system *sys, const struct alchemy_plan *plan, in
     }
 }
 
-int32_t *trios_make(const struct system *sys, const struct topology *t, const struct alchemy_plan *plan,
+int32_t *trios_make(const struct system *sys, const struct topology *t, const struct alchemy_plan *plan, bool together,
                     int32_t *nwaters, int32_t *ntrios)
 {
     int32_t *atom = xcalloc((size_t)TRIO * (size_t)plan->nplain + (size_t)plan->nperturbed + 1, sizeof *atom), n = 0;
     bool *taken = xcalloc((size_t)plan->natoms, sizeof *taken);
     const struct rigid_water *first = NULL;
-    for (int k = 0; k < t->nwaters; k++) {
+    for (int k = 0; together && k < t->nwaters; k++) {
         const struct rigid_water *w = &t->waters[k];
         if (!is_water(plan, w) || (first && !alike(plan, first, w)))
             continue;
@@ -107,7 +107,7 @@ int32_t *trios_make(const struct system *sys, const struct topology *t, const st
         taken[plan->perturbed[k]] = true;
     for (int k = 0; k < plan->nplain; k++)
         if (!taken[plan->plain[k]])
-            gather(sys, plan, plan->plain[k], taken, atom + TRIO * n++);
+            gather(sys, plan, plan->plain[k], together, taken, atom + TRIO * n++);
     *ntrios = n;
     for (int k = 0; k < plan->nperturbed; k++)
         atom[TRIO * n + k] = plan->perturbed[k];

@@ -126,6 +126,10 @@ static void test_modifiers(void **state)
         struct settings set = settings_of(modifiers[k], ALCHEMY_NONE);
         set.nonbonded.coulomb_modifier = k % 2 ? COULOMB_CUTOFF : COULOMB_POTENTIAL_SHIFT;
         compare(sys, &set, 0);
+        set.nonbonded.vdw_cutoff = 0.65; /* here trios are smaller than what the box leaves them */
+        set.nonbonded.vdw_switch = 0.5;
+        set.nonbonded.coulomb_cutoff = 0.6;
+        compare(sys, &set, 0);
     }
     toy_system_free(sys);
 }
@@ -165,9 +169,59 @@ static void test_water(void **state)
     toy_system_free(sys);
 }
 
+/* Systems that do not fit into a block's shared memory. */
+static void test_global_memory(void **state)
+{
+    uint32_t most = pairs_shared_most;
+    struct settings set = settings_of(VDW_FORCE_SWITCH, ALCHEMY_B_STATES), plain = toy_settings();
+    struct system *sys = mixture(2), *water = relaxed_water(6, &plain);
+    pairs_shared_most = 0;
+    compare(sys, &set, 1);
+    compare(water, &plain, 0);
+    pairs_shared_most = most;
+    toy_system_free(sys);
+    toy_system_free(water);
+}
+
+static void positions_after(const struct system *sys, const struct settings *set, uint32_t steps, uint32_t cut,
+                            double (*x)[3])
+{
+    struct toy t = emulated_open(sys, set, 0), other = {0};
+    struct buf saved = {0};
+    struct err e = {0};
+    toy_run(t.sim, SIM_STEP, cut);
+    other = emulated_open(sys, set, 0);
+    if (sim_save(t.sim, &saved, &e) || sim_load(other.sim, saved.data, saved.len, &e))
+        fail_msg("%s", e.msg);
+    toy_run(other.sim, SIM_STEP, steps - cut);
+    if (sim_get(other.sim, x, NULL, NULL, &e))
+        fail_msg("%s", e.msg);
+    buf_free(&saved);
+    toy_close(&t);
+    toy_close(&other);
+}
+
+/* Lists are made at other times in a run that is interrupted; its bits are the same. */
+static void test_interruption(void **state)
+{
+    struct settings set = toy_settings();
+    struct system *sys = relaxed_water(6, &set);
+    size_t n = (size_t)sys->natoms;
+    double(*straight)[3] = xcalloc(n, sizeof *straight), (*cut)[3] = xcalloc(n, sizeof *cut);
+    set.integrator.timestep = 0.002;
+    set.integrator.temperature = 600;
+    positions_after(sys, &set, 12, 1, straight);
+    positions_after(sys, &set, 12, 7, cut);
+    assert_memory_equal(straight, cut, n * sizeof *cut);
+    free(straight);
+    free(cut);
+    toy_system_free(sys);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_modifiers), cmocka_unit_test(test_alchemy),
-                                       cmocka_unit_test(test_water)};
+                                       cmocka_unit_test(test_water), cmocka_unit_test(test_global_memory),
+                                       cmocka_unit_test(test_interruption)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
