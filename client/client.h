@@ -123,8 +123,9 @@ double watch_deadline(const struct client *c);
 /* From here on an interrupt says that the ensemble goes on. */
 void watch_interruptible(const char *id);
 
-/* Gets results.json as a new reference, or NULL; *text (may be NULL) is its bytes. */
-json_t *results_get(const struct client *c, const char *id, struct buf *text, struct err *e);
+/* Gets results.json as a new reference, or NULL; *text (may be NULL) is its bytes. `live`: what can be said of an ensemble that has
+ * not ended. */
+json_t *results_get(const struct client *c, const char *id, bool live, struct buf *text, struct err *e);
 /* The tables of a results.json, made to fit `width` columns (0: as wide as they are). */
 void results_text(const json_t *results, int width, struct buf *out);
 /* The exit code of an ensemble that ended like this with these results. */

@@ -11,14 +11,16 @@
 static const char *const units[] = {"kJ/mol", "kcal/mol", "kT"};
 enum { UNITS = sizeof units / sizeof *units };
 
-json_t *results_get(const struct client *c, const char *id, struct buf *text, struct err *e)
+json_t *results_get(const struct client *c, const char *id, bool live, struct buf *text, struct err *e)
 {
     struct buf path = {0}, reply = {0};
     long status = 0;
     json_t *results = NULL;
-    client_path(&path, id, "/results");
+    client_path(&path, id, live ? "/results?live=1" : "/results");
     if (!http_request(c->http, "GET", path.data, NULL, &status, &reply, e))
         results = answer_object(status, &reply, e);
+    if (!results && live && e->code == ERR_USAGE) /* a service that knows of no results but the last */
+        err_set(e, ERR_BUSY, "ensemble %s has not ended: it has no results yet", id);
     if (!results && status == 409)
         e->code = ERR_BUSY; /* there will be results: try later */
     if (results && text)
@@ -200,24 +202,42 @@ int results_exit(const char *state, const json_t *results)
                                                 : EXIT_OK;
 }
 
+/* Results on stdout: as they came with --json, else as tables, below a line that says so where they are not final. */
+static void results_print(const struct client *c, const json_t *ensemble, const json_t *results, const struct buf *json)
+{
+    const char *state = answer_text(ensemble, "state");
+    struct buf text = {0};
+    if (c->json) {
+        fwrite(json->data, 1, json->len, stdout);
+        return;
+    }
+    if (!ensemble_ended(state))
+        printf("SO FAR: the ensemble is %s, %d %% of all steps are done\n", state,
+               (int)(100 * answer_number(ensemble, "progress")));
+    results_text(results, client_width(), &text);
+    fputs(text.data, stdout);
+    buf_free(&text);
+}
+
 int results_main(struct client *c, int argc, char **argv)
 {
-    struct err e = {0};
-    struct buf text = {0}, path = {0};
+    struct err e = {0}, unfetched = {0};
+    struct buf json = {0}, path = {0};
     client_path(&path, argv[0], "");
-    json_t *ensemble = client_get(c, path.data, &e), *results = ensemble ? results_get(c, argv[0], &text, &e) : NULL;
+    json_t *ensemble = client_get(c, path.data, &e);
+    const char *id = answer_text(ensemble, "id");
+    bool live = !ensemble_ended(answer_text(ensemble, "state"));
+    json_t *results = ensemble ? results_get(c, id, live, &json, &e) : NULL;
     int rc = results_exit(answer_text(ensemble, "state"), results);
-    if (!results || (c->output && files_download(c, ensemble, c->output, &e))) {
+    /* Files are there before results are. */
+    if (c->output && ensemble && (results || live) && files_download(c, ensemble, c->output, &unfetched))
+        e = unfetched;
+    if (e.code)
         rc = client_fail(c, &e);
-    } else {
-        if (!c->json) {
-            text.len = 0;
-            results_text(results, client_width(), &text);
-        }
-        fwrite(text.data, 1, text.len, stdout);
-    }
+    else
+        results_print(c, ensemble, results, &json);
     buf_free(&path);
-    buf_free(&text);
+    buf_free(&json);
     json_decref(results);
     json_decref(ensemble);
     return rc;

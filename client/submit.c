@@ -222,7 +222,7 @@ static int finish(const struct client *c, bool json, const char *id, json_t *ens
     if (rc != EXIT_OK && rc != EXIT_ENSEMBLE_FAILED)
         return rc;
     client_path(&text, id, "");
-    json_t *results = results_get(c, id, NULL, &e), *now = results ? client_get(c, text.data, &e) : NULL;
+    json_t *results = results_get(c, id, false, NULL, &e), *now = results ? client_get(c, text.data, &e) : NULL;
     if (now)
         json_object_update(ensemble, now);
     if (!now || (c->output && files_download(c, ensemble, c->output, &e)))

@@ -504,8 +504,23 @@ class Client(unittest.TestCase):
         self.service.answers[base + "/files"] = (200, {"files": [{"path": "../escape", "bytes": 1}]})
         self.shoal("results", "3f2a9c00", "--output", self.path("out/deep"), code=70)
         self.assertFalse(os.path.exists(self.path("out/escape")))
-        self.service.answers[base + "/results"] = (409, error("CONFLICT", "not ended yet"))
+        self.service.answers[base + "/results"] = (409, error("CONFLICT", "still stopping"))
         self.shoal("results", "3f2a9c00", code=75)
+
+    def test_results_so_far(self):
+        """Of an ensemble that has not ended: what there is, marked, and an exit code that no script takes for success."""
+        base, _ = self.results("running")
+        text = b'{"estimate": {"magnitude": 1}, "status": "partial", "reason": "still running", "windows": []}\n'
+        self.service.answers[base] = (200, ensemble(state="running", progress=0.439))
+        self.service.answers[base + "/results?live=1"] = (200, text)
+        out, _ = self.shoal("results", "3f2a9c00", code=75)
+        self.assertTrue(out.startswith("SO FAR: the ensemble is running, 43 % of all steps are done\n"), out)
+        self.assertIn("status partial: still running", out)
+        self.assertEqual(self.shoal("results", "3f2a9c00", "--json", code=75)[0].encode(), text)
+        # Files are there before there is anything to estimate from.
+        self.service.answers[base + "/results?live=1"] = (409, error("CONFLICT", "no samples yet"))
+        self.assertIn("no samples yet", self.shoal("results", "3f2a9c00", "--output", self.path("early"), code=75)[1])
+        self.assertTrue(os.path.exists(self.path("early/lambda_00/dhdl 1.xvg")))
 
     def test_results_exit(self):
         """As the ensemble did; and a headline that is null is no success."""
@@ -557,6 +572,7 @@ class Client(unittest.TestCase):
         # Of an ensemble that runs files grow between the list and the fetch.
         self.service.answers[url] = (200, b"\x00\xff\x00")
         self.service.answers[base] = (200, ensemble(state="running"))
+        self.service.answers[base + "/results?live=1"] = self.service.answers[base + "/results"]
         self.shoal("results", "3f2a9c00", "--output", self.path("out"), code=75)
         self.assertEqual(os.path.getsize(name), 3)
         # A disk that is full.

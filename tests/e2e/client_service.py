@@ -29,7 +29,7 @@ class Commands(unittest.TestCase):
         cls.service = None
         cls.start()
         cls.addClassCleanup(lambda: cls.stop(signal.SIGTERM))
-        cls.done = cls.submitted("done", seed=1, steps=200)
+        cls.done = cls.submitted("done", seed=1, steps=200, windows=(0, 0.05, 0.1))
 
     @classmethod
     def start(cls):
@@ -79,7 +79,7 @@ class Commands(unittest.TestCase):
         results = json.loads(self.shoal("results", self.done, "--json"))
         self.assertEqual(len(results["windows"]), 3)
         table = self.shoal("results", self.done, "--output", os.path.join(self.folder, "got"))
-        for word in ("MBAR", "BAR", "TI", "vdw 0.5", "kcal/mol"):
+        for word in ("MBAR", "BAR", "TI", "vdw 0.05", "kcal/mol"):
             self.assertIn(word, table)
         for name in ("results.json", "input/spec.yaml", "lambda_02/dhdl.xvg", "lambda_00/confout.gro"):
             self.assertGreater(os.path.getsize(os.path.join(self.folder, "got", name)), 0)
@@ -152,7 +152,7 @@ class Commands(unittest.TestCase):
 
     def test_includes(self):
         """Files named by #include go along, from beside the spec and from --include folders."""
-        spec = self.write("including", seed=7, steps=100)
+        spec = self.write("including", seed=7, steps=100, windows=(0, 0.05, 0.1))
         folder, more = os.path.dirname(spec), os.path.join(self.folder, "more")
         with open(os.path.join(folder, "tiny.top"), encoding="utf-8") as f:
             top = f.read()
