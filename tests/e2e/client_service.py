@@ -107,6 +107,32 @@ class Commands(unittest.TestCase):
         self.shoal("resume", ensemble, code=3)
         self.shoal("retry", self.done[:5], code=3)
 
+    def test_words_and_labels(self):
+        """An ensemble is found by its key, its name and the beginning of its id; several by their labels."""
+        spec = self.write("worded", seed=8, steps=100000000)
+        ids = [self.shoal("submit", spec, "--key", key, "--label", "project=words", "--label", f"round={key}").strip()
+               for key in ("first", "second")]
+        for word in (ids[0], ids[0][:6], "first"):
+            self.assertEqual(self.status(word)["id"], ids[0])
+        self.assertIn(ids[1], self.shoal("status", "worded", code=3))  # a name that two have
+        listed = json.loads(self.shoal("list", "--label", "project=words", "--limit", "1", "--json"))["ensembles"]
+        self.assertEqual([(e["id"], e["labels"]["round"]) for e in listed], [(ids[1], "second")])
+        self.assertEqual(len(self.shoal("list", "--label", "project=words", "--plain").splitlines()), 2)
+        self.assertEqual(sorted(self.shoal("cancel", "--label", "project=words").splitlines()),
+                         sorted(f"{i} cancelled" for i in ids))
+        # Removing says what it frees, and needs an ensemble that has ended.
+        self.assertIn(self.done, self.shoal("rm", self.done, "--dry-run"))
+        space = json.loads(self.shoal("du", "--label", "project=words", "--json"))
+        self.assertEqual({e["id"] for e in space["ensembles"]}, set(ids))
+        self.assertGreaterEqual(space["users"][0]["ensembles"], 2)
+        self.shoal("wait", "--label", "project=words", "--state", "cancelled", code=1)
+        self.assertIn(f"{ids[0]} worded removed", self.shoal("rm", "first"))
+        self.shoal("status", "first", code=66)
+        self.assertEqual(self.shoal("rm", "--all", "--older-than", "9w"), "")
+        self.shoal("retry", "second")
+        self.shoal("rm", "second", code=3)
+        self.shoal("cancel", "second")
+
     def test_watch_through_a_restart(self):
         """The service is killed and started again while a client watches: it asks again and sees the end."""
         ensemble = self.submitted("restarted", seed=5, steps=1000)
