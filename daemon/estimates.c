@@ -13,6 +13,7 @@
 #include "daemon/child.h"
 
 #define OUTPUT_MAX (256u << 20) /* of live results */
+#define TRIES 3                 /* of an estimator that dies */
 #define WALL 4                  /* an estimate that waits this many times its processor time is ended */
 
 struct waiter {
@@ -33,6 +34,7 @@ struct estimate_job {
     char seconds[16], mib[16];
     const char *argv[12];
     struct child *child;
+    int deaths;
     struct waiter *waiters;
     struct err err;
 };
@@ -113,19 +115,45 @@ static int explain(const struct estimate_job *j, const struct child_result *r, s
     if (strstr(log, strerror(ENOSPC)) || strstr(log, strerror(EDQUOT)))
         return err_set(e, ERR_NO_SPACE, "%.*s", (int)strcspn(log, "\n"), log);
     if (r->signal)
-        return err_set(e, ERR_ESTIMATE, "the estimator died of signal %d", r->signal);
+        return err_set(e, ERR_ESTIMATE, "the estimator died of signal %d, %d times", r->signal, j->deaths);
     return err_set(e, ERR_ESTIMATE, "%.*s", (int)strcspn(log, "\n"), log);
 }
+
+/* Of a cause that may pass. */
+static bool died(const struct estimate_job *j, const struct child_result *r)
+{
+    bool of_memory = r->log.data && strstr(r->log.data, "out of memory");
+    return r->signal && r->signal != SIGXCPU && !of_memory && !r->late && !r->too_much && !j->sv->draining;
+}
+
+static void start(struct estimate_job *j);
 
 static void on_child(void *arg, struct child_result *r)
 {
     struct estimate_job *j = arg;
+    j->child = NULL;
+    if (died(j, r) && ++j->deaths < TRIES) {
+        start(j);
+        return;
+    }
     if (r->signal || r->status || r->too_much)
         explain(j, r, &j->err);
     finish(j, &r->out);
 }
 
 /* ---- its turn ---- */
+
+static void start(struct estimate_job *j)
+{
+    struct child_job job = {.argv = j->argv,
+                            .input = j->description.data,
+                            .input_len = j->description.len,
+                            .output_max = OUTPUT_MAX,
+                            .limit_ms = (uint64_t)j->sv->config.estimate_seconds * 1000 * WALL};
+    j->child = child_start(j->sv->loop, &job, on_child, j, &j->err);
+    if (!j->child)
+        finish(j, NULL);
+}
 
 static void read_spec(void *arg)
 {
@@ -143,24 +171,19 @@ static void spec_read(void *arg)
     const struct service_config *c = &j->sv->config;
     if (j->sv->draining)
         err_set(&j->err, ERR_BUSY, "the service stops");
-    if (!j->err.code) {
-        describe(j);
-        snprintf(j->seconds, sizeof j->seconds, "%d", c->estimate_seconds);
-        snprintf(j->mib, sizeof j->mib, "%d", c->estimate_mib);
-        const char *argv[] = {c->worker,    "estimate",  "--ensemble",
-                              j->directory, "--seconds", j->seconds,
-                              "--mib",      j->mib,      j->live ? "--output" : NULL,
-                              "-",          NULL};
-        memcpy(j->argv, argv, sizeof argv);
-        struct child_job job = {.argv = j->argv,
-                                .input = j->description.data,
-                                .input_len = j->description.len,
-                                .output_max = OUTPUT_MAX,
-                                .limit_ms = (uint64_t)c->estimate_seconds * 1000 * WALL};
-        j->child = child_start(j->sv->loop, &job, on_child, j, &j->err);
-    }
-    if (j->err.code)
+    if (j->err.code) {
         finish(j, NULL);
+        return;
+    }
+    describe(j);
+    snprintf(j->seconds, sizeof j->seconds, "%d", c->estimate_seconds);
+    snprintf(j->mib, sizeof j->mib, "%d", c->estimate_mib);
+    const char *argv[] = {c->worker,    "estimate",  "--ensemble",
+                          j->directory, "--seconds", j->seconds,
+                          "--mib",      j->mib,      j->live ? "--output" : NULL,
+                          "-",          NULL};
+    memcpy(j->argv, argv, sizeof argv);
+    start(j);
 }
 
 /* Two that write one file would collide. */

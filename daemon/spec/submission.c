@@ -2,10 +2,11 @@
 #include "daemon/spec/submission.h"
 
 #include <jansson.h>
+#include <nettle/base16.h>
+#include <nettle/sha2.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/sha256.h"
 #include "daemon/spec/advice.h"
 #include "daemon/spec/predict.h"
 #include "engine/base/err_json.h"
@@ -286,14 +287,14 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void add_text(struct sha256 *h, const char *text)
+static void add_text(struct sha256_ctx *h, const char *text)
 {
     uint64_t len = strlen(text);
     uint8_t head[8];
     for (int i = 0; i < 8; i++)
         head[i] = (uint8_t)(len >> (8 * i));
-    sha256_add(h, head, sizeof head);
-    sha256_add(h, text, len);
+    sha256_update(h, sizeof head, head);
+    sha256_update(h, len, (const uint8_t *)text);
 }
 
 /* Of what is simulated: labels may differ. */
@@ -305,14 +306,17 @@ static void hash_content(struct reading *s)
     json_object_foreach (s->files, name, text)
         names[i++] = name;
     qsort(names, n, sizeof *names, by_name);
-    struct sha256 h;
+    struct sha256_ctx h;
+    uint8_t digest[SHA256_DIGEST_SIZE];
     sha256_init(&h);
     add_text(&h, s->spec_text);
     for (i = 0; i < n; i++) {
         add_text(&h, names[i]);
         add_text(&h, json_string_value(json_object_get(s->files, names[i])));
     }
-    sha256_hex(&h, s->hash);
+    sha256_digest(&h, sizeof digest, digest);
+    base16_encode_update(s->hash, sizeof digest, digest);
+    s->hash[BASE16_ENCODE_LENGTH(sizeof digest)] = '\0';
     free(names);
 }
 

@@ -4,8 +4,10 @@
 
 Usage: scheduling.py SHOALD [NAME...]    only the scenarios with one of the names
 """
+import hashlib
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -38,9 +40,21 @@ def repeats():
         for repeat in range(3):
             for window in range(2):
                 assert s.steps(ident, window, repeat) == list(range(100)), (repeat, window)
+        status, results = s.call("GET", f"/v1/ensembles/{ident}/results")
+        assert status == 200 and results["ensemble"]["spec_hash"] == content_hash(
+            fake.body_of("r", windows=(0, 1), repeats=3)), results
         told = {(e["repeat"], e["window"]) for e in s.events(ident) if e["kind"] == "replica" and e["state"] == "done"}
         assert len(told) == 6, told
         assert not os.path.exists(os.path.join(s.folder, "state/ensembles", ident, "lambda_00"))
+
+
+def content_hash(body):
+    """SHA-256 of all that was sent, each text after its length in eight bytes, files in the order of their names."""
+    h = hashlib.sha256()
+    for text in [body["spec"], *(part for name in sorted(body["files"]) for part in (name, body["files"][name]))]:
+        data = text.encode()
+        h.update(struct.pack("<Q", len(data)) + data)
+    return h.hexdigest()
 
 
 def protocol():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stops and starts of the service when something is wrong: a job that hangs, a database that is damaged.
+"""Stops and starts of the service when something is wrong: a job that hangs, estimates that die, a database that is damaged.
 
 Usage: stopping.py SHOALD [NAME...]    only the scenarios with one of the names
 """
@@ -56,6 +56,41 @@ def hanging_job():
         assert s.wait(ident)["state"] == "done"
 
 
+def estimates(s, how=None):
+    """What the making of results does (fake_worker.py); None: as it should."""
+    path = s.rules_path + ".estimate"
+    if how:
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump({"how": how, "folder": s.folder}, f)
+    else:
+        os.unlink(path)
+
+
+def hanging_estimate():
+    """An estimate that takes its time ends with the service; the next start does it again."""
+    with Fake("estimate", ["--drain-seconds", "20"]) as s:
+        estimates(s, "sleep")
+        ident = s.submit("e")
+        s.wait(ident, "finishing")
+        stopped_within(s, 5)
+        estimates(s)
+        s.start()
+        fake.assert_whole(s, ident)
+
+
+def dying_estimate():
+    """It is tried again; when it goes on dying the ensemble has failed with the reason, and the service lives."""
+    with Fake("dying") as s:
+        estimates(s, "signal-11")
+        ident = s.submit("d")
+        ensemble = s.wait(ident)
+        assert ensemble["state"] == "failed" and ensemble["done"] == 3, ensemble
+        assert ensemble["reason"] == "the estimator died of signal 11, 3 times", ensemble
+        estimates(s)
+        s.act(ident, "retry")
+        fake.assert_whole(s, ident)
+
+
 def damaged_database():
     """Damage is said with the path, whether or not the last stop was clean; nothing is overwritten."""
     with Fake("damaged") as s:
@@ -98,7 +133,7 @@ def removed_database():
         connection.close()
 
 
-SCENARIOS = [hanging_job, damaged_database, removed_database]
+SCENARIOS = [hanging_job, hanging_estimate, dying_estimate, damaged_database, removed_database]
 
 
 def main():

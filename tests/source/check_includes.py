@@ -34,6 +34,7 @@ OWNERS = {
     "zlib.h": ["engine/estimate/xvg_read.c"],
     "microhttpd.h": ["daemon/server*.[ch]"],
     "curl/curl.h": ["client/*.c"],
+    "nettle/sha2.h": ["daemon/spec/submission.c"],
     "cuda.h": ["graphs/dev_cuda*", "engine/cuda/*"],
     "cuda_runtime.h": ["graphs/dev_cuda*", "engine/cuda/*"],
     "cuda_runtime_api.h": ["graphs/dev_cuda*", "engine/cuda/*"],

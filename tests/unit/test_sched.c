@@ -14,361 +14,283 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/schedule/internal.h"
 #include "engine/base/buf.h"
-
-#define STEPS 100
-
-static struct err err;
-
-static int feed(struct sched *s, struct sched_event ev, struct decisions *out)
-{
-    decisions_clear(out);
-    err = (struct err){0};
-    return sched_step(s, &ev, out, &err);
-}
-
-static struct ensemble *make(uint32_t owner, int windows, int retries)
-{
-    static int64_t next_replica = 1, next_number = 1;
-    struct ensemble *e = ensemble_of_windows(windows, 1, next_replica, STEPS);
-    next_replica += windows;
-    e->number = next_number++;
-    snprintf(e->id, sizeof e->id, "e%lld", (long long)e->number);
-    e->owner = owner;
-    e->retries = retries;
-    e->stages = 1;
-    return e;
-}
-
-static int count(const struct decisions *d, enum decision_kind kind)
-{
-    int n = 0;
-    for (int i = 0; i < d->n; i++)
-        n += d->item[i].kind == kind;
-    return n;
-}
-
-static void up(struct sched *s, int worker, int slots, const char *model, struct decisions *d)
-{
-    struct sched_event ev = {
-        .kind = SCHED_WORKER_UP, .worker = worker, .slots = slots, .device = "cpu", .model = model};
-    assert_int_equal(feed(s, ev, d), 0);
-}
-
-static void add(struct sched *s, struct ensemble *e, struct decisions *d)
-{
-    assert_int_equal(feed(s, (struct sched_event){.kind = SCHED_ADD, .ensemble = e}, d), 0);
-    assert_int_equal(feed(s, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true}, d), 0);
-}
-
-static int about(struct sched *s, enum sched_kind kind, const struct sched_replica *r, struct decisions *d)
-{
-    struct sched_event ev = {.kind = kind,
-                             .worker = r->set->worker,
-                             .replica = r->number,
-                             .code = ERR_NONFINITE,
-                             .message = "it blew up",
-                             .step = r->step + (kind == SCHED_SEGMENT ? 10 : 0)};
-    return feed(s, ev, d);
-}
-
-static int wish(struct sched *s, enum sched_kind kind, struct ensemble *e, struct decisions *d)
-{
-    return feed(s, (struct sched_event){.kind = kind, .ensemble = e}, d);
-}
+#include "tests/lib/sched_play.h"
 
 static void nothing_starts_before_its_folder_is_ready(void **state)
 {
-    struct sched s;
-    struct decisions d = {0};
-    struct ensemble *e = make(1, 3, 0);
-    sched_init(&s, 1);
-    up(&s, 0, 2, "m", &d);
-    feed(&s, (struct sched_event){.kind = SCHED_ADD, .ensemble = e}, &d);
-    assert_int_equal(count(&d, DECIDE_PREPARE), 1);
-    assert_int_equal(count(&d, DECIDE_START), 0);
-    feed(&s, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .message = "disk full", .now = 5}, &d);
-    assert_int_equal(count(&d, DECIDE_START), 0);
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 3, 0);
+    play_begin(&p, 1);
+    play_up(&p, 0, 2, "m");
+    play_feed(&p, (struct sched_event){.kind = SCHED_ADD, .ensemble = e});
+    assert_int_equal(play_count(&p, DECIDE_PREPARE), 1);
+    assert_int_equal(play_count(&p, DECIDE_START), 0);
+    p.now = 5;
+    play_feed(&p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .message = "disk full"});
+    assert_int_equal(play_count(&p, DECIDE_START), 0);
     assert_string_equal(e->reason, "disk full");
-    int64_t again = sched_wake(&s, 5);
+    int64_t again = sched_wake(&p.s, 5);
     assert_true(again > 5 && again < INT64_MAX);
-    feed(&s, (struct sched_event){.kind = SCHED_TICK, .now = again}, &d);
-    assert_int_equal(count(&d, DECIDE_PREPARE), 1);
-    feed(&s, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true, .now = again}, &d);
-    assert_int_equal(count(&d, DECIDE_START), 2);
+    p.now = again;
+    play_feed(&p, (struct sched_event){.kind = SCHED_TICK});
+    assert_int_equal(play_count(&p, DECIDE_PREPARE), 1);
+    play_feed(&p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true});
+    assert_int_equal(play_count(&p, DECIDE_START), 2);
     assert_null(e->reason);
-    sched_close(&s);
-    decisions_free(&d);
+    play_end(&p);
 }
 
 static void a_freed_slot_is_filled_in_the_same_step(void **state)
 {
-    struct sched s;
-    struct decisions d = {0};
-    struct ensemble *e = make(1, 3, 0);
-    sched_init(&s, 1);
-    up(&s, 0, 2, "m", &d);
-    add(&s, e, &d);
-    about(&s, SCHED_DONE, &e->replicas[0], &d);
-    assert_int_equal(count(&d, DECIDE_START), 1);
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 3, 0);
+    play_begin(&p, 1);
+    play_up(&p, 0, 2, "m");
+    play_add(&p, e);
+    play_about(&p, SCHED_DONE, &e->replicas[0]);
+    assert_int_equal(play_count(&p, DECIDE_START), 1);
     assert_int_equal(e->replicas[2].sm.state, REPLICA_RUNNING);
-    sched_close(&s);
-    decisions_free(&d);
+    play_end(&p);
 }
 
 static void slots_are_shared_between_owners_then_ensembles(void **state)
 {
-    struct sched s;
-    struct decisions d = {0};
-    struct ensemble *a1 = make(1, 10, 0), *a2 = make(1, 10, 0), *b = make(2, 10, 0);
-    sched_init(&s, 1);
-    add(&s, a1, &d);
-    add(&s, a2, &d);
-    add(&s, b, &d);
-    up(&s, 0, 8, "m", &d);
+    struct play p;
+    struct ensemble *a1 = play_ensemble(1, 10, 0), *a2 = play_ensemble(1, 10, 0), *b = play_ensemble(2, 10, 0);
+    play_begin(&p, 1);
+    play_add(&p, a1);
+    play_add(&p, a2);
+    play_add(&p, b);
+    play_up(&p, 0, 8, "m");
     assert_int_equal(ensemble_count(a1, REPLICA_RUNNING), 2);
     assert_int_equal(ensemble_count(a2, REPLICA_RUNNING), 2);
     assert_int_equal(ensemble_count(b, REPLICA_RUNNING), 4);
-    sched_close(&s);
-    decisions_free(&d);
+    play_end(&p);
 }
 
 static void a_late_owner_gets_slots_at_the_next_checkpoints(void **state)
 {
-    struct sched s;
-    struct decisions d = {0};
-    struct ensemble *a = make(1, 4, 0), *b = make(2, 4, 0);
-    sched_init(&s, 1);
-    up(&s, 0, 4, "m", &d);
-    add(&s, a, &d);
-    add(&s, b, &d);
+    struct play p;
+    struct ensemble *a = play_ensemble(1, 4, 0), *b = play_ensemble(2, 4, 0);
+    play_begin(&p, 1);
+    play_up(&p, 0, 4, "m");
+    play_add(&p, a);
+    play_add(&p, b);
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < 4; i++) {
             if (a->replicas[i].sm.state != REPLICA_RUNNING)
                 continue;
-            about(&s, SCHED_SEGMENT, &a->replicas[i], &d);
+            play_about(&p, SCHED_SEGMENT, &a->replicas[i]);
             if (a->replicas[i].sm.state == REPLICA_STOPPING)
-                about(&s, SCHED_STOPPED, &a->replicas[i], &d);
+                play_about(&p, SCHED_STOPPED, &a->replicas[i]);
         }
     assert_int_equal(ensemble_count(a, REPLICA_RUNNING), 2);
     assert_int_equal(ensemble_count(b, REPLICA_RUNNING), 2);
-    sched_close(&s);
-    decisions_free(&d);
+    play_end(&p);
 }
 
 static void a_failing_replica_is_tried_again_then_left_behind(void **state)
 {
-    struct sched s;
-    struct decisions d = {0};
-    struct ensemble *e = make(1, 2, 1);
-    sched_init(&s, 1);
-    up(&s, 0, 2, "m", &d);
-    add(&s, e, &d);
-    about(&s, SCHED_FAILED, &e->replicas[0], &d);
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 2, 1);
+    play_begin(&p, 1);
+    play_up(&p, 0, 2, "m");
+    play_add(&p, e);
+    play_about(&p, SCHED_FAILED, &e->replicas[0]);
     assert_int_equal(e->replicas[0].sm.state, REPLICA_QUEUED);
-    int64_t when = sched_wake(&s, 0);
+    int64_t when = sched_wake(&p.s, 0);
     assert_true(when > 0 && when < INT64_MAX);
-    feed(&s, (struct sched_event){.kind = SCHED_TICK, .now = when}, &d);
+    p.now = when;
+    play_feed(&p, (struct sched_event){.kind = SCHED_TICK});
     assert_int_equal(e->replicas[0].sm.state, REPLICA_RUNNING);
-    about(&s, SCHED_FAILED, &e->replicas[0], &d);
+    play_about(&p, SCHED_FAILED, &e->replicas[0]);
     assert_int_equal(e->replicas[0].sm.state, REPLICA_FAILED);
     assert_int_equal(e->sm.state, ENSEMBLE_RUNNING);
-    about(&s, SCHED_DONE, &e->replicas[1], &d);
+    play_about(&p, SCHED_DONE, &e->replicas[1]);
     assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
-    assert_int_equal(count(&d, DECIDE_ESTIMATE), 1);
-    feed(&s, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true}, &d);
+    assert_int_equal(play_count(&p, DECIDE_ESTIMATE), 1);
+    play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true});
     assert_int_equal(e->sm.state, ENSEMBLE_FAILED);
     assert_string_equal(e->reason, "1 of 2 windows failed; window 0: it blew up");
     /* The owner asks for another try: the failed window alone runs again, and all is well. */
-    assert_int_equal(wish(&s, SCHED_RETRY, e, &d), 0);
-    feed(&s, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true}, &d);
-    assert_int_equal(count(&d, DECIDE_START), 1);
-    about(&s, SCHED_DONE, &e->replicas[0], &d);
-    feed(&s, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true}, &d);
+    assert_int_equal(play_wish(&p, SCHED_RETRY, e), 0);
+    play_feed(&p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true});
+    assert_int_equal(play_count(&p, DECIDE_START), 1);
+    play_about(&p, SCHED_DONE, &e->replicas[0]);
+    play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true});
     assert_int_equal(e->sm.state, ENSEMBLE_DONE);
     assert_null(e->reason);
-    sched_close(&s);
-    decisions_free(&d);
+    play_end(&p);
 }
 
 /* Three replicas that exchange: all of them or none have slots, and what ends one ends the run of all. */
 static void a_set_is_all_or_nothing(void **state)
 {
-    struct sched s;
-    struct decisions d = {0};
-    struct ensemble *small = make(1, 2, 1), *e = make(1, 3, 1);
+    struct play p;
+    struct ensemble *small = play_ensemble(1, 2, 1), *e = play_ensemble(1, 3, 1);
     e->nsets = 0;
     ensemble_add_set(e, 3);
-    sched_init(&s, 2);
-    up(&s, 0, 2, "m", &d);
-    add(&s, e, &d);
-    assert_int_equal(count(&d, DECIDE_START), 0); /* too large for that worker */
-    add(&s, small, &d);
-    assert_int_equal(s.workers[0].nrunning, 2);
-    up(&s, 1, 4, "m", &d);
-    assert_int_equal(count(&d, DECIDE_START), 1);
-    assert_int_equal(s.workers[1].nrunning, 3);
+    play_begin(&p, 2);
+    play_up(&p, 0, 2, "m");
+    play_add(&p, e);
+    assert_int_equal(play_count(&p, DECIDE_START), 0); /* too large for that worker */
+    play_add(&p, small);
+    assert_int_equal(p.s.workers[0].nrunning, 2);
+    play_up(&p, 1, 4, "m");
+    assert_int_equal(play_count(&p, DECIDE_START), 1);
+    assert_int_equal(p.s.workers[1].nrunning, 3);
     assert_int_equal(ensemble_count(e, REPLICA_RUNNING), 3);
     /* One fails: the others are stopped, then all are tried again together. */
-    about(&s, SCHED_FAILED, &e->replicas[2], &d);
-    assert_int_equal(count(&d, DECIDE_STOP), 1);
+    play_about(&p, SCHED_FAILED, &e->replicas[2]);
+    assert_int_equal(play_count(&p, DECIDE_STOP), 1);
     assert_int_equal(e->sets[0].worker, 1);
-    about(&s, SCHED_STOPPED, &e->replicas[0], &d);
+    play_about(&p, SCHED_STOPPED, &e->replicas[0]);
     assert_int_equal(e->sets[0].worker, 1);
-    about(&s, SCHED_STOPPED, &e->replicas[1], &d);
+    play_about(&p, SCHED_STOPPED, &e->replicas[1]);
     assert_int_equal(e->sets[0].worker, -1);
     assert_int_equal(ensemble_count(e, REPLICA_QUEUED), 3);
     assert_int_equal(e->sets[0].failures, 1);
-    feed(&s, (struct sched_event){.kind = SCHED_TICK, .now = sched_wake(&s, 0)}, &d);
+    p.now = sched_wake(&p.s, 0);
+    play_feed(&p, (struct sched_event){.kind = SCHED_TICK});
     assert_int_equal(ensemble_count(e, REPLICA_RUNNING), 3);
     /* One is done: it needs no slot any more. Then the last retry is used up: the others fail together. */
-    about(&s, SCHED_DONE, &e->replicas[0], &d);
-    assert_int_equal(s.workers[1].nrunning, 2);
-    about(&s, SCHED_FAILED, &e->replicas[2], &d);
-    about(&s, SCHED_STOPPED, &e->replicas[1], &d);
+    play_about(&p, SCHED_DONE, &e->replicas[0]);
+    assert_int_equal(p.s.workers[1].nrunning, 2);
+    play_about(&p, SCHED_FAILED, &e->replicas[2]);
+    play_about(&p, SCHED_STOPPED, &e->replicas[1]);
     assert_int_equal(ensemble_count(e, REPLICA_FAILED), 2);
     assert_int_equal(ensemble_count(e, REPLICA_DONE), 1);
     assert_string_equal(e->replicas[1].reason, "a replica that it runs with failed");
     assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
-    sched_close(&s);
-    decisions_free(&d);
+    play_end(&p);
 }
 
 static void bad_input_is_not_tried_again(void **state)
 {
-    struct sched s;
-    struct decisions d = {0};
-    struct ensemble *e = make(1, 1, 5);
-    sched_init(&s, 1);
-    up(&s, 0, 1, "m", &d);
-    add(&s, e, &d);
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 1, 5);
+    play_begin(&p, 1);
+    play_up(&p, 0, 1, "m");
+    play_add(&p, e);
     struct sched_event ev = {
         .kind = SCHED_FAILED, .replica = e->replicas[0].number, .code = ERR_TOPOLOGY, .message = "no such type"};
-    feed(&s, ev, &d);
+    play_feed(&p, ev);
     assert_int_equal(e->replicas[0].sm.state, REPLICA_FAILED);
-    sched_close(&s);
-    decisions_free(&d);
+    play_end(&p);
 }
 
-static void crash(struct sched *s, int worker, int slots, struct decisions *d)
+static void crash(struct play *p, int worker, int slots)
 {
-    feed(s, (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = worker, .message = "signal 11"}, d);
-    up(s, worker, slots, "m", d);
+    play_down(p, worker, "signal 11");
+    play_up(p, worker, slots, "m");
 }
 
 /* Window 1 kills its worker whenever it runs. The others finish, it alone fails. */
 static void the_replica_that_kills_workers_is_found(void **state)
 {
-    struct sched s;
-    struct decisions d = {0};
-    struct ensemble *e = make(1, 4, 1);
-    sched_init(&s, 1);
-    add(&s, e, &d);
-    up(&s, 0, 4, "m", &d);
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 4, 1);
+    play_begin(&p, 1);
+    play_add(&p, e);
+    play_up(&p, 0, 4, "m");
     int64_t now = 0;
     int crashes = 0;
     while (!ensemble_ended(e) && e->sm.state != ENSEMBLE_FINISHING) {
         assert_true(++crashes < 20);
-        if (!s.workers[0].nrunning) { /* put aside: nobody else shows that the device is well */
-            now = sched_wake(&s, now);
-            feed(&s, (struct sched_event){.kind = SCHED_TICK, .now = now}, &d);
+        if (!p.s.workers[0].nrunning) { /* put aside: nobody else shows that the device is well */
+            now = sched_wake(&p.s, now);
+            p.now = now;
+            play_feed(&p, (struct sched_event){.kind = SCHED_TICK});
         }
         if (e->replicas[1].sm.state == REPLICA_RUNNING) {
-            crash(&s, 0, 4, &d);
+            crash(&p, 0, 4);
             continue;
         }
         for (int i = 0; i < 4; i++)
             if (e->replicas[i].sm.state == REPLICA_RUNNING) {
-                about(&s, SCHED_SEGMENT, &e->replicas[i], &d);
-                about(&s, e->replicas[i].sm.state == REPLICA_STOPPING ? SCHED_STOPPED : SCHED_DONE, &e->replicas[i],
-                      &d);
+                play_about(&p, SCHED_SEGMENT, &e->replicas[i]);
+                play_about(&p, e->replicas[i].sm.state == REPLICA_STOPPING ? SCHED_STOPPED : SCHED_DONE,
+                           &e->replicas[i]);
                 break;
             }
     }
     assert_int_equal(ensemble_count(e, REPLICA_DONE), 3);
     assert_int_equal(e->replicas[1].sm.state, REPLICA_FAILED);
     assert_string_equal(e->replicas[1].reason, "signal 11");
-    sched_close(&s);
-    decisions_free(&d);
+    play_end(&p);
 }
 
 static void a_replica_goes_on_where_its_model_is(void **state)
 {
-    struct sched s;
-    struct decisions d = {0};
-    struct ensemble *e = make(1, 1, 0);
-    sched_init(&s, 2);
-    up(&s, 0, 1, "H100", &d);
-    up(&s, 1, 1, "H200", &d);
-    add(&s, e, &d);
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 1, 0);
+    play_begin(&p, 2);
+    play_up(&p, 0, 1, "H100");
+    play_up(&p, 1, 1, "H200");
+    play_add(&p, e);
     assert_int_equal(e->replicas[0].set->worker, 0);
-    feed(&s, (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = 0, .message = "x"}, &d);
+    play_feed(&p, (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = 0, .message = "x"});
     assert_int_equal(e->replicas[0].sm.state, REPLICA_QUEUED);
-    up(&s, 0, 1, "H100", &d);
+    play_up(&p, 0, 1, "H100");
     assert_int_equal(e->replicas[0].set->worker, 0);
     /* That model is gone from the machine: better elsewhere than never. */
-    feed(&s, (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = 0, .message = "x"}, &d);
-    up(&s, 0, 1, "A100", &d);
+    play_feed(&p, (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = 0, .message = "x"});
+    play_up(&p, 0, 1, "A100");
     assert_true(e->replicas[0].set->worker >= 0);
-    sched_close(&s);
-    decisions_free(&d);
+    play_end(&p);
 }
 
 /* As loaded from the database after a crash of the service. */
 static void what_was_interrupted_goes_on(void **state)
 {
-    struct sched s;
-    struct decisions d = {0};
-    struct ensemble *e = make(1, 3, 0), *p = make(1, 2, 0), *f = make(1, 1, 0);
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 3, 0), *q = play_ensemble(1, 2, 0), *f = play_ensemble(1, 1, 0);
     sm_init(&e->sm, &ensemble_states, e, ENSEMBLE_RUNNING);
     sm_init(&e->replicas[0].sm, &replica_states, &e->replicas[0], REPLICA_RUNNING);
     sm_init(&e->replicas[1].sm, &replica_states, &e->replicas[1], REPLICA_STOPPING);
     sm_init(&e->replicas[2].sm, &replica_states, &e->replicas[2], REPLICA_DONE);
-    sm_init(&p->sm, &ensemble_states, p, ENSEMBLE_PAUSED);
-    sm_init(&p->replicas[0].sm, &replica_states, &p->replicas[0], REPLICA_STOPPING);
-    sm_init(&p->replicas[1].sm, &replica_states, &p->replicas[1], REPLICA_PAUSED);
+    sm_init(&q->sm, &ensemble_states, q, ENSEMBLE_PAUSED);
+    sm_init(&q->replicas[0].sm, &replica_states, &q->replicas[0], REPLICA_STOPPING);
+    sm_init(&q->replicas[1].sm, &replica_states, &q->replicas[1], REPLICA_PAUSED);
     sm_init(&f->sm, &ensemble_states, f, ENSEMBLE_FINISHING);
     sm_init(&f->replicas[0].sm, &replica_states, &f->replicas[0], REPLICA_DONE);
-    sched_init(&s, 1);
-    assert_int_equal(feed(&s, (struct sched_event){.kind = SCHED_ADD, .ensemble = e}, &d), 0);
+    play_begin(&p, 1);
+    assert_int_equal(play_feed(&p, (struct sched_event){.kind = SCHED_ADD, .ensemble = e}), 0);
     assert_int_equal(ensemble_count(e, REPLICA_QUEUED), 2);
-    assert_int_equal(count(&d, DECIDE_PREPARE), 1);
-    assert_int_equal(feed(&s, (struct sched_event){.kind = SCHED_ADD, .ensemble = p}, &d), 0);
-    assert_int_equal(ensemble_count(p, REPLICA_PAUSED), 2);
-    assert_int_equal(feed(&s, (struct sched_event){.kind = SCHED_ADD, .ensemble = f}, &d), 0);
-    assert_int_equal(count(&d, DECIDE_ESTIMATE), 1);
-    sched_close(&s);
-    decisions_free(&d);
+    assert_int_equal(play_count(&p, DECIDE_PREPARE), 1);
+    assert_int_equal(play_feed(&p, (struct sched_event){.kind = SCHED_ADD, .ensemble = q}), 0);
+    assert_int_equal(ensemble_count(q, REPLICA_PAUSED), 2);
+    assert_int_equal(play_feed(&p, (struct sched_event){.kind = SCHED_ADD, .ensemble = f}), 0);
+    assert_int_equal(play_count(&p, DECIDE_ESTIMATE), 1);
+    play_end(&p);
 }
 
 static void what_a_state_does_not_allow_is_refused(void **state)
 {
-    struct sched s;
-    struct decisions d = {0};
-    struct ensemble *e = make(1, 1, 0);
-    sched_init(&s, 1);
-    up(&s, 0, 1, "m", &d);
-    add(&s, e, &d);
-    assert_int_equal(wish(&s, SCHED_RETRY, e, &d), -ERR_CONFLICT);
-    assert_int_equal(wish(&s, SCHED_RESUME, e, &d), 0);
-    assert_int_equal(d.n, 0);
-    assert_int_equal(wish(&s, SCHED_PAUSE, e, &d), 0);
-    assert_int_equal(count(&d, DECIDE_STOP), 1);
-    assert_int_equal(wish(&s, SCHED_PAUSE, e, &d), 0);
-    assert_int_equal(d.n, 0);
-    about(&s, SCHED_STOPPED, &e->replicas[0], &d);
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 1, 0);
+    play_begin(&p, 1);
+    play_up(&p, 0, 1, "m");
+    play_add(&p, e);
+    assert_int_equal(play_wish(&p, SCHED_RETRY, e), -ERR_CONFLICT);
+    assert_int_equal(play_wish(&p, SCHED_RESUME, e), 0);
+    assert_int_equal(p.d.n, 0);
+    assert_int_equal(play_wish(&p, SCHED_PAUSE, e), 0);
+    assert_int_equal(play_count(&p, DECIDE_STOP), 1);
+    assert_int_equal(play_wish(&p, SCHED_PAUSE, e), 0);
+    assert_int_equal(p.d.n, 0);
+    play_about(&p, SCHED_STOPPED, &e->replicas[0]);
     assert_int_equal(e->replicas[0].sm.state, REPLICA_PAUSED);
-    assert_int_equal(wish(&s, SCHED_CANCEL, e, &d), 0);
-    assert_int_equal(wish(&s, SCHED_PAUSE, e, &d), -ERR_CONFLICT);
-    assert_int_equal(wish(&s, SCHED_RESUME, e, &d), -ERR_CONFLICT);
-    assert_int_equal(wish(&s, SCHED_RETRY, e, &d), 0);
+    assert_int_equal(play_wish(&p, SCHED_CANCEL, e), 0);
+    assert_int_equal(play_wish(&p, SCHED_PAUSE, e), -ERR_CONFLICT);
+    assert_int_equal(play_wish(&p, SCHED_RESUME, e), -ERR_CONFLICT);
+    assert_int_equal(play_wish(&p, SCHED_RETRY, e), 0);
     assert_int_equal(e->sm.state, ENSEMBLE_QUEUED);
     assert_int_equal(
-        about(&s, SCHED_DONE, &(struct sched_replica){.set = &(struct sched_set){.worker = 0}, .number = 12345}, &d),
+        play_about(&p, SCHED_DONE, &(struct sched_replica){.set = &(struct sched_set){.worker = 0}, .number = 12345}),
         -ERR_PROTOCOL);
-    sched_close(&s);
-    decisions_free(&d);
+    play_end(&p);
 }
 
 /* ---- random worlds ---- */
@@ -384,7 +306,7 @@ static uint32_t draw(uint32_t n)
 /* Of sets of one, two or three replicas; more than three slots has no worker of these worlds. */
 static struct ensemble *make_sets(uint32_t owner, int replicas, int retries)
 {
-    struct ensemble *e = make(owner, replicas, retries);
+    struct ensemble *e = play_ensemble(owner, replicas, retries);
     e->nsets = 0;
     for (int left = replicas, n; left; left -= n) {
         n = 1 + (int)draw(3);
@@ -395,9 +317,7 @@ static struct ensemble *make_sets(uint32_t owner, int replicas, int retries)
 }
 
 struct world {
-    struct sched s;
-    struct decisions d;
-    int64_t now;
+    struct play p;
     int nensembles;
     struct ensemble *ensembles[12];
     bool prepare[12], estimate[12]; /* jobs under way */
@@ -418,8 +338,8 @@ static int index_of(const struct world *w, const struct ensemble *e)
 
 static void check_promises(const struct world *w)
 {
-    for (int k = 0; k < w->s.nworkers; k++) {
-        const struct sched_worker *sw = &w->s.workers[k];
+    for (int k = 0; k < w->p.s.nworkers; k++) {
+        const struct sched_worker *sw = &w->p.s.workers[k];
         assert_true(sw->nrunning <= (sw->up ? sw->slots : 0));
         int held = 0;
         for (int i = 0; i < sw->nsets; i++) {
@@ -432,7 +352,7 @@ static void check_promises(const struct world *w)
         }
         assert_int_equal(held, sw->nrunning);
         /* No slot is left free while something could have it. */
-        assert_null(pack_next(&w->s, k, w->now));
+        assert_null(pack_next(&w->p.s, k, w->p.now));
     }
     for (int i = 0; i < w->nensembles; i++) {
         const struct ensemble *e = w->ensembles[i];
@@ -452,13 +372,12 @@ static void check_promises(const struct world *w)
 
 static void world_step(struct world *w, struct sched_event ev)
 {
-    ev.now = w->now;
-    if (feed(&w->s, ev, &w->d)) {
-        assert_int_equal(w->d.n, 0); /* refused: nothing happened */
+    if (play_feed(&w->p, ev)) {
+        assert_int_equal(w->p.d.n, 0); /* refused: nothing happened */
         return;
     }
-    for (int i = 0; i < w->d.n; i++) {
-        const struct decision *d = &w->d.item[i];
+    for (int i = 0; i < w->p.d.n; i++) {
+        const struct decision *d = &w->p.d.item[i];
         if (d->kind == DECIDE_PREPARE)
             w->prepare[index_of(w, d->ensemble)] = true;
         if (d->kind == DECIDE_ESTIMATE)
@@ -468,7 +387,7 @@ static void world_step(struct world *w, struct sched_event ev)
         if (d->kind == DECIDE_SPACE)
             w->full = true;
         if (d->kind == DECIDE_START || d->kind == DECIDE_STOP || d->kind == DECIDE_KILL)
-            assert_true(w->s.workers[d->worker].up);
+            assert_true(w->p.s.workers[d->worker].up);
     }
     check_promises(w);
 }
@@ -488,7 +407,7 @@ static void finish_job(struct world *w, int i, bool well)
 
 static void worker_acts(struct world *w, int k, bool calm)
 {
-    struct sched_worker *sw = &w->s.workers[k];
+    struct sched_worker *sw = &w->p.s.workers[k];
     if (!sw->up) {
         world_step(
             w, (struct sched_event){.kind = SCHED_WORKER_UP, .worker = k, .slots = 4 - k, .device = "d", .model = "m"});
@@ -517,10 +436,10 @@ static void worker_acts(struct world *w, int k, bool calm)
     struct sched_event ev = {.worker = k, .replica = r->number, .code = codes[draw(6)], .message = "x"};
     if (w->sick[k])
         return; /* nothing comes of it */
-    ev.step = r->step < STEPS ? r->step + 10 : r->step;
+    ev.step = r->step < PLAY_STEPS ? r->step + 10 : r->step;
     if (r->sm.state == REPLICA_STOPPING)
         ev.kind = SCHED_STOPPED;
-    else if (r->step >= STEPS)
+    else if (r->step >= PLAY_STEPS)
         ev.kind = SCHED_DONE;
     else if (!calm && !w->fair && draw(12) == 0)
         ev.kind = SCHED_FAILED;
@@ -538,7 +457,7 @@ static void something_happens(struct world *w)
     static const enum sched_kind wishes[] = {SCHED_PAUSE, SCHED_RESUME, SCHED_CANCEL,
                                              SCHED_RETRY, SCHED_RESUME, SCHED_RETRY};
     uint32_t what = draw(20);
-    w->now += draw(2000);
+    w->p.now += draw(2000);
     if (what == 0 && w->nensembles < 12) {
         struct ensemble *e = make_sets(draw(3), 1 + (int)draw(8), (int)draw(3));
         for (int i = 0; i < e->nreplicas; i++)
@@ -555,10 +474,10 @@ static void something_happens(struct world *w)
     } else if (what == 8 && w->full) {
         w->full = false;
         world_step(w, (struct sched_event){.kind = SCHED_SPACE});
-    } else if (what == 7 && !w->fair && w->s.workers[0].up && draw(10) == 0) {
+    } else if (what == 7 && !w->fair && w->p.s.workers[0].up && draw(10) == 0) {
         world_step(w, (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = 0, .message = "killed"});
     } else {
-        worker_acts(w, (int)draw((uint32_t)w->s.nworkers), false);
+        worker_acts(w, (int)draw((uint32_t)w->p.s.nworkers), false);
     }
 }
 
@@ -567,7 +486,7 @@ static void settle(struct world *w)
 {
     for (int round = 0; round < 40000; round++) {
         bool all = true;
-        w->now += 500;
+        w->p.now += 500;
         for (int i = 0; i < w->nensembles; i++) {
             finish_job(w, i, true);
             if (w->ensembles[i]->sm.state == ENSEMBLE_PAUSED)
@@ -581,7 +500,7 @@ static void settle(struct world *w)
             world_step(w, (struct sched_event){.kind = SCHED_SPACE});
         }
         world_step(w, (struct sched_event){.kind = SCHED_TICK});
-        worker_acts(w, (int)draw((uint32_t)w->s.nworkers), true);
+        worker_acts(w, (int)draw((uint32_t)w->p.s.nworkers), true);
     }
     fail_msg("seed led to a world that never settles");
 }
@@ -610,12 +529,12 @@ static void promises_hold_in_random_worlds(void **state)
     for (int k = 0; k < 300; k++) {
         struct world *w = xcalloc(1, sizeof *w);
         seed = (uint64_t)k * UINT64_C(0x9e3779b97f4a7c15) + 1;
-        sched_init(&w->s, 1 + (int)draw(3));
+        play_begin(&w->p, 1 + (int)draw(3));
         w->fair = k % 2;
-        w->s.slice_ms = 5000;
-        w->s.stall_ms = 200000;
-        for (int i = 0; i < w->s.nworkers && k % 4 == 1; i++)
-            w->sick[i] = i != w->s.nworkers / 2; /* one is well */
+        w->p.s.slice_ms = 5000;
+        w->p.s.stall_ms = 200000;
+        for (int i = 0; i < w->p.s.nworkers && k % 4 == 1; i++)
+            w->sick[i] = i != w->p.s.nworkers / 2; /* one is well */
         for (int i = 0; i < 400; i++)
             something_happens(w);
         settle(w);
@@ -625,8 +544,7 @@ static void promises_hold_in_random_worlds(void **state)
             for (int r = 0; r < w->ensembles[i]->nreplicas; r++)
                 if (w->killer[i][r])
                     assert_int_not_equal(w->ensembles[i]->replicas[r].sm.state, REPLICA_DONE);
-        sched_close(&w->s);
-        decisions_free(&w->d);
+        play_end(&w->p);
         free(w);
     }
 }
