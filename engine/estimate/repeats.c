@@ -135,8 +135,8 @@ static void judge(const struct report *r, int estimator, struct estimator_result
     for (int i = 0; i < r->nrepeats; i++) {
         const struct verdict *v = &r->repeats[i].estimators[estimator].verdict;
         for (int k = 0; k < v->nreasons; k++)
-            verdict_add(&out->verdict, m.n ? VERDICT_UNCONVERGED : VERDICT_FAILED, v->reasons[k].code, "repeat %d: %s",
-                        i, v->reasons[k].text);
+            verdict_add(&out->verdict, m.n ? VERDICT_UNCONVERGED : v->reasons[k].kind, v->reasons[k].code,
+                        "repeat %d: %s", i, v->reasons[k].text);
     }
     if (disagree(m.value, m.error, m.n))
         verdict_add(&out->verdict, VERDICT_UNCONVERGED, "repeats",

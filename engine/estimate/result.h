@@ -60,7 +60,8 @@ void ladder_close(struct ladder *l);
 enum verdict_kind { VERDICT_CONVERGED, VERDICT_UNCONVERGED, VERDICT_FAILED };
 
 struct reason {
-    const char *code; /* as in schemas/results.schema.json */
+    enum verdict_kind kind; /* what it makes of the number */
+    const char *code;       /* as in schemas/results.schema.json */
     char *text;
 };
 
@@ -73,6 +74,8 @@ struct verdict {
 /* The verdict becomes `kind` where it was better. */
 void verdict_add(struct verdict *v, enum verdict_kind kind, const char *code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* Appends the reasons why there is no number, joined by "; ". */
+void verdict_failure(const struct verdict *v, struct buf *out);
 void verdict_close(struct verdict *v);
 
 /* ---- one repeat, or all together */

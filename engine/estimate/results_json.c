@@ -181,10 +181,13 @@ static void estimator(struct writer *w, const struct result *r, enum estimator w
 {
     const struct estimator_result *x = r->estimators + which;
     const struct ladder *l = r->ladder;
+    struct buf reason = {0};
+    if (!x->total.ok)
+        verdict_failure(&x->verdict, &reason);
     begin(w, NULL, '{');
     text(w, "name", estimator_names[which]);
     text(w, "status", x->total.ok ? "ok" : "failed");
-    text(w, "reason", x->total.ok ? NULL : x->reason[0] ? x->reason : x->verdict.reasons[0].text);
+    text(w, "reason", reason.data);
     maybe_energy(w, "total", l, &x->total);
     verdict(w, &x->verdict);
     quadrature(w, l, &x->total, which);
@@ -205,6 +208,7 @@ static void estimator(struct writer *w, const struct result *r, enum estimator w
         range(w, l, x->cumulative + i, NULL);
     end(w, ']');
     end(w, '}');
+    buf_free(&reason);
 }
 
 static void averages(struct writer *w, const char *key, const struct average *a, int n)
@@ -384,8 +388,8 @@ static bool status_of(const struct report *r, const char **status, struct buf *r
                 *status = "averages";
         return false;
     }
-    for (int i = 0; !mbar->total.ok && i < mbar->verdict.nreasons; i++)
-        buf_printf(reason, "%s%s", reason->len ? "; " : "", mbar->verdict.reasons[i].text);
+    if (!mbar->total.ok)
+        verdict_failure(&mbar->verdict, reason);
     *status = !mbar->total.ok ? "failed" : reason->len ? "partial" : "ok";
     return mbar->total.ok;
 }

@@ -20,7 +20,14 @@ void verdict_add(struct verdict *v, enum verdict_kind kind, const char *code, co
     if (kind > v->kind)
         v->kind = kind;
     v->reasons = xrealloc(v->reasons, (size_t)v->nreasons + 1, sizeof *v->reasons);
-    v->reasons[v->nreasons++] = (struct reason){code, xstrdup(text)};
+    v->reasons[v->nreasons++] = (struct reason){kind, code, xstrdup(text)};
+}
+
+void verdict_failure(const struct verdict *v, struct buf *out)
+{
+    for (int i = 0; i < v->nreasons; i++)
+        if (v->reasons[i].kind == VERDICT_FAILED)
+            buf_printf(out, "%s%s", out->len ? "; " : "", v->reasons[i].text);
 }
 
 void verdict_close(struct verdict *v)

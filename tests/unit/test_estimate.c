@@ -304,7 +304,7 @@ static void test_missing_windows(void **state)
         x.states[k] = (struct estimate_replica){.kind = ESTIMATE_FAILED, .reason = "worker crashed"};
     r = estimate(&x, NULL);
     assert_string_equal(words(r, "status"), "failed");
-    assert_string_equal(words(r, "estimators>0>reason"), "MBAR: no window has samples");
+    assert_non_null(strstr(words(r, "estimators>0>reason"), "windows 0 to 5 have no samples"));
     json_decref(r);
     drop(&x);
 }
