@@ -20,6 +20,7 @@ struct reading {
     const char *spec_text, *spec_name, *key;
     json_t *files, *labels;
     struct spec *spec;
+    struct buf drawn; /* the spec with its seed, where it says random */
     int64_t atoms;
     json_t *summary, *warnings;
     char hash[65];
@@ -297,7 +298,7 @@ static void add_text(struct sha256_ctx *h, const char *text)
     sha256_update(h, len, (const uint8_t *)text);
 }
 
-/* Of what is simulated: labels may differ. */
+/* Of what was sent, so that a seed drawn for it makes it no other; labels may differ. */
 static void hash_content(struct reading *s)
 {
     size_t n = json_object_size(s->files), i = 0;
@@ -320,13 +321,22 @@ static void hash_content(struct reading *s)
     free(names);
 }
 
+/* The spec that is kept has the number: whoever reads it later gets the same run. */
+static int draw_seed(struct reading *s, struct err *e)
+{
+    if (!s->spec->seed_random)
+        return 0;
+    int rc = spec_draw_seed(s->spec, s->spec_text, strlen(s->spec_text), &s->drawn, e);
+    s->spec_text = s->drawn.data;
+    return rc;
+}
+
 static int check(struct reading *s, const char *body, size_t len, struct err *e)
 {
-    if (read_body(s, body, len, e) || spec_parse(&s->spec, s->spec_name, s->spec_text, strlen(s->spec_text), e) ||
-        spec_check_run(s->spec, e) || read_system(s, e))
+    if (read_body(s, body, len, e) || spec_parse(&s->spec, s->spec_name, s->spec_text, strlen(s->spec_text), e))
         return -(int)e->code;
     hash_content(s);
-    return 0;
+    return draw_seed(s, e) || spec_check_run(s->spec, e) || read_system(s, e) ? -(int)e->code : 0;
 }
 
 /* ---- the answer ---- */
@@ -381,4 +391,5 @@ void submission_check(const char *body, size_t len, bool texts, struct buf *out)
     json_decref(s.summary);
     json_decref(s.warnings);
     json_decref(s.root);
+    buf_free(&s.drawn);
 }

@@ -2,12 +2,15 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "daemon/spec/spec.h"
 #include "daemon/spec/submission.h"
 
 static const char spec[] =
@@ -148,10 +151,49 @@ static void test_keys(void **state)
     assert_false(submission_label_key(text));
 }
 
+/* The number takes the word's place in the spec that is kept; the hash is of what was sent, so that the same submission
+ * under the same key is found again. */
+static void test_random_seed(void **state)
+{
+    static const char with_seed[] =
+        "name: tiny\nsystem: {topology: t.top, coordinates: t.gro}\nnonbonded: {cutoff: 0.5 nm}\n"
+        "integrator: {seed: random}\nprotocol: [{produce: {time: 1 ps}}]\n";
+    json_t *body = json_pack("{s:s,s:{s:s,s:s}}", "spec", with_seed, "files", "t.top",
+                             "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nAR 39.948 0 A 0.34 0.996\n"
+                             "[ moleculetype ]\nA 1\n[ atoms ]\n1 AR 1 A AR 1 0 39.948\n"
+                             "[ system ]\nx\n[ molecules ]\nA 1\n",
+                             "t.gro", "x\n1\n    1A       AR    1   1.000   1.000   1.000\n2 2 2\n");
+    char *text = json_dumps(body, 0), hashes[2][65];
+    uint64_t seeds[2];
+    for (int i = 0; i < 2; i++) {
+        struct buf out = {0};
+        struct err e = {0};
+        struct spec *s = NULL;
+        submission_check(text, strlen(text), true, &out);
+        char *end = memchr(out.data, '\n', out.len), *kept = end + 1;
+        json_t *head = json_loadb(out.data, (size_t)(end - out.data), 0, NULL),
+               *facts = json_object_get(head, "submission");
+        if (!facts)
+            fail_msg("%.*s", (int)(end - out.data), out.data);
+        assert_int_equal(json_integer_value(json_object_get(facts, "spec_bytes")), strlen(kept));
+        assert_int_equal(spec_parse(&s, "s.yaml", kept, strlen(kept), &e), 0);
+        assert_false(s->seed_random);
+        seeds[i] = s->settings.integrator.seed;
+        snprintf(hashes[i], sizeof hashes[i], "%s", json_string_value(json_object_get(facts, "hash")));
+        spec_free(s);
+        json_decref(head);
+        buf_free(&out);
+    }
+    assert_int_not_equal(seeds[0], seeds[1]);
+    assert_string_equal(hashes[0], hashes[1]);
+    free(text);
+    json_decref(body);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_labels),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),         cmocka_unit_test(test_labels),
                                        cmocka_unit_test(test_amplification), cmocka_unit_test(test_missing),
-                                       cmocka_unit_test(test_keys)};
+                                       cmocka_unit_test(test_keys),          cmocka_unit_test(test_random_seed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
