@@ -7,6 +7,8 @@
 
 #include "engine/base/buf.h"
 #include "engine/base/suggest.h"
+#include "engine/math/box.h"
+#include "engine/system/ewald.h"
 
 /* The decoupled molecule must be in the topology's molecules. */
 static int check_decoupled(const struct spec *s, const struct system *sys, struct err *e)
@@ -101,16 +103,22 @@ static int check_sense(const struct spec *s, const struct system *sys, struct er
     return 0;
 }
 
-/* A pair must not be in reach of two images of one atom. */
+/* A pair must not be in reach of two images of one atom; and the mesh must not be beyond what can be computed. */
 static int check_box(const struct spec *s, const struct system *sys, struct err *e)
 {
     double cutoff = fmax(s->settings.nonbonded.vdw_cutoff, s->settings.nonbonded.coulomb_cutoff);
-    double edge = fmin(sys->box[0], fmin(sys->box[1], sys->box[2]));
-    if (cutoff < edge / 2)
-        return 0;
+    double limit = box_cutoff_limit(sys->box);
+    int32_t mesh[3];
+    if (cutoff < limit) {
+        int rc = mesh_sizes(mesh, sys->box, &s->settings.nonbonded, e);
+        return rc ? err_prefix(e, "%s:%d", s->file, s->nonbonded_line) : 0;
+    }
+    if (box_triclinic(sys->box))
+        return err_set(e, ERR_SPEC, "%s:%d: nonbonded.cutoff: %.15g nm: expected less than %.15g nm in the box of %s",
+                       s->file, s->nonbonded_line, cutoff, limit, s->coordinates);
     return err_set(e, ERR_SPEC,
                    "%s:%d: nonbonded.cutoff: %.15g nm: expected less than half the shortest box edge in %s, %.15g nm",
-                   s->file, s->nonbonded_line, cutoff, s->coordinates, edge);
+                   s->file, s->nonbonded_line, cutoff, s->coordinates, 2 * limit);
 }
 
 int spec_system(const struct spec *s, struct source *src, struct system *sys, struct err *e)

@@ -195,7 +195,7 @@ static int CO_FN sample(struct replica *r, bool dhdl, bool energy, struct err *e
 
 static int frame(struct replica *r, struct err *e)
 {
-    double box[3];
+    double box[BOX_SIZE];
     int rc = sim_get(r->sim, r->x, NULL, box, e);
     if (rc)
         return rc;

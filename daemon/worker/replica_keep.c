@@ -230,7 +230,7 @@ static int final_job(void *arg, struct err *e)
 
 int CO_FN replica_write_final(struct replica *r, struct err *e)
 {
-    double box[3];
+    double box[BOX_SIZE];
     struct final_file f = {0};
     struct buf title = {0};
     int rc = sim_get(r->sim, r->x, r->v, box, e);

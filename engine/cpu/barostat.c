@@ -20,8 +20,8 @@ void cpu_volume_try(const struct launch *launch, const struct args_volume_try *a
     double scale = volume_begin(c, a->min_edge);
     for (uint32_t u = 0; u < m->nunits && scale != 1; u++)
         volume_move_unit(m, u, &masses, a->x, scale);
-    for (int d = 0; d < 3; d++)
-        c->box[d] *= scale;
+    for (int k = 0; k < BOX_SIZE; k++)
+        c->box[k] *= scale;
 }
 
 void cpu_volume_decide(const struct launch *launch, const struct args_volume_decide *a)

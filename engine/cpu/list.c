@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pair lists on the CPU device. A list made with cut-off + buffer at a box L0 holds every pair that can be inside the
- * cut-off while d1 + d2 <= (L/L0) (cut-off + buffer) - cut-off, with d1 and d2 the two largest displacements since, measured
- * in grid positions times the box now, L; so volume moves count, and those that only scale cost little.
+ * Pair lists on the CPU device. A list with all pairs closer than some reach at a box L0 holds every pair that can be inside
+ * the cut-off while d1 + d2 <= (L/L0) reach - cut-off, with d1 and d2 the two largest displacements since, measured in grid
+ * positions times the box now, L; so volume moves count, and those that only scale cost little. The reach is cut-off + buffer,
+ * but no more than the distance of opposite faces when the list is made: up to there the images next to an atom's own suffice.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -23,15 +24,19 @@ ISA_FN(list_check)
     size_t n = (size_t)p->natoms;
     if (c->halt)
         return;
-    const double to[3] = {NB_GRID / c->box[0], NB_GRID / c->box[1], NB_GRID / c->box[2]};
-    const double back[3] = {c->box[0] / NB_GRID, c->box[1] / NB_GRID, c->box[2] / NB_GRID};
+    double to[BOX_SIZE], back[BOX_SIZE];
+    nb_grid_inverse(c->box, to);
+    nb_grid_scale(c->box, back);
     for (size_t i = 0; i < n; i++) {
-        double d2 = 0;
+        double g[3], d[3];
+        box_apply(to, x + 3 * i, g);
         for (size_t k = 0; k < 3; k++) {
-            double g = rint(x[3 * i + k] * to[k]), d = (g - built[k * n + i]) * back[k];
-            grid[k * n + i] = g;
-            d2 += d * d;
+            g[k] = rint(g[k]);
+            grid[k * n + i] = g[k];
+            d[k] = g[k] - built[k * n + i];
         }
+        box_apply(back, d, d);
+        double d2 = vec_dot(d, d);
         if (d2 <= second)
             continue;
         if (!isfinite(d2)) {
@@ -43,12 +48,12 @@ ISA_FN(list_check)
     }
     for (int k = 0; k < 3; k++)
         ratio = fmin(ratio, c->box[k] / list->built_box[k]); /* infinite before the first build */
-    list->rebuild = list->built_box[0] == 0 || sqrt(first) + sqrt(second) > ratio * p->list_cutoff - p->cutoff;
+    list->rebuild = list->built_box[0] == 0 || sqrt(first) + sqrt(second) > ratio * list->reach - p->cutoff;
 }
 
 /* ---- building ---- */
 
-struct box {
+struct bounds {
     double middle[3], half[3]; /* nm */
 };
 
@@ -65,13 +70,15 @@ struct build {
     const struct nb_params *p;
     const struct args_list_build *a;
     struct nb_slots slots;
-    struct box *boxes, *groups;
+    struct bounds *boxes, *groups;
     struct candidate *candidates;
     struct key *keys;
     uint8_t *excluded; /* [nclusters] bits of the current slot's excluded partners */
     int32_t *slot_of;  /* [natoms], -1: perturbed */
     int32_t *column_start;
-    double edge[3], nm[3]; /* box; nm per grid position */
+    double edge[BOX_SIZE], nm[BOX_SIZE]; /* box; nm per grid position */
+    double reach2;                       /* nm^2 */
+    bool triclinic;
     uint32_t entries, pairs;
 };
 
@@ -81,8 +88,8 @@ static void scratch_layout(struct build *b)
     size_t slots = (size_t)p->nslots, clusters = (size_t)p->nclusters, groups = clusters / NB_GROUP + 1;
     unsigned char *at = b->a->scratch;
     b->keys = (struct key *)at, at += slots * sizeof *b->keys;
-    b->boxes = (struct box *)at, at += clusters * sizeof *b->boxes;
-    b->groups = (struct box *)at, at += groups * sizeof *b->groups;
+    b->boxes = (struct bounds *)at, at += clusters * sizeof *b->boxes;
+    b->groups = (struct bounds *)at, at += groups * sizeof *b->groups;
     b->candidates = (struct candidate *)at, at += 27 * clusters * sizeof *b->candidates;
     b->column_start = (int32_t *)at, at += ((size_t)p->columns[0] * (size_t)p->columns[1] + 1) * sizeof(int32_t);
     b->slot_of = (int32_t *)at, at += (size_t)p->natoms * sizeof(int32_t);
@@ -155,9 +162,9 @@ static void fill_slots(struct build *b)
     }
 }
 
-static struct box box_around(const double low[3], const double high[3])
+static struct bounds bounds_of(const double low[3], const double high[3])
 {
-    struct box box;
+    struct bounds box;
     for (int d = 0; d < 3; d++) {
         box.middle[d] = 0.5 * (low[d] + high[d]);
         box.half[d] = 0.5 * (high[d] - low[d]) + 1e-9; /* room for rounding */
@@ -169,26 +176,29 @@ static void make_boxes(struct build *b)
 {
     double group_low[3] = {0}, group_high[3] = {0};
     for (int32_t c = 0; c < b->p->nclusters; c++) {
-        double low[3], high[3];
-        for (int d = 0; d < 3; d++) {
-            const double *x = b->slots.x[d] + NB_WIDTH * c;
-            low[d] = high[d] = x[0] * b->nm[d];
-            for (int l = 1; l < NB_WIDTH; l++) {
-                low[d] = fmin(low[d], x[l] * b->nm[d]);
-                high[d] = fmax(high[d], x[l] * b->nm[d]);
+        double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+        for (int32_t slot = NB_WIDTH * c; slot < NB_WIDTH * (c + 1); slot++) {
+            const double u[3] = {b->slots.x[0][slot], b->slots.x[1][slot], b->slots.x[2][slot]};
+            double x[3];
+            box_apply(b->nm, u, x);
+            for (int d = 0; d < 3; d++) {
+                low[d] = fmin(low[d], x[d]);
+                high[d] = fmax(high[d], x[d]);
             }
+        }
+        for (int d = 0; d < 3; d++) {
             group_low[d] = c % NB_GROUP ? fmin(group_low[d], low[d]) : low[d];
             group_high[d] = c % NB_GROUP ? fmax(group_high[d], high[d]) : high[d];
         }
-        b->boxes[c] = box_around(low, high);
-        b->groups[c / NB_GROUP] = box_around(group_low, group_high);
+        b->boxes[c] = bounds_of(low, high);
+        b->groups[c / NB_GROUP] = bounds_of(group_low, group_high);
     }
 }
 
-/* Squared gap of two boxes along one dimension, i moved by `shift` box edges. */
-static double gap2(const struct build *b, const struct box *i, const struct box *j, int d, int shift)
+/* Squared gap of two boxes along one dimension, i moved by `shift` nm. */
+static double gap2(const struct bounds *i, const struct bounds *j, int d, double shift)
 {
-    double gap = fabs(i->middle[d] + shift * b->edge[d] - j->middle[d]) - (i->half[d] + j->half[d]);
+    double gap = fabs(i->middle[d] + shift - j->middle[d]) - (i->half[d] + j->half[d]);
     return gap > 0 ? gap * gap : 0;
 }
 
@@ -199,59 +209,60 @@ static void shift_of(uint32_t code, int shift[3])
     shift[2] = (int)(code % 3) - 1;
 }
 
-/* The shifts of i that bring two boxes closer than the list's cut-off; returns how many. */
-static uint32_t near_shifts(const struct build *b, const struct box *i, const struct box *j, double reach2,
-                            uint32_t codes[27])
+/* The shifts of i that bring two boxes closer than the list's reach; returns how many. The edges' triangle makes one dimension
+ * after the other known, from the last on. */
+static uint32_t near_shifts(const struct build *b, const struct bounds *i, const struct bounds *j, uint32_t codes[27])
 {
-    double gaps[3][3];
+    const double *e = b->edge;
     uint32_t n = 0;
-    for (int d = 0; d < 3; d++) {
-        double least = INFINITY;
-        for (int k = 0; k < 3; k++) {
-            gaps[d][k] = gap2(b, i, j, d, k - 1);
-            least = gaps[d][k] < least ? gaps[d][k] : least;
+    if (!b->triclinic && gap2(i, j, 0, 0) >= b->reach2 && gap2(i, j, 0, e[BOX_XX]) >= b->reach2 &&
+        gap2(i, j, 0, -e[BOX_XX]) >= b->reach2)
+        return 0; /* most are: neighbours on the path are close in x */
+    for (int z = -1; z <= 1; z++) {
+        double gap_z = gap2(i, j, 2, z * e[BOX_ZZ]);
+        for (int y = -1; y <= 1 && gap_z < b->reach2; y++) {
+            double gap_yz = gap_z + gap2(i, j, 1, y * e[BOX_YY] + z * e[BOX_ZY]);
+            for (int x = -1; x <= 1 && gap_yz < b->reach2; x++)
+                if (gap_yz + gap2(i, j, 0, x * e[BOX_XX] + y * e[BOX_YX] + z * e[BOX_ZX]) < b->reach2)
+                    codes[n++] = (uint32_t)(9 * x + 3 * y + z + 13);
         }
-        if (least >= reach2)
-            return 0;
     }
-    for (uint32_t x = 0; x < 3; x++)
-        for (uint32_t y = 0; y < 3 && gaps[0][x] < reach2; y++)
-            for (uint32_t z = 0; z < 3 && gaps[0][x] + gaps[1][y] < reach2; z++)
-                if (gaps[0][x] + gaps[1][y] + gaps[2][z] < reach2)
-                    codes[n++] = 9 * x + 3 * y + z;
     return n;
 }
 
 /* Clusters c >= i, under every shift, that may hold a partner of one of cluster i's atoms. */
 static uint32_t find_candidates(struct build *b, int32_t i)
 {
-    const struct box *mine = &b->boxes[i];
-    const double reach2 = b->p->list_cutoff * b->p->list_cutoff;
+    const struct bounds *mine = &b->boxes[i];
     int32_t groups = (b->p->nclusters + NB_GROUP - 1) / NB_GROUP;
     uint32_t n = 0, codes[27];
     for (int32_t g = i / NB_GROUP; g < groups; g++) {
-        if (!near_shifts(b, mine, &b->groups[g], reach2, codes))
+        if (!near_shifts(b, mine, &b->groups[g], codes))
             continue;
         int32_t from = g * NB_GROUP > i ? g * NB_GROUP : i, to = (g + 1) * NB_GROUP;
         for (int32_t c = from; c < to && c < b->p->nclusters; c++)
-            for (uint32_t k = near_shifts(b, mine, &b->boxes[c], reach2, codes); k > 0; k--)
+            for (uint32_t k = near_shifts(b, mine, &b->boxes[c], codes); k > 0; k--)
                 b->candidates[n++] = (struct candidate){(uint32_t)c, codes[k - 1]};
     }
     return n;
 }
 
-/* Bits of a cluster's atoms closer to the point than the list's cut-off. */
+/* Bits of a cluster's atoms closer to the point than the list's reach. */
 static uint32_t near_bits(const struct build *b, const double at[3], uint32_t cluster)
 {
     const double *x = b->slots.x[0] + NB_WIDTH * cluster, *y = b->slots.x[1] + NB_WIDTH * cluster,
                  *z = b->slots.x[2] + NB_WIDTH * cluster;
-    const double reach2 = b->p->list_cutoff * b->p->list_cutoff;
+    const double reach2 = b->reach2;
     static const uint64_t lane_bit[NB_WIDTH] = {1, 2, 4, 8, 16, 32, 64, 128};
-    const double ax = at[0], ay = at[1], az = at[2], nx = b->nm[0], ny = b->nm[1], nz = b->nm[2];
+    const double ax = at[0], ay = at[1], az = at[2], xx = b->nm[BOX_XX], yy = b->nm[BOX_YY], zz = b->nm[BOX_ZZ];
+    const double yx = b->nm[BOX_YX], zx = b->nm[BOX_ZX], zy = b->nm[BOX_ZY];
     uint64_t bits = 0;
 #pragma omp simd simdlen(8) reduction(| : bits)
     for (int l = 0; l < NB_WIDTH; l++) {
-        double dx = (ax - x[l]) * nx, dy = (ay - y[l]) * ny, dz = (az - z[l]) * nz;
+        double dx = ax - x[l], dy = ay - y[l], dz = az - z[l];
+        dx = MATH_FMA(dx, xx, MATH_FMA(dy, yx, dz * zx));
+        dy = MATH_FMA(dy, yy, dz * zy);
+        dz = dz * zz;
         bits |= dx * dx + dy * dy + dz * dz < reach2 ? lane_bit[l] : 0;
     }
     return (uint32_t)bits;
@@ -316,13 +327,10 @@ static void try_pair(struct build *b, int32_t i, int32_t j)
     const struct nb_params *p = b->p;
     const double *grid = b->a->grid;
     size_t n = (size_t)p->natoms;
-    double r2 = 0;
-    for (size_t d = 0; d < 3; d++) {
-        double du = grid[d * n + (size_t)i] - grid[d * n + (size_t)j];
-        double dx = (du - NB_GRID * rint(du * (1 / NB_GRID))) * b->nm[d];
-        r2 += dx * dx;
-    }
-    if (r2 >= p->list_cutoff * p->list_cutoff ||
+    double du[3], dx[3];
+    for (size_t d = 0; d < 3; d++)
+        du[d] = grid[d * n + (size_t)i] - grid[d * n + (size_t)j];
+    if (nb_shortest(b->nm, b->triclinic, du, dx) >= b->reach2 ||
         search_sorted(p->exclusion, p->exclusion_start[i], p->exclusion_start[i + 1], j))
         return;
     int32_t(*pairs)[2] = b->a->pairs;
@@ -353,10 +361,11 @@ ISA_FN(list_build)
     if (c->halt || !list->rebuild)
         return;
     struct build b = {.p = p, .a = a, .slots = nb_slots_at(a->slots, p->nslots)};
-    for (int d = 0; d < 3; d++) {
-        b.edge[d] = c->box[d];
-        b.nm[d] = c->box[d] / NB_GRID;
-    }
+    double reach = fmin(p->list_cutoff, box_least_width(c->box));
+    b.reach2 = reach * reach;
+    b.triclinic = box_triclinic(c->box);
+    memcpy(b.edge, c->box, sizeof b.edge);
+    nb_grid_scale(c->box, b.nm);
     scratch_layout(&b);
     if (p->nplain) {
         sort_atoms(&b);
@@ -381,6 +390,6 @@ ISA_FN(list_build)
     memcpy(list->built_box, c->box, sizeof list->built_box);
     list->entries = b.entries;
     list->pairs = b.pairs;
-    list->builds++;
+    list->reach = reach;
     list->rebuild = 0;
 }

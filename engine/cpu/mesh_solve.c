@@ -35,19 +35,21 @@ struct sums {
     double energy, virial[6]; /* xx xy xz yy yz zz */
 };
 
-static double wave(int32_t k, int32_t size, double edge)
+static double wave(int32_t k, int32_t size)
 {
-    return (k < (size + 1) / 2 ? k : k - size) / edge;
+    return k < (size + 1) / 2 ? k : k - size;
 }
 
-/* One row of the half spectrum: m_x, m_y fixed. Multiplies it by f/(pi V) exp(..)/m^2 B, of which each m's energy is half. */
-static void solve_row(const struct nb_params *p, const struct ctl *c, double *row, double mx, double my, double factor,
+/* One row of the half spectrum, the waves `first` + z steps along the third edge's. Multiplies it by f/(pi V) exp(..)/m^2 B, of
+ * which each m's energy is half. */
+static void solve_row(const struct nb_params *p, double *row, const double first[3], double step, double factor,
                       struct sums *sums)
 {
+    const double mx = first[0], my = first[1];
     const int32_t nz = p->mesh.size[2];
     const double decay = M_PI * M_PI / (p->ewald.beta * p->ewald.beta);
     for (int32_t z = 0; z <= nz / 2; z++) {
-        double mz = z / c->box[2], m2 = mx * mx + my * my + mz * mz;
+        double mz = first[2] + z * step, m2 = mx * mx + my * my + mz * mz;
         if (m2 == 0) {
             row[0] = row[1] = 0;
             continue;
@@ -87,13 +89,16 @@ void cpu_mesh_solve(const struct launch *launch, const struct args_mesh_solve *a
     double *spectrum = a->spectrum;
     if (c->halt)
         return;
-    double prefactor = UNIT_COULOMB / (M_PI * c->box[0] * c->box[1] * c->box[2]);
+    double prefactor = UNIT_COULOMB / (M_PI * box_volume(c->box)), inverse[BOX_SIZE];
+    box_invert(c->box, inverse);
     bool energy = a->mode != EVALUATE_STEP;
     for (int32_t x = 0; x < size[0]; x++)
         for (int32_t y = 0; y < size[1]; y++) {
             double *row = spectrum + 2 * ((size_t)x * (size_t)size[1] + (size_t)y) * (size_t)(size[2] / 2 + 1);
-            solve_row(p, c, row, wave(x, size[0], c->box[0]), wave(y, size[1], c->box[1]),
-                      prefactor / (p->mesh.modulus[0][x] * p->mesh.modulus[1][y]), energy ? &sums : NULL);
+            double m[3] = {wave(x, size[0]), wave(y, size[1]), 0};
+            box_gradient(inverse, m, m);
+            solve_row(p, row, m, inverse[BOX_ZZ], prefactor / (p->mesh.modulus[0][x] * p->mesh.modulus[1][y]),
+                      energy ? &sums : NULL);
         }
     struct fixed_sum *energy_at_window = a->energy_at_window;
     for (int32_t w = 0; a->change && w < p->nwindows; w++) {

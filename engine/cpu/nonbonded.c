@@ -52,25 +52,9 @@ static bool has_charges(const struct alchemy_plan *plan)
 /* Columns whose width is the edge of a cube that holds one cluster. */
 static void set_columns(struct nb_params *p, const struct system *sys)
 {
-    double volume = sys->box[0] * sys->box[1] * sys->box[2];
-    double edge = cbrt(volume * NB_WIDTH / fmax(p->nplain, 1));
+    double edge = cbrt(box_volume(sys->box) * NB_WIDTH / fmax(p->nplain, 1));
     for (int d = 0; d < 2; d++)
         p->columns[d] = (int32_t)fmax(1, floor(sys->box[d] / edge));
-}
-
-static int set_mesh(struct nb_params *p, const struct system *sys, const struct nonbonded_settings *set, struct err *e)
-{
-    if (set->pme_order < 4 || set->pme_order > 6)
-        return err_set(e, ERR_SPEC, "nonbonded: coulomb: order: %d: expected 4 to 6", set->pme_order);
-    p->mesh.order = set->pme_order;
-    for (int d = 0; d < 3; d++) {
-        p->mesh.size[d] =
-            set->pme_grid[d] > 0 ? set->pme_grid[d] : mesh_size(sys->box[d], set->pme_spacing, set->pme_order);
-        if (p->mesh.size[d] < 2 * (set->pme_order - 1))
-            return err_set(e, ERR_SPEC, "nonbonded: coulomb: grid: %d: expected at least %d points for order %d",
-                           p->mesh.size[d], 2 * (set->pme_order - 1), set->pme_order);
-    }
-    return 0;
 }
 
 static void has_lj(int32_t *out, const struct alchemy_plan *plan)
@@ -151,10 +135,9 @@ static int check(const struct system *sys, const struct nonbonded_settings *set,
     if (!(set->coulomb_cutoff > 0 && set->vdw_cutoff > 0))
         return err_set(e, ERR_SPEC, "nonbonded: cut-offs %g and %g nm: positive ones are needed", set->coulomb_cutoff,
                        set->vdw_cutoff);
-    for (int d = 0; d < 3; d++)
-        if (!(cutoff < 0.5 * sys->box[d]))
-            return err_set(e, ERR_SPEC, "nonbonded: cut-off %g nm: must be less than half the box edge %g nm", cutoff,
-                           sys->box[d]);
+    if (!(cutoff < box_cutoff_limit(sys->box)))
+        return err_set(e, ERR_SPEC, "nonbonded: cut-off %g nm: must be less than %g nm in this box", cutoff,
+                       box_cutoff_limit(sys->box));
     if (switched && !(set->vdw_switch > 0 && set->vdw_switch < set->vdw_cutoff))
         return err_set(e, ERR_SPEC, "nonbonded: vdw: switch-start %g nm: expected between 0 and the cut-off %g nm",
                        set->vdw_switch, set->vdw_cutoff);
@@ -179,17 +162,18 @@ static int make(struct nonbonded *f, const struct system *sys, const struct sett
     p->nwindows = set->alchemy.nwindows > 0 && set->alchemy.lambda ? set->alchemy.nwindows : 1;
     p->nclusters = (plan.nplain + NB_WIDTH - 1) / NB_WIDTH;
     p->nslots = p->nclusters * NB_WIDTH;
-    f->density = sys->natoms / (sys->box[0] * sys->box[1] * sys->box[2]);
+    f->density = sys->natoms / box_volume(sys->box);
     set_cutoffs(p, &set->nonbonded);
     uniform_table_make(&p->uniform, &plan, &set->nonbonded);
     f->charged = has_charges(&plan);
     p->soft = soft_rule_of(&set->alchemy.soft_core);
     set_columns(p, sys);
+    p->mesh.order = set->nonbonded.pme_order;
     if (p->nclusters >= (int32_t)NB_MAX_CLUSTERS)
         rc = err_set(e, ERR_UNSUPPORTED, "%d atoms: at most %u are supported", sys->natoms,
                      NB_MAX_CLUSTERS * NB_WIDTH - 1);
     if (rc == 0)
-        rc = set_mesh(p, sys, &set->nonbonded, e);
+        rc = mesh_sizes(p->mesh.size, sys->box, &set->nonbonded, e);
     if (rc == 0)
         rc = upload(f, &plan, &set->alchemy, e);
     alchemy_plan_close(&plan);

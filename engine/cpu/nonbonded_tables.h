@@ -3,8 +3,8 @@
  * What the non-bonded kernels read and write: the read-only parameters of a model, and the arrays of a replica's block.
  * All pointers are device addresses.
  *
- * Positions. Distances are taken between grid positions rint(x 2^48/L), whole numbers held as doubles, so that
- * differences and periodic shifts are exact and a distance has the same bits however it was arrived at.
+ * Positions. Distances are taken between grid positions, fractions of the box edges times 2^48 rounded to whole numbers and
+ * held as doubles, so that differences and periodic shifts are exact and a distance has the same bits however it was arrived at.
  *
  * Plain pairs (both atoms unperturbed) come from a cluster list: the unperturbed atoms are sorted in space into slots,
  * eight slots make a cluster, and each slot has a list of entries: cluster, periodic shift, and a mask of the eight pairs.
@@ -14,6 +14,11 @@
 #ifndef SHOAL_ENGINE_CPU_NONBONDED_TABLES_H
 #define SHOAL_ENGINE_CPU_NONBONDED_TABLES_H
 
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "engine/math/box.h"
 #include "engine/math/softcore.h"
 #include "engine/system/tables.h"
 
@@ -55,12 +60,61 @@ struct nb_params {
 
 /* State of a replica's lists. */
 struct nb_list {
-    double built_box[3]; /* box when it was built, nm; zero: never */
-    uint64_t builds;
+    double built_box[3];     /* diagonal of the box when it was built, nm; zero: never */
+    double reach;            /* nm: pairs up to there were in it */
     uint32_t rebuild;        /* list_check tells list_build */
     uint32_t entries, pairs; /* in the lists */
     uint32_t pad_;
 };
+
+/* nm per grid position, and grid positions per nm, as boxes. */
+static inline void nb_grid_scale(const double box[BOX_SIZE], double nm[BOX_SIZE])
+{
+    for (int k = 0; k < BOX_SIZE; k++)
+        nm[k] = box[k] / NB_GRID;
+}
+
+static inline void nb_grid_inverse(const double box[BOX_SIZE], double inverse[BOX_SIZE])
+{
+    box_invert(box, inverse);
+    for (int k = 0; k < BOX_SIZE; k++)
+        inverse[k] *= NB_GRID;
+}
+
+/* The same where rounding the fractions need not give the shortest: by all images around it. d: in grid positions, each at most
+ * half the grid; then in nm. */
+static inline double nb_shortest_triclinic(const double nm[BOX_SIZE], double d[3])
+{
+    double from[3] = {d[0], d[1], d[2]}, safe = 0.5 * NB_GRID * box_least_edge(nm);
+    box_apply(nm, from, d);
+    double best = pair_distance2(d[0], d[1], d[2]);
+    if (best < safe * safe)
+        return best;
+    for (int k = 0; k < 27; k++) {
+        const double u[3] = {from[0] + (k / 9 - 1) * NB_GRID, from[1] + (k / 3 % 3 - 1) * NB_GRID,
+                             from[2] + (k % 3 - 1) * NB_GRID};
+        double near[3];
+        box_apply(nm, u, near);
+        double r2 = pair_distance2(near[0], near[1], near[2]);
+        if (r2 < best) {
+            best = r2;
+            memcpy(d, near, sizeof near);
+        }
+    }
+    return best;
+}
+
+/* The shortest image, nm, of a difference of grid positions; returns its squared length. */
+static inline double nb_shortest(const double nm[BOX_SIZE], bool triclinic, const double du[3], double d[3])
+{
+    for (int k = 0; k < 3; k++)
+        d[k] = du[k] - NB_GRID * rint(du[k] * (1 / NB_GRID));
+    if (triclinic)
+        return nb_shortest_triclinic(nm, d);
+    for (int k = 0; k < 3; k++)
+        d[k] *= nm[k];
+    return pair_distance2(d[0], d[1], d[2]);
+}
 
 /* An entry is mask | shift << 8 | cluster << 13; shift = 9 (sx + 1) + 3 (sy + 1) + sz + 1, in box edges added to i. */
 #define NB_ENTRY(mask, shift, cluster) ((uint32_t)(mask) | (uint32_t)(shift) << 8 | (uint32_t)(cluster) << 13)

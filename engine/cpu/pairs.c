@@ -18,6 +18,13 @@
 
 static const uint64_t lane_bit[W] = {1, 2, 4, 8, 16, 32, 64, 128};
 
+/* What the loops are compiled for, each apart. */
+struct variant {
+    enum vdw_modifier modifier;
+    int terms;      /* of the Ewald polynomial */
+    bool triclinic; /* the box has more than its diagonal; true is right for every box, to the bit */
+};
+
 /* One i atom: what it needs of its own, and its sums, eight of each. */
 struct one {
     double x[3], charge;
@@ -29,7 +36,7 @@ struct one {
 struct plain_pass {
     const struct nb_params *p;
     struct nb_slots s;
-    double nm[3];            /* nm per grid position */
+    double nm[BOX_SIZE];     /* nm per grid position */
     double box_shift[27][3]; /* grid positions */
     double coulomb2, vdw2;   /* squared cut-offs, nm^2 */
 };
@@ -45,7 +52,7 @@ INLINE double clamp(double e, double *beyond)
 
 /* One entry: the eight pairs of an atom with a cluster. */
 INLINE void entry_pairs(const struct plain_pass *pass, struct one *one, uint32_t entry, const bool masked,
-                        const bool has_lj, const bool energy, const int terms, const enum vdw_modifier modifier)
+                        const bool has_lj, const bool energy, const struct variant kind)
 {
     const struct nb_params *p = pass->p;
     const struct nb_slots *s = &pass->s;
@@ -53,26 +60,31 @@ INLINE void entry_pairs(const struct plain_pass *pass, struct one *one, uint32_t
     const double *shift = pass->box_shift[entry >> 8 & 31];
     const double x = one->x[0] + shift[0], y = one->x[1] + shift[1], z = one->x[2] + shift[2];
     const double coulomb2 = pass->coulomb2, vdw2 = pass->vdw2;
+    const double xx = pass->nm[BOX_XX], yy = pass->nm[BOX_YY], zz = pass->nm[BOX_ZZ];
+    const double yx = pass->nm[BOX_YX], zx = pass->nm[BOX_ZX], zy = pass->nm[BOX_ZY];
     const double *sx = s->x[0] + first, *sy = s->x[1] + first, *sz = s->x[2] + first, *sq = s->charge + first;
     double *fx = s->f[0] + first, *fy = s->f[1] + first, *fz = s->f[2] + first;
     const int64_t *type = s->type + first;
     const uint64_t mask = entry;
 #pragma omp simd simdlen(8)
     for (int l = 0; l < W; l++) {
-        double dx = (x - sx[l]) * pass->nm[0], dy = (y - sy[l]) * pass->nm[1], dz = (z - sz[l]) * pass->nm[2];
+        double dx = x - sx[l], dy = y - sy[l], dz = z - sz[l];
+        dx = kind.triclinic ? MATH_FMA(dx, xx, MATH_FMA(dy, yx, dz * zx)) : dx * xx;
+        dy = kind.triclinic ? MATH_FMA(dy, yy, dz * zy) : dy * yy;
+        dz = dz * zz;
         double r2 = pair_distance2(dx, dy, dz);
         double ri = root_inverse(r2), qq = one->charge * sq[l];
         bool on = masked ? (mask & lane_bit[l]) != 0 : true;
         bool in = on & (r2 < coulomb2);
-        double fr = qq * (ri * ri * ri - ewald_long_f(&p->ewald, terms, r2));
+        double fr = qq * (ri * ri * ri - ewald_long_f(&p->ewald, kind.terms, r2));
         fr = in ? fr : 0.0;
         if (energy) {
-            double e = in ? qq * (ri - p->coulomb_shift - ewald_long_v(&p->ewald, terms, r2)) : 0.0;
+            double e = in ? qq * (ri - p->coulomb_shift - ewald_long_v(&p->ewald, kind.terms, r2)) : 0.0;
             one->coulomb[l] += fixed_round(clamp(e, &one->beyond_coulomb[l]));
         }
         if (has_lj) {
             double v, c6 = one->row[type[l]].c6, c12 = one->row[type[l]].c12;
-            double flj = lj_pair(modifier, &p->lj_rule, c6, c12, r2, ri, &v);
+            double flj = lj_pair(kind.modifier, &p->lj_rule, c6, c12, r2, ri, &v);
             in = on & (r2 < vdw2);
             fr += in ? flj : 0.0;
             if (energy) {
@@ -102,12 +114,12 @@ INLINE void entry_pairs(const struct plain_pass *pass, struct one *one, uint32_t
 }
 
 INLINE void one_slot(const struct plain_pass *pass, struct one *one, const struct nb_range *r, const uint32_t *entries,
-                     const bool has_lj, const bool energy, const int terms, const enum vdw_modifier modifier)
+                     const bool has_lj, const bool energy, const struct variant kind)
 {
     for (uint32_t k = r->start; k < r->full; k++)
-        entry_pairs(pass, one, entries[k], true, has_lj, energy, terms, modifier);
+        entry_pairs(pass, one, entries[k], true, has_lj, energy, kind);
     for (uint32_t k = r->full; k < r->end; k++)
-        entry_pairs(pass, one, entries[k], false, has_lj, energy, terms, modifier);
+        entry_pairs(pass, one, entries[k], false, has_lj, energy, kind);
 }
 
 static double total(const double v[W])
@@ -131,8 +143,7 @@ static void add_energies(struct accumulate *sum, const struct one *one)
     }
 }
 
-INLINE void all_slots(struct plain_pass *pass, const struct args_pairs *a, const bool energy, const int terms,
-                      const enum vdw_modifier modifier)
+INLINE void all_slots(struct plain_pass *pass, const struct args_pairs *a, const bool energy, const struct variant kind)
 {
     const struct nb_params *p = pass->p;
     const struct nb_range *ranges = a->ranges;
@@ -147,9 +158,9 @@ INLINE void all_slots(struct plain_pass *pass, const struct args_pairs *a, const
         one.charge = UNIT_COULOMB * pass->s.charge[slot];
         one.row = p->lj + (size_t)type * (size_t)p->ntypes;
         if (p->has_lj[type])
-            one_slot(pass, &one, r, a->entries, true, energy, terms, modifier);
+            one_slot(pass, &one, r, a->entries, true, energy, kind);
         else
-            one_slot(pass, &one, r, a->entries, false, energy, terms, modifier);
+            one_slot(pass, &one, r, a->entries, false, energy, kind);
         for (int d = 0; d < 3; d++)
             pass->s.f[d][slot] += total(one.f[d]);
         acc_clamped(&c->sum, CLAMPED_FORCE, (uint32_t)total(one.beyond));
@@ -158,22 +169,25 @@ INLINE void all_slots(struct plain_pass *pass, const struct args_pairs *a, const
     }
 }
 
-INLINE void all_kinds(struct plain_pass *pass, const struct args_pairs *a, const int terms)
+#define BY_ENERGY(with, without)                                                                                       \
+    energy ? all_slots(pass, a, true, (struct variant){with, terms, triclinic})                                        \
+           : all_slots(pass, a, false, (struct variant){without, terms, triclinic})
+
+INLINE void all_kinds(struct plain_pass *pass, const struct args_pairs *a, const int terms, const bool triclinic)
 {
     bool energy = a->mode != EVALUATE_STEP;
     switch (pass->p->modifier) {
     case VDW_CUTOFF:
-        energy ? all_slots(pass, a, true, terms, VDW_CUTOFF) : all_slots(pass, a, false, terms, VDW_CUTOFF);
+        BY_ENERGY(VDW_CUTOFF, VDW_CUTOFF);
         break;
     case VDW_POTENTIAL_SHIFT: /* its forces are those of the plain cut-off */
-        energy ? all_slots(pass, a, true, terms, VDW_POTENTIAL_SHIFT) : all_slots(pass, a, false, terms, VDW_CUTOFF);
+        BY_ENERGY(VDW_POTENTIAL_SHIFT, VDW_CUTOFF);
         break;
     case VDW_POTENTIAL_SWITCH:
-        energy ? all_slots(pass, a, true, terms, VDW_POTENTIAL_SWITCH)
-               : all_slots(pass, a, false, terms, VDW_POTENTIAL_SWITCH);
+        BY_ENERGY(VDW_POTENTIAL_SWITCH, VDW_POTENTIAL_SWITCH);
         break;
     case VDW_FORCE_SWITCH:
-        energy ? all_slots(pass, a, true, terms, VDW_FORCE_SWITCH) : all_slots(pass, a, false, terms, VDW_FORCE_SWITCH);
+        BY_ENERGY(VDW_FORCE_SWITCH, VDW_FORCE_SWITCH);
         break;
     }
 }
@@ -201,18 +215,19 @@ ISA_FN(pairs)
                               .s = nb_slots_at(a->slots, p->nslots),
                               .coulomb2 = p->coulomb_cutoff * p->coulomb_cutoff,
                               .vdw2 = p->vdw_cutoff * p->vdw_cutoff};
-    for (int d = 0; d < 3; d++)
-        pass.nm[d] = c->box[d] / NB_GRID;
+    nb_grid_scale(c->box, pass.nm);
     for (int k = 0; k < 27; k++) {
         pass.box_shift[k][0] = (k / 9 - 1) * NB_GRID;
         pass.box_shift[k][1] = (k / 3 % 3 - 1) * NB_GRID;
         pass.box_shift[k][2] = (k % 3 - 1) * NB_GRID;
     }
     refresh(&pass, a->grid);
-    if (p->ewald.terms <= EWALD_TERMS_USUAL)
-        all_kinds(&pass, a, EWALD_TERMS_USUAL);
+    if (p->ewald.terms > EWALD_TERMS_USUAL)
+        all_kinds(&pass, a, EWALD_TERMS, true);
+    else if (box_triclinic(c->box))
+        all_kinds(&pass, a, EWALD_TERMS_USUAL, true);
     else
-        all_kinds(&pass, a, EWALD_TERMS);
+        all_kinds(&pass, a, EWALD_TERMS_USUAL, false);
     for (int32_t slot = 0; slot < p->nplain; slot++)
         for (int d = 0; d < 3; d++)
             f[3 * pass.s.atom[slot] + d] += fixed_clamped(pass.s.f[d][slot], FIXED_TOTAL_LIMIT);

@@ -159,14 +159,15 @@ ISA_FN(pairs_perturbed)
     struct perturbed_pass pass = {.a = a, .p = p};
     if (c->halt)
         return;
+    double nm[BOX_SIZE];
+    bool triclinic = box_triclinic(c->box);
+    nb_grid_scale(c->box, nm);
     for (uint32_t k = 0; k < list->pairs; k++) {
         int32_t i = pairs[k][0], j = pairs[k][1];
-        double dx[3], r2;
-        for (size_t d = 0; d < 3; d++) {
-            double du = grid[d * n + (size_t)i] - grid[d * n + (size_t)j];
-            dx[d] = (du - NB_GRID * rint(du * (1 / NB_GRID))) * (c->box[d] / NB_GRID);
-        }
-        r2 = pair_distance2(dx[0], dx[1], dx[2]);
+        double du[3], dx[3];
+        for (size_t d = 0; d < 3; d++)
+            du[d] = grid[d * n + (size_t)i] - grid[d * n + (size_t)j];
+        double r2 = nb_shortest(nm, triclinic, du, dx);
         if (r2 < p->cutoff * p->cutoff)
             add_pair(&pass, i, j, dx, r2);
     }

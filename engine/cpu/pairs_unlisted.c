@@ -17,7 +17,8 @@ struct unlisted_pass {
     const struct args_pairs_apart *a;
     const struct nb_params *p;
     struct accumulate acc;
-    double nm[3];
+    double nm[BOX_SIZE];
+    bool triclinic;
 };
 
 /* Vector from atom 1 to atom 0; returns its squared length. */
@@ -25,10 +26,12 @@ static double separation(const struct unlisted_pass *pass, const int32_t atom[2]
 {
     const double *grid = pass->a->grid;
     size_t n = (size_t)pass->p->natoms;
-    for (size_t k = 0; k < 3; k++) {
-        double du = grid[k * n + (size_t)atom[0]] - grid[k * n + (size_t)atom[1]];
-        d[k] = (du - (whole ? 0 : NB_GRID * rint(du * (1 / NB_GRID)))) * pass->nm[k];
-    }
+    double du[3];
+    for (size_t k = 0; k < 3; k++)
+        du[k] = grid[k * n + (size_t)atom[0]] - grid[k * n + (size_t)atom[1]];
+    if (!whole)
+        return nb_shortest(pass->nm, pass->triclinic, du, d);
+    box_apply(pass->nm, du, d);
     return pair_distance2(d[0], d[1], d[2]);
 }
 
@@ -119,8 +122,8 @@ ISA_FN(pairs_apart)
     struct unlisted_pass pass = {.a = a, .p = a->params};
     if (c->halt)
         return;
-    for (int d = 0; d < 3; d++)
-        pass.nm[d] = c->box[d] / NB_GRID;
+    nb_grid_scale(c->box, pass.nm);
+    pass.triclinic = box_triclinic(c->box);
     constant_pairs(&pass);
     perturbed_pairs(&pass);
     always_pairs(&pass);

@@ -53,8 +53,8 @@ KERNEL(report, a)
     __syncthreads();
     if (threadIdx.x == 0) {
         if (c->halt && c->trial) {
-            for (int d = 0; d < 3; d++)
-                c->box[d] = c->box_old[d];
+            for (int k = 0; k < BOX_SIZE; k++)
+                c->box[k] = c->box_old[k];
             c->trial = 0;
         }
         if (!c->halt)

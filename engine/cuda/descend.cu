@@ -61,8 +61,8 @@ KERNEL(descend, a, __launch_bounds__(CUDA_ONE_BLOCK))
     if (rejected)
         copy(&x[0][0], &x_old[0][0], 3 * m->natoms);
     if (threadIdx.x == 0) {
-        for (int d = 0; d < 3; d++)
-            c->box_old[d] = c->box[d];
+        for (int k = 0; k < BOX_SIZE; k++)
+            c->box_old[k] = c->box[k];
         c->trial = 1;
         c->min_rejected = rejected;
     }

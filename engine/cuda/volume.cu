@@ -25,7 +25,7 @@ KERNEL(volume_try, a, __launch_bounds__(CUDA_ONE_BLOCK))
     if (scale != 1)
         BLOCK_LOOP(u, m->nunits)
     volume_move_unit(m, u, &masses, (double(*)[3])a.x, scale);
-    if (threadIdx.x < 3)
+    if (threadIdx.x < BOX_SIZE)
         c->box[threadIdx.x] *= scale;
 }
 
@@ -47,7 +47,7 @@ KERNEL(volume_decide, a, __launch_bounds__(CUDA_ONE_BLOCK))
     x[i] = x_old[i];
     if (threadIdx.x != 0)
         return;
-    for (int d = 0; d < 3 && !yes; d++)
-        c->box[d] = c->box_old[d];
+    for (int k = 0; k < BOX_SIZE && !yes; k++)
+        c->box[k] = c->box_old[k];
     volume_end(c, yes);
 }

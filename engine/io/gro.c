@@ -14,6 +14,8 @@
 #include "engine/base/buf.h"
 
 enum { FIRST_COLUMN = 20, WIDTH_MAX = 40 };
+static const double edge_max = 1000;     /* nm */
+static const double skew_margin = 1.001; /* GROMACS's; its own truncated octahedra need some */
 
 struct gro {
     char *file;
@@ -24,7 +26,7 @@ struct gro {
     int width;
     bool velocities;
     double (*x)[3], (*v)[3];
-    double box[3];
+    double box[BOX_SIZE];
 };
 
 static int fail(const struct gro *g, struct err *e, enum err_code code, const char *fmt, ...)
@@ -161,6 +163,34 @@ static int read_atoms(struct gro *g, const struct system *s, struct err *e)
     return 0;
 }
 
+/* Numbers: a_x b_y c_z a_y a_z b_x b_z c_x c_y. */
+static int set_box(struct gro *g, const double b[9], bool skewed, struct err *e)
+{
+    for (int d = 0; d < 3; d++) {
+        if (!(b[d] > 0 && b[d] <= edge_max))
+            return fail(g, e, ERR_COORDINATES, "read box edge %g nm, expected a positive length up to %g nm", b[d],
+                        edge_max);
+        g->box[d] = b[d];
+    }
+    if (!skewed)
+        return 0;
+    if (b[3] != 0 || b[4] != 0 || b[6] != 0)
+        return fail(g, e, ERR_UNSUPPORTED,
+                    "the box is turned: expected its first edge along x, its second in the xy plane");
+    g->box[BOX_YX] = b[5];
+    g->box[BOX_ZX] = b[7];
+    g->box[BOX_ZY] = b[8];
+    const double lean[3][2] = {{b[5], b[0]}, {b[7], b[0]}, {b[8], b[1]}};
+    for (int k = 0; k < 3; k++)
+        if (fabs(lean[k][0]) > skew_margin * 0.5 * lean[k][1])
+            return fail(
+                g, e, ERR_UNSUPPORTED,
+                "a box edge leans by %g nm along one of %g nm: expected half of it at most (every lattice has such "
+                "a box)",
+                lean[k][0], lean[k][1]);
+    return 0;
+}
+
 static int read_box(struct gro *g, struct err *e)
 {
     double b[10];
@@ -174,14 +204,8 @@ static int read_box(struct gro *g, struct err *e)
     free(copy);
     if (!ok || (n != 3 && n != 9))
         return fail(g, e, ERR_COORDINATES, "read '%.80s', expected the box: 3 or 9 numbers in nm", g->text);
-    for (int i = 3; i < n; i++)
-        if (b[i] != 0)
-            return fail(g, e, ERR_UNSUPPORTED, "the box is triclinic: only rectangular boxes are computed");
-    for (int d = 0; d < 3; d++) {
-        if (b[d] <= 0)
-            return fail(g, e, ERR_COORDINATES, "read box edge %g nm, expected a positive length", b[d]);
-        g->box[d] = b[d];
-    }
+    if ((rc = set_box(g, b, n == 9, e)))
+        return rc;
     while (g->pos < g->end && isspace((unsigned char)*g->pos))
         g->pos++;
     g->line++;

@@ -27,8 +27,8 @@ static int first_free_residue(const struct system *s)
     return highest + 1;
 }
 
-void gro_write(struct buf *out, const struct system *s, const double (*x)[3], const double (*v)[3], const double box[3],
-               const char *title)
+void gro_write(struct buf *out, const struct system *s, const double (*x)[3], const double (*v)[3],
+               const double box[BOX_SIZE], const char *title)
 {
     int next = first_free_residue(s);
     buf_printf(out, "%s\n%5d\n", title, s->natoms);
@@ -44,5 +44,8 @@ void gro_write(struct buf *out, const struct system *s, const double (*x)[3], co
             buf_add(out, "\n", 1);
         }
     }
-    buf_printf(out, "%10.5f%10.5f%10.5f\n", box[0], box[1], box[2]);
+    buf_printf(out, "%10.5f%10.5f%10.5f", box[BOX_XX], box[BOX_YY], box[BOX_ZZ]);
+    if (box[BOX_YX] != 0 || box[BOX_ZX] != 0 || box[BOX_ZY] != 0)
+        buf_printf(out, "%10.5f%10.5f%10.5f%10.5f%10.5f%10.5f", 0.0, 0.0, box[BOX_YX], 0.0, box[BOX_ZX], box[BOX_ZY]);
+    buf_add(out, "\n", 1);
 }

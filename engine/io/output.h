@@ -11,11 +11,12 @@
 #include "engine/system/system.h"
 
 /* One frame of compressed trajectory (XTC, magic 1995, precision 1000). x: [natoms]; molecules whole. */
-void xtc_frame(struct buf *out, int natoms, const double (*x)[3], const double box[3], uint64_t step, double time);
+void xtc_frame(struct buf *out, int natoms, const double (*x)[3], const double box[BOX_SIZE], uint64_t step,
+               double time);
 
 /* A .gro file: 3 decimals for positions, 4 for velocities (v may be NULL). */
-void gro_write(struct buf *out, const struct system *s, const double (*x)[3], const double (*v)[3], const double box[3],
-               const char *title);
+void gro_write(struct buf *out, const struct system *s, const double (*x)[3], const double (*v)[3],
+               const double box[BOX_SIZE], const char *title);
 
 /* dhdl.xvg as GROMACS writes it: components in GROMACS's order, differences to every window, pV when the stage has
  * pressure coupling. */

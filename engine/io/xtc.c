@@ -235,14 +235,16 @@ static void put_packed(struct buf *out, int n, const double (*x)[3])
     free(p.x);
 }
 
-void xtc_frame(struct buf *out, int natoms, const double (*x)[3], const double box[3], uint64_t step, double time)
+void xtc_frame(struct buf *out, int natoms, const double (*x)[3], const double box[BOX_SIZE], uint64_t step,
+               double time)
 {
+    const double rows[9] = {box[BOX_XX], 0, 0, box[BOX_YX], box[BOX_YY], 0, box[BOX_ZX], box[BOX_ZY], box[BOX_ZZ]};
     put_int(out, XTC_MAGIC);
     put_int(out, natoms);
     put_int(out, (int32_t)(step & INT32_MAX));
     put_float(out, time);
     for (int i = 0; i < 9; i++)
-        put_float(out, i % 4 == 0 ? box[i / 4] : 0);
+        put_float(out, rows[i]);
     put_int(out, natoms);
     if (natoms > UNPACKED_MAX) {
         put_packed(out, natoms, x);

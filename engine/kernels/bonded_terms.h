@@ -11,6 +11,7 @@
 #include "engine/base/units.h"
 #include "engine/math/accumulate.h"
 #include "engine/math/bonded.h"
+#include "engine/math/box.h"
 #include "engine/run/ctl.h"
 #include "engine/system/tables.h"
 
@@ -69,7 +70,7 @@ MATH_FN void pass_pair_force(struct bonded_pass *p, const int atom[2], const dou
 
 MATH_FN double distance(const struct bonded_pass *p, int i, int j, double dx[3])
 {
-    vec_image(p->x[i], p->x[j], p->ctl->box, dx);
+    box_image(p->x[i], p->x[j], p->ctl->box, dx);
     return sqrt(vec_dot(dx, dx));
 }
 
@@ -101,8 +102,8 @@ MATH_FN void bonded_angle_term(struct bonded_pass *p, uint32_t i)
 {
     const struct angle *a = &p->t->angles[i];
     double rel[3][3] = {{0}}, grad[3][3];
-    vec_image(p->x[a->atom[0]], p->x[a->atom[1]], p->ctl->box, rel[0]);
-    vec_image(p->x[a->atom[2]], p->x[a->atom[1]], p->ctl->box, rel[2]);
+    box_image(p->x[a->atom[0]], p->x[a->atom[1]], p->ctl->box, rel[0]);
+    box_image(p->x[a->atom[2]], p->x[a->atom[1]], p->ctl->box, rel[2]);
     double theta = bonded_angle(rel[0], rel[2], grad[0], grad[2]);
     for (int d = 0; d < 3; d++)
         grad[1][d] = -grad[0][d] - grad[2][d];
@@ -123,9 +124,9 @@ struct torsion {
 MATH_FN void torsion_of(const struct bonded_pass *p, const int atom[4], struct torsion *t)
 {
     double kl[3];
-    vec_image(p->x[atom[0]], p->x[atom[1]], p->ctl->box, t->rel[0]);
-    vec_image(p->x[atom[2]], p->x[atom[1]], p->ctl->box, t->rel[2]);
-    vec_image(p->x[atom[2]], p->x[atom[3]], p->ctl->box, kl);
+    box_image(p->x[atom[0]], p->x[atom[1]], p->ctl->box, t->rel[0]);
+    box_image(p->x[atom[2]], p->x[atom[1]], p->ctl->box, t->rel[2]);
+    box_image(p->x[atom[2]], p->x[atom[3]], p->ctl->box, kl);
     for (int d = 0; d < 3; d++)
         t->rel[1][d] = 0;
     vec_sub(t->rel[2], kl, t->rel[3]);
@@ -176,7 +177,7 @@ MATH_FN void bonded_position_restraint(struct bonded_pass *p, uint32_t i)
     const double zero[2] = {0, 0};
     const struct position_restraint *r = &p->t->position_restraints[i];
     double dx[3], f[3];
-    vec_image(p->x[r->atom], r->x0, p->ctl->box, dx);
+    box_image(p->x[r->atom], r->x0, p->ctl->box, dx);
     for (int d = 0; d < 3; d++) {
         const double k[2] = {r->k[0][d], r->k[1][d]};
         struct bonded_value v = bonded_harmonic(dx[d], zero, k, p->lambda);
@@ -194,7 +195,7 @@ MATH_FN void bonded_position_restraint(struct bonded_pass *p, uint32_t i)
 MATH_FN void pair14_plain(struct bonded_pass *p, const struct pair14 *pair)
 {
     double dx[3];
-    vec_image(p->x[pair->atom[0]], p->x[pair->atom[1]], p->ctl->box, dx);
+    box_image(p->x[pair->atom[0]], p->x[pair->atom[1]], p->ctl->box, dx);
     double r2 = pair_distance2(dx[0], dx[1], dx[2]), ri = 1 / sqrt(r2), lj;
     double coulomb = UNIT_COULOMB * pair->qq[0] * ri;
     struct lj_rule everywhere = {0}; /* a plain cut-off uses nothing of the rule */
@@ -212,7 +213,7 @@ MATH_FN void pair14_between_states(struct bonded_pass *p, const struct pair14 *p
     struct lj_rule everywhere = {0};
     everywhere.cutoff = INFINITY;
     double dx[3];
-    vec_image(p->x[pair->atom[0]], p->x[pair->atom[1]], p->ctl->box, dx);
+    box_image(p->x[pair->atom[0]], p->x[pair->atom[1]], p->ctl->box, dx);
     double r2 = pair_distance2(dx[0], dx[1], dx[2]), lv = p->ctl->lambda[LAMBDA_VDW],
            lc = p->ctl->lambda[LAMBDA_COULOMB];
     struct soft_result lj = soft_lj(VDW_CUTOFF, &everywhere, rule->power, s, lv, r2);

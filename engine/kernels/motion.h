@@ -49,9 +49,9 @@ MATH_FN void motion_langevin(const struct langevin_rule *r, double mass, const d
 
 /* No atom moves half a box in one step. -1: it did not; else the first dimension in which it did, also for what is not a
  * number. */
-MATH_FN int motion_thrown_out(const double box[3], const double x_old[3], const double x[3])
+MATH_FN int motion_thrown_out(const double box[BOX_SIZE], const double x_old[3], const double x[3])
 {
-    double limit = 0.5 * fmin(fmin(box[0], box[1]), box[2]);
+    double limit = 0.5 * box_least_edge(box);
     for (int d = 0; d < 3; d++)
         if (!(fabs(x[d] - x_old[d]) < limit))
             return d;

@@ -37,7 +37,7 @@ MATH_FN struct uniform_energies uniform_at(const struct uniform_table *p, const 
 /* Adds them to ctl. */
 MATH_FN void uniform_add(const struct uniform_table *p, struct ctl *c)
 {
-    double volume = c->box[0] * c->box[1] * c->box[2], lv = c->lambda[LAMBDA_VDW];
+    double volume = box_volume(c->box), lv = c->lambda[LAMBDA_VDW];
     struct uniform_energies u = uniform_at(p, c->lambda, volume);
     struct accumulate sum = {0};
     acc_energy_within(&sum, TERM_COULOMB, u.self, FIXED_TOTAL_LIMIT);
@@ -56,7 +56,7 @@ MATH_FN void uniform_add(const struct uniform_table *p, struct ctl *c)
 MATH_FN void uniform_at_window(const struct uniform_table *p, const struct ctl *c, const double lambda[LAMBDA_COUNT],
                                struct fixed_sum *window)
 {
-    struct uniform_energies u = uniform_at(p, lambda, c->box[0] * c->box[1] * c->box[2]);
+    struct uniform_energies u = uniform_at(p, lambda, box_volume(c->box));
     acc_window(window, u.self + u.background + u.dispersion, FIXED_TOTAL_LIMIT);
 }
 

@@ -15,31 +15,25 @@
 
 #define VOLUME_FIRST_SCALE 0.01 /* of the volume */
 
-MATH_FN double volume_of(const double box[3])
-{
-    return box[0] * box[1] * box[2];
-}
-
 MATH_FN struct philox volume_draw(const struct ctl *c)
 {
     return philox_at(c->seed, c->replica, c->barostat_moves, STREAM_BAROSTAT, 0);
 }
 
 /* Keeps what is needed to go back, and returns by how much lengths are to be scaled; 1: the box stays, which the decision
- * rejects, since its shortest edge would go below min_edge (nm). */
+ * rejects, since it would be too small for a cut-off of half of min_edge (nm). */
 MATH_FN double volume_begin(struct ctl *c, double min_edge)
 {
     if (c->volume_scale == 0)
-        c->volume_scale = VOLUME_FIRST_SCALE * volume_of(c->box);
+        c->volume_scale = VOLUME_FIRST_SCALE * box_volume(c->box);
     struct philox r = volume_draw(c);
     double change = c->volume_scale * (2 * philox_uniform(r.word[0], r.word[1]) - 1);
-    double scale = cbrt(1 + change / volume_of(c->box));
+    double scale = cbrt(1 + change / box_volume(c->box));
     c->energy_old = ctl_potential(c);
-    for (int d = 0; d < 3; d++)
-        c->box_old[d] = c->box[d];
+    for (int k = 0; k < BOX_SIZE; k++)
+        c->box_old[k] = c->box[k];
     c->trial = 1;
-    double shortest = fmin(fmin(c->box[0], c->box[1]), c->box[2]);
-    return scale * shortest > min_edge ? scale : 1;
+    return 2 * scale * box_cutoff_limit(c->box) > min_edge ? scale : 1;
 }
 
 /* Moves a molecule's center of mass by the scaling of the box. */
@@ -60,7 +54,7 @@ MATH_FN void volume_move_unit(const struct motion_table *m, uint32_t unit, const
 /* After the energies at the trial: whether to stay there. pressure in kJ/mol/nm^3, kt in kJ/mol. */
 MATH_FN bool volume_accepted(const struct ctl *c, uint32_t nunits, double pressure, double kt)
 {
-    double v0 = volume_of(c->box_old), v1 = volume_of(c->box);
+    double v0 = box_volume(c->box_old), v1 = box_volume(c->box);
     if (v0 == v1 || c->sum.overflow)
         return false;
     double w = ctl_potential(c) - c->energy_old + pressure * (v1 - v0) - nunits * kt * log(v1 / v0);
@@ -80,7 +74,7 @@ MATH_FN void volume_end(struct ctl *c, bool yes)
     if (c->barostat_accepted < 0.25 * c->barostat_tried)
         c->volume_scale /= 1.1;
     else if (c->barostat_accepted > 0.75 * c->barostat_tried)
-        c->volume_scale = fmin(c->volume_scale * 1.1, 0.3 * volume_of(c->box));
+        c->volume_scale = fmin(c->volume_scale * 1.1, 0.3 * box_volume(c->box));
     else
         return;
     c->barostat_tried = c->barostat_accepted = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Names that formulas and settings share: the parts that energies and their derivatives with respect to lambda are split
- * into, and what is done to Lennard-Jones at the cut-off.
+ * into, what is done to Lennard-Jones at the cut-off, the numbers of a box.
  */
 #ifndef SHOAL_ENGINE_MATH_TERMS_H
 #define SHOAL_ENGINE_MATH_TERMS_H
@@ -39,5 +39,8 @@ enum lambda {
 enum clamped { CLAMPED_DVDL = TERM_COUNT, CLAMPED_VIRIAL, CLAMPED_FORCE, CLAMPED_COUNT };
 
 enum vdw_modifier { VDW_CUTOFF, VDW_POTENTIAL_SHIFT, VDW_POTENTIAL_SWITCH, VDW_FORCE_SWITCH };
+
+/* Where the numbers of a box stand (box.h). */
+enum { BOX_XX, BOX_YY, BOX_ZZ, BOX_YX, BOX_ZX, BOX_ZY, BOX_SIZE };
 
 #endif

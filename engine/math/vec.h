@@ -35,13 +35,4 @@ MATH_FN void vec_add(real out[3], real s, const real a[3])
     out[2] += s * a[2];
 }
 
-/* a - b, shortest image in a rectangular box */
-MATH_FN void vec_image(const real a[3], const real b[3], const real box[3], real out[3])
-{
-    for (int d = 0; d < 3; d++) {
-        real x = a[d] - b[d];
-        out[d] = x - box[d] * rint(x / box[d]);
-    }
-}
-
 #endif

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "engine/math/accumulate.h"
+#include "engine/math/box.h"
 #include "engine/math/fn.h"
 
 enum halt {
@@ -25,10 +26,10 @@ enum halt {
 };
 
 struct ctl {
-    uint64_t step; /* timesteps since the replica began */
-    uint64_t done; /* tapes carried out to the end, of any kind */
-    uint64_t seed; /* random-number key, see engine/math/philox.h */
-    double box[3]; /* nm */
+    uint64_t step;        /* timesteps since the replica began */
+    uint64_t done;        /* tapes carried out to the end, of any kind */
+    uint64_t seed;        /* random-number key, see engine/math/philox.h */
+    double box[BOX_SIZE]; /* nm */
     double lambda[LAMBDA_COUNT];
     uint32_t replica;
     uint32_t window; /* the window lambda belongs to */
@@ -49,7 +50,7 @@ struct ctl {
     double constraint_virial[9]; /* kJ/mol; zero while `moving` is 0 */
 
     /* Monte Carlo barostat */
-    double box_old[3];
+    double box_old[BOX_SIZE];
     double energy_old;                          /* kJ/mol, before the move */
     double volume_scale;                        /* nm^3: largest volume change tried */
     uint64_t barostat_moves;                    /* tried since the replica began */

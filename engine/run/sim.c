@@ -307,7 +307,7 @@ void sim_sample(const struct sim *s, struct sample *out)
         if (i % 4 == 0)
             trace += out->virial[i] + out->constraint_virial[i];
     }
-    double volume = c->box[0] * c->box[1] * c->box[2];
+    double volume = box_volume(c->box);
     out->pressure = 2 * (c->kinetic - trace) / (3 * volume) * UNIT_BAR + c->pressure_correction;
     memcpy(out->box, c->box, sizeof out->box);
     out->clamped = c->sum.clamped;

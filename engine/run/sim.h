@@ -67,7 +67,7 @@ int sim_forces(struct sim *s, double (*f)[3], struct err *e);
  * to positions first. Synchronous. */
 int sim_thermalize(struct sim *s, struct err *e);
 /* Positions (whole molecules, not wrapped), velocities, box. Synchronous; any of the pointers may be NULL. */
-int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[3], struct err *e);
+int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[BOX_SIZE], struct err *e);
 uint64_t sim_step_number(const struct sim *s); /* timesteps since the replica began, over all stages */
 /* Step at which sample.time is zero, negative before it; 0 until set. Not part of the saved state. */
 void sim_set_clock(struct sim *s, uint64_t zero_step);

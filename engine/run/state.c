@@ -14,7 +14,7 @@
 #include "engine/run/sim_parts.h"
 
 #define MAGIC "shoalsim"
-#define VERSION 2
+#define VERSION 3
 
 /* In front of the arrays x, v and, while minimizing, f_best: [natoms][3] doubles each. Native byte order; no padding. */
 struct saved {
@@ -22,7 +22,7 @@ struct saved {
     uint32_t version, natoms;
     uint64_t checksum; /* of all that follows this field */
     uint64_t step, done, barostat_moves;
-    double box[3];
+    double box[BOX_SIZE];
     double volume_scale;
     uint32_t barostat_tried, barostat_accepted;
     uint32_t pending, moving;
@@ -30,7 +30,7 @@ struct saved {
     double min_step_size, min_energy, min_max_force;
 };
 
-static_assert(sizeof(struct saved) == 128, "struct saved has padding");
+static_assert(sizeof(struct saved) == 152, "struct saved has padding");
 
 static const size_t summed_from = offsetof(struct saved, checksum) + sizeof(uint64_t);
 
@@ -62,7 +62,6 @@ int sim_save(struct sim *s, struct buf *out, struct err *e)
                          .step = c.step,
                          .done = c.done,
                          .barostat_moves = c.barostat_moves,
-                         .box = {c.box[0], c.box[1], c.box[2]},
                          .volume_scale = c.volume_scale,
                          .barostat_tried = c.barostat_tried,
                          .barostat_accepted = c.barostat_accepted,
@@ -74,6 +73,7 @@ int sim_save(struct sim *s, struct buf *out, struct err *e)
                          .min_energy = c.min_energy,
                          .min_max_force = c.min_max_force};
     memcpy(head.magic, MAGIC, sizeof head.magic);
+    memcpy(head.box, c.box, sizeof head.box);
     size_t start = out->len;
     buf_add(out, &head, sizeof head);
     rc = read_array(s, out, s->d.x, e);
@@ -179,7 +179,7 @@ static int sample_now(struct sim *s, struct err *e)
     return rc;
 }
 
-int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[3], struct err *e)
+int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[BOX_SIZE], struct err *e)
 {
     const struct dev_ops *ops = s->model->dev->ops;
     size_t bytes = (size_t)s->model->sys->natoms * sizeof *x;

@@ -93,7 +93,10 @@ int mesh_size(double edge, double spacing, int order)
 {
     static const int small[] = {6, 8, 10, 12, 14, 16, 20, 24, 25, 28, 32, 36, 40, 42, 44};
     static const int base[] = {48, 50, 52, 54, 56, 60, 64, 70, 72, 75, 80, 81, 84}; /* times a power of two */
-    int least = (int)(edge / spacing + 0.999);
+    double wanted = edge / spacing + 0.999;
+    if (!(wanted < MESH_EDGE_MAX + 1))
+        return MESH_EDGE_MAX + 1;
+    int least = (int)wanted;
     if (least < 2 * (order - 1))
         least = 2 * (order - 1);
     for (unsigned i = 0; i < sizeof small / sizeof *small; i++)
@@ -108,6 +111,29 @@ int mesh_size(double edge, double spacing, int order)
             return n;
     }
     return factor * 84;
+}
+
+int mesh_sizes(int32_t size[3], const double box[BOX_SIZE], const struct nonbonded_settings *set, struct err *e)
+{
+    const double edge[3] = {box[BOX_XX], hypot(box[BOX_YX], box[BOX_YY]),
+                            hypot(hypot(box[BOX_ZX], box[BOX_ZY]), box[BOX_ZZ])};
+    if (set->pme_order < 4 || set->pme_order > 6)
+        return err_set(e, ERR_SPEC, "nonbonded.coulomb.order: %d: expected 4 to 6", set->pme_order);
+    for (int d = 0; d < 3; d++) {
+        size[d] = set->pme_grid[d] > 0 ? set->pme_grid[d] : mesh_size(edge[d], set->pme_spacing, set->pme_order);
+        if (size[d] < 2 * (set->pme_order - 1))
+            return err_set(e, ERR_SPEC, "nonbonded.coulomb.grid: %d: expected at least %d points for order %d", size[d],
+                           2 * (set->pme_order - 1), set->pme_order);
+        if (size[d] > MESH_EDGE_MAX)
+            return err_set(e, ERR_SPEC,
+                           "nonbonded.coulomb: an edge of %g nm at %g nm between points: at most %d are computed",
+                           edge[d], set->pme_grid[d] > 0 ? edge[d] / size[d] : set->pme_spacing, MESH_EDGE_MAX);
+    }
+    long points = (long)size[0] * size[1] * size[2];
+    if (points > MESH_POINTS_MAX)
+        return err_set(e, ERR_SPEC, "nonbonded.coulomb: a mesh of %d x %d x %d points: at most %ld are computed",
+                       size[0], size[1], size[2], MESH_POINTS_MAX);
+    return 0;
 }
 
 void spline_values(double *out, int order, double t)

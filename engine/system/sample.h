@@ -31,7 +31,7 @@ struct sample {
     double virial[9];            /* kJ/mol, Xi = -1/2 sum r x f, without constraint forces */
     double constraint_virial[9]; /* kJ/mol, now; zero before the replica's first timestep */
     double pressure;             /* bar, from kinetic energy and both virials, dispersion correction included */
-    double box[3];               /* nm */
+    double box[BOX_SIZE];        /* nm */
     uint32_t clamped; /* enum clamped: what had contributions too large to be summed as they are; 0: nothing */
 };
 

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "engine/base/err.h"
+#include "engine/math/terms.h"
 
 struct lj {
     double c6, c12; /* V = c12/r^12 - c6/r^6 */
@@ -149,9 +150,9 @@ struct system {
     int *exclusion_start; /* [natoms + 1] */
     int *exclusion;       /* sorted, symmetric, without the atom itself */
 
-    double (*x)[3]; /* [natoms], as read; molecules may be broken across the box */
-    double (*v)[3]; /* [natoms], NULL if the coordinate file had none; nm/ps */
-    double box[3];  /* rectangular */
+    double (*x)[3];       /* [natoms], as read; molecules may be broken across the box */
+    double (*v)[3];       /* [natoms], NULL if the coordinate file had none; nm/ps */
+    double box[BOX_SIZE]; /* nm; engine/math/box.h */
 };
 
 /* Frees everything a system owns; zeroed is fine. */

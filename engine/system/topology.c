@@ -6,7 +6,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/system/forest.h"
-#include "engine/math/vec.h"
+#include "engine/math/box.h"
 
 /* ---- what belongs together ---- */
 
@@ -109,7 +109,7 @@ void topology_whole(const struct topology *t, const struct system *sys, double (
                 if (placed[j])
                     continue;
                 double dx[3];
-                vec_image(out[j], out[i], sys->box, dx);
+                box_image(out[j], out[i], sys->box, dx);
                 for (int d = 0; d < 3; d++)
                     out[j][d] = out[i][d] + dx[d];
                 placed[j] = true;

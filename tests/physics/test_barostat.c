@@ -48,7 +48,7 @@ static void test_ideal_gas(void **state)
     struct system *s = gas(8); /* starts at half the mean volume */
     struct toy t = toy_open(s, &set, 0);
     struct err e = {0};
-    double box[3], x[2 * MOLECULES][3], sum = 0, sum2 = 0, of_blocks = 0, worst = 0;
+    double box[BOX_SIZE], x[2 * MOLECULES][3], sum = 0, sum2 = 0, of_blocks = 0, worst = 0;
     toy_run(t.sim, SIM_BAROSTAT, 1000);
     for (int b = 0; b < BLOCKS; b++) {
         double block = 0;
@@ -86,7 +86,7 @@ static void test_smallest_box(void **state)
     struct system *s = gas(2.2);
     struct toy t = toy_open(s, &set, 0);
     struct err e = {0};
-    double box[3];
+    double box[BOX_SIZE];
     toy_run(t.sim, SIM_BAROSTAT, 2000);
     assert_int_equal(sim_get(t.sim, NULL, NULL, box, &e), 0);
     assert_true(box[0] > 1.8 && box[0] < 1.9);

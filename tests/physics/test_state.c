@@ -20,7 +20,7 @@ static struct system *water;
 
 struct final {
     struct buf state;
-    double box[3];
+    double box[BOX_SIZE];
 };
 
 static struct settings water_settings(enum integrator kind)

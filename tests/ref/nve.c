@@ -54,7 +54,7 @@ static void print_energies(struct sim *s)
 
 static void print_atoms(struct sim *s, int natoms)
 {
-    double(*x)[3] = xcalloc((size_t)natoms, sizeof *x), (*v)[3] = xcalloc((size_t)natoms, sizeof *v), box[3];
+    double(*x)[3] = xcalloc((size_t)natoms, sizeof *x), (*v)[3] = xcalloc((size_t)natoms, sizeof *v), box[BOX_SIZE];
     struct err e = {0};
     if (sim_get(s, x, v, box, &e))
         abort();

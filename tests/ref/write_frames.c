@@ -25,7 +25,7 @@ int main(int argc, char **argv)
         for (int d = 0; d < 3; d++)
             x[i][d] = i % 3 ? x[i - i % 3][d] + 0.12 * (random_uniform(&state) - 0.5) : 3 * random_uniform(&state);
     for (int f = 0; f < 3; f++) {
-        double box[3] = {3 + 0.125 * f, 3.25, 3.5};
+        double box[BOX_SIZE] = {3 + 0.125 * f, 3.25, 3.5};
         xtc_frame(&out, n, (const double(*)[3])x, box, (uint64_t)(500 * f), 1.5 * f);
         printf("frame %d %g %g %g %g\n", 500 * f, 1.5 * f, box[0], box[1], box[2]);
         for (int i = 0; i < n; i++) {

@@ -186,7 +186,7 @@ int sim_thermalize(struct sim *s, struct err *e)
     return 0;
 }
 
-int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[3], struct err *e)
+int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[BOX_SIZE], struct err *e)
 {
     (void)e;
     call();
@@ -228,14 +228,15 @@ int sim_load(struct sim *s, const void *data, size_t len, struct err *e)
     return 0;
 }
 
-void xtc_frame(struct buf *out, int natoms, const double (*x)[3], const double box[3], uint64_t step, double time)
+void xtc_frame(struct buf *out, int natoms, const double (*x)[3], const double box[BOX_SIZE], uint64_t step,
+               double time)
 {
     (void)natoms, (void)box;
     buf_printf(out, "frame %" PRIu64 " %.3f %.0f\n", step, time, x[0][0]);
 }
 
-void gro_write(struct buf *out, const struct system *s, const double (*x)[3], const double (*v)[3], const double box[3],
-               const char *title)
+void gro_write(struct buf *out, const struct system *s, const double (*x)[3], const double (*v)[3],
+               const double box[BOX_SIZE], const char *title)
 {
     (void)s, (void)box;
     buf_printf(out, "%s %.0f %g\n", title, x[0][0], v[0][0]);

@@ -91,6 +91,12 @@ static void test_widths(void **state)
     near(f->s.x[5][2], 123.0000001);
     near(f->s.v[0][1], -1e-8);
     near(f->s.v[5][2], 9);
+    static const char skewed[] = "t\n6\n" A1 XYZ A2 XYZ A3 XYZ A4 XYZ A5 XYZ A6 XYZ "2 3 4 0 0 0.75 0 -1 1.5\n";
+    if (read_text(f, skewed, &e))
+        fail_msg("%s", e.msg);
+    near(f->s.box[BOX_YX], 0.75);
+    near(f->s.box[BOX_ZX], -1);
+    near(f->s.box[BOX_ZY], 1.5);
     static const char twelve[] = "t\n6\n" A1 "   0.123456789012   1.000000000000   2.000000000000\n" A2
                                  "   0.123456789012   1.000000000000   2.000000000000\r\n" A3
                                  "   0.123456789012   1.000000000000   2.000000000000\n" A4
@@ -152,9 +158,14 @@ static void test_bad(void **state)
         {HEAD A1 XYZ A2 XYZ A3 XYZ A4 XYZ A5 XYZ A6 XYZ "1 2\n", ERR_COORDINATES,
          "x.gro:9: read '1 2', expected the box: 3 or 9 numbers in nm"},
         {HEAD A1 XYZ A2 XYZ A3 XYZ A4 XYZ A5 XYZ A6 XYZ "1 2 0\n", ERR_COORDINATES,
-         "x.gro:9: read box edge 0 nm, expected a positive length"},
-        {HEAD A1 XYZ A2 XYZ A3 XYZ A4 XYZ A5 XYZ A6 XYZ "1 2 3 0 0 0.5 0 0 0\n", ERR_UNSUPPORTED,
-         "x.gro:9: the box is triclinic: only rectangular boxes are computed"},
+         "x.gro:9: read box edge 0 nm, expected a positive length up to 1000 nm"},
+        {HEAD A1 XYZ A2 XYZ A3 XYZ A4 XYZ A5 XYZ A6 XYZ "1 2 3 0 0.5 0 0 0 0\n", ERR_UNSUPPORTED,
+         "x.gro:9: the box is turned: expected its first edge along x, its second in the xy plane"},
+        {HEAD A1 XYZ A2 XYZ A3 XYZ A4 XYZ A5 XYZ A6 XYZ "2 2 3 0 0 0.5 0 0 1.1\n", ERR_UNSUPPORTED,
+         "x.gro:9: a box edge leans by 1.1 nm along one of 2 nm: expected half of it at most (every lattice has such a "
+         "box)"},
+        {HEAD A1 XYZ A2 XYZ A3 XYZ A4 XYZ A5 XYZ A6 XYZ "1.6 1.6 2.5e8\n", ERR_COORDINATES,
+         "x.gro:9: read box edge 2.5e+08 nm, expected a positive length up to 1000 nm"},
         {HEAD A1 XYZ A2 XYZ A3 XYZ A4 XYZ A5 XYZ A6 XYZ BOX "\nframe 2\n", ERR_UNSUPPORTED,
          "x.gro:10: text after the box: only files of one frame are read"},
     };
@@ -192,6 +203,13 @@ static void test_write(void **state)
     gro_write(&out, &f->s, (const double(*)[3])f->s.x, NULL, f->s.box, "after");
     assert_int_equal(read_text(f, out.data, &e), 0);
     assert_null(f->s.v);
+    out.len = 0;
+    static const double skewed[BOX_SIZE] = {2, 3, 4, 0.75, -1, 1.5};
+    gro_write(&out, &f->s, (const double(*)[3])f->s.x, NULL, skewed, "after");
+    assert_non_null(strstr(
+        out.data, "   2.00000   3.00000   4.00000   0.00000   0.00000   0.75000   0.00000  -1.00000   1.50000\n"));
+    assert_int_equal(read_text(f, out.data, &e), 0);
+    assert_memory_equal(f->s.box, skewed, sizeof skewed);
     buf_free(&out);
 }
 

@@ -30,7 +30,7 @@ static double uniform(void)
 /* Writes and reads one frame; returns its length. */
 static size_t round_trip(int n, const double (*x)[3])
 {
-    static const double box[3] = {3.5, 4.25, 5};
+    static const double box[BOX_SIZE] = {3.5, 4.25, 5, 0.5, -0.75, 1.25};
     struct buf b = {0};
     struct xtc_read f = {0};
     xtc_frame(&b, n, x, box, 123456, 7.5);
@@ -39,7 +39,8 @@ static size_t round_trip(int n, const double (*x)[3])
     assert_int_equal(b.len % 4, 0);
     assert_int_equal(f.natoms, n);
     assert_int_equal(f.step, 123456);
-    assert_true(f.time == 7.5f && f.box[0] == 3.5f && f.box[4] == 4.25f && f.box[8] == 5 && f.box[1] == 0);
+    assert_true(f.time == 7.5f && f.box[0] == 3.5f && f.box[4] == 4.25f && f.box[8] == 5 && f.box[1] == 0 &&
+                f.box[3] == 0.5f && f.box[6] == -0.75f && f.box[7] == 1.25f);
     for (int i = 0; i < n; i++)
         for (int d = 0; d < 3; d++)
             if (f.grid[i][d] != lrint(x[i][d] * 1000))
@@ -113,7 +114,7 @@ static void test_wild_values(void **state)
     scatter(20, 3, 0.1, 3);
     x[3][0] = INFINITY;
     x[4][1] = -1e300;
-    xtc_frame(&b, 20, (const double(*)[3])x, (const double[3]){1, 1, 1}, (uint64_t)1 << 40, 0);
+    xtc_frame(&b, 20, (const double(*)[3])x, (const double[BOX_SIZE]){1, 1, 1}, (uint64_t)1 << 40, 0);
     assert_int_equal(xtc_read_frame(&f, (const unsigned char *)b.data, b.len), b.len);
     assert_int_equal(f.grid[3][0], 1000000000);
     assert_int_equal(f.grid[4][1], -1000000000);

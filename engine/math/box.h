@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A periodic box: edge vectors a = (xx, 0, 0), b = (yx, yy, 0), c = (zx, zy, zz) in nm, as real[BOX_SIZE] in the order of
+ * terms.h. A rectangular one has zeros behind its three edges. Fractions f of the edges give the point f_x a + f_y b + f_z c.
+ */
+#ifndef SHOAL_ENGINE_MATH_BOX_H
+#define SHOAL_ENGINE_MATH_BOX_H
+
+#include "engine/math/terms.h"
+#include "engine/math/vec.h"
+
+MATH_FN int box_triclinic(const real box[BOX_SIZE])
+{
+    return box[BOX_YX] != 0 || box[BOX_ZX] != 0 || box[BOX_ZY] != 0;
+}
+
+MATH_FN real box_volume(const real box[BOX_SIZE])
+{
+    return box[BOX_XX] * box[BOX_YY] * box[BOX_ZZ];
+}
+
+/* The point at fractions f; with an inverse box, the fractions of a point. out may be f. */
+MATH_FN void box_apply(const real box[BOX_SIZE], const real f[3], real out[3])
+{
+    out[0] = MATH_FMA(f[0], box[BOX_XX], MATH_FMA(f[1], box[BOX_YX], f[2] * box[BOX_ZX]));
+    out[1] = MATH_FMA(f[1], box[BOX_YY], f[2] * box[BOX_ZY]);
+    out[2] = f[2] * box[BOX_ZZ];
+}
+
+/* The inverse triangle, 1/nm. */
+MATH_FN void box_invert(const real box[BOX_SIZE], real inverse[BOX_SIZE])
+{
+    real ix = 1 / box[BOX_XX], iy = 1 / box[BOX_YY], iz = 1 / box[BOX_ZZ];
+    inverse[BOX_XX] = ix;
+    inverse[BOX_YY] = iy;
+    inverse[BOX_ZZ] = iz;
+    inverse[BOX_YX] = -box[BOX_YX] * ix * iy;
+    inverse[BOX_ZX] = (box[BOX_YX] * box[BOX_ZY] * iy - box[BOX_ZX]) * ix * iz;
+    inverse[BOX_ZY] = -box[BOX_ZY] * iy * iz;
+}
+
+/* The gradient of a function of the fractions whose derivatives are g; of whole numbers g, the wave vector. */
+MATH_FN void box_gradient(const real inverse[BOX_SIZE], const real g[3], real out[3])
+{
+    real x = g[0], y = g[1], z = g[2];
+    out[0] = x * inverse[BOX_XX];
+    out[1] = MATH_FMA(x, inverse[BOX_YX], y * inverse[BOX_YY]);
+    out[2] = MATH_FMA(x, inverse[BOX_ZX], MATH_FMA(y, inverse[BOX_ZY], z * inverse[BOX_ZZ]));
+}
+
+/* The least distance between opposite faces, nm: two points closer than that differ by less than 1 in every fraction. */
+MATH_FN real box_least_width(const real box[BOX_SIZE])
+{
+    real inverse[BOX_SIZE];
+    box_invert(box, inverse);
+    real x = inverse[BOX_XX] * inverse[BOX_XX] + inverse[BOX_YX] * inverse[BOX_YX] + inverse[BOX_ZX] * inverse[BOX_ZX];
+    real y = inverse[BOX_YY] * inverse[BOX_YY] + inverse[BOX_ZY] * inverse[BOX_ZY];
+    return fmin(1 / sqrt(fmax(x, y)), box[BOX_ZZ]);
+}
+
+/* No lattice vector is shorter than the least of the diagonal. */
+MATH_FN real box_least_edge(const real box[BOX_SIZE])
+{
+    return fmin(fmin(box[BOX_XX], box[BOX_YY]), box[BOX_ZZ]);
+}
+
+/* Cut-offs stay below this, nm: half the shortest edge vector, and what the diagonal allows (GROMACS's rule). */
+MATH_FN real box_cutoff_limit(const real box[BOX_SIZE])
+{
+    real b = box[BOX_YX] * box[BOX_YX] + box[BOX_YY] * box[BOX_YY];
+    real c = box[BOX_ZX] * box[BOX_ZX] + box[BOX_ZY] * box[BOX_ZY] + box[BOX_ZZ] * box[BOX_ZZ];
+    real half = REAL(0.5) * fmin(box[BOX_XX], sqrt(fmin(b, c)));
+    return fmin(half, fmin(box[BOX_XX], fmin(box[BOX_YY] - fabs(box[BOX_ZY]), box[BOX_ZZ])));
+}
+
+/* d moved by whole edges to its shortest image. Edges are taken off from the last to the first; in a triclinic box what is
+ * longer than half a lattice vector may have a shorter image next to the one found so. */
+MATH_FN void box_shortest(const real box[BOX_SIZE], real d[3])
+{
+    real z = rint(d[2] / box[BOX_ZZ]);
+    d[0] -= z * box[BOX_ZX];
+    d[1] -= z * box[BOX_ZY];
+    d[2] -= z * box[BOX_ZZ];
+    real y = rint(d[1] / box[BOX_YY]);
+    d[0] -= y * box[BOX_YX];
+    d[1] -= y * box[BOX_YY];
+    d[0] -= rint(d[0] / box[BOX_XX]) * box[BOX_XX];
+    real best = vec_dot(d, d), safe = REAL(0.5) * box_least_edge(box);
+    if (!box_triclinic(box) || best <= safe * safe)
+        return;
+    real from[3] = {d[0], d[1], d[2]};
+    for (int k = 0; k < 27; k++) {
+        real shift[3] = {(real)(k / 9 - 1), (real)(k / 3 % 3 - 1), (real)(k % 3 - 1)}, near[3];
+        box_apply(box, shift, near);
+        vec_add(near, 1, from);
+        if (vec_dot(near, near) < best) {
+            best = vec_dot(near, near);
+            d[0] = near[0];
+            d[1] = near[1];
+            d[2] = near[2];
+        }
+    }
+}
+
+/* a - b, shortest image */
+MATH_FN void box_image(const real a[3], const real b[3], const real box[BOX_SIZE], real out[3])
+{
+    vec_sub(a, b, out);
+    box_shortest(box, out);
+}
+
+#endif

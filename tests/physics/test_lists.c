@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pair lists lose no pair, whatever their buffer, the shape of the box and what volume moves make of it: 60 atoms, four of them
+ * half decoupled, in boxes so small that lists reach from face to face.
+ */
+#undef NDEBUG
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/math/box.h"
+#include "tests/lib/toy.h"
+
+enum { ATOMS = 60, SOLUTES = 4 };
+
+static double lambda_table[2][LAMBDA_COUNT] = {{0, 0.5}, {0, 0}};
+
+static struct system *liquid(const double box[BOX_SIZE])
+{
+    struct system *s = toy_system(ATOMS, 1);
+    memcpy(s->box, box, sizeof s->box);
+    s->nkinds = 2;
+    s->kinds = xrealloc(s->kinds, 2, sizeof *s->kinds);
+    strcpy(s->kinds[1].name, "SOLUTE");
+    s->lj[0] = (struct lj){4 * 1.0 * pow(0.3, 6), 4 * 1.0 * pow(0.3, 12)};
+    for (int i = 0; i < ATOMS; i++) {
+        const double f[3] = {(i % 4 + 0.5) / 4, (i / 4 % 4 + 0.5) / 4, (i / 16 + 0.5) / 4};
+        box_apply(box, f, s->x[i]);
+        s->x[i][i % 3] += 0.02 * (i % 7 - 3);
+        s->molecules[i].kind = i % (ATOMS / SOLUTES) == 0;
+        s->atoms[i].charge[0] = s->atoms[i].charge[1] = i % 2 ? 0.2 : -0.2;
+    }
+    return s;
+}
+
+/* Where everything is after a while. */
+struct outcome {
+    double x[ATOMS][3], f[ATOMS][3], box[BOX_SIZE];
+};
+
+static void run(const double box[BOX_SIZE], double cutoff, double buffer, bool npt, struct outcome *out)
+{
+    struct settings set = toy_settings();
+    set.nonbonded.vdw_cutoff = set.nonbonded.coulomb_cutoff = cutoff;
+    set.nonbonded.vdw_switch = 0.9 * cutoff;
+    set.nonbonded.list_buffer = buffer;
+    set.integrator.kind = INTEGRATOR_LANGEVIN_MIDDLE;
+    set.integrator.timestep = 0.002;
+    set.barostat = (struct barostat_settings){.on = npt, .pressure = 20000, .every = 5};
+    set.alchemy = (struct alchemy_settings){.kind = ALCHEMY_DECOUPLE,
+                                            .decouple = "SOLUTE",
+                                            .soft_core = {.alpha = 0.5, .power = 1, .sigma = 0.3},
+                                            .nwindows = 2,
+                                            .lambda = lambda_table};
+    struct system *s = liquid(box);
+    struct toy t = toy_open(s, &set, 0);
+    struct err e = {0};
+    double du[2];
+    sim_minimize_setup(t.sim, 1000);
+    toy_run(t.sim, SIM_MINIMIZE, 50);
+    assert_int_equal(sim_thermalize(t.sim, &e), 0);
+    for (int k = 0; k < 200; k++) {
+        toy_run(t.sim, SIM_STEP, 5);
+        if (npt)
+            toy_run(t.sim, SIM_BAROSTAT, 1);
+    }
+    toy_sample(t.sim, du);
+    assert_int_equal(sim_get(t.sim, out->x, NULL, out->box, &e), 0);
+    assert_int_equal(sim_forces(t.sim, out->f, &e), 0);
+    toy_close(&t);
+    toy_system_free(s);
+}
+
+static const double buffers[] = {0.14, 0.3, 0.5, 1, 1.5, 2};
+
+static void same_for_all_buffers(const double box[BOX_SIZE], double cutoff, bool npt, struct outcome *first)
+{
+    for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++) {
+        struct outcome other;
+        run(box, cutoff, buffers[k], npt, k ? &other : first);
+        if (k)
+            assert_memory_equal(&other, first, sizeof other);
+    }
+}
+
+static void test_long_buffers(void **state)
+{
+    static const double cube[BOX_SIZE] = {1.5, 1.5, 1.5};
+    struct outcome o;
+    same_for_all_buffers(cube, 0.7, false, &o);
+}
+
+/* The cut-off is just below what the box allows, where the nearest image is not always the one that rounding finds. */
+static void test_triclinic(void **state)
+{
+    static const double dodecahedron[BOX_SIZE] = {1.6, 1.6, 1.1313708, 0, 0.8, 0.8};
+    static const double skewed[BOX_SIZE] = {1.5, 1.6, 1.7, 0.7, -0.6, 0.75};
+    struct outcome o;
+    same_for_all_buffers(dodecahedron, 0.79, false, &o);
+    same_for_all_buffers(skewed, 0.74, false, &o);
+}
+
+/* The box shrinks until the cut-off stops it. */
+static void test_shrinking(void **state)
+{
+    static const double skewed[BOX_SIZE] = {1.6, 1.7, 1.8, 0.5, -0.4, 0.6};
+    struct outcome o;
+    same_for_all_buffers(skewed, 0.6, true, &o);
+    assert_true(box_volume(o.box) < 0.9 * box_volume(skewed));
+    for (int k = 0; k < BOX_SIZE; k++)
+        assert_true(fabs(o.box[k] / skewed[k] - o.box[0] / skewed[0]) < 1e-12);
+}
+
+/* The images next to one: the shortest is found in a box as skewed as they come. */
+static void test_shortest_image(void **state)
+{
+    static const double box[BOX_SIZE] = {2, 1.5, 1, 1, -0.99, 0.75};
+    uint64_t random = 1;
+    for (int n = 0; n < 2000; n++) {
+        double f[3], d[3], least = INFINITY;
+        for (int k = 0; k < 3; k++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            f[k] = 4.0 * (double)(random >> 40) / 16777216.0 - 2;
+        }
+        for (int k = 0; k < 11 * 11 * 11; k++) {
+            const double g[3] = {f[0] + k / 121 - 5, f[1] + k / 11 % 11 - 5, f[2] + k % 11 - 5};
+            box_apply(box, g, d);
+            least = fmin(least, vec_dot(d, d));
+        }
+        box_apply(box, f, d);
+        box_shortest(box, d);
+        assert_true(fabs(vec_dot(d, d) - least) < 1e-12);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_long_buffers),
+        cmocka_unit_test(test_triclinic),
+        cmocka_unit_test(test_shrinking),
+        cmocka_unit_test(test_shortest_image),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
