@@ -7,7 +7,7 @@
 BUILD_PACKAGES=(gcc g++ meson ninja-build pkg-config python3 libuv1-dev libsqlite3-dev libyaml-dev libmicrohttpd-dev
     libcurl4-openssl-dev libjansson-dev libkissfft-dev zlib1g-dev nettle-dev scdoc)
 # To test it: the unit test library, and the programs it is held against.
-TEST_PACKAGES=(libcmocka-dev clang-format gromacs python3-numpy python3-yaml python3-venv sqlite3 curl valgrind zsh fish
+TEST_PACKAGES=(libcmocka-dev clang clang-format libclang-rt-14-dev gromacs python3-numpy python3-yaml python3-venv sqlite3 curl valgrind zsh fish
     systemd man-db)
 
 say() { printf '%s\n' "$*" >&2; }

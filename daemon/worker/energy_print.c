@@ -12,6 +12,18 @@ static json_t *numbers(const double *v, int n)
     return array;
 }
 
+/* Names of what had contributions too large to be summed as they are. */
+static json_t *clamped(uint32_t mask)
+{
+    json_t *array = json_array();
+    for (uint32_t k = 0; k < CLAMPED_COUNT; k++) {
+        char name[CLAMPED_NAMES_MAX];
+        if (mask >> k & 1)
+            json_array_append_new(array, json_string(clamped_names(1u << k, name, sizeof name)));
+    }
+    return array;
+}
+
 void energy_print_json(const struct evaluation *r, bool with_forces)
 {
     const struct sample *s = &r->sample;
@@ -23,6 +35,7 @@ void energy_print_json(const struct evaluation *r, bool with_forces)
         json_pack("{s:o, s:f, s:o, s:{s:f, s:f, s:f}, s:o}", "energies", energies, "pressure", s->pressure, "virial",
                   numbers(s->virial, 9), "dvdl", "coulomb", s->dvdl[LAMBDA_COULOMB], "vdw", s->dvdl[LAMBDA_VDW],
                   "bonded", s->dvdl[LAMBDA_BONDED], "delta_u", numbers(s->delta_u, r->nwindows));
+    json_object_set_new(out, "clamped", clamped(s->clamped));
     for (int i = 0; with_forces && i < r->natoms; i++)
         json_array_append_new(forces, numbers(r->forces[i], 3));
     if (with_forces)
@@ -45,6 +58,10 @@ void energy_print_text(const struct evaluation *r, bool with_forces)
     printf("dU/dlambda bonded      %18.6f kJ/mol\n", s->dvdl[LAMBDA_BONDED]);
     for (int w = 0; w < r->nwindows; w++)
         printf("U(window %3d) - U      %18.6f kJ/mol\n", w, s->delta_u[w]);
+    char names[CLAMPED_NAMES_MAX];
+    if (s->clamped)
+        fprintf(stderr, "warning: atoms are too close: contributions to %s were clamped\n",
+                clamped_names(s->clamped, names, sizeof names));
     for (int i = 0; with_forces && i < r->natoms; i++)
         printf("force %8d %16.6f %16.6f %16.6f kJ/mol/nm\n", i + 1, r->forces[i][0], r->forces[i][1], r->forces[i][2]);
 }

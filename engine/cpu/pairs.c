@@ -18,11 +18,11 @@
 
 static const uint64_t lane_bit[W] = {1, 2, 4, 8, 16, 32, 64, 128};
 
-/* What the loops are compiled for, each apart. */
+/* What the loops are compiled for, each apart. The general ones are right for every box and tolerance, to the bit. */
 struct variant {
     enum vdw_modifier modifier;
-    int terms;      /* of the Ewald polynomial */
-    bool triclinic; /* the box has more than its diagonal; true is right for every box, to the bit */
+    int terms;    /* of the Ewald polynomial */
+    bool general; /* the box may be triclinic, entries may be masked */
 };
 
 /* One i atom: what it needs of its own, and its sums, eight of each. */
@@ -69,8 +69,8 @@ INLINE void entry_pairs(const struct plain_pass *pass, struct one *one, uint32_t
 #pragma omp simd simdlen(8)
     for (int l = 0; l < W; l++) {
         double dx = x - sx[l], dy = y - sy[l], dz = z - sz[l];
-        dx = kind.triclinic ? MATH_FMA(dx, xx, MATH_FMA(dy, yx, dz * zx)) : dx * xx;
-        dy = kind.triclinic ? MATH_FMA(dy, yy, dz * zy) : dy * yy;
+        dx = kind.general ? MATH_FMA(dx, xx, MATH_FMA(dy, yx, dz * zx)) : dx * xx;
+        dy = kind.general ? MATH_FMA(dy, yy, dz * zy) : dy * yy;
         dz = dz * zz;
         double r2 = pair_distance2(dx, dy, dz);
         double ri = root_inverse(r2), qq = one->charge * sq[l];
@@ -116,9 +116,10 @@ INLINE void entry_pairs(const struct plain_pass *pass, struct one *one, uint32_t
 INLINE void one_slot(const struct plain_pass *pass, struct one *one, const struct nb_range *r, const uint32_t *entries,
                      const bool has_lj, const bool energy, const struct variant kind)
 {
-    for (uint32_t k = r->start; k < r->full; k++)
+    const uint32_t masked = kind.general ? r->end : r->full;
+    for (uint32_t k = r->start; k < masked; k++)
         entry_pairs(pass, one, entries[k], true, has_lj, energy, kind);
-    for (uint32_t k = r->full; k < r->end; k++)
+    for (uint32_t k = masked; k < r->end && !kind.general; k++)
         entry_pairs(pass, one, entries[k], false, has_lj, energy, kind);
 }
 
@@ -170,10 +171,10 @@ INLINE void all_slots(struct plain_pass *pass, const struct args_pairs *a, const
 }
 
 #define BY_ENERGY(with, without)                                                                                       \
-    energy ? all_slots(pass, a, true, (struct variant){with, terms, triclinic})                                        \
-           : all_slots(pass, a, false, (struct variant){without, terms, triclinic})
+    energy ? all_slots(pass, a, true, (struct variant){with, terms, general})                                          \
+           : all_slots(pass, a, false, (struct variant){without, terms, general})
 
-INLINE void all_kinds(struct plain_pass *pass, const struct args_pairs *a, const int terms, const bool triclinic)
+INLINE void all_kinds(struct plain_pass *pass, const struct args_pairs *a, const int terms, const bool general)
 {
     bool energy = a->mode != EVALUATE_STEP;
     switch (pass->p->modifier) {
@@ -222,10 +223,8 @@ ISA_FN(pairs)
         pass.box_shift[k][2] = (k % 3 - 1) * NB_GRID;
     }
     refresh(&pass, a->grid);
-    if (p->ewald.terms > EWALD_TERMS_USUAL)
+    if (p->ewald.terms > EWALD_TERMS_USUAL || box_triclinic(c->box))
         all_kinds(&pass, a, EWALD_TERMS, true);
-    else if (box_triclinic(c->box))
-        all_kinds(&pass, a, EWALD_TERMS_USUAL, true);
     else
         all_kinds(&pass, a, EWALD_TERMS_USUAL, false);
     for (int32_t slot = 0; slot < p->nplain; slot++)

@@ -9,7 +9,7 @@
 #include "engine/math/fn.h"
 
 #define EWALD_TERMS 29       /* degree 28: 1e-12 of beta^3 (forces) for the smallest tolerance, 1e-12 */
-#define EWALD_TERMS_USUAL 21 /* degree 20: the same for 1e-6 and above */
+#define EWALD_TERMS_USUAL 21 /* degree 20: 3e-11 of it for about 1e-8 and above */
 
 /* Coefficients of t^k, t = r2 * scale - 1, valid for r2 <= r2_max; zero from `terms` on. */
 struct ewald_fit {

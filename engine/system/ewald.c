@@ -6,7 +6,7 @@
 #include <math.h>
 
 #define NODES 64        /* Chebyshev nodes of the fit */
-#define FIT_ERROR 1e-11 /* of the largest force that the mesh takes over at short distance */
+#define FIT_ERROR 3e-11 /* of the largest force that the mesh takes over at short distance */
 
 double ewald_beta(double cutoff, double tolerance)
 {
