@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * First and last launch of every tape.
+ * The beginning of an evaluation and the end of a piece of work.
  */
 #include <string.h>
 
@@ -27,9 +27,8 @@ void cpu_report(const struct launch *launch, const struct args_report *a)
         memcpy(c->box, c->box_old, sizeof c->box);
         c->trial = 0;
     }
-    if (!c->halt)
-        c->done++;
+    c->tickets++;
     r->ctl = *c;
     memcpy(a->report_energy_at_window, a->energy_at_window, (size_t)a->nwindows * sizeof(struct fixed_sum));
-    __atomic_store_n(&r->ticket, r->ticket + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&r->ticket, c->tickets, __ATOMIC_RELEASE);
 }

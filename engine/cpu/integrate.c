@@ -221,4 +221,5 @@ void cpu_velocities(const struct launch *launch, const struct args_velocities *a
     acc_dvdl_within(&c->sum, LAMBDA_MASS, dk_dl, FIXED_TOTAL_LIMIT);
     acc_dvdl_within(&c->sum, LAMBDA_BONDED, reaction.du_dl, FIXED_TOTAL_LIMIT);
     add_windows(c, m, v, reaction.du_dl, a->energy_at_window);
+    c->done++;
 }

@@ -68,7 +68,7 @@ void cpu_descend_decide(const struct launch *launch, const struct args_descend_d
 {
     struct ctl *c = a->ctl;
     const struct motion_table *m = a->motion;
-    if (c->halt || (c->min_steps && c->min_converged))
+    if (c->halt || !descent_goes_on(c))
         return;
     if (descent_better(c))
         keep_forces(c, a);

@@ -20,11 +20,11 @@ static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
          .energy_at_window = s->d.energy_at_window, .mode = (uint32_t)mode);
 }
 
-static void report(const struct sim *s, bool windows, struct tape *t)
+static void report(const struct sim *s, struct tape *t)
 {
     EMIT(report, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .energy_at_window = s->d.energy_at_window,
          .report = s->report_device, .report_energy_at_window = (struct sim_report *)s->report_device + 1,
-         .natoms = (uint32_t)s->model->sys->natoms, .nwindows = windows ? (uint32_t)s->model->nwindows : 0);
+         .natoms = (uint32_t)s->model->sys->natoms, .nwindows = (uint32_t)s->model->nwindows);
 }
 
 static double kt(const struct sim *s)
@@ -49,7 +49,6 @@ static void timestep(const struct sim *s, struct tape *t)
     }
     if (in->com_every > 0)
         EMIT(remove_com, .ctl = s->d.ctl, .v = s->d.v, .motion = motion, .every = (uint32_t)in->com_every);
-    report(s, false, t);
 }
 
 static void sample(const struct sim *s, struct tape *t)
@@ -58,7 +57,6 @@ static void sample(const struct sim *s, struct tape *t)
     EMIT(velocities, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f, .v_out = s->d.v_out, .x_ahead = s->d.x_old,
          .w = s->d.w, .motion = (void *)(uintptr_t)s->model->motion, .energy_at_window = s->d.energy_at_window,
          .timestep = s->model->set->integrator.timestep);
-    report(s, true, t);
 }
 
 static void volume_move(const struct sim *s, struct tape *t)
@@ -71,7 +69,6 @@ static void volume_move(const struct sim *s, struct tape *t)
     evaluate(s, EVALUATE_ENERGY, t);
     EMIT(volume_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,
          .pressure = s->model->set->barostat.pressure / UNIT_BAR, .kt = kt(s));
-    report(s, false, t);
 }
 
 static void descend(const struct sim *s, struct tape *t)
@@ -81,7 +78,6 @@ static void descend(const struct sim *s, struct tape *t)
     evaluate(s, EVALUATE_ENERGY, t);
     EMIT(descend_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .f = s->d.f, .f_best = s->d.f_best,
          .motion = motion);
-    report(s, false, t);
 }
 
 static void emit_work(const struct sim *s, enum sim_work work, struct tape *t)
@@ -99,6 +95,9 @@ static void emit_work(const struct sim *s, enum sim_work work, struct tape *t)
     case SIM_BAROSTAT:
         volume_move(s, t);
         break;
+    case SIM_REPORT:
+        report(s, t);
+        break;
     case SIM_WORK_COUNT:
         break;
     }
@@ -109,7 +108,7 @@ static void emit_new_velocities(const struct sim *s, struct tape *t)
     EMIT(thermalize, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .x_old = s->d.x_old, .w = s->d.w,
          .motion = (void *)(uintptr_t)s->model->motion, .kt = kt(s),
          .remove_com = s->model->set->integrator.com_every > 0);
-    report(s, false, t);
+    report(s, t);
 }
 
 const struct program cpu_program = {.device = "cpu",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The beginning of an evaluation and the end of a tape.
+ * The beginning of an evaluation and the end of a piece of work.
  */
 #include "engine/cuda/device.cuh"
 #include "engine/kernels/uniform.h"
 #include "engine/run/program.h"
 
-KERNEL(clear, a)
+KERNEL(clear_sums, a)
 {
     ECHO(a);
     struct ctl *c = (struct ctl *)a.ctl;
@@ -15,6 +15,8 @@ KERNEL(clear, a)
         return;
     GRID_LOOP(i, 3 * a.natoms)
     f[i] = 0;
+    GRID_LOOP(i, a.points)
+    ((int32_t *)a.charges)[i] = 0;
     GRID_LOOP(w, a.nwindows * (uint32_t)(sizeof(struct fixed_sum) / sizeof *u))
     u[w] = 0;
     GRID_LOOP(k, (uint32_t)(sizeof c->sum / sizeof *sum))
@@ -39,7 +41,7 @@ KERNEL(uniform, a)
         uniform_add(p, c);
 }
 
-/* The fence of every thread comes before the ticket: who sees the ticket sees what all of them wrote. */
+/* The fence comes after all threads have met: who sees the ticket sees what all of them wrote. */
 KERNEL(report, a)
 {
     ECHO(a);
@@ -57,16 +59,16 @@ KERNEL(report, a)
                 c->box[k] = c->box_old[k];
             c->trial = 0;
         }
-        if (!c->halt)
-            c->done++;
+        c->tickets++;
     }
     __syncthreads();
     BLOCK_LOOP(k, (uint32_t)(sizeof *c / sizeof(uint64_t)))
     ((uint64_t *)&r->ctl)[k] = ((const uint64_t *)c)[k];
     BLOCK_LOOP(w, a.nwindows)
     ((struct fixed_sum *)a.report_energy_at_window)[w] = ((const struct fixed_sum *)a.energy_at_window)[w];
-    __threadfence_system();
     __syncthreads();
-    if (threadIdx.x == 0)
-        *(volatile uint64_t *)&r->ticket = r->ticket + 1;
+    if (threadIdx.x == 0) {
+        __threadfence_system();
+        *(volatile uint64_t *)&r->ticket = c->tickets;
+    }
 }

@@ -102,12 +102,17 @@ KERNEL(descend_decide, a, __launch_bounds__(CUDA_ONE_BLOCK))
     struct ctl *c = (struct ctl *)a.ctl;
     const struct motion_table *m = (const struct motion_table *)a.motion;
     double(*x)[3] = (double(*)[3])a.x;
-    if (c->halt || (c->min_steps && c->min_converged))
+    __shared__ bool over;
+    if (c->halt)
         return;
     __syncthreads();
-    if (threadIdx.x == 0)
-        better = descent_better(c);
+    if (threadIdx.x == 0) {
+        over = !descent_goes_on(c);
+        better = !over && descent_better(c);
+    }
     __syncthreads();
+    if (over)
+        return;
     double largest = 0;
     if (better)
         largest = keep_forces(c, m, x, (const int64_t *)a.f, (double(*)[3])a.f_best);

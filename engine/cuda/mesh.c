@@ -116,51 +116,52 @@ void mesh_lay_out(struct mesh *m, const struct alchemy_plan *plan, const double 
     m->table = arena_put(a, &m->host, sizeof m->host);
 }
 
-static size_t points_of(const struct mesh *m)
+uint32_t mesh_points(const struct mesh *m)
 {
     const struct mesh_axis *a = m->host.axis;
-    return (size_t)a[0].size * (size_t)a[1].size * (size_t)a[2].size;
+    return (uint32_t)a[0].size * (uint32_t)a[1].size * (uint32_t)a[2].size;
 }
 
 void mesh_lay_out_block(const struct mesh *m, struct arena *a, struct mesh_arrays *out)
 {
     const struct mesh_axis *s = m->host.axis;
     size_t half = (size_t)s[0].size * (size_t)s[1].size * (size_t)(s[2].size / 2 + 1);
-    out->charges = arena_take(a, points_of(m) * sizeof *out->charges);
+    out->charges = arena_take(a, mesh_points(m) * sizeof *out->charges);
     out->spectrum = arena_take(a, half * sizeof *out->spectrum);
-    out->potential = arena_take(a, points_of(m) * sizeof *out->potential);
+    out->potential = arena_take(a, mesh_points(m) * sizeof *out->potential);
 }
 
-#define EMIT(kernel, blocks, threads, shared, ...)                                                                     \
+#define EMIT(kernel, blocks, threads, shared, after_, ...)                                                             \
     emit_##kernel(                                                                                                     \
-        t,                                                                                                             \
-        &(struct shape){                                                                                               \
-            .grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .shared_bytes = shared, .after = AFTER_PREVIOUS},        \
+        t, &(struct shape){.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .shared_bytes = shared, .after = after_}, \
         &(struct args_##kernel){__VA_ARGS__})
 
 /* At samples the change of charge goes through the mesh too: the energy is quadratic in the Coulomb lambda. */
-void mesh_emit(const struct mesh *m, enum evaluate mode, const struct mesh_replica *r, struct tape *t)
+void mesh_emit(const struct mesh *m, enum evaluate mode, const struct mesh_replica *r, uint64_t after, struct tape *t)
 {
     const struct mesh_axis *axis = m->host.axis;
     void *table = (void *)(uintptr_t)m->table;
-    uint32_t points = (uint32_t)points_of(m), planes_x = (uint32_t)axis[0].size, planes_y = (uint32_t)axis[1].size;
+    uint32_t points = mesh_points(m), planes_x = (uint32_t)axis[0].size, planes_y = (uint32_t)axis[1].size;
     uint32_t atoms = ((uint32_t)m->host.natoms * ATOM_LANES + CUDA_BLOCK - 1) / CUDA_BLOCK;
     uint32_t shared = (uint32_t)shared_bytes(m);
     uint32_t passes = mode == EVALUATE_SAMPLE && m->host.perturbed ? 2 : 1;
     for (uint32_t change = 0; m->charged && change < passes; change++) {
-        EMIT(mesh_clear, (points + 4 * CUDA_BLOCK - 1) / (4 * CUDA_BLOCK), CUDA_BLOCK, 0, .ctl = r->ctl,
-             .charges = r->arrays.charges, .count = points);
-        EMIT(mesh_spread, atoms, CUDA_BLOCK, 0, .ctl = r->ctl, .table = table, .grid = r->grid,
-             .charges = r->arrays.charges, .change = change);
-        EMIT(mesh_forward, planes_x, LINES_BLOCK, shared, .ctl = r->ctl, .table = table, .charges = r->arrays.charges,
-             .spectrum = r->arrays.spectrum);
-        EMIT(mesh_solve, planes_y, LINES_BLOCK, shared, .ctl = r->ctl, .table = table, .spectrum = r->arrays.spectrum,
-             .energy_at_window = r->energy_at_window, .change = change, .mode = mode);
+        if (change)
+            after = EMIT(mesh_clear, (points + 4 * CUDA_BLOCK - 1) / (4 * CUDA_BLOCK), CUDA_BLOCK, 0, after,
+                         .ctl = r->ctl, .charges = r->arrays.charges, .count = points);
+        after = EMIT(mesh_spread, atoms, CUDA_BLOCK, 0, after, .ctl = r->ctl, .table = table, .grid = r->grid,
+                     .charges = r->arrays.charges, .change = change);
+        after = EMIT(mesh_forward, planes_x, LINES_BLOCK, shared, after, .ctl = r->ctl, .table = table,
+                     .charges = r->arrays.charges, .spectrum = r->arrays.spectrum);
+        after = EMIT(mesh_solve, planes_y, LINES_BLOCK, shared, after, .ctl = r->ctl, .table = table,
+                     .spectrum = r->arrays.spectrum, .energy_at_window = r->energy_at_window, .change = change,
+                     .mode = mode);
         if (change)
             break;
-        EMIT(mesh_backward, planes_x, LINES_BLOCK, shared, .ctl = r->ctl, .table = table,
-             .spectrum = r->arrays.spectrum, .potential = r->arrays.potential);
-        EMIT(mesh_gather, atoms, CUDA_BLOCK, 0, .ctl = r->ctl, .f = r->f, .table = table, .grid = r->grid,
-             .potential = r->arrays.potential, .energy_at_window = r->energy_at_window, .mode = mode);
+        after = EMIT(mesh_backward, planes_x, LINES_BLOCK, shared, after, .ctl = r->ctl, .table = table,
+                     .spectrum = r->arrays.spectrum, .potential = r->arrays.potential);
+        after =
+            EMIT(mesh_gather, atoms, CUDA_BLOCK, 0, after, .ctl = r->ctl, .f = r->f, .table = table, .grid = r->grid,
+                 .potential = r->arrays.potential, .energy_at_window = r->energy_at_window, .mode = mode);
     }
 }

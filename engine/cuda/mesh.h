@@ -68,6 +68,9 @@ struct mesh_replica {
     struct fixed_sum *energy_at_window;
     struct mesh_arrays arrays;
 };
-void mesh_emit(const struct mesh *m, enum evaluate mode, const struct mesh_replica *r, struct tape *t);
+/* after: launches of the tape that come before, a bit each; arrays.charges are zero then. */
+void mesh_emit(const struct mesh *m, enum evaluate mode, const struct mesh_replica *r, uint64_t after, struct tape *t);
+/* Points of arrays.charges. */
+uint32_t mesh_points(const struct mesh *m);
 
 #endif

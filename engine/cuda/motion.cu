@@ -341,6 +341,7 @@ KERNEL(velocities, a, __launch_bounds__(CUDA_ONE_BLOCK))
             c->constraint_virial[k] = virial;
     }
     if (threadIdx.x == 0) {
+        c->done++;
         c->kinetic = kinetic;
         struct accumulate sum = {0};
         acc_dvdl_within(&sum, LAMBDA_MASS, dk_dl, FIXED_TOTAL_LIMIT);

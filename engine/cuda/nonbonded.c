@@ -153,19 +153,28 @@ void *cuda_block_tail(const struct nonbonded *nb, const struct nonbonded_arrays 
     return b.tail;
 }
 
-void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,
-                         struct tape *t)
+/* Sums of an evaluation are zero after it. */
+static uint64_t emit_clear_all(const struct nonbonded *nb, const struct nonbonded_arrays *r, const struct block *b,
+                               uint64_t after, struct tape *t)
 {
-    const struct shape warp = {.grid = {1, 1, 1}, .block = {32, 1, 1}, .after = AFTER_PREVIOUS};
-    struct block b;
-    lay_out_block(nb, r->caps, r->block, &b);
-    struct mesh_replica mesh = {r->ctl, b.grid, r->f, r->energy_at_window, b.mesh};
-    struct pairs_replica pairs = {r->ctl, r->x, r->f, r->energy_at_window, b.grid, r->caps, b.pairs};
-    pairs_emit_lists(&nb->pairs, &pairs, t);
-    pairs_emit(&nb->pairs, mode, &pairs, t);
-    mesh_emit(&nb->mesh, mode, &mesh, t);
-    if (mode == EVALUATE_STEP)
-        return;
+    uint32_t count = 3 * (uint32_t)nb->natoms, points = nb->mesh.charged ? mesh_points(&nb->mesh) : 0;
+    const struct shape shape = {.grid = {((count > points ? count : points) + CUDA_BLOCK - 1) / CUDA_BLOCK, 1, 1},
+                                .block = {CUDA_BLOCK, 1, 1},
+                                .after = after};
+    return emit_clear_sums(t, &shape,
+                           &(struct args_clear_sums){.ctl = r->ctl,
+                                                     .f = r->f,
+                                                     .energy_at_window = r->energy_at_window,
+                                                     .charges = b->mesh.charges,
+                                                     .natoms = (uint32_t)nb->natoms,
+                                                     .nwindows = (uint32_t)nb->nwindows,
+                                                     .points = points});
+}
+
+static void emit_uniform_terms(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,
+                               uint64_t after, struct tape *t)
+{
+    const struct shape warp = {.grid = {1, 1, 1}, .block = {32, 1, 1}, .after = after};
     emit_uniform(t, &warp,
                  &(struct args_uniform){.ctl = r->ctl,
                                         .uniform = (void *)(uintptr_t)nb->uniform_at,
@@ -173,4 +182,20 @@ void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const s
                                         .energy_at_window = r->energy_at_window,
                                         .nwindows = (uint32_t)nb->nwindows,
                                         .mode = (uint32_t)mode});
+}
+
+void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,
+                         uint64_t after, struct tape *t)
+{
+    struct block b;
+    lay_out_block(nb, r->caps, r->block, &b);
+    struct mesh_replica mesh = {r->ctl, b.grid, r->f, r->energy_at_window, b.mesh};
+    struct pairs_replica pairs = {r->ctl,  r->x,    r->f,      r->energy_at_window, b.grid,
+                                  r->caps, b.pairs, r->bonded, r->nbonded};
+    uint64_t clear = emit_clear_all(nb, r, &b, after, t);
+    struct pairs_ready ready = pairs_emit_lists(&nb->pairs, &pairs, clear, t);
+    pairs_emit(&nb->pairs, mode, &pairs, ready, t);
+    mesh_emit(&nb->mesh, mode, &mesh, ready.placed, t);
+    if (mode != EVALUATE_STEP)
+        emit_uniform_terms(nb, mode, r, clear, t);
 }

@@ -3,7 +3,7 @@
  * Non-bonded and alchemical forces of the CUDA program: the read-only tables of a model, and the launches that step.c puts
  * between its own.
  *
- * Before them `clear` has run. They add to f, to the sums in ctl (with energies) and to energy_at_window[k], the
+ * They begin with zero sums, and add to f, to the sums in ctl (with energies) and to energy_at_window[k], the
  * lambda-dependent energy at window k (samples); what is common to all windows may be left out of it.
  */
 #ifndef SHOAL_ENGINE_CUDA_NONBONDED_H
@@ -30,13 +30,15 @@ struct nonbonded_arrays {
     struct fixed_sum *energy_at_window; /* [nwindows] */
     const struct list_caps *caps;
     void *block; /* cuda_block_bytes() bytes */
+    const struct bonded_table *bonded;
+    uint32_t nbonded; /* bonded terms */
 };
 
 /* nm: box edges below this are not moved to. */
 double cuda_min_edge(const struct nonbonded *nb);
-/* Appends the launches of one evaluation. */
+/* Appends the launches of one evaluation, bonded terms too, after those of `after` (a bit each; 0: after the step before). */
 void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,
-                         struct tape *t);
+                         uint64_t after, struct tape *t);
 /* The replica's struct motion_tail, in the block. */
 void *cuda_block_tail(const struct nonbonded *nb, const struct nonbonded_arrays *r);
 

@@ -20,11 +20,9 @@
 enum {
     SHARED_MAX = 226 * 1024,                     /* bytes of shared memory that the pair kernel may ask for on sm_90 */
     TRIO_BYTES = 2 * TRIO * 3 * sizeof(int32_t), /* positions and forces */
-    PAIR_BLOCK = 256,
-    PAIR_BLOCK_MOST = 1024,
+    PAIR_BLOCK = 512,
     BUILD_BLOCK = 256,
     BUILD_BLOCKS_MOST = 132,
-    MANY_WINDOWS = 8, /* from here on large blocks: with fewer replicas in flight small ones are done sooner */
     SLOTS_MOST = 1 << NEAR_MASK_SHIFT,
     FORCE_BITS = 13, /* pair forces are rounded to 2^-13 kJ/mol/nm, if what an atom can meet allows it */
 };
@@ -218,7 +216,6 @@ int pairs_make(struct pairs *p, const struct system *sys, const struct settings 
         return err_set(e, ERR_UNSUPPORTED, "%d atoms: at most %d are supported", sys->natoms, SLOTS_MOST / TRIO);
     h->half = (size_t)h->ntrios * TRIO_BYTES <= pairs_shared_most;
     h->wide = h->nslots > UINT16_MAX;
-    p->threads = h->half && h->nwindows >= MANY_WINDOWS ? PAIR_BLOCK_MOST : PAIR_BLOCK;
     return 0;
 }
 
@@ -351,33 +348,30 @@ static uint32_t blocks_of(uint64_t items, uint32_t size)
     return (uint32_t)((items + size - 1) / size);
 }
 
-static struct shape shape_of(uint32_t blocks, uint32_t threads, uint32_t shared)
-{
-    return (struct shape){
-        .grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .shared_bytes = shared, .after = AFTER_PREVIOUS};
-}
+/* after: launches of the tape that come before, a bit each. */
+#define EMIT(kernel, blocks, threads, after_, ...)                                                                     \
+    emit_##kernel(t, &(struct shape){.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .after = after_},               \
+                  &(struct args_##kernel){__VA_ARGS__})
 
-#define EMIT(kernel, blocks, threads, ...)                                                                             \
-    do {                                                                                                               \
-        struct shape shape_ = shape_of(blocks, threads, 0);                                                            \
-        emit_##kernel(t, &shape_, &(struct args_##kernel){__VA_ARGS__});                                               \
-    } while (0)
-
-void pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, struct tape *t)
+struct pairs_ready pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, uint64_t after,
+                                    struct tape *t)
 {
     const struct pair_table *h = &p->host;
     const struct pairs_arrays *b = &r->arrays;
     void *table = (void *)(uintptr_t)p->table;
     uint32_t parts = blocks_of((uint64_t)h->nslots, 1024);
     uint32_t blocks = blocks_of((uint64_t)h->ntrios + parts * (uint64_t)h->nperturbed, BUILD_BLOCK / 32);
-    EMIT(place, blocks_of((uint64_t)h->nslots, CUDA_BLOCK), CUDA_BLOCK, .ctl = r->ctl, .x = r->x, .table = table,
-         .lists = b->lists, .grid = b->grid, .built = b->built, .atom_grid = r->atom_grid, .first_x = b->first[0],
-         .first_y = b->first[1], .first_z = b->first[2]);
-    EMIT(list_build, blocks < BUILD_BLOCKS_MOST ? blocks : BUILD_BLOCKS_MOST, BUILD_BLOCK, .ctl = r->ctl,
-         .table = table, .lists = b->lists, .grid = b->grid, .built = b->built, .first_x = b->first[0],
-         .first_y = b->first[1], .first_z = b->first[2], .counts = b->counts, .near = b->near, .oxygen = b->oxygen,
-         .hydrogen = b->hydrogen, .other = b->other, .pairs = b->perturbed, .cap = cap_of(r->caps),
-         .pair_cap = r->caps->pairs);
+    struct pairs_ready ready;
+    ready.placed =
+        EMIT(place, blocks_of((uint64_t)h->nslots, CUDA_BLOCK), CUDA_BLOCK, after, .ctl = r->ctl, .x = r->x,
+             .table = table, .lists = b->lists, .grid = b->grid, .built = b->built, .atom_grid = r->atom_grid,
+             .first_x = b->first[0], .first_y = b->first[1], .first_z = b->first[2]);
+    ready.listed = EMIT(list_build, blocks < BUILD_BLOCKS_MOST ? blocks : BUILD_BLOCKS_MOST, BUILD_BLOCK, ready.placed,
+                        .ctl = r->ctl, .table = table, .lists = b->lists, .grid = b->grid, .built = b->built,
+                        .first_x = b->first[0], .first_y = b->first[1], .first_z = b->first[2], .counts = b->counts,
+                        .near = b->near, .oxygen = b->oxygen, .hydrogen = b->hydrogen, .other = b->other,
+                        .pairs = b->perturbed, .cap = cap_of(r->caps), .pair_cap = r->caps->pairs);
+    return ready;
 }
 
 static struct args_pairs_shared plain_args(const struct pairs *p, const struct pairs_replica *r)
@@ -453,7 +447,8 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
 }
 
 /* The four plain kernels have the same arguments (kernels.def). */
-static void emit_plain(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, struct tape *t)
+static void emit_plain(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, uint64_t after,
+                       struct tape *t)
 {
     const struct pair_table *h = &p->host;
     const struct args_pairs_shared args = plain_args(p, r);
@@ -461,9 +456,9 @@ static void emit_plain(const struct pairs *p, enum evaluate mode, const struct p
     const bool energy = mode != EVALUATE_STEP;
     uint32_t shared = h->half ? (uint32_t)h->ntrios * TRIO_BYTES : 0;
     uint64_t lanes = TRIO_LANES * (uint64_t)h->ntrios;
-    uint32_t least = (uint32_t)(lanes + 31) / 32 * 32, most = energy && p->threads > 512 ? 512 : p->threads;
-    uint32_t threads = most < least ? most : least;
-    const struct shape shape = shape_of(blocks_of(lanes, threads), threads, shared);
+    uint32_t least = (uint32_t)(lanes + 31) / 32 * 32, threads = PAIR_BLOCK < least ? PAIR_BLOCK : least;
+    const struct shape shape = {
+        .grid = {blocks_of(lanes, threads), 1, 1}, .block = {threads, 1, 1}, .shared_bytes = shared, .after = after};
     if (h->half && energy)
         emit_pairs_shared_energy(t, &shape, same);
     else if (h->half)
@@ -474,19 +469,26 @@ static void emit_plain(const struct pairs *p, enum evaluate mode, const struct p
         emit_pairs_global(t, &shape, same);
 }
 
-void pairs_emit(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, struct tape *t)
+/* Bonded terms, pairs outside the lists and perturbed pairs: a launch for all of them. */
+static void emit_other_terms(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r,
+                             struct pairs_ready ready, struct tape *t)
 {
     const struct pair_table *h = &p->host;
-    const struct pairs_arrays *b = &r->arrays;
-    void *table = (void *)(uintptr_t)p->table;
     uint32_t unlisted = (uint32_t)(h->nexcluded + h->nexcluded_perturbed + h->nalways);
-    if (h->ntrios)
-        emit_plain(p, mode, r, t);
-    if (h->nperturbed)
-        EMIT(pairs_perturbed, blocks_of(r->caps->pairs, CUDA_BLOCK), CUDA_BLOCK, .ctl = r->ctl, .f = r->f,
-             .table = table, .lists = b->lists, .grid = b->grid, .pairs = b->perturbed,
-             .energy_at_window = r->energy_at_window, .mode = (uint32_t)mode);
-    if (unlisted)
-        EMIT(pairs_unlisted, blocks_of(unlisted, CUDA_BLOCK), CUDA_BLOCK, .ctl = r->ctl, .x = r->x, .f = r->f,
-             .table = table, .energy_at_window = r->energy_at_window, .count = unlisted, .mode = (uint32_t)mode);
+    uint32_t bonded_blocks = blocks_of(r->nbonded, CUDA_BLOCK), unlisted_blocks = blocks_of(unlisted, CUDA_BLOCK);
+    uint32_t blocks = bonded_blocks + unlisted_blocks + (h->nperturbed ? blocks_of(r->caps->pairs, CUDA_BLOCK) : 0);
+    if (blocks)
+        EMIT(terms, blocks, CUDA_BLOCK, h->nperturbed ? ready.listed : ready.placed, .ctl = r->ctl, .x = r->x,
+             .f = r->f, .table = (void *)(uintptr_t)p->table, .lists = r->arrays.lists, .grid = r->arrays.grid,
+             .pairs = r->arrays.perturbed, .bonded_terms = (void *)(uintptr_t)r->bonded,
+             .energy_at_window = r->energy_at_window, .bonded = r->nbonded, .unlisted = unlisted,
+             .bonded_blocks = bonded_blocks, .unlisted_blocks = unlisted_blocks, .mode = (uint32_t)mode);
+}
+
+void pairs_emit(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, struct pairs_ready ready,
+                struct tape *t)
+{
+    if (p->host.ntrios)
+        emit_plain(p, mode, r, ready.listed, t);
+    emit_other_terms(p, mode, r, ready, t);
 }

@@ -32,8 +32,7 @@ struct pairs {
     /* nm, of the box. All atoms of a trio see the image of an atom that is nearest to the first of them; it is the one within
      * the cut-off as long as half an edge is longer than cut-off and trio. In boxes too small for that each atom is a trio. */
     double min_edge;
-    uint32_t threads; /* of a block of the pair kernel */
-    int32_t *atom;    /* [nslots], owned; as in the table */
+    int32_t *atom; /* [nslots], owned; as in the table */
 };
 
 /* ERR_SPEC, ERR_UNSUPPORTED. Zeroed is valid for pairs_close. */
@@ -67,10 +66,18 @@ struct pairs_replica {
     void *atom_grid; /* uint32 [natoms][4], fractions of the box, for the mesh */
     const struct list_caps *caps;
     struct pairs_arrays arrays;
+    const struct bonded_table *bonded; /* these go along */
+    uint32_t nbonded;
+};
+/* Launches of a tape that others come after, a bit each: grid positions are made, and lists. */
+struct pairs_ready {
+    uint64_t placed, listed;
 };
 /* Grid positions and, where it must be, new lists: before all else that reads them. */
-void pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, struct tape *t);
-/* Forces, and by mode energies, virial, dU/dlambda and energies at every window. These launches do not depend on each other. */
-void pairs_emit(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, struct tape *t);
+struct pairs_ready pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, uint64_t after,
+                                    struct tape *t);
+/* Bonded terms too. Forces, and by mode energies, virial, dU/dlambda and energies at every window. These launches do not depend on each other. */
+void pairs_emit(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, struct pairs_ready ready,
+                struct tape *t);
 
 #endif

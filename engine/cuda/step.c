@@ -7,17 +7,19 @@
 #include "engine/cuda/nonbonded.h"
 #include "engine/run/sim_parts.h"
 
-/* A kernel of many blocks with a thread for each of n items, and one of a single block. */
-#define EMIT_BLOCKS(kernel, blocks, threads, ...)                                                                      \
-    emit_##kernel(t, &(struct shape){.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .after = AFTER_PREVIOUS},       \
+/* A kernel of many blocks with a thread for each of n items, and one of a single block; after: launches of the tape that come
+ * before, a bit each. */
+#define EMIT_BLOCKS(kernel, blocks, threads, after_, ...)                                                              \
+    emit_##kernel(t, &(struct shape){.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .after = after_},               \
                   &(struct args_##kernel){__VA_ARGS__})
-#define EMIT_EACH(kernel, n, ...) EMIT_BLOCKS(kernel, ((n) + CUDA_BLOCK - 1) / CUDA_BLOCK, CUDA_BLOCK, __VA_ARGS__)
-#define EMIT_ONE(kernel, ...) EMIT_BLOCKS(kernel, 1, CUDA_ONE_BLOCK, __VA_ARGS__)
+#define EMIT_EACH(kernel, n, after, ...)                                                                               \
+    EMIT_BLOCKS(kernel, ((n) + CUDA_BLOCK - 1) / CUDA_BLOCK, CUDA_BLOCK, after, __VA_ARGS__)
+#define EMIT_ONE(kernel, ...) EMIT_BLOCKS(kernel, 1, CUDA_ONE_BLOCK, tape_sinks(t), __VA_ARGS__)
 
 static struct nonbonded_arrays arrays_of(const struct sim *s)
 {
     return (struct nonbonded_arrays){s->d.ctl, (double *)s->d.x, (int64_t *)s->d.f, s->d.energy_at_window,
-                                     &s->caps, s->d.nonbonded};
+                                     &s->caps, s->d.nonbonded,   s->model->bonded,  s->model->nbonded};
 }
 
 static void *tail_of(const struct sim *s)
@@ -28,22 +30,15 @@ static void *tail_of(const struct sim *s)
 
 static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
 {
-    const struct model *m = s->model;
     struct nonbonded_arrays arrays = arrays_of(s);
-    EMIT_EACH(clear, 3 * (uint32_t)m->sys->natoms, .ctl = s->d.ctl, .f = s->d.f,
-              .energy_at_window = s->d.energy_at_window, .natoms = (uint32_t)m->sys->natoms,
-              .nwindows = (uint32_t)m->nwindows);
-    cuda_nonbonded_emit(m->nonbonded, mode, &arrays, t);
-    if (m->nbonded)
-        EMIT_EACH(bonded, m->nbonded, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .terms = (void *)(uintptr_t)m->bonded,
-                  .energy_at_window = s->d.energy_at_window, .count = m->nbonded, .mode = (uint32_t)mode);
+    cuda_nonbonded_emit(s->model->nonbonded, mode, &arrays, tape_sinks(t), t);
 }
 
-static void report(const struct sim *s, bool windows, struct tape *t)
+static void report(const struct sim *s, struct tape *t)
 {
     EMIT_ONE(report, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .energy_at_window = s->d.energy_at_window,
              .report = s->report_device, .report_energy_at_window = (struct sim_report *)s->report_device + 1,
-             .natoms = (uint32_t)s->model->sys->natoms, .nwindows = windows ? (uint32_t)s->model->nwindows : 0);
+             .natoms = (uint32_t)s->model->sys->natoms, .nwindows = (uint32_t)s->model->nwindows);
 }
 
 static double kt(const struct sim *s)
@@ -58,17 +53,16 @@ static void timestep(const struct sim *s, struct tape *t)
     evaluate(s, EVALUATE_STEP, t);
     switch (in->kind) {
     case INTEGRATOR_VELOCITY_VERLET:
-        EMIT_EACH(verlet, s->model->nbodies, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f,
+        EMIT_EACH(verlet, s->model->nbodies, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f,
                   .x_old = s->d.x_old, .motion = motion, .tail = tail_of(s), .timestep = in->timestep,
                   .com_every = (uint32_t)in->com_every);
         break;
     case INTEGRATOR_LANGEVIN_MIDDLE:
-        EMIT_EACH(langevin, s->model->nbodies, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f,
+        EMIT_EACH(langevin, s->model->nbodies, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f,
                   .x_old = s->d.x_old, .motion = motion, .tail = tail_of(s), .timestep = in->timestep,
                   .friction = in->friction, .kt = kt(s), .com_every = (uint32_t)in->com_every);
         break;
     }
-    report(s, false, t);
 }
 
 static void sample(const struct sim *s, struct tape *t)
@@ -77,7 +71,6 @@ static void sample(const struct sim *s, struct tape *t)
     EMIT_ONE(velocities, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f, .v_out = s->d.v_out,
              .x_ahead = s->d.x_old, .w = s->d.w, .motion = (void *)(uintptr_t)s->model->motion,
              .energy_at_window = s->d.energy_at_window, .timestep = s->model->set->integrator.timestep);
-    report(s, true, t);
 }
 
 static void volume_move(const struct sim *s, struct tape *t)
@@ -89,7 +82,6 @@ static void volume_move(const struct sim *s, struct tape *t)
     evaluate(s, EVALUATE_ENERGY, t);
     EMIT_ONE(volume_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,
              .pressure = s->model->set->barostat.pressure / UNIT_BAR, .kt = kt(s));
-    report(s, false, t);
 }
 
 static void descend(const struct sim *s, struct tape *t)
@@ -99,7 +91,6 @@ static void descend(const struct sim *s, struct tape *t)
     evaluate(s, EVALUATE_ENERGY, t);
     EMIT_ONE(descend_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .f = s->d.f, .f_best = s->d.f_best,
              .motion = motion);
-    report(s, false, t);
 }
 
 static void emit_work(const struct sim *s, enum sim_work work, struct tape *t)
@@ -117,6 +108,9 @@ static void emit_work(const struct sim *s, enum sim_work work, struct tape *t)
     case SIM_BAROSTAT:
         volume_move(s, t);
         break;
+    case SIM_REPORT:
+        report(s, t);
+        break;
     case SIM_WORK_COUNT:
         break;
     }
@@ -127,7 +121,7 @@ static void emit_new_velocities(const struct sim *s, struct tape *t)
     EMIT_ONE(thermalize, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .x_old = s->d.x_old,
              .motion = (void *)(uintptr_t)s->model->motion, .kt = kt(s),
              .remove_com = s->model->set->integrator.com_every > 0);
-    report(s, false, t);
+    report(s, t);
 }
 
 const struct program cuda_program = {.device = "cuda",

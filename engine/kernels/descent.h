@@ -33,9 +33,18 @@ MATH_FN bool descent_better(struct ctl *c)
     return better;
 }
 
+/* Whether there is something left to do; if not, the step counts all the same. */
+MATH_FN bool descent_goes_on(struct ctl *c)
+{
+    bool over = c->min_steps && c->min_converged;
+    c->done += over;
+    return !over;
+}
+
 /* The step is over; min_max_force is that of the best x. */
 MATH_FN void descent_end(struct ctl *c)
 {
+    c->done++;
     c->trial = 0;
     c->min_steps++;
     c->min_converged = descent_converged(c);

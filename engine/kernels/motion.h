@@ -62,6 +62,7 @@ MATH_FN int motion_thrown_out(const double box[BOX_SIZE], const double x_old[3],
 MATH_FN void motion_end(struct ctl *c)
 {
     c->step++;
+    c->done++;
     c->moving = 1;
     c->min_steps = 0;
 }

@@ -66,6 +66,7 @@ MATH_FN bool volume_accepted(const struct ctl *c, uint32_t nunits, double pressu
 MATH_FN void volume_end(struct ctl *c, bool yes)
 {
     c->trial = 0;
+    c->done++;
     c->barostat_moves++;
     c->barostat_tried++;
     c->barostat_accepted += yes;

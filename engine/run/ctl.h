@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The control block of one replica, in device memory: everything that changes from step to step, so that no launch argument
- * has to. Kernels read it through a pointer; the last launch of every tape (`report`) copies what the host wants into mapped
+ * has to. Kernels read it through a pointer; after a piece of work `report` copies what the host wants into mapped
  * memory and bumps the ticket there.
  *
  * Rules: every kernel but `report` returns at once when ctl.halt is set. The first kernel that meets an error sets it
@@ -27,7 +27,8 @@ enum halt {
 
 struct ctl {
     uint64_t step;        /* timesteps since the replica began */
-    uint64_t done;        /* tapes carried out to the end, of any kind */
+    uint64_t done;        /* timesteps, descent steps, samples and volume moves carried out to the end */
+    uint64_t tickets;     /* reports made */
     uint64_t seed;        /* random-number key, see engine/math/philox.h */
     double box[BOX_SIZE]; /* nm */
     double lambda[LAMBDA_COUNT];
@@ -86,7 +87,7 @@ MATH_FN double ctl_potential(const struct ctl *c)
 
 /* Mapped memory of one replica: written by `report`, read by the host. `ticket` is bumped last, with release order. */
 struct sim_report {
-    uint64_t ticket; /* tapes that have come to their end, halted ones too */
+    uint64_t ticket; /* pieces of work that have come to their end, halted ones too */
     struct ctl ctl;
 };
 

@@ -3,7 +3,7 @@
  * One replica's life: its lane, its arena, its recorders; submitting work and saying how it went.
  *
  *   1. x and v in the arena are those of the last whole step whenever nothing is in flight.
- *   2. report->ticket counts the tapes that ended; s->submitted those asked for. Equal: the lane is idle.
+ *   2. report->ticket counts the pieces of work that ended; s->submitted those asked for. Equal: the lane is idle.
  *   3. The arena moves only in grow(), while the lane is idle; every recorder begins a new epoch then.
  */
 #include <stdlib.h>
@@ -181,8 +181,10 @@ int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
             return rc;
     }
     s->done_before = s->report->ctl.done;
-    s->submitted += n;
+    s->submitted++;
     int rc = recorder_submit(s->work[work].recorder, n, e);
+    if (rc == 0)
+        rc = recorder_submit(s->work[SIM_REPORT].recorder, 1, e);
     s->failed |= rc != 0;
     if (rc == 0)
         s->model->dev->ops->watch(s->model->dev, s->lane, &s->report->ticket, s->submitted);

@@ -39,6 +39,7 @@ enum sim_work {
     SIM_STEP,     /* n timesteps of the integrator (with COM removal at its interval) */
     SIM_SAMPLE,   /* n = 1: energies, virial, dU/dlambda and U at every window of the current state */
     SIM_BAROSTAT, /* n = 1: one Monte Carlo volume move */
+    SIM_REPORT,   /* the engine's own, after each of these */
     SIM_WORK_COUNT
 };
 /* Asynchronous. ERR_DRIFT and ERR_DEVICE are fatal for this replica. */

@@ -136,6 +136,7 @@ int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
         s->hash = mix(s->hash, 7);
         break;
     case SIM_SAMPLE:
+    case SIM_REPORT:
     case SIM_WORK_COUNT:
         break;
     }

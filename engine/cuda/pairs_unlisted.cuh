@@ -4,12 +4,15 @@
  * plain LJ + 1/r at every distance and lambda. Their energies belong to LJ and Coulomb (short range). A thread each, in double
  * precision.
  */
+#ifndef SHOAL_ENGINE_CUDA_PAIRS_UNLISTED_CUH
+#define SHOAL_ENGINE_CUDA_PAIRS_UNLISTED_CUH
+
 #include "engine/base/units.h"
 #include "engine/cuda/nonbonded_tables.h"
 #include "engine/cuda/pair_sums.cuh"
 
 /* Vector from atom 1 to atom 0; returns its squared length. Molecules are whole in x. */
-static __device__ double separation(const struct ctl *c, const double *x, const int32_t atom[2], int32_t whole,
+static __device__ double unlisted_separation(const struct ctl *c, const double *x, const int32_t atom[2], int32_t whole,
                                     double d[3])
 {
     for (int k = 0; k < 3; k++) {
@@ -21,14 +24,14 @@ static __device__ double separation(const struct ctl *c, const double *x, const 
 }
 
 /* An excluded pair; charges at lambda. Returns its energy per product of charges, taken off. */
-static __device__ double excluded_pair(const struct args_pairs_unlisted &a, struct accumulate *acc,
+static __device__ double excluded_pair(const struct args_terms &a, struct accumulate *acc,
                                        const struct nb_excluded *e)
 {
     const struct ctl *c = (const struct ctl *)a.ctl;
     const struct pair_table *t = (const struct pair_table *)a.table;
     const int32_t i = e->atom[0], j = e->atom[1];
     double d[3], v, f, l = c->lambda[LAMBDA_COULOMB], di = t->change[i], dj = t->change[j];
-    double r2 = separation(c, (const double *)a.x, e->atom, e->whole, d);
+    double r2 = unlisted_separation(c, (const double *)a.x, e->atom, e->whole, d);
     double q = fma(l, di, t->charge[i]), o = fma(l, dj, t->charge[j]);
     ewald_long_any(&t->ewald, r2, &v, &f);
     add_pair(acc, (int64_t(*)[3])a.f, i, j, d, -UNIT_COULOMB * q * o * f, a.mode);
@@ -39,11 +42,11 @@ static __device__ double excluded_pair(const struct args_pairs_unlisted &a, stru
     return v;
 }
 
-static __device__ void always_pair(const struct args_pairs_unlisted &a, struct accumulate *acc,
+static __device__ void always_pair(const struct args_terms &a, struct accumulate *acc,
                                    const struct nb_always *e)
 {
     const struct lj_rule none = {}; /* a plain cut-off uses nothing of the rule */
-    double d[3], v, r2 = separation((const struct ctl *)a.ctl, (const double *)a.x, e->atom, e->whole, d);
+    double d[3], v, r2 = unlisted_separation((const struct ctl *)a.ctl, (const double *)a.x, e->atom, e->whole, d);
     double ri = root_inverse(r2), fr = lj_pair(VDW_CUTOFF, &none, e->c6, e->c12, r2, ri, &v);
     add_pair(acc, (int64_t(*)[3])a.f, e->atom[0], e->atom[1], d, fr + e->qq * ri * ri * ri, a.mode);
     if (a.mode != EVALUATE_STEP) {
@@ -53,7 +56,7 @@ static __device__ void always_pair(const struct args_pairs_unlisted &a, struct a
 }
 
 /* U at window w of an excluded pair whose charges change. */
-static __device__ int64_t window_energy(const struct pair_table *t, const struct nb_excluded *e, double v, int32_t w)
+static __device__ int64_t excluded_window_energy(const struct pair_table *t, const struct nb_excluded *e, double v, int32_t w)
 {
     double l = t->window[w][LAMBDA_COULOMB];
     double q = fma(l, t->change[e->atom[0]], t->charge[e->atom[0]]),
@@ -62,27 +65,26 @@ static __device__ int64_t window_energy(const struct pair_table *t, const struct
 }
 
 /* Excluded pairs of constant charge, then those whose charges change, then the others. */
-KERNEL(pairs_unlisted, a, __launch_bounds__(CUDA_BLOCK))
+static __device__ void unlisted_block(const struct args_terms &a, uint32_t block)
 {
-    ECHO(a);
     struct ctl *c = (struct ctl *)a.ctl;
     const struct pair_table *t = (const struct pair_table *)a.table;
-    const uint32_t k = blockIdx.x * blockDim.x + threadIdx.x, constant = (uint32_t)t->nexcluded,
+    const uint32_t k = block * blockDim.x + threadIdx.x, constant = (uint32_t)t->nexcluded,
                    excluded = constant + (uint32_t)t->nexcluded_perturbed;
     struct accumulate acc = {};
     const struct nb_excluded *changing = NULL;
     double v = 0;
-    if (!block_goes_on(c))
-        return;
     if (k < constant) {
         excluded_pair(a, &acc, &t->excluded[k]);
     } else if (k < excluded) {
         changing = &t->excluded_perturbed[k - constant];
         v = excluded_pair(a, &acc, changing);
-    } else if (k < a.count) {
+    } else if (k < a.unlisted) {
         always_pair(a, &acc, &t->always[k - excluded]);
     }
     for (int32_t w = 0; a.mode == EVALUATE_SAMPLE && t->nexcluded_perturbed && w < t->nwindows; w++)
-        add_warp(&((struct fixed_sum *)a.energy_at_window)[w], changing ? window_energy(t, changing, v, w) : 0);
+        add_warp(&((struct fixed_sum *)a.energy_at_window)[w], changing ? excluded_window_energy(t, changing, v, w) : 0);
     finish_warp(&acc, &c->sum, a.mode);
 }
+
+#endif

@@ -2,6 +2,9 @@
  *
  * Bonded terms on a GPU: a thread for each.
  */
+#ifndef SHOAL_ENGINE_CUDA_BONDED_CUH
+#define SHOAL_ENGINE_CUDA_BONDED_CUH
+
 #include "engine/cuda/device.cuh"
 #include "engine/kernels/bonded_terms.h"
 #include "engine/run/program.h"
@@ -26,22 +29,24 @@ static __device__ void bonded_any(struct bonded_pass *p, uint32_t i)
 #undef IN_LIST
 }
 
-KERNEL(bonded, a)
+/* The block-th block of them. */
+static __device__ void bonded_block(const struct args_terms &a, uint32_t block)
 {
-    ECHO(a);
     struct ctl *c = (struct ctl *)a.ctl;
-    if (c->halt)
+    const uint32_t i = block * blockDim.x + threadIdx.x;
+    if (i >= a.bonded)
         return;
     struct bonded_pass p = {};
     p.ctl = c;
-    p.t = (const struct bonded_table *)a.terms;
+    p.t = (const struct bonded_table *)a.bonded_terms;
     p.x = (const double(*)[3])a.x;
     p.f = (int64_t(*)[3])a.f;
     p.energy_at_window = (struct fixed_sum *)a.energy_at_window;
     p.lambda = c->lambda[LAMBDA_BONDED];
     p.energies = a.mode != EVALUATE_STEP;
     p.sample = a.mode == EVALUATE_SAMPLE;
-    GRID_LOOP(i, a.count)
     bonded_any(&p, i);
     acc_finish(&p.sum, &c->sum);
 }
+
+#endif

@@ -2,12 +2,15 @@
  *
  * Pairs with a perturbed atom, in double precision; at a sample also at every window's lambda.
  */
+#ifndef SHOAL_ENGINE_CUDA_PAIRS_PERTURBED_CUH
+#define SHOAL_ENGINE_CUDA_PAIRS_PERTURBED_CUH
+
 #include "engine/base/units.h"
 #include "engine/cuda/pair_sums.cuh"
 #include "engine/cuda/nonbonded_tables.h"
 
 /* Vector from atom j to atom i, nearest image, nm; returns its squared length. */
-static __device__ double separation(const struct ctl *c, uint4 i, uint4 j, double d[3])
+static __device__ double perturbed_separation(const struct ctl *c, uint4 i, uint4 j, double d[3])
 {
     const double unit = 1.0 / 4294967296.0;
     d[0] = (double)(int32_t)(i.x - j.x) * (c->box[0] * unit);
@@ -50,25 +53,25 @@ static __device__ struct soft_pair states(const struct pair_table *t, int32_t i,
     return soft_pair_make(&t->soft, c6, c12, q, o, UNIT_COULOMB);
 }
 
-KERNEL(pairs_perturbed, a, __launch_bounds__(CUDA_BLOCK))
+/* The block-th block of them. */
+static __device__ void perturbed_block(const struct args_terms &a, uint32_t block)
 {
-    ECHO(a);
     struct ctl *c = (struct ctl *)a.ctl;
     const struct pair_table *t = (const struct pair_table *)a.table;
     const struct pair_lists *lists = (const struct pair_lists *)a.lists;
     const uint4 *grid = (const uint4 *)a.grid;
     int64_t(*f)[3] = (int64_t(*)[3])a.f;
-    const uint32_t k = blockIdx.x * blockDim.x + threadIdx.x;
+    const uint32_t k = block * blockDim.x + threadIdx.x;
     struct accumulate acc = {};
     struct soft_pair s;
     struct distance r;
     double d[3];
     bool in = false;
-    if (!block_goes_on(c) || blockIdx.x * blockDim.x >= lists->pairs)
+    if (block * blockDim.x >= lists->pairs)
         return;
     if (k < lists->pairs) {
         const uint2 slots = ((const uint2 *)a.pairs)[k];
-        r.r2 = separation(c, grid[slots.x], grid[slots.y], d);
+        r.r2 = perturbed_separation(c, grid[slots.x], grid[slots.y], d);
         in = r.r2 < t->cutoff * t->cutoff;
         if (in) {
             const int32_t i = t->atom[slots.x], j = t->atom[slots.y];
@@ -96,3 +99,5 @@ KERNEL(pairs_perturbed, a, __launch_bounds__(CUDA_BLOCK))
     }
     finish_warp(&acc, &c->sum, a.mode);
 }
+
+#endif

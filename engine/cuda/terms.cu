@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * All that interacts but plain pairs and the mesh, a thread each: blocks of bonded terms, then of pairs outside the lists, then
+ * of pairs with a perturbed atom.
+ */
+#include "engine/cuda/bonded.cuh"
+#include "engine/cuda/pairs_perturbed.cuh"
+#include "engine/cuda/pairs_unlisted.cuh"
+
+KERNEL(terms, a, __launch_bounds__(CUDA_BLOCK))
+{
+    ECHO(a);
+    const uint32_t block = blockIdx.x;
+    if (!block_goes_on((const struct ctl *)a.ctl))
+        return;
+    if (block < a.bonded_blocks)
+        bonded_block(a, block);
+    else if (block < a.bonded_blocks + a.unlisted_blocks)
+        unlisted_block(a, block - a.bonded_blocks);
+    else
+        perturbed_block(a, block - a.bonded_blocks - a.unlisted_blocks);
+}
