@@ -76,13 +76,12 @@ static bool same_type(const struct top_atom_type *a, const struct top_atom_type 
            a->c[0] == b->c[0] && a->c[1] == b->c[1];
 }
 
-/* A negative C6 repels; the others below zero have no meaning, or one that pulls atoms onto each other. */
+/* A negative C6 repels, and a negative sigma is GROMACS's word for "no attraction"; C12 and epsilon below zero would pull atoms
+ * onto each other. */
 static int check_lj(struct top *t, const double c[2], struct err *e)
 {
-    static const char *const names[2][2] = {{"C6", "C12"}, {"sigma", "epsilon"}};
-    for (int k = 0; k < 2; k++)
-        if (c[k] < 0 && (k == 1 || t->comb_rule > 1))
-            return top_fail(t, e, ERR_TOPOLOGY, "%s %g: expected 0 or more", names[t->comb_rule > 1][k], c[k]);
+    if (c[1] < 0)
+        return top_fail(t, e, ERR_TOPOLOGY, "%s %g: expected 0 or more", t->comb_rule > 1 ? "epsilon" : "C12", c[1]);
     return 0;
 }
 

@@ -20,7 +20,7 @@
 /* What a test may change; NULL: as in the calm case. */
 struct change {
     const char *constraints, *timestep, *windows, *soft_core, *change, *method, *protocol; /* of the spec */
-    const char *charges[3], *hydrogen_mass, *b_states, *sigma, *settles;                   /* of the topology */
+    const char *charges[3], *hydrogen_mass, *b_states, *epsilon, *settles;                 /* of the topology */
     const char *velocity;                                                                  /* of every atom */
 };
 
@@ -46,8 +46,8 @@ static void write_spec(struct buf *b, const struct change *c)
 static void write_topology(struct buf *b, const struct change *c)
 {
     const char *mass = or (c->hydrogen_mass, "1.008"), *hydrogen = or (c->charges[1], "0.1");
-    buf_printf(b, "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nC 12.011 0 A 0.35 0.276\nHC 1.008 0 A %s 0.125\n",
-               or (c->sigma, "0.25"));
+    buf_printf(b, "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nC 12.011 0 A 0.35 0.276\nHC 1.008 0 A 0.25 %s\n",
+               or (c->epsilon, "0.125"));
     buf_printf(b, "D 1.008 0 A 0 0\nAR 39.948 0 A 0.34 0.996\n[ moleculetype ]\nMOL 3\n[ atoms ]\n");
     buf_printf(b, "1 C 1 MOL C1 1 %s 12.011\n", or (c->charges[0], "-0.2"));
     buf_printf(b, "2 HC 1 MOL H1 1 %s %s %s\n", hydrogen, mass, or (c->b_states, ""));
@@ -214,7 +214,7 @@ static void no_sense(void **state)
                  (struct change){.charges = {NULL, "1e300"}});
     expect_error("a.top: [ settles ] of atom 1: distances 0.1 and 0.2 nm make no triangle",
                  (struct change){.settles = "[ settles ]\n1 1 0.1 0.2\n"});
-    expect_error("sigma -0.25: expected 0 or more", (struct change){.sigma = "-0.25"});
+    expect_error("epsilon -0.125: expected 0 or more", (struct change){.epsilon = "-0.125"});
     expect_error("a.top: atoms 1 and 2: a constraint on an atom of a settle",
                  (struct change){.settles = "[ settles ]\n1 1 0.1 0.16\n[ constraints ]\n1 2 1 0.1\n"});
 }
