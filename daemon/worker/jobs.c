@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One queue for each kind of job, first in, first out. `pending` falls with release order after the job's last write,
- * and the descriptor is signalled after that: whoever takes the signal and then looks misses nothing.
+ * and the descriptor is signalled after that: whoever takes the signal and then looks misses nothing. The same with `errand`.
  */
 #include "daemon/worker/jobs.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -15,6 +16,15 @@
 
 static const unsigned thread_counts[JOB_KINDS] = {[JOB_DISK] = 2, [JOB_READ] = 1};
 enum { THREADS_MAX = 3 };
+
+/* Lives on the stack of the job that asks. */
+struct job_errand {
+    int (*fn)(void *arg, struct err *e);
+    void *arg;
+    struct err *e;
+    int rc;
+    sem_t done;
+};
 
 struct queue {
     struct jobs *jobs;
@@ -31,11 +41,38 @@ struct jobs {
     int fd;
 };
 
+static void signal_fd(struct jobs *j)
+{
+    (void)!write(j->fd, &(uint64_t){1}, sizeof(uint64_t));
+}
+
 static void run(struct jobs *j, struct job *job)
 {
     job->rc = job->fn(job->arg, &job->err);
     __atomic_store_n(&job->pending, false, __ATOMIC_RELEASE);
-    (void)!write(j->fd, &(uint64_t){1}, sizeof(uint64_t));
+    signal_fd(j);
+}
+
+int job_ask(struct job *job, int (*fn)(void *arg, struct err *e), void *arg, struct err *e)
+{
+    struct job_errand errand = {.fn = fn, .arg = arg, .e = e};
+    sem_init(&errand.done, 0, 0);
+    __atomic_store_n(&job->errand, &errand, __ATOMIC_RELEASE);
+    signal_fd(job->jobs);
+    while (sem_wait(&errand.done)) /* interrupted */
+        ;
+    sem_destroy(&errand.done);
+    return errand.rc;
+}
+
+/* What the job asks for, if anything; on the thread of its coroutine. */
+static void answer(struct job *job)
+{
+    struct job_errand *errand = __atomic_exchange_n(&job->errand, NULL, __ATOMIC_ACQUIRE);
+    if (!errand)
+        return;
+    errand->rc = errand->fn(errand->arg, errand->e);
+    sem_post(&errand->done);
 }
 
 static void *serve(void *queue)
@@ -117,21 +154,23 @@ void jobs_heard(struct jobs *j)
 
 bool job_pending(const struct job *job)
 {
-    return __atomic_load_n(&job->pending, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&job->pending, __ATOMIC_ACQUIRE) && !__atomic_load_n(&job->errand, __ATOMIC_ACQUIRE);
 }
 
 int CO_FN job_run(struct jobs *j, struct job *job, enum job_kind kind, int (*fn)(void *arg, struct err *e), void *arg,
                   struct err *e)
 {
     struct queue *q = &j->queues[kind];
-    *job = (struct job){.fn = fn, .arg = arg, .pending = true};
+    *job = (struct job){.fn = fn, .arg = arg, .pending = true, .jobs = j};
     pthread_mutex_lock(&j->mutex);
     *q->last = job;
     q->last = &job->next;
     pthread_cond_signal(&q->filled);
     pthread_mutex_unlock(&j->mutex);
-    while (job_pending(job))
+    while (__atomic_load_n(&job->pending, __ATOMIC_ACQUIRE)) {
+        answer(job);
         co_pause();
+    }
     if (job->rc < 0)
         *e = job->err;
     return job->rc;

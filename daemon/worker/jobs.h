@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Work that waits for disks or takes long (checkpoints, outputs, reading input files), on threads of its own, so that the
+ * Work that waits for disks or takes long (checkpoints, outputs, reading input files, making models), on threads of its own, so that the
  * thread that feeds the device never does. A coroutine hands a job over, yields, and goes on when it is done.
  *
  * 1. What a job touches belongs to it until it is done: the coroutine that waits for it is the only other owner.
- * 2. A job never yields, touches the device, or starts another job.
+ * 2. A job never yields or starts another job. What it wants of the device it asks of its coroutine's thread (job_ask).
  * 3. Jobs of one coroutine run in order, since it waits for each; those of different coroutines in any order.
  */
 #ifndef SHOAL_DAEMON_WORKER_JOBS_H
@@ -16,6 +16,7 @@
 enum job_kind { JOB_DISK, JOB_READ, JOB_KINDS };
 
 struct jobs;
+struct job_errand;
 
 /* One at a time of one coroutine; zeroed: none. Lives where its coroutine's runner can look at it. */
 struct job {
@@ -23,7 +24,9 @@ struct job {
     void *arg;
     int rc;
     struct err err;
-    bool pending; /* atomic */
+    bool pending;              /* atomic */
+    struct job_errand *errand; /* atomic: asked of the coroutine's thread, which has not begun with it; NULL: none */
+    struct jobs *jobs;
     struct job *next;
 };
 
@@ -38,7 +41,9 @@ void jobs_heard(struct jobs *j);
 /* Runs fn(arg, e) on a thread and yields until it is done. Returns what fn returned. */
 int CO_FN job_run(struct jobs *j, struct job *job, enum job_kind kind, int (*fn)(void *arg, struct err *e), void *arg,
                   struct err *e);
-/* True while job_run waits for it. */
+/* Called by a job: the thread of its coroutine calls fn(arg, e) in the next turn, while the job waits. Returns what fn returned. */
+int job_ask(struct job *job, int (*fn)(void *arg, struct err *e), void *arg, struct err *e);
+/* True while job_run can only wait: the job is not done and asks for nothing. */
 bool job_pending(const struct job *job);
 
 #endif

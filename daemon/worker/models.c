@@ -30,20 +30,12 @@ static void forget(struct models *m)
 static struct shared_model *new_entry(struct models *m, const char *directory)
 {
     struct shared_model *s = xcalloc(1, sizeof *s);
+    s->dev = m->dev;
     s->directory = xstrdup(directory);
     s->holders = 1;
     s->next = m->first;
     m->first = s;
     return s;
-}
-
-/* Builds the model of what was read, unless rc says that it was not. */
-static int build(struct models *m, struct shared_model *s, int rc, struct err *e)
-{
-    if (!rc)
-        rc = model_new(&s->model, m->dev, &s->system, &s->spec->settings, e);
-    s->state = rc ? MODEL_BROKEN : MODEL_READY;
-    return rc;
 }
 
 int models_add(struct models *m, const char *directory, struct spec *spec, struct system *sys,
@@ -53,13 +45,13 @@ int models_add(struct models *m, const char *directory, struct spec *spec, struc
     s->spec = spec;
     s->system = *sys;
     *sys = (struct system){0};
-    return build(m, s, 0, e);
+    int rc = model_new(&s->model, m->dev, &s->system, &s->spec->settings, e);
+    s->state = rc ? MODEL_BROKEN : MODEL_READY;
+    return rc;
 }
 
-/* A job. */
-static int read_input(void *shared, struct err *e)
+static int read_input(struct shared_model *s, struct err *e)
 {
-    struct shared_model *s = shared;
     struct buf input = {0};
     buf_printf(&input, "%s/input", s->directory);
     struct source *src = source_disk_new(input.data, true);
@@ -78,7 +70,25 @@ static int read_input(void *shared, struct err *e)
     return rc;
 }
 
-/* One that is there or being read. */
+static int ask_owner(void *job, int (*fn)(void *arg, struct err *e), void *arg, struct err *e)
+{
+    return job_ask(job, fn, arg, e);
+}
+
+/* A job. */
+static int make(void *shared, struct err *e)
+{
+    struct shared_model *s = shared;
+    const struct dev_owner owner = {ask_owner, s->maker};
+    int rc = read_input(s, e);
+    if (rc) {
+        s->why = *e;
+        return rc;
+    }
+    return model_new_apart(&s->model, s->dev, &owner, &s->system, &s->spec->settings, e);
+}
+
+/* One that is there or being made. */
 static struct shared_model *find(const struct models *m, const char *directory)
 {
     struct shared_model *s = m->first;
@@ -105,16 +115,15 @@ int CO_FN models_get(struct models *m, struct jobs *jobs, struct job *job, const
     }
     forget(m);
     struct shared_model *s = *out = new_entry(m, directory);
-    s->reader = job;
-    int rc = job_run(jobs, job, JOB_READ, read_input, s, e);
-    if (rc)
-        s->why = *e;
-    return build(m, s, rc, e);
+    s->maker = job;
+    int rc = job_run(jobs, job, JOB_READ, make, s, e);
+    s->state = rc ? MODEL_BROKEN : MODEL_READY;
+    return rc;
 }
 
 bool models_ready(const struct shared_model *s, const struct job *job)
 {
-    return s->state != MODEL_READING || s->reader == job;
+    return s->state != MODEL_MAKING || s->maker == job;
 }
 
 void models_put(struct models *m, struct shared_model *s)

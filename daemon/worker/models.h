@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the replicas of one ensemble share in this worker: its spec, its system and the model on the device. Read from
- * DIRECTORY/input by a job when the first replica asks (others that ask meanwhile wait for it), and counted. The last one that was used is kept when nobody holds it,
+ * DIRECTORY/input and built by a job when the first replica asks (others that ask meanwhile wait for it), and counted. The last one that was used is kept when nobody holds it,
  * since a freed slot is mostly refilled from the same ensemble.
  */
 #ifndef SHOAL_DAEMON_WORKER_MODELS_H
@@ -11,12 +11,13 @@
 #include "daemon/worker/jobs.h"
 #include "engine/run/sim.h"
 
-enum model_state { MODEL_READING, MODEL_READY, MODEL_BROKEN };
+enum model_state { MODEL_MAKING, MODEL_READY, MODEL_BROKEN };
 
 struct shared_model {
     enum model_state state;
-    struct err why;           /* broken: what is wrong with the input, if that was it */
-    const struct job *reader; /* reading: the job of who reads it */
+    struct err why;    /* broken: what is wrong with the input, if that was it */
+    struct job *maker; /* making: the job that does */
+    struct dev *dev;
     struct spec *spec;
     struct system system;
     struct model *model;
@@ -35,7 +36,7 @@ struct models {
  * set before it yields and held until models_put, whatever comes back. Errors are those of reading and of model_new. */
 int CO_FN models_get(struct models *m, struct jobs *jobs, struct job *job, const char *directory,
                      struct shared_model **out, struct err *e);
-/* False while somebody else than the owner of `job` reads it: models_get waits for that. */
+/* False while somebody else than the owner of `job` makes it: models_get waits for that. */
 bool models_ready(const struct shared_model *s, const struct job *job);
 /* Puts in a model made from a spec and a system in memory, under the name `directory`; takes both over, whatever
  * happens. Held until models_put. */

@@ -219,30 +219,30 @@ int CO_FN replica_flush(struct replica *r, struct err *e)
 }
 
 struct final_file {
-    struct buf path, text;
+    const struct replica *r;
+    double box[BOX_SIZE];
 };
 
+/* Its text is long: it is not made on the thread that feeds the device. */
 static int final_job(void *arg, struct err *e)
 {
-    struct final_file *f = arg;
-    return buf_write_file(f->path.data, f->text.data, f->text.len, e);
+    const struct final_file *f = arg;
+    const struct replica *r = f->r;
+    struct buf path = {0}, title = {0}, text = {0};
+    buf_printf(&path, "%s/confout.gro", r->folder);
+    buf_printf(&title, "%s, window %d, t= %.5f", r->spec->name, r->setup.window,
+               (double)replica_clock_steps(r) * r->spec->settings.integrator.timestep);
+    gro_write(&text, &r->shared->system, (const double(*)[3])r->x, (const double(*)[3])r->v, f->box, title.data);
+    int rc = buf_write_file(path.data, text.data, text.len, e);
+    buf_free(&path);
+    buf_free(&title);
+    buf_free(&text);
+    return rc;
 }
 
 int CO_FN replica_write_final(struct replica *r, struct err *e)
 {
-    double box[BOX_SIZE];
-    struct final_file f = {0};
-    struct buf title = {0};
-    int rc = sim_get(r->sim, r->x, r->v, box, e);
-    if (rc)
-        return rc;
-    buf_printf(&f.path, "%s/confout.gro", r->folder);
-    buf_printf(&title, "%s, window %d, t= %.5f", r->spec->name, r->setup.window,
-               (double)replica_clock_steps(r) * r->spec->settings.integrator.timestep);
-    gro_write(&f.text, &r->shared->system, (const double(*)[3])r->x, (const double(*)[3])r->v, box, title.data);
-    rc = on_disk(r, final_job, &f, e);
-    buf_free(&title);
-    buf_free(&f.path);
-    buf_free(&f.text);
-    return rc;
+    struct final_file f = {.r = r};
+    int rc = sim_get(r->sim, r->x, r->v, f.box, e);
+    return rc ? rc : on_disk(r, final_job, &f, e);
 }

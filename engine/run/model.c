@@ -86,22 +86,23 @@ static int upload(struct model *m, const struct topology *t, struct err *e)
     }
     struct arena a = {0};
     lay_out(m, t, mass, perturbed, &a);
-    const struct dev_ops *ops = m->dev->ops;
+    struct dev *dev = &m->guest.base;
+    const struct dev_ops *ops = dev->ops;
     void *device, *host;
     struct lane *lane = NULL;
-    int rc = ops->alloc(m->dev, NULL, DEV_MEMORY, a.used, &device, &host, e);
+    int rc = ops->alloc(dev, NULL, DEV_MEMORY, a.used, &device, &host, e);
     if (rc)
         rc = err_prefix(e, "tables");
     if (rc == 0) {
         m->shared = (struct span){device, a.used};
-        rc = ops->lane_new(m->dev, &lane, e);
+        rc = ops->lane_new(dev, &lane, e);
     }
     if (rc == 0) {
         a = (struct arena){.base = device, .stage = xcalloc(m->shared.bytes, 1)};
         lay_out(m, t, mass, perturbed, &a);
-        rc = ops->copy(m->dev, lane, device, a.stage, m->shared.bytes, e);
+        rc = ops->copy(dev, lane, device, a.stage, m->shared.bytes, e);
         free(a.stage);
-        ops->lane_free(m->dev, lane);
+        ops->lane_free(dev, lane);
     }
     free(mass);
     return rc;
@@ -118,11 +119,13 @@ static void copy_lambda(struct model *m)
             m->lambda[w][k] = al->lambda[w][k];
 }
 
-int model_new(struct model **out, struct dev *dev, const struct system *sys, const struct settings *set, struct err *e)
+int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner *owner, const struct system *sys,
+                    const struct settings *set, struct err *e)
 {
     struct topology t = {0};
     struct model *m = xcalloc(1, sizeof *m);
     m->dev = dev;
+    guest_init(&m->guest, dev, owner);
     m->program = program_of(dev);
     m->sys = sys;
     m->set = set;
@@ -131,7 +134,7 @@ int model_new(struct model **out, struct dev *dev, const struct system *sys, con
     if (rc == 0)
         rc = topology_build(&t, sys, set, e);
     if (rc == 0)
-        rc = m->program->nonbonded_new(&m->nonbonded, dev, sys, set, &t, e);
+        rc = m->program->nonbonded_new(&m->nonbonded, &m->guest.base, sys, set, &t, e);
     if (rc == 0)
         rc = upload(m, &t, e);
     if (rc == 0) {
@@ -145,8 +148,14 @@ int model_new(struct model **out, struct dev *dev, const struct system *sys, con
         model_free(m);
         return rc;
     }
+    m->guest.owner = NULL; /* from here on the model is the owner's */
     *out = m;
     return 0;
+}
+
+int model_new(struct model **out, struct dev *dev, const struct system *sys, const struct settings *set, struct err *e)
+{
+    return model_new_apart(out, dev, NULL, sys, set, e);
 }
 
 void model_free(struct model *m)
@@ -156,7 +165,7 @@ void model_free(struct model *m)
     free(m->x);
     free(m->lambda);
     if (m->shared.start)
-        m->dev->ops->free(m->dev, DEV_MEMORY, (void *)(uintptr_t)m->shared.start);
+        m->guest.base.ops->free(&m->guest.base, DEV_MEMORY, (void *)(uintptr_t)m->shared.start);
     m->program->nonbonded_free(m->nonbonded);
     free(m);
 }

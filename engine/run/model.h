@@ -6,12 +6,14 @@
 #define SHOAL_ENGINE_RUN_MODEL_H
 
 #include "engine/base/arena.h"
+#include "engine/run/guest.h"
 #include "engine/run/program.h"
 #include "engine/system/tables.h"
 #include "graphs/check.h"
 
 struct model {
     struct dev *dev;
+    struct guest guest; /* of dev, for whoever makes the tables */
     const struct program *program;
     const struct system *sys;
     const struct settings *set;

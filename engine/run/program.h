@@ -32,7 +32,8 @@ enum evaluate {
 struct program {
     const char *device; /* first part of the names of the devices it serves: "cpu", "cuda" */
     const struct kernel_table *kernels;
-    /* ERR_UNSUPPORTED, ERR_TOPOLOGY, ERR_SPEC: what does not fit together. All but `dev` is only read during the call. */
+    /* ERR_UNSUPPORTED, ERR_TOPOLOGY, ERR_SPEC: what does not fit together. All but `dev` is only read during the call, which
+     * may come from another thread than the device's: of `dev` it may use what guest.h has, now and in nonbonded_free. */
     int (*nonbonded_new)(struct nonbonded **out, struct dev *dev, const struct system *sys, const struct settings *set,
                          const struct topology *t, struct err *e);
     void (*nonbonded_free)(struct nonbonded *nb); /* NULL is fine */

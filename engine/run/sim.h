@@ -24,6 +24,14 @@ int engine_open(struct dev **out, const char *name, struct err *e);
 /* Uploads the read-only part. `sys` and `set` are borrowed for the model's lifetime. Checks that they fit together
  * (cut-off below half the box, known decoupled molecule, ...): ERR_UNSUPPORTED, ERR_TOPOLOGY, ERR_SPEC. */
 int model_new(struct model **out, struct dev *dev, const struct system *sys, const struct settings *set, struct err *e);
+/* How a thread that does not own a device has the owner call fn(arg, e), and waits for what that returned. */
+struct dev_owner {
+    int (*call)(void *ctx, int (*fn)(void *arg, struct err *e), void *arg, struct err *e);
+    void *ctx;
+};
+/* The same from any other thread than the device's, which goes on meanwhile: all but the calls of the device happens here. */
+int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner *owner, const struct system *sys,
+                    const struct settings *set, struct err *e);
 void model_free(struct model *m);
 
 /* A replica in window `window`, at the system's coordinates and (if any) velocities, its own lane and arena.

@@ -63,7 +63,7 @@ int models_get(struct models *m, struct jobs *jobs, struct job *job, const char 
 bool models_ready(const struct shared_model *s, const struct job *job)
 {
     (void)job;
-    return s->state != MODEL_READING;
+    return s->state != MODEL_MAKING;
 }
 
 void models_put(struct models *m, struct shared_model *s)

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Models are made beside the thread that feeds the device: that thread does what the device must be told and little else.
+ */
+#undef NDEBUG
+#include <assert.h>
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "daemon/worker/models.h"
+#include "daemon/worker/runner.h"
+
+enum { SIDE = 26 }; /* waters along an edge: 52,728 atoms */
+#define SPACING 0.3107
+
+static char directory[64];
+static struct runner runner;
+static struct dev_ops watched;
+static const struct dev_ops *real;
+static pthread_t feeder;
+static int calls;
+
+static const char topology[] =
+    "[ defaults ]\n1 2 no 1.0 1.0\n"
+    "[ atomtypes ]\nOW 8 15.9994 0 A 0.315061 0.6364\nHW 1 1.008 0 A 0 0\n"
+    "[ moleculetype ]\nSOL 2\n"
+    "[ atoms ]\n1 OW 1 SOL OW 1 -0.834 15.9994\n2 HW 1 SOL HW1 1 0.417 1.008\n"
+    "3 HW 1 SOL HW2 1 0.417 1.008\n"
+    "[ settles ]\n1 1 0.09572 0.15139\n[ exclusions ]\n1 2 3\n2 1 3\n3 1 2\n"
+    "[ system ]\nwater\n[ molecules ]\nSOL %d\n";
+static const char spec[] =
+    "name: water\nsystem: {topology: w.top, coordinates: w.gro}\n"
+    "nonbonded: {cutoff: 0.9 nm}\n"
+    "integrator: {timestep: 2 fs, temperature: 298.15 K, friction: 1 /ps, seed: 1}\n"
+    "protocol:\n  - produce: {time: 100 steps, ensemble: nvt, sample-every: 100 steps}\n";
+
+static FILE *input(const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/input/%s", directory, name);
+    FILE *f = fopen(path, "w");
+    assert(f);
+    return f;
+}
+
+static void write_coordinates(FILE *f)
+{
+    static const double hydrogen[2][2] = {{0.075695, 0.058588}, {-0.075695, 0.058588}};
+    fprintf(f, "water\n%d\n", 3 * SIDE * SIDE * SIDE);
+    for (int n = 0; n < SIDE * SIDE * SIDE; n++) {
+        double x = (n % SIDE + 0.5) * SPACING, y = (n / SIDE % SIDE + 0.5) * SPACING,
+               z = (n / SIDE / SIDE + 0.5) * SPACING;
+        int residue = (n + 1) % 100000, atom = 3 * n % 100000;
+        fprintf(f, "%5d%-5s%5s%5d%8.3f%8.3f%8.3f\n", residue, "SOL", "OW", atom, x, y, z);
+        for (int h = 0; h < 2; h++)
+            fprintf(f, "%5d%-5s%5s%5d%8.3f%8.3f%8.3f\n", residue, "SOL", h ? "HW2" : "HW1", atom, x + hydrogen[h][0],
+                    y + hydrogen[h][1], z);
+    }
+    fprintf(f, "%.5f %.5f %.5f\n", SIDE * SPACING, SIDE * SPACING, SIDE * SPACING);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    char path[96];
+    snprintf(directory, sizeof directory, "/tmp/shoal-models-XXXXXX");
+    assert(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/input", directory);
+    mkdir(path, 0700);
+    FILE *f = input("spec.yaml");
+    fputs(spec, f);
+    fclose(f);
+    f = input("w.top");
+    fprintf(f, topology, SIDE * SIDE * SIDE);
+    fclose(f);
+    f = input("w.gro");
+    write_coordinates(f);
+    fclose(f);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", directory);
+    return system(command);
+}
+
+/* ---- a device that knows whose it is ---- */
+
+static void expect_feeder(void)
+{
+    calls++;
+    assert(pthread_equal(pthread_self(), feeder));
+}
+
+static int watched_alloc(struct dev *d, struct lane *lane, enum dev_memory kind, size_t bytes, void **device,
+                         void **host, struct err *e)
+{
+    expect_feeder();
+    return real->alloc(d, lane, kind, bytes, device, host, e);
+}
+
+static int watched_lane_new(struct dev *d, struct lane **out, struct err *e)
+{
+    expect_feeder();
+    return real->lane_new(d, out, e);
+}
+
+static int watched_copy(struct dev *d, struct lane *lane, void *to, const void *from, size_t bytes, struct err *e)
+{
+    expect_feeder();
+    return real->copy(d, lane, to, from, bytes, e);
+}
+
+static int no_memory(struct dev *d, struct lane *lane, enum dev_memory kind, size_t bytes, void **device, void **host,
+                     struct err *e)
+{
+    expect_feeder();
+    err_set(e, ERR_MEMORY, "%zu bytes of memory: none are free", bytes);
+    return DEV_FULL;
+}
+
+/* ---- coroutines ---- */
+
+struct asking {
+    struct models *models;
+    struct job job;
+    struct shared_model *got;
+    struct err e;
+    int rc;
+};
+
+static bool ready(const void *arg)
+{
+    const struct asking *a = arg;
+    return !job_pending(&a->job) && (!a->got || models_ready(a->got, &a->job));
+}
+
+static void CO_FN ask(void *arg)
+{
+    struct asking *a = arg;
+    a->rc = models_get(a->models, runner.jobs, &a->job, directory, &a->got, &a->e);
+}
+
+static void ended(void *arg)
+{
+    (void)arg;
+}
+
+static double seconds(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void ask_all(struct asking *asking, int n)
+{
+    struct err e = {0};
+    for (int i = 0; i < n; i++)
+        assert_int_equal(runner_add(&runner, ask, ready, ended, &asking[i], &e), 0);
+    while (runner.count)
+        assert_int_equal(runner_turn(&runner, NULL, 0, -1, &e), 0);
+}
+
+/* Of the processor time that a model takes, the feeding thread spends a small part. */
+static void made_beside_the_feeding_thread(void **state)
+{
+    (void)state;
+    struct models models = {.dev = runner.dev};
+    struct asking asking[2] = {{.models = &models}, {.models = &models}};
+    double mine = seconds(CLOCK_THREAD_CPUTIME_ID), all = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    ask_all(asking, 2);
+    mine = seconds(CLOCK_THREAD_CPUTIME_ID) - mine;
+    all = seconds(CLOCK_PROCESS_CPUTIME_ID) - all;
+    for (int i = 0; i < 2; i++)
+        if (asking[i].rc)
+            fail_msg("%s", asking[i].e.msg);
+    assert_ptr_equal(asking[0].got, asking[1].got);
+    assert_int_equal(asking[0].got->system.natoms, 3 * SIDE * SIDE * SIDE);
+    assert_true(calls >= 6); /* memory, a lane, a copy: for two sets of tables */
+    print_message("the feeding thread spent %.4f of %.4f s\n", mine, all);
+    assert_true(mine < 0.2 * all);
+    for (int i = 0; i < 2; i++)
+        models_put(&models, asking[i].got);
+    models_close(&models);
+}
+
+/* Each replica is told of a device that would not take the model, and the next one tries anew. */
+static void refused_by_the_device(void **state)
+{
+    (void)state;
+    struct models models = {.dev = runner.dev};
+    struct asking asking[2] = {{.models = &models}, {.models = &models}};
+    watched.alloc = no_memory;
+    calls = 0;
+    ask_all(asking, 2);
+    watched.alloc = watched_alloc;
+    assert_int_equal(calls, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_true(asking[i].rc);
+        assert_int_equal(asking[i].e.code, ERR_MEMORY);
+        models_put(&models, asking[i].got);
+    }
+    models_close(&models);
+}
+
+static int open_all(void **state)
+{
+    struct err e = {0};
+    if (engine_open(&runner.dev, "cpu:1", &e) || jobs_new(&runner.jobs, &e))
+        return -1;
+    feeder = pthread_self();
+    real = runner.dev->ops;
+    watched = *real;
+    watched.alloc = watched_alloc;
+    watched.lane_new = watched_lane_new;
+    watched.copy = watched_copy;
+    runner.dev->ops = &watched;
+    return set_up(state);
+}
+
+static int close_all(void **state)
+{
+    jobs_free(runner.jobs);
+    dev_close(runner.dev);
+    return tear_down(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(made_beside_the_feeding_thread),
+        cmocka_unit_test(refused_by_the_device),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
