@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/worker/models.h"
 
+#include "daemon/tree.h"
+#include "daemon/worker/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+/* What reading and a model take for each byte of input. Measured: 20 with 100,000 molecule types of one atom each, 18 with 27,000
+ * waters. */
+#define BYTES_OF_TEXT 24
 
 static void model_close(struct shared_model *s)
 {
@@ -54,9 +61,14 @@ static int read_input(struct shared_model *s, struct err *e)
 {
     struct buf input = {0};
     buf_printf(&input, "%s/input", s->directory);
+    int rc = memory_room(BYTES_OF_TEXT * (uint64_t)tree_bytes(input.data), "an ensemble", e);
+    if (rc) {
+        buf_free(&input);
+        return rc;
+    }
     struct source *src = source_disk_new(input.data, true);
     struct source_text text;
-    int rc = source_open(src, NULL, "spec.yaml", &text, e);
+    rc = source_open(src, NULL, "spec.yaml", &text, e);
     if (!rc)
         rc = spec_parse(&s->spec, text.name, text.text, text.len, e);
     if (!rc && s->spec->seed_random)
@@ -81,10 +93,10 @@ static int make(void *shared, struct err *e)
     struct shared_model *s = shared;
     const struct dev_owner owner = {ask_owner, s->maker};
     int rc = read_input(s, e);
-    if (rc) {
+    if (rc && rc != -ERR_MEMORY)
         s->why = *e;
+    if (rc)
         return rc;
-    }
     return model_new_apart(&s->model, s->dev, &owner, &s->system, &s->spec->settings, e);
 }
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "daemon/worker/memory.h"
 #include "daemon/worker/replica_parts.h"
 #include "daemon/worker/stages.h"
 #include "engine/io/output.h"
@@ -23,6 +24,9 @@
 #define PROGRESS_SECONDS 1.0
 #define FLUSH_BYTES (256u << 10)
 #define GROW_LIMIT 32 /* buffers grown without a step done in between */
+
+/* Of a replica, on the host, for each atom: its arrays, a checkpoint and its text, and on the CPU device its lists and mesh. */
+#define BYTES_OF_ATOM 1024
 
 enum { STOPPED = 1 };
 
@@ -280,12 +284,15 @@ static int CO_FN story(struct replica *r, struct err *e)
     int natoms = r->shared->system.natoms, windows = r->spec->settings.alchemy.nwindows;
     if (r->setup.window < 0 || r->setup.window >= windows)
         return err_set(e, ERR_PROTOCOL, "window %d of an ensemble of %d", r->setup.window, windows);
+    rc = replica_lock(r, e);
+    if (!rc)
+        rc = memory_room(BYTES_OF_ATOM * (uint64_t)natoms, "a replica", e);
+    if (rc)
+        return rc;
     r->delta_u = xcalloc((size_t)windows, sizeof *r->delta_u);
     r->x = xcalloc((size_t)natoms, sizeof *r->x);
     r->v = xcalloc((size_t)natoms, sizeof *r->v);
-    rc = replica_lock(r, e);
-    if (!rc)
-        rc = sim_new(&r->sim, r->shared->model, r->setup.window, r->setup.replica, e);
+    rc = sim_new(&r->sim, r->shared->model, r->setup.window, r->setup.replica, e);
     if (!rc) {
         sim_set_clock(r->sim, protocol_clock_zero(r->spec));
         rc = replica_restore(r, e);

@@ -6,6 +6,7 @@ Usage: worker.py SHOAL_WORKER
 """
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -18,7 +19,7 @@ import tempfile
 from tiny import tiny
 
 OUTPUTS = ["dhdl.xvg", "energy.xvg", "traj.xtc", "confout.gro"]
-IO_ERROR, PROTOCOL_ERROR = 3, 21  # numbers in schemas/errors.def
+MEMORY_ERROR, IO_ERROR, PROTOCOL_ERROR = 2, 3, 21  # numbers in schemas/errors.def
 
 
 class Worker:
@@ -244,6 +245,39 @@ def full_disk(program, folder):
     worker.drain()
 
 
+def little_memory(program, folder):
+    """An ensemble that does not fit into memory fails by itself, with the numbers; the others of the worker go on. With more
+    memory it runs."""
+    small = make(folder, "small", seed=7, steps=100000, windows=(0, 1))
+    big = make(folder, "big", seed=8, side=24, windows=[k / 7 for k in range(8)])
+    worker = Worker(program)
+    worker.start(1, small, 0, 2)
+    while worker.receive()["type"] != "segment":
+        pass
+    pid = worker.process.pid
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        used = int(next(line for line in f if line.startswith("VmData:")).split()[1]) << 10
+    for room, starts, what in (80, 1, "an ensemble"), (200, 8, "a replica"):
+        resource.prlimit(pid, resource.RLIMIT_DATA, (used + (room << 20), resource.RLIM_INFINITY))
+        for window in range(starts):
+            worker.start(10 + window, big, window, 8)
+        failed = next(iter(worker.until_ended(1)[0].values()))
+        assert failed["type"] == "failed" and failed["code"] == MEMORY_ERROR, failed
+        assert re.fullmatch(rf"memory for {what}: about \d+ MiB are needed, and 64 to spare; RLIMIT_DATA leaves \d+",
+                            failed["message"]), failed
+    resource.prlimit(pid, resource.RLIMIT_DATA, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    worker.start(4, big, 7, 8)
+    heard = set()
+    while not heard >= {1, 4}:  # the small one was not disturbed, and the one that failed begins
+        message = worker.receive()
+        if message["type"] == "failed":  # of the eight, told after the first
+            assert message["code"] == MEMORY_ERROR and message["replica"] > 4, message
+            continue
+        heard.add(message["replica"])
+    worker.process.kill()
+    worker.process.wait()
+
+
 def bad_input(program, folder):
     """What the daemon would have refused, and a window out of range."""
     e = make(folder, "e", seed=5)
@@ -301,6 +335,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="shoal-worker-")
     bad_input(program, folder)
     full_disk(program, folder)
+    little_memory(program, folder)
     bench(program, folder)
     offline(program, folder)
     wanted = interleaved(program, folder)
