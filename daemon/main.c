@@ -186,7 +186,7 @@ static int start_server(struct daemon *d, const struct options *o, int fd, struc
                                     .seconds = o->check_seconds,
                                     .mib = o->check_mib,
                                     .at_once = o->checks};
-    struct server_config c = {fd, d->quota, api_handle, &d->api};
+    struct server_config c = {fd, d->quota, api_handle, &d->api, SERVER_IDLE_SECONDS};
     return server_new(&d->server, &d->loop, &c, e);
 }
 
@@ -226,6 +226,11 @@ static int start(struct daemon *d, struct options *o, struct err *e)
     return rc;
 }
 
+static int exit_code(const struct daemon *d)
+{
+    return d->service.lost ? err_exit(ERR_DATABASE) : 0;
+}
+
 int main(int argc, char **argv)
 {
     static struct daemon d;
@@ -254,8 +259,9 @@ int main(int argc, char **argv)
         service_leave(&d.service);
         if (d.own_socket)
             unlink(d.socket);
-        _exit(0); /* threads of the pool hold what would be closed */
+        _exit(exit_code(&d)); /* threads of the pool hold what would be closed */
     }
+    int code = exit_code(&d);
     close_all(&d);
     uv_run(&d.loop, UV_RUN_DEFAULT);
     uv_loop_close(&d.loop);
@@ -263,5 +269,5 @@ int main(int argc, char **argv)
     free(d.state);
     free(d.socket);
     free(d.worker);
-    return 0;
+    return code;
 }

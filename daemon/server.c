@@ -2,7 +2,8 @@
  *
  * 1. libmicrohttpd runs only inside server_run(), on the loop thread; nothing else calls its callbacks.
  * 2. A connection whose request is being worked on, or whose stream has nothing to send, is suspended; answering or pushing
- *    resumes it. A suspended connection is not looked at by libmicrohttpd, so a timer looks whether its peer has gone.
+ *    resumes it. A suspended connection is not looked at by libmicrohttpd, so a timer looks whether its peer has gone, or does
+ *    not read what was sent.
  * 3. libmicrohttpd never reaches a limit of its own: ours are checked when a connection is accepted (server_accept.c).
  */
 #include <stdlib.h>
@@ -12,7 +13,6 @@
 #include "daemon/server_parts.h"
 #include "engine/base/log.h"
 
-#define IDLE_SECONDS 60     /* a connection that says nothing */
 #define HANGUP_MS 1000      /* how often the peers of suspended connections are looked at */
 #define MEMORY (256u << 10) /* of one connection in libmicrohttpd */
 #define MORE_CONNECTIONS 1024
@@ -54,11 +54,21 @@ void server_resume(struct server *s, struct MHD_Connection *c)
     uv_idle_start(&s->soon, on_soon);
 }
 
+/* Nothing of what lies in the socket was read for long. libmicrohttpd looks after those whose socket is full. */
+static bool stopped_reading(struct server *s, struct stream *st)
+{
+    int unread = server_unread(st->request->connection);
+    if (unread == 0 || unread < st->unread || !st->read_since)
+        st->read_since = uv_now(s->loop);
+    st->unread = unread;
+    return uv_now(s->loop) - st->read_since >= s->config.idle_seconds * UINT64_C(1000);
+}
+
 static void on_hangup(uv_timer_t *t)
 {
     struct server *s = t->data;
     for (struct stream *st = s->streams; st; st = st->next)
-        if (st->suspended && server_peer_left(st->request->connection, true)) {
+        if (st->suspended && (server_peer_left(st->request->connection, true) || stopped_reading(s, st))) {
             st->broken = true;
             st->suspended = false;
             server_resume(s, st->request->connection);
@@ -161,7 +171,7 @@ static struct MHD_Daemon *start_mhd(struct server *s)
     unsigned limit = (unsigned)quota_limit_all(s->config.quota, QUOTA_CONNECTIONS) + MORE_CONNECTIONS;
     return MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
                             NULL, NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
-                            MHD_OPTION_CONNECTION_LIMIT, limit, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+                            MHD_OPTION_CONNECTION_LIMIT, limit, MHD_OPTION_CONNECTION_TIMEOUT, s->config.idle_seconds,
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY, MHD_OPTION_NOTIFY_CONNECTION,
                             server_on_connection, s, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_END);
 }

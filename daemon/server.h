@@ -17,6 +17,7 @@
 #include "engine/base/buf.h"
 
 #define SERVER_BODY_MAX (64u << 20) /* bytes of a request's body */
+#define SERVER_IDLE_SECONDS 60      /* a client that says nothing, or does not read what it asked for */
 
 struct server;
 struct request;
@@ -32,6 +33,7 @@ struct server_config {
     struct quota *quota;
     server_handler *handler;
     void *arg;
+    unsigned idle_seconds; /* then a connection ends whose client neither asks nor reads */
 };
 
 /* How many connections the process's descriptors allow, the rest of it having its share. */

@@ -9,8 +9,10 @@
  *    is tried again.
  */
 #include <errno.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -160,6 +162,13 @@ void server_on_connection(void *arg, struct MHD_Connection *c, void **context, e
     *context = mine;
     if (mine->refused.code)
         MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)REFUSED_SECONDS);
+}
+
+int server_unread(struct MHD_Connection *c)
+{
+    const union MHD_ConnectionInfo *fd = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+    int bytes = 0;
+    return ioctl(fd->connect_fd, SIOCOUTQ, &bytes) ? 0 : bytes;
 }
 
 bool server_peer_left(struct MHD_Connection *c, bool half)

@@ -27,6 +27,8 @@ struct stream {
     struct buf out;
     size_t at; /* sent of out */
     bool filling, ended, suspended, broken;
+    int unread;                  /* in the socket when it was looked at last, in the kernel's measure */
+    uint64_t read_since;         /* ms of the loop when the client was last seen to have read */
     struct stream *next, **link; /* all of the server's */
 };
 
@@ -73,6 +75,8 @@ void server_accept_stop(struct server *s);
 void server_forget_pending(struct server *s);
 void server_on_connection(void *arg, struct MHD_Connection *c, void **context,
                           enum MHD_ConnectionNotificationCode code);
+/* What was sent and the other end has not read yet, in the kernel's measure; 0: all is read. */
+int server_unread(struct MHD_Connection *c);
 /* Whether the other end has closed: POLLHUP, or `half` (POLLRDHUP) where it will say nothing more. */
 bool server_peer_left(struct MHD_Connection *c, bool half);
 

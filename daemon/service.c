@@ -141,7 +141,9 @@ bool service_ready(const struct service *sv, struct err *e)
     bool up = false;
     for (int w = 0; w < sv->sched.nworkers; w++)
         up |= sv->sched.workers[w].up;
-    if (sv->draining)
+    if (sv->missed_since)
+        err_set(e, ERR_BUSY, "the database was removed or replaced: nothing can be stored");
+    else if (sv->draining)
         err_set(e, ERR_BUSY, "the service is draining");
     else if (!store_ok(sv->store))
         err_set(e, ERR_BUSY, "the state folder takes no writes");
@@ -182,7 +184,8 @@ int service_open(struct service *sv, uv_loop_t *loop, const struct service_confi
     uv_timer_init(loop, &sv->tick);
     uv_timer_init(loop, &sv->drain_limit);
     uv_timer_init(loop, &sv->space);
-    sv->tick.data = sv->drain_limit.data = sv->space.data = sv;
+    uv_timer_init(loop, &sv->presence);
+    sv->tick.data = sv->drain_limit.data = sv->space.data = sv->presence.data = sv;
     sv->next_ensemble = last.ensemble + 1;
     sv->next_replica = last.replica + 1;
     sv->next_seq = last.event + 1;
@@ -223,8 +226,10 @@ int service_start(struct service *sv, struct err *e)
     free(l.items);
     if (rc == 0)
         rc = service_go_on_removing(sv, e);
-    if (rc == 0)
+    if (rc == 0) {
+        service_watch_database(sv);
         supervisor_start(sv->supervisor);
+    }
     return rc;
 }
 
@@ -272,6 +277,7 @@ void service_close(struct service *sv)
     uv_close((uv_handle_t *)&sv->tick, NULL);
     uv_close((uv_handle_t *)&sv->drain_limit, NULL);
     uv_close((uv_handle_t *)&sv->space, NULL);
+    uv_close((uv_handle_t *)&sv->presence, NULL);
     store_close(sv->store);
     sv->store = NULL;
     sched_close(&sv->sched);

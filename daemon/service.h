@@ -63,6 +63,9 @@ struct service {
     bool late; /* the limit of a drain has passed, and jobs are still at work: nothing waits for them any more */
     uv_timer_t drain_limit;
     uv_timer_t space;              /* until it is tried again whether the disk has space */
+    uv_timer_t presence;           /* until it is looked again whether the database is there */
+    int64_t missed_since;          /* service_clock() when the database was not in its place any more; 0: it is */
+    bool lost;                     /* it did not come back: the service ends for that */
     void (*on_stopped)(void *arg); /* drained: nothing runs any more */
     void *on_stopped_arg;
     void (*on_status)(void *arg, const char *text); /* for the service manager */
@@ -143,6 +146,10 @@ void workers_tell(struct service *sv, const struct decision *d);
 /* ---- space.c ---- */
 /* Tries now and then whether the state folder takes writes again; then the scheduler hears of it. */
 void service_watch_space(struct service *sv);
+
+/* ---- presence.c ---- */
+/* From here on the service notices within a second or two that its database was removed or replaced. */
+void service_watch_database(struct service *sv);
 
 /* ---- prepare.c ---- */
 /* Makes every folder of a path up to its last slash. */

@@ -279,8 +279,7 @@ static int run_op(struct store *s, const struct batch *b, const struct op *o)
     return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* What is written to a file without a name is lost with the process. */
-static bool is_in_place(const struct store *s)
+bool store_in_place(const struct store *s)
 {
     struct stat st;
     return stat(s->path, &st) == 0 && st.st_dev == s->device && st.st_ino == s->inode;
@@ -288,7 +287,7 @@ static bool is_in_place(const struct store *s)
 
 static int commit(struct store *s, const struct batch *b)
 {
-    if (!is_in_place(s)) {
+    if (!store_in_place(s)) { /* what is written to a file without a name is lost with the process */
         log_line(LOG_ERROR, "commit failed: %s was removed or replaced", s->path);
         return SQLITE_IOERR;
     }

@@ -133,7 +133,38 @@ def removed_database():
         connection.close()
 
 
-SCENARIOS = [hanging_job, hanging_estimate, dying_estimate, damaged_database, removed_database]
+def wait_health(s, status, part):
+    deadline = time.monotonic() + 5
+    while True:
+        got = s.call("GET", "/healthz/ready")
+        if got[0] == status and part in json.dumps(got[1]):
+            return
+        assert time.monotonic() < deadline, got
+        time.sleep(0.05)
+
+
+def replaced_database():
+    """Noticed within seconds by a service that writes nothing: in health, log and exit code. One that comes back is no loss; replicas
+    that ran have made their checkpoints."""
+    with Fake("replaced", steps=100000, per_second=100) as s:
+        ident = s.submit("runs", windows=(0,))
+        s.wait_steps(ident, 0)
+        path = os.path.join(s.folder, "state/shoald.db")
+        os.rename(path, path + ".away")
+        wait_health(s, 503, "removed or replaced")
+        os.rename(path + ".away", path)
+        wait_health(s, 200, "ok")
+        assert "back in its place" in s.log_text()
+        shutil.copy(path, path + ".copy")
+        os.rename(path + ".copy", path)
+        wait_health(s, 503, "removed or replaced")
+        assert s.process.wait(timeout=20) == 70, s.process.returncode
+        assert "did not come back: draining" in s.log_text()
+        written = s.steps(ident, 0)
+        assert written == list(range(len(written))) and written, written
+
+
+SCENARIOS = [hanging_job, hanging_estimate, dying_estimate, damaged_database, removed_database, replaced_database]
 
 
 def main():

@@ -15,6 +15,8 @@
 
 #include "daemon/server.h"
 
+#define IDLE_SECONDS 2
+
 struct fixture {
     uv_loop_t loop;
     struct quota *quota;
@@ -22,6 +24,7 @@ struct fixture {
     struct sockaddr_un at;
     struct request *later; /* of /later, not answered yet */
     int gone, closed, fills;
+    struct stream *waiting; /* of /wait, which has nothing more to send */
 };
 
 static void on_gone(void *arg)
@@ -55,12 +58,32 @@ static void closed(void *arg)
     free(p);
 }
 
-static struct reply stream(struct fixture *f, struct request *r, int64_t bytes, bool broken)
+static struct reply stream_by(struct fixture *f, struct request *r, int64_t bytes, bool broken,
+                              void (*fill_it)(void *arg, struct stream *s))
 {
-    static const struct stream_ops ops = {fill, closed};
     struct pieces *p = calloc(1, sizeof *p);
     *p = (struct pieces){f, broken, 0};
-    return reply_stream(r, "text/plain", bytes, &ops, p);
+    return reply_stream(r, "text/plain", bytes, &(struct stream_ops){fill_it, closed}, p);
+}
+
+static struct reply stream(struct fixture *f, struct request *r, int64_t bytes, bool broken)
+{
+    return stream_by(f, r, bytes, broken, fill);
+}
+
+/* Sends one piece, and then what the test pushes. */
+static void fill_once(void *arg, struct stream *s)
+{
+    struct pieces *p = arg;
+    p->f->waiting = s;
+    if (p->sent++ == 0)
+        stream_push(s, "piece,", 6);
+}
+
+static void fill_always(void *arg, struct stream *s)
+{
+    static const char much[100000];
+    stream_push(s, much, sizeof much);
 }
 
 static struct reply handle(void *arg, struct request *r)
@@ -76,6 +99,10 @@ static struct reply handle(void *arg, struct request *r)
         return stream(f, r, -1, false);
     if (strcmp(path, "/sized") == 0)
         return stream(f, r, 12, false);
+    if (strcmp(path, "/wait") == 0)
+        return stream_by(f, r, -1, false, fill_once);
+    if (strcmp(path, "/flood") == 0)
+        return stream_by(f, r, -1, false, fill_always);
     if (strcmp(path, "/broken") == 0)
         return stream(f, r, 18, true);
     size_t len;
@@ -95,7 +122,7 @@ static int setup(void **state)
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&f->at, sizeof f->at), 0);
     assert_int_equal(listen(fd, 1000), 0);
-    struct server_config c = {fd, f->quota, handle, f};
+    struct server_config c = {fd, f->quota, handle, f, IDLE_SECONDS};
     assert_int_equal(server_new(&f->server, &f->loop, &c, &e), 0);
     *state = f;
     return 0;
@@ -192,6 +219,29 @@ static void test_streams(void **state)
     close(fd);
 }
 
+/* Who reads may wait for ever; who does not, whether a little or much lies there, is let go. */
+static void test_followers_that_do_not_read(void **state)
+{
+    struct fixture *f = *state;
+    int deaf = dial(f), flooded = dial(f), good = dial(f);
+    ask(deaf, "GET", "/wait");
+    ask(flooded, "GET", "/flood");
+    turn(f, 100);
+    ask(good, "GET", "/wait");
+    assert_says(answer(f, good, "piece,"), "200 OK");
+    assert_int_equal(f->closed, 0);
+    turn(f, 1000 * (IDLE_SECONDS + 3));
+    assert_int_equal(f->closed, 2);
+    stream_push(f->waiting, "more,", 5);
+    assert_says(answer(f, good, "more,"), "more,");
+    close(deaf);
+    close(flooded);
+    close(good);
+    turn(f, 1500);
+    assert_int_equal(f->closed, 3);
+    assert_int_equal(quota_held(f->quota, getuid(), QUOTA_CONNECTIONS), 0);
+}
+
 static void test_later_and_gone(void **state)
 {
     struct fixture *f = *state;
@@ -263,10 +313,12 @@ static void test_close_with_work_in_hand(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_answers, setup, teardown),
-                                       cmocka_unit_test_setup_teardown(test_streams, setup, teardown),
-                                       cmocka_unit_test_setup_teardown(test_later_and_gone, setup, teardown),
-                                       cmocka_unit_test_setup_teardown(test_limit, setup, teardown),
-                                       cmocka_unit_test_setup_teardown(test_close_with_work_in_hand, setup, teardown)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_answers, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_streams, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_later_and_gone, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_followers_that_do_not_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_limit, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_close_with_work_in_hand, setup, teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
