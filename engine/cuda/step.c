@@ -7,13 +7,10 @@
 #include "engine/cuda/nonbonded.h"
 #include "engine/run/sim_parts.h"
 
-/* A kernel of many blocks with a thread for each of n items, and one of a single block; after: launches of the tape that come
- * before, a bit each. */
+/* A kernel of many blocks, and one of a single block; after: launches of the tape that come before, a bit each. */
 #define EMIT_BLOCKS(kernel, blocks, threads, after_, ...)                                                              \
     emit_##kernel(t, &(struct shape){.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .after = after_},               \
                   &(struct args_##kernel){__VA_ARGS__})
-#define EMIT_EACH(kernel, n, after, ...)                                                                               \
-    EMIT_BLOCKS(kernel, ((n) + CUDA_BLOCK - 1) / CUDA_BLOCK, CUDA_BLOCK, after, __VA_ARGS__)
 #define EMIT_ONE(kernel, ...) EMIT_BLOCKS(kernel, 1, CUDA_ONE_BLOCK, tape_sinks(t), __VA_ARGS__)
 
 static struct nonbonded_arrays arrays_of(const struct sim *s)
@@ -46,6 +43,11 @@ static double kt(const struct sim *s)
     return UNIT_R * s->model->set->integrator.temperature;
 }
 
+static uint32_t step_blocks(const struct model *m)
+{
+    return (m->nwaters + STEP_BODIES - 1) / STEP_BODIES + (m->nbodies - m->nwaters + STEP_BODIES - 1) / STEP_BODIES;
+}
+
 static void timestep(const struct sim *s, struct tape *t)
 {
     const struct integrator_settings *in = &s->model->set->integrator;
@@ -53,14 +55,15 @@ static void timestep(const struct sim *s, struct tape *t)
     evaluate(s, EVALUATE_STEP, t);
     switch (in->kind) {
     case INTEGRATOR_VELOCITY_VERLET:
-        EMIT_EACH(verlet, s->model->nbodies, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f,
-                  .x_old = s->d.x_old, .motion = motion, .tail = tail_of(s), .timestep = in->timestep,
-                  .com_every = (uint32_t)in->com_every);
+        EMIT_BLOCKS(verlet, step_blocks(s->model), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v,
+                    .f = s->d.f, .x_old = s->d.x_old, .motion = motion, .tail = tail_of(s), .timestep = in->timestep,
+                    .com_every = (uint32_t)in->com_every);
         break;
     case INTEGRATOR_LANGEVIN_MIDDLE:
-        EMIT_EACH(langevin, s->model->nbodies, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f,
-                  .x_old = s->d.x_old, .motion = motion, .tail = tail_of(s), .timestep = in->timestep,
-                  .friction = in->friction, .kt = kt(s), .com_every = (uint32_t)in->com_every);
+        EMIT_BLOCKS(langevin, step_blocks(s->model), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x,
+                    .v = s->d.v, .f = s->d.f, .x_old = s->d.x_old, .motion = motion, .tail = tail_of(s),
+                    .timestep = in->timestep, .friction = in->friction, .kt = kt(s),
+                    .com_every = (uint32_t)in->com_every);
         break;
     }
 }

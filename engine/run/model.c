@@ -70,6 +70,7 @@ static void lay_out(struct model *m, const struct topology *t, const double (*ma
 #undef PUT
     m->nbonded = t->nbonds.count + t->nangles.count + t->ndihedrals.count + t->nrb_dihedrals.count +
                  t->nimpropers.count + t->npairs14.count + t->nposition_restraints.count;
+    m->nwaters = (uint32_t)t->nwaters;
     m->nbodies = (uint32_t)(t->nwaters + t->nclusters) + t->nlone;
     m->bonded = arena_put(a, &b, sizeof b);
     m->motion = arena_put(a, &mo, sizeof mo);

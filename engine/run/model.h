@@ -24,7 +24,7 @@ struct model {
     double freedom;                    /* degrees of freedom */
     int nunits;                        /* what a volume move scales */
     uint32_t nbonded;                  /* bonded terms */
-    uint32_t nbodies;                  /* waters, clusters and lone atoms */
+    uint32_t nwaters, nbodies;         /* bodies: waters, clusters and lone atoms */
     struct span shared;                /* device memory of the tables */
     const struct bonded_table *bonded; /* device addresses */
     const struct motion_table *motion;

@@ -67,11 +67,14 @@ struct fixed_distance {
 };
 
 /* Constraints that share atoms, solved together: distances[first .. first + count), on the atoms
- * cluster_atoms[first_atom .. first_atom + natoms). */
+ * cluster_atoms[first_atom .. first_atom + natoms). A star, 1, has up to STAR_ARMS distances, all from its first atom to the others
+ * in their order. */
 struct cluster {
     uint32_t first, count;
     uint32_t first_atom, natoms;
+    uint32_t star;
 };
+#define STAR_ARMS 4
 
 struct rigid_water {
     int32_t atom[3]; /* O, H, H */

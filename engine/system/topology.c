@@ -226,6 +226,26 @@ static void list_cluster_atoms(struct topology *t, const int *tree, int natoms)
         }
 }
 
+/* Whether all distances of a cluster share an atom; then it becomes the first, and the others follow in the distances' order. */
+static bool order_star(struct topology *t, const struct cluster *c)
+{
+    const struct fixed_distance *d = &t->distances[c->first];
+    int32_t *atom = &t->cluster_atoms[c->first_atom];
+    for (int end = 0; end < 2 && c->count <= STAR_ARMS && c->natoms == c->count + 1; end++) {
+        int32_t center = d[0].atom[end];
+        uint32_t shared = 0;
+        while (shared < c->count && (d[shared].atom[0] == center || d[shared].atom[1] == center))
+            shared++;
+        if (shared < c->count)
+            continue;
+        atom[0] = center;
+        for (uint32_t k = 0; k < c->count; k++)
+            atom[k + 1] = d[k].atom[d[k].atom[0] == center];
+        return true;
+    }
+    return false;
+}
+
 static void build_clusters(struct topology *t, int natoms)
 {
     struct forest f;
@@ -254,6 +274,8 @@ static void build_clusters(struct topology *t, int natoms)
     free(t->distances);
     t->distances = sorted;
     list_cluster_atoms(t, tree, natoms);
+    for (int c = 0; c < t->nclusters; c++)
+        t->clusters[c].star = order_star(t, &t->clusters[c]);
     free(member);
     free(tree);
     forest_close(&f);
