@@ -6,6 +6,7 @@
 #ifndef SHOAL_ENGINE_CUDA_PAIR32_CUH
 #define SHOAL_ENGINE_CUDA_PAIR32_CUH
 
+#include "engine/base/units.h"
 #include "engine/cuda/device.cuh"
 #include "engine/cuda/nonbonded_tables.h"
 
@@ -40,19 +41,17 @@ PAIR_FN float square32(struct vec32 d)
     return __fmaf_rn(d.x, d.x, __fmaf_rn(d.y, d.y, __fmul_rn(d.z, d.z)));
 }
 
-/* 1/sqrt(r2) to about the last bit. */
-PAIR_FN float root_inverse32(float r2)
+#ifndef SHOAL_TESTS_LIB_EMULATE_CUDA_H /* which has its own */
+/* 1/sqrt(a), off by up to 2^-22.9 of it. */
+PAIR_FN float rsqrt_approx(float a)
 {
-#ifdef __CUDA_ARCH__
-    float ri;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(ri) : "f"(r2));
-    return ri;
-#else
-    return 1.0f / sqrtf(r2);
-#endif
+    float r;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
+    return r;
 }
+#endif
 
-/* The Ewald polynomials of a kernel's arguments, degree 12. */
+/* The Ewald polynomial of a kernel's arguments, degree 12. */
 #define EWALD32(a, c, t)                                                                                               \
     ewald32_polynomial(t, (a).c##0, (a).c##1, (a).c##2, (a).c##3, (a).c##4, (a).c##5, (a).c##6, (a).c##7, (a).c##8,    \
                        (a).c##9, (a).c##10, (a).c##11, (a).c##12)
@@ -79,14 +78,6 @@ template <class A> PAIR_FN float coulomb32_force(const A &a, float qq, float r2,
 {
     float t = __fmaf_rn(r2, a.ewald_scale, -1.0f);
     return __fmul_rn(qq, __fmaf_rn(ri, ri2, -EWALD32(a, f, t)));
-}
-
-/* Energy of two unit charges, 1/nm. What it is multiplied with comes in double precision: rounded products of charges would
- * be off for all pairs of two kinds alike, and the sums over kinds are much larger than what is left of them. */
-template <class A> PAIR_FN double coulomb32_energy(const A &a, float r2, float ri)
-{
-    float t = __fmaf_rn(r2, a.ewald_scale, -1.0f);
-    return __fsub_rn(__fsub_rn(ri, a.coulomb_shift), EWALD32(a, v, t));
 }
 
 /* 1/r^2 with the last bits that ri2 lacks: the twelfth power needs them. */
@@ -140,13 +131,35 @@ template <class A> PAIR_FN float lj32_force(const A &a, struct lj32 lj, float r2
     return fr;
 }
 
-/* V, kJ/mol, in double precision: the two powers nearly cancel in sums over many pairs. */
-PAIR_FN double lj_energy(const struct pair_table *t, int32_t type, int32_t other, float r2)
+/* Energies are computed in double precision, from exact differences of grid positions: sums over pairs are what is left of much
+ * larger ones (charges of a neutral system, the two powers of Lennard-Jones), and an error that all pairs of two kinds share, as
+ * that of rsqrt.approx, is as large as 3e-5 of it. */
+struct pair_energies {
+    double coulomb, lj; /* kJ/mol */
+};
+
+/* erf(beta r)/r, 1/nm */
+PAIR_FN double long_v(const struct ewald_fit *fit, double r2)
 {
-    const struct lj *lj = &t->lj[(size_t)type * (size_t)t->ntypes + (size_t)other];
-    double v, d2 = r2;
-    lj_pair((enum vdw_modifier)t->modifier, &t->lj_rule, lj->c6, lj->c12, d2, root_inverse(d2), &v);
-    return fmin(v, FIXED_FORCE_LIMIT);
+    return fit->terms == EWALD_TERMS_USUAL ? ewald_long_v(fit, EWALD_TERMS_USUAL, r2)
+                                           : ewald_long_v(fit, EWALD_TERMS, r2);
+}
+
+/* Of two plain atoms; a type is ntypes where there is no atom. */
+PAIR_FN struct pair_energies pair_energies_of(const struct pair_table *t, double qq, int32_t type, int32_t other,
+                                              double r2)
+{
+    struct pair_energies e = {0, 0};
+    const double ri = root_inverse(r2);
+    if (r2 < t->coulomb_cutoff * t->coulomb_cutoff)
+        e.coulomb = UNIT_COULOMB * qq * (ri - t->coulomb_shift - long_v(&t->ewald, r2));
+    if (r2 < t->vdw_cutoff * t->vdw_cutoff && type < t->ntypes && other < t->ntypes) {
+        const struct lj *lj = &t->lj[(size_t)type * (size_t)t->ntypes + (size_t)other];
+        if (lj->c6 != 0 || lj->c12 != 0)
+            lj_pair((enum vdw_modifier)t->modifier, &t->lj_rule, lj->c6, lj->c12, r2, ri, &e.lj);
+        e.lj = fmin(e.lj, FIXED_FORCE_LIMIT);
+    }
+    return e;
 }
 
 #endif

@@ -24,7 +24,7 @@ enum {
     BUILD_BLOCK = 256,
     BUILD_BLOCKS_MOST = 132,
     SLOTS_MOST = 1 << NEAR_MASK_SHIFT,
-    FORCE_BITS = 13, /* pair forces are rounded to 2^-13 kJ/mol/nm, if what an atom can meet allows it */
+    FORCE_BITS = 14, /* pair forces are rounded to 2^-14 kJ/mol/nm, if what an atom can meet allows it */
 };
 
 uint32_t pairs_shared_most = 226 * 1024; /* on sm_90 */
@@ -77,7 +77,6 @@ static void set_cutoffs(struct pairs *p, const struct nonbonded_settings *set)
     lj_rule_make(&h->lj_rule, set);
     ewald_fit_make(&h->ewald, beta, set->coulomb_cutoff);
     economize(h->ewald.f, p->ewald_f);
-    economize(h->ewald.v, p->ewald_v);
     if (set->coulomb_modifier == COULOMB_POTENTIAL_SHIFT)
         h->coulomb_shift = erfc(beta * set->coulomb_cutoff) / set->coulomb_cutoff;
 }
@@ -379,7 +378,7 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
     const struct pair_table *h = &p->host;
     const struct pairs_arrays *b = &r->arrays;
     const struct lj_rule *rule = &h->lj_rule;
-    const float *f = p->ewald_f, *v = p->ewald_v;
+    const float *f = p->ewald_f;
     float unit = (float)exp2(h->force_shift - 32); /* kJ/mol/nm */
     return (struct args_pairs_shared){
         .ctl = r->ctl,
@@ -408,7 +407,6 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
         .water_c6 = p->water_lj.c6,
         .water_c12 = p->water_lj.c12,
         .ewald_scale = (float)h->ewald.scale,
-        .coulomb_shift = (float)h->coulomb_shift,
         .f0 = f[0],
         .f1 = f[1],
         .f2 = f[2],
@@ -422,23 +420,8 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
         .f10 = f[10],
         .f11 = f[11],
         .f12 = f[12],
-        .v0 = v[0],
-        .v1 = v[1],
-        .v2 = v[2],
-        .v3 = v[3],
-        .v4 = v[4],
-        .v5 = v[5],
-        .v6 = v[6],
-        .v7 = v[7],
-        .v8 = v[8],
-        .v9 = v[9],
-        .v10 = v[10],
-        .v11 = v[11],
-        .v12 = v[12],
         .switch_start = (float)rule->start,
         .inverse_width = (float)rule->inverse_width,
-        .shift6 = (float)rule->shift6,
-        .shift12 = (float)rule->shift12,
         .a6 = (float)rule->a6,
         .b6 = (float)rule->b6,
         .a12 = (float)rule->a12,

@@ -34,7 +34,8 @@ template <bool SHARED, bool ENERGY, class A> struct trio_pass {
     const struct pair_table *table;
     int32_t *positions, *forces; /* shared memory, [3 ntrios][3] */
     struct cell32 cell;
-    uint32_t first; /* slot */
+    double nm[BOX_SIZE]; /* cell in double, of the passes with energies */
+    uint32_t first;      /* slot */
     struct point own;
     struct vec32 arm[TRIO]; /* from the first atom, nm */
     uint32_t sum[9];        /* forces on the trio, units; each call of far_entry adds the bits of R as well */
@@ -83,12 +84,6 @@ template <bool SHARED, bool ENERGY, class A> struct trio_pass {
         return __ldg(table->slot_type + slot);
     }
 
-    __device__ __forceinline__ double energy_of(int k, int32_t type, float r2) const
-    {
-        int32_t own_type = type_of(first + k);
-        return own_type < table->ntypes ? lj_energy(table, own_type, type, r2) : 0; /* else there is no atom */
-    }
-
     __device__ __forceinline__ struct lj32 lj_of(int k, int32_t type) const
     {
         const struct lj32 *row = table->lj32 + (size_t)type_of(first + k) * (size_t)table->ntypes;
@@ -110,12 +105,33 @@ template <bool SHARED, bool ENERGY, class A> struct trio_pass {
         }
     }
 
-    /* Energies of one entry into the sums: from both sides a half of it comes. */
-    __device__ __forceinline__ void add_energy(double c, double l)
+    /* Squared distance of an atom from the own atom k, nm^2; d: from it to the first. */
+    __device__ __forceinline__ double distance2(int k, struct point d) const
     {
-        const double side = SHARED ? 1 : 0.5;
-        coulomb += fixed_clamped(side * UNIT_COULOMB * c, FIXED_ENERGY_LIMIT);
-        lj += fixed_clamped(side * l, FIXED_ENERGY_LIMIT);
+        const struct point p = at(first + k);
+        const double u[3] = {(double)d.x + (double)(p.x - own.x), (double)d.y + (double)(p.y - own.y),
+                             (double)d.z + (double)(p.z - own.z)};
+        double r[3];
+        box_apply(nm, u, r);
+        return pair_distance2(r[0], r[1], r[2]);
+    }
+
+    /* Energies of the pairs of `mask` of an entry into the sums: from both sides a half of each comes. */
+    __device__ __forceinline__ void add_energies(uint32_t slot, struct point d, uint32_t mask)
+    {
+        const double side = SHARED ? 1 : 0.5, charge = exact_charge(slot);
+        const int32_t type = type_of(slot);
+        struct pair_energies sum = {0, 0};
+        for (int k = 0; k < TRIO; k++) {
+            if (!(mask >> k & 1))
+                continue;
+            struct pair_energies e =
+                pair_energies_of(table, charge * exact_charge(first + k), type_of(first + k), type, distance2(k, d));
+            sum.coulomb += e.coulomb;
+            sum.lj += e.lj;
+        }
+        coulomb += fixed_clamped(side * sum.coulomb, FIXED_ENERGY_LIMIT);
+        lj += fixed_clamped(side * sum.lj, FIXED_ENERGY_LIMIT);
     }
 
     __device__ __forceinline__ void add_virial(struct point d, int64_t x, int64_t y, int64_t z)
@@ -161,7 +177,6 @@ template <bool SHARED, bool ENERGY, class A> struct trio_pass {
         const float coulomb_cutoff2 = valid ? a.coulomb_cutoff2 : -1.0f, vdw_cutoff2 = valid ? a.vdw_cutoff2 : -1.0f;
         struct point d = from(at(slot));
         float x = (float)d.x, y = (float)d.y, z = (float)d.z, charge = 0;
-        double c = 0, l = 0, exact = ENERGY ? exact_charge(slot) : 0;
         int32_t type = 0;
         uint32_t jx = 0, jy = 0, jz = 0;
         if (KIND == OTHER) {
@@ -171,20 +186,16 @@ template <bool SHARED, bool ENERGY, class A> struct trio_pass {
 #pragma unroll
         for (int k = 0; k < TRIO; k++) {
             struct vec32 r = cell32_vector(&cell, x, y, z, arm[k]);
-            float r2 = square32(r), ri = root_inverse32(r2), ri2 = __fmul_rn(ri, ri);
+            float r2 = square32(r), ri = rsqrt_approx(r2), ri2 = __fmul_rn(ri, ri);
             float qq = product<KIND>(k, KIND == OTHER ? charge_of(first + k) : 0, charge);
             float s = coulomb32_force(a, qq, r2, ri, ri2);
             s = r2 < coulomb_cutoff2 ? s : 0.0f;
-            if (ENERGY && r2 < coulomb_cutoff2)
-                c += exact * exact_charge(first + k) * coulomb32_energy(a, r2, ri);
             if (KIND == OTHER || (KIND == OXYGEN && k == 0)) {
                 struct lj32 lj = {a.water_c6, a.water_c12};
                 if (KIND == OTHER)
                     lj = lj_of(k, type);
                 float f = lj32_force(a, lj, r2, ri, ri2);
                 s = __fadd_rn(s, r2 < vdw_cutoff2 ? f : 0.0f);
-                if (ENERGY && r2 < vdw_cutoff2)
-                    l += energy_of(k, KIND == OTHER ? type : type_of(slot), r2);
             }
             uint32_t fx = __float_as_uint(__fmaf_rn(s, r.x, a.round_fine));
             uint32_t fy = __float_as_uint(__fmaf_rn(s, r.y, a.round_fine));
@@ -196,7 +207,7 @@ template <bool SHARED, bool ENERGY, class A> struct trio_pass {
         if (SHARED && valid)
             add_shared(slot, jx, jy, jz);
         if (ENERGY) {
-            add_energy(c, l);
+            add_energies(slot, d, valid ? 7 : 0);
             add_virial(d, -(int32_t)jx, -(int32_t)jy, -(int32_t)jz);
         }
     }
@@ -210,19 +221,15 @@ template <bool SHARED, bool ENERGY, class A> struct trio_pass {
         *low = (int32_t)(__float_as_uint(rest) - __float_as_uint(a.round_fine));
     }
 
-    /* One pair of the near list: its force over distance, and its energies into c and l. */
-    __device__ __forceinline__ float near_pair(int k, float r2, float qq, int32_t type, bool on, double *c, double *l)
+    /* One pair of the near list: its force over distance. */
+    __device__ __forceinline__ float near_pair(int k, float r2, float qq, int32_t type, bool on)
     {
-        float ri = root_inverse32(r2), ri2 = __fmul_rn(ri, ri), limit = __fmul_rn((float)FIXED_FORCE_LIMIT, ri);
+        float ri = rsqrt_approx(r2), ri2 = __fmul_rn(ri, ri), limit = __fmul_rn((float)FIXED_FORCE_LIMIT, ri);
         float s = coulomb32_force(a, qq, r2, ri, ri2), f = lj32_force(a, lj_of(k, type), r2, ri, ri2);
         bool in_coulomb = on && r2 < a.coulomb_cutoff2, in_vdw = on && r2 < a.vdw_cutoff2;
         s = __fadd_rn(in_coulomb ? s : 0.0f, in_vdw ? f : 0.0f);
         float clamped = fmaxf(fminf(s, limit), -limit);
         beyond += clamped != s;
-        if (ENERGY) {
-            *c += in_coulomb ? coulomb32_energy(a, r2, ri) * exact_charge(first + k) : 0;
-            *l += in_vdw ? energy_of(k, type, r2) : 0;
-        }
         return clamped;
     }
 
@@ -246,13 +253,12 @@ template <bool SHARED, bool ENERGY, class A> struct trio_pass {
     {
         struct point d = from(at(slot));
         float charge = charge_of(slot);
-        double c = 0, l = 0;
         int32_t type = type_of(slot), other[3] = {0, 0, 0};
 #pragma unroll
         for (int k = 0; k < TRIO; k++) {
             struct vec32 r = cell32_vector(&cell, (float)d.x, (float)d.y, (float)d.z, arm[k]);
             float qq = product<OTHER>(k, charge_of(first + k), charge);
-            float s = near_pair(k, fmaxf(square32(r), NEAREST2), qq, type, mask >> k & 1, &c, &l);
+            float s = near_pair(k, fmaxf(square32(r), NEAREST2), qq, type, mask >> k & 1);
             int32_t high[3], low[3];
             split(s, r.x, &high[0], &low[0]);
             split(s, r.y, &high[1], &low[1]);
@@ -269,7 +275,7 @@ template <bool SHARED, bool ENERGY, class A> struct trio_pass {
             }
         }
         if (ENERGY) {
-            add_energy(exact_charge(slot) * c, l);
+            add_energies(slot, d, mask);
             add_virial(d, -(int64_t)other[0], -(int64_t)other[1], -(int64_t)other[2]);
         }
         if (SHARED && mask)
@@ -359,7 +365,7 @@ template <bool SHARED, bool ENERGY, class A> struct trio_pass {
 
 /* Energies of a warp to the replica's, its virial to the lists' own sums. */
 template <class PASS>
-static __device__ void add_energies(struct accumulate *sum, struct pair_lists *lists, const PASS &pass)
+static __device__ void add_sums(struct accumulate *sum, struct pair_lists *lists, const PASS &pass)
 {
     add_warp(&sum->energy[TERM_COULOMB], pass.coulomb);
     add_warp(&sum->energy[TERM_LJ], pass.lj);
@@ -399,6 +405,8 @@ template <bool SHARED, bool ENERGY, class A> static __device__ __forceinline__ v
     pass.grid = (const uint4 *)a.grid;
     pass.table = (const struct pair_table *)a.table;
     pass.cell = cell32_of(c);
+    for (int k = 0; ENERGY && k < BOX_SIZE; k++)
+        pass.nm[k] = c->box[k] / FIXED_SCALE;
     pass.positions = words;
     pass.forces = words + 9 * a.ntrios;
     if (SHARED) {
@@ -437,7 +445,7 @@ template <bool SHARED, bool ENERGY, class A> static __device__ __forceinline__ v
     pass.template far_list<HYDROGEN>((const char *)a.hydrogen + bytes * trio * a.cap, n.hydrogen, part);
     pass.finish(part, real);
     if (ENERGY)
-        add_energies(&c->sum, lists, pass);
+        add_sums(&c->sum, lists, pass);
     if (SHARED) {
         __syncthreads();
         BLOCK_LOOP(k, 9 * a.ntrios)

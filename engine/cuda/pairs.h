@@ -26,7 +26,7 @@ struct pairs {
     struct pair_table host;         /* its pointers are device addresses */
     const struct pair_table *table; /* device address */
     double density;                 /* atoms per nm^3 at the start */
-    float ewald_f[EWALD32_TERMS], ewald_v[EWALD32_TERMS];
+    float ewald_f[EWALD32_TERMS];
     float water_product[3]; /* of charges of two waters, kJ nm/mol: OO, OH, HH */
     struct lj32 water_lj;   /* of two oxygens */
     /* nm, of the box. All atoms of a trio see the image of an atom that is nearest to the first of them; it is the one within

@@ -81,7 +81,7 @@ static void compare(const struct system *sys, const struct settings *set, int wi
     struct outcome cpu = outcome_of(&a, sys->natoms), cuda = outcome_of(&b, sys->natoms);
     for (int k = 0; k < TERM_COUNT; k++)
         near(term_names[k], cpu.sample.energy[k], cuda.sample.energy[k],
-             (k == TERM_COULOMB_RECIPROCAL ? 1e-4 : 2e-6) * fabs(cpu.sample.energy[k]) + 1e-4);
+             (k == TERM_COULOMB_RECIPROCAL ? 1e-4 : 2e-6) * fabs(cpu.sample.energy[k]) + 1e-5);
     for (int k = 0; k < LAMBDA_COUNT; k++)
         near("dU/dlambda", cpu.sample.dvdl[k], cuda.sample.dvdl[k], 1e-5 * fabs(cpu.sample.dvdl[k]) + 1e-3);
     for (int w = 0; w < set->alchemy.nwindows; w++)

@@ -233,6 +233,15 @@ static inline float __fsub_rn(float a, float b)
     return a - b;
 }
 
+/* rsqrt.approx.ftz.f32 with an error as large as the card's may be (2^-22.9 of it), some number between for each argument. */
+static inline float rsqrt_approx(float a)
+{
+    unsigned h = __float_as_uint(a) * 2654435761u;
+    h = (h ^ h >> 15) * 2246822519u;
+    h ^= h >> 13;
+    return (float)(1 / sqrt((double)a) * (1 + (h * 0x1p-31 - 1) * 0x1.126p-23));
+}
+
 static inline int __float2int_rn(float v)
 {
     return (int)rintf(v);
