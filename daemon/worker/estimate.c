@@ -48,7 +48,7 @@ static const char help[] =
     "  replicas    array of repeats x windows objects, repeat 0 first (required):\n"
     "                state   done | partial | running | failed: what became of it; a failed one takes no part\n"
     "                reason  text, why it is not done (may be absent or null, like all below)\n"
-    "                seed    integer\n"
+    "                seed    integer; the spec's when absent\n"
     "  repeats     replicas of each window; 1 when absent\n"
     "  id, key, name, spec_hash   texts that results.json repeats\n"
     "  labels      object of texts\n"
@@ -76,7 +76,7 @@ static int optional_text(const json_t *o, const char *key, const char **out, str
     return v && !json_is_null(v) && !*out ? bad(e, key, "a text") : 0;
 }
 
-static int read_replica(const json_t *o, struct estimate_replica *r, struct err *e)
+static int read_replica(const json_t *o, const struct spec *spec, struct estimate_replica *r, struct err *e)
 {
     static const struct {
         const char *name;
@@ -95,8 +95,9 @@ static int read_replica(const json_t *o, struct estimate_replica *r, struct err 
     if (seed && !json_is_null(seed) && !(json_is_integer(seed) && json_integer_value(seed) >= 0))
         return bad(e, "replicas[].seed", "a whole number, 0 or more");
     r->kind = states[i].kind;
-    r->seeded = json_is_integer(seed);
-    r->seed = (uint64_t)json_integer_value(seed);
+    bool own = json_is_integer(seed);
+    r->seeded = own || !spec->seed_random;
+    r->seed = own ? (uint64_t)json_integer_value(seed) : spec->settings.integrator.seed;
     return optional_text(o, "reason", &r->reason, e);
 }
 
@@ -116,7 +117,7 @@ static int read_replicas(struct request *q, struct err *e)
     x->replicas = q->replicas = xcalloc(json_array_size(list), sizeof *q->replicas);
     json_array_foreach (list, i, item)
         if (!rc)
-            rc = read_replica(item, q->replicas + i, e);
+            rc = read_replica(item, q->spec, q->replicas + i, e);
     return rc;
 }
 

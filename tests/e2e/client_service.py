@@ -29,7 +29,7 @@ class Commands(unittest.TestCase):
         cls.service = None
         cls.start()
         cls.addClassCleanup(lambda: cls.stop(signal.SIGTERM))
-        cls.done = cls.submitted("done", seed=1, steps=200, windows=(0, 0.05, 0.1))
+        cls.done = cls.submitted("done", seed=31, steps=200, windows=(0, 0.05, 0.1))
 
     @classmethod
     def start(cls):
@@ -87,7 +87,7 @@ class Commands(unittest.TestCase):
         self.assertEqual((status["state"], status["windows"], status["done"]), ("done", 3, 3))
         self.assertEqual([r["state"] for r in status["replicas"]], ["done"] * 3)
         results = json.loads(self.shoal("results", self.done, "--json"))
-        self.assertEqual(len(results["windows"]), 3)
+        self.assertEqual([w["seed"] for w in results["windows"]], [31] * 3)
         table = self.shoal("results", self.done, "--output", os.path.join(self.folder, "got"))
         for word in ("MBAR", "BAR", "TI", "vdw 0.05", "kcal/mol"):
             self.assertIn(word, table)

@@ -64,6 +64,7 @@ def check_repeats(folder):
         run = estimate("--ensemble", both, "--output", "-", description=describe(repeats=2, replicas=replicas))
         assert run.returncode == 0, run.stderr
         results = json.loads(run.stdout)
+        assert {w["seed"] for w in results["windows"]} == {1}, "the spec's own"
         with open(f"{folder}/results.json", encoding="ascii") as f:
             single = json.load(f)
         totals = [r["free_energy"]["kT"] for r in results["repeats"]]
