@@ -4,30 +4,17 @@
  * listed: a file of that name is whole. A folder belongs to one ensemble, and says to which.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "client/client.h"
+#include "engine/base/path.h"
 
 static const char owner_file[] = ".shoal-ensemble";
 enum { TRIES = 3 };
 
 /* ---- whose folder it is ---- */
-
-static int make_folders(char *path, struct err *e)
-{
-    for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
-        *p = '\0';
-        int bad = mkdir(path, 0777) && errno != EEXIST;
-        if (bad)
-            return err_errno(e, "%s", path);
-        *p = '/';
-    }
-    return 0;
-}
 
 static bool is_empty(const char *folder)
 {
@@ -64,7 +51,7 @@ int files_claim(const char *folder, const char *id, struct err *e)
 {
     struct buf path = {0}, owner = {0};
     buf_printf(&path, "%s/%s", folder, owner_file);
-    int rc = make_folders(path.data, e);
+    int rc = path_make_parents(path.data, 0777, e);
     if (!rc)
         read_owner(folder, &owner);
     if (!rc && owner.len && strcmp(owner.data, id) != 0)
@@ -83,18 +70,6 @@ int files_claim(const char *folder, const char *id, struct err *e)
 }
 
 /* ---- one file ---- */
-
-static bool plain_path(const char *path)
-{
-    if (!*path || *path == '/')
-        return false;
-    for (const char *p = path; p; p = strchr(p, '/')) {
-        p += *p == '/';
-        if (*p == '.' && (p[1] == '.' || p[1] == '/' || !p[1]))
-            return false;
-    }
-    return true;
-}
 
 /* A file of an ensemble that runs may have grown since it was listed; one that became shorter was cut on its way. */
 static int check_length(const char *name, long long bytes, long long listed, bool grows, struct err *e)
@@ -139,11 +114,11 @@ static int fetch_part(const struct fetch *f, const char *name, const char *part,
 static int fetch(const struct fetch *f, const char *name, long long listed, struct err *e)
 {
     struct buf target = {0}, part = {0};
-    if (!plain_path(name))
+    if (!path_is_below(name))
         return err_set(e, ERR_PROTOCOL, "the service lists a file named %s", name);
     buf_printf(&target, "%s/%s", f->folder, name);
     buf_printf(&part, "%s.part", target.data);
-    int rc = make_folders(target.data, e);
+    int rc = path_make_parents(target.data, 0777, e);
     for (int tries = 1; !rc && (rc = fetch_part(f, name, part.data, listed, e)) && tries < TRIES; tries++) {
         if (e->code != ERR_IO && e->code != ERR_BUSY && e->code != ERR_UNREACHABLE)
             break;

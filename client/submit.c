@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "client/client.h"
+#include "engine/base/path.h"
 
 static const char gromacs_folder[] = "/usr/share/gromacs/top";
 
@@ -42,19 +43,6 @@ static void search_close(struct search *s)
     free(s->gmxlib);
 }
 
-/* A name that stays below the folder it is looked up in: whatever the service asks for, nothing else is read. */
-static bool stays_below(const char *name)
-{
-    if (!*name || *name == '/')
-        return false;
-    for (const char *p = name; p; p = strchr(p, '/')) {
-        p += *p == '/';
-        if (!strncmp(p, "..", 2) && (p[2] == '/' || !p[2]))
-            return false;
-    }
-    return true;
-}
-
 /* Text for JSON: bytes that are not UTF-8 are taken as Latin-1, in which comments of old force fields are written. */
 static json_t *text_value(const struct buf *text)
 {
@@ -81,7 +69,7 @@ static int add_file(const struct search *s, const json_t *candidates, json_t *fi
     const json_t *name;
     size_t i;
     json_array_foreach (candidates, i, name)
-        for (int k = 0; json_is_string(name) && stays_below(json_string_value(name)) && k < s->nfolders; k++) {
+        for (int k = 0; json_is_string(name) && path_is_below(json_string_value(name)) && k < s->nfolders; k++) {
             struct buf path = {0}, text = {0};
             buf_printf(&path, "%s/%s", s->folders[k], json_string_value(name));
             bool there = !access(path.data, F_OK);

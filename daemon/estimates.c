@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "daemon/child.h"
+#include "engine/base/path.h"
 
 #define OUTPUT_MAX (256u << 20) /* of live results */
 #define TRIES 3                 /* of an estimator that dies */
@@ -160,7 +161,7 @@ static void read_spec(void *arg)
     struct estimate_job *j = arg;
     struct buf path = {0};
     buf_printf(&path, "%s/results.json", j->directory); /* its folder may never have been prepared */
-    if (service_make_parents(path.data, &j->err) == 0)
+    if (path_make_parents(path.data, 0755, &j->err) == 0)
         store_read_inputs(j->sv->store, j->ensemble->number, &j->spec, NULL, NULL, &j->err);
     buf_free(&path);
 }

@@ -14,6 +14,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/base/log.h"
+#include "engine/base/path.h"
 
 #define BACKLOG 4096 /* clients that wait to be accepted; the kernel has a limit of its own, net.core.somaxconn */
 
@@ -21,22 +22,15 @@
 static int make_folders(const char *path, mode_t mode, const struct identity *who, struct err *e)
 {
     char *p = xstrdup(path);
+    for (size_t n = strlen(p); n > 1 && p[n - 1] == '/';)
+        p[--n] = '\0';
     mode_t mask = umask(0022);
-    int rc = 0;
-    for (char *at = p + 1; !rc; at++) {
-        if (*at && *at != '/')
-            continue;
-        char was = *at;
-        *at = '\0';
-        bool made = mkdir(p, was ? 0755 : mode) == 0;
-        if (!made && errno != EEXIST)
-            rc = err_errno(e, "make folder %s", p);
-        if (made && !was && who->change && chown(p, who->uid, who->gid))
-            rc = err_errno(e, "give folder %s to user %u", p, (unsigned)who->uid);
-        *at = was;
-        if (!was)
-            break;
-    }
+    int rc = path_make_parents(p, 0755, e);
+    bool made = !rc && mkdir(p, mode) == 0;
+    if (!rc && !made && errno != EEXIST)
+        rc = err_errno(e, "make folder %s", p);
+    if (made && who->change && chown(p, who->uid, who->gid))
+        rc = err_errno(e, "give folder %s to user %u", p, (unsigned)who->uid);
     umask(mask);
     free(p);
     return rc;

@@ -4,10 +4,11 @@
  */
 #include "daemon/service.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "engine/base/path.h"
 
 char *service_path(const struct service *sv, const struct ensemble *en, const char *name)
 {
@@ -24,20 +25,6 @@ struct prepare_job {
     int repeats;
     struct err err;
 };
-
-int service_make_parents(const char *path, struct err *e)
-{
-    char *p = xstrdup(path);
-    int rc = 0;
-    for (char *slash = strchr(p + 1, '/'); slash && !rc; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(p, 0755) && errno != EEXIST)
-            rc = err_errno(e, "make folder %s", p);
-        *slash = '/';
-    }
-    free(p);
-    return rc;
-}
 
 static bool holds(const char *path, const void *data, size_t len)
 {
@@ -58,7 +45,7 @@ static int write_input(void *arg, const char *name, const void *data, size_t len
     buf_printf(&path, "%s/input/%s", j->directory, name);
     int rc = 0;
     if (!holds(path.data, data, len)) {
-        rc = service_make_parents(path.data, e);
+        rc = path_make_parents(path.data, 0755, e);
         if (rc == 0)
             rc = buf_write_file(path.data, data, len, e);
     }
@@ -73,7 +60,7 @@ static int make_repeats(const struct prepare_job *j, struct err *e)
     for (int i = 0; i < j->repeats && j->repeats > 1 && !rc; i++) {
         struct buf path = {0};
         buf_printf(&path, "%s/repeat_%02d/", j->directory, i);
-        rc = service_make_parents(path.data, e);
+        rc = path_make_parents(path.data, 0755, e);
         buf_free(&path);
     }
     return rc;

@@ -152,8 +152,6 @@ void service_watch_space(struct service *sv);
 void service_watch_database(struct service *sv);
 
 /* ---- prepare.c ---- */
-/* Makes every folder of a path up to its last slash. */
-int service_make_parents(const char *path, struct err *e);
 void service_prepare(struct service *sv, struct ensemble *en);
 /* STATE/ensembles/ID[/name]; the caller frees. name may be NULL. */
 char *service_path(const struct service *sv, const struct ensemble *en, const char *name);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "engine/base/log.h"
+#include "engine/base/path.h"
 
 #define CHUNK (256u << 10)
 #define DEPTH_MAX 8
@@ -22,22 +23,21 @@
 
 static int open_below(const char *folder, const char *path)
 {
+    if (!path_is_below(path))
+        return -1;
     int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     while (at >= 0) {
         char part[256];
         size_t n = strcspn(path, "/");
-        if (n == 0 || n >= sizeof part || (path[0] == '.' && (n == 1 || (n == 2 && path[1] == '.')))) {
+        if (n >= sizeof part) {
             close(at);
-            errno = ENOENT;
             return -1;
         }
         memcpy(part, path, n);
         part[n] = '\0';
         bool last = path[n] == '\0';
         int next = openat(at, part, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | (last ? 0 : O_DIRECTORY));
-        int saved = errno;
         close(at);
-        errno = saved;
         if (last)
             return next;
         at = next;

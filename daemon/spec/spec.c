@@ -389,3 +389,11 @@ int spec_check_run(const struct spec *s, struct err *e)
                        s->nstages ? "no stage produces" : "missing");
     return 0;
 }
+
+uint64_t spec_steps(const struct spec *s, int stages)
+{
+    uint64_t steps = 0;
+    for (int i = 0; i < stages; i++)
+        steps += s->stages[i].steps;
+    return steps;
+}

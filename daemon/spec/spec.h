@@ -38,6 +38,8 @@ void spec_free(struct spec *s);
 int spec_draw_seed(struct spec *s, const char *text, size_t len, struct buf *out, struct err *e);
 /* What a run needs beyond a spec that parses: a protocol that produces, a seed. ERR_SPEC. */
 int spec_check_run(const struct spec *s, struct err *e);
+/* Of its first `stages` stages, summed: steps of minimization and timesteps. */
+uint64_t spec_steps(const struct spec *s, int stages);
 /* Topology and coordinates of the spec from a source, into *sys (zeroed before; empty again on failure), checked to fit the
  * spec. Errors as of top_read and gro_read; ERR_SPEC. */
 int spec_system(const struct spec *s, struct source *src, struct system *sys, struct err *e);

@@ -10,6 +10,7 @@
 #include "daemon/spec/advice.h"
 #include "daemon/spec/predict.h"
 #include "engine/base/err_json.h"
+#include "engine/base/path.h"
 
 #define DEPTH_MAX 3                                                  /* of the JSON: files and labels are in the root */
 #define VALUES_MAX (2 * (SUBMISSION_FILES + SUBMISSION_LABELS + 16)) /* commas: one for each value but the first */
@@ -84,18 +85,6 @@ static bool printable(const char *text)
     return true;
 }
 
-/* Relative and normalised. */
-static bool valid_path(const char *name)
-{
-    for (const char *part = name;; part = strchr(part, '/') + 1) {
-        size_t n = strcspn(part, "/");
-        if (n == 0 || (n == 1 && part[0] == '.') || (n == 2 && part[0] == '.' && part[1] == '.'))
-            return false;
-        if (part[n] == '\0')
-            return true;
-    }
-}
-
 static bool too_long(const char *name)
 {
     size_t longest = 0;
@@ -125,7 +114,7 @@ static int check_folders(const json_t *files, const char *name, struct err *e)
 
 static int check_name(const json_t *files, const char *name, struct err *e)
 {
-    if (*name && printable(name) && valid_path(name) && strcmp(name, "spec.yaml") != 0) {
+    if (*name && printable(name) && path_is_below(name) && strcmp(name, "spec.yaml") != 0) {
         if (too_long(name))
             return err_set(e, ERR_USAGE,
                            "\"files\": \"%.300s\": expected a name of at most %d bytes, each part at most %d", name,
@@ -238,14 +227,6 @@ static json_t *list_missing(const struct reading *s, const struct source *src)
     return all;
 }
 
-static int64_t steps_of(const struct spec *spec)
-{
-    int64_t steps = 0;
-    for (int i = 0; i < spec->nstages; i++)
-        steps += (int64_t)spec->stages[i].steps;
-    return steps;
-}
-
 /* openapi.yaml's Summary. */
 static json_t *summary(const struct spec *spec, const struct system *sys, json_t *warnings)
 {
@@ -254,7 +235,8 @@ static json_t *summary(const struct spec *spec, const struct system *sys, json_t
                               (json_int_t)(needs.replica_bytes * needs.replicas));
     return json_pack("{s:b,s:s,s:i,s:i,s:i,s:i,s:I,s:o,s:O}", "ok", 1, "name", spec->name, "atoms", sys->natoms,
                      "windows", spec->settings.alchemy.nwindows, "repeats", spec->repeats, "stages", spec->nstages,
-                     "steps_per_window", (json_int_t)steps_of(spec), "about", about, "warnings", warnings);
+                     "steps_per_window", (json_int_t)spec_steps(spec, spec->nstages), "about", about, "warnings",
+                     warnings);
 }
 
 static int read_system(struct reading *s, struct err *e)
@@ -350,8 +332,8 @@ static json_t *facts(const struct reading *s)
     json_t *out = json_pack("{s:s,s:s,s:s?,s:s,s:I,s:i,s:i,s:i,s:I,s:i,s:I,s:o}", "name", s->spec->name, "spec_name",
                             s->spec_name, "key", s->key, "hash", s->hash, "atoms", (json_int_t)s->atoms, "windows",
                             s->spec->settings.alchemy.nwindows, "repeats", s->spec->repeats, "stages", s->spec->nstages,
-                            "steps", (json_int_t)steps_of(s->spec), "retries", s->spec->retries, "spec_bytes",
-                            (json_int_t)strlen(s->spec_text), "files", files);
+                            "steps", (json_int_t)spec_steps(s->spec, s->spec->nstages), "retries", s->spec->retries,
+                            "spec_bytes", (json_int_t)strlen(s->spec_text), "files", files);
     json_object_set_new(out, "labels", s->labels ? json_incref(s->labels) : json_object());
     return out;
 }

@@ -45,12 +45,8 @@ int64_t replica_clock_steps(const struct replica *r)
 void replica_report(const struct replica *r, struct report what)
 {
     if (r->spec) {
-        const struct stage *stages = r->spec->stages;
-        for (int i = 0; i < r->spec->nstages; i++) {
-            what.steps += stages[i].steps;
-            what.step += (uint64_t)i < r->stage ? stages[i].steps : 0;
-        }
-        what.step += r->stage_step;
+        what.steps = spec_steps(r->spec, r->spec->nstages);
+        what.step = spec_steps(r->spec, (int)r->stage) + r->stage_step;
         what.time =
             (double)protocol_timesteps(r->spec, r->stage, r->stage_step) * r->spec->settings.integrator.timestep;
     }

@@ -10,18 +10,9 @@
 #include <unistd.h>
 
 #include "daemon/worker/co.h"
+#include "engine/base/path.h"
 
 const char *const output_names[OUTPUT_COUNT] = {"dhdl.xvg", "energy.xvg", "traj.xtc"};
-
-/* The folder's own entry must be as durable as the checkpoint in it. */
-static int sync_parent(int folder)
-{
-    int parent = openat(folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int rc = parent < 0 ? -1 : fsync(parent);
-    if (parent >= 0)
-        close(parent);
-    return rc;
-}
 
 int results_lock(struct results *r, const char *folder, struct err *e)
 {
@@ -30,7 +21,8 @@ int results_lock(struct results *r, const char *folder, struct err *e)
         return err_errno(e, "make %s", folder);
     r->folder = xstrdup(folder);
     r->lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (r->lock < 0 || (made && sync_parent(r->lock))) {
+    /* The folder's own entry must be as durable as the checkpoint in it. */
+    if (r->lock < 0 || (made && path_sync_parent(folder))) {
         int rc = err_errno(e, "open %s", folder);
         results_close(r);
         return rc;

@@ -29,14 +29,6 @@ struct findings {
     long cores;
 };
 
-static uint64_t steps_of(const struct spec *s)
-{
-    uint64_t steps = 0;
-    for (int i = 0; i < s->nstages; i++)
-        steps += s->stages[i].steps;
-    return steps;
-}
-
 /* On all cores of this machine, seconds. */
 static double wall_time(const struct findings *f)
 {
@@ -52,9 +44,10 @@ static void print_json(const struct spec *s, const struct system *sys, const str
         json_object_update_new(about, json_pack("{s:f, s:I, s:f, s:I}", "us_per_step", f->cost.seconds * 1e6, "cores",
                                                 (json_int_t)f->cores, "wall_seconds", wall_time(f),
                                                 "replica_memory_bytes", (json_int_t)f->cost.bytes));
-    json_t *out = json_pack("{s:b,s:s,s:i,s:i,s:i,s:i,s:I,s:o,s:O}", "ok", 1, "name", s->name, "atoms", sys->natoms,
-                            "windows", s->settings.alchemy.nwindows, "repeats", s->repeats, "stages", s->nstages,
-                            "steps_per_window", (json_int_t)steps_of(s), "about", about, "warnings", f->warnings);
+    json_t *out =
+        json_pack("{s:b,s:s,s:i,s:i,s:i,s:i,s:I,s:o,s:O}", "ok", 1, "name", s->name, "atoms", sys->natoms, "windows",
+                  s->settings.alchemy.nwindows, "repeats", s->repeats, "stages", s->nstages, "steps_per_window",
+                  (json_int_t)spec_steps(s, s->nstages), "about", about, "warnings", f->warnings);
     json_dumpf(out, stdout, JSON_COMPACT | JSON_REAL_PRECISION(4));
     putchar('\n');
     json_decref(out);

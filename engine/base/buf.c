@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/base/path.h"
+
 static void die_of_memory(void)
 {
     static const char text[] = "shoal: out of memory\n";
@@ -96,20 +98,6 @@ int buf_read_file(struct buf *b, const char *path, struct err *e)
     return rc;
 }
 
-static int sync_parent(const char *path)
-{
-    char *dir = xstrdup(path);
-    char *slash = strrchr(dir, '/');
-    if (slash)
-        slash[slash == dir ? 1 : 0] = '\0';
-    int fd = open(slash ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int rc = fd < 0 ? -1 : fsync(fd);
-    if (fd >= 0)
-        close(fd);
-    free(dir);
-    return rc;
-}
-
 static int write_all(int fd, const char *data, size_t len)
 {
     while (len) {
@@ -135,7 +123,7 @@ int buf_write_file(const char *path, const void *data, size_t len, struct err *e
         bad = 1;
         saved = errno;
     }
-    if (!bad && (rename(tmp.data, path) || sync_parent(path))) {
+    if (!bad && (rename(tmp.data, path) || path_sync_parent(path))) {
         bad = 1;
         saved = errno;
     }

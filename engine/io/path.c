@@ -51,8 +51,3 @@ char *path_join(const char *from, const char *name)
     out[len] = '\0';
     return out;
 }
-
-bool path_leaves(const char *path)
-{
-    return path[0] == '\0' || path[0] == '/' || !strcmp(path, "..") || !strncmp(path, "../", 3);
-}

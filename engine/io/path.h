@@ -10,7 +10,5 @@
 /* `name` as seen from the folder of the file `from` (NULL: the base), without ".", "x/.." and doubled slashes; leading
  * ".." parts are kept. The caller frees it. */
 char *path_join(const char *from, const char *name);
-/* True for an absolute path, one that begins with "..", and one that names no file. */
-bool path_leaves(const char *path);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/path.h"
 #include "engine/io/path.h"
 #include "engine/io/table.h"
 
@@ -31,7 +32,7 @@ void source_free(struct source *s)
 static int want(struct source *s, int n, const char *from, const char *name)
 {
     char *path = path_join(from, name);
-    bool skip = path[0] == '\0' || (s->confined && path_leaves(path)) || (n && !strcmp(path, s->wanted[0]));
+    bool skip = path[0] == '\0' || (s->confined && !path_is_below(path)) || (n && !strcmp(path, s->wanted[0]));
     if (skip) {
         free(path);
         return n;
@@ -104,7 +105,7 @@ int source_memory_add(struct source *s, const char *name, const void *text, size
 {
     struct memory_source *m = (struct memory_source *)s;
     char *path = path_join(NULL, name);
-    if (path_leaves(path)) {
+    if (!path_is_below(path)) {
         free(path);
         return err_set(e, ERR_UNSUPPORTED, "\"%s\" is not a file in the folder of the spec or below it", name);
     }
