@@ -15,29 +15,21 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
 import fake
 from fake import as_user, assert_whole, body_of, s_running
+from scenarios import SHOALD, run, service
 from service import AS_IS, Connection, Gone
 
-SHOALD = sys.argv[1]
 OPENAPI = sys.argv[2]
-
-
-class Fake(fake.Fake):
-    """In a folder of its own."""
-
-    def __init__(self, name, **rules):
-        super().__init__(SHOALD, os.path.join(ROOT, name), **rules)
 
 
 # ---- requests ----
 
 def bad_requests():
-    with Fake("bad") as s:
+    with service("bad") as s:
         good = body_of("good")
 
         def expect(status, code, part, method, path, body=None):
@@ -95,7 +87,7 @@ def raw_bytes(s, data, shut=True):
 
 
 def malformed_and_oversize():
-    with Fake("oversize") as s:
+    with service("oversize") as s:
         assert b" 400 " in raw_bytes(s, b"POST /v1/ensembles HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{]")
         raw_bytes(s, b"\0\xff\r\n\r\n" * 100)
         raw_bytes(s, b"GET /" + b"a" * 1000000 + b" HTTP/1.1\r\n\r\n")
@@ -117,7 +109,7 @@ def malformed_and_oversize():
 
 
 def same_key():
-    with Fake("key") as s:
+    with service("key") as s:
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             answers = list(pool.map(lambda _: s.call("POST", "/v1/ensembles", body_of("a", "key")), range(8)))
         assert sorted(a[0] for a in answers) == [200] * 7 + [201], [a[0] for a in answers]
@@ -131,7 +123,7 @@ def same_key():
 
 
 def events():
-    with Fake("events", per_second=100) as s:
+    with service("events", per_second=100) as s:
         ident = s.submit("e")
         lines = s.events(ident, follow=1)  # returns when the ensemble has ended
         stored = [e for e in lines if "seq" in e]
@@ -158,7 +150,7 @@ def events():
 
 
 def files():
-    with Fake("files") as s:
+    with service("files") as s:
         ident = s.submit("f")
         assert_whole(s, ident)
         listed = s.call("GET", f"/v1/ensembles/{ident}/files")[1]["files"]
@@ -186,7 +178,7 @@ def files():
 def crashes():
     """Every way in which a worker can end, once each: nothing is lost, nothing is done twice."""
     for what in ("crash", "exit", "nonsense", "stray", "close"):
-        with Fake(f"crash-{what}", rules=[{"window": 1, "at": 50, "times": 1, "do": what}]) as s:
+        with service(f"crash-{what}", rules=[{"window": 1, "at": 50, "times": 1, "do": what}]) as s:
             ident = s.submit("c")
             ensemble = assert_whole(s, ident)
             assert [r["reason"] for r in ensemble["replicas"]] == [None] * 3, ensemble
@@ -196,7 +188,7 @@ def crashes():
 
 def poison():
     """One window kills every worker that runs it. It alone fails; its ensemble and its neighbours' go on."""
-    with Fake("poison", slots=4, rules=[{"name": "bad", "window": 1, "at": 30, "do": "crash"}]) as s:
+    with service("poison", slots=4, rules=[{"name": "bad", "window": 1, "at": 30, "do": "crash"}]) as s:
         bad, good = s.submit("bad", retries=1), s.submit("good")
         ensemble = s.wait(bad, seconds=60)
         assert ensemble["state"] == "failed" and ensemble["done"] == 2 and ensemble["failed"] == 1, ensemble
@@ -206,7 +198,7 @@ def poison():
 
 
 def failures():
-    with Fake("failures", rules=[{"window": 2, "at": 30, "times": 2, "do": "fail", "message": "NaN in atom 7"}]) as s:
+    with service("failures", rules=[{"window": 2, "at": 30, "times": 2, "do": "fail", "message": "NaN in atom 7"}]) as s:
         ident = s.submit("twice", retries=2)
         ensemble = assert_whole(s, ident)
         assert ensemble["replicas"][2]["attempt"] == 0, "what it got beyond is forgiven"
@@ -226,7 +218,7 @@ def failures():
 
 
 def no_worker():
-    s = Fake("no-worker")
+    s = service("no-worker")
     with open(s.rules_path + ".refuse", "w", encoding="utf-8"):
         pass
     s.start(wait=False)
@@ -242,7 +234,7 @@ def no_worker():
 # ---- owners ----
 
 def pause_resume_cancel():
-    with Fake("pause", steps=100000, per_second=200, slots=2) as s:
+    with service("pause", steps=100000, per_second=200, slots=2) as s:
         ident = s.submit("p")
         s.wait_steps(ident, 0, 1)
         s.act(ident, "pause")
@@ -277,8 +269,7 @@ def two_users():
     if os.geteuid() != 0:
         print("two_users: skipped, needs root to be somebody else")
         return
-    os.chmod(ROOT, 0o755)
-    with Fake("users", per_second=100) as s:
+    with service("users", per_second=100) as s:
         os.chmod(s.socket, 0o666)
         ann, bob = 12345, 12346
         status, answer = as_user(ann, lambda: s.call("POST", "/v1/ensembles", body_of("anns", "key")))
@@ -313,7 +304,7 @@ def follow_until_gone(s, ident):
 
 
 def drain():
-    with Fake("drain", steps=1000, per_second=800, drain_seconds=1.5) as s:
+    with service("drain", steps=1000, per_second=800, drain_seconds=1.5) as s:
         ident = s.submit("d")
         s.wait_steps(ident, 0, 1)
         follower = concurrent.futures.ThreadPoolExecutor(1).submit(follow_until_gone, s, ident)
@@ -345,7 +336,7 @@ def drain():
 def killed():
     """kill -9 of the service at random moments around submissions: what was acknowledged is there and comes to its end."""
     rng = random.Random(int(os.environ.get("SHOAL_TEST_SEED", "1")))
-    with Fake("killed", slots=4, per_second=1000) as s:
+    with service("killed", slots=4, per_second=1000) as s:
         acknowledged = {}
         for round_number in range(12):
             deadline = time.monotonic() + rng.uniform(0, 0.25)
@@ -378,7 +369,7 @@ def killed():
 
 
 def two_services():
-    with Fake("lock") as s:
+    with service("lock") as s:
         def start(state, path):
             return subprocess.run([SHOALD, "--state", os.path.join(s.folder, state), "--socket", path, "--worker", fake.FAKE, *AS_IS],
                                   capture_output=True, text=True, timeout=20, check=False)
@@ -402,7 +393,7 @@ def two_services():
 
 def service_manager():
     """NOTIFY_SOCKET, WATCHDOG_USEC and LISTEN_FDS."""
-    s = Fake("manager")
+    s = service("manager")
     notes = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     notes.bind(os.path.join(s.folder, "notify"))
     listening = socket.socket(socket.AF_UNIX)
@@ -446,7 +437,7 @@ def service_manager():
 
 def deaf_manager():
     """A service manager that does not read what it is told holds nothing up."""
-    s = Fake("deaf")
+    s = service("deaf")
     notes = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     notes.bind(os.path.join(s.folder, "notify"))
     s.environment.update(NOTIFY_SOCKET=os.path.join(s.folder, "notify"), WATCHDOG_USEC="2000")
@@ -496,7 +487,7 @@ def description():
         return
     with open(OPENAPI, encoding="utf-8") as f:
         root = yaml.safe_load(f)
-    with Fake("description", per_second=100) as s:
+    with service("description", per_second=100) as s:
         def holds(method, path, concrete, body=None):
             status, data = s.raw(method, concrete, body)
             answer = root["paths"][path][method.lower()]["responses"].get(str(status))
@@ -542,18 +533,5 @@ def description():
 SCENARIOS = [bad_requests, malformed_and_oversize, same_key, events, files, crashes, poison, failures, no_worker,
              pause_resume_cancel, two_users, drain, killed, two_services, service_manager, deaf_manager, description]
 
-
-def main():
-    wanted = sys.argv[3:]
-    for scenario in SCENARIOS:
-        if wanted and scenario.__name__ not in wanted:
-            continue
-        begin = time.monotonic()
-        scenario()
-        print(f"{scenario.__name__}: ok, {time.monotonic() - begin:.1f} s", flush=True)
-    shutil.rmtree(ROOT)
-
-
-ROOT = tempfile.mkdtemp(prefix="shoald-")
 if __name__ == "__main__":
-    main()
+    run(SCENARIOS, sys.argv[3:])

@@ -5,21 +5,14 @@
 Usage: finding.py SHOALD [NAME...]    only the scenarios with one of the names
 """
 import os
-import shutil
 import sqlite3
 import sys
-import tempfile
 import time
 import urllib.parse
 
-from fake import Fake, as_user, assert_whole, body_of
+from fake import as_user, assert_whole, body_of
+from scenarios import run, service
 from service import Connection
-
-SHOALD = sys.argv[1]
-
-
-def service(name, *options, **rules):
-    return Fake(SHOALD, os.path.join(ROOT, name), options, **rules)
 
 
 def submit(s, name, key=None, **labels):
@@ -116,7 +109,6 @@ def words():
         assert s.raw("GET", "/v1/ensembles/key-a/files/input/tiny.top")[0] == 200
         assert s.call("POST", "/v1/ensembles/key-a/cancel")[0] == 409
         if os.geteuid() == 0:
-            os.chmod(ROOT, 0o755)
             os.chmod(s.socket, 0o666)
             mine = as_user(12345, lambda: s.call("POST", "/v1/ensembles", body_of("twin", "key-a")))
             assert mine[0] == 201, mine
@@ -247,18 +239,5 @@ def methods():
 
 SCENARIOS = [pages, filters, words, removal, usage, methods]
 
-
-def main():
-    os.chmod(ROOT, 0o755)
-    for scenario in SCENARIOS:
-        if sys.argv[2:] and scenario.__name__ not in sys.argv[2:]:
-            continue
-        begin = time.monotonic()
-        scenario()
-        print(f"{scenario.__name__}: ok, {time.monotonic() - begin:.1f} s", flush=True)
-    shutil.rmtree(ROOT)
-
-
-ROOT = tempfile.mkdtemp(prefix="shoald-")
 if __name__ == "__main__":
-    main()
+    run(SCENARIOS, sys.argv[2:])

@@ -5,23 +5,17 @@
 Usage: limits.py SHOALD [NAME...]    only the scenarios with one of the names
 """
 import os
-import shutil
 import signal
 import socket
 import sys
-import tempfile
 import threading
 import time
 
-from fake import Fake, as_user, assert_whole, body_of
-from service import Connection, Gone
+from fake import as_user, assert_whole, body_of
+from scenarios import run, service
+from service import Gone
 
-SHOALD = sys.argv[1]
 LIVE = (200, {"ok": True})
-
-
-def service(name, *options, **rules):
-    return Fake(SHOALD, os.path.join(ROOT, name), options, **rules)
 
 
 def connect(s):
@@ -196,18 +190,5 @@ def bodies():
 
 SCENARIOS = [close_together, few_descriptors, crowd, one_user_against_others, bodies]
 
-
-def main():
-    os.chmod(ROOT, 0o755)
-    for scenario in SCENARIOS:
-        if sys.argv[2:] and scenario.__name__ not in sys.argv[2:]:
-            continue
-        begin = time.monotonic()
-        scenario()
-        print(f"{scenario.__name__}: ok, {time.monotonic() - begin:.1f} s", flush=True)
-    shutil.rmtree(ROOT)
-
-
-ROOT = tempfile.mkdtemp(prefix="shoald-")
 if __name__ == "__main__":
-    main()
+    run(SCENARIOS, sys.argv[2:])

@@ -11,17 +11,10 @@ import shutil
 import stat
 import subprocess
 import sys
-import tempfile
-import time
 
-from fake import FAKE, Fake, as_user, assert_whole
+from fake import FAKE, as_user, assert_whole
+from scenarios import run, service
 from service import AS_IS, Gone
-
-SHOALD = sys.argv[1]
-
-
-def service(name, *options, **rules):
-    return Fake(SHOALD, os.path.join(ROOT, name), options, **rules)
 
 
 def refused(s, *parts, seconds=20):
@@ -208,18 +201,5 @@ def full_disk():
 SCENARIOS = [files_are_private, somebody_elses_folder, drops_root, socket_is_a_file, no_standard_descriptors, database_gone,
              database_damaged, full_disk]
 
-
-def main():
-    os.chmod(ROOT, 0o755)
-    for scenario in SCENARIOS:
-        if sys.argv[2:] and scenario.__name__ not in sys.argv[2:]:
-            continue
-        begin = time.monotonic()
-        scenario()
-        print(f"{scenario.__name__}: ok, {time.monotonic() - begin:.1f} s", flush=True)
-    shutil.rmtree(ROOT)
-
-
-ROOT = tempfile.mkdtemp(prefix="shoald-")
 if __name__ == "__main__":
-    main()
+    run(SCENARIOS, sys.argv[2:])

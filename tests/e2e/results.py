@@ -7,20 +7,13 @@ Usage: results.py SHOALD [NAME...]    only the scenarios with one of the names
 import concurrent.futures
 import json
 import os
-import shutil
 import sys
-import tempfile
 import threading
 import time
 
-from fake import Fake, assert_whole
+from fake import assert_whole
+from scenarios import run, service
 from service import Connection, Gone
-
-SHOALD = sys.argv[1]
-
-
-def service(name, *options, **rules):
-    return Fake(SHOALD, os.path.join(ROOT, name), options, **rules)
 
 
 def results(s, ident, live=0, expect=200):
@@ -186,17 +179,5 @@ def downloads():
 
 SCENARIOS = [not_stale, shared, live, estimators_die, service_stops, downloads]
 
-
-def main():
-    for scenario in SCENARIOS:
-        if sys.argv[2:] and scenario.__name__ not in sys.argv[2:]:
-            continue
-        begin = time.monotonic()
-        scenario()
-        print(f"{scenario.__name__}: ok, {time.monotonic() - begin:.1f} s", flush=True)
-    shutil.rmtree(ROOT)
-
-
-ROOT = tempfile.mkdtemp(prefix="shoald-")
 if __name__ == "__main__":
-    main()
+    run(SCENARIOS, sys.argv[2:])

@@ -6,29 +6,20 @@ Usage: scheduling.py SHOALD [NAME...]    only the scenarios with one of the name
 """
 import hashlib
 import os
-import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 
 import fake
+from scenarios import ROOT, run, service
 
-SHOALD = sys.argv[1]
 NO_SPACE = 25  # of schemas/errors.def
-
-
-class Fake(fake.Fake):
-    """In a folder of its own."""
-
-    def __init__(self, name, options=(), **rules):
-        super().__init__(SHOALD, os.path.join(ROOT, name), options, **rules)
 
 
 def repeats():
     """Several replicas of every window, each in a folder of its own, also after a restart."""
-    with Fake("repeats", slots=4, per_second=200) as s:
+    with service("repeats", slots=4, per_second=200) as s:
         ident = s.submit("r", windows=(0, 1), repeats=3)
         ensemble = s.get(ident)
         assert ensemble["windows"] == 2 and ensemble["repeats"] == 3, ensemble
@@ -59,7 +50,7 @@ def content_hash(body):
 
 def protocol():
     """A worker of another version is not spoken to, and the log says why."""
-    with Fake("protocol") as s:
+    with service("protocol") as s:
         s.set_rules(protocol=1)
         os.kill(s.fakes()[0], 9)
         deadline = time.monotonic() + 20
@@ -74,7 +65,7 @@ def protocol():
 def sick_device():
     """One of two devices crashes whatever is started on it: it is put aside, and nobody loses a retry to it."""
     sick = [{"device": "cpu:1", "do": "crash"}]
-    with Fake("sick", ["--device", "cpu:1"], rules=sick, per_second=150) as s:
+    with service("sick", "--device", "cpu:1", rules=sick, per_second=150) as s:
         idents = [s.submit(f"innocent{k}", retries=0, windows=(0, 0.3, 0.6, 1)) for k in range(4)]
         for ident in idents:
             ensemble = fake.assert_whole(s, ident)
@@ -96,7 +87,7 @@ def sick_device():
 
 def poison_on_two_devices():
     """A window that kills every worker is found although each device is tried; the others do not suffer."""
-    with Fake("poison2", ["--device", "cpu:1"], rules=[{"name": "bad", "window": 1, "at": 30, "do": "crash"}]) as s:
+    with service("poison2", "--device", "cpu:1", rules=[{"name": "bad", "window": 1, "at": 30, "do": "crash"}]) as s:
         bad, good = s.submit("bad", retries=0), s.submit("good", retries=0)
         fake.assert_whole(s, good)
         ensemble = s.wait(bad, seconds=60)
@@ -106,7 +97,7 @@ def poison_on_two_devices():
 def disk_full():
     """No space left: nothing is lost, no retry is used up, status and list say so, and all goes on by itself."""
     full = {"do": "fail", "code": NO_SPACE, "times": 3, "message": "write /state/lambda_00/dhdl.xvg: No space left on device"}
-    with Fake("full", rules=[{"at": 30, **full}], per_second=200) as s:
+    with service("full", rules=[{"at": 30, **full}], per_second=200) as s:
         ident = s.submit("f", retries=0)
         deadline = time.monotonic() + 20
         while not s.get(ident)["reason"]:
@@ -130,7 +121,7 @@ def tmpfs_full():
         print("tmpfs_full: skipped, cannot mount a tmpfs here")
         return
     try:
-        with Fake("tmpfs", per_second=50) as s:
+        with service("tmpfs", per_second=50) as s:
             ident = s.submit("t", windows=(0, 1), retries=0)
             s.wait_steps(ident, 0, 1)
             ballast = os.path.join(folder, "state/ballast")
@@ -160,8 +151,7 @@ def fair_turns():
     if os.geteuid() != 0:
         print("fair_turns: skipped, needs root to be somebody else")
         return
-    os.chmod(ROOT, 0o755)
-    with Fake("fair", ["--slice-seconds", "1"], slots=1, steps=100000, per_second=500, segment=10**9) as s:
+    with service("fair", "--slice-seconds", "1", slots=1, steps=100000, per_second=500, segment=10**9) as s:
         os.chmod(s.socket, 0o666)
         users = [21001, 21002, 21003]
         idents = []
@@ -183,7 +173,7 @@ def fair_turns():
 
 def short_behind_long():
     """A short ensemble of the same user does not wait for the end of long ones."""
-    with Fake("short", ["--slice-seconds", "1"], slots=2, steps=100000, per_second=500, segment=10**9) as s:
+    with service("short", "--slice-seconds", "1", slots=2, steps=100000, per_second=500, segment=10**9) as s:
         long = s.submit("long", windows=(0, 0.3, 0.6, 1))
         s.wait_steps(long, 0, 1)
         s.set_rules(slots=2, steps=200, per_second=500)
@@ -196,7 +186,7 @@ def short_behind_long():
 def stuck():
     """One replica makes no step while others do: its worker is killed within the limit, and it alone is blamed."""
     rules = [{"window": 1, "at": 30, "times": 1, "do": "hang"}]
-    with Fake("stuck", ["--stall-seconds", "1"], slots=4, steps=400, per_second=100, rules=rules) as s:
+    with service("stuck", "--stall-seconds", "1", slots=4, steps=400, per_second=100, rules=rules) as s:
         begun = time.monotonic()
         ident = s.submit("s")
         ensemble = fake.assert_whole(s, ident, 400)
@@ -210,7 +200,7 @@ def stuck():
 def same_failure():
     """A failure that comes again at the same step: from the older checkpoint, with other noise, and an event says so."""
     rules = [{"window": 1, "at": 50, "salt": 0, "do": "fail", "message": "NaN in atom 7"}]
-    with Fake("salt", rules=rules) as s:
+    with service("salt", rules=rules) as s:
         ident = s.submit("s", retries=2)
         fake.assert_whole(s, ident)
         told = [e["message"] for e in s.events(ident) if e["kind"] == "salt"]
@@ -222,7 +212,7 @@ def same_failure():
 
 def other_model():
     """A device of another model: the event says that the numbers go on elsewhere."""
-    with Fake("model", steps=400, per_second=200, model="A") as s:
+    with service("model", steps=400, per_second=200, model="A") as s:
         ident = s.submit("m", windows=(0,))
         s.wait_steps(ident, 0)
         time.sleep(0.3)
@@ -237,17 +227,5 @@ def other_model():
 SCENARIOS = [repeats, protocol, sick_device, poison_on_two_devices, disk_full, tmpfs_full, fair_turns, short_behind_long,
              stuck, same_failure, other_model]
 
-
-def main():
-    for scenario in SCENARIOS:
-        if sys.argv[2:] and scenario.__name__ not in sys.argv[2:]:
-            continue
-        begin = time.monotonic()
-        scenario()
-        print(f"{scenario.__name__}: ok, {time.monotonic() - begin:.1f} s", flush=True)
-    shutil.rmtree(ROOT)
-
-
-ROOT = tempfile.mkdtemp(prefix="shoald-")
 if __name__ == "__main__":
-    main()
+    run(SCENARIOS, sys.argv[2:])

@@ -11,20 +11,11 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 
 import fake
+from scenarios import run, service
 from service import Connection
-
-SHOALD = sys.argv[1]
-
-
-class Fake(fake.Fake):
-    """In a folder of its own."""
-
-    def __init__(self, name, options=(), **rules):
-        super().__init__(SHOALD, os.path.join(ROOT, name), options, **rules)
 
 
 def stopped_within(s, seconds):
@@ -39,7 +30,7 @@ def stopped_within(s, seconds):
 
 def hanging_job():
     """A job that waits for a disk for ever does not hold up the end of the service."""
-    with Fake("hanging", ["--drain-seconds", "2"], steps=100000, per_second=100) as s:
+    with service("hanging", "--drain-seconds", "2", steps=100000, per_second=100) as s:
         ident = s.submit("h")
         s.wait_steps(ident, 0, 1)
         assert s.stop() == 0
@@ -68,7 +59,7 @@ def estimates(s, how=None):
 
 def hanging_estimate():
     """An estimate that takes its time ends with the service; the next start does it again."""
-    with Fake("estimate", ["--drain-seconds", "20"]) as s:
+    with service("estimate", "--drain-seconds", "20") as s:
         estimates(s, "sleep")
         ident = s.submit("e")
         s.wait(ident, "finishing")
@@ -80,7 +71,7 @@ def hanging_estimate():
 
 def dying_estimate():
     """It is tried again; when it goes on dying the ensemble has failed with the reason, and the service lives."""
-    with Fake("dying") as s:
+    with service("dying") as s:
         estimates(s, "signal-11")
         ident = s.submit("d")
         ensemble = s.wait(ident)
@@ -93,7 +84,7 @@ def dying_estimate():
 
 def damaged_database():
     """Damage is said with the path, whether or not the last stop was clean; nothing is overwritten."""
-    with Fake("damaged") as s:
+    with service("damaged") as s:
         for k in range(40):
             s.submit(f"e{k}", windows=(0,))
         assert s.stop() == 0
@@ -118,7 +109,7 @@ def damaged_database():
 
 def removed_database():
     """A database that was removed under the service: nothing more is answered as stored."""
-    with Fake("removed") as s:
+    with service("removed") as s:
         fake.assert_whole(s, s.submit("before"))
         for name in ("shoald.db", "shoald.db-wal", "shoald.db-shm"):
             os.unlink(os.path.join(s.folder, "state", name))
@@ -146,7 +137,7 @@ def wait_health(s, status, part):
 def replaced_database():
     """Noticed within seconds by a service that writes nothing: in health, log and exit code. One that comes back is no loss; replicas
     that ran have made their checkpoints."""
-    with Fake("replaced", steps=100000, per_second=100) as s:
+    with service("replaced", steps=100000, per_second=100) as s:
         ident = s.submit("runs", windows=(0,))
         s.wait_steps(ident, 0)
         path = os.path.join(s.folder, "state/shoald.db")
@@ -166,17 +157,5 @@ def replaced_database():
 
 SCENARIOS = [hanging_job, hanging_estimate, dying_estimate, damaged_database, removed_database, replaced_database]
 
-
-def main():
-    for scenario in SCENARIOS:
-        if sys.argv[2:] and scenario.__name__ not in sys.argv[2:]:
-            continue
-        begin = time.monotonic()
-        scenario()
-        print(f"{scenario.__name__}: ok, {time.monotonic() - begin:.1f} s", flush=True)
-    shutil.rmtree(ROOT)
-
-
-ROOT = tempfile.mkdtemp(prefix="shoald-")
 if __name__ == "__main__":
-    main()
+    run(SCENARIOS, sys.argv[2:])

@@ -6,21 +6,14 @@ Usage: submissions.py SHOALD [NAME...]    only the scenarios with one of the nam
 """
 import json
 import os
-import shutil
 import signal
 import sys
-import tempfile
 import threading
 import time
 
-from fake import Fake, as_user, assert_whole, body_of
+from fake import as_user, assert_whole, body_of
+from scenarios import run, service
 from service import Connection, Gone
-
-SHOALD = sys.argv[1]
-
-
-def service(name, *options, **rules):
-    return Fake(SHOALD, os.path.join(ROOT, name), options, **rules)
 
 
 def refused(s, status, code, part, body, path="/v1/validate"):
@@ -212,18 +205,5 @@ def readers_die():
 
 SCENARIOS = [names, json_that_grows, too_much, clients_leave, service_stops, users_in_turn, readers_die]
 
-
-def main():
-    os.chmod(ROOT, 0o755)
-    for scenario in SCENARIOS:
-        if sys.argv[2:] and scenario.__name__ not in sys.argv[2:]:
-            continue
-        begin = time.monotonic()
-        scenario()
-        print(f"{scenario.__name__}: ok, {time.monotonic() - begin:.1f} s", flush=True)
-    shutil.rmtree(ROOT)
-
-
-ROOT = tempfile.mkdtemp(prefix="shoald-")
 if __name__ == "__main__":
-    main()
+    run(SCENARIOS, sys.argv[2:])
