@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the scheduler: sched.c takes events and knows ensembles, sets.c moves sets in and out of slots, failures.c says what
+ * Inside the scheduler: sched.c takes events and knows ensembles, owners.c obeys their owners, sets.c moves sets in and out of slots, failures.c says what
  * becomes of those that failed, devices.c keeps an eye on workers, pack.c chooses, users.c counts.
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_INTERNAL_H
@@ -27,6 +27,13 @@ void prepare(struct step *st, struct ensemble *e);
 void finish_if_ended(struct step *st, struct ensemble *e);
 /* Something of the ensemble could not be written: nothing starts until the disk has space. */
 void wait_for_space(struct step *st, struct ensemble *e, const char *message);
+
+/* ---- owners.c ---- */
+/* ERR_CONFLICT: not from its state. */
+int on_pause(struct step *st, struct ensemble *e, struct err *err);
+int on_resume(struct step *st, struct ensemble *e, struct err *err);
+int on_cancel(struct step *st, struct ensemble *e, struct err *err);
+int on_retry(struct step *st, struct ensemble *e, struct err *err);
 
 /* ---- sets.c ---- */
 /* Gives free slots to whose turn it is. */

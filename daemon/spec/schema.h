@@ -17,6 +17,7 @@ json_t *schema_load(struct err *e);
 /* Checks the whole tree. ERR_SPEC or ERR_UNSUPPORTED: "file:line: key: value: what was expected". */
 int schema_check(const json_t *schema, const char *file, const struct node *root, struct err *e);
 
+/* ---- view.c ---- */
 /* A place in the spec: its schema, and its node where the spec gives one (else the default counts). Borrowed. */
 struct view {
     const json_t *schema;
