@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Inputs of the GPU benches, all of our own making: SOLVENT, methanol in 1,720 waters (5,166 atoms); COMPLEX, methanol in 12,161
+waters (36,489 atoms, of a protein-ligand complex's size); PEPTIDE, alanine dipeptide in 722 waters or so; VACUUM, the peptide alone.
+
+Usage: make_inputs.py FOLDER       writes FOLDER/{solvent,complex,peptide,vacuum}.yaml and what they name, and of SOLVENT
+                                   solvent-plain.yaml (one window, nothing perturbed) and solvent-npt.yaml"""
+import random
+import sys
+from pathlib import Path
+
+import peptide
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+sys.path.insert(0, str(EXAMPLES))
+import make_box  # noqa: E402
+
+COULOMB = [0, 0.25, 0.5, 0.75, 1, 1, 1, 1, 1, 1, 1, 1]
+VDW = [0, 0, 0, 0, 0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.85, 1]
+
+
+def spec(name, system, decouple, npt=False, minimize=100, cutoff=0.9):
+    alchemy = f"""alchemy:
+  decouple: {decouple}
+  intramolecular: keep
+  soft-core: {{alpha: 0.5, power: 1, sigma: 0.3 nm, coulomb: no}}
+  windows:
+    coulomb: {COULOMB}
+    vdw: {VDW}
+"""
+    barostat = "barostat: {method: monte-carlo, pressure: 1.01325 bar, every: 25 steps}\n"
+    spacing, correction = ("0.12", "energy-pressure") if cutoff < 1 else ("0.2", "no")
+    return f"""# SPDX-License-Identifier: Apache-2.0
+name: {name}
+system: {{topology: {system}.top, coordinates: {system}.gro}}
+nonbonded:
+  vdw: {{cutoff: {cutoff} nm, dispersion-correction: {correction}}}
+  coulomb: {{cutoff: {cutoff} nm, grid-spacing: {spacing} nm, order: 4, tolerance: 1e-5}}
+constraints: h-bonds
+{alchemy if decouple else ""}integrator: {{method: langevin-middle, timestep: 2 fs, temperature: 298.15 K, friction: 1 /ps, seed: 2026}}
+{barostat if npt else ""}protocol:
+  - minimize: {{steps: {minimize}}}
+  - equilibrate: {{time: 2 ps, ensemble: nvt}}
+  - produce: {{time: 100 ps, ensemble: {"npt" if npt else "nvt"}, sample-every: 0.2 ps}}
+"""
+
+
+def gro(path, residue, solute, points):
+    """Returns the number of waters."""
+    edge, rng = points * make_box.SPACING if points else 4.0, random.Random(2026)
+    middle = [sum(x[d] for _, x in solute) / len(solute) for d in range(3)]
+    solute = [(name, [edge / 2 + x[d] - middle[d] for d in range(3)]) for name, x in solute]
+    molecules = [(residue, solute)]
+    for n in range(points ** 3):
+        oxygen = [make_box.SPACING * (n // points ** k % points + 0.5) for k in range(3)]
+        if all(sum((a - b) ** 2 for a, b in zip(oxygen, x)) > make_box.CLEAR ** 2 for _, x in solute):
+            molecules.append(("SOL", make_box.water(oxygen, rng)))
+    rows = [(m % 100000, name, atom, x) for m, (name, members) in enumerate(molecules, 1) for atom, x in members]
+    lines = ["%5d%-5s%5s%5d%9.4f%9.4f%9.4f" % (m, name, atom, i % 100000, *x) for i, (m, name, atom, x) in enumerate(rows, 1)]
+    path.write_text("\n".join([path.stem, str(len(rows)), *lines, "%10.5f%10.5f%10.5f" % (edge, edge, edge)]) + "\n")
+    return len(molecules) - 1
+
+
+def topology(path, residue, waters):
+    """The methanol example's, with this number of waters; its solute or the peptide's."""
+    text = (EXAMPLES / "methanol/methanol.top").read_text()
+    head, rest = text.split("[ moleculetype ]", 1)
+    solute, water = rest.split("[ moleculetype ]", 1)
+    water = water.split("[ system ]")[0]
+    if residue == "PEP":
+        head, solute = head.rstrip() + "\n" + "\n".join(peptide.atom_types()) + "\n\n", "\n".join(peptide.molecule()[1:]) + "\n\n"
+    end = f"[ system ]\n{path.stem}\n\n[ molecules ]\n{residue} 1\n" + (f"SOL {waters}\n" if waters else "")
+    path.write_text(head + "[ moleculetype ]" + ("\n" if residue == "PEP" else "") + solute + "[ moleculetype ]" + water + end)
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    out = Path(sys.argv[1])
+    out.mkdir(parents=True, exist_ok=True)
+    dipeptide, methanol = peptide.atoms(make_box.place), make_box.methanol()[1]
+    for name, residue, solute, points in (("solvent", "MOH", methanol, 12), ("complex", "MOH", methanol, 23),
+                                          ("peptide", "PEP", dipeptide, 9), ("vacuum", "PEP", dipeptide, 0)):
+        waters = gro(out / f"{name}.gro", residue, solute, points)
+        topology(out / f"{name}.top", residue, waters)
+        text = spec(name, name, residue, minimize=400 if waters > 5000 else 100, cutoff=0.9 if waters else 1.8)
+        (out / f"{name}.yaml").write_text(text)
+        print(f"{name}: {waters} waters, {3 * waters + len(solute)} atoms")
+    (out / "solvent-plain.yaml").write_text(spec("solvent-plain", "solvent", None))
+    (out / "solvent-npt.yaml").write_text(spec("solvent-npt", "solvent", "MOH", npt=True))
+
+
+if __name__ == "__main__":
+    main()
