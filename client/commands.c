@@ -70,8 +70,12 @@ const struct command commands[] = {
     {"energy", "SPEC.yaml", "one evaluation of the start coordinates, split as gmx energy splits it", "",
      "shoal energy methane.yaml --json\nshoal energy methane.yaml --window 3 --forces --json\n", NEEDS_WORKER,
      FILES | BIT(WINDOW) | BIT(FORCES) | BIT(CHECK) | BIT(DEVICE), 1, 1, offline_main},
-    {"bench", "SPEC.yaml", "time replicas of a spec", "", "shoal bench methane.yaml --replicas 4 --steps 1000 --json\n",
-     NEEDS_WORKER, FILES | BIT(REPLICAS) | BIT(STEPS) | BIT(DEVICE), 1, 1, offline_main},
+    {"bench", "SPEC.yaml...", "time replicas of a spec, or of several side by side",
+     "--device may be given more than once. With several specs, the clock stops when all replicas of one have done "
+     "their steps.",
+     "shoal bench methane.yaml --replicas 4 --steps 1000 --json\n"
+     "shoal bench methane.yaml --sweep 1,2,4,8 --device cuda:0 --device cpu --plot methane.svg\n",
+     NEEDS_WORKER, FILES | BIT(REPLICAS) | BIT(SWEEP) | BIT(STEPS) | BIT(DEVICE) | BIT(PLOT), 1, 8, offline_main},
     {"estimate", "FILE...", "free energies from dhdl.xvg files of GROMACS or Shoal",
      "FILE: one for each window of a ladder, gzipped or not, with the energy differences to all windows; several of "
      "one "

@@ -127,7 +127,9 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_WINDOW: /* the worker reads these itself */
     case OPTION_DEVICE:
     case OPTION_REPLICAS:
+    case OPTION_SWEEP:
     case OPTION_STEPS:
+    case OPTION_PLOT:
     case OPTION_ALL:
     case OPTION_WAIT:
     case OPTION_FOLLOW:

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Alanine dipeptide (ACE-ALA-NME, 22 atoms) for the benches: coordinates and a GROMACS topology.
 

@@ -15,6 +15,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 from tiny import tiny
 
@@ -296,7 +297,7 @@ def bad_input(program, folder):
     worker.drain()
 
 
-BENCH_KEYS = ["replicas", "atoms", "timestep_fs", "steps", "wall_s", "us_per_replica_step", "ns_per_day_aggregate",
+BENCH_KEYS = ["spec", "device", "replicas", "atoms", "timestep_fs", "steps", "wall_s", "us_per_replica_step", "ns_per_day_aggregate",
               "kernel_nodes_per_step", "cpu_s_per_wall_s", "device_bytes_per_replica"]
 
 
@@ -309,10 +310,21 @@ def bench(program, folder):
     assert run.returncode == 0, run.stderr
     figures = json.loads(run.stdout)
     assert list(figures) == BENCH_KEYS, figures
-    assert [figures[key] for key in BENCH_KEYS[:4]] == [4, 373, 2.0, 60], figures
-    assert all(value > 0 for value in figures.values()), figures
+    assert [figures[key] for key in BENCH_KEYS[1:6]] == ["cpu:2", 4, 373, 2.0, 60], figures
+    assert all(figures[key] > 0 for key in BENCH_KEYS[2:]), figures
     total = figures["us_per_replica_step"] * 1e-6 * 4 * 60
     assert abs(total - figures["wall_s"]) < 1e-4 * total, figures
+    picture = os.path.join(folder, "sweep.svg")
+    run = subprocess.run([program, "bench", *[f"{directory}/input/spec.yaml"] * 2, "--sweep", "1,2", "--steps", "60", "--device",
+                          "cpu:1", "--device", "cpu:2", "--plot", picture, "--json"], capture_output=True, text=True,
+                         env=dict(os.environ, TMPDIR=scratch), check=False)
+    assert run.returncode == 0, run.stderr
+    rows = [(row["device"], row["replicas"]) for row in json.loads(run.stdout)]
+    assert rows == [(device, n) for device in ("cpu:1", "cpu:2") for n in (1, 1, 2, 2)], run.stdout
+    svg = "{http://www.w3.org/2000/svg}"
+    drawn = xml.etree.ElementTree.parse(picture).getroot()
+    assert len(drawn.findall(svg + "circle")) == 4, picture
+    assert {"cpu:1", "cpu:2"} < {text.text for text in drawn.findall(svg + "text")}, picture
     assert not os.listdir(scratch)
 
 
