@@ -6,7 +6,9 @@
  * Slots. The unperturbed atoms are put into trios: three atoms of one molecule that stay close, a rigid water for one. Trio t
  * has slots 3t, 3t + 1, 3t + 2; waters come first (oxygen, hydrogen, hydrogen), then the others, then one slot for every
  * perturbed atom. A trio with less than three atoms has slots without one; they lie where its first atom lies, without
- * charge and without Lennard-Jones.
+ * charge and without Lennard-Jones. Those are the home slots. In large systems (not `half`) trios are sorted in space now and
+ * then, waters among themselves and others too: `slot_atom` and `slot_type` then tell which atom a slot has, `home` [ntrios]
+ * which trio. No sum depends on it.
  *
  * Grid positions. `grid` is uint4 [nslots]: x, y, z as fractions of the box in units of 2^-32, so that the difference of two
  * as int32 is that to the nearest image, and in w the bits of the charge now, as float, e.
@@ -15,7 +17,8 @@
  * may be so close that a pair's force needs more than 22 bits, and those with an excluded pair: slot | mask << 29, mask telling
  * which of the three pairs are to be computed. `oxygen` and `hydrogen` are atoms of waters seen from a water; `other` is the
  * rest. In small systems (`half`) every pair stands in the list of one trio and positions are held in shared memory; in
- * larger ones it stands in the lists of both, and each trio sums the forces on its own atoms.
+ * larger ones it stands in the lists of both, and each trio sums the forces on its own atoms. `around` has the trios that lists
+ * are made from, `order` the trios so that neighbours in it have lists of about the same length.
  */
 #ifndef SHOAL_ENGINE_CUDA_NONBONDED_TABLES_H
 #define SHOAL_ENGINE_CUDA_NONBONDED_TABLES_H
@@ -29,6 +32,8 @@ enum {
     NEAR_MASK_SHIFT = 29,
     PAIR_LIMIT = 2048, /* kJ/mol/nm, above which a pair's force goes to the 64-bit sums at once */
     COARSE_SHIFT = 13, /* forces of near pairs are split into multiples of 2^13 units and the rest */
+    BUILD_WARPS = 8,   /* of a block that makes lists */
+    LIST_GROUP = 64,   /* trios whose lists it makes at a time */
 };
 
 /* 6 c6 and 12 c12, as float. */
@@ -52,6 +57,11 @@ MATH_FN uint32_t list_other_cap(uint32_t entries)
     return 4 * entries;
 }
 
+MATH_FN uint32_t list_groups(uint32_t trios)
+{
+    return (trios + LIST_GROUP - 1) / LIST_GROUP;
+}
+
 struct pair_table {
     int32_t natoms, ntrios, nwaters, nslots, nperturbed, ntypes, nwindows;
     int32_t half; /* 1: each pair in one list */
@@ -59,12 +69,16 @@ struct pair_table {
     int32_t nexcluded, nexcluded_perturbed, nalways;
     int32_t modifier;    /* enum vdw_modifier */
     int32_t force_shift; /* pair forces are summed in units of 2^(shift - 32) */
+    uint32_t cells_most; /* that trios of one kind are sorted into */
+    uint32_t pad_;
     double coulomb_cutoff, vdw_cutoff, cutoff, list_cutoff, near; /* nm; cutoff: the larger of the two */
-    double coulomb_shift;                                         /* 1/nm */
+    double skin;          /* nm, by which the search for trios around a trio reaches beyond the lists */
+    double coulomb_shift; /* 1/nm */
     struct ewald_fit ewald;
     struct lj_rule lj_rule;
     struct soft_rule soft;
 
+    /* by home slots */
     const int32_t *atom;      /* [nslots]; ~(first atom of the trio) where there is none */
     const int32_t *slot_type; /* [nslots] LJ type in state A; ntypes where there is no atom */
     const struct lj32 *lj32;  /* [ntypes + 1][ntypes], the last row zero */
@@ -84,15 +98,19 @@ struct pair_table {
 
 /* State of a replica's lists. */
 struct pair_lists {
-    double built_box[3]; /* nm; zero: there is no list */
-    uint64_t builds;
-    int64_t virial[6]; /* xx xy xz yy yz zz of the pairs in units of their own, zero between evaluations */
-    uint32_t rebuild;  /* `place` tells list_build */
+    double built_box[3];    /* nm; zero: there is no list */
+    double searched_box[3]; /* of the trios around a trio, likewise */
+    uint64_t builds, searches;
+    int64_t virial[6];        /* xx xy xz yy yz zz of the pairs in units of their own, zero between evaluations */
+    uint32_t rebuild, search; /* `place` tells list_build: new lists; and not from the trios that were around */
+    uint32_t ordered;         /* trios are no longer in their home slots */
+    uint32_t taken, done;     /* tasks of a build */
     uint32_t arrived, arrived_energy; /* blocks that are through, zero between kernels */
     uint32_t needed;                  /* entries that the longest list of a build asks for */
     uint32_t found;                   /* perturbed pairs of the build under way */
     uint32_t pairs;                   /* in the list of perturbed pairs */
-    uint32_t extent[2]; /* bits of floats: how far a water's or another trio's atoms are from its first, nm */
+    uint32_t extent[2];       /* bits of floats: how far a water's or another trio's atoms are from its first, nm */
+    float searched_extent[2]; /* that the last search counted on */
 };
 
 #endif

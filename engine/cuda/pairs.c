@@ -13,6 +13,7 @@
 #include "engine/system/ewald.h"
 
 #define DEFAULT_BUFFER 0.12 /* nm */
+#define SKIN 0.12           /* nm: first atoms go half of it in about 20 steps of 2 fs */
 #define WATER_ARM 0.12      /* nm: no atom is farther from the first of its trio, in rigid waters.. */
 #define TRIO_ARM 0.35       /* ..and where they are bonded otherwise */
 #define SCAN 0.002          /* nm, steps in which forces are looked at */
@@ -21,8 +22,7 @@ enum {
     SHARED_MAX = 226 * 1024,                     /* bytes of shared memory that the pair kernel may ask for on sm_90 */
     TRIO_BYTES = 2 * TRIO * 3 * sizeof(int32_t), /* positions and forces */
     PAIR_BLOCK = 512,
-    BUILD_BLOCK = 256,
-    BUILD_BLOCKS_MOST = 132,
+    BUILD_BLOCKS_MOST = 264, /* each costs a little in every step, asked to build or not */
     SLOTS_MOST = 1 << NEAR_MASK_SHIFT,
     FORCE_BITS = 14, /* pair forces are rounded to 2^-14 kJ/mol/nm, if what an atom can meet allows it */
 };
@@ -74,6 +74,7 @@ static void set_cutoffs(struct pairs *p, const struct nonbonded_settings *set)
     h->vdw_cutoff = set->vdw_cutoff;
     h->cutoff = fmax(set->coulomb_cutoff, set->vdw_cutoff);
     h->list_cutoff = h->cutoff + (set->list_buffer > 0 ? set->list_buffer : DEFAULT_BUFFER);
+    h->skin = SKIN;
     lj_rule_make(&h->lj_rule, set);
     ewald_fit_make(&h->ewald, beta, set->coulomb_cutoff);
     economize(h->ewald.f, p->ewald_f);
@@ -182,6 +183,15 @@ static double longest_arm(const struct topology *t, const struct alchemy_plan *p
     return WATER_ARM;
 }
 
+/* Cells are half as wide as searches reach, or wider where these would not do: boxes may grow. */
+static uint32_t cells_most(const struct pair_table *h, const double *box)
+{
+    double cells = 1.5;
+    for (int d = 0; d < 3; d++)
+        cells *= fmax(2 * box[d] / (h->list_cutoff + h->skin), 1);
+    return (uint32_t)cells;
+}
+
 int pairs_make(struct pairs *p, const struct system *sys, const struct settings *set, const struct topology *t,
                const struct alchemy_plan *plan, struct err *e)
 {
@@ -214,6 +224,7 @@ int pairs_make(struct pairs *p, const struct system *sys, const struct settings 
     if (h->ntrios >= SLOTS_MOST / TRIO)
         return err_set(e, ERR_UNSUPPORTED, "%d atoms: at most %d are supported", sys->natoms, SLOTS_MOST / TRIO);
     h->half = (size_t)h->ntrios * TRIO_BYTES <= pairs_shared_most;
+    h->cells_most = h->half ? 0 : cells_most(h, sys->box);
     h->wide = h->nslots > UINT16_MAX;
     return 0;
 }
@@ -306,13 +317,14 @@ static uint32_t cap_of(const struct list_caps *caps)
     return (caps->entries + 7) / 8 * 8;
 }
 
-/* Hydrogens in reach of one of a water's atoms; half of them where each pair is listed once. */
+/* Hydrogens in reach of one of a water's atoms, or trios around a trio; half of them where each pair is listed once. */
 void pairs_caps_guess(const struct pairs *p, struct list_caps *caps)
 {
     const struct pair_table *h = &p->host;
     double sphere = 4 * M_PI / 3 * p->density;
     double around = fmin(sphere * pow(h->list_cutoff + 0.1, 3), h->natoms);
-    caps->entries = (uint32_t)((h->half ? 0.5 : 1) * around) + 64;
+    double trios = fmin(sphere * h->ntrios / h->natoms * pow(h->list_cutoff + h->skin + 0.2, 3), h->ntrios);
+    caps->entries = (uint32_t)((h->half ? 0.5 : 1) * fmax(around, trios)) + 64;
     caps->pairs = (uint32_t)(h->nperturbed * fmin(1.2 * sphere * pow(h->list_cutoff, 3) + 32, h->natoms)) + 64;
 }
 
@@ -330,8 +342,24 @@ void pairs_lay_out_block(const struct pairs *p, const struct list_caps *caps, st
     out->lists = arena_take(a, sizeof *out->lists);
     out->grid = arena_take(a, slots * 4 * sizeof(uint32_t));
     out->built = arena_take(a, slots * 4 * sizeof(uint32_t));
+    if (h->half) {
+        out->slot_atom = (void *)(uintptr_t)h->atom;
+        out->slot_type = (void *)(uintptr_t)h->slot_type;
+        out->home = out->home_next = out->spot = out->cell_count = out->cell_start = NULL;
+    } else {
+        out->slot_atom = arena_take(a, slots * sizeof(int32_t));
+        out->slot_type = arena_take(a, slots * sizeof(int32_t));
+        out->home = arena_take(a, trios * sizeof(uint32_t));
+        out->home_next = arena_take(a, trios * sizeof(uint32_t));
+        out->spot = arena_take(a, trios * sizeof(uint32_t));
+        out->cell_count = arena_take(a, (2 * (size_t)h->cells_most + 1) * sizeof(uint32_t));
+        out->cell_start = arena_take(a, (2 * (size_t)h->cells_most + 1) * sizeof(uint32_t));
+    }
     for (int d = 0; d < 3; d++)
         out->first[d] = arena_take(a, trios * sizeof(uint32_t));
+    out->around = arena_take(a, trios * cap * sizeof(uint32_t));
+    out->naround = arena_take(a, trios * sizeof(uint32_t));
+    out->order = arena_take(a, trios * sizeof(uint32_t));
     out->counts = arena_take(a, trios * sizeof(struct trio_counts));
     out->near = arena_take(a, trios * list_near_cap(cap) * sizeof(uint32_t));
     out->oxygen = arena_take(a, waters * list_near_cap(cap) * entry);
@@ -359,17 +387,20 @@ struct pairs_ready pairs_emit_lists(const struct pairs *p, const struct pairs_re
     const struct pairs_arrays *b = &r->arrays;
     void *table = (void *)(uintptr_t)p->table;
     uint32_t parts = blocks_of((uint64_t)h->nslots, 1024);
-    uint32_t blocks = blocks_of((uint64_t)h->ntrios + parts * (uint64_t)h->nperturbed, BUILD_BLOCK / 32);
+    uint32_t blocks = list_groups((uint32_t)h->ntrios) + blocks_of(parts * (uint64_t)h->nperturbed, BUILD_WARPS);
     struct pairs_ready ready;
     ready.placed =
         EMIT(place, blocks_of((uint64_t)h->nslots, CUDA_BLOCK), CUDA_BLOCK, after, .ctl = r->ctl, .x = r->x,
              .table = table, .lists = b->lists, .grid = b->grid, .built = b->built, .atom_grid = r->atom_grid,
-             .first_x = b->first[0], .first_y = b->first[1], .first_z = b->first[2]);
-    ready.listed = EMIT(list_build, blocks < BUILD_BLOCKS_MOST ? blocks : BUILD_BLOCKS_MOST, BUILD_BLOCK, ready.placed,
-                        .ctl = r->ctl, .table = table, .lists = b->lists, .grid = b->grid, .built = b->built,
-                        .first_x = b->first[0], .first_y = b->first[1], .first_z = b->first[2], .counts = b->counts,
-                        .near = b->near, .oxygen = b->oxygen, .hydrogen = b->hydrogen, .other = b->other,
-                        .pairs = b->perturbed, .cap = cap_of(r->caps), .pair_cap = r->caps->pairs);
+             .slot_atom = b->slot_atom, .first_x = b->first[0], .first_y = b->first[1], .first_z = b->first[2]);
+    ready.listed =
+        EMIT(list_build, blocks < BUILD_BLOCKS_MOST ? blocks : BUILD_BLOCKS_MOST, 32 * BUILD_WARPS, ready.placed,
+             .ctl = r->ctl, .table = table, .lists = b->lists, .grid = b->grid, .built = b->built,
+             .slot_atom = b->slot_atom, .slot_type = b->slot_type, .home = b->home, .home_next = b->home_next,
+             .spot = b->spot, .cell_count = b->cell_count, .cell_start = b->cell_start, .first_x = b->first[0],
+             .first_y = b->first[1], .first_z = b->first[2], .around = b->around, .naround = b->naround,
+             .order = b->order, .counts = b->counts, .near = b->near, .oxygen = b->oxygen, .hydrogen = b->hydrogen,
+             .other = b->other, .pairs = b->perturbed, .cap = cap_of(r->caps), .pair_cap = r->caps->pairs);
     return ready;
 }
 
@@ -386,6 +417,9 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
         .table = (void *)(uintptr_t)p->table,
         .lists = b->lists,
         .grid = b->grid,
+        .slot_atom = b->slot_atom,
+        .slot_type = b->slot_type,
+        .order = b->order,
         .counts = b->counts,
         .near = b->near,
         .oxygen = b->oxygen,
@@ -462,7 +496,7 @@ static void emit_other_terms(const struct pairs *p, enum evaluate mode, const st
     uint32_t blocks = bonded_blocks + unlisted_blocks + (h->nperturbed ? blocks_of(r->caps->pairs, CUDA_BLOCK) : 0);
     if (blocks)
         EMIT(terms, blocks, CUDA_BLOCK, h->nperturbed ? ready.listed : ready.placed, .ctl = r->ctl, .x = r->x,
-             .f = r->f, .table = (void *)(uintptr_t)p->table, .lists = r->arrays.lists, .grid = r->arrays.grid,
+             .f = r->f, .table = (void *)(uintptr_t)p->table, .lists = r->arrays.lists, .atom_grid = r->atom_grid,
              .pairs = r->arrays.perturbed, .bonded_terms = (void *)(uintptr_t)r->bonded,
              .energy_at_window = r->energy_at_window, .bonded = r->nbonded, .unlisted = unlisted,
              .bonded_blocks = bonded_blocks, .unlisted_blocks = unlisted_blocks, .mode = (uint32_t)mode);

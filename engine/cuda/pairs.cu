@@ -75,13 +75,13 @@ template <bool SHARED, bool ENERGY, class A> struct trio_pass {
     /* e */
     __device__ __forceinline__ double exact_charge(uint32_t slot) const
     {
-        int32_t atom = __ldg(table->atom + slot);
+        int32_t atom = __ldg((const int32_t *)a.slot_atom + slot);
         return atom < 0 ? 0 : __ldg(table->charge + atom);
     }
 
     __device__ __forceinline__ int32_t type_of(uint32_t slot) const
     {
-        return __ldg(table->slot_type + slot);
+        return __ldg((const int32_t *)a.slot_type + slot);
     }
 
     __device__ __forceinline__ struct lj32 lj_of(int k, int32_t type) const
@@ -148,7 +148,7 @@ template <bool SHARED, bool ENERGY, class A> struct trio_pass {
     /* Units to an atom's 64-bit sum. */
     __device__ __forceinline__ void add_global(uint32_t slot, int c, int64_t units)
     {
-        int32_t atom = table->atom[slot];
+        int32_t atom = __ldg((const int32_t *)a.slot_atom + slot);
         if (atom >= 0)
             acc_add((int64_t *)a.f + 3 * atom + c, units << a.force_shift);
     }
@@ -422,7 +422,8 @@ template <bool SHARED, bool ENERGY, class A> static __device__ __forceinline__ v
     }
     const uint32_t lane = blockIdx.x * blockDim.x + threadIdx.x, part = lane % TRIO_LANES;
     const bool real = lane / TRIO_LANES < a.ntrios;
-    const size_t trio = real ? lane / TRIO_LANES : 0, bytes = !SHARED && a.wide ? 4 : 2;
+    const size_t trio = real ? __ldg((const uint32_t *)a.order + lane / TRIO_LANES) : 0,
+                 bytes = !SHARED && a.wide ? 4 : 2;
     struct trio_counts n = {0, 0, 0, 0};
     if (real)
         n = ((const struct trio_counts *)a.counts)[trio];

@@ -49,11 +49,15 @@ void pairs_caps_grow(struct list_caps *caps, const struct ctl *ctl);
 /* A replica's working memory. */
 struct pairs_arrays {
     struct pair_lists *lists;
-    void *grid, *built; /* uint4 [nslots] */
-    void *first[3];     /* uint32 [ntrios] grid positions of the trios' first atoms */
-    void *counts;       /* struct trio_counts [ntrios] */
+    void *grid, *built;                                      /* uint4 [nslots] */
+    void *slot_atom, *slot_type;                             /* int32 [nslots] */
+    void *home, *home_next, *spot, *cell_count, *cell_start; /* of large systems, uint32 (kernels.def) */
+    void *first[3];         /* uint32 [ntrios] grid positions of the trios' first atoms at the last search */
+    void *around, *naround; /* uint32 [ntrios][cap], [ntrios]: the trios around a trio */
+    void *order;            /* uint32 [ntrios] */
+    void *counts;           /* struct trio_counts [ntrios] */
     void *near, *oxygen, *hydrogen, *other,
-        *perturbed; /* entries; perturbed: uint32 [][2], slots, the perturbed atom's first */
+        *perturbed; /* entries; perturbed: uint32 [][2], atoms, the perturbed one first */
 };
 void pairs_lay_out_block(const struct pairs *p, const struct list_caps *caps, struct arena *a,
                          struct pairs_arrays *out);

@@ -59,7 +59,7 @@ static __device__ void perturbed_block(const struct args_terms &a, uint32_t bloc
     struct ctl *c = (struct ctl *)a.ctl;
     const struct pair_table *t = (const struct pair_table *)a.table;
     const struct pair_lists *lists = (const struct pair_lists *)a.lists;
-    const uint4 *grid = (const uint4 *)a.grid;
+    const uint4 *grid = (const uint4 *)a.atom_grid;
     int64_t(*f)[3] = (int64_t(*)[3])a.f;
     const uint32_t k = block * blockDim.x + threadIdx.x;
     struct accumulate acc = {};
@@ -70,11 +70,11 @@ static __device__ void perturbed_block(const struct args_terms &a, uint32_t bloc
     if (block * blockDim.x >= lists->pairs)
         return;
     if (k < lists->pairs) {
-        const uint2 slots = ((const uint2 *)a.pairs)[k];
-        r.r2 = perturbed_separation(c, grid[slots.x], grid[slots.y], d);
+        const uint2 atoms = ((const uint2 *)a.pairs)[k];
+        const int32_t i = (int32_t)atoms.x, j = (int32_t)atoms.y;
+        r.r2 = perturbed_separation(c, grid[i], grid[j], d);
         in = r.r2 < t->cutoff * t->cutoff;
         if (in) {
-            const int32_t i = t->atom[slots.x], j = t->atom[slots.y];
             r.in_coulomb = r.r2 < t->coulomb_cutoff * t->coulomb_cutoff;
             r.long_v = r.in_coulomb ? ewald_long_v(&t->ewald, EWALD_TERMS, r.r2) : 0;
             r.long_f = r.in_coulomb ? ewald_long_f(&t->ewald, EWALD_TERMS, r.r2) : 0;

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The entries of a trio's lists: atoms of the trios around it, looked at 32 trios at a time by a warp. What order entries come in
+ * does not matter.
+ */
+#ifndef SHOAL_ENGINE_CUDA_LIST_ENTRIES_CUH
+#define SHOAL_ENGINE_CUDA_LIST_ENTRIES_CUH
+
+#include "engine/cuda/list_search.cuh"
+#include "engine/math/search.h"
+
+#define PERTURBED_SLOTS 1024 /* slots that a warp tries with one perturbed atom */
+
+/* A trio that lists are made for. */
+struct owner {
+    uint32_t trio, home; /* its number now, and in the model's tables */
+    bool water;
+    uint4 first;
+    struct vec32 arm[TRIO]; /* from the first atom, nm */
+    struct trio_counts n;
+};
+
+static __device__ inline uint32_t home_of(const struct build *b, uint32_t trio)
+{
+    return b->t->half ? trio : ((const uint32_t *)b->a->home_next)[trio];
+}
+
+/* Which of the three pairs of a trio that is no water with an atom are to be computed. Waters have no partners but themselves. */
+static __device__ uint32_t pair_mask(const struct pair_table *t, uint32_t home, uint32_t slot)
+{
+    uint32_t mask = 7, waters = (uint32_t)t->nwaters;
+    if (slot / TRIO < waters)
+        return mask;
+    if (slot / TRIO == home) { /* each inner pair once, or from both sides; no atom with itself */
+        uint32_t l = slot % TRIO;
+        mask = t->half ? (1u << l) - 1 : 7 & ~(1u << l);
+        for (uint32_t k = 0; k < TRIO; k++)
+            if (t->atom[TRIO * home + k] < 0)
+                mask &= ~(1u << k);
+    }
+    for (uint32_t k = 0; k < TRIO; k++) {
+        const int32_t *start = t->partner_start + (TRIO * (home - waters) + k);
+        if (search_sorted(t->partner, start[0], start[1], (int32_t)slot))
+            mask &= ~(1u << k);
+    }
+    return mask;
+}
+
+/* Squared distance of an atom from the nearest of a trio, nm^2. */
+static __device__ inline float nearest2(const struct build *b, const struct owner *o, uint4 g)
+{
+    float least = 0;
+    for (int k = 0; k < TRIO; k++) {
+        struct vec32 r = cell32_vector(&b->cell, (float)(int32_t)(o->first.x - g.x), (float)(int32_t)(o->first.y - g.y),
+                                       (float)(int32_t)(o->first.z - g.z), o->arm[k]);
+        least = k ? fminf(least, square32(r)) : square32(r);
+    }
+    return least;
+}
+
+static __device__ inline uint32_t append_far(const struct build *b, bool has, uint32_t slot, void *list, size_t start,
+                                             uint32_t count, uint32_t cap)
+{
+    if (b->t->wide)
+        return append(b, has, slot, (uint32_t *)list + start, count, cap);
+    return append(b, has, slot, (uint16_t *)list + start, count, cap);
+}
+
+/* Atom l of one trio for each lane (none: `has` is false), into the lists of the owner; others: some lane has no water. */
+static __device__ inline void take_atom(const struct build *b, struct owner *o, bool has, uint32_t other, uint32_t l,
+                                        bool others)
+{
+    const struct pair_table *t = b->t;
+    const struct args_list_build *a = b->a;
+    const uint32_t waters = (uint32_t)t->nwaters, slot = TRIO * other + l, near_cap = list_near_cap(a->cap);
+    const bool is_water = other < waters;
+    const float least = nearest2(b, o, b->grid[slot]);
+    uint32_t mask = 7;
+    has = has && least < b->reach2;
+    if (others && has && !is_water) {
+        const uint32_t at_home = TRIO * home_of(b, other) + l;
+        mask = t->atom[at_home] < 0 ? 0 : o->water ? 7 : pair_mask(t, o->home, at_home);
+    }
+    const bool near = has && mask && (mask != 7 || least < b->near2), far = has && mask && !near;
+    o->n.near = append(b, near, slot | mask << NEAR_MASK_SHIFT, (uint32_t *)a->near + o->trio * (size_t)near_cap,
+                       o->n.near, near_cap);
+    if (o->water && l == 0)
+        o->n.oxygen =
+            append_far(b, far && is_water, slot, a->oxygen, o->trio * (size_t)near_cap, o->n.oxygen, near_cap);
+    else if (o->water)
+        o->n.hydrogen =
+            append_far(b, far && is_water, slot, a->hydrogen, o->trio * (size_t)a->cap, o->n.hydrogen, a->cap);
+    if (!o->water || others) {
+        const size_t row = t->half ? o->trio - waters : o->trio; /* half: waters have none of these */
+        o->n.other = append_far(b, far && !(o->water && is_water), slot, a->other, row * list_other_cap(a->cap),
+                                o->n.other, list_other_cap(a->cap));
+    }
+}
+
+static __device__ void note_need(const struct build *b, uint32_t need)
+{
+    if (need > b->a->cap)
+        atomicMax(&b->lists->needed, need);
+}
+
+/* The lists of one trio. */
+static __device__ struct trio_counts list_trio(const struct build *b, uint32_t trio, const uint32_t *around,
+                                               uint32_t count)
+{
+    struct owner o = {trio, home_of(b, trio), trio < (uint32_t)b->t->nwaters, b->grid[TRIO * trio]};
+    const struct vec32 none = {0, 0, 0};
+    for (int k = 0; k < TRIO; k++) {
+        const uint4 g = b->grid[TRIO * trio + k];
+        o.arm[k] = cell32_vector(&b->cell, (float)(int32_t)(g.x - o.first.x), (float)(int32_t)(g.y - o.first.y),
+                                 (float)(int32_t)(g.z - o.first.z), none);
+    }
+    o.n.near = o.n.oxygen = o.n.hydrogen = o.n.other = 0;
+    for (uint32_t base = 0; base < count; base += 32) {
+        const bool has = base + b->lane < count;
+        const uint32_t other = around[has ? base + b->lane : 0];
+        const bool others = __any_sync(~0u, other >= (uint32_t)b->t->nwaters);
+        for (uint32_t l = 0; l < TRIO; l++)
+            take_atom(b, &o, has, other, l, others);
+    }
+    if (b->lane == 0)
+        note_need(b, max(max(2 * o.n.near, 2 * o.n.oxygen), max(o.n.hydrogen, (o.n.other + 3) / 4)));
+    return o.n;
+}
+
+/* ---- perturbed atoms ---- */
+
+static __device__ bool is_excluded(const struct pair_table *t, int32_t i, int32_t j)
+{
+    return search_sorted(t->exclusion, t->exclusion_start[i], t->exclusion_start[i + 1], j);
+}
+
+/* Pairs of a perturbed atom's slot with slots from .. from + PERTURBED_SLOTS - 1: plain ones, and perturbed ones behind it.
+ * Perturbed atoms stay in their slots. */
+static __device__ void list_perturbed(const struct build *b, uint32_t own, uint32_t from)
+{
+    const struct pair_table *t = b->t;
+    const struct args_list_build *a = b->a;
+    const uint32_t plain = TRIO * (uint32_t)t->ntrios, end = min(from + PERTURBED_SLOTS, (uint32_t)t->nslots);
+    const uint4 *grid = (const uint4 *)a->grid, g = grid[own];
+    const int32_t atom = t->atom[own];
+    const struct vec32 none = {0, 0, 0};
+    if (from == 0 && b->lane == 0) {
+        ((uint4 *)a->built)[own] = g;
+        if (!t->half)
+            ((int32_t *)a->slot_atom)[own] = atom;
+    }
+    for (uint32_t base = from; base < end; base += 32) {
+        uint32_t slot = base + b->lane, at = 0;
+        int32_t other = -1;
+        bool has = slot < end && (slot < plain || slot > own);
+        if (has) {
+            const uint4 p = slot < plain ? b->grid[slot] : grid[slot];
+            struct vec32 r = cell32_vector(&b->cell, (float)(int32_t)(g.x - p.x), (float)(int32_t)(g.y - p.y),
+                                           (float)(int32_t)(g.z - p.z), none);
+            other = t->atom[slot < plain ? TRIO * home_of(b, slot / TRIO) + slot % TRIO : slot];
+            has = other >= 0 && square32(r) < b->reach2 && !is_excluded(t, atom, other);
+        }
+        uint32_t who = __ballot_sync(~0u, has);
+        if (b->lane == 0 && who)
+            at = atomicAdd(&b->lists->found, (uint32_t)__popc(who));
+        at = __shfl_sync(~0u, at, 0) + __popc(who & b->below);
+        if (has && at < a->pair_cap)
+            ((uint2 *)a->pairs)[at] = make_uint2((uint32_t)atom, (uint32_t)other);
+    }
+}
+
+#endif
