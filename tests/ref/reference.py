@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds `shoal energy` against single-point reference data computed with GROMACS in double precision.
 
-usage: reference.py SHOAL_WORKER REFERENCE_DIR [SYSTEM[/CASE] ...]
-Every case (SYSTEM/CASE.mdp) is turned into a spec; energies, dU/dlambda, energy differences between windows, virial and
+usage: reference.py [--device DEVICE] SHOAL_WORKER REFERENCE_DIR [SYSTEM[/CASE] ...]
+Needs nothing but Python's own modules. A device cuda:K is held to what mixed precision allows (tolerances.py). Every case (SYSTEM/CASE.mdp) is turned into a spec; energies, dU/dlambda, energy differences between windows, virial and
 forces are compared. Exit code 77: there is no reference data.
 
 Where the two are not the same by intent, or the reference is not exact:
@@ -16,6 +16,7 @@ Where the two are not the same by intent, or the reference is not exact:
 - The energy E of a net charge's background goes as 1/V, so its share of each diagonal element of the virial is -E/2.
   GROMACS 2022 adds -E/V (in nm^3) instead; what it should have been is put in its place before comparing.
 """
+import argparse
 import gzip
 import json
 import math
@@ -24,18 +25,14 @@ import subprocess
 import sys
 import tempfile
 
-import numpy as np
-
 import mdp
+import tolerances
 
-# kJ/mol name in the reference -> name in our JSON, relative tolerance
-TERMS = {'Bond': ('bond', 1e-9), 'Angle': ('angle', 1e-9), 'U-B': ('urey_bradley', 1e-9),
-         'Proper-Dih.': ('proper_dihedral', 1e-9), 'Ryckaert-Bell.': ('proper_dihedral', 1e-9),
-         'Improper-Dih.': ('improper_dihedral', 1e-9), 'Per.-Imp.-Dih.': ('improper_dihedral', 1e-9),
-         'LJ-14': ('lj_14', 3e-9), 'Coulomb-14': ('coulomb_14', 1e-9), 'LJ-(SR)': ('lj', 1e-8),
-         'Disper.-corr.': ('dispersion_correction', 1e-8), 'Coulomb-(SR)': ('coulomb', 1e-8),
-         'Coul.-recip.': ('coulomb_reciprocal', 1e-6), 'Position-Rest.': ('restraint', 1e-9),
-         'Potential': ('potential', 1e-8)}
+# kJ/mol name in the reference -> name in our JSON
+TERMS = {'Bond': 'bond', 'Angle': 'angle', 'U-B': 'urey_bradley', 'Proper-Dih.': 'proper_dihedral',
+         'Ryckaert-Bell.': 'proper_dihedral', 'Improper-Dih.': 'improper_dihedral', 'Per.-Imp.-Dih.': 'improper_dihedral',
+         'LJ-14': 'lj_14', 'Coulomb-14': 'coulomb_14', 'LJ-(SR)': 'lj', 'Disper.-corr.': 'dispersion_correction',
+         'Coulomb-(SR)': 'coulomb', 'Coul.-recip.': 'coulomb_reciprocal', 'Position-Rest.': 'restraint', 'Potential': 'potential'}
 COULOMB = {'coulomb', 'coulomb_14', 'coulomb_reciprocal', 'potential'}
 TABLE_14 = 1e-8  # kJ/mol: the terms of LJ-14 cancel, the errors of their table (2e-9 of each) do not
 PRINTED = 5e-10  # kJ/mol: the reference has 12 decimals of terms, and ours are rounded to 2^-32
@@ -54,18 +51,17 @@ class Comparison:
             self.failures.append(f'{name}: {ours:.12g}, reference {theirs:.12g}, off by {off:.3g}, allowed {tolerance:.3g}')
 
 
-def energies(c, case, ours, mixed):
+def energies(c, case, ours, mixed, allowed):
     sums = {}
     for name, value in case['energies_kJ_mol'].items():
-        term, rel = TERMS[name]
-        total, tol = sums.get(term, (0.0, 0.0))
-        sums[term] = (total + value, max(tol, rel))
-    for term, (value, rel) in sums.items():
+        sums[TERMS[name]] = sums.get(TERMS[name], 0.0) + value
+    for term, value in sums.items():
         if not (mixed and term in COULOMB):
-            c.check(term, ours['energies'][term], value, rel * abs(value) + (TABLE_14 if term == 'lj_14' else PRINTED))
+            c.check(term, ours['energies'][term], value,
+                    allowed.terms[term] * abs(value) + (TABLE_14 if term == 'lj_14' else PRINTED))
 
 
-def components(c, case, ours, settings, end_slope):
+def components(c, case, ours, settings, allowed, end_slope):
     """dU/dlambda. GROMACS lumps components without a ladder of their own together. end_slope(): the slope of a linear
     path in the Coulomb lambda with the same ends."""
     given = {'coul': 'coulomb', 'vdw': 'vdw', 'bonded': 'bonded'}
@@ -81,30 +77,35 @@ def components(c, case, ours, settings, end_slope):
             slope = sum(slopes[k] for g, k in given.items() if f'dV{g}/dl' not in theirs)
         else:
             slope = slopes[given[name[2:-3]]]
-        c.check(name, slope, value, 1e-6 + 1e-7 * abs(value))
+        c.check(name, slope, value, allowed.of_lambda(value))
 
 
-def differences(c, reference, settings, index, ours, mixed):
+def differences(c, reference, settings, index, ours, mixed, allowed):
     """U at the other windows from the reference potentials of their own cases; only between states free of mixing."""
     for other, potential in enumerate(reference):
         if potential is None or reference[index] is None or mixed or settings.mixed(other):
             continue
         theirs = potential - reference[index]
-        c.check('delta_u', ours['delta_u'][other], theirs, 1e-6 + 1e-7 * abs(theirs))
+        c.check('delta_u', ours['delta_u'][other], theirs, allowed.of_lambda(theirs))
 
 
-def forces(c, folder, case, ours, mixed):
+def compare_forces(c, ours, theirs, allowed):
+    """allowed: rms and largest difference, of the rms force."""
+    off = [math.dist(a, b) for a, b in zip(ours, theirs, strict=True)]
+    rms = math.sqrt(sum(math.hypot(*f) ** 2 for f in theirs) / len(theirs))
+    c.check('force rms', math.sqrt(sum(d * d for d in off) / len(off)) / rms, 0, allowed[0])
+    c.check('force worst', max(off) / rms, 0, allowed[1])
+
+
+def forces(c, folder, case, ours, mixed, allowed):
     if not case.get('forces') or mixed:
         return
     with gzip.open(os.path.join(folder, case['forces']), 'rt') as f:
-        theirs = np.loadtxt(f)[:, 1:]
-    off = np.linalg.norm(np.array(ours['forces']) - theirs, axis=1)
-    rms = math.sqrt((theirs ** 2).sum() / len(theirs))
-    c.check('force rms', math.sqrt((off ** 2).mean()) / rms, 0, 1e-6)
-    c.check('force worst', off.max() / rms, 0, 4e-6)
+        theirs = [[float(word) for word in line.split()[1:]] for line in f if not line.startswith('#')]
+    compare_forces(c, ours['forces'], theirs, allowed.forces)
 
 
-def virial(c, case, ours, mixed, charge):
+def virial(c, case, ours, mixed, charge, allowed):
     theirs = case.get('force_virial_kJ_mol')
     if not theirs or mixed:
         return
@@ -113,31 +114,31 @@ def virial(c, case, ours, mixed, charge):
     largest = max(abs(v) for v in theirs.values())
     for k, name in enumerate(a + b for a in 'XYZ' for b in 'XYZ'):
         due = background * (1 / volume - 0.5) if name[0] == name[1] else 0.0
-        c.check('virial', ours['virial'][k], theirs[name] + due, 1e-6 * largest)
+        c.check('virial', ours['virial'][k], theirs[name] + due, allowed.virial * largest)
 
 
-def evaluate(worker, folder, spec, window):
+def evaluate(worker, folder, spec, window, device='cpu:1'):
     path = os.path.join(folder, 'spec.yaml')
     with open(path, 'w') as f:
         f.write(spec)
-    r = subprocess.run([worker, 'energy', path, '--json', '--forces', '--window', str(window)], capture_output=True,
-                       text=True)
+    r = subprocess.run([worker, 'energy', path, '--json', '--forces', '--window', str(window),
+                        '--device', device], capture_output=True, text=True)
     if r.returncode:
         raise RuntimeError(r.stderr.strip())
     return json.loads(r.stdout)
 
 
-def end_slope(worker, folder, settings, window):
+def end_slope(worker, folder, settings, window, device):
     spec = settings.spec(ladders={name: [v[window]] * 2 if name != 'coulomb' else [0.0, 1.0]
                                   for name, v in settings.ladders.items()})
-    slopes = [evaluate(worker, folder, spec, end)['dvdl']['coulomb'] for end in (0, 1)]
+    slopes = [evaluate(worker, folder, spec, end, device)['dvdl']['coulomb'] for end in (0, 1)]
     return 0.5 * sum(slopes)
 
 
-def run_system(worker, folder, wanted):
+def run_system(worker, device, folder, wanted):
     with open(os.path.join(folder, 'reference.json')) as f:
         reference = json.load(f)
-    failed, worst = 0, {}
+    failed, worst, allowed = 0, {}, tolerances.of(device)
     with tempfile.TemporaryDirectory() as work:
         for name in ('system.top', 'conf.gro'):
             os.symlink(os.path.abspath(os.path.join(folder, name)), os.path.join(work, name))
@@ -149,13 +150,13 @@ def run_system(worker, folder, wanted):
             mixed = settings.mixed(index)
             c = Comparison()
             try:
-                ours = evaluate(worker, work, settings.spec(), index)
+                ours = evaluate(worker, work, settings.spec(), index, device)
                 potentials = ladder_potentials(folder, reference, settings)
-                energies(c, case, ours, mixed)
-                components(c, case, ours, settings, lambda: end_slope(worker, work, settings, index))
-                differences(c, potentials, settings, index, ours, mixed)
-                forces(c, folder, case, ours, mixed)
-                virial(c, case, ours, mixed, settings.net_charge(os.path.join(folder, 'system.top')))
+                energies(c, case, ours, mixed, allowed)
+                components(c, case, ours, settings, allowed, lambda: end_slope(worker, work, settings, index, device))
+                differences(c, potentials, settings, index, ours, mixed, allowed)
+                forces(c, folder, case, ours, mixed, allowed)
+                virial(c, case, ours, mixed, settings.net_charge(os.path.join(folder, 'system.top')), allowed)
             except RuntimeError as e:
                 c.failures.append(str(e))
             for key, value in c.worst.items():
@@ -181,11 +182,16 @@ def ladder_potentials(folder, reference, settings):
 
 
 def main():
-    worker, root = sys.argv[1], sys.argv[2]
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--device', default='cpu:1')
+    parser.add_argument('worker')
+    parser.add_argument('root')
+    parser.add_argument('wanted', nargs='*')
+    o = parser.parse_args()
+    root, wanted = o.root, o.wanted
     if not os.path.isdir(root):
         print(f'no reference data at {root}: skipped')
         return 77
-    wanted = sys.argv[3:]
     failed = 0
     for system in sorted(os.listdir(root)):
         folder = os.path.join(root, system)
@@ -194,7 +200,7 @@ def main():
         cases = {w.split('/')[1] for w in wanted if w.startswith(system + '/')}
         if wanted and not cases and system not in wanted:
             continue
-        failed += run_system(worker, folder, cases)
+        failed += run_system(o.worker, o.device, folder, cases)
     print(f'{failed} cases failed')
     return 1 if failed else 0
 

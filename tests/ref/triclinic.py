@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds `shoal energy` against gmx_d, run live, in triclinic boxes: a rhombic dodecahedron, a truncated octahedron, a skewed cell.
 
-usage: triclinic.py SHOAL_WORKER SOURCE_ROOT
+usage: triclinic.py [--device DEVICE] SHOAL_WORKER SOURCE_ROOT
 The methanol of the examples in water. Molecules are moved by whole box edges and broken in Shoal's input, so that every image is
 taken. Compared: energies and forces of the coupled molecule (in GROMACS a plain system, in Shoal alchemical pairs), energies,
 dU/dlambda and differences of half decoupled ones, virial and pressure. Exit code 77: no gmx_d.
 """
+import argparse
 import os
 import random
 import re
@@ -19,6 +20,7 @@ import numpy as np
 
 import against_gmx
 import reference
+import tolerances
 
 BOXES = {'dodecahedron': ['-bt', 'dodecahedron', '-box', '2.6'], 'octahedron': ['-bt', 'octahedron', '-box', '2.7'],
          'skewed': ['-bt', 'triclinic', '-box', '2.4', '2.6', '2.5', '-angles', '72', '105', '66']}
@@ -110,56 +112,56 @@ def slope_of(work):
     return next(v for name, v in columns(os.path.join(work, 'run.xvg')).items() if name.startswith('dH') and 'vdw-lambda' in name)
 
 
-def check_energies(c, ours, theirs, names):
+def check_energies(c, ours, theirs, names, allowed):
     for name, value in theirs.items():
         if name in names:
-            rel = 1e-6 if name == 'Coul.-recip.' else 3e-9 if name == 'LJ-14' else 1e-8
-            c.check(names[name], ours['energies'][names[name]], value, rel * abs(value) + (5e-9 if name == 'LJ-14' else reference.PRINTED))
+            floor = 5e-9 if name == 'LJ-14' else reference.PRINTED
+            c.check(names[name], ours['energies'][names[name]], value, allowed.terms[names[name]] * abs(value) + floor)
 
 
-def check_forces(c, ours, forces, rms_allowed, worst_allowed):
-    off = np.linalg.norm(np.array(ours['forces']) - forces, axis=1)
-    rms = np.sqrt((forces ** 2).sum() / len(forces))
-    c.check('force rms', np.sqrt((off ** 2).mean()) / rms, 0, rms_allowed)
-    c.check('force worst', off.max() / rms, 0, worst_allowed)
-
-
-def compare(worker, root, shape, order):
-    c = reference.Comparison()
+def compare(worker, device, root, shape, order):
+    """On the CPU device closer than elsewhere: GROMACS computes here without tables, but for perturbed pairs."""
+    c, allowed = reference.Comparison(), tolerances.of(device)
+    exact = allowed is tolerances.DOUBLE
     with tempfile.TemporaryDirectory() as work:
         volume = build(root, work, shape)
         options = dict(MDP, **{'pme-order': order})
         theirs, forces = against_gmx.gmx(work, options)
         for start in ('conf.gro', 'images.gro'):
-            ours = reference.evaluate(worker, work, SPEC % (start, order), 0)
-            check_energies(c, ours, theirs, against_gmx.TERMS)
-            check_forces(c, ours, forces, 1e-8, 1e-6)
+            ours = reference.evaluate(worker, work, SPEC % (start, order), 0, device)
+            check_energies(c, ours, theirs, against_gmx.TERMS, allowed)
+            reference.compare_forces(c, ours['forces'], forces.tolist(), (1e-8, 1e-6) if exact else allowed.forces)
         still = virial_of(work, options)
         largest = max(abs(v) for k, v in still.items() if k.startswith('Vir'))
         correction = still['Pres. DC'] * volume / (2 * BAR) # GROMACS counts the dispersion's to the virial
         for k, name in enumerate(a + b for a in 'XYZ' for b in 'XYZ'):
             due = correction if name[0] == name[1] else 0.0
-            c.check('virial', ours['virial'][k], still['Vir-' + name] + due, 1e-7 * largest)
+            c.check('virial', ours['virial'][k], still['Vir-' + name] + due, (1e-7 if exact else allowed.virial) * largest)
         c.check('kinetic', still['Kinetic En.'], 0, 1e-6)
-        c.check('pressure', ours['pressure'], still['Pressure'], 1e-7 * abs(still['Pressure']))
+        c.check('pressure', ours['pressure'], still['Pressure'],
+                (1e-7 * abs(still['Pressure']) if exact else 2 * BAR / volume * allowed.virial * largest))
         half, half_forces = against_gmx.gmx(work, dict(options, **FEP, **{'init-lambda-state': 1}))
-        ours_half = reference.evaluate(worker, work, SPEC % ('images.gro', order), 1)
-        check_energies(c, ours_half, half, WINDOW)
-        check_forces(c, ours_half, half_forces, 1e-6, 4e-6) # its perturbed pairs use a table
-        c.check('dvdl vdw', ours_half['dvdl']['vdw'], slope_of(work), 1e-6 + 1e-7 * abs(ours_half['dvdl']['vdw']))
+        ours_half = reference.evaluate(worker, work, SPEC % ('images.gro', order), 1, device)
+        check_energies(c, ours_half, half, WINDOW, allowed)
+        reference.compare_forces(c, ours_half['forces'], half_forces.tolist(), allowed.forces)
+        c.check('dvdl vdw', ours_half['dvdl']['vdw'], slope_of(work), allowed.of_lambda(ours_half['dvdl']['vdw']))
         difference = half['Potential'] - theirs['Potential']
-        c.check('delta_u', ours['delta_u'][1], difference, 1e-6 + 1e-7 * abs(difference))
+        c.check('delta_u', ours['delta_u'][1], difference, allowed.of_lambda(difference))
     return c
 
 
 def main():
-    worker, root = sys.argv[1:3]
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--device', default='cpu:1')
+    parser.add_argument('worker')
+    parser.add_argument('root')
+    o = parser.parse_args()
     if not shutil.which('gmx_d'):
         print('no gmx_d: skipped')
         return 77
     failed = 0
     for k, shape in enumerate(BOXES):
-        c = compare(worker, root, shape, 4 + k)
+        c = compare(o.worker, o.device, o.root, shape, 4 + k)
         failed += bool(c.failures)
         print(('FAIL ' if c.failures else 'ok   ') + f'{shape}: ' + ', '.join(f'{k} {off:.1e}' for k, (_, off) in sorted(c.worst.items())))
         for line in c.failures:
