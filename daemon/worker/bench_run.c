@@ -92,7 +92,7 @@ static void end_measuring(struct bench *b)
     stop_all(b);
 }
 
-static void heard(void *ctx, const struct replica *r, const struct report *what)
+static void heard(void *ctx, const struct replica *r, const struct replica_report *what)
 {
     struct bench_replica *mine = ctx;
     struct bench *b = mine->bench;

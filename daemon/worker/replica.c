@@ -42,7 +42,7 @@ int64_t replica_clock_steps(const struct replica *r)
     return (int64_t)(protocol_timesteps(r->spec, r->stage, r->stage_step) - protocol_clock_zero(r->spec));
 }
 
-void replica_report(const struct replica *r, struct report what)
+void replica_report(const struct replica *r, struct replica_report what)
 {
     if (r->spec) {
         what.steps = spec_steps(r->spec, r->spec->nstages);
@@ -68,14 +68,14 @@ static int CO_FN report_progress(struct replica *r, struct err *e)
     }
     if (due) {
         r->reported = t;
-        replica_report(r, (struct report){.kind = REPORT_PROGRESS});
+        replica_report(r, (struct replica_report){.kind = REPORT_PROGRESS});
     }
     return 0;
 }
 
 void replica_report_event(const struct replica *r, const char *kind, const struct err *why)
 {
-    replica_report(r, (struct report){.kind = REPORT_EVENT, .event = kind, .why = why});
+    replica_report(r, (struct replica_report){.kind = REPORT_EVENT, .event = kind, .why = why});
 }
 
 static void CO_FN wait_ticket(struct replica *r)
@@ -294,7 +294,7 @@ static int CO_FN story(struct replica *r, struct err *e)
         rc = replica_restore(r, e);
     }
     if (!rc) /* reading can take long: from here on, silence means that it is stuck */
-        replica_report(r, (struct report){.kind = REPORT_PROGRESS});
+        replica_report(r, (struct replica_report){.kind = REPORT_PROGRESS});
     bool finished = !rc && r->stage == (uint64_t)r->spec->nstages;
     if (!rc)
         rc = run_stages(r, e);
@@ -309,11 +309,11 @@ void CO_FN replica_run(void *replica)
     struct err e = {0};
     int rc = story(r, &e);
     if (rc == STOPPED)
-        replica_report(r, (struct report){.kind = REPORT_STOPPED});
+        replica_report(r, (struct replica_report){.kind = REPORT_STOPPED});
     else if (rc)
-        replica_report(r, (struct report){.kind = REPORT_FAILED, .why = &e});
+        replica_report(r, (struct replica_report){.kind = REPORT_FAILED, .why = &e});
     else
-        replica_report(r, (struct report){.kind = REPORT_DONE});
+        replica_report(r, (struct replica_report){.kind = REPORT_DONE});
     results_close(&r->results);
     sim_free(r->sim);
     r->sim = NULL;

@@ -22,7 +22,7 @@ enum report_kind {
 };
 
 /* Valid during the call only. */
-struct report {
+struct replica_report {
     enum report_kind kind;
     uint64_t stage, step, steps; /* step of steps over all stages */
     double time;                 /* ps of dynamics since the start */
@@ -42,7 +42,7 @@ struct replica_setup {
     /* Of its noise, 0: none. When the newest checkpoint has a smaller one, it leads into a failure that would come again bit
      * for bit: the replica goes on from the checkpoint before, or the beginning, with this salt, and reports an event. */
     uint32_t salt;
-    void (*report)(void *ctx, const struct replica *r, const struct report *what); /* must not yield */
+    void (*report)(void *ctx, const struct replica *r, const struct replica_report *what); /* must not yield */
     void *ctx;
     /* NULL, or asked at the start of each stage: while false the replica waits. For benches. */
     bool (*gate)(void *ctx, const struct replica *r, uint64_t stage);

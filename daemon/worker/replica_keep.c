@@ -78,7 +78,7 @@ int CO_FN replica_save(struct replica *r, struct err *e)
     if (!rc) {
         r->index = k.c.index;
         r->saved = replica_now();
-        replica_report(r, (struct report){.kind = REPORT_SEGMENT, .index = k.c.index, .bytes = k.c.offset});
+        replica_report(r, (struct replica_report){.kind = REPORT_SEGMENT, .index = k.c.index, .bytes = k.c.offset});
     }
     checkpoint_close(&k.c);
     return rc;

@@ -28,7 +28,7 @@ struct replica {
 
 double replica_now(void); /* wall clock, seconds */
 /* Fills in where it is and tells whoever listens. */
-void replica_report(const struct replica *r, struct report what);
+void replica_report(const struct replica *r, struct replica_report what);
 void replica_report_event(const struct replica *r, const char *kind, const struct err *why);
 /* Steps from the start of production to where the replica is; negative during equilibration. */
 int64_t replica_clock_steps(const struct replica *r);

@@ -53,14 +53,14 @@ static void send_frame(struct serving *s, json_t *message)
     json_decref(message);
 }
 
-static json_t *progress_frame(const struct slot *slot, const struct report *what)
+static json_t *progress_frame(const struct slot *slot, const struct replica_report *what)
 {
     return json_pack("{s:s, s:I, s:I, s:I, s:I, s:f}", "type", "progress", "replica", slot->id, "stage",
                      (json_int_t)what->stage, "step", (json_int_t)what->step, "steps", (json_int_t)what->steps,
                      "time_ps", what->time);
 }
 
-static json_t *segment_frame(const struct slot *slot, const struct report *what)
+static json_t *segment_frame(const struct slot *slot, const struct replica_report *what)
 {
     json_t *bytes = json_object();
     for (int i = 0; i < OUTPUT_COUNT; i++)
@@ -70,7 +70,7 @@ static json_t *segment_frame(const struct slot *slot, const struct report *what)
                      (json_int_t)what->steps, "bytes", bytes);
 }
 
-static json_t *end_frame(const struct slot *slot, const struct report *what)
+static json_t *end_frame(const struct slot *slot, const struct replica_report *what)
 {
     return json_pack("{s:s, s:I, s:I}", "type", what->kind == REPORT_DONE ? "done" : "stopped", "replica", slot->id,
                      "step", (json_int_t)what->step);
@@ -90,19 +90,19 @@ static json_t *text_of(const char *msg)
     return json_string(plain);
 }
 
-static json_t *failed_frame(const struct slot *slot, const struct report *what)
+static json_t *failed_frame(const struct slot *slot, const struct replica_report *what)
 {
     return json_pack("{s:s, s:I, s:i, s:o, s:I}", "type", "failed", "replica", slot->id, "code", (int)what->why->code,
                      "message", text_of(what->why->msg), "step", (json_int_t)what->step);
 }
 
-static json_t *event_frame(const struct slot *slot, const struct report *what)
+static json_t *event_frame(const struct slot *slot, const struct replica_report *what)
 {
     return json_pack("{s:s, s:I, s:s, s:o}", "type", "event", "replica", slot->id, "kind", what->event, "message",
                      text_of(what->why->msg));
 }
 
-static void heard(void *ctx, const struct replica *replica, const struct report *what)
+static void heard(void *ctx, const struct replica *replica, const struct replica_report *what)
 {
     const struct slot *slot = ctx;
     struct serving *s = slot->server;
@@ -197,7 +197,7 @@ static int start_replica(struct serving *s, const struct set *set, json_t *messa
     s->slots = slot;
     struct err why_not = {0};
     if (runner_add(&s->runner, slot_run, slot_ready, slot_ended, slot, &why_not)) {
-        heard(slot, slot->replica, &(struct report){.kind = REPORT_FAILED, .why = &why_not});
+        heard(slot, slot->replica, &(struct replica_report){.kind = REPORT_FAILED, .why = &why_not});
         slot_ended(slot);
     } else if (s->draining) {
         replica_stop(slot->replica);

@@ -101,7 +101,7 @@ struct told {
     struct err why;
 };
 
-static void hear(void *ctx, const struct replica *r, const struct report *what)
+static void hear(void *ctx, const struct replica *r, const struct replica_report *what)
 {
     struct told *t = ctx;
     (void)r;

@@ -76,7 +76,7 @@ struct told {
     int stop_after_calls; /* into the simulation; 0: never */
 };
 
-static void hear(void *ctx, const struct replica *r, const struct report *what)
+static void hear(void *ctx, const struct replica *r, const struct replica_report *what)
 {
     struct told *t = ctx;
     (void)r;
