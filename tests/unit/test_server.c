@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The server on a loop of its own, with clients that are sockets of this same thread.
+ * The server, with a handler that knows no more than paths.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,20 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#include "daemon/server.h"
+#include "tests/lib/server_play.h"
 
 #define IDLE_SECONDS 2
 
 struct fixture {
-    uv_loop_t loop;
-    struct quota *quota;
-    struct server *server;
-    struct sockaddr_un at;
+    struct server_play play;
     struct request *later; /* of /later, not answered yet */
     int gone, closed, fills;
     struct stream *waiting; /* of /wait, which has nothing more to send */
@@ -113,17 +109,7 @@ static struct reply handle(void *arg, struct request *r)
 static int setup(void **state)
 {
     struct fixture *f = calloc(1, sizeof *f);
-    struct err e = {0};
-    uv_loop_init(&f->loop);
-    f->quota = quota_new();
-    f->at.sun_family = AF_UNIX;
-    snprintf(f->at.sun_path, sizeof f->at.sun_path, "/tmp/test_server.%d", (int)getpid());
-    unlink(f->at.sun_path);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&f->at, sizeof f->at), 0);
-    assert_int_equal(listen(fd, 1000), 0);
-    struct server_config c = {fd, f->quota, handle, f, IDLE_SECONDS};
-    assert_int_equal(server_new(&f->server, &f->loop, &c, &e), 0);
+    server_play_begin(&f->play, handle, f, IDLE_SECONDS);
     *state = f;
     return 0;
 }
@@ -131,52 +117,9 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct fixture *f = *state;
-    server_close(f->server);
-    uv_run(&f->loop, UV_RUN_DEFAULT);
-    assert_int_equal(uv_loop_close(&f->loop), 0);
-    quota_free(f->quota); /* aborts if a connection or a body is still charged */
-    unlink(f->at.sun_path);
+    server_play_end(&f->play);
     free(f);
     return 0;
-}
-
-static void turn(struct fixture *f, int ms)
-{
-    for (uint64_t end = uv_hrtime() + (uint64_t)ms * 1000000; uv_hrtime() < end;) {
-        uv_run(&f->loop, UV_RUN_NOWAIT);
-        usleep(200);
-    }
-}
-
-static int dial(struct fixture *f)
-{
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(connect(fd, (struct sockaddr *)&f->at, sizeof f->at), 0);
-    return fd;
-}
-
-static void ask(int fd, const char *method, const char *path)
-{
-    char text[200];
-    snprintf(text, sizeof text, "%s %s HTTP/1.1\r\nHost: x\r\n\r\n", method, path);
-    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-}
-
-/* What has come; turns the loop until `until` is in it, or the connection is over, or two seconds are. */
-static const char *answer(struct fixture *f, int fd, const char *until)
-{
-    static char text[1 << 16];
-    size_t n = 0;
-    text[0] = '\0';
-    for (int i = 0; i < 2000 && !(until && strstr(text, until)); i++) {
-        turn(f, 1);
-        ssize_t got = recv(fd, text + n, sizeof text - 1 - n, MSG_DONTWAIT);
-        if (got == 0)
-            break;
-        n += got > 0 ? (size_t)got : 0;
-        text[n] = '\0';
-    }
-    return text;
 }
 
 static void assert_says(const char *text, const char *part)
@@ -188,31 +131,31 @@ static void assert_says(const char *text, const char *part)
 static void test_answers(void **state)
 {
     struct fixture *f = *state;
-    int fd = dial(f);
-    ask(fd, "GET", "/x");
-    assert_says(answer(f, fd, "}\n"), "\"method\":\"GET\"");
-    ask(fd, "POST", "/y"); /* the same connection */
-    assert_says(answer(f, fd, "}\n"), "\"method\":\"POST\"");
-    assert_int_equal(quota_held(f->quota, getuid(), QUOTA_CONNECTIONS), 1);
+    int fd = server_play_dial(&f->play);
+    server_play_ask(fd, "GET", "/x");
+    assert_says(server_play_answer(&f->play, fd, "}\n"), "\"method\":\"GET\"");
+    server_play_ask(fd, "POST", "/y"); /* the same connection */
+    assert_says(server_play_answer(&f->play, fd, "}\n"), "\"method\":\"POST\"");
+    assert_int_equal(quota_held(f->play.quota, getuid(), QUOTA_CONNECTIONS), 1);
     close(fd);
-    turn(f, 50);
-    assert_int_equal(quota_held(f->quota, getuid(), QUOTA_CONNECTIONS), 0);
+    server_play_turn(&f->play, 50);
+    assert_int_equal(quota_held(f->play.quota, getuid(), QUOTA_CONNECTIONS), 0);
 }
 
 static void test_streams(void **state)
 {
     struct fixture *f = *state;
-    int fd = dial(f);
-    ask(fd, "GET", "/stream");
-    assert_says(answer(f, fd, "\r\n0\r\n\r\n"), "chunked");
-    ask(fd, "GET", "/sized");
-    assert_says(answer(f, fd, "piece,piece,"), "Content-Length: 12");
-    ask(fd, "HEAD", "/stream");
-    assert_null(strstr(answer(f, fd, "\r\n\r\n"), "piece"));
-    ask(fd, "GET", "/x");
-    assert_says(answer(f, fd, "}\n"), "200 OK"); /* nothing of a body was in the way */
-    ask(fd, "GET", "/broken");
-    const char *half = answer(f, fd, NULL); /* until the end of the connection */
+    int fd = server_play_dial(&f->play);
+    server_play_ask(fd, "GET", "/stream");
+    assert_says(server_play_answer(&f->play, fd, "\r\n0\r\n\r\n"), "chunked");
+    server_play_ask(fd, "GET", "/sized");
+    assert_says(server_play_answer(&f->play, fd, "piece,piece,"), "Content-Length: 12");
+    server_play_ask(fd, "HEAD", "/stream");
+    assert_null(strstr(server_play_answer(&f->play, fd, "\r\n\r\n"), "piece"));
+    server_play_ask(fd, "GET", "/x");
+    assert_says(server_play_answer(&f->play, fd, "}\n"), "200 OK"); /* nothing of a body was in the way */
+    server_play_ask(fd, "GET", "/broken");
+    const char *half = server_play_answer(&f->play, fd, NULL); /* until the end of the connection */
     assert_says(half, "Content-Length: 18");
     assert_null(strstr(half, "piece,piece,piece,"));
     assert_int_equal(f->closed, 4);
@@ -223,45 +166,45 @@ static void test_streams(void **state)
 static void test_followers_that_do_not_read(void **state)
 {
     struct fixture *f = *state;
-    int deaf = dial(f), flooded = dial(f), good = dial(f);
-    ask(deaf, "GET", "/wait");
-    ask(flooded, "GET", "/flood");
-    turn(f, 100);
-    ask(good, "GET", "/wait");
-    assert_says(answer(f, good, "piece,"), "200 OK");
+    int deaf = server_play_dial(&f->play), flooded = server_play_dial(&f->play), good = server_play_dial(&f->play);
+    server_play_ask(deaf, "GET", "/wait");
+    server_play_ask(flooded, "GET", "/flood");
+    server_play_turn(&f->play, 100);
+    server_play_ask(good, "GET", "/wait");
+    assert_says(server_play_answer(&f->play, good, "piece,"), "200 OK");
     assert_int_equal(f->closed, 0);
-    turn(f, 1000 * (IDLE_SECONDS + 3));
+    server_play_turn(&f->play, 1000 * (IDLE_SECONDS + 3));
     assert_int_equal(f->closed, 2);
     stream_push(f->waiting, "more,", 5);
-    assert_says(answer(f, good, "more,"), "more,");
+    assert_says(server_play_answer(&f->play, good, "more,"), "more,");
     close(deaf);
     close(flooded);
     close(good);
-    turn(f, 1500);
+    server_play_turn(&f->play, 1500);
     assert_int_equal(f->closed, 3);
-    assert_int_equal(quota_held(f->quota, getuid(), QUOTA_CONNECTIONS), 0);
+    assert_int_equal(quota_held(f->play.quota, getuid(), QUOTA_CONNECTIONS), 0);
 }
 
 static void test_later_and_gone(void **state)
 {
     struct fixture *f = *state;
-    int fd = dial(f);
-    ask(fd, "GET", "/later");
-    turn(f, 50);
+    int fd = server_play_dial(&f->play);
+    server_play_ask(fd, "GET", "/later");
+    server_play_turn(&f->play, 50);
     assert_non_null(f->later);
     reply_json(f->later, 200, json_pack("{s:b}", "late", 1));
-    assert_says(answer(f, fd, "}\n"), "\"late\":true");
-    ask(fd, "GET", "/later");
-    turn(f, 50);
+    assert_says(server_play_answer(&f->play, fd, "}\n"), "\"late\":true");
+    server_play_ask(fd, "GET", "/later");
+    server_play_turn(&f->play, 50);
     shutdown(fd, SHUT_WR); /* it has no more to say, and waits */
-    turn(f, 1500);
+    server_play_turn(&f->play, 1500);
     assert_int_equal(f->gone, 0);
     close(fd);
-    turn(f, 1500);
+    server_play_turn(&f->play, 1500);
     assert_int_equal(f->gone, 1);
     reply_json(f->later, 200, json_object()); /* to nobody */
-    turn(f, 50);
-    assert_int_equal(quota_held(f->quota, getuid(), QUOTA_CONNECTIONS), 0);
+    server_play_turn(&f->play, 50);
+    assert_int_equal(quota_held(f->play.quota, getuid(), QUOTA_CONNECTIONS), 0);
 }
 
 /* At the limit, one more, then all leave at once: it answers. */
@@ -269,15 +212,15 @@ static void test_limit(void **state)
 {
     struct fixture *f = *state;
     int fds[40], all = 16;
-    quota_limit(f->quota, QUOTA_CONNECTIONS, all, all);
+    quota_limit(f->play.quota, QUOTA_CONNECTIONS, all, all);
     for (int round = 0; round < 5; round++) {
         int told = 0, let_in = 0;
         for (int i = 0; i < 40; i++) {
-            fds[i] = dial(f);
-            ask(fds[i], "GET", "/x");
+            fds[i] = server_play_dial(&f->play);
+            server_play_ask(fds[i], "GET", "/x");
         }
         for (int i = 0; i < 40; i++) {
-            const char *text = answer(f, fds[i], "}\n");
+            const char *text = server_play_answer(&f->play, fds[i], "}\n");
             let_in += strstr(text, "200 OK") != NULL;
             told += strstr(text, "\"LIMIT\"") || strstr(text, "\"BUSY\"");
         }
@@ -285,25 +228,25 @@ static void test_limit(void **state)
         assert_int_equal(let_in, getuid() == 0 ? all : all - all / 16);
         for (int i = 0; i < 40; i++)
             close(fds[i]); /* the loop sees them go in one turn */
-        int fd = dial(f);
-        ask(fd, "GET", "/x");
-        assert_says(answer(f, fd, "}\n"), " "); /* whatever it says: it listens */
+        int fd = server_play_dial(&f->play);
+        server_play_ask(fd, "GET", "/x");
+        assert_says(server_play_answer(&f->play, fd, "}\n"), " "); /* whatever it says: it listens */
         close(fd);
-        turn(f, 50);
-        assert_int_equal(quota_held(f->quota, getuid(), QUOTA_CONNECTIONS), 0);
+        server_play_turn(&f->play, 50);
+        assert_int_equal(quota_held(f->play.quota, getuid(), QUOTA_CONNECTIONS), 0);
     }
 }
 
 static void test_close_with_work_in_hand(void **state)
 {
     struct fixture *f = *state;
-    int a = dial(f), b = dial(f), c = dial(f);
-    ask(a, "GET", "/later");
-    ask(b, "GET", "/x");
-    turn(f, 50);
-    server_close(f->server);
-    f->server = NULL;
-    turn(f, 50);
+    int a = server_play_dial(&f->play), b = server_play_dial(&f->play), c = server_play_dial(&f->play);
+    server_play_ask(a, "GET", "/later");
+    server_play_ask(b, "GET", "/x");
+    server_play_turn(&f->play, 50);
+    server_close(f->play.server);
+    f->play.server = NULL;
+    server_play_turn(&f->play, 50);
     reply_json(f->later, 200, json_object()); /* after the server is gone */
     assert_int_equal(f->gone, 0);
     close(a);
