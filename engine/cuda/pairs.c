@@ -21,7 +21,8 @@
 enum {
     SHARED_MAX = 226 * 1024,                     /* bytes of shared memory that the pair kernel may ask for on sm_90 */
     TRIO_BYTES = 2 * TRIO * 3 * sizeof(int32_t), /* positions and forces */
-    PAIR_BLOCK = 512,
+    PAIR_BLOCK = 512,                            /* threads; from global memory less, as its kernels hold more */
+    PAIR_BLOCK_GLOBAL = 256,
     BUILD_BLOCKS_MOST = 264, /* each costs a little in every step, asked to build or not */
     SLOTS_MOST = 1 << NEAR_MASK_SHIFT,
     FORCE_BITS = 14, /* pair forces are rounded to 2^-14 kJ/mol/nm, if what an atom can meet allows it */
@@ -473,7 +474,8 @@ static void emit_plain(const struct pairs *p, enum evaluate mode, const struct p
     const bool energy = mode != EVALUATE_STEP;
     uint32_t shared = h->half ? (uint32_t)h->ntrios * TRIO_BYTES : 0;
     uint64_t lanes = TRIO_LANES * (uint64_t)h->ntrios;
-    uint32_t least = (uint32_t)(lanes + 31) / 32 * 32, threads = PAIR_BLOCK < least ? PAIR_BLOCK : least;
+    uint32_t most = h->half ? PAIR_BLOCK : PAIR_BLOCK_GLOBAL;
+    uint32_t least = (uint32_t)(lanes + 31) / 32 * 32, threads = most < least ? most : least;
     const struct shape shape = {
         .grid = {blocks_of(lanes, threads), 1, 1}, .block = {threads, 1, 1}, .shared_bytes = shared, .after = after};
     if (h->half && energy)
