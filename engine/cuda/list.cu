@@ -300,7 +300,8 @@ KERNEL(list_build, a, __launch_bounds__(32 * BUILD_WARPS))
 {
     ECHO(a);
     struct ctl *c = (struct ctl *)a.ctl;
-    if (!block_goes_on(c) || !*(volatile const uint32_t *)&((struct pair_lists *)a.lists)->rebuild)
+    const uint32_t asked = *(volatile const uint32_t *)&((struct pair_lists *)a.lists)->rebuild; /* beside ctl.halt */
+    if (!block_goes_on(c) || !asked)
         return;
     const struct build b = build_of(&a, c);
     const struct plan plan = plan_of(&b);
