@@ -222,6 +222,20 @@ static void test_interruption(void **state)
     toy_system_free(sys);
 }
 
+/* A box of more cells than one reaches, in all directions. */
+static void test_cells(void **state)
+{
+    uint32_t most = pairs_shared_most;
+    struct settings set = toy_settings();
+    set.nonbonded.vdw_cutoff = set.nonbonded.coulomb_cutoff = 0.55;
+    set.nonbonded.vdw_switch = 0.5;
+    struct system *water = relaxed_water(11, &set);
+    pairs_shared_most = 0;
+    compare(water, &set, 0);
+    pairs_shared_most = most;
+    toy_system_free(water);
+}
+
 /* Atoms so fast that the trios around a trio change now and then, in a box of many cells: no pair is lost, and bits do not
  * depend on the order that trios are in. */
 static void test_sorting(void **state)
@@ -252,6 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_modifiers),    cmocka_unit_test(test_alchemy),
                                        cmocka_unit_test(test_water),        cmocka_unit_test(test_global_memory),
-                                       cmocka_unit_test(test_interruption), cmocka_unit_test(test_sorting)};
+                                       cmocka_unit_test(test_interruption), cmocka_unit_test(test_cells),
+                                       cmocka_unit_test(test_sorting)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
