@@ -10,10 +10,10 @@
 #include "daemon/worker/commands.h"
 #include "daemon/worker/energy.h"
 #include "daemon/worker/input.h"
+#include "daemon/worker/measure.h"
 #include "engine/base/number.h"
 
 #define INCLUDE_MAX 32
-#define POLL_MS 1000
 
 struct energy {
     const char *spec, *device;
@@ -21,20 +21,6 @@ struct energy {
     int ninclude, window;
     bool json, forces, check;
 };
-
-static int evaluate(struct dev *dev, struct sim *sim, struct err *e)
-{
-    int rc;
-    do { /* again after a list has outgrown its buffer */
-        if ((rc = sim_submit(sim, SIM_SAMPLE, 1, e)))
-            return rc;
-        while (!sim_done(sim))
-            if ((rc = dev->ops->poll(dev, POLL_MS, e)))
-                return rc;
-        rc = sim_outcome(sim, e);
-    } while (rc == SIM_GROW);
-    return rc;
-}
 
 /* *r owns its arrays: evaluation_close. */
 static int evaluate_on(const char *device, const struct energy *o, const struct spec *spec, const struct system *sys,
@@ -53,7 +39,7 @@ static int evaluate_on(const char *device, const struct energy *o, const struct 
     if (!rc)
         rc = sim_new(&sim, model, o->window, 0, e);
     if (!rc)
-        rc = evaluate(dev, sim, e);
+        rc = work_through(dev, sim, SIM_SAMPLE, 1, e);
     if (!rc)
         rc = sim_forces(sim, r->forces, e);
     if (!rc)

@@ -22,7 +22,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int work(struct dev *dev, struct sim *sim, enum sim_work kind, uint32_t n, struct err *e)
+int work_through(struct dev *dev, struct sim *sim, enum sim_work kind, uint32_t n, struct err *e)
 {
     int rc;
     do { /* again after a list has outgrown its buffer */
@@ -40,12 +40,12 @@ static int work(struct dev *dev, struct sim *sim, enum sim_work kind, uint32_t n
 static int time_steps(struct dev *dev, struct sim *sim, enum sim_work kind, double seconds, struct measured *out,
                       struct err *e)
 {
-    int rc = work(dev, sim, kind, 2, e);
+    int rc = work_through(dev, sim, kind, 2, e);
     double begun = now(), passed = 0;
     uint32_t n = 0;
     while (!rc && (passed < seconds || n < MEASURED_MIN)) {
         uint32_t more = n && passed < seconds / 4 ? n : 1;
-        rc = work(dev, sim, kind, more, e);
+        rc = work_through(dev, sim, kind, more, e);
         n += more;
         passed = now() - begun;
     }
