@@ -3,7 +3,8 @@
  * Whether the errors of results.json are those that are made: many ensembles of correlated samples with known free
  * energies, each through the whole path, from rows that the project's own writer puts into dhdl.xvg to the JSON.
  *
- * Argument: autoregressive or hopping. A window's energy is u(x, s) = a (x - c)^2 / 2 + b s in kT, with a, c and b
+ * Arguments: autoregressive or hopping; by hand also [ENSEMBLES ROWS G]..., lines of one's own of which the errors must be
+ * right. A window's energy is u(x, s) = a (x - c)^2 / 2 + b s in kT, with a, c and b
  * linear in lambda; x is Gaussian, s is +1 or -1, and they are independent, so G = ln(a) / 2 - ln(2 cosh b). Either x is
  * an autoregressive series, or x has no memory and s hops.
  */
@@ -23,7 +24,7 @@
 #include "engine/io/output.h"
 #include "tests/lib/oscillators.h"
 
-enum { WINDOWS = 8, ENSEMBLES = 300 }; /* ensembles a line: the ratio is known to 4 %, the shares to 3 and 1.5 % */
+enum { WINDOWS = 8, ENSEMBLES = 300 }; /* a line: the ratio is known to 4 %, the shares to 3 and 1.5 % */
 #define TEMPERATURE 298.15
 
 /* How x and s live, and how u depends on lambda. */
@@ -37,10 +38,12 @@ static const struct process processes[] = {{"autoregressive", 1, 2, 0, false}, {
 struct length {
     int rows;
     double g; /* of the slow process */
+    int ensembles;
 };
 /* From these the errors must be right, from those nobody may believe them. */
-static const struct length enough[] = {{100, 1}, {200, 4}, {200, 8}, {400, 18}};
-static const struct length few[] = {{200, 10.25}, {200, 28}, {300, 80}};
+static const struct length enough[] = {
+    {100, 1, ENSEMBLES}, {200, 4, ENSEMBLES}, {200, 8, ENSEMBLES}, {400, 18, ENSEMBLES}};
+static const struct length few[] = {{200, 10.25, ENSEMBLES}, {200, 28, ENSEMBLES}, {300, 80, ENSEMBLES}};
 
 static double exact(const struct process *p)
 {
@@ -128,7 +131,7 @@ static void run(struct tally *t, const char *folder, const struct process *p, co
                 const struct length *length)
 {
     *t = (struct tally){0};
-    for (int i = 0; i < ENSEMBLES; i++) {
+    for (int i = 0; i < length->ensembles; i++) {
         for (int k = 0; k < WINDOWS; k++)
             write_window(folder, p, set, k, length,
                          (uint64_t)i * 1000003 + (uint64_t)k * 7919 + (uint64_t)(length->rows * 131 + length->g * 17));
@@ -145,13 +148,22 @@ static void run(struct tally *t, const char *folder, const struct process *p, co
 /* Prints a line of the table; whether it is as it must be. */
 static bool line(const struct process *p, const struct length *length, const struct tally *t, bool believe)
 {
-    double made = sqrt(t->square / ENSEMBLES), told = t->told / ENSEMBLES, ratio = told / made;
-    double one = 100.0 * t->one / ENSEMBLES, two = 100.0 * t->two / ENSEMBLES, all = 100.0 * t->converged / ENSEMBLES;
+    double n = length->ensembles, made = sqrt(t->square / n), told = t->told / n, ratio = told / made;
+    double one = 100 * t->one / n, two = 100 * t->two / n, all = 100 * t->converged / n;
     bool ok = believe ? ratio >= 0.9 && ratio <= 1.15 && one >= 60 && one <= 76 && two >= 91 && two <= 98 : all <= 5;
-    printf("%-15s %9d %5d %6.1f %7.0f %8.3f %8.3f %7.2f %7.1f %7.1f %10.1f %s\n", p->name, ENSEMBLES, length->rows,
-           length->g, length->rows / length->g, made, told, ratio, one, two, all, ok ? "" : "<- wrong");
+    printf("%-15s %9d %5d %6.1f %7.0f %8.3f %8.3f %7.2f %7.1f %7.1f %10.1f %s\n", p->name, length->ensembles,
+           length->rows, length->g, length->rows / length->g, made, told, ratio, one, two, all, ok ? "" : "<- wrong");
     fflush(stdout);
     return ok;
+}
+
+/* One line of the table. */
+static bool judge(const char *folder, const struct process *p, const struct settings *set, const struct length *length,
+                  bool believe)
+{
+    struct tally t;
+    run(&t, folder, p, set, length);
+    return line(p, length, &t, believe);
 }
 
 int main(int argc, char **argv)
@@ -160,7 +172,6 @@ int main(int argc, char **argv)
     double lambda[WINDOWS][LAMBDA_COUNT] = {0};
     struct settings set = {.integrator.temperature = TEMPERATURE};
     char folder[] = "/tmp/shoal-test-XXXXXX", command[64];
-    struct tally t;
     bool ok = true;
     set.alchemy = (struct alchemy_settings){
         .kind = ALCHEMY_DECOUPLE, .nwindows = WINDOWS, .lambda = lambda, .given = {[LAMBDA_VDW] = true}};
@@ -174,14 +185,12 @@ int main(int argc, char **argv)
     printf("errors in kT; %% within one and two errors; %% called converged\n");
     printf("%-15s %9s %5s %6s %7s %8s %8s %7s %7s %7s %10s\n", "process", "ensembles", "rows", "g", "rows/g", "made",
            "told", "ratio", "1 sigma", "2 sigma", "converged");
-    for (size_t i = 0; i < sizeof enough / sizeof *enough; i++) {
-        run(&t, folder, p, &set, enough + i);
-        ok = line(p, enough + i, &t, true) && ok;
-    }
-    for (size_t i = 0; i < sizeof few / sizeof *few; i++) {
-        run(&t, folder, p, &set, few + i);
-        ok = line(p, few + i, &t, false) && ok;
-    }
+    for (int i = 2; i + 2 < argc; i += 3)
+        ok &= judge(folder, p, &set, &(struct length){atoi(argv[i + 1]), atof(argv[i + 2]), atoi(argv[i])}, true);
+    for (size_t i = 0; i < sizeof enough / sizeof *enough && argc < 3; i++)
+        ok &= judge(folder, p, &set, enough + i, true);
+    for (size_t i = 0; i < sizeof few / sizeof *few && argc < 3; i++)
+        ok &= judge(folder, p, &set, few + i, false);
     snprintf(command, sizeof command, "rm -r %s", folder);
     assert(system(command) == 0);
     return ok ? 0 : 1;
