@@ -24,6 +24,7 @@
 
 #define NB_GRID 281474976710656.0 /* 2^48 grid positions per box edge */
 #define NB_WIDTH 8                /* slots in a cluster */
+#define NB_ALIGN 64               /* bytes: each array of the slots begins so, and with it each cluster */
 
 /* Mesh of one model. The modulus arrays hold |b(m)|^-2 per dimension. */
 struct nb_mesh {

@@ -15,6 +15,7 @@
 
 #define W NB_WIDTH
 #define INLINE static inline __attribute__((always_inline))
+#define ALIGNED(p) __builtin_assume_aligned(p, NB_ALIGN)
 
 static const uint64_t lane_bit[W] = {1, 2, 4, 8, 16, 32, 64, 128};
 
@@ -25,12 +26,14 @@ struct variant {
     bool general; /* the box may be triclinic, entries may be masked */
 };
 
-/* One i atom: what it needs of its own, and its sums, eight of each. */
+/* One i atom: what it needs of its own, and its sums, eight of each; as aligned as slots are, else a compiler does some of the
+ * eight one by one to get to where vectors are. */
 struct one {
+    _Alignas(NB_ALIGN) double f[3][W];
+    double lj[W], coulomb[W], virial[6][W];
+    double beyond[W], beyond_lj[W], beyond_coulomb[W]; /* clamped forces and energies */
     double x[3], charge;
     const struct lj *row;
-    double f[3][W], lj[W], coulomb[W], virial[6][W];
-    double beyond[W], beyond_lj[W], beyond_coulomb[W]; /* clamped forces and energies */
 };
 
 struct plain_pass {
@@ -62,9 +65,10 @@ INLINE void entry_pairs(const struct plain_pass *pass, struct one *one, uint32_t
     const double coulomb2 = pass->coulomb2, vdw2 = pass->vdw2;
     const double xx = pass->nm[BOX_XX], yy = pass->nm[BOX_YY], zz = pass->nm[BOX_ZZ];
     const double yx = pass->nm[BOX_YX], zx = pass->nm[BOX_ZX], zy = pass->nm[BOX_ZY];
-    const double *sx = s->x[0] + first, *sy = s->x[1] + first, *sz = s->x[2] + first, *sq = s->charge + first;
-    double *fx = s->f[0] + first, *fy = s->f[1] + first, *fz = s->f[2] + first;
-    const int64_t *type = s->type + first;
+    const double *sx = ALIGNED(s->x[0] + first), *sy = ALIGNED(s->x[1] + first), *sz = ALIGNED(s->x[2] + first);
+    const double *sq = ALIGNED(s->charge + first);
+    double *fx = ALIGNED(s->f[0] + first), *fy = ALIGNED(s->f[1] + first), *fz = ALIGNED(s->f[2] + first);
+    const int64_t *type = ALIGNED(s->type + first);
     const uint64_t mask = entry;
 #pragma omp simd simdlen(8)
     for (int l = 0; l < W; l++) {
@@ -79,7 +83,8 @@ INLINE void entry_pairs(const struct plain_pass *pass, struct one *one, uint32_t
         double fr = qq * (ri * ri * ri - ewald_long_f(&p->ewald, kind.terms, r2));
         fr = in ? fr : 0.0;
         if (energy) {
-            double e = in ? qq * (ri - p->coulomb_shift - ewald_long_v(&p->ewald, kind.terms, r2)) : 0.0;
+            double e = qq * (ri - p->coulomb_shift - ewald_long_v(&p->ewald, kind.terms, r2));
+            e = in ? e : 0.0; /* not before: what only some of the pairs read keeps the loop from being vectorized */
             one->coulomb[l] += fixed_round(clamp(e, &one->beyond_coulomb[l]));
         }
         if (has_lj) {
