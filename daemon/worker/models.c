@@ -100,11 +100,16 @@ static int make(void *shared, struct err *e)
     return model_new_apart(&s->model, s->dev, &owner, &s->system, &s->spec->settings, e);
 }
 
-/* One that is there or being made. */
+static bool is_good(const struct shared_model *s)
+{
+    return s->state == MODEL_MAKING || (s->state == MODEL_READY && !model_damaged(s->model));
+}
+
+/* One that is there and whole, or being made. */
 static struct shared_model *find(const struct models *m, const char *directory)
 {
     struct shared_model *s = m->first;
-    while (s && (s->state == MODEL_BROKEN || strcmp(s->directory, directory)))
+    while (s && (!is_good(s) || strcmp(s->directory, directory)))
         s = s->next;
     return s;
 }

@@ -257,7 +257,9 @@ static int CO_FN run_stages(struct replica *r, struct err *e)
         wait_gate(r);
         if (r->stop)
             return STOPPED;
-        int rc = stage->kind == STAGE_MINIMIZE ? minimize(r, stage, e) : dynamics(r, stage, e);
+        int rc = sim_tune_volume(r->sim, stage->kind != STAGE_PRODUCE, e);
+        if (!rc)
+            rc = stage->kind == STAGE_MINIMIZE ? minimize(r, stage, e) : dynamics(r, stage, e);
         if (rc)
             return rc;
         r->stage++;

@@ -18,7 +18,7 @@
 
 struct nonbonded {
     struct dev *dev;
-    struct span shared;             /* device memory: params and what they point to */
+    struct readonly shared;         /* params and what they point to */
     struct nb_params host;          /* sizes and constants of it; its pointers are device addresses */
     const struct nb_params *params; /* device address */
     double density;                 /* atoms per nm^3 at the start */
@@ -71,10 +71,20 @@ static void has_lj(int32_t *out, const struct alchemy_plan *plan)
         out[s] &= 1;
 }
 
-/* Everything the kernels only read. Run twice: measuring, then filling. */
-static void lay_out(struct nonbonded *f, const struct alchemy_plan *plan, const struct alchemy_settings *al,
-                    struct arena *a)
+/* What the tables are made from. */
+struct sources {
+    struct nonbonded *f;
+    const struct alchemy_plan *plan;
+    const struct alchemy_settings *alchemy;
+};
+
+/* Everything the kernels only read. */
+static void lay_out(void *sources, struct arena *a)
 {
+    const struct sources *from = sources;
+    struct nonbonded *f = from->f;
+    const struct alchemy_plan *plan = from->plan;
+    const struct alchemy_settings *al = from->alchemy;
     struct nb_params *p = &f->host;
     static double none[1][LAMBDA_COUNT];
     size_t n = (size_t)plan->natoms, types = (size_t)plan->ntypes;
@@ -103,29 +113,7 @@ static void lay_out(struct nonbonded *f, const struct alchemy_plan *plan, const 
         free(modulus);
     }
 #undef PUT
-    f->params = arena_put(a, p, sizeof *p);
-}
-
-static int upload(struct nonbonded *f, const struct alchemy_plan *plan, const struct alchemy_settings *al,
-                  struct err *e)
-{
-    const struct dev_ops *ops = f->dev->ops;
-    struct arena a = {0};
-    struct lane *lane;
-    void *device, *host;
-    lay_out(f, plan, al, &a);
-    int rc = ops->alloc(f->dev, NULL, DEV_MEMORY, a.used, &device, &host, e);
-    if (rc)
-        return err_prefix(e, "tables");
-    f->shared = (struct span){device, a.used};
-    if ((rc = ops->lane_new(f->dev, &lane, e)))
-        return rc;
-    a = (struct arena){.base = device, .stage = xcalloc(1, f->shared.bytes)};
-    lay_out(f, plan, al, &a);
-    rc = ops->copy(f->dev, lane, device, a.stage, f->shared.bytes, e);
-    free(a.stage);
-    ops->lane_free(f->dev, lane);
-    return rc;
+    f->params = arena_put_named(a, "parameters", p, sizeof *p);
 }
 
 static int check(const struct system *sys, const struct nonbonded_settings *set, struct err *e)
@@ -175,7 +163,7 @@ static int make(struct nonbonded *f, const struct system *sys, const struct sett
     if (rc == 0)
         rc = mesh_sizes(p->mesh.size, sys->box, &set->nonbonded, e);
     if (rc == 0)
-        rc = upload(f, &plan, &set->alchemy, e);
+        rc = readonly_upload(&f->shared, f->dev, lay_out, &(struct sources){f, &plan, &set->alchemy}, e);
     alchemy_plan_close(&plan);
     return rc;
 }
@@ -198,14 +186,13 @@ void nonbonded_free(struct nonbonded *f)
 {
     if (!f)
         return;
-    if (f->shared.start)
-        f->dev->ops->free(f->dev, DEV_MEMORY, (void *)(uintptr_t)f->shared.start);
+    readonly_free(&f->shared);
     free(f);
 }
 
-struct span nonbonded_span(const struct nonbonded *f)
+const struct readonly *nonbonded_tables(const struct nonbonded *f)
 {
-    return f->shared;
+    return &f->shared;
 }
 
 /* ---- a replica's block ---- */

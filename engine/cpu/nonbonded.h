@@ -16,7 +16,7 @@
 int nonbonded_new(struct nonbonded **out, struct dev *dev, const struct system *sys, const struct settings *set,
                   const struct topology *t, struct err *e);
 void nonbonded_free(struct nonbonded *f);
-struct span nonbonded_span(const struct nonbonded *f);
+const struct readonly *nonbonded_tables(const struct nonbonded *f);
 void nonbonded_caps_guess(const struct nonbonded *f, struct list_caps *caps);
 void nonbonded_caps_grow(struct list_caps *caps, const struct ctl *ctl);
 size_t nonbonded_bytes(const struct nonbonded *f, const struct list_caps *caps);

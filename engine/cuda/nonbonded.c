@@ -10,7 +10,7 @@
 
 struct nonbonded {
     struct dev *dev;
-    struct span shared; /* device memory of all tables */
+    struct readonly shared; /* all tables */
     int natoms;
     int32_t nwindows;
     const double (*window)[LAMBDA_COUNT]; /* device address; [nwindows] */
@@ -22,38 +22,25 @@ struct nonbonded {
 
 /* ---- read-only tables ---- */
 
-/* Run twice: measuring, then filling. */
-static void lay_out(struct nonbonded *nb, const struct alchemy_plan *plan, const struct alchemy_settings *al,
-                    struct arena *a)
+/* What the tables are made from. */
+struct sources {
+    struct nonbonded *nb;
+    const struct alchemy_plan *plan;
+    const struct alchemy_settings *alchemy;
+};
+
+static void lay_out(void *sources, struct arena *a)
 {
+    const struct sources *from = sources;
+    struct nonbonded *nb = from->nb;
+    const struct alchemy_plan *plan = from->plan;
+    const struct alchemy_settings *al = from->alchemy;
     static double none[1][LAMBDA_COUNT];
     const void *window = al->nwindows > 0 && al->lambda ? al->lambda : none;
     nb->window = arena_put(a, window, (size_t)nb->nwindows * sizeof *nb->window);
     nb->uniform_at = arena_put(a, &nb->uniform, sizeof nb->uniform);
     mesh_lay_out(&nb->mesh, plan, nb->window, a);
     pairs_lay_out(&nb->pairs, plan, nb->window, a);
-}
-
-static int upload(struct nonbonded *nb, const struct alchemy_plan *plan, const struct alchemy_settings *al,
-                  struct err *e)
-{
-    const struct dev_ops *ops = nb->dev->ops;
-    struct arena a = {0};
-    struct lane *lane;
-    void *device, *host;
-    lay_out(nb, plan, al, &a);
-    int rc = ops->alloc(nb->dev, NULL, DEV_MEMORY, a.used, &device, &host, e);
-    if (rc)
-        return err_prefix(e, "tables");
-    nb->shared = (struct span){device, a.used};
-    if ((rc = ops->lane_new(nb->dev, &lane, e)))
-        return rc;
-    a = (struct arena){.base = device, .stage = xcalloc(1, nb->shared.bytes)};
-    lay_out(nb, plan, al, &a);
-    rc = ops->copy(nb->dev, lane, device, a.stage, nb->shared.bytes, e);
-    free(a.stage);
-    ops->lane_free(nb->dev, lane);
-    return rc;
 }
 
 static int make(struct nonbonded *nb, const struct system *sys, const struct settings *set, const struct topology *t,
@@ -70,7 +57,7 @@ static int make(struct nonbonded *nb, const struct system *sys, const struct set
     if (rc == 0)
         rc = mesh_make(&nb->mesh, sys, set, &plan, e);
     if (rc == 0)
-        rc = upload(nb, &plan, &set->alchemy, e);
+        rc = readonly_upload(&nb->shared, nb->dev, lay_out, &(struct sources){nb, &plan, &set->alchemy}, e);
     alchemy_plan_close(&plan);
     return rc;
 }
@@ -95,15 +82,14 @@ void cuda_nonbonded_free(struct nonbonded *nb)
 {
     if (!nb)
         return;
-    if (nb->shared.start)
-        nb->dev->ops->free(nb->dev, DEV_MEMORY, (void *)(uintptr_t)nb->shared.start);
+    readonly_free(&nb->shared);
     pairs_close(&nb->pairs);
     free(nb);
 }
 
-struct span cuda_nonbonded_span(const struct nonbonded *nb)
+const struct readonly *cuda_nonbonded_tables(const struct nonbonded *nb)
 {
-    return nb->shared;
+    return &nb->shared;
 }
 
 double cuda_min_edge(const struct nonbonded *nb)

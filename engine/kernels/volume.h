@@ -3,7 +3,8 @@
  * Monte Carlo barostat (Chow and Ferguson 1995, doi 10.1016/0010-4655(95)00059-O; Aqvist et al. 2004): a volume change drawn
  * evenly from +-volume_scale moves every molecule's center of mass with the box; accepted with probability
  * min(1, exp(-(dU + P dV - N kT ln(V'/V)) / kT)), N molecules. volume_scale is adapted after every ten moves so that
- * between a quarter and three quarters are accepted, as OpenMM does. Each device brings the loops over molecules.
+ * between a quarter and three quarters are accepted, as OpenMM does, but not where results are gathered: moves whose size
+ * depends on how the last ones went are no Markov chain. Each device brings the loops over molecules.
  */
 #ifndef SHOAL_ENGINE_KERNELS_VOLUME_H
 #define SHOAL_ENGINE_KERNELS_VOLUME_H
@@ -70,7 +71,7 @@ MATH_FN void volume_end(struct ctl *c, bool yes)
     c->barostat_moves++;
     c->barostat_tried++;
     c->barostat_accepted += yes;
-    if (c->barostat_tried < 10)
+    if (c->volume_fixed || c->barostat_tried < 10)
         return;
     if (c->barostat_accepted < 0.25 * c->barostat_tried)
         c->volume_scale /= 1.1;

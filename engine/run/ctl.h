@@ -61,11 +61,11 @@ struct ctl {
     uint32_t min_steps;     /* 0: nothing evaluated yet */
     uint32_t min_converged; /* largest force below tolerance, or the step can shrink no more */
     uint32_t min_rejected;  /* the trial broke a constraint: do not even look at its energy */
-    uint32_t pad_;
-    double min_tolerance; /* kJ/mol/nm */
-    double min_step_size; /* nm */
-    double min_energy;    /* kJ/mol, of the best x */
-    double min_max_force; /* kJ/mol/nm, of the best x */
+    uint32_t volume_fixed;  /* volume_scale stays as it is */
+    double min_tolerance;   /* kJ/mol/nm */
+    double min_step_size;   /* nm */
+    double min_energy;      /* kJ/mol, of the best x */
+    double min_max_force;   /* kJ/mol/nm, of the best x */
 };
 
 /* The first error wins. On the CPU a replica's kernels run on one thread; on a GPU the caller has one thread do it. */

@@ -25,10 +25,19 @@ static int check(const struct system *sys, const struct settings *set, struct er
     return 0;
 }
 
-/* The tables as the arena lays them out: run once to measure, once to fill. */
-static void lay_out(struct model *m, const struct topology *t, const double (*mass)[2], bool mass_perturbed,
-                    struct arena *a)
+/* What the tables are made from. */
+struct sources {
+    struct model *m;
+    const struct topology *t;
+    double (*mass)[2]; /* [natoms], in states A and B, u */
+    bool mass_perturbed;
+};
+
+static void lay_out(void *sources, struct arena *a)
 {
+    const struct sources *from = sources;
+    struct model *m = from->m;
+    const struct topology *t = from->t;
     uint32_t nwindows = (uint32_t)m->nwindows;
     const void *lambda = arena_put(a, m->lambda, nwindows * sizeof *m->lambda);
 #define PUT(name, n) arena_put(a, t->name, (size_t)(n) * sizeof *t->name)
@@ -50,7 +59,7 @@ static void lay_out(struct model *m, const struct topology *t, const double (*ma
                              .nwindows = nwindows,
                              .soft14 = PUT(soft14, t->npairs14.count - t->npairs14.perturbed),
                              .soft = t->soft};
-    struct motion_table mo = {.mass = arena_put(a, mass, (size_t)m->sys->natoms * sizeof *mass),
+    struct motion_table mo = {.mass = arena_put(a, from->mass, (size_t)m->sys->natoms * sizeof *from->mass),
                               .waters = PUT(waters, t->nwaters),
                               .clusters = PUT(clusters, t->nclusters),
                               .cluster_atoms = PUT(cluster_atoms, t->ncluster_atoms),
@@ -64,7 +73,7 @@ static void lay_out(struct model *m, const struct topology *t, const double (*ma
                               .ndistances = (uint32_t)t->ndistances,
                               .nlone = t->nlone,
                               .nunits = (uint32_t)t->nunits,
-                              .mass_perturbed = mass_perturbed,
+                              .mass_perturbed = from->mass_perturbed,
                               .lambda = lambda,
                               .nwindows = nwindows};
 #undef PUT
@@ -72,40 +81,21 @@ static void lay_out(struct model *m, const struct topology *t, const double (*ma
                  t->nimpropers.count + t->npairs14.count + t->nposition_restraints.count;
     m->nwaters = (uint32_t)t->nwaters;
     m->nbodies = (uint32_t)(t->nwaters + t->nclusters) + t->nlone;
-    m->bonded = arena_put(a, &b, sizeof b);
-    m->motion = arena_put(a, &mo, sizeof mo);
+    m->bonded = arena_put_named(a, "bonded table", &b, sizeof b);
+    m->motion = arena_put_named(a, "motion table", &mo, sizeof mo);
 }
 
 static int upload(struct model *m, const struct topology *t, struct err *e)
 {
-    bool perturbed = false;
-    double(*mass)[2] = xcalloc((size_t)m->sys->natoms, sizeof *mass);
+    struct sources from = {.m = m, .t = t, .mass = xcalloc((size_t)m->sys->natoms, sizeof *from.mass)};
     for (int i = 0; i < m->sys->natoms; i++) {
-        mass[i][0] = m->sys->atoms[i].mass[0];
-        mass[i][1] = m->sys->atoms[i].mass[1];
-        perturbed |= mass[i][0] != mass[i][1];
+        const double *mass = m->sys->atoms[i].mass;
+        from.mass[i][0] = mass[0];
+        from.mass[i][1] = mass[1];
+        from.mass_perturbed |= mass[0] != mass[1];
     }
-    struct arena a = {0};
-    lay_out(m, t, mass, perturbed, &a);
-    struct dev *dev = &m->guest.base;
-    const struct dev_ops *ops = dev->ops;
-    void *device, *host;
-    struct lane *lane = NULL;
-    int rc = ops->alloc(dev, NULL, DEV_MEMORY, a.used, &device, &host, e);
-    if (rc)
-        rc = err_prefix(e, "tables");
-    if (rc == 0) {
-        m->shared = (struct span){device, a.used};
-        rc = ops->lane_new(dev, &lane, e);
-    }
-    if (rc == 0) {
-        a = (struct arena){.base = device, .stage = xcalloc(m->shared.bytes, 1)};
-        lay_out(m, t, mass, perturbed, &a);
-        rc = ops->copy(dev, lane, device, a.stage, m->shared.bytes, e);
-        free(a.stage);
-        ops->lane_free(dev, lane);
-    }
-    free(mass);
+    int rc = readonly_upload(&m->shared, &m->guest.base, lay_out, &from, e);
+    free(from.mass);
     return rc;
 }
 
@@ -159,14 +149,32 @@ int model_new(struct model **out, struct dev *dev, const struct system *sys, con
     return model_new_apart(out, dev, NULL, sys, set, e);
 }
 
+int model_check(struct model *m, struct lane *lane, struct err *e)
+{
+    if (model_damaged(m)) {
+        *e = m->damage;
+        return -(int)e->code;
+    }
+    int rc = readonly_check(&m->shared, lane, e);
+    if (rc == 0)
+        rc = readonly_check(m->program->nonbonded_tables(m->nonbonded), lane, e);
+    if (rc == -ERR_DRIFT) /* else the device's own failure, and that of who asked */
+        m->damage = *e;
+    return rc;
+}
+
+bool model_damaged(const struct model *m)
+{
+    return m->damage.code != ERR_NONE;
+}
+
 void model_free(struct model *m)
 {
     if (!m)
         return;
     free(m->x);
     free(m->lambda);
-    if (m->shared.start)
-        m->guest.base.ops->free(&m->guest.base, DEV_MEMORY, (void *)(uintptr_t)m->shared.start);
+    readonly_free(&m->shared);
     m->program->nonbonded_free(m->nonbonded);
     free(m);
 }

@@ -5,11 +5,10 @@
 #ifndef SHOAL_ENGINE_RUN_MODEL_H
 #define SHOAL_ENGINE_RUN_MODEL_H
 
-#include "engine/base/arena.h"
 #include "engine/run/guest.h"
 #include "engine/run/program.h"
+#include "engine/run/readonly.h"
 #include "engine/system/tables.h"
-#include "graphs/check.h"
 
 struct model {
     struct dev *dev;
@@ -25,9 +24,13 @@ struct model {
     int nunits;                        /* what a volume move scales */
     uint32_t nbonded;                  /* bonded terms */
     uint32_t nwaters, nbodies;         /* bodies: waters, clusters and lone atoms */
-    struct span shared;                /* device memory of the tables */
+    struct readonly shared;            /* the tables below */
     const struct bonded_table *bonded; /* device addresses */
     const struct motion_table *motion;
+    struct err damage; /* code ERR_NONE, or what is wrong with the tables, for all that use them */
 };
+
+/* Compares the tables with what was uploaded, after the lane's earlier work; what is found once is found ever after. */
+int model_check(struct model *m, struct lane *lane, struct err *e);
 
 #endif

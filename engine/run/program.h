@@ -10,9 +10,9 @@
 #define SHOAL_ENGINE_RUN_PROGRAM_H
 
 #include "engine/run/ctl.h"
+#include "engine/run/readonly.h"
 #include "engine/run/sim.h"
 #include "engine/system/topology.h"
-#include "graphs/check.h"
 
 /* Of the forces: read-only tables of one model in device memory. Each program has its own. */
 struct nonbonded;
@@ -37,7 +37,7 @@ struct program {
     int (*nonbonded_new)(struct nonbonded **out, struct dev *dev, const struct system *sys, const struct settings *set,
                          const struct topology *t, struct err *e);
     void (*nonbonded_free)(struct nonbonded *nb); /* NULL is fine */
-    struct span (*nonbonded_span)(const struct nonbonded *nb);
+    const struct readonly *(*nonbonded_tables)(const struct nonbonded *nb);
     /* A first guess from density and box; and, after HALT_LIST, capacities that hold what was asked for, with room. */
     void (*caps_guess)(const struct nonbonded *nb, struct list_caps *caps);
     void (*caps_grow)(struct list_caps *caps, const struct ctl *ctl);

@@ -128,8 +128,8 @@ int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, str
     if (rc == 0)
         rc = new_arena(s, e);
     if (rc == 0) {
-        s->spans[SPAN_SHARED] = m->shared;
-        s->spans[SPAN_NONBONDED] = m->program->nonbonded_span(m->nonbonded);
+        s->spans[SPAN_SHARED] = m->shared.span;
+        s->spans[SPAN_NONBONDED] = m->program->nonbonded_tables(m->nonbonded)->span;
         s->spans[SPAN_MAPPED] = (struct span){s->report_device, s->mapped_bytes};
         rc = start_state(s, window, replica, e);
     }
@@ -152,6 +152,14 @@ int sim_salt(struct sim *s, uint32_t salt, struct err *e)
     return rc ? rc : sim_write_ctl(s, &c, e);
 }
 
+int sim_tune_volume(struct sim *s, bool tune, struct err *e)
+{
+    struct ctl c;
+    int rc = sim_read_ctl(s, &c, e);
+    c.volume_fixed = !tune;
+    return rc ? rc : sim_write_ctl(s, &c, e);
+}
+
 void sim_free(struct sim *s)
 {
     if (!s)
@@ -171,6 +179,17 @@ void sim_free(struct sim *s)
 
 /* ---- work ---- */
 
+/* The tables that all replicas read, when enough of this one's steps have passed; at once when they are known to be damaged. */
+static int check_tables_if_due(struct sim *s, struct err *e)
+{
+    const struct recorder_clock *c = &s->clock;
+    bool due = c->check_every && c->steps - s->tables_checked >= c->check_every;
+    if (!due && !model_damaged(s->model))
+        return 0;
+    s->tables_checked = c->steps;
+    return model_check(s->model, s->lane, e);
+}
+
 int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
 {
     if (work == SIM_MINIMIZE && s->report->ctl.min_tolerance != s->min_tolerance) {
@@ -182,7 +201,9 @@ int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
     }
     s->done_before = s->report->ctl.done;
     s->submitted++;
-    int rc = recorder_submit(s->work[work].recorder, n, e);
+    int rc = check_tables_if_due(s, e);
+    if (rc == 0)
+        rc = recorder_submit(s->work[work].recorder, n, e);
     if (rc == 0)
         rc = recorder_submit(s->work[SIM_REPORT].recorder, 1, e);
     s->failed |= rc != 0;
@@ -196,6 +217,8 @@ int sim_check(struct sim *s, struct err *e)
     int rc = 0;
     for (int w = 0; w < SIM_WORK_COUNT && !rc; w++)
         rc = recorder_check_now(s->work[w].recorder, e);
+    if (rc == 0)
+        rc = model_check(s->model, s->lane, e);
     s->failed |= rc != 0;
     return rc;
 }

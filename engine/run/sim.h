@@ -33,6 +33,8 @@ struct dev_owner {
 int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner *owner, const struct system *sys,
                     const struct settings *set, struct err *e);
 void model_free(struct model *m);
+/* A replica has found that the read-only tables are not what they were: none that uses them goes on, a new model is needed. */
+bool model_damaged(const struct model *m);
 
 /* A replica in window `window`, at the system's coordinates and (if any) velocities, its own lane and arena.
  * Random streams are keyed by the settings' seed and `replica`. */
@@ -41,6 +43,10 @@ void sim_free(struct sim *s);
 /* Changes every random number still to come, for a replica that must not do again what it did; 0: those of the seed alone.
  * Not part of the saved state. While nothing is in flight. */
 int sim_salt(struct sim *s, uint32_t salt, struct err *e);
+
+/* Whether volume moves adapt their size to how often they are accepted, as they do from the start. Not part of the saved
+ * state, the size is. While nothing is in flight. */
+int sim_tune_volume(struct sim *s, bool tune, struct err *e);
 
 enum sim_work {
     SIM_MINIMIZE, /* n steepest-descent steps (later ones do nothing once converged) */

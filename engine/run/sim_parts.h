@@ -41,6 +41,7 @@ struct sim {
     struct span spans[SPAN_COUNT];
     struct sim_recorder work[SIM_WORK_COUNT];
     struct recorder_clock clock; /* replica steps, of which checks are due every so many */
+    uint64_t tables_checked;     /* clock.steps when the model's tables were compared last by this replica */
     struct echo *echo;
     uint64_t submitted;   /* tickets asked for */
     uint64_t done_before; /* ctl.done when the last submit was made */
@@ -51,7 +52,7 @@ struct sim {
 
 /* Where things lie: once with a measuring arena, once with the allocation. Sets s->d and s->kept_bytes. */
 void sim_lay_out(struct sim *s, struct arena *a);
-/* Every tape is checked now. Only while nothing is in flight. */
+/* Every tape and the model's tables are checked now. Only while nothing is in flight. */
 int sim_check(struct sim *s, struct err *e);
 /* Waits for everything submitted. */
 int sim_wait(struct sim *s, struct err *e);

@@ -3,6 +3,7 @@
  * Two replicas on a device whose k-th call fails, for k = 0, 1, 2, ... until a run sees no fault. The replica that met the
  * fault fails alone and says so, or the runner does when it was the runner's own call; nothing on the device leaks; and
  * the next attempt ends with the bytes of a run without any fault. When the device is lost with the call, the runner says so.
+ * When the tables that both read change under them, both say so, and the next attempt in the same process gets new ones.
  */
 #undef NDEBUG
 #include <assert.h>
@@ -21,6 +22,7 @@
 #include "daemon/worker/device.h"
 #include "daemon/worker/replica.h"
 #include "daemon/worker/runner.h"
+#include "engine/run/model.h"
 #include "tests/lib/dev_fault.h"
 
 enum { REPLICAS = 2, SIDE = 3, FILES = 4 };
@@ -96,15 +98,24 @@ static int remove_ensemble(void **state)
 
 struct told {
     struct replica *replica;
+    struct models *models;
     int ends;
     enum report_kind end;
     struct err why;
 };
 
+/* On the CPU device: a bit of the shared tables flips when a replica has equilibrated. */
+static bool plant_damage;
+
 static void hear(void *ctx, const struct replica *r, const struct replica_report *what)
 {
     struct told *t = ctx;
     (void)r;
+    if (plant_damage && what->kind == REPORT_SEGMENT && what->step == 15) {
+        unsigned char *tables = (unsigned char *)(uintptr_t)t->models->first->model->shared.span.start;
+        tables[7] ^= 0x10; /* of the ladder */
+        plant_damage = false;
+    }
     if (what->kind < REPORT_DONE)
         return;
     t->ends++;
@@ -149,6 +160,26 @@ static int judge(const struct told told[REPLICAS], bool fired)
     return failed != fired ? WRONG : failed ? ONE_FAILED : ALL_DONE;
 }
 
+/* All replicas from their start to their ends. */
+static int run_all(struct runner *runner, struct models *models, struct told told[REPLICAS], struct err *e)
+{
+    int rc = 0;
+    for (int i = 0; i < REPLICAS && !rc; i++) {
+        told[i] = (struct told){.models = models};
+        told[i].replica = replica_new(&(struct replica_setup){.models = models,
+                                                              .jobs = runner->jobs,
+                                                              .directory = directory,
+                                                              .window = i,
+                                                              .replica = (uint32_t)i,
+                                                              .report = hear,
+                                                              .ctx = &told[i]});
+        rc = runner_add(runner, run_one, ready_one, ended_one, &told[i], e);
+    }
+    while (!rc && runner->count)
+        rc = runner_turn(runner, NULL, 0, 1000, e);
+    return rc;
+}
+
 /* The whole of a worker's life; `call` as in dev_fault_fail or, `lost`, dev_fault_lose; negative: no fault. */
 static int worker_life(int64_t call, bool lost)
 {
@@ -165,21 +196,9 @@ static int worker_life(int64_t call, bool lost)
     struct runner runner = {.dev = d};
     if (jobs_new(&runner.jobs, &e))
         return WRONG;
-    struct told told[REPLICAS] = {0};
-    for (int i = 0; i < REPLICAS; i++) {
-        told[i].replica = replica_new(&(struct replica_setup){.models = &models,
-                                                              .jobs = runner.jobs,
-                                                              .directory = directory,
-                                                              .window = i,
-                                                              .replica = (uint32_t)i,
-                                                              .report = hear,
-                                                              .ctx = &told[i]});
-        if (runner_add(&runner, run_one, ready_one, ended_one, &told[i], &e))
-            return WRONG;
-    }
-    while (runner.count)
-        if (runner_turn(&runner, NULL, 0, 1000, &e))
-            return is_planted(&e) ? RUNNER_FAILED : WRONG;
+    struct told told[REPLICAS];
+    if (run_all(&runner, &models, told, &e))
+        return is_planted(&e) ? RUNNER_FAILED : WRONG;
     jobs_free(runner.jobs);
     models_close(&models);
     uint32_t alive = dev_fault_alive(d);
@@ -249,6 +268,32 @@ static void every_call_fails_once(void **state)
     }
 }
 
+/* Both in one process: what was damaged serves no one any more. */
+static void the_tables_change(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct models models = {0};
+    struct told told[REPLICAS];
+    assert_int_equal(engine_open(&models.dev, "cpu:2", &e), 0);
+    struct runner runner = {.dev = models.dev};
+    assert_int_equal(jobs_new(&runner.jobs, &e), 0);
+    plant_damage = true;
+    assert_int_equal(run_all(&runner, &models, told, &e), 0);
+    assert_false(plant_damage);
+    for (int i = 0; i < REPLICAS; i++) {
+        assert_int_equal(told[i].end, REPORT_FAILED);
+        assert_int_equal(told[i].why.code, ERR_DRIFT);
+        assert_non_null(strstr(told[i].why.msg, "lambda, byte 7 of "));
+    }
+    assert_int_equal(run_all(&runner, &models, told, &e), 0);
+    for (int i = 0; i < REPLICAS; i++)
+        assert_int_equal(told[i].end, REPORT_DONE);
+    jobs_free(runner.jobs);
+    models_close(&models);
+    dev_close(models.dev);
+}
+
 /* A lost device is never a replica's failure, whoever met it. */
 static void the_device_is_lost(void **state)
 {
@@ -270,6 +315,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_call_fails_once, make_ensemble, remove_ensemble),
+        cmocka_unit_test_setup_teardown(the_tables_change, make_ensemble, remove_ensemble),
         cmocka_unit_test_setup_teardown(the_device_is_lost, make_ensemble, remove_ensemble),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@
 
 #include "engine/base/units.h"
 #include "engine/math/vec.h"
+#include "engine/run/sim_parts.h"
 #include "tests/lib/toy.h"
 
 enum { MOLECULES = 20, BLOCKS = 40, RECORDS = 100, MOVES = 10 }; /* moves a record, records a block */
@@ -38,6 +39,15 @@ static struct system *gas(double edge)
     return s;
 }
 
+static double volume_scale(struct sim *s)
+{
+    struct ctl c;
+    struct err e = {0};
+    assert_int_equal(sim_read_ctl(s, &c, &e), 0);
+    return c.volume_scale;
+}
+
+/* Moves adapt before anything is recorded, and are of one size then, which a saved state keeps. */
 static void test_ideal_gas(void **state)
 {
     struct settings set = toy_settings();
@@ -49,7 +59,11 @@ static void test_ideal_gas(void **state)
     struct toy t = toy_open(s, &set, 0);
     struct err e = {0};
     double box[BOX_SIZE], x[2 * MOLECULES][3], sum = 0, sum2 = 0, of_blocks = 0, worst = 0;
-    toy_run(t.sim, SIM_BAROSTAT, 1000);
+    toy_run(t.sim, SIM_BAROSTAT, 1);
+    double first = volume_scale(t.sim), tuned;
+    toy_run(t.sim, SIM_BAROSTAT, 999);
+    assert_int_equal(sim_tune_volume(t.sim, false, &e), 0);
+    assert_true((tuned = volume_scale(t.sim)) > 2 * first);
     for (int b = 0; b < BLOCKS; b++) {
         double block = 0;
         for (int i = 0; i < RECORDS; i++) {
@@ -62,6 +76,13 @@ static void test_ideal_gas(void **state)
         }
         of_blocks += block * block;
     }
+    struct buf blob = {0};
+    assert_int_equal(sim_save(t.sim, &blob, &e), 0);
+    struct sim *resumed = toy_replica(&t, 0, 0);
+    assert_int_equal(sim_load(resumed, blob.data, blob.len, &e), 0);
+    assert_true(volume_scale(t.sim) == tuned && volume_scale(resumed) == tuned);
+    sim_free(resumed);
+    buf_free(&blob);
     for (int m = 0; m < MOLECULES; m++) { /* moved, not deformed */
         double r[3];
         vec_sub(x[2 * m], x[2 * m + 1], r);

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "engine/run/model.h"
 #include "tests/lib/toy.h"
 
 static struct system *water;
@@ -165,7 +166,6 @@ static void test_minimize(void **state)
     buf_free(&resumed.state);
 }
 
-/* Replicas on one device at the same time do not disturb each other, and differ by their random numbers. */
 /* From one saved state: salt 0 changes nothing, two salts give two ways on, and each of them is exact. */
 static void test_salt(void **state)
 {
@@ -197,6 +197,7 @@ static void test_salt(void **state)
     toy_close(&t);
 }
 
+/* Replicas on one device at the same time do not disturb each other, and differ by their random numbers. */
 static void test_neighbours(void **state)
 {
     struct settings set = water_settings(INTEGRATOR_LANGEVIN_MIDDLE);
@@ -293,6 +294,64 @@ static void test_drift_of_each_tape(void **state)
     buf_free(&blob);
 }
 
+/* Flips a bit of byte `at` of a table in device memory. */
+static void damage(struct toy *t, const struct readonly *r, size_t at)
+{
+    struct err e = {0};
+    struct lane *lane;
+    unsigned char byte, *device = (unsigned char *)(uintptr_t)r->span.start + at;
+    const struct dev_ops *ops = t->dev->ops;
+    assert_int_equal(ops->lane_new(t->dev, &lane, &e), 0);
+    assert_int_equal(ops->copy(t->dev, lane, &byte, device, 1, &e), 0);
+    byte ^= 4;
+    assert_int_equal(ops->copy(t->dev, lane, device, &byte, 1, &e), 0);
+    ops->lane_free(t->dev, lane);
+}
+
+static size_t table_at(const struct readonly *r, const char *name)
+{
+    for (size_t i = 0; i < r->nparts; i++)
+        if (!strcmp(r->parts[i].name, name))
+            return r->parts[i].at;
+    fail_msg("no table %s", name);
+    return 0;
+}
+
+/* What all replicas read is compared with what was uploaded, as often as tapes are; one replica finds it, all stop. */
+static void test_damaged_tables(void **state)
+{
+    struct settings set = water_settings(INTEGRATOR_LANGEVIN_MIDDLE);
+    set.check_every = 30;
+    struct err e = {0};
+    struct buf blob = {0};
+    struct toy t = start(&set);
+    struct sim *other = toy_replica(&t, 0, 1), *late;
+    damage(&t, &t.model->shared, table_at(&t.model->shared, "from->mass") + 8 * 33 + 2);
+    toy_run(t.sim, SIM_STEP, 10); /* not yet due */
+    toy_run(t.sim, SIM_STEP, 20);
+    assert_int_equal(sim_submit(t.sim, SIM_STEP, 1, &e), -ERR_DRIFT);
+    assert_string_equal(
+        e.msg,
+        "read-only tables have changed: mass, byte 266 of 10368, was 0xa5, is 0xa1; 1 bytes of all tables differ");
+    assert_int_equal(sim_submit(t.sim, SIM_STEP, 1, &e), -ERR_DRIFT);
+    assert_int_equal(sim_submit(other, SIM_STEP, 1, &e), -ERR_DRIFT);
+    assert_true(model_damaged(t.model));
+    sim_free(other);
+    toy_close(&t);
+
+    t = start(&set);
+    const struct readonly *r = t.model->program->nonbonded_tables(t.model->nonbonded);
+    assert_int_equal(sim_save(t.sim, &blob, &e), 0);
+    damage(&t, r, r->nparts ? r->parts[r->nparts - 1].at + 1 : 0); /* the parameters, whatever device this is */
+    assert_int_equal(sim_save(t.sim, &blob, &e), -ERR_DRIFT);
+    assert_non_null(strstr(e.msg, "byte 1 of"));
+    late = toy_replica(&t, 0, 1);
+    assert_int_equal(sim_submit(late, SIM_SAMPLE, 1, &e), -ERR_DRIFT);
+    sim_free(late);
+    toy_close(&t);
+    buf_free(&blob);
+}
+
 static void test_bad_blobs(void **state)
 {
     struct settings set = water_settings(INTEGRATOR_LANGEVIN_MIDDLE);
@@ -338,7 +397,7 @@ int main(void)
         cmocka_unit_test(test_verlet),     cmocka_unit_test(test_minimize),
         cmocka_unit_test(test_neighbours), cmocka_unit_test(test_drift_of_each_tape),
         cmocka_unit_test(test_bad_blobs),  cmocka_unit_test(test_grow),
-        cmocka_unit_test(test_salt),
+        cmocka_unit_test(test_salt),       cmocka_unit_test(test_damaged_tables),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

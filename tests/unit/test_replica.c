@@ -43,7 +43,8 @@ static int set_up(void **state)
                                   .checkpoint_every = 30,
                                   .settings = {.integrator = {.timestep = 0.002},
                                                .barostat = {.on = true, .every = 25},
-                                               .alchemy = {.nwindows = 3}}}};
+                                               .alchemy = {.nwindows = 3}}},
+                         .tuned_until = 60 + 50};
     /* Thousands of fsyncs: in memory where that can be had. */
     snprintf(directory, sizeof directory, "%s/shoal-replica-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
     fake.directory = directory;
