@@ -15,7 +15,8 @@
 
 #define OUTPUT_MAX (256u << 20) /* of live results */
 #define TRIES 3                 /* of an estimator that dies */
-#define WALL 4                  /* an estimate that waits this many times its processor time is ended */
+#define MS_PER_DAY 86400000.0
+#define WALL 4 /* an estimate that waits this many times its processor time is ended */
 
 struct waiter {
     struct waiter *next;
@@ -32,6 +33,7 @@ struct estimate_job {
     bool running;
     char *directory;
     struct buf spec, description;
+    int64_t running_ms; /* how long it has run */
     char seconds[16], mib[16];
     const char *argv[12];
     struct child *child;
@@ -69,6 +71,11 @@ static void describe(struct estimate_job *j)
     json_t *o = json_pack("{s:o,s:s,s:o,s:i,s:s,s:s?,s:s,s:s,s:o}", "spec", text_or_null(j->spec.data), "spec_name",
                           en->spec_name, "replicas", replicas, "repeats", en->repeats, "id", en->id, "key", en->key,
                           "name", en->name, "spec_hash", en->hash, "labels", labels);
+    double ps = 0;
+    for (int i = 0; i < en->nreplicas; i++)
+        ps += en->replicas[i].time_ps;
+    if (ps > 0 && j->running_ms > 0)
+        json_object_set_new(o, "ns_per_day", json_real(ps * 1e-3 / ((double)j->running_ms / MS_PER_DAY)));
     char *text = json_dumps(o, JSON_COMPACT);
     buf_printf(&j->description, "%s", text ? text : "");
     free(text);
@@ -161,8 +168,9 @@ static void read_spec(void *arg)
     struct estimate_job *j = arg;
     struct buf path = {0};
     buf_printf(&path, "%s/results.json", j->directory); /* its folder may never have been prepared */
-    if (path_make_parents(path.data, 0755, &j->err) == 0)
-        store_read_inputs(j->sv->store, j->ensemble->number, &j->spec, NULL, NULL, &j->err);
+    if (path_make_parents(path.data, 0755, &j->err) == 0 &&
+        store_read_inputs(j->sv->store, j->ensemble->number, &j->spec, NULL, NULL, &j->err) == 0)
+        service_time_running(j->sv, j->ensemble, &j->running_ms, &j->err);
     buf_free(&path);
 }
 

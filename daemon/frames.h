@@ -20,7 +20,7 @@
  * worker -> shoald
  *   hello    {protocol, device, model, slots, pid, version}             once, first; protocol: FRAMES_PROTOCOL
  *   progress {replica, stage, step, steps, time_ps}                     step and steps count over all stages
- *   segment  {replica, index, stage, step, steps, bytes}                a checkpoint is durable; outputs fsynced up to it:
+ *   segment  {replica, index, stage, step, steps, time_ps, bytes}       a checkpoint is durable; outputs fsynced up to it:
  *                                   bytes is an object, file name in the folder -> its length at the checkpoint
  *   event    {replica, kind, message}                                   worth a row: list grown, graph drift, rebuild
  *   done     {replica, step}                                            all stages finished, final files in place

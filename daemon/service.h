@@ -156,6 +156,10 @@ void service_prepare(struct service *sv, struct ensemble *en);
 /* STATE/ensembles/ID[/name]; the caller frees. name may be NULL. */
 char *service_path(const struct service *sv, const struct ensemble *en, const char *name);
 
+/* ---- speed.c ---- */
+/* ms in which any of its replicas had a slot, as far as it is committed. For the thread pool. */
+int service_time_running(struct service *sv, const struct ensemble *en, int64_t *ms, struct err *e);
+
 /* ---- estimates.c ---- */
 void service_estimate(struct service *sv, struct ensemble *en);
 /* Has results made, then calls `done` on the loop thread (e NULL: they are): of an ensemble that has ended its results.json,

@@ -47,7 +47,7 @@ enum sched_kind {
     SCHED_WORKER_UP,   /* worker: said hello; slots, device, model */
     SCHED_WORKER_DOWN, /* worker: ended; ok: in order, else a crash: message */
     SCHED_PROGRESS,    /* worker, replica, stage, step, time_ps */
-    SCHED_SEGMENT,     /* worker, replica, stage, step */
+    SCHED_SEGMENT,     /* worker, replica, stage, step, time_ps */
     SCHED_DONE,        /* worker, replica */
     SCHED_STOPPED,     /* worker, replica, step */
     SCHED_FAILED,      /* worker, replica, code, message, step */

@@ -263,6 +263,8 @@ static void on_segment(struct step *st, struct sched_replica *r, const struct sc
     r->stage = ev->stage;
     if (ev->step > r->saved_step)
         r->moved = st->now;
+    if (ev->time_ps > r->time_ps)
+        r->time_ps = ev->time_ps;
     has_saved(st, r, ev->step);
     if (r->sm.state == REPLICA_RUNNING && pack_should_yield(st->s, r->set, false, st->now))
         stop_set(st, r->set);

@@ -65,9 +65,9 @@ static json_t *segment_frame(const struct slot *slot, const struct replica_repor
     json_t *bytes = json_object();
     for (int i = 0; i < OUTPUT_COUNT; i++)
         json_object_set_new(bytes, output_names[i], json_integer((json_int_t)what->bytes[i]));
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "type", "segment", "replica", slot->id, "index",
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "type", "segment", "replica", slot->id, "index",
                      (json_int_t)what->index, "stage", (json_int_t)what->stage, "step", (json_int_t)what->step, "steps",
-                     (json_int_t)what->steps, "bytes", bytes);
+                     (json_int_t)what->steps, "time_ps", what->time, "bytes", bytes);
 }
 
 static json_t *end_frame(const struct slot *slot, const struct replica_report *what)

@@ -27,6 +27,7 @@ class Commands(unittest.TestCase):
         cls.folder = folder.name
         cls.environment = {**os.environ, "SHOAL_SOCKET": os.path.join(cls.folder, "api.sock"), "GMXLIB": ""}
         cls.service = None
+        cls.begun = time.monotonic()
         cls.start()
         cls.addClassCleanup(lambda: cls.stop(signal.SIGTERM))
         cls.done = cls.submitted("done", seed=31, steps=200, windows=(0, 0.05, 0.1))
@@ -88,6 +89,10 @@ class Commands(unittest.TestCase):
         self.assertEqual([r["state"] for r in status["replicas"]], ["done"] * 3)
         results = json.loads(self.shoal("results", self.done, "--json"))
         self.assertEqual([w["seed"] for w in results["windows"]], [31] * 3)
+        speed = results["ensemble"]["speed"]  # 600 steps of 2 fs in each of 3 windows
+        seconds = 3 * 600 * 2e-6 / speed["magnitude"] * 86400
+        self.assertEqual(speed["unit"], "nanosecond_per_day")
+        self.assertTrue(0.05 < seconds < time.monotonic() - self.begun, speed)
         table = self.shoal("results", self.done, "--output", os.path.join(self.folder, "got"))
         for word in ("MBAR", "BAR", "TI", "vdw 0.05", "kcal/mol"):
             self.assertIn(word, table)
