@@ -60,11 +60,17 @@ static int decode(struct checkpoint *c, const struct buf *in, const char *path, 
     const size_t head = 8 * WORD_COUNT;
     if (in->len < head + 8)
         return err_set(e, ERR_CHECKPOINT, "%s: only %zu bytes", path, in->len);
-    if (word_at(in->data, WORD_MAGIC) != MAGIC)
-        return err_set(e, ERR_CHECKPOINT, "%s: not a checkpoint of this version", path);
     uint64_t sum;
     memcpy(&sum, in->data + in->len - 8, 8);
-    if (word_at(in->data, WORD_STATE_BYTES) != in->len - head - 8 || le64toh(sum) != checksum(in->data, in->len - 8))
+    bool whole = le64toh(sum) == checksum(in->data, in->len - 8), ours = word_at(in->data, WORD_MAGIC) == MAGIC;
+    if (whole && !ours && !memcmp(in->data, "SHALCKP", 7))
+        return err_set(e, ERR_UNSUPPORTED,
+                       "%s: of format %c, this program reads format 3: go on with the program that wrote it, or submit "
+                       "the ensemble again",
+                       path, in->data[7]);
+    if (!ours)
+        return err_set(e, ERR_CHECKPOINT, "%s: not a checkpoint", path);
+    if (!whole || word_at(in->data, WORD_STATE_BYTES) != in->len - head - 8)
         return err_set(e, ERR_CHECKPOINT, "%s: damaged", path);
     c->window = word_at(in->data, WORD_WINDOW);
     c->windows = word_at(in->data, WORD_WINDOWS);

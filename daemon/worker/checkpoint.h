@@ -25,7 +25,7 @@ enum { CHECKPOINT_NEWEST, CHECKPOINT_PREVIOUS, CHECKPOINT_FILES };
 /* Writes FOLDER/checkpoint durably; the one that was there becomes the previous one. */
 int checkpoint_write(const char *folder, const struct checkpoint *c, struct err *e);
 enum { CHECKPOINT_NONE = 1 };
-/* 0; CHECKPOINT_NONE: there is no such file; ERR_CHECKPOINT: damaged, or on a bad place of the disk; ERR_IO: it may well be
+/* 0; CHECKPOINT_NONE: there is no such file; ERR_UNSUPPORTED: whole, but of another format; ERR_CHECKPOINT: damaged, or on a bad place of the disk; ERR_IO: it may well be
  * good, but cannot be read now. *c (zeroed before) is
  * closed by the caller. */
 int checkpoint_read(const char *folder, int which, struct checkpoint *c, struct err *e);

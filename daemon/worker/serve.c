@@ -319,9 +319,12 @@ static int turn(struct serving *s, int signals, struct err *e)
 
 static int serve(struct serving *s, unsigned slots, const char *device, int signals, struct err *e)
 {
+    struct buf model = {0};
+    device_model(s->dev, &model);
     send_frame(s, json_pack("{s:s, s:i, s:s, s:s, s:i, s:i, s:s}", "type", "hello", "protocol", FRAMES_PROTOCOL,
-                            "device", device, "model", s->dev->model, "slots", (int)slots, "pid", (int)getpid(),
-                            "version", SHOAL_VERSION));
+                            "device", device, "model", model.data, "slots", (int)slots, "pid", (int)getpid(), "version",
+                            SHOAL_VERSION));
+    buf_free(&model);
     while (!s->gone && (!s->draining || s->runner.count || s->outbox.len)) {
         int rc = turn(s, signals, e);
         if (rc)

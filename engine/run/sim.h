@@ -88,7 +88,8 @@ uint64_t sim_step_number(const struct sim *s); /* timesteps since the replica be
 void sim_set_clock(struct sim *s, uint64_t zero_step);
 
 /* The exact state as bytes, appended to out, and back: continuing from it gives the same bits as not stopping. The blob
- * carries version, atom count and checksum; sim_load: ERR_CHECKPOINT when they do not fit. */
+ * carries version, atom count and checksum; sim_load: ERR_CHECKPOINT when they do not fit, ERR_UNSUPPORTED
+ * for a whole one of another version. */
 int sim_save(struct sim *s, struct buf *out, struct err *e);
 int sim_load(struct sim *s, const void *data, size_t len, struct err *e);
 

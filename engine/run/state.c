@@ -94,15 +94,18 @@ static int check_saved(const struct sim *s, const struct saved *head, const void
     size_t array = (size_t)s->model->sys->natoms * 3 * sizeof(double);
     if (len < sizeof *head || memcmp(head->magic, MAGIC, sizeof head->magic) != 0)
         return err_set(e, ERR_CHECKPOINT, "not the state of a replica (%zu bytes)", len);
+    if (checksum((const unsigned char *)data + summed_from, len - summed_from) != head->checksum)
+        return err_set(e, ERR_CHECKPOINT, "state with a wrong checksum");
     if (head->version != VERSION)
-        return err_set(e, ERR_CHECKPOINT, "state version %u, expected %d", head->version, VERSION);
+        return err_set(e, ERR_UNSUPPORTED,
+                       "state of version %u, this program reads version %d: go on with the program that wrote it, "
+                       "or submit the ensemble again",
+                       head->version, VERSION);
     if (head->natoms != (uint32_t)s->model->sys->natoms)
         return err_set(e, ERR_CHECKPOINT, "state of %u atoms, the system has %d", head->natoms, s->model->sys->natoms);
     if (len != sizeof *head + (head->min_steps ? 3 : 2) * array)
         return err_set(e, ERR_CHECKPOINT, "state of %zu bytes, expected %zu", len,
                        sizeof *head + (head->min_steps ? 3 : 2) * array);
-    if (checksum((const unsigned char *)data + summed_from, len - summed_from) != head->checksum)
-        return err_set(e, ERR_CHECKPOINT, "state with a wrong checksum");
     return 0;
 }
 

@@ -107,7 +107,8 @@ def check_hello(worker):
     hello = worker.hello
     assert hello["type"] == "hello" and hello["device"] == "cpu:2" and hello["slots"] == 2, hello
     assert hello["protocol"] == 2
-    assert hello["pid"] == worker.process.pid and hello["model"] and hello["version"], hello
+    assert hello["pid"] == worker.process.pid and hello["version"], hello
+    assert re.fullmatch(r"cpu \w+, build [0-9a-f]{8}", hello["model"]), hello
 
 
 def interleaved(program, folder):

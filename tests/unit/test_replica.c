@@ -5,6 +5,7 @@
  */
 #undef NDEBUG
 #include <assert.h>
+#include <endian.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -19,6 +20,7 @@
 
 #include "daemon/worker/replica.h"
 #include "daemon/worker/runner.h"
+#include "engine/base/checksum.h"
 #include "tests/unit/fake_sim.h"
 
 #define FILES 4
@@ -396,6 +398,34 @@ static void damaged_checkpoints(void **state)
     free_files(wanted);
 }
 
+/* Work of weeks is not thrown away because a newer program cannot read it: nothing is begun anew, nothing removed. */
+static void a_checkpoint_of_another_format(void **state)
+{
+    (void)state;
+    struct buf file = {0}, again = {0}, path = {0};
+    struct err e = {0};
+    const char *message = "lambda_00/checkpoint: of format 2, this program reads format 3: ";
+    struct told t = {.stop_after_calls = 60};
+    fake.slowness = 1;
+    run_replicas(&t, 1);
+    assert_int_equal(t.end, REPORT_STOPPED);
+    buf_printf(&path, "%s/lambda_00/checkpoint", directory);
+    assert_int_equal(buf_read_file(&file, path.data, &e), 0);
+    file.data[7] = '2';
+    uint64_t sum = htole64(checksum(file.data, file.len - 8));
+    memcpy(file.data + file.len - 8, &sum, sizeof sum);
+    assert_int_equal(buf_write_file(path.data, file.data, file.len, &e), 0);
+    t = run();
+    assert_int_equal(t.end, REPORT_FAILED);
+    assert_int_equal(t.code, ERR_UNSUPPORTED);
+    assert_non_null(strstr(t.message, message));
+    assert_int_equal(buf_read_file(&again, path.data, &e), 0);
+    assert_int_equal(again.len, file.len);
+    buf_free(&file);
+    buf_free(&again);
+    buf_free(&path);
+}
+
 /* Reading this link says EIO, as a bad block does: the checkpoint before counts, and the link is gone. */
 static void an_unreadable_checkpoint(void **state)
 {
@@ -540,6 +570,7 @@ int main(void)
         TEST(grown_lists_change_nothing),
         TEST(damaged_checkpoints),
         TEST(an_output_cut_short_by_someone),
+        TEST(a_checkpoint_of_another_format),
         TEST(an_unreadable_checkpoint),
         TEST(an_output_emptied_while_running),
         TEST(salted_after_a_failure),
