@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * results.json, as schemas/results.schema.json describes it. Fixed order, fixed number format: equal results, equal
- * bytes.
+ * results.json, as schemas/results.schema.json describes it. Equal results, equal bytes.
  */
 #include "engine/estimate/result.h"
 
@@ -10,114 +9,7 @@
 #include <string.h>
 
 #include "engine/base/units.h"
-
-/* ---- JSON text */
-
-struct writer {
-    struct buf *out;
-    int depth;
-    bool first; /* nothing stands yet in the innermost object or array */
-};
-
-static void string(struct buf *out, const char *s)
-{
-    buf_add(out, "\"", 1);
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
-        if (c == '"' || c == '\\')
-            buf_printf(out, "\\%c", c);
-        else if (c < 0x20 || c >= 0x7f) /* our texts are ASCII; bytes of damaged files are shown as Latin-1 */
-            buf_printf(out, "\\u%04x", c);
-        else
-            buf_add(out, s, 1);
-    }
-    buf_add(out, "\"", 1);
-}
-
-static void number(struct buf *out, double x)
-{
-    if (!isfinite(x))
-        buf_printf(out, "null");
-    else
-        buf_printf(out, "%.12g", x == 0 ? 0.0 : x); /* no -0 */
-}
-
-/* Begins a member (or an element: key NULL) on a line of its own. */
-static void item(struct writer *w, const char *key)
-{
-    buf_printf(w->out, "%s\n%*s", w->first ? "" : ",", w->depth, "");
-    w->first = false;
-    if (!key)
-        return;
-    string(w->out, key);
-    buf_add(w->out, ": ", 2);
-}
-
-static void begin(struct writer *w, const char *key, char bracket)
-{
-    if (w->depth)
-        item(w, key);
-    buf_add(w->out, &bracket, 1);
-    w->depth++;
-    w->first = true;
-}
-
-static void end(struct writer *w, char bracket)
-{
-    w->depth--;
-    if (!w->first)
-        buf_printf(w->out, "\n%*s", w->depth, "");
-    buf_add(w->out, &bracket, 1);
-    w->first = false;
-}
-
-/* A text or null. */
-static void text(struct writer *w, const char *key, const char *value)
-{
-    item(w, key);
-    if (value && *value)
-        string(w->out, value);
-    else
-        buf_printf(w->out, "null");
-}
-
-static void integer(struct writer *w, const char *key, size_t value)
-{
-    item(w, key);
-    buf_printf(w->out, "%zu", value);
-}
-
-static void real(struct writer *w, const char *key, double value)
-{
-    item(w, key);
-    number(w->out, value);
-}
-
-static void null(struct writer *w, const char *key)
-{
-    item(w, key);
-    buf_printf(w->out, "null");
-}
-
-static void quantity(struct writer *w, const char *key, double magnitude, const char *unit)
-{
-    item(w, key);
-    buf_printf(w->out, "{\"magnitude\": ");
-    number(w->out, magnitude);
-    buf_printf(w->out, ", \"unit\": \"%s\"}", unit);
-}
-
-static void value_error(struct writer *w, const char *key, double value, double error)
-{
-    item(w, key);
-    buf_printf(w->out, "{\"value\": ");
-    number(w->out, value);
-    buf_printf(w->out, ", \"error\": ");
-    number(w->out, error);
-    buf_printf(w->out, "}");
-}
-
-/* ---- the result */
+#include "engine/estimate/json_writer.h"
 
 static const char *const verdicts[] = {
     [VERDICT_CONVERGED] = "converged", [VERDICT_UNCONVERGED] = "unconverged", [VERDICT_FAILED] = "failed"};
@@ -126,11 +18,11 @@ static const char *const verdicts[] = {
 static void energy(struct writer *w, const char *key, const struct ladder *l, double value, double error)
 {
     double kj = 1 / l->beta, kcal = kj / UNIT_KCAL;
-    begin(w, key, '{');
-    value_error(w, "kJ/mol", value * kj, error * kj);
-    value_error(w, "kcal/mol", value * kcal, error * kcal);
-    value_error(w, "kT", value, error);
-    end(w, '}');
+    jw_begin(w, key, '{');
+    jw_value_error(w, "kJ/mol", value * kj, error * kj);
+    jw_value_error(w, "kcal/mol", value * kcal, error * kcal);
+    jw_value_error(w, "kT", value, error);
+    jw_end(w, '}');
 }
 
 static void maybe_energy(struct writer *w, const char *key, const struct ladder *l, const struct range *x)
@@ -138,43 +30,43 @@ static void maybe_energy(struct writer *w, const char *key, const struct ladder 
     if (x->ok)
         energy(w, key, l, x->value, x->error);
     else
-        null(w, key);
+        jw_null(w, key);
 }
 
 static void range(struct writer *w, const struct ladder *l, const struct range *x, const char *name)
 {
-    begin(w, NULL, '{');
+    jw_begin(w, NULL, '{');
     if (name)
-        text(w, "name", name);
-    integer(w, "from", (size_t)x->from);
-    integer(w, "to", (size_t)x->to);
+        jw_text(w, "name", name);
+    jw_integer(w, "from", (size_t)x->from);
+    jw_integer(w, "to", (size_t)x->to);
     maybe_energy(w, "free_energy", l, x);
-    text(w, "verdict", verdicts[x->verdict]);
-    end(w, '}');
+    jw_text(w, "verdict", verdicts[x->verdict]);
+    jw_end(w, '}');
 }
 
 static void verdict(struct writer *w, const struct verdict *v)
 {
-    begin(w, "verdict", '{');
-    text(w, "verdict", verdicts[v->kind]);
-    begin(w, "reasons", '[');
+    jw_begin(w, "verdict", '{');
+    jw_text(w, "verdict", verdicts[v->kind]);
+    jw_begin(w, "reasons", '[');
     for (int i = 0; i < v->nreasons; i++) {
-        begin(w, NULL, '{');
-        text(w, "code", v->reasons[i].code);
-        text(w, "text", v->reasons[i].text);
-        end(w, '}');
+        jw_begin(w, NULL, '{');
+        jw_text(w, "code", v->reasons[i].code);
+        jw_text(w, "text", v->reasons[i].text);
+        jw_end(w, '}');
     }
-    end(w, ']');
-    end(w, '}');
+    jw_end(w, ']');
+    jw_end(w, '}');
 }
 
 /* The part of the error that is due to the trapezoid; null where the estimator has none. */
 static void quadrature(struct writer *w, const struct ladder *l, const struct range *x, enum estimator which)
 {
     if (which == ESTIMATOR_TI && x->ok)
-        quantity(w, "quadrature_error", x->quadrature / l->beta / UNIT_KCAL, "kilocalorie_per_mole");
+        jw_quantity(w, "quadrature_error", x->quadrature / l->beta / UNIT_KCAL, "kilocalorie_per_mole");
     else
-        null(w, "quadrature_error");
+        jw_null(w, "quadrature_error");
 }
 
 static void estimator(struct writer *w, const struct result *r, enum estimator which)
@@ -184,63 +76,63 @@ static void estimator(struct writer *w, const struct result *r, enum estimator w
     struct buf reason = {0};
     if (!x->total.ok)
         verdict_failure(&x->verdict, &reason);
-    begin(w, NULL, '{');
-    text(w, "name", estimator_names[which]);
-    text(w, "status", x->total.ok ? "ok" : "failed");
-    text(w, "reason", reason.data);
+    jw_begin(w, NULL, '{');
+    jw_text(w, "name", estimator_names[which]);
+    jw_text(w, "status", x->total.ok ? "ok" : "failed");
+    jw_text(w, "reason", reason.data);
     maybe_energy(w, "total", l, &x->total);
     verdict(w, &x->verdict);
     quadrature(w, l, &x->total, which);
-    begin(w, "legs", '[');
+    jw_begin(w, "legs", '[');
     for (int i = 0; x->legs && i < l->nlegs; i++) {
         struct buf leg = {0};
         ladder_leg_name(l, x->legs[i].from, &leg);
         range(w, l, x->legs + i, leg.data);
         buf_free(&leg);
     }
-    end(w, ']');
-    begin(w, "steps", '[');
+    jw_end(w, ']');
+    jw_begin(w, "steps", '[');
     for (int i = 0; x->steps && i + 1 < l->nstates; i++)
         range(w, l, x->steps + i, NULL);
-    end(w, ']');
-    begin(w, "cumulative", '[');
+    jw_end(w, ']');
+    jw_begin(w, "cumulative", '[');
     for (int i = 0; x->cumulative && i < l->nstates; i++)
         range(w, l, x->cumulative + i, NULL);
-    end(w, ']');
-    end(w, '}');
+    jw_end(w, ']');
+    jw_end(w, '}');
     buf_free(&reason);
 }
 
 static void averages(struct writer *w, const char *key, const struct average *a, int n)
 {
-    begin(w, key, '{');
+    jw_begin(w, key, '{');
     for (int i = 0; i < n; i++) {
-        item(w, a[i].name);
+        jw_item(w, a[i].name);
         buf_printf(w->out, "{\"value\": ");
-        number(w->out, a[i].value);
+        jw_number(w->out, a[i].value);
         buf_printf(w->out, ", \"error\": ");
-        number(w->out, a[i].error);
+        jw_number(w->out, a[i].error);
         buf_printf(w->out, ", \"unit\": \"%s\"}", a[i].unit);
     }
-    end(w, '}');
+    jw_end(w, '}');
 }
 
 static void samples(struct writer *w, const struct window_result *x)
 {
     if (!x->read) {
-        null(w, "samples");
+        jw_null(w, "samples");
         return;
     }
-    begin(w, "samples", '{');
-    integer(w, "read", x->rows);
-    integer(w, "stride", x->stride);
-    integer(w, "nonfinite", x->nonfinite);
-    integer(w, "discarded", x->discarded);
-    quantity(w, "discarded_time", x->discarded_ps * 1e-3, "nanosecond");
-    integer(w, "used", x->used);
-    real(w, "inefficiency", x->inefficiency);
-    real(w, "uncorrelated", x->uncorrelated);
-    end(w, '}');
+    jw_begin(w, "samples", '{');
+    jw_integer(w, "read", x->rows);
+    jw_integer(w, "stride", x->stride);
+    jw_integer(w, "nonfinite", x->nonfinite);
+    jw_integer(w, "discarded", x->discarded);
+    jw_quantity(w, "discarded_time", x->discarded_ps * 1e-3, "nanosecond");
+    jw_integer(w, "used", x->used);
+    jw_real(w, "inefficiency", x->inefficiency);
+    jw_real(w, "uncorrelated", x->uncorrelated);
+    jw_end(w, '}');
 }
 
 static void window(struct writer *w, const struct result *r, int repeat, int k)
@@ -251,37 +143,37 @@ static void window(struct writer *w, const struct result *r, int repeat, int k)
                                          [ESTIMATE_FAILED] = "failed"};
     const struct window_result *x = r->windows + k;
     const struct ladder *l = r->ladder;
-    begin(w, NULL, '{');
-    integer(w, "repeat", (size_t)repeat);
-    integer(w, "window", (size_t)k);
-    begin(w, "lambda", '{');
+    jw_begin(w, NULL, '{');
+    jw_integer(w, "repeat", (size_t)repeat);
+    jw_integer(w, "window", (size_t)k);
+    jw_begin(w, "lambda", '{');
     for (int c = 0; c < l->ncomponents; c++)
-        real(w, lambda_names[l->component[c]].ours, l->lambda[k * l->ncomponents + c]);
-    end(w, '}');
-    text(w, "status", status[x->status]);
-    text(w, "reason", x->reason);
+        jw_real(w, lambda_names[l->component[c]].ours, l->lambda[k * l->ncomponents + c]);
+    jw_end(w, '}');
+    jw_text(w, "status", status[x->status]);
+    jw_text(w, "reason", x->reason);
     if (x->seeded)
-        integer(w, "seed", x->seed);
+        jw_integer(w, "seed", x->seed);
     else
-        null(w, "seed");
-    quantity(w, "sampled", x->sampled_ps * 1e-3, "nanosecond");
+        jw_null(w, "seed");
+    jw_quantity(w, "sampled", x->sampled_ps * 1e-3, "nanosecond");
     samples(w, x);
     averages(w, "dhdl", x->dhdl, x->ndhdl);
     averages(w, "averages", x->averages, x->naverages);
-    end(w, '}');
+    jw_end(w, '}');
 }
 
 static void neighbours(struct writer *w, const struct result *r)
 {
-    begin(w, "neighbours", '[');
+    jw_begin(w, "neighbours", '[');
     for (int i = 0; i < r->nneighbours; i++) {
-        begin(w, NULL, '{');
-        integer(w, "from", (size_t)r->neighbours[i].from);
-        integer(w, "to", (size_t)r->neighbours[i].to);
-        real(w, "overlap", r->neighbours[i].overlap);
-        end(w, '}');
+        jw_begin(w, NULL, '{');
+        jw_integer(w, "from", (size_t)r->neighbours[i].from);
+        jw_integer(w, "to", (size_t)r->neighbours[i].to);
+        jw_real(w, "overlap", r->neighbours[i].overlap);
+        jw_end(w, '}');
     }
-    end(w, ']');
+    jw_end(w, ']');
 }
 
 static void overlap(struct writer *w, const struct result *r)
@@ -289,41 +181,41 @@ static void overlap(struct writer *w, const struct result *r)
     int n = r->ladder->nstates;
     double least = INFINITY;
     if (!r->overlap) {
-        null(w, "overlap");
+        jw_null(w, "overlap");
         return;
     }
     for (int i = 0; i < r->nneighbours; i++)
         least = fmin(least, r->neighbours[i].overlap);
-    begin(w, "overlap", '{');
-    real(w, "threshold", ESTIMATE_OVERLAP);
-    real(w, "minimum", least);
+    jw_begin(w, "overlap", '{');
+    jw_real(w, "threshold", ESTIMATE_OVERLAP);
+    jw_real(w, "minimum", least);
     neighbours(w, r);
-    begin(w, "matrix", '[');
+    jw_begin(w, "matrix", '[');
     for (int i = 0; i < n; i++) {
-        item(w, NULL);
+        jw_item(w, NULL);
         for (int j = 0; j < n; j++) {
             buf_printf(w->out, "%s", j ? ", " : "[");
-            number(w->out, r->overlap[i * n + j]);
+            jw_number(w->out, r->overlap[i * n + j]);
         }
         buf_printf(w->out, "]");
     }
-    end(w, ']');
-    end(w, '}');
+    jw_end(w, ']');
+    jw_end(w, '}');
 }
 
 static void convergence(struct writer *w, const struct result *r)
 {
     bool has = r->nestimators && r->estimators[ESTIMATOR_MBAR].total.ok;
-    begin(w, "convergence", '[');
+    jw_begin(w, "convergence", '[');
     for (int i = 0; has && i < ESTIMATE_FRACTIONS; i++) {
         const struct convergence *c = r->convergence + i;
-        begin(w, NULL, '{');
-        real(w, "data_fraction", (i + 1.0) / ESTIMATE_FRACTIONS);
+        jw_begin(w, NULL, '{');
+        jw_real(w, "data_fraction", (i + 1.0) / ESTIMATE_FRACTIONS);
         maybe_energy(w, "forward", r->ladder, &c->forward);
         maybe_energy(w, "backward", r->ladder, &c->backward);
-        end(w, '}');
+        jw_end(w, '}');
     }
-    end(w, ']');
+    jw_end(w, ']');
 }
 
 /* ---- the head */
@@ -345,15 +237,15 @@ static void solvation(struct writer *w, const struct ladder *l, const struct ran
     bool whole = lambda_at(l, 0, LAMBDA_COULOMB) == 0 && lambda_at(l, 0, LAMBDA_VDW) == 0 &&
                  lambda_at(l, last, LAMBDA_COULOMB) == 1 && lambda_at(l, last, LAMBDA_VDW) == 1;
     if (!total || !l->molecule || !whole) {
-        null(w, "solvation");
+        jw_null(w, "solvation");
         return;
     }
-    begin(w, "solvation", '{');
-    text(w, "molecule", l->molecule);
-    text(w, "meaning", "from vacuum into the surroundings: minus the estimate, which takes the molecule out");
+    jw_begin(w, "solvation", '{');
+    jw_text(w, "molecule", l->molecule);
+    jw_text(w, "meaning", "from vacuum into the surroundings: minus the estimate, which takes the molecule out");
     energy(w, "free_energy", l, -total->value, total->error);
-    text(w, "verdict", verdicts[total->verdict]);
-    end(w, '}');
+    jw_text(w, "verdict", verdicts[total->verdict]);
+    jw_end(w, '}');
 }
 
 /* "windows 1, 2 took no part" and the like; nothing when all is well. */
@@ -403,25 +295,25 @@ static void head(struct writer *w, const struct report *r)
     const char *status;
     const struct range *total = status_of(r, &status, &reason) ? &mbar->total : NULL;
     if (total) {
-        quantity(w, "estimate", total->value * kcal, "kilocalorie_per_mole");
-        quantity(w, "uncertainty", total->error * kcal, "kilocalorie_per_mole");
+        jw_quantity(w, "estimate", total->value * kcal, "kilocalorie_per_mole");
+        jw_quantity(w, "uncertainty", total->error * kcal, "kilocalorie_per_mole");
     } else {
-        null(w, "estimate");
-        null(w, "uncertainty");
+        jw_null(w, "estimate");
+        jw_null(w, "uncertainty");
     }
     if (l->nstates == 1)
-        null(w, "verdict");
+        jw_null(w, "verdict");
     else
         verdict(w, &mbar->verdict);
     if (l->nstates == 1)
         buf_printf(&what, "none: a single window");
     else
         buf_printf(&what, "G(window %d) - G(window 0)", l->nstates - 1);
-    text(w, "status", status);
-    text(w, "reason", reason.data);
-    text(w, "estimator", total ? estimator_names[ESTIMATOR_MBAR] : NULL);
-    text(w, "quantity", what.data);
-    quantity(w, "temperature", l->temperature, "kelvin");
+    jw_text(w, "status", status);
+    jw_text(w, "reason", reason.data);
+    jw_text(w, "estimator", total ? estimator_names[ESTIMATOR_MBAR] : NULL);
+    jw_text(w, "quantity", what.data);
+    jw_quantity(w, "temperature", l->temperature, "kelvin");
     solvation(w, l, total);
     buf_free(&reason);
     buf_free(&what);
@@ -429,79 +321,79 @@ static void head(struct writer *w, const struct report *r)
 
 static void about(struct writer *w, const struct estimate_about *a)
 {
-    text(w, "version", SHOAL_VERSION);
-    begin(w, "ensemble", '{');
-    text(w, "id", a->id);
-    text(w, "key", a->key);
-    text(w, "name", a->name);
-    begin(w, "labels", '{');
+    jw_text(w, "version", SHOAL_VERSION);
+    jw_begin(w, "ensemble", '{');
+    jw_text(w, "id", a->id);
+    jw_text(w, "key", a->key);
+    jw_text(w, "name", a->name);
+    jw_begin(w, "labels", '{');
     for (int i = 0; i < a->nlabels; i++) {
-        item(w, a->labels[i].key);
-        string(w->out, a->labels[i].value);
+        jw_item(w, a->labels[i].key);
+        jw_string(w->out, a->labels[i].value);
     }
-    end(w, '}');
-    text(w, "spec_hash", a->spec_hash);
+    jw_end(w, '}');
+    jw_text(w, "spec_hash", a->spec_hash);
     if (a->ns_per_day > 0)
-        quantity(w, "speed", a->ns_per_day, "nanosecond_per_day");
+        jw_quantity(w, "speed", a->ns_per_day, "nanosecond_per_day");
     else
-        null(w, "speed");
-    end(w, '}');
+        jw_null(w, "speed");
+    jw_end(w, '}');
 }
 
 /* MBAR's totals of the repeats, one by one. */
 static void repeats(struct writer *w, const struct report *r)
 {
     if (r->nrepeats < 2 || r->ladder->nstates < 2) {
-        null(w, "repeats");
+        jw_null(w, "repeats");
         return;
     }
-    begin(w, "repeats", '[');
+    jw_begin(w, "repeats", '[');
     for (int i = 0; i < r->nrepeats; i++) {
         const struct estimator_result *x = r->repeats[i].estimators + ESTIMATOR_MBAR;
-        begin(w, NULL, '{');
-        integer(w, "repeat", (size_t)i);
+        jw_begin(w, NULL, '{');
+        jw_integer(w, "repeat", (size_t)i);
         maybe_energy(w, "free_energy", r->ladder, &x->total);
         verdict(w, &x->verdict);
-        end(w, '}');
+        jw_end(w, '}');
     }
-    end(w, ']');
+    jw_end(w, ']');
 }
 
 static void warnings(struct writer *w, const struct report *r)
 {
-    begin(w, "warnings", '[');
+    jw_begin(w, "warnings", '[');
     for (int i = 0; i < r->nrepeats; i++)
         for (int k = 0; k < r->repeats[i].nwarnings; k++) {
             struct buf line = {0};
             if (r->nrepeats > 1)
                 buf_printf(&line, "repeat %d: ", i);
             buf_printf(&line, "%s", r->repeats[i].warnings[k]);
-            text(w, NULL, line.data);
+            jw_text(w, NULL, line.data);
             buf_free(&line);
         }
-    end(w, ']');
+    jw_end(w, ']');
 }
 
 void report_write(const struct report *r, struct buf *json)
 {
     const struct result *whole = report_whole(r);
     struct writer w = {.out = json, .first = true};
-    begin(&w, NULL, '{');
+    jw_begin(&w, NULL, '{');
     head(&w, r);
     about(&w, r->about);
     repeats(&w, r);
-    begin(&w, "estimators", '[');
+    jw_begin(&w, "estimators", '[');
     for (int i = 0; i < whole->nestimators; i++)
         estimator(&w, whole, (enum estimator)i);
-    end(&w, ']');
-    begin(&w, "windows", '[');
+    jw_end(&w, ']');
+    jw_begin(&w, "windows", '[');
     for (int i = 0; i < r->nrepeats; i++)
         for (int k = 0; k < r->ladder->nstates; k++)
             window(&w, r->repeats + i, i, k);
-    end(&w, ']');
+    jw_end(&w, ']');
     overlap(&w, whole);
     convergence(&w, whole);
     warnings(&w, r);
-    end(&w, '}');
+    jw_end(&w, '}');
     buf_add(json, "\n", 1);
 }

@@ -211,6 +211,42 @@ static void test_pair14_lambda(void **state)
 }
 
 /* Scaling all positions by 1 + e changes U by -e sum x.f = 2 e tr Xi. */
+/* Between two atoms that are the same in both states a pair's own LJ may change; gmx_d 2022.5 of such a pair prints these (it
+ * needs a perturbed atom elsewhere, and crashes without). Both ends with LJ: no soft core; one without: with it. */
+static void test_pair14_of_unchanged_atoms(void **state)
+{
+    enum { STATES = 4 };
+    static double lambda[STATES][LAMBDA_COUNT];
+    static const double at[STATES] = {0, 0.3, 0.7, 1};
+    static const struct {
+        struct lj end;
+        int window;
+        double slope, delta[STATES];
+    } cases[] = {{{5e-4, 8e-7}, 1, 0.25208638, {-0.075625913, 0, 0.10083455, 0.17646046}},
+                 {{0, 0}, 1, 0.32543287, {-0.093757904, 0, 0.13288204, 0.23266281}},
+                 {{0, 0}, 2, 0.33472956, {-0.22663994, -0.13288204, 0, 0.099780779}}};
+    for (int k = 0; k < STATES; k++)
+        lambda[k][LAMBDA_VDW] = at[k];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct settings set = perturbed_settings();
+        set.alchemy.lambda = lambda;
+        set.alchemy.nwindows = STATES;
+        set.alchemy.soft_core = (struct soft_core){0.5, 1, 0.3, false};
+        struct system *s = toy_system(2, 4);
+        const double apart[3] = {0.33, 0.11, 0.13};
+        memcpy(s->x[1], apart, sizeof apart);
+        toy_add(s, pairs14, npairs14, (struct pair14){{0, 1}, {{2e-3, 3e-6}, cases[i].end}, {0}, 0, false});
+        struct toy t = toy_open(s, &set, cases[i].window);
+        double du[STATES];
+        struct sample a = toy_sample(t.sim, du);
+        assert_true(fabs(a.dvdl[LAMBDA_VDW] - cases[i].slope) < 1e-8);
+        for (int k = 0; k < STATES; k++)
+            assert_true(fabs(du[k] - cases[i].delta[k]) < 1e-8);
+        toy_close(&t);
+        toy_system_free(s);
+    }
+}
+
 static void test_virial(void **state)
 {
     struct settings set = perturbed_settings();
@@ -300,8 +336,10 @@ static void test_images(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forces), cmocka_unit_test(test_lambda),  cmocka_unit_test(test_pair14_lambda),
-        cmocka_unit_test(test_virial), cmocka_unit_test(test_by_hand), cmocka_unit_test(test_images),
+        cmocka_unit_test(test_forces),        cmocka_unit_test(test_lambda),
+        cmocka_unit_test(test_pair14_lambda), cmocka_unit_test(test_pair14_of_unchanged_atoms),
+        cmocka_unit_test(test_virial),        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_images),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
