@@ -75,7 +75,8 @@ const struct command commands[] = {
      "their steps.",
      "shoal bench methane.yaml --replicas 4 --steps 1000 --json\n"
      "shoal bench methane.yaml --sweep 1,2,4,8 --device cuda:0 --device cpu --plot methane.svg\n",
-     NEEDS_WORKER, FILES | BIT(REPLICAS) | BIT(SWEEP) | BIT(STEPS) | BIT(DEVICE) | BIT(PLOT), 1, 8, offline_main},
+     NEEDS_WORKER, FILES | BIT(REPLICAS) | BIT(SWEEP) | BIT(STEPS) | BIT(DEVICE) | BIT(PME) | BIT(PLOT), 1, 8,
+     offline_main},
     {"estimate", "FILE...", "free energies from dhdl.xvg files of GROMACS or Shoal",
      "FILE: one for each window of a ladder, gzipped or not, with the energy differences to all windows; several of "
      "one "

@@ -328,6 +328,7 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     int rc = read_nonbonded(r, &s->settings.nonbonded, nonbonded);
     if (!rc)
         rc = read_alchemy(r, &s->settings.alchemy, alchemy);
+    s->settings.replicas = s->repeats * s->settings.alchemy.nwindows;
     if (!rc)
         rc = read_integrator(r, &s->settings.integrator, view_key(root, "integrator"));
     if (!rc)

@@ -118,7 +118,7 @@ static int usage(void)
 {
     fputs(
         "usage: shoal bench SPEC... [--replicas N | --sweep N,N,...] [--steps S] [--device cpu|cpu:N|cuda:K]... "
-        "[--plot FILE.svg] [--include DIR]... [--json]\n",
+        "[--pme auto|block|card] [--plot FILE.svg] [--include DIR]... [--json]\n",
         stderr);
     return EXIT_USAGE;
 }
@@ -146,6 +146,17 @@ static int read_sweep(struct bench_options *o, const char *given, struct err *e)
     return rc;
 }
 
+static int read_pme(enum pme_form *out, const char *text, struct err *e)
+{
+    static const char *const names[] = {[PME_AUTO] = "auto", [PME_BLOCK] = "block", [PME_CARD] = "card"};
+    for (int k = 0; k < (int)(sizeof names / sizeof *names); k++)
+        if (strcmp(names[k], text) == 0) {
+            *out = (enum pme_form)k;
+            return 0;
+        }
+    return err_set(e, ERR_USAGE, "--pme %s: expected auto, block or card", text);
+}
+
 static int read_option(struct bench_options *o, int option, struct err *e)
 {
     int64_t steps;
@@ -161,6 +172,9 @@ static int read_option(struct bench_options *o, int option, struct err *e)
         break;
     case 'j':
         o->json = true;
+        break;
+    case 'm':
+        rc = read_pme(&o->task.pme, optarg, e);
         break;
     case 'p':
         o->plot = optarg;
@@ -185,11 +199,15 @@ static int read_option(struct bench_options *o, int option, struct err *e)
 
 int bench_main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"replicas", required_argument, NULL, 'r'}, {"sweep", required_argument, NULL, 'w'},
-        {"steps", required_argument, NULL, 's'},    {"device", required_argument, NULL, 'd'},
-        {"include", required_argument, NULL, 'i'},  {"plot", required_argument, NULL, 'p'},
-        {"json", no_argument, NULL, 'j'},           {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"replicas", required_argument, NULL, 'r'},
+                                            {"sweep", required_argument, NULL, 'w'},
+                                            {"steps", required_argument, NULL, 's'},
+                                            {"device", required_argument, NULL, 'd'},
+                                            {"include", required_argument, NULL, 'i'},
+                                            {"plot", required_argument, NULL, 'p'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"pme", required_argument, NULL, 'm'},
+                                            {NULL, 0, NULL, 0}};
     struct bench_options o = {.task = {.steps = 1000}, .counts = {1}, .ncounts = 1};
     struct err e = {0};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {

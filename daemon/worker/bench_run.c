@@ -148,6 +148,8 @@ static int add_model(struct bench *b, int k, struct err *e)
     if (rc)
         return rc;
     b->last_stage[k] = set_protocol(spec, b->task->steps);
+    spec->settings.replicas = (int)b->task->replicas * b->task->nspecs; /* all that share the device */
+    spec->settings.nonbonded.pme_form = b->task->pme;
     b->left[k] = b->task->replicas;
     b->out->share[k].natoms = sys.natoms;
     b->out->share[k].timestep = spec->settings.integrator.timestep;

@@ -20,6 +20,7 @@ struct bench_task {
     int nspecs, nincludes;
     unsigned replicas; /* of each spec */
     uint64_t steps;    /* of each replica */
+    enum pme_form pme;
 };
 
 /* One spec's part. */

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Discrete Fourier transforms of many lines in a block's shared memory, of any length: Stockham's algorithm, one pass for each
- * factor of the length, from one half of the memory to the other (Cochran et al. 1967, doi 10.1109/PROC.1967.5957). Not
- * normalized.
+ * Discrete Fourier transforms of lines, of any length: Stockham's algorithm, one pass for each factor of the length (Cochran et
+ * al. 1967, doi 10.1109/PROC.1967.5957). Not normalized, and forward only: the conjugate of a line's transform back is the
+ * transform of its conjugate. Many lines in a block's shared memory, a pass from one half of it to the other; or one line in
+ * the registers of a thread. Both give the same bits: what is fused is spelled out.
+ *
+ * Real lines go through in pairs, Z = A + iB, so A(k) = (Z(k) + Z*(n - k))/2 and B(k) = (Z(k) - Z*(n - k))/2i.
  */
 #ifndef SHOAL_ENGINE_CUDA_LINES_CUH
 #define SHOAL_ENGINE_CUDA_LINES_CUH
 
 #include "engine/cuda/device.cuh"
 #include "engine/cuda/mesh.h"
-
-/* Line l, point k is at l * line + k * point. */
-struct lines {
-    uint32_t count, line, point;
-};
+#include "engine/cuda/turn.h"
 
 static __device__ inline float2 complex_mul(float2 a, float2 b)
 {
-    return make_float2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
+    return make_float2(fmaf(a.x, b.x, -(a.y * b.y)), fmaf(a.x, b.y, a.y * b.x));
 }
 
 static __device__ inline float2 complex_add(float2 a, float2 b)
@@ -30,13 +29,122 @@ static __device__ inline float2 complex_sub(float2 a, float2 b)
     return make_float2(a.x - b.x, a.y - b.y);
 }
 
-/* exp(-+ 2 pi i k / size), sign -1 or +1 */
-static __device__ inline float2 twiddle_at(const float2 *twiddle, uint32_t k, float sign)
+/* times -i */
+static __device__ inline float2 turn_right(float2 a)
 {
-    float2 w = twiddle[k];
-    w.y = sign < 0 ? w.y : -w.y;
-    return w;
+    return make_float2(a.y, -a.x);
 }
+
+/* exp(-2 pi i k / n) */
+template <int n> struct turns {
+    float x[n], y[n];
+    constexpr turns() : x(), y()
+    {
+        for (int k = 0; k < n; k++) {
+            x[k] = (float)cos_turn(k, n);
+            y[k] = (float)-sin_turn(k, n);
+        }
+    }
+};
+
+/* ---- one transform of a radix ---- */
+
+/* Odd radices: sums and differences of what lies opposite. */
+template <int radix> static __device__ __forceinline__ void butterfly(float2 *v)
+{
+    constexpr turns<radix> turn;
+    constexpr int h = radix / 2;
+    float2 sum[h], difference[h], first = v[0];
+#pragma unroll
+    for (int j = 1; j <= h; j++) {
+        sum[j - 1] = complex_add(v[j], v[radix - j]);
+        difference[j - 1] = turn_right(complex_sub(v[j], v[radix - j]));
+        v[0] = complex_add(v[0], sum[j - 1]);
+    }
+#pragma unroll
+    for (int k = 1; k <= h; k++) {
+        float2 even = first, odd = make_float2(0, 0);
+#pragma unroll
+        for (int j = 1; j <= h; j++) {
+            float c = turn.x[j * k % radix], s = -turn.y[j * k % radix];
+            even = make_float2(fmaf(c, sum[j - 1].x, even.x), fmaf(c, sum[j - 1].y, even.y));
+            odd = make_float2(fmaf(s, difference[j - 1].x, odd.x), fmaf(s, difference[j - 1].y, odd.y));
+        }
+        v[k] = complex_add(even, odd);
+        v[radix - k] = complex_sub(even, odd);
+    }
+}
+
+template <> __device__ __forceinline__ void butterfly<2>(float2 *v)
+{
+    float2 a = v[0], b = v[1];
+    v[0] = complex_add(a, b);
+    v[1] = complex_sub(a, b);
+}
+
+template <> __device__ __forceinline__ void butterfly<4>(float2 *v)
+{
+    float2 a = complex_add(v[0], v[2]), b = complex_sub(v[0], v[2]);
+    float2 c = complex_add(v[1], v[3]), d = turn_right(complex_sub(v[1], v[3]));
+    v[0] = complex_add(a, c);
+    v[1] = complex_add(b, d);
+    v[2] = complex_sub(a, c);
+    v[3] = complex_sub(b, d);
+}
+
+template <> __device__ __forceinline__ void butterfly<8>(float2 *v)
+{
+    const float h = 0.70710678f;
+    float2 even[4] = {v[0], v[2], v[4], v[6]}, odd[4] = {v[1], v[3], v[5], v[7]};
+    butterfly<4>(even);
+    butterfly<4>(odd);
+    odd[1] = make_float2(h * (odd[1].x + odd[1].y), h * (odd[1].y - odd[1].x));
+    odd[2] = turn_right(odd[2]);
+    odd[3] = make_float2(h * (odd[3].y - odd[3].x), -h * (odd[3].x + odd[3].y));
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        v[k] = complex_add(even[k], odd[k]);
+        v[k + 4] = complex_sub(even[k], odd[k]);
+    }
+}
+
+/* ---- a line in registers ---- */
+
+/* The passes from the one on before which the product of the factors was `done`. */
+template <int n, int done = 1> static __device__ __forceinline__ void transform_line(float2 *v)
+{
+    if constexpr (done < n) {
+        constexpr int radix = next_radix(n / done), part = n / radix, stride = part / done;
+        constexpr turns<n> turn;
+        float2 w[n];
+#pragma unroll
+        for (int i = 0; i < part; i++) {
+            const int k = i % done;
+            float2 x[radix];
+#pragma unroll
+            for (int r = 0; r < radix; r++) {
+                x[r] = v[i + r * part];
+                if (k * r)
+                    x[r] = complex_mul(x[r], make_float2(turn.x[k * r * stride], turn.y[k * r * stride]));
+            }
+            butterfly<radix>(x);
+#pragma unroll
+            for (int r = 0; r < radix; r++)
+                w[(i - k) * radix + k + r * done] = x[r];
+        }
+        transform_line<n, done * radix>(w);
+#pragma unroll
+        for (int k = 0; k < n; k++)
+            v[k] = w[k];
+    }
+}
+
+/* ---- lines in shared memory ---- */
+
+/* Line l, point k is at l * line + k * point. */
+struct lines {
+    uint32_t count, line, point;
+};
 
 /* Which point of which line: neighbouring threads get neighbouring addresses. */
 static __device__ inline void share_out(uint32_t work, struct lines l, uint32_t points, uint32_t *line, uint32_t *i)
@@ -46,37 +154,36 @@ static __device__ inline void share_out(uint32_t work, struct lines l, uint32_t 
     *i = whole ? work % points : work / l.count;
 }
 
-/* One pass of radix 4; `done`: product of the factors before it. */
-static __device__ inline void pass_of_four(const float2 *in, float2 *out, struct lines l, uint32_t n, uint32_t done,
-                                           const float2 *twiddle, float sign)
+/* One pass; `done`: product of the factors before it. */
+template <int radix>
+static __device__ inline void pass_of(const float2 *in, float2 *out, struct lines l, uint32_t n, uint32_t done,
+                                      const float2 *twiddle)
 {
-    uint32_t quarter = n / 4, stride = quarter / done;
-    BLOCK_LOOP(work, l.count * quarter)
+    uint32_t part = n / radix, stride = part / done;
+    BLOCK_LOOP(work, l.count * part)
     {
         uint32_t line, i;
-        share_out(work, l, quarter, &line, &i);
+        share_out(work, l, part, &line, &i);
         uint32_t k = i % done;
-        const float2 *x = in + line * l.line;
-        float2 v[4];
-        for (uint32_t r = 0; r < 4; r++) {
-            v[r] = x[(i + r * quarter) * l.point];
-            if (r)
-                v[r] = complex_mul(v[r], twiddle_at(twiddle, k * r * stride, sign));
+        const float2 *x = in + line * l.line + i * l.point;
+        float2 v[radix];
+#pragma unroll
+        for (int r = 0; r < radix; r++) {
+            v[r] = x[r * part * l.point];
+            if (r && done > 1)
+                v[r] = complex_mul(v[r], twiddle[k * r * stride]);
         }
-        float2 a = complex_add(v[0], v[2]), b = complex_sub(v[0], v[2]);
-        float2 c = complex_add(v[1], v[3]), d = complex_sub(v[1], v[3]);
-        float2 turned = make_float2(-sign * d.y, sign * d.x); /* i sign d */
-        float2 *y = out + line * l.line + ((i - k) * 4 + k) * l.point;
-        y[0] = complex_add(a, c);
-        y[done * l.point] = complex_add(b, turned);
-        y[2 * done * l.point] = complex_sub(a, c);
-        y[3 * done * l.point] = complex_sub(b, turned);
+        butterfly<radix>(v);
+        float2 *y = out + line * l.line + ((i - k) * radix + k) * l.point;
+#pragma unroll
+        for (int r = 0; r < radix; r++)
+            y[r * done * l.point] = v[r];
     }
 }
 
 /* One pass of any radix: every output by itself. */
 static __device__ inline void pass_of_any(const float2 *in, float2 *out, struct lines l, uint32_t n, uint32_t radix,
-                                          uint32_t done, const float2 *twiddle, float sign)
+                                          uint32_t done, const float2 *twiddle)
 {
     uint32_t part = n / radix, stride = part / done;
     BLOCK_LOOP(work, l.count * n)
@@ -88,7 +195,7 @@ static __device__ inline void pass_of_any(const float2 *in, float2 *out, struct 
         const float2 *x = in + line * l.line + i * l.point;
         float2 sum = make_float2(0, 0);
         for (uint32_t s = 0; s < radix; s++) {
-            sum = complex_add(sum, complex_mul(x[s * part * l.point], twiddle_at(twiddle, at, sign)));
+            sum = complex_add(sum, complex_mul(x[s * part * l.point], twiddle[at]));
             at += turn;
             at = at < n ? at : at - n;
         }
@@ -96,19 +203,30 @@ static __device__ inline void pass_of_any(const float2 *in, float2 *out, struct 
     }
 }
 
-/* Transforms the lines in `from` (sign -1: forward), with `other` as scratch; returns where the result is. For the whole
- * block; begins and ends with everybody through. twiddle: in shared memory. */
+/* Transforms the lines in `from`, with `other` as scratch; returns where the result is. For the whole block; begins and ends
+ * with everybody through. twiddle: in shared memory. */
 static __device__ inline float2 *transform_lines(float2 *from, float2 *other, struct lines l,
-                                                 const struct mesh_axis *axis, const float2 *twiddle, float sign)
+                                                 const struct mesh_axis *axis, const float2 *twiddle)
 {
     uint32_t done = 1, n = (uint32_t)axis->size;
     __syncthreads();
     for (int pass = 0; pass < axis->npasses; pass++) {
         uint32_t radix = (uint32_t)axis->radix[pass];
-        if (radix == 4)
-            pass_of_four(from, other, l, n, done, twiddle, sign);
-        else
-            pass_of_any(from, other, l, n, radix, done, twiddle, sign);
+        switch (radix) {
+#define PASS(radix)                                                                                                    \
+    case radix:                                                                                                        \
+        pass_of<radix>(from, other, l, n, done, twiddle);                                                              \
+        break;
+            PASS(2)
+            PASS(3)
+            PASS(4)
+            PASS(5)
+            PASS(7)
+            PASS(8)
+#undef PASS
+        default:
+            pass_of_any(from, other, l, n, radix, done, twiddle);
+        }
         __syncthreads();
         float2 *swap = from;
         from = other;
@@ -118,22 +236,24 @@ static __device__ inline float2 *transform_lines(float2 *from, float2 *other, st
     return from;
 }
 
-/* A block's shared memory: two planes and the twiddles of two axes. */
-struct plane_memory {
-    float2 *plane[2], *twiddle[2];
-};
+/* ---- pairs of real lines ---- */
 
-static __device__ inline struct plane_memory plane_memory_of(float2 *shared, const struct mesh_axis *a,
-                                                             const struct mesh_axis *b)
+/* Their transforms at k from z = Z(k) and w = Z(n - k). */
+static __device__ inline void split_pair(float2 z, float2 w, float2 *first, float2 *second)
 {
-    uint32_t half = (uint32_t)b->size / 2 + 1, lines = ((uint32_t)a->size + 1) / 2;
-    uint32_t points = max((uint32_t)a->size * half, lines * (uint32_t)b->size);
-    struct plane_memory m = {{shared, shared + points}, {shared + 2 * points, shared + 2 * points + a->size}};
-    BLOCK_LOOP(k, (uint32_t)a->size)
-    m.twiddle[0][k] = ((const float2 *)a->twiddle)[k];
-    BLOCK_LOOP(k, (uint32_t)b->size)
-    m.twiddle[1][k] = ((const float2 *)b->twiddle)[k];
-    return m;
+    *first = make_float2(0.5f * (z.x + w.x), 0.5f * (z.y - w.y));
+    *second = make_float2(0.5f * (z.y + w.y), 0.5f * (w.x - z.x));
+}
+
+/* The way back begins with conjugates, a and b, of the spectra: those of A + iB at k and at n - k. */
+static __device__ inline float2 join_pair(float2 a, float2 b)
+{
+    return make_float2(a.x + b.y, a.y - b.x);
+}
+
+static __device__ inline float2 join_opposite(float2 a, float2 b)
+{
+    return make_float2(a.x - b.y, -a.y - b.x);
 }
 
 #endif

@@ -6,34 +6,33 @@
 
 #include "engine/base/buf.h"
 #include "engine/cuda/kernels.h"
+#include "engine/cuda/turn.h"
 #include "engine/system/ewald.h"
 
 enum {
     LINES_BLOCK = 256,       /* threads of the kernels that transform */
-    SHARED_MAX = 227 * 1024, /* bytes a block may have on sm_90; 99 kB on sm_86 and sm_89 */
-    ATOM_LANES = 4,          /* threads of an atom that spread and gather */
+    SHARED_MAX = 226 * 1024, /* bytes a block may have on sm_90 beside a few of its own; 99 kB on sm_86 and sm_89 */
+    MANY_REPLICAS = 8,       /* from which on their number counts more than how long one takes */
 };
 
-/* Fours first, then the primes from below. */
 static int factorize(struct mesh_axis *a)
 {
-    int rest = a->size;
     a->npasses = 0;
-    for (int p = 4; rest > 1; p = p == 4 ? 2 : p == 3 ? 5 : p + 1)
-        for (; rest % p == 0; rest /= p) {
-            if (a->npasses == MESH_PASSES)
-                return -1;
-            a->radix[a->npasses++] = p;
-        }
+    for (int rest = a->size; rest > 1; rest /= a->radix[a->npasses++]) {
+        if (a->npasses == MESH_PASSES)
+            return -1;
+        a->radix[a->npasses] = next_radix(rest);
+    }
     return 0;
 }
 
-/* Shared memory of a plane: a and b points along its sides, twice (passes go from one half to the other), and twiddles. */
+/* Shared memory of a plane: a and b points along its sides, twice (passes go from one half to the other), twiddles
+ * and modes. */
 static size_t plane_bytes(int a, int b)
 {
     int half = b / 2 + 1, lines = (a + 1) / 2;
     size_t points = (size_t)(a * half > lines * b ? a * half : lines * b);
-    return (2 * points + (size_t)a + (size_t)b) * 2 * sizeof(float);
+    return (2 * points + 2 * ((size_t)a + (size_t)b)) * 2 * sizeof(float);
 }
 
 static size_t shared_bytes(const struct mesh *m)
@@ -41,6 +40,37 @@ static size_t shared_bytes(const struct mesh *m)
     const struct mesh_axis *a = m->host.axis;
     size_t yz = plane_bytes(a[1].size, a[2].size), xz = plane_bytes(a[0].size, a[2].size);
     return yz > xz ? yz : xz;
+}
+
+/* Shared memory of a whole mesh; 0: one block cannot do it. */
+static size_t block_bytes(const struct mesh *m)
+{
+    const struct mesh_axis *a = m->host.axis;
+    uint32_t order = (uint32_t)m->host.order, size[3];
+    for (int d = 0; d < 3; d++) {
+        size[d] = (uint32_t)a[d].size;
+        switch (a[d].size) {
+#define LENGTH(n) case n:
+            MESH_BLOCK_LENGTHS(LENGTH)
+#undef LENGTH
+            break;
+        default:
+            return 0;
+        }
+    }
+    size_t points = (size_t)size[0] * mesh_block_plane(size[1], size[2], order) + size[0] + size[1] + size[2];
+    return points * 2 * sizeof(float) <= SHARED_MAX ? points * 2 * sizeof(float) : 0;
+}
+
+static int choose_form(struct mesh *m, const struct settings *set, struct err *e)
+{
+    size_t bytes = block_bytes(m);
+    if (set->nonbonded.pme_form == PME_BLOCK && !bytes)
+        return err_set(e, ERR_UNSUPPORTED, "nonbonded: coulomb: grid: %d x %d x %d: one block cannot do it",
+                       m->host.axis[0].size, m->host.axis[1].size, m->host.axis[2].size);
+    m->one_block = bytes && (set->nonbonded.pme_form == PME_BLOCK ||
+                             (set->nonbonded.pme_form == PME_AUTO && set->replicas >= MANY_REPLICAS));
+    return 0;
 }
 
 static int set_axis(struct mesh_axis *a, int d, const struct system *sys, const struct nonbonded_settings *set,
@@ -78,7 +108,7 @@ int mesh_make(struct mesh *m, const struct system *sys, const struct settings *s
         return err_set(e, ERR_UNSUPPORTED,
                        "nonbonded: coulomb: grid: %d x %d x %d: too large for a GPU's shared memory",
                        m->host.axis[0].size, m->host.axis[1].size, m->host.axis[2].size);
-    return 0;
+    return choose_form(m, set, e);
 }
 
 static void put_axis(struct mesh_axis *axis, int order, struct arena *a)
@@ -89,8 +119,8 @@ static void put_axis(struct mesh_axis *axis, int order, struct arena *a)
     mesh_modulus(modulus, axis->size, order);
     for (size_t k = 0; k < n; k++) {
         single[k] = (float)modulus[k];
-        twiddle[k][0] = (float)cos(2 * M_PI * (double)k / (double)n);
-        twiddle[k][1] = (float)-sin(2 * M_PI * (double)k / (double)n);
+        twiddle[k][0] = (float)cos_turn((long)k, axis->size);
+        twiddle[k][1] = (float)-sin_turn((long)k, axis->size);
     }
     axis->modulus = arena_put(a, single, n * sizeof *single);
     axis->twiddle = arena_put(a, twiddle, n * sizeof *twiddle);
@@ -116,19 +146,27 @@ void mesh_lay_out(struct mesh *m, const struct alchemy_plan *plan, const double 
     m->table = arena_put(a, &m->host, sizeof m->host);
 }
 
-uint32_t mesh_points(const struct mesh *m)
+static uint32_t all_points(const struct mesh *m)
 {
     const struct mesh_axis *a = m->host.axis;
     return (uint32_t)a[0].size * (uint32_t)a[1].size * (uint32_t)a[2].size;
+}
+
+uint32_t mesh_points(const struct mesh *m)
+{
+    return m->charged && !m->one_block ? all_points(m) : 0;
 }
 
 void mesh_lay_out_block(const struct mesh *m, struct arena *a, struct mesh_arrays *out)
 {
     const struct mesh_axis *s = m->host.axis;
     size_t half = (size_t)s[0].size * (size_t)s[1].size * (size_t)(s[2].size / 2 + 1);
-    out->charges = arena_take(a, mesh_points(m) * sizeof *out->charges);
+    *out = (struct mesh_arrays){0};
+    if (m->one_block)
+        return;
+    out->charges = arena_take(a, all_points(m) * sizeof *out->charges);
     out->spectrum = arena_take(a, half * sizeof *out->spectrum);
-    out->potential = arena_take(a, mesh_points(m) * sizeof *out->potential);
+    out->potential = arena_take(a, all_points(m) * sizeof *out->potential);
 }
 
 #define EMIT(kernel, blocks, threads, shared, after_, ...)                                                             \
@@ -136,16 +174,24 @@ void mesh_lay_out_block(const struct mesh *m, struct arena *a, struct mesh_array
         t, &(struct shape){.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .shared_bytes = shared, .after = after_}, \
         &(struct args_##kernel){__VA_ARGS__})
 
+static void emit_one_block(const struct mesh *m, enum evaluate mode, const struct mesh_replica *r, uint64_t after,
+                           struct tape *t)
+{
+    EMIT(mesh_block, 1, MESH_BLOCK, (uint32_t)block_bytes(m), after, .ctl = r->ctl, .f = r->f,
+         .table = (void *)(uintptr_t)m->table, .grid = r->grid, .energy_at_window = r->energy_at_window, .mode = mode);
+}
+
 /* At samples the change of charge goes through the mesh too: the energy is quadratic in the Coulomb lambda. */
-void mesh_emit(const struct mesh *m, enum evaluate mode, const struct mesh_replica *r, uint64_t after, struct tape *t)
+static void emit_card(const struct mesh *m, enum evaluate mode, const struct mesh_replica *r, uint64_t after,
+                      struct tape *t)
 {
     const struct mesh_axis *axis = m->host.axis;
     void *table = (void *)(uintptr_t)m->table;
-    uint32_t points = mesh_points(m), planes_x = (uint32_t)axis[0].size, planes_y = (uint32_t)axis[1].size;
-    uint32_t atoms = ((uint32_t)m->host.natoms * ATOM_LANES + CUDA_BLOCK - 1) / CUDA_BLOCK;
+    uint32_t points = all_points(m), planes_x = (uint32_t)axis[0].size, planes_y = (uint32_t)axis[1].size;
+    uint32_t atoms = ((uint32_t)m->host.natoms * MESH_LANES + CUDA_BLOCK - 1) / CUDA_BLOCK;
     uint32_t shared = (uint32_t)shared_bytes(m);
     uint32_t passes = mode == EVALUATE_SAMPLE && m->host.perturbed ? 2 : 1;
-    for (uint32_t change = 0; m->charged && change < passes; change++) {
+    for (uint32_t change = 0; change < passes; change++) {
         if (change)
             after = EMIT(mesh_clear, (points + 4 * CUDA_BLOCK - 1) / (4 * CUDA_BLOCK), CUDA_BLOCK, 0, after,
                          .ctl = r->ctl, .charges = r->arrays.charges, .count = points);
@@ -164,4 +210,14 @@ void mesh_emit(const struct mesh *m, enum evaluate mode, const struct mesh_repli
             EMIT(mesh_gather, atoms, CUDA_BLOCK, 0, after, .ctl = r->ctl, .f = r->f, .table = table, .grid = r->grid,
                  .potential = r->arrays.potential, .energy_at_window = r->energy_at_window, .mode = mode);
     }
+}
+
+void mesh_emit(const struct mesh *m, enum evaluate mode, const struct mesh_replica *r, uint64_t after, struct tape *t)
+{
+    if (!m->charged)
+        return;
+    if (m->one_block)
+        emit_one_block(m, mode, r, after, t);
+    else
+        emit_card(m, mode, r, after, t);
 }

@@ -143,7 +143,7 @@ void *cuda_block_tail(const struct nonbonded *nb, const struct nonbonded_arrays 
 static uint64_t emit_clear_all(const struct nonbonded *nb, const struct nonbonded_arrays *r, const struct block *b,
                                uint64_t after, struct tape *t)
 {
-    uint32_t count = 3 * (uint32_t)nb->natoms, points = nb->mesh.charged ? mesh_points(&nb->mesh) : 0;
+    uint32_t count = 3 * (uint32_t)nb->natoms, points = mesh_points(&nb->mesh);
     const struct shape shape = {.grid = {((count > points ? count : points) + CUDA_BLOCK - 1) / CUDA_BLOCK, 1, 1},
                                 .block = {CUDA_BLOCK, 1, 1},
                                 .after = after};

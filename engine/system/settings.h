@@ -14,6 +14,9 @@
 enum dispersion_correction { DISPERSION_NONE, DISPERSION_ENERGY, DISPERSION_ENERGY_PRESSURE, DISPERSION_ALL };
 enum coulomb_modifier { COULOMB_CUTOFF, COULOMB_POTENTIAL_SHIFT };
 
+/* How a GPU does the mesh: in one block, over the card, or whichever suits the number of replicas. The same bits. */
+enum pme_form { PME_AUTO, PME_BLOCK, PME_CARD };
+
 struct nonbonded_settings {
     double vdw_cutoff, coulomb_cutoff; /* nm */
     enum vdw_modifier vdw_modifier;
@@ -24,7 +27,8 @@ struct nonbonded_settings {
     int pme_order;          /* 4 to 6 */
     double pme_spacing;     /* nm, largest */
     int pme_grid[3];        /* 0: from spacing and box (fixed for the run) */
-    double list_buffer;     /* nm; 0: chosen by the engine */
+    enum pme_form pme_form;
+    double list_buffer; /* nm; 0: chosen by the engine */
 };
 
 /* [ settles ] and [ constraints ] of the topology are kept by every choice */
@@ -81,6 +85,7 @@ struct settings {
     struct integrator_settings integrator;
     struct barostat_settings barostat;
     uint64_t check_every; /* steps between graph re-captures */
+    int replicas;         /* of the ensemble, all windows: for what suits their number */
 };
 
 enum stage_kind { STAGE_MINIMIZE, STAGE_EQUILIBRATE, STAGE_PRODUCE };

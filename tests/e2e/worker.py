@@ -306,7 +306,7 @@ def bench(program, folder):
     """More replicas than windows, from a spec on disk; nothing of the run is left behind."""
     directory, scratch = make(folder, "bench", seed=9), os.path.join(folder, "scratch")
     os.mkdir(scratch)
-    run = subprocess.run([program, "bench", f"{directory}/input/spec.yaml", "--replicas", "4", "--steps", "60", "--device",
+    run = subprocess.run([program, "bench", f"{directory}/input/spec.yaml", "--replicas", "4", "--steps", "60", "--pme", "auto", "--device",
                           "cpu:2", "--json"], capture_output=True, text=True, env=dict(os.environ, TMPDIR=scratch), check=False)
     assert run.returncode == 0, run.stderr
     figures = json.loads(run.stdout)
@@ -341,6 +341,8 @@ def offline(program, folder):
         run = subprocess.run([program, verb, spec, option, text], capture_output=True, text=True, check=False)
         assert run.returncode == 2 and not run.stdout, run
         assert run.stderr.startswith(f"shoal {verb}: {option} {text}: expected a whole number from "), run.stderr
+    run = subprocess.run([program, "bench", spec, "--pme", "gpu"], capture_output=True, text=True, check=False)
+    assert run.returncode == 2 and "--pme gpu: expected auto, block or card" in run.stderr, run
 
 
 def main():

@@ -187,6 +187,71 @@ static void test_global_memory(void **state)
     toy_system_free(water);
 }
 
+static struct outcome outcome_in_form(const struct system *sys, struct settings set, enum pme_form form)
+{
+    set.nonbonded.pme_form = form;
+    struct toy t = emulated_open(sys, &set, 1);
+    struct outcome o = outcome_of(&t, sys->natoms);
+    toy_close(&t);
+    return o;
+}
+
+static void same_bits(const struct system *sys, const struct settings *set)
+{
+    struct outcome card = outcome_in_form(sys, *set, PME_CARD), block = outcome_in_form(sys, *set, PME_BLOCK);
+    assert_true(card.sample.energy[TERM_COULOMB_RECIPROCAL] != 0);
+    assert_memory_equal(card.sample.energy, block.sample.energy, sizeof card.sample.energy);
+    assert_memory_equal(card.sample.dvdl, block.sample.dvdl, sizeof card.sample.dvdl);
+    assert_memory_equal(card.sample.virial, block.sample.virial, sizeof card.sample.virial);
+    assert_memory_equal(card.delta_u, block.delta_u, (size_t)set->alchemy.nwindows * sizeof *card.delta_u);
+    assert_memory_equal(card.f, block.f, (size_t)sys->natoms * sizeof *card.f);
+    free(card.f);
+    free(block.f);
+}
+
+/* One block gives the mesh's forces, energies and virial to the last bit; lengths of every factor, an odd number of rows, no
+ * pair of rows; a net charge. */
+static void test_mesh_forms(void **state)
+{
+    static const int grids[][4] = {{32, 32, 32, 4}, {30, 32, 36, 4}, {25, 25, 25, 5}, {28, 14, 18, 6},
+                                   {36, 25, 24, 6}, {12, 20, 16, 4}, {24, 30, 28, 5}};
+    struct system *sys = mixture(2);
+    for (int k = 0; k < 7; k++) {
+        struct settings set = settings_of(VDW_CUTOFF, k % 2 ? ALCHEMY_DECOUPLE : ALCHEMY_B_STATES);
+        for (int d = 0; d < 3; d++)
+            set.nonbonded.pme_grid[d] = grids[k][d];
+        set.nonbonded.pme_order = grids[k][3];
+        sys->atoms[100].charge[0] = sys->atoms[100].charge[1] = 0.3 * k;
+        same_bits(sys, &set);
+    }
+    toy_system_free(sys);
+}
+
+/* A replica among many has its mesh done by one block, and the same bits. */
+static void test_mesh_choice(void **state)
+{
+    struct system *sys = mixture(2);
+    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_B_STATES);
+    struct err e = {0};
+    uint32_t nodes[2];
+    for (int k = 0; k < 2; k++) {
+        set.replicas = k ? 8 : 7;
+        struct toy t = emulated_open(sys, &set, 0);
+        toy_run(t.sim, SIM_STEP, 4);
+        nodes[k] = sim_nodes_per_step(t.sim);
+        toy_close(&t);
+    }
+    assert_int_equal(nodes[1], nodes[0] - 4);
+    set.nonbonded.pme_form = PME_BLOCK;
+    set.nonbonded.pme_grid[2] = 64;
+    struct toy t = {0};
+    assert_int_equal(dev_open(&t.dev, "cpu:1", *cuda_program.kernels, &e), 0);
+    assert_int_equal(model_new(&t.model, t.dev, sys, &set, &e), -(int)ERR_UNSUPPORTED);
+    assert_non_null(strstr(e.msg, "x 64: one block cannot do it"));
+    dev_close(t.dev);
+    toy_system_free(sys);
+}
+
 static void positions_after(const struct system *sys, const struct settings *set, uint32_t steps, uint32_t cut,
                             double (*x)[3])
 {
@@ -264,9 +329,9 @@ static void test_sorting(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_modifiers),    cmocka_unit_test(test_alchemy),
-                                       cmocka_unit_test(test_water),        cmocka_unit_test(test_global_memory),
-                                       cmocka_unit_test(test_interruption), cmocka_unit_test(test_cells),
-                                       cmocka_unit_test(test_sorting)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_modifiers),     cmocka_unit_test(test_alchemy),    cmocka_unit_test(test_water),
+        cmocka_unit_test(test_global_memory), cmocka_unit_test(test_mesh_forms), cmocka_unit_test(test_mesh_choice),
+        cmocka_unit_test(test_interruption),  cmocka_unit_test(test_cells),      cmocka_unit_test(test_sorting)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

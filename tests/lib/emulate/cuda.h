@@ -208,6 +208,16 @@ static inline float __uint_as_float(unsigned bits)
     return v;
 }
 
+static inline int __float_as_int(float v)
+{
+    return (int)__float_as_uint(v);
+}
+
+static inline float __fdividef(float a, float b)
+{
+    return a / b;
+}
+
 static inline int __popc(unsigned bits)
 {
     return __builtin_popcount(bits);
