@@ -26,7 +26,8 @@ template <int order> static __device__ void spread(const struct args_mesh_spread
     if (atom >= (uint32_t)t->natoms)
         return;
     struct mesh_atom at = mesh_atom_at(t, a.grid, atom);
-    float q = a.change ? at.charge.y : (float)charge_now((const struct ctl *)a.ctl, at.charge);
+    double lambda = ((const struct ctl *)a.ctl)->lambda[LAMBDA_COULOMB];
+    float q = a.change ? at.charge.y : (float)charge_now(lambda, at.charge);
     if (q != 0)
         spread_atom<order, false>(dense(t), (int32_t *)a.charges, at.grid, q, thread % MESH_LANES);
 }

@@ -27,7 +27,7 @@
 enum {
     MESH_LANES = 4, /* threads of an atom that spread and gather */
     MESH_ORDER_MAX = 6,
-    MESH_BLOCK = 544, /* threads that do a whole mesh: a line each of 32^3 */
+    MESH_BLOCK = 512, /* threads that do a whole mesh: as many as leave each the registers for a line */
 };
 /* Sizes along an axis that one block can do. */
 #define MESH_BLOCK_LENGTHS(F) F(12) F(14) F(16) F(18) F(20) F(24) F(25) F(28) F(30) F(32) F(36)
@@ -50,7 +50,8 @@ struct mesh_table {
     const double (*window)[LAMBDA_COUNT];
 };
 
-/* Strides of a mesh in one block, in pairs of floats: of rows along z that go on for order - 1 points, and of planes. */
+/* Strides of a mesh in one block, in pairs of floats: of rows along z that go on for order - 1 points, and of planes, which
+ * have an even number of them. */
 MATH_FN uint32_t mesh_block_row(uint32_t nz, uint32_t order)
 {
     uint32_t spectrum = nz / 2 + 1, points = (nz + order) / 2;
@@ -59,7 +60,7 @@ MATH_FN uint32_t mesh_block_row(uint32_t nz, uint32_t order)
 
 MATH_FN uint32_t mesh_block_plane(uint32_t ny, uint32_t nz, uint32_t order)
 {
-    return ny * mesh_block_row(nz, order) | 1;
+    return (ny + ny % 2) * mesh_block_row(nz, order) | 1;
 }
 
 /* Host side of it. */

@@ -32,9 +32,9 @@ static __device__ inline struct mesh_atom mesh_atom_at(const struct mesh_table *
     return {((const uint4 *)grid)[atom], ((const float2 *)t->charge)[atom]};
 }
 
-static __device__ inline double charge_now(const struct ctl *c, float2 charge)
+static __device__ inline double charge_now(double lambda, float2 charge)
 {
-    return fma(c->lambda[LAMBDA_COULOMB], (double)charge.y, (double)charge.x);
+    return fma(lambda, (double)charge.y, (double)charge.x);
 }
 
 /* Values w and derivatives dw (per mesh point) of the order's B-spline at the `order` points that an atom touches, whose place
@@ -191,7 +191,7 @@ struct mesh_sums {
     int64_t *f;
     struct fixed_sum *energy_at_window;
     uint32_t mode, lane, axis; /* lanes 0, 1, 2 have a component of the force */
-    double points_per_nm;
+    double lambda, points_per_nm;
 };
 
 static __device__ inline struct mesh_sums mesh_sums_of(struct ctl *c, const struct mesh_shape &m, void *f,
@@ -199,7 +199,14 @@ static __device__ inline struct mesh_sums mesh_sums_of(struct ctl *c, const stru
 {
     uint32_t lane = threadIdx.x % MESH_LANES, axis = min(lane, 2u);
     uint32_t size = axis == 0 ? m.size[0] : axis == 1 ? m.size[1] : m.size[2];
-    return {c, (int64_t *)f, (struct fixed_sum *)energy_at_window, mode, lane, axis, size / c->box[axis]};
+    return {c,
+            (int64_t *)f,
+            (struct fixed_sum *)energy_at_window,
+            mode,
+            lane,
+            axis,
+            c->lambda[LAMBDA_COULOMB],
+            size / c->box[axis]};
 }
 
 /* Force on an atom. For whole warps; not `mine`: an atom that others do. */
@@ -216,7 +223,7 @@ static __device__ inline void gather_atom(const struct mesh_table *t, const stru
 #pragma unroll
     for (int d = 0; d < 3; d++)
         g[d] = sum_lanes(g[d]);
-    double q = charge_now(to.ctl, a.charge), force = -q * pick<3>(g, to.axis) * to.points_per_nm;
+    double q = charge_now(to.lambda, a.charge), force = -q * pick<3>(g, to.axis) * to.points_per_nm;
     if (!mine)
         return;
     if (to.lane < 3 && q != 0) {

@@ -37,14 +37,15 @@ static __device__ inline bool of_columns(int stage)
 /* ---- rows, two at a time ---- */
 
 struct row_pair {
-    float2 *first, *second; /* second: NULL where ny is odd and this is the last */
+    float2 *first, *second;
+    bool both; /* not: ny is odd, and the second is no row of the mesh */
 };
 
 static __device__ inline struct row_pair rows_of(const struct block_mesh &m, uint32_t line)
 {
     uint32_t y = line / m.nx * 2;
     float2 *first = m.at + line % m.nx * m.plane + y * m.row;
-    return {first, y + 1 < m.ny ? first + m.row : NULL};
+    return {first, first + m.row, y + 1 < m.ny};
 }
 
 /* Charges of a row as they are, floats by their bits only. */
@@ -80,11 +81,10 @@ static __device__ __forceinline__ void read_charges(const struct block_mesh &m, 
 {
     float a[n], b[n];
     read_row<n>(m, rows.first, a);
-    if (rows.second)
-        read_row<n>(m, rows.second, b);
+    read_row<n>(m, rows.second, b);
 #pragma unroll
     for (int k = 0; k < n; k++)
-        v[k] = make_float2(a[k], rows.second ? b[k] : 0);
+        v[k] = make_float2(a[k], b[k]);
 }
 
 template <int n>
@@ -98,8 +98,7 @@ static __device__ __forceinline__ void write_potentials(const struct block_mesh 
         b[k] = -v[k].y;
     }
     write_row<n>(m, rows.first, a);
-    if (rows.second)
-        write_row<n>(m, rows.second, b);
+    write_row<n>(m, rows.second, b);
 }
 
 template <int n> static __device__ __forceinline__ void write_split(struct row_pair rows, const float2 *v)
@@ -109,8 +108,7 @@ template <int n> static __device__ __forceinline__ void write_split(struct row_p
         float2 first, second;
         split_pair(v[k], v[(n - k) % n], &first, &second);
         rows.first[k] = first;
-        if (rows.second)
-            rows.second[k] = second;
+        rows.second[k] = rows.both ? second : make_float2(0, 0);
     }
 }
 
@@ -118,7 +116,7 @@ template <int n> static __device__ __forceinline__ void read_joined(struct row_p
 {
 #pragma unroll
     for (int k = 0; k <= n / 2; k++) {
-        float2 first = rows.first[k], second = rows.second ? rows.second[k] : make_float2(0, 0);
+        float2 first = rows.first[k], second = rows.second[k];
         v[k] = join_pair(first, second);
         if (k && n - k > n / 2)
             v[n - k] = join_opposite(first, second);
@@ -169,6 +167,7 @@ template <int n> static __device__ __forceinline__ void transform_all(const stru
             read_line<n>(line, along, v);
 #pragma unroll 1
         for (int now = stage; now <= stage + both; now++) {
+            asm volatile("" ::: "memory");
             if (now == ACROSS_BACK)
                 convolve<n>(m, l / m.half, l % m.half, v);
             transform_line<n>(v);
@@ -223,11 +222,12 @@ static __device__ void spread(const struct args_mesh_block &a, const struct bloc
 {
     const struct mesh_table *t = (const struct mesh_table *)a.table;
     uint32_t n = (uint32_t)t->natoms, step = blockDim.x / MESH_LANES, first = threadIdx.x / MESH_LANES;
+    double lambda = ((const struct ctl *)a.ctl)->lambda[LAMBDA_COULOMB];
     struct mesh_atom next = mesh_atom_at(t, a.grid, min(first, n - 1));
     for (uint32_t atom = first; atom < n; atom += step) {
         struct mesh_atom now = next;
         next = mesh_atom_at(t, a.grid, min(atom + step, n - 1));
-        float q = change ? now.charge.y : (float)charge_now((const struct ctl *)a.ctl, now.charge);
+        float q = change ? now.charge.y : (float)charge_now(lambda, now.charge);
         if (q != 0)
             spread_atom<order, true>(shape, (int32_t *)m.at, now.grid, q, threadIdx.x % MESH_LANES);
     }
