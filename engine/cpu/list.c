@@ -388,7 +388,6 @@ ISA_FN(list_build)
     }
     memcpy(a->grid_built, a->grid, 3 * (size_t)p->natoms * sizeof(double));
     memcpy(list->built_box, c->box, sizeof list->built_box);
-    list->entries = b.entries;
     list->pairs = b.pairs;
     list->reach = reach;
     list->rebuild = 0;

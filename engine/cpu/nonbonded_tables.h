@@ -61,10 +61,10 @@ struct nb_params {
 
 /* State of a replica's lists. */
 struct nb_list {
-    double built_box[3];     /* diagonal of the box when it was built, nm; zero: never */
-    double reach;            /* nm: pairs up to there were in it */
-    uint32_t rebuild;        /* list_check tells list_build */
-    uint32_t entries, pairs; /* in the lists */
+    double built_box[3]; /* diagonal of the box when it was built, nm; zero: never */
+    double reach;        /* nm: pairs up to there were in it */
+    uint32_t rebuild;    /* list_check tells list_build */
+    uint32_t pairs;      /* in the list of perturbed pairs */
     uint32_t pad_;
 };
 
