@@ -65,7 +65,6 @@ struct nb_list {
     double reach;        /* nm: pairs up to there were in it */
     uint32_t rebuild;    /* list_check tells list_build */
     uint32_t pairs;      /* in the list of perturbed pairs */
-    uint32_t pad_;
 };
 
 /* nm per grid position, and grid positions per nm, as boxes. */
