@@ -87,7 +87,11 @@ extern "C" void fft_backward(const int32_t n[3], double *spectrum, double *mesh)
     for (std::ptrdiff_t row = 0; row < count; row += 2) {
         const complex *a = s + row * half, *b = row + 1 < count ? a + half : nullptr;
         for (std::ptrdiff_t z = 0; z < half; z++) { // rows that are real after the transform: F(-z) = F*(z)
-            const complex u = a[z], v = b ? b[z] : complex(0.0, 0.0), iv(-v.imag(), v.real());
+            complex u = a[z], v = b ? b[z] : complex(0.0, 0.0);
+            if (z == 0 ||
+                2 * z == nz) // in a triclinic box m and -m differ at half the sampling frequency, and leave something
+                u = u.real(), v = v.real();
+            const complex iv(-v.imag(), v.real());
             r.in[size_t(z)] = u + iv;
             if (z && z < nz - z)
                 r.in[size_t(nz - z)] = std::conj(u) + complex(v.imag(), v.real());
