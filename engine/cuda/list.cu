@@ -15,24 +15,23 @@
  */
 #include "engine/cuda/list_entries.cuh"
 
-#define GRID_EDGE 4294967296.0
-
-/* A position as fraction of the box; what lies outside comes in. */
-static __device__ inline uint32_t grid_position(double x, double edge)
+/* A position as fractions of the box; what lies outside comes in. */
+static __device__ inline void grid_position(const double *x, const double *box, uint32_t g[3])
 {
-    return (uint32_t)(uint64_t)__double2ll_rn(x * (GRID_EDGE / edge));
+    double inverse[BOX_SIZE], fraction[3];
+    box_invert(box, inverse);
+    box_apply(inverse, x, fraction);
+    for (int d = 0; d < 3; d++)
+        g[d] = (uint32_t)(uint64_t)__double2ll_rn(fraction[d] * (double)GRID_EDGE);
 }
 
 /* How far the atom of a slot is from its trio's first, nm, as the bits of a float. */
 static __device__ uint32_t extent_of(const double *x, const double *from, const double *box)
 {
-    double r2 = 0;
-    for (int d = 0; d < 3; d++) {
-        double dx = x[d] - from[d];
-        dx -= box[d] * rint(dx / box[d]);
-        r2 += dx * dx;
-    }
-    return __float_as_uint((float)sqrt(r2) * 1.0001f);
+    double r[3];
+    vec_sub(x, from, r);
+    box_nearest(box, r);
+    return __float_as_uint((float)sqrt(vec_dot(r, r)) * 1.0001f);
 }
 
 /* Least ratio of the box to that of earlier, at most 1; 0: it had none. */
@@ -65,12 +64,11 @@ static __device__ double search_allowed2(double ratio, const struct pair_table *
 /* nm^2 */
 static __device__ double moved2(const struct ctl *c, const uint32_t now[3], const uint32_t was[3])
 {
-    double sum = 0;
-    for (int d = 0; d < 3; d++) {
-        double moved = (double)(int32_t)(now[d] - was[d]) * (c->box[d] / GRID_EDGE);
-        sum += moved * moved;
-    }
-    return sum;
+    double moved[3];
+    for (int d = 0; d < 3; d++)
+        moved[d] = (double)(int32_t)(now[d] - was[d]) / (double)GRID_EDGE;
+    box_apply(c->box, moved, moved);
+    return vec_dot(moved, moved);
 }
 
 KERNEL(place, a, __launch_bounds__(CUDA_BLOCK))
@@ -97,8 +95,8 @@ KERNEL(place, a, __launch_bounds__(CUDA_BLOCK))
         for (int d = 0; d < 3; d++) {
             double xd = x[3 * (size_t)atom + d];
             finite = finite && fabs(xd) < 1e6 * c->box[d];
-            g[d] = grid_position(xd, c->box[d]);
         }
+        grid_position(x + 3 * (size_t)atom, c->box, g);
         if (!finite)
             halt_once(c, HALT_NONFINITE, (uint32_t)atom, 0, x[3 * (size_t)atom]);
         float charge = entry < 0 ? 0.0f : (float)(t->charge[atom] + lambda * t->change[atom]);
@@ -207,7 +205,7 @@ static __device__ void order_group(const struct build *b, const uint32_t *cost, 
     ((uint32_t *)b->a->order)[first + rank] = trio;
 }
 
-static __device__ void build_group(const struct build *b, const struct ctl *c, uint32_t group)
+static __device__ void build_group(const struct build *b, uint32_t group)
 {
     __shared__ uint32_t cost[LIST_GROUP];
     const struct args_list_build *a = b->a;
@@ -215,7 +213,7 @@ static __device__ void build_group(const struct build *b, const struct ctl *c, u
     settle_group(b, first, end);
     for (uint32_t trio = first + threadIdx.x / 32; trio < end; trio += BUILD_WARPS) {
         uint32_t *around = (uint32_t *)a->around + trio * (size_t)a->cap, *count = (uint32_t *)a->naround + trio;
-        const uint32_t found = b->search ? search_around(b, c, trio, around) : *count;
+        const uint32_t found = b->search ? search_around(b, trio, around) : *count;
         const struct trio_counts n = list_trio(b, trio, around, min(found, a->cap));
         if (b->lane)
             continue;
@@ -235,7 +233,7 @@ static __device__ void build_perturbed(const struct build *b, uint32_t parts, ui
         list_perturbed(b, TRIO * (uint32_t)b->t->ntrios + work / parts, work % parts * PERTURBED_SLOTS);
 }
 
-static __device__ void do_task(const struct build *b, const struct ctl *c, const struct plan *p, uint32_t task)
+static __device__ void do_task(const struct build *b, const struct plan *p, uint32_t task)
 {
     if (task < p->count_end) {
         count_chunk(b, task);
@@ -248,7 +246,7 @@ static __device__ void do_task(const struct build *b, const struct ctl *c, const
     } else {
         wait_for(b->lists, p->move_end);
         if (task < p->group_end)
-            build_group(b, c, task - p->move_end);
+            build_group(b, task - p->move_end);
         else
             build_perturbed(b, p->parts, task - p->group_end);
     }
@@ -262,12 +260,14 @@ static __device__ struct build build_of(const struct args_list_build *a, const s
     b.search = *(volatile const uint32_t *)&b.lists->search;
     b.grid = (const uint4 *)(b.search ? a->built : a->grid);
     b.cell = cell32_of(c);
+    b.triclinic = t->triclinic;
+    box_widths(c->box, b.width);
     for (int kind = 0; kind < 2; kind++)
         b.extent[kind] = EXTENT_SLACK * __uint_as_float(b.lists->extent[kind]) + EXTENT_MORE;
     b.reach2 = (float)(t->list_cutoff * t->list_cutoff), b.near2 = (float)(t->near * t->near);
     b.lane = threadIdx.x % 32, b.below = (1u << b.lane) - 1;
     if (b.search && !t->half)
-        b.cells = cells_of(&b, c);
+        b.cells = cells_of(&b);
     return b;
 }
 
@@ -306,7 +306,7 @@ KERNEL(list_build, a, __launch_bounds__(32 * BUILD_WARPS))
     const struct build b = build_of(&a, c);
     const struct plan plan = plan_of(&b);
     for (uint32_t task; (task = next_task(b.lists)) < plan.end; task_done(b.lists))
-        do_task(&b, c, &plan, task);
+        do_task(&b, &plan, task);
     if (last_block(&b.lists->arrived) && threadIdx.x == 0)
         finish_lists(&b, c);
 }

@@ -49,13 +49,9 @@ static __device__ uint32_t pair_mask(const struct pair_table *t, uint32_t home, 
 /* Squared distance of an atom from the nearest of a trio, nm^2. */
 static __device__ inline float nearest2(const struct build *b, const struct owner *o, uint4 g)
 {
-    float least = 0;
-    for (int k = 0; k < TRIO; k++) {
-        struct vec32 r = cell32_vector(&b->cell, (float)(int32_t)(o->first.x - g.x), (float)(int32_t)(o->first.y - g.y),
-                                       (float)(int32_t)(o->first.z - g.z), o->arm[k]);
-        least = k ? fminf(least, square32(r)) : square32(r);
-    }
-    return least;
+    const float u[3] = {(float)(int32_t)(o->first.x - g.x), (float)(int32_t)(o->first.y - g.y),
+                        (float)(int32_t)(o->first.z - g.z)};
+    return least_square(b, u, o->arm, TRIO, b->reach2);
 }
 
 static __device__ inline uint32_t append_far(const struct build *b, bool has, uint32_t slot, void *list, size_t start,
@@ -111,8 +107,8 @@ static __device__ struct trio_counts list_trio(const struct build *b, uint32_t t
     const struct vec32 none = {0, 0, 0};
     for (int k = 0; k < TRIO; k++) {
         const uint4 g = b->grid[TRIO * trio + k];
-        o.arm[k] = cell32_vector(&b->cell, (float)(int32_t)(g.x - o.first.x), (float)(int32_t)(g.y - o.first.y),
-                                 (float)(int32_t)(g.z - o.first.z), none);
+        o.arm[k] = image_of(b, (float)(int32_t)(g.x - o.first.x), (float)(int32_t)(g.y - o.first.y),
+                            (float)(int32_t)(g.z - o.first.z), none, 0);
     }
     o.n.near = o.n.oxygen = o.n.hydrogen = o.n.other = 0;
     for (uint32_t base = 0; base < count; base += 32) {
@@ -155,10 +151,9 @@ static __device__ void list_perturbed(const struct build *b, uint32_t own, uint3
         bool has = slot < end && (slot < plain || slot > own);
         if (has) {
             const uint4 p = slot < plain ? b->grid[slot] : grid[slot];
-            struct vec32 r = cell32_vector(&b->cell, (float)(int32_t)(g.x - p.x), (float)(int32_t)(g.y - p.y),
-                                           (float)(int32_t)(g.z - p.z), none);
+            const float u[3] = {(float)(int32_t)(g.x - p.x), (float)(int32_t)(g.y - p.y), (float)(int32_t)(g.z - p.z)};
             other = t->atom[slot < plain ? TRIO * home_of(b, slot / TRIO) + slot % TRIO : slot];
-            has = other >= 0 && square32(r) < b->reach2 && !is_excluded(t, atom, other);
+            has = other >= 0 && least_square(b, u, &none, 1, b->reach2) < b->reach2 && !is_excluded(t, atom, other);
         }
         uint32_t who = __ballot_sync(~0u, has);
         if (b->lane == 0 && who)

@@ -9,6 +9,7 @@
 
 #include "engine/cuda/pair32.cuh"
 
+#define GRID_EDGE 4294967296.0f
 #define SORT_CHUNK 1024    /* trios that a block sorts at a time */
 #define EXTENT_SLACK 1.02f /* extents may grow by that factor.. */
 #define EXTENT_MORE 0.002f /* ..and this much, nm, until there is a new search */
@@ -26,6 +27,8 @@ struct build {
     bool search;       /* trios around are looked for; else they are known */
     const uint4 *grid; /* nobody writes to it while trios are worked on */
     struct cell32 cell;
+    bool triclinic;
+    double width[3]; /* of the box, nm */
     struct cells cells;
     float extent[2];      /* of waters and others, that the search counts on, nm */
     float reach2, near2;  /* squared radii of the lists and of the near ones, nm^2 */
@@ -38,12 +41,40 @@ static __device__ inline float search_reach(const struct build *b, uint32_t kind
     return 1.00001f * ((float)(b->t->list_cutoff + b->t->skin) + b->extent[kind] + b->extent[other]);
 }
 
-static __device__ struct cells cells_of(const struct build *b, const struct ctl *c)
+/* Vectors between grid positions. In a triclinic box one that is within reach need not be the one that rounding the fractions
+ * gives: it may be any of the eight that have the fractions' other neighbours too, as long as no fraction is above 1. Image 0 is
+ * the rounded one. */
+static __device__ inline float beside(float u, uint32_t yes)
+{
+    return yes ? u - copysignf(GRID_EDGE, u) : u;
+}
+
+static __device__ inline struct vec32 image_of(const struct build *b, float x, float y, float z, struct vec32 from,
+                                               uint32_t image)
+{
+    if (!b->triclinic)
+        return cell32_vector<false>(&b->cell, x, y, z, from);
+    return cell32_vector<true>(&b->cell, beside(x, image & 1), beside(y, image & 2), beside(z, image & 4), from);
+}
+
+/* The least squared length of the vector from one of `n` places (nm, from a point) to another point, u away; those above `enough`
+ * need not be exact if there is another below. */
+static __device__ inline float least_square(const struct build *b, const float u[3], const struct vec32 *from, int n,
+                                            float enough)
+{
+    float least = INFINITY;
+    for (uint32_t image = 0; image < (b->triclinic ? 8 : 1) && !(least < enough); image++)
+        for (int k = 0; k < n; k++)
+            least = fminf(least, square32(image_of(b, u[0], u[1], u[2], from[k], image)));
+    return least;
+}
+
+static __device__ struct cells cells_of(const struct build *b)
 {
     struct cells cells;
     const float reach = fmaxf(search_reach(b, 0, 0), search_reach(b, 1, 1));
     for (int d = 0; d < 3; d++)
-        cells.n[d] = max(1u, min((uint32_t)(2 * (float)c->box[d] / reach), (uint32_t)CELLS_MOST_EDGE));
+        cells.n[d] = max(1u, min((uint32_t)(2 * (float)b->width[d] / reach), (uint32_t)CELLS_MOST_EDGE));
     while (cells.n[0] * cells.n[1] * cells.n[2] > b->t->cells_most) {
         int widest = cells.n[0] >= cells.n[1] ? 0 : 1;
         widest = cells.n[widest] >= cells.n[2] ? widest : 2;
@@ -147,10 +178,11 @@ static __device__ inline void try_trio(const struct build *b, struct seeker *s, 
     const struct args_list_build *a = b->a;
     const uint32_t waters = (uint32_t)b->t->nwaters, kind = other < waters ? 0 : 1;
     const struct vec32 none = {0, 0, 0};
-    struct vec32 d = cell32_vector(&b->cell, (float)(int32_t)(((const uint32_t *)a->first_x)[other] - s->x),
-                                   (float)(int32_t)(((const uint32_t *)a->first_y)[other] - s->y),
-                                   (float)(int32_t)(((const uint32_t *)a->first_z)[other] - s->z), none);
-    has = has && square32(d) < s->reach2[kind] && !(other == s->trio && other < waters);
+    const float d[3] = {(float)(int32_t)(((const uint32_t *)a->first_x)[other] - s->x),
+                        (float)(int32_t)(((const uint32_t *)a->first_y)[other] - s->y),
+                        (float)(int32_t)(((const uint32_t *)a->first_z)[other] - s->z)};
+    has =
+        has && least_square(b, d, &none, 1, s->reach2[kind]) < s->reach2[kind] && !(other == s->trio && other < waters);
     s->count = append(b, has, other, s->around, s->count, a->cap);
 }
 
@@ -199,9 +231,9 @@ struct stretch {
     uint32_t from, count;
 };
 
-static __device__ struct stretch stretch_of(const struct build *b, const struct ctl *c, uint32_t g, int d, float reach)
+static __device__ struct stretch stretch_of(const struct build *b, uint32_t g, int d, float reach)
 {
-    const uint32_t n = b->cells.n[d], steps = (uint32_t)(reach * (float)n / (float)c->box[d]) + 1;
+    const uint32_t n = b->cells.n[d], steps = (uint32_t)(reach * (float)n / (float)b->width[d]) + 1;
     struct stretch s = {0, n};
     if (2 * steps + 1 < n) {
         s.from = (cell_along(b, g, d) + n - steps) % n;
@@ -222,13 +254,13 @@ static __device__ void try_row(const struct build *b, struct seeker *s, const ui
     }
 }
 
-static __device__ void try_cells(const struct build *b, const struct ctl *c, struct seeker *s)
+static __device__ void try_cells(const struct build *b, struct seeker *s)
 {
     const uint32_t waters = (uint32_t)b->t->nwaters, *n = b->cells.n;
     for (uint32_t kind = waters ? 0 : 1; kind < (waters < (uint32_t)b->t->ntrios ? 2 : 1); kind++) {
         const float reach = search_reach(b, s->trio < waters ? 0 : 1, kind);
-        const struct stretch x = stretch_of(b, c, s->x, 0, reach), y = stretch_of(b, c, s->y, 1, reach),
-                             z = stretch_of(b, c, s->z, 2, reach);
+        const struct stretch x = stretch_of(b, s->x, 0, reach), y = stretch_of(b, s->y, 1, reach),
+                             z = stretch_of(b, s->z, 2, reach);
         for (uint32_t row = 0; row < y.count * z.count; row++) {
             uint32_t at_y = (y.from + row % y.count) % n[1], at_z = (z.from + row / y.count) % n[2];
             try_row(b, s, (const uint32_t *)b->a->cell_start + kind * b->cells.all + (at_z * n[1] + at_y) * n[0], x);
@@ -237,7 +269,7 @@ static __device__ void try_cells(const struct build *b, const struct ctl *c, str
 }
 
 /* The trios around one; how many. */
-static __device__ uint32_t search_around(const struct build *b, const struct ctl *c, uint32_t trio, uint32_t *around)
+static __device__ uint32_t search_around(const struct build *b, uint32_t trio, uint32_t *around)
 {
     const uint32_t kind = trio < (uint32_t)b->t->nwaters ? 0 : 1;
     const float reach[2] = {search_reach(b, kind, 0), search_reach(b, kind, 1)};
@@ -246,7 +278,7 @@ static __device__ uint32_t search_around(const struct build *b, const struct ctl
     if (b->t->half)
         try_all(b, &s);
     else
-        try_cells(b, c, &s);
+        try_cells(b, &s);
     __syncwarp();
     return s.count;
 }

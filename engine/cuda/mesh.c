@@ -59,7 +59,7 @@ static size_t block_bytes(const struct mesh *m)
         }
     }
     size_t points = (size_t)size[0] * mesh_block_plane(size[1], size[2], order) + size[0] + size[1] + size[2];
-    return points * 2 * sizeof(float) <= SHARED_MAX ? points * 2 * sizeof(float) : 0;
+    return !m->host.triclinic && points * 2 * sizeof(float) <= SHARED_MAX ? points * 2 * sizeof(float) : 0;
 }
 
 static int choose_form(struct mesh *m, const struct settings *set, struct err *e)
@@ -73,13 +73,9 @@ static int choose_form(struct mesh *m, const struct settings *set, struct err *e
     return 0;
 }
 
-static int set_axis(struct mesh_axis *a, int d, const struct system *sys, const struct nonbonded_settings *set,
-                    struct err *e)
+static int set_axis(struct mesh_axis *a, int32_t size, struct err *e)
 {
-    a->size = set->pme_grid[d] > 0 ? set->pme_grid[d] : mesh_size(sys->box[d], set->pme_spacing, set->pme_order);
-    if (a->size < 2 * (set->pme_order - 1))
-        return err_set(e, ERR_SPEC, "nonbonded: coulomb: grid: %d: expected at least %d points for order %d", a->size,
-                       2 * (set->pme_order - 1), set->pme_order);
+    a->size = size;
     if (factorize(a))
         return err_set(e, ERR_UNSUPPORTED, "nonbonded: coulomb: grid: %d points: more than %d factors", a->size,
                        MESH_PASSES);
@@ -93,17 +89,17 @@ int mesh_make(struct mesh *m, const struct system *sys, const struct settings *s
     *m = (struct mesh){.host = {.order = nb->pme_order, .natoms = sys->natoms}};
     m->host.nwindows = set->alchemy.nwindows > 0 && set->alchemy.lambda ? set->alchemy.nwindows : 1;
     m->host.beta = (float)ewald_beta(nb->coulomb_cutoff, nb->ewald_tolerance);
-    if (nb->pme_order < 4 || nb->pme_order > 6)
-        return err_set(e, ERR_SPEC, "nonbonded: coulomb: order: %d: expected 4 to 6", nb->pme_order);
+    m->host.triclinic = box_triclinic(sys->box);
     for (int i = 0; i < plan->natoms; i++) {
         m->charged |= plan->charge[i] != 0 || plan->change[i] != 0;
         m->host.perturbed |= plan->change[i] != 0;
     }
-    for (int d = 0; d < 3; d++) {
-        int rc = set_axis(&m->host.axis[d], d, sys, nb, e);
-        if (rc)
-            return rc;
-    }
+    int32_t size[3];
+    int rc = mesh_sizes(size, sys->box, nb, e);
+    for (int d = 0; d < 3 && !rc; d++)
+        rc = set_axis(&m->host.axis[d], size[d], e);
+    if (rc)
+        return rc;
     if (shared_bytes(m) > SHARED_MAX)
         return err_set(e, ERR_UNSUPPORTED,
                        "nonbonded: coulomb: grid: %d x %d x %d: too large for a GPU's shared memory",

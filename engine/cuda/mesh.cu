@@ -53,7 +53,7 @@ template <int order> static __device__ void gather(const struct args_mesh_gather
     uint32_t atom = min(place, (uint32_t)t->natoms - 1);
     struct mesh_shape m = dense(t);
     gather_atom<order, false>(t, m, (const float *)a.potential, mesh_atom_at(t, a.grid, atom), atom, place == atom,
-                              mesh_sums_of((struct ctl *)a.ctl, m, a.f, a.energy_at_window, a.mode));
+                              mesh_sums_of((struct ctl *)a.ctl, t, m, a.f, a.energy_at_window, a.mode));
 }
 
 KERNEL(mesh_gather, a)

@@ -45,7 +45,7 @@ struct mesh_table {
     struct mesh_axis axis[3];
     int32_t order, natoms, nwindows, perturbed; /* perturbed: some charge changes from A to B */
     float beta;
-    int32_t pad_;
+    int32_t triclinic;        /* 1: the box is; one block cannot do it */
     const float (*charge)[2]; /* [natoms] of state A, and B minus A; e */
     const double (*window)[LAMBDA_COUNT];
 };

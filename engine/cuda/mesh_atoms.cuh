@@ -192,21 +192,35 @@ struct mesh_sums {
     struct fixed_sum *energy_at_window;
     uint32_t mode, lane, axis; /* lanes 0, 1, 2 have a component of the force */
     double lambda, points_per_nm;
+    bool triclinic;
+    double tilt[2]; /* what slopes along x and y add to this lane's component, points per nm */
 };
 
-static __device__ inline struct mesh_sums mesh_sums_of(struct ctl *c, const struct mesh_shape &m, void *f,
-                                                       void *energy_at_window, uint32_t mode)
+static __device__ inline struct mesh_sums mesh_sums_of(struct ctl *c, const struct mesh_table *t,
+                                                       const struct mesh_shape &m, void *f, void *energy_at_window,
+                                                       uint32_t mode)
 {
     uint32_t lane = threadIdx.x % MESH_LANES, axis = min(lane, 2u);
     uint32_t size = axis == 0 ? m.size[0] : axis == 1 ? m.size[1] : m.size[2];
-    return {c,
-            (int64_t *)f,
-            (struct fixed_sum *)energy_at_window,
-            mode,
-            lane,
-            axis,
-            c->lambda[LAMBDA_COULOMB],
-            size / c->box[axis]};
+    struct mesh_sums sums = {c,
+                             (int64_t *)f,
+                             (struct fixed_sum *)energy_at_window,
+                             mode,
+                             lane,
+                             axis,
+                             c->lambda[LAMBDA_COULOMB],
+                             size / c->box[axis],
+                             t->triclinic != 0,
+                             {}};
+    if (!sums.triclinic)
+        return sums;
+    double inverse[BOX_SIZE];
+    box_invert(c->box, inverse);
+    if (axis > 0)
+        sums.tilt[0] = m.size[0] * inverse[axis == 1 ? BOX_YX : BOX_ZX];
+    if (axis == 2)
+        sums.tilt[1] = m.size[1] * inverse[BOX_ZY];
+    return sums;
 }
 
 /* Force on an atom. For whole warps; not `mine`: an atom that others do. */
@@ -224,6 +238,8 @@ static __device__ inline void gather_atom(const struct mesh_table *t, const stru
     for (int d = 0; d < 3; d++)
         g[d] = sum_lanes(g[d]);
     double q = charge_now(to.lambda, a.charge), force = -q * pick<3>(g, to.axis) * to.points_per_nm;
+    if (to.triclinic)
+        force -= q * (to.tilt[0] * g[0] + to.tilt[1] * g[1]);
     if (!mine)
         return;
     if (to.lane < 3 && q != 0) {

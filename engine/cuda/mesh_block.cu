@@ -239,7 +239,7 @@ static __device__ void gather(const struct args_mesh_block &a, const struct bloc
 {
     const struct mesh_table *t = (const struct mesh_table *)a.table;
     uint32_t n = (uint32_t)t->natoms, step = blockDim.x / MESH_LANES, mine = threadIdx.x / MESH_LANES;
-    struct mesh_sums to = mesh_sums_of((struct ctl *)a.ctl, shape, a.f, a.energy_at_window, a.mode);
+    struct mesh_sums to = mesh_sums_of((struct ctl *)a.ctl, t, shape, a.f, a.energy_at_window, a.mode);
     struct mesh_atom next = mesh_atom_at(t, a.grid, min(mine, n - 1));
     for (uint32_t first = 0; first < n; first += step) {
         uint32_t place = first + mine, atom = min(place, n - 1);

@@ -24,14 +24,17 @@ static __device__ inline float mode_decay(const struct mesh_table *t)
 /* f/(pi V) */
 static __device__ inline float mode_prefactor(const struct ctl *c)
 {
-    return (float)UNIT_COULOMB / (PI_F * (float)c->box[0] * (float)c->box[1] * (float)c->box[2]);
+    return (float)UNIT_COULOMB / (PI_F * (float)c->box[BOX_XX] * (float)c->box[BOX_YY] * (float)c->box[BOX_ZZ]);
 }
 
-/* Of wave k along an axis: x is the component of m (1/nm), y its factor. */
+/* Of wave k along an axis: x is the component of m (1/nm), y its factor. In a triclinic box m is no sum of what the axes have: x is
+ * the number of the wave, and y lacks the exponential. */
 static __device__ inline float2 mode_of(const struct mesh_table *t, const struct ctl *c, int d, uint32_t k)
 {
     uint32_t n = (uint32_t)t->axis[d].size;
-    float m = (float)(k < (n + 1) / 2 ? (int32_t)k : (int32_t)(k - n)) / (float)c->box[d];
+    float wave = (float)(k < (n + 1) / 2 ? (int32_t)k : (int32_t)(k - n)), m = wave / (float)c->box[d];
+    if (t->triclinic) /* of the third axis only waves up to the half are stored, and that one with a plus */
+        return make_float2(d == 2 ? (float)k : wave, 1 / t->axis[d].modulus[k]);
     return make_float2(m, expf(-mode_decay(t) * (m * m)) / t->axis[d].modulus[k]);
 }
 
@@ -98,7 +101,44 @@ struct mode_plane {
     const float2 *x, *z;
     float2 y;
     float prefactor, decay;
+    bool triclinic;
+    float inverse[BOX_SIZE]; /* of a triclinic box, 1/nm */
 };
+
+static __device__ inline struct mode_plane mode_plane_of(const struct mesh_table *t, const struct ctl *c, uint32_t y)
+{
+    double inverse[BOX_SIZE];
+    struct mode_plane p = {};
+    p.nx = (uint32_t)t->axis[0].size, p.nz = (uint32_t)t->axis[2].size;
+    p.y = mode_of(t, c, 1, y);
+    p.prefactor = mode_prefactor(c), p.decay = mode_decay(t);
+    p.triclinic = t->triclinic;
+    box_invert(c->box, inverse);
+    for (int k = 0; p.triclinic && k < BOX_SIZE; k++)
+        p.inverse[k] = (float)inverse[k];
+    return p;
+}
+
+/* One m, its square and by what its coefficient is multiplied. */
+struct mode {
+    float m[3], square, green;
+};
+
+static __device__ inline struct mode mode_at(const struct mode_plane &p, uint32_t x, uint32_t z)
+{
+    const float2 mx = p.x[x], mz = p.z[z];
+    if (!p.triclinic) {
+        struct mode_line line = mode_line_of(p.prefactor, p.y, mz);
+        return {{mx.x, p.y.x, mz.x}, mode_square(line, mx), mode_green(line, mx)};
+    }
+    struct mode o;
+    o.m[0] = mx.x * p.inverse[BOX_XX];
+    o.m[1] = fmaf(mx.x, p.inverse[BOX_YX], p.y.x * p.inverse[BOX_YY]);
+    o.m[2] = fmaf(mx.x, p.inverse[BOX_ZX], fmaf(p.y.x, p.inverse[BOX_ZY], mz.x * p.inverse[BOX_ZZ]));
+    o.square = fmaf(o.m[0], o.m[0], fmaf(o.m[1], o.m[1], o.m[2] * o.m[2]));
+    o.green = o.square > 0 ? p.prefactor * mx.y * p.y.y * mz.y * expf(-p.decay * o.square) / o.square : 0;
+    return o;
+}
 
 /* Every of-th m of the plane from `from` on; then, in all threads of the warp, the warp's. */
 static __device__ inline void mode_plane_sums(struct mode_sums *sum, const struct mode_plane &p, uint32_t from,
@@ -108,10 +148,9 @@ static __device__ inline void mode_plane_sums(struct mode_sums *sum, const struc
     *sum = {};
     for (uint32_t i = from; i < p.nx * half; i += of) {
         uint32_t x = i / half, z = i % half;
-        struct mode_line line = mode_line_of(p.prefactor, p.y, p.z[z]);
-        float m[3] = {p.x[x].x, p.y.x, p.z[z].x}, square = mode_square(line, p.x[x]);
-        if (square > 0)
-            mode_add(sum, p.s[x * p.stride + z], mode_green(line, p.x[x]), z == 0 || 2 * z == p.nz ? 1 : 2, m, square,
+        const struct mode mode = mode_at(p, x, z);
+        if (mode.square > 0)
+            mode_add(sum, p.s[x * p.stride + z], mode.green, z == 0 || 2 * z == p.nz ? 1 : 2, mode.m, mode.square,
                      p.decay);
     }
     warp_total(&sum->energy);

@@ -106,16 +106,16 @@ KERNEL(mesh_solve, a)
     struct lines along_x = {half, 1, half};
     float2 *s = transform_lines(mem.plane[0], mem.plane[1], along_x, &t->axis[0], mem.twiddle[0]);
 
-    const struct mode_plane plane = {
-        s, half, nx, nz, mem.mode[0], mem.mode[1], mode_of(t, c, 1, y), mode_prefactor(c), mode_decay(t)};
+    struct mode_plane plane = mode_plane_of(t, c, y);
+    plane.s = s, plane.stride = half;
+    plane.x = mem.mode[0], plane.z = mem.mode[1];
     if (a.mode != EVALUATE_STEP)
         add_energies(a, plane);
     if (a.change)
         return;
     BLOCK_LOOP(i, nx * half)
     {
-        struct mode_line line = mode_line_of(plane.prefactor, plane.y, mem.mode[1][i % half]);
-        float green = mode_green(line, mem.mode[0][i / half]);
+        const float green = mode_at(plane, i / half, i % half).green;
         s[i] = make_float2(green * s[i].x, -green * s[i].y);
     }
     float2 *other = s == mem.plane[0] ? mem.plane[1] : mem.plane[0];
@@ -144,6 +144,8 @@ KERNEL(mesh_backward, a)
     {
         uint32_t y = 2 * (i / nz), z = i % nz, k = z < half ? z : nz - z;
         float2 first = plane[y * half + k], second = y + 1 < ny ? plane[(y + 1) * half + k] : make_float2(0, 0);
+        if (t->triclinic && (z == 0 || 2 * z == nz)) /* as on the CPU device */
+            first.y = second.y = 0;
         rows[i] = z < half ? join_pair(first, second) : join_opposite(first, second);
     }
     float2 *result = transform_lines(rows, plane, along_z, &t->axis[2], m.twiddle[1]);

@@ -65,8 +65,6 @@ static int make(struct nonbonded *nb, const struct system *sys, const struct set
 int cuda_nonbonded_new(struct nonbonded **out, struct dev *dev, const struct system *sys, const struct settings *set,
                        const struct topology *t, struct err *e)
 {
-    if (box_triclinic(sys->box))
-        return err_set(e, ERR_UNSUPPORTED, "the box is triclinic: only the CPU device computes in it");
     struct nonbonded *nb = xcalloc(1, sizeof *nb);
     nb->dev = dev;
     int rc = make(nb, sys, set, t, e);

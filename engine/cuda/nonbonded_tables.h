@@ -70,7 +70,7 @@ struct pair_table {
     int32_t modifier;    /* enum vdw_modifier */
     int32_t force_shift; /* pair forces are summed in units of 2^(shift - 32) */
     uint32_t cells_most; /* that trios of one kind are sorted into */
-    uint32_t pad_;
+    uint32_t triclinic;  /* 1: the box is */
     double coulomb_cutoff, vdw_cutoff, cutoff, list_cutoff, near; /* nm; cutoff: the larger of the two */
     double skin;          /* nm, by which the search for trios around a trio reaches beyond the lists */
     double coulomb_shift; /* 1/nm */

@@ -56,10 +56,13 @@ static int check(const struct system *sys, const struct nonbonded_settings *set,
     if (!(set->coulomb_cutoff > 0 && set->vdw_cutoff > 0))
         return err_set(e, ERR_SPEC, "nonbonded: cut-offs %g and %g nm: positive ones are needed", set->coulomb_cutoff,
                        set->vdw_cutoff);
-    for (int d = 0; d < 3; d++)
-        if (!(cutoff < 0.5 * sys->box[d]))
-            return err_set(e, ERR_SPEC, "nonbonded: cut-off %g nm: must be less than half the box edge %g nm", cutoff,
-                           sys->box[d]);
+    const double half = 0.5 * box_least_width(sys->box);
+    if (!(cutoff < half))
+        return err_set(
+            e, ERR_SPEC,
+            "nonbonded: cut-off %g nm: must be less than half the distance of opposite faces of the box, %g nm, "
+            "on a GPU",
+            cutoff, half);
     if (switched && !(set->vdw_switch > 0 && set->vdw_switch < set->vdw_cutoff))
         return err_set(e, ERR_SPEC, "nonbonded: vdw: switch-start %g nm: expected between 0 and the cut-off %g nm",
                        set->vdw_switch, set->vdw_cutoff);
@@ -187,9 +190,10 @@ static double longest_arm(const struct topology *t, const struct alchemy_plan *p
 /* Cells are half as wide as searches reach, or wider where these would not do: boxes may grow. */
 static uint32_t cells_most(const struct pair_table *h, const double *box)
 {
-    double cells = 1.5;
+    double cells = 1.5, width[3];
+    box_widths(box, width);
     for (int d = 0; d < 3; d++)
-        cells *= fmax(2 * box[d] / (h->list_cutoff + h->skin), 1);
+        cells *= fmax(2 * width[d] / (h->list_cutoff + h->skin), 1);
     return (uint32_t)cells;
 }
 
@@ -215,9 +219,11 @@ int pairs_make(struct pairs *p, const struct system *sys, const struct settings 
     p->density = sys->natoms / (sys->box[0] * sys->box[1] * sys->box[2]);
     set_cutoffs(p, &set->nonbonded);
     set_force_unit(p, plan);
-    double edge = fmin(fmin(sys->box[0], sys->box[1]), sys->box[2]), arm = longest_arm(t, plan);
-    bool together = 1.05 * 2 * (h->cutoff + arm) < edge;
-    p->min_edge = 2 * (h->cutoff + (together ? arm : 0));
+    double width = box_least_width(sys->box), arm = longest_arm(t, plan);
+    bool together = 1.05 * 2 * (h->cutoff + arm) < width;
+    /* boxes are scaled evenly: what their width may be as what their cut-offs' limit may be */
+    p->min_edge = 2 * (h->cutoff + (together ? arm : 0)) * (2 * box_cutoff_limit(sys->box) / width);
+    h->triclinic = box_triclinic(sys->box);
     p->atom = trios_make(sys, t, plan, together, &h->nwaters, &h->ntrios);
     if (h->nwaters)
         set_water(p, plan, p->atom[0], p->atom[1]);
@@ -464,7 +470,7 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
     };
 }
 
-/* The four plain kernels have the same arguments (kernels.def). */
+/* The plain kernels have the same arguments (kernels.def). */
 static void emit_plain(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, uint64_t after,
                        struct tape *t)
 {
@@ -478,7 +484,15 @@ static void emit_plain(const struct pairs *p, enum evaluate mode, const struct p
     uint32_t least = (uint32_t)(lanes + 31) / 32 * 32, threads = most < least ? most : least;
     const struct shape shape = {
         .grid = {blocks_of(lanes, threads), 1, 1}, .block = {threads, 1, 1}, .shared_bytes = shared, .after = after};
-    if (h->half && energy)
+    if (h->triclinic && h->half && energy)
+        emit_pairs_shared_energy_triclinic(t, &shape, same);
+    else if (h->triclinic && h->half)
+        emit_pairs_shared_triclinic(t, &shape, same);
+    else if (h->triclinic && energy)
+        emit_pairs_global_energy_triclinic(t, &shape, same);
+    else if (h->triclinic)
+        emit_pairs_global_triclinic(t, &shape, same);
+    else if (h->half && energy)
         emit_pairs_shared_energy(t, &shape, same);
     else if (h->half)
         emit_pairs_shared(t, &shape, same);

@@ -28,7 +28,7 @@ struct point {
     int32_t x, y, z;
 };
 
-template <bool SHARED, bool ENERGY, class A> struct trio_pass {
+template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
     const A &a;
     const uint4 *grid;
     const struct pair_table *table;
@@ -100,8 +100,9 @@ template <bool SHARED, bool ENERGY, class A> struct trio_pass {
         for (int k = 0; k < TRIO; k++) {
             struct point p = at(first + k);
             struct vec32 none = {0, 0, 0};
-            arm[k] =
-                k ? cell32_vector(&cell, (float)(p.x - own.x), (float)(p.y - own.y), (float)(p.z - own.z), none) : none;
+            arm[k] = k ? cell32_vector<TRICLINIC>(&cell, (float)(p.x - own.x), (float)(p.y - own.y),
+                                                  (float)(p.z - own.z), none)
+                       : none;
         }
     }
 
@@ -185,7 +186,7 @@ template <bool SHARED, bool ENERGY, class A> struct trio_pass {
         }
 #pragma unroll
         for (int k = 0; k < TRIO; k++) {
-            struct vec32 r = cell32_vector(&cell, x, y, z, arm[k]);
+            struct vec32 r = cell32_vector<TRICLINIC>(&cell, x, y, z, arm[k]);
             float r2 = square32(r), ri = rsqrt_approx(r2), ri2 = __fmul_rn(ri, ri);
             float qq = product<KIND>(k, KIND == OTHER ? charge_of(first + k) : 0, charge);
             float s = coulomb32_force(a, qq, r2, ri, ri2);
@@ -256,7 +257,7 @@ template <bool SHARED, bool ENERGY, class A> struct trio_pass {
         int32_t type = type_of(slot), other[3] = {0, 0, 0};
 #pragma unroll
         for (int k = 0; k < TRIO; k++) {
-            struct vec32 r = cell32_vector(&cell, (float)d.x, (float)d.y, (float)d.z, arm[k]);
+            struct vec32 r = cell32_vector<TRICLINIC>(&cell, (float)d.x, (float)d.y, (float)d.z, arm[k]);
             float qq = product<OTHER>(k, charge_of(first + k), charge);
             float s = near_pair(k, fmaxf(square32(r), NEAREST2), qq, type, mask >> k & 1);
             int32_t high[3], low[3];
@@ -376,32 +377,39 @@ static __device__ void add_sums(struct accumulate *sum, struct pair_lists *lists
     }
 }
 
-/* The virial's own sums, whole by now, to the replica's: Xi = -1/2 sum r f. */
+/* The virial's own sums, whole by now, to the replica's: Xi = -1/2 sum r f. They are u f, with u the differences of grid positions
+ * and r = u_x a + u_y b + u_z c. Xi is symmetric, so the elements below the diagonal of the sum of u f follow from the others. */
 static __device__ void finish_virial(struct ctl *c, struct pair_lists *lists, uint32_t force_shift, double share)
 {
-    const int rows[6] = {0, 0, 0, 1, 1, 2}, columns[6] = {0, 1, 2, 1, 2, 2};
+    const double unit =
+        -0.5 * share * (double)(1 << VIRIAL_SHIFT) / FIXED_SCALE * (double)(1ull << force_shift) / FIXED_SCALE;
+    const double *box = c->box;
     struct accumulate sum = {};
+    double u[6], xi[9];
     for (int k = 0; k < 6; k++) {
-        int row = rows[k], column = columns[k];
-        double unit =
-            c->box[row] * (double)(1 << VIRIAL_SHIFT) / FIXED_SCALE * (double)(1ull << force_shift) / FIXED_SCALE;
-        double xi = -0.5 * share * unit * (double)(int64_t)__ldcg((const long long *)&lists->virial[k]);
-        acc_virial_within(&sum, 3 * row + column, xi, FIXED_TOTAL_LIMIT);
-        if (row != column)
-            acc_virial_within(&sum, 3 * column + row, xi, FIXED_TOTAL_LIMIT);
+        u[k] = unit * (double)(int64_t)__ldcg((const long long *)&lists->virial[k]);
         lists->virial[k] = 0;
     }
+    xi[2] = xi[6] = box[BOX_XX] * u[2] + box[BOX_YX] * u[4] + box[BOX_ZX] * u[5];
+    xi[5] = xi[7] = box[BOX_YY] * u[4] + box[BOX_ZY] * u[5];
+    xi[8] = box[BOX_ZZ] * u[5];
+    const double zx = xi[6] / box[BOX_ZZ], zy = xi[7] / box[BOX_ZZ];
+    xi[1] = xi[3] = box[BOX_XX] * u[1] + box[BOX_YX] * u[3] + box[BOX_ZX] * zy;
+    xi[4] = box[BOX_YY] * u[3] + box[BOX_ZY] * zy;
+    xi[0] = box[BOX_XX] * u[0] + box[BOX_YX] * ((xi[3] - box[BOX_ZY] * zx) / box[BOX_YY]) + box[BOX_ZX] * zx;
+    for (int k = 0; k < 9; k++)
+        acc_virial_within(&sum, k, xi[k], FIXED_TOTAL_LIMIT);
     acc_finish(&sum, &c->sum);
 }
 
-template <bool SHARED, bool ENERGY, class A> static __device__ __forceinline__ void run(const A &a)
+template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> static __device__ __forceinline__ void run(const A &a)
 {
     extern __shared__ int32_t words[];
     struct ctl *c = (struct ctl *)a.ctl;
     struct pair_lists *lists = (struct pair_lists *)a.lists;
     if (!block_goes_on(c))
         return;
-    trio_pass<SHARED, ENERGY, A> pass(a);
+    trio_pass<SHARED, ENERGY, TRICLINIC, A> pass(a);
     pass.grid = (const uint4 *)a.grid;
     pass.table = (const struct pair_table *)a.table;
     pass.cell = cell32_of(c);
@@ -460,23 +468,47 @@ template <bool SHARED, bool ENERGY, class A> static __device__ __forceinline__ v
 KERNEL(pairs_shared, a, __launch_bounds__(1024))
 {
     ECHO(a);
-    run<true, false>(a);
+    run<true, false, false>(a);
+}
+
+KERNEL(pairs_shared_triclinic, a, __launch_bounds__(1024))
+{
+    ECHO(a);
+    run<true, false, true>(a);
 }
 
 KERNEL(pairs_shared_energy, a, __launch_bounds__(512))
 {
     ECHO(a);
-    run<true, true>(a);
+    run<true, true, false>(a);
+}
+
+KERNEL(pairs_shared_energy_triclinic, a, __launch_bounds__(512))
+{
+    ECHO(a);
+    run<true, true, true>(a);
 }
 
 KERNEL(pairs_global, a, __launch_bounds__(256, 4))
 {
     ECHO(a);
-    run<false, false>(a);
+    run<false, false, false>(a);
+}
+
+KERNEL(pairs_global_triclinic, a, __launch_bounds__(256, 4))
+{
+    ECHO(a);
+    run<false, false, true>(a);
 }
 
 KERNEL(pairs_global_energy, a, __launch_bounds__(256, 2))
 {
     ECHO(a);
-    run<false, true>(a);
+    run<false, true, false>(a);
+}
+
+KERNEL(pairs_global_energy_triclinic, a, __launch_bounds__(256, 2))
+{
+    ECHO(a);
+    run<false, true, true>(a);
 }

@@ -29,8 +29,9 @@ struct pairs {
     float ewald_f[EWALD32_TERMS];
     float water_product[3]; /* of charges of two waters, kJ nm/mol: OO, OH, HH */
     struct lj32 water_lj;   /* of two oxygens */
-    /* nm, of the box. All atoms of a trio see the image of an atom that is nearest to the first of them; it is the one within
-     * the cut-off as long as half an edge is longer than cut-off and trio. In boxes too small for that each atom is a trio. */
+    /* nm, of the box. All atoms of a trio see the image of an atom that rounding the fractions of the vector from the first of
+     * them gives; it is the one within the cut-off as long as half the distance of opposite faces is longer than cut-off and
+     * trio. In boxes too small for that each atom is a trio. */
     double min_edge;
     int32_t *atom; /* [nslots], owned; as in the table */
 };

@@ -13,9 +13,9 @@
 static __device__ double perturbed_separation(const struct ctl *c, uint4 i, uint4 j, double d[3])
 {
     const double unit = 1.0 / 4294967296.0;
-    d[0] = (double)(int32_t)(i.x - j.x) * (c->box[0] * unit);
-    d[1] = (double)(int32_t)(i.y - j.y) * (c->box[1] * unit);
-    d[2] = (double)(int32_t)(i.z - j.z) * (c->box[2] * unit);
+    const double u[3] = {(double)(int32_t)(i.x - j.x) * unit, (double)(int32_t)(i.y - j.y) * unit,
+                         (double)(int32_t)(i.z - j.z) * unit};
+    box_apply(c->box, u, d);
     return pair_distance2(d[0], d[1], d[2]);
 }
 

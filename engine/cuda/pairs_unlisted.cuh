@@ -13,19 +13,16 @@
 
 /* Vector from atom 1 to atom 0; returns its squared length. Molecules are whole in x. */
 static __device__ double unlisted_separation(const struct ctl *c, const double *x, const int32_t atom[2], int32_t whole,
-                                    double d[3])
+                                             double d[3])
 {
-    for (int k = 0; k < 3; k++) {
-        d[k] = x[3 * (size_t)atom[0] + k] - x[3 * (size_t)atom[1] + k];
-        if (!whole)
-            d[k] -= c->box[k] * rint(d[k] / c->box[k]);
-    }
+    vec_sub(x + 3 * (size_t)atom[0], x + 3 * (size_t)atom[1], d);
+    if (!whole)
+        box_shortest(c->box, d);
     return pair_distance2(d[0], d[1], d[2]);
 }
 
 /* An excluded pair; charges at lambda. Returns its energy per product of charges, taken off. */
-static __device__ double excluded_pair(const struct args_terms &a, struct accumulate *acc,
-                                       const struct nb_excluded *e)
+static __device__ double excluded_pair(const struct args_terms &a, struct accumulate *acc, const struct nb_excluded *e)
 {
     const struct ctl *c = (const struct ctl *)a.ctl;
     const struct pair_table *t = (const struct pair_table *)a.table;
@@ -42,8 +39,7 @@ static __device__ double excluded_pair(const struct args_terms &a, struct accumu
     return v;
 }
 
-static __device__ void always_pair(const struct args_terms &a, struct accumulate *acc,
-                                   const struct nb_always *e)
+static __device__ void always_pair(const struct args_terms &a, struct accumulate *acc, const struct nb_always *e)
 {
     const struct lj_rule none = {}; /* a plain cut-off uses nothing of the rule */
     double d[3], v, r2 = unlisted_separation((const struct ctl *)a.ctl, (const double *)a.x, e->atom, e->whole, d);
@@ -56,7 +52,8 @@ static __device__ void always_pair(const struct args_terms &a, struct accumulate
 }
 
 /* U at window w of an excluded pair whose charges change. */
-static __device__ int64_t excluded_window_energy(const struct pair_table *t, const struct nb_excluded *e, double v, int32_t w)
+static __device__ int64_t excluded_window_energy(const struct pair_table *t, const struct nb_excluded *e, double v,
+                                                 int32_t w)
 {
     double l = t->window[w][LAMBDA_COULOMB];
     double q = fma(l, t->change[e->atom[0]], t->charge[e->atom[0]]),
@@ -83,7 +80,8 @@ static __device__ void unlisted_block(const struct args_terms &a, uint32_t block
         always_pair(a, &acc, &t->always[k - excluded]);
     }
     for (int32_t w = 0; a.mode == EVALUATE_SAMPLE && t->nexcluded_perturbed && w < t->nwindows; w++)
-        add_warp(&((struct fixed_sum *)a.energy_at_window)[w], changing ? excluded_window_energy(t, changing, v, w) : 0);
+        add_warp(&((struct fixed_sum *)a.energy_at_window)[w],
+                 changing ? excluded_window_energy(t, changing, v, w) : 0);
     finish_warp(&acc, &c->sum, a.mode);
 }
 

@@ -6,6 +6,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/cuda/nonbonded_tables.h"
+#include "engine/math/box.h"
 
 #define CLOSE 0.3 /* nm: atoms of one trio are no farther from its first at the start, or lists grow long */
 
@@ -55,13 +56,9 @@ static bool alike(const struct alchemy_plan *plan, const struct rigid_water *a, 
 
 static double distance2(const struct system *sys, int32_t i, int32_t j)
 {
-    double r2 = 0;
-    for (int d = 0; d < 3; d++) {
-        double dx = sys->x[i][d] - sys->x[j][d];
-        dx -= sys->box[d] * rint(dx / sys->box[d]);
-        r2 += dx * dx;
-    }
-    return r2;
+    double d[3];
+    box_image(sys->x[i], sys->x[j], sys->box, d);
+    return vec_dot(d, d);
 }
 
 /* A trio of atom i alone or, if several go together, of it and the two nearest of its excluded partners (bonded neighbours and theirs) that have no trio yet. */

@@ -48,14 +48,24 @@ MATH_FN void box_gradient(const real inverse[BOX_SIZE], const real g[3], real ou
     out[2] = MATH_FMA(x, inverse[BOX_ZX], MATH_FMA(y, inverse[BOX_ZY], z * inverse[BOX_ZZ]));
 }
 
-/* The least distance between opposite faces, nm: two points closer than that differ by less than 1 in every fraction. */
-MATH_FN real box_least_width(const real box[BOX_SIZE])
+/* The distances between opposite faces, nm, one for each fraction. */
+MATH_FN void box_widths(const real box[BOX_SIZE], real out[3])
 {
     real inverse[BOX_SIZE];
     box_invert(box, inverse);
     real x = inverse[BOX_XX] * inverse[BOX_XX] + inverse[BOX_YX] * inverse[BOX_YX] + inverse[BOX_ZX] * inverse[BOX_ZX];
     real y = inverse[BOX_YY] * inverse[BOX_YY] + inverse[BOX_ZY] * inverse[BOX_ZY];
-    return fmin(1 / sqrt(fmax(x, y)), box[BOX_ZZ]);
+    out[0] = 1 / sqrt(x);
+    out[1] = 1 / sqrt(y);
+    out[2] = box[BOX_ZZ];
+}
+
+/* The least of them: two points closer than that differ by less than 1 in every fraction. */
+MATH_FN real box_least_width(const real box[BOX_SIZE])
+{
+    real width[3];
+    box_widths(box, width);
+    return fmin(fmin(width[0], width[1]), width[2]);
 }
 
 /* No lattice vector is shorter than the least of the diagonal. */
@@ -73,9 +83,9 @@ MATH_FN real box_cutoff_limit(const real box[BOX_SIZE])
     return fmin(half, fmin(box[BOX_XX], fmin(box[BOX_YY] - fabs(box[BOX_ZY]), box[BOX_ZZ])));
 }
 
-/* d moved by whole edges to its shortest image. Edges are taken off from the last to the first; in a triclinic box what is
- * longer than half a lattice vector may have a shorter image next to the one found so. */
-MATH_FN void box_shortest(const real box[BOX_SIZE], real d[3])
+/* d moved by whole edges, taken off from the last to the first: to its shortest image, if that is shorter than half of each edge
+ * of the diagonal. */
+MATH_FN void box_nearest(const real box[BOX_SIZE], real d[3])
 {
     real z = rint(d[2] / box[BOX_ZZ]);
     d[0] -= z * box[BOX_ZX];
@@ -85,6 +95,13 @@ MATH_FN void box_shortest(const real box[BOX_SIZE], real d[3])
     d[0] -= y * box[BOX_YX];
     d[1] -= y * box[BOX_YY];
     d[0] -= rint(d[0] / box[BOX_XX]) * box[BOX_XX];
+}
+
+/* d moved by whole edges to its shortest image: in a triclinic box what is longer than half a lattice vector may have a shorter
+ * one next to the one found by taking off edges. */
+MATH_FN void box_shortest(const real box[BOX_SIZE], real d[3])
+{
+    box_nearest(box, d);
     real best = vec_dot(d, d), safe = REAL(0.5) * box_least_edge(box);
     if (!box_triclinic(box) || best <= safe * safe)
         return;

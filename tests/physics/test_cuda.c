@@ -148,9 +148,8 @@ static void test_alchemy(void **state)
 }
 
 /* Water that has found its bonds: on a lattice, turned at random, energies are what is left of much larger ones. */
-static struct system *relaxed_water(int side, const struct settings *set)
+static void relax(struct system *sys, const struct settings *set)
 {
-    struct system *sys = toy_water(side);
     struct err e = {0};
     struct toy t = toy_open(sys, set, 0);
     sim_minimize_setup(t.sim, 10);
@@ -158,6 +157,12 @@ static struct system *relaxed_water(int side, const struct settings *set)
     if (sim_get(t.sim, sys->x, NULL, NULL, &e))
         fail_msg("%s", e.msg);
     toy_close(&t);
+}
+
+static struct system *relaxed_water(int side, const struct settings *set)
+{
+    struct system *sys = toy_water(side);
+    relax(sys, set);
     return sys;
 }
 
@@ -252,6 +257,69 @@ static void test_mesh_choice(void **state)
     toy_system_free(sys);
 }
 
+/* In edges a, b, c of a rhombic dodecahedron, of a truncated octahedron and of a skewed cell; order of terms.h. */
+static const double shapes[][BOX_SIZE] = {{1, 1, 0.70710678, 0, 0.5, 0.5},
+                                          {1, 0.94280904, 0.81649658, 1.0 / 3, -1.0 / 3, 0.47140452},
+                                          {1, 0.95, 0.9, 0.43, -0.31, 0.38}};
+
+/* The same fractions in a box of another shape and the same volume, of all atoms, or of molecules that are moved as they are. */
+static void reshape(struct system *sys, const double shape[BOX_SIZE], bool molecules)
+{
+    double box[BOX_SIZE], inverse[BOX_SIZE], edge = cbrt(box_volume(sys->box) / box_volume(shape));
+    box_invert(sys->box, inverse);
+    for (int k = 0; k < BOX_SIZE; k++)
+        box[k] = edge * shape[k];
+    double from[3], to[3];
+    for (int i = 0; i < sys->natoms; i++) {
+        if (!molecules || i == sys->molecules[sys->atoms[i].molecule].first) {
+            memcpy(from, sys->x[i], sizeof from);
+            box_apply(inverse, from, to);
+            box_apply(box, to, to);
+        }
+        for (int d = 0; d < 3; d++)
+            sys->x[i][d] += to[d] - from[d];
+    }
+    memcpy(sys->box, box, sizeof box);
+}
+
+/* With cut-offs that leave room for trios in the box, and with some that do not; from shared and from global memory. */
+static void test_triclinic(void **state)
+{
+    uint32_t most = pairs_shared_most;
+    for (int k = 0; k < 3; k++) {
+        struct system *sys = mixture(2);
+        struct settings set = settings_of(VDW_POTENTIAL_SWITCH, ALCHEMY_B_STATES);
+        reshape(sys, shapes[k], false);
+        set.nonbonded.coulomb_cutoff = 0.85;
+        set.nonbonded.vdw_cutoff = 0.8;
+        pairs_shared_most = k == 1 ? 0 : most;
+        compare(sys, &set, 1);
+        set.nonbonded.coulomb_cutoff = 0.5;
+        set.nonbonded.vdw_cutoff = 0.55;
+        set.nonbonded.vdw_switch = 0.5;
+        compare(sys, &set, 1);
+        toy_system_free(sys);
+    }
+    pairs_shared_most = most;
+}
+
+static void test_triclinic_water(void **state)
+{
+    uint32_t most = pairs_shared_most;
+    for (int k = 0; k < 2; k++) {
+        struct settings set = toy_settings();
+        struct system *sys = toy_water(7);
+        set.nonbonded.coulomb_cutoff = set.nonbonded.vdw_cutoff = 0.6;
+        set.nonbonded.vdw_switch = 0.5;
+        reshape(sys, shapes[k], true);
+        relax(sys, &set);
+        pairs_shared_most = k ? 0 : most;
+        compare(sys, &set, 0);
+        toy_system_free(sys);
+    }
+    pairs_shared_most = most;
+}
+
 static void positions_after(const struct system *sys, const struct settings *set, uint32_t steps, uint32_t cut,
                             double (*x)[3])
 {
@@ -330,8 +398,9 @@ static void test_sorting(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modifiers),     cmocka_unit_test(test_alchemy),    cmocka_unit_test(test_water),
-        cmocka_unit_test(test_global_memory), cmocka_unit_test(test_mesh_forms), cmocka_unit_test(test_mesh_choice),
-        cmocka_unit_test(test_interruption),  cmocka_unit_test(test_cells),      cmocka_unit_test(test_sorting)};
+        cmocka_unit_test(test_modifiers),     cmocka_unit_test(test_alchemy),        cmocka_unit_test(test_water),
+        cmocka_unit_test(test_global_memory), cmocka_unit_test(test_mesh_forms),     cmocka_unit_test(test_mesh_choice),
+        cmocka_unit_test(test_interruption),  cmocka_unit_test(test_cells),          cmocka_unit_test(test_sorting),
+        cmocka_unit_test(test_triclinic),     cmocka_unit_test(test_triclinic_water)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
