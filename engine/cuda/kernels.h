@@ -14,7 +14,7 @@ extern const struct kernel_table cuda_kernels;
 enum { CUDA_ONE_BLOCK = 1024, CUDA_BLOCK = 128 };
 
 /* Bodies that a block of CUDA_BLOCK threads moves in a timestep (timestep.cu): all waters or none. */
-enum { STEP_BODIES = 32 };
+enum { STEP_BODIES = 64 };
 
 /* How the last block of a step knows that it is, in a replica's working memory. */
 struct motion_tail {

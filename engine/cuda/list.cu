@@ -265,6 +265,7 @@ static __device__ struct build build_of(const struct args_list_build *a, const s
     for (int kind = 0; kind < 2; kind++)
         b.extent[kind] = EXTENT_SLACK * __uint_as_float(b.lists->extent[kind]) + EXTENT_MORE;
     b.reach2 = (float)(t->list_cutoff * t->list_cutoff), b.near2 = (float)(t->near * t->near);
+    b.near_hydrogen2 = (float)(t->near_hydrogen * t->near_hydrogen);
     b.lane = threadIdx.x % 32, b.below = (1u << b.lane) - 1;
     if (b.search && !t->half)
         b.cells = cells_of(&b);

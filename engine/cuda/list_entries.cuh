@@ -77,7 +77,8 @@ static __device__ inline void take_atom(const struct build *b, struct owner *o, 
         const uint32_t at_home = TRIO * home_of(b, other) + l;
         mask = t->atom[at_home] < 0 ? 0 : o->water ? 7 : pair_mask(t, o->home, at_home);
     }
-    const bool near = has && mask && (mask != 7 || least < b->near2), far = has && mask && !near;
+    const float near2 = o->water && is_water && l ? b->near_hydrogen2 : b->near2;
+    const bool near = has && mask && (mask != 7 || least < near2), far = has && mask && !near;
     o->n.near = append(b, near, slot | mask << NEAR_MASK_SHIFT, (uint32_t *)a->near + o->trio * (size_t)near_cap,
                        o->n.near, near_cap);
     if (o->water && l == 0)

@@ -32,6 +32,7 @@ struct build {
     struct cells cells;
     float extent[2];      /* of waters and others, that the search counts on, nm */
     float reach2, near2;  /* squared radii of the lists and of the near ones, nm^2 */
+    float near_hydrogen2; /* of waters' hydrogens near a water */
     uint32_t lane, below; /* below: bits of the lanes before this one */
 };
 

@@ -72,6 +72,7 @@ struct pair_table {
     uint32_t cells_most; /* that trios of one kind are sorted into */
     uint32_t triclinic;  /* 1: the box is */
     double coulomb_cutoff, vdw_cutoff, cutoff, list_cutoff, near; /* nm; cutoff: the larger of the two */
+    double near_hydrogen; /* nm, for a water's hydrogen seen from a water: their forces are weaker */
     double skin;          /* nm, by which the search for trios around a trio reaches beyond the lists */
     double coulomb_shift; /* 1/nm */
     struct ewald_fit ewald;

@@ -91,7 +91,7 @@ static void set_cutoffs(struct pairs *p, const struct nonbonded_settings *set)
 struct strength {
     const struct pair_table *h;
     const struct alchemy_plan *plan;
-    bool *used;     /* [ntypes] by some plain atom */
+    bool *used;     /* [ntypes] by some plain atom; NULL: no LJ */
     double product; /* largest of two charges, kJ nm/mol */
 };
 
@@ -102,7 +102,7 @@ static double strongest(const struct strength *s, double r)
     double r2 = r * r, coulomb = 0, lj = 0, v;
     if (r < h->coulomb_cutoff)
         coulomb = s->product * fabs(1 / (r * r2) - ewald_long_f(&h->ewald, EWALD_TERMS, r2)) * r;
-    for (int a = 0; a < h->ntypes; a++)
+    for (int a = 0; s->used && a < h->ntypes; a++)
         for (int b = a; s->used[a] && b < h->ntypes; b++) {
             const struct lj *pair = &s->plan->lj[a * h->ntypes + b];
             if (s->used[b] && r < h->vdw_cutoff)
@@ -142,10 +142,13 @@ static void set_force_unit(struct pairs *p, const struct alchemy_plan *plan)
         charge = fmax(charge, fabs(plan->charge[plan->plain[k]]));
     }
     s.product = UNIT_COULOMB * charge * charge;
+    const struct strength hydrogens = {h, plan, NULL, fmax(fabs(p->water_product[1]), fabs(p->water_product[2]))};
     for (int bits = FORCE_BITS; bits > 0; bits--) {
-        double reach = strong_reach(&s, 0.95 * exp2(22 - bits));
+        const double limit = 0.95 * exp2(22 - bits), moved = h->list_cutoff - h->cutoff + 1e-4;
+        const double reach = strong_reach(&s, limit);
         h->force_shift = 32 - bits;
-        h->near = reach + (h->list_cutoff - h->cutoff) + 1e-4;
+        h->near = reach + moved;
+        h->near_hydrogen = strong_reach(&hydrogens, limit) + moved;
         if (crowd(&s, reach, p->density) < exp2(31 - bits))
             break;
     }
@@ -218,7 +221,6 @@ int pairs_make(struct pairs *p, const struct system *sys, const struct settings 
                                  .coulomb = soft->coulomb};
     p->density = sys->natoms / (sys->box[0] * sys->box[1] * sys->box[2]);
     set_cutoffs(p, &set->nonbonded);
-    set_force_unit(p, plan);
     double width = box_least_width(sys->box), arm = longest_arm(t, plan);
     bool together = 1.05 * 2 * (h->cutoff + arm) < width;
     /* boxes are scaled evenly: what their width may be as what their cut-offs' limit may be */
@@ -227,6 +229,7 @@ int pairs_make(struct pairs *p, const struct system *sys, const struct settings 
     p->atom = trios_make(sys, t, plan, together, &h->nwaters, &h->ntrios);
     if (h->nwaters)
         set_water(p, plan, p->atom[0], p->atom[1]);
+    set_force_unit(p, plan);
     h->nslots = TRIO * h->ntrios + h->nperturbed;
     if (h->ntrios >= SLOTS_MOST / TRIO)
         return err_set(e, ERR_UNSUPPORTED, "%d atoms: at most %d are supported", sys->natoms, SLOTS_MOST / TRIO);

@@ -222,13 +222,16 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         *low = (int32_t)(__float_as_uint(rest) - __float_as_uint(a.round_fine));
     }
 
-    /* One pair of the near list: its force over distance. */
-    __device__ __forceinline__ float near_pair(int k, float r2, float qq, int32_t type, bool on)
+    /* One pair of the near list: its force over distance. lj: NULL for none. */
+    __device__ __forceinline__ float near_pair(float r2, float qq, const struct lj32 *lj, bool on)
     {
         float ri = rsqrt_approx(r2), ri2 = __fmul_rn(ri, ri), limit = __fmul_rn((float)FIXED_FORCE_LIMIT, ri);
-        float s = coulomb32_force(a, qq, r2, ri, ri2), f = lj32_force(a, lj_of(k, type), r2, ri, ri2);
-        bool in_coulomb = on && r2 < a.coulomb_cutoff2, in_vdw = on && r2 < a.vdw_cutoff2;
-        s = __fadd_rn(in_coulomb ? s : 0.0f, in_vdw ? f : 0.0f);
+        float s = coulomb32_force(a, qq, r2, ri, ri2);
+        s = on && r2 < a.coulomb_cutoff2 ? s : 0.0f;
+        if (lj) {
+            float f = lj32_force(a, *lj, r2, ri, ri2);
+            s = __fadd_rn(s, on && r2 < a.vdw_cutoff2 ? f : 0.0f);
+        }
         float clamped = fmaxf(fminf(s, limit), -limit);
         beyond += clamped != s;
         return clamped;
@@ -249,17 +252,24 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
             add_virial(d, whole(high[0], 0), whole(high[1], 0), whole(high[2], 0));
     }
 
-    /* The pairs of `mask` with any atom. */
-    __device__ __forceinline__ void near_entry(uint32_t slot, uint32_t mask)
+    /* The pairs of `mask` with an atom; WATER: both are waters, and nothing has to be looked up. */
+    template <bool WATER> __device__ __forceinline__ void near_entry(uint32_t slot, uint32_t mask)
     {
         struct point d = from(at(slot));
-        float charge = charge_of(slot);
-        int32_t type = type_of(slot), other[3] = {0, 0, 0};
+        const bool oxygen = slot % TRIO == 0;
+        const float charge = WATER ? 0 : charge_of(slot);
+        const int32_t type = WATER ? 0 : type_of(slot);
+        int32_t other[3] = {0, 0, 0};
 #pragma unroll
         for (int k = 0; k < TRIO; k++) {
             struct vec32 r = cell32_vector<TRICLINIC>(&cell, (float)d.x, (float)d.y, (float)d.z, arm[k]);
-            float qq = product<OTHER>(k, charge_of(first + k), charge);
-            float s = near_pair(k, fmaxf(square32(r), NEAREST2), qq, type, mask >> k & 1);
+            struct lj32 lj = {oxygen ? a.water_c6 : 0, oxygen ? a.water_c12 : 0};
+            float qq = oxygen ? product<OXYGEN>(k, 0, 0) : product<HYDROGEN>(k, 0, 0);
+            if (!WATER) {
+                lj = lj_of(k, type);
+                qq = product<OTHER>(k, charge_of(first + k), charge);
+            }
+            float s = near_pair(fmaxf(square32(r), NEAREST2), qq, WATER && k ? NULL : &lj, mask >> k & 1);
             int32_t high[3], low[3];
             split(s, r.x, &high[0], &low[0]);
             split(s, r.y, &high[1], &low[1]);
@@ -295,12 +305,18 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         return high > limit || high < -limit;
     }
 
-    /* The near list of the trio; part: which of its lanes this is. */
+    /* The near list of the trio; part: which of its lanes this is. The next entry is on its way meanwhile. */
     __device__ __forceinline__ void near_list(const uint32_t *list, uint32_t n, uint32_t part)
     {
+        const uint32_t waters = first < TRIO * a.nwaters ? TRIO * a.nwaters : 0; /* slots of waters seen from a water */
+        uint32_t next = part < n ? __ldg(list + part) : 0;
         for (uint32_t e = part; e < n; e += TRIO_LANES) {
-            uint32_t entry = __ldg(list + e);
-            near_entry(entry & ((1u << NEAR_MASK_SHIFT) - 1), entry >> NEAR_MASK_SHIFT);
+            const uint32_t slot = next & ((1u << NEAR_MASK_SHIFT) - 1), mask = next >> NEAR_MASK_SHIFT;
+            next = e + TRIO_LANES < n ? __ldg(list + e + TRIO_LANES) : 0;
+            if (slot < waters)
+                near_entry<true>(slot, 7);
+            else
+                near_entry<false>(slot, mask);
         }
     }
 
@@ -328,15 +344,16 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         return slots;
     }
 
-    /* A far list: each lane takes two entries at a time, the next two on their way meanwhile. */
+    /* A far list: each lane takes two entries at a time, the next four on their way meanwhile. */
     template <int KIND> __device__ __forceinline__ void far_list(const void *list, uint32_t n, uint32_t part)
     {
         const uint32_t step = 2 * TRIO_LANES, most = __reduce_max_sync(~0u, n);
         uint32_t e = 2 * part;
-        uint2 next = two(list, e, n);
+        uint2 next = two(list, e, n), then = two(list, e + step, n);
         for (uint32_t base = 0; base < most; base += step, e += step) {
             uint2 slots = next;
-            next = two(list, e + step, n);
+            next = then;
+            then = two(list, e + 2 * step, n);
             far_entry<KIND>(slots.x, e < n);
             far_entry<KIND>(slots.y, e + 1 < n);
             calls += 2;
@@ -465,7 +482,7 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> static __device__ _
         finish_virial(c, lists, a.force_shift, SHARED ? 1.0 : 0.5);
 }
 
-KERNEL(pairs_shared, a, __launch_bounds__(1024))
+KERNEL(pairs_shared, a, __launch_bounds__(512))
 {
     ECHO(a);
     run<true, false, false>(a);
