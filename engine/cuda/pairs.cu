@@ -301,7 +301,7 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
     __device__ __forceinline__ bool strong(int32_t high) const
     {
         const int32_t limit =
-            PAIR_LIMIT >> (COARSE_SHIFT + (int32_t)a.force_shift - 32); /* coarse units are 2^that kJ/mol/nm */
+            (int32_t)(((int64_t)PAIR_LIMIT << 32) >> (COARSE_SHIFT + a.force_shift)); /* coarse units */
         return high > limit || high < -limit;
     }
 
