@@ -66,7 +66,8 @@ struct pair_table {
     int32_t natoms, ntrios, nwaters, nslots, nperturbed, ntypes, nwindows;
     int32_t half; /* 1: each pair in one list */
     int32_t wide; /* 1: entries of the far lists are uint32_t, else uint16_t */
-    int32_t nexcluded, nexcluded_perturbed, nalways;
+    int32_t nexcluded, nexcluded_perturbed, nalways, nrigid;
+    int32_t pad_more_;
     int32_t modifier;    /* enum vdw_modifier */
     int32_t force_shift; /* pair forces are summed in units of 2^(shift - 32) */
     uint32_t cells_most; /* that trios of one kind are sorted into */
@@ -92,6 +93,8 @@ struct pair_table {
     const int32_t *type[2];                     /* [natoms] */
     const struct lj *lj;                        /* [ntypes][ntypes] */
     const int32_t *exclusion_start, *exclusion; /* of atoms, as in struct system */
+    /* excluded: [nexcluded + nrigid] of constant charges, those of two atoms of one rigid water last: constraints take their
+     * forces away, so only energies ask for them */
     const struct nb_excluded *excluded, *excluded_perturbed;
     const struct nb_always *always;
     const double (*window)[LAMBDA_COUNT]; /* [nwindows] */

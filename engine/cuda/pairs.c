@@ -177,6 +177,23 @@ static void set_water(struct pairs *p, const struct alchemy_plan *plan, int32_t 
     p->water_lj = lj32_of(&plan->lj[type * plan->ntypes + type]);
 }
 
+/* Excluded pairs of constant charges, those within rigid waters last. */
+static void sort_excluded(struct pairs *p, const struct topology *t, const struct alchemy_plan *plan)
+{
+    struct pair_table *h = &p->host;
+    int32_t *water = xcalloc((size_t)plan->natoms + 1, sizeof *water); /* of an atom, from 1 */
+    for (int w = 0; w < t->nwaters; w++)
+        for (int k = 0; k < 3; k++)
+            water[t->waters[w].atom[k]] = w + 1;
+    p->excluded = xcalloc((size_t)plan->nexcluded + 1, sizeof *p->excluded);
+    for (int k = 0; k < plan->nexcluded; k++) {
+        const struct nb_excluded *pair = &plan->excluded[k];
+        bool rigid = water[pair->atom[0]] && water[pair->atom[0]] == water[pair->atom[1]];
+        p->excluded[rigid ? plan->nexcluded - ++h->nrigid : h->nexcluded++] = *pair;
+    }
+    free(water);
+}
+
 /* How far the atoms of a trio may ever be from its first. */
 static double longest_arm(const struct topology *t, const struct alchemy_plan *plan)
 {
@@ -211,7 +228,6 @@ int pairs_make(struct pairs *p, const struct system *sys, const struct settings 
     h->natoms = plan->natoms;
     h->nperturbed = plan->nperturbed;
     h->ntypes = plan->ntypes;
-    h->nexcluded = plan->nexcluded;
     h->nexcluded_perturbed = plan->nexcluded_perturbed;
     h->nalways = plan->nalways;
     h->nwindows = set->alchemy.nwindows > 0 && set->alchemy.lambda ? set->alchemy.nwindows : 1;
@@ -230,6 +246,7 @@ int pairs_make(struct pairs *p, const struct system *sys, const struct settings 
     if (h->nwaters)
         set_water(p, plan, p->atom[0], p->atom[1]);
     set_force_unit(p, plan);
+    sort_excluded(p, t, plan);
     h->nslots = TRIO * h->ntrios + h->nperturbed;
     if (h->ntrios >= SLOTS_MOST / TRIO)
         return err_set(e, ERR_UNSUPPORTED, "%d atoms: at most %d are supported", sys->natoms, SLOTS_MOST / TRIO);
@@ -242,7 +259,9 @@ int pairs_make(struct pairs *p, const struct system *sys, const struct settings 
 void pairs_close(struct pairs *p)
 {
     free(p->atom);
+    free(p->excluded);
     p->atom = NULL;
+    p->excluded = NULL;
 }
 
 static int by_number(const void *a, const void *b)
@@ -312,7 +331,7 @@ void pairs_lay_out(struct pairs *p, const struct alchemy_plan *plan, const doubl
     PUT(lj, plan->lj, types * types);
     PUT(exclusion_start, plan->exclusion_start, n + 1);
     PUT(exclusion, plan->exclusion, plan->exclusion_start[n]);
-    PUT(excluded, plan->excluded, plan->nexcluded);
+    PUT(excluded, p->excluded, plan->nexcluded);
     PUT(excluded_perturbed, plan->excluded_perturbed, plan->nexcluded_perturbed);
     PUT(always, plan->always, plan->nalways);
 #undef PUT
@@ -510,7 +529,8 @@ static void emit_other_terms(const struct pairs *p, enum evaluate mode, const st
                              struct pairs_ready ready, struct tape *t)
 {
     const struct pair_table *h = &p->host;
-    uint32_t unlisted = (uint32_t)(h->nexcluded + h->nexcluded_perturbed + h->nalways);
+    uint32_t unlisted =
+        (uint32_t)(h->nexcluded + h->nexcluded_perturbed + h->nalways + (mode == EVALUATE_STEP ? 0 : h->nrigid));
     uint32_t bonded_blocks = blocks_of(r->nbonded, CUDA_BLOCK), unlisted_blocks = blocks_of(unlisted, CUDA_BLOCK);
     uint32_t blocks = bonded_blocks + unlisted_blocks + (h->nperturbed ? blocks_of(r->caps->pairs, CUDA_BLOCK) : 0);
     if (blocks)

@@ -482,7 +482,8 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> static __device__ _
         finish_virial(c, lists, a.force_shift, SHARED ? 1.0 : 0.5);
 }
 
-KERNEL(pairs_shared, a, __launch_bounds__(512))
+/* Launched with 512 threads: fewer registers than those may have leave room for blocks of other kernels. */
+KERNEL(pairs_shared, a, __launch_bounds__(768))
 {
     ECHO(a);
     run<true, false, false>(a);

@@ -33,7 +33,8 @@ struct pairs {
      * them gives; it is the one within the cut-off as long as half the distance of opposite faces is longer than cut-off and
      * trio. In boxes too small for that each atom is a trio. */
     double min_edge;
-    int32_t *atom; /* [nslots], owned; as in the table */
+    int32_t *atom;                /* [nslots], owned; as in the table */
+    struct nb_excluded *excluded; /* owned; as in the table */
 };
 
 /* ERR_SPEC, ERR_UNSUPPORTED. Zeroed is valid for pairs_close. */

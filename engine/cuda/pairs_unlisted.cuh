@@ -61,13 +61,14 @@ static __device__ int64_t excluded_window_energy(const struct pair_table *t, con
     return fixed_clamped(-UNIT_COULOMB * q * o * v, FIXED_ENERGY_LIMIT);
 }
 
-/* Excluded pairs of constant charge, then those whose charges change, then the others. */
+/* Excluded pairs of constant charge, then those whose charges change, then the others, then, if they are asked for, those of
+ * rigid waters. */
 static __device__ void unlisted_block(const struct args_terms &a, uint32_t block)
 {
     struct ctl *c = (struct ctl *)a.ctl;
     const struct pair_table *t = (const struct pair_table *)a.table;
     const uint32_t k = block * blockDim.x + threadIdx.x, constant = (uint32_t)t->nexcluded,
-                   excluded = constant + (uint32_t)t->nexcluded_perturbed;
+                   excluded = constant + (uint32_t)t->nexcluded_perturbed, rigid = excluded + (uint32_t)t->nalways;
     struct accumulate acc = {};
     const struct nb_excluded *changing = NULL;
     double v = 0;
@@ -76,8 +77,10 @@ static __device__ void unlisted_block(const struct args_terms &a, uint32_t block
     } else if (k < excluded) {
         changing = &t->excluded_perturbed[k - constant];
         v = excluded_pair(a, &acc, changing);
-    } else if (k < a.unlisted) {
+    } else if (k < rigid) {
         always_pair(a, &acc, &t->always[k - excluded]);
+    } else if (k < a.unlisted) {
+        excluded_pair(a, &acc, &t->excluded[constant + (k - rigid)]);
     }
     for (int32_t w = 0; a.mode == EVALUATE_SAMPLE && t->nexcluded_perturbed && w < t->nwindows; w++)
         add_warp(&((struct fixed_sum *)a.energy_at_window)[w],
