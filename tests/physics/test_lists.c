@@ -19,7 +19,7 @@
 
 enum { ATOMS = 60, SOLUTES = 4 };
 
-static double lambda_table[2][LAMBDA_COUNT] = {{0, 0.5}, {0, 0}};
+static double lambda_table[2][LAMBDA_COUNT] = {{0.5, 0.5}, {0, 0}};
 
 static struct system *liquid(const double box[BOX_SIZE])
 {
@@ -55,7 +55,7 @@ static void run(const double box[BOX_SIZE], double cutoff, double buffer, bool n
     set.barostat = (struct barostat_settings){.on = npt, .pressure = 20000, .every = 5};
     set.alchemy = (struct alchemy_settings){.kind = ALCHEMY_DECOUPLE,
                                             .decouple = "SOLUTE",
-                                            .soft_core = {.alpha = 0.5, .power = 1, .sigma = 0.3},
+                                            .soft_core = {.alpha = 0.5, .power = 1, .sigma = 0.3, .coulomb = true},
                                             .nwindows = 2,
                                             .lambda = lambda_table};
     struct system *s = liquid(box);
