@@ -80,29 +80,6 @@ static void descend(const struct sim *s, struct tape *t)
          .motion = motion);
 }
 
-static void emit_work(const struct sim *s, enum sim_work work, struct tape *t)
-{
-    switch (work) {
-    case SIM_MINIMIZE:
-        descend(s, t);
-        break;
-    case SIM_STEP:
-        timestep(s, t);
-        break;
-    case SIM_SAMPLE:
-        sample(s, t);
-        break;
-    case SIM_BAROSTAT:
-        volume_move(s, t);
-        break;
-    case SIM_REPORT:
-        report(s, t);
-        break;
-    case SIM_WORK_COUNT:
-        break;
-    }
-}
-
 static void emit_new_velocities(const struct sim *s, struct tape *t)
 {
     EMIT(thermalize, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .x_old = s->d.x_old, .w = s->d.w,
@@ -119,5 +96,9 @@ const struct program cpu_program = {.device = "cpu",
                                     .caps_guess = nonbonded_caps_guess,
                                     .caps_grow = nonbonded_caps_grow,
                                     .block_bytes = nonbonded_bytes,
-                                    .emit = emit_work,
+                                    .emit = {[SIM_MINIMIZE] = descend,
+                                             [SIM_STEP] = timestep,
+                                             [SIM_SAMPLE] = sample,
+                                             [SIM_BAROSTAT] = volume_move,
+                                             [SIM_REPORT] = report},
                                     .emit_new_velocities = emit_new_velocities};

@@ -96,29 +96,6 @@ static void descend(const struct sim *s, struct tape *t)
              .motion = motion);
 }
 
-static void emit_work(const struct sim *s, enum sim_work work, struct tape *t)
-{
-    switch (work) {
-    case SIM_MINIMIZE:
-        descend(s, t);
-        break;
-    case SIM_STEP:
-        timestep(s, t);
-        break;
-    case SIM_SAMPLE:
-        sample(s, t);
-        break;
-    case SIM_BAROSTAT:
-        volume_move(s, t);
-        break;
-    case SIM_REPORT:
-        report(s, t);
-        break;
-    case SIM_WORK_COUNT:
-        break;
-    }
-}
-
 static void emit_new_velocities(const struct sim *s, struct tape *t)
 {
     EMIT_ONE(thermalize, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .x_old = s->d.x_old,
@@ -135,5 +112,9 @@ const struct program cuda_program = {.device = "cuda",
                                      .caps_guess = cuda_caps_guess,
                                      .caps_grow = cuda_caps_grow,
                                      .block_bytes = cuda_block_bytes,
-                                     .emit = emit_work,
+                                     .emit = {[SIM_MINIMIZE] = descend,
+                                              [SIM_STEP] = timestep,
+                                              [SIM_SAMPLE] = sample,
+                                              [SIM_BAROSTAT] = volume_move,
+                                              [SIM_REPORT] = report},
                                      .emit_new_velocities = emit_new_velocities};

@@ -44,8 +44,8 @@ struct program {
     /* Bytes (a multiple of 64) of a replica's working memory. It is zeroed when it is new or caps have changed. It is no part
      * of a replica's state: bits do not depend on it. */
     size_t (*block_bytes)(const struct nonbonded *nb, const struct list_caps *caps);
-    /* Appends the launches of one piece of work to a tape. */
-    void (*emit)(const struct sim *s, enum sim_work work, struct tape *t);
+    /* Each appends the launches of one piece of a kind of work to a tape. */
+    void (*emit[SIM_WORK_COUNT])(const struct sim *s, struct tape *t);
     void (*emit_new_velocities)(const struct sim *s, struct tape *t); /* of sim_thermalize */
 };
 

@@ -90,7 +90,7 @@ static int new_mapped(struct sim *s, struct err *e)
 static void emit(void *recorder, struct tape *t)
 {
     const struct sim_recorder *r = recorder;
-    r->sim->model->program->emit(r->sim, r->work, t);
+    r->sim->model->program->emit[r->work](r->sim, t);
 }
 
 static int new_recorders(struct sim *s, struct err *e)
