@@ -20,13 +20,16 @@ using std::min;
 #define __host__
 #define __global__
 #define __forceinline__ inline
-#define __launch_bounds__(...)
+#define __launch_bounds__(most, ...) most
 #define __restrict__
 #define __shared__ thread_local /* of the one block that runs */
 
 /* In place of graphs/echo.cuh: the CPU device does the echo. */
 #define SHOAL_GRAPHS_ECHO_CUH
-#define KERNEL(name, args, ...) extern "C" void cuda_##name(const struct args_##name args)
+/* cuda_most_*: threads of a block that it is compiled for, 0: any number; a GPU refuses to launch it with more. */
+#define KERNEL(name, args, ...)                                                                                        \
+    extern "C" const unsigned cuda_most_##name = __VA_ARGS__ + 0;                                                      \
+    extern "C" void cuda_##name(const struct args_##name args)
 #define ECHO(args)
 
 struct uint2 {

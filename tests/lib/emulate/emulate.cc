@@ -160,13 +160,13 @@ static void run_block(unsigned threads)
     }
 }
 
-void emulate_launch(const struct launch *launch, void (*call)(const void *args), const void *args)
+void emulate_launch(const struct launch *launch, unsigned most, void (*call)(const void *args), const void *args)
 {
     function = call;
     arguments = args;
     gridDim = dim3_now{launch->grid[0], launch->grid[1], launch->grid[2]};
     blockDim = dim3_now{launch->block[0], launch->block[1], launch->block[2]};
-    if (launch->block[0] > MOST || launch->shared_bytes > SHARED) {
+    if (launch->block[0] > (most ? most : MOST) || launch->shared_bytes > SHARED) {
         fprintf(stderr, "emulated kernel: %u threads, %u bytes of shared memory: too many\n", launch->block[0],
                 launch->shared_bytes);
         abort();

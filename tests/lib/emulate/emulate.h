@@ -11,8 +11,9 @@
 extern "C" {
 #endif
 
-/* call(args) runs one thread of the kernel. Aborts where threads wait for each other in vain. */
-void emulate_launch(const struct launch *launch, void (*call)(const void *args), const void *args);
+/* call(args) runs one thread of the kernel. Aborts where threads wait for each other in vain, and where there are more than
+ * `most` (0: 1024) in a block. */
+void emulate_launch(const struct launch *launch, unsigned most, void (*call)(const void *args), const void *args);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 
 #define F(type, name) {#name, FIELD_##type},
 #define K(kernel, fields_)                                                                                             \
+    extern const unsigned cuda_most_##kernel;                                                                          \
     extern void cuda_##kernel(struct args_##kernel args);                                                              \
     static const struct field fields_of_##kernel[] = {F(PTR, echo) F(U32, launch) F(U32, pad_) fields_};               \
     static void thread_of_##kernel(const void *args)                                                                   \
@@ -15,7 +16,7 @@
     }                                                                                                                  \
     static void run_##kernel(const struct launch *launch, const void *args)                                            \
     {                                                                                                                  \
-        emulate_launch(launch, thread_of_##kernel, args);                                                              \
+        emulate_launch(launch, cuda_most_##kernel, thread_of_##kernel, args);                                          \
     }
 #include KERNELS_DEF
 #undef K
