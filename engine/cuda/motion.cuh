@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Bodies: a rigid water, a cluster of constraints or a lone atom. Nothing in a step couples two of them. Here is what one thread
- * does with one body in memory; timestep.cu has the quick way for the bodies that most systems are made of.
+ * does with one body in memory; bodies.cuh has the quick way for the bodies that most systems are made of.
  */
 #ifndef SHOAL_ENGINE_CUDA_MOTION_CUH
 #define SHOAL_ENGINE_CUDA_MOTION_CUH
@@ -87,12 +87,13 @@ static __device__ inline void keep_old(const struct motion *s, const struct body
 }
 
 /* Three standard normal deviates of an atom and a step; block k of a stream gives deviates 2k and 2k + 1. */
-static __device__ inline void deviates(const struct ctl *c, enum stream stream, uint32_t atom, double out[3])
+static __device__ inline void deviates(const struct ctl *c, uint64_t step, enum stream stream, uint32_t atom,
+                                       double out[3])
 {
     const uint32_t first = 3 * atom / 2;
     double pair[2][2];
     for (uint32_t n = 0; n < 2; n++)
-        philox_normal(philox_at(c->seed, c->replica, c->step, stream, first + n), pair[n]);
+        philox_normal(philox_at(c->seed, c->replica, step, stream, first + n), pair[n]);
     const bool odd = atom % 2;
     out[0] = odd ? pair[0][1] : pair[0][0];
     out[1] = odd ? pair[1][0] : pair[0][1];

@@ -5,16 +5,9 @@
  * it. A body that is neither a rigid water, nor an atom with some bound to it, is worked on in memory by one thread. What needs
  * all bodies (the end of the step, the center-of-mass motion) is done by the block that comes last.
  */
-#include "engine/cuda/motion.cuh"
+#include "engine/cuda/bodies.cuh"
 
 #define LANES ((uint32_t)CUDA_BLOCK / STEP_BODIES)
-#define MOST_ATOMS (1 + STAR_ARMS)
-
-/* A body between its threads. */
-struct held {
-    double x[MOST_ATOMS][3], v[MOST_ATOMS][3];
-    double push[MOST_ATOMS][3]; /* onto v once it obeys the constraints: noise, or velocity Verlet's second half kick */
-};
 
 /* A step may begin: forces are sums of unclamped contributions. The same answer in every block: nothing here changes what it
  * depends on but the halt itself. */
@@ -25,34 +18,7 @@ static __device__ bool forces_good(struct ctl *c)
     return c->halt == HALT_NONE && !c->sum.overflow;
 }
 
-static __device__ bool thrown_out(const struct motion *s, int32_t i, const double x[3])
-{
-    int d = motion_thrown_out(s->c->box, s->x_old[i], x);
-    if (d >= 0)
-        halt_once(s->c, HALT_NONFINITE, (uint32_t)i, (uint32_t)i, x[d]);
-    return d >= 0;
-}
-
 /* ---- the end of a step ---- */
-
-/* Other blocks' velocities are read past the first-level cache. */
-static __device__ void take_off_com(const struct motion *s)
-{
-    double total = 0, p[3] = {0, 0, 0};
-    BLOCK_LOOP(i, s->m->natoms)
-    {
-        double mass = mass_of(&s->masses, (int)i);
-        total += mass;
-        for (int d = 0; d < 3; d++)
-            p[d] += mass * __ldcg(&s->v[i][d]);
-    }
-    total = block_sum(total);
-    for (int d = 0; d < 3; d++)
-        p[d] = block_sum(p[d]) / total;
-    BLOCK_LOOP(i, s->m->natoms)
-    for (int d = 0; d < 3; d++)
-        s->v[i][d] = __ldcg(&s->v[i][d]) - p[d];
-}
 
 /* For whole blocks, once their bodies have moved. */
 static __device__ void end_step(const struct motion *s, struct motion_tail *tail, uint32_t com_every, uint32_t pending)
@@ -60,160 +26,12 @@ static __device__ void end_step(const struct motion *s, struct motion_tail *tail
     if (!last_block(&tail->arrived) || !block_goes_on(s->c))
         return;
     if (com_every && (s->c->step + 1) % com_every == 0)
-        take_off_com(s);
+        take_off_com<false>(s);
     __syncthreads();
     if (threadIdx.x == 0) {
         motion_end(s->c);
         s->c->pending = pending;
     }
-}
-
-/* ---- bodies in registers ---- */
-
-struct water {
-    enum { ATOMS = 3 };
-    const int32_t *atom;
-    struct settle_shape shape;
-    double mass_o, mass_h;
-
-    __device__ __forceinline__ water(const struct motion *s, uint32_t i)
-    {
-        const struct rigid_water *w = &s->m->waters[i];
-        atom = w->atom;
-        shape = {w->r_oh, w->r_hh};
-        mass_o = mass_of(&s->masses, w->atom[0]), mass_h = mass_of(&s->masses, w->atom[1]);
-    }
-
-    __device__ __forceinline__ bool project(const double (*x)[3], double (*v)[3], struct constrain_failure *bad) const
-    {
-        settle_velocities(&shape, mass_o, mass_h, x, v);
-        return true;
-    }
-
-    __device__ __forceinline__ bool constrain(const double (*old)[3], double (*x)[3], double (*v)[3], double inv_dt,
-                                              struct constrain_failure *bad) const
-    {
-        double free_x[ATOMS][3];
-        memcpy(free_x, x, sizeof free_x);
-        if (!settle_positions(&shape, mass_o, mass_h, old, x))
-            return fail(bad, atom[0], atom[1], INFINITY);
-        for (int k = 0; k < ATOMS; k++)
-            for (int d = 0; d < 3; d++)
-                v[k][d] += (x[k][d] - free_x[k][d]) * inv_dt;
-        return true;
-    }
-};
-
-/* An atom and up to STAR_ARMS others at fixed distances from it, none for a lone atom: the iteration of constraints.h with
- * what does not change taken out of it. */
-struct star {
-    enum { ATOMS = MOST_ATOMS };
-    const int32_t *atom;
-    uint32_t arms;
-    double r2[STAR_ARMS], inverse_r[STAR_ARMS]; /* of the distances, nm^2 and 1/nm */
-    double inverse_mass[MOST_ATOMS];
-
-    __device__ __forceinline__ star(const struct motion *s, uint32_t i)
-    {
-        const struct body b = body_at(s->m, s->m->nwaters + i);
-        const double lambda = s->c->lambda[LAMBDA_BONDED];
-        atom = b.atom;
-        arms = b.natoms - 1;
-#pragma unroll
-        for (uint32_t k = 0; k < MOST_ATOMS; k++)
-            inverse_mass[k] = 1 / mass_of(&s->masses, atom[k < b.natoms ? k : 0]);
-#pragma unroll
-        for (uint32_t k = 0; k < STAR_ARMS; k++)
-            if (k < arms) {
-                const double *r0 = s->m->distances[s->m->clusters[i].first + k].r0;
-                double r = (1 - lambda) * r0[0] + lambda * r0[1];
-                r2[k] = r * r;
-                inverse_r[k] = 1 / r;
-            }
-    }
-
-    __device__ __forceinline__ bool project(const double (*x)[3], double (*v)[3], struct constrain_failure *bad) const
-    {
-        double largest = INFINITY;
-        for (int n = 0; n < ITERATIONS_MAX && !(largest <= VELOCITY_TOLERANCE); n++) {
-            largest = 0;
-#pragma unroll
-            for (uint32_t k = 0; k < STAR_ARMS; k++)
-                if (k < arms) {
-                    double r[3], rel[3];
-                    vec_sub(x[k + 1], x[0], r);
-                    vec_sub(v[k + 1], v[0], rel);
-                    double along = vec_dot(r, rel), deviation = fabs(along) * inverse_r[k];
-                    if (!(deviation <= largest)) {
-                        largest = deviation;
-                        fail(bad, atom[0], atom[k + 1], deviation);
-                    }
-                    double g = along / (vec_dot(r, r) * (inverse_mass[0] + inverse_mass[k + 1]));
-                    vec_add(v[k + 1], -g * inverse_mass[k + 1], r);
-                    vec_add(v[0], g * inverse_mass[0], r);
-                }
-        }
-        return largest <= VELOCITY_TOLERANCE;
-    }
-
-    __device__ __forceinline__ bool constrain(const double (*old)[3], double (*x)[3], double (*v)[3], double inv_dt,
-                                              struct constrain_failure *bad) const
-    {
-        double largest = INFINITY;
-        for (int n = 0; n < ITERATIONS_MAX && !(largest <= 2 * POSITION_TOLERANCE); n++) {
-            largest = 0;
-#pragma unroll
-            for (uint32_t k = 0; k < STAR_ARMS; k++)
-                if (k < arms) {
-                    double r[3], arm[3];
-                    vec_sub(x[k + 1], x[0], r);
-                    vec_sub(old[k + 1], old[0], arm);
-                    double diff = r2[k] - vec_dot(r, r), along = vec_dot(arm, r);
-                    bool turned = !(along > 1e-3 * r2[k]); /* by about 90 degrees in a step */
-                    double deviation = turned ? INFINITY : fabs(diff) / r2[k];
-                    if (!(deviation <= largest)) {
-                        largest = deviation;
-                        fail(bad, atom[0], atom[k + 1], 0.5 * deviation);
-                    }
-                    if (turned)
-                        return false;
-                    double g = diff / (2 * (inverse_mass[0] + inverse_mass[k + 1]) * along);
-                    double own = g * inverse_mass[k + 1], center = -g * inverse_mass[0];
-                    vec_add(x[k + 1], own, arm);
-                    vec_add(x[0], center, arm);
-                    vec_add(v[k + 1], own * inv_dt, arm);
-                    vec_add(v[0], center * inv_dt, arm);
-                }
-        }
-        return largest <= 2 * POSITION_TOLERANCE;
-    }
-};
-
-/* x and v after the step; rule: NULL for velocity Verlet. */
-template <class BODY>
-static __device__ __forceinline__ void advance(const struct motion *s, const struct langevin_rule *rule,
-                                               const BODY &body, struct held *h)
-{
-    double old[BODY::ATOMS][3], x[BODY::ATOMS][3], v[BODY::ATOMS][3];
-    struct constrain_failure bad;
-    memcpy(old, h->x, sizeof old);
-    memcpy(v, h->v, sizeof v);
-    if (!body.project(old, v, &bad)) {
-        halt_constraint(s->c, &bad);
-        return;
-    }
-#pragma unroll
-    for (int k = 0; k < BODY::ATOMS; k++)
-#pragma unroll
-        for (int d = 0; d < 3; d++) {
-            double before = v[k][d];
-            v[k][d] = (rule ? rule->keep * before : before) + h->push[k][d];
-            x[k][d] = old[k][d] + (rule ? rule->half * before + rule->half * v[k][d] : s->timestep * v[k][d]);
-        }
-    if (!body.constrain(old, x, v, 1 / s->timestep, &bad))
-        halt_constraint(s->c, &bad);
-    memcpy(h->x, x, sizeof x);
-    memcpy(h->v, v, sizeof v);
 }
 
 /* Atoms of a body, one after the other for each of its LANES threads. */
@@ -224,64 +42,18 @@ static __device__ __forceinline__ void load(const struct motion *s, const struct
 {
     LANE_LOOP(k, b)
     {
-        const int32_t i = b->atom[k];
-        const double mass = mass_of(&s->masses, i), scale = (rule ? 1 : 0.5) * s->timestep / (FIXED_SCALE * mass);
         double noise[3];
-        if (rule) {
-            deviates(s->c, STREAM_LANGEVIN, (uint32_t)i, noise);
-            for (int d = 0; d < 3; d++)
-                noise[d] *= sqrt(rule->spread / mass);
-        }
-        for (int d = 0; d < 3; d++) {
-            const double push = scale * (double)s->f[i][d];
-            h->x[k][d] = s->x[i][d];
-            h->v[k][d] = s->v[i][d] + (rule || s->c->pending ? push : 0);
-            h->push[k][d] = rule ? noise[d] : push;
-        }
+        if (rule)
+            noise_of(s, rule, s->c->step, b->atom[k], noise);
+        load_atom(s, rule, noise, b->atom[k], k, h);
     }
 }
 
 static __device__ __forceinline__ void store(const struct motion *s, const struct body *b, const struct held *h)
 {
     LANE_LOOP(k, b)
-    {
-        const int32_t i = b->atom[k];
-        for (int d = 0; d < 3; d++)
-            s->x_old[i][d] = s->x[i][d];
-        if (thrown_out(s, i, h->x[k]))
-            return;
-        for (int d = 0; d < 3; d++) {
-            s->x[i][d] = h->x[k][d];
-            s->v[i][d] = h->v[k][d];
-        }
-    }
-}
-
-/* ---- any other body, in memory ---- */
-
-static __device__ void advance_slowly(const struct motion *s, const struct langevin_rule *rule, uint32_t i)
-{
-    const struct body b = body_at(s->m, i);
-    if (rule || s->c->pending)
-        kick(s, &b, s->v, (rule ? 1 : 0.5) * s->timestep);
-    if (!project(s, i, s->x, s->v))
+    if (!store_atom(s, b->atom[k], k, h))
         return;
-    if (!rule)
-        kick(s, &b, s->v, 0.5 * s->timestep);
-    keep_old(s, &b);
-    for (uint32_t k = 0; k < b.natoms; k++) {
-        const int32_t atom = b.atom[k];
-        double noise[3];
-        if (rule) {
-            deviates(s->c, STREAM_LANGEVIN, (uint32_t)atom, noise);
-            motion_langevin(rule, mass_of(&s->masses, atom), noise, s->x[atom], s->v[atom]);
-        } else {
-            vec_add(s->x[atom], s->timestep, s->v[atom]);
-        }
-        if (thrown_out(s, atom, s->x[atom]))
-            return;
-    }
-    constrain(s, i, s->x_old, s->x, s->v, 1 / s->timestep, NULL);
 }
 
 /* ---- the kernels ---- */
@@ -298,11 +70,6 @@ static __device__ inline struct rows rows_of(const struct motion_table *m)
     const uint32_t first = water ? STEP_BODIES * blockIdx.x : m->nwaters + STEP_BODIES * (blockIdx.x - water_blocks);
     const uint32_t end = water ? m->nwaters : body_count(m);
     return {first, min(end - first, (uint32_t)STEP_BODIES)};
-}
-
-static __device__ inline bool is_quick(const struct motion_table *m, uint32_t i)
-{
-    return i < m->nwaters || i - m->nwaters >= m->nclusters || m->clusters[i - m->nwaters].star;
 }
 
 template <class A> static __device__ __forceinline__ void step(const A &a, const struct langevin_rule *rule)
@@ -330,10 +97,8 @@ template <class A> static __device__ __forceinline__ void step(const A &a, const
     }
     __syncthreads();
     if (threadIdx.x < rows.count) {
-        if (own < m->nwaters)
-            advance(&s, rule, water(&s, own), &held[threadIdx.x]);
-        else if (is_quick(m, own))
-            advance(&s, rule, star(&s, own - m->nwaters), &held[threadIdx.x]);
+        if (is_quick(m, own))
+            advance_quickly(&s, rule, own, &held[threadIdx.x]);
         else
             advance_slowly(&s, rule, own);
     }
