@@ -39,15 +39,25 @@ static double ns_per_day_of(const struct bench_result *r, int spec)
     return (double)s->steps * s->timestep * 1e-3 / r->wall * 86400;
 }
 
+/* Processor time of the feeding thread for a step of any replica. */
+static double feeding_of(const struct bench_task *t, const struct bench_result *r)
+{
+    uint64_t steps = 0;
+    for (int k = 0; k < t->nspecs; k++)
+        steps += r->share[k].steps;
+    return r->feeding / (double)steps * 1e6;
+}
+
 /* One spec of one measurement. */
 static json_t *figures(const struct bench_task *t, const struct bench_result *r, int spec)
 {
     const struct bench_share *s = &r->share[spec];
-    return json_pack("{s:s, s:s, s:i, s:i, s:f, s:I, s:f, s:f, s:f, s:i, s:f, s:I}", "spec", t->specs[spec], "device",
-                     t->device, "replicas", (int)t->replicas, "atoms", s->natoms, "timestep_fs", s->timestep * 1e3,
-                     "steps", (json_int_t)t->steps, "wall_s", r->wall, "us_per_replica_step", us_of(r, spec),
-                     "ns_per_day_aggregate", ns_per_day_of(r, spec), "kernel_nodes_per_step", (int)s->nodes,
-                     "cpu_s_per_wall_s", r->cpu / r->wall, "device_bytes_per_replica", (json_int_t)s->bytes);
+    return json_pack("{s:s, s:s, s:i, s:i, s:f, s:I, s:f, s:f, s:f, s:i, s:f, s:f, s:I}", "spec", t->specs[spec],
+                     "device", t->device, "replicas", (int)t->replicas, "atoms", s->natoms, "timestep_fs",
+                     s->timestep * 1e3, "steps", (json_int_t)t->steps, "wall_s", r->wall, "us_per_replica_step",
+                     us_of(r, spec), "ns_per_day_aggregate", ns_per_day_of(r, spec), "kernel_nodes_per_step",
+                     (int)s->nodes, "cpu_s_per_wall_s", r->cpu / r->wall, "feeding_us_per_replica_step",
+                     feeding_of(t, r), "device_bytes_per_replica", (json_int_t)s->bytes);
 }
 
 static void print_one(const struct bench_task *t, const struct bench_result *r)
@@ -56,9 +66,9 @@ static void print_one(const struct bench_task *t, const struct bench_result *r)
     const char *key;
     json_object_foreach (out, key, value)
         if (json_is_string(value))
-            printf("%-26s %s\n", key, json_string_value(value));
+            printf("%-28s %s\n", key, json_string_value(value));
         else
-            printf("%-26s %.6g\n", key, json_number_value(value));
+            printf("%-28s %.6g\n", key, json_number_value(value));
     json_decref(out);
 }
 

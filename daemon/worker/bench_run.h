@@ -34,6 +34,7 @@ struct bench_share {
 
 struct bench_result {
     double wall, cpu; /* seconds, of the clock and of processors */
+    double feeding;   /* of them, of the thread that feeds the device: what all replicas of the device must share */
     struct bench_share share[BENCH_SPECS_MAX];
 };
 

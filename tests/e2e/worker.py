@@ -299,7 +299,7 @@ def bad_input(program, folder):
 
 
 BENCH_KEYS = ["spec", "device", "replicas", "atoms", "timestep_fs", "steps", "wall_s", "us_per_replica_step", "ns_per_day_aggregate",
-              "kernel_nodes_per_step", "cpu_s_per_wall_s", "device_bytes_per_replica"]
+              "kernel_nodes_per_step", "cpu_s_per_wall_s", "feeding_us_per_replica_step", "device_bytes_per_replica"]
 
 
 def bench(program, folder):
