@@ -124,8 +124,8 @@ static int teardown(void **state)
 
 static void assert_says(const char *text, const char *part)
 {
-    if (!strstr(text, part))
-        fail_msg("\"%s\" lacks \"%s\"", text, part);
+    if (!text || !strstr(text, part))
+        fail_msg("\"%s\" lacks \"%s\"", text ? text : "(nothing)", part);
 }
 
 static void test_answers(void **state)
