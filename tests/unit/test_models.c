@@ -20,6 +20,7 @@
 
 #include "daemon/worker/models.h"
 #include "daemon/worker/runner.h"
+#include "engine/run/model.h"
 
 enum { SIDE = 26 }; /* waters along an edge: 52,728 atoms */
 #define SPACING 0.3107
@@ -27,9 +28,10 @@ enum { SIDE = 26 }; /* waters along an edge: 52,728 atoms */
 static char directory[64];
 static struct runner runner;
 static struct dev_ops watched;
-static const struct dev_ops *real;
+static const struct dev_ops *device_ops;
 static pthread_t feeder;
-static int calls;
+static int calls, waits; /* waits: copies that the feeding thread waited for */
+static size_t sent;      /* bytes of those that it did not */
 
 static const char topology[] =
     "[ defaults ]\n1 2 no 1.0 1.0\n"
@@ -110,19 +112,27 @@ static int watched_alloc(struct dev *d, struct lane *lane, enum dev_memory kind,
                          void **host, struct err *e)
 {
     expect_feeder();
-    return real->alloc(d, lane, kind, bytes, device, host, e);
+    return device_ops->alloc(d, lane, kind, bytes, device, host, e);
 }
 
 static int watched_lane_new(struct dev *d, struct lane **out, struct err *e)
 {
     expect_feeder();
-    return real->lane_new(d, out, e);
+    return device_ops->lane_new(d, out, e);
 }
 
 static int watched_copy(struct dev *d, struct lane *lane, void *to, const void *from, size_t bytes, struct err *e)
 {
     expect_feeder();
-    return real->copy(d, lane, to, from, bytes, e);
+    waits++;
+    return device_ops->copy(d, lane, to, from, bytes, e);
+}
+
+static int watched_copy_async(struct dev *d, struct lane *lane, void *to, const void *from, size_t bytes, struct err *e)
+{
+    expect_feeder();
+    sent += bytes;
+    return device_ops->copy_async(d, lane, to, from, bytes, e);
 }
 
 static int no_memory(struct dev *d, struct lane *lane, enum dev_memory kind, size_t bytes, void **device, void **host,
@@ -176,7 +186,19 @@ static void ask_all(struct asking *asking, int n)
         assert_int_equal(runner_turn(&runner, NULL, 0, -1, &e), 0);
 }
 
-/* Of the processor time that a model takes, the feeding thread spends a small part. */
+/* All of them were sent, and arrived. */
+static void expect_tables(struct model *m)
+{
+    struct lane *lane;
+    struct err e = {0};
+    assert_int_equal(sent, m->shared.span.bytes + m->program->nonbonded_tables(m->nonbonded)->span.bytes);
+    assert_int_equal(device_ops->lane_new(runner.dev, &lane, &e), 0);
+    if (model_check(m, lane, &e))
+        fail_msg("%s", e.msg);
+    device_ops->lane_free(runner.dev, lane);
+}
+
+/* Of the processor time that a model takes, the feeding thread spends a small part, and it waits for no copy. */
 static void made_beside_the_feeding_thread(void **state)
 {
     (void)state;
@@ -192,6 +214,8 @@ static void made_beside_the_feeding_thread(void **state)
     assert_ptr_equal(asking[0].got, asking[1].got);
     assert_int_equal(asking[0].got->system.natoms, 3 * SIDE * SIDE * SIDE);
     assert_true(calls >= 6); /* memory, a lane, a copy: for two sets of tables */
+    assert_int_equal(waits, 0);
+    expect_tables(asking[0].got->model);
     print_message("the feeding thread spent %.4f of %.4f s\n", mine, all);
     assert_true(mine < 0.2 * all);
     for (int i = 0; i < 2; i++)
@@ -224,11 +248,12 @@ static int open_all(void **state)
     if (engine_open(&runner.dev, "cpu:1", &e) || jobs_new(&runner.jobs, &e))
         return -1;
     feeder = pthread_self();
-    real = runner.dev->ops;
-    watched = *real;
+    device_ops = runner.dev->ops;
+    watched = *device_ops;
     watched.alloc = watched_alloc;
     watched.lane_new = watched_lane_new;
     watched.copy = watched_copy;
+    watched.copy_async = watched_copy_async;
     runner.dev->ops = &watched;
     return set_up(state);
 }
