@@ -157,8 +157,7 @@ bool job_pending(const struct job *job)
     return __atomic_load_n(&job->pending, __ATOMIC_ACQUIRE) && !__atomic_load_n(&job->errand, __ATOMIC_ACQUIRE);
 }
 
-int CO_FN job_run(struct jobs *j, struct job *job, enum job_kind kind, int (*fn)(void *arg, struct err *e), void *arg,
-                  struct err *e)
+void job_start(struct jobs *j, struct job *job, enum job_kind kind, int (*fn)(void *arg, struct err *e), void *arg)
 {
     struct queue *q = &j->queues[kind];
     *job = (struct job){.fn = fn, .arg = arg, .pending = true, .jobs = j};
@@ -167,6 +166,10 @@ int CO_FN job_run(struct jobs *j, struct job *job, enum job_kind kind, int (*fn)
     q->last = &job->next;
     pthread_cond_signal(&q->filled);
     pthread_mutex_unlock(&j->mutex);
+}
+
+int CO_FN job_finish(struct job *job, struct err *e)
+{
     while (__atomic_load_n(&job->pending, __ATOMIC_ACQUIRE)) {
         answer(job);
         co_pause();
@@ -174,4 +177,11 @@ int CO_FN job_run(struct jobs *j, struct job *job, enum job_kind kind, int (*fn)
     if (job->rc < 0)
         *e = job->err;
     return job->rc;
+}
+
+int CO_FN job_run(struct jobs *j, struct job *job, enum job_kind kind, int (*fn)(void *arg, struct err *e), void *arg,
+                  struct err *e)
+{
+    job_start(j, job, kind, fn, arg);
+    return job_finish(job, e);
 }

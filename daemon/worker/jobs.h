@@ -5,7 +5,7 @@
  *
  * 1. What a job touches belongs to it until it is done: the coroutine that waits for it is the only other owner.
  * 2. A job never yields or starts another job. What it wants of the device it asks of its coroutine's thread (job_ask).
- * 3. Jobs of one coroutine run in order, since it waits for each; those of different coroutines in any order.
+ * 3. Jobs run in any order: a coroutine that wants one after another waits for the first.
  */
 #ifndef SHOAL_DAEMON_WORKER_JOBS_H
 #define SHOAL_DAEMON_WORKER_JOBS_H
@@ -18,7 +18,7 @@ enum job_kind { JOB_DISK, JOB_READ, JOB_KINDS };
 struct jobs;
 struct job_errand;
 
-/* One at a time of one coroutine; zeroed: none. Lives where its coroutine's runner can look at it. */
+/* Holds one at a time; zeroed: none. Lives where its coroutine's runner can look at it. */
 struct job {
     int (*fn)(void *arg, struct err *e);
     void *arg;
@@ -38,12 +38,16 @@ void jobs_free(struct jobs *j);
 int jobs_fd(const struct jobs *j);
 void jobs_heard(struct jobs *j);
 
-/* Runs fn(arg, e) on a thread and yields until it is done. Returns what fn returned. */
+/* Hands fn(arg, e) to a thread; job_finish is due. */
+void job_start(struct jobs *j, struct job *job, enum job_kind kind, int (*fn)(void *arg, struct err *e), void *arg);
+/* Yields until it is done. Returns what fn returned. */
+int CO_FN job_finish(struct job *job, struct err *e);
+/* Both. */
 int CO_FN job_run(struct jobs *j, struct job *job, enum job_kind kind, int (*fn)(void *arg, struct err *e), void *arg,
                   struct err *e);
 /* Called by a job: the thread of its coroutine calls fn(arg, e) in the next turn, while the job waits. Returns what fn returned. */
 int job_ask(struct job *job, int (*fn)(void *arg, struct err *e), void *arg, struct err *e);
-/* True while job_run can only wait: the job is not done and asks for nothing. */
+/* True while job_finish can only wait: the job is not done and asks for nothing. */
 bool job_pending(const struct job *job);
 
 #endif

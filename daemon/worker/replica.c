@@ -57,9 +57,7 @@ void replica_report(const struct replica *r, struct replica_report what)
 static int CO_FN report_progress(struct replica *r, struct err *e)
 {
     double t = replica_now();
-    size_t pending = 0;
-    for (int i = 0; i < OUTPUT_COUNT; i++)
-        pending += r->results.files[i].rows.len;
+    size_t pending = r->results.files[OUTPUT_DHDL].rows.len + r->results.files[OUTPUT_ENERGY].rows.len;
     bool due = t - r->reported >= PROGRESS_SECONDS;
     if (due || pending > FLUSH_BYTES) {
         int rc = replica_flush(r, e);
@@ -193,24 +191,10 @@ static int CO_FN sample(struct replica *r, bool dhdl, bool energy, struct err *e
     return 0;
 }
 
-static int frame(struct replica *r, struct err *e)
-{
-    double box[BOX_SIZE];
-    int rc = sim_get(r->sim, r->x, NULL, box, e);
-    if (rc)
-        return rc;
-    int64_t steps = replica_clock_steps(r);
-    struct buf *out = results_begin(&r->results, OUTPUT_TRAJECTORY);
-    xtc_frame(out, r->shared->system.natoms, (const double(*)[3])r->x, box, (uint64_t)steps,
-              (double)steps * r->spec->settings.integrator.timestep);
-    results_end(&r->results, OUTPUT_TRAJECTORY);
-    return 0;
-}
-
 static int CO_FN write_rows(struct replica *r, struct rows rows, struct err *e)
 {
     int rc = rows.dhdl || rows.energy ? sample(r, rows.dhdl, rows.energy, e) : 0;
-    return rc || !rows.frame ? rc : frame(r, e);
+    return rc || !rows.frame ? rc : replica_frame(r, e);
 }
 
 /* New velocities, unless the coordinates brought some that are to be continued: then nothing has moved the atoms yet
@@ -308,8 +292,9 @@ static int CO_FN story(struct replica *r, struct err *e)
 void CO_FN replica_run(void *replica)
 {
     struct replica *r = replica;
-    struct err e = {0};
+    struct err e = {0}, late = {0};
     int rc = story(r, &e);
+    replica_finish_frame(r, &late); /* of a story that failed or stopped; any other has waited for it */
     if (rc == STOPPED)
         replica_report(r, (struct replica_report){.kind = REPORT_STOPPED});
     else if (rc)
@@ -330,7 +315,8 @@ bool replica_ready(const void *replica)
     const struct replica *r = replica;
     if (r->at_gate)
         return r->stop || !r->setup.gate || r->setup.gate(r->setup.ctx, r, r->stage);
-    if (job_pending(&r->job) || (r->shared && !models_ready(r->shared, &r->job)))
+    if (job_pending(&r->job) || (r->frame.awaited && job_pending(&r->frame.job)) ||
+        (r->shared && !models_ready(r->shared, &r->job)))
         return false;
     return !r->sim || sim_done(r->sim);
 }
@@ -355,6 +341,7 @@ void replica_free(struct replica *r)
 {
     if (!r)
         return;
+    buf_free(&r->state);
     free(r->delta_u);
     free(r->x);
     free(r->v);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a replica keeps on disk. Every call that may wait for a disk is a job; the coroutine yields meanwhile, and its
- * files belong to the job. When a checkpoint is made changes no byte of any output.
+ * What a replica keeps on disk. Every call that may wait for a disk, and whatever takes long on the way there (compressing,
+ * sums), is a job. The coroutine yields meanwhile, but for frames: it goes on, and the next job waits for the frame. Files
+ * belong to the job. When a checkpoint is made changes no byte of any output.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,7 +19,8 @@
 
 static int CO_FN on_disk(struct replica *r, int (*fn)(void *arg, struct err *e), void *arg, struct err *e)
 {
-    return job_run(r->setup.jobs, &r->job, JOB_DISK, fn, arg, e);
+    int rc = replica_finish_frame(r, e);
+    return rc ? rc : job_run(r->setup.jobs, &r->job, JOB_DISK, fn, arg, e);
 }
 
 /* ---- lock ---- */
@@ -57,14 +59,19 @@ struct keeping {
 static int write_job(void *arg, struct err *e)
 {
     struct keeping *k = arg;
+    sim_seal(&k->c.state);
     int rc = results_sync(&k->r->results, e);
     return rc ? rc : checkpoint_write(k->r->folder, &k->c, e);
 }
 
 int CO_FN replica_save(struct replica *r, struct err *e)
 {
+    int rc = replica_finish_frame(r, e);
+    if (rc)
+        return rc;
     struct keeping k = {.r = r,
-                        .c = {.window = (uint64_t)r->setup.window,
+                        .c = {.state = r->state,
+                              .window = (uint64_t)r->setup.window,
                               .windows = (uint64_t)r->spec->settings.alchemy.nwindows,
                               .stage = r->stage,
                               .stage_step = r->stage_step,
@@ -72,7 +79,7 @@ int CO_FN replica_save(struct replica *r, struct err *e)
                               .salt = r->salt}};
     for (int i = 0; i < OUTPUT_COUNT; i++)
         k.c.offset[i] = results_offset(&r->results, i);
-    int rc = sim_save(r->sim, &k.c.state, e);
+    rc = sim_save(r->sim, &k.c.state, e);
     if (!rc)
         rc = on_disk(r, write_job, &k, e);
     if (!rc) {
@@ -80,7 +87,8 @@ int CO_FN replica_save(struct replica *r, struct err *e)
         r->saved = replica_now();
         replica_report(r, (struct replica_report){.kind = REPORT_SEGMENT, .index = k.c.index, .bytes = k.c.offset});
     }
-    checkpoint_close(&k.c);
+    r->state = k.c.state;
+    r->state.len = 0;
     return rc;
 }
 
@@ -213,6 +221,37 @@ int CO_FN replica_restore(struct replica *r, struct err *e)
 
 /* ---- outputs ---- */
 
+static int frame_job(void *arg, struct err *e)
+{
+    struct replica *r = arg;
+    xtc_frame(&r->results.files[OUTPUT_TRAJECTORY].rows, r->shared->system.natoms, (const double(*)[3])r->x,
+              r->frame.box, (uint64_t)r->frame.steps, (double)r->frame.steps * r->spec->settings.integrator.timestep);
+    return results_flush_file(&r->results, OUTPUT_TRAJECTORY, e);
+}
+
+int CO_FN replica_finish_frame(struct replica *r, struct err *e)
+{
+    if (!r->frame.begun)
+        return 0;
+    r->frame.awaited = true;
+    int rc = job_finish(&r->frame.job, e);
+    r->frame.begun = r->frame.awaited = false;
+    return rc;
+}
+
+int CO_FN replica_frame(struct replica *r, struct err *e)
+{
+    int rc = replica_finish_frame(r, e);
+    if (!rc)
+        rc = sim_get(r->sim, r->x, NULL, r->frame.box, e);
+    if (rc)
+        return rc;
+    r->frame.steps = replica_clock_steps(r);
+    r->frame.begun = true;
+    job_start(r->setup.jobs, &r->frame.job, JOB_DISK, frame_job, r);
+    return 0;
+}
+
 int CO_FN replica_flush(struct replica *r, struct err *e)
 {
     return on_disk(r, flush_job, r, e);
@@ -243,6 +282,8 @@ static int final_job(void *arg, struct err *e)
 int CO_FN replica_write_final(struct replica *r, struct err *e)
 {
     struct final_file f = {.r = r};
-    int rc = sim_get(r->sim, r->x, r->v, f.box, e);
+    int rc = replica_finish_frame(r, e);
+    if (!rc)
+        rc = sim_get(r->sim, r->x, r->v, f.box, e);
     return rc ? rc : on_disk(r, final_job, &f, e);
 }

@@ -16,10 +16,17 @@ struct replica {
     struct sim *sim;
     struct results results;
     struct job job;
+    struct frame {
+        struct job job; /* its own: the replica goes on meanwhile */
+        int64_t steps;  /* of the replica's clock */
+        double box[BOX_SIZE];
+        bool begun, awaited; /* begun: x and the trajectory belong to the job */
+    } frame;
     uint64_t stage, stage_step, index; /* index: of the last checkpoint */
     uint64_t salt;                     /* of its noise */
     double *delta_u;                   /* [windows] */
     double (*x)[3], (*v)[3];           /* [atoms], for frames and the final file */
+    struct buf state;                  /* for checkpoints; empty between them, its memory is kept */
     bool stop, at_gate;
     double step_seconds; /* wall clock of a step in the last batch, 0: not known */
     double reported;     /* wall clock of the last progress report */
@@ -41,6 +48,10 @@ int CO_FN replica_restore(struct replica *r, struct err *e);
 int CO_FN replica_save(struct replica *r, struct err *e);
 /* Whether the spec wants one after `step` steps of the stage at hand. */
 bool replica_save_due(const struct replica *r, uint64_t step);
+/* Copies the positions; they are compressed and written while the replica goes on. */
+int CO_FN replica_frame(struct replica *r, struct err *e);
+/* Waits for the last frame. Every end of the story is behind this. */
+int CO_FN replica_finish_frame(struct replica *r, struct err *e);
 /* Writes pending rows. */
 int CO_FN replica_flush(struct replica *r, struct err *e);
 /* Writes the final coordinates. */

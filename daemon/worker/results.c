@@ -108,7 +108,7 @@ static int check_untouched(const struct results *r, int which, struct err *e)
     return 0;
 }
 
-static int flush_file(struct results *r, int which, struct err *e)
+int results_flush_file(struct results *r, enum output which, struct err *e)
 {
     struct output_file *f = &r->files[which];
     size_t done = 0;
@@ -135,7 +135,7 @@ static int flush_file(struct results *r, int which, struct err *e)
 int results_flush(struct results *r, struct err *e)
 {
     for (int i = 0; i < OUTPUT_COUNT; i++) {
-        int rc = flush_file(r, i, e);
+        int rc = results_flush_file(r, i, e);
         if (rc)
             return rc;
     }

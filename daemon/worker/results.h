@@ -44,8 +44,9 @@ void results_end(struct results *r, enum output which);
 /* Bytes of whole rows so far, pending ones included. */
 uint64_t results_offset(const struct results *r, enum output which);
 
-/* Writes pending rows. ERR_IO and ERR_NO_SPACE name the file; what was written of a row is taken back. ERR_IO also when a file
+/* Writes pending rows of one file, or of all. ERR_IO and ERR_NO_SPACE name the file; what was written of a row is taken back. ERR_IO also when a file
  * is not as it was left: somebody has cut, lengthened or removed it. */
+int results_flush_file(struct results *r, enum output which, struct err *e);
 int results_flush(struct results *r, struct err *e);
 /* Writes and makes all of it durable. */
 int results_sync(struct results *r, struct err *e);

@@ -52,13 +52,20 @@ static void reserve(struct buf *b, size_t more)
     b->cap = cap;
 }
 
-void buf_add(struct buf *b, const void *data, size_t len)
+void *buf_extend(struct buf *b, size_t len)
 {
     reserve(b, len);
-    if (len)
-        memcpy(b->data + b->len, data, len);
+    void *end = b->data + b->len;
     b->len += len;
     b->data[b->len] = '\0';
+    return end;
+}
+
+void buf_add(struct buf *b, const void *data, size_t len)
+{
+    void *end = buf_extend(b, len);
+    if (len)
+        memcpy(end, data, len);
 }
 
 void buf_printf(struct buf *b, const char *fmt, ...)

@@ -17,6 +17,8 @@ struct buf {
 
 /* Append bytes or formatted text. Out of memory aborts the process: the service is crash-only and loses nothing. */
 void buf_add(struct buf *b, const void *data, size_t len);
+/* Appends so many bytes, which the caller writes where this points. */
+void *buf_extend(struct buf *b, size_t len);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The rest of a stream into b (appended); `name` is for messages. ERR_IO. */
 int buf_read_stream(struct buf *b, FILE *f, const char *name, struct err *e);

@@ -87,10 +87,11 @@ uint64_t sim_step_number(const struct sim *s); /* timesteps since the replica be
 /* Step at which sample.time is zero, negative before it; 0 until set. Not part of the saved state. */
 void sim_set_clock(struct sim *s, uint64_t zero_step);
 
-/* The exact state as bytes, appended to out, and back: continuing from it gives the same bits as not stopping. The blob
- * carries version, atom count and checksum; sim_load: ERR_CHECKPOINT when they do not fit, ERR_UNSUPPORTED
- * for a whole one of another version. */
+/* The exact state as bytes, into `out`, which is empty, and back: continuing from it gives the same bits as not stopping. The
+ * blob carries version, atom count and checksum; sim_load: ERR_CHECKPOINT when they do not fit, ERR_UNSUPPORTED
+ * for a whole one of another version. sim_save copies and no more; sim_seal, from any thread, puts in the checksum. */
 int sim_save(struct sim *s, struct buf *out, struct err *e);
+void sim_seal(struct buf *saved);
 int sim_load(struct sim *s, const void *data, size_t len, struct err *e);
 
 uint32_t sim_nodes_per_step(const struct sim *s); /* kernel nodes of the live SIM_STEP tape */

@@ -37,12 +37,7 @@ static const size_t summed_from = offsetof(struct saved, checksum) + sizeof(uint
 static int read_array(struct sim *s, struct buf *out, const void *device, struct err *e)
 {
     size_t bytes = (size_t)s->model->sys->natoms * 3 * sizeof(double);
-    void *host = xcalloc(bytes, 1);
-    int rc = s->model->dev->ops->copy(s->model->dev, s->lane, host, device, bytes, e);
-    if (rc == 0)
-        buf_add(out, host, bytes);
-    free(host);
-    return rc;
+    return s->model->dev->ops->copy(s->model->dev, s->lane, buf_extend(out, bytes), device, bytes, e);
 }
 
 int sim_save(struct sim *s, struct buf *out, struct err *e)
@@ -74,19 +69,19 @@ int sim_save(struct sim *s, struct buf *out, struct err *e)
                          .min_max_force = c.min_max_force};
     memcpy(head.magic, MAGIC, sizeof head.magic);
     memcpy(head.box, c.box, sizeof head.box);
-    size_t start = out->len;
     buf_add(out, &head, sizeof head);
     rc = read_array(s, out, s->d.x, e);
     if (rc == 0)
         rc = read_array(s, out, s->d.v, e);
     if (rc == 0 && c.min_steps)
         rc = read_array(s, out, s->d.f_best, e);
-    if (rc)
-        return rc;
-    const unsigned char *blob = (const unsigned char *)out->data + start;
-    head.checksum = checksum(blob + summed_from, out->len - start - summed_from);
-    memcpy(out->data + start, &head, sizeof head);
-    return 0;
+    return rc;
+}
+
+void sim_seal(struct buf *saved)
+{
+    uint64_t sum = checksum(saved->data + summed_from, saved->len - summed_from);
+    memcpy(saved->data + offsetof(struct saved, checksum), &sum, sizeof sum);
 }
 
 static int check_saved(const struct sim *s, const struct saved *head, const void *data, size_t len, struct err *e)

@@ -78,6 +78,7 @@ static void test_ideal_gas(void **state)
     }
     struct buf blob = {0};
     assert_int_equal(sim_save(t.sim, &blob, &e), 0);
+    sim_seal(&blob);
     struct sim *resumed = toy_replica(&t, 0, 0);
     assert_int_equal(sim_load(resumed, blob.data, blob.len, &e), 0);
     assert_true(volume_scale(t.sim) == tuned && volume_scale(resumed) == tuned);

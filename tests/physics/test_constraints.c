@@ -271,6 +271,7 @@ static void test_failure(void **state)
     struct err e = {0};
     struct buf good = {0};
     assert_int_equal(sim_save(t.sim, &good, &e), 0);
+    sim_seal(&good);
     assert_int_equal(toy_try(t.sim, SIM_STEP, 10, &e), -ERR_CONSTRAINT);
     assert_non_null(strstr(e.msg, "step 0: constraint between atoms 1 (C TOY1) and 2 (C TOY2)"));
     struct buf none = {0};

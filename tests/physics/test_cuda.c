@@ -328,7 +328,10 @@ static void positions_after(const struct system *sys, const struct settings *set
     struct err e = {0};
     toy_run(t.sim, SIM_STEP, cut);
     other = emulated_open(sys, set, 0);
-    if (sim_save(t.sim, &saved, &e) || sim_load(other.sim, saved.data, saved.len, &e))
+    int rc = sim_save(t.sim, &saved, &e);
+    if (rc == 0)
+        sim_seal(&saved);
+    if (rc || sim_load(other.sim, saved.data, saved.len, &e))
         fail_msg("%s", e.msg);
     toy_run(other.sim, SIM_STEP, steps - cut);
     if (sim_get(other.sim, x, NULL, NULL, &e))

@@ -40,6 +40,7 @@ static void finish(struct sim *s, struct final *out)
     struct err e = {0};
     double du;
     assert_int_equal(sim_save(s, &out->state, &e), 0);
+    sim_seal(&out->state);
     struct sample a = toy_sample(s, &du);
     memcpy(out->box, a.box, sizeof out->box);
     buf_add(&out->state, &a.potential, sizeof a.potential);
@@ -95,6 +96,7 @@ static void check_restart(enum integrator kind, bool npt)
     t = start(&set);
     march(t.sim, 0, 30, 2, npt);
     assert_int_equal(sim_save(t.sim, &blob, &e), 0);
+    sim_seal(&blob);
     toy_close(&t);
     t = toy_open(water, &set, 0);
     assert_int_equal(sim_load(t.sim, blob.data, blob.len, &e), 0);
@@ -153,6 +155,7 @@ static void test_minimize(void **state)
     sim_minimize_setup(t.sim, 1);
     toy_run(t.sim, SIM_MINIMIZE, 13);
     assert_int_equal(sim_save(t.sim, &blob, &e), 0);
+    sim_seal(&blob);
     toy_close(&t);
     t = toy_open(water, &set, 0);
     assert_int_equal(sim_load(t.sim, blob.data, blob.len, &e), 0);
@@ -178,6 +181,7 @@ static void test_salt(void **state)
     struct toy t = start(&set);
     march(t.sim, 0, 10, 10, false);
     assert_int_equal(sim_save(t.sim, &blob, &e), 0);
+    sim_seal(&blob);
     march(t.sim, 10, 20, 10, false);
     finish(t.sim, &plain);
     for (int i = 0; i < 4; i++) {
@@ -359,6 +363,7 @@ static void test_bad_blobs(void **state)
     struct err e = {0};
     struct buf b = {0};
     assert_int_equal(sim_save(t.sim, &b, &e), 0);
+    sim_seal(&b);
     assert_int_equal(sim_load(t.sim, b.data, b.len, &e), 0);
     for (size_t i = 0; i < b.len; i += 1 + b.len / 50) {
         b.data[i] ^= 1;

@@ -2,6 +2,7 @@
 #include "tests/unit/fake_sim.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,15 @@
 #include "engine/io/output.h"
 
 struct fake fake;
+
+static pthread_t feeder; /* the thread that made the last simulation */
+
+/* What takes long is not done on the thread that feeds the device. */
+static void expect_a_job(void)
+{
+    if (pthread_equal(pthread_self(), feeder))
+        abort();
+}
 
 struct sim {
     uint64_t step, hash, converging, clock_zero;
@@ -75,6 +85,7 @@ int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, str
 {
     (void)m, (void)e;
     call();
+    feeder = pthread_self();
     *out = xcalloc(1, sizeof **out);
     (*out)->window = window;
     (*out)->replica = replica;
@@ -225,13 +236,20 @@ int sim_save(struct sim *s, struct buf *out, struct err *e)
     buf_add(out, &s->step, 8);
     buf_add(out, &s->hash, 8);
     buf_add(out, &s->converging, 8);
+    buf_add(out, "unsealed", 8);
     return 0;
+}
+
+void sim_seal(struct buf *saved)
+{
+    expect_a_job();
+    memcpy(saved->data + 24, "sealed..", 8);
 }
 
 int sim_load(struct sim *s, const void *data, size_t len, struct err *e)
 {
     call();
-    if (len != 24)
+    if (len != 32 || memcmp((const char *)data + 24, "sealed..", 8))
         return err_set(e, ERR_CHECKPOINT, "state of %zu bytes", len);
     memcpy(&s->step, data, 8);
     memcpy(&s->hash, (const char *)data + 8, 8);
@@ -243,6 +261,7 @@ void xtc_frame(struct buf *out, int natoms, const double (*x)[3], const double b
                double time)
 {
     (void)natoms, (void)box;
+    expect_a_job();
     buf_printf(out, "frame %" PRIu64 " %.3f %.0f\n", step, time, x[0][0]);
 }
 
@@ -250,6 +269,7 @@ void gro_write(struct buf *out, const struct system *s, const double (*x)[3], co
                const double box[BOX_SIZE], const char *title)
 {
     (void)s, (void)box;
+    expect_a_job();
     buf_printf(out, "%s %.0f %g\n", title, x[0][0], v[0][0]);
 }
 
