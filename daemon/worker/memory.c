@@ -8,7 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define SPARE (UINT64_C(64) << 20) /* left for what nobody asks for */
+#define SPARE_TO_BEGIN (UINT64_C(64) << 20)
+#define SPARE_TO_GO_ON (UINT64_C(8) << 20) /* for what nobody asks for, on all threads */
 #define GROUPS "/sys/fs/cgroup"
 
 /* The narrowest so far. */
@@ -88,7 +89,7 @@ static void groups_left(struct left *l)
         fclose(f);
 }
 
-int memory_room(uint64_t bytes, const char *what, struct err *e)
+static int room(uint64_t bytes, uint64_t spare, const char *what, struct err *e)
 {
     const double mib = 1 << 20;
     struct left l = {UINT64_MAX, "nothing"};
@@ -97,8 +98,18 @@ int memory_room(uint64_t bytes, const char *what, struct err *e)
     groups_left(&l);
     if (read_number("/proc/meminfo", "MemAvailable:", &kib))
         narrow(&l, kib << 10, 0, "the machine");
-    if (bytes <= l.bytes && l.bytes - bytes >= SPARE)
+    if (bytes <= l.bytes && l.bytes - bytes >= spare)
         return 0;
-    return err_set(e, ERR_MEMORY, "memory for %s: about %.0f MiB are needed, and %.0f to spare; %s leaves %.0f", what,
-                   (double)bytes / mib, (double)SPARE / mib, l.by, (double)l.bytes / mib);
+    return err_set(e, ERR_MEMORY, "memory for %s: about %.3g MiB are needed, and %.0f to spare; %s leaves %.3g", what,
+                   (double)bytes / mib, (double)spare / mib, l.by, (double)l.bytes / mib);
+}
+
+int memory_to_begin(uint64_t bytes, const char *what, struct err *e)
+{
+    return room(bytes, SPARE_TO_BEGIN, what, e);
+}
+
+int memory_to_go_on(uint64_t bytes, const char *what, struct err *e)
+{
+    return room(bytes, SPARE_TO_GO_ON, what, e);
 }

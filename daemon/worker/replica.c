@@ -15,18 +15,13 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "daemon/worker/memory.h"
 #include "daemon/worker/replica_parts.h"
 #include "daemon/worker/stages.h"
 #include "engine/io/output.h"
 
 #define BATCH_SECONDS 0.25 /* a stop is noticed after about so long */
 #define PROGRESS_SECONDS 1.0
-#define FLUSH_BYTES (256u << 10)
 #define GROW_LIMIT 32 /* buffers grown without a step done in between */
-
-/* Of a replica, on the host, for each atom: its arrays, a checkpoint and its text, and on the CPU device its lists and mesh. */
-#define BYTES_OF_ATOM 1024
 
 enum { STOPPED = 1 };
 
@@ -59,7 +54,7 @@ static int CO_FN report_progress(struct replica *r, struct err *e)
     double t = replica_now();
     size_t pending = r->results.files[OUTPUT_DHDL].rows.len + r->results.files[OUTPUT_ENERGY].rows.len;
     bool due = t - r->reported >= PROGRESS_SECONDS;
-    if (due || pending > FLUSH_BYTES) {
+    if (due || pending > REPLICA_FLUSH_BYTES) {
         int rc = replica_flush(r, e);
         if (rc)
             return rc;
@@ -268,7 +263,7 @@ static int CO_FN story(struct replica *r, struct err *e)
         return err_set(e, ERR_PROTOCOL, "window %d of an ensemble of %d", r->setup.window, windows);
     rc = replica_lock(r, e);
     if (!rc)
-        rc = memory_room(BYTES_OF_ATOM * (uint64_t)natoms, "a replica", e);
+        rc = replica_memory(r, e);
     if (rc)
         return rc;
     r->delta_u = xcalloc((size_t)windows, sizeof *r->delta_u);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "daemon/worker/checkpoint.h"
+#include "daemon/worker/memory.h"
 #include "daemon/worker/replica_parts.h"
 #include "daemon/worker/stages.h"
 #include "engine/io/output.h"
@@ -46,6 +47,48 @@ int CO_FN replica_lock(struct replica *r, struct err *e)
     return rc;
 }
 
+/* ---- memory ---- */
+
+/* Of a replica, on the host, for each atom: its arrays, a checkpoint and its text, and on the CPU device its lists and mesh. */
+#define REPLICA_BYTES_OF_ATOM 1024
+#define STATE_BYTES_OF_ATOM 72 /* positions, velocities, the best forces */
+#define STATE_HEAD 4096
+/* While a frame is made: whole numbers, bits and what is written, each growing by doubling. */
+#define FRAME_BYTES_OF_ATOM 96
+#define GRO_BYTES_OF_ATOM 256
+#define ROW_BYTES ((size_t)64 << 10) /* one more beside those that wait */
+
+static const enum output row_files[] = {OUTPUT_DHDL, OUTPUT_ENERGY};
+enum { ROW_FILES = sizeof row_files / sizeof *row_files };
+
+static uint64_t atoms_of(const struct replica *r)
+{
+    return (uint64_t)r->shared->system.natoms;
+}
+
+int replica_memory(struct replica *r, struct err *e)
+{
+    const size_t rows = REPLICA_FLUSH_BYTES + ROW_BYTES, state = STATE_HEAD + STATE_BYTES_OF_ATOM * atoms_of(r);
+    int rc = memory_to_begin(REPLICA_BYTES_OF_ATOM * atoms_of(r) + 2 * ROW_FILES * rows, "a replica", e);
+    if (rc)
+        return rc;
+    for (int i = 0; i < ROW_FILES; i++) {
+        struct buf *b = &r->results.files[row_files[i]].rows;
+        buf_extend(b, rows);
+        b->len = 0;
+    }
+    buf_extend(&r->state, state);
+    r->state.len = 0;
+    return 0;
+}
+
+/* Of what a job makes for a file of the replica's. */
+static int memory_for(const struct replica *r, const char *file, const char *what, uint64_t bytes, struct err *e)
+{
+    int rc = memory_to_go_on(bytes, what, e);
+    return rc ? err_prefix(e, "%s/%s", r->folder, file) : 0;
+}
+
 /* ---- checkpoints ---- */
 
 enum { LEADS_ASTRAY = CHECKPOINT_NONE + 1 }; /* a good one, but what follows from it was a failure */
@@ -60,7 +103,9 @@ static int write_job(void *arg, struct err *e)
 {
     struct keeping *k = arg;
     sim_seal(&k->c.state);
-    int rc = results_sync(&k->r->results, e);
+    int rc = memory_for(k->r, "checkpoint", "a checkpoint", 2 * (STATE_HEAD + k->c.state.len), e);
+    if (!rc)
+        rc = results_sync(&k->r->results, e);
     return rc ? rc : checkpoint_write(k->r->folder, &k->c, e);
 }
 
@@ -224,6 +269,9 @@ int CO_FN replica_restore(struct replica *r, struct err *e)
 static int frame_job(void *arg, struct err *e)
 {
     struct replica *r = arg;
+    int rc = memory_for(r, output_names[OUTPUT_TRAJECTORY], "a frame", FRAME_BYTES_OF_ATOM * atoms_of(r), e);
+    if (rc)
+        return rc;
     xtc_frame(&r->results.files[OUTPUT_TRAJECTORY].rows, r->shared->system.natoms, (const double(*)[3])r->x,
               r->frame.box, (uint64_t)r->frame.steps, (double)r->frame.steps * r->spec->settings.integrator.timestep);
     return results_flush_file(&r->results, OUTPUT_TRAJECTORY, e);
@@ -268,11 +316,14 @@ static int final_job(void *arg, struct err *e)
     const struct final_file *f = arg;
     const struct replica *r = f->r;
     struct buf path = {0}, title = {0}, text = {0};
+    int rc = memory_for(r, "confout.gro", "final coordinates", GRO_BYTES_OF_ATOM * atoms_of(r), e);
+    if (rc)
+        return rc;
     buf_printf(&path, "%s/confout.gro", r->folder);
     buf_printf(&title, "%s, window %d, t= %.5f", r->spec->name, r->setup.window,
                (double)replica_clock_steps(r) * r->spec->settings.integrator.timestep);
     gro_write(&text, &r->shared->system, (const double(*)[3])r->x, (const double(*)[3])r->v, f->box, title.data);
-    int rc = buf_write_file(path.data, text.data, text.len, e);
+    rc = buf_write_file(path.data, text.data, text.len, e);
     buf_free(&path);
     buf_free(&title);
     buf_free(&text);

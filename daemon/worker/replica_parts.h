@@ -33,6 +33,8 @@ struct replica {
     double saved;        /* wall clock of the last checkpoint */
 };
 
+#define REPLICA_FLUSH_BYTES ((size_t)256 << 10) /* rows that wait for the disk, at most about */
+
 double replica_now(void); /* wall clock, seconds */
 /* Fills in where it is and tells whoever listens. */
 void replica_report(const struct replica *r, struct replica_report what);
@@ -42,6 +44,10 @@ int64_t replica_clock_steps(const struct replica *r);
 
 /* Locks the folder, waiting for a worker that was killed to let go of it. ERR_BUSY. */
 int CO_FN replica_lock(struct replica *r, struct err *e);
+/* Asks for what the replica takes as long as it lives, and takes what must not fail later on the thread that feeds the
+ * device: for rows and the state. No job, though it reads files: of those that begin together each must see what the one
+ * before has taken. ERR_MEMORY. */
+int replica_memory(struct replica *r, struct err *e);
 /* Takes up the newest good checkpoint, else the beginning, which gives the same bytes; an older one for a new salt. */
 int CO_FN replica_restore(struct replica *r, struct err *e);
 /* Makes a checkpoint here. */

@@ -257,15 +257,14 @@ def little_memory(program, folder):
     while worker.receive()["type"] != "segment":
         pass
     pid = worker.process.pid
-    with open(f"/proc/{pid}/status", encoding="ascii") as f:
-        used = int(next(line for line in f if line.startswith("VmData:")).split()[1]) << 10
+    used = data_of(pid)
     for room, starts, what in (80, 1, "an ensemble"), (200, 8, "a replica"):
         resource.prlimit(pid, resource.RLIMIT_DATA, (used + (room << 20), resource.RLIM_INFINITY))
         for window in range(starts):
             worker.start(10 + window, big, window, 8)
         failed = next(iter(worker.until_ended(1)[0].values()))
         assert failed["type"] == "failed" and failed["code"] == MEMORY_ERROR, failed
-        assert re.fullmatch(rf"memory for {what}: about \d+ MiB are needed, and 64 to spare; RLIMIT_DATA leaves \d+",
+        assert re.fullmatch(rf"memory for {what}: about \S+ MiB are needed, and 64 to spare; RLIMIT_DATA leaves \S+",
                             failed["message"]), failed
     resource.prlimit(pid, resource.RLIMIT_DATA, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     worker.start(4, big, 7, 8)
@@ -278,6 +277,54 @@ def little_memory(program, folder):
         heard.add(message["replica"])
     worker.process.kill()
     worker.process.wait()
+
+
+def data_of(pid):
+    """Bytes that RLIMIT_DATA counts."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        return int(next(line for line in f if line.startswith("VmData:")).split()[1]) << 10
+
+
+def of_frames(folder, name):
+    """An ensemble of 12,286 atoms with a frame, and a checkpoint, after every second of its few steps."""
+    directory = make(folder, name, seed=9, side=16, timestep="0.1 fs", windows=(0, 1), checkpoint="2 steps")
+    path = f"{directory}/input/spec.yaml"
+    with open(path, encoding="utf-8") as f:
+        text = re.sub(r"(?s)^name: \w+(.*)protocol:.*?run:", r"name: frames\1protocol:\n"
+                      "  - produce: {time: 30 steps, ensemble: nvt, sample-every: 2 steps, frames-every: 2 steps}\nrun:", f.read())
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    return directory
+
+
+def memory_runs_out(program, folder):
+    """When there is no memory left for the frames of a running replica, it alone fails, with the numbers; those that need less
+    go on, and so does the worker. With more memory it goes on where it was: no byte differs."""
+    small = make(folder, "little", seed=7, steps=100000, windows=(0, 1))
+    big, whole = of_frames(folder, "frames"), of_frames(folder, "whole")
+    worker = Worker(program)
+    worker.start(1, small, 0, 2)
+    worker.start(2, big, 0, 2)
+    saved = set()
+    while saved != {1, 2}:
+        message = worker.receive()
+        saved |= {message["replica"]} if message["type"] == "segment" else set()
+    pid = worker.process.pid
+    resource.prlimit(pid, resource.RLIMIT_DATA, (data_of(pid) + (8 << 20) + (500 << 10), resource.RLIM_INFINITY))
+    failed = worker.until_ended(1)[0][2]
+    assert failed["type"] == "failed" and failed["code"] == MEMORY_ERROR, failed
+    assert re.fullmatch(rf"{big}/lambda_00/(traj.xtc: memory for a frame|checkpoint: memory for a checkpoint): about \S+ MiB are "
+                        r"needed, and 8 to spare; RLIMIT_DATA leaves \S+", failed["message"]), failed
+    while worker.receive()["type"] != "segment":
+        pass  # of the small one
+    resource.prlimit(pid, resource.RLIMIT_DATA, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    worker.send(type="stop", set=1)
+    worker.start(2, big, 0, 2)
+    worker.start(3, whole, 0, 2)
+    ended, _ = worker.until_ended(3)
+    assert {ended[n]["type"] for n in (2, 3)} == {"done"}, ended
+    assert outputs(big, 1) == outputs(whole, 1)
+    worker.drain()
 
 
 def bad_input(program, folder):
@@ -351,6 +398,7 @@ def main():
     bad_input(program, folder)
     full_disk(program, folder)
     little_memory(program, folder)
+    memory_runs_out(program, folder)
     bench(program, folder)
     offline(program, folder)
     wanted = interleaved(program, folder)
