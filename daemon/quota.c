@@ -170,6 +170,16 @@ void quota_return(struct quota_charge *c)
     *c = (struct quota_charge){0};
 }
 
+bool quota_exceeded(const struct quota *q, uint32_t uid, enum quota_kind kind, struct err *e)
+{
+    int64_t held = quota_held(q, uid, kind);
+    if (uid == 0 || held <= q->each[kind])
+        return false;
+    err_set(e, ERR_LIMIT, "%lld %s are held, your limit is %lld: remove ensembles that are not needed", (long long)held,
+            text_of(kind), (long long)q->each[kind]);
+    return true;
+}
+
 int64_t quota_held(const struct quota *q, uint32_t uid, enum quota_kind kind)
 {
     const struct quota_user *u = find(q, uid);

@@ -11,6 +11,7 @@
 #ifndef SHOAL_DAEMON_QUOTA_H
 #define SHOAL_DAEMON_QUOTA_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "engine/base/err.h"
@@ -58,6 +59,8 @@ void quota_hold(struct quota *q, uint32_t uid, enum quota_kind kind, int64_t amo
 /* To an amount that is a fact already, whatever the limits say: bytes found on disk. */
 void quota_set(struct quota_charge *c, int64_t amount);
 void quota_return(struct quota_charge *c);
+/* Whether the user holds more than their limit: facts know none. Then *e is an ERR_LIMIT with the numbers. */
+bool quota_exceeded(const struct quota *q, uint32_t uid, enum quota_kind kind, struct err *e);
 /* Held now by one user. */
 int64_t quota_held(const struct quota *q, uint32_t uid, enum quota_kind kind);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "daemon/tree.h"
+#include "daemon/usage.h"
 #include "engine/base/log.h"
 
 struct removal {
@@ -68,6 +69,7 @@ int service_remove(struct service *sv, struct ensemble *en, service_removed_fn *
     r->arg = arg;
     quota_return(&en->counted);
     quota_return(&en->stored);
+    usage_changed(sv, en);
     store_remove_ensemble(sv->store, en);
     store_after_commit(sv->store, committed, r);
     return 0;

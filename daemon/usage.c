@@ -5,7 +5,10 @@
 
 #include "daemon/tree.h"
 
-#define ROUND_MS 30000 /* between two rounds over all ensembles */
+/* Between two rounds over all ensembles; while some are active ten times as long as the last one took, but no less than the
+ * shortest. */
+#define ROUND_MS 30000
+#define ROUND_MIN_MS 1000
 
 static void on_timer(uv_timer_t *t);
 
@@ -50,6 +53,15 @@ static void measure(void *arg)
         u->bytes[i] = tree_bytes(u->path[i]);
 }
 
+void usage_changed(struct service *sv, struct ensemble *en)
+{
+    struct err over = {0}, e = {0};
+    bool exceeded = quota_exceeded(sv->config.quota, en->owner, QUOTA_STORED_BYTES, &over);
+    struct sched_event ev = {.kind = SCHED_STORED, .ensemble = en, .ok = !exceeded, .message = over.msg};
+    if (exceeded || sv->sched.users[en->user].over)
+        service_step(sv, &ev, &e);
+}
+
 /* It may have been removed meanwhile. */
 static void take(struct usage *u, int i)
 {
@@ -59,6 +71,7 @@ static void take(struct usage *u, int i)
         return;
     quota_set(&s->ensembles[at]->stored, u->bytes[i]);
     s->ensembles[at]->measured = service_now();
+    usage_changed(u->service, s->ensembles[at]);
 }
 
 static void measured(void *arg)
@@ -73,15 +86,25 @@ static void measured(void *arg)
         uv_timer_start(&u->timer, on_timer, 1, 0);
 }
 
+static int64_t pause_of(const struct usage *u)
+{
+    int64_t ms = 10 * (service_clock() - u->began);
+    if (!u->service->sched.nactive || ms > ROUND_MS)
+        return ROUND_MS;
+    return ms < ROUND_MIN_MS ? ROUND_MIN_MS : ms;
+}
+
 static void on_timer(uv_timer_t *t)
 {
     struct usage *u = t->data;
     if (u->measuring)
         return;
+    if (u->after == 0)
+        u->began = service_clock();
     choose(u);
     if (u->n == 0) {
         u->after = 0;
-        uv_timer_start(&u->timer, on_timer, ROUND_MS, 0);
+        uv_timer_start(&u->timer, on_timer, (uint64_t)pause_of(u), 0);
         return;
     }
     u->measuring = true;

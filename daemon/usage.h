@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * How many bytes each ensemble has on disk: measured on the thread pool, a few at a time; those that run or have just ended
- * again and again. What is found is charged to the owner.
+ * again and again. What is found is charged to the owner; the scheduler hears who has more than they may, and who has not any
+ * more.
  */
 #ifndef SHOAL_DAEMON_USAGE_H
 #define SHOAL_DAEMON_USAGE_H
@@ -13,6 +14,7 @@
 struct usage {
     struct service *service;
     uv_timer_t timer;
+    int64_t began; /* the round, service_clock() */
     int64_t after; /* ensembles up to this number have had their turn */
     bool measuring, stopped;
     int n;
@@ -20,6 +22,8 @@ struct usage {
     char *path[USAGE_AT_ONCE];
 };
 
+/* Bytes of the ensemble's owner have changed. */
+void usage_changed(struct service *sv, struct ensemble *en);
 void usage_start(struct usage *u, struct service *sv);
 /* Closes its handle. */
 void usage_stop(struct usage *u);

@@ -16,7 +16,7 @@
 static int64_t waiting_sets(const struct ensemble *e, const struct sched_set *until)
 {
     int64_t n = 0;
-    if (!e->prepared || !ensemble_wants(e))
+    if (!e->prepared || !ensemble_wants(e) || e->sched->users[e->user].over)
         return 0;
     for (int i = 0; i < e->nsets && &e->sets[i] != until; i++)
         n += set_waits(&e->sets[i]);
@@ -135,7 +135,7 @@ static enum wait_kind device_kind(const struct sched *s, const struct sched_set 
 
 static enum wait_kind kind_of(const struct sched *s, const struct sched_set *set, int64_t now)
 {
-    if (s->full)
+    if (s->full || s->users[set->ensemble->user].over)
         return WAIT_SPACE;
     if (!set->ensemble->prepared)
         return WAIT_INPUT;

@@ -74,6 +74,8 @@ void end_stuck(struct step *st);
 int user_of(struct sched *s, uint32_t uid);
 /* The ensemble begins, or ends, to want slots. */
 void user_wants(struct sched *s, struct ensemble *e, bool wants);
+/* Nothing of theirs is to run, or it may again. */
+void user_over(struct sched *s, int user, bool over);
 void account(struct sched *s, int64_t now);
 
 /* ---- pack.c ---- */

@@ -91,7 +91,8 @@ struct sched_set *pack_whose_turn(const struct sched *s, int worker, int64_t now
     struct sched_set *best = NULL;
     for (int i = 0; i < s->nactive; i++) {
         struct ensemble *e = s->active[i];
-        if (!e->prepared || !ensemble_wants(e) || (best && !comes_before(s, e, best->ensemble)))
+        if (!e->prepared || !ensemble_wants(e) || s->users[e->user].over ||
+            (best && !comes_before(s, e, best->ensemble)))
             continue;
         struct sched_set *set = first_waiting(s, e, worker, now);
         if (set)

@@ -212,14 +212,43 @@ void wait_for_space(struct step *st, struct ensemble *e, const char *message)
     decide(st, (struct decision){.kind = DECIDE_SPACE, .ensemble = e, .worker = -1});
 }
 
+static void forget_space(struct step *st, struct ensemble *e)
+{
+    if (e->wants_space)
+        set_reason(st, e, NULL);
+    e->wants_space = false;
+}
+
+/* All ensembles of the owner wait at their checkpoints, or go on. */
+static void on_stored(struct step *st, const struct sched_event *ev)
+{
+    char text[1200];
+    snprintf(text, sizeof text, "waits for space: %s", ev->ok ? "" : ev->message);
+    user_over(st->s, ev->ensemble->user, !ev->ok);
+    for (int i = 0; i < st->s->nactive; i++) {
+        struct ensemble *e = st->s->active[i];
+        if (e->user != ev->ensemble->user)
+            continue;
+        if (ev->ok && !st->s->full)
+            forget_space(st, e);
+        if (ev->ok || !ensemble_wants(e))
+            continue;
+        e->wants_space = true;
+        if (!e->reason || strcmp(e->reason, text) != 0)
+            set_reason(st, e, text);
+        for (int k = 0; k < e->nsets; k++)
+            if (e->sets[k].worker >= 0)
+                stop_set(st, &e->sets[k]);
+    }
+}
+
 static void on_space(struct step *st)
 {
     st->s->full = false;
     for (int i = 0; i < st->s->nactive; i++) {
         struct ensemble *e = st->s->active[i];
-        if (e->wants_space)
-            set_reason(st, e, NULL);
-        e->wants_space = false;
+        if (!st->s->users[e->user].over)
+            forget_space(st, e);
         if (e->estimate_later)
             estimate(st, e);
         e->estimate_later = false;
@@ -338,6 +367,9 @@ static int dispatch(struct step *st, const struct sched_event *ev, struct err *e
         return on_replica(st, ev, err);
     case SCHED_SPACE:
         on_space(st);
+        return 0;
+    case SCHED_STORED:
+        on_stored(st, ev);
         return 0;
     case SCHED_DRAIN:
         on_drain(st);

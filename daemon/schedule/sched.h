@@ -16,7 +16,8 @@
  *    at a time is tried there until a checkpoint says that it is well (devices.c). The healthy ones work.
  * 5. A set that fails by its own fault is tried again from its last checkpoint, `retries` times; then it is failed and its
  *    ensemble goes on. Getting beyond the step where it failed forgives it. What the machine lacks (disk space, memory that
- *    others hold, a locked folder) is waited out and costs nothing. A failure of the physics at the same step from the same
+ *    others hold, a locked folder) is waited out and costs nothing; so is what its owner lacks: who has more stored than they
+ *    may makes room at a checkpoint and starts nothing until they have removed something. A failure of the physics at the same step from the same
  *    checkpoint would recur for ever: it is tried again from the older checkpoint with other noise.
  * 6. A replica that makes no step for stall_ms is stuck: its worker is killed, and it alone is blamed.
  * 7. An ensemble whose replicas have all ended is finishing until its results are written, whatever happened to them.
@@ -52,6 +53,7 @@ enum sched_kind {
     SCHED_STOPPED,     /* worker, replica, step */
     SCHED_FAILED,      /* worker, replica, code, message, step */
     SCHED_SPACE,       /* the disk has space again */
+    SCHED_STORED,      /* ensemble: its owner has more stored than they may, message; ok: they have not */
     SCHED_DRAIN,       /* the service stops */
     SCHED_TICK,        /* time has passed */
 };
@@ -108,6 +110,7 @@ struct sched_user {
     int wanting;   /* ensembles that want slots */
     int running;   /* replicas in slots */
     int64_t usage; /* slots x ms: what their turn is measured by */
+    bool over;     /* has more stored than they may: nothing of theirs runs */
 };
 
 struct sched_worker {
@@ -156,7 +159,7 @@ bool sched_sick(const struct sched_worker *w);
 enum wait_kind {
     WAIT_NOT,    /* it runs, has ended, or its owner paused it */
     WAIT_INPUT,  /* its input folder is not written yet */
-    WAIT_SPACE,  /* the disk is full */
+    WAIT_SPACE,  /* the disk is full, or its owner's part of it */
     WAIT_PAUSE,  /* after a failure */
     WAIT_DEVICE, /* no device that it can run on is up */
     WAIT_SICK,   /* those that are up are put aside */

@@ -24,7 +24,7 @@ static int64_t least_of_users(const struct sched *s)
 {
     int64_t least = INT64_MAX;
     for (int i = 0; i < s->nusers; i++)
-        if (s->users[i].wanting && s->users[i].usage < least)
+        if (s->users[i].wanting && !s->users[i].over && s->users[i].usage < least)
             least = s->users[i].usage;
     return least;
 }
@@ -55,6 +55,14 @@ void user_wants(struct sched *s, struct ensemble *e, bool wants)
         catch_up(&e->usage, least_of_ensembles(s, e));
     }
     u->wanting += wants ? 1 : -1;
+}
+
+void user_over(struct sched *s, int user, bool over)
+{
+    struct sched_user *u = &s->users[user];
+    if (u->over && !over)
+        catch_up(&u->usage, least_of_users(s));
+    u->over = over;
 }
 
 void account(struct sched *s, int64_t now)

@@ -5,6 +5,7 @@
 Usage: limits.py SHOALD [NAME...]    only the scenarios with one of the names
 """
 import os
+import re
 import signal
 import socket
 import sys
@@ -188,7 +189,49 @@ def bodies():
         assert " 400 " in third.split("\r\n")[0], third
 
 
-SCENARIOS = [close_together, few_descriptors, crowd, one_user_against_others, bodies]
+def fill(s, ident, size):
+    """What a running replica may write."""
+    with open(os.path.join(s.folder, "state/ensembles", ident, "lambda_00/traj.xtc"), "wb") as f:
+        f.write(b"x" * size)
+
+
+def stored_bytes():
+    """A user whose replicas write more than they may wait at their checkpoints, and are told what to do; others go on."""
+    if os.geteuid() != 0:
+        print("stored_bytes: skipped, needs root to be somebody else")
+        return
+    ann, bob = 12345, 12346
+    with service("stored", "--user-stored-bytes", "2M", steps=300, per_second=100, slots=4) as s:
+        os.chmod(s.socket, 0o666)
+
+        def submit(uid, name):
+            status, answer = as_user(uid, lambda: s.call("POST", "/v1/ensembles", body_of(name, windows=(0, 1))))
+            assert status == 201, answer
+            return answer["id"]
+
+        first = submit(ann, "first")
+        s.wait_steps(first, 0)
+        fill(s, first, 1300000)
+        s.wait(first, "done")
+        second, others = submit(ann, "second"), submit(bob, "others")
+        s.wait_steps(second, 0)
+        fill(s, second, 1300000)
+        deadline = time.monotonic() + 20
+        while not s.get(second)["reason"] or s.get(second)["replicas"][0]["state"] != "queued":
+            assert time.monotonic() < deadline, s.get(second)
+            time.sleep(0.05)
+        ensemble = s.get(second)
+        assert re.fullmatch(r"waits for space: 2\d{6} bytes stored are held, your limit is 2\d{6}: remove ensembles that are not "
+                            "needed", ensemble["reason"]), ensemble
+        assert {r["waits"]["for"] for r in ensemble["replicas"]} == {"space on the disk"}, ensemble
+        assert_whole(s, others, 300)
+        assert s.get(second)["state"] == "running" and s.get(second)["reason"] == ensemble["reason"], s.get(second)
+        assert as_user(ann, lambda: s.call("DELETE", f"/v1/ensembles/{first}"))[0] in (200, 204)
+        ensemble = assert_whole(s, second, 300)
+        assert ensemble["reason"] is None and {r["attempt"] for r in ensemble["replicas"]} == {0}, ensemble
+
+
+SCENARIOS = [close_together, few_descriptors, crowd, one_user_against_others, bodies, stored_bytes]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[2:])

@@ -365,6 +365,8 @@ static void check_promises(const struct world *w)
             assert_true(ended < e->nreplicas);
         if (e->sm.state == ENSEMBLE_PAUSED || e->sm.state == ENSEMBLE_CANCELLED)
             assert_int_equal(ensemble_count(e, REPLICA_RUNNING) + ensemble_count(e, REPLICA_QUEUED), 0);
+        if (w->p.s.users[e->user].over)
+            assert_int_equal(ensemble_count(e, REPLICA_RUNNING), 0);
         for (int k = 0; k < e->nsets; k++)
             assert_true(e->sets[k].failures <= e->retries + 1);
     }
@@ -471,6 +473,11 @@ static void something_happens(struct world *w)
         finish_job(w, (int)draw((uint32_t)w->nensembles), draw(4) != 0);
     } else if (what == 6) {
         world_step(w, (struct sched_event){.kind = SCHED_TICK});
+    } else if (what == 9 && w->nensembles && draw(4) == 0) {
+        world_step(w, (struct sched_event){.kind = SCHED_STORED,
+                                           .ensemble = w->ensembles[draw((uint32_t)w->nensembles)],
+                                           .ok = draw(2),
+                                           .message = "too much"});
     } else if (what == 8 && w->full) {
         w->full = false;
         world_step(w, (struct sched_event){.kind = SCHED_SPACE});
@@ -489,6 +496,8 @@ static void settle(struct world *w)
         w->p.now += 500;
         for (int i = 0; i < w->nensembles; i++) {
             finish_job(w, i, true);
+            if (w->p.s.users[w->ensembles[i]->user].over)
+                world_step(w, (struct sched_event){.kind = SCHED_STORED, .ensemble = w->ensembles[i], .ok = true});
             if (w->ensembles[i]->sm.state == ENSEMBLE_PAUSED)
                 world_step(w, (struct sched_event){.kind = SCHED_RESUME, .ensemble = w->ensembles[i]});
             all = all && ensemble_ended(w->ensembles[i]);

@@ -205,6 +205,43 @@ static void a_full_disk_costs_nothing(void **state)
     play_end(&p);
 }
 
+static void who_has_too_much_stored_waits_alone(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 2, 0), *f = play_ensemble(2, 2, 0), *g = play_ensemble(1, 1, 0);
+    const struct sched_event over = {.kind = SCHED_STORED, .ensemble = e, .message = "9 of 5"};
+    play_begin(&p, 1);
+    play_up(&p, 0, 2, "m");
+    play_add(&p, e);
+    play_add(&p, f);
+    play_add(&p, g);
+    assert_int_equal(e->nrunning, 2);
+    play_feed(&p, over);
+    assert_int_equal(play_count(&p, DECIDE_STOP), 2);
+    assert_int_equal(play_count(&p, DECIDE_REASON), 2);
+    assert_string_equal(e->reason, "waits for space: 9 of 5");
+    assert_string_equal(g->reason, e->reason);
+    assert_null(f->reason);
+    play_feed(&p, over);
+    assert_int_equal(p.d.n, 0); /* said once */
+    for (int i = 0; i < 2; i++)
+        play_about(&p, SCHED_STOPPED, &e->replicas[i]);
+    assert_int_equal(f->nrunning, 2);
+    assert_int_equal(why(&p, &e->replicas[0]), WAIT_SPACE);
+    play_about(&p, SCHED_DONE, &f->replicas[0]);
+    play_feed(&p, (struct sched_event){.kind = SCHED_SPACE}); /* the disk is not what they wait for */
+    play_until(&p, 1000000, 1);
+    assert_int_equal(e->nrunning + g->nrunning, 0);
+    assert_non_null(e->reason);
+    play_feed(&p, (struct sched_event){.kind = SCHED_STORED, .ensemble = g, .ok = true});
+    assert_int_equal(e->nrunning + g->nrunning, 1);
+    assert_null(e->reason);
+    assert_null(g->reason);
+    assert_int_equal(e->sets[0].failures, 0);
+    assert_true(p.s.users[e->user].usage >= p.s.users[f->user].usage); /* it does not catch up */
+    play_end(&p);
+}
+
 static void memory_that_others_hold_costs_nothing(void **state)
 {
     struct play p;
@@ -374,6 +411,7 @@ int main(void)
         cmocka_unit_test(the_queue_is_the_order_of_starts),
         cmocka_unit_test(every_reason_to_wait_is_told),
         cmocka_unit_test(a_full_disk_costs_nothing),
+        cmocka_unit_test(who_has_too_much_stored_waits_alone),
         cmocka_unit_test(memory_that_others_hold_costs_nothing),
         cmocka_unit_test(what_would_recur_is_tried_with_other_noise),
         cmocka_unit_test(a_stuck_replica_is_blamed_alone),
