@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
+#include "engine/kernels/volume.h"
 #include "engine/system/topology.h"
 
 #define PERIOD_STEPS 10   /* timesteps that the fastest motion should have for one swing */
@@ -15,6 +16,7 @@
 #define VDW_STEP 0.3      /* lambda; beyond it neighbours rarely overlap */
 #define COULOMB_STEP 0.5  /* e, of the root of the sum of squared charges that go in one step */
 #define SAMPLES 50        /* rows of a window, below which no estimate is more than a guess */
+#define VOLUME_ROUNDS 10  /* changes of the size of volume moves, after which it fits */
 
 struct advising {
     const struct spec *s;
@@ -331,6 +333,31 @@ static void advise_ladder(const struct advising *a)
 
 /* ---- the protocol ---- */
 
+/* Moves adapt after every VOLUME_ROUND of a stage before, and not where results are gathered. */
+static void advise_volume_moves(const struct advising *a)
+{
+    const struct spec *s = a->s;
+    uint64_t every = (uint64_t)s->settings.barostat.every, moves = 0;
+    for (int i = 0; i < s->nstages; i++) {
+        const struct stage *stage = &s->stages[i];
+        if (!stage->npt || !every)
+            continue;
+        if (stage->kind != STAGE_PRODUCE) {
+            moves += stage->steps / every;
+            continue;
+        }
+        if (moves < VOLUME_ROUND)
+            say(a, "barostat", s->protocol_line,
+                "protocol: produces with ensemble npt after %llu volume moves of equilibrate stages; their size adapts "
+                "there after every %d and nowhere else, so it stays %g %% of the volume, of which a large system "
+                "accepts "
+                "few; expected an equilibrate stage with ensemble npt before, of %llu steps at the least",
+                (unsigned long long)moves, VOLUME_ROUND, 100 * VOLUME_FIRST_SCALE,
+                (unsigned long long)(VOLUME_ROUND * VOLUME_ROUNDS * every));
+        return;
+    }
+}
+
 static void advise_protocol(const struct advising *a)
 {
     const struct spec *s = a->s;
@@ -370,6 +397,7 @@ int spec_advise(const struct spec *s, const struct system *sys, json_t **out, st
     advise_net_charge(&a);
     advise_ladder(&a);
     advise_protocol(&a);
+    advise_volume_moves(&a);
     topology_close(&t);
     return 0;
 }

@@ -15,6 +15,7 @@
 #include "engine/math/philox.h"
 
 #define VOLUME_FIRST_SCALE 0.01 /* of the volume */
+#define VOLUME_ROUND 10         /* moves after which it is adapted */
 
 MATH_FN struct philox volume_draw(const struct ctl *c)
 {
@@ -71,7 +72,7 @@ MATH_FN void volume_end(struct ctl *c, bool yes)
     c->barostat_moves++;
     c->barostat_tried++;
     c->barostat_accepted += yes;
-    if (c->volume_fixed || c->barostat_tried < 10)
+    if (c->volume_fixed || c->barostat_tried < VOLUME_ROUND)
         return;
     if (c->barostat_accepted < 0.25 * c->barostat_tried)
         c->volume_scale /= 1.1;

@@ -21,9 +21,11 @@
 struct change {
     const char *constraints, *timestep, *windows, *soft_core, *change, *method, *protocol; /* of the spec */
     const char *charges[3], *hydrogen_mass, *b_states, *epsilon, *settles;                 /* of the topology */
+    const char *barostat;                                                                  /* a line */
     const char *velocity;                                                                  /* of every atom */
 };
 
+#define BAROSTAT "barostat: {method: monte-carlo, pressure: 1 bar, every: 25 steps}\n"
 #define CALM_WINDOWS "{coulomb: [0, 1, 1, 1, 1, 1], vdw: [0, 0, 0.25, 0.5, 0.75, 1]}"
 
 static const char * or (const char *text, const char *otherwise)
@@ -39,6 +41,7 @@ static void write_spec(struct buf *b, const struct change *c)
                or (c->soft_core, ""));
     buf_printf(b, "integrator: {method: %s, timestep: %s}\n", or (c->method, "langevin-middle"),
                or (c->timestep, "2 fs"));
+    buf_printf(b, "%s", or (c->barostat, ""));
     buf_printf(b, "protocol:\n%s\n", or (c->protocol, "  - minimize: {steps: 10}\n  - produce: {time: 1 ns}"));
 }
 
@@ -202,6 +205,23 @@ static void protocols(void **state)
     (void)state;
     expect("minimization", "s.yaml:7: protocol: begins without minimize",
            (struct change){.protocol = "  - produce: {time: 1 ns}"});
+    const char *never =
+        "  - minimize: {steps: 10}\n  - equilibrate: {time: 20 ps, ensemble: nvt}\n"
+        "  - produce: {time: 1 ns, ensemble: npt}";
+    const char *hardly =
+        "  - minimize: {steps: 10}\n  - equilibrate: {time: 249 steps, ensemble: npt}\n"
+        "  - produce: {time: 1 ns, ensemble: npt}";
+    const char *enough =
+        "  - minimize: {steps: 10}\n  - equilibrate: {time: 250 steps, ensemble: npt}\n"
+        "  - produce: {time: 1 ns, ensemble: npt}\n  - produce: {time: 1 ns, ensemble: npt}";
+    expect(
+        "barostat",
+        "s.yaml:8: protocol: produces with ensemble npt after 0 volume moves of equilibrate stages; their size adapts "
+        "there after every 10 and nowhere else, so it stays 1 % of the volume, of which a large system accepts few; "
+        "expected an equilibrate stage with ensemble npt before, of 2500 steps at the least",
+        (struct change){.barostat = BAROSTAT, .protocol = never});
+    expect("barostat", "after 9 volume moves of", (struct change){.barostat = BAROSTAT, .protocol = hardly});
+    expect("", "", (struct change){.barostat = BAROSTAT, .protocol = enough});
     expect("ensemble", "velocity-verlet samples at constant energy", (struct change){.method = "velocity-verlet"});
     expect("sampling", "protocol: 20 samples of every window",
            (struct change){.protocol = "  - minimize: {steps: 10}\n  - produce: {time: 4 ps}"});
