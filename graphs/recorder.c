@@ -28,7 +28,7 @@ static const struct sm_state states[] = {
     [FAILED] = {"failed", 0},
 };
 
-/* Executables: of one step and of setup.repeat steps. */
+/* Executables: of one tape and of setup.repeat of them. */
 enum { ONE, MANY, GRAPHS };
 
 struct recorded {
@@ -48,7 +48,7 @@ struct recorder {
     struct err failure;
 };
 
-static uint32_t steps_of(const struct recorder *r, int which)
+static uint32_t tapes_of(const struct recorder *r, int which)
 {
     return which == ONE ? 1 : r->setup.repeat;
 }
@@ -79,6 +79,7 @@ int recorder_new(struct recorder **out, const struct recorder_setup *setup, stru
     struct recorder *r = xcalloc(1, sizeof *r);
     r->setup = *setup;
     r->setup.repeat = setup->repeat ? setup->repeat : RECORDER_REPEAT;
+    r->setup.steps = setup->steps ? setup->steps : 1;
     sm_init(&r->sm, &kind, r, COLD);
     *out = r;
     return 0;
@@ -120,12 +121,12 @@ static int emit_same(struct recorder *r, struct err *e)
 static int check_graph(struct recorder *r, int which, struct err *e)
 {
     struct dev *d = r->setup.dev;
-    for (uint32_t step = 0; step < steps_of(r, which); step++) {
+    for (uint32_t step = 0; step < tapes_of(r, which); step++) {
         int rc = d->ops->readback(d, r->graphs[which].graph, step, &r->fresh, e);
         if (rc)
             return err_prefix(e, "read back the graph");
         if (check_tapes(&d->kernels, &r->live, &r->fresh, e))
-            return err_prefix(e, "the graph does not hold the tape (step %u of %u)", step, steps_of(r, which));
+            return err_prefix(e, "the graph does not hold the tape (step %u of %u)", step, tapes_of(r, which));
     }
     return 0;
 }
@@ -156,11 +157,11 @@ static int build(struct recorder *r, int which, struct err *e)
     int rc = emit_same(r, e);
     if (rc)
         return rc;
-    if ((rc = d->ops->build(d, r->setup.lane, &r->fresh, steps_of(r, which), &g->graph, e)))
+    if ((rc = d->ops->build(d, r->setup.lane, &r->fresh, tapes_of(r, which), &g->graph, e)))
         return err_prefix(e, "build the graph");
     if ((rc = check_graph(r, which, e)))
         return rc;
-    if (r->setup.echo && (rc = echo_reserve(r->setup.echo, &r->live, steps_of(r, which), e)))
+    if (r->setup.echo && (rc = echo_reserve(r->setup.echo, &r->live, tapes_of(r, which), e)))
         return err_prefix(e, "memory for the echo");
     g->built = true;
     g->echo_due = r->setup.echo;
@@ -198,21 +199,21 @@ static int replay_heard(struct recorder *r, int which, struct err *e)
 {
     struct dev *d = r->setup.dev;
     struct recorded *g = &r->graphs[which];
-    int rc = echo_begin(r->setup.echo, &r->live, steps_of(r, which), e);
+    int rc = echo_begin(r->setup.echo, &r->live, tapes_of(r, which), e);
     if (!rc)
         rc = d->ops->replay(d, r->setup.lane, g->graph, 1, e);
     if (!rc)
-        rc = echo_end(r->setup.echo, steps_of(r, which), e);
+        rc = echo_end(r->setup.echo, tapes_of(r, which), e);
     g->echo_due = false;
     return rc;
 }
 
-/* As many of `want` steps as go by whole graphs without a check; *done becomes how many were submitted. */
+/* As many of `want` tapes as go by whole graphs without a check; *done becomes how many were submitted. */
 static int replay(struct recorder *r, int which, uint32_t want, uint32_t *done, struct err *e)
 {
     struct dev *d = r->setup.dev;
-    uint32_t steps = steps_of(r, which), times = want / steps;
-    uint64_t checked = until_check(r);
+    uint32_t tapes = tapes_of(r, which), times = want / tapes;
+    uint64_t checked = until_check(r), steps = (uint64_t)tapes * r->setup.steps;
     bool heard = r->graphs[which].echo_due && echo_idle(r->setup.echo);
     if ((checked - 1) / steps + 1 < times)
         times = (uint32_t)((checked - 1) / steps + 1);
@@ -221,11 +222,11 @@ static int replay(struct recorder *r, int which, uint32_t want, uint32_t *done, 
     int rc = heard ? replay_heard(r, which, e) : d->ops->replay(d, r->setup.lane, r->graphs[which].graph, times, e);
     if (rc)
         return err_prefix(e, "replay");
-    *done = times * steps;
+    *done = times * tapes;
     return 0;
 }
 
-/* Moves towards live and submits at least one step, or none (`*done` 0) when it only built or checked. */
+/* Moves towards live and submits at least one tape, or none (`*done` 0) when it only built or checked. */
 static int advance(struct recorder *r, uint32_t want, uint32_t *done, struct err *e)
 {
     int rc, which = want >= r->setup.repeat && r->setup.repeat > 1 ? MANY : ONE;
@@ -272,15 +273,15 @@ static int listen(struct recorder *r, struct err *e)
     return r->setup.echo && echo_check(r->setup.echo, e) ? fail(r, e) : 0;
 }
 
-int recorder_submit(struct recorder *r, uint32_t steps, struct err *e)
+int recorder_submit(struct recorder *r, uint32_t times, struct err *e)
 {
-    int rc = steps ? listen(r, e) : 0;
-    while (!rc && steps > 0) {
+    int rc = times ? listen(r, e) : 0;
+    while (!rc && times > 0) {
         uint32_t done;
-        if (advance(r, steps, &done, e))
+        if (advance(r, times, &done, e))
             return fail(r, e);
-        steps -= done;
-        r->setup.clock->steps += done;
+        times -= done;
+        r->setup.clock->steps += (uint64_t)done * r->setup.steps;
     }
     return rc;
 }

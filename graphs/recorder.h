@@ -32,25 +32,26 @@ enum { RECORDER_REPEAT = 10 };
 struct recorder_setup {
     struct dev *dev;
     struct lane *lane;
-    void (*emit)(void *ctx, struct tape *t); /* appends one timestep's launches to an empty tape */
+    void (*emit)(void *ctx, struct tape *t); /* appends the launches of a step, or of `steps`, to an empty tape */
     void *ctx;
     struct recorder_clock *clock; /* borrowed: the replica's */
     struct echo *echo;            /* borrowed: the lane's; NULL: nothing is heard of what the device ran */
-    uint32_t repeat;              /* steps in a graph; 0: RECORDER_REPEAT. What is left over goes by graphs of one */
+    uint32_t repeat;              /* tapes in a graph; 0: RECORDER_REPEAT. What is left over goes by graphs of one */
+    uint32_t steps;               /* of the replica that a tape does; 0: 1 */
     const struct span *spans;     /* memory the launches may point into; borrowed, may change only at an epoch */
     uint32_t nspans;
 };
 
 int recorder_new(struct recorder **out, const struct recorder_setup *setup, struct err *e);
 void recorder_free(struct recorder *r);
-/* Submits exactly `steps` executions of the tape, asynchronously. ERR_DRIFT names what changed; nothing after it is
+/* Submits exactly `times` executions of the tape, asynchronously. ERR_DRIFT names what changed; nothing after it is
  * submitted. A check that is due waits for the end of a graph, not for the end of the call. */
-int recorder_submit(struct recorder *r, uint32_t steps, struct err *e);
+int recorder_submit(struct recorder *r, uint32_t times, struct err *e);
 /* Checks now, at checkpoints and at the end: a live tape, and what was heard since. */
 int recorder_check_now(struct recorder *r, struct err *e);
 /* Declares a new epoch: pointers, grids and sizes may change; the next submits start cold. */
 void recorder_epoch(struct recorder *r);
-/* Graph nodes per step of the live tape. 0 while there is none. */
+/* Graph nodes of the live tape. 0 while there is none. */
 uint32_t recorder_nodes(const struct recorder *r);
 
 #endif

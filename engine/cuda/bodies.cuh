@@ -252,6 +252,15 @@ static __device__ void advance_slowly(const struct motion *s, const struct lange
 
 /* ---- all bodies ---- */
 
+/* A step may begin: forces are sums of unclamped contributions. The same answer in every block: nothing here changes what it
+ * depends on but the halt itself. */
+static __device__ bool forces_good(struct ctl *c)
+{
+    if (c->sum.overflow)
+        halt_once(c, HALT_OVERFLOW, 0, 0, (double)c->sum.overflow);
+    return c->halt == HALT_NONE && !c->sum.overflow;
+}
+
 /* For a whole block. alone: it wrote all velocities itself; those of others are read past the first-level cache. */
 template <bool alone> static __device__ void take_off_com(const struct motion *s)
 {

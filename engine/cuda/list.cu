@@ -13,17 +13,8 @@
  * list_build returns at once where no list is asked for. When a list is too short the needed length is noted, and the last block
  * halts the replica.
  */
+#include "engine/cuda/grid.cuh"
 #include "engine/cuda/list_entries.cuh"
-
-/* A position as fractions of the box; what lies outside comes in. */
-static __device__ inline void grid_position(const double *x, const double *box, uint32_t g[3])
-{
-    double inverse[BOX_SIZE], fraction[3];
-    box_invert(box, inverse);
-    box_apply(inverse, x, fraction);
-    for (int d = 0; d < 3; d++)
-        g[d] = (uint32_t)(uint64_t)__double2ll_rn(fraction[d] * (double)GRID_EDGE);
-}
 
 /* How far the atom of a slot is from its trio's first, nm, as the bits of a float. */
 static __device__ uint32_t extent_of(const double *x, const double *from, const double *box)
@@ -83,6 +74,8 @@ KERNEL(place, a, __launch_bounds__(CUDA_BLOCK))
         return;
     const int32_t *slot_atom = lists->ordered ? (const int32_t *)a.slot_atom : t->atom;
     const double most = allowed2(c, lists, t), lambda = c->lambda[LAMBDA_COULOMB];
+    double inverse[BOX_SIZE];
+    box_invert(c->box, inverse);
     const double ratio = least_ratio(c, lists->searched_box), search_most = search_allowed2(ratio, t);
     const float extent_most[2] = {(float)ratio * lists->searched_extent[0], (float)ratio * lists->searched_extent[1]};
     GRID_LOOP(slot, (uint32_t)t->nslots)
@@ -96,7 +89,7 @@ KERNEL(place, a, __launch_bounds__(CUDA_BLOCK))
             double xd = x[3 * (size_t)atom + d];
             finite = finite && fabs(xd) < 1e6 * c->box[d];
         }
-        grid_position(x + 3 * (size_t)atom, c->box, g);
+        grid_position(x + 3 * (size_t)atom, inverse, g);
         if (!finite)
             halt_once(c, HALT_NONFINITE, (uint32_t)atom, 0, x[3 * (size_t)atom]);
         float charge = entry < 0 ? 0.0f : (float)(t->charge[atom] + lambda * t->change[atom]);

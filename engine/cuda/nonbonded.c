@@ -18,6 +18,7 @@ struct nonbonded {
     const struct uniform_table *uniform_at;
     struct mesh mesh;
     struct pairs pairs;
+    struct tiny tiny;
 };
 
 /* ---- read-only tables ---- */
@@ -41,6 +42,7 @@ static void lay_out(void *sources, struct arena *a)
     nb->uniform_at = arena_put(a, &nb->uniform, sizeof nb->uniform);
     mesh_lay_out(&nb->mesh, plan, nb->window, a);
     pairs_lay_out(&nb->pairs, plan, nb->window, a);
+    tiny_lay_out(&nb->tiny, &nb->pairs, &nb->mesh, a);
 }
 
 static int make(struct nonbonded *nb, const struct system *sys, const struct settings *set, const struct topology *t,
@@ -56,6 +58,8 @@ static int make(struct nonbonded *nb, const struct system *sys, const struct set
     rc = pairs_make(&nb->pairs, sys, set, t, &plan, e);
     if (rc == 0)
         rc = mesh_make(&nb->mesh, sys, set, &plan, e);
+    if (rc == 0)
+        tiny_make(&nb->tiny, sys, set, t, &plan, &nb->pairs, &nb->mesh);
     if (rc == 0)
         rc = readonly_upload(&nb->shared, nb->dev, lay_out, &(struct sources){nb, &plan, &set->alchemy}, e);
     alchemy_plan_close(&plan);
@@ -81,6 +85,7 @@ void cuda_nonbonded_free(struct nonbonded *nb)
     if (!nb)
         return;
     readonly_free(&nb->shared);
+    tiny_close(&nb->tiny);
     pairs_close(&nb->pairs);
     free(nb);
 }
@@ -88,6 +93,11 @@ void cuda_nonbonded_free(struct nonbonded *nb)
 const struct readonly *cuda_nonbonded_tables(const struct nonbonded *nb)
 {
     return &nb->shared;
+}
+
+const struct tiny *cuda_nonbonded_tiny(const struct nonbonded *nb)
+{
+    return nb->tiny.on ? &nb->tiny : NULL;
 }
 
 double cuda_min_edge(const struct nonbonded *nb)

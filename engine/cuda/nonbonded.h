@@ -11,6 +11,7 @@
 
 #include "engine/cuda/mesh.h"
 #include "engine/cuda/pairs.h"
+#include "engine/cuda/tiny.h"
 #include "engine/run/program.h"
 
 /* The calls of struct program. */
@@ -39,6 +40,8 @@ double cuda_min_edge(const struct nonbonded *nb);
 /* Appends the launches of one evaluation, bonded terms too, after those of `after` (a bit each; 0: after the step before). */
 void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,
                          uint64_t after, struct tape *t);
+/* Of a tiny system, else NULL. */
+const struct tiny *cuda_nonbonded_tiny(const struct nonbonded *nb);
 /* The replica's struct motion_tail, in the block. */
 void *cuda_block_tail(const struct nonbonded *nb, const struct nonbonded_arrays *r);
 

@@ -9,15 +9,6 @@
 
 #define LANES ((uint32_t)CUDA_BLOCK / STEP_BODIES)
 
-/* A step may begin: forces are sums of unclamped contributions. The same answer in every block: nothing here changes what it
- * depends on but the halt itself. */
-static __device__ bool forces_good(struct ctl *c)
-{
-    if (c->sum.overflow)
-        halt_once(c, HALT_OVERFLOW, 0, 0, (double)c->sum.overflow);
-    return c->halt == HALT_NONE && !c->sum.overflow;
-}
-
 /* ---- the end of a step ---- */
 
 /* For whole blocks, once their bodies have moved. */

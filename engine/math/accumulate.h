@@ -20,9 +20,14 @@ struct accumulate {
 
 /* ---- memory that other threads write too ---- */
 
+/* A .cu file that defines ACC_IN_SHARED adds to shared memory alone, which adds 32 bits at a time: the upper half gets the
+ * carry of the lower, whoever comes between. */
 MATH_FN void acc_add(int64_t *sum, int64_t v)
 {
-#ifdef __CUDA_ARCH__
+#if defined ACC_IN_SHARED && (defined __CUDA_ARCH__ || !defined __CUDACC__)
+    uint32_t *half = (uint32_t *)sum, low = (uint32_t)v, was = atomicAdd(&half[0], low);
+    atomicAdd(&half[1], (uint32_t)((uint64_t)v >> 32) + (was > ~low));
+#elif defined __CUDA_ARCH__
     atomicAdd((unsigned long long *)sum, (unsigned long long)v);
 #else
     *sum = (int64_t)((uint64_t)*sum + (uint64_t)v);

@@ -46,6 +46,10 @@ struct program {
     size_t (*block_bytes)(const struct nonbonded *nb, const struct list_caps *caps);
     /* Each appends the launches of one piece of a kind of work to a tape. */
     void (*emit[SIM_WORK_COUNT])(const struct sim *s, struct tape *t);
+    /* So many timesteps in one launch, where many_steps() says that there is one for this model; the same bits as one at a time.
+     * NULL: there never is. */
+    bool (*many_steps)(const struct nonbonded *nb);
+    void (*emit_many_steps)(const struct sim *s, uint32_t steps, struct tape *t);
     void (*emit_new_velocities)(const struct sim *s, struct tape *t); /* of sim_thermalize */
 };
 

@@ -90,29 +90,44 @@ static int new_mapped(struct sim *s, struct err *e)
 static void emit(void *recorder, struct tape *t)
 {
     const struct sim_recorder *r = recorder;
-    r->sim->model->program->emit[r->work](r->sim, t);
+    const struct program *program = r->sim->model->program;
+    if (r->steps)
+        program->emit_many_steps(r->sim, r->steps, t);
+    else
+        program->emit[r->work](r->sim, t);
+}
+
+static int new_recorder(struct sim *s, struct sim_recorder *r, struct err *e)
+{
+    const struct recorder_setup setup = {.dev = s->model->dev,
+                                         .lane = s->lane,
+                                         .emit = emit,
+                                         .ctx = r,
+                                         .clock = &s->clock,
+                                         .echo = s->echo,
+                                         .steps = r->steps,
+                                         .spans = s->spans,
+                                         .nspans = SPAN_COUNT};
+    return recorder_new(&r->recorder, &setup, e);
 }
 
 static int new_recorders(struct sim *s, struct err *e)
 {
+    static const uint32_t steps[SIM_LONG_TAPES] = {100, 10};
+    const struct program *program = s->model->program;
+    const bool many = program->many_steps && program->many_steps(s->model->nonbonded);
     int rc = echo_new(&s->echo, s->model->dev, s->lane, e);
     if (rc)
         return err_prefix(e, "memory of a replica");
     s->clock.check_every = s->model->set->check_every;
-    for (int w = 0; w < SIM_WORK_COUNT; w++) {
-        s->work[w] = (struct sim_recorder){.sim = s, .work = (enum sim_work)w};
-        struct recorder_setup setup = {.dev = s->model->dev,
-                                       .lane = s->lane,
-                                       .emit = emit,
-                                       .ctx = &s->work[w],
-                                       .clock = &s->clock,
-                                       .echo = s->echo,
-                                       .spans = s->spans,
-                                       .nspans = SPAN_COUNT};
-        if ((rc = recorder_new(&s->work[w].recorder, &setup, e)))
-            return rc;
+    for (int w = 0; w < SIM_TAPES && !rc; w++) {
+        const bool longer = w >= SIM_WORK_COUNT;
+        s->tapes[w] = (struct sim_recorder){
+            .sim = s, .work = longer ? SIM_STEP : (enum sim_work)w, .steps = longer ? steps[w - SIM_WORK_COUNT] : 0};
+        if (!longer || many)
+            rc = new_recorder(s, &s->tapes[w], e);
     }
-    return 0;
+    return rc;
 }
 
 int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, struct err *e)
@@ -165,8 +180,8 @@ void sim_free(struct sim *s)
     if (!s)
         return;
     const struct dev_ops *ops = s->model->dev->ops;
-    for (int w = 0; w < SIM_WORK_COUNT; w++)
-        recorder_free(s->work[w].recorder);
+    for (int w = 0; w < SIM_TAPES; w++)
+        recorder_free(s->tapes[w].recorder);
     echo_free(s->echo);
     if (s->lane)
         ops->lane_free(s->model->dev, s->lane);
@@ -190,6 +205,18 @@ static int check_tables_if_due(struct sim *s, struct err *e)
     return model_check(s->model, s->lane, e);
 }
 
+/* As many as fit by the longer tapes, the rest one by one. */
+static int submit_tapes(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
+{
+    int rc = 0;
+    for (int k = SIM_WORK_COUNT; k < SIM_TAPES && work == SIM_STEP && !rc; k++)
+        if (s->tapes[k].recorder) {
+            rc = recorder_submit(s->tapes[k].recorder, n / s->tapes[k].steps, e);
+            n %= s->tapes[k].steps;
+        }
+    return rc ? rc : recorder_submit(s->tapes[work].recorder, n, e);
+}
+
 int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
 {
     if (work == SIM_MINIMIZE && s->report->ctl.min_tolerance != s->min_tolerance) {
@@ -203,9 +230,9 @@ int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
     s->submitted++;
     int rc = check_tables_if_due(s, e);
     if (rc == 0)
-        rc = recorder_submit(s->work[work].recorder, n, e);
+        rc = submit_tapes(s, work, n, e);
     if (rc == 0)
-        rc = recorder_submit(s->work[SIM_REPORT].recorder, 1, e);
+        rc = submit_tapes(s, SIM_REPORT, 1, e);
     s->failed |= rc != 0;
     if (rc == 0)
         s->model->dev->ops->watch(s->model->dev, s->lane, &s->report->ticket, s->submitted);
@@ -215,8 +242,9 @@ int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
 int sim_check(struct sim *s, struct err *e)
 {
     int rc = 0;
-    for (int w = 0; w < SIM_WORK_COUNT && !rc; w++)
-        rc = recorder_check_now(s->work[w].recorder, e);
+    for (int w = 0; w < SIM_TAPES && !rc; w++)
+        if (s->tapes[w].recorder)
+            rc = recorder_check_now(s->tapes[w].recorder, e);
     if (rc == 0)
         rc = model_check(s->model, s->lane, e);
     s->failed |= rc != 0;
@@ -255,8 +283,9 @@ static int grow(struct sim *s, struct err *e)
     if (rc == 0)
         rc = sim_write_ctl(s, &c, e);
     ops->free(s->model->dev, DEV_MEMORY, old);
-    for (int w = 0; w < SIM_WORK_COUNT; w++)
-        recorder_epoch(s->work[w].recorder);
+    for (int w = 0; w < SIM_TAPES; w++)
+        if (s->tapes[w].recorder)
+            recorder_epoch(s->tapes[w].recorder);
     return rc;
 }
 
@@ -362,7 +391,10 @@ void sim_set_clock(struct sim *s, uint64_t zero_step)
 
 uint32_t sim_nodes_per_step(const struct sim *s)
 {
-    return recorder_nodes(s->work[SIM_STEP].recorder);
+    uint32_t nodes = recorder_nodes(s->tapes[SIM_STEP].recorder);
+    for (int k = SIM_WORK_COUNT; k < SIM_TAPES && !nodes; k++)
+        nodes = s->tapes[k].recorder ? recorder_nodes(s->tapes[k].recorder) : 0;
+    return nodes;
 }
 
 size_t sim_device_bytes(const struct sim *s)

@@ -94,7 +94,7 @@ int sim_save(struct sim *s, struct buf *out, struct err *e);
 void sim_seal(struct buf *saved);
 int sim_load(struct sim *s, const void *data, size_t len, struct err *e);
 
-uint32_t sim_nodes_per_step(const struct sim *s); /* kernel nodes of the live SIM_STEP tape */
+uint32_t sim_nodes_per_step(const struct sim *s); /* kernel nodes of the live SIM_STEP tape, of one step or of many */
 size_t sim_device_bytes(const struct sim *s);
 
 #endif

@@ -23,9 +23,13 @@ enum { SPAN_ARENA, SPAN_SHARED, SPAN_NONBONDED, SPAN_MAPPED, SPAN_COUNT };
 
 struct sim;
 
+/* A tape of each kind of work and, where a launch does many timesteps, longer ones of timesteps. */
+enum { SIM_LONG_TAPES = 2, SIM_TAPES = SIM_WORK_COUNT + SIM_LONG_TAPES };
+
 struct sim_recorder {
     struct sim *sim;
     enum sim_work work;
+    uint32_t steps; /* timesteps of a longer tape, else 0 */
     struct recorder *recorder;
 };
 
@@ -39,9 +43,9 @@ struct sim {
     void *report_device;
     size_t mapped_bytes;
     struct span spans[SPAN_COUNT];
-    struct sim_recorder work[SIM_WORK_COUNT];
-    struct recorder_clock clock; /* replica steps, of which checks are due every so many */
-    uint64_t tables_checked;     /* clock.steps when the model's tables were compared last by this replica */
+    struct sim_recorder tapes[SIM_TAPES]; /* by enum sim_work, then longer ones, the longest first, if there are any */
+    struct recorder_clock clock;          /* replica steps, of which checks are due every so many */
+    uint64_t tables_checked;              /* clock.steps when the model's tables were compared last by this replica */
     struct echo *echo;
     uint64_t submitted;   /* tickets asked for */
     uint64_t done_before; /* ctl.done when the last submit was made */

@@ -100,24 +100,28 @@ static struct settings settings_of(enum integrator kind)
 
 static void test_clusters(void **state)
 {
-    struct system *s = clusters(9);
-    for (int kind = INTEGRATOR_VELOCITY_VERLET; kind <= INTEGRATOR_LANGEVIN_MIDDLE; kind++) {
-        struct settings set = settings_of(kind);
-        compare(s, &set, 1e-9);
+    for (int copies = 5; copies <= 9; copies += 4) { /* tiny or not */
+        struct system *s = clusters(copies);
+        for (int kind = INTEGRATOR_VELOCITY_VERLET; kind <= INTEGRATOR_LANGEVIN_MIDDLE; kind++) {
+            struct settings set = settings_of(kind);
+            compare(s, &set, 1e-9);
+        }
+        toy_system_free(s);
     }
-    toy_system_free(s);
 }
 
 static void test_water(void **state)
 {
-    struct system *s = toy_water(5);
-    for (int kind = INTEGRATOR_VELOCITY_VERLET; kind <= INTEGRATOR_LANGEVIN_MIDDLE; kind++) {
-        struct settings set = settings_of(kind);
-        set.nonbonded.vdw_cutoff = set.nonbonded.coulomb_cutoff = 0.7;
-        set.nonbonded.vdw_switch = 0.6;
-        compare(s, &set, 1e-5); /* forces in single precision, and molecules that collide */
+    for (int side = 3; side <= 5; side += 2) { /* tiny or not */
+        struct system *s = toy_water(side);
+        for (int kind = INTEGRATOR_VELOCITY_VERLET; kind <= INTEGRATOR_LANGEVIN_MIDDLE; kind++) {
+            struct settings set = settings_of(kind);
+            set.nonbonded.vdw_cutoff = set.nonbonded.coulomb_cutoff = side == 3 ? 0.45 : 0.7;
+            set.nonbonded.vdw_switch = set.nonbonded.vdw_cutoff - 0.1;
+            compare(s, &set, 1e-5); /* forces in single precision, and molecules that collide */
+        }
+        toy_system_free(s);
     }
-    toy_system_free(s);
 }
 
 int main(void)

@@ -44,6 +44,9 @@ struct int2 {
 struct float2 {
     float x, y;
 };
+struct __attribute__((aligned(16))) float4 {
+    float x, y, z, w;
+};
 struct dim3_now {
     unsigned x, y, z;
 };
@@ -61,6 +64,11 @@ static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
 static inline float2 make_float2(float x, float y)
 {
     return float2{x, y};
+}
+
+static inline float4 make_float4(float x, float y, float z, float w)
+{
+    return float4{x, y, z, w};
 }
 
 extern thread_local dim3_now threadIdx, blockIdx, blockDim, gridDim;

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Whole timesteps of a tiny system in one thread block, see engine/cuda/tiny.h. What one step's threads wait for each other for:
+ * forces but the mesh's, and the atoms' waves | their coefficients | the mesh's forces | the bodies have moved. A step that fails
+ * leaves the state of the step before it.
+ */
+#define ACC_IN_SHARED /* forces and sums */
+#include "engine/cuda/tiny_terms.cuh"
+
+/* ---- the beginning and the end of a launch ---- */
+
+static __device__ void place_atom(const struct tiny_here &h, int32_t i)
+{
+    uint32_t g[3];
+    grid_position(h.x[i], h.inverse, g);
+    h.grid[i] = make_uint4(g[0], g[1], g[2], 0);
+}
+
+/* Positions of which no fraction of the box can be told. */
+static __device__ bool astray(const struct tiny_here &h, uint32_t i)
+{
+    for (int d = 0; d < 3; d++)
+        if (!(fabs(h.x[i][d]) < 1e6 * h.c->box[d])) {
+            halt_once(h.c, HALT_NONFINITE, i, i, h.x[i][d]);
+            return true;
+        }
+    return false;
+}
+
+static __device__ void copy_words(uint64_t *to, const uint64_t *from, uint32_t bytes)
+{
+    BLOCK_LOOP(k, bytes / (uint32_t)sizeof *to)
+    to[k] = from[k];
+}
+
+static __device__ void load_replica(const struct args_tiny &a, const struct tiny_here &h)
+{
+    const struct mesh_table *m = h.t->mesh;
+    const uint32_t n = h.t->natoms;
+    copy_words((uint64_t *)h.c, (const uint64_t *)a.ctl, sizeof *h.c);
+    copy_words((uint64_t *)h.x, (const uint64_t *)a.x, 3 * n * (uint32_t)sizeof(double));
+    copy_words((uint64_t *)h.v, (const uint64_t *)a.v, 3 * n * (uint32_t)sizeof(double));
+    __syncthreads();
+    BLOCK_LOOP(k, (uint32_t)(sizeof h.c->sum / sizeof(uint64_t)))
+    ((uint64_t *)&h.c->sum)[k] = 0;
+    BLOCK_LOOP(i, n)
+    {
+        for (int d = 0; d < 3; d++) {
+            h.f[i][d] = 0;
+            h.x_old[i][d] = h.x[i][d];
+        }
+        h.charge[i] = (float)charge_now(h.c->lambda[LAMBDA_COULOMB], ((const float2 *)m->charge)[i]);
+        if (!astray(h, i))
+            place_atom(h, (int32_t)i);
+    }
+    if (h.t->ncolumns)
+        tiny_prepare_waves(h);
+    if (threadIdx.x == 0)
+        h.c->pressure_correction = 0;
+}
+
+static __device__ void store_replica(const struct args_tiny &a, const struct tiny_here &h)
+{
+    const uint32_t bytes = 3 * h.t->natoms * (uint32_t)sizeof(double);
+    copy_words((uint64_t *)a.x, (const uint64_t *)h.x, bytes);
+    copy_words((uint64_t *)a.v, (const uint64_t *)h.v, bytes);
+    copy_words((uint64_t *)a.x_old, (const uint64_t *)h.x_old, bytes);
+    copy_words((uint64_t *)a.ctl, (const uint64_t *)h.c, sizeof *h.c);
+}
+
+/* ---- one step ---- */
+
+/* Forces at x. False: the step cannot be made. */
+static __device__ bool forces(const struct args_tiny &a, const struct tiny_here &h, const struct motion &s,
+                              const struct langevin_rule *rule, uint64_t step)
+{
+    for (uint32_t k = threadIdx.x / 32; k < h.t->nchunks; k += TINY_WARPS)
+        tiny_chunk_do(h, s, rule, step, (const struct bonded_table *)a.bonded, h.t->chunk[k]);
+    __syncthreads();
+    if (h.t->ncolumns) {
+        tiny_waves_there(h);
+        __syncthreads();
+        tiny_waves_back(h);
+    }
+    __syncthreads();
+    return forces_good(h.c);
+}
+
+static __device__ void move_body(const struct tiny_here &h, const struct motion &s, const struct langevin_rule *rule,
+                                 uint32_t i)
+{
+    const struct body b = body_at(s.m, i);
+    struct held *held = &h.held[i];
+    bool good = true;
+    for (uint32_t k = 0; k < b.natoms; k++)
+        for (int d = 0; d < 3; d++) {
+            h.x_old[b.atom[k]][d] = h.x[b.atom[k]][d];
+            h.v_old[b.atom[k]][d] = h.v[b.atom[k]][d];
+        }
+    if (is_quick(s.m, i)) {
+        for (uint32_t k = 0; k < b.natoms; k++)
+            load_atom(&s, rule, h.noise[b.atom[k]], b.atom[k], k, held);
+        advance_quickly(&s, rule, i, held);
+        for (uint32_t k = 0; k < b.natoms && good; k++)
+            good = store_atom(&s, b.atom[k], k, held);
+    } else {
+        advance_slowly(&s, rule, i);
+    }
+    for (uint32_t k = 0; k < b.natoms && good; k++) {
+        for (int d = 0; d < 3; d++)
+            h.f[b.atom[k]][d] = 0;
+        place_atom(h, b.atom[k]);
+    }
+}
+
+/* False: a body could not be moved, and none has been. */
+static __device__ bool move(const struct tiny_here &h, const struct motion &s, const struct langevin_rule *rule)
+{
+    BLOCK_LOOP(i, body_count(s.m))
+    move_body(h, s, rule, i);
+    if (block_goes_on(h.c))
+        return true;
+    BLOCK_LOOP(i, h.t->natoms)
+    for (int d = 0; d < 3; d++) {
+        h.x[i][d] = h.x_old[i][d];
+        h.v[i][d] = h.v_old[i][d];
+    }
+    return false;
+}
+
+KERNEL(tiny, a, __launch_bounds__(TINY_BLOCK))
+{
+    ECHO(a);
+    extern __shared__ float2 shared[];
+    const struct ctl *c = (const struct ctl *)a.ctl;
+    const struct motion_table *m = (const struct motion_table *)a.motion;
+    if (c->halt)
+        return;
+    const struct tiny_here h = tiny_here_of((const struct tiny_table *)a.table, shared, c->box);
+    const bool langevin = a.integrator == INTEGRATOR_LANGEVIN_MIDDLE;
+    const struct langevin_rule its = langevin_rule_of(a.timestep, a.friction, a.kt), *rule = langevin ? &its : NULL;
+    uint64_t step = c->step;
+    load_replica(a, h);
+    const struct motion s = {h.c, m, masses_of(m, h.c), h.x, h.v, h.x_old, h.f, a.timestep};
+    uint32_t until_com = a.com_every ? a.com_every - (uint32_t)(step % a.com_every) : UINT32_MAX;
+    bool good = block_goes_on(h.c);
+    for (uint32_t n = 0; n < a.steps && good; n++) {
+        good = forces(a, h, s, rule, step) && move(h, s, rule);
+        if (!good)
+            break;
+        if (--until_com == 0) {
+            take_off_com<true>(&s);
+            until_com = a.com_every;
+        }
+        step++;
+        if (threadIdx.x == 0) { /* nobody reads these before the next barrier */
+            motion_end(h.c);
+            h.c->pending = langevin ? h.c->pending : 1;
+        }
+    }
+    __syncthreads();
+    store_replica(a, h);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A tiny system's replica in the shared memory of its block, see engine/cuda/tiny.h.
+ */
+#ifndef SHOAL_ENGINE_CUDA_TINY_CUH
+#define SHOAL_ENGINE_CUDA_TINY_CUH
+
+#include "engine/cuda/bodies.cuh"
+#include "engine/cuda/grid.cuh"
+#include "engine/cuda/tiny.h"
+
+struct tiny_here {
+    const struct tiny_table *t;
+    struct ctl *c;
+    double (*x)[3], (*v)[3], (*x_old)[3], (*v_old)[3], (*noise)[3];
+    int64_t (*f)[3];
+    uint4 *grid;
+    float *charge; /* at the replica's lambda, e */
+    struct held *held;
+    float *wave[3], *slope[3];
+    float2 *turn[3];
+    struct tiny_column *column;
+    float4 *green, *value;
+    double inverse[BOX_SIZE]; /* of the box, 1/nm */
+};
+
+static __device__ inline struct tiny_here tiny_here_of(const struct tiny_table *t, void *shared, const double *box)
+{
+    const struct tiny_places &p = t->places;
+    char *base = (char *)shared;
+    struct tiny_here h;
+    h.t = t;
+    h.c = (struct ctl *)(base + p.ctl);
+    h.x = (double(*)[3])(base + p.x);
+    h.v = (double(*)[3])(base + p.v);
+    h.x_old = (double(*)[3])(base + p.x_old);
+    h.v_old = (double(*)[3])(base + p.v_old);
+    h.noise = (double(*)[3])(base + p.noise);
+    h.f = (int64_t(*)[3])(base + p.f);
+    h.grid = (uint4 *)(base + p.grid);
+    h.charge = (float *)(base + p.charge);
+    h.held = (struct held *)(base + p.held);
+    for (int d = 0; d < 3; d++) {
+        h.wave[d] = (float *)(base + p.wave[d]);
+        h.slope[d] = (float *)(base + p.slope[d]);
+        h.turn[d] = (float2 *)(base + p.turn[d]);
+    }
+    h.column = (struct tiny_column *)(base + p.column);
+    h.green = (float4 *)(base + p.green);
+    h.value = (float4 *)(base + p.value);
+    box_invert(box, h.inverse);
+    return h;
+}
+
+#endif

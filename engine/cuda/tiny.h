@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tiny systems: one thread block does whole timesteps of a replica, many in one launch, with everything that changes from step
+ * to step in shared memory (tiny.cu). Samples, volume moves and minimization go by the other kernels; between launches the state
+ * is what those expect. Which systems: decided once for a model, from its size alone (tiny_make), so bits depend on nothing else.
+ *
+ *   terms      a warp takes up to 32 of one kind at a time (struct tiny_chunk): bonded terms, pairs without any list, noise, and
+ *              the atoms' waves
+ *   mesh       the same sum as in mesh.h, but without a mesh: the transform of an atom's spread charge is a product of three
+ *              transforms of a spline, so each coefficient is a sum over atoms of products of three numbers
+ *   bodies     a thread each (bodies.cuh)
+ *
+ * Waves. Along an axis of n points an atom has the functions 0: 1, 2k - 1: cosine and 2k: sine of wave k, up to the largest k
+ * in use, each summed over the points that its charge is spread to, with the spline's values or slopes there. The influence
+ * function of a rectangular box does not know a wave's direction, so products of three such functions are its eigenvectors, as
+ * complex waves are: a coefficient times the influence function, times the products at an atom, is the potential there. One
+ * multiplication and addition does what four do for complex waves. A column is what has the same functions along x and y.
+ */
+#ifndef SHOAL_ENGINE_CUDA_TINY_H
+#define SHOAL_ENGINE_CUDA_TINY_H
+
+#include "engine/cuda/mesh.h"
+#include "engine/cuda/pairs.h"
+#include "engine/system/topology.h"
+
+enum {
+    TINY_WARPS = 16,
+    TINY_BLOCK = 32 * TINY_WARPS,
+    TINY_QUADS = 5, /* functions along z of one column, in fours, that a thread has in its registers */
+    TINY_SPLIT = 2, /* threads that share the atoms of a column */
+};
+
+/* Atoms that are tried at most. For tests to set: 0, and no system is tiny. */
+extern int32_t tiny_atoms_most;
+
+enum tiny_kind {
+    TINY_BONDED,    /* by number as in bonded.cuh */
+    TINY_WAVES,     /* half of an atom's waves along one axis: (2 axis + half) natoms + atom */
+    TINY_NOISE,     /* of an atom */
+    TINY_PERTURBED, /* pairs with a perturbed atom */
+    TINY_PLAIN,     /* other pairs */
+    TINY_EXCLUDED,
+    TINY_ALWAYS,
+};
+
+struct tiny_chunk {
+    uint32_t kind, first, count; /* count: up to 32 */
+};
+
+/* Functions x and y, and `count` of those along z from the 4 z-th on; their coefficients are at 4 `at`. */
+struct tiny_column {
+    uint8_t x, y, z, count;
+    uint32_t at;
+};
+
+/* Bytes from the beginning of shared memory. */
+struct tiny_places {
+    uint32_t ctl, x, v, x_old, v_old, noise, f, grid, charge, held;
+    uint32_t wave[3], slope[3]; /* float; x and y: [function][stride], z: [natoms][4 quads] */
+    uint32_t turn[3];           /* float2 [points], exp(-2 pi i k/points) */
+    uint32_t column;            /* the columns themselves */
+    uint32_t green, value;      /* float [4 nvalues]: influence function, and coefficients times it */
+    uint32_t bytes;
+};
+
+/* Read-only, in device memory. */
+struct tiny_table {
+    const struct pair_table *pairs;
+    const struct mesh_table *mesh;
+    const uint32_t (*plain)[2], (*perturbed)[2]; /* atoms */
+    const struct nb_excluded *excluded;          /* of constant charges or not, without those in rigid waters */
+    const struct nb_always *always;
+    const struct tiny_chunk *chunk;
+    const struct tiny_column *column;
+    uint32_t natoms, nchunks, ncolumns, nvalues;
+    uint32_t functions[3];         /* along each axis */
+    uint32_t stride;               /* of a function's values at the atoms */
+    uint32_t quads;                /* from one atom's functions along z to the next's, in fours; odd */
+    uint32_t groups;               /* of 32 atoms */
+    uint32_t part[TINY_WARPS + 1]; /* columns that the warps of one group share out: part[k] .. part[k + 1] */
+    struct tiny_places places;
+};
+
+/* Host side of it. */
+struct tiny {
+    bool on;
+    struct tiny_table host; /* its pointers are device addresses */
+    const struct tiny_table *table;
+    /* owned, as in the table */
+    uint32_t (*plain)[2], (*perturbed)[2];
+    struct nb_excluded *excluded;
+    struct nb_always *always;
+    struct tiny_chunk *chunk;
+    struct tiny_column *column;
+    uint32_t nplain, nperturbed, nexcluded, nalways;
+};
+
+/* Whether, and if so how. Zeroed is valid for tiny_close and tiny_lay_out. */
+void tiny_make(struct tiny *t, const struct system *sys, const struct settings *set, const struct topology *topology,
+               const struct alchemy_plan *plan, const struct pairs *pairs, const struct mesh *mesh);
+void tiny_close(struct tiny *t);
+/* Its tables; run twice, measuring and filling, after those of pairs and mesh. */
+void tiny_lay_out(struct tiny *t, const struct pairs *pairs, const struct mesh *mesh, struct arena *a);
+
+/* The columns of t->host, and what follows from them. False: there are more than can be. */
+bool tiny_columns_make(struct tiny *t, const struct system *sys, const struct settings *set,
+                       const struct alchemy_plan *plan, const struct mesh *mesh);
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The mesh's forces without a mesh, see engine/cuda/tiny.h. All of it in single precision, as on a mesh; each warp's share of a
+ * force is rounded to fixed point before it is added.
+ */
+#ifndef SHOAL_ENGINE_CUDA_TINY_WAVES_CUH
+#define SHOAL_ENGINE_CUDA_TINY_WAVES_CUH
+
+#include "engine/cuda/mesh_atoms.cuh"
+#include "engine/cuda/mesh_modes.cuh"
+#include "engine/cuda/tiny.cuh"
+
+/* ---- once for a launch ---- */
+
+static __device__ inline uint32_t wave_of(uint32_t function)
+{
+    return (function + 1) / 2;
+}
+
+/* Waves of either sign. */
+static __device__ inline float waves_alike(uint32_t wave, uint32_t points)
+{
+    return wave == 0 || 2 * wave == points ? 1 : 2;
+}
+
+/* Influence functions of the columns' products. Functions behind a column's last do not count. */
+static __device__ inline void tiny_prepare_waves(const struct tiny_here &h)
+{
+    const struct mesh_table *m = h.t->mesh;
+    const float prefactor = mode_prefactor(h.c);
+    for (int d = 0; d < 3; d++)
+        BLOCK_LOOP(k, (uint32_t)m->axis[d].size)
+    h.turn[d][k] = ((const float2 *)m->axis[d].twiddle)[k];
+    BLOCK_LOOP(i, h.t->natoms * h.t->quads + TINY_QUADS)
+    ((float4 *)h.wave[2])[i] = ((float4 *)h.slope[2])[i] = make_float4(0, 0, 0, 0);
+    BLOCK_LOOP(i, h.t->ncolumns)
+    {
+        const struct tiny_column column = h.column[i] = h.t->column[i];
+        const uint32_t kx = wave_of(column.x), ky = wave_of(column.y);
+        const float2 x = mode_of(m, h.c, 0, kx), y = mode_of(m, h.c, 1, ky);
+        const float alike =
+            waves_alike(kx, (uint32_t)m->axis[0].size) * waves_alike(ky, (uint32_t)m->axis[1].size) * prefactor;
+        float *green = (float *)(h.green + column.at);
+        for (uint32_t k = 0; k < (column.count + 3u) / 4 * 4; k++) {
+            const uint32_t kz = wave_of(4u * column.z + k);
+            const float weight = k < column.count ? alike * waves_alike(kz, (uint32_t)m->axis[2].size) : 0;
+            green[k] = weight == 0 ? 0 : mode_green(mode_line_of(weight, y, mode_of(m, h.c, 2, kz)), x);
+        }
+    }
+}
+
+/* ---- functions of one atom along one axis ---- */
+
+/* Where the functions of an atom are: function k at first + k * step. */
+struct wave_place {
+    float *wave, *slope;
+    uint32_t step;
+};
+
+static __device__ inline struct wave_place wave_place_of(const struct tiny_here &h, uint32_t axis, uint32_t atom)
+{
+    const uint32_t z = 4 * h.t->quads * atom;
+    if (axis == 2)
+        return {h.wave[2] + z, h.slope[2] + z, 1};
+    return {h.wave[axis] + atom, h.slope[axis] + atom, h.t->stride};
+}
+
+/* Waves from .. to - 1. Those along x are times the charge. */
+template <int order>
+static __device__ inline void tiny_waves_from(const struct tiny_here &h, uint32_t axis, uint32_t atom, uint32_t from,
+                                              uint32_t to)
+{
+    const uint32_t size = (uint32_t)h.t->mesh->axis[axis].size, functions = h.t->functions[axis];
+    const uint4 grid = h.grid[atom];
+    const uint64_t at = (uint64_t)(axis == 0 ? grid.x : axis == 1 ? grid.y : grid.z) * size;
+    const struct wave_place to_place = wave_place_of(h, axis, atom);
+    const float2 *turn = h.turn[axis];
+    const float q = axis == 0 ? h.charge[atom] : 1;
+    float w[order], dw[order];
+    uint32_t step[order], turned[order]; /* points from the first of the box; wave times that, in points */
+    splines<order>((float)(uint32_t)at * 0x1p-32f, w, dw);
+#pragma unroll
+    for (uint32_t j = 0; j < order; j++) {
+        step[j] = wrapped((uint32_t)(at >> 32) + j, size);
+        turned[j] = from * step[j] % size;
+        w[j] *= q;
+        dw[j] *= q;
+    }
+    for (uint32_t k = from; k < to; k++) {
+        float2 value = make_float2(0, 0), slope = make_float2(0, 0);
+#pragma unroll
+        for (int j = 0; j < order; j++) {
+            const float2 e = turn[turned[j]];
+            value = make_float2(fmaf(w[j], e.x, value.x), fmaf(w[j], e.y, value.y));
+            slope = make_float2(fmaf(dw[j], e.x, slope.x), fmaf(dw[j], e.y, slope.y));
+            turned[j] = wrapped(turned[j] + step[j], size);
+        }
+        const uint32_t cosine = k ? 2 * k - 1 : 0;
+        to_place.wave[cosine * to_place.step] = value.x;
+        to_place.slope[cosine * to_place.step] = slope.x;
+        if (k && 2 * k < functions) {
+            to_place.wave[2 * k * to_place.step] = value.y;
+            to_place.slope[2 * k * to_place.step] = slope.y;
+        }
+    }
+}
+
+/* Item (2 axis + half) natoms + atom. */
+static __device__ inline void tiny_waves(const struct tiny_here &h, uint32_t item)
+{
+    const uint32_t atom = item % h.t->natoms, axis = item / h.t->natoms / 2, half = item / h.t->natoms % 2;
+    const uint32_t waves = h.t->functions[axis] / 2 + 1, middle = (waves + 1) / 2;
+    const uint32_t from = half ? middle : 0, to = half ? waves : middle;
+    switch (h.t->mesh->order) {
+    case 4:
+        tiny_waves_from<4>(h, axis, atom, from, to);
+        break;
+    case 5:
+        tiny_waves_from<5>(h, axis, atom, from, to);
+        break;
+    default:
+        tiny_waves_from<6>(h, axis, atom, from, to);
+    }
+}
+
+/* ---- coefficients: TINY_SPLIT threads a column, each with every TINY_SPLIT-th atom ---- */
+
+static __device__ inline float sum_split(float v)
+{
+    for (int step = TINY_SPLIT / 2; step > 0; step >>= 1)
+        v += __shfl_xor_sync(~0u, v, step);
+    return v;
+}
+
+/* For whole warps; most: quads of the longest column in the warp. */
+static __device__ inline void tiny_column_there(const struct tiny_here &h, const struct tiny_column column,
+                                                uint32_t most)
+{
+    const uint32_t split = threadIdx.x % TINY_SPLIT;
+    const float *x = h.wave[0] + column.x * h.t->stride, *y = h.wave[1] + column.y * h.t->stride;
+    const float4 *z = (const float4 *)h.wave[2] + column.z;
+    float4 sum[TINY_QUADS];
+#pragma unroll
+    for (int q = 0; q < TINY_QUADS; q++)
+        sum[q] = make_float4(0, 0, 0, 0);
+    for (uint32_t i = split; i < h.t->natoms; i += TINY_SPLIT) {
+        const float p = x[i] * y[i];
+        const float4 *of = z + i * h.t->quads;
+#pragma unroll
+        for (int q = 0; q < TINY_QUADS; q++)
+            if (q < most) {
+                const float4 w = of[q];
+                sum[q] = make_float4(fmaf(p, w.x, sum[q].x), fmaf(p, w.y, sum[q].y), fmaf(p, w.z, sum[q].z),
+                                     fmaf(p, w.w, sum[q].w));
+            }
+    }
+#pragma unroll
+    for (int q = 0; q < TINY_QUADS; q++)
+        if (q < most) {
+            const float4 s =
+                make_float4(sum_split(sum[q].x), sum_split(sum[q].y), sum_split(sum[q].z), sum_split(sum[q].w));
+            if (4 * q < column.count && q % TINY_SPLIT == split) {
+                const float4 g = h.green[column.at + q];
+                h.value[column.at + q] = make_float4(g.x * s.x, g.y * s.y, g.z * s.z, g.w * s.w);
+            }
+        }
+}
+
+static __device__ inline void tiny_waves_there(const struct tiny_here &h)
+{
+    const uint32_t all = TINY_SPLIT * h.t->ncolumns, lane = threadIdx.x % 32;
+    for (uint32_t first = threadIdx.x - lane; first < all; first += TINY_BLOCK) {
+        struct tiny_column column = {0, 0, 0, 0, 0};
+        if (first + lane < all)
+            column = h.column[(first + lane) / TINY_SPLIT];
+        tiny_column_there(h, column, __reduce_max_sync(~0u, (column.count + 3u) / 4));
+    }
+}
+
+/* ---- forces: a lane for each of 32 atoms, a warp for some columns ---- */
+
+/* Functions along z of the lane's atom. */
+struct wave_rows {
+    float4 wave[TINY_QUADS], slope[TINY_QUADS];
+};
+
+static __device__ inline void load_rows(const struct tiny_here &h, uint32_t atom, uint32_t z, struct wave_rows *r)
+{
+    const uint32_t at = atom * h.t->quads + z;
+#pragma unroll
+    for (int q = 0; q < TINY_QUADS; q++) {
+        r->wave[q] = ((const float4 *)h.wave[2])[at + q];
+        r->slope[q] = ((const float4 *)h.slope[2])[at + q];
+    }
+}
+
+static __device__ inline float dot4(float4 a, float4 b, float from)
+{
+    return fmaf(a.x, b.x, fmaf(a.y, b.y, fmaf(a.z, b.z, fmaf(a.w, b.w, from))));
+}
+
+/* Of columns with the same x: what is left to be multiplied by the function or the slope along x. */
+struct wave_sums {
+    float slope_x, slope_y, slope_z;
+};
+
+static __device__ inline void tiny_column_back(const struct tiny_here &h, const struct tiny_column column,
+                                               uint32_t atom, const struct wave_rows &r, struct wave_sums *sum)
+{
+    const float4 *value = h.value + column.at;
+    const uint32_t at = column.y * h.t->stride + atom;
+    float along[2] = {0, 0}, sloped[2] = {0, 0}; /* of every second quad: shorter chains */
+#pragma unroll
+    for (int q = 0; q < TINY_QUADS; q++)
+        if (4 * q < column.count) {
+            const float4 v = value[q];
+            along[q % 2] = dot4(v, r.wave[q], along[q % 2]);
+            sloped[q % 2] = dot4(v, r.slope[q], sloped[q % 2]);
+        }
+    along[0] += along[1];
+    sum->slope_x = fmaf(h.wave[1][at], along[0], sum->slope_x);
+    sum->slope_y = fmaf(h.slope[1][at], along[0], sum->slope_y);
+    sum->slope_z = fmaf(h.wave[1][at], sloped[0] + sloped[1], sum->slope_z);
+}
+
+/* Slopes of the energy per mesh point. */
+static __device__ inline void close_sums(const struct tiny_here &h, uint32_t x, uint32_t atom, struct wave_sums *sum,
+                                         float g[3])
+{
+    const uint32_t at = x * h.t->stride + atom;
+    g[0] = fmaf(h.slope[0][at], sum->slope_x, g[0]);
+    g[1] = fmaf(h.wave[0][at], sum->slope_y, g[1]);
+    g[2] = fmaf(h.wave[0][at], sum->slope_z, g[2]);
+    *sum = {0, 0, 0};
+}
+
+static __device__ inline void tiny_waves_back(const struct tiny_here &h)
+{
+    const uint32_t warp = threadIdx.x / 32, group = warp % h.t->groups, part = warp / h.t->groups;
+    const uint32_t own = 32 * group + threadIdx.x % 32, atom = min(own, h.t->natoms - 1);
+    if (part >= TINY_WARPS / h.t->groups)
+        return;
+    const uint32_t first = h.t->part[part], end = h.t->part[part + 1];
+    struct wave_rows rows;
+    struct wave_sums sum = {0, 0, 0};
+    float g[3] = {0, 0, 0};
+    uint32_t x = 0, z = UINT32_MAX;
+    for (uint32_t k = first; k < end; k++) {
+        const struct tiny_column column = h.column[k];
+        if (column.z != z)
+            load_rows(h, atom, z = column.z, &rows);
+        if (column.x != x) {
+            close_sums(h, x, atom, &sum, g);
+            x = column.x;
+        }
+        tiny_column_back(h, column, atom, rows, &sum);
+    }
+    close_sums(h, x, atom, &sum, g);
+    if (own >= h.t->natoms)
+        return;
+    double per_box[3], force[3];
+    for (int d = 0; d < 3; d++)
+        per_box[d] = -(double)g[d] * h.t->mesh->axis[d].size;
+    box_gradient(h.inverse, per_box, force);
+    struct accumulate acc = {};
+    acc_force(&acc, h.f[own], force);
+    finish_warp(&acc, &h.c->sum, EVALUATE_STEP);
+}
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Timesteps of tiny systems in one launch, by the CUDA program run on the CPU (tests/lib/emulate): the forces of the CPU device, the
+ * same bits however many steps a launch does, and the state of the last whole step where one fails.
+ */
+#undef NDEBUG
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/cuda/nonbonded.h"
+#include "engine/run/sim_parts.h"
+#include "tests/lib/mixture.h"
+#include "tests/lib/toy.h"
+
+#define WINDOWS 3
+#define DT 1e-3
+
+static double lambda_table[WINDOWS][LAMBDA_COUNT] = {
+    {[LAMBDA_COULOMB] = 0, [LAMBDA_VDW] = 0, [LAMBDA_BONDED] = 0},
+    {[LAMBDA_COULOMB] = 0.4, [LAMBDA_VDW] = 0.3, [LAMBDA_BONDED] = 0.5},
+    {[LAMBDA_COULOMB] = 1, [LAMBDA_VDW] = 0.7, [LAMBDA_BONDED] = 1},
+};
+
+/* Langevin-middle without friction: a step from rest leaves v = f dt/m. */
+static struct settings settings_of(enum vdw_modifier modifier, enum alchemy kind)
+{
+    struct settings set = toy_settings();
+    set.nonbonded.vdw_cutoff = 0.9;
+    set.nonbonded.coulomb_cutoff = 1.0;
+    set.nonbonded.vdw_modifier = modifier;
+    set.nonbonded.vdw_switch = 0.7;
+    set.integrator =
+        (struct integrator_settings){.kind = INTEGRATOR_LANGEVIN_MIDDLE, .timestep = DT, .temperature = 300, .seed = 7};
+    set.alchemy = (struct alchemy_settings){.kind = kind,
+                                            .decouple = "CHAIN",
+                                            .soft_core = {.alpha = 0.5, .power = 1, .sigma = 0.3},
+                                            .nwindows = WINDOWS,
+                                            .lambda = lambda_table};
+    return set;
+}
+
+/* The first atoms of a mixture, whole molecules. */
+static struct system *some_of_mixture(int natoms)
+{
+    struct system *s = mixture(2);
+    int kept = 0;
+    s->natoms = natoms;
+    s->nmolecules = s->atoms[natoms - 1].molecule + 1;
+    for (int k = 0; k < s->nconnections; k++)
+        if (s->connections[k].atom[1] < natoms)
+            s->connections[kept++] = s->connections[k];
+    s->nconnections = kept;
+    return s;
+}
+
+/* Every kind of term, on the two chains of six. */
+static void add_terms(struct system *s)
+{
+    for (int first = 0; first < 12; first += 6)
+        for (int k = first; k < first + 3; k++) {
+            const double b = first ? 1 : 1.1;
+            toy_add(s, bonds, nbonds, (struct bond){{k, k + 1}, {0.3, 0.3 * b}, {3000, 3000 * b}});
+            toy_add(s, angles, nangles,
+                    (struct angle){.atom = {k, k + 1, k + 2},
+                                   .theta0 = {1.9, 1.9 * b},
+                                   .k = {400, 400 * b},
+                                   .ub_r0 = {0.5, 0.5},
+                                   .ub_k = {900, 900},
+                                   .urey_bradley = k % 2});
+            toy_add(s, dihedrals, ndihedrals,
+                    (struct dihedral){{k, k + 1, k + 2, k + 3}, {0.4, 0.4}, {9, 9 * b}, 3, k % 2});
+            toy_add(s, rb_dihedrals, nrb_dihedrals,
+                    (struct rb_dihedral){{k, k + 1, k + 2, k + 3}, {{1, 2, -3, 4, -5, 6}, {1, 2, -3 * b, 4, -5, 6}}});
+            toy_add(s, impropers, nimpropers, (struct improper){{k, k + 1, k + 2, k + 3}, {0.2, 0.2}, {50, 50 * b}});
+            toy_add(s, position_restraints, nposition_restraints,
+                    (struct position_restraint){k, {1, 1.2, 0.9}, {{100, 200, 300}, {100, 200 * b, 300}}});
+            toy_add(
+                s, pairs14, npairs14,
+                (struct pair14){
+                    .atom = {k, k + 3}, .lj = {{1e-3, 1e-6}, {1e-3 * b, 1e-6}}, .qq = {0.1, 0.1 * b}, .qq_cross = 0.1});
+        }
+}
+
+static struct toy opened(const struct program *program, const struct system *sys, const struct settings *set,
+                         int window)
+{
+    struct toy t = {0};
+    struct err e = {0};
+    if (dev_open(&t.dev, "cpu:1", *program->kernels, &e) || model_new(&t.model, t.dev, sys, set, &e) ||
+        sim_new(&t.sim, t.model, window, 0, &e))
+        fail_msg("%s", e.msg);
+    return t;
+}
+
+static void forces_of_step(const struct system *sys, const struct settings *set, int window, double (*f)[3])
+{
+    struct err e = {0};
+    struct toy t = opened(&cuda_program, sys, set, window);
+    assert_non_null(cuda_nonbonded_tiny(t.model->nonbonded));
+    toy_run(t.sim, SIM_STEP, 1);
+    if (sim_get(t.sim, NULL, f, NULL, &e))
+        fail_msg("%s", e.msg);
+    for (int i = 0; i < sys->natoms; i++)
+        for (int d = 0; d < 3; d++)
+            f[i][d] *= sys->atoms[i].mass[0] / DT;
+    toy_close(&t);
+}
+
+/* Tolerances of mixed precision. */
+static void compare(const struct system *sys, const struct settings *set, int window)
+{
+    size_t n = (size_t)sys->natoms;
+    double(*cpu)[3] = xcalloc(2 * n, sizeof *cpu), (*cuda)[3] = cpu + n, delta_u[WINDOWS], sum = 0, off = 0, worst = 0;
+    struct err e = {0};
+    struct toy t = opened(&cpu_program, sys, set, window);
+    toy_sample(t.sim, delta_u);
+    if (sim_forces(t.sim, cpu, &e))
+        fail_msg("%s", e.msg);
+    toy_close(&t);
+    forces_of_step(sys, set, window, cuda);
+    for (size_t i = 0; i < n; i++)
+        for (int d = 0; d < 3; d++) {
+            double diff = fabs(cpu[i][d] - cuda[i][d]);
+            sum += cpu[i][d] * cpu[i][d];
+            off += diff * diff;
+            worst = fmax(worst, diff);
+        }
+    double rms = sqrt(sum / (3 * sys->natoms));
+    print_message("forces: rms %.4g, off by %.3g of it, worst %.3g\n", rms, sqrt(off / sum), worst / rms);
+    assert_true(sqrt(off / sum) < 1e-6);
+    assert_true(worst / rms < 1e-5);
+    free(cpu);
+}
+
+static void test_forces(void **state)
+{
+    struct system *sys = some_of_mixture(72);
+    add_terms(sys);
+    for (int variant = 0; variant < 8; variant++) {
+        struct settings set = settings_of(variant % 4, variant % 3 == 2   ? ALCHEMY_NONE
+                                                       : variant % 3 == 1 ? ALCHEMY_DECOUPLE
+                                                                          : ALCHEMY_B_STATES);
+        set.alchemy.intramolecular_decouple = variant % 2;
+        set.alchemy.soft_core.coulomb = variant >= 4;
+        set.nonbonded.pme_order = 4 + variant % 3;
+        compare(sys, &set, variant % 3);
+    }
+    toy_system_free(sys);
+}
+
+/* Odd and even numbers of points, more functions along an axis than one thread holds, few atoms and many; boxes that may change,
+ * of which no wave is left out. */
+static void test_waves(void **state)
+{
+    static const int grids[][4] = {{20, 25, 15, 4}, {12, 36, 24, 5}, {10, 10, 30, 6}, {27, 9, 11, 4}};
+    static const int atoms[] = {6, 12, 33, 126};
+    for (int k = 0; k < 4; k++) {
+        struct system *sys = some_of_mixture(atoms[k]);
+        struct settings set = settings_of(VDW_POTENTIAL_SHIFT, k % 2 ? ALCHEMY_B_STATES : ALCHEMY_NONE);
+        for (int d = 0; d < 3; d++)
+            set.nonbonded.pme_grid[d] = grids[k][d];
+        set.nonbonded.pme_order = grids[k][3];
+        set.barostat.on = k % 2;
+        compare(sys, &set, k % 2);
+        toy_system_free(sys);
+    }
+}
+
+struct snapshot {
+    double (*x)[3], (*v)[3];
+    uint64_t step;
+};
+
+static struct snapshot snapshot_of(struct sim *s, int natoms)
+{
+    struct err e = {0};
+    struct snapshot shot = {.x = xcalloc(2 * (size_t)natoms, sizeof *shot.x)};
+    shot.v = shot.x + natoms;
+    if (sim_get(s, shot.x, shot.v, NULL, &e))
+        fail_msg("%s", e.msg);
+    shot.step = sim_step_number(s);
+    return shot;
+}
+
+/* steps: how many at a time, ended by 0. */
+static struct snapshot after(const struct system *sys, const struct settings *set, const uint32_t *steps, bool resumed)
+{
+    double delta_u[WINDOWS];
+    struct err e = {0};
+    struct toy t = opened(&cuda_program, sys, set, 1);
+    if (sim_thermalize(t.sim, &e))
+        fail_msg("%s", e.msg);
+    for (; *steps; steps++) {
+        toy_run(t.sim, SIM_STEP, *steps);
+        if (!resumed)
+            continue;
+        struct buf state = {0};
+        struct sim *next = toy_replica(&t, 1, 0);
+        toy_sample(t.sim, delta_u);
+        if (sim_save(t.sim, &state, &e))
+            fail_msg("%s", e.msg);
+        sim_seal(&state);
+        if (sim_load(next, state.data, state.len, &e))
+            fail_msg("%s", e.msg);
+        sim_free(t.sim);
+        t.sim = next;
+        buf_free(&state);
+    }
+    struct snapshot shot = snapshot_of(t.sim, sys->natoms);
+    toy_close(&t);
+    return shot;
+}
+
+static void test_bits(void **state)
+{
+    static const uint32_t at_once[] = {127, 0}, apart[] = {3, 9, 31, 4, 80, 0};
+    struct system *sys = some_of_mixture(36);
+    add_terms(sys);
+    for (int i = 0; i < 36; i++) /* some at fixed distances */
+        if (i % 6 == 4)
+            toy_add(sys, constraints, nconstraints, (struct constraint){{i, i + 1}, {0.4, 0.41}, false});
+    for (int kind = INTEGRATOR_VELOCITY_VERLET; kind <= INTEGRATOR_LANGEVIN_MIDDLE; kind++) {
+        struct settings set = settings_of(VDW_POTENTIAL_SWITCH, ALCHEMY_B_STATES);
+        set.integrator.kind = kind;
+        set.integrator.friction = 10;
+        set.integrator.com_every = 7;
+        struct snapshot a = after(sys, &set, at_once, false), b = after(sys, &set, apart, true);
+        assert_int_equal(a.step, 127);
+        assert_int_equal(b.step, 127);
+        assert_memory_equal(a.x, b.x, 2 * 36 * sizeof *a.x);
+        free(a.x);
+        free(b.x);
+    }
+    toy_system_free(sys);
+}
+
+/* What is too large for one block, or is made to be, goes by the other kernels. */
+static void test_choice(void **state)
+{
+    struct system *sys = some_of_mixture(36);
+    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
+    const int32_t most = tiny_atoms_most;
+    struct snapshot shot[2];
+    uint32_t nodes[2];
+    for (int k = 0; k < 2; k++) {
+        struct toy t = opened(&cuda_program, sys, &set, 0);
+        toy_run(t.sim, SIM_STEP, 30);
+        nodes[k] = sim_nodes_per_step(t.sim);
+        shot[k] = snapshot_of(t.sim, sys->natoms);
+        toy_close(&t);
+        tiny_atoms_most = 0;
+    }
+    tiny_atoms_most = most;
+    assert_int_equal(nodes[0], 1);
+    assert_true(nodes[1] > 5);
+    for (int i = 0; i < sys->natoms; i++)
+        for (int d = 0; d < 3; d++)
+            assert_true(fabs(shot[0].x[i][d] - shot[1].x[i][d]) < 1e-6);
+    free(shot[0].x);
+    free(shot[1].x);
+    toy_system_free(sys);
+}
+
+/* One atom of a pair at a fixed distance is driven away, by more with every step, until a step fails. All others go straight on, as
+ * many steps as are counted. */
+static void test_failure(void **state)
+{
+    struct system *sys = toy_system(40, 6);
+    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
+    struct err e = {0};
+    set.alchemy.nwindows = 1;
+    sys->v = xcalloc(40, sizeof *sys->v);
+    for (int i = 0; i < 40; i++) {
+        for (int d = 0; d < 3; d++)
+            sys->x[i][d] = 0.5 + 0.13 * i;
+        sys->v[i][0] = 1;
+    }
+    toy_add(sys, constraints, nconstraints, (struct constraint){{5, 6}, {0.13 * sqrt(3), 0.13 * sqrt(3)}, false});
+    struct position_restraint drive = {.atom = 5, .k = {{-5e5}, {-5e5}}};
+    memcpy(drive.x0, sys->x[5], sizeof drive.x0);
+    toy_add(sys, position_restraints, nposition_restraints, drive);
+    struct toy t = opened(&cuda_program, sys, &set, 0);
+    assert_true(toy_try(t.sim, SIM_STEP, 100, &e) < 0);
+    const uint64_t step = sim_step_number(t.sim);
+    const double(*x)[3] = (const double(*)[3])t.sim->d.x; /* the emulated device's memory is the host's */
+    assert_in_range(step, 5, 99);
+    for (int i = 7; i < 40; i++)
+        assert_true(fabs(x[i][0] - sys->x[i][0] - (double)step * DT) < 1e-12);
+    toy_close(&t);
+    toy_system_free(sys);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forces), cmocka_unit_test(test_waves),
+                                       cmocka_unit_test(test_bits), cmocka_unit_test(test_choice),
+                                       cmocka_unit_test(test_failure)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
