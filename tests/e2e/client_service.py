@@ -181,7 +181,7 @@ class Commands(unittest.TestCase):
             f.write(good)
         answer = json.loads(self.shoal("validate", spec, "--json"))
         warnings = answer.pop("warnings")
-        self.assertEqual([w["kind"] for w in warnings], ["ladder"])
+        self.assertEqual([w["kind"] for w in warnings], ["ladder", "barostat"])
         self.assertIn("spec.yaml:7: alchemy.windows.vdw: from 0 in window 0 to 0.5 in window 1", warnings[0]["message"])
         about = answer.pop("about")
         self.assertTrue(about["us_per_step"] > 0 and about["wall_seconds"] > 0 and about["replica_memory_bytes"] > 1e5, about)

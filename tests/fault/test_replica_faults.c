@@ -215,8 +215,14 @@ static int in_a_child(int64_t call, bool lost)
     fflush(NULL);
     pid_t pid = fork();
     assert(pid >= 0);
-    if (pid == 0)
-        exit(worker_life(call, lost));
+    if (pid == 0) {
+        int end = worker_life(call, lost);
+        fflush(NULL);
+        if (end ==
+            RUNNER_FAILED) /* replicas in the middle of their story cannot be unwound; a worker ends like this too */
+            _exit(end);
+        exit(end);
+    }
     int status;
     assert(waitpid(pid, &status, 0) == pid);
     return WIFEXITED(status) ? WEXITSTATUS(status) : WRONG;
