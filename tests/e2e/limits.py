@@ -201,7 +201,8 @@ def stored_bytes():
         print("stored_bytes: skipped, needs root to be somebody else")
         return
     ann, bob = 12345, 12346
-    with service("stored", "--user-stored-bytes", "2M", steps=300, per_second=100, slots=4) as s:
+    rules = {"steps": 300, "slots": 4}
+    with service("stored", "--user-stored-bytes", "2M", **rules, per_second=150) as s:
         os.chmod(s.socket, 0o666)
 
         def submit(uid, name):
@@ -213,7 +214,8 @@ def stored_bytes():
         s.wait_steps(first, 0)
         fill(s, first, 1300000)
         s.wait(first, "done")
-        second, others = submit(ann, "second"), submit(bob, "others")
+        s.set_rules(**rules, per_second=30)
+        second = submit(ann, "second")
         s.wait_steps(second, 0)
         fill(s, second, 1300000)
         deadline = time.monotonic() + 20
@@ -224,7 +226,8 @@ def stored_bytes():
         assert re.fullmatch(r"waits for space: 2\d{6} bytes stored are held, your limit is 2\d{6}: remove ensembles that are not "
                             "needed", ensemble["reason"]), ensemble
         assert {r["waits"]["for"] for r in ensemble["replicas"]} == {"space on the disk"}, ensemble
-        assert_whole(s, others, 300)
+        s.set_rules(**rules, per_second=1000)
+        assert_whole(s, submit(bob, "others"), 300)
         assert s.get(second)["state"] == "running" and s.get(second)["reason"] == ensemble["reason"], s.get(second)
         assert as_user(ann, lambda: s.call("DELETE", f"/v1/ensembles/{first}"))[0] in (200, 204)
         ensemble = assert_whole(s, second, 300)
