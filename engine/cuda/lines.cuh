@@ -108,6 +108,50 @@ template <> __device__ __forceinline__ void butterfly<8>(float2 *v)
     }
 }
 
+/* Of a radix that is a product: the transform of a line in two passes. */
+template <int a, int b> static __device__ __forceinline__ void butterflies(float2 *v)
+{
+    constexpr turns<a * b> turn;
+    float2 w[a * b];
+#pragma unroll
+    for (int i = 0; i < b; i++) {
+        float2 x[a];
+#pragma unroll
+        for (int r = 0; r < a; r++)
+            x[r] = v[i + r * b];
+        butterfly<a>(x);
+#pragma unroll
+        for (int r = 0; r < a; r++)
+            w[i * a + r] = x[r];
+    }
+#pragma unroll
+    for (int k = 0; k < a; k++) {
+        float2 x[b];
+#pragma unroll
+        for (int r = 0; r < b; r++)
+            x[r] = k * r ? complex_mul(w[k + r * a], make_float2(turn.x[k * r], turn.y[k * r])) : w[k + r * a];
+        butterfly<b>(x);
+#pragma unroll
+        for (int r = 0; r < b; r++)
+            v[k + r * a] = x[r];
+    }
+}
+
+template <> __device__ __forceinline__ void butterfly<6>(float2 *v)
+{
+    butterflies<2, 3>(v);
+}
+
+template <> __device__ __forceinline__ void butterfly<9>(float2 *v)
+{
+    butterflies<3, 3>(v);
+}
+
+template <> __device__ __forceinline__ void butterfly<10>(float2 *v)
+{
+    butterflies<2, 5>(v);
+}
+
 /* ---- a line in registers ---- */
 
 /* The passes from the one on before which the product of the factors was `done`. */
@@ -141,37 +185,38 @@ template <int n, int done = 1> static __device__ __forceinline__ void transform_
 
 /* ---- lines in shared memory ---- */
 
-/* Line l, point k is at l * line + k * point. */
+/* Line l, point k is at l * line + k * point: neighbouring threads have neighbouring lines, so one of the two is 1 and the other
+ * odd, or they meet in banks. */
 struct lines {
-    uint32_t count, line, point;
+    struct divisor count;
+    uint32_t line, point;
 };
 
-/* Which point of which line: neighbouring threads get neighbouring addresses. */
-static __device__ inline void share_out(uint32_t work, struct lines l, uint32_t points, uint32_t *line, uint32_t *i)
+/* Which point of which line. */
+static __device__ inline void share_out(uint32_t work, struct lines l, uint32_t *line, uint32_t *i)
 {
-    bool whole = l.point == 1;
-    *line = whole ? work / points : work % l.count;
-    *i = whole ? work % points : work / l.count;
+    *i = divided(work, l.count);
+    *line = work - *i * l.count.by;
 }
 
-/* One pass; `done`: product of the factors before it. */
+/* One pass. */
 template <int radix>
-static __device__ inline void pass_of(const float2 *in, float2 *out, struct lines l, uint32_t n, uint32_t done,
-                                      const float2 *twiddle)
+static __device__ inline void pass_of(const float2 *in, float2 *out, struct lines l, uint32_t n,
+                                      const struct mesh_pass &pass, const float2 *twiddle)
 {
-    uint32_t part = n / radix, stride = part / done;
-    BLOCK_LOOP(work, l.count * part)
+    const uint32_t part = n / radix, done = pass.done.by;
+    BLOCK_LOOP(work, l.count.by * part)
     {
         uint32_t line, i;
-        share_out(work, l, part, &line, &i);
-        uint32_t k = i % done;
+        share_out(work, l, &line, &i);
+        const uint32_t k = i - divided(i, pass.done) * done, turn = k * pass.stride;
         const float2 *x = in + line * l.line + i * l.point;
         float2 v[radix];
 #pragma unroll
         for (int r = 0; r < radix; r++) {
             v[r] = x[r * part * l.point];
             if (r && done > 1)
-                v[r] = complex_mul(v[r], twiddle[k * r * stride]);
+                v[r] = complex_mul(v[r], twiddle[r * turn]);
         }
         butterfly<radix>(v);
         float2 *y = out + line * l.line + ((i - k) * radix + k) * l.point;
@@ -182,16 +227,16 @@ static __device__ inline void pass_of(const float2 *in, float2 *out, struct line
 }
 
 /* One pass of any radix: every output by itself. */
-static __device__ inline void pass_of_any(const float2 *in, float2 *out, struct lines l, uint32_t n, uint32_t radix,
-                                          uint32_t done, const float2 *twiddle)
+static __device__ inline void pass_of_any(const float2 *in, float2 *out, struct lines l, uint32_t n,
+                                          const struct mesh_pass &pass, const float2 *twiddle)
 {
-    uint32_t part = n / radix, stride = part / done;
-    BLOCK_LOOP(work, l.count * n)
+    const uint32_t radix = pass.radix, part = n / radix, done = pass.done.by;
+    BLOCK_LOOP(work, l.count.by * n)
     {
         uint32_t line, o; /* output point: (i - k) radix + k + r done */
-        share_out(work, l, n, &line, &o);
+        share_out(work, l, &line, &o);
         uint32_t k = o % done, r = o / done % radix, i = o / (done * radix) * done + k;
-        uint32_t turn = (k + r * done) * stride, at = 0; /* of n, per input */
+        uint32_t turn = (k + r * done) * pass.stride, at = 0; /* of n, per input */
         const float2 *x = in + line * l.line + i * l.point;
         float2 sum = make_float2(0, 0);
         for (uint32_t s = 0; s < radix; s++) {
@@ -208,30 +253,32 @@ static __device__ inline void pass_of_any(const float2 *in, float2 *out, struct 
 static __device__ inline float2 *transform_lines(float2 *from, float2 *other, struct lines l,
                                                  const struct mesh_axis *axis, const float2 *twiddle)
 {
-    uint32_t done = 1, n = (uint32_t)axis->size;
+    const uint32_t n = (uint32_t)axis->size;
     __syncthreads();
-    for (int pass = 0; pass < axis->npasses; pass++) {
-        uint32_t radix = (uint32_t)axis->radix[pass];
-        switch (radix) {
+    for (int p = 0; p < axis->npasses; p++) {
+        const struct mesh_pass pass = axis->pass[p];
+        switch (pass.radix) {
 #define PASS(radix)                                                                                                    \
     case radix:                                                                                                        \
-        pass_of<radix>(from, other, l, n, done, twiddle);                                                              \
+        pass_of<radix>(from, other, l, n, pass, twiddle);                                                              \
         break;
             PASS(2)
             PASS(3)
             PASS(4)
             PASS(5)
+            PASS(6)
             PASS(7)
             PASS(8)
+            PASS(9)
+            PASS(10)
 #undef PASS
         default:
-            pass_of_any(from, other, l, n, radix, done, twiddle);
+            pass_of_any(from, other, l, n, pass, twiddle);
         }
         __syncthreads();
         float2 *swap = from;
         from = other;
         other = swap;
-        done *= radix;
     }
     return from;
 }

@@ -10,18 +10,26 @@
 #include "engine/system/ewald.h"
 
 enum {
-    LINES_BLOCK = 256,       /* threads of the kernels that transform */
     SHARED_MAX = 226 * 1024, /* bytes a block may have on sm_90 beside a few of its own; 99 kB on sm_86 and sm_89 */
     MANY_REPLICAS = 8,       /* from which on their number counts more than how long one takes */
+    BRICK_EDGE = 10,         /* points along an edge of a brick, at most */
 };
+
+static struct divisor divisor_of(uint32_t by)
+{
+    return (struct divisor){by, by > 1 ? UINT32_MAX / by + 1 : 0};
+}
 
 static int factorize(struct mesh_axis *a)
 {
-    a->npasses = 0;
-    for (int rest = a->size; rest > 1; rest /= a->radix[a->npasses++]) {
+    uint32_t rest = (uint32_t)a->size, done = 1;
+    for (a->npasses = 0; rest > 1; a->npasses++) {
         if (a->npasses == MESH_PASSES)
             return -1;
-        a->radix[a->npasses] = next_radix(rest);
+        uint32_t radix = (uint32_t)next_radix((int)rest);
+        rest /= radix;
+        a->pass[a->npasses] = (struct mesh_pass){radix, rest, divisor_of(done)};
+        done *= radix;
     }
     return 0;
 }
@@ -30,9 +38,7 @@ static int factorize(struct mesh_axis *a)
  * and modes. */
 static size_t plane_bytes(int a, int b)
 {
-    int half = b / 2 + 1, lines = (a + 1) / 2;
-    size_t points = (size_t)(a * half > lines * b ? a * half : lines * b);
-    return (2 * points + 2 * ((size_t)a + (size_t)b)) * 2 * sizeof(float);
+    return (2 * (size_t)mesh_plane_points((uint32_t)a, (uint32_t)b) + 2 * ((size_t)a + (size_t)b)) * 2 * sizeof(float);
 }
 
 static size_t shared_bytes(const struct mesh *m)
@@ -76,10 +82,45 @@ static int choose_form(struct mesh *m, const struct settings *set, struct err *e
 static int set_axis(struct mesh_axis *a, int32_t size, struct err *e)
 {
     a->size = size;
+    a->points = divisor_of((uint32_t)size);
+    a->half = divisor_of((uint32_t)size / 2 + 1);
+    a->pairs = divisor_of(((uint32_t)size + 1) / 2);
     if (factorize(a))
         return err_set(e, ERR_UNSUPPORTED, "nonbonded: coulomb: grid: %d points: more than %d factors", a->size,
                        MESH_PASSES);
     return 0;
+}
+
+/* Points that the atoms of one of `count` bricks along an axis of n points touch, at most. */
+static uint32_t brick_extent(uint32_t n, uint32_t count, uint32_t order)
+{
+    uint32_t most = 0;
+    for (uint32_t b = 0; b < count; b++) {
+        uint32_t points = ((b + 1) * n + count - 1) / count - b * n / count;
+        most = points > most ? points : most;
+    }
+    return most + order - 1;
+}
+
+/* As few points as possible for all bricks together, but for edges up to BRICK_EDGE. */
+static void choose_bricks(struct mesh_bricks *b, const struct mesh_table *t)
+{
+    const uint32_t order = (uint32_t)t->order;
+    b->all = 1;
+    for (int d = 0; d < 3; d++) {
+        const uint32_t n = (uint32_t)t->axis[d].size;
+        b->count[d] = n;
+        for (uint32_t count = 1; count <= n; count++) {
+            uint32_t extent = brick_extent(n, count, order);
+            if (extent < BRICK_EDGE + order && count * extent < b->count[d] * brick_extent(n, b->count[d], order))
+                b->count[d] = count;
+        }
+        b->extent[d] = brick_extent(n, b->count[d], order);
+        b->all *= b->count[d];
+    }
+    b->row = divisor_of(b->extent[2]);
+    b->plane = divisor_of(b->extent[1] * b->extent[2]);
+    b->cap = 4 * ((uint32_t)t->natoms / b->all) + 64;
 }
 
 int mesh_make(struct mesh *m, const struct system *sys, const struct settings *set, const struct alchemy_plan *plan,
@@ -104,6 +145,7 @@ int mesh_make(struct mesh *m, const struct system *sys, const struct settings *s
         return err_set(e, ERR_UNSUPPORTED,
                        "nonbonded: coulomb: grid: %d x %d x %d: too large for a GPU's shared memory",
                        m->host.axis[0].size, m->host.axis[1].size, m->host.axis[2].size);
+    choose_bricks(&m->host.bricks, &m->host);
     return choose_form(m, set, e);
 }
 
@@ -150,17 +192,19 @@ static uint32_t all_points(const struct mesh *m)
 
 uint32_t mesh_points(const struct mesh *m)
 {
-    return m->charged && !m->one_block ? all_points(m) : 0;
+    return m->charged && !m->one_block ? all_points(m) + m->host.bricks.all + 1 : 0;
 }
 
 void mesh_lay_out_block(const struct mesh *m, struct arena *a, struct mesh_arrays *out)
 {
     const struct mesh_axis *s = m->host.axis;
+    const struct mesh_bricks *b = &m->host.bricks;
     size_t half = (size_t)s[0].size * (size_t)s[1].size * (size_t)(s[2].size / 2 + 1);
     *out = (struct mesh_arrays){0};
     if (m->one_block)
         return;
-    out->charges = arena_take(a, all_points(m) * sizeof *out->charges);
+    out->charges = arena_take(a, (all_points(m) + b->all + 1) * sizeof *out->charges);
+    out->brick_atom = arena_take(a, ((size_t)b->all * b->cap + (size_t)m->host.natoms) * sizeof *out->brick_atom);
     out->spectrum = arena_take(a, half * sizeof *out->spectrum);
     out->potential = arena_take(a, all_points(m) * sizeof *out->potential);
 }
@@ -177,34 +221,75 @@ static void emit_one_block(const struct mesh *m, enum evaluate mode, const struc
          .table = (void *)(uintptr_t)m->table, .grid = r->grid, .energy_at_window = r->energy_at_window, .mode = mode);
 }
 
+static uint32_t whole_warps(uint32_t threads, uint32_t least, uint32_t most)
+{
+    threads = (threads + 31) / 32 * 32;
+    return threads < least ? least : threads > most ? most : threads;
+}
+
+/* Threads that do `lines` lines of an axis in one go, pass by pass. */
+static uint32_t threads_of(const struct mesh_axis *a, uint32_t lines)
+{
+    uint32_t most = 0;
+    for (int p = 0; p < a->npasses; p++) {
+        uint32_t part = (uint32_t)a->size / a->pass[p].radix;
+        most = part > most ? part : most;
+    }
+    return whole_warps(lines * most, 64, MESH_PLANE);
+}
+
+/* Shapes of the launches. */
+struct card {
+    uint32_t x, y;                       /* planes of one x, of one y */
+    uint32_t along_x, along_y;           /* threads for planes that lines along x, or y and z, lie in */
+    uint32_t plane_bytes;                /* shared memory of a plane */
+    uint32_t bricks, brick, brick_bytes; /* blocks, threads, shared memory */
+};
+
+static struct card card_of(const struct mesh *m)
+{
+    const struct mesh_axis *a = m->host.axis;
+    const struct mesh_bricks *b = &m->host.bricks;
+    const uint32_t z = threads_of(&a[2], a[1].pairs.by), y = threads_of(&a[1], a[2].half.by);
+    const uint32_t mean = (uint32_t)m->host.natoms / b->all;
+    return (struct card){.x = a[0].points.by,
+                         .y = a[1].points.by,
+                         .along_x = threads_of(&a[0], a[2].half.by),
+                         .along_y = y > z ? y : z,
+                         .plane_bytes = (uint32_t)shared_bytes(m),
+                         .bricks = b->all + MESH_STRAYS,
+                         .brick = whole_warps(mean + mean / 8, 64, MESH_BRICK),
+                         .brick_bytes = b->extent[0] * b->plane.by * (uint32_t)sizeof(float)};
+}
+
 /* At samples the change of charge goes through the mesh too: the energy is quadratic in the Coulomb lambda. */
 static void emit_card(const struct mesh *m, enum evaluate mode, const struct mesh_replica *r, uint64_t after,
                       struct tape *t)
 {
-    const struct mesh_axis *axis = m->host.axis;
-    void *table = (void *)(uintptr_t)m->table;
-    uint32_t points = all_points(m), planes_x = (uint32_t)axis[0].size, planes_y = (uint32_t)axis[1].size;
-    uint32_t atoms = ((uint32_t)m->host.natoms * MESH_LANES + CUDA_BLOCK - 1) / CUDA_BLOCK;
-    uint32_t shared = (uint32_t)shared_bytes(m);
-    uint32_t passes = mode == EVALUATE_SAMPLE && m->host.perturbed ? 2 : 1;
+    const struct card card = card_of(m);
+    void *table = (void *)(uintptr_t)m->table, *bricks = r->arrays.charges + all_points(m);
+    uint32_t points = all_points(m), passes = mode == EVALUATE_SAMPLE && m->host.perturbed ? 2 : 1;
+    after = EMIT(mesh_sort, ((uint32_t)m->host.natoms + CUDA_BLOCK - 1) / CUDA_BLOCK, CUDA_BLOCK, 0, after,
+                 .ctl = r->ctl, .table = table, .grid = r->grid, .bricks = bricks, .brick_atom = r->arrays.brick_atom);
     for (uint32_t change = 0; change < passes; change++) {
         if (change)
             after = EMIT(mesh_clear, (points + 4 * CUDA_BLOCK - 1) / (4 * CUDA_BLOCK), CUDA_BLOCK, 0, after,
                          .ctl = r->ctl, .charges = r->arrays.charges, .count = points);
-        after = EMIT(mesh_spread, atoms, CUDA_BLOCK, 0, after, .ctl = r->ctl, .table = table, .grid = r->grid,
+        after = EMIT(mesh_spread, card.bricks, card.brick, card.brick_bytes, after, .ctl = r->ctl, .table = table,
+                     .grid = r->grid, .bricks = bricks, .brick_atom = r->arrays.brick_atom,
                      .charges = r->arrays.charges, .change = change);
-        after = EMIT(mesh_forward, planes_x, LINES_BLOCK, shared, after, .ctl = r->ctl, .table = table,
+        after = EMIT(mesh_forward, card.x, card.along_y, card.plane_bytes, after, .ctl = r->ctl, .table = table,
                      .charges = r->arrays.charges, .spectrum = r->arrays.spectrum);
-        after = EMIT(mesh_solve, planes_y, LINES_BLOCK, shared, after, .ctl = r->ctl, .table = table,
+        after = EMIT(mesh_solve, card.y, card.along_x, card.plane_bytes, after, .ctl = r->ctl, .table = table,
                      .spectrum = r->arrays.spectrum, .energy_at_window = r->energy_at_window, .change = change,
                      .mode = mode);
         if (change)
             break;
-        after = EMIT(mesh_backward, planes_x, LINES_BLOCK, shared, after, .ctl = r->ctl, .table = table,
+        after = EMIT(mesh_backward, card.x, card.along_y, card.plane_bytes, after, .ctl = r->ctl, .table = table,
                      .spectrum = r->arrays.spectrum, .potential = r->arrays.potential);
-        after =
-            EMIT(mesh_gather, atoms, CUDA_BLOCK, 0, after, .ctl = r->ctl, .f = r->f, .table = table, .grid = r->grid,
-                 .potential = r->arrays.potential, .energy_at_window = r->energy_at_window, .mode = mode);
+        after = EMIT(mesh_gather, card.bricks, card.brick, card.brick_bytes, after, .ctl = r->ctl, .f = r->f,
+                     .table = table, .grid = r->grid, .bricks = bricks, .brick_atom = r->arrays.brick_atom,
+                     .potential = r->arrays.potential, .energy_at_window = r->energy_at_window, .mode = mode);
     }
 }
 

@@ -13,26 +13,118 @@ KERNEL(mesh_clear, a)
     ((int32_t *)a.charges)[i] = 0;
 }
 
+/* All of the mesh. */
 static __device__ inline struct mesh_shape dense(const struct mesh_table *t)
 {
     uint32_t nz = (uint32_t)t->axis[2].size;
     return mesh_shape_of(t, (uint32_t)t->axis[1].size * nz, nz);
 }
 
-template <int order> static __device__ void spread(const struct args_mesh_spread &a)
+/* ---- bricks ---- */
+
+/* The atoms that a block works on: a brick's, or as one of several blocks the strays. */
+struct brick {
+    const uint32_t *atom;
+    uint32_t from, step, natoms;
+    bool strays;
+    uint32_t points;
+    struct mesh_shape shape; /* of the brick in shared memory, not of strays */
+};
+
+static __device__ inline struct brick brick_of(const struct mesh_table *t, const void *bricks, const void *brick_atom)
 {
-    const struct mesh_table *t = (const struct mesh_table *)a.table;
-    uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, atom = thread / MESH_LANES;
-    if (atom >= (uint32_t)t->natoms)
-        return;
-    struct mesh_atom at = mesh_atom_at(t, a.grid, atom);
-    double lambda = ((const struct ctl *)a.ctl)->lambda[LAMBDA_COULOMB];
-    float q = a.change ? at.charge.y : (float)charge_now(lambda, at.charge);
-    if (q != 0)
-        spread_atom<order, false>(dense(t), (int32_t *)a.charges, at.grid, q, thread % MESH_LANES);
+    const struct mesh_bricks &all = t->bricks;
+    const uint32_t b = min(blockIdx.x, all.all);
+    struct brick o = {(const uint32_t *)brick_atom + (size_t)b * all.cap, threadIdx.x, blockDim.x,
+                      ((const uint32_t *)bricks)[b], b == all.all};
+    if (o.strays) {
+        o.from += (blockIdx.x - all.all) * blockDim.x;
+        o.step *= gridDim.x - all.all;
+        return o;
+    }
+    o.natoms = min(o.natoms, all.cap);
+    o.points = all.extent[0] * all.plane.by;
+    o.shape = mesh_shape_of(t, all.plane.by, all.row.by);
+    const uint32_t at[3] = {b / (all.count[1] * all.count[2]), b / all.count[2] % all.count[1], b % all.count[2]};
+    for (int d = 0; d < 3; d++)
+        o.shape.first[d] = at[d] * o.shape.size[d] / all.count[d];
+    return o;
 }
 
-KERNEL(mesh_spread, a)
+/* Where the i-th point of a brick is in all of the mesh. */
+static __device__ inline uint32_t point_of(const struct mesh_table *t, const struct brick &b, uint32_t i)
+{
+    const struct mesh_shape &m = b.shape;
+    const uint32_t x = divided(i, t->bricks.plane), rest = i - x * m.plane, y = divided(rest, t->bricks.row);
+    return (wrapped(m.first[0] + x, m.size[0]) * m.size[1] + wrapped(m.first[1] + y, m.size[1])) * m.size[2] +
+           wrapped(m.first[2] + rest - y * m.row, m.size[2]);
+}
+
+static __device__ inline uint32_t brick_along(const struct mesh_table *t, int d, uint32_t fraction)
+{
+    return (uint32_t)((uint64_t)fraction * t->bricks.count[d] >> 32);
+}
+
+KERNEL(mesh_sort, a, __launch_bounds__(CUDA_BLOCK))
+{
+    ECHO(a);
+    const struct mesh_table *t = (const struct mesh_table *)a.table;
+    uint32_t *count = (uint32_t *)a.bricks, *listed = (uint32_t *)a.brick_atom;
+    if (((const struct ctl *)a.ctl)->halt)
+        return;
+    GRID_LOOP(atom, (uint32_t)t->natoms)
+    {
+        const struct mesh_atom at = mesh_atom_at(t, a.grid, atom);
+        if (at.charge.x == 0 && at.charge.y == 0)
+            continue;
+        const uint32_t y = brick_along(t, 1, at.grid.y), z = brick_along(t, 2, at.grid.z);
+        const uint32_t b = (brick_along(t, 0, at.grid.x) * t->bricks.count[1] + y) * t->bricks.count[2] + z;
+        const uint32_t place = atomicAdd(&count[b], 1u);
+        if (place < t->bricks.cap)
+            listed[(size_t)b * t->bricks.cap + place] = atom;
+        else
+            listed[(size_t)t->bricks.all * t->bricks.cap + atomicAdd(&count[t->bricks.all], 1u)] = atom;
+    }
+}
+
+/* ---- charges to the mesh ---- */
+
+template <int order, enum mesh_lies lies>
+static __device__ inline void spread_all(const struct args_mesh_spread &a, const struct brick &b,
+                                         const struct mesh_shape &m, int32_t *charges)
+{
+    const struct mesh_table *t = (const struct mesh_table *)a.table;
+    const double lambda = ((const struct ctl *)a.ctl)->lambda[LAMBDA_COULOMB];
+    for (uint32_t i = b.from; i < b.natoms; i += b.step) {
+        const struct mesh_atom at = mesh_atom_at(t, a.grid, b.atom[i]);
+        const float q = a.change ? at.charge.y : (float)charge_now(lambda, at.charge);
+        if (q != 0)
+            spread_atom<order, lies>(m, charges, at.grid, q);
+    }
+}
+
+/* A brick's charges meet in shared memory before they go to the mesh. */
+template <int order> static __device__ void spread(const struct args_mesh_spread &a)
+{
+    extern __shared__ float2 shared[];
+    const struct mesh_table *t = (const struct mesh_table *)a.table;
+    const struct brick b = brick_of(t, a.bricks, a.brick_atom);
+    int32_t *mesh = (int32_t *)a.charges, *part = (int32_t *)shared;
+    if (b.strays) {
+        spread_all<order, MESH_WRAPS>(a, b, dense(t), mesh);
+        return;
+    }
+    BLOCK_LOOP(i, b.points)
+    part[i] = 0;
+    __syncthreads();
+    spread_all<order, MESH_PART>(a, b, b.shape, part);
+    __syncthreads();
+    BLOCK_LOOP(i, b.points)
+    if (part[i])
+        atomicAdd(&mesh[point_of(t, b, i)], part[i]);
+}
+
+KERNEL(mesh_spread, a, __launch_bounds__(MESH_BRICK))
 {
     ECHO(a);
     if (((const struct ctl *)a.ctl)->halt)
@@ -46,17 +138,35 @@ KERNEL(mesh_spread, a)
         spread<6>(a);
 }
 
-template <int order> static __device__ void gather(const struct args_mesh_gather &a)
+/* ---- forces from the mesh ---- */
+
+template <int order, enum mesh_lies lies>
+static __device__ inline void gather_all(const struct args_mesh_gather &a, const struct brick &b,
+                                         const struct mesh_shape &m, const float *potential, const struct mesh_sums &to)
 {
-    const struct mesh_table *t = (const struct mesh_table *)a.table;
-    uint32_t place = (blockIdx.x * blockDim.x + threadIdx.x) / MESH_LANES;
-    uint32_t atom = min(place, (uint32_t)t->natoms - 1);
-    struct mesh_shape m = dense(t);
-    gather_atom<order, false>(t, m, (const float *)a.potential, mesh_atom_at(t, a.grid, atom), atom, place == atom,
-                              mesh_sums_of((struct ctl *)a.ctl, t, m, a.f, a.energy_at_window, a.mode));
+    for (uint32_t i = b.from; i < b.natoms; i += b.step)
+        gather_atom<order, lies>(m, potential, mesh_atom_at(to.table, a.grid, b.atom[i]), b.atom[i], to);
 }
 
-KERNEL(mesh_gather, a)
+template <int order> static __device__ void gather(const struct args_mesh_gather &a)
+{
+    extern __shared__ float2 shared[];
+    __shared__ struct mesh_sums to;
+    const struct mesh_table *t = (const struct mesh_table *)a.table;
+    const struct brick b = brick_of(t, a.bricks, a.brick_atom);
+    float *part = (float *)shared;
+    if (threadIdx.x == 0)
+        to = mesh_sums_of(a.ctl, t, a.f, a.energy_at_window, a.mode);
+    for (uint32_t i = threadIdx.x; !b.strays && i < b.points; i += blockDim.x)
+        part[i] = ((const float *)a.potential)[point_of(t, b, i)];
+    __syncthreads();
+    if (b.strays)
+        gather_all<order, MESH_WRAPS>(a, b, dense(t), (const float *)a.potential, to);
+    else
+        gather_all<order, MESH_PART>(a, b, b.shape, part, to);
+}
+
+KERNEL(mesh_gather, a, __launch_bounds__(MESH_BRICK))
 {
     ECHO(a);
     if (((const struct ctl *)a.ctl)->halt)

@@ -3,12 +3,13 @@
  * Smooth particle-mesh Ewald on a GPU (Essmann et al. 1995, doi 10.1063/1.470117): charges to the mesh, transforms,
  * convolution, forces.
  *
+ *   sort      atoms into bricks of the mesh
  *   spread    charges (of the current lambda, or their change from A to B) in 32-bit fixed point, so that their order does not
- *             matter
+ *             matter: a block a brick
  *   forward   one block a plane of constant x: transforms over z and y
  *   solve     one block a plane of constant y: transform over x, convolution with energy and virial, transform back
  *   backward  one block a plane of constant x: transforms over y and z
- *   gather    potential and forces at the atoms
+ *   gather    potential and forces at the atoms, by bricks again
  *
  * Where the mesh fits into the shared memory of one block, one launch does all of it (mesh_block.cu): slower for one replica,
  * but it takes one of the device's processors for that time, not all. Both give the same bits.
@@ -25,30 +26,66 @@
 #define MESH_PASSES 16 /* of one transform: as many factors of its length */
 
 enum {
-    MESH_LANES = 4, /* threads of an atom that spread and gather */
     MESH_ORDER_MAX = 6,
     MESH_BLOCK = 512, /* threads that do a whole mesh: as many as leave each the registers for a line */
+    MESH_PLANE = 512, /* that do a plane of it, at most */
+    MESH_BRICK = 256, /* that do a brick of it, at most */
+    MESH_STRAYS = 16, /* blocks for atoms that no brick had room for */
 };
 /* Sizes along an axis that one block can do. */
 #define MESH_BLOCK_LENGTHS(F) F(12) F(14) F(16) F(18) F(20) F(24) F(25) F(28) F(30) F(32) F(36)
 
+/* i / by, for i * by < 2^32. */
+struct divisor {
+    uint32_t by, inverse; /* 2^32 / by, rounded up; 0: by is 1 */
+};
+
+MATH_FN uint32_t divided(uint32_t i, struct divisor d)
+{
+    return d.inverse ? (uint32_t)((uint64_t)i * d.inverse >> 32) : i;
+}
+
+/* One pass of a transform. */
+struct mesh_pass {
+    uint32_t radix, stride; /* twiddles advance by: size / radix / done */
+    struct divisor done;    /* product of the factors before it */
+};
+
 /* One transform: out of place, a pass for each factor of its length; twiddle[k] = exp(-2 pi i k / size). */
 struct mesh_axis {
     int32_t size, npasses;
-    int32_t radix[MESH_PASSES];
-    const float (*twiddle)[2]; /* [size] */
-    const float *modulus;      /* [size], |b(m)|^-2 */
+    struct mesh_pass pass[MESH_PASSES];
+    struct divisor points, half, pairs; /* size, size / 2 + 1, pairs of lines: (size + 1) / 2 */
+    const float (*twiddle)[2];          /* [size] */
+    const float *modulus;               /* [size], |b(m)|^-2 */
+};
+
+/* The mesh in bricks of equal volume, for atoms to meet in shared memory those that are near. An atom belongs to that in which
+ * it lies. */
+struct mesh_bricks {
+    uint32_t count[3], all; /* along the axes; their product */
+    uint32_t extent[3];     /* points along the axes that a brick's atoms touch, from the brick's first on, at most */
+    uint32_t cap;           /* atoms that are listed of one brick; the others are strays */
+    struct divisor row, plane; /* extent[2], extent[1] * extent[2] */
 };
 
 /* Read-only, in device memory. */
 struct mesh_table {
     struct mesh_axis axis[3];
+    struct mesh_bricks bricks;
     int32_t order, natoms, nwindows, perturbed; /* perturbed: some charge changes from A to B */
     float beta;
     int32_t triclinic;        /* 1: the box is; one block cannot do it */
     const float (*charge)[2]; /* [natoms] of state A, and B minus A; e */
     const double (*window)[LAMBDA_COUNT];
 };
+
+/* Points of a plane of a x b points in shared memory: pairs of lines along b, an odd number apart, or half a spectrum. */
+MATH_FN uint32_t mesh_plane_points(uint32_t a, uint32_t b)
+{
+    uint32_t lines = (a + 1) / 2 * (b | 1), spectrum = a * (b / 2 + 1);
+    return lines > spectrum ? lines : spectrum;
+}
 
 /* Strides of a mesh in one block, in pairs of floats: of rows along z that go on for order - 1 points, and of planes, which
  * have an even number of them. */
@@ -80,7 +117,8 @@ void mesh_lay_out(struct mesh *m, const struct alchemy_plan *plan, const double 
 
 /* A replica's working memory; nothing if one block does all. */
 struct mesh_arrays {
-    int32_t *charges;     /* [nx][ny][nz], fixed point; zero before the spreading */
+    int32_t *charges;     /* [nx][ny][nz], fixed point; then uint32 [bricks.all + 1] atoms in each brick, and strays */
+    uint32_t *brick_atom; /* [bricks.all][bricks.cap], then [natoms] strays */
     float (*spectrum)[2]; /* [nx][ny][nz / 2 + 1] */
     float *potential;     /* [nx][ny][nz], kJ/mol/e */
 };
@@ -94,9 +132,9 @@ struct mesh_replica {
     struct fixed_sum *energy_at_window;
     struct mesh_arrays arrays;
 };
-/* after: launches of the tape that come before, a bit each; arrays.charges are zero then. */
+/* after: launches of the tape that come before, a bit each; arrays.charges are zero then, all mesh_points of them. */
 void mesh_emit(const struct mesh *m, enum evaluate mode, const struct mesh_replica *r, uint64_t after, struct tape *t);
-/* Points of arrays.charges; 0 where they need no clearing. */
+/* Numbers in arrays.charges; 0 where they need no clearing. */
 uint32_t mesh_points(const struct mesh *m);
 
 #endif

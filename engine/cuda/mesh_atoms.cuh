@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Between atoms and mesh, see engine/cuda/mesh.h: MESH_LANES threads an atom, each with some of the mesh's planes of constant x
- * that it touches. The same bits wherever the mesh lies: what is fused is spelled out.
+ * Between atoms and mesh, see engine/cuda/mesh.h: a thread an atom. The same bits wherever the mesh lies: what is fused is
+ * spelled out.
  */
 #ifndef SHOAL_ENGINE_CUDA_MESH_ATOMS_CUH
 #define SHOAL_ENGINE_CUDA_MESH_ATOMS_CUH
@@ -14,7 +14,11 @@
 struct mesh_shape {
     uint32_t size[3];
     uint32_t plane, row; /* from one x, from one y to the next */
+    uint32_t first[3];   /* point of a part; 0 where all of the mesh is meant */
 };
+
+/* All of the mesh, which wraps; with rows that go on behind their end; or a part that holds every point that is asked for. */
+enum mesh_lies { MESH_WRAPS, MESH_ROWS_GO_ON, MESH_PART };
 
 static __device__ inline struct mesh_shape mesh_shape_of(const struct mesh_table *t, uint32_t plane, uint32_t row)
 {
@@ -63,7 +67,7 @@ template <int order> static __device__ inline void splines(float t, float *w, fl
 
 /* Where an atom stands on the mesh. */
 template <int order> struct spot {
-    uint32_t point[3]; /* first point */
+    uint32_t point[3]; /* first point, from the mesh's or the part's first */
     float w[3][order], dw[3][order];
 };
 
@@ -75,7 +79,7 @@ static __device__ inline void find_spot(const struct mesh_shape &m, uint4 grid, 
 #pragma unroll
     for (int d = 0; d < 3; d++) {
         uint64_t at = (uint64_t)fraction[d] * m.size[d];
-        s->point[d] = (uint32_t)(at >> 32);
+        s->point[d] = (uint32_t)(at >> 32) - m.first[d];
         splines<order>((float)(uint32_t)at * 0x1p-32f, s->w[d], s->dw[d]);
     }
 }
@@ -85,71 +89,77 @@ static __device__ inline uint32_t wrapped(uint32_t point, uint32_t size)
     return point < size ? point : point - size;
 }
 
-/* w[k] of an array that stays in registers */
-template <int order> static __device__ inline float pick(const float *w, uint32_t k)
-{
-    float v = w[0];
-#pragma unroll
-    for (uint32_t i = 1; i < order; i++)
-        v = i == k ? w[i] : v;
-    return v;
-}
-
-/* Offset of the first of a row's points, and of the z-th of those that an atom touches from there. Rows with a halo go on
- * behind their end. */
-template <bool halo>
+/* Offset of the first of a row's points, and of the z-th of those that an atom touches from there. */
+template <enum mesh_lies lies>
 static __device__ inline uint32_t row_at(const struct mesh_shape &m, uint32_t x, uint32_t y, uint32_t z)
 {
-    return wrapped(x, m.size[0]) * m.plane + wrapped(y, m.size[1]) * m.row + (halo ? z : 0);
+    if (lies == MESH_PART)
+        return x * m.plane + y * m.row + z;
+    return wrapped(x, m.size[0]) * m.plane + wrapped(y, m.size[1]) * m.row + (lies == MESH_ROWS_GO_ON ? z : 0);
 }
 
-template <bool halo> static __device__ inline uint32_t along_row(const struct mesh_shape &m, uint32_t first, int z)
+template <enum mesh_lies lies>
+static __device__ inline uint32_t along_row(const struct mesh_shape &m, uint32_t first, int z)
 {
-    return halo ? (uint32_t)z : wrapped(first + z, m.size[2]);
+    return lies == MESH_WRAPS ? wrapped(first + z, m.size[2]) : (uint32_t)z;
 }
 
-/* Adds a charge q (e) to the mesh, this lane's share of it. */
-template <int order, bool halo>
-static __device__ inline void spread_atom(const struct mesh_shape &m, int32_t *charges, uint4 grid, float q,
-                                          uint32_t lane)
+/* A charge of `whole` units in shares of whole units, about q w[k] each: what rounding leaves goes to the middle one. Then no
+ * charge is lost or made; the error that would be is what long waves see most of. */
+template <int order> static __device__ inline void share(int32_t whole, float q, const float *w, int32_t *out)
+{
+    constexpr int middle = (order - 1) / 2;
+#pragma unroll
+    for (int k = 0; k < order; k++) {
+        if (k == middle)
+            continue;
+        out[k] = __float2int_rn(q * w[k]);
+        whole -= out[k];
+    }
+    out[middle] = whole;
+}
+
+/* Adds a charge q (e) to the mesh. */
+template <int order, enum mesh_lies lies>
+static __device__ __forceinline__ void spread_atom(const struct mesh_shape &m, int32_t *charges, uint4 grid, float q)
 {
     struct spot<order> s;
+    int32_t of_plane[order], of_row[order], of_point[order];
     find_spot<order>(m, grid, &s);
+    q *= MESH_CHARGE_SCALE;
+    share<order>(__float2int_rn(q), q, s.w[0], of_plane);
 #pragma unroll
-    for (uint32_t first = 0; first < order; first += MESH_LANES) {
-        uint32_t x = first + lane;
-        if (x >= order)
-            break;
-        float qx = q * pick<order>(s.w[0], x) * MESH_CHARGE_SCALE;
+    for (int x = 0; x < order; x++) {
+        float qx = q * s.w[0][x];
+        share<order>(of_plane[x], qx, s.w[1], of_row);
 #pragma unroll
         for (int y = 0; y < order; y++) {
-            int32_t *row = charges + row_at<halo>(m, s.point[0] + x, s.point[1] + y, s.point[2]);
-            float qxy = qx * s.w[1][y];
+            int32_t *row = charges + row_at<lies>(m, s.point[0] + x, s.point[1] + y, s.point[2]);
+            share<order>(of_row[y], qx * s.w[1][y], s.w[2], of_point);
 #pragma unroll
             for (int z = 0; z < order; z++)
-                atomicAdd(&row[along_row<halo>(m, s.point[2], z)], __float2int_rn(qxy * s.w[2][z]));
+                atomicAdd(&row[along_row<lies>(m, s.point[2], z)], of_point[z]);
         }
     }
 }
 
-/* Potential (kJ/mol/e) at an atom and its slopes per mesh point, this lane's share. */
-template <int order, bool halo>
-static __device__ inline void sample_mesh(const struct mesh_shape &m, const float *potential,
-                                          const struct spot<order> &s, uint32_t lane, float *v, float *g)
+/* Potential (kJ/mol/e) at an atom and its slopes per mesh point. */
+template <int order, enum mesh_lies lies>
+static __device__ __forceinline__ float sample_mesh(const struct mesh_shape &m, const float *potential,
+                                                    const struct spot<order> &s, float g[3])
 {
+    float v = 0;
+    g[0] = g[1] = g[2] = 0;
 #pragma unroll
-    for (uint32_t first = 0; first < order; first += MESH_LANES) {
-        uint32_t x = first + lane;
-        if (x >= order)
-            break;
+    for (int x = 0; x < order; x++) {
         float p = 0, py = 0, pz = 0;
 #pragma unroll
         for (int y = 0; y < order; y++) {
-            const float *row = potential + row_at<halo>(m, s.point[0] + x, s.point[1] + y, s.point[2]);
+            const float *row = potential + row_at<lies>(m, s.point[0] + x, s.point[1] + y, s.point[2]);
             float r = 0, dr = 0;
 #pragma unroll
             for (int z = 0; z < order; z++) {
-                float value = row[along_row<halo>(m, s.point[2], z)];
+                float value = row[along_row<lies>(m, s.point[2], z)];
                 r = fmaf(value, s.w[2][z], r);
                 dr = fmaf(value, s.dw[2][z], dr);
             }
@@ -157,19 +167,11 @@ static __device__ inline void sample_mesh(const struct mesh_shape &m, const floa
             py = fmaf(s.dw[1][y], r, py);
             pz = fmaf(s.w[1][y], dr, pz);
         }
-        float w = pick<order>(s.w[0], x);
-        *v = fmaf(w, p, *v);
-        g[0] = fmaf(pick<order>(s.dw[0], x), p, g[0]);
-        g[1] = fmaf(w, py, g[1]);
-        g[2] = fmaf(w, pz, g[2]);
+        v = fmaf(s.w[0][x], p, v);
+        g[0] = fmaf(s.dw[0][x], p, g[0]);
+        g[1] = fmaf(s.w[0][x], py, g[1]);
+        g[2] = fmaf(s.w[0][x], pz, g[2]);
     }
-}
-
-/* Adds up over the threads of an atom; the same in all of them. */
-static __device__ inline float sum_lanes(float v)
-{
-    for (int step = MESH_LANES / 2; step > 0; step >>= 1)
-        v += __shfl_xor_sync(0xffffffffu, v, step);
     return v;
 }
 
@@ -185,73 +187,69 @@ static __device__ inline void add_slope(struct ctl *c, const struct mesh_table *
                    FIXED_TOTAL_LIMIT);
 }
 
-/* What the gathering of a lane adds to. */
+/* Where gathering adds to, and what it takes: the same for all atoms, so one thread of a block finds it. */
 struct mesh_sums {
     struct ctl *ctl;
+    const struct mesh_table *table;
     int64_t *f;
     struct fixed_sum *energy_at_window;
-    uint32_t mode, lane, axis; /* lanes 0, 1, 2 have a component of the force */
-    double lambda, points_per_nm;
-    bool triclinic;
-    double tilt[2]; /* what slopes along x and y add to this lane's component, points per nm */
+    uint32_t mode, triclinic;
+    double lambda;
+    double
+        per_nm[BOX_SIZE]; /* mesh points; a slope along x adds to forces along y and z in a triclinic box, and so on */
 };
 
-static __device__ inline struct mesh_sums mesh_sums_of(struct ctl *c, const struct mesh_table *t,
-                                                       const struct mesh_shape &m, void *f, void *energy_at_window,
-                                                       uint32_t mode)
+static __device__ inline struct mesh_sums mesh_sums_of(void *ctl, const struct mesh_table *t, void *f,
+                                                       void *energy_at_window, uint32_t mode)
 {
-    uint32_t lane = threadIdx.x % MESH_LANES, axis = min(lane, 2u);
-    uint32_t size = axis == 0 ? m.size[0] : axis == 1 ? m.size[1] : m.size[2];
+    struct ctl *c = (struct ctl *)ctl;
     struct mesh_sums sums = {c,
+                             t,
                              (int64_t *)f,
                              (struct fixed_sum *)energy_at_window,
                              mode,
-                             lane,
-                             axis,
-                             c->lambda[LAMBDA_COULOMB],
-                             size / c->box[axis],
-                             t->triclinic != 0,
-                             {}};
+                             (uint32_t)t->triclinic,
+                             c->lambda[LAMBDA_COULOMB]};
+    double inverse[BOX_SIZE];
+    for (int d = 0; d < 3; d++)
+        sums.per_nm[d] = t->axis[d].size / c->box[d];
     if (!sums.triclinic)
         return sums;
-    double inverse[BOX_SIZE];
     box_invert(c->box, inverse);
-    if (axis > 0)
-        sums.tilt[0] = m.size[0] * inverse[axis == 1 ? BOX_YX : BOX_ZX];
-    if (axis == 2)
-        sums.tilt[1] = m.size[1] * inverse[BOX_ZY];
+    sums.per_nm[BOX_YX] = t->axis[0].size * inverse[BOX_YX];
+    sums.per_nm[BOX_ZX] = t->axis[0].size * inverse[BOX_ZX];
+    sums.per_nm[BOX_ZY] = t->axis[1].size * inverse[BOX_ZY];
     return sums;
 }
 
-/* Force on an atom. For whole warps; not `mine`: an atom that others do. */
-template <int order, bool halo>
-static __device__ inline void gather_atom(const struct mesh_table *t, const struct mesh_shape &m,
-                                          const float *potential, const struct mesh_atom &a, uint32_t atom, bool mine,
-                                          const struct mesh_sums &to)
+/* Force on an atom. */
+template <int order, enum mesh_lies lies>
+static __device__ __forceinline__ void gather_atom(const struct mesh_shape &m, const float *potential,
+                                                   const struct mesh_atom &a, uint32_t atom, const struct mesh_sums &to)
 {
     struct spot<order> s;
-    float v = 0, g[3] = {0, 0, 0};
+    float g[3];
     find_spot<order>(m, a.grid, &s);
-    sample_mesh<order, halo>(m, potential, s, to.lane, &v, g);
-    v = sum_lanes(v);
-#pragma unroll
-    for (int d = 0; d < 3; d++)
-        g[d] = sum_lanes(g[d]);
-    double q = charge_now(to.lambda, a.charge), force = -q * pick<3>(g, to.axis) * to.points_per_nm;
-    if (to.triclinic)
-        force -= q * (to.tilt[0] * g[0] + to.tilt[1] * g[1]);
-    if (!mine)
-        return;
-    if (to.lane < 3 && q != 0) {
-        acc_add(to.f + 3 * atom + to.axis, fixed_clamped(force, FIXED_FORCE_LIMIT));
-        if (fixed_beyond(force, FIXED_FORCE_LIMIT)) {
-            struct accumulate sum = {0};
-            acc_clamped(&sum, CLAMPED_FORCE, 1);
-            acc_finish(&sum, &to.ctl->sum);
-        }
+    const float v = sample_mesh<order, lies>(m, potential, s, g);
+    const double q = charge_now(to.lambda, a.charge);
+    double force[3] = {-q * g[0] * to.per_nm[BOX_XX], -q * g[1] * to.per_nm[BOX_YY], -q * g[2] * to.per_nm[BOX_ZZ]};
+    if (to.triclinic) {
+        force[1] -= q * (to.per_nm[BOX_YX] * g[0]);
+        force[2] -= q * (to.per_nm[BOX_ZX] * g[0] + to.per_nm[BOX_ZY] * g[1]);
     }
-    if (to.mode != EVALUATE_STEP && a.charge.y != 0 && to.lane == 0)
-        add_slope(to.ctl, t, (double)a.charge.y * v, to.mode, to.energy_at_window);
+    uint32_t beyond = 0;
+#pragma unroll
+    for (int d = 0; d < 3 && q != 0; d++) {
+        acc_add(to.f + 3 * (size_t)atom + d, fixed_clamped(force[d], FIXED_FORCE_LIMIT));
+        beyond += fixed_beyond(force[d], FIXED_FORCE_LIMIT);
+    }
+    if (beyond) {
+        struct accumulate sum = {0};
+        acc_clamped(&sum, CLAMPED_FORCE, beyond);
+        acc_finish(&sum, &to.ctl->sum);
+    }
+    if (to.mode != EVALUATE_STEP && a.charge.y != 0)
+        add_slope(to.ctl, to.table, (double)a.charge.y * v, to.mode, to.energy_at_window);
 }
 
 #endif

@@ -201,11 +201,10 @@ static __device__ void add_energies(const struct args_mesh_block &a, const struc
     const struct mesh_table *t = (const struct mesh_table *)a.table;
     uint32_t lane = threadIdx.x % 32;
     for (uint32_t y = threadIdx.x / 32; y < m.ny; y += blockDim.x / 32) {
-        const struct mode_plane plane = {m.at + y * m.row, m.plane,   m.nx,         (uint32_t)t->axis[2].size,
-                                         m.mode[0],        m.mode[2], m.mode[1][y], m.prefactor,
-                                         mode_decay(t)};
+        const struct mode_plane plane = {
+            m.nx, (uint32_t)t->axis[2].size, m.mode[0], m.mode[2], m.mode[1][y], m.prefactor, mode_decay(t)};
         struct mode_sums sum;
-        mode_plane_sums(&sum, plane, lane, 32);
+        mode_plane_sums(&sum, plane, m.at + y * m.row, m.plane, lane, 32);
         if (lane == 0 && !change)
             mode_report(c, sum);
         for (uint32_t w = lane; change && w < (uint32_t)t->nwindows; w += 32)
@@ -221,31 +220,31 @@ static __device__ void spread(const struct args_mesh_block &a, const struct bloc
                               const struct mesh_shape &shape, bool change)
 {
     const struct mesh_table *t = (const struct mesh_table *)a.table;
-    uint32_t n = (uint32_t)t->natoms, step = blockDim.x / MESH_LANES, first = threadIdx.x / MESH_LANES;
+    const uint32_t n = (uint32_t)t->natoms;
     double lambda = ((const struct ctl *)a.ctl)->lambda[LAMBDA_COULOMB];
-    struct mesh_atom next = mesh_atom_at(t, a.grid, min(first, n - 1));
-    for (uint32_t atom = first; atom < n; atom += step) {
+    struct mesh_atom next = mesh_atom_at(t, a.grid, min(threadIdx.x, n - 1));
+    BLOCK_LOOP(atom, n)
+    {
         struct mesh_atom now = next;
-        next = mesh_atom_at(t, a.grid, min(atom + step, n - 1));
+        next = mesh_atom_at(t, a.grid, min(atom + blockDim.x, n - 1));
         float q = change ? now.charge.y : (float)charge_now(lambda, now.charge);
         if (q != 0)
-            spread_atom<order, true>(shape, (int32_t *)m.at, now.grid, q, threadIdx.x % MESH_LANES);
+            spread_atom<order, MESH_ROWS_GO_ON>(shape, (int32_t *)m.at, now.grid, q);
     }
 }
 
 template <int order>
 static __device__ void gather(const struct args_mesh_block &a, const struct block_mesh &m,
-                              const struct mesh_shape &shape)
+                              const struct mesh_shape &shape, const struct mesh_sums &to)
 {
-    const struct mesh_table *t = (const struct mesh_table *)a.table;
-    uint32_t n = (uint32_t)t->natoms, step = blockDim.x / MESH_LANES, mine = threadIdx.x / MESH_LANES;
-    struct mesh_sums to = mesh_sums_of((struct ctl *)a.ctl, t, shape, a.f, a.energy_at_window, a.mode);
-    struct mesh_atom next = mesh_atom_at(t, a.grid, min(mine, n - 1));
-    for (uint32_t first = 0; first < n; first += step) {
-        uint32_t place = first + mine, atom = min(place, n - 1);
+    const struct mesh_table *t = to.table;
+    const uint32_t n = (uint32_t)t->natoms;
+    struct mesh_atom next = mesh_atom_at(t, a.grid, min(threadIdx.x, n - 1));
+    BLOCK_LOOP(atom, n)
+    {
         struct mesh_atom now = next;
-        next = mesh_atom_at(t, a.grid, min(place + step, n - 1));
-        gather_atom<order, true>(t, shape, (const float *)m.at, now, atom, place == atom, to);
+        next = mesh_atom_at(t, a.grid, min(atom + blockDim.x, n - 1));
+        gather_atom<order, MESH_ROWS_GO_ON>(shape, (const float *)m.at, now, atom, to);
     }
 }
 
@@ -278,6 +277,7 @@ KERNEL(mesh_block, a, __launch_bounds__(MESH_BLOCK))
 {
     ECHO(a);
     extern __shared__ float2 shared[];
+    __shared__ struct mesh_sums to;
     const struct ctl *c = (const struct ctl *)a.ctl;
     const struct mesh_table *t = (const struct mesh_table *)a.table;
     if (c->halt)
@@ -285,6 +285,8 @@ KERNEL(mesh_block, a, __launch_bounds__(MESH_BLOCK))
     const struct block_mesh m = block_mesh_of(shared, t, c);
     const struct mesh_shape shape = mesh_shape_of(t, 2 * m.plane, 2 * m.row);
     const bool energies = a.mode != EVALUATE_STEP;
+    if (threadIdx.x == 0)
+        to = mesh_sums_of(a.ctl, t, a.f, a.energy_at_window, a.mode);
 #pragma unroll 1
     for (int change = 0; change <= (a.mode == EVALUATE_SAMPLE && t->perturbed); change++) {
         __syncthreads();
@@ -309,10 +311,10 @@ KERNEL(mesh_block, a, __launch_bounds__(MESH_BLOCK))
         if (change)
             break;
         if (t->order == 4)
-            gather<4>(a, m, shape);
+            gather<4>(a, m, shape, to);
         else if (t->order == 5)
-            gather<5>(a, m, shape);
+            gather<5>(a, m, shape, to);
         else
-            gather<6>(a, m, shape);
+            gather<6>(a, m, shape, to);
     }
 }

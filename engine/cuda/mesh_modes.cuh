@@ -94,10 +94,9 @@ static __device__ inline void warp_total(struct fixed_sum *s)
     }
 }
 
-/* The coefficients of one y, as they are before the convolution; x, y and z: mode_of the waves along the axes. */
+/* All m of one y; x, y and z: mode_of the waves along the axes. */
 struct mode_plane {
-    const float2 *s; /* at x * stride + z */
-    uint32_t stride, nx, nz;
+    uint32_t nx, nz;
     const float2 *x, *z;
     float2 y;
     float prefactor, decay;
@@ -105,16 +104,20 @@ struct mode_plane {
     float inverse[BOX_SIZE]; /* of a triclinic box, 1/nm */
 };
 
-static __device__ inline struct mode_plane mode_plane_of(const struct mesh_table *t, const struct ctl *c, uint32_t y)
+static __device__ inline struct mode_plane mode_plane_of(const struct mesh_table *t, const struct ctl *c, uint32_t y,
+                                                         const float2 *mode_x, const float2 *mode_z)
 {
     double inverse[BOX_SIZE];
     struct mode_plane p = {};
     p.nx = (uint32_t)t->axis[0].size, p.nz = (uint32_t)t->axis[2].size;
+    p.x = mode_x, p.z = mode_z;
     p.y = mode_of(t, c, 1, y);
     p.prefactor = mode_prefactor(c), p.decay = mode_decay(t);
     p.triclinic = t->triclinic;
+    if (!p.triclinic)
+        return p;
     box_invert(c->box, inverse);
-    for (int k = 0; p.triclinic && k < BOX_SIZE; k++)
+    for (int k = 0; k < BOX_SIZE; k++)
         p.inverse[k] = (float)inverse[k];
     return p;
 }
@@ -140,9 +143,10 @@ static __device__ inline struct mode mode_at(const struct mode_plane &p, uint32_
     return o;
 }
 
-/* Every of-th m of the plane from `from` on; then, in all threads of the warp, the warp's. */
-static __device__ inline void mode_plane_sums(struct mode_sums *sum, const struct mode_plane &p, uint32_t from,
-                                              uint32_t of)
+/* Every of-th m of the plane from `from` on, with coefficients s as they are before the convolution, at x * stride + z; then, in
+ * all threads of the warp, the warp's. */
+static __device__ inline void mode_plane_sums(struct mode_sums *sum, const struct mode_plane &p, const float2 *s,
+                                              uint32_t stride, uint32_t from, uint32_t of)
 {
     uint32_t half = p.nz / 2 + 1;
     *sum = {};
@@ -150,8 +154,7 @@ static __device__ inline void mode_plane_sums(struct mode_sums *sum, const struc
         uint32_t x = i / half, z = i % half;
         const struct mode mode = mode_at(p, x, z);
         if (mode.square > 0)
-            mode_add(sum, p.s[x * p.stride + z], mode.green, z == 0 || 2 * z == p.nz ? 1 : 2, mode.m, mode.square,
-                     p.decay);
+            mode_add(sum, s[x * stride + z], mode.green, z == 0 || 2 * z == p.nz ? 1 : 2, mode.m, mode.square, p.decay);
     }
     warp_total(&sum->energy);
     for (int k = 0; k < 6; k++)

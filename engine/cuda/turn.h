@@ -14,15 +14,22 @@
 #define TURN_FN MATH_FN
 #endif
 
-/* Radix of the next pass, `rest` > 1 being the product of those that are left. */
+/* Radix of the next pass, `rest` > 1 being the product of those that are left. Radices up to 10 have passes of their own: one of
+ * them if that is enough, or two that are as equal as can be, else the largest; primes above 10 remain. */
 TURN_FN int next_radix(int rest)
 {
-    if (rest % 8 == 0 && rest != 16)
-        return 8;
-    int p = 4;
-    if (rest % p == 0)
+    const int most = 10;
+    int p = most;
+    if (rest <= most)
+        return rest;
+    for (int first = 2; first <= most; first++)
+        if (rest % first == 0 && rest / first <= first)
+            return first;
+    for (; p > 1 && rest % p; p--)
+        ;
+    if (p > 1)
         return p;
-    for (p = 2; rest % p; p++)
+    for (p = most + 1; rest % p; p++)
         ;
     return p;
 }

@@ -232,6 +232,34 @@ static void test_mesh_forms(void **state)
     toy_system_free(sys);
 }
 
+/* Where most atoms are in one corner of the box, most are strays that their brick has no room for. */
+static void test_mesh_strays(void **state)
+{
+    struct system *sys = mixture(2);
+    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_B_STATES);
+    for (int d = 0; d < 3; d++) {
+        sys->box[d] *= 4;
+        set.nonbonded.pme_grid[d] = 32;
+    }
+    same_bits(sys, &set);
+    toy_system_free(sys);
+}
+
+/* Transforms in one, two and three passes, of every radix and of primes that have none. */
+static void test_mesh_lengths(void **state)
+{
+    static const int grids[][4] = {{90, 10, 49, 4}, {22, 96, 54, 5}, {13, 80, 33, 6}};
+    struct system *sys = mixture(2);
+    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_B_STATES);
+    for (int k = 0; k < 3; k++) {
+        for (int d = 0; d < 3; d++)
+            set.nonbonded.pme_grid[d] = grids[k][d];
+        set.nonbonded.pme_order = grids[k][3];
+        compare(sys, &set, 1);
+    }
+    toy_system_free(sys);
+}
+
 /* A replica among many has its mesh done by one block, and the same bits. */
 static void test_mesh_choice(void **state)
 {
@@ -246,7 +274,7 @@ static void test_mesh_choice(void **state)
         nodes[k] = sim_nodes_per_step(t.sim);
         toy_close(&t);
     }
-    assert_int_equal(nodes[1], nodes[0] - 4);
+    assert_int_equal(nodes[1], nodes[0] - 5);
     set.nonbonded.pme_form = PME_BLOCK;
     set.nonbonded.pme_grid[2] = 64;
     struct toy t = {0};
@@ -401,9 +429,10 @@ static void test_sorting(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modifiers),     cmocka_unit_test(test_alchemy),        cmocka_unit_test(test_water),
-        cmocka_unit_test(test_global_memory), cmocka_unit_test(test_mesh_forms),     cmocka_unit_test(test_mesh_choice),
-        cmocka_unit_test(test_interruption),  cmocka_unit_test(test_cells),          cmocka_unit_test(test_sorting),
-        cmocka_unit_test(test_triclinic),     cmocka_unit_test(test_triclinic_water)};
+        cmocka_unit_test(test_modifiers),      cmocka_unit_test(test_alchemy),      cmocka_unit_test(test_water),
+        cmocka_unit_test(test_global_memory),  cmocka_unit_test(test_mesh_forms),   cmocka_unit_test(test_mesh_choice),
+        cmocka_unit_test(test_mesh_strays),    cmocka_unit_test(test_mesh_lengths), cmocka_unit_test(test_interruption),
+        cmocka_unit_test(test_cells),          cmocka_unit_test(test_sorting),      cmocka_unit_test(test_triclinic),
+        cmocka_unit_test(test_triclinic_water)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
