@@ -90,7 +90,14 @@ struct star {
 
     __device__ __forceinline__ bool project(const double (*x)[3], double (*v)[3], struct constrain_failure *bad) const
     {
-        double largest = INFINITY;
+        double largest = INFINITY, share[STAR_ARMS];
+#pragma unroll
+        for (uint32_t k = 0; k < STAR_ARMS; k++)
+            if (k < arms) {
+                double r[3];
+                vec_sub(x[k + 1], x[0], r);
+                share[k] = 1 / (vec_dot(r, r) * (inverse_mass[0] + inverse_mass[k + 1]));
+            }
         for (int n = 0; n < ITERATIONS_MAX && !(largest <= VELOCITY_TOLERANCE); n++) {
             largest = 0;
 #pragma unroll
@@ -104,7 +111,7 @@ struct star {
                         largest = deviation;
                         fail(bad, atom[0], atom[k + 1], deviation);
                     }
-                    double g = along / (vec_dot(r, r) * (inverse_mass[0] + inverse_mass[k + 1]));
+                    double g = along * share[k];
                     vec_add(v[k + 1], -g * inverse_mass[k + 1], r);
                     vec_add(v[0], g * inverse_mass[0], r);
                 }
@@ -115,7 +122,16 @@ struct star {
     __device__ __forceinline__ bool constrain(const double (*old)[3], double (*x)[3], double (*v)[3], double inv_dt,
                                               struct constrain_failure *bad) const
     {
-        double largest = INFINITY;
+        double largest = INFINITY,
+               share[STAR_ARMS]; /* as the arms are at first; seldom they turn so far that it is told anew */
+#pragma unroll
+        for (uint32_t k = 0; k < STAR_ARMS; k++)
+            if (k < arms) {
+                double r[3], arm[3];
+                vec_sub(x[k + 1], x[0], r);
+                vec_sub(old[k + 1], old[0], arm);
+                share[k] = 1 / (2 * (inverse_mass[0] + inverse_mass[k + 1]) * vec_dot(arm, r));
+            }
         for (int n = 0; n < ITERATIONS_MAX && !(largest <= 2 * POSITION_TOLERANCE); n++) {
             largest = 0;
 #pragma unroll
@@ -126,14 +142,17 @@ struct star {
                     vec_sub(old[k + 1], old[0], arm);
                     double diff = r2[k] - vec_dot(r, r), along = vec_dot(arm, r);
                     bool turned = !(along > 1e-3 * r2[k]); /* by about 90 degrees in a step */
-                    double deviation = turned ? INFINITY : fabs(diff) / r2[k];
+                    double deviation = turned ? INFINITY : fabs(diff) * inverse_r[k] * inverse_r[k];
                     if (!(deviation <= largest)) {
                         largest = deviation;
                         fail(bad, atom[0], atom[k + 1], 0.5 * deviation);
                     }
                     if (turned)
                         return false;
-                    double g = diff / (2 * (inverse_mass[0] + inverse_mass[k + 1]) * along);
+                    const double slope = 2 * (inverse_mass[0] + inverse_mass[k + 1]) * along;
+                    if (!(fabs(slope * share[k] - 1) < 0.25))
+                        share[k] = 1 / slope;
+                    double g = diff * share[k];
                     double own = g * inverse_mass[k + 1], center = -g * inverse_mass[0];
                     vec_add(x[k + 1], own, arm);
                     vec_add(x[0], center, arm);
@@ -196,13 +215,18 @@ static __device__ __forceinline__ void noise_of(const struct motion *s, const st
         noise[d] *= spread;
 }
 
+/* By what forces, as they are summed, become the velocity of a kick. */
+static __device__ __forceinline__ double kick_of(const struct motion *s, const struct langevin_rule *rule, int32_t i)
+{
+    return (rule ? 1 : 0.5) * s->timestep / (FIXED_SCALE * mass_of(&s->masses, i));
+}
+
 /* Atom i, the k-th of the body, kicked. noise: of Langevin alone. */
-static __device__ __forceinline__ void load_atom(const struct motion *s, const struct langevin_rule *rule,
+static __device__ __forceinline__ void load_atom(const struct motion *s, const struct langevin_rule *rule, double kick,
                                                  const double noise[3], int32_t i, uint32_t k, struct held *h)
 {
-    const double scale = (rule ? 1 : 0.5) * s->timestep / (FIXED_SCALE * mass_of(&s->masses, i));
     for (int d = 0; d < 3; d++) {
-        const double push = scale * (double)s->f[i][d];
+        const double push = kick * (double)s->f[i][d];
         h->x[k][d] = s->x[i][d];
         h->v[k][d] = s->v[i][d] + (rule || s->c->pending ? push : 0);
         h->push[k][d] = rule ? noise[d] : push;

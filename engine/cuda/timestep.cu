@@ -36,7 +36,7 @@ static __device__ __forceinline__ void load(const struct motion *s, const struct
         double noise[3];
         if (rule)
             noise_of(s, rule, s->c->step, b->atom[k], noise);
-        load_atom(s, rule, noise, b->atom[k], k, h);
+        load_atom(s, rule, kick_of(s, rule, b->atom[k]), noise, b->atom[k], k, h);
     }
 }
 

@@ -10,7 +10,6 @@
 enum {
     SHARED_MAX = 226 * 1024, /* bytes a block may have on sm_90 beside a few of its own */
     FOUR = 4 * sizeof(float),
-    BODY_BYTES = 45 * sizeof(double), /* struct held of bodies.cuh */
 };
 
 int32_t tiny_atoms_most = 128;
@@ -93,7 +92,7 @@ static void add_chunks(struct tiny *t, enum tiny_kind kind, uint32_t first, uint
         t->chunk[t->host.nchunks++] = (struct tiny_chunk){kind, first + from, count - from < 32 ? count - from : 32};
 }
 
-/* The dearest first: when there are more than warps, the second that some take are cheap. */
+/* The dearest first: whoever takes one of these takes the second one last. */
 static void list_chunks(struct tiny *t, const struct topology *top, bool charged)
 {
     const struct term_list *const terms[] = {
@@ -142,10 +141,14 @@ static void place(struct tiny *t, const struct topology *top, const struct mesh 
     p->x_old = take(&used, n * 3 * sizeof(double));
     p->v_old = take(&used, n * 3 * sizeof(double));
     p->noise = take(&used, n * 3 * sizeof(double));
+    p->kick = take(&used, n * sizeof(double));
     p->f = take(&used, n * 3 * sizeof(int64_t));
     p->grid = take(&used, n * 4 * sizeof(uint32_t));
     p->charge = take(&used, n * sizeof(float));
-    p->held = take(&used, bodies * BODY_BYTES);
+    p->held = take(&used, bodies * TINY_HELD_BYTES);
+    p->star = take(&used, bodies * TINY_STAR_BYTES);
+    p->slot = take(&used, n * sizeof(uint32_t));
+    p->chunk = take(&used, h->nchunks * sizeof(struct tiny_chunk));
     for (int d = 0; d < 3 && mesh->charged; d++) {
         const size_t bytes = d < 2 ? (size_t)h->functions[d] * h->stride * sizeof(float)
                                    : (n * h->quads + TINY_QUADS) * FOUR; /* as many are read from any place */
@@ -174,13 +177,11 @@ void tiny_make(struct tiny *t, const struct system *sys, const struct settings *
     if (!tiny_columns_make(t, sys, set, plan, mesh))
         return;
     h->quads = (h->functions[2] + 3) / 4 | 1;
-    place(t, topology, mesh);
-    if (h->places.bytes > SHARED_MAX)
-        return;
     list_pairs(t, plan);
     list_unlisted(t, plan, pairs);
     list_chunks(t, topology, mesh->charged);
-    t->on = true;
+    place(t, topology, mesh);
+    t->on = h->places.bytes <= SHARED_MAX;
 }
 
 void tiny_close(struct tiny *t)

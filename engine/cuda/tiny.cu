@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Whole timesteps of a tiny system in one thread block, see engine/cuda/tiny.h. What one step's threads wait for each other for:
- * forces but the mesh's, and the atoms' waves | their coefficients | the mesh's forces | the bodies have moved. A step that fails
+ * forces but the mesh's, and the atoms' waves | their coefficients | the mesh's forces | atoms are kicked | bodies moved | atoms placed. A step that fails
  * leaves the state of the step before it.
  */
 #define ACC_IN_SHARED /* forces and sums */
+#define FORCES_ONLY
 #include "engine/cuda/tiny_terms.cuh"
 
 /* ---- the beginning and the end of a launch ---- */
@@ -36,7 +37,7 @@ static __device__ void copy_words(uint64_t *to, const uint64_t *from, uint32_t b
 static __device__ void load_replica(const struct args_tiny &a, const struct tiny_here &h)
 {
     const struct mesh_table *m = h.t->mesh;
-    const uint32_t n = h.t->natoms;
+    const uint32_t n = h.natoms;
     copy_words((uint64_t *)h.c, (const uint64_t *)a.ctl, sizeof *h.c);
     copy_words((uint64_t *)h.x, (const uint64_t *)a.x, 3 * n * (uint32_t)sizeof(double));
     copy_words((uint64_t *)h.v, (const uint64_t *)a.v, 3 * n * (uint32_t)sizeof(double));
@@ -53,7 +54,9 @@ static __device__ void load_replica(const struct args_tiny &a, const struct tiny
         if (!astray(h, i))
             place_atom(h, (int32_t)i);
     }
-    if (h.t->ncolumns)
+    BLOCK_LOOP(k, h.t->nchunks)
+    h.chunk[k] = h.t->chunk[k];
+    if (h.ncolumns)
         tiny_prepare_waves(h);
     if (threadIdx.x == 0)
         h.c->pressure_correction = 0;
@@ -61,7 +64,7 @@ static __device__ void load_replica(const struct args_tiny &a, const struct tiny
 
 static __device__ void store_replica(const struct args_tiny &a, const struct tiny_here &h)
 {
-    const uint32_t bytes = 3 * h.t->natoms * (uint32_t)sizeof(double);
+    const uint32_t bytes = 3 * h.natoms * (uint32_t)sizeof(double);
     copy_words((uint64_t *)a.x, (const uint64_t *)h.x, bytes);
     copy_words((uint64_t *)a.v, (const uint64_t *)h.v, bytes);
     copy_words((uint64_t *)a.x_old, (const uint64_t *)h.x_old, bytes);
@@ -74,10 +77,14 @@ static __device__ void store_replica(const struct args_tiny &a, const struct tin
 static __device__ bool forces(const struct args_tiny &a, const struct tiny_here &h, const struct motion &s,
                               const struct langevin_rule *rule, uint64_t step)
 {
-    for (uint32_t k = threadIdx.x / 32; k < h.t->nchunks; k += TINY_WARPS)
-        tiny_chunk_do(h, s, rule, step, (const struct bonded_table *)a.bonded, h.t->chunk[k]);
+    const uint32_t nchunks = h.t->nchunks, warp = threadIdx.x / 32;
+    for (uint32_t first = 0, turn = 0; first < nchunks; first += TINY_WARPS, turn = !turn) {
+        const uint32_t k = first + (turn ? TINY_WARPS - 1 - warp : warp); /* to and fro */
+        if (k < nchunks)
+            tiny_chunk_do(h, s, rule, step, (const struct bonded_table *)a.bonded, h.chunk[k]);
+    }
     __syncthreads();
-    if (h.t->ncolumns) {
+    if (h.ncolumns) {
         tiny_waves_there(h);
         __syncthreads();
         tiny_waves_back(h);
@@ -86,41 +93,71 @@ static __device__ bool forces(const struct args_tiny &a, const struct tiny_here 
     return forces_good(h.c);
 }
 
+/* What of the bodies does not change in a launch. */
+static __device__ void load_bodies(const struct tiny_here &h, const struct motion &s, const struct langevin_rule *rule)
+{
+    BLOCK_LOOP(i, h.natoms)
+    h.kick[i] = kick_of(&s, rule, (int32_t)i);
+    BLOCK_LOOP(i, body_count(s.m))
+    {
+        const struct body b = body_at(s.m, i);
+        const bool quick = is_quick(s.m, i);
+        if (quick && i >= s.m->nwaters)
+            h.star[i] = star(&s, i - s.m->nwaters);
+        else
+            h.star[i].arms = NO_STAR;
+        for (uint32_t k = 0; k < b.natoms; k++)
+            h.slot[b.atom[k]] = quick ? SLOT_ATOMS * i + k : NO_SLOT;
+    }
+}
+
+static __device__ void begin_atom(const struct tiny_here &h, const struct motion &s, const struct langevin_rule *rule,
+                                  uint32_t i)
+{
+    const uint32_t slot = h.slot[i];
+    for (int d = 0; d < 3; d++) {
+        h.x_old[i][d] = h.x[i][d];
+        h.v_old[i][d] = h.v[i][d];
+    }
+    if (slot != NO_SLOT)
+        load_atom(&s, rule, h.kick[i], h.noise[i], (int32_t)i, slot % SLOT_ATOMS, &h.held[slot / SLOT_ATOMS]);
+}
+
 static __device__ void move_body(const struct tiny_here &h, const struct motion &s, const struct langevin_rule *rule,
                                  uint32_t i)
 {
-    const struct body b = body_at(s.m, i);
-    struct held *held = &h.held[i];
-    bool good = true;
-    for (uint32_t k = 0; k < b.natoms; k++)
-        for (int d = 0; d < 3; d++) {
-            h.x_old[b.atom[k]][d] = h.x[b.atom[k]][d];
-            h.v_old[b.atom[k]][d] = h.v[b.atom[k]][d];
-        }
-    if (is_quick(s.m, i)) {
-        for (uint32_t k = 0; k < b.natoms; k++)
-            load_atom(&s, rule, h.noise[b.atom[k]], b.atom[k], k, held);
-        advance_quickly(&s, rule, i, held);
-        for (uint32_t k = 0; k < b.natoms && good; k++)
-            good = store_atom(&s, b.atom[k], k, held);
-    } else {
+    if (h.star[i].arms != NO_STAR)
+        advance(&s, rule, h.star[i], &h.held[i]);
+    else if (i < s.m->nwaters)
+        advance(&s, rule, water(&s, i), &h.held[i]);
+    else
         advance_slowly(&s, rule, i);
-    }
-    for (uint32_t k = 0; k < b.natoms && good; k++) {
-        for (int d = 0; d < 3; d++)
-            h.f[b.atom[k]][d] = 0;
-        place_atom(h, b.atom[k]);
-    }
+}
+
+static __device__ void end_atom(const struct tiny_here &h, const struct motion &s, uint32_t i)
+{
+    const uint32_t slot = h.slot[i];
+    if (slot != NO_SLOT && !store_atom(&s, (int32_t)i, slot % SLOT_ATOMS, &h.held[slot / SLOT_ATOMS]))
+        return;
+    for (int d = 0; d < 3; d++)
+        h.f[i][d] = 0;
+    place_atom(h, (int32_t)i);
 }
 
 /* False: a body could not be moved, and none has been. */
 static __device__ bool move(const struct tiny_here &h, const struct motion &s, const struct langevin_rule *rule)
 {
+    BLOCK_LOOP(i, h.natoms)
+    begin_atom(h, s, rule, i);
+    __syncthreads();
     BLOCK_LOOP(i, body_count(s.m))
     move_body(h, s, rule, i);
+    __syncthreads();
+    BLOCK_LOOP(i, h.natoms)
+    end_atom(h, s, i);
     if (block_goes_on(h.c))
         return true;
-    BLOCK_LOOP(i, h.t->natoms)
+    BLOCK_LOOP(i, h.natoms)
     for (int d = 0; d < 3; d++) {
         h.x[i][d] = h.x_old[i][d];
         h.v[i][d] = h.v_old[i][d];
@@ -131,7 +168,7 @@ static __device__ bool move(const struct tiny_here &h, const struct motion &s, c
 KERNEL(tiny, a, __launch_bounds__(TINY_BLOCK))
 {
     ECHO(a);
-    extern __shared__ float2 shared[];
+    extern __shared__ __align__(16) float2 shared[];
     const struct ctl *c = (const struct ctl *)a.ctl;
     const struct motion_table *m = (const struct motion_table *)a.motion;
     if (c->halt)
@@ -143,6 +180,7 @@ KERNEL(tiny, a, __launch_bounds__(TINY_BLOCK))
     load_replica(a, h);
     const struct motion s = {h.c, m, masses_of(m, h.c), h.x, h.v, h.x_old, h.f, a.timestep};
     uint32_t until_com = a.com_every ? a.com_every - (uint32_t)(step % a.com_every) : UINT32_MAX;
+    load_bodies(h, s, rule);
     bool good = block_goes_on(h.c);
     for (uint32_t n = 0; n < a.steps && good; n++) {
         good = forces(a, h, s, rule, step) && move(h, s, rule);

@@ -9,14 +9,25 @@
 #include "engine/cuda/grid.cuh"
 #include "engine/cuda/tiny.h"
 
+enum : uint32_t { NO_STAR = UINT32_MAX, NO_SLOT = UINT32_MAX, SLOT_ATOMS = 8 };
+
+static_assert(sizeof(struct held) == TINY_HELD_BYTES && sizeof(struct star) == TINY_STAR_BYTES,
+              "as the host counts on");
+
 struct tiny_here {
     const struct tiny_table *t;
+    uint32_t natoms, ncolumns, stride, quads, groups; /* as in the table */
     struct ctl *c;
     double (*x)[3], (*v)[3], (*x_old)[3], (*v_old)[3], (*noise)[3];
     int64_t (*f)[3];
     uint4 *grid;
     float *charge; /* at the replica's lambda, e */
+    double *kick;  /* of an atom: velocity for a unit of force */
     struct held *held;
+    struct star *star; /* of a body that is one; else its arms are NO_STAR */
+    uint32_t *
+        slot; /* of an atom: SLOT_ATOMS times its body, plus its place there; NO_SLOT where a body is moved in memory */
+    struct tiny_chunk *chunk;
     float *wave[3], *slope[3];
     float2 *turn[3];
     struct tiny_column *column;
@@ -30,6 +41,7 @@ static __device__ inline struct tiny_here tiny_here_of(const struct tiny_table *
     char *base = (char *)shared;
     struct tiny_here h;
     h.t = t;
+    h.natoms = t->natoms, h.ncolumns = t->ncolumns, h.stride = t->stride, h.quads = t->quads, h.groups = t->groups;
     h.c = (struct ctl *)(base + p.ctl);
     h.x = (double(*)[3])(base + p.x);
     h.v = (double(*)[3])(base + p.v);
@@ -39,7 +51,11 @@ static __device__ inline struct tiny_here tiny_here_of(const struct tiny_table *
     h.f = (int64_t(*)[3])(base + p.f);
     h.grid = (uint4 *)(base + p.grid);
     h.charge = (float *)(base + p.charge);
+    h.kick = (double *)(base + p.kick);
     h.held = (struct held *)(base + p.held);
+    h.star = (struct star *)(base + p.star);
+    h.slot = (uint32_t *)(base + p.slot);
+    h.chunk = (struct tiny_chunk *)(base + p.chunk);
     for (int d = 0; d < 3; d++) {
         h.wave[d] = (float *)(base + p.wave[d]);
         h.slope[d] = (float *)(base + p.slope[d]);
@@ -50,6 +66,12 @@ static __device__ inline struct tiny_here tiny_here_of(const struct tiny_table *
     h.value = (float4 *)(base + p.value);
     box_invert(box, h.inverse);
     return h;
+}
+
+/* v[axis] of an array that stays in registers */
+template <class T> static __device__ inline T of_axis(const T *v, uint32_t axis)
+{
+    return axis == 0 ? v[0] : axis == 1 ? v[1] : v[2];
 }
 
 #endif

@@ -8,7 +8,7 @@
  *              the atoms' waves
  *   mesh       the same sum as in mesh.h, but without a mesh: the transform of an atom's spread charge is a product of three
  *              transforms of a spline, so each coefficient is a sum over atoms of products of three numbers
- *   bodies     a thread each (bodies.cuh)
+ *   bodies     a thread for each atom, a thread for each body, a thread for each atom (bodies.cuh)
  *
  * Waves. Along an axis of n points an atom has the functions 0: 1, 2k - 1: cosine and 2k: sine of wave k, up to the largest k
  * in use, each summed over the points that its charge is spread to, with the spline's values or slopes there. The influence
@@ -28,6 +28,8 @@ enum {
     TINY_BLOCK = 32 * TINY_WARPS,
     TINY_QUADS = 5, /* functions along z of one column, in fours, that a thread has in its registers */
     TINY_SPLIT = 2, /* threads that share the atoms of a column */
+    TINY_HELD_BYTES = 45 * sizeof(double), /* of structs in bodies.cuh: held.. */
+    TINY_STAR_BYTES = 15 * sizeof(double), /* ..and star */
 };
 
 /* Atoms that are tried at most. For tests to set: 0, and no system is tiny. */
@@ -55,7 +57,7 @@ struct tiny_column {
 
 /* Bytes from the beginning of shared memory. */
 struct tiny_places {
-    uint32_t ctl, x, v, x_old, v_old, noise, f, grid, charge, held;
+    uint32_t ctl, x, v, x_old, v_old, noise, kick, f, grid, charge, held, star, slot, chunk;
     uint32_t wave[3], slope[3]; /* float; x and y: [function][stride], z: [natoms][4 quads] */
     uint32_t turn[3];           /* float2 [points], exp(-2 pi i k/points) */
     uint32_t column;            /* the columns themselves */

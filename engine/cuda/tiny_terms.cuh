@@ -43,8 +43,7 @@ static __device__ inline void tiny_perturbed(const struct tiny_here &h, const ui
     add_pair(acc, h.f, i, j, d, b.lj.fr + b.coulomb.fr, EVALUATE_STEP);
 }
 
-static __device__ inline void tiny_bonded(const struct tiny_here &h, const struct bonded_table *bonded, uint32_t i,
-                                          struct accumulate *acc)
+static __device__ inline void tiny_bonded(const struct tiny_here &h, const struct bonded_table *bonded, uint32_t i)
 {
     struct bonded_pass p = {};
     p.ctl = h.c;
@@ -53,7 +52,7 @@ static __device__ inline void tiny_bonded(const struct tiny_here &h, const struc
     p.f = h.f;
     p.lambda = h.c->lambda[LAMBDA_BONDED];
     bonded_any(&p, i);
-    *acc = p.sum;
+    finish_warp(&p.sum, &h.c->sum, EVALUATE_STEP);
 }
 
 /* One chunk, for its whole warp. rule: NULL for velocity Verlet */
@@ -73,7 +72,7 @@ static __device__ inline void tiny_chunk_do(const struct tiny_here &h, const str
         return;
     switch ((enum tiny_kind)chunk.kind) {
     case TINY_BONDED:
-        tiny_bonded(h, bonded, i, &acc);
+        tiny_bonded(h, bonded, i);
         break;
     case TINY_WAVES:
         tiny_waves(h, i);

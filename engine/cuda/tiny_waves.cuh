@@ -31,9 +31,9 @@ static __device__ inline void tiny_prepare_waves(const struct tiny_here &h)
     for (int d = 0; d < 3; d++)
         BLOCK_LOOP(k, (uint32_t)m->axis[d].size)
     h.turn[d][k] = ((const float2 *)m->axis[d].twiddle)[k];
-    BLOCK_LOOP(i, h.t->natoms * h.t->quads + TINY_QUADS)
+    BLOCK_LOOP(i, h.natoms * h.quads + TINY_QUADS)
     ((float4 *)h.wave[2])[i] = ((float4 *)h.slope[2])[i] = make_float4(0, 0, 0, 0);
-    BLOCK_LOOP(i, h.t->ncolumns)
+    BLOCK_LOOP(i, h.ncolumns)
     {
         const struct tiny_column column = h.column[i] = h.t->column[i];
         const uint32_t kx = wave_of(column.x), ky = wave_of(column.y);
@@ -59,10 +59,10 @@ struct wave_place {
 
 static __device__ inline struct wave_place wave_place_of(const struct tiny_here &h, uint32_t axis, uint32_t atom)
 {
-    const uint32_t z = 4 * h.t->quads * atom;
+    const uint32_t z = 4 * h.quads * atom;
     if (axis == 2)
         return {h.wave[2] + z, h.slope[2] + z, 1};
-    return {h.wave[axis] + atom, h.slope[axis] + atom, h.t->stride};
+    return {of_axis(h.wave, axis) + atom, of_axis(h.slope, axis) + atom, h.stride};
 }
 
 /* Waves from .. to - 1. Those along x are times the charge. */
@@ -74,7 +74,7 @@ static __device__ inline void tiny_waves_from(const struct tiny_here &h, uint32_
     const uint4 grid = h.grid[atom];
     const uint64_t at = (uint64_t)(axis == 0 ? grid.x : axis == 1 ? grid.y : grid.z) * size;
     const struct wave_place to_place = wave_place_of(h, axis, atom);
-    const float2 *turn = h.turn[axis];
+    const float2 *turn = of_axis(h.turn, axis);
     const float q = axis == 0 ? h.charge[atom] : 1;
     float w[order], dw[order];
     uint32_t step[order], turned[order]; /* points from the first of the box; wave times that, in points */
@@ -108,7 +108,7 @@ static __device__ inline void tiny_waves_from(const struct tiny_here &h, uint32_
 /* Item (2 axis + half) natoms + atom. */
 static __device__ inline void tiny_waves(const struct tiny_here &h, uint32_t item)
 {
-    const uint32_t atom = item % h.t->natoms, axis = item / h.t->natoms / 2, half = item / h.t->natoms % 2;
+    const uint32_t atom = item % h.natoms, axis = item / h.natoms / 2, half = item / h.natoms % 2;
     const uint32_t waves = h.t->functions[axis] / 2 + 1, middle = (waves + 1) / 2;
     const uint32_t from = half ? middle : 0, to = half ? waves : middle;
     switch (h.t->mesh->order) {
@@ -137,15 +137,15 @@ static __device__ inline void tiny_column_there(const struct tiny_here &h, const
                                                 uint32_t most)
 {
     const uint32_t split = threadIdx.x % TINY_SPLIT;
-    const float *x = h.wave[0] + column.x * h.t->stride, *y = h.wave[1] + column.y * h.t->stride;
+    const float *x = h.wave[0] + column.x * h.stride, *y = h.wave[1] + column.y * h.stride;
     const float4 *z = (const float4 *)h.wave[2] + column.z;
     float4 sum[TINY_QUADS];
 #pragma unroll
     for (int q = 0; q < TINY_QUADS; q++)
         sum[q] = make_float4(0, 0, 0, 0);
-    for (uint32_t i = split; i < h.t->natoms; i += TINY_SPLIT) {
+    for (uint32_t i = split; i < h.natoms; i += TINY_SPLIT) {
         const float p = x[i] * y[i];
-        const float4 *of = z + i * h.t->quads;
+        const float4 *of = z + i * h.quads;
 #pragma unroll
         for (int q = 0; q < TINY_QUADS; q++)
             if (q < most) {
@@ -168,7 +168,7 @@ static __device__ inline void tiny_column_there(const struct tiny_here &h, const
 
 static __device__ inline void tiny_waves_there(const struct tiny_here &h)
 {
-    const uint32_t all = TINY_SPLIT * h.t->ncolumns, lane = threadIdx.x % 32;
+    const uint32_t all = TINY_SPLIT * h.ncolumns, lane = threadIdx.x % 32;
     for (uint32_t first = threadIdx.x - lane; first < all; first += TINY_BLOCK) {
         struct tiny_column column = {0, 0, 0, 0, 0};
         if (first + lane < all)
@@ -186,7 +186,7 @@ struct wave_rows {
 
 static __device__ inline void load_rows(const struct tiny_here &h, uint32_t atom, uint32_t z, struct wave_rows *r)
 {
-    const uint32_t at = atom * h.t->quads + z;
+    const uint32_t at = atom * h.quads + z;
 #pragma unroll
     for (int q = 0; q < TINY_QUADS; q++) {
         r->wave[q] = ((const float4 *)h.wave[2])[at + q];
@@ -208,7 +208,7 @@ static __device__ inline void tiny_column_back(const struct tiny_here &h, const 
                                                uint32_t atom, const struct wave_rows &r, struct wave_sums *sum)
 {
     const float4 *value = h.value + column.at;
-    const uint32_t at = column.y * h.t->stride + atom;
+    const uint32_t at = column.y * h.stride + atom;
     float along[2] = {0, 0}, sloped[2] = {0, 0}; /* of every second quad: shorter chains */
 #pragma unroll
     for (int q = 0; q < TINY_QUADS; q++)
@@ -227,7 +227,7 @@ static __device__ inline void tiny_column_back(const struct tiny_here &h, const 
 static __device__ inline void close_sums(const struct tiny_here &h, uint32_t x, uint32_t atom, struct wave_sums *sum,
                                          float g[3])
 {
-    const uint32_t at = x * h.t->stride + atom;
+    const uint32_t at = x * h.stride + atom;
     g[0] = fmaf(h.slope[0][at], sum->slope_x, g[0]);
     g[1] = fmaf(h.wave[0][at], sum->slope_y, g[1]);
     g[2] = fmaf(h.wave[0][at], sum->slope_z, g[2]);
@@ -236,9 +236,9 @@ static __device__ inline void close_sums(const struct tiny_here &h, uint32_t x, 
 
 static __device__ inline void tiny_waves_back(const struct tiny_here &h)
 {
-    const uint32_t warp = threadIdx.x / 32, group = warp % h.t->groups, part = warp / h.t->groups;
-    const uint32_t own = 32 * group + threadIdx.x % 32, atom = min(own, h.t->natoms - 1);
-    if (part >= TINY_WARPS / h.t->groups)
+    const uint32_t warp = threadIdx.x / 32, group = warp % h.groups, part = warp / h.groups;
+    const uint32_t own = 32 * group + threadIdx.x % 32, atom = min(own, h.natoms - 1);
+    if (part >= TINY_WARPS / h.groups)
         return;
     const uint32_t first = h.t->part[part], end = h.t->part[part + 1];
     struct wave_rows rows;
@@ -256,7 +256,7 @@ static __device__ inline void tiny_waves_back(const struct tiny_here &h)
         tiny_column_back(h, column, atom, rows, &sum);
     }
     close_sums(h, x, atom, &sum, g);
-    if (own >= h.t->natoms)
+    if (own >= h.natoms)
         return;
     double per_box[3], force[3];
     for (int d = 0; d < 3; d++)

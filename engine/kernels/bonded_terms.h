@@ -27,6 +27,25 @@ struct bonded_pass {
     bool energies, sample;
 };
 
+/* A file that defines FORCES_ONLY asks for nothing else, and its compiler knows. */
+MATH_FN bool pass_energies(const struct bonded_pass *p)
+{
+#ifdef FORCES_ONLY
+    return false;
+#else
+    return p->energies;
+#endif
+}
+
+MATH_FN bool pass_sample(const struct bonded_pass *p)
+{
+#ifdef FORCES_ONLY
+    return false;
+#else
+    return p->sample;
+#endif
+}
+
 /* U of a perturbed term at window w. */
 MATH_FN void pass_window(struct bonded_pass *p, uint32_t w, double u)
 {
@@ -35,7 +54,7 @@ MATH_FN void pass_window(struct bonded_pass *p, uint32_t w, double u)
 
 MATH_FN void add_value(struct bonded_pass *p, enum term term, const struct bonded_value *v)
 {
-    if (!p->energies)
+    if (!pass_energies(p))
         return;
     acc_energy(&p->sum, term, v->u);
     acc_dvdl(&p->sum, LAMBDA_BONDED, v->du_dl);
@@ -43,7 +62,7 @@ MATH_FN void add_value(struct bonded_pass *p, enum term term, const struct bonde
 
 MATH_FN bool wants_windows(const struct bonded_pass *p, const struct term_list *n, uint32_t i)
 {
-    return p->sample && i >= n->perturbed;
+    return pass_sample(p) && i >= n->perturbed;
 }
 
 /* Forces -du_dq grad on n atoms; r: positions relative to one atom of the term, for the virial. */
@@ -53,7 +72,7 @@ MATH_FN void add_forces(struct bonded_pass *p, const int *atom, int n, double du
     for (int k = 0; k < n; k++) {
         double f[3] = {-du_dq * grad[k][0], -du_dq * grad[k][1], -du_dq * grad[k][2]};
         acc_force(&p->sum, p->f[atom[k]], f);
-        if (p->sample && r)
+        if (pass_sample(p) && r)
             acc_virial(&p->sum, r[k], f);
     }
 }
@@ -64,7 +83,7 @@ MATH_FN void pass_pair_force(struct bonded_pass *p, const int atom[2], const dou
     double f[3] = {over_r * dx[0], over_r * dx[1], over_r * dx[2]}, back[3] = {-f[0], -f[1], -f[2]};
     acc_force(&p->sum, p->f[atom[0]], f);
     acc_force(&p->sum, p->f[atom[1]], back);
-    if (p->sample)
+    if (pass_sample(p))
         acc_virial(&p->sum, dx, f);
 }
 
@@ -183,7 +202,7 @@ MATH_FN void bonded_position_restraint(struct bonded_pass *p, uint32_t i)
         struct bonded_value v = bonded_harmonic(dx[d], zero, k, p->lambda);
         f[d] = -v.du_dq;
         add_value(p, TERM_RESTRAINT, &v);
-        if (p->sample)
+        if (pass_sample(p))
             acc_virial_within(&p->sum, 4 * d, -0.5 * (dx[d] + r->x0[d]) * f[d], FIXED_ENERGY_LIMIT);
         if (wants_windows(p, &p->t->nposition_restraints, i))
             for (uint32_t w = 0; w < p->t->nwindows; w++)
@@ -201,7 +220,7 @@ MATH_FN void pair14_plain(struct bonded_pass *p, const struct pair14 *pair)
     struct lj_rule everywhere = {0}; /* a plain cut-off uses nothing of the rule */
     double over_r = lj_pair(VDW_CUTOFF, &everywhere, pair->lj[0].c6, pair->lj[0].c12, r2, ri, &lj);
     pass_pair_force(p, pair->atom, dx, over_r + coulomb * ri * ri);
-    if (!p->energies)
+    if (!pass_energies(p))
         return;
     acc_energy(&p->sum, TERM_LJ_14, lj);
     acc_energy(&p->sum, TERM_COULOMB_14, coulomb);
@@ -219,13 +238,13 @@ MATH_FN void pair14_between_states(struct bonded_pass *p, const struct pair14 *p
     struct soft_result lj = soft_lj(VDW_CUTOFF, &everywhere, rule->power, s, lv, r2);
     struct soft_result coulomb = soft_coulomb(rule, s, 0, lc, r2, 0, 0);
     pass_pair_force(p, pair->atom, dx, lj.fr + coulomb.fr);
-    if (!p->energies)
+    if (!pass_energies(p))
         return;
     acc_energy(&p->sum, TERM_LJ_14, lj.v);
     acc_energy(&p->sum, TERM_COULOMB_14, coulomb.v);
     acc_dvdl(&p->sum, LAMBDA_VDW, lj.dv);
     acc_dvdl(&p->sum, LAMBDA_COULOMB, coulomb.dv);
-    for (uint32_t w = 0; p->sample && w < p->t->nwindows; w++) {
+    for (uint32_t w = 0; pass_sample(p) && w < p->t->nwindows; w++) {
         const double *l = p->t->lambda[w];
         pass_window(p, w, soft_lj(VDW_CUTOFF, &everywhere, rule->power, s, l[LAMBDA_VDW], r2).v);
         pass_window(p, w, soft_coulomb(rule, s, 0, l[LAMBDA_COULOMB], r2, 0, 0).v);

@@ -87,6 +87,9 @@ MATH_FN real box_cutoff_limit(const real box[BOX_SIZE])
  * of the diagonal. */
 MATH_FN void box_nearest(const real box[BOX_SIZE], real d[3])
 {
+    if (fabs(d[0]) <= REAL(0.5) * box[BOX_XX] && fabs(d[1]) <= REAL(0.5) * box[BOX_YY] &&
+        fabs(d[2]) <= REAL(0.5) * box[BOX_ZZ]) /* nothing to take off, without divisions: most bonded atoms */
+        return;
     real z = rint(d[2] / box[BOX_ZZ]);
     d[0] -= z * box[BOX_ZX];
     d[1] -= z * box[BOX_ZY];

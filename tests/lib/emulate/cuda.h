@@ -22,6 +22,7 @@ using std::min;
 #define __forceinline__ inline
 #define __launch_bounds__(most, ...) most
 #define __restrict__
+#define __align__(bytes) __attribute__((aligned(bytes)))
 #define __shared__ thread_local /* of the one block that runs */
 
 /* In place of graphs/echo.cuh: the CPU device does the echo. */
