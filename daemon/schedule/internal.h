@@ -27,6 +27,8 @@ void prepare(struct step *st, struct ensemble *e);
 void finish_if_ended(struct step *st, struct ensemble *e);
 /* Something of the ensemble could not be written: nothing starts until the disk has space. */
 void wait_for_space(struct step *st, struct ensemble *e, const char *message);
+/* It does not wait for space any more. */
+void forget_space(struct step *st, struct ensemble *e);
 
 /* ---- owners.c ---- */
 /* ERR_CONFLICT: not from its state. */

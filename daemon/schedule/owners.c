@@ -14,6 +14,7 @@ static int refuse(const struct ensemble *e, const char *wish, struct err *err)
 /* Running replicas checkpoint and leave; waiting ones move at once. */
 static void withdraw(struct step *st, struct ensemble *e, enum replica_state to)
 {
+    forget_space(st, e);
     for (int i = 0; i < e->nsets; i++) {
         struct sched_set *set = &e->sets[i];
         if (set->worker >= 0)

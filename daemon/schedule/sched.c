@@ -212,7 +212,7 @@ void wait_for_space(struct step *st, struct ensemble *e, const char *message)
     decide(st, (struct decision){.kind = DECIDE_SPACE, .ensemble = e, .worker = -1});
 }
 
-static void forget_space(struct step *st, struct ensemble *e)
+void forget_space(struct step *st, struct ensemble *e)
 {
     if (e->wants_space)
         set_reason(st, e, NULL);

@@ -17,8 +17,8 @@
  * 5. A set that fails by its own fault is tried again from its last checkpoint, `retries` times; then it is failed and its
  *    ensemble goes on. Getting beyond the step where it failed forgives it. What the machine lacks (disk space, memory that
  *    others hold, a locked folder) is waited out and costs nothing; so is what its owner lacks: who has more stored than they
- *    may makes room at a checkpoint and starts nothing until they have removed something. A failure of the physics at the same step from the same
- *    checkpoint would recur for ever: it is tried again from the older checkpoint with other noise.
+ *    may makes room at a checkpoint and starts nothing until they have removed something. A failure of the physics at the
+ *    same step from the same checkpoint would recur for ever: it is tried again from the older checkpoint with other noise.
  * 6. A replica that makes no step for stall_ms is stuck: its worker is killed, and it alone is blamed.
  * 7. An ensemble whose replicas have all ended is finishing until its results are written, whatever happened to them.
  *

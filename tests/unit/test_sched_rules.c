@@ -228,6 +228,12 @@ static void who_has_too_much_stored_waits_alone(void **state)
         play_about(&p, SCHED_STOPPED, &e->replicas[i]);
     assert_int_equal(f->nrunning, 2);
     assert_int_equal(why(&p, &e->replicas[0]), WAIT_SPACE);
+    play_wish(&p, SCHED_PAUSE, g);
+    assert_null(g->reason); /* its owner's wish now */
+    play_wish(&p, SCHED_RESUME, g);
+    play_feed(&p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = g, .ok = true});
+    play_feed(&p, over);
+    assert_string_equal(g->reason, e->reason);
     play_about(&p, SCHED_DONE, &f->replicas[0]);
     play_feed(&p, (struct sched_event){.kind = SCHED_SPACE}); /* the disk is not what they wait for */
     play_until(&p, 1000000, 1);
