@@ -51,6 +51,13 @@ static void show(struct news *n)
     }
 }
 
+static void news_free(void *arg)
+{
+    struct news *n = arg;
+    free(n->reason);
+    free(n);
+}
+
 static void spread_news(void *arg)
 {
     struct news *n = arg;
@@ -60,8 +67,7 @@ static void spread_news(void *arg)
         if (w->ensemble == n->ensemble)
             w->news(w);
     }
-    free(n->reason);
-    free(n);
+    news_free(n);
 }
 
 static void after_commit(struct service *sv, struct ensemble *en, struct sched_replica *r, int64_t seq, int state)
@@ -77,7 +83,7 @@ static void after_commit(struct service *sv, struct ensemble *en, struct sched_r
                        .failures = r ? r->set->failures : 0,
                        .changed = en->changed,
                        .reason = reason ? xstrdup(reason) : NULL};
-    store_after_commit(sv->store, spread_news, n);
+    store_after_commit(sv->store, spread_news, news_free, n);
 }
 
 void service_put_event(struct service *sv, struct ensemble *en, struct sched_replica *r, const char *kind, int state,

@@ -76,6 +76,13 @@ static void prepare_work(void *arg)
     buf_free(&spec);
 }
 
+static void prepare_free(void *arg)
+{
+    struct prepare_job *j = arg;
+    free(j->directory);
+    free(j);
+}
+
 static void prepare_done(void *arg)
 {
     struct prepare_job *j = arg;
@@ -87,8 +94,7 @@ static void prepare_done(void *arg)
                                        .code = (int)j->err.code,
                                        .message = j->err.msg},
                  &e);
-    free(j->directory);
-    free(j);
+    prepare_free(j);
 }
 
 /* The inputs of a submission can be read once they are committed. */
@@ -106,5 +112,5 @@ void service_prepare(struct service *sv, struct ensemble *en)
                               .number = en->number,
                               .directory = service_path(sv, en, NULL),
                               .repeats = en->repeats};
-    store_after_commit(sv->store, prepare_committed, j);
+    store_after_commit(sv->store, prepare_committed, prepare_free, j);
 }

@@ -36,6 +36,13 @@ static void work(void *arg)
     tree_remove(r->path, &r->bytes, &r->err);
 }
 
+static void removal_free(struct removal *r)
+{
+    free(r->id);
+    free(r->path);
+    free(r);
+}
+
 static void done(void *arg)
 {
     struct removal *r = arg;
@@ -46,9 +53,7 @@ static void done(void *arg)
         store_end_removal(r->sv->store, r->id);
     if (r->done)
         r->done(r->arg, r->bytes);
-    free(r->id);
-    free(r->path);
-    free(r);
+    removal_free(r);
 }
 
 static void committed(void *arg)
@@ -56,6 +61,13 @@ static void committed(void *arg)
     struct removal *r = arg;
     ensemble_free(r->ensemble);
     service_job(r->sv, work, done, r);
+}
+
+static void forget(void *arg)
+{
+    struct removal *r = arg;
+    ensemble_free(r->ensemble);
+    removal_free(r);
 }
 
 int service_remove(struct service *sv, struct ensemble *en, service_removed_fn *done_fn, void *arg, struct err *e)
@@ -71,7 +83,7 @@ int service_remove(struct service *sv, struct ensemble *en, service_removed_fn *
     quota_return(&en->stored);
     usage_changed(sv, en);
     store_remove_ensemble(sv->store, en);
-    store_after_commit(sv->store, committed, r);
+    store_after_commit(sv->store, committed, forget, r);
     return 0;
 }
 

@@ -135,12 +135,18 @@ struct action {
     struct ensemble *ensemble;
 };
 
+static void action_free(void *arg)
+{
+    struct action *a = arg;
+    ensemble_free(a->ensemble);
+    free(a);
+}
+
 static void action_committed(void *arg)
 {
     struct action *a = arg;
     reply_json(a->request, 200, api_ensemble_json(a->ensemble, true));
-    ensemble_free(a->ensemble);
-    free(a);
+    action_free(a);
 }
 
 static struct reply act(struct api_call *c, enum sched_kind kind)
@@ -151,7 +157,7 @@ static struct reply act(struct api_call *c, enum sched_kind kind)
     c->ensemble->moves++;
     struct action *a = xcalloc(1, sizeof *a);
     *a = (struct action){c->request, ensemble_hold(c->ensemble)};
-    store_after_commit(c->service->store, action_committed, a);
+    store_after_commit(c->service->store, action_committed, action_free, a);
     return reply_later(c->request);
 }
 

@@ -26,8 +26,9 @@ static int may_admit(const struct service *sv, struct err *e)
     return 0;
 }
 
-static void submit_free(struct submit *s)
+static void submit_free(void *arg)
 {
+    struct submit *s = arg;
     json_decref(s->warnings);
     ensemble_free(s->ensemble);
     free(s);
@@ -155,7 +156,7 @@ static void submit_checked(void *arg, const struct err *err, const json_t *head,
             store_submission(s, facts, texts, len, &e);
         if (!e.code) {
             s->warnings = json_incref(json_object_get(json_object_get(head, "summary"), "warnings"));
-            store_after_commit(s->api->service->store, committed, s);
+            store_after_commit(s->api->service->store, committed, submit_free, s);
             return;
         }
         reply_error(s->request, &e);

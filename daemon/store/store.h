@@ -73,9 +73,10 @@ void store_end_removal(struct store *s, const char *id);
 /* The replica and what is kept of its set. */
 void store_save_replica(struct store *s, const struct sched_replica *r);
 void store_put_event(struct store *s, const struct event *ev);
-/* Calls `fn` on the loop thread once everything put so far is durable. */
+/* Calls `fn` on the loop thread once everything put so far is durable. Where the store is closed and that cannot be, `forget`
+ * frees arg; NULL: there is nothing to free. */
 typedef void store_done_fn(void *arg);
-void store_after_commit(struct store *s, store_done_fn *fn, void *arg);
+void store_after_commit(struct store *s, store_done_fn *fn, store_done_fn *forget, void *arg);
 
 /* ---- on any thread; committed data only ---- */
 /* Events of an ensemble with seq > since, oldest first, at most `limit`, as an array of

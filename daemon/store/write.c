@@ -31,7 +31,7 @@ struct op {
 };
 
 struct callback {
-    store_done_fn *fn;
+    store_done_fn *fn, *forget;
     void *arg;
 };
 
@@ -69,6 +69,15 @@ static void batch_free(struct batch *b)
     free(b->ops);
     free(b->callbacks);
     free(b);
+}
+
+/* It will not be committed: its callbacks never run. */
+static void batch_forget(struct batch *b)
+{
+    for (int i = 0; b && i < b->ncallbacks; i++)
+        if (b->callbacks[i].forget)
+            b->callbacks[i].forget(b->callbacks[i].arg);
+    batch_free(b);
 }
 
 /* ---- filling; loop thread ---- */
@@ -233,11 +242,11 @@ void store_put_event(struct store *s, const struct event *ev)
     text(s, ev->message);
 }
 
-void store_after_commit(struct store *s, store_done_fn *fn, void *arg)
+void store_after_commit(struct store *s, store_done_fn *fn, store_done_fn *forget, void *arg)
 {
     struct batch *b = filling(s);
     b->callbacks = grow(b->callbacks, b->ncallbacks, &b->ccallbacks, sizeof *b->callbacks);
-    b->callbacks[b->ncallbacks++] = (struct callback){fn, arg};
+    b->callbacks[b->ncallbacks++] = (struct callback){fn, forget, arg};
 }
 
 bool store_ok(const struct store *s)
@@ -425,9 +434,9 @@ void store_stop_thread(struct store *s)
     uv_cond_signal(&s->wake);
     uv_mutex_unlock(&s->lock);
     uv_thread_join(&s->thread);
-    batch_free(s->sent);
-    batch_free(s->done);
-    batch_free(s->open);
+    batch_forget(s->sent);
+    batch_forget(s->done);
+    batch_forget(s->open);
     s->sent = s->done = s->open = NULL;
     s->running = false;
 }

@@ -97,7 +97,7 @@ static void live(void)
     for (int i = 0; i < ENSEMBLES; i++) {
         all[i] = make_ensemble(i + 1);
         put(s, all[i]);
-        store_after_commit(s, acknowledge, all[i]);
+        store_after_commit(s, acknowledge, NULL, all[i]);
         for (int turns = 0; acknowledged <= i; turns++) {
             assert_true(turns < 5000);
             uv_run(&loop, UV_RUN_ONCE);
@@ -202,7 +202,7 @@ static void a_removed_database(void **state)
     snprintf(path, sizeof path, "%s/shoald.db", folder);
     assert_int_equal(unlink(path), 0);
     put(s, en);
-    store_after_commit(s, acknowledge, en);
+    store_after_commit(s, acknowledge, NULL, en);
     for (int turns = 0; turns < 100; turns++)
         uv_run(&loop, UV_RUN_ONCE);
     assert_false(store_ok(s));

@@ -78,6 +78,11 @@ static void note(void *arg)
     *(int *)arg += 1;
 }
 
+static void note_loss(void *arg)
+{
+    *(int *)arg += 10;
+}
+
 /* A store with its loop and thread. */
 struct running {
     uv_loop_t loop;
@@ -94,7 +99,7 @@ static void run_store(struct running *r)
 static void commit(struct running *r)
 {
     int done = 0;
-    store_after_commit(r->store, note, &done);
+    store_after_commit(r->store, note, NULL, &done);
     uv_async_t keep; /* the store's own handles do not keep a loop alive */
     uv_async_init(&r->loop, &keep, NULL);
     while (!done)
@@ -479,7 +484,7 @@ static void a_full_disk_is_waited_for(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     struct event ev = {.seq = 1, .ensemble = e, .kind = "x", .state = -1, .message = large};
     store_put_event(r.store, &ev);
-    store_after_commit(r.store, note, &done);
+    store_after_commit(r.store, note, NULL, &done);
     uv_timer_t timer;
     uv_timer_init(&r.loop, &timer);
     uv_timer_start(&timer, on_timer, 10, 10);
@@ -495,8 +500,19 @@ static void a_full_disk_is_waited_for(void **state)
     struct store_numbers last;
     assert_int_equal(store_numbers(r.store, &last, &err), 0);
     assert_int_equal(last.event, 1);
+    /* What cannot be committed until the end is forgotten, once, whether it had its turn or not. */
+    int lost = 0;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    for (ev.seq = 2; ev.seq <= 3; ev.seq++) {
+        store_put_event(r.store, &ev);
+        store_after_commit(r.store, note, note_loss, &lost);
+        for (int i = 0; i < 1000 && store_ok(r.store); i++)
+            uv_run(&r.loop, UV_RUN_ONCE);
+    }
     uv_close((uv_handle_t *)&timer, NULL);
     end_store(&r);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_int_equal(lost, 20);
     ensemble_free(e);
     free(large);
 }
