@@ -157,7 +157,7 @@ static void place(struct tiny *t, const struct topology *top, const struct mesh 
         p->turn[d] = take(&used, (size_t)mesh->host.axis[d].size * 2 * sizeof(float));
     }
     p->column = take(&used, h->ncolumns * sizeof(struct tiny_column));
-    p->green = take(&used, h->nvalues * (size_t)FOUR);
+    p->green = take(&used, (h->noctets ? h->noctets : h->nvalues) * (size_t)FOUR);
     p->value = take(&used, h->nvalues * (size_t)FOUR);
     p->bytes = used;
 }
@@ -169,7 +169,7 @@ void tiny_make(struct tiny *t, const struct system *sys, const struct settings *
 {
     struct tiny_table *h = &t->host;
     *t = (struct tiny){0};
-    if (sys->natoms > tiny_atoms_most || box_triclinic(sys->box))
+    if (sys->natoms > tiny_atoms_most)
         return;
     h->natoms = (uint32_t)sys->natoms;
     h->groups = (h->natoms + 31) / 32;
@@ -192,6 +192,7 @@ void tiny_close(struct tiny *t)
     free(t->always);
     free(t->chunk);
     free(t->column);
+    free(t->octet);
     *t = (struct tiny){0};
 }
 
@@ -209,6 +210,7 @@ void tiny_lay_out(struct tiny *t, const struct pairs *pairs, const struct mesh *
     PUT(always, t->nalways);
     PUT(chunk, h->nchunks);
     PUT(column, h->ncolumns);
+    PUT(octet, h->noctets);
 #undef PUT
     t->table = arena_put(a, h, sizeof *h);
 }

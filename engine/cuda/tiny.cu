@@ -87,6 +87,10 @@ static __device__ bool forces(const struct args_tiny &a, const struct tiny_here 
     if (h.ncolumns) {
         tiny_waves_there(h);
         __syncthreads();
+        if (h.t->noctets) {
+            tiny_octets(h);
+            __syncthreads();
+        }
         tiny_waves_back(h);
     }
     __syncthreads();

@@ -14,7 +14,8 @@
  * in use, each summed over the points that its charge is spread to, with the spline's values or slopes there. The influence
  * function of a rectangular box does not know a wave's direction, so products of three such functions are its eigenvectors, as
  * complex waves are: a coefficient times the influence function, times the products at an atom, is the potential there. One
- * multiplication and addition does what four do for complex waves. A column is what has the same functions along x and y.
+ * multiplication and addition does what four do for complex waves. In a triclinic box the eight products that have the same three
+ * waves mix (struct tiny_octet). A column is what has the same functions along x and y.
  */
 #ifndef SHOAL_ENGINE_CUDA_TINY_H
 #define SHOAL_ENGINE_CUDA_TINY_H
@@ -55,13 +56,22 @@ struct tiny_column {
     uint32_t at;
 };
 
+/* Coefficients of waves k: where those of cosine (0) or sine (1) along x, y and z are, at 4 x + 2 y + z; NO_PRODUCT: nowhere. Of
+ * triclinic boxes alone. */
+struct tiny_octet {
+    uint16_t at[8];
+    uint8_t k[3], pad_;
+};
+#define NO_PRODUCT UINT16_MAX
+
 /* Bytes from the beginning of shared memory. */
 struct tiny_places {
     uint32_t ctl, x, v, x_old, v_old, noise, kick, f, grid, charge, held, star, slot, chunk;
     uint32_t wave[3], slope[3]; /* float; x and y: [function][stride], z: [natoms][4 quads] */
     uint32_t turn[3];           /* float2 [points], exp(-2 pi i k/points) */
     uint32_t column;            /* the columns themselves */
-    uint32_t green, value;      /* float [4 nvalues]: influence function, and coefficients times it */
+    uint32_t green;             /* float4 [nvalues], or [noctets] in a triclinic box: influence function */
+    uint32_t value;             /* float4 [nvalues]: coefficients times it */
     uint32_t bytes;
 };
 
@@ -74,9 +84,10 @@ struct tiny_table {
     const struct nb_always *always;
     const struct tiny_chunk *chunk;
     const struct tiny_column *column;
-    uint32_t natoms, nchunks, ncolumns, nvalues;
-    uint32_t functions[3];         /* along each axis */
-    uint32_t stride;               /* of a function's values at the atoms */
+    const struct tiny_octet *octet;
+    uint32_t natoms, nchunks, ncolumns, nvalues, noctets; /* noctets: 0 in a rectangular box */
+    uint32_t functions[3];                                /* along each axis */
+    uint32_t stride;                                      /* of a function's values at the atoms */
     uint32_t quads;                /* from one atom's functions along z to the next's, in fours; odd */
     uint32_t groups;               /* of 32 atoms */
     uint32_t part[TINY_WARPS + 1]; /* columns that the warps of one group share out: part[k] .. part[k + 1] */
@@ -94,6 +105,7 @@ struct tiny {
     struct nb_always *always;
     struct tiny_chunk *chunk;
     struct tiny_column *column;
+    struct tiny_octet *octet;
     uint32_t nplain, nperturbed, nexcluded, nalways;
 };
 

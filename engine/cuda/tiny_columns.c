@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Which waves a tiny system's mesh needs. A wave's share of the force on an atom of charge q is at most
- *   |q| sum|q| G(k) prod B_d(k_d)^2 |grad|,   |grad|^2 = sum_d (n_d/L_d D_d(k_d)/B_d(k_d))^2
- * where G is the influence function and B_d and D_d bound the spline's transform along one axis and its slope at any place of the
- * atom: by Poisson's summation a spline of order p at wave k of n has the transform sum_m s(k/n + m) with |s(f)| = |sinc(f)|^p,
- * and its slope is that of the sum of 2 pi (k/n + m) s(k/n + m). The waves whose bounds add up to WAVES_LEFT of all waves' bounds
- * are left out, the weakest first; so what is missing of any force is less than that of the largest force there could be. Where
- * the box may change nothing is left out.
+ *   |q| sum|q| G(k) prod B_d(k_d)^2 sum_d D_d(k_d)/(w_d B_d(k_d))
+ * where w_d is the distance of opposite faces, G the influence function (the largest of any signs of k), and B_d and D_d bound the
+ * spline's transform along one axis and its slope, wherever the atom is: by Poisson's summation a spline of order p at wave k of n
+ * has the transform sum_m s(k/n + m) with |s(f)| = |sinc(f)|^p, and its slope is the sum of 2 pi (k/n + m) s(k/n + m). The waves
+ * whose bounds add up to WAVES_LEFT of all waves' bounds are left out, the weakest first; so what is missing of any force is less
+ * than that part of the bound of the largest force there could be. Where the box may change nothing is left out.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -59,18 +59,33 @@ static int alike(int k, int32_t points)
     return k == 0 || 2 * k == points ? 1 : 2;
 }
 
+/* Least of the squares of the wave vectors +-k_x, +-k_y, +-k_z, 1/nm^2. */
+static double least_square(const double inverse[BOX_SIZE], const int k[3])
+{
+    double least = INFINITY;
+    for (int sign = 0; sign < 4; sign++) {
+        const double g[3] = {k[0], sign & 1 ? -k[1] : k[1], sign & 2 ? -k[2] : k[2]};
+        double m[3];
+        box_gradient(inverse, g, m);
+        least = fmin(least, vec_dot(m, m));
+    }
+    return least;
+}
+
 /* Relative to the others. */
 static double bound_of(const struct axis_bounds axis[3], const double box[BOX_SIZE], double beta, const int32_t size[3],
                        const int k[3])
 {
-    double square = 0, bound = 1, slope = 0;
+    double inverse[BOX_SIZE], width[3], bound = 1, slope = 0;
+    box_invert(box, inverse);
+    box_widths(box, width);
     for (int d = 0; d < 3; d++) {
         const double value = axis[d].value[k[d]];
-        square += k[d] * k[d] / (box[d] * box[d]);
         bound *= alike(k[d], size[d]) * value * value / axis[d].modulus[k[d]];
-        slope += pow(axis[d].slope[k[d]] / (value * box[d]), 2);
+        slope += axis[d].slope[k[d]] / (value * width[d]);
     }
-    return square > 0 ? bound * sqrt(slope) * exp(-M_PI * M_PI * square / (beta * beta)) / square : 0;
+    const double square = least_square(inverse, k);
+    return square > 0 ? bound * slope * exp(-M_PI * M_PI * square / (beta * beta)) / square : 0;
 }
 
 static int by_bound(const void *a, const void *b)
@@ -164,6 +179,34 @@ static void share_out(struct tiny *t)
     }
 }
 
+/* Of a triclinic box: the products that have the same waves. */
+static void put_octets(struct tiny *t)
+{
+    struct tiny_table *h = &t->host;
+    const uint32_t ny = (h->functions[1] + 2) / 2, nz = (h->functions[2] + 2) / 2, nx = (h->functions[0] + 2) / 2;
+    t->octet = xcalloc((size_t)nx * ny * nz, sizeof *t->octet);
+    uint32_t *number = xcalloc((size_t)nx * ny * nz, sizeof *number); /* from 1 */
+    for (uint32_t i = 0; i < h->ncolumns; i++) {
+        const struct tiny_column *c = &t->column[i];
+        for (uint32_t n = 0; n < c->count; n++) {
+            const uint32_t function[3] = {c->x, c->y, 4u * c->z + n};
+            uint32_t k[3], part = 0;
+            for (int d = 0; d < 3; d++) {
+                k[d] = (function[d] + 1) / 2;
+                part = 2 * part + (function[d] > 0 && function[d] % 2 == 0);
+            }
+            uint32_t *own = &number[(k[0] * ny + k[1]) * nz + k[2]];
+            if (!*own) {
+                *own = ++h->noctets;
+                t->octet[*own - 1] = (struct tiny_octet){.k = {(uint8_t)k[0], (uint8_t)k[1], (uint8_t)k[2]}};
+                memset(t->octet[*own - 1].at, 0xff, sizeof t->octet->at);
+            }
+            t->octet[*own - 1].at[part] = (uint16_t)(4 * c->at + n);
+        }
+    }
+    free(number);
+}
+
 bool tiny_columns_make(struct tiny *t, const struct system *sys, const struct settings *set,
                        const struct alchemy_plan *plan, const struct mesh *mesh)
 {
@@ -196,7 +239,10 @@ bool tiny_columns_make(struct tiny *t, const struct system *sys, const struct se
     t->column = xcalloc(h->functions[0] * (size_t)h->functions[1] * chunks, sizeof *t->column);
     put_columns(t, last, size, ny);
     share_out(t);
+    const bool fits = 4 * h->nvalues < NO_PRODUCT;
+    if (fits && box_triclinic(sys->box))
+        put_octets(t);
     free(last);
     free(axis);
-    return true;
+    return fits;
 }

@@ -23,19 +23,14 @@ static __device__ inline float waves_alike(uint32_t wave, uint32_t points)
     return wave == 0 || 2 * wave == points ? 1 : 2;
 }
 
-/* Influence functions of the columns' products. Functions behind a column's last do not count. */
-static __device__ inline void tiny_prepare_waves(const struct tiny_here &h)
+/* Of the columns' products, in a rectangular box. Functions behind a column's last do not count. */
+static __device__ inline void influence_of_columns(const struct tiny_here &h)
 {
     const struct mesh_table *m = h.t->mesh;
     const float prefactor = mode_prefactor(h.c);
-    for (int d = 0; d < 3; d++)
-        BLOCK_LOOP(k, (uint32_t)m->axis[d].size)
-    h.turn[d][k] = ((const float2 *)m->axis[d].twiddle)[k];
-    BLOCK_LOOP(i, h.natoms * h.quads + TINY_QUADS)
-    ((float4 *)h.wave[2])[i] = ((float4 *)h.slope[2])[i] = make_float4(0, 0, 0, 0);
     BLOCK_LOOP(i, h.ncolumns)
     {
-        const struct tiny_column column = h.column[i] = h.t->column[i];
+        const struct tiny_column column = h.t->column[i];
         const uint32_t kx = wave_of(column.x), ky = wave_of(column.y);
         const float2 x = mode_of(m, h.c, 0, kx), y = mode_of(m, h.c, 1, ky);
         const float alike =
@@ -47,6 +42,47 @@ static __device__ inline void tiny_prepare_waves(const struct tiny_here &h)
             green[k] = weight == 0 ? 0 : mode_green(mode_line_of(weight, y, mode_of(m, h.c, 2, kz)), x);
         }
     }
+}
+
+/* Of the wave that has these numbers along the mesh's axes. */
+static __device__ inline float influence_of(const struct mesh_table *m, const struct ctl *c, uint32_t x, uint32_t y,
+                                            uint32_t z)
+{
+    const float2 mx = mode_of(m, c, 0, x), mz = mode_of(m, c, 2, z);
+    return mode_at(mode_plane_of(m, c, y, &mx, &mz), 0, 0).green;
+}
+
+/* In a triclinic box: of +x +y, +x -y, and what is -x +y and -x -y with +z, so +x -y and +x +y with -z; a wave that has no other
+ * of the opposite sign is counted twice for each axis. */
+static __device__ inline void influence_of_octets(const struct tiny_here &h)
+{
+    const struct mesh_table *m = h.t->mesh;
+    const uint32_t nx = (uint32_t)m->axis[0].size, ny = (uint32_t)m->axis[1].size, nz = (uint32_t)m->axis[2].size;
+    BLOCK_LOOP(i, h.t->noctets)
+    {
+        const uint8_t *k = h.t->octet[i].k;
+        const uint32_t x = k[0], y = k[1], z = k[2], other_x = x ? nx - x : 0, other_y = y ? ny - y : 0;
+        const float w = 0.25f * waves_alike(x, nx) * waves_alike(y, ny) * waves_alike(z, nz);
+        h.green[i] =
+            make_float4(w * influence_of(m, h.c, x, y, z), w * influence_of(m, h.c, x, other_y, z),
+                        w * influence_of(m, h.c, other_x, other_y, z), w * influence_of(m, h.c, other_x, y, z));
+    }
+}
+
+static __device__ inline void tiny_prepare_waves(const struct tiny_here &h)
+{
+    const struct mesh_table *m = h.t->mesh;
+    for (int d = 0; d < 3; d++)
+        BLOCK_LOOP(k, (uint32_t)m->axis[d].size)
+    h.turn[d][k] = ((const float2 *)m->axis[d].twiddle)[k];
+    BLOCK_LOOP(i, h.natoms * h.quads + TINY_QUADS)
+    ((float4 *)h.wave[2])[i] = ((float4 *)h.slope[2])[i] = make_float4(0, 0, 0, 0);
+    BLOCK_LOOP(i, h.ncolumns)
+    h.column[i] = h.t->column[i];
+    if (h.t->noctets)
+        influence_of_octets(h);
+    else
+        influence_of_columns(h);
 }
 
 /* ---- functions of one atom along one axis ---- */
@@ -132,11 +168,19 @@ static __device__ inline float sum_split(float v)
     return v;
 }
 
+/* 1 for each of four functions that is one of the column's, 0 behind its last. */
+static __device__ inline float4 counted(const struct tiny_column column, uint32_t quad)
+{
+    const uint32_t left = column.count - 4 * quad;
+    return make_float4(1, left > 1, left > 2, left > 3);
+}
+
 /* For whole warps; most: quads of the longest column in the warp. */
 static __device__ inline void tiny_column_there(const struct tiny_here &h, const struct tiny_column column,
                                                 uint32_t most)
 {
     const uint32_t split = threadIdx.x % TINY_SPLIT;
+    const bool octets = h.t->noctets != 0; /* they are multiplied later */
     const float *x = h.wave[0] + column.x * h.stride, *y = h.wave[1] + column.y * h.stride;
     const float4 *z = (const float4 *)h.wave[2] + column.z;
     float4 sum[TINY_QUADS];
@@ -160,7 +204,7 @@ static __device__ inline void tiny_column_there(const struct tiny_here &h, const
             const float4 s =
                 make_float4(sum_split(sum[q].x), sum_split(sum[q].y), sum_split(sum[q].z), sum_split(sum[q].w));
             if (4 * q < column.count && q % TINY_SPLIT == split) {
-                const float4 g = h.green[column.at + q];
+                const float4 g = octets ? counted(column, q) : h.green[column.at + q];
                 h.value[column.at + q] = make_float4(g.x * s.x, g.y * s.y, g.z * s.z, g.w * s.w);
             }
         }
@@ -174,6 +218,46 @@ static __device__ inline void tiny_waves_there(const struct tiny_here &h)
         if (first + lane < all)
             column = h.column[(first + lane) / TINY_SPLIT];
         tiny_column_there(h, column, __reduce_max_sync(~0u, (column.count + 3u) / 4));
+    }
+}
+
+/* ---- coefficients times the influence function, in a triclinic box ---- */
+
+/* With R the sums of products of cosines (c) and sines (s) along x, y and z, the coefficient of wave (k_x, p k_y, q k_z) is
+ *   R_ccc - p R_ssc - q R_scs - pq R_css + i (R_scc + p R_csc + q R_ccs - pq R_sss)
+ * and the potential is the real part of the sum of coefficients times influence function g(p, q) times conjugate waves, which have
+ * the same parts. So each of the four in front of i gets shares of those four, and those behind it likewise. */
+static __device__ inline void mix_four(float4 g, float r[4])
+{
+    const float pp = g.x * (r[0] - r[1] - r[2] - r[3]), mp = g.y * (r[0] + r[1] - r[2] + r[3]),
+                pm = g.z * (r[0] - r[1] + r[2] + r[3]), mm = g.w * (r[0] + r[1] + r[2] - r[3]);
+    r[0] = pp + mp + pm + mm;
+    r[1] = -pp + mp - pm + mm;
+    r[2] = -pp - mp + pm + mm;
+    r[3] = -pp + mp + pm - mm;
+}
+
+static __device__ inline void tiny_octets(const struct tiny_here &h)
+{
+    float *value = (float *)h.value;
+    BLOCK_LOOP(i, h.t->noctets)
+    {
+        const struct tiny_octet o = h.t->octet[i];
+        const uint32_t front[4] = {o.at[0], o.at[6], o.at[5], o.at[3]},
+                       behind[4] = {o.at[4], o.at[2], o.at[1], o.at[7]};
+        float r[4], s[4];
+        for (int k = 0; k < 4; k++) {
+            r[k] = front[k] == NO_PRODUCT ? 0 : value[front[k]];
+            s[k] = behind[k] == NO_PRODUCT ? 0 : (k == 1 || k == 2 ? -1 : 1) * value[behind[k]];
+        }
+        mix_four(h.green[i], r);
+        mix_four(h.green[i], s);
+        for (int k = 0; k < 4; k++) {
+            if (front[k] != NO_PRODUCT)
+                value[front[k]] = r[k];
+            if (behind[k] != NO_PRODUCT)
+                value[behind[k]] = (k == 1 || k == 2 ? -1 : 1) * s[k];
+        }
     }
 }
 
