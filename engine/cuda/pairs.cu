@@ -151,7 +151,7 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
     {
         int32_t atom = __ldg((const int32_t *)a.slot_atom + slot);
         if (atom >= 0)
-            acc_add((int64_t *)a.f + 3 * atom + c, units << a.force_shift);
+            acc_add((int64_t *)a.f + 3 * atom + c, (int64_t)((uint64_t)units << a.force_shift));
     }
 
     __device__ __forceinline__ void add_shared(uint32_t slot, uint32_t x, uint32_t y, uint32_t z)
