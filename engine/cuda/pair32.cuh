@@ -57,15 +57,15 @@ PAIR_FN float rsqrt_approx(float a)
 }
 #endif
 
-/* The Ewald polynomial of a kernel's arguments, degree 12. */
-#define EWALD32(a, c, t)                                                                                               \
-    ewald32_polynomial(t, (a).c##0, (a).c##1, (a).c##2, (a).c##3, (a).c##4, (a).c##5, (a).c##6, (a).c##7, (a).c##8,    \
-                       (a).c##9, (a).c##10, (a).c##11, (a).c##12)
+/* The Ewald polynomials of a kernel's arguments from their 13th term down; p: the terms above. */
+#define EWALD32(a, c, t, p)                                                                                            \
+    ewald32_polynomial(t, p, (a).c##0, (a).c##1, (a).c##2, (a).c##3, (a).c##4, (a).c##5, (a).c##6, (a).c##7, (a).c##8, \
+                       (a).c##9, (a).c##10, (a).c##11)
 
-PAIR_FN float ewald32_polynomial(float t, float c0, float c1, float c2, float c3, float c4, float c5, float c6,
-                                 float c7, float c8, float c9, float c10, float c11, float c12)
+PAIR_FN float ewald32_polynomial(float t, float p, float c0, float c1, float c2, float c3, float c4, float c5, float c6,
+                                 float c7, float c8, float c9, float c10, float c11)
 {
-    float p = __fmaf_rn(c12, t, c11);
+    p = __fmaf_rn(p, t, c11);
     p = __fmaf_rn(p, t, c10);
     p = __fmaf_rn(p, t, c9);
     p = __fmaf_rn(p, t, c8);
@@ -82,8 +82,10 @@ PAIR_FN float ewald32_polynomial(float t, float c0, float c1, float c2, float c3
 /* Force over r, kJ/mol/nm^2, of charges with product qq (kJ nm/mol); ri = 1/r, ri2 = ri ri. */
 template <class A> PAIR_FN float coulomb32_force(const A &a, float qq, float r2, float ri, float ri2)
 {
-    float t = __fmaf_rn(r2, a.ewald_scale, -1.0f);
-    return __fmul_rn(qq, __fmaf_rn(ri, ri2, -EWALD32(a, f, t)));
+    float t = __fmaf_rn(r2, a.ewald_scale, -1.0f), top = a.f12;
+    if (a.ewald_long)
+        top = __fmaf_rn(__fmaf_rn(a.f14, t, a.f13), t, top);
+    return __fmul_rn(qq, __fmaf_rn(ri, ri2, -EWALD32(a, f, t, top)));
 }
 
 /* 1/r^2 with the last bits that ri2 lacks: the twelfth power needs them. */
@@ -137,35 +139,54 @@ template <class A> PAIR_FN float lj32_force(const A &a, struct lj32 lj, float r2
     return fr;
 }
 
-/* Energies are computed in double precision, from exact differences of grid positions: sums over pairs are what is left of much
- * larger ones (charges of a neutral system, the two powers of Lennard-Jones), and an error that all pairs of two kinds share, as
- * that of rsqrt.approx, is as large as 3e-5 of it. */
-struct pair_energies {
-    double coulomb, lj; /* kJ/mol */
-};
-
-/* erf(beta r)/r, 1/nm */
-PAIR_FN double long_v(const struct ewald_fit *fit, double r2)
+/* 1/r to the nearest float or the next: sums of energies are what is left of much larger ones (charges of a neutral system, the
+ * two powers of Lennard-Jones), so errors that all pairs of two kinds share, as that of rsqrt.approx, would be 3e-5 of them. */
+PAIR_FN float refine_root32(float r2, float ri)
 {
-    return fit->terms == EWALD_TERMS_USUAL ? ewald_long_v(fit, EWALD_TERMS_USUAL, r2)
-                                           : ewald_long_v(fit, EWALD_TERMS, r2);
+    float r = __fmul_rn(r2, ri), rest = __fmaf_rn(r2, ri, -r);
+    float off = __fmaf_rn(-rest, ri, __fmaf_rn(-r, ri, 1.0f));
+    return __fmaf_rn(__fmul_rn(0.5f, ri), off, ri);
 }
 
-/* Of two plain atoms; a type is ntypes where there is no atom. */
-PAIR_FN struct pair_energies pair_energies_of(const struct pair_table *t, double qq, int32_t type, int32_t other,
-                                              double r2)
+/* Energy over the product of the charges, 1/nm. */
+template <class A> PAIR_FN float coulomb32_energy(const A &a, float r2, float ri)
 {
-    struct pair_energies e = {0, 0};
-    const double ri = root_inverse(r2);
-    if (r2 < t->coulomb_cutoff * t->coulomb_cutoff)
-        e.coulomb = UNIT_COULOMB * qq * (ri - t->coulomb_shift - long_v(&t->ewald, r2));
-    if (r2 < t->vdw_cutoff * t->vdw_cutoff && type < t->ntypes && other < t->ntypes) {
-        const struct lj *lj = &t->lj[(size_t)type * (size_t)t->ntypes + (size_t)other];
-        if (lj->c6 != 0 || lj->c12 != 0)
-            lj_pair((enum vdw_modifier)t->modifier, &t->lj_rule, lj->c6, lj->c12, r2, ri, &e.lj);
-        e.lj = fmin(e.lj, FIXED_FORCE_LIMIT);
+    float t = __fmaf_rn(r2, a.ewald_scale, -1.0f), top = __fmaf_rn(__fmaf_rn(a.v14, t, a.v13), t, a.v12);
+    float rest = __fmaf_rn(__fmaf_rn(__fmaf_rn(a.w3, t, a.w2), t, a.w1), t, a.w0);
+    float direct = __fsub_rn(refine_root32(r2, ri), __fadd_rn(a.coulomb_shift, rest));
+    return __fsub_rn(direct, EWALD32(a, v, t, top));
+}
+
+/* V, kJ/mol, not above FIXED_FORCE_LIMIT. */
+template <class A> PAIR_FN float lj32_energy(const A &a, struct lj32 lj, float r2, float ri, float ri2)
+{
+    const struct lj32_powers p = lj32_powers_of(a, r2, ri, ri2);
+    const float c6 = __fmul_rn(lj.c6, 1.0f / 6), c12 = __fmul_rn(lj.c12, 1.0f / 12);
+    float e = lj32_plain(lj, p.ri6);
+    if (a.modifier == VDW_POTENTIAL_SWITCH)
+        e = __fmul_rn(e, lj32_factor(a, __fmul_rn(p.d, a.inverse_width)));
+    if (a.modifier == VDW_POTENTIAL_SHIFT)
+        e = __fsub_rn(e, __fmaf_rn(c12, a.shift12, -__fmul_rn(c6, a.shift6)));
+    if (a.modifier == VDW_FORCE_SWITCH) {
+        float d3 = __fmul_rn(__fmul_rn(p.d, p.d), p.d);
+        float p6 = __fmaf_rn(d3, __fmaf_rn(__fmul_rn(a.b6, 0.25f), p.d, __fmul_rn(a.a6, 1.0f / 3)), a.shift6);
+        float p12 = __fmaf_rn(d3, __fmaf_rn(__fmul_rn(a.b12, 0.25f), p.d, __fmul_rn(a.a12, 1.0f / 3)), a.shift12);
+        e = __fsub_rn(e, __fmaf_rn(c12, p12, -__fmul_rn(c6, p6)));
     }
-    return e;
+    return fminf(e, (float)FIXED_FORCE_LIMIT);
+}
+
+/* Energies of one entry, kJ/mol. Products of charges are exact: their rounding would be common to all pairs of two kinds. */
+struct entry_energies {
+    double coulomb;
+    float lj;
+};
+
+/* To fixed point, as fixed_clamped(). */
+PAIR_FN int64_t fixed32_energy(float e)
+{
+    const float limit = (float)FIXED_ENERGY_LIMIT;
+    return __float2ll_rn(__fmul_rn(fmaxf(fminf(e, limit), -limit), (float)FIXED_SCALE));
 }
 
 #endif

@@ -17,11 +17,13 @@
 #define WATER_ARM 0.12      /* nm: no atom is farther from the first of its trio, in rigid waters.. */
 #define TRIO_ARM 0.35       /* ..and where they are bonded otherwise */
 #define SCAN 0.002          /* nm, steps in which forces are looked at */
+#define EWALD_OFF 1e-7      /* of beta^3, that a force over distance and charges may be off */
 
 enum {
     SHARED_MAX = 226 * 1024,                     /* bytes of shared memory that the pair kernel may ask for on sm_90 */
     TRIO_BYTES = 2 * TRIO * 3 * sizeof(int32_t), /* positions and forces */
-    PAIR_BLOCK = 512,                            /* threads; from global memory less, as its kernels hold more */
+    PAIR_BLOCK = 768,                            /* threads; less where kernels hold more */
+    PAIR_BLOCK_ENERGY = 512,
     PAIR_BLOCK_GLOBAL = 256,
     BUILD_BLOCKS_MOST = 264, /* each costs a little in every step, asked to build or not */
     SLOTS_MOST = 1 << NEAR_MASK_SHIFT,
@@ -32,21 +34,41 @@ uint32_t pairs_shared_most = 226 * 1024; /* on sm_90 */
 
 /* ---- a model ---- */
 
-/* Polynomials of lower degree by taking off Chebyshev polynomials from the top (Lanczos' economization). */
-static void economize(const double full[EWALD_TERMS], float out[EWALD32_TERMS])
+/* A polynomial of fewer terms by taking off Chebyshev polynomials from the top (Lanczos' economization); returns by how much
+ * it may be off. */
+static double economize(const double full[EWALD_TERMS], int terms, double out[EWALD32_TERMS])
 {
-    double c[EWALD_TERMS], chebyshev[EWALD_TERMS][EWALD_TERMS] = {{1}, {0, 1}};
+    double off = 0, c[EWALD_TERMS], chebyshev[EWALD_TERMS][EWALD_TERMS] = {{1}, {0, 1}};
     memcpy(c, full, sizeof c);
     for (int n = 2; n < EWALD_TERMS; n++)
         for (int k = 0; k <= n; k++)
             chebyshev[n][k] = (k ? 2 * chebyshev[n - 1][k - 1] : 0) - chebyshev[n - 2][k];
-    for (int n = EWALD_TERMS - 1; n >= EWALD32_TERMS; n--) {
+    for (int n = EWALD_TERMS - 1; n >= terms; n--) {
         double top = c[n] / chebyshev[n][n];
+        off += fabs(top);
         for (int k = 0; k <= n; k++)
             c[k] -= top * chebyshev[n][k];
     }
     for (int k = 0; k < EWALD32_TERMS; k++)
-        out[k] = (float)c[k];
+        out[k] = k < terms ? c[k] : 0;
+    return off;
+}
+
+/* Forces in as few terms as keep them within 2e-6 of the rms force of liquid water. */
+static void set_ewald(struct pairs *p, double beta, double cutoff)
+{
+    struct ewald_fit *fit = &p->host.ewald;
+    double f[EWALD32_TERMS], v[EWALD32_TERMS];
+    ewald_fit_make(fit, beta, cutoff);
+    if (economize(fit->f, EWALD32_TERMS_USUAL, f) > EWALD_OFF * beta * beta * beta)
+        economize(fit->f, EWALD32_TERMS, f);
+    economize(fit->v, EWALD32_TERMS, v);
+    for (int k = 0; k < EWALD32_TERMS; k++) {
+        p->ewald_f[k] = (float)f[k];
+        p->ewald_v[k] = (float)v[k];
+    }
+    for (int k = 0; k < 4; k++)
+        p->ewald_w[k] = (float)(v[k] - p->ewald_v[k]);
 }
 
 static int check(const struct system *sys, const struct nonbonded_settings *set, struct err *e)
@@ -80,8 +102,7 @@ static void set_cutoffs(struct pairs *p, const struct nonbonded_settings *set)
     h->list_cutoff = h->cutoff + (set->list_buffer > 0 ? set->list_buffer : DEFAULT_BUFFER);
     h->skin = SKIN;
     lj_rule_make(&h->lj_rule, set);
-    ewald_fit_make(&h->ewald, beta, set->coulomb_cutoff);
-    economize(h->ewald.f, p->ewald_f);
+    set_ewald(p, beta, set->coulomb_cutoff);
     if (set->coulomb_modifier == COULOMB_POTENTIAL_SHIFT)
         h->coulomb_shift = erfc(beta * set->coulomb_cutoff) / set->coulomb_cutoff;
 }
@@ -142,7 +163,9 @@ static void set_force_unit(struct pairs *p, const struct alchemy_plan *plan)
         charge = fmax(charge, fabs(plan->charge[plan->plain[k]]));
     }
     s.product = UNIT_COULOMB * charge * charge;
-    const struct strength hydrogens = {h, plan, NULL, fmax(fabs(p->water_product[1]), fabs(p->water_product[2]))};
+    const double *water = p->water_charge;
+    const struct strength hydrogens = {h, plan, NULL,
+                                       UNIT_COULOMB * fabs(water[1]) * fmax(fabs(water[0]), fabs(water[1]))};
     for (int bits = FORCE_BITS; bits > 0; bits--) {
         const double limit = 0.95 * exp2(22 - bits), moved = h->list_cutoff - h->cutoff + 1e-4;
         const double reach = strong_reach(&s, limit);
@@ -156,9 +179,9 @@ static void set_force_unit(struct pairs *p, const struct alchemy_plan *plan)
 }
 
 /* As the kernels multiply them, so that a pair has the same bits whether its charges come from the table or from here. */
-static float product(float q, float o)
+static float product32(double q, double o)
 {
-    return (float)UNIT_COULOMB * (q * o);
+    return (float)UNIT_COULOMB * ((float)q * (float)o);
 }
 
 static struct lj32 lj32_of(const struct lj *lj)
@@ -169,11 +192,9 @@ static struct lj32 lj32_of(const struct lj *lj)
 /* Pairs of two waters: oxygen and hydrogen are atoms of one of them, which are all alike. */
 static void set_water(struct pairs *p, const struct alchemy_plan *plan, int32_t oxygen, int32_t hydrogen)
 {
-    float o = (float)plan->charge[oxygen], h = (float)plan->charge[hydrogen];
     int32_t type = plan->type[0][oxygen];
-    p->water_product[0] = product(o, o);
-    p->water_product[1] = product(o, h);
-    p->water_product[2] = product(h, h);
+    p->water_charge[0] = plan->charge[oxygen];
+    p->water_charge[1] = plan->charge[hydrogen];
     p->water_lj = lj32_of(&plan->lj[type * plan->ntypes + type]);
 }
 
@@ -438,7 +459,8 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
     const struct pair_table *h = &p->host;
     const struct pairs_arrays *b = &r->arrays;
     const struct lj_rule *rule = &h->lj_rule;
-    const float *f = p->ewald_f;
+    const float *f = p->ewald_f, *v = p->ewald_v, *w = p->ewald_w;
+    const double o = p->water_charge[0], q = p->water_charge[1];
     float unit = (float)exp2(h->force_shift - 32); /* kJ/mol/nm */
     return (struct args_pairs_shared){
         .ctl = r->ctl,
@@ -464,12 +486,16 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
         .vdw_cutoff2 = (float)(h->vdw_cutoff * h->vdw_cutoff),
         .round_fine = 1.5f * 8388608.0f * unit,
         .round_coarse = 1.5f * 8388608.0f * unit * (1 << COARSE_SHIFT),
-        .oxygen_oxygen = p->water_product[0],
-        .oxygen_hydrogen = p->water_product[1],
-        .hydrogen_hydrogen = p->water_product[2],
+        .oxygen_oxygen = UNIT_COULOMB * o * o,
+        .oxygen_hydrogen = UNIT_COULOMB * o * q,
+        .hydrogen_hydrogen = UNIT_COULOMB * q * q,
+        .oxygen_oxygen32 = product32(o, o),
+        .oxygen_hydrogen32 = product32(o, q),
+        .hydrogen_hydrogen32 = product32(q, q),
         .water_c6 = p->water_lj.c6,
         .water_c12 = p->water_lj.c12,
         .ewald_scale = (float)h->ewald.scale,
+        .ewald_long = f[13] != 0 || f[14] != 0,
         .f0 = f[0],
         .f1 = f[1],
         .f2 = f[2],
@@ -483,8 +509,32 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
         .f10 = f[10],
         .f11 = f[11],
         .f12 = f[12],
+        .f13 = f[13],
+        .f14 = f[14],
+        .v0 = v[0],
+        .v1 = v[1],
+        .v2 = v[2],
+        .v3 = v[3],
+        .v4 = v[4],
+        .v5 = v[5],
+        .v6 = v[6],
+        .v7 = v[7],
+        .v8 = v[8],
+        .v9 = v[9],
+        .v10 = v[10],
+        .v11 = v[11],
+        .v12 = v[12],
+        .v13 = v[13],
+        .v14 = v[14],
+        .w0 = w[0],
+        .w1 = w[1],
+        .w2 = w[2],
+        .w3 = w[3],
+        .coulomb_shift = (float)h->coulomb_shift,
         .switch_start = (float)rule->start,
         .inverse_width = (float)rule->inverse_width,
+        .shift6 = (float)rule->shift6,
+        .shift12 = (float)rule->shift12,
         .a6 = (float)rule->a6,
         .b6 = (float)rule->b6,
         .a12 = (float)rule->a12,
@@ -502,7 +552,7 @@ static void emit_plain(const struct pairs *p, enum evaluate mode, const struct p
     const bool energy = mode != EVALUATE_STEP;
     uint32_t shared = h->half ? (uint32_t)h->ntrios * TRIO_BYTES : 0;
     uint64_t lanes = TRIO_LANES * (uint64_t)h->ntrios;
-    uint32_t most = h->half ? PAIR_BLOCK : PAIR_BLOCK_GLOBAL;
+    uint32_t most = !h->half ? PAIR_BLOCK_GLOBAL : energy ? PAIR_BLOCK_ENERGY : PAIR_BLOCK;
     uint32_t least = (uint32_t)(lanes + 31) / 32 * 32, threads = most < least ? most : least;
     const struct shape shape = {
         .grid = {blocks_of(lanes, threads), 1, 1}, .block = {threads, 1, 1}, .shared_bytes = shared, .after = after};

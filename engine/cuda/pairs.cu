@@ -34,8 +34,7 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
     const struct pair_table *table;
     int32_t *positions, *forces; /* shared memory, [3 ntrios][3] */
     struct cell32 cell;
-    double nm[BOX_SIZE]; /* cell in double, of the passes with energies */
-    uint32_t first;      /* slot */
+    uint32_t first; /* slot */
     struct point own;
     struct vec32 arm[TRIO]; /* from the first atom, nm */
     uint32_t sum[9];        /* forces on the trio, units; each call of far_entry adds the bits of R as well */
@@ -72,13 +71,6 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         return __ldg((const float *)(grid + slot) + 3);
     }
 
-    /* e */
-    __device__ __forceinline__ double exact_charge(uint32_t slot) const
-    {
-        int32_t atom = __ldg((const int32_t *)a.slot_atom + slot);
-        return atom < 0 ? 0 : __ldg(table->charge + atom);
-    }
-
     __device__ __forceinline__ int32_t type_of(uint32_t slot) const
     {
         return __ldg((const int32_t *)a.slot_type + slot);
@@ -106,33 +98,11 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         }
     }
 
-    /* Squared distance of an atom from the own atom k, nm^2; d: from it to the first. */
-    __device__ __forceinline__ double distance2(int k, struct point d) const
+    /* Energies of an entry into the sums: from both sides a half of each comes. */
+    __device__ __forceinline__ void add_energies(struct entry_energies e)
     {
-        const struct point p = at(first + k);
-        const double u[3] = {(double)d.x + (double)(p.x - own.x), (double)d.y + (double)(p.y - own.y),
-                             (double)d.z + (double)(p.z - own.z)};
-        double r[3];
-        box_apply(nm, u, r);
-        return pair_distance2(r[0], r[1], r[2]);
-    }
-
-    /* Energies of the pairs of `mask` of an entry into the sums: from both sides a half of each comes. */
-    __device__ __forceinline__ void add_energies(uint32_t slot, struct point d, uint32_t mask)
-    {
-        const double side = SHARED ? 1 : 0.5, charge = exact_charge(slot);
-        const int32_t type = type_of(slot);
-        struct pair_energies sum = {0, 0};
-        for (int k = 0; k < TRIO; k++) {
-            if (!(mask >> k & 1))
-                continue;
-            struct pair_energies e =
-                pair_energies_of(table, charge * exact_charge(first + k), type_of(first + k), type, distance2(k, d));
-            sum.coulomb += e.coulomb;
-            sum.lj += e.lj;
-        }
-        coulomb += fixed_clamped(side * sum.coulomb, FIXED_ENERGY_LIMIT);
-        lj += fixed_clamped(side * sum.lj, FIXED_ENERGY_LIMIT);
+        coulomb += fixed_clamped(SHARED ? e.coulomb : 0.5 * e.coulomb, FIXED_ENERGY_LIMIT);
+        lj += fixed32_energy(__fmul_rn(SHARED ? 1.0f : 0.5f, e.lj));
     }
 
     __device__ __forceinline__ void add_virial(struct point d, int64_t x, int64_t y, int64_t z)
@@ -167,6 +137,23 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         if (KIND == OTHER)
             return __fmul_rn((float)UNIT_COULOMB, __fmul_rn(q, charge));
         if (KIND == OXYGEN)
+            return k ? a.oxygen_hydrogen32 : a.oxygen_oxygen32;
+        return k ? a.hydrogen_hydrogen32 : a.oxygen_hydrogen32;
+    }
+
+    /* e */
+    __device__ __forceinline__ double exact_charge(uint32_t slot) const
+    {
+        int32_t atom = __ldg((const int32_t *)a.slot_atom + slot);
+        return atom < 0 ? 0 : __ldg(table->charge + atom);
+    }
+
+    /* The product of own atom k with a slot, as energies need it. */
+    template <int KIND> __device__ __forceinline__ double exact_product(int k, uint32_t slot) const
+    {
+        if (KIND == OTHER)
+            return UNIT_COULOMB * exact_charge(first + k) * exact_charge(slot);
+        if (KIND == OXYGEN)
             return k ? a.oxygen_hydrogen : a.oxygen_oxygen;
         return k ? a.hydrogen_hydrogen : a.oxygen_hydrogen;
     }
@@ -180,6 +167,7 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         float x = (float)d.x, y = (float)d.y, z = (float)d.z, charge = 0;
         int32_t type = 0;
         uint32_t jx = 0, jy = 0, jz = 0;
+        struct entry_energies energies = {0, 0};
         if (KIND == OTHER) {
             charge = charge_of(slot);
             type = type_of(slot);
@@ -191,12 +179,16 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
             float qq = product<KIND>(k, KIND == OTHER ? charge_of(first + k) : 0, charge);
             float s = coulomb32_force(a, qq, r2, ri, ri2);
             s = r2 < coulomb_cutoff2 ? s : 0.0f;
+            if (ENERGY && r2 < coulomb_cutoff2)
+                energies.coulomb += exact_product<KIND>(k, slot) * (double)coulomb32_energy(a, r2, ri);
             if (KIND == OTHER || (KIND == OXYGEN && k == 0)) {
                 struct lj32 lj = {a.water_c6, a.water_c12};
                 if (KIND == OTHER)
                     lj = lj_of(k, type);
                 float f = lj32_force(a, lj, r2, ri, ri2);
                 s = __fadd_rn(s, r2 < vdw_cutoff2 ? f : 0.0f);
+                if (ENERGY && r2 < vdw_cutoff2)
+                    energies.lj = __fadd_rn(energies.lj, lj32_energy(a, lj, r2, ri, ri2));
             }
             uint32_t fx = __float_as_uint(__fmaf_rn(s, r.x, a.round_fine));
             uint32_t fy = __float_as_uint(__fmaf_rn(s, r.y, a.round_fine));
@@ -208,7 +200,7 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         if (SHARED && valid)
             add_shared(slot, jx, jy, jz);
         if (ENERGY) {
-            add_energies(slot, d, valid ? 7 : 0);
+            add_energies(energies);
             add_virial(d, -(int32_t)jx, -(int32_t)jy, -(int32_t)jz);
         }
     }
@@ -222,15 +214,20 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         *low = (int32_t)(__float_as_uint(rest) - __float_as_uint(a.round_fine));
     }
 
-    /* One pair of the near list: its force over distance. lj: NULL for none. */
-    __device__ __forceinline__ float near_pair(float r2, float qq, const struct lj32 *lj, bool on)
+    /* One pair of the near list: its force over distance; adds its energies. lj: NULL for none. */
+    __device__ __forceinline__ float near_pair(float r2, float qq, double exact, const struct lj32 *lj, bool on,
+                                               struct entry_energies *energies)
     {
         float ri = rsqrt_approx(r2), ri2 = __fmul_rn(ri, ri), limit = __fmul_rn((float)FIXED_FORCE_LIMIT, ri);
         float s = coulomb32_force(a, qq, r2, ri, ri2);
         s = on && r2 < a.coulomb_cutoff2 ? s : 0.0f;
+        if (ENERGY && on && r2 < a.coulomb_cutoff2)
+            energies->coulomb += exact * (double)coulomb32_energy(a, r2, ri);
         if (lj) {
             float f = lj32_force(a, *lj, r2, ri, ri2);
             s = __fadd_rn(s, on && r2 < a.vdw_cutoff2 ? f : 0.0f);
+            if (ENERGY && on && r2 < a.vdw_cutoff2)
+                energies->lj = __fadd_rn(energies->lj, lj32_energy(a, *lj, r2, ri, ri2));
         }
         float clamped = fmaxf(fminf(s, limit), -limit);
         beyond += clamped != s;
@@ -260,6 +257,7 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         const float charge = WATER ? 0 : charge_of(slot);
         const int32_t type = WATER ? 0 : type_of(slot);
         int32_t other[3] = {0, 0, 0};
+        struct entry_energies energies = {0, 0};
 #pragma unroll
         for (int k = 0; k < TRIO; k++) {
             struct vec32 r = cell32_vector<TRICLINIC>(&cell, (float)d.x, (float)d.y, (float)d.z, arm[k]);
@@ -269,7 +267,13 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
                 lj = lj_of(k, type);
                 qq = product<OTHER>(k, charge_of(first + k), charge);
             }
-            float s = near_pair(fmaxf(square32(r), NEAREST2), qq, WATER && k ? NULL : &lj, mask >> k & 1);
+            double exact = 0;
+            if (ENERGY)
+                exact = !WATER   ? exact_product<OTHER>(k, slot)
+                        : oxygen ? exact_product<OXYGEN>(k, slot)
+                                 : exact_product<HYDROGEN>(k, slot);
+            float s =
+                near_pair(fmaxf(square32(r), NEAREST2), qq, exact, WATER && k ? NULL : &lj, mask >> k & 1, &energies);
             int32_t high[3], low[3];
             split(s, r.x, &high[0], &low[0]);
             split(s, r.y, &high[1], &low[1]);
@@ -286,7 +290,7 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
             }
         }
         if (ENERGY) {
-            add_energies(slot, d, mask);
+            add_energies(energies);
             add_virial(d, -(int64_t)other[0], -(int64_t)other[1], -(int64_t)other[2]);
         }
         if (SHARED && mask)
@@ -394,6 +398,18 @@ static __device__ void add_sums(struct accumulate *sum, struct pair_lists *lists
     }
 }
 
+/* What energies lack because distances were taken with the box's edges as floats, kJ/mol: by the virial, as it is little. u: -1/2 sum u f,
+ * u a difference along each edge and f the force along the axis that the edge's component is of. */
+static __device__ double stretched(const struct ctl *c, const double u[BOX_SIZE])
+{
+    const struct cell32 cell = cell32_of(c);
+    const double used[BOX_SIZE] = {cell.x, cell.y, cell.z, cell.yx, cell.zx, cell.zy};
+    double sum = 0;
+    for (int k = 0; k < BOX_SIZE; k++)
+        sum += 2 * (c->box[k] - FIXED_SCALE * used[k]) * u[k];
+    return sum;
+}
+
 /* The virial's own sums, whole by now, to the replica's: Xi = -1/2 sum r f. They are u f, with u the differences of grid positions
  * and r = u_x a + u_y b + u_z c. Xi is symmetric, so the elements below the diagonal of the sum of u f follow from the others. */
 static __device__ void finish_virial(struct ctl *c, struct pair_lists *lists, uint32_t force_shift, double share)
@@ -412,10 +428,13 @@ static __device__ void finish_virial(struct ctl *c, struct pair_lists *lists, ui
     xi[8] = box[BOX_ZZ] * u[5];
     const double zx = xi[6] / box[BOX_ZZ], zy = xi[7] / box[BOX_ZZ];
     xi[1] = xi[3] = box[BOX_XX] * u[1] + box[BOX_YX] * u[3] + box[BOX_ZX] * zy;
+    const double yx = (xi[3] - box[BOX_ZY] * zx) / box[BOX_YY];
+    const double by_edge[BOX_SIZE] = {u[0], u[3], u[5], yx, zx, zy};
     xi[4] = box[BOX_YY] * u[3] + box[BOX_ZY] * zy;
-    xi[0] = box[BOX_XX] * u[0] + box[BOX_YX] * ((xi[3] - box[BOX_ZY] * zx) / box[BOX_YY]) + box[BOX_ZX] * zx;
+    xi[0] = box[BOX_XX] * u[0] + box[BOX_YX] * yx + box[BOX_ZX] * zx;
     for (int k = 0; k < 9; k++)
         acc_virial_within(&sum, k, xi[k], FIXED_TOTAL_LIMIT);
+    acc_energy_within(&sum, TERM_COULOMB, stretched(c, by_edge), FIXED_TOTAL_LIMIT);
     acc_finish(&sum, &c->sum);
 }
 
@@ -430,8 +449,6 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> static __device__ _
     pass.grid = (const uint4 *)a.grid;
     pass.table = (const struct pair_table *)a.table;
     pass.cell = cell32_of(c);
-    for (int k = 0; ENERGY && k < BOX_SIZE; k++)
-        pass.nm[k] = c->box[k] / FIXED_SCALE;
     pass.positions = words;
     pass.forces = words + 9 * a.ntrios;
     if (SHARED) {
@@ -482,14 +499,13 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> static __device__ _
         finish_virial(c, lists, a.force_shift, SHARED ? 1.0 : 0.5);
 }
 
-/* Launched with 512 threads: fewer registers than those may have leave room for blocks of other kernels. */
 KERNEL(pairs_shared, a, __launch_bounds__(768))
 {
     ECHO(a);
     run<true, false, false>(a);
 }
 
-KERNEL(pairs_shared_triclinic, a, __launch_bounds__(1024))
+KERNEL(pairs_shared_triclinic, a, __launch_bounds__(768))
 {
     ECHO(a);
     run<true, false, true>(a);

@@ -16,7 +16,7 @@
 #include "engine/run/program.h"
 #include "engine/system/alchemy.h"
 
-enum { EWALD32_TERMS = 13 };
+enum { EWALD32_TERMS = 15, EWALD32_TERMS_USUAL = 13 };
 
 /* Bytes of shared memory that the pair kernel may ask for; what does not fit is computed from global memory. For tests to set. */
 extern uint32_t pairs_shared_most;
@@ -26,8 +26,9 @@ struct pairs {
     struct pair_table host;         /* its pointers are device addresses */
     const struct pair_table *table; /* device address */
     double density;                 /* atoms per nm^3 at the start */
-    float ewald_f[EWALD32_TERMS];
-    float water_product[3]; /* of charges of two waters, kJ nm/mol: OO, OH, HH */
+    /* force in EWALD32_TERMS_USUAL terms where these do; energy, and what its first four lack by being floats */
+    float ewald_f[EWALD32_TERMS], ewald_v[EWALD32_TERMS], ewald_w[4];
+    double water_charge[2]; /* of a water's oxygen and hydrogen, e */
     struct lj32 water_lj;   /* of two oxygens */
     /* nm, of the box. All atoms of a trio see the image of an atom that rounding the fractions of the vector from the first of
      * them gives; it is the one within the cut-off as long as half the distance of opposite faces is longer than cut-off and
