@@ -29,8 +29,8 @@ static __device__ void bonded_any(struct bonded_pass *p, uint32_t i)
 #undef IN_LIST
 }
 
-/* The block-th block of them. */
-static __device__ void bonded_block(const struct args_terms &a, uint32_t block)
+/* The block-th block of them. mode: enum evaluate */
+static __device__ __forceinline__ void bonded_block(const struct args_terms &a, uint32_t mode, uint32_t block)
 {
     struct ctl *c = (struct ctl *)a.ctl;
     const uint32_t i = block * blockDim.x + threadIdx.x;
@@ -43,8 +43,8 @@ static __device__ void bonded_block(const struct args_terms &a, uint32_t block)
     p.f = (int64_t(*)[3])a.f;
     p.energy_at_window = (struct fixed_sum *)a.energy_at_window;
     p.lambda = c->lambda[LAMBDA_BONDED];
-    p.energies = a.mode != EVALUATE_STEP;
-    p.sample = a.mode == EVALUATE_SAMPLE;
+    p.energies = mode != EVALUATE_STEP;
+    p.sample = mode == EVALUATE_SAMPLE;
     bonded_any(&p, i);
     acc_finish(&p.sum, &c->sum);
 }

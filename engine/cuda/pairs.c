@@ -583,12 +583,26 @@ static void emit_other_terms(const struct pairs *p, enum evaluate mode, const st
         (uint32_t)(h->nexcluded + h->nexcluded_perturbed + h->nalways + (mode == EVALUATE_STEP ? 0 : h->nrigid));
     uint32_t bonded_blocks = blocks_of(r->nbonded, CUDA_BLOCK), unlisted_blocks = blocks_of(unlisted, CUDA_BLOCK);
     uint32_t blocks = bonded_blocks + unlisted_blocks + (h->nperturbed ? blocks_of(r->caps->pairs, CUDA_BLOCK) : 0);
-    if (blocks)
-        EMIT(terms, blocks, CUDA_BLOCK, h->nperturbed ? ready.listed : ready.placed, .ctl = r->ctl, .x = r->x,
-             .f = r->f, .table = (void *)(uintptr_t)p->table, .lists = r->arrays.lists, .atom_grid = r->atom_grid,
-             .pairs = r->arrays.perturbed, .bonded_terms = (void *)(uintptr_t)r->bonded,
-             .energy_at_window = r->energy_at_window, .bonded = r->nbonded, .unlisted = unlisted,
-             .bonded_blocks = bonded_blocks, .unlisted_blocks = unlisted_blocks, .mode = (uint32_t)mode);
+    const struct shape shape = {
+        .grid = {blocks, 1, 1}, .block = {CUDA_BLOCK, 1, 1}, .after = h->nperturbed ? ready.listed : ready.placed};
+    const struct args_terms args = {.ctl = r->ctl,
+                                    .x = r->x,
+                                    .f = r->f,
+                                    .table = (void *)(uintptr_t)p->table,
+                                    .lists = r->arrays.lists,
+                                    .atom_grid = r->atom_grid,
+                                    .pairs = r->arrays.perturbed,
+                                    .bonded_terms = (void *)(uintptr_t)r->bonded,
+                                    .energy_at_window = r->energy_at_window,
+                                    .bonded = r->nbonded,
+                                    .unlisted = unlisted,
+                                    .bonded_blocks = bonded_blocks,
+                                    .unlisted_blocks = unlisted_blocks,
+                                    .mode = (uint32_t)mode};
+    if (blocks && mode == EVALUATE_STEP)
+        emit_terms(t, &shape, &args);
+    else if (blocks)
+        emit_terms_energy(t, &shape, (const void *)&args);
 }
 
 void pairs_emit(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, struct pairs_ready ready,

@@ -54,7 +54,7 @@ static __device__ struct soft_pair states(const struct pair_table *t, int32_t i,
 }
 
 /* The block-th block of them. */
-static __device__ void perturbed_block(const struct args_terms &a, uint32_t block)
+static __device__ __forceinline__ void perturbed_block(const struct args_terms &a, uint32_t mode, uint32_t block)
 {
     struct ctl *c = (struct ctl *)a.ctl;
     const struct pair_table *t = (const struct pair_table *)a.table;
@@ -80,8 +80,8 @@ static __device__ void perturbed_block(const struct args_terms &a, uint32_t bloc
             r.long_f = r.in_coulomb ? ewald_long_f(&t->ewald, EWALD_TERMS, r.r2) : 0;
             s = states(t, i, j);
             struct both b = at_lambda(t, &s, &r, c->lambda);
-            add_pair(&acc, f, i, j, d, b.lj.fr + b.coulomb.fr, a.mode);
-            if (a.mode != EVALUATE_STEP) {
+            add_pair(&acc, f, i, j, d, b.lj.fr + b.coulomb.fr, mode);
+            if (mode != EVALUATE_STEP) {
                 acc_energy(&acc, TERM_LJ, b.lj.v);
                 acc_energy(&acc, TERM_COULOMB, b.coulomb.v);
                 acc_dvdl(&acc, LAMBDA_VDW, b.lj.dv);
@@ -89,7 +89,7 @@ static __device__ void perturbed_block(const struct args_terms &a, uint32_t bloc
             }
         }
     }
-    for (int32_t w = 0; a.mode == EVALUATE_SAMPLE && w < t->nwindows; w++) {
+    for (int32_t w = 0; mode == EVALUATE_SAMPLE && w < t->nwindows; w++) {
         int64_t u = 0;
         if (in) {
             struct both b = at_lambda(t, &s, &r, t->window[w]);
@@ -97,7 +97,7 @@ static __device__ void perturbed_block(const struct args_terms &a, uint32_t bloc
         }
         add_warp(&((struct fixed_sum *)a.energy_at_window)[w], u);
     }
-    finish_warp(&acc, &c->sum, a.mode);
+    finish_warp(&acc, &c->sum, mode);
 }
 
 #endif

@@ -22,7 +22,8 @@ static __device__ double unlisted_separation(const struct ctl *c, const double *
 }
 
 /* An excluded pair; charges at lambda. Returns its energy per product of charges, taken off. */
-static __device__ double excluded_pair(const struct args_terms &a, struct accumulate *acc, const struct nb_excluded *e)
+static __device__ __forceinline__ double excluded_pair(const struct args_terms &a, uint32_t mode,
+                                                       struct accumulate *acc, const struct nb_excluded *e)
 {
     const struct ctl *c = (const struct ctl *)a.ctl;
     const struct pair_table *t = (const struct pair_table *)a.table;
@@ -31,21 +32,22 @@ static __device__ double excluded_pair(const struct args_terms &a, struct accumu
     double r2 = unlisted_separation(c, (const double *)a.x, e->atom, e->whole, d);
     double q = fma(l, di, t->charge[i]), o = fma(l, dj, t->charge[j]);
     ewald_long_any(&t->ewald, r2, &v, &f);
-    add_pair(acc, (int64_t(*)[3])a.f, i, j, d, -UNIT_COULOMB * q * o * f, a.mode);
-    if (a.mode != EVALUATE_STEP) {
+    add_pair(acc, (int64_t(*)[3])a.f, i, j, d, -UNIT_COULOMB * q * o * f, mode);
+    if (mode != EVALUATE_STEP) {
         acc_energy(acc, TERM_COULOMB, -UNIT_COULOMB * q * o * v);
         acc_dvdl(acc, LAMBDA_COULOMB, -UNIT_COULOMB * (di * o + q * dj) * v);
     }
     return v;
 }
 
-static __device__ void always_pair(const struct args_terms &a, struct accumulate *acc, const struct nb_always *e)
+static __device__ __forceinline__ void always_pair(const struct args_terms &a, uint32_t mode, struct accumulate *acc,
+                                                   const struct nb_always *e)
 {
     const struct lj_rule none = {}; /* a plain cut-off uses nothing of the rule */
     double d[3], v, r2 = unlisted_separation((const struct ctl *)a.ctl, (const double *)a.x, e->atom, e->whole, d);
     double ri = root_inverse(r2), fr = lj_pair(VDW_CUTOFF, &none, e->c6, e->c12, r2, ri, &v);
-    add_pair(acc, (int64_t(*)[3])a.f, e->atom[0], e->atom[1], d, fr + e->qq * ri * ri * ri, a.mode);
-    if (a.mode != EVALUATE_STEP) {
+    add_pair(acc, (int64_t(*)[3])a.f, e->atom[0], e->atom[1], d, fr + e->qq * ri * ri * ri, mode);
+    if (mode != EVALUATE_STEP) {
         acc_energy(acc, TERM_LJ, v);
         acc_energy(acc, TERM_COULOMB, e->qq * ri);
     }
@@ -63,7 +65,7 @@ static __device__ int64_t excluded_window_energy(const struct pair_table *t, con
 
 /* Excluded pairs of constant charge, then those whose charges change, then the others, then, if they are asked for, those of
  * rigid waters. */
-static __device__ void unlisted_block(const struct args_terms &a, uint32_t block)
+static __device__ __forceinline__ void unlisted_block(const struct args_terms &a, uint32_t mode, uint32_t block)
 {
     struct ctl *c = (struct ctl *)a.ctl;
     const struct pair_table *t = (const struct pair_table *)a.table;
@@ -73,19 +75,19 @@ static __device__ void unlisted_block(const struct args_terms &a, uint32_t block
     const struct nb_excluded *changing = NULL;
     double v = 0;
     if (k < constant) {
-        excluded_pair(a, &acc, &t->excluded[k]);
+        excluded_pair(a, mode, &acc, &t->excluded[k]);
     } else if (k < excluded) {
         changing = &t->excluded_perturbed[k - constant];
-        v = excluded_pair(a, &acc, changing);
+        v = excluded_pair(a, mode, &acc, changing);
     } else if (k < rigid) {
-        always_pair(a, &acc, &t->always[k - excluded]);
+        always_pair(a, mode, &acc, &t->always[k - excluded]);
     } else if (k < a.unlisted) {
-        excluded_pair(a, &acc, &t->excluded[constant + (k - rigid)]);
+        excluded_pair(a, mode, &acc, &t->excluded[constant + (k - rigid)]);
     }
-    for (int32_t w = 0; a.mode == EVALUATE_SAMPLE && t->nexcluded_perturbed && w < t->nwindows; w++)
+    for (int32_t w = 0; mode == EVALUATE_SAMPLE && t->nexcluded_perturbed && w < t->nwindows; w++)
         add_warp(&((struct fixed_sum *)a.energy_at_window)[w],
                  changing ? excluded_window_energy(t, changing, v, w) : 0);
-    finish_warp(&acc, &c->sum, a.mode);
+    finish_warp(&acc, &c->sum, mode);
 }
 
 #endif

@@ -7,16 +7,27 @@
 #include "engine/cuda/pairs_perturbed.cuh"
 #include "engine/cuda/pairs_unlisted.cuh"
 
-KERNEL(terms, a, __launch_bounds__(CUDA_BLOCK))
+static __device__ __forceinline__ void run(const struct args_terms &a, uint32_t mode)
 {
-    ECHO(a);
     const uint32_t block = blockIdx.x;
     if (!block_goes_on((const struct ctl *)a.ctl))
         return;
     if (block < a.bonded_blocks)
-        bonded_block(a, block);
+        bonded_block(a, mode, block);
     else if (block < a.bonded_blocks + a.unlisted_blocks)
-        unlisted_block(a, block - a.bonded_blocks);
+        unlisted_block(a, mode, block - a.bonded_blocks);
     else
-        perturbed_block(a, block - a.bonded_blocks - a.unlisted_blocks);
+        perturbed_block(a, mode, block - a.bonded_blocks - a.unlisted_blocks);
+}
+
+KERNEL(terms, a, __launch_bounds__(CUDA_BLOCK))
+{
+    ECHO(a);
+    run(a, EVALUATE_STEP);
+}
+
+KERNEL(terms_energy, a, __launch_bounds__(CUDA_BLOCK))
+{
+    ECHO(a);
+    run(reinterpret_cast<const struct args_terms &>(a), a.mode);
 }

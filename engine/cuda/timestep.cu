@@ -99,7 +99,7 @@ template <class A> static __device__ __forceinline__ void step(const A &a, const
     end_step(&s, (struct motion_tail *)a.tail, a.com_every, rule ? c->pending : 1);
 }
 
-KERNEL(langevin, a, __launch_bounds__(CUDA_BLOCK))
+KERNEL(langevin, a, __launch_bounds__(CUDA_BLOCK, 4))
 {
     ECHO(a);
     const struct langevin_rule rule = langevin_rule_of(a.timestep, a.friction, a.kt);
@@ -107,7 +107,7 @@ KERNEL(langevin, a, __launch_bounds__(CUDA_BLOCK))
 }
 
 /* The second half kick of a step comes with the forces of the next (ctl.pending), as on the CPU device. */
-KERNEL(verlet, a, __launch_bounds__(CUDA_BLOCK))
+KERNEL(verlet, a, __launch_bounds__(CUDA_BLOCK, 4))
 {
     ECHO(a);
     step(a, (const struct langevin_rule *)NULL);
