@@ -6,25 +6,6 @@
 #include "engine/kernels/uniform.h"
 #include "engine/run/program.h"
 
-KERNEL(clear_sums, a)
-{
-    ECHO(a);
-    struct ctl *c = (struct ctl *)a.ctl;
-    int64_t *f = (int64_t *)a.f, *u = (int64_t *)a.energy_at_window, *sum = (int64_t *)&c->sum;
-    if (c->halt)
-        return;
-    GRID_LOOP(i, 3 * a.natoms)
-    f[i] = 0;
-    GRID_LOOP(i, a.points)
-    ((int32_t *)a.charges)[i] = 0;
-    GRID_LOOP(w, a.nwindows * (uint32_t)(sizeof(struct fixed_sum) / sizeof *u))
-    u[w] = 0;
-    GRID_LOOP(k, (uint32_t)(sizeof c->sum / sizeof *sum))
-    sum[k] = 0;
-    if (blockIdx.x == 0 && threadIdx.x == 0)
-        c->pressure_correction = 0;
-}
-
 KERNEL(uniform, a)
 {
     ECHO(a);

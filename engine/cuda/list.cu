@@ -62,6 +62,22 @@ static __device__ double moved2(const struct ctl *c, const uint32_t now[3], cons
     return vec_dot(moved, moved);
 }
 
+/* For the whole grid. */
+static __device__ void clear_sums(const struct args_place &a, struct ctl *c, const struct pair_table *t)
+{
+    int64_t *f = (int64_t *)a.f, *u = (int64_t *)a.energy_at_window, *sum = (int64_t *)&c->sum;
+    GRID_LOOP(i, 3 * (uint32_t)t->natoms)
+    f[i] = 0;
+    GRID_LOOP(i, a.points)
+    ((int32_t *)a.charges)[i] = 0;
+    GRID_LOOP(w, (uint32_t)t->nwindows * (uint32_t)(sizeof(struct fixed_sum) / sizeof *u))
+    u[w] = 0;
+    GRID_LOOP(k, (uint32_t)(sizeof c->sum / sizeof *sum))
+    sum[k] = 0;
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        c->pressure_correction = 0;
+}
+
 KERNEL(place, a, __launch_bounds__(CUDA_BLOCK))
 {
     ECHO(a);
@@ -72,6 +88,7 @@ KERNEL(place, a, __launch_bounds__(CUDA_BLOCK))
     const uint32_t *first[3] = {(const uint32_t *)a.first_x, (const uint32_t *)a.first_y, (const uint32_t *)a.first_z};
     if (c->halt)
         return;
+    clear_sums(a, c, t);
     const int32_t *slot_atom = lists->ordered ? (const int32_t *)a.slot_atom : t->atom;
     const double most = allowed2(c, lists, t), lambda = c->lambda[LAMBDA_COULOMB];
     double inverse[BOX_SIZE];

@@ -147,24 +147,6 @@ void *cuda_block_tail(const struct nonbonded *nb, const struct nonbonded_arrays 
     return b.tail;
 }
 
-/* Sums of an evaluation are zero after it. */
-static uint64_t emit_clear_all(const struct nonbonded *nb, const struct nonbonded_arrays *r, const struct block *b,
-                               uint64_t after, struct tape *t)
-{
-    uint32_t count = 3 * (uint32_t)nb->natoms, points = mesh_points(&nb->mesh);
-    const struct shape shape = {.grid = {((count > points ? count : points) + CUDA_BLOCK - 1) / CUDA_BLOCK, 1, 1},
-                                .block = {CUDA_BLOCK, 1, 1},
-                                .after = after};
-    return emit_clear_sums(t, &shape,
-                           &(struct args_clear_sums){.ctl = r->ctl,
-                                                     .f = r->f,
-                                                     .energy_at_window = r->energy_at_window,
-                                                     .charges = b->mesh.charges,
-                                                     .natoms = (uint32_t)nb->natoms,
-                                                     .nwindows = (uint32_t)nb->nwindows,
-                                                     .points = points});
-}
-
 static void emit_uniform_terms(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,
                                uint64_t after, struct tape *t)
 {
@@ -184,12 +166,12 @@ void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const s
     struct block b;
     lay_out_block(nb, r->caps, r->block, &b);
     struct mesh_replica mesh = {r->ctl, b.grid, r->f, r->energy_at_window, b.mesh};
-    struct pairs_replica pairs = {r->ctl,  r->x,    r->f,      r->energy_at_window, b.grid,
-                                  r->caps, b.pairs, r->bonded, r->nbonded};
-    uint64_t clear = emit_clear_all(nb, r, &b, after, t);
-    struct pairs_ready ready = pairs_emit_lists(&nb->pairs, &pairs, clear, t);
+    struct pairs_replica pairs = {
+        r->ctl,  r->x,    r->f,      r->energy_at_window, b.grid, b.mesh.charges, mesh_points(&nb->mesh),
+        r->caps, b.pairs, r->bonded, r->nbonded};
+    struct pairs_ready ready = pairs_emit_lists(&nb->pairs, &pairs, after, t);
     pairs_emit(&nb->pairs, mode, &pairs, ready, t);
     mesh_emit(&nb->mesh, mode, &mesh, ready.placed, t);
     if (mode != EVALUATE_STEP)
-        emit_uniform_terms(nb, mode, r, clear, t);
+        emit_uniform_terms(nb, mode, r, ready.placed, t);
 }

@@ -442,7 +442,8 @@ struct pairs_ready pairs_emit_lists(const struct pairs *p, const struct pairs_re
     ready.placed =
         EMIT(place, blocks_of((uint64_t)h->nslots, CUDA_BLOCK), CUDA_BLOCK, after, .ctl = r->ctl, .x = r->x,
              .table = table, .lists = b->lists, .grid = b->grid, .built = b->built, .atom_grid = r->atom_grid,
-             .slot_atom = b->slot_atom, .first_x = b->first[0], .first_y = b->first[1], .first_z = b->first[2]);
+             .slot_atom = b->slot_atom, .first_x = b->first[0], .first_y = b->first[1], .first_z = b->first[2],
+             .f = r->f, .energy_at_window = r->energy_at_window, .charges = r->charges, .points = r->points);
     ready.listed =
         EMIT(list_build, blocks < BUILD_BLOCKS_MOST ? blocks : BUILD_BLOCKS_MOST, 32 * BUILD_WARPS, ready.placed,
              .ctl = r->ctl, .table = table, .lists = b->lists, .grid = b->grid, .built = b->built,

@@ -71,6 +71,8 @@ struct pairs_replica {
     int64_t *f;
     struct fixed_sum *energy_at_window;
     void *atom_grid; /* uint32 [natoms][4], fractions of the box, for the mesh */
+    void *charges;   /* int32 [points] of the mesh, which are zeroed */
+    uint32_t points;
     const struct list_caps *caps;
     struct pairs_arrays arrays;
     const struct bonded_table *bonded; /* these go along */
