@@ -157,36 +157,22 @@ template <class A> PAIR_FN float coulomb32_energy(const A &a, float r2, float ri
     return __fsub_rn(direct, EWALD32(a, v, t, top));
 }
 
-/* V, kJ/mol, not above FIXED_FORCE_LIMIT. */
-template <class A> PAIR_FN float lj32_energy(const A &a, struct lj32 lj, float r2, float ri, float ri2)
-{
-    const struct lj32_powers p = lj32_powers_of(a, r2, ri, ri2);
-    const float c6 = __fmul_rn(lj.c6, 1.0f / 6), c12 = __fmul_rn(lj.c12, 1.0f / 12);
-    float e = lj32_plain(lj, p.ri6);
-    if (a.modifier == VDW_POTENTIAL_SWITCH)
-        e = __fmul_rn(e, lj32_factor(a, __fmul_rn(p.d, a.inverse_width)));
-    if (a.modifier == VDW_POTENTIAL_SHIFT)
-        e = __fsub_rn(e, __fmaf_rn(c12, a.shift12, -__fmul_rn(c6, a.shift6)));
-    if (a.modifier == VDW_FORCE_SWITCH) {
-        float d3 = __fmul_rn(__fmul_rn(p.d, p.d), p.d);
-        float p6 = __fmaf_rn(d3, __fmaf_rn(__fmul_rn(a.b6, 0.25f), p.d, __fmul_rn(a.a6, 1.0f / 3)), a.shift6);
-        float p12 = __fmaf_rn(d3, __fmaf_rn(__fmul_rn(a.b12, 0.25f), p.d, __fmul_rn(a.a12, 1.0f / 3)), a.shift12);
-        e = __fsub_rn(e, __fmaf_rn(c12, p12, -__fmul_rn(c6, p6)));
-    }
-    return fminf(e, (float)FIXED_FORCE_LIMIT);
-}
-
 /* Energies of one entry, kJ/mol. Products of charges are exact: their rounding would be common to all pairs of two kinds. */
 struct entry_energies {
-    double coulomb;
-    float lj;
+    double coulomb, lj;
 };
 
-/* To fixed point, as fixed_clamped(). */
-PAIR_FN int64_t fixed32_energy(float e)
+/* Lennard-Jones in double precision: what the two powers leave of each other may be little. A type is ntypes where there is no
+ * atom. */
+PAIR_FN double lj_energy_of(const struct pair_table *t, int32_t type, int32_t other, double r2)
 {
-    const float limit = (float)FIXED_ENERGY_LIMIT;
-    return __float2ll_rn(__fmul_rn(fmaxf(fminf(e, limit), -limit), (float)FIXED_SCALE));
+    double e = 0;
+    if (r2 < t->vdw_cutoff * t->vdw_cutoff && type < t->ntypes && other < t->ntypes) {
+        const struct lj *lj = &t->lj[(size_t)type * (size_t)t->ntypes + (size_t)other];
+        if (lj->c6 != 0 || lj->c12 != 0)
+            lj_pair((enum vdw_modifier)t->modifier, &t->lj_rule, lj->c6, lj->c12, r2, root_inverse(r2), &e);
+    }
+    return fmin(e, FIXED_FORCE_LIMIT);
 }
 
 #endif

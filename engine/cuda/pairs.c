@@ -534,8 +534,6 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
         .coulomb_shift = (float)h->coulomb_shift,
         .switch_start = (float)rule->start,
         .inverse_width = (float)rule->inverse_width,
-        .shift6 = (float)rule->shift6,
-        .shift12 = (float)rule->shift12,
         .a6 = (float)rule->a6,
         .b6 = (float)rule->b6,
         .a12 = (float)rule->a12,

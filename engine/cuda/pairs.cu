@@ -34,7 +34,8 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
     const struct pair_table *table;
     int32_t *positions, *forces; /* shared memory, [3 ntrios][3] */
     struct cell32 cell;
-    uint32_t first; /* slot */
+    double nm[BOX_SIZE]; /* cell in double, of the passes with energies */
+    uint32_t first;      /* slot */
     struct point own;
     struct vec32 arm[TRIO]; /* from the first atom, nm */
     uint32_t sum[9];        /* forces on the trio, units; each call of far_entry adds the bits of R as well */
@@ -98,11 +99,22 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         }
     }
 
+    /* Of own atom k with the atom of a slot; d: from it to the first. kJ/mol */
+    __device__ __forceinline__ double lj_energy(int k, uint32_t slot, struct point d) const
+    {
+        const struct point p = at(first + k);
+        const double u[3] = {(double)d.x + (double)(p.x - own.x), (double)d.y + (double)(p.y - own.y),
+                             (double)d.z + (double)(p.z - own.z)};
+        double r[3];
+        box_apply(nm, u, r);
+        return lj_energy_of(table, type_of(first + k), type_of(slot), pair_distance2(r[0], r[1], r[2]));
+    }
+
     /* Energies of an entry into the sums: from both sides a half of each comes. */
     __device__ __forceinline__ void add_energies(struct entry_energies e)
     {
         coulomb += fixed_clamped(SHARED ? e.coulomb : 0.5 * e.coulomb, FIXED_ENERGY_LIMIT);
-        lj += fixed32_energy(__fmul_rn(SHARED ? 1.0f : 0.5f, e.lj));
+        lj += fixed_clamped(SHARED ? e.lj : 0.5 * e.lj, FIXED_ENERGY_LIMIT);
     }
 
     __device__ __forceinline__ void add_virial(struct point d, int64_t x, int64_t y, int64_t z)
@@ -187,8 +199,8 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
                     lj = lj_of(k, type);
                 float f = lj32_force(a, lj, r2, ri, ri2);
                 s = __fadd_rn(s, r2 < vdw_cutoff2 ? f : 0.0f);
-                if (ENERGY && r2 < vdw_cutoff2)
-                    energies.lj = __fadd_rn(energies.lj, lj32_energy(a, lj, r2, ri, ri2));
+                if (ENERGY && valid)
+                    energies.lj += lj_energy(k, slot, d);
             }
             uint32_t fx = __float_as_uint(__fmaf_rn(s, r.x, a.round_fine));
             uint32_t fy = __float_as_uint(__fmaf_rn(s, r.y, a.round_fine));
@@ -214,7 +226,7 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         *low = (int32_t)(__float_as_uint(rest) - __float_as_uint(a.round_fine));
     }
 
-    /* One pair of the near list: its force over distance; adds its energies. lj: NULL for none. */
+    /* One pair of the near list: its force over distance; adds its Coulomb energy. lj: NULL for none. */
     __device__ __forceinline__ float near_pair(float r2, float qq, double exact, const struct lj32 *lj, bool on,
                                                struct entry_energies *energies)
     {
@@ -226,8 +238,6 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         if (lj) {
             float f = lj32_force(a, *lj, r2, ri, ri2);
             s = __fadd_rn(s, on && r2 < a.vdw_cutoff2 ? f : 0.0f);
-            if (ENERGY && on && r2 < a.vdw_cutoff2)
-                energies->lj = __fadd_rn(energies->lj, lj32_energy(a, *lj, r2, ri, ri2));
         }
         float clamped = fmaxf(fminf(s, limit), -limit);
         beyond += clamped != s;
@@ -275,6 +285,8 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
             float s =
                 near_pair(fmaxf(square32(r), NEAREST2), qq, exact, WATER && k ? NULL : &lj, mask >> k & 1, &energies);
             int32_t high[3], low[3];
+            if (ENERGY && mask >> k & 1 && !(WATER && k))
+                energies.lj += lj_energy(k, slot, d);
             split(s, r.x, &high[0], &low[0]);
             split(s, r.y, &high[1], &low[1]);
             split(s, r.z, &high[2], &low[2]);
@@ -449,6 +461,8 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> static __device__ _
     pass.grid = (const uint4 *)a.grid;
     pass.table = (const struct pair_table *)a.table;
     pass.cell = cell32_of(c);
+    for (int k = 0; ENERGY && k < BOX_SIZE; k++)
+        pass.nm[k] = c->box[k] / FIXED_SCALE;
     pass.positions = words;
     pass.forces = words + 9 * a.ntrios;
     if (SHARED) {
