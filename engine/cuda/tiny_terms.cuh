@@ -67,7 +67,6 @@ static __device__ inline void tiny_chunk_do(const struct tiny_here &h, const str
     a.x = h.x;
     a.f = h.f;
     a.table = (void *)h.t->pairs;
-    a.mode = EVALUATE_STEP;
     if (lane >= chunk.count)
         return;
     switch ((enum tiny_kind)chunk.kind) {
@@ -88,10 +87,10 @@ static __device__ inline void tiny_chunk_do(const struct tiny_here &h, const str
         tiny_plain(h, h.t->plain[i], &acc);
         break;
     case TINY_EXCLUDED:
-        excluded_pair(a, &acc, &h.t->excluded[i]);
+        excluded_pair(a, EVALUATE_STEP, &acc, &h.t->excluded[i]);
         break;
     case TINY_ALWAYS:
-        always_pair(a, &acc, &h.t->always[i]);
+        always_pair(a, EVALUATE_STEP, &acc, &h.t->always[i]);
         break;
     }
     finish_warp(&acc, &h.c->sum, EVALUATE_STEP);
