@@ -174,7 +174,7 @@ void tiny_make(struct tiny *t, const struct system *sys, const struct settings *
     h->natoms = (uint32_t)sys->natoms;
     h->groups = (h->natoms + 31) / 32;
     h->stride = 32 * h->groups + 1;
-    if (!tiny_columns_make(t, sys, set, plan, mesh))
+    if (!tiny_columns_make(t, sys, set, mesh))
         return;
     h->quads = (h->functions[2] + 3) / 4 | 1;
     list_pairs(t, plan);

@@ -117,7 +117,6 @@ void tiny_close(struct tiny *t);
 void tiny_lay_out(struct tiny *t, const struct pairs *pairs, const struct mesh *mesh, struct arena *a);
 
 /* The columns of t->host, and what follows from them. False: there are more than can be. */
-bool tiny_columns_make(struct tiny *t, const struct system *sys, const struct settings *set,
-                       const struct alchemy_plan *plan, const struct mesh *mesh);
+bool tiny_columns_make(struct tiny *t, const struct system *sys, const struct settings *set, const struct mesh *mesh);
 
 #endif

@@ -207,8 +207,7 @@ static void put_octets(struct tiny *t)
     free(number);
 }
 
-bool tiny_columns_make(struct tiny *t, const struct system *sys, const struct settings *set,
-                       const struct alchemy_plan *plan, const struct mesh *mesh)
+bool tiny_columns_make(struct tiny *t, const struct system *sys, const struct settings *set, const struct mesh *mesh)
 {
     struct tiny_table *h = &t->host;
     int32_t size[3];
