@@ -34,18 +34,33 @@ static int factorize(struct mesh_axis *a)
     return 0;
 }
 
-/* Shared memory of a plane: a and b points along its sides, twice (passes go from one half to the other), twiddles
- * and modes. */
-static size_t plane_bytes(int a, int b)
-{
-    return (2 * (size_t)mesh_plane_points((uint32_t)a, (uint32_t)b) + 2 * ((size_t)a + (size_t)b)) * 2 * sizeof(float);
-}
+uint32_t mesh_plane_most = SHARED_MAX;
 
-static size_t shared_bytes(const struct mesh *m)
+/* Points of the largest plane. A block has two (passes go from one to the other). */
+static size_t plane_points(const struct mesh *m)
 {
     const struct mesh_axis *a = m->host.axis;
-    size_t yz = plane_bytes(a[1].size, a[2].size), xz = plane_bytes(a[0].size, a[2].size);
+    uint32_t yz = mesh_plane_points(a[1].points.by, a[2].points.by),
+             xz = mesh_plane_points(a[0].points.by, a[2].points.by);
     return yz > xz ? yz : xz;
+}
+
+/* Points beside those of the planes: twiddles and modes. */
+static size_t beside_planes(const struct mesh *m)
+{
+    const struct mesh_axis *a = m->host.axis;
+    return 2 * ((a[0].points.by > a[1].points.by ? a[0] : a[1]).points.by + (size_t)a[2].points.by);
+}
+
+static bool planes_fit(const struct mesh *m)
+{
+    return (2 * plane_points(m) + beside_planes(m)) * 2 * sizeof(float) <= mesh_plane_most;
+}
+
+static uint32_t shared_bytes(const struct mesh *m)
+{
+    size_t points = beside_planes(m) + (planes_fit(m) ? 2 * plane_points(m) : 0);
+    return (uint32_t)(points * 2 * sizeof(float));
 }
 
 /* Shared memory of a whole mesh; 0: one block cannot do it. */
@@ -141,10 +156,6 @@ int mesh_make(struct mesh *m, const struct system *sys, const struct settings *s
         rc = set_axis(&m->host.axis[d], size[d], e);
     if (rc)
         return rc;
-    if (shared_bytes(m) > SHARED_MAX)
-        return err_set(e, ERR_UNSUPPORTED,
-                       "nonbonded: coulomb: grid: %d x %d x %d: too large for a GPU's shared memory",
-                       m->host.axis[0].size, m->host.axis[1].size, m->host.axis[2].size);
     choose_bricks(&m->host.bricks, &m->host);
     return choose_form(m, set, e);
 }
@@ -207,6 +218,9 @@ void mesh_lay_out_block(const struct mesh *m, struct arena *a, struct mesh_array
     out->brick_atom = arena_take(a, ((size_t)b->all * b->cap + (size_t)m->host.natoms) * sizeof *out->brick_atom);
     out->spectrum = arena_take(a, half * sizeof *out->spectrum);
     out->potential = arena_take(a, all_points(m) * sizeof *out->potential);
+    if (!planes_fit(m))
+        out->work =
+            arena_take(a, 2 * plane_points(m) * (size_t)(s[0].size > s[1].size ? s[0] : s[1]).size * sizeof *out->work);
 }
 
 #define EMIT(kernel, blocks, threads, shared, after_, ...)                                                             \
@@ -256,7 +270,7 @@ static struct card card_of(const struct mesh *m)
                          .y = a[1].points.by,
                          .along_x = threads_of(&a[0], a[2].half.by),
                          .along_y = y > z ? y : z,
-                         .plane_bytes = (uint32_t)shared_bytes(m),
+                         .plane_bytes = shared_bytes(m),
                          .bricks = b->all + MESH_STRAYS,
                          .brick = whole_warps(mean + mean / 8, 64, MESH_BRICK),
                          .brick_bytes = b->extent[0] * b->plane.by * (uint32_t)sizeof(float)};
@@ -279,14 +293,14 @@ static void emit_card(const struct mesh *m, enum evaluate mode, const struct mes
                      .grid = r->grid, .bricks = bricks, .brick_atom = r->arrays.brick_atom,
                      .charges = r->arrays.charges, .change = change);
         after = EMIT(mesh_forward, card.x, card.along_y, card.plane_bytes, after, .ctl = r->ctl, .table = table,
-                     .charges = r->arrays.charges, .spectrum = r->arrays.spectrum);
+                     .charges = r->arrays.charges, .spectrum = r->arrays.spectrum, .work = r->arrays.work);
         after = EMIT(mesh_solve, card.y, card.along_x, card.plane_bytes, after, .ctl = r->ctl, .table = table,
-                     .spectrum = r->arrays.spectrum, .energy_at_window = r->energy_at_window, .change = change,
-                     .mode = mode);
+                     .spectrum = r->arrays.spectrum, .work = r->arrays.work, .energy_at_window = r->energy_at_window,
+                     .change = change, .mode = mode);
         if (change)
             break;
         after = EMIT(mesh_backward, card.x, card.along_y, card.plane_bytes, after, .ctl = r->ctl, .table = table,
-                     .spectrum = r->arrays.spectrum, .potential = r->arrays.potential);
+                     .spectrum = r->arrays.spectrum, .work = r->arrays.work, .potential = r->arrays.potential);
         after = EMIT(mesh_gather, card.bricks, card.brick, card.brick_bytes, after, .ctl = r->ctl, .f = r->f,
                      .table = table, .grid = r->grid, .bricks = bricks, .brick_atom = r->arrays.brick_atom,
                      .potential = r->arrays.potential, .energy_at_window = r->energy_at_window, .mode = mode);

@@ -100,6 +100,9 @@ MATH_FN uint32_t mesh_block_plane(uint32_t ny, uint32_t nz, uint32_t order)
     return (ny + ny % 2) * mesh_block_row(nz, order) | 1;
 }
 
+/* Bytes of shared memory that a plane may have; larger ones are transformed in global memory, slowly. For tests to set. */
+extern uint32_t mesh_plane_most;
+
 /* Host side of it. */
 struct mesh {
     struct mesh_table host;
@@ -121,6 +124,7 @@ struct mesh_arrays {
     uint32_t *brick_atom; /* [bricks.all][bricks.cap], then [natoms] strays */
     float (*spectrum)[2]; /* [nx][ny][nz / 2 + 1] */
     float *potential;     /* [nx][ny][nz], kJ/mol/e */
+    float (*work)[2];     /* two planes a block, where shared memory has no room for them; else NULL */
 };
 void mesh_lay_out_block(const struct mesh *m, struct arena *a, struct mesh_arrays *out);
 

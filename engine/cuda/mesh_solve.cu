@@ -5,35 +5,33 @@
 #include "engine/cuda/lines.cuh"
 #include "engine/cuda/mesh_modes.cuh"
 
-/* A block's shared memory: two planes, as lines along their second axis in pairs or as half a spectrum, and two axes' twiddles and
+/* What a block works in: two planes, in shared memory or where they are too large for it in global, as lines along their second axis in pairs or as half a spectrum, and two axes' twiddles and
  * modes. */
 struct plane_memory {
     float2 *plane[2], *twiddle[2], *mode[2];
     uint32_t row; /* of a pair of lines: an odd number of points */
 };
 
-static __device__ struct plane_memory plane_memory_of(float2 *shared, const struct mesh_axis *a,
-                                                      const struct mesh_axis *b)
+template <bool large>
+static __device__ __forceinline__ struct plane_memory
+plane_memory_of(float2 *shared, void *work, const struct mesh_axis *a, const struct mesh_axis *b)
 {
     const uint32_t na = (uint32_t)a->size, nb = (uint32_t)b->size, points = mesh_plane_points(na, nb);
-    float2 *twiddle = shared + 2 * points, *mode = twiddle + na + nb;
+    float2 *plane = large ? (float2 *)work + (size_t)blockIdx.x * 2 * points : shared;
+    float2 *twiddle = large ? shared : shared + 2 * points, *mode = twiddle + na + nb;
     BLOCK_LOOP(k, na)
     twiddle[k] = ((const float2 *)a->twiddle)[k];
     BLOCK_LOOP(k, nb)
     twiddle[na + k] = ((const float2 *)b->twiddle)[k];
-    return {{shared, shared + points}, {twiddle, twiddle + na}, {mode, mode + na}, nb | 1};
+    return {{plane, plane + points}, {twiddle, twiddle + na}, {mode, mode + na}, nb | 1};
 }
 
-KERNEL(mesh_forward, a, __launch_bounds__(MESH_PLANE, 2))
+template <bool large> static __device__ __forceinline__ void forward(const struct args_mesh_forward &a)
 {
-    ECHO(a);
     extern __shared__ float2 shared[];
-    const struct ctl *c = (const struct ctl *)a.ctl;
     const struct mesh_table *t = (const struct mesh_table *)a.table;
-    if (c->halt)
-        return;
     const struct mesh_axis *axis_y = &t->axis[1], *axis_z = &t->axis[2];
-    const struct plane_memory m = plane_memory_of(shared, axis_y, axis_z);
+    const struct plane_memory m = plane_memory_of<large>(shared, a.work, axis_y, axis_z);
     const uint32_t ny = axis_y->points.by, nz = axis_z->points.by, half = axis_z->half.by, pairs = axis_y->pairs.by;
     const int32_t *charges = (const int32_t *)a.charges + (size_t)blockIdx.x * ny * nz;
     BLOCK_LOOP(i, pairs * nz)
@@ -87,17 +85,14 @@ static __device__ void add_energies(const struct args_mesh_solve &a, const struc
 }
 
 /* Leaves the conjugate of the spectrum that goes back. */
-KERNEL(mesh_solve, a, __launch_bounds__(MESH_PLANE, 2))
+template <bool large> static __device__ __forceinline__ void solve(const struct args_mesh_solve &a)
 {
-    ECHO(a);
     extern __shared__ float2 shared[];
     __shared__ struct mode_plane plane; /* registers are short */
     const struct ctl *c = (const struct ctl *)a.ctl;
     const struct mesh_table *t = (const struct mesh_table *)a.table;
-    if (c->halt)
-        return;
     const struct mesh_axis *axis_x = &t->axis[0], *axis_z = &t->axis[2];
-    const struct plane_memory mem = plane_memory_of(shared, axis_x, axis_z);
+    const struct plane_memory mem = plane_memory_of<large>(shared, a.work, axis_x, axis_z);
     const uint32_t nx = axis_x->points.by, ny = t->axis[1].points.by, half = axis_z->half.by, y = blockIdx.x;
     if (threadIdx.x == 0)
         plane = mode_plane_of(t, c, y, mem.mode[0], mem.mode[1]);
@@ -132,16 +127,12 @@ KERNEL(mesh_solve, a, __launch_bounds__(MESH_PLANE, 2))
     }
 }
 
-KERNEL(mesh_backward, a, __launch_bounds__(MESH_PLANE, 2))
+template <bool large> static __device__ __forceinline__ void backward(const struct args_mesh_backward &a)
 {
-    ECHO(a);
     extern __shared__ float2 shared[];
-    const struct ctl *c = (const struct ctl *)a.ctl;
     const struct mesh_table *t = (const struct mesh_table *)a.table;
-    if (c->halt)
-        return;
     const struct mesh_axis *axis_y = &t->axis[1], *axis_z = &t->axis[2];
-    const struct plane_memory m = plane_memory_of(shared, axis_y, axis_z);
+    const struct plane_memory m = plane_memory_of<large>(shared, a.work, axis_y, axis_z);
     const uint32_t ny = axis_y->points.by, nz = axis_z->points.by, half = axis_z->half.by, pairs = axis_y->pairs.by;
     const float2 *spectrum = (const float2 *)a.spectrum + (size_t)blockIdx.x * ny * half;
     BLOCK_LOOP(i, ny * half)
@@ -169,3 +160,19 @@ KERNEL(mesh_backward, a, __launch_bounds__(MESH_PLANE, 2))
             potential[first + nz] = -value.y;
     }
 }
+
+#define PLANES(name)                                                                                                   \
+    KERNEL(mesh_##name, a, __launch_bounds__(MESH_PLANE, 2))                                                           \
+    {                                                                                                                  \
+        ECHO(a);                                                                                                       \
+        if (((const struct ctl *)a.ctl)->halt)                                                                         \
+            return;                                                                                                    \
+        if (a.work)                                                                                                    \
+            name<true>(a);                                                                                             \
+        else                                                                                                           \
+            name<false>(a);                                                                                            \
+    }
+PLANES(forward)
+PLANES(solve)
+PLANES(backward)
+#undef PLANES

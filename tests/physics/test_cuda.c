@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "engine/cuda/mesh.h"
 #include "engine/cuda/pairs.h"
 #include "engine/run/program.h"
 #include "tests/lib/mixture.h"
@@ -245,6 +246,20 @@ static void test_mesh_strays(void **state)
     toy_system_free(sys);
 }
 
+/* Planes that are too large for shared memory give the same bits from global memory. */
+static void test_mesh_planes(void **state)
+{
+    struct system *sys = mixture(2);
+    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_B_STATES);
+    uint32_t most = mesh_plane_most;
+    set.nonbonded.pme_grid[0] = set.nonbonded.pme_grid[1] = 25;
+    set.nonbonded.pme_grid[2] = 36;
+    mesh_plane_most = 0;
+    same_bits(sys, &set);
+    mesh_plane_most = most;
+    toy_system_free(sys);
+}
+
 /* Transforms in one, two and three passes, of every radix and of primes that have none. */
 static void test_mesh_lengths(void **state)
 {
@@ -428,11 +443,12 @@ static void test_sorting(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modifiers),      cmocka_unit_test(test_alchemy),      cmocka_unit_test(test_water),
-        cmocka_unit_test(test_global_memory),  cmocka_unit_test(test_mesh_forms),   cmocka_unit_test(test_mesh_choice),
-        cmocka_unit_test(test_mesh_strays),    cmocka_unit_test(test_mesh_lengths), cmocka_unit_test(test_interruption),
-        cmocka_unit_test(test_cells),          cmocka_unit_test(test_sorting),      cmocka_unit_test(test_triclinic),
-        cmocka_unit_test(test_triclinic_water)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_modifiers),    cmocka_unit_test(test_alchemy),
+                                       cmocka_unit_test(test_water),        cmocka_unit_test(test_global_memory),
+                                       cmocka_unit_test(test_mesh_forms),   cmocka_unit_test(test_mesh_choice),
+                                       cmocka_unit_test(test_mesh_strays),  cmocka_unit_test(test_mesh_planes),
+                                       cmocka_unit_test(test_mesh_lengths), cmocka_unit_test(test_interruption),
+                                       cmocka_unit_test(test_cells),        cmocka_unit_test(test_sorting),
+                                       cmocka_unit_test(test_triclinic),    cmocka_unit_test(test_triclinic_water)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
