@@ -57,19 +57,26 @@ static __device__ inline double block_largest(double v)
     return largest;
 }
 
-/* For the whole block, when its part of the grid's work is done: true in the block that comes last, and then everything that
- * the others wrote is seen by reads that go past the first-level cache (__ldcg, atomics). `arrived` is zero again then. */
-static __device__ inline bool last_block(uint32_t *arrived)
+/* For the whole block, when its part of some work is done that `blocks` have parts of: true in the block that comes last, and
+ * then everything that the others wrote is seen by reads that go past the first-level cache (__ldcg, atomics). `arrived` is zero
+ * again then. */
+static __device__ inline bool last_of(uint32_t *arrived, uint32_t blocks)
 {
     __shared__ bool last;
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0)
-        last = atomicInc(arrived, gridDim.x - 1) == gridDim.x - 1;
+        last = atomicInc(arrived, blocks - 1) == blocks - 1;
     __syncthreads();
     if (last)
         __threadfence();
     return last;
+}
+
+/* The same of the grid's work. */
+static __device__ inline bool last_block(uint32_t *arrived)
+{
+    return last_of(arrived, gridDim.x);
 }
 
 /* All threads of the block have finished what stands before. Whether the replica goes on. */

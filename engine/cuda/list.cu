@@ -15,6 +15,7 @@
  */
 #include "engine/cuda/grid.cuh"
 #include "engine/cuda/list_entries.cuh"
+#include "engine/cuda/list_regions.cuh"
 
 /* How far the atom of a slot is from its trio's first, nm, as the bits of a float. */
 static __device__ uint32_t extent_of(const double *x, const double *from, const double *box)
@@ -89,7 +90,6 @@ KERNEL(place, a, __launch_bounds__(CUDA_BLOCK))
     if (c->halt)
         return;
     clear_sums(a, c, t);
-    const int32_t *slot_atom = lists->ordered ? (const int32_t *)a.slot_atom : t->atom;
     const double most = allowed2(c, lists, t), lambda = c->lambda[LAMBDA_COULOMB];
     double inverse[BOX_SIZE];
     box_invert(c->box, inverse);
@@ -97,7 +97,7 @@ KERNEL(place, a, __launch_bounds__(CUDA_BLOCK))
     const float extent_most[2] = {(float)ratio * lists->searched_extent[0], (float)ratio * lists->searched_extent[1]};
     GRID_LOOP(slot, (uint32_t)t->nslots)
     {
-        int32_t entry = slot_atom[slot], atom = entry < 0 ? ~entry : entry;
+        int32_t entry = t->atom[slot], atom = entry < 0 ? ~entry : entry;
         const uint4 built = ((const uint4 *)a.built)[slot];
         const uint32_t was[3] = {built.x, built.y, built.z};
         uint32_t g[3];
@@ -124,7 +124,7 @@ KERNEL(place, a, __launch_bounds__(CUDA_BLOCK))
                 lists->search = 1;
         } else if (finite) {
             const int kind = slot < TRIO * (uint32_t)t->nwaters ? 0 : 1;
-            uint32_t extent = extent_of(x + 3 * (size_t)atom, x + 3 * (size_t)slot_atom[slot - slot % TRIO], c->box);
+            uint32_t extent = extent_of(x + 3 * (size_t)atom, x + 3 * (size_t)t->atom[slot - slot % TRIO], c->box);
             if (extent > *(volatile uint32_t *)&lists->extent[kind])
                 atomicMax(&lists->extent[kind], extent);
             if (__uint_as_float(extent) > extent_most[kind])
@@ -138,20 +138,20 @@ KERNEL(place, a, __launch_bounds__(CUDA_BLOCK))
 /* Work of one build, in the order in which blocks take it. A block that waits for earlier work waits for blocks that have begun
  * with it and wait for nothing later, so it does not matter how many run at a time. */
 struct plan {
-    uint32_t count_end, start_end, move_end; /* tasks; none of these if trios around are known */
-    uint32_t group_end, end;
+    uint32_t prepare_end; /* tasks: regions, or chunks of trios; none if trios around are known */
+    uint32_t region_groups, group_end, end;
     uint32_t parts; /* of a perturbed atom's slots */
 };
 
 static __device__ struct plan plan_of(const struct build *b)
 {
     const struct pair_table *t = b->t;
-    const uint32_t chunks = b->search ? ((uint32_t)t->ntrios + SORT_CHUNK - 1) / SORT_CHUNK : 0;
+    const struct args_list_build *a = b->a;
+    const uint32_t regions = a->regions_x * a->regions_y * a->regions_z, trios = (uint32_t)t->ntrios;
     struct plan p;
-    p.count_end = t->half ? 0 : chunks;
-    p.start_end = p.count_end + (p.count_end > 0);
-    p.move_end = p.start_end + chunks;
-    p.group_end = p.move_end + list_groups((uint32_t)t->ntrios);
+    p.prepare_end = !b->search ? 0 : t->whole ? (trios + SEARCH_CHUNK - 1) / SEARCH_CHUNK : regions;
+    p.region_groups = list_groups(t->whole ? trios : a->region_cap);
+    p.group_end = p.prepare_end + (t->whole ? 1 : regions) * p.region_groups;
     p.parts = ((uint32_t)t->nslots + PERTURBED_SLOTS - 1) / PERTURBED_SLOTS;
     p.end = p.group_end + (p.parts * (uint32_t)t->nperturbed + BUILD_WARPS - 1) / BUILD_WARPS;
     return p;
@@ -186,23 +186,6 @@ static __device__ void task_done(struct pair_lists *lists)
         atomicAdd(&lists->done, 1u);
 }
 
-/* What goes by slots, after a search or before the next: each trio's by the block that makes its lists. */
-static __device__ void settle_group(const struct build *b, uint32_t first, uint32_t end)
-{
-    const struct args_list_build *a = b->a;
-    const uint4 *from = (const uint4 *)(b->search ? a->built : a->grid);
-    uint4 *to = (uint4 *)(b->search ? a->grid : a->built);
-    for (uint32_t slot = TRIO * first + threadIdx.x; slot < TRIO * end; slot += blockDim.x) {
-        to[slot] = from[slot];
-        if (!b->search || b->t->half)
-            continue;
-        const uint32_t home = home_of(b, slot / TRIO), at_home = TRIO * home + slot % TRIO;
-        ((uint32_t *)a->home)[slot / TRIO] = home;
-        ((int32_t *)a->slot_atom)[slot] = b->t->atom[at_home];
-        ((int32_t *)a->slot_type)[slot] = b->t->slot_type[at_home];
-    }
-}
-
 /* Trios of a group by what their lists cost: those that one warp works on together then cost about the same. */
 static __device__ void order_group(const struct build *b, const uint32_t *cost, uint32_t first, uint32_t end)
 {
@@ -215,25 +198,61 @@ static __device__ void order_group(const struct build *b, const uint32_t *cost, 
     ((uint32_t *)b->a->order)[first + rank] = trio;
 }
 
+/* The lists of the k-th trio of the rows, by a warp; region: it is in, NULL: there are none. */
+static __device__ struct trio_counts build_row(const struct build *b, const struct space *region,
+                                               const struct rows *rows, uint32_t k)
+{
+    const struct args_list_build *a = b->a;
+    const size_t row = rows->first + k;
+    uint16_t *around = (uint16_t *)a->around + row * a->cap;
+    uint32_t *count = (uint32_t *)a->naround + row, found;
+    if (!b->search)
+        found = *count;
+    else if (region)
+        found = search_region(b, region, rows, k, around);
+    else
+        found = search_around(b, k, around);
+    struct trio_counts n = {0, 0, 0, 0};
+    if (found > 0)
+        n = list_trio(b, rows, k, around, min(found, a->cap));
+    if (b->lane == 0) {
+        note_need(b, found);
+        *count = found;
+        ((struct trio_counts *)a->counts)[row] = n;
+    }
+    if (b->lane < TRIO && (!region || rows->members[k].trio >> MEMBER_OWN_SHIFT == 7)) {
+        const uint32_t slot = TRIO * trio_of(rows, k) + b->lane;
+        ((uint4 *)a->built)[slot] = ((const uint4 *)a->grid)[slot];
+    }
+    return n;
+}
+
 static __device__ void build_group(const struct build *b, uint32_t group)
 {
     __shared__ uint32_t cost[LIST_GROUP];
-    const struct args_list_build *a = b->a;
-    const uint32_t first = group * LIST_GROUP, end = min(first + LIST_GROUP, (uint32_t)b->t->ntrios);
-    settle_group(b, first, end);
+    const uint32_t trios = (uint32_t)b->t->ntrios, waters = (uint32_t)b->t->nwaters;
+    const struct rows rows = {NULL, trios, waters, 0, 0};
+    const uint32_t first = group * LIST_GROUP, end = min(first + LIST_GROUP, trios);
     for (uint32_t trio = first + threadIdx.x / 32; trio < end; trio += BUILD_WARPS) {
-        uint32_t *around = (uint32_t *)a->around + trio * (size_t)a->cap, *count = (uint32_t *)a->naround + trio;
-        const uint32_t found = b->search ? search_around(b, trio, around) : *count;
-        const struct trio_counts n = list_trio(b, trio, around, min(found, a->cap));
-        if (b->lane)
-            continue;
-        note_need(b, found);
-        *count = found;
-        ((struct trio_counts *)a->counts)[trio] = n;
-        cost[trio - first] = (trio < (uint32_t)b->t->nwaters ? 1u << 31 : 0) | (n.oxygen + n.hydrogen + n.other);
+        const struct trio_counts n = build_row(b, NULL, &rows, trio);
+        if (b->lane == 0)
+            cost[trio - first] = (trio < waters ? 1u << 31 : 0) | (n.oxygen + n.hydrogen + n.other);
     }
     __syncthreads();
     order_group(b, cost, first, end);
+}
+
+static __device__ void build_region_group(const struct build *b, uint32_t region, uint32_t group)
+{
+    const struct space space = space_of(b, region);
+    const struct rows rows = rows_of(b, region);
+    const uint32_t first = group * LIST_GROUP, end = min(first + LIST_GROUP, rows.count);
+    if (first >= end)
+        return;
+    for (uint32_t k = first + threadIdx.x / 32; k < end; k += BUILD_WARPS)
+        build_row(b, &space, &rows, k);
+    if (last_of(&((struct region *)b->a->regions)[region].done, list_groups(rows.count)))
+        order_region(b, region, &rows);
 }
 
 static __device__ void build_perturbed(const struct build *b, uint32_t parts, uint32_t task)
@@ -245,21 +264,20 @@ static __device__ void build_perturbed(const struct build *b, uint32_t parts, ui
 
 static __device__ void do_task(const struct build *b, const struct plan *p, uint32_t task)
 {
-    if (task < p->count_end) {
-        count_chunk(b, task);
-    } else if (task < p->start_end) {
-        wait_for(b->lists, p->count_end);
-        start_cells(b);
-    } else if (task < p->move_end) {
-        wait_for(b->lists, p->start_end);
-        move_chunk(b, task - p->start_end);
-    } else {
-        wait_for(b->lists, p->move_end);
-        if (task < p->group_end)
-            build_group(b, task - p->move_end);
+    if (task < p->prepare_end) {
+        if (b->t->whole)
+            note_chunk(b, task);
         else
-            build_perturbed(b, p->parts, task - p->group_end);
+            make_region(b, task);
+        return;
     }
+    wait_for(b->lists, p->prepare_end);
+    if (task >= p->group_end)
+        build_perturbed(b, p->parts, task - p->group_end);
+    else if (b->t->whole)
+        build_group(b, task - p->prepare_end);
+    else
+        build_region_group(b, (task - p->prepare_end) / p->region_groups, (task - p->prepare_end) % p->region_groups);
 }
 
 static __device__ struct build build_of(const struct args_list_build *a, const struct ctl *c)
@@ -268,7 +286,6 @@ static __device__ struct build build_of(const struct args_list_build *a, const s
     struct build b;
     b.a = a, b.t = t, b.lists = (struct pair_lists *)a->lists;
     b.search = *(volatile const uint32_t *)&b.lists->search;
-    b.grid = (const uint4 *)(b.search ? a->built : a->grid);
     b.cell = cell32_of(c);
     b.triclinic = t->triclinic;
     box_widths(c->box, b.width);
@@ -277,8 +294,8 @@ static __device__ struct build build_of(const struct args_list_build *a, const s
     b.reach2 = (float)(t->list_cutoff * t->list_cutoff), b.near2 = (float)(t->near * t->near);
     b.near_hydrogen2 = (float)(t->near_hydrogen * t->near_hydrogen);
     b.lane = threadIdx.x % 32, b.below = (1u << b.lane) - 1;
-    if (b.search && !t->half)
-        b.cells = cells_of(&b);
+    if (!t->whole)
+        cut_box(&b);
     return b;
 }
 
@@ -287,8 +304,11 @@ static __device__ void finish_lists(const struct build *b, struct ctl *c)
 {
     struct pair_lists *lists = b->lists;
     const uint32_t needed = __ldcg(&lists->needed), found = __ldcg(&lists->found);
-    const bool fits = needed <= b->a->cap && found <= b->a->pair_cap;
-    if (needed > b->a->cap)
+    const uint32_t crowd = __ldcg(&lists->crowd);
+    const bool fits = needed <= b->a->cap && found <= b->a->pair_cap && crowd <= b->a->region_cap;
+    if (crowd > b->a->region_cap)
+        halt_once(c, HALT_LIST, 2, 0, crowd);
+    else if (needed > b->a->cap)
         halt_once(c, HALT_LIST, 0, 0, needed);
     else if (!fits)
         halt_once(c, HALT_LIST, 1, 0, found);
@@ -299,15 +319,13 @@ static __device__ void finish_lists(const struct build *b, struct ctl *c)
     }
     for (int kind = 0; b->search && kind < 2; kind++)
         lists->searched_extent[kind] = b->extent[kind];
-    if (b->search && !b->t->half)
-        lists->ordered = 1;
     lists->builds++;
     lists->searches += b->search;
     lists->pairs = fits ? found : 0;
-    lists->needed = lists->found = lists->rebuild = lists->search = lists->taken = lists->done = 0;
+    lists->needed = lists->found = lists->crowd = lists->rebuild = lists->search = lists->taken = lists->done = 0;
 }
 
-KERNEL(list_build, a, __launch_bounds__(32 * BUILD_WARPS))
+KERNEL(list_build, a, __launch_bounds__(32 * BUILD_WARPS, 3))
 {
     ECHO(a);
     struct ctl *c = (struct ctl *)a.ctl;

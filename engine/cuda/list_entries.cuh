@@ -13,33 +13,33 @@
 
 /* A trio that lists are made for. */
 struct owner {
-    uint32_t trio, home; /* its number now, and in the model's tables */
+    uint32_t trio;
+    size_t row, row_other;
     bool water;
     uint4 first;
     struct vec32 arm[TRIO]; /* from the first atom, nm */
     struct trio_counts n;
 };
 
-static __device__ inline uint32_t home_of(const struct build *b, uint32_t trio)
+static __device__ inline uint32_t trio_of(const struct rows *rows, uint32_t k)
 {
-    return b->t->half ? trio : ((const uint32_t *)b->a->home_next)[trio];
+    return rows->members ? rows->members[k].trio & ((1u << MEMBER_OWN_SHIFT) - 1) : k;
 }
 
 /* Which of the three pairs of a trio that is no water with an atom are to be computed. Waters have no partners but themselves. */
-static __device__ uint32_t pair_mask(const struct pair_table *t, uint32_t home, uint32_t slot)
+static __device__ uint32_t pair_mask(const struct pair_table *t, uint32_t trio, uint32_t slot)
 {
     uint32_t mask = 7, waters = (uint32_t)t->nwaters;
     if (slot / TRIO < waters)
         return mask;
-    if (slot / TRIO == home) { /* each inner pair once, or from both sides; no atom with itself */
-        uint32_t l = slot % TRIO;
-        mask = t->half ? (1u << l) - 1 : 7 & ~(1u << l);
+    if (slot / TRIO == trio) { /* each inner pair once; no atom with itself */
+        mask = (1u << slot % TRIO) - 1;
         for (uint32_t k = 0; k < TRIO; k++)
-            if (t->atom[TRIO * home + k] < 0)
+            if (t->atom[TRIO * trio + k] < 0)
                 mask &= ~(1u << k);
     }
     for (uint32_t k = 0; k < TRIO; k++) {
-        const int32_t *start = t->partner_start + (TRIO * (home - waters) + k);
+        const int32_t *start = t->partner_start + (TRIO * (trio - waters) + k);
         if (search_sorted(t->partner, start[0], start[1], (int32_t)slot))
             mask &= ~(1u << k);
     }
@@ -54,44 +54,30 @@ static __device__ inline float nearest2(const struct build *b, const struct owne
     return least_square(b, u, o->arm, TRIO, b->reach2);
 }
 
-static __device__ inline uint32_t append_far(const struct build *b, bool has, uint32_t slot, void *list, size_t start,
-                                             uint32_t count, uint32_t cap)
-{
-    if (b->t->wide)
-        return append(b, has, slot, (uint32_t *)list + start, count, cap);
-    return append(b, has, slot, (uint16_t *)list + start, count, cap);
-}
-
-/* Atom l of one trio for each lane (none: `has` is false), into the lists of the owner; others: some lane has no water. */
-static __device__ inline void take_atom(const struct build *b, struct owner *o, bool has, uint32_t other, uint32_t l,
-                                        bool others)
+/* Atom l of one trio for each lane (none: `has` is false), into the lists of the owner. k: the trio's number in its rows; others:
+ * some lane has no water. */
+static __device__ inline void take_atom(const struct build *b, const struct rows *rows, struct owner *o, bool has,
+                                        uint32_t k, uint32_t trio, uint32_t l, bool others)
 {
     const struct pair_table *t = b->t;
     const struct args_list_build *a = b->a;
-    const uint32_t waters = (uint32_t)t->nwaters, slot = TRIO * other + l, near_cap = list_near_cap(a->cap);
-    const bool is_water = other < waters;
-    const float least = nearest2(b, o, b->grid[slot]);
+    const uint32_t slot = TRIO * k + l, near_cap = list_near_cap(a->cap), other_cap = list_other_cap(a->cap);
+    const bool is_water = k < rows->waters;
+    const float least = nearest2(b, o, ((const uint4 *)a->grid)[TRIO * trio + l]);
     uint32_t mask = 7;
     has = has && least < b->reach2;
-    if (others && has && !is_water) {
-        const uint32_t at_home = TRIO * home_of(b, other) + l;
-        mask = t->atom[at_home] < 0 ? 0 : o->water ? 7 : pair_mask(t, o->home, at_home);
-    }
-    const float near2 = o->water && is_water && l ? b->near_hydrogen2 : b->near2;
+    if (others && has && !is_water)
+        mask = t->atom[TRIO * trio + l] < 0 ? 0 : pair_mask(t, o->trio, TRIO * trio + l);
+    const float near2 = o->water && l ? b->near_hydrogen2 : b->near2;
     const bool near = has && mask && (mask != 7 || least < near2), far = has && mask && !near;
-    o->n.near = append(b, near, slot | mask << NEAR_MASK_SHIFT, (uint32_t *)a->near + o->trio * (size_t)near_cap,
-                       o->n.near, near_cap);
-    if (o->water && l == 0)
-        o->n.oxygen =
-            append_far(b, far && is_water, slot, a->oxygen, o->trio * (size_t)near_cap, o->n.oxygen, near_cap);
-    else if (o->water)
-        o->n.hydrogen =
-            append_far(b, far && is_water, slot, a->hydrogen, o->trio * (size_t)a->cap, o->n.hydrogen, a->cap);
-    if (!o->water || others) {
-        const size_t row = t->half ? o->trio - waters : o->trio; /* half: waters have none of these */
-        o->n.other = append_far(b, far && !(o->water && is_water), slot, a->other, row * list_other_cap(a->cap),
-                                o->n.other, list_other_cap(a->cap));
-    }
+    o->n.near =
+        append(b, near, slot | mask << NEAR_MASK_SHIFT, (uint32_t *)a->near + o->row * near_cap, o->n.near, near_cap);
+    if (!o->water)
+        o->n.other = append(b, far, slot, (uint16_t *)a->other + o->row_other * other_cap, o->n.other, other_cap);
+    else if (l == 0)
+        o->n.oxygen = append(b, far, slot, (uint16_t *)a->oxygen + o->row * near_cap, o->n.oxygen, near_cap);
+    else
+        o->n.hydrogen = append(b, far, slot, (uint16_t *)a->hydrogen + o->row * a->cap, o->n.hydrogen, a->cap);
 }
 
 static __device__ void note_need(const struct build *b, uint32_t need)
@@ -100,24 +86,28 @@ static __device__ void note_need(const struct build *b, uint32_t need)
         atomicMax(&b->lists->needed, need);
 }
 
-/* The lists of one trio. */
-static __device__ struct trio_counts list_trio(const struct build *b, uint32_t trio, const uint32_t *around,
-                                               uint32_t count)
+/* The lists of the k-th trio of the rows. */
+static __device__ struct trio_counts list_trio(const struct build *b, const struct rows *rows, uint32_t k,
+                                               const uint16_t *around, uint32_t count)
 {
-    struct owner o = {trio, home_of(b, trio), trio < (uint32_t)b->t->nwaters, b->grid[TRIO * trio]};
+    const uint4 *grid = (const uint4 *)b->a->grid;
+    const bool water = k < rows->waters;
+    const uint32_t trio = trio_of(rows, k);
+    struct owner o = {trio, rows->first + k, rows->first_other + (water ? 0 : k - rows->waters), water,
+                      grid[TRIO * trio]};
     const struct vec32 none = {0, 0, 0};
-    for (int k = 0; k < TRIO; k++) {
-        const uint4 g = b->grid[TRIO * trio + k];
-        o.arm[k] = image_of(b, (float)(int32_t)(g.x - o.first.x), (float)(int32_t)(g.y - o.first.y),
+    for (int l = 0; l < TRIO; l++) {
+        const uint4 g = grid[TRIO * trio + l];
+        o.arm[l] = image_of(b, (float)(int32_t)(g.x - o.first.x), (float)(int32_t)(g.y - o.first.y),
                             (float)(int32_t)(g.z - o.first.z), none, 0);
     }
     o.n.near = o.n.oxygen = o.n.hydrogen = o.n.other = 0;
     for (uint32_t base = 0; base < count; base += 32) {
         const bool has = base + b->lane < count;
-        const uint32_t other = around[has ? base + b->lane : 0];
-        const bool others = __any_sync(~0u, other >= (uint32_t)b->t->nwaters);
+        const uint32_t other = around[has ? base + b->lane : 0], other_trio = trio_of(rows, other);
+        const bool others = !water && __any_sync(~0u, other >= rows->waters);
         for (uint32_t l = 0; l < TRIO; l++)
-            take_atom(b, &o, has, other, l, others);
+            take_atom(b, rows, &o, has, other, other_trio, l, others);
     }
     if (b->lane == 0)
         note_need(b, max(max(2 * o.n.near, 2 * o.n.oxygen), max(o.n.hydrogen, (o.n.other + 3) / 4)));
@@ -131,8 +121,7 @@ static __device__ bool is_excluded(const struct pair_table *t, int32_t i, int32_
     return search_sorted(t->exclusion, t->exclusion_start[i], t->exclusion_start[i + 1], j);
 }
 
-/* Pairs of a perturbed atom's slot with slots from .. from + PERTURBED_SLOTS - 1: plain ones, and perturbed ones behind it.
- * Perturbed atoms stay in their slots. */
+/* Pairs of a perturbed atom's slot with slots from .. from + PERTURBED_SLOTS - 1: plain ones, and perturbed ones behind it. */
 static __device__ void list_perturbed(const struct build *b, uint32_t own, uint32_t from)
 {
     const struct pair_table *t = b->t;
@@ -141,19 +130,16 @@ static __device__ void list_perturbed(const struct build *b, uint32_t own, uint3
     const uint4 *grid = (const uint4 *)a->grid, g = grid[own];
     const int32_t atom = t->atom[own];
     const struct vec32 none = {0, 0, 0};
-    if (from == 0 && b->lane == 0) {
+    if (from == 0 && b->lane == 0)
         ((uint4 *)a->built)[own] = g;
-        if (!t->half)
-            ((int32_t *)a->slot_atom)[own] = atom;
-    }
     for (uint32_t base = from; base < end; base += 32) {
         uint32_t slot = base + b->lane, at = 0;
         int32_t other = -1;
         bool has = slot < end && (slot < plain || slot > own);
         if (has) {
-            const uint4 p = slot < plain ? b->grid[slot] : grid[slot];
+            const uint4 p = grid[slot];
             const float u[3] = {(float)(int32_t)(g.x - p.x), (float)(int32_t)(g.y - p.y), (float)(int32_t)(g.z - p.z)};
-            other = t->atom[slot < plain ? TRIO * home_of(b, slot / TRIO) + slot % TRIO : slot];
+            other = t->atom[slot];
             has = other >= 0 && least_square(b, u, &none, 1, b->reach2) < b->reach2 && !is_excluded(t, atom, other);
         }
         uint32_t who = __ballot_sync(~0u, has);

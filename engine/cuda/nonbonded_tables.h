@@ -6,9 +6,7 @@
  * Slots. The unperturbed atoms are put into trios: three atoms of one molecule that stay close, a rigid water for one. Trio t
  * has slots 3t, 3t + 1, 3t + 2; waters come first (oxygen, hydrogen, hydrogen), then the others, then one slot for every
  * perturbed atom. A trio with less than three atoms has slots without one; they lie where its first atom lies, without
- * charge and without Lennard-Jones. Those are the home slots. In large systems (not `half`) trios are sorted in space now and
- * then, waters among themselves and others too: `slot_atom` and `slot_type` then tell which atom a slot has, `home` [ntrios]
- * which trio. No sum depends on it.
+ * charge and without Lennard-Jones.
  *
  * Grid positions. `grid` is uint4 [nslots]: x, y, z as fractions of the box in units of 2^-32, so that the difference of two
  * as int32 is that to the nearest image, and in w the bits of the charge now, as float, e.
@@ -16,9 +14,16 @@
  * Lists. Each trio has entries: slots of which at least one of its atoms may come within the cut-off. `near` holds those that
  * may be so close that a pair's force needs more than 22 bits, and those with an excluded pair: slot | mask << 29, mask telling
  * which of the three pairs are to be computed. `oxygen` and `hydrogen` are atoms of waters seen from a water; `other` is the
- * rest. In small systems (`half`) every pair stands in the list of one trio and positions are held in shared memory; in
- * larger ones it stands in the lists of both, and each trio sums the forces on its own atoms. `around` has the trios that lists
- * are made from, `order` the trios so that neighbours in it have lists of about the same length.
+ * rest, which waters have none of. Every pair stands in the list of one of its two trios; which one depends on their numbers alone, so
+ * that its force and energy have the same bits wherever and whenever lists are made. `around` has the trios that lists are made
+ * from, `order` the trios so that neighbours in it have lists of about the same length.
+ *
+ * Regions. While pairs are computed positions and forces are in a block's shared memory. A replica that fits is there whole.
+ * A larger one (not `whole`) is cut into regions, n along each edge of the box, and each pair belongs to the region that its
+ * lower atom is in, along each edge for itself ("lower" by the nearest image, and as trios' first atoms were when trios around
+ * were last searched for). So the members of a region, the trios that its pairs may have, are those in it and those above its
+ * upper faces in reach. Members have numbers of their own, waters first, in arbitrary order, and all arrays of lists, `around`,
+ * and the slots in them go by these: rows of arrays are [regions][region_cap]. A trio may have a row in up to eight regions.
  */
 #ifndef SHOAL_ENGINE_CUDA_NONBONDED_TABLES_H
 #define SHOAL_ENGINE_CUDA_NONBONDED_TABLES_H
@@ -30,10 +35,14 @@ enum {
     TRIO = 3,
     TRIO_LANES = 4, /* that share the entries of one trio */
     NEAR_MASK_SHIFT = 29,
-    PAIR_LIMIT = 2048, /* kJ/mol/nm, above which a pair's force goes to the 64-bit sums at once */
-    COARSE_SHIFT = 13, /* forces of near pairs are split into multiples of 2^13 units and the rest */
-    BUILD_WARPS = 8,   /* of a block that makes lists */
-    LIST_GROUP = 64,   /* trios whose lists it makes at a time */
+    PAIR_LIMIT = 2048,     /* kJ/mol/nm, above which a pair's force goes to the 64-bit sums at once */
+    COARSE_SHIFT = 13,     /* forces of near pairs are split into multiples of 2^13 units and the rest */
+    BUILD_WARPS = 8,       /* of a block that makes lists */
+    LIST_GROUP = 64,       /* trios whose lists it makes at a time */
+    REGION_BLOCK = 384,    /* threads of a block that computes a region's pairs */
+    REGION_CELLS = 1024,   /* that members of one kind are sorted into, at most */
+    MEMBER_OWN_SHIFT = 29, /* of struct member's trio */
+    TRIO_BYTES = 2 * TRIO * 3 * sizeof(int32_t), /* of shared memory: positions and forces */
 };
 
 /* 6 c6 and 12 c12, as float. */
@@ -44,6 +53,18 @@ struct lj32 {
 /* Entries of one trio. */
 struct trio_counts {
     uint32_t near, oxygen, hydrogen, other;
+};
+
+/* A trio of a region when trios around were searched for. */
+struct member {
+    uint32_t u[3]; /* its first atom, grid position from the region's lower corner */
+    uint32_t trio; /* | 1 << (MEMBER_OWN_SHIFT + d) where it is not above the upper face d */
+};
+
+struct region {
+    uint32_t members, waters; /* of them */
+    uint32_t rows;            /* the first of them in `order` have entries */
+    uint32_t done;            /* groups of a build, zero between builds */
 };
 
 /* Capacity of one trio's lists, by that of `hydrogen`. */
@@ -57,6 +78,12 @@ MATH_FN uint32_t list_other_cap(uint32_t entries)
     return 4 * entries;
 }
 
+/* Rows of `other` of a region: not all its members need be waters, but no more than there are. */
+MATH_FN uint32_t region_other_rows(uint32_t region_cap, uint32_t others)
+{
+    return region_cap < others ? region_cap : others;
+}
+
 MATH_FN uint32_t list_groups(uint32_t trios)
 {
     return (trios + LIST_GROUP - 1) / LIST_GROUP;
@@ -64,14 +91,12 @@ MATH_FN uint32_t list_groups(uint32_t trios)
 
 struct pair_table {
     int32_t natoms, ntrios, nwaters, nslots, nperturbed, ntypes, nwindows;
-    int32_t half; /* 1: each pair in one list */
-    int32_t wide; /* 1: entries of the far lists are uint32_t, else uint16_t */
+    int32_t whole; /* 1: there are no regions */
     int32_t nexcluded, nexcluded_perturbed, nalways, nrigid;
-    int32_t pad_more_;
     int32_t modifier;    /* enum vdw_modifier */
     int32_t force_shift; /* pair forces are summed in units of 2^(shift - 32) */
-    uint32_t cells_most; /* that trios of one kind are sorted into */
     uint32_t triclinic;  /* 1: the box is */
+    uint32_t pad_;
     double coulomb_cutoff, vdw_cutoff, cutoff, list_cutoff, near; /* nm; cutoff: the larger of the two */
     double near_hydrogen; /* nm, for a water's hydrogen seen from a water: their forces are weaker */
     double skin;          /* nm, by which the search for trios around a trio reaches beyond the lists */
@@ -80,7 +105,7 @@ struct pair_table {
     struct lj_rule lj_rule;
     struct soft_rule soft;
 
-    /* by home slots */
+    /* by slots */
     const int32_t *atom;      /* [nslots]; ~(first atom of the trio) where there is none */
     const int32_t *slot_type; /* [nslots] LJ type in state A; ntypes where there is no atom */
     const struct lj32 *lj32;  /* [ntypes + 1][ntypes], the last row zero */
@@ -107,12 +132,13 @@ struct pair_lists {
     uint64_t builds, searches;
     int64_t virial[6];        /* xx xy xz yy yz zz of the pairs in units of their own, zero between evaluations */
     uint32_t rebuild, search; /* `place` tells list_build: new lists; and not from the trios that were around */
-    uint32_t ordered;         /* trios are no longer in their home slots */
     uint32_t taken, done;     /* tasks of a build */
     uint32_t arrived, arrived_energy; /* blocks that are through, zero between kernels */
     uint32_t needed;                  /* entries that the longest list of a build asks for */
-    uint32_t found;                   /* perturbed pairs of the build under way */
-    uint32_t pairs;                   /* in the list of perturbed pairs */
+    uint32_t crowd;                   /* members that the largest region asks for */
+    uint32_t pad_;
+    uint32_t found;           /* perturbed pairs of the build under way */
+    uint32_t pairs;           /* in the list of perturbed pairs */
     uint32_t extent[2];       /* bits of floats: how far a water's or another trio's atoms are from its first, nm */
     float searched_extent[2]; /* that the last search counted on */
 };

@@ -8,6 +8,7 @@
 #include "engine/base/buf.h"
 #include "engine/base/units.h"
 #include "engine/cuda/kernels.h"
+#include "engine/cuda/regions.h"
 #include "engine/cuda/trios.h"
 #include "engine/system/dispersion.h"
 #include "engine/system/ewald.h"
@@ -20,17 +21,14 @@
 #define EWALD_OFF 1e-7      /* of beta^3, that a force over distance and charges may be off */
 
 enum {
-    SHARED_MAX = 226 * 1024,                     /* bytes of shared memory that the pair kernel may ask for on sm_90 */
-    TRIO_BYTES = 2 * TRIO * 3 * sizeof(int32_t), /* positions and forces */
-    PAIR_BLOCK = 768,                            /* threads; less where kernels hold more */
+    PAIR_BLOCK = 768, /* threads; less where kernels hold more */
     PAIR_BLOCK_ENERGY = 512,
-    PAIR_BLOCK_GLOBAL = 256,
-    BUILD_BLOCKS_MOST = 264, /* each costs a little in every step, asked to build or not */
+    BUILD_BLOCKS_MOST = 132, /* each costs a little in every step, asked to build or not */
     SLOTS_MOST = 1 << NEAR_MASK_SHIFT,
     FORCE_BITS = 14, /* pair forces are rounded to 2^-14 kJ/mol/nm, if what an atom can meet allows it */
 };
 
-uint32_t pairs_shared_most = 226 * 1024; /* on sm_90 */
+struct pair_limits pair_limits = {226 * 1024 / TRIO_BYTES, 112 * 1024 / TRIO_BYTES};
 
 /* ---- a model ---- */
 
@@ -228,16 +226,6 @@ static double longest_arm(const struct topology *t, const struct alchemy_plan *p
     return WATER_ARM;
 }
 
-/* Cells are half as wide as searches reach, or wider where these would not do: boxes may grow. */
-static uint32_t cells_most(const struct pair_table *h, const double *box)
-{
-    double cells = 1.5, width[3];
-    box_widths(box, width);
-    for (int d = 0; d < 3; d++)
-        cells *= fmax(2 * width[d] / (h->list_cutoff + h->skin), 1);
-    return (uint32_t)cells;
-}
-
 int pairs_make(struct pairs *p, const struct system *sys, const struct settings *set, const struct topology *t,
                const struct alchemy_plan *plan, struct err *e)
 {
@@ -271,10 +259,8 @@ int pairs_make(struct pairs *p, const struct system *sys, const struct settings 
     h->nslots = TRIO * h->ntrios + h->nperturbed;
     if (h->ntrios >= SLOTS_MOST / TRIO)
         return err_set(e, ERR_UNSUPPORTED, "%d atoms: at most %d are supported", sys->natoms, SLOTS_MOST / TRIO);
-    h->half = (size_t)h->ntrios * TRIO_BYTES <= pairs_shared_most;
-    h->cells_most = h->half ? 0 : cells_most(h, sys->box);
-    h->wide = h->nslots > UINT16_MAX;
-    return 0;
+    h->whole = (uint32_t)h->ntrios <= pair_limits.whole;
+    return h->whole ? 0 : regions_choose(p, sys, set->replicas, e);
 }
 
 void pairs_close(struct pairs *p)
@@ -367,20 +353,25 @@ static uint32_t cap_of(const struct list_caps *caps)
     return (caps->entries + 7) / 8 * 8;
 }
 
-/* Hydrogens in reach of one of a water's atoms, or trios around a trio; half of them where each pair is listed once. */
+/* Half of the hydrogens in reach of one of a water's atoms, or of the trios around a trio: each pair is listed once. */
 void pairs_caps_guess(const struct pairs *p, struct list_caps *caps)
 {
     const struct pair_table *h = &p->host;
     double sphere = 4 * M_PI / 3 * p->density;
     double around = fmin(sphere * pow(h->list_cutoff + 0.1, 3), h->natoms);
     double trios = fmin(sphere * h->ntrios / h->natoms * pow(h->list_cutoff + h->skin + 0.2, 3), h->ntrios);
-    caps->entries = (uint32_t)((h->half ? 0.5 : 1) * fmax(around, trios)) + 64;
+    caps->entries = (uint32_t)(0.5 * fmax(around, trios)) + 64;
     caps->pairs = (uint32_t)(h->nperturbed * fmin(1.2 * sphere * pow(h->list_cutoff, 3) + 32, h->natoms)) + 64;
+    memcpy(caps->regions, p->regions, sizeof caps->regions);
 }
 
 void pairs_caps_grow(struct list_caps *caps, const struct ctl *ctl)
 {
     uint32_t *cap = ctl->where[0] == 0 ? &caps->entries : &caps->pairs;
+    if (ctl->where[0] == 2) {
+        regions_more(caps->regions);
+        return;
+    }
     *cap = (uint32_t)(1.2 * ctl->value) + 64;
 }
 
@@ -388,33 +379,30 @@ void pairs_lay_out_block(const struct pairs *p, const struct list_caps *caps, st
 {
     const struct pair_table *h = &p->host;
     uint32_t cap = cap_of(caps);
-    size_t slots = (size_t)h->nslots, trios = (size_t)h->ntrios, waters = (size_t)h->nwaters, entry = h->wide ? 4 : 2;
+    size_t slots = (size_t)h->nslots, trios = (size_t)h->ntrios, waters = (size_t)h->nwaters, rows = trios,
+           water_rows = waters, other_rows = trios - waters;
     out->lists = arena_take(a, sizeof *out->lists);
     out->grid = arena_take(a, slots * 4 * sizeof(uint32_t));
     out->built = arena_take(a, slots * 4 * sizeof(uint32_t));
-    if (h->half) {
-        out->slot_atom = (void *)(uintptr_t)h->atom;
-        out->slot_type = (void *)(uintptr_t)h->slot_type;
-        out->home = out->home_next = out->spot = out->cell_count = out->cell_start = NULL;
-    } else {
-        out->slot_atom = arena_take(a, slots * sizeof(int32_t));
-        out->slot_type = arena_take(a, slots * sizeof(int32_t));
-        out->home = arena_take(a, trios * sizeof(uint32_t));
-        out->home_next = arena_take(a, trios * sizeof(uint32_t));
-        out->spot = arena_take(a, trios * sizeof(uint32_t));
-        out->cell_count = arena_take(a, (2 * (size_t)h->cells_most + 1) * sizeof(uint32_t));
-        out->cell_start = arena_take(a, (2 * (size_t)h->cells_most + 1) * sizeof(uint32_t));
+    out->regions = out->members = out->cell_start = NULL;
+    if (!h->whole) {
+        const size_t n = regions_count(caps);
+        rows = water_rows = n * p->region_cap;
+        other_rows = n * region_other_rows(p->region_cap, (uint32_t)(trios - waters));
+        out->regions = arena_take(a, n * sizeof(struct region));
+        out->members = arena_take(a, rows * sizeof(struct member));
+        out->cell_start = arena_take(a, n * (2 * REGION_CELLS + 1) * sizeof(uint16_t));
     }
     for (int d = 0; d < 3; d++)
         out->first[d] = arena_take(a, trios * sizeof(uint32_t));
-    out->around = arena_take(a, trios * cap * sizeof(uint32_t));
-    out->naround = arena_take(a, trios * sizeof(uint32_t));
-    out->order = arena_take(a, trios * sizeof(uint32_t));
-    out->counts = arena_take(a, trios * sizeof(struct trio_counts));
-    out->near = arena_take(a, trios * list_near_cap(cap) * sizeof(uint32_t));
-    out->oxygen = arena_take(a, waters * list_near_cap(cap) * entry);
-    out->hydrogen = arena_take(a, waters * cap * entry);
-    out->other = arena_take(a, (h->half ? trios - waters : trios) * list_other_cap(cap) * entry);
+    out->around = arena_take(a, rows * cap * sizeof(uint16_t));
+    out->naround = arena_take(a, rows * sizeof(uint32_t));
+    out->order = arena_take(a, rows * sizeof(uint32_t));
+    out->counts = arena_take(a, rows * sizeof(struct trio_counts));
+    out->near = arena_take(a, rows * list_near_cap(cap) * sizeof(uint32_t));
+    out->oxygen = arena_take(a, water_rows * list_near_cap(cap) * sizeof(uint16_t));
+    out->hydrogen = arena_take(a, water_rows * cap * sizeof(uint16_t));
+    out->other = arena_take(a, other_rows * list_other_cap(cap) * sizeof(uint16_t));
     out->perturbed = arena_take(a, (size_t)caps->pairs * 2 * sizeof(uint32_t));
 }
 
@@ -437,21 +425,22 @@ struct pairs_ready pairs_emit_lists(const struct pairs *p, const struct pairs_re
     const struct pairs_arrays *b = &r->arrays;
     void *table = (void *)(uintptr_t)p->table;
     uint32_t parts = blocks_of((uint64_t)h->nslots, 1024);
-    uint32_t blocks = list_groups((uint32_t)h->ntrios) + blocks_of(parts * (uint64_t)h->nperturbed, BUILD_WARPS);
+    uint32_t groups = h->whole ? list_groups((uint32_t)h->ntrios) : regions_count(r->caps) * list_groups(p->region_cap);
+    uint32_t blocks = groups + blocks_of(parts * (uint64_t)h->nperturbed, BUILD_WARPS);
     struct pairs_ready ready;
     ready.placed =
         EMIT(place, blocks_of((uint64_t)h->nslots, CUDA_BLOCK), CUDA_BLOCK, after, .ctl = r->ctl, .x = r->x,
              .table = table, .lists = b->lists, .grid = b->grid, .built = b->built, .atom_grid = r->atom_grid,
-             .slot_atom = b->slot_atom, .first_x = b->first[0], .first_y = b->first[1], .first_z = b->first[2],
-             .f = r->f, .energy_at_window = r->energy_at_window, .charges = r->charges, .points = r->points);
-    ready.listed =
-        EMIT(list_build, blocks < BUILD_BLOCKS_MOST ? blocks : BUILD_BLOCKS_MOST, 32 * BUILD_WARPS, ready.placed,
-             .ctl = r->ctl, .table = table, .lists = b->lists, .grid = b->grid, .built = b->built,
-             .slot_atom = b->slot_atom, .slot_type = b->slot_type, .home = b->home, .home_next = b->home_next,
-             .spot = b->spot, .cell_count = b->cell_count, .cell_start = b->cell_start, .first_x = b->first[0],
-             .first_y = b->first[1], .first_z = b->first[2], .around = b->around, .naround = b->naround,
-             .order = b->order, .counts = b->counts, .near = b->near, .oxygen = b->oxygen, .hydrogen = b->hydrogen,
-             .other = b->other, .pairs = b->perturbed, .cap = cap_of(r->caps), .pair_cap = r->caps->pairs);
+             .first_x = b->first[0], .first_y = b->first[1], .first_z = b->first[2], .f = r->f,
+             .energy_at_window = r->energy_at_window, .charges = r->charges, .points = r->points);
+    ready.listed = EMIT(
+        list_build, blocks < BUILD_BLOCKS_MOST ? blocks : BUILD_BLOCKS_MOST, 32 * BUILD_WARPS, ready.placed,
+        .ctl = r->ctl, .table = table, .lists = b->lists, .grid = b->grid, .built = b->built, .first_x = b->first[0],
+        .first_y = b->first[1], .first_z = b->first[2], .regions = b->regions, .members = b->members,
+        .cell_start = b->cell_start, .around = b->around, .naround = b->naround, .order = b->order, .counts = b->counts,
+        .near = b->near, .oxygen = b->oxygen, .hydrogen = b->hydrogen, .other = b->other, .pairs = b->perturbed,
+        .cap = cap_of(r->caps), .pair_cap = r->caps->pairs, .regions_x = r->caps->regions[0],
+        .regions_y = r->caps->regions[1], .regions_z = r->caps->regions[2], .region_cap = p->region_cap);
     return ready;
 }
 
@@ -469,8 +458,10 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
         .table = (void *)(uintptr_t)p->table,
         .lists = b->lists,
         .grid = b->grid,
-        .slot_atom = b->slot_atom,
-        .slot_type = b->slot_type,
+        .slot_atom = (void *)(uintptr_t)h->atom,
+        .slot_type = (void *)(uintptr_t)h->slot_type,
+        .regions = b->regions,
+        .members = b->members,
         .order = b->order,
         .counts = b->counts,
         .near = b->near,
@@ -480,7 +471,8 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
         .ntrios = (uint32_t)h->ntrios,
         .nwaters = (uint32_t)h->nwaters,
         .cap = cap_of(r->caps),
-        .wide = (uint32_t)h->wide,
+        .region_cap = p->region_cap,
+        .parts = h->whole ? 1 : region_parts(p, r->caps),
         .modifier = (uint32_t)h->modifier,
         .force_shift = (uint32_t)h->force_shift,
         .coulomb_cutoff2 = (float)(h->coulomb_cutoff * h->coulomb_cutoff),
@@ -541,6 +533,24 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
     };
 }
 
+/* Four lanes a trio of the replica, or blocks of a fixed size for each region. */
+static struct shape plain_shape(const struct pairs *p, bool energy, const struct pairs_replica *r, uint64_t after)
+{
+    const struct pair_table *h = &p->host;
+    uint64_t lanes = TRIO_LANES * (uint64_t)h->ntrios;
+    uint32_t most = energy ? PAIR_BLOCK_ENERGY : PAIR_BLOCK;
+    uint32_t least = (uint32_t)(lanes + 31) / 32 * 32, threads = most < least ? most : least;
+    if (h->whole)
+        return (struct shape){.grid = {blocks_of(lanes, threads), 1, 1},
+                              .block = {threads, 1, 1},
+                              .shared_bytes = (uint32_t)h->ntrios * TRIO_BYTES,
+                              .after = after};
+    return (struct shape){.grid = {regions_count(r->caps) * region_parts(p, r->caps), 1, 1},
+                          .block = {REGION_BLOCK, 1, 1},
+                          .shared_bytes = p->region_cap * TRIO_BYTES,
+                          .after = after};
+}
+
 /* The plain kernels have the same arguments (kernels.def). */
 static void emit_plain(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, uint64_t after,
                        struct tape *t)
@@ -549,28 +559,23 @@ static void emit_plain(const struct pairs *p, enum evaluate mode, const struct p
     const struct args_pairs_shared args = plain_args(p, r);
     const void *same = &args;
     const bool energy = mode != EVALUATE_STEP;
-    uint32_t shared = h->half ? (uint32_t)h->ntrios * TRIO_BYTES : 0;
-    uint64_t lanes = TRIO_LANES * (uint64_t)h->ntrios;
-    uint32_t most = !h->half ? PAIR_BLOCK_GLOBAL : energy ? PAIR_BLOCK_ENERGY : PAIR_BLOCK;
-    uint32_t least = (uint32_t)(lanes + 31) / 32 * 32, threads = most < least ? most : least;
-    const struct shape shape = {
-        .grid = {blocks_of(lanes, threads), 1, 1}, .block = {threads, 1, 1}, .shared_bytes = shared, .after = after};
-    if (h->triclinic && h->half && energy)
+    const struct shape shape = plain_shape(p, energy, r, after);
+    if (h->triclinic && h->whole && energy)
         emit_pairs_shared_energy_triclinic(t, &shape, same);
-    else if (h->triclinic && h->half)
+    else if (h->triclinic && h->whole)
         emit_pairs_shared_triclinic(t, &shape, same);
     else if (h->triclinic && energy)
-        emit_pairs_global_energy_triclinic(t, &shape, same);
+        emit_pairs_regions_energy_triclinic(t, &shape, same);
     else if (h->triclinic)
-        emit_pairs_global_triclinic(t, &shape, same);
-    else if (h->half && energy)
+        emit_pairs_regions_triclinic(t, &shape, same);
+    else if (h->whole && energy)
         emit_pairs_shared_energy(t, &shape, same);
-    else if (h->half)
+    else if (h->whole)
         emit_pairs_shared(t, &shape, same);
     else if (energy)
-        emit_pairs_global_energy(t, &shape, same);
+        emit_pairs_regions_energy(t, &shape, same);
     else
-        emit_pairs_global(t, &shape, same);
+        emit_pairs_regions(t, &shape, same);
 }
 
 /* Bonded terms, pairs outside the lists and perturbed pairs: a launch for all of them. */

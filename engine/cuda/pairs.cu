@@ -2,6 +2,7 @@
  *
  * Plain pairs: both atoms unperturbed, not excluded. A trio of atoms is worked on by four lanes, which share its entries; for
  * each entry a lane computes the three pairs of the trio with one atom.
+ * A block works on the trios of a replica, or of a region of it (nonbonded_tables.h), with positions and forces in shared memory.
  *
  * Sums do not depend on their order. The force s d of a pair (s = force over distance) is rounded once, to a multiple of a unit
  * 2^(shift - 32) kJ/mol/nm, and what is summed are whole numbers modulo 2^32:
@@ -28,11 +29,13 @@ struct point {
     int32_t x, y, z;
 };
 
-template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
+template <bool REGIONS, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
     const A &a;
     const uint4 *grid;
     const struct pair_table *table;
-    int32_t *positions, *forces; /* shared memory, [3 ntrios][3] */
+    const struct member *members; /* of the region */
+    uint32_t nwaters;             /* there, or in the replica */
+    int32_t *positions, *forces;  /* shared memory, [slots][3] */
     struct cell32 cell;
     double nm[BOX_SIZE]; /* cell in double, of the passes with energies */
     uint32_t first;      /* slot */
@@ -49,14 +52,8 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
 
     __device__ __forceinline__ struct point at(uint32_t slot) const
     {
-        struct point p;
-        if (SHARED) {
-            const int32_t *q = positions + 3 * slot;
-            p.x = q[0], p.y = q[1], p.z = q[2];
-        } else {
-            uint4 g = __ldg(grid + slot);
-            p.x = (int32_t)g.x, p.y = (int32_t)g.y, p.z = (int32_t)g.z;
-        }
+        const int32_t *q = positions + 3 * slot;
+        struct point p = {q[0], q[1], q[2]};
         return p;
     }
 
@@ -67,14 +64,23 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         return d;
     }
 
+    /* The slot of the replica that is called so here. */
+    __device__ __forceinline__ uint32_t whole_slot(uint32_t slot) const
+    {
+        if (!REGIONS)
+            return slot;
+        const uint32_t trio = __ldg(&members[slot / TRIO].trio) & ((1u << MEMBER_OWN_SHIFT) - 1);
+        return TRIO * trio + slot % TRIO;
+    }
+
     __device__ __forceinline__ float charge_of(uint32_t slot) const
     {
-        return __ldg((const float *)(grid + slot) + 3);
+        return __ldg((const float *)(grid + whole_slot(slot)) + 3);
     }
 
     __device__ __forceinline__ int32_t type_of(uint32_t slot) const
     {
-        return __ldg((const int32_t *)a.slot_type + slot);
+        return __ldg((const int32_t *)a.slot_type + whole_slot(slot));
     }
 
     __device__ __forceinline__ struct lj32 lj_of(int k, int32_t type) const
@@ -110,11 +116,11 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         return lj_energy_of(table, type_of(first + k), type_of(slot), pair_distance2(r[0], r[1], r[2]));
     }
 
-    /* Energies of an entry into the sums: from both sides a half of each comes. */
+    /* Energies of an entry into the sums. */
     __device__ __forceinline__ void add_energies(struct entry_energies e)
     {
-        coulomb += fixed_clamped(SHARED ? e.coulomb : 0.5 * e.coulomb, FIXED_ENERGY_LIMIT);
-        lj += fixed_clamped(SHARED ? e.lj : 0.5 * e.lj, FIXED_ENERGY_LIMIT);
+        coulomb += fixed_clamped(e.coulomb, FIXED_ENERGY_LIMIT);
+        lj += fixed_clamped(e.lj, FIXED_ENERGY_LIMIT);
     }
 
     __device__ __forceinline__ void add_virial(struct point d, int64_t x, int64_t y, int64_t z)
@@ -131,7 +137,7 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
     /* Units to an atom's 64-bit sum. */
     __device__ __forceinline__ void add_global(uint32_t slot, int c, int64_t units)
     {
-        int32_t atom = __ldg((const int32_t *)a.slot_atom + slot);
+        int32_t atom = __ldg((const int32_t *)a.slot_atom + whole_slot(slot));
         if (atom >= 0)
             acc_add((int64_t *)a.f + 3 * atom + c, (int64_t)((uint64_t)units << a.force_shift));
     }
@@ -156,7 +162,7 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
     /* e */
     __device__ __forceinline__ double exact_charge(uint32_t slot) const
     {
-        int32_t atom = __ldg((const int32_t *)a.slot_atom + slot);
+        int32_t atom = __ldg((const int32_t *)a.slot_atom + whole_slot(slot));
         return atom < 0 ? 0 : __ldg(table->charge + atom);
     }
 
@@ -209,7 +215,7 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
             jx += fx, jy += fy, jz += fz;
         }
         jx = 3 * fine - jx, jy = 3 * fine - jy, jz = 3 * fine - jz;
-        if (SHARED && valid)
+        if (valid)
             add_shared(slot, jx, jy, jz);
         if (ENERGY) {
             add_energies(energies);
@@ -250,8 +256,7 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
 #pragma unroll
         for (int b = 0; b < 3; b++) {
             add_global(first + k, b, whole(high[b], 0));
-            if (SHARED)
-                add_global(slot, b, whole(-high[b], 0));
+            add_global(slot, b, whole(-high[b], 0));
             if (ENERGY)
                 add_arm_virial(k, b, whole(high[b], 0));
         }
@@ -305,7 +310,7 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
             add_energies(energies);
             add_virial(d, -(int64_t)other[0], -(int64_t)other[1], -(int64_t)other[2]);
         }
-        if (SHARED && mask)
+        if (mask)
             add_shared(slot, (uint32_t)other[0], (uint32_t)other[1], (uint32_t)other[2]);
     }
 
@@ -324,7 +329,7 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
     /* The near list of the trio; part: which of its lanes this is. The next entry is on its way meanwhile. */
     __device__ __forceinline__ void near_list(const uint32_t *list, uint32_t n, uint32_t part)
     {
-        const uint32_t waters = first < TRIO * a.nwaters ? TRIO * a.nwaters : 0; /* slots of waters seen from a water */
+        const uint32_t waters = first < TRIO * nwaters ? TRIO * nwaters : 0; /* slots of waters seen from a water */
         uint32_t next = part < n ? __ldg(list + part) : 0;
         for (uint32_t e = part; e < n; e += TRIO_LANES) {
             const uint32_t slot = next & ((1u << NEAR_MASK_SHIFT) - 1), mask = next >> NEAR_MASK_SHIFT;
@@ -344,24 +349,20 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         add_virial(d, b == 0 ? force : 0, b == 1 ? force : 0, b == 2 ? force : 0);
     }
 
-    __device__ __forceinline__ uint2 two(const void *list, uint32_t e, uint32_t n) const
+    __device__ __forceinline__ uint2 two(const uint16_t *list, uint32_t e, uint32_t n) const
     {
         uint2 slots = make_uint2(first, first);
         if (e >= n)
             return slots;
-        if (!SHARED && a.wide) {
-            slots = __ldg((const uint2 *)((const uint32_t *)list + e));
-        } else {
-            uint32_t both = __ldg((const uint32_t *)((const uint16_t *)list + e));
-            slots = make_uint2(both & 0xffff, both >> 16);
-        }
+        uint32_t both = __ldg((const uint32_t *)(list + e));
+        slots = make_uint2(both & 0xffff, both >> 16);
         if (e + 1 >= n)
             slots.y = first;
         return slots;
     }
 
     /* A far list: each lane takes two entries at a time, the next four on their way meanwhile. */
-    template <int KIND> __device__ __forceinline__ void far_list(const void *list, uint32_t n, uint32_t part)
+    template <int KIND> __device__ __forceinline__ void far_list(const uint16_t *list, uint32_t n, uint32_t part)
     {
         const uint32_t step = 2 * TRIO_LANES, most = __reduce_max_sync(~0u, n);
         uint32_t e = 2 * part;
@@ -376,7 +377,7 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         }
     }
 
-    /* Sums of the trio's four lanes to memory. */
+    /* Sums of the trio's four lanes to those of its atoms. */
     __device__ __forceinline__ void finish(uint32_t part, bool real)
     {
         const uint32_t fine = __float_as_uint(a.round_fine);
@@ -389,10 +390,7 @@ template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
             s += __shfl_xor_sync(~0u, s, 2);
             if (!real || part != k % TRIO_LANES)
                 continue;
-            if (SHARED)
-                atomicAdd((uint32_t *)forces + 3 * first + k, s);
-            else
-                add_global(first + k / 3, k % 3, (int32_t)s);
+            atomicAdd((uint32_t *)forces + 3 * first + k, s);
         }
     }
 };
@@ -424,10 +422,9 @@ static __device__ double stretched(const struct ctl *c, const double u[BOX_SIZE]
 
 /* The virial's own sums, whole by now, to the replica's: Xi = -1/2 sum r f. They are u f, with u the differences of grid positions
  * and r = u_x a + u_y b + u_z c. Xi is symmetric, so the elements below the diagonal of the sum of u f follow from the others. */
-static __device__ void finish_virial(struct ctl *c, struct pair_lists *lists, uint32_t force_shift, double share)
+static __device__ void finish_virial(struct ctl *c, struct pair_lists *lists, uint32_t force_shift)
 {
-    const double unit =
-        -0.5 * share * (double)(1 << VIRIAL_SHIFT) / FIXED_SCALE * (double)(1ull << force_shift) / FIXED_SCALE;
+    const double unit = -0.5 * (double)(1 << VIRIAL_SHIFT) / FIXED_SCALE * (double)(1ull << force_shift) / FIXED_SCALE;
     const double *box = c->box;
     struct accumulate sum = {};
     double u[6], xi[9];
@@ -450,113 +447,146 @@ static __device__ void finish_virial(struct ctl *c, struct pair_lists *lists, ui
     acc_finish(&sum, &c->sum);
 }
 
-template <bool SHARED, bool ENERGY, bool TRICLINIC, class A> static __device__ __forceinline__ void run(const A &a)
+/* Eight trios by a warp, from the at-th in order on; first: row of the first in arrays. */
+template <class A, class PASS>
+static __device__ __forceinline__ void eight_trios(const A &a, PASS &pass, uint32_t at, uint32_t rows, size_t first,
+                                                   size_t first_other)
+{
+    const uint32_t mine = at + threadIdx.x % 32 / TRIO_LANES, part = threadIdx.x % TRIO_LANES;
+    const bool real = mine < rows;
+    const uint32_t trio = real ? __ldg((const uint32_t *)a.order + first + mine) : 0;
+    const size_t row = first + trio, other = first_other + (trio < pass.nwaters ? 0 : trio - pass.nwaters);
+    struct trio_counts n = {0, 0, 0, 0};
+    if (real)
+        n = ((const struct trio_counts *)a.counts)[row];
+    pass.load(trio);
+    pass.calls = pass.beyond = 0;
+    for (int k = 0; k < 9; k++)
+        pass.sum[k] = 0;
+    pass.near_list((const uint32_t *)a.near + row * list_near_cap(a.cap), n.near, part);
+    if (pass.beyond) {
+        struct accumulate sum = {};
+        acc_clamped(&sum, CLAMPED_FORCE, pass.beyond);
+        acc_finish(&sum, &((struct ctl *)a.ctl)->sum);
+    }
+    pass.template far_list<OTHER>((const uint16_t *)a.other + other * list_other_cap(a.cap), n.other, part);
+    pass.template far_list<OXYGEN>((const uint16_t *)a.oxygen + row * list_near_cap(a.cap), n.oxygen, part);
+    pass.template far_list<HYDROGEN>((const uint16_t *)a.hydrogen + row * a.cap, n.hydrogen, part);
+    pass.finish(part, real);
+}
+
+/* Of a region: its warps take what is left, of `parts` blocks each every so many-th. */
+template <class A, class PASS>
+static __device__ __forceinline__ void region_trios(const A &a, PASS &pass, uint32_t region, uint32_t rows)
+{
+    __shared__ uint32_t taken;
+    const size_t first = region * (size_t)a.region_cap;
+    const size_t first_other = region * (size_t)region_other_rows(a.region_cap, a.ntrios - a.nwaters);
+    if (threadIdx.x == 0)
+        taken = blockIdx.x % a.parts;
+    __syncthreads();
+    for (;;) {
+        uint32_t at = 0;
+        if (threadIdx.x % 32 == 0)
+            at = atomicAdd(&taken, a.parts);
+        at = 8 * __shfl_sync(~0u, at, 0);
+        if (at >= rows)
+            return;
+        eight_trios(a, pass, at, rows, first, first_other);
+    }
+}
+
+template <bool REGIONS, bool ENERGY, bool TRICLINIC, class A> static __device__ __forceinline__ void run(const A &a)
 {
     extern __shared__ int32_t words[];
     struct ctl *c = (struct ctl *)a.ctl;
     struct pair_lists *lists = (struct pair_lists *)a.lists;
     if (!block_goes_on(c))
         return;
-    trio_pass<SHARED, ENERGY, TRICLINIC, A> pass(a);
+    const uint32_t region = REGIONS ? blockIdx.x / a.parts : 0;
+    const struct region *r = (const struct region *)a.regions + region;
+    const uint32_t ntrios = REGIONS ? r->members : a.ntrios;
+    trio_pass<REGIONS, ENERGY, TRICLINIC, A> pass(a);
     pass.grid = (const uint4 *)a.grid;
     pass.table = (const struct pair_table *)a.table;
+    pass.members = (const struct member *)a.members + region * (size_t)a.region_cap;
+    pass.nwaters = REGIONS ? r->waters : a.nwaters;
     pass.cell = cell32_of(c);
     for (int k = 0; ENERGY && k < BOX_SIZE; k++)
         pass.nm[k] = c->box[k] / FIXED_SCALE;
     pass.positions = words;
-    pass.forces = words + 9 * a.ntrios;
-    if (SHARED) {
-        BLOCK_LOOP(s, TRIO * a.ntrios)
-        {
-            uint4 g = __ldg(pass.grid + s);
-            int32_t *p = words + 3 * s;
-            p[0] = (int32_t)g.x, p[1] = (int32_t)g.y, p[2] = (int32_t)g.z;
-        }
-        BLOCK_LOOP(k, 9 * a.ntrios)
-        pass.forces[k] = 0;
-        __syncthreads();
-    }
-    const uint32_t lane = blockIdx.x * blockDim.x + threadIdx.x, part = lane % TRIO_LANES;
-    const bool real = lane / TRIO_LANES < a.ntrios;
-    const size_t trio = real ? __ldg((const uint32_t *)a.order + lane / TRIO_LANES) : 0,
-                 bytes = !SHARED && a.wide ? 4 : 2;
-    struct trio_counts n = {0, 0, 0, 0};
-    if (real)
-        n = ((const struct trio_counts *)a.counts)[trio];
-    pass.load((uint32_t)trio);
-    pass.calls = pass.beyond = 0;
+    pass.forces = words + 9 * ntrios;
     pass.coulomb = pass.lj = 0;
-    for (int k = 0; k < 9; k++)
-        pass.sum[k] = 0;
     for (int k = 0; k < 6; k++)
         pass.virial[k] = 0;
-    pass.near_list((const uint32_t *)a.near + trio * list_near_cap(a.cap), n.near, part);
-    if (pass.beyond) {
-        struct accumulate sum = {};
-        acc_clamped(&sum, CLAMPED_FORCE, pass.beyond);
-        acc_finish(&sum, &c->sum);
+    BLOCK_LOOP(s, TRIO * ntrios)
+    {
+        uint4 g = __ldg(pass.grid + pass.whole_slot(s));
+        int32_t *p = words + 3 * s;
+        p[0] = (int32_t)g.x, p[1] = (int32_t)g.y, p[2] = (int32_t)g.z;
     }
-    size_t other = SHARED ? (trio < a.nwaters ? 0 : trio - a.nwaters) : trio;
-    pass.template far_list<OTHER>((const char *)a.other + bytes * other * list_other_cap(a.cap), n.other, part);
-    pass.template far_list<OXYGEN>((const char *)a.oxygen + bytes * trio * list_near_cap(a.cap), n.oxygen, part);
-    pass.template far_list<HYDROGEN>((const char *)a.hydrogen + bytes * trio * a.cap, n.hydrogen, part);
-    pass.finish(part, real);
+    BLOCK_LOOP(k, 9 * ntrios)
+    pass.forces[k] = 0;
+    __syncthreads();
+    if (REGIONS)
+        region_trios(a, pass, region, r->rows);
+    else
+        eight_trios(a, pass, (blockIdx.x * blockDim.x + threadIdx.x) / 32 * (32 / TRIO_LANES), ntrios, 0, 0);
     if (ENERGY)
         add_sums(&c->sum, lists, pass);
-    if (SHARED) {
-        __syncthreads();
-        BLOCK_LOOP(k, 9 * a.ntrios)
-        if (pass.forces[k])
-            pass.add_global(k / 3, (int)(k % 3), pass.forces[k]);
-    }
+    __syncthreads();
+    BLOCK_LOOP(k, 9 * ntrios)
+    if (pass.forces[k])
+        pass.add_global(k / 3, (int)(k % 3), pass.forces[k]);
     if (ENERGY && last_block(&lists->arrived_energy) && threadIdx.x == 0)
-        finish_virial(c, lists, a.force_shift, SHARED ? 1.0 : 0.5);
+        finish_virial(c, lists, a.force_shift);
 }
 
 KERNEL(pairs_shared, a, __launch_bounds__(768))
 {
     ECHO(a);
-    run<true, false, false>(a);
+    run<false, false, false>(a);
 }
 
 KERNEL(pairs_shared_triclinic, a, __launch_bounds__(768))
 {
     ECHO(a);
-    run<true, false, true>(a);
+    run<false, false, true>(a);
 }
 
 KERNEL(pairs_shared_energy, a, __launch_bounds__(512))
 {
     ECHO(a);
-    run<true, true, false>(a);
+    run<false, true, false>(a);
 }
 
 KERNEL(pairs_shared_energy_triclinic, a, __launch_bounds__(512))
 {
     ECHO(a);
-    run<true, true, true>(a);
-}
-
-KERNEL(pairs_global, a, __launch_bounds__(256, 4))
-{
-    ECHO(a);
-    run<false, false, false>(a);
-}
-
-KERNEL(pairs_global_triclinic, a, __launch_bounds__(256, 4))
-{
-    ECHO(a);
-    run<false, false, true>(a);
-}
-
-KERNEL(pairs_global_energy, a, __launch_bounds__(256, 2))
-{
-    ECHO(a);
-    run<false, true, false>(a);
-}
-
-KERNEL(pairs_global_energy_triclinic, a, __launch_bounds__(256, 2))
-{
-    ECHO(a);
     run<false, true, true>(a);
+}
+
+/* Two blocks share a multiprocessor. */
+KERNEL(pairs_regions, a, __launch_bounds__(REGION_BLOCK, 2))
+{
+    ECHO(a);
+    run<true, false, false>(a);
+}
+
+KERNEL(pairs_regions_triclinic, a, __launch_bounds__(REGION_BLOCK, 2))
+{
+    ECHO(a);
+    run<true, false, true>(a);
+}
+
+KERNEL(pairs_regions_energy, a, __launch_bounds__(REGION_BLOCK))
+{
+    ECHO(a);
+    run<true, true, false>(a);
+}
+
+KERNEL(pairs_regions_energy_triclinic, a, __launch_bounds__(REGION_BLOCK))
+{
+    ECHO(a);
+    run<true, true, true>(a);
 }

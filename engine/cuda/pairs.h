@@ -4,7 +4,7 @@
  *
  *   place            grid positions of x; whether the lists still hold
  *   list_build       new lists, if not
- *   pairs_*          plain pairs, in a form for small systems and one for large ones (nonbonded_tables.h)
+ *   pairs_*          plain pairs, of a replica or of its regions (nonbonded_tables.h)
  *   pairs_perturbed  pairs with a perturbed atom
  *   pairs_unlisted   corrections of excluded pairs, and pairs that no cut-off bounds
  */
@@ -18,14 +18,21 @@
 
 enum { EWALD32_TERMS = 15, EWALD32_TERMS_USUAL = 13 };
 
-/* Bytes of shared memory that the pair kernel may ask for; what does not fit is computed from global memory. For tests to set. */
-extern uint32_t pairs_shared_most;
+/* Trios whose positions and forces fit the shared memory of a block: of a whole replica, and of a region, two blocks of which
+ * share a multiprocessor. On sm_90; for tests to set. */
+struct pair_limits {
+    uint32_t whole, region;
+};
+extern struct pair_limits pair_limits;
 
 /* Host side of a model's table. */
 struct pairs {
     struct pair_table host;         /* its pointers are device addresses */
     const struct pair_table *table; /* device address */
     double density;                 /* atoms per nm^3 at the start */
+    uint32_t regions[3];            /* at the start; none of a whole replica */
+    uint32_t region_cap;            /* members of one at most */
+    bool few;                       /* few replicas share the device: several blocks a region */
     /* force in EWALD32_TERMS_USUAL terms where these do; energy, and what its first four lack by being floats */
     float ewald_f[EWALD32_TERMS], ewald_v[EWALD32_TERMS], ewald_w[4];
     double water_charge[2]; /* of a water's oxygen and hydrogen, e */
@@ -52,13 +59,12 @@ void pairs_caps_grow(struct list_caps *caps, const struct ctl *ctl);
 /* A replica's working memory. */
 struct pairs_arrays {
     struct pair_lists *lists;
-    void *grid, *built;                                      /* uint4 [nslots] */
-    void *slot_atom, *slot_type;                             /* int32 [nslots] */
-    void *home, *home_next, *spot, *cell_count, *cell_start; /* of large systems, uint32 (kernels.def) */
+    void *grid, *built;                   /* uint4 [nslots] */
+    void *regions, *members, *cell_start; /* kernels.def */
     void *first[3];         /* uint32 [ntrios] grid positions of the trios' first atoms at the last search */
-    void *around, *naround; /* uint32 [ntrios][cap], [ntrios]: the trios around a trio */
-    void *order;            /* uint32 [ntrios] */
-    void *counts;           /* struct trio_counts [ntrios] */
+    void *around, *naround; /* uint16 [rows][cap], uint32 [rows]: the trios around a trio */
+    void *order;            /* uint32 [rows] */
+    void *counts;           /* struct trio_counts [rows] */
     void *near, *oxygen, *hydrogen, *other,
         *perturbed; /* entries; perturbed: uint32 [][2], atoms, the perturbed one first */
 };

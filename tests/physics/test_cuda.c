@@ -175,22 +175,34 @@ static void test_water(void **state)
     toy_system_free(sys);
 }
 
-/* Systems that do not fit into a block's shared memory. */
-static void test_global_memory(void **state)
+/* Systems are cut into regions that hold `most` trios; 0: as on a GPU. */
+static void cut_into(uint32_t most)
 {
-    uint32_t most = pairs_shared_most;
-    struct settings set = settings_of(VDW_FORCE_SWITCH, ALCHEMY_B_STATES), plain = toy_settings();
-    struct system *sys = mixture(2), *water = relaxed_water(6, &plain);
-    pairs_shared_most = 0;
-    compare(sys, &set, 1);
-    compare(water, &plain, 0);
-    set.nonbonded.vdw_cutoff = 0.4; /* the box has more cells than one reaches */
-    set.nonbonded.vdw_switch = 0.3;
-    set.nonbonded.coulomb_cutoff = 0.45;
-    compare(sys, &set, 1);
-    pairs_shared_most = most;
-    toy_system_free(sys);
-    toy_system_free(water);
+    static struct pair_limits usual;
+    if (!usual.whole)
+        usual = pair_limits;
+    pair_limits = most ? (struct pair_limits){0, most} : usual;
+}
+
+static struct outcome outcome_by(const struct system *sys, const struct settings *set, uint32_t region)
+{
+    cut_into(region);
+    struct toy t = emulated_open(sys, set, set->alchemy.nwindows > 1);
+    cut_into(0);
+    struct outcome o = outcome_of(&t, sys->natoms);
+    toy_close(&t);
+    return o;
+}
+
+static void same_outcome(struct outcome a, struct outcome b, const struct system *sys, const struct settings *set)
+{
+    assert_memory_equal(a.sample.energy, b.sample.energy, sizeof a.sample.energy);
+    assert_memory_equal(a.sample.dvdl, b.sample.dvdl, sizeof a.sample.dvdl);
+    assert_memory_equal(a.sample.virial, b.sample.virial, sizeof a.sample.virial);
+    assert_memory_equal(a.delta_u, b.delta_u, (size_t)set->alchemy.nwindows * sizeof *a.delta_u);
+    assert_memory_equal(a.f, b.f, (size_t)sys->natoms * sizeof *a.f);
+    free(a.f);
+    free(b.f);
 }
 
 static struct outcome outcome_in_form(const struct system *sys, struct settings set, enum pme_form form)
@@ -206,13 +218,7 @@ static void same_bits(const struct system *sys, const struct settings *set)
 {
     struct outcome card = outcome_in_form(sys, *set, PME_CARD), block = outcome_in_form(sys, *set, PME_BLOCK);
     assert_true(card.sample.energy[TERM_COULOMB_RECIPROCAL] != 0);
-    assert_memory_equal(card.sample.energy, block.sample.energy, sizeof card.sample.energy);
-    assert_memory_equal(card.sample.dvdl, block.sample.dvdl, sizeof card.sample.dvdl);
-    assert_memory_equal(card.sample.virial, block.sample.virial, sizeof card.sample.virial);
-    assert_memory_equal(card.delta_u, block.delta_u, (size_t)set->alchemy.nwindows * sizeof *card.delta_u);
-    assert_memory_equal(card.f, block.f, (size_t)sys->natoms * sizeof *card.f);
-    free(card.f);
-    free(block.f);
+    same_outcome(card, block, sys, set);
 }
 
 /* One block gives the mesh's forces, energies and virial to the last bit; lengths of every factor, an odd number of rows, no
@@ -325,17 +331,16 @@ static void reshape(struct system *sys, const double shape[BOX_SIZE], bool molec
     memcpy(sys->box, box, sizeof box);
 }
 
-/* With cut-offs that leave room for trios in the box, and with some that do not; from shared and from global memory. */
+/* With cut-offs that leave room for trios in the box, and with some that do not; whole and in regions. */
 static void test_triclinic(void **state)
 {
-    uint32_t most = pairs_shared_most;
     for (int k = 0; k < 3; k++) {
         struct system *sys = mixture(2);
         struct settings set = settings_of(VDW_POTENTIAL_SWITCH, ALCHEMY_B_STATES);
         reshape(sys, shapes[k], false);
         set.nonbonded.coulomb_cutoff = 0.85;
         set.nonbonded.vdw_cutoff = 0.8;
-        pairs_shared_most = k == 1 ? 0 : most;
+        cut_into(k == 1 ? 160 : 0);
         compare(sys, &set, 1);
         set.nonbonded.coulomb_cutoff = 0.5;
         set.nonbonded.vdw_cutoff = 0.55;
@@ -343,12 +348,11 @@ static void test_triclinic(void **state)
         compare(sys, &set, 1);
         toy_system_free(sys);
     }
-    pairs_shared_most = most;
+    cut_into(0);
 }
 
 static void test_triclinic_water(void **state)
 {
-    uint32_t most = pairs_shared_most;
     for (int k = 0; k < 2; k++) {
         struct settings set = toy_settings();
         struct system *sys = toy_water(7);
@@ -356,11 +360,11 @@ static void test_triclinic_water(void **state)
         set.nonbonded.vdw_switch = 0.5;
         reshape(sys, shapes[k], true);
         relax(sys, &set);
-        pairs_shared_most = k ? 0 : most;
+        cut_into(k ? 200 : 0);
         compare(sys, &set, 0);
         toy_system_free(sys);
     }
-    pairs_shared_most = most;
+    cut_into(0);
 }
 
 static void positions_after(const struct system *sys, const struct settings *set, uint32_t steps, uint32_t cut,
@@ -401,29 +405,95 @@ static void test_interruption(void **state)
     toy_system_free(sys);
 }
 
-/* A box of more cells than one reaches, in all directions. */
+/* Water of which every fifth molecule is charged in another way: no water to the pair kernel, but trios all the same. */
+static struct system *odd_water(int side, const struct settings *set)
+{
+    struct system *sys = toy_water(side);
+    for (int m = 0; m < sys->nmolecules; m += 5)
+        for (int k = 0; k < 3; k++)
+            for (int state = 0; state < 2; state++)
+                sys->atoms[sys->molecules[m].first + k].charge[state] *= 1.02;
+    relax(sys, set);
+    return sys;
+}
+
+/* Forces, energies and virial have the same bits whole and in regions: no pair is computed twice, none is left out, and each
+ * goes the same way around. */
+static void same_in_regions(const struct system *sys, const struct settings *set, const uint32_t *regions, int n)
+{
+    for (int k = 0; k < n; k++)
+        same_outcome(outcome_by(sys, set, 0), outcome_by(sys, set, regions[k]), sys, set);
+}
+
+/* Lists that reach across half the box and more; one block a region, and several. */
+static void test_regions(void **state)
+{
+    static const uint32_t few[] = {160}, many[] = {106};
+    struct settings set = settings_of(VDW_FORCE_SWITCH, ALCHEMY_B_STATES), plain = toy_settings();
+    plain.nonbonded.vdw_cutoff = plain.nonbonded.coulomb_cutoff = 0.6;
+    plain.nonbonded.vdw_switch = 0.5;
+    struct system *sys = mixture(2), *water = odd_water(5, &plain);
+    set.replicas = 8;
+    same_in_regions(sys, &set, few, 1);
+    same_in_regions(water, &plain, many, 1);
+    toy_system_free(sys);
+    toy_system_free(water);
+}
+
+static void test_regions_triclinic(void **state)
+{
+    static const uint32_t few[] = {160}, many[] = {300};
+    for (int k = 0; k < 3; k++) {
+        struct settings set = k == 1 ? toy_settings() : settings_of(VDW_POTENTIAL_SWITCH, ALCHEMY_B_STATES);
+        struct system *sys = k == 1 ? toy_water(5) : mixture(2);
+        reshape(sys, shapes[k], k == 1);
+        set.nonbonded.coulomb_cutoff = k == 1 ? 0.6 : 0.85;
+        set.nonbonded.vdw_cutoff = k == 1 ? 0.6 : 0.8;
+        set.nonbonded.vdw_switch = 0.5;
+        set.replicas = 8;
+        if (k == 1)
+            relax(sys, &set);
+        same_in_regions(sys, &set, k == 1 ? many : few, 1);
+        toy_system_free(sys);
+    }
+}
+
+/* Water in a third of a box: some regions are more crowded than the mean says, and some empty. */
+static void test_crowded_regions(void **state)
+{
+    static const uint32_t most[] = {100};
+    struct settings set = toy_settings();
+    set.nonbonded.vdw_cutoff = set.nonbonded.coulomb_cutoff = 0.6;
+    set.nonbonded.vdw_switch = 0.5;
+    struct system *sys = odd_water(5, &set);
+    sys->box[BOX_XX] *= 3;
+    set.replicas = 8;
+    same_in_regions(sys, &set, most, 1);
+    toy_system_free(sys);
+}
+
+/* A box of more regions and cells than one reaches, in all directions. */
 static void test_cells(void **state)
 {
-    uint32_t most = pairs_shared_most;
     struct settings set = toy_settings();
     set.nonbonded.vdw_cutoff = set.nonbonded.coulomb_cutoff = 0.55;
     set.nonbonded.vdw_switch = 0.5;
     struct system *water = relaxed_water(11, &set);
-    pairs_shared_most = 0;
+    set.replicas = 8;
+    cut_into(520);
     compare(water, &set, 0);
-    pairs_shared_most = most;
+    cut_into(0);
     toy_system_free(water);
 }
 
-/* Atoms so fast that the trios around a trio change now and then, in a box of many cells: no pair is lost, and bits do not
- * depend on the order that trios are in. */
-static void test_sorting(void **state)
+/* Atoms so fast that the trios around a trio change now and then, and with them the regions: no pair is lost, and bits depend
+ * neither on where pairs are computed nor on when lists are made. */
+static void test_moving_regions(void **state)
 {
-    uint32_t most = pairs_shared_most;
     struct settings set = settings_of(VDW_FORCE_SWITCH, ALCHEMY_B_STATES);
     struct system *sys = mixture(2);
     size_t n = (size_t)sys->natoms;
-    double(*straight)[3] = xcalloc(n, sizeof *straight), (*cut)[3] = xcalloc(n, sizeof *cut);
+    double(*whole)[3] = xcalloc(n, sizeof *whole), (*regions)[3] = xcalloc(n, sizeof *regions);
     set.nonbonded.vdw_cutoff = 0.4;
     set.nonbonded.vdw_switch = 0.3;
     set.nonbonded.coulomb_cutoff = 0.45;
@@ -431,24 +501,26 @@ static void test_sorting(void **state)
     for (size_t i = 0; i < n; i++)
         for (size_t d = 0; d < 3; d++)
             sys->v[i][d] = 2.0 * (double)((7 * i + 3 * d) % 11) - 10; /* nm/ps */
-    pairs_shared_most = 0;
-    positions_after(sys, &set, 12, 1, straight);
-    positions_after(sys, &set, 12, 10, cut);
-    pairs_shared_most = most;
-    assert_memory_equal(straight, cut, n * sizeof *cut);
-    free(straight);
-    free(cut);
+    set.replicas = 8;
+    positions_after(sys, &set, 10, 1, whole);
+    cut_into(66);
+    positions_after(sys, &set, 10, 4, regions);
+    cut_into(0);
+    assert_memory_equal(whole, regions, n * sizeof *regions);
+    free(whole);
+    free(regions);
     toy_system_free(sys);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_modifiers),    cmocka_unit_test(test_alchemy),
-                                       cmocka_unit_test(test_water),        cmocka_unit_test(test_global_memory),
-                                       cmocka_unit_test(test_mesh_forms),   cmocka_unit_test(test_mesh_choice),
-                                       cmocka_unit_test(test_mesh_strays),  cmocka_unit_test(test_mesh_planes),
-                                       cmocka_unit_test(test_mesh_lengths), cmocka_unit_test(test_interruption),
-                                       cmocka_unit_test(test_cells),        cmocka_unit_test(test_sorting),
-                                       cmocka_unit_test(test_triclinic),    cmocka_unit_test(test_triclinic_water)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_modifiers),       cmocka_unit_test(test_alchemy),
+                                       cmocka_unit_test(test_water),           cmocka_unit_test(test_regions),
+                                       cmocka_unit_test(test_crowded_regions), cmocka_unit_test(test_regions_triclinic),
+                                       cmocka_unit_test(test_mesh_forms),      cmocka_unit_test(test_mesh_choice),
+                                       cmocka_unit_test(test_mesh_strays),     cmocka_unit_test(test_mesh_planes),
+                                       cmocka_unit_test(test_mesh_lengths),    cmocka_unit_test(test_interruption),
+                                       cmocka_unit_test(test_cells),           cmocka_unit_test(test_moving_regions),
+                                       cmocka_unit_test(test_triclinic),       cmocka_unit_test(test_triclinic_water)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/cuda/regions.h"
+
+#include <math.h>
+
+#define CROWD 1.08   /* densest region at the start over the mean; boxes shrink too */
+#define SLACK 0.01   /* nm, by which extents are counted larger than at the start */
+#define MOST_EDGE 24 /* regions along an edge, at the start */
+
+enum {
+    MANY_REPLICAS = 8,   /* from which on their number counts more than how long one takes */
+    PARTS_MOST = 4,      /* of a region: each loads all its members */
+    BLOCKS_WANTED = 264, /* two for each multiprocessor of an H200 */
+};
+
+/* How far atoms of two trios that are in each other's reach may have their first ones, nm. */
+static double farthest(const struct pairs *p, const struct system *sys)
+{
+    const struct pair_table *h = &p->host;
+    double extent = 0;
+    for (int32_t slot = 0; slot < TRIO * h->ntrios; slot++) {
+        double d[3];
+        if (p->atom[slot] < 0)
+            continue;
+        box_image(sys->x[p->atom[slot]], sys->x[p->atom[slot - slot % TRIO]], sys->box, d);
+        extent = fmax(extent, sqrt(vec_dot(d, d)));
+    }
+    return h->list_cutoff + h->skin + 2 * (extent + SLACK);
+}
+
+/* Share of the trios that are members of a region. */
+static double share_of(const uint32_t n[3], const double halo[3])
+{
+    double share = 1;
+    for (int d = 0; d < 3; d++)
+        share *= 1.0 / n[d] + halo[d];
+    return share;
+}
+
+int regions_choose(struct pairs *p, const struct system *sys, int replicas, struct err *e)
+{
+    const struct pair_table *h = &p->host;
+    double width[3], halo[3], reach = farthest(p, sys), least = INFINITY;
+    uint32_t n[3];
+    box_widths(sys->box, width);
+    for (int d = 0; d < 3; d++)
+        halo[d] = fmin(reach / width[d], 0.5);
+    p->region_cap = pair_limits.region;
+    p->few = replicas < MANY_REPLICAS;
+    for (n[0] = 2; n[0] <= MOST_EDGE; n[0]++)
+        for (n[1] = 2; n[1] <= MOST_EDGE; n[1]++)
+            for (n[2] = 2; n[2] <= MOST_EDGE; n[2]++) {
+                double share = share_of(n, halo), all = share * n[0] * n[1] * n[2];
+                if (CROWD * share * h->ntrios > p->region_cap || all >= least)
+                    continue;
+                least = all;
+                for (int d = 0; d < 3; d++)
+                    p->regions[d] = n[d];
+            }
+    if (isinf(least))
+        return err_set(e, ERR_UNSUPPORTED,
+                       "nonbonded: cut-off %g nm: what is in reach of a point does not fit a GPU's shared memory",
+                       h->cutoff);
+    return 0;
+}
+
+void regions_more(uint32_t regions[3])
+{
+    int least = regions[0] <= regions[1] ? 0 : 1;
+    regions[regions[least] <= regions[2] ? least : 2]++;
+}
+
+uint32_t regions_count(const struct list_caps *caps)
+{
+    return caps->regions[0] * caps->regions[1] * caps->regions[2];
+}
+
+uint32_t region_parts(const struct pairs *p, const struct list_caps *caps)
+{
+    uint32_t parts = BLOCKS_WANTED / regions_count(caps);
+    if (!p->few || parts < 1)
+        return 1;
+    return parts < PARTS_MOST ? parts : PARTS_MOST;
+}
