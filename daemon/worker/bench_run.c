@@ -22,7 +22,6 @@ struct bench {
     struct buf folder;
     struct shared_model *shared[BENCH_SPECS_MAX];
     uint64_t last_stage[BENCH_SPECS_MAX];
-    unsigned left[BENCH_SPECS_MAX]; /* replicas that have not done all steps */
     unsigned count, arrived, running;
     struct bench_replica *all;
     double started, cpu_started, feeding_started; /* seconds */
@@ -85,7 +84,7 @@ static void stop_all(struct bench *b)
         replica_stop(b->all[i].replica);
 }
 
-/* One spec is through: what all have done by now counts. */
+/* One replica is through: up to now all were in flight, and what they have done counts. */
 static void end_measuring(struct bench *b)
 {
     b->ended = true;
@@ -107,7 +106,7 @@ static void heard(void *ctx, const struct replica *r, const struct replica_repor
     struct bench_replica *mine = ctx;
     struct bench *b = mine->bench;
     (void)r;
-    if (what->kind == REPORT_DONE && --b->left[mine->spec] == 0 && !b->ended)
+    if (what->kind == REPORT_DONE && !b->ended)
         end_measuring(b);
     if (what->kind == REPORT_FAILED && !b->failed.code) {
         b->failed = *what->why;
@@ -160,7 +159,6 @@ static int add_model(struct bench *b, int k, struct err *e)
     b->last_stage[k] = set_protocol(spec, b->task->steps);
     spec->settings.replicas = (int)b->task->replicas * b->task->nspecs; /* all that share the device */
     spec->settings.nonbonded.pme_form = b->task->pme;
-    b->left[k] = b->task->replicas;
     b->out->share[k].natoms = sys.natoms;
     b->out->share[k].timestep = spec->settings.integrator.timestep;
     buf_printf(&folder, "%s/%d", b->folder.data, k);

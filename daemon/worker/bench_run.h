@@ -39,7 +39,7 @@ struct bench_result {
 };
 
 /* The spec's minimization and a warm-up come first; the clock runs from when every replica has come to the measured steps until
- * all replicas of one spec have done them. */
+ * the first of them has done them: all are in flight meanwhile. */
 int bench_run(const struct bench_task *task, struct bench_result *out, struct err *e);
 
 #endif
