@@ -86,6 +86,71 @@ static __device__ void note_need(const struct build *b, uint32_t need)
         atomicMax(&b->lists->needed, need);
 }
 
+/* ---- a water's, in a rectangular box: most of all lists ---- */
+
+/* What is looked at of a trio. */
+struct places {
+    uint4 g[TRIO];
+};
+
+static __device__ __forceinline__ struct places places_of(const struct build *b, uint32_t trio)
+{
+    const uint4 *grid = (const uint4 *)b->a->grid + TRIO * trio;
+    return {{grid[0], grid[1], grid[2]}};
+}
+
+/* The owner's atoms seen from another: |d + arm|^2 = d^2 + arm (2 d + arm). */
+struct water_arms {
+    struct vec32 twice[TRIO];
+    float square[TRIO];
+};
+
+/* Atom l of one water for each lane. */
+static __device__ __forceinline__ void take_water_atom(const struct build *b, struct owner *o,
+                                                       const struct water_arms *arms, bool has, uint32_t slot,
+                                                       uint32_t l, uint4 g)
+{
+    const struct args_list_build *a = b->a;
+    const uint32_t near_cap = list_near_cap(a->cap);
+    const struct vec32 none = {0, 0, 0};
+    const struct vec32 d =
+        cell32_vector<false>(&b->cell, (float)(int32_t)(o->first.x - g.x), (float)(int32_t)(o->first.y - g.y),
+                             (float)(int32_t)(o->first.z - g.z), none);
+    float more = 0;
+#pragma unroll
+    for (uint32_t k = 1; k < TRIO; k++)
+        more = fminf(more, fmaf(d.x, arms->twice[k].x,
+                                fmaf(d.y, arms->twice[k].y, fmaf(d.z, arms->twice[k].z, arms->square[k]))));
+    const float least = square32(d) + more;
+    const bool in = has && least < b->reach2, near = in && least < (l ? b->near_hydrogen2 : b->near2);
+    o->n.near =
+        append(b, near, slot | 7u << NEAR_MASK_SHIFT, (uint32_t *)a->near + o->row * near_cap, o->n.near, near_cap);
+    if (l == 0)
+        o->n.oxygen = append(b, in && !near, slot, (uint16_t *)a->oxygen + o->row * near_cap, o->n.oxygen, near_cap);
+    else
+        o->n.hydrogen = append(b, in && !near, slot, (uint16_t *)a->hydrogen + o->row * a->cap, o->n.hydrogen, a->cap);
+}
+
+/* All that is around a water: waters. Numbers of trios are read two turns ahead, positions one. */
+static __device__ __forceinline__ void list_water(const struct build *b, const struct rows *rows, struct owner *o,
+                                                  const uint16_t *around, uint32_t count)
+{
+    struct water_arms arms;
+    for (int k = 0; k < TRIO; k++) {
+        arms.twice[k] = {2 * o->arm[k].x, 2 * o->arm[k].y, 2 * o->arm[k].z};
+        arms.square[k] = square32(o->arm[k]);
+    }
+    uint32_t at = b->lane, k = around[at < count ? at : 0];
+    for (; at - b->lane < count; at += 32) {
+        const struct places here = places_of(b, trio_of(rows, k));
+        const uint32_t next = around[at + 32 < count ? at + 32 : 0];
+#pragma unroll
+        for (uint32_t l = 0; l < TRIO; l++)
+            take_water_atom(b, o, &arms, at < count, TRIO * k + l, l, here.g[l]);
+        k = next;
+    }
+}
+
 /* The lists of the k-th trio of the rows. */
 static __device__ struct trio_counts list_trio(const struct build *b, const struct rows *rows, uint32_t k,
                                                const uint16_t *around, uint32_t count)
@@ -102,7 +167,10 @@ static __device__ struct trio_counts list_trio(const struct build *b, const stru
                             (float)(int32_t)(g.z - o.first.z), none, 0);
     }
     o.n.near = o.n.oxygen = o.n.hydrogen = o.n.other = 0;
-    for (uint32_t base = 0; base < count; base += 32) {
+    const bool quick = water && !b->triclinic;
+    if (quick && count)
+        list_water(b, rows, &o, around, count);
+    for (uint32_t base = 0; base < count && !quick; base += 32) {
         const bool has = base + b->lane < count;
         const uint32_t other = around[has ? base + b->lane : 0], other_trio = trio_of(rows, other);
         const bool others = !water && __any_sync(~0u, other >= rows->waters);
