@@ -2,6 +2,7 @@
 #include "daemon/worker/bench_run.h"
 
 #include <ftw.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -245,6 +246,11 @@ int bench_run(const struct bench_task *task, struct bench_result *out, struct er
     buf_printf(&b.folder, "%s/shoal-bench-XXXXXX", base && *base ? base : "/tmp");
     if (!rc)
         rc = mkdtemp(b.folder.data) ? run_in_folder(&b, e) : err_errno(e, "make a folder %s", b.folder.data);
+    for (int k = 0; k < task->nspecs && !rc; k++)
+        if (!out->share[k].steps)
+            rc = err_set(e, ERR_USAGE,
+                         "%s did nothing while %" PRIu64 " steps of another were done: more --steps are needed",
+                         task->specs[k], task->steps);
     buf_free(&b.folder);
     if (b.runner.count) /* the device was lost: what hangs on it cannot be freed in order */
         return rc;

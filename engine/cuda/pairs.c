@@ -21,7 +21,7 @@
 #define EWALD_OFF 1e-7      /* of beta^3, that a force over distance and charges may be off */
 
 enum {
-    PAIR_BLOCK = 768, /* threads; less where kernels hold more */
+    PAIR_BLOCK = 1024, /* threads; less where kernels hold more */
     PAIR_BLOCK_ENERGY = 512,
     BUILD_BLOCKS_MOST = 132, /* each costs a little in every step, asked to build or not */
     SLOTS_MOST = 1 << NEAR_MASK_SHIFT,

@@ -542,13 +542,13 @@ template <bool REGIONS, bool ENERGY, bool TRICLINIC, class A> static __device__ 
         finish_virial(c, lists, a.force_shift);
 }
 
-KERNEL(pairs_shared, a, __launch_bounds__(768))
+KERNEL(pairs_shared, a, __launch_bounds__(1024))
 {
     ECHO(a);
     run<false, false, false>(a);
 }
 
-KERNEL(pairs_shared_triclinic, a, __launch_bounds__(768))
+KERNEL(pairs_shared_triclinic, a, __launch_bounds__(1024))
 {
     ECHO(a);
     run<false, false, true>(a);
