@@ -57,14 +57,19 @@ template <bool REGIONS, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         return p;
     }
 
-    __device__ __forceinline__ struct point from(struct point p) const
+    /* Grid positions wrap. */
+    static __device__ __forceinline__ struct point difference(struct point p, struct point q)
     {
-        struct point d = {(int32_t)((uint32_t)own.x - (uint32_t)p.x), (int32_t)((uint32_t)own.y - (uint32_t)p.y),
-                          (int32_t)((uint32_t)own.z - (uint32_t)p.z)};
+        struct point d = {(int32_t)((uint32_t)p.x - (uint32_t)q.x), (int32_t)((uint32_t)p.y - (uint32_t)q.y),
+                          (int32_t)((uint32_t)p.z - (uint32_t)q.z)};
         return d;
     }
 
-    /* The slot of the replica that is called so here. */
+    __device__ __forceinline__ struct point from(struct point p) const
+    {
+        return difference(own, p);
+    }
+
     __device__ __forceinline__ uint32_t whole_slot(uint32_t slot) const
     {
         if (!REGIONS)
@@ -97,20 +102,17 @@ template <bool REGIONS, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         own = at(first);
 #pragma unroll
         for (int k = 0; k < TRIO; k++) {
-            struct point p = at(first + k);
+            const struct point p = difference(at(first + k), own);
             struct vec32 none = {0, 0, 0};
-            arm[k] = k ? cell32_vector<TRICLINIC>(&cell, (float)(p.x - own.x), (float)(p.y - own.y),
-                                                  (float)(p.z - own.z), none)
-                       : none;
+            arm[k] = k ? cell32_vector<TRICLINIC>(&cell, (float)p.x, (float)p.y, (float)p.z, none) : none;
         }
     }
 
     /* Of own atom k with the atom of a slot; d: from it to the first. kJ/mol */
     __device__ __forceinline__ double lj_energy(int k, uint32_t slot, struct point d) const
     {
-        const struct point p = at(first + k);
-        const double u[3] = {(double)d.x + (double)(p.x - own.x), (double)d.y + (double)(p.y - own.y),
-                             (double)d.z + (double)(p.z - own.z)};
+        const struct point p = difference(at(first + k), own);
+        const double u[3] = {(double)d.x + p.x, (double)d.y + p.y, (double)d.z + p.z};
         double r[3];
         box_apply(nm, u, r);
         return lj_energy_of(table, type_of(first + k), type_of(slot), pair_distance2(r[0], r[1], r[2]));

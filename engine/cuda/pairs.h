@@ -45,6 +45,8 @@ struct pairs {
     struct nb_excluded *excluded; /* owned; as in the table */
 };
 
+/* How near pairs must be to count as near, and the unit of forces; the rest of the table is there (strength.c). */
+void pairs_set_force_unit(struct pairs *p, const struct alchemy_plan *plan);
 /* ERR_SPEC, ERR_UNSUPPORTED. Zeroed is valid for pairs_close. */
 int pairs_make(struct pairs *p, const struct system *sys, const struct settings *set, const struct topology *t,
                const struct alchemy_plan *plan, struct err *e);
@@ -84,6 +86,12 @@ struct pairs_replica {
     const struct bonded_table *bonded; /* these go along */
     uint32_t nbonded;
 };
+/* Entries of a row of the lists of hydrogens; other lists' go by it (nonbonded_tables.h). */
+static inline uint32_t list_cap(const struct list_caps *caps)
+{
+    return (caps->entries + 7) / 8 * 8;
+}
+
 /* Launches of a tape that others come after, a bit each: grid positions are made, and lists. */
 struct pairs_ready {
     uint64_t placed, listed;

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Launches of the forces that go by pairs: their shapes and arguments.
+ */
+#include <math.h>
+
+#include "engine/base/units.h"
+#include "engine/cuda/kernels.h"
+#include "engine/cuda/pairs.h"
+#include "engine/cuda/regions.h"
+
+enum {
+    PAIR_BLOCK = 1024, /* threads; less where kernels hold more */
+    PAIR_BLOCK_ENERGY = 512,
+    BUILD_BLOCKS_MOST = 132, /* each costs a little in every step, asked to build or not */
+};
+
+static uint32_t blocks_of(uint64_t items, uint32_t size)
+{
+    return (uint32_t)((items + size - 1) / size);
+}
+
+/* after: launches of the tape that come before, a bit each. */
+#define EMIT(kernel, blocks, threads, after_, ...)                                                                     \
+    emit_##kernel(t, &(struct shape){.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .after = after_},               \
+                  &(struct args_##kernel){__VA_ARGS__})
+
+struct pairs_ready pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, uint64_t after,
+                                    struct tape *t)
+{
+    const struct pair_table *h = &p->host;
+    const struct pairs_arrays *b = &r->arrays;
+    void *table = (void *)(uintptr_t)p->table;
+    uint32_t parts = blocks_of((uint64_t)h->nslots, 1024);
+    uint32_t groups = h->whole ? list_groups((uint32_t)h->ntrios) : regions_count(r->caps) * list_groups(p->region_cap);
+    uint32_t blocks = groups + blocks_of(parts * (uint64_t)h->nperturbed, BUILD_WARPS);
+    struct pairs_ready ready;
+    ready.placed =
+        EMIT(place, blocks_of((uint64_t)h->nslots, CUDA_BLOCK), CUDA_BLOCK, after, .ctl = r->ctl, .x = r->x,
+             .table = table, .lists = b->lists, .grid = b->grid, .built = b->built, .atom_grid = r->atom_grid,
+             .first_x = b->first[0], .first_y = b->first[1], .first_z = b->first[2], .f = r->f,
+             .energy_at_window = r->energy_at_window, .charges = r->charges, .points = r->points);
+    ready.listed = EMIT(
+        list_build, blocks < BUILD_BLOCKS_MOST ? blocks : BUILD_BLOCKS_MOST, 32 * BUILD_WARPS, ready.placed,
+        .ctl = r->ctl, .table = table, .lists = b->lists, .grid = b->grid, .built = b->built, .first_x = b->first[0],
+        .first_y = b->first[1], .first_z = b->first[2], .regions = b->regions, .members = b->members,
+        .cell_start = b->cell_start, .around = b->around, .naround = b->naround, .order = b->order, .counts = b->counts,
+        .near = b->near, .oxygen = b->oxygen, .hydrogen = b->hydrogen, .other = b->other, .pairs = b->perturbed,
+        .cap = list_cap(r->caps), .pair_cap = r->caps->pairs, .regions_x = r->caps->regions[0],
+        .regions_y = r->caps->regions[1], .regions_z = r->caps->regions[2], .region_cap = p->region_cap);
+    return ready;
+}
+
+/* As the kernels multiply them, so that a pair has the same bits whether its charges come from the table or from here. */
+static float product32(double q, double o)
+{
+    return (float)UNIT_COULOMB * ((float)q * (float)o);
+}
+
+static struct args_pairs_shared plain_args(const struct pairs *p, const struct pairs_replica *r)
+{
+    const struct pair_table *h = &p->host;
+    const struct pairs_arrays *b = &r->arrays;
+    const struct lj_rule *rule = &h->lj_rule;
+    const float *f = p->ewald_f, *v = p->ewald_v, *w = p->ewald_w;
+    const double o = p->water_charge[0], q = p->water_charge[1];
+    float unit = (float)exp2(h->force_shift - 32); /* kJ/mol/nm */
+    return (struct args_pairs_shared){
+        .ctl = r->ctl,
+        .f = r->f,
+        .table = (void *)(uintptr_t)p->table,
+        .lists = b->lists,
+        .grid = b->grid,
+        .slot_atom = (void *)(uintptr_t)h->atom,
+        .slot_type = (void *)(uintptr_t)h->slot_type,
+        .regions = b->regions,
+        .members = b->members,
+        .order = b->order,
+        .counts = b->counts,
+        .near = b->near,
+        .oxygen = b->oxygen,
+        .hydrogen = b->hydrogen,
+        .other = b->other,
+        .ntrios = (uint32_t)h->ntrios,
+        .nwaters = (uint32_t)h->nwaters,
+        .cap = list_cap(r->caps),
+        .region_cap = p->region_cap,
+        .parts = h->whole ? 1 : region_parts(p, r->caps),
+        .modifier = (uint32_t)h->modifier,
+        .force_shift = (uint32_t)h->force_shift,
+        .coulomb_cutoff2 = (float)(h->coulomb_cutoff * h->coulomb_cutoff),
+        .vdw_cutoff2 = (float)(h->vdw_cutoff * h->vdw_cutoff),
+        .round_fine = 1.5f * 8388608.0f * unit,
+        .round_coarse = 1.5f * 8388608.0f * unit * (1 << COARSE_SHIFT),
+        .oxygen_oxygen = UNIT_COULOMB * o * o,
+        .oxygen_hydrogen = UNIT_COULOMB * o * q,
+        .hydrogen_hydrogen = UNIT_COULOMB * q * q,
+        .oxygen_oxygen32 = product32(o, o),
+        .oxygen_hydrogen32 = product32(o, q),
+        .hydrogen_hydrogen32 = product32(q, q),
+        .water_c6 = p->water_lj.c6,
+        .water_c12 = p->water_lj.c12,
+        .ewald_scale = (float)h->ewald.scale,
+        .ewald_long = f[13] != 0 || f[14] != 0,
+        .f0 = f[0],
+        .f1 = f[1],
+        .f2 = f[2],
+        .f3 = f[3],
+        .f4 = f[4],
+        .f5 = f[5],
+        .f6 = f[6],
+        .f7 = f[7],
+        .f8 = f[8],
+        .f9 = f[9],
+        .f10 = f[10],
+        .f11 = f[11],
+        .f12 = f[12],
+        .f13 = f[13],
+        .f14 = f[14],
+        .v0 = v[0],
+        .v1 = v[1],
+        .v2 = v[2],
+        .v3 = v[3],
+        .v4 = v[4],
+        .v5 = v[5],
+        .v6 = v[6],
+        .v7 = v[7],
+        .v8 = v[8],
+        .v9 = v[9],
+        .v10 = v[10],
+        .v11 = v[11],
+        .v12 = v[12],
+        .v13 = v[13],
+        .v14 = v[14],
+        .w0 = w[0],
+        .w1 = w[1],
+        .w2 = w[2],
+        .w3 = w[3],
+        .coulomb_shift = (float)h->coulomb_shift,
+        .switch_start = (float)rule->start,
+        .inverse_width = (float)rule->inverse_width,
+        .a6 = (float)rule->a6,
+        .b6 = (float)rule->b6,
+        .a12 = (float)rule->a12,
+        .b12 = (float)rule->b12,
+    };
+}
+
+/* Four lanes a trio of the replica, or blocks of a fixed size for each region. */
+static struct shape plain_shape(const struct pairs *p, bool energy, const struct pairs_replica *r, uint64_t after)
+{
+    const struct pair_table *h = &p->host;
+    uint64_t lanes = TRIO_LANES * (uint64_t)h->ntrios;
+    uint32_t most = energy ? PAIR_BLOCK_ENERGY : PAIR_BLOCK;
+    uint32_t least = (uint32_t)(lanes + 31) / 32 * 32, threads = most < least ? most : least;
+    if (h->whole)
+        return (struct shape){.grid = {blocks_of(lanes, threads), 1, 1},
+                              .block = {threads, 1, 1},
+                              .shared_bytes = (uint32_t)h->ntrios * TRIO_BYTES,
+                              .after = after};
+    return (struct shape){.grid = {regions_count(r->caps) * region_parts(p, r->caps), 1, 1},
+                          .block = {REGION_BLOCK, 1, 1},
+                          .shared_bytes = p->region_cap * TRIO_BYTES,
+                          .after = after};
+}
+
+/* The plain kernels have the same arguments (kernels.def). */
+static void emit_plain(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, uint64_t after,
+                       struct tape *t)
+{
+    const struct pair_table *h = &p->host;
+    const struct args_pairs_shared args = plain_args(p, r);
+    const void *same = &args;
+    const bool energy = mode != EVALUATE_STEP;
+    const struct shape shape = plain_shape(p, energy, r, after);
+    if (h->triclinic && h->whole && energy)
+        emit_pairs_shared_energy_triclinic(t, &shape, same);
+    else if (h->triclinic && h->whole)
+        emit_pairs_shared_triclinic(t, &shape, same);
+    else if (h->triclinic && energy)
+        emit_pairs_regions_energy_triclinic(t, &shape, same);
+    else if (h->triclinic)
+        emit_pairs_regions_triclinic(t, &shape, same);
+    else if (h->whole && energy)
+        emit_pairs_shared_energy(t, &shape, same);
+    else if (h->whole)
+        emit_pairs_shared(t, &shape, same);
+    else if (energy)
+        emit_pairs_regions_energy(t, &shape, same);
+    else
+        emit_pairs_regions(t, &shape, same);
+}
+
+/* Bonded terms, pairs outside the lists and perturbed pairs: a launch for all of them. */
+static void emit_other_terms(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r,
+                             struct pairs_ready ready, struct tape *t)
+{
+    const struct pair_table *h = &p->host;
+    uint32_t unlisted =
+        (uint32_t)(h->nexcluded + h->nexcluded_perturbed + h->nalways + (mode == EVALUATE_STEP ? 0 : h->nrigid));
+    uint32_t bonded_blocks = blocks_of(r->nbonded, CUDA_BLOCK), unlisted_blocks = blocks_of(unlisted, CUDA_BLOCK);
+    uint32_t blocks = bonded_blocks + unlisted_blocks + (h->nperturbed ? blocks_of(r->caps->pairs, CUDA_BLOCK) : 0);
+    const struct shape shape = {
+        .grid = {blocks, 1, 1}, .block = {CUDA_BLOCK, 1, 1}, .after = h->nperturbed ? ready.listed : ready.placed};
+    const struct args_terms args = {.ctl = r->ctl,
+                                    .x = r->x,
+                                    .f = r->f,
+                                    .table = (void *)(uintptr_t)p->table,
+                                    .lists = r->arrays.lists,
+                                    .atom_grid = r->atom_grid,
+                                    .pairs = r->arrays.perturbed,
+                                    .bonded_terms = (void *)(uintptr_t)r->bonded,
+                                    .energy_at_window = r->energy_at_window,
+                                    .bonded = r->nbonded,
+                                    .unlisted = unlisted,
+                                    .bonded_blocks = bonded_blocks,
+                                    .unlisted_blocks = unlisted_blocks,
+                                    .mode = (uint32_t)mode};
+    if (blocks && mode == EVALUATE_STEP)
+        emit_terms(t, &shape, &args);
+    else if (blocks)
+        emit_terms_energy(t, &shape, (const void *)&args);
+}
+
+void pairs_emit(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, struct pairs_ready ready,
+                struct tape *t)
+{
+    if (p->host.ntrios)
+        emit_plain(p, mode, r, ready.listed, t);
+    emit_other_terms(p, mode, r, ready, t);
+}
