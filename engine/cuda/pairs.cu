@@ -12,7 +12,7 @@
  *     units; then fma(s, d, R - t) is again rounded once, to a multiple of the unit (R - t is exact), and its bits minus those
  *     of R are the rest. t plus the rest is s d to the nearest multiple of the unit, ties to even, as in the first case: a pair
  *     gives the same number whichever list it is in.
- * The host chooses the unit so that what one atom can meet stays below 2^31 units (pairs.c, set_force_unit); a force above
+ * The host chooses the unit so that what one atom can meet stays below 2^31 units (strength.c); a force above
  * PAIR_LIMIT, of atoms in close contact, goes to the 64-bit sums at once. Energies and the virial are summed as 64-bit integers too: an entry's
  * energy rounded to fixed point, the virial as exact products of grid positions and rounded forces.
  */
