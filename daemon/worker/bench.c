@@ -52,12 +52,12 @@ static double feeding_of(const struct bench_task *t, const struct bench_result *
 static json_t *figures(const struct bench_task *t, const struct bench_result *r, int spec)
 {
     const struct bench_share *s = &r->share[spec];
-    return json_pack("{s:s, s:s, s:i, s:i, s:f, s:I, s:f, s:f, s:f, s:i, s:f, s:f, s:I}", "spec", t->specs[spec],
+    return json_pack("{s:s, s:s, s:i, s:i, s:f, s:I, s:I, s:f, s:f, s:f, s:i, s:f, s:f, s:I}", "spec", t->specs[spec],
                      "device", t->device, "replicas", (int)t->replicas, "atoms", s->natoms, "timestep_fs",
-                     s->timestep * 1e3, "steps", (json_int_t)t->steps, "wall_s", r->wall, "us_per_replica_step",
-                     us_of(r, spec), "ns_per_day_aggregate", ns_per_day_of(r, spec), "kernel_nodes_per_step",
-                     (int)s->nodes, "cpu_s_per_wall_s", r->cpu / r->wall, "feeding_us_per_replica_step",
-                     feeding_of(t, r), "device_bytes_per_replica", (json_int_t)s->bytes);
+                     s->timestep * 1e3, "steps", (json_int_t)t->steps, "replica_steps", (json_int_t)s->steps, "wall_s",
+                     r->wall, "us_per_replica_step", us_of(r, spec), "ns_per_day_aggregate", ns_per_day_of(r, spec),
+                     "kernel_nodes_per_step", (int)s->nodes, "cpu_s_per_wall_s", r->cpu / r->wall,
+                     "feeding_us_per_replica_step", feeding_of(t, r), "device_bytes_per_replica", (json_int_t)s->bytes);
 }
 
 static void print_one(const struct bench_task *t, const struct bench_result *r)
