@@ -22,7 +22,7 @@
  *   progress {replica, stage, step, steps, time_ps}                     step and steps count over all stages
  *   segment  {replica, index, stage, step, steps, time_ps, bytes}       a checkpoint is durable; outputs fsynced up to it:
  *                                   bytes is an object, file name in the folder -> its length at the checkpoint
- *   event    {replica, kind, message}                                   worth a row: list grown, graph drift, rebuild
+ *   event    {replica, kind, message}                                   worth a row: list grown, graph drift, production begun
  *   done     {replica, step}                                            all stages finished, final files in place
  *   stopped  {replica, step}
  *   failed   {replica, code, message, step}                             code: its number in schemas/errors.def

@@ -203,6 +203,14 @@ static int start_moving(struct replica *r, struct err *e)
     return first && !continued ? sim_thermalize(r->sim, e) : 0;
 }
 
+/* Once the first steps of production are done: an event of its own, for whoever asks how long that took. */
+static void tell_first_steps(const struct replica *r, uint64_t n)
+{
+    struct err what = {0};
+    err_set(&what, ERR_NONE, "production has begun: %" PRIu64 " steps are done", n);
+    replica_report_event(r, "produces", &what);
+}
+
 static int CO_FN dynamics(struct replica *r, const struct stage *stage, struct err *e)
 {
     int rc = 0;
@@ -216,6 +224,8 @@ static int CO_FN dynamics(struct replica *r, const struct stage *stage, struct e
         rc = timed_work(r, SIM_STEP, n, e);
         if (rc)
             return rc;
+        if (r->stage_step == 0 && stage->kind == STAGE_PRODUCE)
+            tell_first_steps(r, n);
         r->stage_step += n;
         uint64_t step = r->stage_step;
         rc = write_rows(r, protocol_rows(r->spec, r->stage, step), e);

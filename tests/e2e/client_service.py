@@ -87,6 +87,10 @@ class Commands(unittest.TestCase):
         status = self.status(self.done[:6])
         self.assertEqual((status["state"], status["windows"], status["done"]), ("done", 3, 3))
         self.assertEqual([r["state"] for r in status["replicas"]], ["done"] * 3)
+        events = json.loads(self.shoal("events", self.done, "--json"))["events"]
+        producing = [e for e in events if e["kind"] == "produces"]
+        self.assertEqual(sorted(e["window"] for e in producing), [0, 1, 2])
+        self.assertTrue(all(events[0]["time"] < e["time"] < events[-1]["time"] for e in producing), events)
         results = json.loads(self.shoal("results", self.done, "--json"))
         self.assertEqual([w["seed"] for w in results["windows"]], [31] * 3)
         speed = results["ensemble"]["speed"]  # 600 steps of 2 fs in each of 3 windows
