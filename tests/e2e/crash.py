@@ -3,15 +3,17 @@
 """kill -9 of worker and daemon at random moments: every acknowledged ensemble is there, goes on, and its final files are
 byte for byte those of a run that nobody disturbed. An ensemble that blows up beside them fails alone, with its reason.
 
-Usage: crash.py SHOALD SHOAL_WORKER
+Usage: crash.py SHOALD SHOAL_WORKER [--device D] [--longer N] [--pace X]
+--longer: N times as many steps, for a device on which they would be done before anything is killed. --pace: X times as long from
+one kill to the next, for one that takes its time to open.
 SHOAL_TEST_SEED: of the random moments (default 1); SHOAL_TEST_CRASH_ROUNDS: disturbed runs (default 1, a long test: 50).
 """
+import argparse
 import json
 import os
 import random
 import shutil
 import signal
-import sys
 import tempfile
 import time
 
@@ -20,14 +22,17 @@ from tiny import tiny
 
 FILES = ["dhdl.xvg", "energy.xvg", "traj.xtc", "confout.gro"]
 ENDED = ("done", "failed", "cancelled")
-# name -> spec and files. Different seeds, ladders and lengths, so that nothing can be taken for something else. One makes
-# its checkpoints by the clock, so at other steps in every run.
-ENSEMBLES = {
-    "one": tiny("one", seed=11, steps=1000, windows=(0, 0.5, 1)),
-    "two": tiny("two", seed=22, steps=600, windows=(0, 0.3, 0.6, 1), checkpoint="0.1 s"),
-}
 BLOWS_UP = tiny("blows-up", seed=33, timestep="20 fs", windows=(0, 1), retries=1)
 RUN_SECONDS = 300  # no run takes so long, unless something hangs
+
+
+def ensembles(longer):
+    """{name: spec and files}. Different seeds, ladders and lengths, so that nothing can be taken for something else. One makes
+    its checkpoints by the clock, so at other steps in every run."""
+    return {
+        "one": tiny("one", seed=11, steps=1000 * longer, windows=(0, 0.5, 1), checkpoint=f"{100 * longer} steps"),
+        "two": tiny("two", seed=22, steps=600 * longer, windows=(0, 0.3, 0.6, 1), checkpoint="0.1 s"),
+    }
 
 
 def submit(service, key, ensemble):
@@ -68,9 +73,9 @@ def all_ended(service, idents):
     return True
 
 
-def undisturbed(service):
+def undisturbed(service, wanted):
     service.start()
-    idents = {key: submit(service, key, ensemble) for key, ensemble in ENSEMBLES.items()}
+    idents = {key: submit(service, key, ensemble) for key, ensemble in wanted.items()}
     deadline = time.monotonic() + RUN_SECONDS
     while not all_ended(service, idents.values()):
         assert time.monotonic() < deadline, "the undisturbed run hangs"
@@ -91,10 +96,9 @@ def disturb(service, rng):
     return "daemon"
 
 
-def disturbed(service, rng):
+def disturbed(service, wanted, rng, pace):
     """Runs the ensembles, and the one that blows up, under random kills. Returns {key: outputs} and what was killed."""
     service.start()
-    wanted = dict(ENSEMBLES, **{"blows-up": BLOWS_UP})
     idents, kills = {}, {"worker": 0, "daemon": 0}
     deadline = time.monotonic() + RUN_SECONDS
     while True:
@@ -105,7 +109,7 @@ def disturbed(service, rng):
                 if ident:
                     idents[key] = ident
                 break
-        time.sleep(rng.choice([0.02, 0.2, 0.5, 1.0]) * rng.random() * 2)
+        time.sleep(rng.choice([0.02, 0.2, 0.5, 1.0]) * rng.random() * 2 * pace)
         try:
             if len(idents) == len(wanted) and all_ended(service, idents.values()) and all(kills.values()):
                 break
@@ -124,18 +128,25 @@ def check_blown_up(service, ident):
 
 
 def main():
-    shoald, worker = sys.argv[1:3]
+    options = argparse.ArgumentParser()
+    options.add_argument("shoald")
+    options.add_argument("worker")
+    options.add_argument("--device", default="cpu")
+    options.add_argument("--longer", type=int, default=1)
+    options.add_argument("--pace", type=float, default=1)
+    o = options.parse_args()
+    wanted = ensembles(o.longer)
     seed = int(os.environ.get("SHOAL_TEST_SEED", "1"))
     rounds = int(os.environ.get("SHOAL_TEST_CRASH_ROUNDS", "1"))
     folder = tempfile.mkdtemp(prefix="shoal-crash-")
     begun = time.monotonic()
-    wanted = undisturbed(Service(shoald, worker, os.path.join(folder, "undisturbed")))
-    print(f"undisturbed: {time.monotonic() - begun:.1f} s, {sum(map(len, wanted.values()))} files")
+    expected = undisturbed(Service(o.shoald, o.worker, os.path.join(folder, "undisturbed"), o.device), wanted)
+    print(f"undisturbed: {time.monotonic() - begun:.1f} s, {sum(map(len, expected.values()))} files")
     for number in range(seed, seed + rounds):
         begun = time.monotonic()
-        service = Service(shoald, worker, os.path.join(folder, f"disturbed{number}"))
-        idents, kills = disturbed(service, random.Random(number))
-        for key, files in wanted.items():
+        service = Service(o.shoald, o.worker, os.path.join(folder, f"disturbed{number}"), o.device)
+        idents, kills = disturbed(service, dict(wanted, **{"blows-up": BLOWS_UP}), random.Random(number), o.pace)
+        for key, files in expected.items():
             found = outputs(service, idents[key])
             for path, data in files.items():
                 assert found[path] == data, f"seed {number}: {key}/{path} differs; see {folder}"

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A replica's files depend on spec, seed and device model alone: the same bytes alone on the device, in company of replicas of other
+systems, and in that company while all are stopped, or their worker killed, at random moments and taken up again.
+
+Usage: bits.py SHOAL_WORKER [--device D] [--replicas N] [--steps N] [--large]
+--replicas: at once, in company. --steps: of those with water. --large: of SOLVENT (tests/bench) too, in ladders of two lengths:
+its meshes on a GPU are computed in two ways.
+"""
+import argparse
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from tiny import tiny
+from worker import OUTPUTS, Worker
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROTOCOL = """protocol:
+  - minimize: {{steps: {minimize}}}
+  - produce: {{time: {steps} steps, ensemble: {ensemble}, sample-every: {tenth} steps, frames-every: {fifth} steps}}
+run: {{checkpoint-every: {fifth} steps}}
+"""
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def protocol(steps, ensemble, minimize=20):
+    return PROTOCOL.format(minimize=minimize, steps=steps, tenth=steps // 10, fifth=steps // 5, ensemble=ensemble)
+
+
+def write(directory, files):
+    os.makedirs(os.path.join(directory, "input"))
+    for name, text in files.items():
+        with open(os.path.join(directory, "input", name), "w", encoding="utf-8") as f:
+            f.write(text)
+
+
+def of_bench(folder, name, system, steps, windows, seed):
+    """One of the systems of tests/bench, with a short protocol and a ladder of its own."""
+    spec, *texts = (read(os.path.join(folder, "systems", f"{system}.{end}")).decode() for end in ("yaml", "top", "gro"))
+    spec = re.sub(r"protocol:\n(  - .*\n)+", protocol(steps, "nvt", 100 if system == "solvent" else 20), spec)
+    rungs = [round(k / (windows - 1), 3) for k in range(windows)]
+    spec = re.sub(r"vdw: \[.*\]", f"vdw: {rungs}", re.sub(r"coulomb: \[.*\]", f"coulomb: {rungs}", spec))
+    spec = re.sub(r"seed: \d+", f"seed: {seed}", spec)
+    write(os.path.join(folder, name), {"spec.yaml": spec, f"{system}.top": texts[0], f"{system}.gro": texts[1]})
+
+
+def of_water(folder, name, steps, side, seed):
+    """Methane in water under pressure: its box changes."""
+    spec, files = tiny(name, seed=seed, side=side, windows=(0, 0.5, 1))
+    spec = re.sub(r"(?s)protocol:.*", protocol(steps, "npt"), spec)
+    write(os.path.join(folder, name), {"spec.yaml": spec, **files})
+
+
+def systems(folder, steps, large):
+    """[(name, windows of its ladder, those that are run)]"""
+    subprocess.run([sys.executable, os.path.join(HERE, "../bench/make_inputs.py"), os.path.join(folder, "systems")], check=True,
+                   stdout=subprocess.DEVNULL)
+    of_water(folder, "water", steps, 5, 11)
+    of_water(folder, "more-water", steps, 6, 12)
+    of_bench(folder, "vacuum", "vacuum", 4 * steps, 4, 13)
+    found = [("water", 3, (0, 1, 2)), ("more-water", 3, (1, 2)), ("vacuum", 4, (0, 3))]
+    for windows in (4, 24) if large else ():
+        of_bench(folder, f"solvent-{windows}", "solvent", steps, windows, windows)
+        found.append((f"solvent-{windows}", windows, (1, windows - 1)))
+    return found
+
+
+class Replicas:
+    """Those of all systems, as {number: (name, windows, window)}, in folders of their own."""
+
+    def __init__(self, folder, found, least):
+        self.folder, self.all = folder, {}
+        rows = [(name, windows, window) for name, windows, some in found for window in some]
+        while len(rows) < least:  # company, with noise of its own
+            number = len(rows)
+            of_water(folder, f"company-{number}", 1000, 5 + number % 2, number)
+            rows.append((f"company-{number}", 3, number % 3))
+        self.all = dict(enumerate(rows))
+
+    def begin(self, way):
+        """Copies of all inputs, in which nothing has run."""
+        self.way = os.path.join(self.folder, way)
+        for name in {name for name, _, _ in self.all.values()}:
+            shutil.copytree(os.path.join(self.folder, name, "input"), os.path.join(self.way, name, "input"))
+
+    def start(self, worker, number):
+        name, windows, window = self.all[number]
+        worker.start(number, os.path.join(self.way, name), window, windows)
+
+    def files(self, number):
+        name, _, window = self.all[number]
+        return {file: read(os.path.join(self.way, name, f"lambda_{window:02d}", file)) for file in OUTPUTS}
+
+
+def one_by_one(new_worker, replicas, numbers):
+    replicas.begin("alone")
+    for number in numbers:
+        worker = new_worker()
+        replicas.start(worker, number)
+        ended, _ = worker.until_ended(1)
+        assert ended[number]["type"] == "done", ended
+        worker.drain()
+    return {number: replicas.files(number) for number in numbers}
+
+
+def in_company(new_worker, replicas):
+    replicas.begin("company")
+    worker = new_worker()
+    for number in replicas.all:
+        replicas.start(worker, number)
+    ended, _ = worker.until_ended(len(replicas.all))
+    assert all(last["type"] == "done" for last in ended.values()), ended
+    worker.drain()
+
+
+def interrupt(worker, running, checkpoints, kill):
+    """Waits for some checkpoints, then kills the worker or stops all. Returns those that are done."""
+    done, left = set(), checkpoints
+    while left and len(done) < len(running):
+        message = worker.receive()
+        assert message and message["type"] not in ("failed", "stopped"), message
+        left -= message["type"] == "segment"
+        done |= {message["replica"]} if message["type"] == "done" else set()
+    if kill:
+        worker.process.kill()
+        worker.process.wait()
+        return done
+    for number in running - done:
+        worker.send(type="stop", set=number)
+    ended, _ = worker.until_ended(len(running - done))
+    assert all(last["type"] in ("done", "stopped") for last in ended.values()), ended
+    return done | {number for number, last in ended.items() if last["type"] == "done"}
+
+
+def interrupted(new_worker, replicas, rng):
+    """Returns how often: by turns all are stopped and their worker is killed."""
+    replicas.begin("interrupted")
+    running, worker, times = set(replicas.all), new_worker(), 0
+    while running:
+        for number in rng.sample(sorted(running), len(running)):
+            replicas.start(worker, number)
+        kill = times % 2 == 1
+        running -= interrupt(worker, running, rng.randrange(1, 2 + len(running)), kill)
+        times += bool(running)
+        worker = new_worker() if kill else worker
+    worker.drain()
+    return times
+
+
+def hold(expected, replicas, how):
+    for number, files in expected.items():
+        found = replicas.files(number)
+        for file in OUTPUTS:
+            assert found[file] == files[file], f"{how}: {replicas.all[number]}: {file} differs; see {replicas.folder}"
+    print(f"{how}: every byte of {len(expected)} replicas as alone", flush=True)
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("worker", type=os.path.abspath)
+    options.add_argument("--device", default="cpu:2")
+    options.add_argument("--replicas", type=int, default=0)
+    options.add_argument("--steps", type=int, default=200)
+    options.add_argument("--large", action="store_true")
+    options.add_argument("--seed", type=int, default=1, help="of the random moments")
+    o = options.parse_args()
+    folder = tempfile.mkdtemp(prefix="shoal-bits-")
+    found = systems(folder, o.steps, o.large)
+    wanted = range(sum(len(some) for _, _, some in found))
+    replicas = Replicas(folder, found, o.replicas)
+
+    def new_worker():
+        return Worker(o.worker, "--device", o.device)
+
+    expected = one_by_one(new_worker, replicas, wanted)
+    assert len({data for files in expected.values() for data in files.values()}) == len(wanted) * len(OUTPUTS), "replicas do not differ"
+    in_company(new_worker, replicas)
+    hold(expected, replicas, f"{len(replicas.all)} at once")
+    times = interrupted(new_worker, replicas, random.Random(o.seed))
+    assert times > 1, "nothing was killed"
+    hold(expected, replicas, f"interrupted {times} times")
+    shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()
