@@ -3,9 +3,12 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "engine/base/buf.h"
+
+#define MEMBER "member of a gang"
 
 static const char *kernel_name(const struct kernel_table *kernels, uint32_t kernel)
 {
@@ -119,16 +122,17 @@ static const char *begins(uint32_t flags)
     return flags & LAUNCH_EARLY ? "early" : "after its predecessors";
 }
 
-static void differ_fields(struct buf *b, const struct kernel *k, const unsigned char *was, const unsigned char *is)
+static void differ_fields(struct buf *b, const struct field *fields, uint32_t nfields, const unsigned char *was,
+                          const unsigned char *is)
 {
     uint32_t at = 0;
-    for (uint32_t i = 0; i < k->nfields; i++) {
-        uint32_t size = field_size(k->fields[i].type);
+    for (uint32_t i = 0; i < nfields; i++) {
+        uint32_t size = field_size(fields[i].type);
         if (memcmp(was + at, is + at, size)) {
-            buf_printf(b, "; %s was ", k->fields[i].name);
-            print_value(b, k->fields[i].type, was + at);
+            buf_printf(b, "; %s was ", fields[i].name);
+            print_value(b, fields[i].type, was + at);
             buf_printf(b, ", is ");
-            print_value(b, k->fields[i].type, is + at);
+            print_value(b, fields[i].type, is + at);
         }
         at += size;
     }
@@ -166,7 +170,8 @@ static void differ_launch(struct buf *b, const struct kernel_table *kernels, con
     differ_number(b, "argument bytes", x->args_size, y->args_size);
     if (x->kernel < kernels->count && x->args_size == y->args_size &&
         x->args_size == kernels->kernels[x->kernel].args_size)
-        differ_fields(b, &kernels->kernels[x->kernel], tape_args(was, x), tape_args(is, y));
+        differ_fields(b, kernels->kernels[x->kernel].fields, kernels->kernels[x->kernel].nfields, tape_args(was, x),
+                      tape_args(is, y));
 }
 
 static int drift(struct buf *b, struct err *e)
@@ -217,16 +222,17 @@ static bool inside(uint64_t p, const struct span *spans, uint32_t nspans)
     return false;
 }
 
-static int check_args(const struct kernel *k, uint32_t number, const unsigned char *args, const void *echo,
-                      const struct span *spans, uint32_t nspans, struct err *e)
+/* echo: what the first field may point to besides; NULL: nothing */
+static int check_fields(const char *where, const struct row_kind *k, const unsigned char *args, const void *echo,
+                        const struct span *spans, uint32_t nspans, struct err *e)
 {
     uint32_t at = 0;
     for (uint32_t i = 0; i < k->nfields; i++) {
         uint64_t p = k->fields[i].type == FIELD_PTR ? load64(args + at) : 0;
         bool is_echo = i == 0 && p == (uint64_t)(uintptr_t)echo;
         if (p && !is_echo && !inside(p, spans, nspans))
-            return err_set(e, ERR_DRIFT, "launch %u (%s): %s is 0x%" PRIx64 ", outside the memory of the replica",
-                           number, k->name, k->fields[i].name, p);
+            return err_set(e, ERR_DRIFT, "%s (%s): %s is 0x%" PRIx64 ", outside the memory of the replica", where,
+                           k->name, k->fields[i].name, p);
         at += field_size(k->fields[i].type);
     }
     return 0;
@@ -238,9 +244,29 @@ int check_pointers(const struct kernel_table *kernels, const struct tape *t, con
     int rc = check_launches(kernels, t, e);
     for (uint32_t i = 0; i < t->count && !rc; i++) {
         const struct launch *l = &t->launches[i];
-        rc = check_args(&kernels->kernels[l->kernel], i, tape_args(t, l), t->echo, spans, nspans, e);
+        const struct kernel *k = &kernels->kernels[l->kernel];
+        const struct row_kind args = {k->name, k->fields, k->nfields, k->args_size};
+        char where[32];
+        snprintf(where, sizeof where, "launch %u", i);
+        rc = check_fields(where, &args, tape_args(t, l), t->echo, spans, nspans, e);
     }
     return rc;
+}
+
+int check_row_pointers(const struct row_kind *kind, const void *row, const struct span *spans, uint32_t nspans,
+                       struct err *e)
+{
+    return check_fields(MEMBER, kind, row, NULL, spans, nspans, e);
+}
+
+int check_rows(const struct row_kind *kind, const void *was, const void *is, struct err *e)
+{
+    if (!memcmp(was, is, kind->bytes))
+        return 0;
+    struct buf b = {0};
+    buf_printf(&b, MEMBER " (%s)", kind->name);
+    differ_fields(&b, kind->fields, kind->nfields, was, is);
+    return drift(&b, e);
 }
 
 static int check_shape(const struct launch *l, uint32_t number, const char *name, struct err *e)

@@ -24,4 +24,16 @@ struct span {
 int check_pointers(const struct kernel_table *kernels, const struct tape *t, const struct span *spans, uint32_t nspans,
                    struct err *e);
 
+/* A row of a table in device memory that a kernel reads arguments from, one for each of its blocks. */
+struct row_kind {
+    const char *name;
+    const struct field *fields;
+    uint32_t nfields, bytes;
+};
+/* The same for two rows: 0, or ERR_DRIFT with field, old and new value. */
+int check_rows(const struct row_kind *kind, const void *was, const void *is, struct err *e);
+/* Every non-null FIELD_PTR of a row lies in one of the spans, or ERR_DRIFT. */
+int check_row_pointers(const struct row_kind *kind, const void *row, const struct span *spans, uint32_t nspans,
+                       struct err *e);
+
 #endif

@@ -17,6 +17,7 @@
 #include "graphs/tape.h"
 
 struct dev;
+struct gang;
 struct lane;
 struct graph;
 
@@ -95,6 +96,7 @@ struct dev {
     struct kernel_table kernels; /* borrowed, static */
     const char *model;           /* "cpu avx512", "NVIDIA H200": results are bitwise reproducible within one model */
     struct build_cost build_cost;
+    struct gang *gang; /* not the device's: launches that the engine collects for it (engine/run/gang.h), or NULL */
     struct err lost; /* code ERR_NONE, or why the device cannot be used any more: every call fails with this then */
 };
 

@@ -79,7 +79,6 @@ int recorder_new(struct recorder **out, const struct recorder_setup *setup, stru
     struct recorder *r = xcalloc(1, sizeof *r);
     r->setup = *setup;
     r->setup.repeat = setup->repeat ? setup->repeat : RECORDER_REPEAT;
-    r->setup.steps = setup->steps ? setup->steps : 1;
     sm_init(&r->sm, &kind, r, COLD);
     *out = r;
     return 0;
@@ -213,10 +212,10 @@ static int replay(struct recorder *r, int which, uint32_t want, uint32_t *done, 
 {
     struct dev *d = r->setup.dev;
     uint32_t tapes = tapes_of(r, which), times = want / tapes;
-    uint64_t checked = until_check(r), steps = (uint64_t)tapes * r->setup.steps;
+    uint64_t checked = until_check(r);
     bool heard = r->graphs[which].echo_due && echo_idle(r->setup.echo);
-    if ((checked - 1) / steps + 1 < times)
-        times = (uint32_t)((checked - 1) / steps + 1);
+    if ((checked - 1) / tapes + 1 < times)
+        times = (uint32_t)((checked - 1) / tapes + 1);
     if (heard)
         times = 1;
     int rc = heard ? replay_heard(r, which, e) : d->ops->replay(d, r->setup.lane, r->graphs[which].graph, times, e);
@@ -281,7 +280,7 @@ int recorder_submit(struct recorder *r, uint32_t times, struct err *e)
         if (advance(r, times, &done, e))
             return fail(r, e);
         times -= done;
-        r->setup.clock->steps += (uint64_t)done * r->setup.steps;
+        r->setup.clock->steps += done;
     }
     return rc;
 }

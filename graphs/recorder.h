@@ -32,12 +32,11 @@ enum { RECORDER_REPEAT = 10 };
 struct recorder_setup {
     struct dev *dev;
     struct lane *lane;
-    void (*emit)(void *ctx, struct tape *t); /* appends the launches of a step, or of `steps`, to an empty tape */
+    void (*emit)(void *ctx, struct tape *t); /* appends the launches of a step to an empty tape */
     void *ctx;
     struct recorder_clock *clock; /* borrowed: the replica's */
     struct echo *echo;            /* borrowed: the lane's; NULL: nothing is heard of what the device ran */
     uint32_t repeat;              /* tapes in a graph; 0: RECORDER_REPEAT. What is left over goes by graphs of one */
-    uint32_t steps;               /* of the replica that a tape does; 0: 1 */
     const struct span *spans;     /* memory the launches may point into; borrowed, may change only at an epoch */
     uint32_t nspans;
 };

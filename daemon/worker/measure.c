@@ -28,9 +28,11 @@ int work_through(struct dev *dev, struct sim *sim, enum sim_work kind, uint32_t 
     do { /* again after a list has outgrown its buffer */
         if ((rc = sim_submit(sim, kind, n, e)))
             return rc;
-        while (!sim_done(sim))
+        while (!sim_done(sim)) {
+            engine_flush(dev);
             if ((rc = dev->ops->poll(dev, POLL_MS, e)))
                 return rc;
+        }
         rc = sim_outcome(sim, e);
     } while (rc == SIM_GROW);
     return rc;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "engine/base/buf.h"
+#include "engine/run/sim.h"
 
 #define FDS_MAX 8
 #define BLIND_WAIT_MS                                                                                                  \
@@ -113,6 +114,7 @@ int runner_turn(struct runner *r, struct pollfd *fds, unsigned nfds, int timeout
     for (struct task *t = r->first; t && !dev_lost(r->dev); t = t->next)
         if (can_go_on(t))
             resume(t);
+    engine_flush(r->dev);
     if (dev_lost(r->dev)) { /* whoever met it is not to blame */
         *e = r->dev->lost;
         return -(int)e->code;

@@ -22,7 +22,6 @@ KERNEL(uniform, a)
         uniform_add(p, c);
 }
 
-/* The fence comes after all threads have met: who sees the ticket sees what all of them wrote. */
 KERNEL(report, a)
 {
     ECHO(a);
@@ -34,22 +33,12 @@ KERNEL(report, a)
         BLOCK_LOOP(i, 3 * a.natoms)
     x[i] = x_old[i];
     __syncthreads();
-    if (threadIdx.x == 0) {
-        if (c->halt && c->trial) {
-            for (int k = 0; k < BOX_SIZE; k++)
-                c->box[k] = c->box_old[k];
-            c->trial = 0;
-        }
-        c->tickets++;
+    if (threadIdx.x == 0 && c->halt && c->trial) {
+        for (int k = 0; k < BOX_SIZE; k++)
+            c->box[k] = c->box_old[k];
+        c->trial = 0;
     }
-    __syncthreads();
-    BLOCK_LOOP(k, (uint32_t)(sizeof *c / sizeof(uint64_t)))
-    ((uint64_t *)&r->ctl)[k] = ((const uint64_t *)c)[k];
     BLOCK_LOOP(w, a.nwindows)
     ((struct fixed_sum *)a.report_energy_at_window)[w] = ((const struct fixed_sum *)a.energy_at_window)[w];
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        __threadfence_system();
-        *(volatile uint64_t *)&r->ticket = c->tickets;
-    }
+    publish(c, r);
 }

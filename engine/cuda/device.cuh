@@ -85,4 +85,21 @@ static __device__ inline bool block_goes_on(const struct ctl *c)
     return !__syncthreads_or(*(volatile const uint32_t *)&c->halt != HALT_NONE);
 }
 
+/* The last act of a piece of work, for a whole block: the host gets the control block and the next ticket. The fence comes after
+ * all threads have met: who sees the ticket sees what all of them wrote. */
+static __device__ inline void publish(struct ctl *c, struct sim_report *r)
+{
+    __syncthreads();
+    if (threadIdx.x == 0)
+        c->tickets++;
+    __syncthreads();
+    BLOCK_LOOP(k, (uint32_t)(sizeof *c / sizeof(uint64_t)))
+    ((uint64_t *)&r->ctl)[k] = ((const uint64_t *)c)[k];
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence_system();
+        *(volatile uint64_t *)&r->ticket = c->tickets;
+    }
+}
+
 #endif

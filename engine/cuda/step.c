@@ -48,43 +48,15 @@ static uint32_t step_blocks(const struct model *m)
     return (m->nwaters + STEP_BODIES - 1) / STEP_BODIES + (m->nbodies - m->nwaters + STEP_BODIES - 1) / STEP_BODIES;
 }
 
-static bool many_steps(const struct nonbonded *nb)
+static bool in_gangs(const struct nonbonded *nb)
 {
     return cuda_nonbonded_tiny(nb) != NULL;
-}
-
-static void tiny_steps(const struct sim *s, uint32_t steps, struct tape *t)
-{
-    const struct integrator_settings *in = &s->model->set->integrator;
-    const struct tiny *tiny = cuda_nonbonded_tiny(s->model->nonbonded);
-    emit_tiny(t,
-              &(struct shape){.grid = {1, 1, 1},
-                              .block = {TINY_BLOCK, 1, 1},
-                              .shared_bytes = tiny->host.places.bytes,
-                              .after = tape_sinks(t)},
-              &(struct args_tiny){.ctl = s->d.ctl,
-                                  .x = s->d.x,
-                                  .v = s->d.v,
-                                  .x_old = s->d.x_old,
-                                  .table = (void *)(uintptr_t)tiny->table,
-                                  .bonded = (void *)(uintptr_t)s->model->bonded,
-                                  .motion = (void *)(uintptr_t)s->model->motion,
-                                  .timestep = in->timestep,
-                                  .friction = in->friction,
-                                  .kt = kt(s),
-                                  .com_every = (uint32_t)in->com_every,
-                                  .steps = steps,
-                                  .integrator = in->kind});
 }
 
 static void timestep(const struct sim *s, struct tape *t)
 {
     const struct integrator_settings *in = &s->model->set->integrator;
     void *motion = (void *)(uintptr_t)s->model->motion;
-    if (many_steps(s->model->nonbonded)) {
-        tiny_steps(s, 1, t);
-        return;
-    }
     evaluate(s, EVALUATE_STEP, t);
     switch (in->kind) {
     case INTEGRATOR_VELOCITY_VERLET:
@@ -150,6 +122,6 @@ const struct program cuda_program = {.device = "cuda",
                                               [SIM_SAMPLE] = sample,
                                               [SIM_BAROSTAT] = volume_move,
                                               [SIM_REPORT] = report},
-                                     .many_steps = many_steps,
-                                     .emit_many_steps = tiny_steps,
+                                     .gang = &tiny_gang,
+                                     .in_gangs = in_gangs,
                                      .emit_new_velocities = emit_new_velocities};

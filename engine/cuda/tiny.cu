@@ -34,7 +34,7 @@ static __device__ void copy_words(uint64_t *to, const uint64_t *from, uint32_t b
     to[k] = from[k];
 }
 
-static __device__ void load_replica(const struct args_tiny &a, const struct tiny_here &h)
+static __device__ void load_replica(const struct tiny_row &a, const struct tiny_here &h)
 {
     const struct mesh_table *m = h.t->mesh;
     const uint32_t n = h.natoms;
@@ -62,7 +62,7 @@ static __device__ void load_replica(const struct args_tiny &a, const struct tiny
         h.c->pressure_correction = 0;
 }
 
-static __device__ void store_replica(const struct args_tiny &a, const struct tiny_here &h)
+static __device__ void store_replica(const struct tiny_row &a, const struct tiny_here &h)
 {
     const uint32_t bytes = 3 * h.natoms * (uint32_t)sizeof(double);
     copy_words((uint64_t *)a.x, (const uint64_t *)h.x, bytes);
@@ -74,7 +74,7 @@ static __device__ void store_replica(const struct args_tiny &a, const struct tin
 /* ---- one step ---- */
 
 /* Forces at x. False: the step cannot be made. */
-static __device__ bool forces(const struct args_tiny &a, const struct tiny_here &h, const struct motion &s,
+static __device__ bool forces(const struct tiny_row &a, const struct tiny_here &h, const struct motion &s,
                               const struct langevin_rule *rule, uint64_t step)
 {
     const uint32_t nchunks = h.t->nchunks, warp = threadIdx.x / 32;
@@ -169,18 +169,14 @@ static __device__ bool move(const struct tiny_here &h, const struct motion &s, c
     return false;
 }
 
-KERNEL(tiny, a, __launch_bounds__(TINY_BLOCK))
+static __device__ void steps(const struct tiny_row &a, float2 *shared)
 {
-    ECHO(a);
-    extern __shared__ __align__(16) float2 shared[];
-    const struct ctl *c = (const struct ctl *)a.ctl;
     const struct motion_table *m = (const struct motion_table *)a.motion;
-    if (c->halt)
-        return;
-    const struct tiny_here h = tiny_here_of((const struct tiny_table *)a.table, shared, c->box);
+    const struct tiny_here h =
+        tiny_here_of((const struct tiny_table *)a.table, shared, ((const struct ctl *)a.ctl)->box);
     const bool langevin = a.integrator == INTEGRATOR_LANGEVIN_MIDDLE;
     const struct langevin_rule its = langevin_rule_of(a.timestep, a.friction, a.kt), *rule = langevin ? &its : NULL;
-    uint64_t step = c->step;
+    uint64_t step = ((const struct ctl *)a.ctl)->step;
     load_replica(a, h);
     const struct motion s = {h.c, m, masses_of(m, h.c), h.x, h.v, h.x_old, h.f, a.timestep};
     uint32_t until_com = a.com_every ? a.com_every - (uint32_t)(step % a.com_every) : UINT32_MAX;
@@ -202,4 +198,19 @@ KERNEL(tiny, a, __launch_bounds__(TINY_BLOCK))
     }
     __syncthreads();
     store_replica(a, h);
+}
+
+KERNEL(tiny, a, __launch_bounds__(TINY_BLOCK))
+{
+    ECHO(a);
+    extern __shared__ __align__(16) float2 shared[];
+    __shared__ struct tiny_row row;
+    const uint32_t words = (uint32_t)(sizeof row / sizeof(uint64_t)), at = blockIdx.x * words;
+    BLOCK_LOOP(k, words)
+    ((uint64_t *)a.heard)[at + k] = ((uint64_t *)&row)[k] = ((const volatile uint64_t *)a.rows)[at + k];
+    __syncthreads();
+    struct ctl *c = (struct ctl *)row.ctl;
+    if (!c->halt)
+        steps(row, shared);
+    publish(c, (struct sim_report *)row.report);
 }

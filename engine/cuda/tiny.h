@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tiny systems: one thread block does whole timesteps of a replica, many in one launch, with everything that changes from step
- * to step in shared memory (tiny.cu). Samples, volume moves and minimization go by the other kernels; between launches the state
+ * Tiny systems: one thread block does whole timesteps of a replica, as many as are wanted at once, with everything that changes from
+ * step to step in shared memory (tiny.cu); a launch has a block for each of many replicas (engine/run/gang.h). Samples, volume moves and minimization go by the other kernels; between launches the state
  * is what those expect. Which systems: decided once for a model, from its size alone (tiny_make), so bits depend on nothing else.
  *
  *   terms      a warp takes up to 32 of one kind at a time (struct tiny_chunk): bonded terms, pairs without any list, noise, and
@@ -20,6 +20,7 @@
 #ifndef SHOAL_ENGINE_CUDA_TINY_H
 #define SHOAL_ENGINE_CUDA_TINY_H
 
+#include "engine/cuda/kernels.h"
 #include "engine/cuda/mesh.h"
 #include "engine/cuda/pairs.h"
 #include "engine/system/topology.h"
@@ -93,6 +94,19 @@ struct tiny_table {
     uint32_t part[TINY_WARPS + 1]; /* columns that the warps of one group share out: part[k] .. part[k + 1] */
     struct tiny_places places;
 };
+
+/* What a block is to do: fields of graphs/tape.h, like a kernel's arguments. ctl, x, v, x_old and report are the replica's, the rest its
+ * model's: struct tiny_table, bonded_table, motion_table; integrator is an enum integrator. */
+#define TINY_ROW_FIELDS                                                                                                \
+    F(PTR, ctl)                                                                                                        \
+    F(PTR, x) F(PTR, v) F(PTR, x_old) F(PTR, report) F(PTR, table) F(PTR, bonded) F(PTR, motion) F(F64, timestep)      \
+        F(F64, friction) F(F64, kt) F(U32, com_every) F(U32, steps) F(U32, integrator) F(U32, pad_)
+struct tiny_row {
+#define F(type, name) FIELD_CTYPE_##type name;
+    TINY_ROW_FIELDS
+#undef F
+};
+extern const struct gang_kind tiny_gang;
 
 /* Host side of it. */
 struct tiny {

@@ -30,6 +30,12 @@ struct model {
     struct err damage; /* code ERR_NONE, or what is wrong with the tables, for all that use them */
 };
 
+/* Timesteps go by gangs (gang.h). */
+static inline bool model_in_gangs(const struct model *m)
+{
+    return m->program->in_gangs && m->program->in_gangs(m->nonbonded);
+}
+
 /* Compares the tables with what was uploaded, after the lane's earlier work; what is found once is found ever after. */
 int model_check(struct model *m, struct lane *lane, struct err *e);
 

@@ -10,6 +10,7 @@
 #define SHOAL_ENGINE_RUN_PROGRAM_H
 
 #include "engine/run/ctl.h"
+#include "engine/run/gang.h"
 #include "engine/run/readonly.h"
 #include "engine/run/sim.h"
 #include "engine/system/topology.h"
@@ -48,10 +49,9 @@ struct program {
     size_t (*block_bytes)(const struct nonbonded *nb, const struct list_caps *caps);
     /* Each appends the launches of one piece of a kind of work to a tape. */
     void (*emit[SIM_WORK_COUNT])(const struct sim *s, struct tape *t);
-    /* So many timesteps in one launch, where many_steps() says that there is one for this model; the same bits as one at a time.
-     * NULL: there never is. */
-    bool (*many_steps)(const struct nonbonded *nb);
-    void (*emit_many_steps)(const struct sim *s, uint32_t steps, struct tape *t);
+    /* What launches of timesteps of many tiny systems are, and whether a model is one: its SIM_STEP goes by gangs. NULL: none. */
+    const struct gang_kind *gang;
+    bool (*in_gangs)(const struct nonbonded *nb);
     void (*emit_new_velocities)(const struct sim *s, struct tape *t); /* of sim_thermalize */
 };
 

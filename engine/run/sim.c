@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One replica's life: its lane, its arena, its recorders; submitting work and saying how it went.
+ * One replica's life: its lane, its arena, its recorders or its place in a gang; submitting work and saying how it went.
  *
  *   1. x and v in the arena are those of the last whole step whenever nothing is in flight.
  *   2. report->ticket counts the pieces of work that ended; s->submitted those asked for. Equal: the lane is idle.
- *   3. The arena moves only in grow(), while the lane is idle; every recorder begins a new epoch then.
+ *   3. The arena moves only in grow(), while the lane is idle; every recorder, and its place in a gang, begins a new epoch then.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -90,11 +90,7 @@ static int new_mapped(struct sim *s, struct err *e)
 static void emit(void *recorder, struct tape *t)
 {
     const struct sim_recorder *r = recorder;
-    const struct program *program = r->sim->model->program;
-    if (r->steps)
-        program->emit_many_steps(r->sim, r->steps, t);
-    else
-        program->emit[r->work](r->sim, t);
+    r->sim->model->program->emit[r->work](r->sim, t);
 }
 
 static int new_recorder(struct sim *s, struct sim_recorder *r, struct err *e)
@@ -105,27 +101,21 @@ static int new_recorder(struct sim *s, struct sim_recorder *r, struct err *e)
                                          .ctx = r,
                                          .clock = &s->clock,
                                          .echo = s->echo,
-                                         .steps = r->steps,
                                          .spans = s->spans,
                                          .nspans = SPAN_COUNT};
     return recorder_new(&r->recorder, &setup, e);
 }
 
+/* One for each kind of work; timesteps of a tiny system go by gangs. */
 static int new_recorders(struct sim *s, struct err *e)
 {
-    static const uint32_t steps[SIM_LONG_TAPES] = {100, 10};
-    const struct program *program = s->model->program;
-    const bool many = program->many_steps && program->many_steps(s->model->nonbonded);
     int rc = echo_new(&s->echo, s->model->dev, s->lane, e);
     if (rc)
         return err_prefix(e, "memory of a replica");
     s->clock.check_every = s->model->set->check_every;
-    for (int w = 0; w < SIM_TAPES && !rc; w++) {
-        const bool longer = w >= SIM_WORK_COUNT;
-        s->tapes[w] = (struct sim_recorder){
-            .sim = s, .work = longer ? SIM_STEP : (enum sim_work)w, .steps = longer ? steps[w - SIM_WORK_COUNT] : 0};
-        if (!longer || many)
-            rc = new_recorder(s, &s->tapes[w], e);
+    for (int w = 0; w < SIM_WORK_COUNT && !rc; w++) {
+        s->tapes[w] = (struct sim_recorder){.sim = s, .work = (enum sim_work)w};
+        rc = w == SIM_STEP && model_in_gangs(s->model) ? gang_join(s, e) : new_recorder(s, &s->tapes[w], e);
     }
     return rc;
 }
@@ -180,7 +170,8 @@ void sim_free(struct sim *s)
     if (!s)
         return;
     const struct dev_ops *ops = s->model->dev->ops;
-    for (int w = 0; w < SIM_TAPES; w++)
+    gang_leave(s);
+    for (int w = 0; w < SIM_WORK_COUNT; w++)
         recorder_free(s->tapes[w].recorder);
     echo_free(s->echo);
     if (s->lane)
@@ -205,16 +196,28 @@ static int check_tables_if_due(struct sim *s, struct err *e)
     return model_check(s->model, s->lane, e);
 }
 
-/* As many as fit by the longer tapes, the rest one by one. */
-static int submit_tapes(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
+void sim_fail(struct sim *s, const struct err *why)
 {
-    int rc = 0;
-    for (int k = SIM_WORK_COUNT; k < SIM_TAPES && work == SIM_STEP && !rc; k++)
-        if (s->tapes[k].recorder) {
-            rc = recorder_submit(s->tapes[k].recorder, n / s->tapes[k].steps, e);
-            n %= s->tapes[k].steps;
-        }
-    return rc ? rc : recorder_submit(s->tapes[work].recorder, n, e);
+    s->failure = *why;
+}
+
+/* 0, or the failure that it had. */
+static int sim_failure(const struct sim *s, struct err *e)
+{
+    if (s->failure.code)
+        *e = s->failure;
+    return -(int)s->failure.code;
+}
+
+static int submit_work(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
+{
+    if (work == SIM_STEP && s->gang.gang) { /* whose launches report themselves */
+        int rc = gang_want(s, n, e);
+        s->clock.steps += n;
+        return rc;
+    }
+    int rc = recorder_submit(s->tapes[work].recorder, n, e);
+    return rc ? rc : recorder_submit(s->tapes[SIM_REPORT].recorder, 1, e);
 }
 
 int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
@@ -228,13 +231,14 @@ int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
     }
     s->done_before = s->report->ctl.done;
     s->submitted++;
-    int rc = check_tables_if_due(s, e);
+    int rc = sim_failure(s, e);
     if (rc == 0)
-        rc = submit_tapes(s, work, n, e);
+        rc = check_tables_if_due(s, e);
     if (rc == 0)
-        rc = submit_tapes(s, SIM_REPORT, 1, e);
-    s->failed |= rc != 0;
-    if (rc == 0)
+        rc = submit_work(s, work, n, e);
+    if (rc)
+        sim_fail(s, e);
+    else
         s->model->dev->ops->watch(s->model->dev, s->lane, &s->report->ticket, s->submitted);
     return rc;
 }
@@ -242,30 +246,32 @@ int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
 int sim_check(struct sim *s, struct err *e)
 {
     int rc = 0;
-    for (int w = 0; w < SIM_TAPES && !rc; w++)
+    for (int w = 0; w < SIM_WORK_COUNT && !rc; w++)
         if (s->tapes[w].recorder)
             rc = recorder_check_now(s->tapes[w].recorder, e);
     if (rc == 0)
+        rc = gang_check(s, e);
+    if (rc == 0)
         rc = model_check(s->model, s->lane, e);
-    s->failed |= rc != 0;
+    if (rc)
+        sim_fail(s, e);
     return rc;
 }
 
 bool sim_done(const struct sim *s)
 {
-    return s->failed || __atomic_load_n(&s->report->ticket, __ATOMIC_ACQUIRE) == s->submitted;
+    return s->failure.code || __atomic_load_n(&s->report->ticket, __ATOMIC_ACQUIRE) == s->submitted;
 }
 
 int sim_wait(struct sim *s, struct err *e)
 {
-    if (s->failed)
-        return err_set(e, ERR_DEVICE, "work could not be submitted to this replica");
     while (!sim_done(s)) {
+        engine_flush(s->model->dev);
         int rc = s->model->dev->ops->poll(s->model->dev, 100, e);
         if (rc)
             return rc;
     }
-    return 0;
+    return sim_failure(s, e);
 }
 
 /* A longer list: a new arena with what must be kept, and a new epoch. */
@@ -283,7 +289,8 @@ static int grow(struct sim *s, struct err *e)
     if (rc == 0)
         rc = sim_write_ctl(s, &c, e);
     ops->free(s->model->dev, DEV_MEMORY, old);
-    for (int w = 0; w < SIM_TAPES; w++)
+    gang_epoch(s);
+    for (int w = 0; w < SIM_WORK_COUNT; w++)
         if (s->tapes[w].recorder)
             recorder_epoch(s->tapes[w].recorder);
     return rc;
@@ -295,7 +302,11 @@ int sim_outcome(struct sim *s, struct err *e)
     unsigned long long step = c->step;
     char names[CLAMPED_NAMES_MAX];
     const struct atom *a = &s->model->sys->atoms[c->where[0]], *b = &s->model->sys->atoms[c->where[1]];
-    int rc;
+    int rc = sim_failure(s, e);
+    if (rc == 0 && (rc = gang_listen(s, e)))
+        sim_fail(s, e);
+    if (rc)
+        return rc;
     switch ((enum halt)c->halt) {
     case HALT_NONE:
         return SIM_OK;
@@ -391,10 +402,7 @@ void sim_set_clock(struct sim *s, uint64_t zero_step)
 
 uint32_t sim_nodes_per_step(const struct sim *s)
 {
-    uint32_t nodes = recorder_nodes(s->tapes[SIM_STEP].recorder);
-    for (int k = SIM_WORK_COUNT; k < SIM_TAPES && !nodes; k++)
-        nodes = s->tapes[k].recorder ? recorder_nodes(s->tapes[k].recorder) : 0;
-    return nodes;
+    return s->gang.gang ? 1 : recorder_nodes(s->tapes[SIM_STEP].recorder);
 }
 
 size_t sim_device_bytes(const struct sim *s)

@@ -4,7 +4,8 @@
  * it by yielding its coroutine), then asks for the outcome. A model (system + settings, read-only on the device) is shared
  * by all replicas of an ensemble.
  *
- * Every submit goes through a recorder: a tape is emitted, run, built into a graph, replayed and periodically re-captured.
+ * Every submit goes through a recorder: a tape is emitted, run, built into a graph, replayed and periodically re-captured; but for
+ * timesteps of tiny systems, of which many replicas' go in one launch (engine/run/gang.h).
  */
 #ifndef SHOAL_ENGINE_RUN_SIM_H
 #define SHOAL_ENGINE_RUN_SIM_H
@@ -20,6 +21,9 @@ struct sim;
 
 /* Opens a device (graphs/dev.h names them) with the engine's kernels for it. */
 int engine_open(struct dev **out, const char *name, struct err *e);
+
+/* Submits what replicas of this device have waited with for company. Whoever waits for replicas calls it first. */
+void engine_flush(struct dev *dev);
 
 /* Uploads the read-only part. `sys` and `set` are borrowed for the model's lifetime. Checks that they fit together
  * (cut-off below half the box, known decoupled molecule, ...): ERR_UNSUPPORTED, ERR_TOPOLOGY, ERR_SPEC. */
@@ -56,7 +60,7 @@ enum sim_work {
     SIM_REPORT,   /* the engine's own, after each of these */
     SIM_WORK_COUNT
 };
-/* Asynchronous. ERR_DRIFT and ERR_DEVICE are fatal for this replica. */
+/* Asynchronous; engine_flush() comes before any wait. ERR_DRIFT and ERR_DEVICE are fatal for this replica. */
 int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e);
 /* True when everything submitted has finished or halted. Cheap; reads mapped memory. */
 bool sim_done(const struct sim *s);
@@ -94,7 +98,7 @@ int sim_save(struct sim *s, struct buf *out, struct err *e);
 void sim_seal(struct buf *saved);
 int sim_load(struct sim *s, const void *data, size_t len, struct err *e);
 
-uint32_t sim_nodes_per_step(const struct sim *s); /* kernel nodes of the live SIM_STEP tape, of one step or of many */
+uint32_t sim_nodes_per_step(const struct sim *s); /* kernel nodes of the live SIM_STEP tape; 1 where there is a gang */
 size_t sim_device_bytes(const struct sim *s);
 
 #endif

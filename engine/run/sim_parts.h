@@ -5,6 +5,7 @@
 #ifndef SHOAL_ENGINE_RUN_SIM_PARTS_H
 #define SHOAL_ENGINE_RUN_SIM_PARTS_H
 
+#include "engine/run/gang.h"
 #include "engine/run/model.h"
 #include "graphs/recorder.h"
 
@@ -23,14 +24,11 @@ enum { SPAN_ARENA, SPAN_SHARED, SPAN_NONBONDED, SPAN_MAPPED, SPAN_COUNT };
 
 struct sim;
 
-/* A tape of each kind of work and, where a launch does many timesteps, longer ones of timesteps. */
-enum { SIM_LONG_TAPES = 2, SIM_TAPES = SIM_WORK_COUNT + SIM_LONG_TAPES };
-
+/* A tape of one kind of work. */
 struct sim_recorder {
     struct sim *sim;
     enum sim_work work;
-    uint32_t steps; /* timesteps of a longer tape, else 0 */
-    struct recorder *recorder;
+    struct recorder *recorder; /* NULL: such work goes by gangs */
 };
 
 struct sim {
@@ -43,19 +41,23 @@ struct sim {
     void *report_device;
     size_t mapped_bytes;
     struct span spans[SPAN_COUNT];
-    struct sim_recorder tapes[SIM_TAPES]; /* by enum sim_work, then longer ones, the longest first, if there are any */
-    struct recorder_clock clock;          /* replica steps, of which checks are due every so many */
-    uint64_t tables_checked;              /* clock.steps when the model's tables were compared last by this replica */
+    struct sim_recorder tapes[SIM_WORK_COUNT];
+    struct gang_member gang;
+    struct recorder_clock clock; /* replica steps, of which checks are due every so many */
+    uint64_t tables_checked;     /* clock.steps when the model's tables were compared last by this replica */
     struct echo *echo;
     uint64_t submitted;   /* tickets asked for */
     uint64_t done_before; /* ctl.done when the last submit was made */
     uint64_t clock_zero;
     double min_tolerance;
-    bool failed; /* a submit failed: how much is in flight is unknown, only sim_free is left */
+    struct err
+        failure; /* code ERR_NONE, or why a submit failed: how much is in flight is unknown, only sim_free is left */
 };
 
 /* Where things lie: once with a measuring arena, once with the allocation. Sets s->d and s->kept_bytes. */
 void sim_lay_out(struct sim *s, struct arena *a);
+/* Nothing but sim_free is left. */
+void sim_fail(struct sim *s, const struct err *why);
 /* Every tape and the model's tables are checked now. Only while nothing is in flight. */
 int sim_check(struct sim *s, struct err *e);
 /* Waits for everything submitted. */

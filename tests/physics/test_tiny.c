@@ -306,10 +306,119 @@ static void test_failure(void **state)
     toy_system_free(sys);
 }
 
+/* ---- gangs ---- */
+
+enum { SMALL = 66, LARGE = 2, COMPANY = SMALL + LARGE }; /* more than one launch takes, of two models */
+
+struct company {
+    struct dev *dev;
+    struct model *model[2];
+    struct sim *sim[COMPANY]; /* the small ones first */
+    uint32_t steps[COMPANY];
+};
+
+static void open_company(struct company *c, struct system *const sys[2], const struct settings *set)
+{
+    struct err e = {0};
+    *c = (struct company){0};
+    if (dev_open(&c->dev, "cpu:2", *cuda_program.kernels, &e))
+        fail_msg("%s", e.msg);
+    for (int k = 0; k < 2; k++)
+        if (model_new(&c->model[k], c->dev, sys[k], set, &e))
+            fail_msg("%s", e.msg);
+    for (int i = 0; i < COMPANY; i++) {
+        c->steps[i] = 1 + (uint32_t)i % 3;
+        if (sim_new(&c->sim[i], c->model[i >= SMALL], i % WINDOWS, (uint32_t)i, &e) || sim_thermalize(c->sim[i], &e))
+            fail_msg("%s", e.msg);
+    }
+}
+
+static void close_company(struct company *c)
+{
+    for (int i = 0; i < COMPANY; i++)
+        sim_free(c->sim[i]);
+    assert_null(c->dev->gang);
+    for (int k = 0; k < 2; k++)
+        model_free(c->model[k]);
+    dev_close(c->dev);
+}
+
+/* Each alone, all at once, or some of them given up before they are launched and others while they run. */
+static void test_gangs(void **state)
+{
+    struct system *sys[2] = {some_of_mixture(6), some_of_mixture(36)};
+    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_B_STATES);
+    struct company c;
+    struct snapshot alone[COMPANY], among[COMPANY];
+    struct err e = {0};
+    set.integrator.friction = 5;
+    for (int together = 0; together < 2; together++) {
+        struct snapshot *shots = together ? among : alone;
+        open_company(&c, sys, &set);
+        for (int i = 0; i < COMPANY; i++)
+            if (!together)
+                toy_run(c.sim[i], SIM_STEP, c.steps[i]);
+            else if (sim_submit(c.sim[i], SIM_STEP, c.steps[i], &e))
+                fail_msg("%s", e.msg);
+        if (together) {
+            sim_free(c.sim[1]);
+            engine_flush(c.dev);
+            sim_free(c.sim[2]);
+            c.sim[1] = c.sim[2] = NULL;
+        }
+        for (int i = 0; i < COMPANY; i++)
+            if (c.sim[i])
+                shots[i] = snapshot_of(c.sim[i], sys[i >= SMALL]->natoms);
+        close_company(&c);
+    }
+    for (int i = 0; i < COMPANY; i++) {
+        const size_t natoms = (size_t)sys[i >= SMALL]->natoms;
+        if (i != 1 && i != 2) {
+            assert_int_equal(among[i].step, c.steps[i]);
+            assert_memory_equal(alone[i].x, among[i].x, 2 * natoms * sizeof *alone[i].x);
+            free(among[i].x);
+        }
+        free(alone[i].x);
+    }
+    toy_system_free(sys[0]);
+    toy_system_free(sys[1]);
+}
+
+/* What a block says that it has read is not what was written for it; what would be written is not what was. */
+static void test_gang_drift(void **state)
+{
+    struct system *sys = some_of_mixture(6);
+    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
+    struct err e = {0};
+    struct buf blob = {0};
+    for (int plant = 0; plant < 3; plant++) {
+        struct toy t = opened(&cuda_program, sys, &set, 0);
+        toy_run(t.sim, SIM_STEP, 2);
+        assert_int_equal(sim_submit(t.sim, SIM_STEP, 2, &e), 0);
+        assert_int_equal(sim_get(t.sim, NULL, NULL, NULL, &e), 0); /* waits */
+        if (plant == 0) {
+            ((struct tiny_row *)(uintptr_t)t.sim->gang.heard)->steps = 3;
+            assert_int_equal(sim_outcome(t.sim, &e), -ERR_DRIFT);
+            assert_string_equal(e.msg, "what ran is not what was launched: member of a gang (tiny); steps was 2, is 3");
+        } else {
+            set.integrator.timestep *= 2;
+            assert_int_equal(sim_outcome(t.sim, &e), SIM_OK);
+            assert_int_equal(plant == 1 ? sim_save(t.sim, &blob, &e) : sim_submit(t.sim, SIM_STEP, 1, &e), -ERR_DRIFT);
+            assert_non_null(strstr(e.msg, "member of a gang (tiny); timestep was 0.001"));
+            set.integrator.timestep /= 2;
+        }
+        assert_int_equal(sim_submit(t.sim, SIM_STEP, 1, &e), -ERR_DRIFT);
+        toy_close(&t);
+    }
+    buf_free(&blob);
+    toy_system_free(sys);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forces), cmocka_unit_test(test_waves),
-                                       cmocka_unit_test(test_bits), cmocka_unit_test(test_choice),
-                                       cmocka_unit_test(test_failure)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forces),    cmocka_unit_test(test_waves),
+                                       cmocka_unit_test(test_bits),      cmocka_unit_test(test_choice),
+                                       cmocka_unit_test(test_failure),   cmocka_unit_test(test_gangs),
+                                       cmocka_unit_test(test_gang_drift)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Gangs: timesteps of tiny systems, of many replicas in one launch. A replica that wants steps waits until engine_flush();
+ * then all that wait, of whatever models, go together, a block each. What a block is to do is its row of a table in mapped
+ * memory: the memory and the tables of one replica, and how many steps. Its last act is to report. So replicas share no
+ * queue of the device for long, of which there are fewer than replicas, and what a replica computes does not depend on its
+ * company.
+ *
+ * Checked instead of a recorder's tape and graph: a row against the row before (only the number of steps may differ, until
+ * memory has moved), its pointers against the replica's memory, and what the block says that it has read against what was
+ * written for it.
+ *
+ * A gang belongs to a device; it is made with the first replica that needs it and freed with the last one.
+ */
+#ifndef SHOAL_ENGINE_RUN_GANG_H
+#define SHOAL_ENGINE_RUN_GANG_H
+
+#include "engine/run/sim.h"
+#include "graphs/check.h"
+
+/* What a program brings. */
+struct gang_kind {
+    struct row_kind row;
+    /* Fills in a zeroed row. */
+    void (*fill)(const struct sim *s, uint32_t steps, void *row);
+    uint32_t (*shared_bytes)(const struct sim *s); /* of shared memory that its block needs */
+    /* One launch with a block for each of `count` rows. Each block copies its row to `heard`. */
+    void (*emit)(const void *rows, void *heard, uint32_t count, uint32_t shared_bytes, struct tape *t);
+};
+
+enum { GANG_ROW_BYTES = 256 }; /* at most */
+
+struct gang_slot;
+
+/* A replica's place in its gang. Zeroed: not a member. */
+struct gang_member {
+    struct gang *gang;
+    struct sim *next;       /* of those that wait for the next launch */
+    uint32_t steps;         /* that it waits for, or did last */
+    struct gang_slot *slot; /* launch that it is in, until what its block has read is compared */
+    const void *heard;      /* what that is; host address */
+    bool live;              /* `row` holds the row of the last launch, of this epoch */
+    unsigned char row[GANG_ROW_BYTES];
+};
+
+/* Of a replica whose model's program has gangs. After a failure it is no member. */
+int gang_join(struct sim *s, struct err *e);
+/* Waits for the launch it is in, if any. */
+void gang_leave(struct sim *s);
+/* It wants `steps` timesteps with the next engine_flush(), and the watch of its ticket. ERR_DRIFT. */
+int gang_want(struct sim *s, uint32_t steps, struct err *e);
+/* When its launch has ended: ERR_DRIFT if its block has read something else. */
+int gang_listen(struct sim *s, struct err *e);
+/* The same, and the last row is what would be written now. */
+int gang_check(struct sim *s, struct err *e);
+/* Its memory has moved: the next row may differ. */
+void gang_epoch(struct sim *s);
+
+#endif
