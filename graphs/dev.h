@@ -97,7 +97,7 @@ struct dev {
     const char *model;           /* "cpu avx512", "NVIDIA H200": results are bitwise reproducible within one model */
     struct build_cost build_cost;
     struct gang *gang; /* not the device's: launches that the engine collects for it (engine/run/gang.h), or NULL */
-    struct err lost; /* code ERR_NONE, or why the device cannot be used any more: every call fails with this then */
+    struct err lost;   /* code ERR_NONE, or why the device cannot be used any more: every call fails with this then */
 };
 
 /* The failure is the device's: no replica is to blame, the process that holds the device should end. */

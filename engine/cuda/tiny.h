@@ -99,7 +99,8 @@ struct tiny_table {
  * model's: struct tiny_table, bonded_table, motion_table; integrator is an enum integrator. */
 #define TINY_ROW_FIELDS                                                                                                \
     F(PTR, ctl)                                                                                                        \
-    F(PTR, x) F(PTR, v) F(PTR, x_old) F(PTR, report) F(PTR, table) F(PTR, bonded) F(PTR, motion) F(F64, timestep)      \
+    F(PTR, x)                                                                                                          \
+    F(PTR, v) F(PTR, x_old) F(PTR, report) F(PTR, table) F(PTR, bonded) F(PTR, motion) F(F64, timestep)                \
         F(F64, friction) F(F64, kt) F(U32, com_every) F(U32, steps) F(U32, integrator) F(U32, pad_)
 struct tiny_row {
 #define F(type, name) FIELD_CTYPE_##type name;
