@@ -95,16 +95,10 @@ struct tiny_table {
     struct tiny_places places;
 };
 
-/* What a block is to do: fields of graphs/tape.h, like a kernel's arguments. ctl, x, v, x_old and report are the replica's, the rest its
- * model's: struct tiny_table, bonded_table, motion_table; integrator is an enum integrator. */
-#define TINY_ROW_FIELDS                                                                                                \
-    F(PTR, ctl)                                                                                                        \
-    F(PTR, x)                                                                                                          \
-    F(PTR, v) F(PTR, x_old) F(PTR, report) F(PTR, table) F(PTR, bonded) F(PTR, motion) F(F64, timestep)                \
-        F(F64, friction) F(F64, kt) F(U32, com_every) F(U32, steps) F(U32, integrator) F(U32, pad_)
+/* What a block is to do. */
 struct tiny_row {
 #define F(type, name) FIELD_CTYPE_##type name;
-    TINY_ROW_FIELDS
+#include "engine/cuda/tiny_row.def"
 #undef F
 };
 extern const struct gang_kind tiny_gang;

@@ -5,7 +5,7 @@
 
 static const struct field fields[] = {
 #define F(type, name) {#name, FIELD_##type},
-    TINY_ROW_FIELDS
+#include "engine/cuda/tiny_row.def"
 #undef F
 };
 
