@@ -55,6 +55,8 @@ static bool has_b_states(const struct system *sys)
     DIFFER(atoms, natoms, mass)
     DIFFER(bonds, nbonds, r0)
     DIFFER(bonds, nbonds, k)
+    DIFFER(harmonics, nharmonics, r0)
+    DIFFER(harmonics, nharmonics, k)
     DIFFER(angles, nangles, theta0)
     DIFFER(angles, nangles, k)
     DIFFER(angles, nangles, ub_r0)
@@ -66,6 +68,7 @@ static bool has_b_states(const struct system *sys)
     DIFFER(impropers, nimpropers, k)
     DIFFER(constraints, nconstraints, r0)
     DIFFER(position_restraints, nposition_restraints, k)
+    DIFFER(rare, nrare, c)
     return false;
 }
 

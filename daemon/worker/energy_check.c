@@ -26,6 +26,7 @@ static const struct tolerance term_tolerance[TERM_COUNT] = {
     [TERM_COULOMB] = {2e-6, 1e-4},
     [TERM_COULOMB_RECIPROCAL] = {1e-4, 1e-4},
     [TERM_RESTRAINT] = {1e-5, 1e-6},
+    [TERM_CMAP] = {1e-5, 1e-6},
 };
 static const struct tolerance potential_tolerance = {3e-6, 1e-4}, lambda_tolerance = {1e-5, 1e-3};
 static const double virial_tolerance = 1e-4;                                  /* of the largest component */

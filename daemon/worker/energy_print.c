@@ -31,10 +31,10 @@ void energy_print_json(const struct evaluation *r, bool with_forces)
     for (int t = 0; t < TERM_COUNT; t++)
         json_object_set_new(energies, term_names[t], json_real(s->energy[t]));
     json_object_set_new(energies, "potential", json_real(s->potential));
-    json_t *out =
-        json_pack("{s:o, s:f, s:o, s:{s:f, s:f, s:f}, s:o}", "energies", energies, "pressure", s->pressure, "virial",
-                  numbers(s->virial, 9), "dvdl", "coulomb", s->dvdl[LAMBDA_COULOMB], "vdw", s->dvdl[LAMBDA_VDW],
-                  "bonded", s->dvdl[LAMBDA_BONDED], "delta_u", numbers(s->delta_u, r->nwindows));
+    json_t *out = json_pack("{s:o, s:f, s:o, s:{s:f, s:f, s:f, s:f}, s:o}", "energies", energies, "pressure",
+                            s->pressure, "virial", numbers(s->virial, 9), "dvdl", "coulomb", s->dvdl[LAMBDA_COULOMB],
+                            "vdw", s->dvdl[LAMBDA_VDW], "bonded", s->dvdl[LAMBDA_BONDED], "restraint",
+                            s->dvdl[LAMBDA_RESTRAINT], "delta_u", numbers(s->delta_u, r->nwindows));
     json_object_set_new(out, "clamped", clamped(s->clamped));
     for (int i = 0; with_forces && i < r->natoms; i++)
         json_array_append_new(forces, numbers(r->forces[i], 3));
@@ -55,7 +55,8 @@ void energy_print_text(const struct evaluation *r, bool with_forces)
     printf("%-22s %18.6f bar\n", "pressure", s->pressure);
     printf("dU/dlambda coulomb     %18.6f kJ/mol\ndU/dlambda vdw         %18.6f kJ/mol\n", s->dvdl[LAMBDA_COULOMB],
            s->dvdl[LAMBDA_VDW]);
-    printf("dU/dlambda bonded      %18.6f kJ/mol\n", s->dvdl[LAMBDA_BONDED]);
+    printf("dU/dlambda bonded      %18.6f kJ/mol\ndU/dlambda restraint   %18.6f kJ/mol\n", s->dvdl[LAMBDA_BONDED],
+           s->dvdl[LAMBDA_RESTRAINT]);
     for (int w = 0; w < r->nwindows; w++)
         printf("U(window %3d) - U      %18.6f kJ/mol\n", w, s->delta_u[w]);
     char names[CLAMPED_NAMES_MAX];

@@ -3,7 +3,7 @@
  * Bonded terms on the CPU device: one pass over each list.
  */
 #include "engine/cpu/kernels.h"
-#include "engine/kernels/bonded_terms.h"
+#include "engine/kernels/rare_terms.h"
 #include "engine/run/program.h"
 
 #define EACH(list, term)                                                                                               \
@@ -30,5 +30,7 @@ void cpu_bonded(const struct launch *launch, const struct args_bonded *a)
     EACH(nimpropers, bonded_improper_term);
     EACH(npairs14, bonded_pair14);
     EACH(nposition_restraints, bonded_position_restraint);
+    EACH(nrare, bonded_rare);
+    EACH(ncmaps, bonded_cmap);
     acc_finish(&p.sum, &c->sum);
 }

@@ -6,11 +6,21 @@
 #define SHOAL_ENGINE_CUDA_BONDED_CUH
 
 #include "engine/cuda/device.cuh"
-#include "engine/kernels/bonded_terms.h"
+#include "engine/kernels/rare_terms.h"
 #include "engine/run/program.h"
 
-/* Carries out term i of all the lists one behind the other. */
-static __device__ void bonded_any(struct bonded_pass *p, uint32_t i)
+/* Carries out term i of the lists that few systems have, one behind the other. */
+static __device__ __forceinline__ void bonded_rare_any(struct bonded_pass *p, uint32_t i)
+{
+    if (i < p->t->nrare.count)
+        bonded_rare(p, i);
+    else
+        bonded_cmap(p, i - p->t->nrare.count);
+}
+
+/* Carries out term i of all the lists one behind the other. RARE: there are some of the last two; a kernel without them needs fewer
+ * registers. */
+template <bool RARE> static __device__ __forceinline__ void bonded_any(struct bonded_pass *p, uint32_t i)
 {
     const struct bonded_table *t = p->t;
 #define IN_LIST(list, term)                                                                                            \
@@ -27,9 +37,12 @@ static __device__ void bonded_any(struct bonded_pass *p, uint32_t i)
     IN_LIST(npairs14, bonded_pair14);
     IN_LIST(nposition_restraints, bonded_position_restraint);
 #undef IN_LIST
+    if (RARE)
+        bonded_rare_any(p, i);
 }
 
 /* The block-th block of them. mode: enum evaluate */
+template <bool RARE>
 static __device__ __forceinline__ void bonded_block(const struct args_terms &a, uint32_t mode, uint32_t block)
 {
     struct ctl *c = (struct ctl *)a.ctl;
@@ -45,7 +58,7 @@ static __device__ __forceinline__ void bonded_block(const struct args_terms &a, 
     p.lambda = c->lambda[LAMBDA_BONDED];
     p.energies = mode != EVALUATE_STEP;
     p.sample = mode == EVALUATE_SAMPLE;
-    bonded_any(&p, i);
+    bonded_any<RARE>(&p, i);
     acc_finish(&p.sum, &c->sum);
 }
 

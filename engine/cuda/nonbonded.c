@@ -167,8 +167,8 @@ void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const s
     lay_out_block(nb, r->caps, r->block, &b);
     struct mesh_replica mesh = {r->ctl, b.grid, r->f, r->energy_at_window, b.mesh};
     struct pairs_replica pairs = {
-        r->ctl,  r->x,    r->f,      r->energy_at_window, b.grid, b.mesh.charges, mesh_points(&nb->mesh),
-        r->caps, b.pairs, r->bonded, r->nbonded};
+        r->ctl,  r->x,    r->f,      r->energy_at_window, b.grid,  b.mesh.charges, mesh_points(&nb->mesh),
+        r->caps, b.pairs, r->bonded, r->nbonded,          r->nrare};
     struct pairs_ready ready = pairs_emit_lists(&nb->pairs, &pairs, after, t);
     pairs_emit(&nb->pairs, mode, &pairs, ready, t);
     mesh_emit(&nb->mesh, mode, &mesh, ready.placed, t);

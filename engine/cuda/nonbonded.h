@@ -32,7 +32,7 @@ struct nonbonded_arrays {
     const struct list_caps *caps;
     void *block; /* cuda_block_bytes() bytes */
     const struct bonded_table *bonded;
-    uint32_t nbonded; /* bonded terms */
+    uint32_t nbonded, nrare; /* bonded terms; those of them in the lists of rare_terms.h */
 };
 
 /* nm: box edges below this are not moved to. */

@@ -84,7 +84,7 @@ struct pairs_replica {
     const struct list_caps *caps;
     struct pairs_arrays arrays;
     const struct bonded_table *bonded; /* these go along */
-    uint32_t nbonded;
+    uint32_t nbonded, nrare;
 };
 /* Entries of a row of the lists of hydrogens; other lists' go by it (nonbonded_tables.h). */
 static inline uint32_t list_cap(const struct list_caps *caps)

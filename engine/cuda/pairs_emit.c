@@ -216,10 +216,17 @@ static void emit_other_terms(const struct pairs *p, enum evaluate mode, const st
                                     .bonded_blocks = bonded_blocks,
                                     .unlisted_blocks = unlisted_blocks,
                                     .mode = (uint32_t)mode};
-    if (blocks && mode == EVALUATE_STEP)
-        emit_terms(t, &shape, &args);
-    else if (blocks)
-        emit_terms_energy(t, &shape, (const void *)&args);
+    const void *same = &args; /* the four kernels have the same arguments (kernels.def) */
+    if (!blocks)
+        return;
+    if (mode == EVALUATE_STEP && r->nrare)
+        emit_terms_rare(t, &shape, same);
+    else if (mode == EVALUATE_STEP)
+        emit_terms(t, &shape, same);
+    else if (r->nrare)
+        emit_terms_rare_energy(t, &shape, same);
+    else
+        emit_terms_energy(t, &shape, same);
 }
 
 void pairs_emit(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, struct pairs_ready ready,

@@ -15,8 +15,9 @@
 
 static struct nonbonded_arrays arrays_of(const struct sim *s)
 {
-    return (struct nonbonded_arrays){s->d.ctl, (double *)s->d.x, (int64_t *)s->d.f, s->d.energy_at_window,
-                                     &s->caps, s->d.nonbonded,   s->model->bonded,  s->model->nbonded};
+    return (struct nonbonded_arrays){s->d.ctl,       (double *)s->d.x, (int64_t *)s->d.f, s->d.energy_at_window,
+                                     &s->caps,       s->d.nonbonded,   s->model->bonded,  s->model->nbonded,
+                                     s->model->nrare};
 }
 
 static void *tail_of(const struct sim *s)

@@ -7,13 +7,13 @@
 #include "engine/cuda/pairs_perturbed.cuh"
 #include "engine/cuda/pairs_unlisted.cuh"
 
-static __device__ __forceinline__ void run(const struct args_terms &a, uint32_t mode)
+template <bool RARE> static __device__ __forceinline__ void run(const struct args_terms &a, uint32_t mode)
 {
     const uint32_t block = blockIdx.x;
     if (!block_goes_on((const struct ctl *)a.ctl))
         return;
     if (block < a.bonded_blocks)
-        bonded_block(a, mode, block);
+        bonded_block<RARE>(a, mode, block);
     else if (block < a.bonded_blocks + a.unlisted_blocks)
         unlisted_block(a, mode, block - a.bonded_blocks);
     else
@@ -23,11 +23,23 @@ static __device__ __forceinline__ void run(const struct args_terms &a, uint32_t 
 KERNEL(terms, a, __launch_bounds__(CUDA_BLOCK))
 {
     ECHO(a);
-    run(a, EVALUATE_STEP);
+    run<false>(a, EVALUATE_STEP);
+}
+
+KERNEL(terms_rare, a, __launch_bounds__(CUDA_BLOCK))
+{
+    ECHO(a);
+    run<true>(reinterpret_cast<const struct args_terms &>(a), EVALUATE_STEP);
 }
 
 KERNEL(terms_energy, a, __launch_bounds__(CUDA_BLOCK))
 {
     ECHO(a);
-    run(reinterpret_cast<const struct args_terms &>(a), a.mode);
+    run<false>(reinterpret_cast<const struct args_terms &>(a), a.mode);
+}
+
+KERNEL(terms_rare_energy, a, __launch_bounds__(CUDA_BLOCK))
+{
+    ECHO(a);
+    run<true>(reinterpret_cast<const struct args_terms &>(a), a.mode);
 }

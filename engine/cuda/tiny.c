@@ -106,10 +106,12 @@ static void list_chunks(struct tiny *t, const struct topology *top, bool charged
         first[k] = all;
         all += terms[k]->count;
     }
-    const uint32_t items = all + 7 * n + t->nplain + t->nperturbed + t->nexcluded + t->nalways;
-    t->chunk = xcalloc(items / 32 + LISTS + 6, sizeof *t->chunk);
+    const uint32_t rare = top->nrare.count + top->ncmaps.count;
+    const uint32_t items = all + rare + 7 * n + t->nplain + t->nperturbed + t->nexcluded + t->nalways;
+    t->chunk = xcalloc(items / 32 + LISTS + 7, sizeof *t->chunk);
     for (int k = 0; k < DEAR; k++)
         add_chunks(t, TINY_BONDED, first[order[k]], terms[order[k]]->count);
+    add_chunks(t, TINY_RARE, 0, rare);
     add_chunks(t, TINY_WAVES, 0, charged ? 6 * n : 0);
     add_chunks(t, TINY_NOISE, 0, n);
     add_chunks(t, TINY_PERTURBED, 0, t->nperturbed);

@@ -43,16 +43,32 @@ static __device__ inline void tiny_perturbed(const struct tiny_here &h, const ui
     add_pair(acc, h.f, i, j, d, b.lj.fr + b.coulomb.fr, EVALUATE_STEP);
 }
 
-static __device__ inline void tiny_bonded(const struct tiny_here &h, const struct bonded_table *bonded, uint32_t i)
+static __device__ inline struct bonded_pass tiny_pass(struct ctl *c, const double (*x)[3], int64_t (*f)[3],
+                                                      const struct bonded_table *bonded)
 {
     struct bonded_pass p = {};
-    p.ctl = h.c;
+    p.ctl = c;
     p.t = bonded;
-    p.x = h.x;
-    p.f = h.f;
-    p.lambda = h.c->lambda[LAMBDA_BONDED];
-    bonded_any(&p, i);
+    p.x = x;
+    p.f = f;
+    p.lambda = c->lambda[LAMBDA_BONDED];
+    return p;
+}
+
+static __device__ inline void tiny_bonded(const struct tiny_here &h, const struct bonded_table *bonded, uint32_t i)
+{
+    struct bonded_pass p = tiny_pass(h.c, h.x, h.f, bonded);
+    bonded_any<false>(&p, i);
     finish_warp(&p.sum, &h.c->sum, EVALUATE_STEP);
+}
+
+/* Out of line, so that what most systems do has the registers to itself. */
+static __device__ __noinline__ void tiny_rare(struct ctl *c, const double (*x)[3], int64_t (*f)[3],
+                                              const struct bonded_table *bonded, uint32_t i)
+{
+    struct bonded_pass p = tiny_pass(c, x, f, bonded);
+    bonded_rare_any(&p, i);
+    finish_warp(&p.sum, &c->sum, EVALUATE_STEP);
 }
 
 /* One chunk, for its whole warp. rule: NULL for velocity Verlet */
@@ -72,6 +88,9 @@ static __device__ inline void tiny_chunk_do(const struct tiny_here &h, const str
     switch ((enum tiny_kind)chunk.kind) {
     case TINY_BONDED:
         tiny_bonded(h, bonded, i);
+        break;
+    case TINY_RARE:
+        tiny_rare(h.c, h.x, h.f, bonded, i);
         break;
     case TINY_WAVES:
         tiny_waves(h, i);

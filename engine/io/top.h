@@ -15,7 +15,8 @@ enum {
     TOP_TYPES_MAX = 20000,
     TOP_TYPES_USED_MAX = 2000,
     TOP_EXCLUSIONS_MAX = 50000000,
-    TOP_TERMS_MAX = 50000000
+    TOP_TERMS_MAX = 50000000,
+    TOP_CMAP_POINTS_MAX = 2000000
 };
 
 /* Every interaction that a topology line can ask for. */
@@ -36,7 +37,10 @@ enum top_kind {
     KIND_CONSTRAINT_NO_BOND,
     KIND_SETTLE,
     KIND_POSITION_RESTRAINT,
-    KIND_COUNT
+    KIND_HARMONIC,
+    KIND_CMAP,
+    KIND_RARE, /* .. + enum rare_kind */
+    KIND_COUNT = KIND_RARE + RARE_KINDS
 };
 
 struct top_kind_info {
@@ -49,6 +53,10 @@ struct top_kind_info {
 extern const struct top_kind_info top_kinds[KIND_COUNT];
 /* The kind of a section and function number, or -1. */
 int top_kind_of(const char *section, long funct);
+/* Atoms on a line of a section. */
+int top_atoms_of(const char *section);
+/* The function numbers of a section, as "1, 2 or 5"; returns out. */
+const char *top_functions_of(const char *section, char *out, size_t size);
 
 struct top_atom_type {
     char name[32];
@@ -72,6 +80,12 @@ struct top_bonded_types {
     struct table index; /* atom[4] -> first line of its block */
 };
 
+/* One line of [ cmaptypes ]. */
+struct top_cmap_type {
+    int side;
+    double *values; /* [side * side], kJ/mol, owned */
+};
+
 struct top_nonbonded {
     double c[2];
 };
@@ -84,8 +98,9 @@ struct top_atom {
 };
 
 struct top_term {
-    int atom[4]; /* 0-based within the molecule */
+    int atom[5]; /* 0-based within the molecule */
     double c[2][TOP_PARAMS];
+    int cmap; /* index of the CMAP's type */
 };
 
 struct top_terms {
@@ -125,6 +140,9 @@ struct top {
     struct table type_names, bonded_names;
     int nbonded_names;
     struct top_bonded_types bonded_types[KIND_COUNT];
+    struct top_cmap_type *cmaps;
+    int ncmaps, cmaps_cap;
+    struct table cmap_index;         /* five bonded types -> type */
     struct top_nonbonded *nonbonded; /* [ nonbond_params ] */
     int nnonbonded, nonbonded_cap;
     struct table nonbonded_index; /* two type numbers, smaller first */
@@ -133,6 +151,7 @@ struct top {
     int nmolecules, molecules_cap;
     struct table molecule_names, folded_names; /* as written; in small letters, of the first that has them */
     bool intermolecular;                       /* [ intermolecular_interactions ] has begun */
+    struct top_molecule between;               /* its terms, of atoms of the whole system */
     bool have_system, have_title;
     char title[128];
     struct top_count *counts;
@@ -144,6 +163,8 @@ struct top {
 int top_fail(struct top *t, struct err *e, enum err_code code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 void top_split(struct top *t, char *text);
+/* That a function of a section is not computed, and which are. */
+int top_no_function(struct top *t, const char *section, long funct, struct err *e);
 int top_real(struct top *t, int word, const char *what, double *value, struct err *e);
 int top_int(struct top *t, int word, const char *what, long min, long max, long *value, struct err *e);
 /* The parameters from `word` to the end of the line: none, those of A (B = A) or those of A and B.
@@ -158,6 +179,7 @@ int top_atom_type(struct top *t, struct err *e);
 int top_bonded_type(struct top *t, struct err *e);
 int top_dihedral_type(struct top *t, struct err *e);
 int top_nonbond_param(struct top *t, struct err *e);
+int top_cmap_type(struct top *t, struct err *e);
 int top_type_of(const struct top *t, const char *name); /* or -1 */
 
 /* top_lookup.c: parameters by types. */

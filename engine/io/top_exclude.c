@@ -13,7 +13,13 @@ struct graph {
     int *start, *of;
 };
 
-static const enum top_kind bond_kinds[] = {KIND_BOND, KIND_CONNECTION, KIND_CONSTRAINT};
+static const int bond_kinds[] = {KIND_BOND,
+                                 KIND_CONNECTION,
+                                 KIND_CONSTRAINT,
+                                 KIND_RARE + RARE_G96_BOND,
+                                 KIND_RARE + RARE_MORSE,
+                                 KIND_RARE + RARE_CUBIC_BOND,
+                                 KIND_RARE + RARE_FENE};
 
 static struct graph graph_of_bonds(const struct top_molecule *m)
 {

@@ -22,6 +22,14 @@ int top_fail(struct top *t, struct err *e, enum err_code code, const char *fmt, 
     return err_set(e, code, "%s:%d: %s", t->pp.file, t->pp.number, text);
 }
 
+int top_no_function(struct top *t, const char *section, long funct, struct err *e)
+{
+    char known[80];
+    bool table = (funct == 8 && strcmp(section, "pairs")) || (funct == 9 && !strcmp(section, "bonds"));
+    return top_fail(t, e, ERR_UNSUPPORTED, "function %ld%s is not computed, expected %s", funct,
+                    table ? " (tabulated)" : "", top_functions_of(section, known, sizeof known));
+}
+
 void top_split(struct top *t, char *text)
 {
     char *save = NULL;

@@ -11,7 +11,7 @@
 
 static struct top_molecule *current(struct top *t)
 {
-    return &t->molecules[t->nmolecules - 1];
+    return t->intermolecular ? &t->between : &t->molecules[t->nmolecules - 1];
 }
 
 size_t top_fold(const char *name, char *out, size_t size)
@@ -135,7 +135,8 @@ static int read_atoms(struct top *t, int n, int *atoms, struct err *e)
     const struct top_molecule *m = current(t);
     for (int i = 0; i < n; i++) {
         long number;
-        int rc = top_int(t, i, "an atom number of the molecule", 1, m->natoms, &number, e);
+        int rc = top_int(t, i, t->intermolecular ? "an atom number of the system" : "an atom number of the molecule", 1,
+                         m->natoms, &number, e);
         if (rc)
             return rc;
         atoms[i] = (int)number - 1;
@@ -148,13 +149,14 @@ static int read_atoms(struct top *t, int n, int *atoms, struct err *e)
 
 static int no_default(struct top *t, enum top_kind kind, const struct top_term *term, struct err *e)
 {
-    char names[160] = "";
+    char names[160] = ""; /* of five types */
     const struct top_molecule *m = current(t);
     for (int i = 0; i < top_kinds[kind].natoms; i++) {
         strcat(names, i ? " " : "");
         strcat(names, t->types[m->atoms[term->atom[i]].type[0]].name);
     }
-    if (!t->bonded_types[kind].n && kind != KIND_PAIR) /* so too the kinds that have no types at all */
+    if (!t->bonded_types[kind].n && kind != KIND_PAIR &&
+        kind != KIND_CMAP) /* so too the kinds that have no types at all */
         return top_fail(t, e, ERR_TOPOLOGY,
                         "read no parameters, expected %d for %s (no types of that function are defined)",
                         top_kinds[kind].nparams, top_kinds[kind].name);
@@ -171,7 +173,8 @@ static void add_term(struct top *t, enum top_kind kind, const struct top_term *t
 
 static bool has_multiplicity(enum top_kind kind)
 {
-    return kind == KIND_DIHEDRAL || kind == KIND_PERIODIC_IMPROPER;
+    return kind == KIND_DIHEDRAL || kind == KIND_PERIODIC_IMPROPER || kind == KIND_RARE + RARE_ANGLE_RESTRAINT ||
+           kind == KIND_RARE + RARE_ANGLE_RESTRAINT_Z;
 }
 
 static int check_params(struct top *t, enum top_kind kind, const struct top_term *term, struct err *e)
@@ -186,6 +189,14 @@ static int check_params(struct top *t, enum top_kind kind, const struct top_term
     bool length = kind == KIND_CONSTRAINT || kind == KIND_CONSTRAINT_NO_BOND || kind == KIND_SETTLE;
     if (length && (term->c[0][0] <= 0 || term->c[1][0] <= 0 || (kind == KIND_SETTLE && term->c[0][1] <= 0)))
         return top_fail(t, e, ERR_TOPOLOGY, "expected positive lengths in nm");
+    if (kind == KIND_RARE + RARE_FENE && term->c[0][0] <= 0)
+        return top_fail(t, e, ERR_TOPOLOGY, "read %g, expected the positive length at which the bond breaks",
+                        term->c[0][0]);
+    for (int k = 0; k < 2 && kind == KIND_RARE + RARE_DISTANCE_RESTRAINT; k++)
+        if (!(term->c[k][0] <= term->c[k][1] && term->c[k][1] <= term->c[k][2]))
+            return top_fail(t, e, ERR_TOPOLOGY,
+                            "read distances %g, %g, %g in state %c, expected none below the one before", term->c[k][0],
+                            term->c[k][1], term->c[k][2], "AB"[k]);
     return 0;
 }
 
@@ -233,6 +244,19 @@ static int pair_defaults(struct top *t, struct top_term *term, struct err *e)
     return 0;
 }
 
+/* Types of the atoms in state A as they stand: the angles of a CMAP have a direction. */
+static int cmap_defaults(struct top *t, struct top_term *term, struct err *e)
+{
+    int types[5];
+    for (int i = 0; i < 5; i++)
+        types[i] = t->types[current(t)->atoms[term->atom[i]].type[0]].bonded;
+    term->cmap = table_get(&t->cmap_index, types, sizeof types);
+    if (term->cmap < 0)
+        return no_default(t, KIND_CMAP, term, e);
+    add_term(t, KIND_CMAP, term);
+    return 0;
+}
+
 /* SETTLE names the oxygen; its hydrogens are the next two atoms. */
 static int check_settle(struct top *t, struct top_term *term, struct err *e)
 {
@@ -246,8 +270,14 @@ static int check_settle(struct top *t, struct top_term *term, struct err *e)
 
 static int apply_defaults(struct top *t, enum top_kind kind, struct top_term *term, struct err *e)
 {
+    if (t->intermolecular)
+        return top_fail(t, e, ERR_TOPOLOGY,
+                        "read no parameters, expected %d for %s: between molecules they stand on the line",
+                        top_kinds[kind].nparams, top_kinds[kind].name);
     if (kind == KIND_PAIR)
         return pair_defaults(t, term, e);
+    if (kind == KIND_CMAP)
+        return cmap_defaults(t, term, e);
     if (top_kinds[kind].nparams == 0) {
         add_term(t, kind, term);
         return 0;
@@ -255,20 +285,31 @@ static int apply_defaults(struct top *t, enum top_kind kind, struct top_term *te
     return bonded_defaults(t, kind, term, e);
 }
 
+/* Bonds between molecules would exclude what the lists of a molecule know nothing of. */
+static int check_between(struct top *t, enum top_kind kind, struct err *e)
+{
+    if (!t->intermolecular || strcmp(t->section, "bonds") || kind == KIND_HARMONIC ||
+        kind == KIND_RARE + RARE_DISTANCE_RESTRAINT)
+        return 0;
+    return top_fail(t, e, ERR_UNSUPPORTED,
+                    "%s (funct %d) between molecules: expected function 6 (harmonic) or 10 (a restraint), which are no "
+                    "chemical bonds",
+                    top_kinds[kind].name, top_kinds[kind].funct);
+}
+
 int top_term(struct top *t, struct err *e)
 {
     struct top_term term = {0};
-    int n = !strcmp(t->section, "angles")                                                  ? 3
-            : !strcmp(t->section, "dihedrals")                                             ? 4
-            : !strcmp(t->section, "settles") || !strcmp(t->section, "position_restraints") ? 1
-                                                                                           : 2;
+    int n = top_atoms_of(t->section);
     long funct = 1;
     int rc = read_atoms(t, n, term.atom, e);
     if (rc || (t->nwords > n && (rc = top_int(t, n, "a function number", 1, 100, &funct, e))))
         return rc;
     int kind = top_kind_of(t->section, funct);
     if (kind < 0)
-        return top_fail(t, e, ERR_UNSUPPORTED, "function %ld is not computed", funct);
+        return top_no_function(t, t->section, funct, e);
+    if ((rc = check_between(t, (enum top_kind)kind, e)))
+        return rc;
     int word = t->nwords > n ? n + 1 : n;
     if ((rc = top_params(t, word, (enum top_kind)kind, term.c, e)) < 0)
         return rc;

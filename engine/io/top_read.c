@@ -17,7 +17,8 @@ enum place {
     IN_MOLECULE,    /* after [ moleculetype ], before [ system ] */
     AFTER_ATOMS,    /* after [ atoms ] of the molecule */
     AFTER_MOLECULE, /* [ system ] */
-    AFTER_SYSTEM
+    AFTER_SYSTEM,
+    AFTER_MOLECULES
 };
 
 static int read_system(struct top *t, struct err *e);
@@ -33,8 +34,13 @@ struct section {
 };
 
 #define NO_VIRTUAL_SITES "virtual sites are not computed"
-#define NO_RESTRAINTS "restraints of this kind are not computed"
+#define NO_DISTANCE_RESTRAINTS "not computed: expected [ bonds ] of function 10 for restraints of single distances"
+#define NO_ORIENTATION_RESTRAINTS "orientation restraints are not computed"
 #define NO_POLARIZATION "polarization is not computed"
+
+#define BETWEEN                                                                                                        \
+    "[ bonds ], [ angles ], [ dihedrals ], [ pairs ], [ pairs_nb ], [ angle_restraints ], [ angle_restraints_z ] or "  \
+    "[ dihedral_restraints ]"
 
 static const struct section sections[] = {
     {"defaults", AFTER_NOTHING, top_defaults, NULL},
@@ -45,9 +51,8 @@ static const struct section sections[] = {
     {"angletypes", AFTER_TYPES, top_bonded_type, NULL},
     {"dihedraltypes", AFTER_TYPES, top_dihedral_type, NULL},
     {"nonbond_params", AFTER_TYPES, top_nonbond_param, NULL},
-    /* Definitions that only take effect through sections that are refused, or, for implicit solvent, in no GROMACS
-     * since 2019: force fields carry them everywhere. */
-    {"cmaptypes", AFTER_TYPES, ignore, NULL},
+    {"cmaptypes", AFTER_TYPES, top_cmap_type, NULL},
+    /* Without effect since GROMACS 2019, but force fields carry it everywhere. */
     {"implicit_genborn_params", AFTER_TYPES, ignore, NULL},
     {"moleculetype", NEW_MOLECULE, top_moleculetype, NULL},
     {"atoms", IN_MOLECULE, top_atom, NULL},
@@ -69,18 +74,18 @@ static const struct section sections[] = {
     {"dummies3", AFTER_ATOMS, refuse, NO_VIRTUAL_SITES},
     {"dummies4", AFTER_ATOMS, refuse, NO_VIRTUAL_SITES},
     {"dummiesn", AFTER_ATOMS, refuse, NO_VIRTUAL_SITES},
-    {"cmap", AFTER_ATOMS, refuse, "CMAP corrections are not computed"},
+    {"cmap", AFTER_ATOMS, top_term, NULL},
     {"polarization", AFTER_ATOMS, refuse, NO_POLARIZATION},
     {"water_polarization", AFTER_ATOMS, refuse, NO_POLARIZATION},
     {"thole_polarization", AFTER_ATOMS, refuse, NO_POLARIZATION},
-    {"distance_restraints", AFTER_ATOMS, refuse, NO_RESTRAINTS},
-    {"dihedral_restraints", AFTER_ATOMS, refuse, NO_RESTRAINTS},
-    {"orientation_restraints", AFTER_ATOMS, refuse, NO_RESTRAINTS},
-    {"angle_restraints", AFTER_ATOMS, refuse, NO_RESTRAINTS},
-    {"angle_restraints_z", AFTER_ATOMS, refuse, NO_RESTRAINTS},
+    {"distance_restraints", AFTER_ATOMS, refuse, NO_DISTANCE_RESTRAINTS},
+    {"dihedral_restraints", AFTER_ATOMS, top_term, NULL},
+    {"orientation_restraints", AFTER_ATOMS, refuse, NO_ORIENTATION_RESTRAINTS},
+    {"angle_restraints", AFTER_ATOMS, top_term, NULL},
+    {"angle_restraints_z", AFTER_ATOMS, top_term, NULL},
     {"system", AFTER_MOLECULE, read_system, NULL},
     {"molecules", AFTER_SYSTEM, read_count, NULL},
-    {"intermolecular_interactions", AFTER_SYSTEM, refuse, "interactions between molecules are not computed"},
+    {"intermolecular_interactions", AFTER_MOLECULES, refuse, "expected sections: " BETWEEN},
 };
 
 static const struct section *section_named(const char *name)
@@ -163,7 +168,27 @@ static const char *misplaced(const struct top *t, enum place place)
         return "it must come after the [ atoms ] of the molecule";
     if (place == AFTER_SYSTEM && !t->have_system)
         return "it must come after [ system ]";
+    if (place == AFTER_MOLECULES && !t->natoms)
+        return "it must come after [ molecules ]";
     return NULL;
+}
+
+/* Whether a section of molecules may stand in [ intermolecular_interactions ]. */
+static bool is_between(const struct section *s)
+{
+    static const char *const names[] = {"bonds",    "angles",           "dihedrals",          "pairs",
+                                        "pairs_nb", "angle_restraints", "angle_restraints_z", "dihedral_restraints"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(s->name, names[i]))
+            return true;
+    return false;
+}
+
+/* The first line of [ intermolecular_interactions ]: atoms are numbered over all molecules, which are known now. */
+static void begin_between(struct top *t)
+{
+    t->intermolecular = true;
+    t->between.natoms = t->natoms;
 }
 
 static int enter_section(struct top *t, char *text, const struct section **s, struct err *e)
@@ -180,16 +205,16 @@ static int enter_section(struct top *t, char *text, const struct section **s, st
     if (!*s)
         return top_fail(t, e, ERR_UNSUPPORTED, "section [ %.80s ] is not known", t->words[0]);
     t->section = (*s)->name;
-    if (t->intermolecular && (*s)->place == AFTER_ATOMS) {
-        *s = section_named("intermolecular_interactions");
-        t->section = (*s)->name;
-        return 0;
-    }
+    if (t->intermolecular)
+        return is_between(*s)
+                   ? 0
+                   : top_fail(t, e, ERR_UNSUPPORTED, "after [ intermolecular_interactions ]; expected " BETWEEN);
     const char *why = misplaced(t, (*s)->place);
     if (why)
         return top_fail(t, e, ERR_TOPOLOGY, "%s", why);
     t->have_system |= (*s)->place == AFTER_MOLECULE;
-    t->intermolecular |= !strcmp(t->section, "intermolecular_interactions");
+    if ((*s)->place == AFTER_MOLECULES)
+        begin_between(t);
     return 0;
 }
 
@@ -241,6 +266,11 @@ static void close_top(struct top *t)
     for (int i = 0; i < t->nmolecules; i++)
         close_molecule(&t->molecules[i]);
     free(t->molecules);
+    close_molecule(&t->between);
+    for (int i = 0; i < t->ncmaps; i++)
+        free(t->cmaps[i].values);
+    free(t->cmaps);
+    table_free(&t->cmap_index);
     free(t->counts);
 }
 

@@ -3,6 +3,7 @@
  * From molecule types and their counts to the system: every molecule written out, units of the engine.
  */
 #include "engine/io/top.h"
+#include "engine/system/cmap.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,9 +22,8 @@ static void place(int *to, const struct top_term *term, int n, int first)
         to[i] = term->atom[i] + first;
 }
 
-static void put_bond(struct system *s, const struct top_term *t, int first)
+static void put_bond(struct bond *b, const struct top_term *t, int first)
 {
-    struct bond *b = &s->bonds[s->nbonds++];
     place(b->atom, t, 2, first);
     for (int k = 0; k < 2; k++) {
         b->r0[k] = t->c[k][0];
@@ -150,12 +150,50 @@ static void put_position_restraint(struct system *s, const struct top_term *t, i
         memcpy(p->k[k], t->c[k], sizeof p->k[k]);
 }
 
+/* Angles in radians, cosines where the formula (engine/math/rare.h) wants them. */
+static void put_rare(struct system *s, enum rare_kind kind, const struct top_term *t, int first)
+{
+    struct rare_term *r = &s->rare[s->nrare++];
+    r->kind = kind;
+    place(r->atom, t, top_kinds[KIND_RARE + kind].natoms, first);
+    memcpy(r->c, t->c, sizeof r->c);
+    for (int k = 0; k < 2; k++) {
+        double *c = r->c[k];
+        if (kind == RARE_G96_ANGLE || kind == RARE_RESTRICTED_ANGLE || kind == RARE_RESTRICTED_DIHEDRAL)
+            c[0] = cos(radians(c[0]));
+        else if (kind == RARE_QUARTIC_ANGLE || kind == RARE_DIHEDRAL_RESTRAINT || kind == RARE_ANGLE_RESTRAINT ||
+                 kind == RARE_ANGLE_RESTRAINT_Z)
+            c[0] = radians(c[0]);
+        if (kind == RARE_DIHEDRAL_RESTRAINT)
+            c[1] = radians(c[1]);
+    }
+}
+
+/* first: of its type, until the types in use have places (place_cmaps). */
+static void put_cmap(struct system *s, const struct top_term *t, int first)
+{
+    struct cmap *c = &s->cmaps[s->ncmaps++];
+    place(c->atom, t, 5, first);
+    c->first = t->cmap;
+}
+
 static void put(const struct top *top, struct system *s, enum top_kind kind, const struct top_term *t, int first)
 {
+    if (kind >= KIND_RARE) {
+        put_rare(s, (enum rare_kind)(kind - KIND_RARE), t, first);
+        return;
+    }
     switch (kind) {
     case KIND_BOND:
-        put_bond(s, t, first);
+        put_bond(&s->bonds[s->nbonds++], t, first);
         break;
+    case KIND_HARMONIC:
+        put_bond(&s->harmonics[s->nharmonics++], t, first);
+        break;
+    case KIND_CMAP:
+        put_cmap(s, t, first);
+        break;
+    case KIND_RARE:
     case KIND_CONNECTION:
         put_connection(s, t, first);
         break;
@@ -226,6 +264,9 @@ static bool vanishes(enum top_kind kind, const struct top_term *t)
     case KIND_CONSTRAINT_NO_BOND:
     case KIND_SETTLE:
     case KIND_POSITION_RESTRAINT:
+    case KIND_HARMONIC:
+    case KIND_CMAP:
+    case KIND_RARE:
     case KIND_COUNT:
         return false;
     }
@@ -259,6 +300,8 @@ static int count_all(const struct top *t, struct totals *n, struct err *e)
         for (int k = 0; k < KIND_COUNT; k++)
             n->terms[k] += copies * m->terms[k].n;
     }
+    for (int k = 0; k < KIND_COUNT; k++)
+        n->terms[k] += t->between.terms[k].n;
     if (n->exclusions > TOP_EXCLUSIONS_MAX)
         return err_set(e, ERR_UNSUPPORTED, "more than %d exclusions", TOP_EXCLUSIONS_MAX);
     for (int k = 0; k < KIND_COUNT; k++)
@@ -276,6 +319,12 @@ static void *array(int64_t n, size_t size)
 static void allocate(const struct top *t, struct system *s, const struct totals *n)
 {
     const int64_t *k = n->terms;
+    int64_t rare = 0;
+    for (int i = 0; i < RARE_KINDS; i++)
+        rare += k[KIND_RARE + i];
+    s->rare = array(rare, sizeof *s->rare);
+    s->cmaps = array(k[KIND_CMAP], sizeof *s->cmaps);
+    s->harmonics = array(k[KIND_HARMONIC], sizeof *s->harmonics);
     s->atoms = array(t->natoms, sizeof *s->atoms);
     s->molecules = array(n->molecules, sizeof *s->molecules);
     s->exclusion_start = xcalloc((size_t)t->natoms + 1, sizeof *s->exclusion_start);
@@ -336,6 +385,44 @@ static int make_types(const struct top *t, struct system *s, const int *number, 
     return 0;
 }
 
+static void put_terms(const struct top *t, struct system *s, const struct top_molecule *m, int first)
+{
+    for (int k = 0; k < KIND_COUNT; k++)
+        for (int i = 0; i < m->terms[k].n; i++)
+            put(t, s, (enum top_kind)k, &m->terms[k].items[i], first);
+}
+
+/* The grids of the types in use, one behind the other. */
+static int place_cmaps(const struct top *t, struct system *s, struct err *e)
+{
+    int *first = xcalloc((size_t)t->ncmaps + 1, sizeof *first);
+    bool *used = xcalloc((size_t)t->ncmaps + 1, sizeof *used);
+    int64_t all = 0;
+    for (int i = 0; i < s->ncmaps; i++)
+        used[s->cmaps[i].first] = true;
+    for (int i = 0; i < t->ncmaps; i++) {
+        first[i] = (int)all;
+        all += used[i] ? t->cmaps[i].side * t->cmaps[i].side : 0;
+    }
+    if (all <= TOP_CMAP_POINTS_MAX) {
+        s->ncmap_points = (int)all;
+        s->cmap_points = array(all, sizeof *s->cmap_points);
+        for (int i = 0; i < t->ncmaps; i++)
+            if (used[i])
+                cmap_points_make(t->cmaps[i].values, t->cmaps[i].side, s->cmap_points + first[i]);
+        for (int i = 0; i < s->ncmaps; i++) {
+            struct cmap *c = &s->cmaps[i];
+            c->side = t->cmaps[c->first].side;
+            c->first = first[c->first];
+        }
+    }
+    free(first);
+    free(used);
+    return all <= TOP_CMAP_POINTS_MAX
+               ? 0
+               : err_set(e, ERR_UNSUPPORTED, "[ cmaptypes ]: more than %d points in use", TOP_CMAP_POINTS_MAX);
+}
+
 static void add_molecule(const struct top *t, struct system *s, int kind, const int *number)
 {
     const struct top_molecule *m = &t->molecules[kind];
@@ -356,9 +443,7 @@ static void add_molecule(const struct top *t, struct system *s, int kind, const 
     }
     for (int i = 0; i < m->exclusion_start[m->natoms]; i++)
         s->exclusion[before + i] = m->exclusion[i] + first;
-    for (int k = 0; k < KIND_COUNT; k++)
-        for (int i = 0; i < m->terms[k].n; i++)
-            put(t, s, (enum top_kind)k, &m->terms[k].items[i], first);
+    put_terms(t, s, m, first);
     s->molecules[s->nmolecules++] = (struct molecule){.first = first, .count = m->natoms, .kind = kind};
 }
 
@@ -370,6 +455,7 @@ int top_expand(struct top *t, struct system *s, struct err *e)
         drop_vanishing(&t->molecules[i]);
         rc = top_exclude(&t->molecules[i], e);
     }
+    drop_vanishing(&t->between);
     if (rc || (rc = count_all(t, &n, e)))
         return rc;
     int *number = xcalloc((size_t)t->ntypes, sizeof *number);
@@ -386,6 +472,8 @@ int top_expand(struct top *t, struct system *s, struct err *e)
         for (int i = 0; i < t->ncounts; i++)
             for (int copy = 0; copy < t->counts[i].count; copy++)
                 add_molecule(t, s, t->counts[i].kind, number);
+        put_terms(t, s, &t->between, 0);
+        rc = place_cmaps(t, s, e);
     }
     free(number);
     return rc;

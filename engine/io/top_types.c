@@ -7,7 +7,10 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { CMAP_SIDE_MAX = 180 }; /* one point for two degrees; force fields have 24 */
 
 int top_defaults(struct top *t, struct err *e)
 {
@@ -181,7 +184,7 @@ static int read_type(struct top *t, const char *section, int word, struct top_bo
         return rc;
     int kind = top_kind_of(section, funct);
     if (kind < 0 || kind == KIND_CONNECTION || kind == KIND_PAIR_OWN)
-        return top_fail(t, e, ERR_UNSUPPORTED, "function %ld is not computed", funct);
+        return top_no_function(t, section, funct, e);
     if ((rc = top_params(t, word + 1, (enum top_kind)kind, b->c, e)) < 0)
         return rc;
     if (rc == 0)
@@ -256,5 +259,53 @@ int top_nonbond_param(struct top *t, struct err *e)
                               t->words[1]);
     t->nonbonded = grow(t->nonbonded, t->nnonbonded, &t->nonbonded_cap, sizeof *t->nonbonded);
     t->nonbonded[t->nnonbonded++] = p;
+    return 0;
+}
+
+/* Values of a grid from word `first` on. */
+static int read_grid(struct top *t, int first, int side, double **values, struct err *e)
+{
+    int n = side * side, rc = 0;
+    if (t->nwords - first != n)
+        return top_fail(t, e, ERR_TOPOLOGY, "read %d values, expected %d for a grid of %d by %d", t->nwords - first, n,
+                        side, side);
+    double *v = xcalloc((size_t)n, sizeof *v);
+    for (int i = 0; i < n && !rc; i++)
+        rc = top_real(t, first + i, "a value", &v[i], e);
+    if (rc)
+        free(v);
+    else
+        *values = v;
+    return rc;
+}
+
+/* Five types, function 1, the numbers of points along phi and psi, and the values, psi running faster. */
+int top_cmap_type(struct top *t, struct err *e)
+{
+    struct top_cmap_type c = {0};
+    int types[5];
+    long funct, side, other;
+    int rc = read_type_names(t, 0, 5, false, types, e);
+    if (rc || (rc = top_int(t, 5, "a function number", 1, 100, &funct, e)))
+        return rc;
+    if (funct != 1)
+        return top_no_function(t, "cmap", funct, e);
+    if ((rc = top_int(t, 6, "a number of points", 2, CMAP_SIDE_MAX, &side, e)) ||
+        (rc = top_int(t, 7, "a number of points", 2, CMAP_SIDE_MAX, &other, e)))
+        return rc;
+    if (side != other)
+        return top_fail(t, e, ERR_UNSUPPORTED, "a grid of %ld by %ld: only square ones are computed", side, other);
+    c.side = (int)side;
+    if ((rc = read_grid(t, 8, c.side, &c.values, e)))
+        return rc;
+    int i = table_add(&t->cmap_index, types, sizeof types, t->ncmaps);
+    if (i < t->ncmaps) {
+        const struct top_cmap_type *known = &t->cmaps[i];
+        bool same = known->side == c.side && !memcmp(known->values, c.values, (size_t)(side * side) * sizeof *c.values);
+        free(c.values);
+        return same ? 0 : top_fail(t, e, ERR_TOPOLOGY, "values for these types are defined before and are others");
+    }
+    t->cmaps = grow(t->cmaps, t->ncmaps, &t->cmaps_cap, sizeof *t->cmaps);
+    t->cmaps[t->ncmaps++] = c;
     return 0;
 }

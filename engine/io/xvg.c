@@ -115,7 +115,8 @@ static const char *const term_legends[TERM_COUNT] = {
     [TERM_DISPERSION_CORRECTION] = "Disper. corr.",
     [TERM_COULOMB] = "Coulomb (SR)",
     [TERM_COULOMB_RECIPROCAL] = "Coul. recip.",
-    [TERM_RESTRAINT] = "Position Rest.",
+    [TERM_RESTRAINT] = "Restraints",
+    [TERM_CMAP] = "CMAP Dih.",
 };
 
 void energy_header(struct buf *out, const struct settings *set)

@@ -60,6 +60,15 @@ MATH_FN void add_value(struct bonded_pass *p, enum term term, const struct bonde
     acc_dvdl(&p->sum, LAMBDA_BONDED, v->du_dl);
 }
 
+/* Restraints follow a lambda of their own. */
+MATH_FN void add_restraint_value(struct bonded_pass *p, const struct bonded_value *v)
+{
+    if (!pass_energies(p))
+        return;
+    acc_energy(&p->sum, TERM_RESTRAINT, v->u);
+    acc_dvdl(&p->sum, LAMBDA_RESTRAINT, v->du_dl);
+}
+
 MATH_FN bool wants_windows(const struct bonded_pass *p, const struct term_list *n, uint32_t i)
 {
     return pass_sample(p) && i >= n->perturbed;
@@ -199,14 +208,14 @@ MATH_FN void bonded_position_restraint(struct bonded_pass *p, uint32_t i)
     box_image(p->x[r->atom], r->x0, p->ctl->box, dx);
     for (int d = 0; d < 3; d++) {
         const double k[2] = {r->k[0][d], r->k[1][d]};
-        struct bonded_value v = bonded_harmonic(dx[d], zero, k, p->lambda);
+        struct bonded_value v = bonded_harmonic(dx[d], zero, k, p->ctl->lambda[LAMBDA_RESTRAINT]);
         f[d] = -v.du_dq;
-        add_value(p, TERM_RESTRAINT, &v);
+        add_restraint_value(p, &v);
         if (pass_sample(p))
             acc_virial_within(&p->sum, 4 * d, -0.5 * (dx[d] + r->x0[d]) * f[d], FIXED_ENERGY_LIMIT);
         if (wants_windows(p, &p->t->nposition_restraints, i))
             for (uint32_t w = 0; w < p->t->nwindows; w++)
-                pass_window(p, w, bonded_harmonic(dx[d], zero, k, p->t->lambda[w][LAMBDA_BONDED]).u);
+                pass_window(p, w, bonded_harmonic(dx[d], zero, k, p->t->lambda[w][LAMBDA_RESTRAINT]).u);
     }
     acc_force(&p->sum, p->f[r->atom], f);
 }

@@ -20,19 +20,46 @@ enum term {
     TERM_COULOMB,
     TERM_COULOMB_RECIPROCAL,
     TERM_RESTRAINT,
+    TERM_CMAP,
     TERM_COUNT
 };
 
-/* The last two stand in files of GROMACS alone. */
+/* The last stands in files of GROMACS alone. */
 enum lambda {
     LAMBDA_COULOMB,
     LAMBDA_VDW,
     LAMBDA_BONDED,
     LAMBDA_MASS,
+    LAMBDA_RESTRAINT, /* where settings have no ladder of it: as LAMBDA_BONDED, and counted to it */
     LAMBDA_COUNT,
     LAMBDA_FEP = LAMBDA_COUNT,
-    LAMBDA_RESTRAINT,
     LAMBDA_FILE_COUNT
+};
+
+/* Potentials that few force fields use, and restraints, in one list (struct rare_term, formulas in rare.h). */
+enum rare_kind {
+    /* of a distance */
+    RARE_G96_BOND,
+    RARE_MORSE,
+    RARE_CUBIC_BOND,
+    RARE_FENE,
+    RARE_DISTANCE_RESTRAINT,
+    /* of an angle */
+    RARE_G96_ANGLE,
+    RARE_QUARTIC_ANGLE,
+    RARE_RESTRICTED_ANGLE,
+    /* of three atoms */
+    RARE_BOND_BOND,
+    RARE_BOND_ANGLE,
+    RARE_LINEAR_ANGLE,
+    /* of a dihedral angle */
+    RARE_RESTRICTED_DIHEDRAL,
+    RARE_DIHEDRAL_RESTRAINT,
+    RARE_BENDING_TORSION,
+    /* of the angle between two vectors, or of one with the z axis */
+    RARE_ANGLE_RESTRAINT,
+    RARE_ANGLE_RESTRAINT_Z,
+    RARE_KINDS
 };
 
 /* Where contributions to sums were clamped: a bit per enum term, and these. */

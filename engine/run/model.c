@@ -48,6 +48,9 @@ static void lay_out(void *sources, struct arena *a)
                              .impropers = PUT(impropers, t->nimpropers.count),
                              .pairs14 = PUT(pairs14, t->npairs14.count),
                              .position_restraints = PUT(position_restraints, t->nposition_restraints.count),
+                             .rare = PUT(rare, t->nrare.count),
+                             .cmaps = PUT(cmaps, t->ncmaps.count),
+                             .cmap_points = PUT(cmap_points, t->ncmap_points),
                              .nbonds = t->nbonds,
                              .nangles = t->nangles,
                              .ndihedrals = t->ndihedrals,
@@ -55,6 +58,8 @@ static void lay_out(void *sources, struct arena *a)
                              .nimpropers = t->nimpropers,
                              .npairs14 = t->npairs14,
                              .nposition_restraints = t->nposition_restraints,
+                             .nrare = t->nrare,
+                             .ncmaps = t->ncmaps,
                              .lambda = lambda,
                              .nwindows = nwindows,
                              .soft14 = PUT(soft14, t->npairs14.count - t->npairs14.perturbed),
@@ -79,6 +84,8 @@ static void lay_out(void *sources, struct arena *a)
 #undef PUT
     m->nbonded = t->nbonds.count + t->nangles.count + t->ndihedrals.count + t->nrb_dihedrals.count +
                  t->nimpropers.count + t->npairs14.count + t->nposition_restraints.count;
+    m->nrare = t->nrare.count + t->ncmaps.count;
+    m->nbonded += m->nrare;
     m->nwaters = (uint32_t)t->nwaters;
     m->nbodies = (uint32_t)(t->nwaters + t->nclusters) + t->nlone;
     m->bonded = arena_put_named(a, "bonded table", &b, sizeof b);
@@ -99,7 +106,7 @@ static int upload(struct model *m, const struct topology *t, struct err *e)
     return rc;
 }
 
-/* One window at lambda 0 where the settings have none. */
+/* One window at lambda 0 where the settings have none; restraints without a ladder follow the bonded terms'. */
 static void copy_lambda(struct model *m)
 {
     const struct alchemy_settings *al = &m->set->alchemy;
@@ -107,7 +114,7 @@ static void copy_lambda(struct model *m)
     m->lambda = xcalloc((size_t)m->nwindows, sizeof *m->lambda);
     for (int w = 0; w < m->nwindows && al->lambda; w++)
         for (int k = 0; k < LAMBDA_COUNT; k++)
-            m->lambda[w][k] = al->lambda[w][k];
+            m->lambda[w][k] = al->lambda[w][k == LAMBDA_RESTRAINT && !al->given[LAMBDA_RESTRAINT] ? LAMBDA_BONDED : k];
 }
 
 int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner *owner, const struct system *sys,

@@ -22,7 +22,7 @@ struct model {
     double (*lambda)[LAMBDA_COUNT];    /* [nwindows] */
     double freedom;                    /* degrees of freedom */
     int nunits;                        /* what a volume move scales */
-    uint32_t nbonded;                  /* bonded terms */
+    uint32_t nbonded, nrare;           /* bonded terms; those of them in the lists of rare_terms.h */
     uint32_t nwaters, nbodies;         /* bodies: waters, clusters and lone atoms */
     struct readonly shared;            /* the tables below */
     const struct bonded_table *bonded; /* device addresses */

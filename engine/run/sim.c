@@ -363,6 +363,10 @@ void sim_sample(const struct sim *s, struct sample *out)
     out->temperature = m->freedom > 0 ? 2 * c->kinetic / (m->freedom * UNIT_R) : 0;
     for (int i = 0; i < LAMBDA_COUNT; i++)
         out->dvdl[i] = fixed_total(c->sum.dvdl[i]);
+    if (!m->set->alchemy.given[LAMBDA_RESTRAINT]) {
+        out->dvdl[LAMBDA_BONDED] += out->dvdl[LAMBDA_RESTRAINT];
+        out->dvdl[LAMBDA_RESTRAINT] = 0;
+    }
     for (int w = 0; w < m->nwindows; w++)
         out->delta_u[w] = fixed_difference(u[w], u[c->window]);
     double trace = 0;

@@ -47,6 +47,17 @@ static bool restraint_perturbed(const void *p)
     return memcmp(r->k[0], r->k[1], sizeof r->k[0]) != 0;
 }
 
+static bool rare_perturbed(const void *p)
+{
+    const struct rare_term *r = p;
+    return memcmp(r->c[0], r->c[1], sizeof r->c[0]) != 0;
+}
+
+static bool never_perturbed(const void *p)
+{
+    return false;
+}
+
 /* A copy of `count` items of `size` bytes; items for which `perturbed` holds go to the end, order kept otherwise. */
 static void *sorted_copy(const void *items, int count, size_t size, bool (*perturbed)(const void *),
                          struct term_list *out)
@@ -116,8 +127,16 @@ static void build_soft14(struct topology *t, const struct system *sys, const str
 void topology_terms(struct topology *t, const struct system *sys, const struct settings *set)
 {
     struct bond *bonds = t->bonds;
+    struct rare_term *rare = t->rare;
     t->bonds = sorted_copy(bonds, (int)t->nbonds.count, sizeof *bonds, bond_perturbed, &t->nbonds);
+    t->rare = sorted_copy(rare, (int)t->nrare.count, sizeof *rare, rare_perturbed, &t->nrare);
     free(bonds);
+    free(rare);
+    t->cmaps = sorted_copy(sys->cmaps, sys->ncmaps, sizeof *t->cmaps, never_perturbed, &t->ncmaps);
+    t->ncmap_points = (uint32_t)sys->ncmap_points;
+    t->cmap_points = xcalloc(t->ncmap_points, sizeof *t->cmap_points);
+    if (sys->ncmap_points)
+        memcpy(t->cmap_points, sys->cmap_points, t->ncmap_points * sizeof *t->cmap_points);
     t->angles = sorted_copy(sys->angles, sys->nangles, sizeof *t->angles, angle_perturbed, &t->nangles);
     t->dihedrals =
         sorted_copy(sys->dihedrals, sys->ndihedrals, sizeof *t->dihedrals, dihedral_perturbed, &t->ndihedrals);

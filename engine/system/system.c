@@ -11,6 +11,7 @@ void system_close(struct system *s)
     free(s->lj);
     free(s->type_names);
     free(s->bonds);
+    free(s->harmonics);
     free(s->connections);
     free(s->angles);
     free(s->dihedrals);
@@ -21,6 +22,9 @@ void system_close(struct system *s)
     free(s->constraints);
     free(s->settles);
     free(s->position_restraints);
+    free(s->rare);
+    free(s->cmaps);
+    free(s->cmap_points);
     free(s->exclusion_start);
     free(s->exclusion);
     free(s->x);

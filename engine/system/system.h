@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "engine/base/err.h"
+#include "engine/math/cmap.h"
 #include "engine/math/terms.h"
 
 struct lj {
@@ -103,6 +104,21 @@ struct settle {
     double r_oh, r_hh;
 };
 
+/* A potential of enum rare_kind (terms.h); parameters c as its formula names them (engine/math/rare.h). Restraints follow the
+ * restraint lambda, the others the bonded one */
+struct rare_term {
+    int kind;
+    int atom[4]; /* as many as the kind has */
+    int pad_;
+    double c[2][6];
+};
+
+/* cmap (funct 1): points first .. first + side^2 of system.cmap_points, phi by psi */
+struct cmap {
+    int atom[5];
+    int first, side;
+};
+
 /* V = sum k_d/2 (x_d - x0_d)^2 */
 struct position_restraint {
     int atom;
@@ -125,6 +141,8 @@ struct system {
 
     int nbonds;
     struct bond *bonds;
+    int nharmonics;
+    struct bond *harmonics; /* funct 6: no chemical bonds, so never constraints */
     int nconnections;
     struct connection *connections;
     int nangles;
@@ -145,6 +163,12 @@ struct system {
     struct settle *settles;
     int nposition_restraints;
     struct position_restraint *position_restraints; /* x0 from the reference coordinates */
+    int nrare;
+    struct rare_term *rare;
+    int ncmaps;
+    struct cmap *cmaps;
+    int ncmap_points;
+    double (*cmap_points)[CMAP_NUMBERS]; /* of all grids in use (engine/math/cmap.h) */
 
     /* exclusions of atom i: exclusion[exclusion_start[i] .. exclusion_start[i + 1]) */
     int *exclusion_start; /* [natoms + 1] */

@@ -10,11 +10,49 @@
 
 /* ---- what belongs together ---- */
 
+static void join_chain(struct forest *f, const int *atom, int n)
+{
+    for (int k = 0; k + 1 < n; k++)
+        forest_join(f, atom[k], atom[k + 1]);
+}
+
+/* Atoms of a term that is part of a molecule's structure; restraints are none. */
+static int structural_atoms(enum rare_kind kind)
+{
+    switch (kind) {
+    case RARE_G96_BOND:
+    case RARE_MORSE:
+    case RARE_CUBIC_BOND:
+    case RARE_FENE:
+        return 2;
+    case RARE_G96_ANGLE:
+    case RARE_QUARTIC_ANGLE:
+    case RARE_RESTRICTED_ANGLE:
+    case RARE_BOND_BOND:
+    case RARE_BOND_ANGLE:
+    case RARE_LINEAR_ANGLE:
+        return 3;
+    case RARE_RESTRICTED_DIHEDRAL:
+    case RARE_BENDING_TORSION:
+        return 4;
+    case RARE_DISTANCE_RESTRAINT:
+    case RARE_DIHEDRAL_RESTRAINT:
+    case RARE_ANGLE_RESTRAINT:
+    case RARE_ANGLE_RESTRAINT_Z:
+    case RARE_KINDS:
+        return 0;
+    }
+    return 0;
+}
+
 /* Edges along chemical bonds first: a molecule is made whole along them, and along other terms only where needed. */
 static void join_bonded(struct forest *f, const struct system *sys)
 {
     for (int i = 0; i < sys->nbonds; i++)
         forest_join(f, sys->bonds[i].atom[0], sys->bonds[i].atom[1]);
+    for (int i = 0; i < sys->nrare; i++)
+        if (structural_atoms((enum rare_kind)sys->rare[i].kind) == 2)
+            forest_join(f, sys->rare[i].atom[0], sys->rare[i].atom[1]);
     for (int i = 0; i < sys->nconnections; i++)
         forest_join(f, sys->connections[i].atom[0], sys->connections[i].atom[1]);
     for (int i = 0; i < sys->nconstraints; i++)
@@ -24,14 +62,10 @@ static void join_bonded(struct forest *f, const struct system *sys)
             forest_join(f, sys->settles[i].oxygen, sys->settles[i].hydrogen[k]);
 }
 
-static void join_chain(struct forest *f, const int *atom, int n)
-{
-    for (int k = 0; k + 1 < n; k++)
-        forest_join(f, atom[k], atom[k + 1]);
-}
-
 static void join_terms(struct forest *f, const struct system *sys)
 {
+    for (int i = 0; i < sys->nharmonics; i++)
+        join_chain(f, sys->harmonics[i].atom, 2);
     for (int i = 0; i < sys->nangles; i++)
         join_chain(f, sys->angles[i].atom, 3);
     for (int i = 0; i < sys->ndihedrals; i++)
@@ -42,6 +76,10 @@ static void join_terms(struct forest *f, const struct system *sys)
         join_chain(f, sys->impropers[i].atom, 4);
     for (int i = 0; i < sys->npairs14; i++)
         join_chain(f, sys->pairs14[i].atom, 2);
+    for (int i = 0; i < sys->nrare; i++)
+        join_chain(f, sys->rare[i].atom, structural_atoms((enum rare_kind)sys->rare[i].kind));
+    for (int i = 0; i < sys->ncmaps; i++)
+        join_chain(f, sys->cmaps[i].atom, 5);
 }
 
 static void build_units(struct topology *t, const struct system *sys)
@@ -168,43 +206,60 @@ static int add_distance(struct topology *t, const int *water_of, const int atom[
 }
 
 /* GROMACS takes an atom for a hydrogen when its name begins with H. */
-static bool becomes_constraint(const struct system *sys, const struct bond *b, enum constrain how)
+static bool becomes_constraint(const struct system *sys, const int atom[2], enum constrain how)
 {
     switch (how) {
     case CONSTRAIN_NONE:
         return false;
     case CONSTRAIN_H_BONDS:
-        return sys->atoms[b->atom[0]].name[0] == 'H' || sys->atoms[b->atom[1]].name[0] == 'H';
+        return sys->atoms[atom[0]].name[0] == 'H' || sys->atoms[atom[1]].name[0] == 'H';
     case CONSTRAIN_ALL_BONDS:
         return true;
     }
     return false;
 }
 
-/* Bonds become constraints or stay; a bond inside a settle that would become one is dropped, the settle holds it. */
+/* A bond that is to be a constraint; one inside a settle is dropped, the settle holds it. */
+static int constrain_bond(struct topology *t, const int *water_of, const int atom[2], const double r0[2], struct err *e)
+{
+    if (water_of[atom[0]] >= 0 && water_of[atom[0]] == water_of[atom[1]])
+        return 0;
+    return add_distance(t, water_of, atom, r0, e);
+}
+
+/* Those that GROMACS makes constraints of. */
+static bool has_length(const struct rare_term *r)
+{
+    return r->kind == RARE_G96_BOND || r->kind == RARE_MORSE || r->kind == RARE_CUBIC_BOND;
+}
+
+/* Bonds become constraints or stay. */
 static int build_distances(struct topology *t, const struct system *sys, enum constrain how, const int *water_of,
                            struct err *e)
 {
-    t->distances = xcalloc((size_t)(sys->nbonds + sys->nconstraints), sizeof *t->distances);
-    t->bonds = xcalloc((size_t)sys->nbonds, sizeof *t->bonds);
-    for (int i = 0; i < sys->nconstraints; i++) {
-        int rc = add_distance(t, water_of, sys->constraints[i].atom, sys->constraints[i].r0, e);
-        if (rc)
-            return rc;
-    }
-    for (int i = 0; i < sys->nbonds; i++) {
+    t->distances = xcalloc((size_t)(sys->nbonds + sys->nrare + sys->nconstraints), sizeof *t->distances);
+    t->bonds = xcalloc((size_t)(sys->nbonds + sys->nharmonics), sizeof *t->bonds);
+    t->rare = xcalloc((size_t)sys->nrare, sizeof *t->rare);
+    int rc = 0;
+    for (int i = 0; i < sys->nconstraints && !rc; i++)
+        rc = add_distance(t, water_of, sys->constraints[i].atom, sys->constraints[i].r0, e);
+    for (int i = 0; i < sys->nbonds && !rc; i++) {
         const struct bond *b = &sys->bonds[i];
-        if (!becomes_constraint(sys, b, how)) {
+        if (becomes_constraint(sys, b->atom, how))
+            rc = constrain_bond(t, water_of, b->atom, b->r0, e);
+        else
             t->bonds[t->nbonds.count++] = *b;
-            continue;
-        }
-        if (water_of[b->atom[0]] >= 0 && water_of[b->atom[0]] == water_of[b->atom[1]])
-            continue;
-        int rc = add_distance(t, water_of, b->atom, b->r0, e);
-        if (rc)
-            return rc;
     }
-    return 0;
+    for (int i = 0; i < sys->nharmonics; i++)
+        t->bonds[t->nbonds.count++] = sys->harmonics[i];
+    for (int i = 0; i < sys->nrare && !rc; i++) {
+        const struct rare_term *r = &sys->rare[i];
+        if (has_length(r) && becomes_constraint(sys, r->atom, how))
+            rc = constrain_bond(t, water_of, r->atom, (const double[2]){r->c[0][0], r->c[1][0]}, e);
+        else
+            t->rare[t->nrare.count++] = *r;
+    }
+    return rc;
 }
 
 /* tree[atom]: its cluster, -1: none */
@@ -331,5 +386,8 @@ void topology_close(struct topology *t)
     free(t->pairs14);
     free(t->soft14);
     free(t->position_restraints);
+    free(t->rare);
+    free(t->cmaps);
+    free(t->cmap_points);
     *t = (struct topology){0};
 }

@@ -38,12 +38,17 @@ struct topology {
     struct soft_pair *soft14; /* of the perturbed ones */
     struct soft_rule soft;
     struct position_restraint *position_restraints;
-    struct term_list nbonds, nangles, ndihedrals, nrb_dihedrals, nimpropers, npairs14, nposition_restraints;
+    struct rare_term *rare;
+    struct cmap *cmaps;
+    double (*cmap_points)[CMAP_NUMBERS];
+    uint32_t ncmap_points;
+    struct term_list nbonds, nangles, ndihedrals, nrb_dihedrals, nimpropers, npairs14, nposition_restraints, nrare,
+        ncmaps;
 };
 
 /* ERR_TOPOLOGY: an atom in a settle and a constraint, in two settles, a settle with unequal hydrogens. */
 int topology_build(struct topology *t, const struct system *sys, const struct settings *set, struct err *e);
-/* The lists of terms (terms.c), called by topology_build once t->bonds holds the bonds that are no constraints. */
+/* The lists of terms (terms.c), called by topology_build once t->bonds and t->rare hold what has become no constraint. */
 void topology_terms(struct topology *t, const struct system *sys, const struct settings *set);
 void topology_close(struct topology *t);
 

@@ -17,10 +17,17 @@ static void check_atoms(const struct system *s, const int *atoms, int n)
 {
     for (int i = 0; i < n; i++) {
         assert(atoms[i] >= 0 && atoms[i] < s->natoms);
-        assert(s->atoms[atoms[i]].molecule == s->atoms[atoms[0]].molecule);
         for (int j = 0; j < i; j++)
             assert(atoms[i] != atoms[j]);
     }
+}
+
+/* Terms that cannot stand in [ intermolecular_interactions ]. */
+static void check_within(const struct system *s, const int *atoms, int n)
+{
+    check_atoms(s, atoms, n);
+    for (int i = 0; i < n; i++)
+        assert(s->atoms[atoms[i]].molecule == s->atoms[atoms[0]].molecule);
 }
 
 static void check_exclusions(const struct system *s)
@@ -41,7 +48,7 @@ static void check_exclusions(const struct system *s)
 static void check_terms(const struct system *s)
 {
     for (int i = 0; i < s->nbonds; i++)
-        check_atoms(s, s->bonds[i].atom, 2);
+        check_within(s, s->bonds[i].atom, 2);
     for (int i = 0; i < s->nangles; i++)
         check_atoms(s, s->angles[i].atom, 3);
     for (int i = 0; i < s->ndihedrals; i++)
@@ -55,12 +62,34 @@ static void check_terms(const struct system *s)
     for (int i = 0; i < s->npairs_nb; i++)
         check_atoms(s, s->pairs_nb[i].atom, 2);
     for (int i = 0; i < s->nconstraints; i++) {
-        check_atoms(s, s->constraints[i].atom, 2);
+        check_within(s, s->constraints[i].atom, 2);
         assert(s->constraints[i].r0[0] > 0 && s->constraints[i].r0[1] > 0);
     }
     for (int i = 0; i < s->nsettles; i++) {
         const struct settle *w = &s->settles[i];
-        check_atoms(s, (int[]){w->oxygen, w->hydrogen[0], w->hydrogen[1]}, 3);
+        check_within(s, (int[]){w->oxygen, w->hydrogen[0], w->hydrogen[1]}, 3);
+    }
+}
+
+static int atoms_of(enum rare_kind kind)
+{
+    return kind <= RARE_DISTANCE_RESTRAINT || kind == RARE_ANGLE_RESTRAINT_Z ? 2 : kind <= RARE_LINEAR_ANGLE ? 3 : 4;
+}
+
+static void check_rare(const struct system *s)
+{
+    for (int i = 0; i < s->nharmonics; i++)
+        check_atoms(s, s->harmonics[i].atom, 2);
+    for (int i = 0; i < s->nrare; i++) {
+        assert(s->rare[i].kind >= 0 && s->rare[i].kind < RARE_KINDS);
+        check_atoms(s, s->rare[i].atom, atoms_of((enum rare_kind)s->rare[i].kind));
+        for (int k = 0; k < 12; k++)
+            assert(isfinite(s->rare[i].c[k / 6][k % 6]));
+    }
+    for (int i = 0; i < s->ncmaps; i++) {
+        const struct cmap *c = &s->cmaps[i];
+        check_within(s, c->atom, 5);
+        assert(c->side >= 2 && c->first >= 0 && c->first + c->side * c->side <= s->ncmap_points);
     }
 }
 
@@ -78,6 +107,7 @@ static void check_system(const struct system *s)
         assert(isfinite(s->lj[i].c6) && isfinite(s->lj[i].c12));
     check_exclusions(s);
     check_terms(s);
+    check_rare(s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "engine/base/units.h"
+#include "engine/system/cmap.h"
 #include "tests/lib/toy.h"
 
 #define DEGREES (M_PI / 180)
@@ -44,19 +45,89 @@ static void place(struct system *s, double scale)
 }
 
 /* The terms under test, each on its own. */
-enum kind { BOND, ANGLE, UREY_BRADLEY, PROPER, PERIODIC_IMPROPER, RB, IMPROPER, RESTRAINT, PAIR14, KINDS };
-static const enum term term_of[KINDS] = {TERM_BOND,
-                                         TERM_ANGLE,
-                                         TERM_UREY_BRADLEY,
-                                         TERM_PROPER_DIHEDRAL,
-                                         TERM_IMPROPER_DIHEDRAL,
-                                         TERM_PROPER_DIHEDRAL,
-                                         TERM_IMPROPER_DIHEDRAL,
-                                         TERM_RESTRAINT,
-                                         TERM_LJ_14};
+enum kind {
+    BOND,
+    ANGLE,
+    UREY_BRADLEY,
+    PROPER,
+    PERIODIC_IMPROPER,
+    RB,
+    IMPROPER,
+    RESTRAINT,
+    PAIR14,
+    HARMONIC,
+    CMAP,
+    RARE, /* .. + enum rare_kind */
+    KINDS = RARE + RARE_KINDS
+};
+static const enum term usual_term[RARE] = {TERM_BOND,
+                                           TERM_ANGLE,
+                                           TERM_UREY_BRADLEY,
+                                           TERM_PROPER_DIHEDRAL,
+                                           TERM_IMPROPER_DIHEDRAL,
+                                           TERM_PROPER_DIHEDRAL,
+                                           TERM_IMPROPER_DIHEDRAL,
+                                           TERM_RESTRAINT,
+                                           TERM_LJ_14,
+                                           TERM_BOND,
+                                           TERM_CMAP};
+
+/* Two walls of the restraint of a distance, and beyond: its kind is here once, the others are in tests/ref. */
+static const struct rare_term rare[RARE_KINDS] = {
+    [RARE_G96_BOND] = {RARE_G96_BOND, {0, 1}, 0, {{0.10, 3e6}, {0.14, 2e6}}},
+    [RARE_MORSE] = {RARE_MORSE, {0, 1}, 0, {{0.10, 400, 20}, {0.13, 300, 17}}},
+    [RARE_CUBIC_BOND] = {RARE_CUBIC_BOND, {0, 1}, 0, {{0.10, 1e5, 7}, {0.10, 1e5, 7}}},
+    [RARE_FENE] = {RARE_FENE, {0, 1}, 0, {{0.3, 5e3}, {0.3, 5e3}}},
+    [RARE_DISTANCE_RESTRAINT] = {RARE_DISTANCE_RESTRAINT, {0, 3}, 0, {{0.1, 0.2, 0.3, 900}, {0.1, 0.25, 0.31, 700}}},
+    [RARE_G96_ANGLE] = {RARE_G96_ANGLE, {0, 1, 2}, 0, {{-0.1, 400}, {-0.5, 600}}},
+    [RARE_QUARTIC_ANGLE] = {RARE_QUARTIC_ANGLE, {0, 1, 2}, 0, {{1.9, 1, 20, 300, -40, 50}, {1.9, 1, 20, 300, -40, 50}}},
+    [RARE_RESTRICTED_ANGLE] = {RARE_RESTRICTED_ANGLE, {0, 1, 2}, 0, {{-0.2, 80}, {-0.2, 80}}},
+    [RARE_BOND_BOND] = {RARE_BOND_BOND, {0, 1, 2}, 0, {{0.1, 0.2, 4000}, {0.1, 0.2, 4000}}},
+    [RARE_BOND_ANGLE] = {RARE_BOND_ANGLE, {0, 1, 2}, 0, {{0.1, 0.2, 0.3, 5000}, {0.1, 0.2, 0.3, 5000}}},
+    [RARE_LINEAR_ANGLE] = {RARE_LINEAR_ANGLE, {0, 1, 2}, 0, {{0.4, 5000}, {0.6, 3000}}},
+    [RARE_RESTRICTED_DIHEDRAL] = {RARE_RESTRICTED_DIHEDRAL, {0, 1, 2, 3}, 0, {{-0.5, 5}, {-0.5, 5}}},
+    [RARE_DIHEDRAL_RESTRAINT] = {RARE_DIHEDRAL_RESTRAINT, {0, 1, 2, 3}, 0, {{0.3, 0.2, 50}, {-0.4, 0.1, 90}}},
+    [RARE_BENDING_TORSION] = {RARE_BENDING_TORSION, {0, 1, 2, 3}, 0, {{2, 3, -4, 5, 6, 7}, {2, 3, -4, 5, 6, 7}}},
+    [RARE_ANGLE_RESTRAINT] = {RARE_ANGLE_RESTRAINT, {0, 2, 1, 4}, 0, {{1, 100, 1}, {2, 200, 1}}},
+    [RARE_ANGLE_RESTRAINT_Z] = {RARE_ANGLE_RESTRAINT_Z, {0, 2}, 0, {{1, 100, 2}, {0.5, 200, 2}}},
+};
+
+static enum term term_of(int kind)
+{
+    if (kind < RARE)
+        return usual_term[kind];
+    if (kind == RARE + RARE_DISTANCE_RESTRAINT || kind == RARE + RARE_DIHEDRAL_RESTRAINT ||
+        kind >= RARE + RARE_ANGLE_RESTRAINT)
+        return TERM_RESTRAINT;
+    return kind <= RARE + RARE_FENE ? TERM_BOND : kind <= RARE + RARE_LINEAR_ANGLE ? TERM_ANGLE : TERM_PROPER_DIHEDRAL;
+}
+
+/* Whether it depends on lambda. */
+static bool changes(int kind)
+{
+    if (kind < RARE)
+        return kind != PAIR14 && kind != CMAP;
+    return memcmp(rare[kind - RARE].c[0], rare[kind - RARE].c[1], sizeof rare->c[0]) != 0;
+}
+
+static void add_cmap(struct system *s)
+{
+    enum { SIDE = 5 };
+    double values[SIDE * SIDE];
+    for (int i = 0; i < SIDE * SIDE; i++)
+        values[i] = i * 7 % 11 - 4;
+    s->ncmap_points = SIDE * SIDE;
+    s->cmap_points = xcalloc(SIDE * SIDE, sizeof *s->cmap_points);
+    cmap_points_make(values, SIDE, s->cmap_points);
+    toy_add(s, cmaps, ncmaps, (struct cmap){{0, 1, 2, 3, 4}, 0, SIDE});
+}
 
 static void add_term(struct system *s, enum kind kind)
 {
+    if (kind >= RARE && kind < KINDS) {
+        toy_add(s, rare, nrare, rare[kind - RARE]);
+        return;
+    }
     switch (kind) {
     case BOND:
         toy_add(s, bonds, nbonds, (struct bond){{0, 1}, {0.10, 0.14}, {2e5, 1e5}});
@@ -87,6 +158,13 @@ static void add_term(struct system *s, enum kind kind)
     case PAIR14:
         toy_add(s, pairs14, npairs14, (struct pair14){{0, 3}, {{1e-3, 1e-6}, {1e-3, 1e-6}}, {0.1, 0.1}, 0.1, false});
         break;
+    case HARMONIC:
+        toy_add(s, harmonics, nharmonics, (struct bond){{0, 3}, {0.30, 0.14}, {2e3, 1e3}});
+        break;
+    case CMAP:
+        add_cmap(s);
+        break;
+    case RARE:
     case KINDS:
         break;
     }
@@ -162,7 +240,7 @@ static void test_lambda(void **state)
             fail_msg("term %d: dU/dlambda %.9g, expected %.9g", kind, mean, expected);
         for (int w = 0; w < WINDOWS; w++)
             assert_true(fabs(du[w] - (energy_at(s, &set, w, NULL) - a.potential)) < 1e-8);
-        assert_true((fabs(expected) > 1e-3) == (kind != PAIR14));
+        assert_true((fabs(expected) > 1e-3) == changes(kind));
         toy_system_free(s);
     }
 }
@@ -264,7 +342,8 @@ static void test_virial(void **state)
         double down = energy_at(s, &set, 1, NULL);
         double expected = (up - down) / 4e-5, trace = a.virial[0] + a.virial[4] + a.virial[8];
         assert_true(fabs(trace - expected) < 1e-4 + 1e-6 * fabs(expected));
-        assert_true(a.energy[term_of[kind]] == a.potential || kind == PAIR14);
+        assert_true(a.energy[term_of(kind)] == a.potential || kind == PAIR14);
+        assert_true(a.potential != 0);
         toy_system_free(s);
     }
 }

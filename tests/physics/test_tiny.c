@@ -17,6 +17,7 @@
 
 #include "engine/cuda/nonbonded.h"
 #include "engine/run/sim_parts.h"
+#include "engine/system/cmap.h"
 #include "tests/lib/mixture.h"
 #include "tests/lib/toy.h"
 
@@ -62,6 +63,19 @@ static struct system *some_of_mixture(int natoms)
     return s;
 }
 
+/* On the second chain. */
+static void add_cmap(struct system *s)
+{
+    enum { SIDE = 4 };
+    double values[SIDE * SIDE];
+    for (int i = 0; i < SIDE * SIDE; i++)
+        values[i] = i * 7 % 11 - 4;
+    s->ncmap_points = SIDE * SIDE;
+    s->cmap_points = xcalloc(SIDE * SIDE, sizeof *s->cmap_points);
+    cmap_points_make(values, SIDE, s->cmap_points);
+    toy_add(s, cmaps, ncmaps, (struct cmap){{6, 7, 8, 9, 10}, 0, SIDE});
+}
+
 /* Every kind of term, on the two chains of six. */
 static void add_terms(struct system *s)
 {
@@ -87,7 +101,13 @@ static void add_terms(struct system *s)
                 s, pairs14, npairs14,
                 (struct pair14){
                     .atom = {k, k + 3}, .lj = {{1e-3, 1e-6}, {1e-3 * b, 1e-6}}, .qq = {0.1, 0.1 * b}, .qq_cross = 0.1});
+            toy_add(s, rare, nrare,
+                    (struct rare_term){RARE_G96_ANGLE, {k, k + 1, k + 2}, 0, {{-0.3, 80}, {-0.3 * b, 80}}});
+            toy_add(s, rare, nrare,
+                    (struct rare_term){
+                        RARE_DIHEDRAL_RESTRAINT, {k, k + 1, k + 2, k + 3}, 0, {{0.3, 0.1, 60}, {0.3 * b, 0.1, 60}}});
         }
+    add_cmap(s);
 }
 
 static struct toy opened(const struct program *program, const struct system *sys, const struct settings *set,
@@ -254,6 +274,7 @@ static void test_bits(void **state)
 static void test_choice(void **state)
 {
     struct system *sys = some_of_mixture(36);
+    add_terms(sys);
     struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
     const int32_t most = tiny_atoms_most;
     struct snapshot shot[2];

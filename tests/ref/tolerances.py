@@ -13,7 +13,7 @@ Tolerances = collections.namedtuple('Tolerances', (
     'run_pressure',  # bar
     'run_atoms'))    # at their end: x rms, x worst (nm), v worst (nm/ps)
 
-BONDED = ('bond', 'angle', 'urey_bradley', 'proper_dihedral', 'improper_dihedral', 'coulomb_14', 'restraint')
+BONDED = ('bond', 'angle', 'urey_bradley', 'proper_dihedral', 'improper_dihedral', 'coulomb_14', 'restraint', 'cmap')
 DOUBLE = Tolerances(terms={**dict.fromkeys(BONDED, 1e-9), 'lj_14': 3e-9, 'lj': 1e-8, 'dispersion_correction': 1e-8,
                            'coulomb': 1e-8, 'coulomb_reciprocal': 1e-6, 'potential': 1e-8},
                     of_lambda=lambda value: 1e-6 + 1e-7 * abs(value), virial=1e-6, forces=(1e-6, 4e-6), run_energy=2e-8,

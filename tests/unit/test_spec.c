@@ -394,7 +394,7 @@ static void test_key_errors(void **state)
     refused(HEAD "alchemy: {decouple: A, perturb: b-states, windows: {vdw: [0]}}\n",
             SPEC("3: alchemy: expected exactly one of decouple and perturb"));
     refused(HEAD "alchemy: {decouple: A, windows: {}}\n",
-            SPEC("3: alchemy.windows: 0 keys; expected at least one of coulomb, vdw, bonded or mass"));
+            SPEC("3: alchemy.windows: 0 keys; expected at least one of coulomb, vdw, bonded, restraint or mass"));
     refused(HEAD "protocol: [{produce: {time: 1 ps}, minimize: {steps: 1}}]\n",
             SPEC("3: protocol[0]: 2 keys; expected exactly one of minimize, equilibrate or produce"));
     refused(HEAD "observables:\n  - rdf: {between: [OW, OW]}\n", ERR_UNSUPPORTED,

@@ -164,6 +164,42 @@ static void test_dihedrals(void **state)
     system_close(&s);
 }
 
+/* Terms of few force fields: parameters as their formulas want them, bonds among them exclude; terms between molecules number atoms
+ * over all of them. */
+static void test_rare(void **state)
+{
+    struct system s = read_ok(FORCE_FIELD
+                              "[ bondtypes ]\nCA CA 2 0.15 8e6\n[ cmaptypes ]\nCA CA CA CB CA 1 2 2 9 9 9 9\n"
+                              "CA CA CA CA CA 1 3 3 1 2 3 4 5 6 \\\n 7 8 9\nCB CA CA CA CA 1 2 2 1 2 3 4\n" MOLECULE
+                              "[ bonds ]\n1 2 2\n2 3 3 0.15 400 20\n3 4 7 0.3 100\n4 5 6 0.2 50\n1 5 10 0.1 0.2 0.3 "
+                              "7 0.2 0.3 0.4 8\n[ angles ]\n1 2 3 2 60 10\n[ cmap ]\n4 3 2 1 5 1\n"
+                              "[ dihedral_restraints ]\n1 2 3 4 1 90 18 5\n[ system ]\n[ molecules ]\nM 2\n"
+                              "[ intermolecular_interactions ]\n[ bonds ]\n1 10 6 0.5 0 0.5 1000\n"
+                              "[ angles ]\n2 1 6 1 90 0 90 40\n[ angles ]\n2 1 7 2 90 3\n");
+    assert_int_equal(s.nrare, 2 * 6 + 1);
+    assert_int_equal(s.rare[0].kind, RARE_G96_BOND);
+    near(s.rare[0].c[1][1], 8e6);
+    assert_int_equal(s.rare[3].kind, RARE_DISTANCE_RESTRAINT);
+    near(s.rare[3].c[1][2], 0.4);
+    near(s.rare[4].c[0][0], 0.5); /* cos 60 degrees */
+    assert_int_equal(s.rare[5].atom[3], 3);
+    near(s.rare[5].c[0][0], M_PI / 2);
+    near(s.rare[5].c[1][1], M_PI / 10);
+    assert_int_equal(s.rare[7].atom[1], 7);
+    assert_int_equal(s.exclusion_start[5], 12); /* 1-2-3-4: functions 6 and 10 are no bonds */
+    assert_int_equal(s.ncmaps, 2);
+    assert_int_equal(s.cmaps[1].atom[4], 9);
+    assert_int_equal(s.cmaps[1].side, 2);
+    assert_int_equal(s.ncmap_points, 4); /* of the only map in use */
+    near(s.cmap_points[2][0], 3);
+    assert_int_equal(s.nharmonics, 3);
+    assert_int_equal(s.harmonics[2].atom[1], 9);
+    near(s.harmonics[2].k[1], 1000);
+    assert_int_equal(s.angles[0].atom[2], 5);
+    assert_int_equal(s.rare[12].atom[2], 6);
+    system_close(&s);
+}
+
 static void test_preprocessor(void **state)
 {
     struct source *src = source_memory_new();
@@ -294,15 +330,13 @@ static void test_bad_sections(void **state)
          "x.top:17: [ bondtypes ]: force-field sections must come before the first [ moleculetype ]"},
         {FORCE_FIELD MOLECULE "[ system ]\n[ atoms ]\n", T,
          "x.top:18: [ atoms ]: molecule types must come before [ system ]"},
-        {FORCE_FIELD MOLECULE "[ cmap ]\n1 2 3 4 5 1\n", U, "x.top:18: [ cmap ]: CMAP corrections are not computed"},
         {FORCE_FIELD MOLECULE "[ virtual_sites2 ]\n1 2 3 1 0.5\n", U,
          "x.top:18: [ virtual_sites2 ]: virtual sites are not computed"},
-        {FORCE_FIELD MOLECULE "[ dihedral_restraints ]\n1 2 3 4 1 0 0 0\n", U,
-         "x.top:18: [ dihedral_restraints ]: restraints of this kind are not computed"},
+        {FORCE_FIELD MOLECULE "[ distance_restraints ]\n1 2 1 0 1 0 0.1 0.2 1\n", U,
+         "x.top:18: [ distance_restraints ]: not computed: expected [ bonds ] of function 10 for restraints of single "
+         "distances"},
         {FORCE_FIELD MOLECULE "[ polarization ]\n1 2 1 0.1\n", U,
          "x.top:18: [ polarization ]: polarization is not computed"},
-        {FORCE_FIELD MOLECULE TAIL "[ intermolecular_interactions ]\n[ bonds ]\n1 2 6 0.1 10\n", U,
-         "x.top:23: [ intermolecular_interactions ]: interactions between molecules are not computed"},
         {FORCE_FIELD MOLECULE "[ system ]\n[ molecules ]\nWAT 3\n", T,
          "x.top:19: [ molecules ]: read 'WAT', expected the name of a [ moleculetype ]"},
         {FORCE_FIELD MOLECULE "[ system ]\n[ molecules ]\nM -1\n", T,
@@ -350,7 +384,8 @@ static void test_bad_types(void **state)
          "x.top:10: [ bondtypes ]: read 'CX', expected a bonded type of [ atomtypes ]"},
         {FORCE_FIELD "[ bondtypes ]\nCA\n", T,
          "x.top:10: [ bondtypes ]: the line ends after 1 words, expected 2 type names"},
-        {FORCE_FIELD "[ bondtypes ]\nCA CB 2 0.1 1\n", U, "x.top:10: [ bondtypes ]: function 2 is not computed"},
+        {FORCE_FIELD "[ bondtypes ]\nCA CB 12 0.1 1\n", U,
+         "x.top:10: [ bondtypes ]: function 12 is not computed, expected 1, 2, 3, 4, 5, 6, 7 or 10"},
         {FORCE_FIELD "[ bondtypes ]\nCA CB 1 0.1\n", T,
          "x.top:10: [ bondtypes ]: read 1 parameters, expected 2 (A) or 4 (A and B) for a harmonic bond (funct 1)"},
         {FORCE_FIELD "[ bondtypes ]\nCA CB 1\n", T,
@@ -359,7 +394,8 @@ static void test_bad_types(void **state)
          "x.top:12: [ bondtypes ]: parameters for these types are defined before with other values"},
         {FORCE_FIELD "[ pairtypes ]\nCA A 1 0.1 1\n", T,
          "x.top:10: [ pairtypes ]: read 'CA', expected an atom type of [ atomtypes ]"},
-        {FORCE_FIELD "[ angletypes ]\nCA CA CA 8 1 1\n", U, "x.top:10: [ angletypes ]: function 8 is not computed"},
+        {FORCE_FIELD "[ angletypes ]\nCA CA CA 8 1 1\n", U,
+         "x.top:10: [ angletypes ]: function 8 (tabulated) is not computed, expected 1, 2, 3, 4, 5, 6, 9 or 10"},
         {FORCE_FIELD "[ dihedraltypes ]\nCA CA CA 9 0.5 1 1\n", T,
          "x.top:10: [ dihedraltypes ]: read no function number in column 3 or 5, expected 2 or 4 type names before it"},
         {FORCE_FIELD "[ dihedraltypes ]\nX X CA CA 9 0 1 1\nCA CA X X 1 0 1 2\n", T,
@@ -410,7 +446,8 @@ static void test_bad_molecules(void **state)
         {FORCE_FIELD MOLECULE "[ bonds ]\n1 6 1 0.1 1\n", T,
          "x.top:18: [ bonds ]: read 6, expected an atom number of the molecule from 1 to 5"},
         {FORCE_FIELD MOLECULE "[ bonds ]\n1 1 1 0.1 1\n", T, "x.top:18: [ bonds ]: atom 1 stands twice on the line"},
-        {FORCE_FIELD MOLECULE "[ bonds ]\n1 2 6 0.1 1\n", U, "x.top:18: [ bonds ]: function 6 is not computed"},
+        {FORCE_FIELD MOLECULE "[ bonds ]\n1 2 9 0 1\n", U,
+         "x.top:18: [ bonds ]: function 9 (tabulated) is not computed, expected 1, 2, 3, 4, 5, 6, 7 or 10"},
         {FORCE_FIELD MOLECULE "[ bonds ]\n1 2 1 0.1\n", T,
          "x.top:18: [ bonds ]: read 1 parameters, expected 2 (A) or 4 (A and B) for a harmonic bond (funct 1)"},
         {FORCE_FIELD MOLECULE "[ bonds ]\n1 2 1 0.1 1 x 2\n", T,
@@ -434,7 +471,7 @@ static void test_bad_molecules(void **state)
         {FORCE_FIELD MOLECULE "[ dihedrals ]\n1 2 3 4 9 0 1 2 0 1 3\n", U,
          "x.top:18: [ dihedrals ]: multiplicity 2 in A and 3 in B: it can not be perturbed"},
         {FORCE_FIELD MOLECULE "[ dihedrals ]\n1 2 3 4 8 0 1\n", U,
-         "x.top:18: [ dihedrals ]: function 8 is not computed"},
+         "x.top:18: [ dihedrals ]: function 8 (tabulated) is not computed, expected 1, 2, 3, 4, 5, 9, 10 or 11"},
         {FORCE_FIELD "[ dihedraltypes ]\nCA CA CA CA 9 0 1 1\nCA CA CA CA 9 0 1 2\nCB CA CA CA 9 0 1 1\n"
                      "[ moleculetype ]\nM 0\n[ atoms ]\n1 A 1 R A 1 0 1 B\n2 A 1 R A 1\n3 A 1 R A 1\n4 A 1 R A 1\n"
                      "[ dihedrals ]\n1 2 3 4 9\n",
@@ -447,9 +484,53 @@ static void test_bad_molecules(void **state)
         {FORCE_FIELD MOLECULE "[ constraints ]\n1 2 1 0.1 0\n", T,
          "x.top:18: [ constraints ]: expected positive lengths in nm"},
         {FORCE_FIELD MOLECULE "[ position_restraints ]\n1 2 1 1 1\n", U,
-         "x.top:18: [ position_restraints ]: function 2 is not computed"},
+         "x.top:18: [ position_restraints ]: function 2 is not computed, expected 1"},
         {FORCE_FIELD MOLECULE "[ exclusions ]\n1 2 6\n", T,
          "x.top:18: [ exclusions ]: read 6, expected an atom number of the molecule from 1 to 5"},
+    };
+    refuse_all(bad, COUNT(bad));
+}
+
+static void test_bad_rare(void **state)
+{
+    static const struct bad bad[] = {
+        {FORCE_FIELD MOLECULE "[ bonds ]\n1 2 7 0 1\n", T,
+         "x.top:18: [ bonds ]: read 0, expected the positive length at which the bond breaks"},
+        {FORCE_FIELD MOLECULE "[ bonds ]\n1 2 4 0.1 1\n", T,
+         "x.top:18: [ bonds ]: read 2 parameters, expected 3 for a cubic bond (funct 4)"},
+        {FORCE_FIELD MOLECULE "[ bonds ]\n1 2 10 0.1 0.2 0.3 9 0.1 0.3 0.2 9\n", T,
+         "x.top:18: [ bonds ]: read distances 0.1, 0.3, 0.2 in state B, expected none below the one before"},
+        {FORCE_FIELD MOLECULE "[ angle_restraints ]\n1 2 3 4 1 90 10 1 90 10 2\n", U,
+         "x.top:18: [ angle_restraints ]: multiplicity 1 in A and 2 in B: it can not be perturbed"},
+        {FORCE_FIELD MOLECULE "[ dihedral_restraints ]\n1 2 3 4 1\n", T,
+         "x.top:18: [ dihedral_restraints ]: read no parameters, expected 3 for a dihedral restraint (no types of that "
+         "function are defined)"},
+        {FORCE_FIELD MOLECULE "[ cmap ]\n1 2 3 4 5 1\n", T,
+         "x.top:18: [ cmap ]: read no parameters, and there are none for a CMAP correction between the types A A A B "
+         "A"},
+        {FORCE_FIELD "[ cmaptypes ]\nCA CA CA CB CA 1 2 3 1 2 3 4\n", U,
+         "x.top:10: [ cmaptypes ]: a grid of 2 by 3: only square ones are computed"},
+        {FORCE_FIELD "[ cmaptypes ]\nCA CA CA CB CA 1 2 2 1 2 3\n", T,
+         "x.top:10: [ cmaptypes ]: read 3 values, expected 4 for a grid of 2 by 2"},
+        {FORCE_FIELD "[ cmaptypes ]\nCA CA CA CB CA 1 2 2 1 2 3 4\nCA CA CA CB CA 1 2 2 1 2 3 4\n"
+                     "CA CA CA CB CA 1 2 2 1 2 3 5\n",
+         T, "x.top:12: [ cmaptypes ]: values for these types are defined before and are others"},
+        {FORCE_FIELD MOLECULE "[ system ]\n[ intermolecular_interactions ]\n", T,
+         "x.top:18: [ intermolecular_interactions ]: it must come after [ molecules ]"},
+        {FORCE_FIELD MOLECULE TAIL "[ intermolecular_interactions ]\n1 2\n", U,
+         "x.top:22: [ intermolecular_interactions ]: expected sections: [ bonds ], [ angles ], [ dihedrals ], [ pairs "
+         "], [ pairs_nb ], [ angle_restraints ], [ angle_restraints_z ] or [ dihedral_restraints ]"},
+        {FORCE_FIELD MOLECULE TAIL "[ intermolecular_interactions ]\n[ exclusions ]\n", U,
+         "x.top:22: [ exclusions ]: after [ intermolecular_interactions ]; expected [ bonds ], [ angles ], [ dihedrals "
+         "], [ pairs ], [ pairs_nb ], [ angle_restraints ], [ angle_restraints_z ] or [ dihedral_restraints ]"},
+        {FORCE_FIELD MOLECULE TAIL "[ intermolecular_interactions ]\n[ bonds ]\n1 6 6 0.1 10\n", T,
+         "x.top:23: [ bonds ]: read 6, expected an atom number of the system from 1 to 5"},
+        {FORCE_FIELD MOLECULE TAIL "[ intermolecular_interactions ]\n[ bonds ]\n1 5 1 0.1 10\n", U,
+         "x.top:23: [ bonds ]: a harmonic bond (funct 1) between molecules: expected function 6 (harmonic) or 10 (a "
+         "restraint), which are no chemical bonds"},
+        {FORCE_FIELD MOLECULE TAIL "[ intermolecular_interactions ]\n[ angles ]\n1 5 3\n", T,
+         "x.top:23: [ angles ]: read no parameters, expected 2 for a harmonic angle: between molecules they stand on "
+         "the line"},
     };
     refuse_all(bad, COUNT(bad));
 }
@@ -499,6 +580,7 @@ int main(void)
         cmocka_unit_test(test_preprocessor),  cmocka_unit_test(test_bad_preprocessing),
         cmocka_unit_test(test_include_depth), cmocka_unit_test(test_bad_sections),
         cmocka_unit_test(test_bad_types),     cmocka_unit_test(test_bad_molecules),
+        cmocka_unit_test(test_rare),          cmocka_unit_test(test_bad_rare),
         cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

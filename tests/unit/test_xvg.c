@@ -124,9 +124,11 @@ static void test_energy(void **state)
         "@ s8 legend \"Angle\"\n@ s9 legend \"U-B\"\n@ s10 legend \"Proper Dih.\"\n@ s11 legend \"Improper Dih.\"\n"
         "@ s12 legend \"LJ-14\"\n@ s13 legend \"Coulomb-14\"\n@ s14 legend \"LJ (SR)\"\n@ s15 legend \"Disper. "
         "corr.\"\n"
-        "@ s16 legend \"Coulomb (SR)\"\n@ s17 legend \"Coul. recip.\"\n@ s18 legend \"Position Rest.\"\n"
+        "@ s16 legend \"Coulomb (SR)\"\n@ s17 legend \"Coul. recip.\"\n@ s18 legend \"Restraints\"\n"
+        "@ s19 legend \"CMAP Dih.\"\n"
         "12.5000 -1000.25 300.125 -700.125 298.15 -12.5 1 29.8897032 0.1234567891 1.123456789 2.123456789 3.123456789 "
-        "4.123456789 5.123456789 6.123456789 7.123456789 8.123456789 9.123456789 10.12345679 11.12345679\n");
+        "4.123456789 5.123456789 6.123456789 7.123456789 8.123456789 9.123456789 10.12345679 11.12345679 "
+        "12.12345679\n");
     buf_free(&b);
 }
 

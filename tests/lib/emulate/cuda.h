@@ -20,6 +20,7 @@ using std::min;
 #define __host__
 #define __global__
 #define __forceinline__ inline
+#define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(most, ...) most
 #define __restrict__
 #define __align__(bytes) __attribute__((aligned(bytes)))
