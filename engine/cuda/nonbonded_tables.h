@@ -33,7 +33,6 @@
 
 enum {
     TRIO = 3,
-    TRIO_LANES = 4, /* that share the entries of one trio */
     NEAR_MASK_SHIFT = 29,
     PAIR_LIMIT = 2048,     /* kJ/mol/nm, above which a pair's force goes to the 64-bit sums at once */
     COARSE_SHIFT = 13,     /* forces of near pairs are split into multiples of 2^13 units and the rest */

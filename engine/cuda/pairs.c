@@ -19,7 +19,12 @@
 #define TRIO_ARM 0.35       /* ..and where they are bonded otherwise */
 #define EWALD_OFF 1e-7      /* of beta^3, that a force over distance and charges may be off */
 
-enum { SLOTS_MOST = 1 << NEAR_MASK_SHIFT };
+enum {
+    SLOTS_MOST = 1 << NEAR_MASK_SHIFT,
+    LANES_LEAST = 4, /* for each trio; more load the device with shorter lists, and each block with all positions */
+    LANES_MOST = 16,
+    LANES_WANTED = 132 * 512, /* a block on each multiprocessor of an H200 */
+};
 
 struct pair_limits pair_limits = {226 * 1024 / TRIO_BYTES, 112 * 1024 / TRIO_BYTES};
 
@@ -144,6 +149,15 @@ static double longest_arm(const struct topology *t, const struct alchemy_plan *p
     return WATER_ARM;
 }
 
+/* Lanes for each trio of a replica whose trios one block could hold: as many as fill the device. */
+static uint32_t whole_lanes(const struct pair_table *h, uint32_t replicas)
+{
+    uint32_t lanes = LANES_MOST;
+    while (lanes > LANES_LEAST && (uint64_t)replicas * (uint32_t)h->ntrios * lanes > LANES_WANTED)
+        lanes /= 2;
+    return lanes;
+}
+
 int pairs_make(struct pairs *p, const struct system *sys, const struct settings *set, const struct topology *t,
                const struct alchemy_plan *plan, struct err *e)
 {
@@ -178,7 +192,11 @@ int pairs_make(struct pairs *p, const struct system *sys, const struct settings 
     if (h->ntrios >= SLOTS_MOST / TRIO)
         return err_set(e, ERR_UNSUPPORTED, "%d atoms: at most %d are supported", sys->natoms, SLOTS_MOST / TRIO);
     h->whole = (uint32_t)h->ntrios <= pair_limits.whole;
-    return h->whole ? 0 : regions_choose(p, sys, set->replicas, e);
+    p->replicas = set->replicas > 1 ? (uint32_t)set->replicas : 1;
+    if (!h->whole)
+        return regions_choose(p, sys, e);
+    p->lanes = whole_lanes(h, p->replicas);
+    return 0;
 }
 
 void pairs_close(struct pairs *p)

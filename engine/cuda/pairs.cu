@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Plain pairs: both atoms unperturbed, not excluded. A trio of atoms is worked on by four lanes, which share its entries; for
+ * Plain pairs: both atoms unperturbed, not excluded. A trio of atoms is worked on by a few lanes, which share its entries; for
  * each entry a lane computes the three pairs of the trio with one atom.
  * A block works on the trios of a replica, or of a region of it (nonbonded_tables.h), with positions and forces in shared memory.
  *
@@ -27,30 +27,42 @@ struct point {
     int32_t x, y, z;
 };
 
-template <bool REGIONS, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
+template <bool REGIONS, bool ENERGY, bool TRICLINIC, bool USUAL, class A> struct trio_pass {
     const A &a;
     const uint4 *grid;
     const struct pair_table *table;
     const struct member *members; /* of the region */
     uint32_t nwaters;             /* there, or in the replica */
-    int32_t *positions, *forces;  /* shared memory, [slots][3] */
+    int32_t *positions;           /* shared memory, [slots][3].. */
+    uint32_t to_forces;           /* ..and so many bytes on forces on them */
     struct cell32 cell;
     double nm[BOX_SIZE]; /* cell in double, of the passes with energies */
     uint32_t first;      /* slot */
     struct point own;
     struct vec32 arm[TRIO]; /* from the first atom, nm */
-    uint32_t sum[9];        /* forces on the trio, units; each call of far_entry adds the bits of R as well */
-    uint32_t calls;
-    uint32_t beyond; /* forces that were clamped */
+    uint32_t sum[9];        /* forces on the trio, units, and.. */
+    uint32_t bias;          /* ..what each entry has added to each of them beside its forces */
+    uint32_t beyond;        /* forces that were clamped */
     int64_t coulomb, lj, virial[6];
 
     __device__ __forceinline__ trio_pass(const A &args) : a(args)
     {
     }
 
+    /* By bytes, so that the three words of a slot need one address. */
+    __device__ __forceinline__ int32_t *words_of(uint32_t slot) const
+    {
+        return (int32_t *)((char *)positions + 12 * slot);
+    }
+
+    __device__ __forceinline__ uint32_t *forces_of(uint32_t slot) const
+    {
+        return (uint32_t *)((char *)positions + (12 * slot + to_forces));
+    }
+
     __device__ __forceinline__ struct point at(uint32_t slot) const
     {
-        const int32_t *q = positions + 3 * slot;
+        const int32_t *q = words_of(slot);
         struct point p = {q[0], q[1], q[2]};
         return p;
     }
@@ -68,12 +80,14 @@ template <bool REGIONS, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         return difference(own, p);
     }
 
+    __device__ __forceinline__ uint32_t whole_trio(uint32_t trio) const
+    {
+        return REGIONS ? __ldg(&members[trio].trio) & ((1u << MEMBER_OWN_SHIFT) - 1) : trio;
+    }
+
     __device__ __forceinline__ uint32_t whole_slot(uint32_t slot) const
     {
-        if (!REGIONS)
-            return slot;
-        const uint32_t trio = __ldg(&members[slot / TRIO].trio) & ((1u << MEMBER_OWN_SHIFT) - 1);
-        return TRIO * trio + slot % TRIO;
+        return REGIONS ? TRIO * whole_trio(slot / TRIO) + slot % TRIO : slot;
     }
 
     __device__ __forceinline__ float charge_of(uint32_t slot) const
@@ -144,7 +158,7 @@ template <bool REGIONS, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
 
     __device__ __forceinline__ void add_shared(uint32_t slot, uint32_t x, uint32_t y, uint32_t z)
     {
-        uint32_t *f = (uint32_t *)forces + 3 * slot;
+        uint32_t *f = forces_of(slot);
         atomicAdd(f, x);
         atomicAdd(f + 1, y);
         atomicAdd(f + 2, z);
@@ -195,7 +209,7 @@ template <bool REGIONS, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
             struct vec32 r = cell32_vector<TRICLINIC>(&cell, x, y, z, arm[k]);
             float r2 = square32(r), ri = rsqrt_approx(r2), ri2 = __fmul_rn(ri, ri);
             float qq = product<KIND>(k, KIND == OTHER ? charge_of(first + k) : 0, charge);
-            float s = coulomb32_force(a, qq, r2, ri, ri2);
+            float s = coulomb32_force<USUAL>(a, qq, r2, ri, ri2);
             s = r2 < coulomb_cutoff2 ? s : 0.0f;
             if (ENERGY && r2 < coulomb_cutoff2)
                 energies.coulomb += exact_product<KIND>(k, slot) * (double)coulomb32_energy(a, r2, ri);
@@ -203,7 +217,7 @@ template <bool REGIONS, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
                 struct lj32 lj = {a.water_c6, a.water_c12};
                 if (KIND == OTHER)
                     lj = lj_of(k, type);
-                float f = lj32_force(a, lj, r2, ri, ri2);
+                float f = lj32_force<USUAL>(a, lj, r2, ri, ri2);
                 s = __fadd_rn(s, r2 < vdw_cutoff2 ? f : 0.0f);
                 if (ENERGY && valid)
                     energies.lj += lj_energy(k, slot, d);
@@ -215,53 +229,82 @@ template <bool REGIONS, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
             jx += fx, jy += fy, jz += fz;
         }
         jx = 3 * fine - jx, jy = 3 * fine - jy, jz = 3 * fine - jz;
-        if (valid)
-            add_shared(slot, jx, jy, jz);
+        add_shared(slot, jx, jy, jz);
         if (ENERGY) {
             add_energies(energies);
             add_virial(d, -(int32_t)jx, -(int32_t)jy, -(int32_t)jz);
         }
     }
 
-    /* s d rounded to a multiple of the unit: coarse units into *high, the rest into *low. */
-    __device__ __forceinline__ void split(float s, float d, int32_t *high, int32_t *low) const
-    {
-        float h = __fmaf_rn(s, d, a.round_coarse);
-        float rest = __fmaf_rn(s, d, __fsub_rn(__fadd_rn(a.round_coarse, a.round_fine), h));
-        *high = (int32_t)(__float_as_uint(h) - __float_as_uint(a.round_coarse));
-        *low = (int32_t)(__float_as_uint(rest) - __float_as_uint(a.round_fine));
-    }
-
     /* One pair of the near list: its force over distance; adds its Coulomb energy. lj: NULL for none. */
-    __device__ __forceinline__ float near_pair(float r2, float qq, double exact, const struct lj32 *lj, bool on,
-                                               struct entry_energies *energies)
+    __device__ __forceinline__ float near_force(float r2, float ri, float qq, double exact, const struct lj32 *lj,
+                                                bool on, struct entry_energies *energies) const
     {
-        float ri = rsqrt_approx(r2), ri2 = __fmul_rn(ri, ri), limit = __fmul_rn((float)FIXED_FORCE_LIMIT, ri);
-        float s = coulomb32_force(a, qq, r2, ri, ri2);
+        float ri2 = __fmul_rn(ri, ri), s = coulomb32_force<USUAL>(a, qq, r2, ri, ri2);
         s = on && r2 < a.coulomb_cutoff2 ? s : 0.0f;
         if (ENERGY && on && r2 < a.coulomb_cutoff2)
             energies->coulomb += exact * (double)coulomb32_energy(a, r2, ri);
         if (lj) {
-            float f = lj32_force(a, *lj, r2, ri, ri2);
+            float f = lj32_force<USUAL>(a, *lj, r2, ri, ri2);
             s = __fadd_rn(s, on && r2 < a.vdw_cutoff2 ? f : 0.0f);
         }
-        float clamped = fmaxf(fminf(s, limit), -limit);
-        beyond += clamped != s;
-        return clamped;
+        return s;
     }
 
-    /* What is too strong for 32 bits: coarse units of the pair of own atom k with a slot, to the 64-bit sums. */
-    __device__ __forceinline__ void near_strong(int k, uint32_t slot, struct point d, const int32_t high[3])
+    /* The force of a pair of own atom k rounded in two parts. */
+    __device__ __forceinline__ void split(float s, const float r[3], float coarse[3], float rest[3]) const
     {
+        const float both = __fadd_rn(a.round_coarse, a.round_fine);
 #pragma unroll
         for (int b = 0; b < 3; b++) {
-            add_global(first + k, b, whole(high[b], 0));
-            add_global(slot, b, whole(-high[b], 0));
+            coarse[b] = __fmaf_rn(s, r[b], a.round_coarse);
+            rest[b] = __fmaf_rn(s, r[b], __fsub_rn(both, coarse[b]));
+        }
+    }
+
+    /* What is too strong for 32 bits: the coarse part goes to the 64-bit sums. */
+    __device__ __forceinline__ void near_strong(int k, uint32_t slot, struct point d, float s, float ri,
+                                                const float r[3], uint32_t units[3])
+    {
+        const float limit = __fmul_rn((float)FIXED_FORCE_LIMIT, ri), within = fmaxf(fminf(s, limit), -limit);
+        float coarse[3], rest[3];
+        int64_t high[3];
+        beyond += within != s;
+        split(within, r, coarse, rest);
+#pragma unroll
+        for (int b = 0; b < 3; b++) {
+            const int32_t parts = (int32_t)(__float_as_uint(coarse[b]) - __float_as_uint(a.round_coarse));
+            high[b] = (int64_t)parts * (1 << COARSE_SHIFT);
+            add_global(first + k, b, high[b]);
+            add_global(slot, b, -high[b]);
             if (ENERGY)
-                add_arm_virial(k, b, whole(high[b], 0));
+                add_arm_virial(k, b, high[b]);
+            units[b] = (__float_as_uint(a.round_coarse) << COARSE_SHIFT) + __float_as_uint(rest[b]);
         }
         if (ENERGY)
-            add_virial(d, whole(high[0], 0), whole(high[1], 0), whole(high[2], 0));
+            add_virial(d, high[0], high[1], high[2]);
+    }
+
+    /* Units of the force of a near pair, and near_bias more. */
+    __device__ __forceinline__ void near_units(int k, uint32_t slot, struct point d, float s, float ri, struct vec32 v,
+                                               uint32_t units[3])
+    {
+        const float r[3] = {v.x, v.y, v.z};
+        if (fabsf(s) <= __fmul_rn((float)PAIR_LIMIT, ri)) {
+            float coarse[3], rest[3];
+            split(s, r, coarse, rest);
+#pragma unroll
+            for (int b = 0; b < 3; b++)
+                units[b] = (__float_as_uint(coarse[b]) << COARSE_SHIFT) + __float_as_uint(rest[b]);
+        } else {
+            near_strong(k, slot, d, s, ri, r, units);
+        }
+    }
+
+    /* Of the two roundings of a near pair's force, what its integers are too large by. */
+    __device__ __forceinline__ uint32_t near_bias() const
+    {
+        return (__float_as_uint(a.round_coarse) << COARSE_SHIFT) + __float_as_uint(a.round_fine);
     }
 
     /* The pairs of `mask` with an atom; WATER: both are waters, and nothing has to be looked up. */
@@ -271,11 +314,12 @@ template <bool REGIONS, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         const bool oxygen = slot % TRIO == 0;
         const float charge = WATER ? 0 : charge_of(slot);
         const int32_t type = WATER ? 0 : type_of(slot);
-        int32_t other[3] = {0, 0, 0};
+        uint32_t other[3] = {0, 0, 0};
         struct entry_energies energies = {0, 0};
 #pragma unroll
         for (int k = 0; k < TRIO; k++) {
             struct vec32 r = cell32_vector<TRICLINIC>(&cell, (float)d.x, (float)d.y, (float)d.z, arm[k]);
+            const bool on = WATER || (mask >> k & 1);
             struct lj32 lj = {oxygen ? a.water_c6 : 0, oxygen ? a.water_c12 : 0};
             float qq = oxygen ? product<OXYGEN>(k, 0, 0) : product<HYDROGEN>(k, 0, 0);
             if (!WATER) {
@@ -287,43 +331,27 @@ template <bool REGIONS, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
                 exact = !WATER   ? exact_product<OTHER>(k, slot)
                         : oxygen ? exact_product<OXYGEN>(k, slot)
                                  : exact_product<HYDROGEN>(k, slot);
-            float s =
-                near_pair(fmaxf(square32(r), NEAREST2), qq, exact, WATER && k ? NULL : &lj, mask >> k & 1, &energies);
-            int32_t high[3], low[3];
-            if (ENERGY && mask >> k & 1 && !(WATER && k))
+            const float r2 = fmaxf(square32(r), NEAREST2), ri = rsqrt_approx(r2);
+            const float s = near_force(r2, ri, qq, exact, WATER && k ? NULL : &lj, on, &energies);
+            uint32_t units[3];
+            if (ENERGY && on && !(WATER && k))
                 energies.lj += lj_energy(k, slot, d);
-            split(s, r.x, &high[0], &low[0]);
-            split(s, r.y, &high[1], &low[1]);
-            split(s, r.z, &high[2], &low[2]);
-            if (strong(high[0]) || strong(high[1]) || strong(high[2])) {
-                near_strong(k, slot, d, high);
-                high[0] = high[1] = high[2] = 0;
-            }
+            near_units(k, slot, d, s, ri, r, units);
 #pragma unroll
             for (int b = 0; b < 3; b++) {
-                int32_t units = (int32_t)((uint32_t)high[b] << COARSE_SHIFT) + low[b];
-                sum[3 * k + b] += (uint32_t)units;
-                other[b] -= units;
+                sum[3 * k + b] += units[b];
+                other[b] += units[b];
             }
         }
+#pragma unroll
+        for (int b = 0; b < 3; b++)
+            other[b] = 3 * near_bias() - other[b];
+        bias += near_bias();
         if (ENERGY) {
             add_energies(energies);
-            add_virial(d, -(int64_t)other[0], -(int64_t)other[1], -(int64_t)other[2]);
+            add_virial(d, -(int64_t)(int32_t)other[0], -(int64_t)(int32_t)other[1], -(int64_t)(int32_t)other[2]);
         }
-        if (mask)
-            add_shared(slot, (uint32_t)other[0], (uint32_t)other[1], (uint32_t)other[2]);
-    }
-
-    static __device__ __forceinline__ int64_t whole(int32_t high, int32_t low)
-    {
-        return ((int64_t)high << COARSE_SHIFT) + low;
-    }
-
-    __device__ __forceinline__ bool strong(int32_t high) const
-    {
-        const int32_t limit =
-            (int32_t)(((int64_t)PAIR_LIMIT << 32) >> (COARSE_SHIFT + a.force_shift)); /* coarse units */
-        return high > limit || high < -limit;
+        add_shared(slot, other[0], other[1], other[2]);
     }
 
     /* The near list of the trio; part: which of its lanes this is. The next entry is on its way meanwhile. */
@@ -331,9 +359,9 @@ template <bool REGIONS, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
     {
         const uint32_t waters = first < TRIO * nwaters ? TRIO * nwaters : 0; /* slots of waters seen from a water */
         uint32_t next = part < n ? __ldg(list + part) : 0;
-        for (uint32_t e = part; e < n; e += TRIO_LANES) {
+        for (uint32_t e = part; e < n; e += a.lanes) {
             const uint32_t slot = next & ((1u << NEAR_MASK_SHIFT) - 1), mask = next >> NEAR_MASK_SHIFT;
-            next = e + TRIO_LANES < n ? __ldg(list + e + TRIO_LANES) : 0;
+            next = e + a.lanes < n ? __ldg(list + e + a.lanes) : 0;
             if (slot < waters)
                 near_entry<true>(slot, 7);
             else
@@ -349,58 +377,87 @@ template <bool REGIONS, bool ENERGY, bool TRICLINIC, class A> struct trio_pass {
         add_virial(d, b == 0 ? force : 0, b == 1 ? force : 0, b == 2 ? force : 0);
     }
 
-    __device__ __forceinline__ uint2 two(const uint16_t *list, uint32_t e, uint32_t n) const
-    {
-        uint2 slots = make_uint2(first, first);
-        if (e >= n)
-            return slots;
-        uint32_t both = __ldg((const uint32_t *)(list + e));
-        slots = make_uint2(both & 0xffff, both >> 16);
-        if (e + 1 >= n)
-            slots.y = first;
-        return slots;
-    }
-
-    /* A far list: each lane takes two entries at a time, the next four on their way meanwhile. */
+    /* A far list: each lane takes two entries at a time, the next four on their way meanwhile. Where a lane has no more it goes
+     * on with what it had. */
     template <int KIND> __device__ __forceinline__ void far_list(const uint16_t *list, uint32_t n, uint32_t part)
     {
-        const uint32_t step = 2 * TRIO_LANES, most = __reduce_max_sync(~0u, n);
-        uint32_t e = 2 * part;
-        uint2 next = two(list, e, n), then = two(list, e + step, n);
-        for (uint32_t base = 0; base < most; base += step, e += step) {
-            uint2 slots = next;
+        const int32_t step = 2 * (int32_t)a.lanes;
+        const uint32_t fine = __float_as_uint(a.round_fine);
+        const uint32_t *ahead = (const uint32_t *)list + part;
+        int32_t left = (int32_t)n - 2 * (int32_t)part;
+        uint32_t next = left > 0 ? __ldg(ahead) : 0;
+        ahead += a.lanes;
+        uint32_t then = left > step ? __ldg(ahead) : 0;
+        for (int32_t most = (int32_t)__reduce_max_sync(~0u, n); most > 0; most -= step, left -= step) {
+            const uint32_t both = next;
             next = then;
-            then = two(list, e + 2 * step, n);
-            far_entry<KIND>(slots.x, e < n);
-            far_entry<KIND>(slots.y, e + 1 < n);
-            calls += 2;
+            ahead += a.lanes;
+            if (left > 2 * step)
+                then = __ldg(ahead);
+            far_entry<KIND>(left > 0 ? both & 0xffff : first, left > 0);
+            far_entry<KIND>(left > 1 ? both >> 16 : first, left > 1);
+            bias += 2 * fine;
         }
     }
 
-    /* Sums of the trio's four lanes to those of its atoms. */
-    __device__ __forceinline__ void finish(uint32_t part, bool real)
+    /* Sums of a lane to those of the trio's atoms. */
+    __device__ __forceinline__ void finish()
     {
-        const uint32_t fine = __float_as_uint(a.round_fine);
 #pragma unroll
         for (int k = 0; k < 9; k++) {
-            uint32_t s = sum[k] - calls * fine;
-            if (ENERGY && real)
-                add_arm_virial(k / 3, k % 3, (int32_t)s);
-            s += __shfl_xor_sync(~0u, s, 1);
-            s += __shfl_xor_sync(~0u, s, 2);
-            if (!real || part != k % TRIO_LANES)
-                continue;
-            atomicAdd((uint32_t *)forces + 3 * first + k, s);
+            const uint32_t units = sum[k] - bias;
+            if (ENERGY)
+                add_arm_virial(k / 3, k % 3, (int32_t)units);
+            atomicAdd(forces_of(first) + k, units);
+        }
+    }
+
+    /* Positions of the block's trios; no forces yet. For the whole block, as is the next. */
+    __device__ __forceinline__ void fetch(uint32_t ntrios)
+    {
+        BLOCK_LOOP(k, ntrios)
+        {
+            const uint4 *g = grid + TRIO * whole_trio(k);
+            const uint4 word[TRIO] = {__ldg(g), __ldg(g + 1), __ldg(g + 2)};
+#pragma unroll
+            for (int l = 0; l < TRIO; l++) {
+                int32_t *p = words_of(TRIO * k + l);
+                uint32_t *f = forces_of(TRIO * k + l);
+                p[0] = (int32_t)word[l].x, p[1] = (int32_t)word[l].y, p[2] = (int32_t)word[l].z;
+                f[0] = f[1] = f[2] = 0;
+            }
+        }
+        __syncthreads();
+    }
+
+    /* Its forces to the atoms' sums. Where these are takes the positions' place. */
+    __device__ __forceinline__ void flush(uint32_t ntrios)
+    {
+        __syncthreads();
+        BLOCK_LOOP(k, ntrios)
+        {
+            const int32_t *slot = (const int32_t *)a.slot_atom + TRIO * whole_trio(k);
+            const int32_t atom[TRIO] = {__ldg(slot), __ldg(slot + 1), __ldg(slot + 2)};
+#pragma unroll
+            for (int c = 0; c < 9; c++)
+                positions[9 * k + c] = atom[c / 3] < 0 ? -1 : 3 * atom[c / 3] + c % 3;
+        }
+        __syncthreads();
+        BLOCK_LOOP(k, 9 * ntrios)
+        {
+            const int32_t at = positions[k], units = (int32_t)forces_of(0)[k];
+            if (units && at >= 0)
+                acc_add((int64_t *)a.f + at, (int64_t)((uint64_t)(int64_t)units << a.force_shift));
         }
     }
 };
 
-/* Eight trios by a warp, from the at-th in order on; first: row of the first in arrays. */
+/* What a warp works on at a time: trios from the at-th in order on; first: row of the first in arrays. */
 template <class A, class PASS>
-static __device__ __forceinline__ void eight_trios(const A &a, PASS &pass, uint32_t at, uint32_t rows, size_t first,
-                                                   size_t first_other)
+static __device__ __forceinline__ void warp_trios(const A &a, PASS &pass, uint32_t at, uint32_t rows, size_t first,
+                                                  size_t first_other)
 {
-    const uint32_t mine = at + threadIdx.x % 32 / TRIO_LANES, part = threadIdx.x % TRIO_LANES;
+    const uint32_t mine = at + threadIdx.x % 32 / a.lanes, part = threadIdx.x & (a.lanes - 1);
     const bool real = mine < rows;
     const uint32_t trio = real ? __ldg((const uint32_t *)a.order + first + mine) : 0;
     const size_t row = first + trio, other = first_other + (trio < pass.nwaters ? 0 : trio - pass.nwaters);
@@ -408,7 +465,7 @@ static __device__ __forceinline__ void eight_trios(const A &a, PASS &pass, uint3
     if (real)
         n = ((const struct trio_counts *)a.counts)[row];
     pass.load(trio);
-    pass.calls = pass.beyond = 0;
+    pass.bias = pass.beyond = 0;
     for (int k = 0; k < 9; k++)
         pass.sum[k] = 0;
     pass.near_list((const uint32_t *)a.near + row * list_near_cap(a.cap), n.near, part);
@@ -420,7 +477,8 @@ static __device__ __forceinline__ void eight_trios(const A &a, PASS &pass, uint3
     pass.template far_list<OTHER>((const uint16_t *)a.other + other * list_other_cap(a.cap), n.other, part);
     pass.template far_list<OXYGEN>((const uint16_t *)a.oxygen + row * list_near_cap(a.cap), n.oxygen, part);
     pass.template far_list<HYDROGEN>((const uint16_t *)a.hydrogen + row * a.cap, n.hydrogen, part);
-    pass.finish(part, real);
+    if (real)
+        pass.finish();
 }
 
 /* Of a region: its warps take what is left, of `parts` blocks each every so many-th. */
@@ -437,24 +495,23 @@ static __device__ __forceinline__ void region_trios(const A &a, PASS &pass, uint
         uint32_t at = 0;
         if (threadIdx.x % 32 == 0)
             at = atomicAdd(&taken, a.parts);
-        at = 8 * __shfl_sync(~0u, at, 0);
+        at = 32 / a.lanes * __shfl_sync(~0u, at, 0);
         if (at >= rows)
             return;
-        eight_trios(a, pass, at, rows, first, first_other);
+        warp_trios(a, pass, at, rows, first, first_other);
     }
 }
 
-template <bool REGIONS, bool ENERGY, bool TRICLINIC, class A> static __device__ __forceinline__ void run(const A &a)
+template <bool REGIONS, bool ENERGY, bool TRICLINIC, bool USUAL, class A>
+static __device__ __forceinline__ void run_pass(const A &a)
 {
     extern __shared__ int32_t words[];
     struct ctl *c = (struct ctl *)a.ctl;
     struct pair_lists *lists = (struct pair_lists *)a.lists;
-    if (!block_goes_on(c))
-        return;
     const uint32_t region = REGIONS ? blockIdx.x / a.parts : 0;
     const struct region *r = (const struct region *)a.regions + region;
     const uint32_t ntrios = REGIONS ? r->members : a.ntrios;
-    trio_pass<REGIONS, ENERGY, TRICLINIC, A> pass(a);
+    trio_pass<REGIONS, ENERGY, TRICLINIC, USUAL, A> pass(a);
     pass.grid = (const uint4 *)a.grid;
     pass.table = (const struct pair_table *)a.table;
     pass.members = (const struct member *)a.members + region * (size_t)a.region_cap;
@@ -463,31 +520,30 @@ template <bool REGIONS, bool ENERGY, bool TRICLINIC, class A> static __device__ 
     for (int k = 0; ENERGY && k < BOX_SIZE; k++)
         pass.nm[k] = c->box[k] / FIXED_SCALE;
     pass.positions = words;
-    pass.forces = words + 9 * ntrios;
+    pass.to_forces = 9 * ntrios * (uint32_t)sizeof *words;
     pass.coulomb = pass.lj = 0;
     for (int k = 0; k < 6; k++)
         pass.virial[k] = 0;
-    BLOCK_LOOP(s, TRIO * ntrios)
-    {
-        uint4 g = __ldg(pass.grid + pass.whole_slot(s));
-        int32_t *p = words + 3 * s;
-        p[0] = (int32_t)g.x, p[1] = (int32_t)g.y, p[2] = (int32_t)g.z;
-    }
-    BLOCK_LOOP(k, 9 * ntrios)
-    pass.forces[k] = 0;
-    __syncthreads();
+    pass.fetch(ntrios);
     if (REGIONS)
         region_trios(a, pass, region, r->rows);
     else
-        eight_trios(a, pass, (blockIdx.x * blockDim.x + threadIdx.x) / 32 * (32 / TRIO_LANES), ntrios, 0, 0);
+        warp_trios(a, pass, (blockIdx.x * blockDim.x + threadIdx.x) / 32 * (32 / a.lanes), ntrios, 0, 0);
     if (ENERGY)
         add_sums(&c->sum, lists, pass);
-    __syncthreads();
-    BLOCK_LOOP(k, 9 * ntrios)
-    if (pass.forces[k])
-        pass.add_global(k / 3, (int)(k % 3), pass.forces[k]);
+    pass.flush(ntrios);
     if (ENERGY && last_block(&lists->arrived_energy) && threadIdx.x == 0)
         finish_virial(c, lists, a.force_shift);
+}
+
+template <bool REGIONS, bool ENERGY, bool TRICLINIC, class A> static __device__ __forceinline__ void run(const A &a)
+{
+    if (!block_goes_on((const struct ctl *)a.ctl))
+        return;
+    if (!ENERGY && usual32(a))
+        run_pass<REGIONS, ENERGY, TRICLINIC, !ENERGY>(a);
+    else
+        run_pass<REGIONS, ENERGY, TRICLINIC, false>(a);
 }
 
 KERNEL(pairs_shared, a, __launch_bounds__(1024))

@@ -32,7 +32,8 @@ struct pairs {
     double density;                 /* atoms per nm^3 at the start */
     uint32_t regions[3];            /* at the start; none of a whole replica */
     uint32_t region_cap;            /* members of one at most */
-    bool few;                       /* few replicas share the device: several blocks a region */
+    uint32_t replicas;              /* that share the device: of few each is spread over more of it */
+    uint32_t lanes;                 /* that share the entries of a trio */
     /* force in EWALD32_TERMS_USUAL terms where these do; energy, and what its first four lack by being floats */
     float ewald_f[EWALD32_TERMS], ewald_v[EWALD32_TERMS], ewald_w[4];
     double water_charge[2]; /* of a water's oxygen and hydrogen, e */

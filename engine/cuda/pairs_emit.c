@@ -12,6 +12,7 @@
 enum {
     PAIR_BLOCK = 1024, /* threads; less where kernels hold more */
     PAIR_BLOCK_ENERGY = 512,
+    PAIR_BLOCK_SPREAD = 512, /* of a replica that has much of the device */
     BUILD_BLOCKS_MOST = 132, /* each costs a little in every step, asked to build or not */
 };
 
@@ -86,6 +87,7 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
         .cap = list_cap(r->caps),
         .region_cap = p->region_cap,
         .parts = h->whole ? 1 : region_parts(p, r->caps),
+        .lanes = p->lanes,
         .modifier = (uint32_t)h->modifier,
         .force_shift = (uint32_t)h->force_shift,
         .coulomb_cutoff2 = (float)(h->coulomb_cutoff * h->coulomb_cutoff),
@@ -146,12 +148,12 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
     };
 }
 
-/* Four lanes a trio of the replica, or blocks of a fixed size for each region. */
+/* Some lanes for each trio of the replica, or blocks of a fixed size for each region. */
 static struct shape plain_shape(const struct pairs *p, bool energy, const struct pairs_replica *r, uint64_t after)
 {
     const struct pair_table *h = &p->host;
-    uint64_t lanes = TRIO_LANES * (uint64_t)h->ntrios;
-    uint32_t most = energy ? PAIR_BLOCK_ENERGY : PAIR_BLOCK;
+    uint64_t lanes = p->lanes * (uint64_t)h->ntrios;
+    uint32_t most = energy ? PAIR_BLOCK_ENERGY : p->lanes > 4 ? PAIR_BLOCK_SPREAD : PAIR_BLOCK;
     uint32_t least = (uint32_t)(lanes + 31) / 32 * 32, threads = most < least ? most : least;
     if (h->whole)
         return (struct shape){.grid = {blocks_of(lanes, threads), 1, 1},

@@ -8,9 +8,10 @@
 #define MOST_EDGE 24 /* regions along an edge, at the start */
 
 enum {
-    MANY_REPLICAS = 8,   /* from which on their number counts more than how long one takes */
-    PARTS_MOST = 4,      /* of a region: each loads all its members */
-    BLOCKS_WANTED = 264, /* two for each multiprocessor of an H200 */
+    BLOCKS_WANTED =
+        264,   /* two for each multiprocessor of an H200; of all replicas twice that, as they do other things too */
+    LANES = 2, /* for each trio, whose lists are short.. */
+    LANES_PARTS = 4, /* ..and where several blocks share a region, for which there would be too few warps */
 };
 
 /* How far atoms of two trios that are in each other's reach may have their first ones, nm. */
@@ -37,7 +38,15 @@ static double share_of(const uint32_t n[3], const double halo[3])
     return share;
 }
 
-int regions_choose(struct pairs *p, const struct system *sys, int replicas, struct err *e)
+/* Each part loads all members of the region. */
+static uint32_t parts_of(const struct pairs *p, const uint32_t regions[3])
+{
+    const uint32_t all = regions[0] * regions[1] * regions[2], share = p->replicas > 2 ? p->replicas : 2;
+    const uint32_t parts = 2 * BLOCKS_WANTED / (share * all);
+    return parts > 1 ? parts : 1;
+}
+
+int regions_choose(struct pairs *p, const struct system *sys, struct err *e)
 {
     const struct pair_table *h = &p->host;
     double width[3], halo[3], reach = farthest(p, sys), least = INFINITY;
@@ -46,7 +55,6 @@ int regions_choose(struct pairs *p, const struct system *sys, int replicas, stru
     for (int d = 0; d < 3; d++)
         halo[d] = fmin(reach / width[d], 0.5);
     p->region_cap = pair_limits.region;
-    p->few = replicas < MANY_REPLICAS;
     for (n[0] = 2; n[0] <= MOST_EDGE; n[0]++)
         for (n[1] = 2; n[1] <= MOST_EDGE; n[1]++)
             for (n[2] = 2; n[2] <= MOST_EDGE; n[2]++) {
@@ -61,6 +69,7 @@ int regions_choose(struct pairs *p, const struct system *sys, int replicas, stru
         return err_set(e, ERR_UNSUPPORTED,
                        "nonbonded: cut-off %g nm: what is in reach of a point does not fit a GPU's shared memory",
                        h->cutoff);
+    p->lanes = parts_of(p, p->regions) > 1 ? LANES_PARTS : LANES;
     return 0;
 }
 
@@ -77,8 +86,5 @@ uint32_t regions_count(const struct list_caps *caps)
 
 uint32_t region_parts(const struct pairs *p, const struct list_caps *caps)
 {
-    uint32_t parts = BLOCKS_WANTED / regions_count(caps);
-    if (!p->few || parts < 1)
-        return 1;
-    return parts < PARTS_MOST ? parts : PARTS_MOST;
+    return parts_of(p, caps->regions);
 }
