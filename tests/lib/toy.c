@@ -143,15 +143,51 @@ static void must(int rc, const struct err *e)
     abort();
 }
 
-struct toy toy_open(const struct system *sys, const struct settings *set, int window)
+#define REFERENCE "cpu:2"
+
+static const char *device_name(void)
+{
+    const char *name = getenv("SHOAL_TEST_DEVICE");
+    return name ? name : REFERENCE;
+}
+
+static struct toy open_on(const char *device, const struct system *sys, const struct settings *set, int window)
 {
     struct toy t = {0};
     struct err e = {0};
-    const char *device = getenv("SHOAL_TEST_DEVICE");
-    must(engine_open(&t.dev, device ? device : "cpu:2", &e), &e);
+    must(engine_open(&t.dev, device, &e), &e);
     must(model_new(&t.model, t.dev, sys, set, &e), &e);
     t.sim = toy_replica(&t, window, 0);
     return t;
+}
+
+struct toy toy_open(const struct system *sys, const struct settings *set, int window)
+{
+    return open_on(device_name(), sys, set, window);
+}
+
+struct toy toy_open_reference(const struct system *sys, const struct settings *set, int window)
+{
+    return open_on(REFERENCE, sys, set, window);
+}
+
+bool toy_refuses(const struct system *sys, const struct settings *set)
+{
+    struct toy t = {0};
+    struct err e = {0};
+    must(engine_open(&t.dev, device_name(), &e), &e);
+    int rc = model_new(&t.model, t.dev, sys, set, &e);
+    if (rc && rc != -ERR_SPEC)
+        must(rc, &e);
+    if (rc)
+        printf("skipped on %s, which refuses it: %s\n", device_name(), e.msg);
+    toy_close(&t);
+    return rc != 0;
+}
+
+double toy_allowed(double full, double mixed)
+{
+    return strncmp(device_name(), "cpu", 3) ? full + mixed : full;
 }
 
 struct sim *toy_replica(const struct toy *t, int window, uint32_t replica)

@@ -31,6 +31,13 @@ struct toy {
 /* Device "cpu:2" unless the environment variable SHOAL_TEST_DEVICE names another; replica 0 of `window`. Fails the test on
  * any error. */
 struct toy toy_open(const struct system *sys, const struct settings *set, int window);
+/* The same on the CPU device, the reference of the others. */
+struct toy toy_open_reference(const struct system *sys, const struct settings *set, int window);
+/* Whether the device of toy_open refuses the system, as GPUs do small boxes; then says why. */
+bool toy_refuses(const struct system *sys, const struct settings *set);
+/* How far the device of toy_open may be off: `full` where it computes in double precision, as the CPU device does, and `mixed`
+ * more where it does not. */
+double toy_allowed(double full, double mixed);
 struct sim *toy_replica(const struct toy *t, int window, uint32_t replica);
 void toy_close(struct toy *t);
 
