@@ -21,7 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../e2e"))
 from service import Service  # noqa: E402
 
-PREPARE = """protocol:
+REST = """protocol:
   - minimize: {steps: 100}
   - produce: {time: 200 steps, ensemble: nvt}
 """
@@ -48,9 +48,9 @@ def with_windows(spec, n):
     return re.sub(r"vdw: \[.*\]", f"vdw: {vdw}", re.sub(r"coulomb: \[.*\]", f"coulomb: {coulomb}", spec))
 
 
-def until(service, ident, state):
+def until(service, ident, state, seconds=LIMIT):
     """Waits until the ensemble is in this state."""
-    deadline = time.monotonic() + LIMIT
+    deadline = time.monotonic() + seconds
     while True:
         status, found = service.call("GET", f"/v1/ensembles/{ident}")
         assert status == 200, found
@@ -61,15 +61,15 @@ def until(service, ident, state):
         time.sleep(0.1)
 
 
-def prepare(folder, shoald, worker):
-    """Writes SOLVENT into the folder, its waters at rest. Returns the spec."""
+def prepare(folder, shoald, worker, device="cpu", rest=REST):
+    """Writes SOLVENT into the folder, with coordinates and velocities after the protocol `rest`. Returns the spec."""
     subprocess.run([sys.executable, os.path.join(HERE, "make_inputs.py"), folder], check=True, stdout=subprocess.DEVNULL)
     spec = read(os.path.join(folder, "solvent.yaml"))
     files = {name: read(os.path.join(folder, name)) for name in ("solvent.top", "solvent.gro")}
-    service = Service(shoald, worker, os.path.join(folder, "prepare"))
+    service = Service(shoald, worker, os.path.join(folder, "prepare"), device)
     service.start()
     try:
-        status, answer = service.call("POST", "/v1/ensembles", {"spec": with_protocol(with_windows(spec, 1), PREPARE),
+        status, answer = service.call("POST", "/v1/ensembles", {"spec": with_protocol(with_windows(spec, 1), rest),
                                                                 "spec_name": "solvent.yaml", "files": files})
         assert status == 201, answer
         until(service, answer["id"], "done")

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Hydration free energies of FreeSolv's molecules with FreeSolv's own settings, three repeats, by a service of its own: each leg
+(charging, vdw) within 0.15 kcal/mol or three errors of the published value, whichever is larger.
+
+Usage: freesolv.py SHOALD WORKER [--device D] [--data DIR] [--time NS] [--molecules A,B] [--repeats N] [--folder DIR] [--limit S]
+--data: freesolv.tsv and a folder with system.top and conf.gro for each molecule; beside the repository unless given.
+--time: of production in each of the 20 windows, after a quarter of it for equilibration.
+--folder keeps what was run; started again with it, the script goes on. --limit: stop after so many seconds, exit code 75.
+Exit code 0: all legs agree; 1: one does not; 77: no data.
+"""
+import argparse
+import math
+import os
+import shutil
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../e2e"))
+from service import Service  # noqa: E402
+
+DATA = os.path.join(HERE, "../../../shared/data/freesolv")
+BAR = 0.15  # kcal/mol
+AGAIN, NO_DATA = 75, 77
+COULOMB = [0, 0.25, 0.5, 0.75] + [1] * 16
+VDW = [0] * 5 + [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1]
+SPEC = """name: {name}
+system: {{topology: system.top, coordinates: conf.gro}}
+nonbonded:
+  vdw: {{cutoff: 1.0 nm, modifier: potential-switch, switch-start: 0.9 nm, dispersion-correction: all}}
+  coulomb: {{cutoff: 1.2 nm, modifier: none, grid-spacing: 0.10 nm, order: 6, tolerance: 1e-6}}
+constraints: h-bonds
+alchemy:
+  decouple: MOL
+  intramolecular: keep
+  soft-core: {{alpha: 0.5, power: 1, sigma: 0.3 nm, coulomb: no}}
+  windows:
+    coulomb: {coulomb}
+    vdw: {vdw}
+integrator: {{method: langevin-middle, timestep: 2 fs, temperature: 298.15 K, friction: 0.5 /ps, seed: 2026}}
+barostat: {{method: monte-carlo, pressure: 1.01325 bar, every: 25 steps}}
+repeats: {repeats}
+protocol:
+  - minimize: {{steps: {minimize}}}
+  - equilibrate: {{time: {nvt} steps, ensemble: nvt}}
+  - equilibrate: {{time: {npt} steps, ensemble: npt}}
+  - produce: {{time: {steps} steps, ensemble: npt, sample-every: {sample} steps}}
+"""
+STEPS_A_NS = 500000
+
+
+def published(data):
+    """{molecule: {"coulomb": (value, error), "vdw": ..}}, kcal/mol, as free energies of solvation."""
+    with open(os.path.join(data, "freesolv.tsv"), encoding="utf-8") as f:
+        rows = [line.rstrip("\n").split("\t") for line in f if not line.startswith("#")]
+    found = {}
+    for row in rows[1:]:
+        fields = dict(zip(rows[0], row))
+        found[fields["name"]] = {leg: (float(fields[f"dG_{key}"]), float(fields[f"dG_{key}_err"]))
+                                 for leg, key in (("coulomb", "charging"), ("vdw", "vdw"))}
+    return found
+
+
+def submit(service, data, name, ns, repeats):
+    steps = max(100, round(ns * STEPS_A_NS))
+    spec = SPEC.format(name=name, coulomb=COULOMB, vdw=VDW, repeats=repeats, minimize=min(500, steps), nvt=max(10, steps // 20),
+                       npt=max(25, steps // 5), steps=steps, sample=min(100, steps // 10))
+    files = {}
+    for file in ("system.top", "conf.gro"):
+        with open(os.path.join(data, name, file), encoding="utf-8") as f:
+            files[file] = f.read()
+    status, answer = service.call("POST", "/v1/ensembles", {"spec": spec, "spec_name": f"{name}.yaml", "files": files,
+                                                            "id": f"{name}-{steps}-{repeats}"})
+    assert status in (200, 201), answer
+    return answer["id"]
+
+
+def ended(service, ident):
+    status, ensemble = service.call("GET", f"/v1/ensembles/{ident}")
+    assert status == 200, ensemble
+    if ensemble["state"] not in ("queued", "running", "finishing", "done"):
+        sys.exit(f"{ensemble['name']} is {ensemble['state']}: {ensemble['reason']}; see {service.log}")
+    return ensemble["state"] == "done", ensemble["progress"]
+
+
+def wait(service, idents, limit):
+    """Whether all ended in time."""
+    begun = time.monotonic()
+    while True:
+        states = [ended(service, ident) for ident in idents.values()]
+        if all(done for done, _ in states):
+            return True
+        if limit and time.monotonic() - begun > limit:
+            print("not ended: " + ", ".join(f"{name} {100 * share:.0f} %" for name, (_, share) in zip(idents, states)))
+            return False
+        time.sleep(1)
+
+
+def legs(results):
+    """{"coulomb": (value, error), "vdw": ..} of solvation, kcal/mol, by MBAR; (None, None) where it has none."""
+    mbar = next((e for e in results["estimators"] if e["name"] == "MBAR"), {"legs": []})
+    found = {"coulomb": (None, None), "vdw": (None, None)}
+    for leg in mbar["legs"]:
+        if leg["free_energy"]:
+            energy = leg["free_energy"]["kcal/mol"]
+            found[leg["name"]] = (-energy["value"], energy["error"])
+    if results["solvation"] and None not in (sums := [value for value, _ in found.values()]):
+        whole = results["solvation"]["free_energy"]["kcal/mol"]["value"]
+        assert abs(sum(sums) - whole) < 1e-4, (found, whole)
+    return found
+
+
+def row(name, leg, ours, theirs):
+    """Prints a line of the table; whether they agree."""
+    if ours[0] is None:
+        print(f"{name:<16} {leg:<8} {'none':>8} {'':>17} {theirs[0]:8.3f} +- {theirs[1]:5.3f}   FAIL")
+        return False
+    allowed = max(BAR, 3 * math.hypot(ours[1], theirs[1]))
+    good = abs(ours[0] - theirs[0]) <= allowed
+    print(f"{name:<16} {leg:<8} {ours[0]:8.3f} +- {ours[1]:5.3f}   {theirs[0]:8.3f} +- {theirs[1]:5.3f}   "
+          f"{ours[0] - theirs[0]:+7.3f}   {allowed:7.3f}   {'ok' if good else 'FAIL'}")
+    return good
+
+
+def report(service, idents, wanted):
+    """The table. How many legs disagree."""
+    bad = 0
+    print("kcal/mol         leg      Shoal               FreeSolv           off       allowed")
+    for name, ident in idents.items():
+        status, results = service.call("GET", f"/v1/ensembles/{ident}/results")
+        assert status == 200, results
+        found, speed = legs(results), results["ensemble"]["speed"]
+        for leg, theirs in wanted[name].items():
+            bad += not row(name, leg, found[leg], theirs)
+        print(f"{'':<16} verdict {(results['verdict'] or {'verdict': 'none'})['verdict']}, "
+              f"{speed['magnitude'] if speed else 0:.1f} ns/day beside the others")
+    return bad
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("shoald", type=os.path.abspath)
+    options.add_argument("worker", type=os.path.abspath)
+    options.add_argument("--device", default="cpu")
+    options.add_argument("--data", default=DATA)
+    options.add_argument("--time", type=float, default=1, metavar="NS")
+    options.add_argument("--molecules")
+    options.add_argument("--repeats", type=int, default=3)
+    options.add_argument("--folder", type=os.path.abspath)
+    options.add_argument("--limit", type=float)
+    o = options.parse_args()
+    if not os.path.exists(os.path.join(o.data, "freesolv.tsv")):
+        print(f"no freesolv.tsv in {o.data}")
+        return NO_DATA
+    wanted = published(o.data)
+    names = o.molecules.split(",") if o.molecules else list(wanted)
+    if unknown := [name for name in names if name not in wanted]:
+        options.error(f"--molecules {','.join(unknown)}: expected some of {', '.join(wanted)}")
+    folder = o.folder or tempfile.mkdtemp(prefix="shoal-freesolv-")
+    service = Service(o.shoald, o.worker, folder, o.device)
+    service.start()
+    begun, bad, all_ended = time.monotonic(), 0, False
+    try:
+        idents = {name: submit(service, o.data, name, o.time, o.repeats) for name in names}
+        all_ended = wait(service, idents, o.limit)
+        if all_ended:
+            bad = report(service, idents, wanted)
+    finally:
+        service.stop(300)
+    seconds = time.monotonic() - begun
+    if not all_ended:
+        print(f"stopped after {seconds:.0f} s; go on with --folder {folder}")
+        return AGAIN
+    total = len(names) * o.repeats * len(VDW) * o.time
+    print(f"{total:.4g} ns of production in {seconds / 60:.1f} min" + ("" if o.folder else f": {total / seconds * 86400:.0f} ns/day"))
+    if not o.folder:
+        shutil.rmtree(folder)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
