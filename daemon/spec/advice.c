@@ -54,15 +54,56 @@ static void take_faster(struct motion *fastest, struct motion m)
         *fastest = m;
 }
 
+static void look_at_bond(const struct system *sys, const struct bond *b, struct motion *fastest)
+{
+    for (int state = 0; state < 2; state++) {
+        double mass = 1 / (1 / sys->atoms[b->atom[0]].mass[state] + 1 / sys->atoms[b->atom[1]].mass[state]);
+        if (b->k[state] > 0)
+            take_faster(fastest, (struct motion){2 * M_PI * sqrt(mass / b->k[state]), {b->atom[0], b->atom[1]}, 2});
+    }
+}
+
+/* The harmonic bond that one of another form is for small swings about its length; false: it has none. */
+static bool harmonic_of(const struct rare_term *r, struct bond *out)
+{
+    *out = (struct bond){.atom = {r->atom[0], r->atom[1]}};
+    for (int s = 0; s < 2; s++) {
+        const double *c = r->c[s];
+        out->r0[s] = c[0];
+        if (r->kind == RARE_G96_BOND)
+            out->k[s] = 2 * c[1] * c[0] * c[0];
+        else if (r->kind == RARE_MORSE)
+            out->k[s] = 2 * c[1] * c[2] * c[2];
+        else if (r->kind == RARE_CUBIC_BOND)
+            out->k[s] = 2 * c[1];
+        else
+            return false;
+    }
+    return true;
+}
+
+/* The same of angles: k/2 (cos theta - cos theta0)^2. */
+static bool harmonic_angle_of(const struct rare_term *r, struct angle *out)
+{
+    if (r->kind != RARE_G96_ANGLE)
+        return false;
+    *out = (struct angle){.atom = {r->atom[0], r->atom[1], r->atom[2]}};
+    for (int s = 0; s < 2; s++) {
+        const double *c = r->c[s];
+        out->theta0[s] = acos(c[0]);
+        out->k[s] = c[1] * (1 - c[0] * c[0]);
+    }
+    return true;
+}
+
 static void look_at_bonds(const struct system *sys, const struct topology *t, struct motion *fastest)
 {
+    struct bond b;
     for (uint32_t i = 0; i < t->nbonds.count; i++)
-        for (int state = 0; state < 2; state++) {
-            const struct bond *b = &t->bonds[i];
-            double mass = 1 / (1 / sys->atoms[b->atom[0]].mass[state] + 1 / sys->atoms[b->atom[1]].mass[state]);
-            if (b->k[state] > 0)
-                take_faster(fastest, (struct motion){2 * M_PI * sqrt(mass / b->k[state]), {b->atom[0], b->atom[1]}, 2});
-        }
+        look_at_bond(sys, &t->bonds[i], fastest);
+    for (uint32_t i = 0; i < t->nrare.count; i++)
+        if (harmonic_of(&t->rare[i], &b))
+            look_at_bond(sys, &b, fastest);
 }
 
 struct length {
@@ -83,8 +124,12 @@ static void add_length(struct length *list, size_t *n, int a, int b, double r)
 /* Of all bonds and fixed distances, for by_atoms. */
 static struct length *all_lengths(const struct system *sys, const struct topology *t, size_t *n)
 {
-    struct length *list = xcalloc((size_t)(sys->nbonds + t->ndistances + 3 * sys->nsettles), sizeof *list);
+    struct length *list = xcalloc((size_t)(sys->nbonds + sys->nrare + t->ndistances + 3 * sys->nsettles), sizeof *list);
+    struct bond b;
     *n = 0;
+    for (int i = 0; i < sys->nrare; i++)
+        if (harmonic_of(&sys->rare[i], &b))
+            add_length(list, n, b.atom[0], b.atom[1], b.r0[0]);
     for (int i = 0; i < sys->nbonds; i++)
         add_length(list, n, sys->bonds[i].atom[0], sys->bonds[i].atom[1], sys->bonds[i].r0[0]);
     for (int i = 0; i < t->ndistances; i++)
@@ -117,20 +162,29 @@ static double bending(const struct system *sys, const struct angle *a, double r1
     return 1 / (mass[0] * r1 * r1) + middle / mass[1] + 1 / (mass[2] * r2 * r2);
 }
 
+/* list: n lengths, for by_atoms */
+static void look_at_angle(const struct system *sys, const struct length *list, size_t n, const struct angle *a,
+                          struct motion *fastest)
+{
+    double r1 = length_of(list, n, a->atom[0], a->atom[1]), r2 = length_of(list, n, a->atom[1], a->atom[2]);
+    bool rigid = length_of(list, n, a->atom[0], a->atom[2]) > 0;
+    for (int state = 0; state < 2 && r1 > 0 && r2 > 0 && !rigid; state++)
+        if (a->k[state] > 0)
+            take_faster(fastest, (struct motion){2 * M_PI / sqrt(a->k[state] * bending(sys, a, r1, r2, state)),
+                                                 {a->atom[0], a->atom[1], a->atom[2]},
+                                                 3});
+}
+
 static void look_at_angles(const struct system *sys, const struct topology *t, struct motion *fastest)
 {
     size_t n;
+    struct angle a;
     struct length *list = all_lengths(sys, t, &n);
-    for (uint32_t i = 0; i < t->nangles.count; i++) {
-        const struct angle *a = &t->angles[i];
-        double r1 = length_of(list, n, a->atom[0], a->atom[1]), r2 = length_of(list, n, a->atom[1], a->atom[2]);
-        bool rigid = length_of(list, n, a->atom[0], a->atom[2]) > 0;
-        for (int state = 0; state < 2 && r1 > 0 && r2 > 0 && !rigid; state++)
-            if (a->k[state] > 0)
-                take_faster(fastest, (struct motion){2 * M_PI / sqrt(a->k[state] * bending(sys, a, r1, r2, state)),
-                                                     {a->atom[0], a->atom[1], a->atom[2]},
-                                                     3});
-    }
+    for (uint32_t i = 0; i < t->nangles.count; i++)
+        look_at_angle(sys, list, n, &t->angles[i], fastest);
+    for (uint32_t i = 0; i < t->nrare.count; i++)
+        if (harmonic_angle_of(&t->rare[i], &a))
+            look_at_angle(sys, list, n, &a, fastest);
     free(list);
 }
 

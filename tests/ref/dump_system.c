@@ -111,6 +111,80 @@ static void print_dihedrals(const struct system *s)
     }
 }
 
+/* What gmx dump calls a rare term, and how many parameters of a state it prints. */
+static const struct {
+    const char *name;
+    int nparams;
+    bool both; /* states A and B */
+} rare_names[RARE_KINDS] = {
+    [RARE_G96_BOND] = {"G96BONDS", 2, true},
+    [RARE_MORSE] = {"MORSE", 3, true},
+    [RARE_CUBIC_BOND] = {"CUBICBONDS", 3, false},
+    [RARE_FENE] = {"FENEBONDS", 2, false},
+    [RARE_DISTANCE_RESTRAINT] = {"RESTRAINTPOT", 4, true},
+    [RARE_G96_ANGLE] = {"G96ANGLES", 2, true},
+    [RARE_QUARTIC_ANGLE] = {"QANGLES", 6, false},
+    [RARE_RESTRICTED_ANGLE] = {"RESTRANGLES", 2, false},
+    [RARE_BOND_BOND] = {"CROSS_BOND_BOND", 3, false},
+    [RARE_BOND_ANGLE] = {"CROSS_BOND_ANGLE", 4, false},
+    [RARE_LINEAR_ANGLE] = {"LINEAR_ANGLES", 2, true},
+    [RARE_RESTRICTED_DIHEDRAL] = {"RESTRDIHS", 2, false},
+    [RARE_DIHEDRAL_RESTRAINT] = {"DIHRES", 3, true},
+    [RARE_BENDING_TORSION] = {"CBTDIHS", 6, false},
+    [RARE_ANGLE_RESTRAINT] = {"ANGRES", 2, true},
+    [RARE_ANGLE_RESTRAINT_Z] = {"ANGRESZ", 2, true},
+};
+
+static int rare_params(const struct rare_term *r, double *out)
+{
+    int n = 0, kind = r->kind;
+    for (int state = 0; state <= rare_names[kind].both; state++) {
+        const double *c = r->c[state];
+        bool angle = kind == RARE_QUARTIC_ANGLE || kind == RARE_DIHEDRAL_RESTRAINT || kind >= RARE_ANGLE_RESTRAINT;
+        double *to = out + n;
+        memcpy(to, c, (size_t)rare_names[kind].nparams * sizeof *c);
+        if (angle)
+            to[0] = degrees(c[0]);
+        if (kind == RARE_DIHEDRAL_RESTRAINT)
+            to[1] = degrees(c[1]);
+        if (kind == RARE_G96_BOND)
+            to[0] = c[0] * c[0];
+        if (kind == RARE_LINEAR_ANGLE)
+            to[0] = c[1], to[1] = c[0];
+        n += rare_names[kind].nparams;
+    }
+    if (kind >= RARE_ANGLE_RESTRAINT)
+        out[n++] = r->c[0][2];
+    return n;
+}
+
+static void print_rare(const struct system *s)
+{
+    bool first;
+    begin("HARMONIC", &first);
+    for (int i = 0; i < s->nharmonics; i++) {
+        const struct bond *b = &s->harmonics[i];
+        print_term(&first, b->atom, 2, (double[]){b->r0[0], b->k[0], b->r0[1], b->k[1]}, 4);
+    }
+    begin("CMAP", &first);
+    for (int i = 0; i < s->ncmaps; i++)
+        print_term(&first, s->cmaps[i].atom, 5, NULL, 0);
+    for (int kind = 0; kind < RARE_KINDS; kind++) {
+        begin(rare_names[kind].name, &first);
+        for (int i = 0; i < s->nrare; i++) {
+            const struct rare_term *r = &s->rare[i];
+            bool two = kind <= RARE_DISTANCE_RESTRAINT || kind == RARE_ANGLE_RESTRAINT_Z;
+            double params[12];
+            if (r->kind == kind)
+                print_term(&first, r->atom,
+                           two                         ? 2
+                           : kind <= RARE_LINEAR_ANGLE ? 3
+                                                       : 4,
+                           params, rare_params(r, params));
+        }
+    }
+}
+
 static void print_rest(const struct system *s)
 {
     bool first;
@@ -158,6 +232,7 @@ static void print_system(const struct system *s)
     print_two_body(s);
     print_angles(s);
     print_dihedrals(s);
+    print_rare(s);
     print_rest(s);
     printf("]}\n");
 }

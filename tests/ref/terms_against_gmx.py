@@ -118,6 +118,18 @@ def gmx(work, options):
     return triclinic.columns(os.path.join(work, 'all.xvg')), forces
 
 
+def virial(work):
+    """Of a run of no steps and almost no time, which a rerun does not give."""
+    with open(os.path.join(work, 'still.mdp'), 'w') as f:
+        f.writelines(f'{k} = {v}\n' for k, v in dict(MDP, dt=1e-9).items())
+    against_gmx.run(work, 'gmx_d', 'grompp', '-f', 'still.mdp', '-c', 'conf.gro', '-p', 'gmx.top', '-o', 'still.tpr', '-maxwarn', '9')
+    against_gmx.run(work, 'gmx_d', 'mdrun', '-s', 'still.tpr', '-nt', '1', '-deffnm', 'still')
+    names = ['Vir-' + a + b for a in 'XYZ' for b in 'XYZ']
+    against_gmx.run(work, 'gmx_d', 'energy', '-f', 'still.edr', '-dp', '-o', 'still.xvg', text='\n'.join(names) + '\n\n')
+    found = triclinic.columns(os.path.join(work, 'still.xvg'))
+    return [found[name] for name in names]
+
+
 def compare_static(c, ours, theirs, forces, allowed, exact, exact_forces=(1e-9, 1e-8)):
     for name, kinds in OURS.items():
         value = sum(theirs.get(kind, 0.0) for kind in kinds)
@@ -131,7 +143,11 @@ def plain(worker, device, work, allowed, exact):
     topology(os.path.join(work, 'gmx.top'), [PLAIN], None)
     coordinates(work, 1)
     theirs, forces = gmx(work, {})
-    compare_static(c, reference.evaluate(worker, work, SPEC, 0, device), theirs, forces, allowed, exact)
+    ours = reference.evaluate(worker, work, SPEC, 0, device)
+    compare_static(c, ours, theirs, forces, allowed, exact)
+    theirs_virial = virial(work)
+    for a, b in zip(ours['virial'], theirs_virial, strict=True):
+        c.check('virial', a, b, (1e-7 if exact else allowed.virial) * max(abs(v) for v in theirs_virial))
     missing = [k for k in ('G96Bond', 'Morse', 'Cubic Bonds', 'FENE Bonds', 'CBT Dih.', 'Restr. Dih.', 'CMAP Dih.') if k not in theirs]
     c.check('terms that GROMACS did not name: ' + ', '.join(missing), len(missing), 0, 0.5)
     return c
@@ -205,6 +221,10 @@ def peptide(worker, device, work, allowed, exact, field, source, own):
     against_gmx.run(work, 'gmx_d', 'grompp', '-f', 'none.mdp', '-c', 'conf.gro', '-p', 'raw.top', '-pp', 'gmx.top', '-o', 'raw.tpr', '-maxwarn', '9')
     theirs, forces = gmx(work, SETTINGS)
     compare_static(c, reference.evaluate(worker, work, PEPTIDE, 0, device), theirs, forces, allowed, exact, (1e-8, 1e-6))
+    rigid, forces = gmx(work, dict(SETTINGS, constraints='all-bonds'))
+    ours = reference.evaluate(worker, work, PEPTIDE.replace('constraints: none', 'constraints: all-bonds'), 0, device)
+    compare_static(c, ours, rigid, forces, allowed, exact, (3e-8, 1e-6)) # forces are a third of those above, and their errors the same
+    c.check('bonds that are constraints', ours['energies']['bond'], 0, 1e-12)
     c.check('missing: ' + ', '.join(own), sum(theirs.get(name, 0) == 0 for name in own), 0, 0.5)
     return c
 

@@ -30,7 +30,9 @@ fep-lambdas = 0 1
 """
 NUMBER = r"[-+]?\d+\.\d+e[-+]\d+|[-+]?\d+"
 TERMS = ["BONDS", "CONNBONDS", "CONSTR", "CONSTRNC", "LJ14", "LJC14_Q", "LJC_NB", "ANGLES", "UREY_BRADLEY", "PDIHS", "PIDIHS",
-         "RBDIHS", "IDIHS", "SETTLE", "POSRES"]
+         "RBDIHS", "IDIHS", "SETTLE", "POSRES", "HARMONIC", "CMAP", "G96BONDS", "MORSE", "CUBICBONDS", "FENEBONDS", "RESTRAINTPOT",
+         "G96ANGLES", "QANGLES", "CROSS_BOND_BOND", "CROSS_BOND_ANGLE", "LINEAR_ANGLES", "DIHRES", "ANGRES", "ANGRESZ"]
+IN_ORDER = ("SETTLE", "POSRES", "CMAP", "CROSS_BOND_BOND", "CROSS_BOND_ANGLE", "LINEAR_ANGLES", "ANGRES", "ANGRESZ")
 
 # Where all of these are zero the reader leaves the term out; grompp does so for some of them.
 FORCE_CONSTANTS = {"ANGLES": (1, 3), "UREY_BRADLEY": (1, 3, 5, 7), "PDIHS": (1, 3), "PIDIHS": (1, 3), "RBDIHS": range(12),
@@ -56,6 +58,7 @@ class Tpr:
         self.functypes = {}
         self.kinds = []
         self.blocks = []
+        self.between = {"terms": collections.defaultdict(list)} # [ intermolecular_interactions ]
         kind = None
         lines = re.sub(r"(functype\[)", r"\n\1", text).split("\n")
         i = 0
@@ -66,6 +69,8 @@ class Tpr:
             if m:
                 both = m[2] + (", " + lines[i].strip() if lines[i][:4] in ("rbcB", "Four") else "")
                 self.functypes[int(m[1])] = parse_functype(both)
+            if re.match(r"bIntermolecularInteractions\s*= true", line):
+                kind = self.between
             m = re.match(r"atnr=(\d+)", line)
             if m:
                 self.atnr = int(m[1])
@@ -135,6 +140,8 @@ def gmx_terms(tpr, kind, name):
             values = fourier_to_rb(values[:4]) + fourier_to_rb(values[4:])
         if name == "LJC14_Q":
             values = [values[0] * values[1] * values[2]] + values[3:]
+        if name == "CMAP":
+            values = []
         if name == "LJC_NB":
             values = [values[0] * values[1]] + values[2:]
         if any(values[k] for k in FORCE_CONSTANTS.get(name, ())) or name not in FORCE_CONSTANTS:
@@ -146,15 +153,15 @@ def canonical(name, terms):
     """Atoms forwards and backwards are the same interaction; gmx may have turned one round."""
     out = []
     for atoms, values in terms:
-        turn = name not in ("SETTLE", "POSRES") and atoms[0] > atoms[-1]
+        turn = name not in IN_ORDER and atoms[0] > atoms[-1]
         # Values are rounded so that sorting does not depend on digits that gmx does not print.
         out.append((list(reversed(atoms)) if turn else list(atoms), [float("%.6g" % v) for v in values]))
     return out
 
 
-def our_terms(system, name, first, count):
+def our_terms(terms, name, first, count):
     out = []
-    for atoms, values in system[name]:
+    for atoms, values in terms:
         if first <= atoms[0] < first + count:
             if name == "LJ14":
                 values = values[:4]
@@ -191,6 +198,16 @@ def check_charges(system, tpr):
     return out[:5]
 
 
+def take_between(system):
+    """Takes the terms out of the system that join atoms of several molecules."""
+    owner = [number for number, (_, _, count) in enumerate(system["molecules"]) for _ in range(count)]
+    between = {}
+    for name in TERMS:
+        between[name] = [t for t in system[name] if len({owner[a] for a in t[0]}) > 1]
+        system[name] = [t for t in system[name] if len({owner[a] for a in t[0]}) == 1]
+    return between
+
+
 def check_copies(system):
     """Every molecule of a kind is the first one, moved."""
     out = []
@@ -222,7 +239,12 @@ def check_copies(system):
 
 
 def compare(system, tpr):
+    between = take_between(system)
     out = check_copies(system) + check_charges(system, tpr)
+    for name in TERMS:
+        out += compare_lists("between molecules: " + name,
+                             canonical(name, our_terms(between[name], name, 0, len(system["atoms"]))),
+                             canonical(name, gmx_terms(tpr, tpr.between, name)))
     type_of = {}
     number = 0
     for kind_index, copies in tpr.blocks:
@@ -233,7 +255,7 @@ def compare(system, tpr):
         out += check_atoms(system, tpr, kind, first, type_of, "molecule %d" % number)
         for name in TERMS:
             out += compare_lists("molecule %d %s" % (number, name),
-                                 canonical(name, our_terms(system, name, first, count)),
+                                 canonical(name, our_terms(system[name], name, first, count)),
                                  canonical(name, gmx_terms(tpr, kind, name)))
         ours = [sorted([a - first for a in system["exclusions"][first + i]] + [i]) for i in range(count)]
         if ours != [sorted(e) for e in kind["excl"]]:

@@ -159,6 +159,16 @@ static void the_timestep(void **state)
            (struct change){.timestep = "4 fs"});
     expect("timestep", "at most 2.7 fs, or heavier hydrogens", (struct change){.timestep = "4 fs"});
     expect("", "", (struct change){.timestep = "4 fs", .settles = "[ settles ]\n1 1 0.1 0.16\n"});
+    /* the same motions by bonds and angles of other forms */
+    const char *forms[] = {"[ bonds ]\n1 2 2 0.109 1.19734e7\n1 3 3 0.109 1 9\n[ angles ]\n2 1 3 2 107.8 304.6\n",
+                           "[ bonds ]\n1 3 4 0.109 9 9\n1 2 3 0.109 400 18.858\n[ angles ]\n2 1 3 2 107.8 304.6\n",
+                           "[ bonds ]\n1 3 4 0.109 9 9\n1 2 4 0.109 142256 9\n[ angles ]\n2 1 3 2 107.8 304.6\n"};
+    for (int k = 0; k < 3; k++) {
+        expect("timestep", "the bond C1-H1 (atoms 1 to 2, MOL) swings once in 11.4 fs, 5.7 timesteps of 2 fs",
+               (struct change){.constraints = "none", .settles = forms[k]});
+        expect("timestep", "the angle H1-C1-H2 (atoms 2 to 3, MOL) swings once in 27.",
+               (struct change){.timestep = "4 fs", .settles = forms[k]});
+    }
 }
 
 static void charges(void **state)
