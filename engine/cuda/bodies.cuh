@@ -7,6 +7,7 @@
 #define SHOAL_ENGINE_CUDA_BODIES_CUH
 
 #include "engine/cuda/motion.cuh"
+#include "engine/math/star.h"
 
 #define MOST_ATOMS (1 + STAR_ARMS)
 
@@ -40,33 +41,24 @@ struct water {
         mass_o = mass_of(&s->masses, w->atom[0]), mass_h = mass_of(&s->masses, w->atom[1]);
     }
 
-    __device__ __forceinline__ bool project(const double (*x)[3], double (*v)[3], struct constrain_failure *bad) const
+    __device__ __forceinline__ void project(const double (*x)[3], double (*v)[3]) const
     {
         settle_velocities(&shape, mass_o, mass_h, x, v);
-        return true;
     }
 
-    __device__ __forceinline__ bool constrain(const double (*old)[3], double (*x)[3], double (*v)[3], double inv_dt,
+    __device__ __forceinline__ bool constrain(const double (*old)[3], double (*x)[3],
                                               struct constrain_failure *bad) const
     {
-        double free_x[ATOMS][3];
-        memcpy(free_x, x, sizeof free_x);
-        if (!settle_positions(&shape, mass_o, mass_h, old, x))
-            return fail(bad, atom[0], atom[1], INFINITY);
-        for (int k = 0; k < ATOMS; k++)
-            for (int d = 0; d < 3; d++)
-                v[k][d] += (x[k][d] - free_x[k][d]) * inv_dt;
-        return true;
+        return settle_positions(&shape, mass_o, mass_h, old, x) || fail(bad, atom[0], atom[1], INFINITY);
     }
 };
 
-/* An atom and up to STAR_ARMS others at fixed distances from it, none for a lone atom: the iteration of constraints.h with
- * what does not change taken out of it. */
+/* An atom and up to STAR_ARMS others at fixed distances from it, none for a lone atom. */
 struct star {
     enum { ATOMS = MOST_ATOMS };
     const int32_t *atom;
     uint32_t arms;
-    double r2[STAR_ARMS], inverse_r[STAR_ARMS]; /* of the distances, nm^2 and 1/nm */
+    double r2[STAR_ARMS], inverse_r2[STAR_ARMS]; /* of the distances, nm^2 and 1/nm^2 */
     double inverse_mass[MOST_ATOMS];
 
     __device__ __forceinline__ star(const struct motion *s, uint32_t i)
@@ -84,83 +76,98 @@ struct star {
                 const double *r0 = s->m->distances[s->m->clusters[i].first + k].r0;
                 double r = (1 - lambda) * r0[0] + lambda * r0[1];
                 r2[k] = r * r;
-                inverse_r[k] = 1 / r;
+                inverse_r2[k] = 1 / r2[k];
             }
     }
 
-    __device__ __forceinline__ bool project(const double (*x)[3], double (*v)[3], struct constrain_failure *bad) const
+    __device__ __forceinline__ void arms_of(const double (*x)[3], double arm[STAR_ARMS][3]) const
     {
-        double largest = INFINITY, share[STAR_ARMS];
 #pragma unroll
         for (uint32_t k = 0; k < STAR_ARMS; k++)
-            if (k < arms) {
-                double r[3];
-                vec_sub(x[k + 1], x[0], r);
-                share[k] = 1 / (vec_dot(r, r) * (inverse_mass[0] + inverse_mass[k + 1]));
-            }
-        for (int n = 0; n < ITERATIONS_MAX && !(largest <= VELOCITY_TOLERANCE); n++) {
-            largest = 0;
 #pragma unroll
-            for (uint32_t k = 0; k < STAR_ARMS; k++)
-                if (k < arms) {
-                    double r[3], rel[3];
-                    vec_sub(x[k + 1], x[0], r);
-                    vec_sub(v[k + 1], v[0], rel);
-                    double along = vec_dot(r, rel), deviation = fabs(along) * inverse_r[k];
-                    if (!(deviation <= largest)) {
-                        largest = deviation;
-                        fail(bad, atom[0], atom[k + 1], deviation);
-                    }
-                    double g = along * share[k];
-                    vec_add(v[k + 1], -g * inverse_mass[k + 1], r);
-                    vec_add(v[0], g * inverse_mass[0], r);
-                }
-        }
-        return largest <= VELOCITY_TOLERANCE;
+            for (int d = 0; d < 3; d++)
+                arm[k][d] = k < arms ? x[k + 1][d] - x[0][d] : 0;
     }
 
-    __device__ __forceinline__ bool constrain(const double (*old)[3], double (*x)[3], double (*v)[3], double inv_dt,
+    /* y of each atom, by pulls along the arms. */
+    __device__ __forceinline__ void apply(double arm[STAR_ARMS][3], const double pull[STAR_ARMS], double (*y)[3]) const
+    {
+#pragma unroll
+        for (uint32_t k = 0; k < STAR_ARMS; k++) {
+            vec_add(y[k + 1], pull[k] * inverse_mass[k + 1], arm[k]);
+            vec_add(y[0], -pull[k] * inverse_mass[0], arm[k]);
+        }
+    }
+
+    __device__ __forceinline__ void project(const double (*x)[3], double (*v)[3]) const
+    {
+        double arm[STAR_ARMS][3], inverse[STAR_ARMS][STAR_ARMS], along[STAR_ARMS], pull[STAR_ARMS];
+        if (!arms)
+            return;
+        arms_of(x, arm);
+        star_couplings(arms, arm, arm, inverse_mass, inverse);
+#pragma unroll
+        for (uint32_t k = 0; k < STAR_ARMS; k++) {
+            double rel[3];
+            vec_sub(v[k + 1], v[0], rel);
+            along[k] = k < arms ? vec_dot(arm[k], rel) : 0;
+        }
+        star_pulls(inverse, along, -1, pull);
+        apply(arm, pull, v);
+    }
+
+    /* By about 90 degrees in a step, or no numbers any more. */
+    __device__ __forceinline__ bool turned(double arm[STAR_ARMS][3], double r[STAR_ARMS][3]) const
+    {
+        bool any = false;
+#pragma unroll
+        for (uint32_t k = 0; k < STAR_ARMS; k++)
+            any |= k < arms && !(vec_dot(arm[k], r[k]) > 1e-3 * r2[k]);
+        return any;
+    }
+
+    /* Newton's iteration along the old arms, by the first matrix as long as that does. */
+    __device__ __forceinline__ bool constrain(const double (*old)[3], double (*x)[3],
                                               struct constrain_failure *bad) const
     {
-        double largest = INFINITY,
-               share[STAR_ARMS]; /* as the arms are at first; seldom they turn so far that it is told anew */
-#pragma unroll
-        for (uint32_t k = 0; k < STAR_ARMS; k++)
-            if (k < arms) {
-                double r[3], arm[3];
-                vec_sub(x[k + 1], x[0], r);
-                vec_sub(old[k + 1], old[0], arm);
-                share[k] = 1 / (2 * (inverse_mass[0] + inverse_mass[k + 1]) * vec_dot(arm, r));
-            }
-        for (int n = 0; n < ITERATIONS_MAX && !(largest <= 2 * POSITION_TOLERANCE); n++) {
+        double arm[STAR_ARMS][3], r[STAR_ARMS][3], inverse[STAR_ARMS][STAR_ARMS], pull[STAR_ARMS] = {};
+        double before = 0, largest = 0;
+        uint32_t worst = 0;
+        arms_of(old, arm);
+        arms_of(x, r);
+        for (int n = 0; n < ITERATIONS_MAX; n++) {
+            double off[STAR_ARMS], more[STAR_ARMS], center[3] = {0, 0, 0};
             largest = 0;
 #pragma unroll
-            for (uint32_t k = 0; k < STAR_ARMS; k++)
-                if (k < arms) {
-                    double r[3], arm[3];
-                    vec_sub(x[k + 1], x[0], r);
-                    vec_sub(old[k + 1], old[0], arm);
-                    double diff = r2[k] - vec_dot(r, r), along = vec_dot(arm, r);
-                    bool turned = !(along > 1e-3 * r2[k]); /* by about 90 degrees in a step */
-                    double deviation = turned ? INFINITY : fabs(diff) * inverse_r[k] * inverse_r[k];
-                    if (!(deviation <= largest)) {
-                        largest = deviation;
-                        fail(bad, atom[0], atom[k + 1], 0.5 * deviation);
-                    }
-                    if (turned)
-                        return false;
-                    const double slope = 2 * (inverse_mass[0] + inverse_mass[k + 1]) * along;
-                    if (!(fabs(slope * share[k] - 1) < 0.25))
-                        share[k] = 1 / slope;
-                    double g = diff * share[k];
-                    double own = g * inverse_mass[k + 1], center = -g * inverse_mass[0];
-                    vec_add(x[k + 1], own, arm);
-                    vec_add(x[0], center, arm);
-                    vec_add(v[k + 1], own * inv_dt, arm);
-                    vec_add(v[0], center * inv_dt, arm);
-                }
+            for (uint32_t k = 0; k < STAR_ARMS; k++) {
+                off[k] = k < arms ? r2[k] - vec_dot(r[k], r[k]) : 0;
+                double deviation = k < arms ? fabs(off[k]) * inverse_r2[k] : 0;
+                worst = deviation <= largest ? worst : k;
+                largest = deviation <= largest ? largest : deviation;
+            }
+            if (largest <= 2 * POSITION_TOLERANCE) {
+                apply(arm, pull, x);
+                return true;
+            }
+            if (!(largest <= 0.125 * before)) {
+                if (turned(arm, r))
+                    break;
+                star_couplings(arms, r, arm, inverse_mass, inverse);
+            }
+            before = largest;
+            star_pulls(inverse, off, 0.5, more);
+#pragma unroll
+            for (uint32_t k = 0; k < STAR_ARMS; k++) {
+                pull[k] += more[k];
+                vec_add(center, more[k] * inverse_mass[0], arm[k]);
+            }
+#pragma unroll
+            for (uint32_t k = 0; k < STAR_ARMS; k++) {
+                vec_add(r[k], 1, center);
+                vec_add(r[k], more[k] * inverse_mass[k + 1], arm[k]);
+            }
         }
-        return largest <= 2 * POSITION_TOLERANCE;
+        return fail(bad, atom[0], atom[worst + 1], 0.5 * largest);
     }
 };
 
@@ -170,25 +177,29 @@ static __device__ __forceinline__ void advance(const struct motion *s, const str
                                                const BODY &body, struct held *h)
 {
     double old[BODY::ATOMS][3], x[BODY::ATOMS][3], v[BODY::ATOMS][3];
+    const double inv_dt = 1 / s->timestep;
     struct constrain_failure bad;
     memcpy(old, h->x, sizeof old);
     memcpy(v, h->v, sizeof v);
-    if (!body.project(old, v, &bad)) {
-        halt_constraint(s->c, &bad);
-        return;
-    }
+    body.project(old, v);
 #pragma unroll
     for (int k = 0; k < BODY::ATOMS; k++)
 #pragma unroll
         for (int d = 0; d < 3; d++) {
-            double before = v[k][d];
-            v[k][d] = (rule ? rule->keep * before : before) + h->push[k][d];
-            x[k][d] = old[k][d] + (rule ? rule->half * before + rule->half * v[k][d] : s->timestep * v[k][d]);
+            double before = v[k][d], after = (rule ? rule->keep * before : before) + h->push[k][d];
+            x[k][d] = old[k][d] + (rule ? rule->half * before + rule->half * after : s->timestep * after);
+            h->x[k][d] = x[k][d];
+            h->v[k][d] = after;
         }
-    if (!body.constrain(old, x, v, 1 / s->timestep, &bad))
+    if (!body.constrain(old, x, &bad))
         halt_constraint(s->c, &bad);
-    memcpy(h->x, x, sizeof x);
-    memcpy(h->v, v, sizeof v);
+#pragma unroll
+    for (int k = 0; k < BODY::ATOMS; k++)
+#pragma unroll
+        for (int d = 0; d < 3; d++) {
+            h->v[k][d] += (x[k][d] - h->x[k][d]) * inv_dt;
+            h->x[k][d] = x[k][d];
+        }
 }
 
 static __device__ inline bool is_quick(const struct motion_table *m, uint32_t i)

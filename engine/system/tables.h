@@ -7,6 +7,7 @@
 #define SHOAL_ENGINE_SYSTEM_TABLES_H
 
 #include "engine/math/softcore.h"
+#include "engine/math/star.h"
 #include "engine/system/settings.h"
 #include "engine/system/system.h"
 
@@ -78,7 +79,6 @@ struct cluster {
     uint32_t first_atom, natoms;
     uint32_t star;
 };
-#define STAR_ARMS 4
 
 struct rigid_water {
     int32_t atom[3]; /* O, H, H */
