@@ -65,6 +65,7 @@ int cuda_mark(struct dev *dev, struct lane *lane, struct mark *out, struct err *
 
 void cuda_watch(struct dev *dev, struct lane *lane, const uint64_t *word, uint64_t target)
 {
+    pace_news(&cuda(dev)->pace, dev_now());
     lane->watched = (struct mark){word, target};
 }
 
@@ -77,7 +78,7 @@ static bool waits(struct cuda_dev *d, double now)
             continue;
         if (mark_passed(&lane->watched)) {
             lane->watched = (struct mark){0};
-            pace_done(&d->pace, now);
+            pace_news(&d->pace, now);
             reached = true;
         } else {
             waiting = true;
@@ -114,7 +115,7 @@ int cuda_poll(struct dev *dev, int timeout_ms, struct err *e)
             return rc;
         if (!waits(d, now) || now >= until)
             return 0;
-        double sleep = pace_sleep(&d->pace, start, now);
+        double sleep = pace_sleep(&d->pace, now);
         if (sleep > 0)
             sleep_for(sleep < until - now ? sleep : until - now);
     }

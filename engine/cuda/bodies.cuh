@@ -41,15 +41,29 @@ struct water {
         mass_o = mass_of(&s->masses, w->atom[0]), mass_h = mass_of(&s->masses, w->atom[1]);
     }
 
-    __device__ __forceinline__ void project(const double (*x)[3], double (*v)[3]) const
+    struct before {
+        double x[3][3];
+    };
+
+    __device__ __forceinline__ void project(struct held *h, struct before *old) const
     {
-        settle_velocities(&shape, mass_o, mass_h, x, v);
+        memcpy(old->x, h->x, sizeof old->x);
+        settle_velocities(&shape, mass_o, mass_h, old->x, h->v);
     }
 
-    __device__ __forceinline__ bool constrain(const double (*old)[3], double (*x)[3],
+    __device__ __forceinline__ bool constrain(struct before &old, struct held *h, double inv_dt,
                                               struct constrain_failure *bad) const
     {
-        return settle_positions(&shape, mass_o, mass_h, old, x) || fail(bad, atom[0], atom[1], INFINITY);
+        double x[3][3];
+        memcpy(x, h->x, sizeof x);
+        if (!settle_positions(&shape, mass_o, mass_h, old.x, x))
+            return fail(bad, atom[0], atom[1], INFINITY);
+        for (int k = 0; k < ATOMS; k++)
+            for (int d = 0; d < 3; d++) {
+                h->v[k][d] += (x[k][d] - h->x[k][d]) * inv_dt;
+                h->x[k][d] = x[k][d];
+            }
+        return true;
     }
 };
 
@@ -90,30 +104,36 @@ struct star {
     }
 
     /* y of each atom, by pulls along the arms. */
-    __device__ __forceinline__ void apply(double arm[STAR_ARMS][3], const double pull[STAR_ARMS], double (*y)[3]) const
+    __device__ __forceinline__ void apply(double arm[STAR_ARMS][3], const double pull[STAR_ARMS], double scale,
+                                          double (*y)[3]) const
     {
 #pragma unroll
-        for (uint32_t k = 0; k < STAR_ARMS; k++) {
-            vec_add(y[k + 1], pull[k] * inverse_mass[k + 1], arm[k]);
-            vec_add(y[0], -pull[k] * inverse_mass[0], arm[k]);
-        }
+        for (uint32_t k = 0; k < STAR_ARMS; k++)
+            if (k < arms) {
+                vec_add(y[k + 1], scale * pull[k] * inverse_mass[k + 1], arm[k]);
+                vec_add(y[0], -scale * pull[k] * inverse_mass[0], arm[k]);
+            }
     }
 
-    __device__ __forceinline__ void project(const double (*x)[3], double (*v)[3]) const
+    struct before {
+        double arm[STAR_ARMS][3];
+    };
+
+    __device__ __forceinline__ void project(struct held *h, struct before *old) const
     {
-        double arm[STAR_ARMS][3], inverse[STAR_ARMS][STAR_ARMS], along[STAR_ARMS], pull[STAR_ARMS];
+        double inverse[STAR_ARMS][STAR_ARMS], along[STAR_ARMS], pull[STAR_ARMS];
+        arms_of(h->x, old->arm);
         if (!arms)
             return;
-        arms_of(x, arm);
-        star_couplings(arms, arm, arm, inverse_mass, inverse);
+        star_couplings(arms, old->arm, old->arm, inverse_mass, inverse);
 #pragma unroll
         for (uint32_t k = 0; k < STAR_ARMS; k++) {
             double rel[3];
-            vec_sub(v[k + 1], v[0], rel);
-            along[k] = k < arms ? vec_dot(arm[k], rel) : 0;
+            vec_sub(h->v[k + 1], h->v[0], rel);
+            along[k] = k < arms ? vec_dot(old->arm[k], rel) : 0;
         }
         star_pulls(inverse, along, -1, pull);
-        apply(arm, pull, v);
+        apply(old->arm, pull, 1, h->v);
     }
 
     /* By about 90 degrees in a step, or no numbers any more. */
@@ -127,14 +147,13 @@ struct star {
     }
 
     /* Newton's iteration along the old arms, by the first matrix as long as that does. */
-    __device__ __forceinline__ bool constrain(const double (*old)[3], double (*x)[3],
+    __device__ __forceinline__ bool constrain(struct before &old, struct held *h, double inv_dt,
                                               struct constrain_failure *bad) const
     {
-        double arm[STAR_ARMS][3], r[STAR_ARMS][3], inverse[STAR_ARMS][STAR_ARMS], pull[STAR_ARMS] = {};
+        double(*arm)[3] = old.arm, r[STAR_ARMS][3], inverse[STAR_ARMS][STAR_ARMS], pull[STAR_ARMS] = {};
         double before = 0, largest = 0;
         uint32_t worst = 0;
-        arms_of(old, arm);
-        arms_of(x, r);
+        arms_of(h->x, r);
         for (int n = 0; n < ITERATIONS_MAX; n++) {
             double off[STAR_ARMS], more[STAR_ARMS], center[3] = {0, 0, 0};
             largest = 0;
@@ -146,7 +165,8 @@ struct star {
                 largest = deviation <= largest ? largest : deviation;
             }
             if (largest <= 2 * POSITION_TOLERANCE) {
-                apply(arm, pull, x);
+                apply(arm, pull, 1, h->x);
+                apply(arm, pull, inv_dt, h->v);
                 return true;
             }
             if (!(largest <= 0.125 * before)) {
@@ -171,35 +191,32 @@ struct star {
     }
 };
 
+/* What is in memory is not kept in registers besides. */
+static __device__ __forceinline__ void forget()
+{
+    asm volatile("" ::: "memory");
+}
+
 /* x and v after the step; rule: NULL for velocity Verlet. */
 template <class BODY>
 static __device__ __forceinline__ void advance(const struct motion *s, const struct langevin_rule *rule,
                                                const BODY &body, struct held *h)
 {
-    double old[BODY::ATOMS][3], x[BODY::ATOMS][3], v[BODY::ATOMS][3];
-    const double inv_dt = 1 / s->timestep;
+    struct BODY::before old;
     struct constrain_failure bad;
-    memcpy(old, h->x, sizeof old);
-    memcpy(v, h->v, sizeof v);
-    body.project(old, v);
+    body.project(h, &old);
+    forget();
 #pragma unroll
     for (int k = 0; k < BODY::ATOMS; k++)
 #pragma unroll
         for (int d = 0; d < 3; d++) {
-            double before = v[k][d], after = (rule ? rule->keep * before : before) + h->push[k][d];
-            x[k][d] = old[k][d] + (rule ? rule->half * before + rule->half * after : s->timestep * after);
-            h->x[k][d] = x[k][d];
+            const double before = h->v[k][d], after = (rule ? rule->keep * before : before) + h->push[k][d];
+            h->x[k][d] += rule ? rule->half * before + rule->half * after : s->timestep * after;
             h->v[k][d] = after;
         }
-    if (!body.constrain(old, x, &bad))
+    forget();
+    if (!body.constrain(old, h, 1 / s->timestep, &bad))
         halt_constraint(s->c, &bad);
-#pragma unroll
-    for (int k = 0; k < BODY::ATOMS; k++)
-#pragma unroll
-        for (int d = 0; d < 3; d++) {
-            h->v[k][d] += (x[k][d] - h->x[k][d]) * inv_dt;
-            h->x[k][d] = x[k][d];
-        }
 }
 
 static __device__ inline bool is_quick(const struct motion_table *m, uint32_t i)

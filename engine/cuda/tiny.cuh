@@ -32,11 +32,13 @@ struct tiny_here {
     float2 *turn[3];
     struct tiny_column *column;
     float4 *green, *value;
-    double inverse[BOX_SIZE]; /* of the box, 1/nm */
+    double *inverse; /* of the box, [BOX_SIZE], 1/nm */
 };
 
+/* For the whole block; `inverse` is there after its next barrier. */
 static __device__ inline struct tiny_here tiny_here_of(const struct tiny_table *t, void *shared, const double *box)
 {
+    __shared__ double inverse[BOX_SIZE];
     const struct tiny_places &p = t->places;
     char *base = (char *)shared;
     struct tiny_here h;
@@ -64,7 +66,9 @@ static __device__ inline struct tiny_here tiny_here_of(const struct tiny_table *
     h.column = (struct tiny_column *)(base + p.column);
     h.green = (float4 *)(base + p.green);
     h.value = (float4 *)(base + p.value);
-    box_invert(box, h.inverse);
+    h.inverse = inverse;
+    if (threadIdx.x == 0)
+        box_invert(box, inverse);
     return h;
 }
 

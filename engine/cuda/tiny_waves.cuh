@@ -23,6 +23,11 @@ static __device__ inline float waves_alike(uint32_t wave, uint32_t points)
     return wave == 0 || 2 * wave == points ? 1 : 2;
 }
 
+static __device__ inline uint32_t quads_of(const struct tiny_column column)
+{
+    return (column.count + 3u) / 4;
+}
+
 /* Of the columns' products, in a rectangular box. Functions behind a column's last do not count. */
 static __device__ inline void influence_of_columns(const struct tiny_here &h)
 {
@@ -36,7 +41,7 @@ static __device__ inline void influence_of_columns(const struct tiny_here &h)
         const float alike =
             waves_alike(kx, (uint32_t)m->axis[0].size) * waves_alike(ky, (uint32_t)m->axis[1].size) * prefactor;
         float *green = (float *)(h.green + column.at);
-        for (uint32_t k = 0; k < (column.count + 3u) / 4 * 4; k++) {
+        for (uint32_t k = 0; k < 4 * quads_of(column); k++) {
             const uint32_t kz = wave_of(4u * column.z + k);
             const float weight = k < column.count ? alike * waves_alike(kz, (uint32_t)m->axis[2].size) : 0;
             green[k] = weight == 0 ? 0 : mode_green(mode_line_of(weight, y, mode_of(m, h.c, 2, kz)), x);
@@ -175,40 +180,40 @@ static __device__ inline float4 counted(const struct tiny_column column, uint32_
     return make_float4(1, left > 1, left > 2, left > 3);
 }
 
-/* For whole warps; most: quads of the longest column in the warp. */
-static __device__ inline void tiny_column_there(const struct tiny_here &h, const struct tiny_column column,
-                                                uint32_t most)
+/* For whole warps, none of whose columns is longer than `quads`. */
+template <int quads>
+static __device__ __forceinline__ void tiny_column_there(const struct tiny_here &h, const struct tiny_column column)
 {
-    const uint32_t split = threadIdx.x % TINY_SPLIT;
+    const uint32_t split = threadIdx.x % TINY_SPLIT, natoms = h.natoms, stride = h.quads;
     const bool octets = h.t->noctets != 0; /* they are multiplied later */
     const float *x = h.wave[0] + column.x * h.stride, *y = h.wave[1] + column.y * h.stride;
     const float4 *z = (const float4 *)h.wave[2] + column.z;
-    float4 sum[TINY_QUADS];
+    float4 sum[quads];
 #pragma unroll
-    for (int q = 0; q < TINY_QUADS; q++)
+    for (int q = 0; q < quads; q++)
         sum[q] = make_float4(0, 0, 0, 0);
-    for (uint32_t i = split; i < h.natoms; i += TINY_SPLIT) {
+    for (uint32_t i = split; i < natoms; i += TINY_SPLIT) {
         const float p = x[i] * y[i];
-        const float4 *of = z + i * h.quads;
+        const float4 *of = z + i * stride;
 #pragma unroll
-        for (int q = 0; q < TINY_QUADS; q++)
-            if (q < most) {
-                const float4 w = of[q];
-                sum[q] = make_float4(fmaf(p, w.x, sum[q].x), fmaf(p, w.y, sum[q].y), fmaf(p, w.z, sum[q].z),
-                                     fmaf(p, w.w, sum[q].w));
-            }
+        for (int q = 0; q < quads; q++) {
+            const float4 w = of[q];
+            sum[q] = make_float4(fmaf(p, w.x, sum[q].x), fmaf(p, w.y, sum[q].y), fmaf(p, w.z, sum[q].z),
+                                 fmaf(p, w.w, sum[q].w));
+        }
     }
 #pragma unroll
-    for (int q = 0; q < TINY_QUADS; q++)
-        if (q < most) {
-            const float4 s =
-                make_float4(sum_split(sum[q].x), sum_split(sum[q].y), sum_split(sum[q].z), sum_split(sum[q].w));
-            if (4 * q < column.count && q % TINY_SPLIT == split) {
-                const float4 g = octets ? counted(column, q) : h.green[column.at + q];
-                h.value[column.at + q] = make_float4(g.x * s.x, g.y * s.y, g.z * s.z, g.w * s.w);
-            }
+    for (int q = 0; q < quads; q++) {
+        const float4 s =
+            make_float4(sum_split(sum[q].x), sum_split(sum[q].y), sum_split(sum[q].z), sum_split(sum[q].w));
+        if (4 * q < column.count && q % TINY_SPLIT == split) {
+            const float4 g = octets ? counted(column, q) : h.green[column.at + q];
+            h.value[column.at + q] = make_float4(g.x * s.x, g.y * s.y, g.z * s.z, g.w * s.w);
         }
+    }
 }
+
+static_assert(TINY_QUADS == 5, "as the cases below say");
 
 static __device__ inline void tiny_waves_there(const struct tiny_here &h)
 {
@@ -217,7 +222,22 @@ static __device__ inline void tiny_waves_there(const struct tiny_here &h)
         struct tiny_column column = {0, 0, 0, 0, 0};
         if (first + lane < all)
             column = h.column[(first + lane) / TINY_SPLIT];
-        tiny_column_there(h, column, __reduce_max_sync(~0u, (column.count + 3u) / 4));
+        switch (__reduce_max_sync(~0u, quads_of(column))) {
+        case 1:
+            tiny_column_there<1>(h, column);
+            break;
+        case 2:
+            tiny_column_there<2>(h, column);
+            break;
+        case 3:
+            tiny_column_there<3>(h, column);
+            break;
+        case 4:
+            tiny_column_there<4>(h, column);
+            break;
+        default:
+            tiny_column_there<TINY_QUADS>(h, column);
+        }
     }
 }
 
@@ -263,21 +283,6 @@ static __device__ inline void tiny_octets(const struct tiny_here &h)
 
 /* ---- forces: a lane for each of 32 atoms, a warp for some columns ---- */
 
-/* Functions along z of the lane's atom. */
-struct wave_rows {
-    float4 wave[TINY_QUADS], slope[TINY_QUADS];
-};
-
-static __device__ inline void load_rows(const struct tiny_here &h, uint32_t atom, uint32_t z, struct wave_rows *r)
-{
-    const uint32_t at = atom * h.quads + z;
-#pragma unroll
-    for (int q = 0; q < TINY_QUADS; q++) {
-        r->wave[q] = ((const float4 *)h.wave[2])[at + q];
-        r->slope[q] = ((const float4 *)h.slope[2])[at + q];
-    }
-}
-
 static __device__ inline float dot4(float4 a, float4 b, float from)
 {
     return fmaf(a.x, b.x, fmaf(a.y, b.y, fmaf(a.z, b.z, fmaf(a.w, b.w, from))));
@@ -287,25 +292,6 @@ static __device__ inline float dot4(float4 a, float4 b, float from)
 struct wave_sums {
     float slope_x, slope_y, slope_z;
 };
-
-static __device__ inline void tiny_column_back(const struct tiny_here &h, const struct tiny_column column,
-                                               uint32_t atom, const struct wave_rows &r, struct wave_sums *sum)
-{
-    const float4 *value = h.value + column.at;
-    const uint32_t at = column.y * h.stride + atom;
-    float along[2] = {0, 0}, sloped[2] = {0, 0}; /* of every second quad: shorter chains */
-#pragma unroll
-    for (int q = 0; q < TINY_QUADS; q++)
-        if (4 * q < column.count) {
-            const float4 v = value[q];
-            along[q % 2] = dot4(v, r.wave[q], along[q % 2]);
-            sloped[q % 2] = dot4(v, r.slope[q], sloped[q % 2]);
-        }
-    along[0] += along[1];
-    sum->slope_x = fmaf(h.wave[1][at], along[0], sum->slope_x);
-    sum->slope_y = fmaf(h.slope[1][at], along[0], sum->slope_y);
-    sum->slope_z = fmaf(h.wave[1][at], sloped[0] + sloped[1], sum->slope_z);
-}
 
 /* Slopes of the energy per mesh point. */
 static __device__ inline void close_sums(const struct tiny_here &h, uint32_t x, uint32_t atom, struct wave_sums *sum,
@@ -318,28 +304,73 @@ static __device__ inline void close_sums(const struct tiny_here &h, uint32_t x, 
     *sum = {0, 0, 0};
 }
 
+/* From column k on those that are as long, `quads`, and begin at the same function along z, but none from `end` on. Returns the
+ * first that is left. */
+template <int quads>
+static __device__ __forceinline__ uint32_t tiny_columns_back(const struct tiny_here &h, uint32_t k, uint32_t end,
+                                                             uint32_t atom, float g[3])
+{
+    const uint32_t z = h.column[k].z, at = atom * h.quads + z, stride = h.stride;
+    const float *wave_y = h.wave[1] + atom, *slope_y = h.slope[1] + atom;
+    const float4 *value = h.value;
+    float4 wave[quads], slope[quads]; /* functions along z of the lane's atom */
+    struct wave_sums sum = {0, 0, 0};
+    uint32_t x = h.column[k].x;
+#pragma unroll
+    for (int q = 0; q < quads; q++) {
+        wave[q] = ((const float4 *)h.wave[2])[at + q];
+        slope[q] = ((const float4 *)h.slope[2])[at + q];
+    }
+    for (; k < end; k++) {
+        const struct tiny_column column = h.column[k];
+        if (column.z != z || quads_of(column) != quads)
+            break;
+        if (column.x != x) {
+            close_sums(h, x, atom, &sum, g);
+            x = column.x;
+        }
+        const float wy = wave_y[column.y * stride], sy = slope_y[column.y * stride];
+        float along[2] = {0, 0}, sloped[2] = {0, 0}; /* of every second quad: shorter chains */
+#pragma unroll
+        for (int q = 0; q < quads; q++) {
+            const float4 v = value[column.at + q];
+            along[q % 2] = dot4(v, wave[q], along[q % 2]);
+            sloped[q % 2] = dot4(v, slope[q], sloped[q % 2]);
+        }
+        along[0] += along[1];
+        sum.slope_x = fmaf(wy, along[0], sum.slope_x);
+        sum.slope_y = fmaf(sy, along[0], sum.slope_y);
+        sum.slope_z = fmaf(wy, sloped[0] + sloped[1], sum.slope_z);
+    }
+    close_sums(h, x, atom, &sum, g);
+    return k;
+}
+
 static __device__ inline void tiny_waves_back(const struct tiny_here &h)
 {
     const uint32_t warp = threadIdx.x / 32, group = warp % h.groups, part = warp / h.groups;
     const uint32_t own = 32 * group + threadIdx.x % 32, atom = min(own, h.natoms - 1);
     if (part >= TINY_WARPS / h.groups)
         return;
-    const uint32_t first = h.t->part[part], end = h.t->part[part + 1];
-    struct wave_rows rows;
-    struct wave_sums sum = {0, 0, 0};
+    const uint32_t end = h.t->part[part + 1];
     float g[3] = {0, 0, 0};
-    uint32_t x = 0, z = UINT32_MAX;
-    for (uint32_t k = first; k < end; k++) {
-        const struct tiny_column column = h.column[k];
-        if (column.z != z)
-            load_rows(h, atom, z = column.z, &rows);
-        if (column.x != x) {
-            close_sums(h, x, atom, &sum, g);
-            x = column.x;
+    for (uint32_t k = h.t->part[part]; k < end;)
+        switch (quads_of(h.column[k])) {
+        case 1:
+            k = tiny_columns_back<1>(h, k, end, atom, g);
+            break;
+        case 2:
+            k = tiny_columns_back<2>(h, k, end, atom, g);
+            break;
+        case 3:
+            k = tiny_columns_back<3>(h, k, end, atom, g);
+            break;
+        case 4:
+            k = tiny_columns_back<4>(h, k, end, atom, g);
+            break;
+        default:
+            k = tiny_columns_back<TINY_QUADS>(h, k, end, atom, g);
         }
-        tiny_column_back(h, column, atom, rows, &sum);
-    }
-    close_sums(h, x, atom, &sum, g);
     if (own >= h.natoms)
         return;
     double per_box[3], force[3];

@@ -150,21 +150,16 @@ static void test_pool_without_slabs(void **state)
 static void test_pace(void **state)
 {
     struct pace p = {0};
-    assert_true(pace_sleep(&p, 1000, 1020) == 0); /* nothing is known: look for a while, then sleep longer and longer */
-    assert_true(pace_sleep(&p, 1000, 1100) == 50);
-    assert_true(pace_sleep(&p, 1000, 1400) == 200);
-    assert_true(pace_sleep(&p, 1000, 1e9) == PACE_SLEEP);
-    for (int i = 0; i < 50; i++)
-        pace_done(&p, 10000 + 300 * i);
-    double last = p.last;
-    assert_true(pace_sleep(&p, last, last + 10) == 240); /* until shortly before the next is due */
-    assert_true(pace_sleep(&p, last, last + 251) == 0);
-    assert_true(pace_sleep(&p, last, last + 349) == 0);
-    assert_true(pace_sleep(&p, last, last + 400) == 50);           /* it is late */
-    assert_true(pace_sleep(&p, last + 1e6, last + 1e6 + 10) == 0); /* nobody waited in between */
-    for (int i = 0; i < 50; i++)
-        pace_done(&p, last + 1e4 * i);
-    assert_true(pace_sleep(&p, p.last, p.last) == PACE_SLEEP); /* so that a health check is never far */
+    pace_news(&p, 1000);
+    assert_true(pace_sleep(&p, 1000) == 0);
+    assert_true(pace_sleep(&p, 1019) == 0);
+    assert_true(pace_sleep(&p, 1032) == 1);
+    for (double waited = PACE_SPIN; waited < 1e7; waited *= 1.1) {
+        double sleep = pace_sleep(&p, 1000 + waited);
+        assert_true(sleep > 0 && sleep <= waited / PACE_PART + 1e-6 && sleep <= PACE_SLEEP);
+    }
+    pace_news(&p, 1e6);
+    assert_true(pace_sleep(&p, 1e6 + 1) == 0);
 }
 
 /* --- devices --- */
