@@ -34,7 +34,7 @@ enum { LISTED_MAX = 32, GIVEN_MAX = 128 };
 struct client {
     const struct command *command;
     const char *socket;
-    bool json, jsonl, plain, quiet, wait, all, follow, dry_run;
+    bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices;
     const char *key, *output, *state;
     double timeout, every, older_than; /* s; 0: not given */
     int64_t limit, since;

@@ -134,6 +134,7 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_ALL:
     case OPTION_WAIT:
     case OPTION_FOLLOW:
+    case OPTION_DEVICES:
     case OPTION_DRY_RUN:
     case OPTION_FORCES:
     case OPTION_CHECK:
@@ -160,6 +161,7 @@ static int take(struct client *c, const struct command *command, enum option opt
     c->wait |= option == OPTION_WAIT;
     c->all |= option == OPTION_ALL;
     c->follow |= option == OPTION_FOLLOW;
+    c->devices |= option == OPTION_DEVICES;
     c->dry_run |= option == OPTION_DRY_RUN;
     return value ? take_value(c, command, option, value) : 0;
 }

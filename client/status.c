@@ -82,16 +82,64 @@ static void ensemble_show(const struct client *c, const json_t *e)
     replicas_show(c, json_object_get(e, "replicas"), repeats);
 }
 
+/* "93 % busy, 8.01 us per replica-step, 21600 ns/day": what it did in the last seconds, if anything. */
+static void load_show(const json_t *d, struct buf *out)
+{
+    double us = answer_number(d, "us_per_replica_step");
+    if (!answer_whole(d, "running") || !json_object_get(d, "busy"))
+        return;
+    buf_printf(out, ", %.0f %% busy", 100 * answer_number(d, "busy"));
+    if (us > 0)
+        buf_printf(out, ", %.5g us per replica-step, %.5g ns/day", us, answer_number(d, "ns_per_day"));
+}
+
 void devices_show(const json_t *devices, struct buf *out)
 {
     const json_t *d;
     size_t i;
     json_array_foreach (devices, i, d) {
         const char *model = answer_text(d, "model"), *trouble = answer_text(d, "trouble");
-        buf_printf(out, "%s  %s%s%s  %lld of %lld slots busy%s%s\n", answer_text(d, "device"), answer_text(d, "state"),
-                   *model ? ", " : "", model, answer_whole(d, "running"), answer_whole(d, "slots"),
-                   *trouble ? "; " : "", trouble);
+        buf_printf(out, "%s  %s%s%s  %lld of %lld slots taken", answer_text(d, "device"), answer_text(d, "state"),
+                   *model ? ", " : "", model, answer_whole(d, "running"), answer_whole(d, "slots"));
+        load_show(d, out);
+        buf_printf(out, "%s%s\n", *trouble ? "; " : "", trouble);
     }
+}
+
+/* One row each, with memory: in MiB. */
+static void devices_table(const struct client *c, const json_t *devices)
+{
+    static const char *const heads[] = {"device",   "state", "running", "slots",   "busy/%", "us/step", "ns/day",
+                                        "used/MiB", "free",  "total",   "replica", "model",  "trouble"};
+    static const char *const loads[] = {"us_per_replica_step", "ns_per_day"}, *const sizes[] = {"used", "free", "total",
+                                                                                                "replica"};
+    struct table t;
+    const json_t *d;
+    size_t i;
+    table_setup(&t, "l l r r r r r r3 r3 r3 r3 l4 l~");
+    for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
+        table_cell(&t, "%s", heads[h]);
+    json_array_foreach (devices, i, d) {
+        const json_t *busy = json_object_get(d, "busy"), *memory = json_object_get(d, "memory");
+        table_cell(&t, "%s", answer_text(d, "device"));
+        table_state(&t, answer_text(d, "state"));
+        table_cell(&t, "%lld", answer_whole(d, "running"));
+        table_cell(&t, "%lld", answer_whole(d, "slots"));
+        if (json_is_number(busy))
+            table_cell(&t, "%.0f", 100 * json_number_value(busy));
+        else
+            table_cell(&t, "-");
+        for (size_t k = 0; k < sizeof loads / sizeof *loads; k++)
+            number_cell(&t, json_object_get(d, loads[k]), "%.5g");
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+            if (json_is_object(memory))
+                table_cell(&t, "%.1f", (double)answer_whole(memory, sizes[k]) / (1 << 20));
+            else
+                table_cell(&t, "-");
+        table_cell(&t, "%s", answer_text(d, "model"));
+        table_cell(&t, "%s", answer_text(d, "trouble"));
+    }
+    client_table(c, &t);
 }
 
 /* {"devices": ..., "ensembles": those named, with their windows, or those that have not ended}, or NULL. */
@@ -126,9 +174,28 @@ static json_t *state_get(const struct client *c, int argc, char **argv, struct e
     return state;
 }
 
+static int status_of_devices(const struct client *c)
+{
+    struct err e = {0};
+    json_t *version = client_get(c, "/v1/version", &e);
+    if (!version)
+        return client_fail(c, &e);
+    if (c->json) {
+        json_t *state = json_pack("{s:O}", "devices", json_object_get(version, "devices"));
+        client_print(state);
+        json_decref(state);
+    } else {
+        devices_table(c, json_object_get(version, "devices"));
+    }
+    json_decref(version);
+    return EXIT_OK;
+}
+
 int status_main(struct client *c, int argc, char **argv)
 {
     struct err e = {0};
+    if (c->devices)
+        return status_of_devices(c);
     json_t *state = state_get(c, argc, argv, &e), *ensembles = json_object_get(state, "ensembles"), *ensemble;
     size_t i;
     if (!state)

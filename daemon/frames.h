@@ -22,6 +22,11 @@
  *   progress {replica, stage, step, steps, time_ps}                     step and steps count over all stages
  *   segment  {replica, index, stage, step, steps, time_ps, bytes}       a checkpoint is durable; outputs fsynced up to it:
  *                                   bytes is an object, file name in the folder -> its length at the checkpoint
+ *   load     {slots, busy, us_per_replica_step, ns_per_day, memory: {total, free, used, replica}}
+ *                                   every few seconds while replicas run, and once when none runs any more: how many replicas
+ *                                   are wanted from now on; the share of the time since in which the device had work; what all
+ *                                   replicas did together; bytes, of the device, that it can still give, that this worker has,
+ *                                   and of the largest replica
  *   event    {replica, kind, message}                                   worth a row: list grown, graph drift, production begun
  *   done     {replica, step}                                            all stages finished, final files in place
  *   stopped  {replica, step}
@@ -40,7 +45,7 @@
 
 #include "engine/base/buf.h"
 
-#define FRAMES_PROTOCOL 2     /* grows with every change that the other side must know of */
+#define FRAMES_PROTOCOL 3     /* grows with every change that the other side must know of */
 #define FRAME_MAX (16u << 20) /* bytes of JSON in one frame */
 
 /* Appends one frame to `out`. Takes no reference. */

@@ -30,7 +30,7 @@ static const char usage[] =
     "  --socket PATH        Unix socket of the API [$XDG_RUNTIME_DIR/shoald/api.sock; root: /run/shoald/api.sock]\n"
     "  --state DIR          database and outputs [$XDG_STATE_HOME/shoald; root: /var/lib/shoald]\n"
     "  --device DEVICE      cpu, cuda:0, ...; may be repeated [every usable CUDA device, else cpu]\n"
-    "  --slots N            replicas at once on each device [the worker's choice]\n"
+    "  --slots N            replicas at once on each device [the worker's choice: a GPU's is measured]\n"
     "  --worker PROGRAM     the worker program [$SHOAL_WORKER, or shoal-worker beside shoald]\n"
     "  --drain-seconds N    how long workers may take to checkpoint at a stop [120]\n"
     "  --slice-seconds N    how long a replica runs while other users or ensembles wait for its slot [60]\n"

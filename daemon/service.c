@@ -181,6 +181,7 @@ int service_open(struct service *sv, uv_loop_t *loop, const struct service_confi
     sv->sched.slice_ms = (int64_t)c->slice_seconds * 1000;
     sv->sched.stall_ms = (int64_t)c->stall_seconds * 1000;
     sv->supervisor = supervisor_new(loop, &sc, &workers_ops, sv);
+    sv->loads = xcalloc((size_t)c->ndevices, sizeof *sv->loads);
     uv_timer_init(loop, &sv->tick);
     uv_timer_init(loop, &sv->drain_limit);
     uv_timer_init(loop, &sv->space);
@@ -280,5 +281,8 @@ void service_close(struct service *sv)
     uv_close((uv_handle_t *)&sv->presence, NULL);
     store_close(sv->store);
     sv->store = NULL;
+    for (int w = 0; w < sv->sched.nworkers; w++)
+        json_decref(sv->loads[w]);
+    free(sv->loads);
     sched_close(&sv->sched);
 }

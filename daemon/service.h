@@ -54,6 +54,7 @@ struct service {
     struct sched sched;
     struct store *store;
     struct supervisor *supervisor;
+    json_t **loads; /* [devices], what each does now, as its worker told; NULL: nothing */
     int64_t next_ensemble, next_replica, next_seq;
     struct watcher *watchers;
     uv_timer_t tick;

@@ -79,6 +79,20 @@ static const struct {
 } frame_kinds[] = {{"hello", SCHED_WORKER_UP}, {"progress", SCHED_PROGRESS}, {"segment", SCHED_SEGMENT},
                    {"done", SCHED_DONE},       {"stopped", SCHED_STOPPED},   {"failed", SCHED_FAILED}};
 
+/* What the worker's device does now, and how many replicas it wants. */
+static int on_load(struct service *sv, int worker, const json_t *m, struct err *e)
+{
+    json_t **load = &sv->loads[worker];
+    json_decref(*load);
+    *load = json_pack("{s:O?, s:O?, s:O?, s:O?}", "busy", json_object_get(m, "busy"), "us_per_replica_step",
+                      json_object_get(m, "us_per_replica_step"), "ns_per_day", json_object_get(m, "ns_per_day"),
+                      "memory", json_object_get(m, "memory"));
+    if (sv->sched.workers[worker].slots == number_of(m, "slots"))
+        return 0;
+    struct sched_event ev = {.kind = SCHED_SLOTS, .worker = worker, .slots = (int)number_of(m, "slots")};
+    return service_step(sv, &ev, e);
+}
+
 static int on_frame(void *arg, int worker, const json_t *m, struct err *e)
 {
     struct service *sv = arg;
@@ -92,6 +106,8 @@ static int on_frame(void *arg, int worker, const json_t *m, struct err *e)
             service_put_event(sv, r->ensemble, r, text_of(m, "kind"), -1, text_of(m, "message"));
         return 0;
     }
+    if (strcmp(type, "load") == 0)
+        return on_load(sv, worker, m, e);
     for (size_t i = 0; i < sizeof frame_kinds / sizeof *frame_kinds; i++) {
         if (strcmp(type, frame_kinds[i].type) != 0)
             continue;
@@ -118,6 +134,8 @@ static void on_down(void *arg, int worker, bool in_order, const char *how)
 {
     struct service *sv = arg;
     struct err e = {0};
+    json_decref(sv->loads[worker]);
+    sv->loads[worker] = NULL;
     service_step(sv, &(struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = worker, .ok = in_order, .message = how},
                  &e);
     service_stop_if_drained(sv);

@@ -102,6 +102,8 @@ struct reply api_version(struct api_call *c)
                               device_state(k), "slots", k->slots, "running", k->nrunning, "trouble", k->trouble);
         if (k->model)
             json_object_set_new(d, "model", json_string(k->model));
+        if (sv->loads[w])
+            json_object_update(d, sv->loads[w]);
         json_array_append_new(devices, d);
     }
     return reply_json(c->request, 200,

@@ -61,6 +61,26 @@ void device_is_well(struct sched_worker *w)
     ensemble_string(&w->trouble, NULL);
 }
 
+/* There may be as many sets as slots. */
+static void set_slots(struct sched_worker *w, int slots)
+{
+    w->slots = slots;
+    if (slots <= w->sets_cap)
+        return;
+    w->sets_cap = slots;
+    w->sets = xrealloc(w->sets, (size_t)slots, sizeof *w->sets);
+}
+
+int on_worker_slots(struct step *st, const struct sched_event *ev, struct err *err)
+{
+    struct sched_worker *w = &st->s->workers[ev->worker];
+    if (!w->up || ev->slots < 1)
+        return err_set(err, ERR_PROTOCOL, "worker %d: %d slots %s", ev->worker, ev->slots,
+                       w->up ? "wanted" : "before its hello");
+    set_slots(w, ev->slots);
+    return 0;
+}
+
 int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err)
 {
     struct sched_worker *w = &st->s->workers[ev->worker];
@@ -69,8 +89,7 @@ int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err)
     w->up = w->heard = true;
     w->ending = false;
     w->misses = 0;
-    w->slots = ev->slots;
-    w->sets = xrealloc(w->sets, (size_t)w->slots, sizeof *w->sets);
+    set_slots(w, ev->slots);
     ensemble_string(&w->device, ev->device);
     ensemble_string(&w->model, ev->model);
     if (st->s->draining)

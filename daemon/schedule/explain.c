@@ -90,8 +90,11 @@ static int by_value(const void *a, const void *b)
 static int64_t expected(const struct sched *s, const struct sched_set *set, int64_t place, int64_t now)
 {
     int64_t n = 0, total = 0, slots = 0;
-    for (int w = 0; w < s->nworkers; w++)
-        slots += s->workers[w].up && !sched_sick(&s->workers[w]) ? s->workers[w].slots : 0;
+    for (int w = 0; w < s->nworkers; w++) {
+        const struct sched_worker *k = &s->workers[w];
+        if (k->up && !sched_sick(k))
+            slots += k->slots > k->nrunning ? k->slots : k->nrunning; /* it may want fewer than it has */
+    }
     int64_t *at = xcalloc((size_t)slots, sizeof *at);
     for (int w = 0; w < s->nworkers; w++) {
         const struct sched_worker *k = &s->workers[w];

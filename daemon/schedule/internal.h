@@ -64,6 +64,7 @@ void forgive_progress(struct sched_set *set);
 
 /* ---- devices.c ---- */
 int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err);
+int on_worker_slots(struct step *st, const struct sched_event *ev, struct err *err);
 void on_worker_down(struct step *st, const struct sched_event *ev);
 /* A crash, or a failure of the device itself. */
 void strike(struct step *st, int worker, const char *message);

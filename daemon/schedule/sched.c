@@ -356,6 +356,8 @@ static int dispatch(struct step *st, const struct sched_event *ev, struct err *e
         return on_retry(st, ev->ensemble, err);
     case SCHED_WORKER_UP:
         return on_worker_up(st, ev, err);
+    case SCHED_SLOTS:
+        return on_worker_slots(st, ev, err);
     case SCHED_WORKER_DOWN:
         on_worker_down(st, ev);
         return 0;

@@ -3,7 +3,7 @@
  * The scheduler: events in, decisions out. No I/O, no clock, no globals: time comes with the event, and the caller carries
  * out the decisions in their order (service.c). It owns the ensembles handed to it.
  *
- * 1. A worker never has more replicas than slots; a slot that becomes free is offered at once. A set of replicas gets all the
+ * 1. A worker is never given more replicas than slots; a slot that becomes free is offered at once. A set of replicas gets all the
  *    slots that it needs or none; it starts, stops, yields and is blamed as a whole.
  * 2. Fair turns: slots go to the user with the fewest running replicas, then to the one who has used least since they were last
  *    idle; among a user's ensembles likewise, then to the older submission, then to the lower replica (pack.c). A set whose slice
@@ -46,6 +46,7 @@ enum sched_kind {
     SCHED_CANCEL,
     SCHED_RETRY,
     SCHED_WORKER_UP,   /* worker: said hello; slots, device, model */
+    SCHED_SLOTS,       /* worker: wants so many slots from now on; fewer make nobody leave */
     SCHED_WORKER_DOWN, /* worker: ended; ok: in order, else a crash: message */
     SCHED_PROGRESS,    /* worker, replica, stage, step, time_ps */
     SCHED_SEGMENT,     /* worker, replica, stage, step, time_ps */
@@ -119,7 +120,8 @@ struct sched_worker {
     bool ending;         /* it is being killed */
     int slots, nrunning; /* replicas, one a slot */
     int nsets;
-    struct sched_set **sets; /* [slots], those that run here */
+    int sets_cap;
+    struct sched_set **sets; /* [nsets], those that run here */
     char *device, *model;
     int strikes;      /* crashes in a row, without a checkpoint between */
     int misses;       /* ends in a row without a hello */

@@ -11,16 +11,17 @@
 #include "engine/base/checksum.h"
 #include "engine/base/number.h"
 
-#define GPU_SLOTS 16 /* independent graphs that hide a GPU's launch latency: 12 or more */
+/* Replicas of 5,000 atoms that an H200 does at once nearly as fast a step as any more; a usual ladder starts as a whole. */
+#define GPU_SLOTS 24
 
-static bool is_cuda(const char *name)
+bool device_is_gpu(const char *name)
 {
     return !strncmp(name, "cuda", 4);
 }
 
 unsigned device_slots(const char *name)
 {
-    if (is_cuda(name))
+    if (device_is_gpu(name))
         return GPU_SLOTS;
     int64_t n = sysconf(_SC_NPROCESSORS_ONLN);
     if (!strncmp(name, "cpu:", 4))

@@ -130,6 +130,9 @@ static int CO_FN timed_work(struct replica *r, enum sim_work kind, uint32_t n, s
     double start = replica_now();
     int rc = work(r, kind, n, e);
     r->step_seconds = (replica_now() - start) / n;
+    if (r->setup.load && !rc)
+        load_add(r->setup.load, &r->load_period, n, kind == SIM_STEP ? n * r->spec->settings.integrator.timestep : 0,
+                 r->shared->system.natoms);
     return rc;
 }
 
@@ -324,6 +327,12 @@ bool replica_ready(const void *replica)
         (r->shared && !models_ready(r->shared, &r->job)))
         return false;
     return !r->sim || sim_done(r->sim);
+}
+
+bool replica_at_work(const void *replica)
+{
+    const struct replica *r = replica;
+    return r->sim && !sim_done(r->sim);
 }
 
 struct replica *replica_new(const struct replica_setup *setup)

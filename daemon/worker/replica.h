@@ -7,6 +7,7 @@
 
 #include "daemon/worker/co.h"
 #include "daemon/worker/jobs.h"
+#include "daemon/worker/load.h"
 #include "daemon/worker/models.h"
 #include "daemon/worker/results.h"
 
@@ -42,6 +43,7 @@ struct replica_setup {
     /* Of its noise, 0: none. When the newest checkpoint has a smaller one, it leads into a failure that would come again bit
      * for bit: the replica goes on from the checkpoint before, or the beginning, with this salt, and reports an event. */
     uint32_t salt;
+    struct load *load; /* what it does is added here; NULL: nowhere */
     void (*report)(void *ctx, const struct replica *r, const struct replica_report *what); /* must not yield */
     void *ctx;
     /* NULL, or asked at the start of each stage: while false the replica waits. For benches. */
@@ -54,8 +56,12 @@ void replica_free(struct replica *r); /* after its coroutine ended or before it 
 void CO_FN replica_run(void *replica);
 /* True when replica_run, having yielded, can go on: its ticket has arrived, its job is done. */
 bool replica_ready(const void *replica);
+/* Whether the device has work of it. */
+bool replica_at_work(const void *replica);
 /* Asks it to checkpoint at its next sync point and to end. */
 void replica_stop(struct replica *r);
+
+double replica_now(void); /* wall clock, seconds */
 
 /* NULL before its first sim_new and after its end. */
 const struct sim *replica_sim(const struct replica *r);

@@ -28,14 +28,14 @@ struct replica {
     double (*x)[3], (*v)[3];           /* [atoms], for frames and the final file */
     struct buf state;                  /* for checkpoints; empty between them, its memory is kept */
     bool stop, at_gate;
-    double step_seconds; /* wall clock of a step in the last batch, 0: not known */
-    double reported;     /* wall clock of the last progress report */
-    double saved;        /* wall clock of the last checkpoint */
+    unsigned load_period; /* the last in which it was counted */
+    double step_seconds;  /* wall clock of a step in the last batch, 0: not known */
+    double reported;      /* wall clock of the last progress report */
+    double saved;         /* wall clock of the last checkpoint */
 };
 
 #define REPLICA_FLUSH_BYTES ((size_t)256 << 10) /* rows that wait for the disk, at most about */
 
-double replica_now(void); /* wall clock, seconds */
 /* Fills in where it is and tells whoever listens. */
 void replica_report(const struct replica *r, struct replica_report what);
 void replica_report_event(const struct replica *r, const char *kind, const struct err *why);

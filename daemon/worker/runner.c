@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "engine/base/buf.h"
 #include "engine/run/sim.h"
@@ -39,6 +40,7 @@ int runner_add(struct runner *r, void(CO_FN *fn)(void *arg), bool (*ready)(const
     *r->last = t;
     r->last = &t->next;
     r->count++;
+    r->begun++;
     return 0;
 }
 
@@ -53,6 +55,27 @@ static bool any_can_go_on(const struct runner *r)
         if (can_go_on(t))
             return true;
     return false;
+}
+
+/* Counts the time since the last look, by how many were at work then. */
+static void look(struct runner *r)
+{
+    if (!r->at_work)
+        return;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    r->busy += (now - r->looked) * (r->seen < r->width ? r->seen : r->width) / r->width;
+    r->looked = now;
+    r->seen = 0;
+    for (const struct task *k = r->first; k; k = k->next)
+        r->seen += k->begun && r->at_work(k->arg);
+}
+
+double runner_busy(struct runner *r)
+{
+    look(r);
+    return r->busy;
 }
 
 static int wait_for_something(struct runner *r, struct pollfd *fds, unsigned nfds, int timeout_ms, struct err *e)
@@ -108,9 +131,11 @@ int runner_turn(struct runner *r, struct pollfd *fds, unsigned nfds, int timeout
 {
     if (nfds > FDS_MAX)
         return err_set(e, ERR_INTERNAL, "%u descriptors to wait for", nfds);
+    look(r);
     int rc = wait_for_something(r, fds, nfds, any_can_go_on(r) ? 0 : timeout_ms, e);
     if (rc)
         return rc;
+    look(r);
     for (struct task *t = r->first; t && !dev_lost(r->dev); t = t->next)
         if (can_go_on(t))
             resume(t);

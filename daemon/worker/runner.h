@@ -20,12 +20,22 @@ struct runner {
     struct jobs *jobs; /* that its coroutines wait for; NULL: none do */
     struct task *first, **last;
     unsigned count; /* tasks that have not ended */
+    /* NULL, or whether the device has work of a task: then `busy` is counted. */
+    bool (*at_work)(const void *arg);
+    unsigned width; /* with so many at work the device is as busy as can be */
+    double busy;    /* seconds, so far: those with fewer at work count in part */
+    unsigned begun; /* tasks that ever began */
+    unsigned seen;  /* at work at the last look, when the clock showed: */
+    double looked;
 };
 
 /* A new coroutine, fn(arg), first resumed in the next turn. ready(arg) says whether it can go on after a yield;
  * ended(arg) is called from the runner's own stack after fn has returned. */
 int runner_add(struct runner *r, void(CO_FN *fn)(void *arg), bool (*ready)(const void *arg), void (*ended)(void *arg),
                void *arg, struct err *e);
+
+/* `busy` up to now. */
+double runner_busy(struct runner *r);
 
 /* Waits until a ticket may have arrived or a job is done, one of the caller's descriptors is ready (fds, their revents set), or
  * timeout_ms has passed (-1: no limit); then resumes every coroutine that can go on, once. ERR_DEVICE: the device is

@@ -21,12 +21,15 @@
 #include "daemon/frames.h"
 #include "daemon/worker/commands.h"
 #include "daemon/worker/device.h"
+#include "daemon/worker/load.h"
+#include "daemon/worker/packing.h"
 #include "daemon/worker/replica.h"
 #include "daemon/worker/runner.h"
 #include "engine/base/log.h"
 #include "engine/base/number.h"
 
 #define FRAMES_FD 3
+#define SLOTS_MOST 100000
 #define OUTBOX_LIMIT (1u << 20) /* above this many bytes not yet taken by shoald, progress is not told */
 
 struct slot {
@@ -43,7 +46,10 @@ struct serving {
     struct models models;
     struct runner runner;
     struct slot *slots;
+    struct load_meter meter;
+    struct packing packing;
     struct buf inbox, outbox;
+    unsigned ended;      /* replicas, so far */
     bool draining, gone; /* gone: shoald has closed its end */
 };
 
@@ -106,7 +112,6 @@ static void heard(void *ctx, const struct replica *replica, const struct replica
 {
     const struct slot *slot = ctx;
     struct serving *s = slot->server;
-    (void)replica;
     switch (what->kind) {
     case REPORT_PROGRESS:
         if (s->outbox.len < OUTBOX_LIMIT)
@@ -123,6 +128,8 @@ static void heard(void *ctx, const struct replica *replica, const struct replica
         send_frame(s, end_frame(slot, what));
         return;
     case REPORT_FAILED:
+        if (what->why->code == ERR_MEMORY && !replica_sim(replica))
+            packing_full(&s->packing, s->runner.count - 1);
         log_line(LOG_WARNING, "failed %s: %s", slot->name, what->why->msg);
         send_frame(s, failed_frame(slot, what));
         return;
@@ -136,6 +143,7 @@ static void slot_ended(void *arg)
     while (*at != slot)
         at = &(*at)->next;
     *at = slot->next;
+    slot->server->ended++;
     replica_free(slot->replica);
     free(slot);
 }
@@ -143,6 +151,11 @@ static void slot_ended(void *arg)
 static bool slot_ready(const void *arg)
 {
     return replica_ready(((const struct slot *)arg)->replica);
+}
+
+static bool slot_at_work(const void *arg)
+{
+    return replica_at_work(((const struct slot *)arg)->replica);
 }
 
 static void CO_FN slot_run(void *arg)
@@ -178,6 +191,9 @@ static int start_replica(struct serving *s, const struct set *set, json_t *messa
         return err_set(e, ERR_PROTOCOL, "start: window %d, key %lld", window, (long long)key);
     if (slot_of(s, id))
         return err_set(e, ERR_PROTOCOL, "start: replica %lld runs already", (long long)id);
+    if (!s->runner.count) /* what was before does not count */
+        load_take(&s->meter, replica_now(), runner_busy(&s->runner), s->runner.begun + s->ended,
+                  &(struct load_period){0});
     struct slot *slot = xcalloc(1, sizeof *slot);
     slot->id = id;
     slot->set = set->number;
@@ -191,6 +207,7 @@ static int start_replica(struct serving *s, const struct set *set, json_t *messa
                                                         .replica = (uint32_t)key,
                                                         .folder = folder,
                                                         .salt = (uint32_t)set->salt,
+                                                        .load = &s->meter.sum,
                                                         .report = heard,
                                                         .ctx = slot});
     slot->next = s->slots;
@@ -301,14 +318,52 @@ static int transmit(struct serving *s, struct err *e)
     return 0;
 }
 
+/* ---- how much the device does ---- */
+
+static size_t largest_replica(const struct serving *s)
+{
+    size_t most = 0;
+    for (const struct slot *slot = s->slots; slot; slot = slot->next) {
+        const struct sim *sim = replica_sim(slot->replica);
+        size_t bytes = sim ? sim_device_bytes(sim) : 0;
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+/* Decides how many replicas are wanted from now on, too. */
+static void tell_load(struct serving *s)
+{
+    struct load_period p;
+    struct dev_usage memory;
+    size_t replica = largest_replica(s);
+    s->dev->ops->usage(s->dev, NULL, &memory);
+    load_take(&s->meter, replica_now(), runner_busy(&s->runner), s->runner.begun + s->ended, &p);
+    if (!s->runner.count)
+        p = (struct load_period){0};
+    size_t room = replica ? memory.free / 10 * 9 / replica : 0;
+    if (p.steady && p.stepped == s->runner.count)
+        packing_look(&s->packing, &(struct packing_view){.running = s->runner.count,
+                                                         .rate = p.rate,
+                                                         .size = p.size,
+                                                         .room = room < SLOTS_MOST ? (unsigned)room : SLOTS_MOST});
+    send_frame(s, json_pack("{s:s, s:i, s:f, s:f, s:f, s:{s:I, s:I, s:I, s:I}}", "type", "load", "slots",
+                            (int)s->packing.slots, "busy", p.busy, "us_per_replica_step", p.us_per_replica_step,
+                            "ns_per_day", p.ns_per_day, "memory", "total", (json_int_t)memory.total, "free",
+                            (json_int_t)memory.free, "used", (json_int_t)memory.used, "replica", (json_int_t)replica));
+}
+
 /* One turn: messages in, replicas on, messages out. */
 static int turn(struct serving *s, int signals, struct err *e)
 {
+    unsigned running = s->runner.count;
     struct pollfd fds[] = {{.fd = FRAMES_FD, .events = (short)(POLLIN | (s->outbox.len ? POLLOUT : 0))},
                            {.fd = signals, .events = POLLIN}};
-    int rc = runner_turn(&s->runner, fds, 2, -1, e);
+    int rc = runner_turn(&s->runner, fds, 2, running ? (int)(1e3 * LOAD_SECONDS) : -1, e);
     if (rc)
         return rc;
+    if (running && (!s->runner.count || load_due(&s->meter, replica_now())))
+        tell_load(s);
     struct signalfd_siginfo info;
     if (fds[1].revents && read(signals, &info, sizeof info) > 0)
         drain(s);
@@ -317,13 +372,13 @@ static int turn(struct serving *s, int signals, struct err *e)
     return rc || !s->outbox.len ? rc : transmit(s, e);
 }
 
-static int serve(struct serving *s, unsigned slots, const char *device, int signals, struct err *e)
+static int serve(struct serving *s, const char *device, int signals, struct err *e)
 {
     struct buf model = {0};
     device_model(s->dev, &model);
     send_frame(s, json_pack("{s:s, s:i, s:s, s:s, s:i, s:i, s:s}", "type", "hello", "protocol", FRAMES_PROTOCOL,
-                            "device", device, "model", model.data, "slots", (int)slots, "pid", (int)getpid(), "version",
-                            SHOAL_VERSION));
+                            "device", device, "model", model.data, "slots", (int)s->packing.slots, "pid", (int)getpid(),
+                            "version", SHOAL_VERSION));
     buf_free(&model);
     while (!s->gone && (!s->draining || s->runner.count || s->outbox.len)) {
         int rc = turn(s, signals, e);
@@ -368,7 +423,7 @@ int serve_main(int argc, char **argv)
             device = optarg;
         else if (c != 's')
             return usage();
-        else if (number_whole(&slots, "--slots ", optarg, 1, 100000, &e))
+        else if (number_whole(&slots, "--slots ", optarg, 1, SLOTS_MOST, &e))
             return exit_with("serve", &e);
     }
     if (optind != argc || fcntl(FRAMES_FD, F_GETFD) < 0)
@@ -383,7 +438,13 @@ int serve_main(int argc, char **argv)
     if (!rc) {
         s.models.dev = s.runner.dev = s.dev;
         s.runner.jobs = s.jobs;
-        rc = serve(&s, slots ? (unsigned)slots : device_slots(device), device, signals, &e);
+        s.runner.at_work = slot_at_work;
+        s.runner.width = device_is_gpu(device) ? 1 : device_slots(device);
+        if (slots || !device_is_gpu(device))
+            packing_fix(&s.packing, slots ? (unsigned)slots : device_slots(device));
+        else
+            packing_start(&s.packing, device_slots(device));
+        rc = serve(&s, device, signals, &e);
     }
     if (rc)
         log_line(LOG_ERROR, "%s", e.msg);

@@ -265,10 +265,21 @@ class Client(unittest.TestCase):
         self.shoal("status", "3f2a", "none", code=66)
         self.service.answers["GET /v1/ensembles"] = (200, {"ensembles": [ensemble(), ensemble(id="old", state="done")]})
         out, _ = self.shoal("status")
-        self.assertIn("cpu  up, a CPU  1 of 2 slots busy", out)
+        self.assertIn("cpu  up, a CPU  1 of 2 slots taken\n", out)
         self.assertNotIn("old", out)
         self.assertEqual(self.shoal("top")[0], out)  # once, where there is no terminal
         self.assertEqual(json.loads(self.shoal("top", "--json")[0]), json.loads(self.shoal("status", "--json")[0]))
+        load = {"busy": 0.934, "us_per_replica_step": 8.011, "ns_per_day": 21570, "memory": {"total": 64 << 20, "free": 32 << 20,
+                                                                                              "used": 3 << 20, "replica": 1 << 19}}
+        _, version = self.service.answers["GET /v1/version"]
+        loaded = {**version, "devices": [{**version["devices"][0], **load}]}
+        self.service.answers["GET /v1/version"] = (200, loaded)
+        out, _ = self.shoal("status")
+        self.assertIn("1 of 2 slots taken, 93 % busy, 8.011 us per replica-step, 21570 ns/day\n", out)
+        out, _ = self.shoal("status", "--devices", "--plain")
+        self.assertEqual(out.split("\t")[2:11], ["1", "2", "93", "8.011", "21570", "3.0", "32.0", "64.0", "0.5"])
+        out, _ = self.shoal("status", "--devices", "--json")
+        self.assertEqual(json.loads(out), {"devices": loaded["devices"]})
 
     def test_moves(self):
         for verb, state in (("cancel", "cancelled"), ("pause", "paused"), ("resume", "queued"), ("retry", "queued")):

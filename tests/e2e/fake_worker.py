@@ -25,7 +25,7 @@ import time
 
 RULES = os.environ["FAKE_RULES"]
 NONFINITE, IO, NO_SPACE = 11, 3, 25
-PROTOCOL = 2  # FRAMES_PROTOCOL
+PROTOCOL = 3  # FRAMES_PROTOCOL
 
 
 def rules():

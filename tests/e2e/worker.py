@@ -27,7 +27,7 @@ class Worker:
     def __init__(self, program, *options, file_limit=None, environment=None):
         ours, theirs = socket.socketpair()
         ours.settimeout(120)
-        self.socket, self.inbox = ours, b""
+        self.socket, self.inbox, self.loads = ours, b"", []
 
         def in_the_child(descriptor=theirs.fileno()):
             os.dup2(descriptor, 3)  # our own 3 may be anything
@@ -44,7 +44,12 @@ class Worker:
         self.socket.sendall(struct.pack("<I", len(data)) + data)
 
     def receive(self):
-        """The next frame; None at the end of the stream."""
+        """The next frame but those of load, which are kept apart; None at the end of the stream."""
+        while (message := self.take()) and message["type"] == "load":
+            self.loads.append(message)
+        return message
+
+    def take(self):
         while len(self.inbox) < 4 or len(self.inbox) < 4 + struct.unpack("<I", self.inbox[:4])[0]:
             data = self.socket.recv(1 << 16)
             if not data:
@@ -106,9 +111,22 @@ def outputs(directory, windows):
 def check_hello(worker):
     hello = worker.hello
     assert hello["type"] == "hello" and hello["device"] == "cpu:2" and hello["slots"] == 2, hello
-    assert hello["protocol"] == 2
+    assert hello["protocol"] == 3
     assert hello["pid"] == worker.process.pid and hello["version"], hello
     assert re.fullmatch(r"cpu \w+, build [0-9a-f]{8}", hello["model"]), hello
+
+
+def check_loads(loads):
+    """What the device did, told every two seconds and once it does nothing any more."""
+    assert all(0 <= m["busy"] <= 1 and m["slots"] == 2 for m in loads), loads
+    assert loads[-1]["busy"] == 0 and any(m["busy"] > 0.5 for m in loads), loads
+    for m in loads:
+        memory = m["memory"]
+        assert 0 <= memory["replica"] <= memory["used"] + memory["free"] <= memory["total"], m
+        if m["us_per_replica_step"]:  # of these all have 2 fs
+            most = 2e-6 / m["us_per_replica_step"] * 1e6 * 86400
+            assert 0 <= m["ns_per_day"] < 1.001 * most, m  # minimization is no time
+    assert any(m["ns_per_day"] > 0 for m in loads), loads
 
 
 def interleaved(program, folder):
@@ -135,6 +153,7 @@ def interleaved(program, folder):
     assert last["bytes"] == {name: os.path.getsize(f"{a}/lambda_00/{name}") for name in OUTPUTS[:3]}, last
     assert last["step"] == last["steps"] == 900 and last["stage"] == 4, last
     worker.drain()
+    check_loads(worker.loads)
     files = outputs(a, 3)
     assert len(set(files.values())) == len(files), "two files are the same: windows do not differ"
     return {a: files, b: outputs(b, 2)}

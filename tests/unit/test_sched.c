@@ -69,6 +69,32 @@ static void slots_are_shared_between_owners_then_ensembles(void **state)
     play_end(&p);
 }
 
+/* A worker that wants more gets them at once; one that wants fewer keeps those it has until they end. */
+static void a_worker_may_want_more_slots_or_fewer(void **state)
+{
+    struct play p;
+    struct ensemble *a = play_ensemble(1, 10, 0);
+    struct sched_wait w;
+    play_begin(&p, 1);
+    assert_int_equal(play_feed(&p, (struct sched_event){.kind = SCHED_SLOTS, .slots = 5}),
+                     -ERR_PROTOCOL); /* no hello yet */
+    play_add(&p, a);
+    play_up(&p, 0, 2, "m");
+    assert_int_equal(ensemble_count(a, REPLICA_RUNNING), 2);
+    assert_int_equal(play_feed(&p, (struct sched_event){.kind = SCHED_SLOTS, .slots = 5}), 0);
+    assert_int_equal(ensemble_count(a, REPLICA_RUNNING), 5);
+    assert_int_equal(play_feed(&p, (struct sched_event){.kind = SCHED_SLOTS, .slots = 4}), 0);
+    assert_int_equal(ensemble_count(a, REPLICA_RUNNING), 5);
+    sched_explain(&p.s, &a->replicas[7], p.now, &w);
+    assert_int_equal(w.place, 3);
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(play_about(&p, SCHED_DONE, &a->replicas[k]), 0);
+        assert_int_equal(ensemble_count(a, REPLICA_RUNNING), 4); /* the first makes no room, the second does */
+    }
+    assert_int_equal(play_feed(&p, (struct sched_event){.kind = SCHED_SLOTS, .slots = 0}), -ERR_PROTOCOL);
+    play_end(&p);
+}
+
 static void a_late_owner_gets_slots_at_the_next_checkpoints(void **state)
 {
     struct play p;
@@ -564,6 +590,7 @@ int main(void)
         cmocka_unit_test(nothing_starts_before_its_folder_is_ready),
         cmocka_unit_test(a_freed_slot_is_filled_in_the_same_step),
         cmocka_unit_test(slots_are_shared_between_owners_then_ensembles),
+        cmocka_unit_test(a_worker_may_want_more_slots_or_fewer),
         cmocka_unit_test(a_late_owner_gets_slots_at_the_next_checkpoints),
         cmocka_unit_test(a_failing_replica_is_tried_again_then_left_behind),
         cmocka_unit_test(a_set_is_all_or_nothing),
