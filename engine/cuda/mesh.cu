@@ -65,26 +65,43 @@ static __device__ inline uint32_t brick_along(const struct mesh_table *t, int d,
     return (uint32_t)((uint64_t)fraction * t->bricks.count[d] >> 32);
 }
 
-KERNEL(mesh_sort, a, __launch_bounds__(CUDA_BLOCK))
+/* An atom a thread. The atoms of a block meet in shared memory, so that it asks once for places in a brick: few counters have all
+ * of the grid's requests. What order atoms are listed in does not matter. */
+KERNEL(mesh_sort, a, __launch_bounds__(MESH_SORT))
 {
+    extern __shared__ float2 shared[];
     ECHO(a);
     const struct mesh_table *t = (const struct mesh_table *)a.table;
-    uint32_t *count = (uint32_t *)a.bricks, *listed = (uint32_t *)a.brick_atom;
-    if (((const struct ctl *)a.ctl)->halt)
+    const struct mesh_bricks &all = t->bricks;
+    const uint32_t atom = blockIdx.x * blockDim.x + threadIdx.x;
+    uint32_t *count = (uint32_t *)a.bricks, *listed = (uint32_t *)a.brick_atom, *first = (uint32_t *)shared;
+    uint32_t b = all.all, place = 0;
+    if (!block_goes_on((const struct ctl *)a.ctl))
         return;
-    GRID_LOOP(atom, (uint32_t)t->natoms)
-    {
+    BLOCK_LOOP(k, all.all)
+    first[k] = 0;
+    __syncthreads();
+    if (atom < (uint32_t)t->natoms) {
         const struct mesh_atom at = mesh_atom_at(t, a.grid, atom);
-        if (at.charge.x == 0 && at.charge.y == 0)
-            continue;
-        const uint32_t y = brick_along(t, 1, at.grid.y), z = brick_along(t, 2, at.grid.z);
-        const uint32_t b = (brick_along(t, 0, at.grid.x) * t->bricks.count[1] + y) * t->bricks.count[2] + z;
-        const uint32_t place = atomicAdd(&count[b], 1u);
-        if (place < t->bricks.cap)
-            listed[(size_t)b * t->bricks.cap + place] = atom;
-        else
-            listed[(size_t)t->bricks.all * t->bricks.cap + atomicAdd(&count[t->bricks.all], 1u)] = atom;
+        const uint32_t x = brick_along(t, 0, at.grid.x), y = brick_along(t, 1, at.grid.y),
+                       z = brick_along(t, 2, at.grid.z);
+        if (at.charge.x != 0 || at.charge.y != 0)
+            b = (x * all.count[1] + y) * all.count[2] + z;
     }
+    if (b < all.all)
+        place = atomicAdd(&first[b], 1u);
+    __syncthreads();
+    BLOCK_LOOP(k, all.all)
+    if (first[k])
+        first[k] = atomicAdd(&count[k], first[k]);
+    __syncthreads();
+    if (b >= all.all)
+        return;
+    place += first[b];
+    if (place < all.cap)
+        listed[(size_t)b * all.cap + place] = atom;
+    else
+        listed[(size_t)all.all * all.cap + atomicAdd(&count[all.all], 1u)] = atom;
 }
 
 /* ---- charges to the mesh ---- */

@@ -30,6 +30,7 @@ enum {
     MESH_BLOCK = 512, /* threads that do a whole mesh: as many as leave each the registers for a line */
     MESH_PLANE = 512, /* that do a plane of it, at most */
     MESH_BRICK = 256, /* that do a brick of it, at most */
+    MESH_SORT = 1024, /* that sort an atom each */
     MESH_STRAYS = 16, /* blocks for atoms that no brick had room for */
 };
 /* Sizes along an axis that one block can do. */
