@@ -325,7 +325,7 @@ static __device__ void finish_lists(const struct build *b, struct ctl *c)
     lists->needed = lists->found = lists->crowd = lists->rebuild = lists->search = lists->taken = lists->done = 0;
 }
 
-KERNEL(list_build, a, __launch_bounds__(32 * BUILD_WARPS, 3))
+KERNEL(list_build, a, __launch_bounds__(32 * BUILD_WARPS, 2))
 {
     ECHO(a);
     struct ctl *c = (struct ctl *)a.ctl;

@@ -11,19 +11,48 @@
 
 #define PERTURBED_SLOTS 1024 /* slots that a warp tries with one perturbed atom */
 
-/* A trio that lists are made for. */
+/* One list of a trio, as it grows. */
+template <class T> struct growing {
+    T *at;
+    uint32_t cap, n;
+};
+
+/* A pointer as it is, and not what it is the sum of: so that this is added up once, and not with each place behind it. */
+template <class T> static __device__ __forceinline__ T *settled(T *p)
+{
+#ifndef SHOAL_TESTS_LIB_EMULATE_CUDA_H
+    asm("" : "+l"(p));
+#endif
+    return p;
+}
+
+/* A trio that lists are made for. What the loops over those around it need of arguments is here, as memory that is written could
+ * be theirs as far as the compiler knows. */
 struct owner {
     uint32_t trio;
-    size_t row, row_other;
     bool water;
     uint4 first;
     struct vec32 arm[TRIO]; /* from the first atom, nm */
-    struct trio_counts n;
+    const uint4 *grid;
+    const struct member *members;
+    struct growing<uint32_t> near;
+    struct growing<uint16_t> far, hydrogen; /* far: oxygens where it is a water, else all */
 };
+
+static __device__ __forceinline__ uint32_t trio_at(const struct member *members, uint32_t k)
+{
+    return members ? members[k].trio & ((1u << MEMBER_OWN_SHIFT) - 1) : k;
+}
 
 static __device__ inline uint32_t trio_of(const struct rows *rows, uint32_t k)
 {
-    return rows->members ? rows->members[k].trio & ((1u << MEMBER_OWN_SHIFT) - 1) : k;
+    return trio_at(rows->members, k);
+}
+
+template <class T>
+static __device__ __forceinline__ void grow(struct growing<T> *list, uint32_t below, bool has, uint32_t value)
+{
+    list->n = append(below, has, value, list->at, list->n, list->cap);
 }
 
 /* Which of the three pairs of a trio that is no water with an atom are to be computed. Waters have no partners but themselves. */
@@ -60,24 +89,20 @@ static __device__ inline void take_atom(const struct build *b, const struct rows
                                         uint32_t k, uint32_t trio, uint32_t l, bool others)
 {
     const struct pair_table *t = b->t;
-    const struct args_list_build *a = b->a;
-    const uint32_t slot = TRIO * k + l, near_cap = list_near_cap(a->cap), other_cap = list_other_cap(a->cap);
+    const uint32_t slot = TRIO * k + l;
     const bool is_water = k < rows->waters;
-    const float least = nearest2(b, o, ((const uint4 *)a->grid)[TRIO * trio + l]);
+    const float least = nearest2(b, o, o->grid[TRIO * trio + l]);
     uint32_t mask = 7;
     has = has && least < b->reach2;
     if (others && has && !is_water)
         mask = t->atom[TRIO * trio + l] < 0 ? 0 : pair_mask(t, o->trio, TRIO * trio + l);
     const float near2 = o->water && l ? b->near_hydrogen2 : b->near2;
     const bool near = has && mask && (mask != 7 || least < near2), far = has && mask && !near;
-    o->n.near =
-        append(b, near, slot | mask << NEAR_MASK_SHIFT, (uint32_t *)a->near + o->row * near_cap, o->n.near, near_cap);
-    if (!o->water)
-        o->n.other = append(b, far, slot, (uint16_t *)a->other + o->row_other * other_cap, o->n.other, other_cap);
-    else if (l == 0)
-        o->n.oxygen = append(b, far, slot, (uint16_t *)a->oxygen + o->row * near_cap, o->n.oxygen, near_cap);
+    grow(&o->near, b->below, near, slot | mask << NEAR_MASK_SHIFT);
+    if (!o->water || l == 0)
+        grow(&o->far, b->below, far, slot);
     else
-        o->n.hydrogen = append(b, far, slot, (uint16_t *)a->hydrogen + o->row * a->cap, o->n.hydrogen, a->cap);
+        grow(&o->hydrogen, b->below, far, slot);
 }
 
 static __device__ void note_need(const struct build *b, uint32_t need)
@@ -93,9 +118,9 @@ struct places {
     uint4 g[TRIO];
 };
 
-static __device__ __forceinline__ struct places places_of(const struct build *b, uint32_t trio)
+static __device__ __forceinline__ struct places places_of(const struct owner *o, uint32_t k)
 {
-    const uint4 *grid = (const uint4 *)b->a->grid + TRIO * trio;
+    const uint4 *grid = o->grid + TRIO * trio_at(o->members, k);
     return {{grid[0], grid[1], grid[2]}};
 }
 
@@ -110,8 +135,6 @@ static __device__ __forceinline__ void take_water_atom(const struct build *b, st
                                                        const struct water_arms *arms, bool has, uint32_t slot,
                                                        uint32_t l, uint4 g)
 {
-    const struct args_list_build *a = b->a;
-    const uint32_t near_cap = list_near_cap(a->cap);
     const struct vec32 none = {0, 0, 0};
     const struct vec32 d =
         cell32_vector<false>(&b->cell, (float)(int32_t)(o->first.x - g.x), (float)(int32_t)(o->first.y - g.y),
@@ -123,17 +146,16 @@ static __device__ __forceinline__ void take_water_atom(const struct build *b, st
                                 fmaf(d.y, arms->twice[k].y, fmaf(d.z, arms->twice[k].z, arms->square[k]))));
     const float least = square32(d) + more;
     const bool in = has && least < b->reach2, near = in && least < (l ? b->near_hydrogen2 : b->near2);
-    o->n.near =
-        append(b, near, slot | 7u << NEAR_MASK_SHIFT, (uint32_t *)a->near + o->row * near_cap, o->n.near, near_cap);
+    grow(&o->near, b->below, near, slot | 7u << NEAR_MASK_SHIFT);
     if (l == 0)
-        o->n.oxygen = append(b, in && !near, slot, (uint16_t *)a->oxygen + o->row * near_cap, o->n.oxygen, near_cap);
+        grow(&o->far, b->below, in && !near, slot);
     else
-        o->n.hydrogen = append(b, in && !near, slot, (uint16_t *)a->hydrogen + o->row * a->cap, o->n.hydrogen, a->cap);
+        grow(&o->hydrogen, b->below, in && !near, slot);
 }
 
 /* All that is around a water: waters. Numbers of trios are read two turns ahead, positions one. */
-static __device__ __forceinline__ void list_water(const struct build *b, const struct rows *rows, struct owner *o,
-                                                  const uint16_t *around, uint32_t count)
+static __device__ __forceinline__ void list_water(const struct build *b, struct owner *o, const uint16_t *around,
+                                                  uint32_t count)
 {
     struct water_arms arms;
     for (int k = 0; k < TRIO; k++) {
@@ -142,7 +164,7 @@ static __device__ __forceinline__ void list_water(const struct build *b, const s
     }
     uint32_t at = b->lane, k = around[at < count ? at : 0];
     for (; at - b->lane < count; at += 32) {
-        const struct places here = places_of(b, trio_of(rows, k));
+        const struct places here = places_of(o, k);
         const uint32_t next = around[at + 32 < count ? at + 32 : 0];
 #pragma unroll
         for (uint32_t l = 0; l < TRIO; l++)
@@ -151,35 +173,51 @@ static __device__ __forceinline__ void list_water(const struct build *b, const s
     }
 }
 
+static __device__ __forceinline__ struct owner owner_of(const struct build *b, const struct rows *rows, uint32_t k)
+{
+    const struct args_list_build *a = b->a;
+    const uint32_t cap = a->cap, near_cap = list_near_cap(cap), other_cap = list_other_cap(cap);
+    const size_t row = rows->first + k, row_other = rows->first_other + (k < rows->waters ? 0 : k - rows->waters);
+    struct owner o;
+    o.trio = trio_of(rows, k);
+    o.water = k < rows->waters;
+    o.grid = (const uint4 *)a->grid;
+    o.members = rows->members;
+    o.first = o.grid[TRIO * o.trio];
+    o.near = {settled((uint32_t *)a->near + row * near_cap), near_cap, 0};
+    o.hydrogen = {settled((uint16_t *)a->hydrogen + row * cap), cap, 0};
+    if (o.water)
+        o.far = {settled((uint16_t *)a->oxygen + row * near_cap), near_cap, 0};
+    else
+        o.far = {settled((uint16_t *)a->other + row_other * other_cap), other_cap, 0};
+    return o;
+}
+
 /* The lists of the k-th trio of the rows. */
 static __device__ struct trio_counts list_trio(const struct build *b, const struct rows *rows, uint32_t k,
                                                const uint16_t *around, uint32_t count)
 {
-    const uint4 *grid = (const uint4 *)b->a->grid;
-    const bool water = k < rows->waters;
-    const uint32_t trio = trio_of(rows, k);
-    struct owner o = {trio, rows->first + k, rows->first_other + (water ? 0 : k - rows->waters), water,
-                      grid[TRIO * trio]};
+    struct owner o = owner_of(b, rows, k);
     const struct vec32 none = {0, 0, 0};
     for (int l = 0; l < TRIO; l++) {
-        const uint4 g = grid[TRIO * trio + l];
+        const uint4 g = o.grid[TRIO * o.trio + l];
         o.arm[l] = image_of(b, (float)(int32_t)(g.x - o.first.x), (float)(int32_t)(g.y - o.first.y),
                             (float)(int32_t)(g.z - o.first.z), none, 0);
     }
-    o.n.near = o.n.oxygen = o.n.hydrogen = o.n.other = 0;
-    const bool quick = water && !b->triclinic;
+    const bool quick = o.water && !b->triclinic;
     if (quick && count)
-        list_water(b, rows, &o, around, count);
+        list_water(b, &o, around, count);
     for (uint32_t base = 0; base < count && !quick; base += 32) {
         const bool has = base + b->lane < count;
         const uint32_t other = around[has ? base + b->lane : 0], other_trio = trio_of(rows, other);
-        const bool others = !water && __any_sync(~0u, other >= rows->waters);
+        const bool others = !o.water && __any_sync(~0u, other >= rows->waters);
         for (uint32_t l = 0; l < TRIO; l++)
             take_atom(b, rows, &o, has, other, other_trio, l, others);
     }
+    const uint32_t oxygen = o.water ? o.far.n : 0, other = o.water ? 0 : o.far.n;
     if (b->lane == 0)
-        note_need(b, max(max(2 * o.n.near, 2 * o.n.oxygen), max(o.n.hydrogen, (o.n.other + 3) / 4)));
-    return o.n;
+        note_need(b, max(max(2 * o.near.n, 2 * oxygen), max(o.hydrogen.n, (other + 3) / 4)));
+    return {o.near.n, oxygen, o.hydrogen.n, other};
 }
 
 /* ---- perturbed atoms ---- */

@@ -240,23 +240,21 @@ static __device__ inline struct stretch stretch_of(const struct build *b, const 
     return cells;
 }
 
-/* Distance along an edge from a point (in cells) to a cell, nm. */
-static __device__ inline float distance_along(const struct build *b, int d, float at, uint32_t cell)
+/* Distance along an edge from a point (in cells) to a cell, in cells. */
+static __device__ inline float cells_between(float at, uint32_t cell)
 {
     const float low = (float)cell - at;
-    return fmaxf(fmaxf(low, -1 - low), 0) * (float)b->width[d] / (float)b->cut[d].box_cells;
+    return fmaxf(fmaxf(low, -1 - low), 0);
 }
 
-/* Of a row of cells that is `away2` from the member, nm^2, those within reach. */
-static __device__ inline struct stretch shorten(const struct build *b, struct stretch x, float at, float reach,
-                                                float away2)
+/* Of a row of cells, those within `reach` cells of the member, the square of which is given. */
+static __device__ inline struct stretch shorten(struct stretch x, float at, float reach2)
 {
-    const float left = 1.001f * reach * reach - away2, cells = (float)b->cut[0].box_cells / (float)b->width[0];
-    if (left < 0) {
+    if (reach2 < 0) {
         x.end = x.from;
         return x;
     }
-    const float half = sqrtf(left) * cells, from = floorf(at - half), last = floorf(at + half);
+    const float half = reach2 * rsqrt_approx(reach2 + 1e-12f), from = floorf(at - half), last = floorf(at + half);
     x.from = from > (float)x.from ? (uint32_t)from : x.from;
     x.end = last + 1 < (float)x.end ? (uint32_t)(last + 1) : x.end;
     return x;
@@ -264,25 +262,27 @@ static __device__ inline struct stretch shorten(const struct build *b, struct st
 
 struct member_seeker {
     const struct build *b;
-    const struct rows *rows;
+    const struct member *members;
     struct member own;
     uint32_t kind, other_kind;
-    float reach;
+    float reach, reach2;
     uint16_t *around;
-    uint32_t count;
+    uint32_t count, cap;
 };
 
 /* Tries one member a lane. */
-static __device__ inline void try_member(struct member_seeker *s, bool has, uint32_t k)
+static __device__ __forceinline__ void try_member(struct member_seeker *s, bool has, uint32_t k)
 {
-    const uint4 word = ((const uint4 *)s->rows->members)[has ? k : 0];
+    const struct build *b = s->b;
+    const uint4 word = ((const uint4 *)s->members)[has ? k : 0];
     const struct member other = {{word.x, word.y, word.z}, word.w};
     const struct vec32 none = {0, 0, 0};
-    const float reach2 = s->reach * s->reach;
     const float d[3] = {(float)(int32_t)(other.u[0] - s->own.u[0]), (float)(int32_t)(other.u[1] - s->own.u[1]),
                         (float)(int32_t)(other.u[2] - s->own.u[2])};
-    has = has && has_pair(&s->own, &other, s->kind, s->other_kind) && least_square(s->b, d, &none, 1, reach2) < reach2;
-    s->count = append(s->b, has, k, s->around, s->count, s->b->a->cap);
+    const float square = b->triclinic ? least_square(b, d, &none, 1, s->reach2)
+                                      : square32(cell32_vector<false>(&b->cell, d[0], d[1], d[2], none));
+    has = has && square < s->reach2 && has_pair(&s->own, &other, s->kind, s->other_kind);
+    s->count = append(b->below, has, k, s->around, s->count, s->cap);
 }
 
 /* Tries those of one kind that are in reach. */
@@ -294,20 +294,29 @@ static __device__ void try_cells(struct member_seeker *s, const struct space *sp
                          z = stretch_of(b, space, &s->own, 2, s->reach);
     if (x.from >= x.end || y.from >= y.end || z.from >= z.end)
         return;
-    const uint32_t across = y.end - y.from, all = across * (z.end - z.from);
-    const uint16_t *start = (const uint16_t *)b->a->cell_start + space->region * (size_t)STARTS;
-    float at[3];
-    for (int d = 0; d < 3; d++)
+    const uint16_t *start = (const uint16_t *)b->a->cell_start + space->region * (size_t)STARTS +
+                            s->other_kind * c[2].cells * c[1].cells * c[0].cells;
+    const uint32_t rows = c[1].cells, row = c[0].cells;
+    float at[3], edge[3]; /* in cells; of a cell, nm */
+    for (int d = 0; d < 3; d++) {
         at[d] = (float)s->own.u[d] / GRID_EDGE * (float)c[d].box_cells;
-    for (uint32_t base = 0; base < all; base += 32 / ROW_LANES) {
-        const uint32_t k = base + b->lane / ROW_LANES, cy = y.from + k % across, cz = z.from + k / across;
+        edge[d] = (float)b->width[d] / (float)c[d].box_cells;
+    }
+    const float inverse2 = 1 / (edge[0] * edge[0]), most2 = 1.001f * s->reach2 * inverse2;
+    const float y2 = edge[1] * edge[1] * inverse2, z2 = edge[2] * edge[2] * inverse2;
+    uint32_t cy = y.from + b->lane / ROW_LANES, cz = z.from;
+    for (;; cy += 32 / ROW_LANES) {
+        for (; cy >= y.end; cz++)
+            cy -= y.end - y.from;
+        if (!__any_sync(~0u, cz < z.end))
+            return;
         uint32_t from = 0, end = 0;
-        if (k < all) {
-            const float dy = distance_along(b, 1, at[1], cy), dz = distance_along(b, 2, at[2], cz);
-            const struct stretch run = b->triclinic ? x : shorten(b, x, at[0], s->reach, dy * dy + dz * dz);
-            const uint16_t *row = start + ((s->other_kind * c[2].cells + cz) * c[1].cells + cy) * c[0].cells;
-            from = run.from < run.end ? row[run.from] : 0;
-            end = run.from < run.end ? row[run.end] : 0;
+        if (cz < z.end) {
+            const float dy = cells_between(at[1], cy), dz = cells_between(at[2], cz);
+            const struct stretch run = b->triclinic ? x : shorten(x, at[0], most2 - dy * dy * y2 - dz * dz * z2);
+            const uint16_t *cells = start + (cz * rows + cy) * row;
+            from = run.from < run.end ? cells[run.from] : 0;
+            end = run.from < run.end ? cells[run.end] : 0;
         }
         const uint32_t most = __reduce_max_sync(~0u, end - from);
         for (uint32_t m = b->lane % ROW_LANES; m - b->lane % ROW_LANES < most; m += ROW_LANES)
@@ -320,9 +329,10 @@ static __device__ uint32_t search_region(const struct build *b, const struct spa
                                          uint32_t k, uint16_t *around)
 {
     const uint32_t kind = k < rows->waters ? 0 : 1;
-    struct member_seeker s = {b, rows, rows->members[k], kind, 0, 0, around, 0};
+    struct member_seeker s = {b, rows->members, rows->members[k], kind, 0, 0, 0, around, 0, b->a->cap};
     for (s.other_kind = rows->waters ? 0 : 1; s.other_kind <= kind; s.other_kind++) {
         s.reach = search_reach(b, kind, s.other_kind);
+        s.reach2 = s.reach * s.reach;
         try_cells(&s, space);
     }
     __syncwarp();

@@ -81,10 +81,10 @@ static __device__ inline float least_square(const struct build *b, const float u
 /* Puts a value of those lanes that have one behind the `count` that are there; returns how many there are now. Counts on where
  * there is no room. */
 template <class T>
-static __device__ inline uint32_t append(const struct build *b, bool has, uint32_t value, T *list, uint32_t count,
-                                         uint32_t cap)
+static __device__ __forceinline__ uint32_t append(uint32_t below, bool has, uint32_t value, T *list, uint32_t count,
+                                                  uint32_t cap)
 {
-    uint32_t who = __ballot_sync(~0u, has), at = count + __popc(who & b->below);
+    uint32_t who = __ballot_sync(~0u, has), at = count + __popc(who & below);
     if (has && at < cap)
         list[at] = (T)value;
     return count + __popc(who);
@@ -109,7 +109,7 @@ static __device__ inline void try_trio(const struct build *b, struct seeker *s, 
                         (float)(int32_t)(((const uint32_t *)a->first_z)[other] - s->z)};
     has =
         has && least_square(b, d, &none, 1, s->reach2[kind]) < s->reach2[kind] && !(other == s->trio && other < waters);
-    s->count = append(b, has, other, s->around, s->count, a->cap);
+    s->count = append(b->below, has, other, s->around, s->count, a->cap);
 }
 
 /* Of two trios of one kind, the one that has the pair in its list: each has half of the others, whatever their number. The
