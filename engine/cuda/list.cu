@@ -150,7 +150,7 @@ static __device__ struct plan plan_of(const struct build *b)
     const uint32_t regions = a->regions_x * a->regions_y * a->regions_z, trios = (uint32_t)t->ntrios;
     struct plan p;
     p.prepare_end = !b->search ? 0 : t->whole ? (trios + SEARCH_CHUNK - 1) / SEARCH_CHUNK : regions;
-    p.region_groups = list_groups(t->whole ? trios : a->region_cap);
+    p.region_groups = list_groups(t->whole ? trios : a->region_cap, a->group);
     p.group_end = p.prepare_end + (t->whole ? 1 : regions) * p.region_groups;
     p.parts = ((uint32_t)t->nslots + PERTURBED_SLOTS - 1) / PERTURBED_SLOTS;
     p.end = p.group_end + (p.parts * (uint32_t)t->nperturbed + BUILD_WARPS - 1) / BUILD_WARPS;
@@ -232,7 +232,7 @@ static __device__ void build_group(const struct build *b, uint32_t group)
     __shared__ uint32_t cost[LIST_GROUP];
     const uint32_t trios = (uint32_t)b->t->ntrios, waters = (uint32_t)b->t->nwaters;
     const struct rows rows = {NULL, trios, waters, 0, 0};
-    const uint32_t first = group * LIST_GROUP, end = min(first + LIST_GROUP, trios);
+    const uint32_t first = group * b->a->group, end = min(first + b->a->group, trios);
     for (uint32_t trio = first + threadIdx.x / 32; trio < end; trio += BUILD_WARPS) {
         const struct trio_counts n = build_row(b, NULL, &rows, trio);
         if (b->lane == 0)
@@ -246,12 +246,12 @@ static __device__ void build_region_group(const struct build *b, uint32_t region
 {
     const struct space space = space_of(b, region);
     const struct rows rows = rows_of(b, region);
-    const uint32_t first = group * LIST_GROUP, end = min(first + LIST_GROUP, rows.count);
+    const uint32_t first = group * b->a->group, end = min(first + b->a->group, rows.count);
     if (first >= end)
         return;
     for (uint32_t k = first + threadIdx.x / 32; k < end; k += BUILD_WARPS)
         build_row(b, &space, &rows, k);
-    if (last_of(&((struct region *)b->a->regions)[region].done, list_groups(rows.count)))
+    if (last_of(&((struct region *)b->a->regions)[region].done, list_groups(rows.count, b->a->group)))
         order_region(b, region, &rows);
 }
 

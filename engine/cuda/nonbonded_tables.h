@@ -37,7 +37,7 @@ enum {
     PAIR_LIMIT = 2048,     /* kJ/mol/nm, above which a pair's force goes to the 64-bit sums at once */
     COARSE_SHIFT = 13,     /* forces of near pairs are split into multiples of 2^13 units and the rest */
     BUILD_WARPS = 8,       /* of a block that makes lists */
-    LIST_GROUP = 64,       /* trios whose lists it makes at a time */
+    LIST_GROUP = 64,       /* trios whose lists it makes at a time, at most */
     REGION_BLOCK = 384,    /* threads of a block that computes a region's pairs */
     REGION_CELLS = 1024,   /* that members of one kind are sorted into, at most */
     MEMBER_OWN_SHIFT = 29, /* of struct member's trio */
@@ -83,9 +83,9 @@ MATH_FN uint32_t region_other_rows(uint32_t region_cap, uint32_t others)
     return region_cap < others ? region_cap : others;
 }
 
-MATH_FN uint32_t list_groups(uint32_t trios)
+MATH_FN uint32_t list_groups(uint32_t trios, uint32_t group)
 {
-    return (trios + LIST_GROUP - 1) / LIST_GROUP;
+    return (trios + group - 1) / group;
 }
 
 struct pair_table {

@@ -14,7 +14,8 @@ enum {
     PAIR_BLOCK_ENERGY = 512,
     PAIR_BLOCK_SPREAD = 512, /* of a replica that has much of the device */
     BUILD_BLOCKS_MOST = 132, /* each costs a little in every step, asked to build or not.. */
-    BUILD_ALONE = 2,         /* ..so only as few replicas, which wait for their lists, have twice as many */
+    BUILD_ALONE = 2,         /* ..so only as few replicas, which wait for their lists, have twice as many, and.. */
+    GROUP_ALONE = 16,        /* ..where there are not many trios less for each */
 };
 
 static uint32_t blocks_of(uint64_t items, uint32_t size)
@@ -34,23 +35,26 @@ struct pairs_ready pairs_emit_lists(const struct pairs *p, const struct pairs_re
     const struct pairs_arrays *b = &r->arrays;
     void *table = (void *)(uintptr_t)p->table;
     uint32_t parts = blocks_of((uint64_t)h->nslots, 1024);
-    uint32_t groups = h->whole ? list_groups((uint32_t)h->ntrios) : regions_count(r->caps) * list_groups(p->region_cap);
+    const bool alone = p->replicas <= BUILD_ALONE;
+    const uint32_t group = h->whole && alone ? GROUP_ALONE : LIST_GROUP;
+    uint32_t groups =
+        h->whole ? list_groups((uint32_t)h->ntrios, group) : regions_count(r->caps) * list_groups(p->region_cap, group);
     uint32_t blocks = groups + blocks_of(parts * (uint64_t)h->nperturbed, BUILD_WARPS);
-    const uint32_t most = p->replicas > BUILD_ALONE ? BUILD_BLOCKS_MOST : 2 * BUILD_BLOCKS_MOST;
+    const uint32_t most = alone ? 2 * BUILD_BLOCKS_MOST : BUILD_BLOCKS_MOST;
     struct pairs_ready ready;
     ready.placed =
         EMIT(place, blocks_of((uint64_t)h->nslots, CUDA_BLOCK), CUDA_BLOCK, after, .ctl = r->ctl, .x = r->x,
              .table = table, .lists = b->lists, .grid = b->grid, .built = b->built, .atom_grid = r->atom_grid,
              .first_x = b->first[0], .first_y = b->first[1], .first_z = b->first[2], .f = r->f,
              .energy_at_window = r->energy_at_window, .charges = r->charges, .points = r->points);
-    ready.listed =
-        EMIT(list_build, blocks < most ? blocks : most, 32 * BUILD_WARPS, ready.placed, .ctl = r->ctl, .table = table,
-             .lists = b->lists, .grid = b->grid, .built = b->built, .first_x = b->first[0], .first_y = b->first[1],
-             .first_z = b->first[2], .regions = b->regions, .members = b->members, .cell_start = b->cell_start,
-             .around = b->around, .naround = b->naround, .order = b->order, .counts = b->counts, .near = b->near,
-             .oxygen = b->oxygen, .hydrogen = b->hydrogen, .other = b->other, .pairs = b->perturbed,
-             .cap = list_cap(r->caps), .pair_cap = r->caps->pairs, .regions_x = r->caps->regions[0],
-             .regions_y = r->caps->regions[1], .regions_z = r->caps->regions[2], .region_cap = p->region_cap);
+    ready.listed = EMIT(list_build, blocks < most ? blocks : most, 32 * BUILD_WARPS, ready.placed, .ctl = r->ctl,
+                        .table = table, .lists = b->lists, .grid = b->grid, .built = b->built, .first_x = b->first[0],
+                        .first_y = b->first[1], .first_z = b->first[2], .regions = b->regions, .members = b->members,
+                        .cell_start = b->cell_start, .around = b->around, .naround = b->naround, .order = b->order,
+                        .counts = b->counts, .near = b->near, .oxygen = b->oxygen, .hydrogen = b->hydrogen,
+                        .other = b->other, .pairs = b->perturbed, .cap = list_cap(r->caps), .pair_cap = r->caps->pairs,
+                        .regions_x = r->caps->regions[0], .regions_y = r->caps->regions[1],
+                        .regions_z = r->caps->regions[2], .region_cap = p->region_cap, .group = group);
     return ready;
 }
 
