@@ -77,6 +77,14 @@ static void CO_FN wait_ticket(struct replica *r)
         co_pause();
 }
 
+int CO_FN replica_fetch(struct replica *r, struct err *e)
+{
+    int rc = sim_fetch(r->sim, e);
+    if (!rc)
+        wait_ticket(r);
+    return rc;
+}
+
 static void CO_FN wait_gate(struct replica *r)
 {
     r->at_gate = true;

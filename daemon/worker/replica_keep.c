@@ -124,7 +124,9 @@ int CO_FN replica_save(struct replica *r, struct err *e)
                               .salt = r->salt}};
     for (int i = 0; i < OUTPUT_COUNT; i++)
         k.c.offset[i] = results_offset(&r->results, i);
-    rc = sim_save(r->sim, &k.c.state, e);
+    rc = replica_fetch(r, e);
+    if (!rc)
+        rc = sim_save(r->sim, &k.c.state, e);
     if (!rc)
         rc = on_disk(r, write_job, &k, e);
     if (!rc) {
@@ -290,6 +292,8 @@ int CO_FN replica_finish_frame(struct replica *r, struct err *e)
 int CO_FN replica_frame(struct replica *r, struct err *e)
 {
     int rc = replica_finish_frame(r, e);
+    if (!rc)
+        rc = replica_fetch(r, e);
     if (!rc)
         rc = sim_get(r->sim, r->x, NULL, r->frame.box, e);
     if (rc)

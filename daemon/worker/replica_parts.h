@@ -36,6 +36,8 @@ struct replica {
 
 #define REPLICA_FLUSH_BYTES ((size_t)256 << 10) /* rows that wait for the disk, at most about */
 
+/* Has the state copied from the device; others go on meanwhile. */
+int CO_FN replica_fetch(struct replica *r, struct err *e);
 /* Fills in where it is and tells whoever listens. */
 void replica_report(const struct replica *r, struct replica_report what);
 void replica_report_event(const struct replica *r, const char *kind, const struct err *why);

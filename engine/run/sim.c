@@ -57,6 +57,7 @@ int sim_read_ctl(struct sim *s, struct ctl *c, struct err *e)
 int sim_write_ctl(struct sim *s, const struct ctl *c, struct err *e)
 {
     s->report->ctl = *c;
+    s->is_fetched = false;
     return copy(s, s->d.ctl, c, sizeof *c, e);
 }
 
@@ -77,13 +78,15 @@ static int start_state(struct sim *s, int window, uint32_t replica, struct err *
 
 static int new_mapped(struct sim *s, struct err *e)
 {
-    s->mapped_bytes = sizeof *s->report + (size_t)s->model->nwindows * sizeof(struct fixed_sum);
+    const size_t report = sizeof *s->report + (size_t)s->model->nwindows * sizeof(struct fixed_sum);
+    s->mapped_bytes = report + sizeof *s->state + 3 * sim_array_bytes(s);
     void *host;
     int rc =
         s->model->dev->ops->alloc(s->model->dev, s->lane, DEV_MAPPED, s->mapped_bytes, &s->report_device, &host, e);
     if (rc)
         return err_prefix(e, "memory of a replica");
     s->report = host;
+    s->state = (struct ctl *)((unsigned char *)host + report);
     return 0;
 }
 
@@ -231,6 +234,7 @@ int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
     }
     s->done_before = s->report->ctl.done;
     s->submitted++;
+    s->is_fetched = false;
     int rc = sim_failure(s, e);
     if (rc == 0)
         rc = check_tables_if_due(s, e);
@@ -260,7 +264,8 @@ int sim_check(struct sim *s, struct err *e)
 
 bool sim_done(const struct sim *s)
 {
-    return s->failure.code || __atomic_load_n(&s->report->ticket, __ATOMIC_ACQUIRE) == s->submitted;
+    return s->failure.code ||
+           (__atomic_load_n(&s->report->ticket, __ATOMIC_ACQUIRE) == s->submitted && mark_passed(&s->fetch));
 }
 
 int sim_wait(struct sim *s, struct err *e)

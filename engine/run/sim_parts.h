@@ -37,7 +37,10 @@ struct sim {
     struct list_caps caps;
     struct sim_arrays d;
     size_t arena_bytes, kept_bytes; /* kept: in front of `f` */
-    struct sim_report *report;      /* host address of mapped memory; energy_at_window follows it */
+    struct sim_report *report;      /* host address of mapped memory; energy_at_window follows it, then.. */
+    struct ctl *state; /* ..the state as it was fetched last: x, v and, while minimizing, f_best follow it */
+    struct mark fetch; /* that it has arrived */
+    bool is_fetched;   /* it is the state of now */
     void *report_device;
     size_t mapped_bytes;
     struct span spans[SPAN_COUNT];
@@ -56,6 +59,12 @@ struct sim {
 
 /* Where things lie: once with a measuring arena, once with the allocation. Sets s->d and s->kept_bytes. */
 void sim_lay_out(struct sim *s, struct arena *a);
+/* Of one array of the state. */
+static inline size_t sim_array_bytes(const struct sim *s)
+{
+    return (size_t)s->model->sys->natoms * sizeof *s->d.x;
+}
+
 /* Nothing but sim_free is left. */
 void sim_fail(struct sim *s, const struct err *why);
 /* Every tape and the model's tables are checked now. Only while nothing is in flight. */

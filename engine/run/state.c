@@ -34,22 +34,48 @@ static_assert(sizeof(struct saved) == 152, "struct saved has padding");
 
 static const size_t summed_from = offsetof(struct saved, checksum) + sizeof(uint64_t);
 
-static int read_array(struct sim *s, struct buf *out, const void *device, struct err *e)
+/* ---- from the device ---- */
+
+static unsigned char *fetched_array(const struct sim *s, int k)
 {
-    size_t bytes = (size_t)s->model->sys->natoms * 3 * sizeof(double);
-    return s->model->dev->ops->copy(s->model->dev, s->lane, buf_extend(out, bytes), device, bytes, e);
+    return (unsigned char *)(s->state + 1) + (size_t)k * sim_array_bytes(s);
+}
+
+int sim_fetch(struct sim *s, struct err *e)
+{
+    const struct dev_ops *ops = s->model->dev->ops;
+    const void *from[3] = {s->d.x, s->d.v, s->d.f_best};
+    int rc = ops->copy_async(s->model->dev, s->lane, s->state, s->d.ctl, sizeof *s->state, e);
+    for (int k = 0; k < (s->report->ctl.min_steps ? 3 : 2) && !rc; k++)
+        rc = ops->copy_async(s->model->dev, s->lane, fetched_array(s, k), from[k], sim_array_bytes(s), e);
+    if (rc == 0)
+        rc = ops->mark(s->model->dev, s->lane, &s->fetch, e);
+    s->is_fetched = rc == 0;
+    if (rc)
+        sim_fail(s, e);
+    else
+        ops->watch(s->model->dev, s->lane, s->fetch.word, s->fetch.target);
+    return rc;
+}
+
+/* Waits, unless it was fetched before. */
+static int have_state(struct sim *s, struct err *e)
+{
+    int rc = sim_wait(s, e);
+    if (rc || s->is_fetched)
+        return rc;
+    rc = sim_fetch(s, e);
+    return rc ? rc : sim_wait(s, e);
 }
 
 int sim_save(struct sim *s, struct buf *out, struct err *e)
 {
-    struct ctl c;
-    int rc = sim_wait(s, e);
+    int rc = have_state(s, e);
     if (rc == 0)
         rc = sim_check(s, e);
-    if (rc == 0)
-        rc = sim_read_ctl(s, &c, e);
     if (rc)
         return rc;
+    const struct ctl c = *s->state;
     if (c.halt)
         return err_set(e, ERR_INTERNAL, "a halted replica has no state to save");
     struct saved head = {.version = VERSION,
@@ -70,12 +96,8 @@ int sim_save(struct sim *s, struct buf *out, struct err *e)
     memcpy(head.magic, MAGIC, sizeof head.magic);
     memcpy(head.box, c.box, sizeof head.box);
     buf_add(out, &head, sizeof head);
-    rc = read_array(s, out, s->d.x, e);
-    if (rc == 0)
-        rc = read_array(s, out, s->d.v, e);
-    if (rc == 0 && c.min_steps)
-        rc = read_array(s, out, s->d.f_best, e);
-    return rc;
+    buf_add(out, fetched_array(s, 0), (c.min_steps ? 3 : 2) * sim_array_bytes(s));
+    return 0;
 }
 
 void sim_seal(struct buf *saved)
@@ -158,6 +180,7 @@ int sim_thermalize(struct sim *s, struct err *e)
     if (rc)
         return rc;
     s->submitted++;
+    s->is_fetched = false;
     s->model->dev->ops->watch(s->model->dev, s->lane, &s->report->ticket, s->submitted);
     rc = sim_wait(s, e);
     return rc ? rc : sim_outcome(s, e);
@@ -185,7 +208,9 @@ int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[BOX_SIZE],
     if (rc == 0 && v)
         rc = sample_now(s, e);
     if (rc == 0 && x)
-        rc = ops->copy(s->model->dev, s->lane, x, s->d.x, bytes, e);
+        rc = have_state(s, e);
+    if (rc == 0 && x)
+        memcpy(x, fetched_array(s, 0), bytes);
     if (rc == 0 && v)
         rc = ops->copy(s->model->dev, s->lane, v, s->d.v_out, bytes, e);
     if (rc == 0 && box)

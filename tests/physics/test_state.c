@@ -201,6 +201,31 @@ static void test_salt(void **state)
     toy_close(&t);
 }
 
+/* A state that was fetched is the one that is saved, until there is another. */
+static void test_fetched(void **state)
+{
+    struct settings set = water_settings(INTEGRATOR_LANGEVIN_MIDDLE);
+    struct err e = {0};
+    struct final plain = {0}, fetched[2] = {0};
+    for (int way = 0; way < 3; way++) {
+        struct toy t = start(&set);
+        for (int half = 0; half < 2; half++) {
+            toy_run(t.sim, SIM_STEP, 10);
+            if (way == 2 || way == half + 1)
+                assert_int_equal(sim_fetch(t.sim, &e), 0);
+            while (!sim_done(t.sim))
+                assert_int_equal(t.dev->ops->poll(t.dev, 100, &e), 0);
+        }
+        finish(t.sim, way ? &fetched[way - 1] : &plain);
+        toy_close(&t);
+    }
+    for (int i = 0; i < 2; i++) {
+        same(&plain, &fetched[i]);
+        buf_free(&fetched[i].state);
+    }
+    buf_free(&plain.state);
+}
+
 /* Replicas on one device at the same time do not disturb each other, and differ by their random numbers. */
 static void test_neighbours(void **state)
 {
@@ -398,11 +423,17 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_langevin),   cmocka_unit_test(test_langevin_npt),
-        cmocka_unit_test(test_verlet),     cmocka_unit_test(test_minimize),
-        cmocka_unit_test(test_neighbours), cmocka_unit_test(test_drift_of_each_tape),
-        cmocka_unit_test(test_bad_blobs),  cmocka_unit_test(test_grow),
-        cmocka_unit_test(test_salt),       cmocka_unit_test(test_damaged_tables),
+        cmocka_unit_test(test_langevin),
+        cmocka_unit_test(test_langevin_npt),
+        cmocka_unit_test(test_verlet),
+        cmocka_unit_test(test_minimize),
+        cmocka_unit_test(test_fetched),
+        cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_drift_of_each_tape),
+        cmocka_unit_test(test_bad_blobs),
+        cmocka_unit_test(test_grow),
+        cmocka_unit_test(test_salt),
+        cmocka_unit_test(test_damaged_tables),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

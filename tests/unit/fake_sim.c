@@ -208,6 +208,12 @@ int sim_thermalize(struct sim *s, struct err *e)
     return 0;
 }
 
+int sim_fetch(struct sim *s, struct err *e)
+{
+    (void)s, (void)e;
+    return 0;
+}
+
 int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[BOX_SIZE], struct err *e)
 {
     (void)e;
