@@ -18,6 +18,7 @@
 #include "engine/cuda/nonbonded.h"
 #include "engine/run/sim_parts.h"
 #include "engine/system/cmap.h"
+#include "tests/lib/dev_fault.h"
 #include "tests/lib/mixture.h"
 #include "tests/lib/toy.h"
 
@@ -435,11 +436,59 @@ static void test_gang_drift(void **state)
     toy_system_free(sys);
 }
 
+/* Two replicas want steps while call number `call` of the device fails. How many could do them. */
+static int steps_with_fault(const struct system *sys, const struct settings *set, uint64_t call, bool *fired)
+{
+    struct dev *inner, *d;
+    struct model *model;
+    struct sim *sim[2];
+    struct err e = {0};
+    int done = 0;
+    if (dev_open(&inner, "cpu:1", *cuda_program.kernels, &e))
+        fail_msg("%s", e.msg);
+    d = dev_fault_new(inner);
+    if (model_new(&model, d, sys, set, &e) || sim_new(&sim[0], model, 0, 0, &e) || sim_new(&sim[1], model, 0, 1, &e))
+        fail_msg("%s", e.msg);
+    dev_fault_fail(d, call);
+    bool submitted[2];
+    for (int i = 0; i < 2; i++)
+        submitted[i] = !sim_submit(sim[i], SIM_STEP, 3, &e);
+    for (int i = 0; i < 2; i++)
+        if (submitted[i] && !sim_get(sim[i], NULL, NULL, NULL, &e) && sim_outcome(sim[i], &e) == SIM_OK)
+            done += sim_step_number(sim[i]) == 3;
+        else
+            assert_non_null(strstr(e.msg, "planted fault"));
+    *fired = dev_fault_fired(d);
+    for (int i = 0; i < 2; i++)
+        sim_free(sim[i]);
+    model_free(model);
+    assert_int_equal(dev_fault_alive(d), 0);
+    dev_close(d);
+    dev_close(inner);
+    return done;
+}
+
+/* Whichever call fails, nobody waits for ever, nobody is told of steps that were not done, and nothing is left behind. */
+static void test_gang_faults(void **state)
+{
+    struct system *sys = some_of_mixture(6);
+    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
+    int failed = 0;
+    bool fired = true;
+    for (uint64_t call = 0; fired; call++) {
+        const int done = steps_with_fault(sys, &set, call, &fired);
+        failed += done < 2;
+        assert_true(fired || done == 2);
+    }
+    assert_true(failed >= 4); /* lane, table, launch, waiting */
+    toy_system_free(sys);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forces),    cmocka_unit_test(test_waves),
-                                       cmocka_unit_test(test_bits),      cmocka_unit_test(test_choice),
-                                       cmocka_unit_test(test_failure),   cmocka_unit_test(test_gangs),
-                                       cmocka_unit_test(test_gang_drift)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forces),     cmocka_unit_test(test_waves),
+                                       cmocka_unit_test(test_bits),       cmocka_unit_test(test_choice),
+                                       cmocka_unit_test(test_failure),    cmocka_unit_test(test_gangs),
+                                       cmocka_unit_test(test_gang_drift), cmocka_unit_test(test_gang_faults)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
