@@ -58,7 +58,7 @@ static void look_at_bond(const struct system *sys, const struct bond *b, struct 
 {
     for (int state = 0; state < 2; state++) {
         double mass = 1 / (1 / sys->atoms[b->atom[0]].mass[state] + 1 / sys->atoms[b->atom[1]].mass[state]);
-        if (b->k[state] > 0)
+        if (b->k[state] > 0 && mass > 0) /* none: of a virtual site */
             take_faster(fastest, (struct motion){2 * M_PI * sqrt(mass / b->k[state]), {b->atom[0], b->atom[1]}, 2});
     }
 }
@@ -168,11 +168,11 @@ static void look_at_angle(const struct system *sys, const struct length *list, s
 {
     double r1 = length_of(list, n, a->atom[0], a->atom[1]), r2 = length_of(list, n, a->atom[1], a->atom[2]);
     bool rigid = length_of(list, n, a->atom[0], a->atom[2]) > 0;
-    for (int state = 0; state < 2 && r1 > 0 && r2 > 0 && !rigid; state++)
-        if (a->k[state] > 0)
-            take_faster(fastest, (struct motion){2 * M_PI / sqrt(a->k[state] * bending(sys, a, r1, r2, state)),
-                                                 {a->atom[0], a->atom[1], a->atom[2]},
-                                                 3});
+    for (int state = 0; state < 2 && r1 > 0 && r2 > 0 && !rigid; state++) {
+        double stiffness = a->k[state] * bending(sys, a, r1, r2, state);
+        if (a->k[state] > 0 && isfinite(stiffness)) /* infinite: of a virtual site */
+            take_faster(fastest, (struct motion){2 * M_PI / sqrt(stiffness), {a->atom[0], a->atom[1], a->atom[2]}, 3});
+    }
 }
 
 static void look_at_angles(const struct system *sys, const struct topology *t, struct motion *fastest)

@@ -10,12 +10,19 @@
 #include "engine/cpu/kernels.h"
 #include "engine/kernels/motion.h"
 
+/* Virtual sites have no mass, no force and no velocity: they are placed. */
+static bool moves(const struct masses *masses, uint32_t i)
+{
+    return mass_of(masses, (int)i) > 0;
+}
+
 /* v += scale f / m */
 static void kick(const struct motion_table *m, const struct masses *masses, const int64_t (*f)[3], double (*v)[3],
                  double scale)
 {
     for (uint32_t i = 0; i < m->natoms; i++)
-        motion_kick(masses, (int)i, f[i], v[i], scale);
+        if (moves(masses, i))
+            motion_kick(masses, (int)i, f[i], v[i], scale);
 }
 
 static void halt_constraint(struct ctl *c, const struct constrain_failure *bad)
@@ -106,7 +113,8 @@ void cpu_langevin(const struct launch *launch, const struct args_langevin *a)
     memcpy(x_old, x, m->natoms * sizeof *x);
     struct langevin_rule rule = langevin_rule_of(a->timestep, a->friction, a->kt);
     for (uint32_t i = 0; i < m->natoms; i++)
-        motion_langevin(&rule, mass_of(&masses, (int)i), noise[i], x[i], v[i]);
+        if (moves(&masses, i))
+            motion_langevin(&rule, mass_of(&masses, (int)i), noise[i], x[i], v[i]);
     finish(c, m, &masses, x_old, x, v, a->timestep);
 }
 
@@ -118,7 +126,8 @@ static void take_off_com(const struct motion_table *m, const struct masses *mass
         total += mass_of(masses, (int)i);
     }
     for (uint32_t i = 0; i < m->natoms; i++)
-        vec_add(v[i], -1 / total, p);
+        if (moves(masses, i))
+            vec_add(v[i], -1 / total, p);
 }
 
 void cpu_remove_com(const struct launch *launch, const struct args_remove_com *a)
@@ -147,7 +156,7 @@ void cpu_thermalize(const struct launch *launch, const struct args_thermalize *a
     noise_fill(c->seed, c->replica, c->step, STREAM_THERMALIZE, 3 * m->natoms, a->w);
     for (uint32_t i = 0; i < m->natoms; i++)
         for (int d = 0; d < 3; d++)
-            v[i][d] = sqrt(a->kt / mass_of(&masses, (int)i)) * noise[i][d];
+            v[i][d] = moves(&masses, i) ? sqrt(a->kt / mass_of(&masses, (int)i)) * noise[i][d] : 0;
     if (!project(c, m, &masses, x, v))
         return;
     if (a->remove_com)

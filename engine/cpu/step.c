@@ -9,6 +9,13 @@
 
 #define EMIT(kernel, ...) emit_##kernel(t, &SHAPE_CHAIN, &(struct args_##kernel){__VA_ARGS__})
 
+/* After whatever moves atoms. */
+static void place_sites(const struct sim *s, struct tape *t)
+{
+    if (s->model->sites)
+        EMIT(sites_place, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .sites = (void *)(uintptr_t)s->model->sites);
+}
+
 static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
 {
     const struct model *m = s->model;
@@ -18,6 +25,9 @@ static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
     nonbonded_emit(m->nonbonded, mode, &arrays, &s->caps, s->d.nonbonded, t);
     EMIT(bonded, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .terms = (void *)(uintptr_t)m->bonded,
          .energy_at_window = s->d.energy_at_window, .mode = (uint32_t)mode);
+    if (m->sites)
+        EMIT(sites_take, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .sites = (void *)(uintptr_t)m->sites,
+             .mode = (uint32_t)mode);
 }
 
 static void report(const struct sim *s, struct tape *t)
@@ -47,6 +57,7 @@ static void timestep(const struct sim *s, struct tape *t)
              .motion = motion, .timestep = in->timestep, .friction = in->friction, .kt = kt(s));
         break;
     }
+    place_sites(s, t);
     if (in->com_every > 0)
         EMIT(remove_com, .ctl = s->d.ctl, .v = s->d.v, .motion = motion, .every = (uint32_t)in->com_every);
 }
@@ -66,6 +77,7 @@ static void volume_move(const struct sim *s, struct tape *t)
     double cutoff = nb->vdw_cutoff > nb->coulomb_cutoff ? nb->vdw_cutoff : nb->coulomb_cutoff;
     evaluate(s, EVALUATE_ENERGY, t);
     EMIT(volume_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion, .min_edge = 2 * cutoff);
+    place_sites(s, t);
     evaluate(s, EVALUATE_ENERGY, t);
     EMIT(volume_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,
          .pressure = s->model->set->barostat.pressure / UNIT_BAR, .kt = kt(s));
@@ -75,6 +87,7 @@ static void descend(const struct sim *s, struct tape *t)
 {
     void *motion = (void *)(uintptr_t)s->model->motion;
     EMIT(descend, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .f_best = s->d.f_best, .motion = motion);
+    place_sites(s, t);
     evaluate(s, EVALUATE_ENERGY, t);
     EMIT(descend_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .f = s->d.f, .f_best = s->d.f_best,
          .motion = motion);
@@ -85,6 +98,7 @@ static void emit_new_velocities(const struct sim *s, struct tape *t)
     EMIT(thermalize, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .x_old = s->d.x_old, .w = s->d.w,
          .motion = (void *)(uintptr_t)s->model->motion, .kt = kt(s),
          .remove_com = s->model->set->integrator.com_every > 0);
+    place_sites(s, t);
     report(s, t);
 }
 

@@ -26,10 +26,27 @@ static void *tail_of(const struct sim *s)
     return cuda_block_tail(s->model->nonbonded, &arrays);
 }
 
+static uint32_t site_blocks(const struct sim *s)
+{
+    return ((uint32_t)s->model->sys->nsites + CUDA_BLOCK - 1) / CUDA_BLOCK;
+}
+
+/* After whatever moves atoms. */
+static void place_sites(const struct sim *s, struct tape *t)
+{
+    if (s->model->sites)
+        EMIT_BLOCKS(sites_place, site_blocks(s), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v,
+                    .sites = (void *)(uintptr_t)s->model->sites, .nsites = (uint32_t)s->model->sys->nsites);
+}
+
 static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
 {
     struct nonbonded_arrays arrays = arrays_of(s);
     cuda_nonbonded_emit(s->model->nonbonded, mode, &arrays, tape_sinks(t), t);
+    if (s->model->sites)
+        EMIT_BLOCKS(sites_take, site_blocks(s), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f,
+                    .sites = (void *)(uintptr_t)s->model->sites, .nsites = (uint32_t)s->model->sys->nsites,
+                    .mode = (uint32_t)mode);
 }
 
 static void report(const struct sim *s, struct tape *t)
@@ -72,6 +89,7 @@ static void timestep(const struct sim *s, struct tape *t)
                     .com_every = (uint32_t)in->com_every);
         break;
     }
+    place_sites(s, t);
 }
 
 static void sample(const struct sim *s, struct tape *t)
@@ -88,6 +106,7 @@ static void volume_move(const struct sim *s, struct tape *t)
     evaluate(s, EVALUATE_ENERGY, t);
     EMIT_ONE(volume_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,
              .min_edge = cuda_min_edge(s->model->nonbonded));
+    place_sites(s, t);
     evaluate(s, EVALUATE_ENERGY, t);
     EMIT_ONE(volume_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,
              .pressure = s->model->set->barostat.pressure / UNIT_BAR, .kt = kt(s));
@@ -97,6 +116,7 @@ static void descend(const struct sim *s, struct tape *t)
 {
     void *motion = (void *)(uintptr_t)s->model->motion;
     EMIT_ONE(descend, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .f_best = s->d.f_best, .motion = motion);
+    place_sites(s, t);
     evaluate(s, EVALUATE_ENERGY, t);
     EMIT_ONE(descend_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .f = s->d.f, .f_best = s->d.f_best,
              .motion = motion);
@@ -107,6 +127,7 @@ static void emit_new_velocities(const struct sim *s, struct tape *t)
     EMIT_ONE(thermalize, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .x_old = s->d.x_old,
              .motion = (void *)(uintptr_t)s->model->motion, .kt = kt(s),
              .remove_com = s->model->set->integrator.com_every > 0);
+    place_sites(s, t);
     report(s, t);
 }
 

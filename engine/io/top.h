@@ -115,6 +115,11 @@ struct top_molecule {
     struct top_atom *atoms;
     int natoms, cap;
     struct top_terms terms[KIND_COUNT];
+    struct virtual_site *sites; /* atoms as in the molecule; first, count: of the two arrays below */
+    int nsites, sites_cap;
+    int *site_atoms;
+    double *site_weights;
+    int nsite_atoms, site_atoms_cap, site_weights_cap;
     int (*exclusions)[2];
     int nexclusions, exclusions_cap;
     int *exclusion_start, *exclusion; /* made by top_exclude */
@@ -198,6 +203,12 @@ int top_moleculetype(struct top *t, struct err *e);
 int top_atom(struct top *t, struct err *e);
 int top_term(struct top *t, struct err *e);
 int top_exclusions(struct top *t, struct err *e);
+
+/* top_sites.c: lines of [ virtual_sites2 ] .. [ virtual_sites4 ], and of [ virtual_sitesn ]. */
+int top_site(struct top *t, struct err *e);
+int top_site_of_many(struct top *t, struct err *e);
+/* Every atom has mass or is placed, once its molecule type is complete. */
+int top_check_sites(const struct top_molecule *m, struct err *e);
 
 /* top_system.c: from molecule types to the system. */
 int top_expand(struct top *t, struct system *s, struct err *e);

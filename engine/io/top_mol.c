@@ -50,10 +50,9 @@ static int atom_type(struct top *t, int word, int *type, struct err *e)
     *type = top_type_of(t, t->words[word]);
     if (*type < 0)
         return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s', expected an atom type of [ atomtypes ]", t->words[word]);
-    char p = t->types[*type].particle;
-    if (p != 'A')
-        return top_fail(t, e, ERR_UNSUPPORTED, "atom type %s is a %s: only atoms are computed", t->words[word],
-                        p == 'S' ? "shell" : "virtual site");
+    if (t->types[*type].particle == 'S')
+        return top_fail(t, e, ERR_UNSUPPORTED, "atom type %s is a shell: only atoms and virtual sites are computed",
+                        t->words[word]);
     return 0;
 }
 
@@ -121,7 +120,7 @@ int top_atom(struct top *t, struct err *e)
         (rc = top_name(t, 4, "an atom name", a.name, sizeof a.name, e)))
         return rc;
     for (int state = 0; state < 2; state++)
-        if (a.mass[state] <= 0)
+        if (a.mass[state] < 0) /* none: a virtual site, as top_check_sites finds or not */
             return top_fail(t, e, ERR_TOPOLOGY, "atom %ld (%s) has mass %g in state %c, expected a positive mass",
                             number, a.name, a.mass[state], "AB"[state]);
     m->atoms = grow(m->atoms, m->natoms, &m->cap, sizeof *m->atoms);

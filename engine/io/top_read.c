@@ -33,7 +33,7 @@ struct section {
     const char *reason;                        /* why lines of it are refused */
 };
 
-#define NO_VIRTUAL_SITES "virtual sites are not computed"
+#define OLD_NAME "an old name, expected [ virtual_sites2 ] and so on"
 #define NO_DISTANCE_RESTRAINTS "not computed: expected [ bonds ] of function 10 for restraints of single distances"
 #define NO_ORIENTATION_RESTRAINTS "orientation restraints are not computed"
 #define NO_POLARIZATION "polarization is not computed"
@@ -65,15 +65,15 @@ static const struct section sections[] = {
     {"constraints", AFTER_ATOMS, top_term, NULL},
     {"settles", AFTER_ATOMS, top_term, NULL},
     {"position_restraints", AFTER_ATOMS, top_term, NULL},
-    {"virtual_sites1", AFTER_ATOMS, refuse, NO_VIRTUAL_SITES},
-    {"virtual_sites2", AFTER_ATOMS, refuse, NO_VIRTUAL_SITES},
-    {"virtual_sites3", AFTER_ATOMS, refuse, NO_VIRTUAL_SITES},
-    {"virtual_sites4", AFTER_ATOMS, refuse, NO_VIRTUAL_SITES},
-    {"virtual_sitesn", AFTER_ATOMS, refuse, NO_VIRTUAL_SITES},
-    {"dummies2", AFTER_ATOMS, refuse, NO_VIRTUAL_SITES},
-    {"dummies3", AFTER_ATOMS, refuse, NO_VIRTUAL_SITES},
-    {"dummies4", AFTER_ATOMS, refuse, NO_VIRTUAL_SITES},
-    {"dummiesn", AFTER_ATOMS, refuse, NO_VIRTUAL_SITES},
+    {"virtual_sites1", AFTER_ATOMS, refuse, "virtual sites at one atom are not computed"},
+    {"virtual_sites2", AFTER_ATOMS, top_site, NULL},
+    {"virtual_sites3", AFTER_ATOMS, top_site, NULL},
+    {"virtual_sites4", AFTER_ATOMS, top_site, NULL},
+    {"virtual_sitesn", AFTER_ATOMS, top_site_of_many, NULL},
+    {"dummies2", AFTER_ATOMS, refuse, OLD_NAME},
+    {"dummies3", AFTER_ATOMS, refuse, OLD_NAME},
+    {"dummies4", AFTER_ATOMS, refuse, OLD_NAME},
+    {"dummiesn", AFTER_ATOMS, refuse, OLD_NAME},
     {"cmap", AFTER_ATOMS, top_term, NULL},
     {"polarization", AFTER_ATOMS, refuse, NO_POLARIZATION},
     {"water_polarization", AFTER_ATOMS, refuse, NO_POLARIZATION},
@@ -243,6 +243,9 @@ static void close_molecule(struct top_molecule *m)
     free(m->atoms);
     for (int k = 0; k < KIND_COUNT; k++)
         free(m->terms[k].items);
+    free(m->sites);
+    free(m->site_atoms);
+    free(m->site_weights);
     free(m->exclusions);
     free(m->exclusion_start);
     free(m->exclusion);

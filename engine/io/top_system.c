@@ -287,7 +287,7 @@ static void drop_vanishing(struct top_molecule *m)
 
 /* Numbers of everything over all molecules, checked against the size limits. */
 struct totals {
-    int64_t terms[KIND_COUNT], exclusions, molecules;
+    int64_t terms[KIND_COUNT], exclusions, molecules, sites, site_atoms;
 };
 
 static int count_all(const struct top *t, struct totals *n, struct err *e)
@@ -296,12 +296,16 @@ static int count_all(const struct top *t, struct totals *n, struct err *e)
         const struct top_molecule *m = &t->molecules[t->counts[i].kind];
         int64_t copies = t->counts[i].count;
         n->molecules += copies;
+        n->sites += copies * m->nsites;
+        n->site_atoms += copies * m->nsite_atoms;
         n->exclusions += copies * m->exclusion_start[m->natoms];
         for (int k = 0; k < KIND_COUNT; k++)
             n->terms[k] += copies * m->terms[k].n;
     }
     for (int k = 0; k < KIND_COUNT; k++)
         n->terms[k] += t->between.terms[k].n;
+    if (n->site_atoms > TOP_TERMS_MAX)
+        return err_set(e, ERR_UNSUPPORTED, "more than %d atoms that place virtual sites", TOP_TERMS_MAX);
     if (n->exclusions > TOP_EXCLUSIONS_MAX)
         return err_set(e, ERR_UNSUPPORTED, "more than %d exclusions", TOP_EXCLUSIONS_MAX);
     for (int k = 0; k < KIND_COUNT; k++)
@@ -324,6 +328,9 @@ static void allocate(const struct top *t, struct system *s, const struct totals 
         rare += k[KIND_RARE + i];
     s->rare = array(rare, sizeof *s->rare);
     s->cmaps = array(k[KIND_CMAP], sizeof *s->cmaps);
+    s->sites = array(n->sites, sizeof *s->sites);
+    s->site_atoms = array(n->site_atoms, sizeof *s->site_atoms);
+    s->site_weights = array(n->site_atoms, sizeof *s->site_weights);
     s->harmonics = array(k[KIND_HARMONIC], sizeof *s->harmonics);
     s->atoms = array(t->natoms, sizeof *s->atoms);
     s->molecules = array(n->molecules, sizeof *s->molecules);
@@ -423,6 +430,21 @@ static int place_cmaps(const struct top *t, struct system *s, struct err *e)
                : err_set(e, ERR_UNSUPPORTED, "[ cmaptypes ]: more than %d points in use", TOP_CMAP_POINTS_MAX);
 }
 
+/* Virtual sites of a molecule that begins at `first`. */
+static void put_sites(struct system *s, const struct top_molecule *m, int first)
+{
+    for (int i = 0; i < m->nsites; i++) {
+        struct virtual_site *v = &s->sites[s->nsites++];
+        *v = m->sites[i];
+        v->atom += first;
+        v->first += (uint32_t)s->nsite_atoms;
+    }
+    for (int i = 0; i < m->nsite_atoms; i++) {
+        s->site_atoms[s->nsite_atoms] = m->site_atoms[i] + first;
+        s->site_weights[s->nsite_atoms++] = m->site_weights[i];
+    }
+}
+
 static void add_molecule(const struct top *t, struct system *s, int kind, const int *number)
 {
     const struct top_molecule *m = &t->molecules[kind];
@@ -444,6 +466,7 @@ static void add_molecule(const struct top *t, struct system *s, int kind, const 
     for (int i = 0; i < m->exclusion_start[m->natoms]; i++)
         s->exclusion[before + i] = m->exclusion[i] + first;
     put_terms(t, s, m, first);
+    put_sites(s, m, first);
     s->molecules[s->nmolecules++] = (struct molecule){.first = first, .count = m->natoms, .kind = kind};
 }
 
@@ -453,7 +476,9 @@ int top_expand(struct top *t, struct system *s, struct err *e)
     int rc = 0;
     for (int i = 0; i < t->nmolecules && !rc; i++) {
         drop_vanishing(&t->molecules[i]);
-        rc = top_exclude(&t->molecules[i], e);
+        rc = top_check_sites(&t->molecules[i], e);
+        if (!rc)
+            rc = top_exclude(&t->molecules[i], e);
     }
     drop_vanishing(&t->between);
     if (rc || (rc = count_all(t, &n, e)))

@@ -71,6 +71,8 @@ MATH_FN void motion_end(struct ctl *c)
 MATH_FN double motion_window_kinetic(const struct masses *here, const struct masses *there, int i, const double v[3])
 {
     double p = mass_of(here, i);
+    if (p == 0) /* a virtual site */
+        return 0;
     return 0.5 * p * vec_dot(v, v) * (p / mass_of(there, i) - 1);
 }
 

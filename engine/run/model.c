@@ -8,6 +8,22 @@
 
 #include "engine/system/topology.h"
 
+/* All atoms have mass but virtual sites, of which that is known. */
+static int check_masses(const struct system *sys, struct err *e)
+{
+    bool *site = xcalloc((size_t)sys->natoms, sizeof *site);
+    int rc = 0;
+    for (int i = 0; i < sys->nsites; i++)
+        site[sys->sites[i].atom] = true;
+    for (int i = 0; i < sys->natoms; i++)
+        for (int k = 0; k < 2 && !rc; k++)
+            if (!(sys->atoms[i].mass[k] > 0) && !site[i])
+                rc = err_set(e, ERR_TOPOLOGY, "atom %d (%s): mass %g in state %c, a positive mass is needed", i + 1,
+                             sys->atoms[i].name, sys->atoms[i].mass[k], "AB"[k]);
+    free(site);
+    return rc;
+}
+
 static int check(const struct system *sys, const struct settings *set, struct err *e)
 {
     if (sys->natoms < 1 || !sys->x)
@@ -15,14 +31,9 @@ static int check(const struct system *sys, const struct settings *set, struct er
     for (int d = 0; d < 3; d++)
         if (!(sys->box[d] > 0))
             return err_set(e, ERR_COORDINATES, "box edge %d is %g nm: a periodic box is needed", d + 1, sys->box[d]);
-    for (int i = 0; i < sys->natoms; i++)
-        for (int k = 0; k < 2; k++)
-            if (!(sys->atoms[i].mass[k] > 0))
-                return err_set(e, ERR_TOPOLOGY, "atom %d (%s): mass %g in state %c, a positive mass is needed", i + 1,
-                               sys->atoms[i].name, sys->atoms[i].mass[k], "AB"[k]);
     if (!(set->integrator.timestep > 0))
         return err_set(e, ERR_SPEC, "timestep %g ps: a positive one is needed", set->integrator.timestep);
-    return 0;
+    return check_masses(sys, e);
 }
 
 /* What the tables are made from. */
@@ -82,6 +93,14 @@ static void lay_out(void *sources, struct arena *a)
                               .lambda = lambda,
                               .nwindows = nwindows};
 #undef PUT
+    if (m->sys->nsites) {
+        const size_t parents = (size_t)m->sys->nsite_atoms;
+        struct site_table sites = {.sites = arena_put(a, m->sys->sites, (size_t)m->sys->nsites * sizeof *m->sys->sites),
+                                   .from = arena_put(a, m->sys->site_atoms, parents * sizeof *m->sys->site_atoms),
+                                   .weight = arena_put(a, m->sys->site_weights, parents * sizeof *m->sys->site_weights),
+                                   .nsites = (uint32_t)m->sys->nsites};
+        m->sites = arena_put_named(a, "site table", &sites, sizeof sites);
+    }
     m->nbonded = t->nbonds.count + t->nangles.count + t->ndihedrals.count + t->nrb_dihedrals.count +
                  t->nimpropers.count + t->npairs14.count + t->nposition_restraints.count;
     m->nrare = t->nrare.count + t->ncmaps.count;
@@ -137,7 +156,8 @@ int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner 
         rc = upload(m, &t, e);
     if (rc == 0) {
         m->nunits = t.nunits;
-        m->freedom = 3.0 * (sys->natoms - t.nwaters) - t.ndistances - (set->integrator.com_every > 0 ? 3 : 0);
+        m->freedom =
+            3.0 * (sys->natoms - sys->nsites - t.nwaters) - t.ndistances - (set->integrator.com_every > 0 ? 3 : 0);
         m->x = xcalloc((size_t)sys->natoms, sizeof *m->x);
         topology_whole(&t, sys, m->x);
     }

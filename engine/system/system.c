@@ -23,6 +23,9 @@ void system_close(struct system *s)
     free(s->settles);
     free(s->position_restraints);
     free(s->rare);
+    free(s->sites);
+    free(s->site_atoms);
+    free(s->site_weights);
     free(s->cmaps);
     free(s->cmap_points);
     free(s->exclusion_start);

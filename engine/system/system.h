@@ -119,6 +119,15 @@ struct cmap {
     int first, side;
 };
 
+/* An atom without mass that others place: count of them from system.site_atoms[first] on, by weights (which add up to 1) or, where
+ * the kind is not linear, by parameters c (engine/math/sites.h) */
+struct virtual_site {
+    int atom;
+    int kind;
+    uint32_t first, count;
+    double c[3];
+};
+
 /* V = sum k_d/2 (x_d - x0_d)^2 */
 struct position_restraint {
     int atom;
@@ -163,6 +172,11 @@ struct system {
     struct settle *settles;
     int nposition_restraints;
     struct position_restraint *position_restraints; /* x0 from the reference coordinates */
+    int nsites;
+    struct virtual_site *sites;
+    int nsite_atoms;
+    int *site_atoms;
+    double *site_weights; /* [nsite_atoms] */
     int nrare;
     struct rare_term *rare;
     int ncmaps;

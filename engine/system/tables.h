@@ -85,6 +85,14 @@ struct rigid_water {
     double r_oh, r_hh;
 };
 
+/* Virtual sites, none of which places another. */
+struct site_table {
+    const struct virtual_site *sites;
+    const int32_t *from;
+    const double *weight;
+    uint32_t nsites;
+};
+
 /* What a Monte Carlo volume move keeps rigid: atoms joined by bonded terms. atoms: list[first .. first + count). */
 struct unit {
     uint32_t first, count;

@@ -6,6 +6,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/system/forest.h"
+#include "engine/system/sites.h"
 #include "engine/math/box.h"
 
 /* ---- what belongs together ---- */
@@ -64,6 +65,9 @@ static void join_bonded(struct forest *f, const struct system *sys)
 
 static void join_terms(struct forest *f, const struct system *sys)
 {
+    for (int i = 0; i < sys->nsites; i++)
+        for (uint32_t k = 0; k < sys->sites[i].count; k++)
+            forest_join(f, sys->sites[i].atom, sys->site_atoms[sys->sites[i].first + k]);
     for (int i = 0; i < sys->nharmonics; i++)
         join_chain(f, sys->harmonics[i].atom, 2);
     for (int i = 0; i < sys->nangles; i++)
@@ -155,6 +159,9 @@ void topology_whole(const struct topology *t, const struct system *sys, double (
             }
         }
     }
+    const struct site_table sites = {sys->sites, sys->site_atoms, sys->site_weights, (uint32_t)sys->nsites};
+    for (uint32_t i = 0; i < sites.nsites; i++)
+        site_place(&sites, &sites.sites[i], out);
     free(start);
     free(list);
     free(stack);
@@ -192,8 +199,13 @@ static int build_waters(struct topology *t, const struct system *sys, int *water
     return 0;
 }
 
-static int add_distance(struct topology *t, const int *water_of, const int atom[2], const double r0[2], struct err *e)
+static int add_distance(struct topology *t, const struct system *sys, const int *water_of, const int atom[2],
+                        const double r0[2], struct err *e)
 {
+    for (int k = 0; k < 2; k++)
+        if (!(sys->atoms[atom[k]].mass[0] > 0))
+            return err_set(e, ERR_TOPOLOGY, "atoms %d and %d: a constraint on a virtual site", atom[0] + 1,
+                           atom[1] + 1);
     if (water_of[atom[0]] >= 0 || water_of[atom[1]] >= 0)
         return err_set(e, ERR_TOPOLOGY, "atoms %d and %d: a constraint on an atom of a settle", atom[0] + 1,
                        atom[1] + 1);
@@ -220,11 +232,12 @@ static bool becomes_constraint(const struct system *sys, const int atom[2], enum
 }
 
 /* A bond that is to be a constraint; one inside a settle is dropped, the settle holds it. */
-static int constrain_bond(struct topology *t, const int *water_of, const int atom[2], const double r0[2], struct err *e)
+static int constrain_bond(struct topology *t, const struct system *sys, const int *water_of, const int atom[2],
+                          const double r0[2], struct err *e)
 {
     if (water_of[atom[0]] >= 0 && water_of[atom[0]] == water_of[atom[1]])
         return 0;
-    return add_distance(t, water_of, atom, r0, e);
+    return add_distance(t, sys, water_of, atom, r0, e);
 }
 
 /* Those that GROMACS makes constraints of. */
@@ -242,11 +255,11 @@ static int build_distances(struct topology *t, const struct system *sys, enum co
     t->rare = xcalloc((size_t)sys->nrare, sizeof *t->rare);
     int rc = 0;
     for (int i = 0; i < sys->nconstraints && !rc; i++)
-        rc = add_distance(t, water_of, sys->constraints[i].atom, sys->constraints[i].r0, e);
+        rc = add_distance(t, sys, water_of, sys->constraints[i].atom, sys->constraints[i].r0, e);
     for (int i = 0; i < sys->nbonds && !rc; i++) {
         const struct bond *b = &sys->bonds[i];
         if (becomes_constraint(sys, b->atom, how))
-            rc = constrain_bond(t, water_of, b->atom, b->r0, e);
+            rc = constrain_bond(t, sys, water_of, b->atom, b->r0, e);
         else
             t->bonds[t->nbonds.count++] = *b;
     }
@@ -255,7 +268,7 @@ static int build_distances(struct topology *t, const struct system *sys, enum co
     for (int i = 0; i < sys->nrare && !rc; i++) {
         const struct rare_term *r = &sys->rare[i];
         if (has_length(r) && becomes_constraint(sys, r->atom, how))
-            rc = constrain_bond(t, water_of, r->atom, (const double[2]){r->c[0][0], r->c[1][0]}, e);
+            rc = constrain_bond(t, sys, water_of, r->atom, (const double[2]){r->c[0][0], r->c[1][0]}, e);
         else
             t->rare[t->nrare.count++] = *r;
     }
@@ -336,14 +349,17 @@ static void build_clusters(struct topology *t, int natoms)
     forest_close(&f);
 }
 
-/* Atoms that no constraint touches. */
-static void build_lone(struct topology *t, const int *water_of, int natoms)
+/* Atoms that no constraint touches, and that move by themselves. */
+static void build_lone(struct topology *t, const struct system *sys, const int *water_of)
 {
+    const int natoms = sys->natoms;
     bool *held = xcalloc((size_t)natoms, sizeof *held);
     for (int i = 0; i < natoms; i++)
         held[i] = water_of[i] >= 0;
     for (int i = 0; i < t->ndistances; i++)
         held[t->distances[i].atom[0]] = held[t->distances[i].atom[1]] = true;
+    for (int i = 0; i < sys->nsites; i++)
+        held[sys->sites[i].atom] = true;
     t->lone = xcalloc((size_t)natoms, sizeof *t->lone);
     for (int i = 0; i < natoms; i++)
         if (!held[i])
@@ -361,7 +377,7 @@ int topology_build(struct topology *t, const struct system *sys, const struct se
         rc = build_distances(t, sys, set->constrain, water_of, e);
     if (rc == 0) {
         build_clusters(t, sys->natoms);
-        build_lone(t, water_of, sys->natoms);
+        build_lone(t, sys, water_of);
         topology_terms(t, sys, set);
     }
     free(water_of);

@@ -93,13 +93,23 @@ static void check_rare(const struct system *s)
     }
 }
 
+static void check_sites(const struct system *s)
+{
+    for (int i = 0; i < s->nsites; i++) {
+        const struct virtual_site *v = &s->sites[i];
+        assert(v->count > 0 && v->first + v->count <= (uint32_t)s->nsite_atoms);
+        check_within(s, s->site_atoms + v->first, (int)v->count);
+        assert(s->atoms[v->atom].mass[0] == 0 && s->atoms[s->site_atoms[v->first]].mass[0] > 0);
+    }
+}
+
 static void check_system(const struct system *s)
 {
     assert(s->natoms > 0 && s->nmolecules > 0 && s->ntypes > 0);
     for (int i = 0; i < s->natoms; i++) {
         const struct atom *a = &s->atoms[i];
         for (int k = 0; k < 2; k++)
-            assert(a->type[k] >= 0 && a->type[k] < s->ntypes && a->mass[k] > 0 && isfinite(a->charge[k]));
+            assert(a->type[k] >= 0 && a->type[k] < s->ntypes && a->mass[k] >= 0 && isfinite(a->charge[k]));
         assert(a->molecule >= 0 && a->molecule < s->nmolecules);
         assert(strlen(a->name) < sizeof a->name && strlen(a->resname) < sizeof a->resname);
     }
@@ -108,6 +118,7 @@ static void check_system(const struct system *s)
     check_exclusions(s);
     check_terms(s);
     check_rare(s);
+    check_sites(s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -330,8 +330,10 @@ static void test_bad_sections(void **state)
          "x.top:17: [ bondtypes ]: force-field sections must come before the first [ moleculetype ]"},
         {FORCE_FIELD MOLECULE "[ system ]\n[ atoms ]\n", T,
          "x.top:18: [ atoms ]: molecule types must come before [ system ]"},
-        {FORCE_FIELD MOLECULE "[ virtual_sites2 ]\n1 2 3 1 0.5\n", U,
-         "x.top:18: [ virtual_sites2 ]: virtual sites are not computed"},
+        {FORCE_FIELD MOLECULE "[ virtual_sites1 ]\n1 2 1\n", U,
+         "x.top:18: [ virtual_sites1 ]: virtual sites at one atom are not computed"},
+        {FORCE_FIELD MOLECULE "[ dummies3 ]\n1 2 3 4 1 0.5 0.5\n", U,
+         "x.top:18: [ dummies3 ]: an old name, expected [ virtual_sites2 ] and so on"},
         {FORCE_FIELD MOLECULE "[ distance_restraints ]\n1 2 1 0 1 0 0.1 0.2 1\n", U,
          "x.top:18: [ distance_restraints ]: not computed: expected [ bonds ] of function 10 for restraints of single "
          "distances"},
@@ -431,12 +433,8 @@ static void test_bad_molecules(void **state)
          "[mass [typeB [chargeB [massB]]]]]"},
         {FORCE_FIELD MOLECULE "[ atoms ]\n6 Q 1 R C6 1\n", T,
          "x.top:18: [ atoms ]: read 'Q', expected an atom type of [ atomtypes ]"},
-        {FORCE_FIELD MOLECULE "[ atoms ]\n6 V 1 R C6 1\n", U,
-         "x.top:18: [ atoms ]: atom type V is a virtual site: only atoms are computed"},
         {FORCE_FIELD MOLECULE "[ atoms ]\n6 S 1 R C6 1\n", U,
-         "x.top:18: [ atoms ]: atom type S is a shell: only atoms are computed"},
-        {FORCE_FIELD MOLECULE "[ atoms ]\n6 A 1 R C6 1 0 0\n", T,
-         "x.top:18: [ atoms ]: atom 6 (C6) has mass 0 in state A, expected a positive mass"},
+         "x.top:18: [ atoms ]: atom type S is a shell: only atoms and virtual sites are computed"},
         {FORCE_FIELD MOLECULE "[ atoms ]\n6 A 1 R C6 1 0 12 B 0 -1\n", T,
          "x.top:18: [ atoms ]: atom 6 (C6) has mass -1 in state B, expected a positive mass"},
         {FORCE_FIELD MOLECULE "[ atoms ]\n6 A one R C6 1\n", T,
@@ -489,6 +487,46 @@ static void test_bad_molecules(void **state)
          "x.top:18: [ exclusions ]: read 6, expected an atom number of the molecule from 1 to 5"},
     };
     refuse_all(bad, COUNT(bad));
+}
+
+/* Atoms 1 to 5 have mass, 6 and 7 have none. */
+#define MASSLESS MOLECULE "6 V 1 RES M1 1\n7 V 1 RES M2 1\n"
+
+static void test_bad_sites(void **state)
+{
+    static const struct bad bad[] = {
+        {FORCE_FIELD MOLECULE "[ atoms ]\n6 A 1 R C6 1 0 0\n" TAIL, T,
+         "x.top: molecule type M: atom 6 (C6) has mass 0 in state A, expected a positive mass or a line of [ "
+         "virtual_sites ] that places it"},
+        {FORCE_FIELD MASSLESS "[ virtual_sites2 ]\n6 1 2 1 0.5\n" TAIL, T,
+         "x.top: molecule type M: atom 7 (M2) has mass 0 in state A, expected a positive mass or a line of [ "
+         "virtual_sites ] that places it"},
+        {FORCE_FIELD MASSLESS "[ virtual_sites2 ]\n6 1 2 1 0.5\n7 1 6 1 0.5\n" TAIL, U,
+         "x.top: molecule type M: virtual site 7 is placed by atom 6, which is one too: expected atoms with mass"},
+        {FORCE_FIELD MOLECULE "[ virtual_sites2 ]\n5 1 2 1 0.5\n" TAIL, T,
+         "x.top: molecule type M: virtual site 5 (C5) has mass 12, expected none"},
+        {FORCE_FIELD MASSLESS "[ virtual_sites3 ]\n6 1 2 3 5 0.5\n", U,
+         "x.top:20: [ virtual_sites3 ]: function 5 is not computed, expected 1, 2, 3 or 4"},
+        {FORCE_FIELD MASSLESS "[ virtual_sites3 ]\n6 1 2 3 1 0.5\n", T,
+         "x.top:20: [ virtual_sites3 ]: read 1 parameters, expected 2"},
+        {FORCE_FIELD MASSLESS "[ virtual_sites2 ]\n6 1 1 1 0.5\n", T,
+         "x.top:20: [ virtual_sites2 ]: atom 1 stands twice on the line"},
+        {FORCE_FIELD MASSLESS "[ virtual_sites2 ]\n6 1 2 1 0.5\n6 1 3 1 0.5\n", T,
+         "x.top:21: [ virtual_sites2 ]: atom 6 is placed by an earlier line"},
+        {FORCE_FIELD MASSLESS "[ virtual_sitesn ]\n6 3 1 0.5 2 -0.5\n", T,
+         "x.top:20: [ virtual_sitesn ]: read 2 atoms of weight 0 in all, expected some of positive weight"},
+    };
+    refuse_all(bad, COUNT(bad));
+    struct system s = read_ok(FORCE_FIELD MASSLESS
+                              "[ virtual_sitesn ]\n6 3 1 1 2 3\n[ virtual_sites3 ]\n7 1 2 3 3 90 "
+                              "0.1\n[ system ]\n[ molecules ]\nM 2\n");
+    assert_int_equal(s.nsites, 4);
+    assert_int_equal(s.sites[2].atom, 12);
+    assert_int_equal(s.site_atoms[s.sites[2].first + 1], 8);
+    near(s.site_weights[1], 0.75);
+    near(s.sites[3].c[1], 0.1);
+    near(s.sites[3].c[0], 0);
+    system_close(&s);
 }
 
 static void test_bad_rare(void **state)
@@ -581,7 +619,7 @@ int main(void)
         cmocka_unit_test(test_include_depth), cmocka_unit_test(test_bad_sections),
         cmocka_unit_test(test_bad_types),     cmocka_unit_test(test_bad_molecules),
         cmocka_unit_test(test_rare),          cmocka_unit_test(test_bad_rare),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_bad_sites),     cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds systems with virtual sites against gmx_d, run live: every form of site, charged and with Lennard-Jones, and TIP4P water;
+energies, forces on the atoms that place the sites, virial.
+
+usage: sites_against_gmx.py [--device DEVICE] SHOAL_WORKER
+In Shoal's input molecules are broken over the box, and sites are not where they belong. Exit code 77: no gmx_d.
+"""
+import argparse
+import os
+import random
+import shutil
+import sys
+import tempfile
+
+import numpy as np
+
+import against_gmx
+import reference
+import terms_against_gmx as terms
+import tolerances
+import triclinic
+
+# section, line; the site is atom 5
+FORMS = [('2', '5 1 2 1 0.3'), ('2', '5 1 2 2 0.08'), ('3', '5 1 2 3 1 0.3 0.4'), ('3', '5 1 2 3 2 0.4 0.09'), ('3', '5 1 2 3 3 100 0.08'),
+         ('3', '5 1 2 3 4 0.3 -0.2 5'), ('4', '5 1 2 3 4 2 0.6 0.7 0.06'), ('n', '5 1 1 2 3'), ('n', '5 2 1 2 4'), ('n', '5 3 1 0.3 2 0.4 3 0.5')]
+CHARGES, MASSES = (0.3, -0.2, 0.25, 0.15, -0.5), (12, 14, 16, 12, 0)
+SHAPE = np.array([(0.11, 0.02, 0.03), (0.22, 0.13, 0.02), (0.02, 0.12, 0.09), (0.15, 0.03, 0.16), (0.1, 0.1, 0.1)])
+SPEC = '''name: sites
+system: {topology: gmx.top, coordinates: images.gro}
+nonbonded:
+  vdw: {cutoff: 0.9 nm, modifier: potential-shift, dispersion-correction: no}
+  coulomb: {cutoff: 0.9 nm, modifier: potential-shift, grid-spacing: 0.12 nm, order: 4, tolerance: 1e-5}
+constraints: none
+'''
+OPTIONS = dict(terms.SETTINGS, rcoulomb=0.9, rvdw=0.9, rlist=1.0)
+TIP4P = '''[ defaults ]
+1 2 yes 1 1
+[ atomtypes ]
+OW 15.9994 0 A 0.315365 0.6485
+HW 1.008 0 A 0 0
+MW 0 0 D 0 0
+[ moleculetype ]
+SOL 2
+[ atoms ]
+1 OW 1 SOL OW 1 0 15.9994
+2 HW 1 SOL HW1 1 0.52 1.008
+3 HW 1 SOL HW2 1 0.52 1.008
+4 MW 1 SOL MW 1 -1.04 0
+[ settles ]
+1 1 0.09572 0.15139
+[ virtual_sites3 ]
+4 1 2 3 1 0.128012065 0.128012065
+[ exclusions ]
+1 2 3 4
+2 1 3 4
+3 1 2 4
+4 1 2 3
+[ system ]
+water
+[ molecules ]
+SOL %d
+'''
+
+
+def write_forms(work):
+    with open(os.path.join(work, 'gmx.top'), 'w') as f:
+        f.write('[ defaults ]\n1 2 yes 0.5 0.8\n[ atomtypes ]\nC 12 0 A 0.3 0.4\nV 0 0 V 0.25 0.3\n')
+        for k, (name, line) in enumerate(FORMS):
+            f.write(f'[ moleculetype ]\nM{k} 3\n[ atoms ]\n')
+            f.writelines(f'{i + 1} {"V" if i == 4 else "C"} 1 SOL A{i} 1 {q} {m}\n' for i, (q, m) in enumerate(zip(CHARGES, MASSES)))
+            f.write('[ bonds ]\n1 2 1 0.15 2e5\n1 3 1 0.14 2e5\n1 4 1 0.15 2e5\n[ exclusions ]\n5 1 2 3 4\n')
+            f.write(f'[ virtual_sites{name} ]\n{line}\n')
+        f.write('[ system ]\nsites\n[ molecules ]\n' + ''.join(f'M{k} 3\n' for k in range(len(FORMS))))
+    draw, x = random.Random('sites'), []
+    cells = [(a, b, c) for a in range(3) for b in range(3) for c in range(4)]
+    for k in range(3 * len(FORMS)):
+        turn = np.linalg.qr(np.array([[draw.gauss(0, 1) for _ in range(3)] for _ in range(3)]))[0]
+        x += list((SHAPE + np.array([[draw.uniform(-0.01, 0.01) for _ in range(3)] for _ in SHAPE])) @ turn + 0.75 * np.array(cells[k]) + 0.3)
+    return np.array(x), [2.3, 2.4, 3.0]
+
+
+def write_water(work):
+    against_gmx.run(work, 'gmx_d', 'solvate', '-cs', 'tip4p.gro', '-box', '2.3', '2.4', '2.2', '-o', 'wet.gro')
+    _, x, box = triclinic.read_gro(os.path.join(work, 'wet.gro'))
+    with open(os.path.join(work, 'gmx.top'), 'w') as f:
+        f.write(TIP4P % (len(x) // 4))
+    draw = random.Random('water')
+    weight = (1 - 2 * 0.128012065, 0.128012065, 0.128012065)
+    x += np.array([[draw.uniform(-5e-4, 5e-4) for _ in range(3)] for _ in x]) # no distance is exactly a cut-off
+    x[3::4] = sum(w * x[k::4] for k, w in enumerate(weight))
+    return x, box
+
+
+def write_coordinates(work, x, box, names):
+    """conf.gro for GROMACS; images.gro with atoms moved by whole edges, and sites away from where they belong."""
+    draw = random.Random('images')
+    sites = range(len(names) - 1, len(x), len(names))
+    rows = [f'{1:5d}{"SOL":<5}{names[i % len(names)]:>5}{(i + 1) % 100000:5d}' for i in range(len(x))]
+    triclinic.write_gro(os.path.join(work, 'conf.gro'), rows, x, box)
+    moved = x + np.array(box[:3]) * np.array([[draw.randint(-1, 1) for _ in range(3)] for _ in x])
+    moved[sites] += 0.02
+    triclinic.write_gro(os.path.join(work, 'images.gro'), rows, moved, box)
+
+
+def compare(worker, device, work, write, names, rigid):
+    """names: of the atoms of a molecule, the site last."""
+    c, allowed = reference.Comparison(), tolerances.of(device)
+    exact = allowed is tolerances.DOUBLE
+    x, box = write(work)
+    write_coordinates(work, x, box, names)
+    # A rerun takes sites as they stand, a run places them first; but it would move rigid water too.
+    theirs, forces = terms.gmx(work, OPTIONS) if rigid else terms.still(work, dict(OPTIONS, continuation='no'))
+    ours = reference.evaluate(worker, work, SPEC, 0, device)
+    terms.compare_static(c, ours, theirs, forces, allowed, exact, (1e-8, 1e-6))
+    c.check('forces left on sites', sum(any(f) for f in ours['forces'][len(names) - 1::len(names)]), 0, 0.5)
+    if not rigid:
+        terms.check_virial(c, ours, theirs, 1e-7 if exact else allowed.virial)
+    return c
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--device', default='cpu:1')
+    parser.add_argument('worker')
+    o = parser.parse_args()
+    worker, failed = os.path.abspath(o.worker), 0
+    if not shutil.which('gmx_d'):
+        print('no gmx_d: skipped')
+        return 77
+    for label, write, names, rigid in (('forms', write_forms, ('A0', 'A1', 'A2', 'A3', 'A4'), False),
+                                       ('TIP4P', write_water, ('OW', 'HW1', 'HW2', 'MW'), True)):
+        with tempfile.TemporaryDirectory() as work:
+            c = compare(worker, o.device, work, write, names, rigid)
+        failed += bool(c.failures)
+        print(('FAIL ' if c.failures else 'ok   ') + f'{label}: ' + ', '.join(f'{k} {off:.1e}' for k, (_, off) in sorted(c.worst.items())))
+        for line in c.failures:
+            print('     ' + line)
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
