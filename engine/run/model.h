@@ -26,7 +26,7 @@ struct model {
     uint32_t nwaters, nbodies;         /* bodies: waters, clusters and lone atoms */
     struct readonly shared;            /* the tables below */
     const struct bonded_table *bonded; /* device addresses */
-    const struct site_table *sites; /* NULL: no virtual sites */
+    const struct site_table *sites;    /* NULL: no virtual sites */
     const struct motion_table *motion;
     struct err damage; /* code ERR_NONE, or what is wrong with the tables, for all that use them */
 };
