@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/math/sites.h"
+#include "engine/system/sites.h"
 
 static struct top_molecule *current(struct top *t)
 {

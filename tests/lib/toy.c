@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/system/cmap.h"
+
 struct system *toy_system(int natoms, double edge)
 {
     struct system *s = xcalloc(1, sizeof *s);
@@ -131,6 +133,18 @@ struct system *toy_water(int side)
         toy_add(s, settles, nsettles, (struct settle){3 * m, {3 * m + 1, 3 * m + 2}, 0.1, 0.16329931618554522});
     }
     return s;
+}
+
+void toy_add_cmap(struct system *s, int first)
+{
+    enum { SIDE = 5 };
+    double values[SIDE * SIDE];
+    for (int i = 0; i < SIDE * SIDE; i++)
+        values[i] = i * 7 % 11 - 4;
+    s->ncmap_points = SIDE * SIDE;
+    s->cmap_points = xcalloc(SIDE * SIDE, sizeof *s->cmap_points);
+    cmap_points_make(values, SIDE, s->cmap_points);
+    toy_add(s, cmaps, ncmaps, (struct cmap){{first, first + 1, first + 2, first + 3, first + 4}, 0, SIDE});
 }
 
 /* ---- running ---- */

@@ -15,6 +15,9 @@ void toy_system_free(struct system *s);
 #define toy_add(s, list, count, ...)                                                                                   \
     ((s)->list = xrealloc((s)->list, (size_t)(s)->count + 1, sizeof *(s)->list), (s)->list[(s)->count++] = __VA_ARGS__)
 
+/* A map of 5 x 5 energies on atoms first .. first + 4. */
+void toy_add_cmap(struct system *s, int first);
+
 /* Velocity Verlet, 1 fs, 300 K, seed 1, cut-offs 0.9 nm, no barostat, one window at lambda 0. */
 struct settings toy_settings(void);
 

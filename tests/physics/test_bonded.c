@@ -16,7 +16,6 @@
 #include <cmocka.h>
 
 #include "engine/base/units.h"
-#include "engine/system/cmap.h"
 #include "tests/lib/toy.h"
 
 #define DEGREES (M_PI / 180)
@@ -110,18 +109,6 @@ static bool changes(int kind)
     return memcmp(rare[kind - RARE].c[0], rare[kind - RARE].c[1], sizeof rare->c[0]) != 0;
 }
 
-static void add_cmap(struct system *s)
-{
-    enum { SIDE = 5 };
-    double values[SIDE * SIDE];
-    for (int i = 0; i < SIDE * SIDE; i++)
-        values[i] = i * 7 % 11 - 4;
-    s->ncmap_points = SIDE * SIDE;
-    s->cmap_points = xcalloc(SIDE * SIDE, sizeof *s->cmap_points);
-    cmap_points_make(values, SIDE, s->cmap_points);
-    toy_add(s, cmaps, ncmaps, (struct cmap){{0, 1, 2, 3, 4}, 0, SIDE});
-}
-
 static void add_term(struct system *s, enum kind kind)
 {
     if (kind >= RARE && kind < KINDS) {
@@ -162,7 +149,7 @@ static void add_term(struct system *s, enum kind kind)
         toy_add(s, harmonics, nharmonics, (struct bond){{0, 3}, {0.30, 0.14}, {2e3, 1e3}});
         break;
     case CMAP:
-        add_cmap(s);
+        toy_add_cmap(s, 0);
         break;
     case RARE:
     case KINDS:

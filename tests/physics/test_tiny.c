@@ -17,7 +17,6 @@
 
 #include "engine/cuda/nonbonded.h"
 #include "engine/run/sim_parts.h"
-#include "engine/system/cmap.h"
 #include "tests/lib/dev_fault.h"
 #include "tests/lib/mixture.h"
 #include "tests/lib/toy.h"
@@ -64,19 +63,6 @@ static struct system *some_of_mixture(int natoms)
     return s;
 }
 
-/* On the second chain. */
-static void add_cmap(struct system *s)
-{
-    enum { SIDE = 4 };
-    double values[SIDE * SIDE];
-    for (int i = 0; i < SIDE * SIDE; i++)
-        values[i] = i * 7 % 11 - 4;
-    s->ncmap_points = SIDE * SIDE;
-    s->cmap_points = xcalloc(SIDE * SIDE, sizeof *s->cmap_points);
-    cmap_points_make(values, SIDE, s->cmap_points);
-    toy_add(s, cmaps, ncmaps, (struct cmap){{6, 7, 8, 9, 10}, 0, SIDE});
-}
-
 /* Every kind of term, on the two chains of six. */
 static void add_terms(struct system *s)
 {
@@ -108,7 +94,7 @@ static void add_terms(struct system *s)
                     (struct rare_term){
                         RARE_DIHEDRAL_RESTRAINT, {k, k + 1, k + 2, k + 3}, 0, {{0.3, 0.1, 60}, {0.3 * b, 0.1, 60}}});
         }
-    add_cmap(s);
+    toy_add_cmap(s, 6); /* on the second chain */
 }
 
 static struct toy opened(const struct program *program, const struct system *sys, const struct settings *set,

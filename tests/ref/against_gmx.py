@@ -231,11 +231,7 @@ def main():
                     os.symlink(os.path.abspath(os.path.join(folder, file)), os.path.join(work, file))
                 c = compare(worker, folder, work, settings, planned)
             done += 1
-            failed += bool(c.failures)
-            print(('FAIL ' if c.failures else 'ok   ') + f'{system} {name}: ' +
-                  ', '.join(f'{k} {off:.1e}' for k, (_, off) in sorted(c.worst.items())), flush=True)
-            for line in c.failures:
-                print('     ' + line)
+            failed += c.report(f'{system} {name}')
     print(f'{failed} of {done} cases failed')
     return 1 if failed or not done else 0
 

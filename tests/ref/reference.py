@@ -50,6 +50,14 @@ class Comparison:
         if not ratio <= 1:
             self.failures.append(f'{name}: {ours:.12g}, reference {theirs:.12g}, off by {off:.3g}, allowed {tolerance:.3g}')
 
+    def report(self, label, details=True):
+        """Prints a line, and one for each failure; whether there are any."""
+        worst = ', '.join(f'{k} {off:.1e}' for k, (_, off) in sorted(self.worst.items()))
+        print(('FAIL ' if self.failures else 'ok   ') + label + (f': {worst}' if details else ''), flush=True)
+        for line in self.failures:
+            print('     ' + line)
+        return bool(self.failures)
+
 
 def energies(c, case, ours, mixed, allowed):
     sums = {}
@@ -162,10 +170,7 @@ def run_system(worker, device, folder, wanted):
             for key, value in c.worst.items():
                 worst[key] = max(worst.get(key, (0, 0)), value)
             label = f'{os.path.basename(folder)} {name}{" (mixed in GROMACS: no Coulomb terms)" if mixed else ""}'
-            print(('FAIL ' if c.failures else 'ok   ') + label, flush=True)
-            for line in c.failures:
-                print('     ' + line)
-            failed += bool(c.failures)
+            failed += c.report(label, details=False)
     for key, (ratio, off) in sorted(worst.items()):
         print(f'     {key}: {ratio:.2g} of the tolerance, off by {off:.2g}')
     return failed

@@ -132,10 +132,7 @@ def main():
                                        ('TIP4P', write_water, ('OW', 'HW1', 'HW2', 'MW'), True)):
         with tempfile.TemporaryDirectory() as work:
             c = compare(worker, o.device, work, write, names, rigid)
-        failed += bool(c.failures)
-        print(('FAIL ' if c.failures else 'ok   ') + f'{label}: ' + ', '.join(f'{k} {off:.1e}' for k, (_, off) in sorted(c.worst.items())))
-        for line in c.failures:
-            print('     ' + line)
+        failed += c.report(label)
     return 1 if failed else 0
 
 

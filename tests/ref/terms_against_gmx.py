@@ -253,10 +253,7 @@ def main():
     for label, case, more in cases:
         with tempfile.TemporaryDirectory() as work:
             c = case(os.path.abspath(o.worker), o.device, work, allowed, allowed is tolerances.DOUBLE, *more)
-        failed += bool(c.failures)
-        print(('FAIL ' if c.failures else 'ok   ') + f'{label}: ' + ', '.join(f'{k} {off:.1e}' for k, (_, off) in sorted(c.worst.items())))
-        for line in c.failures:
-            print('     ' + line)
+        failed += c.report(label)
     return 1 if failed else 0
 
 

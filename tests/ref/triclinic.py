@@ -162,10 +162,7 @@ def main():
     failed = 0
     for k, shape in enumerate(BOXES):
         c = compare(o.worker, o.device, o.root, shape, 4 + k)
-        failed += bool(c.failures)
-        print(('FAIL ' if c.failures else 'ok   ') + f'{shape}: ' + ', '.join(f'{k} {off:.1e}' for k, (_, off) in sorted(c.worst.items())))
-        for line in c.failures:
-            print('     ' + line)
+        failed += c.report(shape)
     return 1 if failed else 0
 
 
