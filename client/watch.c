@@ -93,14 +93,14 @@ static void draw(struct watch *w, const json_t *ensemble)
     buf_free(&line);
 }
 
-/* An event as a line; replica moves that say nothing new are left to the progress. */
+/* An event as a line; replica moves that say nothing new, and that production has begun, are left to the progress. */
 static void tell(struct watch *w, const json_t *event)
 {
     const char *kind = json_string_value(json_object_get(event, "kind"));
     const char *state = json_string_value(json_object_get(event, "state"));
     const char *message = json_string_value(json_object_get(event, "message"));
     const json_t *window = json_object_get(event, "window");
-    if (w->quiet || !kind || (!strcmp(kind, "replica") && !message))
+    if (w->quiet || !kind || (!strcmp(kind, "replica") && !message) || !strcmp(kind, "produces"))
         return;
     clear(w);
     fputs("shoal: ", stderr);

@@ -67,10 +67,9 @@ static __device__ inline uint32_t brick_along(const struct mesh_table *t, int d,
 
 /* An atom a thread. The atoms of a block meet in shared memory, so that it asks once for places in a brick: few counters have all
  * of the grid's requests. What order atoms are listed in does not matter. */
-KERNEL(mesh_sort, a, __launch_bounds__(MESH_SORT))
+static __device__ void sort_atoms(const struct args_mesh_sort &a)
 {
     extern __shared__ float2 shared[];
-    ECHO(a);
     const struct mesh_table *t = (const struct mesh_table *)a.table;
     const struct mesh_bricks &all = t->bricks;
     const uint32_t atom = blockIdx.x * blockDim.x + threadIdx.x;
@@ -102,6 +101,12 @@ KERNEL(mesh_sort, a, __launch_bounds__(MESH_SORT))
         listed[(size_t)b * all.cap + place] = atom;
     else
         listed[(size_t)all.all * all.cap + atomicAdd(&count[all.all], 1u)] = atom;
+}
+
+KERNEL(mesh_sort, a, __launch_bounds__(MESH_SORT))
+{
+    ECHO(a);
+    sort_atoms(a);
 }
 
 /* ---- charges to the mesh ---- */
