@@ -210,6 +210,8 @@ int top_site_of_many(struct top *t, struct err *e);
 /* Every atom has mass or is placed, once its molecule type is complete. */
 int top_check_sites(const struct top_molecule *m, struct err *e);
 
+/* top_terms.c: the terms of one molecule, whose atoms begin at `first`, into the system's lists, which have room. */
+void top_put_terms(const struct top *t, struct system *s, const struct top_molecule *m, int first);
 /* top_system.c: from molecule types to the system. */
 int top_expand(struct top *t, struct system *s, struct err *e);
 /* top_exclude.c: fills exclusion_start and exclusion of a molecule type. */
