@@ -138,7 +138,7 @@ KERNEL(place, a, __launch_bounds__(CUDA_BLOCK))
 /* Work of one build, in the order in which blocks take it. A block that waits for earlier work waits for blocks that have begun
  * with it and wait for nothing later, so it does not matter how many run at a time. */
 struct plan {
-    uint32_t prepare_end; /* tasks: regions, or chunks of trios; none if trios around are known */
+    uint32_t prepare_end; /* tasks: regions; none if members are known */
     uint32_t region_groups, group_end, end;
     uint32_t parts; /* of a perturbed atom's slots */
 };
@@ -147,15 +147,25 @@ static __device__ struct plan plan_of(const struct build *b)
 {
     const struct pair_table *t = b->t;
     const struct args_list_build *a = b->a;
-    const uint32_t regions = a->regions_x * a->regions_y * a->regions_z, trios = (uint32_t)t->ntrios;
+    const uint32_t regions = t->whole ? 1 : a->regions_x * a->regions_y * a->regions_z;
     struct plan p;
-    p.prepare_end = !b->search ? 0 : t->whole ? (trios + SEARCH_CHUNK - 1) / SEARCH_CHUNK : regions;
-    p.region_groups = list_groups(t->whole ? trios : a->region_cap, a->group);
-    p.group_end = p.prepare_end + (t->whole ? 1 : regions) * p.region_groups;
+    p.prepare_end = b->search && !t->whole ? regions : 0;
+    p.region_groups = list_groups(t->whole ? (uint32_t)t->ntrios : a->region_cap, a->group);
+    p.group_end = p.prepare_end + regions * p.region_groups;
     p.parts = ((uint32_t)t->nslots + PERTURBED_SLOTS - 1) / PERTURBED_SLOTS;
     p.end = p.group_end + (p.parts * (uint32_t)t->nperturbed + BUILD_WARPS - 1) / BUILD_WARPS;
     return p;
 }
+
+/* What a block knows, in shared memory. */
+struct builder {
+    struct build b;
+    struct plan plan;
+    struct rows rows;   /* that are staged */
+    struct space space; /* their region, if there are regions */
+    bool staged;
+    uint32_t cost[LIST_GROUP]; /* of the rows of a group, where there are no regions */
+};
 
 /* Of whole blocks, as all of these. */
 static __device__ uint32_t next_task(struct pair_lists *lists)
@@ -186,73 +196,113 @@ static __device__ void task_done(struct pair_lists *lists)
         atomicAdd(&lists->done, 1u);
 }
 
+/* Positions of the rows into shared memory, unless they are there. */
+static __device__ void stage(struct builder *w, uint32_t region)
+{
+    const struct build *b = &w->b;
+    const bool there = w->staged && (b->t->whole || w->space.region == region);
+    __syncthreads();
+    if (there)
+        return;
+    struct rows rows;
+    struct space space = {0};
+    if (b->t->whole) {
+        rows = rows_of_all(b);
+        stage_places(b, NULL, rows.count);
+    } else {
+        space = space_of(b, region);
+        rows = stage_region(b, region);
+    }
+    if (threadIdx.x == 0)
+        w->staged = true, w->rows = rows, w->space = space;
+    __syncthreads();
+}
+
+/* The trios around those of rows first .. end - 1, each by a warp. */
+static __device__ void search_rows(const struct builder *w, uint32_t first, uint32_t end)
+{
+    const struct args_list_build *a = w->b.a;
+    for (uint32_t k = first + threadIdx.x / 32; k < end; k += BUILD_WARPS) {
+        const size_t row = w->rows.first + k;
+        uint16_t *around = (uint16_t *)a->around + row * a->cap;
+        const uint32_t found = w->rows.members ? search_region(&w->b, &w->space, &w->rows, k, around)
+                                               : search_around(&w->b, &w->rows, k, around);
+        if (lane_of_warp() == 0) {
+            note_need(&w->b, found);
+            ((uint32_t *)a->naround)[row] = found;
+        }
+    }
+    __syncwarp();
+}
+
+/* Notes where the atoms of the k-th trio of the rows are: those that the lists are made for and, after a search, the first. */
+static __device__ void note_places(const struct builder *w, uint32_t k)
+{
+    const struct args_list_build *a = w->b.a;
+    const uint32_t l = lane_of_warp(), trio = trio_of(&w->rows, k);
+    if (l >= TRIO || (w->rows.members && w->rows.members[k].trio >> MEMBER_OWN_SHIFT != 7))
+        return;
+    const struct place p = w->rows.places[TRIO * k + l];
+    ((uint4 *)a->built)[TRIO * trio + l] = make_uint4(p.x, p.y, p.z, 0);
+    if (l == 0 && w->b.search) {
+        ((uint32_t *)a->first_x)[trio] = p.x;
+        ((uint32_t *)a->first_y)[trio] = p.y;
+        ((uint32_t *)a->first_z)[trio] = p.z;
+    }
+}
+
+/* The lists of rows first .. end - 1, each by a warp. What it needs of the next row is on its way while it works on one. */
+static __device__ void list_rows(struct builder *w, uint32_t first, uint32_t end)
+{
+    const struct args_list_build *a = w->b.a;
+    const uint16_t *around = (const uint16_t *)a->around + w->rows.first * a->cap;
+    const uint32_t *count = (const uint32_t *)a->naround + w->rows.first;
+    struct trio_counts *counts = (struct trio_counts *)a->counts + w->rows.first;
+    uint32_t k = first + threadIdx.x / 32, n = k < end ? count[k] : 0;
+    uint32_t head = k < end ? around[(size_t)k * a->cap + lane_of_warp()] : 0;
+    for (; k < end; k += BUILD_WARPS) {
+        const uint32_t next = min(k + BUILD_WARPS, end - 1), next_n = count[next];
+        const uint32_t next_head = around[(size_t)next * a->cap + lane_of_warp()];
+        struct trio_counts is = {0, 0, 0, 0};
+        if (n > 0)
+            is = list_trio(&w->b, &w->rows, k, around + (size_t)k * a->cap, min(n, a->cap), head);
+        if (lane_of_warp() == 0)
+            counts[k] = is;
+        if (lane_of_warp() == 0 && !w->rows.members)
+            w->cost[k - first] = (k < w->rows.waters ? 1u << 31 : 0) | (is.oxygen + is.hydrogen + is.other);
+        note_places(w, k);
+        n = next_n, head = next_head;
+    }
+}
+
 /* Trios of a group by what their lists cost: those that one warp works on together then cost about the same. */
-static __device__ void order_group(const struct build *b, const uint32_t *cost, uint32_t first, uint32_t end)
+static __device__ void order_group(const struct builder *w, uint32_t first, uint32_t end)
 {
     const uint32_t trio = first + threadIdx.x;
     if (trio >= end)
         return;
     uint32_t rank = 0;
     for (uint32_t k = 0; k < end - first; k++)
-        rank += cost[k] > cost[threadIdx.x] || (cost[k] == cost[threadIdx.x] && k < threadIdx.x);
-    ((uint32_t *)b->a->order)[first + rank] = trio;
+        rank += w->cost[k] > w->cost[threadIdx.x] || (w->cost[k] == w->cost[threadIdx.x] && k < threadIdx.x);
+    ((uint32_t *)w->b.a->order)[first + rank] = trio;
 }
 
-/* The lists of the k-th trio of the rows, by a warp; region: it is in, NULL: there are none. */
-static __device__ struct trio_counts build_row(const struct build *b, const struct space *region,
-                                               const struct rows *rows, uint32_t k)
+static __device__ void build_group(struct builder *w, uint32_t region, uint32_t group)
 {
-    const struct args_list_build *a = b->a;
-    const size_t row = rows->first + k;
-    uint16_t *around = (uint16_t *)a->around + row * a->cap;
-    uint32_t *count = (uint32_t *)a->naround + row, found;
-    if (!b->search)
-        found = *count;
-    else if (region)
-        found = search_region(b, region, rows, k, around);
-    else
-        found = search_around(b, k, around);
-    struct trio_counts n = {0, 0, 0, 0};
-    if (found > 0)
-        n = list_trio(b, rows, k, around, min(found, a->cap));
-    if (b->lane == 0) {
-        note_need(b, found);
-        *count = found;
-        ((struct trio_counts *)a->counts)[row] = n;
-    }
-    if (b->lane < TRIO && (!region || rows->members[k].trio >> MEMBER_OWN_SHIFT == 7)) {
-        const uint32_t slot = TRIO * trio_of(rows, k) + b->lane;
-        ((uint4 *)a->built)[slot] = ((const uint4 *)a->grid)[slot];
-    }
-    return n;
-}
-
-static __device__ void build_group(const struct build *b, uint32_t group)
-{
-    __shared__ uint32_t cost[LIST_GROUP];
-    const uint32_t trios = (uint32_t)b->t->ntrios, waters = (uint32_t)b->t->nwaters;
-    const struct rows rows = {NULL, trios, waters, 0, 0};
-    const uint32_t first = group * b->a->group, end = min(first + b->a->group, trios);
-    for (uint32_t trio = first + threadIdx.x / 32; trio < end; trio += BUILD_WARPS) {
-        const struct trio_counts n = build_row(b, NULL, &rows, trio);
-        if (b->lane == 0)
-            cost[trio - first] = (trio < waters ? 1u << 31 : 0) | (n.oxygen + n.hydrogen + n.other);
-    }
-    __syncthreads();
-    order_group(b, cost, first, end);
-}
-
-static __device__ void build_region_group(const struct build *b, uint32_t region, uint32_t group)
-{
-    const struct space space = space_of(b, region);
-    const struct rows rows = rows_of(b, region);
-    const uint32_t first = group * b->a->group, end = min(first + b->a->group, rows.count);
+    const struct build *b = &w->b;
+    const uint32_t first = group * b->a->group;
+    stage(w, region);
+    const uint32_t end = min(first + b->a->group, w->rows.count);
     if (first >= end)
         return;
-    for (uint32_t k = first + threadIdx.x / 32; k < end; k += BUILD_WARPS)
-        build_row(b, &space, &rows, k);
-    if (last_of(&((struct region *)b->a->regions)[region].done, list_groups(rows.count, b->a->group)))
-        order_region(b, region, &rows);
+    if (b->search)
+        search_rows(w, first, end);
+    list_rows(w, first, end);
+    __syncthreads();
+    if (b->t->whole)
+        order_group(w, first, end);
+    else if (last_of(&((struct region *)b->a->regions)[region].done, list_groups(w->rows.count, b->a->group)))
+        order_region(b, region, &w->rows);
 }
 
 static __device__ void build_perturbed(const struct build *b, uint32_t parts, uint32_t task)
@@ -262,22 +312,18 @@ static __device__ void build_perturbed(const struct build *b, uint32_t parts, ui
         list_perturbed(b, TRIO * (uint32_t)b->t->ntrios + work / parts, work % parts * PERTURBED_SLOTS);
 }
 
-static __device__ void do_task(const struct build *b, const struct plan *p, uint32_t task)
+static __device__ void do_task(struct builder *w, uint32_t task)
 {
+    const struct plan *p = &w->plan;
     if (task < p->prepare_end) {
-        if (b->t->whole)
-            note_chunk(b, task);
-        else
-            make_region(b, task);
+        make_region(&w->b, task);
         return;
     }
-    wait_for(b->lists, p->prepare_end);
+    wait_for(w->b.lists, p->prepare_end);
     if (task >= p->group_end)
-        build_perturbed(b, p->parts, task - p->group_end);
-    else if (b->t->whole)
-        build_group(b, task - p->prepare_end);
+        build_perturbed(&w->b, p->parts, task - p->group_end);
     else
-        build_region_group(b, (task - p->prepare_end) / p->region_groups, (task - p->prepare_end) % p->region_groups);
+        build_group(w, (task - p->prepare_end) / p->region_groups, (task - p->prepare_end) % p->region_groups);
 }
 
 static __device__ struct build build_of(const struct args_list_build *a, const struct ctl *c)
@@ -293,7 +339,6 @@ static __device__ struct build build_of(const struct args_list_build *a, const s
         b.extent[kind] = EXTENT_SLACK * __uint_as_float(b.lists->extent[kind]) + EXTENT_MORE;
     b.reach2 = (float)(t->list_cutoff * t->list_cutoff), b.near2 = (float)(t->near * t->near);
     b.near_hydrogen2 = (float)(t->near_hydrogen * t->near_hydrogen);
-    b.lane = threadIdx.x % 32, b.below = (1u << b.lane) - 1;
     if (!t->whole)
         cut_box(&b);
     return b;
@@ -325,17 +370,22 @@ static __device__ void finish_lists(const struct build *b, struct ctl *c)
     lists->needed = lists->found = lists->crowd = lists->rebuild = lists->search = lists->taken = lists->done = 0;
 }
 
-KERNEL(list_build, a, __launch_bounds__(32 * BUILD_WARPS, 2))
+KERNEL(list_build, a, __launch_bounds__(32 * BUILD_WARPS, 3))
 {
     ECHO(a);
     struct ctl *c = (struct ctl *)a.ctl;
     const uint32_t asked = *(volatile const uint32_t *)&((struct pair_lists *)a.lists)->rebuild; /* beside ctl.halt */
     if (!block_goes_on(c) || !asked)
         return;
-    const struct build b = build_of(&a, c);
-    const struct plan plan = plan_of(&b);
-    for (uint32_t task; (task = next_task(b.lists)) < plan.end; task_done(b.lists))
-        do_task(&b, &plan, task);
-    if (last_block(&b.lists->arrived) && threadIdx.x == 0)
-        finish_lists(&b, c);
+    __shared__ struct builder w;
+    if (threadIdx.x == 0) {
+        w.b = build_of(&a, c);
+        w.plan = plan_of(&w.b);
+        w.staged = false;
+    }
+    __syncthreads();
+    for (uint32_t task; (task = next_task(w.b.lists)) < w.plan.end; task_done(w.b.lists))
+        do_task(&w, task);
+    if (last_block(&w.b.lists->arrived) && threadIdx.x == 0)
+        finish_lists(&w.b, c);
 }

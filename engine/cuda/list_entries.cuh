@@ -31,28 +31,21 @@ template <class T> static __device__ __forceinline__ T *settled(T *p)
 struct owner {
     uint32_t trio;
     bool water;
-    uint4 first;
+    struct place first;
     struct vec32 arm[TRIO]; /* from the first atom, nm */
-    const uint4 *grid;
-    const struct member *members;
+    const struct place *places;
     struct growing<uint32_t> near;
     struct growing<uint16_t> far, hydrogen; /* far: oxygens where it is a water, else all */
 };
 
-static __device__ __forceinline__ uint32_t trio_at(const struct member *members, uint32_t k)
+static __device__ __forceinline__ uint32_t trio_of(const struct rows *rows, uint32_t k)
 {
-    return members ? members[k].trio & ((1u << MEMBER_OWN_SHIFT) - 1) : k;
+    return rows->members ? rows->members[k].trio & MEMBER_TRIO : k;
 }
 
-static __device__ inline uint32_t trio_of(const struct rows *rows, uint32_t k)
+template <class T> static __device__ __forceinline__ void grow(struct growing<T> *list, bool has, uint32_t value)
 {
-    return trio_at(rows->members, k);
-}
-
-template <class T>
-static __device__ __forceinline__ void grow(struct growing<T> *list, uint32_t below, bool has, uint32_t value)
-{
-    list->n = append(below, has, value, list->at, list->n, list->cap);
+    list->n = append(lanes_below(), has, value, list->at, list->n, list->cap);
 }
 
 /* Which of the three pairs of a trio that is no water with an atom are to be computed. Waters have no partners but themselves. */
@@ -76,11 +69,9 @@ static __device__ uint32_t pair_mask(const struct pair_table *t, uint32_t trio, 
 }
 
 /* Squared distance of an atom from the nearest of a trio, nm^2. */
-static __device__ inline float nearest2(const struct build *b, const struct owner *o, uint4 g)
+static __device__ inline float nearest2(const struct build *b, const struct owner *o, struct place p)
 {
-    const float u[3] = {(float)(int32_t)(o->first.x - g.x), (float)(int32_t)(o->first.y - g.y),
-                        (float)(int32_t)(o->first.z - g.z)};
-    return least_square(b, u, o->arm, TRIO, b->reach2);
+    return least_square(b, apart_of(o->first, p), o->arm, TRIO, b->reach2);
 }
 
 /* Atom l of one trio for each lane (none: `has` is false), into the lists of the owner. k: the trio's number in its rows; others:
@@ -91,18 +82,18 @@ static __device__ inline void take_atom(const struct build *b, const struct rows
     const struct pair_table *t = b->t;
     const uint32_t slot = TRIO * k + l;
     const bool is_water = k < rows->waters;
-    const float least = nearest2(b, o, o->grid[TRIO * trio + l]);
+    const float least = nearest2(b, o, o->places[slot]);
     uint32_t mask = 7;
     has = has && least < b->reach2;
     if (others && has && !is_water)
         mask = t->atom[TRIO * trio + l] < 0 ? 0 : pair_mask(t, o->trio, TRIO * trio + l);
     const float near2 = o->water && l ? b->near_hydrogen2 : b->near2;
     const bool near = has && mask && (mask != 7 || least < near2), far = has && mask && !near;
-    grow(&o->near, b->below, near, slot | mask << NEAR_MASK_SHIFT);
+    grow(&o->near, near, slot | mask << NEAR_MASK_SHIFT);
     if (!o->water || l == 0)
-        grow(&o->far, b->below, far, slot);
+        grow(&o->far, far, slot);
     else
-        grow(&o->hydrogen, b->below, far, slot);
+        grow(&o->hydrogen, far, slot);
 }
 
 static __device__ void note_need(const struct build *b, uint32_t need)
@@ -113,16 +104,11 @@ static __device__ void note_need(const struct build *b, uint32_t need)
 
 /* ---- a water's, in a rectangular box: most of all lists ---- */
 
-/* What is looked at of a trio. */
-struct places {
-    uint4 g[TRIO];
+/* Squared radii of lists, and the box; copies, as memory that is written could be theirs as far as the compiler knows. */
+struct reaches {
+    struct cell32 cell;
+    float lists2, near2, near_hydrogen2;
 };
-
-static __device__ __forceinline__ struct places places_of(const struct owner *o, uint32_t k)
-{
-    const uint4 *grid = o->grid + TRIO * trio_at(o->members, k);
-    return {{grid[0], grid[1], grid[2]}};
-}
 
 /* The owner's atoms seen from another: |d + arm|^2 = d^2 + arm (2 d + arm). */
 struct water_arms {
@@ -130,45 +116,45 @@ struct water_arms {
     float square[TRIO];
 };
 
-/* Atom l of one water for each lane. */
-static __device__ __forceinline__ void take_water_atom(const struct build *b, struct owner *o,
+/* Atom l of one water for each lane, at p. */
+static __device__ __forceinline__ void take_water_atom(const struct reaches *reach, struct owner *o,
                                                        const struct water_arms *arms, bool has, uint32_t slot,
-                                                       uint32_t l, uint4 g)
+                                                       uint32_t l, struct place p)
 {
     const struct vec32 none = {0, 0, 0};
-    const struct vec32 d =
-        cell32_vector<false>(&b->cell, (float)(int32_t)(o->first.x - g.x), (float)(int32_t)(o->first.y - g.y),
-                             (float)(int32_t)(o->first.z - g.z), none);
+    const struct apart u = apart_of(o->first, p);
+    const struct vec32 d = cell32_vector<false>(&reach->cell, u.x, u.y, u.z, none);
     float more = 0;
 #pragma unroll
     for (uint32_t k = 1; k < TRIO; k++)
         more = fminf(more, fmaf(d.x, arms->twice[k].x,
                                 fmaf(d.y, arms->twice[k].y, fmaf(d.z, arms->twice[k].z, arms->square[k]))));
     const float least = square32(d) + more;
-    const bool in = has && least < b->reach2, near = in && least < (l ? b->near_hydrogen2 : b->near2);
-    grow(&o->near, b->below, near, slot | 7u << NEAR_MASK_SHIFT);
+    const bool in = has && least < reach->lists2, near = in && least < (l ? reach->near_hydrogen2 : reach->near2);
+    grow(&o->near, near, slot | 7u << NEAR_MASK_SHIFT);
     if (l == 0)
-        grow(&o->far, b->below, in && !near, slot);
+        grow(&o->far, in && !near, slot);
     else
-        grow(&o->hydrogen, b->below, in && !near, slot);
+        grow(&o->hydrogen, in && !near, slot);
 }
 
-/* All that is around a water: waters. Numbers of trios are read two turns ahead, positions one. */
+/* All that is around a water: waters. `first`: the lane's in the first turn; the others are read one turn ahead. */
 static __device__ __forceinline__ void list_water(const struct build *b, struct owner *o, const uint16_t *around,
-                                                  uint32_t count)
+                                                  uint32_t count, uint32_t first)
 {
+    const struct reaches reach = {b->cell, b->reach2, b->near2, b->near_hydrogen2};
     struct water_arms arms;
     for (int k = 0; k < TRIO; k++) {
         arms.twice[k] = {2 * o->arm[k].x, 2 * o->arm[k].y, 2 * o->arm[k].z};
         arms.square[k] = square32(o->arm[k]);
     }
-    uint32_t at = b->lane, k = around[at < count ? at : 0];
-    for (; at - b->lane < count; at += 32) {
-        const struct places here = places_of(o, k);
-        const uint32_t next = around[at + 32 < count ? at + 32 : 0];
+    uint32_t k = first;
+    for (uint32_t at = lane_of_warp(); at - lane_of_warp() < count; at += 32) {
+        const bool has = at < count;
+        const uint32_t next = around[at + 32 < count ? at + 32 : 0], slot = TRIO * (has ? k : 0);
 #pragma unroll
         for (uint32_t l = 0; l < TRIO; l++)
-            take_water_atom(b, o, &arms, at < count, TRIO * k + l, l, here.g[l]);
+            take_water_atom(&reach, o, &arms, has, slot + l, l, o->places[slot + l]);
         k = next;
     }
 }
@@ -181,9 +167,8 @@ static __device__ __forceinline__ struct owner owner_of(const struct build *b, c
     struct owner o;
     o.trio = trio_of(rows, k);
     o.water = k < rows->waters;
-    o.grid = (const uint4 *)a->grid;
-    o.members = rows->members;
-    o.first = o.grid[TRIO * o.trio];
+    o.places = rows->places;
+    o.first = o.places[TRIO * k];
     o.near = {settled((uint32_t *)a->near + row * near_cap), near_cap, 0};
     o.hydrogen = {settled((uint16_t *)a->hydrogen + row * cap), cap, 0};
     if (o.water)
@@ -193,29 +178,28 @@ static __device__ __forceinline__ struct owner owner_of(const struct build *b, c
     return o;
 }
 
-/* The lists of the k-th trio of the rows. */
+/* The lists of the k-th trio of the rows, from the trios around; first_around: of these the lane's first. */
 static __device__ struct trio_counts list_trio(const struct build *b, const struct rows *rows, uint32_t k,
-                                               const uint16_t *around, uint32_t count)
+                                               const uint16_t *around, uint32_t count, uint32_t first_around)
 {
     struct owner o = owner_of(b, rows, k);
     const struct vec32 none = {0, 0, 0};
     for (int l = 0; l < TRIO; l++) {
-        const uint4 g = o.grid[TRIO * o.trio + l];
-        o.arm[l] = image_of(b, (float)(int32_t)(g.x - o.first.x), (float)(int32_t)(g.y - o.first.y),
-                            (float)(int32_t)(g.z - o.first.z), none, 0);
+        const struct apart d = apart_of(o.places[TRIO * k + l], o.first);
+        o.arm[l] = image_of(b, d.x, d.y, d.z, none, 0);
     }
     const bool quick = o.water && !b->triclinic;
-    if (quick && count)
-        list_water(b, &o, around, count);
+    if (quick)
+        list_water(b, &o, around, count, first_around);
     for (uint32_t base = 0; base < count && !quick; base += 32) {
-        const bool has = base + b->lane < count;
-        const uint32_t other = around[has ? base + b->lane : 0], other_trio = trio_of(rows, other);
+        const bool has = base + lane_of_warp() < count;
+        const uint32_t other = around[has ? base + lane_of_warp() : 0], other_trio = trio_of(rows, other);
         const bool others = !o.water && __any_sync(~0u, other >= rows->waters);
         for (uint32_t l = 0; l < TRIO; l++)
             take_atom(b, rows, &o, has, other, other_trio, l, others);
     }
     const uint32_t oxygen = o.water ? o.far.n : 0, other = o.water ? 0 : o.far.n;
-    if (b->lane == 0)
+    if (lane_of_warp() == 0)
         note_need(b, max(max(2 * o.near.n, 2 * oxygen), max(o.hydrogen.n, (other + 3) / 4)));
     return {o.near.n, oxygen, o.hydrogen.n, other};
 }
@@ -236,22 +220,22 @@ static __device__ void list_perturbed(const struct build *b, uint32_t own, uint3
     const uint4 *grid = (const uint4 *)a->grid, g = grid[own];
     const int32_t atom = t->atom[own];
     const struct vec32 none = {0, 0, 0};
-    if (from == 0 && b->lane == 0)
+    if (from == 0 && lane_of_warp() == 0)
         ((uint4 *)a->built)[own] = g;
     for (uint32_t base = from; base < end; base += 32) {
-        uint32_t slot = base + b->lane, at = 0;
+        uint32_t slot = base + lane_of_warp(), at = 0;
         int32_t other = -1;
         bool has = slot < end && (slot < plain || slot > own);
         if (has) {
             const uint4 p = grid[slot];
-            const float u[3] = {(float)(int32_t)(g.x - p.x), (float)(int32_t)(g.y - p.y), (float)(int32_t)(g.z - p.z)};
+            const struct apart u = apart_of({g.x, g.y, g.z}, {p.x, p.y, p.z});
             other = t->atom[slot];
             has = other >= 0 && least_square(b, u, &none, 1, b->reach2) < b->reach2 && !is_excluded(t, atom, other);
         }
         uint32_t who = __ballot_sync(~0u, has);
-        if (b->lane == 0 && who)
+        if (lane_of_warp() == 0 && who)
             at = atomicAdd(&b->lists->found, (uint32_t)__popc(who));
-        at = __shfl_sync(~0u, at, 0) + __popc(who & b->below);
+        at = __shfl_sync(~0u, at, 0) + __popc(who & lanes_below());
         if (has && at < a->pair_cap)
             ((uint2 *)a->pairs)[at] = make_uint2((uint32_t)atom, (uint32_t)other);
     }

@@ -15,7 +15,6 @@
 
 #include "engine/cuda/list_search.cuh"
 
-#define MEMBER_TRIO ((1u << MEMBER_OWN_SHIFT) - 1)
 #define CELLS_A_REACH 3 /* along an edge */
 #define ROW_LANES 8     /* that try a row of cells: 32 / ROW_LANES rows at a time */
 #define REGION_BINS 2048
@@ -112,12 +111,16 @@ static __device__ struct space space_of(const struct build *b, uint32_t region)
 
 /* ---- members ---- */
 
-/* Is a trio one of the region's? */
+/* A member where it is: its first atom, grid position from the region's lower corner. */
+struct placed {
+    uint32_t u[3];
+    uint32_t trio; /* as in struct member */
+};
+
+/* Is a trio, whose first atom is at g, one of the region's? */
 static __device__ bool member_of(const struct build *b, const struct space *s, uint32_t trio, uint32_t kind,
-                                 struct member *m)
+                                 const uint32_t g[3], struct placed *m)
 {
-    const uint4 first = ((const uint4 *)b->a->grid)[TRIO * trio];
-    const uint32_t g[3] = {first.x, first.y, first.z};
     const float reach = 1.0001f * farthest_reach(b, kind);
     float away2 = 0; /* from upper faces */
     m->trio = trio;
@@ -161,23 +164,48 @@ static __device__ void sum_before(uint32_t *count, uint32_t n)
     __syncthreads();
 }
 
-/* Finds the members, and notes where first atoms are. */
+/* For the block, one use at a time: STARTS or REGION_BINS words. */
+static __device__ inline uint32_t *shared_bins(void)
+{
+    __shared__ uint32_t bins[STARTS > REGION_BINS ? STARTS : REGION_BINS];
+    return bins;
+}
+
+/* f(member, kind) for every member, each by one thread of the block; positions are read several at a time. */
+template <class F> static __device__ __forceinline__ void for_members(const struct build *b, const struct space *s, F f)
+{
+    const uint4 *grid = (const uint4 *)b->a->grid;
+    const uint32_t trios = (uint32_t)b->t->ntrios, waters = (uint32_t)b->t->nwaters;
+    for (uint32_t from = threadIdx.x; from < trios; from += READ_AT_ONCE * blockDim.x) {
+        uint4 first[READ_AT_ONCE];
+#pragma unroll
+        for (uint32_t n = 0; n < READ_AT_ONCE; n++)
+            first[n] = grid[TRIO * min(from + n * blockDim.x, trios - 1)];
+#pragma unroll
+        for (uint32_t n = 0; n < READ_AT_ONCE; n++) {
+            const uint32_t trio = from + n * blockDim.x, kind = trio >= waters,
+                           g[3] = {first[n].x, first[n].y, first[n].z};
+            struct placed m;
+            if (trio < trios && member_of(b, s, trio, kind, g, &m))
+                f(m, kind);
+        }
+    }
+}
+
+/* Finds the members. */
 static __device__ void make_region(const struct build *b, uint32_t region)
 {
-    __shared__ uint32_t count[STARTS];
+    uint32_t *count = shared_bins();
     const struct args_list_build *a = b->a;
     const struct space s = space_of(b, region);
-    const uint32_t trios = (uint32_t)b->t->ntrios, waters = (uint32_t)b->t->nwaters, cap = a->region_cap;
-    uint32_t *first[3] = {(uint32_t *)a->first_x, (uint32_t *)a->first_y, (uint32_t *)a->first_z};
-    struct member *members = (struct member *)a->members + region * (size_t)cap, m;
+    const uint32_t cap = a->region_cap;
+    struct member *members = (struct member *)a->members + region * (size_t)cap;
     uint16_t *start = (uint16_t *)a->cell_start + region * (size_t)STARTS;
     struct region *r = (struct region *)a->regions + region;
     BLOCK_LOOP(k, STARTS)
     count[k] = 0;
     __syncthreads();
-    BLOCK_LOOP(trio, trios)
-    if (member_of(b, &s, trio, trio >= waters, &m))
-        atomicAdd(&count[cell_of(b, m.u, trio >= waters)], 1u);
+    for_members(b, &s, [&](struct placed m, uint32_t kind) { atomicAdd(&count[cell_of(b, m.u, kind)], 1u); });
     sum_before(count, 2 * s.all + 1);
     const uint32_t found = count[2 * s.all];
     BLOCK_LOOP(k, 2 * s.all + 1)
@@ -189,32 +217,38 @@ static __device__ void make_region(const struct build *b, uint32_t region)
         atomicMax(&b->lists->crowd, found);
     }
     __syncthreads();
-    BLOCK_LOOP(trio, trios)
-    {
-        if (!member_of(b, &s, trio, trio >= waters, &m))
-            continue;
-        const uint32_t at = atomicAdd(&count[cell_of(b, m.u, trio >= waters)], 1u);
+    for_members(b, &s, [&](struct placed m, uint32_t kind) {
+        const uint32_t at = atomicAdd(&count[cell_of(b, m.u, kind)], 1u);
         if (at < cap)
-            members[at] = m;
-        for (int d = 0; m.trio >> MEMBER_OWN_SHIFT == 7 && d < 3; d++)
-            first[d][trio] = m.u[d] + s.lower[d];
-    }
+            members[at].trio = m.trio;
+    });
 }
 
-static __device__ struct rows rows_of(const struct build *b, uint32_t region)
+/* Puts members and their positions into shared memory. For the whole block. */
+static __device__ struct rows stage_region(const struct build *b, uint32_t region)
 {
     const struct args_list_build *a = b->a;
     const uint32_t cap = a->region_cap, others = (uint32_t)(b->t->ntrios - b->t->nwaters);
     const struct region *r = (const struct region *)a->regions + region;
-    struct rows rows = {(const struct member *)a->members + region * (size_t)cap, r->members, r->waters,
-                        region * (size_t)cap, region * (size_t)region_other_rows(cap, others)};
-    return rows;
+    const struct member *from = (const struct member *)a->members + region * (size_t)cap;
+    const uint32_t count = __ldcg(&r->members);
+    struct member *members = (struct member *)(shared_places() + TRIO * cap);
+    BLOCK_LOOP(k, count)
+    members[k].trio = __ldcg(&from[k].trio);
+    __syncthreads();
+    stage_places(b, members, count);
+    return {shared_places(),
+            members,
+            count,
+            __ldcg(&r->waters),
+            region * (size_t)cap,
+            region * (size_t)region_other_rows(cap, others)};
 }
 
 /* ---- searching, by a warp ---- */
 
 /* Does a member have its pair with another in its list, and in this region? */
-static __device__ inline bool has_pair(const struct member *own, const struct member *other, uint32_t kind,
+static __device__ inline bool has_pair(const struct placed *own, const struct placed *other, uint32_t kind,
                                        uint32_t other_kind)
 {
     const uint32_t l = own->trio & MEMBER_TRIO, k = other->trio & MEMBER_TRIO;
@@ -230,7 +264,7 @@ struct stretch {
 };
 
 static __device__ inline struct stretch stretch_of(const struct build *b, const struct space *s,
-                                                   const struct member *own, int d, float reach)
+                                                   const struct placed *own, int d, float reach)
 {
     const uint32_t u = own->u[d], length = grid_length(b, d, reach);
     const bool in = own->trio >> (MEMBER_OWN_SHIFT + d) & 1;
@@ -262,33 +296,41 @@ static __device__ inline struct stretch shorten(struct stretch x, float at, floa
 
 struct member_seeker {
     const struct build *b;
-    const struct member *members;
-    struct member own;
+    const struct rows *rows;
+    const struct space *space;
+    struct placed own;
     uint32_t kind, other_kind;
     float reach, reach2;
     uint16_t *around;
     uint32_t count, cap;
 };
 
+static __device__ __forceinline__ struct placed placed_of(const struct rows *rows, const struct space *space,
+                                                          uint32_t k)
+{
+    const struct place p = rows->places[TRIO * k];
+    return {{p.x - space->lower[0], p.y - space->lower[1], p.z - space->lower[2]}, rows->members[k].trio};
+}
+
 /* Tries one member a lane. */
 static __device__ __forceinline__ void try_member(struct member_seeker *s, bool has, uint32_t k)
 {
     const struct build *b = s->b;
-    const uint4 word = ((const uint4 *)s->members)[has ? k : 0];
-    const struct member other = {{word.x, word.y, word.z}, word.w};
+    const struct placed other = placed_of(s->rows, s->space, has ? k : 0);
     const struct vec32 none = {0, 0, 0};
-    const float d[3] = {(float)(int32_t)(other.u[0] - s->own.u[0]), (float)(int32_t)(other.u[1] - s->own.u[1]),
-                        (float)(int32_t)(other.u[2] - s->own.u[2])};
+    const struct apart d = {(float)(int32_t)(other.u[0] - s->own.u[0]), (float)(int32_t)(other.u[1] - s->own.u[1]),
+                            (float)(int32_t)(other.u[2] - s->own.u[2])};
     const float square = b->triclinic ? least_square(b, d, &none, 1, s->reach2)
-                                      : square32(cell32_vector<false>(&b->cell, d[0], d[1], d[2], none));
+                                      : square32(cell32_vector<false>(&b->cell, d.x, d.y, d.z, none));
     has = has && square < s->reach2 && has_pair(&s->own, &other, s->kind, s->other_kind);
-    s->count = append(b->below, has, k, s->around, s->count, s->cap);
+    s->count = append(lanes_below(), has, k, s->around, s->count, s->cap);
 }
 
 /* Tries those of one kind that are in reach. */
-static __device__ void try_cells(struct member_seeker *s, const struct space *space)
+static __device__ void try_cells(struct member_seeker *s)
 {
     const struct build *b = s->b;
+    const struct space *space = s->space;
     const struct cut *c = b->cut;
     const struct stretch x = stretch_of(b, space, &s->own, 0, s->reach), y = stretch_of(b, space, &s->own, 1, s->reach),
                          z = stretch_of(b, space, &s->own, 2, s->reach);
@@ -304,7 +346,7 @@ static __device__ void try_cells(struct member_seeker *s, const struct space *sp
     }
     const float inverse2 = 1 / (edge[0] * edge[0]), most2 = 1.001f * s->reach2 * inverse2;
     const float y2 = edge[1] * edge[1] * inverse2, z2 = edge[2] * edge[2] * inverse2;
-    uint32_t cy = y.from + b->lane / ROW_LANES, cz = z.from;
+    uint32_t cy = y.from + lane_of_warp() / ROW_LANES, cz = z.from;
     for (;; cy += 32 / ROW_LANES) {
         for (; cy >= y.end; cz++)
             cy -= y.end - y.from;
@@ -319,7 +361,7 @@ static __device__ void try_cells(struct member_seeker *s, const struct space *sp
             end = run.from < run.end ? cells[run.end] : 0;
         }
         const uint32_t most = __reduce_max_sync(~0u, end - from);
-        for (uint32_t m = b->lane % ROW_LANES; m - b->lane % ROW_LANES < most; m += ROW_LANES)
+        for (uint32_t m = lane_of_warp() % ROW_LANES; m - lane_of_warp() % ROW_LANES < most; m += ROW_LANES)
             try_member(s, from + m < end, from + m);
     }
 }
@@ -329,13 +371,12 @@ static __device__ uint32_t search_region(const struct build *b, const struct spa
                                          uint32_t k, uint16_t *around)
 {
     const uint32_t kind = k < rows->waters ? 0 : 1;
-    struct member_seeker s = {b, rows->members, rows->members[k], kind, 0, 0, 0, around, 0, b->a->cap};
+    struct member_seeker s = {b, rows, space, placed_of(rows, space, k), kind, 0, 0, 0, around, 0, b->a->cap};
     for (s.other_kind = rows->waters ? 0 : 1; s.other_kind <= kind; s.other_kind++) {
         s.reach = search_reach(b, kind, s.other_kind);
         s.reach2 = s.reach * s.reach;
-        try_cells(&s, space);
+        try_cells(&s);
     }
-    __syncwarp();
     return s.count;
 }
 
@@ -354,7 +395,7 @@ static __device__ inline uint32_t bin_of(struct trio_counts n, bool water)
 /* When all lists of the region are made. For the whole block. */
 static __device__ void order_region(const struct build *b, uint32_t region, const struct rows *rows)
 {
-    __shared__ uint32_t count[REGION_BINS];
+    uint32_t *count = shared_bins();
     uint32_t *order = (uint32_t *)b->a->order + rows->first;
     BLOCK_LOOP(k, REGION_BINS)
     count[k] = 0;

@@ -10,7 +10,8 @@
 #include "engine/cuda/pair32.cuh"
 
 #define GRID_EDGE 4294967296.0f
-#define SEARCH_CHUNK 1024  /* trios whose places a block notes at a time */
+#define MEMBER_TRIO ((1u << MEMBER_OWN_SHIFT) - 1)
+#define READ_AT_ONCE 4     /* of memory that is far, by a thread */
 #define EXTENT_SLACK 1.02f /* extents may grow by that factor.. */
 #define EXTENT_MORE 0.002f /* ..and this much, nm, until there is a new search */
 
@@ -22,12 +23,41 @@ struct cut {
     uint32_t cells;     /* of a region and what is above it */
 };
 
+/* A grid position. */
+struct place {
+    uint32_t x, y, z;
+};
+
 /* Trios that have rows of lists: all, or the members of a region. */
 struct rows {
-    const struct member *members; /* NULL: all trios, by their own numbers */
+    const struct place *places;   /* shared memory, [count][TRIO] */
+    const struct member *members; /* likewise; NULL: all trios, by their own numbers */
     uint32_t count, waters;       /* of the trios */
     size_t first, first_other;    /* row of the first of them; in `other`, that of the first that is no water */
 };
+
+/* Vector between two positions, grid units, to the nearest image. */
+struct apart {
+    float x, y, z;
+};
+
+static __device__ __forceinline__ struct apart apart_of(struct place to, struct place from)
+{
+    struct apart d = {(float)(int32_t)(to.x - from.x), (float)(int32_t)(to.y - from.y),
+                      (float)(int32_t)(to.z - from.z)};
+    return d;
+}
+
+static __device__ __forceinline__ uint32_t lane_of_warp(void)
+{
+    return threadIdx.x % 32;
+}
+
+/* Bits of the lanes before this one. */
+static __device__ __forceinline__ uint32_t lanes_below(void)
+{
+    return (1u << lane_of_warp()) - 1;
+}
 
 struct build {
     const struct args_list_build *a;
@@ -41,8 +71,19 @@ struct build {
     float extent[2];      /* of waters and others, that the search counts on, nm */
     float reach2, near2;  /* squared radii of the lists and of the near ones, nm^2 */
     float near_hydrogen2; /* of waters' hydrogens near a water */
-    uint32_t lane, below; /* below: bits of the lanes before this one */
 };
+
+static __device__ inline struct place *shared_places(void)
+{
+    extern __shared__ int32_t words[];
+    return (struct place *)words;
+}
+
+/* Where there are no regions; yet to be staged. */
+static __device__ inline struct rows rows_of_all(const struct build *b)
+{
+    return {shared_places(), NULL, (uint32_t)b->t->ntrios, (uint32_t)b->t->nwaters, 0, 0};
+}
 
 /* How far first atoms of two kinds of trios may be from each other, nm. */
 static __device__ inline float search_reach(const struct build *b, uint32_t kind, uint32_t other)
@@ -68,13 +109,13 @@ static __device__ inline struct vec32 image_of(const struct build *b, float x, f
 
 /* The least squared length of the vector from one of `n` places (nm, from a point) to another point, u away; those above `enough`
  * need not be exact if there is another below. */
-static __device__ inline float least_square(const struct build *b, const float u[3], const struct vec32 *from, int n,
+static __device__ inline float least_square(const struct build *b, struct apart u, const struct vec32 *from, int n,
                                             float enough)
 {
     float least = INFINITY;
     for (uint32_t image = 0; image < (b->triclinic ? 8 : 1) && !(least < enough); image++)
         for (int k = 0; k < n; k++)
-            least = fminf(least, square32(image_of(b, u[0], u[1], u[2], from[k], image)));
+            least = fminf(least, square32(image_of(b, u.x, u.y, u.z, from[k], image)));
     return least;
 }
 
@@ -90,26 +131,44 @@ static __device__ __forceinline__ uint32_t append(uint32_t below, bool has, uint
     return count + __popc(who);
 }
 
+/* Positions of some trios, all if `members` is NULL, into shared memory. For the whole block. */
+static __device__ inline void stage_places(const struct build *b, const struct member *members, uint32_t count)
+{
+    const uint4 *grid = (const uint4 *)b->a->grid;
+    struct place *to = shared_places();
+    for (uint32_t from = threadIdx.x; from < TRIO * count; from += READ_AT_ONCE * blockDim.x) {
+        uint4 g[READ_AT_ONCE];
+#pragma unroll
+        for (uint32_t n = 0; n < READ_AT_ONCE; n++) {
+            const uint32_t slot = min(from + n * blockDim.x, TRIO * count - 1);
+            g[n] = grid[members ? TRIO * (members[slot / TRIO].trio & MEMBER_TRIO) + slot % TRIO : slot];
+        }
+#pragma unroll
+        for (uint32_t n = 0; n < READ_AT_ONCE; n++)
+            if (from + n * blockDim.x < TRIO * count)
+                to[from + n * blockDim.x] = {g[n].x, g[n].y, g[n].z};
+    }
+    __syncthreads();
+}
+
 /* A trio that others are tried with. */
 struct seeker {
-    uint32_t trio, x, y, z;
+    uint32_t trio;
+    struct place own;
     float reach2[2]; /* of waters and others, nm^2 */
     uint16_t *around;
     uint32_t count;
 };
 
 /* Tries one trio a lane. */
-static __device__ inline void try_trio(const struct build *b, struct seeker *s, bool has, uint32_t other)
+static __device__ inline void try_trio(const struct build *b, const struct rows *rows, struct seeker *s, bool has,
+                                       uint32_t other)
 {
-    const struct args_list_build *a = b->a;
-    const uint32_t waters = (uint32_t)b->t->nwaters, kind = other < waters ? 0 : 1;
+    const uint32_t kind = other < rows->waters ? 0 : 1;
     const struct vec32 none = {0, 0, 0};
-    const float d[3] = {(float)(int32_t)(((const uint32_t *)a->first_x)[other] - s->x),
-                        (float)(int32_t)(((const uint32_t *)a->first_y)[other] - s->y),
-                        (float)(int32_t)(((const uint32_t *)a->first_z)[other] - s->z)};
-    has =
-        has && least_square(b, d, &none, 1, s->reach2[kind]) < s->reach2[kind] && !(other == s->trio && other < waters);
-    s->count = append(b->below, has, other, s->around, s->count, a->cap);
+    const struct apart d = apart_of(rows->places[TRIO * other], s->own);
+    has = has && least_square(b, d, &none, 1, s->reach2[kind]) < s->reach2[kind] && !(other == s->trio && kind == 0);
+    s->count = append(lanes_below(), has, other, s->around, s->count, b->a->cap);
 }
 
 /* Of two trios of one kind, the one that has the pair in its list: each has half of the others, whatever their number. The
@@ -150,30 +209,17 @@ static __device__ inline uint32_t candidate(const struct pair_table *t, uint32_t
 }
 
 /* The trios around one; how many. For a warp. */
-static __device__ uint32_t search_around(const struct build *b, uint32_t trio, uint16_t *around)
+static __device__ uint32_t search_around(const struct build *b, const struct rows *rows, uint32_t trio,
+                                         uint16_t *around)
 {
-    const uint32_t kind = trio < (uint32_t)b->t->nwaters ? 0 : 1, total = candidates(b->t, trio);
+    const uint32_t kind = trio < rows->waters ? 0 : 1, total = candidates(b->t, trio);
     const float reach[2] = {search_reach(b, kind, 0), search_reach(b, kind, 1)};
-    const uint4 g = ((const uint4 *)b->a->grid)[TRIO * trio];
-    struct seeker s = {trio, g.x, g.y, g.z, {reach[0] * reach[0], reach[1] * reach[1]}, around, 0};
+    struct seeker s = {trio, rows->places[TRIO * trio], {reach[0] * reach[0], reach[1] * reach[1]}, around, 0};
     for (uint32_t base = 0; base < total; base += 32) {
-        uint32_t m = base + b->lane;
-        try_trio(b, &s, m < total, candidate(b->t, trio, m < total ? m : 0));
+        uint32_t m = base + lane_of_warp();
+        try_trio(b, rows, &s, m < total, candidate(b->t, trio, m < total ? m : 0));
     }
-    __syncwarp();
     return s.count;
-}
-
-/* Notes where first atoms are. */
-static __device__ void note_chunk(const struct build *b, uint32_t chunk)
-{
-    const struct args_list_build *a = b->a;
-    const uint32_t end = min((chunk + 1) * SEARCH_CHUNK, (uint32_t)b->t->ntrios);
-    uint32_t *first[3] = {(uint32_t *)a->first_x, (uint32_t *)a->first_y, (uint32_t *)a->first_z};
-    for (uint32_t trio = chunk * SEARCH_CHUNK + threadIdx.x; trio < end; trio += blockDim.x) {
-        const uint4 g = ((const uint4 *)a->grid)[TRIO * trio];
-        first[0][trio] = g.x, first[1][trio] = g.y, first[2][trio] = g.z;
-    }
 }
 
 #endif

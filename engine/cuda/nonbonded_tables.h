@@ -37,11 +37,12 @@ enum {
     PAIR_LIMIT = 2048,     /* kJ/mol/nm, above which a pair's force goes to the 64-bit sums at once */
     COARSE_SHIFT = 13,     /* forces of near pairs are split into multiples of 2^13 units and the rest */
     BUILD_WARPS = 8,       /* of a block that makes lists */
-    LIST_GROUP = 64,       /* trios whose lists it makes at a time, at most */
+    LIST_GROUP = 64,       /* trios whose lists it makes at a time, at most, where there are no regions */
     REGION_BLOCK = 384,    /* threads of a block that computes a region's pairs */
     REGION_CELLS = 1024,   /* that members of one kind are sorted into, at most */
     MEMBER_OWN_SHIFT = 29, /* of struct member's trio */
-    TRIO_BYTES = 2 * TRIO * 3 * sizeof(int32_t), /* of shared memory: positions and forces */
+    TRIO_BYTES = 2 * TRIO * 3 * sizeof(int32_t), /* of shared memory: positions and forces.. */
+    TRIO_PLACE_BYTES = (TRIO * 3 + 1) * sizeof(uint32_t), /* ..and while lists are made: positions, and struct member */
 };
 
 /* 6 c6 and 12 c12, as float. */
@@ -56,7 +57,6 @@ struct trio_counts {
 
 /* A trio of a region when trios around were searched for. */
 struct member {
-    uint32_t u[3]; /* its first atom, grid position from the region's lower corner */
     uint32_t trio; /* | 1 << (MEMBER_OWN_SHIFT + d) where it is not above the upper face d */
 };
 

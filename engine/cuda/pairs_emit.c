@@ -28,6 +28,16 @@ static uint32_t blocks_of(uint64_t items, uint32_t size)
     emit_##kernel(t, &(struct shape){.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .after = after_},               \
                   &(struct args_##kernel){__VA_ARGS__})
 
+/* Trios whose lists a block makes at a time. A block that has a region's positions in shared memory makes the lists of as many of
+ * its members as leave work for all blocks. */
+static uint32_t build_group(const struct pairs *p, const struct list_caps *caps, bool alone, uint32_t blocks)
+{
+    if (p->host.whole)
+        return alone ? GROUP_ALONE : LIST_GROUP;
+    const uint32_t share = blocks / regions_count(caps);
+    return blocks_of(p->region_cap, share > 1 ? share : 1);
+}
+
 struct pairs_ready pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, uint64_t after,
                                     struct tape *t)
 {
@@ -36,25 +46,49 @@ struct pairs_ready pairs_emit_lists(const struct pairs *p, const struct pairs_re
     void *table = (void *)(uintptr_t)p->table;
     uint32_t parts = blocks_of((uint64_t)h->nslots, 1024);
     const bool alone = p->replicas <= BUILD_ALONE;
-    const uint32_t group = h->whole && alone ? GROUP_ALONE : LIST_GROUP;
+    const uint32_t most = alone ? BUILD_ALONE * BUILD_BLOCKS_MOST : BUILD_BLOCKS_MOST;
+    const uint32_t group = build_group(p, r->caps, alone, most);
     uint32_t groups =
         h->whole ? list_groups((uint32_t)h->ntrios, group) : regions_count(r->caps) * list_groups(p->region_cap, group);
     uint32_t blocks = groups + blocks_of(parts * (uint64_t)h->nperturbed, BUILD_WARPS);
-    const uint32_t most = alone ? 2 * BUILD_BLOCKS_MOST : BUILD_BLOCKS_MOST;
     struct pairs_ready ready;
     ready.placed =
         EMIT(place, blocks_of((uint64_t)h->nslots, CUDA_BLOCK), CUDA_BLOCK, after, .ctl = r->ctl, .x = r->x,
              .table = table, .lists = b->lists, .grid = b->grid, .built = b->built, .atom_grid = r->atom_grid,
              .first_x = b->first[0], .first_y = b->first[1], .first_z = b->first[2], .f = r->f,
              .energy_at_window = r->energy_at_window, .charges = r->charges, .points = r->points);
-    ready.listed = EMIT(list_build, blocks < most ? blocks : most, 32 * BUILD_WARPS, ready.placed, .ctl = r->ctl,
-                        .table = table, .lists = b->lists, .grid = b->grid, .built = b->built, .first_x = b->first[0],
-                        .first_y = b->first[1], .first_z = b->first[2], .regions = b->regions, .members = b->members,
-                        .cell_start = b->cell_start, .around = b->around, .naround = b->naround, .order = b->order,
-                        .counts = b->counts, .near = b->near, .oxygen = b->oxygen, .hydrogen = b->hydrogen,
-                        .other = b->other, .pairs = b->perturbed, .cap = list_cap(r->caps), .pair_cap = r->caps->pairs,
-                        .regions_x = r->caps->regions[0], .regions_y = r->caps->regions[1],
-                        .regions_z = r->caps->regions[2], .region_cap = p->region_cap, .group = group);
+    const struct shape build = {.grid = {blocks < most ? blocks : most, 1, 1},
+                                .block = {32 * BUILD_WARPS, 1, 1},
+                                .shared_bytes = (h->whole ? (uint32_t)h->ntrios : p->region_cap) * TRIO_PLACE_BYTES,
+                                .after = ready.placed};
+    ready.listed = emit_list_build(t, &build,
+                                   &(struct args_list_build){.ctl = r->ctl,
+                                                             .table = table,
+                                                             .lists = b->lists,
+                                                             .grid = b->grid,
+                                                             .built = b->built,
+                                                             .first_x = b->first[0],
+                                                             .first_y = b->first[1],
+                                                             .first_z = b->first[2],
+                                                             .regions = b->regions,
+                                                             .members = b->members,
+                                                             .cell_start = b->cell_start,
+                                                             .around = b->around,
+                                                             .naround = b->naround,
+                                                             .order = b->order,
+                                                             .counts = b->counts,
+                                                             .near = b->near,
+                                                             .oxygen = b->oxygen,
+                                                             .hydrogen = b->hydrogen,
+                                                             .other = b->other,
+                                                             .pairs = b->perturbed,
+                                                             .cap = list_cap(r->caps),
+                                                             .pair_cap = r->caps->pairs,
+                                                             .regions_x = r->caps->regions[0],
+                                                             .regions_y = r->caps->regions[1],
+                                                             .regions_z = r->caps->regions[2],
+                                                             .region_cap = p->region_cap,
+                                                             .group = group});
     return ready;
 }
 
