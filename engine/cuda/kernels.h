@@ -16,9 +16,12 @@ enum { CUDA_ONE_BLOCK = 1024, CUDA_BLOCK = 128 };
 /* Bodies that a block of CUDA_BLOCK threads moves in a timestep (timestep.cu): all waters or none. */
 enum { STEP_BODIES = 64 };
 
-/* How the last block of a step knows that it is, in a replica's working memory. */
+/* How the last block of a step knows that it is, in a replica's working memory; behind it MOTION_SUMS doubles for each block of
+ * CUDA_BLOCK bodies, sums of a sample. */
 struct motion_tail {
     uint32_t arrived; /* blocks that are through */
+    uint32_t pad_;
 };
+enum { MOTION_SUMS = 12 };
 
 #endif

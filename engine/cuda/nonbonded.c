@@ -127,7 +127,8 @@ struct block {
 static size_t lay_out_block(const struct nonbonded *nb, const struct list_caps *caps, void *base, struct block *b)
 {
     struct arena a = {.base = base};
-    b->tail = arena_take(&a, sizeof *b->tail);
+    const size_t blocks = ((size_t)nb->natoms + CUDA_BLOCK - 1) / CUDA_BLOCK; /* of bodies, at most */
+    b->tail = arena_take(&a, sizeof *b->tail + blocks * MOTION_SUMS * sizeof(double));
     b->grid = arena_take(&a, (size_t)nb->natoms * sizeof *b->grid);
     mesh_lay_out_block(&nb->mesh, &a, &b->mesh);
     pairs_lay_out_block(&nb->pairs, caps, &a, &b->pairs);

@@ -95,9 +95,10 @@ static void timestep(const struct sim *s, struct tape *t)
 static void sample(const struct sim *s, struct tape *t)
 {
     evaluate(s, EVALUATE_SAMPLE, t);
-    EMIT_ONE(velocities, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f, .v_out = s->d.v_out,
-             .x_ahead = s->d.x_old, .w = s->d.w, .motion = (void *)(uintptr_t)s->model->motion,
-             .energy_at_window = s->d.energy_at_window, .timestep = s->model->set->integrator.timestep);
+    EMIT_BLOCKS(velocities, (s->model->nbodies + CUDA_BLOCK - 1) / CUDA_BLOCK, CUDA_BLOCK, tape_sinks(t),
+                .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f, .v_out = s->d.v_out, .x_ahead = s->d.x_old,
+                .motion = (void *)(uintptr_t)s->model->motion, .tail = tail_of(s),
+                .energy_at_window = s->d.energy_at_window, .timestep = s->model->set->integrator.timestep);
 }
 
 static void volume_move(const struct sim *s, struct tape *t)

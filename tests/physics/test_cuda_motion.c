@@ -17,8 +17,11 @@
 #include "engine/run/program.h"
 #include "tests/lib/toy.h"
 
-/* Clusters of 1 to 5 atoms in 4 arms and less, one ring of three; each atom held by a spring. */
-static struct system *clusters(int copies)
+#define WINDOWS 3
+
+/* Clusters of 1 to 5 atoms in 4 arms and less, one ring of three; each atom held by a spring. perturbed: lengths and masses have a
+ * B state. */
+static struct system *clusters(int copies, bool perturbed)
 {
     static const double arm[4][3] = {
         {0.06, 0.06, 0.06}, {0.06, -0.06, -0.06}, {-0.06, 0.06, -0.06}, {-0.06, -0.06, 0.06}};
@@ -30,6 +33,7 @@ static struct system *clusters(int copies)
             const int i = at + k;
             const bool heavy = i == center;
             s->atoms[i].mass[0] = s->atoms[i].mass[1] = heavy ? 12.011 : 1.008;
+            s->atoms[i].mass[1] *= perturbed ? 1.5 : 1;
             strcpy(s->atoms[i].name, heavy ? "C" : "H");
             for (int d = 0; d < 3; d++)
                 s->x[i][d] = 0.5 + 0.4 * (d == 0 ? m % 12 : d == 1 ? m / 12 : 3) + (heavy ? 0 : arm[next][d]);
@@ -38,7 +42,7 @@ static struct system *clusters(int copies)
                 i, {s->x[i][0] + 0.02, s->x[i][1], s->x[i][2] - 0.01}, {{900, 700, 800}, {0}}};
             toy_add(s, position_restraints, nposition_restraints, r);
             if (!heavy)
-                toy_add(s, bonds, nbonds, (struct bond){{center, i}, {0.105, 0.105}, {2e5, 2e5}});
+                toy_add(s, bonds, nbonds, (struct bond){{center, i}, {0.105, perturbed ? 0.109 : 0.105}, {2e5, 2e5}});
             if (kind == 5 && !heavy && next == 2)
                 toy_add(s, bonds, nbonds, (struct bond){{i - 1, i}, {0.17, 0.17}, {2e5, 2e5}});
         }
@@ -47,17 +51,26 @@ static struct system *clusters(int copies)
     return s;
 }
 
-static void after_steps(struct dev *dev, const struct system *sys, const struct settings *set, double (*x)[3],
-                        double (*v)[3])
+struct outcome {
+    double (*x)[3], (*v)[3];
+    struct sample sample;
+    double delta_u[WINDOWS];
+};
+
+static struct outcome after_steps(struct dev *dev, const struct system *sys, const struct settings *set)
 {
     struct toy t = {.dev = dev};
     struct err e = {0};
-    if (model_new(&t.model, t.dev, sys, set, &e) || sim_new(&t.sim, t.model, 0, 0, &e) || sim_thermalize(t.sim, &e))
+    struct outcome o = {.x = xcalloc((size_t)sys->natoms, sizeof *o.x), .v = xcalloc((size_t)sys->natoms, sizeof *o.v)};
+    if (model_new(&t.model, t.dev, sys, set, &e) || sim_new(&t.sim, t.model, set->alchemy.nwindows / 2, 0, &e) ||
+        sim_thermalize(t.sim, &e))
         fail_msg("%s", e.msg);
     toy_run(t.sim, SIM_STEP, 15);
-    if (sim_get(t.sim, x, v, NULL, &e))
+    o.sample = toy_sample(t.sim, o.delta_u);
+    if (sim_get(t.sim, o.x, o.v, NULL, &e))
         fail_msg("%s", e.msg);
     toy_close(&t);
+    return o;
 }
 
 static struct dev *opened(const struct program *program)
@@ -69,23 +82,47 @@ static struct dev *opened(const struct program *program)
     return dev;
 }
 
-/* tolerance: nm, and nm/ps after division by a picosecond's hundredth */
-static void compare(const struct system *sys, const struct settings *set, double tolerance)
+static void near(const char *what, double cpu, double cuda, double tolerance)
 {
-    size_t n = (size_t)sys->natoms;
-    double(*x)[3] = xcalloc(4 * n, sizeof *x), (*v)[3] = x + n, (*cuda_x)[3] = x + 2 * n, (*cuda_v)[3] = x + 3 * n;
+    if (!(fabs(cpu - cuda) <= tolerance))
+        fail_msg("%s: %.12g on the CPU device, %.12g by the CUDA program", what, cpu, cuda);
+}
+
+/* What a sample says of velocities and constraints; all else is held against the CPU device by test_cuda.c. */
+static void compare_samples(const struct outcome *cpu, const struct outcome *cuda, int nwindows, double tolerance)
+{
+    near("kinetic energy", cpu->sample.kinetic, cuda->sample.kinetic, tolerance * cpu->sample.kinetic);
+    double largest = 0;
+    for (int k = 0; k < 9; k++)
+        largest = fmax(largest, fabs(cpu->sample.constraint_virial[k]));
+    assert_true(largest > 1);
+    for (int k = 0; k < 9; k++)
+        near("constraint virial", cpu->sample.constraint_virial[k], cuda->sample.constraint_virial[k],
+             tolerance * largest);
+    for (int k = LAMBDA_BONDED; k <= LAMBDA_MASS; k += LAMBDA_MASS - LAMBDA_BONDED)
+        near("dU/dlambda", cpu->sample.dvdl[k], cuda->sample.dvdl[k], tolerance * (1 + fabs(cpu->sample.dvdl[k])));
+    for (int w = 0; w < nwindows; w++)
+        near("U at a window", cpu->delta_u[w], cuda->delta_u[w], tolerance * (1 + fabs(cpu->delta_u[w])));
+}
+
+/* tolerance: nm, and nm/ps after division by a picosecond's hundredth; of_sample: relative */
+static void compare(const struct system *sys, const struct settings *set, double tolerance, double of_sample)
+{
     double moved = 0;
-    after_steps(opened(&cpu_program), sys, set, x, v);
-    after_steps(opened(&cuda_program), sys, set, cuda_x, cuda_v);
-    for (size_t i = 0; i < n; i++)
+    struct outcome cpu = after_steps(opened(&cpu_program), sys, set),
+                   cuda = after_steps(opened(&cuda_program), sys, set);
+    for (int i = 0; i < sys->natoms; i++)
         for (int d = 0; d < 3; d++) {
-            moved = fmax(moved, fabs(x[i][d] - sys->x[i][d]));
-            if (!(fabs(x[i][d] - cuda_x[i][d]) < tolerance && fabs(v[i][d] - cuda_v[i][d]) < 100 * tolerance))
-                fail_msg("atom %zu: x %.12g v %.12g on the CPU device, %.12g and %.12g by the CUDA program", i, x[i][d],
-                         v[i][d], cuda_x[i][d], cuda_v[i][d]);
+            moved = fmax(moved, fabs(cpu.x[i][d] - sys->x[i][d]));
+            near("x", cpu.x[i][d], cuda.x[i][d], tolerance);
+            near("v", cpu.v[i][d], cuda.v[i][d], 100 * tolerance);
         }
     assert_true(moved > 0.01);
-    free(x);
+    compare_samples(&cpu, &cuda, set->alchemy.nwindows, of_sample);
+    free(cpu.x);
+    free(cpu.v);
+    free(cuda.x);
+    free(cuda.v);
 }
 
 static struct settings settings_of(enum integrator kind)
@@ -101,13 +138,27 @@ static struct settings settings_of(enum integrator kind)
 static void test_clusters(void **state)
 {
     for (int copies = 5; copies <= 9; copies += 4) { /* tiny or not */
-        struct system *s = clusters(copies);
+        struct system *s = clusters(copies, false);
         for (int kind = INTEGRATOR_VELOCITY_VERLET; kind <= INTEGRATOR_LANGEVIN_MIDDLE; kind++) {
             struct settings set = settings_of(kind);
-            compare(s, &set, 1e-9);
+            compare(s, &set, 1e-9, 1e-6);
         }
         toy_system_free(s);
     }
+}
+
+static void test_perturbed_clusters(void **state)
+{
+    double lambda[WINDOWS][LAMBDA_COUNT] = {0};
+    struct system *s = clusters(9, true);
+    for (int w = 0; w < WINDOWS; w++)
+        lambda[w][LAMBDA_BONDED] = lambda[w][LAMBDA_MASS] = (const double[]){0, 0.4, 1}[w];
+    for (int kind = INTEGRATOR_VELOCITY_VERLET; kind <= INTEGRATOR_LANGEVIN_MIDDLE; kind++) {
+        struct settings set = settings_of(kind);
+        set.alchemy = (struct alchemy_settings){.kind = ALCHEMY_B_STATES, .nwindows = WINDOWS, .lambda = lambda};
+        compare(s, &set, 1e-9, 1e-6);
+    }
+    toy_system_free(s);
 }
 
 static void test_water(void **state)
@@ -118,7 +169,7 @@ static void test_water(void **state)
             struct settings set = settings_of(kind);
             set.nonbonded.vdw_cutoff = set.nonbonded.coulomb_cutoff = side == 3 ? 0.45 : 0.7;
             set.nonbonded.vdw_switch = set.nonbonded.vdw_cutoff - 0.1;
-            compare(s, &set, 1e-5); /* forces in single precision, and molecules that collide */
+            compare(s, &set, 1e-5, 1e-3); /* forces in single precision, and molecules that collide */
         }
         toy_system_free(s);
     }
@@ -126,6 +177,7 @@ static void test_water(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_clusters), cmocka_unit_test(test_water)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_clusters), cmocka_unit_test(test_perturbed_clusters),
+                                       cmocka_unit_test(test_water)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
