@@ -154,8 +154,9 @@ static __device__ bool move(const struct tiny_here &h, const struct motion &s, c
     BLOCK_LOOP(i, h.natoms)
     begin_atom(h, s, rule, i);
     __syncthreads();
-    BLOCK_LOOP(i, body_count(s.m))
-    move_body(h, s, rule, i);
+    /* Neighbours go to different warps: bodies of several kinds in one would be moved one kind after the other. */
+    for (uint32_t i = threadIdx.x % 32 * TINY_WARPS + threadIdx.x / 32; i < body_count(s.m); i += TINY_BLOCK)
+        move_body(h, s, rule, i);
     __syncthreads();
     BLOCK_LOOP(i, h.natoms)
     end_atom(h, s, i);
