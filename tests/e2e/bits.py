@@ -47,8 +47,9 @@ def of_bench(folder, name, system, steps, windows, seed):
     """One of the systems of tests/bench, with a short protocol and a ladder of its own."""
     spec, *texts = (read(os.path.join(folder, "systems", f"{system}.{end}")).decode() for end in ("yaml", "top", "gro"))
     spec = re.sub(r"protocol:\n(  - .*\n)+", protocol(steps, "nvt", 100 if system == "solvent" else 20), spec)
-    rungs = [round(k / (windows - 1), 3) for k in range(windows)]
-    spec = re.sub(r"vdw: \[.*\]", f"vdw: {rungs}", re.sub(r"coulomb: \[.*\]", f"coulomb: {rungs}", spec))
+    rungs = [round(2 * k / (windows - 1), 3) for k in range(windows)]  # charges first: they have no soft core
+    spec = re.sub(r"coulomb: \[.*\]", f"coulomb: {[min(1, r) for r in rungs]}", spec)
+    spec = re.sub(r"vdw: \[.*\]", f"vdw: {[round(max(0, r - 1), 3) for r in rungs]}", spec)
     spec = re.sub(r"seed: \d+", f"seed: {seed}", spec)
     write(os.path.join(folder, name), {"spec.yaml": spec, f"{system}.top": texts[0], f"{system}.gro": texts[1]})
 
