@@ -232,14 +232,14 @@ static __device__ void search_rows(const struct builder *w, uint32_t first, uint
             ((uint32_t *)a->naround)[row] = found;
         }
     }
-    __syncwarp();
+    __syncthreads();
 }
 
 /* Notes where the atoms of the k-th trio of the rows are: those that the lists are made for and, after a search, the first. */
 static __device__ void note_places(const struct builder *w, uint32_t k)
 {
     const struct args_list_build *a = w->b.a;
-    const uint32_t l = lane_of_warp(), trio = trio_of(&w->rows, k);
+    const uint32_t l = lane_of_row(a), trio = trio_of(&w->rows, k);
     if (l >= TRIO || (w->rows.members && w->rows.members[k].trio >> MEMBER_OWN_SHIFT != 7))
         return;
     const struct place p = w->rows.places[TRIO * k + l];
@@ -251,27 +251,30 @@ static __device__ void note_places(const struct builder *w, uint32_t k)
     }
 }
 
-/* The lists of rows first .. end - 1, each by a warp. What it needs of the next row is on its way while it works on one. */
+/* The lists of rows first .. end - 1, each by some lanes. What they need of the next row is on its way while they work on
+ * one. */
 static __device__ void list_rows(struct builder *w, uint32_t first, uint32_t end)
 {
     const struct args_list_build *a = w->b.a;
     const uint16_t *around = (const uint16_t *)a->around + w->rows.first * a->cap;
-    const uint32_t *count = (const uint32_t *)a->naround + w->rows.first;
+    const uint32_t *count = (const uint32_t *)a->naround + w->rows.first, stride = blockDim.x / a->lanes;
     struct trio_counts *counts = (struct trio_counts *)a->counts + w->rows.first;
-    uint32_t k = first + threadIdx.x / 32, n = k < end ? count[k] : 0;
-    uint32_t head = k < end ? around[(size_t)k * a->cap + lane_of_warp()] : 0;
-    for (; k < end; k += BUILD_WARPS) {
-        const uint32_t next = min(k + BUILD_WARPS, end - 1), next_n = count[next];
-        const uint32_t next_head = around[(size_t)next * a->cap + lane_of_warp()];
+    uint32_t k = first + threadIdx.x / a->lanes, now = min(k, end - 1), n = count[now];
+    uint32_t head = around[(size_t)now * a->cap + lane_of_row(a)];
+    for (; __any_sync(~0u, k < end); k += stride) {
+        const uint32_t next = min(k + stride, end - 1), next_n = count[next];
+        const uint32_t next_head = around[(size_t)next * a->cap + lane_of_row(a)];
+        const bool has = k < end;
         struct trio_counts is = {0, 0, 0, 0};
-        if (n > 0)
-            is = list_trio(&w->b, &w->rows, k, around + (size_t)k * a->cap, min(n, a->cap), head);
-        if (lane_of_warp() == 0)
+        if (__any_sync(~0u, has && n > 0))
+            is = list_trio(&w->b, &w->rows, now, around + (size_t)now * a->cap, has ? min(n, a->cap) : 0, head);
+        if (has && lane_of_row(a) == 0)
             counts[k] = is;
-        if (lane_of_warp() == 0 && !w->rows.members)
+        if (has && lane_of_row(a) == 0 && !w->rows.members)
             w->cost[k - first] = (k < w->rows.waters ? 1u << 31 : 0) | (is.oxygen + is.hydrogen + is.other);
-        note_places(w, k);
-        n = next_n, head = next_head;
+        if (has)
+            note_places(w, k);
+        now = next, n = next_n, head = next_head;
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The entries of a trio's lists: atoms of the trios around it, looked at 32 trios at a time by a warp. What order entries come in
- * does not matter.
+ * The entries of a trio's lists: atoms of the trios around it, of which a few lanes look at one each at a time. A warp works on
+ * several trios so. What order entries come in does not matter.
  */
 #ifndef SHOAL_ENGINE_CUDA_LIST_ENTRIES_CUH
 #define SHOAL_ENGINE_CUDA_LIST_ENTRIES_CUH
@@ -10,6 +10,11 @@
 #include "engine/math/search.h"
 
 #define PERTURBED_SLOTS 1024 /* slots that a warp tries with one perturbed atom */
+
+static __device__ __forceinline__ uint32_t lane_of_row(const struct args_list_build *a)
+{
+    return threadIdx.x & (a->lanes - 1);
+}
 
 /* One list of a trio, as it grows. */
 template <class T> struct growing {
@@ -34,6 +39,7 @@ struct owner {
     struct place first;
     struct vec32 arm[TRIO]; /* from the first atom, nm */
     const struct place *places;
+    struct lanes lanes; /* that work on it */
     struct growing<uint32_t> near;
     struct growing<uint16_t> far, hydrogen; /* far: oxygens where it is a water, else all */
 };
@@ -43,9 +49,10 @@ static __device__ __forceinline__ uint32_t trio_of(const struct rows *rows, uint
     return rows->members ? rows->members[k].trio & MEMBER_TRIO : k;
 }
 
-template <class T> static __device__ __forceinline__ void grow(struct growing<T> *list, bool has, uint32_t value)
+template <class T>
+static __device__ __forceinline__ void grow(struct lanes lanes, struct growing<T> *list, bool has, uint32_t value)
 {
-    list->n = append(lanes_below(), has, value, list->at, list->n, list->cap);
+    list->n = append(lanes, has, value, list->at, list->n, list->cap);
 }
 
 /* Which of the three pairs of a trio that is no water with an atom are to be computed. Waters have no partners but themselves. */
@@ -89,11 +96,11 @@ static __device__ inline void take_atom(const struct build *b, const struct rows
         mask = t->atom[TRIO * trio + l] < 0 ? 0 : pair_mask(t, o->trio, TRIO * trio + l);
     const float near2 = o->water && l ? b->near_hydrogen2 : b->near2;
     const bool near = has && mask && (mask != 7 || least < near2), far = has && mask && !near;
-    grow(&o->near, near, slot | mask << NEAR_MASK_SHIFT);
+    grow(o->lanes, &o->near, near, slot | mask << NEAR_MASK_SHIFT);
     if (!o->water || l == 0)
-        grow(&o->far, far, slot);
+        grow(o->lanes, &o->far, far, slot);
     else
-        grow(&o->hydrogen, far, slot);
+        grow(o->lanes, &o->hydrogen, far, slot);
 }
 
 static __device__ void note_need(const struct build *b, uint32_t need)
@@ -131,17 +138,18 @@ static __device__ __forceinline__ void take_water_atom(const struct reaches *rea
                                 fmaf(d.y, arms->twice[k].y, fmaf(d.z, arms->twice[k].z, arms->square[k]))));
     const float least = square32(d) + more;
     const bool in = has && least < reach->lists2, near = in && least < (l ? reach->near_hydrogen2 : reach->near2);
-    grow(&o->near, near, slot | 7u << NEAR_MASK_SHIFT);
+    grow(o->lanes, &o->near, near, slot | 7u << NEAR_MASK_SHIFT);
     if (l == 0)
-        grow(&o->far, in && !near, slot);
+        grow(o->lanes, &o->far, in && !near, slot);
     else
-        grow(&o->hydrogen, in && !near, slot);
+        grow(o->lanes, &o->hydrogen, in && !near, slot);
 }
 
 /* All that is around a water: waters. `first`: the lane's in the first turn; the others are read one turn ahead. */
 static __device__ __forceinline__ void list_water(const struct build *b, struct owner *o, const uint16_t *around,
                                                   uint32_t count, uint32_t first)
 {
+    const uint32_t lanes = b->a->lanes;
     const struct reaches reach = {b->cell, b->reach2, b->near2, b->near_hydrogen2};
     struct water_arms arms;
     for (int k = 0; k < TRIO; k++) {
@@ -149,9 +157,9 @@ static __device__ __forceinline__ void list_water(const struct build *b, struct 
         arms.square[k] = square32(o->arm[k]);
     }
     uint32_t k = first;
-    for (uint32_t at = lane_of_warp(); at - lane_of_warp() < count; at += 32) {
+    for (uint32_t at = lane_of_row(b->a); __any_sync(~0u, at < count); at += lanes) {
         const bool has = at < count;
-        const uint32_t next = around[at + 32 < count ? at + 32 : 0], slot = TRIO * (has ? k : 0);
+        const uint32_t next = around[at + lanes < count ? at + lanes : 0], slot = TRIO * (has ? k : 0);
 #pragma unroll
         for (uint32_t l = 0; l < TRIO; l++)
             take_water_atom(&reach, o, &arms, has, slot + l, l, o->places[slot + l]);
@@ -168,6 +176,7 @@ static __device__ __forceinline__ struct owner owner_of(const struct build *b, c
     o.trio = trio_of(rows, k);
     o.water = k < rows->waters;
     o.places = rows->places;
+    o.lanes = lanes_of(a->lanes);
     o.first = o.places[TRIO * k];
     o.near = {settled((uint32_t *)a->near + row * near_cap), near_cap, 0};
     o.hydrogen = {settled((uint16_t *)a->hydrogen + row * cap), cap, 0};
@@ -183,23 +192,24 @@ static __device__ struct trio_counts list_trio(const struct build *b, const stru
                                                const uint16_t *around, uint32_t count, uint32_t first_around)
 {
     struct owner o = owner_of(b, rows, k);
+    const uint32_t lanes = b->a->lanes;
     const struct vec32 none = {0, 0, 0};
     for (int l = 0; l < TRIO; l++) {
         const struct apart d = apart_of(o.places[TRIO * k + l], o.first);
         o.arm[l] = image_of(b, d.x, d.y, d.z, none, 0);
     }
-    const bool quick = o.water && !b->triclinic;
+    const bool quick = !__any_sync(~0u, !o.water) && !b->triclinic;
     if (quick)
         list_water(b, &o, around, count, first_around);
-    for (uint32_t base = 0; base < count && !quick; base += 32) {
-        const bool has = base + lane_of_warp() < count;
-        const uint32_t other = around[has ? base + lane_of_warp() : 0], other_trio = trio_of(rows, other);
-        const bool others = !o.water && __any_sync(~0u, other >= rows->waters);
+    for (uint32_t at = lane_of_row(b->a); !quick && __any_sync(~0u, at < count); at += lanes) {
+        const bool has = at < count;
+        const uint32_t other = has ? around[at] : 0, other_trio = trio_of(rows, other);
+        const bool others = __any_sync(~0u, !o.water && other >= rows->waters);
         for (uint32_t l = 0; l < TRIO; l++)
             take_atom(b, rows, &o, has, other, other_trio, l, others);
     }
     const uint32_t oxygen = o.water ? o.far.n : 0, other = o.water ? 0 : o.far.n;
-    if (lane_of_warp() == 0)
+    if (lane_of_row(b->a) == 0)
         note_need(b, max(max(2 * o.near.n, 2 * oxygen), max(o.hydrogen.n, (other + 3) / 4)));
     return {o.near.n, oxygen, o.hydrogen.n, other};
 }
@@ -235,7 +245,7 @@ static __device__ void list_perturbed(const struct build *b, uint32_t own, uint3
         uint32_t who = __ballot_sync(~0u, has);
         if (lane_of_warp() == 0 && who)
             at = atomicAdd(&b->lists->found, (uint32_t)__popc(who));
-        at = __shfl_sync(~0u, at, 0) + __popc(who & lanes_below());
+        at = __shfl_sync(~0u, at, 0) + __popc(who & lanes_of(32).below);
         if (has && at < a->pair_cap)
             ((uint2 *)a->pairs)[at] = make_uint2((uint32_t)atom, (uint32_t)other);
     }

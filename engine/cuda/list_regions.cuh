@@ -16,7 +16,7 @@
 #include "engine/cuda/list_search.cuh"
 
 #define CELLS_A_REACH 3 /* along an edge */
-#define ROW_LANES 8     /* that try a row of cells: 32 / ROW_LANES rows at a time */
+#define CELL_LANES 8    /* that try a row of cells: 32 / CELL_LANES rows at a time */
 #define REGION_BINS 2048
 #define STARTS (2 * REGION_CELLS + 1) /* of a region's cells */
 
@@ -323,7 +323,7 @@ static __device__ __forceinline__ void try_member(struct member_seeker *s, bool 
     const float square = b->triclinic ? least_square(b, d, &none, 1, s->reach2)
                                       : square32(cell32_vector<false>(&b->cell, d.x, d.y, d.z, none));
     has = has && square < s->reach2 && has_pair(&s->own, &other, s->kind, s->other_kind);
-    s->count = append(lanes_below(), has, k, s->around, s->count, s->cap);
+    s->count = append(lanes_of(32), has, k, s->around, s->count, s->cap);
 }
 
 /* Tries those of one kind that are in reach. */
@@ -346,8 +346,8 @@ static __device__ void try_cells(struct member_seeker *s)
     }
     const float inverse2 = 1 / (edge[0] * edge[0]), most2 = 1.001f * s->reach2 * inverse2;
     const float y2 = edge[1] * edge[1] * inverse2, z2 = edge[2] * edge[2] * inverse2;
-    uint32_t cy = y.from + lane_of_warp() / ROW_LANES, cz = z.from;
-    for (;; cy += 32 / ROW_LANES) {
+    uint32_t cy = y.from + lane_of_warp() / CELL_LANES, cz = z.from;
+    for (;; cy += 32 / CELL_LANES) {
         for (; cy >= y.end; cz++)
             cy -= y.end - y.from;
         if (!__any_sync(~0u, cz < z.end))
@@ -361,7 +361,7 @@ static __device__ void try_cells(struct member_seeker *s)
             end = run.from < run.end ? cells[run.end] : 0;
         }
         const uint32_t most = __reduce_max_sync(~0u, end - from);
-        for (uint32_t m = lane_of_warp() % ROW_LANES; m - lane_of_warp() % ROW_LANES < most; m += ROW_LANES)
+        for (uint32_t m = lane_of_warp() % CELL_LANES; m - lane_of_warp() % CELL_LANES < most; m += CELL_LANES)
             try_member(s, from + m < end, from + m);
     }
 }

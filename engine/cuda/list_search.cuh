@@ -53,10 +53,17 @@ static __device__ __forceinline__ uint32_t lane_of_warp(void)
     return threadIdx.x % 32;
 }
 
-/* Bits of the lanes before this one. */
-static __device__ __forceinline__ uint32_t lanes_below(void)
+/* Bits of lanes that fill a list together: all of them, and those before this one. */
+struct lanes {
+    uint32_t all, below;
+};
+
+/* n lanes each, a power of two. */
+static __device__ __forceinline__ struct lanes lanes_of(uint32_t n)
 {
-    return (1u << lane_of_warp()) - 1;
+    const uint32_t before = (1u << lane_of_warp()) - 1, rest = (1u << lane_of_warp() / n * n) - 1;
+    struct lanes l = {(uint32_t)(((1ull << n) - 1) << lane_of_warp() / n * n), before & ~rest};
+    return l;
 }
 
 struct build {
@@ -122,13 +129,13 @@ static __device__ inline float least_square(const struct build *b, struct apart 
 /* Puts a value of those lanes that have one behind the `count` that are there; returns how many there are now. Counts on where
  * there is no room. */
 template <class T>
-static __device__ __forceinline__ uint32_t append(uint32_t below, bool has, uint32_t value, T *list, uint32_t count,
+static __device__ __forceinline__ uint32_t append(struct lanes lanes, bool has, uint32_t value, T *list, uint32_t count,
                                                   uint32_t cap)
 {
-    uint32_t who = __ballot_sync(~0u, has), at = count + __popc(who & below);
+    uint32_t who = __ballot_sync(~0u, has), at = count + __popc(who & lanes.below);
     if (has && at < cap)
         list[at] = (T)value;
-    return count + __popc(who);
+    return count + __popc(who & lanes.all);
 }
 
 /* Positions of some trios, all if `members` is NULL, into shared memory. For the whole block. */
@@ -168,7 +175,7 @@ static __device__ inline void try_trio(const struct build *b, const struct rows 
     const struct vec32 none = {0, 0, 0};
     const struct apart d = apart_of(rows->places[TRIO * other], s->own);
     has = has && least_square(b, d, &none, 1, s->reach2[kind]) < s->reach2[kind] && !(other == s->trio && kind == 0);
-    s->count = append(lanes_below(), has, other, s->around, s->count, b->a->cap);
+    s->count = append(lanes_of(32), has, other, s->around, s->count, b->a->cap);
 }
 
 /* Of two trios of one kind, the one that has the pair in its list: each has half of the others, whatever their number. The

@@ -14,6 +14,7 @@ enum {
     PAIR_BLOCK_ENERGY = 512,
     PAIR_BLOCK_SPREAD = 512, /* of a replica that has much of the device */
     BUILD_BLOCKS_MOST = 132, /* each costs a little in every step, asked to build or not.. */
+    BUILD_LANES = 8,         /* that make a trio's lists, unless one of the few trios that are a block's */
     BUILD_ALONE = 2,         /* ..so only as few replicas, which wait for their lists, have twice as many, and.. */
     GROUP_ALONE = 16,        /* ..where there are not many trios less for each */
 };
@@ -88,7 +89,8 @@ struct pairs_ready pairs_emit_lists(const struct pairs *p, const struct pairs_re
                                                              .regions_y = r->caps->regions[1],
                                                              .regions_z = r->caps->regions[2],
                                                              .region_cap = p->region_cap,
-                                                             .group = group});
+                                                             .group = group,
+                                                             .lanes = h->whole && alone ? 32 : BUILD_LANES});
     return ready;
 }
 
