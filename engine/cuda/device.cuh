@@ -13,6 +13,25 @@
 #define GRID_LOOP(i, n) for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += gridDim.x * blockDim.x)
 #define BLOCK_LOOP(i, n) for (uint32_t i = threadIdx.x; i < (n); i += blockDim.x)
 
+/* Begins to copy 8 bytes from global to shared memory; the thread has what it began to copy after copies_end, others of its block
+ * after the barrier that follows. */
+static __device__ inline void copy_begin(float2 *to, const float2 *from)
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from)
+                 : "memory");
+#else
+    *to = *from;
+#endif
+}
+
+static __device__ inline void copies_end()
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
 /* Like ctl_halt, for any number of threads at once: one of those that meet an error says which. */
 static __device__ inline void halt_once(struct ctl *c, uint32_t why, uint32_t where0, uint32_t where1, double value)
 {

@@ -2,8 +2,8 @@
  *
  * Discrete Fourier transforms of lines, of any length: Stockham's algorithm, one pass for each factor of the length (Cochran et
  * al. 1967, doi 10.1109/PROC.1967.5957). Not normalized, and forward only: the conjugate of a line's transform back is the
- * transform of its conjugate. Many lines in a block's shared memory, a pass from one half of it to the other; or one line in
- * the registers of a thread. Both give the same bits: what is fused is spelled out.
+ * transform of its conjugate. Many lines in a block's shared memory, a pass from one half of it to the other, the first from
+ * where they come and the last to where they go; or one line in the registers of a thread. Both give the same bits: what is fused is spelled out.
  *
  * Real lines go through in pairs, Z = A + iB, so A(k) = (Z(k) + Z*(n - k))/2 and B(k) = (Z(k) - Z*(n - k))/2i.
  */
@@ -183,84 +183,123 @@ template <int n, int done = 1> static __device__ __forceinline__ void transform_
     }
 }
 
-/* ---- lines in shared memory ---- */
+/* ---- lines in a block's memory ---- */
 
-/* Line l, point k is at l * line + k * point: neighbouring threads have neighbouring lines, so one of the two is 1 and the other
- * odd, or they meet in banks. */
+/* Line l, point k of a plane is at l * line + k * point. One of the two is 1 and the other odd, or neighbours meet in banks. */
 struct lines {
     struct divisor count;
     uint32_t line, point;
 };
 
-/* Which point of which line. */
-static __device__ inline void share_out(uint32_t work, struct lines l, uint32_t *line, uint32_t *i)
+/* Which point of which line: along, neighbouring threads have neighbouring points, else neighbouring lines. */
+template <bool along>
+static __device__ inline void share_out(uint32_t work, struct divisor count, struct divisor points, uint32_t *line,
+                                        uint32_t *i)
 {
-    *i = divided(work, l.count);
-    *line = work - *i * l.count.by;
+    const uint32_t slow = divided(work, along ? points : count);
+    *line = along ? slow : work - slow * count.by;
+    *i = along ? work - slow * points.by : slow;
 }
 
-/* One pass. */
-template <int radix>
-static __device__ inline void pass_of(const float2 *in, float2 *out, struct lines l, uint32_t n,
-                                      const struct mesh_pass &pass, const float2 *twiddle)
+/* Lines on their way through a block: the first pass takes in(line, point), the last gives out(line, point, value), between them
+ * they lie in two planes, from one to the other. */
+template <class IN, class OUT> struct way {
+    struct lines lines;
+    const struct mesh_axis *axis;
+    const float2 *twiddle;
+    float2 *even, *odd; /* planes that passes write to by their number, but for the last */
+    IN in;
+    OUT out;
+};
+
+/* Pass p. */
+template <int radix, bool along, class WAY>
+static __device__ __forceinline__ void pass_of(const WAY &w, const struct mesh_pass &pass, uint32_t p, bool last)
 {
-    const uint32_t part = n / radix, done = pass.done.by;
+    const struct lines l = w.lines;
+    const uint32_t part = pass.part.by, done = pass.done.by;
+    const float2 *from = p % 2 ? w.even : w.odd;
+    float2 *to = p % 2 ? w.odd : w.even;
     BLOCK_LOOP(work, l.count.by * part)
     {
         uint32_t line, i;
-        share_out(work, l, &line, &i);
-        const uint32_t k = i - divided(i, pass.done) * done, turn = k * pass.stride;
-        const float2 *x = in + line * l.line + i * l.point;
         float2 v[radix];
+        share_out<along>(work, l.count, pass.part, &line, &i);
+        const uint32_t k = i - divided(i, pass.done) * done, turn = k * pass.stride, first = (i - k) * radix + k;
+        if (p == 0) {
 #pragma unroll
-        for (int r = 0; r < radix; r++) {
-            v[r] = x[r * part * l.point];
-            if (r && done > 1)
-                v[r] = complex_mul(v[r], twiddle[r * turn]);
+            for (int r = 0; r < radix; r++)
+                v[r] = w.in(line, i + r * part);
+        } else {
+            const float2 *x = from + line * l.line + i * l.point;
+#pragma unroll
+            for (int r = 0; r < radix; r++)
+                v[r] = r ? complex_mul(x[r * part * l.point], w.twiddle[r * turn]) : x[0];
         }
         butterfly<radix>(v);
-        float2 *y = out + line * l.line + ((i - k) * radix + k) * l.point;
+        if (last) {
+#pragma unroll
+            for (int r = 0; r < radix; r++)
+                w.out(line, first + r * done, v[r]);
+            continue;
+        }
+        float2 *y = to + line * l.line + first * l.point;
 #pragma unroll
         for (int r = 0; r < radix; r++)
             y[r * done * l.point] = v[r];
     }
 }
 
-/* One pass of any radix: every output by itself. */
-static __device__ inline void pass_of_any(const float2 *in, float2 *out, struct lines l, uint32_t n,
-                                          const struct mesh_pass &pass, const float2 *twiddle)
+/* A pass of any radix: every output by itself. */
+template <bool along, class WAY>
+static __device__ __forceinline__ void pass_of_any(const WAY &w, const struct mesh_pass &pass, uint32_t p, bool last)
 {
-    const uint32_t radix = pass.radix, part = n / radix, done = pass.done.by;
+    const struct lines l = w.lines;
+    const uint32_t radix = pass.radix, n = w.axis->points.by, part = pass.part.by, done = pass.done.by;
+    const float2 *from = p % 2 ? w.even : w.odd;
+    float2 *to = p % 2 ? w.odd : w.even;
+    if (p == 0) { /* twiddles are read already */
+        copies_end();
+        __syncthreads();
+    }
     BLOCK_LOOP(work, l.count.by * n)
     {
         uint32_t line, o; /* output point: (i - k) radix + k + r done */
-        share_out(work, l, &line, &o);
+        share_out<along>(work, l.count, w.axis->points, &line, &o);
         uint32_t k = o % done, r = o / done % radix, i = o / (done * radix) * done + k;
         uint32_t turn = (k + r * done) * pass.stride, at = 0; /* of n, per input */
-        const float2 *x = in + line * l.line + i * l.point;
         float2 sum = make_float2(0, 0);
         for (uint32_t s = 0; s < radix; s++) {
-            sum = complex_add(sum, complex_mul(x[s * part * l.point], twiddle[at]));
+            const uint32_t point = i + s * part;
+            const float2 x = p ? from[line * l.line + point * l.point] : w.in(line, point);
+            sum = complex_add(sum, complex_mul(x, w.twiddle[at]));
             at += turn;
             at = at < n ? at : at - n;
         }
-        out[line * l.line + o * l.point] = sum;
+        if (last)
+            w.out(line, o, sum);
+        else
+            to[line * l.line + o * l.point] = sum;
     }
 }
 
-/* Transforms the lines in `from`, with `other` as scratch; returns where the result is. For the whole block; begins and ends
- * with everybody through. twiddle: in shared memory. */
-static __device__ inline float2 *transform_lines(float2 *from, float2 *other, struct lines l,
-                                                 const struct mesh_axis *axis, const float2 *twiddle)
+/* For the whole block, and all of it is through at the end. twiddle: in shared memory, may still be copied. The last pass reads
+ * one of the planes at most, so `out` may write to the other: `even` where the number of passes is odd. */
+template <bool along, class IN, class OUT>
+static __device__ __forceinline__ void transform_lines(struct lines l, const struct mesh_axis *axis,
+                                                       const float2 *twiddle, float2 *even, float2 *odd, IN in, OUT out)
 {
-    const uint32_t n = (uint32_t)axis->size;
-    __syncthreads();
-    for (int p = 0; p < axis->npasses; p++) {
+    const struct way<IN, OUT> w = {
+        l, axis, twiddle, even, odd, in, out
+    };
+    const uint32_t passes = (uint32_t)axis->npasses;
+    for (uint32_t p = 0; p < passes; p++) {
         const struct mesh_pass pass = axis->pass[p];
+        const bool last = p + 1 == passes;
         switch (pass.radix) {
 #define PASS(radix)                                                                                                    \
     case radix:                                                                                                        \
-        pass_of<radix>(from, other, l, n, pass, twiddle);                                                              \
+        pass_of<radix, along>(w, pass, p, last);                                                                       \
         break;
             PASS(2)
             PASS(3)
@@ -273,14 +312,11 @@ static __device__ inline float2 *transform_lines(float2 *from, float2 *other, st
             PASS(10)
 #undef PASS
         default:
-            pass_of_any(from, other, l, n, pass, twiddle);
+            pass_of_any<along>(w, pass, p, last);
         }
+        copies_end();
         __syncthreads();
-        float2 *swap = from;
-        from = other;
-        other = swap;
     }
-    return from;
 }
 
 /* ---- pairs of real lines ---- */
@@ -290,6 +326,13 @@ static __device__ inline void split_pair(float2 z, float2 w, float2 *first, floa
 {
     *first = make_float2(0.5f * (z.x + w.x), 0.5f * (z.y - w.y));
     *second = make_float2(0.5f * (z.y + w.y), 0.5f * (w.x - z.x));
+}
+
+/* One of the two. */
+static __device__ inline float2 split_line(float2 z, float2 w, bool second)
+{
+    const float a = second ? z.y : z.x, b = second ? w.y : w.x, c = second ? w.x : z.y, d = second ? z.x : w.y;
+    return make_float2(0.5f * (a + b), 0.5f * (c - d));
 }
 
 /* The way back begins with conjugates, a and b, of the spectra: those of A + iB at k and at n - k. */

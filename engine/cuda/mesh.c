@@ -28,7 +28,7 @@ static int factorize(struct mesh_axis *a)
             return -1;
         uint32_t radix = (uint32_t)next_radix((int)rest);
         rest /= radix;
-        a->pass[a->npasses] = (struct mesh_pass){radix, rest, divisor_of(done)};
+        a->pass[a->npasses] = (struct mesh_pass){radix, rest, divisor_of(done), divisor_of(rest * done)};
         done *= radix;
     }
     return 0;

@@ -50,6 +50,7 @@ MATH_FN uint32_t divided(uint32_t i, struct divisor d)
 struct mesh_pass {
     uint32_t radix, stride; /* twiddles advance by: size / radix / done */
     struct divisor done;    /* product of the factors before it */
+    struct divisor part;    /* size / radix: transforms of the radix in a line */
 };
 
 /* One transform: out of place, a pass for each factor of its length; twiddle[k] = exp(-2 pi i k / size). */

@@ -127,13 +127,9 @@ struct mode {
     float m[3], square, green;
 };
 
-static __device__ inline struct mode mode_at(const struct mode_plane &p, uint32_t x, uint32_t z)
+/* Of a triclinic box; apart, as it is rare and long. */
+static __device__ __noinline__ struct mode mode_triclinic(const struct mode_plane &p, float2 mx, float2 mz)
 {
-    const float2 mx = p.x[x], mz = p.z[z];
-    if (!p.triclinic) {
-        struct mode_line line = mode_line_of(p.prefactor, p.y, mz);
-        return {{mx.x, p.y.x, mz.x}, mode_square(line, mx), mode_green(line, mx)};
-    }
     struct mode o;
     o.m[0] = mx.x * p.inverse[BOX_XX];
     o.m[1] = fmaf(mx.x, p.inverse[BOX_YX], p.y.x * p.inverse[BOX_YY]);
@@ -141,6 +137,15 @@ static __device__ inline struct mode mode_at(const struct mode_plane &p, uint32_
     o.square = fmaf(o.m[0], o.m[0], fmaf(o.m[1], o.m[1], o.m[2] * o.m[2]));
     o.green = o.square > 0 ? p.prefactor * mx.y * p.y.y * mz.y * expf(-p.decay * o.square) / o.square : 0;
     return o;
+}
+
+static __device__ inline struct mode mode_at(const struct mode_plane &p, uint32_t x, uint32_t z)
+{
+    const float2 mx = p.x[x], mz = p.z[z];
+    if (p.triclinic)
+        return mode_triclinic(p, mx, mz);
+    struct mode_line line = mode_line_of(p.prefactor, p.y, mz);
+    return {{mx.x, p.y.x, mz.x}, mode_square(line, mx), mode_green(line, mx)};
 }
 
 /* Every of-th m of the plane from `from` on, with coefficients s as they are before the convolution, at x * stride + z; then, in

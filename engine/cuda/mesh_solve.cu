@@ -5,13 +5,14 @@
 #include "engine/cuda/lines.cuh"
 #include "engine/cuda/mesh_modes.cuh"
 
-/* What a block works in: two planes, in shared memory or where they are too large for it in global, as lines along their second axis in pairs or as half a spectrum, and two axes' twiddles and
- * modes. */
+/* What a block works in: two planes, in shared memory or where they are too large for it in global, as lines along their second axis
+ * in pairs or as half a spectrum, and two axes' twiddles and modes. */
 struct plane_memory {
     float2 *plane[2], *twiddle[2], *mode[2];
     uint32_t row; /* of a pair of lines: an odd number of points */
 };
 
+/* Twiddles are on their way: copies_end. */
 template <bool large>
 static __device__ __forceinline__ struct plane_memory
 plane_memory_of(float2 *shared, void *work, const struct mesh_axis *a, const struct mesh_axis *b)
@@ -19,10 +20,9 @@ plane_memory_of(float2 *shared, void *work, const struct mesh_axis *a, const str
     const uint32_t na = (uint32_t)a->size, nb = (uint32_t)b->size, points = mesh_plane_points(na, nb);
     float2 *plane = large ? (float2 *)work + (size_t)blockIdx.x * 2 * points : shared;
     float2 *twiddle = large ? shared : shared + 2 * points, *mode = twiddle + na + nb;
-    BLOCK_LOOP(k, na)
-    twiddle[k] = ((const float2 *)a->twiddle)[k];
-    BLOCK_LOOP(k, nb)
-    twiddle[na + k] = ((const float2 *)b->twiddle)[k];
+    const float2 *first = (const float2 *)a->twiddle, *second = (const float2 *)b->twiddle;
+    BLOCK_LOOP(k, na + nb)
+    copy_begin(&twiddle[k], k < na ? &first[k] : &second[k - na]);
     return {{plane, plane + points}, {twiddle, twiddle + na}, {mode, mode + na}, nb | 1};
 }
 
@@ -32,31 +32,28 @@ template <bool large> static __device__ __forceinline__ void forward(const struc
     const struct mesh_table *t = (const struct mesh_table *)a.table;
     const struct mesh_axis *axis_y = &t->axis[1], *axis_z = &t->axis[2];
     const struct plane_memory m = plane_memory_of<large>(shared, a.work, axis_y, axis_z);
-    const uint32_t ny = axis_y->points.by, nz = axis_z->points.by, half = axis_z->half.by, pairs = axis_y->pairs.by;
+    const uint32_t ny = axis_y->points.by, nz = axis_z->points.by, half = axis_z->half.by;
     const int32_t *charges = (const int32_t *)a.charges + (size_t)blockIdx.x * ny * nz;
-    BLOCK_LOOP(i, pairs * nz)
-    {
-        const uint32_t pair = divided(i, axis_z->points), z = i - pair * nz, first = 2 * pair * nz + z;
-        const float second = 2 * pair + 1 < ny ? MESH_CHARGE_UNIT * (float)charges[first + nz] : 0;
-        m.plane[0][pair * m.row + z] = make_float2(MESH_CHARGE_UNIT * (float)charges[first], second);
-    }
-    const struct lines along_z = {axis_y->pairs, m.row, 1}, along_y = {axis_z->half, 1, half};
-    float2 *rows = transform_lines(m.plane[0], m.plane[1], along_z, axis_z, m.twiddle[1]);
-    float2 *plane = rows == m.plane[0] ? m.plane[1] : m.plane[0];
-    BLOCK_LOOP(i, pairs * half)
-    {
-        const uint32_t pair = divided(i, axis_z->half), k = i - pair * half, y = 2 * pair;
-        const float2 *row = rows + pair * m.row;
-        float2 first, second;
-        split_pair(row[k], row[k ? nz - k : 0], &first, &second);
-        plane[y * half + k] = first;
-        if (y + 1 < ny)
-            plane[(y + 1) * half + k] = second;
-    }
-    const float2 *result = transform_lines(plane, rows, along_y, axis_y, m.twiddle[0]);
     float2 *spectrum = (float2 *)a.spectrum + (size_t)blockIdx.x * ny * half;
-    BLOCK_LOOP(i, ny * half)
-    spectrum[i] = result[i];
+    const bool odd = axis_z->npasses % 2;
+    float2 *rows = odd ? m.plane[0] : m.plane[1], *other = odd ? m.plane[1] : m.plane[0];
+    if (((const struct ctl *)a.ctl)->halt)
+        return;
+    transform_lines<true>(
+        {axis_y->pairs, m.row, 1}, axis_z, m.twiddle[1], m.plane[0], m.plane[1],
+        [=](uint32_t pair, uint32_t z) {
+            const int32_t *at = charges + 2 * pair * nz + z;
+            return make_float2(MESH_CHARGE_UNIT * (float)at[0],
+                               2 * pair + 1 < ny ? MESH_CHARGE_UNIT * (float)at[nz] : 0);
+        },
+        [=](uint32_t pair, uint32_t z, float2 value) { rows[pair * m.row + z] = value; });
+    transform_lines<false>(
+        {axis_z->half, 1, half}, axis_y, m.twiddle[0], other, rows,
+        [=](uint32_t k, uint32_t y) {
+            const float2 *row = rows + y / 2 * m.row;
+            return split_line(row[k], row[k ? nz - k : 0], y % 2);
+        },
+        [=](uint32_t k, uint32_t y, float2 value) { spectrum[y * half + k] = value; });
 }
 
 /* Energy and virial of the block's plane, or what the change of charge adds to the energies at windows. */
@@ -84,6 +81,22 @@ static __device__ void add_energies(const struct args_mesh_solve &a, const struc
     mode_window(c, t, energy, w, (struct fixed_sum *)a.energy_at_window);
 }
 
+/* The factors of all waves of a plane, by the threads at the block's end: the first pass needs those at its beginning. */
+static __device__ __forceinline__ void find_modes(const struct mesh_table *t, const struct ctl *c,
+                                                  const struct plane_memory &mem, struct mode_plane *plane)
+{
+    const uint32_t nx = t->axis[0].points.by, half = t->axis[2].half.by;
+    for (uint32_t i = blockDim.x - 1 - threadIdx.x; i <= nx + half; i += blockDim.x) {
+        if (i == nx + half) {
+            *plane = mode_plane_of(t, c, blockIdx.x, mem.mode[0], mem.mode[1]);
+            continue;
+        }
+        const bool x = i < nx;
+        const uint32_t k = x ? i : i - nx;
+        mem.mode[x ? 0 : 1][k] = mode_of(t, c, x ? 0 : 2, k);
+    }
+}
+
 /* Leaves the conjugate of the spectrum that goes back. */
 template <bool large> static __device__ __forceinline__ void solve(const struct args_mesh_solve &a)
 {
@@ -93,38 +106,30 @@ template <bool large> static __device__ __forceinline__ void solve(const struct 
     const struct mesh_table *t = (const struct mesh_table *)a.table;
     const struct mesh_axis *axis_x = &t->axis[0], *axis_z = &t->axis[2];
     const struct plane_memory mem = plane_memory_of<large>(shared, a.work, axis_x, axis_z);
-    const uint32_t nx = axis_x->points.by, ny = t->axis[1].points.by, half = axis_z->half.by, y = blockIdx.x;
-    if (threadIdx.x == 0)
-        plane = mode_plane_of(t, c, y, mem.mode[0], mem.mode[1]);
-    BLOCK_LOOP(k, nx)
-    mem.mode[0][k] = mode_of(t, c, 0, k);
-    BLOCK_LOOP(k, half)
-    mem.mode[1][k] = mode_of(t, c, 2, k);
-    float2 *spectrum = (float2 *)a.spectrum;
-    BLOCK_LOOP(i, nx * half)
-    {
-        const uint32_t x = divided(i, axis_z->half);
-        mem.plane[0][i] = spectrum[(size_t)(x * (ny - 1) + y) * half + i];
-    }
+    const uint32_t ny = t->axis[1].points.by, half = axis_z->half.by;
     const struct lines along_x = {axis_z->half, 1, half};
-    float2 *s = transform_lines(mem.plane[0], mem.plane[1], along_x, axis_x, mem.twiddle[0]);
+    float2 *spectrum = (float2 *)a.spectrum + (size_t)blockIdx.x * half;
+    const bool odd = axis_x->npasses % 2;
+    float2 *s = odd ? mem.plane[0] : mem.plane[1], *other = odd ? mem.plane[1] : mem.plane[0];
+    if (c->halt)
+        return;
+    find_modes(t, c, mem, &plane);
+    transform_lines<false>(
+        along_x, axis_x, mem.twiddle[0], mem.plane[0], mem.plane[1],
+        [=](uint32_t k, uint32_t x) { return spectrum[(size_t)x * ny * half + k]; },
+        [=](uint32_t k, uint32_t x, float2 value) { s[x * half + k] = value; });
     if (a.mode != EVALUATE_STEP)
         add_energies(a, plane, s);
     if (a.change)
         return;
-    BLOCK_LOOP(i, nx * half)
-    {
-        const uint32_t x = divided(i, axis_z->half);
-        const float green = mode_at(plane, x, i - x * half).green;
-        s[i] = make_float2(green * s[i].x, -green * s[i].y);
-    }
-    float2 *other = s == mem.plane[0] ? mem.plane[1] : mem.plane[0];
-    const float2 *back = transform_lines(s, other, along_x, axis_x, mem.twiddle[0]);
-    BLOCK_LOOP(i, nx * half)
-    {
-        const uint32_t x = divided(i, axis_z->half);
-        spectrum[(size_t)(x * (ny - 1) + y) * half + i] = back[i];
-    }
+    transform_lines<false>(
+        along_x, axis_x, mem.twiddle[0], other, s,
+        [=](uint32_t k, uint32_t x) {
+            const float green = mode_at(plane, x, k).green;
+            const float2 value = s[x * half + k];
+            return make_float2(green * value.x, -green * value.y);
+        },
+        [=](uint32_t k, uint32_t x, float2 value) { spectrum[(size_t)x * ny * half + k] = value; });
 }
 
 template <bool large> static __device__ __forceinline__ void backward(const struct args_mesh_backward &a)
@@ -133,40 +138,39 @@ template <bool large> static __device__ __forceinline__ void backward(const stru
     const struct mesh_table *t = (const struct mesh_table *)a.table;
     const struct mesh_axis *axis_y = &t->axis[1], *axis_z = &t->axis[2];
     const struct plane_memory m = plane_memory_of<large>(shared, a.work, axis_y, axis_z);
-    const uint32_t ny = axis_y->points.by, nz = axis_z->points.by, half = axis_z->half.by, pairs = axis_y->pairs.by;
+    const uint32_t ny = axis_y->points.by, nz = axis_z->points.by, half = axis_z->half.by;
     const float2 *spectrum = (const float2 *)a.spectrum + (size_t)blockIdx.x * ny * half;
-    BLOCK_LOOP(i, ny * half)
-    m.plane[0][i] = spectrum[i];
-    const struct lines along_z = {axis_y->pairs, m.row, 1}, along_y = {axis_z->half, 1, half};
-    float2 *plane = transform_lines(m.plane[0], m.plane[1], along_y, axis_y, m.twiddle[0]);
-    float2 *rows = plane == m.plane[0] ? m.plane[1] : m.plane[0];
-    BLOCK_LOOP(i, pairs * nz)
-    {
-        const uint32_t pair = divided(i, axis_z->points), z = i - pair * nz, k = z < half ? z : nz - z;
-        const float2 *line = plane + 2 * pair * half + k;
-        float2 first = line[0], second = 2 * pair + 1 < ny ? line[half] : make_float2(0, 0);
-        if (t->triclinic && (z == 0 || 2 * z == nz)) /* as on the CPU device */
-            first.y = second.y = 0;
-        rows[pair * m.row + z] = z < half ? join_pair(first, second) : join_opposite(first, second);
-    }
-    const float2 *result = transform_lines(rows, plane, along_z, axis_z, m.twiddle[1]);
     float *potential = (float *)a.potential + (size_t)blockIdx.x * ny * nz;
-    BLOCK_LOOP(i, pairs * nz)
-    {
-        const uint32_t pair = divided(i, axis_z->points), z = i - pair * nz, first = 2 * pair * nz + z;
-        const float2 value = result[pair * m.row + z];
-        potential[first] = value.x;
-        if (2 * pair + 1 < ny)
-            potential[first + nz] = -value.y;
-    }
+    const bool odd = axis_y->npasses % 2;
+    float2 *plane = odd ? m.plane[0] : m.plane[1], *other = odd ? m.plane[1] : m.plane[0];
+    const bool triclinic = t->triclinic;
+    if (((const struct ctl *)a.ctl)->halt)
+        return;
+    transform_lines<false>(
+        {axis_z->half, 1, half}, axis_y, m.twiddle[0], m.plane[0], m.plane[1],
+        [=](uint32_t k, uint32_t y) { return spectrum[y * half + k]; },
+        [=](uint32_t k, uint32_t y, float2 value) { plane[y * half + k] = value; });
+    transform_lines<true>(
+        {axis_y->pairs, m.row, 1}, axis_z, m.twiddle[1], other, plane,
+        [=](uint32_t pair, uint32_t z) {
+            const float2 *line = plane + 2 * pair * half + (z < half ? z : nz - z);
+            float2 first = line[0], second = 2 * pair + 1 < ny ? line[half] : make_float2(0, 0);
+            if (triclinic && (z == 0 || 2 * z == nz)) /* as on the CPU device */
+                first.y = second.y = 0;
+            return z < half ? join_pair(first, second) : join_opposite(first, second);
+        },
+        [=](uint32_t pair, uint32_t z, float2 value) {
+            float *at = potential + 2 * pair * nz + z;
+            at[0] = value.x;
+            if (2 * pair + 1 < ny)
+                at[nz] = -value.y;
+        });
 }
 
 #define PLANES(name)                                                                                                   \
-    KERNEL(mesh_##name, a, __launch_bounds__(MESH_PLANE, 2))                                                           \
+    KERNEL(mesh_##name, a, __launch_bounds__(MESH_PLANE))                                                              \
     {                                                                                                                  \
         ECHO(a);                                                                                                       \
-        if (((const struct ctl *)a.ctl)->halt)                                                                         \
-            return;                                                                                                    \
         if (a.work)                                                                                                    \
             name<true>(a);                                                                                             \
         else                                                                                                           \
