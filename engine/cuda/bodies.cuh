@@ -197,9 +197,9 @@ static __device__ __forceinline__ void forget()
     asm volatile("" ::: "memory");
 }
 
-/* x and v after the step; rule: NULL for velocity Verlet. */
+/* x and v after the step; rule: NULL for velocity Verlet. False, and a halt: the constraints have no solution. */
 template <class BODY>
-static __device__ __forceinline__ void advance(const struct motion *s, const struct langevin_rule *rule,
+static __device__ __forceinline__ bool advance(const struct motion *s, const struct langevin_rule *rule,
                                                const BODY &body, struct held *h)
 {
     struct BODY::before old;
@@ -215,8 +215,10 @@ static __device__ __forceinline__ void advance(const struct motion *s, const str
             h->v[k][d] = after;
         }
     forget();
-    if (!body.constrain(old, h, 1 / s->timestep, &bad))
+    const bool good = body.constrain(old, h, 1 / s->timestep, &bad);
+    if (!good)
         halt_constraint(s->c, &bad);
+    return good;
 }
 
 static __device__ inline bool is_quick(const struct motion_table *m, uint32_t i)
@@ -224,41 +226,58 @@ static __device__ inline bool is_quick(const struct motion_table *m, uint32_t i)
     return i < m->nwaters || i - m->nwaters >= m->nclusters || m->clusters[i - m->nwaters].star;
 }
 
-static __device__ __forceinline__ void advance_quickly(const struct motion *s, const struct langevin_rule *rule,
+static __device__ __forceinline__ bool advance_quickly(const struct motion *s, const struct langevin_rule *rule,
                                                        uint32_t i, struct held *h)
 {
-    if (i < s->m->nwaters)
-        advance(s, rule, water(s, i), h);
-    else
-        advance(s, rule, star(s, i - s->m->nwaters), h);
+    return i < s->m->nwaters ? advance(s, rule, water(s, i), h) : advance(s, rule, star(s, i - s->m->nwaters), h);
 }
 
 /* What Langevin's noise adds to the velocity of an atom in a step. */
-static __device__ __forceinline__ void noise_of(const struct motion *s, const struct langevin_rule *rule, uint64_t step,
-                                                int32_t i, double noise[3])
+static __device__ __forceinline__ void noise_of_mass(const struct motion *s, const struct langevin_rule *rule,
+                                                     uint64_t step, int32_t i, double mass, double noise[3])
 {
     deviates(s->c, step, STREAM_LANGEVIN, (uint32_t)i, noise);
-    const double spread = sqrt(rule->spread / mass_of(&s->masses, i));
+    const double spread = sqrt(rule->spread / mass);
     for (int d = 0; d < 3; d++)
         noise[d] *= spread;
 }
 
-/* By what forces, as they are summed, become the velocity of a kick. */
-static __device__ __forceinline__ double kick_of(const struct motion *s, const struct langevin_rule *rule, int32_t i)
+static __device__ __forceinline__ void noise_of(const struct motion *s, const struct langevin_rule *rule, uint64_t step,
+                                                int32_t i, double noise[3])
 {
-    return (rule ? 1 : 0.5) * s->timestep / (FIXED_SCALE * mass_of(&s->masses, i));
+    noise_of_mass(s, rule, step, i, mass_of(&s->masses, i), noise);
 }
 
-/* Atom i, the k-th of the body, kicked. noise: of Langevin alone. */
+/* By what forces, as they are summed, become the velocity of a kick. */
+static __device__ __forceinline__ double kick_of_mass(const struct motion *s, const struct langevin_rule *rule,
+                                                      double mass)
+{
+    return (rule ? 1 : 0.5) * s->timestep / (FIXED_SCALE * mass);
+}
+
+static __device__ __forceinline__ double kick_of(const struct motion *s, const struct langevin_rule *rule, int32_t i)
+{
+    return kick_of_mass(s, rule, mass_of(&s->masses, i));
+}
+
+/* The k-th atom of a body, kicked. noise: of Langevin alone. */
+static __device__ __forceinline__ void hold_atom(const struct motion *s, const struct langevin_rule *rule, double kick,
+                                                 const double noise[3], const double x[3], const double v[3],
+                                                 const int64_t f[3], uint32_t k, struct held *h)
+{
+    for (int d = 0; d < 3; d++) {
+        const double push = kick * (double)f[d];
+        h->x[k][d] = x[d];
+        h->v[k][d] = v[d] + (rule || s->c->pending ? push : 0);
+        h->push[k][d] = rule ? noise[d] : push;
+    }
+}
+
+/* Atom i, the k-th of the body. */
 static __device__ __forceinline__ void load_atom(const struct motion *s, const struct langevin_rule *rule, double kick,
                                                  const double noise[3], int32_t i, uint32_t k, struct held *h)
 {
-    for (int d = 0; d < 3; d++) {
-        const double push = kick * (double)s->f[i][d];
-        h->x[k][d] = s->x[i][d];
-        h->v[k][d] = s->v[i][d] + (rule || s->c->pending ? push : 0);
-        h->push[k][d] = rule ? noise[d] : push;
-    }
+    hold_atom(s, rule, kick, noise, s->x[i], s->v[i], s->f[i], k, h);
 }
 
 /* False: it has been thrown out, and nothing but x_old is written. */
@@ -277,13 +296,14 @@ static __device__ __forceinline__ bool store_atom(const struct motion *s, int32_
 
 /* ---- any other body, in memory ---- */
 
-static __device__ void advance_slowly(const struct motion *s, const struct langevin_rule *rule, uint32_t i)
+/* False: halted. */
+static __device__ bool advance_slowly(const struct motion *s, const struct langevin_rule *rule, uint32_t i)
 {
     const struct body b = body_at(s->m, i);
     if (rule || s->c->pending)
         kick(s, &b, s->v, (rule ? 1 : 0.5) * s->timestep);
     if (!project(s, i, s->x, s->v))
-        return;
+        return false;
     if (!rule)
         kick(s, &b, s->v, 0.5 * s->timestep);
     keep_old(s, &b);
@@ -297,9 +317,9 @@ static __device__ void advance_slowly(const struct motion *s, const struct lange
             vec_add(s->x[atom], s->timestep, s->v[atom]);
         }
         if (thrown_out(s, atom, s->x[atom]))
-            return;
+            return false;
     }
-    constrain(s, i, s->x_old, s->x, s->v, 1 / s->timestep, NULL);
+    return constrain(s, i, s->x_old, s->x, s->v, 1 / s->timestep, NULL);
 }
 
 /* ---- all bodies ---- */
@@ -313,23 +333,45 @@ static __device__ bool forces_good(struct ctl *c)
     return c->halt == HALT_NONE && !c->sum.overflow;
 }
 
-/* For a whole block. alone: it wrote all velocities itself; those of others are read past the first-level cache. */
+/* For a whole block. alone: it wrote all velocities itself; those of others are read past the first-level cache. Several are on
+ * their way at a time. */
 template <bool alone> static __device__ void take_off_com(const struct motion *s)
 {
-    double total = 0, p[3] = {0, 0, 0};
-    BLOCK_LOOP(i, s->m->natoms)
-    {
-        double mass = mass_of(&s->masses, (int)i);
-        total += mass;
-        for (int d = 0; d < 3; d++)
-            p[d] += mass * (alone ? s->v[i][d] : __ldcg(&s->v[i][d]));
+    enum { AT_A_TIME = 4 };
+    const uint32_t n = s->m->natoms;
+    double total = 0, p[3] = {0, 0, 0}, v[AT_A_TIME][3];
+    for (uint32_t first = threadIdx.x; first < n; first += AT_A_TIME * blockDim.x) {
+        double mass[AT_A_TIME];
+#pragma unroll
+        for (uint32_t k = 0; k < AT_A_TIME; k++) {
+            const uint32_t i = first + k * blockDim.x;
+            mass[k] = i < n ? mass_of(&s->masses, (int)i) : 0;
+            for (int d = 0; d < 3; d++)
+                v[k][d] = i >= n ? 0 : alone ? s->v[i][d] : __ldcg(&s->v[i][d]);
+        }
+#pragma unroll
+        for (uint32_t k = 0; k < AT_A_TIME; k++) {
+            total += mass[k];
+            vec_add(p, mass[k], v[k]);
+        }
     }
     total = block_sum(total);
     for (int d = 0; d < 3; d++)
         p[d] = block_sum(p[d]) / total;
-    BLOCK_LOOP(i, s->m->natoms)
-    for (int d = 0; d < 3; d++)
-        s->v[i][d] = (alone ? s->v[i][d] : __ldcg(&s->v[i][d])) - p[d];
+    for (uint32_t first = threadIdx.x; first < n; first += AT_A_TIME * blockDim.x) {
+#pragma unroll
+        for (uint32_t k = 0; k < AT_A_TIME; k++) {
+            const uint32_t i = first + k * blockDim.x;
+            for (int d = 0; d < 3 && i < n; d++)
+                v[k][d] = alone ? s->v[i][d] : __ldcg(&s->v[i][d]);
+        }
+#pragma unroll
+        for (uint32_t k = 0; k < AT_A_TIME; k++) {
+            const uint32_t i = first + k * blockDim.x;
+            for (int d = 0; d < 3 && i < n; d++)
+                s->v[i][d] = v[k][d] - p[d];
+        }
+    }
 }
 
 #endif

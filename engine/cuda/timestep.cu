@@ -1,57 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Timesteps on a GPU. A block has STEP_BODIES bodies, all waters or none: first LANES threads a body read its atoms, kick them
- * and draw their noise, then one thread a body moves it and puts it back onto its constraints, then its LANES threads write
- * it. A body that is neither a rigid water, nor an atom with some bound to it, is worked on in memory by one thread. What needs
- * all bodies (the end of the step, the center-of-mass motion) is done by the block that comes last.
+ * Timesteps on a GPU. A block has STEP_BODIES bodies, all waters or none: first a thread an atom reads it, kicks it and draws its
+ * noise, then one thread a body moves it and puts it back onto its constraints, then a thread an atom writes it. A body that is
+ * neither a rigid water, nor an atom with some bound to it, is worked on in memory by one thread. What needs all bodies (the end of
+ * the step, the center-of-mass motion) is done by the block that comes last.
  */
 #include "engine/cuda/bodies.cuh"
 
-#define LANES ((uint32_t)CUDA_BLOCK / STEP_BODIES)
-
 /* ---- the end of a step ---- */
 
-/* For whole blocks, once their bodies have moved. */
-static __device__ void end_step(const struct motion *s, struct motion_tail *tail, uint32_t com_every, uint32_t pending)
+static __device__ bool com_is_due(uint64_t step, uint32_t every)
 {
-    if (!last_block(&tail->arrived) || !block_goes_on(s->c))
-        return;
-    if (com_every && (s->c->step + 1) % com_every == 0)
+    if (!every)
+        return false;
+    return (step + 1 <= UINT32_MAX ? (uint32_t)(step + 1) % every : (step + 1) % every) == 0;
+}
+
+static __device__ inline void count_step(struct ctl *c, uint32_t pending)
+{
+    motion_end(c);
+    c->pending = pending;
+}
+
+/* For whole blocks, once their bodies have moved. halted: one of the block's did. Of what other blocks wrote the last one sees
+ * whether they halted, and where it needs them the velocities: else nobody waits for writes to arrive, and a block is through when
+ * its first thread has said so. */
+static __device__ void end_step(const struct motion *s, struct motion_tail *tail, bool com, bool halted,
+                                uint32_t pending)
+{
+    if (com) {
+        if (!last_block(&tail->arrived) || !block_goes_on(s->c))
+            return;
         take_off_com<false>(s);
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        motion_end(s->c);
-        s->c->pending = pending;
-    }
-}
-
-/* Atoms of a body, one after the other for each of its LANES threads. */
-#define LANE_LOOP(k, b) for (uint32_t k = threadIdx.x % LANES; k < (b)->natoms; k += LANES)
-
-static __device__ __forceinline__ void load(const struct motion *s, const struct langevin_rule *rule,
-                                            const struct body *b, struct held *h)
-{
-    LANE_LOOP(k, b)
-    {
-        double noise[3];
-        if (rule)
-            noise_of(s, rule, s->c->step, b->atom[k], noise);
-        load_atom(s, rule, kick_of(s, rule, b->atom[k]), noise, b->atom[k], k, h);
-    }
-}
-
-static __device__ __forceinline__ void store(const struct motion *s, const struct body *b, const struct held *h)
-{
-    LANE_LOOP(k, b)
-    if (!store_atom(s, b->atom[k], k, h))
+        __syncthreads();
+        if (threadIdx.x == 0)
+            count_step(s->c, pending);
         return;
+    }
+    if (threadIdx.x)
+        return;
+    if (halted)
+        __threadfence();
+    if (atomicInc(&tail->arrived, gridDim.x - 1) == gridDim.x - 1 &&
+        *(volatile const uint32_t *)&s->c->halt == HALT_NONE)
+        count_step(s->c, pending);
 }
 
-/* ---- the kernels ---- */
+/* ---- atoms ---- */
 
-/* The bodies of a block: waters, or the others. */
+/* The bodies of a block: waters, or the others; each has so many places for atoms. */
 struct rows {
     uint32_t first, count;
+    bool waters;
 };
 
 static __device__ inline struct rows rows_of(const struct motion_table *m)
@@ -60,16 +60,66 @@ static __device__ inline struct rows rows_of(const struct motion_table *m)
     const bool water = blockIdx.x < water_blocks;
     const uint32_t first = water ? STEP_BODIES * blockIdx.x : m->nwaters + STEP_BODIES * (blockIdx.x - water_blocks);
     const uint32_t end = water ? m->nwaters : body_count(m);
-    return {first, min(end - first, (uint32_t)STEP_BODIES)};
+    return {first, min(end - first, (uint32_t)STEP_BODIES), water};
 }
 
-template <class A> static __device__ __forceinline__ void step(const A &a, const struct langevin_rule *rule)
+/* The k-th atom of a body of the block; -1: there is none in this place, or its body is worked on in memory. */
+struct place_of_atom {
+    int32_t atom;
+    uint32_t body, k;
+};
+
+static __device__ __forceinline__ struct place_of_atom place_at(const struct motion_table *m, const struct rows &rows,
+                                                                uint32_t place)
+{
+    const uint32_t body = rows.waters ? place / water::ATOMS : place / star::ATOMS;
+    const uint32_t k = place - body * (rows.waters ? water::ATOMS : star::ATOMS), i = rows.first + body;
+    if (body >= rows.count || !is_quick(m, i))
+        return {-1, 0, 0};
+    const struct body b = body_at(m, i);
+    return {k < b.natoms ? b.atom[k] : -1, body, k};
+}
+
+/* What is read of an atom. */
+struct arrived {
+    struct place_of_atom at;
+    double mass, x[3], v[3];
+    int64_t f[3];
+};
+
+static __device__ __forceinline__ struct arrived arrive(const struct motion *s, const struct rows &rows, uint32_t place)
+{
+    struct arrived a = {place_at(s->m, rows, place)};
+    if (a.at.atom < 0)
+        return a;
+    a.mass = mass_of(&s->masses, a.at.atom);
+    for (int d = 0; d < 3; d++) {
+        a.x[d] = s->x[a.at.atom][d];
+        a.v[d] = s->v[a.at.atom][d];
+        a.f[d] = s->f[a.at.atom][d];
+    }
+    return a;
+}
+
+static __device__ __forceinline__ void hold(const struct motion *s, const struct langevin_rule *rule,
+                                            const struct arrived &a, struct held *held)
+{
+    double noise[3];
+    if (a.at.atom < 0)
+        return;
+    if (rule)
+        noise_of_mass(s, rule, s->c->step, a.at.atom, a.mass, noise);
+    hold_atom(s, rule, kick_of_mass(s, rule, a.mass), noise, a.x, a.v, a.f, a.at.k, &held[a.at.body]);
+}
+
+/* ---- the kernels ---- */
+
+template <bool langevin, class A> static __device__ __forceinline__ void step(const A &a, double friction, double kt)
 {
     __shared__ struct held held[STEP_BODIES];
+    __shared__ bool com;
     struct ctl *c = (struct ctl *)a.ctl;
     const struct motion_table *m = (const struct motion_table *)a.motion;
-    if (!forces_good(c))
-        return;
     const struct motion s = {c,
                              m,
                              masses_of(m, c),
@@ -79,36 +129,41 @@ template <class A> static __device__ __forceinline__ void step(const A &a, const
                              (const int64_t(*)[3])a.f,
                              a.timestep};
     const struct rows rows = rows_of(m);
-    const uint32_t shared_body = threadIdx.x / LANES, own = rows.first + threadIdx.x;
-    const bool lane = shared_body < rows.count && is_quick(m, rows.first + shared_body);
-    struct body b = {NULL, 0};
-    if (lane) {
-        b = body_at(m, rows.first + shared_body);
-        load(&s, rule, &b, &held[shared_body]);
+    const uint32_t places = rows.count * (rows.waters ? water::ATOMS : star::ATOMS), own = rows.first + threadIdx.x;
+    struct arrived next = arrive(&s, rows, threadIdx.x); /* under way while what stands below is found */
+    const struct langevin_rule the_rule = langevin ? langevin_rule_of(a.timestep, friction, kt) : langevin_rule{};
+    const struct langevin_rule *rule = langevin ? &the_rule : NULL;
+    const uint32_t pending = langevin ? c->pending : 1;
+    bool good = true;
+    if (threadIdx.x == CUDA_BLOCK - 1)
+        com = com_is_due(c->step, a.com_every);
+    if (!forces_good(c))
+        return;
+    for (uint32_t place = threadIdx.x; place < places; place += CUDA_BLOCK) {
+        const struct arrived now = next;
+        next = arrive(&s, rows, place + CUDA_BLOCK);
+        hold(&s, rule, now, held);
     }
     __syncthreads();
-    if (threadIdx.x < rows.count) {
-        if (is_quick(m, own))
-            advance_quickly(&s, rule, own, &held[threadIdx.x]);
-        else
-            advance_slowly(&s, rule, own);
-    }
+    if (threadIdx.x < rows.count)
+        good = is_quick(m, own) ? advance_quickly(&s, rule, own, &held[threadIdx.x]) : advance_slowly(&s, rule, own);
     __syncthreads();
-    if (lane)
-        store(&s, &b, &held[shared_body]);
-    end_step(&s, (struct motion_tail *)a.tail, a.com_every, rule ? c->pending : 1);
+    for (uint32_t place = threadIdx.x; place < places; place += CUDA_BLOCK) {
+        const struct place_of_atom at = place_at(m, rows, place);
+        good = (at.atom < 0 || store_atom(&s, at.atom, at.k, &held[at.body])) && good;
+    }
+    end_step(&s, (struct motion_tail *)a.tail, com, __syncthreads_or(!good), pending);
 }
 
 KERNEL(langevin, a, __launch_bounds__(CUDA_BLOCK, 4))
 {
     ECHO(a);
-    const struct langevin_rule rule = langevin_rule_of(a.timestep, a.friction, a.kt);
-    step(a, &rule);
+    step<true>(a, a.friction, a.kt);
 }
 
 /* The second half kick of a step comes with the forces of the next (ctl.pending), as on the CPU device. */
 KERNEL(verlet, a, __launch_bounds__(CUDA_BLOCK, 4))
 {
     ECHO(a);
-    step(a, (const struct langevin_rule *)NULL);
+    step<false>(a, 0, 0);
 }
