@@ -218,20 +218,41 @@ static __device__ void stage(struct builder *w, uint32_t region)
     __syncthreads();
 }
 
-/* The trios around those of rows first .. end - 1, each by a warp. */
-static __device__ void search_rows(const struct builder *w, uint32_t first, uint32_t end)
+/* A block's share of the rows: bundles of as many as it makes lists for at a time. Of all trios they are neighbours; of a region's
+ * members every so many-th bundle, as those in front have longer lists. */
+struct share {
+    uint32_t first, step, end; /* from one bundle to the next */
+};
+
+static __device__ uint32_t bundle_of(const struct args_list_build *a)
+{
+    return blockDim.x / a->lanes;
+}
+
+static __device__ struct share share_of(const struct builder *w, uint32_t group)
+{
+    const uint32_t bundle = bundle_of(w->b.a), size = w->b.a->group, count = w->rows.count;
+    if (w->b.t->whole)
+        return {group * size, bundle, min((group + 1) * size, count)};
+    return {group * bundle, w->plan.region_groups * bundle, count};
+}
+
+/* The trios around those of the share, each by a warp. */
+static __device__ void search_rows(const struct builder *w, struct share share)
 {
     const struct args_list_build *a = w->b.a;
-    for (uint32_t k = first + threadIdx.x / 32; k < end; k += BUILD_WARPS) {
-        const size_t row = w->rows.first + k;
-        uint16_t *around = (uint16_t *)a->around + row * a->cap;
-        const uint32_t found = w->rows.members ? search_region(&w->b, &w->space, &w->rows, k, around)
-                                               : search_around(&w->b, &w->rows, k, around);
-        if (lane_of_warp() == 0) {
-            note_need(&w->b, found);
-            ((uint32_t *)a->naround)[row] = found;
+    const uint32_t bundle = bundle_of(a), warp = threadIdx.x / 32;
+    for (uint32_t first = share.first; first < share.end; first += share.step)
+        for (uint32_t k = first + warp; k < min(first + bundle, share.end); k += BUILD_WARPS) {
+            const size_t row = w->rows.first + k;
+            uint16_t *around = (uint16_t *)a->around + row * a->cap;
+            const uint32_t found = w->rows.members ? search_region(&w->b, &w->space, &w->rows, k, around)
+                                                   : search_around(&w->b, &w->rows, k, around);
+            if (lane_of_warp() == 0) {
+                note_need(&w->b, found);
+                ((uint32_t *)a->naround)[row] = found;
+            }
         }
-    }
     __syncthreads();
 }
 
@@ -251,30 +272,51 @@ static __device__ void note_places(const struct builder *w, uint32_t k)
     }
 }
 
-/* The lists of rows first .. end - 1, each by some lanes. What they need of the next row is on its way while they work on
- * one. */
-static __device__ void list_rows(struct builder *w, uint32_t first, uint32_t end)
+/* What the lanes of a row know of it before they come to it. */
+struct ahead {
+    uint32_t k, n, head; /* the row, how many trios are around it, the lane's first of them */
+};
+
+/* The i-th row of the share, or the last. Neighbours in the order of the last build had lists of about the same length; a search
+ * has new members. */
+static __device__ uint32_t row_of(const struct builder *w, struct share share, uint32_t i)
+{
+    i = min(i, share.end - 1);
+    return w->b.search ? i : ((const uint32_t *)w->b.a->order)[w->rows.first + i];
+}
+
+static __device__ struct ahead ahead_of(const struct builder *w, uint32_t k)
+{
+    const struct args_list_build *a = w->b.a;
+    const size_t row = w->rows.first + k;
+    return {k, ((const uint32_t *)a->naround)[row], ((const uint16_t *)a->around)[row * a->cap + lane_of_row(a)]};
+}
+
+/* The lists of the share, each row's by some lanes. What they need of the next row is on its way while they work on one. */
+static __device__ void list_rows(struct builder *w, struct share share)
 {
     const struct args_list_build *a = w->b.a;
     const uint16_t *around = (const uint16_t *)a->around + w->rows.first * a->cap;
-    const uint32_t *count = (const uint32_t *)a->naround + w->rows.first, stride = blockDim.x / a->lanes;
     struct trio_counts *counts = (struct trio_counts *)a->counts + w->rows.first;
-    uint32_t k = first + threadIdx.x / a->lanes, now = min(k, end - 1), n = count[now];
-    uint32_t head = around[(size_t)now * a->cap + lane_of_row(a)];
-    for (; __any_sync(~0u, k < end); k += stride) {
-        const uint32_t next = min(k + stride, end - 1), next_n = count[next];
-        const uint32_t next_head = around[(size_t)next * a->cap + lane_of_row(a)];
-        const bool has = k < end;
+    uint32_t i = share.first + threadIdx.x / a->lanes;
+    struct ahead now = ahead_of(w, row_of(w, share, i));
+    uint32_t k = row_of(w, share, i + share.step);
+    for (; __any_sync(~0u, i < share.end); i += share.step) {
+        const struct ahead next = ahead_of(w, k);
+        const bool has = i < share.end;
+        k = row_of(w, share, i + 2 * share.step);
         struct trio_counts is = {0, 0, 0, 0};
-        if (__any_sync(~0u, has && n > 0))
-            is = list_trio(&w->b, &w->rows, now, around + (size_t)now * a->cap, has ? min(n, a->cap) : 0, head);
+        if (__any_sync(~0u, has && now.n > 0))
+            is = list_trio(&w->b, &w->rows, now.k, around + (size_t)now.k * a->cap, has ? min(now.n, a->cap) : 0,
+                           now.head);
         if (has && lane_of_row(a) == 0)
-            counts[k] = is;
+            counts[now.k] = is;
         if (has && lane_of_row(a) == 0 && !w->rows.members)
-            w->cost[k - first] = (k < w->rows.waters ? 1u << 31 : 0) | (is.oxygen + is.hydrogen + is.other);
+            w->cost[now.k - share.first] =
+                (now.k < w->rows.waters ? 1u << 31 : 0) | (is.oxygen + is.hydrogen + is.other);
         if (has)
-            note_places(w, k);
-        now = next, n = next_n, head = next_head;
+            note_places(w, now.k);
+        now = next;
     }
 }
 
@@ -292,20 +334,17 @@ static __device__ void order_group(const struct builder *w, uint32_t first, uint
 
 static __device__ void build_group(struct builder *w, uint32_t region, uint32_t group)
 {
-    const struct build *b = &w->b;
-    const uint32_t first = group * b->a->group;
     stage(w, region);
-    const uint32_t end = min(first + b->a->group, w->rows.count);
-    if (first >= end)
-        return;
-    if (b->search)
-        search_rows(w, first, end);
-    list_rows(w, first, end);
+    const struct share share = share_of(w, group);
+    if (share.first < share.end && w->b.search)
+        search_rows(w, share);
+    if (share.first < share.end)
+        list_rows(w, share);
     __syncthreads();
-    if (b->t->whole)
-        order_group(w, first, end);
-    else if (last_of(&((struct region *)b->a->regions)[region].done, list_groups(w->rows.count, b->a->group)))
-        order_region(b, region, &w->rows);
+    if (w->b.t->whole)
+        order_group(w, share.first, share.end);
+    else if (last_of(&((struct region *)w->b.a->regions)[region].done, w->plan.region_groups))
+        order_region(&w->b, region, &w->rows);
 }
 
 static __device__ void build_perturbed(const struct build *b, uint32_t parts, uint32_t task)

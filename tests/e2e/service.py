@@ -30,8 +30,9 @@ class Gone(Exception):
 
 class Service:
     def __init__(self, shoald, worker, folder, device="cpu", log=None):
-        self.command = [shoald, "--state", os.path.join(folder, "state"), "--socket", os.path.join(folder, "api.sock"),
-                        "--device", device]
+        self.command = [shoald, "--state", os.path.join(folder, "state"), "--socket", os.path.join(folder, "api.sock")]
+        for one in device.split(","):
+            self.command += ["--device", one]
         self.command += AS_IS
         self.environment = dict(os.environ, SHOAL_WORKER=worker)
         self.socket = os.path.join(folder, "api.sock")
