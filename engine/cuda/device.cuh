@@ -13,12 +13,13 @@
 #define GRID_LOOP(i, n) for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += gridDim.x * blockDim.x)
 #define BLOCK_LOOP(i, n) for (uint32_t i = threadIdx.x; i < (n); i += blockDim.x)
 
-/* Begins to copy 8 bytes from global to shared memory; the thread has what it began to copy after copies_end, others of its block
- * after the barrier that follows. */
-static __device__ inline void copy_begin(float2 *to, const float2 *from)
+/* Begins to copy 4 or 8 bytes from global to shared memory; the thread has what it began to copy after copies_end, others of its
+ * block after the barrier that follows. */
+template <class T> static __device__ inline void copy_begin(T *to, const T *from)
 {
 #ifdef __CUDA_ARCH__
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from),
+                 "n"(sizeof(T))
                  : "memory");
 #else
     *to = *from;

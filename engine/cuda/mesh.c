@@ -13,6 +13,7 @@ enum {
     SHARED_MAX = 226 * 1024, /* bytes a block may have on sm_90 beside a few of its own; 99 kB on sm_86 and sm_89 */
     MANY_REPLICAS = 8,       /* from which on their number counts more than how long one takes */
     BRICK_EDGE = 10,         /* points along an edge of a brick, at most */
+    BRICK_COPIES = 6,        /* of its points that a thread copies, if there are threads enough */
 };
 
 static struct divisor divisor_of(uint32_t by)
@@ -130,9 +131,11 @@ static void choose_bricks(struct mesh_bricks *b, const struct mesh_table *t)
             if (extent < BRICK_EDGE + order && count * extent < b->count[d] * brick_extent(n, b->count[d], order))
                 b->count[d] = count;
         }
+        b->along[d] = divisor_of(b->count[d]);
         b->extent[d] = brick_extent(n, b->count[d], order);
         b->all *= b->count[d];
     }
+    b->sheet = divisor_of(b->count[1] * b->count[2]);
     b->row = divisor_of(b->extent[2]);
     b->plane = divisor_of(b->extent[1] * b->extent[2]);
     b->cap = 4 * ((uint32_t)t->natoms / b->all) + 64;
@@ -265,15 +268,16 @@ static struct card card_of(const struct mesh *m)
     const struct mesh_axis *a = m->host.axis;
     const struct mesh_bricks *b = &m->host.bricks;
     const uint32_t z = threads_of(&a[2], a[1].pairs.by), y = threads_of(&a[1], a[2].half.by);
-    const uint32_t mean = (uint32_t)m->host.natoms / b->all;
+    const uint32_t mean = (uint32_t)m->host.natoms / b->all, points = b->extent[0] * b->plane.by;
+    const uint32_t atoms = mean + mean / 8, copies = points / BRICK_COPIES;
     return (struct card){.x = a[0].points.by,
                          .y = a[1].points.by,
                          .along_x = threads_of(&a[0], a[2].half.by),
                          .along_y = y > z ? y : z,
                          .plane_bytes = shared_bytes(m),
                          .bricks = b->all + MESH_STRAYS,
-                         .brick = whole_warps(mean + mean / 8, 64, MESH_BRICK),
-                         .brick_bytes = b->extent[0] * b->plane.by * (uint32_t)sizeof(float)};
+                         .brick = whole_warps(atoms > copies ? atoms : copies, 64, MESH_BRICK),
+                         .brick_bytes = points * (uint32_t)sizeof(float)};
 }
 
 /* At samples the change of charge goes through the mesh too: the energy is quadratic in the Coulomb lambda. */

@@ -22,13 +22,13 @@ static __device__ inline struct mesh_shape dense(const struct mesh_table *t)
 
 /* ---- bricks ---- */
 
-/* The atoms that a block works on: a brick's, or as one of several blocks the strays. */
+/* The atoms that a block works on: a brick's, or as one of several blocks the strays, which have no points. */
 struct brick {
     const uint32_t *atom;
     uint32_t from, step, natoms;
     bool strays;
     uint32_t points;
-    struct mesh_shape shape; /* of the brick in shared memory, not of strays */
+    struct mesh_shape shape; /* of the brick in shared memory */
 };
 
 static __device__ inline struct brick brick_of(const struct mesh_table *t, const void *bricks, const void *brick_atom)
@@ -45,9 +45,10 @@ static __device__ inline struct brick brick_of(const struct mesh_table *t, const
     o.natoms = min(o.natoms, all.cap);
     o.points = all.extent[0] * all.plane.by;
     o.shape = mesh_shape_of(t, all.plane.by, all.row.by);
-    const uint32_t at[3] = {b / (all.count[1] * all.count[2]), b / all.count[2] % all.count[1], b % all.count[2]};
+    const uint32_t x = divided(b, all.sheet), rest = b - x * all.sheet.by, y = divided(rest, all.along[2]);
+    const uint32_t at[3] = {x, y, rest - y * all.count[2]};
     for (int d = 0; d < 3; d++)
-        o.shape.first[d] = at[d] * o.shape.size[d] / all.count[d];
+        o.shape.first[d] = divided(at[d] * o.shape.size[d], all.along[d]);
     return o;
 }
 
@@ -109,37 +110,57 @@ KERNEL(mesh_sort, a, __launch_bounds__(MESH_SORT))
     sort_atoms(a);
 }
 
+/* ---- an atom a thread ---- */
+
+/* What is read of one of a brick's atoms. */
+struct brick_atom {
+    uint32_t atom;
+    struct mesh_atom at;
+};
+
+static __device__ inline struct brick_atom brick_atom_at(const struct mesh_table *t, const struct brick &b,
+                                                         const void *grid, uint32_t i)
+{
+    const uint32_t atom = b.atom[i];
+    return {atom, mesh_atom_at(t, grid, atom)};
+}
+
+/* The first of the thread, if it has one: under way while a brick is made ready. */
+static __device__ inline struct brick_atom first_atom(const struct mesh_table *t, const struct brick &b,
+                                                      const void *grid)
+{
+    return b.from < b.natoms ? brick_atom_at(t, b, grid, b.from) : brick_atom{};
+}
+
 /* ---- charges to the mesh ---- */
 
 template <int order, enum mesh_lies lies>
-static __device__ inline void spread_all(const struct args_mesh_spread &a, const struct brick &b,
+static __device__ inline void spread_all(const struct args_mesh_spread &a, const struct brick &b, struct brick_atom now,
                                          const struct mesh_shape &m, int32_t *charges)
 {
     const struct mesh_table *t = (const struct mesh_table *)a.table;
     const double lambda = ((const struct ctl *)a.ctl)->lambda[LAMBDA_COULOMB];
     for (uint32_t i = b.from; i < b.natoms; i += b.step) {
-        const struct mesh_atom at = mesh_atom_at(t, a.grid, b.atom[i]);
-        const float q = a.change ? at.charge.y : (float)charge_now(lambda, at.charge);
+        if (i != b.from)
+            now = brick_atom_at(t, b, a.grid, i);
+        const float q = a.change ? now.at.charge.y : (float)charge_now(lambda, now.at.charge);
         if (q != 0)
-            spread_atom<order, lies>(m, charges, at.grid, q);
+            spread_atom<order, lies>(m, charges, now.at.grid, q);
     }
 }
 
 /* A brick's charges meet in shared memory before they go to the mesh. */
-template <int order> static __device__ void spread(const struct args_mesh_spread &a)
+template <int order>
+static __device__ void spread(const struct args_mesh_spread &a, const struct brick &b, const struct brick_atom &first)
 {
     extern __shared__ float2 shared[];
     const struct mesh_table *t = (const struct mesh_table *)a.table;
-    const struct brick b = brick_of(t, a.bricks, a.brick_atom);
     int32_t *mesh = (int32_t *)a.charges, *part = (int32_t *)shared;
     if (b.strays) {
-        spread_all<order, MESH_WRAPS>(a, b, dense(t), mesh);
+        spread_all<order, MESH_WRAPS>(a, b, first, dense(t), mesh);
         return;
     }
-    BLOCK_LOOP(i, b.points)
-    part[i] = 0;
-    __syncthreads();
-    spread_all<order, MESH_PART>(a, b, b.shape, part);
+    spread_all<order, MESH_PART>(a, b, first, b.shape, part);
     __syncthreads();
     BLOCK_LOOP(i, b.points)
     if (part[i])
@@ -149,55 +170,67 @@ template <int order> static __device__ void spread(const struct args_mesh_spread
 KERNEL(mesh_spread, a, __launch_bounds__(MESH_BRICK))
 {
     ECHO(a);
-    if (((const struct ctl *)a.ctl)->halt)
+    extern __shared__ float2 shared[];
+    const struct mesh_table *t = (const struct mesh_table *)a.table;
+    const struct brick b = brick_of(t, a.bricks, a.brick_atom);
+    const struct brick_atom first = first_atom(t, b, a.grid);
+    const int order = t->order;
+    BLOCK_LOOP(i, b.points)
+    ((int32_t *)shared)[i] = 0;
+    if (!block_goes_on((const struct ctl *)a.ctl))
         return;
-    int order = ((const struct mesh_table *)a.table)->order;
     if (order == 4)
-        spread<4>(a);
+        spread<4>(a, b, first);
     else if (order == 5)
-        spread<5>(a);
+        spread<5>(a, b, first);
     else
-        spread<6>(a);
+        spread<6>(a, b, first);
 }
 
 /* ---- forces from the mesh ---- */
 
 template <int order, enum mesh_lies lies>
-static __device__ inline void gather_all(const struct args_mesh_gather &a, const struct brick &b,
+static __device__ inline void gather_all(const struct args_mesh_gather &a, const struct brick &b, struct brick_atom now,
                                          const struct mesh_shape &m, const float *potential, const struct mesh_sums &to)
 {
-    for (uint32_t i = b.from; i < b.natoms; i += b.step)
-        gather_atom<order, lies>(m, potential, mesh_atom_at(to.table, a.grid, b.atom[i]), b.atom[i], to);
+    for (uint32_t i = b.from; i < b.natoms; i += b.step) {
+        if (i != b.from)
+            now = brick_atom_at(to.table, b, a.grid, i);
+        gather_atom<order, lies>(m, potential, now.at, now.atom, to);
+    }
 }
 
-template <int order> static __device__ void gather(const struct args_mesh_gather &a)
+template <int order>
+static __device__ void gather(const struct args_mesh_gather &a, const struct brick &b, const struct brick_atom &first,
+                              const float *part, const struct mesh_sums &to)
 {
-    extern __shared__ float2 shared[];
-    __shared__ struct mesh_sums to;
-    const struct mesh_table *t = (const struct mesh_table *)a.table;
-    const struct brick b = brick_of(t, a.bricks, a.brick_atom);
-    float *part = (float *)shared;
-    if (threadIdx.x == 0)
-        to = mesh_sums_of(a.ctl, t, a.f, a.energy_at_window, a.mode);
-    for (uint32_t i = threadIdx.x; !b.strays && i < b.points; i += blockDim.x)
-        part[i] = ((const float *)a.potential)[point_of(t, b, i)];
-    __syncthreads();
     if (b.strays)
-        gather_all<order, MESH_WRAPS>(a, b, dense(t), (const float *)a.potential, to);
+        gather_all<order, MESH_WRAPS>(a, b, first, dense(to.table), (const float *)a.potential, to);
     else
-        gather_all<order, MESH_PART>(a, b, b.shape, part, to);
+        gather_all<order, MESH_PART>(a, b, first, b.shape, part, to);
 }
 
 KERNEL(mesh_gather, a, __launch_bounds__(MESH_BRICK))
 {
     ECHO(a);
-    if (((const struct ctl *)a.ctl)->halt)
+    extern __shared__ float2 shared[];
+    __shared__ struct mesh_sums to;
+    const struct mesh_table *t = (const struct mesh_table *)a.table;
+    const struct brick b = brick_of(t, a.bricks, a.brick_atom);
+    float *part = (float *)shared;
+    BLOCK_LOOP(i, b.points)
+    copy_begin(&part[i], (const float *)a.potential + point_of(t, b, i));
+    const struct brick_atom first = first_atom(t, b, a.grid);
+    const int order = t->order;
+    if (threadIdx.x == blockDim.x - 1)
+        to = mesh_sums_of(a.ctl, t, a.f, a.energy_at_window, a.mode);
+    copies_end();
+    if (!block_goes_on((const struct ctl *)a.ctl))
         return;
-    int order = ((const struct mesh_table *)a.table)->order;
     if (order == 4)
-        gather<4>(a);
+        gather<4>(a, b, first, part, to);
     else if (order == 5)
-        gather<5>(a);
+        gather<5>(a, b, first, part, to);
     else
-        gather<6>(a);
+        gather<6>(a, b, first, part, to);
 }

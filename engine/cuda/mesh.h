@@ -68,7 +68,8 @@ struct mesh_bricks {
     uint32_t count[3], all; /* along the axes; their product */
     uint32_t extent[3];     /* points along the axes that a brick's atoms touch, from the brick's first on, at most */
     uint32_t cap;           /* atoms that are listed of one brick; the others are strays */
-    struct divisor row, plane; /* extent[2], extent[1] * extent[2] */
+    struct divisor row, plane;      /* extent[2], extent[1] * extent[2] */
+    struct divisor along[3], sheet; /* count; count[1] * count[2] */
 };
 
 /* Read-only, in device memory. */
