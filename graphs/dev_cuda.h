@@ -80,6 +80,12 @@ static inline struct cuda_dev *cuda(struct dev *d)
     return (struct cuda_dev *)d;
 }
 
+/* Whether launches may begin before those they come after have ended; where not, LAUNCH_EARLY says nothing. */
+static inline bool cuda_begins_early(const struct cuda_dev *d)
+{
+    return d->properties.major >= 9;
+}
+
 /* ERR_DEVICE in words. After most failures of the GPU itself nothing works any more: the device is lost then. */
 int cuda_failed(struct cuda_dev *d, cudaError_t rc, const char *call, struct err *e);
 /* For calls that cannot report: what the device holds is not known any more, so it counts as lost. */

@@ -90,7 +90,8 @@ int cuda_admit(struct cuda_dev *d, const struct tape *t, struct err *e)
     return 0;
 }
 
-static unsigned attributes_of(const struct launch *l, bool first_step, cudaLaunchAttribute *to)
+static unsigned attributes_of(const struct cuda_dev *d, const struct launch *l, bool first_step,
+                              cudaLaunchAttribute *to)
 {
     unsigned n = 0;
     if (l->cluster[0] * l->cluster[1] * l->cluster[2] > 1) {
@@ -99,7 +100,7 @@ static unsigned attributes_of(const struct launch *l, bool first_step, cudaLaunc
         to[n].val.clusterDim.y = l->cluster[1];
         to[n++].val.clusterDim.z = l->cluster[2];
     }
-    if (l->flags & LAUNCH_EARLY && (l->after || !first_step)) {
+    if (cuda_begins_early(d) && l->flags & LAUNCH_EARLY && (l->after || !first_step)) {
         to[n].id = cudaLaunchAttributeProgrammaticStreamSerialization;
         to[n++].val.programmaticStreamSerializationAllowed = 1;
     }
@@ -115,7 +116,7 @@ static int launch_kernel(struct cuda_dev *d, struct lane *lane, const struct tap
                                  .dynamicSmemBytes = l->shared_bytes,
                                  .stream = lane->stream,
                                  .attrs = attributes,
-                                 .numAttrs = attributes_of(l, first_step, attributes)};
+                                 .numAttrs = attributes_of(d, l, first_step, attributes)};
     void *args[] = {(void *)(uintptr_t)tape_args(t, l)};
     TRY(cudaLaunchKernelExC, &config, d->base.kernels.kernels[l->kernel].cuda, args);
     return 0;

@@ -198,7 +198,7 @@ static int read_edges(struct cuda_dev *d, const struct graph *g, uint32_t piece,
     if (rc)
         return rc;
     l->after = is.here;
-    if (is.count) /* without edges there is nothing to be early for */
+    if (is.count && cuda_begins_early(d)) /* without edges there is nothing to be early for */
         l->flags = is.early ? LAUNCH_EARLY : 0;
     uint64_t before = first && !is.here ? tape_sinks(&g->held) : 0;
     if (is.before != before)

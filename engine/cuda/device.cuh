@@ -13,6 +13,22 @@
 #define GRID_LOOP(i, n) for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += gridDim.x * blockDim.x)
 #define BLOCK_LOOP(i, n) for (uint32_t i = threadIdx.x; i < (n); i += blockDim.x)
 
+/* Of a launch that may begin early (LAUNCH_EARLY), for all threads: the launch that comes after it may begin; and a wait for what
+ * comes before it. In front of that it reads nothing that earlier launches of the step write. */
+static __device__ inline void let_next_begin()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+static __device__ inline void wait_for_previous()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 /* Begins to copy 4 or 8 bytes from global to shared memory; the thread has what it began to copy after copies_end, others of its
  * block after the barrier that follows. */
 template <class T> static __device__ inline void copy_begin(T *to, const T *from)

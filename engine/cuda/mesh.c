@@ -90,8 +90,8 @@ static int choose_form(struct mesh *m, const struct settings *set, struct err *e
     if (set->nonbonded.pme_form == PME_BLOCK && !bytes)
         return err_set(e, ERR_UNSUPPORTED, "nonbonded: coulomb: grid: %d x %d x %d: one block cannot do it",
                        m->host.axis[0].size, m->host.axis[1].size, m->host.axis[2].size);
-    m->one_block = bytes && (set->nonbonded.pme_form == PME_BLOCK ||
-                             (set->nonbonded.pme_form == PME_AUTO && set->replicas >= MANY_REPLICAS));
+    m->few = set->replicas < MANY_REPLICAS;
+    m->one_block = bytes && (set->nonbonded.pme_form == PME_BLOCK || (set->nonbonded.pme_form == PME_AUTO && !m->few));
     return 0;
 }
 
@@ -280,6 +280,16 @@ static struct card card_of(const struct mesh *m)
                          .brick_bytes = points * (uint32_t)sizeof(float)};
 }
 
+/* Few replicas leave room for blocks that wait for those before them: then a launch begins early. */
+#define EMIT_SOON(kernel, blocks, threads, shared, after_, ...)                                                        \
+    emit_##kernel(t,                                                                                                   \
+                  &(struct shape){.grid = {blocks, 1, 1},                                                              \
+                                  .block = {threads, 1, 1},                                                            \
+                                  .shared_bytes = shared,                                                              \
+                                  .flags = m->few ? LAUNCH_EARLY : 0,                                                  \
+                                  .after = after_},                                                                    \
+                  &(struct args_##kernel){__VA_ARGS__})
+
 /* At samples the change of charge goes through the mesh too: the energy is quadratic in the Coulomb lambda. */
 static void emit_card(const struct mesh *m, enum evaluate mode, const struct mesh_replica *r, uint64_t after,
                       struct tape *t)
@@ -287,28 +297,28 @@ static void emit_card(const struct mesh *m, enum evaluate mode, const struct mes
     const struct card card = card_of(m);
     void *table = (void *)(uintptr_t)m->table, *bricks = r->arrays.charges + all_points(m);
     uint32_t points = all_points(m), passes = mode == EVALUATE_SAMPLE && m->host.perturbed ? 2 : 1;
-    after = EMIT(mesh_sort, ((uint32_t)m->host.natoms + MESH_SORT - 1) / MESH_SORT, MESH_SORT,
-                 m->host.bricks.all * (uint32_t)sizeof(uint32_t), after, .ctl = r->ctl, .table = table, .grid = r->grid,
-                 .bricks = bricks, .brick_atom = r->arrays.brick_atom);
+    after = EMIT_SOON(mesh_sort, ((uint32_t)m->host.natoms + MESH_SORT - 1) / MESH_SORT, MESH_SORT,
+                      m->host.bricks.all * (uint32_t)sizeof(uint32_t), after, .ctl = r->ctl, .table = table,
+                      .grid = r->grid, .bricks = bricks, .brick_atom = r->arrays.brick_atom);
     for (uint32_t change = 0; change < passes; change++) {
         if (change)
             after = EMIT(mesh_clear, (points + 4 * CUDA_BLOCK - 1) / (4 * CUDA_BLOCK), CUDA_BLOCK, 0, after,
                          .ctl = r->ctl, .charges = r->arrays.charges, .count = points);
-        after = EMIT(mesh_spread, card.bricks, card.brick, card.brick_bytes, after, .ctl = r->ctl, .table = table,
-                     .grid = r->grid, .bricks = bricks, .brick_atom = r->arrays.brick_atom,
-                     .charges = r->arrays.charges, .change = change);
-        after = EMIT(mesh_forward, card.x, card.along_y, card.plane_bytes, after, .ctl = r->ctl, .table = table,
-                     .charges = r->arrays.charges, .spectrum = r->arrays.spectrum, .work = r->arrays.work);
-        after = EMIT(mesh_solve, card.y, card.along_x, card.plane_bytes, after, .ctl = r->ctl, .table = table,
-                     .spectrum = r->arrays.spectrum, .work = r->arrays.work, .energy_at_window = r->energy_at_window,
-                     .change = change, .mode = mode);
+        after = EMIT_SOON(mesh_spread, card.bricks, card.brick, card.brick_bytes, after, .ctl = r->ctl, .table = table,
+                          .grid = r->grid, .bricks = bricks, .brick_atom = r->arrays.brick_atom,
+                          .charges = r->arrays.charges, .change = change);
+        after = EMIT_SOON(mesh_forward, card.x, card.along_y, card.plane_bytes, after, .ctl = r->ctl, .table = table,
+                          .charges = r->arrays.charges, .spectrum = r->arrays.spectrum, .work = r->arrays.work);
+        after = EMIT_SOON(mesh_solve, card.y, card.along_x, card.plane_bytes, after, .ctl = r->ctl, .table = table,
+                          .spectrum = r->arrays.spectrum, .work = r->arrays.work,
+                          .energy_at_window = r->energy_at_window, .change = change, .mode = mode);
         if (change)
             break;
-        after = EMIT(mesh_backward, card.x, card.along_y, card.plane_bytes, after, .ctl = r->ctl, .table = table,
-                     .spectrum = r->arrays.spectrum, .work = r->arrays.work, .potential = r->arrays.potential);
-        after = EMIT(mesh_gather, card.bricks, card.brick, card.brick_bytes, after, .ctl = r->ctl, .f = r->f,
-                     .table = table, .grid = r->grid, .bricks = bricks, .brick_atom = r->arrays.brick_atom,
-                     .potential = r->arrays.potential, .energy_at_window = r->energy_at_window, .mode = mode);
+        after = EMIT_SOON(mesh_backward, card.x, card.along_y, card.plane_bytes, after, .ctl = r->ctl, .table = table,
+                          .spectrum = r->arrays.spectrum, .work = r->arrays.work, .potential = r->arrays.potential);
+        after = EMIT_SOON(mesh_gather, card.bricks, card.brick, card.brick_bytes, after, .ctl = r->ctl, .f = r->f,
+                          .table = table, .grid = r->grid, .bricks = bricks, .brick_atom = r->arrays.brick_atom,
+                          .potential = r->arrays.potential, .energy_at_window = r->energy_at_window, .mode = mode);
     }
 }
 

@@ -31,18 +31,17 @@ struct brick {
     struct mesh_shape shape; /* of the brick in shared memory */
 };
 
-static __device__ inline struct brick brick_of(const struct mesh_table *t, const void *bricks, const void *brick_atom)
+/* natoms: find_natoms */
+static __device__ inline struct brick brick_of(const struct mesh_table *t, const void *brick_atom)
 {
     const struct mesh_bricks &all = t->bricks;
     const uint32_t b = min(blockIdx.x, all.all);
-    struct brick o = {(const uint32_t *)brick_atom + (size_t)b * all.cap, threadIdx.x, blockDim.x,
-                      ((const uint32_t *)bricks)[b], b == all.all};
+    struct brick o = {(const uint32_t *)brick_atom + (size_t)b * all.cap, threadIdx.x, blockDim.x, 0, b == all.all};
     if (o.strays) {
         o.from += (blockIdx.x - all.all) * blockDim.x;
         o.step *= gridDim.x - all.all;
         return o;
     }
-    o.natoms = min(o.natoms, all.cap);
     o.points = all.extent[0] * all.plane.by;
     o.shape = mesh_shape_of(t, all.plane.by, all.row.by);
     const uint32_t x = divided(b, all.sheet), rest = b - x * all.sheet.by, y = divided(rest, all.along[2]);
@@ -50,6 +49,13 @@ static __device__ inline struct brick brick_of(const struct mesh_table *t, const
     for (int d = 0; d < 3; d++)
         o.shape.first[d] = divided(at[d] * o.shape.size[d], all.along[d]);
     return o;
+}
+
+static __device__ inline void find_natoms(const struct mesh_bricks &all, const void *bricks, struct brick *b)
+{
+    b->natoms = ((const uint32_t *)bricks)[min(blockIdx.x, all.all)];
+    if (!b->strays)
+        b->natoms = min(b->natoms, all.cap);
 }
 
 /* Where the i-th point of a brick is in all of the mesh. */
@@ -76,11 +82,12 @@ static __device__ void sort_atoms(const struct args_mesh_sort &a)
     const uint32_t atom = blockIdx.x * blockDim.x + threadIdx.x;
     uint32_t *count = (uint32_t *)a.bricks, *listed = (uint32_t *)a.brick_atom, *first = (uint32_t *)shared;
     uint32_t b = all.all, place = 0;
-    if (!block_goes_on((const struct ctl *)a.ctl))
-        return;
+    let_next_begin();
     BLOCK_LOOP(k, all.all)
     first[k] = 0;
-    __syncthreads();
+    wait_for_previous();
+    if (!block_goes_on((const struct ctl *)a.ctl))
+        return;
     if (atom < (uint32_t)t->natoms) {
         const struct mesh_atom at = mesh_atom_at(t, a.grid, atom);
         const uint32_t x = brick_along(t, 0, at.grid.x), y = brick_along(t, 1, at.grid.y),
@@ -172,11 +179,14 @@ KERNEL(mesh_spread, a, __launch_bounds__(MESH_BRICK))
     ECHO(a);
     extern __shared__ float2 shared[];
     const struct mesh_table *t = (const struct mesh_table *)a.table;
-    const struct brick b = brick_of(t, a.bricks, a.brick_atom);
-    const struct brick_atom first = first_atom(t, b, a.grid);
+    struct brick b = brick_of(t, a.brick_atom);
     const int order = t->order;
+    let_next_begin();
     BLOCK_LOOP(i, b.points)
     ((int32_t *)shared)[i] = 0;
+    wait_for_previous();
+    find_natoms(t->bricks, a.bricks, &b);
+    const struct brick_atom first = first_atom(t, b, a.grid);
     if (!block_goes_on((const struct ctl *)a.ctl))
         return;
     if (order == 4)
@@ -216,14 +226,17 @@ KERNEL(mesh_gather, a, __launch_bounds__(MESH_BRICK))
     extern __shared__ float2 shared[];
     __shared__ struct mesh_sums to;
     const struct mesh_table *t = (const struct mesh_table *)a.table;
-    const struct brick b = brick_of(t, a.bricks, a.brick_atom);
-    float *part = (float *)shared;
-    BLOCK_LOOP(i, b.points)
-    copy_begin(&part[i], (const float *)a.potential + point_of(t, b, i));
-    const struct brick_atom first = first_atom(t, b, a.grid);
+    struct brick b = brick_of(t, a.brick_atom);
     const int order = t->order;
+    float *part = (float *)shared;
+    let_next_begin();
     if (threadIdx.x == blockDim.x - 1)
         to = mesh_sums_of(a.ctl, t, a.f, a.energy_at_window, a.mode);
+    wait_for_previous();
+    BLOCK_LOOP(i, b.points)
+    copy_begin(&part[i], (const float *)a.potential + point_of(t, b, i));
+    find_natoms(t->bricks, a.bricks, &b);
+    const struct brick_atom first = first_atom(t, b, a.grid);
     copies_end();
     if (!block_goes_on((const struct ctl *)a.ctl))
         return;

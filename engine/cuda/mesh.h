@@ -110,6 +110,7 @@ extern uint32_t mesh_plane_most;
 struct mesh {
     struct mesh_table host;
     bool one_block;                 /* one launch does all */
+    bool few;                       /* replicas: how long one takes counts more than their number */
     const struct mesh_table *table; /* device address */
     bool charged;                   /* some atom has a charge in some state */
 };

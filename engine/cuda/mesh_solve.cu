@@ -37,6 +37,7 @@ template <bool large> static __device__ __forceinline__ void forward(const struc
     float2 *spectrum = (float2 *)a.spectrum + (size_t)blockIdx.x * ny * half;
     const bool odd = axis_z->npasses % 2;
     float2 *rows = odd ? m.plane[0] : m.plane[1], *other = odd ? m.plane[1] : m.plane[0];
+    wait_for_previous();
     if (((const struct ctl *)a.ctl)->halt)
         return;
     transform_lines<true>(
@@ -111,9 +112,10 @@ template <bool large> static __device__ __forceinline__ void solve(const struct 
     float2 *spectrum = (float2 *)a.spectrum + (size_t)blockIdx.x * half;
     const bool odd = axis_x->npasses % 2;
     float2 *s = odd ? mem.plane[0] : mem.plane[1], *other = odd ? mem.plane[1] : mem.plane[0];
+    find_modes(t, c, mem, &plane);
+    wait_for_previous();
     if (c->halt)
         return;
-    find_modes(t, c, mem, &plane);
     transform_lines<false>(
         along_x, axis_x, mem.twiddle[0], mem.plane[0], mem.plane[1],
         [=](uint32_t k, uint32_t x) { return spectrum[(size_t)x * ny * half + k]; },
@@ -144,6 +146,7 @@ template <bool large> static __device__ __forceinline__ void backward(const stru
     const bool odd = axis_y->npasses % 2;
     float2 *plane = odd ? m.plane[0] : m.plane[1], *other = odd ? m.plane[1] : m.plane[0];
     const bool triclinic = t->triclinic;
+    wait_for_previous();
     if (((const struct ctl *)a.ctl)->halt)
         return;
     transform_lines<false>(
@@ -171,6 +174,7 @@ template <bool large> static __device__ __forceinline__ void backward(const stru
     KERNEL(mesh_##name, a, __launch_bounds__(MESH_PLANE))                                                              \
     {                                                                                                                  \
         ECHO(a);                                                                                                       \
+        let_next_begin();                                                                                              \
         if (a.work)                                                                                                    \
             name<true>(a);                                                                                             \
         else                                                                                                           \
