@@ -79,15 +79,51 @@ static __device__ void clear_sums(const struct args_place &a, struct ctl *c, con
         c->pressure_correction = 0;
 }
 
-KERNEL(place, a, __launch_bounds__(CUDA_BLOCK))
+/* What is read of a slot; of the trio's first atom, if it is another, and of the last search, if it is that one. */
+struct slot_read {
+    int32_t entry, atom;
+    uint4 built;
+    double x[3], first[3], charge, change;
+    uint32_t searched[3];
+};
+
+static __device__ __forceinline__ struct slot_read read_slot(const struct args_place &a, const struct pair_table *t,
+                                                             uint32_t slot)
+{
+    const double *x = (const double *)a.x;
+    const uint32_t *searched[3] = {(const uint32_t *)a.first_x, (const uint32_t *)a.first_y,
+                                   (const uint32_t *)a.first_z};
+    struct slot_read s = {};
+    if (slot >= (uint32_t)t->nslots)
+        return s;
+    const bool member = slot < TRIO * (uint32_t)t->ntrios, first = slot % TRIO == 0;
+    const int32_t of_trio = member && !first ? t->atom[slot - slot % TRIO] : 0;
+    s.entry = t->atom[slot];
+    s.built = ((const uint4 *)a.built)[slot];
+    s.atom = s.entry < 0 ? ~s.entry : s.entry;
+    s.charge = t->charge[s.atom];
+    s.change = t->change[s.atom];
+    for (int d = 0; d < 3; d++) {
+        s.x[d] = x[3 * (size_t)s.atom + d];
+        if (member && !first)
+            s.first[d] = x[3 * (size_t)of_trio + d];
+        if (member && first)
+            s.searched[d] = searched[d][slot / TRIO];
+    }
+    return s;
+}
+
+KERNEL(place, a, __launch_bounds__(CUDA_BLOCK, 7))
 {
     ECHO(a);
     struct ctl *c = (struct ctl *)a.ctl;
     const struct pair_table *t = (const struct pair_table *)a.table;
     struct pair_lists *lists = (struct pair_lists *)a.lists;
-    const double *x = (const double *)a.x;
-    const uint32_t *first[3] = {(const uint32_t *)a.first_x, (const uint32_t *)a.first_y, (const uint32_t *)a.first_z};
-    if (c->halt)
+    const uint32_t halted = c->halt;
+    const uint32_t stride = gridDim.x * blockDim.x;
+    uint32_t slot = blockIdx.x * blockDim.x + threadIdx.x;
+    struct slot_read now = read_slot(a, t, slot); /* under way while what stands below is found */
+    if (halted)
         return;
     clear_sums(a, c, t);
     const double most = allowed2(c, lists, t), lambda = c->lambda[LAMBDA_COULOMB];
@@ -95,36 +131,30 @@ KERNEL(place, a, __launch_bounds__(CUDA_BLOCK))
     box_invert(c->box, inverse);
     const double ratio = least_ratio(c, lists->searched_box), search_most = search_allowed2(ratio, t);
     const float extent_most[2] = {(float)ratio * lists->searched_extent[0], (float)ratio * lists->searched_extent[1]};
-    GRID_LOOP(slot, (uint32_t)t->nslots)
-    {
-        int32_t entry = t->atom[slot], atom = entry < 0 ? ~entry : entry;
-        const uint4 built = ((const uint4 *)a.built)[slot];
-        const uint32_t was[3] = {built.x, built.y, built.z};
+    for (; slot < (uint32_t)t->nslots; slot += stride, now = read_slot(a, t, slot)) {
+        const uint32_t was[3] = {now.built.x, now.built.y, now.built.z};
         uint32_t g[3];
         bool finite = true;
-        for (int d = 0; d < 3; d++) {
-            double xd = x[3 * (size_t)atom + d];
-            finite = finite && fabs(xd) < 1e6 * c->box[d];
-        }
-        grid_position(x + 3 * (size_t)atom, inverse, g);
+        for (int d = 0; d < 3; d++)
+            finite = finite && fabs(now.x[d]) < 1e6 * c->box[d];
+        grid_position(now.x, inverse, g);
         if (!finite)
-            halt_once(c, HALT_NONFINITE, (uint32_t)atom, 0, x[3 * (size_t)atom]);
-        float charge = entry < 0 ? 0.0f : (float)(t->charge[atom] + lambda * t->change[atom]);
+            halt_once(c, HALT_NONFINITE, (uint32_t)now.atom, 0, now.x[0]);
+        const float charge = now.entry < 0 ? 0.0f : (float)(now.charge + lambda * now.change);
         const uint4 placed = make_uint4(g[0], g[1], g[2], __float_as_uint(charge));
         ((uint4 *)a.grid)[slot] = placed;
-        if (entry >= 0)
-            ((uint4 *)a.atom_grid)[atom] = placed;
+        if (now.entry >= 0)
+            ((uint4 *)a.atom_grid)[now.atom] = placed;
         if (moved2(c, g, was) > most)
             lists->rebuild = 1;
         if (slot >= TRIO * (uint32_t)t->ntrios)
             continue;
         if (slot % TRIO == 0) {
-            const uint32_t searched[3] = {first[0][slot / TRIO], first[1][slot / TRIO], first[2][slot / TRIO]};
-            if (moved2(c, g, searched) > search_most)
+            if (moved2(c, g, now.searched) > search_most)
                 lists->search = 1;
         } else if (finite) {
             const int kind = slot < TRIO * (uint32_t)t->nwaters ? 0 : 1;
-            uint32_t extent = extent_of(x + 3 * (size_t)atom, x + 3 * (size_t)t->atom[slot - slot % TRIO], c->box);
+            uint32_t extent = extent_of(now.x, now.first, c->box);
             if (extent > *(volatile uint32_t *)&lists->extent[kind])
                 atomicMax(&lists->extent[kind], extent);
             if (__uint_as_float(extent) > extent_most[kind])
