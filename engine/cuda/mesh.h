@@ -28,7 +28,7 @@
 enum {
     MESH_ORDER_MAX = 6,
     MESH_BLOCK = 512, /* threads that do a whole mesh: as many as leave each the registers for a line */
-    MESH_PLANE = 512, /* that do a plane of it, at most */
+    MESH_PLANE = 640, /* that do a plane of it, at most; so 96 registers each, and two blocks of 320 where one is */
     MESH_BRICK = 256, /* that do a brick of it, at most */
     MESH_SORT = 1024, /* that sort an atom each */
     MESH_STRAYS = 16, /* blocks for atoms that no brick had room for */
