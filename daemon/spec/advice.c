@@ -210,7 +210,11 @@ static const char *remedy(const struct advising *a, const struct motion *m)
 static void advise_timestep(const struct advising *a, const struct topology *t)
 {
     struct motion m = {.period = INFINITY};
-    double step = a->s->settings.integrator.timestep;
+    const struct phase *longest = &a->s->phases[0];
+    for (int i = 1; i < a->s->nphases; i++)
+        longest = a->s->phases[i].timestep > longest->timestep ? &a->s->phases[i] : longest;
+    double step = longest->timestep;
+    bool own = longest != &a->s->phases[0];
     look_at_bonds(a->sys, t, &m);
     look_at_angles(a->sys, t, &m);
     if (m.period >= PERIOD_STEPS * step)
@@ -219,11 +223,11 @@ static void advise_timestep(const struct advising *a, const struct topology *t)
     for (int i = 0; i < m.natoms; i++)
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.15s", i ? "-" : "",
                  a->sys->atoms[m.atom[i]].name);
-    say(a, "timestep", a->s->integrator_line,
-        "integrator.timestep: the %s %s (atoms %d to %d, %.15s) swings once in %.1f fs, %.1f timesteps of %.4g fs%s; "
+    say(a, "timestep", own ? longest->line : a->s->integrator_line,
+        "%s: the %s %s (atoms %d to %d, %.15s) swings once in %.1f fs, %.1f timesteps of %.4g fs%s; "
         "expected %d or more: at most %.2g fs%s",
-        m.natoms == 2 ? "bond" : "angle", names, m.atom[0] + 1, m.atom[m.natoms - 1] + 1,
-        a->sys->atoms[m.atom[0]].resname, m.period * 1e3, m.period / step, step * 1e3,
+        own ? "protocol: timestep" : "integrator.timestep", m.natoms == 2 ? "bond" : "angle", names, m.atom[0] + 1,
+        m.atom[m.natoms - 1] + 1, a->sys->atoms[m.atom[0]].resname, m.period * 1e3, m.period / step, step * 1e3,
         m.period < M_PI * step ? ", which cannot be stable" : "", PERIOD_STEPS,
         floor(m.period * 1e4 / PERIOD_STEPS) / 10, remedy(a, &m));
 }

@@ -55,7 +55,7 @@ struct prediction spec_predict(const struct spec *s, const struct system *sys)
         p.evaluations += (double)stage->steps;
         if (stage->kind == STAGE_MINIMIZE)
             continue;
-        p.ns += (double)stage->steps * s->settings.integrator.timestep * 1e-3;
+        p.ns += (double)stage->steps * stage->timestep * 1e-3;
         p.evaluations += rows + (stage->npt ? 2 * times(stage->steps, (uint64_t)s->settings.barostat.every) : 0);
         p.replica_bytes += rows * bytes.energy;
         if (stage->kind == STAGE_PRODUCE)

@@ -9,21 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/spec/schema.h"
+#include "daemon/spec/reader.h"
 #include "engine/base/buf.h"
 
-struct reader {
-    const char *file;
-    int line; /* of the mapping at hand, for what is absent */
-    double timestep;
-    struct err *e;
-};
-
-/* file:line: place: text */
-static int bad(struct reader *r, struct view v, const char *place, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static int bad(struct reader *r, struct view v, const char *place, const char *fmt, ...)
+int spec_bad(struct reader *r, struct view v, const char *place, const char *fmt, ...)
 {
     char text[600];
     va_list ap;
@@ -33,16 +22,27 @@ static int bad(struct reader *r, struct view v, const char *place, const char *f
     return err_set(r->e, ERR_SPEC, "%s:%d: %s: %s", r->file, v.node ? v.node->line : r->line, place, text);
 }
 
-/* A time or a step count as whole timesteps. */
-static int steps_of(struct reader *r, struct view v, const char *place, uint64_t *out)
+int spec_steps_of(struct reader *r, struct view v, const char *place, uint64_t *out)
 {
     struct quantity q = view_quantity(v);
     double n = q.steps ? q.value : q.value / r->timestep, whole = rint(n);
     if (!q.steps && (whole < 1 || fabs(n - whole) > 1e-9 * whole))
-        return bad(r, v, place, "%s: expected a whole multiple of the timestep, %.15g fs; the nearest is %.15g ps",
-                   view_text(v), r->timestep * 1000, (whole < 1 ? 1 : whole) * r->timestep);
+        return spec_bad(r, v, place, "%s: expected a whole multiple of the timestep, %.15g fs; the nearest is %.15g ps",
+                        view_text(v), r->timestep * 1000, (whole < 1 ? 1 : whole) * r->timestep);
     *out = (uint64_t)whole;
     return 0;
+}
+
+void spec_read_defines(struct phase *p, struct view v)
+{
+    p->ndefines = view_count(v);
+    p->defines = xcalloc((size_t)p->ndefines, sizeof *p->defines);
+    for (int i = 0; i < p->ndefines; i++) {
+        char *name = xstrdup(view_text(view_item(v, i))), *equals = strchr(name, '=');
+        if (equals)
+            *equals = '\0';
+        p->defines[i] = (struct define){.name = name, .value = equals ? equals + 1 : ""};
+    }
 }
 
 static void read_system(struct spec *s, struct view v)
@@ -51,15 +51,7 @@ static void read_system(struct spec *s, struct view v)
     s->coordinates = xstrdup(view_text(view_key(v, "coordinates")));
     if (view_given(view_key(v, "reference")))
         s->reference = xstrdup(view_text(view_key(v, "reference")));
-    struct view defines = view_key(v, "defines");
-    s->ndefines = view_count(defines);
-    s->defines = xcalloc((size_t)s->ndefines, sizeof *s->defines);
-    for (int i = 0; i < s->ndefines; i++) {
-        char *name = xstrdup(view_text(view_item(defines, i))), *equals = strchr(name, '=');
-        if (equals)
-            *equals = '\0';
-        s->defines[i] = (struct define){.name = name, .value = equals ? equals + 1 : ""};
-    }
+    spec_read_defines(&s->phases[0], view_key(v, "defines"));
 }
 
 static int read_vdw(struct reader *r, struct nonbonded_settings *nb, struct view v)
@@ -71,16 +63,16 @@ static int read_vdw(struct reader *r, struct nonbonded_settings *nb, struct view
     nb->dispersion = (enum dispersion_correction)view_choice(view_key(v, "dispersion-correction"));
     bool switches = nb->vdw_modifier == VDW_POTENTIAL_SWITCH || nb->vdw_modifier == VDW_FORCE_SWITCH;
     if (!switches && view_given(start))
-        return bad(r, start, "nonbonded.vdw.switch-start",
-                   "%s: only potential-switch and force-switch begin somewhere, not %s", view_text(start),
-                   view_text(modifier));
+        return spec_bad(r, start, "nonbonded.vdw.switch-start",
+                        "%s: only potential-switch and force-switch begin somewhere, not %s", view_text(start),
+                        view_text(modifier));
     if (switches && !view_given(start))
-        return bad(r, modifier, "nonbonded.vdw.switch-start", "missing; %s needs it, below the cut-off of %.15g nm",
-                   view_text(modifier), nb->vdw_cutoff);
+        return spec_bad(r, modifier, "nonbonded.vdw.switch-start",
+                        "missing; %s needs it, below the cut-off of %.15g nm", view_text(modifier), nb->vdw_cutoff);
     nb->vdw_switch = view_quantity(start).value;
     if (switches && nb->vdw_switch >= nb->vdw_cutoff)
-        return bad(r, start, "nonbonded.vdw.switch-start", "%s: expected less than the cut-off of %.15g nm",
-                   view_text(start), nb->vdw_cutoff);
+        return spec_bad(r, start, "nonbonded.vdw.switch-start", "%s: expected less than the cut-off of %.15g nm",
+                        view_text(start), nb->vdw_cutoff);
     return 0;
 }
 
@@ -94,12 +86,12 @@ static int read_coulomb(struct reader *r, struct nonbonded_settings *nb, struct 
     nb->pme_order = (int)view_integer(view_key(v, "order"));
     nb->pme_spacing = view_quantity(spacing).value;
     if (view_given(spacing) && view_given(grid))
-        return bad(r, grid, "nonbonded.coulomb.grid", "expected grid or grid-spacing, not both");
+        return spec_bad(r, grid, "nonbonded.coulomb.grid", "expected grid or grid-spacing, not both");
     for (int i = 0; i < view_count(grid); i++) {
         nb->pme_grid[i] = (int)view_integer(view_item(grid, i));
         if (nb->pme_grid[i] < 2 * nb->pme_order)
-            return bad(r, grid, "nonbonded.coulomb.grid", "%d: expected at least twice the order, %d points",
-                       nb->pme_grid[i], 2 * nb->pme_order);
+            return spec_bad(r, grid, "nonbonded.coulomb.grid", "%d: expected at least twice the order, %d points",
+                            nb->pme_grid[i], 2 * nb->pme_order);
     }
     return 0;
 }
@@ -122,8 +114,9 @@ static int check_collisions(struct reader *r, const struct alchemy_settings *a, 
             used += snprintf(state[i] + used, sizeof state[i] - (size_t)used, "%.4f ", fabs(a->lambda[i][c]));
         for (int j = 0; j < i && !rc; j++)
             if (!strcmp(state[i], state[j]))
-                rc = bad(r, windows, "alchemy.windows",
-                         "windows %d and %d are one state to four decimals; dhdl.xvg could not tell them apart", j, i);
+                rc = spec_bad(r, windows, "alchemy.windows",
+                              "windows %d and %d are one state to four decimals; dhdl.xvg could not tell them apart", j,
+                              i);
     }
     free(state);
     return rc;
@@ -146,8 +139,8 @@ static int read_windows(struct reader *r, struct alchemy_settings *a, struct vie
             a->lambda = xcalloc((size_t)a->nwindows, sizeof *a->lambda);
         }
         if (view_count(ladder) != a->nwindows)
-            return bad(r, ladder, place, "%d values; expected %d, as many as %s in line %d", view_count(ladder),
-                       a->nwindows, first_name, first.node->line);
+            return spec_bad(r, ladder, place, "%d values; expected %d, as many as %s in line %d", view_count(ladder),
+                            a->nwindows, first_name, first.node->line);
         for (int i = 0; i < a->nwindows; i++)
             a->lambda[i][c] = view_number(view_item(ladder, i));
     }
@@ -172,8 +165,8 @@ static int read_alchemy(struct reader *r, struct alchemy_settings *a, struct vie
     if (a->kind == ALCHEMY_DECOUPLE)
         snprintf(a->decouple, sizeof a->decouple, "%s", view_text(decouple));
     else if (view_given(inner))
-        return bad(r, inner, "alchemy.intramolecular",
-                   "%s: only decouple has a choice of inner interactions, not perturb", view_text(inner));
+        return spec_bad(r, inner, "alchemy.intramolecular",
+                        "%s: only decouple has a choice of inner interactions, not perturb", view_text(inner));
     return read_windows(r, a, view_key(v, "windows"));
 }
 
@@ -186,16 +179,16 @@ static int read_integrator(struct reader *r, struct integrator_settings *in, str
     in->friction = view_quantity(friction).value;
     in->seed = (uint64_t)view_integer(view_key(v, "seed"));
     if (in->kind == INTEGRATOR_VELOCITY_VERLET && view_given(friction))
-        return bad(r, friction, "integrator.friction", "%s: velocity-verlet has no friction; langevin-middle has",
-                   view_text(friction));
+        return spec_bad(r, friction, "integrator.friction", "%s: velocity-verlet has no friction; langevin-middle has",
+                        view_text(friction));
     uint64_t every = 0;
     if (!(view_quantity(com).steps && view_quantity(com).value == 0)) {
-        int rc = steps_of(r, com, "integrator.com-removal", &every);
+        int rc = spec_steps_of(r, com, "integrator.com-removal", &every);
         if (rc)
             return rc;
     }
     if (every > INT32_MAX)
-        return bad(r, com, "integrator.com-removal", "%s: expected at most %d steps", view_text(com), INT32_MAX);
+        return spec_bad(r, com, "integrator.com-removal", "%s: expected at most %d steps", view_text(com), INT32_MAX);
     in->com_every = (int)every;
     return 0;
 }
@@ -205,89 +198,13 @@ static int read_barostat(struct reader *r, struct barostat_settings *b, struct v
     uint64_t every;
     b->on = view_given(v);
     b->pressure = view_quantity(view_key(v, "pressure")).value;
-    int rc = steps_of(r, view_key(v, "every"), "barostat.every", &every);
+    int rc = spec_steps_of(r, view_key(v, "every"), "barostat.every", &every);
     if (rc)
         return rc;
     if (every > INT32_MAX)
-        return bad(r, view_key(v, "every"), "barostat.every", "%s: expected at most %d steps",
-                   view_text(view_key(v, "every")), INT32_MAX);
+        return spec_bad(r, view_key(v, "every"), "barostat.every", "%s: expected at most %d steps",
+                        view_text(view_key(v, "every")), INT32_MAX);
     b->every = (int)every;
-    return 0;
-}
-
-/* Which statistical ensemble a stage runs in; it must fit integrator and barostat. */
-static int read_ensemble(struct reader *r, const struct settings *set, struct stage *stage, struct view v,
-                         const char *place)
-{
-    enum { NVE, NVT, NPT };
-    bool verlet = set->integrator.kind == INTEGRATOR_VELOCITY_VERLET;
-    int choice = view_choice(v);
-    if (!view_given(v))
-        choice = verlet ? NVE : set->barostat.on ? NPT : NVT;
-    if (choice == NVE && !verlet)
-        return bad(r, v, place,
-                   "nve: langevin-middle is a thermostat; expected nvt or npt, or integrator.method "
-                   "velocity-verlet");
-    if (choice != NVE && verlet)
-        return bad(r, v, place,
-                   "%s: velocity-verlet has no thermostat; expected nve, or integrator.method langevin-middle",
-                   view_text(v));
-    if (choice == NPT && !set->barostat.on)
-        return bad(r, v, place, "npt: needs a barostat; the spec has none");
-    stage->npt = choice == NPT;
-    return 0;
-}
-
-/* How often something is written, 0 for "no". */
-static int read_interval(struct reader *r, struct view v, const char *place, uint64_t *out)
-{
-    struct quantity q = view_quantity(v);
-    *out = 0;
-    if (q.steps && q.value == 0)
-        return 0;
-    return steps_of(r, v, place, out);
-}
-
-static int read_stage(struct reader *r, const struct settings *set, struct stage *stage, struct view v, int index)
-{
-    static const char *const names[] = {
-        [STAGE_MINIMIZE] = "minimize", [STAGE_EQUILIBRATE] = "equilibrate", [STAGE_PRODUCE] = "produce"};
-    char place[96];
-    enum stage_kind kind = STAGE_MINIMIZE;
-    while (!view_given(view_key(v, names[kind])))
-        kind++;
-    stage->kind = kind;
-    v = view_key(v, names[kind]);
-    r->line = v.node->line;
-    if (kind == STAGE_MINIMIZE) {
-        stage->steps = (uint64_t)view_integer(view_key(v, "steps"));
-        stage->force_tolerance = view_quantity(view_key(v, "force-tolerance")).value;
-        return 0;
-    }
-#define PLACE(key) (snprintf(place, sizeof place, "protocol[%d].%s.%s", index, names[kind], key), place)
-    int rc = steps_of(r, view_key(v, "time"), PLACE("time"), &stage->steps);
-    if (!rc)
-        rc = read_ensemble(r, set, stage, view_key(v, "ensemble"), PLACE("ensemble"));
-    if (!rc)
-        rc = read_interval(r, view_key(v, "sample-every"), PLACE("sample-every"), &stage->sample_every);
-    if (!rc)
-        rc = read_interval(r, view_key(v, "frames-every"), PLACE("frames-every"), &stage->frames_every);
-    if (!rc && kind == STAGE_PRODUCE && stage->sample_every > stage->steps)
-        rc = bad(r, view_key(v, "sample-every"), PLACE("sample-every"), "%s: longer than the stage",
-                 view_text(view_key(v, "sample-every")));
-#undef PLACE
-    return rc;
-}
-
-static int read_protocol(struct reader *r, struct spec *s, struct view v)
-{
-    s->nstages = view_count(v);
-    s->stages = xcalloc((size_t)s->nstages, sizeof *s->stages);
-    for (int i = 0; i < s->nstages; i++) {
-        int rc = read_stage(r, &s->settings, &s->stages[i], view_item(v, i), i);
-        if (rc)
-            return rc;
-    }
     return 0;
 }
 
@@ -297,7 +214,7 @@ static int read_run(struct reader *r, struct spec *s, struct view v)
     struct quantity every = view_quantity(view_key(v, "checkpoint-every"));
     s->checkpoint_every = every.steps ? (uint64_t)every.value : 0;
     s->checkpoint_seconds = every.steps ? 0 : every.value;
-    return steps_of(r, view_key(v, "graph-check-every"), "run.graph-check-every", &s->settings.check_every);
+    return spec_steps_of(r, view_key(v, "graph-check-every"), "run.graph-check-every", &s->settings.check_every);
 }
 
 static int line_of(struct view v)
@@ -315,6 +232,8 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
 {
     struct view alchemy = view_key(root, "alchemy"), constraints = view_key(root, "constraints");
     struct view nonbonded = view_key(root, "nonbonded");
+    s->phases = xcalloc(1, sizeof *s->phases);
+    s->nphases = 1;
     s->file = xstrdup(r->file);
     s->name = xstrdup(view_text(view_key(root, "name")));
     s->alchemy_line = line_of(alchemy);
@@ -335,7 +254,10 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
         rc = read_barostat(r, &s->settings.barostat, view_key(root, "barostat"));
     if (!rc)
         rc = read_run(r, s, view_key(root, "run"));
-    return rc ? rc : read_protocol(r, s, view_key(root, "protocol"));
+    s->phases[0].timestep = s->settings.integrator.timestep;
+    s->phases[0].temperature = s->settings.integrator.temperature;
+    s->phases[0].pressure = s->settings.barostat.pressure;
+    return rc ? rc : spec_read_protocol(r, s, view_key(root, "protocol"));
 }
 
 int spec_parse(struct spec **out, const char *file, const char *text, size_t len, struct err *e)
@@ -361,13 +283,30 @@ int spec_parse(struct spec **out, const char *file, const char *text, size_t len
     return rc;
 }
 
+void spec_phase_close(struct phase *p)
+{
+    for (int i = 0; i < p->ndefines; i++)
+        free((char *)p->defines[i].name);
+    free(p->defines);
+}
+
+struct settings spec_settings(const struct spec *s, int phase)
+{
+    const struct phase *p = &s->phases[phase];
+    struct settings set = s->settings;
+    set.integrator.timestep = p->timestep;
+    set.integrator.temperature = p->temperature;
+    set.barostat.pressure = p->pressure;
+    return set;
+}
+
 void spec_free(struct spec *s)
 {
     if (!s)
         return;
-    for (int i = 0; i < s->ndefines; i++)
-        free((char *)s->defines[i].name);
-    free(s->defines);
+    for (int i = 0; i < s->nphases; i++)
+        spec_phase_close(&s->phases[i]);
+    free(s->phases);
     free(s->file);
     free(s->name);
     free(s->topology);

@@ -11,14 +11,23 @@
 #include "engine/io/io.h"
 #include "engine/system/settings.h"
 
+/* What stages can have of their own. Those that are alike in all of it are one phase of the run and share a model. */
+struct phase {
+    struct define *defines; /* strings owned */
+    int ndefines;
+    bool own_defines;                       /* others than the ensemble's */
+    double timestep, temperature, pressure; /* ps, K, bar */
+    int line;                               /* of its first stage */
+};
+
 struct spec {
     char *file; /* as given, for messages */
     char *name;
     char *topology, *coordinates, *reference; /* file names as in the spec; reference may be NULL */
-    struct define *defines;                   /* strings owned */
-    int ndefines;
-    struct settings settings;
-    struct stage *stages; /* none for a spec that is only evaluated */
+    struct phase *phases;                     /* 0: what the ensemble says, and all that produces */
+    int nphases;
+    struct settings settings; /* of phase 0 */
+    struct stage *stages;     /* none for a spec that is only evaluated */
     int nstages;
     int repeats;               /* replicas of every window */
     int retries;               /* attempts of a failing replica beyond the first */
@@ -38,11 +47,20 @@ void spec_free(struct spec *s);
 int spec_draw_seed(struct spec *s, const char *text, size_t len, struct buf *out, struct err *e);
 /* What a run needs beyond a spec that parses: a protocol that produces, a seed. ERR_SPEC. */
 int spec_check_run(const struct spec *s, struct err *e);
+/* The phase of a stage; at the end of the protocol: 0. */
+static inline int spec_phase(const struct spec *s, uint64_t stage)
+{
+    return stage < (uint64_t)s->nstages ? s->stages[stage].phase : 0;
+}
+/* The settings of one phase; what they point to belongs to the spec. */
+struct settings spec_settings(const struct spec *s, int phase);
 /* Of its first `stages` stages, summed: steps of minimization and timesteps. */
 uint64_t spec_steps(const struct spec *s, int stages);
 /* Topology and coordinates of the spec from a source, into *sys (zeroed before; empty again on failure), checked to fit the
- * spec. Errors as of top_read and gro_read; ERR_SPEC. */
+ * spec, and those of every other phase to fit these. Errors as of top_read and gro_read; ERR_SPEC. */
 int spec_system(const struct spec *s, struct source *src, struct system *sys, struct err *e);
+/* Those of one phase of a spec whose systems were checked. */
+int spec_phase_system(const struct spec *s, int phase, struct source *src, struct system *sys, struct err *e);
 /* Whether dynamics can live in every window: a run needs it, one evaluation does not. ERR_SPEC. */
 int spec_check_windows(const struct spec *s, const struct system *sys, struct err *e);
 

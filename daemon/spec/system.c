@@ -9,6 +9,7 @@
 #include "engine/base/suggest.h"
 #include "engine/math/box.h"
 #include "engine/system/ewald.h"
+#include "engine/system/topology.h"
 
 /* The decoupled molecule must be in the topology's molecules. */
 static int check_decoupled(const struct spec *s, const struct system *sys, struct err *e)
@@ -124,21 +125,104 @@ static int check_box(const struct spec *s, const struct system *sys, struct err 
                    s->file, s->nonbonded_line, cutoff, s->coordinates, 2 * limit);
 }
 
-int spec_system(const struct spec *s, struct source *src, struct system *sys, struct err *e)
+int spec_phase_system(const struct spec *s, int phase, struct source *src, struct system *sys, struct err *e)
 {
-    int rc = top_read(sys, src, s->topology, s->defines, s->ndefines, e);
+    const struct phase *p = &s->phases[phase];
+    int rc = top_read(sys, src, s->topology, p->defines, p->ndefines, e);
     if (!rc)
         rc = gro_read(sys, src, s->coordinates, e);
     if (!rc && s->reference)
         rc = gro_read_reference(sys, src, s->reference, e);
     if (!rc)
         rc = check_sense(s, sys, e);
+    if (rc)
+        system_close(sys);
+    return rc;
+}
+
+/* ---- phases with defines of their own ---- */
+
+/* As many as the coordinates have they are, both. */
+static int same_atoms(const struct system *of, const struct system *sys, struct err *e)
+{
+    for (int i = 0; i < sys->natoms; i++) {
+        const struct atom *a = &of->atoms[i], *b = &sys->atoms[i];
+        if (strcmp(a->name, b->name) || strcmp(a->resname, b->resname) || a->molecule != b->molecule)
+            return err_set(e, ERR_SPEC, "atom %d is %s %s; expected %s %s, as without them", i + 1, a->resname, a->name,
+                           b->resname, b->name);
+    }
+    return 0;
+}
+
+static bool same_waters(const struct topology *a, const struct topology *b)
+{
+    bool same = a->nwaters == b->nwaters;
+    for (int i = 0; i < a->nwaters && same; i++) {
+        const struct rigid_water *w = &a->waters[i], *u = &b->waters[i];
+        same = !memcmp(w->atom, u->atom, sizeof w->atom) && w->r_oh == u->r_oh && w->r_hh == u->r_hh;
+    }
+    return same;
+}
+
+static bool same_distances(const struct topology *a, const struct topology *b)
+{
+    return a->ndistances == b->ndistances &&
+           !memcmp(a->distances, b->distances, (size_t)a->ndistances * sizeof *a->distances);
+}
+
+/* Where atoms move from one phase into another, what is rigid must be so in both. */
+static int same_constraints(const struct spec *s, const struct system *of_phase, const struct system *sys,
+                            struct err *e)
+{
+    struct topology of = {0}, ours = {0};
+    int rc = topology_build(&of, of_phase, &s->settings, e);
+    if (!rc)
+        rc = topology_build(&ours, sys, &s->settings, e);
+    if (!rc && !(same_waters(&of, &ours) && same_distances(&of, &ours)))
+        rc = err_set(e, ERR_SPEC, "other rigid waters or constraints than without them; that is for minimize only");
+    topology_close(&of);
+    topology_close(&ours);
+    return rc;
+}
+
+static bool phase_moves(const struct spec *s, int phase)
+{
+    bool moves = false;
+    for (int i = 0; i < s->nstages; i++)
+        moves |= s->stages[i].phase == phase && s->stages[i].kind != STAGE_MINIMIZE;
+    return moves;
+}
+
+static int check_phases(const struct spec *s, struct source *src, const struct system *sys, struct err *e)
+{
+    int rc = 0;
+    for (int p = 1; p < s->nphases && !rc; p++) {
+        struct system of = {0};
+        if (!s->phases[p].own_defines)
+            continue;
+        rc = spec_phase_system(s, p, src, &of, e);
+        if (!rc)
+            rc = same_atoms(&of, sys, e);
+        if (!rc && phase_moves(s, p))
+            rc = same_constraints(s, &of, sys, e);
+        if (rc)
+            err_prefix(e, "%s:%d: protocol: with the stage's defines", s->file, s->phases[p].line);
+        system_close(&of);
+    }
+    return rc;
+}
+
+int spec_system(const struct spec *s, struct source *src, struct system *sys, struct err *e)
+{
+    int rc = spec_phase_system(s, 0, src, sys, e);
     if (!rc)
         rc = check_decoupled(s, sys, e);
     if (!rc)
         rc = check_b_states(s, sys, e);
     if (!rc)
         rc = check_box(s, sys, e);
+    if (!rc)
+        rc = check_phases(s, src, sys, e);
     if (rc)
         system_close(sys);
     return rc;

@@ -130,7 +130,8 @@ static void ended_one(void *arg)
     ((struct bench_replica *)arg)->bench->running--;
 }
 
-/* The spec's minimizations, a warm-up, and `steps` of its last stage. Returns the number of that stage. */
+/* The spec's minimizations, a warm-up, and `steps` of its last stage, all with the settings of what produces. Returns the number
+ * of that stage. */
 static uint64_t set_protocol(struct spec *spec, uint64_t steps)
 {
     const struct stage bare = {0}, *last = spec->nstages ? &spec->stages[spec->nstages - 1] : &bare;
@@ -143,6 +144,10 @@ static uint64_t set_protocol(struct spec *spec, uint64_t steps)
     stages[n] = *last;
     stages[n].kind = STAGE_PRODUCE;
     stages[n].steps = steps;
+    for (int i = 0; i <= n; i++) {
+        stages[i].phase = 0;
+        stages[i].timestep = spec->settings.integrator.timestep;
+    }
     free(spec->stages);
     spec->stages = stages;
     spec->nstages = n + 1;

@@ -50,9 +50,10 @@ int models_add(struct models *m, const char *directory, struct spec *spec, struc
 {
     struct shared_model *s = *out = new_entry(m, directory);
     s->spec = spec;
+    s->settings = spec->settings;
     s->system = *sys;
     *sys = (struct system){0};
-    int rc = model_new(&s->model, m->dev, &s->system, &s->spec->settings, e);
+    int rc = model_new(&s->model, m->dev, &s->system, &s->settings, e);
     s->state = rc ? MODEL_BROKEN : MODEL_READY;
     return rc;
 }
@@ -73,8 +74,11 @@ static int read_input(struct shared_model *s, struct err *e)
         rc = spec_parse(&s->spec, text.name, text.text, text.len, e);
     if (!rc && s->spec->seed_random)
         rc = err_set(e, ERR_SPEC, "%s: seed: random: expected the seed that was drawn", input.data);
-    if (!rc)
-        rc = spec_system(s->spec, src, &s->system, e);
+    if (!rc) {
+        s->phase = spec_phase(s->spec, s->stage);
+        s->settings = spec_settings(s->spec, s->phase);
+        rc = spec_phase_system(s->spec, s->phase, src, &s->system, e);
+    }
     if (rc == -ERR_MISSING_FILE)
         err_prefix(e, "%s", input.data);
     source_free(src);
@@ -97,7 +101,7 @@ static int make(void *shared, struct err *e)
         s->why = *e;
     if (rc)
         return rc;
-    return model_new_apart(&s->model, s->dev, &owner, &s->system, &s->spec->settings, e);
+    return model_new_apart(&s->model, s->dev, &owner, &s->system, &s->settings, e);
 }
 
 static bool is_good(const struct shared_model *s)
@@ -105,34 +109,51 @@ static bool is_good(const struct shared_model *s)
     return s->state == MODEL_MAKING || (s->state == MODEL_READY && !model_damaged(s->model));
 }
 
-/* One that is there and whole, or being made. */
-static struct shared_model *find(const struct models *m, const char *directory)
+bool models_fit(const struct shared_model *s, uint64_t stage)
 {
-    struct shared_model *s = m->first;
-    while (s && (!is_good(s) || strcmp(s->directory, directory)))
-        s = s->next;
-    return s;
+    return stage == MODELS_ANY || s->phase == spec_phase(s->spec, stage);
 }
 
-int CO_FN models_get(struct models *m, struct jobs *jobs, struct job *job, const char *directory,
+/* Until it is made, nobody knows which phase it is for. */
+static bool may_fit(const struct shared_model *s, uint64_t stage)
+{
+    return s->state == MODEL_MAKING || models_fit(s, stage);
+}
+
+/* One that is there and whole, else one that is being made. */
+static struct shared_model *find(const struct models *m, const char *directory, uint64_t stage)
+{
+    struct shared_model *making = NULL;
+    for (struct shared_model *s = m->first; s; s = s->next) {
+        if (!is_good(s) || strcmp(s->directory, directory) || !may_fit(s, stage))
+            continue;
+        if (s->state == MODEL_READY)
+            return s;
+        making = s;
+    }
+    return making;
+}
+
+int CO_FN models_get(struct models *m, struct jobs *jobs, struct job *job, const char *directory, uint64_t stage,
                      struct shared_model **out, struct err *e)
 {
-    for (struct shared_model *s; (s = find(m, directory));) {
+    for (struct shared_model *s; (s = find(m, directory, stage));) {
         s->holders++;
         *out = s;
         while (!models_ready(s, job))
             co_pause();
-        if (s->state == MODEL_READY)
+        if (s->state == MODEL_READY && models_fit(s, stage))
             return 0;
-        if (s->why.code) {
+        if (s->state == MODEL_BROKEN && s->why.code) {
             *e = s->why;
             return -(int)e->code;
         }
-        s->holders--; /* the device would not take it: that was the other replica's misfortune */
+        s->holders--; /* another phase's; or the device would not take it: that was the other replica's misfortune */
     }
     forget(m);
     struct shared_model *s = *out = new_entry(m, directory);
     s->maker = job;
+    s->stage = stage == MODELS_ANY ? 0 : stage;
     int rc = job_run(jobs, job, JOB_READ, make, s, e);
     s->state = rc ? MODEL_BROKEN : MODEL_READY;
     return rc;

@@ -42,8 +42,7 @@ void replica_report(const struct replica *r, struct replica_report what)
     if (r->spec) {
         what.steps = spec_steps(r->spec, r->spec->nstages);
         what.step = spec_steps(r->spec, (int)r->stage) + r->stage_step;
-        what.time =
-            (double)protocol_timesteps(r->spec, r->stage, r->stage_step) * r->spec->settings.integrator.timestep;
+        what.time = protocol_elapsed(r->spec, r->stage, r->stage_step);
     }
     what.stage = r->stage;
     r->setup.report(r->setup.ctx, r, &what);
@@ -139,7 +138,7 @@ static int CO_FN timed_work(struct replica *r, enum sim_work kind, uint32_t n, s
     int rc = work(r, kind, n, e);
     r->step_seconds = (replica_now() - start) / n;
     if (r->setup.load && !rc)
-        load_add(r->setup.load, &r->load_period, n, kind == SIM_STEP ? n * r->spec->settings.integrator.timestep : 0,
+        load_add(r->setup.load, &r->load_period, n, kind == SIM_STEP ? n * r->shared->settings.integrator.timestep : 0,
                  r->shared->system.natoms);
     return rc;
 }
@@ -183,6 +182,7 @@ static int CO_FN sample(struct replica *r, bool dhdl, bool energy, struct err *e
     const struct settings *set = &r->spec->settings;
     struct sample s = {.delta_u = r->delta_u};
     sim_sample(r->sim, &s);
+    s.time = protocol_time(r->spec, r->stage, r->stage_step);
     if (!isfinite(s.potential))
         return err_set(e, ERR_NONFINITE, "the potential energy is %g at step %" PRIu64, s.potential,
                        sim_step_number(r->sim));
@@ -262,10 +262,15 @@ static int CO_FN run_stages(struct replica *r, struct err *e)
             rc = stage->kind == STAGE_MINIMIZE ? minimize(r, stage, e) : dynamics(r, stage, e);
         if (rc)
             return rc;
+        bool parts = stage + 1 < r->spec->stages + r->spec->nstages && stage[1].phase != stage->phase;
+        rc = parts ? sim_part(r->sim, e) : 0;
         r->stage++;
         r->stage_step = 0;
         /* The checkpoint that says that all is done comes after the final coordinates. */
-        rc = r->stage < (uint64_t)r->spec->nstages ? replica_save(r, e) : 0;
+        if (!rc && r->stage < (uint64_t)r->spec->nstages)
+            rc = replica_save(r, e);
+        if (!rc && parts)
+            rc = replica_next_phase(r, e);
         if (rc)
             return rc;
     }
@@ -275,7 +280,7 @@ static int CO_FN run_stages(struct replica *r, struct err *e)
 static int CO_FN story(struct replica *r, struct err *e)
 {
     struct models *models = r->setup.models;
-    int rc = models_get(models, r->setup.jobs, &r->job, r->directory, &r->shared, e);
+    int rc = models_get(models, r->setup.jobs, &r->job, r->directory, MODELS_ANY, &r->shared, e);
     if (rc)
         return rc;
     r->spec = r->shared->spec;
@@ -291,10 +296,8 @@ static int CO_FN story(struct replica *r, struct err *e)
     r->x = xcalloc((size_t)natoms, sizeof *r->x);
     r->v = xcalloc((size_t)natoms, sizeof *r->v);
     rc = sim_new(&r->sim, r->shared->model, r->setup.window, r->setup.replica, e);
-    if (!rc) {
-        sim_set_clock(r->sim, protocol_clock_zero(r->spec));
+    if (!rc)
         rc = replica_restore(r, e);
-    }
     if (!rc) /* reading can take long: from here on, silence means that it is stuck */
         replica_report(r, (struct replica_report){.kind = REPORT_PROGRESS});
     bool finished = !rc && r->stage == (uint64_t)r->spec->nstages;

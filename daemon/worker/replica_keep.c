@@ -89,6 +89,35 @@ static int memory_for(const struct replica *r, const char *file, const char *wha
     return rc ? err_prefix(e, "%s/%s", r->folder, file) : 0;
 }
 
+/* ---- phases ---- */
+
+/* The model and a simulation of the phase of a stage, where those at hand are of another. */
+static int CO_FN enter(struct replica *r, uint64_t stage, struct err *e)
+{
+    struct shared_model *before = r->shared;
+    if (models_fit(before, stage))
+        return 0;
+    sim_free(r->sim);
+    r->sim = NULL;
+    int rc = models_get(r->setup.models, r->setup.jobs, &r->job, r->directory, stage, &r->shared, e);
+    if (rc) { /* r->spec goes on being told of */
+        models_put(r->setup.models, r->shared);
+        r->shared = before;
+        return rc;
+    }
+    r->spec = r->shared->spec;
+    models_put(r->setup.models, before);
+    return sim_new(&r->sim, r->shared->model, r->setup.window, r->setup.replica, e);
+}
+
+int CO_FN replica_next_phase(struct replica *r, struct err *e)
+{
+    int rc = enter(r, r->stage, e);
+    if (!rc)
+        rc = sim_load(r->sim, r->state.data, r->state.len, e);
+    return rc || !r->salt ? rc : sim_salt(r->sim, (uint32_t)r->salt, e);
+}
+
 /* ---- checkpoints ---- */
 
 enum { LEADS_ASTRAY = CHECKPOINT_NONE + 1 }; /* a good one, but what follows from it was a failure */
@@ -114,6 +143,7 @@ int CO_FN replica_save(struct replica *r, struct err *e)
     int rc = replica_finish_frame(r, e);
     if (rc)
         return rc;
+    r->state.len = 0;
     struct keeping k = {.r = r,
                         .c = {.state = r->state,
                               .window = (uint64_t)r->setup.window,
@@ -135,7 +165,6 @@ int CO_FN replica_save(struct replica *r, struct err *e)
         replica_report(r, (struct replica_report){.kind = REPORT_SEGMENT, .index = k.c.index, .bytes = k.c.offset});
     }
     r->state = k.c.state;
-    r->state.len = 0;
     return rc;
 }
 
@@ -172,6 +201,8 @@ static int CO_FN load(struct replica *r, int which, struct err *e)
     struct keeping k = {.r = r, .which = which};
     int rc = on_disk(r, read_job, &k, e);
     if (!rc)
+        rc = enter(r, k.c.stage, e);
+    if (!rc)
         rc = sim_load(r->sim, k.c.state.data, k.c.state.len, e);
     if (!rc)
         rc = on_disk(r, open_job, &k, e);
@@ -201,7 +232,9 @@ static int CO_FN begin(struct replica *r, struct err *e)
 {
     struct keeping k = {.r = r};
     const struct settings *set = &r->spec->settings;
-    int rc = on_disk(r, open_job, &k, e);
+    int rc = enter(r, 0, e);
+    if (!rc)
+        rc = on_disk(r, open_job, &k, e);
     if (rc)
         return rc;
     dhdl_header(results_begin(&r->results, OUTPUT_DHDL), set, r->setup.window, protocol_has_pv(r->spec));
@@ -275,7 +308,7 @@ static int frame_job(void *arg, struct err *e)
     if (rc)
         return rc;
     xtc_frame(&r->results.files[OUTPUT_TRAJECTORY].rows, r->shared->system.natoms, (const double(*)[3])r->x,
-              r->frame.box, (uint64_t)r->frame.steps, (double)r->frame.steps * r->spec->settings.integrator.timestep);
+              r->frame.box, (uint64_t)r->frame.steps, r->frame.time);
     return results_flush_file(&r->results, OUTPUT_TRAJECTORY, e);
 }
 
@@ -299,6 +332,7 @@ int CO_FN replica_frame(struct replica *r, struct err *e)
     if (rc)
         return rc;
     r->frame.steps = replica_clock_steps(r);
+    r->frame.time = protocol_time(r->spec, r->stage, r->stage_step);
     r->frame.begun = true;
     job_start(r->setup.jobs, &r->frame.job, JOB_DISK, frame_job, r);
     return 0;
@@ -325,7 +359,7 @@ static int final_job(void *arg, struct err *e)
         return rc;
     buf_printf(&path, "%s/confout.gro", r->folder);
     buf_printf(&title, "%s, window %d, t= %.5f", r->spec->name, r->setup.window,
-               (double)replica_clock_steps(r) * r->spec->settings.integrator.timestep);
+               protocol_time(r->spec, r->stage, r->stage_step));
     gro_write(&text, &r->shared->system, (const double(*)[3])r->x, (const double(*)[3])r->v, f->box, title.data);
     rc = buf_write_file(path.data, text.data, text.len, e);
     buf_free(&path);

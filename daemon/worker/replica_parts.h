@@ -19,6 +19,7 @@ struct replica {
     struct frame {
         struct job job; /* its own: the replica goes on meanwhile */
         int64_t steps;  /* of the replica's clock */
+        double time;    /* ps, in the outputs */
         double box[BOX_SIZE];
         bool begun, awaited; /* begun: x and the trajectory belong to the job */
     } frame;
@@ -26,7 +27,7 @@ struct replica {
     uint64_t salt;                     /* of its noise */
     double *delta_u;                   /* [windows] */
     double (*x)[3], (*v)[3];           /* [atoms], for frames and the final file */
-    struct buf state;                  /* for checkpoints; empty between them, its memory is kept */
+    struct buf state;                  /* of the last checkpoint made here; its memory is kept */
     bool stop, at_gate;
     unsigned load_period; /* the last in which it was counted */
     double step_seconds;  /* wall clock of a step in the last batch, 0: not known */
@@ -52,6 +53,8 @@ int CO_FN replica_lock(struct replica *r, struct err *e);
 int replica_memory(struct replica *r, struct err *e);
 /* Takes up the newest good checkpoint, else the beginning, which gives the same bytes; an older one for a new salt. */
 int CO_FN replica_restore(struct replica *r, struct err *e);
+/* Goes on from the checkpoint just made with the model of the stage that begins. */
+int CO_FN replica_next_phase(struct replica *r, struct err *e);
 /* Makes a checkpoint here. */
 int CO_FN replica_save(struct replica *r, struct err *e);
 /* Whether the spec wants one after `step` steps of the stage at hand. */

@@ -14,12 +14,47 @@ uint64_t protocol_timesteps(const struct spec *spec, uint64_t stage, uint64_t st
     return n;
 }
 
-uint64_t protocol_clock_zero(const struct spec *spec)
+/* From one step of one stage to a later one. Timesteps of one length are counted before they are made a time. */
+static double time_between(const struct spec *spec, uint64_t stage, uint64_t step, uint64_t to, uint64_t to_step)
+{
+    double time = 0, timestep = 0;
+    uint64_t run = 0;
+    for (; stage <= to && stage < (uint64_t)spec->nstages; stage++, step = 0) {
+        const struct stage *s = &spec->stages[stage];
+        if (!is_dynamics(s))
+            continue;
+        if (s->timestep != timestep) {
+            time += (double)run * timestep;
+            timestep = s->timestep;
+            run = 0;
+        }
+        run += (stage == to ? to_step : s->steps) - step;
+    }
+    return time + (double)run * timestep;
+}
+
+static uint64_t first_produce(const struct spec *spec)
 {
     uint64_t i = 0;
     while (i < (uint64_t)spec->nstages && spec->stages[i].kind != STAGE_PRODUCE)
         i++;
-    return protocol_timesteps(spec, i, 0);
+    return i;
+}
+
+double protocol_elapsed(const struct spec *spec, uint64_t stage, uint64_t step)
+{
+    return time_between(spec, 0, 0, stage, step);
+}
+
+double protocol_time(const struct spec *spec, uint64_t stage, uint64_t step)
+{
+    uint64_t zero = first_produce(spec);
+    return stage < zero ? 0 - time_between(spec, stage, step, zero, 0) : time_between(spec, zero, 0, stage, step);
+}
+
+uint64_t protocol_clock_zero(const struct spec *spec)
+{
+    return protocol_timesteps(spec, first_produce(spec), 0);
 }
 
 bool protocol_has_pv(const struct spec *spec)

@@ -12,6 +12,10 @@
 
 /* Timesteps from the start of the first stage until `step` steps of `stage` (spec.nstages, with step 0: the end). */
 uint64_t protocol_timesteps(const struct spec *spec, uint64_t stage, uint64_t step);
+/* The same as a time, ps. */
+double protocol_elapsed(const struct spec *spec, uint64_t stage, uint64_t step);
+/* The time in the outputs, ps. */
+double protocol_time(const struct spec *spec, uint64_t stage, uint64_t step);
 /* Timesteps before the time 0 of the outputs. */
 uint64_t protocol_clock_zero(const struct spec *spec);
 /* Whether dhdl.xvg has the pV column, which belongs to the whole file. */

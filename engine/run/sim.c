@@ -360,7 +360,6 @@ void sim_sample(const struct sim *s, struct sample *out)
     const struct ctl *c = &s->report->ctl;
     const struct fixed_sum *u = (const struct fixed_sum *)(s->report + 1);
     out->step = c->step;
-    out->time = (double)(int64_t)(c->step - s->clock_zero) * m->set->integrator.timestep;
     for (int i = 0; i < TERM_COUNT; i++)
         out->energy[i] = fixed_total(c->sum.energy[i]);
     out->potential = ctl_potential(c);
@@ -402,11 +401,6 @@ int sim_forces(struct sim *s, double (*f)[3], struct err *e)
 uint64_t sim_step_number(const struct sim *s)
 {
     return s->report->ctl.step;
-}
-
-void sim_set_clock(struct sim *s, uint64_t zero_step)
-{
-    s->clock_zero = zero_step;
 }
 
 uint32_t sim_nodes_per_step(const struct sim *s)

@@ -85,14 +85,15 @@ int sim_forces(struct sim *s, double (*f)[3], struct err *e);
 /* Maxwell velocities at the settings' temperature obeying the constraints (Philox stream of its own); constraints applied
  * to positions first. Synchronous. */
 int sim_thermalize(struct sim *s, struct err *e);
+/* Makes the state one that a replica of another model of the same atoms can go on from (sim_save, sim_load): velocities at the
+ * time of the positions, and nothing left of a minimization. Synchronous. */
+int sim_part(struct sim *s, struct err *e);
 /* Copies the state to the host's side; sim_done says when it has arrived. Until there is more work sim_save, and sim_get of positions
  * and box, take it from there and wait for nothing. While nothing is in flight. */
 int sim_fetch(struct sim *s, struct err *e);
 /* Positions (whole molecules, not wrapped), velocities, box. Waits for what was not fetched; any of the pointers may be NULL. */
 int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[BOX_SIZE], struct err *e);
 uint64_t sim_step_number(const struct sim *s); /* timesteps since the replica began, over all stages */
-/* Step at which sample.time is zero, negative before it; 0 until set. Not part of the saved state. */
-void sim_set_clock(struct sim *s, uint64_t zero_step);
 
 /* The exact state as bytes, into `out`, which is empty, and back: continuing from it gives the same bits as not stopping. The
  * blob carries version, atom count and checksum; sim_load: ERR_CHECKPOINT when they do not fit, ERR_UNSUPPORTED

@@ -51,7 +51,6 @@ struct sim {
     struct echo *echo;
     uint64_t submitted;   /* tickets asked for */
     uint64_t done_before; /* ctl.done when the last submit was made */
-    uint64_t clock_zero;
     double min_tolerance;
     struct err
         failure; /* code ERR_NONE, or why a submit failed: how much is in flight is unknown, only sim_free is left */

@@ -200,6 +200,24 @@ static int sample_now(struct sim *s, struct err *e)
     return rc;
 }
 
+int sim_part(struct sim *s, struct err *e)
+{
+    const struct dev_ops *ops = s->model->dev->ops;
+    struct ctl c;
+    int rc = sim_wait(s, e);
+    if (rc == 0 && s->report->ctl.pending)
+        rc = sample_now(s, e);
+    if (rc == 0 && s->report->ctl.pending)
+        rc = ops->copy(s->model->dev, s->lane, s->d.v, s->d.v_out, sim_array_bytes(s), e);
+    if (rc == 0)
+        rc = sim_read_ctl(s, &c, e);
+    if (rc)
+        return rc;
+    c.pending = 0;
+    c.min_steps = 0;
+    return sim_write_ctl(s, &c, e);
+}
+
 int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[BOX_SIZE], struct err *e)
 {
     const struct dev_ops *ops = s->model->dev->ops;

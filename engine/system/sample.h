@@ -19,7 +19,7 @@ const char *clamped_names(uint32_t clamped, char *out, size_t size);
 /* One row of energies of one replica at one time. Owned by the caller; delta_u points to nwindows doubles it provides. */
 struct sample {
     uint64_t step;
-    double time;                 /* ps, of the current stage's clock (sim_set_clock) */
+    double time;                 /* ps, of the outputs; the engine does not know it */
     double energy[TERM_COUNT];   /* kJ/mol, split as gmx energy splits them */
     double potential;            /* kJ/mol */
     double kinetic;              /* kJ/mol, of the velocities sim_get gives: velocity Verlet at the time of x;

@@ -93,6 +93,8 @@ enum stage_kind { STAGE_MINIMIZE, STAGE_EQUILIBRATE, STAGE_PRODUCE };
 /* One entry of the protocol. Times are whole numbers of steps after validation. */
 struct stage {
     enum stage_kind kind;
+    int phase;              /* whose defines and settings hold (daemon/spec/spec.h); 0: those of the ensemble */
+    double timestep;        /* ps */
     uint64_t steps;         /* minimize: the most steps */
     double force_tolerance; /* minimize: stop when the largest force is below, kJ/mol/nm */
     bool npt;               /* barostat on */

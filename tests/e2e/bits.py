@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A replica's files depend on spec, seed and device model alone: the same bytes alone on the device, in company of replicas of other
-systems, and in that company while all are stopped, or their worker killed, at random moments and taken up again.
+systems, and in that company while all are stopped, or their worker killed, at random moments and taken up again. One of the
+systems comes to production by stages with defines, timesteps, temperatures and a pressure of their own.
 
 Usage: bits.py SHOAL_WORKER [--device D] [--replicas N] [--steps N] [--large]
 --replicas: at once, in company. --steps: of those with water. --large: of SOLVENT (tests/bench) too, in ladders of two lengths:
@@ -25,6 +26,17 @@ PROTOCOL = """protocol:
   - produce: {{time: {steps} steps, ensemble: {ensemble}, sample-every: {tenth} steps, frames-every: {fifth} steps}}
 run: {{checkpoint-every: {fifth} steps}}
 """
+
+
+STAGES = """protocol:
+  - minimize: {{steps: 20, defines: [HOLD=1000]}}
+  - equilibrate: {{time: {fifth} steps, ensemble: nvt, sample-every: {tenth} steps, defines: [HOLD=1000], timestep: 1 fs, temperature: 100 K}}
+  - equilibrate: {{time: {fifth} steps, ensemble: npt, sample-every: {tenth} steps, defines: [HOLD=100], temperature: 200 K, pressure: 50 bar}}
+  - equilibrate: {{time: {tenth} steps, ensemble: npt}}
+  - produce: {{time: {steps} steps, ensemble: npt, sample-every: {tenth} steps, frames-every: {fifth} steps}}
+run: {{checkpoint-every: {tenth} steps}}
+"""
+HOLD = "#ifdef HOLD\n[ position_restraints ]\n1 1 HOLD HOLD HOLD\n#endif\n"
 
 
 def read(path):
@@ -61,14 +73,24 @@ def of_water(folder, name, steps, side, seed):
     write(os.path.join(folder, name), {"spec.yaml": spec, **files})
 
 
+def of_stages(folder, name, steps, side, seed):
+    """Methane held in place while water warms up around it."""
+    spec, files = tiny(name, seed=seed, side=side, windows=(0, 0.5, 1))
+    spec = re.sub(r"(?s)protocol:.*", STAGES.format(steps=steps, tenth=steps // 10, fifth=steps // 5), spec)
+    methane = "1 C4 1 MET C 1 0.0 16.043\n"
+    files["tiny.top"] = files["tiny.top"].replace(methane, methane + HOLD)
+    write(os.path.join(folder, name), {"spec.yaml": spec, **files})
+
+
 def systems(folder, steps, large):
     """[(name, windows of its ladder, those that are run)]"""
     subprocess.run([sys.executable, os.path.join(HERE, "../bench/make_inputs.py"), os.path.join(folder, "systems")], check=True,
                    stdout=subprocess.DEVNULL)
     of_water(folder, "water", steps, 5, 11)
     of_water(folder, "more-water", steps, 6, 12)
+    of_stages(folder, "stages", steps, 5, 14)
     of_bench(folder, "vacuum", "vacuum", 4 * steps, 4, 13)
-    found = [("water", 3, (0, 1, 2)), ("more-water", 3, (1, 2)), ("vacuum", 4, (0, 3))]
+    found = [("water", 3, (0, 1, 2)), ("more-water", 3, (1, 2)), ("stages", 3, (0, 2)), ("vacuum", 4, (0, 3))]
     for windows in (4, 24) if large else ():
         of_bench(folder, f"solvent-{windows}", "solvent", steps, windows, windows)
         found.append((f"solvent-{windows}", windows, (1, windows - 1)))

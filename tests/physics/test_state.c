@@ -4,6 +4,7 @@
  * without samples in between. Water that starts from a lattice, so that lists are rebuilt often.
  */
 #undef NDEBUG
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -256,6 +257,45 @@ static void test_neighbours(void **state)
         buf_free(&among[i].state);
 }
 
+/* What a replica of another model goes on from: the same positions and the velocities of that moment, whichever timestep they
+ * came by, and no minimization under way. */
+static void test_part(void **state)
+{
+    struct settings set = water_settings(INTEGRATOR_VELOCITY_VERLET), other = set;
+    struct err e = {0};
+    struct buf blob = {0};
+    double du;
+    other.integrator.timestep = 0.0005;
+    struct toy t = start(&set);
+    march(t.sim, 0, 20, 10, false);
+    struct sample before = toy_sample(t.sim, &du);
+    assert_int_equal(sim_part(t.sim, &e), 0);
+    struct sample after = toy_sample(t.sim, &du);
+    assert_int_equal(sim_save(t.sim, &blob, &e), 0);
+    sim_seal(&blob);
+    toy_close(&t);
+    t = toy_open(water, &other, 0);
+    assert_int_equal(sim_load(t.sim, blob.data, blob.len, &e), 0);
+    assert_int_equal(sim_step_number(t.sim), 20);
+    struct sample there = toy_sample(t.sim, &du);
+    assert_true(there.potential == before.potential);
+    assert_true(fabs(after.kinetic / before.kinetic - 1) < 1e-12);
+    assert_true(fabs(there.kinetic / before.kinetic - 1) < 1e-12);
+    march(t.sim, 0, 40, 10, false);
+    struct sample later = toy_sample(t.sim, &du);
+    assert_true(fabs(later.potential + later.kinetic - before.potential - before.kinetic) < 0.01 * before.kinetic);
+
+    sim_minimize_setup(t.sim, 100);
+    toy_run(t.sim, SIM_MINIMIZE, 5);
+    assert_int_equal(sim_part(t.sim, &e), 0);
+    double force, potential;
+    assert_false(sim_minimized(t.sim, &force, &potential));
+    blob.len = 0;
+    assert_int_equal(sim_save(t.sim, &blob, &e), 0);
+    toy_close(&t);
+    buf_free(&blob);
+}
+
 /* Water in a corner of a large box overflows lists sized for the mean density. The replica grows and its bits do not show
  * it: grown by a sample beforehand, or in the first step. */
 static void test_grow(void **state)
@@ -431,6 +471,7 @@ int main(void)
         cmocka_unit_test(test_neighbours),
         cmocka_unit_test(test_drift_of_each_tape),
         cmocka_unit_test(test_bad_blobs),
+        cmocka_unit_test(test_part),
         cmocka_unit_test(test_grow),
         cmocka_unit_test(test_salt),
         cmocka_unit_test(test_damaged_tables),

@@ -39,13 +39,17 @@ static const char topology[] =
     "[ moleculetype ]\nSOL 2\n"
     "[ atoms ]\n1 OW 1 SOL OW 1 -0.834 15.9994\n2 HW 1 SOL HW1 1 0.417 1.008\n"
     "3 HW 1 SOL HW2 1 0.417 1.008\n"
+    "#ifdef HOLD\n[ position_restraints ]\n1 1 1000 1000 1000\n#endif\n"
     "[ settles ]\n1 1 0.09572 0.15139\n[ exclusions ]\n1 2 3\n2 1 3\n3 1 2\n"
     "[ system ]\nwater\n[ molecules ]\nSOL %d\n";
 static const char spec[] =
     "name: water\nsystem: {topology: w.top, coordinates: w.gro}\n"
     "nonbonded: {cutoff: 0.9 nm}\n"
     "integrator: {timestep: 2 fs, temperature: 298.15 K, friction: 1 /ps, seed: 1}\n"
-    "protocol:\n  - produce: {time: 100 steps, ensemble: nvt, sample-every: 100 steps}\n";
+    "protocol:\n"
+    "  - equilibrate: {time: 100 steps, ensemble: nvt, temperature: 100 K, defines: [HOLD]}\n"
+    "  - equilibrate: {time: 100 steps, ensemble: nvt, temperature: 100 K, defines: [HOLD]}\n"
+    "  - produce: {time: 100 steps, ensemble: nvt, sample-every: 100 steps}\n";
 
 static FILE *input(const char *name)
 {
@@ -147,6 +151,7 @@ static int no_memory(struct dev *d, struct lane *lane, enum dev_memory kind, siz
 
 struct asking {
     struct models *models;
+    uint64_t stage;
     struct job job;
     struct shared_model *got;
     struct err e;
@@ -162,7 +167,7 @@ static bool ready(const void *arg)
 static void CO_FN ask(void *arg)
 {
     struct asking *a = arg;
-    a->rc = models_get(a->models, runner.jobs, &a->job, directory, &a->got, &a->e);
+    a->rc = models_get(a->models, runner.jobs, &a->job, directory, a->stage, &a->got, &a->e);
 }
 
 static void ended(void *arg)
@@ -223,6 +228,33 @@ static void made_beside_the_feeding_thread(void **state)
     models_close(&models);
 }
 
+/* Stages that are alike share a model, others have their own; who does not mind gets what is there. */
+static void one_for_each_phase(void **state)
+{
+    (void)state;
+    struct models models = {.dev = runner.dev};
+    struct asking asking[5] = {{&models, .stage = 0},
+                               {&models, .stage = 2},
+                               {&models, .stage = 1},
+                               {&models, .stage = 3},
+                               {&models, .stage = MODELS_ANY}};
+    ask_all(asking, 5);
+    for (int i = 0; i < 5; i++)
+        if (asking[i].rc)
+            fail_msg("%s", asking[i].e.msg);
+    const struct shared_model *held = asking[0].got, *free = asking[1].got;
+    assert_ptr_equal(asking[2].got, held);
+    assert_ptr_equal(asking[3].got, free);
+    assert_true(asking[4].got == held || asking[4].got == free);
+    assert_int_equal(held->system.nposition_restraints, SIDE * SIDE * SIDE);
+    assert_int_equal(free->system.nposition_restraints, 0);
+    assert_true(held->settings.integrator.temperature == 100 && free->settings.integrator.temperature == 298.15);
+    assert_ptr_equal(held->model->set, &held->settings);
+    for (int i = 0; i < 5; i++)
+        models_put(&models, asking[i].got);
+    models_close(&models);
+}
+
 /* Each replica is told of a device that would not take the model, and the next one tries anew. */
 static void refused_by_the_device(void **state)
 {
@@ -269,6 +301,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(made_beside_the_feeding_thread),
+        cmocka_unit_test(one_for_each_phase),
         cmocka_unit_test(refused_by_the_device),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

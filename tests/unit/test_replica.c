@@ -27,11 +27,11 @@
 static const char *const file_names[FILES] = {"dhdl.xvg", "energy.xvg", "traj.xtc", "confout.gro"};
 
 static struct stage protocol[] = {
-    {.kind = STAGE_MINIMIZE, .steps = 100},
-    {.kind = STAGE_EQUILIBRATE, .steps = 60, .sample_every = 20},
-    {.kind = STAGE_EQUILIBRATE, .steps = 50, .npt = true},
-    {.kind = STAGE_PRODUCE, .steps = 200, .npt = true, .sample_every = 10, .frames_every = 50},
-    {.kind = STAGE_PRODUCE, .steps = 45, .sample_every = 5, .frames_every = 20},
+    {.kind = STAGE_MINIMIZE, .phase = 1, .timestep = 0.002, .steps = 100},
+    {.kind = STAGE_EQUILIBRATE, .phase = 2, .timestep = 0.001, .steps = 60, .sample_every = 20},
+    {.kind = STAGE_EQUILIBRATE, .timestep = 0.002, .steps = 50, .npt = true},
+    {.kind = STAGE_PRODUCE, .timestep = 0.002, .steps = 200, .npt = true, .sample_every = 10, .frames_every = 50},
+    {.kind = STAGE_PRODUCE, .timestep = 0.002, .steps = 45, .sample_every = 5, .frames_every = 20},
 };
 
 static char directory[64];
@@ -232,7 +232,7 @@ static void a_whole_story(void **state)
     }
     assert_int_equal(rows, 21 + 9);
     assert_memory_equal(&last, (&(double){0.49}), sizeof last);
-    assert_non_null(strstr(files[1].data, "# energies\n-0.2200 "));
+    assert_non_null(strstr(files[1].data, "# energies\n-0.1600 "));
     assert_non_null(strstr(files[1].data, "\n-0.1000 ")); /* the end of the first equilibration */
     assert_non_null(strstr(files[1].data, "\n0.0000 "));
     rows = 0;

@@ -191,7 +191,7 @@ static void test_defaults(void **state)
     assert_is(set->alchemy.lambda[0][LAMBDA_MASS], 0);
     assert_false(set->barostat.on);
     assert_int_equal(s->nstages, 0);
-    assert_int_equal(s->ndefines, 0);
+    assert_int_equal(s->phases[0].ndefines, 0);
     spec_free(s);
 }
 
@@ -222,12 +222,12 @@ static void test_everything_else(void **state)
         "- produce: {time: 2000 steps, sample-every: 10 fs, frames-every: no}\n");
     const struct settings *set = &s->settings;
     assert_string_equal(s->reference, "r.gro");
-    assert_int_equal(s->ndefines, 3);
-    assert_string_equal(s->defines[0].name, "POSRES");
-    assert_string_equal(s->defines[0].value, "");
-    assert_string_equal(s->defines[1].name, "KPOS");
-    assert_string_equal(s->defines[1].value, "1000");
-    assert_string_equal(s->defines[2].value, "");
+    assert_int_equal(s->phases[0].ndefines, 3);
+    assert_string_equal(s->phases[0].defines[0].name, "POSRES");
+    assert_string_equal(s->phases[0].defines[0].value, "");
+    assert_string_equal(s->phases[0].defines[1].name, "KPOS");
+    assert_string_equal(s->phases[0].defines[1].value, "1000");
+    assert_string_equal(s->phases[0].defines[2].value, "");
     assert_is(set->nonbonded.vdw_cutoff, 1.2);
     assert_is(set->nonbonded.coulomb_cutoff, 1.1);
     assert_is(set->nonbonded.list_buffer, 0.05);
@@ -499,6 +499,58 @@ static void test_cross_errors(void **state)
                  "integrator.method langevin-middle"));
 }
 
+/* ---- stages with something of their own ---- */
+
+static void test_phases(void **state)
+{
+    struct spec *s = parsed(
+        "name: a\n"
+        "system: {topology: a.top, coordinates: a.gro, defines: [FAST]}\n"
+        "integrator: {timestep: 4 fs}\n"
+        "barostat: {}\n"
+        "protocol:\n"
+        "  - minimize: {steps: 5, defines: [POSRES, K=1000]}\n"
+        "  - equilibrate: {time: 1 ps, ensemble: nvt, timestep: 1 fs, temperature: 50 K, defines: [K=1]}\n"
+        "  - equilibrate: {time: 1 ps, ensemble: npt, defines: [FAST], pressure: 5 bar}\n"
+        "  - equilibrate: {time: 1 ps, pressure: 5 bar}\n"
+        "  - equilibrate: {time: 1 ps, timestep: 4 fs, temperature: 298.15 K}\n"
+        "  - produce: {time: 1 ps}\n");
+    static const int phase[] = {1, 2, 3, 3, 0, 0}, steps[] = {5, 1000, 250, 250, 250, 250};
+    assert_int_equal(s->nstages, 6);
+    for (int i = 0; i < s->nstages; i++) {
+        assert_int_equal(s->stages[i].phase, phase[i]);
+        assert_int_equal(s->stages[i].steps, steps[i]);
+        assert_is(s->stages[i].timestep, i == 1 ? 0.001 : 0.004);
+    }
+    assert_int_equal(s->nphases, 4);
+    assert_true(s->phases[1].own_defines && s->phases[2].own_defines && !s->phases[3].own_defines);
+    assert_string_equal(s->phases[1].defines[1].value, "1000");
+    assert_string_equal(s->phases[3].defines[0].name, "FAST");
+    assert_int_equal(s->phases[2].line, 7);
+    struct settings two = spec_settings(s, 2), three = spec_settings(s, 3), none = spec_settings(s, 0);
+    assert_is(two.integrator.timestep, 0.001);
+    assert_is(two.integrator.temperature, 50);
+    assert_is(two.barostat.pressure, 1.01325);
+    assert_is(three.integrator.temperature, 298.15);
+    assert_is(three.barostat.pressure, 5);
+    assert_is(none.integrator.timestep, 0.004);
+    spec_free(s);
+}
+
+static void test_phase_errors(void **state)
+{
+    refused(HEAD "barostat: {}\nprotocol:\n  - equilibrate: {time: 1 ps, ensemble: nvt, pressure: 5 bar}\n",
+            SPEC("5: protocol[0].equilibrate.pressure: 5 bar: only with ensemble npt is there a pressure to keep"));
+    refused(
+        HEAD "protocol:\n  - equilibrate:\n      time: 1 ps\n      timestep: 3 fs\n",
+        SPEC("5: protocol[0].equilibrate.time: 1 ps: expected a whole multiple of the timestep, 3 fs; the nearest is "
+             "0.999 ps"));
+    refused(
+        HEAD "protocol:\n  - produce: {time: 1 ps, temperature: 5 K}\n", ERR_UNSUPPORTED,
+        "s.yaml:4: protocol[0].produce.temperature: not supported: a free energy is that of one temperature; expected "
+        "integrator.temperature, and others in equilibrate stages");
+}
+
 static void not_run(const char *text, const char *message)
 {
     struct err e = {0};
@@ -519,8 +571,12 @@ static void test_run_errors(void **state)
 
 static const char top[] =
     "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nCH4 16.043 0.0 A 0.373 1.23\n"
-    "[ moleculetype ]\nMET 1\n[ atoms ]\n1 CH4 1 MET CH4 1 CHARGE 16.043\n"
-    "[ system ]\none\n[ molecules ]\nMET 2\n";
+    "[ moleculetype ]\nMET 1\n[ atoms ]\n"
+    "#ifdef OTHER\n1 CH4 1 MET CH5 1 0 16.043\n#else\n1 CH4 1 MET CH4 1 CHARGE 16.043\n#endif\n"
+    "#ifdef HOLD\n[ position_restraints ]\n1 1 10 10 10\n#endif\n"
+    "[ moleculetype ]\nTWO 1\n[ atoms ]\n1 CH4 1 MET CH4 1 0 16.043\n2 CH4 1 MET CH4 1 0 16.043\n"
+    "#ifdef RIGID\n[ constraints ]\n1 2 1 1.8\n#endif\n"
+    "[ system ]\none\n[ molecules ]\n#ifdef MORE\nMET 3\n#else\n#ifdef PAIR\nTWO 1\n#else\nMET 2\n#endif\n#endif\n";
 static const char gro[] =
     "two\n    2\n    1MET    CH4    1   0.500   0.500   0.500\n    2MET    CH4    2   1.500   1.500   "
     "1.500\n   3.0 3.0 2.5\n";
@@ -576,14 +632,48 @@ static void test_system_errors(void **state)
         assert_string_equal(with_system(cases[i].text, cases[i].charge).msg, cases[i].message);
 }
 
+/* The systems of all phases are of the same atoms, and what moves keeps the same constraints. */
+static void test_phase_systems(void **state)
+{
+    static const char staged[] =
+        "name: a\nsystem: {topology: a.top, coordinates: a.gro%s}\nprotocol:\n"
+        "  - minimize: {steps: 1, defines: [%s]}\n"
+        "  - equilibrate: {time: 1 ps, defines: [%s]}\n"
+        "  - produce: {time: 1 ps}\n";
+    static const struct {
+        const char *first, *second, *message;
+    } cases[] = {
+        {"HOLD", "HOLD=5", ""},
+        {"PAIR, RIGID", "PAIR", ""},
+        {"PAIR", "PAIR, RIGID",
+         "s.yaml:5: protocol: with the stage's defines: other rigid waters or constraints than without them; that is "
+         "for "
+         "minimize only"},
+        {"MORE", "HOLD",
+         "s.yaml:4: protocol: with the stage's defines: a.gro:2: read 2 atoms, expected 3 as in the topology"},
+        {"OTHER", "HOLD",
+         "s.yaml:4: protocol: with the stage's defines: atom 1 is MET CH5; expected MET CH4, as without them"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf text = {0};
+        const char *pair = strncmp(cases[i].first, "PAIR", 4) ? "" : ", defines: [PAIR]";
+        buf_printf(&text, staged, pair, cases[i].first, cases[i].second);
+        assert_string_equal(with_system(text.data, "0").msg, cases[i].message);
+        buf_free(&text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),           cmocka_unit_test(test_random_seed),  cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_everything_else), cmocka_unit_test(test_words),        cmocka_unit_test(test_units),
-        cmocka_unit_test(test_yaml_errors),     cmocka_unit_test(test_sizes),        cmocka_unit_test(test_key_errors),
-        cmocka_unit_test(test_value_errors),    cmocka_unit_test(test_cross_errors), cmocka_unit_test(test_run_errors),
-        cmocka_unit_test(test_system_errors),
+        cmocka_unit_test(test_whole),         cmocka_unit_test(test_random_seed),
+        cmocka_unit_test(test_defaults),      cmocka_unit_test(test_everything_else),
+        cmocka_unit_test(test_words),         cmocka_unit_test(test_units),
+        cmocka_unit_test(test_yaml_errors),   cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_key_errors),    cmocka_unit_test(test_value_errors),
+        cmocka_unit_test(test_cross_errors),  cmocka_unit_test(test_run_errors),
+        cmocka_unit_test(test_system_errors), cmocka_unit_test(test_phases),
+        cmocka_unit_test(test_phase_errors),  cmocka_unit_test(test_phase_systems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the reader of specs: what spec.c and protocol.c share.
+ */
+#ifndef SHOAL_DAEMON_SPEC_READER_H
+#define SHOAL_DAEMON_SPEC_READER_H
+
+#include "daemon/spec/schema.h"
+#include "daemon/spec/spec.h"
+
+struct reader {
+    const char *file;
+    int line;        /* of the mapping at hand, for what is absent */
+    double timestep; /* that times are multiples of, ps */
+    struct err *e;
+};
+
+/* ERR_SPEC: "file:line: place: text". */
+int spec_bad(struct reader *r, struct view v, const char *place, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* A time or a step count as whole timesteps. */
+int spec_steps_of(struct reader *r, struct view v, const char *place, uint64_t *out);
+void spec_read_defines(struct phase *p, struct view v);
+void spec_phase_close(struct phase *p);
+
+/* protocol.c: the stages and their phases; everything else has been read. */
+int spec_read_protocol(struct reader *r, struct spec *s, struct view v);
+
+#endif
