@@ -424,7 +424,7 @@ static void advise_protocol(const struct advising *a)
     for (int i = 0; i < s->nstages; i++)
         if (s->stages[i].kind == STAGE_PRODUCE && s->stages[i].sample_every)
             rows += s->stages[i].steps / s->stages[i].sample_every;
-    if (s->nstages && s->stages[0].kind != STAGE_MINIMIZE && !a->sys->v)
+    if (s->nstages && s->stages[0].kind != STAGE_MINIMIZE && !system_start(a->sys, 0).v)
         say(a, "minimization", s->protocol_line,
             "protocol: begins without minimize, and %s has no velocities of an earlier run; a bad contact ends the run",
             s->coordinates);

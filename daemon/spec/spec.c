@@ -52,6 +52,19 @@ static void read_system(struct spec *s, struct view v)
     if (view_given(view_key(v, "reference")))
         s->reference = xstrdup(view_text(view_key(v, "reference")));
     spec_read_defines(&s->phases[0], view_key(v, "defines"));
+    struct view starts = view_key(v, "window-coordinates");
+    s->nstarts = view_count(starts);
+    s->starts = xcalloc((size_t)s->nstarts, sizeof *s->starts);
+    for (int i = 0; i < s->nstarts; i++)
+        s->starts[i] = xstrdup(view_text(view_item(starts, i)));
+}
+
+static int check_starts(struct reader *r, const struct spec *s, struct view starts)
+{
+    if (!s->nstarts || s->nstarts == s->settings.alchemy.nwindows)
+        return 0;
+    return spec_bad(r, starts, "system.window-coordinates", "%d files; expected one for each of %d windows", s->nstarts,
+                    s->settings.alchemy.nwindows);
 }
 
 static int read_vdw(struct reader *r, struct nonbonded_settings *nb, struct view v)
@@ -236,6 +249,7 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     s->nphases = 1;
     s->file = xstrdup(r->file);
     s->name = xstrdup(view_text(view_key(root, "name")));
+    s->system_line = line_of(view_key(root, "system"));
     s->alchemy_line = line_of(alchemy);
     s->nonbonded_line = line_of(nonbonded);
     s->integrator_line = line_of(view_key(root, "integrator"));
@@ -247,6 +261,8 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     int rc = read_nonbonded(r, &s->settings.nonbonded, nonbonded);
     if (!rc)
         rc = read_alchemy(r, &s->settings.alchemy, alchemy);
+    if (!rc)
+        rc = check_starts(r, s, view_key(view_key(root, "system"), "window-coordinates"));
     s->settings.replicas = s->repeats * s->settings.alchemy.nwindows;
     if (!rc)
         rc = read_integrator(r, &s->settings.integrator, view_key(root, "integrator"));
@@ -312,6 +328,9 @@ void spec_free(struct spec *s)
     free(s->topology);
     free(s->coordinates);
     free(s->reference);
+    for (int i = 0; i < s->nstarts; i++)
+        free(s->starts[i]);
+    free(s->starts);
     free(s->settings.alchemy.lambda);
     free(s->stages);
     free(s);

@@ -24,7 +24,9 @@ struct spec {
     char *file; /* as given, for messages */
     char *name;
     char *topology, *coordinates, *reference; /* file names as in the spec; reference may be NULL */
-    struct phase *phases;                     /* 0: what the ensemble says, and all that produces */
+    char **starts; /* [nstarts], coordinate files of windows; 0: all start at `coordinates` */
+    int nstarts;
+    struct phase *phases; /* 0: what the ensemble says, and all that produces */
     int nphases;
     struct settings settings; /* of phase 0 */
     struct stage *stages;     /* none for a spec that is only evaluated */
@@ -35,7 +37,8 @@ struct spec {
     double checkpoint_seconds; /* wall clock between checkpoints, when not in steps */
     bool seed_random;          /* seed: random; settings.integrator.seed is of no use until spec_draw_seed */
     size_t seed_at;            /* where it says so, in characters */
-    int alchemy_line, nonbonded_line, integrator_line, protocol_line; /* where they are in the file; 1: absent */
+    int system_line, alchemy_line, nonbonded_line, integrator_line,
+        protocol_line; /* where they are in the file; 1: absent */
 };
 
 /* `file` is only for messages. On success *out is owned by the caller. ERR_SPEC; ERR_UNSUPPORTED for known keys that

@@ -207,6 +207,13 @@ static int read_body(struct reading *s, const char *body, size_t len, struct err
 
 /* ---- what it describes ---- */
 
+/* One that the spec names, when it has not come and is not the one the readers stopped at. */
+static void add_missing(const struct reading *s, const struct source *src, const char *name, json_t *all)
+{
+    if (name && !json_object_get(s->files, name) && !(src->wanted[0] && strcmp(src->wanted[0], name) == 0))
+        json_array_append_new(all, json_pack("[s]", name));
+}
+
 /* Names that would do for each file that is known to be missing: the one the readers stopped at, then what else the spec
  * names. */
 static json_t *list_missing(const struct reading *s, const struct source *src)
@@ -215,14 +222,11 @@ static json_t *list_missing(const struct reading *s, const struct source *src)
     for (int i = 0; i < 3 && src->wanted[i]; i++)
         json_array_append_new(first, json_string(src->wanted[i]));
     json_array_append(all, first);
-    const char *named[] = {s->spec->topology, s->spec->coordinates, s->spec->reference};
-    for (int i = 0; i < 3; i++) {
-        if (!named[i] || json_object_get(s->files, named[i]))
-            continue;
-        if (src->wanted[0] && strcmp(src->wanted[0], named[i]) == 0)
-            continue;
-        json_array_append_new(all, json_pack("[s]", named[i]));
-    }
+    add_missing(s, src, s->spec->topology, all);
+    add_missing(s, src, s->spec->coordinates, all);
+    add_missing(s, src, s->spec->reference, all);
+    for (int i = 0; i < s->spec->nstarts; i++)
+        add_missing(s, src, s->spec->starts[i], all);
     json_decref(first);
     return all;
 }

@@ -83,7 +83,8 @@ static int check_b_states(const struct spec *s, const struct system *sys, struct
                    s->file, s->alchemy_line, s->topology);
 }
 
-#define CHARGE_MAX 100.0 /* e; atoms of real models have less than ten */
+#define START_BOX_MOST 0.05 /* by which boxes of windows may differ */
+#define CHARGE_MAX 100.0    /* e; atoms of real models have less than ten */
 
 /* What reads as a number and can be none of a molecule. */
 static int check_sense(const struct spec *s, const struct system *sys, struct err *e)
@@ -125,6 +126,40 @@ static int check_box(const struct spec *s, const struct system *sys, struct err 
                    s->file, s->nonbonded_line, cutoff, s->coordinates, 2 * limit);
 }
 
+static int read_starts(const struct spec *s, struct source *src, struct system *sys, struct err *e)
+{
+    int rc = 0;
+    sys->starts = xcalloc((size_t)s->nstarts, sizeof *sys->starts);
+    while (sys->nstarts < s->nstarts && !rc) {
+        rc = gro_read_start(sys, src, s->starts[sys->nstarts], &sys->starts[sys->nstarts], e);
+        sys->nstarts += !rc;
+    }
+    return rc;
+}
+
+/* What lists and meshes are sized for holds in every window: with a barostat boxes are near that of `coordinates`, else equal. */
+static int check_starts(const struct spec *s, const struct system *sys, struct err *e)
+{
+    bool varies = s->settings.barostat.on;
+    double cutoff = fmax(s->settings.nonbonded.vdw_cutoff, s->settings.nonbonded.coulomb_cutoff);
+    for (int w = 0; w < sys->nstarts; w++) {
+        const double *box = sys->starts[w].box;
+        for (int d = 0; d < BOX_SIZE; d++)
+            if (fabs(box[d] - sys->box[d]) > (varies ? START_BOX_MOST : 0) * fabs(sys->box[d]))
+                return err_set(
+                    e, ERR_SPEC,
+                    "%s:%d: system.window-coordinates[%d]: %s has a box of %.15g nm where %s has %.15g nm; expected "
+                    "%s",
+                    s->file, s->system_line, w, s->starts[w], box[d], s->coordinates, sys->box[d],
+                    varies ? "5 % less to 5 % more" : "the same, as there is no barostat");
+        if (!(cutoff < box_cutoff_limit(box)))
+            return err_set(e, ERR_SPEC,
+                           "%s:%d: nonbonded.cutoff: %.15g nm: expected less than %.15g nm in the box of %s", s->file,
+                           s->nonbonded_line, cutoff, box_cutoff_limit(box), s->starts[w]);
+    }
+    return 0;
+}
+
 int spec_phase_system(const struct spec *s, int phase, struct source *src, struct system *sys, struct err *e)
 {
     const struct phase *p = &s->phases[phase];
@@ -133,6 +168,8 @@ int spec_phase_system(const struct spec *s, int phase, struct source *src, struc
         rc = gro_read(sys, src, s->coordinates, e);
     if (!rc && s->reference)
         rc = gro_read_reference(sys, src, s->reference, e);
+    if (!rc)
+        rc = read_starts(s, src, sys, e);
     if (!rc)
         rc = check_sense(s, sys, e);
     if (rc)
@@ -221,6 +258,8 @@ int spec_system(const struct spec *s, struct source *src, struct system *sys, st
         rc = check_b_states(s, sys, e);
     if (!rc)
         rc = check_box(s, sys, e);
+    if (!rc)
+        rc = check_starts(s, sys, e);
     if (!rc)
         rc = check_phases(s, src, sys, e);
     if (rc)

@@ -209,8 +209,8 @@ static int start_moving(struct replica *r, struct err *e)
 {
     const struct spec *spec = r->spec;
     bool first = protocol_timesteps(spec, r->stage, 0) == 0;
-    bool continued =
-        r->stage == 0 && r->shared->system.v && spec->settings.integrator.kind == INTEGRATOR_VELOCITY_VERLET;
+    bool continued = r->stage == 0 && system_start(&r->shared->system, r->setup.window).v &&
+                     spec->settings.integrator.kind == INTEGRATOR_VELOCITY_VERLET;
     return first && !continued ? sim_thermalize(r->sim, e) : 0;
 }
 

@@ -270,6 +270,19 @@ int gro_read(struct system *s, struct source *src, const char *name, struct err 
     return 0;
 }
 
+int gro_read_start(const struct system *s, struct source *src, const char *name, struct start *out, struct err *e)
+{
+    struct gro g = {0};
+    int rc = read_file(&g, s, src, name, e);
+    if (rc)
+        return rc;
+    *out = (struct start){.x = g.x, .v = g.velocities ? g.v : NULL};
+    if (!g.velocities)
+        free(g.v);
+    memcpy(out->box, g.box, sizeof out->box);
+    return 0;
+}
+
 int gro_read_reference(struct system *s, struct source *src, const char *name, struct err *e)
 {
     struct gro g = {0};

@@ -57,6 +57,8 @@ int top_read(struct system *s, struct source *src, const char *name, const struc
  * topology (a name may differ in digits, punctuation and case; count and order may not). Also makes the start
  * coordinates the position-restraint reference. ERR_COORDINATES, ERR_UNSUPPORTED, ERR_MISSING_FILE. */
 int gro_read(struct system *s, struct source *src, const char *name, struct err *e);
+/* Coordinates of the same kind for one window alone; *out is the caller's. */
+int gro_read_start(const struct system *s, struct source *src, const char *name, struct start *out, struct err *e);
 /* Position-restraint reference coordinates from a second .gro; call after gro_read. */
 int gro_read_reference(struct system *s, struct source *src, const char *name, struct err *e);
 

@@ -136,6 +136,17 @@ static void copy_lambda(struct model *m)
             m->lambda[w][k] = al->lambda[w][k == LAMBDA_RESTRAINT && !al->given[LAMBDA_RESTRAINT] ? LAMBDA_BONDED : k];
 }
 
+static void make_whole(struct model *m, const struct topology *t)
+{
+    m->nstarts = m->sys->nstarts ? m->sys->nstarts : 1;
+    m->x = xcalloc((size_t)m->nstarts, sizeof *m->x);
+    for (int i = 0; i < m->nstarts; i++) {
+        const struct start from = system_start(m->sys, i);
+        m->x[i] = xcalloc((size_t)m->sys->natoms, sizeof *m->x[i]);
+        topology_whole(t, m->sys, &from, m->x[i]);
+    }
+}
+
 int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner *owner, const struct system *sys,
                     const struct settings *set, struct err *e)
 {
@@ -158,8 +169,7 @@ int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner 
         m->nunits = t.nunits;
         m->freedom =
             3.0 * (sys->natoms - sys->nsites - t.nwaters) - t.ndistances - (set->integrator.com_every > 0 ? 3 : 0);
-        m->x = xcalloc((size_t)sys->natoms, sizeof *m->x);
-        topology_whole(&t, sys, m->x);
+        make_whole(m, &t);
     }
     topology_close(&t);
     if (rc) {
@@ -199,6 +209,8 @@ void model_free(struct model *m)
 {
     if (!m)
         return;
+    for (int i = 0; i < m->nstarts; i++)
+        free(m->x[i]);
     free(m->x);
     free(m->lambda);
     readonly_free(&m->shared);

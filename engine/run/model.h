@@ -17,7 +17,8 @@ struct model {
     const struct system *sys;
     const struct settings *set;
     struct nonbonded *nonbonded;
-    double (*x)[3]; /* [natoms], start coordinates with whole molecules */
+    int nstarts;
+    double (**x)[3]; /* [nstarts][natoms], start coordinates with whole molecules: of each window, or one for all */
     int nwindows;
     double (*lambda)[LAMBDA_COUNT];    /* [nwindows] */
     double freedom;                    /* degrees of freedom */

@@ -67,12 +67,13 @@ static int start_state(struct sim *s, int window, uint32_t replica, struct err *
 {
     const struct model *m = s->model;
     struct ctl c = {.seed = m->set->integrator.seed, .replica = replica, .window = (uint32_t)window};
-    memcpy(c.box, m->sys->box, sizeof c.box);
+    const struct start from = system_start(m->sys, window);
+    memcpy(c.box, from.box, sizeof c.box);
     memcpy(c.lambda, m->lambda[window], sizeof c.lambda);
-    size_t bytes = (size_t)m->sys->natoms * sizeof *m->x;
-    int rc = copy(s, s->d.x, m->x, bytes, e);
-    if (rc == 0 && m->sys->v)
-        rc = copy(s, s->d.v, m->sys->v, bytes, e);
+    size_t bytes = (size_t)m->sys->natoms * sizeof *from.x;
+    int rc = copy(s, s->d.x, m->x[m->nstarts > 1 ? window : 0], bytes, e);
+    if (rc == 0 && from.v)
+        rc = copy(s, s->d.v, from.v, bytes, e);
     return rc ? rc : sim_write_ctl(s, &c, e);
 }
 

@@ -30,6 +30,11 @@ void system_close(struct system *s)
     free(s->cmap_points);
     free(s->exclusion_start);
     free(s->exclusion);
+    for (int i = 0; i < s->nstarts; i++) {
+        free(s->starts[i].x);
+        free(s->starts[i].v);
+    }
+    free(s->starts);
     free(s->x);
     free(s->v);
     *s = (struct system){0};

@@ -135,6 +135,13 @@ struct position_restraint {
     double k[2][3];
 };
 
+/* Where a replica begins. */
+struct start {
+    double (*x)[3];       /* [natoms], as read; molecules may be broken across the box */
+    double (*v)[3];       /* [natoms], NULL if the coordinate file had none; nm/ps */
+    double box[BOX_SIZE]; /* nm; engine/math/box.h */
+};
+
 struct system {
     char name[128];
     int natoms;
@@ -191,7 +198,18 @@ struct system {
     double (*x)[3];       /* [natoms], as read; molecules may be broken across the box */
     double (*v)[3];       /* [natoms], NULL if the coordinate file had none; nm/ps */
     double box[BOX_SIZE]; /* nm; engine/math/box.h */
+    int nstarts;
+    struct start *starts; /* of each window; none: all begin at x, v and box */
 };
+
+/* Where a window begins; what it points to is the system's. */
+static inline struct start system_start(const struct system *s, int window)
+{
+    struct start all = {.x = s->x, .v = s->v};
+    for (int d = 0; d < BOX_SIZE; d++)
+        all.box[d] = s->box[d];
+    return s->nstarts ? s->starts[window] : all;
+}
 
 /* Frees everything a system owns; zeroed is fine. */
 void system_close(struct system *s);

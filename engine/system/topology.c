@@ -128,7 +128,7 @@ static void forest_neighbours(const struct forest *f, int *start, int *list)
     free(fill);
 }
 
-void topology_whole(const struct topology *t, const struct system *sys, double (*out)[3])
+void topology_whole(const struct topology *t, const struct system *sys, const struct start *from, double (*out)[3])
 {
     struct forest f;
     forest_init(&f, sys->natoms);
@@ -139,7 +139,7 @@ void topology_whole(const struct topology *t, const struct system *sys, double (
         *stack = xcalloc(n, sizeof *stack);
     bool *placed = xcalloc(n, sizeof *placed);
     forest_neighbours(&f, start, list);
-    memcpy(out, sys->x, n * sizeof *out);
+    memcpy(out, from->x, n * sizeof *out);
     for (int u = 0; u < t->nunits; u++) {
         int depth = 0;
         stack[depth++] = t->unit_atoms[t->units[u].first];
@@ -151,7 +151,7 @@ void topology_whole(const struct topology *t, const struct system *sys, double (
                 if (placed[j])
                     continue;
                 double dx[3];
-                box_image(out[j], out[i], sys->box, dx);
+                box_image(out[j], out[i], from->box, dx);
                 for (int d = 0; d < 3; d++)
                     out[j][d] = out[i][d] + dx[d];
                 placed[j] = true;

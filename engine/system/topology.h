@@ -52,8 +52,8 @@ int topology_build(struct topology *t, const struct system *sys, const struct se
 void topology_terms(struct topology *t, const struct system *sys, const struct settings *set);
 void topology_close(struct topology *t);
 
-/* out: sys->x with every molecule whole: each atom is the image nearest to the one it is bonded to, virtual sites are
+/* out: the start's x with every molecule whole: each atom is the image nearest to the one it is bonded to, virtual sites are
  * where they belong. */
-void topology_whole(const struct topology *t, const struct system *sys, double (*out)[3]);
+void topology_whole(const struct topology *t, const struct system *sys, const struct start *from, double (*out)[3]);
 
 #endif

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A replica's files depend on spec, seed and device model alone: the same bytes alone on the device, in company of replicas of other
 systems, and in that company while all are stopped, or their worker killed, at random moments and taken up again. One of the
-systems comes to production by stages with defines, timesteps, temperatures and a pressure of their own.
+systems has coordinates of its own for each window, and comes to production by stages with defines, timesteps, temperatures and a
+pressure of their own.
 
 Usage: bits.py SHOAL_WORKER [--device D] [--replicas N] [--steps N] [--large]
 --replicas: at once, in company. --steps: of those with water. --large: of SOLVENT (tests/bench) too, in ladders of two lengths:
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-from tiny import tiny
+from tiny import coordinates, tiny
 from worker import OUTPUTS, Worker
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -74,10 +75,12 @@ def of_water(folder, name, steps, side, seed):
 
 
 def of_stages(folder, name, steps, side, seed):
-    """Methane held in place while water warms up around it."""
+    """Methane held in place while water warms up around it, from coordinates of each window's own."""
     spec, files = tiny(name, seed=seed, side=side, windows=(0, 0.5, 1))
     spec = re.sub(r"(?s)protocol:.*", STAGES.format(steps=steps, tenth=steps // 10, fifth=steps // 5), spec)
     methane = "1 C4 1 MET C 1 0.0 16.043\n"
+    spec = spec.replace("tiny.gro}", "tiny.gro, window-coordinates: [first.gro, other.gro, other.gro]}")
+    files.update({"first.gro": coordinates(side, seed + 1), "other.gro": coordinates(side, seed + 2)})
     files["tiny.top"] = files["tiny.top"].replace(methane, methane + HOLD)
     write(os.path.join(folder, name), {"spec.yaml": spec, **files})
 

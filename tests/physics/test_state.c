@@ -257,6 +257,47 @@ static void test_neighbours(void **state)
         buf_free(&among[i].state);
 }
 
+/* Each window begins at coordinates and in a box of its own, with molecules made whole in that box. */
+static void test_starts(void **state)
+{
+    struct system *two = toy_water(6);
+    struct settings set = water_settings(INTEGRATOR_LANGEVIN_MIDDLE);
+    double lambda[2][LAMBDA_COUNT] = {{0}, {[LAMBDA_VDW] = 1}};
+    struct err e = {0};
+    int n = two->natoms;
+    set.alchemy.nwindows = two->nstarts = 2;
+    set.alchemy.lambda = lambda;
+    two->starts = xcalloc(2, sizeof *two->starts);
+    for (int w = 0; w < 2; w++) {
+        struct start *from = &two->starts[w];
+        from->x = xcalloc((size_t)n, sizeof *from->x);
+        memcpy(from->box, two->box, sizeof from->box);
+        for (int d = 0; d < 3; d++)
+            from->box[d] *= w ? 1.02 : 1;
+        for (int i = 0; i < n; i++)
+            for (int d = 0; d < 3; d++)
+                from->x[i][d] = two->x[i][d] + 0.01 * w;
+        from->x[1][0] += from->box[0]; /* a hydrogen, of a molecule that is whole otherwise */
+    }
+    two->starts[1].v = xcalloc((size_t)n, sizeof *two->starts[1].v);
+    two->starts[1].v[0][2] = 0.25;
+    double(*x)[3] = xcalloc((size_t)n, sizeof *x), box[BOX_SIZE];
+    for (int w = 0; w < 2; w++) {
+        struct toy t = toy_open(two, &set, w);
+        assert_int_equal(sim_get(t.sim, x, NULL, box, &e), 0);
+        assert_memory_equal(box, two->starts[w].box, sizeof box);
+        for (int i = 0; i < n; i++)
+            for (int d = 0; d < 3; d++)
+                assert_true(fabs(x[i][d] - two->x[i][d] - 0.01 * w) < 1e-12);
+        double delta_u[2];
+        struct sample s = toy_sample(t.sim, delta_u);
+        assert_true(w ? s.kinetic > 0 : s.kinetic == 0);
+        toy_close(&t);
+    }
+    free(x);
+    toy_system_free(two);
+}
+
 /* What a replica of another model goes on from: the same positions and the velocities of that moment, whichever timestep they
  * came by, and no minimization under way. */
 static void test_part(void **state)
@@ -471,6 +512,7 @@ int main(void)
         cmocka_unit_test(test_neighbours),
         cmocka_unit_test(test_drift_of_each_tape),
         cmocka_unit_test(test_bad_blobs),
+        cmocka_unit_test(test_starts),
         cmocka_unit_test(test_part),
         cmocka_unit_test(test_grow),
         cmocka_unit_test(test_salt),

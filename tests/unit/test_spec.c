@@ -386,8 +386,8 @@ static void test_key_errors(void **state)
     refused(HEAD "zebra: 1\n",
             SPEC("3: zebra: unknown key; expected name, system, nonbonded, constraints, alchemy, integrator, "
                  "barostat, repeats, protocol or run"));
-    refused("name: x\n",
-            SPEC("1: system: missing; expected a mapping with topology, coordinates, reference or defines"));
+    refused("name: x\n", SPEC("1: system: missing; expected a mapping with topology, coordinates, reference, "
+                              "window-coordinates or defines"));
     refused("name: x\nsystem: {topology: a.top}\n",
             SPEC("2: system.coordinates: missing; expected text of 1 to 255 bytes, such as toluene.gro"));
     refused(HEAD "alchemy: {windows: {vdw: [0]}}\n", SPEC("3: alchemy: expected exactly one of decouple and perturb"));
@@ -581,6 +581,21 @@ static const char gro[] =
     "two\n    2\n    1MET    CH4    1   0.500   0.500   0.500\n    2MET    CH4    2   1.500   1.500   "
     "1.500\n   3.0 3.0 2.5\n";
 
+/* The same in other boxes: 2.60.gro has one of 2.60 nm at its shortest edge. */
+static void add_boxes(struct source *src)
+{
+    struct err e = {0};
+    static const char *const edges[] = {"2.40", "2.50", "2.60", "2.70"};
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
+        struct buf text = {0}, name = {0};
+        buf_printf(&text, "%.*s %s\n", (int)(sizeof gro - 1 - strlen("2.5\n")), gro, edges[i]);
+        buf_printf(&name, "%s.gro", edges[i]);
+        assert_int_equal(source_memory_add(src, name.data, text.data, text.len, &e), 0);
+        buf_free(&text);
+        buf_free(&name);
+    }
+}
+
 /* Reads a spec with a little system whose charge is given, as a submission would; the message, or "" when it is fine. */
 static struct err with_system(const char *text, const char *charge)
 {
@@ -593,6 +608,7 @@ static struct err with_system(const char *text, const char *charge)
     buf_printf(&b, "%.*s%s%s", (int)(mark - top), top, charge, mark + 6);
     assert_int_equal(source_memory_add(src, "a.top", b.data, b.len, &e), 0);
     assert_int_equal(source_memory_add(src, "a.gro", gro, sizeof gro - 1, &e), 0);
+    add_boxes(src);
     int rc = spec_system(s, src, &sys, &e);
     if (!rc)
         rc = spec_check_windows(s, &sys, &e);
@@ -632,6 +648,41 @@ static void test_system_errors(void **state)
         assert_string_equal(with_system(cases[i].text, cases[i].charge).msg, cases[i].message);
 }
 
+/* Coordinates of each window: of as many, of the same atoms, in boxes that the settings still fit. */
+static void test_starts(void **state)
+{
+    static const char windows[] =
+        "name: a\nsystem: {topology: a.top, coordinates: a.gro, window-coordinates: [%s]}\n"
+        "alchemy: {decouple: MET, windows: {vdw: [0, 1]}}\n%s";
+    static const struct {
+        const char *files, *more, *message;
+    } cases[] = {
+        {"a.gro, 2.50.gro", "", ""},
+        {"2.60.gro, 2.40.gro", "barostat: {}\n", ""},
+        {"2.50.gro, 2.60.gro", "",
+         "s.yaml:2: system.window-coordinates[1]: 2.60.gro has a box of 2.6 nm where a.gro has 2.5 nm; expected the "
+         "same, as "
+         "there is no barostat"},
+        {"2.70.gro, 2.60.gro", "barostat: {}\n",
+         "s.yaml:2: system.window-coordinates[0]: 2.70.gro has a box of 2.7 nm where a.gro has 2.5 nm; expected 5 % "
+         "less to 5 "
+         "% more"},
+        {"2.50.gro, 2.40.gro", "barostat: {}\nnonbonded: {cutoff: 1.22 nm}\n",
+         "s.yaml:5: nonbonded.cutoff: 1.22 nm: expected less than 1.2 nm in the box of 2.40.gro"},
+        {"2.50.gro, none.gro", "", "there is no file \"none.gro\""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf text = {0};
+        buf_printf(&text, windows, cases[i].files, cases[i].more);
+        assert_string_equal(with_system(text.data, "0").msg, cases[i].message);
+        buf_free(&text);
+    }
+    refused(
+        "name: a\nsystem:\n  topology: a.top\n  coordinates: a.gro\n  window-coordinates: [b.gro]\n"
+        "alchemy: {decouple: MET, windows: {vdw: [0, 1]}}\n",
+        SPEC("5: system.window-coordinates: 1 files; expected one for each of 2 windows"));
+}
+
 /* The systems of all phases are of the same atoms, and what moves keeps the same constraints. */
 static void test_phase_systems(void **state)
 {
@@ -666,14 +717,12 @@ static void test_phase_systems(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),         cmocka_unit_test(test_random_seed),
-        cmocka_unit_test(test_defaults),      cmocka_unit_test(test_everything_else),
-        cmocka_unit_test(test_words),         cmocka_unit_test(test_units),
-        cmocka_unit_test(test_yaml_errors),   cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_key_errors),    cmocka_unit_test(test_value_errors),
-        cmocka_unit_test(test_cross_errors),  cmocka_unit_test(test_run_errors),
-        cmocka_unit_test(test_system_errors), cmocka_unit_test(test_phases),
-        cmocka_unit_test(test_phase_errors),  cmocka_unit_test(test_phase_systems),
+        cmocka_unit_test(test_whole),           cmocka_unit_test(test_random_seed),   cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_everything_else), cmocka_unit_test(test_words),         cmocka_unit_test(test_units),
+        cmocka_unit_test(test_yaml_errors),     cmocka_unit_test(test_sizes),         cmocka_unit_test(test_key_errors),
+        cmocka_unit_test(test_value_errors),    cmocka_unit_test(test_cross_errors),  cmocka_unit_test(test_run_errors),
+        cmocka_unit_test(test_system_errors),   cmocka_unit_test(test_phases),        cmocka_unit_test(test_starts),
+        cmocka_unit_test(test_phase_errors),    cmocka_unit_test(test_phase_systems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
