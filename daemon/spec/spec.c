@@ -206,6 +206,12 @@ static int read_integrator(struct reader *r, struct integrator_settings *in, str
     return 0;
 }
 
+static void read_masses(struct mass_settings *m, struct view v)
+{
+    m->repartition = view_number(view_key(v, "repartition"));
+    m->keep_waters = !view_boolean(view_key(v, "rigid-waters"));
+}
+
 static int read_barostat(struct reader *r, struct barostat_settings *b, struct view v)
 {
     uint64_t every;
@@ -244,7 +250,7 @@ static void find_random_seed(struct spec *s, struct view seed)
 static int read_spec(struct reader *r, struct spec *s, struct view root)
 {
     struct view alchemy = view_key(root, "alchemy"), constraints = view_key(root, "constraints");
-    struct view nonbonded = view_key(root, "nonbonded");
+    struct view nonbonded = view_key(root, "nonbonded"), masses = view_key(root, "masses");
     s->phases = xcalloc(1, sizeof *s->phases);
     s->nphases = 1;
     s->file = xstrdup(r->file);
@@ -261,6 +267,8 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     int rc = read_nonbonded(r, &s->settings.nonbonded, nonbonded);
     if (!rc)
         rc = read_alchemy(r, &s->settings.alchemy, alchemy);
+    read_masses(&s->settings.masses, masses);
+    s->masses_line = line_of(masses);
     if (!rc)
         rc = check_starts(r, s, view_key(view_key(root, "system"), "window-coordinates"));
     s->settings.replicas = s->repeats * s->settings.alchemy.nwindows;

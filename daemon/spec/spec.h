@@ -37,7 +37,7 @@ struct spec {
     double checkpoint_seconds; /* wall clock between checkpoints, when not in steps */
     bool seed_random;          /* seed: random; settings.integrator.seed is of no use until spec_draw_seed */
     size_t seed_at;            /* where it says so, in characters */
-    int system_line, alchemy_line, nonbonded_line, integrator_line,
+    int system_line, masses_line, alchemy_line, nonbonded_line, integrator_line,
         protocol_line; /* where they are in the file; 1: absent */
 };
 

@@ -9,6 +9,7 @@
 #include "engine/base/suggest.h"
 #include "engine/math/box.h"
 #include "engine/system/ewald.h"
+#include "engine/system/masses.h"
 #include "engine/system/topology.h"
 
 /* The decoupled molecule must be in the topology's molecules. */
@@ -126,6 +127,12 @@ static int check_box(const struct spec *s, const struct system *sys, struct err 
                    s->file, s->nonbonded_line, cutoff, s->coordinates, 2 * limit);
 }
 
+static int repartition(const struct spec *s, struct system *sys, struct err *e)
+{
+    int rc = masses_repartition(sys, &s->settings.masses, e);
+    return rc ? err_prefix(e, "%s:%d: masses.repartition: %s", s->file, s->masses_line, s->topology) : 0;
+}
+
 static int read_starts(const struct spec *s, struct source *src, struct system *sys, struct err *e)
 {
     int rc = 0;
@@ -172,6 +179,8 @@ int spec_phase_system(const struct spec *s, int phase, struct source *src, struc
         rc = read_starts(s, src, sys, e);
     if (!rc)
         rc = check_sense(s, sys, e);
+    if (!rc)
+        rc = repartition(s, sys, e);
     if (rc)
         system_close(sys);
     return rc;

@@ -78,8 +78,14 @@ struct barostat_settings {
     int every;       /* steps */
 };
 
+struct mass_settings {
+    double repartition; /* the lightest atoms get so many times their mass from the atoms they are bonded to; 1: none */
+    bool keep_waters;   /* those of [ settles ] stay as they are */
+};
+
 struct settings {
     struct nonbonded_settings nonbonded;
+    struct mass_settings masses; /* what the reader of the system went by (masses.h) */
     enum constrain constrain;
     struct alchemy_settings alchemy;
     struct integrator_settings integrator;

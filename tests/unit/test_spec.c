@@ -372,9 +372,9 @@ static void test_sizes(void **state)
 
 static void test_key_errors(void **state)
 {
-    refused("42\n",
-            SPEC("1: 42: expected a mapping with name, system, nonbonded, constraints, alchemy, integrator, barostat, "
-                 "repeats, protocol or run"));
+    refused("42\n", SPEC("1: 42: expected a mapping with name, system, nonbonded, constraints, masses, alchemy, "
+                         "integrator, barostat, "
+                         "repeats, protocol or run"));
     refused(HEAD "nonbonded:\n  vdw: {modifer: cutoff}\n",
             SPEC("4: nonbonded.vdw.modifer: unknown key; did you mean modifier?"));
     refused(HEAD "nonbonded:\n  vdw: {switch_start: 1 nm}\n",
@@ -384,7 +384,7 @@ static void test_key_errors(void **state)
         SPEC("3: nonbonded.pressure: unknown key; expected cutoff, list-buffer, vdw or coulomb; pressure belongs into "
              "barostat"));
     refused(HEAD "zebra: 1\n",
-            SPEC("3: zebra: unknown key; expected name, system, nonbonded, constraints, alchemy, integrator, "
+            SPEC("3: zebra: unknown key; expected name, system, nonbonded, constraints, masses, alchemy, integrator, "
                  "barostat, repeats, protocol or run"));
     refused("name: x\n", SPEC("1: system: missing; expected a mapping with topology, coordinates, reference, "
                               "window-coordinates or defines"));
