@@ -36,6 +36,7 @@ struct client {
     const char *socket;
     bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices;
     const char *key, *output, *state;
+    const char *topology, *coordinates, *reference;
     double timeout, every, older_than; /* s; 0: not given */
     int64_t limit, since;
     const char *includes[LISTED_MAX], *labels[LISTED_MAX]; /* labels as KEY=VALUE */
@@ -65,6 +66,7 @@ int rm_main(struct client *c, int argc, char **argv);
 int du_main(struct client *c, int argc, char **argv);
 int version_main(struct client *c, int argc, char **argv);
 int help_main(struct client *c, int argc, char **argv);
+int import_main(struct client *c, int argc, char **argv);
 /* Becomes shoal-worker; returns only when that fails. */
 int offline_main(struct client *c, int argc, char **argv);
 /* Has shoal-worker estimate and shows its JSON as a table, with --json becomes it. */

@@ -68,6 +68,14 @@ const struct command commands[] = {
      MANY, du_main},
     {"validate", "SPEC.yaml", "check a spec and its files; say what it would take and what in it is likely not meant",
      "", "shoal validate methane.yaml\nshoal validate methane.yaml --json\n", NEEDS_WORKER, FILES, 1, 1, offline_main},
+    {"import", "FILE.mdp", "write a spec from a GROMACS .mdp file; say what of it was dropped or changed, and why",
+     "Every option is taken over, dropped, changed or refused; those that are not taken over are listed with their "
+     "lines, on "
+     "standard error and in the spec. Where one is refused or unknown no spec is written, and the exit code is 65. "
+     "Coordinates and "
+     "topology are in the spec's folder or below it. Without --output the spec goes to standard output.",
+     "shoal import prod.mdp -p topol.top -c npt.gro -o prod.yaml\nshoal import prod.mdp --json\n", NEEDS_NOTHING,
+     BIT(OUTPUT) | BIT(TOPOLOGY) | BIT(COORDINATES) | BIT(REFERENCE) | BIT(JSON) | BIT(QUIET), 1, 1, import_main},
     {"energy", "SPEC.yaml", "one evaluation of the start coordinates, split as gmx energy splits it", "",
      "shoal energy methane.yaml --json\nshoal energy methane.yaml --window 3 --forces --json\n", NEEDS_WORKER,
      FILES | BIT(WINDOW) | BIT(FORCES) | BIT(CHECK) | BIT(DEVICE), 1, 1, offline_main},

@@ -115,6 +115,15 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_OUTPUT:
         c->output = value;
         return 0;
+    case OPTION_TOPOLOGY:
+        c->topology = value;
+        return 0;
+    case OPTION_COORDINATES:
+        c->coordinates = value;
+        return 0;
+    case OPTION_REFERENCE:
+        c->reference = value;
+        return 0;
     case OPTION_TIMEOUT:
         c->timeout = seconds(value);
         return isnan(c->timeout) ? bad_usage(command, "--timeout wants a number of seconds above 0") : 0;

@@ -143,7 +143,16 @@ def end_slope(worker, folder, settings, window, device):
     return 0.5 * sum(slopes)
 
 
-def run_system(worker, device, folder, wanted):
+def imported(shoal, path, work):
+    """The spec that `shoal import` makes of an .mdp file."""
+    r = subprocess.run([os.path.abspath(shoal), 'import', os.path.abspath(path), '-p', 'system.top', '-c', 'conf.gro', '--quiet'], cwd=work,
+                       capture_output=True, text=True)
+    if r.returncode:
+        raise RuntimeError(r.stderr.strip())
+    return r.stdout
+
+
+def run_system(worker, device, folder, wanted, shoal=None):
     with open(os.path.join(folder, 'reference.json')) as f:
         reference = json.load(f)
     failed, worst, allowed = 0, {}, tolerances.of(device)
@@ -158,7 +167,9 @@ def run_system(worker, device, folder, wanted):
             mixed = settings.mixed(index)
             c = Comparison()
             try:
-                ours = evaluate(worker, work, settings.spec(), index, device)
+                path = os.path.join(folder, case['mdp'])
+                spec = imported(shoal, path, work) if shoal else settings.spec()
+                ours = evaluate(worker, work, spec, index, device)
                 potentials = ladder_potentials(folder, reference, settings)
                 energies(c, case, ours, mixed, allowed)
                 components(c, case, ours, settings, allowed, lambda: end_slope(worker, work, settings, index, device))
@@ -189,6 +200,7 @@ def ladder_potentials(folder, reference, settings):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--device', default='cpu:1')
+    parser.add_argument('--import', dest='shoal', help='this program makes the specs, by its command import')
     parser.add_argument('worker')
     parser.add_argument('root')
     parser.add_argument('wanted', nargs='*')
@@ -205,7 +217,7 @@ def main():
         cases = {w.split('/')[1] for w in wanted if w.startswith(system + '/')}
         if wanted and not cases and system not in wanted:
             continue
-        failed += run_system(o.worker, o.device, folder, cases)
+        failed += run_system(o.worker, o.device, folder, cases, o.shoal)
     print(f'{failed} cases failed')
     return 1 if failed else 0
 

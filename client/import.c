@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * shoal import: a spec from a .mdp file, and a list of what in it has no place there.
+ */
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/commands.h"
+#include "client/import.h"
+#include "engine/base/path.h"
+
+/* What GROMACS calls its files when it is not told. */
+static const char topology_name[] = "topol.top", coordinates_name[] = "conf.gro";
+
+/* ---- names ---- */
+
+/* The folder of a path without symbolic links, appended. ERR_IO: there is none. */
+static int folder_of(const char *path, struct buf *out, struct err *e)
+{
+    char real[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    struct buf folder = {0};
+    buf_printf(&folder, "%.*s", !slash ? 1 : slash > path ? (int)(slash - path) : 1, slash ? path : ".");
+    int rc = realpath(folder.data, real) ? 0 : err_errno(e, "%s", folder.data);
+    buf_free(&folder);
+    if (!rc)
+        buf_printf(out, "%s", strcmp(real, "/") ? real : "");
+    return rc;
+}
+
+/* The name of a file as the spec has it, relative to the spec's folder; appended. ERR_USAGE: it is not below. */
+static int relative_name(const char *path, const char *spec, struct buf *out, struct err *e)
+{
+    const char *slash = strrchr(path, '/');
+    struct buf above = {0}, folder = {0};
+    int rc = access(path, R_OK) ? err_set(e, ERR_MISSING_FILE, "%s: no such file", path) : 0;
+    if (!rc)
+        rc = folder_of(spec ? spec : ".", &above, e);
+    if (!rc)
+        rc = folder_of(path, &folder, e);
+    if (!rc) {
+        buf_printf(&folder, "/%s", slash ? slash + 1 : path);
+        buf_add(&above, "/", 1);
+        if (strncmp(above.data, folder.data, above.len))
+            rc = err_set(e, ERR_USAGE,
+                         "%s: expected below the folder of the spec, %s; --output DIR/SPEC.yaml names another", path,
+                         above.data);
+        else
+            buf_printf(out, "%s", folder.data + above.len);
+    }
+    buf_free(&above);
+    buf_free(&folder);
+    return rc;
+}
+
+/* A YAML scalar: plain where it can be. */
+static void add_text(struct buf *out, const char *text)
+{
+    bool plain = isalpha((unsigned char)*text) != 0;
+    for (const char *p = text; *p; p++)
+        plain &= isalnum((unsigned char)*p) || strchr("._/+-", *p);
+    if (plain) {
+        buf_printf(out, "%s", text);
+        return;
+    }
+    buf_printf(out, "\"");
+    for (const char *p = text; *p; p++)
+        buf_printf(out, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
+    buf_printf(out, "\"");
+}
+
+/* A name for the ensemble from the file's: "runs/prod 1.mdp" is prod-1. */
+static void add_name(struct buf *out, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *from = slash ? slash + 1 : path, *dot = strrchr(from, '.');
+    size_t n = dot && dot > from ? (size_t)(dot - from) : strlen(from);
+    char name[64] = "";
+    for (size_t i = 0, used = 0; i < n && used < sizeof name - 1; i++)
+        if (isalnum((unsigned char)from[i]) || (used && strchr("._+-", from[i])))
+            name[used++] = from[i];
+        else if (used)
+            name[used++] = '-';
+    buf_printf(out, "name: %s\n", *name ? name : "imported");
+}
+
+/* ---- the spec ---- */
+
+/* -DNAME -DNAME=value */
+static void add_defines(struct mdp *m, struct buf *out)
+{
+    const char *value = mdp_value(m, "define");
+    char *list = xstrdup(value ? value : ""), *rest = list;
+    int n = 0;
+    for (char *word; (word = strsep(&rest, " \t"));) {
+        if (!*word)
+            continue;
+        if (strncmp(word, "-D", 2) || !word[2]) {
+            mdp_say(m, "define", MDP_REFUSED, "%s: expected -DNAME or -DNAME=value", word);
+            break;
+        }
+        buf_printf(out, n++ ? ", " : "  defines: [");
+        add_text(out, word + 2);
+    }
+    buf_printf(out, n ? "]\n" : "");
+    free(list);
+}
+
+static int write_spec(const struct client *c, struct mdp *m, struct buf *out, struct err *e)
+{
+    const struct {
+        const char *key, *path;
+    } files[] = {{"topology", c->topology ? c->topology : topology_name},
+                 {"coordinates", c->coordinates ? c->coordinates : coordinates_name},
+                 {"reference", c->reference}};
+    add_name(out, m->file);
+    buf_printf(out, "system:\n");
+    for (int i = 0; i < 3; i++) {
+        struct buf name = {0};
+        int rc = files[i].path ? relative_name(files[i].path, c->output, &name, e) : 0;
+        if (rc)
+            return rc;
+        if (files[i].path) {
+            buf_printf(out, "  %s: ", files[i].key);
+            add_text(out, name.data);
+            buf_printf(out, "\n");
+        }
+        buf_free(&name);
+    }
+    add_defines(m, out);
+    import_nonbonded(m, out);
+    import_alchemy(m, out);
+    import_dynamics(m, out);
+    return 0;
+}
+
+/* ---- the list ---- */
+
+static bool is_told(const struct mdp_option *o)
+{
+    return o->fate != MDP_KEPT && o->fate != MDP_IDLE;
+}
+
+static bool is_bad(const struct mdp_option *o)
+{
+    return o->fate == MDP_REFUSED || o->fate == MDP_UNKNOWN;
+}
+
+/* On standard error what is not taken over as it is; with `bad`, only what keeps a spec from being written. */
+static void say_options(const struct client *c, const struct mdp *m, bool bad)
+{
+    for (int i = 0; i < m->n; i++) {
+        struct buf line = {0};
+        if (!(bad ? is_bad(&m->options[i]) : is_told(&m->options[i])))
+            continue;
+        mdp_line(m, &m->options[i], &line);
+        if (bad)
+            fprintf(stderr, "shoal %s: %s\n", c->command->name, line.data);
+        else
+            client_say(c, "%s", line.data);
+        buf_free(&line);
+    }
+}
+
+/* The same as comments of the spec. */
+static void add_comments(const struct mdp *m, struct buf *out)
+{
+    buf_printf(out, "# Made from %s. What of it has no place here, or means something else:\n", m->file);
+    for (int i = 0; i < m->n; i++) {
+        struct buf line = {0};
+        if (!is_told(&m->options[i]))
+            continue;
+        mdp_line(m, &m->options[i], &line);
+        buf_printf(out, "#   %s\n", line.data);
+        buf_free(&line);
+    }
+}
+
+static json_t *options_json(const struct mdp *m)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < m->n; i++) {
+        const struct mdp_option *o = &m->options[i];
+        json_array_append_new(list, json_pack("{s:s, s:s, s:i, s:s, s:s?}", "name", o->name, "value", o->value, "line",
+                                              o->line, "fate", mdp_fate_names[o->fate], "why", o->why));
+    }
+    return list;
+}
+
+static int finish(const struct client *c, const struct mdp *m, const struct buf *spec, struct err *e)
+{
+    int rc = c->output ? buf_write_file(c->output, spec->data, spec->len, e) : 0;
+    if (rc)
+        return rc;
+    if (c->json)
+        client_print(json_pack("{s:s, s:o}", "spec", spec->data, "options", options_json(m)));
+    else if (!c->output)
+        fputs(spec->data, stdout);
+    say_options(c, m, false);
+    return 0;
+}
+
+int import_main(struct client *c, int argc, char **argv)
+{
+    struct mdp m = {0};
+    struct err e = {0};
+    struct buf body = {0}, spec = {0};
+    int rc = mdp_read(&m, argv[0], &e);
+    if (!rc)
+        rc = write_spec(c, &m, &body, &e);
+    bool refused = !rc && mdp_refused(&m);
+    if (refused && c->json)
+        client_print(json_pack("{s:n, s:o}", "spec", "options", options_json(&m)));
+    if (refused)
+        say_options(c, &m, true);
+    if (!rc && !refused) {
+        add_comments(&m, &spec);
+        buf_add(&spec, body.data, body.len);
+        rc = finish(c, &m, &spec, &e);
+    }
+    buf_free(&body);
+    buf_free(&spec);
+    mdp_close(&m);
+    return rc ? client_fail(c, &e) : refused ? EXIT_BAD_SPEC : EXIT_OK;
+}

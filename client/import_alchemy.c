@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/import.h"
+
+enum { WINDOWS_MAX = 1000 };
+
+enum ladder { FEP, COULOMB, VDW, BONDED, RESTRAINT, MASS, TEMPERATURE, LADDERS };
+static const char *const theirs[LADDERS] = {"fep-lambdas",       "coul-lambdas", "vdw-lambdas",        "bonded-lambdas",
+                                            "restraint-lambdas", "mass-lambdas", "temperature-lambdas"};
+static const char *const ours[LADDERS] = {NULL, "coulomb", "vdw", "bonded", "restraint", "mass", NULL};
+
+struct ladders {
+    double lambda[LADDERS][WINDOWS_MAX];
+    bool given[LADDERS];
+    int n;
+};
+
+static void read_ladders(struct mdp *m, struct ladders *l)
+{
+    const char *first = NULL;
+    for (int k = 0; k < LADDERS; k++) {
+        l->given[k] = mdp_value(m, theirs[k]) != NULL;
+        if (!l->given[k])
+            continue;
+        int n = mdp_numbers(m, theirs[k], 0, l->lambda[k], WINDOWS_MAX);
+        first = first ? first : theirs[k];
+        if (l->n && n != l->n)
+            mdp_say(m, theirs[k], MDP_REFUSED, "%d values, %s has %d", n, first, l->n);
+        l->n = l->n ? l->n : n;
+    }
+    for (int k = COULOMB; k < TEMPERATURE; k++)
+        if (!l->given[k] && l->given[FEP])
+            memcpy(l->lambda[k], l->lambda[FEP], sizeof l->lambda[k]);
+    if (l->given[TEMPERATURE])
+        mdp_say(m, theirs[TEMPERATURE], MDP_REFUSED, "windows have one temperature");
+    else if (!l->n)
+        mdp_say(m, "fep-lambdas", MDP_REFUSED, "expected ladders of lambdas, one value for each window");
+}
+
+/* How a part of the molecule goes, which is on or off at lambda 0 and at lambda 1. */
+static void set_way(struct ladders *l, enum ladder k, bool on0, bool on1)
+{
+    for (int w = 0; w < l->n; w++)
+        l->lambda[k][w] = on0 && on1 ? 0 : on0 ? l->lambda[k][w] : on1 ? 1 - l->lambda[k][w] : 1;
+    l->given[k] |= l->given[FEP] || (!on0 && !on1);
+    l->given[k] &= !(on0 && on1);
+}
+
+static void decouple(struct mdp *m, struct ladders *l, struct buf *out)
+{
+    const char *ends[2] = {mdp_text(m, "couple-lambda0", "vdw-q"), mdp_text(m, "couple-lambda1", "vdw-q")};
+    bool vdw[2], charge[2];
+    for (int k = 0; k < 2; k++) {
+        vdw[k] = mdp_same(ends[k], "vdw-q") || mdp_same(ends[k], "vdw");
+        charge[k] = mdp_same(ends[k], "vdw-q") || mdp_same(ends[k], "q");
+        if (!vdw[k] && !charge[k] && !mdp_same(ends[k], "none"))
+            mdp_say(m, k ? "couple-lambda1" : "couple-lambda0", MDP_REFUSED, "expected vdw-q, vdw, q or none");
+    }
+    if (mdp_same(ends[0], ends[1]))
+        mdp_say(m, "couple-lambda1", MDP_REFUSED, "as at lambda 0: nothing changes");
+    set_way(l, COULOMB, charge[0], charge[1]);
+    set_way(l, VDW, vdw[0], vdw[1]);
+    if ((charge[1] && !charge[0]) || (vdw[1] && !vdw[0]))
+        mdp_say(m, "couple-lambda0", MDP_CHANGED,
+                "a molecule is there at 0 and gone at 1, so these ladders are 1 minus their values: window for window "
+                "the same "
+                "states");
+    buf_printf(out, "  decouple: %s\n  intramolecular: %s\n", mdp_value(m, "couple-moltype"),
+               mdp_is(m, "couple-intramol", "no", "no|false") ? "keep" : "decouple");
+}
+
+/* From A to B: all ladders that are not given follow fep-lambdas. */
+static void perturb(struct ladders *l, struct buf *out)
+{
+    for (int k = COULOMB; k < TEMPERATURE; k++)
+        l->given[k] |= l->given[FEP];
+    buf_printf(out, "  perturb: b-states\n");
+}
+
+static void soft_core(struct mdp *m, const struct ladders *l, struct buf *out)
+{
+    double alpha = mdp_number(m, "sc-alpha", 0), power = mdp_number(m, "sc-power", 1);
+    bool only_fep = l->given[FEP], coulomb = mdp_is(m, "sc-coul", "no", "yes|true");
+    for (int k = COULOMB; k < LADDERS; k++)
+        only_fep &= mdp_value(m, theirs[k]) == NULL;
+    if (!mdp_is(m, "sc-function", "beutler", "beutler"))
+        mdp_say(m, "sc-function", MDP_REFUSED, "expected beutler");
+    if (mdp_number(m, "sc-r-power", 6) != 6)
+        mdp_say(m, "sc-r-power", MDP_REFUSED, "expected 6");
+    if (power != 1 && power != 2)
+        mdp_say(m, "sc-power", MDP_REFUSED, "expected 1 or 2");
+    if (only_fep && alpha > 0 && !coulomb) {
+        coulomb = true;
+        mdp_say(m, "sc-coul", MDP_CHANGED, "yes, as grompp has it where fep-lambdas are the only ladder");
+    }
+    buf_printf(out, "  soft-core: {alpha: %.10g, power: %g, sigma: %.10g nm, coulomb: %s}\n", alpha, power,
+               mdp_number(m, "sc-sigma", 0.3), coulomb ? "yes" : "no");
+}
+
+static void write_ladders(const struct ladders *l, struct buf *out)
+{
+    buf_printf(out, "  windows:\n");
+    for (int k = COULOMB; k < TEMPERATURE; k++) {
+        if (!l->given[k])
+            continue;
+        buf_printf(out, "    %s: [", ours[k]);
+        for (int w = 0; w < l->n; w++)
+            buf_printf(out, "%s%.10g", w ? ", " : "", l->lambda[k][w]);
+        buf_printf(out, "]\n");
+    }
+}
+
+static void say_state(struct mdp *m)
+{
+    if (mdp_number(m, "init-lambda", -1) >= 0)
+        mdp_say(m, "init-lambda", MDP_REFUSED, "expected ladders, and init-lambda-state");
+    if (mdp_number(m, "delta-lambda", 0) != 0)
+        mdp_say(m, "delta-lambda", MDP_REFUSED, "lambda does not change in a window");
+    if (mdp_value(m, "init-lambda-state"))
+        mdp_say(m, "init-lambda-state", MDP_CHANGED, "all windows run; this file is that of window %s",
+                mdp_value(m, "init-lambda-state"));
+}
+
+static void write_all(struct mdp *m, struct ladders *l, struct buf *out)
+{
+    read_ladders(m, l);
+    say_state(m);
+    buf_printf(out, "alchemy:\n");
+    if (mdp_value(m, "couple-moltype"))
+        decouple(m, l, out);
+    else
+        perturb(l, out);
+    /* where it is absent, ours follows that of bonded terms */
+    l->given[RESTRAINT] |= l->given[BONDED];
+    soft_core(m, l, out);
+    write_ladders(l, out);
+}
+
+void import_alchemy(struct mdp *m, struct buf *out)
+{
+    if (mdp_is(m, "free-energy", "no", "yes|true")) {
+        struct ladders *l = xcalloc(1, sizeof *l);
+        write_all(m, l, out);
+        free(l);
+    } else if (!mdp_is(m, "free-energy", "no", "no|false")) {
+        mdp_say(m, "free-energy", MDP_REFUSED, "expected yes or no: lambda does not change in a window");
+    }
+}

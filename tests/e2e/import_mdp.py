@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""shoal import: the specs that it writes and that shoal validate accepts them, what it says of each option, and that it knows them
+all: those that grompp lists with their defaults, where there is a gmx, and those of releases before and after it.
+
+Usage: import_mdp.py SHOAL EXAMPLES
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SHOAL, EXAMPLES = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
+BASE = """integrator = sd
+dt = 0.002
+nsteps = 50000
+coulombtype = PME
+rcoulomb = 1.0
+rvdw = 1.0
+constraints = h-bonds
+ref_t = 298.15
+tau_t = 2.0
+"""
+FEP = """free_energy = yes
+couple-moltype = MOH
+couple-lambda1 = none
+sc-alpha = 0.5
+coul-lambdas = 0 0.5 1 1 1
+vdw_lambdas = 0 0 0 0.5 1
+nstdhdl = 50
+"""
+# Not in the list of GROMACS 2022: of 2023 to 2026, and of before.
+OTHERS = """ensemble-temperature-setting ensemble-temperature verlet-buffer-pressure-tolerance mass-repartition-factor deform-init-flow
+awh-potential awh-nstout awh-nbias awh1-target awh1-dim1-coord-index awh1-growth-factor awh1-target-metric-scaling awh1-target-metric-scaling-limit colvars-active colvars-configfile colvars-seed
+init-lambda-counts init-wl-histogram-counts nnpot-active nnpot-modelfile nnpot-input-group nnpot-model-input1 nnpot-embedding
+nnpot-link-type nnpot-link-distance fmm-backend exafmm-order fmsolvr-order
+title cpp ns_type xtc_grps nstcalclr rlistlong optimize_fft unconstrained_start E_x E_xt QMMMscheme dihre gb_algorithm""".split()
+# What makes grompp list the options of its modules too.
+SWITCHES = ("", "pull = yes", "rotation = yes", "swapcoords = Z", "free-energy = expanded", "mts = yes",
+            "qmmm-cp2k-active = yes")
+
+
+class Import(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="shoal-import-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        for name in ("topol.top", "conf.gro"):
+            shutil.copy(f"{EXAMPLES}/methanol/methanol.{name[-3:]}", os.path.join(self.folder, name))
+
+    def shoal(self, *words):
+        return subprocess.run([SHOAL, *words], cwd=self.folder, capture_output=True, text=True, check=False)
+
+    def write(self, text, name="run.mdp"):
+        with open(os.path.join(self.folder, name), "w", encoding="utf-8") as f:
+            f.write(text)
+
+    def spec(self, text, *words):
+        """(the spec without its comments, what was said), both as lists of lines; the spec passes shoal validate."""
+        self.write(text)
+        done = self.shoal("import", "run.mdp", "-o", "spec.yaml", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, "")
+        with open(os.path.join(self.folder, "spec.yaml"), encoding="utf-8") as f:
+            lines = f.read().splitlines()
+        valid = self.shoal("validate", "spec.yaml", "--json")
+        self.assertEqual(valid.returncode, 0, valid.stderr)
+        said = [line.removeprefix("shoal: run.mdp:") for line in done.stderr.splitlines()]
+        self.assertEqual([line.removeprefix("#   run.mdp:") for line in lines if line.startswith("#   ")], said)
+        return [line for line in lines if line[0] != "#"], said
+
+    def refused(self, text):
+        self.write(text)
+        done = self.shoal("import", "run.mdp", "-o", "refused.yaml")
+        self.assertEqual(done.returncode, 65, done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "refused.yaml")))
+        return [line.removeprefix("shoal import: run.mdp") for line in done.stderr.splitlines()]
+
+    def test_whole(self):
+        spec, said = self.spec(BASE + FEP + "Pcoupl = Parrinello-Rahman\nref-p = 1.01325\nDispCorr = AllEnerPres ; all\n"
+                               "vdw-type = Switch\nrvdw_switch = 0.9\nnstxout-compressed = 5000\nld-seed = 7\nnstlist = 20\n"
+                               "define = -DPOSRES -DKPOS=10\nmass-repartition-factor = 3\nannealing = no no\n")
+        self.assertEqual(spec, [
+            "name: run", "system:", "  topology: topol.top", "  coordinates: conf.gro", '  defines: [POSRES, "KPOS=10"]',
+            "nonbonded:", "  vdw:", "    cutoff: 1 nm", "    modifier: potential-switch", "    switch-start: 0.9 nm",
+            "    dispersion-correction: all", "  coulomb:", "    cutoff: 1 nm", "    modifier: potential-shift",
+            "    grid-spacing: 0.12 nm", "    order: 4", "    tolerance: 1e-05", "alchemy:", "  decouple: MOH",
+            "  intramolecular: keep", "  soft-core: {alpha: 0.5, power: 1, sigma: 0.3 nm, coulomb: no}", "  windows:",
+            "    coulomb: [0, 0.5, 1, 1, 1]", "    vdw: [0, 0, 0, 0.5, 1]", "constraints: h-bonds", "masses: {repartition: 3}",
+            "integrator: {method: langevin-middle, timestep: 0.002 ps, temperature: 298.15 K, friction: 0.5 /ps, seed: 7, "
+            "com-removal: 100 steps}", "barostat: {method: monte-carlo, pressure: 1.01325 bar}", "protocol:",
+            "  - produce: {time: 50000 steps, ensemble: npt, sample-every: 50 steps, frames-every: 5000 steps}"])
+        self.assertEqual(said, ["1: integrator = sd: changed: langevin-middle: the same equation, other steps",
+                                "17: Pcoupl = Parrinello-Rahman: changed: Monte Carlo moves of the volume: the same ensemble",
+                                "24: nstlist = 20: dropped: lists are made anew when an atom has moved too far"])
+
+    def test_other_thermostats(self):
+        spec, said = self.spec(BASE.replace("= sd", "= md") + "tcoupl = V-rescale\ntc-grps = MOH SOL\n" + FEP)
+        self.assertIn("integrator: {method: langevin-middle, timestep: 0.002 ps, temperature: 298.15 K, friction: 1 /ps, seed: random, "
+                      "com-removal: 100 steps}", spec)
+        self.assertEqual([line.split(":")[0] for line in said], ["9", "10", "11"])
+        spec, _ = self.spec(BASE.replace("= sd", "= md") + "gen-vel = yes\ngen-temp = 310\ncomm-mode = none\n")
+        self.assertIn("integrator: {method: velocity-verlet, timestep: 0.002 ps, temperature: 310 K, seed: random, com-removal: no}", spec)
+
+    def test_minimization(self):
+        spec, _ = self.spec(BASE.replace("= sd", "= steep") + "emtol = 50\n")
+        self.assertEqual(spec[-2:], ["  - minimize: {steps: 50000, force-tolerance: 50 kJ/mol/nm}",
+                                     "  - produce: {time: 1 ns, ensemble: nvt, sample-every: 1000 steps}"])
+
+    def test_ends(self):
+        """Every way in which a molecule comes and goes."""
+        back = FEP.replace("0 0.5 1 1 1", "0 0 0 0.5 1 ").replace("0 0 0 0.5 1\n", "0 0.5 1 1 1\n")
+        ends = "couple-lambda0 = {}\ncouple-lambda1 = {}"
+        gone = FEP.replace("0 0.5 1 1 1", "0 0.25 0.5 0.75 1").replace("0 0 0 0.5 1", "0 0.1 0.2 0.5 1")
+        for text, first, last, coulomb, vdw in ((back, "none", "vdw-q", "1, 1, 1, 0.5, 0", "1, 0.5, 0, 0, 0"),
+                                                (gone, "vdw", "none", "1, 1, 1, 1, 1", "0, 0.1, 0.2, 0.5, 1")):
+            spec, _ = self.spec(BASE + text.replace("couple-lambda1 = none", ends.format(first, last)))
+            self.assertIn(f"    coulomb: [{coulomb}]", spec)
+            self.assertIn(f"    vdw: [{vdw}]", spec)
+        charges = FEP.replace("couple-lambda1 = none", "couple-lambda1 = vdw").replace("vdw_lambdas = 0 0 0 0.5 1\n", "")
+        spec, _ = self.spec(BASE + charges.replace("0 0.5 1 1 1", "0 0.5 1"))
+        at = spec.index("  windows:")
+        self.assertEqual(spec[at + 1:at + 3], ["    coulomb: [0, 0.5, 1]", "constraints: h-bonds"])
+
+    def test_one_ladder(self):
+        """All follow fep-lambdas, and grompp softens Coulomb then."""
+        one = re.sub("coul-lambdas.*\nvdw_lambdas.*", "fep-lambdas = 0 0.25 0.5 0.75 1", FEP)
+        spec, said = self.spec(BASE + one)
+        self.assertIn("  soft-core: {alpha: 0.5, power: 1, sigma: 0.3 nm, coulomb: yes}", spec)
+        self.assertEqual(sum("[0, 0.25, 0.5, 0.75, 1]" in line for line in spec), 2)
+        self.assertIn(" sc-coul, not given: changed: yes, as grompp has it where fep-lambdas are the only ladder", said)
+
+    def test_refused(self):
+        self.assertEqual(self.refused(BASE + "pull = yes\nnsteps = 4\nrvwd = 1\nnonsense\npcoupl = Berendsen\nref-p = 1\n"
+                                      "pcoupltype = semiisotropic\n"),
+                         [":10: pull = yes: refused: there is no pulling; restraints are terms of the topology",
+                          ":11: nsteps = 4: refused: given twice, line 3 is the first",
+                          ":12: rvwd = 1: unknown: no option of GROMACS 2022 to 2026; did you mean rvdw?",
+                          ":13: nonsense = : unknown: expected NAME = VALUE",
+                          ":16: pcoupltype = semiisotropic: refused: expected isotropic"])
+        self.assertEqual(self.refused(BASE.replace("coulombtype = PME\n", "")),
+                         [": coulombtype, not given: refused: expected PME, the only electrostatics"])
+        self.assertEqual(self.refused(BASE + FEP.replace("1 1 1", "1 1")),
+                         [":15: vdw_lambdas = 0 0 0 0.5 1: refused: 5 values, coul-lambdas has 4"])
+
+    def test_json(self):
+        self.write(BASE + "nstlist = 20\nmorse = no\n")
+        answer = json.loads(self.shoal("import", "run.mdp", "--json", "--quiet").stdout)
+        self.assertIn("\nintegrator: {method: langevin-middle", answer["spec"])
+        fates = {o["name"]: o["fate"] for o in answer["options"]}
+        self.assertEqual(set(fates), set(line.split()[0] for line in BASE.splitlines()) | {"nstlist", "morse"})
+        self.assertEqual((fates["dt"], fates["nstlist"], fates["morse"]), ("kept", "dropped", "without effect"))
+        self.write("morse = yes\n")
+        answer = json.loads(self.shoal("import", "run.mdp", "--json", "--quiet").stdout)
+        self.assertIsNone(answer["spec"])
+
+    def test_names(self):
+        """Files are named relative to the spec, and lie below it."""
+        os.makedirs(os.path.join(self.folder, "runs"))
+        self.write(BASE, "runs/prod 1.mdp")
+        done = self.shoal("import", "runs/prod 1.mdp", "-o", "spec.yaml", "-p", "./topol.top")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(os.path.join(self.folder, "spec.yaml"), encoding="utf-8") as f:
+            self.assertIn("name: prod-1\nsystem:\n  topology: topol.top\n", f.read())
+        done = self.shoal("import", "runs/prod 1.mdp", "-o", "runs/spec.yaml")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("topol.top: expected below the folder of the spec", done.stderr)
+        done = self.shoal("import", "runs/prod 1.mdp", "-p", "none.top")
+        self.assertEqual((done.returncode, done.stderr), (66, "shoal: none.top: no such file\n"))
+        done = self.shoal("import", "none.mdp")
+        self.assertEqual(done.returncode, 66)
+
+    def unknown(self):
+        return [line for line in self.shoal("import", "run.mdp").stderr.splitlines() if ": unknown: " in line]
+
+    def test_all_are_known(self):
+        self.write("".join(f"{name} =\n" for name in OTHERS))
+        self.assertEqual(self.unknown(), [])
+        if not shutil.which("gmx"):
+            print("no gmx: the options that grompp lists are not tried")
+            return
+        for switch in SWITCHES:
+            self.write(f"integrator = md\n{switch}\n", "try.mdp")
+            subprocess.run(["gmx", "grompp", "-f", "try.mdp", "-c", "conf.gro", "-p", "topol.top", "-po", "run.mdp", "-o", "x.tpr"],
+                           cwd=self.folder, capture_output=True, check=False)
+            self.assertTrue(os.path.exists(os.path.join(self.folder, "run.mdp")), switch)
+            self.assertEqual(self.unknown(), [], switch)
+            os.remove(os.path.join(self.folder, "run.mdp"))
+
+
+if __name__ == "__main__":
+    unittest.main()
