@@ -67,6 +67,7 @@ int du_main(struct client *c, int argc, char **argv);
 int version_main(struct client *c, int argc, char **argv);
 int help_main(struct client *c, int argc, char **argv);
 int import_main(struct client *c, int argc, char **argv);
+int init_main(struct client *c, int argc, char **argv);
 /* Becomes shoal-worker; returns only when that fails. */
 int offline_main(struct client *c, int argc, char **argv);
 /* Has shoal-worker estimate and shows its JSON as a table, with --json becomes it. */
@@ -130,6 +131,11 @@ void watch_interruptible(const char *id);
 json_t *results_get(const struct client *c, const char *id, bool live, struct buf *text, struct err *e);
 /* The tables of a results.json, made to fit `width` columns (0: as wide as they are). */
 void results_text(const json_t *results, int width, struct buf *out);
+/* Text as a YAML scalar, plain where it can be; appended. */
+void spec_text(struct buf *out, const char *text);
+/* A spec that was made, into --output, which must be a new file, else onto standard output unless --json wants something there.
+ * ERR_CONFLICT, ERR_IO. */
+int spec_file_write(const struct client *c, const struct buf *spec, struct err *e);
 /* The exit code of an ensemble that ended like this with these results. */
 int results_exit(const char *state, const json_t *results);
 /* Makes a folder that is new or empty an ensemble's own. ERR_CONFLICT: something else is in it. */

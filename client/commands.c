@@ -68,6 +68,10 @@ const struct command commands[] = {
      MANY, du_main},
     {"validate", "SPEC.yaml", "check a spec and its files; say what it would take and what in it is likely not meant",
      "", "shoal validate methane.yaml\nshoal validate methane.yaml --json\n", NEEDS_WORKER, FILES, 1, 1, offline_main},
+    {"init", "KIND", "write a commented spec to begin with: hydration, relative or absolute",
+     "Without --output it goes to standard output.",
+     "shoal init hydration -p toluene.top -c toluene.gro -o toluene.yaml\nshoal init absolute\n", NEEDS_NOTHING,
+     BIT(OUTPUT) | BIT(TOPOLOGY) | BIT(COORDINATES) | BIT(QUIET), 1, 1, init_main},
     {"import", "FILE.mdp", "write a spec from a GROMACS .mdp file; say what of it was dropped or changed, and why",
      "Every option is taken over, dropped, changed or refused; those that are not taken over are listed with their "
      "lines, on "

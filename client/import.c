@@ -57,22 +57,6 @@ static int relative_name(const char *path, const char *spec, struct buf *out, st
     return rc;
 }
 
-/* A YAML scalar: plain where it can be. */
-static void add_text(struct buf *out, const char *text)
-{
-    bool plain = isalpha((unsigned char)*text) != 0;
-    for (const char *p = text; *p; p++)
-        plain &= isalnum((unsigned char)*p) || strchr("._/+-", *p);
-    if (plain) {
-        buf_printf(out, "%s", text);
-        return;
-    }
-    buf_printf(out, "\"");
-    for (const char *p = text; *p; p++)
-        buf_printf(out, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
-    buf_printf(out, "\"");
-}
-
 /* A name for the ensemble from the file's: "runs/prod 1.mdp" is prod-1. */
 static void add_name(struct buf *out, const char *path)
 {
@@ -103,7 +87,7 @@ static void add_defines(struct mdp *m, struct buf *out)
             break;
         }
         buf_printf(out, n++ ? ", " : "  defines: [");
-        add_text(out, word + 2);
+        spec_text(out, word + 2);
     }
     buf_printf(out, n ? "]\n" : "");
     free(list);
@@ -125,7 +109,7 @@ static int write_spec(const struct client *c, struct mdp *m, struct buf *out, st
             return rc;
         if (files[i].path) {
             buf_printf(out, "  %s: ", files[i].key);
-            add_text(out, name.data);
+            spec_text(out, name.data);
             buf_printf(out, "\n");
         }
         buf_free(&name);
@@ -192,13 +176,11 @@ static json_t *options_json(const struct mdp *m)
 
 static int finish(const struct client *c, const struct mdp *m, const struct buf *spec, struct err *e)
 {
-    int rc = c->output ? buf_write_file(c->output, spec->data, spec->len, e) : 0;
+    int rc = spec_file_write(c, spec, e);
     if (rc)
         return rc;
     if (c->json)
         client_print(json_pack("{s:s, s:o}", "spec", spec->data, "options", options_json(m)));
-    else if (!c->output)
-        fputs(spec->data, stdout);
     say_options(c, m, false);
     return 0;
 }

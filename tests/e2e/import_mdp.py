@@ -61,6 +61,9 @@ class Import(unittest.TestCase):
     def spec(self, text, *words):
         """(the spec without its comments, what was said), both as lists of lines; the spec passes shoal validate."""
         self.write(text)
+        path = os.path.join(self.folder, "spec.yaml")
+        if os.path.exists(path):
+            os.remove(path)
         done = self.shoal("import", "run.mdp", "-o", "spec.yaml", *words)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout, "")
@@ -165,6 +168,8 @@ class Import(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(os.path.join(self.folder, "spec.yaml"), encoding="utf-8") as f:
             self.assertIn("name: prod-1\nsystem:\n  topology: topol.top\n", f.read())
+        done = self.shoal("import", "runs/prod 1.mdp", "-o", "spec.yaml")
+        self.assertEqual((done.returncode, done.stderr), (3, "shoal: spec.yaml is there already: expected the name of a new file\n"))
         done = self.shoal("import", "runs/prod 1.mdp", "-o", "runs/spec.yaml")
         self.assertEqual(done.returncode, 2)
         self.assertIn("topol.top: expected below the folder of the spec", done.stderr)
