@@ -113,6 +113,37 @@ static bool has_barostat(const struct mdp *m)
     return !mdp_is(m, "pcoupl", "no", "no") && !minimizes(m);
 }
 
+/* The spec's word for how the box moves; one pressure, and no direction that is stiff. */
+static const char *coupling(struct mdp *m)
+{
+    static const struct {
+        const char *theirs, *ours;
+        int values,
+            alike; /* numbers of ref-p and compressibility, those that are to be alike; the others are to be 0 */
+    } kinds[] = {{"isotropic", "isotropic", 1, 1},
+                 {"semiisotropic", "semi-isotropic", 2, 2},
+                 {"anisotropic", "anisotropic", 6, 3}};
+    double pressure[6], soft[6] = {0};
+    int n = mdp_numbers(m, "ref-p", 0, pressure, 6), nsoft = mdp_numbers(m, "compressibility", 0, soft, 6);
+    for (int k = 0; k < 3; k++) {
+        if (!mdp_is(m, "pcoupltype", "isotropic", kinds[k].theirs))
+            continue;
+        if (n < kinds[k].values)
+            mdp_say(m, "ref-p", MDP_REFUSED, "expected %d values", kinds[k].values);
+        for (int i = 1; i < kinds[k].alike && i < n; i++)
+            if (pressure[i] != pressure[0])
+                mdp_say(m, "ref-p", MDP_REFUSED, "expected one pressure for all directions");
+        for (int i = 0; k && i < nsoft; i++)
+            if ((soft[i] == 0) != (i >= kinds[k].alike))
+                mdp_say(m, "compressibility", MDP_REFUSED,
+                        i < kinds[k].alike ? "expected a box that gives way along every axis"
+                                           : "expected 0 off the diagonal: edges do not turn");
+        return kinds[k].ours;
+    }
+    mdp_say(m, "pcoupltype", MDP_REFUSED, "expected isotropic, semiisotropic or anisotropic");
+    return "isotropic";
+}
+
 static void barostat(struct mdp *m, struct buf *out)
 {
     double pressure[6];
@@ -121,15 +152,13 @@ static void barostat(struct mdp *m, struct buf *out)
     mdp_numbers(m, "ref-p", 0, pressure, 6);
     if (!mdp_value(m, "ref-p"))
         mdp_say(m, "ref-p", MDP_REFUSED, "expected a pressure");
-    if (!mdp_is(m, "pcoupltype", "isotropic", "isotropic"))
-        mdp_say(m, "pcoupltype", MDP_REFUSED, "expected isotropic");
     if (!has_thermostat(m))
         mdp_say(m, "pcoupl", MDP_REFUSED, "expected a thermostat with it");
     mdp_say(m, "pcoupl", MDP_CHANGED, "Monte Carlo moves of the volume: the same ensemble");
     if (!mdp_is(m, "refcoord-scaling", "no", "no"))
         mdp_say(m, "refcoord-scaling", MDP_CHANGED,
                 "no: the places that position restraints pull to stay where they are");
-    buf_printf(out, "barostat: {method: monte-carlo, pressure: %.10g bar}\n", pressure[0]);
+    buf_printf(out, "barostat: {method: monte-carlo, pressure: %.10g bar, coupling: %s}\n", pressure[0], coupling(m));
 }
 
 /* ---- protocol ---- */

@@ -217,6 +217,7 @@ static int read_barostat(struct reader *r, struct barostat_settings *b, struct v
     uint64_t every;
     b->on = view_given(v);
     b->pressure = view_quantity(view_key(v, "pressure")).value;
+    b->coupling = (enum volume_coupling)view_choice(view_key(v, "coupling"));
     int rc = spec_steps_of(r, view_key(v, "every"), "barostat.every", &every);
     if (rc)
         return rc;

@@ -17,11 +17,11 @@ void cpu_volume_try(const struct launch *launch, const struct args_volume_try *a
         return;
     struct masses masses = masses_of(m, c);
     memcpy(a->x_old, a->x, m->natoms * 3 * sizeof(double));
-    double scale = volume_begin(c, a->min_edge);
-    for (uint32_t u = 0; u < m->nunits && scale != 1; u++)
-        volume_move_unit(m, u, &masses, a->x, scale);
-    for (int k = 0; k < BOX_SIZE; k++)
-        c->box[k] *= scale;
+    double along[3];
+    volume_begin_along(c, a->coupling, a->min_edge, along);
+    for (uint32_t u = 0; u < m->nunits; u++)
+        volume_move_unit_along(m, u, &masses, a->x, along);
+    volume_scale_box(c->box, along);
 }
 
 void cpu_volume_decide(const struct launch *launch, const struct args_volume_decide *a)

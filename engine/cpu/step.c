@@ -76,7 +76,8 @@ static void volume_move(const struct sim *s, struct tape *t)
     void *motion = (void *)(uintptr_t)s->model->motion;
     double cutoff = nb->vdw_cutoff > nb->coulomb_cutoff ? nb->vdw_cutoff : nb->coulomb_cutoff;
     evaluate(s, EVALUATE_ENERGY, t);
-    EMIT(volume_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion, .min_edge = 2 * cutoff);
+    EMIT(volume_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion, .min_edge = 2 * cutoff,
+         .coupling = s->model->set->barostat.coupling);
     place_sites(s, t);
     evaluate(s, EVALUATE_ENERGY, t);
     EMIT(volume_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,
@@ -110,6 +111,7 @@ const struct program cpu_program = {.device = "cpu",
                                     .caps_guess = nonbonded_caps_guess,
                                     .caps_grow = nonbonded_caps_grow,
                                     .block_bytes = nonbonded_bytes,
+                                    .changes_shape = true,
                                     .emit = {[SIM_MINIMIZE] = descend,
                                              [SIM_STEP] = timestep,
                                              [SIM_SAMPLE] = sample,

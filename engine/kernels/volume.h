@@ -4,7 +4,8 @@
  * evenly from +-volume_scale moves every molecule's center of mass with the box; accepted with probability
  * min(1, exp(-(dU + P dV - N kT ln(V'/V)) / kT)), N molecules. volume_scale is adapted after every ten moves so that
  * between a quarter and three quarters are accepted, as OpenMM does, but not where results are gathered: moves whose size
- * depends on how the last ones went are no Markov chain. Each device brings the loops over molecules.
+ * depends on how the last ones went are no Markov chain. A move may scale some axes alone (enum volume_coupling): the pressure is one,
+ * and the box finds its shape. Each device brings the loops over molecules.
  */
 #ifndef SHOAL_ENGINE_KERNELS_VOLUME_H
 #define SHOAL_ENGINE_KERNELS_VOLUME_H
@@ -22,25 +23,61 @@ MATH_FN struct philox volume_draw(const struct ctl *c)
     return philox_at(c->seed, c->replica, c->barostat_moves, STREAM_BAROSTAT, 0);
 }
 
-/* Keeps what is needed to go back, and returns by how much lengths are to be scaled; 1: the box stays, which the decision
+/* By how much lengths along each axis are to be scaled for volumes to go up by `ratio`: all alike, x and y alike or z, or one of the
+ * axes, drawn for each move. */
+MATH_FN void volume_share(const struct ctl *c, uint32_t coupling, double ratio, double along[3])
+{
+    struct philox r = philox_at(c->seed, c->replica, c->barostat_moves, STREAM_BAROSTAT, 1);
+    double drawn = 3 * philox_uniform(r.word[0], r.word[1]);
+    int axis = drawn < 1 ? 0 : drawn < 2 ? 1 : 2;
+    bool plane = coupling == VOLUME_SEMI_ISOTROPIC && axis != 2;
+    double length = coupling == VOLUME_ISOTROPIC ? cbrt(ratio) : plane ? sqrt(ratio) : ratio;
+    for (int d = 0; d < 3; d++) {
+        bool moves = coupling == VOLUME_ISOTROPIC || (plane ? d != 2 : d == axis);
+        along[d] = moves ? length : 1;
+    }
+}
+
+/* A box with its edges scaled along the axes. */
+MATH_FN void volume_scale_box(double box[BOX_SIZE], const double along[3])
+{
+    box[BOX_XX] *= along[0];
+    box[BOX_YX] *= along[0];
+    box[BOX_ZX] *= along[0];
+    box[BOX_YY] *= along[1];
+    box[BOX_ZY] *= along[1];
+    box[BOX_ZZ] *= along[2];
+}
+
+/* Keeps what is needed to go back, and says by how much lengths are to be scaled; by 1: the box stays, which the decision
  * rejects, since it would be too small for a cut-off of half of min_edge (nm). */
-MATH_FN double volume_begin(struct ctl *c, double min_edge)
+MATH_FN void volume_begin_along(struct ctl *c, uint32_t coupling, double min_edge, double along[3])
 {
     if (c->volume_scale == 0)
         c->volume_scale = VOLUME_FIRST_SCALE * box_volume(c->box);
     struct philox r = volume_draw(c);
-    double change = c->volume_scale * (2 * philox_uniform(r.word[0], r.word[1]) - 1);
-    double scale = cbrt(1 + change / box_volume(c->box));
+    double change = c->volume_scale * (2 * philox_uniform(r.word[0], r.word[1]) - 1), trial[BOX_SIZE];
+    volume_share(c, coupling, 1 + change / box_volume(c->box), along);
     c->energy_old = ctl_potential(c);
     for (int k = 0; k < BOX_SIZE; k++)
-        c->box_old[k] = c->box[k];
+        trial[k] = c->box_old[k] = c->box[k];
     c->trial = 1;
-    return 2 * scale * box_cutoff_limit(c->box) > min_edge ? scale : 1;
+    volume_scale_box(trial, along);
+    if (!(2 * box_cutoff_limit(trial) > min_edge))
+        along[0] = along[1] = along[2] = 1;
+}
+
+/* The same where all lengths are scaled alike: by what is returned. */
+MATH_FN double volume_begin(struct ctl *c, double min_edge)
+{
+    double along[3];
+    volume_begin_along(c, VOLUME_ISOTROPIC, min_edge, along);
+    return along[0];
 }
 
 /* Moves a molecule's center of mass by the scaling of the box. */
-MATH_FN void volume_move_unit(const struct motion_table *m, uint32_t unit, const struct masses *masses, double (*x)[3],
-                              double scale)
+MATH_FN void volume_move_unit_along(const struct motion_table *m, uint32_t unit, const struct masses *masses,
+                                    double (*x)[3], const double along[3])
 {
     const int32_t *atom = m->unit_atoms + m->units[unit].first;
     double com[3] = {0, 0, 0}, total = 0;
@@ -50,7 +87,15 @@ MATH_FN void volume_move_unit(const struct motion_table *m, uint32_t unit, const
         total += mass;
     }
     for (uint32_t k = 0; k < m->units[unit].count; k++)
-        vec_add(x[atom[k]], (scale - 1) / total, com);
+        for (int d = 0; d < 3; d++)
+            x[atom[k]][d] += (along[d] - 1) / total * com[d];
+}
+
+MATH_FN void volume_move_unit(const struct motion_table *m, uint32_t unit, const struct masses *masses, double (*x)[3],
+                              double scale)
+{
+    const double along[3] = {scale, scale, scale};
+    volume_move_unit_along(m, unit, masses, x, along);
 }
 
 /* After the energies at the trial: whether to stay there. pressure in kJ/mol/nm^3, kt in kJ/mol. */

@@ -36,6 +36,9 @@ enum lambda {
     LAMBDA_FILE_COUNT
 };
 
+/* Along which axes one volume move scales lengths: all alike; x and y alike, or z; one of them. */
+enum volume_coupling { VOLUME_ISOTROPIC, VOLUME_SEMI_ISOTROPIC, VOLUME_ANISOTROPIC };
+
 /* Potentials that few force fields use, and restraints, in one list (struct rare_term, formulas in rare.h). */
 enum rare_kind {
     /* of a distance */

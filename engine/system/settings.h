@@ -76,6 +76,7 @@ struct barostat_settings {
     bool on;
     double pressure; /* bar */
     int every;       /* steps */
+    enum volume_coupling coupling;
 };
 
 struct mass_settings {

@@ -94,7 +94,7 @@ class Import(unittest.TestCase):
             "  intramolecular: keep", "  soft-core: {alpha: 0.5, power: 1, sigma: 0.3 nm, coulomb: no}", "  windows:",
             "    coulomb: [0, 0.5, 1, 1, 1]", "    vdw: [0, 0, 0, 0.5, 1]", "constraints: h-bonds", "masses: {repartition: 3}",
             "integrator: {method: langevin-middle, timestep: 0.002 ps, temperature: 298.15 K, friction: 0.5 /ps, seed: 7, "
-            "com-removal: 100 steps}", "barostat: {method: monte-carlo, pressure: 1.01325 bar}", "protocol:",
+            "com-removal: 100 steps}", "barostat: {method: monte-carlo, pressure: 1.01325 bar, coupling: isotropic}", "protocol:",
             "  - produce: {time: 50000 steps, ensemble: npt, sample-every: 50 steps, frames-every: 5000 steps}"])
         self.assertEqual(said, ["1: integrator = sd: changed: langevin-middle: the same equation, other steps",
                                 "17: Pcoupl = Parrinello-Rahman: changed: Monte Carlo moves of the volume: the same ensemble",
@@ -107,6 +107,18 @@ class Import(unittest.TestCase):
         self.assertEqual([line.split(":")[0] for line in said], ["9", "10", "11"])
         spec, _ = self.spec(BASE.replace("= sd", "= md") + "gen-vel = yes\ngen-temp = 310\ncomm-mode = none\n")
         self.assertIn("integrator: {method: velocity-verlet, timestep: 0.002 ps, temperature: 310 K, seed: random, com-removal: no}", spec)
+
+    def test_pressure(self):
+        """Boxes that change their shape, under one pressure."""
+        for kind, ours, pressure, soft in (("semiisotropic", "semi-isotropic", "1 1", "4.5e-5 4.5e-5"),
+                                           ("anisotropic", "anisotropic", "1 1 1 0 0 0", "4e-5 4e-5 4e-5 0 0 0")):
+            text = BASE + f"pcoupl = C-rescale\npcoupltype = {kind}\nref-p = {pressure}\ncompressibility = "
+            spec, _ = self.spec(text + soft + "\n")
+            self.assertIn(f"barostat: {{method: monte-carlo, pressure: 1 bar, coupling: {ours}}}", spec)
+            self.assertEqual(self.refused(text.replace("1 1", "1 2", 1) + soft + "\n"),
+                             [f":12: ref-p = {pressure.replace('1 1', '1 2', 1)}: refused: expected one pressure for all directions"])
+            stiff = " ".join(["0", *soft.split()[1:]])
+            self.assertIn("expected a box that gives way along every axis", self.refused(text + stiff + "\n")[0])
 
     def test_minimization(self):
         spec, _ = self.spec(BASE.replace("= sd", "= steep") + "emtol = 50\n")
@@ -138,12 +150,12 @@ class Import(unittest.TestCase):
 
     def test_refused(self):
         self.assertEqual(self.refused(BASE + "pull = yes\nnsteps = 4\nrvwd = 1\nnonsense\npcoupl = Berendsen\nref-p = 1\n"
-                                      "pcoupltype = semiisotropic\n"),
+                                      "pcoupltype = surface-tension\n"),
                          [":10: pull = yes: refused: there is no pulling; restraints are terms of the topology",
                           ":11: nsteps = 4: refused: given twice, line 3 is the first",
                           ":12: rvwd = 1: unknown: no option of GROMACS 2022 to 2026; did you mean rvdw?",
                           ":13: nonsense = : unknown: expected NAME = VALUE",
-                          ":16: pcoupltype = semiisotropic: refused: expected isotropic"])
+                          ":16: pcoupltype = surface-tension: refused: expected isotropic, semiisotropic or anisotropic"])
         self.assertEqual(self.refused(BASE.replace("coulombtype = PME\n", "")),
                          [": coulombtype, not given: refused: expected PME, the only electrostatics"])
         self.assertEqual(self.refused(BASE + FEP.replace("1 1 1", "1 1")),

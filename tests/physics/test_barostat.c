@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -100,6 +101,68 @@ static void test_ideal_gas(void **state)
     toy_system_free(s);
 }
 
+/* Moves of some axes alone: the same volumes, while shapes wander, so the gas is thin enough for no edge to come near its limit. */
+static void shapes(enum volume_coupling coupling)
+{
+    enum { SHAPE_BLOCKS = 20, SHAPE_MOVES = 150 };
+    struct settings set = toy_settings();
+    double kt = UNIT_R * set.integrator.temperature, volume = 1e9, pressure = (MOLECULES + 1) * kt / volume;
+    set.barostat =
+        (struct barostat_settings){.on = true, .pressure = pressure * UNIT_BAR, .every = 1, .coupling = coupling};
+    for (int d = 0; d < 3; d++)
+        set.nonbonded.pme_grid[d] = 8;
+    struct system *s = gas(1000);
+    struct toy t = toy_open(s, &set, 0);
+    struct err e = {0};
+    double old[BOX_SIZE], box[BOX_SIZE], sum = 0, squares = 0, of_blocks = 0;
+    int axes = 0, changes = 0;
+    toy_run(t.sim, SIM_BAROSTAT, 600);
+    assert_int_equal(sim_get(t.sim, NULL, NULL, old, &e), 0);
+    for (int b = 0; b < SHAPE_BLOCKS; b++) {
+        double block = 0;
+        for (int i = 0; i < SHAPE_MOVES; i++) {
+            toy_run(t.sim, SIM_BAROSTAT, 1);
+            assert_int_equal(sim_get(t.sim, NULL, NULL, box, &e), 0);
+            int moved = 0;
+            for (int d = 0; d < 3; d++)
+                moved |= (box[d] != old[d]) << d;
+            assert_true(moved == 0 || moved == 4 ||
+                        (coupling == VOLUME_SEMI_ISOTROPIC ? moved == 3 : moved == 1 || moved == 2));
+            if (moved == 3)
+                assert_true(fabs(box[0] / old[0] / (box[1] / old[1]) - 1) < 1e-12);
+            axes |= moved;
+            changes += moved != 0;
+            memcpy(old, box, sizeof old);
+            double v = box_volume(box) / volume;
+            sum += v;
+            squares += v * v;
+            block += v / SHAPE_MOVES;
+        }
+        of_blocks += block * block;
+    }
+    double n = SHAPE_BLOCKS * SHAPE_MOVES, mean = sum / n, variance = squares / n - mean * mean;
+    double error2 = (of_blocks / SHAPE_BLOCKS - mean * mean) / (SHAPE_BLOCKS - 1), independent = variance / error2;
+    assert_int_equal(axes, 7);
+    assert_true(changes > n / 10 && changes < n);
+    assert_true(fabs(mean - 1) < 4 * sqrt(error2));
+    assert_true(fabs(variance * (MOLECULES + 1) - 1) < 4 * sqrt(2.3 / independent));
+    toy_close(&t);
+    toy_system_free(s);
+}
+
+static void test_shapes(void **state)
+{
+    struct settings set = toy_settings();
+    struct system *s = gas(8);
+    set.barostat = (struct barostat_settings){.on = true, .pressure = 1, .every = 1, .coupling = VOLUME_ANISOTROPIC};
+    bool refused = toy_refuses(s, &set);
+    toy_system_free(s);
+    if (refused)
+        return;
+    shapes(VOLUME_SEMI_ISOTROPIC);
+    shapes(VOLUME_ANISOTROPIC);
+}
+
 /* The box does not become smaller than twice the cut-off, at whatever pressure. */
 static void test_smallest_box(void **state)
 {
@@ -120,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ideal_gas),
+        cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_smallest_box),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

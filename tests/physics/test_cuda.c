@@ -306,6 +306,25 @@ static void test_mesh_choice(void **state)
     toy_system_free(sys);
 }
 
+/* Moves that change the box's shape are not for its lists. */
+static void test_box_as_a_whole(void **state)
+{
+    struct system *sys = mixture(2);
+    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
+    struct err e = {0};
+    struct toy t = {0};
+    set.barostat =
+        (struct barostat_settings){.on = true, .pressure = 1, .every = 10, .coupling = VOLUME_SEMI_ISOTROPIC};
+    assert_int_equal(dev_open(&t.dev, "cpu:1", *cuda_program.kernels, &e), 0);
+    assert_int_equal(model_new(&t.model, t.dev, sys, &set, &e), -(int)ERR_UNSUPPORTED);
+    assert_string_equal(
+        e.msg,
+        "barostat.coupling: a device of kind cuda scales boxes as a whole; expected isotropic, or the CPU "
+        "device");
+    dev_close(t.dev);
+    toy_system_free(sys);
+}
+
 /* In edges a, b, c of a rhombic dodecahedron, of a truncated octahedron and of a skewed cell; order of terms.h. */
 static const double shapes[][BOX_SIZE] = {{1, 1, 0.70710678, 0, 0.5, 0.5},
                                           {1, 0.94280904, 0.81649658, 1.0 / 3, -1.0 / 3, 0.47140452},
@@ -518,9 +537,10 @@ int main(void)
                                        cmocka_unit_test(test_water),           cmocka_unit_test(test_regions),
                                        cmocka_unit_test(test_crowded_regions), cmocka_unit_test(test_regions_triclinic),
                                        cmocka_unit_test(test_mesh_forms),      cmocka_unit_test(test_mesh_choice),
-                                       cmocka_unit_test(test_mesh_strays),     cmocka_unit_test(test_mesh_planes),
-                                       cmocka_unit_test(test_mesh_lengths),    cmocka_unit_test(test_interruption),
-                                       cmocka_unit_test(test_cells),           cmocka_unit_test(test_moving_regions),
-                                       cmocka_unit_test(test_triclinic),       cmocka_unit_test(test_triclinic_water)};
+                                       cmocka_unit_test(test_box_as_a_whole),  cmocka_unit_test(test_mesh_strays),
+                                       cmocka_unit_test(test_mesh_planes),     cmocka_unit_test(test_mesh_lengths),
+                                       cmocka_unit_test(test_interruption),    cmocka_unit_test(test_cells),
+                                       cmocka_unit_test(test_moving_regions),  cmocka_unit_test(test_triclinic),
+                                       cmocka_unit_test(test_triclinic_water)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,9 +76,9 @@ static void same(const struct final *a, const struct final *b)
     assert_memory_equal(a->box, b->box, sizeof a->box);
 }
 
-static void check_restart(enum integrator kind, bool npt)
+static void check_restart(struct settings set, bool npt)
 {
-    struct settings set = water_settings(kind), eager = set;
+    struct settings eager = set;
     struct final whole = {0}, pieces = {0}, resumed = {0}, sampled = {0};
     struct toy t = start(&set);
     march(t.sim, 0, 60, 10, npt);
@@ -127,17 +127,27 @@ static void check_restart(enum integrator kind, bool npt)
 
 static void test_langevin(void **state)
 {
-    check_restart(INTEGRATOR_LANGEVIN_MIDDLE, false);
+    check_restart(water_settings(INTEGRATOR_LANGEVIN_MIDDLE), false);
 }
 
 static void test_langevin_npt(void **state)
 {
-    check_restart(INTEGRATOR_LANGEVIN_MIDDLE, true);
+    check_restart(water_settings(INTEGRATOR_LANGEVIN_MIDDLE), true);
+}
+
+/* Lists that were built in a box of another shape. */
+static void test_shapes(void **state)
+{
+    struct settings set = water_settings(INTEGRATOR_LANGEVIN_MIDDLE);
+    for (set.barostat.coupling = VOLUME_SEMI_ISOTROPIC; set.barostat.coupling <= VOLUME_ANISOTROPIC;
+         set.barostat.coupling++)
+        if (!toy_refuses(water, &set))
+            check_restart(set, true);
 }
 
 static void test_verlet(void **state)
 {
-    check_restart(INTEGRATOR_VELOCITY_VERLET, false);
+    check_restart(water_settings(INTEGRATOR_VELOCITY_VERLET), false);
 }
 
 /* Minimization too can be interrupted. */
@@ -504,19 +514,13 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_langevin),
-        cmocka_unit_test(test_langevin_npt),
-        cmocka_unit_test(test_verlet),
-        cmocka_unit_test(test_minimize),
-        cmocka_unit_test(test_fetched),
-        cmocka_unit_test(test_neighbours),
-        cmocka_unit_test(test_drift_of_each_tape),
-        cmocka_unit_test(test_bad_blobs),
-        cmocka_unit_test(test_starts),
-        cmocka_unit_test(test_part),
-        cmocka_unit_test(test_grow),
-        cmocka_unit_test(test_salt),
-        cmocka_unit_test(test_damaged_tables),
+        cmocka_unit_test(test_langevin),   cmocka_unit_test(test_langevin_npt),
+        cmocka_unit_test(test_shapes),     cmocka_unit_test(test_verlet),
+        cmocka_unit_test(test_minimize),   cmocka_unit_test(test_fetched),
+        cmocka_unit_test(test_neighbours), cmocka_unit_test(test_drift_of_each_tape),
+        cmocka_unit_test(test_bad_blobs),  cmocka_unit_test(test_starts),
+        cmocka_unit_test(test_part),       cmocka_unit_test(test_grow),
+        cmocka_unit_test(test_salt),       cmocka_unit_test(test_damaged_tables),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

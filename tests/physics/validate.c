@@ -41,7 +41,7 @@ static struct settings settings_at(double temperature, double bar)
     set.integrator.timestep = 0.002;
     set.integrator.temperature = temperature;
     set.integrator.friction = 2;
-    set.barostat = (struct barostat_settings){bar > 0, bar > 0 ? bar : 1, 25};
+    set.barostat = (struct barostat_settings){.on = bar > 0, .pressure = bar > 0 ? bar : 1, .every = 25};
     return set;
 }
 
