@@ -201,7 +201,7 @@ static const char *remedy(const struct advising *a, const struct motion *m)
 {
     bool hydrogen = has_hydrogen(a->sys, m);
     if (m->natoms == 3)
-        return hydrogen ? ", or heavier hydrogens in the topology" : "";
+        return hydrogen && a->s->settings.masses.repartition == 1 ? ", or masses: {repartition: 3}" : "";
     if (hydrogen && a->s->settings.constrain == CONSTRAIN_NONE)
         return ", or constraints: h-bonds";
     return a->s->settings.constrain == CONSTRAIN_ALL_BONDS ? "" : ", or constraints: all-bonds";

@@ -50,10 +50,11 @@ void spec_free(struct spec *s);
 int spec_draw_seed(struct spec *s, const char *text, size_t len, struct buf *out, struct err *e);
 /* What a run needs beyond a spec that parses: a protocol that produces, a seed. ERR_SPEC. */
 int spec_check_run(const struct spec *s, struct err *e);
-/* The phase of a stage; at the end of the protocol: 0. */
+/* The phase of a stage; behind the last one: of that. */
 static inline int spec_phase(const struct spec *s, uint64_t stage)
 {
-    return stage < (uint64_t)s->nstages ? s->stages[stage].phase : 0;
+    uint64_t n = (uint64_t)s->nstages;
+    return n ? s->stages[stage < n ? stage : n - 1].phase : 0;
 }
 /* The settings of one phase; what they point to belongs to the spec. */
 struct settings spec_settings(const struct spec *s, int phase);

@@ -85,6 +85,18 @@ def of_stages(folder, name, steps, side, seed):
     write(os.path.join(folder, name), {"spec.yaml": spec, **files})
 
 
+def hold_stages(text, steps):
+    """The rows of energy.xvg come at the times of each stage's own timestep, and methane is held in its first two."""
+    legends = re.findall(r'@ s\d+ legend "(.*)"', text)
+    rows = [[float(word) for word in line.split()] for line in text.splitlines() if line[0] not in "#@"]
+    tenth, fifth, fs = steps // 10, steps // 5, 1e-3
+    begin = -(fifth + 2 * fifth + 2 * tenth) * fs
+    times = [begin + k * tenth * fs for k in (0, 1, 2, 4, 6)] + [2 * k * tenth * fs for k in range(11)]
+    assert [f"{row[0]:.3f}" for row in rows] == [f"{t:.3f}".replace("-0.000", "0.000") for t in times], rows
+    at = 1 + legends.index("Restraints")
+    assert [row[at] > 0 for row in rows[1:]] == [True] * 4 + [False] * 11, [row[at] for row in rows]
+
+
 def systems(folder, steps, large):
     """[(name, windows of its ladder, those that are run)]"""
     subprocess.run([sys.executable, os.path.join(HERE, "../bench/make_inputs.py"), os.path.join(folder, "systems")], check=True,
@@ -209,6 +221,8 @@ def main():
 
     expected = one_by_one(new_worker, replicas, wanted)
     assert len({data for files in expected.values() for data in files.values()}) == len(wanted) * len(OUTPUTS), "replicas do not differ"
+    for number in (n for n in wanted if replicas.all[n][0] == "stages"):
+        hold_stages(expected[number]["energy.xvg"].decode(), o.steps)
     in_company(new_worker, replicas)
     hold(expected, replicas, f"{len(replicas.all)} at once")
     times = interrupted(new_worker, replicas, random.Random(o.seed))

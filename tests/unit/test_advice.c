@@ -157,7 +157,7 @@ static void the_timestep(void **state)
            (struct change){.constraints = "none", .timestep = "10 fs"});
     expect("timestep", "the angle H1-C1-H2 (atoms 2 to 3, MOL) swings once in 27.",
            (struct change){.timestep = "4 fs"});
-    expect("timestep", "at most 2.7 fs, or heavier hydrogens", (struct change){.timestep = "4 fs"});
+    expect("timestep", "at most 2.7 fs, or masses: {repartition: 3}", (struct change){.timestep = "4 fs"});
     expect("", "", (struct change){.timestep = "4 fs", .settles = "[ settles ]\n1 1 0.1 0.16\n"});
     /* the same motions by bonds and angles of other forms */
     const char *forms[] = {"[ bonds ]\n1 2 2 0.109 1.19734e7\n1 3 3 0.109 1 9\n[ angles ]\n2 1 3 2 107.8 304.6\n",

@@ -135,6 +135,19 @@ static void test_missing(void **state)
     assert_string_equal(json_string_value(json_array_get(json_array_get(files, 1), 0)), "t.gro");
     json_decref(head);
     json_decref(body);
+
+    /* coordinates of each window too */
+    body = json_pack("{s:s,s:{}}", "spec",
+                     "name: tiny\nsystem: {topology: t.top, coordinates: t.gro, window-coordinates: [a/t.gro, b.gro]}\n"
+                     "alchemy: {perturb: b-states, windows: {vdw: [0, 1]}}\nprotocol: [{produce: {time: 1 ps}}]\n",
+                     "files");
+    head = answer_to(body);
+    files = json_object_get(json_object_get(head, "error"), "files");
+    assert_int_equal(json_array_size(files), 4);
+    assert_string_equal(json_string_value(json_array_get(json_array_get(files, 2), 0)), "a/t.gro");
+    assert_string_equal(json_string_value(json_array_get(json_array_get(files, 3), 0)), "b.gro");
+    json_decref(head);
+    json_decref(body);
 }
 
 static void test_keys(void **state)
