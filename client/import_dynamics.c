@@ -62,10 +62,11 @@ static void seed(struct mdp *m, struct buf *out)
 
 static void com_removal(struct mdp *m, struct buf *out)
 {
-    if (mdp_is(m, "comm-mode", "Linear", "None"))
+    double every = mdp_number(m, "nstcomm", 100);
+    if (mdp_is(m, "comm-mode", "Linear", "None") || every == 0)
         buf_printf(out, ", com-removal: no");
     else
-        buf_printf(out, ", com-removal: %.0f steps", fmax(1, mdp_number(m, "nstcomm", 100)));
+        buf_printf(out, ", com-removal: %.0f steps", fabs(every));
     if (mdp_is(m, "comm-mode", "Linear", "Linear-acceleration-correction"))
         mdp_say(m, "comm-mode", MDP_CHANGED, "Linear: the positions are not corrected");
     else if (!mdp_is(m, "comm-mode", "Linear", "Linear|None"))
@@ -90,7 +91,9 @@ static void integrator(struct mdp *m, struct buf *out)
         mdp_say(m, "integrator", MDP_REFUSED, "expected md, md-vv, md-vv-avek, sd, or steep, cg or l-bfgs");
     else if (mdp_is(m, "integrator", "md", "sd"))
         mdp_say(m, "integrator", MDP_CHANGED, "langevin-middle: the same equation, other steps");
-    else if (mdp_is(m, "integrator", "md", "md") && !thermostat)
+    else if (thermostat)
+        mdp_say(m, "integrator", MDP_CHANGED, "langevin-middle: its friction and noise are the thermostat");
+    else if (mdp_is(m, "integrator", "md", "md"))
         mdp_say(m, "integrator", MDP_CHANGED, "velocity-verlet: the same positions as leap-frog's");
     if (!(temperature > 0))
         mdp_say(m, "ref-t", MDP_REFUSED, "expected a temperature above 0 K");

@@ -104,8 +104,8 @@ class Import(unittest.TestCase):
         spec, said = self.spec(BASE.replace("= sd", "= md") + "tcoupl = V-rescale\ntc-grps = MOH SOL\n" + FEP)
         self.assertIn("integrator: {method: langevin-middle, timestep: 0.002 ps, temperature: 298.15 K, friction: 1 /ps, seed: random, "
                       "com-removal: 100 steps}", spec)
-        self.assertEqual([line.split(":")[0] for line in said], ["9", "10", "11"])
-        spec, _ = self.spec(BASE.replace("= sd", "= md") + "gen-vel = yes\ngen-temp = 310\ncomm-mode = none\n")
+        self.assertEqual([line.split(":")[0] for line in said], ["1", "9", "10", "11"])
+        spec, _ = self.spec(BASE.replace("= sd", "= md") + "gen-vel = yes\ngen-temp = 310\nnstcomm = 0\n")
         self.assertIn("integrator: {method: velocity-verlet, timestep: 0.002 ps, temperature: 310 K, seed: random, com-removal: no}", spec)
 
     def test_pressure(self):
