@@ -41,7 +41,7 @@ static const char spec_text[] =
     "integrator: {timestep: 2 fs, temperature: 120 K, friction: 1 /ps, seed: 9}\n"
     "barostat: {method: monte-carlo, pressure: 100 bar, every: 7 steps}\n"
     "protocol:\n"
-    "  - minimize: {steps: 5}\n"
+    "  - minimize: {steps: 5, defines: [APART]}\n"
     "  - equilibrate: {time: 10 steps, ensemble: nvt}\n"
     "  - produce: {time: 30 steps, ensemble: npt, sample-every: 10 steps, frames-every: 15 steps}\n"
     "run: {checkpoint-every: 10 steps, graph-check-every: 8 steps}\n";

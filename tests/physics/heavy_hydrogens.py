@@ -3,7 +3,7 @@
 """4 fs with repartitioned masses conserve energy: liquid methanol (all atoms, h-bonds), velocity Verlet. Held to the same at 2 fs
 with the topology's masses, whose deviations it may have fourfold as the square of the timestep, and to 4 fs with those, which it must be better than.
 
-Usage: heavy_hydrogens.py SHOAL_WORKER EXAMPLES PICOSECONDS
+Usage: heavy_hydrogens.py SHOAL_WORKER EXAMPLES PICOSECONDS [DEVICE]
 """
 import math
 import os
@@ -61,7 +61,7 @@ def run(program, folder, name, files):
     for file, text in files.items():
         with open(os.path.join(folder, name, "input", file), "w", encoding="utf-8") as f:
             f.write(text)
-    worker = Worker(program, "--device", "cpu:2")
+    worker = Worker(program, "--device", sys.argv[4] if len(sys.argv) > 4 else "cpu:2")
     worker.socket.settimeout(None)
     worker.start(1, os.path.join(folder, name), 0, 1)
     ended, _ = worker.until_ended(1)
