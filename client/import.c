@@ -163,7 +163,8 @@ static void add_comments(const struct mdp *m, struct buf *out)
     }
 }
 
-static json_t *options_json(const struct mdp *m)
+/* What became of every option; spec: NULL where none was made. */
+static void print_json(const struct mdp *m, const char *spec)
 {
     json_t *list = json_array();
     for (int i = 0; i < m->n; i++) {
@@ -171,7 +172,9 @@ static json_t *options_json(const struct mdp *m)
         json_array_append_new(list, json_pack("{s:s, s:s, s:i, s:s, s:s?}", "name", o->name, "value", o->value, "line",
                                               o->line, "fate", mdp_fate_names[o->fate], "why", o->why));
     }
-    return list;
+    json_t *answer = json_pack("{s:s?, s:o}", "spec", spec, "options", list);
+    client_print(answer);
+    json_decref(answer);
 }
 
 static int finish(const struct client *c, const struct mdp *m, const struct buf *spec, struct err *e)
@@ -180,7 +183,7 @@ static int finish(const struct client *c, const struct mdp *m, const struct buf 
     if (rc)
         return rc;
     if (c->json)
-        client_print(json_pack("{s:s, s:o}", "spec", spec->data, "options", options_json(m)));
+        print_json(m, spec->data);
     say_options(c, m, false);
     return 0;
 }
@@ -195,7 +198,7 @@ int import_main(struct client *c, int argc, char **argv)
         rc = write_spec(c, &m, &body, &e);
     bool refused = !rc && mdp_refused(&m);
     if (refused && c->json)
-        client_print(json_pack("{s:n, s:o}", "spec", "options", options_json(&m)));
+        print_json(&m, NULL);
     if (refused)
         say_options(c, &m, true);
     if (!rc && !refused) {

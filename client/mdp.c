@@ -215,10 +215,11 @@ static void judge(struct mdp *m, const char *name, const char *value, int line)
     if (row && row->rule == RULE_RENAMED)
         row = find_row(name = row->word);
     const struct mdp_option *before = find(m, name);
-    struct mdp_option *o = add(m, name, value, line);
-    if (before) {
+    const int first = before ? before->line : 0;
+    struct mdp_option *o = add(m, name, value, line); /* before is not to be looked at any more */
+    if (first) {
         struct buf why = {0};
-        buf_printf(&why, "given twice, line %d is the first", before->line);
+        buf_printf(&why, "given twice, line %d is the first", first);
         set_fate(o, MDP_REFUSED, why.data);
         buf_free(&why);
     } else if (!row) {
