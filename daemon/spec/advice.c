@@ -12,6 +12,7 @@
 #include "engine/system/topology.h"
 
 #define PERIOD_STEPS 10   /* timesteps that the fastest motion should have for one swing */
+#define HEAVY_STEPS 8     /* an angle where masses are repartitioned: 4 fs, shown by tests/physics/heavy_hydrogens.py */
 #define CHARGE_NOISE 1e-3 /* e, of sums over rounded charges */
 #define VDW_STEP 0.3      /* lambda; beyond it neighbours rarely overlap */
 #define COULOMB_STEP 0.5  /* e, of the root of the sum of squared charges that go in one step */
@@ -217,7 +218,8 @@ static void advise_timestep(const struct advising *a, const struct topology *t)
     bool own = longest != &a->s->phases[0];
     look_at_bonds(a->sys, t, &m);
     look_at_angles(a->sys, t, &m);
-    if (m.period >= PERIOD_STEPS * step)
+    int wanted = m.natoms == 3 && a->s->settings.masses.repartition > 1 ? HEAVY_STEPS : PERIOD_STEPS;
+    if (m.period >= wanted * step)
         return;
     char names[80] = "";
     for (int i = 0; i < m.natoms; i++)
@@ -228,8 +230,8 @@ static void advise_timestep(const struct advising *a, const struct topology *t)
         "expected %d or more: at most %.2g fs%s",
         own ? "protocol: timestep" : "integrator.timestep", m.natoms == 2 ? "bond" : "angle", names, m.atom[0] + 1,
         m.atom[m.natoms - 1] + 1, a->sys->atoms[m.atom[0]].resname, m.period * 1e3, m.period / step, step * 1e3,
-        m.period < M_PI * step ? ", which cannot be stable" : "", PERIOD_STEPS,
-        floor(m.period * 1e4 / PERIOD_STEPS) / 10, remedy(a, &m));
+        m.period < M_PI * step ? ", which cannot be stable" : "", wanted, floor(m.period * 1e4 / wanted) / 10,
+        remedy(a, &m));
 }
 
 /* ---- charges ---- */

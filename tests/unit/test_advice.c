@@ -21,7 +21,7 @@
 struct change {
     const char *constraints, *timestep, *windows, *soft_core, *change, *method, *protocol; /* of the spec */
     const char *charges[3], *hydrogen_mass, *b_states, *epsilon, *settles;                 /* of the topology */
-    const char *barostat;                                                                  /* a line */
+    const char *barostat, *masses;                                                         /* a line */
     const char *velocity;                                                                  /* of every atom */
 };
 
@@ -41,6 +41,7 @@ static void write_spec(struct buf *b, const struct change *c)
                or (c->soft_core, ""));
     buf_printf(b, "integrator: {method: %s, timestep: %s}\n", or (c->method, "langevin-middle"),
                or (c->timestep, "2 fs"));
+    buf_printf(b, "%s", or (c->masses, ""));
     buf_printf(b, "%s", or (c->barostat, ""));
     buf_printf(b, "protocol:\n%s\n", or (c->protocol, "  - minimize: {steps: 10}\n  - produce: {time: 1 ns}"));
 }
@@ -158,6 +159,12 @@ static void the_timestep(void **state)
     expect("timestep", "the angle H1-C1-H2 (atoms 2 to 3, MOL) swings once in 27.",
            (struct change){.timestep = "4 fs"});
     expect("timestep", "at most 2.7 fs, or masses: {repartition: 3}", (struct change){.timestep = "4 fs"});
+    expect("", "", (struct change){.timestep = "4 fs", .masses = "masses: {repartition: 3}\n"});
+    expect("timestep", "expected 8 or more: at most 5",
+           (struct change){.timestep = "8 fs", .masses = "masses: {repartition: 3}\n"});
+    expect("timestep", "s.yaml:8: protocol: timestep: the angle",
+           (struct change){.protocol = "  - minimize: {steps: 10}\n  - equilibrate: {time: 1 ns, timestep: 4 fs}\n"
+                                       "  - produce: {time: 1 ns}"});
     expect("", "", (struct change){.timestep = "4 fs", .settles = "[ settles ]\n1 1 0.1 0.16\n"});
     /* the same motions by bonds and angles of other forms */
     const char *forms[] = {"[ bonds ]\n1 2 2 0.109 1.19734e7\n1 3 3 0.109 1 9\n[ angles ]\n2 1 3 2 107.8 304.6\n",
