@@ -85,6 +85,17 @@ static void stop_all(struct bench *b)
         replica_stop(b->all[i].replica);
 }
 
+/* Whether one of those that the clock runs for has done its steps. */
+static bool one_is_through(const struct bench *b)
+{
+    for (unsigned i = 0; i < b->count && b->arrived == b->count; i++) {
+        const struct sim *sim = replica_sim(b->all[i].replica);
+        if (sim && sim_step_number(sim) >= b->all[i].first + b->task->steps)
+            return true;
+    }
+    return false;
+}
+
 /* One replica is through: up to now all were in flight, and what they have done counts. */
 static void end_measuring(struct bench *b)
 {
@@ -143,7 +154,7 @@ static uint64_t set_protocol(struct spec *spec, uint64_t steps)
     stages[n++] = (struct stage){.kind = STAGE_EQUILIBRATE, .steps = warm_up, .npt = last->npt};
     stages[n] = *last;
     stages[n].kind = STAGE_PRODUCE;
-    stages[n].steps = steps;
+    stages[n].steps = 2 * steps;
     for (int i = 0; i <= n; i++) {
         stages[i].phase = 0;
         stages[i].timestep = spec->settings.integrator.timestep;
@@ -206,8 +217,11 @@ static int run_all(struct bench *b, struct err *e)
         rc = runner_add(&b->runner, run_one, ready_one, ended_one, &b->all[i], e);
         b->running += !rc;
     }
-    while (b->running && !rc)
+    while (b->running && !rc) {
         rc = runner_turn(&b->runner, NULL, 0, -1, e);
+        if (!rc && !b->ended && !b->failed.code && one_is_through(b))
+            end_measuring(b);
+    }
     if (rc)
         return rc;
     for (unsigned i = 0; i < b->count; i++)
