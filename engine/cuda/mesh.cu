@@ -72,15 +72,21 @@ static __device__ inline uint32_t brick_along(const struct mesh_table *t, int d,
     return (uint32_t)((uint64_t)fraction * t->bricks.count[d] >> 32);
 }
 
+/* The block's shared memory. */
+static __device__ __forceinline__ void *shared_words(void)
+{
+    extern __shared__ float2 shared[];
+    return shared;
+}
+
 /* An atom a thread. The atoms of a block meet in shared memory, so that it asks once for places in a brick: few counters have all
  * of the grid's requests. What order atoms are listed in does not matter. */
 static __device__ void sort_atoms(const struct args_mesh_sort &a)
 {
-    extern __shared__ float2 shared[];
     const struct mesh_table *t = (const struct mesh_table *)a.table;
     const struct mesh_bricks &all = t->bricks;
     const uint32_t atom = blockIdx.x * blockDim.x + threadIdx.x;
-    uint32_t *count = (uint32_t *)a.bricks, *listed = (uint32_t *)a.brick_atom, *first = (uint32_t *)shared;
+    uint32_t *count = (uint32_t *)a.bricks, *listed = (uint32_t *)a.brick_atom, *first = (uint32_t *)shared_words();
     uint32_t b = all.all, place = 0;
     let_next_begin();
     BLOCK_LOOP(k, all.all)
@@ -160,9 +166,8 @@ static __device__ inline void spread_all(const struct args_mesh_spread &a, const
 template <int order>
 static __device__ void spread(const struct args_mesh_spread &a, const struct brick &b, const struct brick_atom &first)
 {
-    extern __shared__ float2 shared[];
     const struct mesh_table *t = (const struct mesh_table *)a.table;
-    int32_t *mesh = (int32_t *)a.charges, *part = (int32_t *)shared;
+    int32_t *mesh = (int32_t *)a.charges, *part = (int32_t *)shared_words();
     if (b.strays) {
         spread_all<order, MESH_WRAPS>(a, b, first, dense(t), mesh);
         return;
@@ -177,13 +182,12 @@ static __device__ void spread(const struct args_mesh_spread &a, const struct bri
 KERNEL(mesh_spread, a, __launch_bounds__(MESH_BRICK))
 {
     ECHO(a);
-    extern __shared__ float2 shared[];
     const struct mesh_table *t = (const struct mesh_table *)a.table;
     struct brick b = brick_of(t, a.brick_atom);
     const int order = t->order;
     let_next_begin();
     BLOCK_LOOP(i, b.points)
-    ((int32_t *)shared)[i] = 0;
+    ((int32_t *)shared_words())[i] = 0;
     wait_for_previous();
     find_natoms(t->bricks, a.bricks, &b);
     const struct brick_atom first = first_atom(t, b, a.grid);
@@ -223,12 +227,11 @@ static __device__ void gather(const struct args_mesh_gather &a, const struct bri
 KERNEL(mesh_gather, a, __launch_bounds__(MESH_BRICK))
 {
     ECHO(a);
-    extern __shared__ float2 shared[];
     __shared__ struct mesh_sums to;
     const struct mesh_table *t = (const struct mesh_table *)a.table;
     struct brick b = brick_of(t, a.brick_atom);
     const int order = t->order;
-    float *part = (float *)shared;
+    float *part = (float *)shared_words();
     let_next_begin();
     if (threadIdx.x == blockDim.x - 1)
         to = mesh_sums_of(a.ctl, t, a.f, a.energy_at_window, a.mode);
