@@ -3,7 +3,8 @@
  * Discrete Fourier transforms of lines, of any length: Stockham's algorithm, one pass for each factor of the length (Cochran et
  * al. 1967, doi 10.1109/PROC.1967.5957). Not normalized, and forward only: the conjugate of a line's transform back is the
  * transform of its conjugate. Many lines in a block's shared memory, a pass from one half of it to the other, the first from
- * where they come and the last to where they go; or one line in the registers of a thread. Both give the same bits: what is fused is spelled out.
+ * where they come and the last to where they go; or one line in the registers of a thread. Both give the same bits: what is
+ * fused is spelled out.
  *
  * Real lines go through in pairs, Z = A + iB, so A(k) = (Z(k) + Z*(n - k))/2 and B(k) = (Z(k) - Z*(n - k))/2i.
  */

@@ -4,7 +4,8 @@
 (charging, vdw) within 0.15 kcal/mol or three errors of the published value, whichever is larger.
 
 Usage: freesolv.py SHOALD WORKER [--device D] [--data DIR] [--time NS] [--molecules A,B] [--repeats N] [--folder DIR] [--limit S]
---device: or several, with commas between. --data: freesolv.tsv and a folder with system.top and conf.gro for each molecule; beside the repository unless given.
+--device: one, or several with commas between. --data: freesolv.tsv and a folder with system.top and conf.gro for each molecule;
+beside the repository unless given.
 --time: of production in each of the 20 windows, after a quarter of it for equilibration.
 --folder keeps what was run; started again with it, the script goes on. --limit: stop after so many seconds, exit code 75.
 Exit code 0: all legs agree; 1: one does not; 77: no data.

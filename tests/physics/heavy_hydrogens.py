@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """4 fs with repartitioned masses conserve energy: liquid methanol (all atoms, h-bonds), velocity Verlet. Held to the same at 2 fs
-with the topology's masses, whose deviations it may have fourfold as the square of the timestep, and to 4 fs with those, which it must be better than.
+with the topology's masses, whose deviations it may have fourfold as the square of the timestep, and to 4 fs with those, which it
+must be better than.
 
 Usage: heavy_hydrogens.py SHOAL_WORKER EXAMPLES PICOSECONDS [DEVICE]
 """
