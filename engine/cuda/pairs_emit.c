@@ -14,9 +14,10 @@ enum {
     PAIR_BLOCK_ENERGY = 512,
     PAIR_BLOCK_SPREAD = 512, /* of a replica that has much of the device */
     BUILD_BLOCKS_MOST = 132, /* each costs a little in every step, asked to build or not.. */
-    BUILD_LANES = 8,         /* that make a trio's lists, unless one of the few trios that are a block's */
     BUILD_ALONE = 2,         /* ..so only as few replicas, which wait for their lists, have twice as many, and.. */
     GROUP_ALONE = 16,        /* ..where there are not many trios less for each */
+    LANES_ALONE = 32,        /* that make a trio's lists, where few trios are a block's.. */
+    BUILD_LANES = 8,         /* ..and elsewhere */
 };
 
 static uint32_t blocks_of(uint64_t items, uint32_t size)
@@ -90,7 +91,7 @@ struct pairs_ready pairs_emit_lists(const struct pairs *p, const struct pairs_re
                                                              .regions_z = r->caps->regions[2],
                                                              .region_cap = p->region_cap,
                                                              .group = group,
-                                                             .lanes = h->whole && alone ? 32 : BUILD_LANES});
+                                                             .lanes = h->whole && alone ? LANES_ALONE : BUILD_LANES});
     return ready;
 }
 

@@ -102,7 +102,8 @@ def main():
     found = {}
     with tempfile.TemporaryDirectory(prefix="shoal-masses-") as folder:
         for factor in (1, 3):
-            spec = SPEC.format(gro="start.gro", factor=factor, method="langevin-middle", timestep=2, protocol=RELAX.format(max(2, picoseconds // 5)))
+            spec = SPEC.format(gro="start.gro", factor=factor, method="langevin-middle", timestep=2,
+                               protocol=RELAX.format(max(2, picoseconds // 5)))
             files = {"spec.yaml": spec, "methanol.top": topology(examples), "start.gro": lattice(examples)}
             end, where = run(program, folder, f"relax-{factor}", files)
             assert end["type"] == "done", end
