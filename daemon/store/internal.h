@@ -50,7 +50,7 @@ struct store {
     char *path;
     sqlite3 *writer; /* the thread's, once it runs */
     sqlite3_stmt *statements[STATEMENT_COUNT];
-    sqlite3 *reader; /* under read_lock */
+    sqlite3 *reader; /* always under read_lock: SQLite itself does not lock it */
     uv_mutex_t read_lock;
 
     uv_loop_t *loop;

@@ -143,7 +143,7 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
     return en;
 }
 
-int store_load(struct store *s, store_ensemble_fn *each, void *arg, struct err *e)
+static int read_ensembles(struct store *s, store_ensemble_fn *each, void *arg, struct err *e)
 {
     sqlite3_stmt *q;
     if (prepare(s->reader,
@@ -172,7 +172,15 @@ int store_load(struct store *s, store_ensemble_fn *each, void *arg, struct err *
     return rc ? err_prefix(e, "%s", s->path) : 0;
 }
 
-int store_load_removals(struct store *s, store_removal_fn *each, void *arg, struct err *e)
+int store_load(struct store *s, store_ensemble_fn *each, void *arg, struct err *e)
+{
+    uv_mutex_lock(&s->read_lock);
+    int rc = read_ensembles(s, each, arg, e);
+    uv_mutex_unlock(&s->read_lock);
+    return rc;
+}
+
+static int read_removals(struct store *s, store_removal_fn *each, void *arg, struct err *e)
 {
     sqlite3_stmt *q;
     if (prepare(s->reader, "SELECT id FROM removal", &q, e))
@@ -182,6 +190,14 @@ int store_load_removals(struct store *s, store_removal_fn *each, void *arg, stru
         each(arg, column(q, 0));
     int rc = step == SQLITE_DONE ? 0 : store_error(s->reader, e, "load removals");
     sqlite3_finalize(q);
+    return rc;
+}
+
+int store_load_removals(struct store *s, store_removal_fn *each, void *arg, struct err *e)
+{
+    uv_mutex_lock(&s->read_lock);
+    int rc = read_removals(s, each, arg, e);
+    uv_mutex_unlock(&s->read_lock);
     return rc;
 }
 

@@ -296,9 +296,12 @@ void store_close(struct store *s)
 
 int store_numbers(struct store *s, struct store_numbers *out, struct err *e)
 {
-    if (get_number(s->reader, "SELECT coalesce(max(number), 0) FROM ensemble", &out->ensemble, e) ||
-        get_number(s->reader, "SELECT coalesce(max(number), 0) FROM replica", &out->replica, e) ||
-        get_number(s->reader, "SELECT coalesce(max(seq), 0) FROM event", &out->event, e))
-        return err_prefix(e, "%s", s->path);
-    return 0;
+    uv_mutex_lock(&s->read_lock);
+    int rc = get_number(s->reader, "SELECT coalesce(max(number), 0) FROM ensemble", &out->ensemble, e);
+    if (!rc)
+        rc = get_number(s->reader, "SELECT coalesce(max(number), 0) FROM replica", &out->replica, e);
+    if (!rc)
+        rc = get_number(s->reader, "SELECT coalesce(max(seq), 0) FROM event", &out->event, e);
+    uv_mutex_unlock(&s->read_lock);
+    return rc ? err_prefix(e, "%s", s->path) : 0;
 }

@@ -37,7 +37,7 @@ bool store_ok(const struct store *s);
 /* Whether the database is still the file that was opened, under its name. On any thread. */
 bool store_in_place(const struct store *s);
 
-/* ---- at start, before store_start ---- */
+/* ---- at start; jobs on other threads may already read. The callbacks must not read themselves. ---- */
 typedef void store_ensemble_fn(void *arg, struct ensemble *e); /* takes ownership */
 int store_load(struct store *s, store_ensemble_fn *each, void *arg, struct err *e);
 /* Ensembles whose rows are gone and whose folders may still be there. */

@@ -462,6 +462,52 @@ static void damage_is_found_after_a_crash(void **state)
     assert_int_equal(store_open(&s, folder, &err), -ERR_DATABASE);
 }
 
+#define READS 300
+
+static void no_removal(void *arg, const char *id)
+{
+    fail();
+}
+
+static void read_much(void *arg)
+{
+    struct store *s = arg;
+    for (int i = 0; i < READS; i++) {
+        struct err e = {0};
+        struct buf spec = {0};
+        assert_int_equal(store_read_inputs(s, 1, &spec, NULL, NULL, &e), 0);
+        assert_int_equal(spec.len, strlen("spec text"));
+        buf_free(&spec);
+    }
+}
+
+/* At a start, ensembles that wait for their estimates have them made while the rest is still loaded. */
+static void many_threads_read(void **state)
+{
+    struct running r;
+    struct ensemble *e = make_ensemble(1, "abcd", NULL);
+    uv_thread_t readers[2];
+    run_store(&r);
+    put_ensemble(r.store, e);
+    commit(&r);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(uv_thread_create(&readers[i], read_much, r.store), 0);
+    for (int i = 0; i < READS; i++) {
+        struct store_numbers last;
+        assert_int_equal(store_load_removals(r.store, no_removal, NULL, &err), 0);
+        assert_int_equal(store_numbers(r.store, &last, &err), 0);
+        assert_int_equal(last.ensemble, 1);
+        nloaded = 0;
+        assert_int_equal(store_load(r.store, take, NULL, &err), 0);
+        assert_int_equal(nloaded, 1);
+        ensemble_free(loaded[0]);
+    }
+    for (int i = 0; i < 2; i++)
+        uv_thread_join(&readers[i]);
+    end_store(&r);
+    ensemble_free(e);
+}
+
 static void on_timer(uv_timer_t *t)
 {
 }
@@ -530,6 +576,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_migration_may_rebuild_a_table, setup, teardown),
         cmocka_unit_test_setup_teardown(the_first_schema_becomes_todays, setup, teardown),
         cmocka_unit_test_setup_teardown(damage_is_found_after_a_crash, setup, teardown),
+        cmocka_unit_test_setup_teardown(many_threads_read, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_disk_is_waited_for, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
