@@ -75,11 +75,11 @@ static void volume_move(const struct sim *s, struct tape *t)
     const struct nonbonded_settings *nb = &s->model->set->nonbonded;
     void *motion = (void *)(uintptr_t)s->model->motion;
     double cutoff = nb->vdw_cutoff > nb->coulomb_cutoff ? nb->vdw_cutoff : nb->coulomb_cutoff;
-    evaluate(s, EVALUATE_ENERGY, t);
+    evaluate(s, EVALUATE_POTENTIAL, t);
     EMIT(volume_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion, .min_edge = 2 * cutoff,
          .coupling = s->model->set->barostat.coupling);
     place_sites(s, t);
-    evaluate(s, EVALUATE_ENERGY, t);
+    evaluate(s, EVALUATE_POTENTIAL, t);
     EMIT(volume_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,
          .pressure = s->model->set->barostat.pressure / UNIT_BAR, .kt = kt(s));
 }

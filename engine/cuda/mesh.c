@@ -312,7 +312,7 @@ static void emit_card(const struct mesh *m, enum evaluate mode, const struct mes
         after = EMIT_SOON(mesh_solve, card.y, card.along_x, card.plane_bytes, after, .ctl = r->ctl, .table = table,
                           .spectrum = r->arrays.spectrum, .work = r->arrays.work,
                           .energy_at_window = r->energy_at_window, .change = change, .mode = mode);
-        if (change)
+        if (change || mode == EVALUATE_POTENTIAL)
             break;
         after = EMIT_SOON(mesh_backward, card.x, card.along_y, card.plane_bytes, after, .ctl = r->ctl, .table = table,
                           .spectrum = r->arrays.spectrum, .work = r->arrays.work, .potential = r->arrays.potential);

@@ -284,7 +284,7 @@ KERNEL(mesh_block, a, __launch_bounds__(MESH_BLOCK))
         return;
     const struct block_mesh m = block_mesh_of(shared, t, c);
     const struct mesh_shape shape = mesh_shape_of(t, 2 * m.plane, 2 * m.row);
-    const bool energies = a.mode != EVALUATE_STEP;
+    const bool energies = a.mode != EVALUATE_STEP, forces = a.mode != EVALUATE_POTENTIAL;
     if (threadIdx.x == 0)
         to = mesh_sums_of(a.ctl, t, a.f, a.energy_at_window, a.mode);
 #pragma unroll 1
@@ -301,14 +301,14 @@ KERNEL(mesh_block, a, __launch_bounds__(MESH_BLOCK))
             spread<6>(a, m, shape, change);
         __syncthreads();
 #pragma unroll 1
-        for (int stage = ROWS_THERE; stage <= (change ? ACROSS_THERE : ROWS_BACK); stage++) {
+        for (int stage = ROWS_THERE; stage <= (change || !forces ? ACROSS_THERE : ROWS_BACK); stage++) {
             bool both = stage == ACROSS_THERE && !energies;
             transform(m, t, stage, both);
             if (stage == ACROSS_THERE && energies)
                 add_energies(a, m, change);
             stage += both;
         }
-        if (change)
+        if (change || !forces)
             break;
         if (t->order == 4)
             gather<4>(a, m, shape, to);

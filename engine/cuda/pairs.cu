@@ -20,6 +20,7 @@
 #include "engine/cuda/pairs_virial.cuh"
 
 enum far_kind { OXYGEN, HYDROGEN, OTHER };
+enum pass_sums { FORCES, ENERGIES, BOTH }; /* BOTH: and the virial */
 
 #define NEAREST2 1e-12f /* nm^2: pairs are not taken closer than this */
 
@@ -27,7 +28,10 @@ struct point {
     int32_t x, y, z;
 };
 
-template <bool REGIONS, bool ENERGY, bool TRICLINIC, bool USUAL, class A> struct trio_pass {
+template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> struct trio_pass {
+    static constexpr bool FORCE = SUMS != ENERGIES;
+    static constexpr bool ENERGY = SUMS != FORCES;
+    static constexpr bool VIRIAL = SUMS == BOTH;
     const A &a;
     const uint4 *grid;
     const struct pair_table *table;
@@ -200,7 +204,7 @@ template <bool REGIONS, bool ENERGY, bool TRICLINIC, bool USUAL, class A> struct
         int32_t type = 0;
         uint32_t jx = 0, jy = 0, jz = 0;
         struct entry_energies energies = {0, 0};
-        if (KIND == OTHER) {
+        if (FORCE && KIND == OTHER) {
             charge = charge_of(slot);
             type = type_of(slot);
         }
@@ -208,19 +212,22 @@ template <bool REGIONS, bool ENERGY, bool TRICLINIC, bool USUAL, class A> struct
         for (int k = 0; k < TRIO; k++) {
             struct vec32 r = cell32_vector<TRICLINIC>(&cell, x, y, z, arm[k]);
             float r2 = square32(r), ri = rsqrt_approx(r2), ri2 = __fmul_rn(ri, ri);
+            const bool has_lj = KIND == OTHER || (KIND == OXYGEN && k == 0);
+            if (ENERGY && r2 < coulomb_cutoff2)
+                energies.coulomb += exact_product<KIND>(k, slot) * (double)coulomb32_energy(a, r2, ri);
+            if (ENERGY && has_lj && valid)
+                energies.lj += lj_energy(k, slot, d);
+            if (!FORCE)
+                continue;
             float qq = product<KIND>(k, KIND == OTHER ? charge_of(first + k) : 0, charge);
             float s = coulomb32_force<USUAL>(a, qq, r2, ri, ri2);
             s = r2 < coulomb_cutoff2 ? s : 0.0f;
-            if (ENERGY && r2 < coulomb_cutoff2)
-                energies.coulomb += exact_product<KIND>(k, slot) * (double)coulomb32_energy(a, r2, ri);
-            if (KIND == OTHER || (KIND == OXYGEN && k == 0)) {
+            if (has_lj) {
                 struct lj32 lj = {a.water_c6, a.water_c12};
                 if (KIND == OTHER)
                     lj = lj_of(k, type);
                 float f = lj32_force<USUAL>(a, lj, r2, ri, ri2);
                 s = __fadd_rn(s, r2 < vdw_cutoff2 ? f : 0.0f);
-                if (ENERGY && valid)
-                    energies.lj += lj_energy(k, slot, d);
             }
             uint32_t fx = __float_as_uint(__fmaf_rn(s, r.x, a.round_fine));
             uint32_t fy = __float_as_uint(__fmaf_rn(s, r.y, a.round_fine));
@@ -229,21 +236,19 @@ template <bool REGIONS, bool ENERGY, bool TRICLINIC, bool USUAL, class A> struct
             jx += fx, jy += fy, jz += fz;
         }
         jx = 3 * fine - jx, jy = 3 * fine - jy, jz = 3 * fine - jz;
-        add_shared(slot, jx, jy, jz);
-        if (ENERGY) {
+        if (FORCE)
+            add_shared(slot, jx, jy, jz);
+        if (ENERGY)
             add_energies(energies);
+        if (VIRIAL)
             add_virial(d, -(int32_t)jx, -(int32_t)jy, -(int32_t)jz);
-        }
     }
 
-    /* One pair of the near list: its force over distance; adds its Coulomb energy. lj: NULL for none. */
-    __device__ __forceinline__ float near_force(float r2, float ri, float qq, double exact, const struct lj32 *lj,
-                                                bool on, struct entry_energies *energies) const
+    /* Force over distance of one pair of the near list. lj: NULL for none. */
+    __device__ __forceinline__ float near_force(float r2, float ri, float qq, const struct lj32 *lj, bool on) const
     {
         float ri2 = __fmul_rn(ri, ri), s = coulomb32_force<USUAL>(a, qq, r2, ri, ri2);
         s = on && r2 < a.coulomb_cutoff2 ? s : 0.0f;
-        if (ENERGY && on && r2 < a.coulomb_cutoff2)
-            energies->coulomb += exact * (double)coulomb32_energy(a, r2, ri);
         if (lj) {
             float f = lj32_force<USUAL>(a, *lj, r2, ri, ri2);
             s = __fadd_rn(s, on && r2 < a.vdw_cutoff2 ? f : 0.0f);
@@ -277,11 +282,11 @@ template <bool REGIONS, bool ENERGY, bool TRICLINIC, bool USUAL, class A> struct
             high[b] = (int64_t)parts * (1 << COARSE_SHIFT);
             add_global(first + k, b, high[b]);
             add_global(slot, b, -high[b]);
-            if (ENERGY)
+            if (VIRIAL)
                 add_arm_virial(k, b, high[b]);
             units[b] = (__float_as_uint(a.round_coarse) << COARSE_SHIFT) + __float_as_uint(rest[b]);
         }
-        if (ENERGY)
+        if (VIRIAL)
             add_virial(d, high[0], high[1], high[2]);
     }
 
@@ -312,30 +317,33 @@ template <bool REGIONS, bool ENERGY, bool TRICLINIC, bool USUAL, class A> struct
     {
         struct point d = from(at(slot));
         const bool oxygen = slot % TRIO == 0;
-        const float charge = WATER ? 0 : charge_of(slot);
-        const int32_t type = WATER ? 0 : type_of(slot);
+        const float charge = WATER || !FORCE ? 0 : charge_of(slot);
+        const int32_t type = WATER || !FORCE ? 0 : type_of(slot);
         uint32_t other[3] = {0, 0, 0};
         struct entry_energies energies = {0, 0};
 #pragma unroll
         for (int k = 0; k < TRIO; k++) {
             struct vec32 r = cell32_vector<TRICLINIC>(&cell, (float)d.x, (float)d.y, (float)d.z, arm[k]);
             const bool on = WATER || (mask >> k & 1);
+            const float r2 = fmaxf(square32(r), NEAREST2), ri = rsqrt_approx(r2);
+            if (ENERGY && on && r2 < a.coulomb_cutoff2) {
+                const double exact = !WATER   ? exact_product<OTHER>(k, slot)
+                                     : oxygen ? exact_product<OXYGEN>(k, slot)
+                                              : exact_product<HYDROGEN>(k, slot);
+                energies.coulomb += exact * (double)coulomb32_energy(a, r2, ri);
+            }
+            if (ENERGY && on && !(WATER && k))
+                energies.lj += lj_energy(k, slot, d);
+            if (!FORCE)
+                continue;
             struct lj32 lj = {oxygen ? a.water_c6 : 0, oxygen ? a.water_c12 : 0};
             float qq = oxygen ? product<OXYGEN>(k, 0, 0) : product<HYDROGEN>(k, 0, 0);
             if (!WATER) {
                 lj = lj_of(k, type);
                 qq = product<OTHER>(k, charge_of(first + k), charge);
             }
-            double exact = 0;
-            if (ENERGY)
-                exact = !WATER   ? exact_product<OTHER>(k, slot)
-                        : oxygen ? exact_product<OXYGEN>(k, slot)
-                                 : exact_product<HYDROGEN>(k, slot);
-            const float r2 = fmaxf(square32(r), NEAREST2), ri = rsqrt_approx(r2);
-            const float s = near_force(r2, ri, qq, exact, WATER && k ? NULL : &lj, on, &energies);
+            const float s = near_force(r2, ri, qq, WATER && k ? NULL : &lj, on);
             uint32_t units[3];
-            if (ENERGY && on && !(WATER && k))
-                energies.lj += lj_energy(k, slot, d);
             near_units(k, slot, d, s, ri, r, units);
 #pragma unroll
             for (int b = 0; b < 3; b++) {
@@ -347,11 +355,12 @@ template <bool REGIONS, bool ENERGY, bool TRICLINIC, bool USUAL, class A> struct
         for (int b = 0; b < 3; b++)
             other[b] = 3 * near_bias() - other[b];
         bias += near_bias();
-        if (ENERGY) {
+        if (ENERGY)
             add_energies(energies);
+        if (VIRIAL)
             add_virial(d, -(int64_t)(int32_t)other[0], -(int64_t)(int32_t)other[1], -(int64_t)(int32_t)other[2]);
-        }
-        add_shared(slot, other[0], other[1], other[2]);
+        if (FORCE)
+            add_shared(slot, other[0], other[1], other[2]);
     }
 
     /* The near list of the trio; part: which of its lanes this is. The next entry is on its way meanwhile. */
@@ -406,7 +415,7 @@ template <bool REGIONS, bool ENERGY, bool TRICLINIC, bool USUAL, class A> struct
 #pragma unroll
         for (int k = 0; k < 9; k++) {
             const uint32_t units = sum[k] - bias;
-            if (ENERGY)
+            if (VIRIAL)
                 add_arm_virial(k / 3, k % 3, (int32_t)units);
             atomicAdd(forces_of(first) + k, units);
         }
@@ -422,9 +431,11 @@ template <bool REGIONS, bool ENERGY, bool TRICLINIC, bool USUAL, class A> struct
 #pragma unroll
             for (int l = 0; l < TRIO; l++) {
                 int32_t *p = words_of(TRIO * k + l);
-                uint32_t *f = forces_of(TRIO * k + l);
                 p[0] = (int32_t)word[l].x, p[1] = (int32_t)word[l].y, p[2] = (int32_t)word[l].z;
-                f[0] = f[1] = f[2] = 0;
+                if (FORCE) {
+                    uint32_t *f = forces_of(TRIO * k + l);
+                    f[0] = f[1] = f[2] = 0;
+                }
             }
         }
         __syncthreads();
@@ -477,7 +488,7 @@ static __device__ __forceinline__ void warp_trios(const A &a, PASS &pass, uint32
     pass.template far_list<OTHER>((const uint16_t *)a.other + other * list_other_cap(a.cap), n.other, part);
     pass.template far_list<OXYGEN>((const uint16_t *)a.oxygen + row * list_near_cap(a.cap), n.oxygen, part);
     pass.template far_list<HYDROGEN>((const uint16_t *)a.hydrogen + row * a.cap, n.hydrogen, part);
-    if (real)
+    if (PASS::FORCE && real)
         pass.finish();
 }
 
@@ -502,22 +513,23 @@ static __device__ __forceinline__ void region_trios(const A &a, PASS &pass, uint
     }
 }
 
-template <bool REGIONS, bool ENERGY, bool TRICLINIC, bool USUAL, class A>
+template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A>
 static __device__ __forceinline__ void run_pass(const A &a)
 {
+    using pass_of = trio_pass<REGIONS, SUMS, TRICLINIC, USUAL, A>;
     extern __shared__ int32_t words[];
     struct ctl *c = (struct ctl *)a.ctl;
     struct pair_lists *lists = (struct pair_lists *)a.lists;
     const uint32_t region = REGIONS ? blockIdx.x / a.parts : 0;
     const struct region *r = (const struct region *)a.regions + region;
     const uint32_t ntrios = REGIONS ? r->members : a.ntrios;
-    trio_pass<REGIONS, ENERGY, TRICLINIC, USUAL, A> pass(a);
+    pass_of pass(a);
     pass.grid = (const uint4 *)a.grid;
     pass.table = (const struct pair_table *)a.table;
     pass.members = (const struct member *)a.members + region * (size_t)a.region_cap;
     pass.nwaters = REGIONS ? r->waters : a.nwaters;
     pass.cell = cell32_of(c);
-    for (int k = 0; ENERGY && k < BOX_SIZE; k++)
+    for (int k = 0; pass_of::ENERGY && k < BOX_SIZE; k++)
         pass.nm[k] = c->box[k] / FIXED_SCALE;
     pass.positions = words;
     pass.to_forces = 9 * ntrios * (uint32_t)sizeof *words;
@@ -529,68 +541,41 @@ static __device__ __forceinline__ void run_pass(const A &a)
         region_trios(a, pass, region, r->rows);
     else
         warp_trios(a, pass, (blockIdx.x * blockDim.x + threadIdx.x) / 32 * (32 / a.lanes), ntrios, 0, 0);
-    if (ENERGY)
+    if (pass_of::ENERGY)
         add_sums(&c->sum, lists, pass);
-    pass.flush(ntrios);
-    if (ENERGY && last_block(&lists->arrived_energy) && threadIdx.x == 0)
+    if (pass_of::FORCE)
+        pass.flush(ntrios);
+    if (pass_of::VIRIAL && last_block(&lists->arrived_energy) && threadIdx.x == 0)
         finish_virial(c, lists, a.force_shift);
 }
 
-template <bool REGIONS, bool ENERGY, bool TRICLINIC, class A> static __device__ __forceinline__ void run(const A &a)
+template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, class A> static __device__ __forceinline__ void run(const A &a)
 {
     if (!block_goes_on((const struct ctl *)a.ctl))
         return;
-    if (!ENERGY && usual32(a))
-        run_pass<REGIONS, ENERGY, TRICLINIC, !ENERGY>(a);
+    if (SUMS == FORCES && usual32(a))
+        run_pass<REGIONS, SUMS, TRICLINIC, SUMS == FORCES>(a);
     else
-        run_pass<REGIONS, ENERGY, TRICLINIC, false>(a);
+        run_pass<REGIONS, SUMS, TRICLINIC, false>(a);
 }
 
-KERNEL(pairs_shared, a, __launch_bounds__(1024))
-{
-    ECHO(a);
-    run<false, false, false>(a);
-}
-
-KERNEL(pairs_shared_triclinic, a, __launch_bounds__(1024))
-{
-    ECHO(a);
-    run<false, false, true>(a);
-}
-
-KERNEL(pairs_shared_energy, a, __launch_bounds__(512))
-{
-    ECHO(a);
-    run<false, true, false>(a);
-}
-
-KERNEL(pairs_shared_energy_triclinic, a, __launch_bounds__(512))
-{
-    ECHO(a);
-    run<false, true, true>(a);
-}
-
-/* Two blocks share a multiprocessor. */
-KERNEL(pairs_regions, a, __launch_bounds__(REGION_BLOCK, 2))
-{
-    ECHO(a);
-    run<true, false, false>(a);
-}
-
-KERNEL(pairs_regions_triclinic, a, __launch_bounds__(REGION_BLOCK, 2))
-{
-    ECHO(a);
-    run<true, false, true>(a);
-}
-
-KERNEL(pairs_regions_energy, a, __launch_bounds__(REGION_BLOCK))
-{
-    ECHO(a);
-    run<true, true, false>(a);
-}
-
-KERNEL(pairs_regions_energy_triclinic, a, __launch_bounds__(REGION_BLOCK))
-{
-    ECHO(a);
-    run<true, true, true>(a);
-}
+/* Last: threads of a block, and how many blocks are to fit on a multiprocessor. */
+#define PAIRS(name, regions, sums, triclinic, ...)                                                                     \
+    KERNEL(pairs_##name, a, __launch_bounds__(__VA_ARGS__))                                                            \
+    {                                                                                                                  \
+        ECHO(a);                                                                                                       \
+        run<regions, sums, triclinic>(a);                                                                              \
+    }
+PAIRS(shared, false, FORCES, false, 1024)
+PAIRS(shared_triclinic, false, FORCES, true, 1024)
+PAIRS(shared_energy, false, BOTH, false, 512)
+PAIRS(shared_energy_triclinic, false, BOTH, true, 512)
+PAIRS(shared_potential, false, ENERGIES, false, 512, 2)
+PAIRS(shared_potential_triclinic, false, ENERGIES, true, 512, 2)
+PAIRS(regions, true, FORCES, false, REGION_BLOCK, 2)
+PAIRS(regions_triclinic, true, FORCES, true, REGION_BLOCK, 2)
+PAIRS(regions_energy, true, BOTH, false, REGION_BLOCK)
+PAIRS(regions_energy_triclinic, true, BOTH, true, REGION_BLOCK)
+PAIRS(regions_potential, true, ENERGIES, false, REGION_BLOCK, 2)
+PAIRS(regions_potential_triclinic, true, ENERGIES, true, REGION_BLOCK, 2)
+#undef PAIRS

@@ -192,20 +192,22 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
 }
 
 /* Some lanes for each trio of the replica, or blocks of a fixed size for each region. */
-static struct shape plain_shape(const struct pairs *p, bool energy, const struct pairs_replica *r, uint64_t after)
+static struct shape plain_shape(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r,
+                                uint64_t after)
 {
     const struct pair_table *h = &p->host;
+    const uint32_t trio_bytes = mode == EVALUATE_POTENTIAL ? TRIO_BYTES / 2 : TRIO_BYTES; /* no forces */
     uint64_t lanes = p->lanes * (uint64_t)h->ntrios;
-    uint32_t most = energy ? PAIR_BLOCK_ENERGY : p->lanes > 4 ? PAIR_BLOCK_SPREAD : PAIR_BLOCK;
+    uint32_t most = mode != EVALUATE_STEP ? PAIR_BLOCK_ENERGY : p->lanes > 4 ? PAIR_BLOCK_SPREAD : PAIR_BLOCK;
     uint32_t least = (uint32_t)(lanes + 31) / 32 * 32, threads = most < least ? most : least;
     if (h->whole)
         return (struct shape){.grid = {blocks_of(lanes, threads), 1, 1},
                               .block = {threads, 1, 1},
-                              .shared_bytes = (uint32_t)h->ntrios * TRIO_BYTES,
+                              .shared_bytes = (uint32_t)h->ntrios * trio_bytes,
                               .after = after};
     return (struct shape){.grid = {regions_count(r->caps) * region_parts(p, r->caps), 1, 1},
                           .block = {REGION_BLOCK, 1, 1},
-                          .shared_bytes = p->region_cap * TRIO_BYTES,
+                          .shared_bytes = p->region_cap * trio_bytes,
                           .after = after};
 }
 
@@ -213,27 +215,23 @@ static struct shape plain_shape(const struct pairs *p, bool energy, const struct
 static void emit_plain(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, uint64_t after,
                        struct tape *t)
 {
+#define BOTH(kernel)                                                                                                   \
+    {                                                                                                                  \
+        KERNEL_pairs_##kernel, KERNEL_pairs_##kernel##_triclinic                                                       \
+    }
+    static const uint32_t kernels[2][EVALUATE_COUNT][2] = {{[EVALUATE_STEP] = BOTH(regions),
+                                                            [EVALUATE_POTENTIAL] = BOTH(regions_potential),
+                                                            [EVALUATE_ENERGY] = BOTH(regions_energy),
+                                                            [EVALUATE_SAMPLE] = BOTH(regions_energy)},
+                                                           {[EVALUATE_STEP] = BOTH(shared),
+                                                            [EVALUATE_POTENTIAL] = BOTH(shared_potential),
+                                                            [EVALUATE_ENERGY] = BOTH(shared_energy),
+                                                            [EVALUATE_SAMPLE] = BOTH(shared_energy)}};
+#undef BOTH
     const struct pair_table *h = &p->host;
     const struct args_pairs_shared args = plain_args(p, r);
-    const void *same = &args;
-    const bool energy = mode != EVALUATE_STEP;
-    const struct shape shape = plain_shape(p, energy, r, after);
-    if (h->triclinic && h->whole && energy)
-        emit_pairs_shared_energy_triclinic(t, &shape, same);
-    else if (h->triclinic && h->whole)
-        emit_pairs_shared_triclinic(t, &shape, same);
-    else if (h->triclinic && energy)
-        emit_pairs_regions_energy_triclinic(t, &shape, same);
-    else if (h->triclinic)
-        emit_pairs_regions_triclinic(t, &shape, same);
-    else if (h->whole && energy)
-        emit_pairs_shared_energy(t, &shape, same);
-    else if (h->whole)
-        emit_pairs_shared(t, &shape, same);
-    else if (energy)
-        emit_pairs_regions_energy(t, &shape, same);
-    else
-        emit_pairs_regions(t, &shape, same);
+    const struct shape shape = plain_shape(p, mode, r, after);
+    tape_add(t, kernels[h->whole != 0][mode][h->triclinic != 0], LAUNCH_KERNEL, &shape, &args, sizeof args);
 }
 
 /* Bonded terms, pairs outside the lists and perturbed pairs: a launch for all of them. */

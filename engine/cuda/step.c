@@ -43,7 +43,7 @@ static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
 {
     struct nonbonded_arrays arrays = arrays_of(s);
     cuda_nonbonded_emit(s->model->nonbonded, mode, &arrays, tape_sinks(t), t);
-    if (s->model->sites)
+    if (s->model->sites && mode != EVALUATE_POTENTIAL)
         EMIT_BLOCKS(sites_take, site_blocks(s), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f,
                     .sites = (void *)(uintptr_t)s->model->sites, .nsites = (uint32_t)s->model->sys->nsites,
                     .mode = (uint32_t)mode);
@@ -104,11 +104,11 @@ static void sample(const struct sim *s, struct tape *t)
 static void volume_move(const struct sim *s, struct tape *t)
 {
     void *motion = (void *)(uintptr_t)s->model->motion;
-    evaluate(s, EVALUATE_ENERGY, t);
+    evaluate(s, EVALUATE_POTENTIAL, t);
     EMIT_ONE(volume_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,
              .min_edge = cuda_min_edge(s->model->nonbonded));
     place_sites(s, t);
-    evaluate(s, EVALUATE_ENERGY, t);
+    evaluate(s, EVALUATE_POTENTIAL, t);
     EMIT_ONE(volume_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,
              .pressure = s->model->set->barostat.pressure / UNIT_BAR, .kt = kt(s));
 }

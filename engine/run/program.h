@@ -27,9 +27,11 @@ struct list_caps {
 };
 
 enum evaluate {
-    EVALUATE_STEP,   /* forces only */
-    EVALUATE_ENERGY, /* forces and energies of the current state (minimizer, barostat) */
-    EVALUATE_SAMPLE, /* the same with virial, dU/dlambda and energy_at_window */
+    EVALUATE_STEP,      /* forces only */
+    EVALUATE_POTENTIAL, /* energies of the current state (barostat); what forces there are then is left open */
+    EVALUATE_ENERGY,    /* forces and energies of the current state (minimizer) */
+    EVALUATE_SAMPLE,    /* the same with virial, dU/dlambda and energy_at_window */
+    EVALUATE_COUNT
 };
 
 struct program {
