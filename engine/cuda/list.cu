@@ -267,22 +267,50 @@ static __device__ struct share share_of(const struct builder *w, uint32_t group)
     return {group * bundle, w->plan.region_groups * bundle, count};
 }
 
+static __device__ uint16_t *around_of(const struct builder *w, uint32_t k)
+{
+    return (uint16_t *)w->b.a->around + (w->rows.first + k) * w->b.a->cap;
+}
+
+static __device__ void note_around(const struct builder *w, uint32_t k, uint32_t found)
+{
+    note_need(&w->b, found);
+    ((uint32_t *)w->b.a->naround)[w->rows.first + k] = found;
+}
+
 /* The trios around those of the share, each by a warp. */
+static __device__ void search_trios(const struct builder *w, struct share share)
+{
+    const uint32_t bundle = bundle_of(w->b.a);
+    for (uint32_t first = share.first; first < share.end; first += share.step)
+        for (uint32_t k = first + threadIdx.x / 32; k < min(first + bundle, share.end); k += BUILD_WARPS) {
+            const uint32_t found = search_around(&w->b, &w->rows, k, around_of(w, k));
+            if (lane_of_warp() == 0)
+                note_around(w, k, found);
+        }
+}
+
+/* The members around those of the share, each by a thread. */
+static __device__ void search_region(const struct builder *w, struct share share)
+{
+    const uint32_t bundle = bundle_of(w->b.a), bundles = (share.end - share.first + share.step - 1) / share.step;
+    const bool exact = reach_is_long(&w->b);
+    for (uint32_t i = threadIdx.x; i - lane_of_warp() < bundles * bundle; i += blockDim.x) {
+        const uint32_t k = share.first + i / bundle * share.step + i % bundle, row = min(k, share.end - 1);
+        const bool has = i < bundles * bundle && k < share.end;
+        const uint32_t found = exact ? search_members<true>(&w->b, &w->space, &w->rows, row, has, around_of(w, row))
+                                     : search_members<false>(&w->b, &w->space, &w->rows, row, has, around_of(w, row));
+        if (has)
+            note_around(w, k, found);
+    }
+}
+
 static __device__ void search_rows(const struct builder *w, struct share share)
 {
-    const struct args_list_build *a = w->b.a;
-    const uint32_t bundle = bundle_of(a), warp = threadIdx.x / 32;
-    for (uint32_t first = share.first; first < share.end; first += share.step)
-        for (uint32_t k = first + warp; k < min(first + bundle, share.end); k += BUILD_WARPS) {
-            const size_t row = w->rows.first + k;
-            uint16_t *around = (uint16_t *)a->around + row * a->cap;
-            const uint32_t found = w->rows.members ? search_region(&w->b, &w->space, &w->rows, k, around)
-                                                   : search_around(&w->b, &w->rows, k, around);
-            if (lane_of_warp() == 0) {
-                note_need(&w->b, found);
-                ((uint32_t *)a->naround)[row] = found;
-            }
-        }
+    if (w->rows.members)
+        search_region(w, share);
+    else
+        search_trios(w, share);
     __syncthreads();
 }
 

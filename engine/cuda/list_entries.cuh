@@ -22,15 +22,6 @@ template <class T> struct growing {
     uint32_t cap, n;
 };
 
-/* A pointer as it is, and not what it is the sum of: so that this is added up once, and not with each place behind it. */
-template <class T> static __device__ __forceinline__ T *settled(T *p)
-{
-#ifndef SHOAL_TESTS_LIB_EMULATE_CUDA_H
-    asm("" : "+l"(p));
-#endif
-    return p;
-}
-
 /* A trio that lists are made for. What the loops over those around it need of arguments is here, as memory that is written could
  * be theirs as far as the compiler knows. */
 struct owner {

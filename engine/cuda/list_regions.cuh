@@ -8,17 +8,16 @@
  * along each edge one of them is in the region, and if the way between them that stays here is the one to the nearest image. Then
  * the lower one is in the region, and no other region sees them so.
  *
- * Members are sorted by cells, waters and others apart; a row of cells in x is one run of members.
+ * Members are sorted by kind and by the upper faces that they are above, so that most of a warp's next members are of one sort.
  */
 #ifndef SHOAL_ENGINE_CUDA_LIST_REGIONS_CUH
 #define SHOAL_ENGINE_CUDA_LIST_REGIONS_CUH
 
 #include "engine/cuda/list_search.cuh"
 
-#define CELLS_A_REACH 3 /* along an edge */
-#define CELL_LANES 8    /* that try a row of cells: 32 / CELL_LANES rows at a time */
 #define REGION_BINS 2048
-#define STARTS (2 * REGION_CELLS + 1) /* of a region's cells */
+#define TRIED_AT_ONCE 4
+#define SORTS 8 /* of members of a kind, by upper faces */
 
 /* ---- geometry ---- */
 
@@ -27,7 +26,6 @@ struct space {
     uint32_t region, at[3]; /* at: number along each edge */
     uint32_t lower[3];      /* grid positions of its corner */
     uint32_t length[3];     /* grid positions */
-    uint32_t all;           /* cells of one kind of trios */
 };
 
 static __device__ inline uint32_t region_along(uint32_t g, uint32_t regions)
@@ -39,18 +37,6 @@ static __device__ inline uint32_t region_along(uint32_t g, uint32_t regions)
 static __device__ inline uint32_t lower_of(uint32_t k, uint32_t regions)
 {
     return (uint32_t)((((uint64_t)k << 32) + regions - 1) / regions);
-}
-
-static __device__ inline uint32_t cell_along(const struct cut *cut, uint32_t u)
-{
-    return (uint32_t)((uint64_t)u * cut->box_cells >> 32);
-}
-
-static __device__ inline uint32_t cell_of(const struct build *b, const uint32_t u[3], uint32_t kind)
-{
-    const struct cut *c = b->cut;
-    const uint32_t z = kind * c[2].cells + cell_along(&c[2], u[2]);
-    return (z * c[1].cells + cell_along(&c[1], u[1])) * c[0].cells + cell_along(&c[0], u[0]);
 }
 
 /* How far a trio of a kind may be from another that it has to do with, nm. */
@@ -66,30 +52,13 @@ static __device__ inline uint32_t grid_length(const struct build *b, int d, floa
     return (uint32_t)fminf(1.0001f * distance / (float)b->width[d] * GRID_EDGE, 0.5f * GRID_EDGE);
 }
 
-static __device__ void count_cells(struct cut *cut, uint32_t box_cells)
-{
-    const uint64_t length = (((uint64_t)1 << 32) + cut->regions - 1) / cut->regions;
-    const uint64_t end = length + max(cut->halo[0], cut->halo[1]);
-    cut->box_cells = box_cells;
-    cut->cells = cell_along(cut, (uint32_t)(min(end, (uint64_t)1 << 32) - 1)) + 1;
-}
-
 static __device__ void cut_box(struct build *b)
 {
     const uint32_t regions[3] = {b->a->regions_x, b->a->regions_y, b->a->regions_z};
-    struct cut *c = b->cut;
-    const float reach[2] = {farthest_reach(b, 0), farthest_reach(b, 1)};
     for (int d = 0; d < 3; d++) {
-        const float cells = CELLS_A_REACH * (float)b->width[d] / fmaxf(reach[0], reach[1]);
-        c[d].regions = regions[d];
+        b->cut[d].regions = regions[d];
         for (int kind = 0; kind < 2; kind++)
-            c[d].halo[kind] = grid_length(b, d, reach[kind]);
-        count_cells(&c[d], max(1u, (uint32_t)cells));
-    }
-    while (c[0].cells * c[1].cells * c[2].cells > REGION_CELLS) {
-        int most = c[0].cells >= c[1].cells ? 0 : 1;
-        most = c[most].cells >= c[2].cells ? most : 2;
-        count_cells(&c[most], (c[most].box_cells + 1) / 2);
+            b->cut[d].halo[kind] = grid_length(b, d, farthest_reach(b, kind));
     }
 }
 
@@ -105,7 +74,6 @@ static __device__ struct space space_of(const struct build *b, uint32_t region)
         s.lower[d] = lower_of(s.at[d], c[d].regions);
         s.length[d] = lower_of(s.at[d] + 1, c[d].regions) - s.lower[d];
     }
-    s.all = c[0].cells * c[1].cells * c[2].cells;
     return s;
 }
 
@@ -164,10 +132,10 @@ static __device__ void sum_before(uint32_t *count, uint32_t n)
     __syncthreads();
 }
 
-/* For the block, one use at a time: STARTS or REGION_BINS words. */
+/* For the block, one use at a time. */
 static __device__ inline uint32_t *shared_bins(void)
 {
-    __shared__ uint32_t bins[STARTS > REGION_BINS ? STARTS : REGION_BINS];
+    __shared__ uint32_t bins[REGION_BINS];
     return bins;
 }
 
@@ -192,6 +160,11 @@ template <class F> static __device__ __forceinline__ void for_members(const stru
     }
 }
 
+static __device__ inline uint32_t sort_of(struct placed m, uint32_t kind)
+{
+    return kind * SORTS + (m.trio >> MEMBER_OWN_SHIFT);
+}
+
 /* Finds the members. */
 static __device__ void make_region(const struct build *b, uint32_t region)
 {
@@ -200,25 +173,21 @@ static __device__ void make_region(const struct build *b, uint32_t region)
     const struct space s = space_of(b, region);
     const uint32_t cap = a->region_cap;
     struct member *members = (struct member *)a->members + region * (size_t)cap;
-    uint16_t *start = (uint16_t *)a->cell_start + region * (size_t)STARTS;
     struct region *r = (struct region *)a->regions + region;
-    BLOCK_LOOP(k, STARTS)
+    BLOCK_LOOP(k, 2 * SORTS + 1)
     count[k] = 0;
     __syncthreads();
-    for_members(b, &s, [&](struct placed m, uint32_t kind) { atomicAdd(&count[cell_of(b, m.u, kind)], 1u); });
-    sum_before(count, 2 * s.all + 1);
-    const uint32_t found = count[2 * s.all];
-    BLOCK_LOOP(k, 2 * s.all + 1)
-    start[k] = (uint16_t)min(count[k], cap);
+    for_members(b, &s, [&](struct placed m, uint32_t kind) { atomicAdd(&count[sort_of(m, kind)], 1u); });
+    sum_before(count, 2 * SORTS + 1);
     if (threadIdx.x == 0) {
-        r->members = min(found, cap);
-        r->waters = min(count[s.all], cap);
+        r->members = min(count[2 * SORTS], cap);
+        r->waters = min(count[SORTS], cap);
         r->rows = 0;
-        atomicMax(&b->lists->crowd, found);
+        atomicMax(&b->lists->crowd, count[2 * SORTS]);
     }
     __syncthreads();
     for_members(b, &s, [&](struct placed m, uint32_t kind) {
-        const uint32_t at = atomicAdd(&count[cell_of(b, m.u, kind)], 1u);
+        const uint32_t at = atomicAdd(&count[sort_of(m, kind)], 1u);
         if (at < cap)
             members[at].trio = m.trio;
     });
@@ -245,65 +214,7 @@ static __device__ struct rows stage_region(const struct build *b, uint32_t regio
             region * (size_t)region_other_rows(cap, others)};
 }
 
-/* ---- searching, by a warp ---- */
-
-/* Does a member have its pair with another in its list, and in this region? */
-static __device__ inline bool has_pair(const struct placed *own, const struct placed *other, uint32_t kind,
-                                       uint32_t other_kind)
-{
-    const uint32_t l = own->trio & MEMBER_TRIO, k = other->trio & MEMBER_TRIO;
-    bool yes = (own->trio | other->trio) >> MEMBER_OWN_SHIFT == 7;
-    for (int d = 0; d < 3; d++)
-        yes = yes && (own->u[d] >= other->u[d]) == ((int32_t)(own->u[d] - other->u[d]) >= 0);
-    return yes && (kind != other_kind || trio_owns(l, k, kind == 0));
-}
-
-/* Cells in reach along one edge, up to the region's upper face for what is above it. */
-struct stretch {
-    uint32_t from, end;
-};
-
-static __device__ inline struct stretch stretch_of(const struct build *b, const struct space *s,
-                                                   const struct placed *own, int d, float reach)
-{
-    const uint32_t u = own->u[d], length = grid_length(b, d, reach);
-    const bool in = own->trio >> (MEMBER_OWN_SHIFT + d) & 1;
-    const uint32_t most = in ? ~0u : s->length[d] - 1, last = u > ~0u - length ? ~0u : u + length;
-    struct stretch cells = {cell_along(&b->cut[d], u > length ? u - length : 0),
-                            min(cell_along(&b->cut[d], min(last, most)) + 1, b->cut[d].cells)};
-    return cells;
-}
-
-/* Distance along an edge from a point (in cells) to a cell, in cells. */
-static __device__ inline float cells_between(float at, uint32_t cell)
-{
-    const float low = (float)cell - at;
-    return fmaxf(fmaxf(low, -1 - low), 0);
-}
-
-/* Of a row of cells, those within `reach` cells of the member, the square of which is given. */
-static __device__ inline struct stretch shorten(struct stretch x, float at, float reach2)
-{
-    if (reach2 < 0) {
-        x.end = x.from;
-        return x;
-    }
-    const float half = reach2 * rsqrt_approx(reach2 + 1e-12f), from = floorf(at - half), last = floorf(at + half);
-    x.from = from > (float)x.from ? (uint32_t)from : x.from;
-    x.end = last + 1 < (float)x.end ? (uint32_t)(last + 1) : x.end;
-    return x;
-}
-
-struct member_seeker {
-    const struct build *b;
-    const struct rows *rows;
-    const struct space *space;
-    struct placed own;
-    uint32_t kind, other_kind;
-    float reach, reach2;
-    uint16_t *around;
-    uint32_t count, cap;
-};
+/* ---- searching ---- */
 
 static __device__ __forceinline__ struct placed placed_of(const struct rows *rows, const struct space *space,
                                                           uint32_t k)
@@ -312,70 +223,136 @@ static __device__ __forceinline__ struct placed placed_of(const struct rows *row
     return {{p.x - space->lower[0], p.y - space->lower[1], p.z - space->lower[2]}, rows->members[k].trio};
 }
 
-/* Tries one member a lane. */
-static __device__ __forceinline__ void try_member(struct member_seeker *s, bool has, uint32_t k)
+/* May the way between two members that stays in the region be another than that to the nearest image, for pairs in reach? */
+static __device__ inline bool reach_is_long(const struct build *b)
 {
-    const struct build *b = s->b;
-    const struct placed other = placed_of(s->rows, s->space, has ? k : 0);
+    const float least = (float)fmin(fmin(b->width[0], b->width[1]), b->width[2]);
+    return b->triclinic || !(fmaxf(farthest_reach(b, 0), farthest_reach(b, 1)) < 0.499f * least);
+}
+
+/* A member as all lanes of a warp see it: where it is, as grid positions or, where reaches are short, as bits of floats, nm. */
+struct seen {
+    uint32_t x, y, z, trio;
+};
+
+/* A lane's own member, which others are tried with. */
+struct member_seeker {
+    struct placed own;
+    struct vec32 at; /* nm */
+    uint32_t kind;
+    float reach2[2]; /* of waters and others, nm^2; -1: it has no pairs with them in its list */
+    uint16_t *around;
+    uint32_t count, cap;
+};
+
+/* Of the candidates of a warp, a bit each: those that the seeker may have pairs with in this region, if they are in reach; and those
+ * whose number is as odd as its own. */
+struct sorted {
+    uint32_t fit, same;
+};
+
+static __device__ __forceinline__ struct vec32 nm_of(const struct build *b, const uint32_t u[3])
+{
     const struct vec32 none = {0, 0, 0};
-    const struct apart d = {(float)(int32_t)(other.u[0] - s->own.u[0]), (float)(int32_t)(other.u[1] - s->own.u[1]),
-                            (float)(int32_t)(other.u[2] - s->own.u[2])};
-    const float square = b->triclinic ? least_square(b, d, &none, 1, s->reach2)
-                                      : square32(cell32_vector<false>(&b->cell, d.x, d.y, d.z, none));
-    has = has && square < s->reach2 && has_pair(&s->own, &other, s->kind, s->other_kind);
-    s->count = append(lanes_of(32), has, k, s->around, s->count, s->cap);
+    return cell32_vector<false>(&b->cell, (float)u[0], (float)u[1], (float)u[2], none);
 }
 
-/* Tries those of one kind that are in reach. */
-static __device__ void try_cells(struct member_seeker *s)
+/* Puts a candidate of each lane where the warp sees it. Each pair has a member in the region along each edge. */
+static __device__ __forceinline__ struct sorted show(const struct build *b, struct seen *to, const struct placed *own,
+                                                     bool there, struct placed other, bool exact)
 {
-    const struct build *b = s->b;
-    const struct space *space = s->space;
-    const struct cut *c = b->cut;
-    const struct stretch x = stretch_of(b, space, &s->own, 0, s->reach), y = stretch_of(b, space, &s->own, 1, s->reach),
-                         z = stretch_of(b, space, &s->own, 2, s->reach);
-    if (x.from >= x.end || y.from >= y.end || z.from >= z.end)
-        return;
-    const uint16_t *start = (const uint16_t *)b->a->cell_start + space->region * (size_t)STARTS +
-                            s->other_kind * c[2].cells * c[1].cells * c[0].cells;
-    const uint32_t rows = c[1].cells, row = c[0].cells;
-    float at[3], edge[3]; /* in cells; of a cell, nm */
+    const struct vec32 at = nm_of(b, other.u);
+    const uint32_t odd = __ballot_sync(~0u, other.trio & 1);
+    struct sorted s = {__ballot_sync(~0u, there), own->trio & 1 ? odd : ~odd};
     for (int d = 0; d < 3; d++) {
-        at[d] = (float)s->own.u[d] / GRID_EDGE * (float)c[d].box_cells;
-        edge[d] = (float)b->width[d] / (float)c[d].box_cells;
+        const uint32_t in = __ballot_sync(~0u, other.trio >> (MEMBER_OWN_SHIFT + d) & 1);
+        s.fit &= own->trio >> (MEMBER_OWN_SHIFT + d) & 1 ? ~0u : in;
     }
-    const float inverse2 = 1 / (edge[0] * edge[0]), most2 = 1.001f * s->reach2 * inverse2;
-    const float y2 = edge[1] * edge[1] * inverse2, z2 = edge[2] * edge[2] * inverse2;
-    uint32_t cy = y.from + lane_of_warp() / CELL_LANES, cz = z.from;
-    for (;; cy += 32 / CELL_LANES) {
-        for (; cy >= y.end; cz++)
-            cy -= y.end - y.from;
-        if (!__any_sync(~0u, cz < z.end))
-            return;
-        uint32_t from = 0, end = 0;
-        if (cz < z.end) {
-            const float dy = cells_between(at[1], cy), dz = cells_between(at[2], cz);
-            const struct stretch run = b->triclinic ? x : shorten(x, at[0], most2 - dy * dy * y2 - dz * dz * z2);
-            const uint16_t *cells = start + (cz * rows + cy) * row;
-            from = run.from < run.end ? cells[run.from] : 0;
-            end = run.from < run.end ? cells[run.end] : 0;
+    to[lane_of_warp()] = {exact ? other.u[0] : __float_as_uint(at.x), exact ? other.u[1] : __float_as_uint(at.y),
+                          exact ? other.u[2] : __float_as_uint(at.z), other.trio & MEMBER_TRIO};
+    __syncwarp();
+    return s;
+}
+
+/* nm^2; INFINITY where another way is nearer than the one that stays in the region. */
+template <bool EXACT>
+static __device__ __forceinline__ float member_square(const struct build *b, const struct member_seeker *s,
+                                                      const struct seen *c, float reach2)
+{
+    if (!EXACT) {
+        const struct vec32 d = {s->at.x - __uint_as_float(c->x), s->at.y - __uint_as_float(c->y),
+                                s->at.z - __uint_as_float(c->z)};
+        return square32(d);
+    }
+    const uint32_t own[3] = {s->own.u[0], s->own.u[1], s->own.u[2]}, other[3] = {c->x, c->y, c->z};
+    const struct vec32 none = {0, 0, 0};
+    float d[3];
+    bool nearest = true;
+    for (int k = 0; k < 3; k++) {
+        const int32_t apart = (int32_t)(other[k] - own[k]);
+        nearest = nearest && (own[k] >= other[k]) == (apart <= 0);
+        d[k] = (float)apart;
+    }
+    return nearest ? least_square(b, {d[0], d[1], d[2]}, &none, 1, reach2) : INFINITY;
+}
+
+/* Tries candidates from .. end - 1 of those seen, all of one kind; the first of them is member `first`. */
+template <bool EXACT>
+static __device__ __forceinline__ void try_members(const struct build *b, struct member_seeker *s,
+                                                   const struct seen *seen, struct sorted sorted, uint32_t first,
+                                                   uint32_t from, uint32_t end, uint32_t kind)
+{
+    const bool alike = s->kind == kind; /* of two of a kind one has the pair: trio_owns */
+    const uint32_t number = alike ? s->own.trio & MEMBER_TRIO : ~0u, same = alike ? sorted.same : ~0u;
+    const uint32_t fit = sorted.fit & ~0u << from & ~0u >> (32 - end);
+    const float reach2 = s->reach2[kind];
+    uint16_t *const around = settled(s->around);
+    for (uint32_t m = from; m < end; m += TRIED_AT_ONCE) {
+        bool yes[TRIED_AT_ONCE];
+#pragma unroll
+        for (uint32_t n = 0; n < TRIED_AT_ONCE; n++) {
+            const uint32_t bit = 1u << m << n;
+            const struct seen *c = &seen[(m + n) % 32];
+            const bool owns = (c->trio > number) != ((same & bit) != 0);
+            yes[n] = owns & ((fit & bit) != 0) & (member_square<EXACT>(b, s, c, reach2) < reach2);
         }
-        const uint32_t most = __reduce_max_sync(~0u, end - from);
-        for (uint32_t m = lane_of_warp() % CELL_LANES; m - lane_of_warp() % CELL_LANES < most; m += CELL_LANES)
-            try_member(s, from + m < end, from + m);
+#pragma unroll
+        for (uint32_t n = 0; n < TRIED_AT_ONCE; n++)
+            if (yes[n]) {
+                if (s->count < s->cap)
+                    around[s->count] = (uint16_t)(first + m + n);
+                s->count++;
+            }
     }
 }
 
-/* The members around one of them that it has a pair with here; how many. */
-static __device__ uint32_t search_region(const struct build *b, const struct space *space, const struct rows *rows,
-                                         uint32_t k, uint16_t *around)
+/* The members around the k-th that it has a pair with here; how many. Each lane has a member, or none if !has. */
+template <bool EXACT>
+static __device__ uint32_t search_members(const struct build *b, const struct space *space, const struct rows *rows,
+                                          uint32_t k, bool has, uint16_t *around)
 {
+    __shared__ struct seen shared[BUILD_WARPS][32];
+    struct seen *seen = shared[threadIdx.x / 32];
     const uint32_t kind = k < rows->waters ? 0 : 1;
-    struct member_seeker s = {b, rows, space, placed_of(rows, space, k), kind, 0, 0, 0, around, 0, b->a->cap};
-    for (s.other_kind = rows->waters ? 0 : 1; s.other_kind <= kind; s.other_kind++) {
-        s.reach = search_reach(b, kind, s.other_kind);
-        s.reach2 = s.reach * s.reach;
-        try_cells(&s);
+    struct member_seeker s = {placed_of(rows, space, k), {}, kind, {-1, -1}, around, 0, b->a->cap};
+    s.at = nm_of(b, s.own.u);
+    for (uint32_t other = 0; has && other <= kind; other++) {
+        const float reach = search_reach(b, kind, other);
+        s.reach2[other] = reach * reach;
+    }
+    for (uint32_t first = 0; first < rows->count; first += 32) {
+        const uint32_t m = first + lane_of_warp(), n = min(rows->count - first, 32u);
+        const uint32_t waters = rows->waters > first ? min(rows->waters - first, n) : 0;
+        struct sorted sorted =
+            show(b, seen, &s.own, m < rows->count, placed_of(rows, space, min(m, rows->count - 1)), EXACT);
+        if (kind == 0 && k - first < 32) /* no water has a pair with itself */
+            sorted.fit &= ~(1u << (k - first));
+        const bool some = __any_sync(~0u, has && sorted.fit);
+        if (some && waters)
+            try_members<EXACT>(b, &s, seen, sorted, first, 0, waters, 0);
+        if (some && n > waters)
+            try_members<EXACT>(b, &s, seen, sorted, first, waters, n, 1);
+        __syncwarp();
     }
     return s.count;
 }

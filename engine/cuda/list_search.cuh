@@ -18,9 +18,7 @@
 /* Along one edge of the box, see list_regions.cuh. */
 struct cut {
     uint32_t regions;
-    uint32_t halo[2];   /* grid positions above a region in which there are members: waters, others */
-    uint32_t box_cells; /* of the whole edge */
-    uint32_t cells;     /* of a region and what is above it */
+    uint32_t halo[2]; /* grid positions above a region in which there are members: waters, others */
 };
 
 /* A grid position. */
@@ -124,6 +122,15 @@ static __device__ inline float least_square(const struct build *b, struct apart 
         for (int k = 0; k < n; k++)
             least = fminf(least, square32(image_of(b, u.x, u.y, u.z, from[k], image)));
     return least;
+}
+
+/* A pointer as it is, and not what it is the sum of: so that this is added up once, and not with each place behind it. */
+template <class T> static __device__ __forceinline__ T *settled(T *p)
+{
+#ifndef SHOAL_TESTS_LIB_EMULATE_CUDA_H
+    asm("" : "+l"(p));
+#endif
+    return p;
 }
 
 /* Puts a value of those lanes that have one behind the `count` that are there; returns how many there are now. Counts on where

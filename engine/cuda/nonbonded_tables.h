@@ -39,7 +39,6 @@ enum {
     BUILD_WARPS = 8,       /* of a block that makes lists */
     LIST_GROUP = 64,       /* trios whose lists it makes at a time, at most, where there are no regions */
     REGION_BLOCK = 512,    /* threads of a block that computes a region's pairs */
-    REGION_CELLS = 1024,   /* that members of one kind are sorted into, at most */
     MEMBER_OWN_SHIFT = 29, /* of struct member's trio */
     TRIO_BYTES = 2 * TRIO * 3 * sizeof(int32_t),          /* of shared memory: positions and forces.. */
     TRIO_PLACE_BYTES = (TRIO * 3 + 1) * sizeof(uint32_t), /* ..and while lists are made: positions, and struct member */

@@ -62,12 +62,12 @@ void pairs_caps_grow(struct list_caps *caps, const struct ctl *ctl);
 /* A replica's working memory. */
 struct pairs_arrays {
     struct pair_lists *lists;
-    void *grid, *built;                   /* uint4 [nslots] */
-    void *regions, *members, *cell_start; /* kernels.def */
-    void *first[3];         /* uint32 [ntrios] grid positions of the trios' first atoms at the last search */
-    void *around, *naround; /* uint16 [rows][cap], uint32 [rows]: the trios around a trio */
-    void *order;            /* uint32 [rows] */
-    void *counts;           /* struct trio_counts [rows] */
+    void *grid, *built;      /* uint4 [nslots] */
+    void *regions, *members; /* kernels.def */
+    void *first[3];          /* uint32 [ntrios] grid positions of the trios' first atoms at the last search */
+    void *around, *naround;  /* uint16 [rows][cap], uint32 [rows]: the trios around a trio */
+    void *order;             /* uint32 [rows] */
+    void *counts;            /* struct trio_counts [rows] */
     void *near, *oxygen, *hydrogen, *other,
         *perturbed; /* entries; perturbed: uint32 [][2], atoms, the perturbed one first */
 };

@@ -74,7 +74,6 @@ struct pairs_ready pairs_emit_lists(const struct pairs *p, const struct pairs_re
                                                              .first_z = b->first[2],
                                                              .regions = b->regions,
                                                              .members = b->members,
-                                                             .cell_start = b->cell_start,
                                                              .around = b->around,
                                                              .naround = b->naround,
                                                              .order = b->order,
