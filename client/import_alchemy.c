@@ -79,14 +79,12 @@ static void perturb(struct ladders *l, struct buf *out)
     buf_printf(out, "  perturb: b-states\n");
 }
 
-static void soft_core(struct mdp *m, const struct ladders *l, struct buf *out)
+static void beutler(struct mdp *m, const struct ladders *l, struct buf *out)
 {
     double alpha = mdp_number(m, "sc-alpha", 0), power = mdp_number(m, "sc-power", 1);
     bool only_fep = l->given[FEP], coulomb = mdp_is(m, "sc-coul", "no", "yes|true");
     for (int k = COULOMB; k < LADDERS; k++)
         only_fep &= mdp_value(m, theirs[k]) == NULL;
-    if (!mdp_is(m, "sc-function", "beutler", "beutler"))
-        mdp_say(m, "sc-function", MDP_REFUSED, "expected beutler");
     if (mdp_number(m, "sc-r-power", 6) != 6)
         mdp_say(m, "sc-r-power", MDP_REFUSED, "expected 6");
     if (power != 1 && power != 2)
@@ -97,6 +95,32 @@ static void soft_core(struct mdp *m, const struct ladders *l, struct buf *out)
     }
     buf_printf(out, "  soft-core: {alpha: %.10g, power: %g, sigma: %.10g nm, coulomb: %s}\n", alpha, power,
                mdp_number(m, "sc-sigma", 0.3), coulomb ? "yes" : "no");
+}
+
+static void gapsys(struct mdp *m, struct buf *out)
+{
+    buf_printf(out,
+               "  soft-core: {function: gapsys, scale-linpoint-lj: %.10g, scale-linpoint-coulomb: %.10g nm, sigma: "
+               "%.10g nm}\n",
+               mdp_number(m, "sc-gapsys-scale-linpoint-lj", 0.85), mdp_number(m, "sc-gapsys-scale-linpoint-q", 0.3),
+               mdp_number(m, "sc-gapsys-sigma-lj", 0.3));
+}
+
+static void soft_core(struct mdp *m, const struct ladders *l, struct buf *out)
+{
+    static const char *const own[2][5] = {
+        {"sc-alpha", "sc-power", "sc-r-power", "sc-sigma", "sc-coul"},
+        {"sc-gapsys-scale-linpoint-lj", "sc-gapsys-scale-linpoint-q", "sc-gapsys-sigma-lj"}};
+    bool other = mdp_is(m, "sc-function", "beutler", "gapsys");
+    for (int k = 0; k < 5; k++)
+        if (own[!other][k] && mdp_value(m, own[!other][k]))
+            mdp_say(m, own[!other][k], MDP_IDLE, "of another sc-function");
+    if (other)
+        gapsys(m, out);
+    else if (mdp_is(m, "sc-function", "beutler", "beutler"))
+        beutler(m, l, out);
+    else
+        mdp_say(m, "sc-function", MDP_REFUSED, "expected beutler or gapsys");
 }
 
 static void write_ladders(const struct ladders *l, struct buf *out)

@@ -320,8 +320,9 @@ static void advise_soft_core(const struct advising *a)
         say(a, "soft-core", a->s->alchemy_line,
             "alchemy.windows: in window %d%s charges are there while Lennard-Jones is softened; expected coulomb to go "
             "first "
-            "(and to come last), or soft-core.coulomb: yes",
-            first, count > 1 ? " and others" : "");
+            "(and to come last), or soft-core.%s",
+            first, count > 1 ? " and others" : "",
+            al->soft_core.function == SOFT_GAPSYS ? "scale-linpoint-coulomb above 0" : "coulomb: yes");
 }
 
 /* ---- the ladder ---- */

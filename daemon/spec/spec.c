@@ -160,14 +160,44 @@ static int read_windows(struct reader *r, struct alchemy_settings *a, struct vie
     return check_collisions(r, a, v);
 }
 
+static int read_soft_core(struct reader *r, struct soft_core *core, struct view v)
+{
+    static const struct {
+        const char *key;
+        enum soft_function of;
+    } own[] = {{"alpha", SOFT_BEUTLER},
+               {"power", SOFT_BEUTLER},
+               {"coulomb", SOFT_BEUTLER},
+               {"scale-linpoint-lj", SOFT_GAPSYS},
+               {"scale-linpoint-coulomb", SOFT_GAPSYS}};
+    core->function = (enum soft_function)view_choice(view_key(v, "function"));
+    core->power = (int)view_integer(view_key(v, "power"));
+    core->sigma = view_quantity(view_key(v, "sigma")).value;
+    if (core->function == SOFT_GAPSYS) {
+        core->alpha = view_number(view_key(v, "scale-linpoint-lj"));
+        core->alpha_coulomb = view_quantity(view_key(v, "scale-linpoint-coulomb")).value;
+        core->coulomb = core->alpha_coulomb > 0;
+    } else {
+        core->alpha = view_number(view_key(v, "alpha"));
+        core->coulomb = view_boolean(view_key(v, "coulomb"));
+    }
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        struct view key = view_key(v, own[i].key);
+        char place[64];
+        snprintf(place, sizeof place, "alchemy.soft-core.%s", own[i].key);
+        if (view_given(key) && own[i].of != core->function)
+            return spec_bad(r, key, place, "%s: a key of another function than %s", view_text(key),
+                            view_text(view_key(v, "function")));
+    }
+    return 0;
+}
+
 static int read_alchemy(struct reader *r, struct alchemy_settings *a, struct view v)
 {
-    struct view decouple = view_key(v, "decouple"), inner = view_key(v, "intramolecular"),
-                soft = view_key(v, "soft-core");
-    a->soft_core = (struct soft_core){.alpha = view_number(view_key(soft, "alpha")),
-                                      .power = (int)view_integer(view_key(soft, "power")),
-                                      .sigma = view_quantity(view_key(soft, "sigma")).value,
-                                      .coulomb = view_boolean(view_key(soft, "coulomb"))};
+    struct view decouple = view_key(v, "decouple"), inner = view_key(v, "intramolecular");
+    int rc = read_soft_core(r, &a->soft_core, view_key(v, "soft-core"));
+    if (rc)
+        return rc;
     if (!view_given(v)) {
         a->nwindows = 1;
         a->lambda = xcalloc(1, sizeof *a->lambda);

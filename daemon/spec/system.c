@@ -299,12 +299,14 @@ int spec_check_windows(const struct spec *s, const struct system *sys, struct er
             return err_set(
                 e, ERR_SPEC,
                 "%s:%d: alchemy.windows: window %d has charges (coulomb %.15g) without Lennard-Jones (vdw 1); expected "
-                "coulomb 1 before vdw ends, or soft-core.coulomb yes",
-                s->file, s->alchemy_line, i, coulomb);
+                "coulomb 1 before vdw ends, or %s",
+                s->file, s->alchemy_line, i, coulomb,
+                a->soft_core.function == SOFT_GAPSYS ? "soft-core.scale-linpoint-coulomb above 0"
+                                                     : "soft-core.coulomb yes");
         if (vdw > 0 && a->soft_core.alpha == 0)
-            return err_set(e, ERR_SPEC,
-                           "%s:%d: alchemy.soft-core.alpha: 0: expected more than 0, as window %d has vdw %.15g",
-                           s->file, s->alchemy_line, i, vdw);
+            return err_set(
+                e, ERR_SPEC, "%s:%d: alchemy.soft-core.%s: 0: expected more than 0, as window %d has vdw %.15g",
+                s->file, s->alchemy_line, a->soft_core.function == SOFT_GAPSYS ? "scale-linpoint-lj" : "alpha", i, vdw);
     }
     return 0;
 }

@@ -154,7 +154,7 @@ static int make(struct nonbonded *f, const struct system *sys, const struct sett
     set_cutoffs(p, &set->nonbonded);
     uniform_table_make(&p->uniform, &plan, &set->nonbonded);
     f->charged = has_charges(&plan);
-    p->soft = soft_rule_of(&set->alchemy.soft_core);
+    p->soft = soft_rule_of(set);
     set_columns(p, sys);
     p->mesh.order = set->nonbonded.pme_order;
     if (p->nclusters >= (int32_t)NB_MAX_CLUSTERS)

@@ -19,7 +19,7 @@ struct batch {
     int count;
     int32_t atom[BATCH][2];
     double d[3][BATCH], r2[BATCH], in_coulomb[BATCH]; /* in_coulomb: 1 inside the Coulomb cut-off, else 0 */
-    double c6[2][BATCH], c12[2][BATCH], reach[2][BATCH], qq[2][BATCH], cross[2][BATCH];
+    double c6[2][BATCH], c12[2][BATCH], reach[2][BATCH], reach_coulomb[2][BATCH], qq[2][BATCH], cross[2][BATCH];
     double v[2][BATCH], dv[2][BATCH], fr[BATCH]; /* results: LJ, Coulomb */
 };
 
@@ -32,24 +32,22 @@ struct perturbed_pass {
 
 INLINE struct soft_pair soft_of(const struct batch *b, int l)
 {
-    return (struct soft_pair){{b->c6[0][l], b->c6[1][l]},
-                              {b->c12[0][l], b->c12[1][l]},
-                              {b->reach[0][l], b->reach[1][l]},
-                              {b->qq[0][l], b->qq[1][l]},
-                              {b->cross[0][l], b->cross[1][l]}};
+    return (struct soft_pair){{b->c6[0][l], b->c6[1][l]},       {b->c12[0][l], b->c12[1][l]},
+                              {b->reach[0][l], b->reach[1][l]}, {b->reach_coulomb[0][l], b->reach_coulomb[1][l]},
+                              {b->qq[0][l], b->qq[1][l]},       {b->cross[0][l], b->cross[1][l]}};
 }
 
 INLINE void compute(struct batch *b, const struct nb_params *p, double lambda_coulomb, double lambda_vdw,
-                    const enum vdw_modifier modifier)
+                    const enum soft_function function, const enum vdw_modifier modifier)
 {
 #pragma omp simd simdlen(8)
     for (int l = 0; l < BATCH; l++) {
         struct soft_pair s = soft_of(b, l);
         double r2 = b->r2[l], in = b->in_coulomb[l];
-        struct soft_result lj = soft_lj(modifier, &p->lj_rule, p->soft.power, &s, lambda_vdw, r2);
+        struct soft_result lj = soft_lj(function, modifier, &p->lj_rule, p->soft.power, &s, lambda_vdw, r2);
         struct soft_result qq =
-            soft_coulomb(&p->soft, &s, p->coulomb_shift, lambda_coulomb, r2, ewald_long_v(&p->ewald, EWALD_TERMS, r2),
-                         ewald_long_f(&p->ewald, EWALD_TERMS, r2));
+            soft_coulomb(function, &p->soft, &s, p->coulomb_shift, lambda_coulomb, r2,
+                         ewald_long_v(&p->ewald, EWALD_TERMS, r2), ewald_long_f(&p->ewald, EWALD_TERMS, r2));
         b->v[0][l] = lj.v;
         b->dv[0][l] = lj.dv;
         b->v[1][l] = in * qq.v;
@@ -58,23 +56,32 @@ INLINE void compute(struct batch *b, const struct nb_params *p, double lambda_co
     }
 }
 
-static void compute_at(struct batch *b, const struct nb_params *p, const double lambda[LAMBDA_COUNT])
+INLINE void compute_by(struct batch *b, const struct nb_params *p, const double lambda[LAMBDA_COUNT],
+                       const enum soft_function function)
 {
     double coulomb = lambda[LAMBDA_COULOMB], vdw = lambda[LAMBDA_VDW];
     switch (p->modifier) {
     case VDW_CUTOFF:
-        compute(b, p, coulomb, vdw, VDW_CUTOFF);
+        compute(b, p, coulomb, vdw, function, VDW_CUTOFF);
         break;
     case VDW_POTENTIAL_SHIFT:
-        compute(b, p, coulomb, vdw, VDW_POTENTIAL_SHIFT);
+        compute(b, p, coulomb, vdw, function, VDW_POTENTIAL_SHIFT);
         break;
     case VDW_POTENTIAL_SWITCH:
-        compute(b, p, coulomb, vdw, VDW_POTENTIAL_SWITCH);
+        compute(b, p, coulomb, vdw, function, VDW_POTENTIAL_SWITCH);
         break;
     case VDW_FORCE_SWITCH:
-        compute(b, p, coulomb, vdw, VDW_FORCE_SWITCH);
+        compute(b, p, coulomb, vdw, function, VDW_FORCE_SWITCH);
         break;
     }
+}
+
+static void compute_at(struct batch *b, const struct nb_params *p, const double lambda[LAMBDA_COUNT])
+{
+    if (p->soft.function == SOFT_GAPSYS)
+        compute_by(b, p, lambda, SOFT_GAPSYS);
+    else
+        compute_by(b, p, lambda, SOFT_BEUTLER);
 }
 
 static void flush(struct perturbed_pass *pass)
@@ -87,7 +94,7 @@ static void flush(struct perturbed_pass *pass)
     for (int l = count; l < BATCH && count; l++) { /* idle lanes repeat a pair; their results are not read */
         b->r2[l] = b->r2[0];
         for (int k = 0; k < 2; k++)
-            b->c6[k][l] = b->c12[k][l] = b->reach[k][l] = b->qq[k][l] = b->cross[k][l] = 0;
+            b->c6[k][l] = b->c12[k][l] = b->reach[k][l] = b->reach_coulomb[k][l] = b->qq[k][l] = b->cross[k][l] = 0;
     }
     b->count = 0;
     if (!count)
@@ -141,6 +148,7 @@ static void add_pair(struct perturbed_pass *pass, int32_t i, int32_t j, const do
         b->c6[k][l] = s.c6[k];
         b->c12[k][l] = s.c12[k];
         b->reach[k][l] = s.reach[k];
+        b->reach_coulomb[k][l] = s.reach_coulomb[k];
         b->qq[k][l] = s.qq[k];
         b->cross[k][l] = s.cross[k];
     }

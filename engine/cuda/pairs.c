@@ -162,7 +162,6 @@ int pairs_make(struct pairs *p, const struct system *sys, const struct settings 
                const struct alchemy_plan *plan, struct err *e)
 {
     struct pair_table *h = &p->host;
-    const struct soft_core *soft = &set->alchemy.soft_core;
     int rc = check(sys, &set->nonbonded, e);
     if (rc)
         return rc;
@@ -172,10 +171,7 @@ int pairs_make(struct pairs *p, const struct system *sys, const struct settings 
     h->nexcluded_perturbed = plan->nexcluded_perturbed;
     h->nalways = plan->nalways;
     h->nwindows = set->alchemy.nwindows > 0 && set->alchemy.lambda ? set->alchemy.nwindows : 1;
-    h->soft = (struct soft_rule){.alpha = soft->alpha,
-                                 .sigma6 = pow(soft->sigma, 6),
-                                 .power = soft->power == 2 ? 2 : 1,
-                                 .coulomb = soft->coulomb};
+    h->soft = soft_rule_of(set);
     p->density = sys->natoms / (sys->box[0] * sys->box[1] * sys->box[2]);
     set_cutoffs(p, &set->nonbonded);
     double width = box_least_width(sys->box), arm = longest_arm(t, plan);

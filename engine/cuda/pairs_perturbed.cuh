@@ -33,10 +33,12 @@ static __device__ struct both at_lambda(const struct pair_table *t, const struct
                                         const double lambda[LAMBDA_COUNT])
 {
     struct both b;
-    b.lj = soft_lj((enum vdw_modifier)t->modifier, &t->lj_rule, t->soft.power, s, lambda[LAMBDA_VDW], r->r2);
+    b.lj = soft_lj(t->soft.function, (enum vdw_modifier)t->modifier, &t->lj_rule, t->soft.power, s, lambda[LAMBDA_VDW],
+                   r->r2);
     b.coulomb.v = b.coulomb.dv = b.coulomb.fr = 0;
     if (r->in_coulomb)
-        b.coulomb = soft_coulomb(&t->soft, s, t->coulomb_shift, lambda[LAMBDA_COULOMB], r->r2, r->long_v, r->long_f);
+        b.coulomb = soft_coulomb(t->soft.function, &t->soft, s, t->coulomb_shift, lambda[LAMBDA_COULOMB], r->r2,
+                                 r->long_v, r->long_f);
     return b;
 }
 

@@ -68,6 +68,9 @@ enum rare_kind {
 /* Where contributions to sums were clamped: a bit per enum term, and these. */
 enum clamped { CLAMPED_DVDL = TERM_COUNT, CLAMPED_VIRIAL, CLAMPED_FORCE, CLAMPED_COUNT };
 
+/* Ways in which pairs lose their repulsion (softcore.h). */
+enum soft_function { SOFT_BEUTLER, SOFT_GAPSYS };
+
 enum vdw_modifier { VDW_CUTOFF, VDW_POTENTIAL_SHIFT, VDW_POTENTIAL_SWITCH, VDW_FORCE_SWITCH };
 
 /* Where the numbers of a box stand (box.h). */

@@ -17,9 +17,16 @@ bool alchemy_decoupled(const struct system *sys, const struct alchemy_settings *
     return strcmp(sys->kinds[m->kind].name, set->decouple) == 0;
 }
 
-struct soft_rule soft_rule_of(const struct soft_core *core)
+struct soft_rule soft_rule_of(const struct settings *set)
 {
-    return (struct soft_rule){core->alpha, pow(core->sigma, 6), core->power, core->coulomb};
+    const struct soft_core *core = &set->alchemy.soft_core;
+    return (struct soft_rule){.alpha = core->alpha,
+                              .sigma6 = pow(core->sigma, 6),
+                              .power = core->power,
+                              .coulomb = core->coulomb,
+                              .function = core->function,
+                              .alpha_coulomb = core->alpha_coulomb,
+                              .farthest6 = pow(set->nonbonded.coulomb_cutoff, 6)};
 }
 
 static void states(struct alchemy_plan *p, const struct system *sys, const struct alchemy_settings *set)

@@ -29,7 +29,7 @@ int alchemy_plan_make(struct alchemy_plan *p, const struct system *sys, const st
                       const int32_t *unit, struct err *e);
 void alchemy_plan_close(struct alchemy_plan *p);
 
-struct soft_rule soft_rule_of(const struct soft_core *core);
+struct soft_rule soft_rule_of(const struct settings *set);
 
 /* Is the atom one of a molecule that `set` decouples? */
 bool alchemy_decoupled(const struct system *sys, const struct alchemy_settings *set, int atom);

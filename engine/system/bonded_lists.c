@@ -115,9 +115,9 @@ static struct soft_pair soft_of(const struct system *sys, const struct soft_rule
     return soft_pair_make(rule, c6, c12, q, o, UNIT_COULOMB * fudge);
 }
 
-static void build_soft14(struct topology *t, const struct system *sys, const struct soft_core *core)
+static void build_soft14(struct topology *t, const struct system *sys, const struct settings *set)
 {
-    t->soft = soft_rule_of(core);
+    t->soft = soft_rule_of(set);
     uint32_t n = t->npairs14.count - t->npairs14.perturbed;
     t->soft14 = xcalloc(n, sizeof *t->soft14);
     for (uint32_t i = 0; i < n; i++)
@@ -147,5 +147,5 @@ void topology_terms(struct topology *t, const struct system *sys, const struct s
     t->position_restraints = sorted_copy(sys->position_restraints, sys->nposition_restraints,
                                          sizeof *t->position_restraints, restraint_perturbed, &t->nposition_restraints);
     build_pairs14(t, sys, set->alchemy.kind == ALCHEMY_B_STATES);
-    build_soft14(t, sys, &set->alchemy.soft_core);
+    build_soft14(t, sys, set);
 }

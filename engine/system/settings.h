@@ -45,10 +45,12 @@ extern const enum lambda lambda_file_order[LAMBDA_FILE_COUNT];
 enum alchemy { ALCHEMY_NONE, ALCHEMY_DECOUPLE, ALCHEMY_B_STATES };
 
 struct soft_core {
-    double alpha; /* 0: no soft core */
-    int power;    /* 1 or 2, of lambda */
-    double sigma; /* nm; also the smallest sigma used */
+    double alpha; /* 0: no soft core; Gapsys: where LJ goes on as a straight line (softcore.h) */
+    int power;    /* Beutler: 1 or 2, of lambda */
+    double sigma; /* nm; Beutler: also the smallest sigma used */
     bool coulomb; /* soften Coulomb too (sc-coul) */
+    enum soft_function function;
+    double alpha_coulomb; /* Gapsys: the same of Coulomb, nm; 0: not softened */
 };
 
 struct alchemy_settings {

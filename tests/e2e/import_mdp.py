@@ -140,6 +140,20 @@ class Import(unittest.TestCase):
         at = spec.index("  windows:")
         self.assertEqual(spec[at + 1:at + 3], ["    coulomb: [0, 0.5, 1]", "constraints: h-bonds"])
 
+    def test_gapsys(self):
+        """The other soft core; what is of the first has no effect."""
+        text = BASE + FEP + "sc-function = gapsys\nsc-gapsys-scale-linpoint-q = 0.4\nsc-gapsys-sigma-lj = 0.25\n"
+        spec, said = self.spec(text)
+        self.assertIn("  soft-core: {function: gapsys, scale-linpoint-lj: 0.85, scale-linpoint-coulomb: 0.4 nm, sigma: 0.25 nm}", spec)
+        self.assertEqual([line for line in said if " sc-" in line], [])
+        self.write(text)
+        options = json.loads(self.shoal("import", "run.mdp", "--json", "--quiet").stdout)["options"]
+        self.assertEqual({o["name"]: o["fate"] for o in options if o["name"].startswith("sc")},
+                         {"sc-alpha": "without effect", "sc-function": "kept", "sc-gapsys-scale-linpoint-q": "kept",
+                          "sc-gapsys-sigma-lj": "kept"})
+        self.assertIn(": sc-function = third: refused: expected beutler or gapsys",
+                      self.refused(BASE + FEP + "sc-function = third\n")[0])
+
     def test_one_ladder(self):
         """All follow fep-lambdas, and grompp softens Coulomb then."""
         one = re.sub("coul-lambdas.*\nvdw_lambdas.*", "fep-lambdas = 0 0.25 0.5 0.75 1", FEP)

@@ -266,10 +266,15 @@ static void test_lambda(void **state)
 static void test_pair14_lambda(void **state)
 {
     static double steps[][LAMBDA_COUNT] = {{0.3, 0.4}, {0.30002, 0.4}, {0.3, 0.40002}, {0, 0}, {1, 1}};
-    for (int soft = 0; soft < 2; soft++) {
+    static const struct soft_core cores[] = {
+        {.alpha = 0.5, .power = 1, .sigma = 0.3},
+        {.alpha = 0.5, .power = 1, .sigma = 0.3, .coulomb = true},
+        {.function = SOFT_GAPSYS, .alpha = 1.3, .sigma = 0.3, .alpha_coulomb = 0.6}, /* farther than the atoms are */
+    };
+    for (int soft = 0; soft < 3; soft++) {
         struct settings set = perturbed_settings();
         set.alchemy.lambda = steps;
-        set.alchemy.soft_core = (struct soft_core){0.5, 1, 0.3, soft};
+        set.alchemy.soft_core = cores[soft];
         struct system *s = molecule(KINDS);
         const double q[2][2] = {{0.3, -0.2}, {-0.5, 0.4}}, fudge = 0.8333;
         struct pair14 p = {{0, 3}, {{1e-3, 1e-6}, {0, 0}}, {0}, 0, false};
@@ -326,7 +331,7 @@ static void test_pair14_of_unchanged_atoms(void **state)
         struct settings set = perturbed_settings();
         set.alchemy.lambda = lambda;
         set.alchemy.nwindows = STATES;
-        set.alchemy.soft_core = (struct soft_core){0.5, 1, 0.3, false};
+        set.alchemy.soft_core = (struct soft_core){.alpha = 0.5, .power = 1, .sigma = 0.3};
         struct system *s = toy_system(2, 4);
         const double apart[3] = {0.33, 0.11, 0.13};
         memcpy(s->x[1], apart, sizeof apart);

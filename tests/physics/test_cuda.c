@@ -155,11 +155,14 @@ static void test_modifiers(void **state)
 static void test_alchemy(void **state)
 {
     struct system *sys = mixture(2);
-    for (int variant = 0; variant < 6; variant++) {
+    for (int variant = 0; variant < 9; variant++) {
         struct settings set = settings_of(variant % 4, variant % 3 ? ALCHEMY_DECOUPLE : ALCHEMY_B_STATES);
         set.alchemy.intramolecular_decouple = variant % 3 == 1;
         set.alchemy.soft_core.coulomb = variant >= 3;
         set.alchemy.soft_core.power = variant % 2 ? 2 : 1;
+        if (variant >= 6)
+            set.alchemy.soft_core =
+                (struct soft_core){.function = SOFT_GAPSYS, .alpha = 1.3, .alpha_coulomb = 0.6, .sigma = 0.3};
         compare(sys, &set, variant % 3);
     }
     toy_system_free(sys);

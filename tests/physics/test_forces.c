@@ -133,6 +133,43 @@ static double soft_radius(const struct sum *s, const struct lj c[2], int state, 
     return pow(sc->alpha * pow(sigma, 6) * pow(state ? 1 - lambda : lambda, sc->power) + pow(r, 6), 1.0 / 6);
 }
 
+/* Gapsys: the series to second order about `point`, for a pair that is closer. */
+static double continued(double r, double point, double v, double dv, double ddv)
+{
+    double d = r - point;
+    return v + dv * d + 0.5 * ddv * d * d;
+}
+
+/* LJ of one state and 1/r for it. */
+static struct state gapsys(const struct sum *s, const struct lj c[2], int state, double r, double qq)
+{
+    const struct soft_core *sc = &s->set->alchemy.soft_core;
+    const struct nonbonded_settings *nb = &s->set->nonbonded;
+    const struct lj *k = &c[state];
+    bool both = c[0].c12 > 0 && c[1].c12 > 0;
+    bool switched = nb->vdw_modifier == VDW_POTENTIAL_SWITCH || nb->vdw_modifier == VDW_FORCE_SWITCH;
+    double sigma6 = k->c6 > 0 && k->c12 > 0 ? k->c12 / k->c6 : pow(sc->sigma, 6);
+    double lv = state ? 1 - s->l_vdw : s->l_vdw, lc = state ? 1 - s->l_coulomb : s->l_coulomb;
+    double p = sc->alpha * pow(26.0 / 7 * sigma6 * lv, 1.0 / 6);
+    double q = sc->alpha_coulomb * (1 + fabs(qq)) * pow(lc, 1.0 / 6);
+    struct state e = {lj_energy(nb, *k, r), 1 / r};
+    p = fmin(p, switched ? nb->vdw_switch : nextafter(nb->vdw_cutoff, 0));
+    q = fmin(q, nb->coulomb_cutoff);
+    if (r < p && !both)
+        e.lj = continued(r, p, lj_energy(nb, *k, p), -12 * k->c12 / pow(p, 13) + 6 * k->c6 / pow(p, 7),
+                         156 * k->c12 / pow(p, 14) - 42 * k->c6 / pow(p, 8));
+    if (r < q && !both)
+        e.coulomb = continued(r, q, 1 / q, -1 / pow(q, 2), 2 / pow(q, 3));
+    return e;
+}
+
+static struct state beutler(const struct sum *s, const struct lj c[2], int state, double r)
+{
+    double rv = soft_radius(s, c, state, s->l_vdw, r);
+    double rc = s->set->alchemy.soft_core.coulomb ? soft_radius(s, c, state, s->l_coulomb, r) : r;
+    return (struct state){lj_energy(&s->set->nonbonded, c[state], rv), 1 / rc};
+}
+
 static void add_listed(const struct sum *s, int i, int j, double r, struct state *e)
 {
     const struct nonbonded_settings *nb = &s->set->nonbonded;
@@ -153,11 +190,14 @@ static void add_listed(const struct sum *s, int i, int j, double r, struct state
                       l * l * q[0][1] * q[1][1] + l * (1 - l) * (w * q[0][1] * q[1][0] + (1 - w) * q[0][0] * q[1][1])};
     for (int k = 0; k < 2; k++) {
         double weight = k ? s->l_vdw : 1 - s->l_vdw;
-        double rv = alchemical ? soft_radius(s, c, k, s->l_vdw, r) : r;
-        double rc = alchemical && s->set->alchemy.soft_core.coulomb ? soft_radius(s, c, k, l, r) : r;
-        e->lj += weight * lj_energy(nb, c[k], rv);
+        struct state soft = {lj_energy(nb, c[k], r), 1 / r};
+        if (alchemical)
+            soft = s->set->alchemy.soft_core.function == SOFT_GAPSYS ? gapsys(s, c, k, r, q[0][k] * q[1][k])
+                                                                     : beutler(s, c, k, r);
+        if (r < nb->vdw_cutoff)
+            e->lj += weight * soft.lj;
         if (r < nb->coulomb_cutoff)
-            e->coulomb += UNIT_COULOMB * part[k] * (1 / rc - shift - erf(s->beta * r) / r);
+            e->coulomb += UNIT_COULOMB * part[k] * (soft.coulomb - shift - erf(s->beta * r) / r);
     }
 }
 
@@ -254,15 +294,26 @@ static void test_modifiers(void **state)
     }
 }
 
-/* Every kind of change with soft core of LJ alone and of both, at the ends and inside. */
+/* As usual, or so far out that many pairs are closer, or so far that cut-offs and switches are in the way. */
+static struct soft_core gapsys_core(int variant)
+{
+    return (struct soft_core){.function = SOFT_GAPSYS,
+                              .alpha = (const double[]){0.85, 1.3, 3}[variant % 3],
+                              .alpha_coulomb = (const double[]){0.3, 0.6, 0.99}[variant % 3],
+                              .sigma = 0.3};
+}
+
+/* Every kind of change with soft core of LJ alone and of both, and the other one, at the ends and inside. */
 static void test_alchemy(void **state)
 {
     struct system *sys = mixture(2);
-    for (int variant = 0; variant < 24; variant++) {
+    for (int variant = 0; variant < 36; variant++) {
         struct settings set = settings_of(variant % 4, variant / 4 % 3 ? ALCHEMY_DECOUPLE : ALCHEMY_B_STATES);
         set.alchemy.intramolecular_decouple = variant / 4 % 3 == 1;
         set.alchemy.soft_core.coulomb = variant >= 12;
         set.alchemy.soft_core.power = variant % 2 ? 2 : 1;
+        if (variant >= 24)
+            set.alchemy.soft_core = gapsys_core(variant);
         set.alchemy.nwindows = 4;
         for (int w = 0; w < 4; w++) {
             lambda_table[w][LAMBDA_COULOMB] = (const double[]){0, 0.4, 1, 0.8}[w];
@@ -278,11 +329,13 @@ static void test_windows(void **state)
 {
     const double h = 1e-4;
     struct system *sys = mixture(2);
-    for (int variant = 0; variant < 6; variant++) {
+    for (int variant = 0; variant < 12; variant++) {
         struct settings set = settings_of(VDW_POTENTIAL_SWITCH, variant % 3 ? ALCHEMY_DECOUPLE : ALCHEMY_B_STATES);
         double du[5], unused[5];
         set.alchemy.intramolecular_decouple = variant % 3 == 1;
         set.alchemy.soft_core.coulomb = variant >= 3;
+        if (variant >= 6)
+            set.alchemy.soft_core = gapsys_core(variant / 3 - 1);
         set.nonbonded.dispersion = DISPERSION_ALL;
         set.alchemy.nwindows = 5;
         for (int w = 0; w < 5; w++) {
@@ -336,8 +389,10 @@ static void test_gradient(void **state)
 {
     const double h = 1e-5;
     struct system *sys = mixture(2);
-    for (int variant = 0; variant < 4; variant++) {
+    for (int variant = 0; variant < 7; variant++) {
         struct settings set = inside(variant < 2 ? VDW_POTENTIAL_SWITCH : VDW_FORCE_SWITCH, variant % 2);
+        if (variant >= 4)
+            set.alchemy.soft_core = gapsys_core(variant);
         double(*f)[3] = xcalloc((size_t)sys->natoms, sizeof *f), du;
         struct err e = {0};
         struct toy t = toy_open(sys, &set, 0);

@@ -259,6 +259,28 @@ static void test_everything_else(void **state)
     spec_free(s);
 }
 
+/* Each soft core has keys of its own. */
+static void test_soft_core(void **state)
+{
+    struct spec *s = parsed(HEAD "alchemy: {decouple: A, windows: {vdw: [0]}, soft-core: {function: gapsys}}\n");
+    const struct soft_core *core = &s->settings.alchemy.soft_core;
+    assert_int_equal(core->function, SOFT_GAPSYS);
+    assert_is(core->alpha, 0.85);
+    assert_is(core->alpha_coulomb, 0.3);
+    assert_is(core->sigma, 0.3);
+    assert_true(core->coulomb);
+    spec_free(s);
+    s = parsed(HEAD
+               "alchemy: {decouple: A, windows: {vdw: [0]}, soft-core: {function: gapsys, scale-linpoint-lj: 0.5, "
+               "scale-linpoint-coulomb: 0 nm, sigma: 0.2 nm}}\n");
+    core = &s->settings.alchemy.soft_core;
+    assert_is(core->alpha, 0.5);
+    assert_is(core->alpha_coulomb, 0);
+    assert_is(core->sigma, 0.2);
+    assert_false(core->coulomb);
+    spec_free(s);
+}
+
 /* Every word of every enum reaches the constant it names. */
 static void test_words(void **state)
 {
@@ -439,6 +461,10 @@ static void test_value_errors(void **state)
     refused(HEAD "constraints:\n", SPEC("3: constraints: no value: expected none, h-bonds or all-bonds"));
     refused(HEAD "alchemy: {decouple: A, windows: {vdw: [0]}, soft-core: {coulomb: maybe}}\n",
             SPEC("3: alchemy.soft-core.coulomb: maybe: expected yes or no"));
+    refused(HEAD "alchemy: {decouple: A, windows: {vdw: [0]}, soft-core: {function: gapsys, alpha: 0.5}}\n",
+            SPEC("3: alchemy.soft-core.alpha: 0.5: a key of another function than gapsys"));
+    refused(HEAD "alchemy: {decouple: A, windows: {vdw: [0]}, soft-core: {scale-linpoint-coulomb: 0.3 nm}}\n",
+            SPEC("3: alchemy.soft-core.scale-linpoint-coulomb: 0.3 nm: a key of another function than beutler"));
     refused(HEAD "nonbonded: {coulomb: {order: 8}}\n",
             SPEC("3: nonbonded.coulomb.order: 8: out of range; expected a whole number from 4 to 6"));
     refused(HEAD "nonbonded: {coulomb: {order: 0o4}}\n",
@@ -640,6 +666,15 @@ static void test_system_errors(void **state)
         {HEAD "alchemy: {decouple: MET, windows: {vdw: [0, 1]}, soft-core: {coulomb: yes}}\n", "0.1", ""},
         {HEAD "alchemy: {decouple: MET, windows: {vdw: [0, 1]}, soft-core: {alpha: 0}}\n", "0",
          "s.yaml:3: alchemy.soft-core.alpha: 0: expected more than 0, as window 1 has vdw 1"},
+        {HEAD "alchemy: {decouple: MET, windows: {vdw: [0, 1]}, soft-core: {function: gapsys}}\n", "0.1", ""},
+        {HEAD "alchemy: {decouple: MET, windows: {vdw: [0, 1]}, soft-core: {function: gapsys, scale-linpoint-lj: 0}}\n",
+         "0", "s.yaml:3: alchemy.soft-core.scale-linpoint-lj: 0: expected more than 0, as window 1 has vdw 1"},
+        {HEAD "alchemy: {decouple: MET, windows: {vdw: [0, 1]}, soft-core: {function: gapsys, scale-linpoint-coulomb: "
+              "0 nm}}\n",
+         "0.1",
+         "s.yaml:3: alchemy.windows: window 1 has charges (coulomb 0) without Lennard-Jones (vdw 1); expected coulomb "
+         "1 "
+         "before vdw ends, or soft-core.scale-linpoint-coulomb above 0"},
         {HEAD "alchemy: {perturb: b-states, windows: {vdw: [0, 1]}}\n", "0",
          "s.yaml:3: alchemy.perturb: b-states: nothing in a.top has a B state that differs from its A state"},
         {HEAD "alchemy: {perturb: b-states, windows: {coulomb: [0, 1]}}\n", "0 16.043 CH4 0.1", ""},
@@ -717,12 +752,15 @@ static void test_phase_systems(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),           cmocka_unit_test(test_random_seed),   cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_everything_else), cmocka_unit_test(test_words),         cmocka_unit_test(test_units),
-        cmocka_unit_test(test_yaml_errors),     cmocka_unit_test(test_sizes),         cmocka_unit_test(test_key_errors),
-        cmocka_unit_test(test_value_errors),    cmocka_unit_test(test_cross_errors),  cmocka_unit_test(test_run_errors),
-        cmocka_unit_test(test_system_errors),   cmocka_unit_test(test_phases),        cmocka_unit_test(test_starts),
-        cmocka_unit_test(test_phase_errors),    cmocka_unit_test(test_phase_systems),
+        cmocka_unit_test(test_whole),        cmocka_unit_test(test_random_seed),
+        cmocka_unit_test(test_defaults),     cmocka_unit_test(test_everything_else),
+        cmocka_unit_test(test_soft_core),    cmocka_unit_test(test_words),
+        cmocka_unit_test(test_units),        cmocka_unit_test(test_yaml_errors),
+        cmocka_unit_test(test_sizes),        cmocka_unit_test(test_key_errors),
+        cmocka_unit_test(test_value_errors), cmocka_unit_test(test_cross_errors),
+        cmocka_unit_test(test_run_errors),   cmocka_unit_test(test_system_errors),
+        cmocka_unit_test(test_phases),       cmocka_unit_test(test_starts),
+        cmocka_unit_test(test_phase_errors), cmocka_unit_test(test_phase_systems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
