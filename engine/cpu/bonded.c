@@ -22,7 +22,8 @@ void cpu_bonded(const struct launch *launch, const struct args_bonded *a)
                             .energy_at_window = a->energy_at_window,
                             .lambda = c->lambda[LAMBDA_BONDED],
                             .energies = a->mode != EVALUATE_STEP,
-                            .sample = a->mode == EVALUATE_SAMPLE};
+                            .sample = a->mode == EVALUATE_SAMPLE,
+                            .soft = ((const struct bonded_table *)a->terms)->soft.function};
     EACH(nbonds, bonded_bond);
     EACH(nangles, bonded_angle_term);
     EACH(ndihedrals, bonded_dihedral_term);

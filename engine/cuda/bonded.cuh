@@ -18,8 +18,8 @@ static __device__ __forceinline__ void bonded_rare_any(struct bonded_pass *p, ui
         bonded_cmap(p, i - p->t->nrare.count);
 }
 
-/* Carries out term i of all the lists one behind the other. RARE: there are some of the last two; a kernel without them needs fewer
- * registers. */
+/* Carries out term i of all the lists one behind the other. RARE: there are some of the last two, or another soft core than
+ * the usual one; a kernel without them needs fewer registers. */
 template <bool RARE> static __device__ __forceinline__ void bonded_any(struct bonded_pass *p, uint32_t i)
 {
     const struct bonded_table *t = p->t;
@@ -58,6 +58,7 @@ static __device__ __forceinline__ void bonded_block(const struct args_terms &a, 
     p.lambda = c->lambda[LAMBDA_BONDED];
     p.energies = mode != EVALUATE_STEP;
     p.sample = mode == EVALUATE_SAMPLE;
+    p.soft = RARE ? p.t->soft.function : SOFT_BEUTLER;
     bonded_any<RARE>(&p, i);
     acc_finish(&p.sum, &c->sum);
 }

@@ -258,14 +258,15 @@ static void emit_other_terms(const struct pairs *p, enum evaluate mode, const st
                                     .bonded_blocks = bonded_blocks,
                                     .unlisted_blocks = unlisted_blocks,
                                     .mode = (uint32_t)mode};
+    const bool rare = r->nrare || p->host.soft.function != SOFT_BEUTLER;
     const void *same = &args; /* the four kernels have the same arguments (kernels.def) */
     if (!blocks)
         return;
-    if (mode == EVALUATE_STEP && r->nrare)
+    if (mode == EVALUATE_STEP && rare)
         emit_terms_rare(t, &shape, same);
     else if (mode == EVALUATE_STEP)
         emit_terms(t, &shape, same);
-    else if (r->nrare)
+    else if (rare)
         emit_terms_rare_energy(t, &shape, same);
     else
         emit_terms_energy(t, &shape, same);

@@ -29,21 +29,33 @@ struct distance {
     bool in_coulomb;
 };
 
+/* RARE: soft cores of every kind; kernels with the usual one alone need fewer registers. */
+template <bool RARE> static __device__ struct soft_rule soft_rule_in(const struct pair_table *t)
+{
+    struct soft_rule rule = t->soft;
+    if (!RARE)
+        rule.function = SOFT_BEUTLER;
+    return rule;
+}
+
+template <bool RARE>
 static __device__ struct both at_lambda(const struct pair_table *t, const struct soft_pair *s, const struct distance *r,
                                         const double lambda[LAMBDA_COUNT])
 {
+    const struct soft_rule soft = soft_rule_in<RARE>(t);
     struct both b;
-    b.lj = soft_lj(t->soft.function, (enum vdw_modifier)t->modifier, &t->lj_rule, t->soft.power, s, lambda[LAMBDA_VDW],
-                   r->r2);
+    b.lj =
+        soft_lj(soft.function, (enum vdw_modifier)t->modifier, &t->lj_rule, soft.power, s, lambda[LAMBDA_VDW], r->r2);
     b.coulomb.v = b.coulomb.dv = b.coulomb.fr = 0;
     if (r->in_coulomb)
-        b.coulomb = soft_coulomb(t->soft.function, &t->soft, s, t->coulomb_shift, lambda[LAMBDA_COULOMB], r->r2,
-                                 r->long_v, r->long_f);
+        b.coulomb = soft_coulomb(soft.function, &soft, s, t->coulomb_shift, lambda[LAMBDA_COULOMB], r->r2, r->long_v,
+                                 r->long_f);
     return b;
 }
 
-static __device__ struct soft_pair states(const struct pair_table *t, int32_t i, int32_t j)
+template <bool RARE> static __device__ struct soft_pair states(const struct pair_table *t, int32_t i, int32_t j)
 {
+    const struct soft_rule soft = soft_rule_in<RARE>(t);
     double c6[2], c12[2], q[2], o[2];
     for (int k = 0; k < 2; k++) {
         const struct lj *lj = &t->lj[(size_t)t->type[k][i] * (size_t)t->ntypes + (size_t)t->type[k][j]];
@@ -52,10 +64,11 @@ static __device__ struct soft_pair states(const struct pair_table *t, int32_t i,
         q[k] = t->charge[i] + (k ? t->change[i] : 0);
         o[k] = t->charge[j] + (k ? t->change[j] : 0);
     }
-    return soft_pair_make(&t->soft, c6, c12, q, o, UNIT_COULOMB);
+    return soft_pair_make(&soft, c6, c12, q, o, UNIT_COULOMB);
 }
 
 /* The block-th block of them. */
+template <bool RARE>
 static __device__ __forceinline__ void perturbed_block(const struct args_terms &a, uint32_t mode, uint32_t block)
 {
     struct ctl *c = (struct ctl *)a.ctl;
@@ -80,8 +93,8 @@ static __device__ __forceinline__ void perturbed_block(const struct args_terms &
             r.in_coulomb = r.r2 < t->coulomb_cutoff * t->coulomb_cutoff;
             r.long_v = r.in_coulomb ? ewald_long_v(&t->ewald, EWALD_TERMS, r.r2) : 0;
             r.long_f = r.in_coulomb ? ewald_long_f(&t->ewald, EWALD_TERMS, r.r2) : 0;
-            s = states(t, i, j);
-            struct both b = at_lambda(t, &s, &r, c->lambda);
+            s = states<RARE>(t, i, j);
+            struct both b = at_lambda<RARE>(t, &s, &r, c->lambda);
             add_pair(&acc, f, i, j, d, b.lj.fr + b.coulomb.fr, mode);
             if (mode != EVALUATE_STEP) {
                 acc_energy(&acc, TERM_LJ, b.lj.v);
@@ -94,7 +107,7 @@ static __device__ __forceinline__ void perturbed_block(const struct args_terms &
     for (int32_t w = 0; mode == EVALUATE_SAMPLE && w < t->nwindows; w++) {
         int64_t u = 0;
         if (in) {
-            struct both b = at_lambda(t, &s, &r, t->window[w]);
+            struct both b = at_lambda<RARE>(t, &s, &r, t->window[w]);
             u = fixed_clamped(b.lj.v + b.coulomb.v, FIXED_ENERGY_LIMIT);
         }
         add_warp(&((struct fixed_sum *)a.energy_at_window)[w], u);

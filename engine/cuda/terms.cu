@@ -17,7 +17,7 @@ template <bool RARE> static __device__ __forceinline__ void run(const struct arg
     else if (block < a.bonded_blocks + a.unlisted_blocks)
         unlisted_block(a, mode, block - a.bonded_blocks);
     else
-        perturbed_block(a, mode, block - a.bonded_blocks - a.unlisted_blocks);
+        perturbed_block<RARE>(a, mode, block - a.bonded_blocks - a.unlisted_blocks);
 }
 
 KERNEL(terms, a, __launch_bounds__(CUDA_BLOCK))

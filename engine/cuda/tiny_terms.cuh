@@ -26,6 +26,7 @@ static __device__ inline void tiny_plain(const struct tiny_here &h, const uint32
         add_pair(acc, h.f, i, j, d, fr, EVALUATE_STEP);
 }
 
+template <bool RARE>
 static __device__ inline void tiny_perturbed(const struct tiny_here &h, const uint32_t pair[2], struct accumulate *acc)
 {
     const struct pair_table *t = h.t->pairs;
@@ -38,8 +39,8 @@ static __device__ inline void tiny_perturbed(const struct tiny_here &h, const ui
     r.in_coulomb = r.r2 < t->coulomb_cutoff * t->coulomb_cutoff;
     r.long_v = 0;
     r.long_f = r.in_coulomb ? ewald_long_f(&t->ewald, EWALD_TERMS, r.r2) : 0;
-    const struct soft_pair s = states(t, i, j);
-    const struct both b = at_lambda(t, &s, &r, h.c->lambda);
+    const struct soft_pair s = states<RARE>(t, i, j);
+    const struct both b = at_lambda<RARE>(t, &s, &r, h.c->lambda);
     add_pair(acc, h.f, i, j, d, b.lj.fr + b.coulomb.fr, EVALUATE_STEP);
 }
 
@@ -52,6 +53,7 @@ static __device__ inline struct bonded_pass tiny_pass(struct ctl *c, const doubl
     p.x = x;
     p.f = f;
     p.lambda = c->lambda[LAMBDA_BONDED];
+    p.soft = SOFT_BEUTLER;
     return p;
 }
 
@@ -62,7 +64,29 @@ static __device__ inline void tiny_bonded(const struct tiny_here &h, const struc
     finish_warp(&p.sum, &h.c->sum, EVALUATE_STEP);
 }
 
-/* Out of line, so that what most systems do has the registers to itself. */
+/* These three out of line, so that what most systems do has the registers to itself. */
+static __device__ __noinline__ void tiny_perturbed_rare(struct ctl *c, const struct tiny_table *t, uint4 *grid,
+                                                        int64_t (*f)[3], const uint32_t *pair)
+{
+    struct tiny_here h = {};
+    struct accumulate acc = {};
+    h.c = c;
+    h.t = t;
+    h.grid = grid;
+    h.f = f;
+    tiny_perturbed<true>(h, pair, &acc);
+    finish_warp(&acc, &c->sum, EVALUATE_STEP);
+}
+
+static __device__ __noinline__ void tiny_bonded_rare(struct ctl *c, const double (*x)[3], int64_t (*f)[3],
+                                                     const struct bonded_table *bonded, uint32_t i)
+{
+    struct bonded_pass p = tiny_pass(c, x, f, bonded);
+    p.soft = bonded->soft.function;
+    bonded_any<false>(&p, i);
+    finish_warp(&p.sum, &c->sum, EVALUATE_STEP);
+}
+
 static __device__ __noinline__ void tiny_rare(struct ctl *c, const double (*x)[3], int64_t (*f)[3],
                                               const struct bonded_table *bonded, uint32_t i)
 {
@@ -87,7 +111,10 @@ static __device__ inline void tiny_chunk_do(const struct tiny_here &h, const str
         return;
     switch ((enum tiny_kind)chunk.kind) {
     case TINY_BONDED:
-        tiny_bonded(h, bonded, i);
+        if (bonded->soft.function == SOFT_BEUTLER)
+            tiny_bonded(h, bonded, i);
+        else
+            tiny_bonded_rare(h.c, h.x, h.f, bonded, i);
         break;
     case TINY_RARE:
         tiny_rare(h.c, h.x, h.f, bonded, i);
@@ -100,7 +127,10 @@ static __device__ inline void tiny_chunk_do(const struct tiny_here &h, const str
             noise_of(&s, rule, step, (int32_t)i, h.noise[i]);
         break;
     case TINY_PERTURBED:
-        tiny_perturbed(h, h.t->perturbed[i], &acc);
+        if (h.t->pairs->soft.function == SOFT_BEUTLER)
+            tiny_perturbed<false>(h, h.t->perturbed[i], &acc);
+        else
+            tiny_perturbed_rare(h.c, h.t, h.grid, h.f, h.t->perturbed[i]);
         break;
     case TINY_PLAIN:
         tiny_plain(h, h.t->plain[i], &acc);

@@ -25,6 +25,7 @@ struct bonded_pass {
     struct fixed_sum *energy_at_window;
     double lambda; /* bonded */
     bool energies, sample;
+    enum soft_function soft;
 };
 
 /* A file that defines FORCES_ONLY asks for nothing else, and its compiler knows. */
@@ -244,8 +245,8 @@ MATH_FN void pair14_between_states(struct bonded_pass *p, const struct pair14 *p
     box_image(p->x[pair->atom[0]], p->x[pair->atom[1]], p->ctl->box, dx);
     double r2 = pair_distance2(dx[0], dx[1], dx[2]), lv = p->ctl->lambda[LAMBDA_VDW],
            lc = p->ctl->lambda[LAMBDA_COULOMB];
-    struct soft_result lj = soft_lj(rule->function, VDW_CUTOFF, &everywhere, rule->power, s, lv, r2);
-    struct soft_result coulomb = soft_coulomb(rule->function, rule, s, 0, lc, r2, 0, 0);
+    struct soft_result lj = soft_lj(p->soft, VDW_CUTOFF, &everywhere, rule->power, s, lv, r2);
+    struct soft_result coulomb = soft_coulomb(p->soft, rule, s, 0, lc, r2, 0, 0);
     pass_pair_force(p, pair->atom, dx, lj.fr + coulomb.fr);
     if (!pass_energies(p))
         return;
@@ -255,8 +256,8 @@ MATH_FN void pair14_between_states(struct bonded_pass *p, const struct pair14 *p
     acc_dvdl(&p->sum, LAMBDA_COULOMB, coulomb.dv);
     for (uint32_t w = 0; pass_sample(p) && w < p->t->nwindows; w++) {
         const double *l = p->t->lambda[w];
-        pass_window(p, w, soft_lj(rule->function, VDW_CUTOFF, &everywhere, rule->power, s, l[LAMBDA_VDW], r2).v);
-        pass_window(p, w, soft_coulomb(rule->function, rule, s, 0, l[LAMBDA_COULOMB], r2, 0, 0).v);
+        pass_window(p, w, soft_lj(p->soft, VDW_CUTOFF, &everywhere, rule->power, s, l[LAMBDA_VDW], r2).v);
+        pass_window(p, w, soft_coulomb(p->soft, rule, s, 0, l[LAMBDA_COULOMB], r2, 0, 0).v);
     }
 }
 
