@@ -9,6 +9,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/kernels/volume.h"
+#include "engine/system/alchemy.h"
 #include "engine/system/topology.h"
 
 #define PERIOD_STEPS 10   /* timesteps that the fastest motion should have for one swing */
@@ -236,25 +237,22 @@ static void advise_timestep(const struct advising *a, const struct topology *t)
 
 /* ---- charges ---- */
 
-static const char *kind_of(const struct system *sys, int atom)
+/* Charge of a decoupled molecule's atom in state B less that in state A, e. */
+static double decoupled_change(const struct advising *a, int atom)
 {
-    return sys->kinds[sys->molecules[sys->atoms[atom].molecule].kind].name;
-}
-
-static bool is_decoupled(const struct advising *a, int atom)
-{
-    const struct alchemy_settings *al = &a->s->settings.alchemy;
-    return al->kind == ALCHEMY_DECOUPLE && !strcmp(kind_of(a->sys, atom), al->decouple);
+    const struct decoupled *gone = alchemy_decoupled(a->sys, &a->s->settings.alchemy, atom);
+    int change = gone ? !!(gone->on[1] & COUPLED_CHARGE) - !!(gone->on[0] & COUPLED_CHARGE) : 0;
+    return change * a->sys->atoms[atom].charge[0];
 }
 
 static void advise_net_charge(const struct advising *a)
 {
     int states = a->s->settings.alchemy.kind == ALCHEMY_B_STATES ? 2 : 1;
-    double sum[2] = {0}, solute = 0;
+    double sum[2] = {0}, change = 0;
     for (int i = 0; i < a->sys->natoms; i++) {
         for (int state = 0; state < states; state++)
             sum[state] += a->sys->atoms[i].charge[state];
-        solute += is_decoupled(a, i) ? a->sys->atoms[i].charge[0] : 0;
+        change += decoupled_change(a, i);
     }
     for (int state = 0; state < states; state++)
         if (fabs(sum[state] - rint(sum[state])) > CHARGE_NOISE)
@@ -278,12 +276,19 @@ static void advise_net_charge(const struct advising *a)
             "box "
             "and needs a correction",
             sum[0], sum[1]);
-    if (fabs(solute) > CHARGE_NOISE)
+    const struct alchemy_settings *al = &a->s->settings.alchemy;
+    if (fabs(change) > CHARGE_NOISE && al->ndecouple == 1 && al->decouple[0].on[0] & COUPLED_CHARGE)
         say(a, "charge", a->s->alchemy_line,
             "alchemy.decouple: %s has a net charge (%+.2f e in all); the free energy of removing it depends on the "
             "size of "
             "the box and needs a correction",
-            a->s->settings.alchemy.decouple, solute);
+            al->decouple[0].molecule, -change);
+    else if (fabs(change) > CHARGE_NOISE)
+        say(a, "charge", a->s->alchemy_line,
+            "alchemy.decouple: the net charge of what acts changes by %+.2f e; its free energy depends on the size of "
+            "the "
+            "box and needs a correction",
+            change);
 }
 
 /* Whether an atom with a charge has no Lennard-Jones of its own in one state, but in the other. */
@@ -293,6 +298,14 @@ static bool bare_in(const struct system *sys, const struct atom *atom, int state
     for (int k = 0; k < 2; k++)
         self[k] = &sys->lj[(size_t)atom->type[k] * (size_t)sys->ntypes + (size_t)atom->type[k]];
     return self[state]->c12 == 0 && self[!state]->c12 > 0 && atom->charge[!state] != 0;
+}
+
+/* Whether a decoupled molecule's atom with a charge has Lennard-Jones in the other state alone. */
+static bool gone_in(const struct advising *a, int atom, int state)
+{
+    const struct decoupled *gone = alchemy_decoupled(a->sys, &a->s->settings.alchemy, atom);
+    return gone && a->sys->atoms[atom].charge[0] != 0 && !(gone->on[state] & COUPLED_VDW) &&
+           gone->on[!state] == COUPLED_ALL;
 }
 
 /* The window is in between for Lennard-Jones, and charges that go with it are partly there. */
@@ -310,8 +323,8 @@ static void advise_soft_core(const struct advising *a)
     for (int i = 0; i < a->sys->natoms && al->kind != ALCHEMY_NONE; i++) {
         const struct atom *atom = &a->sys->atoms[i];
         bool b_states = al->kind == ALCHEMY_B_STATES;
-        vanish |= b_states ? bare_in(a->sys, atom, 1) : is_decoupled(a, i) && atom->charge[0] != 0;
-        appear |= b_states && bare_in(a->sys, atom, 0);
+        vanish |= b_states ? bare_in(a->sys, atom, 1) : gone_in(a, i, 1);
+        appear |= b_states ? bare_in(a->sys, atom, 0) : gone_in(a, i, 0);
     }
     for (int w = 0; w < al->nwindows && al->lambda; w++)
         if (softens_nothing(al->lambda[w], vanish, appear) && count++ == 0)
@@ -334,7 +347,7 @@ static double changing_charge(const struct advising *a)
     bool b_states = a->s->settings.alchemy.kind == ALCHEMY_B_STATES;
     for (int i = 0; i < a->sys->natoms; i++) {
         const struct atom *atom = &a->sys->atoms[i];
-        double change = b_states ? atom->charge[1] - atom->charge[0] : is_decoupled(a, i) ? atom->charge[0] : 0;
+        double change = b_states ? atom->charge[1] - atom->charge[0] : decoupled_change(a, i);
         sum += change * change;
     }
     return sqrt(sum);

@@ -127,7 +127,8 @@ static void keys_add(struct buf *b, const json_t *properties)
         }
 }
 
-/* Of several types the first: a number that may also be a word (x-word). NULL for enums without one. */
+/* Of several types the first: a number that may also be a word (x-word), a text that may also be a list. NULL for enums without
+ * one. */
 static const char *type_of(const json_t *schema)
 {
     const json_t *type = json_object_get(schema, "type");
@@ -174,6 +175,10 @@ static struct buf expected_of(const json_t *schema)
         if (text_of(schema, "pattern"))
             buf_printf(&b, " like %s", text_of(schema, "pattern"));
     }
+    if (json_is_array(json_object_get(schema, "type")) && json_object_get(schema, "items"))
+        buf_printf(&b, " or a list of %lld to %lld values",
+                   (long long)json_integer_value(json_object_get(schema, "minItems")),
+                   (long long)json_integer_value(json_object_get(schema, "maxItems")));
     if (json_is_string(example) && !choices)
         buf_printf(&b, ", such as %s", json_string_value(example));
     return b;
@@ -414,7 +419,7 @@ static int check_value(struct walk *w, const json_t *schema, const struct node *
     const char *type = type_of(schema);
     if (type && !strcmp(type, "object"))
         return check_map(w, schema, n, p);
-    if (type && !strcmp(type, "array"))
+    if (type && (!strcmp(type, "array") || (n->kind == NODE_LIST && json_object_get(schema, "items"))))
         return check_list(w, schema, n, p);
     return check_scalar(w, schema, n, p);
 }

@@ -192,6 +192,43 @@ static int read_soft_core(struct reader *r, struct soft_core *core, struct view 
     return 0;
 }
 
+static int read_decoupled(struct reader *r, struct alchemy_settings *a, struct view v, int k)
+{
+    struct decoupled *one = &a->decouple[k];
+    struct view name = view_key(v, "molecule"), to = view_key(v, "to");
+    char place[48];
+    snprintf(one->molecule, sizeof one->molecule, "%s", view_text(name));
+    one->on[0] = (unsigned)view_choice(view_key(v, "from")); /* the words in the order of the bits */
+    one->on[1] = (unsigned)view_choice(to);
+    one->intramolecular_decouple = view_choice(view_key(v, "intramolecular")) == 1;
+    snprintf(place, sizeof place, "alchemy.decouple[%d]", k);
+    if (one->on[0] == one->on[1])
+        return spec_bad(r, v, place, "%s: from %s to %s: nothing changes", view_text(name), view_text(to),
+                        view_text(to));
+    for (int other = 0; other < k; other++)
+        if (!strcmp(a->decouple[other].molecule, one->molecule))
+            return spec_bad(r, name, place, "%s: there is an entry of this molecule already", view_text(name));
+    return 0;
+}
+
+static int read_decouple(struct reader *r, struct alchemy_settings *a, struct view v, struct view inner)
+{
+    int rc = 0;
+    if (v.node->kind == NODE_SCALAR) {
+        a->decouple[a->ndecouple++] = (struct decoupled){.on = {COUPLED_ALL}};
+        a->decouple->intramolecular_decouple = view_choice(inner) == 1;
+        snprintf(a->decouple->molecule, sizeof a->decouple->molecule, "%s", view_text(v));
+        return 0;
+    }
+    if (view_given(inner))
+        return spec_bad(r, inner, "alchemy.intramolecular",
+                        "%s: where decouple is a list, each of its molecules has an intramolecular of its own",
+                        view_text(inner));
+    for (; a->ndecouple < view_count(v) && !rc; a->ndecouple++)
+        rc = read_decoupled(r, a, view_item(v, a->ndecouple), a->ndecouple);
+    return rc;
+}
+
 static int read_alchemy(struct reader *r, struct alchemy_settings *a, struct view v)
 {
     struct view decouple = view_key(v, "decouple"), inner = view_key(v, "intramolecular");
@@ -204,13 +241,12 @@ static int read_alchemy(struct reader *r, struct alchemy_settings *a, struct vie
         return 0;
     }
     a->kind = view_given(decouple) ? ALCHEMY_DECOUPLE : ALCHEMY_B_STATES;
-    a->intramolecular_decouple = view_choice(inner) == 1;
     if (a->kind == ALCHEMY_DECOUPLE)
-        snprintf(a->decouple, sizeof a->decouple, "%s", view_text(decouple));
+        rc = read_decouple(r, a, decouple, inner);
     else if (view_given(inner))
         return spec_bad(r, inner, "alchemy.intramolecular",
                         "%s: only decouple has a choice of inner interactions, not perturb", view_text(inner));
-    return read_windows(r, a, view_key(v, "windows"));
+    return rc ? rc : read_windows(r, a, view_key(v, "windows"));
 }
 
 static int read_integrator(struct reader *r, struct integrator_settings *in, struct view v)

@@ -12,12 +12,9 @@
 #include "engine/system/masses.h"
 #include "engine/system/topology.h"
 
-/* The decoupled molecule must be in the topology's molecules. */
-static int check_decoupled(const struct spec *s, const struct system *sys, struct err *e)
+/* A decoupled molecule must be in the topology's molecules. */
+static int check_molecule(const struct spec *s, const struct system *sys, const char *name, struct err *e)
 {
-    const char *name = s->settings.alchemy.decouple;
-    if (s->settings.alchemy.kind != ALCHEMY_DECOUPLE)
-        return 0;
     const char **known = xcalloc((size_t)sys->nkinds, sizeof *known);
     bool *used = xcalloc((size_t)sys->nkinds, sizeof *used), found = false;
     size_t n = 0;
@@ -42,6 +39,14 @@ static int check_decoupled(const struct spec *s, const struct system *sys, struc
                              : "");
     }
     free(known);
+    return rc;
+}
+
+static int check_decoupled(const struct spec *s, const struct system *sys, struct err *e)
+{
+    int rc = 0;
+    for (int k = 0; k < s->settings.alchemy.ndecouple && !rc; k++)
+        rc = check_molecule(s, sys, s->settings.alchemy.decouple[k].molecule, e);
     return rc;
 }
 
@@ -276,37 +281,48 @@ int spec_system(const struct spec *s, struct source *src, struct system *sys, st
     return rc;
 }
 
-static bool decoupled_has_charges(const struct spec *s, const struct system *sys)
+static bool has_charges(const struct system *sys, const char *kind)
 {
-    for (int i = 0; i < sys->natoms; i++) {
-        const char *kind = sys->kinds[sys->molecules[sys->atoms[i].molecule].kind].name;
-        if (sys->atoms[i].charge[0] != 0 && !strcmp(kind, s->settings.alchemy.decouple))
+    for (int i = 0; i < sys->natoms; i++)
+        if (sys->atoms[i].charge[0] != 0 && !strcmp(sys->kinds[sys->molecules[sys->atoms[i].molecule].kind].name, kind))
             return true;
-    }
     return false;
 }
 
+/* How much of a part of a molecule is there. */
+static double strength(const struct decoupled *d, unsigned part, double lambda)
+{
+    return (1 - lambda) * !!(d->on[0] & part) + lambda * !!(d->on[1] & part);
+}
+
 /* A charge on an atom without repulsion meets its opposite, and the energy has no floor. */
+static int check_window(const struct spec *s, int window, const struct decoupled *d, bool charged, struct err *e)
+{
+    const struct alchemy_settings *a = &s->settings.alchemy;
+    double vdw = a->lambda[window][LAMBDA_VDW], coulomb = a->lambda[window][LAMBDA_COULOMB];
+    double repulsion = strength(d, COUPLED_VDW, vdw), charge = strength(d, COUPLED_CHARGE, coulomb);
+    bool gapsys = a->soft_core.function == SOFT_GAPSYS;
+    if (charged && repulsion == 0 && charge > 0 && !a->soft_core.coulomb)
+        return err_set(
+            e, ERR_SPEC,
+            "%s:%d: alchemy.windows: window %d has charges (coulomb %.15g) without Lennard-Jones (vdw %.15g); expected "
+            "coulomb %d before vdw ends, or %s",
+            s->file, s->alchemy_line, window, coulomb, vdw, d->on[1] & COUPLED_CHARGE ? 0 : 1,
+            gapsys ? "soft-core.scale-linpoint-coulomb above 0" : "soft-core.coulomb yes");
+    if (repulsion < 1 && a->soft_core.alpha == 0)
+        return err_set(e, ERR_SPEC, "%s:%d: alchemy.soft-core.%s: 0: expected more than 0, as window %d has vdw %.15g",
+                       s->file, s->alchemy_line, gapsys ? "scale-linpoint-lj" : "alpha", window, vdw);
+    return 0;
+}
+
 int spec_check_windows(const struct spec *s, const struct system *sys, struct err *e)
 {
     const struct alchemy_settings *a = &s->settings.alchemy;
-    if (a->kind != ALCHEMY_DECOUPLE)
-        return 0;
-    bool charged = decoupled_has_charges(s, sys);
-    for (int i = 0; i < a->nwindows; i++) {
-        double vdw = a->lambda[i][LAMBDA_VDW], coulomb = a->lambda[i][LAMBDA_COULOMB];
-        if (charged && vdw == 1 && coulomb < 1 && !a->soft_core.coulomb)
-            return err_set(
-                e, ERR_SPEC,
-                "%s:%d: alchemy.windows: window %d has charges (coulomb %.15g) without Lennard-Jones (vdw 1); expected "
-                "coulomb 1 before vdw ends, or %s",
-                s->file, s->alchemy_line, i, coulomb,
-                a->soft_core.function == SOFT_GAPSYS ? "soft-core.scale-linpoint-coulomb above 0"
-                                                     : "soft-core.coulomb yes");
-        if (vdw > 0 && a->soft_core.alpha == 0)
-            return err_set(
-                e, ERR_SPEC, "%s:%d: alchemy.soft-core.%s: 0: expected more than 0, as window %d has vdw %.15g",
-                s->file, s->alchemy_line, a->soft_core.function == SOFT_GAPSYS ? "scale-linpoint-lj" : "alpha", i, vdw);
+    int rc = 0;
+    for (int k = 0; k < a->ndecouple; k++) {
+        bool charged = has_charges(sys, a->decouple[k].molecule);
+        for (int i = 0; i < a->nwindows && !rc; i++)
+            rc = check_window(s, i, &a->decouple[k], charged, e);
     }
-    return 0;
+    return rc;
 }

@@ -36,8 +36,10 @@ void ladder_of_settings(struct ladder *l, const struct settings *set)
     const struct alchemy_settings *a = &set->alchemy;
     *l = (struct ladder){.nstates = a->nwindows};
     set_temperature(l, set->integrator.temperature);
-    if (a->kind == ALCHEMY_DECOUPLE && !a->intramolecular_decouple)
-        l->molecule = a->decouple;
+    const struct decoupled *gone = a->decouple;
+    if (a->kind == ALCHEMY_DECOUPLE && a->ndecouple == 1 && !gone->intramolecular_decouple &&
+        gone->on[0] == COUPLED_ALL && !gone->on[1])
+        l->molecule = gone->molecule;
     for (int i = 0; i < LAMBDA_FILE_COUNT; i++)
         if (lambda_file_order[i] < LAMBDA_COUNT && a->given[lambda_file_order[i]])
             l->component[l->ncomponents++] = lambda_file_order[i];

@@ -43,7 +43,7 @@ struct ladder {
     enum lambda component[LAMBDA_FILE_COUNT]; /* in the order of dhdl.xvg */
     double *lambda;                           /* [nstates][ncomponents] */
     double temperature, beta;                 /* K, mol/kJ */
-    const char *molecule;                     /* that is decoupled, its inner pairs kept; NULL */
+    const char *molecule;                     /* that alone is decoupled, its inner pairs kept; NULL */
     int nlegs;
     struct range *legs; /* from and to only */
 };

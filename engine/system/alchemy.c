@@ -9,12 +9,13 @@
 #include "engine/base/units.h"
 #include "engine/math/search.h"
 
-bool alchemy_decoupled(const struct system *sys, const struct alchemy_settings *set, int atom)
+const struct decoupled *alchemy_decoupled(const struct system *sys, const struct alchemy_settings *set, int atom)
 {
-    if (set->kind != ALCHEMY_DECOUPLE)
-        return false;
     const struct molecule *m = &sys->molecules[sys->atoms[atom].molecule];
-    return strcmp(sys->kinds[m->kind].name, set->decouple) == 0;
+    for (int k = 0; k < set->ndecouple && set->kind == ALCHEMY_DECOUPLE; k++)
+        if (strcmp(sys->kinds[m->kind].name, set->decouple[k].molecule) == 0)
+            return &set->decouple[k];
+    return NULL;
 }
 
 struct soft_rule soft_rule_of(const struct settings *set)
@@ -38,20 +39,16 @@ static void states(struct alchemy_plan *p, const struct system *sys, const struc
         memcpy(p->lj + i * n, sys->lj + i * sys->ntypes, (size_t)sys->ntypes * sizeof *p->lj);
     for (int i = 0; i < sys->natoms; i++) {
         const struct atom *a = &sys->atoms[i];
-        double qb = a->charge[0];
-        int tb = a->type[0];
-        if (set->kind == ALCHEMY_B_STATES) {
-            qb = a->charge[1];
-            tb = a->type[1];
-        } else if (alchemy_decoupled(sys, set, i)) {
-            qb = 0;
-            tb = n - 1;
+        const struct decoupled *gone = alchemy_decoupled(sys, set, i);
+        double charge[2];
+        for (int s = 0; s < 2; s++) {
+            int state = set->kind == ALCHEMY_B_STATES ? s : 0;
+            charge[s] = gone && !(gone->on[s] & COUPLED_CHARGE) ? 0 : a->charge[state];
+            p->type[s][i] = gone && !(gone->on[s] & COUPLED_VDW) ? n - 1 : a->type[state];
         }
-        p->charge[i] = a->charge[0];
-        p->change[i] = qb - a->charge[0];
-        p->type[0][i] = a->type[0];
-        p->type[1][i] = tb;
-        if (p->change[i] != 0 || tb != a->type[0])
+        p->charge[i] = charge[0];
+        p->change[i] = charge[1] - charge[0];
+        if (p->change[i] != 0 || p->type[0][i] != p->type[1][i])
             p->perturbed[p->nperturbed++] = i;
         else
             p->plain[p->nplain++] = i;
@@ -67,7 +64,8 @@ static void exclusions(struct alchemy_plan *p, const struct system *sys, const s
     for (int i = 0; i < sys->natoms; i++) {
         int from = sys->exclusion_start[i], to = sys->exclusion_start[i + 1];
         const struct molecule *m = &sys->molecules[sys->atoms[i].molecule];
-        bool keep = alchemy_decoupled(sys, set, i) && !set->intramolecular_decouple;
+        const struct decoupled *gone = alchemy_decoupled(sys, set, i);
+        bool keep = gone && !gone->intramolecular_decouple;
         size_t want = (size_t)(to - from) + (keep ? (size_t)m->count : 0);
         p->exclusion_start[i] = (int32_t)used;
         if (used + want > cap) {
@@ -83,10 +81,11 @@ static void exclusions(struct alchemy_plan *p, const struct system *sys, const s
             p->exclusion[used++] = j;
             if (j < i || search_sorted(sys->exclusion, from, to, j))
                 continue;
-            const struct lj *lj = &p->lj[p->type[0][i] * p->ntypes + p->type[0][j]];
+            const struct atom *a = &sys->atoms[i], *b = &sys->atoms[j];
+            const struct lj *lj = &sys->lj[a->type[0] * sys->ntypes + b->type[0]];
             p->always = xrealloc(p->always, (size_t)p->nalways + 1, sizeof *p->always);
             p->always[p->nalways++] = (struct nb_always){
-                {i, j}, unit[i] == unit[j], 0, lj->c6, lj->c12, UNIT_COULOMB * p->charge[i] * p->charge[j]};
+                {i, j}, unit[i] == unit[j], 0, lj->c6, lj->c12, UNIT_COULOMB * a->charge[0] * b->charge[0]};
         }
     }
     p->exclusion_start[sys->natoms] = (int32_t)used;
@@ -121,6 +120,14 @@ static void given_pairs(struct alchemy_plan *p, const struct system *sys, const 
     }
 }
 
+static bool has_molecule(const struct system *sys, const char *kind)
+{
+    for (int m = 0; m < sys->nmolecules; m++)
+        if (strcmp(sys->kinds[sys->molecules[m].kind].name, kind) == 0)
+            return true;
+    return false;
+}
+
 int alchemy_plan_make(struct alchemy_plan *p, const struct system *sys, const struct alchemy_settings *set,
                       const int32_t *unit, struct err *e)
 {
@@ -137,10 +144,12 @@ int alchemy_plan_make(struct alchemy_plan *p, const struct system *sys, const st
     exclusions(p, sys, set, unit);
     excluded_pairs(p, unit);
     given_pairs(p, sys, unit);
-    if (set->kind == ALCHEMY_DECOUPLE && p->nperturbed == 0) {
-        alchemy_plan_close(p);
-        return err_set(e, ERR_SPEC, "alchemy: decouple: the topology has no molecule of type '%s'", set->decouple);
-    }
+    for (int k = 0; k < set->ndecouple && set->kind == ALCHEMY_DECOUPLE; k++)
+        if (!has_molecule(sys, set->decouple[k].molecule)) {
+            alchemy_plan_close(p);
+            return err_set(e, ERR_SPEC, "alchemy: decouple: the topology has no molecule of type '%s'",
+                           set->decouple[k].molecule);
+        }
     return 0;
 }
 

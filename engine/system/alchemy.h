@@ -24,14 +24,14 @@ struct alchemy_plan {
     int nalways;
 };
 
-/* unit: atoms with one number are whole with each other. ERR_SPEC: no molecule of the name to decouple. */
+/* unit: atoms with one number are whole with each other. ERR_SPEC: no molecule of a name to decouple. */
 int alchemy_plan_make(struct alchemy_plan *p, const struct system *sys, const struct alchemy_settings *set,
                       const int32_t *unit, struct err *e);
 void alchemy_plan_close(struct alchemy_plan *p);
 
 struct soft_rule soft_rule_of(const struct settings *set);
 
-/* Is the atom one of a molecule that `set` decouples? */
-bool alchemy_decoupled(const struct system *sys, const struct alchemy_settings *set, int atom);
+/* What `set` says of the molecule of an atom; NULL: it is not decoupled. */
+const struct decoupled *alchemy_decoupled(const struct system *sys, const struct alchemy_settings *set, int atom);
 
 #endif

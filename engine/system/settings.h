@@ -53,10 +53,20 @@ struct soft_core {
     double alpha_coulomb; /* Gapsys: the same of Coulomb, nm; 0: not softened */
 };
 
+/* What of a molecule acts on others: bits. */
+enum { COUPLED_VDW = 1, COUPLED_CHARGE = 2, COUPLED_ALL = 3, DECOUPLED_MOST = 16 };
+
+/* A moleculetype, every molecule of it. */
+struct decoupled {
+    char molecule[64];
+    unsigned on[2];               /* COUPLED_: at lambda 0 and at lambda 1 (couple-lambda0, couple-lambda1) */
+    bool intramolecular_decouple; /* couple-intramol = yes; false: inner pairs kept at full strength */
+};
+
 struct alchemy_settings {
     enum alchemy kind;
-    char decouple[64];            /* moleculetype, for ALCHEMY_DECOUPLE: every molecule of it */
-    bool intramolecular_decouple; /* couple-intramol = yes; false: inner pairs kept at full strength */
+    struct decoupled decouple[DECOUPLED_MOST]; /* for ALCHEMY_DECOUPLE */
+    int ndecouple;
     struct soft_core soft_core;
     int nwindows;                   /* 1 when there is no alchemy */
     double (*lambda)[LAMBDA_COUNT]; /* [nwindows] */

@@ -42,7 +42,8 @@ int main(int argc, char **argv)
     struct settings set = {.integrator.temperature = TEMPERATURE};
     struct buf json = {0};
     set.alchemy = (struct alchemy_settings){.kind = ALCHEMY_DECOUPLE,
-                                            .decouple = "OSC",
+                                            .decouple = {{.molecule = "OSC", .on = {COUPLED_ALL}}},
+                                            .ndecouple = 1,
                                             .nwindows = STATES,
                                             .lambda = lambda,
                                             .given = {[LAMBDA_COULOMB] = true, [LAMBDA_VDW] = true}};

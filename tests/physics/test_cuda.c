@@ -124,7 +124,8 @@ static struct settings settings_of(enum vdw_modifier modifier, enum alchemy kind
     set.nonbonded.vdw_modifier = modifier;
     set.nonbonded.vdw_switch = 0.7;
     set.alchemy = (struct alchemy_settings){.kind = kind,
-                                            .decouple = "CHAIN",
+                                            .decouple = {{.molecule = "CHAIN", .on = {COUPLED_ALL}}},
+                                            .ndecouple = 1,
                                             .soft_core = {.alpha = 0.5, .power = 1, .sigma = 0.3},
                                             .nwindows = 3,
                                             .lambda = lambda_table};
@@ -157,7 +158,7 @@ static void test_alchemy(void **state)
     struct system *sys = mixture(2);
     for (int variant = 0; variant < 9; variant++) {
         struct settings set = settings_of(variant % 4, variant % 3 ? ALCHEMY_DECOUPLE : ALCHEMY_B_STATES);
-        set.alchemy.intramolecular_decouple = variant % 3 == 1;
+        set.alchemy.decouple[0].intramolecular_decouple = variant % 3 == 1;
         set.alchemy.soft_core.coulomb = variant >= 3;
         set.alchemy.soft_core.power = variant % 2 ? 2 : 1;
         if (variant >= 6)

@@ -40,7 +40,8 @@ static struct settings settings_of(enum vdw_modifier modifier, enum alchemy kind
                                                 .pme_order = 5,
                                                 .pme_spacing = 0.12};
     set.alchemy = (struct alchemy_settings){.kind = kind,
-                                            .decouple = "CHAIN",
+                                            .decouple = {{.molecule = "CHAIN", .on = {COUPLED_ALL}}},
+                                            .ndecouple = 1,
                                             .soft_core = {.alpha = 0.5, .power = 1, .sigma = 0.3},
                                             .nwindows = 1,
                                             .lambda = lambda_table};
@@ -60,26 +61,34 @@ struct sum {
     double beta, l_coulomb, l_vdw;
 };
 
-static bool decoupled(const struct sum *s, int i)
+/* The two chains are decoupled, by the first entry and by the last. */
+static const struct decoupled *decoupled(const struct sum *s, int i)
 {
-    return s->set->alchemy.kind == ALCHEMY_DECOUPLE && s->sys->atoms[i].molecule < 2;
+    const struct alchemy_settings *al = &s->set->alchemy;
+    int molecule = s->sys->atoms[i].molecule;
+    return al->kind == ALCHEMY_DECOUPLE && molecule < 2 ? &al->decouple[molecule ? al->ndecouple - 1 : 0] : NULL;
 }
 
 static double charge(const struct sum *s, int i, int state)
 {
-    if (state == 0 || s->set->alchemy.kind == ALCHEMY_NONE)
-        return s->sys->atoms[i].charge[0];
-    return s->set->alchemy.kind == ALCHEMY_B_STATES ? s->sys->atoms[i].charge[1]
-           : decoupled(s, i)                        ? 0
-                                                    : charge(s, i, 0);
+    const struct decoupled *d = decoupled(s, i);
+    if (d)
+        return d->on[state] & COUPLED_CHARGE ? s->sys->atoms[i].charge[0] : 0;
+    return s->sys->atoms[i].charge[s->set->alchemy.kind == ALCHEMY_B_STATES ? state : 0];
+}
+
+static struct lj inner_parameters(const struct sum *s, int i, int j, int b)
+{
+    return s->sys->lj[s->sys->atoms[i].type[b] * s->sys->ntypes + s->sys->atoms[j].type[b]];
 }
 
 static struct lj parameters(const struct sum *s, int i, int j, int state)
 {
-    int b = state && s->set->alchemy.kind == ALCHEMY_B_STATES;
-    if (state && (decoupled(s, i) || decoupled(s, j)))
-        return (struct lj){0, 0};
-    return s->sys->lj[s->sys->atoms[i].type[b] * s->sys->ntypes + s->sys->atoms[j].type[b]];
+    const struct decoupled *d[2] = {decoupled(s, i), decoupled(s, j)};
+    for (int k = 0; k < 2; k++)
+        if (d[k] && !(d[k]->on[state] & COUPLED_VDW))
+            return (struct lj){0, 0};
+    return inner_parameters(s, i, j, state && s->set->alchemy.kind == ALCHEMY_B_STATES);
 }
 
 static bool perturbed(const struct sum *s, int i)
@@ -87,7 +96,7 @@ static bool perturbed(const struct sum *s, int i)
     const struct atom *a = &s->sys->atoms[i];
     if (s->set->alchemy.kind == ALCHEMY_B_STATES)
         return a->charge[0] != a->charge[1] || a->type[0] != a->type[1];
-    return decoupled(s, i);
+    return decoupled(s, i) != NULL;
 }
 
 /* Force-switched r^-p: its force p r^-(p+1) + a d^2 + b d^3, d = r - r1 > 0, integrated from the cut-off inwards; Simpson's
@@ -212,8 +221,8 @@ static bool is_excluded(const struct system *sys, int i, int j)
 static struct state definitions(const struct sum *s)
 {
     struct state e = {0};
-    const struct alchemy_settings *al = &s->set->alchemy;
     for (int i = 0; i < s->sys->natoms; i++) {
+        const struct decoupled *gone = decoupled(s, i);
         double q = (1 - s->l_coulomb) * charge(s, i, 0) + s->l_coulomb * charge(s, i, 1);
         e.coulomb -= UNIT_COULOMB * s->beta / sqrt(M_PI) * q * q;
         for (int j = 0; j < i; j++) {
@@ -223,16 +232,16 @@ static struct state definitions(const struct sum *s)
                 whole2 += dx * dx;
                 r2 += pow(dx - s->sys->box[d] * round(dx / s->sys->box[d]), 2);
             }
-            bool kept = al->kind == ALCHEMY_DECOUPLE && !al->intramolecular_decouple && decoupled(s, i) &&
-                        s->sys->atoms[i].molecule == s->sys->atoms[j].molecule;
+            bool kept =
+                gone && !gone->intramolecular_decouple && s->sys->atoms[i].molecule == s->sys->atoms[j].molecule;
             bool apart = kept || is_excluded(s->sys, i, j); /* molecules of the mixture are in one piece */
             double r = sqrt(apart ? whole2 : r2), correction = -UNIT_COULOMB * q * o * erf(s->beta * r) / r;
             if (is_excluded(s->sys, i, j)) {
                 e.coulomb += correction;
             } else if (kept) {
-                struct lj c = parameters(s, i, j, 0);
+                struct lj c = inner_parameters(s, i, j, 0);
                 e.lj += c.c12 / pow(r, 12) - c.c6 / pow(r, 6);
-                e.coulomb += correction + UNIT_COULOMB * charge(s, i, 0) * charge(s, j, 0) / r;
+                e.coulomb += correction + UNIT_COULOMB * s->sys->atoms[i].charge[0] * s->sys->atoms[j].charge[0] / r;
             } else {
                 add_listed(s, i, j, r, &e);
             }
@@ -309,10 +318,52 @@ static void test_alchemy(void **state)
     struct system *sys = mixture(2);
     for (int variant = 0; variant < 36; variant++) {
         struct settings set = settings_of(variant % 4, variant / 4 % 3 ? ALCHEMY_DECOUPLE : ALCHEMY_B_STATES);
-        set.alchemy.intramolecular_decouple = variant / 4 % 3 == 1;
+        set.alchemy.decouple[0].intramolecular_decouple = variant / 4 % 3 == 1;
         set.alchemy.soft_core.coulomb = variant >= 12;
         set.alchemy.soft_core.power = variant % 2 ? 2 : 1;
         if (variant >= 24)
+            set.alchemy.soft_core = gapsys_core(variant);
+        set.alchemy.nwindows = 4;
+        for (int w = 0; w < 4; w++) {
+            lambda_table[w][LAMBDA_COULOMB] = (const double[]){0, 0.4, 1, 0.8}[w];
+            lambda_table[w][LAMBDA_VDW] = (const double[]){0, 0.3, 0.7, 1}[w];
+        }
+        compare(sys, &set);
+    }
+    toy_system_free(sys);
+}
+
+/* The second chain is of a type of its own, and each goes its own way. */
+static struct system *two_kinds(void)
+{
+    struct system *sys = mixture(2);
+    sys->kinds = xrealloc(sys->kinds, (size_t)sys->nkinds + 1, sizeof *sys->kinds);
+    strcpy(sys->kinds[sys->nkinds].name, "OTHER");
+    sys->molecules[1].kind = sys->nkinds++;
+    return sys;
+}
+
+static void go_ways(struct alchemy_settings *al, int variant)
+{
+    static const unsigned ways[][2][2] = {{{COUPLED_ALL, 0}, {0, COUPLED_ALL}},
+                                          {{COUPLED_CHARGE, COUPLED_ALL}, {COUPLED_ALL, COUPLED_VDW}},
+                                          {{COUPLED_VDW, 0}, {COUPLED_VDW, COUPLED_CHARGE}}};
+    al->ndecouple = 2;
+    for (int k = 0; k < 2; k++) {
+        const unsigned *on = ways[variant % 3][k];
+        al->decouple[k] = (struct decoupled){.on = {on[0], on[1]}, .intramolecular_decouple = variant % 2 == k};
+        strcpy(al->decouple[k].molecule, k ? "OTHER" : "CHAIN");
+    }
+}
+
+static void test_several(void **state)
+{
+    struct system *sys = two_kinds();
+    for (int variant = 0; variant < 12; variant++) {
+        struct settings set = settings_of(variant % 4, ALCHEMY_DECOUPLE);
+        go_ways(&set.alchemy, variant);
+        set.alchemy.soft_core.coulomb = variant >= 6;
+        if (variant >= 9)
             set.alchemy.soft_core = gapsys_core(variant);
         set.alchemy.nwindows = 4;
         for (int w = 0; w < 4; w++) {
@@ -328,14 +379,17 @@ static void test_alchemy(void **state)
 static void test_windows(void **state)
 {
     const double h = 1e-4;
-    struct system *sys = mixture(2);
-    for (int variant = 0; variant < 12; variant++) {
-        struct settings set = settings_of(VDW_POTENTIAL_SWITCH, variant % 3 ? ALCHEMY_DECOUPLE : ALCHEMY_B_STATES);
+    struct system *sys = two_kinds();
+    for (int variant = 0; variant < 15; variant++) {
+        bool b_states = variant % 3 == 0 && variant < 12;
+        struct settings set = settings_of(VDW_POTENTIAL_SWITCH, b_states ? ALCHEMY_B_STATES : ALCHEMY_DECOUPLE);
         double du[5], unused[5];
-        set.alchemy.intramolecular_decouple = variant % 3 == 1;
+        set.alchemy.decouple[0].intramolecular_decouple = variant % 3 == 1;
         set.alchemy.soft_core.coulomb = variant >= 3;
         if (variant >= 6)
             set.alchemy.soft_core = gapsys_core(variant / 3 - 1);
+        if (variant >= 12)
+            go_ways(&set.alchemy, variant);
         set.nonbonded.dispersion = DISPERSION_ALL;
         set.alchemy.nwindows = 5;
         for (int w = 0; w < 5; w++) {
@@ -575,9 +629,10 @@ static void test_growth(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modifiers), cmocka_unit_test(test_alchemy), cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_gradient),  cmocka_unit_test(test_virial),  cmocka_unit_test(test_mesh),
-        cmocka_unit_test(test_images),    cmocka_unit_test(test_lists),   cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_modifiers), cmocka_unit_test(test_alchemy),  cmocka_unit_test(test_several),
+        cmocka_unit_test(test_windows),   cmocka_unit_test(test_gradient), cmocka_unit_test(test_virial),
+        cmocka_unit_test(test_mesh),      cmocka_unit_test(test_images),   cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_growth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,8 @@ static struct settings settings_of(double cutoff, double buffer, bool npt)
     set.integrator.timestep = 0.002;
     set.barostat = (struct barostat_settings){.on = npt, .pressure = 20000, .every = 5};
     set.alchemy = (struct alchemy_settings){.kind = ALCHEMY_DECOUPLE,
-                                            .decouple = "SOLUTE",
+                                            .decouple = {{.molecule = "SOLUTE", .on = {COUPLED_ALL}}},
+                                            .ndecouple = 1,
                                             .soft_core = {.alpha = 0.5, .power = 1, .sigma = 0.3, .coulomb = true},
                                             .nwindows = 2,
                                             .lambda = lambda_table};

@@ -77,7 +77,11 @@ static void test_foreign_window(void **state)
     }
     struct settings set = toy_settings();
     set.alchemy = (struct alchemy_settings){
-        .kind = ALCHEMY_DECOUPLE, .decouple = "GONE", .intramolecular_decouple = true, .nwindows = 2, .lambda = lambda};
+        .kind = ALCHEMY_DECOUPLE,
+        .decouple = {{.molecule = "GONE", .on = {COUPLED_ALL}, .intramolecular_decouple = true}},
+        .ndecouple = 1,
+        .nwindows = 2,
+        .lambda = lambda};
     double du[2];
     evaluate(s, &set, 1, du);
     assert_true(du[1] == 0);

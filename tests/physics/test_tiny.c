@@ -42,7 +42,8 @@ static struct settings settings_of(enum vdw_modifier modifier, enum alchemy kind
     set.integrator =
         (struct integrator_settings){.kind = INTEGRATOR_LANGEVIN_MIDDLE, .timestep = DT, .temperature = 300, .seed = 7};
     set.alchemy = (struct alchemy_settings){.kind = kind,
-                                            .decouple = "CHAIN",
+                                            .decouple = {{.molecule = "CHAIN", .on = {COUPLED_ALL}}},
+                                            .ndecouple = 1,
                                             .soft_core = {.alpha = 0.5, .power = 1, .sigma = 0.3},
                                             .nwindows = WINDOWS,
                                             .lambda = lambda_table};
@@ -156,7 +157,7 @@ static void test_forces(void **state)
         struct settings set = settings_of(variant % 4, variant % 3 == 2   ? ALCHEMY_NONE
                                                        : variant % 3 == 1 ? ALCHEMY_DECOUPLE
                                                                           : ALCHEMY_B_STATES);
-        set.alchemy.intramolecular_decouple = variant % 2;
+        set.alchemy.decouple[0].intramolecular_decouple = variant % 2;
         set.alchemy.soft_core.coulomb = variant >= 4;
         if (variant == 6)
             set.alchemy.soft_core =

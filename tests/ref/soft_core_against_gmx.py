@@ -72,7 +72,7 @@ def theirs(work, options, window):
     columns = triclinic.columns(os.path.join(work, 'run.xvg'))
     slopes = {ladder: next(v for name, v in columns.items() if name.startswith('dH') and f'{short}-lambda' in name)
               for ladder, short in (('coulomb', 'coul'), ('vdw', 'vdw'))}
-    return {'energies': ours, 'forces': forces, 'dvdl': slopes}
+    return {'energies': ours, 'dispersion': found.get('Disper. corr.', 0.0), 'forces': forces, 'dvdl': slopes}
 
 
 def both(shoal, worker, device, work, options):

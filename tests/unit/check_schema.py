@@ -24,6 +24,10 @@ def problems(schema, where, item=False):
         if kind not in (["integer", "string"], ["number", "string"]) or schema.get("pattern") != f"^{schema['x-word']}$":
             found.append("a word, but of no such type or pattern")
         kind = kind[0]
+    listed = kind == ["string", "array"] # a text, or a list
+    if listed:
+        kind = "array"
+        found += [] if "maxLength" in schema else ["no maxLength"]
     value = kind not in ("object",) and "x-unsupported" not in schema
     if not item:
         found += [] if schema.get("description", "").endswith(".") or "x-unsupported" in schema else ["no description"]

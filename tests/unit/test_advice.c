@@ -184,6 +184,8 @@ static void charges(void **state)
     expect("charge", "s.yaml:1: system: a net charge of +1 e; PME", (struct change){.charges = {"0.8"}});
     expect("charge", "s.yaml:4: alchemy.decouple: MOL has a net charge (+1.00 e in all)",
            (struct change){.charges = {"0.8"}});
+    expect("charge", "s.yaml:4: alchemy.decouple: the net charge of what acts changes by +1.00 e",
+           (struct change){.charges = {"0.8"}, .change = "decouple: [{molecule: MOL, from: none, to: vdw-q}]"});
     expect("charge", "add up to +0.2000 e, no whole number", (struct change){.charges = {"0"}});
     expect("charge", "a net charge of +1 e in state B",
            (struct change){.change = "perturb: b-states", .b_states = "HC 1.1 1.008"});

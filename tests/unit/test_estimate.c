@@ -72,7 +72,8 @@ static void make(struct ensemble *x, int samples)
         buf_free(&b);
     }
     x->set.alchemy = (struct alchemy_settings){.kind = ALCHEMY_DECOUPLE,
-                                               .decouple = "OSC",
+                                               .decouple = {{.molecule = "OSC", .on = {COUPLED_ALL}}},
+                                               .ndecouple = 1,
                                                .nwindows = STATES,
                                                .lambda = x->lambda,
                                                .given = {[LAMBDA_COULOMB] = true, [LAMBDA_VDW] = true}};

@@ -131,8 +131,8 @@ static void test_whole(void **state)
     assert_is(set->nonbonded.list_buffer, 0);
     assert_int_equal(set->constrain, CONSTRAIN_H_BONDS);
     assert_int_equal(set->alchemy.kind, ALCHEMY_DECOUPLE);
-    assert_string_equal(set->alchemy.decouple, "TOL");
-    assert_false(set->alchemy.intramolecular_decouple);
+    assert_string_equal(set->alchemy.decouple[0].molecule, "TOL");
+    assert_false(set->alchemy.decouple[0].intramolecular_decouple);
     assert_is(set->alchemy.soft_core.alpha, 0.5);
     assert_int_equal(set->alchemy.soft_core.power, 1);
     assert_is(set->alchemy.soft_core.sigma, 0.3);
@@ -281,6 +281,30 @@ static void test_soft_core(void **state)
     spec_free(s);
 }
 
+/* A molecule type alone, or several with ends of their own. */
+static void test_decouple(void **state)
+{
+    struct spec *s = parsed(HEAD "alchemy: {decouple: A, windows: {vdw: [0]}, intramolecular: decouple}\n");
+    const struct alchemy_settings *al = &s->settings.alchemy;
+    assert_int_equal(al->ndecouple, 1);
+    assert_int_equal(al->decouple[0].on[0], COUPLED_ALL);
+    assert_int_equal(al->decouple[0].on[1], 0);
+    assert_true(al->decouple[0].intramolecular_decouple);
+    spec_free(s);
+    s = parsed(HEAD
+               "alchemy:\n  windows: {vdw: [0]}\n  decouple:\n    - molecule: A\n"
+               "    - {molecule: B, from: none, to: q}\n    - {molecule: C, to: vdw, intramolecular: decouple}\n");
+    al = &s->settings.alchemy;
+    assert_int_equal(al->ndecouple, 3);
+    for (int k = 0; k < 3; k++) {
+        assert_int_equal(al->decouple[k].molecule[0], 'A' + k);
+        assert_int_equal(al->decouple[k].on[0], k == 1 ? 0 : COUPLED_ALL);
+        assert_int_equal(al->decouple[k].on[1], ((const unsigned[]){0, COUPLED_CHARGE, COUPLED_VDW})[k]);
+        assert_int_equal(al->decouple[k].intramolecular_decouple, k == 2);
+    }
+    spec_free(s);
+}
+
 /* Every word of every enum reaches the constant it names. */
 static void test_words(void **state)
 {
@@ -298,9 +322,10 @@ static void test_words(void **state)
         {"constraints: none", AT(constrain), CONSTRAIN_NONE},
         {"constraints: \"none\"", AT(constrain), CONSTRAIN_NONE},
         {"integrator: {method: langevin-middle}", AT(integrator.kind), INTEGRATOR_LANGEVIN_MIDDLE},
-        {"alchemy: {decouple: A, windows: {vdw: [0]}, intramolecular: keep}", AT(alchemy.intramolecular_decouple), 0},
-        {"alchemy: {decouple: A, windows: {vdw: [0]}, intramolecular: decouple}", AT(alchemy.intramolecular_decouple),
-         1},
+        {"alchemy: {decouple: A, windows: {vdw: [0]}, intramolecular: keep}",
+         AT(alchemy.decouple[0].intramolecular_decouple), 0},
+        {"alchemy: {decouple: A, windows: {vdw: [0]}, intramolecular: decouple}",
+         AT(alchemy.decouple[0].intramolecular_decouple), 1},
         {"alchemy: {decouple: A, windows: {vdw: [0]}, soft-core: {coulomb: on}}", AT(alchemy.soft_core.coulomb), 1},
         {"alchemy: {decouple: A, windows: {vdw: [0]}, soft-core: {coulomb: FALSE}}", AT(alchemy.soft_core.coulomb), 0},
 #undef AT
@@ -461,6 +486,20 @@ static void test_value_errors(void **state)
     refused(HEAD "constraints:\n", SPEC("3: constraints: no value: expected none, h-bonds or all-bonds"));
     refused(HEAD "alchemy: {decouple: A, windows: {vdw: [0]}, soft-core: {coulomb: maybe}}\n",
             SPEC("3: alchemy.soft-core.coulomb: maybe: expected yes or no"));
+    refused(HEAD "alchemy: {decouple: [{molecule: A, from: none}], windows: {vdw: [0]}}\n",
+            SPEC("3: alchemy.decouple[0]: A: from none to none: nothing changes"));
+    refused(HEAD "alchemy: {decouple: [{molecule: A}, {molecule: A}], windows: {vdw: [0]}}\n",
+            SPEC("3: alchemy.decouple[1]: A: there is an entry of this molecule already"));
+    refused(HEAD "alchemy: {decouple: [A, B], windows: {vdw: [0]}}\n",
+            SPEC("3: alchemy.decouple[0]: A: expected a mapping with molecule, from, to or intramolecular"));
+    refused(
+        HEAD "alchemy: {decouple: [], windows: {vdw: [0]}}\n",
+        SPEC("3: alchemy.decouple: a list of 0: expected text of 1 to 63 bytes or a list of 1 to 16 values, such as "
+             "TOL"));
+    refused(
+        HEAD "alchemy: {decouple: [{molecule: A}], windows: {vdw: [0]}, intramolecular: keep}\n",
+        SPEC("3: alchemy.intramolecular: keep: where decouple is a list, each of its molecules has an intramolecular "
+             "of its own"));
     refused(HEAD "alchemy: {decouple: A, windows: {vdw: [0]}, soft-core: {function: gapsys, alpha: 0.5}}\n",
             SPEC("3: alchemy.soft-core.alpha: 0.5: a key of another function than gapsys"));
     refused(HEAD "alchemy: {decouple: A, windows: {vdw: [0]}, soft-core: {scale-linpoint-coulomb: 0.3 nm}}\n",
@@ -658,6 +697,15 @@ static void test_system_errors(void **state)
          "s.yaml:3: alchemy.decouple: MTE: a.top has no molecules of this type; did you mean MET?"},
         {HEAD "alchemy: {decouple: water, windows: {vdw: [0]}}\n", "0",
          "s.yaml:3: alchemy.decouple: water: a.top has no molecules of this type; it has MET"},
+        {HEAD "alchemy: {decouple: [{molecule: MET}, {molecule: MTE}], windows: {vdw: [0]}}\n", "0",
+         "s.yaml:3: alchemy.decouple: MTE: a.top has no molecules of this type; did you mean MET?"},
+        {HEAD
+         "alchemy: {decouple: [{molecule: MET, from: none, to: vdw-q}], windows: {coulomb: [0, 1], vdw: [0, 0]}}\n",
+         "0.1",
+         "s.yaml:3: alchemy.windows: window 1 has charges (coulomb 1) without Lennard-Jones (vdw 0); expected coulomb "
+         "0 "
+         "before vdw ends, or soft-core.coulomb yes"},
+        {HEAD "alchemy: {decouple: [{molecule: MET, to: vdw}], windows: {coulomb: [0, 1], vdw: [0, 1]}}\n", "0.1", ""},
         {HEAD "alchemy: {decouple: MET, windows: {vdw: [0, 1]}}\n", "0", ""},
         {HEAD "alchemy: {decouple: MET, windows: {vdw: [0, 1]}}\n", "0.1",
          "s.yaml:3: alchemy.windows: window 1 has charges (coulomb 0) without Lennard-Jones (vdw 1); expected coulomb "
@@ -752,15 +800,16 @@ static void test_phase_systems(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),        cmocka_unit_test(test_random_seed),
-        cmocka_unit_test(test_defaults),     cmocka_unit_test(test_everything_else),
-        cmocka_unit_test(test_soft_core),    cmocka_unit_test(test_words),
-        cmocka_unit_test(test_units),        cmocka_unit_test(test_yaml_errors),
-        cmocka_unit_test(test_sizes),        cmocka_unit_test(test_key_errors),
-        cmocka_unit_test(test_value_errors), cmocka_unit_test(test_cross_errors),
-        cmocka_unit_test(test_run_errors),   cmocka_unit_test(test_system_errors),
-        cmocka_unit_test(test_phases),       cmocka_unit_test(test_starts),
-        cmocka_unit_test(test_phase_errors), cmocka_unit_test(test_phase_systems),
+        cmocka_unit_test(test_whole),         cmocka_unit_test(test_random_seed),
+        cmocka_unit_test(test_defaults),      cmocka_unit_test(test_everything_else),
+        cmocka_unit_test(test_soft_core),     cmocka_unit_test(test_decouple),
+        cmocka_unit_test(test_words),         cmocka_unit_test(test_units),
+        cmocka_unit_test(test_yaml_errors),   cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_key_errors),    cmocka_unit_test(test_value_errors),
+        cmocka_unit_test(test_cross_errors),  cmocka_unit_test(test_run_errors),
+        cmocka_unit_test(test_system_errors), cmocka_unit_test(test_phases),
+        cmocka_unit_test(test_starts),        cmocka_unit_test(test_phase_errors),
+        cmocka_unit_test(test_phase_systems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
