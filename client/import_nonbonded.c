@@ -59,18 +59,30 @@ static void dispersion(struct mdp *m, struct buf *out)
         buf_printf(out, "    dispersion-correction: %s\n", correction);
 }
 
-static void coulomb(struct mdp *m, struct buf *out)
+static void ewald(struct mdp *m, struct buf *out)
 {
     static const struct word modifiers[] = {
         {"Potential-shift|Potential-shift-Verlet", "potential-shift"}, {"None|Exact-cutoff", "none"}, {NULL, NULL}};
     const char *modifier = translate(m, "coulomb-modifier", "Potential-shift", modifiers);
-    refuse_unless(m, "coulombtype", "Cut-off", "PME", "expected PME, the only electrostatics");
     if (!modifier)
         mdp_say(m, "coulomb-modifier", MDP_REFUSED, "expected None or Potential-shift");
-    if (mdp_number(m, "epsilon-r", 1) != 1)
-        mdp_say(m, "epsilon-r", MDP_REFUSED, "expected 1");
-    buf_printf(out, "  coulomb:\n    cutoff: %.10g nm\n    modifier: %s\n", mdp_number(m, "rcoulomb", 1),
-               modifier ? modifier : "?");
+    if (mdp_value(m, "epsilon-rf"))
+        mdp_say(m, "epsilon-rf", MDP_IDLE, "of reaction fields");
+    buf_printf(out, "    modifier: %s\n", modifier ? modifier : "?");
+}
+
+/* Its potential is zero at the cut-off whatever the modifier; nothing of it goes through a mesh. */
+static void reaction_field(struct mdp *m, struct buf *out)
+{
+    static const char *const idle[] = {"coulomb-modifier", "fourierspacing", "fourier-nx", "fourier-ny",
+                                       "fourier-nz",       "pme-order",      "ewald-rtol"};
+    double epsilon = mdp_number(m, "epsilon-rf", 0);
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
+        if (mdp_value(m, idle[i]))
+            mdp_say(m, idle[i], MDP_IDLE, "not of a reaction field");
+    if (epsilon != 0 && !(epsilon >= 1))
+        mdp_say(m, "epsilon-rf", MDP_REFUSED, "expected 0 or at least 1");
+    buf_printf(out, "    method: reaction-field\n    epsilon-rf: %.10g\n", epsilon);
 }
 
 static void mesh(struct mdp *m, struct buf *out)
@@ -94,6 +106,20 @@ static void mesh(struct mdp *m, struct buf *out)
     buf_printf(out, "    order: %g\n    tolerance: %.10g\n", order, mdp_number(m, "ewald-rtol", 1e-5));
 }
 
+static void coulomb(struct mdp *m, struct buf *out)
+{
+    if (mdp_number(m, "epsilon-r", 1) != 1)
+        mdp_say(m, "epsilon-r", MDP_REFUSED, "expected 1");
+    buf_printf(out, "  coulomb:\n    cutoff: %.10g nm\n", mdp_number(m, "rcoulomb", 1));
+    if (mdp_is(m, "coulombtype", "Cut-off", "Reaction-Field")) {
+        reaction_field(m, out);
+    } else {
+        refuse_unless(m, "coulombtype", "Cut-off", "PME", "expected PME or Reaction-Field");
+        ewald(m, out);
+        mesh(m, out);
+    }
+}
+
 void import_nonbonded(struct mdp *m, struct buf *out)
 {
     refuse_unless(m, "pbc", "xyz", "xyz", "expected xyz: boxes are periodic in three directions");
@@ -103,5 +129,4 @@ void import_nonbonded(struct mdp *m, struct buf *out)
     vdw_modifier(m, out);
     dispersion(m, out);
     coulomb(m, out);
-    mesh(m, out);
 }

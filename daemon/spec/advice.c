@@ -249,6 +249,8 @@ static void advise_net_charge(const struct advising *a)
 {
     int states = a->s->settings.alchemy.kind == ALCHEMY_B_STATES ? 2 : 1;
     double sum[2] = {0}, change = 0;
+    bool field = a->s->settings.nonbonded.coulomb_method == COULOMB_REACTION_FIELD;
+    const char *on = field ? "cut-off" : "size of the box";
     for (int i = 0; i < a->sys->natoms; i++) {
         for (int state = 0; state < states; state++)
             sum[state] += a->sys->atoms[i].charge[state];
@@ -261,7 +263,7 @@ static void advise_net_charge(const struct advising *a)
                 : state     ? " of state B"
                             : " of state A",
                 sum[state]);
-        else if (fabs(sum[state]) > CHARGE_NOISE)
+        else if (fabs(sum[state]) > CHARGE_NOISE && !field)
             say(a, "charge", 1,
                 "system: a net charge of %+.0f e%s; PME spreads the opposite charge evenly over the box, which shifts "
                 "free "
@@ -272,23 +274,22 @@ static void advise_net_charge(const struct advising *a)
                             : " in state A");
     if (states == 2 && fabs(sum[0] - sum[1]) > CHARGE_NOISE)
         say(a, "charge", a->s->alchemy_line,
-            "alchemy.perturb: the net charge changes from %+.2f to %+.2f e; its free energy depends on the size of the "
-            "box "
-            "and needs a correction",
-            sum[0], sum[1]);
+            "alchemy.perturb: the net charge changes from %+.2f to %+.2f e; its free energy depends on the %s and "
+            "needs a "
+            "correction",
+            sum[0], sum[1], on);
     const struct alchemy_settings *al = &a->s->settings.alchemy;
     if (fabs(change) > CHARGE_NOISE && al->ndecouple == 1 && al->decouple[0].on[0] & COUPLED_CHARGE)
         say(a, "charge", a->s->alchemy_line,
             "alchemy.decouple: %s has a net charge (%+.2f e in all); the free energy of removing it depends on the "
-            "size of "
-            "the box and needs a correction",
-            al->decouple[0].molecule, -change);
+            "%s and needs a correction",
+            al->decouple[0].molecule, -change, on);
     else if (fabs(change) > CHARGE_NOISE)
         say(a, "charge", a->s->alchemy_line,
-            "alchemy.decouple: the net charge of what acts changes by %+.2f e; its free energy depends on the size of "
-            "the "
-            "box and needs a correction",
-            change);
+            "alchemy.decouple: the net charge of what acts changes by %+.2f e; its free energy depends on the %s and "
+            "needs a "
+            "correction",
+            change, on);
 }
 
 /* Whether an atom with a charge has no Lennard-Jones of its own in one state, but in the other. */

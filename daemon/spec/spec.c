@@ -89,8 +89,35 @@ static int read_vdw(struct reader *r, struct nonbonded_settings *nb, struct view
     return 0;
 }
 
+/* Each method has keys of its own. */
+static int read_method(struct reader *r, struct nonbonded_settings *nb, struct view v)
+{
+    static const struct {
+        const char *key;
+        enum coulomb_method of;
+    } own[] = {{"modifier", COULOMB_PME}, {"grid-spacing", COULOMB_PME}, {"grid", COULOMB_PME},
+               {"order", COULOMB_PME},    {"tolerance", COULOMB_PME},    {"epsilon-rf", COULOMB_REACTION_FIELD}};
+    struct view method = view_key(v, "method"), epsilon = view_key(v, "epsilon-rf");
+    nb->coulomb_method = (enum coulomb_method)view_choice(method);
+    nb->epsilon_rf = view_number(epsilon);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        struct view key = view_key(v, own[i].key);
+        char place[48];
+        snprintf(place, sizeof place, "nonbonded.coulomb.%s", own[i].key);
+        if (view_given(key) && own[i].of != nb->coulomb_method)
+            return spec_bad(r, key, place, "a key of another method than %s", view_text(method));
+    }
+    if (nb->epsilon_rf > 0 && nb->epsilon_rf < 1)
+        return spec_bad(r, epsilon, "nonbonded.coulomb.epsilon-rf",
+                        "%s: expected 1 or more, or 0 for an infinite constant", view_text(epsilon));
+    return 0;
+}
+
 static int read_coulomb(struct reader *r, struct nonbonded_settings *nb, struct view v)
 {
+    int rc = read_method(r, nb, v);
+    if (rc)
+        return rc;
     struct view cutoff = view_key(v, "cutoff"), spacing = view_key(v, "grid-spacing"), grid = view_key(v, "grid");
     if (view_given(cutoff))
         nb->coulomb_cutoff = view_quantity(cutoff).value;

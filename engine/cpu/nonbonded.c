@@ -22,7 +22,7 @@ struct nonbonded {
     struct nb_params host;          /* sizes and constants of it; its pointers are device addresses */
     const struct nb_params *params; /* device address */
     double density;                 /* atoms per nm^3 at the start */
-    bool charged; /* some atom has a charge in some state: without, there is nothing for the mesh to do */
+    bool meshed; /* PME, and some atom has a charge in some state: without, there is nothing for the mesh to do */
 };
 
 /* ---- read-only parameters ---- */
@@ -35,10 +35,8 @@ static void set_cutoffs(struct nb_params *p, const struct nonbonded_settings *se
     p->cutoff = fmax(set->coulomb_cutoff, set->vdw_cutoff);
     p->list_cutoff = p->cutoff + (set->list_buffer > 0 ? set->list_buffer : DEFAULT_BUFFER);
     lj_rule_make(&p->lj_rule, set);
-    double beta = ewald_beta(set->coulomb_cutoff, set->ewald_tolerance);
-    ewald_fit_make(&p->ewald, beta, set->coulomb_cutoff);
-    if (set->coulomb_modifier == COULOMB_POTENTIAL_SHIFT)
-        p->coulomb_shift = erfc(beta * set->coulomb_cutoff) / set->coulomb_cutoff;
+    coulomb_fit_make(&p->ewald, set);
+    p->coulomb_shift = coulomb_shift_of(set);
 }
 
 static bool has_charges(const struct alchemy_plan *plan)
@@ -153,8 +151,8 @@ static int make(struct nonbonded *f, const struct system *sys, const struct sett
     f->density = sys->natoms / box_volume(sys->box);
     set_cutoffs(p, &set->nonbonded);
     uniform_table_make(&p->uniform, &plan, &set->nonbonded);
-    f->charged = has_charges(&plan);
-    p->soft = soft_rule_of(set);
+    f->meshed = set->nonbonded.coulomb_method == COULOMB_PME && has_charges(&plan);
+    p->soft = soft_rule_of(set, true);
     set_columns(p, sys);
     p->mesh.order = set->nonbonded.pme_order;
     if (p->nclusters >= (int32_t)NB_MAX_CLUSTERS)
@@ -288,7 +286,7 @@ void nonbonded_emit(const struct nonbonded *f, enum evaluate mode, const struct 
     struct block b;
     lay_out_block(f, caps, block, &b);
     emit_pairs_all(f, mode, arrays, caps, &b, t);
-    if (f->charged)
+    if (f->meshed)
         emit_mesh(f, mode, arrays, &b, t);
     if (mode != EVALUATE_STEP)
         EMIT(uniform, .ctl = arrays->ctl, .params = (void *)(uintptr_t)f->params,

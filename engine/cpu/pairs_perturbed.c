@@ -78,10 +78,17 @@ INLINE void compute_by(struct batch *b, const struct nb_params *p, const double 
 
 static void compute_at(struct batch *b, const struct nb_params *p, const double lambda[LAMBDA_COUNT])
 {
-    if (p->soft.function == SOFT_GAPSYS)
-        compute_by(b, p, lambda, SOFT_GAPSYS);
-    else
+    switch (p->soft.function) {
+    case SOFT_BEUTLER:
         compute_by(b, p, lambda, SOFT_BEUTLER);
+        break;
+    case SOFT_GAPSYS:
+        compute_by(b, p, lambda, SOFT_GAPSYS);
+        break;
+    case SOFT_BEUTLER_FIELD:
+        compute_by(b, p, lambda, SOFT_BEUTLER_FIELD);
+        break;
+    }
 }
 
 static void flush(struct perturbed_pass *pass)

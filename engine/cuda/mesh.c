@@ -150,7 +150,7 @@ int mesh_make(struct mesh *m, const struct system *sys, const struct settings *s
     m->host.beta = (float)ewald_beta(nb->coulomb_cutoff, nb->ewald_tolerance);
     m->host.triclinic = box_triclinic(sys->box);
     for (int i = 0; i < plan->natoms; i++) {
-        m->charged |= plan->charge[i] != 0 || plan->change[i] != 0;
+        m->meshed |= nb->coulomb_method == COULOMB_PME && (plan->charge[i] != 0 || plan->change[i] != 0);
         m->host.perturbed |= plan->change[i] != 0;
     }
     int32_t size[3];
@@ -206,7 +206,7 @@ static uint32_t all_points(const struct mesh *m)
 
 uint32_t mesh_points(const struct mesh *m)
 {
-    return m->charged && !m->one_block ? all_points(m) + m->host.bricks.all + 1 : 0;
+    return m->meshed && !m->one_block ? all_points(m) + m->host.bricks.all + 1 : 0;
 }
 
 void mesh_lay_out_block(const struct mesh *m, struct arena *a, struct mesh_arrays *out)
@@ -324,7 +324,7 @@ static void emit_card(const struct mesh *m, enum evaluate mode, const struct mes
 
 void mesh_emit(const struct mesh *m, enum evaluate mode, const struct mesh_replica *r, uint64_t after, struct tape *t)
 {
-    if (!m->charged)
+    if (!m->meshed)
         return;
     if (m->one_block)
         emit_one_block(m, mode, r, after, t);

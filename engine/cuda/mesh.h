@@ -112,7 +112,7 @@ struct mesh {
     bool one_block;                 /* one launch does all */
     bool few;                       /* replicas: how long one takes counts more than their number */
     const struct mesh_table *table; /* device address */
-    bool charged;                   /* some atom has a charge in some state */
+    bool meshed;                    /* PME, and some atom has a charge in some state */
 };
 
 /* Sizes and factors. ERR_SPEC, ERR_UNSUPPORTED. */

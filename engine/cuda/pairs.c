@@ -51,12 +51,12 @@ static double economize(const double full[EWALD_TERMS], int terms, double out[EW
 }
 
 /* Forces in as few terms as keep them within 2e-6 of the rms force of liquid water. */
-static void set_ewald(struct pairs *p, double beta, double cutoff)
+static void set_ewald(struct pairs *p, const struct nonbonded_settings *set)
 {
     struct ewald_fit *fit = &p->host.ewald;
     double f[EWALD32_TERMS], v[EWALD32_TERMS];
-    ewald_fit_make(fit, beta, cutoff);
-    if (economize(fit->f, EWALD32_TERMS_USUAL, f) > EWALD_OFF * beta * beta * beta)
+    coulomb_fit_make(fit, set);
+    if (economize(fit->f, EWALD32_TERMS_USUAL, f) > EWALD_OFF * fit->beta * fit->beta * fit->beta)
         economize(fit->f, EWALD32_TERMS, f);
     economize(fit->v, EWALD32_TERMS, v);
     for (int k = 0; k < EWALD32_TERMS; k++) {
@@ -90,7 +90,6 @@ static int check(const struct system *sys, const struct nonbonded_settings *set,
 static void set_cutoffs(struct pairs *p, const struct nonbonded_settings *set)
 {
     struct pair_table *h = &p->host;
-    double beta = ewald_beta(set->coulomb_cutoff, set->ewald_tolerance);
     h->modifier = (int32_t)set->vdw_modifier;
     h->coulomb_cutoff = set->coulomb_cutoff;
     h->vdw_cutoff = set->vdw_cutoff;
@@ -98,9 +97,8 @@ static void set_cutoffs(struct pairs *p, const struct nonbonded_settings *set)
     h->list_cutoff = h->cutoff + (set->list_buffer > 0 ? set->list_buffer : DEFAULT_BUFFER);
     h->skin = SKIN;
     lj_rule_make(&h->lj_rule, set);
-    set_ewald(p, beta, set->coulomb_cutoff);
-    if (set->coulomb_modifier == COULOMB_POTENTIAL_SHIFT)
-        h->coulomb_shift = erfc(beta * set->coulomb_cutoff) / set->coulomb_cutoff;
+    set_ewald(p, set);
+    h->coulomb_shift = coulomb_shift_of(set);
 }
 
 /* ---- charges and exclusions ---- */
@@ -171,7 +169,7 @@ int pairs_make(struct pairs *p, const struct system *sys, const struct settings 
     h->nexcluded_perturbed = plan->nexcluded_perturbed;
     h->nalways = plan->nalways;
     h->nwindows = set->alchemy.nwindows > 0 && set->alchemy.lambda ? set->alchemy.nwindows : 1;
-    h->soft = soft_rule_of(set);
+    h->soft = soft_rule_of(set, true);
     p->density = sys->natoms / (sys->box[0] * sys->box[1] * sys->box[2]);
     set_cutoffs(p, &set->nonbonded);
     double width = box_least_width(sys->box), arm = longest_arm(t, plan);

@@ -151,7 +151,7 @@ static void place(struct tiny *t, const struct topology *top, const struct mesh 
     p->star = take(&used, bodies * TINY_STAR_BYTES);
     p->slot = take(&used, n * sizeof(uint32_t));
     p->chunk = take(&used, h->nchunks * sizeof(struct tiny_chunk));
-    for (int d = 0; d < 3 && mesh->charged; d++) {
+    for (int d = 0; d < 3 && mesh->meshed; d++) {
         const size_t bytes = d < 2 ? (size_t)h->functions[d] * h->stride * sizeof(float)
                                    : (n * h->quads + TINY_QUADS) * FOUR; /* as many are read from any place */
         p->wave[d] = take(&used, bytes);
@@ -181,7 +181,7 @@ void tiny_make(struct tiny *t, const struct system *sys, const struct settings *
     h->quads = (h->functions[2] + 3) / 4 | 1;
     list_pairs(t, plan);
     list_unlisted(t, plan, pairs);
-    list_chunks(t, topology, mesh->charged);
+    list_chunks(t, topology, mesh->meshed);
     place(t, topology, mesh);
     t->on = h->places.bytes <= SHARED_MAX;
 }

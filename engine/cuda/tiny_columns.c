@@ -213,7 +213,7 @@ bool tiny_columns_make(struct tiny *t, const struct system *sys, const struct se
     int32_t size[3];
     for (int d = 0; d < 3; d++)
         size[d] = mesh->host.axis[d].size;
-    if (!mesh->charged)
+    if (!mesh->meshed)
         return true;
     if (size[0] > FUNCTIONS_MOST || size[1] > FUNCTIONS_MOST || size[2] > FUNCTIONS_MOST)
         return false;

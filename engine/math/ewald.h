@@ -13,7 +13,7 @@
 
 /* Coefficients of t^k, t = r2 * scale - 1, valid for r2 <= r2_max; zero from `terms` on. */
 struct ewald_fit {
-    real beta;           /* 1/nm */
+    real beta;           /* 1/nm; 0: another function, r2_max has no end */
     real scale, r2_max;  /* 1/nm^2, nm^2 */
     real v[EWALD_TERMS]; /* erf(beta r)/r, 1/nm */
     real f[EWALD_TERMS]; /* -(d/dr erf(beta r)/r)/r, 1/nm^3 */

@@ -16,7 +16,8 @@
  * of a state goes on as the straight line that touches it there, so the energy is its Taylor series about R to second order:
  *   LJ, A     R = alpha (26/7 sigmaA^6 l)^(1/6)           alpha: sc-gapsys-scale-linpoint-lj
  *   Coulomb   R = alpha_coulomb (1 + |qA qA'|) l^(1/6)    sc-gapsys-scale-linpoint-q, nm; charges in e
- * and 1-l in the place of l for B. Where R would be beyond the cut-off, or where switching begins, it stays there.
+ * and 1-l in the place of l for B. In a reaction field 1/r + k r^2 is softened: Beutler's rA and rB stand in both, and are held
+ * against the cut-off too; Gapsys' line is that of 1/r alone. Where R would be beyond the cut-off, or where switching begins, it stays there.
  */
 #ifndef SHOAL_ENGINE_MATH_SOFTCORE_H
 #define SHOAL_ENGINE_MATH_SOFTCORE_H
@@ -33,7 +34,8 @@ struct soft_rule {
     int coulomb; /* soften Coulomb too */
     enum soft_function function;
     real alpha_coulomb; /* Gapsys: nm */
-    real farthest6;     /* Gapsys: the Coulomb cut-off to the sixth power, nm^6 */
+    real farthest6;     /* the Coulomb cut-off to the sixth power, nm^6; not of Beutler's usual one */
+    real field;         /* k of a reaction field, 1/nm^3 */
 };
 
 /* End states of one pair: what does not depend on distance or lambda. */
@@ -142,6 +144,28 @@ MATH_FN struct soft_result beutler_coulomb(const struct soft_rule *rule, const s
     return out;
 }
 
+MATH_FN struct soft_result beutler_field_coulomb(const struct soft_rule *rule, const struct soft_pair *s, real shift,
+                                                 real l, real r2)
+{
+    struct soft_result out = {0, 0, 0};
+    real r6 = r2 * r2 * r2, lb = 1 - l;
+    for (int k = 0; k < 2; k++) {
+        real near = k ? l : lb, away = k ? lb : l, sign = k ? 1 : -1;
+        real part = near * MATH_FMA(near, s->qq[k], away * s->cross[k]);
+        real dpart = sign * MATH_FMA(2 * near, s->qq[k], (away - near) * s->cross[k]);
+        real soft6 = MATH_FMA(s->reach_coulomb[k], soft_power(rule->power, away), r6);
+        real in = soft6 < rule->farthest6 ? REAL(1) : REAL(0);
+        real ri = root_inverse_sixth(soft6), ri2 = ri * ri, ri4 = ri2 * ri2;
+        real v = in * (MATH_FMA(rule->field, 1 / ri2, ri) - shift);
+        real slope = in * ri4 * MATH_FMA(ri2, ri, -2 * rule->field); /* -dv/d(r^6), times 6 */
+        out.v = MATH_FMA(part, v, out.v);
+        out.dv = MATH_FMA(dpart, v, out.dv) +
+                 part * sign * soft_slope(rule->power, away) * s->reach_coulomb[k] * slope * REAL(1.0 / 6.0);
+        out.fr = MATH_FMA(part, slope * r2 * r2, out.fr);
+    }
+    return out;
+}
+
 /* Where a state is computed: at the distance r, or at R, to be continued from there. */
 struct soft_point {
     real ri, r; /* its inverse and itself, nm */
@@ -215,8 +239,11 @@ MATH_FN struct soft_result soft_coulomb(enum soft_function function, const struc
                                         const struct soft_pair *s, real shift, real l, real r2, real long_v,
                                         real long_f)
 {
-    return function == SOFT_GAPSYS ? gapsys_coulomb(rule, s, shift, l, r2, long_v, long_f)
-                                   : beutler_coulomb(rule, s, shift, l, r2, long_v, long_f);
+    if (function == SOFT_GAPSYS)
+        return gapsys_coulomb(rule, s, shift, l, r2, long_v, long_f);
+    if (function == SOFT_BEUTLER_FIELD)
+        return beutler_field_coulomb(rule, s, shift, l, r2);
+    return beutler_coulomb(rule, s, shift, l, r2, long_v, long_f);
 }
 
 #endif

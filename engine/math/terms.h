@@ -68,8 +68,8 @@ enum rare_kind {
 /* Where contributions to sums were clamped: a bit per enum term, and these. */
 enum clamped { CLAMPED_DVDL = TERM_COUNT, CLAMPED_VIRIAL, CLAMPED_FORCE, CLAMPED_COUNT };
 
-/* Ways in which pairs lose their repulsion (softcore.h). */
-enum soft_function { SOFT_BEUTLER, SOFT_GAPSYS };
+/* Ways in which pairs lose their repulsion (softcore.h). The third is not chosen: it is Beutler's in a reaction field. */
+enum soft_function { SOFT_BEUTLER, SOFT_GAPSYS, SOFT_BEUTLER_FIELD };
 
 enum vdw_modifier { VDW_CUTOFF, VDW_POTENTIAL_SHIFT, VDW_POTENTIAL_SWITCH, VDW_FORCE_SWITCH };
 

@@ -8,6 +8,7 @@
 #include "engine/base/buf.h"
 #include "engine/base/units.h"
 #include "engine/math/search.h"
+#include "engine/system/ewald.h"
 
 const struct decoupled *alchemy_decoupled(const struct system *sys, const struct alchemy_settings *set, int atom)
 {
@@ -18,14 +19,16 @@ const struct decoupled *alchemy_decoupled(const struct system *sys, const struct
     return NULL;
 }
 
-struct soft_rule soft_rule_of(const struct settings *set)
+struct soft_rule soft_rule_of(const struct settings *set, bool listed)
 {
     const struct soft_core *core = &set->alchemy.soft_core;
+    bool field = listed && set->nonbonded.coulomb_method == COULOMB_REACTION_FIELD;
     return (struct soft_rule){.alpha = core->alpha,
                               .sigma6 = pow(core->sigma, 6),
                               .power = core->power,
                               .coulomb = core->coulomb,
-                              .function = core->function,
+                              .function = field && core->function == SOFT_BEUTLER ? SOFT_BEUTLER_FIELD : core->function,
+                              .field = field ? reaction_field_of(&set->nonbonded).k : 0,
                               .alpha_coulomb = core->alpha_coulomb,
                               .farthest6 = pow(set->nonbonded.coulomb_cutoff, 6)};
 }

@@ -29,7 +29,8 @@ int alchemy_plan_make(struct alchemy_plan *p, const struct system *sys, const st
                       const int32_t *unit, struct err *e);
 void alchemy_plan_close(struct alchemy_plan *p);
 
-struct soft_rule soft_rule_of(const struct settings *set);
+/* listed: of pairs within cut-offs; others, the 1-4 pairs, feel no reaction field. */
+struct soft_rule soft_rule_of(const struct settings *set, bool listed);
 
 /* What `set` says of the molecule of an atom; NULL: it is not decoupled. */
 const struct decoupled *alchemy_decoupled(const struct system *sys, const struct alchemy_settings *set, int atom);

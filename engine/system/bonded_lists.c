@@ -117,7 +117,7 @@ static struct soft_pair soft_of(const struct system *sys, const struct soft_rule
 
 static void build_soft14(struct topology *t, const struct system *sys, const struct settings *set)
 {
-    t->soft = soft_rule_of(set);
+    t->soft = soft_rule_of(set, false);
     uint32_t n = t->npairs14.count - t->npairs14.perturbed;
     t->soft14 = xcalloc(n, sizeof *t->soft14);
     for (uint32_t i = 0; i < n; i++)

@@ -89,6 +89,33 @@ void ewald_fit_make(struct ewald_fit *fit, double beta, double cutoff)
     powers(fit->f, fit->terms, slope, -2 * beta * beta * beta);
 }
 
+struct reaction_field reaction_field_of(const struct nonbonded_settings *set)
+{
+    double rc = set->coulomb_cutoff, eps = set->epsilon_rf;
+    double k = (eps > 0 ? (eps - 1) / (2 * eps + 1) : 0.5) / (rc * rc * rc);
+    return (struct reaction_field){k, 1 / rc + k * rc * rc};
+}
+
+void coulomb_fit_make(struct ewald_fit *fit, const struct nonbonded_settings *set)
+{
+    if (set->coulomb_method == COULOMB_PME) {
+        ewald_fit_make(fit, ewald_beta(set->coulomb_cutoff, set->ewald_tolerance), set->coulomb_cutoff);
+        return;
+    }
+    double k = reaction_field_of(set).k;
+    *fit = (struct ewald_fit){.scale = 1, .r2_max = INFINITY, .terms = EWALD_TERMS_USUAL};
+    fit->v[0] = fit->v[1] = -k; /* t = r^2 - 1 */
+    fit->f[0] = 2 * k;
+}
+
+double coulomb_shift_of(const struct nonbonded_settings *set)
+{
+    double rc = set->coulomb_cutoff;
+    if (set->coulomb_method == COULOMB_REACTION_FIELD)
+        return reaction_field_of(set).c;
+    return set->coulomb_modifier == COULOMB_POTENTIAL_SHIFT ? erfc(ewald_beta(rc, set->ewald_tolerance) * rc) / rc : 0;
+}
+
 int mesh_size(double edge, double spacing, int order)
 {
     static const int small[] = {6, 8, 10, 12, 14, 16, 20, 24, 25, 28, 32, 36, 40, 42, 44};
@@ -119,7 +146,9 @@ int mesh_sizes(int32_t size[3], const double box[BOX_SIZE], const struct nonbond
                             hypot(hypot(box[BOX_ZX], box[BOX_ZY]), box[BOX_ZZ])};
     if (set->pme_order < 4 || set->pme_order > 6)
         return err_set(e, ERR_SPEC, "nonbonded.coulomb.order: %d: expected 4 to 6", set->pme_order);
-    for (int d = 0; d < 3; d++) {
+    for (int d = 0; d < 3 && set->coulomb_method != COULOMB_PME; d++)
+        size[d] = mesh_size(0, 1, set->pme_order);
+    for (int d = 0; d < 3 && set->coulomb_method == COULOMB_PME; d++) {
         size[d] = set->pme_grid[d] > 0 ? set->pme_grid[d] : mesh_size(edge[d], set->pme_spacing, set->pme_order);
         if (size[d] < 2 * (set->pme_order - 1))
             return err_set(e, ERR_SPEC, "nonbonded.coulomb.grid: %d: expected at least %d points for order %d", size[d],

@@ -12,6 +12,7 @@
 #include "engine/math/terms.h"
 
 enum dispersion_correction { DISPERSION_NONE, DISPERSION_ENERGY, DISPERSION_ENERGY_PRESSURE, DISPERSION_ALL };
+enum coulomb_method { COULOMB_PME, COULOMB_REACTION_FIELD };
 enum coulomb_modifier { COULOMB_CUTOFF, COULOMB_POTENTIAL_SHIFT };
 
 /* How a GPU does the mesh: in one block, over the card, or whichever suits the number of replicas. The same bits. */
@@ -22,11 +23,13 @@ struct nonbonded_settings {
     enum vdw_modifier vdw_modifier;
     double vdw_switch; /* nm, for the two switches */
     enum dispersion_correction dispersion;
-    enum coulomb_modifier coulomb_modifier;
-    double ewald_tolerance; /* beta from erfc(beta rc) = tolerance */
-    int pme_order;          /* 4 to 6 */
-    double pme_spacing;     /* nm, largest */
-    int pme_grid[3];        /* 0: from spacing and box (fixed for the run) */
+    enum coulomb_method coulomb_method;
+    double epsilon_rf; /* dielectric constant beyond the cut-off, of a reaction field; 0: infinite */
+    enum coulomb_modifier coulomb_modifier; /* what follows is of PME */
+    double ewald_tolerance;                 /* beta from erfc(beta rc) = tolerance */
+    int pme_order;                          /* 4 to 6 */
+    double pme_spacing;                     /* nm, largest */
+    int pme_grid[3];                        /* 0: from spacing and box (fixed for the run) */
     enum pme_form pme_form;
     double list_buffer; /* nm; 0: chosen by the engine */
 };

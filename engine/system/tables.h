@@ -59,9 +59,11 @@ struct nb_dispersion {
 
 /* Of the energies that depend on no distance. */
 struct uniform_table {
-    double self[3]; /* -f beta/sqrt(pi) sum of q0^2, 2 q0 dq, dq^2 over atoms: self energy in powers of lambda */
-    double net[2];  /* net charge and its change, e */
-    double beta;    /* Ewald splitting, 1/nm */
+    double self
+        [3]; /* -f beta/sqrt(pi) sum of q0^2, 2 q0 dq, dq^2 over atoms: self energy in powers of lambda; or that of a reaction
+                       field */
+    double net[2]; /* net charge and its change, e */
+    double beta;   /* Ewald splitting, 1/nm; infinite in a reaction field, so that there is no background */
     struct nb_dispersion dispersion;
 };
 

@@ -140,6 +140,15 @@ class Import(unittest.TestCase):
         at = spec.index("  windows:")
         self.assertEqual(spec[at + 1:at + 3], ["    coulomb: [0, 0.5, 1]", "constraints: h-bonds"])
 
+    def test_reaction_field(self):
+        text = BASE.replace("PME", "Reaction-Field") + "epsilon_rf = 61\npme-order = 6\n"
+        spec, said = self.spec(text)
+        at = spec.index("  coulomb:")
+        self.assertEqual(spec[at + 1:at + 5], ["    cutoff: 1 nm", "    method: reaction-field", "    epsilon-rf: 61", "constraints: h-bonds"])
+        self.assertEqual([line for line in said if "rf" in line or "pme" in line], [])
+        self.assertIn("    epsilon-rf: 0", self.spec(text.replace("61", "0"))[0])
+        self.assertIn(": epsilon_rf = 0.5: refused: expected 0 or at least 1", self.refused(text.replace("61", "0.5"))[0])
+
     def test_gapsys(self):
         """The other soft core; what is of the first has no effect."""
         text = BASE + FEP + "sc-function = gapsys\nsc-gapsys-scale-linpoint-q = 0.4\nsc-gapsys-sigma-lj = 0.25\n"
@@ -171,7 +180,7 @@ class Import(unittest.TestCase):
                           ":13: nonsense = : unknown: expected NAME = VALUE",
                           ":16: pcoupltype = surface-tension: refused: expected isotropic, semiisotropic or anisotropic"])
         self.assertEqual(self.refused(BASE.replace("coulombtype = PME\n", "")),
-                         [": coulombtype, not given: refused: expected PME, the only electrostatics"])
+                         [": coulombtype, not given: refused: expected PME or Reaction-Field"])
         self.assertEqual(self.refused(BASE + FEP.replace("1 1 1", "1 1")),
                          [":15: vdw_lambdas = 0 0 0 0.5 1: refused: 5 values, coul-lambdas has 4"])
 

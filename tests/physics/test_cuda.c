@@ -156,12 +156,14 @@ static void test_modifiers(void **state)
 static void test_alchemy(void **state)
 {
     struct system *sys = mixture(2);
-    for (int variant = 0; variant < 9; variant++) {
+    for (int variant = 0; variant < 12; variant++) {
         struct settings set = settings_of(variant % 4, variant % 3 ? ALCHEMY_DECOUPLE : ALCHEMY_B_STATES);
         set.alchemy.decouple[0].intramolecular_decouple = variant % 3 == 1;
         set.alchemy.soft_core.coulomb = variant >= 3;
         set.alchemy.soft_core.power = variant % 2 ? 2 : 1;
-        if (variant >= 6)
+        if (variant >= 9)
+            set.nonbonded.coulomb_method = COULOMB_REACTION_FIELD;
+        if (variant >= 6 && variant < 10)
             set.alchemy.soft_core =
                 (struct soft_core){.function = SOFT_GAPSYS, .alpha = 1.3, .alpha_coulomb = 0.6, .sigma = 0.3};
         compare(sys, &set, variant % 3);

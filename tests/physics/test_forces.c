@@ -142,6 +142,30 @@ static double soft_radius(const struct sum *s, const struct lj c[2], int state, 
     return pow(sc->alpha * pow(sigma, 6) * pow(state ? 1 - lambda : lambda, sc->power) + pow(r, 6), 1.0 / 6);
 }
 
+/* k and c of a reaction field. */
+static double field_k(const struct nonbonded_settings *nb)
+{
+    double eps = nb->epsilon_rf > 0 ? nb->epsilon_rf : 1e15;
+    return (eps - 1) / (2 * eps + 1) / pow(nb->coulomb_cutoff, 3);
+}
+
+static double field_c(const struct nonbonded_settings *nb)
+{
+    return 1 / nb->coulomb_cutoff + field_k(nb) * pow(nb->coulomb_cutoff, 2);
+}
+
+/* What goes with 1/r within the cut-off; between excluded atoms (apart) it is all. */
+static double besides(const struct sum *s, double r, bool apart)
+{
+    const struct nonbonded_settings *nb = &s->set->nonbonded;
+    if (nb->coulomb_method == COULOMB_REACTION_FIELD)
+        return field_k(nb) * r * r - field_c(nb);
+    double shift = nb->coulomb_modifier == COULOMB_POTENTIAL_SHIFT && !apart
+                       ? erfc(s->beta * nb->coulomb_cutoff) / nb->coulomb_cutoff
+                       : 0;
+    return -shift - erf(s->beta * r) / r;
+}
+
 /* Gapsys: the series to second order about `point`, for a pair that is closer. */
 static double continued(double r, double point, double v, double dv, double ddv)
 {
@@ -149,7 +173,7 @@ static double continued(double r, double point, double v, double dv, double ddv)
     return v + dv * d + 0.5 * ddv * d * d;
 }
 
-/* LJ of one state and 1/r for it. */
+/* LJ of one state and Coulomb for charges of one. */
 static struct state gapsys(const struct sum *s, const struct lj c[2], int state, double r, double qq)
 {
     const struct soft_core *sc = &s->set->alchemy.soft_core;
@@ -169,6 +193,7 @@ static struct state gapsys(const struct sum *s, const struct lj c[2], int state,
                          156 * k->c12 / pow(p, 14) - 42 * k->c6 / pow(p, 8));
     if (r < q && !both)
         e.coulomb = continued(r, q, 1 / q, -1 / pow(q, 2), 2 / pow(q, 3));
+    e.coulomb += besides(s, r, false);
     return e;
 }
 
@@ -176,7 +201,10 @@ static struct state beutler(const struct sum *s, const struct lj c[2], int state
 {
     double rv = soft_radius(s, c, state, s->l_vdw, r);
     double rc = s->set->alchemy.soft_core.coulomb ? soft_radius(s, c, state, s->l_coulomb, r) : r;
-    return (struct state){lj_energy(&s->set->nonbonded, c[state], rv), 1 / rc};
+    double coulomb = 1 / rc + besides(s, r, false);
+    if (s->set->nonbonded.coulomb_method == COULOMB_REACTION_FIELD)
+        coulomb = rc < s->set->nonbonded.coulomb_cutoff ? 1 / rc + besides(s, rc, false) : 0;
+    return (struct state){lj_energy(&s->set->nonbonded, c[state], rv), coulomb};
 }
 
 static void add_listed(const struct sum *s, int i, int j, double r, struct state *e)
@@ -185,8 +213,6 @@ static void add_listed(const struct sum *s, int i, int j, double r, struct state
     bool alchemical = perturbed(s, i) || perturbed(s, j);
     struct lj c[2] = {parameters(s, i, j, 0), parameters(s, i, j, 1)};
     double l = s->l_coulomb, q[2][2], dq[2];
-    double shift =
-        nb->coulomb_modifier == COULOMB_POTENTIAL_SHIFT ? erfc(s->beta * nb->coulomb_cutoff) / nb->coulomb_cutoff : 0;
     for (int k = 0; k < 2; k++) {
         int atom = k ? j : i;
         q[k][0] = charge(s, atom, 0);
@@ -199,14 +225,14 @@ static void add_listed(const struct sum *s, int i, int j, double r, struct state
                       l * l * q[0][1] * q[1][1] + l * (1 - l) * (w * q[0][1] * q[1][0] + (1 - w) * q[0][0] * q[1][1])};
     for (int k = 0; k < 2; k++) {
         double weight = k ? s->l_vdw : 1 - s->l_vdw;
-        struct state soft = {lj_energy(nb, c[k], r), 1 / r};
+        struct state soft = {lj_energy(nb, c[k], r), 1 / r + besides(s, r, false)};
         if (alchemical)
             soft = s->set->alchemy.soft_core.function == SOFT_GAPSYS ? gapsys(s, c, k, r, q[0][k] * q[1][k])
                                                                      : beutler(s, c, k, r);
         if (r < nb->vdw_cutoff)
             e->lj += weight * soft.lj;
         if (r < nb->coulomb_cutoff)
-            e->coulomb += UNIT_COULOMB * part[k] * (soft.coulomb - shift - erf(s->beta * r) / r);
+            e->coulomb += UNIT_COULOMB * part[k] * soft.coulomb;
     }
 }
 
@@ -221,10 +247,12 @@ static bool is_excluded(const struct system *sys, int i, int j)
 static struct state definitions(const struct sum *s)
 {
     struct state e = {0};
+    double self = s->set->nonbonded.coulomb_method == COULOMB_REACTION_FIELD ? 0.5 * field_c(&s->set->nonbonded)
+                                                                             : s->beta / sqrt(M_PI);
     for (int i = 0; i < s->sys->natoms; i++) {
         const struct decoupled *gone = decoupled(s, i);
         double q = (1 - s->l_coulomb) * charge(s, i, 0) + s->l_coulomb * charge(s, i, 1);
-        e.coulomb -= UNIT_COULOMB * s->beta / sqrt(M_PI) * q * q;
+        e.coulomb -= UNIT_COULOMB * self * q * q;
         for (int j = 0; j < i; j++) {
             double r2 = 0, whole2 = 0, o = (1 - s->l_coulomb) * charge(s, j, 0) + s->l_coulomb * charge(s, j, 1);
             for (int d = 0; d < 3; d++) {
@@ -235,7 +263,7 @@ static struct state definitions(const struct sum *s)
             bool kept =
                 gone && !gone->intramolecular_decouple && s->sys->atoms[i].molecule == s->sys->atoms[j].molecule;
             bool apart = kept || is_excluded(s->sys, i, j); /* molecules of the mixture are in one piece */
-            double r = sqrt(apart ? whole2 : r2), correction = -UNIT_COULOMB * q * o * erf(s->beta * r) / r;
+            double r = sqrt(apart ? whole2 : r2), correction = UNIT_COULOMB * q * o * besides(s, r, true);
             if (is_excluded(s->sys, i, j)) {
                 e.coulomb += correction;
             } else if (kept) {
@@ -333,6 +361,44 @@ static void test_alchemy(void **state)
     toy_system_free(sys);
 }
 
+static struct settings field_settings(int variant)
+{
+    struct settings set = settings_of(variant % 4, variant % 3 ? ALCHEMY_DECOUPLE : ALCHEMY_B_STATES);
+    set.nonbonded.coulomb_method = COULOMB_REACTION_FIELD;
+    set.nonbonded.epsilon_rf = (const double[]){0, 78, 1}[variant % 3];
+    set.alchemy.decouple[0].intramolecular_decouple = variant % 3 == 1;
+    set.alchemy.soft_core.coulomb = variant % 2;
+    set.alchemy.soft_core.power = variant % 4 ? 1 : 2;
+    if (variant >= 8)
+        set.alchemy.soft_core = gapsys_core(variant);
+    return set;
+}
+
+/* In a reaction field: listed and excluded pairs, atoms with themselves, soft cores; nothing goes through the mesh. */
+static void test_field(void **state)
+{
+    struct system *sys = mixture(2);
+    sys->atoms[50].charge[0] += 1; /* a net charge has no background */
+    sys->atoms[50].charge[1] += 1;
+    for (int variant = 0; variant < 12; variant++) {
+        struct settings set = field_settings(variant);
+        set.alchemy.nwindows = 4;
+        for (int w = 0; w < 4; w++) {
+            lambda_table[w][LAMBDA_COULOMB] = (const double[]){0, 0.4, 1, 0.8}[w];
+            lambda_table[w][LAMBDA_VDW] = (const double[]){0, 0.3, 0.7, 1}[w];
+        }
+        compare(sys, &set);
+    }
+    struct settings plain = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
+    plain.nonbonded.coulomb_method = COULOMB_REACTION_FIELD;
+    compare(sys, &plain);
+    double du;
+    struct toy t = toy_open(sys, &plain, 0);
+    assert_true(toy_sample(t.sim, &du).energy[TERM_COULOMB_RECIPROCAL] == 0);
+    toy_close(&t);
+    toy_system_free(sys);
+}
+
 /* The second chain is of a type of its own, and each goes its own way. */
 static struct system *two_kinds(void)
 {
@@ -380,7 +446,7 @@ static void test_windows(void **state)
 {
     const double h = 1e-4;
     struct system *sys = two_kinds();
-    for (int variant = 0; variant < 15; variant++) {
+    for (int variant = 0; variant < 18; variant++) {
         bool b_states = variant % 3 == 0 && variant < 12;
         struct settings set = settings_of(VDW_POTENTIAL_SWITCH, b_states ? ALCHEMY_B_STATES : ALCHEMY_DECOUPLE);
         double du[5], unused[5];
@@ -390,6 +456,11 @@ static void test_windows(void **state)
             set.alchemy.soft_core = gapsys_core(variant / 3 - 1);
         if (variant >= 12)
             go_ways(&set.alchemy, variant);
+        if (variant >= 15) {
+            struct settings field = field_settings(variant % 3 ? variant - 12 : 8);
+            set.nonbonded = field.nonbonded;
+            set.alchemy.soft_core = field.alchemy.soft_core;
+        }
         set.nonbonded.dispersion = DISPERSION_ALL;
         set.alchemy.nwindows = 5;
         for (int w = 0; w < 5; w++) {
@@ -443,10 +514,12 @@ static void test_gradient(void **state)
 {
     const double h = 1e-5;
     struct system *sys = mixture(2);
-    for (int variant = 0; variant < 7; variant++) {
+    for (int variant = 0; variant < 10; variant++) {
         struct settings set = inside(variant < 2 ? VDW_POTENTIAL_SWITCH : VDW_FORCE_SWITCH, variant % 2);
-        if (variant >= 4)
+        if (variant >= 4 && variant < 8)
             set.alchemy.soft_core = gapsys_core(variant);
+        if (variant >= 7)
+            set.nonbonded.coulomb_method = COULOMB_REACTION_FIELD;
         double(*f)[3] = xcalloc((size_t)sys->natoms, sizeof *f), du;
         struct err e = {0};
         struct toy t = toy_open(sys, &set, 0);
@@ -472,13 +545,14 @@ static void test_gradient(void **state)
 }
 
 /* The trace of the virial is minus half the response to scaling everything, background of a net charge included. */
-static void test_virial(void **state)
+static void virial_in(enum coulomb_method method)
 {
     const double h = 1e-6;
     struct system *sys = mixture(2);
     sys->atoms[50].charge[0] += 1;
     sys->atoms[50].charge[1] += 1;
-    struct settings set = inside(VDW_POTENTIAL_SWITCH, false);
+    struct settings set = inside(VDW_POTENTIAL_SWITCH, method == COULOMB_REACTION_FIELD);
+    set.nonbonded.coulomb_method = method;
     for (int d = 0; d < 3; d++) /* the same mesh in all */
         set.nonbonded.pme_grid[d] = 24;
     struct sample a = sample_of(toy_open(sys, &set, 0));
@@ -500,6 +574,12 @@ static void test_virial(void **state)
         largest = fmax(largest, fabs(a.virial[k]));
     NEAR(2 * trace, (u[0] - u[1]) / (2 * h), 1e-6 * fabs(2 * trace) + 0.01 + toy_allowed(0, 1e-4 * largest));
     toy_system_free(sys);
+}
+
+static void test_virial(void **state)
+{
+    virial_in(COULOMB_PME);
+    virial_in(COULOMB_REACTION_FIELD);
 }
 
 /* Exact reciprocal sum over waves. */
@@ -629,10 +709,10 @@ static void test_growth(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modifiers), cmocka_unit_test(test_alchemy),  cmocka_unit_test(test_several),
-        cmocka_unit_test(test_windows),   cmocka_unit_test(test_gradient), cmocka_unit_test(test_virial),
-        cmocka_unit_test(test_mesh),      cmocka_unit_test(test_images),   cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_modifiers), cmocka_unit_test(test_alchemy), cmocka_unit_test(test_several),
+        cmocka_unit_test(test_field),     cmocka_unit_test(test_windows), cmocka_unit_test(test_gradient),
+        cmocka_unit_test(test_virial),    cmocka_unit_test(test_mesh),    cmocka_unit_test(test_images),
+        cmocka_unit_test(test_lists),     cmocka_unit_test(test_growth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,7 +159,9 @@ static void test_forces(void **state)
                                                                           : ALCHEMY_B_STATES);
         set.alchemy.decouple[0].intramolecular_decouple = variant % 2;
         set.alchemy.soft_core.coulomb = variant >= 4;
-        if (variant == 6)
+        if (variant == 4 || variant == 5)
+            set.nonbonded.coulomb_method = COULOMB_REACTION_FIELD;
+        if (variant == 4 || variant == 6)
             set.alchemy.soft_core =
                 (struct soft_core){.function = SOFT_GAPSYS, .alpha = 1.3, .alpha_coulomb = 0.6, .sigma = 0.3};
         set.nonbonded.pme_order = 4 + variant % 3;

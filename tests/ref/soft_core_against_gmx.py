@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds both soft cores against gmx_d, run live, where it matters: atoms that are on their way out stand inside waters.
 
-usage: soft_core_against_gmx.py [--device DEVICE] SHOAL SHOAL_WORKER SOURCE_ROOT
+usage: soft_core_against_gmx.py [--device DEVICE] SHOAL SHOAL_WORKER SOURCE_ROOT [CASE ...]
 The methanol of the examples, decoupled in water and moved into it; and a methanol whose hydroxyl hydrogen vanishes, with its 1-4
-pairs. Specs are made by `shoal import`. Compared: energies, forces, dU/dlambda and differences between windows. Inside a Coulomb
+pairs; both in a reaction field too. Specs are made by `shoal import`. Compared: energies, forces, dU/dlambda and differences between windows. Inside a Coulomb
 ladder GROMACS mixes energies and Shoal scales charges, which is the same for a pair of which one atom changes, and another thing
 for self energy and mesh: there the step from one soft core to the other is compared, which leaves those out. Exit code 77: no gmx_d.
 """
@@ -36,7 +36,9 @@ BEUTLER = {'sc-alpha': 0.5, 'sc-power': 1, 'sc-sigma': 0.3, 'sc-coul': 'yes'}
 GAPSYS = {'sc-function': 'gapsys'}
 FAR = {**GAPSYS, 'sc-gapsys-scale-linpoint-lj': 1.2, 'sc-gapsys-scale-linpoint-q': 0.4, 'sc-gapsys-sigma-lj': 0.35}
 SWITCH = {'vdw-modifier': 'Potential-switch', 'rvdw-switch': 0.6}
-CASES = [('decoupled', DECOUPLE, {}), ('decoupled, switched', DECOUPLE, SWITCH), ('vanishing hydrogen', {}, {})]
+FIELD = {'coulombtype': 'Reaction-Field', 'epsilon-rf': 62}
+CASES = [('decoupled', DECOUPLE, {}), ('decoupled, switched', DECOUPLE, SWITCH), ('vanishing hydrogen', {}, {}),
+         ('decoupled in a reaction field', DECOUPLE, FIELD), ('vanishing hydrogen in a reaction field', {}, {**FIELD, 'epsilon-rf': 0})]
 PAIRS = ('lj', 'coulomb', 'lj_14', 'coulomb_14')
 
 
@@ -145,12 +147,13 @@ def main():
     parser.add_argument('shoal')
     parser.add_argument('worker')
     parser.add_argument('root')
+    parser.add_argument('wanted', nargs='*')
     o = parser.parse_args()
     if not shutil.which('gmx_d'):
         print('no gmx_d: skipped')
         return 77
     failed = 0
-    for label, change, modifier in CASES:
+    for label, change, modifier in [c for c in CASES if not o.wanted or c[0] in o.wanted]:
         failed += case(o, change, modifier).report(label)
     return 1 if failed else 0
 

@@ -281,6 +281,24 @@ static void test_soft_core(void **state)
     spec_free(s);
 }
 
+static void test_reaction_field(void **state)
+{
+    struct spec *s = parsed(HEAD "nonbonded: {cutoff: 1.2 nm, coulomb: {method: reaction-field}}\n");
+    const struct nonbonded_settings *nb = &s->settings.nonbonded;
+    assert_int_equal(nb->coulomb_method, COULOMB_REACTION_FIELD);
+    assert_is(nb->epsilon_rf, 0);
+    assert_is(nb->coulomb_cutoff, 1.2);
+    spec_free(s);
+    s = parsed(HEAD "nonbonded: {coulomb: {method: reaction-field, epsilon-rf: 61.5, cutoff: 1.4 nm}}\n");
+    nb = &s->settings.nonbonded;
+    assert_is(nb->epsilon_rf, 61.5);
+    assert_is(nb->coulomb_cutoff, 1.4);
+    spec_free(s);
+    s = parsed(HEAD);
+    assert_int_equal(s->settings.nonbonded.coulomb_method, COULOMB_PME);
+    spec_free(s);
+}
+
 /* A molecule type alone, or several with ends of their own. */
 static void test_decouple(void **state)
 {
@@ -486,6 +504,12 @@ static void test_value_errors(void **state)
     refused(HEAD "constraints:\n", SPEC("3: constraints: no value: expected none, h-bonds or all-bonds"));
     refused(HEAD "alchemy: {decouple: A, windows: {vdw: [0]}, soft-core: {coulomb: maybe}}\n",
             SPEC("3: alchemy.soft-core.coulomb: maybe: expected yes or no"));
+    refused(HEAD "nonbonded: {coulomb: {method: reaction-field, order: 4}}\n",
+            SPEC("3: nonbonded.coulomb.order: a key of another method than reaction-field"));
+    refused(HEAD "nonbonded: {coulomb: {epsilon-rf: 78}}\n",
+            SPEC("3: nonbonded.coulomb.epsilon-rf: a key of another method than pme"));
+    refused(HEAD "nonbonded: {coulomb: {method: reaction-field, epsilon-rf: 0.5}}\n",
+            SPEC("3: nonbonded.coulomb.epsilon-rf: 0.5: expected 1 or more, or 0 for an infinite constant"));
     refused(HEAD "alchemy: {decouple: [{molecule: A, from: none}], windows: {vdw: [0]}}\n",
             SPEC("3: alchemy.decouple[0]: A: from none to none: nothing changes"));
     refused(HEAD "alchemy: {decouple: [{molecule: A}, {molecule: A}], windows: {vdw: [0]}}\n",
@@ -800,16 +824,13 @@ static void test_phase_systems(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),         cmocka_unit_test(test_random_seed),
-        cmocka_unit_test(test_defaults),      cmocka_unit_test(test_everything_else),
-        cmocka_unit_test(test_soft_core),     cmocka_unit_test(test_decouple),
-        cmocka_unit_test(test_words),         cmocka_unit_test(test_units),
-        cmocka_unit_test(test_yaml_errors),   cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_key_errors),    cmocka_unit_test(test_value_errors),
-        cmocka_unit_test(test_cross_errors),  cmocka_unit_test(test_run_errors),
-        cmocka_unit_test(test_system_errors), cmocka_unit_test(test_phases),
-        cmocka_unit_test(test_starts),        cmocka_unit_test(test_phase_errors),
-        cmocka_unit_test(test_phase_systems),
+        cmocka_unit_test(test_whole),           cmocka_unit_test(test_random_seed),   cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_everything_else), cmocka_unit_test(test_soft_core),     cmocka_unit_test(test_decouple),
+        cmocka_unit_test(test_reaction_field),  cmocka_unit_test(test_words),         cmocka_unit_test(test_units),
+        cmocka_unit_test(test_yaml_errors),     cmocka_unit_test(test_sizes),         cmocka_unit_test(test_key_errors),
+        cmocka_unit_test(test_value_errors),    cmocka_unit_test(test_cross_errors),  cmocka_unit_test(test_run_errors),
+        cmocka_unit_test(test_system_errors),   cmocka_unit_test(test_phases),        cmocka_unit_test(test_starts),
+        cmocka_unit_test(test_phase_errors),    cmocka_unit_test(test_phase_systems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
