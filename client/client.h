@@ -37,6 +37,7 @@ struct client {
     bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices;
     const char *key, *output, *state;
     const char *topology, *coordinates, *reference;
+    const char *time, *until;          /* of production, as the service reads them */
     double timeout, every, older_than; /* s; 0: not given */
     int64_t limit, since;
     const char *includes[LISTED_MAX], *labels[LISTED_MAX]; /* labels as KEY=VALUE */
@@ -62,6 +63,7 @@ int cancel_main(struct client *c, int argc, char **argv);
 int pause_main(struct client *c, int argc, char **argv);
 int resume_main(struct client *c, int argc, char **argv);
 int retry_main(struct client *c, int argc, char **argv);
+int extend_main(struct client *c, int argc, char **argv);
 int rm_main(struct client *c, int argc, char **argv);
 int du_main(struct client *c, int argc, char **argv);
 int version_main(struct client *c, int argc, char **argv);

@@ -5,11 +5,11 @@
 
 #include "engine/base/suggest.h"
 
-#define BIT(symbol) (1u << OPTION_##symbol)
+#define BIT(symbol) (UINT64_C(1) << OPTION_##symbol)
 #define SERVICE (BIT(SOCKET) | BIT(JSON) | BIT(QUIET))
 #define CHOICE (BIT(ALL) | BIT(STATE) | BIT(LABEL))
 #define FILES (BIT(INCLUDE) | BIT(JSON))
-_Static_assert(OPTION_COUNT <= 32, "options are bits of a uint32_t");
+_Static_assert(OPTION_COUNT <= 64, "options are bits of a uint64_t");
 
 enum { MANY = 1000000 };
 
@@ -59,6 +59,14 @@ const struct command commands[] = {
      "shoal cancel 3f2a\nshoal cancel --state queued\n", NEEDS_SERVICE, SERVICE | CHOICE, 0, MANY, cancel_main},
     {"retry", "[ID...]", "run failed and cancelled windows again from their last good checkpoints", "",
      "shoal retry 3f2a\nshoal retry --state failed\n", NEEDS_SERVICE, SERVICE | CHOICE, 0, MANY, retry_main},
+    {"extend", "[ID...]", "make the production of ensembles longer, those that have ended too",
+     "--time adds to it, as -extend of gmx convert-tpr does; --until says how long it is to be in all, as -until does, "
+     "and changes nothing when said again. Every window goes on from its checkpoint, and its files are those of a run "
+     "that was submitted with the longer time, byte for byte. Each extension is a revision of the ensemble: status, "
+     "events and results tell its number, and the results are made anew. What was submitted, its key and its hash "
+     "stay. Windows that failed take the longer time up when they are retried.",
+     "shoal extend 3f2a --time '2 ns'\nshoal extend --label project=hydration --until '5 ns'\n", NEEDS_SERVICE,
+     SERVICE | CHOICE | BIT(TIME) | BIT(UNTIL), 0, MANY, extend_main},
     {"rm", "[ID...]", "remove ended ensembles with all their files, for ever",
      "Says how much space that frees. Ensembles that have not ended are refused: cancel them first.",
      "shoal rm 3f2a\nshoal rm --state done --older-than 30d --dry-run\n", NEEDS_SERVICE,

@@ -30,7 +30,7 @@ struct command {
     const char *details;  /* sentences for the manual page; "" where the summary says all */
     const char *examples; /* lines */
     enum needs needs;
-    uint32_t options;
+    uint64_t options;
     int least, most; /* words */
     int (*run)(struct client *c, int argc, char **argv);
 };

@@ -36,7 +36,7 @@ static const char *needs_text(enum needs needs)
     return "";
 }
 
-static void print_options(FILE *to, uint32_t options)
+static void print_options(FILE *to, uint64_t options)
 {
     for (int i = 0; i < OPTION_COUNT; i++) {
         const struct option_row *o = &option_rows[i];

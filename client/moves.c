@@ -56,6 +56,10 @@ static int post(const struct client *c, const json_t *item, struct moves *m, str
     struct buf path = {0};
     client_path(&path, id, "/");
     buf_printf(&path, "%s", c->command->name);
+    if (c->time || c->until) {
+        buf_printf(&path, c->time ? "?time=" : "?until=");
+        http_escape(&path, c->time ? c->time : c->until);
+    }
     json_t *ensemble = client_ask(c, "POST", path.data, e);
     buf_free(&path);
     if (!ensemble)
@@ -92,4 +96,16 @@ int retry_main(struct client *c, int argc, char **argv)
 {
     struct moves m = {.next = "watch", .does = "follows it"};
     return moves_each(c, argc, argv, "failed,cancelled", post, &m);
+}
+
+int extend_main(struct client *c, int argc, char **argv)
+{
+    struct moves m = {.next = "watch", .does = "follows it"};
+    struct err e = {0};
+    if (!c->time == !c->until) {
+        err_set(&e, ERR_USAGE,
+                "extend wants either --time TIME, which is added, or --until TIME, which production is to last");
+        return client_fail(c, &e);
+    }
+    return moves_each(c, argc, argv, "queued,running,paused,done,failed", post, &m);
 }

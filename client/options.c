@@ -124,6 +124,12 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_REFERENCE:
         c->reference = value;
         return 0;
+    case OPTION_TIME:
+        c->time = value;
+        return 0;
+    case OPTION_UNTIL:
+        c->until = value;
+        return 0;
     case OPTION_TIMEOUT:
         c->timeout = seconds(value);
         return isnan(c->timeout) ? bad_usage(command, "--timeout wants a number of seconds above 0") : 0;

@@ -73,6 +73,8 @@ static void ensemble_show(const struct client *c, const json_t *e)
     answer_labels(&labels, e);
     printf("%s  %s  %s%s%s\n", answer_text(e, "id"), answer_text(e, "name"), answer_text(e, "state"),
            *reason ? ": " : "", reason);
+    if (answer_whole(e, "revision") > 1)
+        printf("revision %lld: it was extended\n", answer_whole(e, "revision"));
     printf("%lld of %lld %s done, %lld failed, %d %% of all steps\n", answer_whole(e, "done"), answer_replicas(e),
            repeats ? "replicas" : "windows", answer_whole(e, "failed"), (int)(100 * answer_number(e, "progress")));
     printf("submitted %s%s%s%s%s\n\n", submitted.data, *key ? ", key " : "", key, labels.len ? ", labels " : "",

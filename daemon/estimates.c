@@ -68,9 +68,9 @@ static void describe(struct estimate_job *j)
                                                   text_or_null(en->replicas[i].reason)));
     for (int i = 0; i < en->nlabels; i++)
         json_object_set_new(labels, en->labels[i].key, json_string(en->labels[i].value));
-    json_t *o = json_pack("{s:o,s:s,s:o,s:i,s:s,s:s?,s:s,s:s,s:o}", "spec", text_or_null(j->spec.data), "spec_name",
+    json_t *o = json_pack("{s:o,s:s,s:o,s:i,s:s,s:s?,s:s,s:s,s:i,s:o}", "spec", text_or_null(j->spec.data), "spec_name",
                           en->spec_name, "replicas", replicas, "repeats", en->repeats, "id", en->id, "key", en->key,
-                          "name", en->name, "spec_hash", en->hash, "labels", labels);
+                          "name", en->name, "spec_hash", en->hash, "revision", en->revision, "labels", labels);
     double ps = 0;
     for (int i = 0; i < en->nreplicas; i++)
         ps += en->replicas[i].time_ps;

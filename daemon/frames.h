@@ -9,7 +9,8 @@
  *   start    {set, ensemble, directory, windows, attempt, salt, replicas: [{number, window, repeat, key, folder, steps}]}
  *                                   run these replicas together from their checkpoints, if any. number and set name them in
  *                                   these messages, ensemble is the id that users see, key keys the random streams beside the
- *                                   spec's seed, steps is the target over all stages. salt (0 when absent) changes the noise:
+ *                                   spec's seed, steps is the target over all stages (0: what the spec says): the last stage
+ *                                   is so much longer. salt (0 when absent) changes the noise:
  *                                   where it is larger than the newest checkpoint's, a replica goes on from the checkpoint
  *                                   before (what followed from the newest was a failure that would come again bit for bit)
  *                                   and says so in an event of kind salt; checkpoints keep it
@@ -45,7 +46,7 @@
 
 #include "engine/base/buf.h"
 
-#define FRAMES_PROTOCOL 3     /* grows with every change that the other side must know of */
+#define FRAMES_PROTOCOL 4     /* grows with every change that the other side must know of */
 #define FRAME_MAX (16u << 20) /* bytes of JSON in one frame */
 
 /* Appends one frame to `out`. Takes no reference. */

@@ -30,7 +30,7 @@ struct news {
     int64_t seq;                   /* 0: no event */
     bool moved;                    /* the rest counts */
     uint32_t state;
-    int failures;
+    int failures, revision;
     int64_t changed;
     char *reason;
 };
@@ -47,6 +47,7 @@ static void show(struct news *n)
     } else if (n->moved) {
         en->shown.state = n->state;
         en->shown.changed = n->changed;
+        en->shown.revision = n->revision;
         ensemble_string(&en->shown.reason, n->reason);
     }
 }
@@ -82,6 +83,7 @@ static void after_commit(struct service *sv, struct ensemble *en, struct sched_r
                        .state = (uint32_t)state,
                        .failures = r ? r->set->failures : 0,
                        .changed = en->changed,
+                       .revision = en->revision,
                        .reason = reason ? xstrdup(reason) : NULL};
     store_after_commit(sv->store, spread_news, news_free, n);
 }

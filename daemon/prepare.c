@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "engine/base/path.h"
 
@@ -66,10 +67,20 @@ static int make_repeats(const struct prepare_job *j, struct err *e)
     return rc;
 }
 
+/* It goes on: what results there are will be those of an earlier end. */
+static void remove_results(const struct prepare_job *j)
+{
+    struct buf path = {0};
+    buf_printf(&path, "%s/results.json", j->directory);
+    unlink(path.data);
+    buf_free(&path);
+}
+
 static void prepare_work(void *arg)
 {
     struct prepare_job *j = arg;
     struct buf spec = {0};
+    remove_results(j);
     if (store_read_inputs(j->sv->store, j->number, &spec, write_input, j, &j->err) == 0 &&
         write_input(j, "spec.yaml", spec.data, spec.len, &j->err) == 0)
         make_repeats(j, &j->err);

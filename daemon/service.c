@@ -60,6 +60,9 @@ static void carry_out(struct service *sv, const struct decision *d)
         service_put_event(sv, d->ensemble, d->replica, "replica", (int)d->state,
                           d->state == REPLICA_FAILED || d->state == REPLICA_QUEUED ? d->replica->reason : NULL);
         return;
+    case DECIDE_TARGET:
+        store_save_replica(sv->store, d->replica);
+        return;
     case DECIDE_ENSEMBLE:
         store_save_ensemble(sv->store, d->ensemble);
         service_put_event(sv, d->ensemble, NULL, "ensemble", (int)d->state, d->ensemble->reason);

@@ -78,6 +78,10 @@ struct reply api_pause(struct api_call *c);
 struct reply api_resume(struct api_call *c);
 struct reply api_retry(struct api_call *c);
 struct reply api_remove(struct api_call *c);
+/* Its owner has moved it: answers with the ensemble once that is committed. */
+void api_moved(struct service *sv, struct request *r, struct ensemble *en);
+/* extend.c */
+struct reply api_extend(struct api_call *c);
 /* events.c */
 struct reply api_events(struct api_call *c);
 /* results.c */

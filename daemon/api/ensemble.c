@@ -80,6 +80,7 @@ json_t *api_ensemble_json(const struct ensemble *en, bool replicas)
     for (int i = 0; i < en->nlabels; i++)
         json_object_set_new(labels, en->labels[i].key, json_string(en->labels[i].value));
     json_object_set_new(j, "labels", labels);
+    json_object_set_new(j, "revision", json_integer(en->shown.revision));
     json_object_set_new(j, "bytes", en->measured ? json_integer((json_int_t)en->stored.amount) : json_null());
     if (replicas) {
         json_t *list = json_array();
@@ -151,15 +152,20 @@ static void action_committed(void *arg)
     action_free(a);
 }
 
+void api_moved(struct service *sv, struct request *r, struct ensemble *en)
+{
+    en->moves++;
+    struct action *a = xcalloc(1, sizeof *a);
+    *a = (struct action){r, ensemble_hold(en)};
+    store_after_commit(sv->store, action_committed, action_free, a);
+}
+
 static struct reply act(struct api_call *c, enum sched_kind kind)
 {
     struct err e = {0};
     if (service_step(c->service, &(struct sched_event){.kind = kind, .ensemble = c->ensemble}, &e))
         return reply_error(c->request, &e);
-    c->ensemble->moves++;
-    struct action *a = xcalloc(1, sizeof *a);
-    *a = (struct action){c->request, ensemble_hold(c->ensemble)};
-    store_after_commit(c->service->store, action_committed, action_free, a);
+    api_moved(c->service, c->request, c->ensemble);
     return reply_later(c->request);
 }
 

@@ -16,7 +16,7 @@ static const struct sm_state ensemble_table[] = {
     [ENSEMBLE_RUNNING] = {"running", E(PAUSED) | E(FINISHING) | E(CANCELLED)},
     [ENSEMBLE_PAUSED] = {"paused", E(QUEUED) | E(FINISHING) | E(CANCELLED)},
     [ENSEMBLE_FINISHING] = {"finishing", E(DONE) | E(FAILED) | E(CANCELLED)},
-    [ENSEMBLE_DONE] = {"done", 0},
+    [ENSEMBLE_DONE] = {"done", E(QUEUED)},
     [ENSEMBLE_FAILED] = {"failed", E(QUEUED)},
     [ENSEMBLE_CANCELLED] = {"cancelled", E(QUEUED)},
 };
@@ -26,7 +26,7 @@ static const struct sm_state replica_table[] = {
     [REPLICA_RUNNING] = {"running", R(QUEUED) | R(STOPPING) | R(DONE) | R(FAILED)},
     [REPLICA_STOPPING] = {"stopping", R(QUEUED) | R(PAUSED) | R(CANCELLED) | R(DONE) | R(FAILED)},
     [REPLICA_PAUSED] = {"paused", R(QUEUED) | R(CANCELLED)},
-    [REPLICA_DONE] = {"done", 0},
+    [REPLICA_DONE] = {"done", R(QUEUED)},
     [REPLICA_FAILED] = {"failed", R(QUEUED)},
     [REPLICA_CANCELLED] = {"cancelled", R(QUEUED)},
 };
@@ -49,6 +49,7 @@ struct ensemble *ensemble_new(int nreplicas)
     sm_init(&e->sm, &ensemble_states, e, ENSEMBLE_QUEUED);
     e->nreplicas = nreplicas;
     e->estimated = -1;
+    e->revision = 1;
     e->replicas = xcalloc((size_t)nreplicas, sizeof *e->replicas);
     e->sets = xcalloc((size_t)nreplicas, sizeof *e->sets);
     for (int i = 0; i < nreplicas; i++) {
@@ -178,6 +179,7 @@ void ensemble_show_all(struct ensemble *e)
 {
     e->shown.state = e->sm.state;
     e->shown.changed = e->changed;
+    e->shown.revision = e->revision;
     e->shown.seq = e->seq;
     ensemble_string(&e->shown.reason, e->reason);
     for (int i = 0; i < e->nreplicas; i++) {

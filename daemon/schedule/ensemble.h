@@ -7,13 +7,17 @@
  * as a whole. Replicas that never meet are sets of one; those that exchange windows are one set.
  *
  *   ensemble:  queued <-> running --> finishing --> done | failed          (retry: failed, cancelled -> queued)
- *                 \\      //  ^             ^
+ *                 \\      //  ^             ^                                 (extend: done, failed -> queued)
  *                  paused ---/ (resume)    / (its last replica ended)       cancel: from any but done, failed
  *
  *   replica:   queued --> running --> done | failed | queued (retry, worker crash)
  *                 ^          |
  *                 |          v
  *                 +------ stopping --> paused | cancelled | queued          (retry: failed, cancelled -> queued)
+ *                                                                           (extend: done -> queued)
+ *
+ * An ensemble has revisions. The first is what was submitted; each extension gives its replicas later targets and makes the next.
+ * A done replica has reached its target: one that has a later one is not done any more.
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_ENSEMBLE_H
 #define SHOAL_DAEMON_SCHEDULE_ENSEMBLE_H
@@ -47,6 +51,7 @@ struct ensemble_view {
     uint32_t state; /* enum ensemble_state */
     char *reason;
     int64_t changed;
+    int revision;
     int64_t seq; /* of its newest event; 0: not committed yet */
 };
 
@@ -56,6 +61,7 @@ struct sched_replica {
     struct sched_set *set;
     int window, repeat;
     int64_t steps; /* its target, over all stages */
+    int64_t told;  /* the target that its worker was told */
     struct sm sm;  /* enum replica_state */
     bool held;     /* a worker has it; it has not told yet how it ended */
     int64_t moved; /* scheduler's clock, ms: it last got on, or was last told something */
@@ -114,6 +120,7 @@ struct ensemble {
     int64_t atoms;
     int windows, repeats;
     int stages, retries;
+    int revision; /* from 1 */
     struct sm sm; /* enum ensemble_state */
     char *reason; /* why it failed or waits, NULL: none */
     int64_t created, changed;

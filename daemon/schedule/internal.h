@@ -19,6 +19,8 @@ struct step {
 void decide(struct step *st, struct decision d);
 void note(struct step *st, struct sched_replica *r, const char *kind, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+void note_ensemble(struct step *st, struct ensemble *e, const char *kind, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 void move_ensemble(struct step *st, struct ensemble *e, enum ensemble_state to);
 void move_replica(struct step *st, struct sched_replica *r, enum replica_state to);
 /* Has the ensemble's input folder written, unless that is under way. */
@@ -36,6 +38,8 @@ int on_pause(struct step *st, struct ensemble *e, struct err *err);
 int on_resume(struct step *st, struct ensemble *e, struct err *err);
 int on_cancel(struct step *st, struct ensemble *e, struct err *err);
 int on_retry(struct step *st, struct ensemble *e, struct err *err);
+/* ERR_BUSY: its results are being written. */
+int on_extend(struct step *st, const struct sched_event *ev, struct err *err);
 
 /* ---- sets.c ---- */
 /* Gives free slots to whose turn it is. */
@@ -46,6 +50,9 @@ void end_slices(struct step *st);
 void stop_set(struct step *st, struct sched_set *set);
 /* Out of its slots without having ended: where it waits depends on what its owner wants. */
 void release_set(struct step *st, struct sched_set *set);
+/* Its done replicas whose target has become later wait again, unless it is at work or its ensemble has ended: then when it has
+ * left, or when its owner retries. */
+void reopen_set(struct step *st, struct sched_set *set);
 /* Out of its slots for good. */
 void fail_set(struct step *st, struct sched_set *set);
 /* Where the ensemble's replicas wait. */

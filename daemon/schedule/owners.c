@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What owners ask for: pause, resume, cancel, retry. Asking for what is so already is fine.
+ * What owners ask for: pause, resume, cancel, retry, extend. Asking for what is so already is fine.
  */
 #include "daemon/schedule/internal.h"
 
@@ -86,9 +86,67 @@ int on_retry(struct step *st, struct ensemble *e, struct err *err)
     ensemble_string(&e->reason, NULL);
     if (ended)
         move_ensemble(st, e, ENSEMBLE_QUEUED);
-    for (int i = 0; i < e->nsets; i++)
+    for (int i = 0; i < e->nsets; i++) {
         forgive(st, &e->sets[i]);
+        reopen_set(st, &e->sets[i]);
+    }
     prepare(st, e);
+    finish_if_ended(st, e);
+    return 0;
+}
+
+/* ---- extend ---- */
+
+static int64_t later_target(const struct sched_replica *r, const struct sched_event *ev)
+{
+    return ev->more ? r->steps + ev->step : ev->step;
+}
+
+/* How many replicas get a later target; ERR_CONFLICT: one would have to go back. */
+static int count_later(const struct sched_event *ev, struct err *err)
+{
+    const struct ensemble *e = ev->ensemble;
+    int n = 0;
+    for (int i = 0; i < e->nreplicas; i++) {
+        const struct sched_replica *r = &e->replicas[i];
+        if (later_target(r, ev) < r->steps)
+            return err_set(
+                err, ERR_CONFLICT,
+                "%s: window %d is to make %lld steps over all stages, of which that would be %lld: production "
+                "can only become longer",
+                ev->message, r->window, (long long)r->steps, (long long)later_target(r, ev));
+        n += later_target(r, ev) > r->steps;
+    }
+    return n;
+}
+
+int on_extend(struct step *st, const struct sched_event *ev, struct err *err)
+{
+    struct ensemble *e = ev->ensemble;
+    if (e->sm.state == ENSEMBLE_CANCELLED)
+        return refuse(e, "extended", err);
+    if (e->sm.state == ENSEMBLE_FINISHING)
+        return err_set(err, ERR_BUSY, "ensemble %s is finishing: its results are being written, try again", e->id);
+    int n = count_later(ev, err);
+    if (n <= 0)
+        return n;
+    e->revision++;
+    for (int i = 0; i < e->nreplicas; i++) {
+        e->replicas[i].steps = later_target(&e->replicas[i], ev);
+        decide(st, (struct decision){.kind = DECIDE_TARGET, .ensemble = e, .replica = &e->replicas[i], .worker = -1});
+    }
+    note_ensemble(st, e, "extend", "revision %d: %s", e->revision, ev->message);
+    bool ended = ensemble_ended(e);
+    if (ended)
+        ensemble_string(&e->reason, NULL);
+    if (ended)
+        move_ensemble(st, e, ENSEMBLE_QUEUED);
+    else
+        decide(st, (struct decision){.kind = DECIDE_REASON, .ensemble = e, .worker = -1});
+    for (int i = 0; i < e->nsets; i++)
+        reopen_set(st, &e->sets[i]);
+    if (ended)
+        prepare(st, e);
     finish_if_ended(st, e);
     return 0;
 }

@@ -61,19 +61,30 @@ void decide(struct step *st, struct decision d)
     o->item[o->n++] = d;
 }
 
-void note(struct step *st, struct sched_replica *r, const char *kind, const char *fmt, ...)
+static void decide_note(struct step *st, struct ensemble *e, struct sched_replica *r, const char *kind, const char *fmt,
+                        va_list ap)
 {
     char text[1200];
+    vsnprintf(text, sizeof text, fmt, ap);
+    decide(st,
+           (struct decision){
+               .kind = DECIDE_NOTE, .ensemble = e, .replica = r, .worker = -1, .note = kind, .text = xstrdup(text)});
+}
+
+void note(struct step *st, struct sched_replica *r, const char *kind, const char *fmt, ...)
+{
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    decide_note(st, r->ensemble, r, kind, fmt, ap);
     va_end(ap);
-    decide(st, (struct decision){.kind = DECIDE_NOTE,
-                                 .ensemble = r->ensemble,
-                                 .replica = r,
-                                 .worker = -1,
-                                 .note = kind,
-                                 .text = xstrdup(text)});
+}
+
+void note_ensemble(struct step *st, struct ensemble *e, const char *kind, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    decide_note(st, e, NULL, kind, fmt, ap);
+    va_end(ap);
 }
 
 static void *grown(void *items, int n, int *cap, size_t size)
@@ -354,6 +365,8 @@ static int dispatch(struct step *st, const struct sched_event *ev, struct err *e
         return on_cancel(st, ev->ensemble, err);
     case SCHED_RETRY:
         return on_retry(st, ev->ensemble, err);
+    case SCHED_EXTEND:
+        return on_extend(st, ev, err);
     case SCHED_WORKER_UP:
         return on_worker_up(st, ev, err);
     case SCHED_SLOTS:

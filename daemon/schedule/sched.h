@@ -21,6 +21,8 @@
  *    same step from the same checkpoint would recur for ever: it is tried again from the older checkpoint with other noise.
  * 6. A replica that makes no step for stall_ms is stuck: its worker is killed, and it alone is blamed.
  * 7. An ensemble whose replicas have all ended is finishing until its results are written, whatever happened to them.
+ * 8. Targets only become later. A replica that reaches the one its worker was told, while it has got a later one, goes on from
+ *    its checkpoint like any other that waits.
  *
  * `now` never jumps (ms of a clock that goes on in sleep); `time` is what is recorded (ms since 1970).
  */
@@ -45,6 +47,7 @@ enum sched_kind {
     SCHED_RESUME,
     SCHED_CANCEL,
     SCHED_RETRY,
+    SCHED_EXTEND, /* ensemble: its replicas' target over all stages is to be `step`, or, more, by `step` later; message: in words */
     SCHED_WORKER_UP,   /* worker: said hello; slots, device, model */
     SCHED_SLOTS,       /* worker: wants so many slots from now on; fewer make nobody leave */
     SCHED_WORKER_DOWN, /* worker: ended; ok: in order, else a crash: message */
@@ -65,7 +68,7 @@ struct sched_event {
     struct ensemble *ensemble;
     int worker, slots;
     const char *device, *model, *message;
-    bool ok;
+    bool ok, more;
     int64_t replica; /* number */
     int stage, code;
     int64_t step;
@@ -82,8 +85,9 @@ enum decision_kind {
     DECIDE_SPACE,    /* watch the disk until it has space, then SCHED_SPACE */
     DECIDE_REPLICA,  /* the replica moved to `state`: save it, tell the watchers */
     DECIDE_ENSEMBLE, /* the ensemble moved to `state`: likewise */
+    DECIDE_TARGET,   /* the replica has another target: save it */
     DECIDE_REASON,   /* the ensemble's reason changed: save it */
-    DECIDE_NOTE,     /* worth an event of the ensemble and replica: its kind is `note`, its message `text` */
+    DECIDE_NOTE, /* worth an event of the ensemble, and of the replica where there is one: its kind is `note`, its message `text` */
 };
 
 struct decision {
@@ -146,7 +150,7 @@ struct sched {
 
 void sched_init(struct sched *s, int nworkers);
 void sched_close(struct sched *s);
-/* 0, or ERR_CONFLICT for a wish that the ensemble's state does not allow, or ERR_PROTOCOL for a worker that speaks of a
+/* 0, or ERR_CONFLICT or ERR_BUSY for a wish that the ensemble's state does not allow (now), or ERR_PROTOCOL for a worker that speaks of a
  * replica it does not have; then nothing was changed. Appends to *out. */
 int sched_step(struct sched *s, const struct sched_event *ev, struct decisions *out, struct err *e);
 /* Takes an ensemble out that has ended and that nobody works on any more. ERR_CONFLICT: it has not, or somebody does. It is the

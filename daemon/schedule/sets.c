@@ -42,6 +42,7 @@ static void start(struct step *st, int worker, struct sched_set *set)
         if (r->sm.state != REPLICA_QUEUED)
             continue;
         r->held = true;
+        r->told = r->steps;
         r->moved = st->now;
         take_slots(st, set, 1);
         move_replica(st, r, REPLICA_RUNNING);
@@ -155,19 +156,37 @@ static bool was_running(const struct sched_replica *r)
     return r->sm.state == REPLICA_RUNNING || r->sm.state == REPLICA_STOPPING;
 }
 
+/* To where the ensemble's replicas wait. */
+static void put_to_wait(struct step *st, struct sched_replica *r)
+{
+    enum replica_state to = waiting_state(r->ensemble);
+    if (to != REPLICA_QUEUED && !sm_may(&r->sm, to))
+        move_replica(st, r, REPLICA_QUEUED);
+    move_replica(st, r, to);
+}
+
+void reopen_set(struct step *st, struct sched_set *set)
+{
+    if (set->worker >= 0 || ensemble_ended(set->ensemble))
+        return;
+    for (int i = 0; i < set->nreplicas; i++) {
+        struct sched_replica *r = &set->replicas[i];
+        if (r->sm.state == REPLICA_DONE && r->saved_step < r->steps)
+            put_to_wait(st, r);
+    }
+}
+
 void release_set(struct step *st, struct sched_set *set)
 {
-    enum replica_state to = waiting_state(set->ensemble);
     leave_worker(st, set);
     for (int i = 0; i < set->nreplicas; i++) {
         struct sched_replica *r = &set->replicas[i];
         if (!was_running(r))
             continue;
         r->step = r->saved_step;
-        if (to != REPLICA_QUEUED && !sm_may(&r->sm, to))
-            move_replica(st, r, REPLICA_QUEUED);
-        move_replica(st, r, to);
+        put_to_wait(st, r);
     }
+    reopen_set(st, set);
 }
 
 void fail_set(struct step *st, struct sched_set *set)
@@ -181,6 +200,7 @@ void fail_set(struct step *st, struct sched_set *set)
             ensemble_string(&r->reason, "a replica that it runs with failed");
         move_replica(st, r, REPLICA_FAILED);
     }
+    reopen_set(st, set);
 }
 
 /* After one of its replicas told how it ended: once all have, the set leaves. */
@@ -226,9 +246,13 @@ static void on_done(struct step *st, struct sched_replica *r)
 {
     note_failure(r, 0, NULL); /* of an earlier attempt */
     r->failed_from = -1;
-    has_saved(st, r, r->steps);
+    has_saved(st, r, r->told);
     r->stage = r->ensemble->stages - 1;
     let_go(st, r);
+    if (r->told < r->steps) { /* it has got a later target meanwhile */
+        settle(st, r->set);
+        return;
+    }
     if (!is_held(r->set) && !r->set->failing)
         leave_worker(st, r->set);
     move_replica(st, r, REPLICA_DONE);

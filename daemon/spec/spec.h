@@ -60,6 +60,16 @@ static inline int spec_phase(const struct spec *s, uint64_t stage)
 struct settings spec_settings(const struct spec *s, int phase);
 /* Of its first `stages` stages, summed: steps of minimization and timesteps. */
 uint64_t spec_steps(const struct spec *s, int stages);
+
+/* ---- target.c ---- */
+/* Of its stages that produce, summed. */
+uint64_t spec_produce_steps(const struct spec *s);
+/* Changes the last stage in `stages`, a copy of the spec's, so that all of them are `steps` steps. ERR_CONFLICT: it does not
+ * produce, or nothing would be left of it. */
+int spec_retarget(const struct spec *s, struct stage *stages, uint64_t steps, struct err *e);
+/* A time of production, "2 ns" or "500 steps", in timesteps. ERR_USAGE; ERR_CONFLICT: the protocol does not end with production. */
+int spec_production(const struct spec *s, const char *text, uint64_t *steps, struct err *e);
+
 /* Topology and coordinates of the spec from a source, into *sys (zeroed before; empty again on failure), checked to fit the
  * spec, and those of every other phase to fit these. Errors as of top_read and gro_read; ERR_SPEC. */
 int spec_system(const struct spec *s, struct source *src, struct system *sys, struct err *e);

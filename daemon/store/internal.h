@@ -30,7 +30,7 @@
     X(ENSEMBLE_REMOVE, "DELETE FROM ensemble WHERE number = ?")                                                        \
     X(REMOVAL_ADD, "INSERT INTO removal (id) VALUES (?)")                                                              \
     X(REMOVAL_END, "DELETE FROM removal WHERE id = ?")                                                                 \
-    X(ENSEMBLE_SAVE, "UPDATE ensemble SET state = ?, reason = ?, changed = ? WHERE number = ?")                        \
+    X(ENSEMBLE_SAVE, "UPDATE ensemble SET state = ?, reason = ?, changed = ?, revision = ? WHERE number = ?")          \
     X(SET_SAVE, "UPDATE replica_set SET failures = ?, crashes = ?, salt = ?, device = ?, model = ? WHERE number = ?")  \
     X(REPLICA_SAVE,                                                                                                    \
       "UPDATE replica SET steps = ?, state = ?, stage = ?, step = ?, time_ps = ?, code = ?, failed_step = ?,"          \

@@ -140,6 +140,7 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
     en->created = sqlite3_column_int64(q, 14);
     en->changed = sqlite3_column_int64(q, 15);
     en->seq = sqlite3_column_int64(q, 17);
+    en->revision = sqlite3_column_int(q, 18);
     return en;
 }
 
@@ -149,7 +150,7 @@ static int read_ensembles(struct store *s, store_ensemble_fn *each, void *arg, s
     if (prepare(s->reader,
                 "SELECT number, id, owner, key, hash, name, spec_name, atoms, windows, repeats, stages, retries, state,"
                 " reason, created, changed, (SELECT count(*) FROM replica WHERE replica.ensemble = ensemble.number),"
-                " (SELECT coalesce(max(seq), 0) FROM event WHERE event.ensemble = ensemble.number)"
+                " (SELECT coalesce(max(seq), 0) FROM event WHERE event.ensemble = ensemble.number), revision"
                 " FROM ensemble ORDER BY number",
                 &q, e))
         return -(int)e->code;

@@ -200,6 +200,7 @@ void store_save_ensemble(struct store *s, const struct ensemble *e)
     integer(s, e->sm.state);
     text(s, e->reason);
     integer(s, e->changed);
+    integer(s, e->revision);
     integer(s, e->number);
 }
 

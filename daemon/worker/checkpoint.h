@@ -13,7 +13,7 @@
 struct checkpoint {
     uint64_t window, windows;
     uint64_t stage;      /* index into the protocol; the number of stages: all done, final files in place */
-    uint64_t stage_step; /* steps of that stage done */
+    uint64_t stage_step; /* steps of that stage done; at the end of all, of the last one (0: as the spec says) */
     uint64_t index;      /* counts checkpoints of this replica from 1 */
     uint64_t salt;       /* of the noise (sim_salt) */
     uint64_t offset[OUTPUT_COUNT];

@@ -51,6 +51,7 @@ static const char help[] =
     "                seed    integer; the spec's when absent\n"
     "  repeats     replicas of each window; 1 when absent\n"
     "  id, key, name, spec_hash   texts that results.json repeats\n"
+    "  revision    of the ensemble, an integer from 1\n"
     "  labels      object of texts\n"
     "  ns_per_day  number, simulated time of all replicas in a day\n";
 
@@ -124,7 +125,7 @@ static int read_replicas(struct request *q, struct err *e)
 static int read_about(struct request *q, struct err *e)
 {
     json_t *o = q->description, *labels = json_object_get(o, "labels"), *value;
-    const json_t *speed = json_object_get(o, "ns_per_day");
+    const json_t *speed = json_object_get(o, "ns_per_day"), *revision = json_object_get(o, "revision");
     struct estimate_about *a = &q->ensemble.about;
     const char *key;
     if (optional_text(o, "id", &a->id, e) || optional_text(o, "key", &a->key, e) ||
@@ -133,6 +134,9 @@ static int read_about(struct request *q, struct err *e)
     if (speed && !json_is_null(speed) && !json_is_number(speed))
         return bad(e, "ns_per_day", "a number");
     a->ns_per_day = json_number_value(speed);
+    if (revision && !json_is_null(revision) && !(json_is_integer(revision) && json_integer_value(revision) > 0))
+        return bad(e, "revision", "a whole number from 1");
+    a->revision = (size_t)json_integer_value(revision);
     a->labels = q->labels = xcalloc(json_object_size(labels), sizeof *q->labels);
     json_object_foreach (labels, key, value) {
         if (!json_is_string(value))

@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "daemon/worker/replica_parts.h"
@@ -277,13 +278,32 @@ static int CO_FN run_stages(struct replica *r, struct err *e)
     return 0;
 }
 
+int replica_take_spec(struct replica *r, struct err *e)
+{
+    const struct spec *spec = r->shared->spec;
+    free(r->stages);
+    r->stages = NULL;
+    r->spec = spec;
+    if (!r->setup.steps || r->setup.steps == spec_steps(spec, spec->nstages))
+        return 0;
+    r->stages = xcalloc((size_t)spec->nstages, sizeof *r->stages);
+    memcpy(r->stages, spec->stages, (size_t)spec->nstages * sizeof *r->stages);
+    int rc = spec_retarget(spec, r->stages, r->setup.steps, e);
+    r->own = *spec;
+    r->own.stages = r->stages;
+    r->spec = &r->own;
+    return rc;
+}
+
 static int CO_FN story(struct replica *r, struct err *e)
 {
     struct models *models = r->setup.models;
     int rc = models_get(models, r->setup.jobs, &r->job, r->directory, MODELS_ANY, &r->shared, e);
     if (rc)
         return rc;
-    r->spec = r->shared->spec;
+    rc = replica_take_spec(r, e);
+    if (rc)
+        return rc;
     int natoms = r->shared->system.natoms, windows = r->spec->settings.alchemy.nwindows;
     if (r->setup.window < 0 || r->setup.window >= windows)
         return err_set(e, ERR_PROTOCOL, "window %d of an ensemble of %d", r->setup.window, windows);
@@ -367,6 +387,7 @@ void replica_free(struct replica *r)
     if (!r)
         return;
     buf_free(&r->state);
+    free(r->stages);
     free(r->delta_u);
     free(r->x);
     free(r->v);

@@ -40,6 +40,7 @@ struct replica_setup {
     int window;
     uint32_t replica;   /* keys the random streams */
     const char *folder; /* in the directory, copied; NULL: lambda_NN, NN = replica */
+    uint64_t steps;     /* its target over all stages (spec_retarget); 0: what the spec says */
     /* Of its noise, 0: none. When the newest checkpoint has a smaller one, it leads into a failure that would come again bit
      * for bit: the replica goes on from the checkpoint before, or the beginning, with this salt, and reports an event. */
     uint32_t salt;

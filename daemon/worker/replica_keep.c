@@ -105,9 +105,9 @@ static int CO_FN enter(struct replica *r, uint64_t stage, struct err *e)
         r->shared = before;
         return rc;
     }
-    r->spec = r->shared->spec;
+    rc = replica_take_spec(r, e);
     models_put(r->setup.models, before);
-    return sim_new(&r->sim, r->shared->model, r->setup.window, r->setup.replica, e);
+    return rc ? rc : sim_new(&r->sim, r->shared->model, r->setup.window, r->setup.replica, e);
 }
 
 int CO_FN replica_next_phase(struct replica *r, struct err *e)
@@ -144,12 +144,13 @@ int CO_FN replica_save(struct replica *r, struct err *e)
     if (rc)
         return rc;
     r->state.len = 0;
+    bool over = r->stage == (uint64_t)r->spec->nstages;
     struct keeping k = {.r = r,
                         .c = {.state = r->state,
                               .window = (uint64_t)r->setup.window,
                               .windows = (uint64_t)r->spec->settings.alchemy.nwindows,
                               .stage = r->stage,
-                              .stage_step = r->stage_step,
+                              .stage_step = over ? r->spec->stages[r->stage - 1].steps : r->stage_step,
                               .index = r->index + 1,
                               .salt = r->salt}};
     for (int i = 0; i < OUTPUT_COUNT; i++)
@@ -175,11 +176,28 @@ bool replica_save_due(const struct replica *r, uint64_t step)
     return replica_now() - r->saved >= r->spec->checkpoint_seconds;
 }
 
+/* A checkpoint of the end is one of the last stage, where the replica's target has become later since. */
+static void reopen(const struct replica *r, struct checkpoint *c)
+{
+    const struct spec *spec = r->spec;
+    uint64_t last = (uint64_t)spec->nstages - 1;
+    if (c->stage != last + 1)
+        return;
+    if (!c->stage_step) /* written when there was no other target than the spec's */
+        c->stage_step = r->shared->spec->stages[last].steps;
+    if (c->stage_step < spec->stages[last].steps)
+        c->stage = last;
+    else
+        c->stage_step = 0;
+}
+
 static int read_job(void *arg, struct err *e)
 {
     struct keeping *k = arg;
     const struct spec *spec = k->r->spec;
     int rc = checkpoint_read(k->r->folder, k->which, &k->c, e);
+    if (!rc)
+        reopen(k->r, &k->c);
     if (!rc && (k->c.window != (uint64_t)k->r->setup.window ||
                 k->c.windows != (uint64_t)spec->settings.alchemy.nwindows || k->c.stage > (uint64_t)spec->nstages ||
                 (k->c.stage < (uint64_t)spec->nstages && k->c.stage_step > spec->stages[k->c.stage].steps)))

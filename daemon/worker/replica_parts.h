@@ -12,7 +12,9 @@ struct replica {
     struct replica_setup setup;
     char *directory, *folder;
     struct shared_model *shared;
-    const struct spec *spec;
+    const struct spec *spec; /* the shared one, or `own` */
+    struct spec own;         /* the shared one, with stages of its own that reach its target */
+    struct stage *stages;    /* those; NULL: it goes as far as the spec says */
     struct sim *sim;
     struct results results;
     struct job job;
@@ -44,6 +46,9 @@ void replica_report(const struct replica *r, struct replica_report what);
 void replica_report_event(const struct replica *r, const char *kind, const struct err *why);
 /* Steps from the start of production to where the replica is; negative during equilibration. */
 int64_t replica_clock_steps(const struct replica *r);
+
+/* Takes r->shared's spec, with the replica's own target. ERR_CONFLICT. */
+int replica_take_spec(struct replica *r, struct err *e);
 
 /* Locks the folder, waiting for a worker that was killed to let go of it. ERR_BUSY. */
 int CO_FN replica_lock(struct replica *r, struct err *e);

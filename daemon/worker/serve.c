@@ -180,15 +180,16 @@ struct set {
 
 static int start_replica(struct serving *s, const struct set *set, json_t *message, struct err *e)
 {
-    json_int_t id, key;
+    json_int_t id, key, steps;
     const char *folder;
     int window;
     json_error_t why;
-    if (json_unpack_ex(message, &why, 0, "{s:I, s:i, s:I, s:s}", "number", &id, "window", &window, "key", &key,
-                       "folder", &folder))
+    if (json_unpack_ex(message, &why, 0, "{s:I, s:i, s:I, s:s, s:I}", "number", &id, "window", &window, "key", &key,
+                       "folder", &folder, "steps", &steps))
         return err_set(e, ERR_PROTOCOL, "start: replicas: %s", why.text);
-    if (window < 0 || key < 0 || key > UINT32_MAX)
-        return err_set(e, ERR_PROTOCOL, "start: window %d, key %lld", window, (long long)key);
+    if (window < 0 || key < 0 || key > UINT32_MAX || steps < 0)
+        return err_set(e, ERR_PROTOCOL, "start: window %d, key %lld, steps %lld", window, (long long)key,
+                       (long long)steps);
     if (slot_of(s, id))
         return err_set(e, ERR_PROTOCOL, "start: replica %lld runs already", (long long)id);
     if (!s->runner.count) /* what was before does not count */
@@ -206,6 +207,7 @@ static int start_replica(struct serving *s, const struct set *set, json_t *messa
                                                         .window = window,
                                                         .replica = (uint32_t)key,
                                                         .folder = folder,
+                                                        .steps = (uint64_t)steps,
                                                         .salt = (uint32_t)set->salt,
                                                         .load = &s->meter.sum,
                                                         .report = heard,

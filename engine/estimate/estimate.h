@@ -27,6 +27,7 @@ struct estimate_label {
 /* What results.json says of the ensemble and the estimators do not need. NULL and 0: unknown. */
 struct estimate_about {
     const char *id, *key, *name, *spec_hash;
+    size_t revision;
     double ns_per_day; /* of all replicas together */
     int nlabels;
     const struct estimate_label *labels;

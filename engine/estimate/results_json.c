@@ -333,6 +333,10 @@ static void about(struct writer *w, const struct estimate_about *a)
     }
     jw_end(w, '}');
     jw_text(w, "spec_hash", a->spec_hash);
+    if (a->revision)
+        jw_integer(w, "revision", a->revision);
+    else
+        jw_null(w, "revision");
     if (a->ns_per_day > 0)
         jw_quantity(w, "speed", a->ns_per_day, "nanosecond_per_day");
     else

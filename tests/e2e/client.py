@@ -290,6 +290,13 @@ class Client(unittest.TestCase):
             self.assertEqual(self.shoal(verb, "3f2a", "-q")[1], "")
         self.assertIn("`shoal retry 3f2a` goes on with it", self.shoal("cancel", "3f2a")[1])
 
+    def test_extend(self):
+        for option, value, query in (("--time", "2 ns", "time=2%20ns"), ("--until", "500 steps", "until=500%20steps")):
+            self.service.answers[f"POST /v1/ensembles/3f2a/extend?{query}"] = (200, ensemble(state="queued"))
+            self.assertEqual(self.shoal("extend", "3f2a", option, value)[0], "queued\n")
+        for words in ((), ("--time", "1 ns", "--until", "2 ns")):
+            self.assertIn("either --time TIME", self.shoal("extend", "3f2a", *words, code=2)[1])
+
     def test_several(self):
         """What fails for one does not keep the others from it; the first failure is the exit code."""
         for name, answer in (("a", (200, ensemble(id="a", state="paused"))), ("b", (409, error("CONFLICT", "it is done"))),

@@ -38,7 +38,7 @@ def check_ensemble(folder):
     """The same numbers as the engine gives to a caller of its own, and what the description says beside them."""
     with open(f"{folder}/results.json", encoding="ascii") as f:
         engine = json.load(f)
-    about = {"id": "3f2a", "key": "mine", "name": "osc", "spec_hash": "00ff", "labels": {"who": "me", "x": "1"}}
+    about = {"id": "3f2a", "key": "mine", "name": "osc", "spec_hash": "00ff", "revision": 2, "labels": {"who": "me", "x": "1"}}
     run = estimate("--ensemble", folder, description=describe(**about, ns_per_day=12.5))
     assert run.returncode == 0 and not run.stdout, (run.stdout, run.stderr)
     with open(f"{folder}/results.json", encoding="ascii") as f:

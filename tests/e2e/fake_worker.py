@@ -3,7 +3,7 @@
 """A worker that computes nothing and goes wrong on request, to test how shoald supervises.
 
 It speaks frames (daemon/frames.h) and obeys the file named by FAKE_RULES, read again at every start of a replica:
-{"steps": per replica, "per_second": steps, "segment": steps between checkpoints, "model": device model,
+{"steps": per replica, and so many more as its target is later than the spec's, "per_second": steps, "segment": steps between checkpoints, "model": device model,
  "drain_seconds": how long a drain takes, "protocol": what the hello says,
  "rules": [{"window": 1, "name": "ensemble's name", "device": "cpu:1", "salt": of the start, "at": step, "times": n,
             "do": "crash" | "exit" | "fail" | "nonsense" | "stray" | "close" | "hang", "code": n, "message": text}]}
@@ -25,7 +25,7 @@ import time
 
 RULES = os.environ["FAKE_RULES"]
 NONFINITE, IO, NO_SPACE = 11, 3, 25
-PROTOCOL = 3  # FRAMES_PROTOCOL
+PROTOCOL = 4  # FRAMES_PROTOCOL
 
 
 def rules():
@@ -50,7 +50,10 @@ class Replica:
         self.folder = os.path.join(start["directory"], message["folder"])
         os.makedirs(self.folder, exist_ok=True)
         with open(os.path.join(start["directory"], "input/spec.yaml"), encoding="utf-8") as f:
-            self.name = re.search(r"^name: *(\S+)", f.read(), re.M).group(1)
+            spec = f.read()
+        self.name = re.search(r"^name: *(\S+)", spec, re.M).group(1)
+        said = sum(int(n) for n in re.findall(r"(?:minimize: {steps|time): (\d+)", spec))
+        self.steps = self.config.get("steps", 100) + message["steps"] - said
         self.step, self.index, self.salt, self.hangs = 0, 0, start["salt"], False
         # A larger salt than the newest checkpoint's means the checkpoint before, as the true worker does it.
         size = 0
@@ -130,7 +133,7 @@ class Worker:
 
     def advance(self, replica, now):
         config = replica.config
-        steps, segment = config.get("steps", 100), config.get("segment", 20)
+        steps, segment = replica.steps, config.get("segment", 20)
         due = min(steps, replica.first + int((now - replica.begun) * config.get("per_second", 500)))
         due = replica.step if replica.hangs else due
         while replica.step < due:

@@ -59,10 +59,10 @@ class Worker:
         message, self.inbox = json.loads(self.inbox[4:4 + size]), self.inbox[4 + size:]
         return message
 
-    def start(self, replica, directory, window, windows, **more):
+    def start(self, replica, directory, window, windows, steps=0, **more):
         self.send(type="start", set=replica, ensemble="e", directory=directory, windows=windows, attempt=0, **more,
                   replicas=[dict(number=replica, window=window, repeat=0, key=window, folder=f"lambda_{window:02d}",
-                                 steps=900)])
+                                 steps=steps)])
 
     def until_ended(self, count, stop=None):
         """{replica: last frame} once `count` replicas have ended, and every other frame that came before. The replica
@@ -111,7 +111,7 @@ def outputs(directory, windows):
 def check_hello(worker):
     hello = worker.hello
     assert hello["type"] == "hello" and hello["device"] == "cpu:2" and hello["slots"] == 2, hello
-    assert hello["protocol"] == 3
+    assert hello["protocol"] == 4
     assert hello["pid"] == worker.process.pid and hello["version"], hello
     assert re.fullmatch(r"cpu \w+, build [0-9a-f]{8}", hello["model"]), hello
 

@@ -76,6 +76,7 @@ struct told {
     enum err_code code;
     char message[1000], last_event[1100];
     uint32_t salt;        /* asked for */
+    uint64_t target;      /* asked for; 0: the spec's */
     int stop_after_calls; /* into the simulation; 0: never */
 };
 
@@ -145,6 +146,7 @@ static void run_replicas(struct told *told, int n)
                                                               .window = i,
                                                               .replica = (uint32_t)i,
                                                               .salt = told[i].salt,
+                                                              .steps = told[i].target,
                                                               .report = hear,
                                                               .ctx = &told[i]});
         assert_int_equal(runner_add(&runner, run_one, ready_one, ended_one, &told[i], &e), 0);
@@ -163,10 +165,11 @@ static void run_replicas(struct told *told, int n)
 }
 
 static uint32_t asked_salt;
+static uint64_t asked_target;
 
 static struct told run(void)
 {
-    struct told t = {.salt = asked_salt};
+    struct told t = {.salt = asked_salt, .target = asked_target};
     run_replicas(&t, 1);
     return t;
 }
@@ -257,6 +260,42 @@ static void a_finished_replica_ends_at_once(void **state)
     free_files(wanted);
 }
 
+/* A target that becomes later, after the end or before it, by as much as one likes and twice: the files are those of a run whose
+ * spec says so. */
+static void a_later_target(void **state)
+{
+    (void)state;
+    static const uint64_t ends[][3] = {{455, 501, 620}, {455, 456, 620}, {470, 590, 620}, {620, 620, 620}};
+    struct buf wanted[FILES] = {0};
+    const uint64_t said = protocol[4].steps;
+    protocol[4].steps += 620 - 455;
+    undisturbed(wanted);
+    protocol[4].steps = said;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        for (int k = 0; k < 3; k++) {
+            asked_target = ends[i][k];
+            struct told t = run();
+            assert_int_equal(t.end, REPORT_DONE);
+            assert_int_equal(t.step, ends[i][k]);
+            assert_int_equal(t.steps, ends[i][k]);
+        }
+        expect_files(wanted);
+    }
+    asked_target = 0;
+    free_files(wanted);
+}
+
+/* One before the last stage is of no use to anybody. */
+static void a_target_too_early(void **state)
+{
+    (void)state;
+    asked_target = 410;
+    struct told t = run();
+    asked_target = 0;
+    assert_int_equal(t.end, REPORT_FAILED);
+    assert_int_equal(t.code, ERR_CONFLICT);
+}
+
 /* Runs in a child process that dies at its k-th call into the simulation. Returns true when it came through alive. */
 static bool survives(int k)
 {
@@ -290,6 +329,29 @@ static void killed_at_every_call(void **state)
     }
     assert_true(k > 100); /* that many places it died at */
     expect_files(wanted);
+    free_files(wanted);
+}
+
+/* Those calls of it that come after the first end: a target that becomes later there loses nothing and doubles nothing. */
+static void killed_on_the_way_to_a_later_target(void **state)
+{
+    (void)state;
+    struct buf wanted[FILES] = {0};
+    asked_target = 520;
+    undisturbed(wanted);
+    int k = 1;
+    for (bool alive = false; !alive; k++) {
+        assert_true(k < 1000);
+        asked_target = 0;
+        assert_int_equal(run().end, REPORT_DONE);
+        asked_target = 520;
+        alive = survives(k);
+        if (!alive)
+            assert_int_equal(run().end, REPORT_DONE);
+        expect_files(wanted);
+    }
+    asked_target = 0;
+    assert_true(k > 20);
     free_files(wanted);
 }
 
@@ -568,7 +630,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_whole_story),
         TEST(a_finished_replica_ends_at_once),
+        TEST(a_later_target),
+        TEST(a_target_too_early),
         TEST(killed_at_every_call),
+        TEST(killed_on_the_way_to_a_later_target),
         TEST(killed_over_and_over),
         TEST(checkpoints_at_any_time),
         TEST(stopped_and_continued),

@@ -276,11 +276,13 @@ static void what_was_interrupted_goes_on(void **state)
     sm_init(&e->replicas[0].sm, &replica_states, &e->replicas[0], REPLICA_RUNNING);
     sm_init(&e->replicas[1].sm, &replica_states, &e->replicas[1], REPLICA_STOPPING);
     sm_init(&e->replicas[2].sm, &replica_states, &e->replicas[2], REPLICA_DONE);
+    e->replicas[2].saved_step = PLAY_STEPS;
     sm_init(&q->sm, &ensemble_states, q, ENSEMBLE_PAUSED);
     sm_init(&q->replicas[0].sm, &replica_states, &q->replicas[0], REPLICA_STOPPING);
     sm_init(&q->replicas[1].sm, &replica_states, &q->replicas[1], REPLICA_PAUSED);
     sm_init(&f->sm, &ensemble_states, f, ENSEMBLE_FINISHING);
     sm_init(&f->replicas[0].sm, &replica_states, &f->replicas[0], REPLICA_DONE);
+    f->replicas[0].saved_step = PLAY_STEPS;
     play_begin(&p, 1);
     assert_int_equal(play_feed(&p, (struct sched_event){.kind = SCHED_ADD, .ensemble = e}), 0);
     assert_int_equal(ensemble_count(e, REPLICA_QUEUED), 2);
@@ -316,6 +318,61 @@ static void what_a_state_does_not_allow_is_refused(void **state)
     assert_int_equal(
         play_about(&p, SCHED_DONE, &(struct sched_replica){.set = &(struct sched_set){.worker = 0}, .number = 12345}),
         -ERR_PROTOCOL);
+    play_end(&p);
+}
+
+static int extend(struct play *p, struct ensemble *e, bool more, int64_t steps)
+{
+    return play_feed(
+        p, (struct sched_event){.kind = SCHED_EXTEND, .ensemble = e, .more = more, .step = steps, .message = "longer"});
+}
+
+/* Done, running, waiting and failed replicas get a later target; only what has to goes on. */
+static void an_extension_is_a_later_target(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 4, 0);
+    play_begin(&p, 1);
+    play_up(&p, 0, 2, "m");
+    play_add(&p, e);
+    play_about(&p, SCHED_DONE, &e->replicas[0]);
+    play_failed(&p, &e->replicas[1], ERR_SPEC, 0);
+    assert_int_equal(e->replicas[1].sm.state, REPLICA_FAILED);
+    assert_int_equal(e->replicas[2].sm.state, REPLICA_RUNNING);
+    assert_int_equal(extend(&p, e, false, PLAY_STEPS - 1), -ERR_CONFLICT);
+    assert_int_equal(extend(&p, e, false, PLAY_STEPS), 0);
+    assert_int_equal(p.d.n, 0);
+    assert_int_equal(extend(&p, e, true, 50), 0);
+    assert_int_equal(play_count(&p, DECIDE_TARGET), 4);
+    assert_int_equal(play_count(&p, DECIDE_NOTE), 1);
+    assert_int_equal(play_count(&p, DECIDE_STOP), 0);
+    assert_int_equal(e->revision, 2);
+    assert_int_equal(e->replicas[0].sm.state, REPLICA_QUEUED);
+    assert_int_equal(e->replicas[0].saved_step, PLAY_STEPS);
+    assert_int_equal(e->replicas[1].sm.state, REPLICA_FAILED);
+    assert_int_equal(e->replicas[1].steps, PLAY_STEPS + 50);
+    /* One whose worker was told the earlier target comes to it, and goes on as others do whose turn it is. */
+    play_about(&p, SCHED_DONE, &e->replicas[2]);
+    assert_int_equal(e->replicas[2].saved_step, PLAY_STEPS);
+    assert_int_equal(ensemble_count(e, REPLICA_DONE), 0);
+    while (ensemble_count(e, REPLICA_RUNNING))
+        for (int i = 0; i < e->nreplicas; i++)
+            if (e->replicas[i].held)
+                play_about(&p, SCHED_DONE, &e->replicas[i]);
+    assert_int_equal(ensemble_count(e, REPLICA_DONE), 3);
+    assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
+    assert_int_equal(extend(&p, e, true, 50), -ERR_BUSY);
+    assert_int_equal(play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true}), 0);
+    assert_int_equal(e->sm.state, ENSEMBLE_FAILED);
+    assert_int_equal(extend(&p, e, false, PLAY_STEPS + 60), 0);
+    assert_int_equal(e->sm.state, ENSEMBLE_QUEUED);
+    assert_null(e->reason);
+    assert_int_equal(play_count(&p, DECIDE_PREPARE), 1);
+    assert_int_equal(ensemble_count(e, REPLICA_QUEUED), 3);
+    assert_int_equal(play_wish(&p, SCHED_CANCEL, e), 0);
+    assert_int_equal(ensemble_count(e, REPLICA_CANCELLED), 3);
+    assert_int_equal(extend(&p, e, true, 50), -ERR_CONFLICT);
+    assert_int_equal(e->revision, 3);
     play_end(&p);
 }
 
@@ -385,6 +442,9 @@ static void check_promises(const struct world *w)
         int ended = ensemble_count(e, REPLICA_DONE) + ensemble_count(e, REPLICA_FAILED);
         if (e->sm.state == ENSEMBLE_DONE)
             assert_int_equal(ensemble_count(e, REPLICA_DONE), e->nreplicas);
+        for (int k = 0; k < e->nreplicas; k++)
+            if (e->replicas[k].sm.state == REPLICA_DONE && e->replicas[k].set->worker < 0)
+                assert_true(e->replicas[k].saved_step >= e->replicas[k].steps);
         if (e->sm.state == ENSEMBLE_FINISHING || e->sm.state == ENSEMBLE_FAILED)
             assert_int_equal(ended, e->nreplicas);
         else if (!ensemble_ended(e))
@@ -464,10 +524,10 @@ static void worker_acts(struct world *w, int k, bool calm)
     struct sched_event ev = {.worker = k, .replica = r->number, .code = codes[draw(6)], .message = "x"};
     if (w->sick[k])
         return; /* nothing comes of it */
-    ev.step = r->step < PLAY_STEPS ? r->step + 10 : r->step;
+    ev.step = r->step < r->told ? r->step + 10 : r->step;
     if (r->sm.state == REPLICA_STOPPING)
         ev.kind = SCHED_STOPPED;
-    else if (r->step >= PLAY_STEPS)
+    else if (r->step >= r->told)
         ev.kind = SCHED_DONE;
     else if (!calm && !w->fair && draw(12) == 0)
         ev.kind = SCHED_FAILED;
@@ -482,8 +542,8 @@ static void worker_acts(struct world *w, int k, bool calm)
 
 static void something_happens(struct world *w)
 {
-    static const enum sched_kind wishes[] = {SCHED_PAUSE, SCHED_RESUME, SCHED_CANCEL,
-                                             SCHED_RETRY, SCHED_RESUME, SCHED_RETRY};
+    static const enum sched_kind wishes[] = {SCHED_PAUSE,  SCHED_RESUME, SCHED_CANCEL, SCHED_RETRY,
+                                             SCHED_RESUME, SCHED_RETRY,  SCHED_EXTEND};
     uint32_t what = draw(20);
     w->p.now += draw(2000);
     if (what == 0 && w->nensembles < 12) {
@@ -493,8 +553,11 @@ static void something_happens(struct world *w)
         w->ensembles[w->nensembles++] = e;
         world_step(w, (struct sched_event){.kind = SCHED_ADD, .ensemble = e});
     } else if (what < 3 && w->nensembles) {
-        world_step(
-            w, (struct sched_event){.kind = wishes[draw(6)], .ensemble = w->ensembles[draw((uint32_t)w->nensembles)]});
+        world_step(w, (struct sched_event){.kind = wishes[draw(7)],
+                                           .ensemble = w->ensembles[draw((uint32_t)w->nensembles)],
+                                           .more = true,
+                                           .step = 20,
+                                           .message = "longer"});
     } else if (what < 6 && w->nensembles) {
         finish_job(w, (int)draw((uint32_t)w->nensembles), draw(4) != 0);
     } else if (what == 6) {
@@ -599,6 +662,7 @@ int main(void)
         cmocka_unit_test(a_replica_goes_on_where_its_model_is),
         cmocka_unit_test(what_was_interrupted_goes_on),
         cmocka_unit_test(what_a_state_does_not_allow_is_refused),
+        cmocka_unit_test(an_extension_is_a_later_target),
         cmocka_unit_test(promises_hold_in_random_worlds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

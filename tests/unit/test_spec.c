@@ -821,6 +821,35 @@ static void test_phase_systems(void **state)
     }
 }
 
+/* Longer and shorter production. */
+static void test_targets(void **state)
+{
+    (void)state;
+    struct spec *s = parsed(whole);
+    struct stage stages[4];
+    struct err e = {0};
+    uint64_t steps;
+    assert_int_equal(spec_produce_steps(s), 500000);
+    memcpy(stages, s->stages, sizeof stages);
+    assert_int_equal(spec_retarget(s, stages, spec_steps(s, 4) + 7, &e), 0);
+    assert_int_equal(stages[3].steps, 500007);
+    assert_int_equal(stages[2].steps, s->stages[2].steps);
+    assert_int_equal(spec_retarget(s, stages, spec_steps(s, 3) + 1, &e), 0);
+    assert_int_equal(stages[3].steps, 1);
+    assert_int_equal(spec_retarget(s, stages, spec_steps(s, 3), &e), -ERR_CONFLICT);
+    assert_int_equal(spec_production(s, "2 ns", &steps, &e), 0);
+    assert_int_equal(steps, 1000000);
+    assert_int_equal(spec_production(s, "3 steps", &steps, &e), 0);
+    assert_int_equal(steps, 3);
+    static const char *const bad[] = {"", "2", "2 nm", "-1 ps", "0 steps", "1 fs", "2.5 steps", "2e9 ps", "ns"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(spec_production(s, bad[i], &steps, &e), -ERR_USAGE);
+    s->stages[3].kind = STAGE_EQUILIBRATE;
+    assert_int_equal(spec_production(s, "2 ns", &steps, &e), -ERR_CONFLICT);
+    assert_int_equal(spec_retarget(s, stages, spec_steps(s, 4) + 7, &e), -ERR_CONFLICT);
+    spec_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -830,7 +859,7 @@ int main(void)
         cmocka_unit_test(test_yaml_errors),     cmocka_unit_test(test_sizes),         cmocka_unit_test(test_key_errors),
         cmocka_unit_test(test_value_errors),    cmocka_unit_test(test_cross_errors),  cmocka_unit_test(test_run_errors),
         cmocka_unit_test(test_system_errors),   cmocka_unit_test(test_phases),        cmocka_unit_test(test_starts),
-        cmocka_unit_test(test_phase_errors),    cmocka_unit_test(test_phase_systems),
+        cmocka_unit_test(test_phase_errors),    cmocka_unit_test(test_phase_systems), cmocka_unit_test(test_targets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

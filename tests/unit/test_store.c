@@ -145,6 +145,7 @@ static void what_is_put_comes_back(void **state)
     rep->set->salt = 3;
     rep->saved_step = 77;
     rep->steps = 600;
+    e->revision = 4;
     rep->code = ERR_NONFINITE;
     rep->failed_step = 80;
     ensemble_string(&rep->set->model, "m");
@@ -168,6 +169,7 @@ static void what_is_put_comes_back(void **state)
     assert_int_equal(got->windows, 2);
     assert_int_equal(got->repeats, 1);
     assert_int_equal(got->nsets, 2);
+    assert_int_equal(got->revision, 4);
     assert_int_equal(got->replicas[0].steps, 500);
     assert_int_equal(got->replicas[1].steps, 600);
     assert_int_equal(got->created, 1700000000123);
@@ -402,7 +404,7 @@ static void the_first_schema_becomes_todays(void **state)
         "INSERT INTO input_file VALUES (7, 'a.top', x'00ff');"
         "INSERT INTO window VALUES (7, 0, 0, 0, 0, 0), (7, 1, 1, 0, 0, 0);"
         "INSERT INTO replica VALUES (20, 7, 0, 1, 1, 2, 'cpu', 'm', 1, 40, 0.5, 11, 'x'),"
-        " (21, 7, 1, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, NULL);"
+        " (21, 7, 1, 4, 0, 0, NULL, NULL, 0, 0, 0, 0, NULL);"
         "INSERT INTO segment VALUES (20, 1, 1, 40, 5); INSERT INTO sample_file VALUES (20, 'dhdl.xvg', 9);"
         "INSERT INTO event VALUES (3, 7, 21, 5, 'replica', 0, NULL)");
     nloaded = 0;
@@ -413,6 +415,7 @@ static void the_first_schema_becomes_todays(void **state)
     assert_int_equal(got->windows, 2);
     assert_int_equal(got->repeats, 1);
     assert_int_equal(got->retries, 1);
+    assert_int_equal(got->revision, 1);
     assert_int_equal(got->nsets, 2);
     assert_int_equal(got->seq, 3);
     assert_int_equal(got->replicas[0].sm.state, REPLICA_RUNNING);
@@ -422,6 +425,8 @@ static void the_first_schema_becomes_todays(void **state)
     assert_int_equal(got->replicas[0].saved_step, 40);
     assert_int_equal(got->replicas[1].window, 1);
     assert_int_equal(got->replicas[1].steps, 500);
+    assert_int_equal(got->replicas[1].sm.state, REPLICA_DONE);
+    assert_int_equal(got->replicas[1].saved_step, 500);
     json_t *events;
     assert_int_equal(store_read_events(r.store, 7, 0, 10, &events, &err), 0);
     assert_int_equal(json_integer_value(json_object_get(json_array_get(events, 0), "window")), 1);

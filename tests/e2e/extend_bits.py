@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""An ensemble that is extended after its end, and again on the way there with its service and worker killed, leaves the files of one
+that was submitted with the longer time: byte for byte, and the same results.
+
+Usage: extend_bits.py SHOAL SHOALD SHOAL_WORKER
+"""
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from service import Service
+from tiny import tiny
+
+FILES = ["dhdl.xvg", "energy.xvg", "traj.xtc", "confout.gro"]
+WINDOWS = (0, 0.5, 1)
+FIRST, SECOND, WHOLE = 400, 610, 900  # steps of production; the second is no multiple of what is written
+
+
+def submit(s, key, steps):
+    spec, files = tiny("extended", seed=5, steps=steps, windows=WINDOWS, checkpoint="70 steps")
+    status, answer = s.call("POST", "/v1/ensembles", {"spec": spec, "spec_name": "tiny.yaml", "files": files, "id": key})
+    assert status in (200, 201), answer
+    return answer["id"]
+
+
+def get(s, ident):
+    status, ensemble = s.call("GET", f"/v1/ensembles/{ident}")
+    assert status == 200, ensemble
+    return ensemble
+
+
+def wait_done(s, ident):
+    deadline = time.monotonic() + 120
+    while (ensemble := get(s, ident))["state"] != "done":
+        assert time.monotonic() < deadline and ensemble["state"] not in ("failed", "cancelled"), ensemble
+        time.sleep(0.05)
+    return ensemble
+
+
+def outputs(s, ident):
+    found = {}
+    for window in range(len(WINDOWS)):
+        for name in FILES:
+            status, found[f"{window}/{name}"] = s.raw("GET", f"/v1/ensembles/{ident}/files/lambda_{window:02d}/{name}")
+            assert status == 200, (window, name)
+    status, results = s.call("GET", f"/v1/ensembles/{ident}/results")
+    assert status == 200, results
+    for name in ("id", "key", "speed", "spec_hash", "revision"):  # what is its own
+        del results["ensemble"][name]
+    return {**found, "results": json.dumps(results)}
+
+
+def shoal(program, s, *words):
+    run = subprocess.run([program, *words], env={**os.environ, "SHOAL_SOCKET": s.socket}, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, (words, run.stdout, run.stderr)
+    return run.stdout
+
+
+def main():
+    program, shoald, worker = (os.path.abspath(p) for p in sys.argv[1:4])
+    folder = tempfile.mkdtemp(prefix="shoal-extend-")
+    s = Service(shoald, worker, folder, "cpu:2")
+    s.start()
+    short, whole = submit(s, "short", FIRST), submit(s, "whole", WHOLE)
+    wait_done(s, short)
+    expected = (wait_done(s, whole), outputs(s, whole))[1]
+    assert outputs(s, short)["0/dhdl.xvg"] == expected["0/dhdl.xvg"][:len(outputs(s, short)["0/dhdl.xvg"])]
+    shoal(program, s, "extend", "short", "--time", f"{SECOND - FIRST} steps")
+    time.sleep(random.Random(1).random())
+    for pid in s.workers():
+        os.kill(pid, signal.SIGKILL)
+    shoal(program, s, "extend", "short", "--until", f"{WHOLE * 2e-3:.4g} ps")
+    s.kill()
+    s.start()
+    ensemble = wait_done(s, short)
+    assert ensemble["revision"] == 3 and {r["steps"] for r in ensemble["replicas"]} == {500 + WHOLE}, ensemble
+    assert "revision 3: it was extended" in shoal(program, s, "status", "short")
+    found = outputs(s, short)
+    for name, data in expected.items():
+        assert found[name] == data, f"{name} differs; see {folder}"
+    assert submit(s, "short", FIRST) == short
+    assert s.stop() == 0
+    shutil.rmtree(folder)
+    print(f"{len(expected)} files as in one go")
+
+
+if __name__ == "__main__":
+    main()
