@@ -81,6 +81,20 @@ void answer_labels(struct buf *out, const json_t *ensemble)
         buf_printf(out, "%s%s=%s", out->len > begin ? "," : "", key, json_string_value(value));
 }
 
+void answer_estimate(struct buf *out, const json_t *ensemble)
+{
+    const json_t *estimate = json_object_get(ensemble, "estimate");
+    buf_add(out, "", 0);
+    if (!json_is_object(estimate))
+        return;
+    if (!json_is_number(json_object_get(estimate, "value"))) {
+        buf_printf(out, "no free energy yet");
+        return;
+    }
+    show_value(out, answer_number(estimate, "value"), answer_number(estimate, "error"));
+    buf_printf(out, " %s, %s", answer_text(estimate, "unit"), answer_text(estimate, "verdict"));
+}
+
 void client_say(const struct client *c, const char *fmt, ...)
 {
     va_list ap;

@@ -96,6 +96,9 @@ long long answer_whole(const json_t *object, const char *key);
 double answer_number(const json_t *object, const char *key);
 /* An ensemble's windows times its repeats. */
 long long answer_replicas(const json_t *ensemble);
+/* Appends what the samples of an ensemble that has not ended say so far: "-2.31 +- 0.12 kcal/mol, unconverged". Nothing where that is
+ * not known. */
+void answer_estimate(struct buf *out, const json_t *ensemble);
 /* Appends an ensemble's labels: "project=hydration,round=2". */
 void answer_labels(struct buf *out, const json_t *ensemble);
 

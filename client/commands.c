@@ -28,7 +28,10 @@ const struct command commands[] = {
      "--json have all.",
      "shoal list\nshoal list --state running\nshoal list --label project=hydration --limit 20 --json\n", NEEDS_SERVICE,
      SERVICE | BIT(STATE) | BIT(LABEL) | BIT(LIMIT) | BIT(PLAIN) | BIT(JSONL), 0, 0, list_main},
-    {"status", "[ID...]", "ensembles with their windows; without ID what runs now", "",
+    {"status", "[ID...]", "ensembles with their windows; without ID what runs now",
+     "Of those that run it says what the samples say so far: the free energy from all rows that checkpoints vouch for, "
+     "made anew "
+     "whenever a tenth more has been sampled, with its error and the verdict on it.",
      "shoal status\nshoal status 3f2a\nshoal status --devices\n", NEEDS_SERVICE, SERVICE | BIT(PLAIN) | BIT(DEVICES), 0,
      MANY, status_main},
     {"top", "", "devices and ensembles that have not ended, redrawn until interrupted",

@@ -151,6 +151,14 @@ static void owner_cell(struct table *t, const json_t *owner)
         table_cell(t, "%lld", (long long)json_integer_value(owner));
 }
 
+static void estimate_cell(struct table *t, const json_t *e)
+{
+    struct buf text = {0};
+    answer_estimate(&text, e);
+    table_cell(t, "%s", text.data);
+    buf_free(&text);
+}
+
 void ensembles_show(const struct client *c, const json_t *ensembles, struct table *t)
 {
     bool admin = geteuid() == 0;
@@ -158,11 +166,12 @@ void ensembles_show(const struct client *c, const json_t *ensembles, struct tabl
                                         "created", "key",  "labels", "reason"};
     const json_t *e;
     size_t i;
-    table_setup(t, admin ? "l l~ l r2 r1 l4 l~6 l~7 l~3 l5" : "l l~ l r2 r1 l4 l~6 l~7 l~3");
+    table_setup(t, admin ? "l l~ l r2 r1 l5 l~7 l~8 l~3 l6 l~4" : "l l~ l r2 r1 l5 l~6 l~7 l~3 l~4");
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(t, "%s", heads[h]);
     if (admin)
         table_cell(t, "owner");
+    table_cell(t, "so far");
     json_array_foreach (ensembles, i, e) {
         table_cell(t, "%s", answer_text(e, "id"));
         table_cell(t, "%s", answer_text(e, "name"));
@@ -175,6 +184,7 @@ void ensembles_show(const struct client *c, const json_t *ensembles, struct tabl
         table_cell(t, "%s", answer_text(e, "reason"));
         if (admin)
             owner_cell(t, json_object_get(e, "owner"));
+        estimate_cell(t, e);
     }
 }
 

@@ -205,7 +205,8 @@ void show_time(struct buf *out, const char *time)
     buf_printf(out, "%.*s%s", (int)whole, time, time[whole] ? "Z" : "");
 }
 
-void show_progress(struct buf *out, int width, double fraction, int done, int windows, int failed, double eta_s)
+void show_progress(struct buf *out, int width, double fraction, int done, int windows, int failed, double eta_s,
+                   const char *more)
 {
     enum { BAR = 24, SHORTEST = 4 };
     struct buf text = {0};
@@ -218,6 +219,8 @@ void show_progress(struct buf *out, int width, double fraction, int done, int wi
         show_duration(&text, eta_s);
         buf_printf(&text, " left");
     }
+    if (*more)
+        buf_printf(&text, "  %s", more);
     int room = width - (int)text.len - 3, bar = room > BAR ? BAR : room;
     if (bar >= SHORTEST) {
         buf_printf(out, "[");

@@ -44,8 +44,9 @@ void show_duration(struct buf *out, double seconds);
 void show_bytes(struct buf *out, double bytes);
 /* "2026-11-20T10:00:00.000Z" without its fraction. */
 void show_time(struct buf *out, const char *time);
-/* "[#####.....]  50 %  6/12 windows  2 failed  12 min left" in at most `width` columns; eta_s < 0: unknown. */
-void show_progress(struct buf *out, int width, double fraction, int done, int windows, int failed, double eta_s);
+/* "[#####.....]  50 %  6/12 windows  2 failed  12 min left  MORE" in at most `width` columns; eta_s < 0: unknown; "": no more. */
+void show_progress(struct buf *out, int width, double fraction, int done, int windows, int failed, double eta_s,
+                   const char *more);
 
 /* Whether a stream is a terminal that moves its cursor: not with TERM=dumb. */
 bool show_is_terminal(FILE *f);

@@ -68,7 +68,7 @@ static void ensemble_show(const struct client *c, const json_t *e)
 {
     const char *reason = answer_text(e, "reason"), *key = answer_text(e, "key");
     bool repeats = answer_whole(e, "repeats") > 1;
-    struct buf submitted = {0}, labels = {0};
+    struct buf submitted = {0}, labels = {0}, estimate = {0};
     show_time(&submitted, answer_text(e, "created"));
     answer_labels(&labels, e);
     printf("%s  %s  %s%s%s\n", answer_text(e, "id"), answer_text(e, "name"), answer_text(e, "state"),
@@ -77,6 +77,10 @@ static void ensemble_show(const struct client *c, const json_t *e)
         printf("revision %lld: it was extended\n", answer_whole(e, "revision"));
     printf("%lld of %lld %s done, %lld failed, %d %% of all steps\n", answer_whole(e, "done"), answer_replicas(e),
            repeats ? "replicas" : "windows", answer_whole(e, "failed"), (int)(100 * answer_number(e, "progress")));
+    answer_estimate(&estimate, e);
+    if (estimate.len)
+        printf("so far %s\n", estimate.data);
+    buf_free(&estimate);
     printf("submitted %s%s%s%s%s\n\n", submitted.data, *key ? ", key " : "", key, labels.len ? ", labels " : "",
            labels.data);
     buf_free(&labels);

@@ -78,18 +78,20 @@ static void draw(struct watch *w, const json_t *ensemble)
            left = eta(w, fraction);
     if (w->quiet || (!w->terminal && w->said && t - w->said < QUIET_S))
         return;
-    struct buf line = {0};
+    struct buf line = {0}, estimate = {0};
     int columns, rows;
     show_size(stderr, &columns, &rows);
-    show_progress(&line, w->terminal ? columns - 1 : 100, fraction,
+    answer_estimate(&estimate, ensemble);
+    show_progress(&line, w->terminal ? columns - 1 : 120, fraction,
                   (int)json_integer_value(json_object_get(ensemble, "done")),
                   (int)json_integer_value(json_object_get(ensemble, "windows")),
-                  (int)json_integer_value(json_object_get(ensemble, "failed")), left);
+                  (int)json_integer_value(json_object_get(ensemble, "failed")), left, estimate.data);
     clear(w);
     fprintf(stderr, w->terminal ? "%s" : "%s\n", line.data);
     fflush(stderr);
     w->drawn = w->terminal;
     w->said = t;
+    buf_free(&estimate);
     buf_free(&line);
 }
 

@@ -206,6 +206,7 @@ static int start(struct daemon *d, struct options *o, struct err *e)
                                .quota = d->quota,
                                .estimate_seconds = o->estimate_seconds,
                                .estimate_mib = o->estimate_mib,
+                               .live_seconds = o->live_seconds,
                                .drain_seconds = o->drain_seconds,
                                .slice_seconds = o->slice_seconds,
                                .stall_seconds = o->stall_seconds};

@@ -19,6 +19,7 @@
 #define CHECKS 3
 #define ESTIMATE_SECONDS 3600
 #define ESTIMATE_MIB 8192
+#define LIVE_SECONDS 10
 #define LIMIT_OPTION 1000 /* of the first quota kind; the others follow */
 
 static const char usage[] =
@@ -42,6 +43,7 @@ static const char usage[] =
     "  --checks N           submissions read at once [3]\n"
     "  --estimate-seconds N processor time for estimating one ensemble [3600]\n"
     "  --estimate-mib N     memory for estimating one ensemble [8192]\n"
+    "  --live-seconds N     at least, between two estimates of an ensemble that runs; 0: none is made unasked [10]\n"
     "  --connections N      of all users together [8192, or what the limit of open files allows]\n"
     "  --verbose            debug messages\n"
     "  --version, --help\n"
@@ -56,15 +58,20 @@ static void print_usage(void)
 #undef X
 }
 
-static int whole(const char *name, const char *text, int *out, struct err *e)
+static int whole_from(int64_t least, const char *name, const char *text, int *out, struct err *e)
 {
     char what[64];
     int64_t n;
     snprintf(what, sizeof what, "--%s ", name);
-    int rc = number_whole(&n, what, text, 1, 1000000, e);
+    int rc = number_whole(&n, what, text, least, 1000000, e);
     if (!rc)
         *out = (int)n;
     return rc;
+}
+
+static int whole(const char *name, const char *text, int *out, struct err *e)
+{
+    return whole_from(1, name, text, out, e);
 }
 
 /* "20", "100G" */
@@ -136,6 +143,8 @@ static int take_option(struct options *o, int c, const char *value, struct err *
         return whole("estimate-seconds", value, &o->estimate_seconds, e);
     case 'F':
         return whole("estimate-mib", value, &o->estimate_mib, e);
+    case 'L':
+        return whole_from(0, "live-seconds", value, &o->live_seconds, e);
     case 'C':
         return whole("checks", value, &o->checks, e);
     case 'c':
@@ -194,6 +203,7 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e)
                                           {"check-mib", required_argument, NULL, 'M'},
                                           {"estimate-seconds", required_argument, NULL, 'E'},
                                           {"estimate-mib", required_argument, NULL, 'F'},
+                                          {"live-seconds", required_argument, NULL, 'L'},
                                           {"checks", required_argument, NULL, 'C'},
                                           {"connections", required_argument, NULL, 'c'},
                                           {"verbose", no_argument, NULL, 'v'},
@@ -214,6 +224,7 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e)
                           .checks = CHECKS,
                           .estimate_seconds = ESTIMATE_SECONDS,
                           .estimate_mib = ESTIMATE_MIB,
+                          .live_seconds = LIVE_SECONDS,
                           .connections = -1};
     for (int i = 0; i < QUOTA_COUNT; i++)
         o->each[i] = -1;

@@ -17,6 +17,7 @@ struct options {
     int64_t each[QUOTA_COUNT];            /* limits of one user; -1: the default */
     int64_t connections;                  /* of all users; -1: the default */
     int estimate_seconds, estimate_mib;   /* estimating one ensemble: processor time, memory */
+    int live_seconds;                     /* at least between two estimates of an ensemble that runs; 0: none */
     int check_seconds, check_mib, checks; /* reading one submission: processor time, memory; at once */
 };
 

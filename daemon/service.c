@@ -189,7 +189,8 @@ int service_open(struct service *sv, uv_loop_t *loop, const struct service_confi
     uv_timer_init(loop, &sv->drain_limit);
     uv_timer_init(loop, &sv->space);
     uv_timer_init(loop, &sv->presence);
-    sv->tick.data = sv->drain_limit.data = sv->space.data = sv->presence.data = sv;
+    uv_timer_init(loop, &sv->live);
+    sv->live.data = sv->tick.data = sv->drain_limit.data = sv->space.data = sv->presence.data = sv;
     sv->next_ensemble = last.ensemble + 1;
     sv->next_replica = last.replica + 1;
     sv->next_seq = last.event + 1;
@@ -232,6 +233,7 @@ int service_start(struct service *sv, struct err *e)
         rc = service_go_on_removing(sv, e);
     if (rc == 0) {
         service_watch_database(sv);
+        service_estimate_live(sv);
         supervisor_start(sv->supervisor);
     }
     return rc;
@@ -282,6 +284,7 @@ void service_close(struct service *sv)
     uv_close((uv_handle_t *)&sv->drain_limit, NULL);
     uv_close((uv_handle_t *)&sv->space, NULL);
     uv_close((uv_handle_t *)&sv->presence, NULL);
+    uv_close((uv_handle_t *)&sv->live, NULL);
     store_close(sv->store);
     sv->store = NULL;
     for (int w = 0; w < sv->sched.nworkers; w++)

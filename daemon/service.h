@@ -39,6 +39,7 @@ struct service_config {
     int stall_seconds; /* a replica that makes no step for so long is stuck */
     struct quota *quota;
     int estimate_seconds, estimate_mib; /* of processor time and memory, for one */
+    int live_seconds;                   /* at least, between two live estimates of an ensemble; 0: there are none */
 };
 
 /* Told when an ensemble has new committed events; embedded in its owner. */
@@ -60,6 +61,7 @@ struct service {
     uv_timer_t tick;
     int jobs;                       /* in the thread pool */
     struct estimate_job *estimates; /* run or wait for their turn, oldest first */
+    uv_timer_t live;                /* until it is looked who is due for a live estimate */
     bool draining, stopped;
     bool late; /* the limit of a drain has passed, and jobs are still at work: nothing waits for them any more */
     uv_timer_t drain_limit;
@@ -171,5 +173,9 @@ typedef void service_results_fn(void *arg, const struct err *e, const struct buf
 void service_results(struct service *sv, struct ensemble *en, bool live, service_results_fn *done, void *arg);
 /* When the service drains: ends all. */
 void service_stop_estimates(struct service *sv);
+
+/* ---- live.c ---- */
+/* From here on ensembles that have not ended have estimates of what there is so far. */
+void service_estimate_live(struct service *sv);
 
 #endif

@@ -68,6 +68,18 @@ static json_t *replica_json(const struct sched_replica *r)
     return j;
 }
 
+/* Of an ensemble that has ended it is its results that say so. */
+static json_t *estimate_json(const struct ensemble *en)
+{
+    const struct ensemble_estimate *x = &en->estimate;
+    if (!x->made || ensemble_shown_ended(en))
+        return json_null();
+    json_t *j = json_pack("{s:s,s:s,s:o}", "unit", "kcal/mol", "verdict", x->verdict, "time", api_time_json(x->made));
+    json_object_set_new(j, "value", x->number ? json_real(x->value) : json_null());
+    json_object_set_new(j, "error", x->number ? json_real(x->error) : json_null());
+    return j;
+}
+
 json_t *api_ensemble_json(const struct ensemble *en, bool replicas)
 {
     json_t *j = json_pack(
@@ -81,6 +93,7 @@ json_t *api_ensemble_json(const struct ensemble *en, bool replicas)
         json_object_set_new(labels, en->labels[i].key, json_string(en->labels[i].value));
     json_object_set_new(j, "labels", labels);
     json_object_set_new(j, "revision", json_integer(en->shown.revision));
+    json_object_set_new(j, "estimate", estimate_json(en));
     json_object_set_new(j, "bytes", en->measured ? json_integer((json_int_t)en->stored.amount) : json_null());
     if (replicas) {
         json_t *list = json_array();

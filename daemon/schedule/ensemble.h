@@ -105,6 +105,14 @@ struct ensemble_label {
     char *key, *value;
 };
 
+/* What its samples say so far. */
+struct ensemble_estimate {
+    int64_t made;        /* 0: there is none yet */
+    bool number;         /* the two below; else the samples carry none */
+    double value, error; /* kcal/mol */
+    char verdict[16];
+};
+
 struct ensemble {
     int64_t number; /* submission order */
     char id[16];    /* what users see */
@@ -133,17 +141,20 @@ struct ensemble {
     int nreplicas, nsets;
     struct sched_replica *replicas; /* repeat 0 first, each in the order of the windows */
     struct sched_set *sets;
-    int user;              /* index of its owner in the scheduler */
-    int nrunning;          /* replicas in slots */
-    int64_t usage;         /* slots x ms: what its turn is measured by, among its owner's */
-    int moves;             /* times that its owner moved it since it was loaded */
-    int estimated;         /* results.json is of so many moves, -1: it may be of fewer */
-    bool prepared;         /* its folder holds the input files */
-    bool preparing;        /* they are being written */
-    int64_t prepare_after; /* earliest next attempt to write them; the scheduler's clock, ms */
-    bool estimating;       /* results.json is being written */
-    bool estimate_later;   /* as soon as the disk has space */
-    bool wants_space;      /* its reason says so */
+    int user;                          /* index of its owner in the scheduler */
+    int nrunning;                      /* replicas in slots */
+    int64_t usage;                     /* slots x ms: what its turn is measured by, among its owner's */
+    int moves;                         /* times that its owner moved it since it was loaded */
+    int estimated;                     /* results.json is of so many moves, -1: it may be of fewer */
+    struct ensemble_estimate estimate; /* the newest live one; live.c keeps these three */
+    int64_t live_steps;                /* of its checkpoints, summed, when that was begun */
+    int64_t live_after;                /* earliest next one; the scheduler's clock, ms */
+    bool prepared;                     /* its folder holds the input files */
+    bool preparing;                    /* they are being written */
+    int64_t prepare_after;             /* earliest next attempt to write them; the scheduler's clock, ms */
+    bool estimating;                   /* results.json is being written */
+    bool estimate_later;               /* as soon as the disk has space */
+    bool wants_space;                  /* its reason says so */
 };
 
 /* A queued ensemble with `nreplicas` queued replicas that are in no set yet. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "daemon/spec/spec.h"
+#include "daemon/worker/checkpoint.h"
 #include "daemon/worker/commands.h"
 #include "daemon/worker/own_limits.h"
 #include "engine/estimate/estimate.h"
@@ -46,7 +47,8 @@ static const char help[] =
     "  spec        text of ensemble.yaml (required)\n"
     "  spec_name   its name, for messages (required)\n"
     "  replicas    array of repeats x windows objects, repeat 0 first (required):\n"
-    "                state   done | partial | running | failed: what became of it; a failed one takes no part\n"
+    "                state   done | partial | running | failed: what became of it; a failed one takes no part, of one\n"
+    "                        that runs the rows up to its newest checkpoint count\n"
     "                reason  text, why it is not done (may be absent or null, like all below)\n"
     "                seed    integer; the spec's when absent\n"
     "  repeats     replicas of each window; 1 when absent\n"
@@ -122,6 +124,37 @@ static int read_replicas(struct request *q, struct err *e)
     return rc;
 }
 
+/* A replica that runs writes rows that its next start may write again: those up to its newest checkpoint count. */
+static void read_checkpoint(const char *directory, int repeats, int repeat, int window, struct estimate_replica *r)
+{
+    struct buf folder = {0};
+    r->vouched = true;
+    buf_printf(&folder, "%s/", directory);
+    if (repeats > 1)
+        buf_printf(&folder, "repeat_%02d/", repeat);
+    buf_printf(&folder, "lambda_%02d", window);
+    for (int which = 0, rc = 1; which < CHECKPOINT_FILES && rc; which++) {
+        struct checkpoint c = {0};
+        struct err e = {0};
+        rc = checkpoint_read(folder.data, which, &c, &e);
+        if (!rc) {
+            r->dhdl_bytes = c.offset[OUTPUT_DHDL];
+            r->energy_bytes = c.offset[OUTPUT_ENERGY];
+        }
+        checkpoint_close(&c);
+    }
+    buf_free(&folder);
+}
+
+static void read_checkpoints(struct request *q)
+{
+    const struct estimate_ensemble *x = &q->ensemble;
+    int windows = x->set->alchemy.nwindows;
+    for (int i = 0; i < x->repeats * windows; i++)
+        if (q->replicas[i].kind == ESTIMATE_RUNNING)
+            read_checkpoint(x->directory, x->repeats, i / windows, i % windows, &q->replicas[i]);
+}
+
 static int read_about(struct request *q, struct err *e)
 {
     json_t *o = q->description, *labels = json_object_get(o, "labels"), *value;
@@ -194,6 +227,7 @@ static int ensemble(const char *directory, const char *output, struct err *e)
     if (!rc)
         rc = read_request(&q, &text, e);
     if (!rc) {
+        read_checkpoints(&q);
         estimate_ensemble(&q.ensemble, &json);
         rc = write_results(directory, output, &json, e);
     }

@@ -182,10 +182,10 @@ int dhdl_read(struct dhdl *d, const char *name, const char *text, size_t len, st
     return understand(d, name, &x, xvg_read(&x, name, text, len, e), e);
 }
 
-int dhdl_read_file(struct dhdl *d, const char *name, const char *path, size_t most, struct err *e)
+int dhdl_read_file(struct dhdl *d, const char *name, const char *path, uint64_t bytes, size_t most, struct err *e)
 {
     struct xvg x = {0};
-    return understand(d, name, &x, xvg_read_file(&x, name, path, most, e), e);
+    return understand(d, name, &x, xvg_read_file(&x, name, path, bytes, most, e), e);
 }
 
 void dhdl_close(struct dhdl *d)

@@ -37,7 +37,7 @@ static void repeat(const struct estimate_ensemble *q, struct result *r, const st
         w->seeded = replicas[k].seeded;
         w->seed = replicas[k].seed;
         snprintf(w->reason, sizeof w->reason, "%s", replicas[k].reason ? replicas[k].reason : "");
-        window_read(r, q->directory, folder, k, &s);
+        window_read(r, q->directory, folder, k, replicas + k, &s);
     }
     if (l->nstates > 1)
         result_analyse(r, &s);

@@ -18,6 +18,9 @@ struct estimate_replica {
     const char *reason; /* why it is not done; may be NULL */
     bool seeded;        /* `seed` is known */
     uint64_t seed;
+    bool
+        vouched; /* only the first bytes of its files count, as a checkpoint vouches for them; 0 bytes: there is none */
+    uint64_t dhdl_bytes, energy_bytes;
 };
 
 struct estimate_label {

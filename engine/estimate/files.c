@@ -133,7 +133,7 @@ static int read_one(struct file *f, int n, struct err *e)
 {
     if (access(f->path, R_OK))
         return err_set(e, ERR_MISSING_FILE, "%s: %s", f->path, strerror(errno));
-    int rc = dhdl_read_file(&f->d, f->path, f->path, ESTIMATE_NUMBERS / (size_t)n, e);
+    int rc = dhdl_read_file(&f->d, f->path, f->path, XVG_ALL, ESTIMATE_NUMBERS / (size_t)n, e);
     if (rc)
         e->code = ERR_UNSUPPORTED; /* it is there, but is no such file */
     return rc ? -(int)e->code : check(f, e);

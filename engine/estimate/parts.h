@@ -30,9 +30,10 @@ struct xvg {
 /* `name` is only for messages. ERR_IO: "name:line: what was read, what was expected"; rows of a wrong width and times
  * that do not increase are errors, a last line that is short or has no newline is left out. */
 int xvg_read(struct xvg *x, const char *name, const char *text, size_t len, struct err *e);
-/* The same from a file, which may be gzipped, a piece at a time. A table of more than `most` numbers is thinned evenly
- * while it grows, by powers of two. */
-int xvg_read_file(struct xvg *x, const char *name, const char *path, size_t most, struct err *e);
+/* The same from a file, which may be gzipped, a piece at a time; only its first `bytes` (unzipped) count. A table of more than
+ * `most` numbers is thinned evenly while it grows, by powers of two. */
+#define XVG_ALL UINT64_MAX
+int xvg_read_file(struct xvg *x, const char *name, const char *path, uint64_t bytes, size_t most, struct err *e);
 void xvg_close(struct xvg *x);
 
 /* ---- dhdl.c: the meaning of dhdl.xvg's columns */
@@ -61,7 +62,7 @@ struct dhdl {
  * temperature and pressure, and are not kept. */
 int dhdl_read(struct dhdl *d, const char *name, const char *text, size_t len, struct err *e);
 /* As xvg_read_file. */
-int dhdl_read_file(struct dhdl *d, const char *name, const char *path, size_t most, struct err *e);
+int dhdl_read_file(struct dhdl *d, const char *name, const char *path, uint64_t bytes, size_t most, struct err *e);
 void dhdl_close(struct dhdl *d);
 
 /* ---- statistics.c: correlated series */

@@ -141,7 +141,8 @@ static inline const struct result *report_whole(const struct report *r)
 /* window.c: reads one replica's files below `directory` ("lambda_03" in `folder`), discards what drifts, appends its
  * rows to `s` (s->start[index + 1] is set). What goes wrong is in the window's status and reason, and then it adds no
  * rows. */
-void window_read(struct result *r, const char *directory, const char *folder, int index, struct sampling *s);
+void window_read(struct result *r, const char *directory, const char *folder, int index,
+                 const struct estimate_replica *replica, struct sampling *s);
 /* The same from a file that has been read; `name` for messages. */
 void window_take(struct result *r, const char *name, const struct dhdl *d, int index, struct sampling *s);
 /* Numbers that one window's table may have, so that all together stay within ESTIMATE_NUMBERS. */

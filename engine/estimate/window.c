@@ -159,15 +159,15 @@ size_t window_most(int nstates)
     return ESTIMATE_NUMBERS / (size_t)nstates;
 }
 
-static int read_dhdl(struct result *r, const char *directory, const char *folder, int k, struct sampling *s,
-                     struct err *e)
+static int read_dhdl(struct result *r, const char *directory, const char *folder, int k, uint64_t bytes,
+                     struct sampling *s, struct err *e)
 {
     struct buf path = {0};
     struct dhdl d = {0};
     char name[128];
     snprintf(name, sizeof name, "%s/dhdl.xvg", folder); /* messages say no more: results do not depend on the place */
     buf_printf(&path, "%s/%s", directory, name);
-    int rc = dhdl_read_file(&d, name, path.data, window_most(r->ladder->nstates), e);
+    int rc = dhdl_read_file(&d, name, path.data, bytes, window_most(r->ladder->nstates), e);
     if (!rc)
         rc = take(r, name, &d, k, s, e);
     dhdl_close(&d);
@@ -213,7 +213,7 @@ static void average_energies(struct window_result *w, const struct xvg *x)
     }
 }
 
-static void read_energy(struct result *r, const char *directory, const char *folder, int k)
+static void read_energy(struct result *r, const char *directory, const char *folder, int k, uint64_t bytes)
 {
     struct buf path = {0};
     struct xvg x = {0};
@@ -221,7 +221,7 @@ static void read_energy(struct result *r, const char *directory, const char *fol
     char name[128];
     snprintf(name, sizeof name, "%s/energy.xvg", folder);
     buf_printf(&path, "%s/%s", directory, name);
-    if (xvg_read_file(&x, name, path.data, ESTIMATE_NUMBERS, &e))
+    if (xvg_read_file(&x, name, path.data, bytes, ESTIMATE_NUMBERS, &e))
         result_warn(r, "window %d: no averages: %s", k, e.msg);
     else
         average_energies(r->windows + k, &x);
@@ -229,15 +229,19 @@ static void read_energy(struct result *r, const char *directory, const char *fol
     buf_free(&path);
 }
 
-void window_read(struct result *r, const char *directory, const char *folder, int index, struct sampling *s)
+void window_read(struct result *r, const char *directory, const char *folder, int index,
+                 const struct estimate_replica *replica, struct sampling *s)
 {
     struct window_result *w = r->windows + index;
     struct err e = {0};
+    uint64_t rows = replica->vouched ? replica->dhdl_bytes : XVG_ALL;
     s->start[index + 1] = s->start[index];
     if (w->status == ESTIMATE_FAILED)
         return;
-    if (r->ladder->ncomponents && read_dhdl(r, directory, folder, index, s, &e))
+    if (!rows)
+        err_set(&e, ERR_ESTIMATE, "it has no checkpoint yet");
+    if (e.code || (r->ladder->ncomponents && read_dhdl(r, directory, folder, index, rows, s, &e)))
         fail(w, &e);
     else
-        read_energy(r, directory, folder, index);
+        read_energy(r, directory, folder, index, replica->vouched ? replica->energy_bytes : XVG_ALL);
 }

@@ -19,6 +19,7 @@ struct reader {
     int line;
     size_t capacity; /* rows */
     size_t most;     /* numbers in the table */
+    uint64_t left;   /* bytes of the file that count */
     double time;     /* of the row before */
     struct err late; /* what was wrong with a row that may be excused as the last one */
     double *row;     /* [row_width] */
@@ -230,7 +231,9 @@ static int pieces(struct reader *r, gzFile f, struct buf *text, struct err *e)
     char piece[65536];
     const char *rest;
     int n, rc = 0;
-    while (!rc && (n = gzread(f, piece, sizeof piece)) > 0) {
+    while (!rc && r->left && (n = gzread(f, piece, sizeof piece)) > 0) {
+        n = (uint64_t)n < r->left ? n : (int)r->left;
+        r->left -= (uint64_t)n;
         buf_add(text, piece, (size_t)n);
         rc = lines(r, text->data, text->len, &rest, e);
         text->len -= (size_t)(rest - text->data);
@@ -243,9 +246,9 @@ static int pieces(struct reader *r, gzFile f, struct buf *text, struct err *e)
     return rc || !text->len ? rc : last_line(r, text->data, text->data + text->len, e);
 }
 
-int xvg_read_file(struct xvg *x, const char *name, const char *path, size_t most, struct err *e)
+int xvg_read_file(struct xvg *x, const char *name, const char *path, uint64_t bytes, size_t most, struct err *e)
 {
-    struct reader r = {.x = x, .name = name, .most = most};
+    struct reader r = {.x = x, .name = name, .most = most, .left = bytes};
     struct buf text = {0};
     gzFile f = gzopen(path, "rb");
     if (!f)

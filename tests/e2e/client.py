@@ -290,6 +290,24 @@ class Client(unittest.TestCase):
             self.assertEqual(self.shoal(verb, "3f2a", "-q")[1], "")
         self.assertIn("`shoal retry 3f2a` goes on with it", self.shoal("cancel", "3f2a")[1])
 
+    def test_estimate(self):
+        """What the samples say so far, wherever an ensemble that runs is shown."""
+        running = ensemble(state="running", progress=0.5, estimate={"value": -2.3141, "error": 0.1234, "unit": "kcal/mol",
+                                                                    "verdict": "unconverged", "time": "2026-11-20T10:00:00.000Z"})
+        said = "-2.31 +- 0.12 kcal/mol, unconverged"
+        self.service.answers["GET /v1/version"] = (200, {"version": "x", "api": 1, "devices": []})
+        self.service.answers["GET /v1/ensembles/3f2a9c00"] = (200, running)
+        self.service.answers["GET /v1/ensembles"] = (200, {"ensembles": [running], "next": None})
+        self.assertIn(f"\nso far {said}\n", self.shoal("status", "3f2a9c00")[0])
+        for command in ("status", "top", "list"):
+            self.assertIn(said, self.shoal(command)[0])
+        self.assertTrue(self.shoal("list", "--plain")[0].endswith(f"\t{said}\n"))
+        done = {"seq": 2, "time": "2026-11-20T10:00:01.000Z", "kind": "ensemble", "state": "done", "ensemble": ensemble(state="done")}
+        self.service.answers["GET /v1/ensembles/3f2a9c00/events?follow=1&since=1"] = self.events(done)
+        self.assertIn(f"0/4 windows  {said}\n", self.shoal("watch", "3f2a9c00")[1])
+        running["estimate"].update(value=None, error=None, verdict="failed")
+        self.assertIn("\nso far no free energy yet\n", self.shoal("status", "3f2a9c00")[0])
+
     def test_extend(self):
         for option, value, query in (("--time", "2 ns", "time=2%20ns"), ("--until", "500 steps", "until=500%20steps")):
             self.service.answers[f"POST /v1/ensembles/3f2a/extend?{query}"] = (200, ensemble(state="queued"))

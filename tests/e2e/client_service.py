@@ -36,7 +36,7 @@ class Commands(unittest.TestCase):
     def start(cls):
         cls.service = subprocess.Popen(
             [SHOALD, "--socket", cls.environment["SHOAL_SOCKET"], "--state", os.path.join(cls.folder, "state"),
-             "--worker", WORKER, "--device", "cpu", *AS_IS], stderr=subprocess.DEVNULL)
+             "--worker", WORKER, "--device", "cpu", "--live-seconds", "1", *AS_IS], stderr=subprocess.DEVNULL)
         for _ in range(200):
             if subprocess.run([SHOAL, "version"], env=cls.environment, capture_output=True, check=False).returncode == 0:
                 return
@@ -104,6 +104,27 @@ class Commands(unittest.TestCase):
             self.assertGreater(os.path.getsize(os.path.join(self.folder, "got", name)), 0)
         self.assertFalse(os.path.exists(os.path.join(self.folder, "got/lambda_00/checkpoint")))
         self.shoal("pause", self.done, code=3)
+
+    def test_live_estimate(self):
+        """What is shown while it runs is what its samples say: that of the results so far, of one made from the same rows."""
+        ensemble = self.submitted("live", seed=12, steps=10000000, windows=(0, 0.05), checkpoint="200 steps")
+        deadline = time.monotonic() + 120
+        while not (shown := self.status(ensemble)["estimate"]) or shown["value"] is None:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.2)
+        self.assertIn("so far ", self.shoal("status", ensemble))
+        self.shoal("pause", ensemble)
+        steps = None
+        while steps != (steps := [(r["state"], r["step"]) for r in self.status(ensemble)["replicas"]]) or \
+                {state for state, _ in steps} != {"paused"}:
+            time.sleep(0.2)
+        done = subprocess.run([SHOAL, "results", ensemble, "--json"], env=self.environment, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 75, done.stderr)
+        results = json.loads(done.stdout)
+        shown = self.status(ensemble)["estimate"]
+        self.assertLess(abs(results["estimate"]["magnitude"] - shown["value"]), 4 * shown["error"])
+        self.assertIn(shown["verdict"], ("converged", "unconverged"))
+        self.shoal("cancel", ensemble)
 
     def test_same_key(self):
         spec = self.write("keyed", seed=2, steps=100)

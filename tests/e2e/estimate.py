@@ -8,6 +8,7 @@ import gzip
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -53,6 +54,50 @@ def check_ensemble(folder):
     assert engine["ensemble"]["id"] is None and engine["windows"][0]["seed"] is None
 
 
+def checksum(data):
+    """engine/base/checksum.c"""
+    h, prime, mask = 0xcbf29ce484222325, 0x100000001b3, 2**64 - 1
+    for word in struct.unpack(f"<{len(data) // 8}Q", data):
+        h = (h ^ word) * prime & mask
+        h ^= h >> 32
+    return h ^ h >> 29
+
+
+def write_checkpoint(folder, dhdl, energy, name="checkpoint"):
+    """One that vouches for so many bytes."""
+    words = struct.pack("<8s10Q", b"SHALCKP3", 0, 5, 0, 10, 1, 0, 0, dhdl, energy, 0)
+    with open(f"{folder}/{name}", "wb") as f:
+        f.write(words + struct.pack("<Q", checksum(words)))
+
+
+def check_running(folder):
+    """Of a replica that runs only what its newest good checkpoint vouches for counts."""
+    def running(some):
+        run = estimate("--ensemble", some, "--output", "-", description=describe(replicas=[{"state": "running"}] * 5))
+        assert run.returncode == 0, run.stderr
+        return json.loads(run.stdout)
+
+    with tempfile.TemporaryDirectory() as copy, tempfile.TemporaryDirectory() as cut:
+        for k in range(5):
+            shutil.copytree(f"{folder}/lambda_{k:02d}", f"{copy}/lambda_{k:02d}")
+            os.mkdir(f"{cut}/lambda_{k:02d}")
+            with open(f"{folder}/lambda_{k:02d}/dhdl.xvg", "rb") as f:
+                text = f.read()
+            half = text.index(b"\n", len(text) // 2) + 1
+            with open(f"{cut}/lambda_{k:02d}/dhdl.xvg", "wb") as f:
+                f.write(text[:half])
+            for name in ("checkpoint", "checkpoint.previous"):
+                write_checkpoint(f"{copy}/lambda_{k:02d}", half, 0, name)
+            write_checkpoint(f"{cut}/lambda_{k:02d}", half, 0)
+        with open(f"{copy}/lambda_02/checkpoint", "r+b") as f:  # damaged
+            f.write(b"x")
+        some, other = running(copy), running(cut)
+        assert some["estimators"] == other["estimators"] and some["estimate"], some["verdict"]
+        for name in ("checkpoint", "checkpoint.previous"):
+            os.unlink(f"{copy}/lambda_01/{name}")
+        assert running(copy)["windows"][1]["reason"] == "it has no checkpoint yet"
+
+
 def check_repeats(folder):
     """Two repeats in folders of their own, one of them still running: their mean, and each by itself."""
     with tempfile.TemporaryDirectory() as both:
@@ -60,6 +105,10 @@ def check_repeats(folder):
             os.mkdir(f"{both}/repeat_{r:02d}")
             for k in range(5):
                 shutil.copytree(f"{folder}/lambda_{k:02d}", f"{both}/repeat_{r:02d}/lambda_{k:02d}")
+        for k in range(5):
+            into = f"{both}/repeat_01/lambda_{k:02d}"
+            sizes = [os.path.getsize(f"{into}/{name}") if os.path.exists(f"{into}/{name}") else 0 for name in ("dhdl.xvg", "energy.xvg")]
+            write_checkpoint(into, *sizes)
         replicas = [{"state": "done"}] * 5 + [{"state": "running"}] * 5
         run = estimate("--ensemble", both, "--output", "-", description=describe(repeats=2, replicas=replicas))
         assert run.returncode == 0, run.stderr
@@ -161,6 +210,7 @@ def main():
         subprocess.run([OSCILLATORS, folder, "0.5"], check=True)
         check_ensemble(folder)
         check_repeats(folder)
+        check_running(folder)
         check_refusals(folder)
         check_offline(folder)
 

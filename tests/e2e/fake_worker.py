@@ -210,7 +210,8 @@ class Worker:
 
 
 def read_slowly():
-    """As RULES.COMMAND says: {"how": "busy" | "sleep" | "wait" (a second) | "named" (sleeps over a spec that is named slow) | "signal-N" | "exit" | "nonsense" | "half",
+    """As RULES.COMMAND says: {"how": "busy" | "sleep" | "wait" (a second) | "named" (sleeps over a spec that is named slow) | "signal-N" | "exit" | "nonsense" | "half"
+    | "answer" (live estimates of "answers", one after the other, the last for ever: [value, error, verdict], or null: it dies),
     "folder": where it leaves its process id}."""
     with open(f"{RULES}.{sys.argv[1]}", encoding="utf-8") as f:
         rule = json.load(f)
@@ -222,8 +223,19 @@ def read_slowly():
             os.pwrite(memory, body, 0)
             os.dup2(memory, 0)
             return
+    if what == "answer" and "--output" not in sys.argv:
+        return
     with open(os.path.join(rule["folder"], str(os.getpid())), "w", encoding="utf-8"):
         pass
+    if what == "answer":
+        number = len(os.listdir(rule["folder"])) - 1
+        answer = rule["answers"][min(number, len(rule["answers"]) - 1)]
+        if answer is None:
+            sys.exit(3)
+        value, error, verdict = answer
+        json.dump({"estimate": value and {"magnitude": value, "unit": "kilocalorie_per_mole"},
+                   "uncertainty": value and {"magnitude": error, "unit": "kilocalorie_per_mole"}, "verdict": {"verdict": verdict}}, sys.stdout)
+        sys.exit(0)
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG, as the real one does
     if what == "busy":
         resource.setrlimit(resource.RLIMIT_CPU, (1, 2))

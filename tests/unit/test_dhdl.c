@@ -106,7 +106,7 @@ static void test_long_file(void **state)
             struct dhdl whole = {0}, thin = {0};
             const size_t width = 8, most = i ? 1000 * width : 0;
             assert_int_equal(dhdl_read(&whole, "dhdl.xvg", b.data, b.len, &e), 0);
-            assert_int_equal(dhdl_read_file(&thin, "dhdl.xvg", path, most, &e), 0);
+            assert_int_equal(dhdl_read_file(&thin, "dhdl.xvg", path, XVG_ALL, most, &e), 0);
             assert_int_equal(thin.seen, 5000);
             assert_int_equal(thin.stride, i ? 8 : 1);
             assert_int_equal(thin.n, 5000 / thin.stride);
@@ -121,11 +121,11 @@ static void test_long_file(void **state)
     /* a gzipped file that was cut short is no file */
     assert_int_equal(truncate(path, 3000), 0);
     struct dhdl cut = {0};
-    assert_int_equal(dhdl_read_file(&cut, "dhdl.xvg", path, 0, &e), -ERR_IO);
+    assert_int_equal(dhdl_read_file(&cut, "dhdl.xvg", path, XVG_ALL, 0, &e), -ERR_IO);
     assert_non_null(strstr(e.msg, "dhdl.xvg: gzip: "));
     dhdl_close(&cut);
     unlink(path);
-    assert_int_equal(dhdl_read_file(&cut, "dhdl.xvg", path, 0, &e), -ERR_IO);
+    assert_int_equal(dhdl_read_file(&cut, "dhdl.xvg", path, XVG_ALL, 0, &e), -ERR_IO);
     assert_string_equal(e.msg, "dhdl.xvg: No such file or directory");
     buf_free(&b);
 }

@@ -64,17 +64,20 @@ static void test_progress(void **state)
     static const struct {
         int width, done, failed;
         double fraction, eta;
-        const char *text;
+        const char *text, *more;
     } cases[] = {
-        {120, 6, 0, 0.5, 65, "[############............]  50 %  6/12 windows  1 min 05 s left"},
-        {120, 12, 2, 1.5, -1, "[########################] 100 %  12/12 windows  2 failed"},
-        {50, 6, 0, 0.5, 65, "[#####......]  50 %  6/12 windows  1 min 05 s left"},
-        {40, 6, 0, 0.5, 65, " 50 %  6/12 windows  1 min 05 s left"},
-        {12, 6, 0, 0.5, 65, " 50 %  6/12 "},
+        {120, 6, 0, 0.5, 65, "[############............]  50 %  6/12 windows  1 min 05 s left  1.2 +- 0.1 kJ",
+         "1.2 +- 0.1 kJ"},
+        {120, 6, 0, 0.5, 65, "[############............]  50 %  6/12 windows  1 min 05 s left", ""},
+        {120, 12, 2, 1.5, -1, "[########################] 100 %  12/12 windows  2 failed", ""},
+        {50, 6, 0, 0.5, 65, "[#####......]  50 %  6/12 windows  1 min 05 s left", ""},
+        {40, 6, 0, 0.5, 65, " 50 %  6/12 windows  1 min 05 s left", ""},
+        {12, 6, 0, 0.5, 65, " 50 %  6/12 ", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct buf b = {0};
-        show_progress(&b, cases[i].width, cases[i].fraction, cases[i].done, 12, cases[i].failed, cases[i].eta);
+        show_progress(&b, cases[i].width, cases[i].fraction, cases[i].done, 12, cases[i].failed, cases[i].eta,
+                      cases[i].more);
         assert_true((int)b.len <= cases[i].width);
         assert_text(&b, cases[i].text);
     }

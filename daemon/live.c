@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Live estimates: what the samples of ensembles that have not ended say so far, for whoever looks at these.
+ *
+ * 1. They are of rows that checkpoints vouch for (daemon/worker/estimate.c): none of them is ever taken back.
+ * 2. An ensemble's next one is made when its replicas have checkpointed a tenth more steps than at the last: that changes its error
+ *    by a twentieth. So their number grows as the logarithm of what was sampled.
+ * 3. One is made at a time, by a process of its own (estimates.c), and read on the thread pool. Then nothing is estimated for
+ *    three times as long: all of them together take a quarter of a core at most.
+ */
+#include "daemon/service.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define REST 3          /* times as long as an estimate took */
+#define REST_OF_ONE 20  /* the same of one ensemble */
+#define FAILED_MS 60000 /* until one that could not be made is tried again */
+
+struct live_job {
+    struct service *sv;
+    struct ensemble *ensemble; /* held */
+    int64_t steps, began;
+    struct buf text;
+    struct ensemble_estimate estimate;
+    bool failed;
+};
+
+static void look_again(struct service *sv, int64_t ms);
+
+static int64_t saved_steps(const struct ensemble *en)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < en->nsets; i++)
+        sum += set_saved(&en->sets[i]);
+    return sum;
+}
+
+static bool is_due(const struct ensemble *en, int64_t now)
+{
+    return en->windows > 1 && !ensemble_ended(en) && en->sm.state != ENSEMBLE_FINISHING && now >= en->live_after &&
+           saved_steps(en) > en->live_steps + en->live_steps / 10;
+}
+
+/* The one that has waited longest. */
+static struct ensemble *choose(const struct service *sv, int64_t now)
+{
+    struct ensemble *best = NULL;
+    for (int i = 0; i < sv->sched.nactive; i++) {
+        struct ensemble *en = sv->sched.active[i];
+        if (is_due(en, now) && (!best || en->live_after < best->live_after))
+            best = en;
+    }
+    return best;
+}
+
+/* ---- its end ---- */
+
+static void finish(struct live_job *j)
+{
+    struct service *sv = j->sv;
+    struct ensemble *en = j->ensemble;
+    int64_t now = service_clock(), took = now - j->began, least = (int64_t)sv->config.live_seconds * 1000;
+    int64_t pause = j->failed ? FAILED_MS : least;
+    en->live_steps = j->steps;
+    en->live_after = now + (REST_OF_ONE * took > pause ? REST_OF_ONE * took : pause);
+    if (!j->failed)
+        en->estimate = j->estimate;
+    look_again(sv, REST * took + 1);
+    ensemble_free(en);
+    buf_free(&j->text);
+    free(j);
+}
+
+static void read_work(void *arg)
+{
+    struct live_job *j = arg;
+    json_t *results = json_loadb(j->text.data, j->text.len, 0, NULL);
+    const json_t *value = json_object_get(json_object_get(results, "estimate"), "magnitude");
+    const json_t *error = json_object_get(json_object_get(results, "uncertainty"), "magnitude");
+    const char *verdict = json_string_value(json_object_get(json_object_get(results, "verdict"), "verdict"));
+    j->failed = !verdict;
+    j->estimate = (struct ensemble_estimate){.made = service_now(),
+                                             .number = json_is_number(value) && json_is_number(error),
+                                             .value = json_number_value(value),
+                                             .error = json_number_value(error)};
+    snprintf(j->estimate.verdict, sizeof j->estimate.verdict, "%s", verdict ? verdict : "");
+    json_decref(results);
+}
+
+static void read_done(void *arg)
+{
+    finish(arg);
+}
+
+static void made(void *arg, const struct err *err, const struct buf *text)
+{
+    struct live_job *j = arg;
+    j->failed = err != NULL;
+    if (j->failed) {
+        finish(j);
+        return;
+    }
+    buf_add(&j->text, text->data, text->len);
+    service_job(j->sv, read_work, read_done, j);
+}
+
+/* ---- its turn ---- */
+
+static void on_time(uv_timer_t *t)
+{
+    struct service *sv = t->data;
+    int64_t now = service_clock();
+    struct ensemble *en = sv->draining ? NULL : choose(sv, now);
+    if (!en) {
+        look_again(sv, (int64_t)sv->config.live_seconds * 1000);
+        return;
+    }
+    struct live_job *j = xcalloc(1, sizeof *j);
+    *j = (struct live_job){.sv = sv, .ensemble = ensemble_hold(en), .steps = saved_steps(en), .began = now};
+    service_results(sv, en, true, made, j);
+}
+
+static void look_again(struct service *sv, int64_t ms)
+{
+    if (!sv->draining && !sv->stopped)
+        uv_timer_start(&sv->live, on_time, (uint64_t)ms, 0);
+}
+
+void service_estimate_live(struct service *sv)
+{
+    if (sv->config.live_seconds)
+        look_again(sv, (int64_t)sv->config.live_seconds * 1000);
+}
