@@ -80,6 +80,10 @@ static void ensemble_show(const struct client *c, const json_t *e)
     answer_estimate(&estimate, e);
     if (estimate.len)
         printf("so far %s\n", estimate.data);
+    const json_t *stop = json_object_get(e, "stop_when");
+    if (json_is_object(stop) && estimate.len)
+        printf("stops when the error is %.3g %s or less, verdict %s\n", answer_number(stop, "error"),
+               answer_text(stop, "unit"), answer_text(stop, "verdict"));
     buf_free(&estimate);
     printf("submitted %s%s%s%s%s\n\n", submitted.data, *key ? ", key " : "", key, labels.len ? ", labels " : "",
            labels.data);

@@ -13,20 +13,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REST 3          /* times as long as an estimate took */
-#define REST_OF_ONE 20  /* the same of one ensemble */
-#define FAILED_MS 60000 /* until one that could not be made is tried again */
+#include "engine/base/units.h"
+
+#define REST 3            /* times as long as an estimate took */
+#define REST_OF_ONE 20    /* the same of one ensemble */
+#define UNASKED_SECONDS 5 /* for those that may end by it, where none is made for people to look at */
+#define FAILED_MS 60000   /* until one that could not be made is tried again */
 
 struct live_job {
     struct service *sv;
     struct ensemble *ensemble; /* held */
     int64_t steps, began;
+    int64_t least; /* steps of the replica that has fewest */
     struct buf text;
     struct ensemble_estimate estimate;
     bool failed;
 };
 
 static void look_again(struct service *sv, int64_t ms);
+
+static int64_t interval(const struct service *sv)
+{
+    return 1000 * (int64_t)(sv->config.live_seconds ? sv->config.live_seconds : UNASKED_SECONDS);
+}
 
 static int64_t saved_steps(const struct ensemble *en)
 {
@@ -36,9 +45,19 @@ static int64_t saved_steps(const struct ensemble *en)
     return sum;
 }
 
-static bool is_due(const struct ensemble *en, int64_t now)
+static int64_t least_steps(const struct ensemble *en)
 {
-    return en->windows > 1 && !ensemble_ended(en) && en->sm.state != ENSEMBLE_FINISHING && now >= en->live_after &&
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < en->nreplicas; i++)
+        least = en->replicas[i].saved_step < least ? en->replicas[i].saved_step : least;
+    return least;
+}
+
+/* Those that nobody wants to look at are estimated where they may end by it. */
+static bool is_due(const struct service *sv, const struct ensemble *en, int64_t now)
+{
+    return (sv->config.live_seconds || en->stop.error > 0) && en->windows > 1 && !ensemble_ended(en) &&
+           en->sm.state != ENSEMBLE_FINISHING && now >= en->live_after &&
            saved_steps(en) > en->live_steps + en->live_steps / 10;
 }
 
@@ -48,7 +67,7 @@ static struct ensemble *choose(const struct service *sv, int64_t now)
     struct ensemble *best = NULL;
     for (int i = 0; i < sv->sched.nactive; i++) {
         struct ensemble *en = sv->sched.active[i];
-        if (is_due(en, now) && (!best || en->live_after < best->live_after))
+        if (is_due(sv, en, now) && (!best || en->live_after < best->live_after))
             best = en;
     }
     return best;
@@ -56,16 +75,30 @@ static struct ensemble *choose(const struct service *sv, int64_t now)
 
 /* ---- its end ---- */
 
+static void take(struct live_job *j)
+{
+    struct ensemble *en = j->ensemble;
+    struct err e = {0};
+    en->estimate = j->estimate;
+    struct sched_event ev = {.kind = SCHED_LIVE,
+                             .ensemble = en,
+                             .ok = j->estimate.number,
+                             .error = j->estimate.error * UNIT_KCAL,
+                             .message = j->estimate.verdict,
+                             .step = j->least};
+    if (!ensemble_ended(en) && !j->sv->draining)
+        service_step(j->sv, &ev, &e);
+}
+
 static void finish(struct live_job *j)
 {
     struct service *sv = j->sv;
     struct ensemble *en = j->ensemble;
-    int64_t now = service_clock(), took = now - j->began, least = (int64_t)sv->config.live_seconds * 1000;
-    int64_t pause = j->failed ? FAILED_MS : least;
+    int64_t now = service_clock(), took = now - j->began, pause = j->failed ? FAILED_MS : interval(sv);
     en->live_steps = j->steps;
     en->live_after = now + (REST_OF_ONE * took > pause ? REST_OF_ONE * took : pause);
     if (!j->failed)
-        en->estimate = j->estimate;
+        take(j);
     look_again(sv, REST * took + 1);
     ensemble_free(en);
     buf_free(&j->text);
@@ -113,11 +146,12 @@ static void on_time(uv_timer_t *t)
     int64_t now = service_clock();
     struct ensemble *en = sv->draining ? NULL : choose(sv, now);
     if (!en) {
-        look_again(sv, (int64_t)sv->config.live_seconds * 1000);
+        look_again(sv, interval(sv));
         return;
     }
     struct live_job *j = xcalloc(1, sizeof *j);
-    *j = (struct live_job){.sv = sv, .ensemble = ensemble_hold(en), .steps = saved_steps(en), .began = now};
+    *j = (struct live_job){
+        .sv = sv, .ensemble = ensemble_hold(en), .steps = saved_steps(en), .least = least_steps(en), .began = now};
     service_results(sv, en, true, made, j);
 }
 
@@ -129,6 +163,5 @@ static void look_again(struct service *sv, int64_t ms)
 
 void service_estimate_live(struct service *sv)
 {
-    if (sv->config.live_seconds)
-        look_again(sv, (int64_t)sv->config.live_seconds * 1000);
+    look_again(sv, interval(sv));
 }

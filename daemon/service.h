@@ -39,7 +39,7 @@ struct service_config {
     int stall_seconds; /* a replica that makes no step for so long is stuck */
     struct quota *quota;
     int estimate_seconds, estimate_mib; /* of processor time and memory, for one */
-    int live_seconds;                   /* at least, between two live estimates of an ensemble; 0: there are none */
+    int live_seconds; /* at least, between two live estimates of an ensemble; 0: only of those that may end by it */
 };
 
 /* Told when an ensemble has new committed events; embedded in its owner. */

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "engine/base/units.h"
+
 json_t *api_time_json(int64_t ms)
 {
     time_t seconds = (time_t)(ms / 1000);
@@ -80,6 +82,15 @@ static json_t *estimate_json(const struct ensemble *en)
     return j;
 }
 
+static json_t *stop_json(const struct ensemble *en)
+{
+    const struct stop_rule *stop = &en->stop;
+    if (!stop->error)
+        return json_null();
+    return json_pack("{s:f,s:s,s:s,s:I}", "error", stop->error / UNIT_KCAL, "unit", "kcal/mol", "verdict",
+                     stop->converged ? "converged" : "any", "after", (json_int_t)stop->after);
+}
+
 json_t *api_ensemble_json(const struct ensemble *en, bool replicas)
 {
     json_t *j = json_pack(
@@ -94,6 +105,7 @@ json_t *api_ensemble_json(const struct ensemble *en, bool replicas)
     json_object_set_new(j, "labels", labels);
     json_object_set_new(j, "revision", json_integer(en->shown.revision));
     json_object_set_new(j, "estimate", estimate_json(en));
+    json_object_set_new(j, "stop_when", stop_json(en));
     json_object_set_new(j, "bytes", en->measured ? json_integer((json_int_t)en->stored.amount) : json_null());
     if (replicas) {
         json_t *list = json_array();

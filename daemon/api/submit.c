@@ -91,6 +91,10 @@ static struct ensemble *make_ensemble(struct service *sv, uint32_t owner, const 
     en->atoms = number_of(facts, "atoms");
     en->stages = (int)number_of(facts, "stages");
     en->retries = (int)number_of(facts, "retries");
+    const json_t *stop = json_object_get(facts, "stop");
+    en->stop = (struct stop_rule){.error = json_number_value(json_object_get(stop, "error")),
+                                  .converged = number_of(stop, "converged") != 0,
+                                  .after = number_of(stop, "after")};
     add_labels(en, json_object_get(facts, "labels"));
     return en;
 }

@@ -118,6 +118,7 @@ void ensemble_free(struct ensemble *e)
     free(e->name);
     free(e->spec_name);
     free(e->reason);
+    free(e->stopped);
     free(e->shown.reason);
     free(e);
 }
@@ -145,6 +146,11 @@ const char *ensemble_label(const struct ensemble *e, const char *key)
 bool ensemble_wants(const struct ensemble *e)
 {
     return e->sm.state == ENSEMBLE_QUEUED || e->sm.state == ENSEMBLE_RUNNING;
+}
+
+bool ensemble_stopping(const struct ensemble *e)
+{
+    return e->stopped && e->stopped_revision == e->revision;
 }
 
 static bool is_end(uint32_t state)

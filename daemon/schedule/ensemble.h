@@ -105,6 +105,13 @@ struct ensemble_label {
     char *key, *value;
 };
 
+/* When it may end before its time: the spec's stop-when. */
+struct stop_rule {
+    double error;   /* kJ/mol; 0: never */
+    bool converged; /* that must be the verdict, too */
+    int64_t after;  /* steps of each replica, over all stages, before which it is not asked */
+};
+
 /* What its samples say so far. */
 struct ensemble_estimate {
     int64_t made;        /* 0: there is none yet */
@@ -129,8 +136,12 @@ struct ensemble {
     int windows, repeats;
     int stages, retries;
     int revision; /* from 1 */
-    struct sm sm; /* enum ensemble_state */
-    char *reason; /* why it failed or waits, NULL: none */
+    struct stop_rule stop;
+    char *stopped;        /* why it has ended before its time, or is about to; NULL: it has not */
+    int stopped_revision; /* the one that did; an extension goes on from there and is not asked again */
+    int stop_held;        /* live estimates in a row that were good enough */
+    struct sm sm;         /* enum ensemble_state */
+    char *reason;         /* why it failed or waits, NULL: none */
     int64_t created, changed;
     int64_t seq; /* of its newest event */
     struct ensemble_view shown;
@@ -167,6 +178,8 @@ struct ensemble *ensemble_of_windows(int windows, int repeats, int64_t first, in
 void ensemble_free(struct ensemble *e);
 /* Whether it wants slots for those of its replicas that have not ended. */
 bool ensemble_wants(const struct ensemble *e);
+/* Whether its free energy is good enough: its replicas end where they are. */
+bool ensemble_stopping(const struct ensemble *e);
 struct ensemble *ensemble_hold(struct ensemble *e);
 void ensemble_add_label(struct ensemble *e, const char *key, const char *value);
 /* NULL: it has none of that key. */

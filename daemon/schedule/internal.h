@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the scheduler: sched.c takes events and knows ensembles, owners.c obeys their owners, sets.c moves sets in and out of slots, failures.c says what
+ * Inside the scheduler: sched.c takes events and knows ensembles, owners.c obeys their owners, stopping.c ends those that are good enough, sets.c moves sets in and out of slots, failures.c says what
  * becomes of those that failed, devices.c keeps an eye on workers, pack.c chooses, users.c counts.
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_INTERNAL_H
@@ -59,6 +59,11 @@ void fail_set(struct step *st, struct sched_set *set);
 enum replica_state waiting_state(const struct ensemble *e);
 /* What a worker says of a replica. */
 int on_replica(struct step *st, const struct sched_event *ev, struct err *err);
+
+/* ---- stopping.c ---- */
+void on_live(struct step *st, const struct sched_event *ev);
+/* The replica's target is where its checkpoint is. */
+void end_here(struct step *st, struct sched_replica *r);
 
 /* ---- failures.c ---- */
 void note_failure(struct sched_replica *r, int code, const char *message);

@@ -54,6 +54,12 @@ bool pack_shuns(const struct sched *s, int worker, const struct sched_set *set)
     return set->alone & bit && pack_has_other(s, set, set->alone);
 }
 
+/* One that may end at any time had better have all its windows then. */
+static bool samples_alike(const struct ensemble *e)
+{
+    return e->stop.error > 0 && !e->stopped;
+}
+
 static struct sched_set *first_waiting(const struct sched *s, struct ensemble *e, int worker, int64_t now)
 {
     struct sched_set *first = NULL;
@@ -63,7 +69,7 @@ static struct sched_set *first_waiting(const struct sched *s, struct ensemble *e
             continue;
         if (pack_suspect(set))
             return set;
-        if (!first)
+        if (!first || (samples_alike(e) && set_saved(set) < set_saved(first)))
             first = set;
     }
     return first;
@@ -126,12 +132,16 @@ struct sched_set *pack_next(const struct sched *s, int worker, int64_t now)
 }
 
 /* Whether `next` would have less than the one that runs even after that has left. */
-static bool deserves(const struct sched *s, const struct ensemble *next, const struct ensemble *runs, int slots)
+static bool deserves(const struct sched *s, const struct sched_set *next_set, const struct sched_set *set)
 {
+    const struct ensemble *next = next_set->ensemble, *runs = set->ensemble;
+    int slots = set_open(set);
+    if (next == runs)
+        return samples_alike(runs) && set_saved(next_set) < set_saved(set);
     const struct sched_user *un = &s->users[next->user], *ur = &s->users[runs->user];
     if (un != ur)
         return less(un->running, un->usage, ur->running - slots, ur->usage) > 0;
-    return next != runs && less(next->nrunning, next->usage, runs->nrunning - slots, runs->usage) > 0;
+    return less(next->nrunning, next->usage, runs->nrunning - slots, runs->usage) > 0;
 }
 
 bool pack_should_yield(const struct sched *s, const struct sched_set *set, bool sliced, int64_t now)
@@ -143,8 +153,7 @@ bool pack_should_yield(const struct sched *s, const struct sched_set *set, bool 
     if (pack_suspect(next))
         return !pack_has_room(w, next);
     if (sliced)
-        return !pack_has_room(w, next) &&
-               (set_open(next) > 1 || deserves(s, next->ensemble, set->ensemble, set_open(set)));
+        return !pack_has_room(w, next) && (set_open(next) > 1 || deserves(s, next, set));
     const struct sched_user *un = &s->users[next->ensemble->user], *ur = &s->users[set->ensemble->user];
     return un != ur && ur->running - un->running >= 2;
 }

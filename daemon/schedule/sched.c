@@ -280,8 +280,9 @@ static void on_estimated(struct step *st, const struct sched_event *ev)
         return;
     }
     bool good = ev->ok && ensemble_count(e, REPLICA_FAILED) == 0;
-    free(e->reason);
-    e->reason = good ? NULL : failure_text(e, ev->ok ? NULL : ev->message);
+    char *failure = good ? NULL : failure_text(e, ev->ok ? NULL : ev->message);
+    ensemble_string(&e->reason, good && ensemble_stopping(e) ? e->stopped : failure);
+    free(failure);
     move_ensemble(st, e, good ? ENSEMBLE_DONE : ENSEMBLE_FAILED);
 }
 
@@ -367,6 +368,9 @@ static int dispatch(struct step *st, const struct sched_event *ev, struct err *e
         return on_retry(st, ev->ensemble, err);
     case SCHED_EXTEND:
         return on_extend(st, ev, err);
+    case SCHED_LIVE:
+        on_live(st, ev);
+        return 0;
     case SCHED_WORKER_UP:
         return on_worker_up(st, ev, err);
     case SCHED_SLOTS:

@@ -21,8 +21,10 @@
  *    same step from the same checkpoint would recur for ever: it is tried again from the older checkpoint with other noise.
  * 6. A replica that makes no step for stall_ms is stuck: its worker is killed, and it alone is blamed.
  * 7. An ensemble whose replicas have all ended is finishing until its results are written, whatever happened to them.
- * 8. Targets only become later. A replica that reaches the one its worker was told, while it has got a later one, goes on from
+ * 8. Targets become later, by an extension, or move to where the last checkpoint is (stopping.c). A replica that reaches the one its worker was told, while it has got a later one, goes on from
  *    its checkpoint like any other that waits.
+ * 9. An ensemble that may end before its time has all its windows sampled alike: the least sampled has the turn, and a slice that
+ *    has ended makes room for it (pack.c).
  *
  * `now` never jumps (ms of a clock that goes on in sleep); `time` is what is recorded (ms since 1970).
  */
@@ -48,6 +50,7 @@ enum sched_kind {
     SCHED_CANCEL,
     SCHED_RETRY,
     SCHED_EXTEND, /* ensemble: its replicas' target over all stages is to be `step`, or, more, by `step` later; message: in words */
+    SCHED_LIVE, /* ensemble: a live estimate was made of samples up to at least `step` of each replica; ok: it has a number: error (kJ/mol), message: its verdict */
     SCHED_WORKER_UP,   /* worker: said hello; slots, device, model */
     SCHED_SLOTS,       /* worker: wants so many slots from now on; fewer make nobody leave */
     SCHED_WORKER_DOWN, /* worker: ended; ok: in order, else a crash: message */
@@ -72,7 +75,7 @@ struct sched_event {
     int64_t replica; /* number */
     int stage, code;
     int64_t step;
-    double time_ps;
+    double time_ps, error;
 };
 
 enum decision_kind {

@@ -160,6 +160,8 @@ static bool was_running(const struct sched_replica *r)
 static void put_to_wait(struct step *st, struct sched_replica *r)
 {
     enum replica_state to = waiting_state(r->ensemble);
+    if (ensemble_stopping(r->ensemble))
+        end_here(st, r);
     if (to != REPLICA_QUEUED && !sm_may(&r->sm, to))
         move_replica(st, r, REPLICA_QUEUED);
     move_replica(st, r, to);
@@ -242,14 +244,24 @@ static void has_saved(struct step *st, struct sched_replica *r, int64_t step)
     device_is_well(&st->s->workers[r->set->worker]);
 }
 
-static void on_done(struct step *st, struct sched_replica *r)
+/* A step later than the target, where a checkpoint was made there before that was known. */
+static void reached(struct step *st, struct sched_replica *r, int64_t step)
+{
+    has_saved(st, r, step > r->told ? step : r->told);
+    if (r->saved_step <= r->steps)
+        return;
+    r->steps = r->saved_step;
+    decide(st, (struct decision){.kind = DECIDE_TARGET, .ensemble = r->ensemble, .replica = r, .worker = -1});
+}
+
+static void on_done(struct step *st, struct sched_replica *r, int64_t step)
 {
     note_failure(r, 0, NULL); /* of an earlier attempt */
     r->failed_from = -1;
-    has_saved(st, r, r->told);
+    reached(st, r, step);
     r->stage = r->ensemble->stages - 1;
     let_go(st, r);
-    if (r->told < r->steps) { /* it has got a later target meanwhile */
+    if (r->saved_step < r->steps) { /* it has got a later target meanwhile */
         settle(st, r->set);
         return;
     }
@@ -304,7 +316,7 @@ int on_replica(struct step *st, const struct sched_event *ev, struct err *err)
     } else if (ev->kind == SCHED_SEGMENT) {
         on_segment(st, r, ev);
     } else if (ev->kind == SCHED_DONE) {
-        on_done(st, r);
+        on_done(st, r, ev->step);
     } else if (ev->kind == SCHED_FAILED) {
         on_failed(st, r, ev);
     } else {

@@ -330,6 +330,32 @@ static int read_run(struct reader *r, struct spec *s, struct view v)
     return spec_steps_of(r, view_key(v, "graph-check-every"), "run.graph-check-every", &s->settings.check_every);
 }
 
+/* After the protocol. */
+static int read_stop(struct reader *r, struct spec *s, struct view v)
+{
+    struct view after = view_key(v, "after");
+    const struct stage *last = s->nstages ? &s->stages[s->nstages - 1] : NULL;
+    uint64_t steps = spec_produce_steps(s) / 10, produce = spec_produce_steps(s), all = spec_steps(s, s->nstages);
+    if (!view_given(v))
+        return 0;
+    if (s->settings.alchemy.nwindows == 1)
+        return spec_bad(r, v, "stop-when", "a single window has no free energy");
+    if (!last || last->kind != STAGE_PRODUCE)
+        return spec_bad(r, v, "stop-when", "expected a protocol that ends with a produce stage");
+    r->timestep = last->timestep;
+    if (view_given(after) && spec_steps_of(r, after, "stop-when.after", &steps))
+        return -ERR_SPEC;
+    if (steps > produce)
+        return spec_bad(r, after, "stop-when.after", "%s: longer than production, %.15g ps", view_text(after),
+                        (double)produce * last->timestep);
+    s->stop.error = view_quantity(view_key(v, "error")).value;
+    s->stop.converged = view_choice(view_key(v, "verdict")) == 0;
+    s->stop.after = all - produce + steps;
+    if (s->stop.after <= all - last->steps) /* it can only end in the last stage */
+        s->stop.after = all - last->steps + 1;
+    return 0;
+}
+
 static int line_of(struct view v)
 {
     return view_given(v) ? v.node->line : 1;
@@ -375,7 +401,9 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     s->phases[0].timestep = s->settings.integrator.timestep;
     s->phases[0].temperature = s->settings.integrator.temperature;
     s->phases[0].pressure = s->settings.barostat.pressure;
-    return rc ? rc : spec_read_protocol(r, s, view_key(root, "protocol"));
+    if (!rc)
+        rc = spec_read_protocol(r, s, view_key(root, "protocol"));
+    return rc ? rc : read_stop(r, s, view_key(root, "stop-when"));
 }
 
 int spec_parse(struct spec **out, const char *file, const char *text, size_t len, struct err *e)

@@ -20,6 +20,13 @@ struct phase {
     int line;                               /* of its first stage */
 };
 
+/* When the ensemble may end before its time. */
+struct stop_when {
+    double error;   /* of the free energy, kJ/mol; 0: never */
+    bool converged; /* that must be the verdict, too */
+    uint64_t after; /* steps of a replica over all stages, before which it is not asked */
+};
+
 struct spec {
     char *file; /* as given, for messages */
     char *name;
@@ -31,6 +38,7 @@ struct spec {
     struct settings settings; /* of phase 0 */
     struct stage *stages;     /* none for a spec that is only evaluated */
     int nstages;
+    struct stop_when stop;
     int repeats;               /* replicas of every window */
     int retries;               /* attempts of a failing replica beyond the first */
     uint64_t checkpoint_every; /* steps between checkpoints: a segment; 0: by the wall clock */

@@ -338,6 +338,10 @@ static json_t *facts(const struct reading *s)
                             s->spec->settings.alchemy.nwindows, "repeats", s->spec->repeats, "stages", s->spec->nstages,
                             "steps", (json_int_t)spec_steps(s->spec, s->spec->nstages), "retries", s->spec->retries,
                             "spec_bytes", (json_int_t)strlen(s->spec_text), "files", files);
+    const struct stop_when *stop = &s->spec->stop;
+    json_object_set_new(out, "stop",
+                        json_pack("{s:f,s:i,s:I}", "error", stop->error, "converged", (int)stop->converged, "after",
+                                  (json_int_t)stop->after));
     json_object_set_new(out, "labels", s->labels ? json_incref(s->labels) : json_object());
     return out;
 }

@@ -15,7 +15,8 @@
 #define STORE_STATEMENTS(X)                                                                                            \
     X(ENSEMBLE_ADD,                                                                                                    \
       "INSERT INTO ensemble (number, id, owner, key, hash, name, spec_name, spec, atoms, windows, repeats, stages,"    \
-      " retries, state, reason, created, changed) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")                         \
+      " retries, state, reason, created, changed, stop_error, stop_converged, stop_after)"                             \
+      " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")                                                             \
     X(INPUT_ADD, "INSERT INTO input_file (ensemble, name, content) VALUES (?,?,?)")                                    \
     X(SET_ADD, "INSERT INTO replica_set (number, ensemble, failures, crashes, salt) VALUES (?,?,0,0,0)")               \
     X(REPLICA_ADD,                                                                                                     \
@@ -30,7 +31,9 @@
     X(ENSEMBLE_REMOVE, "DELETE FROM ensemble WHERE number = ?")                                                        \
     X(REMOVAL_ADD, "INSERT INTO removal (id) VALUES (?)")                                                              \
     X(REMOVAL_END, "DELETE FROM removal WHERE id = ?")                                                                 \
-    X(ENSEMBLE_SAVE, "UPDATE ensemble SET state = ?, reason = ?, changed = ?, revision = ? WHERE number = ?")          \
+    X(ENSEMBLE_SAVE,                                                                                                   \
+      "UPDATE ensemble SET state = ?, reason = ?, changed = ?, revision = ?, stopped = ?, stopped_revision = ?"        \
+      " WHERE number = ?")                                                                                             \
     X(SET_SAVE, "UPDATE replica_set SET failures = ?, crashes = ?, salt = ?, device = ?, model = ? WHERE number = ?")  \
     X(REPLICA_SAVE,                                                                                                    \
       "UPDATE replica SET steps = ?, state = ?, stage = ?, step = ?, time_ps = ?, code = ?, failed_step = ?,"          \

@@ -141,6 +141,11 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
     en->changed = sqlite3_column_int64(q, 15);
     en->seq = sqlite3_column_int64(q, 17);
     en->revision = sqlite3_column_int(q, 18);
+    en->stop = (struct stop_rule){.error = sqlite3_column_double(q, 19),
+                                  .converged = sqlite3_column_int(q, 20) != 0,
+                                  .after = sqlite3_column_int64(q, 21)};
+    ensemble_string(&en->stopped, column(q, 22));
+    en->stopped_revision = sqlite3_column_int(q, 23);
     return en;
 }
 
@@ -150,7 +155,8 @@ static int read_ensembles(struct store *s, store_ensemble_fn *each, void *arg, s
     if (prepare(s->reader,
                 "SELECT number, id, owner, key, hash, name, spec_name, atoms, windows, repeats, stages, retries, state,"
                 " reason, created, changed, (SELECT count(*) FROM replica WHERE replica.ensemble = ensemble.number),"
-                " (SELECT coalesce(max(seq), 0) FROM event WHERE event.ensemble = ensemble.number), revision"
+                " (SELECT coalesce(max(seq), 0) FROM event WHERE event.ensemble = ensemble.number), revision,"
+                " stop_error, stop_converged, stop_after, stopped, stopped_revision"
                 " FROM ensemble ORDER BY number",
                 &q, e))
         return -(int)e->code;

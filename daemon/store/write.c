@@ -140,6 +140,9 @@ static void add_ensemble(struct store *s, const struct ensemble *e, const char *
     text(s, e->reason);
     integer(s, e->created);
     integer(s, e->changed);
+    real(s, e->stop.error);
+    integer(s, e->stop.converged);
+    integer(s, e->stop.after);
 }
 
 void store_put_ensemble(struct store *s, const struct ensemble *e, const struct submission *sub)
@@ -201,6 +204,8 @@ void store_save_ensemble(struct store *s, const struct ensemble *e)
     text(s, e->reason);
     integer(s, e->changed);
     integer(s, e->revision);
+    text(s, e->stopped);
+    integer(s, e->stopped_revision);
     integer(s, e->number);
 }
 

@@ -176,19 +176,26 @@ bool replica_save_due(const struct replica *r, uint64_t step)
     return replica_now() - r->saved >= r->spec->checkpoint_seconds;
 }
 
-/* A checkpoint of the end is one of the last stage, where the replica's target has become later since. */
-static void reopen(const struct replica *r, struct checkpoint *c)
+/* Targets move. A checkpoint of the end is one of the last stage, where the replica's target has become later since; one beyond
+ * the target, made before that was known, is where it ends. */
+static void fit_target(struct replica *r, struct checkpoint *c)
 {
     const struct spec *spec = r->spec;
-    uint64_t last = (uint64_t)spec->nstages - 1;
-    if (c->stage != last + 1)
+    uint64_t last = (uint64_t)spec->nstages - 1, step = c->stage_step;
+    bool ended = c->stage == last + 1;
+    if (!ended && c->stage != last)
         return;
-    if (!c->stage_step) /* written when there was no other target than the spec's */
-        c->stage_step = r->shared->spec->stages[last].steps;
-    if (c->stage_step < spec->stages[last].steps)
-        c->stage = last;
-    else
-        c->stage_step = 0;
+    if (ended && !step) /* written when there was no other target than the spec's */
+        step = r->shared->spec->stages[last].steps;
+    if (r->stages && step > r->stages[last].steps) {
+        r->stages[last].steps = step;
+        r->setup.steps = spec_steps(spec, (int)last) + step;
+    }
+    if (!ended)
+        return;
+    bool more = step < spec->stages[last].steps;
+    c->stage = more ? last : last + 1;
+    c->stage_step = more ? step : 0;
 }
 
 static int read_job(void *arg, struct err *e)
@@ -197,7 +204,7 @@ static int read_job(void *arg, struct err *e)
     const struct spec *spec = k->r->spec;
     int rc = checkpoint_read(k->r->folder, k->which, &k->c, e);
     if (!rc)
-        reopen(k->r, &k->c);
+        fit_target(k->r, &k->c);
     if (!rc && (k->c.window != (uint64_t)k->r->setup.window ||
                 k->c.windows != (uint64_t)spec->settings.alchemy.nwindows || k->c.stage > (uint64_t)spec->nstages ||
                 (k->c.stage < (uint64_t)spec->nstages && k->c.stage_step > spec->stages[k->c.stage].steps)))

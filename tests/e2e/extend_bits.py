@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """An ensemble that is extended after its end, and again on the way there with its service and worker killed, leaves the files of one
-that was submitted with the longer time: byte for byte, and the same results.
+that was submitted with the longer time: byte for byte, and the same results. So does one that ended early, as its stop-when
+had it, and is extended then.
 
 Usage: extend_bits.py SHOAL SHOALD SHOAL_WORKER
 """
@@ -23,8 +24,9 @@ WINDOWS = (0, 0.5, 1)
 FIRST, SECOND, WHOLE = 400, 610, 900  # steps of production; the second is no multiple of what is written
 
 
-def submit(s, key, steps):
-    spec, files = tiny("extended", seed=5, steps=steps, windows=WINDOWS, checkpoint="70 steps")
+def submit(s, key, steps, windows=WINDOWS, more=""):
+    spec, files = tiny("extended", seed=5, steps=steps, windows=windows, checkpoint="70 steps")
+    spec += more
     status, answer = s.call("POST", "/v1/ensembles", {"spec": spec, "spec_name": "tiny.yaml", "files": files, "id": key})
     assert status in (200, 201), answer
     return answer["id"]
@@ -46,7 +48,7 @@ def wait_done(s, ident):
 
 def outputs(s, ident):
     found = {}
-    for window in range(len(WINDOWS)):
+    for window in range(get(s, ident)["windows"]):
         for name in FILES:
             status, found[f"{window}/{name}"] = s.raw("GET", f"/v1/ensembles/{ident}/files/lambda_{window:02d}/{name}")
             assert status == 200, (window, name)
@@ -63,10 +65,34 @@ def shoal(program, s, *words):
     return run.stdout
 
 
+def stopped_early(program, s):
+    windows, stop = (0, 0.05), "stop-when: {error: 50 kJ/mol, verdict: any, after: 200 steps}\n"
+    ident = submit(s, "early", 10000000, windows, stop)
+    ensemble = wait_done(s, ident)
+    assert ensemble["reason"].startswith("stopped early: the error is "), ensemble
+    steps = [r["steps"] for r in ensemble["replicas"]]
+    assert [r["step"] for r in ensemble["replicas"]] == steps and max(steps) < 10000000, ensemble
+    found = outputs(s, ident)
+    for window, n in enumerate(steps):
+        last = found[f"{window}/dhdl.xvg"].splitlines()[-1].split()[0]
+        assert abs(float(last) - (n - 500) // 20 * 20 * 2e-3) < 1e-3, (last, n)
+        assert abs(float(found[f"{window}/confout.gro"].split(b"t= ")[1].split()[0]) - (n - 500) * 2e-3) < 1e-4, n
+    until = max(steps) - 500 + 130
+    shoal(program, s, "extend", "early", "--until", f"{until} steps")
+    whole = submit(s, "late", until, windows)
+    ensemble = wait_done(s, ident)
+    assert ensemble["reason"] is None and ensemble["revision"] == 2, ensemble
+    wait_done(s, whole)
+    found, expected = outputs(s, ident), outputs(s, whole)
+    for name, data in expected.items():
+        assert found[name] == data, f"{name} of the one that ended early differs"
+
+
 def main():
     program, shoald, worker = (os.path.abspath(p) for p in sys.argv[1:4])
     folder = tempfile.mkdtemp(prefix="shoal-extend-")
     s = Service(shoald, worker, folder, "cpu:2")
+    s.command += ["--live-seconds", "1"]
     s.start()
     short, whole = submit(s, "short", FIRST), submit(s, "whole", WHOLE)
     wait_done(s, short)
@@ -86,6 +112,7 @@ def main():
     for name, data in expected.items():
         assert found[name] == data, f"{name} differs; see {folder}"
     assert submit(s, "short", FIRST) == short
+    stopped_early(program, s)
     assert s.stop() == 0
     shutil.rmtree(folder)
     print(f"{len(expected)} files as in one go")

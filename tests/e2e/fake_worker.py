@@ -3,7 +3,7 @@
 """A worker that computes nothing and goes wrong on request, to test how shoald supervises.
 
 It speaks frames (daemon/frames.h) and obeys the file named by FAKE_RULES, read again at every start of a replica:
-{"steps": per replica, and so many more as its target is later than the spec's, "per_second": steps, "segment": steps between checkpoints, "model": device model,
+{"steps": per replica, and so many more as its target is later than the spec's (0: its target), "per_second": steps, "segment": steps between checkpoints, "model": device model,
  "drain_seconds": how long a drain takes, "protocol": what the hello says,
  "rules": [{"window": 1, "name": "ensemble's name", "device": "cpu:1", "salt": of the start, "at": step, "times": n,
             "do": "crash" | "exit" | "fail" | "nonsense" | "stray" | "close" | "hang", "code": n, "message": text}]}
@@ -53,7 +53,8 @@ class Replica:
             spec = f.read()
         self.name = re.search(r"^name: *(\S+)", spec, re.M).group(1)
         said = sum(int(n) for n in re.findall(r"(?:minimize: {steps|time): (\d+)", spec))
-        self.steps = self.config.get("steps", 100) + message["steps"] - said
+        steps = self.config.get("steps", 100)
+        self.steps = steps + message["steps"] - said if steps else message["steps"]
         self.step, self.index, self.salt, self.hangs = 0, 0, start["salt"], False
         # A larger salt than the newest checkpoint's means the checkpoint before, as the true worker does it.
         size = 0

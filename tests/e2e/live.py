@@ -9,7 +9,7 @@ import os
 import sys
 import time
 
-from fake import assert_whole
+from fake import assert_whole, body_of
 from scenarios import run, service
 
 
@@ -84,7 +84,81 @@ def none_unasked():
         assert not asked()
 
 
-SCENARIOS = [paced, one_at_a_time, estimators_die, none_unasked]
+def submit(s, name, stop, windows=(0, 1)):
+    body = body_of(name, windows=windows)
+    body["spec"] = body["spec"].replace("time: 1000 steps", "time: 100000 steps") + f"stop-when: {stop}\n"
+    status, answer = s.call("POST", "/v1/ensembles", body)
+    assert status == 201, answer
+    return answer["id"]
+
+
+def stops(s, ident):
+    return [e["message"] for e in s.events(ident) if e["kind"] == "stop"]
+
+
+GOOD, BAD = [1.5, 0.09, "converged"], [1.5, 0.2, "converged"]
+
+
+def good_enough():
+    """Two good estimates in a row, no earlier than asked for, end it where it is, done; an extension goes on from there."""
+    with service("enough", "--live-seconds", "1", steps=0, per_second=600, segment=10) as s:
+        asked = answers(s, GOOD, BAD, [1.5, 0.01, "unconverged"], GOOD, GOOD)
+        ident = submit(s, "e", "{error: 0.1 kcal/mol, after: 10 steps}")
+        shown = s.get(ident)["stop_when"]
+        assert abs(shown.pop("error") - 0.1) < 1e-9 and shown == {"unit": "kcal/mol", "verdict": "converged", "after": 510}, shown
+        until(lambda: asked() == 4)
+        assert not stops(s, ident)
+        ensemble = s.wait(ident)
+        assert ensemble["state"] == "done" and ensemble["progress"] == 1, ensemble
+        assert ensemble["reason"] == "stopped early: the error is 0.09 kcal/mol (stop-when: 0.1), verdict converged", ensemble
+        assert stops(s, ident) == [ensemble["reason"]] and asked() >= 5
+        for window in range(2):
+            written = s.steps(ident, window)
+            assert len(written) > 510 and written == list(range(len(written))), written
+        assert s.call("GET", f"/v1/ensembles/{ident}/results")[0] == 200
+        assert s.stop() == 0
+        s.start()
+        assert s.get(ident)["reason"] == ensemble["reason"]
+
+
+def not_before():
+    with service("before", "--live-seconds", "1", steps=0, per_second=600, segment=10) as s:
+        asked = answers(s, GOOD)
+        ident = submit(s, "b", "{error: 0.1 kcal/mol, after: 1500 steps}")
+        until(lambda: stops(s, ident))
+        assert asked() > 2 and all(r["step"] > 2000 for r in s.get(ident)["replicas"]), s.get(ident)
+
+
+def any_verdict_unasked():
+    """Where no estimates are made for people to look at, those that may end by them have them."""
+    with service("any", "--live-seconds", "0", steps=0, per_second=600, segment=10) as s:
+        answers(s, [1.5, 0.3, "unconverged"])
+        ident = submit(s, "a", "{error: 2 kJ/mol, verdict: any, after: 10 steps}")
+        assert s.wait(ident, seconds=40)["state"] == "done"
+        assert "the error is 0.3 kcal/mol (stop-when: 0.478), verdict unconverged" in stops(s, ident)[0]
+
+
+def killed_while_it_stops():
+    """kill -9 on the way from good enough to done: it is done, once, with every step. Three windows share two slots until then."""
+    with service("killed", "--live-seconds", "1", "--slice-seconds", "1", steps=0, per_second=600, segment=10) as s:
+        answers(s, GOOD)
+        ident = submit(s, "k", "{error: 0.1 kcal/mol, after: 10 steps}", windows=(0, 0.5, 1))
+        kills = 0
+        while not stops(s, ident):
+            time.sleep(0.01)
+        while s.get(ident)["state"] != "done":
+            if kills < 4:
+                s.kill()
+                s.start()
+                kills += 1
+            time.sleep(0.1 * kills)
+        assert kills and len(stops(s, ident)) == 1 and s.get(ident)["reason"] == stops(s, ident)[0], s.get(ident)
+        for window in range(3):
+            written = s.steps(ident, window)
+            assert written == list(range(len(written))) and len(written) > 510, written
+
+
+SCENARIOS = [paced, one_at_a_time, estimators_die, none_unasked, good_enough, not_before, any_verdict_unasked, killed_while_it_stops]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[2:])

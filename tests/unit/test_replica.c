@@ -285,6 +285,46 @@ static void a_later_target(void **state)
     free_files(wanted);
 }
 
+/* A target that lies before what was done already: it ends where it is, with its final files. */
+static void a_target_that_is_passed(void **state)
+{
+    (void)state;
+    struct buf wanted[FILES] = {0};
+    asked_target = 620;
+    undisturbed(wanted);
+    assert_int_equal(run().end, REPORT_DONE);
+    asked_target = 500;
+    struct told t = run();
+    assert_int_equal(t.end, REPORT_DONE);
+    assert_int_equal(t.step, 620);
+    expect_files(wanted);
+    free_files(wanted);
+    /* In the middle of the last stage, too: the same as one whose target that was. */
+    for (int calls = 40; calls < 400; calls += 7) {
+        asked_target = 620;
+        t = (struct told){.target = asked_target, .stop_after_calls = calls};
+        run_replicas(&t, 1);
+        if (t.end == REPORT_STOPPED && t.step > 410 + 1) {
+            struct buf got[FILES] = {0};
+            asked_target = t.step - 1;
+            struct told last = run();
+            assert_int_equal(last.end, REPORT_DONE);
+            assert_int_equal(last.step, t.step);
+            read_files(got, 0);
+            empty_directory();
+            asked_target = t.step;
+            undisturbed(wanted);
+            for (int i = 0; i < FILES; i++)
+                assert_string_equal(got[i].data, wanted[i].data);
+            free_files(got);
+            free_files(wanted);
+            calls += 60;
+        }
+        empty_directory();
+    }
+    asked_target = 0;
+}
+
 /* One before the last stage is of no use to anybody. */
 static void a_target_too_early(void **state)
 {
@@ -631,6 +671,7 @@ int main(void)
         TEST(a_whole_story),
         TEST(a_finished_replica_ends_at_once),
         TEST(a_later_target),
+        TEST(a_target_that_is_passed),
         TEST(a_target_too_early),
         TEST(killed_at_every_call),
         TEST(killed_on_the_way_to_a_later_target),

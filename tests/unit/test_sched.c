@@ -376,6 +376,83 @@ static void an_extension_is_a_later_target(void **state)
     play_end(&p);
 }
 
+static void live(struct play *p, struct ensemble *e, double error, const char *verdict, int64_t step)
+{
+    struct sched_event ev = {
+        .kind = SCHED_LIVE, .ensemble = e, .ok = true, .error = error, .message = verdict, .step = step};
+    assert_int_equal(play_feed(p, ev), 0);
+}
+
+/* Two good estimates in a row end an ensemble where its replicas are; an extension goes on and is not asked again. */
+static void an_ensemble_that_is_good_enough_ends(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 3, 0);
+    e->stop = (struct stop_rule){.error = 0.5, .converged = true, .after = 20};
+    play_begin(&p, 1);
+    play_up(&p, 0, 2, "m");
+    play_add(&p, e);
+    play_about(&p, SCHED_SEGMENT, &e->replicas[0]);
+    e->replicas[2].saved_step = 20;
+    live(&p, e, 0.4, "converged", 20);
+    live(&p, e, 0.4, "unconverged", 20);
+    live(&p, e, 0.4, "converged", 19);
+    live(&p, e, 0.6, "converged", 20);
+    live(&p, e, 0.4, "converged", 20);
+    assert_null(e->stopped);
+    live(&p, e, 0.5, "converged", 20);
+    assert_string_equal(e->stopped, "stopped early: the error is 0.12 kcal/mol (stop-when: 0.12), verdict converged");
+    assert_int_equal(play_count(&p, DECIDE_STOP), 2);
+    assert_int_equal(play_count(&p, DECIDE_NOTE), 1);
+    assert_int_equal(e->replicas[2].steps, 20);
+    assert_int_equal(e->replicas[0].steps, PLAY_STEPS);
+    play_feed(&p,
+              (struct sched_event){.kind = SCHED_STOPPED, .worker = 0, .replica = e->replicas[0].number, .step = 30});
+    assert_int_equal(e->replicas[0].steps, 30);
+    play_about(&p, SCHED_DONE, &e->replicas[1]); /* it came to its end first */
+    assert_int_equal(e->replicas[1].sm.state, REPLICA_DONE);
+    assert_int_equal(e->replicas[0].sm.state, REPLICA_RUNNING); /* for its final files */
+    play_about(&p, SCHED_DONE, &e->replicas[0]);
+    struct sched_event beyond = {.kind = SCHED_DONE, .worker = 0, .replica = e->replicas[2].number, .step = 25};
+    assert_int_equal(play_feed(&p, beyond), 0); /* its checkpoint was newer than was known */
+    assert_int_equal(e->replicas[2].steps, 25);
+    assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
+    play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true});
+    assert_int_equal(e->sm.state, ENSEMBLE_DONE);
+    assert_string_equal(e->reason, e->stopped);
+    assert_int_equal(extend(&p, e, true, 10), 0);
+    assert_int_equal(e->replicas[0].steps, 40);
+    assert_int_equal(e->replicas[2].steps, 35);
+    assert_false(ensemble_stopping(e));
+    play_feed(&p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true});
+    live(&p, e, 0.1, "converged", 30);
+    live(&p, e, 0.1, "converged", 30);
+    assert_int_equal(play_count(&p, DECIDE_STOP), 0);
+    play_end(&p);
+}
+
+/* Where there are fewer slots than windows, one that may end at any time has them all sampled alike. */
+static void windows_are_sampled_alike(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 3, 0);
+    e->stop.error = 1;
+    play_begin(&p, 1);
+    p.s.slice_ms = 1000;
+    play_up(&p, 0, 1, "m");
+    play_add(&p, e);
+    for (int n = 0; n < 12; n++)
+        for (int i = 0; i < 3; i++)
+            if (e->replicas[i].held) {
+                play_about(&p, SCHED_SEGMENT, &e->replicas[i]);
+                play_until(&p, p.now + 1500, 0);
+                break;
+            }
+    for (int i = 0; i < 3; i++)
+        assert_in_range(e->replicas[i].saved_step, 30, 50);
+    play_end(&p);
+}
+
 /* ---- random worlds ---- */
 
 static uint64_t seed;
@@ -391,6 +468,7 @@ static struct ensemble *make_sets(uint32_t owner, int replicas, int retries)
 {
     struct ensemble *e = play_ensemble(owner, replicas, retries);
     e->nsets = 0;
+    e->stop = (struct stop_rule){.error = draw(3) == 0, .after = 10};
     for (int left = replicas, n; left; left -= n) {
         n = 1 + (int)draw(3);
         n = n < left ? n : left;
@@ -543,7 +621,7 @@ static void worker_acts(struct world *w, int k, bool calm)
 static void something_happens(struct world *w)
 {
     static const enum sched_kind wishes[] = {SCHED_PAUSE,  SCHED_RESUME, SCHED_CANCEL, SCHED_RETRY,
-                                             SCHED_RESUME, SCHED_RETRY,  SCHED_EXTEND};
+                                             SCHED_RESUME, SCHED_RETRY,  SCHED_EXTEND, SCHED_LIVE};
     uint32_t what = draw(20);
     w->p.now += draw(2000);
     if (what == 0 && w->nensembles < 12) {
@@ -553,11 +631,16 @@ static void something_happens(struct world *w)
         w->ensembles[w->nensembles++] = e;
         world_step(w, (struct sched_event){.kind = SCHED_ADD, .ensemble = e});
     } else if (what < 3 && w->nensembles) {
-        world_step(w, (struct sched_event){.kind = wishes[draw(7)],
-                                           .ensemble = w->ensembles[draw((uint32_t)w->nensembles)],
-                                           .more = true,
-                                           .step = 20,
-                                           .message = "longer"});
+        struct sched_event ev = {.kind = wishes[draw(8)],
+                                 .ensemble = w->ensembles[draw((uint32_t)w->nensembles)],
+                                 .ok = true,
+                                 .more = true,
+                                 .step = 20,
+                                 .message = "longer"};
+        for (int i = 0; i < ev.ensemble->nreplicas && ev.kind == SCHED_LIVE; i++)
+            if (ev.ensemble->replicas[i].saved_step < ev.step)
+                ev.step = ev.ensemble->replicas[i].saved_step;
+        world_step(w, ev);
     } else if (what < 6 && w->nensembles) {
         finish_job(w, (int)draw((uint32_t)w->nensembles), draw(4) != 0);
     } else if (what == 6) {
@@ -663,6 +746,8 @@ int main(void)
         cmocka_unit_test(what_was_interrupted_goes_on),
         cmocka_unit_test(what_a_state_does_not_allow_is_refused),
         cmocka_unit_test(an_extension_is_a_later_target),
+        cmocka_unit_test(an_ensemble_that_is_good_enough_ends),
+        cmocka_unit_test(windows_are_sampled_alike),
         cmocka_unit_test(promises_hold_in_random_worlds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -439,7 +439,7 @@ static void test_key_errors(void **state)
 {
     refused("42\n", SPEC("1: 42: expected a mapping with name, system, nonbonded, constraints, masses, alchemy, "
                          "integrator, barostat, "
-                         "repeats, protocol or run"));
+                         "repeats, stop-when, protocol or run"));
     refused(HEAD "nonbonded:\n  vdw: {modifer: cutoff}\n",
             SPEC("4: nonbonded.vdw.modifer: unknown key; did you mean modifier?"));
     refused(HEAD "nonbonded:\n  vdw: {switch_start: 1 nm}\n",
@@ -450,7 +450,7 @@ static void test_key_errors(void **state)
              "barostat"));
     refused(HEAD "zebra: 1\n",
             SPEC("3: zebra: unknown key; expected name, system, nonbonded, constraints, masses, alchemy, integrator, "
-                 "barostat, repeats, protocol or run"));
+                 "barostat, repeats, stop-when, protocol or run"));
     refused("name: x\n", SPEC("1: system: missing; expected a mapping with topology, coordinates, reference, "
                               "window-coordinates or defines"));
     refused("name: x\nsystem: {topology: a.top}\n",
@@ -586,6 +586,17 @@ static void test_cross_errors(void **state)
     refused(HEAD "integrator: {method: velocity-verlet}\nprotocol:\n  - equilibrate: {time: 1 ps, ensemble: nvt}\n",
             SPEC("5: protocol[0].equilibrate.ensemble: nvt: velocity-verlet has no thermostat; expected nve, or "
                  "integrator.method langevin-middle"));
+    refused(HEAD "stop-when: {error: 1 kJ/mol}\nprotocol:\n  - produce: {time: 1 ps}\n",
+            SPEC("3: stop-when: a single window has no free energy"));
+#define TWO HEAD "alchemy: {decouple: A, windows: {vdw: [0, 1]}}\n"
+    refused(TWO "stop-when: {error: 1 kJ/mol}\nprotocol:\n  - produce: {time: 1 ps}\n  - equilibrate: {time: 1 ps}\n",
+            SPEC("4: stop-when: expected a protocol that ends with a produce stage"));
+    refused(TWO "stop-when: {error: 1 kJ/mol, after: 2 ps}\nprotocol:\n  - produce: {time: 1 ps}\n",
+            SPEC("4: stop-when.after: 2 ps: longer than production, 1 ps"));
+    refused(TWO "stop-when: {error: 1 kJ}\n",
+            SPEC("4: stop-when.error: 1 kJ: unknown unit; expected a quantity above 0 kJ/mol, at most 1000 kJ/mol "
+                 "(units: kJ/mol, kcal/mol), such as 0.1 kcal/mol"));
+#undef TWO
 }
 
 /* ---- stages with something of their own ---- */
@@ -821,6 +832,27 @@ static void test_phase_systems(void **state)
     }
 }
 
+static void test_stop_when(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    buf_printf(&text, "%sstop-when: {error: 0.1 kcal/mol}\n", whole);
+    struct spec *s = parsed(text.data);
+    assert_true(s->stop.error == 0.1 * 4.184 && s->stop.converged);
+    assert_int_equal(s->stop.after, spec_steps(s, 3) + 50000);
+    spec_free(s);
+    text.len = 0;
+    buf_printf(&text, "%sstop-when: {error: 1 kJ/mol, verdict: any, after: 200 ps}\n", whole);
+    s = parsed(text.data);
+    assert_true(s->stop.error == 1 && !s->stop.converged);
+    assert_int_equal(s->stop.after, spec_steps(s, 3) + 100000);
+    spec_free(s);
+    s = parsed(whole);
+    assert_true(s->stop.error == 0);
+    spec_free(s);
+    buf_free(&text);
+}
+
 /* Longer and shorter production. */
 static void test_targets(void **state)
 {
@@ -860,6 +892,7 @@ int main(void)
         cmocka_unit_test(test_value_errors),    cmocka_unit_test(test_cross_errors),  cmocka_unit_test(test_run_errors),
         cmocka_unit_test(test_system_errors),   cmocka_unit_test(test_phases),        cmocka_unit_test(test_starts),
         cmocka_unit_test(test_phase_errors),    cmocka_unit_test(test_phase_systems), cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_stop_when),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

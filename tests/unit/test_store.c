@@ -133,6 +133,7 @@ static void what_is_put_comes_back(void **state)
 {
     struct running r;
     struct ensemble *e = make_ensemble(1, "abcd", "key");
+    e->stop = (struct stop_rule){.error = 0.4184, .converged = true, .after = 77};
     run_store(&r);
     put_ensemble(r.store, e);
     struct sched_replica *rep = &e->replicas[1];
@@ -146,6 +147,8 @@ static void what_is_put_comes_back(void **state)
     rep->saved_step = 77;
     rep->steps = 600;
     e->revision = 4;
+    e->stopped_revision = 3;
+    ensemble_string(&e->stopped, "enough");
     rep->code = ERR_NONFINITE;
     rep->failed_step = 80;
     ensemble_string(&rep->set->model, "m");
@@ -170,6 +173,9 @@ static void what_is_put_comes_back(void **state)
     assert_int_equal(got->repeats, 1);
     assert_int_equal(got->nsets, 2);
     assert_int_equal(got->revision, 4);
+    assert_string_equal(got->stopped, "enough");
+    assert_int_equal(got->stopped_revision, 3);
+    assert_true(got->stop.error == 0.4184 && got->stop.converged && got->stop.after == 77);
     assert_int_equal(got->replicas[0].steps, 500);
     assert_int_equal(got->replicas[1].steps, 600);
     assert_int_equal(got->created, 1700000000123);
@@ -416,6 +422,8 @@ static void the_first_schema_becomes_todays(void **state)
     assert_int_equal(got->repeats, 1);
     assert_int_equal(got->retries, 1);
     assert_int_equal(got->revision, 1);
+    assert_null(got->stopped);
+    assert_true(got->stop.error == 0);
     assert_int_equal(got->nsets, 2);
     assert_int_equal(got->seq, 3);
     assert_int_equal(got->replicas[0].sm.state, REPLICA_RUNNING);
