@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The story of a replica. It yields in wait_ticket, wait_gate and while a job reads or writes files, with nothing captured
- * or borrowed.
+ * The story of a replica; dynamics.c has its timesteps. It yields in replica_wait, wait_gate and while a job reads or writes
+ * files, with nothing captured or borrowed.
  *
  * 1. The bytes of the output files depend on spec, seed and device model alone: what is submitted in one batch, when a
  * stop comes and how often the replica was started changes none of them.
@@ -23,8 +23,6 @@
 #define BATCH_SECONDS 0.25 /* a stop is noticed after about so long */
 #define PROGRESS_SECONDS 1.0
 #define GROW_LIMIT 32 /* buffers grown without a step done in between */
-
-enum { STOPPED = 1 };
 
 double replica_now(void)
 {
@@ -49,7 +47,7 @@ void replica_report(const struct replica *r, struct replica_report what)
     r->setup.report(r->setup.ctx, r, &what);
 }
 
-static int CO_FN report_progress(struct replica *r, struct err *e)
+int CO_FN replica_progress(struct replica *r, struct err *e)
 {
     double t = replica_now();
     size_t pending = r->results.files[OUTPUT_DHDL].rows.len + r->results.files[OUTPUT_ENERGY].rows.len;
@@ -71,7 +69,7 @@ void replica_report_event(const struct replica *r, const char *kind, const struc
     replica_report(r, (struct replica_report){.kind = REPORT_EVENT, .event = kind, .why = why});
 }
 
-static void CO_FN wait_ticket(struct replica *r)
+void CO_FN replica_wait(struct replica *r)
 {
     while (!sim_done(r->sim))
         co_pause();
@@ -81,7 +79,7 @@ int CO_FN replica_fetch(struct replica *r, struct err *e)
 {
     int rc = sim_fetch(r->sim, e);
     if (!rc)
-        wait_ticket(r);
+        replica_wait(r);
     return rc;
 }
 
@@ -93,7 +91,7 @@ static void CO_FN wait_gate(struct replica *r)
     r->at_gate = false;
 }
 
-static int submit(struct replica *r, enum sim_work kind, uint32_t n, struct err *e)
+int replica_submit(struct replica *r, enum sim_work kind, uint32_t n, struct err *e)
 {
     co_hold(CO_CAPTURE);
     int rc = sim_submit(r->sim, kind, n, e);
@@ -101,154 +99,79 @@ static int submit(struct replica *r, enum sim_work kind, uint32_t n, struct err 
     return rc;
 }
 
-/* Submits n units of work and waits for them, again for what is left when a buffer had to grow. */
-static int CO_FN work(struct replica *r, enum sim_work kind, uint32_t n, struct err *e)
+int replica_grew(struct replica *r, uint32_t done, struct err *e)
 {
-    bool counted = kind == SIM_STEP || kind == SIM_MINIMIZE;
-    for (int grown = 0; n;) {
-        int rc = submit(r, kind, n, e);
-        if (rc)
-            return rc;
-        wait_ticket(r);
-        rc = sim_outcome(r->sim, e);
-        if (rc != SIM_GROW)
-            return rc;
-        uint32_t done = counted ? sim_steps_done(r->sim) : 0;
-        n -= done;
-        grown = done ? 0 : grown + 1;
-        if (grown > GROW_LIMIT)
-            return err_set(e, ERR_OVERFLOW, "a buffer overflows however often it is grown");
-        struct err why = {0};
-        err_set(&why, ERR_OVERFLOW, "a pair list or buffer was grown at step %" PRIu64, sim_step_number(r->sim));
-        replica_report_event(r, "grow", &why);
-    }
+    struct err why = {0};
+    r->grown = done ? 0 : r->grown + 1;
+    if (r->grown > GROW_LIMIT)
+        return err_set(e, ERR_OVERFLOW, "a buffer overflows however often it is grown");
+    err_set(&why, ERR_OVERFLOW, "a pair list or buffer was grown at step %" PRIu64, sim_step_number(r->sim));
+    replica_report_event(r, "grow", &why);
     return 0;
 }
 
-/* As many steps as fit into a batch, at most `most`. */
-static uint32_t batch(const struct replica *r, uint64_t most)
+uint32_t replica_batch(const struct replica *r, uint64_t most, uint64_t ahead)
 {
     double fit = r->step_seconds > 0 ? BATCH_SECONDS / r->step_seconds : 4;
     uint64_t n = fit < 1 ? 1 : fit > 1e6 ? 1000000 : (uint64_t)fit;
+    n = n > ahead ? n - ahead : 0;
     return (uint32_t)(n < most ? n : most);
 }
 
-static int CO_FN timed_work(struct replica *r, enum sim_work kind, uint32_t n, struct err *e)
+void replica_timed(struct replica *r, double seconds, uint32_t n, double time)
 {
-    double start = replica_now();
-    int rc = work(r, kind, n, e);
-    r->step_seconds = (replica_now() - start) / n;
-    if (r->setup.load && !rc)
-        load_add(r->setup.load, &r->load_period, n, kind == SIM_STEP ? n * r->shared->settings.integrator.timestep : 0,
-                 r->shared->system.natoms);
-    return rc;
+    r->step_seconds = seconds / n;
+    if (r->setup.load)
+        load_add(r->setup.load, &r->load_period, n, time, r->shared->system.natoms);
 }
 
-/* A checkpoint, when it is time for one or someone wants the slot; the end of a stage has its own. STOPPED. */
-static int CO_FN save_if_wanted(struct replica *r, const struct stage *stage, struct err *e)
+int CO_FN replica_save_or_stop(struct replica *r, struct err *e)
 {
-    if (r->stage_step >= stage->steps || !(r->stop || replica_save_due(r, r->stage_step)))
-        return 0;
     int rc = replica_save(r, e);
-    return !rc && r->stop ? STOPPED : rc;
+    return !rc && r->stop ? REPLICA_STOPPED : rc;
+}
+
+/* Submits n steps of descent and waits for them, again for what is left when a buffer had to grow. */
+static int CO_FN descend(struct replica *r, uint32_t n, struct err *e)
+{
+    double start = replica_now();
+    for (uint32_t left = n; left;) {
+        int rc = replica_submit(r, SIM_MINIMIZE, left, e);
+        if (rc)
+            return rc;
+        replica_wait(r);
+        rc = sim_outcome(r->sim, e);
+        uint32_t done = rc == SIM_GROW ? sim_steps_done(r->sim) : left;
+        left -= done;
+        if (rc == SIM_GROW)
+            rc = replica_grew(r, done, e);
+        if (rc)
+            return rc;
+    }
+    replica_timed(r, replica_now() - start, n, 0);
+    return 0;
 }
 
 static int CO_FN minimize(struct replica *r, const struct stage *stage, struct err *e)
 {
     sim_minimize_setup(r->sim, stage->force_tolerance);
     while (r->stage_step < stage->steps) {
-        uint32_t n = batch(r, stage->steps - r->stage_step);
-        int rc = timed_work(r, SIM_MINIMIZE, n, e);
+        uint32_t n = replica_batch(r, stage->steps - r->stage_step, 0);
+        int rc = descend(r, n, e);
         if (rc)
             return rc;
         r->stage_step += n;
         double max_force, potential;
         if (sim_minimized(r->sim, &max_force, &potential))
             break;
-        rc = save_if_wanted(r, stage, e);
+        if (r->stage_step < stage->steps && (r->stop || replica_save_due(r, r->stage_step)))
+            rc = replica_save_or_stop(r, e);
         if (!rc)
-            rc = report_progress(r, e);
+            rc = replica_progress(r, e);
         if (rc)
             return rc;
     }
     return 0;
-}
-
-/* Energies of the current state, into the files named. */
-static int CO_FN sample(struct replica *r, bool dhdl, bool energy, struct err *e)
-{
-    int rc = work(r, SIM_SAMPLE, 1, e);
-    if (rc)
-        return rc;
-    const struct settings *set = &r->spec->settings;
-    struct sample s = {.delta_u = r->delta_u};
-    sim_sample(r->sim, &s);
-    s.time = protocol_time(r->spec, r->stage, r->stage_step);
-    if (!isfinite(s.potential))
-        return err_set(e, ERR_NONFINITE, "the potential energy is %g at step %" PRIu64, s.potential,
-                       sim_step_number(r->sim));
-    if (dhdl) {
-        dhdl_row(results_begin(&r->results, OUTPUT_DHDL), set, protocol_has_pv(r->spec), &s);
-        results_end(&r->results, OUTPUT_DHDL);
-    }
-    if (energy) {
-        energy_row(results_begin(&r->results, OUTPUT_ENERGY), set, &r->shared->system, &s);
-        results_end(&r->results, OUTPUT_ENERGY);
-    }
-    return 0;
-}
-
-static int CO_FN write_rows(struct replica *r, struct rows rows, struct err *e)
-{
-    int rc = rows.dhdl || rows.energy ? sample(r, rows.dhdl, rows.energy, e) : 0;
-    return rc || !rows.frame ? rc : replica_frame(r, e);
-}
-
-/* New velocities, unless the coordinates brought some that are to be continued: then nothing has moved the atoms yet
- * and no thermostat would replace them anyway. */
-static int start_moving(struct replica *r, struct err *e)
-{
-    const struct spec *spec = r->spec;
-    bool first = protocol_timesteps(spec, r->stage, 0) == 0;
-    bool continued = r->stage == 0 && system_start(&r->shared->system, r->setup.window).v &&
-                     spec->settings.integrator.kind == INTEGRATOR_VELOCITY_VERLET;
-    return first && !continued ? sim_thermalize(r->sim, e) : 0;
-}
-
-/* Once the first steps of production are done: an event of its own, for whoever asks how long that took. */
-static void tell_first_steps(const struct replica *r, uint64_t n)
-{
-    struct err what = {0};
-    err_set(&what, ERR_NONE, "production has begun: %" PRIu64 " steps are done", n);
-    replica_report_event(r, "produces", &what);
-}
-
-static int CO_FN dynamics(struct replica *r, const struct stage *stage, struct err *e)
-{
-    int rc = 0;
-    if (r->stage_step == 0) {
-        rc = start_moving(r, e);
-        if (!rc)
-            rc = write_rows(r, protocol_rows(r->spec, r->stage, 0), e);
-    }
-    while (!rc && r->stage_step < stage->steps) {
-        uint32_t n = batch(r, protocol_next_event(r->spec, r->stage, r->stage_step) - r->stage_step);
-        rc = timed_work(r, SIM_STEP, n, e);
-        if (rc)
-            return rc;
-        if (r->stage_step == 0 && stage->kind == STAGE_PRODUCE)
-            tell_first_steps(r, n);
-        r->stage_step += n;
-        uint64_t step = r->stage_step;
-        rc = write_rows(r, protocol_rows(r->spec, r->stage, step), e);
-        if (!rc && protocol_volume_move(r->spec, r->stage, step))
-            rc = work(r, SIM_BAROSTAT, 1, e);
-        if (!rc)
-            rc = save_if_wanted(r, stage, e);
-        if (!rc)
-            rc = report_progress(r, e);
-    }
-    return rc;
 }
 
 static int CO_FN run_stages(struct replica *r, struct err *e)
@@ -257,10 +180,10 @@ static int CO_FN run_stages(struct replica *r, struct err *e)
         const struct stage *stage = &r->spec->stages[r->stage];
         wait_gate(r);
         if (r->stop)
-            return STOPPED;
+            return REPLICA_STOPPED;
         int rc = sim_tune_volume(r->sim, stage->kind != STAGE_PRODUCE, e);
         if (!rc)
-            rc = stage->kind == STAGE_MINIMIZE ? minimize(r, stage, e) : dynamics(r, stage, e);
+            rc = stage->kind == STAGE_MINIMIZE ? minimize(r, stage, e) : replica_dynamics(r, stage, e);
         if (rc)
             return rc;
         bool parts = stage + 1 < r->spec->stages + r->spec->nstages && stage[1].phase != stage->phase;
@@ -334,7 +257,7 @@ void CO_FN replica_run(void *replica)
     struct err e = {0}, late = {0};
     int rc = story(r, &e);
     replica_finish_frame(r, &late); /* of a story that failed or stopped; any other has waited for it */
-    if (rc == STOPPED)
+    if (rc == REPLICA_STOPPED)
         replica_report(r, (struct replica_report){.kind = REPORT_STOPPED});
     else if (rc)
         replica_report(r, (struct replica_report){.kind = REPORT_FAILED, .why = &e});

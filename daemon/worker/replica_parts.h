@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside a replica: what its story (replica.c) and its keeping on disk (replica_keep.c) share.
+ * Inside a replica: what its story (replica.c), its timesteps (dynamics.c) and its keeping on disk (replica_keep.c) share.
  */
 #ifndef SHOAL_DAEMON_WORKER_REPLICA_PARTS_H
 #define SHOAL_DAEMON_WORKER_REPLICA_PARTS_H
@@ -33,11 +33,31 @@ struct replica {
     bool stop, at_gate;
     unsigned load_period; /* the last in which it was counted */
     double step_seconds;  /* wall clock of a step in the last batch, 0: not known */
+    int grown;            /* buffers, since a step was done */
     double reported;      /* wall clock of the last progress report */
     double saved;         /* wall clock of the last checkpoint */
 };
 
 #define REPLICA_FLUSH_BYTES ((size_t)256 << 10) /* rows that wait for the disk, at most about */
+
+/* What a stage returns where the replica is to stop: a checkpoint was made. */
+enum { REPLICA_STOPPED = 1 };
+
+int replica_submit(struct replica *r, enum sim_work kind, uint32_t n, struct err *e);
+/* Until the oldest work is done; others go on meanwhile. */
+void CO_FN replica_wait(struct replica *r);
+/* A buffer has grown after so many steps of a piece of work. ERR_OVERFLOW where that happens again and again. */
+int replica_grew(struct replica *r, uint32_t done, struct err *e);
+/* As many steps as fit into a batch in which so many are on their way already, at most `most`; 0 where it is full. */
+uint32_t replica_batch(const struct replica *r, uint64_t most, uint64_t ahead);
+/* n steps, of `time` ps together, have taken so long. */
+void replica_timed(struct replica *r, double seconds, uint32_t n, double time);
+/* Writes rows and tells of progress when it is time to. */
+int CO_FN replica_progress(struct replica *r, struct err *e);
+/* The timesteps of a stage, with all that happens between them. REPLICA_STOPPED. */
+int CO_FN replica_dynamics(struct replica *r, const struct stage *stage, struct err *e);
+/* Makes a checkpoint, with which the stage ends where the replica is to stop. REPLICA_STOPPED. */
+int CO_FN replica_save_or_stop(struct replica *r, struct err *e);
 
 /* Has the state copied from the device; others go on meanwhile. */
 int CO_FN replica_fetch(struct replica *r, struct err *e);

@@ -21,7 +21,7 @@ void cpu_clear(const struct launch *launch, const struct args_clear *a)
 void cpu_report(const struct launch *launch, const struct args_report *a)
 {
     struct ctl *c = a->ctl;
-    struct sim_report *r = a->report;
+    struct sim_report *r = report_at(a->report, report_bytes((int32_t)a->nwindows), c->tickets + 1);
     if (c->halt && c->trial) {
         memcpy(a->x, a->x_old, (size_t)a->natoms * 3 * sizeof(double));
         memcpy(c->box, c->box_old, sizeof c->box);
@@ -29,6 +29,6 @@ void cpu_report(const struct launch *launch, const struct args_report *a)
     }
     c->tickets++;
     r->ctl = *c;
-    memcpy(a->report_energy_at_window, a->energy_at_window, (size_t)a->nwindows * sizeof(struct fixed_sum));
+    memcpy(report_energies(r), a->energy_at_window, (size_t)a->nwindows * sizeof(struct fixed_sum));
     __atomic_store_n(&r->ticket, c->tickets, __ATOMIC_RELEASE);
 }

@@ -33,8 +33,8 @@ static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
 static void report(const struct sim *s, struct tape *t)
 {
     EMIT(report, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .energy_at_window = s->d.energy_at_window,
-         .report = s->report_device, .report_energy_at_window = (struct sim_report *)s->report_device + 1,
-         .natoms = (uint32_t)s->model->sys->natoms, .nwindows = (uint32_t)s->model->nwindows);
+         .report = s->report_device, .natoms = (uint32_t)s->model->sys->natoms,
+         .nwindows = (uint32_t)s->model->nwindows);
 }
 
 static double kt(const struct sim *s)

@@ -26,7 +26,7 @@ KERNEL(report, a)
 {
     ECHO(a);
     struct ctl *c = (struct ctl *)a.ctl;
-    struct sim_report *r = (struct sim_report *)a.report;
+    struct sim_report *r = report_at(a.report, report_bytes((int32_t)a.nwindows), c->tickets + 1);
     double *x = (double *)a.x;
     const double *x_old = (const double *)a.x_old;
     if (c->halt && c->trial)
@@ -39,6 +39,6 @@ KERNEL(report, a)
         c->trial = 0;
     }
     BLOCK_LOOP(w, a.nwindows)
-    ((struct fixed_sum *)a.report_energy_at_window)[w] = ((const struct fixed_sum *)a.energy_at_window)[w];
+    report_energies(r)[w] = ((const struct fixed_sum *)a.energy_at_window)[w];
     publish(c, r);
 }

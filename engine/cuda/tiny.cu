@@ -213,5 +213,5 @@ KERNEL(tiny, a, __launch_bounds__(TINY_BLOCK))
     struct ctl *c = (struct ctl *)row.ctl;
     if (!c->halt)
         steps(row, shared);
-    publish(c, (struct sim_report *)row.report);
+    publish(c, report_at(row.report, row.report_bytes, c->tickets + 1));
 }

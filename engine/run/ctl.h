@@ -11,6 +11,7 @@
 #ifndef SHOAL_ENGINE_RUN_CTL_H
 #define SHOAL_ENGINE_RUN_CTL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "engine/math/accumulate.h"
@@ -85,10 +86,29 @@ MATH_FN double ctl_potential(const struct ctl *c)
     return acc_potential(&c->sum);
 }
 
-/* Mapped memory of one replica: written by `report`, read by the host. `ticket` is bumped last, with release order. */
+/* Mapped memory of one replica: written by `report`, read by the host. `ticket` is written last, with release order. Reports have
+ * their places in turn, so that work can be queued behind one that is yet to be read; each is followed by energy_at_window. */
 struct sim_report {
     uint64_t ticket; /* pieces of work that have come to their end, halted ones too */
     struct ctl ctl;
 };
+
+enum { SIM_REPORTS = 4 };
+
+MATH_FN size_t report_bytes(int32_t nwindows)
+{
+    return sizeof(struct sim_report) + (size_t)nwindows * sizeof(struct fixed_sum);
+}
+
+/* Where the report with that ticket is; first: where they all are. */
+MATH_FN struct sim_report *report_at(void *first, size_t bytes, uint64_t ticket)
+{
+    return (struct sim_report *)((char *)first + ticket % SIM_REPORTS * bytes);
+}
+
+MATH_FN struct fixed_sum *report_energies(struct sim_report *r)
+{
+    return (struct fixed_sum *)(r + 1);
+}
 
 #endif

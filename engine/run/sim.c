@@ -3,7 +3,8 @@
  * One replica's life: its lane, its arena, its recorders or its place in a gang; submitting work and saying how it went.
  *
  *   1. x and v in the arena are those of the last whole step whenever nothing is in flight.
- *   2. report->ticket counts the pieces of work that ended; s->submitted those asked for. Equal: the lane is idle.
+ *   2. The report of ticket n is that of the n-th piece of work; s->submitted counts those asked for, s->heard those whose outcome
+ *      was. No more than SIM_REPORTS are in between, so none is written over.
  *   3. The arena moves only in grow(), while the lane is idle; every recorder, and its place in a gang, begins a new epoch then.
  */
 #include <stdlib.h>
@@ -49,6 +50,16 @@ static int copy(struct sim *s, void *to, const void *from, size_t bytes, struct 
     return s->model->dev->ops->copy(s->model->dev, s->lane, to, from, bytes, e);
 }
 
+static struct sim_report *report_of(const struct sim *s, uint64_t ticket)
+{
+    return report_at(s->reports, report_bytes(s->model->nwindows), ticket);
+}
+
+struct sim_report *sim_heard(const struct sim *s)
+{
+    return report_of(s, s->heard);
+}
+
 int sim_read_ctl(struct sim *s, struct ctl *c, struct err *e)
 {
     return copy(s, c, s->d.ctl, sizeof *c, e);
@@ -56,7 +67,7 @@ int sim_read_ctl(struct sim *s, struct ctl *c, struct err *e)
 
 int sim_write_ctl(struct sim *s, const struct ctl *c, struct err *e)
 {
-    s->report->ctl = *c;
+    sim_heard(s)->ctl = *c;
     s->is_fetched = false;
     return copy(s, s->d.ctl, c, sizeof *c, e);
 }
@@ -79,15 +90,15 @@ static int start_state(struct sim *s, int window, uint32_t replica, struct err *
 
 static int new_mapped(struct sim *s, struct err *e)
 {
-    const size_t report = sizeof *s->report + (size_t)s->model->nwindows * sizeof(struct fixed_sum);
-    s->mapped_bytes = report + sizeof *s->state + 3 * sim_array_bytes(s);
+    const size_t reports = SIM_REPORTS * report_bytes(s->model->nwindows);
+    s->mapped_bytes = reports + sizeof *s->state + 3 * sim_array_bytes(s);
     void *host;
     int rc =
         s->model->dev->ops->alloc(s->model->dev, s->lane, DEV_MAPPED, s->mapped_bytes, &s->report_device, &host, e);
     if (rc)
         return err_prefix(e, "memory of a replica");
-    s->report = host;
-    s->state = (struct ctl *)((unsigned char *)host + report);
+    s->reports = host;
+    s->state = (struct ctl *)((unsigned char *)host + reports);
     return 0;
 }
 
@@ -189,14 +200,19 @@ void sim_free(struct sim *s)
 
 /* ---- work ---- */
 
-/* The tables that all replicas read, when enough of this one's steps have passed; at once when they are known to be damaged. */
-static int check_tables_if_due(struct sim *s, struct err *e)
+/* The tables that all replicas read are to be looked at when enough of this one's steps have passed; at once when they are known to
+ * be damaged. */
+static bool tables_due(const struct sim *s)
 {
     const struct recorder_clock *c = &s->clock;
-    bool due = c->check_every && c->steps - s->tables_checked >= c->check_every;
-    if (!due && !model_damaged(s->model))
+    return model_damaged(s->model) || (c->check_every && c->steps - s->tables_checked >= c->check_every);
+}
+
+static int check_tables_if_due(struct sim *s, struct err *e)
+{
+    if (!tables_due(s))
         return 0;
-    s->tables_checked = c->steps;
+    s->tables_checked = s->clock.steps;
     return model_check(s->model, s->lane, e);
 }
 
@@ -224,27 +240,47 @@ static int submit_work(struct sim *s, enum sim_work work, uint32_t n, struct err
     return rc ? rc : recorder_submit(s->tapes[SIM_REPORT].recorder, 1, e);
 }
 
+static bool has_ended(const struct sim *s, uint64_t ticket)
+{
+    return __atomic_load_n(&report_of(s, ticket)->ticket, __ATOMIC_ACQUIRE) == ticket;
+}
+
+static void watch(struct sim *s, uint64_t ticket)
+{
+    s->model->dev->ops->watch(s->model->dev, s->lane, &report_of(s, ticket)->ticket, ticket);
+}
+
+void sim_await(struct sim *s)
+{
+    s->is_fetched = false;
+    if (++s->submitted == s->heard + 1)
+        watch(s, s->submitted);
+}
+
+bool sim_room(const struct sim *s)
+{
+    if (s->submitted == s->heard)
+        return true;
+    return s->submitted - s->heard < SIM_REPORTS - 1 && !s->gang.gang && !tables_due(s) && !s->failure.code;
+}
+
 int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
 {
-    if (work == SIM_MINIMIZE && s->report->ctl.min_tolerance != s->min_tolerance) {
-        struct ctl c = s->report->ctl;
+    if (work == SIM_MINIMIZE && sim_heard(s)->ctl.min_tolerance != s->min_tolerance) {
+        struct ctl c = sim_heard(s)->ctl;
         c.min_tolerance = s->min_tolerance;
         int rc = sim_write_ctl(s, &c, e);
         if (rc)
             return rc;
     }
-    s->done_before = s->report->ctl.done;
-    s->submitted++;
-    s->is_fetched = false;
     int rc = sim_failure(s, e);
     if (rc == 0)
         rc = check_tables_if_due(s, e);
     if (rc == 0)
         rc = submit_work(s, work, n, e);
+    sim_await(s);
     if (rc)
         sim_fail(s, e);
-    else
-        s->model->dev->ops->watch(s->model->dev, s->lane, &s->report->ticket, s->submitted);
     return rc;
 }
 
@@ -263,15 +299,34 @@ int sim_check(struct sim *s, struct err *e)
     return rc;
 }
 
+/* What is behind a piece of work that halted ends soon, and buffers can grow only when all has. */
 bool sim_done(const struct sim *s)
 {
-    return s->failure.code ||
-           (__atomic_load_n(&s->report->ticket, __ATOMIC_ACQUIRE) == s->submitted && mark_passed(&s->fetch));
+    uint64_t next = s->heard + 1;
+    if (s->failure.code)
+        return true;
+    if (s->heard < s->submitted &&
+        (!has_ended(s, next) || (report_of(s, next)->ctl.halt && !has_ended(s, s->submitted))))
+        return false;
+    return mark_passed(&s->fetch);
+}
+
+/* The next report is the one that answers are about. */
+static void hear(struct sim *s)
+{
+    s->done_before = sim_heard(s)->ctl.done;
+    s->heard++;
+    if (s->heard < s->submitted)
+        watch(s, s->heard + 1);
 }
 
 int sim_wait(struct sim *s, struct err *e)
 {
-    while (!sim_done(s)) {
+    while (!sim_done(s) || (!s->failure.code && s->heard < s->submitted)) {
+        if (sim_done(s)) {
+            hear(s);
+            continue;
+        }
         engine_flush(s->model->dev);
         int rc = s->model->dev->ops->poll(s->model->dev, 100, e);
         if (rc)
@@ -284,7 +339,7 @@ int sim_wait(struct sim *s, struct err *e)
 static int grow(struct sim *s, struct err *e)
 {
     const struct dev_ops *ops = s->model->dev->ops;
-    struct ctl c = s->report->ctl;
+    struct ctl c = sim_heard(s)->ctl;
     void *old = (void *)(uintptr_t)s->spans[SPAN_ARENA].start;
     s->model->program->caps_grow(&s->caps, &c);
     int rc = new_arena(s, e);
@@ -304,11 +359,16 @@ static int grow(struct sim *s, struct err *e)
 
 int sim_outcome(struct sim *s, struct err *e)
 {
-    const struct ctl *c = &s->report->ctl;
-    unsigned long long step = c->step;
     char names[CLAMPED_NAMES_MAX];
-    const struct atom *a = &s->model->sys->atoms[c->where[0]], *b = &s->model->sys->atoms[c->where[1]];
     int rc = sim_failure(s, e);
+    if (rc == 0 && s->heard < s->submitted)
+        hear(s);
+    if (rc == 0 && sim_heard(s)->ctl.halt)
+        while (s->heard < s->submitted) /* has halted too */
+            s->heard++;
+    const struct ctl *c = &sim_heard(s)->ctl;
+    unsigned long long step = c->step;
+    const struct atom *a = &s->model->sys->atoms[c->where[0]], *b = &s->model->sys->atoms[c->where[1]];
     if (rc == 0 && (rc = gang_listen(s, e)))
         sim_fail(s, e);
     if (rc)
@@ -337,7 +397,7 @@ int sim_outcome(struct sim *s, struct err *e)
 
 uint32_t sim_steps_done(const struct sim *s)
 {
-    return (uint32_t)(s->report->ctl.done - s->done_before);
+    return (uint32_t)(sim_heard(s)->ctl.done - s->done_before);
 }
 
 void sim_minimize_setup(struct sim *s, double force_tolerance)
@@ -347,7 +407,7 @@ void sim_minimize_setup(struct sim *s, double force_tolerance)
 
 bool sim_minimized(const struct sim *s, double *max_force, double *potential)
 {
-    const struct ctl *c = &s->report->ctl;
+    const struct ctl *c = &sim_heard(s)->ctl;
     *max_force = c->min_max_force;
     *potential = c->min_energy;
     return c->min_steps && c->min_converged;
@@ -358,8 +418,8 @@ bool sim_minimized(const struct sim *s, double *max_force, double *potential)
 void sim_sample(const struct sim *s, struct sample *out)
 {
     const struct model *m = s->model;
-    const struct ctl *c = &s->report->ctl;
-    const struct fixed_sum *u = (const struct fixed_sum *)(s->report + 1);
+    const struct ctl *c = &sim_heard(s)->ctl;
+    const struct fixed_sum *u = report_energies(sim_heard(s));
     out->step = c->step;
     for (int i = 0; i < TERM_COUNT; i++)
         out->energy[i] = fixed_total(c->sum.energy[i]);
@@ -401,7 +461,7 @@ int sim_forces(struct sim *s, double (*f)[3], struct err *e)
 
 uint64_t sim_step_number(const struct sim *s)
 {
-    return s->report->ctl.step;
+    return sim_heard(s)->ctl.step;
 }
 
 uint32_t sim_nodes_per_step(const struct sim *s)

@@ -60,17 +60,22 @@ enum sim_work {
     SIM_REPORT,   /* the engine's own, after each of these */
     SIM_WORK_COUNT
 };
-/* Asynchronous; engine_flush() comes before any wait. ERR_DRIFT and ERR_DEVICE are fatal for this replica. */
+/* Whether more work may be submitted now: some, behind work whose outcome was not asked for yet, unless the replica goes by gangs or
+ * a check is due. */
+bool sim_room(const struct sim *s);
+/* Asynchronous; engine_flush() comes before any wait. Work is done in order. ERR_DRIFT and ERR_DEVICE are fatal for this replica. */
 int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e);
-/* True when everything submitted has finished or halted. Cheap; reads mapped memory. */
+/* True when the oldest work whose outcome was not asked for has finished, or halted with all that is behind it. Cheap; reads mapped
+ * memory. */
 bool sim_done(const struct sim *s);
 
 enum sim_outcome { SIM_OK = 0, SIM_GROW = 1 };
-/* Call when done. SIM_OK; SIM_GROW: a list overflowed, the replica stopped cleanly before the affected step, its buffers
- * have been grown and a new epoch declared: submit the remaining steps (sim_steps_done counts) again. Negative:
+/* Of that work, once it is done; what is asked below is about it then. SIM_OK; SIM_GROW: a list overflowed, the replica stopped
+ * cleanly before the affected step, its buffers have been grown and a new epoch declared: submit the remaining steps (sim_steps_done
+ * counts) and all that was queued behind them again. Negative:
  * ERR_NONFINITE, ERR_CONSTRAINT, ERR_OVERFLOW with step, atom and value. */
 int sim_outcome(struct sim *s, struct err *e);
-/* Steps of the last SIM_MINIMIZE/SIM_STEP submit that were carried out. */
+/* Steps of the SIM_MINIMIZE/SIM_STEP submit that were carried out. */
 uint32_t sim_steps_done(const struct sim *s);
 /* A minimization goes on from where the last one stopped, also after sim_load, until a timestep or sim_thermalize.
  * After SIM_MINIMIZE: largest force (kJ/mol/nm) and whether it is below the tolerance or no further step helps. */

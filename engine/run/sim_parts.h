@@ -37,7 +37,7 @@ struct sim {
     struct list_caps caps;
     struct sim_arrays d;
     size_t arena_bytes, kept_bytes; /* kept: in front of `f` */
-    struct sim_report *report;      /* host address of mapped memory; energy_at_window follows it, then.. */
+    struct sim_report *reports;     /* host address of mapped memory: SIM_REPORTS with their energies, then.. */
     struct ctl *state; /* ..the state as it was fetched last: x, v and, while minimizing, f_best follow it */
     struct mark fetch; /* that it has arrived */
     bool is_fetched;   /* it is the state of now */
@@ -50,7 +50,8 @@ struct sim {
     uint64_t tables_checked;     /* clock.steps when the model's tables were compared last by this replica */
     struct echo *echo;
     uint64_t submitted;   /* tickets asked for */
-    uint64_t done_before; /* ctl.done when the last submit was made */
+    uint64_t heard;       /* tickets whose outcome was asked for; the last of them is the one that answers are about */
+    uint64_t done_before; /* ctl.done before that one */
     double min_tolerance;
     struct err
         failure; /* code ERR_NONE, or why a submit failed: how much is in flight is unknown, only sim_free is left */
@@ -68,7 +69,11 @@ static inline size_t sim_array_bytes(const struct sim *s)
 void sim_fail(struct sim *s, const struct err *why);
 /* Every tape and the model's tables are checked now. Only while nothing is in flight. */
 int sim_check(struct sim *s, struct err *e);
-/* Waits for everything submitted. */
+/* The report that answers are about. */
+struct sim_report *sim_heard(const struct sim *s);
+/* One more piece of work is on its way, in the lane or a gang. */
+void sim_await(struct sim *s);
+/* Waits for everything submitted; answers are about the last of it. */
 int sim_wait(struct sim *s, struct err *e);
 /* The control block, between works. */
 int sim_read_ctl(struct sim *s, struct ctl *c, struct err *e);

@@ -46,7 +46,7 @@ int sim_fetch(struct sim *s, struct err *e)
     const struct dev_ops *ops = s->model->dev->ops;
     const void *from[3] = {s->d.x, s->d.v, s->d.f_best};
     int rc = ops->copy_async(s->model->dev, s->lane, s->state, s->d.ctl, sizeof *s->state, e);
-    for (int k = 0; k < (s->report->ctl.min_steps ? 3 : 2) && !rc; k++)
+    for (int k = 0; k < (sim_heard(s)->ctl.min_steps ? 3 : 2) && !rc; k++)
         rc = ops->copy_async(s->model->dev, s->lane, fetched_array(s, k), from[k], sim_array_bytes(s), e);
     if (rc == 0)
         rc = ops->mark(s->model->dev, s->lane, &s->fetch, e);
@@ -179,9 +179,7 @@ int sim_thermalize(struct sim *s, struct err *e)
     tape_free(&t);
     if (rc)
         return rc;
-    s->submitted++;
-    s->is_fetched = false;
-    s->model->dev->ops->watch(s->model->dev, s->lane, &s->report->ticket, s->submitted);
+    sim_await(s);
     rc = sim_wait(s, e);
     return rc ? rc : sim_outcome(s, e);
 }
@@ -205,9 +203,9 @@ int sim_part(struct sim *s, struct err *e)
     const struct dev_ops *ops = s->model->dev->ops;
     struct ctl c;
     int rc = sim_wait(s, e);
-    if (rc == 0 && s->report->ctl.pending)
+    if (rc == 0 && sim_heard(s)->ctl.pending)
         rc = sample_now(s, e);
-    if (rc == 0 && s->report->ctl.pending)
+    if (rc == 0 && sim_heard(s)->ctl.pending)
         rc = ops->copy(s->model->dev, s->lane, s->d.v, s->d.v_out, sim_array_bytes(s), e);
     if (rc == 0)
         rc = sim_read_ctl(s, &c, e);
@@ -232,6 +230,6 @@ int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[BOX_SIZE],
     if (rc == 0 && v)
         rc = ops->copy(s->model->dev, s->lane, v, s->d.v_out, bytes, e);
     if (rc == 0 && box)
-        memcpy(box, s->report->ctl.box, sizeof s->report->ctl.box);
+        memcpy(box, sim_heard(s)->ctl.box, sizeof sim_heard(s)->ctl.box);
     return rc;
 }

@@ -11,6 +11,7 @@
 
 #include "daemon/worker/results.h"
 #include "engine/io/output.h"
+#include "engine/run/ctl.h"
 
 struct fake fake;
 
@@ -23,15 +24,30 @@ static void expect_a_job(void)
         abort();
 }
 
+/* What a piece of work leaves for whoever asks for its outcome. */
+struct fake_report {
+    uint64_t step, hash;
+    uint32_t done;
+    enum sim_outcome outcome;
+    bool failed;
+};
+
 struct sim {
     uint64_t step, hash, converging;
     int phase; /* of the model */
-    uint32_t replica, salt, asked, done;
+    uint32_t replica, salt;
     int window, wait;
-    bool grown;
-    enum sim_outcome outcome;
-    bool failed, tuned;
+    bool grown, halted, tuned;
+    struct fake_report queue[SIM_REPORTS], heard; /* oldest first; of the last whose outcome was asked for */
+    int queued;
 };
+
+/* The state is not to be touched while work is on its way. */
+static void expect_idle(const struct sim *s)
+{
+    if (s->queued)
+        abort();
+}
 
 static uint64_t mix(uint64_t h, uint64_t with)
 {
@@ -134,12 +150,12 @@ void sim_free(struct sim *s)
 static bool one_step(struct sim *s)
 {
     if (fake.grow_at && s->step + 1 == fake.grow_at && !s->grown) {
-        s->grown = true;
-        s->outcome = SIM_GROW;
+        s->grown = s->halted = true;
+        s->queue[s->queued].outcome = SIM_GROW;
         return false;
     }
     if (fake.blow_up_at && s->step + 1 == fake.blow_up_at && s->replica == fake.blow_up_replica && !s->salt) {
-        s->failed = true;
+        s->halted = s->queue[s->queued].failed = true;
         return false;
     }
     s->step++;
@@ -147,24 +163,19 @@ static bool one_step(struct sim *s)
     return true;
 }
 
-int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
+static void carry_out(struct sim *s, enum sim_work work, uint32_t n)
 {
-    (void)e;
-    call();
-    s->outcome = SIM_OK;
-    s->asked = n;
-    s->done = 0;
-    s->wait = fake.slowness;
+    struct fake_report *r = &s->queue[s->queued];
     switch (work) {
     case SIM_MINIMIZE:
-        for (; s->done < n && s->converging < 30; s->done++)
+        for (; r->done < n && s->converging < 30; r->done++)
             s->hash = mix(s->hash, 1000000 + s->converging++);
-        s->done = n; /* later ones do nothing */
+        r->done = n; /* later ones do nothing */
         break;
     case SIM_STEP:
         s->converging = 0;
-        while (s->done < n && one_step(s))
-            s->done++;
+        while (r->done < n && one_step(s))
+            r->done++;
         break;
     case SIM_BAROSTAT:
         if (s->tuned == (s->step > fake.tuned_until))
@@ -176,6 +187,28 @@ int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
     case SIM_WORK_COUNT:
         break;
     }
+}
+
+bool sim_room(const struct sim *s)
+{
+    return s->queued < SIM_REPORTS - 1;
+}
+
+int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
+{
+    (void)e;
+    call();
+    if (!sim_room(s))
+        abort();
+    struct fake_report *r = &s->queue[s->queued];
+    *r = (struct fake_report){.outcome = SIM_OK};
+    s->wait = fake.slowness;
+    if (!s->halted) /* what is behind work that halted does nothing */
+        carry_out(s, work, n);
+    r->step = s->step;
+    r->hash = s->hash;
+    s->queued++;
+    fake.most_queued = s->queued > fake.most_queued ? s->queued : fake.most_queued;
     return 0;
 }
 
@@ -187,14 +220,22 @@ bool sim_done(const struct sim *s)
 int sim_outcome(struct sim *s, struct err *e)
 {
     call();
-    if (s->failed)
-        return err_set(e, ERR_NONFINITE, "step %" PRIu64 ": the force on atom 1 is not finite", s->step + 1);
-    return s->outcome;
+    if (s->queued == 0)
+        abort();
+    s->heard = s->queue[0];
+    memmove(&s->queue[0], &s->queue[1], (size_t)--s->queued * sizeof s->queue[0]);
+    if (s->heard.failed)
+        return err_set(e, ERR_NONFINITE, "step %" PRIu64 ": the force on atom 1 is not finite", s->heard.step + 1);
+    if (s->heard.outcome == SIM_GROW) {
+        s->queued = 0;
+        s->halted = false;
+    }
+    return s->heard.outcome;
 }
 
 uint32_t sim_steps_done(const struct sim *s)
 {
-    return s->done;
+    return s->heard.done;
 }
 
 void sim_minimize_setup(struct sim *s, double force_tolerance)
@@ -211,7 +252,7 @@ bool sim_minimized(const struct sim *s, double *max_force, double *potential)
 void sim_sample(const struct sim *s, struct sample *out)
 {
     double *delta_u = out->delta_u;
-    *out = (struct sample){.step = s->step, .potential = (double)(s->hash >> 20), .delta_u = delta_u};
+    *out = (struct sample){.step = s->heard.step, .potential = (double)(s->heard.hash >> 20), .delta_u = delta_u};
 }
 
 int sim_thermalize(struct sim *s, struct err *e)
@@ -224,7 +265,8 @@ int sim_thermalize(struct sim *s, struct err *e)
 
 int sim_fetch(struct sim *s, struct err *e)
 {
-    (void)s, (void)e;
+    (void)e;
+    expect_idle(s);
     return 0;
 }
 
@@ -232,6 +274,7 @@ int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[BOX_SIZE],
 {
     (void)e;
     call();
+    expect_idle(s);
     x[0][0] = (double)(s->hash >> 20);
     if (v)
         v[0][0] = 1;
@@ -250,13 +293,14 @@ int sim_part(struct sim *s, struct err *e)
 
 uint64_t sim_step_number(const struct sim *s)
 {
-    return s->step;
+    return s->heard.step;
 }
 
 int sim_save(struct sim *s, struct buf *out, struct err *e)
 {
     (void)e;
     call();
+    expect_idle(s);
     buf_add(out, &s->step, 8);
     buf_add(out, &s->hash, 8);
     buf_add(out, &s->converging, 8);

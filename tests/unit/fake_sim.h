@@ -22,6 +22,7 @@ struct fake {
     const char *directory; /* where half rows are left */
     int slowness;          /* how often sim_done says no */
     int alive;             /* simulations */
+    int most_queued;       /* works on their way at a time */
 };
 extern struct fake fake;
 

@@ -21,6 +21,7 @@
 #include "daemon/worker/replica.h"
 #include "daemon/worker/runner.h"
 #include "engine/base/checksum.h"
+#include "engine/run/ctl.h"
 #include "tests/unit/fake_sim.h"
 
 #define FILES 4
@@ -467,6 +468,7 @@ static void grown_lists_change_nothing(void **state)
         assert_int_equal(t.events, fake.grow_at <= 355);
         expect_files(wanted);
     }
+    assert_int_equal(fake.most_queued, SIM_REPORTS - 1); /* what was behind was done again, and done once */
     free_files(wanted);
 }
 
