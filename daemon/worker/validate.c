@@ -15,6 +15,8 @@
 #include "daemon/worker/input.h"
 #include "daemon/worker/measure.h"
 #include "engine/base/err_json.h"
+#include "engine/base/units.h"
+#include "engine/system/standard_state.h"
 
 enum { INCLUDES = 32 };
 
@@ -27,6 +29,7 @@ struct findings {
     struct prediction needs;
     struct measured cost;
     long cores;
+    struct standard_state held; /* in the last window; no terms: nothing is */
 };
 
 /* On all cores of this machine, seconds. */
@@ -34,6 +37,11 @@ static double wall_time(const struct findings *f)
 {
     double at_once = fmin((double)f->cores, f->needs.replicas);
     return f->needs.evaluations * f->cost.seconds * ceil(f->needs.replicas / at_once);
+}
+
+static const char *held_name(const struct system *sys, const struct findings *f, int k)
+{
+    return sys->kinds[sys->molecules[f->held.molecule[k]].kind].name;
 }
 
 static void print_json(const struct spec *s, const struct system *sys, const struct findings *f)
@@ -48,6 +56,11 @@ static void print_json(const struct spec *s, const struct system *sys, const str
         json_pack("{s:b,s:s,s:i,s:i,s:i,s:i,s:I,s:o,s:O}", "ok", 1, "name", s->name, "atoms", sys->natoms, "windows",
                   s->settings.alchemy.nwindows, "repeats", s->repeats, "stages", s->nstages, "steps_per_window",
                   (json_int_t)spec_steps(s, s->nstages), "about", about, "warnings", f->warnings);
+    if (f->held.nterms)
+        json_object_set_new(out, "standard_state",
+                            json_pack("{s:[s,s], s:i, s:f, s:f}", "molecules", held_name(sys, f, 0),
+                                      held_name(sys, f, 1), "terms", f->held.nterms, "volume_nm3", f->held.volume,
+                                      "release_kcal_per_mol", f->held.release / UNIT_KCAL));
     json_dumpf(out, stdout, JSON_COMPACT | JSON_REAL_PRECISION(4));
     putchar('\n');
     json_decref(out);
@@ -91,11 +104,32 @@ static void print_text(const struct spec *s, const struct system *sys, const str
         printf(", %s on the %ld cores of this machine (%.3g ms a step), %s of memory for each window that runs",
                time_text(wall_time(f), time), f->cores, f->cost.seconds * 1e3, bytes_text(f->cost.bytes, memory));
     putchar('\n');
+    if (f->held.nterms)
+        printf(
+            "%d restraints hold %s and %s together, in the last window within %.3g nm^3: from there to 1 mol/l is %.2f "
+            "kcal/mol\n",
+            f->held.nterms, held_name(sys, f, 0), held_name(sys, f, 1), f->held.volume, f->held.release / UNIT_KCAL);
     fflush(stdout);
     size_t i;
     json_t *warning;
     json_array_foreach (f->warnings, i, warning)
         fprintf(stderr, "shoal validate: warning: %s\n", json_string_value(json_object_get(warning, "message")));
+}
+
+static void warn(struct findings *f, const char *kind, json_t *message)
+{
+    json_array_insert_new(f->warnings, 0, json_pack("{s:s, s:o}", "kind", kind, "message", message));
+}
+
+static void find_held(const struct spec *spec, const struct system *sys, struct findings *f)
+{
+    struct err why = {0};
+    if (standard_state_of(sys, &spec->settings, spec->settings.alchemy.nwindows - 1, &f->held, &why) >= 0)
+        return;
+    f->held.nterms = 0;
+    warn(f, "standard-state",
+         json_sprintf("%s:1: system: restraints between molecules have no standard state in the last window: %s",
+                      spec->file, why.msg));
 }
 
 static int find(const struct spec *spec, const struct system *sys, struct findings *f, struct err *e)
@@ -107,15 +141,13 @@ static int find(const struct spec *spec, const struct system *sys, struct findin
         rc = spec_advise(spec, sys, &f->warnings, e);
     if (rc)
         return rc;
+    find_held(spec, sys, f);
     f->needs = spec_predict(spec, sys);
     f->cores = sysconf(_SC_NPROCESSORS_ONLN);
     rc = measure(spec, sys, &f->cost, e);
     if (rc == MEASURE_FAILED)
-        json_array_insert_new(
-            f->warnings, 0,
-            json_pack(
-                "{s:s, s:o}", "kind", "start", "message",
-                json_sprintf("%s:1: system: not even the first steps of a minimization work: %s", spec->file, e->msg)));
+        warn(f, "start",
+             json_sprintf("%s:1: system: not even the first steps of a minimization work: %s", spec->file, e->msg));
     return rc < 0 ? rc : 0;
 }
 

@@ -5,6 +5,7 @@
 Usage: init.py SHOAL EXAMPLES
 """
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -61,6 +62,14 @@ class Init(unittest.TestCase):
     def test_absolute(self):
         answer = self.check("absolute", "methanol/methanol.top", "methanol/methanol.gro", "MOH", RESTRAINT)
         self.assertEqual((answer["windows"], answer["warnings"]), (22, []))
+        # One distance, one angle of 90 degrees and one dihedral of three: Gaussians; the rest of Boresch's coordinates are free.
+        rt, volume = 0.00831446261815324 * 298.15, 1.66053906717
+        bond, angle = rt / 4184, rt / 41.84
+        held = math.sqrt(2 * math.pi * bond) * (0.25 + bond) * 2 * math.pi * angle * math.exp(-angle / 2) * 2 * (2 * math.pi)**2
+        state = answer["standard_state"]
+        self.assertEqual((state["molecules"], state["terms"]), (["MOH", "SOL"], 3))
+        self.assertAlmostEqual(state["release_kcal_per_mol"], rt / 4.184 * math.log(held / (8 * math.pi**2 * volume)), delta=2e-3)
+        self.assertIn("3 restraints hold MOH and SOL together", self.shoal("validate", "a.yaml").stdout)
 
     def test_words(self):
         done = self.shoal("init", "hydraton")

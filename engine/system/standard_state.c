@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/system/standard_state.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/base/buf.h"
+#include "engine/base/units.h"
+#include "engine/math/rare.h"
+
+#define FARTHEST 20.0   /* nm: what is not held closer than this is not held */
+#define OUT_OF 1e-9     /* of the most likely, how likely FARTHEST may be */
+#define INTERVALS 40000 /* of an integral; even */
+
+/* c b a A B C: a term's atoms are some of these in a row, with a and A among them. */
+enum { ANCHORS = 6, FIRST_A = 2 };
+
+/* A term between molecules. rare: NULL for k/2 (q - q0)^2, or of a dihedral for k (1 + cos(n q - q0)). */
+struct held {
+    int natoms, atom[4];
+    double k, q0;
+    int multiplicity;
+    const struct rare_term *rare;
+    double lambda;
+    bool other; /* no function of one distance or angle that is known here */
+    int from;   /* anchor of its first atom, once that is known */
+};
+
+struct search {
+    const struct system *sys;
+    struct held *terms;
+    int n, cap;
+    int anchor[ANCHORS]; /* atoms; -1: not seen */
+    int molecule[2];
+};
+
+static int molecule_of(const struct search *s, int atom)
+{
+    return s->sys->atoms[atom].molecule;
+}
+
+static void add(struct search *s, struct held term, const int *atoms)
+{
+    bool between = false;
+    for (int i = 0; i < term.natoms; i++) {
+        term.atom[i] = atoms[i];
+        between = between || molecule_of(s, atoms[i]) != molecule_of(s, atoms[0]);
+    }
+    if (!between)
+        return;
+    if (s->n == s->cap) {
+        s->cap = s->cap ? 2 * s->cap : 8;
+        s->terms = xrealloc(s->terms, (size_t)s->cap, sizeof *s->terms);
+    }
+    s->terms[s->n++] = term;
+}
+
+static double mixed(const double q[2], double lambda)
+{
+    return (1 - lambda) * q[0] + lambda * q[1];
+}
+
+static void add_harmonic(struct search *s, const int *atoms, int natoms, const double k[2], const double q0[2],
+                         double lambda)
+{
+    add(s, (struct held){.natoms = natoms, .k = mixed(k, lambda), .q0 = mixed(q0, lambda)}, atoms);
+}
+
+static int atoms_of(int kind)
+{
+    return kind <= RARE_DISTANCE_RESTRAINT ? 2 : kind <= RARE_LINEAR_ANGLE ? 3 : 4;
+}
+
+static bool is_other(int kind)
+{
+    return (kind >= RARE_BOND_BOND && kind <= RARE_LINEAR_ANGLE) || kind >= RARE_BENDING_TORSION;
+}
+
+static void collect(struct search *s, double bonded, double restraint)
+{
+    const struct system *sys = s->sys;
+    for (int i = 0; i < sys->nbonds; i++)
+        add_harmonic(s, sys->bonds[i].atom, 2, sys->bonds[i].k, sys->bonds[i].r0, bonded);
+    for (int i = 0; i < sys->nharmonics; i++)
+        add_harmonic(s, sys->harmonics[i].atom, 2, sys->harmonics[i].k, sys->harmonics[i].r0, bonded);
+    for (int i = 0; i < sys->nangles; i++) {
+        const struct angle *a = &sys->angles[i];
+        add(s,
+            (struct held){
+                .natoms = 3, .k = mixed(a->k, bonded), .q0 = mixed(a->theta0, bonded), .other = a->urey_bradley},
+            a->atom);
+    }
+    for (int i = 0; i < sys->nrb_dihedrals; i++)
+        add(s, (struct held){.natoms = 4, .other = true}, sys->rb_dihedrals[i].atom);
+    for (int i = 0; i < sys->nimpropers; i++)
+        add_harmonic(s, sys->impropers[i].atom, 4, sys->impropers[i].k, sys->impropers[i].xi0, bonded);
+    for (int i = 0; i < sys->ndihedrals; i++) {
+        const struct dihedral *d = &sys->dihedrals[i];
+        add(s,
+            (struct held){
+                .natoms = 4, .k = mixed(d->k, bonded), .q0 = mixed(d->phi0, bonded), .multiplicity = d->multiplicity},
+            d->atom);
+    }
+    for (int i = 0; i < sys->nrare; i++) {
+        const struct rare_term *t = &sys->rare[i];
+        bool restrains = t->kind == RARE_DISTANCE_RESTRAINT || t->kind == RARE_DIHEDRAL_RESTRAINT;
+        add(s,
+            (struct held){.natoms = atoms_of(t->kind),
+                          .rare = t,
+                          .other = is_other(t->kind),
+                          .lambda = restrains ? restraint : bonded},
+            t->atom);
+    }
+}
+
+/* kJ/mol */
+static double potential(const struct held *t, double q)
+{
+    if (t->rare)
+        return rare_value((enum rare_kind)t->rare->kind, q, t->rare->c, t->lambda).u;
+    if (t->multiplicity)
+        return t->k * (1 + cos(t->multiplicity * q - t->q0));
+    double d = t->natoms == 4 ? remainder(q - t->q0, 2 * M_PI) : q - t->q0;
+    return 0.5 * t->k * d * d;
+}
+
+static const char *what_of(const struct held *t)
+{
+    return t->natoms == 2 ? "distance" : t->natoms == 3 ? "angle" : "dihedral";
+}
+
+/* The term's atoms from one molecule to the other, and so its anchors. */
+static int anchor(struct search *s, struct held *t, struct err *e)
+{
+    int first = 0;
+    if (molecule_of(s, t->atom[0]) != s->molecule[0])
+        for (int i = 0; i < t->natoms / 2; i++) {
+            int swapped = t->atom[i];
+            t->atom[i] = t->atom[t->natoms - 1 - i];
+            t->atom[t->natoms - 1 - i] = swapped;
+        }
+    while (first < t->natoms && molecule_of(s, t->atom[first]) == s->molecule[0])
+        first++;
+    t->from = FIRST_A + 1 - first;
+    for (int i = 0; i < t->natoms; i++) {
+        int molecule = molecule_of(s, t->atom[i]), *at = &s->anchor[t->from + i];
+        if (molecule != s->molecule[i >= first])
+            return err_set(e, ERR_UNSUPPORTED, "a %s goes back and forth between molecules", what_of(t));
+        if (*at >= 0 && *at != t->atom[i])
+            return err_set(
+                e, ERR_UNSUPPORTED,
+                "a %s has atom %d where another restraint has atom %d; expected one distance a-A, angles b-a-A "
+                "and a-A-B, dihedrals c-b-a-A, b-a-A-B and a-A-B-C",
+                what_of(t), t->atom[i] + 1, *at + 1);
+        *at = t->atom[i];
+    }
+    return t->other ? err_set(e, ERR_UNSUPPORTED, "atom %d: a term of a form that is not known here", t->atom[0] + 1)
+                    : 0;
+}
+
+static int anchor_all(struct search *s, struct err *e)
+{
+    s->molecule[0] = molecule_of(s, s->terms[0].atom[0]);
+    for (int i = 1; i < s->terms[0].natoms; i++)
+        if (molecule_of(s, s->terms[0].atom[i]) != s->molecule[0])
+            s->molecule[1] = molecule_of(s, s->terms[0].atom[i]);
+    bool distance = false;
+    for (int k = 0; k < s->n; k++) {
+        for (int i = 0; i < s->terms[k].natoms; i++) {
+            int m = molecule_of(s, s->terms[k].atom[i]);
+            if (m != s->molecule[0] && m != s->molecule[1])
+                return err_set(e, ERR_UNSUPPORTED, "restraints between more than two molecules (atom %d)",
+                               s->terms[k].atom[i] + 1);
+        }
+        int rc = anchor(s, &s->terms[k], e);
+        if (rc)
+            return rc;
+        distance = distance || s->terms[k].natoms == 2;
+    }
+    return distance ? 0 : err_set(e, ERR_UNSUPPORTED, "no restraint of a distance between the two molecules");
+}
+
+/* A coordinate: the terms of so many atoms from that anchor on. */
+static double energy_at(const struct search *s, int natoms, int from, double q)
+{
+    double u = 0;
+    for (int k = 0; k < s->n; k++)
+        if (s->terms[k].natoms == natoms && s->terms[k].from == from)
+            u += potential(&s->terms[k], q);
+    return u;
+}
+
+/* What a coordinate is weighed with: r^2, sin(theta), 1. */
+static double weight(int natoms, double q)
+{
+    return natoms == 2 ? q * q : natoms == 3 ? sin(q) : 1;
+}
+
+/* The integral of a coordinate (Simpson); *edge: how likely its end is beside the most likely place. */
+static double integral(const struct search *s, int natoms, int from, double rt, double *edge)
+{
+    const double begin = natoms == 4 ? -M_PI : 0, end = natoms == 2 ? FARTHEST : M_PI, step = (end - begin) / INTERVALS;
+    double sum = 0, most = 0, w = 0;
+    for (int i = 0; i <= INTERVALS; i++) {
+        double q = begin + i * step;
+        w = weight(natoms, q) * exp(-energy_at(s, natoms, from, q) / rt);
+        sum += w * (i == 0 || i == INTERVALS ? 1 : i % 2 ? 4 : 2);
+        most = fmax(most, w);
+    }
+    *edge = w / most;
+    return sum * step / 3;
+}
+
+static int integrate(const struct search *s, double rt, struct standard_state *out, struct err *e)
+{
+    double edge, any, z = integral(s, 2, FIRST_A, rt, &edge);
+    if (!(edge < OUT_OF))
+        return err_set(e, ERR_UNSUPPORTED, "atoms %d and %d may be %g nm apart and farther: they are not held",
+                       s->anchor[FIRST_A] + 1, s->anchor[FIRST_A + 1] + 1, FARTHEST);
+    for (int from = FIRST_A - 1; from <= FIRST_A; from++)
+        z *= integral(s, 3, from, rt, &any);
+    for (int from = 0; from <= FIRST_A; from++)
+        z *= integral(s, 4, from, rt, &any);
+    out->volume = z / (8 * M_PI * M_PI);
+    out->release = -rt * log(STANDARD_VOLUME / out->volume);
+    return 1;
+}
+
+int standard_state_of(const struct system *sys, const struct settings *set, int window, struct standard_state *out,
+                      struct err *e)
+{
+    const struct alchemy_settings *al = &set->alchemy;
+    const double none[LAMBDA_COUNT] = {0}, *lambda = al->lambda ? al->lambda[window] : none;
+    struct search s = {.sys = sys, .anchor = {-1, -1, -1, -1, -1, -1}};
+    collect(&s, lambda[LAMBDA_BONDED], lambda[al->given[LAMBDA_RESTRAINT] ? LAMBDA_RESTRAINT : LAMBDA_BONDED]);
+    int rc = s.n ? anchor_all(&s, e) : 0;
+    *out = (struct standard_state){.molecule = {s.molecule[0], s.molecule[1]}, .nterms = s.n};
+    if (s.n && !rc)
+        rc = integrate(&s, UNIT_R * set->integrator.temperature, out, e);
+    free(s.terms);
+    return rc;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What restraints between two molecules are worth beside the standard state, against formulas.
+ */
+#undef NDEBUG
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/base/units.h"
+#include "engine/system/standard_state.h"
+
+#define RT (UNIT_R * 298.15)
+#define DEGREE (M_PI / 180)
+
+/* Two molecules of three atoms, c b a and A B C, and another. */
+static struct atom atoms[9];
+
+static struct system system_of(void)
+{
+    for (int i = 0; i < 9; i++)
+        atoms[i].molecule = i / 3;
+    return (struct system){.natoms = 9, .atoms = atoms};
+}
+
+static struct settings settings_of(double (*lambda)[LAMBDA_COUNT])
+{
+    return (struct settings){.integrator = {.temperature = 298.15}, .alchemy = {.nwindows = 1, .lambda = lambda}};
+}
+
+static double (*on(void))[LAMBDA_COUNT]
+{
+    static double table[1][LAMBDA_COUNT];
+    table[0][LAMBDA_BONDED] = 1;
+    return table;
+}
+
+static struct standard_state found(const struct system *sys)
+{
+    struct settings set = settings_of(on());
+    struct standard_state s;
+    struct err e = {0};
+    if (standard_state_of(sys, &set, 0, &s, &e) != 1)
+        fail_msg("%s", e.msg);
+    return s;
+}
+
+static void refused(const struct system *sys, const char *why)
+{
+    struct settings set = settings_of(on());
+    struct standard_state s;
+    struct err e = {0};
+    assert_int_equal(standard_state_of(sys, &set, 0, &s, &e), -ERR_UNSUPPORTED);
+    if (!strstr(e.msg, why))
+        fail_msg("%s: expected \"%s\"", e.msg, why);
+}
+
+/* Eq. 32 of Boresch et al., which takes all six for narrow; restrained in state B alone, atoms in either order. */
+static void test_boresch(void **state)
+{
+    const double r0 = 0.6, kr = 4e5, ka[2] = {4e4, 6e4}, a0[2] = {70 * DEGREE, 110 * DEGREE}, kd[3] = {4e4, 5e4, 6e4};
+    struct bond distance = {{2, 3}, {r0, r0}, {0, kr}};
+    struct angle angles[] = {{.atom = {1, 2, 3}, .theta0 = {a0[0], a0[0]}, .k = {0, ka[0]}},
+                             {.atom = {4, 3, 2}, .theta0 = {a0[1], a0[1]}, .k = {0, ka[1]}}};
+    struct improper dihedrals[] = {{{0, 1, 2, 3}, {3.1, 3.1}, {0, kd[0]}},
+                                   {{1, 2, 3, 4}, {-1, -1}, {0, kd[1]}},
+                                   {{5, 4, 3, 2}, {2, 2}, {0, kd[2]}}};
+    struct system sys = system_of();
+    sys.nharmonics = 1, sys.harmonics = &distance;
+    sys.nangles = 2, sys.angles = angles;
+    sys.nimpropers = 3, sys.impropers = dihedrals;
+    struct standard_state s = found(&sys);
+    double width = 8 * M_PI * M_PI * STANDARD_VOLUME * sqrt(kr * ka[0] * ka[1] * kd[0] * kd[1] * kd[2]);
+    double formula = -RT * log(width / (r0 * r0 * sin(a0[0]) * sin(a0[1]) * pow(2 * M_PI * RT, 3)));
+    assert_int_equal(s.nterms, 6);
+    assert_true(fabs(s.release - formula) < 1e-3);
+    assert_true(s.molecule[0] == 0 && s.molecule[1] == 1);
+    angles[1].atom[0] = 5; /* the dihedrals have another B */
+    refused(&sys, "where another restraint has atom");
+    angles[1].atom[0] = 4;
+    dihedrals[2].atom[0] = 8;
+    refused(&sys, "more than two molecules");
+}
+
+/* A distance alone, free up to 0.5 nm and held by a wall there: the sphere, nearly. */
+static void test_flat_bottom(void **state)
+{
+    struct rare_term wall = {RARE_DISTANCE_RESTRAINT, {2, 3}, 0, {{0, 0.5, 10, 0}, {0, 0.5, 10, 1e8}}};
+    struct system sys = system_of();
+    sys.nrare = 1, sys.rare = &wall;
+    struct standard_state s = found(&sys);
+    double sphere = 4 * M_PI / 3 * 0.125;
+    assert_true(fabs(s.volume / sphere - 1) < 2e-3);
+    assert_true(fabs(s.release + RT * log(STANDARD_VOLUME / sphere)) < 0.01);
+}
+
+static void test_others(void **state)
+{
+    struct system sys = system_of();
+    struct settings set = settings_of(on());
+    struct standard_state s;
+    struct err e = {0};
+    struct bond inner = {{0, 1}, {0.1, 0.1}, {1e5, 1e5}}, weak = {{2, 3}, {0.5, 0.5}, {1e5, 0}};
+    struct angle angle = {.atom = {1, 2, 3}, .theta0 = {1, 1}, .k = {10, 10}};
+    sys.nbonds = 1, sys.bonds = &inner;
+    assert_int_equal(standard_state_of(&sys, &set, 0, &s, &e), 0);
+    sys.nangles = 1, sys.angles = &angle;
+    refused(&sys, "no restraint of a distance");
+    sys.nharmonics = 1, sys.harmonics = &weak;
+    refused(&sys, "they are not held");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_boresch), cmocka_unit_test(test_flat_bottom),
+                                       cmocka_unit_test(test_others)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
