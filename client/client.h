@@ -38,6 +38,7 @@ struct client {
     const char *key, *output, *state;
     const char *topology, *coordinates, *reference;
     const char *time, *until;          /* of production, as the service reads them */
+    const char *window;                /* likewise, and as the worker does */
     double timeout, every, older_than; /* s; 0: not given */
     int64_t limit, since;
     const char *includes[LISTED_MAX], *labels[LISTED_MAX]; /* labels as KEY=VALUE */

@@ -60,8 +60,11 @@ const struct command commands[] = {
      SERVICE | CHOICE, 0, MANY, resume_main},
     {"cancel", "[ID...]", "stop ensembles; finished windows keep their files", "retry goes on with them.",
      "shoal cancel 3f2a\nshoal cancel --state queued\n", NEEDS_SERVICE, SERVICE | CHOICE, 0, MANY, cancel_main},
-    {"retry", "[ID...]", "run failed and cancelled windows again from their last good checkpoints", "",
-     "shoal retry 3f2a\nshoal retry --state failed\n", NEEDS_SERVICE, SERVICE | CHOICE, 0, MANY, retry_main},
+    {"retry", "[ID...]", "run failed and cancelled windows again from their last good checkpoints",
+     "Windows that are done stay so. An ensemble that still runs can have its failed windows retried meanwhile; "
+     "--window names one of them.",
+     "shoal retry 3f2a\nshoal retry 3f2a --window 3\nshoal retry --state failed\n", NEEDS_SERVICE,
+     SERVICE | CHOICE | BIT(WINDOW), 0, MANY, retry_main},
     {"extend", "[ID...]", "make the production of ensembles longer, those that have ended too",
      "--time adds to it, as -extend of gmx convert-tpr does; --until says how long it is to be in all, as -until does, "
      "and changes nothing when said again. Every window goes on from its checkpoint, and its files are those of a run "

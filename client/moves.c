@@ -50,16 +50,24 @@ int moves_each(const struct client *c, int argc, char **argv, const char *states
     return rc;
 }
 
+/* At most one of them is given. */
+static void add_query(struct buf *path, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    buf_printf(path, "?%s=", name);
+    http_escape(path, value);
+}
+
 static int post(const struct client *c, const json_t *item, struct moves *m, struct err *e)
 {
     const char *id = answer_text(item, "id");
     struct buf path = {0};
     client_path(&path, id, "/");
     buf_printf(&path, "%s", c->command->name);
-    if (c->time || c->until) {
-        buf_printf(&path, c->time ? "?time=" : "?until=");
-        http_escape(&path, c->time ? c->time : c->until);
-    }
+    add_query(&path, "time", c->time);
+    add_query(&path, "until", c->until);
+    add_query(&path, "window", c->window);
     json_t *ensemble = client_ask(c, "POST", path.data, e);
     buf_free(&path);
     if (!ensemble)

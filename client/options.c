@@ -139,8 +139,10 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_SOCKET:
         c->socket = value;
         return 0;
-    case OPTION_WINDOW: /* the worker reads these itself */
-    case OPTION_DEVICE:
+    case OPTION_WINDOW:
+        c->window = value;
+        return 0;
+    case OPTION_DEVICE: /* the worker reads these itself */
     case OPTION_REPLICAS:
     case OPTION_SWEEP:
     case OPTION_STEPS:

@@ -185,10 +185,11 @@ void api_moved(struct service *sv, struct request *r, struct ensemble *en)
     store_after_commit(sv->store, action_committed, action_free, a);
 }
 
-static struct reply act(struct api_call *c, enum sched_kind kind)
+static struct reply wish(struct api_call *c, struct sched_event ev)
 {
     struct err e = {0};
-    if (service_step(c->service, &(struct sched_event){.kind = kind, .ensemble = c->ensemble}, &e))
+    ev.ensemble = c->ensemble;
+    if (service_step(c->service, &ev, &e))
         return reply_error(c->request, &e);
     api_moved(c->service, c->request, c->ensemble);
     return reply_later(c->request);
@@ -196,22 +197,29 @@ static struct reply act(struct api_call *c, enum sched_kind kind)
 
 struct reply api_cancel(struct api_call *c)
 {
-    return act(c, SCHED_CANCEL);
+    return wish(c, (struct sched_event){.kind = SCHED_CANCEL});
 }
 
 struct reply api_pause(struct api_call *c)
 {
-    return act(c, SCHED_PAUSE);
+    return wish(c, (struct sched_event){.kind = SCHED_PAUSE});
 }
 
 struct reply api_resume(struct api_call *c)
 {
-    return act(c, SCHED_RESUME);
+    return wish(c, (struct sched_event){.kind = SCHED_RESUME});
 }
 
 struct reply api_retry(struct api_call *c)
 {
-    return act(c, SCHED_RETRY);
+    int64_t window = c->value[0];
+    struct err e = {0};
+    if (window >= c->ensemble->windows) {
+        err_set(&e, ERR_USAGE, "window=%lld: ensemble %s has windows 0 to %d", (long long)window, c->ensemble->id,
+                c->ensemble->windows - 1);
+        return reply_error(c->request, &e);
+    }
+    return wish(c, (struct sched_event){.kind = SCHED_RETRY, .one = window >= 0, .window = (int)window});
 }
 
 /* ---- for good ---- */

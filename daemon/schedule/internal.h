@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the scheduler: sched.c takes events and knows ensembles, owners.c obeys their owners, stopping.c ends those that are good enough, sets.c moves sets in and out of slots, failures.c says what
- * becomes of those that failed, devices.c keeps an eye on workers, pack.c chooses, users.c counts.
+ * Inside the scheduler: sched.c takes events and knows ensembles, owners.c obeys their owners, stopping.c ends those that are good
+ * enough, sets.c moves sets in and out of slots, failures.c says what becomes of those that failed, devices.c keeps an eye on
+ * workers, pack.c chooses, users.c counts.
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_INTERNAL_H
 #define SHOAL_DAEMON_SCHEDULE_INTERNAL_H
@@ -37,7 +38,7 @@ void forget_space(struct step *st, struct ensemble *e);
 int on_pause(struct step *st, struct ensemble *e, struct err *err);
 int on_resume(struct step *st, struct ensemble *e, struct err *err);
 int on_cancel(struct step *st, struct ensemble *e, struct err *err);
-int on_retry(struct step *st, struct ensemble *e, struct err *err);
+int on_retry(struct step *st, const struct sched_event *ev, struct err *err);
 /* ERR_BUSY: its results are being written. */
 int on_extend(struct step *st, const struct sched_event *ev, struct err *err);
 

@@ -61,12 +61,21 @@ int on_cancel(struct step *st, struct ensemble *e, struct err *err)
     return 0;
 }
 
-/* Its failed and cancelled replicas wait for another try. */
-static void forgive(struct step *st, struct sched_set *set)
+/* ---- retry ---- */
+
+static bool is_meant(const struct sched_event *ev, const struct sched_replica *r)
+{
+    if (ev->one)
+        return r->sm.state == REPLICA_FAILED && r->window == ev->window;
+    return r->sm.state == REPLICA_FAILED || r->sm.state == REPLICA_CANCELLED;
+}
+
+/* Those of its replicas that are meant wait for another try. */
+static void forgive(struct step *st, const struct sched_event *ev, struct sched_set *set)
 {
     for (int i = 0; i < set->nreplicas; i++) {
         struct sched_replica *r = &set->replicas[i];
-        if (r->sm.state != REPLICA_FAILED && r->sm.state != REPLICA_CANCELLED)
+        if (!is_meant(ev, r))
             continue;
         set->failures = set->excused = set->crashes = r->code = 0;
         set->crashed = set->alone = 0;
@@ -74,23 +83,39 @@ static void forgive(struct step *st, struct sched_set *set)
         r->failed_from = -1;
         ensemble_string(&r->reason, NULL);
         move_replica(st, r, REPLICA_QUEUED);
+        if (waiting_state(r->ensemble) != REPLICA_QUEUED)
+            move_replica(st, r, waiting_state(r->ensemble));
     }
 }
 
-int on_retry(struct step *st, struct ensemble *e, struct err *err)
+/* From its state, or of a window that has not failed. */
+static int check_retry(const struct sched_event *ev, struct err *err)
 {
-    bool ended = e->sm.state == ENSEMBLE_FAILED || e->sm.state == ENSEMBLE_CANCELLED;
-    bool active = e->sm.state == ENSEMBLE_QUEUED || e->sm.state == ENSEMBLE_RUNNING;
-    if (!ended && !(active && ensemble_count(e, REPLICA_FAILED)))
-        return refuse(e, "retried", err);
+    const struct ensemble *e = ev->ensemble;
+    bool over = e->sm.state == ENSEMBLE_FAILED || (e->sm.state == ENSEMBLE_CANCELLED && !ev->one);
+    bool open = e->sm.state == ENSEMBLE_QUEUED || e->sm.state == ENSEMBLE_RUNNING || e->sm.state == ENSEMBLE_PAUSED;
+    int n = 0;
+    for (int i = 0; i < e->nreplicas; i++)
+        n += is_meant(ev, &e->replicas[i]);
+    if (ev->one && (over || open) && !n)
+        return err_set(err, ERR_CONFLICT, "ensemble %s: window %d has not failed", e->id, ev->window);
+    return over || (open && n) ? 0 : refuse(e, "retried", err);
+}
+
+int on_retry(struct step *st, const struct sched_event *ev, struct err *err)
+{
+    struct ensemble *e = ev->ensemble;
+    if (check_retry(ev, err))
+        return -ERR_CONFLICT;
     ensemble_string(&e->reason, NULL);
-    if (ended)
+    if (ensemble_ended(e))
         move_ensemble(st, e, ENSEMBLE_QUEUED);
     for (int i = 0; i < e->nsets; i++) {
-        forgive(st, &e->sets[i]);
+        forgive(st, ev, &e->sets[i]);
         reopen_set(st, &e->sets[i]);
     }
-    prepare(st, e);
+    if (e->sm.state != ENSEMBLE_PAUSED)
+        prepare(st, e);
     finish_if_ended(st, e);
     return 0;
 }

@@ -365,7 +365,7 @@ static int dispatch(struct step *st, const struct sched_event *ev, struct err *e
     case SCHED_CANCEL:
         return on_cancel(st, ev->ensemble, err);
     case SCHED_RETRY:
-        return on_retry(st, ev->ensemble, err);
+        return on_retry(st, ev, err);
     case SCHED_EXTEND:
         return on_extend(st, ev, err);
     case SCHED_LIVE:

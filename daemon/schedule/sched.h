@@ -48,7 +48,7 @@ enum sched_kind {
     SCHED_PAUSE,     /* ensemble; also RESUME, CANCEL, RETRY: what its owner asks for */
     SCHED_RESUME,
     SCHED_CANCEL,
-    SCHED_RETRY,
+    SCHED_RETRY, /* ... its failed and cancelled replicas; one: those of `window` that failed */
     SCHED_EXTEND, /* ensemble: its replicas' target over all stages is to be `step`, or, more, by `step` later; message: in words */
     SCHED_LIVE, /* ensemble: a live estimate was made of samples up to at least `step` of each replica; ok: it has a number: error (kJ/mol), message: its verdict */
     SCHED_WORKER_UP,   /* worker: said hello; slots, device, model */
@@ -71,7 +71,8 @@ struct sched_event {
     struct ensemble *ensemble;
     int worker, slots;
     const char *device, *model, *message;
-    bool ok, more;
+    bool ok, more, one;
+    int window;
     int64_t replica; /* number */
     int stage, code;
     int64_t step;

@@ -315,6 +315,10 @@ class Client(unittest.TestCase):
         for words in ((), ("--time", "1 ns", "--until", "2 ns")):
             self.assertIn("either --time TIME", self.shoal("extend", "3f2a", *words, code=2)[1])
 
+    def test_retry_of_one_window(self):
+        self.service.answers["POST /v1/ensembles/3f2a/retry?window=3"] = (200, ensemble(state="running"))
+        self.assertEqual(self.shoal("retry", "3f2a", "--window", "3")[0], "running\n")
+
     def test_several(self):
         """What fails for one does not keep the others from it; the first failure is the exit code."""
         for name, answer in (("a", (200, ensemble(id="a", state="paused"))), ("b", (409, error("CONFLICT", "it is done"))),

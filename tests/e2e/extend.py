@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Extensions: ensembles that have ended, run, wait or lack a window go on to a later target, and nothing is lost or doubled.
+"""Extensions and retries: ensembles that have ended, run, wait or lack a window go on to a later target, and nothing is lost or doubled.
 
 Usage: extend.py SHOALD [NAME...]    only the scenarios with one of the names
 """
@@ -103,6 +103,34 @@ def lacking_a_window():
         assert_whole(s, ident, 125)
 
 
+def retried_alone():
+    """One failed window of two, while the others go on and when they are done; a paused ensemble's wait until it is resumed."""
+    with service("alone", "--slots", "3", per_second=60, rules=[{"window": k, "at": 30, "do": "fail", "code": 4} for k in (0, 1)]) as s:
+        ident = s.submit("a")
+        s.wait_replicas(ident, lambda r: r["state"] == "failed" or r["window"] == 2)
+        assert "has not failed" in s.act(ident, "retry?window=2", 409)["error"]["message"]
+        assert "has windows 0 to 2" in s.act(ident, "retry?window=3", 400)["error"]["message"]
+        s.set_rules(per_second=60)
+        retried = s.act(ident, "retry?window=1")
+        assert retried["state"] == "running" and [r["state"] for r in retried["replicas"]][0] == "failed", retried
+        ensemble = s.wait(ident)
+        assert ensemble["state"] == "failed" and [r["state"] for r in ensemble["replicas"]] == ["failed", "done", "done"], ensemble
+        before = os.stat(os.path.join(s.folder, "state/ensembles", ident, "lambda_02/steps")).st_mtime_ns
+        assert s.act(ident, "retry?window=0")["state"] == "queued"
+        assert_whole(s, ident)
+        assert os.stat(os.path.join(s.folder, "state/ensembles", ident, "lambda_02/steps")).st_mtime_ns == before, "run again"
+        s.set_rules(per_second=60, rules=[{"window": 0, "at": 30, "do": "fail", "code": 4}])
+        ident = s.submit("p")
+        s.wait_replicas(ident, lambda r: r["state"] == "failed" or r["window"] > 0)
+        s.act(ident, "pause")
+        s.wait_replicas(ident, lambda r: r["state"] in ("failed", "paused"))
+        s.set_rules()
+        assert {r["state"] for r in s.act(ident, "retry")["replicas"]} == {"paused"}
+        s.act(ident, "retry", 409)
+        s.act(ident, "resume")
+        assert_whole(s, ident)
+
+
 def refused():
     with service("refused", per_second=50) as s:
         ident = s.submit("x")
@@ -149,7 +177,7 @@ def killed():
             assert ensemble["revision"] == revision, ensemble
 
 
-SCENARIOS = [done_goes_on, on_the_way, lacking_a_window, refused, killed]
+SCENARIOS = [done_goes_on, on_the_way, lacking_a_window, retried_alone, refused, killed]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[2:])
