@@ -63,7 +63,7 @@ int on_replica(struct step *st, const struct sched_event *ev, struct err *err);
 
 /* ---- stopping.c ---- */
 void on_live(struct step *st, const struct sched_event *ev);
-/* The replica's target is where its checkpoint is. */
+/* The replica's target is where its checkpoint is, and no earlier than the ensemble may end. */
 void end_here(struct step *st, struct sched_replica *r);
 
 /* ---- failures.c ---- */

@@ -21,8 +21,8 @@
  *    same step from the same checkpoint would recur for ever: it is tried again from the older checkpoint with other noise.
  * 6. A replica that makes no step for stall_ms is stuck: its worker is killed, and it alone is blamed.
  * 7. An ensemble whose replicas have all ended is finishing until its results are written, whatever happened to them.
- * 8. Targets become later, by an extension, or move to where the last checkpoint is (stopping.c). A replica that reaches the one its worker was told, while it has got a later one, goes on from
- *    its checkpoint like any other that waits.
+ * 8. Targets become later, by an extension, or move to where the last checkpoint is (stopping.c). A replica that reaches the one
+ *    its worker was told, while it has got a later one, goes on from its checkpoint like any other that waits.
  * 9. An ensemble that may end before its time has all its windows sampled alike: the least sampled has the turn, and a slice that
  *    has ended makes room for it (pack.c).
  *
@@ -45,12 +45,16 @@ enum sched_kind {
     SCHED_ADD,       /* ensemble: submitted just now, or loaded from the database */
     SCHED_PREPARED,  /* ensemble: its folder is ready, ok; or not: code, message */
     SCHED_ESTIMATED, /* ensemble: results written, ok; or not: code, message */
-    SCHED_PAUSE,     /* ensemble; also RESUME, CANCEL, RETRY: what its owner asks for */
+    SCHED_PAUSE,     /* ensemble; also RESUME and CANCEL: what its owner asks for */
     SCHED_RESUME,
     SCHED_CANCEL,
-    SCHED_RETRY, /* ... its failed and cancelled replicas; one: those of `window` that failed */
-    SCHED_EXTEND, /* ensemble: its replicas' target over all stages is to be `step`, or, more, by `step` later; message: in words */
-    SCHED_LIVE, /* ensemble: a live estimate was made of samples up to at least `step` of each replica; ok: it has a number: error (kJ/mol), message: its verdict */
+    /* likewise, of its failed and cancelled replicas; one: only of those of `window` that failed */
+    SCHED_RETRY,
+    /* ensemble: its replicas' target over all stages is to be `step`, or, more, by `step` later; message: in words */
+    SCHED_EXTEND,
+    /* ensemble: a live estimate was made of at least `step` steps of each replica; ok: it has a number, with the error `error`
+     * (kJ/mol); message: its verdict */
+    SCHED_LIVE,
     SCHED_WORKER_UP,   /* worker: said hello; slots, device, model */
     SCHED_SLOTS,       /* worker: wants so many slots from now on; fewer make nobody leave */
     SCHED_WORKER_DOWN, /* worker: ended; ok: in order, else a crash: message */
@@ -91,7 +95,7 @@ enum decision_kind {
     DECIDE_ENSEMBLE, /* the ensemble moved to `state`: likewise */
     DECIDE_TARGET,   /* the replica has another target: save it */
     DECIDE_REASON,   /* the ensemble's reason changed: save it */
-    DECIDE_NOTE, /* worth an event of the ensemble, and of the replica where there is one: its kind is `note`, its message `text` */
+    DECIDE_NOTE, /* worth an event of ensemble and replica (NULL: of none): its kind is `note`, its message `text` */
 };
 
 struct decision {
@@ -154,8 +158,8 @@ struct sched {
 
 void sched_init(struct sched *s, int nworkers);
 void sched_close(struct sched *s);
-/* 0, or ERR_CONFLICT or ERR_BUSY for a wish that the ensemble's state does not allow (now), or ERR_PROTOCOL for a worker that speaks of a
- * replica it does not have; then nothing was changed. Appends to *out. */
+/* 0, or ERR_CONFLICT or ERR_BUSY for a wish that the ensemble's state does not allow (now), or ERR_PROTOCOL for a worker that
+ * speaks of a replica it does not have; then nothing was changed. Appends to *out. */
 int sched_step(struct sched *s, const struct sched_event *ev, struct decisions *out, struct err *e);
 /* Takes an ensemble out that has ended and that nobody works on any more. ERR_CONFLICT: it has not, or somebody does. It is the
  * caller's then, to be freed. */

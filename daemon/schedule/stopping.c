@@ -15,9 +15,10 @@
 
 void end_here(struct step *st, struct sched_replica *r)
 {
-    if (r->steps <= r->saved_step)
+    int64_t after = r->ensemble->stop.after, target = r->saved_step > after ? r->saved_step : after;
+    if (r->steps <= target) /* it may have been taken back to an older checkpoint meanwhile */
         return;
-    r->steps = r->saved_step;
+    r->steps = target;
     decide(st, (struct decision){.kind = DECIDE_TARGET, .ensemble = r->ensemble, .replica = r, .worker = -1});
 }
 

@@ -38,7 +38,9 @@ def done_goes_on():
         second = extend(s, ident, time="40 steps")
         assert second["revision"] == 2 and second["state"] == "queued" and second["progress"] < 1, second
         assert s.call("GET", f"/v1/ensembles/{ident}/results")[0] == 409
+        deadline = time.monotonic() + 20
         while len(s.steps(ident, 0)) <= 100:
+            assert time.monotonic() < deadline
             time.sleep(0.01)
         assert not os.path.exists(path), "results of the first end"
         s.set_rules()

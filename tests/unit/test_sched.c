@@ -409,7 +409,10 @@ static void an_ensemble_that_is_good_enough_ends(void **state)
     play_feed(&p,
               (struct sched_event){.kind = SCHED_STOPPED, .worker = 0, .replica = e->replicas[0].number, .step = 30});
     assert_int_equal(e->replicas[0].steps, 30);
-    play_about(&p, SCHED_DONE, &e->replicas[1]); /* it came to its end first */
+    play_feed(&p,
+              (struct sched_event){.kind = SCHED_STOPPED, .worker = 0, .replica = e->replicas[1].number, .step = 5});
+    assert_int_equal(e->replicas[1].steps, 20); /* taken back by a failure: no earlier than where it may end */
+    play_about(&p, SCHED_DONE, &e->replicas[1]);
     assert_int_equal(e->replicas[1].sm.state, REPLICA_DONE);
     assert_int_equal(e->replicas[0].sm.state, REPLICA_RUNNING); /* for its final files */
     play_about(&p, SCHED_DONE, &e->replicas[0]);
