@@ -10,9 +10,16 @@
 
 #define LONGEST_PS 1e9 /* as the schema has it for one stage */
 
-static const struct stage *last_stage(const struct spec *s)
+/* NULL: it does not produce. ERR_CONFLICT. */
+static const struct stage *last_stage(const struct spec *s, struct err *e)
 {
-    return s->nstages ? &s->stages[s->nstages - 1] : NULL;
+    const struct stage *last = s->nstages ? &s->stages[s->nstages - 1] : NULL;
+    if (last && last->kind == STAGE_PRODUCE)
+        return last;
+    err_set(e, ERR_CONFLICT,
+            "%s:%d: protocol: its last stage does not produce; only production can be longer or shorter", s->file,
+            s->protocol_line);
+    return NULL;
 }
 
 uint64_t spec_produce_steps(const struct spec *s)
@@ -25,12 +32,9 @@ uint64_t spec_produce_steps(const struct spec *s)
 
 int spec_retarget(const struct spec *s, struct stage *stages, uint64_t steps, struct err *e)
 {
-    const struct stage *last = last_stage(s);
-    uint64_t before = last ? spec_steps(s, s->nstages - 1) : 0;
-    if (!last || last->kind != STAGE_PRODUCE)
-        return err_set(e, ERR_CONFLICT,
-                       "%s:%d: protocol: its last stage does not produce; only production can be longer or shorter",
-                       s->file, s->protocol_line);
+    if (!last_stage(s, e))
+        return -ERR_CONFLICT;
+    uint64_t before = spec_steps(s, s->nstages - 1);
     if (steps <= before)
         return err_set(e, ERR_CONFLICT, "a target of %llu steps; expected more than the %llu before the last stage",
                        (unsigned long long)steps, (unsigned long long)before);
@@ -41,11 +45,9 @@ int spec_retarget(const struct spec *s, struct stage *stages, uint64_t steps, st
 int spec_production(const struct spec *s, const char *text, uint64_t *steps, struct err *e)
 {
     struct quantity q = {0};
-    const struct stage *last = last_stage(s);
-    if (!last || last->kind != STAGE_PRODUCE)
-        return err_set(e, ERR_CONFLICT,
-                       "%s:%d: protocol: its last stage does not produce; only production can be longer", s->file,
-                       s->protocol_line);
+    const struct stage *last = last_stage(s, e);
+    if (!last)
+        return -ERR_CONFLICT;
     if (value_quantity(text, "ps", true, &q) != QUANTITY_OK)
         return err_set(e, ERR_USAGE, "%.100s: expected a time with its unit (%s) or a number of steps, as in \"2 ns\"",
                        text, value_units("ps"));
