@@ -100,9 +100,9 @@ const struct tiny *cuda_nonbonded_tiny(const struct nonbonded *nb)
     return nb->tiny.on ? &nb->tiny : NULL;
 }
 
-double cuda_min_edge(const struct nonbonded *nb)
+double cuda_min_width(const struct nonbonded *nb)
 {
-    return nb->pairs.min_edge;
+    return nb->pairs.min_width;
 }
 
 /* ---- a replica's block ---- */

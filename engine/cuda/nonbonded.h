@@ -35,8 +35,8 @@ struct nonbonded_arrays {
     uint32_t nbonded, nrare; /* bonded terms; those of them in the lists of rare_terms.h */
 };
 
-/* nm: box edges below this are not moved to. */
-double cuda_min_edge(const struct nonbonded *nb);
+/* nm: boxes whose opposite faces are not farther apart are not moved to. */
+double cuda_min_width(const struct nonbonded *nb);
 /* Appends the launches of one evaluation, bonded terms too, after those of `after` (a bit each; 0: after the step before). */
 void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,
                          uint64_t after, struct tape *t);

@@ -174,8 +174,7 @@ int pairs_make(struct pairs *p, const struct system *sys, const struct settings 
     set_cutoffs(p, &set->nonbonded);
     double width = box_least_width(sys->box), arm = longest_arm(t, plan);
     bool together = 1.05 * 2 * (h->cutoff + arm) < width;
-    /* boxes are scaled evenly: what their width may be as what their cut-offs' limit may be */
-    p->min_edge = 2 * (h->cutoff + (together ? arm : 0)) * (2 * box_cutoff_limit(sys->box) / width);
+    p->min_width = 2 * (h->cutoff + (together ? arm : 0));
     h->triclinic = box_triclinic(sys->box);
     p->atom = trios_make(sys, t, plan, together, &h->nwaters, &h->ntrios);
     if (h->nwaters)

@@ -41,7 +41,7 @@ struct pairs {
     /* nm, of the box. All atoms of a trio see the image of an atom that rounding the fractions of the vector from the first of
      * them gives; it is the one within the cut-off as long as half the distance of opposite faces is longer than cut-off and
      * trio. In boxes too small for that each atom is a trio. */
-    double min_edge;
+    double min_width;
     int32_t *atom;                /* [nslots], owned; as in the table */
     struct nb_excluded *excluded; /* owned; as in the table */
 };

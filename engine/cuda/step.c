@@ -106,7 +106,7 @@ static void volume_move(const struct sim *s, struct tape *t)
     void *motion = (void *)(uintptr_t)s->model->motion;
     evaluate(s, EVALUATE_POTENTIAL, t);
     EMIT_ONE(volume_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,
-             .min_edge = cuda_min_edge(s->model->nonbonded));
+             .min_width = cuda_min_width(s->model->nonbonded), .coupling = s->model->set->barostat.coupling);
     place_sites(s, t);
     evaluate(s, EVALUATE_POTENTIAL, t);
     EMIT_ONE(volume_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,

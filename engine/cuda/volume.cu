@@ -8,7 +8,7 @@
 KERNEL(volume_try, a, __launch_bounds__(CUDA_ONE_BLOCK))
 {
     ECHO(a);
-    __shared__ double scale;
+    __shared__ double along[3];
     struct ctl *c = (struct ctl *)a.ctl;
     const struct motion_table *m = (const struct motion_table *)a.motion;
     double *x = (double *)a.x, *x_old = (double *)a.x_old;
@@ -20,13 +20,12 @@ KERNEL(volume_try, a, __launch_bounds__(CUDA_ONE_BLOCK))
     BLOCK_LOOP(i, 3 * m->natoms)
     x_old[i] = x[i];
     if (threadIdx.x == 0)
-        scale = volume_begin(c, a.min_edge);
+        volume_begin(c, a.coupling, {0, a.min_width}, along);
     __syncthreads();
-    if (scale != 1)
-        BLOCK_LOOP(u, m->nunits)
-    volume_move_unit(m, u, &masses, (double(*)[3])a.x, scale);
-    if (threadIdx.x < BOX_SIZE)
-        c->box[threadIdx.x] *= scale;
+    BLOCK_LOOP(u, m->nunits)
+    volume_move_unit(m, u, &masses, (double(*)[3])a.x, along);
+    if (threadIdx.x == 0)
+        volume_scale_box(c->box, along);
 }
 
 KERNEL(volume_decide, a, __launch_bounds__(CUDA_ONE_BLOCK))

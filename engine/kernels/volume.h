@@ -49,9 +49,15 @@ MATH_FN void volume_scale_box(double box[BOX_SIZE], const double along[3])
     box[BOX_ZZ] *= along[2];
 }
 
+/* What boxes must not come down to, nm. */
+struct volume_limits {
+    double edge;  /* twice what cut-offs stay below (box_cutoff_limit) */
+    double width; /* between opposite faces */
+};
+
 /* Keeps what is needed to go back, and says by how much lengths are to be scaled; by 1: the box stays, which the decision
- * rejects, since it would be too small for a cut-off of half of min_edge (nm). */
-MATH_FN void volume_begin_along(struct ctl *c, uint32_t coupling, double min_edge, double along[3])
+ * rejects, since it would be too small. */
+MATH_FN void volume_begin(struct ctl *c, uint32_t coupling, struct volume_limits limits, double along[3])
 {
     if (c->volume_scale == 0)
         c->volume_scale = VOLUME_FIRST_SCALE * box_volume(c->box);
@@ -63,21 +69,13 @@ MATH_FN void volume_begin_along(struct ctl *c, uint32_t coupling, double min_edg
         trial[k] = c->box_old[k] = c->box[k];
     c->trial = 1;
     volume_scale_box(trial, along);
-    if (!(2 * box_cutoff_limit(trial) > min_edge))
+    if (!(2 * box_cutoff_limit(trial) > limits.edge && box_least_width(trial) > limits.width))
         along[0] = along[1] = along[2] = 1;
 }
 
-/* The same where all lengths are scaled alike: by what is returned. */
-MATH_FN double volume_begin(struct ctl *c, double min_edge)
-{
-    double along[3];
-    volume_begin_along(c, VOLUME_ISOTROPIC, min_edge, along);
-    return along[0];
-}
-
 /* Moves a molecule's center of mass by the scaling of the box. */
-MATH_FN void volume_move_unit_along(const struct motion_table *m, uint32_t unit, const struct masses *masses,
-                                    double (*x)[3], const double along[3])
+MATH_FN void volume_move_unit(const struct motion_table *m, uint32_t unit, const struct masses *masses, double (*x)[3],
+                              const double along[3])
 {
     const int32_t *atom = m->unit_atoms + m->units[unit].first;
     double com[3] = {0, 0, 0}, total = 0;
@@ -89,13 +87,6 @@ MATH_FN void volume_move_unit_along(const struct motion_table *m, uint32_t unit,
     for (uint32_t k = 0; k < m->units[unit].count; k++)
         for (int d = 0; d < 3; d++)
             x[atom[k]][d] += (along[d] - 1) / total * com[d];
-}
-
-MATH_FN void volume_move_unit(const struct motion_table *m, uint32_t unit, const struct masses *masses, double (*x)[3],
-                              double scale)
-{
-    const double along[3] = {scale, scale, scale};
-    volume_move_unit_along(m, unit, masses, x, along);
 }
 
 /* After the energies at the trial: whether to stay there. pressure in kJ/mol/nm^3, kt in kJ/mol. */

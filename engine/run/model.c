@@ -147,17 +147,6 @@ static void make_whole(struct model *m, const struct topology *t)
     }
 }
 
-static int check_barostat(const struct model *m, struct err *e)
-{
-    const struct barostat_settings *b = &m->set->barostat;
-    if (!b->on || b->coupling == VOLUME_ISOTROPIC || m->program->changes_shape)
-        return 0;
-    return err_set(
-        e, ERR_UNSUPPORTED,
-        "barostat.coupling: a device of kind %s scales boxes as a whole; expected isotropic, or the CPU device",
-        m->program->device);
-}
-
 int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner *owner, const struct system *sys,
                     const struct settings *set, struct err *e)
 {
@@ -170,8 +159,6 @@ int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner 
     m->set = set;
     copy_lambda(m);
     int rc = check(sys, set, e);
-    if (rc == 0)
-        rc = check_barostat(m, e);
     if (rc == 0)
         rc = topology_build(&t, sys, set, e);
     if (rc == 0)

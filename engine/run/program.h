@@ -49,7 +49,6 @@ struct program {
     /* Bytes (a multiple of 64) of a replica's working memory. It is zeroed when it is new or caps have changed. It is no part
      * of a replica's state: bits do not depend on it. */
     size_t (*block_bytes)(const struct nonbonded *nb, const struct list_caps *caps);
-    bool changes_shape; /* does volume moves that scale the axes apart */
     /* Each appends the launches of one piece of a kind of work to a tape. */
     void (*emit[SIM_WORK_COUNT])(const struct sim *s, struct tape *t);
     /* What launches of timesteps of many tiny systems are, and whether a model is one: its SIM_STEP goes by gangs. NULL: none. */

@@ -152,31 +152,32 @@ static void shapes(enum volume_coupling coupling)
 
 static void test_shapes(void **state)
 {
-    struct settings set = toy_settings();
-    struct system *s = gas(8);
-    set.barostat = (struct barostat_settings){.on = true, .pressure = 1, .every = 1, .coupling = VOLUME_ANISOTROPIC};
-    bool refused = toy_refuses(s, &set);
-    toy_system_free(s);
-    if (refused)
-        return;
     shapes(VOLUME_SEMI_ISOTROPIC);
     shapes(VOLUME_ANISOTROPIC);
 }
 
-/* The box does not become smaller than twice the cut-off, at whatever pressure. */
-static void test_smallest_box(void **state)
+/* The box does not become smaller than twice the cut-off, at whatever pressure, along any axis. */
+static void smallest_box(enum volume_coupling coupling)
 {
     struct settings set = toy_settings();
-    set.barostat = (struct barostat_settings){.on = true, .pressure = 1e6, .every = 1};
+    set.barostat = (struct barostat_settings){.on = true, .pressure = 1e6, .every = 1, .coupling = coupling};
     struct system *s = gas(2.2);
     struct toy t = toy_open(s, &set, 0);
     struct err e = {0};
     double box[BOX_SIZE];
     toy_run(t.sim, SIM_BAROSTAT, 2000);
     assert_int_equal(sim_get(t.sim, NULL, NULL, box, &e), 0);
-    assert_true(box[0] > 1.8 && box[0] < 1.9);
+    for (int d = 0; d < 3; d++)
+        assert_true(box[d] > 1.8 && box[d] < 1.9);
     toy_close(&t);
     toy_system_free(s);
+}
+
+static void test_smallest_box(void **state)
+{
+    smallest_box(VOLUME_ISOTROPIC);
+    smallest_box(VOLUME_SEMI_ISOTROPIC);
+    smallest_box(VOLUME_ANISOTROPIC);
 }
 
 int main(void)

@@ -54,13 +54,15 @@ static void check_volume_move(struct toy *t, const struct sample *s)
 {
     double parts = 0;
     struct err e = {0};
-    struct ctl c;
+    struct ctl before, c;
     for (int k = 0; k < TERM_COUNT; k++)
         parts += fabs(s->energy[k]);
+    if (sim_read_ctl(t->sim, &before, &e))
+        fail_msg("%s", e.msg);
     toy_run(t->sim, SIM_BAROSTAT, 1);
     if (sim_read_ctl(t->sim, &c, &e))
         fail_msg("%s", e.msg);
-    assert_true(c.barostat_moves == 1 && parts != 0);
+    assert_true(c.barostat_moves == before.barostat_moves + 1 && parts != 0);
     near("potential energy before a volume move", s->potential, c.energy_old, 2e-7 * parts + 1e-6);
 }
 
@@ -92,11 +94,10 @@ static void compare_forces(const struct outcome *cpu, const struct outcome *cuda
     near("forces, worst", 0, worst / rms, 1e-4);
 }
 
-/* Tolerances of mixed precision. */
-static void compare(const struct system *sys, const struct settings *set, int window)
+/* Tolerances of mixed precision. Ends the two. */
+static void compare_ended(struct toy *a, struct toy *b, const struct system *sys, const struct settings *set)
 {
-    struct toy a = toy_open(sys, set, window), b = emulated_open(sys, set, window);
-    struct outcome cpu = outcome_of(&a, sys->natoms), cuda = outcome_of(&b, sys->natoms);
+    struct outcome cpu = outcome_of(a, sys->natoms), cuda = outcome_of(b, sys->natoms);
     for (int k = 0; k < TERM_COUNT; k++)
         near(term_names[k], cpu.sample.energy[k], cuda.sample.energy[k],
              (k == TERM_COULOMB_RECIPROCAL ? 1e-4 : 2e-6) * fabs(cpu.sample.energy[k]) + 1e-5);
@@ -112,8 +113,14 @@ static void compare(const struct system *sys, const struct settings *set, int wi
     compare_forces(&cpu, &cuda, sys->natoms);
     free(cpu.f);
     free(cuda.f);
-    toy_close(&a);
-    toy_close(&b);
+    toy_close(a);
+    toy_close(b);
+}
+
+static void compare(const struct system *sys, const struct settings *set, int window)
+{
+    struct toy a = toy_open(sys, set, window), b = emulated_open(sys, set, window);
+    compare_ended(&a, &b, sys, set);
 }
 
 static struct settings settings_of(enum vdw_modifier modifier, enum alchemy kind)
@@ -329,25 +336,6 @@ static void test_mesh_choice(void **state)
     toy_system_free(sys);
 }
 
-/* Moves that change the box's shape are not for its lists. */
-static void test_box_as_a_whole(void **state)
-{
-    struct system *sys = mixture(2);
-    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
-    struct err e = {0};
-    struct toy t = {0};
-    set.barostat =
-        (struct barostat_settings){.on = true, .pressure = 1, .every = 10, .coupling = VOLUME_SEMI_ISOTROPIC};
-    assert_int_equal(dev_open(&t.dev, "cpu:1", *cuda_program.kernels, &e), 0);
-    assert_int_equal(model_new(&t.model, t.dev, sys, &set, &e), -(int)ERR_UNSUPPORTED);
-    assert_string_equal(
-        e.msg,
-        "barostat.coupling: a device of kind cuda scales boxes as a whole; expected isotropic, or the CPU "
-        "device");
-    dev_close(t.dev);
-    toy_system_free(sys);
-}
-
 /* In edges a, b, c of a rhombic dodecahedron, of a truncated octahedron and of a skewed cell; order of terms.h. */
 static const double shapes[][BOX_SIZE] = {{1, 1, 0.70710678, 0, 0.5, 0.5},
                                           {1, 0.94280904, 0.81649658, 1.0 / 3, -1.0 / 3, 0.47140452},
@@ -407,6 +395,60 @@ static void test_triclinic_water(void **state)
         toy_system_free(sys);
     }
     cut_into(0);
+}
+
+/* Volume moves along some axes: both devices take the same ones, and what they make of the box they end in is the same, by lists
+ * and a mesh made for another. */
+static void test_shapes(void **state)
+{
+    enum { MOVES = 5 };
+    for (int k = 0; k < 2; k++) {
+        struct system *sys = mixture(2);
+        struct settings set = settings_of(VDW_POTENTIAL_SWITCH, ALCHEMY_B_STATES);
+        double box[2][BOX_SIZE];
+        struct err e = {0};
+        if (k)
+            reshape(sys, shapes[2], false);
+        set.nonbonded.coulomb_cutoff = set.nonbonded.vdw_cutoff = 0.75;
+        set.nonbonded.vdw_switch = 0.65;
+        set.barostat = (struct barostat_settings){
+            .on = true, .pressure = 1000, .every = 1, .coupling = k ? VOLUME_SEMI_ISOTROPIC : VOLUME_ANISOTROPIC};
+        cut_into(k ? 0 : 160);
+        struct toy t[2] = {toy_open(sys, &set, 1), emulated_open(sys, &set, 1)};
+        for (int d = 0; d < 2; d++) {
+            toy_run(t[d].sim, SIM_BAROSTAT, MOVES);
+            assert_int_equal(sim_get(t[d].sim, NULL, NULL, box[d], &e), 0);
+        }
+        double least = INFINITY, most = 0;
+        for (int d = 0; d < 3; d++) {
+            assert_true(fabs(box[0][d] / box[1][d] - 1) < 1e-9);
+            least = fmin(least, box[0][d] / sys->box[d]);
+            most = fmax(most, box[0][d] / sys->box[d]);
+        }
+        print_message("box %d: edges by %.4f to %.4f\n", k, least, most);
+        assert_true(most - least > 0.002);
+        compare_ended(&t[0], &t[1], sys, &set);
+        toy_system_free(sys);
+    }
+    cut_into(0);
+}
+
+/* Boxes whose faces would be too near for the cut-off are not moved to, along any axis. */
+static void test_smallest_box(void **state)
+{
+    struct system *sys = toy_system(2, 1.83);
+    struct settings set = toy_settings();
+    struct err e = {0};
+    double box[BOX_SIZE];
+    set.nonbonded.coulomb_cutoff = set.nonbonded.vdw_cutoff = 0.9;
+    set.barostat = (struct barostat_settings){.on = true, .pressure = 1e7, .every = 1, .coupling = VOLUME_ANISOTROPIC};
+    struct toy t = emulated_open(sys, &set, 0);
+    toy_run(t.sim, SIM_BAROSTAT, 40);
+    assert_int_equal(sim_get(t.sim, NULL, NULL, box, &e), 0);
+    for (int d = 0; d < 3; d++)
+        assert_true(box[d] > 1.8 && box[d] < 1.83);
+    toy_close(&t);
+    toy_system_free(sys);
 }
 
 static void positions_after(const struct system *sys, const struct settings *set, uint32_t steps, uint32_t cut,
@@ -560,10 +602,10 @@ int main(void)
                                        cmocka_unit_test(test_water),           cmocka_unit_test(test_regions),
                                        cmocka_unit_test(test_crowded_regions), cmocka_unit_test(test_regions_triclinic),
                                        cmocka_unit_test(test_mesh_forms),      cmocka_unit_test(test_mesh_choice),
-                                       cmocka_unit_test(test_box_as_a_whole),  cmocka_unit_test(test_mesh_strays),
-                                       cmocka_unit_test(test_mesh_planes),     cmocka_unit_test(test_mesh_lengths),
-                                       cmocka_unit_test(test_interruption),    cmocka_unit_test(test_cells),
-                                       cmocka_unit_test(test_moving_regions),  cmocka_unit_test(test_triclinic),
-                                       cmocka_unit_test(test_triclinic_water)};
+                                       cmocka_unit_test(test_shapes),          cmocka_unit_test(test_smallest_box),
+                                       cmocka_unit_test(test_mesh_strays),     cmocka_unit_test(test_mesh_planes),
+                                       cmocka_unit_test(test_mesh_lengths),    cmocka_unit_test(test_interruption),
+                                       cmocka_unit_test(test_cells),           cmocka_unit_test(test_moving_regions),
+                                       cmocka_unit_test(test_triclinic),       cmocka_unit_test(test_triclinic_water)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
