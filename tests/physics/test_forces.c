@@ -340,6 +340,16 @@ static struct soft_core gapsys_core(int variant)
                               .sigma = 0.3};
 }
 
+/* Four of them, in which charges and Lennard-Jones do not go together. */
+static void set_windows(struct settings *set)
+{
+    set->alchemy.nwindows = 4;
+    for (int w = 0; w < 4; w++) {
+        lambda_table[w][LAMBDA_COULOMB] = (const double[]){0, 0.4, 1, 0.8}[w];
+        lambda_table[w][LAMBDA_VDW] = (const double[]){0, 0.3, 0.7, 1}[w];
+    }
+}
+
 /* Every kind of change with soft core of LJ alone and of both, and the other one, at the ends and inside. */
 static void test_alchemy(void **state)
 {
@@ -351,11 +361,7 @@ static void test_alchemy(void **state)
         set.alchemy.soft_core.power = variant % 2 ? 2 : 1;
         if (variant >= 24)
             set.alchemy.soft_core = gapsys_core(variant);
-        set.alchemy.nwindows = 4;
-        for (int w = 0; w < 4; w++) {
-            lambda_table[w][LAMBDA_COULOMB] = (const double[]){0, 0.4, 1, 0.8}[w];
-            lambda_table[w][LAMBDA_VDW] = (const double[]){0, 0.3, 0.7, 1}[w];
-        }
+        set_windows(&set);
         compare(sys, &set);
     }
     toy_system_free(sys);
@@ -382,11 +388,7 @@ static void test_field(void **state)
     sys->atoms[50].charge[1] += 1;
     for (int variant = 0; variant < 12; variant++) {
         struct settings set = field_settings(variant);
-        set.alchemy.nwindows = 4;
-        for (int w = 0; w < 4; w++) {
-            lambda_table[w][LAMBDA_COULOMB] = (const double[]){0, 0.4, 1, 0.8}[w];
-            lambda_table[w][LAMBDA_VDW] = (const double[]){0, 0.3, 0.7, 1}[w];
-        }
+        set_windows(&set);
         compare(sys, &set);
     }
     struct settings plain = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
@@ -431,11 +433,7 @@ static void test_several(void **state)
         set.alchemy.soft_core.coulomb = variant >= 6;
         if (variant >= 9)
             set.alchemy.soft_core = gapsys_core(variant);
-        set.alchemy.nwindows = 4;
-        for (int w = 0; w < 4; w++) {
-            lambda_table[w][LAMBDA_COULOMB] = (const double[]){0, 0.4, 1, 0.8}[w];
-            lambda_table[w][LAMBDA_VDW] = (const double[]){0, 0.3, 0.7, 1}[w];
-        }
+        set_windows(&set);
         compare(sys, &set);
     }
     toy_system_free(sys);
