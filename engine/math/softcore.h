@@ -61,7 +61,7 @@ MATH_FN real soft_reach(const struct soft_rule *rule, real c6, real c12)
 MATH_FN real soft_reach_coulomb(const struct soft_rule *rule, real reach, real qq)
 {
     if (rule->function == SOFT_GAPSYS) {
-        real point = rule->alpha_coulomb * (1 + fabs(qq) / UNIT_COULOMB), point2 = point * point;
+        real point = rule->alpha_coulomb * (1 + fabs(qq) / REAL(UNIT_COULOMB)), point2 = point * point;
         return point2 * point2 * point2;
     }
     return rule->coulomb ? reach : 0;
