@@ -26,7 +26,7 @@ struct bench {
     unsigned count, arrived, running;
     struct bench_replica *all;
     double started, cpu_started, feeding_started; /* seconds */
-    bool ended;
+    bool open, ended;                             /* measuring has begun; is over */
     struct err failed;
 };
 
@@ -60,7 +60,7 @@ static double feeding_clock(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The measured stage begins when all have come to it. */
+/* The measured stage begins when all have come to it, for all in one turn of the runner: none gets ahead of the others. */
 static bool gate(void *ctx, const struct replica *r, uint64_t stage)
 {
     struct bench_replica *mine = ctx;
@@ -70,13 +70,17 @@ static bool gate(void *ctx, const struct replica *r, uint64_t stage)
     if (!mine->arrived) {
         mine->arrived = true;
         mine->first = sim_step_number(replica_sim(r));
-        if (++b->arrived == b->count) {
-            b->started = wall_clock();
-            b->cpu_started = cpu_clock();
-            b->feeding_started = feeding_clock();
-        }
+        b->arrived++;
     }
-    return b->arrived == b->count;
+    return b->open;
+}
+
+static void start_measuring(struct bench *b)
+{
+    b->open = true;
+    b->started = wall_clock();
+    b->cpu_started = cpu_clock();
+    b->feeding_started = feeding_clock();
 }
 
 static void stop_all(struct bench *b)
@@ -88,7 +92,7 @@ static void stop_all(struct bench *b)
 /* Whether one of those that the clock runs for has done its steps. */
 static bool one_is_through(const struct bench *b)
 {
-    for (unsigned i = 0; i < b->count && b->arrived == b->count; i++) {
+    for (unsigned i = 0; i < b->count && b->open; i++) {
         const struct sim *sim = replica_sim(b->all[i].replica);
         if (sim && sim_step_number(sim) >= b->all[i].first + b->task->steps)
             return true;
@@ -218,6 +222,8 @@ static int run_all(struct bench *b, struct err *e)
         b->running += !rc;
     }
     while (b->running && !rc) {
+        if (b->arrived == b->count && !b->open)
+            start_measuring(b);
         rc = runner_turn(&b->runner, NULL, 0, -1, e);
         if (!rc && !b->ended && !b->failed.code && one_is_through(b))
             end_measuring(b);

@@ -385,7 +385,7 @@ def bench(program, folder):
     total = figures["us_per_replica_step"] * 1e-6 * figures["replica_steps"]
     assert abs(total - figures["wall_s"]) < 1e-4 * total, figures
     picture = os.path.join(folder, "sweep.svg")
-    run = subprocess.run([program, "bench", *[f"{directory}/input/spec.yaml"] * 2, "--sweep", "1,2", "--steps", "60", "--device",
+    run = subprocess.run([program, "bench", *[f"{directory}/input/spec.yaml"] * 2, "--sweep", "1,2", "--steps", "240", "--device",
                           "cpu:1", "--device", "cpu:2", "--plot", picture, "--json"], capture_output=True, text=True,
                          env=dict(os.environ, TMPDIR=scratch), check=False)
     assert run.returncode == 0, run.stderr
