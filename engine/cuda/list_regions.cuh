@@ -15,9 +15,9 @@
 
 #include "engine/cuda/list_search.cuh"
 
-#define REGION_BINS 2048
-#define TRIED_AT_ONCE 4
-#define SORTS 8 /* of members of a kind, by upper faces */
+#define REGION_BINS 2048 /* of rows by how long their lists are */
+#define SORTS 8          /* of members of a kind, by upper faces */
+#define TRIED_AT_ONCE 4  /* candidates by a thread, so that it waits for several at a time */
 
 /* ---- geometry ---- */
 

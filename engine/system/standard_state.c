@@ -15,10 +15,11 @@
 /* c b a A B C: a term's atoms are some of these in a row, with a and A among them. */
 enum { ANCHORS = 6, FIRST_A = 2 };
 
-/* A term between molecules. rare: NULL for k/2 (q - q0)^2, or of a dihedral for k (1 + cos(n q - q0)). */
+/* A term between molecules. rare: NULL for k/2 (q - q0)^2, or, periodic, for k (1 + cos(n q - q0)). */
 struct held {
     int natoms, atom[4];
     double k, q0;
+    bool periodic;
     int multiplicity;
     const struct rare_term *rare;
     double lambda;
@@ -97,8 +98,11 @@ static void collect(struct search *s, double bonded, double restraint)
     for (int i = 0; i < sys->ndihedrals; i++) {
         const struct dihedral *d = &sys->dihedrals[i];
         add(s,
-            (struct held){
-                .natoms = 4, .k = mixed(d->k, bonded), .q0 = mixed(d->phi0, bonded), .multiplicity = d->multiplicity},
+            (struct held){.natoms = 4,
+                          .k = mixed(d->k, bonded),
+                          .q0 = mixed(d->phi0, bonded),
+                          .periodic = true,
+                          .multiplicity = d->multiplicity},
             d->atom);
     }
     for (int i = 0; i < sys->nrare; i++) {
@@ -118,7 +122,7 @@ static double potential(const struct held *t, double q)
 {
     if (t->rare)
         return rare_value((enum rare_kind)t->rare->kind, q, t->rare->c, t->lambda).u;
-    if (t->multiplicity)
+    if (t->periodic)
         return t->k * (1 + cos(t->multiplicity * q - t->q0));
     double d = t->natoms == 4 ? remainder(q - t->q0, 2 * M_PI) : q - t->q0;
     return 0.5 * t->k * d * d;

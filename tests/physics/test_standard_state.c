@@ -80,6 +80,10 @@ static void test_boresch(void **state)
     assert_int_equal(s.nterms, 6);
     assert_true(fabs(s.release - formula) < 1e-3);
     assert_true(s.molecule[0] == 0 && s.molecule[1] == 1);
+    struct dihedral even = {.atom = {0, 1, 2, 3}, .k = {3, 3}}; /* the same at every angle */
+    sys.ndihedrals = 1, sys.dihedrals = &even;
+    assert_true(fabs(found(&sys).release - s.release + 6) < 1e-9);
+    sys.ndihedrals = 0;
     angles[1].atom[0] = 5; /* the dihedrals have another B */
     refused(&sys, "where another restraint has atom");
     angles[1].atom[0] = 4;
