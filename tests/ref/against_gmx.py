@@ -9,6 +9,7 @@ usage: against_gmx.py SHOAL_WORKER REFERENCE_DIR [SYSTEM[/CASE] ...]
   [ pairs ] of type 2. Soft-core Coulomb has no such counterpart and is left out.
 Exit code 77: no gmx_d or no reference data.
 """
+import argparse
 import json
 import os
 import re
@@ -25,6 +26,20 @@ import reference
 
 TERMS = {'LJ-14': 'lj_14', 'Coulomb-14': 'coulomb_14', 'LJ-(SR)': 'lj', 'Coulomb-(SR)': 'coulomb',
          'Coul.-recip.': 'coulomb_reciprocal', 'Potential': 'potential'}
+
+
+def options(*words):
+    """The device (--device) and words that a script was called with, the worker's path made absolute; without gmx_d the script ends here."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--device', default='cpu:1')
+    for word in words:
+        parser.add_argument(word, nargs='*' if word == 'wanted' else None)
+    o = parser.parse_args()
+    if not shutil.which('gmx_d'):
+        print('no gmx_d: skipped')
+        sys.exit(77)
+    o.worker = os.path.abspath(o.worker)
+    return o
 
 
 def run(folder, *command, text=None, check=True):

@@ -8,11 +8,9 @@ GROMACS decouples one type, so it gets a topology with B states that say the sam
 forces, dU/dlambda and differences between windows are compared; inside the Coulomb ladder, where GROMACS mixes energies and Shoal
 scales charges, with what Shoal makes of the B states. Exit code 77: no gmx_d.
 """
-import argparse
 import os
 import random
 import re
-import shutil
 import sys
 import tempfile
 
@@ -148,15 +146,7 @@ def compare(o):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('--device', default='cpu:1')
-    parser.add_argument('worker')
-    parser.add_argument('root')
-    o = parser.parse_args()
-    if not shutil.which('gmx_d'):
-        print('no gmx_d: skipped')
-        return 77
-    o.worker = os.path.abspath(o.worker)
+    o = against_gmx.options('worker', 'root')
     return 1 if compare(o).report('several types') else 0
 
 

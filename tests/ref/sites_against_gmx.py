@@ -6,10 +6,8 @@ energies, forces on the atoms that place the sites, virial.
 usage: sites_against_gmx.py [--device DEVICE] SHOAL_WORKER
 In Shoal's input molecules are broken over the box, and sites are not where they belong. Exit code 77: no gmx_d.
 """
-import argparse
 import os
 import random
-import shutil
 import sys
 import tempfile
 
@@ -120,18 +118,11 @@ def compare(worker, device, work, write, names, rigid):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('--device', default='cpu:1')
-    parser.add_argument('worker')
-    o = parser.parse_args()
-    worker, failed = os.path.abspath(o.worker), 0
-    if not shutil.which('gmx_d'):
-        print('no gmx_d: skipped')
-        return 77
+    o, failed = against_gmx.options('worker'), 0
     for label, write, names, rigid in (('forms', write_forms, ('A0', 'A1', 'A2', 'A3', 'A4'), False),
                                        ('TIP4P', write_water, ('OW', 'HW1', 'HW2', 'MW'), True)):
         with tempfile.TemporaryDirectory() as work:
-            c = compare(worker, o.device, work, write, names, rigid)
+            c = compare(o.worker, o.device, work, write, names, rigid)
         failed += c.report(label)
     return 1 if failed else 0
 

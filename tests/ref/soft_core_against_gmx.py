@@ -8,11 +8,9 @@ pairs; both in a reaction field too. Specs are made by `shoal import`. Compared:
 ladder GROMACS mixes energies and Shoal scales charges, which is the same for a pair of which one atom changes, and another thing
 for self energy and mesh: there the step from one soft core to the other is compared, which leaves those out. Exit code 77: no gmx_d.
 """
-import argparse
 import os
 import random
 import re
-import shutil
 import sys
 import tempfile
 
@@ -132,7 +130,7 @@ def case(o, change, modifier):
         waters = solvated(o.root, work, [0.13, 0.05, -0.04] if change else [0, 0, 0]) # what stays must not be in waters
         topology(o.root, work, waters, not change)
         os.symlink('gmx.top', os.path.join(work, 'system.top'))
-        found = [both(o.shoal, os.path.abspath(o.worker), o.device, work, {**MDP, **change, **modifier, **soft})
+        found = [both(o.shoal, o.worker, o.device, work, {**MDP, **change, **modifier, **soft})
                  for soft in (BEUTLER, GAPSYS, FAR)]
     for pairs in found:
         same(c, pairs, allowed)
@@ -142,16 +140,7 @@ def case(o, change, modifier):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('--device', default='cpu:1')
-    parser.add_argument('shoal')
-    parser.add_argument('worker')
-    parser.add_argument('root')
-    parser.add_argument('wanted', nargs='*')
-    o = parser.parse_args()
-    if not shutil.which('gmx_d'):
-        print('no gmx_d: skipped')
-        return 77
+    o = against_gmx.options('shoal', 'worker', 'root', 'wanted')
     failed = 0
     for label, change, modifier in [c for c in CASES if not o.wanted or c[0] in o.wanted]:
         failed += case(o, change, modifier).report(label)

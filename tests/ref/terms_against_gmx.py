@@ -8,10 +8,8 @@ dU/dlambda is compared with differences of GROMACS's energies over five values o
 some of them (G96 bonds, linear angles, angle restraints whose angle changes). Then a peptide of the reference data in force fields
 that GROMACS brings: CHARMM27 (CMAP, Urey-Bradley) and GROMOS 54a7 (their own bonds and angles). Exit code 77: no gmx_d.
 """
-import argparse
 import os
 import random
-import shutil
 import sys
 import tempfile
 
@@ -236,14 +234,7 @@ def peptide(worker, device, work, allowed, exact, field, source, own):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('--device', default='cpu:1')
-    parser.add_argument('worker')
-    parser.add_argument('root')
-    o = parser.parse_args()
-    if not shutil.which('gmx_d'):
-        print('no gmx_d: skipped')
-        return 77
+    o = against_gmx.options('worker', 'root')
     allowed, failed = tolerances.of(o.device), 0
     source = os.path.join(o.root, 'pep_opls', 'conf.gro')
     cases = [(case.__name__, case, ()) for case in (plain, perturbed, together)]
@@ -252,7 +243,7 @@ def main():
                   ('GROMOS 54a7', peptide, ('gromos54a7', source, ('G96Bond', 'G96Angle', 'Improper Dih.')))]
     for label, case, more in cases:
         with tempfile.TemporaryDirectory() as work:
-            c = case(os.path.abspath(o.worker), o.device, work, allowed, allowed is tolerances.DOUBLE, *more)
+            c = case(o.worker, o.device, work, allowed, allowed is tolerances.DOUBLE, *more)
         failed += c.report(label)
     return 1 if failed else 0
 

@@ -7,12 +7,9 @@ The methanol of the examples in water. Molecules are moved by whole box edges an
 taken. Compared: energies and forces of the coupled molecule (in GROMACS a plain system, in Shoal alchemical pairs), energies,
 dU/dlambda and differences of half decoupled ones, virial and pressure. Exit code 77: no gmx_d.
 """
-import argparse
 import os
 import random
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
 
@@ -151,14 +148,7 @@ def compare(worker, device, root, shape, order):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('--device', default='cpu:1')
-    parser.add_argument('worker')
-    parser.add_argument('root')
-    o = parser.parse_args()
-    if not shutil.which('gmx_d'):
-        print('no gmx_d: skipped')
-        return 77
+    o = against_gmx.options('worker', 'root')
     failed = 0
     for k, shape in enumerate(BOXES):
         c = compare(o.worker, o.device, o.root, shape, 4 + k)
