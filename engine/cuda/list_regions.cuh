@@ -16,6 +16,7 @@
 #include "engine/cuda/list_search.cuh"
 
 #define REGION_BINS 2048 /* of rows by how long their lists are */
+#define OTHER_BINS 1023u /* the first of them, of no waters */
 #define SORTS 8          /* of members of a kind, by upper faces */
 #define TRIED_AT_ONCE 4  /* candidates by a thread, so that it waits for several at a time */
 
@@ -182,7 +183,7 @@ static __device__ void make_region(const struct build *b, uint32_t region)
     if (threadIdx.x == 0) {
         r->members = min(count[2 * SORTS], cap);
         r->waters = min(count[SORTS], cap);
-        r->rows = 0;
+        r->rows = r->others = 0;
         atomicMax(&b->lists->crowd, count[2 * SORTS]);
     }
     __syncthreads();
@@ -365,8 +366,8 @@ static __device__ inline uint32_t bin_of(struct trio_counts n, bool water)
     if (n.near + n.oxygen + n.hydrogen + n.other == 0)
         return REGION_BINS - 1;
     if (!water)
-        return 1022 - min((n.near + n.other) / 8, 1022u);
-    return 1023 + 1023 - (min((n.hydrogen + 7) / 8, 63u) * 16 + min((n.oxygen + 7) / 8, 15u));
+        return OTHER_BINS - 1 - min((n.near + n.other) / 8, OTHER_BINS - 1);
+    return OTHER_BINS + 1023 - (min((n.hydrogen + 7) / 8, 63u) * 16 + min((n.oxygen + 7) / 8, 15u));
 }
 
 /* When all lists of the region are made. For the whole block. */
@@ -389,8 +390,11 @@ static __device__ void order_region(const struct build *b, uint32_t region, cons
         if (pass)
             break;
         sum_before(count, REGION_BINS);
-        if (threadIdx.x == 0)
-            ((struct region *)b->a->regions)[region].rows = count[REGION_BINS - 1];
+        if (threadIdx.x == 0) {
+            struct region *r = (struct region *)b->a->regions + region;
+            r->rows = count[REGION_BINS - 1];
+            r->others = count[OTHER_BINS];
+        }
         __syncthreads();
     }
 }

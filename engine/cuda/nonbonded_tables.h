@@ -61,7 +61,8 @@ struct member {
 
 struct region {
     uint32_t members, waters; /* of them */
-    uint32_t rows;            /* the first of them in `order` have entries */
+    uint32_t rows;            /* the first of them in `order` have entries.. */
+    uint32_t others;          /* ..and the first of these are no waters */
     uint32_t done;            /* groups of a build, zero between builds */
 };
 
@@ -80,6 +81,13 @@ MATH_FN uint32_t list_other_cap(uint32_t entries)
 MATH_FN uint32_t region_other_rows(uint32_t region_cap, uint32_t others)
 {
     return region_cap < others ? region_cap : others;
+}
+
+/* That share the entries of a trio that is no water, by those of a water: its lists are twice as long, as waters have none of their
+ * pairs, and take longer to go through. */
+MATH_FN uint32_t other_lanes(uint32_t lanes)
+{
+    return 4 * lanes < 32 ? 4 * lanes : 32;
 }
 
 MATH_FN uint32_t list_groups(uint32_t trios, uint32_t group)

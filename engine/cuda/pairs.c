@@ -14,6 +14,8 @@
 #include "engine/system/ewald.h"
 
 #define DEFAULT_BUFFER 0.12 /* nm */
+#define BUFFER_ALONE 0.16   /* of replicas that wait for their lists more than they have pairs to do.. */
+#define BUFFER_WHOLE 0.28   /* ..above all where one block could hold them */
 #define SKIN 0.12           /* nm: first atoms go half of it in about 20 steps of 2 fs */
 #define WATER_ARM 0.12      /* nm: no atom is farther from the first of its trio, in rigid waters.. */
 #define TRIO_ARM 0.35       /* ..and where they are bonded otherwise */
@@ -94,7 +96,6 @@ static void set_cutoffs(struct pairs *p, const struct nonbonded_settings *set)
     h->coulomb_cutoff = set->coulomb_cutoff;
     h->vdw_cutoff = set->vdw_cutoff;
     h->cutoff = fmax(set->coulomb_cutoff, set->vdw_cutoff);
-    h->list_cutoff = h->cutoff + (set->list_buffer > 0 ? set->list_buffer : DEFAULT_BUFFER);
     h->skin = SKIN;
     lj_rule_make(&h->lj_rule, set);
     set_ewald(p, set);
@@ -147,6 +148,14 @@ static double longest_arm(const struct topology *t, const struct alchemy_plan *p
     return WATER_ARM;
 }
 
+/* nm, unless the user says. */
+static double buffer_of(const struct pairs *p)
+{
+    if (!pairs_alone(p))
+        return DEFAULT_BUFFER;
+    return p->host.whole ? BUFFER_WHOLE : BUFFER_ALONE;
+}
+
 /* Lanes for each trio of a replica whose trios one block could hold: as many as fill the device. */
 static uint32_t whole_lanes(const struct pair_table *h, uint32_t replicas)
 {
@@ -177,6 +186,9 @@ int pairs_make(struct pairs *p, const struct system *sys, const struct settings 
     p->min_width = 2 * (h->cutoff + (together ? arm : 0));
     h->triclinic = box_triclinic(sys->box);
     p->atom = trios_make(sys, t, plan, together, &h->nwaters, &h->ntrios);
+    h->whole = (uint32_t)h->ntrios <= pair_limits.whole;
+    p->replicas = set->replicas > 1 ? (uint32_t)set->replicas : 1;
+    h->list_cutoff = h->cutoff + (set->nonbonded.list_buffer > 0 ? set->nonbonded.list_buffer : buffer_of(p));
     if (h->nwaters)
         set_water(p, plan, p->atom[0], p->atom[1]);
     pairs_set_force_unit(p, plan);
@@ -184,8 +196,6 @@ int pairs_make(struct pairs *p, const struct system *sys, const struct settings 
     h->nslots = TRIO * h->ntrios + h->nperturbed;
     if (h->ntrios >= SLOTS_MOST / TRIO)
         return err_set(e, ERR_UNSUPPORTED, "%d atoms: at most %d are supported", sys->natoms, SLOTS_MOST / TRIO);
-    h->whole = (uint32_t)h->ntrios <= pair_limits.whole;
-    p->replicas = set->replicas > 1 ? (uint32_t)set->replicas : 1;
     if (!h->whole)
         return regions_choose(p, sys, e);
     p->lanes = whole_lanes(h, p->replicas);

@@ -41,6 +41,7 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
     uint32_t to_forces;           /* ..and so many bytes on forces on them */
     struct cell32 cell;
     double nm[BOX_SIZE]; /* cell in double, of the passes with energies */
+    uint32_t lanes;      /* that share the entries of a trio, of the warp's trios now */
     uint32_t first;      /* slot */
     struct point own;
     struct vec32 arm[TRIO]; /* from the first atom, nm */
@@ -368,9 +369,9 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
     {
         const uint32_t waters = first < TRIO * nwaters ? TRIO * nwaters : 0; /* slots of waters seen from a water */
         uint32_t next = part < n ? __ldg(list + part) : 0;
-        for (uint32_t e = part; e < n; e += a.lanes) {
+        for (uint32_t e = part; e < n; e += lanes) {
             const uint32_t slot = next & ((1u << NEAR_MASK_SHIFT) - 1), mask = next >> NEAR_MASK_SHIFT;
-            next = e + a.lanes < n ? __ldg(list + e + a.lanes) : 0;
+            next = e + lanes < n ? __ldg(list + e + lanes) : 0;
             if (slot < waters)
                 near_entry<true>(slot, 7);
             else
@@ -390,17 +391,17 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
      * on with what it had. */
     template <int KIND> __device__ __forceinline__ void far_list(const uint16_t *list, uint32_t n, uint32_t part)
     {
-        const int32_t step = 2 * (int32_t)a.lanes;
+        const int32_t step = 2 * (int32_t)lanes;
         const uint32_t fine = __float_as_uint(a.round_fine);
         const uint32_t *ahead = (const uint32_t *)list + part;
         int32_t left = (int32_t)n - 2 * (int32_t)part;
         uint32_t next = left > 0 ? __ldg(ahead) : 0;
-        ahead += a.lanes;
+        ahead += lanes;
         uint32_t then = left > step ? __ldg(ahead) : 0;
         for (int32_t most = (int32_t)__reduce_max_sync(~0u, n); most > 0; most -= step, left -= step) {
             const uint32_t both = next;
             next = then;
-            ahead += a.lanes;
+            ahead += lanes;
             if (left > 2 * step)
                 then = __ldg(ahead);
             far_entry<KIND>(left > 0 ? both & 0xffff : first, left > 0);
@@ -463,19 +464,39 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
     }
 };
 
-/* What a warp works on at a time: trios from the at-th in order on; first: row of the first in arrays. */
+/* The rows of a replica or a region: where those of either kind stand in the order. Warps take those of others than waters first. */
+struct kinds {
+    uint32_t water, water_end, other, other_end;
+};
+
+/* What a warp works on at a time: rows from the at-th in order on. */
+struct bundle {
+    uint32_t at, end, lanes;
+};
+
+template <class A>
+static __device__ __forceinline__ struct bundle bundle_of(const A &a, const struct kinds &k, uint32_t number)
+{
+    const uint32_t lanes = other_lanes(a.lanes), size = 32 / lanes, others = (k.other_end - k.other + size - 1) / size;
+    if (number < others)
+        return {k.other + number * size, k.other_end, lanes};
+    return {k.water + (number - others) * (32 / a.lanes), k.water_end, a.lanes};
+}
+
+/* first: row of the first in arrays. */
 template <class A, class PASS>
-static __device__ __forceinline__ void warp_trios(const A &a, PASS &pass, uint32_t at, uint32_t rows, size_t first,
+static __device__ __forceinline__ void warp_trios(const A &a, PASS &pass, const struct bundle &b, size_t first,
                                                   size_t first_other)
 {
-    const uint32_t mine = at + threadIdx.x % 32 / a.lanes, part = threadIdx.x & (a.lanes - 1);
-    const bool real = mine < rows;
+    const uint32_t mine = b.at + threadIdx.x % 32 / b.lanes, part = threadIdx.x & (b.lanes - 1);
+    const bool real = mine < b.end;
     const uint32_t trio = real ? __ldg((const uint32_t *)a.order + first + mine) : 0;
     const size_t row = first + trio, other = first_other + (trio < pass.nwaters ? 0 : trio - pass.nwaters);
     struct trio_counts n = {0, 0, 0, 0};
     if (real)
         n = ((const struct trio_counts *)a.counts)[row];
     pass.load(trio);
+    pass.lanes = b.lanes;
     pass.bias = pass.beyond = 0;
     for (int k = 0; k < 9; k++)
         pass.sum[k] = 0;
@@ -494,22 +515,23 @@ static __device__ __forceinline__ void warp_trios(const A &a, PASS &pass, uint32
 
 /* Of a region: its warps take what is left, of `parts` blocks each every so many-th. */
 template <class A, class PASS>
-static __device__ __forceinline__ void region_trios(const A &a, PASS &pass, uint32_t region, uint32_t rows)
+static __device__ __forceinline__ void region_trios(const A &a, PASS &pass, uint32_t region, const struct region *r)
 {
     __shared__ uint32_t taken;
+    const struct kinds kinds = {r->others, r->rows, 0, r->others};
     const size_t first = region * (size_t)a.region_cap;
     const size_t first_other = region * (size_t)region_other_rows(a.region_cap, a.ntrios - a.nwaters);
     if (threadIdx.x == 0)
         taken = blockIdx.x % a.parts;
     __syncthreads();
     for (;;) {
-        uint32_t at = 0;
+        uint32_t number = 0;
         if (threadIdx.x % 32 == 0)
-            at = atomicAdd(&taken, a.parts);
-        at = 32 / a.lanes * __shfl_sync(~0u, at, 0);
-        if (at >= rows)
+            number = atomicAdd(&taken, a.parts);
+        const struct bundle b = bundle_of(a, kinds, __shfl_sync(~0u, number, 0));
+        if (b.at >= b.end)
             return;
-        warp_trios(a, pass, at, rows, first, first_other);
+        warp_trios(a, pass, b, first, first_other);
     }
 }
 
@@ -538,9 +560,10 @@ static __device__ __forceinline__ void run_pass(const A &a)
         pass.virial[k] = 0;
     pass.fetch(ntrios);
     if (REGIONS)
-        region_trios(a, pass, region, r->rows);
+        region_trios(a, pass, region, r);
     else
-        warp_trios(a, pass, (blockIdx.x * blockDim.x + threadIdx.x) / 32 * (32 / a.lanes), ntrios, 0, 0);
+        warp_trios(a, pass,
+                   bundle_of(a, {0, a.nwaters, a.nwaters, ntrios}, (blockIdx.x * blockDim.x + threadIdx.x) / 32), 0, 0);
     if (pass_of::ENERGY)
         add_sums(&c->sum, lists, pass);
     if (pass_of::FORCE)

@@ -46,6 +46,12 @@ struct pairs {
     struct nb_excluded *excluded; /* owned; as in the table */
 };
 
+/* So few replicas that none has others' work to wait beside. */
+static inline bool pairs_alone(const struct pairs *p)
+{
+    return p->replicas <= 2;
+}
+
 /* How near pairs must be to count as near, and the unit of forces; the rest of the table is there (strength.c). */
 void pairs_set_force_unit(struct pairs *p, const struct alchemy_plan *plan);
 /* ERR_SPEC, ERR_UNSUPPORTED. Zeroed is valid for pairs_close. */

@@ -12,12 +12,12 @@
 enum {
     PAIR_BLOCK = 1024, /* threads; less where kernels hold more */
     PAIR_BLOCK_ENERGY = 512,
-    PAIR_BLOCK_SPREAD = 512, /* of a replica that has much of the device */
-    BUILD_BLOCKS_MOST = 132, /* each costs a little in every step, asked to build or not.. */
-    BUILD_ALONE = 2,         /* ..so only as few replicas, which wait for their lists, have twice as many, and.. */
-    GROUP_ALONE = 16,        /* ..where there are not many trios less for each */
-    LANES_ALONE = 32,        /* that make a trio's lists, where few trios are a block's.. */
-    BUILD_LANES = 8,         /* ..and elsewhere */
+    PAIR_BLOCK_SPREAD = 512,  /* of a replica that has much of the device */
+    BUILD_BLOCKS_MOST = 132,  /* each costs a little in every step, asked to build or not.. */
+    BUILD_BLOCKS_ALONE = 264, /* ..so only replicas that wait for their lists have twice as many, and.. */
+    GROUP_ALONE = 16,         /* ..where there are not many trios less for each */
+    LANES_ALONE = 32,         /* that make a trio's lists, where few trios are a block's.. */
+    BUILD_LANES = 8,          /* ..and elsewhere */
 };
 
 static uint32_t blocks_of(uint64_t items, uint32_t size)
@@ -47,8 +47,8 @@ struct pairs_ready pairs_emit_lists(const struct pairs *p, const struct pairs_re
     const struct pairs_arrays *b = &r->arrays;
     void *table = (void *)(uintptr_t)p->table;
     uint32_t parts = blocks_of((uint64_t)h->nslots, 1024);
-    const bool alone = p->replicas <= BUILD_ALONE;
-    const uint32_t most = alone ? BUILD_ALONE * BUILD_BLOCKS_MOST : BUILD_BLOCKS_MOST;
+    const bool alone = pairs_alone(p);
+    const uint32_t most = alone ? BUILD_BLOCKS_ALONE : BUILD_BLOCKS_MOST;
     const uint32_t group = build_group(p, r->caps, alone, most);
     uint32_t groups =
         h->whole ? list_groups((uint32_t)h->ntrios, group) : regions_count(r->caps) * list_groups(p->region_cap, group);
@@ -196,9 +196,10 @@ static struct shape plain_shape(const struct pairs *p, enum evaluate mode, const
 {
     const struct pair_table *h = &p->host;
     const uint32_t trio_bytes = mode == EVALUATE_POTENTIAL ? TRIO_BYTES / 2 : TRIO_BYTES; /* no forces */
-    uint64_t lanes = p->lanes * (uint64_t)h->ntrios;
+    const uint64_t lanes = 32 * (list_groups((uint32_t)h->nwaters, 32 / p->lanes) +
+                                 (uint64_t)list_groups((uint32_t)(h->ntrios - h->nwaters), 32 / other_lanes(p->lanes)));
     uint32_t most = mode != EVALUATE_STEP ? PAIR_BLOCK_ENERGY : p->lanes > 4 ? PAIR_BLOCK_SPREAD : PAIR_BLOCK;
-    uint32_t least = (uint32_t)(lanes + 31) / 32 * 32, threads = most < least ? most : least;
+    const uint32_t threads = most < lanes ? most : (uint32_t)lanes;
     if (h->whole)
         return (struct shape){.grid = {blocks_of(lanes, threads), 1, 1},
                               .block = {threads, 1, 1},
