@@ -96,6 +96,7 @@ struct dev {
     struct kernel_table kernels; /* borrowed, static */
     const char *model;           /* "cpu avx512", "NVIDIA H200": results are bitwise reproducible within one model */
     struct build_cost build_cost;
+    uint32_t lanes, queues; /* lanes there are, and how many of them do not wait for one another; 0: all */
     struct gang *gang; /* not the device's: launches that the engine collects for it (engine/run/gang.h), or NULL */
     struct err lost;   /* code ERR_NONE, or why the device cannot be used any more: every call fails with this then */
 };

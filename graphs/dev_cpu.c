@@ -97,6 +97,7 @@ static int cpu_lane_new(struct dev *dev, struct lane **out, struct err *e)
     lane->last = &lane->first;
     lane->next = cpu(dev)->lanes;
     *out = cpu(dev)->lanes = lane;
+    dev->lanes++;
     return 0;
 }
 
@@ -113,6 +114,7 @@ static void cpu_lane_free(struct dev *dev, struct lane *lane)
         at = &(*at)->next;
     *at = lane->next;
     free(lane);
+    dev->lanes--;
 }
 
 static int cpu_copy(struct dev *dev, struct lane *lane, void *to, const void *from, size_t bytes, struct err *e)

@@ -10,6 +10,8 @@
 #include "engine/base/buf.h"
 
 #define TIMER_SLACK_NS 1000UL
+#define QUEUES 32 /* of the hardware, at most.. */
+#define QUEUES_WANTED "32"
 
 /* --- errors --- */
 
@@ -156,10 +158,10 @@ int dev_cuda_open(struct dev **out, uint32_t ordinal, struct kernel_table kernel
 {
     /* As many hardware queues as there can be, unless the user says otherwise; read when the context is made. Lanes that
      * share one wait for one another. */
-    if (setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0))
+    if (setenv("CUDA_DEVICE_MAX_CONNECTIONS", QUEUES_WANTED, 0))
         return err_errno(e, "cuda:%u: setenv", ordinal);
     struct cuda_dev *d = xcalloc(1, sizeof *d);
-    d->base = (struct dev){.ops = &cuda_ops, .kernels = kernels, .model = d->properties.name};
+    d->base = (struct dev){.ops = &cuda_ops, .kernels = kernels, .model = d->properties.name, .queues = QUEUES};
     d->ordinal = (int)ordinal;
     d->kernels = xcalloc(kernels.count, sizeof *d->kernels);
     cuda_memory_open(d);

@@ -29,6 +29,7 @@ int cuda_lane_new(struct dev *dev, struct lane **out, struct err *e)
     struct lane *made = xcalloc(1, sizeof *made);
     *made = lane;
     *out = d->lanes = made;
+    dev->lanes++;
     return 0;
 }
 
@@ -47,6 +48,7 @@ void cuda_lane_free(struct dev *dev, struct lane *lane)
         at = &(*at)->next;
     *at = lane->next;
     free(lane);
+    dev->lanes--;
 }
 
 int cuda_mark(struct dev *dev, struct lane *lane, struct mark *out, struct err *e)

@@ -102,10 +102,20 @@ static int new_mapped(struct sim *s, struct err *e)
     return 0;
 }
 
+/* Work of which one piece is asked for at a time: its tape ends with the report. Others, of which there may be many, are followed
+ * by one. */
+static bool ends_with_report(enum sim_work work)
+{
+    return work == SIM_SAMPLE || work == SIM_BAROSTAT;
+}
+
 static void emit(void *recorder, struct tape *t)
 {
     const struct sim_recorder *r = recorder;
-    r->sim->model->program->emit[r->work](r->sim, t);
+    const struct program *program = r->sim->model->program;
+    program->emit[r->work](r->sim, t);
+    if (ends_with_report(r->work))
+        program->emit[SIM_REPORT](r->sim, t);
 }
 
 static int new_recorder(struct sim *s, struct sim_recorder *r, struct err *e)
@@ -237,7 +247,7 @@ static int submit_work(struct sim *s, enum sim_work work, uint32_t n, struct err
         return rc;
     }
     int rc = recorder_submit(s->tapes[work].recorder, n, e);
-    return rc ? rc : recorder_submit(s->tapes[SIM_REPORT].recorder, 1, e);
+    return rc || ends_with_report(work) ? rc : recorder_submit(s->tapes[SIM_REPORT].recorder, 1, e);
 }
 
 static bool has_ended(const struct sim *s, uint64_t ticket)
@@ -259,9 +269,11 @@ void sim_await(struct sim *s)
 
 bool sim_room(const struct sim *s)
 {
+    const struct dev *dev = s->model->dev;
+    const bool crowded = dev->queues && dev->lanes > dev->queues; /* what is queued ahead would hold up others */
     if (s->submitted == s->heard)
         return true;
-    return s->submitted - s->heard < SIM_REPORTS - 1 && !s->gang.gang && !tables_due(s) && !s->failure.code;
+    return s->submitted - s->heard < SIM_REPORTS - 1 && !crowded && !s->gang.gang && !tables_due(s) && !s->failure.code;
 }
 
 int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)

@@ -57,11 +57,11 @@ enum sim_work {
     SIM_STEP,     /* n timesteps of the integrator (with COM removal at its interval) */
     SIM_SAMPLE,   /* n = 1: energies, virial, dU/dlambda and U at every window of the current state */
     SIM_BAROSTAT, /* n = 1: one Monte Carlo volume move */
-    SIM_REPORT,   /* the engine's own, after each of these */
+    SIM_REPORT,   /* the engine's own, at the end of each of these */
     SIM_WORK_COUNT
 };
-/* Whether more work may be submitted now: some, behind work whose outcome was not asked for yet, unless the replica goes by gangs or
- * a check is due. */
+/* Whether more work may be submitted now: some, behind work whose outcome was not asked for yet, unless the replica goes by gangs, a
+ * check is due or there are more lanes than the device has queues. */
 bool sim_room(const struct sim *s);
 /* Asynchronous; engine_flush() comes before any wait. Work is done in order. ERR_DRIFT and ERR_DEVICE are fatal for this replica. */
 int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e);
