@@ -3,7 +3,8 @@
  * The timesteps of a stage. Steps, samples and volume moves are queued on the device one behind the other, so that it goes on
  * while what they have reported is written; what needs the state itself, a frame or a checkpoint, waits until all is done.
  *
- * What comes after what depends on the protocol alone (next_work); how far ahead it is queued changes no output.
+ * What comes after what depends on the protocol alone (next_work); how far ahead it is queued changes no output. Rows are written
+ * when the work behind their sample was queued, and that of others too.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -34,6 +35,8 @@ struct dynamics {
     int count;
     struct place planned; /* behind the last of them */
     double since;         /* wall clock: the oldest was not begun before */
+    struct sample sample; /* whose rows are to be written, if any */
+    struct rows rows;
 };
 
 /* ---- planning ---- */
@@ -114,25 +117,36 @@ static int fill_queue(struct dynamics *d, struct err *e)
 
 /* ---- what was done ---- */
 
-/* What a sample has found, into the files named. */
-static int take_sample(struct replica *r, bool dhdl, bool energy, struct err *e)
+/* What a sample has found. */
+static int take_sample(struct dynamics *d, struct err *e)
 {
-    const struct settings *set = &r->spec->settings;
-    struct sample s = {.delta_u = r->delta_u};
-    sim_sample(r->sim, &s);
-    s.time = protocol_time(r->spec, r->stage, r->stage_step);
-    if (!isfinite(s.potential))
-        return err_set(e, ERR_NONFINITE, "the potential energy is %g at step %" PRIu64, s.potential,
+    const struct replica *r = d->r;
+    d->sample = (struct sample){.delta_u = r->delta_u};
+    sim_sample(r->sim, &d->sample);
+    d->sample.time = protocol_time(r->spec, r->stage, r->stage_step);
+    if (!isfinite(d->sample.potential))
+        return err_set(e, ERR_NONFINITE, "the potential energy is %g at step %" PRIu64, d->sample.potential,
                        sim_step_number(r->sim));
-    if (dhdl) {
-        dhdl_row(results_begin(&r->results, OUTPUT_DHDL), set, protocol_has_pv(r->spec), &s);
+    d->rows = protocol_rows(r->spec, r->stage, r->stage_step);
+    return 0;
+}
+
+/* Into the files. Everybody's work is to be on its way before. */
+static void CO_FN write_rows(struct dynamics *d)
+{
+    struct replica *r = d->r;
+    const struct settings *set = &r->spec->settings;
+    if (d->count)
+        replica_let_others(r);
+    if (d->rows.dhdl) {
+        dhdl_row(results_begin(&r->results, OUTPUT_DHDL), set, protocol_has_pv(r->spec), &d->sample);
         results_end(&r->results, OUTPUT_DHDL);
     }
-    if (energy) {
-        energy_row(results_begin(&r->results, OUTPUT_ENERGY), set, &r->shared->system, &s);
+    if (d->rows.energy) {
+        energy_row(results_begin(&r->results, OUTPUT_ENERGY), set, &r->shared->system, &d->sample);
         results_end(&r->results, OUTPUT_ENERGY);
     }
-    return 0;
+    d->rows = (struct rows){0};
 }
 
 /* A buffer grew, and all that was queued behind is gone: what is left of the oldest is submitted again. */
@@ -184,10 +198,8 @@ static int CO_FN finish_oldest(struct dynamics *d, struct err *e)
     d->count--;
     if (done.kind == SIM_STEP)
         rc = stepped(d, &done, e);
-    if (done.kind == SIM_SAMPLE) {
-        const struct rows rows = protocol_rows(r->spec, r->stage, r->stage_step);
-        rc = take_sample(r, rows.dhdl, rows.energy, e);
-    }
+    if (done.kind == SIM_SAMPLE)
+        rc = take_sample(d, e);
     d->since = replica_now();
     return rc;
 }
@@ -221,6 +233,8 @@ int CO_FN replica_dynamics(struct replica *r, const struct stage *stage, struct 
     int rc = r->stage_step ? 0 : start_moving(r, e);
     while (!rc && !over) {
         rc = fill_queue(&d, e);
+        if (!rc && (d.rows.dhdl || d.rows.energy))
+            write_rows(&d);
         if (!rc)
             rc = d.count ? finish_oldest(&d, e) : pause(&d, &over, e);
     }

@@ -75,6 +75,13 @@ void CO_FN replica_wait(struct replica *r)
         co_pause();
 }
 
+void CO_FN replica_let_others(struct replica *r)
+{
+    r->lets_others = true;
+    co_pause();
+    r->lets_others = false;
+}
+
 int CO_FN replica_fetch(struct replica *r, struct err *e)
 {
     int rc = sim_fetch(r->sim, e);
@@ -280,7 +287,7 @@ bool replica_ready(const void *replica)
     if (job_pending(&r->job) || (r->frame.awaited && job_pending(&r->frame.job)) ||
         (r->shared && !models_ready(r->shared, &r->job)))
         return false;
-    return !r->sim || sim_done(r->sim);
+    return !r->sim || r->lets_others || sim_done(r->sim);
 }
 
 bool replica_at_work(const void *replica)

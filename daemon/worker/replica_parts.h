@@ -30,12 +30,12 @@ struct replica {
     double *delta_u;                   /* [windows] */
     double (*x)[3], (*v)[3];           /* [atoms], for frames and the final file */
     struct buf state;                  /* of the last checkpoint made here; its memory is kept */
-    bool stop, at_gate;
-    unsigned load_period; /* the last in which it was counted */
-    double step_seconds;  /* wall clock of a step in the last batch, 0: not known */
-    int grown;            /* buffers, since a step was done */
-    double reported;      /* wall clock of the last progress report */
-    double saved;         /* wall clock of the last checkpoint */
+    bool stop, at_gate, lets_others;   /* lets_others: it goes on whatever its work does */
+    unsigned load_period;              /* the last in which it was counted */
+    double step_seconds;               /* wall clock of a step in the last batch, 0: not known */
+    int grown;                         /* buffers, since a step was done */
+    double reported;                   /* wall clock of the last progress report */
+    double saved;                      /* wall clock of the last checkpoint */
 };
 
 #define REPLICA_FLUSH_BYTES ((size_t)256 << 10) /* rows that wait for the disk, at most about */
@@ -46,6 +46,8 @@ enum { REPLICA_STOPPED = 1 };
 int replica_submit(struct replica *r, enum sim_work kind, uint32_t n, struct err *e);
 /* Until the oldest work is done; others go on meanwhile. */
 void CO_FN replica_wait(struct replica *r);
+/* Goes on once all others that can have done so. */
+void CO_FN replica_let_others(struct replica *r);
 /* A buffer has grown after so many steps of a piece of work. ERR_OVERFLOW where that happens again and again. */
 int replica_grew(struct replica *r, uint32_t done, struct err *e);
 /* As many steps as fit into a batch in which so many are on their way already, at most `most`; 0 where it is full. */

@@ -11,6 +11,8 @@
 
 #include "engine/base/path.h"
 
+enum { PRINTED_AT_ONCE = 127 }; /* bytes that a buffer has room for before anybody knows how many they are */
+
 static void die_of_memory(void)
 {
     static const char text[] = "shoal: out of memory\n";
@@ -70,17 +72,19 @@ void buf_add(struct buf *b, const void *data, size_t len)
 
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
-    va_list ap;
+    va_list ap, again;
+    reserve(b, PRINTED_AT_ONCE);
     va_start(ap, fmt);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    va_copy(again, ap);
+    int n = vsnprintf(b->data + b->len, PRINTED_AT_ONCE + 1, fmt, ap);
+    if (n > PRINTED_AT_ONCE) {
+        reserve(b, (size_t)n);
+        n = vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
+    }
+    va_end(again);
     va_end(ap);
-    if (n < 0)
-        return;
-    reserve(b, (size_t)n);
-    va_start(ap, fmt);
-    vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
-    va_end(ap);
-    b->len += (size_t)n;
+    b->len += n > 0 ? (size_t)n : 0;
+    b->data[b->len] = '\0';
 }
 
 int buf_read_stream(struct buf *b, FILE *f, const char *name, struct err *e)
