@@ -40,7 +40,8 @@ struct client {
     const char *time, *until;          /* of production, as the service reads them */
     const char *window;                /* likewise, and as the worker does */
     double timeout, every, older_than; /* s; 0: not given */
-    int64_t limit, since;
+    double overlap;                    /* 0: not given */
+    int64_t limit, since, windows;
     const char *includes[LISTED_MAX], *labels[LISTED_MAX]; /* labels as KEY=VALUE */
     int nincludes, nlabels;
     struct {
@@ -70,6 +71,7 @@ int du_main(struct client *c, int argc, char **argv);
 int version_main(struct client *c, int argc, char **argv);
 int help_main(struct client *c, int argc, char **argv);
 int import_main(struct client *c, int argc, char **argv);
+int ladder_main(struct client *c, int argc, char **argv);
 int init_main(struct client *c, int argc, char **argv);
 /* Becomes shoal-worker; returns only when that fails. */
 int offline_main(struct client *c, int argc, char **argv);

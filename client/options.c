@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "client/commands.h"
-#include "engine/base/number.h"
+#include "client/spacing.h"
 #include "engine/base/number.h"
 #include "engine/base/suggest.h"
 
@@ -65,6 +65,13 @@ static double seconds(const char *text)
     char *end;
     double n = strtod(text, &end);
     return end == text || *end || !(n > 0) || n > 1e9 ? NAN : n;
+}
+
+static double overlap(const char *text)
+{
+    char *end;
+    double x = strtod(text, &end);
+    return end == text || *end || !(x > 0) || x > SPACING_AIM_MOST ? NAN : x;
 }
 
 static bool is_state(const char *text)
@@ -142,6 +149,13 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_WINDOW:
         c->window = value;
         return 0;
+    case OPTION_WINDOWS:
+        return !number_parse(value, &c->windows) || c->windows < 2 || c->windows > SPACING_MOST
+                   ? bad_usage(command, "--windows wants a whole number from 2 to 1000")
+                   : 0;
+    case OPTION_OVERLAP:
+        c->overlap = overlap(value);
+        return isnan(c->overlap) ? bad_usage(command, "--overlap wants a number above 0, 0.2 at most") : 0;
     case OPTION_DEVICE: /* the worker reads these itself */
     case OPTION_REPLICAS:
     case OPTION_SWEEP:

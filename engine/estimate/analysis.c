@@ -150,6 +150,7 @@ void result_analyse(struct result *r, const struct sampling *s)
     if (run_ti(r, s, &t))
         x.of[ESTIMATOR_TI] = &t.solution;
     result_judge(r, &x);
+    result_lengths(r, s);
     mbar_close(&m);
     bar_close(&b);
     ti_close(&t);
@@ -181,4 +182,5 @@ void result_close(struct result *r)
     free(r->windows);
     free(r->overlap);
     free(r->neighbours);
+    free(r->lengths);
 }

@@ -200,4 +200,5 @@ void report_combine(struct report *r)
         combine(r, &out->convergence[i].backward, pick_backward, 0, i);
     }
     combine_overlap(r);
+    report_lengths(r);
 }

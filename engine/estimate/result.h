@@ -100,6 +100,13 @@ struct neighbours {
     double overlap;
 };
 
+/* Windows with samples that follow each other: standard deviations at both ends of dH along the step, kT. Its thermodynamic
+ * length is their mean. */
+struct step_length {
+    int from, to;
+    double deviation[2];
+};
+
 struct result {
     const struct ladder *ladder;
     struct window_result *windows; /* [nstates]; NULL in the result of several repeats */
@@ -108,6 +115,8 @@ struct result {
     double *overlap; /* [nstates][nstates], NULL when MBAR failed */
     int nneighbours;
     struct neighbours *neighbours;
+    int nlengths; /* 0 without dH/dlambda of every component */
+    struct step_length *lengths;
     struct convergence convergence[ESTIMATE_FRACTIONS]; /* part (i + 1)/10 */
     char **warnings;
     int nwarnings;
@@ -163,6 +172,10 @@ void result_judge(struct result *r, const struct solutions *x);
 void report_combine(struct report *r);
 /* Error of a mean of n values from their own errors and their spread (repeats.c says how). */
 double repeats_error(const double *value, const double *error, int n);
+
+/* length.c: r->lengths of one repeat, and of all together. */
+void result_lengths(struct result *r, const struct sampling *s);
+void report_lengths(struct report *r);
 
 /* results_json.c: results.json. */
 void report_write(const struct report *r, struct buf *json);

@@ -203,6 +203,32 @@ static void overlap(struct writer *w, const struct result *r)
     jw_end(w, '}');
 }
 
+static void thermodynamic_length(struct writer *w, const struct result *r)
+{
+    double total = 0;
+    if (!r->nlengths) {
+        jw_null(w, "thermodynamic_length");
+        return;
+    }
+    jw_begin(w, "thermodynamic_length", '{');
+    for (int i = 0; i < r->nlengths; i++)
+        total += 0.5 * (r->lengths[i].deviation[0] + r->lengths[i].deviation[1]);
+    jw_real(w, "total", total);
+    jw_begin(w, "steps", '[');
+    for (int i = 0; i < r->nlengths; i++) {
+        const struct step_length *x = r->lengths + i;
+        jw_begin(w, NULL, '{');
+        jw_integer(w, "from", (size_t)x->from);
+        jw_integer(w, "to", (size_t)x->to);
+        jw_real(w, "length", 0.5 * (x->deviation[0] + x->deviation[1]));
+        jw_real(w, "deviation_from", x->deviation[0]);
+        jw_real(w, "deviation_to", x->deviation[1]);
+        jw_end(w, '}');
+    }
+    jw_end(w, ']');
+    jw_end(w, '}');
+}
+
 static void convergence(struct writer *w, const struct result *r)
 {
     bool has = r->nestimators && r->estimators[ESTIMATOR_MBAR].total.ok;
@@ -396,6 +422,7 @@ void report_write(const struct report *r, struct buf *json)
             window(&w, r->repeats + i, i, k);
     jw_end(&w, ']');
     overlap(&w, whole);
+    thermodynamic_length(&w, whole);
     convergence(&w, whole);
     warnings(&w, r);
     jw_end(&w, '}');

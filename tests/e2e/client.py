@@ -562,6 +562,18 @@ class Client(unittest.TestCase):
         self.assertIn("no samples yet", self.shoal("results", "3f2a9c00", "--output", self.path("early"), code=75)[1])
         self.assertTrue(os.path.exists(self.path("early/lambda_00/dhdl 1.xvg")))
 
+    def test_ladder(self):
+        """From the results of an ensemble, of one that runs those so far."""
+        base, _ = self.results("running")
+        steps = [{"from": k, "to": k + 1, "length": 2, "deviation_from": 1, "deviation_to": 3} for k in range(2)]
+        results = {"windows": [{"repeat": 0, "window": k, "lambda": {"vdw": k / 2}} for k in range(3)], "overlap": None,
+                   "thermodynamic_length": {"total": 4, "steps": steps}}
+        self.service.answers[base + "/results?live=1"] = (200, results)
+        out, _ = self.shoal("ladder", "3f2a9c00", "--windows", "5")
+        # from 1 to 3: half of the length 2 is at s + s^2 = 1, s = 0.618
+        self.assertIn("windows:\n  vdw: [0, 0.309, 0.5, 0.809, 1]\n", out)
+        self.shoal("ladder", "none", code=66)
+
     def test_results_exit(self):
         """As the ensemble did; and a headline that is null is no success."""
         base, text = self.results()

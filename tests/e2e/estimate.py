@@ -205,6 +205,44 @@ def check_offline(folder):
     assert offline().returncode == 2
 
 
+def check_ladder(folder):
+    """`shoal ladder` on what `shoal estimate` printed: windows that a spec takes, from end to end by way of the corner."""
+    def ladder(*arguments, stdin=None):
+        return subprocess.run([SHOAL, "ladder", *arguments], capture_output=True, text=True, check=False, input=stdin)
+
+    with open(f"{folder}/results.json", encoding="ascii") as f:
+        text = f.read()
+    run = ladder("-", "--json", "--windows", "9", stdin=text)
+    assert run.returncode == 0, run.stderr
+    found, results = json.loads(run.stdout), json.loads(text)
+    path = list(zip(found["windows"]["coulomb"], found["windows"]["vdw"]))
+    assert len(path) == 9 and path[0] == (0, 0) and path[-1] == (1, 1) and (1, 0) in path, path
+    assert path == sorted(path) and all(c == 1 or v == 0 for c, v in path), path
+    assert [leg["name"] for leg in found["legs"]] == ["coulomb", "vdw"]
+    assert sum(leg["intervals"] for leg in found["legs"]) == 8
+    assert abs(found["length"] - results["thermodynamic_length"]["total"]) < 1e-6
+    assert found["pilot"]["overlap"] == results["overlap"]["minimum"]
+    run = ladder(f"{folder}/results.json", "--overlap", "0.2")
+    assert run.returncode == 0, run.stderr
+    printed = [line for line in run.stdout.splitlines() if line[0] != "#"]
+    windows = found["aim"]["windows"]
+    assert printed[0] == "windows:" and f"# An overlap of 0.2 takes {len(json.loads(printed[1].split(': ')[1]))} windows." in run.stdout, run.stdout
+    assert windows <= len(json.loads(printed[1].split(": ")[1]))
+    block = "\n".join("  " + line for line in printed)
+    spec = SPEC[:SPEC.index("  windows")] + block + SPEC[SPEC.index("\nintegrator"):]
+    run = estimate("--ensemble", folder, "--output", "-", description=describe(spec=spec, replicas=[]))
+    assert f"replicas: 0, expected {len(printed[1].split(','))} " in run.stderr, run.stderr  # the spec itself is good
+    single = json.dumps({**results, "thermodynamic_length": None})
+    for arguments, stdin, code, message in (
+            (["-"], single, 1, "no thermodynamic length"),
+            (["-"], "nothing", 65, "expected results as"),
+            (["-", "--windows", "2"], text, 65, "2 windows; expected 3 or more"),
+            (["-", "--overlap", "0.3"], text, 2, "--overlap wants"),
+            ([f"{folder}/none.json"], None, 66, "none.json")):
+        run = ladder(*arguments, stdin=stdin)
+        assert run.returncode == code and message in run.stderr, (run.returncode, run.stderr)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([OSCILLATORS, folder, "0.5"], check=True)
@@ -213,6 +251,7 @@ def main():
         check_running(folder)
         check_refusals(folder)
         check_offline(folder)
+        check_ladder(folder)
 
 
 main()

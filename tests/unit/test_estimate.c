@@ -136,6 +136,37 @@ static void near(double value, double expected, double tolerance)
         fail_msg("%.12g, expected %.12g within %g", value, expected, tolerance);
 }
 
+/* Exactly: with x - c = y / sqrt(a) and y normal, dH along a step is (da / 2 a) y^2 - sqrt(a) dc y. */
+static double exact_deviation(int at_state, int from, int to)
+{
+    double a = legs.a0, da = 0, dc = 0;
+    for (int c = 0; c < 2; c++) {
+        double step = path[2 * to + c] - path[2 * from + c];
+        a += legs.da[c] * path[2 * at_state + c];
+        da += legs.da[c] * step;
+        dc += legs.dc[c] * step;
+    }
+    return sqrt(0.5 * da * da / (a * a) + a * dc * dc);
+}
+
+/* Of steps that nothing was left out of. */
+static void check_lengths(json_t *r)
+{
+    double total = 0;
+    assert_int_equal(json_array_size(at(r, "thermodynamic_length>steps")), STATES - 1);
+    for (int k = 0; k + 1 < STATES; k++) {
+        json_t *step = json_array_get(at(r, "thermodynamic_length>steps"), (size_t)k);
+        double first = exact_deviation(k, k, k + 1), second = exact_deviation(k + 1, k, k + 1);
+        assert_int_equal(number(step, "from"), k);
+        assert_int_equal(number(step, "to"), k + 1);
+        near(number(step, "deviation_from"), first, 0.1 * first);
+        near(number(step, "deviation_to"), second, 0.1 * second);
+        near(number(step, "length"), 0.5 * (number(step, "deviation_from") + number(step, "deviation_to")), 1e-9);
+        total += number(step, "length");
+    }
+    near(number(r, "thermodynamic_length>total"), total, 1e-9);
+}
+
 static void test_two_legs(void **state)
 {
     struct ensemble x;
@@ -191,6 +222,7 @@ static void test_two_legs(void **state)
     }
     assert_int_equal(json_array_size(at(r, "overlap>matrix")), STATES);
     assert_true(number(r, "overlap>minimum") > 0.03);
+    check_lengths(r);
     assert_int_equal(json_array_size(at(r, "warnings")), 0);
     json_decref(r);
     buf_free(&text);
@@ -518,6 +550,7 @@ static void test_repeats(void **state)
     near(number(r, "estimators>0>total>kT>error"), repeats_error(value, error, 3), 1e-9);
     assert_true(number(r, "estimators>0>total>kT>error") >= sqrt(within / 3) - 1e-9);
     near(sum, exact, 4 * number(r, "estimators>0>total>kT>error"));
+    check_lengths(r);
     double legs_sum =
         number(r, "estimators>0>legs>0>free_energy>kT>value") + number(r, "estimators>0>legs>1>free_energy>kT>value");
     near(legs_sum, sum, 1e-9);

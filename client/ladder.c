@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * shoal ladder: windows of equal thermodynamic length, proposed from the results of a pilot. What it prints is YAML, to be
+ * pasted into a spec.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/client.h"
+#include "client/spacing.h"
+
+#define OVERLAP_USUAL 0.1 /* thrice what results want at least */
+
+enum { COMPONENTS_MOST = 8 };
+
+struct pilot {
+    struct spacing_pilot path;
+    const char *name[COMPONENTS_MOST]; /* of components, borrowed from the results */
+    double measured;                   /* least overlap of neighbours; NAN: not known */
+    double *lambda;
+    struct spacing_step *steps;
+};
+
+static int lacks(struct err *e, const char *what)
+{
+    return err_set(e, ERR_ESTIMATE, "no ladder can be proposed from these results: %s", what);
+}
+
+/* The lambda vectors of repeat 0, whose windows come first. */
+static int read_lambda(struct pilot *p, const json_t *windows, struct err *e)
+{
+    const json_t *first = json_object_get(json_array_get(windows, 0), "lambda"), *value, *window;
+    const char *key;
+    size_t i;
+    json_object_foreach ((json_t *)first, key, value) {
+        if (p->path.ncomponents == COMPONENTS_MOST)
+            return lacks(e, "more lambda components than there are");
+        if (!strcmp(key, "fep"))
+            return lacks(e, "their fep-lambda moves several components at once; expected one for each");
+        p->name[p->path.ncomponents++] = key;
+    }
+    p->lambda = xcalloc(json_array_size(windows) * (size_t)p->path.ncomponents, sizeof *p->lambda);
+    json_array_foreach (windows, i, window) {
+        const json_t *lambda = json_object_get(window, "lambda");
+        if (json_integer_value(json_object_get(window, "repeat")))
+            break;
+        for (int c = 0; c < p->path.ncomponents; c++)
+            p->lambda[i * (size_t)p->path.ncomponents + (size_t)c] = answer_number(lambda, p->name[c]);
+        p->path.nstates++;
+    }
+    p->path.lambda = p->lambda;
+    return 0;
+}
+
+static int read_steps(struct pilot *p, const json_t *steps, struct err *e)
+{
+    const json_t *step;
+    size_t i;
+    int at = 0;
+    if (!json_array_size(steps))
+        return lacks(e, "they have no thermodynamic length (a single window, or no dH/dlambda of every component)");
+    p->steps = xcalloc(json_array_size(steps), sizeof *p->steps);
+    json_array_foreach (steps, i, step) {
+        struct spacing_step *s = p->steps + i;
+        s->from = (int)answer_whole(step, "from");
+        s->to = (int)answer_whole(step, "to");
+        s->deviation[0] = answer_number(step, "deviation_from");
+        s->deviation[1] = answer_number(step, "deviation_to");
+        if (s->from != at || s->to <= at || s->to >= p->path.nstates)
+            return lacks(e, "an end of the ladder has no samples");
+        at = s->to;
+    }
+    p->path.steps = p->steps;
+    p->path.nsteps = (int)i;
+    return at == p->path.nstates - 1 ? 0 : lacks(e, "an end of the ladder has no samples");
+}
+
+static int read_pilot(struct pilot *p, const json_t *results, struct err *e)
+{
+    const json_t *least = json_object_get(json_object_get(results, "overlap"), "minimum");
+    p->measured = json_is_number(least) ? json_number_value(least) : NAN;
+    int rc = read_lambda(p, json_object_get(results, "windows"), e);
+    return rc ? rc : read_steps(p, json_object_get(json_object_get(results, "thermodynamic_length"), "steps"), e);
+}
+
+/* What the model says of the pilot itself. */
+static double expected_of_pilot(const struct pilot *p)
+{
+    int n = p->path.nsteps + 1;
+    double *at = xcalloc((size_t)n, sizeof *at);
+    for (int i = 1; i < n; i++)
+        at[i] = at[i - 1] + 0.5 * (p->steps[i - 1].deviation[0] + p->steps[i - 1].deviation[1]);
+    double overlap = spacing_overlap(at, n);
+    free(at);
+    return overlap;
+}
+
+/* "coulomb", "coulomb+vdw" */
+static void leg_name(const struct pilot *p, const struct spacing_leg *leg, struct buf *out)
+{
+    int nc = p->path.ncomponents;
+    const char *join = "";
+    for (int c = 0; c < nc; c++)
+        if (p->lambda[leg->from * nc + c] != p->lambda[leg->to * nc + c]) {
+            buf_printf(out, "%s%s", join, p->name[c]);
+            join = "+";
+        }
+}
+
+static void show_head(const struct pilot *p, const struct spacing *s, double aim)
+{
+    struct buf legs = {0};
+    for (const struct spacing_leg *g = s->legs; g < s->legs + s->nlegs; g++) {
+        buf_printf(&legs, g == s->legs ? ": " : ", ");
+        leg_name(p, g, &legs);
+        buf_printf(&legs, " %.2f", g->length);
+    }
+    printf("# Thermodynamic length %.2f%s.\n", s->at[s->nwindows - 1], legs.data);
+    printf(
+        "# Neighbours of these %d windows are expected to overlap by %.2f or more; in the pilot by %.2f, where it was "
+        "%.2f.\n",
+        s->nwindows, s->overlap, expected_of_pilot(p), p->measured);
+    int fewest = spacing_fewest(&p->path, aim);
+    if (fewest)
+        printf("# An overlap of %g takes %d windows.\n", aim, fewest);
+    buf_free(&legs);
+}
+
+static void show(const struct pilot *p, const struct spacing *s, double aim)
+{
+    show_head(p, s, aim);
+    printf("windows:\n");
+    for (int c = 0; c < p->path.ncomponents; c++) {
+        printf("  %s: [", p->name[c]);
+        for (int k = 0; k < s->nwindows; k++)
+            printf("%s%.10g", k ? ", " : "", s->lambda[k * p->path.ncomponents + c]);
+        printf("]\n");
+    }
+}
+
+static void show_json(const struct pilot *p, const struct spacing *s, double aim)
+{
+    json_t *windows = json_object(), *legs = json_array();
+    for (int c = 0; c < p->path.ncomponents; c++) {
+        json_t *values = json_array();
+        for (int k = 0; k < s->nwindows; k++)
+            json_array_append_new(values, json_real(s->lambda[k * p->path.ncomponents + c]));
+        json_object_set_new(windows, p->name[c], values);
+    }
+    for (const struct spacing_leg *g = s->legs; g < s->legs + s->nlegs; g++) {
+        struct buf name = {0};
+        leg_name(p, g, &name);
+        json_array_append_new(
+            legs, json_pack("{s:s,s:f,s:i}", "name", name.data, "length", g->length, "intervals", g->intervals));
+        buf_free(&name);
+    }
+    int fewest = spacing_fewest(&p->path, aim);
+    json_t *all =
+        json_pack("{s:o,s:f,s:o,s:f,s:{s:f,s:o},s:{s:f,s:o}}", "windows", windows, "length", s->at[s->nwindows - 1],
+                  "legs", legs, "expected_overlap", s->overlap, "pilot", "expected_overlap", expected_of_pilot(p),
+                  "overlap", isnan(p->measured) ? json_null() : json_real(p->measured), "aim", "overlap", aim,
+                  "windows", fewest ? json_integer(fewest) : json_null());
+    client_print(all);
+    json_decref(all);
+}
+
+/* results.json of a file, or of standard input: "-". */
+static json_t *read_results(const char *path, struct err *e)
+{
+    struct buf text = {0};
+    json_error_t why;
+    json_t *results = NULL;
+    bool piped = !strcmp(path, "-");
+    int rc = piped ? buf_read_stream(&text, stdin, "standard input", e) : buf_read_file(&text, path, e);
+    if (rc && errno == ENOENT)
+        e->code = ERR_MISSING_FILE;
+    if (!rc) {
+        results = json_loadb(text.data ? text.data : "", text.len, 0, &why);
+        if (!results)
+            err_set(e, ERR_UNSUPPORTED, "%s:%d: %s, expected results as `shoal results --json` prints them", path,
+                    why.line, why.text);
+    }
+    buf_free(&text);
+    return results;
+}
+
+static json_t *results_of(const struct client *c, const char *word, struct err *e)
+{
+    const char *dot = strrchr(word, '.');
+    if (!strcmp(word, "-") || (dot && !strcmp(dot, ".json")))
+        return read_results(word, e);
+    struct buf path = {0};
+    client_path(&path, word, "");
+    json_t *ensemble = client_get(c, path.data, e), *results = NULL;
+    if (ensemble)
+        results = results_get(c, answer_text(ensemble, "id"), !ensemble_ended(answer_text(ensemble, "state")), NULL, e);
+    json_decref(ensemble);
+    buf_free(&path);
+    return results;
+}
+
+static int propose(const struct client *c, const struct pilot *p, struct err *e)
+{
+    struct spacing s = {0};
+    double aim = c->overlap > 0 ? c->overlap : OVERLAP_USUAL;
+    int n = c->windows > 0 ? (int)c->windows : spacing_fewest(&p->path, aim);
+    int rc = n ? spacing_make(&s, &p->path, n, e)
+               : err_set(e, ERR_UNSUPPORTED,
+                         "no number of windows gives all neighbours an overlap of %g: the legs are too short; expected "
+                         "--windows, or a smaller --overlap",
+                         aim);
+    if (!rc && c->json)
+        show_json(p, &s, aim);
+    else if (!rc)
+        show(p, &s, aim);
+    spacing_close(&s);
+    return rc;
+}
+
+int ladder_main(struct client *c, int argc, char **argv)
+{
+    struct err e = {0};
+    struct pilot p = {0};
+    json_t *results = results_of(c, argv[0], &e);
+    int rc = results ? read_pilot(&p, results, &e) : -(int)e.code;
+    if (!rc)
+        rc = propose(c, &p, &e);
+    free(p.lambda);
+    free(p.steps);
+    json_decref(results);
+    return rc ? client_fail(c, &e) : EXIT_OK;
+}
