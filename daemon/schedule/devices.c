@@ -61,7 +61,7 @@ void device_is_well(struct sched_worker *w)
     ensemble_string(&w->trouble, NULL);
 }
 
-/* There may be as many sets as slots. */
+/* There may be as many sets as slots; the one that needs more is alone. */
 static void set_slots(struct sched_worker *w, int slots)
 {
     w->slots = slots;
@@ -126,8 +126,11 @@ void on_worker_down(struct step *st, const struct sched_event *ev)
     }
 }
 
+/* Of a set in which nobody gets on: replicas that exchange windows wait for each other. */
 static struct sched_replica *stuck_replica(const struct sched *s, const struct sched_set *set, int64_t now)
 {
+    if (now - set_moved(set) < s->stall_ms)
+        return NULL;
     for (int i = 0; i < set->nreplicas; i++)
         if (set->replicas[i].held && now - set->replicas[i].moved >= s->stall_ms)
             return &set->replicas[i];

@@ -76,7 +76,7 @@ struct sched_set *ensemble_add_set(struct ensemble *e, int nreplicas)
     return set;
 }
 
-struct ensemble *ensemble_of_windows(int windows, int repeats, int64_t first, int64_t steps)
+struct ensemble *ensemble_of_windows(int windows, int repeats, bool exchange, int64_t first, int64_t steps)
 {
     struct ensemble *e = ensemble_new(windows * repeats);
     e->windows = windows;
@@ -87,8 +87,9 @@ struct ensemble *ensemble_of_windows(int windows, int repeats, int64_t first, in
         r->window = i % windows;
         r->repeat = i / windows;
         r->steps = steps;
-        ensemble_add_set(e, 1);
     }
+    for (int i = 0; i < e->nreplicas; i += exchange ? windows : 1)
+        ensemble_add_set(e, exchange ? windows : 1);
     return e;
 }
 
@@ -230,6 +231,23 @@ int set_open(const struct sched_set *set)
     for (int i = 0; i < set->nreplicas; i++)
         n += set->replicas[i].sm.state != REPLICA_DONE && set->replicas[i].sm.state != REPLICA_FAILED;
     return n;
+}
+
+int64_t set_furthest(const struct sched_set *set)
+{
+    int64_t most = 0;
+    for (int i = 0; i < set->nreplicas; i++)
+        most = set->replicas[i].saved_step > most ? set->replicas[i].saved_step : most;
+    return most;
+}
+
+int64_t set_moved(const struct sched_set *set)
+{
+    int64_t last = INT64_MIN;
+    for (int i = 0; i < set->nreplicas; i++)
+        if (set->replicas[i].held && set->replicas[i].moved > last)
+            last = set->replicas[i].moved;
+    return last;
 }
 
 bool set_waits(const struct sched_set *set)

@@ -172,8 +172,9 @@ struct ensemble {
 struct ensemble *ensemble_new(int nreplicas);
 /* The next `nreplicas` replicas become a set; call until every replica is in one. */
 struct sched_set *ensemble_add_set(struct ensemble *e, int nreplicas);
-/* An ensemble of windows x repeats replicas, numbered from `first`, each a set of its own, of so many steps. */
-struct ensemble *ensemble_of_windows(int windows, int repeats, int64_t first, int64_t steps);
+/* An ensemble of windows x repeats replicas, numbered from `first`, of so many steps: each a set of its own or, where they exchange
+ * windows, one set for each repeat. */
+struct ensemble *ensemble_of_windows(int windows, int repeats, bool exchange, int64_t first, int64_t steps);
 /* Gives up the scheduler's hold, or one of ensemble_hold; the last frees it. NULL is fine. */
 void ensemble_free(struct ensemble *e);
 /* Whether it wants slots for those of its replicas that have not ended. */
@@ -207,5 +208,9 @@ int set_open(const struct sched_set *set);
 bool set_waits(const struct sched_set *set);
 /* Steps of its replicas' checkpoints, summed. */
 int64_t set_saved(const struct sched_set *set);
+/* Steps of the checkpoint that is furthest on. */
+int64_t set_furthest(const struct sched_set *set);
+/* When the last of its replicas that a worker has got on: others may wait for it. */
+int64_t set_moved(const struct sched_set *set);
 
 #endif

@@ -63,10 +63,14 @@ int on_cancel(struct step *st, struct ensemble *e, struct err *err)
 
 /* ---- retry ---- */
 
+/* Of a set all go on together: one of them stands for those that have failed with it. */
 static bool is_meant(const struct sched_event *ev, const struct sched_replica *r)
 {
+    for (int i = 0; i < r->set->nreplicas && ev->one; i++)
+        if (r->set->replicas[i].window == ev->window)
+            return r->sm.state == REPLICA_FAILED;
     if (ev->one)
-        return r->sm.state == REPLICA_FAILED && r->window == ev->window;
+        return false;
     return r->sm.state == REPLICA_FAILED || r->sm.state == REPLICA_CANCELLED;
 }
 

@@ -22,10 +22,21 @@ static bool counts(const struct sched_worker *w)
     return w->heard && w->misses < SCHED_LOST;
 }
 
+/* Whether a set that no worker has slots enough for would have more of them elsewhere. */
+static bool has_larger(const struct sched *s, int worker, const struct sched_set *set)
+{
+    for (int w = 0; w < s->nworkers; w++) {
+        const struct sched_worker *k = &s->workers[w];
+        if (counts(k) && k->slots > s->workers[worker].slots && (!set->model || !strcmp(set->model, k->model)))
+            return true;
+    }
+    return false;
+}
+
 /* A set goes on where its model of device is, for its bits depend on it, unless no worker has that model. */
 bool pack_fits(const struct sched *s, int worker, const struct sched_set *set)
 {
-    if (set_open(set) > s->workers[worker].slots)
+    if (set_open(set) > s->workers[worker].slots && has_larger(s, worker, set))
         return false;
     if (!set->model || strcmp(set->model, s->workers[worker].model) == 0)
         return true;
@@ -109,7 +120,8 @@ struct sched_set *pack_whose_turn(const struct sched *s, int worker, int64_t now
 
 bool pack_has_room(const struct sched_worker *w, const struct sched_set *set)
 {
-    return pack_suspect(set) ? w->nsets == 0 : set_open(set) <= w->slots - w->nrunning;
+    bool alone = pack_suspect(set) || set_open(set) > w->slots;
+    return alone ? w->nsets == 0 : set_open(set) <= w->slots - w->nrunning;
 }
 
 /* A suspect that runs keeps its worker to itself, and so does whatever is tried on a sick device. */
@@ -153,7 +165,8 @@ bool pack_should_yield(const struct sched *s, const struct sched_set *set, bool 
     if (pack_suspect(next))
         return !pack_has_room(w, next);
     if (sliced)
-        return !pack_has_room(w, next) && (set_open(next) > 1 || deserves(s, next, set));
+        return !pack_has_room(w, next) &&
+               ((set_open(next) > 1 && next->ensemble != set->ensemble) || deserves(s, next, set));
     const struct sched_user *un = &s->users[next->ensemble->user], *ur = &s->users[set->ensemble->user];
     return un != ur && ur->running - un->running >= 2;
 }

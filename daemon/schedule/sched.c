@@ -426,9 +426,8 @@ static void sooner(int64_t *wake, int64_t now, int64_t at)
 static void wake_for_running(const struct sched *s, const struct sched_set *set, bool anybody_waits, int64_t now,
                              int64_t *wake)
 {
-    for (int i = 0; i < set->nreplicas; i++)
-        if (set->replicas[i].held && !s->workers[set->worker].ending)
-            sooner(wake, now, set->replicas[i].moved + s->stall_ms);
+    if (set_moved(set) > INT64_MIN && !s->workers[set->worker].ending)
+        sooner(wake, now, set_moved(set) + s->stall_ms);
     if (!anybody_waits)
         return;
     /* After its slice others deserve the slots once it has used more than they have: looked at again now and then. */

@@ -3,8 +3,9 @@
  * The scheduler: events in, decisions out. No I/O, no clock, no globals: time comes with the event, and the caller carries
  * out the decisions in their order (service.c). It owns the ensembles handed to it.
  *
- * 1. A worker is never given more replicas than slots; a slot that becomes free is offered at once. A set of replicas gets all the
- *    slots that it needs or none; it starts, stops, yields and is blamed as a whole.
+ * 1. A worker is never given more replicas than slots, but for a set that has more than there are: it gets the worker for itself. A
+ *    slot that becomes free is offered at once. A set of replicas gets all the slots that it needs or none; it starts, stops, yields
+ *    and is blamed as a whole.
  * 2. Fair turns: slots go to the user with the fewest running replicas, then to the one who has used least since they were last
  *    idle; among a user's ensembles likewise, then to the older submission, then to the lower replica (pack.c). A set whose slice
  *    has ended makes room when that would give its slots to another user or ensemble. So with U users and S slots each user
@@ -19,7 +20,7 @@
  *    others hold, a locked folder) is waited out and costs nothing; so is what its owner lacks: who has more stored than they
  *    may makes room at a checkpoint and starts nothing until they have removed something. A failure of the physics at the
  *    same step from the same checkpoint would recur for ever: it is tried again from the older checkpoint with other noise.
- * 6. A replica that makes no step for stall_ms is stuck: its worker is killed, and it alone is blamed.
+ * 6. A set of which no replica makes a step for stall_ms is stuck: its worker is killed, and it alone is blamed.
  * 7. An ensemble whose replicas have all ended is finishing until its results are written, whatever happened to them.
  * 8. Targets become later, by an extension, or move to where the last checkpoint is (stopping.c). A replica that reaches the one
  *    its worker was told, while it has got a later one, goes on from its checkpoint like any other that waits.

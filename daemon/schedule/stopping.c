@@ -2,7 +2,8 @@
  *
  * Ensembles that end when their free energy is good enough. What is asked is a live estimate; those come at growing intervals
  * (live.c), and it has to hold at STOP_LOOKS of them in a row: who stops as soon as an error looks small stops more often when it
- * looks smaller than it is. Every replica's target then becomes where its checkpoint is: it starts once more for its final files.
+ * looks smaller than it is. Every replica's target then becomes where its checkpoint is (of those that exchange windows, that of the furthest): it starts once
+ * more for its final files.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 
 void end_here(struct step *st, struct sched_replica *r)
 {
-    int64_t after = r->ensemble->stop.after, target = r->saved_step > after ? r->saved_step : after;
+    int64_t after = r->ensemble->stop.after, saved = set_furthest(r->set), target = saved > after ? saved : after;
     if (r->steps <= target) /* it may have been taken back to an older checkpoint meanwhile */
         return;
     r->steps = target;

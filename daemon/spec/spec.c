@@ -356,6 +356,44 @@ static int read_stop(struct reader *r, struct spec *s, struct view v)
     return 0;
 }
 
+/* What a replica that changes its window takes along must be as good there: positions, and velocities at one temperature. */
+static int check_exchange(struct reader *r, const struct spec *s, struct view v)
+{
+    const struct alchemy_settings *a = &s->settings.alchemy;
+    if (a->nwindows == 1)
+        return spec_bad(r, v, "exchange", "a single window; expected two or more");
+    if (s->settings.integrator.kind != INTEGRATOR_LANGEVIN_MIDDLE)
+        return spec_bad(r, v, "exchange",
+                        "velocity-verlet has no thermostat; expected integrator.method langevin-middle");
+    if (a->given[LAMBDA_MASS])
+        return spec_bad(
+            r, v, "exchange",
+            "alchemy.windows.mass: velocities of one mass are none of another; expected no ladder of masses");
+    return 0;
+}
+
+/* After the protocol: how often, in steps of every stage that produces. */
+static int read_exchange(struct reader *r, struct spec *s, struct view v)
+{
+    struct view every = view_key(v, "every");
+    if (!view_given(v))
+        return 0;
+    int rc = check_exchange(r, s, v);
+    s->settings.exchange = EXCHANGE_NEIGHBOURS + (enum exchange_scheme)view_choice(view_key(v, "scheme"));
+    for (int i = 0; i < s->nstages && !rc; i++) {
+        struct stage *stage = &s->stages[i];
+        if (stage->kind != STAGE_PRODUCE)
+            continue;
+        r->timestep = stage->timestep;
+        rc = spec_steps_of(r, every, "exchange.every", &stage->exchange_every);
+        if (!rc && (!stage->sample_every || stage->exchange_every % stage->sample_every))
+            rc = spec_bad(r, every, "exchange.every",
+                          "%s: expected a multiple of sample-every of protocol[%d].produce, %.15g ps: samples decide",
+                          view_text(every), i, (double)stage->sample_every * stage->timestep);
+    }
+    return rc;
+}
+
 static int line_of(struct view v)
 {
     return view_given(v) ? v.node->line : 1;
@@ -403,6 +441,8 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     s->phases[0].pressure = s->settings.barostat.pressure;
     if (!rc)
         rc = spec_read_protocol(r, s, view_key(root, "protocol"));
+    if (!rc)
+        rc = read_exchange(r, s, view_key(root, "exchange"));
     return rc ? rc : read_stop(r, s, view_key(root, "stop-when"));
 }
 

@@ -315,6 +315,15 @@ static int check_window(const struct spec *s, int window, const struct decoupled
     return 0;
 }
 
+/* The topology says whether replicas can change windows. */
+static int check_exchange(const struct spec *s, const struct system *sys, struct err *e)
+{
+    struct topology t = {0};
+    int rc = topology_build(&t, sys, &s->settings, e);
+    topology_close(&t);
+    return rc;
+}
+
 int spec_check_windows(const struct spec *s, const struct system *sys, struct err *e)
 {
     const struct alchemy_settings *a = &s->settings.alchemy;
@@ -324,5 +333,5 @@ int spec_check_windows(const struct spec *s, const struct system *sys, struct er
         for (int i = 0; i < a->nwindows && !rc; i++)
             rc = check_window(s, i, &a->decouple[k], charged, e);
     }
-    return rc;
+    return rc || !s->settings.exchange ? rc : check_exchange(s, sys, e);
 }

@@ -16,7 +16,7 @@ static const char *const file_names[CHECKPOINT_FILES] = {"checkpoint", "checkpoi
 
 enum word {
     WORD_MAGIC,
-    WORD_WINDOW,
+    WORD_WINDOW, /* its upper half: 0, or 1 more than the window in which the replica here began */
     WORD_WINDOWS,
     WORD_STAGE,
     WORD_STAGE_STEP,
@@ -42,9 +42,10 @@ static uint64_t word_at(const char *data, size_t index)
 
 static void encode(const struct checkpoint *c, struct buf *out)
 {
+    const uint64_t walker = c->exchanged ? c->walker + 1 : 0;
     const uint64_t words[WORD_OFFSETS] = {
-        [WORD_MAGIC] = MAGIC,    [WORD_WINDOW] = c->window,         [WORD_WINDOWS] = c->windows,
-        [WORD_STAGE] = c->stage, [WORD_STAGE_STEP] = c->stage_step, [WORD_INDEX] = c->index,
+        [WORD_MAGIC] = MAGIC,    [WORD_WINDOW] = c->window | walker << 32, [WORD_WINDOWS] = c->windows,
+        [WORD_STAGE] = c->stage, [WORD_STAGE_STEP] = c->stage_step,        [WORD_INDEX] = c->index,
         [WORD_SALT] = c->salt,   [WORD_STATE_BYTES] = c->state.len,
     };
     for (int i = 0; i < WORD_OFFSETS; i++)
@@ -72,7 +73,9 @@ static int decode(struct checkpoint *c, const struct buf *in, const char *path, 
         return err_set(e, ERR_CHECKPOINT, "%s: not a checkpoint", path);
     if (!whole || word_at(in->data, WORD_STATE_BYTES) != in->len - head - 8)
         return err_set(e, ERR_CHECKPOINT, "%s: damaged", path);
-    c->window = word_at(in->data, WORD_WINDOW);
+    c->window = word_at(in->data, WORD_WINDOW) & UINT32_MAX;
+    c->exchanged = word_at(in->data, WORD_WINDOW) >> 32 != 0;
+    c->walker = c->exchanged ? (word_at(in->data, WORD_WINDOW) >> 32) - 1 : 0;
     c->windows = word_at(in->data, WORD_WINDOWS);
     c->stage = word_at(in->data, WORD_STAGE);
     c->stage_step = word_at(in->data, WORD_STAGE_STEP);

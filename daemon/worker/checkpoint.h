@@ -12,6 +12,8 @@
 
 struct checkpoint {
     uint64_t window, windows;
+    bool exchanged;      /* replicas exchange windows, and here is.. */
+    uint64_t walker;     /* ..the one that began in this window */
     uint64_t stage;      /* index into the protocol; the number of stages: all done, final files in place */
     uint64_t stage_step; /* steps of that stage done; at the end of all, of the last one (0: as the spec says) */
     uint64_t index;      /* counts checkpoints of this replica from 1 */

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "daemon/worker/exchange.h"
 #include "daemon/worker/replica_parts.h"
 #include "daemon/worker/stages.h"
 #include "engine/io/output.h"
@@ -16,7 +17,7 @@
 enum { QUEUE = 3 };
 
 /* What comes next of all that happens after `step` steps of the stage. */
-enum event { ROWS, FRAME, MOVE, KEEP, STEPS };
+enum event { ROWS, FRAME, EXCHANGE, MOVE, KEEP, STEPS };
 struct place {
     uint64_t step;
     enum event next;
@@ -49,8 +50,11 @@ static uint64_t steps_queued(const struct dynamics *d)
     return n;
 }
 
+/* Replicas that exchange windows decide that together. */
 static bool to_be_kept(const struct dynamics *d, uint64_t step)
 {
+    if (step < d->stage->steps && replica_exchanging(d->r))
+        return d->r->agreed.keep;
     return step >= d->stage->steps || (step > 0 && (d->r->stop || replica_save_due(d->r, step)));
 }
 
@@ -78,6 +82,10 @@ static bool next_work(const struct dynamics *d, struct queued *out)
             return is(out, SIM_SAMPLE, 1);
         case FRAME:
             if (rows.frame)
+                return false;
+            break;
+        case EXCHANGE: /* after the sample that decides, before anything moves */
+            if (exchange_on(d->r) && protocol_exchange(spec, stage, step))
                 return false;
             break;
         case MOVE:
@@ -124,6 +132,9 @@ static int take_sample(struct dynamics *d, struct err *e)
     d->sample = (struct sample){.delta_u = r->delta_u};
     sim_sample(r->sim, &d->sample);
     d->sample.time = protocol_time(r->spec, r->stage, r->stage_step);
+    d->sample.walker = (int)r->walker;
+    d->sample.exchanges =
+        protocol_exchanges(r->spec, r->stage, r->stage_step) - protocol_exchange(r->spec, r->stage, r->stage_step);
     if (!isfinite(d->sample.potential))
         return err_set(e, ERR_NONFINITE, "the potential energy is %g at step %" PRIu64, d->sample.potential,
                        sim_step_number(r->sim));
@@ -222,6 +233,8 @@ static int CO_FN pause(struct dynamics *d, bool *over, struct err *e)
     *over = what == KEEP && d->planned.step >= d->stage->steps;
     if (what == FRAME)
         return replica_frame(d->r, e);
+    if (what == EXCHANGE)
+        return exchange_meet(d->r, e);
     return *over ? 0 : replica_save_or_stop(d->r, e);
 }
 

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "daemon/worker/exchange.h"
 #include "daemon/worker/replica_parts.h"
 #include "daemon/worker/stages.h"
 #include "engine/io/output.h"
@@ -132,10 +133,17 @@ void replica_timed(struct replica *r, double seconds, uint32_t n, double time)
         load_add(r->setup.load, &r->load_period, n, time, r->shared->system.natoms);
 }
 
+bool replica_exchanging(const struct replica *r)
+{
+    return exchange_on(r) && r->stage < (uint64_t)r->spec->nstages && r->spec->stages[r->stage].exchange_every;
+}
+
 int CO_FN replica_save_or_stop(struct replica *r, struct err *e)
 {
-    int rc = replica_save(r, e);
-    return !rc && r->stop ? REPLICA_STOPPED : rc;
+    bool together = replica_exchanging(r), stop = together ? r->agreed.stop : r->stop;
+    r->agreed = (struct agreed){0};
+    int rc = together ? replica_save_together(r, e) : replica_save(r, e);
+    return !rc && (together ? stop : r->stop) ? REPLICA_STOPPED : rc;
 }
 
 /* Submits n steps of descent and waits for them, again for what is left when a buffer had to grow. */
@@ -199,7 +207,7 @@ static int CO_FN run_stages(struct replica *r, struct err *e)
         r->stage_step = 0;
         /* The checkpoint that says that all is done comes after the final coordinates. */
         if (!rc && r->stage < (uint64_t)r->spec->nstages)
-            rc = replica_save(r, e);
+            rc = stage->exchange_every ? replica_save_together(r, e) : replica_save(r, e);
         if (!rc && parts)
             rc = replica_next_phase(r, e);
         if (rc)
@@ -245,7 +253,7 @@ static int CO_FN story(struct replica *r, struct err *e)
     r->delta_u = xcalloc((size_t)windows, sizeof *r->delta_u);
     r->x = xcalloc((size_t)natoms, sizeof *r->x);
     r->v = xcalloc((size_t)natoms, sizeof *r->v);
-    rc = sim_new(&r->sim, r->shared->model, r->setup.window, r->setup.replica, e);
+    rc = sim_new(&r->sim, r->shared->model, r->setup.window, replica_random_key(r), e);
     if (!rc)
         rc = replica_restore(r, e);
     if (!rc) /* reading can take long: from here on, silence means that it is stuck */
@@ -255,7 +263,7 @@ static int CO_FN story(struct replica *r, struct err *e)
         rc = run_stages(r, e);
     if (!rc)
         rc = replica_write_final(r, e);
-    return rc || finished ? rc : replica_save(r, e);
+    return rc || finished ? rc : replica_save_together(r, e);
 }
 
 void CO_FN replica_run(void *replica)
@@ -264,6 +272,11 @@ void CO_FN replica_run(void *replica)
     struct err e = {0}, late = {0};
     int rc = story(r, &e);
     replica_finish_frame(r, &late); /* of a story that failed or stopped; any other has waited for it */
+    r->done = !rc;
+    if (rc == REPLICA_STOPPED) { /* which may have been on the way to an exchange that some did not come to */
+        r->stage = r->kept_stage;
+        r->stage_step = r->kept_step;
+    }
     if (rc == REPLICA_STOPPED)
         replica_report(r, (struct replica_report){.kind = REPORT_STOPPED});
     else if (rc)
@@ -284,6 +297,8 @@ bool replica_ready(const void *replica)
     const struct replica *r = replica;
     if (r->at_gate)
         return r->stop || !r->setup.gate || r->setup.gate(r->setup.ctx, r, r->stage);
+    if (exchange_waits(r))
+        return false;
     if (job_pending(&r->job) || (r->frame.awaited && job_pending(&r->frame.job)) ||
         (r->shared && !models_ready(r->shared, &r->job)))
         return false;
@@ -309,6 +324,9 @@ struct replica *replica_new(const struct replica_setup *setup)
         buf_printf(&folder, "%s/lambda_%02" PRIu32, r->directory, setup->replica);
     r->folder = folder.data;
     r->setup.folder = NULL;
+    r->walker = (uint32_t)setup->window;
+    if (setup->exchange)
+        exchange_join(setup->exchange, r);
     return r;
 }
 
@@ -316,6 +334,8 @@ void replica_free(struct replica *r)
 {
     if (!r)
         return;
+    if (r->setup.exchange)
+        exchange_leave(r->setup.exchange, r, r->done);
     buf_free(&r->state);
     free(r->stages);
     free(r->delta_u);

@@ -12,6 +12,7 @@
 #include "daemon/worker/results.h"
 
 struct replica;
+struct exchange;
 
 enum report_kind {
     REPORT_PROGRESS, /* when it begins to work, then about once a second */
@@ -44,7 +45,8 @@ struct replica_setup {
     /* Of its noise, 0: none. When the newest checkpoint has a smaller one, it leads into a failure that would come again bit
      * for bit: the replica goes on from the checkpoint before, or the beginning, with this salt, and reports an event. */
     uint32_t salt;
-    struct load *load; /* what it does is added here; NULL: nowhere */
+    struct exchange *exchange; /* of its set, which it joins; NULL: it stays in its window, whatever the spec says */
+    struct load *load;         /* what it does is added here; NULL: nowhere */
     void (*report)(void *ctx, const struct replica *r, const struct replica_report *what); /* must not yield */
     void *ctx;
     /* NULL, or asked at the start of each stage: while false the replica waits. For benches. */

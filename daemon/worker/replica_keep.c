@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "daemon/worker/checkpoint.h"
+#include "daemon/worker/exchange.h"
 #include "daemon/worker/memory.h"
 #include "daemon/worker/replica_parts.h"
 #include "daemon/worker/stages.h"
@@ -107,7 +108,12 @@ static int CO_FN enter(struct replica *r, uint64_t stage, struct err *e)
     }
     rc = replica_take_spec(r, e);
     models_put(r->setup.models, before);
-    return rc ? rc : sim_new(&r->sim, r->shared->model, r->setup.window, r->setup.replica, e);
+    return rc ? rc : sim_new(&r->sim, r->shared->model, r->setup.window, replica_random_key(r), e);
+}
+
+int replica_place(struct replica *r, struct err *e)
+{
+    return sim_place(r->sim, r->setup.window, replica_random_key(r), e);
 }
 
 int CO_FN replica_next_phase(struct replica *r, struct err *e)
@@ -120,7 +126,8 @@ int CO_FN replica_next_phase(struct replica *r, struct err *e)
 
 /* ---- checkpoints ---- */
 
-enum { LEADS_ASTRAY = CHECKPOINT_NONE + 1 }; /* a good one, but what follows from it was a failure */
+/* Good ones, but: what follows from it was a failure; not of the meeting that all replicas go on from. */
+enum { LEADS_ASTRAY = CHECKPOINT_NONE + 1, NOT_COMMON };
 
 struct keeping {
     struct replica *r;
@@ -149,6 +156,8 @@ int CO_FN replica_save(struct replica *r, struct err *e)
                         .c = {.state = r->state,
                               .window = (uint64_t)r->setup.window,
                               .windows = (uint64_t)r->spec->settings.alchemy.nwindows,
+                              .walker = r->walker,
+                              .exchanged = exchange_on(r),
                               .stage = r->stage,
                               .stage_step = over ? r->spec->stages[r->stage - 1].steps : r->stage_step,
                               .index = r->index + 1,
@@ -163,10 +172,18 @@ int CO_FN replica_save(struct replica *r, struct err *e)
     if (!rc) {
         r->index = k.c.index;
         r->saved = replica_now();
+        r->kept_stage = r->stage;
+        r->kept_step = r->stage_step;
         replica_report(r, (struct replica_report){.kind = REPORT_SEGMENT, .index = k.c.index, .bytes = k.c.offset});
     }
     r->state = k.c.state;
     return rc;
+}
+
+int CO_FN replica_save_together(struct replica *r, struct err *e)
+{
+    int rc = replica_save(r, e);
+    return rc || !exchange_on(r) ? rc : exchange_kept(r, e);
 }
 
 bool replica_save_due(const struct replica *r, uint64_t step)
@@ -198,18 +215,36 @@ static void fit_target(struct replica *r, struct checkpoint *c)
     c->stage_step = more ? step : 0;
 }
 
+/* One of the end is one of the last stage where the target has become later since. */
+static uint64_t meetings_before(const struct spec *spec, const struct checkpoint *c)
+{
+    uint64_t last = (uint64_t)spec->nstages - 1;
+    if (c->stage <= last)
+        return protocol_meetings(spec, c->stage, c->stage_step);
+    bool over = !c->stage_step || c->stage_step >= spec->stages[last].steps;
+    return over ? protocol_meetings(spec, last + 1, 0) : protocol_meetings(spec, last, c->stage_step);
+}
+
+/* What follows from it was a failure that would come again. */
+static bool leads_astray(const struct keeping *k)
+{
+    return k->which == CHECKPOINT_NEWEST && k->c.salt < k->r->setup.salt && k->c.stage < (uint64_t)k->r->spec->nstages;
+}
+
 static int read_job(void *arg, struct err *e)
 {
     struct keeping *k = arg;
     const struct spec *spec = k->r->spec;
     int rc = checkpoint_read(k->r->folder, k->which, &k->c, e);
+    if (!rc && exchange_on(k->r) && !leads_astray(k) && meetings_before(spec, &k->c) != k->r->common)
+        return NOT_COMMON;
     if (!rc)
         fit_target(k->r, &k->c);
     if (!rc && (k->c.window != (uint64_t)k->r->setup.window ||
                 k->c.windows != (uint64_t)spec->settings.alchemy.nwindows || k->c.stage > (uint64_t)spec->nstages ||
                 (k->c.stage < (uint64_t)spec->nstages && k->c.stage_step > spec->stages[k->c.stage].steps)))
         rc = err_set(e, ERR_CHECKPOINT, "the checkpoint is of another window or protocol");
-    if (!rc && k->which == CHECKPOINT_NEWEST && k->c.salt < k->r->setup.salt && k->c.stage < (uint64_t)spec->nstages)
+    if (!rc && leads_astray(k))
         return LEADS_ASTRAY;
     return rc ? rc : results_reach(&k->r->results, k->c.offset, e);
 }
@@ -236,6 +271,12 @@ static int CO_FN load(struct replica *r, int which, struct err *e)
         r->stage_step = k.c.stage_step;
         r->index = k.c.index;
         r->salt = k.c.salt;
+        r->kept_stage = r->stage;
+        r->kept_step = r->stage_step;
+    }
+    if (!rc && k.c.exchanged && exchange_on(r)) {
+        r->walker = (uint32_t)k.c.walker;
+        rc = replica_place(r, e);
     }
     checkpoint_close(&k.c);
     return rc;
@@ -287,6 +328,8 @@ static int CO_FN restore_any(struct replica *r, struct err *e)
             return 0;
         if (rc == CHECKPOINT_NONE)
             continue;
+        if (rc == NOT_COMMON)
+            err_set(&why, ERR_CHECKPOINT, "not after meeting %" PRIu64 ", from where all replicas go on", r->common);
         if (rc != LEADS_ASTRAY && why.code != ERR_CHECKPOINT) {
             *e = why;
             return rc;
@@ -315,10 +358,66 @@ static int CO_FN salt_anew(struct replica *r, struct err *e)
     return rc ? rc : replica_save(r, e);
 }
 
+/* ---- together ---- */
+
+struct offering {
+    struct replica *r;
+    uint64_t meetings[CHECKPOINT_FILES];
+    int n;
+};
+
+/* Which checkpoints there are that it could go on from. What is wrong with others restore_any says. */
+static int offer_job(void *arg, struct err *e)
+{
+    struct offering *o = arg;
+    struct replica *r = o->r;
+    int rc = 0;
+    for (int which = 0; which < CHECKPOINT_FILES && rc >= 0; which++) {
+        struct keeping k = {.r = r, .which = which};
+        rc = checkpoint_read(r->folder, which, &k.c, e);
+        if (!rc && !leads_astray(&k))
+            rc = results_reach(&r->results, k.c.offset, e);
+        if (rc == -ERR_CHECKPOINT)
+            rc = CHECKPOINT_NONE;
+        if (!rc && !leads_astray(&k)) {
+            if (!o->n) {
+                r->kept_stage = k.c.stage;
+                r->kept_step = k.c.stage < (uint64_t)r->spec->nstages ? k.c.stage_step : 0;
+            }
+            o->meetings[o->n++] = meetings_before(r->spec, &k.c);
+        }
+        checkpoint_close(&k.c);
+    }
+    return rc < 0 ? rc : 0;
+}
+
+/* Whether all that exchange windows are here, or there is nothing left to do. */
+static int check_company(const struct replica *r, struct err *e)
+{
+    int here = exchange_members(r), windows = r->spec->settings.alchemy.nwindows;
+    if (here == windows || r->stage == (uint64_t)r->spec->nstages)
+        return 0;
+    return err_set(e, ERR_CHECKPOINT,
+                   "it is to go on, but of the %d windows that exchange replicas only %d are: the others have come to "
+                   "their end",
+                   windows, here);
+}
+
+static int CO_FN restore_together(struct replica *r, struct err *e)
+{
+    struct offering o = {.r = r};
+    int rc = on_disk(r, offer_job, &o, e);
+    if (!rc)
+        rc = exchange_common(r, o.meetings, o.n, e);
+    if (!rc)
+        rc = restore_any(r, e);
+    return rc ? rc : check_company(r, e);
+}
+
 int CO_FN replica_restore(struct replica *r, struct err *e)
 {
     spread_checkpoints(r);
-    int rc = restore_any(r, e);
+    int rc = exchange_on(r) ? restore_together(r, e) : restore_any(r, e);
     if (!rc && r->salt < r->setup.salt && r->stage < (uint64_t)r->spec->nstages)
         return salt_anew(r, e);
     return rc || !r->salt ? rc : sim_salt(r->sim, (uint32_t)r->salt, e);

@@ -30,12 +30,22 @@ struct replica {
     double *delta_u;                   /* [windows] */
     double (*x)[3], (*v)[3];           /* [atoms], for frames and the final file */
     struct buf state;                  /* of the last checkpoint made here; its memory is kept */
-    bool stop, at_gate, lets_others;   /* lets_others: it goes on whatever its work does */
-    unsigned load_period;              /* the last in which it was counted */
-    double step_seconds;               /* wall clock of a step in the last batch, 0: not known */
-    int grown;                         /* buffers, since a step was done */
-    double reported;                   /* wall clock of the last progress report */
-    double saved;                      /* wall clock of the last checkpoint */
+    uint64_t kept_stage, kept_step;    /* where the last checkpoint is */
+    uint32_t walker;                   /* window in which its simulation began: exchanges bring others */
+    struct agreed {
+        bool keep, stop; /* at the last exchange: all make a checkpoint, and end with it */
+    } agreed;
+    uint64_t meeting;        /* of its set that it waits in; 0: none */
+    const uint64_t *offered; /* [noffered] meetings before its checkpoints */
+    int noffered;
+    uint64_t common;          /* meetings before the checkpoint that all go on from */
+    bool stop, at_gate, done; /* done: to its end */
+    bool lets_others;         /* it goes on whatever its work does */
+    unsigned load_period;     /* the last in which it was counted */
+    double step_seconds;      /* wall clock of a step in the last batch, 0: not known */
+    int grown;                /* buffers, since a step was done */
+    double reported;          /* wall clock of the last progress report */
+    double saved;             /* wall clock of the last checkpoint */
 };
 
 #define REPLICA_FLUSH_BYTES ((size_t)256 << 10) /* rows that wait for the disk, at most about */
@@ -72,6 +82,16 @@ int64_t replica_clock_steps(const struct replica *r);
 /* Takes r->shared's spec, with the replica's own target. ERR_CONFLICT. */
 int replica_take_spec(struct replica *r, struct err *e);
 
+/* What its simulation's random streams are keyed by. */
+static inline uint32_t replica_random_key(const struct replica *r)
+{
+    return r->setup.replica - (uint32_t)r->setup.window + r->walker;
+}
+/* Whether it is in a stage in which it exchanges windows with others. */
+bool replica_exchanging(const struct replica *r);
+/* Its simulation is told that it is in the replica's window now, and whose it is. */
+int replica_place(struct replica *r, struct err *e);
+
 /* Locks the folder, waiting for a worker that was killed to let go of it. ERR_BUSY. */
 int CO_FN replica_lock(struct replica *r, struct err *e);
 /* Asks for what the replica takes as long as it lives, and takes what must not fail later on the thread that feeds the
@@ -84,6 +104,8 @@ int CO_FN replica_restore(struct replica *r, struct err *e);
 int CO_FN replica_next_phase(struct replica *r, struct err *e);
 /* Makes a checkpoint here. */
 int CO_FN replica_save(struct replica *r, struct err *e);
+/* The same where all replicas that exchange windows make one; alone, as above. REPLICA_STOPPED: not all have. */
+int CO_FN replica_save_together(struct replica *r, struct err *e);
 /* Whether the spec wants one after `step` steps of the stage at hand. */
 bool replica_save_due(const struct replica *r, uint64_t step);
 /* Copies the positions; they are compressed and written while the replica goes on. */

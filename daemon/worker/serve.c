@@ -21,6 +21,7 @@
 #include "daemon/frames.h"
 #include "daemon/worker/commands.h"
 #include "daemon/worker/device.h"
+#include "daemon/worker/exchange.h"
 #include "daemon/worker/load.h"
 #include "daemon/worker/packing.h"
 #include "daemon/worker/replica.h"
@@ -176,6 +177,7 @@ struct set {
     json_int_t number;
     const char *directory;
     int salt;
+    struct exchange *exchange;
 };
 
 static int start_replica(struct serving *s, const struct set *set, json_t *message, struct err *e)
@@ -209,6 +211,7 @@ static int start_replica(struct serving *s, const struct set *set, json_t *messa
                                                         .folder = folder,
                                                         .steps = (uint64_t)steps,
                                                         .salt = (uint32_t)set->salt,
+                                                        .exchange = set->exchange,
                                                         .load = &s->meter.sum,
                                                         .report = heard,
                                                         .ctx = slot});
@@ -236,6 +239,7 @@ static int start(struct serving *s, const json_t *message, struct err *e)
     if (!json_array_size(replicas) || set.salt < 0)
         return err_set(e, ERR_PROTOCOL, "start: set %lld has %zu replicas and salt %d", (long long)set.number,
                        json_array_size(replicas), set.salt);
+    set.exchange = exchange_new((int)json_array_size(replicas));
     json_array_foreach (replicas, i, replica) {
         int rc = start_replica(s, &set, replica, e);
         if (rc)

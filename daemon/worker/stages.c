@@ -94,6 +94,29 @@ bool protocol_volume_move(const struct spec *spec, uint64_t stage, uint64_t step
     return spec->stages[stage].npt && step && protocol_due((uint64_t)spec->settings.barostat.every, step);
 }
 
+bool protocol_exchange(const struct spec *spec, uint64_t stage, uint64_t step)
+{
+    return step && protocol_due(spec->stages[stage].exchange_every, step);
+}
+
+uint64_t protocol_exchanges(const struct spec *spec, uint64_t stage, uint64_t step)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i <= stage && i < (uint64_t)spec->nstages; i++) {
+        const struct stage *s = &spec->stages[i];
+        n += s->exchange_every ? (i < stage ? s->steps : step) / s->exchange_every : 0;
+    }
+    return n;
+}
+
+uint64_t protocol_meetings(const struct spec *spec, uint64_t stage, uint64_t step)
+{
+    uint64_t n = protocol_exchanges(spec, stage, step);
+    for (uint64_t i = 0; i < stage; i++)
+        n += spec->stages[i].exchange_every != 0;
+    return n;
+}
+
 static uint64_t next_multiple(uint64_t every, uint64_t step, uint64_t most)
 {
     uint64_t next = every ? (step / every + 1) * every : most;

@@ -31,6 +31,11 @@ struct rows protocol_rows(const struct spec *spec, uint64_t stage, uint64_t step
 bool protocol_due(uint64_t every, uint64_t step);
 /* Whether a volume move comes after `step` steps of a stage. */
 bool protocol_volume_move(const struct spec *spec, uint64_t stage, uint64_t step);
+/* Whether replicas exchange windows after `step` steps of a stage; how many times they have, that one included. */
+bool protocol_exchange(const struct spec *spec, uint64_t stage, uint64_t step);
+uint64_t protocol_exchanges(const struct spec *spec, uint64_t stage, uint64_t step);
+/* How many times they have met: to exchange, and at the ends of stages in which they do. */
+uint64_t protocol_meetings(const struct spec *spec, uint64_t stage, uint64_t step);
 /* The next step of a stage, after `step`, at which something other than a step happens. */
 uint64_t protocol_next_event(const struct spec *spec, uint64_t stage, uint64_t step);
 

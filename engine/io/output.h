@@ -23,7 +23,8 @@ void gro_write(struct buf *out, const struct system *s, const double (*x)[3], co
 void dhdl_header(struct buf *out, const struct settings *set, int window, bool pv);
 void dhdl_row(struct buf *out, const struct settings *set, bool pv, const struct sample *s);
 
-/* energy.xvg: potential, kinetic and total energy, temperature, pressure, volume, density and every term. */
+/* energy.xvg: potential, kinetic and total energy, temperature, pressure, volume, density and every term; where replicas exchange
+ * windows which of them is here, by the window that it began in, and how many exchanges came before. */
 void energy_header(struct buf *out, const struct settings *set);
 void energy_row(struct buf *out, const struct settings *set, const struct system *sys, const struct sample *s);
 

@@ -6,6 +6,8 @@
  */
 #include "engine/io/output.h"
 
+#include <inttypes.h>
+
 #include "engine/base/units.h"
 
 /* u/nm^3 in kg/m^3: the atomic mass constant (CODATA 2018) over 1e-27. */
@@ -130,6 +132,8 @@ void energy_header(struct buf *out, const struct settings *set)
         buf_printf(out, "@ s%d legend \"%s\"\n", column++, sums[i]);
     for (int i = 0; i < TERM_COUNT; i++)
         buf_printf(out, "@ s%d legend \"%s\"\n", column++, term_legends[i]);
+    if (set->exchange)
+        buf_printf(out, "@ s%d legend \"Replica\"\n@ s%d legend \"Exchanges\"\n", column, column + 1);
 }
 
 /* The density is that of the masses of state A. */
@@ -142,5 +146,7 @@ void energy_row(struct buf *out, const struct settings *set, const struct system
                s->potential + s->kinetic, s->temperature, s->pressure, volume, mass / volume * DENSITY_UNIT);
     for (int i = 0; i < TERM_COUNT; i++)
         buf_printf(out, " %.10g", s->energy[i]);
+    if (set->exchange)
+        buf_printf(out, " %d %" PRIu64, s->walker, s->exchanges);
     buf_add(out, "\n", 1);
 }

@@ -182,6 +182,17 @@ int sim_salt(struct sim *s, uint32_t salt, struct err *e)
     return rc ? rc : sim_write_ctl(s, &c, e);
 }
 
+int sim_place(struct sim *s, int window, uint32_t replica, struct err *e)
+{
+    struct ctl *heard = &sim_heard(s)->ctl;
+    const size_t first = offsetof(struct ctl, lambda), bytes = offsetof(struct ctl, halt) - first;
+    memcpy(heard->lambda, s->model->lambda[window], sizeof heard->lambda);
+    heard->replica = replica;
+    heard->window = (uint32_t)window;
+    s->is_fetched = false;
+    return copy(s, (unsigned char *)s->d.ctl + first, (unsigned char *)heard + first, bytes, e);
+}
+
 int sim_tune_volume(struct sim *s, bool tune, struct err *e)
 {
     struct ctl c;

@@ -48,6 +48,10 @@ void sim_free(struct sim *s);
  * Not part of the saved state. While nothing is in flight. */
 int sim_salt(struct sim *s, uint32_t salt, struct err *e);
 
+/* From now on it is in another window, as the replica whose random streams it has then: the lambda row of its control block. While
+ * nothing is in flight. */
+int sim_place(struct sim *s, int window, uint32_t replica, struct err *e);
+
 /* Whether volume moves adapt their size to how often they are accepted, as they do from the start. Not part of the saved
  * state, the size is. While nothing is in flight. */
 int sim_tune_volume(struct sim *s, bool tune, struct err *e);

@@ -99,6 +99,9 @@ struct mass_settings {
     bool keep_waters;   /* those of [ settles ] stay as they are */
 };
 
+/* Which windows replicas exchange at a time. */
+enum exchange_scheme { EXCHANGE_NONE, EXCHANGE_NEIGHBOURS, EXCHANGE_GIBBS };
+
 struct settings {
     struct nonbonded_settings nonbonded;
     struct mass_settings masses; /* what the reader of the system went by (masses.h) */
@@ -106,6 +109,7 @@ struct settings {
     struct alchemy_settings alchemy;
     struct integrator_settings integrator;
     struct barostat_settings barostat;
+    enum exchange_scheme exchange;
     uint64_t check_every; /* steps between graph re-captures */
     int replicas;         /* of the ensemble, all windows: for what suits their number */
 };
@@ -115,13 +119,14 @@ enum stage_kind { STAGE_MINIMIZE, STAGE_EQUILIBRATE, STAGE_PRODUCE };
 /* One entry of the protocol. Times are whole numbers of steps after validation. */
 struct stage {
     enum stage_kind kind;
-    int phase;              /* whose defines and settings hold (daemon/spec/spec.h); 0: those of the ensemble */
-    double timestep;        /* ps */
-    uint64_t steps;         /* minimize: the most steps */
-    double force_tolerance; /* minimize: stop when the largest force is below, kJ/mol/nm */
-    bool npt;               /* barostat on */
-    uint64_t sample_every;  /* steps, 0: none */
-    uint64_t frames_every;  /* steps between .xtc frames, 0: none */
+    int phase;               /* whose defines and settings hold (daemon/spec/spec.h); 0: those of the ensemble */
+    double timestep;         /* ps */
+    uint64_t steps;          /* minimize: the most steps */
+    double force_tolerance;  /* minimize: stop when the largest force is below, kJ/mol/nm */
+    bool npt;                /* barostat on */
+    uint64_t sample_every;   /* steps, 0: none */
+    uint64_t frames_every;   /* steps between .xtc frames, 0: none */
+    uint64_t exchange_every; /* steps between exchanges of windows, 0: none */
 };
 
 #endif

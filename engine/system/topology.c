@@ -275,6 +275,21 @@ static int build_distances(struct topology *t, const struct system *sys, enum co
     return rc;
 }
 
+/* What a replica takes along into another window must fit the constraints there. */
+static int check_exchange(const struct topology *t, const struct settings *set, struct err *e)
+{
+    for (int i = 0; i < t->ndistances && set->exchange; i++) {
+        const struct fixed_distance *d = &t->distances[i];
+        if (d->r0[0] != d->r0[1])
+            return err_set(
+                e, ERR_UNSUPPORTED,
+                "atoms %d and %d: a constraint whose length goes with lambda from %g to %g nm; replicas that "
+                "exchange windows need it to stay: expected a bond there, or no exchange",
+                d->atom[0] + 1, d->atom[1] + 1, d->r0[0], d->r0[1]);
+    }
+    return 0;
+}
+
 /* tree[atom]: its cluster, -1: none */
 static void list_cluster_atoms(struct topology *t, const int *tree, int natoms)
 {
@@ -375,6 +390,8 @@ int topology_build(struct topology *t, const struct system *sys, const struct se
     int rc = build_waters(t, sys, water_of, e);
     if (rc == 0)
         rc = build_distances(t, sys, set->constrain, water_of, e);
+    if (rc == 0)
+        rc = check_exchange(t, set, e);
     if (rc == 0) {
         build_clusters(t, sys->natoms);
         build_lone(t, sys, water_of);

@@ -39,7 +39,7 @@ static void remove_folder(void)
 
 static struct ensemble *make_ensemble(int64_t number)
 {
-    struct ensemble *e = ensemble_of_windows(2, 1, 10 * number, 500);
+    struct ensemble *e = ensemble_of_windows(2, 1, false, 10 * number, 500);
     e->number = number;
     snprintf(e->id, sizeof e->id, "id%06d", (int)number);
     ensemble_string(&e->name, "water");

@@ -25,7 +25,7 @@ void play_end(struct play *p)
 struct ensemble *play_ensemble(uint32_t owner, int windows, int retries)
 {
     static int64_t next_replica = 1, next_number = 1;
-    struct ensemble *e = ensemble_of_windows(windows, 1, next_replica, PLAY_STEPS);
+    struct ensemble *e = ensemble_of_windows(windows, 1, false, next_replica, PLAY_STEPS);
     next_replica += windows;
     e->number = next_number++;
     snprintf(e->id, sizeof e->id, "e%lld", (long long)e->number);

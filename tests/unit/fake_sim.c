@@ -64,9 +64,10 @@ static void call(void)
         abort();
     if (++fake.calls != fake.die_at_call)
         return;
-    for (int i = 0; i < OUTPUT_COUNT; i++) {
+    for (int i = 0; i < OUTPUT_COUNT * fake.spec.settings.alchemy.nwindows; i++) {
         char path[256];
-        snprintf(path, sizeof path, "%s/lambda_00/%s", fake.directory, output_names[i]);
+        snprintf(path, sizeof path, "%s/lambda_%02d/%s", fake.directory, i / OUTPUT_COUNT,
+                 output_names[i % OUTPUT_COUNT]);
         FILE *f = fopen(path, "ab");
         if (f) {
             fputs("1.0000 half a r", f);
@@ -133,6 +134,16 @@ int sim_salt(struct sim *s, uint32_t salt, struct err *e)
     return 0;
 }
 
+int sim_place(struct sim *s, int window, uint32_t replica, struct err *e)
+{
+    (void)e;
+    call();
+    expect_idle(s);
+    s->window = window;
+    s->replica = replica;
+    return 0;
+}
+
 int sim_tune_volume(struct sim *s, bool tune, struct err *e)
 {
     (void)e;
@@ -160,6 +171,8 @@ static bool one_step(struct sim *s)
     }
     s->step++;
     s->hash = mix(s->hash, s->step + 1000 * s->salt + 1000000 * (uint64_t)s->phase);
+    if (fake.spec.settings.exchange) /* the forces of that window, and that replica's noise */
+        s->hash = mix(s->hash, 100 * (uint64_t)s->window + s->replica);
     return true;
 }
 
@@ -253,6 +266,8 @@ void sim_sample(const struct sim *s, struct sample *out)
 {
     double *delta_u = out->delta_u;
     *out = (struct sample){.step = s->heard.step, .potential = (double)(s->heard.hash >> 20), .delta_u = delta_u};
+    for (int w = 0; w < fake.spec.settings.alchemy.nwindows; w++) /* a few kJ/mol, up or down */
+        delta_u[w] = w == s->window ? 0 : (double)(mix(s->heard.hash, (uint64_t)w) >> 40 & 1023) / 128 - 4;
 }
 
 int sim_thermalize(struct sim *s, struct err *e)
@@ -361,8 +376,11 @@ void energy_header(struct buf *out, const struct settings *set)
 
 void energy_row(struct buf *out, const struct settings *set, const struct system *sys, const struct sample *s)
 {
-    (void)set, (void)sys;
-    buf_printf(out, "%.4f %.0f\n", s->time, s->potential);
+    (void)sys;
+    buf_printf(out, "%.4f %.0f", s->time, s->potential);
+    if (set->exchange)
+        buf_printf(out, " %d %" PRIu64, s->walker, s->exchanges);
+    buf_printf(out, "\n");
 }
 
 void engine_flush(struct dev *d)

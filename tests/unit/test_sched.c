@@ -159,12 +159,12 @@ static void a_set_is_all_or_nothing(void **state)
     ensemble_add_set(e, 3);
     play_begin(&p, 2);
     play_up(&p, 0, 2, "m");
+    play_up(&p, 1, 4, "m");
     play_add(&p, e);
-    assert_int_equal(play_count(&p, DECIDE_START), 0); /* too large for that worker */
+    assert_int_equal(play_count(&p, DECIDE_START), 1);
+    assert_int_equal(p.s.workers[1].nrunning, 3); /* the other is too small */
     play_add(&p, small);
     assert_int_equal(p.s.workers[0].nrunning, 2);
-    play_up(&p, 1, 4, "m");
-    assert_int_equal(play_count(&p, DECIDE_START), 1);
     assert_int_equal(p.s.workers[1].nrunning, 3);
     assert_int_equal(ensemble_count(e, REPLICA_RUNNING), 3);
     /* One fails: the others are stopped, then all are tried again together. */
@@ -189,6 +189,57 @@ static void a_set_is_all_or_nothing(void **state)
     assert_int_equal(ensemble_count(e, REPLICA_DONE), 1);
     assert_string_equal(e->replicas[1].reason, "a replica that it runs with failed");
     assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
+    play_end(&p);
+}
+
+/* A set that needs more slots than any worker has gets one for itself; what runs there leaves at the end of its slice. Where it is
+ * retried for one of its windows it is so as a whole. */
+static void a_set_larger_than_a_worker_is_alone(void **state)
+{
+    struct play p;
+    struct ensemble *small = play_ensemble(1, 2, 0), *e = play_ensemble(2, 3, 0);
+    e->nsets = 0;
+    ensemble_add_set(e, 3);
+    play_begin(&p, 1);
+    play_up(&p, 0, 2, "m");
+    play_add(&p, small);
+    play_add(&p, e);
+    assert_int_equal(p.s.workers[0].nrunning, 2);
+    play_until(&p, SCHED_SLICE_MS + 1000, 10);
+    assert_int_equal(p.s.workers[0].nrunning, 3);
+    assert_int_equal(p.s.workers[0].nsets, 1);
+    assert_int_equal(ensemble_count(e, REPLICA_RUNNING), 3);
+    play_about(&p, SCHED_FAILED, &e->replicas[1]);
+    play_about(&p, SCHED_STOPPED, &e->replicas[0]);
+    play_about(&p, SCHED_STOPPED, &e->replicas[2]);
+    assert_int_equal(ensemble_count(e, REPLICA_FAILED), 3);
+    assert_int_equal(p.s.workers[0].nrunning, 2);
+    assert_int_equal(play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true}), 0);
+    assert_int_equal(play_feed(&p, (struct sched_event){.kind = SCHED_RETRY, .ensemble = e, .one = true, .window = 2}),
+                     0);
+    assert_int_equal(ensemble_count(e, REPLICA_QUEUED), 3);
+    play_end(&p);
+}
+
+/* One of a set that waits for the others is not stuck while they get on; where none does, it is. */
+static void a_set_is_stuck_as_a_whole(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 2, 0);
+    e->nsets = 0;
+    ensemble_add_set(e, 2);
+    play_begin(&p, 1);
+    p.s.stall_ms = SCHED_STALL_MS;
+    play_up(&p, 0, 2, "m");
+    play_add(&p, e);
+    for (int i = 1; i <= 4; i++) {
+        p.now += SCHED_STALL_MS / 2;
+        play_feed(&p, (struct sched_event){.kind = SCHED_PROGRESS, .replica = e->replicas[0].number, .step = i});
+        assert_int_equal(play_count(&p, DECIDE_KILL), 0);
+    }
+    p.now += SCHED_STALL_MS;
+    play_feed(&p, (struct sched_event){.kind = SCHED_TICK});
+    assert_int_equal(play_count(&p, DECIDE_KILL), 1);
     play_end(&p);
 }
 
@@ -742,6 +793,8 @@ int main(void)
         cmocka_unit_test(a_worker_may_want_more_slots_or_fewer),
         cmocka_unit_test(a_late_owner_gets_slots_at_the_next_checkpoints),
         cmocka_unit_test(a_failing_replica_is_tried_again_then_left_behind),
+        cmocka_unit_test(a_set_larger_than_a_worker_is_alone),
+        cmocka_unit_test(a_set_is_stuck_as_a_whole),
         cmocka_unit_test(a_set_is_all_or_nothing),
         cmocka_unit_test(bad_input_is_not_tried_again),
         cmocka_unit_test(the_replica_that_kills_workers_is_found),

@@ -439,7 +439,7 @@ static void test_key_errors(void **state)
 {
     refused("42\n", SPEC("1: 42: expected a mapping with name, system, nonbonded, constraints, masses, alchemy, "
                          "integrator, barostat, "
-                         "repeats, stop-when, protocol or run"));
+                         "repeats, exchange, stop-when, protocol or run"));
     refused(HEAD "nonbonded:\n  vdw: {modifer: cutoff}\n",
             SPEC("4: nonbonded.vdw.modifer: unknown key; did you mean modifier?"));
     refused(HEAD "nonbonded:\n  vdw: {switch_start: 1 nm}\n",
@@ -450,7 +450,7 @@ static void test_key_errors(void **state)
              "barostat"));
     refused(HEAD "zebra: 1\n",
             SPEC("3: zebra: unknown key; expected name, system, nonbonded, constraints, masses, alchemy, integrator, "
-                 "barostat, repeats, stop-when, protocol or run"));
+                 "barostat, repeats, exchange, stop-when, protocol or run"));
     refused("name: x\n", SPEC("1: system: missing; expected a mapping with topology, coordinates, reference, "
                               "window-coordinates or defines"));
     refused("name: x\nsystem: {topology: a.top}\n",
@@ -596,7 +596,35 @@ static void test_cross_errors(void **state)
     refused(TWO "stop-when: {error: 1 kJ}\n",
             SPEC("4: stop-when.error: 1 kJ: unknown unit; expected a quantity above 0 kJ/mol, at most 1000 kJ/mol "
                  "(units: kJ/mol, kcal/mol), such as 0.1 kcal/mol"));
+    refused(HEAD "exchange: {every: 1 ps}\nprotocol:\n  - produce: {time: 1 ps}\n",
+            SPEC("3: exchange: a single window; expected two or more"));
+    refused(
+        TWO "exchange: {every: 0.3 ps}\nprotocol:\n  - produce: {time: 1 ps, sample-every: 0.2 ps}\n",
+        SPEC("4: exchange.every: 0.3 ps: expected a multiple of sample-every of protocol[0].produce, 0.2 ps: samples "
+             "decide"));
+    refused(TWO "exchange: {every: 1 ps}\nintegrator: {method: velocity-verlet}\n",
+            SPEC("4: exchange: velocity-verlet has no thermostat; expected integrator.method langevin-middle"));
+    refused(HEAD "alchemy: {perturb: b-states, windows: {vdw: [0, 1], mass: [0, 1]}}\nexchange: {every: 1 ps}\n",
+            SPEC("4: exchange: alchemy.windows.mass: velocities of one mass are none of another; expected no ladder of "
+                 "masses"));
+    refused(TWO "exchange: {every: 1 ps, scheme: all}\n",
+            SPEC("4: exchange.scheme: all: expected neighbours or gibbs"));
 #undef TWO
+}
+
+/* How often, in steps of each stage that produces. */
+static void test_exchange(void **state)
+{
+    struct spec *s =
+        parsed(HEAD
+               "alchemy: {decouple: A, windows: {vdw: [0, 1]}}\nexchange: {every: 1 ps, scheme: gibbs}\n"
+               "protocol:\n  - equilibrate: {time: 1 ps}\n  - produce: {time: 1 ps, sample-every: 0.2 ps}\n"
+               "  - produce: {time: 1.5 ps, sample-every: 0.5 ps}\n");
+    assert_int_equal(s->settings.exchange, EXCHANGE_GIBBS);
+    assert_int_equal(s->stages[0].exchange_every, 0);
+    assert_int_equal(s->stages[1].exchange_every, 500);
+    assert_int_equal(s->stages[2].exchange_every, 500);
+    spec_free(s);
 }
 
 /* ---- stages with something of their own ---- */
@@ -885,13 +913,17 @@ static void test_targets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),           cmocka_unit_test(test_random_seed),   cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_everything_else), cmocka_unit_test(test_soft_core),     cmocka_unit_test(test_decouple),
-        cmocka_unit_test(test_reaction_field),  cmocka_unit_test(test_words),         cmocka_unit_test(test_units),
-        cmocka_unit_test(test_yaml_errors),     cmocka_unit_test(test_sizes),         cmocka_unit_test(test_key_errors),
-        cmocka_unit_test(test_value_errors),    cmocka_unit_test(test_cross_errors),  cmocka_unit_test(test_run_errors),
-        cmocka_unit_test(test_system_errors),   cmocka_unit_test(test_phases),        cmocka_unit_test(test_starts),
-        cmocka_unit_test(test_phase_errors),    cmocka_unit_test(test_phase_systems), cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_whole),          cmocka_unit_test(test_random_seed),
+        cmocka_unit_test(test_defaults),       cmocka_unit_test(test_everything_else),
+        cmocka_unit_test(test_soft_core),      cmocka_unit_test(test_decouple),
+        cmocka_unit_test(test_reaction_field), cmocka_unit_test(test_words),
+        cmocka_unit_test(test_units),          cmocka_unit_test(test_yaml_errors),
+        cmocka_unit_test(test_sizes),          cmocka_unit_test(test_exchange),
+        cmocka_unit_test(test_key_errors),     cmocka_unit_test(test_value_errors),
+        cmocka_unit_test(test_cross_errors),   cmocka_unit_test(test_run_errors),
+        cmocka_unit_test(test_system_errors),  cmocka_unit_test(test_phases),
+        cmocka_unit_test(test_starts),         cmocka_unit_test(test_phase_errors),
+        cmocka_unit_test(test_phase_systems),  cmocka_unit_test(test_targets),
         cmocka_unit_test(test_stop_when),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,7 @@ static void make_database(const char *sql)
 
 static struct ensemble *make_ensemble(int64_t number, const char *id, const char *key)
 {
-    struct ensemble *e = ensemble_of_windows(2, 1, 2 * number, 500);
+    struct ensemble *e = ensemble_of_windows(2, 1, false, 2 * number, 500);
     e->number = number;
     snprintf(e->id, sizeof e->id, "%s", id);
     e->owner = 1000;

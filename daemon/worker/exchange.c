@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/worker/exchange.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/worker/replica_parts.h"
+#include "daemon/worker/stages.h"
+#include "daemon/worker/swaps.h"
+#include "engine/base/units.h"
+
+struct exchange {
+    int members, joined;
+    int arrived, done, left; /* at the meeting; for good: to its end, or otherwise */
+    uint64_t meetings;       /* that are over */
+    struct replica **member; /* [members], by window once all have joined; NULL: has left */
+};
+
+struct exchange *exchange_new(int members)
+{
+    struct exchange *x = xcalloc(1, sizeof *x);
+    x->members = members;
+    x->member = xcalloc((size_t)members, sizeof *x->member);
+    return x;
+}
+
+/* In the order of windows, whatever that of the message was. */
+void exchange_join(struct exchange *x, struct replica *r)
+{
+    int at = x->joined++;
+    for (; at > 0 && x->member[at - 1]->setup.window > r->setup.window; at--)
+        x->member[at] = x->member[at - 1];
+    x->member[at] = r;
+}
+
+/* One that has come to its end is waited for by nobody: what is left are checkpoints of the end. */
+static void meet_if_all(struct exchange *x)
+{
+    if (!x->arrived || x->left || x->arrived + x->done < x->members)
+        return;
+    x->arrived = 0;
+    x->meetings++;
+}
+
+void exchange_leave(struct exchange *x, const struct replica *r, bool done)
+{
+    for (int i = 0; i < x->members; i++)
+        if (x->member[i] == r)
+            x->member[i] = NULL;
+    x->done += done;
+    x->left += !done;
+    meet_if_all(x);
+    if (x->done + x->left < x->members)
+        return;
+    free(x->member);
+    free(x);
+}
+
+bool exchange_on(const struct replica *r)
+{
+    return r->setup.exchange && r->spec && r->spec->settings.exchange;
+}
+
+int exchange_members(const struct replica *r)
+{
+    return r->setup.exchange->members;
+}
+
+bool exchange_waits(const struct replica *r)
+{
+    const struct exchange *x = r->setup.exchange;
+    return r->meeting && x->meetings < r->meeting && !x->left;
+}
+
+/* All come to the same meetings in the same order. The last to come calls act, if there is one, before anybody goes on. */
+static int CO_FN meet(struct replica *r, int (*act)(struct exchange *x, struct err *e), struct err *e)
+{
+    struct exchange *x = r->setup.exchange;
+    r->meeting = x->meetings + 1;
+    if (++x->arrived + x->done == x->members && !x->left && act && act(x, e)) {
+        r->meeting = 0;
+        return -(int)e->code; /* and leaves, so the others will */
+    }
+    meet_if_all(x);
+    while (exchange_waits(r))
+        co_pause();
+    bool over = x->meetings >= r->meeting;
+    r->meeting = 0;
+    return over ? 0 : REPLICA_STOPPED;
+}
+
+/* ---- exchanges ---- */
+
+static int all_here(const struct exchange *x, struct err *e)
+{
+    const struct replica *first = x->member[0];
+    for (int w = 0; w < x->members; w++) {
+        const struct replica *r = x->member[w];
+        if (!r || r->setup.window != w || r->shared != first->shared || r->stage != first->stage ||
+            r->stage_step != first->stage_step)
+            return err_set(e, ERR_INTERNAL, "window %d is not where the others exchange", w);
+    }
+    return 0;
+}
+
+/* Simulations, and whose they are, into the windows that were drawn for them. */
+static int hand_out(struct exchange *x, const int *from, struct err *e)
+{
+    struct sim **sim = xcalloc((size_t)x->members, sizeof *sim);
+    uint32_t *walker = xcalloc((size_t)x->members, sizeof *walker);
+    int rc = 0;
+    for (int w = 0; w < x->members; w++) {
+        sim[w] = x->member[from[w]]->sim;
+        walker[w] = x->member[from[w]]->walker;
+    }
+    for (int w = 0; w < x->members; w++) {
+        x->member[w]->sim = sim[w];
+        x->member[w]->walker = walker[w];
+    }
+    for (int w = 0; w < x->members && !rc; w++)
+        if (from[w] != w)
+            rc = replica_place(x->member[w], e);
+    free(sim);
+    free(walker);
+    return rc;
+}
+
+/* Checkpoints are made at exchanges only: at the first when it is time for one. */
+static bool is_due(const struct replica *r)
+{
+    uint64_t since = r->stage_step - (r->kept_stage == r->stage ? r->kept_step : 0);
+    return r->spec->checkpoint_every ? since >= r->spec->checkpoint_every : replica_save_due(r, r->stage_step);
+}
+
+static int exchange(struct exchange *x, struct err *e)
+{
+    int rc = all_here(x, e);
+    if (rc)
+        return rc;
+    const struct replica *first = x->member[0];
+    const struct settings *set = &first->shared->settings;
+    const struct swaps s = {.scheme = set->exchange,
+                            .windows = x->members,
+                            .seed = set->integrator.seed,
+                            .set = first->setup.replica,
+                            .beta = 1 / (UNIT_R * set->integrator.temperature)};
+    const size_t n = (size_t)x->members;
+    double *delta_u = xcalloc(n * n, sizeof *delta_u);
+    int *from = xcalloc(n, sizeof *from);
+    bool keep = false, stop = false;
+    for (size_t w = 0; w < n; w++) {
+        memcpy(delta_u + w * n, x->member[w]->delta_u, n * sizeof *delta_u);
+        stop |= x->member[w]->stop;
+        keep |= is_due(x->member[w]);
+    }
+    swaps_draw(&s, protocol_exchanges(first->spec, first->stage, first->stage_step) - 1, delta_u, from);
+    rc = hand_out(x, from, e);
+    for (size_t w = 0; w < n; w++)
+        x->member[w]->agreed = (struct agreed){.keep = keep || stop, .stop = stop};
+    free(delta_u);
+    free(from);
+    return rc;
+}
+
+int CO_FN exchange_meet(struct replica *r, struct err *e)
+{
+    return meet(r, exchange, e);
+}
+
+int CO_FN exchange_kept(struct replica *r, struct err *e)
+{
+    return meet(r, NULL, e);
+}
+
+/* ---- where to begin ---- */
+
+static bool offers(const struct replica *r, uint64_t meetings)
+{
+    bool found = meetings == 0; /* the beginning everybody has */
+    for (int i = 0; i < r->noffered; i++)
+        found |= r->offered[i] == meetings;
+    return found;
+}
+
+static int find_common(struct exchange *x, struct err *e)
+{
+    uint64_t common = 0;
+    (void)e;
+    for (int k = 0; k < x->member[0]->noffered; k++) {
+        uint64_t meetings = x->member[0]->offered[k];
+        bool all = true;
+        for (int w = 0; w < x->members; w++)
+            all = all && offers(x->member[w], meetings);
+        if (all && meetings > common)
+            common = meetings;
+    }
+    for (int w = 0; w < x->members; w++)
+        x->member[w]->common = common;
+    return 0;
+}
+
+int CO_FN exchange_common(struct replica *r, const uint64_t *offered, int n, struct err *e)
+{
+    r->offered = offered;
+    r->noffered = n;
+    int rc = meet(r, find_common, e);
+    r->offered = NULL;
+    r->noffered = 0;
+    return rc;
+}

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Replicas that exchange windows, over simulations that are hashes: the draw itself, and that the files of all windows at the end are
+ * those of an undisturbed run, wherever the worker was killed or the set was stopped.
+ */
+#undef NDEBUG
+#include <assert.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "daemon/worker/exchange.h"
+#include "daemon/worker/replica.h"
+#include "daemon/worker/runner.h"
+#include "daemon/worker/swaps.h"
+#include "tests/lib/oscillators.h"
+#include "tests/unit/fake_sim.h"
+
+/* ---- the draw ---- */
+
+/* Harmonic windows u_w = a_w (x - c_w)^2 / 2 in kT. Replicas take new positions in their windows now and then only, and exchange
+ * meanwhile: what stands in a window must stay distributed as that window has it, and replicas must get about. */
+static void test_stationary(void **state)
+{
+    enum { K = 5, ROUNDS = 60000 };
+    static const double a[K] = {1, 2, 2, 4, 3}, c[K] = {0, 0.4, 1.2, 1.5, 2};
+    for (enum exchange_scheme scheme = EXCHANGE_NEIGHBOURS; scheme <= EXCHANGE_GIBBS; scheme++) {
+        const struct swaps s = {.scheme = scheme, .windows = K, .seed = 3, .set = 1, .beta = 0.4};
+        double x[K], sum[K] = {0}, square[K] = {0};
+        int walker[K], far = 0, changes = 0;
+        uint64_t random = 5;
+        for (int w = 0; w < K; w++) {
+            x[w] = c[w] + random_normal(&random) / sqrt(a[w]);
+            walker[w] = w;
+        }
+        for (uint64_t n = 0; n < ROUNDS; n++) {
+            double delta_u[K * K], next[K];
+            int from[K], next_walker[K];
+            int fresh = (int)(random_uniform(&random) * K);
+            x[fresh] = c[fresh] + random_normal(&random) / sqrt(a[fresh]);
+            for (int w = 0; w < K; w++)
+                for (int k = 0; k < K; k++)
+                    delta_u[w * K + k] =
+                        (0.5 * a[k] * (x[w] - c[k]) * (x[w] - c[k]) - 0.5 * a[w] * (x[w] - c[w]) * (x[w] - c[w])) /
+                        s.beta;
+            swaps_draw(&s, n, delta_u, from);
+            for (int w = 0; w < K; w++) {
+                next[w] = x[from[w]];
+                next_walker[w] = walker[from[w]];
+                changes += from[w] != w;
+                assert_true(scheme == EXCHANGE_GIBBS || from[from[w]] == w);
+                assert_true(scheme == EXCHANGE_GIBBS || abs(from[w] - w) < 2);
+            }
+            memcpy(x, next, sizeof x);
+            memcpy(walker, next_walker, sizeof walker);
+            far += walker[0] == K - 1;
+            for (int w = 0; w < K; w++) {
+                sum[w] += x[w];
+                square[w] += (x[w] - c[w]) * (x[w] - c[w]);
+            }
+        }
+        for (int w = 0; w < K; w++) { /* rows are correlated over some ten rounds */
+            double error = sqrt(20.0 / ROUNDS);
+            assert_true(fabs(sum[w] / ROUNDS - c[w]) * sqrt(a[w]) < 4 * error);
+            assert_true(fabs(square[w] / ROUNDS * a[w] - 1) < 4 * error * sqrt(2));
+        }
+        assert_true(changes > ROUNDS);
+        assert_true(far >
+                    ROUNDS / 10); /* the last window's replica is often in the first: a fifth of the time, evenly */
+    }
+}
+
+/* Chances are those of Metropolis, each exchange has numbers of its own, and energies that are none change nothing. */
+static void test_chances(void **state)
+{
+    struct swaps s = {.scheme = EXCHANGE_NEIGHBOURS, .windows = 2, .seed = 11, .beta = 0.5};
+    int from[2], accepted = 0, other = 0;
+    for (uint64_t n = 0; n < 40000; n += 2) {
+        swaps_draw(&s, n, (const double[]){0, 3, -1, 0}, from); /* D = 0.5 (3 - 1) */
+        accepted += from[0];
+        s.set = 7;
+        int was = from[0];
+        swaps_draw(&s, n, (const double[]){0, 3, -1, 0}, from);
+        other += from[0] == was;
+        s.set = 0;
+        swaps_draw(&s, n + 1, (const double[]){0, -9, -9, 0}, from); /* no pair's turn */
+        assert_int_equal(from[0], 0);
+        swaps_draw(&s, n, (const double[]){0, NAN, -9, 0}, from);
+        assert_int_equal(from[0], 0);
+        swaps_draw(&s, n, (const double[]){0, INFINITY, -9, 0}, from);
+        assert_int_equal(from[0], 0);
+        swaps_draw(&s, n, (const double[]){0, 1, -1.5, 0}, from);
+        assert_int_equal(from[0], 1);
+    }
+    double p = exp(-1), error = sqrt(p * (1 - p) / 20000);
+    assert_true(fabs(accepted / 20000.0 - p) < 4 * error);
+    assert_true(other < 0.7 * 20000 && other > 0.4 * 20000); /* p^2 + (1 - p)^2 = 0.53 */
+}
+
+/* ---- the story of a set ---- */
+
+enum { WINDOWS = 3, FILES = 4 };
+static const char *const file_names[FILES] = {"dhdl.xvg", "energy.xvg", "traj.xtc", "confout.gro"};
+
+static struct stage protocol[] = {
+    {.kind = STAGE_MINIMIZE, .phase = 1, .timestep = 0.002, .steps = 10},
+    {.kind = STAGE_EQUILIBRATE, .timestep = 0.002, .steps = 20, .npt = true},
+    {.kind = STAGE_PRODUCE,
+     .timestep = 0.002,
+     .steps = 65,
+     .npt = true,
+     .sample_every = 5,
+     .frames_every = 30,
+     .exchange_every = 10},
+    {.kind = STAGE_EQUILIBRATE, .phase = 1, .timestep = 0.002, .steps = 10},
+    {.kind = STAGE_PRODUCE,
+     .timestep = 0.002,
+     .steps = 35,
+     .sample_every = 5,
+     .frames_every = 20,
+     .exchange_every = 10},
+};
+
+static char directory[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    fake = (struct fake){.spec = {.name = "test",
+                                  .stages = protocol,
+                                  .nstages = (int)(sizeof protocol / sizeof *protocol),
+                                  .checkpoint_every = 25,
+                                  .settings = {.exchange = EXCHANGE_NEIGHBOURS,
+                                               .integrator = {.timestep = 0.002, .temperature = 300, .seed = 9},
+                                               .barostat = {.on = true, .every = 25},
+                                               .alchemy = {.nwindows = WINDOWS}}},
+                         .tuned_until = 20};
+    snprintf(directory, sizeof directory, "%s/shoal-exchange-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+    fake.directory = directory;
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static void empty_directory(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s/*", directory);
+    assert_int_equal(system(command), 0);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    empty_directory();
+    return rmdir(directory);
+}
+
+struct told {
+    struct replica *replica;
+    enum report_kind end;
+    int ends;
+    uint64_t step;
+    char message[1000];
+};
+
+static void hear(void *ctx, const struct replica *r, const struct replica_report *what)
+{
+    struct told *t = ctx;
+    (void)r;
+    assert_int_equal(t->ends, 0);
+    t->step = what->step;
+    if (what->kind == REPORT_FAILED)
+        snprintf(t->message, sizeof t->message, "%s", what->why->msg);
+    if (what->kind != REPORT_DONE && what->kind != REPORT_STOPPED && what->kind != REPORT_FAILED)
+        return;
+    t->end = what->kind;
+    t->ends++;
+}
+
+static void run_one(void *arg)
+{
+    replica_run(((struct told *)arg)->replica);
+}
+
+static bool ready_one(const void *arg)
+{
+    return replica_ready(((const struct told *)arg)->replica);
+}
+
+static void ended_one(void *arg)
+{
+    replica_free(((struct told *)arg)->replica);
+}
+
+/* Of the set's windows those from `first` on, the last one first; stopped after so many calls into simulations, 0: never. */
+static void run_some(struct told told[WINDOWS], int first, int stop_after, uint64_t target, uint32_t salt)
+{
+    struct models models = {.dev = &fake_dev};
+    struct runner runner = {.dev = &fake_dev};
+    struct err e = {0};
+    struct exchange *exchange = exchange_new(WINDOWS - first);
+    memset(told, 0, WINDOWS * sizeof *told);
+    assert_int_equal(jobs_new(&runner.jobs, &e), 0);
+    for (int w = WINDOWS - 1; w >= first; w--) {
+        told[w].replica = replica_new(&(struct replica_setup){.models = &models,
+                                                              .jobs = runner.jobs,
+                                                              .directory = directory,
+                                                              .window = w,
+                                                              .replica = (uint32_t)w,
+                                                              .steps = target,
+                                                              .salt = salt,
+                                                              .exchange = exchange,
+                                                              .report = hear,
+                                                              .ctx = &told[w]});
+        assert_int_equal(runner_add(&runner, run_one, ready_one, ended_one, &told[w], &e), 0);
+    }
+    int before = fake.calls;
+    while (runner.count) {
+        assert_int_equal(runner_turn(&runner, NULL, 0, -1, &e), 0);
+        for (int w = first; w < WINDOWS; w++)
+            if (!told[w].ends && stop_after && fake.calls - before >= stop_after)
+                replica_stop(told[w].replica);
+    }
+    assert_int_equal(fake.alive, 0);
+    jobs_free(runner.jobs);
+}
+
+/* How it ended, the same for all. */
+static enum report_kind run(int stop_after, uint64_t target)
+{
+    struct told told[WINDOWS];
+    run_some(told, 0, stop_after, target, 0);
+    for (int w = 0; w < WINDOWS; w++)
+        if (told[w].end != told[0].end || told[w].end == REPORT_FAILED)
+            fail_msg("window %d: %s", w, told[w].message);
+    return told[0].end;
+}
+
+static void read_files(struct buf files[WINDOWS * FILES])
+{
+    for (int i = 0; i < WINDOWS * FILES; i++) {
+        char path[128];
+        struct err e = {0};
+        snprintf(path, sizeof path, "%s/lambda_%02d/%s", directory, i / FILES, file_names[i % FILES]);
+        files[i].len = 0;
+        if (buf_read_file(&files[i], path, &e))
+            fail_msg("%s", e.msg);
+    }
+}
+
+static void free_files(struct buf files[WINDOWS * FILES])
+{
+    for (int i = 0; i < WINDOWS * FILES; i++)
+        buf_free(&files[i]);
+}
+
+static void expect_files(struct buf wanted[WINDOWS * FILES])
+{
+    struct buf got[WINDOWS * FILES] = {0};
+    read_files(got);
+    for (int i = 0; i < WINDOWS * FILES; i++)
+        assert_string_equal(got[i].data, wanted[i].data);
+    free_files(got);
+    empty_directory();
+}
+
+static void undisturbed(struct buf wanted[WINDOWS * FILES], uint64_t target)
+{
+    assert_int_equal(run(0, target), REPORT_DONE);
+    read_files(wanted);
+    empty_directory();
+}
+
+/* Every replica is somewhere at every time, exchanges are counted, and replicas change windows. */
+static void test_walks(void **state)
+{
+    (void)state;
+    struct buf files[WINDOWS * FILES] = {0};
+    char *line[WINDOWS];
+    int rows = 0, moved = 0;
+    undisturbed(files, 0);
+    for (int w = 0; w < WINDOWS; w++)
+        line[w] = strchr(files[w * FILES + 1].data, '\n') + 1;
+    for (; *line[0]; rows++) {
+        unsigned seen = 0;
+        double first = 0;
+        for (int w = 0; w < WINDOWS; w++) {
+            double time, potential;
+            int walker;
+            unsigned long exchanges;
+            assert_int_equal(sscanf(line[w], "%lf %lf %d %lu", &time, &potential, &walker, &exchanges), 4);
+            first = w ? first : time;
+            assert_true(time == first);
+            seen |= 1u << walker;
+            moved += walker != w;
+            /* Of the row before the exchange. 6 in the first stage; the second begins at 0.15 ps. */
+            double ps = time < 0.14 ? time : time - 0.15;
+            int expected = (time < 0.14 ? 0 : 6) + (int)fmax(0, ceil(ps / 0.02 - 1e-6) - 1);
+            assert_int_equal(exchanges, expected);
+            line[w] = strchr(line[w], '\n') + 1;
+        }
+        assert_int_equal(seen, (1u << WINDOWS) - 1);
+    }
+    assert_int_equal(*line[WINDOWS - 1], 0);
+    assert_int_equal(rows, 14 + 8);
+    assert_true(moved > rows / 2);
+    free_files(files);
+}
+
+/* Runs in a process that dies at call k. True: it came to its end before. */
+static bool survives(int k, uint64_t target)
+{
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        fake.calls = 0;
+        fake.die_at_call = k;
+        _exit(run(0, target) == REPORT_DONE ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 9));
+    return WEXITSTATUS(status) == 0;
+}
+
+static void test_killed_at_every_call(void **state)
+{
+    (void)state;
+    struct buf wanted[WINDOWS * FILES] = {0};
+    undisturbed(wanted, 0);
+    int k = 1;
+    for (; !survives(k, 0); k++) {
+        assert_true(k < 3000);
+        assert_int_equal(run(0, 0), REPORT_DONE);
+        expect_files(wanted);
+    }
+    assert_true(k > 300);
+    expect_files(wanted);
+    free_files(wanted);
+}
+
+static void test_killed_over_and_over(void **state)
+{
+    (void)state;
+    struct buf wanted[WINDOWS * FILES] = {0};
+    fake.spec.settings.exchange = EXCHANGE_GIBBS;
+    undisturbed(wanted, 0);
+    srand(20262);
+    for (int round = 0; round < 20; round++) {
+        fake.spec.checkpoint_every = (uint64_t)(round % 4 ? 1 + rand() % 60 : 0);
+        while (!survives(1 + rand() % 300, 0))
+            ;
+        expect_files(wanted);
+    }
+    free_files(wanted);
+}
+
+static void test_stopped(void **state)
+{
+    (void)state;
+    struct buf wanted[WINDOWS * FILES] = {0};
+    undisturbed(wanted, 0);
+    int stops = 0;
+    fake.slowness = 1;
+    for (int calls = 1; calls < 400; calls += 9) {
+        struct told told[WINDOWS];
+        bool done = false;
+        for (int more = 0; !done; more += 40, stops++) {
+            done = true;
+            run_some(told, 0, calls + more, 0, 0);
+            for (int w = 0; w < WINDOWS; w++) {
+                assert_true(told[w].end == REPORT_DONE || told[w].end == REPORT_STOPPED);
+                done = done && told[w].end == REPORT_DONE;
+            }
+        }
+        expect_files(wanted);
+    }
+    assert_true(stops > 100);
+    free_files(wanted);
+}
+
+/* To a later target, killed on the way. */
+static void test_extended(void **state)
+{
+    (void)state;
+    struct buf wanted[WINDOWS * FILES] = {0};
+    const uint64_t later = 140 + 28;
+    undisturbed(wanted, later);
+    bool alive = false;
+    int k = 1;
+    for (; !alive; k += 7) {
+        assert_int_equal(run(0, 0), REPORT_DONE);
+        alive = survives(k, later);
+        assert_int_equal(run(0, later), REPORT_DONE);
+        expect_files(wanted);
+    }
+    assert_true(k > 100);
+    free_files(wanted);
+}
+
+/* Who fails says why, the others end at their checkpoints; with another noise the set gets by. */
+static void test_one_fails(void **state)
+{
+    (void)state;
+    struct told told[WINDOWS];
+    fake.blow_up_at = 20 + 47;
+    fake.blow_up_replica = 2;
+    for (int again = 0; again < 2; again++) {
+        int failed = 0;
+        run_some(told, 0, 0, 0, 0);
+        for (int w = 0; w < WINDOWS; w++) {
+            failed += told[w].end == REPORT_FAILED;
+            assert_true(told[w].end == REPORT_FAILED || (told[w].end == REPORT_STOPPED && told[w].step <= 30 + 40));
+        }
+        assert_int_equal(failed, 1);
+    }
+    run_some(told, 0, 0, 0, 1);
+    for (int w = 0; w < WINDOWS; w++)
+        assert_int_equal(told[w].end, REPORT_DONE);
+    empty_directory();
+}
+
+/* Those whose partners are gone do not go on as if nothing were missing; where all have ended nothing is missing. */
+static void test_company(void **state)
+{
+    (void)state;
+    struct told told[WINDOWS];
+    run_some(told, 1, 0, 0, 0);
+    for (int w = 1; w < WINDOWS; w++)
+        assert_true(told[w].end == REPORT_FAILED &&
+                    strstr(told[w].message, "of the 3 windows that exchange replicas only 2 are"));
+    empty_directory();
+    assert_int_equal(run(0, 0), REPORT_DONE);
+    run_some(told, 2, 0, 0, 0);
+    for (int w = 2; w < WINDOWS; w++)
+        assert_int_equal(told[w].end, REPORT_DONE);
+    empty_directory();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stationary),
+        cmocka_unit_test(test_chances),
+        cmocka_unit_test_setup_teardown(test_walks, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_killed_at_every_call, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_killed_over_and_over, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_stopped, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_extended, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_one_fails, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_company, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
