@@ -138,6 +138,46 @@ static void windows_show(const json_t *windows, const json_t *repeats, int width
     table_put(&t, width, out);
 }
 
+static void pairs_show(const json_t *pairs, int width, struct buf *out)
+{
+    struct table t;
+    const json_t *pair;
+    size_t i;
+    table_setup(&t, "l r r r");
+    static const char *const heads[] = {"windows", "exchanged", "attempted", "acceptance"};
+    for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
+        table_cell(&t, "%s", heads[h]);
+    json_array_foreach (pairs, i, pair) {
+        const json_t *attempted = json_object_get(pair, "attempted");
+        table_cell(&t, "%lld - %lld", answer_whole(pair, "from"), answer_whole(pair, "to"));
+        table_cell(&t, "%lld", answer_whole(pair, "exchanged"));
+        if (json_is_integer(attempted)) {
+            table_cell(&t, "%lld", (long long)json_integer_value(attempted));
+            table_cell(&t, "%.3f", answer_number(pair, "acceptance"));
+        } else {
+            table_cell(&t, "-");
+            table_cell(&t, "-");
+        }
+    }
+    table_put(&t, width, out);
+}
+
+/* How replicas got about between windows, for each repeat. */
+static void exchange_show(const json_t *exchange, int width, struct buf *out)
+{
+    const json_t *item;
+    size_t i;
+    json_array_foreach (exchange, i, item) {
+        buf_printf(out, "\nexchange");
+        if (json_array_size(exchange) > 1)
+            buf_printf(out, " of repeat %lld", answer_whole(item, "repeat"));
+        buf_printf(out, " (%s): %lld times, %lld round trips, eigenvalue %.4f\n\n", answer_text(item, "scheme"),
+                   answer_whole(item, "exchanges"), answer_whole(item, "round_trips"),
+                   number(json_object_get(item, "eigenvalue")));
+        pairs_show(json_object_get(item, "pairs"), width, out);
+    }
+}
+
 /* Averages of a lone window: it has no free energy. */
 static void averages_show(const json_t *averages, int width, struct buf *out)
 {
@@ -183,6 +223,7 @@ void results_text(const json_t *results, int width, struct buf *out)
         buf_printf(out, "\n");
     }
     windows_show(windows, json_object_get(results, "repeats"), width, out);
+    exchange_show(json_object_get(results, "exchange"), width, out);
     if (json_array_size(windows) == 1) {
         buf_printf(out, "\n");
         averages_show(json_object_get(json_array_get(windows, 0), "averages"), width, out);

@@ -169,7 +169,9 @@ void result_close(struct result *r)
     for (int k = 0; r->windows && k < r->ladder->nstates; k++) {
         averages_close(r->windows[k].dhdl, r->windows[k].ndhdl);
         averages_close(r->windows[k].averages, r->windows[k].naverages);
+        free(r->windows[k].visits);
     }
+    walks_close(&r->walks);
     for (int i = 0; i < ESTIMATORS; i++) {
         free(r->estimators[i].legs);
         free(r->estimators[i].steps);

@@ -39,6 +39,7 @@ static void repeat(const struct estimate_ensemble *q, struct result *r, const st
         snprintf(w->reason, sizeof w->reason, "%s", replicas[k].reason ? replicas[k].reason : "");
         window_read(r, q->directory, folder, k, replicas + k, &s);
     }
+    walks_count(r, q->set->exchange);
     if (l->nstates > 1)
         result_analyse(r, &s);
     sampling_close(&s);

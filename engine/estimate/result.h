@@ -35,6 +35,8 @@ struct window_result {
     double inefficiency, uncorrelated; /* g in rows used, and used / g */
     int ndhdl, naverages;
     struct average *dhdl, *averages;
+    size_t nvisits;
+    int *visits; /* [nvisits] the replica that was here before the first exchange, before the second, ... */
 };
 
 /* The path. */
@@ -107,6 +109,17 @@ struct step_length {
     double deviation[2];
 };
 
+/* Replicas that exchanged windows. Zeroed: there are none. */
+struct walks {
+    enum exchange_scheme scheme;
+    int nstates;
+    size_t exchanges;
+    double *moves; /* [nstates][nstates] how often one went from window i to j at an exchange; i to i: it stayed */
+    size_t *round_trips; /* [nstates] of each replica, from the first window to the last and back */
+    bool *visited;       /* [nstates][nstates] replica, window */
+    double eigenvalue;   /* of the matrix of moves, the largest but 1 */
+};
+
 struct result {
     const struct ladder *ladder;
     struct window_result *windows; /* [nstates]; NULL in the result of several repeats */
@@ -117,6 +130,7 @@ struct result {
     struct neighbours *neighbours;
     int nlengths; /* 0 without dH/dlambda of every component */
     struct step_length *lengths;
+    struct walks walks;
     struct convergence convergence[ESTIMATE_FRACTIONS]; /* part (i + 1)/10 */
     char **warnings;
     int nwarnings;
@@ -172,6 +186,14 @@ void result_judge(struct result *r, const struct solutions *x);
 void report_combine(struct report *r);
 /* Error of a mean of n values from their own errors and their spread (repeats.c says how). */
 double repeats_error(const double *value, const double *error, int n);
+
+/* walks.c: visits of one window from its energy.xvg; whether a column is about them alone; of all windows of a repeat, once they have
+ * been read, what became of replicas; how often a pair of neighbours could have been exchanged (0: not known by scheme). */
+void walks_take(struct window_result *w, const struct xvg *x);
+bool walks_column(const char *legend);
+void walks_count(struct result *r, enum exchange_scheme scheme);
+size_t walks_attempts(const struct walks *w, int pair);
+void walks_close(struct walks *w);
 
 /* length.c: r->lengths of one repeat, and of all together. */
 void result_lengths(struct result *r, const struct sampling *s);

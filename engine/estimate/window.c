@@ -205,10 +205,11 @@ static void average_energies(struct window_result *w, const struct xvg *x)
     if (!n)
         return;
     w->averages = xcalloc(width, sizeof *w->averages);
-    w->naverages = x->nlegends;
     for (size_t c = 1; c < width; c++) {
+        if (walks_column(x->legend[c - 1]))
+            continue;
         double *v = series(x->v + first * width, n, width, c);
-        w->averages[c - 1] = average(x->legend[c - 1], unit_of(x->legend[c - 1]), v, n);
+        w->averages[w->naverages++] = average(x->legend[c - 1], unit_of(x->legend[c - 1]), v, n);
         free(v);
     }
 }
@@ -223,8 +224,10 @@ static void read_energy(struct result *r, const char *directory, const char *fol
     buf_printf(&path, "%s/%s", directory, name);
     if (xvg_read_file(&x, name, path.data, bytes, ESTIMATE_NUMBERS, &e))
         result_warn(r, "window %d: no averages: %s", k, e.msg);
-    else
+    else {
         average_energies(r->windows + k, &x);
+        walks_take(r->windows + k, &x);
+    }
     xvg_close(&x);
     buf_free(&path);
 }

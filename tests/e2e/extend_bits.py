@@ -88,6 +88,25 @@ def stopped_early(program, s):
         assert found[name] == data, f"{name} of the one that ended early differs"
 
 
+def with_exchange(program, s):
+    """The same of windows that exchange replicas, of which there are more than slots."""
+    more = "exchange: {every: 40 steps}\n"
+    short, whole = submit(s, "exchanging", FIRST // 2, more=more), submit(s, "exchanging-long", FIRST, more=more)
+    wait_done(s, short)
+    expected = (wait_done(s, whole), outputs(s, whole))[1]
+    walks = json.loads(expected["results"])["exchange"]
+    assert [w["exchanges"] for w in walks] == [FIRST // 40 - 1] and walks[0]["pairs"][0]["attempted"] > 0, walks
+    shoal(program, s, "extend", "exchanging", "--until", f"{FIRST} steps")
+    time.sleep(0.3)
+    for pid in s.workers():
+        os.kill(pid, signal.SIGKILL)
+    wait_done(s, short)
+    found = outputs(s, short)
+    for name, data in expected.items():
+        assert found[name] == data, f"{name} of those that exchange differs"
+    assert "round trips, eigenvalue" in shoal(program, s, "results", "exchanging")
+
+
 def main():
     program, shoald, worker = (os.path.abspath(p) for p in sys.argv[1:4])
     folder = tempfile.mkdtemp(prefix="shoal-extend-")
@@ -113,6 +132,7 @@ def main():
         assert found[name] == data, f"{name} differs; see {folder}"
     assert submit(s, "short", FIRST) == short
     stopped_early(program, s)
+    with_exchange(program, s)
     assert s.stop() == 0
     shutil.rmtree(folder)
     print(f"{len(expected)} files as in one go")

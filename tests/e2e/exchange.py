@@ -1,0 +1,274 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Replicas that exchange windows, in a worker by itself. A torsion with two states and a barrier that no window but the last can
+cross is sampled as its potential has it, which is known, while without exchange it stays where it began. The files of a set are the
+same bytes alone, in company of others on fewer slots than it has windows, and stopped and killed at random moments.
+
+Usage: exchange.py SHOAL_WORKER [--device D] [--ps PS]
+"""
+import argparse
+import json
+import math
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+
+from tiny import tiny
+from worker import OUTPUTS, Worker
+
+KT = 0.00831446261815324 * 298.15
+TWOFOLD, ONEFOLD = 25.0, 0.8  # kJ/mol: barriers of 20 kT, and one state above the other
+LADDER = (0, 0.15, 0.35, 0.6, 0.8, 1)
+
+# Four united atoms in a row, that feel nothing but bonds, angles and the torsion: it is distributed as exp(-V / kT).
+CHAIN = """; SPDX-License-Identifier: Apache-2.0
+[ defaults ]
+1 2 no 1.0 1.0
+[ atomtypes ]
+C4 6 16.043 0 A 0.3 0
+[ moleculetype ]
+CHN 3
+[ atoms ]
+""" + "".join(f"{i} C4 1 CHN C{i} {i} 0.0 16.043\n" for i in range(1, 5)) + f"""[ bonds ]
+1 2 1 0.153 40000
+2 3 1 0.153 40000
+3 4 1 0.153 40000
+[ angles ]
+1 2 3 1 112 500
+2 3 4 1 112 500
+[ dihedrals ]
+1 2 3 4 9 180 {TWOFOLD} 2 180 0 2
+1 2 3 4 9 0 {ONEFOLD} 1 0 {ONEFOLD} 1
+[ system ]
+a chain
+[ molecules ]
+CHN 1
+"""
+CHAIN_SPEC = """name: chain
+system: {{topology: chain.top, coordinates: chain.gro}}
+nonbonded: {{cutoff: 0.8 nm, vdw: {{modifier: none, dispersion-correction: no}}, coulomb: {{method: reaction-field}}}}
+alchemy: {{perturb: b-states, soft-core: {{alpha: 0}}, windows: {{bonded: {ladder}}}}}
+integrator: {{timestep: 4 fs, temperature: 298.15 K, friction: 5 /ps, seed: 4, com-removal: no}}
+{exchange}
+protocol:
+  - produce: {{time: {ps} ps, ensemble: nvt, sample-every: 0.4 ps, frames-every: 0.4 ps}}
+run: {{checkpoint-every: 1000000 steps}}
+"""
+
+
+def start(worker, number, directory, windows):
+    """All windows of a repeat, as one set; replicas are numbered from `number` on."""
+    replicas = [dict(number=number + w, window=w, repeat=0, key=w, folder=f"lambda_{w:02d}", steps=0) for w in range(windows)]
+    worker.send(type="start", set=number, ensemble="e", directory=directory, windows=windows, attempt=0, replicas=replicas)
+
+
+def write(folder, name, spec, files):
+    directory = os.path.join(folder, name)
+    os.makedirs(os.path.join(directory, "input"))
+    for file, text in {"spec.yaml": spec, **files}.items():
+        with open(os.path.join(directory, "input", file), "w", encoding="utf-8") as f:
+            f.write(text)
+    return directory
+
+
+# ---- the torsion
+
+def place_chain():
+    """The lower state, phi = 180, is where nothing begins: all atoms in a plane, the ends on one side."""
+    angle = math.radians(112)
+    x = [(-0.153 * math.cos(math.pi - angle), 0.153 * math.sin(angle)), (0, 0), (0.153, 0),
+         (0.153 + 0.153 * math.cos(math.pi - angle), 0.153 * math.sin(angle))]
+    rows = ["%5d%-5s%5s%5d%8.3f%8.3f%8.3f" % (1, "CHN", f"C{i}", i, 1 + a, 1 + b, 1) for i, (a, b) in enumerate(x, 1)]
+    return "\n".join(["a chain", "4", *rows, "2.0 2.0 2.0", ""])
+
+
+def frames(path):
+    """Positions of up to nine atoms, which .xtc files hold as they are."""
+    with open(path, "rb") as f:
+        data = f.read()
+    at, found = 0, []
+    while at < len(data):
+        magic, atoms = struct.unpack_from(">2i", data, at)
+        assert magic == 1995 and atoms == 4
+        found.append([struct.unpack_from(">3f", data, at + 56 + 12 * i) for i in range(atoms)])
+        at += 56 + 12 * atoms
+    return found
+
+
+def trans(x):
+    """Whether the ends are on different sides of the middle bond."""
+    def minus(a, b):
+        return [p - q for p, q in zip(a, b)]
+
+    def cross(a, b):
+        return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+    first, middle, last = minus(x[1], x[0]), minus(x[2], x[1]), minus(x[3], x[2])
+    return sum(a * b for a, b in zip(cross(first, middle), cross(middle, last))) < 0
+
+
+def integral(scale, some=lambda cosine: True):
+    """Of exp(-V / kT) over the torsion, with the twofold part scaled."""
+    angles = [2 * math.pi * (i + 0.5) / 20000 for i in range(20000)]
+    return sum(math.exp(-(scale * TWOFOLD * (1 - math.cos(2 * a)) + ONEFOLD * (1 + math.cos(a))) / KT)
+               for a in angles if some(math.cos(a))) / 20000
+
+
+def run_chain(program, device, folder, name, exchange, ps):
+    """The shares of frames that are trans, by window, and the results."""
+    spec = CHAIN_SPEC.format(ladder=list(LADDER), exchange=exchange, ps=ps)
+    directory = write(folder, name, spec, {"chain.top": CHAIN, "chain.gro": place_chain()})
+    worker = Worker(program, "--device", device)
+    start(worker, 0, directory, len(LADDER))
+    ended, _ = worker.until_ended(len(LADDER))
+    assert all(m["type"] == "done" for m in ended.values()), ended
+    worker.drain()
+    found = [[trans(x) for x in frames(f"{directory}/lambda_{w:02d}/traj.xtc")] for w in range(len(LADDER))]
+    description = {"spec": spec, "spec_name": "chain.yaml", "replicas": [{"state": "done"}] * len(LADDER)}
+    run = subprocess.run([program, "estimate", "--ensemble", directory, "--output", "-"], input=json.dumps(description),
+                         capture_output=True, text=True, check=True)
+    return [sum(f) / len(f) for f in found], json.loads(run.stdout)
+
+
+def sample_torsion(program, device, folder, ps):
+    plain, results = run_chain(program, device, folder, "plain", "", ps)
+    assert plain[0] == 0, f"a barrier of {2 * TWOFOLD / KT:.0f} kT was crossed"
+    assert results["exchange"] == []
+    expected = [integral(1 - l, lambda c: c < 0) / integral(1 - l) for l in LADDER]
+    free_energy = -math.log(integral(0) / integral(1))
+    for scheme in ("neighbours", "gibbs"):
+        found, results = run_chain(program, device, folder, scheme, f"exchange: {{every: 0.4 ps, scheme: {scheme}}}", ps)
+        print(f"{scheme}: trans {[round(f, 3) for f in found]}, expected {[round(x, 3) for x in expected]}", flush=True)
+        for window, (share, exact) in enumerate(zip(found, expected)):
+            # What is trans changes in the last windows, and by way of exchanges everywhere else within some ps.
+            assert abs(share - exact) < 3 * math.sqrt(0.25 * 8 / ps), (scheme, window, share, exact)
+        total = results["estimators"][0]["total"]["kT"]
+        assert abs(total["value"] - free_energy) < 4 * total["error"] < 1, (total, free_energy)
+        (walks,) = results["exchange"]
+        assert walks["scheme"] == scheme and walks["exchanges"] == round(ps / 0.4) - 1, walks
+        assert walks["round_trips"] > 3 and walks["round_trips"] == sum(r["round_trips"] for r in walks["replicas"]), walks
+        assert all(r["windows"] == len(LADDER) for r in walks["replicas"]), walks
+        assert all(abs(sum(row) - 1) < 1e-9 for row in walks["transitions"]) and 0 < walks["eigenvalue"] < 1, walks
+        for pair in walks["pairs"]:
+            share = walks["transitions"][pair["from"]][pair["to"]] * walks["exchanges"]
+            assert abs(share - pair["exchanged"]) < 1e-3 and pair["exchanged"] > 0, walks
+            if scheme == "neighbours":
+                assert abs(pair["attempted"] - walks["exchanges"] / 2) <= 1 and 0.1 < pair["acceptance"] <= 1, pair
+                least, most = (f(walks["transitions"][i][j] for i in range(6) for j in range(6) if abs(i - j) > 1) for f in (min, max))
+                assert least == most == 0, walks
+
+
+# ---- bits
+
+def ensemble(folder, name, seed, windows, scheme):
+    spec, files = tiny(name, seed=seed, steps=300, windows=windows, checkpoint="50 steps")
+    spec = re.sub(r"(?s)protocol:.*?run:", """protocol:
+  - minimize: {steps: 20}
+  - equilibrate: {time: 60 steps, ensemble: nvt, temperature: 200 K}
+  - produce: {time: 300 steps, ensemble: npt, sample-every: 10 steps, frames-every: 50 steps}
+exchange: {every: 20 steps, scheme: %s}
+run:""" % scheme, spec)
+    return write(folder, name, spec, files)
+
+
+def outputs(directory, windows):
+    found = {}
+    for w in range(windows):
+        for name in OUTPUTS:
+            with open(f"{directory}/lambda_{w:02d}/{name}", "rb") as f:
+                found[f"{w}/{name}"] = f.read()
+    return found
+
+
+def exchanged(files, windows):
+    """How many rows are of replicas that began elsewhere."""
+    n = 0
+    for w in range(windows):
+        rows = [line.split() for line in files[f"{w}/energy.xvg"].decode().splitlines() if line[0] not in "#@"]
+        n += sum(int(row[-2]) != w for row in rows)
+    return n
+
+
+def interrupt(worker, open_replicas, rng, kill):
+    """Waits for some checkpoints, then stops all sets or kills the worker. Returns the replicas that are done."""
+    done, left = set(), rng.randrange(1, 12)
+    while left and done != open_replicas:
+        message = worker.receive()
+        assert message and message["type"] not in ("failed", "stopped"), message
+        left -= message["type"] == "segment"
+        done |= {message["replica"]} if message["type"] == "done" else set()
+    if kill:
+        worker.process.kill()
+        worker.process.wait()
+        return done
+    for number in {n // 10 * 10 for n in open_replicas}:
+        worker.send(type="stop", set=number)
+    ended, _ = worker.until_ended(len(open_replicas - done))
+    assert all(last["type"] in ("done", "stopped") for last in ended.values()), ended
+    return done | {number for number, last in ended.items() if last["type"] == "done"}
+
+
+def same_bits(program, device, folder):
+    ensembles = [("a", 5, (0, 0.1, 0.2, 0.3), "neighbours"), ("b", 6, (0, 0.05, 0.1), "gibbs")]
+    numbers = {10 * i + w for i, (_, _, windows, _) in enumerate(ensembles) for w in range(len(windows))}
+    expected = {}
+    for name, seed, windows, scheme in ensembles:  # alone
+        directory = ensemble(os.path.join(folder, "alone"), name, seed, windows, scheme)
+        worker = Worker(program, "--device", device)
+        start(worker, 0, directory, len(windows))
+        assert all(m["type"] == "done" for m in worker.until_ended(len(windows))[0].values())
+        worker.drain()
+        expected[name] = outputs(directory, len(windows))
+        assert exchanged(expected[name], len(windows)) > 10
+    rng, times = random.Random(3), 0
+    for way in ("company", "interrupted"):
+        directories = [ensemble(os.path.join(folder, way), *e) for e in ensembles]
+        worker, left = Worker(program, "--device", device), set(numbers)
+        while left:
+            for i, (_, _, windows, _) in enumerate(ensembles):
+                if left & set(range(10 * i, 10 * i + 10)):
+                    start_some(worker, 10 * i, directories[i], len(windows), left)
+            if way == "company":
+                ended, _ = worker.until_ended(len(left))
+                assert all(m["type"] == "done" for m in ended.values()), ended
+                left = set()
+            else:
+                kill = times % 2 == 0
+                left -= interrupt(worker, left, rng, kill)
+                times += bool(left)
+                worker = Worker(program, "--device", device) if kill else worker
+        worker.drain()
+        for directory, (name, _, windows, _) in zip(directories, ensembles):
+            found = outputs(directory, len(windows))
+            for file, data in expected[name].items():
+                assert found[file] == data, f"{way}: {name}: {file} differs; see {folder}"
+    assert times > 2, times
+    print(f"the same bytes alone, in company, and interrupted {times} times", flush=True)
+
+
+def start_some(worker, number, directory, windows, left):
+    """Those of a set that are not done."""
+    replicas = [dict(number=number + w, window=w, repeat=0, key=w, folder=f"lambda_{w:02d}", steps=0) for w in range(windows)
+                if number + w in left]
+    worker.send(type="start", set=number, ensemble="e", directory=directory, windows=windows, attempt=0, replicas=replicas)
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("worker", type=os.path.abspath)
+    options.add_argument("--device", default="cpu:2")
+    options.add_argument("--ps", type=int, default=400, help="of the torsion; 0: none of it")
+    o = options.parse_args()
+    folder = tempfile.mkdtemp(prefix="shoal-exchange-")
+    same_bits(o.worker, o.device, folder)
+    if o.ps:
+        sample_torsion(o.worker, o.device, folder, o.ps)
+    shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()
