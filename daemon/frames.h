@@ -13,7 +13,8 @@
  *                                   is so much longer. salt (0 when absent) changes the noise:
  *                                   where it is larger than the newest checkpoint's, a replica goes on from the checkpoint
  *                                   before (what followed from the newest was a failure that would come again bit for bit)
- *                                   and says so in an event of kind salt; checkpoints keep it
+ *                                   and says so in an event of kind salt; checkpoints keep it. Where the spec says exchange,
+ *                                   all windows of a repeat are one set
  *   stop     {set}                  checkpoint each replica at its next sync point, then answer stopped for each (pause,
  *                                   cancel, preemption)
  *   drain    {}                     stop all, then exit 0
