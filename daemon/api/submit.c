@@ -81,8 +81,9 @@ static void add_labels(struct ensemble *en, const json_t *labels)
 
 static struct ensemble *make_ensemble(struct service *sv, uint32_t owner, const json_t *facts)
 {
-    struct ensemble *en = ensemble_of_windows((int)number_of(facts, "windows"), (int)number_of(facts, "repeats"),
-                                              number_of(facts, "exchange") != 0, service_next_replica(sv), number_of(facts, "steps"));
+    struct ensemble *en =
+        ensemble_of_windows((int)number_of(facts, "windows"), (int)number_of(facts, "repeats"),
+                            number_of(facts, "exchange") != 0, service_next_replica(sv), number_of(facts, "steps"));
     en->owner = owner;
     ensemble_string(&en->key, text_of(facts, "key"));
     ensemble_string(&en->name, text_of(facts, "name"));
