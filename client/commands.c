@@ -116,7 +116,8 @@ const struct command commands[] = {
     {"estimate", "FILE...", "free energies from dhdl.xvg files of GROMACS or Shoal",
      "FILE: one for each window of a ladder, gzipped or not, with the energy differences to all windows; several of "
      "one "
-     "window are parts of one run. Reports as results does, and exits 1 where there is no free energy.",
+     "window are parts of one run. Rows of different windows are taken for independent, which those of replicas that "
+     "exchanged windows are not. Reports as results does, and exits 1 where there is no free energy.",
      "shoal estimate lambda_*/dhdl.xvg\nshoal estimate old/dhdl.*.xvg.gz --json\n", NEEDS_WORKER, BIT(JSON), 1, MANY,
      estimate_main},
     {"version", "", "versions of client and service", "", "shoal version --json\n", NEEDS_SERVICE, SERVICE, 0, 0,

@@ -12,7 +12,7 @@
 
 struct exchange {
     int members, joined;
-    int arrived, done, left; /* at the meeting; for good: to its end, or otherwise */
+    int arrived, left;       /* at the meeting; for good */
     uint64_t meetings;       /* that are over */
     struct replica **member; /* [members], by window once all have joined; NULL: has left */
 };
@@ -34,24 +34,12 @@ void exchange_join(struct exchange *x, struct replica *r)
     x->member[at] = r;
 }
 
-/* One that has come to its end is waited for by nobody: what is left are checkpoints of the end. */
-static void meet_if_all(struct exchange *x)
-{
-    if (!x->arrived || x->left || x->arrived + x->done < x->members)
-        return;
-    x->arrived = 0;
-    x->meetings++;
-}
-
-void exchange_leave(struct exchange *x, const struct replica *r, bool done)
+void exchange_leave(struct exchange *x, const struct replica *r)
 {
     for (int i = 0; i < x->members; i++)
         if (x->member[i] == r)
             x->member[i] = NULL;
-    x->done += done;
-    x->left += !done;
-    meet_if_all(x);
-    if (x->done + x->left < x->members)
+    if (++x->left < x->members)
         return;
     free(x->member);
     free(x);
@@ -78,11 +66,14 @@ static int CO_FN meet(struct replica *r, int (*act)(struct exchange *x, struct e
 {
     struct exchange *x = r->setup.exchange;
     r->meeting = x->meetings + 1;
-    if (++x->arrived + x->done == x->members && !x->left && act && act(x, e)) {
-        r->meeting = 0;
-        return -(int)e->code; /* and leaves, so the others will */
+    if (++x->arrived == x->members) {
+        if (act && act(x, e)) {
+            r->meeting = 0;
+            return -(int)e->code; /* and leaves, so the others will */
+        }
+        x->arrived = 0;
+        x->meetings++;
     }
-    meet_if_all(x);
     while (exchange_waits(r))
         co_pause();
     bool over = x->meetings >= r->meeting;

@@ -24,8 +24,7 @@ struct replica;
 /* Of so many replicas, which join and leave; the last to leave frees it. */
 struct exchange *exchange_new(int members);
 void exchange_join(struct exchange *x, struct replica *r);
-/* done: it has come to its end, and nobody waits for it. */
-void exchange_leave(struct exchange *x, const struct replica *r, bool done);
+void exchange_leave(struct exchange *x, const struct replica *r);
 
 /* True: it waits in a meeting that is not over. */
 bool exchange_waits(const struct replica *r);

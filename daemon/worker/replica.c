@@ -272,8 +272,7 @@ void CO_FN replica_run(void *replica)
     struct err e = {0}, late = {0};
     int rc = story(r, &e);
     replica_finish_frame(r, &late); /* of a story that failed or stopped; any other has waited for it */
-    r->done = !rc;
-    if (rc == REPLICA_STOPPED) { /* which may have been on the way to an exchange that some did not come to */
+    if (rc == REPLICA_STOPPED) {    /* which may have been on the way to an exchange that some did not come to */
         r->stage = r->kept_stage;
         r->stage_step = r->kept_step;
     }
@@ -335,7 +334,7 @@ void replica_free(struct replica *r)
     if (!r)
         return;
     if (r->setup.exchange)
-        exchange_leave(r->setup.exchange, r, r->done);
+        exchange_leave(r->setup.exchange, r);
     buf_free(&r->state);
     free(r->stages);
     free(r->delta_u);

@@ -38,14 +38,13 @@ struct replica {
     uint64_t meeting;        /* of its set that it waits in; 0: none */
     const uint64_t *offered; /* [noffered] meetings before its checkpoints */
     int noffered;
-    uint64_t common;          /* meetings before the checkpoint that all go on from */
-    bool stop, at_gate, done; /* done: to its end */
-    bool lets_others;         /* it goes on whatever its work does */
-    unsigned load_period;     /* the last in which it was counted */
-    double step_seconds;      /* wall clock of a step in the last batch, 0: not known */
-    int grown;                /* buffers, since a step was done */
-    double reported;          /* wall clock of the last progress report */
-    double saved;             /* wall clock of the last checkpoint */
+    uint64_t common;                 /* meetings before the checkpoint that all go on from */
+    bool stop, at_gate, lets_others; /* lets_others: it goes on whatever its work does */
+    unsigned load_period;            /* the last in which it was counted */
+    double step_seconds;             /* wall clock of a step in the last batch, 0: not known */
+    int grown;                       /* buffers, since a step was done */
+    double reported;                 /* wall clock of the last progress report */
+    double saved;                    /* wall clock of the last checkpoint */
 };
 
 #define REPLICA_FLUSH_BYTES ((size_t)256 << 10) /* rows that wait for the disk, at most about */

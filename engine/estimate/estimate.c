@@ -15,9 +15,43 @@ void sampling_init(struct sampling *s, const struct ladder *l)
     s->dhdl = xcalloc(1, sizeof *s->dhdl);
 }
 
+void sampling_align(struct sampling *s)
+{
+    size_t ns = (size_t)s->nstates, nc = (size_t)s->ncomponents, least = SIZE_MAX, at = 0, end = s->start[0];
+    for (int k = 0; k < s->nstates; k++)
+        if (sampling_count(s, k) && sampling_count(s, k) < least)
+            least = sampling_count(s, k);
+    for (size_t k = 0; k < ns; k++) {
+        size_t n = s->start[k + 1] > end ? least : 0, from = s->start[k + 1] - n;
+        end = s->start[k + 1];
+        memmove(s->u + at * ns, s->u + from * ns, n * ns * sizeof *s->u);
+        if (s->dhdl)
+            memmove(s->dhdl + at * nc, s->dhdl + from * nc, n * nc * sizeof *s->dhdl);
+        at += n;
+        s->start[k + 1] = at;
+    }
+    s->together = true;
+}
+
 void result_init(struct result *r, const struct ladder *l)
 {
     *r = (struct result){.ladder = l, .windows = xcalloc((size_t)l->nstates, sizeof *r->windows)};
+}
+
+/* Windows that exchange replicas are used from one time on. */
+static void align(struct result *r, struct sampling *s)
+{
+    sampling_align(s);
+    for (int k = 0; k < s->nstates; k++) {
+        struct window_result *w = r->windows + k;
+        size_t n = sampling_count(s, k);
+        if (!n)
+            continue;
+        w->discarded_ps += w->sampled_ps / (double)(w->used + w->discarded - 1) * (double)(w->used - n);
+        w->discarded += w->used - n;
+        w->used = n;
+        w->uncorrelated = (double)n / w->inefficiency;
+    }
 }
 
 /* One repeat: its replicas' folders. */
@@ -40,6 +74,8 @@ static void repeat(const struct estimate_ensemble *q, struct result *r, const st
         window_read(r, q->directory, folder, k, replicas + k, &s);
     }
     walks_count(r, q->set->exchange);
+    if (q->set->exchange)
+        align(r, &s);
     if (l->nstates > 1)
         result_analyse(r, &s);
     sampling_close(&s);

@@ -104,12 +104,15 @@ struct sampling {
     size_t *start;        /* [nstates + 1]: rows of state k are start[k] .. start[k+1); none: an unsampled state */
     double *u;            /* [total][nstates], kT: reduced potential in each state less that in the own one */
     double *dhdl;         /* [total][ncomponents], kT; NULL when some window has no derivatives */
+    bool together; /* replicas exchange windows: rows of all sampled states are of the same times, and correlated */
 };
 
 static inline size_t sampling_count(const struct sampling *s, int k)
 {
     return s->start[k + 1] - s->start[k];
 }
+/* Leaves out first rows, so that every sampled state has as many as the one with the fewest: those of the last times. */
+void sampling_align(struct sampling *s);
 void sampling_close(struct sampling *s);
 
 /* ---- solution.c: what an estimator finds, with errors that know of correlation
@@ -118,7 +121,10 @@ void sampling_close(struct sampling *s);
  * independent, and within a window the influences are a correlated series; so the variance of any difference is the sum
  * over windows of the number of rows times the long-run variance of their influences. For MBAR this is the central limit
  * theorem of Li, Van Koten, Dinner and Thiede, J. Chem. Phys. 158, 214107 (2023), arXiv:2203.01227, and Geyer's of 1994
- * before. Influences are kept as means over blocks of rows. */
+ * before. Influences are kept as means over blocks of rows.
+ *
+ * Where replicas exchange windows the rows of different windows are not independent: what a replica is slow to forget it takes along.
+ * Then all windows have rows of the same times, and the correlated series is the sum of their influences at each time. */
 
 struct influence {
     size_t rows, block, nblocks;
@@ -127,6 +133,7 @@ struct influence {
 
 struct solution {
     int nstates;
+    bool together;               /* as in struct sampling */
     double *g;                   /* [nstates] kT; NAN: no answer */
     struct influence *influence; /* [nstates]: of each window's rows */
     double *bend, *blind; /* [nstates]: quadrature error from the first state on, with its sign, and what has none */

@@ -10,6 +10,7 @@ void solution_init(struct solution *x, int nstates, const struct sampling *s)
 {
     size_t n = (size_t)nstates;
     *x = (struct solution){.nstates = nstates,
+                           .together = s->together,
                            .g = xcalloc(n, sizeof *x->g),
                            .influence = xcalloc((size_t)s->nstates + 1, sizeof *x->influence),
                            .bend = xcalloc(n, sizeof *x->bend),
@@ -48,31 +49,47 @@ void solution_add_chain(struct solution *x, int window, size_t row, double left,
         mean[k] += scale * (left + (k > window ? right : 0));
 }
 
-/* Variance that the rows of one window bring into g(to) - g(from) of a, less that of b where there is one. */
-static double window_variance(const struct solution *a, const struct solution *b, int window, int from, int to)
+/* Adds what the rows of one window bring into g(to) - g(from), block by block. */
+static void add_influence(const struct solution *x, int window, int from, int to, double sign, double *series)
 {
-    const struct influence *i = a->influence + window;
-    size_t n = (size_t)a->nstates;
-    double *series = xcalloc(i->nblocks, sizeof *series);
-    bool moves = false;
-    for (size_t j = 0; j < i->nblocks; j++) {
-        series[j] = i->mean[j * n + (size_t)to] - i->mean[j * n + (size_t)from];
-        if (b)
-            series[j] -=
-                b->influence[window].mean[j * n + (size_t)to] - b->influence[window].mean[j * n + (size_t)from];
-        moves = moves || series[j] != 0;
-    }
-    double variance = moves ? stats_longrun(series, i->nblocks).variance * (double)(i->rows * i->block) : 0;
-    free(series);
-    return variance;
+    const struct influence *i = x->influence + window;
+    size_t n = (size_t)x->nstates;
+    for (size_t j = 0; j < i->nblocks; j++)
+        series[j] += sign * (i->mean[j * n + (size_t)to] - i->mean[j * n + (size_t)from]);
 }
 
+/* Variance of a sum of rows from the series of their blocks' means, as many blocks as `i` has. */
+static double variance_of(const struct influence *i, const double *series)
+{
+    bool moves = false;
+    for (size_t j = 0; j < i->nblocks; j++)
+        moves = moves || series[j] != 0;
+    return moves ? stats_longrun(series, i->nblocks).variance * (double)(i->rows * i->block) : 0;
+}
+
+/* Of a, less b where there is one. */
 static double error_of(const struct solution *a, const struct solution *b, int from, int to)
 {
-    double variance = 0;
-    for (int w = 0; a->influence[w].rows != SIZE_MAX; w++)
-        if (a->influence[w].nblocks)
-            variance += window_variance(a, b, w, from, to);
+    const struct influence *last = NULL;
+    double variance = 0, *series = NULL;
+    for (int w = 0; a->influence[w].rows != SIZE_MAX; w++) {
+        const struct influence *i = a->influence + w;
+        if (!i->nblocks)
+            continue;
+        if (!series || !a->together) {
+            free(series);
+            series = xcalloc(i->nblocks, sizeof *series);
+        }
+        add_influence(a, w, from, to, 1, series);
+        if (b)
+            add_influence(b, w, from, to, -1, series);
+        if (!a->together)
+            variance += variance_of(i, series);
+        last = i;
+    }
+    if (a->together && last)
+        variance = variance_of(last, series);
+    free(series);
     return sqrt(variance);
 }
 
