@@ -321,7 +321,7 @@ static int check_exchange(const struct spec *s, const struct system *sys, struct
     struct topology t = {0};
     int rc = topology_build(&t, sys, &s->settings, e);
     topology_close(&t);
-    return rc;
+    return rc ? err_prefix(e, "%s: exchange", s->file) : 0;
 }
 
 int spec_check_windows(const struct spec *s, const struct system *sys, struct err *e)

@@ -703,7 +703,7 @@ static const char top[] =
     "#ifdef OTHER\n1 CH4 1 MET CH5 1 0 16.043\n#else\n1 CH4 1 MET CH4 1 CHARGE 16.043\n#endif\n"
     "#ifdef HOLD\n[ position_restraints ]\n1 1 10 10 10\n#endif\n"
     "[ moleculetype ]\nTWO 1\n[ atoms ]\n1 CH4 1 MET CH4 1 0 16.043\n2 CH4 1 MET CH4 1 0 16.043\n"
-    "#ifdef RIGID\n[ constraints ]\n1 2 1 1.8\n#endif\n"
+    "#ifdef RIGID\n[ constraints ]\n1 2 1 1.8\n#endif\n#ifdef STRETCH\n[ constraints ]\n1 2 1 1.8 1.9\n#endif\n"
     "[ system ]\none\n[ molecules ]\n#ifdef MORE\nMET 3\n#else\n#ifdef PAIR\nTWO 1\n#else\nMET 2\n#endif\n#endif\n";
 static const char gro[] =
     "two\n    2\n    1MET    CH4    1   0.500   0.500   0.500\n    2MET    CH4    2   1.500   1.500   "
@@ -748,6 +748,10 @@ static struct err with_system(const char *text, const char *charge)
     return e;
 }
 
+#define CONSTRAINED(how)                                                                                               \
+    "name: x\nsystem: {topology: a.top, coordinates: a.gro, defines: [PAIR, " how                                      \
+    "]}\nalchemy: {decouple: TWO, windows: {vdw: [0, 0.5]}}\n"
+
 static void test_system_errors(void **state)
 {
     static const struct {
@@ -789,6 +793,12 @@ static void test_system_errors(void **state)
         {HEAD "alchemy: {perturb: b-states, windows: {vdw: [0, 1]}}\n", "0",
          "s.yaml:3: alchemy.perturb: b-states: nothing in a.top has a B state that differs from its A state"},
         {HEAD "alchemy: {perturb: b-states, windows: {coulomb: [0, 1]}}\n", "0 16.043 CH4 0.1", ""},
+        {CONSTRAINED("RIGID") "exchange: {every: 1 ps}\n", "0", ""},
+        {CONSTRAINED("STRETCH"), "0", ""},
+        {CONSTRAINED("STRETCH") "exchange: {every: 1 ps}\n", "0",
+         "s.yaml: exchange: atoms 1 and 2: a constraint whose length goes with lambda from 1.8 to 1.9 nm; replicas "
+         "that "
+         "exchange windows need it to stay: expected a bond there, or no exchange"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(with_system(cases[i].text, cases[i].charge).msg, cases[i].message);
