@@ -37,8 +37,9 @@ static const char help[] =
     "they give no free energy; 66 a file cannot be read; 65 it cannot be used; 2 usage.\n"
     "\n"
     "The second reads the replicas' dhdl.xvg and energy.xvg below DIR and writes DIR/results.json\n"
-    "(schemas/results.schema.json) whole or not at all, or FILE instead (- is stdout). Window KK of the only repeat is "
-    "DIR/lambda_KK, of repeat RR\n"
+    "(schemas/results.schema.json) whole or not at all, or FILE instead (- is stdout). Without FILE it writes "
+    "walks.xvg of\n"
+    "each repeat too, where replicas exchange windows. Window KK of the only repeat is DIR/lambda_KK, of repeat RR\n"
     "of several DIR/repeat_RR/lambda_KK; both have two digits or more.\n"
     "Exit code: 0 written, whatever the result says; 65 bad description or spec; 66 DIR cannot be read; 73 FILE\n"
     "cannot be written; 2 usage. With --seconds N and --mib N it takes no more processor time and memory.\n"
@@ -217,10 +218,43 @@ static int write_results(const char *directory, const char *output, const struct
     return rc;
 }
 
+/* walks.xvg of every repeat that has one. */
+static int write_walks(const struct estimate_ensemble *x, struct err *e)
+{
+    int rc = 0;
+    for (int i = 0; i < x->repeats && !rc; i++) {
+        struct buf path = {0};
+        buf_printf(&path, "%s/", x->directory);
+        if (x->repeats > 1)
+            buf_printf(&path, "repeat_%02d/", i);
+        buf_printf(&path, "walks.xvg");
+        if (x->walks[i].len)
+            rc = buf_write_file(path.data, x->walks[i].data, x->walks[i].len, e);
+        buf_free(&path);
+    }
+    return rc;
+}
+
+static int estimate_and_write(struct request *q, const char *output, struct err *e)
+{
+    struct estimate_ensemble *x = &q->ensemble;
+    struct buf json = {0}, *walks = xcalloc((size_t)x->repeats, sizeof *walks);
+    x->walks = output ? NULL : walks;
+    estimate_ensemble(x, &json);
+    int rc = output ? 0 : write_walks(x, e);
+    if (!rc)
+        rc = write_results(x->directory, output, &json, e);
+    for (int i = 0; i < x->repeats; i++)
+        buf_free(&walks[i]);
+    free(walks);
+    buf_free(&json);
+    return rc;
+}
+
 static int ensemble(const char *directory, const char *output, struct err *e)
 {
     struct request q = {.ensemble.directory = directory};
-    struct buf text = {0}, json = {0};
+    struct buf text = {0};
     int rc = buf_read_stream(&text, stdin, "stdin", e);
     if (!rc && access(directory, R_OK | X_OK))
         rc = err_set(e, ERR_MISSING_FILE, "%s: %s", directory, strerror(errno));
@@ -228,12 +262,10 @@ static int ensemble(const char *directory, const char *output, struct err *e)
         rc = read_request(&q, &text, e);
     if (!rc) {
         read_checkpoints(&q);
-        estimate_ensemble(&q.ensemble, &json);
-        rc = write_results(directory, output, &json, e);
+        rc = estimate_and_write(&q, output, e);
     }
     close_request(&q);
     buf_free(&text);
-    buf_free(&json);
     return rc;
 }
 

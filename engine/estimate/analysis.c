@@ -170,6 +170,7 @@ void result_close(struct result *r)
         averages_close(r->windows[k].dhdl, r->windows[k].ndhdl);
         averages_close(r->windows[k].averages, r->windows[k].naverages);
         free(r->windows[k].visits);
+        free(r->windows[k].visit_times);
     }
     walks_close(&r->walks);
     for (int i = 0; i < ESTIMATORS; i++) {

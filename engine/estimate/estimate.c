@@ -74,6 +74,8 @@ static void repeat(const struct estimate_ensemble *q, struct result *r, const st
         window_read(r, q->directory, folder, k, replicas + k, &s);
     }
     walks_count(r, q->set->exchange);
+    if (q->walks)
+        walks_write(r, q->walks + index);
     if (q->set->exchange)
         align(r, &s);
     if (l->nstates > 1)

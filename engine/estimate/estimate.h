@@ -43,6 +43,8 @@ struct estimate_ensemble {
     int repeats;                             /* replicas of each window, 1 or more */
     const struct estimate_replica *replicas; /* [repeats][set->alchemy.nwindows] */
     struct estimate_about about;
+    struct buf *
+        walks; /* [repeats] what walks.xvg is to hold (walks.c) is appended where replicas exchange windows; NULL: not wanted */
 };
 
 /* Reads dhdl.xvg and energy.xvg of every replica and appends the JSON of results.json to `json`. It cannot fail: a replica

@@ -36,7 +36,8 @@ struct window_result {
     int ndhdl, naverages;
     struct average *dhdl, *averages;
     size_t nvisits;
-    int *visits; /* [nvisits] the replica that was here before the first exchange, before the second, ... */
+    int *visits;         /* [nvisits] the replica that was here before the first exchange, before the second, ... */
+    double *visit_times; /* [nvisits] ps, of the first row of each */
 };
 
 /* The path. */
@@ -192,6 +193,8 @@ double repeats_error(const double *value, const double *error, int n);
 void walks_take(struct window_result *w, const struct xvg *x);
 bool walks_column(const char *legend);
 void walks_count(struct result *r, enum exchange_scheme scheme);
+/* walks.xvg: a line for each interval between exchanges, with its time and the window of every replica. Nothing where none exchanged. */
+void walks_write(const struct result *r, struct buf *out);
 size_t walks_attempts(const struct walks *w, int pair);
 void walks_close(struct walks *w);
 

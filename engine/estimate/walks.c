@@ -30,12 +30,15 @@ void walks_take(struct window_result *w, const struct xvg *x)
     if (!replica || !exchanges)
         return;
     w->visits = xcalloc(x->nrows, sizeof *w->visits);
+    w->visit_times = xcalloc(x->nrows, sizeof *w->visit_times);
     for (size_t row = 0; row < x->nrows; row++) {
         const double *v = x->v + row * width;
         if (v[exchanges] > (double)w->nvisits) /* rows were left out */
             break;
-        if (v[exchanges] == (double)w->nvisits)
+        if (v[exchanges] == (double)w->nvisits) {
+            w->visit_times[w->nvisits] = v[0];
             w->visits[w->nvisits++] = (int)v[replica];
+        }
     }
 }
 
@@ -145,6 +148,28 @@ void walks_count(struct result *r, enum exchange_scheme scheme)
     count(w, r, rows);
     w->eigenvalue = eigenvalue(w);
     warn_of_walls(r);
+}
+
+void walks_write(const struct result *r, struct buf *out)
+{
+    size_t n = (size_t)r->walks.nstates;
+    int *window = xcalloc(n, sizeof *window);
+    if (n)
+        buf_printf(
+            out,
+            "# walks.xvg, written by Shoal\n@    title \"Windows of replicas\"\n@    xaxis  label \"Time (ps)\"\n"
+            "@    yaxis  label \"Window\"\n@TYPE xy\n");
+    for (size_t k = 0; k < n; k++)
+        buf_printf(out, "@ s%zu legend \"replica %zu\"\n", k, k);
+    for (size_t row = 0; n && row <= r->walks.exchanges; row++) {
+        for (size_t k = 0; k < n; k++)
+            window[r->windows[k].visits[row]] = (int)k;
+        buf_printf(out, "%.4f", r->windows[0].visit_times[row]);
+        for (size_t k = 0; k < n; k++)
+            buf_printf(out, " %d", window[k]);
+        buf_add(out, "\n", 1);
+    }
+    free(window);
 }
 
 size_t walks_attempts(const struct walks *w, int pair)

@@ -129,9 +129,26 @@ def run_chain(program, device, folder, name, exchange, ps):
     worker.drain()
     found = [[trans(x) for x in frames(f"{directory}/lambda_{w:02d}/traj.xtc")] for w in range(len(LADDER))]
     description = {"spec": spec, "spec_name": "chain.yaml", "replicas": [{"state": "done"}] * len(LADDER)}
-    run = subprocess.run([program, "estimate", "--ensemble", directory, "--output", "-"], input=json.dumps(description),
-                         capture_output=True, text=True, check=True)
-    return [sum(f) / len(f) for f in found], json.loads(run.stdout)
+    subprocess.run([program, "estimate", "--ensemble", directory], input=json.dumps(description), text=True, check=True)
+    with open(f"{directory}/results.json", encoding="ascii") as f:
+        results = json.load(f)
+    check_walks(directory, results["exchange"])
+    return [sum(f) / len(f) for f in found], results
+
+
+def check_walks(directory, exchange):
+    """walks.xvg is energy.xvg of all windows, seen from the replicas."""
+    assert os.path.exists(f"{directory}/walks.xvg") == bool(exchange)
+    if not exchange:
+        return
+    with open(f"{directory}/walks.xvg", encoding="ascii") as f:
+        lines = [line.split() for line in f if line[0] not in "#@"]
+    assert len(lines) == exchange[0]["exchanges"] + 1
+    at = {line[0]: [int(w) for w in line[1:]] for line in lines}
+    for window in range(len(LADDER)):
+        with open(f"{directory}/lambda_{window:02d}/energy.xvg", encoding="ascii") as f:
+            rows = [line.split() for line in f if line[0] not in "#@"]
+        assert all(at[row[0]][int(row[-2])] == window for row in rows if row[0] in at) and len(at) > 10
 
 
 def sample_torsion(program, device, folder, ps):
