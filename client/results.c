@@ -82,12 +82,36 @@ static void energies_show(const json_t *results, int width, struct buf *out)
         energy_cells(&t, json_object_get(solvation, "free_energy"));
         table_cell(&t, "%s", word(json_object_get(solvation, "verdict")));
     }
+    const json_t *held = json_object_get(results, "standard_state");
+    if (json_is_object(held)) {
+        table_cell(&t, "to add for 1 mol/l");
+        energy_cells(&t, json_object_get(held, "correction"));
+        table_cell(&t, "exact");
+    }
     json_array_foreach (json_object_get(results, "repeats"), i, estimator) {
         table_cell(&t, "repeat %lld", (long long)json_integer_value(json_object_get(estimator, "repeat")));
         energy_cells(&t, json_object_get(estimator, "free_energy"));
         table_cell(&t, "%s", word(json_object_get(estimator, "verdict")));
     }
     table_put(&t, width, out);
+}
+
+/* What the row of the standard state means. */
+static void held_show(const json_t *held, struct buf *out)
+{
+    const json_t *molecules = json_object_get(held, "molecules"),
+                 *release = json_object_get(json_object_get(held, "release"), "kcal/mol");
+    if (!json_is_object(held))
+        return;
+    buf_printf(
+        out,
+        "\nrestraints hold %s and %s together in window %lld: from there to 1 mol/l is %.2f kcal/mol, which the "
+        "estimate lacks\nbinding = solvent leg - (complex leg + what is to add), where both legs take the ligand "
+        "out\n",
+        json_string_value(json_array_get(molecules, 0)), json_string_value(json_array_get(molecules, 1)),
+        (long long)json_integer_value(json_object_get(held, "window")), number(json_object_get(release, "value")));
+    if (!strcmp(answer_text(held, "other_end"), "held"))
+        buf_printf(out, "the other end of the ladder is held too: attaching the restraints is another leg\n");
 }
 
 /* "3", of several repeats "1.3". */
@@ -220,6 +244,7 @@ void results_text(const json_t *results, int width, struct buf *out)
                reason ? reason : "");
     if (json_array_size(json_object_get(results, "estimators"))) {
         energies_show(results, width, out);
+        held_show(json_object_get(results, "standard_state"), out);
         buf_printf(out, "\n");
     }
     windows_show(windows, json_object_get(results, "repeats"), width, out);

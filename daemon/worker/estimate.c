@@ -36,7 +36,9 @@ static const char help[] =
     "where\n"
     "they give no free energy; 66 a file cannot be read; 65 it cannot be used; 2 usage.\n"
     "\n"
-    "The second reads the replicas' dhdl.xvg and energy.xvg below DIR and writes DIR/results.json\n"
+    "The second reads the replicas' dhdl.xvg and energy.xvg below DIR (and, for what restraints hold together, the "
+    "system in\n"
+    "DIR/input) and writes DIR/results.json\n"
     "(schemas/results.schema.json) whole or not at all, or FILE instead (- is stdout). Without FILE it writes "
     "walks.xvg of\n"
     "each repeat too, where replicas exchange windows. Window KK of the only repeat is DIR/lambda_KK, of repeat RR\n"
@@ -64,6 +66,9 @@ struct request {
     struct spec *spec;
     struct estimate_replica *replicas;
     struct estimate_label *labels;
+    struct system system; /* as DIR/input has it; empty where that is not there */
+    struct estimate_held held;
+    struct err remark;
     struct estimate_ensemble ensemble;
 };
 
@@ -199,8 +204,37 @@ static int read_request(struct request *q, const struct buf *text, struct err *e
     return rc ? rc : read_about(q, e);
 }
 
+static const char *name_of(const struct system *sys, int molecule)
+{
+    return sys->kinds[sys->molecules[molecule].kind].name;
+}
+
+/* What restraints hold at an end of the ladder. Without inputs nobody knows: an ensemble may end before it has any. */
+static void read_held(struct request *q)
+{
+    struct estimate_held *h = &q->held;
+    struct buf folder = {0};
+    struct err unread = {0};
+    buf_printf(&folder, "%s/input", q->ensemble.directory);
+    struct source *src = source_disk_new(folder.data, true);
+    int rc = spec_phase_system(q->spec, 0, src, &q->system, &unread);
+    if (!rc)
+        rc = standard_state_of_ladder(&q->system, &q->spec->settings, &h->state, &q->remark);
+    if (rc > 0) {
+        for (int i = 0; i < 2; i++)
+            h->molecule[i] = name_of(&q->system, h->state.molecule[i]);
+        q->ensemble.held = h;
+    } else if (q->remark.code) {
+        err_prefix(&q->remark, "restraints between molecules have no standard state");
+        q->ensemble.remark = q->remark.msg;
+    }
+    source_free(src);
+    buf_free(&folder);
+}
+
 static void close_request(struct request *q)
 {
+    system_close(&q->system);
     free(q->replicas);
     free(q->labels);
     spec_free(q->spec);
@@ -262,6 +296,7 @@ static int ensemble(const char *directory, const char *output, struct err *e)
         rc = read_request(&q, &text, e);
     if (!rc) {
         read_checkpoints(&q);
+        read_held(&q);
         rc = estimate_and_write(&q, output, e);
     }
     close_request(&q);

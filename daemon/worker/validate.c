@@ -29,7 +29,7 @@ struct findings {
     struct prediction needs;
     struct measured cost;
     long cores;
-    struct standard_state held; /* in the last window; no terms: nothing is */
+    struct standard_state held; /* at an end of the ladder; no terms: nothing is */
 };
 
 /* On all cores of this machine, seconds. */
@@ -58,9 +58,10 @@ static void print_json(const struct spec *s, const struct system *sys, const str
                   (json_int_t)spec_steps(s, s->nstages), "about", about, "warnings", f->warnings);
     if (f->held.nterms)
         json_object_set_new(out, "standard_state",
-                            json_pack("{s:[s,s], s:i, s:f, s:f}", "molecules", held_name(sys, f, 0),
-                                      held_name(sys, f, 1), "terms", f->held.nterms, "volume_nm3", f->held.volume,
-                                      "release_kcal_per_mol", f->held.release / UNIT_KCAL));
+                            json_pack("{s:[s,s], s:i, s:i, s:f, s:f}", "molecules", held_name(sys, f, 0),
+                                      held_name(sys, f, 1), "terms", f->held.nterms, "window", f->held.window,
+                                      "volume_nm3", f->held.volume, "release_kcal_per_mol",
+                                      f->held.release / UNIT_KCAL));
     json_dumpf(out, stdout, JSON_COMPACT | JSON_REAL_PRECISION(4));
     putchar('\n');
     json_decref(out);
@@ -106,9 +107,10 @@ static void print_text(const struct spec *s, const struct system *sys, const str
     putchar('\n');
     if (f->held.nterms)
         printf(
-            "%d restraints hold %s and %s together, in the last window within %.3g nm^3: from there to 1 mol/l is %.2f "
+            "%d restraints hold %s and %s together, in window %d within %.3g nm^3: from there to 1 mol/l is %.2f "
             "kcal/mol\n",
-            f->held.nterms, held_name(sys, f, 0), held_name(sys, f, 1), f->held.volume, f->held.release / UNIT_KCAL);
+            f->held.nterms, held_name(sys, f, 0), held_name(sys, f, 1), f->held.window, f->held.volume,
+            f->held.release / UNIT_KCAL);
     fflush(stdout);
     size_t i;
     json_t *warning;
@@ -124,12 +126,10 @@ static void warn(struct findings *f, const char *kind, json_t *message)
 static void find_held(const struct spec *spec, const struct system *sys, struct findings *f)
 {
     struct err why = {0};
-    if (standard_state_of(sys, &spec->settings, spec->settings.alchemy.nwindows - 1, &f->held, &why) >= 0)
-        return;
-    f->held.nterms = 0;
-    warn(f, "standard-state",
-         json_sprintf("%s:1: system: restraints between molecules have no standard state in the last window: %s",
-                      spec->file, why.msg));
+    if (standard_state_of_ladder(sys, &spec->settings, &f->held, &why) < 0)
+        warn(
+            f, "standard-state",
+            json_sprintf("%s:1: system: restraints between molecules have no standard state: %s", spec->file, why.msg));
 }
 
 static int find(const struct spec *spec, const struct system *sys, struct findings *f, struct err *e)

@@ -9,6 +9,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/system/settings.h"
+#include "engine/system/standard_state.h"
 
 enum estimate_kind { ESTIMATE_DONE, ESTIMATE_PARTIAL, ESTIMATE_RUNNING, ESTIMATE_FAILED };
 
@@ -36,12 +37,20 @@ struct estimate_about {
     const struct estimate_label *labels;
 };
 
+/* Two molecules that restraints hold together at an end of the ladder. */
+struct estimate_held {
+    const char *molecule[2];
+    struct standard_state state;
+};
+
 struct estimate_ensemble {
     const char
         *directory; /* repeat 0 alone: DIRECTORY/lambda_KK; else DIRECTORY/repeat_RR/lambda_KK (two digits or more) */
     const struct settings *set;
     int repeats;                             /* replicas of each window, 1 or more */
     const struct estimate_replica *replicas; /* [repeats][set->alchemy.nwindows] */
+    const struct estimate_held *held;        /* NULL: nothing is */
+    const char *remark;                      /* a warning that results.json repeats; NULL: none */
     struct estimate_about about;
     struct buf *
         walks; /* [repeats] what walks.xvg is to hold (walks.c) is appended where replicas exchange windows; NULL: not wanted */

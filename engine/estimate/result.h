@@ -148,6 +148,8 @@ void result_close(struct result *r);
 
 struct report {
     const struct estimate_about *about;
+    const struct estimate_held *held; /* NULL: nothing is */
+    const char *remark;               /* a warning of none of the repeats; NULL */
     const struct ladder *ladder;
     int nrepeats;
     struct result *repeats; /* [nrepeats] */

@@ -321,13 +321,14 @@ static double lambda_at(const struct ladder *l, int window, enum lambda componen
 
 /* The free energy of solvation is minus the estimate when the path runs from fully coupled to fully decoupled and the
  * molecule's inner pairs stay (couple-intramol = no): the last window is then the molecule in vacuum beside the
- * solvent. */
-static void solvation(struct writer *w, const struct ladder *l, const struct range *total)
+ * solvent. Where restraints hold it there it is a leg of binding. */
+static void solvation(struct writer *w, const struct report *r, const struct range *total)
 {
+    const struct ladder *l = r->ladder;
     int last = l->nstates - 1;
     bool whole = lambda_at(l, 0, LAMBDA_COULOMB) == 0 && lambda_at(l, 0, LAMBDA_VDW) == 0 &&
                  lambda_at(l, last, LAMBDA_COULOMB) == 1 && lambda_at(l, last, LAMBDA_VDW) == 1;
-    if (!total || !l->molecule || !whole) {
+    if (!total || !l->molecule || !whole || r->held) {
         jw_null(w, "solvation");
         return;
     }
@@ -336,6 +337,36 @@ static void solvation(struct writer *w, const struct ladder *l, const struct ran
     jw_text(w, "meaning", "from vacuum into the surroundings: minus the estimate, which takes the molecule out");
     energy(w, "free_energy", l, -total->value, total->error);
     jw_text(w, "verdict", verdicts[total->verdict]);
+    jw_end(w, '}');
+}
+
+static void exactly(struct writer *w, const char *key, const struct ladder *l, double kj)
+{
+    energy(w, key, l, kj * l->beta, 0);
+}
+
+static void standard_state(struct writer *w, const struct report *r)
+{
+    const struct estimate_held *h = r->held;
+    if (!h) {
+        jw_null(w, "standard_state");
+        return;
+    }
+    jw_begin(w, "standard_state", '{');
+    jw_begin(w, "molecules", '[');
+    jw_text(w, NULL, h->molecule[0]);
+    jw_text(w, NULL, h->molecule[1]);
+    jw_end(w, ']');
+    jw_text(
+        w, "meaning",
+        "the estimate does not have it: estimate + correction is to, or from, the molecule at 1 mol/l; binding is the "
+        "leg that takes the ligand out of water, less estimate + correction of the leg that takes it out of its site");
+    jw_integer(w, "window", (size_t)h->state.window);
+    jw_integer(w, "terms", (size_t)h->state.nterms);
+    jw_text(w, "other_end", h->state.both ? "held" : "free");
+    jw_quantity(w, "volume", h->state.volume, "nanometer ** 3");
+    exactly(w, "release", r->ladder, h->state.release);
+    exactly(w, "correction", r->ladder, h->state.correction);
     jw_end(w, '}');
 }
 
@@ -405,7 +436,8 @@ static void head(struct writer *w, const struct report *r)
     jw_text(w, "estimator", total ? estimator_names[ESTIMATOR_MBAR] : NULL);
     jw_text(w, "quantity", what.data);
     jw_quantity(w, "temperature", l->temperature, "kelvin");
-    solvation(w, l, total);
+    solvation(w, r, total);
+    standard_state(w, r);
     buf_free(&reason);
     buf_free(&what);
 }
@@ -457,6 +489,8 @@ static void repeats(struct writer *w, const struct report *r)
 static void warnings(struct writer *w, const struct report *r)
 {
     jw_begin(w, "warnings", '[');
+    if (r->remark)
+        jw_text(w, NULL, r->remark);
     for (int i = 0; i < r->nrepeats; i++)
         for (int k = 0; k < r->repeats[i].nwarnings; k++) {
             struct buf line = {0};

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/base/buf.h"
 #include "engine/base/units.h"
@@ -11,6 +12,7 @@
 #define FARTHEST 20.0   /* nm: what is not held closer than this is not held */
 #define OUT_OF 1e-9     /* of the most likely, how likely FARTHEST may be */
 #define INTERVALS 40000 /* of an integral; even */
+#define PLACES 64       /* where a term is looked at, to see whether it is on */
 
 /* c b a A B C: a term's atoms are some of these in a row, with a and A among them. */
 enum { ANCHORS = 6, FIRST_A = 2 };
@@ -40,6 +42,26 @@ static int molecule_of(const struct search *s, int atom)
     return s->sys->atoms[atom].molecule;
 }
 
+/* kJ/mol */
+static double potential(const struct held *t, double q)
+{
+    if (t->rare)
+        return rare_value((enum rare_kind)t->rare->kind, q, t->rare->c, t->lambda).u;
+    if (t->periodic)
+        return t->k * (1 + cos(t->multiplicity * q - t->q0));
+    double d = t->natoms == 4 ? remainder(q - t->q0, 2 * M_PI) : q - t->q0;
+    return 0.5 * t->k * d * d;
+}
+
+/* Not in this window: nothing anywhere, but for a point where a term of any strength is 0. */
+static bool acts(const struct held *t)
+{
+    bool some = t->other;
+    for (int i = 1; i <= PLACES && !some; i++)
+        some = potential(t, (t->natoms == 2 ? FARTHEST : M_PI) * i / PLACES) != 0;
+    return some;
+}
+
 static void add(struct search *s, struct held term, const int *atoms)
 {
     bool between = false;
@@ -47,7 +69,7 @@ static void add(struct search *s, struct held term, const int *atoms)
         term.atom[i] = atoms[i];
         between = between || molecule_of(s, atoms[i]) != molecule_of(s, atoms[0]);
     }
-    if (!between)
+    if (!between || !acts(&term))
         return;
     if (s->n == s->cap) {
         s->cap = s->cap ? 2 * s->cap : 8;
@@ -115,17 +137,6 @@ static void collect(struct search *s, double bonded, double restraint)
                           .lambda = restrains ? restraint : bonded},
             t->atom);
     }
-}
-
-/* kJ/mol */
-static double potential(const struct held *t, double q)
-{
-    if (t->rare)
-        return rare_value((enum rare_kind)t->rare->kind, q, t->rare->c, t->lambda).u;
-    if (t->periodic)
-        return t->k * (1 + cos(t->multiplicity * q - t->q0));
-    double d = t->natoms == 4 ? remainder(q - t->q0, 2 * M_PI) : q - t->q0;
-    return 0.5 * t->k * d * d;
 }
 
 static const char *what_of(const struct held *t)
@@ -238,9 +249,58 @@ int standard_state_of(const struct system *sys, const struct settings *set, int 
     struct search s = {.sys = sys, .anchor = {-1, -1, -1, -1, -1, -1}};
     collect(&s, lambda[LAMBDA_BONDED], lambda[al->given[LAMBDA_RESTRAINT] ? LAMBDA_RESTRAINT : LAMBDA_BONDED]);
     int rc = s.n ? anchor_all(&s, e) : 0;
-    *out = (struct standard_state){.molecule = {s.molecule[0], s.molecule[1]}, .nterms = s.n};
+    *out = (struct standard_state){.molecule = {s.molecule[0], s.molecule[1]}, .nterms = s.n, .window = window};
     if (s.n && !rc)
         rc = integrate(&s, UNIT_R * set->integrator.temperature, out, e);
     free(s.terms);
     return rc;
+}
+
+/* ---- of a ladder ---- */
+
+static bool is_off(const struct alchemy_settings *al, const struct decoupled *d, int window)
+{
+    const double *l = al->lambda[window], at[2] = {l[LAMBDA_VDW], l[LAMBDA_COULOMB]};
+    const unsigned part[2] = {COUPLED_VDW, COUPLED_CHARGE};
+    for (int i = 0; i < 2; i++)
+        if ((at[i] < 1 && d->on[0] & part[i]) || (at[i] > 0 && d->on[1] & part[i]))
+            return false;
+    return true;
+}
+
+/* Whether nothing but restraints may act between the two that are held in a window. */
+static bool alone(const struct system *sys, const struct settings *set, const struct standard_state *s)
+{
+    const struct alchemy_settings *al = &set->alchemy;
+    for (int i = 0; al->kind == ALCHEMY_DECOUPLE && i < al->ndecouple; i++)
+        for (int k = 0; k < 2; k++)
+            if (!strcmp(al->decouple[i].molecule, sys->kinds[sys->molecules[s->molecule[k]].kind].name) &&
+                is_off(al, &al->decouple[i], s->window))
+                return true;
+    return al->kind != ALCHEMY_DECOUPLE;
+}
+
+int standard_state_of_ladder(const struct system *sys, const struct settings *set, struct standard_state *out,
+                             struct err *e)
+{
+    const int last = set->alchemy.nwindows - 1, ends = last ? 2 : 1;
+    struct standard_state end[2];
+    struct err why[2] = {0};
+    int rc[2] = {0};
+    *out = (struct standard_state){0};
+    for (int i = 0; i < ends; i++)
+        rc[i] = standard_state_of(sys, set, i ? 0 : last, &end[i], &why[i]);
+    for (int i = 0; i < ends; i++) {
+        if (!rc[i] || !alone(sys, set, &end[i]))
+            continue;
+        if (rc[i] < 0) {
+            *e = why[i];
+            return rc[i];
+        }
+        *out = end[i];
+        out->both = rc[!i] != 0;
+        out->correction = i ? -out->release : out->release;
+        return 1;
+    }
+    return 0;
 }

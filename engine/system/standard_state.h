@@ -10,6 +10,11 @@
  *   Z = int r^2 e^(-u(r)/RT) dr  prod_2 int sin(t) e^(-u(t)/RT) dt  prod_3 int e^(-u(p)/RT) dp
  * and of 8 pi^2 V at V = 1 l/mol it has G = -RT ln(8 pi^2 V / Z). The integrals are done numerically; for stiff harmonic
  * restraints G is eq. 32 of the paper.
+ *
+ * Signs: G is of letting go, below 0 wherever the molecule is held more closely than 1 mol/l. A complex leg that runs from the
+ * bound complex to the ligand that is held and acts on nothing lacks it: leg + G takes the ligand out of its site to 1 mol/l, and
+ *   binding = solvent leg - (complex leg + G)
+ * where the solvent leg takes the ligand out of water. A leg that runs the other way lacks -G.
  */
 #ifndef SHOAL_ENGINE_SYSTEM_STANDARD_STATE_H
 #define SHOAL_ENGINE_SYSTEM_STANDARD_STATE_H
@@ -22,13 +27,21 @@
 struct standard_state {
     int molecule[2]; /* the two that are held together, by their first atoms' order */
     int nterms;      /* between them */
+    int window;      /* of which this is */
+    bool both;       /* of a ladder: its other end is held too */
     double volume;   /* Z / (8 pi^2), nm^3 */
     double release;  /* G, kJ/mol */
+    double
+        correction; /* of a ladder, kJ/mol: what G(last window) - G(first window) lacks of going to, or from, 1 mol/l */
 };
 
-/* With the restraints as they are in a window, at the settings' temperature. 1: found; 0: nothing stands between molecules.
+/* With the restraints as they are in a window, at the settings' temperature. 1: found; 0: nothing acts between molecules.
  * ERR_UNSUPPORTED: terms that hold in another way, and how. */
 int standard_state_of(const struct system *sys, const struct settings *set, int window, struct standard_state *out,
                       struct err *e);
+/* The same of the end of a ladder that is held and where nothing else acts between the two. Where the settings do not say what
+ * acts (B states), of an end that is held, the last one first. 0: there is none. */
+int standard_state_of_ladder(const struct system *sys, const struct settings *set, struct standard_state *out,
+                             struct err *e);
 
 #endif

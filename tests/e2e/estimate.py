@@ -6,6 +6,7 @@ Usage: estimate.py SHOAL_WORKER WRITE_OSCILLATORS SHOAL
 """
 import gzip
 import json
+import math
 import os
 import shutil
 import struct
@@ -23,6 +24,37 @@ alchemy:
     coulomb: [0, 0.5, 1, 1, 1]
     vdw: [0, 0, 0, 0.5, 1]
 integrator: {temperature: 298.15 K}
+"""
+
+
+# OSC is held to another molecule, in all windows, by a spring of so many kJ/mol/nm^2.
+SPRING = 1000
+TOPOLOGY = f"""[ defaults ]
+1 2
+[ atomtypes ]
+X 12 0 A 0.3 0.4
+[ moleculetype ]
+HOST 0
+[ atoms ]
+1 X 1 HOS X 1 0.2
+[ moleculetype ]
+OSC 0
+[ atoms ]
+1 X 1 OSC X 1 -0.2
+[ system ]
+held
+[ molecules ]
+HOST 1
+OSC 1
+[ intermolecular_interactions ]
+[ bonds ]
+1 2 6 0.0 {SPRING} 0.0 {SPRING}
+"""
+COORDINATES = """held
+2
+    1HOS      X    1   1.000   1.000   1.000
+    2OSC      X    2   1.400   1.000   1.000
+   3.0 3.0 3.0
 """
 
 
@@ -52,6 +84,46 @@ def check_ensemble(folder):
     run = estimate("--ensemble", folder, "--output", "-", description=describe(**about, ns_per_day=12.5))
     assert run.returncode == 0 and run.stdout == text, run.stderr
     assert engine["ensemble"]["id"] is None and engine["windows"][0]["seed"] is None
+
+
+def check_held(folder):
+    """Restraints of the inputs give the term of the standard state, which is no part of the estimate, and no solvation."""
+    with tempfile.TemporaryDirectory() as copy:
+        for k in range(5):
+            shutil.copytree(f"{folder}/lambda_{k:02d}", f"{copy}/lambda_{k:02d}")
+
+        def write(name, text):
+            with open(f"{copy}/input/{name}", "w", encoding="ascii") as f:
+                f.write(text)
+
+        def results(**more):
+            run = estimate("--ensemble", copy, "--output", "-", description=describe(**more))
+            assert run.returncode == 0, run.stderr
+            return json.loads(run.stdout)
+
+        free = results()
+        assert free["standard_state"] is None and free["solvation"]
+        os.mkdir(f"{copy}/input")
+        write("a.top", TOPOLOGY)
+        write("a.gro", COORDINATES)
+        held = results()
+        state = held["standard_state"]
+        rt = 0.00831446261815324 * 298.15
+        volume = (2 * math.pi * rt / SPRING) ** 1.5
+        release = rt * math.log(volume / 1.66053906717)
+        assert abs(state["release"]["kJ/mol"]["value"] - release) < 1e-6, state
+        assert abs(state["release"]["kcal/mol"]["value"] - release / 4.184) < 1e-6, state
+        assert abs(state["release"]["kT"]["value"] - release / rt) < 1e-6, state
+        assert abs(state["volume"]["magnitude"] - volume) < 1e-9 and state["volume"]["unit"] == "nanometer ** 3"
+        assert state["correction"] == state["release"] and state["release"]["kT"]["error"] == 0
+        assert (state["molecules"], state["window"], state["terms"], state["other_end"]) == (["HOST", "OSC"], 4, 1, "held")
+        assert held["solvation"] is None and held["estimators"] == free["estimators"] and not held["warnings"]
+        backwards = SPEC.replace("[0, 0.5, 1, 1, 1]", "[1, 1, 1, 0.5, 0]").replace("[0, 0, 0, 0.5, 1]", "[1, 0.5, 0, 0, 0]")
+        state = results(spec=backwards)["standard_state"]
+        assert state["window"] == 0 and state["correction"]["kT"]["value"] == -state["release"]["kT"]["value"]
+        write("a.top", TOPOLOGY.replace(f" 6 0.0 {SPRING} 0.0 {SPRING}", " 6 0.0 1e-6"))
+        held = results(repeats=1)
+        assert held["standard_state"] is None and "have no standard state: atoms 1 and 2 may be" in held["warnings"][0]
 
 
 def checksum(data):
@@ -248,6 +320,7 @@ def main():
         subprocess.run([OSCILLATORS, folder, "0.5"], check=True)
         check_ensemble(folder)
         check_repeats(folder)
+        check_held(folder)
         check_running(folder)
         check_refusals(folder)
         check_offline(folder)

@@ -109,7 +109,8 @@ static void test_others(void **state)
     struct settings set = settings_of(on());
     struct standard_state s;
     struct err e = {0};
-    struct bond inner = {{0, 1}, {0.1, 0.1}, {1e5, 1e5}}, weak = {{2, 3}, {0.5, 0.5}, {1e5, 0}};
+    struct bond inner = {{0, 1}, {0.1, 0.1}, {1e5, 1e5}}, weak = {{2, 3}, {0.5, 0.5}, {1e5, 1e-6}},
+                off = {{3, 8}, {0.5, 0.5}, {1e5, 0}};
     struct angle angle = {.atom = {1, 2, 3}, .theta0 = {1, 1}, .k = {10, 10}};
     sys.nbonds = 1, sys.bonds = &inner;
     assert_int_equal(standard_state_of(&sys, &set, 0, &s, &e), 0);
@@ -117,11 +118,63 @@ static void test_others(void **state)
     refused(&sys, "no restraint of a distance");
     sys.nharmonics = 1, sys.harmonics = &weak;
     refused(&sys, "they are not held");
+    sys.nharmonics = 0;
+    sys.nangles = 0;
+    struct bond alone[] = {weak, off};
+    sys.nbonds = 2, sys.bonds = alone;
+    refused(&sys, "they are not held"); /* and what is off does not count */
+}
+
+static struct standard_state of_ladder(const struct system *sys, const struct settings *set, int expected)
+{
+    struct standard_state s;
+    struct err e = {0};
+    int rc = standard_state_of_ladder(sys, set, &s, &e);
+    if (rc != expected)
+        fail_msg("%d, expected %d: %s", rc, expected, e.msg);
+    return s;
+}
+
+/* At which end a ladder lacks it, and with which sign. */
+static void test_ladder(void **state)
+{
+    struct molecule molecules[] = {{.count = 3}, {.first = 3, .count = 3, .kind = 1}, {.first = 6, .count = 3}};
+    struct molecule_kind kinds[] = {{"HOST"}, {"LIG"}};
+    struct bond bond = {{2, 3}, {0.5, 0.5}, {0, 1000}};
+    struct system sys = system_of();
+    sys.molecules = molecules, sys.kinds = kinds;
+    sys.nharmonics = 1, sys.harmonics = &bond;
+    double lambda[3][LAMBDA_COUNT] = {{0}, {[LAMBDA_BONDED] = 1}, {[LAMBDA_BONDED] = 1, [LAMBDA_VDW] = 1}};
+    struct settings set = settings_of(lambda);
+    set.alchemy.nwindows = 3;
+    set.alchemy.kind = ALCHEMY_DECOUPLE;
+    set.alchemy.ndecouple = 1;
+    set.alchemy.decouple[0] = (struct decoupled){.molecule = "LIG", .on = {COUPLED_VDW, 0}};
+    struct standard_state s = of_ladder(&sys, &set, 1);
+    assert_true(s.window == 2 && !s.both && s.release < 0 && s.correction == s.release);
+    lambda[0][LAMBDA_BONDED] = 1;
+    assert_true(of_ladder(&sys, &set, 1).both);
+    set.alchemy.decouple[0].on[0] = COUPLED_ALL; /* its charges stay */
+    of_ladder(&sys, &set, 0);
+    set.alchemy.decouple[0].on[0] = 0, set.alchemy.decouple[0].on[1] = COUPLED_VDW; /* the other way */
+    s = of_ladder(&sys, &set, 1);
+    assert_true(s.window == 0 && s.both && s.correction == -s.release);
+    strcpy(set.alchemy.decouple[0].molecule, "SOL");
+    of_ladder(&sys, &set, 0);
+    set.alchemy.kind = ALCHEMY_B_STATES;
+    assert_int_equal(of_ladder(&sys, &set, 1).window, 2);
+    lambda[2][LAMBDA_BONDED] = 0;
+    s = of_ladder(&sys, &set, 1);
+    assert_true(s.window == 0 && !s.both && s.correction == -s.release);
+    lambda[0][LAMBDA_BONDED] = 1e-9; /* on, but not so that it would hold */
+    of_ladder(&sys, &set, -ERR_UNSUPPORTED);
+    lambda[0][LAMBDA_BONDED] = 0;
+    of_ladder(&sys, &set, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_boresch), cmocka_unit_test(test_flat_bottom),
-                                       cmocka_unit_test(test_others)};
+                                       cmocka_unit_test(test_others), cmocka_unit_test(test_ladder)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

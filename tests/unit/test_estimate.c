@@ -186,6 +186,7 @@ static void test_two_legs(void **state)
     assert_true(number(r, "uncertainty>magnitude") < 0.05 && number(r, "uncertainty>magnitude") > 0.005);
     near(number(r, "solvation>free_energy>kT>value"), -number(r, "estimators>0>total>kT>value"), 1e-12);
     near(number(r, "solvation>free_energy>kJ/mol>value"), -UNIT_KCAL * number(r, "estimate>magnitude"), 1e-9);
+    assert_true(json_is_null(at(r, "standard_state")));
     for (size_t i = 0; i < 3; i++) {
         json_t *e = json_array_get(at(r, "estimators"), i);
         double bias = i == 2 ? 0.15 : 0;
