@@ -51,6 +51,8 @@ static void read_system(struct spec *s, struct view v)
     s->coordinates = xstrdup(view_text(view_key(v, "coordinates")));
     if (view_given(view_key(v, "reference")))
         s->reference = xstrdup(view_text(view_key(v, "reference")));
+    if (view_given(view_key(v, "index")))
+        s->index = xstrdup(view_text(view_key(v, "index")));
     spec_read_defines(&s->phases[0], view_key(v, "defines"));
     struct view starts = view_key(v, "window-coordinates");
     s->nstarts = view_count(starts);
@@ -424,6 +426,8 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     read_system(s, view_key(root, "system"));
     int rc = read_nonbonded(r, &s->settings.nonbonded, nonbonded);
     if (!rc)
+        rc = spec_read_restraints(r, s, view_key(root, "restraints"));
+    if (!rc)
         rc = read_alchemy(r, &s->settings.alchemy, alchemy);
     read_masses(&s->settings.masses, masses);
     s->masses_line = line_of(masses);
@@ -503,6 +507,7 @@ void spec_free(struct spec *s)
     free(s->starts);
     free(s->settings.alchemy.lambda);
     free(s->stages);
+    spec_restraints_close(s);
     free(s);
 }
 

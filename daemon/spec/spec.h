@@ -27,10 +27,30 @@ struct stop_when {
     uint64_t after; /* steps of a replica over all stages, before which it is not asked */
 };
 
+/* A group of atoms, as the spec names it. */
+enum group_by { GROUP_MOLECULE, GROUP_ATOMS, GROUP_INDEX };
+
+struct atom_group {
+    enum group_by by;
+    char *text; /* a molecule type; numbers and ranges; a group of the index file */
+    int line;
+};
+
+/* A restraint of the distance between the centers of two groups, see struct center_restraint. */
+enum { CENTER_NUMBERS = 4 };
+
+struct center_choice {
+    struct atom_group group[2];
+    double c[2][CENTER_NUMBERS];
+};
+
 struct spec {
     char *file; /* as given, for messages */
     char *name;
     char *topology, *coordinates, *reference; /* file names as in the spec; reference may be NULL */
+    char *index;                              /* file of groups; NULL */
+    struct center_choice *centers;
+    int ncenters;
     char **starts; /* [nstarts], coordinate files of windows; 0: all start at `coordinates` */
     int nstarts;
     struct phase *phases; /* 0: what the ensemble says, and all that produces */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/spec/reader.h"
 #include "engine/base/buf.h"
 #include "engine/base/suggest.h"
 #include "engine/math/box.h"
@@ -76,6 +77,7 @@ static bool has_b_states(const struct system *sys)
     DIFFER(constraints, nconstraints, r0)
     DIFFER(position_restraints, nposition_restraints, k)
     DIFFER(rare, nrare, c)
+    DIFFER(centers, ncenters, c)
     return false;
 }
 
@@ -186,6 +188,8 @@ int spec_phase_system(const struct spec *s, int phase, struct source *src, struc
         rc = check_sense(s, sys, e);
     if (!rc)
         rc = repartition(s, sys, e);
+    if (!rc)
+        rc = spec_make_restraints(s, src, sys, e);
     if (rc)
         system_close(sys);
     return rc;

@@ -14,15 +14,27 @@ static const struct unit {
     const char *base, *name;
     double mul, div;
 } units[] = {
-    {"nm", "nm", 1, 1},         {"nm", "A", 1, 10},
-    {"nm", "angstrom", 1, 10},  {"ps", "fs", 1, 1000},
-    {"ps", "ps", 1, 1},         {"ps", "ns", 1000, 1},
-    {"ps", "us", 1e6, 1},       {"K", "K", 1, 1},
-    {"bar", "bar", 1, 1},       {"bar", "atm", 1.01325, 1},
-    {"1/ps", "/ps", 1, 1},      {"1/ps", "1/ps", 1, 1},
-    {"1/ps", "ps^-1", 1, 1},    {"kJ/mol/nm", "kJ/mol/nm", 1, 1},
-    {"kJ/mol", "kJ/mol", 1, 1}, {"kJ/mol", "kcal/mol", 4.184, 1},
-    {"s", "s", 1, 1},           {"s", "min", 60, 1},
+    {"nm", "nm", 1, 1},
+    {"nm", "A", 1, 10},
+    {"nm", "angstrom", 1, 10},
+    {"ps", "fs", 1, 1000},
+    {"ps", "ps", 1, 1},
+    {"ps", "ns", 1000, 1},
+    {"ps", "us", 1e6, 1},
+    {"K", "K", 1, 1},
+    {"bar", "bar", 1, 1},
+    {"bar", "atm", 1.01325, 1},
+    {"1/ps", "/ps", 1, 1},
+    {"1/ps", "1/ps", 1, 1},
+    {"1/ps", "ps^-1", 1, 1},
+    {"kJ/mol/nm", "kJ/mol/nm", 1, 1},
+    {"kJ/mol", "kJ/mol", 1, 1},
+    {"kJ/mol", "kcal/mol", 4.184, 1},
+    {"kJ/mol/nm^2", "kJ/mol/nm^2", 1, 1},
+    {"kJ/mol/nm^2", "kcal/mol/nm^2", 4.184, 1},
+    {"kJ/mol/nm^2", "kcal/mol/A^2", 418.4, 1},
+    {"s", "s", 1, 1},
+    {"s", "min", 60, 1},
     {"s", "h", 3600, 1},
 };
 enum { UNITS = sizeof units / sizeof *units };
@@ -37,6 +49,7 @@ const char *value_units(const char *base)
         {"1/ps", "/ps"},
         {"kJ/mol/nm", "kJ/mol/nm"},
         {"kJ/mol", "kJ/mol, kcal/mol"},
+        {"kJ/mol/nm^2", "kJ/mol/nm^2, kcal/mol/nm^2, kcal/mol/A^2"},
         {"s", "s, min, h"},
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)

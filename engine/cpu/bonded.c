@@ -33,5 +33,6 @@ void cpu_bonded(const struct launch *launch, const struct args_bonded *a)
     EACH(nposition_restraints, bonded_position_restraint);
     EACH(nrare, bonded_rare);
     EACH(ncmaps, bonded_cmap);
+    EACH(ncenters, bonded_centers);
     acc_finish(&p.sum, &c->sum);
 }

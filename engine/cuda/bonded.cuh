@@ -12,13 +12,16 @@
 /* Carries out term i of the lists that few systems have, one behind the other. */
 static __device__ __forceinline__ void bonded_rare_any(struct bonded_pass *p, uint32_t i)
 {
-    if (i < p->t->nrare.count)
+    const uint32_t cmaps = p->t->nrare.count, centers = cmaps + p->t->ncmaps.count;
+    if (i < cmaps)
         bonded_rare(p, i);
+    else if (i < centers)
+        bonded_cmap(p, i - cmaps);
     else
-        bonded_cmap(p, i - p->t->nrare.count);
+        bonded_centers(p, i - centers);
 }
 
-/* Carries out term i of all the lists one behind the other. RARE: there are some of the last two, or another soft core than
+/* Carries out term i of all the lists one behind the other. RARE: there are some of the last three, or another soft core than
  * the usual one; a kernel without them needs fewer registers. */
 template <bool RARE> static __device__ __forceinline__ void bonded_any(struct bonded_pass *p, uint32_t i)
 {

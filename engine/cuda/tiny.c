@@ -106,7 +106,7 @@ static void list_chunks(struct tiny *t, const struct topology *top, bool charged
         first[k] = all;
         all += terms[k]->count;
     }
-    const uint32_t rare = top->nrare.count + top->ncmaps.count;
+    const uint32_t rare = top->nrare.count + top->ncmaps.count + top->ncenters.count;
     const uint32_t items = all + rare + 7 * n + t->nplain + t->nperturbed + t->nexcluded + t->nalways;
     t->chunk = xcalloc(items / 32 + LISTS + 7, sizeof *t->chunk);
     for (int k = 0; k < DEAR; k++)

@@ -61,5 +61,7 @@ int gro_read(struct system *s, struct source *src, const char *name, struct err 
 int gro_read_start(const struct system *s, struct source *src, const char *name, struct start *out, struct err *e);
 /* Position-restraint reference coordinates from a second .gro; call after gro_read. */
 int gro_read_reference(struct system *s, struct source *src, const char *name, struct err *e);
+/* The atoms of one group of an index file (.ndx), counted from 0; *atoms is the caller's. ERR_SPEC, ERR_MISSING_FILE. */
+int index_read(struct source *src, const char *name, const char *group, int natoms, int **atoms, int *n, struct err *e);
 
 #endif

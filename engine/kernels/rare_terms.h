@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One term of the lists that few systems have at a time: potentials of rare.h and CMAP (cmap.h).
+ * One term of the lists that few systems have at a time: potentials of rare.h, CMAP (cmap.h), restraints between centers.
  */
 #ifndef SHOAL_ENGINE_KERNELS_RARE_TERMS_H
 #define SHOAL_ENGINE_KERNELS_RARE_TERMS_H
@@ -187,6 +187,46 @@ MATH_FN void bonded_cmap(struct bonded_pass *p, uint32_t i)
     add_forces(p, m->atom, 4, at.du_dphi, first.grad, first.rel);
     add_forces(p, m->atom + 1, 4, at.du_dpsi, second.grad, second.rel);
     add_value(p, TERM_CMAP, &v);
+}
+
+/* The center of a group: of its atoms where they are nearest to its first one, so that it is whole across the edge of the box. */
+MATH_FN void center_of(const struct bonded_pass *p, const struct center_atom *group, uint32_t count, double out[3])
+{
+    const double *first = p->x[group->atom];
+    double sum[3] = {0, 0, 0};
+    for (uint32_t k = 1; k < count; k++) {
+        double d[3];
+        box_image(p->x[group[k].atom], first, p->ctl->box, d);
+        vec_add(sum, group[k].weight, d);
+    }
+    for (int d = 0; d < 3; d++)
+        out[d] = first[d] + sum[d];
+}
+
+/* Of the distance between the centers of two groups. A center moves with each of its atoms by its weight, and so is pulled the
+ * same way. */
+MATH_FN void bonded_centers(struct bonded_pass *p, uint32_t i)
+{
+    const struct center_restraint *t = &p->t->centers[i];
+    const struct center_atom *group[2] = {p->t->center_atoms + t->first[0], p->t->center_atoms + t->first[1]};
+    double center[2][3], dx[3];
+    for (int g = 0; g < 2; g++)
+        center_of(p, group[g], t->count[g], center[g]);
+    box_image(center[0], center[1], p->ctl->box, dx);
+    const double r = sqrt(vec_dot(dx, dx));
+    const struct bonded_value v = rare_distance_restraint(r, t->c, p->ctl->lambda[LAMBDA_RESTRAINT]);
+    const double over_r = r > 0 ? -v.du_dq / r : 0, f[3] = {over_r * dx[0], over_r * dx[1], over_r * dx[2]};
+    for (int g = 0; g < 2; g++)
+        for (uint32_t k = 0; k < t->count[g] && v.du_dq != 0; k++) {
+            const double w = g ? -group[g][k].weight : group[g][k].weight, on[3] = {w * f[0], w * f[1], w * f[2]};
+            acc_force(&p->sum, p->f[group[g][k].atom], on);
+        }
+    if (pass_sample(p))
+        acc_virial(&p->sum, dx, f);
+    add_restraint_value(p, &v);
+    if (wants_windows(p, &p->t->ncenters, i))
+        for (uint32_t w = 0; w < p->t->nwindows; w++)
+            pass_window(p, w, rare_distance_restraint(r, t->c, p->t->lambda[w][LAMBDA_RESTRAINT]).u);
 }
 
 #endif

@@ -60,6 +60,9 @@ static void lay_out(void *sources, struct arena *a)
                              .pairs14 = PUT(pairs14, t->npairs14.count),
                              .position_restraints = PUT(position_restraints, t->nposition_restraints.count),
                              .rare = PUT(rare, t->nrare.count),
+                             .centers = PUT(centers, t->ncenters.count),
+                             .center_atoms = arena_put(a, m->sys->center_atoms,
+                                                       (size_t)m->sys->ncenter_atoms * sizeof *m->sys->center_atoms),
                              .cmaps = PUT(cmaps, t->ncmaps.count),
                              .cmap_points = PUT(cmap_points, t->ncmap_points),
                              .nbonds = t->nbonds,
@@ -71,6 +74,7 @@ static void lay_out(void *sources, struct arena *a)
                              .nposition_restraints = t->nposition_restraints,
                              .nrare = t->nrare,
                              .ncmaps = t->ncmaps,
+                             .ncenters = t->ncenters,
                              .lambda = lambda,
                              .nwindows = nwindows,
                              .soft14 = PUT(soft14, t->npairs14.count - t->npairs14.perturbed),
@@ -103,7 +107,7 @@ static void lay_out(void *sources, struct arena *a)
     }
     m->nbonded = t->nbonds.count + t->nangles.count + t->ndihedrals.count + t->nrb_dihedrals.count +
                  t->nimpropers.count + t->npairs14.count + t->nposition_restraints.count;
-    m->nrare = t->nrare.count + t->ncmaps.count;
+    m->nrare = t->nrare.count + t->ncmaps.count + t->ncenters.count;
     m->nbonded += m->nrare;
     m->nwaters = (uint32_t)t->nwaters;
     m->nbodies = (uint32_t)(t->nwaters + t->nclusters) + t->nlone;

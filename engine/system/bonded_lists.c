@@ -53,6 +53,12 @@ static bool rare_perturbed(const void *p)
     return memcmp(r->c[0], r->c[1], sizeof r->c[0]) != 0;
 }
 
+static bool centers_perturbed(const void *p)
+{
+    const struct center_restraint *r = p;
+    return memcmp(r->c[0], r->c[1], sizeof r->c[0]) != 0;
+}
+
 static bool never_perturbed(const void *p)
 {
     return false;
@@ -132,6 +138,7 @@ void topology_terms(struct topology *t, const struct system *sys, const struct s
     t->rare = sorted_copy(rare, (int)t->nrare.count, sizeof *rare, rare_perturbed, &t->nrare);
     free(bonds);
     free(rare);
+    t->centers = sorted_copy(sys->centers, sys->ncenters, sizeof *t->centers, centers_perturbed, &t->ncenters);
     t->cmaps = sorted_copy(sys->cmaps, sys->ncmaps, sizeof *t->cmaps, never_perturbed, &t->ncmaps);
     t->ncmap_points = (uint32_t)sys->ncmap_points;
     t->cmap_points = xcalloc(t->ncmap_points, sizeof *t->cmap_points);

@@ -17,16 +17,19 @@
 /* c b a A B C: a term's atoms are some of these in a row, with a and A among them. */
 enum { ANCHORS = 6, FIRST_A = 2 };
 
-/* A term between molecules. rare: NULL for k/2 (q - q0)^2, or, periodic, for k (1 + cos(n q - q0)). */
+/* A term between molecules. rare: parameters of a potential of rare.h; NULL for k/2 (q - q0)^2, or, periodic, for
+ * k (1 + cos(n q - q0)). */
 struct held {
     int natoms, atom[4];
     double k, q0;
     bool periodic;
     int multiplicity;
-    const struct rare_term *rare;
+    enum rare_kind kind;
+    const double (*rare)[6];
     double lambda;
-    bool other; /* no function of one distance or angle that is known here */
-    int from;   /* anchor of its first atom, once that is known */
+    const struct center_restraint *centers; /* its atoms are the first ones of groups; NULL: they are themselves */
+    bool other;                             /* no function of one distance or angle that is known here */
+    int from;                               /* anchor of its first atom, once that is known */
 };
 
 struct search {
@@ -46,7 +49,7 @@ static int molecule_of(const struct search *s, int atom)
 static double potential(const struct held *t, double q)
 {
     if (t->rare)
-        return rare_value((enum rare_kind)t->rare->kind, q, t->rare->c, t->lambda).u;
+        return rare_value(t->kind, q, t->rare, t->lambda).u;
     if (t->periodic)
         return t->k * (1 + cos(t->multiplicity * q - t->q0));
     double d = t->natoms == 4 ? remainder(q - t->q0, 2 * M_PI) : q - t->q0;
@@ -132,10 +135,19 @@ static void collect(struct search *s, double bonded, double restraint)
         bool restrains = t->kind == RARE_DISTANCE_RESTRAINT || t->kind == RARE_DIHEDRAL_RESTRAINT;
         add(s,
             (struct held){.natoms = atoms_of(t->kind),
-                          .rare = t,
+                          .kind = (enum rare_kind)t->kind,
+                          .rare = t->c,
                           .other = is_other(t->kind),
                           .lambda = restrains ? restraint : bonded},
             t->atom);
+    }
+    for (int i = 0; i < sys->ncenters; i++) {
+        const struct center_restraint *r = &sys->centers[i];
+        const int atom[2] = {sys->center_atoms[r->first[0]].atom, sys->center_atoms[r->first[1]].atom};
+        add(s,
+            (struct held){
+                .natoms = 2, .kind = RARE_DISTANCE_RESTRAINT, .rare = r->c, .lambda = restraint, .centers = r},
+            atom);
     }
 }
 
@@ -171,6 +183,40 @@ static int anchor(struct search *s, struct held *t, struct err *e)
     }
     return t->other ? err_set(e, ERR_UNSUPPORTED, "atom %d: a term of a form that is not known here", t->atom[0] + 1)
                     : 0;
+}
+
+static bool same_group(const struct search *s, const struct center_restraint *a, int g,
+                       const struct center_restraint *b, int h)
+{
+    bool same = a->count[g] == b->count[h];
+    for (uint32_t i = 0; i < a->count[g] && same; i++)
+        same = s->sys->center_atoms[a->first[g] + i].atom == s->sys->center_atoms[b->first[h] + i].atom;
+    return same;
+}
+
+/* The distance of two centers is a coordinate like that of two atoms, but says nothing of angles: it goes with others of the same
+ * two groups alone, each of one molecule. */
+static int check_centers(const struct search *s, struct err *e)
+{
+    const struct center_restraint *first = s->terms[0].centers;
+    for (int k = 0; k < s->n; k++) {
+        const struct center_restraint *r = s->terms[k].centers;
+        if (!r != !first)
+            return err_set(e, ERR_UNSUPPORTED, "restraints of centers beside restraints of atoms");
+        if (!r)
+            continue;
+        if (!(same_group(s, r, 0, first, 0) && same_group(s, r, 1, first, 1)) &&
+            !(same_group(s, r, 0, first, 1) && same_group(s, r, 1, first, 0)))
+            return err_set(e, ERR_UNSUPPORTED, "restraints of centers of more than two groups");
+        for (int g = 0; g < 2; g++)
+            for (uint32_t i = 0; i < r->count[g]; i++) {
+                const int atom = s->sys->center_atoms[r->first[g] + i].atom;
+                if (molecule_of(s, atom) != molecule_of(s, s->sys->center_atoms[r->first[g]].atom))
+                    return err_set(e, ERR_UNSUPPORTED, "a restraint of a center of several molecules (atom %d)",
+                                   atom + 1);
+            }
+    }
+    return 0;
 }
 
 static int anchor_all(struct search *s, struct err *e)
@@ -248,7 +294,9 @@ int standard_state_of(const struct system *sys, const struct settings *set, int 
     const double none[LAMBDA_COUNT] = {0}, *lambda = al->lambda ? al->lambda[window] : none;
     struct search s = {.sys = sys, .anchor = {-1, -1, -1, -1, -1, -1}};
     collect(&s, lambda[LAMBDA_BONDED], lambda[al->given[LAMBDA_RESTRAINT] ? LAMBDA_RESTRAINT : LAMBDA_BONDED]);
-    int rc = s.n ? anchor_all(&s, e) : 0;
+    int rc = s.n ? check_centers(&s, e) : 0;
+    if (s.n && !rc)
+        rc = anchor_all(&s, e);
     *out = (struct standard_state){.molecule = {s.molecule[0], s.molecule[1]}, .nterms = s.n, .window = window};
     if (s.n && !rc)
         rc = integrate(&s, UNIT_R * set->integrator.temperature, out, e);

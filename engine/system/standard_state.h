@@ -11,6 +11,9 @@
  * and of 8 pi^2 V at V = 1 l/mol it has G = -RT ln(8 pi^2 V / Z). The integrals are done numerically; for stiff harmonic
  * restraints G is eq. 32 of the paper.
  *
+ * A distance of the centers of mass of two groups is a coordinate, too, and then the only one: whatever the molecules' shapes,
+ *   Z / (8 pi^2) = int 4 pi r^2 e^(-u(r)/RT) dr
+ *
  * Signs: G is of letting go, below 0 wherever the molecule is held more closely than 1 mol/l. A complex leg that runs from the
  * bound complex to the ligand that is held and acts on nothing lacks it: leg + G takes the ligand out of its site to 1 mol/l, and
  *   binding = solvent leg - (complex leg + G)
@@ -25,14 +28,13 @@
 #define STANDARD_VOLUME 1.66053906717 /* nm^3 of a molecule at 1 mol/l */
 
 struct standard_state {
-    int molecule[2]; /* the two that are held together, by their first atoms' order */
-    int nterms;      /* between them */
-    int window;      /* of which this is */
-    bool both;       /* of a ladder: its other end is held too */
-    double volume;   /* Z / (8 pi^2), nm^3 */
-    double release;  /* G, kJ/mol */
-    double
-        correction; /* of a ladder, kJ/mol: what G(last window) - G(first window) lacks of going to, or from, 1 mol/l */
+    int molecule[2];   /* the two that are held together, by their first atoms' order */
+    int nterms;        /* between them */
+    int window;        /* of which this is */
+    bool both;         /* of a ladder: its other end is held too */
+    double volume;     /* Z / (8 pi^2), nm^3 */
+    double release;    /* G, kJ/mol */
+    double correction; /* of a ladder, kJ/mol: to be added to G(last window) - G(first window) */
 };
 
 /* With the restraints as they are in a window, at the settings' temperature. 1: found; 0: nothing acts between molecules.

@@ -23,6 +23,8 @@ void system_close(struct system *s)
     free(s->settles);
     free(s->position_restraints);
     free(s->rare);
+    free(s->centers);
+    free(s->center_atoms);
     free(s->sites);
     free(s->site_atoms);
     free(s->site_weights);

@@ -113,6 +113,20 @@ struct rare_term {
     double c[2][6];
 };
 
+/* Between the centers of mass of two groups of atoms, center_atoms[first .. first + count) of the system: zero from low to up1,
+ * harmonic outside, linear beyond up2. c: low, up1, up2, k, as of RARE_DISTANCE_RESTRAINT; follows the restraint lambda */
+struct center_restraint {
+    uint32_t first[2], count[2];
+    double c[2][6];
+};
+
+/* An atom of a group; the weights of a group add up to 1. Others are where they are nearest to the group's first atom. */
+struct center_atom {
+    int atom;
+    int pad_;
+    double weight;
+};
+
 /* cmap (funct 1): points first .. first + side^2 of system.cmap_points, phi by psi */
 struct cmap {
     int atom[5];
@@ -186,6 +200,10 @@ struct system {
     double *site_weights; /* [nsite_atoms] */
     int nrare;
     struct rare_term *rare;
+    int ncenters;
+    struct center_restraint *centers;
+    int ncenter_atoms;
+    struct center_atom *center_atoms;
     int ncmaps;
     struct cmap *cmaps;
     int ncmap_points;

@@ -25,10 +25,12 @@ struct bonded_table {
     const struct pair14 *pairs14;
     const struct position_restraint *position_restraints;
     const struct rare_term *rare;
+    const struct center_restraint *centers;
+    const struct center_atom *center_atoms;
     const struct cmap *cmaps;
     const double (*cmap_points)[CMAP_NUMBERS];
     struct term_list nbonds, nangles, ndihedrals, nrb_dihedrals, nimpropers, npairs14, nposition_restraints, nrare,
-        ncmaps;
+        ncmaps, ncenters;
     const double (*lambda)[LAMBDA_COUNT]; /* [nwindows] */
     uint32_t nwindows;
     const struct soft_pair

@@ -420,6 +420,7 @@ void topology_close(struct topology *t)
     free(t->soft14);
     free(t->position_restraints);
     free(t->rare);
+    free(t->centers);
     free(t->cmaps);
     free(t->cmap_points);
     *t = (struct topology){0};

@@ -39,11 +39,12 @@ struct topology {
     struct soft_rule soft;
     struct position_restraint *position_restraints;
     struct rare_term *rare;
+    struct center_restraint *centers;
     struct cmap *cmaps;
     double (*cmap_points)[CMAP_NUMBERS];
     uint32_t ncmap_points;
     struct term_list nbonds, nangles, ndihedrals, nrb_dihedrals, nimpropers, npairs14, nposition_restraints, nrare,
-        ncmaps;
+        ncmaps, ncenters;
 };
 
 /* ERR_TOPOLOGY: an atom in a settle and a constraint, in two settles, a settle with unequal hydrogens. */

@@ -41,6 +41,27 @@ void toy_system_free(struct system *s)
     free(s);
 }
 
+static void add_group(struct system *s, struct center_restraint *r, int g, const int *atom, int n)
+{
+    double mass = 0;
+    for (int i = 0; i < n; i++)
+        mass += s->atoms[atom[i]].mass[0];
+    r->first[g] = (uint32_t)s->ncenter_atoms;
+    r->count[g] = (uint32_t)n;
+    for (int i = 0; i < n; i++)
+        toy_add(s, center_atoms, ncenter_atoms,
+                (struct center_atom){.atom = atom[i], .weight = s->atoms[atom[i]].mass[0] / mass});
+}
+
+void toy_add_centers(struct system *s, const int *one, int none, const int *other, int nother, const double c[2][6])
+{
+    struct center_restraint r;
+    add_group(s, &r, 0, one, none);
+    add_group(s, &r, 1, other, nother);
+    memcpy(r.c, c, sizeof r.c);
+    toy_add(s, centers, ncenters, r);
+}
+
 struct settings toy_settings(void)
 {
     struct settings set = {

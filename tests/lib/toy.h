@@ -18,6 +18,9 @@ void toy_system_free(struct system *s);
 /* A map of 5 x 5 energies on atoms first .. first + 4. */
 void toy_add_cmap(struct system *s, int first);
 
+/* A restraint between the centers of two groups of atoms, by their masses. */
+void toy_add_centers(struct system *s, const int *one, int none, const int *other, int nother, const double c[2][6]);
+
 /* Velocity Verlet, 1 fs, 300 K, seed 1, cut-offs 0.9 nm, no barostat, one window at lambda 0. */
 struct settings toy_settings(void);
 

@@ -56,6 +56,7 @@ enum kind {
     PAIR14,
     HARMONIC,
     CMAP,
+    CENTERS,
     RARE, /* .. + enum rare_kind */
     KINDS = RARE + RARE_KINDS
 };
@@ -69,7 +70,8 @@ static const enum term usual_term[RARE] = {TERM_BOND,
                                            TERM_RESTRAINT,
                                            TERM_LJ_14,
                                            TERM_BOND,
-                                           TERM_CMAP};
+                                           TERM_CMAP,
+                                           TERM_RESTRAINT};
 
 /* Two walls of the restraint of a distance, and beyond: its kind is here once, the others are in tests/ref. */
 static const struct rare_term rare[RARE_KINDS] = {
@@ -150,6 +152,10 @@ static void add_term(struct system *s, enum kind kind)
         break;
     case CMAP:
         toy_add_cmap(s, 0);
+        break;
+    case CENTERS: /* two of the molecule's ends, beyond the upper wall */
+        toy_add_centers(s, (const int[]){0, 1}, 2, (const int[]){4, 3, 2}, 3,
+                        (const double[2][6]){{0.1, 0.2, 1e6, 900}, {0.1, 0.25, 1e6, 700}});
         break;
     case RARE:
     case KINDS:

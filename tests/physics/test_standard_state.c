@@ -103,6 +103,33 @@ static void test_flat_bottom(void **state)
     assert_true(fabs(s.release + RT * log(STANDARD_VOLUME / sphere)) < 0.01);
 }
 
+/* Centers: a harmonic well, another form of which acts in its flat part alone, groups in either order; then what is none. */
+static void test_centers(void **state)
+{
+    const double r0 = 0.4, k = 5e4;
+    struct center_atom group[] = {{0, 0, 0.5}, {1, 0, 0.5}, {3, 0, 0.2}, {4, 0, 0.3}, {5, 0, 0.5}, {8, 0, 1}};
+    struct center_restraint centers[] = {{{0, 2}, {2, 3}, {{r0, r0, 1e6, 0}, {r0, r0, 1e6, k}}},
+                                         {{2, 0}, {3, 2}, {{0, 10, 1e6, k}, {0, 10, 1e6, k}}}};
+    struct system sys = system_of();
+    sys.ncenter_atoms = 6, sys.center_atoms = group;
+    sys.ncenters = 2, sys.centers = centers;
+    struct standard_state s = found(&sys);
+    double width = 4 * M_PI * sqrt(2 * M_PI * RT / k) * (r0 * r0 + RT / k);
+    assert_true(s.nterms == 2 && fabs(s.volume / width - 1) < 1e-6);
+    assert_true(s.molecule[0] + s.molecule[1] == 1);
+    centers[0].c[1][0] = centers[0].c[1][1] = 0; /* held to the other's center */
+    assert_true(fabs(found(&sys).volume / pow(2 * M_PI * RT / k, 1.5) - 1) < 1e-6);
+    centers[1].count[1] = 1;
+    refused(&sys, "more than two groups");
+    sys.ncenters = 1;
+    struct bond bond = {{2, 3}, {0.5, 0.5}, {1e3, 1e3}};
+    sys.nbonds = 1, sys.bonds = &bond;
+    refused(&sys, "beside restraints of atoms");
+    sys.nbonds = 0;
+    group[4].atom = 7;
+    refused(&sys, "a center of several molecules (atom 8)");
+}
+
 static void test_others(void **state)
 {
     struct system sys = system_of();
@@ -175,6 +202,7 @@ static void test_ladder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_boresch), cmocka_unit_test(test_flat_bottom),
-                                       cmocka_unit_test(test_others), cmocka_unit_test(test_ladder)};
+                                       cmocka_unit_test(test_centers), cmocka_unit_test(test_others),
+                                       cmocka_unit_test(test_ladder)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

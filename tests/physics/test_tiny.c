@@ -96,6 +96,8 @@ static void add_terms(struct system *s)
                         RARE_DIHEDRAL_RESTRAINT, {k, k + 1, k + 2, k + 3}, 0, {{0.3, 0.1, 60}, {0.3 * b, 0.1, 60}}});
         }
     toy_add_cmap(s, 6); /* on the second chain */
+    toy_add_centers(s, (const int[]){0, 1, 2, 4}, 4, (const int[]){7, 8, 11}, 3,
+                    (const double[2][6]){{0.3, 0.3, 1e6, 500}, {0.25, 0.25, 1e6, 900}});
 }
 
 static struct toy opened(const struct program *program, const struct system *sys, const struct settings *set,

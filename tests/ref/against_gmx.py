@@ -62,10 +62,10 @@ def trr_forces(path):
     return np.frombuffer(data[start:start + force], '>f8').reshape(natoms, 3)
 
 
-def gmx(folder, options):
+def gmx(folder, options, *more):
     with open(os.path.join(folder, 'run.mdp'), 'w') as f:
         f.writelines(f'{k} = {v}\n' for k, v in options.items())
-    run(folder, 'gmx_d', 'grompp', '-f', 'run.mdp', '-c', 'conf.gro', '-p', 'gmx.top', '-o', 'run.tpr', '-maxwarn', '9')
+    run(folder, 'gmx_d', 'grompp', '-f', 'run.mdp', '-c', 'conf.gro', '-p', 'gmx.top', '-o', 'run.tpr', '-maxwarn', '9', *more)
     run(folder, 'gmx_d', 'mdrun', '-s', 'run.tpr', '-rerun', 'conf.gro', '-nt', '1', '-deffnm', 'run')
     energies = {}
     for name in TERMS:

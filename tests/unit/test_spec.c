@@ -438,7 +438,7 @@ static void test_sizes(void **state)
 static void test_key_errors(void **state)
 {
     refused("42\n", SPEC("1: 42: expected a mapping with name, system, nonbonded, constraints, masses, alchemy, "
-                         "integrator, barostat, "
+                         "restraints, integrator, barostat, "
                          "repeats, exchange, stop-when, protocol or run"));
     refused(HEAD "nonbonded:\n  vdw: {modifer: cutoff}\n",
             SPEC("4: nonbonded.vdw.modifer: unknown key; did you mean modifier?"));
@@ -448,11 +448,11 @@ static void test_key_errors(void **state)
         HEAD "nonbonded: {pressure: 1 bar}\n",
         SPEC("3: nonbonded.pressure: unknown key; expected cutoff, list-buffer, vdw or coulomb; pressure belongs into "
              "barostat"));
-    refused(HEAD "zebra: 1\n",
-            SPEC("3: zebra: unknown key; expected name, system, nonbonded, constraints, masses, alchemy, integrator, "
-                 "barostat, repeats, exchange, stop-when, protocol or run"));
+    refused(HEAD "zebra: 1\n", SPEC("3: zebra: unknown key; expected name, system, nonbonded, constraints, masses, "
+                                    "alchemy, restraints, integrator, "
+                                    "barostat, repeats, exchange, stop-when, protocol or run"));
     refused("name: x\n", SPEC("1: system: missing; expected a mapping with topology, coordinates, reference, "
-                              "window-coordinates or defines"));
+                              "window-coordinates, index or defines"));
     refused("name: x\nsystem: {topology: a.top}\n",
             SPEC("2: system.coordinates: missing; expected text of 1 to 255 bytes, such as toluene.gro"));
     refused(HEAD "alchemy: {windows: {vdw: [0]}}\n", SPEC("3: alchemy: expected exactly one of decouple and perturb"));
