@@ -113,6 +113,19 @@ const struct command commands[] = {
      "shoal bench methane.yaml --sweep 1,2,4,8 --device cuda:0 --device cpu --plot methane.svg\n",
      NEEDS_WORKER, FILES | BIT(REPLICAS) | BIT(SWEEP) | BIT(STEPS) | BIT(DEVICE) | BIT(PME) | BIT(PLOT), 1, 8,
      offline_main},
+    {"suggest-restraint", "SPEC.yaml [TRAJ.xtc...]",
+     "choose anchors that hold a ligand where it binds, from a short run",
+     "Writes an [ intermolecular_interactions ] block for the end of the topology: a distance, two angles and three "
+     "dihedrals (Boresch et al., doi 10.1021/jp0217839) between heavy atoms that move little against each other, "
+     "hydrogen-bond-like contacts first, off in state A and on in state B, so that the ladder `bonded` brings them in; "
+     "and what letting go to 1 mol/l is worth. Values at rest are means over the frames, force constants RT / "
+     "variance (doi 10.1021/acs.jctc.3c00139) within 10 to 100 kcal/mol per square angstrom or radian. Without "
+     "trajectories the spec's coordinates are the only frame, and force constants the least. A trajectory is one that "
+     "a "
+     "window without restraints wrote (frames-every), or GROMACS' of the same atoms.",
+     "shoal suggest-restraint complex.yaml results/lambda_00/traj.xtc >> complex.top\n"
+     "shoal suggest-restraint complex.yaml run.xtc --ligand LIG --receptor HOST --json\n",
+     NEEDS_WORKER, FILES | BIT(LIGAND) | BIT(RECEPTOR), 1, MANY, offline_main},
     {"estimate", "FILE...", "free energies from dhdl.xvg files of GROMACS or Shoal",
      "FILE: one for each window of a ladder, gzipped or not, with the energy differences to all windows; several of "
      "one "

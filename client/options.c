@@ -156,6 +156,8 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_OVERLAP:
         c->overlap = overlap(value);
         return isnan(c->overlap) ? bad_usage(command, "--overlap wants a number above 0, 0.2 at most") : 0;
+    case OPTION_LIGAND:
+    case OPTION_RECEPTOR:
     case OPTION_DEVICE: /* the worker reads these itself */
     case OPTION_REPLICAS:
     case OPTION_SWEEP:

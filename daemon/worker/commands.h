@@ -18,6 +18,7 @@ int serve_main(int argc, char **argv);
 int energy_main(int argc, char **argv);
 int bench_main(int argc, char **argv);
 int validate_main(int argc, char **argv);
+int suggest_restraint_main(int argc, char **argv);
 int estimate_main(int argc, char **argv);
 int check_submission_main(int argc, char **argv);
 int devices_main(int argc, char **argv);

@@ -18,6 +18,7 @@ static const struct command {
     {"serve", "simulate what shoald says, over descriptor 3", serve_main},
     {"energy", "one static evaluation of a spec", energy_main},
     {"bench", "time N replicas of a spec", bench_main},
+    {"suggest-restraint", "choose anchors for a ligand, from a trajectory", suggest_restraint_main},
     {"estimate", "free energies from the files of an ensemble", estimate_main},
     {"check-submission", "read a request's body from stdin, for shoald", check_submission_main},
     {"devices", "list the devices that can be used here", devices_main},
@@ -43,7 +44,7 @@ static int usage(FILE *to)
 {
     fputs("usage: shoal-worker COMMAND [OPTIONS]\n", to);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(to, "  %-16s %s\n", commands[i].name, commands[i].help);
+        fprintf(to, "  %-18s %s\n", commands[i].name, commands[i].help);
     return to == stdout ? EXIT_OK : EXIT_USAGE;
 }
 

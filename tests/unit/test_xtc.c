@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "engine/io/output.h"
-#include "tests/lib/xtc_read.h"
+#include "engine/io/xtc_read.h"
 
 static uint64_t seed;
 

@@ -2,11 +2,13 @@
  *
  * Written from the description at the head of engine/io/xtc.c, apart from the writer: it follows what the bits say.
  */
-#include "tests/lib/xtc_read.h"
+#include "engine/io/xtc_read.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { WINDOW_FIRST = 9, WINDOW_LAST = 72 };
 
 struct reader {
     const unsigned char *data;
@@ -99,6 +101,7 @@ static void get_packed(struct reader *r, struct xtc_read *f)
     for (int d = 0; d < 3; d++) {
         high[d] = get_int(r);
         size[d] = (uint32_t)high[d] - (uint32_t)low[d] + 1;
+        r->bad |= size[d] == 0;
         wide |= size[d] > 0xffffff;
     }
     int joint = wide ? 0 : bits_of((unsigned __int128)size[0] * size[1] * size[2]);
@@ -117,7 +120,8 @@ static void get_packed(struct reader *r, struct xtc_read *f)
             step = code % 3 - 1;
         }
         r->bad |= i + run >= f->natoms;
-        uint32_t w = window(index), three[3] = {w, w, w};
+        r->bad |= index < WINDOW_FIRST || index > WINDOW_LAST;
+        uint32_t w = r->bad ? 1 : window(index), three[3] = {w, w, w};
         for (int k = 0; k < run && !r->bad; k++) {
             int32_t next[3];
             get_three(r, index, three, v);
