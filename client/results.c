@@ -88,6 +88,12 @@ static void energies_show(const json_t *results, int width, struct buf *out)
         energy_cells(&t, json_object_get(held, "correction"));
         table_cell(&t, "exact");
     }
+    const json_t *finite = json_object_get(results, "finite_size");
+    if (json_is_object(finite)) {
+        table_cell(&t, "to add for no images");
+        energy_cells(&t, json_object_get(finite, "correction"));
+        table_cell(&t, "NET, USV");
+    }
     json_array_foreach (json_object_get(results, "repeats"), i, estimator) {
         table_cell(&t, "repeat %lld", (long long)json_integer_value(json_object_get(estimator, "repeat")));
         energy_cells(&t, json_object_get(estimator, "free_energy"));
@@ -112,6 +118,20 @@ static void held_show(const json_t *held, struct buf *out)
         (long long)json_integer_value(json_object_get(held, "window")), number(json_object_get(release, "value")));
     if (!strcmp(answer_text(held, "other_end"), "held"))
         buf_printf(out, "the other end of the ladder is held too: attaching the restraints is another leg\n");
+}
+
+static void finite_size_show(const json_t *finite, struct buf *out)
+{
+    const json_t *charges = json_object_get(finite, "charges"), *missing = json_object_get(finite, "missing"), *item;
+    size_t i;
+    if (!json_is_object(finite))
+        return;
+    buf_printf(out, "\nthe net charge goes from %+.2f to %+.2f e in a box of %.3g nm; the row lacks:",
+               number(json_array_get(charges, 0)), number(json_array_get(charges, 1)),
+               number(json_object_get(json_object_get(finite, "edge"), "magnitude")));
+    json_array_foreach (missing, i, item)
+        buf_printf(out, "\n  %s", json_string_value(item));
+    buf_printf(out, "\n");
 }
 
 /* "3", of several repeats "1.3". */
@@ -245,6 +265,7 @@ void results_text(const json_t *results, int width, struct buf *out)
     if (json_array_size(json_object_get(results, "estimators"))) {
         energies_show(results, width, out);
         held_show(json_object_get(results, "standard_state"), out);
+        finite_size_show(json_object_get(results, "finite_size"), out);
         buf_printf(out, "\n");
     }
     windows_show(windows, json_object_get(results, "repeats"), width, out);

@@ -10,6 +10,7 @@
 #include "engine/base/buf.h"
 #include "engine/kernels/volume.h"
 #include "engine/system/alchemy.h"
+#include "engine/system/finite_size.h"
 #include "engine/system/topology.h"
 
 #define PERIOD_STEPS 10   /* timesteps that the fastest motion should have for one swing */
@@ -251,11 +252,15 @@ static void advise_net_charge(const struct advising *a)
     double sum[2] = {0}, change = 0;
     bool field = a->s->settings.nonbonded.coulomb_method == COULOMB_REACTION_FIELD;
     const char *on = field ? "cut-off" : "size of the box";
+    const char *correction =
+        field ? ""
+              : ", or alchemy.finite-size, which has the results say what the free energy lacks of an infinite box";
     for (int i = 0; i < a->sys->natoms; i++) {
         for (int state = 0; state < states; state++)
             sum[state] += a->sys->atoms[i].charge[state];
         change += decoupled_change(a, i);
     }
+    const double acts[2] = {states == 1 ? net_charge(a->sys, &a->s->settings.alchemy, 0) : sum[0], sum[1]};
     for (int state = 0; state < states; state++)
         if (fabs(sum[state] - rint(sum[state])) > CHARGE_NOISE)
             say(a, "charge", 1, "system: the charges%s add up to %+.4f e, no whole number: is an atom missing?",
@@ -263,33 +268,34 @@ static void advise_net_charge(const struct advising *a)
                 : state     ? " of state B"
                             : " of state A",
                 sum[state]);
-        else if (fabs(sum[state]) > CHARGE_NOISE && !field)
+        else if (fabs(acts[state]) > CHARGE_NOISE && !field)
             say(a, "charge", 1,
                 "system: a net charge of %+.0f e%s; PME spreads the opposite charge evenly over the box, which shifts "
                 "free "
                 "energies and pressure",
-                sum[state],
+                acts[state],
                 states == 1 ? ""
                 : state     ? " in state B"
                             : " in state A");
+    if (a->s->settings.alchemy.dielectric > 0)
+        return; /* asked for, and what it leaves out is said there */
     if (states == 2 && fabs(sum[0] - sum[1]) > CHARGE_NOISE)
         say(a, "charge", a->s->alchemy_line,
-            "alchemy.perturb: the net charge changes from %+.2f to %+.2f e; its free energy depends on the %s and "
-            "needs a "
-            "correction",
-            sum[0], sum[1], on);
+            "alchemy.perturb: the net charge changes from %+.2f to %+.2f e; its free energy depends on the %s. "
+            "Expected "
+            "an ion whose B state takes the charge up%s",
+            sum[0], sum[1], on, correction);
     const struct alchemy_settings *al = &a->s->settings.alchemy;
     if (fabs(change) > CHARGE_NOISE && al->ndecouple == 1 && al->decouple[0].on[0] & COUPLED_CHARGE)
         say(a, "charge", a->s->alchemy_line,
             "alchemy.decouple: %s has a net charge (%+.2f e in all); the free energy of removing it depends on the "
-            "%s and needs a correction",
-            al->decouple[0].molecule, -change, on);
+            "%s. Expected a second entry, an ion that takes the charge up%s",
+            al->decouple[0].molecule, -change, on, correction);
     else if (fabs(change) > CHARGE_NOISE)
         say(a, "charge", a->s->alchemy_line,
-            "alchemy.decouple: the net charge of what acts changes by %+.2f e; its free energy depends on the %s and "
-            "needs a "
-            "correction",
-            change, on);
+            "alchemy.decouple: the net charge of what acts changes by %+.2f e; its free energy depends on the %s. "
+            "Expected one more entry, an ion that takes the charge up%s",
+            change, on, correction);
 }
 
 /* Whether an atom with a charge has no Lennard-Jones of its own in one state, but in the other. */

@@ -264,6 +264,7 @@ static int read_alchemy(struct reader *r, struct alchemy_settings *a, struct vie
     int rc = read_soft_core(r, &a->soft_core, view_key(v, "soft-core"));
     if (rc)
         return rc;
+    a->dielectric = view_number(view_key(view_key(v, "finite-size"), "dielectric"));
     if (!view_given(v)) {
         a->nwindows = 1;
         a->lambda = xcalloc(1, sizeof *a->lambda);
@@ -320,6 +321,16 @@ static int read_barostat(struct reader *r, struct barostat_settings *b, struct v
         return spec_bad(r, view_key(v, "every"), "barostat.every", "%s: expected at most %d steps",
                         view_text(view_key(v, "every")), INT32_MAX);
     b->every = (int)every;
+    return 0;
+}
+
+/* Formulas are there for a mesh in a cube. */
+static int check_finite_size(struct reader *r, const struct settings *set, struct view v)
+{
+    if (view_given(v) && set->nonbonded.coulomb_method != COULOMB_PME)
+        return spec_bad(r, v, "alchemy.finite-size", "expected coulomb: {method: pme}");
+    if (view_given(v) && set->barostat.on && set->barostat.coupling != VOLUME_ISOTROPIC)
+        return spec_bad(r, v, "alchemy.finite-size", "expected a box that stays a cube: barostat.coupling isotropic");
     return 0;
 }
 
@@ -438,6 +449,8 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
         rc = read_integrator(r, &s->settings.integrator, view_key(root, "integrator"));
     if (!rc)
         rc = read_barostat(r, &s->settings.barostat, view_key(root, "barostat"));
+    if (!rc)
+        rc = check_finite_size(r, &s->settings, view_key(alchemy, "finite-size"));
     if (!rc)
         rc = read_run(r, s, view_key(root, "run"));
     s->phases[0].timestep = s->settings.integrator.timestep;

@@ -92,7 +92,19 @@ static int check_b_states(const struct spec *s, const struct system *sys, struct
 }
 
 #define START_BOX_MOST 0.05 /* by which boxes of windows may differ */
+#define CUBE 0.01           /* by which edges of a cube may differ, as much as the volume fluctuates */
 #define CHARGE_MAX 100.0    /* e; atoms of real models have less than ten */
+
+/* The formulas are those of a cube. */
+static int check_cube(const struct spec *s, const struct system *sys, struct err *e)
+{
+    const double *b = sys->box;
+    if (!s->settings.alchemy.dielectric || (!box_triclinic(b) && fabs(b[BOX_YY] - b[BOX_XX]) < CUBE * b[BOX_XX] &&
+                                            fabs(b[BOX_ZZ] - b[BOX_XX]) < CUBE * b[BOX_XX]))
+        return 0;
+    return err_set(e, ERR_SPEC, "%s:%d: alchemy.finite-size: expected a cubic box, %s has one of %g x %g x %g nm",
+                   s->file, s->alchemy_line, s->coordinates, b[BOX_XX], b[BOX_YY], b[BOX_ZZ]);
+}
 
 /* What reads as a number and can be none of a molecule. */
 static int check_sense(const struct spec *s, const struct system *sys, struct err *e)
@@ -276,6 +288,8 @@ int spec_system(const struct spec *s, struct source *src, struct system *sys, st
         rc = check_b_states(s, sys, e);
     if (!rc)
         rc = check_box(s, sys, e);
+    if (!rc)
+        rc = check_cube(s, sys, e);
     if (!rc)
         rc = check_starts(s, sys, e);
     if (!rc)

@@ -68,6 +68,7 @@ struct request {
     struct estimate_label *labels;
     struct system system; /* as DIR/input has it; empty where that is not there */
     struct estimate_held held;
+    struct finite_size finite_size;
     struct err remark;
     struct estimate_ensemble ensemble;
 };
@@ -209,8 +210,8 @@ static const char *name_of(const struct system *sys, int molecule)
     return sys->kinds[sys->molecules[molecule].kind].name;
 }
 
-/* What restraints hold at an end of the ladder. Without inputs nobody knows: an ensemble may end before it has any. */
-static void read_held(struct request *q)
+/* What restraints hold at an end of the ladder, and what a net charge lacks. Without inputs nobody knows: an ensemble may end before it has any. */
+static void read_system(struct request *q)
 {
     struct estimate_held *h = &q->held;
     struct buf folder = {0};
@@ -218,6 +219,10 @@ static void read_held(struct request *q)
     buf_printf(&folder, "%s/input", q->ensemble.directory);
     struct source *src = source_disk_new(folder.data, true);
     int rc = spec_phase_system(q->spec, 0, src, &q->system, &unread);
+    if (!rc && q->spec->settings.alchemy.dielectric > 0) {
+        q->finite_size = finite_size_of(&q->system, &q->spec->settings);
+        q->ensemble.finite_size = &q->finite_size;
+    }
     if (!rc)
         rc = standard_state_of_ladder(&q->system, &q->spec->settings, &h->state, &q->remark);
     if (rc > 0) {
@@ -296,7 +301,7 @@ static int ensemble(const char *directory, const char *output, struct err *e)
         rc = read_request(&q, &text, e);
     if (!rc) {
         read_checkpoints(&q);
-        read_held(&q);
+        read_system(&q);
         rc = estimate_and_write(&q, output, e);
     }
     close_request(&q);

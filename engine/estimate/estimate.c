@@ -94,7 +94,12 @@ static void report_close(struct report *r)
 void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json)
 {
     struct ladder l;
-    struct report r = {.about = &q->about, .held = q->held, .remark = q->remark, .ladder = &l, .nrepeats = q->repeats};
+    struct report r = {.about = &q->about,
+                       .held = q->held,
+                       .finite_size = q->finite_size,
+                       .remark = q->remark,
+                       .ladder = &l,
+                       .nrepeats = q->repeats};
     ladder_of_settings(&l, q->set);
     r.repeats = xcalloc((size_t)q->repeats, sizeof *r.repeats);
     for (int i = 0; i < q->repeats; i++)

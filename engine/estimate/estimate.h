@@ -8,6 +8,7 @@
 #define SHOAL_ENGINE_ESTIMATE_ESTIMATE_H
 
 #include "engine/base/buf.h"
+#include "engine/system/finite_size.h"
 #include "engine/system/settings.h"
 #include "engine/system/standard_state.h"
 
@@ -50,6 +51,7 @@ struct estimate_ensemble {
     int repeats;                             /* replicas of each window, 1 or more */
     const struct estimate_replica *replicas; /* [repeats][set->alchemy.nwindows] */
     const struct estimate_held *held;        /* NULL: nothing is */
+    const struct finite_size *finite_size;   /* NULL: not asked for */
     const char *remark;                      /* a warning that results.json repeats; NULL: none */
     struct estimate_about about;
     struct buf *

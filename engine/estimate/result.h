@@ -148,8 +148,9 @@ void result_close(struct result *r);
 
 struct report {
     const struct estimate_about *about;
-    const struct estimate_held *held; /* NULL: nothing is */
-    const char *remark;               /* a warning of none of the repeats; NULL */
+    const struct estimate_held *held;      /* NULL: nothing is */
+    const struct finite_size *finite_size; /* NULL: not asked for */
+    const char *remark;                    /* a warning of none of the repeats; NULL */
     const struct ladder *ladder;
     int nrepeats;
     struct result *repeats; /* [nrepeats] */

@@ -11,6 +11,8 @@
 #include "engine/base/units.h"
 #include "engine/estimate/json_writer.h"
 
+#define CHARGE_NOISE 1e-6 /* e, of sums over rounded charges */
+
 static const char *const verdicts[] = {
     [VERDICT_CONVERGED] = "converged", [VERDICT_UNCONVERGED] = "unconverged", [VERDICT_FAILED] = "failed"};
 
@@ -370,6 +372,37 @@ static void standard_state(struct writer *w, const struct report *r)
     jw_end(w, '}');
 }
 
+static void finite_size(struct writer *w, const struct report *r)
+{
+    const struct finite_size *f = r->finite_size;
+    if (!f) {
+        jw_null(w, "finite_size");
+        return;
+    }
+    jw_begin(w, "finite_size", '{');
+    jw_text(
+        w, "meaning",
+        "the estimate does not have it: estimate + correction is without interactions of the net charge with the box's "
+        "images, but for the terms that are missing");
+    jw_begin(w, "charges", '[');
+    for (int end = 0; end < 2; end++) {
+        jw_item(w, NULL);
+        jw_number(w->out, fabs(f->charge[end]) < CHARGE_NOISE ? 0 : f->charge[end]);
+    }
+    jw_end(w, ']');
+    jw_quantity(w, "edge", f->edge, "nanometer");
+    jw_real(w, "dielectric", f->dielectric);
+    exactly(w, "net", r->ladder, f->net);
+    exactly(w, "usv", r->ladder, f->usv);
+    exactly(w, "correction", r->ladder, f->net + f->usv);
+    jw_begin(w, "missing", '[');
+    jw_text(w, NULL, "RIP: needs a Poisson-Boltzmann calculation of the solutes' shape");
+    jw_text(w, NULL, "EMP: needs the same");
+    jw_text(w, NULL, "DSC: needs the quadrupole trace of the solvent model and the number of its molecules");
+    jw_end(w, ']');
+    jw_end(w, '}');
+}
+
 /* "windows 1, 2 took no part" and the like; nothing when all is well. */
 static void list_windows(const struct report *r, enum estimate_kind status, const char *what, struct buf *out)
 {
@@ -438,6 +471,7 @@ static void head(struct writer *w, const struct report *r)
     jw_quantity(w, "temperature", l->temperature, "kelvin");
     solvation(w, r, total);
     standard_state(w, r);
+    finite_size(w, r);
     buf_free(&reason);
     buf_free(&what);
 }

@@ -71,7 +71,8 @@ struct alchemy_settings {
     struct decoupled decouple[DECOUPLED_MOST]; /* for ALCHEMY_DECOUPLE */
     int ndecouple;
     struct soft_core soft_core;
-    int nwindows;                   /* 1 when there is no alchemy */
+    double dielectric; /* constant of the solvent, for what the net charge lacks (finite_size.h); 0: not asked for */
+    int nwindows;      /* 1 when there is no alchemy */
     double (*lambda)[LAMBDA_COUNT]; /* [nwindows] */
     bool given[LAMBDA_COUNT];       /* ladders the spec names: the dhdl.xvg components */
 };

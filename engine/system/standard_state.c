@@ -151,6 +151,40 @@ static void collect(struct search *s, double bonded, double restraint)
     }
 }
 
+/* Whether a term keeps its atoms from going apart; a wall that keeps them from coming near does not. */
+static bool holds(const struct held *t)
+{
+    return t->natoms > 2 || potential(t, FARTHEST) > 0;
+}
+
+static void molecules_of(const struct search *s, const struct held *t, int out[2])
+{
+    out[0] = out[1] = molecule_of(s, t->atom[0]);
+    for (int i = 1; i < t->natoms; i++)
+        if (molecule_of(s, t->atom[i]) != out[0])
+            out[1] = molecule_of(s, t->atom[i]);
+}
+
+/* Walls that keep molecules apart, as a ligand and an ion that takes up its charge, hold nothing, where nothing else is between
+ * the two. */
+static void drop_walls(struct search *s)
+{
+    int n = 0;
+    for (int k = 0; k < s->n; k++) {
+        int own[2], other[2];
+        bool kept = holds(&s->terms[k]);
+        molecules_of(s, &s->terms[k], own);
+        for (int i = 0; i < s->n && !kept; i++) {
+            molecules_of(s, &s->terms[i], other);
+            kept = holds(&s->terms[i]) &&
+                   ((own[0] == other[0] && own[1] == other[1]) || (own[0] == other[1] && own[1] == other[0]));
+        }
+        if (kept)
+            s->terms[n++] = s->terms[k];
+    }
+    s->n = n;
+}
+
 static const char *what_of(const struct held *t)
 {
     return t->natoms == 2 ? "distance" : t->natoms == 3 ? "angle" : "dihedral";
@@ -221,10 +255,7 @@ static int check_centers(const struct search *s, struct err *e)
 
 static int anchor_all(struct search *s, struct err *e)
 {
-    s->molecule[0] = molecule_of(s, s->terms[0].atom[0]);
-    for (int i = 1; i < s->terms[0].natoms; i++)
-        if (molecule_of(s, s->terms[0].atom[i]) != s->molecule[0])
-            s->molecule[1] = molecule_of(s, s->terms[0].atom[i]);
+    molecules_of(s, &s->terms[0], s->molecule);
     bool distance = false;
     for (int k = 0; k < s->n; k++) {
         for (int i = 0; i < s->terms[k].natoms; i++) {
@@ -294,6 +325,7 @@ int standard_state_of(const struct system *sys, const struct settings *set, int 
     const double none[LAMBDA_COUNT] = {0}, *lambda = al->lambda ? al->lambda[window] : none;
     struct search s = {.sys = sys, .anchor = {-1, -1, -1, -1, -1, -1}};
     collect(&s, lambda[LAMBDA_BONDED], lambda[al->given[LAMBDA_RESTRAINT] ? LAMBDA_RESTRAINT : LAMBDA_BONDED]);
+    drop_walls(&s);
     int rc = s.n ? check_centers(&s, e) : 0;
     if (s.n && !rc)
         rc = anchor_all(&s, e);

@@ -126,6 +126,30 @@ def check_held(folder):
         assert held["standard_state"] is None and "have no standard state: atoms 1 and 2 may be" in held["warnings"][0]
 
 
+def check_finite_size(folder):
+    """What a net charge lacks is said where the spec asks for it."""
+    with tempfile.TemporaryDirectory() as copy:
+        for k in range(5):
+            shutil.copytree(f"{folder}/lambda_{k:02d}", f"{copy}/lambda_{k:02d}")
+        os.mkdir(f"{copy}/input")
+        for name, text in (("a.top", TOPOLOGY.split("[ intermolecular")[0].replace(" -0.2", " 0.8")), ("a.gro", COORDINATES)):
+            with open(f"{copy}/input/{name}", "w", encoding="ascii") as f:
+                f.write(text)
+
+        def results(spec):
+            run = estimate("--ensemble", copy, "--output", "-", description=describe(spec=spec))
+            assert run.returncode == 0, run.stderr
+            return json.loads(run.stdout)
+
+        assert results(SPEC)["finite_size"] is None
+        found = results(SPEC.replace("windows:", "finite-size: {dielectric: 80}\n  windows:"))["finite_size"]
+        net = 0.5 * 2.837297 * 138.935458 / 3 * (0.2**2 - 1)
+        assert found["charges"] == [1, 0.2] and found["edge"] == {"magnitude": 3, "unit": "nanometer"}, found
+        assert abs(found["net"]["kJ/mol"]["value"] - net) < 1e-4 and abs(found["usv"]["kJ/mol"]["value"] + net * 79 / 80) < 1e-4
+        assert abs(found["correction"]["kcal/mol"]["value"] - net / 80 / 4.184) < 1e-5
+        assert [text[:3] for text in found["missing"]] == ["RIP", "EMP", "DSC"]
+
+
 def checksum(data):
     """engine/base/checksum.c"""
     h, prime, mask = 0xcbf29ce484222325, 0x100000001b3, 2**64 - 1
@@ -321,6 +345,7 @@ def main():
         check_ensemble(folder)
         check_repeats(folder)
         check_held(folder)
+        check_finite_size(folder)
         check_running(folder)
         check_refusals(folder)
         check_offline(folder)

@@ -150,6 +150,20 @@ static void test_others(void **state)
     struct bond alone[] = {weak, off};
     sys.nbonds = 2, sys.bonds = alone;
     refused(&sys, "they are not held"); /* and what is off does not count */
+    /* nor does a wall that keeps a third molecule away; between the two it does, beside what holds */
+    struct rare_term away[] = {{RARE_DISTANCE_RESTRAINT, {3, 8}, 0, {{1, 1e6, 1e6, 900}, {1, 1e6, 1e6, 900}}},
+                               {RARE_DISTANCE_RESTRAINT, {2, 3}, 0, {{0.5, 1e6, 1e6, 900}, {0.5, 1e6, 1e6, 900}}}};
+    struct bond held = {{2, 3}, {0.5, 0.5}, {1e3, 1e3}};
+    sys.nbonds = 1, sys.bonds = &held;
+    double alone_volume = found(&sys).volume;
+    sys.nrare = 1, sys.rare = away;
+    struct standard_state kept = found(&sys);
+    assert_true(kept.nterms == 1 && kept.volume == alone_volume);
+    sys.nrare = 2;
+    kept = found(&sys);
+    assert_true(kept.nterms == 2 && kept.volume < 0.9 * alone_volume);
+    sys.nbonds = 0;
+    assert_int_equal(standard_state_of(&sys, &set, 0, &s, &e), 0);
 }
 
 static struct standard_state of_ladder(const struct system *sys, const struct settings *set, int expected)

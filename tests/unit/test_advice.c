@@ -21,8 +21,9 @@
 struct change {
     const char *constraints, *timestep, *windows, *soft_core, *change, *method, *protocol; /* of the spec */
     const char *charges[3], *hydrogen_mass, *b_states, *epsilon, *settles;                 /* of the topology */
-    const char *barostat, *masses;                                                         /* a line */
-    const char *velocity;                                                                  /* of every atom */
+    const char *ion;               /* charge of each argon atom */
+    const char *barostat, *masses; /* a line */
+    const char *velocity;          /* of every atom */
 };
 
 #define BAROSTAT "barostat: {method: monte-carlo, pressure: 1 bar, every: 25 steps}\n"
@@ -60,8 +61,9 @@ static void write_topology(struct buf *b, const struct change *c)
                             "[ bonds ]\n1 2 1 0.109 284512\n1 3 1 0.109 284512\n"
                             "[ angles ]\n2 1 3 1 107.8 276.144\n"));
     buf_printf(b,
-               "[ moleculetype ]\nAR 1\n[ atoms ]\n1 AR 1 AR AR 1 0 39.948\n[ system ]\nx\n"
-               "[ molecules ]\nMOL 1\nAR 2\n");
+               "[ moleculetype ]\nAR 1\n[ atoms ]\n1 AR 1 AR AR 1 %s 39.948\n[ system ]\nx\n"
+               "[ molecules ]\nMOL 1\nAR 2\n",
+               or (c->ion, "0"));
 }
 
 static void write_coordinates(struct buf *b, const struct change *c)
@@ -119,6 +121,18 @@ static void expect(const char *kind, const char *text, struct change c)
         char *all = json_dumps(list, 0);
         fail_msg("%d times %s \"%s\" in %s", found, kind, text, all);
     }
+    json_decref(list);
+}
+
+static void expect_none(const char *text, struct change c)
+{
+    struct err e = {0};
+    json_t *list = advise(&c, &e), *one;
+    size_t i;
+    if (!list)
+        fail_msg("refused: %s", e.msg);
+    json_array_foreach (list, i, one)
+        assert_null(strstr(json_string_value(json_object_get(one, "message")), text));
     json_decref(list);
 }
 
@@ -191,6 +205,25 @@ static void charges(void **state)
            (struct change){.change = "perturb: b-states", .b_states = "HC 1.1 1.008"});
     expect("charge", "changes from +0.00 to +1.00 e",
            (struct change){.change = "perturb: b-states", .b_states = "HC 1.1 1.008"});
+    /* both remedies are named, and either silences it; in what acts nothing is left over */
+    expect(
+        "charge",
+        "Expected a second entry, an ion that takes the charge up, or alchemy.finite-size, which has the results say",
+        (struct change){.charges = {"0.8"}});
+    expect("charge", "Expected an ion whose B state takes the charge up, or alchemy.finite-size",
+           (struct change){.change = "perturb: b-states", .b_states = "HC 1.1 1.008"});
+    expect("charge", "Expected one more entry, an ion that takes the charge up, or alchemy.finite-size",
+           (struct change){.charges = {"0.8"},
+                           .ion = "-0.25",
+                           .change = "decouple: [{molecule: MOL}, {molecule: AR, from: vdw-q, to: vdw}]"});
+    expect("", "",
+           (struct change){
+               .charges = {"0.8"},
+               .ion = "-0.5",
+               .windows = "{coulomb: [0, 0.25, 0.5, 0.75, 1, 1, 1, 1, 1], vdw: [0, 0, 0, 0, 0, 0.25, 0.5, 0.75, 1]}",
+               .change = "decouple: [{molecule: MOL}, {molecule: AR, from: vdw-q, to: vdw}]"});
+    expect_none("depends on the size of the box",
+                (struct change){.charges = {"0.8"}, .change = "finite-size: {dielectric: 97}, decouple: MOL"});
 }
 
 static void soft_core(void **state)

@@ -588,6 +588,12 @@ static void test_cross_errors(void **state)
                  "integrator.method langevin-middle"));
     refused(HEAD "stop-when: {error: 1 kJ/mol}\nprotocol:\n  - produce: {time: 1 ps}\n",
             SPEC("3: stop-when: a single window has no free energy"));
+#define PERTURB "alchemy: {perturb: b-states, finite-size: {dielectric: 97}, windows: {coulomb: [0, 1]}}\n"
+    refused(HEAD "nonbonded: {coulomb: {method: reaction-field}}\n" PERTURB,
+            SPEC("4: alchemy.finite-size: expected coulomb: {method: pme}"));
+    refused(HEAD "barostat: {coupling: anisotropic}\n" PERTURB,
+            SPEC("4: alchemy.finite-size: expected a box that stays a cube: barostat.coupling isotropic"));
+#undef PERTURB
 #define TWO HEAD "alchemy: {decouple: A, windows: {vdw: [0, 1]}}\n"
     refused(TWO "stop-when: {error: 1 kJ/mol}\nprotocol:\n  - produce: {time: 1 ps}\n  - equilibrate: {time: 1 ps}\n",
             SPEC("4: stop-when: expected a protocol that ends with a produce stage"));
@@ -799,6 +805,8 @@ static void test_system_errors(void **state)
          "s.yaml: exchange: atoms 1 and 2: a constraint whose length goes with lambda from 1.8 to 1.9 nm; replicas "
          "that "
          "exchange windows need it to stay: expected a bond there, or no exchange"},
+        {HEAD "alchemy: {decouple: MET, finite-size: {dielectric: 97}, windows: {vdw: [0, 1]}}\n", "0",
+         "s.yaml:3: alchemy.finite-size: expected a cubic box, a.gro has one of 3 x 3 x 2.5 nm"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(with_system(cases[i].text, cases[i].charge).msg, cases[i].message);
