@@ -23,7 +23,7 @@ int spec_steps_of(struct reader *r, struct view v, const char *place, uint64_t *
 void spec_read_defines(struct phase *p, struct view v);
 void spec_phase_close(struct phase *p);
 
-/* restraints.c: between centers; the system has been read. The same in a system that is whole but for them. */
+/* restraints.c: between centers; system and alchemy have been read. The same in a system that is whole but for them. */
 int spec_read_restraints(struct reader *r, struct spec *s, struct view v);
 int spec_make_restraints(const struct spec *s, struct source *src, struct system *sys, struct err *e);
 void spec_restraints_close(struct spec *s);

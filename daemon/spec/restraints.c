@@ -66,7 +66,8 @@ static void read_group(struct atom_group *g, struct view v)
         }
 }
 
-static int read_restraint(struct reader *r, struct center_choice *c, struct view v, int index)
+static int read_restraint(struct reader *r, const struct alchemy_settings *al, struct center_choice *c, struct view v,
+                          int index)
 {
     char place[64];
     for (int g = 0; g < 2; g++)
@@ -75,6 +76,9 @@ static int read_restraint(struct reader *r, struct center_choice *c, struct view
     int rc = read_state(r, v, place, NULL, c->c[0]);
     place_of(place, index, "b");
     memcpy(c->c[1], c->c[0], sizeof c->c[1]);
+    if (!rc && view_given(view_key(v, "b")) && !al->given[LAMBDA_RESTRAINT] && !al->given[LAMBDA_BONDED])
+        rc = spec_bad(r, view_key(v, "b"), place,
+                      "expected a ladder that leads there, alchemy.windows.restraint or bonded");
     if (!rc && view_given(view_key(v, "b")))
         rc = read_state(r, view_key(v, "b"), place, c->c[0], c->c[1]);
     return rc;
@@ -85,7 +89,7 @@ int spec_read_restraints(struct reader *r, struct spec *s, struct view v)
     int rc = 0;
     s->centers = xcalloc((size_t)view_count(v), sizeof *s->centers);
     while (s->ncenters < view_count(v) && !rc) {
-        rc = read_restraint(r, &s->centers[s->ncenters], view_item(v, s->ncenters), s->ncenters);
+        rc = read_restraint(r, &s->settings.alchemy, &s->centers[s->ncenters], view_item(v, s->ncenters), s->ncenters);
         s->ncenters++;
     }
     for (int i = 0; i < s->ncenters && !rc; i++)

@@ -437,9 +437,9 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     read_system(s, view_key(root, "system"));
     int rc = read_nonbonded(r, &s->settings.nonbonded, nonbonded);
     if (!rc)
-        rc = spec_read_restraints(r, s, view_key(root, "restraints"));
-    if (!rc)
         rc = read_alchemy(r, &s->settings.alchemy, alchemy);
+    if (!rc)
+        rc = spec_read_restraints(r, s, view_key(root, "restraints"));
     read_masses(&s->settings.masses, masses);
     s->masses_line = line_of(masses);
     if (!rc)

@@ -13,8 +13,10 @@
 #include <unistd.h>
 
 #include "daemon/spec/spec.h"
+#include "daemon/tree.h"
 #include "daemon/worker/checkpoint.h"
 #include "daemon/worker/commands.h"
+#include "daemon/worker/memory.h"
 #include "daemon/worker/own_limits.h"
 #include "engine/estimate/estimate.h"
 
@@ -66,8 +68,8 @@ struct request {
     struct spec *spec;
     struct estimate_replica *replicas;
     struct estimate_label *labels;
-    struct system system; /* as DIR/input has it; empty where that is not there */
     struct estimate_held held;
+    char molecule[2][64];
     struct finite_size finite_size;
     struct err remark;
     struct estimate_ensemble ensemble;
@@ -205,41 +207,52 @@ static int read_request(struct request *q, const struct buf *text, struct err *e
     return rc ? rc : read_about(q, e);
 }
 
-static const char *name_of(const struct system *sys, int molecule)
-{
-    return sys->kinds[sys->molecules[molecule].kind].name;
-}
-
-/* What restraints hold at an end of the ladder, and what a net charge lacks. Without inputs nobody knows: an ensemble may end before it has any. */
-static void read_system(struct request *q)
+static void keep_held(struct request *q, const struct system *sys)
 {
     struct estimate_held *h = &q->held;
+    for (int i = 0; i < 2; i++) {
+        snprintf(q->molecule[i], sizeof q->molecule[i], "%s",
+                 sys->kinds[sys->molecules[h->state.molecule[i]].kind].name);
+        h->molecule[i] = q->molecule[i];
+    }
+    q->ensemble.held = h;
+}
+
+/* What restraints hold at an end of the ladder, and what a net charge lacks. */
+static void look_at_system(struct request *q, const struct system *sys)
+{
+    const struct settings *set = &q->spec->settings;
+    if (set->alchemy.dielectric > 0) {
+        q->finite_size = finite_size_of(sys, set);
+        q->ensemble.finite_size = &q->finite_size;
+    }
+    int rc = standard_state_of_ladder(sys, set, &q->held.state, &q->remark);
+    if (rc > 0)
+        keep_held(q, sys);
+    else if (rc < 0)
+        err_prefix(&q->remark, "restraints between molecules have no standard state");
+}
+
+/* Without inputs nobody knows what is in them: an ensemble may end before it has any. */
+static void read_system(struct request *q)
+{
+    struct system sys = {0};
     struct buf folder = {0};
     struct err unread = {0};
     buf_printf(&folder, "%s/input", q->ensemble.directory);
     struct source *src = source_disk_new(folder.data, true);
-    int rc = spec_phase_system(q->spec, 0, src, &q->system, &unread);
-    if (!rc && q->spec->settings.alchemy.dielectric > 0) {
-        q->finite_size = finite_size_of(&q->system, &q->spec->settings);
-        q->ensemble.finite_size = &q->finite_size;
-    }
-    if (!rc)
-        rc = standard_state_of_ladder(&q->system, &q->spec->settings, &h->state, &q->remark);
-    if (rc > 0) {
-        for (int i = 0; i < 2; i++)
-            h->molecule[i] = name_of(&q->system, h->state.molecule[i]);
-        q->ensemble.held = h;
-    } else if (q->remark.code) {
-        err_prefix(&q->remark, "restraints between molecules have no standard state");
-        q->ensemble.remark = q->remark.msg;
-    }
+    if (memory_to_begin(BYTES_OF_TEXT * (uint64_t)tree_bytes(folder.data), "looking for restraints in the inputs",
+                        &q->remark) == 0 &&
+        spec_phase_system(q->spec, 0, src, &sys, &unread) == 0)
+        look_at_system(q, &sys);
+    q->ensemble.remark = q->remark.code ? q->remark.msg : NULL;
+    system_close(&sys);
     source_free(src);
     buf_free(&folder);
 }
 
 static void close_request(struct request *q)
 {
-    system_close(&q->system);
     free(q->replicas);
     free(q->labels);
     spec_free(q->spec);

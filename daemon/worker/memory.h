@@ -12,6 +12,10 @@
 
 #include "engine/base/err.h"
 
+/* What reading and a model take for each byte of input. Measured: 20 with 100,000 molecule types of one atom each, 18 with 27,000
+ * waters. */
+#define BYTES_OF_TEXT 24
+
 /* ERR_MEMORY, with the numbers, when this process cannot have `bytes` more, with something to spare, by its own limits
  * (RLIMIT_AS, RLIMIT_DATA), those of its control groups, and what the machine has available. It reads files. */
 int memory_to_begin(uint64_t bytes, const char *what, struct err *e);

@@ -10,7 +10,7 @@
 #include "engine/math/bonded.h"
 #include "engine/math/box.h"
 
-#define HEAVY 3.5        /* u: hydrogens are lighter, with repartitioned masses too */
+#define HEAVY 3.5        /* u: hydrogens are lighter; those with much repartitioned mass are known by name */
 #define FARTHEST 1.2     /* nm, of a-A in the first frame */
 #define CONTACT 0.35     /* nm, of donor and acceptor */
 #define CONTACT_PART 0.5 /* of the frames, from which on it counts */
@@ -81,10 +81,16 @@ static void add_bonds(struct side *s, const struct system *sys)
             add_bond(s, sys->rare[i].atom);
 }
 
-/* Nitrogen, oxygen, fluorine or sulfur with a lone pair or a hydrogen to share, by the first letter of its name. */
+/* A name from its first letter on, which is that of the element. */
+static const char *letter(const char *name)
+{
+    return name + strspn(name, "0123456789");
+}
+
+/* Nitrogen, oxygen, fluorine or sulfur with a lone pair or a hydrogen to share. */
 static bool is_polar(const char *name)
 {
-    name += strspn(name, "0123456789");
+    name = letter(name);
     return *name && strchr("NOFS", *name) && strcmp(name, "NA") != 0 && strcmp(name, "Na") != 0;
 }
 
@@ -141,8 +147,9 @@ static void open_side(struct side *s, const struct system *sys, int molecule)
                        .replaced = xcalloc(n, sizeof *s->replaced)};
     add_bonds(s, sys);
     for (int i = 0; i < s->n; i++) {
-        s->heavy[i] = sys->atoms[s->first + i].mass[0] > HEAVY;
-        s->polar[i] = s->heavy[i] && is_polar(sys->atoms[s->first + i].name);
+        const struct atom *a = &sys->atoms[s->first + i];
+        s->heavy[i] = a->mass[0] > HEAVY && *letter(a->name) != 'H';
+        s->polar[i] = s->heavy[i] && is_polar(a->name);
     }
 }
 

@@ -174,7 +174,7 @@ class Import(unittest.TestCase):
     def test_refused(self):
         self.assertEqual(self.refused(BASE + "pull = yes\nnsteps = 4\nrvwd = 1\nnonsense\npcoupl = Berendsen\nref-p = 1\n"
                                       "pcoupltype = surface-tension\n"),
-                         [":10: pull = yes: refused: there is no pulling; restraints are terms of the topology",
+                         [":10: pull = yes: refused: there is no pulling; restraints are terms of the topology, or between centers: restraints, by hand",
                           ":11: nsteps = 4: refused: given twice, line 3 is the first",
                           ":12: rvwd = 1: unknown: no option of GROMACS 2022 to 2026; did you mean rvdw?",
                           ":13: nonsense = : unknown: expected NAME = VALUE",

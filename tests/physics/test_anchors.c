@@ -41,6 +41,8 @@ static struct system complex_of(void)
 {
     for (int i = 0; i < ATOMS; i++) {
         atoms[i] = (struct atom){.mass = {i == 6 || i == 12 ? 3.024 : 12, 12}, .molecule = i >= RECEPTOR, .name = "C1"};
+        if (i == 12) /* repartitioned by more */
+            atoms[i].mass[0] = 5, strcpy(atoms[i].name, "2H7");
         atoms[i].type[0] = i == 6 || i == 12;
     }
     return (struct system){.natoms = ATOMS,

@@ -127,6 +127,9 @@ static void test_errors(void **state)
          AT(8, ".b: expected distance, as without b")},
         {HEAD BETWEEN "  upper: 0.5 nm\n  force-constant: 1 kJ/mol/nm^2\n  b: {distance: 1 nm}\n",
          AT(8, ".b: expected lower or upper, as without b")},
+        {"name: a\nsystem: {topology: a.top, coordinates: a.gro}\nalchemy: {decouple: LIG, windows: {vdw: [0, 1]}}\n"
+         "restraints:\n" BETWEEN "  upper: 0.5 nm\n  force-constant: 1 kJ/mol/nm^2\n  b: {upper: 1 nm}\n",
+         AT(8, ".b: expected a ladder that leads there, alchemy.windows.restraint or bonded")},
         {HEAD BETWEEN "  distance: 1.6 nm\n  force-constant: 1 kJ/mol/nm^2\n",
          AT(5, ": 1.6 nm: expected less than 1.5 nm in this box")},
         {HEAD "- between: [{molecule: LIG}]\n", AT(5, ".between: a list of 1: expected a list of 2 values")},
