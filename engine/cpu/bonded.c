@@ -10,6 +10,13 @@
     for (uint32_t i = 0; i < p.t->list.count; i++)                                                                     \
     term(&p, i)
 
+static void bonded_centers(struct bonded_pass *p, uint32_t i)
+{
+    double sum[2][3] = {{0}};
+    centers_part(p, i, 0, 1, sum);
+    centers_pull(p, i, 0, 1, sum);
+}
+
 void cpu_bonded(const struct launch *launch, const struct args_bonded *a)
 {
     struct ctl *c = a->ctl;

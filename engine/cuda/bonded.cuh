@@ -12,16 +12,13 @@
 /* Carries out term i of the lists that few systems have, one behind the other. */
 static __device__ __forceinline__ void bonded_rare_any(struct bonded_pass *p, uint32_t i)
 {
-    const uint32_t cmaps = p->t->nrare.count, centers = cmaps + p->t->ncmaps.count;
-    if (i < cmaps)
+    if (i < p->t->nrare.count)
         bonded_rare(p, i);
-    else if (i < centers)
-        bonded_cmap(p, i - cmaps);
-    else
-        bonded_centers(p, i - centers);
+    else if (i - p->t->nrare.count < p->t->ncmaps.count)
+        bonded_cmap(p, i - p->t->nrare.count);
 }
 
-/* Carries out term i of all the lists one behind the other. RARE: there are some of the last three, or another soft core than
+/* Carries out term i of all the lists one behind the other. RARE: there are some of the last two, or another soft core than
  * the usual one; a kernel without them needs fewer registers. */
 template <bool RARE> static __device__ __forceinline__ void bonded_any(struct bonded_pass *p, uint32_t i)
 {
@@ -44,7 +41,19 @@ template <bool RARE> static __device__ __forceinline__ void bonded_any(struct bo
         bonded_rare_any(p, i);
 }
 
-/* The block-th block of them. mode: enum evaluate */
+/* A restraint between centers, for a whole warp. */
+static __device__ __forceinline__ void bonded_centers(struct bonded_pass *p, uint32_t i, uint32_t lane)
+{
+    double sum[2][3] = {};
+    centers_part(p, i, lane, 32, sum);
+    for (int g = 0; g < 2; g++)
+        for (int d = 0; d < 3; d++)
+            for (int step = 16; step > 0; step >>= 1)
+                sum[g][d] += __shfl_xor_sync(0xffffffffu, sum[g][d], step);
+    centers_pull(p, i, lane, 32, sum);
+}
+
+/* The block-th block of them; behind all that have a thread each, restraints between centers have a warp each. mode: enum evaluate */
 template <bool RARE>
 static __device__ __forceinline__ void bonded_block(const struct args_terms &a, uint32_t mode, uint32_t block)
 {
@@ -62,7 +71,11 @@ static __device__ __forceinline__ void bonded_block(const struct args_terms &a, 
     p.energies = mode != EVALUATE_STEP;
     p.sample = mode == EVALUATE_SAMPLE;
     p.soft = RARE ? p.t->soft.function : SOFT_BEUTLER;
-    bonded_any<RARE>(&p, i);
+    const uint32_t centers = RARE ? a.bonded - 32 * p.t->ncenters.count : 0;
+    if (!RARE || i < centers)
+        bonded_any<RARE>(&p, i);
+    else
+        bonded_centers(&p, (i - centers) / 32, threadIdx.x % 32);
     acc_finish(&p.sum, &c->sum);
 }
 

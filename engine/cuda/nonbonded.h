@@ -32,7 +32,7 @@ struct nonbonded_arrays {
     const struct list_caps *caps;
     void *block; /* cuda_block_bytes() bytes */
     const struct bonded_table *bonded;
-    uint32_t nbonded, nrare; /* bonded terms; those of them in the lists of rare_terms.h */
+    uint32_t nbonded, nrare; /* threads of bonded terms; how many of these are in the lists of rare_terms.h */
 };
 
 /* nm: boxes whose opposite faces are not farther apart are not moved to. */

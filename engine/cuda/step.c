@@ -13,11 +13,23 @@
                   &(struct args_##kernel){__VA_ARGS__})
 #define EMIT_ONE(kernel, ...) EMIT_BLOCKS(kernel, 1, CUDA_ONE_BLOCK, tape_sinks(t), __VA_ARGS__)
 
+/* Threads: one for each bonded term, and a warp for each restraint between centers. */
+static uint32_t bonded_threads(const struct model *m)
+{
+    return m->ncenters ? (m->nbonded + 31) / 32 * 32 + 32 * m->ncenters : m->nbonded;
+}
+
 static struct nonbonded_arrays arrays_of(const struct sim *s)
 {
-    return (struct nonbonded_arrays){s->d.ctl,       (double *)s->d.x, (int64_t *)s->d.f, s->d.energy_at_window,
-                                     &s->caps,       s->d.nonbonded,   s->model->bonded,  s->model->nbonded,
-                                     s->model->nrare};
+    return (struct nonbonded_arrays){s->d.ctl,
+                                     (double *)s->d.x,
+                                     (int64_t *)s->d.f,
+                                     s->d.energy_at_window,
+                                     &s->caps,
+                                     s->d.nonbonded,
+                                     s->model->bonded,
+                                     bonded_threads(s->model),
+                                     s->model->nrare + s->model->ncenters};
 }
 
 static void *tail_of(const struct sim *s)

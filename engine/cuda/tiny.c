@@ -106,12 +106,14 @@ static void list_chunks(struct tiny *t, const struct topology *top, bool charged
         first[k] = all;
         all += terms[k]->count;
     }
-    const uint32_t rare = top->nrare.count + top->ncmaps.count + top->ncenters.count;
+    const uint32_t rare = top->nrare.count + top->ncmaps.count;
     const uint32_t items = all + rare + 7 * n + t->nplain + t->nperturbed + t->nexcluded + t->nalways;
-    t->chunk = xcalloc(items / 32 + LISTS + 7, sizeof *t->chunk);
+    t->chunk = xcalloc(items / 32 + LISTS + 7 + top->ncenters.count, sizeof *t->chunk);
     for (int k = 0; k < DEAR; k++)
         add_chunks(t, TINY_BONDED, first[order[k]], terms[order[k]]->count);
     add_chunks(t, TINY_RARE, 0, rare);
+    for (uint32_t k = 0; k < top->ncenters.count; k++)
+        t->chunk[t->host.nchunks++] = (struct tiny_chunk){TINY_CENTERS, k, 32};
     add_chunks(t, TINY_WAVES, 0, charged ? 6 * n : 0);
     add_chunks(t, TINY_NOISE, 0, n);
     add_chunks(t, TINY_PERTURBED, 0, t->nperturbed);

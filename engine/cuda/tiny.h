@@ -41,6 +41,7 @@ extern int32_t tiny_atoms_most;
 enum tiny_kind {
     TINY_BONDED,    /* by number as in bonded.cuh */
     TINY_RARE,      /* terms of rare_terms.h, the same */
+    TINY_CENTERS,   /* a restraint between centers, for all lanes: its number is `first` */
     TINY_WAVES,     /* half of an atom's waves along one axis: (2 axis + half) natoms + atom */
     TINY_NOISE,     /* of an atom */
     TINY_PERTURBED, /* pairs with a perturbed atom */

@@ -64,7 +64,7 @@ static __device__ inline void tiny_bonded(const struct tiny_here &h, const struc
     finish_warp(&p.sum, &h.c->sum, EVALUATE_STEP);
 }
 
-/* These three out of line, so that what most systems do has the registers to itself. */
+/* These four out of line, so that what most systems do has the registers to itself. */
 static __device__ __noinline__ void tiny_perturbed_rare(struct ctl *c, const struct tiny_table *t, uint4 *grid,
                                                         int64_t (*f)[3], const uint32_t *pair)
 {
@@ -95,6 +95,14 @@ static __device__ __noinline__ void tiny_rare(struct ctl *c, const double (*x)[3
     finish_warp(&p.sum, &c->sum, EVALUATE_STEP);
 }
 
+static __device__ __noinline__ void tiny_centers(struct ctl *c, const double (*x)[3], int64_t (*f)[3],
+                                                 const struct bonded_table *bonded, uint32_t i, uint32_t lane)
+{
+    struct bonded_pass p = tiny_pass(c, x, f, bonded);
+    bonded_centers(&p, i, lane);
+    finish_warp(&p.sum, &c->sum, EVALUATE_STEP);
+}
+
 /* One chunk, for its whole warp. rule: NULL for velocity Verlet */
 static __device__ inline void tiny_chunk_do(const struct tiny_here &h, const struct motion &s,
                                             const struct langevin_rule *rule, uint64_t step,
@@ -118,6 +126,9 @@ static __device__ inline void tiny_chunk_do(const struct tiny_here &h, const str
         break;
     case TINY_RARE:
         tiny_rare(h.c, h.x, h.f, bonded, i);
+        break;
+    case TINY_CENTERS:
+        tiny_centers(h.c, h.x, h.f, bonded, chunk.first, lane);
         break;
     case TINY_WAVES:
         tiny_waves(h, i);

@@ -189,38 +189,43 @@ MATH_FN void bonded_cmap(struct bonded_pass *p, uint32_t i)
     add_value(p, TERM_CMAP, &v);
 }
 
-/* The center of a group: of its atoms where they are nearest to its first one, so that it is whole across the edge of the box. */
-MATH_FN void center_of(const struct bonded_pass *p, const struct center_atom *group, uint32_t count, double out[3])
+/* A restraint between centers is the work of `lanes`, each of which has the atoms lane, lane + lanes, .. of both groups. First what
+ * its atoms add to the centers, seen from a group's first atom: atoms count where they are nearest to that, so that the group is
+ * whole across the edge of the box. */
+MATH_FN void centers_part(const struct bonded_pass *p, uint32_t i, uint32_t lane, uint32_t lanes, double sum[2][3])
 {
-    const double *first = p->x[group->atom];
-    double sum[3] = {0, 0, 0};
-    for (uint32_t k = 1; k < count; k++) {
-        double d[3];
-        box_image(p->x[group[k].atom], first, p->ctl->box, d);
-        vec_add(sum, group[k].weight, d);
+    const struct center_restraint *t = &p->t->centers[i];
+    for (int g = 0; g < 2; g++) {
+        const struct center_atom *group = p->t->center_atoms + t->first[g];
+        for (uint32_t k = lane; k < t->count[g]; k += lanes) {
+            double d[3];
+            box_image(p->x[group[k].atom], p->x[group->atom], p->ctl->box, d);
+            vec_add(sum[g], group[k].weight, d);
+        }
     }
-    for (int d = 0; d < 3; d++)
-        out[d] = first[d] + sum[d];
 }
 
-/* Of the distance between the centers of two groups. A center moves with each of its atoms by its weight, and so is pulled the
- * same way. */
-MATH_FN void bonded_centers(struct bonded_pass *p, uint32_t i)
+/* Then, with the sum over all lanes, the pull on its atoms: a center moves with each by its weight. The first lane has energies and
+ * virial, too. */
+MATH_FN void centers_pull(struct bonded_pass *p, uint32_t i, uint32_t lane, uint32_t lanes, const double sum[2][3])
 {
     const struct center_restraint *t = &p->t->centers[i];
     const struct center_atom *group[2] = {p->t->center_atoms + t->first[0], p->t->center_atoms + t->first[1]};
     double center[2][3], dx[3];
     for (int g = 0; g < 2; g++)
-        center_of(p, group[g], t->count[g], center[g]);
+        for (int d = 0; d < 3; d++)
+            center[g][d] = p->x[group[g]->atom][d] + sum[g][d];
     box_image(center[0], center[1], p->ctl->box, dx);
     const double r = sqrt(vec_dot(dx, dx));
     const struct bonded_value v = rare_distance_restraint(r, t->c, p->ctl->lambda[LAMBDA_RESTRAINT]);
     const double over_r = r > 0 ? -v.du_dq / r : 0, f[3] = {over_r * dx[0], over_r * dx[1], over_r * dx[2]};
     for (int g = 0; g < 2; g++)
-        for (uint32_t k = 0; k < t->count[g] && v.du_dq != 0; k++) {
+        for (uint32_t k = lane; k < t->count[g] && v.du_dq != 0; k += lanes) {
             const double w = g ? -group[g][k].weight : group[g][k].weight, on[3] = {w * f[0], w * f[1], w * f[2]};
             acc_force(&p->sum, p->f[group[g][k].atom], on);
         }
+    if (lane)
+        return;
     if (pass_sample(p))
         acc_virial(&p->sum, dx, f);
     add_restraint_value(p, &v);

@@ -107,8 +107,9 @@ static void lay_out(void *sources, struct arena *a)
     }
     m->nbonded = t->nbonds.count + t->nangles.count + t->ndihedrals.count + t->nrb_dihedrals.count +
                  t->nimpropers.count + t->npairs14.count + t->nposition_restraints.count;
-    m->nrare = t->nrare.count + t->ncmaps.count + t->ncenters.count;
+    m->nrare = t->nrare.count + t->ncmaps.count;
     m->nbonded += m->nrare;
+    m->ncenters = t->ncenters.count;
     m->nwaters = (uint32_t)t->nwaters;
     m->nbodies = (uint32_t)(t->nwaters + t->nclusters) + t->nlone;
     m->bonded = arena_put_named(a, "bonded table", &b, sizeof b);

@@ -23,7 +23,8 @@ struct model {
     double (*lambda)[LAMBDA_COUNT];    /* [nwindows] */
     double freedom;                    /* degrees of freedom */
     int nunits;                        /* what a volume move scales */
-    uint32_t nbonded, nrare;           /* bonded terms; those of them in the lists of rare_terms.h */
+    uint32_t nbonded, nrare;           /* bonded terms but the next; those of them in the lists of rare_terms.h */
+    uint32_t ncenters;                 /* restraints between centers */
     uint32_t nwaters, nbodies;         /* bodies: waters, clusters and lone atoms */
     struct readonly shared;            /* the tables below */
     const struct bonded_table *bonded; /* device addresses */

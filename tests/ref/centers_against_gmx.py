@@ -20,9 +20,9 @@ import terms_against_gmx as terms
 import tolerances
 import triclinic
 
-ATOMS = 12
+ATOMS = 40
 BOXES = {'cube': [3.0, 3.0, 3.0], 'skewed': [3.2, 3.0, 2.8, 0.0, 0.0, 1.1, 0.0, -0.9, 0.7]}
-GROUPS = {'first': range(1, ATOMS + 1), 'second': range(ATOMS + 1, 2 * ATOMS + 1), 'part': [2, 3, 5, 7, 11], 'other': [14, 20, 24]}
+GROUPS = {'first': range(1, ATOMS + 1), 'second': range(ATOMS + 1, 2 * ATOMS + 1), 'part': [2, 3, 5, 7, 11], 'other': [43, 52, 71]}
 LADDER = [0, 0.3, 1]
 PULL = {'pull': 'yes', 'pull-ngroups': 4, 'pull-ncoords': 3, 'pull-nstxout': 0, 'pull-nstfout': 0,
         **{f'pull-group{k + 1}-name': name for k, name in enumerate(GROUPS)}}
@@ -53,7 +53,7 @@ def inputs(work, box):
             text += f'{i + 1} C 1 MOL C{i} 1 0 {masses[m * ATOMS + i + 1]}\n'
     write(work, 'gmx.top', text + '[ system ]\ncenters\n[ molecules ]\nM0 1\nM1 1\n')
     write(work, 'groups.ndx', ''.join(f'[ {name} ]\n' + ' '.join(map(str, atoms)) + '\n' for name, atoms in GROUPS.items()))
-    x = np.array([[2.7 + 0.06 * i, 2.9 + 0.5 * m + 0.09 * (-1) ** i, 0.05 + 0.02 * i * m] for m in range(2) for i in range(ATOMS)])
+    x = np.array([[2.7 + 0.018 * i, 2.9 + 0.5 * m + 0.09 * (-1) ** i, 0.05 + 0.006 * i * m] for m in range(2) for i in range(ATOMS)])
     x += np.array([[draw.uniform(-0.03, 0.03) for _ in range(3)] for _ in x])
     x = x.round(6)
     names = [f'    1MOL  {"C" + str(i % ATOMS):>5}{i + 1:5d}' for i in range(len(x))]
