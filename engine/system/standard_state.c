@@ -338,11 +338,20 @@ int standard_state_of(const struct system *sys, const struct settings *set, int 
 
 /* ---- of a ladder ---- */
 
-static bool is_off(const struct alchemy_settings *al, const struct decoupled *d, int window)
+static bool has_charges(const struct system *sys, int molecule)
+{
+    const struct molecule *m = &sys->molecules[molecule];
+    bool some = false;
+    for (int i = m->first; i < m->first + m->count; i++)
+        some = some || sys->atoms[i].charge[0] != 0;
+    return some;
+}
+
+static bool is_off(const struct alchemy_settings *al, const struct decoupled *d, int window, bool charged)
 {
     const double *l = al->lambda[window], at[2] = {l[LAMBDA_VDW], l[LAMBDA_COULOMB]};
     const unsigned part[2] = {COUPLED_VDW, COUPLED_CHARGE};
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < (charged ? 2 : 1); i++)
         if ((at[i] < 1 && d->on[0] & part[i]) || (at[i] > 0 && d->on[1] & part[i]))
             return false;
     return true;
@@ -355,7 +364,7 @@ static bool alone(const struct system *sys, const struct settings *set, const st
     for (int i = 0; al->kind == ALCHEMY_DECOUPLE && i < al->ndecouple; i++)
         for (int k = 0; k < 2; k++)
             if (!strcmp(al->decouple[i].molecule, sys->kinds[sys->molecules[s->molecule[k]].kind].name) &&
-                is_off(al, &al->decouple[i], s->window))
+                is_off(al, &al->decouple[i], s->window, has_charges(sys, s->molecule[k])))
                 return true;
     return al->kind != ALCHEMY_DECOUPLE;
 }

@@ -195,8 +195,11 @@ static void test_ladder(void **state)
     assert_true(s.window == 2 && !s.both && s.release < 0 && s.correction == s.release);
     lambda[0][LAMBDA_BONDED] = 1;
     assert_true(of_ladder(&sys, &set, 1).both);
-    set.alchemy.decouple[0].on[0] = COUPLED_ALL; /* its charges stay */
+    set.alchemy.decouple[0].on[0] = COUPLED_ALL; /* what charges it has stay */
+    of_ladder(&sys, &set, 1);
+    atoms[3].charge[0] = 0.1;
     of_ladder(&sys, &set, 0);
+    atoms[3].charge[0] = 0;
     set.alchemy.decouple[0].on[0] = 0, set.alchemy.decouple[0].on[1] = COUPLED_VDW; /* the other way */
     s = of_ladder(&sys, &set, 1);
     assert_true(s.window == 0 && s.both && s.correction == -s.release);
