@@ -78,6 +78,11 @@ int offline_main(struct client *c, int argc, char **argv);
 /* Has shoal-worker estimate and shows its JSON as a table, with --json becomes it. */
 int estimate_main(struct client *c, int argc, char **argv);
 
+/* Runs shoal-worker with these words, NULL at the end; what it prints into `text`. Returns its exit code. */
+int ask_worker(const struct client *c, char **words, struct buf *text);
+/* What is to be done with a campaign, and its file. */
+int campaign_main(struct client *c, int argc, char **argv);
+
 /* Says an error (with --json as an object on stdout too) and returns its exit code. */
 int client_fail(const struct client *c, const struct err *e);
 /* A message on stderr, unless --quiet. */

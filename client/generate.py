@@ -9,6 +9,7 @@ import json
 import subprocess
 import sys
 
+ACTIONS = "plan submit status extend cancel"  # of a campaign
 SPDX = "# SPDX-License-Identifier: Apache-2.0"
 
 
@@ -23,8 +24,8 @@ class Table:
 
 
 def kind(words):
-    """What the words of a command are: "spec", "id", "file", "command" or nothing."""
-    kinds = {"SPEC": "spec", "ID": "id", "FILE": "file", "COMMAND": "command"}
+    """What the words of a command are: "spec", "id", "file", "command", "action" (and a file) or nothing."""
+    kinds = {"ACTION": "action", "SPEC": "spec", "ID": "id", "FILE": "file", "COMMAND": "command"}
     return next((k for word, k in kinds.items() if word in words), "")
 
 
@@ -94,9 +95,12 @@ def bash(table):
     lines += ["    esac", "    if [[ $current == -* ]]; then",
               "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$current\")", "        return", "    fi",
               "    case $command in"]
-    names = {k: " | ".join(c["name"] for c in table.commands if kind(c["words"]) == k) for k in ("spec", "id", "file", "command")}
+    names = {k: " | ".join(c["name"] for c in table.commands if kind(c["words"]) == k) for k in ("spec", "id", "file", "command", "action")}
     lines += [f"    {names['spec']})",
               "        mapfile -t COMPREPLY < <(compgen -f -X '!*.y?(a)ml' -- \"$current\"; compgen -d -- \"$current\") ;;",
+              f"    {names['action']})",
+              f"        mapfile -t COMPREPLY < <([ \"$COMP_CWORD\" = 2 ] && compgen -W '{ACTIONS}' -- \"$current\" || "
+              "compgen -f -X '!*.y?(a)ml' -- \"$current\") ;;",
               f"    {names['id']})",
               f"        mapfile -t COMPREPLY < <(compgen -W \"$({IDS})\" -- \"$current\") ;;",
               f"    {names['file']})",
@@ -128,7 +132,7 @@ def zsh(table):
     lines += ["    )", "    _describe command commands", "}", "_shoal() {",
               "    if (( CURRENT == 2 )); then", "        _shoal_commands", "        return", "    fi",
               "    local command=$words[2]", "    shift words", "    (( CURRENT-- ))", "    case $command in"]
-    action = {"spec": "'*:spec:_files -g \"*.(yaml|yml)(-.)\"'", "id": "'*:ensemble:_shoal_ids'", "file": "'*:file:_files'", "command": "'*:command:_shoal_commands'"}
+    action = {"action": f"'1:action:({ACTIONS})' '*:file:_files -g \"*.(yaml|yml)(-.)\"'", "spec": "'*:spec:_files -g \"*.(yaml|yml)(-.)\"'", "id": "'*:ensemble:_shoal_ids'", "file": "'*:file:_files'", "command": "'*:command:_shoal_commands'"}
     for c in table.commands:
         words = [w for o in table.of(c) for w in zsh_option(o, table.states)]
         words += [action[kind(c["words"])]] if kind(c["words"]) else []
@@ -154,6 +158,8 @@ def fish(table):
             lines.append(f"{here} -l {o['name']}{letter}{value} -d '{fish_text(o['help'])}'")
         if kind(c["words"]) in ("spec", "file"):
             lines.append(f"{here} -F")
+        elif kind(c["words"]) == "action":
+            lines.append(f"{here} -F -a '{ACTIONS}'")
         elif kind(c["words"]) == "id":
             lines.append(f"{here} -a '({IDS})'")
         elif kind(c["words"]) == "command":

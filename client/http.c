@@ -56,10 +56,10 @@ void http_escape(struct buf *out, const char *text)
 }
 
 /* Why curl gave up, as an error that says what to do. */
-static int fail(const struct http *h, CURLcode rc, struct err *e)
+static int fail_on(CURL *curl, const struct http *h, CURLcode rc, struct err *e)
 {
     long os = 0;
-    curl_easy_getinfo(h->curl, CURLINFO_OS_ERRNO, &os);
+    curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &os);
     if (rc == CURLE_OPERATION_TIMEDOUT)
         return err_set(e, ERR_BUSY, "no answer from the service at %s in time", h->socket);
     if (rc == CURLE_COULDNT_CONNECT && (os == EACCES || os == EPERM))
@@ -73,30 +73,41 @@ static int fail(const struct http *h, CURLcode rc, struct err *e)
     return err_set(e, ERR_UNREACHABLE, "%s: %s", h->socket, curl_easy_strerror(rc));
 }
 
-/* Sets what both kinds of request share; the list is for the caller to free. */
-static struct curl_slist *prepare(struct http *h, const char *method, const char *path, const struct buf *body,
-                                  struct buf *url)
+static int fail(const struct http *h, CURLcode rc, struct err *e)
+{
+    return fail_on(h->curl, h, rc, e);
+}
+
+/* Sets what all kinds of request share; the list is for the caller to free. */
+static struct curl_slist *prepare_on(CURL *curl, const struct http *h, const char *method, const char *path,
+                                     const struct buf *body, struct buf *url)
 {
     struct curl_slist *headers = NULL;
     buf_printf(url, "http://shoal%s", path);
-    curl_easy_reset(h->curl);
-    curl_easy_setopt(h->curl, CURLOPT_UNIX_SOCKET_PATH, h->socket);
-    curl_easy_setopt(h->curl, CURLOPT_URL, url->data);
-    curl_easy_setopt(h->curl, CURLOPT_CUSTOMREQUEST, method);
-    curl_easy_setopt(h->curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(h->curl, CURLOPT_CONNECTTIMEOUT, 10L);
-    curl_easy_setopt(h->curl, CURLOPT_USERAGENT, "shoal/" SHOAL_VERSION);
+    curl_easy_reset(curl);
+    curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, h->socket);
+    curl_easy_setopt(curl, CURLOPT_URL, url->data);
+    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 10L);
+    curl_easy_setopt(curl, CURLOPT_USERAGENT, "shoal/" SHOAL_VERSION);
     if (body) {
         headers = curl_slist_append(headers, "Content-Type: application/json");
         headers = curl_slist_append(headers, "Expect:");
-        curl_easy_setopt(h->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->len);
-        curl_easy_setopt(h->curl, CURLOPT_POSTFIELDS, body->data);
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->len);
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->data);
     } else if (!strcmp(method, "POST")) {
-        curl_easy_setopt(h->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)0);
-        curl_easy_setopt(h->curl, CURLOPT_POSTFIELDS, "");
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)0);
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, "");
     }
-    curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     return headers;
+}
+
+static struct curl_slist *prepare(struct http *h, const char *method, const char *path, const struct buf *body,
+                                  struct buf *url)
+{
+    return prepare_on(h->curl, h, method, path, body, url);
 }
 
 static size_t keep(char *data, size_t size, size_t n, void *arg)
@@ -119,6 +130,93 @@ int http_request(struct http *h, const char *method, const char *path, const str
     buf_free(&url);
     buf_add(reply, "", 0);
     return rc ? fail(h, rc, e) : 0;
+}
+
+/* ---- many at once ---- */
+
+struct lane {
+    CURL *curl;
+    struct curl_slist *headers;
+    struct buf url, body, reply;
+    int number; /* of the request that it carries; -1: none */
+};
+
+struct many {
+    struct http *h;
+    CURLM *multi;
+    const struct http_many *job;
+    int next; /* request to be sent; job->count: no more */
+    struct err *e;
+};
+
+static void lane_start(struct many *m, struct lane *l)
+{
+    struct buf path = {0};
+    l->number = -1;
+    if (m->next >= m->job->count)
+        return;
+    l->number = m->next++;
+    l->url.len = l->body.len = l->reply.len = 0;
+    m->job->fill(m->job->arg, l->number, &path, &l->body);
+    l->headers = prepare_on(l->curl, m->h, m->job->method, path.data, l->body.len ? &l->body : NULL, &l->url);
+    curl_easy_setopt(l->curl, CURLOPT_TIMEOUT, 600L);
+    curl_easy_setopt(l->curl, CURLOPT_WRITEFUNCTION, keep);
+    curl_easy_setopt(l->curl, CURLOPT_WRITEDATA, &l->reply);
+    curl_easy_setopt(l->curl, CURLOPT_PRIVATE, l);
+    curl_multi_add_handle(m->multi, l->curl);
+    buf_free(&path);
+}
+
+static void lane_end(struct many *m, struct lane *l, CURLcode rc)
+{
+    struct err e = {0};
+    long status = 0;
+    curl_easy_getinfo(l->curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_multi_remove_handle(m->multi, l->curl);
+    curl_slist_free_all(l->headers);
+    buf_add(&l->reply, "", 0);
+    if (rc && fail_on(l->curl, m->h, rc, &e) && !m->e->code) {
+        *m->e = e; /* so it will be for the others */
+        m->next = m->job->count;
+    }
+    if (!rc)
+        m->job->done(m->job->arg, l->number, status, &l->reply);
+    lane_start(m, l);
+}
+
+int http_many(struct http *h, const struct http_many *job, struct err *e)
+{
+    enum { LANES = 4 };
+    struct lane lanes[LANES] = {0};
+    struct many m = {.h = h, .multi = curl_multi_init(), .job = job, .e = e};
+    int running = 1, left;
+    for (int i = 0; i < LANES; i++) {
+        lanes[i].curl = curl_easy_init();
+        lane_start(&m, &lanes[i]);
+    }
+    for (bool busy = true; busy;) {
+        CURLMsg *message;
+        curl_multi_perform(m.multi, &running);
+        while ((message = curl_multi_info_read(m.multi, &left))) {
+            struct lane *l = NULL;
+            CURLcode rc = message->data.result;
+            curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&l);
+            lane_end(&m, l, rc);
+        }
+        busy = false;
+        for (int i = 0; i < LANES; i++)
+            busy |= lanes[i].number >= 0;
+        if (busy)
+            curl_multi_poll(m.multi, NULL, 0, 100, NULL);
+    }
+    for (int i = 0; i < LANES; i++) {
+        curl_easy_cleanup(lanes[i].curl);
+        buf_free(&lanes[i].url);
+        buf_free(&lanes[i].body);
+        buf_free(&lanes[i].reply);
+    }
+    curl_multi_cleanup(m.multi);
+    return -(int)e->code;
 }
 
 struct download {

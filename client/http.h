@@ -20,6 +20,18 @@ void http_free(struct http *h);
 int http_request(struct http *h, const char *method, const char *path, const struct buf *body, long *status,
                  struct buf *reply, struct err *e);
 
+/* Many requests of one method, a few at a time: `fill` appends the path, and what is sent, of number i; `done` gets its answer,
+ * whatever its status. They are sent in order and answered in any. */
+struct http_many {
+    const char *method;
+    int count;
+    void *arg;
+    void (*fill)(void *arg, int i, struct buf *path, struct buf *body);
+    void (*done)(void *arg, int i, long status, const struct buf *reply);
+};
+/* Errors as of http_request: what was not sent yet is not sent then. */
+int http_many(struct http *h, const struct http_many *job, struct err *e);
+
 /* Takes one line of an answer, without its newline; nonzero ends the stream. */
 typedef int http_line_fn(void *arg, const char *line);
 enum http_end { HTTP_ENDED = 0, HTTP_TIMEOUT = 1, HTTP_REFUSED = 2 };

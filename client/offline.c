@@ -54,8 +54,7 @@ int offline_main(struct client *c, int argc, char **argv)
     return rc;
 }
 
-/* Runs the worker as a child; its standard output into `text`. Returns its exit code. */
-static int ask_worker(const struct client *c, char **words, struct buf *text)
+int ask_worker(const struct client *c, char **words, struct buf *text)
 {
     int out[2], status = 0;
     char piece[65536];

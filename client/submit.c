@@ -11,6 +11,7 @@
 
 #include "client/client.h"
 #include "engine/base/path.h"
+#include "engine/base/text_json.h"
 
 static const char gromacs_folder[] = "/usr/share/gromacs/top";
 
@@ -43,26 +44,6 @@ static void search_close(struct search *s)
     free(s->gmxlib);
 }
 
-/* Text for JSON: bytes that are not UTF-8 are taken as Latin-1, in which comments of old force fields are written. */
-static json_t *text_value(const struct buf *text)
-{
-    json_t *value = json_stringn(text->data, text->len);
-    if (value)
-        return value;
-    struct buf utf8 = {0};
-    for (size_t i = 0; i < text->len; i++) {
-        unsigned char byte = (unsigned char)text->data[i];
-        char two[2] = {(char)(0xc0 | byte >> 6), (char)(0x80 | (byte & 0x3f))};
-        if (byte < 0x80)
-            buf_add(&utf8, &text->data[i], 1);
-        else
-            buf_add(&utf8, two, 2);
-    }
-    value = json_stringn(utf8.data, utf8.len);
-    buf_free(&utf8);
-    return value;
-}
-
 /* The first of the candidates that some folder has goes into files. 0, 1: nowhere, or ERR_IO. */
 static int add_file(const struct search *s, const json_t *candidates, json_t *files, struct err *e)
 {
@@ -75,7 +56,7 @@ static int add_file(const struct search *s, const json_t *candidates, json_t *fi
             bool there = !access(path.data, F_OK);
             int rc = there ? buf_read_file(&text, path.data, e) : 0;
             if (there && !rc)
-                json_object_set_new(files, json_string_value(name), text_value(&text));
+                json_object_set_new(files, json_string_value(name), text_json(text.data, text.len));
             buf_free(&path);
             buf_free(&text);
             if (there)

@@ -1,27 +1,38 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the manual page of the ensemble spec, shoal-ensemble(5), from its schema, as scdoc source.
+"""Writes the manual page of what people write, shoal-ensemble(5) or shoal-campaign(5), from its schema, as scdoc source.
 
 Usage: schema_man.py SCHEMA.json EXAMPLE.yaml OUTPUT.scd
 """
 import json
+import os
 import sys
 
-HEAD = """SHOAL-ENSEMBLE(5)
+HEAD = """{upper}(5)
 ; SPDX-License-Identifier: Apache-2.0
 
 # NAME
 
-shoal-ensemble - what shoal is asked to simulate
+{name} - {about}
 
 # DESCRIPTION
 
-An ensemble spec is a YAML file. Quantities carry units, as in 0.9 nm; where a time is wanted a count of steps is welcome too, as in 25 steps, and times are
-whole multiples of the timestep. Unknown keys are errors. Anchors, aliases and tags are not accepted.
+{description} Unknown keys are errors. Anchors, aliases and tags are not accepted.
 
 # KEYS
 
 """
+PAGES = {  # by schema: fields of HEAD, what the example is
+    "ensemble.schema.json": ({"name": "shoal-ensemble", "about": "what shoal is asked to simulate", "description": """\
+An ensemble spec is a YAML file. Quantities carry units, as in 0.9 nm; where a time is wanted a count of steps is welcome too, as in 25 steps, and times are
+whole multiples of the timestep."""}, "The hydration of methane, small enough for minutes"),
+    "campaign.schema.json": ({"name": "shoal-campaign", "about": "many ensembles that belong together", "description": """\
+A campaign is a YAML file for *shoal campaign*: systems, legs for each of them or for pairs of them, and repeats. Each of its ensembles has a spec of its own,
+*shoal-ensemble*(5), made of the leg's with the campaign's parts merged in and $(NAME) replaced. Errors in it name the file and the line that a part is from.
+
+An ensemble's key and name are NAME.SYSTEM.LEG.REPEAT, with LIGAND_I\\_LIGAND_J for a system where the leg is of edges; beyond 64 characters the end is a
+checksum. Its labels are campaign, system or edge, leg and repeat."""}, "Two molecules, the way between them, three repeats"),
+}
 
 
 def escape(text):
@@ -81,10 +92,11 @@ def example(path):
 def main():
     with open(sys.argv[1], encoding="utf-8") as f:
         schema = json.load(f)
-    text = HEAD
+    page, about = PAGES[os.path.basename(sys.argv[1])]
+    text = HEAD.format(upper=page["name"].upper(), **page)
     for key, child in schema["properties"].items():
         text += entries(child, key, key in schema["required"])
-    text += "# EXAMPLES\n\nThe hydration of methane, small enough for minutes:\n\n```\n" + example(sys.argv[2])
+    text += f"# EXAMPLES\n\n{about}:\n\n```\n" + example(sys.argv[2])
     text += "```\n\n# SEE ALSO\n\n*shoal*(1)\n"
     with open(sys.argv[3], "w", encoding="utf-8") as f:
         f.write(text)

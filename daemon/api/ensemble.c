@@ -103,6 +103,7 @@ json_t *api_ensemble_json(const struct ensemble *en, bool replicas)
     for (int i = 0; i < en->nlabels; i++)
         json_object_set_new(labels, en->labels[i].key, json_string(en->labels[i].value));
     json_object_set_new(j, "labels", labels);
+    json_object_set_new(j, "spec_hash", json_string(en->hash));
     json_object_set_new(j, "revision", json_integer(en->shown.revision));
     json_object_set_new(j, "estimate", estimate_json(en));
     json_object_set_new(j, "stop_when", stop_json(en));

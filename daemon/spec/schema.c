@@ -159,7 +159,7 @@ static struct buf expected_of(const json_t *schema)
         if (word)
             buf_printf(&b, " or %s", word);
     } else if (!strcmp(type, "object")) {
-        buf_printf(&b, "a mapping with ");
+        buf_printf(&b, json_is_true(json_object_get(schema, "x-open")) ? "a mapping" : "a mapping with ");
         keys_add(&b, json_object_get(schema, "properties"));
     } else if (!strcmp(type, "array")) {
         json_int_t lo = json_integer_value(json_object_get(schema, "minItems"));
@@ -390,6 +390,8 @@ static int check_map(struct walk *w, const json_t *schema, const struct node *n,
     const json_t *least = json_object_get(schema, "minProperties"), *most = json_object_get(schema, "maxProperties");
     if (n->kind != NODE_MAP)
         return fail_value(w, schema, n, p, "");
+    if (json_is_true(json_object_get(schema, "x-open")))
+        return 0;
     for (int i = 0; i < n->n; i++) {
         struct place here = {.up = p, .key = n->items[i].key};
         const json_t *below = json_object_get(properties, n->items[i].key);
@@ -430,11 +432,16 @@ int schema_check(const json_t *schema, const char *file, const struct node *root
     return check_value(&w, schema, root, NULL);
 }
 
-json_t *schema_load(struct err *e)
+json_t *schema_read(const char *text, size_t len, struct err *e)
 {
     json_error_t why;
-    json_t *schema = json_loadb(ensemble_schema_text, ensemble_schema_text_len, JSON_REJECT_DUPLICATES, &why);
+    json_t *schema = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
     if (!schema)
-        err_set(e, ERR_INTERNAL, "embedded ensemble schema: line %d: %s", why.line, why.text);
+        err_set(e, ERR_INTERNAL, "an embedded schema: line %d: %s", why.line, why.text);
     return schema;
+}
+
+json_t *schema_load(struct err *e)
+{
+    return schema_read(ensemble_schema_text, ensemble_schema_text_len, e);
 }

@@ -14,6 +14,8 @@
 
 /* A new reference to the embedded schema; NULL and ERR_INTERNAL when it is broken. */
 json_t *schema_load(struct err *e);
+/* The same of another embedded schema. */
+json_t *schema_read(const char *text, size_t len, struct err *e);
 /* Checks the whole tree. ERR_SPEC or ERR_UNSUPPORTED: "file:line: key: value: what was expected". */
 int schema_check(const json_t *schema, const char *file, const struct node *root, struct err *e);
 

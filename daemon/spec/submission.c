@@ -24,7 +24,7 @@ struct reading {
     struct buf drawn; /* the spec with its seed, where it says random */
     int64_t atoms;
     json_t *summary, *warnings;
-    char hash[65];
+    char hash[SUBMISSION_HASH];
     json_t *missing; /* with ERR_MISSING_FILE */
 };
 
@@ -284,26 +284,25 @@ static void add_text(struct sha256_ctx *h, const char *text)
     sha256_update(h, len, (const uint8_t *)text);
 }
 
-/* Of what was sent, so that a seed drawn for it makes it no other; labels may differ. */
-static void hash_content(struct reading *s)
+void submission_hash(const char *spec, const json_t *files, char hash[SUBMISSION_HASH])
 {
-    size_t n = json_object_size(s->files), i = 0;
+    size_t n = json_object_size(files), i = 0;
     const char **names = xcalloc(n, sizeof *names), *name;
     json_t *text;
-    json_object_foreach (s->files, name, text)
+    json_object_foreach ((json_t *)files, name, text)
         names[i++] = name;
     qsort(names, n, sizeof *names, by_name);
     struct sha256_ctx h;
     uint8_t digest[SHA256_DIGEST_SIZE];
     sha256_init(&h);
-    add_text(&h, s->spec_text);
+    add_text(&h, spec);
     for (i = 0; i < n; i++) {
         add_text(&h, names[i]);
-        add_text(&h, json_string_value(json_object_get(s->files, names[i])));
+        add_text(&h, json_string_value(json_object_get(files, names[i])));
     }
     sha256_digest(&h, sizeof digest, digest);
-    base16_encode_update(s->hash, sizeof digest, digest);
-    s->hash[BASE16_ENCODE_LENGTH(sizeof digest)] = '\0';
+    base16_encode_update(hash, sizeof digest, digest);
+    hash[BASE16_ENCODE_LENGTH(sizeof digest)] = '\0';
     free(names);
 }
 
@@ -321,7 +320,8 @@ static int check(struct reading *s, const char *body, size_t len, struct err *e)
 {
     if (read_body(s, body, len, e) || spec_parse(&s->spec, s->spec_name, s->spec_text, strlen(s->spec_text), e))
         return -(int)e->code;
-    hash_content(s);
+    /* Of what was sent, so that a seed drawn for it makes it no other; labels may differ. */
+    submission_hash(s->spec_text, s->files, s->hash);
     return draw_seed(s, e) || spec_check_run(s->spec, e) || read_system(s, e) ? -(int)e->code : 0;
 }
 

@@ -6,6 +6,7 @@
 #ifndef SHOAL_DAEMON_SPEC_SUBMISSION_H
 #define SHOAL_DAEMON_SPEC_SUBMISSION_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "engine/base/buf.h"
@@ -22,6 +23,10 @@
  *    files: [[name, bytes], ..]}}
  * then, where `texts`, the spec and the files in that order, each followed by a NUL. */
 void submission_check(const char *body, size_t len, bool texts, struct buf *out);
+
+/* The hash of a submission: of its spec and of its files by name, in hexadecimal digits. `files`: name to text. */
+enum { SUBMISSION_HASH = 65 };
+void submission_hash(const char *spec, const json_t *files, char hash[SUBMISSION_HASH]);
 
 /* A label's key: 1 to 63 letters, digits, '.', '_', '-', '/'; also the pattern of a submission's own key (64, no '/'). */
 bool submission_label_key(const char *text);

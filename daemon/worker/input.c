@@ -8,12 +8,10 @@
 
 static const char gromacs_folder[] = "/usr/share/gromacs/top";
 
-static struct source *open_source(const char *path, const char *const *includes, int ninclude)
+struct source *input_source(const char *folder, const char *const *includes, int ninclude)
 {
-    const char *slash = strrchr(path, '/'), *gmxlib = getenv("GMXLIB");
-    char *folder = xstrdup(slash ? path : "."), *list = xstrdup(gmxlib ? gmxlib : "");
-    if (slash)
-        folder[slash == path ? 1 : slash - path] = '\0';
+    const char *gmxlib = getenv("GMXLIB");
+    char *list = xstrdup(gmxlib ? gmxlib : "");
     struct source *src = source_disk_new(folder, false);
     for (int i = 0; i < ninclude; i++)
         source_disk_include(src, includes[i]);
@@ -21,9 +19,17 @@ static struct source *open_source(const char *path, const char *const *includes,
         if (*one)
             source_disk_include(src, one);
     source_disk_include(src, gromacs_folder);
-    free(folder);
     free(list);
     return src;
+}
+
+char *input_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = xstrdup(slash ? path : ".");
+    if (slash)
+        folder[slash == path ? 1 : slash - path] = '\0';
+    return folder;
 }
 
 int input_read(const char *path, const char *const *includes, int ninclude, struct spec **spec, struct system *sys,
@@ -43,7 +49,9 @@ int input_read(const char *path, const char *const *includes, int ninclude, stru
     buf_free(&text);
     if (rc)
         return rc;
-    struct source *src = open_source(path, includes, ninclude);
+    char *folder = input_folder(path);
+    struct source *src = input_source(folder, includes, ninclude);
+    free(folder);
     rc = spec_system(*spec, src, sys, e);
     source_free(src);
     if (rc) {

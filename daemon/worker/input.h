@@ -12,5 +12,9 @@
  * those of spec_parse and spec_system; ERR_MISSING_FILE when there is no spec. */
 int input_read(const char *path, const char *const *includes, int ninclude, struct spec **spec, struct system *sys,
                struct err *e);
+/* The files of a folder and of the same include folders; the caller's to free. */
+struct source *input_source(const char *folder, const char *const *includes, int ninclude);
+/* The folder that a path is in, "." where it names none; the caller's to free. */
+char *input_folder(const char *path);
 
 #endif

@@ -15,6 +15,7 @@ static const struct command {
     int (*main)(int argc, char **argv);
 } commands[] = {
     {"validate", "check a spec and its files", validate_main},
+    {"campaign", "list the ensembles of a campaign", campaign_main},
     {"serve", "simulate what shoald says, over descriptor 3", serve_main},
     {"energy", "one static evaluation of a spec", energy_main},
     {"bench", "time N replicas of a spec", bench_main},

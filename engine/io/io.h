@@ -33,6 +33,13 @@ int source_memory_add(struct source *s, const char *name, const void *text, size
  * names that leave the base and symbolic links that lead out of it. */
 struct source *source_disk_new(const char *base, bool confined);
 void source_disk_include(struct source *s, const char *folder);
+/* File number i of those that were found, in that order: its name, where it is, and its text, all owned by the source. False: there
+ * are no more. */
+struct source_file {
+    const char *name, *path, *text;
+    size_t len;
+};
+bool source_disk_file(const struct source *s, int i, struct source_file *out);
 void source_free(struct source *s);
 
 struct source_text {

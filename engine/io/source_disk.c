@@ -11,12 +11,17 @@
 #include "engine/base/buf.h"
 #include "engine/io/table.h"
 
+struct disk_text {
+    char *name, *path;
+    struct buf text;
+};
+
 struct disk_source {
     struct source source;
     char **folders; /* the base, then include folders */
     int nfolders, folders_cap;
     struct table names; /* name -> index into texts */
-    struct buf *texts;
+    struct disk_text *texts;
     int ntexts, texts_cap;
 };
 
@@ -31,7 +36,7 @@ static bool lies_below(const char *folder, const char *path)
     return ok;
 }
 
-static bool read_from(const struct disk_source *d, const char *folder, const char *name, struct buf *text)
+static bool read_from(const struct disk_source *d, const char *folder, const char *name, struct disk_text *out)
 {
     struct buf path = {0};
     struct stat st;
@@ -41,36 +46,43 @@ static bool read_from(const struct disk_source *d, const char *folder, const cha
     else
         buf_printf(&path, "%s/%s", folder, name);
     bool ok = !stat(path.data, &st) && S_ISREG(st.st_mode) && (!d->source.confined || lies_below(folder, path.data)) &&
-              !buf_read_file(text, path.data, &e);
+              !buf_read_file(&out->text, path.data, &e);
+    if (ok) {
+        out->name = xstrdup(name);
+        out->path = path.data;
+        return true;
+    }
     buf_free(&path);
-    return ok;
+    buf_free(&out->text);
+    return false;
 }
 
 static const char *disk_find(struct source *s, const char *name, size_t *len)
 {
     struct disk_source *d = (struct disk_source *)s;
     int known = table_get(&d->names, name, strlen(name));
-    struct buf text = {0};
+    struct disk_text text = {0};
     for (int i = 0; known < 0 && i < d->nfolders; i++) {
-        if (!read_from(d, d->folders[i], name, &text)) {
-            buf_free(&text);
+        if (!read_from(d, d->folders[i], name, &text))
             continue;
-        }
         known = table_add(&d->names, name, strlen(name), d->ntexts);
         d->texts = grow(d->texts, d->ntexts, &d->texts_cap, sizeof *d->texts);
         d->texts[d->ntexts++] = text;
     }
     if (known < 0)
         return NULL;
-    *len = d->texts[known].len;
-    return d->texts[known].data;
+    *len = d->texts[known].text.len;
+    return d->texts[known].text.data;
 }
 
 static void disk_close(struct source *s)
 {
     struct disk_source *d = (struct disk_source *)s;
-    for (int i = 0; i < d->ntexts; i++)
-        buf_free(&d->texts[i]);
+    for (int i = 0; i < d->ntexts; i++) {
+        free(d->texts[i].name);
+        free(d->texts[i].path);
+        buf_free(&d->texts[i].text);
+    }
     free(d->texts);
     for (int i = 0; i < d->nfolders; i++)
         free(d->folders[i]);
@@ -94,4 +106,14 @@ struct source *source_disk_new(const char *base, bool confined)
     d->source.confined = confined;
     source_disk_include(&d->source, base[0] ? base : ".");
     return &d->source;
+}
+
+bool source_disk_file(const struct source *s, int i, struct source_file *out)
+{
+    const struct disk_source *d = (const struct disk_source *)s;
+    if (i >= d->ntexts)
+        return false;
+    const struct disk_text *t = &d->texts[i];
+    *out = (struct source_file){t->name, t->path, t->text.data, t->text.len};
+    return true;
 }

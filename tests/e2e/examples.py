@@ -45,7 +45,8 @@ def output(*command, **more):
 
 def main():
     worker, examples = sys.argv[1:]
-    specs = sorted(os.path.join(folder, f) for folder, _, files in os.walk(examples) for f in files if f.endswith(".yaml"))
+    specs = sorted(os.path.join(folder, f) for folder, _, files in os.walk(examples) for f in files if f.endswith(".yaml")
+                   and os.path.basename(folder) != "campaign") # those are no specs by themselves: campaign.py
     if not specs:
         sys.exit(f"no specs in {examples}")
     gmx = shutil.which("gmx")

@@ -21,7 +21,7 @@ share/fish/vendor_completions.d/shoal.fish share/doc/shoal/README.md share/doc/s
 share/doc/shoal/examples/methane/quickstart.yaml share/shoal/ensemble.schema.json share/shoal/results.schema.json
 share/shoal/openapi.yaml lib/systemd/system/shoald.service lib/systemd/system/shoald.socket lib/systemd/user/shoald.service
 lib/sysusers.d/shoal.conf""".split()
-PAGES = "share/man/man1/shoal.1 share/man/man5/shoal-ensemble.5 share/man/man8/shoald.8 share/man/man8/shoal-worker.8".split()
+PAGES = "share/man/man1/shoal.1 share/man/man5/shoal-ensemble.5 share/man/man5/shoal-campaign.5 share/man/man8/shoald.8 share/man/man8/shoal-worker.8".split()
 
 
 def run(*command, code=0, **more):

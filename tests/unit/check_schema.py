@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds schemas/ensemble.schema.json to what the interpreter in daemon/spec/schema.c knows, and to being documented: every
+"""Holds the schemas of what people write to what the interpreter in daemon/spec/schema.c knows, and to being documented: every
 key has a description, and every key that holds a value an example.
 
-Usage: check_schema.py SCHEMA.json
+Usage: check_schema.py SCHEMA.json...
 """
 import json
 import sys
@@ -12,7 +12,7 @@ KNOWN = {
     "$schema", "$comment", "title", "description", "default", "examples", "type", "properties", "required",
     "additionalProperties", "minProperties", "maxProperties", "oneOf", "items", "minItems", "maxItems", "enum", "pattern",
     "minLength", "maxLength", "minimum", "maximum", "x-unit", "x-steps", "x-none", "x-minimum", "x-exclusive-minimum",
-    "x-maximum", "x-boolean", "x-word", "x-unsupported",
+    "x-maximum", "x-boolean", "x-word", "x-unsupported", "x-open",
 }
 UNITS = {"nm", "ps", "K", "bar", "1/ps", "kJ/mol", "kJ/mol/nm", "kJ/mol/nm^2", "s"}
 
@@ -35,9 +35,9 @@ def problems(schema, where, item=False):
     if "x-unsupported" in schema:
         return [f"{where}: {f}" for f in found]
     if kind == "object":
-        if schema.get("additionalProperties") is not False:
+        if (schema.get("additionalProperties") is not False) != ("x-open" in schema):
             found.append("takes any key")
-        found += [f"required {r} is no property" for r in schema.get("required", []) if r not in schema["properties"]]
+        found += [f"required {r} is no property" for r in schema.get("required", []) if r not in schema.get("properties", {})]
     elif kind == "array":
         if "maxItems" not in schema:
             found.append("no maxItems")
@@ -69,9 +69,10 @@ def problems(schema, where, item=False):
 
 
 def main():
-    with open(sys.argv[1], encoding="utf-8") as f:
-        schema = json.load(f)
-    found = problems(schema, "ensemble")
+    found = []
+    for path in sys.argv[1:]:
+        with open(path, encoding="utf-8") as f:
+            found += problems(json.load(f), path)
     planted = problems({"type": "number", "minimun": 1, "maximum": 2, "examples": [1], "description": "A."}, "planted")
     if planted != ["planted: unknown keyword minimun", "planted: no range"]:
         found.append(f"the check itself is broken: {planted}")

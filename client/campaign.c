@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/campaign.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/commands.h"
+#include "engine/base/suggest.h"
+
+/* ---- the file ---- */
+
+static int take_plan(struct campaign *k, const struct buf *text)
+{
+    struct err e = {0};
+    k->plan = json_loadb(text->data ? text->data : "", text->len, 0, NULL);
+    if (k->plan)
+        return EXIT_OK;
+    err_set(&e, ERR_INTERNAL, "shoal-worker campaign printed no JSON");
+    return client_fail(&(struct client){0}, &e);
+}
+
+int campaign_open(struct campaign *k, const struct client *c, const char *file, bool names)
+{
+    char *words[2 * LISTED_MAX + 6];
+    int n = 0;
+    struct buf text = {0};
+    *k = (struct campaign){.file = file};
+    words[n++] = "shoal-worker";
+    words[n++] = "campaign";
+    for (int i = 0; i < c->nincludes; i++) {
+        words[n++] = "--include";
+        words[n++] = (char *)c->includes[i];
+    }
+    if (names)
+        words[n++] = "--names";
+    words[n++] = "--";
+    words[n++] = (char *)file;
+    words[n] = NULL;
+    fflush(stdout);
+    int rc = ask_worker(c, words, &text);
+    if (rc == EXIT_OK)
+        rc = take_plan(k, &text);
+    buf_free(&text);
+    return rc;
+}
+
+void campaign_close(struct campaign *k)
+{
+    json_decref(k->plan);
+    json_decref(k->present);
+}
+
+/* ---- the service's ---- */
+
+struct client campaign_choice(const struct campaign *k, const struct client *c, struct buf *label)
+{
+    struct client choice = *c;
+    buf_printf(label, "campaign=%s", answer_text(k->plan, "name"));
+    choice.labels[0] = label->data;
+    choice.nlabels = 1;
+    return choice;
+}
+
+int campaign_look(struct campaign *k, const struct client *c, struct err *e)
+{
+    struct buf label = {0};
+    struct client choice = campaign_choice(k, c, &label);
+    json_t *all = ensembles_get(&choice, e), *one;
+    size_t i;
+    k->present = all ? json_object() : NULL;
+    json_array_foreach (all, i, one)
+        if (answer_whole(one, "owner") == (long long)geteuid() && *answer_text(one, "key"))
+            json_object_set(k->present, answer_text(one, "key"), one);
+    json_decref(all);
+    buf_free(&label);
+    return k->present ? 0 : -(int)e->code;
+}
+
+const json_t *campaign_present(const struct campaign *k, const json_t *planned)
+{
+    return json_object_get(k->present, answer_text(planned, "key"));
+}
+
+bool campaign_differs(const struct campaign *k, const json_t *planned)
+{
+    const char *there = answer_text(campaign_present(k, planned), "spec_hash"), *here = answer_text(planned, "hash");
+    return *there && *here && strcmp(there, here) != 0;
+}
+
+/* ---- what is done to all of them ---- */
+
+/* As another command does it to what has the campaign's label. */
+static int each(struct client *c, const char *file, const char *command, int (*run)(struct client *, int, char **))
+{
+    struct campaign k;
+    struct buf label = {0};
+    int rc = campaign_open(&k, c, file, true);
+    if (rc == EXIT_OK) {
+        struct client choice = campaign_choice(&k, c, &label);
+        choice.command = command_find(command);
+        rc = run(&choice, 0, NULL);
+    }
+    buf_free(&label);
+    campaign_close(&k);
+    return rc;
+}
+
+static int extend_all(struct client *c, const char *file)
+{
+    return each(c, file, "extend", extend_main);
+}
+
+static int cancel_all(struct client *c, const char *file)
+{
+    return each(c, file, "cancel", cancel_main);
+}
+
+static const struct {
+    const char *name;
+    int (*run)(struct client *c, const char *file);
+} actions[] = {{"plan", campaign_plan},
+               {"submit", campaign_submit},
+               {"status", campaign_status},
+               {"extend", extend_all},
+               {"cancel", cancel_all}};
+
+int campaign_main(struct client *c, int argc, char **argv)
+{
+    const char *known[sizeof actions / sizeof *actions];
+    struct err e = {0};
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+        if (!strcmp(actions[i].name, argv[0]))
+            return actions[i].run(c, argv[1]);
+        known[i] = actions[i].name;
+    }
+    const char *near = suggest_nearest(argv[0], known, sizeof actions / sizeof *actions);
+    err_set(&e, ERR_USAGE, "%.60s: expected plan, submit, status, extend or cancel%s%s%s", argv[0],
+            near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    return client_fail(c, &e);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Campaigns: what their file stands for (shoal-worker reads it) beside what the service has of it.
+ */
+#ifndef SHOAL_CLIENT_CAMPAIGN_H
+#define SHOAL_CLIENT_CAMPAIGN_H
+
+#include "client/client.h"
+
+struct campaign {
+    const char *file;
+    json_t *plan;    /* what shoal-worker campaign printed */
+    json_t *present; /* key -> ensemble of the service; NULL: it was not asked */
+};
+
+/* Reads the file: `names` alone, or all that would be submitted, checked. EXIT_OK, or an exit code after the worker said what is wrong. */
+int campaign_open(struct campaign *k, const struct client *c, const char *file, bool names);
+/* What the service has of it, of the caller's own. */
+int campaign_look(struct campaign *k, const struct client *c, struct err *e);
+void campaign_close(struct campaign *k);
+/* The service's ensemble of a planned one; NULL: there is none. */
+const json_t *campaign_present(const struct campaign *k, const json_t *planned);
+/* It was submitted, and is something else now. */
+bool campaign_differs(const struct campaign *k, const json_t *planned);
+/* c, choosing the ensembles of the campaign's name and nothing else; `label` is kept by the caller. */
+struct client campaign_choice(const struct campaign *k, const struct client *c, struct buf *label);
+
+/* What can be done with one; exit codes. */
+int campaign_plan(struct client *c, const char *file);
+int campaign_submit(struct client *c, const char *file);
+int campaign_status(struct client *c, const char *file);
+
+#endif

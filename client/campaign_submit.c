@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * campaign submit: nothing unless all of it is right; then what the service does not have yet. What it has under a key with other
+ * content stays as it is, and is told of.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/campaign.h"
+#include "engine/base/text_json.h"
+
+enum { TOLD = 5 }; /* differences that are told with their first line */
+
+struct submitting {
+    const struct client *c;
+    const struct campaign *k;
+    json_t *missing; /* planned ensembles */
+    json_t *made;    /* what the service answered */
+    json_t *files;   /* of inputs number `inputs` */
+    int inputs, failed;
+    struct err first; /* of those that were refused */
+};
+
+/* ---- sending ---- */
+
+static json_t *read_files(const json_t *paths, struct err *e)
+{
+    json_t *files = json_object();
+    const json_t *pair;
+    size_t i;
+    json_array_foreach (paths, i, pair) {
+        struct buf text = {0};
+        if (!buf_read_file(&text, json_string_value(json_array_get(pair, 1)), e))
+            json_object_set_new(files, json_string_value(json_array_get(pair, 0)),
+                                text_json(text.data ? text.data : "", text.len));
+        buf_free(&text);
+    }
+    return files;
+}
+
+/* A file that is gone since it was looked at is missed by the service. */
+static void fill(void *arg, int i, struct buf *path, struct buf *body)
+{
+    struct submitting *s = arg;
+    const json_t *one = json_array_get(s->missing, (size_t)i);
+    int inputs = (int)answer_whole(one, "inputs");
+    struct err e = {0};
+    if (inputs != s->inputs) {
+        json_decref(s->files);
+        s->files = read_files(json_array_get(json_object_get(s->k->plan, "inputs"), (size_t)inputs), &e);
+        s->inputs = inputs;
+    }
+    json_t *all = json_pack("{s:O,s:O,s:O,s:O,s:O}", "spec", json_object_get(one, "spec"), "spec_name",
+                            json_object_get(one, "spec_name"), "id", json_object_get(one, "key"), "labels",
+                            json_object_get(one, "labels"), "files", s->files);
+    char *text = json_dumps(all, JSON_COMPACT);
+    buf_printf(path, "/v1/ensembles");
+    buf_add(body, text, strlen(text));
+    free(text);
+    json_decref(all);
+}
+
+static void done(void *arg, int i, long status, const struct buf *reply)
+{
+    struct submitting *s = arg;
+    struct err e = {0};
+    json_t *answer = answer_object(status, reply, &e);
+    if (answer) {
+        json_array_append_new(s->made, answer);
+        return;
+    }
+    if (!s->failed++)
+        s->first = e;
+    fprintf(stderr, "shoal: %s: %s\n", answer_text(json_array_get(s->missing, (size_t)i), "key"), e.msg);
+}
+
+/* ---- what differs ---- */
+
+static json_t *stored(const struct client *c, const char *id, const char *name)
+{
+    struct buf path = {0}, reply = {0};
+    struct err e = {0};
+    long status = 0;
+    client_path(&path, id, "/files/input/");
+    http_escape_path(&path, name);
+    int rc = http_request(c->http, "GET", path.data, NULL, &status, &reply, &e);
+    json_t *text = rc || status != 200 ? NULL : text_json(reply.data, reply.len);
+    buf_free(&path);
+    buf_free(&reply);
+    return text;
+}
+
+/* Appends the first line in which two texts differ. False: they do not. A seed that the service drew is no difference. */
+static bool first_difference(const char *there, const char *here, const char *name, struct buf *out)
+{
+    for (int line = 1; *there || *here; line++) {
+        size_t a = strcspn(there, "\n"), b = strcspn(here, "\n");
+        bool drawn = strstr(here, "seed: random") && strstr(here, "seed: random") < here + b;
+        if ((a != b || memcmp(there, here, a) != 0) && !drawn) {
+            buf_printf(out, "%s, line %d: \"%.*s\" was submitted, \"%.*s\" is planned", name, line,
+                       (int)(a < 100 ? a : 100), there, (int)(b < 100 ? b : 100), here);
+            return true;
+        }
+        there += a + (there[a] == '\n');
+        here += b + (here[b] == '\n');
+    }
+    return false;
+}
+
+static bool files_differ(const struct client *c, const struct campaign *k, const json_t *one, const char *id,
+                         struct buf *out)
+{
+    struct err e = {0};
+    json_t *files =
+               read_files(json_array_get(json_object_get(k->plan, "inputs"), (size_t)answer_whole(one, "inputs")), &e),
+           *text;
+    const char *name;
+    bool found = false;
+    json_object_foreach (files, name, text) {
+        json_t *there = found ? NULL : stored(c, id, name);
+        if (there)
+            found = first_difference(json_string_value(there), json_string_value(text), name, out);
+        json_decref(there);
+    }
+    json_decref(files);
+    return found;
+}
+
+/* One that was submitted with other content. */
+static void tell_difference(const struct client *c, const struct campaign *k, const json_t *one)
+{
+    const char *id = answer_text(campaign_present(k, one), "id");
+    struct buf out = {0};
+    json_t *spec = stored(c, id, "spec.yaml");
+    bool found = spec && first_difference(json_string_value(spec), answer_text(one, "spec"), "its spec", &out);
+    if (!found && !files_differ(c, k, one, id, &out))
+        buf_printf(&out, "other files");
+    fprintf(stderr, "shoal: %s is %s, which has other content: %s\n", answer_text(one, "key"), id, out.data);
+    json_decref(spec);
+    buf_free(&out);
+}
+
+static int tell_differences(const struct client *c, const struct campaign *k)
+{
+    const json_t *one;
+    size_t i;
+    int n = 0;
+    json_array_foreach (json_object_get(k->plan, "ensembles"), i, one)
+        if (campaign_differs(k, one) && n++ < TOLD)
+            tell_difference(c, k, one);
+    if (n > TOLD)
+        fprintf(stderr, "shoal: %d more have other content; `shoal campaign plan --json` lists them\n", n - TOLD);
+    if (n)
+        fprintf(
+            stderr,
+            "shoal: what was submitted stays as it is; `shoal cancel` and `shoal rm` make room for what is planned\n");
+    return n;
+}
+
+/* ---- all of it ---- */
+
+static int send_missing(struct submitting *s)
+{
+    struct err e = {0};
+    const json_t *one;
+    size_t i;
+    json_array_foreach (json_object_get(s->k->plan, "ensembles"), i, one)
+        if (!campaign_present(s->k, one))
+            json_array_append(s->missing, (json_t *)one);
+    struct http_many job = {
+        .method = "POST", .count = (int)json_array_size(s->missing), .arg = s, .fill = fill, .done = done};
+    if (http_many(s->c->http, &job, &e))
+        fprintf(stderr, "shoal: %s\n", e.msg);
+    return e.code ? err_exit(e.code) : s->failed ? err_exit(s->first.code) : EXIT_OK;
+}
+
+static int submit_all(const struct client *c, const struct campaign *k)
+{
+    struct submitting s = {.c = c, .k = k, .missing = json_array(), .made = json_array(), .inputs = -1};
+    size_t planned = json_array_size(json_object_get(k->plan, "ensembles"));
+    int rc = send_missing(&s), differ = tell_differences(c, k);
+    client_say(c,
+               "%zu of %zu ensembles submitted, %zu were there before%s; `shoal campaign status %s` tells how they do",
+               json_array_size(s.made), planned, planned - json_array_size(s.missing),
+               differ ? ", some with other content" : "", k->file);
+    if (c->json) {
+        json_t *out =
+            json_pack("{s:O,s:I,s:I,s:i,s:i}", "submitted", s.made, "planned", (json_int_t)planned, "present",
+                      (json_int_t)(planned - json_array_size(s.missing)), "differ", differ, "refused", s.failed);
+        client_print(out);
+        json_decref(out);
+    } else {
+        printf("%zu\n", json_array_size(s.made));
+    }
+    json_decref(s.missing);
+    json_decref(s.made);
+    json_decref(s.files);
+    return rc != EXIT_OK ? rc : differ ? EXIT_REFUSED : EXIT_OK;
+}
+
+int campaign_submit(struct client *c, const char *file)
+{
+    struct campaign k;
+    struct err e = {0};
+    const json_t *one;
+    size_t i;
+    int rc = campaign_open(&k, c, file, false);
+    const json_t *errors = rc == EXIT_OK ? json_object_get(k.plan, "errors") : NULL;
+    json_array_foreach (errors, i, one)
+        fprintf(stderr, "shoal: %s\n", json_string_value(one));
+    if (json_array_size(errors)) {
+        err_set(&e, ERR_SPEC, "%s: nothing is submitted before all of it is right", file);
+        rc = client_fail(c, &e);
+    } else if (rc == EXIT_OK && campaign_look(&k, c, &e)) {
+        rc = client_fail(c, &e);
+    } else if (rc == EXIT_OK) {
+        json_array_foreach (json_object_get(k.plan, "warnings"), i, one)
+            client_say(c, "warning: %s", json_string_value(one));
+        rc = submit_all(c, &k);
+    }
+    campaign_close(&k);
+    return rc;
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * shoal-worker campaign: the ensembles that a campaign stands for, as one JSON object, for the client:
+ *   {"name", "repeats", "legs": [{"name", "of", "sign"}], "systems": [{"name", "experiment", "error"}] (kJ/mol or null),
+ *    "edges": [{"name", "ligand_i", "ligand_j"}],
+ *    "ensembles": [{"key", "leg", "of", "item", "repeat", "labels"}]}
+ * and, without --names, what would be submitted, after the checks of a submission:
+ *   of each ensemble {"spec", "spec_name", "hash", "inputs", "atoms", "windows", "replicas", "ns" (of a window), "disk_bytes"},
+ *   "inputs": [[[name, path], ..], ..], which an ensemble has one of, "errors" and "warnings": texts.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/campaign/campaign.h"
+#include "daemon/spec/advice.h"
+#include "daemon/spec/predict.h"
+#include "daemon/spec/submission.h"
+#include "daemon/spec/value.h"
+#include "daemon/worker/commands.h"
+#include "daemon/worker/input.h"
+#include "engine/base/path.h"
+#include "engine/base/text_json.h"
+
+enum { INCLUDES = 32 };
+#define SEED_MAX INT64_C(9007199254740991) /* of the schema */
+
+struct listing {
+    const struct campaign *campaign;
+    const char *const *includes;
+    int nincludes;
+    bool names;
+    json_t *ensembles, *inputs, *errors, *warnings;
+};
+
+/* One system or edge of one leg: what its repeats share. */
+struct item {
+    const struct campaign_leg *leg;
+    int number;
+    struct layer layers[CAMPAIGN_LAYERS];
+    int nlayers;
+    struct variable *vars;
+    int nvars;
+    json_t *facts; /* of every repeat; NULL: it has an error */
+    json_t *files; /* name to text */
+};
+
+static void add_text(json_t *list, const char *text)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach (list, i, one)
+        if (!strcmp(json_string_value(one), text))
+            return; /* of what many ensembles share */
+    json_array_append_new(list, text_json(text, strlen(text)));
+}
+
+/* ---- one spec ---- */
+
+/* Name and seed of one repeat, as a part of its spec. Where the seed is random the service draws it. */
+static int own_part(const struct item *it, const char *key, int repeat, struct node **out, struct err *e)
+{
+    static const char *const path[] = {"integrator", "seed"};
+    const char *seed = template_text(it->layers, it->nlayers, path, 2);
+    struct buf text = {0};
+    int64_t number = 1;
+    buf_printf(&text, "name: %s\n", key);
+    if (!seed || value_integer(seed, &number)) /* else it is random, or wrong, which is said later */
+        buf_printf(&text, "integrator: {seed: %" PRId64 "}\n", number > SEED_MAX - repeat ? number : number + repeat);
+    int rc = node_parse(out, key, text.data, text.len, e);
+    buf_free(&text);
+    return rc;
+}
+
+static int write_spec(const struct item *it, const char *key, int repeat, struct written *out, struct err *e)
+{
+    struct layer layers[CAMPAIGN_LAYERS + 1];
+    struct node *own = NULL;
+    memcpy(layers, it->layers, sizeof it->layers);
+    int rc = own_part(it, key, repeat, &own, e);
+    layers[it->nlayers] = (struct layer){key, own};
+    if (!rc)
+        rc = template_write(layers, it->nlayers + 1, it->vars, it->nvars, out, e);
+    for (int i = 0; i < out->lines; i++) /* lines of our own are traced to the leg */
+        if (out->origins[i].file == key)
+            out->origins[i] = (struct origin){it->leg->spec, 1};
+    node_free(own);
+    return rc;
+}
+
+/* ---- what is checked once for all repeats ---- */
+
+static int take_files(struct item *it, const struct source *src, json_t *paths, struct err *e)
+{
+    struct source_file f;
+    for (int i = 0; source_disk_file(src, i, &f); i++) {
+        if (!path_is_below(f.name))
+            return err_set(
+                e, ERR_SPEC,
+                "%s:1: system: %.200s is not in the folder of the spec or below it; `inputs` of the campaign "
+                "names another folder",
+                it->leg->spec, f.name);
+        json_object_set_new(it->files, f.name, text_json(f.text, f.len));
+        json_array_append_new(paths, json_pack("[s,s]", f.name, f.path));
+    }
+    return 0;
+}
+
+static int look_at_system(struct listing *l, struct item *it, const struct spec *spec, struct source *src,
+                          struct err *e)
+{
+    struct system sys = {0};
+    json_t *warnings = NULL, *paths = json_array();
+    int rc = spec_system(spec, src, &sys, e);
+    if (!rc)
+        rc = spec_check_windows(spec, &sys, e);
+    if (!rc)
+        rc = spec_advise(spec, &sys, &warnings, e);
+    if (!rc)
+        rc = take_files(it, src, paths, e);
+    if (!rc) {
+        struct prediction needs = spec_predict(spec, &sys);
+        it->facts =
+            json_pack("{s:i,s:i,s:i,s:f,s:I,s:i}", "atoms", sys.natoms, "windows", spec->settings.alchemy.nwindows,
+                      "replicas", needs.replicas, "ns", needs.ns, "disk_bytes",
+                      (json_int_t)(needs.replica_bytes * needs.replicas), "inputs", (int)json_array_size(l->inputs));
+        json_object_set_new(it->facts, "warnings", warnings ? json_incref(warnings) : json_array());
+        json_array_append(l->inputs, paths);
+    }
+    json_decref(paths);
+    json_decref(warnings);
+    system_close(&sys);
+    return rc;
+}
+
+static int look_at_spec(struct listing *l, struct item *it, const struct written *w, struct err *e)
+{
+    struct spec *spec = NULL;
+    char *folder = l->campaign->inputs ? xstrdup(l->campaign->inputs) : input_folder(it->leg->spec);
+    struct source *src = input_source(folder, l->includes, l->nincludes);
+    int rc = spec_parse(&spec, it->leg->spec, w->text.data, w->text.len, e);
+    if (!rc) {
+        spec->seed_random = false; /* the service draws it */
+        rc = spec_check_run(spec, e);
+    }
+    if (!rc)
+        rc = look_at_system(l, it, spec, src, e);
+    source_free(src);
+    spec_free(spec);
+    free(folder);
+    return rc;
+}
+
+/* Warnings of the spec, with the places that its lines are from; they are those of all repeats. */
+static void trace_warnings(struct listing *l, struct item *it, const struct written *w)
+{
+    json_t *list = json_object_get(it->facts, "warnings"), *one;
+    size_t i;
+    json_array_foreach (list, i, one) {
+        struct buf text = {0};
+        template_trace(w, it->leg->spec, json_string_value(json_object_get(one, "message")), &text);
+        add_text(l->warnings, text.data);
+        buf_free(&text);
+    }
+    json_object_del(it->facts, "warnings");
+}
+
+static void look_at_item(struct listing *l, struct item *it)
+{
+    struct written w = {0};
+    struct err e = {0};
+    char key[CAMPAIGN_KEY + 1];
+    campaign_key(l->campaign, it->leg, it->number, 0, key);
+    if (write_spec(it, key, 0, &w, &e)) {
+        add_text(l->errors, e.msg); /* which tells its place */
+    } else if (look_at_spec(l, it, &w, &e)) {
+        struct buf text = {0};
+        template_trace(&w, it->leg->spec, e.msg, &text);
+        add_text(l->errors, text.data);
+        buf_free(&text);
+    } else {
+        trace_warnings(l, it, &w);
+    }
+    template_free(&w);
+}
+
+/* ---- the list ---- */
+
+static json_t *labels(const struct listing *l, const struct item *it, int repeat)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%d", repeat + 1);
+    return json_pack("{s:s,s:s,s:s,s:s}", "campaign", l->campaign->name, it->leg->of_edges ? "edge" : "system",
+                     campaign_item(l->campaign, it->leg, it->number), "leg", it->leg->name, "repeat", number);
+}
+
+static void add_spec(const struct item *it, const char *key, int repeat, json_t *ensemble)
+{
+    struct written w = {0};
+    struct err e = {0};
+    char hash[SUBMISSION_HASH];
+    struct buf name = {0};
+    if (!write_spec(it, key, repeat, &w, &e)) {
+        submission_hash(w.text.data, it->files, hash);
+        buf_printf(&name, "%s.yaml", key);
+        json_object_update_new(ensemble,
+                               json_pack("{s:s,s:s,s:s}", "spec", w.text.data, "spec_name", name.data, "hash", hash));
+    }
+    json_object_update(ensemble, it->facts);
+    buf_free(&name);
+    template_free(&w);
+}
+
+static void add_item(struct listing *l, const struct campaign_leg *leg, int number, const struct node *spec)
+{
+    struct item it = {.leg = leg, .number = number, .files = json_object()};
+    if (!l->names) {
+        it.nlayers = campaign_layers(l->campaign, leg, number, spec, it.layers);
+        it.vars = campaign_variables(l->campaign, leg, number, &it.nvars);
+        look_at_item(l, &it);
+    }
+    for (int repeat = 0; repeat < l->campaign->repeats; repeat++) {
+        char key[CAMPAIGN_KEY + 1];
+        campaign_key(l->campaign, leg, number, repeat, key);
+        json_t *one = json_pack("{s:s,s:s,s:s,s:s,s:i,s:o}", "key", key, "leg", leg->name, "of",
+                                leg->of_edges ? "edge" : "system", "item", campaign_item(l->campaign, leg, number),
+                                "repeat", repeat + 1, "labels", labels(l, &it, repeat));
+        if (it.facts)
+            add_spec(&it, key, repeat, one);
+        json_array_append_new(l->ensembles, one);
+    }
+    free(it.vars);
+    json_decref(it.facts);
+    json_decref(it.files);
+}
+
+/* Specs of legs are read as they are: what is wrong with them may be set right by the campaign's parts. */
+static int read_leg_spec(const struct campaign *c, const struct campaign_leg *leg, struct node **out, struct err *e)
+{
+    struct buf text = {0};
+    struct err why = {0};
+    int rc = buf_read_file(&text, leg->spec, &why);
+    if (rc)
+        rc = err_set(e, ERR_MISSING_FILE, "%s:%d: leg %s: %s", c->file, leg->line, leg->name, why.msg);
+    else
+        rc = node_parse(out, leg->spec, text.data ? text.data : "", text.len, e);
+    if (!rc && (*out)->kind != NODE_MAP) {
+        rc = err_set(e, ERR_SPEC, "%s:%d: expected a mapping, the keys of an ensemble spec", leg->spec, (*out)->line);
+        node_free(*out);
+    }
+    buf_free(&text);
+    return rc;
+}
+
+static int add_leg(struct listing *l, const struct campaign_leg *leg, struct err *e)
+{
+    struct node *spec = NULL;
+    int rc = l->names ? 0 : read_leg_spec(l->campaign, leg, &spec, e);
+    for (int i = 0; !rc && i < campaign_items(l->campaign, leg); i++)
+        add_item(l, leg, i, spec);
+    if (!rc)
+        node_free(spec);
+    return rc;
+}
+
+/* Names that differ can make one key: of edges a_b to c and a to b_c. */
+static int check_keys(const struct listing *l, struct err *e)
+{
+    json_t *seen = json_object(), *one;
+    size_t i;
+    int rc = 0;
+    json_array_foreach (l->ensembles, i, one) {
+        const char *key = json_string_value(json_object_get(one, "key"));
+        if (!rc && json_object_get(seen, key))
+            rc = err_set(e, ERR_SPEC, "%s:1: two ensembles would have the key %s; other names would tell them apart",
+                         l->campaign->file, key);
+        json_object_set_new(seen, key, json_true());
+    }
+    json_decref(seen);
+    return rc;
+}
+
+/* ---- all of it ---- */
+
+static json_t *number_or_null(double x)
+{
+    return isnan(x) ? json_null() : json_real(x);
+}
+
+static json_t *campaign_json(const struct listing *l)
+{
+    const struct campaign *c = l->campaign;
+    json_t *legs = json_array(), *systems = json_array(), *edges = json_array();
+    for (int i = 0; i < c->nlegs; i++)
+        json_array_append_new(legs, json_pack("{s:s,s:s,s:i}", "name", c->legs[i].name, "of",
+                                              c->legs[i].of_edges ? "edge" : "system", "sign", c->legs[i].sign));
+    for (int i = 0; i < c->nsystems; i++)
+        json_array_append_new(systems, json_pack("{s:s,s:o,s:o}", "name", c->systems[i].name, "experiment",
+                                                 number_or_null(c->systems[i].experiment), "error",
+                                                 number_or_null(c->systems[i].error)));
+    for (int i = 0; i < c->nedges; i++)
+        json_array_append_new(edges, json_pack("{s:s,s:s,s:s}", "name", c->edges[i].name, "ligand_i",
+                                               c->systems[c->edges[i].ligand[0]].name, "ligand_j",
+                                               c->systems[c->edges[i].ligand[1]].name));
+    return json_pack("{s:s,s:i,s:o,s:o,s:o,s:O,s:O,s:O,s:O}", "name", c->name, "repeats", c->repeats, "legs", legs,
+                     "systems", systems, "edges", edges, "ensembles", l->ensembles, "inputs", l->inputs, "errors",
+                     l->errors, "warnings", l->warnings);
+}
+
+static int list(struct listing *l, const char *path, struct err *e)
+{
+    struct campaign *c = NULL;
+    int rc = campaign_read(&c, path, e);
+    l->campaign = c;
+    for (int i = 0; !rc && i < c->nlegs; i++)
+        rc = add_leg(l, &c->legs[i], e);
+    if (!rc)
+        rc = check_keys(l, e);
+    json_t *out = rc ? NULL : campaign_json(l);
+    if (out && json_dumpf(out, stdout, JSON_COMPACT))
+        rc = err_set(e, ERR_IO, "standard output: not all of it was written");
+    json_decref(out);
+    campaign_free(c);
+    return rc;
+}
+
+static const struct option options[] = {
+    {"include", required_argument, NULL, 'I'}, {"names", no_argument, NULL, 'n'}, {NULL, 0, NULL, 0}};
+
+int campaign_main(int argc, char **argv)
+{
+    const char *includes[INCLUDES];
+    struct listing l = {.includes = includes};
+    struct err e = {0};
+    for (int c; (c = getopt_long(argc, argv, "I:n", options, NULL)) != -1;) {
+        if (c == 'n')
+            l.names = true;
+        else if (c == 'I' && l.nincludes < INCLUDES)
+            includes[l.nincludes++] = optarg;
+        else
+            return EXIT_USAGE;
+    }
+    if (argc - optind != 1) {
+        fprintf(stderr, "shoal campaign: expected one campaign; shoal campaign --help shows how\n");
+        return EXIT_USAGE;
+    }
+    l.ensembles = json_array(), l.inputs = json_array(), l.errors = json_array(), l.warnings = json_array();
+    int rc = list(&l, argv[optind], &e);
+    json_decref(l.ensembles);
+    json_decref(l.inputs);
+    json_decref(l.errors);
+    json_decref(l.warnings);
+    return rc ? exit_with("campaign", &e) : EXIT_OK;
+}

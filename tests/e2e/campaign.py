@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""shoal campaign with a real service: the campaign of examples/ with very few steps, and one of tiny systems that is edited.
+
+Usage: campaign.py SHOAL SHOALD SHOAL_WORKER EXAMPLES
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from service import AS_IS
+from tiny import tiny
+
+SHOAL, SHOALD, WORKER, EXAMPLES = (os.path.abspath(p) for p in sys.argv[1:5])
+
+TINY = """name: study
+systems: {table: molecules.csv}
+edges: {list: [[a, b]]}
+legs:
+  - {name: solvent, spec: tiny.yaml, sign: -1, override: {run: {retries: 3}}}
+  - {name: change, of: edges, spec: pair.yaml}
+repeats: 2
+spec:
+  protocol: [{minimize: {steps: 5}}, {produce: {time: 40 steps, ensemble: nvt, sample-every: 20 steps}}]
+"""
+
+
+class Campaign(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
+        cls.environment = {**os.environ, "SHOAL_SOCKET": os.path.join(cls.folder, "api.sock"), "GMXLIB": ""}
+        cls.start()
+        cls.addClassCleanup(lambda: cls.stop(signal.SIGTERM))
+
+    @classmethod
+    def start(cls):
+        cls.service = subprocess.Popen(
+            [SHOALD, "--socket", cls.environment["SHOAL_SOCKET"], "--state", os.path.join(cls.folder, "state"),
+             "--worker", WORKER, "--device", "cpu", *AS_IS], stderr=subprocess.DEVNULL)
+        for _ in range(200):
+            if subprocess.run([SHOAL, "version"], env=cls.environment, capture_output=True, check=False).returncode == 0:
+                return
+            time.sleep(0.05)
+        raise AssertionError("the service did not start")
+
+    @classmethod
+    def stop(cls, how):
+        cls.service.send_signal(how)
+        cls.service.wait(60)
+
+    def shoal(self, *words, code=0):
+        """(stdout, stderr)"""
+        done = subprocess.run([SHOAL, *words], env=self.environment, capture_output=True, text=True, check=False, timeout=120)
+        self.assertEqual(done.returncode, code, f"{words}\n{done.stdout}\n{done.stderr}")
+        return done.stdout, done.stderr
+
+    def campaign(self, action, path, *words, code=0):
+        return self.shoal("campaign", action, path, *words, code=code)
+
+    def json(self, action, path, code=0):
+        return json.loads(self.campaign(action, path, "--json", code=code)[0])
+
+    def write(self, folder, name, text):
+        path = os.path.join(self.folder, folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        return path
+
+    def tiny_campaign(self, folder, text=TINY):
+        """Systems a and b of their own files, and a pair that has those of one of them."""
+        spec, files = tiny("tiny", seed=5, side=4)
+        for name, content in files.items():
+            for system in "ab":
+                self.write(folder, f"{system}/{name}", content)
+        spec = spec.replace("tiny.top", "$(system)/tiny.top").replace("tiny.gro", "$(system)/$(file)").replace("MET", "$(molecule)")
+        self.write(folder, "tiny.yaml", spec)
+        self.write(folder, "pair.yaml", spec.replace("$(system)", "$(ligand_j)").replace("$(file)", "$(ligand_i.file)")
+                   .replace("$(molecule)", "$(ligand_j.molecule)"))
+        self.write(folder, "molecules.csv", "name,experiment (kcal/mol),error (kcal/mol),molecule,file\na,1.0,0.1,MET,tiny.gro\nb,,,MET,tiny.gro\n")
+        return self.write(folder, "campaign.yaml", text)
+
+    def test_life(self):
+        path = self.tiny_campaign("life")
+        plan = self.json("plan", path)
+        keys = [e["key"] for e in plan["ensembles"]]
+        self.assertEqual(keys, [f"study.{item}.{r}" for item in ("a.solvent", "b.solvent", "a_b.change") for r in (1, 2)])
+        self.assertEqual((plan["count"], plan["replicas"], plan["errors"]), (6, 18, []))
+        self.assertAlmostEqual(plan["ns"], 18 * 40 * 2e-6)
+        self.assertEqual({e["state"] for e in plan["ensembles"]}, {"missing"})
+        self.assertIn("seed: 6\n", plan["ensembles"][1]["spec"])
+        self.assertIn("retries: 3\n", plan["ensembles"][0]["spec"])
+        self.assertIn("coordinates: b/tiny.gro\n", plan["ensembles"][4]["spec"])
+        self.assertEqual(plan["ensembles"][5]["labels"], {"campaign": "study", "edge": "a_b", "leg": "change", "repeat": "2"})
+        # A service that dies in the middle has some of them: the next submit brings the others, and none twice.
+        first = plan["ensembles"][2]
+        self.shoal("submit", self.write("life", first["spec_name"], first["spec"]), "--key", first["key"], "--label", "campaign=study")
+        made = self.json("submit", path)
+        self.assertEqual((len(made["submitted"]), made["present"], made["differ"]), (5, 1, 0))
+        self.stop(signal.SIGKILL)
+        self.start()
+        made = self.json("submit", path)
+        self.assertEqual((made["submitted"], made["present"]), ([], 6))
+        listed = json.loads(self.shoal("list", "--label", "campaign=study", "--json")[0])["ensembles"]
+        self.assertEqual(sorted(e["key"] for e in listed), sorted(keys))
+        self.assertEqual({e["key"]: e["spec_hash"] for e in listed}, {e["key"]: e["hash"] for e in plan["ensembles"]})
+        # More repeats are what is missing; another file and another value are told of, with their lines, and changed nothing.
+        self.write("life", "campaign.yaml", TINY.replace("repeats: 2", "repeats: 3").replace("retries: 3", "retries: 4"))
+        self.write("life", "b/tiny.gro", tiny("", seed=5, side=4)[1]["tiny.gro"].replace("methane in water", "another title"))
+        made = self.json("submit", path, code=3)
+        self.assertEqual((len(made["submitted"]), made["present"], made["differ"]), (3, 6, 4 + 2))
+        _, said = self.campaign("submit", path, code=3)
+        self.assertIn('line 32: "  retries: 3" was submitted, "  retries: 4" is planned', said)
+        self.assertIn('b/tiny.gro, line 1: "methane in water" was submitted, "another title" is planned', said)
+        self.assertEqual({e["state"] for e in self.json("plan", path)["ensembles"] if e["repeat"] < 3}, {"differs"})
+        self.shoal("wait", "--label", "campaign=study", "--timeout", "100")
+        status = self.json("status", path)["ensembles"]
+        self.assertEqual({e["ensemble"]["state"] for e in status}, {"done"})
+        self.assertEqual(self.campaign("status", path)[0].count(" done "), 9)
+        self.assertEqual(self.campaign("extend", path, "--until", "80 steps")[0].count("\n"), 9)
+        self.campaign("cancel", path)
+
+    def refused(self, path, name, old, new, message, code=65, actions=("plan", "submit")):
+        target = os.path.join(os.path.dirname(path), name)
+        with open(target, encoding="utf-8") as f:
+            good = f.read()
+        self.assertIn(old, good)
+        self.write(".", target, good.replace(old, new))
+        for action in actions:
+            self.assertIn(message, self.campaign(action, path, code=code)[1])
+        self.write(".", target, good)
+
+    def test_errors(self):
+        path = self.tiny_campaign("errors", TINY.replace("study", "errors"))
+        here = os.path.join(self.folder, "errors/")
+        self.refused(path, "campaign.yaml", "repeats: 2", "repeat: 2", "campaign.yaml:7: repeat: unknown key; did you mean repeats?")
+        self.refused(path, "campaign.yaml", "steps: 5", "step: 5",
+                     f"{here}campaign.yaml:9: protocol[0].minimize.step: unknown key; did you mean steps?")
+        self.refused(path, "campaign.yaml", "retries: 3", "retries: -3", f"{here}campaign.yaml:5: run.retries: -3: out of range")
+        self.refused(path, "campaign.yaml", "[[a, b]]", "[[a, c]]", "campaign.yaml:3: c: no system is called so")
+        self.refused(path, "tiny.yaml", "0.6 nm", "0.6", f"{here}tiny.yaml:4: nonbonded.cutoff: 0.6: no unit")
+        self.refused(path, "tiny.yaml", "$(molecule)", "$(molecul)", f"{here}tiny.yaml:7: $(molecul): no such value; did you mean $(molecule)?")
+        self.refused(path, "molecules.csv", "a,1.0", "a,one", "molecules.csv:2: experiment: one: expected a free energy, such as 2.00 kcal/mol or a number")
+        self.refused(path, "molecules.csv", "b,,,", "a,,,", "molecules.csv:3: a: there is a system of that name already, in line 2")
+        self.refused(path, "b/tiny.top", "[ settles ]", "[ settle ]", "b/tiny.top:")
+        self.refused(path, "molecules.csv", "b,,,MET,tiny.gro", "b,,,MET,none.gro", "there is no file \"b/none.gro\"")
+        self.refused(path, "campaign.yaml", "tiny.yaml", "../tiny.yaml", "campaign.yaml:5: leg solvent: ", code=66)
+        self.assertEqual(json.loads(self.shoal("list", "--label", "campaign=errors", "--json")[0])["ensembles"], [])
+        self.assertIn("did you mean plan?", self.campaign("plam", path, code=2)[1])
+
+    def test_folders(self):
+        self.tiny_campaign("folders")
+        path = self.write("folders", "folders.yaml", "name: f\nsystems: {folders: '[a-c]'}\nlegs:\n  - {name: only, spec: sub/tiny.yaml}\ninputs: .\n")
+        spec, _ = tiny("tiny", seed=5)
+        self.write("folders", "sub/tiny.yaml", spec.replace("tiny.top", "$(folder)/tiny.top").replace("tiny.gro", "$(folder)/tiny.gro"))
+        plan = self.json("plan", path)
+        self.assertEqual([e["key"] for e in plan["ensembles"]], ["f.a.only.1", "f.b.only.1"])
+        self.assertIn("topology: b/tiny.top", plan["ensembles"][1]["spec"])
+
+    def test_example(self):
+        folder = os.path.join(self.folder, "examples")
+        shutil.copytree(EXAMPLES, folder)
+        path = os.path.join(folder, "campaign/campaign.yaml")
+        plan = self.json("plan", path)
+        self.assertEqual((plan["count"], plan["errors"], plan["warnings"]), (12, [], []))
+        with open(path, "a", encoding="utf-8") as f:
+            f.write("  protocol: [{minimize: {steps: 2}}, {produce: {time: 4 steps, ensemble: nvt, sample-every: 2 steps}}]\n"
+                    "  alchemy: {windows: {coulomb: [0, 1], vdw: [0, 0]}}\n")
+        self.write(".", path, open(path, encoding="utf-8").read().replace("repeats: 3", "repeats: 1")
+                   .replace("methane-to-methanol/water.gro}", "methane-to-methanol/water.gro}, alchemy: {windows: {bonded: [0, 1]}}")
+                   .replace("methane-to-methanol/vacuum.gro}", "methane-to-methanol/vacuum.gro}, alchemy: {windows: {bonded: [0, 1]}}"))
+        self.assertEqual(self.campaign("submit", path)[0], "4\n")
+        self.shoal("wait", "--label", "campaign=alcohols", "--timeout", "100")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[5:], verbosity=2)
