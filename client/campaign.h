@@ -29,5 +29,6 @@ struct client campaign_choice(const struct campaign *k, const struct client *c, 
 int campaign_plan(struct client *c, const char *file);
 int campaign_submit(struct client *c, const char *file);
 int campaign_status(struct client *c, const char *file);
+int campaign_gather(struct client *c, const char *file);
 
 #endif

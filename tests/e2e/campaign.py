@@ -180,6 +180,16 @@ class Campaign(unittest.TestCase):
                    .replace("methane-to-methanol/vacuum.gro}", "methane-to-methanol/vacuum.gro}, alchemy: {windows: {bonded: [0, 1]}}"))
         self.assertEqual(self.campaign("submit", path)[0], "4\n")
         self.shoal("wait", "--label", "campaign=alcohols", "--timeout", "100")
+        # Two rows of a window carry no number that could be believed, or none at all: that is what is gathered.
+        done = subprocess.run([SHOAL, "campaign", "gather", path, "--json"], env=self.environment, capture_output=True, text=True, check=False)
+        gathered = json.loads(done.stdout)
+        self.assertEqual([(e["item"], e["leg"], e["state"]) for e in gathered["ensembles"]],
+                         [("methane", "hydration", "done"), ("methanol", "hydration", "done"), ("methane_methanol", "water", "done"),
+                          ("methane_methanol", "vacuum", "done")])
+        self.assertLessEqual({e["verdict"] for e in gathered["ensembles"]}, {"unconverged", "failed"})
+        self.assertEqual(done.returncode, 1 if any(e["verdict"] == "failed" for e in gathered["ensembles"]) else 0)
+        self.assertEqual([s["experiment"]["kcal/mol"]["value"] for s in gathered["systems"]], [2.0, -5.1])
+        self.assertAlmostEqual(gathered["edges"][0]["experiment"]["kcal/mol"]["value"], -7.1)
 
 
 if __name__ == "__main__":

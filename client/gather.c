@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Results of every ensemble that has ended, a few at a time.
+ */
+#include "client/gather.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/commands.h"
+
+struct fetching {
+    struct gathered *g;
+    int *wanted; /* numbers of rows */
+};
+
+static void fill(void *arg, int i, struct buf *path, struct buf *body)
+{
+    const struct fetching *f = arg;
+    client_path(path, answer_text(f->g->rows[f->wanted[i]].present, "id"), "/results");
+}
+
+static double kj_of(const json_t *quantity)
+{
+    const json_t *magnitude = json_object_get(quantity, "magnitude"); /* kcal/mol, as the schema says */
+    return json_is_number(magnitude) ? json_number_value(magnitude) * GATHER_KCAL : NAN;
+}
+
+static enum verdict verdict_of(const json_t *results)
+{
+    const char *word = answer_text(json_object_get(results, "verdict"), "verdict");
+    return !strcmp(word, "converged")     ? VERDICT_CONVERGED
+           : !strcmp(word, "unconverged") ? VERDICT_UNCONVERGED
+                                          : VERDICT_FAILED;
+}
+
+static void take_results(struct row *r, const json_t *results)
+{
+    const json_t *correction = json_object_get(json_object_get(results, "standard_state"), "correction");
+    const json_t *value = json_object_get(json_object_get(correction, "kJ/mol"), "value");
+    r->estimate =
+        (struct number){kj_of(json_object_get(results, "estimate")), kj_of(json_object_get(results, "uncertainty"))};
+    r->verdict = isnan(r->estimate.value) ? VERDICT_FAILED : verdict_of(results);
+    if (json_is_number(value))
+        r->correction = json_number_value(value);
+    snprintf(r->reason, sizeof r->reason, "%s", answer_text(results, "reason"));
+}
+
+static void done(void *arg, int i, long status, const struct buf *reply)
+{
+    const struct fetching *f = arg;
+    struct row *r = &f->g->rows[f->wanted[i]];
+    struct err e = {0};
+    json_t *results = answer_object(status, reply, &e);
+    if (results)
+        take_results(r, results);
+    else
+        snprintf(r->reason, sizeof r->reason, "%.190s", e.msg);
+    json_decref(results);
+}
+
+/* What can be said of it without its results. */
+static bool begin_row(const struct campaign *k, struct row *r, const json_t *planned)
+{
+    *r = (struct row){
+        .planned = planned, .present = campaign_present(k, planned), .estimate = {NAN, NAN}, .correction = NAN};
+    bool ended = r->present && ensemble_ended(answer_text(r->present, "state"));
+    r->verdict = ended ? VERDICT_FAILED : VERDICT_PENDING;
+    snprintf(r->reason, sizeof r->reason, "%s", r->present ? answer_text(r->present, "reason") : "not submitted");
+    return ended;
+}
+
+static int fetch(const struct client *c, struct gathered *g, struct err *e)
+{
+    const json_t *planned = json_object_get(g->campaign->plan, "ensembles"), *one;
+    struct fetching f = {g, xcalloc(json_array_size(planned), sizeof *f.wanted)};
+    struct http_many job = {.method = "GET", .arg = &f, .fill = fill, .done = done};
+    size_t i;
+    g->rows = xcalloc(json_array_size(planned), sizeof *g->rows);
+    json_array_foreach (planned, i, one)
+        if (begin_row(g->campaign, &g->rows[g->nrows++], one))
+            f.wanted[job.count++] = (int)i;
+    int rc = http_many(c->http, &job, e);
+    free(f.wanted);
+    return rc;
+}
+
+static int gather_exit(const struct gathered *g)
+{
+    enum verdict worst = VERDICT_CONVERGED;
+    for (int i = 0; i < g->nrows; i++)
+        worst = g->rows[i].verdict > worst ? g->rows[i].verdict : worst;
+    return worst == VERDICT_PENDING ? EXIT_TRY_LATER : worst == VERDICT_FAILED ? EXIT_ENSEMBLE_FAILED : EXIT_OK;
+}
+
+static void gather_print(const struct client *c, const struct gathered *g)
+{
+    struct buf out = {0};
+    if (c->json) {
+        json_t *all = gather_json(g);
+        client_print(all);
+        json_decref(all);
+    } else if (c->plain) {
+        gather_tsv(g, false, &out);
+        fputs(out.data, stdout);
+    } else {
+        gather_show(c, g);
+    }
+    buf_free(&out);
+}
+
+int campaign_gather(struct client *c, const char *file)
+{
+    struct campaign k;
+    struct gathered g = {.campaign = &k};
+    struct err e = {0};
+    int rc = campaign_open(&k, c, file, true);
+    if (rc == EXIT_OK) {
+        if (!campaign_look(&k, c, &e) && !fetch(c, &g, &e)) {
+            gather_sum(&g);
+            if (c->output)
+                gather_files(&g, c->output, &e);
+        }
+        rc = e.code ? client_fail(c, &e) : gather_exit(&g);
+        if (!e.code)
+            gather_print(c, &g);
+    }
+    gather_free(&g);
+    campaign_close(&k);
+    return rc;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * campaign gather: what the results of a campaign's ensembles come to. Everything in kJ/mol; NAN is not known.
+ */
+#ifndef SHOAL_CLIENT_GATHER_H
+#define SHOAL_CLIENT_GATHER_H
+
+#include "client/campaign.h"
+#include "client/statistics/compare.h"
+#include "client/statistics/network.h"
+
+#define GATHER_KCAL 4.184 /* kJ */
+
+struct number {
+    double value, error;
+};
+
+/* In order of what counts when several meet. */
+enum verdict {
+    VERDICT_CONVERGED,
+    VERDICT_UNCONVERGED,
+    VERDICT_FAILED,
+    VERDICT_PENDING /* it has not ended, or was not submitted */
+};
+const char *verdict_word(enum verdict v);
+
+/* One ensemble. */
+struct row {
+    const json_t *planned, *present; /* present NULL: not submitted */
+    struct number estimate;          /* of the last window less the first */
+    double correction;               /* of restraints, to the standard state; NAN: there is none */
+    enum verdict verdict;
+    char reason[200]; /* why there is no number */
+};
+
+/* One leg of a system or an edge: the mean of its repeats, corrections added. */
+struct leg_sum {
+    const json_t *leg;
+    int planned, got; /* repeats; with a number */
+    struct number mean;
+    enum verdict verdict;
+};
+
+/* A system or an edge: the sum of its legs, each times its sign. */
+struct item {
+    const char *name;
+    bool is_edge;
+    int i, j; /* systems; j -1: it is one */
+    struct leg_sum *legs;
+    int nlegs;
+    struct number sum;
+    double experiment, experiment_error;
+    enum verdict verdict;
+};
+
+struct gathered {
+    const struct campaign *campaign;
+    struct row *rows;
+    int nrows;
+    struct item *items; /* systems that have legs in the sum, then edges */
+    int nitems, nedges;
+    int nsystems;
+    struct number *experiments; /* [nsystems] */
+    struct network network;     /* of all systems, where there are edges */
+    struct measured *measured;  /* what it is made of: edges, then systems */
+    int nmeasured;
+    struct loop *loops; /* of edges: numbers in measured */
+    int nloops;
+    struct comparison absolute, relative; /* with experiment; pairs 0: there is none */
+    double *
+        shift; /* [nsystems] what is added to values without a zero of their own, so that they have the mean of the experiment */
+};
+
+/* gather_sums.c: from rows that are filled. */
+void gather_sum(struct gathered *g);
+void gather_free(struct gathered *g);
+const char *gather_system(const struct gathered *g, int i);
+/* The best value of a system: of the network, else of its legs. */
+struct number gather_value(const struct gathered *g, int system);
+
+/* gather_show.c */
+void gather_show(const struct client *c, const struct gathered *g);
+/* gather_write.c */
+json_t *gather_json(const struct gathered *g);
+/* One line for everything, values between tabs; with headings where wanted. */
+void gather_tsv(const struct gathered *g, bool headings, struct buf *out);
+/* gather.json and gather.tsv, and what other programs read: dg.tsv, ddg.tsv, raw.tsv, cinnabar.csv. */
+int gather_files(const struct gathered *g, const char *folder, struct err *e);
+
+#endif

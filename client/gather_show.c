@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What was gathered, as tables in kcal/mol.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "client/gather.h"
+
+static void number_cell(struct table *t, struct number x)
+{
+    struct buf text = {0};
+    buf_add(&text, "", 0);
+    if (!isnan(x.value))
+        show_value(&text, x.value / GATHER_KCAL, x.error / GATHER_KCAL);
+    table_cell(t, "%s", text.len ? text.data : "-");
+    buf_free(&text);
+}
+
+static void heads(struct table *t, const char *layout, const char *const *words)
+{
+    table_setup(t, layout);
+    for (int i = 0; words[i]; i++)
+        table_cell(t, "%s", words[i]);
+}
+
+static void put(struct table *t, const char *title)
+{
+    struct buf out = {0};
+    table_put(t, client_width(), &out);
+    printf("%s\n%s\n", title, out.data);
+    buf_free(&out);
+}
+
+static void rows_show(const struct gathered *g)
+{
+    static const char *const words[] = {"item",           "leg",     "repeat", "id", "state", "estimate",
+                                        "standard state", "verdict", "reason", NULL};
+    struct table t;
+    heads(&t, "l~ l r l4 l r r3 l l~5", words);
+    for (int i = 0; i < g->nrows; i++) {
+        const struct row *r = &g->rows[i];
+        table_cell(&t, "%s", answer_text(r->planned, "item"));
+        table_cell(&t, "%s", answer_text(r->planned, "leg"));
+        table_cell(&t, "%lld", answer_whole(r->planned, "repeat"));
+        table_cell(&t, "%s", r->present ? answer_text(r->present, "id") : "");
+        table_state(&t, r->present ? answer_text(r->present, "state") : "missing");
+        number_cell(&t, r->estimate);
+        if (isnan(r->correction))
+            table_cell(&t, "%s", "");
+        else
+            table_cell(&t, "%.2f", r->correction / GATHER_KCAL);
+        table_cell(&t, "%s", verdict_word(r->verdict));
+        table_cell(&t, "%s", r->reason);
+    }
+    put(&t, "ensembles, kcal/mol: last window less the first");
+}
+
+static void item_show(struct table *t, const struct item *item)
+{
+    for (int k = 0; k < item->nlegs; k++) {
+        const struct leg_sum *leg = &item->legs[k];
+        table_cell(t, "%s", k ? "" : item->name);
+        table_cell(t, "%+lld %s", answer_whole(leg->leg, "sign"), answer_text(leg->leg, "name"));
+        table_cell(t, "%d/%d", leg->got, leg->planned);
+        number_cell(t, leg->mean);
+        table_cell(t, "%s", verdict_word(leg->verdict));
+        table_cell(t, "%s", "");
+    }
+    table_cell(t, "%s", item->nlegs ? "" : item->name);
+    table_cell(t, "%s", "sum");
+    table_cell(t, "%s", "");
+    number_cell(t, item->sum);
+    table_cell(t, "%s", verdict_word(item->verdict));
+    number_cell(t, (struct number){item->experiment, item->experiment_error});
+}
+
+static void items_show(const struct gathered *g)
+{
+    static const char *const words[] = {"item", "leg", "repeats", "free energy", "verdict", "experiment", NULL};
+    struct table t;
+    heads(&t, "l~ l r2 r l r3", words);
+    for (int i = 0; i < g->nitems; i++)
+        item_show(&t, &g->items[i]);
+    put(&t, "sums of legs, kcal/mol: means of repeats, each with its sign; of an edge, ligand_j less ligand_i");
+}
+
+static void loop_cell(struct table *t, const struct gathered *g, const struct loop *l)
+{
+    struct buf way = {0};
+    for (int k = 0; k < l->length; k++) {
+        const struct measured *m = &g->measured[l->edges[k]];
+        buf_printf(&way, "%s > ", gather_system(g, l->signs[k] > 0 ? m->i : m->j));
+    }
+    const struct measured *last = &g->measured[l->edges[l->length - 1]];
+    buf_printf(&way, "%s", gather_system(g, last->j)); /* which it passes forward */
+    table_cell(t, "%s", way.data);
+    buf_free(&way);
+}
+
+static void loops_show(const struct gathered *g)
+{
+    static const char *const words[] = {"loop", "closure", "in errors", NULL};
+    struct table t;
+    if (!g->nloops)
+        return;
+    heads(&t, "l~ r r", words);
+    for (int i = 0; i < g->nloops; i++) {
+        const struct loop *l = &g->loops[i];
+        loop_cell(&t, g, l);
+        number_cell(&t, (struct number){l->closure, l->error});
+        table_cell(&t, "%.1f", fabs(l->closure) / l->error);
+    }
+    put(&t, "loops of the network, kcal/mol: 0 where all is right");
+}
+
+static void values_show(const struct gathered *g)
+{
+    static const char *const words[] = {"system", "value", "experiment", "difference", "part", NULL};
+    struct table t;
+    if (!g->nedges)
+        return;
+    heads(&t, "l~ r r r r2", words);
+    for (int i = 0; i < g->nsystems; i++) {
+        struct number value = gather_value(g, i);
+        table_cell(&t, "%s", gather_system(g, i));
+        number_cell(&t, value);
+        number_cell(&t, g->experiments[i]);
+        number_cell(&t, (struct number){value.value + g->shift[i] - g->experiments[i].value,
+                                        hypot(value.error, g->experiments[i].error)});
+        table_cell(&t, "%d", g->network.part[i] + 1);
+    }
+    put(&t,
+        "values of the systems, kcal/mol, most likely by all edges; parts without a zero of their own have the mean 0, "
+        "and that of "
+        "the experiment in the differences");
+}
+
+static void measure_cells(struct table *t, const char *name, const struct measure *m, double unit)
+{
+    table_cell(t, "%s", name);
+    table_cell(t, "%.2f", m->value / unit);
+    if (isnan(m->low))
+        table_cell(t, "-");
+    else
+        table_cell(t, "%.2f to %.2f", m->low / unit, m->high / unit);
+}
+
+static void comparison_show(const struct comparison *c, const char *what, bool with_tau)
+{
+    struct table t;
+    char title[120];
+    static const char *const words[] = {"", "value", "95 %", NULL};
+    if (c->pairs < 2)
+        return;
+    heads(&t, "l r l", words);
+    measure_cells(&t, "RMSE (kcal/mol)", &c->rmse, GATHER_KCAL);
+    measure_cells(&t, "MUE (kcal/mol)", &c->mue, GATHER_KCAL);
+    if (with_tau && !isnan(c->tau.value))
+        measure_cells(&t, "Kendall tau", &c->tau, 1);
+    snprintf(title, sizeof title, "%s beside experiment, %d of them", what, c->pairs);
+    put(&t, title);
+}
+
+void gather_show(const struct client *c, const struct gathered *g)
+{
+    rows_show(g);
+    items_show(g);
+    loops_show(g);
+    values_show(g);
+    comparison_show(&g->absolute, "values", true);
+    comparison_show(&g->relative, "edges", false);
+}

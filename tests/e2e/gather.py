@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""shoal campaign gather against a scripted service: every number of its JSON is computed here a second time, from the results that
+the service gave; and what it writes for other programs.
+
+Usage: gather.py SHOAL
+"""
+import csv
+import json
+import math
+import os
+import random
+import statistics
+import subprocess
+import tempfile
+import threading
+import unittest
+import urllib.parse
+
+from client import SHOAL, Service, ensemble
+
+KCAL = 4.184
+SYSTEMS = {"a": -5.0, "b": -6.5, "c": -4.2, "d": None, "e": -3.0, "f": -2.1, "lone": -1.0}  # experiment, kcal/mol
+TRUE = {"a": 0.0, "b": -1.2, "c": 1.0, "d": 0.4, "e": 2.0, "f": 2.9, "lone": 0.0}
+EDGES = [("a", "b"), ("b", "c"), ("c", "a"), ("a", "d"), ("d", "c"), ("e", "f")]
+CAMPAIGN = """name: net
+systems: {{table: systems.tsv}}
+{edges}
+legs:
+{legs}
+repeats: {repeats}
+"""
+
+
+def estimate(value, error, verdict="converged", correction=None):
+    """A results.json as far as gather reads it; kcal/mol."""
+    quantity = None if value is None else {"magnitude": value, "unit": "kilocalorie_per_mole"}
+    results = {"estimate": quantity, "uncertainty": quantity and {**quantity, "magnitude": error}, "reason": None,
+               "verdict": {"verdict": verdict, "reasons": []}, "standard_state": None}
+    if correction is not None:
+        results["standard_state"] = {"correction": {"kJ/mol": {"value": correction * KCAL, "error": 0}}}
+    return results
+
+
+def solve(matrix, vector):
+    """Gaussian elimination with pivots."""
+    rows = [row[:] + [x] for row, x in zip(matrix, vector)]
+    n = len(rows)
+    for k in range(n):
+        pivot = max(range(k, n), key=lambda i: abs(rows[i][k]))
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        for i in range(n):
+            if i != k:
+                f = rows[i][k] / rows[k][k]
+                rows[i] = [x - f * y for x, y in zip(rows[i], rows[k])]
+    return [rows[k][n] / rows[k][k] for k in range(n)]
+
+
+def most_likely(nodes, edges):
+    """Weighted least squares with the mean held at 0 by a multiplier, and the covariance of what it makes of errors of the edges."""
+    n = len(nodes)
+    bordered = [[0.0] * (n + 1) for _ in range(n + 1)]
+    for k in range(n):
+        bordered[k][n] = bordered[n][k] = 1.0
+
+    def right(weights):
+        z = [0.0] * (n + 1)
+        for (i, j), x in weights:
+            z[nodes.index(j)] += x
+            z[nodes.index(i)] -= x
+        return z
+
+    for (i, j), (_, error) in edges.items():
+        p, q, w = nodes.index(i), nodes.index(j), error**-2
+        bordered[p][p] += w
+        bordered[q][q] += w
+        bordered[p][q] -= w
+        bordered[q][p] -= w
+    values = solve(bordered, right([(e, x / s**2) for e, (x, s) in edges.items()]))[:n]
+    slopes = {e: solve(bordered, right([(e, edges[e][1]**-2)]))[:n] for e in edges}
+    covariance = [[sum(slopes[e][p] * slopes[e][q] * edges[e][1]**2 for e in edges) for q in range(n)] for p in range(n)]
+    return values, covariance
+
+
+def tau(pairs):
+    concordant = ties_a = ties_b = 0
+    for k, (a, b) in enumerate(pairs):
+        for x, y in pairs[:k]:
+            concordant += ((a > x) - (a < x)) * ((b > y) - (b < y))
+            ties_a += a != x
+            ties_b += b != y
+    return concordant / math.sqrt(ties_a * ties_b)
+
+
+class Gather(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.service = Service(os.path.join(self.folder, "api.sock"))
+        self.addCleanup(self.service.server_close)
+        threading.Thread(target=self.service.serve_forever, args=(0.01,), daemon=True).start()
+        self.addCleanup(self.service.shutdown)
+        self.results = {}
+
+    def write(self, legs, edges, repeats):
+        with open(os.path.join(self.folder, "systems.tsv"), "w", encoding="utf-8") as f:
+            f.write("name\texperiment (kcal/mol)\terror (kcal/mol)\n")
+            for name, value in SYSTEMS.items():
+                f.write(f"{name}\t{'' if value is None else value}\t{'' if value is None else 0.1}\n")
+        text = CAMPAIGN.format(edges=f"edges: {{list: {[list(e) for e in edges]}}}".replace("'", "") if edges else "", legs=legs, repeats=repeats)
+        with open(os.path.join(self.folder, "campaign.yaml"), "w", encoding="utf-8") as f:
+            f.write(text)
+
+    def gather(self, *words, code=0):
+        listed = []
+        for number, (key, results) in enumerate(self.results.items()):
+            ident = f"id{number:06}"
+            state = "running" if results is None else "done"
+            listed.append(ensemble(id=ident, key=key, state=state, owner=os.geteuid(), labels={"campaign": "net"}))
+            self.service.answers[f"GET /v1/ensembles/{ident}/results"] = (200, results)
+        path = "/v1/ensembles?label=" + urllib.parse.quote("campaign=net", safe="")
+        self.service.answers[f"GET {path}"] = (200, {"ensembles": listed, "next": None})
+        done = subprocess.run([SHOAL, "campaign", "gather", os.path.join(self.folder, "campaign.yaml"), *words], capture_output=True, text=True,
+                              env={**os.environ, "SHOAL_SOCKET": self.service.server_address}, check=False, timeout=60)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout
+
+    def near(self, energy, value, error):
+        self.assertAlmostEqual(energy["kcal/mol"]["value"], value, delta=1e-9)
+        self.assertAlmostEqual(energy["kJ/mol"]["value"], value * KCAL, delta=1e-8)
+        self.assertAlmostEqual(energy["kcal/mol"]["error"], error, delta=1e-9)
+
+    def draw_network(self, repeats):
+        """Results of both legs of every edge. Returns the edges' sums and errors as they should be."""
+        rng = random.Random(repeats)
+        sums = {}
+        for i, j in EDGES:
+            total, squares = 0.0, 0.0
+            for leg, sign, offset in (("complex", 1, 10.0), ("solvent", -1, 10.0 - TRUE[j] + TRUE[i])):
+                correction = 1.5 if leg == "complex" and i == "a" else None
+                x = [offset + rng.gauss(0, 0.3) - (correction or 0) for _ in range(repeats)]
+                errors = [rng.uniform(0.05, 0.3) for _ in range(repeats)]
+                for r in range(repeats):
+                    self.results[f"net.{i}_{j}.{leg}.{r + 1}"] = estimate(x[r], errors[r], correction=correction)
+                total += sign * (statistics.mean(x) + (correction or 0))
+                squares += statistics.stdev(x)**2 if repeats >= 3 else sum(e * e for e in errors) / repeats**2
+            sums[i, j] = (total, math.sqrt(squares))
+        return sums
+
+    LEGS = "  - {name: complex, of: edges, spec: x.yaml}\n  - {name: solvent, of: edges, spec: x.yaml, sign: -1}"
+
+    def check_network(self, repeats):
+        self.write(self.LEGS, EDGES, repeats)
+        sums = self.draw_network(repeats)
+        got = json.loads(self.gather("--json"))
+        self.assertEqual(len(got["ensembles"]), 12 * repeats)
+        for edge in got["edges"]:
+            self.near(edge["free_energy"], *sums[edge["ligand_i"], edge["ligand_j"]])
+            self.assertEqual((edge["verdict"], [leg["repeats"] for leg in edge["legs"]]), ("converged", [repeats] * 2))
+        loops = {tuple(sorted(loop["systems"])): loop["closure"] for loop in got["loops"]}
+        self.assertEqual(sorted(loops), [("a", "b", "c"), ("a", "c", "d")])
+        self.assertAlmostEqual(abs(loops["a", "b", "c"]["kcal/mol"]["value"]), abs(sum(sums[e][0] for e in EDGES[:3])), delta=1e-9)
+        self.assertAlmostEqual(loops["a", "b", "c"]["kcal/mol"]["error"], math.sqrt(sum(sums[e][1]**2 for e in EDGES[:3])), delta=1e-9)
+        names = list(SYSTEMS)
+        shifted = {}
+        for part in (["a", "b", "c", "d"], ["e", "f"]):
+            values, covariance = most_likely(part, {e: s for e, s in sums.items() if e[0] in part})
+            measured = [k for k, name in enumerate(part) if SYSTEMS[name] is not None]
+            shift = statistics.mean(SYSTEMS[part[k]] - values[k] for k in measured)
+            for k, name in enumerate(part):
+                value = got["values"][names.index(name)]
+                self.near(value["free_energy"], values[k], math.sqrt(covariance[k][k]))
+                self.assertAlmostEqual(value["shift"]["kcal/mol"]["value"], shift, delta=1e-9)
+                shifted[name] = values[k] + shift
+                for q, other in enumerate(part):
+                    self.assertAlmostEqual(got["covariance"][names.index(name)][names.index(other)], covariance[k][q] * KCAL**2, delta=1e-9)
+        self.assertIsNone(got["values"][names.index("lone")]["free_energy"])
+        self.check_comparison(got["experiment"], [(shifted[n], SYSTEMS[n]) for n in shifted if SYSTEMS[n] is not None],
+                              [(sums[i, j][0], SYSTEMS[j] - SYSTEMS[i]) for i, j in EDGES if None not in (SYSTEMS[i], SYSTEMS[j])])
+        return sums
+
+    def check_comparison(self, got, values, edges):
+        for name, pairs in (("values", values), ("edges", edges)):
+            self.assertEqual(got[name]["pairs"], len(pairs))
+            self.assertAlmostEqual(got[name]["rmse"]["value"], math.sqrt(statistics.mean((a - b)**2 for a, b in pairs)), delta=1e-9)
+            self.assertAlmostEqual(got[name]["mue"]["value"], statistics.mean(abs(a - b) for a, b in pairs), delta=1e-9)
+            self.assertLess(got[name]["rmse"]["low"], got[name]["rmse"]["high"])
+        self.assertAlmostEqual(got["values"]["kendall_tau"]["value"], tau(values), delta=1e-9)
+
+    def test_three_repeats(self):
+        """Errors are those between repeats."""
+        self.check_network(3)
+
+    def test_two_repeats(self):
+        """Errors are those that the repeats were estimated to have."""
+        self.check_network(2)
+
+    def test_absolute(self):
+        """Sums of systems; what is missing or failed is said, and no sum is made of it."""
+        self.write("  - {name: complex, spec: x.yaml, sign: 1}\n  - {name: solvent, spec: x.yaml, sign: -1}\n  - {name: extra, spec: x.yaml, sign: 0}", [], 1)
+        for name in SYSTEMS:
+            self.results[f"net.{name}.complex.1"] = estimate(12.0, 0.3, "unconverged" if name == "b" else "converged", correction=-7.0)
+            self.results[f"net.{name}.solvent.1"] = estimate(None if name == "c" else 4.0, 0.4, "failed" if name == "c" else "converged")
+        self.results["net.d.solvent.1"] = None
+        del self.results["net.e.complex.1"]
+        got = json.loads(self.gather("--json", code=75))
+        systems = {s["system"]: s for s in got["systems"]}
+        self.near(systems["a"]["free_energy"], 12 - 7 - 4, 0.5)
+        self.assertEqual({n: s["verdict"] for n, s in systems.items()},
+                         {"a": "converged", "b": "unconverged", "c": "failed", "d": "pending", "e": "pending", "f": "converged", "lone": "converged"})
+        self.assertEqual([n for n, s in systems.items() if not s["free_energy"]], ["c", "d", "e"])
+        self.assertEqual((got["loops"], got["values"], got["covariance"], got["edges"]), ([], [], [], []))
+        self.assertEqual(got["experiment"]["values"]["pairs"], 4)
+        self.assertIsNone(got["experiment"]["values"]["kendall_tau"]["value"])
+        text = self.gather(code=75)
+        for words in ("12.00 +- 0.30", "-7.00", "1.00 +- 0.50", "not submitted", "+1 complex", "-1 solvent", "pending"):
+            self.assertIn(words, text)
+
+    def test_both(self):
+        """Systems that have a sum of their own anchor what edges say."""
+        self.write("  - {name: own, spec: x.yaml}\n  - {name: change, of: edges, spec: x.yaml}", [("a", "b")], 1)
+        for name in SYSTEMS:
+            self.results[f"net.{name}.own.1"] = estimate({"a": -5.0, "b": -6.0}.get(name, -1.0), 0.2)
+        self.results["net.a_b.change.1"] = estimate(-1.6, 0.1)
+        got = json.loads(self.gather("--json"))
+        # With d = b - a: weights 25 of the sums, 100 of the edge; what they disagree by, -0.6, is shared 8 to 1.
+        a, b = (next(v for v in got["values"] if v["system"] == n) for n in "ab")
+        self.assertAlmostEqual(b["free_energy"]["kcal/mol"]["value"] - a["free_energy"]["kcal/mol"]["value"], -1.0 - 0.6 * 8 / 9, delta=1e-9)
+        self.assertAlmostEqual(b["free_energy"]["kcal/mol"]["value"] + a["free_energy"]["kcal/mol"]["value"], -11, delta=1e-9)
+        self.assertTrue(a["anchored"] and a["shift"]["kJ/mol"]["value"] == 0)
+
+    def test_files(self):
+        self.write(self.LEGS, EDGES, 3)
+        sums = self.draw_network(3)
+        self.results["net.e_f.solvent.2"] = estimate(None, None, "failed")
+        target = os.path.join(self.folder, "out")
+        text = self.gather("--plain", "--output", target, code=1)
+
+        def table(name, delimiter="\t"):
+            with open(os.path.join(target, name), encoding="utf-8", newline="") as f:
+                return list(csv.reader(f, delimiter=delimiter))
+
+        with open(os.path.join(target, "gather.tsv"), encoding="utf-8") as f:
+            self.assertEqual(f.read().split("\n", 1)[1], text)
+        rows = table("gather.tsv")
+        self.assertEqual({len(row) for row in rows}, {10})
+        self.assertEqual([row[0] for row in rows].count("ensemble"), 36)
+        ddg = table("ddg.tsv")
+        self.assertEqual(ddg[0], ["ligand_i", "ligand_j", "DDG(i->j) (kcal/mol)", "uncertainty (kcal/mol)"])
+        for i, j, value, error in ddg[1:6]:
+            self.assertAlmostEqual(float(value), sums[i, j][0], delta=0.02)
+            self.assertAlmostEqual(float(error), sums[i, j][1], delta=0.02)
+            self.assertEqual(len(value.split(".")[1]), len(error.split(".")[1]))
+        dg = table("dg.tsv")
+        self.assertEqual(dg[0], ["ligand", "DG(MLE) (kcal/mol)", "uncertainty (kcal/mol)"])
+        self.assertEqual(dg[7], ["lone", "Error", "Error"])
+        raw = table("raw.tsv")
+        self.assertEqual(raw[0], ["leg", "ligand_i", "ligand_j", "DG(i->j) (kcal/mol)", "MBAR uncertainty (kcal/mol)"])
+        self.assertEqual((len(raw), [row for row in raw if row[3] == "Error"]), (37, [["solvent", "e", "f", "Error", "Error"]]))
+        self.check_cinnabar(table("cinnabar.csv", ","), sums)
+        with open(os.path.join(target, "gather.json"), encoding="utf-8") as f:
+            self.assertEqual(json.load(f)["name"], "net")
+
+    def check_cinnabar(self, rows, sums):
+        """As its reader takes the blocks apart: by what a comment says."""
+        block, blocks = None, {"Experiment": [], "Calculate": []}
+        for row in rows:
+            line = ",".join(row)
+            block = next((b for b in blocks if b in line), block)
+            if line and not line.startswith("#"):
+                blocks[block].append(row)
+        self.assertEqual([(r[0], float(r[1]), float(r[2])) for r in blocks["Experiment"]],
+                         [(n, x, 0.1) for n, x in SYSTEMS.items() if x is not None])
+        self.assertEqual([tuple(r[:2]) for r in blocks["Calculate"]], EDGES)
+        for i, j, value, _, other in blocks["Calculate"][:5]:
+            self.assertAlmostEqual(float(value), sums[i, j][0], delta=0.02)
+            self.assertEqual(float(other), 0)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
