@@ -4,11 +4,15 @@
  */
 #include "daemon/service.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/base/checksum.h"
+#include "engine/base/log.h"
 #include "engine/base/path.h"
 
 char *service_path(const struct service *sv, const struct ensemble *en, const char *name)
@@ -39,16 +43,67 @@ static bool holds(const char *path, const void *data, size_t len)
     return same;
 }
 
+/* Equal inputs of several ensembles are one file on disk: whoever writes one leaves it a second name in state/inputs, of its
+ * checksum, from which the next ones are linked. What is linked is held against its content first. Where the filesystem takes no
+ * links every ensemble has its own. */
+static void shared_path(const struct prepare_job *j, const void *data, size_t len, struct buf *path)
+{
+    buf_printf(path, "%s/inputs/%016" PRIx64, j->sv->config.state, checksum(data, len));
+}
+
+static bool link_input(const char *shared, const char *path, const void *data, size_t len)
+{
+    if (!holds(shared, data, len))
+        return false;
+    unlink(path);
+    return link(shared, path) == 0 && holds(path, data, len) && path_sync_parent(path) == 0;
+}
+
+/* It is a convenience: an error is none. */
+static void share_input(const char *path, const char *shared)
+{
+    struct err e = {0};
+    if (path_make_parents(shared, 0755, &e))
+        return;
+    unlink(shared); /* of other content, or damaged */
+    if (link(path, shared))
+        log_line(LOG_DEBUG, "%s is not shared: %s", path, strerror(errno));
+}
+
+static int write_own(const struct prepare_job *j, const char *path, const void *data, size_t len, struct err *e)
+{
+    struct buf shared = {0};
+    shared_path(j, data, len, &shared);
+    int rc = path_make_parents(path, 0755, e);
+    if (rc == 0 && !link_input(shared.data, path, data, len)) {
+        rc = buf_write_file(path, data, len, e);
+        if (rc == 0)
+            share_input(path, shared.data);
+    }
+    buf_free(&shared);
+    return rc;
+}
+
 static int write_input(void *arg, const char *name, const void *data, size_t len, struct err *e)
 {
     const struct prepare_job *j = arg;
     struct buf path = {0};
     buf_printf(&path, "%s/input/%s", j->directory, name);
+    int rc = holds(path.data, data, len) ? 0 : write_own(j, path.data, data, len, e);
+    buf_free(&path);
+    return rc;
+}
+
+/* No other ensemble has the same. */
+static int write_spec(const struct prepare_job *j, const struct buf *spec, struct err *e)
+{
+    struct buf path = {0};
+    buf_printf(&path, "%s/input/spec.yaml", j->directory);
     int rc = 0;
-    if (!holds(path.data, data, len)) {
+    if (!holds(path.data, spec->data, spec->len)) {
         rc = path_make_parents(path.data, 0755, e);
         if (rc == 0)
-            rc = buf_write_file(path.data, data, len, e);
+            rc = buf_write_file(path.data, spec->data, spec->len, e);
     }
     buf_free(&path);
     return rc;
@@ -82,7 +137,7 @@ static void prepare_work(void *arg)
     struct buf spec = {0};
     remove_results(j);
     if (store_read_inputs(j->sv->store, j->number, &spec, write_input, j, &j->err) == 0 &&
-        write_input(j, "spec.yaml", spec.data, spec.len, &j->err) == 0)
+        write_spec(j, &spec, &j->err) == 0)
         make_repeats(j, &j->err);
     buf_free(&spec);
 }

@@ -33,7 +33,11 @@ static struct removal *removal_new(struct service *sv, const char *id)
 static void work(void *arg)
 {
     struct removal *r = arg;
+    struct buf shared = {0};
     tree_remove(r->path, &r->bytes, &r->err);
+    buf_printf(&shared, "%s/inputs", r->sv->config.state);
+    tree_remove_lone(shared.data);
+    buf_free(&shared);
 }
 
 static void removal_free(struct removal *r)

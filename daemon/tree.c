@@ -19,6 +19,12 @@ struct walk {
 
 static void walk_folder(struct walk *w, int fd);
 
+/* How many have a file: an input that ensembles share (prepare.c) has one name more than those. */
+static int64_t shares(const struct stat *st)
+{
+    return S_ISREG(st->st_mode) && st->st_nlink > 2 ? (int64_t)st->st_nlink - 1 : 1;
+}
+
 static void visit(struct walk *w, int folder, const char *name)
 {
     struct stat st;
@@ -34,7 +40,7 @@ static void visit(struct walk *w, int folder, const char *name)
         w->error = w->error ? w->error : errno;
         return;
     }
-    w->bytes += (int64_t)st.st_blocks * BLOCK;
+    w->bytes += (int64_t)st.st_blocks * BLOCK / shares(&st);
 }
 
 /* Takes the descriptor. */
@@ -70,4 +76,15 @@ int tree_remove(const char *path, int64_t *bytes, struct err *e)
         w.error = errno;
     errno = w.error;
     return w.error ? err_errno(e, "remove %s", path) : 0;
+}
+
+void tree_remove_lone(const char *path)
+{
+    DIR *d = opendir(path);
+    struct stat st;
+    for (const struct dirent *item; d && (item = readdir(d));)
+        if (!fstatat(dirfd(d), item->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) && st.st_nlink == 1)
+            unlinkat(dirfd(d), item->d_name, 0);
+    if (d)
+        closedir(d);
 }

@@ -62,10 +62,12 @@ static bool take_texts(const json_t *facts, const char *texts, size_t len, struc
     sub->nfiles = (int)json_array_size(files);
     sub->file_names = xcalloc((size_t)sub->nfiles, sizeof(char *));
     sub->file_texts = xcalloc((size_t)sub->nfiles, sizeof(char *));
+    sub->file_hashes = xcalloc((size_t)sub->nfiles, sizeof(char *));
     for (int i = 0; i < sub->nfiles && at < len; i++) {
         const json_t *file = json_array_get(files, (size_t)i);
         sub->file_names[i] = json_string_value(json_array_get(file, 0));
         sub->file_texts[i] = texts + at;
+        sub->file_hashes[i] = json_string_value(json_array_get(file, 2));
         at += (size_t)json_integer_value(json_array_get(file, 1)) + 1;
     }
     return at == len && len && texts[len - 1] == '\0';
@@ -117,6 +119,7 @@ static int store_charged(struct submit *s, const json_t *facts, const char *text
     }
     free(sub.file_names);
     free(sub.file_texts);
+    free(sub.file_hashes);
     return rc;
 }
 

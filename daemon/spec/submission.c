@@ -284,6 +284,14 @@ static void add_text(struct sha256_ctx *h, const char *text)
     sha256_update(h, len, (const uint8_t *)text);
 }
 
+static void finish_hash(struct sha256_ctx *h, char hash[SUBMISSION_HASH])
+{
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    sha256_digest(h, sizeof digest, digest);
+    base16_encode_update(hash, sizeof digest, digest);
+    hash[BASE16_ENCODE_LENGTH(sizeof digest)] = '\0';
+}
+
 void submission_hash(const char *spec, const json_t *files, char hash[SUBMISSION_HASH])
 {
     size_t n = json_object_size(files), i = 0;
@@ -293,16 +301,13 @@ void submission_hash(const char *spec, const json_t *files, char hash[SUBMISSION
         names[i++] = name;
     qsort(names, n, sizeof *names, by_name);
     struct sha256_ctx h;
-    uint8_t digest[SHA256_DIGEST_SIZE];
     sha256_init(&h);
     add_text(&h, spec);
     for (i = 0; i < n; i++) {
         add_text(&h, names[i]);
         add_text(&h, json_string_value(json_object_get(files, names[i])));
     }
-    sha256_digest(&h, sizeof digest, digest);
-    base16_encode_update(hash, sizeof digest, digest);
-    hash[BASE16_ENCODE_LENGTH(sizeof digest)] = '\0';
+    finish_hash(&h, hash);
     free(names);
 }
 
@@ -331,8 +336,15 @@ static json_t *facts(const struct reading *s)
 {
     const char *name;
     json_t *text, *files = json_array();
-    json_object_foreach (s->files, name, text)
-        json_array_append_new(files, json_pack("[s,I]", name, (json_int_t)json_string_length(text)));
+    json_object_foreach (s->files, name, text) {
+        struct sha256_ctx h;
+        char hash[SUBMISSION_HASH];
+        size_t len = json_string_length(text);
+        sha256_init(&h);
+        sha256_update(&h, len, (const uint8_t *)json_string_value(text));
+        finish_hash(&h, hash);
+        json_array_append_new(files, json_pack("[s,I,s]", name, (json_int_t)len, hash));
+    }
     json_t *out = json_pack("{s:s,s:s,s:s?,s:s,s:I,s:i,s:i,s:i,s:I,s:i,s:I,s:o}", "name", s->spec->name, "spec_name",
                             s->spec_name, "key", s->key, "hash", s->hash, "atoms", (json_int_t)s->atoms, "windows",
                             s->spec->settings.alchemy.nwindows, "repeats", s->spec->repeats, "stages", s->spec->nstages,

@@ -20,7 +20,7 @@
  *   {"error": {code, message, "files" with MISSING_FILE}}, or
  *   {"summary": openapi.yaml's Summary, "submission": {name, spec_name, key or null, labels, hash, atoms, windows, repeats,
  *    stages, steps (of a replica), retries, exchange (not 0: replicas exchange windows), stop: {error (kJ/mol, 0: none), converged (0 or 1), after}, spec_bytes,
- *    files: [[name, bytes], ..]}}
+ *    files: [[name, bytes, hash of its text], ..]}}
  * then, where `texts`, the spec and the files in that order, each followed by a NUL. */
 void submission_check(const char *body, size_t len, bool texts, struct buf *out);
 

@@ -17,7 +17,8 @@
       "INSERT INTO ensemble (number, id, owner, key, hash, name, spec_name, spec, atoms, windows, repeats, stages,"    \
       " retries, state, reason, created, changed, stop_error, stop_converged, stop_after)"                             \
       " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")                                                             \
-    X(INPUT_ADD, "INSERT INTO input_file (ensemble, name, content) VALUES (?,?,?)")                                    \
+    X(CONTENT_ADD, "INSERT INTO content (hash, data) VALUES (?,?) ON CONFLICT DO NOTHING")                             \
+    X(INPUT_ADD, "INSERT INTO input_file (ensemble, name, hash) VALUES (?,?,?)")                                       \
     X(SET_ADD, "INSERT INTO replica_set (number, ensemble, failures, crashes, salt) VALUES (?,?,0,0,0)")               \
     X(REPLICA_ADD,                                                                                                     \
       "INSERT INTO replica (number, ensemble, in_set, window, repeat, steps, state, stage, step, time_ps, code,"       \
@@ -28,6 +29,9 @@
     X(REPLICAS_REMOVE, "DELETE FROM replica WHERE ensemble = ?")                                                       \
     X(SETS_REMOVE, "DELETE FROM replica_set WHERE ensemble = ?")                                                       \
     X(INPUTS_REMOVE, "DELETE FROM input_file WHERE ensemble = ?")                                                      \
+    X(CONTENTS_REMOVE,                                                                                                 \
+      "DELETE FROM content WHERE hash IN (SELECT hash FROM input_file WHERE ensemble = ?1) AND NOT EXISTS"             \
+      " (SELECT 1 FROM input_file AS other WHERE other.hash = content.hash AND other.ensemble <> ?1)")                 \
     X(ENSEMBLE_REMOVE, "DELETE FROM ensemble WHERE number = ?")                                                        \
     X(REMOVAL_ADD, "INSERT INTO removal (id) VALUES (?)")                                                              \
     X(REMOVAL_END, "DELETE FROM removal WHERE id = ?")                                                                 \

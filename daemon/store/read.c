@@ -271,7 +271,9 @@ static int read_file(struct store *s, int64_t ensemble, const char *name, struct
                      struct err *e)
 {
     sqlite3_stmt *q;
-    if (prepare(s->reader, "SELECT name, content FROM input_file WHERE ensemble = ? AND name > ? ORDER BY name LIMIT 1",
+    if (prepare(s->reader,
+                "SELECT name, data FROM input_file JOIN content USING (hash) WHERE ensemble = ? AND name > ?"
+                " ORDER BY name LIMIT 1",
                 &q, e))
         return -(int)e->code;
     sqlite3_bind_int64(q, 1, ensemble);

@@ -19,7 +19,7 @@
 #include "daemon/schedule/ensemble.h"
 #include "engine/base/buf.h"
 
-#define STORE_SCHEMA 5 /* user_version this program knows; the number of migrations */
+#define STORE_SCHEMA 6 /* user_version this program knows; the number of migrations */
 
 struct store;
 
@@ -56,6 +56,7 @@ struct submission {
     int nfiles;
     const char **file_names;
     const char **file_texts;
+    const char **file_hashes; /* SHA-256 of each, hex: files of one hash are kept once */
 };
 struct event {
     int64_t seq, time;

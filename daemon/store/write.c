@@ -150,10 +150,13 @@ void store_put_ensemble(struct store *s, const struct ensemble *e, const struct 
     add_ensemble(s, e, sub->spec);
     for (int i = 0; i < sub->nfiles; i++) {
         size_t len = strlen(sub->file_texts[i]);
+        op(s, STATEMENT_CONTENT_ADD);
+        text(s, sub->file_hashes[i]);
+        value(s, (struct value){.kind = VALUE_BLOB, .data = xstrdup(sub->file_texts[i]), .len = len});
         op(s, STATEMENT_INPUT_ADD);
         integer(s, e->number);
         text(s, sub->file_names[i]);
-        value(s, (struct value){.kind = VALUE_BLOB, .data = xstrdup(sub->file_texts[i]), .len = len});
+        text(s, sub->file_hashes[i]);
     }
     for (int i = 0; i < e->nlabels; i++) {
         op(s, STATEMENT_LABEL_ADD);
@@ -181,8 +184,9 @@ void store_put_ensemble(struct store *s, const struct ensemble *e, const struct 
 
 void store_remove_ensemble(struct store *s, const struct ensemble *e)
 {
-    static const enum statement rows[] = {STATEMENT_LABELS_REMOVE, STATEMENT_EVENTS_REMOVE, STATEMENT_REPLICAS_REMOVE,
-                                          STATEMENT_SETS_REMOVE,   STATEMENT_INPUTS_REMOVE, STATEMENT_ENSEMBLE_REMOVE};
+    static const enum statement rows[] = {
+        STATEMENT_LABELS_REMOVE,   STATEMENT_EVENTS_REMOVE, STATEMENT_REPLICAS_REMOVE, STATEMENT_SETS_REMOVE,
+        STATEMENT_CONTENTS_REMOVE, STATEMENT_INPUTS_REMOVE, STATEMENT_ENSEMBLE_REMOVE};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         op(s, rows[i]);
         integer(s, e->number);

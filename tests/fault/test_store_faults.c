@@ -54,7 +54,8 @@ static void put(struct store *s, const struct ensemble *e)
     static char content[20000];
     memset(content, 'x', sizeof content - 1);
     const char *names[] = {"a.top"}, *texts[] = {content};
-    struct submission sub = {"spec text", 1, names, texts};
+    const char *hashes[] = {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
+    struct submission sub = {"spec text", 1, names, texts, hashes};
     store_put_ensemble(s, e, &sub);
     for (int i = 0; i < EVENTS; i++) {
         struct event ev = {.seq = EVENTS * e->number + i, .ensemble = e, .kind = "x", .state = -1};

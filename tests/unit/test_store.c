@@ -66,10 +66,15 @@ static struct ensemble *make_ensemble(int64_t number, const char *id, const char
     return e;
 }
 
+/* 64 digits. */
+#define TEN(digit) digit digit digit digit digit digit digit digit digit digit
+#define HASH(digit) TEN(digit) TEN(digit) TEN(digit) TEN(digit) TEN(digit) TEN(digit) digit digit digit digit
+
 static void put_ensemble(struct store *s, const struct ensemble *e)
 {
     const char *names[] = {"b.top", "a.gro"}, *texts[] = {"top", "gro \xff"};
-    struct submission sub = {"spec text", 2, names, texts};
+    static const char *const hashes[] = {HASH("1"), HASH("2")};
+    struct submission sub = {"spec text", 2, names, texts, (const char **)hashes};
     store_put_ensemble(s, e, &sub);
 }
 
@@ -127,6 +132,16 @@ static int take_file(void *arg, const char *name, const void *data, size_t len, 
 {
     buf_printf(arg, "%s:%d ", name, (int)len);
     return 0;
+}
+
+static int64_t number(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *q;
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    int64_t n = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    return n;
 }
 
 static void what_is_put_comes_back(void **state)
@@ -216,6 +231,39 @@ static void what_is_put_comes_back(void **state)
     end_store(&r);
     ensemble_free(got);
     ensemble_free(e);
+}
+
+/* Two ensembles have the same files: they are kept once, and go with the last that has them. */
+static void contents_are_kept_once(void **state)
+{
+    struct running r;
+    char path[128];
+    sqlite3 *db;
+    struct ensemble *e[2] = {make_ensemble(1, "abcd", NULL), make_ensemble(2, "efgh", NULL)};
+    run_store(&r);
+    path_in(path, "shoald.db");
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    for (int i = 0; i < 2; i++)
+        put_ensemble(r.store, e[i]);
+    commit(&r);
+    assert_int_equal(number(db, "SELECT count(*) FROM input_file"), 4);
+    assert_int_equal(number(db, "SELECT count(*) FROM content"), 2);
+    store_remove_ensemble(r.store, e[0]);
+    commit(&r);
+    assert_int_equal(number(db, "SELECT count(*) FROM content"), 2);
+    struct buf spec = {0}, files = {0};
+    assert_int_equal(store_read_inputs(r.store, 2, &spec, take_file, &files, &err), 0);
+    assert_string_equal(files.data, "a.gro:5 b.top:3 ");
+    store_remove_ensemble(r.store, e[1]);
+    commit(&r);
+    assert_int_equal(number(db, "SELECT count(*) FROM content"), 0);
+    assert_int_equal(number(db, "SELECT count(*) FROM input_file"), 0);
+    sqlite3_close(db);
+    buf_free(&spec);
+    buf_free(&files);
+    end_store(&r);
+    ensemble_free(e[0]);
+    ensemble_free(e[1]);
 }
 
 /* Repeats, and replicas that run together. */
@@ -333,16 +381,6 @@ static void the_same_key_of_one_owner_is_refused(void **state)
     ensemble_free(b);
 }
 
-static int64_t number(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *q;
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
-    int64_t n = sqlite3_column_int64(q, 0);
-    sqlite3_finalize(q);
-    return n;
-}
-
 static void migrations_are_whole_and_leave_a_copy(void **state)
 {
     static const char *const list[] = {"CREATE TABLE a (x); INSERT INTO a VALUES (1)",
@@ -407,7 +445,7 @@ static void the_first_schema_becomes_todays(void **state)
     make_database(
         "INSERT INTO ensemble VALUES (7, 'abcdefgh', 1000, 'key', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
         "aaaaaaaaaaaaa', 'water', 'my.yaml', 'text', 3, 2, 500, 1, 1, NULL, 5, 6);"
-        "INSERT INTO input_file VALUES (7, 'a.top', x'00ff');"
+        "INSERT INTO input_file VALUES (7, 'a.top', x'00ff'), (7, 'b.top', x'00ff'), (7, 'c.gro', x'00');"
         "INSERT INTO window VALUES (7, 0, 0, 0, 0, 0), (7, 1, 1, 0, 0, 0);"
         "INSERT INTO replica VALUES (20, 7, 0, 1, 1, 2, 'cpu', 'm', 1, 40, 0.5, 11, 'x'),"
         " (21, 7, 1, 4, 0, 0, NULL, NULL, 0, 0, 0, 0, NULL);"
@@ -417,6 +455,11 @@ static void the_first_schema_becomes_todays(void **state)
     run_store(&r);
     assert_int_equal(store_load(r.store, take, NULL, &err), 0);
     assert_int_equal(nloaded, 1);
+    struct buf text = {0}, files = {0};
+    assert_int_equal(store_read_inputs(r.store, 7, &text, take_file, &files, &err), 0);
+    assert_string_equal(files.data, "a.top:2 b.top:2 c.gro:1 ");
+    buf_free(&text);
+    buf_free(&files);
     const struct ensemble *got = loaded[0];
     assert_int_equal(got->windows, 2);
     assert_int_equal(got->repeats, 1);
@@ -580,6 +623,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_put_comes_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(contents_are_kept_once, setup, teardown),
         cmocka_unit_test_setup_teardown(sets_come_back, setup, teardown),
         cmocka_unit_test_setup_teardown(a_newer_schema_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(a_foreign_database_is_refused, setup, teardown),
