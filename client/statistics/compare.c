@@ -138,7 +138,10 @@ struct comparison compare(const double *a, const double *b, int n)
     static double (*const functions[MEASURES])(const double *, const double *, int) = {rmse, mue, kendall};
     double *x = xcalloc(2 * (size_t)n, sizeof *x), *y = x + n, *drawn[MEASURES];
     uint64_t state = COMPARE_SEED;
-    struct comparison out = {.pairs = n, .rmse = {rmse(a, b, n)}, .mue = {mue(a, b, n)}, .tau = {kendall(a, b, n)}};
+    struct comparison out = {.pairs = n,
+                             .rmse = {.value = rmse(a, b, n)},
+                             .mue = {.value = mue(a, b, n)},
+                             .tau = {.value = kendall(a, b, n)}};
     struct measure *measures[MEASURES] = {&out.rmse, &out.mue, &out.tau};
     for (int k = 0; k < MEASURES; k++)
         drawn[k] = xcalloc(COMPARE_ROUNDS, sizeof(double));
