@@ -98,8 +98,8 @@ def with_exchange(program, s):
     assert [w["exchanges"] for w in walks] == [FIRST // 40 - 1] and walks[0]["pairs"][0]["attempted"] > 0, walks
     shoal(program, s, "extend", "exchanging", "--until", f"{FIRST} steps")
     time.sleep(0.3)
-    for pid in s.workers():
-        os.kill(pid, signal.SIGKILL)
+    s.kill()
+    s.start()
     wait_done(s, short)
     found = outputs(s, short)
     for name, data in expected.items():
