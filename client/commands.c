@@ -62,7 +62,7 @@ const struct command commands[] = {
      "shoal cancel 3f2a\nshoal cancel --state queued\n", NEEDS_SERVICE, SERVICE | CHOICE, 0, MANY, cancel_main},
     {"retry", "[ID...]", "run failed and cancelled windows again from their last good checkpoints",
      "Windows that are done stay so. An ensemble that still runs can have its failed windows retried meanwhile; "
-     "--window names one of them.",
+     "--window names one of them; of windows that exchange replicas it stands for all that failed with it.",
      "shoal retry 3f2a\nshoal retry 3f2a --window 3\nshoal retry --state failed\n", NEEDS_SERVICE,
      SERVICE | CHOICE | BIT(WINDOW), 0, MANY, retry_main},
     {"extend", "[ID...]", "make the production of ensembles longer, those that have ended too",
