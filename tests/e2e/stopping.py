@@ -36,6 +36,7 @@ def hanging_job():
         assert s.stop() == 0
         folder = os.path.join(s.folder, "state/ensembles", ident, "input")
         os.unlink(os.path.join(folder, "tiny.top"))
+        shutil.rmtree(os.path.join(s.folder, "state/inputs"))  # it would only be linked
         os.mkfifo(os.path.join(folder, "tiny.top.tmp"))  # who writes to it waits for a reader
         s.start()
         assert s.get(ident)["replicas"][0]["waits"]["for"] == "its input folder"
