@@ -61,6 +61,7 @@ int watch_main(struct client *c, int argc, char **argv);
 int wait_main(struct client *c, int argc, char **argv);
 int events_main(struct client *c, int argc, char **argv);
 int results_main(struct client *c, int argc, char **argv);
+int report_main(struct client *c, int argc, char **argv);
 int cancel_main(struct client *c, int argc, char **argv);
 int pause_main(struct client *c, int argc, char **argv);
 int resume_main(struct client *c, int argc, char **argv);

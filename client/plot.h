@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Figures as SVG inside a page: points with errors against a number, and a matrix. Everything appended to a buffer.
+ */
+#ifndef SHOAL_CLIENT_PLOT_H
+#define SHOAL_CLIENT_PLOT_H
+
+#include <stdbool.h>
+
+#include "engine/base/buf.h"
+
+/* error NAN: no bar. What is not finite is left out. */
+struct plot_point {
+    double x, y, error;
+};
+
+struct plot_series {
+    const char *name;
+    struct plot_point *points; /* owned by whoever made it */
+    int n;
+    bool joined; /* by a line, in their order */
+};
+
+/* Axes that hold all points and their errors, and 0 where `zero`. Nothing where no series has a point. */
+void plot_series(struct buf *out, const char *title, const char *x, const char *y, const struct plot_series *series,
+                 int n, bool zero);
+/* [n * n], row after row, of 0 to 1: darker is more. What is not finite is left white. */
+void plot_matrix(struct buf *out, const char *title, const double *matrix, int n);
+/* Text of a page: &, < and quotes as entities, bytes that no page may have as '?'. */
+void plot_text(struct buf *out, const char *text);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * report: results.json as one page that needs no other file and no network.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/client.h"
+#include "client/plot.h"
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+    "<style>body{font:14px sans-serif;max-width:60em;margin:2em auto;padding:0 1em}pre{overflow-x:auto}"
+    "svg{display:block;margin:1.5em 0;max-width:100%;height:auto;font:11px sans-serif}</style>\n";
+
+static double number(const json_t *v)
+{
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+/* ---- what the figures show ---- */
+
+static void convergence_show(struct buf *out, const json_t *results)
+{
+    static const char *const names[] = {"forward", "backward"};
+    const json_t *list = json_object_get(results, "convergence"), *one;
+    struct plot_series series[2];
+    size_t i;
+    for (int k = 0; k < 2; k++) {
+        series[k] = (struct plot_series){
+            .name = names[k], .points = xcalloc(json_array_size(list), sizeof(struct plot_point)), .joined = true};
+        json_array_foreach (list, i, one) {
+            const json_t *energy = json_object_get(json_object_get(one, names[k]), "kcal/mol");
+            series[k].points[series[k].n++] =
+                (struct plot_point){number(json_object_get(one, "data_fraction")),
+                                    number(json_object_get(energy, "value")), number(json_object_get(energy, "error"))};
+        }
+    }
+    plot_series(out, "Free energy from the first and from the last part of the samples", "part of the samples",
+                "kcal/mol", series, 2, false);
+    free(series[0].points);
+    free(series[1].points);
+}
+
+/* A number of every window: of its object at a path of two keys. */
+static void window_points(const json_t *windows, const char *first, const char *second, struct plot_series *s)
+{
+    const json_t *one;
+    size_t i;
+    s->points = xcalloc(json_array_size(windows), sizeof *s->points);
+    json_array_foreach (windows, i, one) {
+        const json_t *inner = json_object_get(json_object_get(one, first), second);
+        bool pair = json_is_object(inner);
+        s->points[s->n++] = (struct plot_point){number(json_object_get(one, "window")),
+                                                number(pair ? json_object_get(inner, "value") : inner),
+                                                pair ? number(json_object_get(inner, "error")) : NAN};
+    }
+}
+
+static void derivatives_show(struct buf *out, const json_t *windows)
+{
+    enum { COMPONENTS = 8 };
+    struct plot_series series[COMPONENTS] = {0};
+    const json_t *of = json_object_get(json_array_get(windows, 0), "dhdl"), *value;
+    const char *component;
+    int n = 0;
+    json_object_foreach ((json_t *)of, component, value)
+        if (n < COMPONENTS) {
+            series[n].name = component;
+            window_points(windows, "dhdl", component, &series[n++]);
+        }
+    plot_series(out, "dH/dlambda along the ladder", "window", "kJ/mol", series, n, true);
+    for (int k = 0; k < n; k++)
+        free(series[k].points);
+}
+
+static void inefficiency_show(struct buf *out, const json_t *windows)
+{
+    struct plot_series rows = {.name = "g"};
+    window_points(windows, "samples", "inefficiency", &rows);
+    plot_series(out, "Rows for each uncorrelated sample", "window", "g", &rows, 1, true);
+    free(rows.points);
+}
+
+static void overlap_show(struct buf *out, const json_t *results)
+{
+    const json_t *rows = json_object_get(json_object_get(results, "overlap"), "matrix");
+    size_t n = json_array_size(rows);
+    if (!n)
+        return;
+    double *matrix = xcalloc(n * n, sizeof *matrix);
+    for (size_t i = 0; i < n * n; i++)
+        matrix[i] = number(json_array_get(json_array_get(rows, i / n), i % n));
+    plot_matrix(out, "Overlap of windows", matrix, (int)n);
+    free(matrix);
+}
+
+/* ---- the page ---- */
+
+static void title_show(struct buf *out, const char *element, const json_t *ensemble)
+{
+    buf_printf(out, "<%s>", element);
+    plot_text(out, answer_text(ensemble, "name"));
+    buf_printf(out, " (");
+    plot_text(out, answer_text(ensemble, "id"));
+    buf_printf(out, ", ");
+    plot_text(out, answer_text(ensemble, "state"));
+    buf_printf(out, ")</%s>\n", element);
+}
+
+static void page(struct buf *out, const json_t *ensemble, const json_t *results)
+{
+    const json_t *windows = json_object_get(results, "windows");
+    struct buf text = {0};
+    buf_add(out, head, sizeof head - 1);
+    title_show(out, "title", ensemble);
+    buf_printf(out, "</head>\n<body>\n");
+    title_show(out, "h1", ensemble);
+    results_text(results, 0, &text);
+    buf_printf(out, "<pre>");
+    plot_text(out, text.data);
+    buf_printf(out, "</pre>\n");
+    convergence_show(out, results);
+    overlap_show(out, results);
+    derivatives_show(out, windows);
+    inefficiency_show(out, windows);
+    buf_printf(out, "</body>\n</html>\n");
+    buf_free(&text);
+}
+
+int report_main(struct client *c, int argc, char **argv)
+{
+    struct err e = {0};
+    struct buf path = {0}, out = {0};
+    client_path(&path, argv[0], "");
+    json_t *ensemble = client_get(c, path.data, &e);
+    const char *state = answer_text(ensemble, "state");
+    json_t *results = ensemble ? results_get(c, answer_text(ensemble, "id"), !ensemble_ended(state), NULL, &e) : NULL;
+    int rc = results_exit(state, results);
+    if (results) {
+        page(&out, ensemble, results);
+        if (!c->output)
+            fwrite(out.data, 1, out.len, stdout);
+        else if (!buf_write_file(c->output, out.data, out.len, &e))
+            client_say(c, "%s shows %s", c->output, answer_text(ensemble, "name"));
+    }
+    if (e.code)
+        rc = client_fail(c, &e);
+    buf_free(&path);
+    buf_free(&out);
+    json_decref(results);
+    json_decref(ensemble);
+    return rc;
+}
