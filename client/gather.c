@@ -110,7 +110,8 @@ static void gather_print(const struct client *c, const struct gathered *g)
         gather_tsv(g, false, &out);
         fputs(out.data, stdout);
     } else {
-        gather_show(c, g);
+        gather_show(g, client_width(), &out);
+        fputs(out.data, stdout);
     }
     buf_free(&out);
 }

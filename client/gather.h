@@ -78,13 +78,15 @@ const char *gather_system(const struct gathered *g, int i);
 /* The best value of a system: of the network, else of its legs. */
 struct number gather_value(const struct gathered *g, int system);
 
-/* gather_show.c */
-void gather_show(const struct client *c, const struct gathered *g);
+/* gather_show.c: tables in kcal/mol, made to fit `width` columns (0: as wide as they are). */
+void gather_show(const struct gathered *g, int width, struct buf *out);
+/* gather_page.c: the same with figures, the network and values beside experiment, as one HTML page. */
+void gather_page(const struct gathered *g, struct buf *out);
 /* gather_write.c */
 json_t *gather_json(const struct gathered *g);
 /* One line for everything, values between tabs; with headings where wanted. */
 void gather_tsv(const struct gathered *g, bool headings, struct buf *out);
-/* gather.json and gather.tsv, and what other programs read: dg.tsv, ddg.tsv, raw.tsv, cinnabar.csv. */
+/* gather.json, gather.tsv and report.html, and what other programs read: dg.tsv, ddg.tsv, raw.tsv, cinnabar.csv. */
 int gather_files(const struct gathered *g, const char *folder, struct err *e);
 
 #endif

@@ -24,15 +24,19 @@ static void heads(struct table *t, const char *layout, const char *const *words)
         table_cell(t, "%s", words[i]);
 }
 
-static void put(struct table *t, const char *title)
+struct showing {
+    int width;
+    struct buf *out;
+};
+
+static void put(const struct showing *s, struct table *t, const char *title)
 {
-    struct buf out = {0};
-    table_put(t, client_width(), &out);
-    printf("%s\n%s\n", title, out.data);
-    buf_free(&out);
+    buf_printf(s->out, "%s\n", title);
+    table_put(t, s->width, s->out);
+    buf_printf(s->out, "\n");
 }
 
-static void rows_show(const struct gathered *g)
+static void rows_show(const struct showing *s, const struct gathered *g)
 {
     static const char *const words[] = {"item",           "leg",     "repeat", "id", "state", "estimate",
                                         "standard state", "verdict", "reason", NULL};
@@ -53,7 +57,7 @@ static void rows_show(const struct gathered *g)
         table_cell(&t, "%s", verdict_word(r->verdict));
         table_cell(&t, "%s", r->reason);
     }
-    put(&t, "ensembles, kcal/mol: last window less the first");
+    put(s, &t, "ensembles, kcal/mol: last window less the first");
 }
 
 static void item_show(struct table *t, const struct item *item)
@@ -75,14 +79,14 @@ static void item_show(struct table *t, const struct item *item)
     number_cell(t, (struct number){item->experiment, item->experiment_error});
 }
 
-static void items_show(const struct gathered *g)
+static void items_show(const struct showing *s, const struct gathered *g)
 {
     static const char *const words[] = {"item", "leg", "repeats", "free energy", "verdict", "experiment", NULL};
     struct table t;
     heads(&t, "l~ l r2 r l r3", words);
     for (int i = 0; i < g->nitems; i++)
         item_show(&t, &g->items[i]);
-    put(&t, "sums of legs, kcal/mol: means of repeats, each with its sign; of an edge, ligand_j less ligand_i");
+    put(s, &t, "sums of legs, kcal/mol: means of repeats, each with its sign; of an edge, ligand_j less ligand_i");
 }
 
 static void loop_cell(struct table *t, const struct gathered *g, const struct loop *l)
@@ -98,7 +102,7 @@ static void loop_cell(struct table *t, const struct gathered *g, const struct lo
     buf_free(&way);
 }
 
-static void loops_show(const struct gathered *g)
+static void loops_show(const struct showing *s, const struct gathered *g)
 {
     static const char *const words[] = {"loop", "closure", "in errors", NULL};
     struct table t;
@@ -111,10 +115,10 @@ static void loops_show(const struct gathered *g)
         number_cell(&t, (struct number){l->closure, l->error});
         table_cell(&t, "%.1f", fabs(l->closure) / l->error);
     }
-    put(&t, "loops of the network, kcal/mol: 0 where all is right");
+    put(s, &t, "loops of the network, kcal/mol: 0 where all is right");
 }
 
-static void values_show(const struct gathered *g)
+static void values_show(const struct showing *s, const struct gathered *g)
 {
     static const char *const words[] = {"system", "value", "experiment", "difference", "part", NULL};
     struct table t;
@@ -130,7 +134,7 @@ static void values_show(const struct gathered *g)
                                         hypot(value.error, g->experiments[i].error)});
         table_cell(&t, "%d", g->network.part[i] + 1);
     }
-    put(&t,
+    put(s, &t,
         "values of the systems, kcal/mol, most likely by all edges; parts without a zero of their own have the mean 0, "
         "and that of "
         "the experiment in the differences");
@@ -146,7 +150,7 @@ static void measure_cells(struct table *t, const char *name, const struct measur
         table_cell(t, "%.2f to %.2f", m->low / unit, m->high / unit);
 }
 
-static void comparison_show(const struct comparison *c, const char *what, bool with_tau)
+static void comparison_show(const struct showing *s, const struct comparison *c, const char *what, bool with_tau)
 {
     struct table t;
     char title[120];
@@ -159,15 +163,16 @@ static void comparison_show(const struct comparison *c, const char *what, bool w
     if (with_tau && !isnan(c->tau.value))
         measure_cells(&t, "Kendall tau", &c->tau, 1);
     snprintf(title, sizeof title, "%s beside experiment, %d of them", what, c->pairs);
-    put(&t, title);
+    put(s, &t, title);
 }
 
-void gather_show(const struct client *c, const struct gathered *g)
+void gather_show(const struct gathered *g, int width, struct buf *out)
 {
-    rows_show(g);
-    items_show(g);
-    loops_show(g);
-    values_show(g);
-    comparison_show(&g->absolute, "values", true);
-    comparison_show(&g->relative, "edges", false);
+    struct showing s = {width, out};
+    rows_show(&s, g);
+    items_show(&s, g);
+    loops_show(&s, g);
+    values_show(&s, g);
+    comparison_show(&s, &g->absolute, "values", true);
+    comparison_show(&s, &g->relative, "edges", false);
 }

@@ -336,6 +336,9 @@ int gather_files(const struct gathered *g, const char *folder, struct err *e)
     gather_tsv(g, true, &text);
     if (!rc)
         rc = write_file(folder, "gather.tsv", &text, e);
+    gather_page(g, &text);
+    if (!rc)
+        rc = write_file(folder, "report.html", &text, e);
     for (size_t i = 0; !rc && i < sizeof files / sizeof *files; i++) {
         if (files[i].of_edges && !g->nedges)
             continue;

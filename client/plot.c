@@ -190,3 +190,84 @@ void plot_matrix(struct buf *out, const char *title, const double *matrix, int n
           "rows: windows that were sampled; columns: windows that the samples could be of");
     buf_printf(out, "</svg>\n");
 }
+
+/* ---- a network ---- */
+
+struct place {
+    double x, y;
+};
+
+static struct place place_of(int i, int n, double radius, double middle)
+{
+    double turn = 2 * M_PI * i / n - M_PI / 2;
+    return (struct place){WIDTH / 2.0 + radius * cos(turn), middle + radius * sin(turn)};
+}
+
+static const char *strain_color(double strain)
+{
+    return isnan(strain) ? "#94a3b8" : strain < 1 ? "#0b6e4f" : strain < 2 ? "#b45309" : "#b91c1c";
+}
+
+static void draw_edge(struct buf *out, const struct plot_edge *e, const char *const *nodes, struct place a,
+                      struct place b)
+{
+    buf_printf(out, "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"%g\"><title>", a.x, a.y, b.x, b.y,
+               strain_color(e->strain), e->strain >= 2 ? 3.0 : 1.5);
+    plot_text(out, nodes[e->i]);
+    buf_printf(out, " to ");
+    plot_text(out, nodes[e->j]);
+    buf_printf(out, ": %.2f +- %.2f</title></path>\n", e->value, e->error);
+}
+
+/* Its value, on white where it lies on lines. */
+static void label_edge(struct buf *out, double value, struct place a, struct place b)
+{
+    buf_printf(
+        out,
+        "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" font-size=\"9\" paint-order=\"stroke\" stroke=\"#fff\" "
+        "stroke-width=\"3\">%.2f</text>\n",
+        (a.x + b.x) / 2, (a.y + b.y) / 2 + 3, value);
+}
+
+void plot_network(struct buf *out, const char *title, const char *const *nodes, int n, const struct plot_edge *edges,
+                  int nedges)
+{
+    enum { LABELLED = 60 };
+    double radius = WIDTH / 2.0 - 110, middle = TOP + 30 + radius;
+    begin(out, title, WIDTH, 2 * middle);
+    for (int k = 0; k < nedges; k++)
+        draw_edge(out, &edges[k], nodes, place_of(edges[k].i, n, radius, middle),
+                  place_of(edges[k].j, n, radius, middle));
+    for (int k = 0; k < nedges && nedges <= LABELLED; k++)
+        label_edge(out, edges[k].value, place_of(edges[k].i, n, radius, middle),
+                   place_of(edges[k].j, n, radius, middle));
+    for (int i = 0; i < n; i++) {
+        struct place p = place_of(i, n, radius, middle), outside = place_of(i, n, radius + 10, middle);
+        const char *anchor = outside.x > p.x + 3 ? "start" : outside.x < p.x - 3 ? "end" : "middle";
+        buf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"#1e293b\"/>\n", p.x, p.y);
+        label(out, outside.x, outside.y + 4, anchor, "#000", nodes[i]);
+    }
+    label(out, LEFT, 2 * middle - 8, "start", "#444",
+          "green: loops close within their error; amber: within two; red: not; grey: in no loop");
+    buf_printf(out, "</svg>\n");
+}
+
+/* ---- pages ---- */
+
+void plot_page_begin(struct buf *out, const char *title)
+{
+    buf_printf(out,
+               "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n<meta "
+               "charset=\"utf-8\"/>\n"
+               "<style>body{font:14px sans-serif;max-width:60em;margin:2em auto;padding:0 1em}pre{overflow-x:auto}"
+               "svg{display:block;margin:1.5em 0;max-width:100%%;height:auto;font:11px sans-serif}</style>\n<title>");
+    plot_text(out, title);
+    buf_printf(out, "</title>\n</head>\n<body>\n<h1>");
+    plot_text(out, title);
+    buf_printf(out, "</h1>\n");
+}
+
+void plot_page_end(struct buf *out)
+{
+    buf_printf(out, "</body>\n</html>\n");
+}

@@ -26,7 +26,18 @@ void plot_series(struct buf *out, const char *title, const char *x, const char *
                  int n, bool zero);
 /* [n * n], row after row, of 0 to 1: darker is more. What is not finite is left white. */
 void plot_matrix(struct buf *out, const char *title, const double *matrix, int n);
-/* Text of a page: &, < and quotes as entities, bytes that no page may have as '?'. */
+/* An edge of a network, from node i to j. strain: how badly the worst loop that it is in closes, in errors; NAN: it is in none. */
+struct plot_edge {
+    int i, j;
+    double value, error, strain;
+};
+/* Nodes on a circle with their names; edges with their values, thick and red where loops do not close. */
+void plot_network(struct buf *out, const char *title, const char *const *nodes, int n, const struct plot_edge *edges,
+                  int nedges);
+/* The beginning of a page, up to its body, and its end. */
+void plot_page_begin(struct buf *out, const char *title);
+void plot_page_end(struct buf *out);
+/* Text: &, < and quotes as entities, bytes that no page may have as '?'. */
 void plot_text(struct buf *out, const char *text);
 
 #endif

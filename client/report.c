@@ -9,11 +9,6 @@
 #include "client/client.h"
 #include "client/plot.h"
 
-static const char head[] =
-    "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-    "<style>body{font:14px sans-serif;max-width:60em;margin:2em auto;padding:0 1em}pre{overflow-x:auto}"
-    "svg{display:block;margin:1.5em 0;max-width:100%;height:auto;font:11px sans-serif}</style>\n";
-
 static double number(const json_t *v)
 {
     return json_is_number(v) ? json_number_value(v) : NAN;
@@ -98,25 +93,13 @@ static void overlap_show(struct buf *out, const json_t *results)
 
 /* ---- the page ---- */
 
-static void title_show(struct buf *out, const char *element, const json_t *ensemble)
-{
-    buf_printf(out, "<%s>", element);
-    plot_text(out, answer_text(ensemble, "name"));
-    buf_printf(out, " (");
-    plot_text(out, answer_text(ensemble, "id"));
-    buf_printf(out, ", ");
-    plot_text(out, answer_text(ensemble, "state"));
-    buf_printf(out, ")</%s>\n", element);
-}
-
 static void page(struct buf *out, const json_t *ensemble, const json_t *results)
 {
     const json_t *windows = json_object_get(results, "windows");
-    struct buf text = {0};
-    buf_add(out, head, sizeof head - 1);
-    title_show(out, "title", ensemble);
-    buf_printf(out, "</head>\n<body>\n");
-    title_show(out, "h1", ensemble);
+    struct buf text = {0}, title = {0};
+    buf_printf(&title, "%s (%s, %s)", answer_text(ensemble, "name"), answer_text(ensemble, "id"),
+               answer_text(ensemble, "state"));
+    plot_page_begin(out, title.data);
     results_text(results, 0, &text);
     buf_printf(out, "<pre>");
     plot_text(out, text.data);
@@ -125,8 +108,9 @@ static void page(struct buf *out, const json_t *ensemble, const json_t *results)
     overlap_show(out, results);
     derivatives_show(out, windows);
     inefficiency_show(out, windows);
-    buf_printf(out, "</body>\n</html>\n");
+    plot_page_end(out);
     buf_free(&text);
+    buf_free(&title);
 }
 
 int report_main(struct client *c, int argc, char **argv)

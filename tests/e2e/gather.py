@@ -16,6 +16,7 @@ import tempfile
 import threading
 import unittest
 import urllib.parse
+import xml.etree.ElementTree
 
 from client import SHOAL, Service, ensemble
 
@@ -261,6 +262,25 @@ class Gather(unittest.TestCase):
         self.check_cinnabar(table("cinnabar.csv", ","), sums)
         with open(os.path.join(target, "gather.json"), encoding="utf-8") as f:
             self.assertEqual(json.load(f)["name"], "net")
+        self.check_page(os.path.join(target, "report.html"), sums)
+
+    def check_page(self, path, sums):
+        """Whole XML with a line for every edge that has a number, in a colour for how well its loops close."""
+        svg = "{http://www.w3.org/2000/svg}"
+        figures = {s.find(svg + "title").text: s for s in xml.etree.ElementTree.parse(path).iter(svg + "svg")}
+        self.assertEqual(len(figures), 2)
+        network = figures["Network of edges, kcal/mol"]
+        lines = list(network.iter(svg + "path"))
+        self.assertEqual([p.find(svg + "title").text for p in lines[:5]], [f"{e[0]} to {e[1]}: {sums[e][0]:.2f} +- {sums[e][1]:.2f}" for e in EDGES[:5]])
+        loops = [EDGES[:3], EDGES[2:5]]
+        strain = {e: max(abs(sum(sums[x][0] for x in loop)) / math.sqrt(sum(sums[x][1]**2 for x in loop)) for loop in loops if e in loop)
+                  for e in EDGES[:5]}
+        colors = ["#0b6e4f" if strain[e] < 1 else "#b45309" if strain[e] < 2 else "#b91c1c" for e in EDGES[:5]]
+        self.assertEqual([p.get("stroke") for p in lines], [*colors, "#94a3b8"])  # the last is in no loop
+        names = [t.text for t in network.iter(svg + "text")]
+        self.assertLessEqual(set(SYSTEMS), set(names))
+        points = list(figures["Values beside experiment"].iter(svg + "circle"))
+        self.assertEqual(len(points), 2 + 5)  # the line of equality; a, b, c, e and f, which are connected and were measured
 
     def check_cinnabar(self, rows, sums):
         """As its reader takes the blocks apart: by what a comment says."""
