@@ -36,15 +36,21 @@ static enum verdict verdict_of(const json_t *results)
                                           : VERDICT_FAILED;
 }
 
+/* Of a part of the results that the estimate lacks. */
+static double correction_of(const json_t *results, const char *part)
+{
+    const json_t *energy = json_object_get(json_object_get(results, part), "correction");
+    const json_t *value = json_object_get(json_object_get(energy, "kJ/mol"), "value");
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
 static void take_results(struct row *r, const json_t *results)
 {
-    const json_t *correction = json_object_get(json_object_get(results, "standard_state"), "correction");
-    const json_t *value = json_object_get(json_object_get(correction, "kJ/mol"), "value");
     r->estimate =
         (struct number){kj_of(json_object_get(results, "estimate")), kj_of(json_object_get(results, "uncertainty"))};
     r->verdict = isnan(r->estimate.value) ? VERDICT_FAILED : verdict_of(results);
-    if (json_is_number(value))
-        r->correction = json_number_value(value);
+    r->standard_state = correction_of(results, "standard_state");
+    r->finite_size = correction_of(results, "finite_size");
     snprintf(r->reason, sizeof r->reason, "%s", answer_text(results, "reason"));
 }
 
@@ -54,7 +60,8 @@ static void done(void *arg, int i, long status, const struct buf *reply)
     struct row *r = &f->g->rows[f->wanted[i]];
     struct err e = {0};
     /* a hundred kilobytes each, most of it about windows */
-    static const char *const wanted[] = {"estimate", "uncertainty", "verdict", "reason", "standard_state", NULL};
+    static const char *const wanted[] = {"estimate",       "uncertainty", "verdict", "reason",
+                                         "standard_state", "finite_size", NULL};
     json_t *results = status == 200 ? members_load(reply->data, reply->len, wanted) : answer_object(status, reply, &e);
     if (!results && !e.code)
         err_set(&e, ERR_PROTOCOL, "its results are no JSON object");
@@ -68,8 +75,11 @@ static void done(void *arg, int i, long status, const struct buf *reply)
 /* What can be said of it without its results. */
 static bool begin_row(const struct campaign *k, struct row *r, const json_t *planned)
 {
-    *r = (struct row){
-        .planned = planned, .present = campaign_present(k, planned), .estimate = {NAN, NAN}, .correction = NAN};
+    *r = (struct row){.planned = planned,
+                      .present = campaign_present(k, planned),
+                      .estimate = {NAN, NAN},
+                      .standard_state = NAN,
+                      .finite_size = NAN};
     bool ended = r->present && ensemble_ended(answer_text(r->present, "state"));
     r->verdict = ended ? VERDICT_FAILED : VERDICT_PENDING;
     snprintf(r->reason, sizeof r->reason, "%s", r->present ? answer_text(r->present, "reason") : "not submitted");

@@ -26,9 +26,9 @@ const char *verdict_word(enum verdict v);
 
 /* One ensemble. */
 struct row {
-    const json_t *planned, *present; /* present NULL: not submitted */
-    struct number estimate;          /* of the last window less the first */
-    double correction;               /* of restraints, to the standard state; NAN: there is none */
+    const json_t *planned, *present;    /* present NULL: not submitted */
+    struct number estimate;             /* of the last window less the first */
+    double standard_state, finite_size; /* what is to be added to it; NAN: there is none */
     enum verdict verdict;
     char reason[200]; /* why there is no number */
 };
@@ -71,6 +71,8 @@ struct gathered {
         shift; /* [nsystems] what is added to values without a zero of their own, so that they have the mean of the experiment */
 };
 
+/* The sum of what is to be added to a row's estimate; NAN: nothing is. */
+double gather_corrections(const struct row *r);
 /* gather_sums.c: from rows that are filled. */
 void gather_sum(struct gathered *g);
 void gather_free(struct gathered *g);

@@ -38,8 +38,8 @@ static void put(const struct showing *s, struct table *t, const char *title)
 
 static void rows_show(const struct showing *s, const struct gathered *g)
 {
-    static const char *const words[] = {"item",           "leg",     "repeat", "id", "state", "estimate",
-                                        "standard state", "verdict", "reason", NULL};
+    static const char *const words[] = {"item",     "leg",         "repeat",  "id",     "state",
+                                        "estimate", "corrections", "verdict", "reason", NULL};
     struct table t;
     heads(&t, "l~ l r l4 l r r3 l l~5", words);
     for (int i = 0; i < g->nrows; i++) {
@@ -50,10 +50,10 @@ static void rows_show(const struct showing *s, const struct gathered *g)
         table_cell(&t, "%s", r->present ? answer_text(r->present, "id") : "");
         table_state(&t, r->present ? answer_text(r->present, "state") : "missing");
         number_cell(&t, r->estimate);
-        if (isnan(r->correction))
+        if (isnan(gather_corrections(r)))
             table_cell(&t, "%s", "");
         else
-            table_cell(&t, "%.2f", r->correction / GATHER_KCAL);
+            table_cell(&t, "%.2f", gather_corrections(r) / GATHER_KCAL);
         table_cell(&t, "%s", verdict_word(r->verdict));
         table_cell(&t, "%s", r->reason);
     }

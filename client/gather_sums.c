@@ -28,6 +28,13 @@ const char *gather_system(const struct gathered *g, int i)
 
 /* ---- legs ---- */
 
+double gather_corrections(const struct row *r)
+{
+    bool none = isnan(r->standard_state) && isnan(r->finite_size);
+    return none ? NAN
+                : (isnan(r->standard_state) ? 0 : r->standard_state) + (isnan(r->finite_size) ? 0 : r->finite_size);
+}
+
 static enum verdict worse(enum verdict a, enum verdict b)
 {
     return a > b ? a : b;
@@ -60,9 +67,10 @@ static void sum_leg(const struct gathered *g, int *row, struct leg_sum *leg)
             break;
         leg->planned++;
         leg->verdict = worse(leg->verdict, r->verdict);
+        double corrections = gather_corrections(r);
         if (isnan(r->estimate.value))
             continue;
-        x[leg->got] = r->estimate.value + (isnan(r->correction) ? 0 : r->correction);
+        x[leg->got] = r->estimate.value + (isnan(corrections) ? 0 : corrections);
         error[leg->got++] = r->estimate.error;
     }
     leg->mean = mean_of(x, error, leg->got);

@@ -36,7 +36,8 @@ static json_t *rows_json(const struct gathered *g)
         json_object_set_new(one, "id", r->present ? json_string(answer_text(r->present, "id")) : json_null());
         json_object_set_new(one, "state", r->present ? json_string(answer_text(r->present, "state")) : json_null());
         json_object_set_new(one, "estimate", energy(r->estimate));
-        json_object_set_new(one, "standard_state", energy((struct number){r->correction, 0}));
+        json_object_set_new(one, "standard_state", energy((struct number){r->standard_state, 0}));
+        json_object_set_new(one, "finite_size", energy((struct number){r->finite_size, 0}));
         json_object_set_new(one, "verdict", json_string(verdict_word(r->verdict)));
         json_object_set_new(one, "reason", *r->reason ? json_string(r->reason) : json_null());
         json_array_append_new(list, one);
@@ -184,10 +185,10 @@ static void rows_tsv(const struct gathered *g, struct buf *out)
         snprintf(repeat, sizeof repeat, "%lld", answer_whole(r->planned, "repeat"));
         line(out, "ensemble", answer_text(r->planned, "item"), answer_text(r->planned, "leg"), repeat, r->estimate,
              verdict_word(r->verdict));
-        if (isnan(r->correction))
+        if (isnan(gather_corrections(r)))
             buf_printf(out, "\t");
         else
-            buf_printf(out, "\t%.3f", r->correction / GATHER_KCAL);
+            buf_printf(out, "\t%.3f", gather_corrections(r) / GATHER_KCAL);
         buf_printf(out, "\t%s\t\n", r->present ? answer_text(r->present, "id") : "");
     }
 }
@@ -212,10 +213,10 @@ static void items_tsv(const struct gathered *g, struct buf *out)
 void gather_tsv(const struct gathered *g, bool headings, struct buf *out)
 {
     if (headings)
-        buf_printf(out,
-                   "kind\titem\tleg\trepeat\tfree energy (kcal/mol)\terror (kcal/mol)\tverdict\tstandard state "
-                   "(kcal/mol)\tid\t"
-                   "experiment (kcal/mol)\n");
+        buf_printf(
+            out,
+            "kind\titem\tleg\trepeat\tfree energy (kcal/mol)\terror (kcal/mol)\tverdict\tcorrections (kcal/mol)\tid\t"
+            "experiment (kcal/mol)\n");
     rows_tsv(g, out);
     items_tsv(g, out);
     for (int i = 0; i < g->nloops; i++) {

@@ -33,13 +33,15 @@ repeats: {repeats}
 """
 
 
-def estimate(value, error, verdict="converged", correction=None):
+def estimate(value, error, verdict="converged", correction=None, finite_size=None):
     """A results.json as far as gather reads it; kcal/mol."""
     quantity = None if value is None else {"magnitude": value, "unit": "kilocalorie_per_mole"}
     results = {"estimate": quantity, "uncertainty": quantity and {**quantity, "magnitude": error}, "reason": None,
                "verdict": {"verdict": verdict, "reasons": []}, "standard_state": None}
     if correction is not None:
         results["standard_state"] = {"correction": {"kJ/mol": {"value": correction * KCAL, "error": 0}}}
+    if finite_size is not None:
+        results["finite_size"] = {"correction": {"kJ/mol": {"value": finite_size * KCAL, "error": 0}}}
     return results
 
 
@@ -201,7 +203,8 @@ class Gather(unittest.TestCase):
         """Sums of systems; what is missing or failed is said, and no sum is made of it."""
         self.write("  - {name: complex, spec: x.yaml, sign: 1}\n  - {name: solvent, spec: x.yaml, sign: -1}\n  - {name: extra, spec: x.yaml, sign: 0}", [], 1)
         for name in SYSTEMS:
-            self.results[f"net.{name}.complex.1"] = estimate(12.0, 0.3, "unconverged" if name == "b" else "converged", correction=-7.0)
+            self.results[f"net.{name}.complex.1"] = estimate(12.0, 0.3, "unconverged" if name == "b" else "converged", correction=-7.5,
+                                                              finite_size=0.5)
             self.results[f"net.{name}.solvent.1"] = estimate(None if name == "c" else 4.0, 0.4, "failed" if name == "c" else "converged")
         self.results["net.d.solvent.1"] = None
         del self.results["net.e.complex.1"]
