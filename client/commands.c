@@ -54,11 +54,10 @@ const struct command commands[] = {
      "shoal results 3f2a\nshoal results 3f2a --json\nshoal results 3f2a --output results/\n", NEEDS_SERVICE,
      SERVICE | BIT(OUTPUT), 1, 1, results_main},
     {"report", "ID", "results as one HTML page with figures",
-     "Free energies with their errors and verdicts, convergence forward and backward, the overlap matrix, dH/dlambda "
-     "along "
-     "the ladder, and how many rows there are for each uncorrelated sample. The page needs no other file and no "
-     "network. "
-     "Without --output it goes to standard output. Exits as results does.",
+     "Free energies with their errors and verdicts, convergence forward and backward, the overlap matrix, how "
+     "replicas exchanged windows, dH/dlambda along the ladder, and how many rows there are for each uncorrelated "
+     "sample. "
+     "The page needs no other file and no network. Without --output it goes to standard output. Exits as results does.",
      "shoal report 3f2a --output methane.html\n", NEEDS_SERVICE, SERVICE | BIT(OUTPUT), 1, 1, report_main},
     {"pause", "[ID...]", "checkpoint ensembles and stop them until resumed", "",
      "shoal pause 3f2a\nshoal pause --all\nshoal pause --label project=hydration\n", NEEDS_SERVICE, SERVICE | CHOICE, 0,

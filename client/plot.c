@@ -167,7 +167,7 @@ void plot_series(struct buf *out, const char *title, const char *x, const char *
 
 /* ---- a matrix ---- */
 
-void plot_matrix(struct buf *out, const char *title, const double *matrix, int n)
+void plot_matrix(struct buf *out, const char *title, const char *below, const double *matrix, int n)
 {
     double cell = fmin(CELL_MOST, (double)(WIDTH - LEFT - RIGHT) / n);
     begin(out, title, WIDTH, TOP + cell * n + 24);
@@ -186,8 +186,7 @@ void plot_matrix(struct buf *out, const char *title, const double *matrix, int n
                        x + cell / 2, y + cell / 2 + 3, value > 0.5 ? "#fff" : "#000", matrix[i]);
         }
     }
-    label(out, LEFT, TOP + cell * n + 16, "start", "#444",
-          "rows: windows that were sampled; columns: windows that the samples could be of");
+    label(out, LEFT, TOP + cell * n + 16, "start", "#444", below);
     buf_printf(out, "</svg>\n");
 }
 

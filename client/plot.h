@@ -24,8 +24,8 @@ struct plot_series {
 /* Axes that hold all points and their errors, and 0 where `zero`. Nothing where no series has a point. */
 void plot_series(struct buf *out, const char *title, const char *x, const char *y, const struct plot_series *series,
                  int n, bool zero);
-/* [n * n], row after row, of 0 to 1: darker is more. What is not finite is left white. */
-void plot_matrix(struct buf *out, const char *title, const double *matrix, int n);
+/* [n * n], row after row, of 0 to 1: darker is more. What is not finite is left white. `below` says what rows and columns are. */
+void plot_matrix(struct buf *out, const char *title, const char *below, const double *matrix, int n);
 /* An edge of a network, from node i to j. strain: how badly the worst loop that it is in closes, in errors; NAN: it is in none. */
 struct plot_edge {
     int i, j;

@@ -78,17 +78,36 @@ static void inefficiency_show(struct buf *out, const json_t *windows)
     free(rows.points);
 }
 
-static void overlap_show(struct buf *out, const json_t *results)
+static void matrix_show(struct buf *out, const char *title, const char *below, const json_t *rows)
 {
-    const json_t *rows = json_object_get(json_object_get(results, "overlap"), "matrix");
     size_t n = json_array_size(rows);
     if (!n)
         return;
     double *matrix = xcalloc(n * n, sizeof *matrix);
     for (size_t i = 0; i < n * n; i++)
         matrix[i] = number(json_array_get(json_array_get(rows, i / n), i % n));
-    plot_matrix(out, "Overlap of windows", matrix, (int)n);
+    plot_matrix(out, title, below, matrix, (int)n);
     free(matrix);
+}
+
+static void overlap_show(struct buf *out, const json_t *results)
+{
+    matrix_show(out, "Overlap of windows",
+                "rows: windows that were sampled; columns: windows that the samples could be of",
+                json_object_get(json_object_get(results, "overlap"), "matrix"));
+}
+
+/* Of every repeat whose replicas exchange windows. */
+static void exchange_show(struct buf *out, const json_t *results)
+{
+    const json_t *one;
+    size_t i;
+    json_array_foreach (json_object_get(results, "exchange"), i, one) {
+        char title[64];
+        snprintf(title, sizeof title, "Exchanges of repeat %lld", answer_whole(one, "repeat"));
+        matrix_show(out, title, "rows: windows that replicas were in; columns: windows that they came to",
+                    json_object_get(one, "transitions"));
+    }
 }
 
 /* ---- the page ---- */
@@ -106,6 +125,7 @@ static void page(struct buf *out, const json_t *ensemble, const json_t *results)
     buf_printf(out, "</pre>\n");
     convergence_show(out, results);
     overlap_show(out, results);
+    exchange_show(out, results);
     derivatives_show(out, windows);
     inefficiency_show(out, windows);
     plot_page_end(out);

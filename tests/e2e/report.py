@@ -96,6 +96,14 @@ class Report(unittest.TestCase):
         answer["windows"][0].update(samples=None, dhdl=None)
         self.assertEqual(self.figures(self.report(answer, code=1)), {})
 
+    def test_exchange(self):
+        answer = results()
+        answer["exchange"] = [{"repeat": k, "scheme": "gibbs", "exchanges": 9, "round_trips": 1, "eigenvalue": 0.5, "pairs": [], "replicas": [],
+                               "transitions": [[0.75, 0.25], [0.25, 0.75]]} for k in range(2)]
+        figures = self.figures(self.report(answer))
+        cells = [r.find(SVG + "title").text for r in figures["Exchanges of repeat 1"].iter(SVG + "rect")]
+        self.assertEqual((len(figures), cells), (6, ["0, 0: 0.750", "0, 1: 0.250", "1, 0: 0.250", "1, 1: 0.750"]))
+
     def test_file(self):
         target = os.path.join(self.folder, "r.html")
         self.assertEqual(self.report(results(), "--output", target, state="running", code=75), "")
