@@ -106,7 +106,7 @@ static int new_mapped(struct sim *s, struct err *e)
  * by one. */
 static bool ends_with_report(enum sim_work work)
 {
-    return work == SIM_SAMPLE || work == SIM_BAROSTAT;
+    return work == SIM_SAMPLE;
 }
 
 static void emit(void *recorder, struct tape *t)
@@ -257,6 +257,8 @@ static int submit_work(struct sim *s, enum sim_work work, uint32_t n, struct err
         s->clock.steps += n;
         return rc;
     }
+    if (ends_with_report(work) && n != 1)
+        return err_set(e, ERR_INTERNAL, "%u samples at once: expected one", n);
     int rc = recorder_submit(s->tapes[work].recorder, n, e);
     return rc || ends_with_report(work) ? rc : recorder_submit(s->tapes[SIM_REPORT].recorder, 1, e);
 }

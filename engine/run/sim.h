@@ -60,7 +60,7 @@ enum sim_work {
     SIM_MINIMIZE, /* n steepest-descent steps (later ones do nothing once converged) */
     SIM_STEP,     /* n timesteps of the integrator (with COM removal at its interval) */
     SIM_SAMPLE,   /* n = 1: energies, virial, dU/dlambda and U at every window of the current state */
-    SIM_BAROSTAT, /* n = 1: one Monte Carlo volume move */
+    SIM_BAROSTAT, /* n Monte Carlo volume moves */
     SIM_REPORT,   /* the engine's own, at the end of each of these */
     SIM_WORK_COUNT
 };
