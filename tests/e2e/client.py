@@ -85,19 +85,23 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_GET = do_POST = do_DELETE = answer
 
 
-class Client(unittest.TestCase):
+class Answered(unittest.TestCase):
+    """A folder with a service's socket in it."""
+
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.socket = os.path.join(self.folder.name, "api.sock")
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.socket = os.path.join(self.folder, "api.sock")
         self.service = Service(self.socket)
         self.addCleanup(self.service.server_close)
-        thread = threading.Thread(target=self.service.serve_forever, args=(0.01,), daemon=True)
-        thread.start()
+        threading.Thread(target=self.service.serve_forever, args=(0.01,), daemon=True).start()
         self.addCleanup(self.service.shutdown)
 
+
+class Client(Answered):
     def path(self, name, text=None):
-        path = os.path.join(self.folder.name, name)
+        path = os.path.join(self.folder, name)
         if text is not None:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "wb") as f:
@@ -175,10 +179,10 @@ class Client(unittest.TestCase):
     def test_no_service(self):
         _, err = self.shoal("list", code=69, socket=self.path("nothing.sock"))
         self.assertIn("No such file or directory; is shoald running?", err)
-        env = {"SHOAL_SOCKET": "", "XDG_RUNTIME_DIR": "/run/nobody", "XDG_STATE_HOME": "/nowhere", "HOME": self.folder.name}
+        env = {"SHOAL_SOCKET": "", "XDG_RUNTIME_DIR": "/run/nobody", "XDG_STATE_HOME": "/nowhere", "HOME": self.folder}
         if not os.path.exists("/run/shoald/api.sock"):
             _, err = self.shoal("list", code=69, env=env)
-            self.assertIn(f"no service at /run/nobody/shoald/api.sock, /nowhere/shoald/api.sock, {self.folder.name}/.local/state/shoald/"
+            self.assertIn(f"no service at /run/nobody/shoald/api.sock, /nowhere/shoald/api.sock, {self.folder}/.local/state/shoald/"
                           "api.sock, /run/shoald/api.sock: ", err)
         out, _ = self.shoal("list", "--json", code=69, socket=self.path("nothing.sock"))
         self.assertEqual(json.loads(out)["error"]["code"], "UNREACHABLE")
@@ -421,7 +425,7 @@ class Client(unittest.TestCase):
         self.service.answers["POST /v1/ensembles"] = (422, error("MISSING_FILE", "m.top:7: x.itp: no such file",
                                                                  files=[["x.itp"]]))
         _, err = self.shoal("submit", spec, code=66)
-        self.assertIn("m.top:7: x.itp: no such file; looked in " + self.folder.name, err)
+        self.assertIn("m.top:7: x.itp: no such file; looked in " + self.folder, err)
         # Only names below the folders are read, whatever is asked for.
         for name in (self.path("secret"), "../secret", "a/../../secret", ""):
             self.service.answers["POST /v1/ensembles"] = (422, error("MISSING_FILE", "m.top:7: no such file", files=[[name]]))

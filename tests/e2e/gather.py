@@ -12,13 +12,11 @@ import os
 import random
 import statistics
 import subprocess
-import tempfile
-import threading
 import unittest
 import urllib.parse
 import xml.etree.ElementTree
 
-from client import SHOAL, Service, ensemble
+from client import SHOAL, Answered, ensemble
 
 KCAL = 4.184
 SYSTEMS = {"a": -5.0, "b": -6.5, "c": -4.2, "d": None, "e": -3.0, "f": -2.1, "lone": -1.0}  # experiment, kcal/mol
@@ -95,15 +93,9 @@ def tau(pairs):
     return concordant / math.sqrt(ties_a * ties_b)
 
 
-class Gather(unittest.TestCase):
+class Gather(Answered):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.service = Service(os.path.join(self.folder, "api.sock"))
-        self.addCleanup(self.service.server_close)
-        threading.Thread(target=self.service.serve_forever, args=(0.01,), daemon=True).start()
-        self.addCleanup(self.service.shutdown)
+        super().setUp()
         self.results = {}
 
     def write(self, legs, edges, repeats):

@@ -8,12 +8,10 @@ Usage: report.py SHOAL
 import os
 import re
 import subprocess
-import tempfile
-import threading
 import unittest
 import xml.etree.ElementTree
 
-from client import SHOAL, Service, ensemble
+from client import SHOAL, Answered, ensemble
 
 SVG = "{http://www.w3.org/2000/svg}"
 HTML = "{http://www.w3.org/1999/xhtml}"
@@ -38,16 +36,7 @@ def results():
             "warnings": []}
 
 
-class Report(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.service = Service(os.path.join(self.folder, "api.sock"))
-        self.addCleanup(self.service.server_close)
-        threading.Thread(target=self.service.serve_forever, args=(0.01,), daemon=True).start()
-        self.addCleanup(self.service.shutdown)
-
+class Report(Answered):
     def report(self, answer, *words, state="done", code=0):
         live = "" if state == "done" else "?live=1"
         self.service.answers["GET /v1/ensembles/3f2a9c00"] = (200, ensemble(state=state, name="<methane>"))
