@@ -1,6 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A fiber for each thread of a block. Fibers stay for the next block: making one, and changing signal masks as swapcontext does, are
+ * calls into the kernel.
+ */
+#undef _FORTIFY_SOURCE /* takes jumps between stacks for errors */
 #include "tests/lib/emulate/emulate.h"
 
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <ucontext.h>
@@ -12,8 +18,8 @@ enum { STACK = 64 * 1024, MOST = 1024, SHARED = 232448 };
 enum wait { RUNS, AT_WARP, AT_BLOCK, DONE };
 
 struct fiber {
-    ucontext_t context;
-    char *stack;
+    jmp_buf at;  /* where it left */
+    char *stack; /* NULL: it has not begun */
     enum wait wait;
     unsigned turns; /* collectives of the warp it has been in */
 };
@@ -30,7 +36,7 @@ thread_local __attribute__((aligned(16))) int32_t words[SHARED / sizeof(int32_t)
 thread_local __attribute__((aligned(16))) float2 shared[SHARED / sizeof(float2)];
 static thread_local struct fiber fibers[MOST];
 static thread_local struct warp warps[MOST / 32];
-static thread_local ucontext_t scheduler;
+static thread_local jmp_buf scheduler;
 static thread_local void (*function)(const void *);
 static thread_local const void *arguments;
 static thread_local unsigned votes[2], vote_turn;
@@ -42,10 +48,10 @@ static struct fiber *self(void)
 
 static void pause_at(enum wait wait)
 {
-    unsigned me = threadIdx.x;
-    fibers[me].wait = wait;
-    swapcontext(&fibers[me].context, &scheduler);
-    threadIdx.x = me;
+    struct fiber *f = self();
+    f->wait = wait;
+    if (!_setjmp(f->at))
+        _longjmp(scheduler, 1);
 }
 
 void emulate_block(void)
@@ -71,26 +77,36 @@ const uint64_t *emulate_warp(uint64_t value, uint32_t *present)
     return w->values[set];
 }
 
-static void begin(void)
+static void live(void)
 {
-    unsigned me = threadIdx.x;
-    function(arguments);
-    fibers[me].wait = DONE;
-    swapcontext(&fibers[me].context, &scheduler);
+    for (;;) {
+        function(arguments);
+        pause_at(DONE);
+    }
 }
 
-static void start(unsigned t)
+static void first_run(struct fiber *f)
+{
+    ucontext_t context;
+    f->stack = (char *)malloc(STACK);
+    getcontext(&context);
+    context.uc_stack.ss_sp = f->stack;
+    context.uc_stack.ss_size = STACK;
+    context.uc_link = NULL;
+    makecontext(&context, live, 0);
+    setcontext(&context);
+}
+
+/* Until it waits. */
+static void run_fiber(unsigned t)
 {
     struct fiber *f = &fibers[t];
-    if (!f->stack)
-        f->stack = (char *)malloc(STACK);
-    getcontext(&f->context);
-    f->context.uc_stack.ss_sp = f->stack;
-    f->context.uc_stack.ss_size = STACK;
-    f->context.uc_link = NULL;
-    makecontext(&f->context, begin, 0);
-    f->wait = RUNS;
-    f->turns = 0;
+    threadIdx.x = t;
+    if (_setjmp(scheduler))
+        return;
+    if (f->stack)
+        _longjmp(f->at, 1);
+    first_run(f);
 }
 
 /* Lets the warp go on if all that are left of it wait for each other. */
@@ -136,12 +152,14 @@ static bool all_done(unsigned threads)
     return true;
 }
 
-static void run_block(unsigned threads)
+static void run_block(unsigned threads, size_t bytes)
 {
-    memset(words, 0x55, sizeof words); /* it begins with anything */
-    memset(shared, 0x55, sizeof shared);
-    for (unsigned t = 0; t < threads; t++)
-        start(t);
+    memset(words, 0x55, bytes); /* it begins with anything */
+    memset(shared, 0x55, bytes);
+    for (unsigned t = 0; t < threads; t++) {
+        fibers[t].wait = RUNS;
+        fibers[t].turns = 0;
+    }
     while (!all_done(threads)) {
         bool moved = false;
         for (unsigned w = 0; w < (threads + 31) / 32; w++)
@@ -149,8 +167,7 @@ static void run_block(unsigned threads)
                 for (unsigned t = 32 * w; t < 32 * (w + 1) && t < threads; t++)
                     if (fibers[t].wait == RUNS) {
                         moved = true;
-                        threadIdx.x = t;
-                        swapcontext(&scheduler, &fibers[t].context);
+                        run_fiber(t);
                     }
             while (release_warp(w, threads));
         if (!release_block(threads) && !moved) {
@@ -173,6 +190,6 @@ void emulate_launch(const struct launch *launch, unsigned most, void (*call)(con
     }
     for (unsigned b = 0; b < launch->grid[0]; b++) {
         blockIdx = dim3_now{b, 0, 0};
-        run_block(launch->block[0]);
+        run_block(launch->block[0], launch->shared_bytes);
     }
 }
