@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Work queued behind work that is not done yet: each piece has the outcome that it has when it is waited for before the next is
- * submitted, also where a list has to grow in between. On the CPU device and by the CUDA program, run on the CPU.
+ * submitted, also where a list has to grow in between. Nothing is queued where lanes would hold up one another. On the CPU device and by the CUDA program, run on the CPU.
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -80,7 +80,7 @@ static void carry_out(struct toy *t, int ahead, struct run *out)
     }
 }
 
-static struct run run(struct kernel_table kernels, const struct system *sys, int ahead, bool short_lists,
+static struct run run(struct kernel_table kernels, const struct system *sys, int ahead, bool short_lists, bool crowded,
                       double (*x)[3])
 {
     struct settings set = toy_settings();
@@ -96,8 +96,11 @@ static struct run run(struct kernel_table kernels, const struct system *sys, int
     struct toy t = open_on(kernels, sys, &set);
     if (short_lists)
         t.sim->caps.entries = 8;
+    t.dev->queues = t.dev->lanes;
+    struct sim *other = crowded ? toy_replica(&t, 0, 1) : NULL;
     carry_out(&t, ahead, &out);
     assert_int_equal(sim_get(t.sim, x, NULL, NULL, &e), 0);
+    sim_free(other);
     toy_close(&t);
     return out;
 }
@@ -118,9 +121,12 @@ static void check(struct kernel_table kernels)
     struct system *sys = mixture(2);
     const size_t n = (size_t)sys->natoms;
     double(*one)[3] = xcalloc(n, sizeof *one), (*many)[3] = xcalloc(n, sizeof *many);
-    const struct run waits = run(kernels, sys, 1, false, one);
+    const struct run waits = run(kernels, sys, 1, false, false, one),
+                     crowded = run(kernels, sys, WORKS, false, true, many);
+    assert_int_equal(crowded.most, 1);
+    same(&waits, &crowded);
     for (int grows = 0; grows < 2; grows++) {
-        const struct run queued = run(kernels, sys, WORKS, grows, many);
+        const struct run queued = run(kernels, sys, WORKS, grows, false, many);
         assert_int_equal(queued.most, SIM_REPORTS - 1);
         assert_int_equal(queued.grown > 0, grows);
         same(&waits, &queued);

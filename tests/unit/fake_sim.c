@@ -15,6 +15,28 @@
 
 struct fake fake;
 
+int fake_folder_new(void)
+{
+    static char directory[64];
+    snprintf(directory, sizeof directory, "%s/shoal-replicas-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+    fake.directory = directory;
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+void fake_folder_empty(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s/*", fake.directory);
+    if (system(command))
+        abort();
+}
+
+int fake_folder_remove(void)
+{
+    fake_folder_empty();
+    return rmdir(fake.directory);
+}
+
 static pthread_t feeder; /* the thread that made the last simulation */
 
 /* What takes long is not done on the thread that feeds the device. */

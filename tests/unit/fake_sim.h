@@ -26,6 +26,12 @@ struct fake {
 };
 extern struct fake fake;
 
+/* A folder of its own for a test's replicas, in memory where that can be had: there are thousands of fsyncs. fake.directory names it.
+ * 0, or -1. */
+int fake_folder_new(void);
+void fake_folder_empty(void);
+int fake_folder_remove(void);
+
 /* A device whose poll does nothing. */
 extern struct dev fake_dev;
 

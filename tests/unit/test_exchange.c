@@ -130,8 +130,6 @@ static struct stage protocol[] = {
      .exchange_every = 10},
 };
 
-static char directory[64];
-
 static int set_up(void **state)
 {
     (void)state;
@@ -144,23 +142,13 @@ static int set_up(void **state)
                                                .barostat = {.on = true, .every = 25},
                                                .alchemy = {.nwindows = WINDOWS}}},
                          .tuned_until = 20};
-    snprintf(directory, sizeof directory, "%s/shoal-exchange-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
-    fake.directory = directory;
-    return mkdtemp(directory) ? 0 : -1;
-}
-
-static void empty_directory(void)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s/*", directory);
-    assert_int_equal(system(command), 0);
+    return fake_folder_new();
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    empty_directory();
-    return rmdir(directory);
+    return fake_folder_remove();
 }
 
 struct told {
@@ -178,7 +166,7 @@ struct told {
 static void mark_done(int window)
 {
     char path[128];
-    snprintf(path, sizeof path, "%s/done_%d", directory, window);
+    snprintf(path, sizeof path, "%s/done_%d", fake.directory, window);
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     fclose(f);
@@ -189,7 +177,7 @@ static unsigned not_done(void)
     unsigned mask = 0;
     for (int w = 0; w < WINDOWS; w++) {
         char path[128];
-        snprintf(path, sizeof path, "%s/done_%d", directory, w);
+        snprintf(path, sizeof path, "%s/done_%d", fake.directory, w);
         mask |= (unsigned)(access(path, F_OK) != 0) << w;
     }
     return mask;
@@ -249,7 +237,7 @@ static void run_some(struct told told[WINDOWS], unsigned windows, int stop_after
             continue;
         told[w].replica = replica_new(&(struct replica_setup){.models = &models,
                                                               .jobs = runner.jobs,
-                                                              .directory = directory,
+                                                              .directory = fake.directory,
                                                               .window = w,
                                                               .replica = (uint32_t)w,
                                                               .steps = target,
@@ -287,7 +275,7 @@ static void run(uint64_t target)
 static void reopen(void)
 {
     char command[128];
-    snprintf(command, sizeof command, "rm -f %s/done_*", directory);
+    snprintf(command, sizeof command, "rm -f %s/done_*", fake.directory);
     assert_int_equal(system(command), 0);
 }
 
@@ -296,7 +284,7 @@ static void read_files(struct buf files[WINDOWS * FILES])
     for (int i = 0; i < WINDOWS * FILES; i++) {
         char path[128];
         struct err e = {0};
-        snprintf(path, sizeof path, "%s/lambda_%02d/%s", directory, i / FILES, file_names[i % FILES]);
+        snprintf(path, sizeof path, "%s/lambda_%02d/%s", fake.directory, i / FILES, file_names[i % FILES]);
         files[i].len = 0;
         if (buf_read_file(&files[i], path, &e))
             fail_msg("%s", e.msg);
@@ -316,14 +304,14 @@ static void expect_files(struct buf wanted[WINDOWS * FILES])
     for (int i = 0; i < WINDOWS * FILES; i++)
         assert_string_equal(got[i].data, wanted[i].data);
     free_files(got);
-    empty_directory();
+    fake_folder_empty();
 }
 
 static void undisturbed(struct buf wanted[WINDOWS * FILES], uint64_t target)
 {
     run(target);
     read_files(wanted);
-    empty_directory();
+    fake_folder_empty();
 }
 
 /* Every replica is somewhere at every time, exchanges are counted, and replicas change windows. */
@@ -471,7 +459,7 @@ static void test_one_fails(void **state)
     run_some(told, ALL, 0, 0, 1);
     for (int w = 0; w < WINDOWS; w++)
         assert_int_equal(told[w].end, REPORT_DONE);
-    empty_directory();
+    fake_folder_empty();
 }
 
 /* Those whose partners are gone do not go on as if nothing were missing; where all have ended nothing is missing. */
@@ -483,12 +471,12 @@ static void test_company(void **state)
     for (int w = 1; w < WINDOWS; w++)
         assert_true(told[w].end == REPORT_FAILED &&
                     strstr(told[w].message, "of the 3 windows that exchange replicas only 2 are"));
-    empty_directory();
+    fake_folder_empty();
     run(0);
     run_some(told, ALL & ~3u, 0, 0, 0);
     for (int w = 2; w < WINDOWS; w++)
         assert_int_equal(told[w].end, REPORT_DONE);
-    empty_directory();
+    fake_folder_empty();
 }
 
 int main(void)

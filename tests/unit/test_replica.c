@@ -35,8 +35,6 @@ static struct stage protocol[] = {
     {.kind = STAGE_PRODUCE, .timestep = 0.002, .steps = 45, .sample_every = 5, .frames_every = 20},
 };
 
-static char directory[64];
-
 static int set_up(void **state)
 {
     (void)state;
@@ -48,24 +46,13 @@ static int set_up(void **state)
                                                .barostat = {.on = true, .every = 25},
                                                .alchemy = {.nwindows = 3}}},
                          .tuned_until = 60 + 50};
-    /* Thousands of fsyncs: in memory where that can be had. */
-    snprintf(directory, sizeof directory, "%s/shoal-replica-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
-    fake.directory = directory;
-    return mkdtemp(directory) ? 0 : -1;
-}
-
-static void empty_directory(void)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s/*", directory);
-    assert_int_equal(system(command), 0);
+    return fake_folder_new();
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    empty_directory();
-    return rmdir(directory);
+    return fake_folder_remove();
 }
 
 /* What was heard of one replica. */
@@ -143,7 +130,7 @@ static void run_replicas(struct told *told, int n)
     for (int i = 0; i < n; i++) {
         told[i].replica = replica_new(&(struct replica_setup){.models = &models,
                                                               .jobs = runner.jobs,
-                                                              .directory = directory,
+                                                              .directory = fake.directory,
                                                               .window = i,
                                                               .replica = (uint32_t)i,
                                                               .salt = told[i].salt,
@@ -180,7 +167,7 @@ static void read_files(struct buf files[FILES], int window)
     for (int i = 0; i < FILES; i++) {
         char path[128];
         struct err e = {0};
-        snprintf(path, sizeof path, "%s/lambda_%02d/%s", directory, window, file_names[i]);
+        snprintf(path, sizeof path, "%s/lambda_%02d/%s", fake.directory, window, file_names[i]);
         files[i].len = 0;
         if (buf_read_file(&files[i], path, &e))
             fail_msg("%s", e.msg);
@@ -201,7 +188,7 @@ static void expect_files(struct buf wanted[FILES])
     for (int i = 0; i < FILES; i++)
         assert_string_equal(got[i].data, wanted[i].data);
     free_files(got);
-    empty_directory();
+    fake_folder_empty();
 }
 
 static void undisturbed(struct buf wanted[FILES])
@@ -210,7 +197,7 @@ static void undisturbed(struct buf wanted[FILES])
     assert_int_equal(t.end, REPORT_DONE);
     assert_true(t.begun > 0);
     read_files(wanted, 0);
-    empty_directory();
+    fake_folder_empty();
 }
 
 static void a_whole_story(void **state)
@@ -312,7 +299,7 @@ static void a_target_that_is_passed(void **state)
             assert_int_equal(last.end, REPORT_DONE);
             assert_int_equal(last.step, t.step);
             read_files(got, 0);
-            empty_directory();
+            fake_folder_empty();
             asked_target = t.step;
             undisturbed(wanted);
             for (int i = 0; i < FILES; i++)
@@ -321,7 +308,7 @@ static void a_target_that_is_passed(void **state)
             free_files(wanted);
             calls += 60;
         }
-        empty_directory();
+        fake_folder_empty();
     }
     asked_target = 0;
 }
@@ -475,7 +462,7 @@ static void grown_lists_change_nothing(void **state)
 static void damage(const char *name, long at)
 {
     char path[128];
-    snprintf(path, sizeof path, "%s/lambda_00/%s", directory, name);
+    snprintf(path, sizeof path, "%s/lambda_00/%s", fake.directory, name);
     FILE *f = fopen(path, "r+b");
     assert_non_null(f);
     fseek(f, at, SEEK_SET);
@@ -518,7 +505,7 @@ static void a_checkpoint_of_another_format(void **state)
     fake.slowness = 1;
     run_replicas(&t, 1);
     assert_int_equal(t.end, REPORT_STOPPED);
-    buf_printf(&path, "%s/lambda_00/checkpoint", directory);
+    buf_printf(&path, "%s/lambda_00/checkpoint", fake.directory);
     assert_int_equal(buf_read_file(&file, path.data, &e), 0);
     file.data[7] = '2';
     uint64_t sum = htole64(checksum(file.data, file.len - 8));
@@ -546,7 +533,7 @@ static void an_unreadable_checkpoint(void **state)
     run_replicas(&t, 1);
     assert_int_equal(t.end, REPORT_STOPPED);
     char path[128];
-    snprintf(path, sizeof path, "%s/lambda_00/checkpoint", directory);
+    snprintf(path, sizeof path, "%s/lambda_00/checkpoint", fake.directory);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(symlink("/proc/self/mem", path), 0);
     t = run();
@@ -601,7 +588,7 @@ static void salted_after_a_failure(void **state)
             assert_non_null(strstr(t.last_event, "salt: goes on from step 170 with noise of its own, salt 1"));
             read_files(wanted, 0);
             assert_string_not_equal(wanted[0].data, plain[0].data);
-            empty_directory();
+            fake_folder_empty();
             continue;
         }
         survives(8 + rand() % 60);
@@ -624,7 +611,7 @@ static void an_output_cut_short_by_someone(void **state)
     run_replicas(&t, 1);
     assert_int_equal(t.end, REPORT_STOPPED);
     char path[128];
-    snprintf(path, sizeof path, "%s/lambda_00/dhdl.xvg", directory);
+    snprintf(path, sizeof path, "%s/lambda_00/dhdl.xvg", fake.directory);
     assert_int_equal(truncate(path, 10), 0);
     t = run();
     assert_int_equal(t.end, REPORT_DONE);
