@@ -154,13 +154,13 @@ PAIR_FN float refine_root32(float r2, float ri)
     return __fmaf_rn(__fmul_rn(0.5f, ri), off, ri);
 }
 
-/* Energy over the product of the charges, 1/nm. */
-template <class A> PAIR_FN float coulomb32_energy(const A &a, float r2, float ri)
+/* Energy over the product of the charges, 1/nm. What is the same for all pairs or nearly so comes off in double precision: in single
+ * it would be rounded alike for all of them. */
+template <class A> PAIR_FN double coulomb32_energy(const A &a, float r2, float ri)
 {
     float t = __fmaf_rn(r2, a.ewald_scale, -1.0f), top = __fmaf_rn(__fmaf_rn(a.v14, t, a.v13), t, a.v12);
     float rest = __fmaf_rn(__fmaf_rn(__fmaf_rn(a.w3, t, a.w2), t, a.w1), t, a.w0);
-    float direct = __fsub_rn(refine_root32(r2, ri), __fadd_rn(a.coulomb_shift, rest));
-    return __fsub_rn(direct, EWALD32(a, v, t, top));
+    return (double)__fsub_rn(refine_root32(r2, ri), EWALD32(a, v, t, top)) - (double)a.coulomb_shift - (double)rest;
 }
 
 /* Energies of one entry, kJ/mol. Products of charges are exact: their rounding would be common to all pairs of two kinds. */

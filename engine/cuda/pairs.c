@@ -66,7 +66,7 @@ static void set_ewald(struct pairs *p, const struct nonbonded_settings *set)
         p->ewald_v[k] = (float)v[k];
     }
     for (int k = 0; k < 4; k++)
-        p->ewald_w[k] = (float)(v[k] - p->ewald_v[k]);
+        p->ewald_w[k] = (float)(v[k] - p->ewald_v[k] + (k ? 0 : p->host.coulomb_shift - (float)p->host.coulomb_shift));
 }
 
 static int check(const struct system *sys, const struct nonbonded_settings *set, struct err *e)
@@ -98,8 +98,8 @@ static void set_cutoffs(struct pairs *p, const struct nonbonded_settings *set)
     h->cutoff = fmax(set->coulomb_cutoff, set->vdw_cutoff);
     h->skin = SKIN;
     lj_rule_make(&h->lj_rule, set);
-    set_ewald(p, set);
     h->coulomb_shift = coulomb_shift_of(set);
+    set_ewald(p, set);
 }
 
 /* ---- charges and exclusions ---- */

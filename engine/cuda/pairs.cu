@@ -215,7 +215,7 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
             float r2 = square32(r), ri = rsqrt_approx(r2), ri2 = __fmul_rn(ri, ri);
             const bool has_lj = KIND == OTHER || (KIND == OXYGEN && k == 0);
             if (ENERGY && r2 < coulomb_cutoff2)
-                energies.coulomb += exact_product<KIND>(k, slot) * (double)coulomb32_energy(a, r2, ri);
+                energies.coulomb += exact_product<KIND>(k, slot) * coulomb32_energy(a, r2, ri);
             if (ENERGY && has_lj && valid)
                 energies.lj += lj_energy(k, slot, d);
             if (!FORCE)
@@ -331,7 +331,7 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
                 const double exact = !WATER   ? exact_product<OTHER>(k, slot)
                                      : oxygen ? exact_product<OXYGEN>(k, slot)
                                               : exact_product<HYDROGEN>(k, slot);
-                energies.coulomb += exact * (double)coulomb32_energy(a, r2, ri);
+                energies.coulomb += exact * coulomb32_energy(a, r2, ri);
             }
             if (ENERGY && on && !(WATER && k))
                 energies.lj += lj_energy(k, slot, d);

@@ -34,7 +34,8 @@ struct pairs {
     uint32_t region_cap;            /* members of one at most */
     uint32_t replicas;              /* that share the device: of few each is spread over more of it */
     uint32_t lanes;                 /* that share the entries of a trio */
-    /* force in EWALD32_TERMS_USUAL terms where these do; energy, and what its first four lack by being floats */
+    /* force in EWALD32_TERMS_USUAL terms where these do; energy, and what its first four and the shift lack by being
+     * floats */
     float ewald_f[EWALD32_TERMS], ewald_v[EWALD32_TERMS], ewald_w[4];
     double water_charge[2]; /* of a water's oxygen and hydrogen, e */
     struct lj32 water_lj;   /* of two oxygens */
