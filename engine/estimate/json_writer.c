@@ -98,3 +98,17 @@ void jw_value_error(struct writer *w, const char *key, double value, double erro
     jw_number(w->out, error);
     buf_printf(w->out, "}");
 }
+
+void jw_matrix(struct writer *w, const char *key, const double *x, size_t n, double scale)
+{
+    jw_begin(w, key, '[');
+    for (size_t i = 0; i < n; i++) {
+        jw_item(w, NULL);
+        for (size_t j = 0; j < n; j++) {
+            buf_printf(w->out, "%s", j ? ", " : "[");
+            jw_number(w->out, x[i * n + j] * scale);
+        }
+        buf_printf(w->out, "]");
+    }
+    jw_end(w, ']');
+}

@@ -30,6 +30,8 @@ void jw_integer(struct writer *w, const char *key, size_t value);
 void jw_real(struct writer *w, const char *key, double value);
 void jw_null(struct writer *w, const char *key);
 void jw_quantity(struct writer *w, const char *key, double magnitude, const char *unit);
+/* x: [n][n], times scale */
+void jw_matrix(struct writer *w, const char *key, const double *x, size_t n, double scale);
 void jw_value_error(struct writer *w, const char *key, double value, double error);
 
 #endif

@@ -207,5 +207,8 @@ void report_lengths(struct report *r);
 
 /* results_json.c: results.json. */
 void report_write(const struct report *r, struct buf *json);
+/* Its part about exchanges, in walks_json.c. */
+struct writer;
+void report_exchanges(struct writer *w, const struct report *r);
 
 #endif

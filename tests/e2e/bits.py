@@ -160,25 +160,6 @@ def in_company(new_worker, replicas):
     worker.drain()
 
 
-def interrupt(worker, running, checkpoints, kill):
-    """Waits for some checkpoints, then kills the worker or stops all. Returns those that are done."""
-    done, left = set(), checkpoints
-    while left and len(done) < len(running):
-        message = worker.receive()
-        assert message and message["type"] not in ("failed", "stopped"), message
-        left -= message["type"] == "segment"
-        done |= {message["replica"]} if message["type"] == "done" else set()
-    if kill:
-        worker.process.kill()
-        worker.process.wait()
-        return done
-    for number in running - done:
-        worker.send(type="stop", set=number)
-    ended, _ = worker.until_ended(len(running - done))
-    assert all(last["type"] in ("done", "stopped") for last in ended.values()), ended
-    return done | {number for number, last in ended.items() if last["type"] == "done"}
-
-
 def interrupted(new_worker, replicas, rng):
     """Returns how often: by turns all are stopped and their worker is killed."""
     replicas.begin("interrupted")
@@ -187,7 +168,7 @@ def interrupted(new_worker, replicas, rng):
         for number in rng.sample(sorted(running), len(running)):
             replicas.start(worker, number)
         kill = times % 2 == 1
-        running -= interrupt(worker, running, rng.randrange(1, 2 + len(running)), kill)
+        running -= worker.interrupt(running, running, rng.randrange(1, 2 + len(running)), kill)
         times += bool(running)
         worker = new_worker() if kill else worker
     worker.drain()

@@ -10,14 +10,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-from service import AS_IS
+from served import SHOAL, Served
 from tiny import tiny
 
-SHOAL, SHOALD, WORKER, EXAMPLES = (os.path.abspath(p) for p in sys.argv[1:5])
+EXAMPLES = os.path.abspath(sys.argv[4])
 
 TINY = """name: study
 systems: {table: molecules.csv}
@@ -31,32 +30,7 @@ spec:
 """
 
 
-class Campaign(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = folder.name
-        cls.environment = {**os.environ, "SHOAL_SOCKET": os.path.join(cls.folder, "api.sock"), "GMXLIB": ""}
-        cls.start()
-        cls.addClassCleanup(lambda: cls.stop(signal.SIGTERM))
-
-    @classmethod
-    def start(cls):
-        cls.service = subprocess.Popen(
-            [SHOALD, "--socket", cls.environment["SHOAL_SOCKET"], "--state", os.path.join(cls.folder, "state"),
-             "--worker", WORKER, "--device", "cpu", *AS_IS], stderr=subprocess.DEVNULL)
-        for _ in range(200):
-            if subprocess.run([SHOAL, "version"], env=cls.environment, capture_output=True, check=False).returncode == 0:
-                return
-            time.sleep(0.05)
-        raise AssertionError("the service did not start")
-
-    @classmethod
-    def stop(cls, how):
-        cls.service.send_signal(how)
-        cls.service.wait(60)
-
+class Campaign(Served):
     def shoal(self, *words, code=0):
         """(stdout, stderr)"""
         done = subprocess.run([SHOAL, *words], env=self.environment, capture_output=True, text=True, check=False, timeout=120)

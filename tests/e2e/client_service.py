@@ -9,44 +9,21 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-from service import AS_IS
+from served import SHOAL, Served
 from tiny import tiny
 
-SHOAL, SHOALD, WORKER = (os.path.abspath(p) for p in sys.argv[1:4])
 
+class Commands(Served):
+    OPTIONS = "--live-seconds", "1"
 
-class Commands(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = folder.name
-        cls.environment = {**os.environ, "SHOAL_SOCKET": os.path.join(cls.folder, "api.sock"), "GMXLIB": ""}
-        cls.service = None
         cls.begun = time.monotonic()
-        cls.start()
-        cls.addClassCleanup(lambda: cls.stop(signal.SIGTERM))
+        super().setUpClass()
         cls.done = cls.submitted("done", seed=31, steps=200, windows=(0, 0.05, 0.1))
-
-    @classmethod
-    def start(cls):
-        cls.service = subprocess.Popen(
-            [SHOALD, "--socket", cls.environment["SHOAL_SOCKET"], "--state", os.path.join(cls.folder, "state"),
-             "--worker", WORKER, "--device", "cpu", "--live-seconds", "1", *AS_IS], stderr=subprocess.DEVNULL)
-        for _ in range(200):
-            if subprocess.run([SHOAL, "version"], env=cls.environment, capture_output=True, check=False).returncode == 0:
-                return
-            time.sleep(0.05)
-        raise AssertionError("the service did not start")
-
-    @classmethod
-    def stop(cls, how):
-        cls.service.send_signal(how)
-        cls.service.wait(60)
 
     @classmethod
     def write(cls, name, **settings):

@@ -210,25 +210,6 @@ def exchanged(files, windows):
     return n
 
 
-def interrupt(worker, open_replicas, rng, kill):
-    """Waits for some checkpoints, then stops all sets or kills the worker. Returns the replicas that are done."""
-    done, left = set(), rng.randrange(1, 12)
-    while left and done != open_replicas:
-        message = worker.receive()
-        assert message and message["type"] not in ("failed", "stopped"), message
-        left -= message["type"] == "segment"
-        done |= {message["replica"]} if message["type"] == "done" else set()
-    if kill:
-        worker.process.kill()
-        worker.process.wait()
-        return done
-    for number in {n // 10 * 10 for n in open_replicas}:
-        worker.send(type="stop", set=number)
-    ended, _ = worker.until_ended(len(open_replicas - done))
-    assert all(last["type"] in ("done", "stopped") for last in ended.values()), ended
-    return done | {number for number, last in ended.items() if last["type"] == "done"}
-
-
 def short_chain(folder, name, seed, windows, scheme):
     """For a device on which every step takes its time."""
     spec = CHAIN_SPEC.format(ladder=list(windows), exchange=f"exchange: {{every: 10 steps, scheme: {scheme}}}", ps="0.4")
@@ -265,7 +246,7 @@ def same_bits(program, device, folder, ensembles, make, least):
                 assert all(m["type"] == "done" for m in ended.values()), ended
                 break
             kill = times % 2 == 0
-            left -= interrupt(worker, left, rng, kill)
+            left -= worker.interrupt(left, {number // 10 * 10 for number in left}, rng.randrange(1, 12), kill)
             times += bool(left)
             worker = Worker(program, "--device", device) if kill else worker
         worker.drain()

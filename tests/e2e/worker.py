@@ -81,6 +81,25 @@ class Worker:
                 stop = None
         return ended, others
 
+    def interrupt(self, running, sets, checkpoints, kill):
+        """Waits for some checkpoints of what runs, then kills the worker or stops the sets that are left. Returns the replicas that are
+        done."""
+        done, left = set(), checkpoints
+        while left and len(done) < len(running):
+            message = self.receive()
+            assert message and message["type"] not in ("failed", "stopped"), message
+            left -= message["type"] == "segment"
+            done |= {message["replica"]} if message["type"] == "done" else set()
+        if kill:
+            self.process.kill()
+            self.process.wait()
+            return done
+        for number in sets:
+            self.send(type="stop", set=number)
+        ended, _ = self.until_ended(len(running - done))
+        assert all(last["type"] in ("done", "stopped") for last in ended.values()), ended
+        return done | {number for number, last in ended.items() if last["type"] == "done"}
+
     def drain(self):
         self.send(type="drain")
         while self.receive():
