@@ -229,7 +229,7 @@ int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[BOX_SIZE],
         memcpy(x, fetched_array(s, 0), bytes);
     if (rc == 0 && v)
         rc = ops->copy(s->model->dev, s->lane, v, s->d.v_out, bytes, e);
-    if (rc == 0 && box)
-        memcpy(box, sim_heard(s)->ctl.box, sizeof sim_heard(s)->ctl.box);
+    if (rc == 0 && box) /* where x is asked for, that in which x is */
+        memcpy(box, x ? s->state->box : sim_heard(s)->ctl.box, sizeof s->state->box);
     return rc;
 }
