@@ -348,7 +348,7 @@ static void hear(struct sim *s)
 int sim_wait(struct sim *s, struct err *e)
 {
     while (!sim_done(s) || (!s->failure.code && s->heard < s->submitted)) {
-        if (sim_done(s)) {
+        if (s->heard < s->submitted && sim_done(s)) { /* done may also mean that the state has been fetched just now */
             hear(s);
             continue;
         }

@@ -5,6 +5,7 @@
  */
 #undef NDEBUG
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -235,6 +236,51 @@ static void test_fetched(void **state)
         buf_free(&fetched[i].state);
     }
     buf_free(&plain.state);
+}
+
+/* A mark that is passed at one look and not at the next, whenever that may be. */
+static uint64_t flicker, stopped;
+
+static void *flickering(void *arg)
+{
+    while (!__atomic_load_n(&stopped, __ATOMIC_ACQUIRE))
+        __atomic_fetch_xor(&flicker, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&flicker, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+static int flickering_mark(struct dev *dev, struct lane *lane, struct mark *out, struct err *e)
+{
+    *out = (struct mark){&flicker, 1};
+    return dev->ops->copy(dev, lane, NULL, NULL, 0, e); /* waits for all copies */
+}
+
+/* However the end of a copy falls between two looks at it, the last report stays the one that answers are about. */
+static void test_end_of_copies(void **state)
+{
+    struct settings set = water_settings(INTEGRATOR_LANGEVIN_MIDDLE);
+    struct toy t = start(&set);
+    struct err e = {0};
+    struct dev_ops ops = *t.dev->ops;
+    const struct dev_ops *theirs = t.dev->ops;
+    pthread_t thread;
+    double(*x)[3] = xcalloc((size_t)water->natoms, sizeof *x);
+    ops.mark = flickering_mark;
+    t.dev->ops = &ops;
+    assert_int_equal(pthread_create(&thread, NULL, flickering, NULL), 0);
+    for (int i = 1; i <= 100; i++) {
+        toy_run(t.sim, SIM_STEP, 1);
+        for (int k = 0; k < 20; k++) {
+            assert_int_equal(sim_tune_volume(t.sim, true, &e), 0); /* what was fetched before is forgotten */
+            assert_int_equal(sim_get(t.sim, x, NULL, NULL, &e), 0);
+            assert_int_equal(sim_step_number(t.sim), i);
+        }
+    }
+    __atomic_store_n(&stopped, 1, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    t.dev->ops = theirs;
+    free(x);
+    toy_close(&t);
 }
 
 /* Replicas on one device at the same time do not disturb each other, and differ by their random numbers. */
@@ -514,13 +560,14 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_langevin),   cmocka_unit_test(test_langevin_npt),
-        cmocka_unit_test(test_shapes),     cmocka_unit_test(test_verlet),
-        cmocka_unit_test(test_minimize),   cmocka_unit_test(test_fetched),
-        cmocka_unit_test(test_neighbours), cmocka_unit_test(test_drift_of_each_tape),
-        cmocka_unit_test(test_bad_blobs),  cmocka_unit_test(test_starts),
-        cmocka_unit_test(test_part),       cmocka_unit_test(test_grow),
-        cmocka_unit_test(test_salt),       cmocka_unit_test(test_damaged_tables),
+        cmocka_unit_test(test_langevin),      cmocka_unit_test(test_langevin_npt),
+        cmocka_unit_test(test_shapes),        cmocka_unit_test(test_verlet),
+        cmocka_unit_test(test_minimize),      cmocka_unit_test(test_fetched),
+        cmocka_unit_test(test_neighbours),    cmocka_unit_test(test_drift_of_each_tape),
+        cmocka_unit_test(test_bad_blobs),     cmocka_unit_test(test_starts),
+        cmocka_unit_test(test_part),          cmocka_unit_test(test_grow),
+        cmocka_unit_test(test_salt),          cmocka_unit_test(test_damaged_tables),
+        cmocka_unit_test(test_end_of_copies),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
