@@ -135,8 +135,22 @@ def check_hello(worker):
     assert re.fullmatch(r"cpu \w+, build [0-9a-f]{8}", hello["model"]), hello
 
 
+def loads(program, folder):
+    """What the device does is told every two seconds, and once it does nothing any more."""
+    directory = make(folder, "long", seed=10, steps=1000000)
+    worker = Worker(program, "--device", "cpu:2")
+    for window in range(3):
+        worker.start(window, directory, window, 3)
+    while not any(m["ns_per_day"] for m in worker.loads):
+        assert worker.receive()
+    for window in range(3):
+        worker.send(type="stop", set=window)
+    worker.until_ended(3)
+    worker.drain()
+    check_loads(worker.loads)
+
+
 def check_loads(loads):
-    """What the device did, told every two seconds and once it does nothing any more."""
     assert all(0 <= m["busy"] <= 1 and m["slots"] == 2 for m in loads), loads
     assert loads[-1]["busy"] == 0 and any(m["busy"] > 0.5 for m in loads), loads
     for m in loads:
@@ -172,7 +186,6 @@ def interleaved(program, folder):
     assert last["bytes"] == {name: os.path.getsize(f"{a}/lambda_00/{name}") for name in OUTPUTS[:3]}, last
     assert last["step"] == last["steps"] == 900 and last["stage"] == 4, last
     worker.drain()
-    check_loads(worker.loads)
     files = outputs(a, 3)
     assert len(set(files.values())) == len(files), "two files are the same: windows do not differ"
     return {a: files, b: outputs(b, 2)}
@@ -442,6 +455,7 @@ def main():
     memory_runs_out(program, folder)
     bench(program, folder)
     offline(program, folder)
+    loads(program, folder)
     wanted = interleaved(program, folder)
     predicted(program, next(iter(wanted)))
     alone_and_stopped(program, folder, wanted)
