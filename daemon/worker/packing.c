@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/worker/packing.h"
 
+#include <math.h>
+
 #define OTHER_SIZE 2 /* times larger or smaller: what was measured says nothing any more */
 
 void packing_fix(struct packing *p, unsigned slots)
@@ -17,6 +19,8 @@ static bool set_slots(struct packing *p, unsigned slots)
 {
     bool changed = slots != p->slots;
     p->slots = slots;
+    p->looks = 0;
+    p->best = 0;
     return changed;
 }
 
@@ -38,13 +42,16 @@ bool packing_look(struct packing *p, const struct packing_view *v)
     if (p->settled || v->running != p->slots)
         return false;
     p->size = v->size;
-    if (p->rate > 0 && v->rate < (1 + PACKING_GAIN) * p->rate) {
+    p->best = fmax(p->best, v->rate);
+    if (++p->looks < PACKING_LOOKS)
+        return false;
+    if (p->rate > 0 && p->best < (1 + PACKING_GAIN) * p->rate) {
         p->settled = true;
         return set_slots(p, p->before);
     }
     unsigned more = p->slots / 2 ? p->slots / 2 : 1;
     p->before = p->slots;
-    p->rate = v->rate;
+    p->rate = p->best;
     if (v->room < more)
         more = v->room;
     p->settled = more == 0;

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #define PACKING_GAIN 0.05 /* of throughput, by half as many again: less does not pay */
+#define PACKING_LOOKS 3   /* of which the best counts: replicas that begin a stage hold up the others */
 
 struct packing {
     unsigned slots;  /* what is wanted now */
@@ -16,6 +17,8 @@ struct packing {
     unsigned before; /* slots when `rate` was measured */
     double rate;     /* work per second then; 0: not measured */
     double size;     /* mean work of a step of a replica; 0: not known */
+    unsigned looks;  /* at as many slots as there are now */
+    double best;     /* work per second of those looks */
     bool settled;
 };
 

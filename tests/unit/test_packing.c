@@ -60,6 +60,20 @@ static void as_many_as_pay(void **state)
     }
 }
 
+/* Newcomers that minimize and build graphs hold everybody up for a while, and more than one period of it looks steady. */
+static void what_holds_up_for_a_while_is_passed_over(void **state)
+{
+    const struct costs c = {100e-6, 0.9e-6, 22, 1000};
+    struct packing p;
+    packing_start(&p, START);
+    for (int k = 0; k < LOOKS; k++) {
+        struct packing_view v = view(&c, p.slots);
+        v.rate /= k % 3 ? 3 : 1;
+        packing_look(&p, &v);
+    }
+    assert_int_equal(p.slots, 121);
+}
+
 /* While some slots are empty nothing can be learnt from them. */
 static void empty_slots_say_nothing(void **state)
 {
@@ -141,6 +155,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_many_as_pay),
+        cmocka_unit_test(what_holds_up_for_a_while_is_passed_over),
         cmocka_unit_test(empty_slots_say_nothing),
         cmocka_unit_test(other_sizes_are_measured_anew),
         cmocka_unit_test(memory_that_ends_is_a_limit),
