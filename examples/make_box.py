@@ -3,8 +3,8 @@
 """Start coordinates of the examples: a solute in the middle of a cube, waters with random orientations on the points of a
 simple cubic lattice around it. Nothing here is equilibrated; the examples' protocols begin with a minimization.
 
-Usage: make_box.py SOLUTE POINTS OUTPUT.gro     SOLUTE: methane | methanol | hybrid; POINTS on each edge, 0: no water
-                                                (a cube of 4 nm for the gas phase)
+Usage: make_box.py SOLUTE POINTS OUTPUT.gro     SOLUTE: methane, ethane, methanol or one to another, as methane-to-ethane;
+                                                POINTS on each edge, 0: no water (a cube of 4 nm for the gas phase)
 Prints the number of waters for the topology's [ molecules ]."""
 import math
 import random
@@ -51,8 +51,32 @@ def methanol(names=("C1", "O2", "H3", "H4", "H5", "HO6"), residue="MOH"):
     return residue, list(zip(names, [c, o, *h, ho]))
 
 
-def hybrid():
+def methyl(r=0.1092, angle=math.radians(110.05)):
+    """Hydrogens of a carbon at the origin, bound to something along x."""
+    return [[r * math.cos(angle), r * math.sin(angle) * math.cos(turn), r * math.sin(angle) * math.sin(turn)]
+            for turn in (0, 2 * math.pi / 3, 4 * math.pi / 3)]
+
+
+def other_methyl(length):
+    """The one that faces it, staggered."""
+    return [add([length, 0, 0], x, -1) for x in methyl()]
+
+
+def ethane(names=("C1", "C2", "H3", "H4", "H5", "H6", "H7", "H8"), residue="ETH"):
+    return residue, list(zip(names, [[0, 0, 0], [0.1535, 0, 0], *methyl(), *other_methyl(0.1535)]))
+
+
+def methane_to_methanol():
     return methanol(("C1", "X2", "H3", "H4", "H5", "HO6"), "HYB")
+
+
+def methane_to_ethane():
+    return ethane(("C1", "X2", "H3", "H4", "H5", "H6", "H7", "H8"), "HYB")
+
+
+def methanol_to_ethane():
+    residue, atoms = methane_to_methanol()
+    return residue, atoms + list(zip(("H7", "H8", "H9"), other_methyl(0.1426)))
 
 
 def water(oxygen, rng):
@@ -68,7 +92,8 @@ def water(oxygen, rng):
 
 
 def main():
-    solutes = {"methane": methane, "methanol": methanol, "hybrid": hybrid}
+    solutes = {f.__name__.replace("_", "-"): f
+               for f in (methane, ethane, methanol, methane_to_methanol, methane_to_ethane, methanol_to_ethane)}
     if len(sys.argv) != 4 or sys.argv[1] not in solutes:
         sys.exit(__doc__)
     points, rng = int(sys.argv[2]), random.Random(2026)

@@ -160,24 +160,23 @@ class Campaign(Served):
         shutil.copytree(EXAMPLES, folder)
         path = os.path.join(folder, "campaign/campaign.yaml")
         plan = self.json("plan", path)
-        self.assertEqual((plan["count"], plan["errors"], plan["warnings"]), (12, [], []))
-        with open(path, "a", encoding="utf-8") as f:
-            f.write("  protocol: [{minimize: {steps: 2}}, {produce: {time: 4 steps, ensemble: nvt, sample-every: 2 steps}}]\n"
-                    "  alchemy: {windows: {coulomb: [0, 1], vdw: [0, 0]}}\n")
-        self.write(".", path, open(path, encoding="utf-8").read().replace("repeats: 3", "repeats: 1")
-                   .replace("methane-to-methanol/water.gro}", "methane-to-methanol/water.gro}, alchemy: {windows: {bonded: [0, 1]}}")
-                   .replace("methane-to-methanol/vacuum.gro}", "methane-to-methanol/vacuum.gro}, alchemy: {windows: {bonded: [0, 1]}}"))
-        self.assertEqual(self.campaign("submit", path)[0], "4\n")
+        self.assertEqual((plan["count"], plan["errors"], plan["warnings"]), (27, [], []))
+        text = open(path, encoding="utf-8").read().replace("repeats: 3", "repeats: 1").replace("    - [methane, ethane]\n", "")
+        for leg in ("water", "vacuum"):
+            text = text.replace(f"spec: {leg}.yaml", f"spec: {leg}.yaml\n    override: {{alchemy: {{windows: {{bonded: [0, 1]}}}}}}")
+        self.write(".", path, text + "  protocol: [{minimize: {steps: 2}}, {produce: {time: 4 steps, ensemble: nvt, sample-every: 2 steps}}]\n"
+                   "  alchemy: {windows: {coulomb: [0, 1], vdw: [0, 0]}}\n")
+        self.assertEqual(self.campaign("submit", path)[0], "7\n")
         self.shoal("wait", "--label", "campaign=alcohols", "--timeout", "100")
         # Two rows of a window carry no number that could be believed, or none at all: that is what is gathered.
         done = subprocess.run([SHOAL, "campaign", "gather", path, "--json"], env=self.environment, capture_output=True, text=True, check=False)
         gathered = json.loads(done.stdout)
         self.assertEqual([(e["item"], e["leg"], e["state"]) for e in gathered["ensembles"]],
-                         [("methane", "hydration", "done"), ("methanol", "hydration", "done"), ("methane_methanol", "water", "done"),
-                          ("methane_methanol", "vacuum", "done")])
+                         [(system, "hydration", "done") for system in ("methane", "methanol", "ethane")] +
+                         [(edge, leg, "done") for leg in ("water", "vacuum") for edge in ("methane_methanol", "methanol_ethane")])
         self.assertLessEqual({e["verdict"] for e in gathered["ensembles"]}, {"unconverged", "failed"})
         self.assertEqual(done.returncode, 1 if any(e["verdict"] == "failed" for e in gathered["ensembles"]) else 0)
-        self.assertEqual([s["experiment"]["kcal/mol"]["value"] for s in gathered["systems"]], [2.0, -5.1])
+        self.assertEqual([s["experiment"]["kcal/mol"]["value"] for s in gathered["systems"]], [2.0, -5.1, 1.83])
         self.assertAlmostEqual(gathered["edges"][0]["experiment"]["kcal/mol"]["value"], -7.1)
 
 

@@ -3,7 +3,6 @@
 """Every example is a good submission, its coordinates are what make_box.py makes, and gmx grompp (where it is installed)
 takes its topology without a warning. Arguments: shoal-worker, the examples folder."""
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -12,8 +11,9 @@ import tempfile
 BOXES = {  # coordinates -> solute, lattice points
     "methane/methane.gro": ("methane", "7"),
     "methanol/methanol.gro": ("methanol", "9"),
-    "methane-to-methanol/water.gro": ("hybrid", "8"),
-    "methane-to-methanol/vacuum.gro": ("hybrid", "0"),
+    "ethane/ethane.gro": ("ethane", "7"),
+    **{f"{pair}/{leg}.gro": (pair, points) for pair in ("methane-to-methanol", "methane-to-ethane", "methanol-to-ethane")
+       for leg, points in (("water", "8"), ("vacuum", "0"))},
 }
 MDP = """define = {define}
 integrator = sd
@@ -43,6 +43,18 @@ def output(*command, **more):
     return done.stdout + done.stderr
 
 
+def grompp(gmx, examples, coordinates, scratch):
+    """Takes the topology beside the coordinates."""
+    folder = os.path.abspath(os.path.dirname(f"{examples}/{coordinates}"))
+    top = next(name for name in os.listdir(folder) if name.endswith(".top"))
+    with open(f"{scratch}/run.mdp", "w", encoding="ascii") as f:
+        f.write(MDP.format(define="-DVACUUM" if coordinates.endswith("vacuum.gro") else ""))
+    said = output(gmx, "grompp", "-f", "run.mdp", "-p", f"{folder}/{top}", "-c", os.path.abspath(f"{examples}/{coordinates}"),
+                  "-o", "run.tpr", "-maxwarn", "0", cwd=scratch)
+    if "WARNING" in said:
+        sys.exit(f"{coordinates}: gmx grompp warns:\n{said}")
+
+
 def main():
     worker, examples = sys.argv[1:]
     specs = sorted(os.path.join(folder, f) for folder, _, files in os.walk(examples) for f in files if f.endswith(".yaml")
@@ -56,21 +68,10 @@ def main():
             with open(f"{scratch}/box.gro", "rb") as made, open(f"{examples}/{name}", "rb") as kept:
                 if made.read() != kept.read():
                     sys.exit(f"{name} is not what make_box.py {solute} {points} makes")
+            if gmx:
+                grompp(gmx, examples, name, scratch)
         for spec in specs:
             print(output(worker, "validate", spec).strip())
-            with open(spec, encoding="utf-8") as f:
-                text = f.read()
-            folder = os.path.dirname(spec)
-            top = re.search(r"topology: ([\w.-]+)", text)[1]
-            gro = re.search(r"coordinates: ([\w.-]+)", text)[1]
-            defines = re.search(r"defines: \[(.*?)\]", text)
-            with open(f"{scratch}/run.mdp", "w", encoding="ascii") as f:
-                f.write(MDP.format(define="-D" + defines[1] if defines else ""))
-            if gmx:
-                said = output(gmx, "grompp", "-f", "run.mdp", "-p", os.path.abspath(f"{folder}/{top}"), "-c",
-                              os.path.abspath(f"{folder}/{gro}"), "-o", "run.tpr", "-maxwarn", "0", cwd=scratch)
-                if "WARNING" in said:
-                    sys.exit(f"{spec}: gmx grompp warns:\n{said}")
     print(f"{len(specs)} specs; grompp {'agrees' if gmx else 'skipped: no gmx'}")
     return 0
 
