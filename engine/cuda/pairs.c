@@ -17,8 +17,10 @@
 #define BUFFER_ALONE 0.16   /* of replicas that wait for their lists more than they have pairs to do.. */
 #define BUFFER_WHOLE 0.28   /* ..above all where one block could hold them */
 #define SKIN 0.12           /* nm: first atoms go half of it in about 20 steps of 2 fs */
-#define WATER_ARM 0.12      /* nm: no atom is farther from the first of its trio, in rigid waters.. */
-#define TRIO_ARM 0.35       /* ..and where they are bonded otherwise */
+#define WATER_SLACK 0.002   /* nm, that coordinates of rigid waters may be off, as .gro files round them */
+#define TRIO_ARM 0.35       /* nm: no atom is farther from the first of its trio where they are bonded otherwise */
+#define WATER_SHRINKS 1.025 /* what a box's widths may come down by, of waters that are there already.. */
+#define BOX_SHRINKS 1.05    /* ..and else */
 #define EWALD_OFF 1e-7      /* of beta^3, that a force over distance and charges may be off */
 
 enum {
@@ -135,17 +137,21 @@ static void sort_excluded(struct pairs *p, const struct topology *t, const struc
     free(water);
 }
 
-/* How far the atoms of a trio may ever be from its first. */
-static double longest_arm(const struct topology *t, const struct alchemy_plan *plan)
+/* How far the atoms of a trio may ever be from its first; *shrinks: what the box may come down by. */
+static double longest_arm(const struct topology *t, const struct alchemy_plan *plan, double *shrinks)
 {
+    double longest = 0;
+    *shrinks = BOX_SHRINKS;
     if (plan->nplain != 3 * t->nwaters)
         return TRIO_ARM;
     for (int k = 0; k < t->nwaters; k++) {
         const struct rigid_water *w = &t->waters[k];
-        if (w->r_oh > WATER_ARM || w->atom[0] > w->atom[1] || w->atom[0] > w->atom[2])
+        if (w->r_oh > TRIO_ARM || w->atom[0] > w->atom[1] || w->atom[0] > w->atom[2])
             return TRIO_ARM;
+        longest = fmax(longest, w->r_oh);
     }
-    return WATER_ARM;
+    *shrinks = WATER_SHRINKS;
+    return longest + WATER_SLACK;
 }
 
 /* nm, unless the user says. */
@@ -181,8 +187,8 @@ int pairs_make(struct pairs *p, const struct system *sys, const struct settings 
     h->soft = soft_rule_of(set, true);
     p->density = sys->natoms / (sys->box[0] * sys->box[1] * sys->box[2]);
     set_cutoffs(p, &set->nonbonded);
-    double width = box_least_width(sys->box), arm = longest_arm(t, plan);
-    bool together = 1.05 * 2 * (h->cutoff + arm) < width;
+    double shrinks, width = box_least_width(sys->box), arm = longest_arm(t, plan, &shrinks);
+    bool together = shrinks * 2 * (h->cutoff + arm) < width;
     p->min_width = 2 * (h->cutoff + (together ? arm : 0));
     h->triclinic = box_triclinic(sys->box);
     p->atom = trios_make(sys, t, plan, together, &h->nwaters, &h->ntrios);
