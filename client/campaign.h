@@ -30,5 +30,6 @@ int campaign_plan(struct client *c, const char *file);
 int campaign_submit(struct client *c, const char *file);
 int campaign_status(struct client *c, const char *file);
 int campaign_gather(struct client *c, const char *file);
+int campaign_report(struct client *c, const char *file); /* the page that gather writes, by itself */
 
 #endif

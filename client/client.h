@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "client/http.h"
-#include "client/show.h"
+#include "client/sheet.h"
 #include "engine/base/err.h"
 
 enum exit_code {
@@ -143,8 +143,8 @@ void watch_interruptible(const char *id);
 /* Gets results.json as a new reference, or NULL; *text (may be NULL) is its bytes. `live`: what can be said of an ensemble that has
  * not ended. */
 json_t *results_get(const struct client *c, const char *id, bool live, struct buf *text, struct err *e);
-/* The tables of a results.json, made to fit `width` columns (0: as wide as they are). */
-void results_text(const json_t *results, int width, struct buf *out);
+/* The tables of a results.json. */
+void results_show(const struct sheet *s, const json_t *results);
 /* Text as a YAML scalar, plain where it can be; appended. */
 void spec_text(struct buf *out, const char *text);
 /* A spec that was made, into --output, which must be a new file, else onto standard output unless --json wants something there.

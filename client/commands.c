@@ -53,12 +53,16 @@ const struct command commands[] = {
      "marked as such, and exit code 75.",
      "shoal results 3f2a\nshoal results 3f2a --json\nshoal results 3f2a --output results/\n", NEEDS_SERVICE,
      SERVICE | BIT(OUTPUT), 1, 1, results_main},
-    {"report", "ID", "results as one HTML page with figures",
+    {"report", "ID", "results of an ensemble, or of a campaign, as one HTML page with figures",
      "Free energies with their errors and verdicts, convergence forward and backward, the overlap matrix, how "
-     "replicas exchanged windows, dH/dlambda along the ladder, and how many rows there are for each uncorrelated "
-     "sample. "
-     "The page needs no other file and no network. Without --output it goes to standard output. Exits as results does.",
-     "shoal report 3f2a --output methane.html\n", NEEDS_SERVICE, SERVICE | BIT(OUTPUT), 1, 1, report_main},
+     "replicas exchanged windows, dH/dlambda along the ladder, how many rows there are for each uncorrelated "
+     "sample, and of every window temperature, pressure, volume and energies over time beside what they should be. "
+     "In place of ID a campaign's file, which ends in .yaml or .yml: values beside experiment, the network of edges "
+     "with what its loops close by, the tables of campaign gather, and how every ensemble converged. "
+     "The page needs no other file and no network. Without --output it goes to standard output. Exits as results "
+     "does, of a campaign as campaign gather does.",
+     "shoal report 3f2a --output methane.html\nshoal report campaign.yaml --output campaign.html\n", NEEDS_SERVICE,
+     SERVICE | BIT(OUTPUT) | BIT(INCLUDE), 1, 1, report_main},
     {"pause", "[ID...]", "checkpoint ensembles and stop them until resumed", "",
      "shoal pause 3f2a\nshoal pause --all\nshoal pause --label project=hydration\n", NEEDS_SERVICE, SERVICE | CHOICE, 0,
      MANY, pause_main},

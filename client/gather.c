@@ -10,6 +10,7 @@
 
 #include "client/commands.h"
 #include "client/members.h"
+#include "client/report.h"
 
 struct fetching {
     struct gathered *g;
@@ -52,6 +53,10 @@ static void take_results(struct row *r, const json_t *results)
     r->standard_state = correction_of(results, "standard_state");
     r->finite_size = correction_of(results, "finite_size");
     snprintf(r->reason, sizeof r->reason, "%s", answer_text(results, "reason"));
+    const json_t *least = json_object_get(json_object_get(results, "overlap"), "minimum");
+    r->overlap = json_is_number(least) ? json_number_value(least) : NAN;
+    r->convergence = json_incref(json_object_get(results, "convergence"));
+    r->reasons = json_incref(json_object_get(json_object_get(results, "verdict"), "reasons"));
 }
 
 static void done(void *arg, int i, long status, const struct buf *reply)
@@ -61,8 +66,12 @@ static void done(void *arg, int i, long status, const struct buf *reply)
     struct err e = {0};
     /* a hundred kilobytes each, most of it about windows */
     static const char *const wanted[] = {"estimate",       "uncertainty", "verdict", "reason",
-                                         "standard_state", "finite_size", NULL};
-    json_t *results = status == 200 ? members_load(reply->data, reply->len, wanted) : answer_object(status, reply, &e);
+                                         "standard_state", "finite_size", NULL},
+                             *const detailed[] = {"estimate", "uncertainty",    "verdict",
+                                                  "reason",   "standard_state", "finite_size",
+                                                  "overlap",  "convergence",    NULL};
+    json_t *results = status == 200 ? members_load(reply->data, reply->len, f->g->detailed ? detailed : wanted)
+                                    : answer_object(status, reply, &e);
     if (!results && !e.code)
         err_set(&e, ERR_PROTOCOL, "its results are no JSON object");
     if (results)
@@ -79,7 +88,8 @@ static bool begin_row(const struct campaign *k, struct row *r, const json_t *pla
                       .present = campaign_present(k, planned),
                       .estimate = {NAN, NAN},
                       .standard_state = NAN,
-                      .finite_size = NAN};
+                      .finite_size = NAN,
+                      .overlap = NAN};
     bool ended = r->present && ensemble_ended(answer_text(r->present, "state"));
     r->verdict = ended ? VERDICT_FAILED : VERDICT_PENDING;
     snprintf(r->reason, sizeof r->reason, "%s", r->present ? answer_text(r->present, "reason") : "not submitted");
@@ -120,29 +130,52 @@ static void gather_print(const struct client *c, const struct gathered *g)
         gather_tsv(g, false, &out);
         fputs(out.data, stdout);
     } else {
-        gather_show(g, client_width(), &out);
+        gather_show(&(struct sheet){&out, client_width(), false}, g);
         fputs(out.data, stdout);
     }
     buf_free(&out);
 }
 
-int campaign_gather(struct client *c, const char *file)
+/* All of it, for `use` to make something of. */
+static int gather(struct client *c, const char *file, bool detailed,
+                  void (*use)(const struct client *c, const struct gathered *g, struct err *e))
 {
     struct campaign k;
-    struct gathered g = {.campaign = &k};
+    struct gathered g = {.campaign = &k, .detailed = detailed};
     struct err e = {0};
     int rc = campaign_open(&k, c, file, true);
     if (rc == EXIT_OK) {
         if (!campaign_look(&k, c, &e) && !fetch(c, &g, &e)) {
             gather_sum(&g);
-            if (c->output)
-                gather_files(&g, c->output, &e);
+            use(c, &g, &e);
         }
         rc = e.code ? client_fail(c, &e) : gather_exit(&g);
-        if (!e.code)
-            gather_print(c, &g);
     }
     gather_free(&g);
     campaign_close(&k);
     return rc;
+}
+
+static void put_tables(const struct client *c, const struct gathered *g, struct err *e)
+{
+    if (!c->output || !gather_files(g, c->output, e))
+        gather_print(c, g);
+}
+
+static void put_page(const struct client *c, const struct gathered *g, struct err *e)
+{
+    struct buf page = {0};
+    gather_page(g, &page);
+    report_put(c, answer_text(g->campaign->plan, "name"), &page, e);
+    buf_free(&page);
+}
+
+int campaign_gather(struct client *c, const char *file)
+{
+    return gather(c, file, c->output != NULL, put_tables);
+}
+
+int campaign_report(struct client *c, const char *file)
+{
+    return gather(c, file, true, put_page);
 }

@@ -31,6 +31,9 @@ struct row {
     double standard_state, finite_size; /* what is to be added to it; NAN: there is none */
     enum verdict verdict;
     char reason[200]; /* why there is no number */
+    /* For pages; NULL and NAN where they were not asked for, or there is none. */
+    json_t *convergence, *reasons; /* of results.json, the verdict's; owned */
+    double overlap;                /* the least of neighbours */
 };
 
 /* One leg of a system or an edge: the mean of its repeats, corrections added. */
@@ -55,6 +58,7 @@ struct item {
 
 struct gathered {
     const struct campaign *campaign;
+    bool detailed; /* with what pages show of every ensemble */
     struct row *rows;
     int nrows;
     struct item *items; /* systems that have legs in the sum, then edges */
@@ -80,8 +84,8 @@ const char *gather_system(const struct gathered *g, int i);
 /* The best value of a system: of the network, else of its legs. */
 struct number gather_value(const struct gathered *g, int system);
 
-/* gather_show.c: tables in kcal/mol, made to fit `width` columns (0: as wide as they are). */
-void gather_show(const struct gathered *g, int width, struct buf *out);
+/* gather_show.c: tables in kcal/mol. */
+void gather_show(const struct sheet *s, const struct gathered *g);
 /* gather_page.c: the same with figures, the network and values beside experiment, as one HTML page. */
 void gather_page(const struct gathered *g, struct buf *out);
 /* gather_write.c */

@@ -1,22 +1,97 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What was gathered as a page with figures.
+ * What was gathered as a page with figures: what `campaign gather` writes and `report` of a campaign.
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "client/gather.h"
+#include "client/page.h"
 #include "client/plot.h"
+#include "client/report.h"
+
+#define NEAR 1.0 /* kcal/mol: what is nearer to experiment is in the band */
+
+/* ---- the answer ---- */
+
+static int count(const struct gathered *g, enum verdict v)
+{
+    int n = 0;
+    for (int i = 0; i < g->nrows; i++)
+        n += g->rows[i].verdict == v;
+    return n;
+}
+
+static enum verdict worst(const struct gathered *g)
+{
+    enum verdict v = VERDICT_CONVERGED;
+    for (int i = 0; i < g->nrows; i++)
+        v = g->rows[i].verdict > v ? g->rows[i].verdict : v;
+    return v;
+}
+
+static void measure_fact(struct buf *out, const char *what, const struct measure *m, double unit, const char *of)
+{
+    if (isnan(m->value))
+        return;
+    if (isnan(m->low))
+        page_fact(out, what, "%.2f%s", m->value / unit, of);
+    else
+        page_fact(out, what, "%.2f%s (%.2f to %.2f)", m->value / unit, of, m->low / unit, m->high / unit);
+}
+
+static void comparison_facts(struct buf *out, const struct comparison *c, const char *what)
+{
+    char name[80];
+    if (c->pairs < 2)
+        return;
+    snprintf(name, sizeof name, "RMSE of %d %s (95 %%)", c->pairs, what);
+    measure_fact(out, name, &c->rmse, GATHER_KCAL, " kcal/mol");
+    snprintf(name, sizeof name, "MUE of %d %s (95 %%)", c->pairs, what);
+    measure_fact(out, name, &c->mue, GATHER_KCAL, " kcal/mol");
+}
+
+static void loops_fact(struct buf *out, const struct gathered *g)
+{
+    int closed = 0;
+    for (int i = 0; i < g->nloops; i++)
+        closed += fabs(g->loops[i].closure) < 2 * g->loops[i].error;
+    if (g->nloops)
+        page_fact(out, "loops that close within 2 errors", "%d of %d", closed, g->nloops);
+}
+
+static void answer(struct buf *out, const struct gathered *g)
+{
+    char what[120], number[120], sentence[160];
+    int values = 0;
+    for (int i = 0; i < g->nsystems; i++)
+        values += !isnan(gather_value(g, i).value);
+    snprintf(what, sizeof what, "%d systems, %d edges, %d ensembles", g->nsystems, g->nedges, g->nrows);
+    snprintf(number, sizeof number, "%d of %d systems have a free energy", values, g->nsystems);
+    snprintf(sentence, sizeof sentence, "Of the ensembles %d converged, %d did not, %d failed, %d have not ended.",
+             count(g, VERDICT_CONVERGED), count(g, VERDICT_UNCONVERGED), count(g, VERDICT_FAILED),
+             count(g, VERDICT_PENDING));
+    page_answer(out, what, number, verdict_word(worst(g)), sentence);
+    page_facts_begin(out);
+    comparison_facts(out, &g->absolute, "values");
+    measure_fact(out, "Kendall tau (95 %)", &g->absolute.tau, 1, "");
+    comparison_facts(out, &g->relative, "edges");
+    loops_fact(out, g);
+    page_facts_end(out);
+}
+
+/* ---- figures ---- */
 
 /* The strain of the worst loop with that edge. */
 static double strain_of(const struct gathered *g, int edge)
 {
-    double worst = NAN;
+    double most = NAN;
     for (int i = 0; i < g->nloops; i++)
         for (int k = 0; k < g->loops[i].length; k++)
             if (g->loops[i].edges[k] == edge)
-                worst = fmax(isnan(worst) ? 0 : worst, fabs(g->loops[i].closure) / g->loops[i].error);
-    return worst;
+                most = fmax(isnan(most) ? 0 : most, fabs(g->loops[i].closure) / g->loops[i].error);
+    return most;
 }
 
 /* Edges without a number are left out. */
@@ -39,36 +114,112 @@ static void network_show(struct buf *out, const struct gathered *g)
     free(names);
 }
 
+static void add_pair(struct plot_series *s, double experiment, double value, double error, const char *name)
+{
+    if (!isnan(value) && !isnan(experiment))
+        s->points[s->n++] =
+            (struct plot_point){experiment / GATHER_KCAL, value / GATHER_KCAL, error / GATHER_KCAL, name};
+}
+
+static void scatter(struct buf *out, const char *title, struct plot_series *s)
+{
+    plot_series(out,
+                &(struct plot){.title = title,
+                               .note = "in the band: within 1 kcal/mol of it",
+                               .x = "experiment, kcal/mol",
+                               .y = "calculated, kcal/mol",
+                               .level = NAN,
+                               .equal = NEAR},
+                s, 1);
+    free(s->points);
+}
+
 static void experiment_show(struct buf *out, const struct gathered *g)
 {
-    struct plot_point ends[2] = {{INFINITY, INFINITY, NAN}, {-INFINITY, -INFINITY, NAN}};
-    struct plot_series series[2] = {{.name = "equal", .points = ends, .n = 2, .joined = true}, {.name = "systems"}};
-    series[1].points = xcalloc((size_t)g->nsystems, sizeof *series[1].points);
+    struct plot_series systems = {.points = xcalloc((size_t)g->nsystems, sizeof *systems.points)},
+                       edges = {.points = xcalloc((size_t)g->nitems, sizeof *edges.points)};
     for (int i = 0; i < g->nsystems; i++) {
         struct number x = gather_value(g, i);
-        double experiment = g->experiments[i].value / GATHER_KCAL;
-        if (isnan(x.value) || isnan(experiment))
-            continue;
-        ends[0].x = ends[0].y = fmin(ends[0].x, experiment);
-        ends[1].x = ends[1].y = fmax(ends[1].x, experiment);
-        series[1].points[series[1].n++] =
-            (struct plot_point){experiment, (x.value + g->shift[i]) / GATHER_KCAL, x.error / GATHER_KCAL};
+        add_pair(&systems, g->experiments[i].value, x.value + g->shift[i], x.error, gather_system(g, i));
     }
-    if (series[1].n)
-        plot_series(out, "Values beside experiment", "experiment, kcal/mol", "calculated, kcal/mol", series, 2, false);
+    for (int i = 0; i < g->nitems; i++)
+        if (g->items[i].is_edge)
+            add_pair(&edges, g->items[i].experiment, g->items[i].sum.value, g->items[i].sum.error, g->items[i].name);
+    scatter(out, "Values beside experiment", &systems);
+    scatter(out, "Edges beside experiment", &edges);
+}
+
+/* ---- every ensemble ---- */
+
+static void curves(struct buf *out, const struct row *r, const char *title)
+{
+    struct plot_series series[2];
+    report_convergence(r->convergence, series);
+    plot_small_curves(out, title, series, 2, r->estimate.value / GATHER_KCAL, r->estimate.error / GATHER_KCAL);
+    free(series[0].points);
     free(series[1].points);
+}
+
+static void estimate_line(struct buf *out, const struct row *r)
+{
+    struct buf text = {0};
+    if (isnan(r->estimate.value))
+        return;
+    show_value(&text, r->estimate.value / GATHER_KCAL, r->estimate.error / GATHER_KCAL);
+    buf_printf(&text, " kcal/mol");
+    page_element(out, "p", "", text.data);
+    buf_free(&text);
+}
+
+static void card(struct buf *out, const struct row *r)
+{
+    const json_t *reason;
+    size_t i;
+    char title[200], below[120];
+    snprintf(title, sizeof title, "%.80s, %.60s, repeat %lld", answer_text(r->planned, "item"),
+             answer_text(r->planned, "leg"), answer_whole(r->planned, "repeat"));
+    buf_printf(out, "<article>\n");
+    page_element(out, "h3", "", title);
+    curves(out, r, title);
+    estimate_line(out, r);
+    page_element(out, "p", sheet_class(verdict_word(r->verdict)), verdict_word(r->verdict));
+    if (*r->reason)
+        page_element(out, "p", "soft", r->reason);
+    json_array_foreach (r->reasons, i, reason)
+        page_element(out, "p", "soft", answer_text(reason, "text"));
+    if (!isnan(r->overlap)) {
+        snprintf(below, sizeof below, "least overlap of neighbours %.2f", r->overlap);
+        page_element(out, "p", "soft", below);
+    }
+    if (r->present) {
+        snprintf(below, sizeof below, "shoal report %.64s", answer_text(r->present, "id"));
+        page_element(out, "p", "soft", below);
+    }
+    buf_printf(out, "</article>\n");
+}
+
+static void cards(struct buf *out, const struct gathered *g)
+{
+    page_element(out, "h2", "", "Convergence of every ensemble");
+    page_element(
+        out, "p", "soft",
+        "Free energy from the first part of the samples (first colour) and from the last (second): both end in "
+        "the band, the answer with its error.");
+    buf_printf(out, "<div class=\"cards\">\n");
+    for (int i = 0; i < g->nrows; i++)
+        card(out, &g->rows[i]);
+    buf_printf(out, "</div>\n");
 }
 
 void gather_page(const struct gathered *g, struct buf *out)
 {
-    struct buf text = {0};
-    plot_page_begin(out, answer_text(g->campaign->plan, "name"));
+    page_begin(out, answer_text(g->campaign->plan, "name"), "campaign; free energies in kcal/mol");
+    answer(out, g);
+    buf_printf(out, "<div class=\"figures\">\n");
     experiment_show(out, g);
     network_show(out, g);
-    gather_show(g, 0, &text);
-    buf_printf(out, "<pre>");
-    plot_text(out, text.data);
-    buf_printf(out, "</pre>\n");
-    plot_page_end(out);
-    buf_free(&text);
+    buf_printf(out, "</div>\n");
+    gather_show(&(struct sheet){out, 0, true}, g);
+    cards(out, g);
+    page_end(out);
 }

@@ -24,19 +24,14 @@ static void heads(struct table *t, const char *layout, const char *const *words)
         table_cell(t, "%s", words[i]);
 }
 
-struct showing {
-    int width;
-    struct buf *out;
-};
-
-static void put(const struct showing *s, struct table *t, const char *title)
+static void put(const struct sheet *s, struct table *t, const char *title, const char *note)
 {
-    buf_printf(s->out, "%s\n", title);
-    table_put(t, s->width, s->out);
-    buf_printf(s->out, "\n");
+    sheet_title(s, title, note);
+    sheet_table(s, t);
+    sheet_say(s, "\n");
 }
 
-static void rows_show(const struct showing *s, const struct gathered *g)
+static void rows_show(const struct sheet *s, const struct gathered *g)
 {
     static const char *const words[] = {"item",     "leg",         "repeat",  "id",     "state",
                                         "estimate", "corrections", "verdict", "reason", NULL};
@@ -57,7 +52,7 @@ static void rows_show(const struct showing *s, const struct gathered *g)
         table_cell(&t, "%s", verdict_word(r->verdict));
         table_cell(&t, "%s", r->reason);
     }
-    put(s, &t, "ensembles, kcal/mol: last window less the first");
+    put(s, &t, "ensembles, kcal/mol", "last window less the first");
 }
 
 static void item_show(struct table *t, const struct item *item)
@@ -79,14 +74,14 @@ static void item_show(struct table *t, const struct item *item)
     number_cell(t, (struct number){item->experiment, item->experiment_error});
 }
 
-static void items_show(const struct showing *s, const struct gathered *g)
+static void items_show(const struct sheet *s, const struct gathered *g)
 {
     static const char *const words[] = {"item", "leg", "repeats", "free energy", "verdict", "experiment", NULL};
     struct table t;
     heads(&t, "l~ l r2 r l r3", words);
     for (int i = 0; i < g->nitems; i++)
         item_show(&t, &g->items[i]);
-    put(s, &t, "sums of legs, kcal/mol: means of repeats, each with its sign; of an edge, ligand_j less ligand_i");
+    put(s, &t, "sums of legs, kcal/mol", "means of repeats, each with its sign; of an edge, ligand_j less ligand_i");
 }
 
 static void loop_cell(struct table *t, const struct gathered *g, const struct loop *l)
@@ -102,7 +97,7 @@ static void loop_cell(struct table *t, const struct gathered *g, const struct lo
     buf_free(&way);
 }
 
-static void loops_show(const struct showing *s, const struct gathered *g)
+static void loops_show(const struct sheet *s, const struct gathered *g)
 {
     static const char *const words[] = {"loop", "closure", "in errors", NULL};
     struct table t;
@@ -115,10 +110,10 @@ static void loops_show(const struct showing *s, const struct gathered *g)
         number_cell(&t, (struct number){l->closure, l->error});
         table_cell(&t, "%.1f", fabs(l->closure) / l->error);
     }
-    put(s, &t, "loops of the network, kcal/mol: 0 where all is right");
+    put(s, &t, "loops of the network, kcal/mol", "0 where all is right");
 }
 
-static void values_show(const struct showing *s, const struct gathered *g)
+static void values_show(const struct sheet *s, const struct gathered *g)
 {
     static const char *const words[] = {"system", "value", "experiment", "difference", "part", NULL};
     struct table t;
@@ -134,8 +129,8 @@ static void values_show(const struct showing *s, const struct gathered *g)
                                         hypot(value.error, g->experiments[i].error)});
         table_cell(&t, "%d", g->network.part[i] + 1);
     }
-    put(s, &t,
-        "values of the systems, kcal/mol, most likely by all edges; parts without a zero of their own have the mean 0, "
+    put(s, &t, "values of the systems, kcal/mol",
+        "most likely by all edges; parts without a zero of their own have the mean 0, "
         "and that of "
         "the experiment in the differences");
 }
@@ -150,7 +145,7 @@ static void measure_cells(struct table *t, const char *name, const struct measur
         table_cell(t, "%.2f to %.2f", m->low / unit, m->high / unit);
 }
 
-static void comparison_show(const struct showing *s, const struct comparison *c, const char *what, bool with_tau)
+static void comparison_show(const struct sheet *s, const struct comparison *c, const char *what, bool with_tau)
 {
     struct table t;
     char title[120];
@@ -163,16 +158,20 @@ static void comparison_show(const struct showing *s, const struct comparison *c,
     if (with_tau && !isnan(c->tau.value))
         measure_cells(&t, "Kendall tau", &c->tau, 1);
     snprintf(title, sizeof title, "%s beside experiment, %d of them", what, c->pairs);
-    put(s, &t, title);
+    put(s, &t, title, "");
 }
 
-void gather_show(const struct gathered *g, int width, struct buf *out)
+static void comparisons_show(const struct sheet *s, const struct gathered *g)
 {
-    struct showing s = {width, out};
-    rows_show(&s, g);
-    items_show(&s, g);
-    loops_show(&s, g);
-    values_show(&s, g);
-    comparison_show(&s, &g->absolute, "values", true);
-    comparison_show(&s, &g->relative, "edges", false);
+    comparison_show(s, &g->absolute, "values", true);
+    comparison_show(s, &g->relative, "edges", false);
+}
+
+void gather_show(const struct sheet *s, const struct gathered *g)
+{
+    typedef void show_fn(const struct sheet *s, const struct gathered *g);
+    static show_fn *const parts[] = {rows_show, items_show, loops_show, values_show, comparisons_show};
+    enum { PARTS = sizeof parts / sizeof *parts };
+    for (int i = 0; i < PARTS; i++) /* a terminal ends with what counts, a page begins with it */
+        parts[s->html ? PARTS - 1 - i : i](s, g);
 }

@@ -264,6 +264,10 @@ void gather_free(struct gathered *g)
 {
     for (int i = 0; i < g->nitems; i++)
         free(g->items[i].legs);
+    for (int i = 0; i < g->nrows; i++) {
+        json_decref(g->rows[i].convergence);
+        json_decref(g->rows[i].reasons);
+    }
     free(g->items);
     free(g->rows);
     free(g->experiments);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Figures as SVG inside a page: points with errors against a number, and a matrix. Everything appended to a buffer.
+ * Figures as SVG inside a page, whose style sheet (templates/page.css) gives them their colours. Everything appended to a buffer.
  */
 #ifndef SHOAL_CLIENT_PLOT_H
 #define SHOAL_CLIENT_PLOT_H
@@ -12,6 +12,7 @@
 /* error NAN: no bar. What is not finite is left out. */
 struct plot_point {
     double x, y, error;
+    const char *name; /* NULL: it has none */
 };
 
 struct plot_series {
@@ -21,23 +22,43 @@ struct plot_series {
     bool joined; /* by a line, in their order */
 };
 
-/* Axes that hold all points and their errors, and 0 where `zero`. Nothing where no series has a point. */
-void plot_series(struct buf *out, const char *title, const char *x, const char *y, const struct plot_series *series,
-                 int n, bool zero);
-/* [n * n], row after row, of 0 to 1: darker is more. What is not finite is left white. `below` says what rows and columns are. */
-void plot_matrix(struct buf *out, const char *title, const char *below, const double *matrix, int n);
+struct plot {
+    const char *title, *note; /* note "": the title says all */
+    const char *x, *y;        /* what the axes are, with units */
+    bool zero;                /* the axis upwards has 0 on it */
+    double level, spread;     /* a band across, level +- spread; NAN: none */
+    double equal; /* NAN, or both axes are alike, with a line where they are equal and a band of so much beside it */
+};
+
+/* Axes that hold all points and their errors. Nothing where no series has a point. */
+void plot_series(struct buf *out, const struct plot *p, const struct plot_series *series, int n);
+/* [n * n], row after row, of 0 to 1: darker is more. What is not finite is left white; neighbours with less than `least` have a red
+ * frame. `note` says what rows and columns are. */
+void plot_matrix(struct buf *out, const char *title, const char *note, const double *matrix, int n, double least);
 /* An edge of a network, from node i to j. strain: how badly the worst loop that it is in closes, in errors; NAN: it is in none. */
 struct plot_edge {
     int i, j;
     double value, error, strain;
 };
-/* Nodes on a circle with their names; edges with their values, thick and red where loops do not close. */
+/* Nodes on a circle with their names; edges with their values where there is room, thick and red where loops do not close. */
 void plot_network(struct buf *out, const char *title, const char *const *nodes, int n, const struct plot_edge *edges,
                   int nedges);
-/* The beginning of a page, up to its body, and its end. */
-void plot_page_begin(struct buf *out, const char *title);
-void plot_page_end(struct buf *out);
-/* Text: &, < and quotes as entities, bytes that no page may have as '?'. */
+
+/* What a row of pixels of a small figure stands for: rows of a series from one time to another. */
+struct plot_bin {
+    double from, to, least, most, mean;
+};
+/* A small figure without words of its own: least to most as a band, means as a line, from time a to b and from low to high. What came
+ * before time 0 is shaded. target NAN: none. */
+struct plot_small {
+    double a, b, low, high, target;
+};
+void plot_small(struct buf *out, const char *title, const struct plot_small *s, const struct plot_bin *bins, int n);
+/* Curves on the same axes as another small figure, as points of series; the band is level +- spread, NAN: none. */
+void plot_small_curves(struct buf *out, const char *title, const struct plot_series *series, int n, double level,
+                       double spread);
+
+/* Text: &, < and quotes as entities, "+-" as the sign for it, bytes that no page may have as '?'. */
 void plot_text(struct buf *out, const char *text);
 
 #endif

@@ -52,7 +52,7 @@ static const char *word(const json_t *verdict)
     return text ? text : "-";
 }
 
-static void energies_show(const json_t *results, int width, struct buf *out)
+static void energies_show(const json_t *results, const struct sheet *s)
 {
     struct table t;
     const json_t *estimator, *leg;
@@ -99,39 +99,41 @@ static void energies_show(const json_t *results, int width, struct buf *out)
         energy_cells(&t, json_object_get(estimator, "free_energy"));
         table_cell(&t, "%s", word(json_object_get(estimator, "verdict")));
     }
-    table_put(&t, width, out);
+    sheet_table(s, &t);
 }
 
 /* What the row of the standard state means. */
-static void held_show(const json_t *held, struct buf *out)
+static void held_show(const json_t *held, const struct sheet *s)
 {
     const json_t *molecules = json_object_get(held, "molecules"),
                  *release = json_object_get(json_object_get(held, "release"), "kcal/mol");
     if (!json_is_object(held))
         return;
-    buf_printf(
-        out,
-        "\nrestraints hold %s and %s together in window %lld: from there to 1 mol/l is %.2f kcal/mol, which the "
-        "estimate lacks\nbinding = solvent leg - (complex leg + what is to add), where both legs take the ligand "
-        "out\n",
-        json_string_value(json_array_get(molecules, 0)), json_string_value(json_array_get(molecules, 1)),
-        (long long)json_integer_value(json_object_get(held, "window")), number(json_object_get(release, "value")));
+    sheet_say(s,
+              "\nrestraints hold %s and %s together in window %lld: from there to 1 mol/l is %.2f kcal/mol, which the "
+              "estimate lacks\nbinding = solvent leg - (complex leg + what is to add), where both legs take the ligand "
+              "out\n",
+              json_string_value(json_array_get(molecules, 0)), json_string_value(json_array_get(molecules, 1)),
+              (long long)json_integer_value(json_object_get(held, "window")),
+              number(json_object_get(release, "value")));
     if (!strcmp(answer_text(held, "other_end"), "held"))
-        buf_printf(out, "the other end of the ladder is held too: attaching the restraints is another leg\n");
+        sheet_say(s, "the other end of the ladder is held too: attaching the restraints is another leg\n");
 }
 
-static void finite_size_show(const json_t *finite, struct buf *out)
+static void finite_size_show(const json_t *finite, const struct sheet *s)
 {
     const json_t *charges = json_object_get(finite, "charges"), *missing = json_object_get(finite, "missing"), *item;
+    struct buf text = {0};
     size_t i;
     if (!json_is_object(finite))
         return;
-    buf_printf(out, "\nthe net charge goes from %+.2f to %+.2f e in a box of %.3g nm; the row lacks:",
+    buf_printf(&text, "\nthe net charge goes from %+.2f to %+.2f e in a box of %.3g nm; the row lacks:",
                number(json_array_get(charges, 0)), number(json_array_get(charges, 1)),
                number(json_object_get(json_object_get(finite, "edge"), "magnitude")));
     json_array_foreach (missing, i, item)
-        buf_printf(out, "\n  %s", json_string_value(item));
-    buf_printf(out, "\n");
+        buf_printf(&text, "\n  %s", json_string_value(item));
+    sheet_say(s, "%s\n", text.data);
+    buf_free(&text);
 }
 
 /* "3", of several repeats "1.3". */
@@ -144,7 +146,7 @@ static void window_cell(struct table *t, const json_t *window, bool repeats)
         table_cell(t, "%lld", k);
 }
 
-static void windows_show(const json_t *windows, const json_t *repeats, int width, struct buf *out)
+static void windows_show(const json_t *windows, const json_t *repeats, const struct sheet *s)
 {
     struct table t;
     const json_t *window, *lambda;
@@ -179,10 +181,10 @@ static void windows_show(const json_t *windows, const json_t *repeats, int width
         table_cell(&t, "%s", reason ? reason : "");
         buf_free(&state);
     }
-    table_put(&t, width, out);
+    sheet_table(s, &t);
 }
 
-static void pairs_show(const json_t *pairs, int width, struct buf *out)
+static void pairs_show(const json_t *pairs, const struct sheet *s)
 {
     struct table t;
     const json_t *pair;
@@ -203,27 +205,27 @@ static void pairs_show(const json_t *pairs, int width, struct buf *out)
             table_cell(&t, "-");
         }
     }
-    table_put(&t, width, out);
+    sheet_table(s, &t);
 }
 
 /* How replicas got about between windows, for each repeat. */
-static void exchange_show(const json_t *exchange, int width, struct buf *out)
+static void exchange_show(const json_t *exchange, const struct sheet *s)
 {
     const json_t *item;
     size_t i;
     json_array_foreach (exchange, i, item) {
-        buf_printf(out, "\nexchange");
+        char repeat[40] = "";
         if (json_array_size(exchange) > 1)
-            buf_printf(out, " of repeat %lld", answer_whole(item, "repeat"));
-        buf_printf(out, " (%s): %lld times, %lld round trips, eigenvalue %.4f\n\n", answer_text(item, "scheme"),
-                   answer_whole(item, "exchanges"), answer_whole(item, "round_trips"),
-                   number(json_object_get(item, "eigenvalue")));
-        pairs_show(json_object_get(item, "pairs"), width, out);
+            snprintf(repeat, sizeof repeat, " of repeat %lld", answer_whole(item, "repeat"));
+        sheet_say(s, "\nexchange%s (%s): %lld times, %lld round trips, eigenvalue %.4f\n\n", repeat,
+                  answer_text(item, "scheme"), answer_whole(item, "exchanges"), answer_whole(item, "round_trips"),
+                  number(json_object_get(item, "eigenvalue")));
+        pairs_show(json_object_get(item, "pairs"), s);
     }
 }
 
 /* Averages of a lone window: it has no free energy. */
-static void averages_show(const json_t *averages, int width, struct buf *out)
+static void averages_show(const json_t *averages, const struct sheet *s)
 {
     struct table t;
     const char *name;
@@ -238,46 +240,57 @@ static void averages_show(const json_t *averages, int width, struct buf *out)
         table_cell(&t, "%s", cell.data);
         buf_free(&cell);
     }
-    table_put(&t, width, out);
+    sheet_table(s, &t);
 }
 
-/* Why an estimator's total is not converged. */
-static void reasons_show(const json_t *estimator, struct buf *out)
+static const json_t *reasons_of(const json_t *estimators, size_t i)
 {
-    const json_t *verdict = json_object_get(estimator, "verdict"), *reasons = json_object_get(verdict, "reasons"),
-                 *item;
-    size_t i;
-    if (json_array_size(reasons))
-        buf_printf(out, "\n%s %s:\n", json_string_value(json_object_get(estimator, "name")), word(verdict));
-    json_array_foreach (reasons, i, item)
-        buf_printf(out, "  %s\n", json_string_value(json_object_get(item, "text")));
+    return json_object_get(json_object_get(json_array_get(estimators, i), "verdict"), "reasons");
 }
 
-void results_text(const json_t *results, int width, struct buf *out)
+/* Why estimators' totals are not converged; those with the same reasons together. */
+static void reasons_show(const json_t *estimators, const struct sheet *s)
+{
+    const json_t *reason;
+    size_t n = json_array_size(estimators), next, k;
+    for (size_t i = 0; i < n; i = next) {
+        const json_t *reasons = reasons_of(estimators, i);
+        struct buf text = {0};
+        for (next = i; next < n && json_equal(reasons_of(estimators, next), reasons); next++)
+            buf_printf(&text, "%s%s", next > i ? ", " : "", answer_text(json_array_get(estimators, next), "name"));
+        buf_printf(&text, " %s:\n", word(json_object_get(json_array_get(estimators, i), "verdict")));
+        json_array_foreach (reasons, k, reason)
+            buf_printf(&text, "  %s\n", answer_text(reason, "text"));
+        if (json_array_size(reasons))
+            sheet_say(s, "\n%s", text.data);
+        buf_free(&text);
+    }
+}
+
+void results_show(const struct sheet *s, const json_t *results)
 {
     const char *status = json_string_value(json_object_get(results, "status"));
     const char *reason = json_string_value(json_object_get(results, "reason"));
     const char *quantity = json_string_value(json_object_get(results, "quantity"));
     const json_t *windows = json_object_get(results, "windows"), *item;
     size_t i;
-    buf_printf(out, "%s; status %s%s%s\n\n", quantity ? quantity : "results", status ? status : "?", reason ? ": " : "",
-               reason ? reason : "");
+    sheet_say(s, "%s; status %s%s%s\n\n", quantity ? quantity : "results", status ? status : "?", reason ? ": " : "",
+              reason ? reason : "");
     if (json_array_size(json_object_get(results, "estimators"))) {
-        energies_show(results, width, out);
-        held_show(json_object_get(results, "standard_state"), out);
-        finite_size_show(json_object_get(results, "finite_size"), out);
-        buf_printf(out, "\n");
+        energies_show(results, s);
+        held_show(json_object_get(results, "standard_state"), s);
+        finite_size_show(json_object_get(results, "finite_size"), s);
+        sheet_say(s, "\n");
     }
-    windows_show(windows, json_object_get(results, "repeats"), width, out);
-    exchange_show(json_object_get(results, "exchange"), width, out);
+    windows_show(windows, json_object_get(results, "repeats"), s);
+    exchange_show(json_object_get(results, "exchange"), s);
     if (json_array_size(windows) == 1) {
-        buf_printf(out, "\n");
-        averages_show(json_object_get(json_array_get(windows, 0), "averages"), width, out);
+        sheet_say(s, "\n");
+        averages_show(json_object_get(json_array_get(windows, 0), "averages"), s);
     }
-    json_array_foreach (json_object_get(results, "estimators"), i, item)
-        reasons_show(item, out);
+    reasons_show(json_object_get(results, "estimators"), s);
     json_array_foreach (json_object_get(results, "warnings"), i, item)
-        buf_printf(out, "%swarning: %s\n", i ? "" : "\n", json_string_value(item));
+        sheet_say(s, "%swarning: %s\n", i ? "" : "\n", json_string_value(item));
 }
 
 int results_exit(const char *state, const json_t *results)
@@ -301,7 +314,7 @@ static void results_print(const struct client *c, const json_t *ensemble, const 
     if (!ensemble_ended(state))
         printf("SO FAR: the ensemble is %s, %d %% of all steps are done\n", state,
                (int)(100 * answer_number(ensemble, "progress")));
-    results_text(results, client_width(), &text);
+    results_show(&(struct sheet){&text, client_width(), false}, results);
     fputs(text.data, stdout);
     buf_free(&text);
 }

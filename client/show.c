@@ -60,7 +60,7 @@ static const char *after_columns(const char *text, int columns)
     return text;
 }
 
-static void table_free(struct table *t)
+void table_free(struct table *t)
 {
     for (int i = 0; i < t->count; i++)
         free(t->cells[i]);
@@ -100,8 +100,7 @@ static void fit(const struct table *t, int width, int *wide)
     shorten(t, width, SHORTEST, wide);
 }
 
-/* A column of nothing below its heading. */
-static bool is_empty(const struct table *t, int column)
+bool table_is_empty(const struct table *t, int column)
 {
     bool empty = t->count > t->columns;
     for (int i = t->columns + column; i < t->count; i += t->columns)
@@ -129,7 +128,7 @@ void table_put(struct table *t, int width, struct buf *out)
         wide[column] = w > wide[column] ? w : wide[column];
     }
     for (int i = 0; i < t->columns; i++)
-        if (t->leaves[i] && is_empty(t, i))
+        if (t->leaves[i] && table_is_empty(t, i))
             wide[i] = -1;
     if (width > 0)
         fit(t, width, wide);

@@ -32,6 +32,10 @@ void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(pri
 void table_state(struct table *t, const char *state);
 /* Appends the table, made to fit `width` columns (0: as wide as it is), and frees its cells. */
 void table_put(struct table *t, int width, struct buf *out);
+/* There is nothing in the column below its heading. */
+bool table_is_empty(const struct table *t, int column);
+/* Its cells. */
+void table_free(struct table *t);
 /* Appends all cells but the headings, between tabs, and frees them. */
 void table_put_plain(struct table *t, struct buf *out);
 

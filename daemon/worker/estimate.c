@@ -188,6 +188,14 @@ static int read_about(struct request *q, struct err *e)
     return 0;
 }
 
+static bool produces_npt(const struct spec *s)
+{
+    for (int i = 0; i < s->nstages; i++)
+        if (s->stages[i].kind == STAGE_PRODUCE && s->stages[i].npt)
+            return true;
+    return false;
+}
+
 static int read_request(struct request *q, const struct buf *text, struct err *e)
 {
     json_error_t why;
@@ -203,6 +211,7 @@ static int read_request(struct request *q, const struct buf *text, struct err *e
     if (rc)
         return rc;
     q->ensemble.set = &q->spec->settings;
+    q->ensemble.npt = produces_npt(q->spec);
     rc = read_replicas(q, e);
     return rc ? rc : read_about(q, e);
 }

@@ -98,6 +98,7 @@ void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json)
                        .held = q->held,
                        .finite_size = q->finite_size,
                        .remark = q->remark,
+                       .pressure = q->npt ? q->set->barostat.pressure : NAN,
                        .ladder = &l,
                        .nrepeats = q->repeats};
     ladder_of_settings(&l, q->set);

@@ -48,6 +48,7 @@ struct estimate_ensemble {
     const char
         *directory; /* repeat 0 alone: DIRECTORY/lambda_KK; else DIRECTORY/repeat_RR/lambda_KK (two digits or more) */
     const struct settings *set;
+    bool npt;                                /* production holds the pressure of `set` */
     int repeats;                             /* replicas of each window, 1 or more */
     const struct estimate_replica *replicas; /* [repeats][set->alchemy.nwindows] */
     const struct estimate_held *held;        /* NULL: nothing is */

@@ -3,6 +3,7 @@
  * Free energies from files alone: their headers say of which state of which ladder they are.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +116,7 @@ static bool analyse(const struct file *files, int n, struct buf *json)
     struct result one;
     struct sampling s;
     struct estimate_about about = {0};
-    struct report r = {.about = &about, .ladder = &l, .nrepeats = 1, .repeats = &one};
+    struct report r = {.about = &about, .pressure = NAN, .ladder = &l, .nrepeats = 1, .repeats = &one};
     ladder_of_file(&l, &files[0].d);
     result_init(&one, &l);
     sampling_init(&s, &l);

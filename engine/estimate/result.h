@@ -151,6 +151,7 @@ struct report {
     const struct estimate_held *held;      /* NULL: nothing is */
     const struct finite_size *finite_size; /* NULL: not asked for */
     const char *remark;                    /* a warning of none of the repeats; NULL */
+    double pressure;                       /* bar, that production holds; NAN: it holds none, or nobody knows */
     const struct ladder *ladder;
     int nrepeats;
     struct result *repeats; /* [nrepeats] */

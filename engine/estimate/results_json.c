@@ -394,6 +394,10 @@ static void head(struct writer *w, const struct report *r)
     jw_text(w, "estimator", total ? estimator_names[ESTIMATOR_MBAR] : NULL);
     jw_text(w, "quantity", what.data);
     jw_quantity(w, "temperature", l->temperature, "kelvin");
+    if (isnan(r->pressure))
+        jw_null(w, "pressure");
+    else
+        jw_quantity(w, "pressure", r->pressure, "bar");
     solvation(w, r, total);
     standard_state(w, r);
     finite_size(w, r);

@@ -19,6 +19,7 @@ import xml.etree.ElementTree
 from client import SHOAL, Answered, ensemble
 
 KCAL = 4.184
+HTML = "{http://www.w3.org/1999/xhtml}"
 SYSTEMS = {"a": -5.0, "b": -6.5, "c": -4.2, "d": None, "e": -3.0, "f": -2.1, "lone": -1.0}  # experiment, kcal/mol
 TRUE = {"a": 0.0, "b": -1.2, "c": 1.0, "d": 0.4, "e": 2.0, "f": 2.9, "lone": 0.0}
 EDGES = [("a", "b"), ("b", "c"), ("c", "a"), ("a", "d"), ("d", "c"), ("e", "f")]
@@ -116,8 +117,11 @@ class Gather(Answered):
             self.service.answers[f"GET /v1/ensembles/{ident}/results"] = (200, results)
         path = "/v1/ensembles?label=" + urllib.parse.quote("campaign=net", safe="")
         self.service.answers[f"GET {path}"] = (200, {"ensembles": listed, "next": None})
-        done = subprocess.run([SHOAL, "campaign", "gather", os.path.join(self.folder, "campaign.yaml"), *words], capture_output=True, text=True,
-                              env={**os.environ, "SHOAL_SOCKET": self.service.server_address}, check=False, timeout=60)
+        return self.run_shoal("campaign", "gather", os.path.join(self.folder, "campaign.yaml"), *words, code=code)
+
+    def run_shoal(self, *words, code=0):
+        done = subprocess.run([SHOAL, *words], capture_output=True, text=True, env={**os.environ, "SHOAL_SOCKET": self.service.server_address},
+                              check=False, timeout=60)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout
 
@@ -230,6 +234,9 @@ class Gather(Answered):
         self.write(self.LEGS, EDGES, 3)
         sums = self.draw_network(3)
         self.results["net.e_f.solvent.2"] = estimate(None, None, "failed")
+        whole = {k: {"kcal/mol": {"value": 9.5, "error": 0.2}} for k in ("forward", "backward")}
+        self.results["net.a_b.complex.1"].update(overlap={"minimum": 0.07}, convergence=[{"data_fraction": f / 10, **whole} for f in range(1, 11)])
+        self.results["net.a_b.complex.1"]["verdict"]["reasons"] = [{"code": "few_samples", "text": "window 2 has few"}]
         target = os.path.join(self.folder, "out")
         text = self.gather("--plain", "--output", target, code=1)
 
@@ -262,20 +269,40 @@ class Gather(Answered):
     def check_page(self, path, sums):
         """Whole XML with a line for every edge that has a number, in a colour for how well its loops close."""
         svg = "{http://www.w3.org/2000/svg}"
-        figures = {s.find(svg + "title").text: s for s in xml.etree.ElementTree.parse(path).iter(svg + "svg")}
-        self.assertEqual(len(figures), 2)
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        page = xml.etree.ElementTree.fromstring(text)
+        figures = {s.find(svg + "title").text: s for s in page.iter(svg + "svg")}
+        self.assertEqual(list(figures), ["Values beside experiment", "Edges beside experiment", "Network of edges, kcal/mol", "a_b, complex, repeat 1"])
         network = figures["Network of edges, kcal/mol"]
         lines = list(network.iter(svg + "path"))
         self.assertEqual([p.find(svg + "title").text for p in lines[:5]], [f"{e[0]} to {e[1]}: {sums[e][0]:.2f} +- {sums[e][1]:.2f}" for e in EDGES[:5]])
         loops = [EDGES[:3], EDGES[2:5]]
         strain = {e: max(abs(sum(sums[x][0] for x in loop)) / math.sqrt(sum(sums[x][1]**2 for x in loop)) for loop in loops if e in loop)
                   for e in EDGES[:5]}
-        colors = ["#0b6e4f" if strain[e] < 1 else "#b45309" if strain[e] < 2 else "#b91c1c" for e in EDGES[:5]]
-        self.assertEqual([p.get("stroke") for p in lines], [*colors, "#94a3b8"])  # the last is in no loop
+        colors = ["good" if strain[e] < 1 else "warn" if strain[e] < 2 else "bad" for e in EDGES[:5]]
+        self.assertEqual([p.get("class") for p in lines], [*colors, "none"])  # the last is in no loop
         names = [t.text for t in network.iter(svg + "text")]
         self.assertLessEqual(set(SYSTEMS), set(names))
-        points = list(figures["Values beside experiment"].iter(svg + "circle"))
-        self.assertEqual(len(points), 2 + 5)  # the line of equality; a, b, c, e and f, which are connected and were measured
+        points = [p.find(svg + "title").text for p in figures["Values beside experiment"].iter(svg + "circle")]
+        self.assertEqual(points, ["a", "b", "c", "e", "f"])  # which are connected and were measured
+        points = list(figures["Edges beside experiment"].iter(svg + "circle"))
+        self.assertEqual([p.find(svg + "title").text for p in points], ["a_b", "b_c", "c_a", "e_f"])
+        # Where it lies is what it is: a straight line through all of them gives the axes, and the line where both are equal has slope 1.
+        (xa, ya), (xb, yb) = ((SYSTEMS[j] - SYSTEMS[i], sums[i, j][0]) for i, j in EDGES[:2])
+        at = [(float(p.get("cx")), float(p.get("cy"))) for p in points]
+        across, up = (at[1][0] - at[0][0]) / (xb - xa), (at[1][1] - at[0][1]) / (yb - ya)
+        self.assertAlmostEqual(at[2][0], at[0][0] + across * (SYSTEMS["a"] - SYSTEMS["c"] - xa), delta=0.2)
+        self.assertAlmostEqual(at[2][1], at[0][1] + up * (sums["c", "a"][0] - ya), delta=0.2)
+        # One ensemble has more in its results: both ways of its samples, and why it is as it is.
+        curves = [p for p in figures["a_b, complex, repeat 1"].iter(svg + "path") if p.get("class").startswith("k ")]
+        self.assertEqual([p.get("d").count("L") for p in curves], [9, 9])
+        cards = {"".join(c[0].itertext()): ["".join(x.itertext()) for x in c] for c in page.iter(HTML + "article")}
+        self.assertEqual((len(cards), cards["a_b, complex, repeat 1"][-4:]),
+                         (36, ["converged", "window 2 has few", "least overlap of neighbours 0.07", "shoal report id000000"]))
+        self.assertEqual(cards["e_f, solvent, repeat 2"][1:], ["failed", f"shoal report id{34:06}"])
+        # `report` of the campaign is the same page.
+        self.assertEqual(self.run_shoal("report", os.path.join(self.folder, "campaign.yaml"), code=1), text)
 
     def check_cinnabar(self, rows, sums):
         """As its reader takes the blocks apart: by what a comment says."""

@@ -29,9 +29,10 @@ def results():
                 "dhdl": {c: {"value": 10 * k if c == "vdw" else -5, "error": 1, "unit": "kilojoule_per_mole"} for c in ("coulomb", "vdw")}}
                for k in range(WINDOWS)]
     windows[3]["samples"] = None
-    return {"estimate": {"magnitude": -2, "unit": "kilocalorie_per_mole"}, "status": "ok", "reason": None, "quantity": "G(window 4) - G(window 0)",
+    return {"estimate": {"magnitude": -2, "unit": "kilocalorie_per_mole"}, "uncertainty": {"magnitude": 0.1, "unit": "kilocalorie_per_mole"}, "status": "ok", "reason": None, "quantity": "G(window 4) - G(window 0)",
             "estimators": [{"name": "MBAR", "total": energy(-2, 0.1), "verdict": verdict, "legs": []}], "windows": windows, "repeats": None,
-            "overlap": {"matrix": [[1 / (1 + abs(i - j)) if i != 4 else None for j in range(WINDOWS)] for i in range(WINDOWS)]},
+            "verdict": verdict, "temperature": {"magnitude": 300, "unit": "kelvin"}, "pressure": {"magnitude": 2, "unit": "bar"},
+            "overlap": {"minimum": 0.5, "threshold": 0.03, "matrix": [[1 / (1 + abs(i - j)) if i != 4 else None for j in range(WINDOWS)] for i in range(WINDOWS)]},
             "convergence": [{"data_fraction": f / 10, "forward": energy(-2 - 1 / f, 0.1), "backward": energy(-2 + 1 / f, 0.1)} for f in range(1, 11)],
             "warnings": []}
 
@@ -54,8 +55,12 @@ class Report(Answered):
         self.assertEqual(set(re.findall(r"https?://[^\"]*", page)), {"http://www.w3.org/1999/xhtml", "http://www.w3.org/2000/svg"})
         self.assertNotRegex(page, r"<script|<link|src=|href=|@import|url\(")
         root = xml.etree.ElementTree.fromstring(page)
-        self.assertEqual(root.find(f".//{HTML}h1").text, "<methane> (3f2a9c00, done)")
-        self.assertIn("window 1 has <30> uncorrelated samples & more", root.find(f".//{HTML}pre").text)
+        self.assertEqual(root.find(f".//{HTML}h1").text, "<methane>")
+        answer = ["".join(p.itertext()) for p in root.find(f".//{HTML}section").iter(HTML + "p")]
+        self.assertEqual(answer, ["G(window 4) - G(window 0)", "-2.00 \u00b1 0.10 kcal/mol", "unconverged",
+                                  "window 1 has <30> uncorrelated samples & more"])
+        self.assertEqual(root.find(f".//{HTML}section").get("class"), "answer warn")
+        self.assertEqual({row[0].text: row[-1].text for row in root.iter(HTML + "tr")}["MBAR"], "unconverged")
         figures = self.figures(page)
         self.assertEqual(len(figures), 4)
         circles = {title: len(list(svg.iter(SVG + "circle"))) for title, svg in figures.items()}
@@ -73,10 +78,10 @@ class Report(Answered):
         for dx, dy in steps:
             self.assertAlmostEqual(dx, steps[0][0], delta=0.11)
             self.assertAlmostEqual(dy, steps[0][1], delta=0.11)
-        ticks = {t.text: float(t.get("y")) - 4 for t in svg.iter(SVG + "text") if t.get("text-anchor") == "end" and t.get("fill") == "#444"}
+        ticks = {t.text: float(t.get("y")) - 4 for t in svg.iter(SVG + "text") if t.get("class") == "soft up"}
         self.assertAlmostEqual(ticks["0"], rising[0][1], delta=0.11)
         self.assertAlmostEqual(ticks["20"], rising[2][1], delta=0.11)
-        below = [t.text for t in svg.iter(SVG + "text") if t.get("text-anchor") == "middle" and t.get("fill") == "#444"]
+        below = [t.text for t in svg.iter(SVG + "text") if t.get("class") == "soft along"]
         self.assertEqual(below, ["0", "1", "2", "3", "4"])
 
     def test_little_to_show(self):

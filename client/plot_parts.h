@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What figures are made of; for the files of plot.h alone. Units of their drawings become about so many pixels of a screen.
+ */
+#ifndef SHOAL_CLIENT_PLOT_PARTS_H
+#define SHOAL_CLIENT_PLOT_PARTS_H
+
+#include "client/plot.h"
+
+enum { PLOT_WIDTH = 500, PLOT_LETTER = 8 /* the width that a letter takes at most, about */ };
+
+/* Text at a place, of a class of the style sheet ("": none). */
+void plot_label(struct buf *out, double x, double y, const char *anchor, const char *class, const char *text);
+/* A figure with its heading: up to the drawing, which is to follow, and behind it. names: those of `n` series in their colours. */
+void plot_begin(struct buf *out, const char *title, const char *note, const char *const *names, int n, double height);
+void plot_end(struct buf *out);
+
+/* Values from a to b, drawn from `from` to `to`. */
+struct plot_axis {
+    double a, b, from, to;
+    bool whole; /* all of them are whole numbers */
+};
+static inline double plot_on(const struct plot_axis *axis, double value)
+{
+    return axis->from + (axis->to - axis->from) * (value - axis->a) / (axis->b - axis->a);
+}
+/* Widens the axis to have the value on it. */
+void plot_hold(struct plot_axis *axis, double value);
+bool plot_is_point(const struct plot_point *p);
+/* Axes that hold all points and their errors, with a little air. False: there are none. */
+bool plot_fit(struct plot_axis *x, struct plot_axis *y, const struct plot_series *series, int n);
+void plot_air(struct plot_axis *axis);
+/* A line through its points, and marks with bars of their errors where `marks`, in colour k. */
+void plot_draw(struct buf *out, const struct plot_axis *x, const struct plot_axis *y, const struct plot_series *s,
+               int k, bool marks);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/sheet.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/plot.h"
+
+const char *sheet_class(const char *word)
+{
+    static const char *const words[][2] = {{"converged", "good"}, {"unconverged", "warn"}, {"failed", "bad"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(word, words[i][0]))
+            return words[i][1];
+    return "";
+}
+
+static void put_paragraph(struct buf *out, const char *text)
+{
+    if (!*text)
+        return;
+    buf_printf(out, "<p>");
+    plot_text(out, text);
+    buf_printf(out, "</p>\n");
+}
+
+void sheet_say(const struct sheet *s, const char *fmt, ...)
+{
+    va_list ap, again;
+    va_start(ap, fmt);
+    va_copy(again, ap);
+    size_t len = (size_t)vsnprintf(NULL, 0, fmt, ap);
+    char *text = xcalloc(len + 1, 1), *begin = text;
+    vsnprintf(text, len + 1, fmt, again);
+    va_end(again);
+    va_end(ap);
+    if (s->html) {
+        begin += strspn(text, "\n");
+        while (len && text[len - 1] == '\n')
+            text[--len] = '\0';
+        put_paragraph(s->out, begin);
+    } else {
+        buf_add(s->out, text, len);
+    }
+    free(text);
+}
+
+void sheet_title(const struct sheet *s, const char *title, const char *note)
+{
+    if (!s->html) {
+        buf_printf(s->out, "%s%s%s\n", title, *note ? ": " : "", note);
+        return;
+    }
+    buf_printf(s->out, "<h2>");
+    plot_text(s->out, title);
+    buf_printf(s->out, "</h2>\n");
+    put_paragraph(s->out, note);
+}
+
+/* Without the colours of terminals. */
+static void put_cell(const struct sheet *s, const struct table *t, int i, bool heading)
+{
+    enum { LONG = 60 };
+    int column = i % t->columns;
+    const char *text = t->cells[i], *word = sheet_class(text);
+    buf_printf(s->out, "<%s class=\"%s%s%s%s\">", heading ? "th" : "td", t->right[column] ? "r" : "", *word ? " " : "",
+               heading ? "" : word, strlen(text) > LONG ? " long" : "");
+    struct buf plain = {0};
+    buf_add(&plain, "", 0);
+    for (; *text; text++) {
+        if (*text == '\033' && strchr(text, 'm'))
+            text = strchr(text, 'm');
+        else
+            buf_add(&plain, text, 1);
+    }
+    plot_text(s->out, plain.data);
+    buf_free(&plain);
+    buf_printf(s->out, "</%s>", heading ? "th" : "td");
+}
+
+void sheet_table(const struct sheet *s, struct table *t)
+{
+    if (!s->html) {
+        table_put(t, s->width, s->out);
+        return;
+    }
+    buf_printf(s->out, "<div class=\"wide\"><table>\n");
+    for (int i = 0; i < t->count; i++) {
+        int column = i % t->columns;
+        if (!column)
+            buf_printf(s->out, "<tr>");
+        if (!t->leaves[column] || !table_is_empty(t, column))
+            put_cell(s, t, i, i < t->columns);
+        if (column == t->columns - 1)
+            buf_printf(s->out, "</tr>\n");
+    }
+    buf_printf(s->out, "</table></div>\n");
+    table_free(t);
+}
