@@ -33,12 +33,12 @@ static enum verdict worst(const struct gathered *g)
 
 static void measure_fact(struct buf *out, const char *what, const struct measure *m, double unit, const char *of)
 {
+    char interval[64] = "";
     if (isnan(m->value))
         return;
-    if (isnan(m->low))
-        page_fact(out, what, "%.2f%s", m->value / unit, of);
-    else
-        page_fact(out, what, "%.2f%s (%.2f to %.2f)", m->value / unit, of, m->low / unit, m->high / unit);
+    if (!isnan(m->low))
+        snprintf(interval, sizeof interval, "95 %%: %.2f to %.2f", m->low / unit, m->high / unit);
+    page_fact(out, what, interval, "%.2f%s", m->value / unit, of);
 }
 
 static void comparison_facts(struct buf *out, const struct comparison *c, const char *what)
@@ -46,9 +46,9 @@ static void comparison_facts(struct buf *out, const struct comparison *c, const 
     char name[80];
     if (c->pairs < 2)
         return;
-    snprintf(name, sizeof name, "RMSE of %d %s (95 %%)", c->pairs, what);
+    snprintf(name, sizeof name, "RMSE of %d %s", c->pairs, what);
     measure_fact(out, name, &c->rmse, GATHER_KCAL, " kcal/mol");
-    snprintf(name, sizeof name, "MUE of %d %s (95 %%)", c->pairs, what);
+    snprintf(name, sizeof name, "MUE of %d %s", c->pairs, what);
     measure_fact(out, name, &c->mue, GATHER_KCAL, " kcal/mol");
 }
 
@@ -58,7 +58,7 @@ static void loops_fact(struct buf *out, const struct gathered *g)
     for (int i = 0; i < g->nloops; i++)
         closed += fabs(g->loops[i].closure) < 2 * g->loops[i].error;
     if (g->nloops)
-        page_fact(out, "loops that close within 2 errors", "%d of %d", closed, g->nloops);
+        page_fact(out, "loops that close", "within two errors", "%d of %d", closed, g->nloops);
 }
 
 static void answer(struct buf *out, const struct gathered *g)
@@ -75,7 +75,7 @@ static void answer(struct buf *out, const struct gathered *g)
     page_answer(out, what, number, verdict_word(worst(g)), sentence);
     page_facts_begin(out);
     comparison_facts(out, &g->absolute, "values");
-    measure_fact(out, "Kendall tau (95 %)", &g->absolute.tau, 1, "");
+    measure_fact(out, "Kendall tau", &g->absolute.tau, 1, "");
     comparison_facts(out, &g->relative, "edges");
     loops_fact(out, g);
     page_facts_end(out);
@@ -112,6 +112,51 @@ static void network_show(struct buf *out, const struct gathered *g)
         plot_network(out, "Network of edges, kcal/mol", names, g->nsystems, edges, n);
     free(edges);
     free(names);
+}
+
+struct ranked {
+    int system;
+    double value;
+};
+
+static int by_value(const void *a, const void *b)
+{
+    double x = ((const struct ranked *)a)->value, y = ((const struct ranked *)b)->value;
+    return (x > y) - (x < y);
+}
+
+/* Systems that have a value, in kJ/mol on the scale of the experiment, the lowest first. Returns how many. */
+static int rank_systems(const struct gathered *g, struct ranked *ranked)
+{
+    int n = 0;
+    for (int i = 0; i < g->nsystems; i++) {
+        double value = gather_value(g, i).value + g->shift[i];
+        if (!isnan(value))
+            ranked[n++] = (struct ranked){i, value};
+    }
+    qsort(ranked, (size_t)n, sizeof *ranked, by_value);
+    return n;
+}
+
+static void ranking_show(struct buf *out, const struct gathered *g)
+{
+    enum { SHOWN = 100 };
+    struct ranked *ranked = xcalloc((size_t)g->nsystems, sizeof *ranked);
+    struct plot_point calculated[SHOWN], measured[SHOWN];
+    int n = rank_systems(g, ranked), shown = n < SHOWN ? n : SHOWN;
+    bool any = false;
+    for (int k = 0; k < shown; k++) {
+        int i = ranked[k].system;
+        struct number x = g->experiments[i];
+        calculated[k] = (struct plot_point){NAN, ranked[k].value / GATHER_KCAL, gather_value(g, i).error / GATHER_KCAL,
+                                            gather_system(g, i)};
+        measured[k] = (struct plot_point){NAN, x.value / GATHER_KCAL, x.error / GATHER_KCAL, gather_system(g, i)};
+        any |= !isnan(x.value);
+    }
+    struct plot_series series[] = {{"calculated", calculated, shown, false}, {"experiment", measured, shown, false}};
+    plot_forest(out, "Systems by free energy", n > shown ? "the lowest hundred" : "the lowest first",
+                "free energy, kcal/mol", series, any ? 2 : 1);
+    free(ranked);
 }
 
 static void add_pair(struct plot_series *s, double experiment, double value, double error, const char *name)
@@ -173,6 +218,7 @@ static void estimate_line(struct buf *out, const struct row *r)
 
 static void card(struct buf *out, const struct row *r)
 {
+    enum { REASONS = 2 };
     const json_t *reason;
     size_t i;
     char title[200], below[120];
@@ -186,7 +232,12 @@ static void card(struct buf *out, const struct row *r)
     if (*r->reason)
         page_element(out, "p", "soft", r->reason);
     json_array_foreach (r->reasons, i, reason)
-        page_element(out, "p", "soft", answer_text(reason, "text"));
+        if (i < REASONS)
+            page_element(out, "p", "soft", answer_text(reason, "text"));
+    if (json_array_size(r->reasons) > REASONS) {
+        snprintf(below, sizeof below, "and %zu more reasons", json_array_size(r->reasons) - REASONS);
+        page_element(out, "p", "soft", below);
+    }
     if (!isnan(r->overlap)) {
         snprintf(below, sizeof below, "least overlap of neighbours %.2f", r->overlap);
         page_element(out, "p", "soft", below);
@@ -216,6 +267,7 @@ void gather_page(const struct gathered *g, struct buf *out)
     page_begin(out, answer_text(g->campaign->plan, "name"), "campaign; free energies in kcal/mol");
     answer(out, g);
     buf_printf(out, "<div class=\"figures\">\n");
+    ranking_show(out, g);
     experiment_show(out, g);
     network_show(out, g);
     buf_printf(out, "</div>\n");

@@ -172,6 +172,7 @@ void gather_show(const struct sheet *s, const struct gathered *g)
     typedef void show_fn(const struct sheet *s, const struct gathered *g);
     static show_fn *const parts[] = {rows_show, items_show, loops_show, values_show, comparisons_show};
     enum { PARTS = sizeof parts / sizeof *parts };
-    for (int i = 0; i < PARTS; i++) /* a terminal ends with what counts, a page begins with it */
+    /* A terminal ends with what counts; a page begins with it, and has said the last part at its top. */
+    for (int i = s->html; i < PARTS; i++)
         parts[s->html ? PARTS - 1 - i : i](s, g);
 }

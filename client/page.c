@@ -51,7 +51,7 @@ void page_facts_begin(struct buf *out)
     buf_printf(out, "<dl>\n");
 }
 
-void page_fact(struct buf *out, const char *what, const char *fmt, ...)
+void page_fact(struct buf *out, const char *what, const char *note, const char *fmt, ...)
 {
     char text[256];
     va_list ap;
@@ -61,6 +61,8 @@ void page_fact(struct buf *out, const char *what, const char *fmt, ...)
     buf_printf(out, "<div>");
     page_element(out, "dt", "", what);
     page_element(out, "dd", "", text);
+    if (*note)
+        page_element(out, "dd", "soft", note);
     buf_printf(out, "</div>\n");
 }
 

@@ -14,7 +14,9 @@ void page_end(struct buf *out);
 void page_answer(struct buf *out, const char *what, const char *number, const char *verdict, const char *sentences);
 /* Facts beside each other, each between facts_begin and facts_end. */
 void page_facts_begin(struct buf *out);
-void page_fact(struct buf *out, const char *what, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* note: smaller, below it; "" none. */
+void page_fact(struct buf *out, const char *what, const char *note, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 void page_facts_end(struct buf *out);
 /* <tag class="class">text</tag>; class "" none. */
 void page_element(struct buf *out, const char *tag, const char *class, const char *text);

@@ -6,7 +6,17 @@
 
 #include "client/plot_parts.h"
 
-enum { HEIGHT = 320, LEFT = 68, RIGHT = 14, TOP = 12, BOTTOM = 48, TICKS = 6, COLORS = 6 };
+enum {
+    HEIGHT = 320,
+    HEIGHT_EQUAL = 460,
+    LEFT = 68,
+    RIGHT = 14,
+    TOP = 12,
+    BOTTOM = 48,
+    TICKS = 6,
+    COLORS = 6,
+    NAME_MOST = 16
+};
 
 void plot_text(struct buf *out, const char *text)
 {
@@ -28,6 +38,12 @@ void plot_label(struct buf *out, double x, double y, const char *anchor, const c
     buf_printf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" class=\"%s\">", x, y, anchor, class);
     plot_text(out, text);
     buf_printf(out, "</text>\n");
+}
+
+void plot_shorten(char *text, const char *name, int most)
+{
+    bool cut = strlen(name) > (size_t)most;
+    snprintf(text, (size_t)most + 4, "%.*s%s", most, name, cut ? "\xe2\x80\xa6" : "");
 }
 
 void plot_begin(struct buf *out, const char *title, const char *note, const char *const *names, int n, double height)
@@ -104,7 +120,7 @@ static double step_of(const struct plot_axis *axis)
     return axis->whole && step < 1 ? 1 : step;
 }
 
-static void ticks(struct buf *out, const struct plot_axis *x, const struct plot_axis *y, bool vertical)
+void plot_ticks(struct buf *out, const struct plot_axis *x, const struct plot_axis *y, bool vertical)
 {
     const struct plot_axis *axis = vertical ? y : x;
     double step = step_of(axis);
@@ -171,10 +187,38 @@ static void draw_level(struct buf *out, const struct plot_axis *x, const struct 
                    plot_on(y, p->level - p->spread), x->to, plot_on(y, p->level + p->spread), x->from);
 }
 
+/* Names of points outside the band, beside them where there is room. */
+static void name_outliers(struct buf *out, const struct plot_axis *x, const struct plot_axis *y,
+                          const struct plot_series *s, double band)
+{
+    struct plot_taken taken = {0};
+    for (int i = 0; i < s->n; i++)
+        if (plot_is_point(&s->points[i]))
+            plot_take(&taken, (struct plot_place){plot_on(x, s->points[i].x), plot_on(y, s->points[i].y)}, 8);
+    for (int i = 0; i < s->n; i++) {
+        const struct plot_point *p = &s->points[i];
+        if (!plot_is_point(p) || !p->name || fabs(p->y - p->x) <= band)
+            continue;
+        char text[NAME_MOST + 4];
+        plot_shorten(text, p->name, NAME_MOST);
+        double width = PLOT_LETTER * (double)strlen(text), px = plot_on(x, p->x);
+        for (int side = 1; side >= -1; side -= 2) {
+            struct plot_place at = {px + side * (10 + width / 2), plot_on(y, p->y)};
+            if (at.x - width / 2 < x->from || at.x + width / 2 > x->to || !plot_is_free(&taken, at, width))
+                continue;
+            plot_label(out, px + side * 9, at.y + 4, side > 0 ? "start" : "end", "halo", text);
+            plot_take(&taken, at, width);
+            break;
+        }
+    }
+    plot_taken_free(&taken);
+}
+
 void plot_series(struct buf *out, const struct plot *p, const struct plot_series *series, int n)
 {
     struct plot_axis x, y;
     const char *names[COLORS];
+    int height = HEIGHT;
     if (!plot_fit(&x, &y, series, n))
         return;
     plot_hold(&y, p->level - p->spread);
@@ -185,21 +229,25 @@ void plot_series(struct buf *out, const struct plot *p, const struct plot_series
         x.whole = false;
         x.a = y.a = fmin(x.a, y.a);
         x.b = y.b = fmax(x.b, y.b);
+        height = HEIGHT_EQUAL;
+        y.from = height - BOTTOM;
     }
     plot_air(&x);
     plot_air(&y);
     for (int k = 0; k < n && k < COLORS; k++)
         names[k] = series[k].name;
-    plot_begin(out, p->title, p->note, names, n < COLORS ? n : COLORS, HEIGHT);
+    plot_begin(out, p->title, p->note, names, n < COLORS ? n : COLORS, height);
     if (isfinite(p->equal))
         draw_equal(out, &x, &y, p->equal);
     draw_level(out, &x, &y, p);
-    ticks(out, &x, &y, false);
-    ticks(out, &x, &y, true);
+    plot_ticks(out, &x, &y, false);
+    plot_ticks(out, &x, &y, true);
     for (int k = 0; k < n; k++)
         plot_draw(out, &x, &y, &series[k], k, true);
-    plot_label(out, (x.from + x.to) / 2, HEIGHT - 8, "middle", "", p->x);
-    buf_printf(out, "<g transform=\"translate(15 %d) rotate(-90)\">", (TOP + HEIGHT - BOTTOM) / 2);
+    if (isfinite(p->equal))
+        name_outliers(out, &x, &y, &series[0], p->equal);
+    plot_label(out, (x.from + x.to) / 2, height - 8, "middle", "", p->x);
+    buf_printf(out, "<g transform=\"translate(15 %d) rotate(-90)\">", (TOP + height - BOTTOM) / 2);
     plot_label(out, 0, 0, "middle", "", p->y);
     buf_printf(out, "</g>\n");
     plot_end(out);

@@ -27,11 +27,16 @@ struct plot {
     const char *x, *y;        /* what the axes are, with units */
     bool zero;                /* the axis upwards has 0 on it */
     double level, spread;     /* a band across, level +- spread; NAN: none */
-    double equal; /* NAN, or both axes are alike, with a line where they are equal and a band of so much beside it */
+    double
+        equal; /* NAN, or both axes are alike, with a line where they are equal, a band of so much beside it, and names of points of the first series outside of it */
 };
 
 /* Axes that hold all points and their errors. Nothing where no series has a point. */
 void plot_series(struct buf *out, const struct plot *p, const struct plot_series *series, int n);
+/* A row for each point of the first series, with its name; y is its value, x is not looked at. `n` series, 2 at most, have the same
+ * rows. Nothing where no value is finite. */
+void plot_forest(struct buf *out, const char *title, const char *note, const char *unit,
+                 const struct plot_series *series, int n);
 /* [n * n], row after row, of 0 to 1: darker is more. What is not finite is left white; neighbours with less than `least` have a red
  * frame. `note` says what rows and columns are. */
 void plot_matrix(struct buf *out, const char *title, const char *note, const double *matrix, int n, double least);

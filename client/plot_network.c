@@ -1,35 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "client/plot_parts.h"
 
-enum { NAME_MOST = 16, AIR = 26, LINE = 16 };
-
-struct place {
-    double x, y;
-};
-
-/* Rectangles that are taken by text. */
-struct taken {
-    struct place *middle;
-    double *width;
-    int n;
-};
+enum { NAME_MOST = 16, AIR = 26 };
 
 struct network {
     const char *const *nodes;
     int n;
     double radius_x, radius_y, middle_y;
-    struct taken taken;
+    struct plot_taken taken;
 };
 
-static struct place place_of(const struct network *w, int i, double outside)
+static struct plot_place place_of(const struct network *w, int i, double outside)
 {
     double turn = 2 * M_PI * i / w->n - M_PI / 2;
-    return (struct place){PLOT_WIDTH / 2.0 + (w->radius_x + outside) * cos(turn),
-                          w->middle_y + (w->radius_y + outside) * sin(turn)};
+    return (struct plot_place){PLOT_WIDTH / 2.0 + (w->radius_x + outside) * cos(turn),
+                               w->middle_y + (w->radius_y + outside) * sin(turn)};
 }
 
 static const char *strain_class(double strain)
@@ -39,7 +27,7 @@ static const char *strain_class(double strain)
 
 static void draw_edge(struct buf *out, const struct network *w, const struct plot_edge *e)
 {
-    struct place a = place_of(w, e->i, 0), b = place_of(w, e->j, 0);
+    struct plot_place a = place_of(w, e->i, 0), b = place_of(w, e->j, 0);
     buf_printf(out, "<path d=\"M%.1f %.1fL%.1f %.1f\" class=\"%s\"><title>", a.x, a.y, b.x, b.y,
                strain_class(e->strain));
     plot_text(out, w->nodes[e->i]);
@@ -48,36 +36,20 @@ static void draw_edge(struct buf *out, const struct network *w, const struct plo
     buf_printf(out, ": %.2f +- %.2f</title></path>\n", e->value, e->error);
 }
 
-static bool is_free(const struct taken *t, struct place p, double width)
-{
-    for (int i = 0; i < t->n; i++)
-        if (fabs(t->middle[i].x - p.x) < (t->width[i] + width) / 2 + 4 && fabs(t->middle[i].y - p.y) < LINE)
-            return false;
-    return true;
-}
-
-static void take(struct taken *t, struct place p, double width)
-{
-    t->middle = xrealloc(t->middle, (size_t)t->n + 1, sizeof *t->middle);
-    t->width = xrealloc(t->width, (size_t)t->n + 1, sizeof *t->width);
-    t->middle[t->n] = p;
-    t->width[t->n++] = width;
-}
-
 /* Its value, where along it no other text is; nowhere if there is no such place. */
 static void label_edge(struct buf *out, struct network *w, const struct plot_edge *e)
 {
     static const double along[] = {0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74};
-    struct place a = place_of(w, e->i, 0), b = place_of(w, e->j, 0);
+    struct plot_place a = place_of(w, e->i, 0), b = place_of(w, e->j, 0);
     char number[32];
     snprintf(number, sizeof number, "%.2f", e->value);
     double width = PLOT_LETTER * (double)strlen(number);
     for (size_t k = 0; k < sizeof along / sizeof *along; k++) {
-        struct place p = {a.x + along[k] * (b.x - a.x), a.y + along[k] * (b.y - a.y)};
-        if (!is_free(&w->taken, p, width))
+        struct plot_place p = {a.x + along[k] * (b.x - a.x), a.y + along[k] * (b.y - a.y)};
+        if (!plot_is_free(&w->taken, p, width))
             continue;
         plot_label(out, p.x, p.y + 4, "middle", "halo", number);
-        take(&w->taken, p, width);
+        plot_take(&w->taken, p, width);
         return;
     }
 }
@@ -85,18 +57,18 @@ static void label_edge(struct buf *out, struct network *w, const struct plot_edg
 /* A long name is cut; the tip of the pointer has all of it. */
 static void draw_node(struct buf *out, struct network *w, int i)
 {
-    struct place p = place_of(w, i, 0), outside = place_of(w, i, 14);
+    struct plot_place p = place_of(w, i, 0), outside = place_of(w, i, 14);
     const char *name = w->nodes[i];
     size_t len = strlen(name);
     char text[NAME_MOST + 4];
-    snprintf(text, sizeof text, len > NAME_MOST ? "%.*s\xe2\x80\xa6" : "%.*s", NAME_MOST, name);
+    plot_shorten(text, name, NAME_MOST);
     double width = PLOT_LETTER * fmin((double)len, NAME_MOST);
     double lean = outside.x > p.x + 3 ? 0.5 : outside.x < p.x - 3 ? -0.5 : 0;
     buf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\" class=\"node\"><title>", p.x, p.y);
     plot_text(out, name);
     buf_printf(out, "</title></circle>\n");
-    take(&w->taken, p, 10);
-    take(&w->taken, (struct place){outside.x + lean * width, outside.y}, width);
+    plot_take(&w->taken, p, 10);
+    plot_take(&w->taken, (struct plot_place){outside.x + lean * width, outside.y}, width);
     plot_label(out, outside.x, outside.y + 4, lean > 0 ? "start" : lean < 0 ? "end" : "middle", "halo", text);
 }
 
@@ -107,7 +79,7 @@ static struct network lay_out(const char *const *nodes, int n)
     for (int i = 0; i < n; i++)
         longest = strlen(nodes[i]) > longest ? strlen(nodes[i]) : longest;
     double room = PLOT_WIDTH / 2.0 - 18 - PLOT_LETTER * fmin((double)longest, NAME_MOST + 1);
-    double radius_y = fmax(fmax(room, 110), LINE * n / 3.0);
+    double radius_y = fmax(fmax(room, 110), PLOT_LINE * n / 3.0);
     return (struct network){nodes, n, room, radius_y, AIR + radius_y, {0}};
 }
 
@@ -124,6 +96,5 @@ void plot_network(struct buf *out, const char *title, const char *const *nodes, 
     for (int k = 0; k < nedges; k++)
         label_edge(out, &w, &edges[k]);
     plot_end(out);
-    free(w.taken.middle);
-    free(w.taken.width);
+    plot_taken_free(&w.taken);
 }

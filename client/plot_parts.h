@@ -7,13 +7,26 @@
 
 #include "client/plot.h"
 
-enum { PLOT_WIDTH = 500, PLOT_LETTER = 8 /* the width that a letter takes at most, about */ };
+enum { PLOT_WIDTH = 500, PLOT_LETTER = 9 /* the width that a letter takes at most, about */, PLOT_LINE = 16 };
 
 /* Text at a place, of a class of the style sheet ("": none). */
 void plot_label(struct buf *out, double x, double y, const char *anchor, const char *class, const char *text);
 /* A figure with its heading: up to the drawing, which is to follow, and behind it. names: those of `n` series in their colours. */
 void plot_begin(struct buf *out, const char *title, const char *note, const char *const *names, int n, double height);
 void plot_end(struct buf *out);
+
+/* Rectangles that are taken by text: their middles and widths; PLOT_LINE high. Zeroed is valid. */
+struct plot_place {
+    double x, y;
+};
+struct plot_taken {
+    struct plot_place *middle;
+    double *width;
+    int n;
+};
+bool plot_is_free(const struct plot_taken *t, struct plot_place p, double width);
+void plot_take(struct plot_taken *t, struct plot_place p, double width);
+void plot_taken_free(struct plot_taken *t);
 
 /* Values from a to b, drawn from `from` to `to`. */
 struct plot_axis {
@@ -24,6 +37,10 @@ static inline double plot_on(const struct plot_axis *axis, double value)
 {
     return axis->from + (axis->to - axis->from) * (value - axis->a) / (axis->b - axis->a);
 }
+/* Numbers and lines of the axis across, else of the one upwards. */
+void plot_ticks(struct buf *out, const struct plot_axis *x, const struct plot_axis *y, bool vertical);
+/* At most `most` bytes of a name and a sign that there is more: into [most + 4]. */
+void plot_shorten(char *text, const char *name, int most);
 /* Widens the axis to have the value on it. */
 void plot_hold(struct plot_axis *axis, double value);
 bool plot_is_point(const struct plot_point *p);

@@ -36,7 +36,7 @@ static void energy_fact(struct buf *out, const char *what, const json_t *energy)
     if (!json_is_object(energy))
         return;
     put_energy(&text, energy, "kcal/mol");
-    page_fact(out, what, "%s", text.data);
+    page_fact(out, what, "", "%s", text.data);
     buf_free(&text);
 }
 
@@ -73,30 +73,35 @@ static void facts(struct buf *out, const json_t *results)
 {
     const json_t *overlap = json_object_get(results, "overlap");
     double least = report_number(json_object_get(overlap, "minimum"));
+    char enough[64];
+    snprintf(enough, sizeof enough, "%g is enough", answer_number(overlap, "threshold"));
     struct sampled sampled = count_samples(json_object_get(results, "windows"));
     page_facts_begin(out);
     solvation_fact(out, json_object_get(results, "solvation"));
     energy_fact(out, "to add for 1 mol/l", json_object_get(json_object_get(results, "standard_state"), "correction"));
     energy_fact(out, "to add for no periodic images",
                 json_object_get(json_object_get(results, "finite_size"), "correction"));
-    page_fact(out, "windows with samples", "%zu of %zu", sampled.took_part, sampled.windows);
-    page_fact(out, "simulated, all windows", "%.4g ns", sampled.ns);
+    page_fact(out, "windows with samples", "", "%zu of %zu", sampled.took_part, sampled.windows);
+    page_fact(out, "simulated, all windows", "", "%.4g ns", sampled.ns);
     if (isfinite(sampled.fewest))
-        page_fact(out, "fewest uncorrelated samples", "%.0f", sampled.fewest);
+        page_fact(out, "fewest uncorrelated samples", "", "%.0f", sampled.fewest);
     if (isfinite(least))
-        page_fact(out, "least overlap of neighbours", "%.2f (%g is enough)", least,
-                  answer_number(overlap, "threshold"));
+        page_fact(out, "least overlap of neighbours", enough, "%.2f", least);
     page_facts_end(out);
 }
 
 /* Why it is not to be believed, or not there. */
 static void put_reasons(struct buf *out, const json_t *results)
 {
+    enum { SHOWN = 4 };
     const json_t *reasons = json_object_get(json_object_get(results, "verdict"), "reasons"), *one;
     size_t i;
     buf_printf(out, "%s", answer_text(results, "reason"));
     json_array_foreach (reasons, i, one)
-        buf_printf(out, "%s%s", out->len ? "\n" : "", answer_text(one, "text"));
+        if (i < SHOWN)
+            buf_printf(out, "%s%s", out->len ? "\n" : "", answer_text(one, "text"));
+    if (json_array_size(reasons) > SHOWN)
+        buf_printf(out, "\nand %zu more reasons, at the end of the page", json_array_size(reasons) - SHOWN);
 }
 
 void report_answer(struct buf *out, const json_t *ensemble, const json_t *results)

@@ -84,6 +84,12 @@ def check_ensemble(folder):
     run = estimate("--ensemble", folder, "--output", "-", description=describe(**about, ns_per_day=12.5))
     assert run.returncode == 0 and run.stdout == text, run.stderr
     assert engine["ensemble"]["id"] is None and engine["windows"][0]["seed"] is None
+    # The pressure is the barostat's where production has one.
+    assert results["pressure"] is None and engine["pressure"] is None
+    for stage, pressure in (("npt", {"magnitude": 2.5, "unit": "bar"}), ("nvt", None)):
+        spec = SPEC + f"barostat: {{pressure: 2.5 bar}}\nprotocol: [{{equilibrate: {{time: 4 ps, ensemble: npt}}}}, {{produce: {{time: 4 ps, ensemble: {stage}}}}}]\n"
+        run = estimate("--ensemble", folder, "--output", "-", description={**describe(), "spec": spec})
+        assert run.returncode == 0 and json.loads(run.stdout)["pressure"] == pressure, run.stdout[:500] + run.stderr
 
 
 def check_held(folder):

@@ -273,7 +273,7 @@ class Gather(Answered):
             text = f.read()
         page = xml.etree.ElementTree.fromstring(text)
         figures = {s.find(svg + "title").text: s for s in page.iter(svg + "svg")}
-        self.assertEqual(list(figures), ["Values beside experiment", "Edges beside experiment", "Network of edges, kcal/mol", "a_b, complex, repeat 1"])
+        self.assertEqual(list(figures), ["Systems by free energy", "Values beside experiment", "Edges beside experiment", "Network of edges, kcal/mol", "a_b, complex, repeat 1"])
         network = figures["Network of edges, kcal/mol"]
         lines = list(network.iter(svg + "path"))
         self.assertEqual([p.find(svg + "title").text for p in lines[:5]], [f"{e[0]} to {e[1]}: {sums[e][0]:.2f} +- {sums[e][1]:.2f}" for e in EDGES[:5]])

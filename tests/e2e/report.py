@@ -98,6 +98,44 @@ class Report(Answered):
         cells = [r.find(SVG + "title").text for r in figures["Exchanges of repeat 1"].iter(SVG + "rect")]
         self.assertEqual((len(figures), cells), (6, ["0, 0: 0.750", "0, 1: 0.250", "1, 0: 0.250", "1, 1: 0.750"]))
 
+    def test_series(self):
+        """Every window's energies over time: a spike in thousands of rows is drawn as far up as it goes, what comes before production moves no
+        axis, rows that are not whole are passed over, and a mean that is off its target is marked."""
+        legends = ("Potential", "Kinetic En.", "Total Energy", "Temperature", "Pressure", "Volume", "Density")
+        head = "# energy.xvg\n@    title \"Energies\"\n" + "".join(f'@ s{i} legend "{name}"\n' for i, name in enumerate(legends))
+        answer, windows, rows = results(), 24, 6000
+
+        def row(i, temperature):
+            return f"{i * 0.2 - 100:.4f} {-5000 + i % 7} 900 {-4100 + i % 7} {temperature} {i % 100 - 50} 30.5 990"
+
+        plain = [row(i, 5000 if i < 500 else 290 + i % 20) for i in range(rows)]
+        spiked = [*plain[:3210], row(3210, 400), "3211 1 2", row(3212, "nan"), *plain[3213:]]
+        answer["windows"] = [{**answer["windows"][0], "window": k, "averages": {"Temperature": {"value": 300 + k, "error": 1.5, "unit": "kelvin"}}}
+                             for k in range(windows)]
+        for k in range(windows - 1):  # the last has no file
+            path = f"GET /v1/ensembles/3f2a9c00/files/lambda_{k:02d}/energy.xvg"
+            self.service.answers[path] = (200, (head + "\n".join(spiked if k == 7 else plain) + "\n").encode())
+        page = self.report(answer)
+        self.assertLess(len(page), 1000000)
+        (table,) = [t for t in xml.etree.ElementTree.fromstring(page).iter(HTML + "table") if t.get("class") == "small"]
+        heads, *body = [list(tr) for tr in table]
+        self.assertEqual(["".join(h.itertext()) for h in heads], ["window", "Temperature, Ktarget 300290 to 400", "Pressure, bartarget 2-50 to 49",
+                         "Volume, nm\u00b330.5 to 30.5", "Potential, kJ/mol-5000 to -4994", "Total Energy, kJ/mol-4100 to -4094"])
+        tops = []
+        for k, cells in enumerate(body[:-1]):
+            svg, text = cells[1]
+            self.assertEqual((svg.find(SVG + "title").text, text.get("class")), (f"Temperature of window {k}", "warn" if k > 6 else None))
+            self.assertEqual(text.text, f"{300 + k}.0 \u00b1 1.5")
+            band = next(p.get("d") for p in svg.iter(SVG + "path") if p.get("class") == "band")
+            early = next(p.get("d") for p in svg.iter(SVG + "path") if p.get("class") == "early")
+            begin = float(re.search(r"H([\d.]+)V", early).group(1))
+            self.assertAlmostEqual(begin, 200 * 100 / (rows * 0.2), delta=0.2)
+            tops.append(min(float(y) for x, y in re.findall(r"[ML]([\d.]+) ([\d.]+)", band) if float(x) > begin))
+        self.assertAlmostEqual(tops[7], 50 * 0.05 / 1.1, delta=0.1)  # the air above what is the most
+        self.assertEqual(len(set(tops[:7] + tops[8:])), 1)
+        self.assertGreater(tops[0], 35)
+        self.assertEqual([len(cell) for cell in body[-1]], [0, 1, 1, 1, 1, 1])
+
     def test_file(self):
         target = os.path.join(self.folder, "r.html")
         self.assertEqual(self.report(results(), "--output", target, state="running", code=75), "")
