@@ -251,7 +251,9 @@ static void card(struct buf *out, const struct row *r)
 
 static void cards(struct buf *out, const struct gathered *g)
 {
-    page_element(out, "h2", "", "Convergence of every ensemble");
+    enum { OPEN_MOST = 60 };
+    buf_printf(out, g->nrows > OPEN_MOST ? "<details>\n" : "<details open=\"open\">\n");
+    page_element(out, "summary", "", "Convergence of every ensemble");
     page_element(
         out, "p", "soft",
         "Free energy from the first part of the samples (first colour) and from the last (second): both end in "
@@ -259,7 +261,7 @@ static void cards(struct buf *out, const struct gathered *g)
     buf_printf(out, "<div class=\"cards\">\n");
     for (int i = 0; i < g->nrows; i++)
         card(out, &g->rows[i]);
-    buf_printf(out, "</div>\n");
+    buf_printf(out, "</div>\n</details>\n");
 }
 
 void gather_page(const struct gathered *g, struct buf *out)

@@ -15,7 +15,7 @@ enum {
     BOTTOM = 48,
     TICKS = 6,
     COLORS = 6,
-    NAME_MOST = 16
+    NAME_MOST = 24
 };
 
 void plot_text(struct buf *out, const char *text)
@@ -46,9 +46,10 @@ void plot_shorten(char *text, const char *name, int most)
     snprintf(text, (size_t)most + 4, "%.*s%s", most, name, cut ? "\xe2\x80\xa6" : "");
 }
 
-void plot_begin(struct buf *out, const char *title, const char *note, const char *const *names, int n, double height)
+static void begin(struct buf *out, const char *class, const char *title, const char *note, const char *const *names,
+                  int n, double width, double height)
 {
-    buf_printf(out, "<figure><figcaption><b>");
+    buf_printf(out, "<figure class=\"%s\"><figcaption><b>", class);
     plot_text(out, title);
     buf_printf(out, "</b> ");
     for (int k = 0; n > 1 && k < n; k++) {
@@ -59,11 +60,21 @@ void plot_begin(struct buf *out, const char *title, const char *note, const char
     buf_printf(out, "<span>");
     plot_text(out, note);
     buf_printf(out,
-               "</span></figcaption>\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" "
+               "</span></figcaption>\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" "
                "role=\"img\">\n<title>",
-               PLOT_WIDTH, height);
+               width, height);
     plot_text(out, title);
     buf_printf(out, "</title>\n");
+}
+
+void plot_begin(struct buf *out, const char *title, const char *note, const char *const *names, int n, double height)
+{
+    begin(out, "", title, note, names, n, PLOT_WIDTH, height);
+}
+
+void plot_begin_broad(struct buf *out, const char *title, const char *note, double width, double height)
+{
+    begin(out, "wide broad", title, note, NULL, 0, width, height);
 }
 
 void plot_end(struct buf *out)

@@ -4,7 +4,7 @@
 
 #include "client/plot_parts.h"
 
-enum { NAME_MOST = 18, LINE = 20, TOP = 8, BOTTOM = 48, RIGHT = 14 };
+enum { NAME_MOST = 16, LINE = 20, TOP = 8, BOTTOM = 48, RIGHT = 14 };
 
 /* Axes for all rows, the names to the left of them. */
 static bool fit(const struct plot_series *series, int n, struct plot_axis *x, struct plot_axis *y)

@@ -7,12 +7,14 @@
 
 #include "client/plot.h"
 
-enum { PLOT_WIDTH = 500, PLOT_LETTER = 9 /* the width that a letter takes at most, about */, PLOT_LINE = 16 };
+enum { PLOT_WIDTH = 500, PLOT_LETTER = 10 /* the width that a letter takes at most, about */, PLOT_LINE = 16 };
 
 /* Text at a place, of a class of the style sheet ("": none). */
 void plot_label(struct buf *out, double x, double y, const char *anchor, const char *class, const char *text);
 /* A figure with its heading: up to the drawing, which is to follow, and behind it. names: those of `n` series in their colours. */
 void plot_begin(struct buf *out, const char *title, const char *note, const char *const *names, int n, double height);
+/* The same without names, of another width: broader than a column of the page. */
+void plot_begin_broad(struct buf *out, const char *title, const char *note, double width, double height);
 void plot_end(struct buf *out);
 
 /* Rectangles that are taken by text: their middles and widths; PLOT_LINE high. Zeroed is valid. */

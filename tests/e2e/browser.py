@@ -10,6 +10,8 @@ import subprocess
 import tempfile
 
 PROGRAM = next((p for p in map(shutil.which, ("chromium-headless-shell", "chromium")) if p), None)
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "layout.js"), encoding="utf-8") as source:
+    LAYOUT = source.read()
 
 
 class Browser:
@@ -78,6 +80,11 @@ class Browser:
         asked = [e["params"]["request"]["url"] for e in self.events if e["method"] == "Network.requestWillBeSent"]
         said = [e["params"] for e in self.events if e["method"] in ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")]
         return [a for a in asked if a != url], said
+
+    def faults(self, path, width=1280, dark=False):
+        """All that is wrong with a page in such a window: what it asks for, says, and how it is laid out (layout.js)."""
+        asked, said = self.open(path, width=width, dark=dark)
+        return [f"asks for {a}" for a in asked] + [f"says {s}" for s in said] + self.script(LAYOUT)
 
     def script(self, text):
         """The value of an expression in the page, of its promise."""

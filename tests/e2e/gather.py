@@ -13,9 +13,11 @@ import random
 import statistics
 import subprocess
 import unittest
+import unittest.mock
 import urllib.parse
 import xml.etree.ElementTree
 
+import browser
 from client import SHOAL, Answered, ensemble
 
 KCAL = 4.184
@@ -265,6 +267,25 @@ class Gather(Answered):
         with open(os.path.join(target, "gather.json"), encoding="utf-8") as f:
             self.assertEqual(json.load(f)["name"], "net")
         self.check_page(os.path.join(target, "report.html"), sums)
+
+    def test_crowded_page(self):
+        """Thirty systems of long names and sixty edges: what is drawn and written keeps apart from each other."""
+        if not browser.PROGRAM:
+            self.skipTest("no headless browser here")
+        names = [f"CHEMBL{3402700 + 3 * k}-{'methyl' if k % 3 else k}" for k in range(30)]
+        measured = {name: -11 + 5 * math.sin(k)**2 for k, name in enumerate(names)}
+        crowd = {"SYSTEMS": measured, "TRUE": {n: x + math.sin(7 * k) for k, (n, x) in enumerate(measured.items())},
+                 "EDGES": [(names[k], names[(k + step) % 30]) for k in range(30) for step in (1, 7)]}
+        with unittest.mock.patch.dict(globals(), crowd):
+            self.write(self.LEGS, EDGES, 1)
+            self.draw_network(1)
+            target = os.path.join(self.folder, "out")
+            self.gather("--output", target)
+        looking = browser.Browser()
+        self.addCleanup(looking.close)
+        for width in 1280, 360:
+            faults = looking.faults(os.path.join(target, "report.html"), width)
+            self.assertEqual(faults, [])
 
     def check_page(self, path, sums):
         """Whole XML with a line for every edge that has a number, in a colour for how well its loops close."""

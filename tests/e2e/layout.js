@@ -30,7 +30,7 @@
     }
     overlapping(texts, 1);
   }
-  overlapping(all("h1, h2, h3, p, dt, dd, figcaption, figure > svg, th, td, article > svg"), 1);
+  overlapping(all("h1, h2, h3, summary, p, dt, dd, figcaption, figure > svg, th, td, article > svg"), 1);
   for (const e of all("td > svg, td > span")) if (!inside(e.getBoundingClientRect(), e.parentNode.getBoundingClientRect(), 1)) wrong.push(`${name(e)} leaves its cell`);
 
   // Words stand out from what they are on: WCAG's contrast.

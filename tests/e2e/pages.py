@@ -16,7 +16,6 @@ import browser
 from served import SHOAL, Served
 from tiny import tiny
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 SIZES = {"desk": (1280, False), "dark": (1280, True), "phone": (360, False)}
 CAMPAIGN = """name: study
 systems: {table: molecules.csv}
@@ -53,8 +52,6 @@ class Pages(Served):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        with open(os.path.join(HERE, "layout.js"), encoding="utf-8") as f:
-            cls.layout = f.read()
         cls.browser = browser.Browser()
         cls.addClassCleanup(cls.browser.close)
 
@@ -70,11 +67,6 @@ class Pages(Served):
             f.write(text)
         return path
 
-    def wrong(self, path, width, dark):
-        """All that is wrong with a page in such a window."""
-        asked, said = self.browser.open(path, width=width, dark=dark)
-        return [f"asks for {a}" for a in asked] + [f"says {s}" for s in said] + self.browser.script(self.layout)
-
     def look(self):
         """What rectangles of figures have in the picture of the page that is open."""
         boxes = self.browser.script(BOXES)
@@ -86,7 +78,7 @@ class Pages(Served):
             self.assertLess(len(f.read()), 200000)
         for name, (width, dark) in SIZES.items():
             with self.subTest(name):
-                self.assertEqual(self.wrong(path, width, dark), [])
+                self.assertEqual(self.browser.faults(path, width, dark), [])
                 ground = self.browser.script("getComputedStyle(document.body).backgroundColor")
                 self.assertEqual(sum(map(int, ground[4:-1].split(","))) < 300, dark)
                 seen = self.look()
@@ -154,7 +146,7 @@ class Pages(Served):
                             (good.replace("<p>", '<p style="color:#ccc">'), "contrast"), (good.replace("words", '<tspan font-size="2">w</tspan>'), "too small")):
             with self.subTest(found):
                 path = self.write("fault.html", f'<!DOCTYPE html><html><head><meta charset="utf-8"></head><body>{body}</body></html>')
-                wrong = self.wrong(path, 1280, False)
+                wrong = self.browser.faults(path)
                 self.assertEqual(bool(wrong), found is not None, wrong)
                 self.assertTrue(not found or any(found in w for w in wrong), wrong)
         self.browser.open(self.write("blank.html", f'<!DOCTYPE html><body>{svg}</svg></body>'))

@@ -11,6 +11,7 @@ import subprocess
 import unittest
 import xml.etree.ElementTree
 
+import browser
 from client import SHOAL, Answered, ensemble
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -46,6 +47,17 @@ class Report(Answered):
                               env={**os.environ, "SHOAL_SOCKET": self.service.server_address})
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout
+
+    def look_at(self, page):
+        """In a browser, where there is one."""
+        if not browser.PROGRAM:
+            self.skipTest("no headless browser here")
+        path = os.path.join(self.folder, "page.html")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(page)
+        looking = browser.Browser()
+        self.addCleanup(looking.close)
+        self.assertEqual((looking.faults(path), looking.faults(path, 360)), ([], []))
 
     def figures(self, page):
         return {svg.find(SVG + "title").text: svg for svg in xml.etree.ElementTree.fromstring(page).iter(SVG + "svg")}
@@ -135,6 +147,8 @@ class Report(Answered):
         self.assertEqual(len(set(tops[:7] + tops[8:])), 1)
         self.assertGreater(tops[0], 35)
         self.assertEqual([len(cell) for cell in body[-1]], [0, 1, 1, 1, 1, 1])
+        answer["overlap"]["matrix"] = [[max(0, 0.4 - 0.13 * abs(i - j)) for j in range(windows)] for i in range(windows)]
+        self.look_at(self.report(answer))
 
     def test_file(self):
         target = os.path.join(self.folder, "r.html")
