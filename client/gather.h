@@ -88,6 +88,7 @@ struct number gather_value(const struct gathered *g, int system);
 void gather_show(const struct sheet *s, const struct gathered *g);
 /* gather_page.c: the same with figures, the network and values beside experiment, as one HTML page. */
 void gather_page(const struct gathered *g, struct buf *out);
+void gather_figures(const struct gathered *g, struct buf *out); /* gather_figures.c: those of the page */
 /* gather_write.c */
 json_t *gather_json(const struct gathered *g);
 /* One line for everything, values between tabs; with headings where wanted. */

@@ -4,14 +4,11 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "client/gather.h"
 #include "client/page.h"
 #include "client/plot.h"
 #include "client/report.h"
-
-#define NEAR 1.0 /* kcal/mol: what is nearer to experiment is in the band */
 
 /* ---- the answer ---- */
 
@@ -79,119 +76,6 @@ static void answer(struct buf *out, const struct gathered *g)
     comparison_facts(out, &g->relative, "edges");
     loops_fact(out, g);
     page_facts_end(out);
-}
-
-/* ---- figures ---- */
-
-/* The strain of the worst loop with that edge. */
-static double strain_of(const struct gathered *g, int edge)
-{
-    double most = NAN;
-    for (int i = 0; i < g->nloops; i++)
-        for (int k = 0; k < g->loops[i].length; k++)
-            if (g->loops[i].edges[k] == edge)
-                most = fmax(isnan(most) ? 0 : most, fabs(g->loops[i].closure) / g->loops[i].error);
-    return most;
-}
-
-/* Edges without a number are left out. */
-static void network_show(struct buf *out, const struct gathered *g)
-{
-    struct plot_edge *edges = xcalloc((size_t)g->nedges, sizeof *edges);
-    const char **names = xcalloc((size_t)g->nsystems, sizeof *names);
-    int n = 0;
-    for (int i = 0; i < g->nsystems; i++)
-        names[i] = gather_system(g, i);
-    for (int k = 0; k < g->nmeasured; k++) {
-        const struct measured *m = &g->measured[k];
-        if (m->j >= 0 && !isnan(m->value))
-            edges[n++] =
-                (struct plot_edge){m->i, m->j, m->value / GATHER_KCAL, m->error / GATHER_KCAL, strain_of(g, k)};
-    }
-    if (n)
-        plot_network(out, "Network of edges, kcal/mol", names, g->nsystems, edges, n);
-    free(edges);
-    free(names);
-}
-
-struct ranked {
-    int system;
-    double value;
-};
-
-static int by_value(const void *a, const void *b)
-{
-    double x = ((const struct ranked *)a)->value, y = ((const struct ranked *)b)->value;
-    return (x > y) - (x < y);
-}
-
-/* Systems that have a value, in kJ/mol on the scale of the experiment, the lowest first. Returns how many. */
-static int rank_systems(const struct gathered *g, struct ranked *ranked)
-{
-    int n = 0;
-    for (int i = 0; i < g->nsystems; i++) {
-        double value = gather_value(g, i).value + g->shift[i];
-        if (!isnan(value))
-            ranked[n++] = (struct ranked){i, value};
-    }
-    qsort(ranked, (size_t)n, sizeof *ranked, by_value);
-    return n;
-}
-
-static void ranking_show(struct buf *out, const struct gathered *g)
-{
-    enum { SHOWN = 100 };
-    struct ranked *ranked = xcalloc((size_t)g->nsystems, sizeof *ranked);
-    struct plot_point calculated[SHOWN], measured[SHOWN];
-    int n = rank_systems(g, ranked), shown = n < SHOWN ? n : SHOWN;
-    bool any = false;
-    for (int k = 0; k < shown; k++) {
-        int i = ranked[k].system;
-        struct number x = g->experiments[i];
-        calculated[k] = (struct plot_point){NAN, ranked[k].value / GATHER_KCAL, gather_value(g, i).error / GATHER_KCAL,
-                                            gather_system(g, i)};
-        measured[k] = (struct plot_point){NAN, x.value / GATHER_KCAL, x.error / GATHER_KCAL, gather_system(g, i)};
-        any |= !isnan(x.value);
-    }
-    struct plot_series series[] = {{"calculated", calculated, shown, false}, {"experiment", measured, shown, false}};
-    plot_forest(out, "Systems by free energy", n > shown ? "the lowest hundred" : "the lowest first",
-                "free energy, kcal/mol", series, any ? 2 : 1);
-    free(ranked);
-}
-
-static void add_pair(struct plot_series *s, double experiment, double value, double error, const char *name)
-{
-    if (!isnan(value) && !isnan(experiment))
-        s->points[s->n++] =
-            (struct plot_point){experiment / GATHER_KCAL, value / GATHER_KCAL, error / GATHER_KCAL, name};
-}
-
-static void scatter(struct buf *out, const char *title, struct plot_series *s)
-{
-    plot_series(out,
-                &(struct plot){.title = title,
-                               .note = "in the band: within 1 kcal/mol of it",
-                               .x = "experiment, kcal/mol",
-                               .y = "calculated, kcal/mol",
-                               .level = NAN,
-                               .equal = NEAR},
-                s, 1);
-    free(s->points);
-}
-
-static void experiment_show(struct buf *out, const struct gathered *g)
-{
-    struct plot_series systems = {.points = xcalloc((size_t)g->nsystems, sizeof *systems.points)},
-                       edges = {.points = xcalloc((size_t)g->nitems, sizeof *edges.points)};
-    for (int i = 0; i < g->nsystems; i++) {
-        struct number x = gather_value(g, i);
-        add_pair(&systems, g->experiments[i].value, x.value + g->shift[i], x.error, gather_system(g, i));
-    }
-    for (int i = 0; i < g->nitems; i++)
-        if (g->items[i].is_edge)
-            add_pair(&edges, g->items[i].experiment, g->items[i].sum.value, g->items[i].sum.error, g->items[i].name);
-    scatter(out, "Values beside experiment", &systems);
-    scatter(out, "Edges beside experiment", &edges);
 }
 
 /* ---- every ensemble ---- */
@@ -269,9 +153,7 @@ void gather_page(const struct gathered *g, struct buf *out)
     page_begin(out, answer_text(g->campaign->plan, "name"), "campaign; free energies in kcal/mol");
     answer(out, g);
     buf_printf(out, "<div class=\"figures\">\n");
-    ranking_show(out, g);
-    experiment_show(out, g);
-    network_show(out, g);
+    gather_figures(g, out);
     buf_printf(out, "</div>\n");
     gather_show(&(struct sheet){out, 0, true}, g);
     cards(out, g);

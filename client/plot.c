@@ -150,17 +150,24 @@ void plot_ticks(struct buf *out, const struct plot_axis *x, const struct plot_ax
 
 /* ---- series ---- */
 
+static void draw_line(struct buf *out, const struct plot_axis *x, const struct plot_axis *y,
+                      const struct plot_series *s, int k)
+{
+    char step = 'M';
+    buf_printf(out, "<path d=\"");
+    for (int i = 0; i < s->n; i++)
+        if (plot_is_point(&s->points[i])) {
+            buf_printf(out, "%c%.1f %.1f", step, plot_on(x, s->points[i].x), plot_on(y, s->points[i].y));
+            step = 'L';
+        }
+    buf_printf(out, "\" class=\"k k%d\"/>\n", k % COLORS);
+}
+
 void plot_draw(struct buf *out, const struct plot_axis *x, const struct plot_axis *y, const struct plot_series *s,
                int k, bool marks)
 {
-    bool begun = false;
-    buf_printf(out, "<path d=\"");
-    for (int i = 0; s->joined && i < s->n; i++)
-        if (plot_is_point(&s->points[i])) {
-            buf_printf(out, "%c%.1f %.1f", begun ? 'L' : 'M', plot_on(x, s->points[i].x), plot_on(y, s->points[i].y));
-            begun = true;
-        }
-    buf_printf(out, "\" class=\"k k%d\"/>\n", k % COLORS);
+    if (s->joined)
+        draw_line(out, x, y, s, k);
     for (int i = 0; marks && i < s->n; i++) {
         const struct plot_point *p = &s->points[i];
         if (!plot_is_point(p))

@@ -7,8 +7,9 @@
 
 #include "client/client.h"
 
-/* report_figures.c: the answer, and what figures there are of the results. */
+/* report_answer.c: what it comes to, and why it is to be believed or not. */
 void report_answer(struct buf *out, const json_t *ensemble, const json_t *results);
+/* report_figures.c: what figures there are of the results. */
 void report_figures(struct buf *out, const json_t *results);
 /* report_series.c: temperature, pressure, volume and energies of all windows over time, which are fetched. */
 int report_series(struct buf *out, const struct client *c, const json_t *ensemble, const json_t *results,
@@ -16,8 +17,9 @@ int report_series(struct buf *out, const struct client *c, const json_t *ensembl
 
 /* A page into --output, else onto standard output; `name` is what it shows. */
 int report_put(const struct client *c, const char *name, const struct buf *page, struct err *e);
-/* A number, or NAN. */
+/* A number, or NAN; that of a quantity with a unit. */
 double report_number(const json_t *v);
+double report_magnitude(const json_t *quantity);
 struct plot_series;
 /* [2] forward and backward, in kcal/mol; points are for the caller to free. */
 void report_convergence(const json_t *list, struct plot_series *series);

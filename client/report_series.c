@@ -5,7 +5,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "client/page.h"
 #include "client/plot.h"
@@ -132,8 +131,8 @@ int report_series(struct buf *out, const struct client *c, const json_t *ensembl
                                 .series = xcalloc(json_array_size(windows), sizeof *t.series)};
     for (int k = 0; k < SERIES_KINDS; k++)
         t.target[k] = NAN;
-    t.target[SERIES_TEMPERATURE] = report_number(json_object_get(json_object_get(results, "temperature"), "magnitude"));
-    t.target[SERIES_PRESSURE] = report_number(json_object_get(json_object_get(results, "pressure"), "magnitude"));
+    t.target[SERIES_TEMPERATURE] = report_magnitude(json_object_get(results, "temperature"));
+    t.target[SERIES_PRESSURE] = report_magnitude(json_object_get(results, "pressure"));
     int rc = fetch_all(&t, c, ensemble, e);
     if (!rc) {
         find_axes(&t);

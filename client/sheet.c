@@ -16,13 +16,13 @@ const char *sheet_class(const char *word)
     return "";
 }
 
-static void put_paragraph(struct buf *out, const char *text)
+static void put_element(struct buf *out, const char *begin, const char *text, const char *end)
 {
     if (!*text)
         return;
-    buf_printf(out, "<p>");
+    buf_printf(out, "%s", begin);
     plot_text(out, text);
-    buf_printf(out, "</p>\n");
+    buf_printf(out, "%s\n", end);
 }
 
 void sheet_say(const struct sheet *s, const char *fmt, ...)
@@ -39,7 +39,7 @@ void sheet_say(const struct sheet *s, const char *fmt, ...)
         begin += strspn(text, "\n");
         while (len && text[len - 1] == '\n')
             text[--len] = '\0';
-        put_paragraph(s->out, begin);
+        put_element(s->out, "<p>", begin, "</p>");
     } else {
         buf_add(s->out, text, len);
     }
@@ -52,10 +52,8 @@ void sheet_title(const struct sheet *s, const char *title, const char *note)
         buf_printf(s->out, "%s%s%s\n", title, *note ? ": " : "", note);
         return;
     }
-    buf_printf(s->out, "<h2>");
-    plot_text(s->out, title);
-    buf_printf(s->out, "</h2>\n");
-    put_paragraph(s->out, note);
+    put_element(s->out, "<h2>", title, "</h2>");
+    put_element(s->out, "<p class=\"soft\">", note, "</p>");
 }
 
 /* Without the colours of terminals. */
