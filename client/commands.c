@@ -53,11 +53,11 @@ const struct command commands[] = {
      "marked as such, and exit code 75.",
      "shoal results 3f2a\nshoal results 3f2a --json\nshoal results 3f2a --output results/\n", NEEDS_SERVICE,
      SERVICE | BIT(OUTPUT), 1, 1, results_main},
-    {"report", "ID", "results of an ensemble, or of a campaign, as one HTML page with figures",
+    {"report", "ID|FILE.yaml", "results of an ensemble, or of a campaign, as one HTML page with figures",
      "Free energies with their errors and verdicts, convergence forward and backward, the overlap matrix, how "
      "replicas exchanged windows, dH/dlambda along the ladder, how many rows there are for each uncorrelated "
      "sample, and of every window temperature, pressure, volume and energies over time beside what they should be. "
-     "In place of ID a campaign's file, which ends in .yaml or .yml: values beside experiment, the network of edges "
+     "FILE, which ends in .yaml or .yml, is a campaign's: values beside experiment, the network of edges "
      "with what its loops close by, the tables of campaign gather, and how every ensemble converged. "
      "The page needs no other file and no network. Without --output it goes to standard output. Exits as results "
      "does, of a campaign as campaign gather does.",
