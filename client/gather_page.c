@@ -119,7 +119,7 @@ static void card(struct buf *out, const struct row *r)
         if (i < REASONS)
             page_element(out, "p", "soft", answer_text(reason, "text"));
     if (json_array_size(r->reasons) > REASONS) {
-        snprintf(below, sizeof below, "and %zu more reasons", json_array_size(r->reasons) - REASONS);
+        snprintf(below, sizeof below, "and %zu more", json_array_size(r->reasons) - REASONS);
         page_element(out, "p", "soft", below);
     }
     if (!isnan(r->overlap)) {
@@ -138,10 +138,10 @@ static void cards(struct buf *out, const struct gathered *g)
     enum { OPEN_MOST = 60 };
     buf_printf(out, g->nrows > OPEN_MOST ? "<details>\n" : "<details open=\"open\">\n");
     page_element(out, "summary", "", "Convergence of every ensemble");
-    page_element(
-        out, "p", "soft",
-        "Free energy from the first part of the samples (first colour) and from the last (second): both end in "
-        "the band, the answer with its error.");
+    buf_printf(
+        out,
+        "<p class=\"soft\"><span class=\"key k0\">forward</span> <span class=\"key k1\">backward</span> free energy "
+        "from the first part of the samples and from the last; in the band is the answer with its error</p>\n");
     buf_printf(out, "<div class=\"cards\">\n");
     for (int i = 0; i < g->nrows; i++)
         card(out, &g->rows[i]);

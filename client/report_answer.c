@@ -97,7 +97,7 @@ static void put_reasons(struct buf *out, const json_t *results)
         if (i < SHOWN)
             buf_printf(out, "%s%s", out->len ? "\n" : "", answer_text(one, "text"));
     if (json_array_size(reasons) > SHOWN)
-        buf_printf(out, "\nand %zu more reasons, at the end of the page", json_array_size(reasons) - SHOWN);
+        buf_printf(out, "\nand %zu more, at the end of the page", json_array_size(reasons) - SHOWN);
 }
 
 void report_answer(struct buf *out, const json_t *ensemble, const json_t *results)

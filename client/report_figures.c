@@ -59,16 +59,18 @@ static void window_points(const json_t *windows, const char *first, const char *
     }
 }
 
-static void derivatives_show(struct buf *out, const json_t *windows)
+static void derivatives_show(struct buf *out, const json_t *results)
 {
     enum { COMPONENTS = 8 };
     struct plot_series series[COMPONENTS] = {0};
-    const json_t *of = json_object_get(json_array_get(windows, 0), "dhdl"), *value;
+    const json_t *windows = json_object_get(results, "windows"),
+                 *of = json_object_get(json_array_get(windows, 0), "dhdl"), *value;
+    bool once = !json_is_array(json_object_get(results, "repeats")); /* each window */
     const char *component;
     int n = 0;
     json_object_foreach ((json_t *)of, component, value)
         if (n < COMPONENTS) {
-            series[n].name = component;
+            series[n] = (struct plot_series){.name = component, .joined = once};
             window_points(windows, "dhdl", component, &series[n++]);
         }
     plot_series(out,
@@ -139,7 +141,7 @@ void report_figures(struct buf *out, const json_t *results)
     buf_printf(out, "<div class=\"figures\">\n");
     convergence_show(out, results);
     overlap_show(out, json_object_get(results, "overlap"));
-    derivatives_show(out, windows);
+    derivatives_show(out, results);
     inefficiency_show(out, windows);
     exchange_show(out, results);
     buf_printf(out, "</div>\n");
