@@ -34,8 +34,10 @@ static __device__ void copy_words(uint64_t *to, const uint64_t *from, uint32_t b
     to[k] = from[k];
 }
 
-static __device__ void load_replica(const struct tiny_row &a, const struct tiny_here &h)
+/* False: no atom has a charge now, and the mesh has no forces. */
+static __device__ bool load_replica(const struct tiny_row &a, const struct tiny_here &h)
 {
+    bool charged = false;
     const struct mesh_table *m = h.t->mesh;
     const uint32_t n = h.natoms;
     copy_words((uint64_t *)h.c, (const uint64_t *)a.ctl, sizeof *h.c);
@@ -51,15 +53,15 @@ static __device__ void load_replica(const struct tiny_row &a, const struct tiny_
             h.x_old[i][d] = h.x[i][d];
         }
         h.charge[i] = (float)charge_now(h.c->lambda[LAMBDA_COULOMB], ((const float2 *)m->charge)[i]);
+        charged |= h.charge[i] != 0;
         if (!astray(h, i))
             place_atom(h, (int32_t)i);
     }
     BLOCK_LOOP(k, h.t->nchunks)
     h.chunk[k] = h.t->chunk[k];
-    if (h.ncolumns)
-        tiny_prepare_waves(h);
     if (threadIdx.x == 0)
         h.c->pressure_correction = 0;
+    return __syncthreads_or(charged);
 }
 
 static __device__ void store_replica(const struct tiny_row &a, const struct tiny_here &h)
@@ -127,11 +129,18 @@ static __device__ void begin_atom(const struct tiny_here &h, const struct motion
         load_atom(&s, rule, h.kick[i], h.noise[i], (int32_t)i, slot % SLOT_ATOMS, &h.held[slot / SLOT_ATOMS]);
 }
 
+/* Out of line, so that its matrices have the registers to themselves. */
+static __device__ __noinline__ void move_star(const struct motion s, const struct langevin_rule *rule,
+                                              const struct star *star, struct held *held)
+{
+    advance(&s, rule, *star, held);
+}
+
 static __device__ void move_body(const struct tiny_here &h, const struct motion &s, const struct langevin_rule *rule,
                                  uint32_t i)
 {
     if (h.star[i].arms != NO_STAR)
-        advance(&s, rule, h.star[i], &h.held[i]);
+        move_star(s, rule, &h.star[i], &h.held[i]);
     else if (i < s.m->nwaters)
         advance(&s, rule, water(&s, i), &h.held[i]);
     else
@@ -173,12 +182,14 @@ static __device__ bool move(const struct tiny_here &h, const struct motion &s, c
 static __device__ void steps(const struct tiny_row &a, float2 *shared)
 {
     const struct motion_table *m = (const struct motion_table *)a.motion;
-    const struct tiny_here h =
-        tiny_here_of((const struct tiny_table *)a.table, shared, ((const struct ctl *)a.ctl)->box);
+    struct tiny_here h = tiny_here_of((const struct tiny_table *)a.table, shared, ((const struct ctl *)a.ctl)->box);
     const bool langevin = a.integrator == INTEGRATOR_LANGEVIN_MIDDLE;
     const struct langevin_rule its = langevin_rule_of(a.timestep, a.friction, a.kt), *rule = langevin ? &its : NULL;
     uint64_t step = ((const struct ctl *)a.ctl)->step;
-    load_replica(a, h);
+    if (!load_replica(a, h))
+        h.ncolumns = 0;
+    if (h.ncolumns)
+        tiny_prepare_waves(h);
     const struct motion s = {h.c, m, masses_of(m, h.c), h.x, h.v, h.x_old, h.f, a.timestep};
     uint32_t until_com = a.com_every ? a.com_every - (uint32_t)(step % a.com_every) : UINT32_MAX;
     load_bodies(h, s, rule);

@@ -54,10 +54,11 @@ struct tiny_chunk {
     uint32_t kind, first, count; /* count: up to 32 */
 };
 
-/* Functions x and y, and `count` of those along z from the 4 z-th on; their coefficients are at 4 `at`. */
+/* Functions x and y, and `count` of those along z from the 4 z-th on; their coefficients are at 4 `at`. From this one on, `alike`
+ * columns begin at the same function along z and are as long, in fours. */
 struct tiny_column {
     uint8_t x, y, z, count;
-    uint32_t at;
+    uint16_t at, alike;
 };
 
 /* Coefficients of waves k: where those of cosine (0) or sine (1) along x, y and z are, at 4 x + 2 y + z; NO_PRODUCT: nowhere. Of

@@ -155,13 +155,18 @@ static void put_columns(struct tiny *t, const int16_t *last, const int32_t size[
             for (uint32_t from = 0; from < count; from += 4 * TINY_QUADS) {
                 uint32_t own = count - from < 4 * TINY_QUADS ? count - from : 4 * TINY_QUADS;
                 t->column[h->ncolumns++] =
-                    (struct tiny_column){(uint8_t)x, (uint8_t)y, (uint8_t)(from / 4), (uint8_t)own, 0};
+                    (struct tiny_column){(uint8_t)x, (uint8_t)y, (uint8_t)(from / 4), (uint8_t)own, 0, 1};
             }
         }
     qsort(t->column, h->ncolumns, sizeof *t->column, by_length);
     for (uint32_t i = 0; i < h->ncolumns; i++) {
-        t->column[i].at = h->nvalues;
+        t->column[i].at = (uint16_t)h->nvalues;
         h->nvalues += quads_of(&t->column[i]);
+    }
+    for (uint32_t i = h->ncolumns; i-- > 1;) {
+        struct tiny_column *here = &t->column[i - 1], *next = &t->column[i];
+        if (here->z == next->z && quads_of(here) == quads_of(next))
+            here->alike = (uint16_t)(next->alike + 1);
     }
 }
 

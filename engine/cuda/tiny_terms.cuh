@@ -131,7 +131,8 @@ static __device__ inline void tiny_chunk_do(const struct tiny_here &h, const str
         tiny_centers(h.c, h.x, h.f, bonded, chunk.first, lane);
         break;
     case TINY_WAVES:
-        tiny_waves(h, i);
+        if (h.ncolumns)
+            tiny_waves(h, i);
         break;
     case TINY_NOISE:
         if (rule)

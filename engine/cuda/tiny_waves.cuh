@@ -219,7 +219,7 @@ static __device__ inline void tiny_waves_there(const struct tiny_here &h)
 {
     const uint32_t all = TINY_SPLIT * h.ncolumns, lane = threadIdx.x % 32;
     for (uint32_t first = threadIdx.x - lane; first < all; first += TINY_BLOCK) {
-        struct tiny_column column = {0, 0, 0, 0, 0};
+        struct tiny_column column = {};
         if (first + lane < all)
             column = h.column[(first + lane) / TINY_SPLIT];
         switch (__reduce_max_sync(~0u, quads_of(column))) {
@@ -288,62 +288,94 @@ static __device__ inline float dot4(float4 a, float4 b, float from)
     return fmaf(a.x, b.x, fmaf(a.y, b.y, fmaf(a.z, b.z, fmaf(a.w, b.w, from))));
 }
 
+/* What of a block's shared memory a warp needs, in registers of its own. */
+struct waves_back {
+    const struct tiny_column *column;
+    const float4 *value, *wave_z, *slope_z; /* of the lane's atom along z */
+    const float *wave_x, *slope_x, *wave_y, *slope_y;
+    uint32_t stride;
+};
+
 /* Of columns with the same x: what is left to be multiplied by the function or the slope along x. */
 struct wave_sums {
     float slope_x, slope_y, slope_z;
 };
 
-/* Slopes of the energy per mesh point. */
-static __device__ inline void close_sums(const struct tiny_here &h, uint32_t x, uint32_t atom, struct wave_sums *sum,
-                                         float g[3])
+/* Of the energy, per mesh point along each axis. */
+struct slopes {
+    float along[3];
+};
+
+static __device__ inline void close_sums(const struct waves_back &w, uint32_t x, struct wave_sums *sum, float g[3])
 {
-    const uint32_t at = x * h.stride + atom;
-    g[0] = fmaf(h.slope[0][at], sum->slope_x, g[0]);
-    g[1] = fmaf(h.wave[0][at], sum->slope_y, g[1]);
-    g[2] = fmaf(h.wave[0][at], sum->slope_z, g[2]);
+    const uint32_t at = x * w.stride;
+    g[0] = fmaf(w.slope_x[at], sum->slope_x, g[0]);
+    g[1] = fmaf(w.wave_x[at], sum->slope_y, g[1]);
+    g[2] = fmaf(w.wave_x[at], sum->slope_z, g[2]);
     *sum = {0, 0, 0};
 }
 
 /* From column k on those that are as long, `quads`, and begin at the same function along z, but none from `end` on. Returns the
  * first that is left. */
 template <int quads>
-static __device__ __forceinline__ uint32_t tiny_columns_back(const struct tiny_here &h, uint32_t k, uint32_t end,
-                                                             uint32_t atom, float g[3])
+static __device__ __forceinline__ uint32_t tiny_columns_back(const struct waves_back &w, uint32_t k, uint32_t end,
+                                                             float g[3])
 {
-    const uint32_t z = h.column[k].z, at = atom * h.quads + z, stride = h.stride;
-    const float *wave_y = h.wave[1] + atom, *slope_y = h.slope[1] + atom;
-    const float4 *value = h.value;
-    float4 wave[quads], slope[quads]; /* functions along z of the lane's atom */
+    const struct tiny_column first = w.column[k];
+    const float4 *value = w.value + first.at; /* the columns' coefficients follow one another */
+    float4 wave[quads], slope[quads];
     struct wave_sums sum = {0, 0, 0};
-    uint32_t x = h.column[k].x;
+    uint32_t x = first.x;
 #pragma unroll
     for (int q = 0; q < quads; q++) {
-        wave[q] = ((const float4 *)h.wave[2])[at + q];
-        slope[q] = ((const float4 *)h.slope[2])[at + q];
+        wave[q] = w.wave_z[first.z + q];
+        slope[q] = w.slope_z[first.z + q];
     }
-    for (; k < end; k++) {
-        const struct tiny_column column = h.column[k];
-        if (column.z != z || quads_of(column) != quads)
-            break;
+    for (end = min(end, k + first.alike); k < end; k++, value += quads) {
+        const struct tiny_column column = w.column[k];
+        const float wy = w.wave_y[column.y * w.stride], sy = w.slope_y[column.y * w.stride];
         if (column.x != x) {
-            close_sums(h, x, atom, &sum, g);
+            close_sums(w, x, &sum, g);
             x = column.x;
         }
-        const float wy = wave_y[column.y * stride], sy = slope_y[column.y * stride];
         float along[2] = {0, 0}, sloped[2] = {0, 0}; /* of every second quad: shorter chains */
 #pragma unroll
         for (int q = 0; q < quads; q++) {
-            const float4 v = value[column.at + q];
-            along[q % 2] = dot4(v, wave[q], along[q % 2]);
-            sloped[q % 2] = dot4(v, slope[q], sloped[q % 2]);
+            along[q % 2] = dot4(value[q], wave[q], along[q % 2]);
+            sloped[q % 2] = dot4(value[q], slope[q], sloped[q % 2]);
         }
         along[0] += along[1];
         sum.slope_x = fmaf(wy, along[0], sum.slope_x);
         sum.slope_y = fmaf(sy, along[0], sum.slope_y);
         sum.slope_z = fmaf(wy, sloped[0] + sloped[1], sum.slope_z);
     }
-    close_sums(h, x, atom, &sum, g);
+    close_sums(w, x, &sum, g);
     return k;
+}
+
+/* Of columns k .. end - 1. Out of line, so that the loops over columns have the registers to themselves. */
+static __device__ __noinline__ struct slopes tiny_part_back(const struct waves_back w, uint32_t k, uint32_t end)
+{
+    struct slopes s = {{0, 0, 0}};
+    float *g = s.along;
+    while (k < end)
+        switch (quads_of(w.column[k])) {
+        case 1:
+            k = tiny_columns_back<1>(w, k, end, g);
+            break;
+        case 2:
+            k = tiny_columns_back<2>(w, k, end, g);
+            break;
+        case 3:
+            k = tiny_columns_back<3>(w, k, end, g);
+            break;
+        case 4:
+            k = tiny_columns_back<4>(w, k, end, g);
+            break;
+        default:
+            k = tiny_columns_back<TINY_QUADS>(w, k, end, g);
+        }
+    return s;
 }
 
 static __device__ inline void tiny_waves_back(const struct tiny_here &h)
@@ -352,30 +384,15 @@ static __device__ inline void tiny_waves_back(const struct tiny_here &h)
     const uint32_t own = 32 * group + threadIdx.x % 32, atom = min(own, h.natoms - 1);
     if (part >= TINY_WARPS / h.groups)
         return;
-    const uint32_t end = h.t->part[part + 1];
-    float g[3] = {0, 0, 0};
-    for (uint32_t k = h.t->part[part]; k < end;)
-        switch (quads_of(h.column[k])) {
-        case 1:
-            k = tiny_columns_back<1>(h, k, end, atom, g);
-            break;
-        case 2:
-            k = tiny_columns_back<2>(h, k, end, atom, g);
-            break;
-        case 3:
-            k = tiny_columns_back<3>(h, k, end, atom, g);
-            break;
-        case 4:
-            k = tiny_columns_back<4>(h, k, end, atom, g);
-            break;
-        default:
-            k = tiny_columns_back<TINY_QUADS>(h, k, end, atom, g);
-        }
+    const struct slopes g = tiny_part_back({h.column, h.value, (const float4 *)h.wave[2] + atom * h.quads,
+                                            (const float4 *)h.slope[2] + atom * h.quads, h.wave[0] + atom,
+                                            h.slope[0] + atom, h.wave[1] + atom, h.slope[1] + atom, h.stride},
+                                           h.t->part[part], h.t->part[part + 1]);
     if (own >= h.natoms)
         return;
     double per_box[3], force[3];
     for (int d = 0; d < 3; d++)
-        per_box[d] = -(double)g[d] * h.t->mesh->axis[d].size;
+        per_box[d] = -(double)g.along[d] * h.t->mesh->axis[d].size;
     box_gradient(h.inverse, per_box, force);
     struct accumulate acc = {};
     acc_force(&acc, h.f[own], force);
