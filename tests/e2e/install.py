@@ -19,7 +19,8 @@ MESON, BUILD, SOURCE, PREFIX, SCDOC = sys.argv[1:6]
 WANTED = """bin/shoal bin/shoald bin/shoal-worker share/bash-completion/completions/shoal share/zsh/site-functions/_shoal
 share/fish/vendor_completions.d/shoal.fish share/doc/shoal/README.md share/doc/shoal/LICENSE share/doc/shoal/examples/README.md
 share/doc/shoal/examples/methane/quickstart.yaml share/shoal/ensemble.schema.json share/shoal/results.schema.json
-share/shoal/openapi.yaml lib/systemd/system/shoald.service lib/systemd/system/shoald.socket lib/systemd/user/shoald.service
+share/shoal/openapi.yaml share/shoal/python/pyproject.toml share/shoal/python/shoal/service.py
+lib/systemd/system/shoald.service lib/systemd/system/shoald.socket lib/systemd/user/shoald.service
 lib/sysusers.d/shoal.conf""".split()
 PAGES = "share/man/man1/shoal.1 share/man/man5/shoal-ensemble.5 share/man/man5/shoal-campaign.5 share/man/man8/shoald.8 share/man/man8/shoal-worker.8".split()
 

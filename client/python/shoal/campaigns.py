@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Campaigns: what the program `shoal campaign ACTION FILE --json` does and prints.
+
+campaign.yaml has one reader, which the program has; here its answers become dataclasses. Repeats count from 1, as in keys.
+"""
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from shoal.decode import decode
+from shoal.ensembles import Ensemble
+from shoal.errors import OutOfTime, Problem, ShoalError, Unreachable
+from shoal.inputs import StrPath
+from shoal.results import MolarEnergy
+from shoal.service import Service
+from shoal.transport import parse_object
+
+T = TypeVar("T")
+# Exit codes of the program, as schemas/errors.def has them.
+BAD_SPEC, FAILED, TRY_LATER = 65, 1, 75
+CODES = {2: "USAGE", 3: "CONFLICT", BAD_SPEC: "SPEC", 66: "MISSING_FILE", 69: "UNREACHABLE", TRY_LATER: "BUSY", 77: "FORBIDDEN"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """One ensemble of a campaign. of: system or edge. What follows `labels` only plan() tells, `ensemble` only status();
+    state: missing, differs, or the state it is in. ns of each replica."""
+
+    key: str
+    leg: str
+    of: str
+    item: str
+    repeat: int
+    labels: Mapping[str, str]
+    spec: str | None
+    spec_name: str | None
+    hash: str | None
+    atoms: int | None
+    windows: int | None
+    replicas: int | None
+    ns: float | None
+    disk_bytes: int | None
+    state: str | None
+    ensemble: Ensemble | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What would be submitted. ns of all replicas; errors and warnings have their places in front."""
+
+    name: str
+    count: int
+    replicas: int
+    ns: float
+    disk_bytes: float
+    ensembles: tuple[Planned, ...]
+    errors: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Submitted:
+    """What was made, of how many; so many were there before, so many of them with other content."""
+
+    submitted: tuple[Ensemble, ...]
+    planned: int
+    present: int
+    differ: int
+    refused: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Status:
+    """ensemble of each is None where it was not submitted."""
+
+    name: str
+    ensembles: tuple[Planned, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moved:
+    """What was extended or cancelled."""
+
+    ensembles: tuple[Ensemble, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One ensemble's estimate, last window less first, and what is to be added. verdict: also pending."""
+
+    key: str
+    item: str
+    leg: str
+    repeat: int
+    id: str | None
+    state: str | None
+    estimate: MolarEnergy | None
+    standard_state: MolarEnergy | None
+    finite_size: MolarEnergy | None
+    verdict: str
+    reason: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LegSum:
+    """The mean of a leg's repeats, with what is to be added; repeats: those with a number, of so many planned."""
+
+    leg: str
+    sign: int
+    planned: int
+    repeats: int
+    free_energy: MolarEnergy | None
+    verdict: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemSum:
+    """The sum of a system's legs, each times its sign."""
+
+    system: str
+    legs: tuple[LegSum, ...]
+    free_energy: MolarEnergy | None
+    experiment: MolarEnergy | None
+    verdict: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class EdgeSum:
+    """The sum of an edge's legs: ligand_j less ligand_i."""
+
+    ligand_i: str
+    ligand_j: str
+    legs: tuple[LegSum, ...]
+    free_energy: MolarEnergy | None
+    experiment: MolarEnergy | None
+    verdict: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loop:
+    """Edges from system to system and back; what they add up to should be nothing."""
+
+    systems: tuple[str, ...]
+    closure: MolarEnergy | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemValue:
+    """The most likely value of a system, of all edges and legs. part: of the network; anchored: it has a zero of its own;
+    shift: what was added where it has none."""
+
+    system: str
+    free_energy: MolarEnergy | None
+    experiment: MolarEnergy | None
+    part: int
+    anchored: bool
+    shift: MolarEnergy | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """With its bootstrap interval of 95 %."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Beside experiment; kendall_tau of values alone."""
+
+    pairs: int
+    rmse: Measure
+    mue: Measure
+    kendall_tau: Measure | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparisons:
+    """Of systems' values and of edges, in kcal/mol; None: fewer than two have an experiment."""
+
+    unit: str
+    values: Comparison | None
+    edges: Comparison | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gathered:
+    """The table of a campaign. covariance: rows and columns as `values`, (kJ/mol)^2."""
+
+    name: str
+    ensembles: tuple[Row, ...]
+    systems: tuple[SystemSum, ...]
+    edges: tuple[EdgeSum, ...]
+    loops: tuple[Loop, ...]
+    values: tuple[SystemValue, ...]
+    covariance: tuple[tuple[float, ...], ...]
+    experiment: Comparisons
+
+
+class Campaign:
+    """A campaign.yaml and what a service has of it. `program` is shoal's, `includes` are folders for #include files.
+
+    Every method may raise Problem with what the program said, and Unreachable.
+    """
+
+    def __init__(self, file: StrPath, service: Service | None = None, *, program: StrPath = "shoal", includes: Sequence[StrPath] = ()) -> None:
+        self.file = os.fspath(file)
+        self.service = service or Service()
+        self.program = os.fspath(program)
+        self.includes = [os.fspath(folder) for folder in includes]
+
+    def plan(self) -> Plan:
+        """What would be submitted, checked; what is wrong with it is in `errors`."""
+        return self._run(Plan, "plan", fine=(0, BAD_SPEC))
+
+    def submit(self) -> Submitted:
+        """What the service does not have yet. Problem where something was refused or was there with other content; what
+        else there is was submitted then, but where the campaign itself is wrong."""
+        return self._run(Submitted, "submit")
+
+    def status(self) -> Status:
+        """How its ensembles do."""
+        return self._run(Status, "status")
+
+    def wait(self, timeout: float | None = None) -> Status:
+        """Stays until all that were submitted have ended. OutOfTime after timeout s."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        for one in self.status().ensembles:
+            if one.ensemble and not one.ensemble.ended:
+                left = None if deadline is None else deadline - time.monotonic()
+                if left is not None and left <= 0:
+                    raise OutOfTime("BUSY", f"{one.key} has not ended in time; it goes on")
+                self.service.wait(one.ensemble, left)
+        return self.status()
+
+    def gather(self, output: StrPath | None = None) -> Gathered:
+        """The table; into a folder too, in the forms of OpenFE and cinnabar and as a page. Ensembles that have not ended
+        or have no number have the verdict pending or failed."""
+        words = [] if output is None else ["--output", os.fspath(output)]
+        return self._run(Gathered, "gather", *words, fine=(0, FAILED, TRY_LATER))
+
+    def extend(self, *, time: str | None = None, until: str | None = None) -> Moved:
+        """All of them: production longer by `time`, or as long as `until`, as in "2 ns"."""
+        given = [("--time", time), ("--until", until)]
+        return self._run(Moved, "extend", *(word for pair in given if pair[1] is not None for word in pair if word is not None))
+
+    def cancel(self) -> Moved:
+        """All of them that have not ended."""
+        return self._run(Moved, "cancel")
+
+    def _run(self, kind: type[T], action: str, *words: str, fine: Sequence[int] = (0,)) -> T:
+        includes = [word for folder in self.includes for word in ("--include", folder)]
+        command = [self.program, "campaign", action, self.file, "--json", "--socket", self.service.socket, *includes, *words]
+        try:
+            done = subprocess.run(command, capture_output=True, check=False)
+        except OSError as error:
+            raise ShoalError("MISSING_FILE", f"{self.program}: {error.strerror}; `program` names shoal's") from error
+        answer = parse_object(done.stdout or b"{}", f"{self.program} campaign {action}")
+        if done.returncode in fine and answer and "error" not in answer:
+            return decode(kind, answer, kind.__name__)
+        code, said = CODES.get(done.returncode, "INTERNAL"), done.stderr.decode(errors="replace").replace("shoal: ", "").strip()
+        raise Unreachable(code, said) if code == "UNREACHABLE" else Problem(code, said)

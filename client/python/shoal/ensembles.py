@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the service says of ensembles and of itself, as schemas/api/openapi.yaml has it, which says what each field means.
+
+Times are RFC 3339 in UTC, "2026-11-20T10:00:00.000Z". Windows and repeats count from 0.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+ENDED = ("done", "failed", "cancelled")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """What the samples say so far, in kcal/mol."""
+
+    value: float | None
+    error: float | None
+    unit: str
+    verdict: str
+    time: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class StopWhen:
+    """How good an estimate ends the ensemble early; error in kcal/mol, after in steps of every replica."""
+
+    error: float
+    unit: str
+    verdict: str
+    after: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waits:
+    """Why a replica waits for a slot."""
+
+    for_: str
+    place: int | None
+    expected_seconds: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replica:
+    """One window of one repeat."""
+
+    window: int
+    repeat: int | None
+    state: str
+    device: str | None
+    stage: int | None
+    step: int
+    steps: int
+    time_ps: float | None
+    attempt: int | None
+    reason: str | None
+    waits: Waits | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpecWarning:
+    """What runs but is likely not what was meant."""
+
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ensemble:
+    """state: queued, running, paused, finishing, done, failed or cancelled. done and failed count replicas; bytes on disk."""
+
+    id: str
+    key: str | None
+    name: str
+    labels: Mapping[str, str] | None
+    spec_hash: str | None
+    bytes: int | None
+    owner: int | None
+    revision: int | None
+    state: str
+    reason: str | None
+    created: str
+    changed: str | None
+    estimate: Estimate | None
+    stop_when: StopWhen | None
+    windows: int
+    repeats: int | None
+    done: int
+    failed: int
+    progress: float
+    seq: int | None
+    warnings: tuple[SpecWarning, ...] | None  # of a submission's answer alone
+    replicas: tuple[Replica, ...] | None  # not of lists
+
+    @property
+    def ended(self) -> bool:
+        """done, failed or cancelled."""
+        return self.state in ENDED
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """Of the list of ensembles; `next` is where the one after it begins."""
+
+    ensembles: tuple[Ensemble, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Removed:
+    """bytes freed on disk."""
+
+    id: str
+    bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """kind: ensemble, replica, progress (which has no seq), extend, stop, .. or what a worker reported."""
+
+    seq: int | None
+    time: str
+    kind: str
+    window: int | None
+    repeat: int | None
+    state: str | None
+    message: str | None
+    ensemble: Ensemble | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class About:
+    """What an ensemble will take, about."""
+
+    ns_per_window: float
+    disk_bytes: int
+    us_per_step: float | None
+    cores: int | None
+    wall_seconds: float | None
+    replica_memory_bytes: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """Of a submission that would be accepted."""
+
+    ok: bool
+    name: str
+    atoms: int
+    windows: int
+    repeats: int | None
+    stages: int
+    steps_per_window: int | None
+    about: About | None
+    warnings: tuple[SpecWarning, ...] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class File:
+    """path as in `lambda_00/dhdl.xvg`."""
+
+    path: str
+    bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """Sorted by path."""
+
+    files: tuple[File, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory:
+    """Bytes of a device."""
+
+    total: int
+    free: int
+    used: int
+    replica: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Device:
+    """state: starting, up, down or sick."""
+
+    device: str
+    model: str | None
+    state: str
+    trouble: str | None
+    slots: int | None
+    running: int | None
+    busy: float | None
+    us_per_replica_step: float | None
+    ns_per_day: float | None
+    memory: Memory | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Version:
+    """What is running."""
+
+    version: str
+    api: int
+    devices: tuple[Device, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """What a user (a uid) has stored, and may store."""
+
+    owner: int
+    ensembles: int
+    ensembles_limit: int
+    bytes: int
+    bytes_limit: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Users:
+    """The caller first."""
+
+    users: tuple[Usage, ...]

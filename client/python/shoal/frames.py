@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dhdl.xvg as the DataFrames that alchemlyb's estimators take: what alchemlyb.parsing.gmx makes of the same file.
+
+Energies are in kT (attrs: energy_unit, temperature), the index is time (ps) and the window's lambdas.
+"""
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import Malformed
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+R = 8.31446261815324e-3  # kJ/(mol K)
+SUBTITLE = re.compile(r"T = (\S+) \(K\) .*state \d+: (.+) = (.+)")
+HEADER = re.compile(r'@\s*(subtitle|s\d+ legend)\s+"(.*)"')
+DELTA = "\\xD\\f{}H \\xl\\f{} to "  # legends of energy differences to the windows
+GRADIENT = "dH/d\\xl\\f{} "         # legends of dH/dlambda
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One dhdl.xvg: rows[i] is a time (ps) and what the legends say (kJ/mol)."""
+
+    temperature: float  # K
+    lambdas: tuple[str, ...]  # "coul-lambda", ..
+    state: tuple[float, ...]
+    legends: tuple[str, ...]
+    rows: tuple[tuple[float, ...], ...]
+
+    def columns(self, beginning: str) -> list[int]:
+        return [i for i, legend in enumerate(self.legends, 1) if legend.startswith(beginning)]
+
+
+def read_sheet(text: str, name: str) -> Sheet:
+    """Malformed, with name and line."""
+    subtitle, legends, rows = "", [], []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("@"):
+            header = HEADER.match(line)
+            if header and header[1] == "subtitle":
+                subtitle = header[2]
+            elif header:
+                legends.append(header[2])
+        elif line and not line.startswith("#"):
+            rows.append(_row(line, 1 + len(legends), f"{name}:{number}"))
+    parts = SUBTITLE.match(subtitle)
+    if not parts:
+        raise Malformed(f"{name}: expected a subtitle with temperature and lambda state, read \"{subtitle}\"")
+    lambdas = tuple(parts[2].strip("()").split(", "))
+    return Sheet(float(parts[1]), lambdas, _state(parts[3]), tuple(legends), tuple(rows))
+
+
+def _row(line: str, width: int, where: str) -> tuple[float, ...]:
+    words = line.split()
+    if len(words) != width:
+        raise Malformed(f"{where}: expected {width} columns, read {len(words)}")
+    try:
+        return tuple(map(float, words))
+    except ValueError as error:
+        raise Malformed(f"{where}: expected numbers, read {line[:80]!r}") from error
+
+
+def _state(text: str) -> tuple[float, ...]:
+    return tuple(float(word) for word in text.strip("()").split(","))
+
+
+def dhdl_frame(sheet: Sheet) -> DataFrame:
+    """As alchemlyb.parsing.gmx.extract_dHdl: a column for each component of lambda."""
+    names = [name.removesuffix("-lambda") for name in sheet.lambdas]
+    return _frame(sheet, import_pandas().Index(names), sheet.columns(GRADIENT), None)
+
+
+def u_nk_frame(sheet: Sheet) -> DataFrame:
+    """As alchemlyb.parsing.gmx.extract_u_nk: a column for each window, named by its lambdas; of windows alike the first."""
+    columns: dict[Any, int] = {}
+    for c in sheet.columns(DELTA):
+        state = _state(sheet.legends[c - 1].removeprefix(DELTA))
+        columns.setdefault(state[0] if len(state) == 1 else state, c)
+    pv = sheet.columns("pV")
+    names = import_pandas().Index(list(columns), dtype=object, tupleize_cols=False)
+    return _frame(sheet, names, list(columns.values()), pv[0] if pv else None)
+
+
+def _frame(sheet: Sheet, names: Any, columns: Sequence[int], added: int | None) -> DataFrame:
+    """Columns in kT, with another one, if any, added to each. Rows that have a NaN are left out."""
+    pandas = import_pandas()
+    beta = 1 / (R * sheet.temperature)
+    rows = [row for row in sheet.rows if not any(map(math.isnan, row))]
+    data = [[beta * row[c] + (beta * row[added] if added is not None else 0) for c in columns] for row in rows]
+    times = pandas.array([row[0] for row in rows], dtype="Float64")
+    index = pandas.MultiIndex.from_arrays([times, *([value] * len(times) for value in sheet.state)], names=["time", *sheet.lambdas])
+    frame = pandas.DataFrame(data, index=index, columns=names, dtype=float)
+    frame.attrs = {"temperature": sheet.temperature, "energy_unit": "kT"}
+    return frame
+
+
+def join(frames: Sequence[DataFrame]) -> DataFrame:
+    """Windows one below the other. ValueError: they are of several temperatures."""
+    if any(frame.attrs != frames[0].attrs for frame in frames):
+        raise ValueError("windows of several temperatures cannot be one frame: ask for one window at a time")
+    joined = import_pandas().concat(frames)
+    joined.attrs = dict(frames[0].attrs)
+    return joined
+
+
+def import_pandas() -> Any:
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError("DataFrames need pandas: install python3-pandas, or shoal[frames] by pip") from error
+    return pandas

@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Apache-2.0
+"""results.json, field by field as schemas/results.schema.json has it, which says what each of them means.
+
+Windows and repeats count from 0. Energies are in three units, everything else has its unit beside it. None is what does not
+exist: where the samples do not carry a number there is none.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quantity:
+    """unit: kilocalorie_per_mole, kelvin, bar, nanosecond, nanosecond_per_day, nanometer or nanometer ** 3."""
+
+    magnitude: float
+    unit: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Value:
+    """With one standard error; None: it is not known."""
+
+    value: float
+    error: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MolarEnergy:
+    """The same value in two units."""
+
+    kj_mol: Value = field(metadata={"key": "kJ/mol"})
+    kcal_mol: Value = field(metadata={"key": "kcal/mol"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Energy(MolarEnergy):
+    """In a third one too, of the ensemble's temperature."""
+
+    kT: Value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Average:
+    """With one standard error. unit: kilojoule_per_mole, kelvin, bar, nanometer ** 3 or kilogram / meter ** 3."""
+
+    value: float
+    error: float | None
+    unit: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reason:
+    """Why a verdict is not `converged`: a code and a sentence."""
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """verdict: converged, unconverged or failed."""
+
+    verdict: str
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solvation:
+    """The free energy of putting the molecule in, minus `estimate`."""
+
+    molecule: str
+    meaning: str
+    free_energy: Energy
+    verdict: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandardState:
+    """What restraints are worth beside 1 mol/l; `correction` is to be added to `estimate`."""
+
+    molecules: tuple[str, ...]
+    meaning: str
+    window: int
+    terms: int
+    other_end: str
+    volume: Quantity
+    release: Energy
+    correction: Energy
+
+
+@dataclass(frozen=True, kw_only=True)
+class FiniteSize:
+    """What a change of the net charge lacks in a periodic box; `correction` is to be added to `estimate`. charges in e."""
+
+    meaning: str
+    charges: tuple[float, ...]
+    edge: Quantity
+    dielectric: float
+    net: Energy
+    usv: Energy
+    correction: Energy
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """The ensemble that the samples are of."""
+
+    id: str | None
+    key: str | None
+    name: str | None
+    labels: Mapping[str, str]
+    spec_hash: str | None
+    revision: int | None
+    speed: Quantity | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeat:
+    """MBAR's total of one repeat."""
+
+    repeat: int
+    free_energy: Energy | None
+    verdict: Verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range:
+    """G(to) - G(from), of windows."""
+
+    from_: int
+    to: int
+    free_energy: Energy | None
+    verdict: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leg:
+    """A run of windows along which the same lambda components change."""
+
+    name: str
+    from_: int
+    to: int
+    free_energy: Energy | None
+    verdict: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimator:
+    """name: MBAR, BAR, TI or TI-Gauss; status: ok or failed."""
+
+    name: str
+    status: str
+    reason: str | None
+    total: Energy | None
+    verdict: Verdict
+    quadrature_error: Quantity | None
+    legs: tuple[Leg, ...]
+    steps: tuple[Range, ...]
+    cumulative: tuple[Range, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Samples:
+    """Rows of a window's dhdl.xvg, and how many of them count."""
+
+    read: int
+    stride: int
+    nonfinite: int
+    discarded: int
+    discarded_time: Quantity
+    used: int
+    inefficiency: float
+    uncorrelated: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """status: ok, partial, running or failed. lambda_ by component."""
+
+    repeat: int
+    window: int
+    lambda_: Mapping[str, float]
+    status: str
+    reason: str | None
+    seed: int | None
+    sampled: Quantity
+    samples: Samples | None
+    dhdl: Mapping[str, Average]
+    averages: Mapping[str, Average]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neighbours:
+    """Two neighbouring windows."""
+
+    from_: int
+    to: int
+    overlap: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overlap:
+    """matrix[i][j]: the chance that a sample of window i could have come from j."""
+
+    threshold: float
+    minimum: float | None
+    neighbours: tuple[Neighbours, ...]
+    matrix: tuple[tuple[float | None, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LengthStep:
+    """Two neighbouring windows; in kT."""
+
+    from_: int
+    to: int
+    length: float
+    deviation_from: float
+    deviation_to: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThermodynamicLength:
+    """In kT, so without a unit."""
+
+    total: float
+    steps: tuple[LengthStep, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExchangePair:
+    """attempted and acceptance are None with the scheme gibbs."""
+
+    from_: int
+    to: int
+    exchanged: int
+    attempted: int | None
+    acceptance: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExchangeReplica:
+    """By the window in which it began."""
+
+    replica: int
+    windows: int
+    round_trips: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exchange:
+    """How replicas of one repeat got about; transitions[i][j]: from window i to j, rows sum to 1."""
+
+    repeat: int
+    scheme: str
+    exchanges: int
+    round_trips: int
+    eigenvalue: float | None
+    pairs: tuple[ExchangePair, ...]
+    transitions: tuple[tuple[float, ...], ...]
+    replicas: tuple[ExchangeReplica, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Convergence:
+    """MBAR's total from the first (forward) and the last (backward) part of the rows."""
+
+    data_fraction: float
+    forward: Energy | None
+    backward: Energy | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results:
+    """Of one ensemble. status: ok, partial, failed or averages."""
+
+    estimate: Quantity | None
+    uncertainty: Quantity | None
+    verdict: Verdict | None
+    status: str
+    reason: str | None
+    estimator: str | None
+    quantity: str
+    temperature: Quantity
+    pressure: Quantity | None
+    solvation: Solvation | None
+    standard_state: StandardState | None
+    finite_size: FiniteSize | None
+    version: str
+    ensemble: Origin
+    repeats: tuple[Repeat, ...] | None
+    estimators: tuple[Estimator, ...]
+    windows: tuple[Window, ...]
+    overlap: Overlap | None
+    thermodynamic_length: ThermodynamicLength | None
+    exchange: tuple[Exchange, ...]
+    convergence: tuple[Convergence, ...]
+    warnings: tuple[str, ...]
