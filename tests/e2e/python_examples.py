@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The scripts of examples/python against a real service, with very little time for each window; what they print is what there is.
+Runs itself with SHOAL_TEST_PYTHON where that is set (a virtual environment with alchemlyb).
+
+Usage: python_examples.py SHOAL SHOALD SHOAL_WORKER SOURCE_ROOT
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+from served import SHOAL, Served
+
+if os.environ.get("SHOAL_TEST_PYTHON") and "SHOAL_TEST_INSIDE" not in os.environ:
+    os.execve(os.environ["SHOAL_TEST_PYTHON"], [os.environ["SHOAL_TEST_PYTHON"], *sys.argv], dict(os.environ, SHOAL_TEST_INSIDE="1"))
+
+ROOT = os.path.abspath(sys.argv[4])
+SHORT = """  protocol: [{minimize: {steps: 2}}, {produce: {time: 20 steps, ensemble: nvt, sample-every: 2 steps}}]
+  alchemy: {windows: {coulomb: [0, 0.1], vdw: [0, 0]}}
+"""
+
+
+class Examples(Served):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.environment.update(PYTHONPATH=os.path.join(ROOT, "client/python"), PATH=f"{os.path.dirname(SHOAL)}:{os.environ['PATH']}",
+                               PYTHONDONTWRITEBYTECODE="1")
+
+    def script(self, name, *words):
+        done = subprocess.run([sys.executable, os.path.join(ROOT, "examples/python", name), *words], env=self.environment,
+                              capture_output=True, text=True, timeout=600, check=False)
+        self.assertEqual(done.returncode, 0, f"{name}\n{done.stdout}\n{done.stderr}")
+        return done.stdout
+
+    def results(self, which):
+        done = subprocess.run([SHOAL, "results", which, "--json"], env=self.environment, capture_output=True, check=False)
+        return json.loads(done.stdout)
+
+    def test_hydration_and_convergence(self):
+        short = ["--minimization", "20", "--equilibration", "0.02 ps", "--production", "0.2 ps", "--sample-every", "0.01 ps"]
+        said = self.script("hydration.py", *short)
+        self.assertRegex(said, "done")
+        results = self.results("methane-from-python")
+        for estimator in results["estimators"]:
+            total = estimator["total"]
+            wanted = f"{total['kcal/mol']['value']:7.2f}" if total else "none"
+            self.assertRegex(said, f"(?m)^{re.escape(estimator['name'])} +{re.escape(wanted.strip())}.* kcal/mol, {estimator['verdict']['verdict']}")
+        solvation = results["solvation"]["free_energy"]["kcal/mol"]
+        self.assertIn(f"hydration {solvation['value']:7.2f} +- {solvation['error']:.2f} kcal/mol", said)
+        self.assertIn(results["verdict"]["reasons"][0]["text"], said)
+        self.assertEqual(self.script("hydration.py", *short).split()[2], said.split()[2])  # the same ensemble
+        self.check_convergence(results, self.script("convergence.py", "methane-from-python"))
+
+    def check_convergence(self, results, said):
+        ours, *theirs = said.split("by alchemlyb")
+        last = results["convergence"][-1]
+        self.assertIn(f"100%  {last['forward']['kcal/mol']['value']:9.3f}", ours)
+        rows = re.findall(r"(?m)^ *(\d+)% +(\S+) +(\S+)$", theirs[0])
+        try:
+            import alchemlyb  # noqa: F401
+        except ImportError:
+            self.assertIn("No module named 'alchemlyb'", theirs[0])
+            return
+        self.assertEqual([share for share, _, _ in rows], [str(10 * k) for k in range(1, 11)])
+        # All rows; ours leaves out those that drift.
+        self.assertLess(abs(float(rows[-1][2]) - results["estimate"]["magnitude"]), 5 * results["uncertainty"]["magnitude"])
+
+    def test_campaign_table(self):
+        folder = os.path.join(self.folder, "examples")
+        shutil.copytree(os.path.join(ROOT, "examples"), folder)
+        path = os.path.join(folder, "campaign/campaign.yaml")
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        # One repeat of two windows, and of the ways between molecules the cheap leg alone: they close a loop all the same.
+        water = text.index("  - name: water"), text.index("  - name: vacuum")
+        text = text[:water[0]] + text[water[1]:].replace("repeats: 3", "repeats: 1").replace(
+            "spec: vacuum.yaml", "spec: vacuum.yaml\n    override: {alchemy: {windows: {bonded: [0, 0.1]}}}")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text + SHORT)
+        said = self.script("campaign_table.py", path, "--timeout", "300")
+        self.assertIn("alcohols: 6 ensembles, ", said)
+        self.assertIn("6 submitted, 0 were there", said)
+        self.assertRegex(said, r"(?m)^methane +\S.*  +2\.00 .*hydration \d of 1$")
+        self.assertRegex(said, r"(?m)^methane to methanol +\S.*  +-7\.10 .*vacuum 1 of 1$")
+        self.assertRegex(said, r"(?m)^\w+ - \w+ - \w+: does not close by -?\d")
+        self.assertIn("0 submitted, 6 were there", self.script("campaign_table.py", path))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[5:], verbosity=2)
