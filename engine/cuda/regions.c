@@ -38,10 +38,10 @@ static double share_of(const uint32_t n[3], const double halo[3])
     return share;
 }
 
-/* Each part loads all members of the region. */
+/* Each part loads all members of the region. One replica leaves half of the device to its mesh, two a third of it. */
 static uint32_t parts_of(const struct pairs *p, const uint32_t regions[3])
 {
-    const uint32_t all = regions[0] * regions[1] * regions[2], share = p->replicas > 2 ? p->replicas : 2;
+    const uint32_t all = regions[0] * regions[1] * regions[2], share = p->replicas + (p->replicas <= 2);
     const uint32_t parts = 2 * BLOCKS_WANTED / (share * all);
     return parts > 1 ? parts : 1;
 }
