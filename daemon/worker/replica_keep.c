@@ -19,7 +19,7 @@
 #define LOCK_SECONDS 3.0
 #define LOCK_NAP_NS 10000000
 
-static int CO_FN on_disk(struct replica *r, int (*fn)(void *arg, struct err *e), void *arg, struct err *e)
+int CO_FN replica_on_disk(struct replica *r, int (*fn)(void *arg, struct err *e), void *arg, struct err *e)
 {
     int rc = replica_finish_frame(r, e);
     return rc ? rc : job_run(r->setup.jobs, &r->job, JOB_DISK, fn, arg, e);
@@ -42,9 +42,9 @@ static int lock_again_job(void *arg, struct err *e)
 int CO_FN replica_lock(struct replica *r, struct err *e)
 {
     double until = replica_now() + LOCK_SECONDS;
-    int rc = on_disk(r, lock_job, r, e);
+    int rc = replica_on_disk(r, lock_job, r, e);
     while (rc == -ERR_BUSY && replica_now() < until)
-        rc = on_disk(r, lock_again_job, r, e);
+        rc = replica_on_disk(r, lock_again_job, r, e);
     return rc;
 }
 
@@ -54,23 +54,15 @@ int CO_FN replica_lock(struct replica *r, struct err *e)
 #define REPLICA_BYTES_OF_ATOM 1024
 #define STATE_BYTES_OF_ATOM 72 /* positions, velocities, the best forces */
 #define STATE_HEAD 4096
-/* While a frame is made: whole numbers, bits and what is written, each growing by doubling. */
-#define FRAME_BYTES_OF_ATOM 96
-#define GRO_BYTES_OF_ATOM 256
 #define ROW_BYTES ((size_t)64 << 10) /* one more beside those that wait */
 
 static const enum output row_files[] = {OUTPUT_DHDL, OUTPUT_ENERGY};
 enum { ROW_FILES = sizeof row_files / sizeof *row_files };
 
-static uint64_t atoms_of(const struct replica *r)
-{
-    return (uint64_t)r->shared->system.natoms;
-}
-
 int replica_memory(struct replica *r, struct err *e)
 {
-    const size_t rows = REPLICA_FLUSH_BYTES + ROW_BYTES, state = STATE_HEAD + STATE_BYTES_OF_ATOM * atoms_of(r);
-    int rc = memory_to_begin(REPLICA_BYTES_OF_ATOM * atoms_of(r) + 2 * ROW_FILES * rows, "a replica", e);
+    const size_t rows = REPLICA_FLUSH_BYTES + ROW_BYTES, state = STATE_HEAD + STATE_BYTES_OF_ATOM * replica_atoms(r);
+    int rc = memory_to_begin(REPLICA_BYTES_OF_ATOM * replica_atoms(r) + 2 * ROW_FILES * rows, "a replica", e);
     if (rc)
         return rc;
     for (int i = 0; i < ROW_FILES; i++) {
@@ -83,8 +75,7 @@ int replica_memory(struct replica *r, struct err *e)
     return 0;
 }
 
-/* Of what a job makes for a file of the replica's. */
-static int memory_for(const struct replica *r, const char *file, const char *what, uint64_t bytes, struct err *e)
+int replica_memory_for(const struct replica *r, const char *file, const char *what, uint64_t bytes, struct err *e)
 {
     int rc = memory_to_go_on(bytes, what, e);
     return rc ? err_prefix(e, "%s/%s", r->folder, file) : 0;
@@ -139,7 +130,7 @@ static int write_job(void *arg, struct err *e)
 {
     struct keeping *k = arg;
     sim_seal(&k->c.state);
-    int rc = memory_for(k->r, "checkpoint", "a checkpoint", 2 * (STATE_HEAD + k->c.state.len), e);
+    int rc = replica_memory_for(k->r, "checkpoint", "a checkpoint", 2 * (STATE_HEAD + k->c.state.len), e);
     if (!rc)
         rc = results_sync(&k->r->results, e);
     return rc ? rc : checkpoint_write(k->r->folder, &k->c, e);
@@ -168,7 +159,7 @@ int CO_FN replica_save(struct replica *r, struct err *e)
     if (!rc)
         rc = sim_save(r->sim, &k.c.state, e);
     if (!rc)
-        rc = on_disk(r, write_job, &k, e);
+        rc = replica_on_disk(r, write_job, &k, e);
     if (!rc) {
         r->index = k.c.index;
         r->saved = replica_now();
@@ -259,13 +250,13 @@ static int open_job(void *arg, struct err *e)
 static int CO_FN load(struct replica *r, int which, struct err *e)
 {
     struct keeping k = {.r = r, .which = which};
-    int rc = on_disk(r, read_job, &k, e);
+    int rc = replica_on_disk(r, read_job, &k, e);
     if (!rc)
         rc = enter(r, k.c.stage, e);
     if (!rc)
         rc = sim_load(r->sim, k.c.state.data, k.c.state.len, e);
     if (!rc)
-        rc = on_disk(r, open_job, &k, e);
+        rc = replica_on_disk(r, open_job, &k, e);
     if (!rc) {
         r->stage = k.c.stage;
         r->stage_step = k.c.stage_step;
@@ -288,26 +279,20 @@ static int drop_job(void *arg, struct err *e)
     return checkpoint_drop(k->r->folder, k->which, e);
 }
 
-static int flush_job(void *arg, struct err *e)
-{
-    struct replica *r = arg;
-    return results_flush(&r->results, e);
-}
-
 static int CO_FN begin(struct replica *r, struct err *e)
 {
     struct keeping k = {.r = r};
     const struct settings *set = &r->spec->settings;
     int rc = enter(r, 0, e);
     if (!rc)
-        rc = on_disk(r, open_job, &k, e);
+        rc = replica_on_disk(r, open_job, &k, e);
     if (rc)
         return rc;
     dhdl_header(results_begin(&r->results, OUTPUT_DHDL), set, r->setup.window, protocol_has_pv(r->spec));
     results_end(&r->results, OUTPUT_DHDL);
     energy_header(results_begin(&r->results, OUTPUT_ENERGY), set);
     results_end(&r->results, OUTPUT_ENERGY);
-    return on_disk(r, flush_job, r, e);
+    return replica_flush(r, e);
 }
 
 /* Replicas that start together do not all want the disk at the same time ever after: the first checkpoint comes after a
@@ -337,7 +322,7 @@ static int CO_FN restore_any(struct replica *r, struct err *e)
         if (rc != LEADS_ASTRAY)
             replica_report_event(r, "checkpoint", &why);
         struct keeping k = {.r = r, .which = which};
-        rc = on_disk(r, drop_job, &k, e);
+        rc = replica_on_disk(r, drop_job, &k, e);
         if (rc)
             return rc;
     }
@@ -406,7 +391,7 @@ static int check_company(const struct replica *r, struct err *e)
 static int CO_FN restore_together(struct replica *r, struct err *e)
 {
     struct offering o = {.r = r};
-    int rc = on_disk(r, offer_job, &o, e);
+    int rc = replica_on_disk(r, offer_job, &o, e);
     if (!rc)
         rc = exchange_common(r, o.meetings, o.n, e);
     if (!rc)
@@ -421,82 +406,4 @@ int CO_FN replica_restore(struct replica *r, struct err *e)
     if (!rc && r->salt < r->setup.salt && r->stage < (uint64_t)r->spec->nstages)
         return salt_anew(r, e);
     return rc || !r->salt ? rc : sim_salt(r->sim, (uint32_t)r->salt, e);
-}
-
-/* ---- outputs ---- */
-
-static int frame_job(void *arg, struct err *e)
-{
-    struct replica *r = arg;
-    int rc = memory_for(r, output_names[OUTPUT_TRAJECTORY], "a frame", FRAME_BYTES_OF_ATOM * atoms_of(r), e);
-    if (rc)
-        return rc;
-    xtc_frame(&r->results.files[OUTPUT_TRAJECTORY].rows, r->shared->system.natoms, (const double(*)[3])r->x,
-              r->frame.box, (uint64_t)r->frame.steps, r->frame.time);
-    return results_flush_file(&r->results, OUTPUT_TRAJECTORY, e);
-}
-
-int CO_FN replica_finish_frame(struct replica *r, struct err *e)
-{
-    if (!r->frame.begun)
-        return 0;
-    r->frame.awaited = true;
-    int rc = job_finish(&r->frame.job, e);
-    r->frame.begun = r->frame.awaited = false;
-    return rc;
-}
-
-int CO_FN replica_frame(struct replica *r, struct err *e)
-{
-    int rc = replica_finish_frame(r, e);
-    if (!rc)
-        rc = replica_fetch(r, e);
-    if (!rc)
-        rc = sim_get(r->sim, r->x, NULL, r->frame.box, e);
-    if (rc)
-        return rc;
-    r->frame.steps = replica_clock_steps(r);
-    r->frame.time = protocol_time(r->spec, r->stage, r->stage_step);
-    r->frame.begun = true;
-    job_start(r->setup.jobs, &r->frame.job, JOB_DISK, frame_job, r);
-    return 0;
-}
-
-int CO_FN replica_flush(struct replica *r, struct err *e)
-{
-    return on_disk(r, flush_job, r, e);
-}
-
-struct final_file {
-    const struct replica *r;
-    double box[BOX_SIZE];
-};
-
-/* Its text is long: it is not made on the thread that feeds the device. */
-static int final_job(void *arg, struct err *e)
-{
-    const struct final_file *f = arg;
-    const struct replica *r = f->r;
-    struct buf path = {0}, title = {0}, text = {0};
-    int rc = memory_for(r, "confout.gro", "final coordinates", GRO_BYTES_OF_ATOM * atoms_of(r), e);
-    if (rc)
-        return rc;
-    buf_printf(&path, "%s/confout.gro", r->folder);
-    buf_printf(&title, "%s, window %d, t= %.5f", r->spec->name, r->setup.window,
-               protocol_time(r->spec, r->stage, r->stage_step));
-    gro_write(&text, &r->shared->system, (const double(*)[3])r->x, (const double(*)[3])r->v, f->box, title.data);
-    rc = buf_write_file(path.data, text.data, text.len, e);
-    buf_free(&path);
-    buf_free(&title);
-    buf_free(&text);
-    return rc;
-}
-
-int CO_FN replica_write_final(struct replica *r, struct err *e)
-{
-    struct final_file f = {.r = r};
-    int rc = replica_finish_frame(r, e);
-    if (!rc)
-        rc = sim_get(r->sim, r->x, r->v, f.box, e);
-    return rc ? rc : on_disk(r, final_job, &f, e);
 }

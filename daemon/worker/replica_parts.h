@@ -91,6 +91,14 @@ bool replica_exchanging(const struct replica *r);
 /* Its simulation is told that it is in the replica's window now, and whose it is. */
 int replica_place(struct replica *r, struct err *e);
 
+/* A job of the replica's, once its last frame is written. */
+int CO_FN replica_on_disk(struct replica *r, int (*fn)(void *arg, struct err *e), void *arg, struct err *e);
+static inline uint64_t replica_atoms(const struct replica *r)
+{
+    return (uint64_t)r->shared->system.natoms;
+}
+/* Of what a job makes for a file of the replica's. ERR_MEMORY. */
+int replica_memory_for(const struct replica *r, const char *file, const char *what, uint64_t bytes, struct err *e);
 /* Locks the folder, waiting for a worker that was killed to let go of it. ERR_BUSY. */
 int CO_FN replica_lock(struct replica *r, struct err *e);
 /* Asks for what the replica takes as long as it lives, and takes what must not fail later on the thread that feeds the
