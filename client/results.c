@@ -146,15 +146,39 @@ static void window_cell(struct table *t, const json_t *window, bool repeats)
         table_cell(t, "%lld", k);
 }
 
+/* Of the variance of the window's own repeat. */
+static double whole_variance(const json_t *windows, const json_t *window)
+{
+    const json_int_t repeat = json_integer_value(json_object_get(window, "repeat"));
+    const json_t *one;
+    double sum = 0;
+    size_t i;
+    json_array_foreach (windows, i, one)
+        if (json_integer_value(json_object_get(one, "repeat")) == repeat)
+            sum += json_number_value(json_object_get(json_object_get(one, "samples"), "variance"));
+    return sum;
+}
+
+/* How much of the error is this window's: of its square, in percent. */
+static void error_cell(struct table *t, const json_t *windows, const json_t *window)
+{
+    double whole = whole_variance(windows, window);
+    const json_t *variance = json_object_get(json_object_get(window, "samples"), "variance");
+    if (json_is_number(variance) && whole > 0)
+        table_cell(t, "%.1f", 100 * json_number_value(variance) / whole);
+    else
+        table_cell(t, "-");
+}
+
 static void windows_show(const json_t *windows, const json_t *repeats, const struct sheet *s)
 {
     struct table t;
     const json_t *window, *lambda;
     const char *component;
     size_t i;
-    table_setup(&t, "r l~ l r3 r4 r5 r6 r2 l~");
-    static const char *const heads[] = {"window", "lambda", "state",        "ns",    "samples",
-                                        "used",   "g",      "uncorrelated", "reason"};
+    table_setup(&t, "r l~ l r3 r4 r5 r6 r2 r1 l~");
+    static const char *const heads[] = {"window", "lambda", "state",        "ns",      "samples",
+                                        "used",   "g",      "uncorrelated", "error/%", "reason"};
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(&t, "%s", heads[h]);
     json_array_foreach (windows, i, window) {
@@ -178,6 +202,7 @@ static void windows_show(const json_t *windows, const json_t *repeats, const str
             for (int k = 0; k < 4; k++)
                 table_cell(&t, "-");
         }
+        error_cell(&t, windows, window);
         table_cell(&t, "%s", reason ? reason : "");
         buf_free(&state);
     }

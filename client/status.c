@@ -36,14 +36,25 @@ static void reason_cell(struct table *t, const json_t *replica)
     buf_free(&text);
 }
 
-static void replicas_show(const struct client *c, const json_t *replicas, bool several)
+/* Of production handed out by need, what the replica has been given so far; 1 is what even sampling would. */
+static void share_cell(struct table *t, const json_t *allocate, const json_t *replica)
 {
-    static const char *const heads[] = {"window", "repeat", "state",   "device",  "stage",
-                                        "step",   "of",     "time/ps", "attempt", "reason"};
+    if (json_is_object(allocate))
+        table_cell(t, "%.2f",
+                   (double)(answer_whole(replica, "steps") - answer_whole(allocate, "before")) /
+                       answer_number(allocate, "share"));
+    else
+        table_cell(t, "%s", "");
+}
+
+static void replicas_show(const struct client *c, const json_t *replicas, bool several, const json_t *allocate)
+{
+    static const char *const heads[] = {"window", "repeat", "state",   "device",  "stage", "step",
+                                        "of",     "share",  "time/ps", "attempt", "reason"};
     struct table t;
     const json_t *r;
     size_t i;
-    table_setup(&t, "r r7 l l5 r4 r2 r2 r6 r3 l~");
+    table_setup(&t, "r r7 l l5 r4 r2 r2 r1 r6 r3 l~");
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(&t, "%s", heads[h]);
     json_array_foreach (replicas, i, r) {
@@ -57,6 +68,7 @@ static void replicas_show(const struct client *c, const json_t *replicas, bool s
         number_cell(&t, json_object_get(r, "stage"), "%.0f");
         table_cell(&t, "%lld", answer_whole(r, "step"));
         table_cell(&t, "%lld", answer_whole(r, "steps"));
+        share_cell(&t, allocate, r);
         number_cell(&t, json_object_get(r, "time_ps"), "%.1f");
         table_cell(&t, "%lld", answer_whole(r, "attempt"));
         reason_cell(&t, r);
@@ -85,11 +97,15 @@ static void ensemble_show(const struct client *c, const json_t *e)
         printf("stops when the error is %.3g %s or less, verdict %s\n", answer_number(stop, "error"),
                answer_text(stop, "unit"), answer_text(stop, "verdict"));
     buf_free(&estimate);
+    const json_t *allocate = json_object_get(e, "allocate");
+    if (json_is_object(allocate))
+        printf("production goes where it cuts the error most: %.0f %% of it handed out; share 1 is an even one\n",
+               100 * answer_number(allocate, "handed_out"));
     printf("submitted %s%s%s%s%s\n\n", submitted.data, *key ? ", key " : "", key, labels.len ? ", labels " : "",
            labels.data);
     buf_free(&labels);
     buf_free(&submitted);
-    replicas_show(c, json_object_get(e, "replicas"), repeats);
+    replicas_show(c, json_object_get(e, "replicas"), repeats, allocate);
 }
 
 /* "93 % busy, 8.01 us per replica-step, 21600 ns/day": what it did in the last seconds, if anything. */

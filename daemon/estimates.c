@@ -59,6 +59,21 @@ static json_t *text_or_null(const char *text)
     return value ? value : json_null();
 }
 
+/* What is to be handed out, where the ensemble waits for that. */
+static json_t *production(const struct ensemble *en)
+{
+    struct allocate_window *w = xcalloc((size_t)en->windows, sizeof *w);
+    json_int_t budget = sched_production(en, w);
+    json_t *steps = json_array(), *replicas = json_array();
+    for (int k = 0; k < en->windows; k++) {
+        json_array_append_new(steps, json_integer(w[k].steps));
+        json_array_append_new(replicas, json_integer(w[k].replicas));
+    }
+    free(w);
+    return json_pack("{s:I,s:I,s:I,s:o,s:o}", "share", (json_int_t)en->allocation.share, "budget", budget, "every",
+                     (json_int_t)en->allocation.every, "steps", steps, "replicas", replicas);
+}
+
 static void describe(struct estimate_job *j)
 {
     const struct ensemble *en = j->ensemble;
@@ -71,6 +86,8 @@ static void describe(struct estimate_job *j)
     json_t *o = json_pack("{s:o,s:s,s:o,s:i,s:s,s:s?,s:s,s:s,s:i,s:o}", "spec", text_or_null(j->spec.data), "spec_name",
                           en->spec_name, "replicas", replicas, "repeats", en->repeats, "id", en->id, "key", en->key,
                           "name", en->name, "spec_hash", en->hash, "revision", en->revision, "labels", labels);
+    if (j->live && en->looking)
+        json_object_set_new(o, "production", production(en));
     double ps = 0;
     for (int i = 0; i < en->nreplicas; i++)
         ps += en->replicas[i].time_ps;

@@ -7,6 +7,7 @@
  *    by a twentieth. So their number grows as the logarithm of what was sampled.
  * 3. One is made at a time, by a process of its own (estimates.c), and read on the thread pool. Then nothing is estimated for
  *    three times as long: all of them together take a quarter of a core at most.
+ * 4. An ensemble whose next steps depend on it (schedule/allocation.c) has one made at once, of all that there is.
  */
 #include "daemon/service.h"
 
@@ -25,9 +26,12 @@ struct live_job {
     struct ensemble *ensemble; /* held */
     int64_t steps, began;
     int64_t least; /* steps of the replica that has fewest */
+    bool look;     /* the scheduler waits for it */
     struct buf text;
     struct ensemble_estimate estimate;
+    int64_t *targets; /* [windows of the ensemble], of a look; NULL: nobody knows */
     bool failed;
+    struct err err; /* why */
 };
 
 static void look_again(struct service *sv, int64_t ms);
@@ -90,6 +94,17 @@ static void take(struct live_job *j)
         service_step(j->sv, &ev, &e);
 }
 
+static void tell_of_look(struct live_job *j)
+{
+    struct err e = {0};
+    struct sched_event ev = {.kind = SCHED_LOOKED,
+                             .ensemble = j->ensemble,
+                             .targets = j->failed ? NULL : j->targets,
+                             .message = j->err.code ? j->err.msg : "its samples carry no free energy"};
+    if (!j->sv->draining) /* else the next service looks again */
+        service_step(j->sv, &ev, &e);
+}
+
 static void finish(struct live_job *j)
 {
     struct service *sv = j->sv;
@@ -99,10 +114,26 @@ static void finish(struct live_job *j)
     en->live_after = now + (REST_OF_ONE * took > pause ? REST_OF_ONE * took : pause);
     if (!j->failed)
         take(j);
-    look_again(sv, REST * took + 1);
+    if (j->look)
+        tell_of_look(j);
+    else
+        look_again(sv, REST * took + 1);
     ensemble_free(en);
     buf_free(&j->text);
+    free(j->targets);
     free(j);
+}
+
+/* NULL stays where the samples do not say what windows need. */
+static void read_targets(struct live_job *j, const json_t *results)
+{
+    const json_t *list = json_object_get(results, "production");
+    size_t n = (size_t)j->ensemble->windows;
+    if (json_array_size(list) != n)
+        return;
+    j->targets = xcalloc(n, sizeof *j->targets);
+    for (size_t k = 0; k < n; k++)
+        j->targets[k] = json_integer_value(json_array_get(list, k));
 }
 
 static void read_work(void *arg)
@@ -118,6 +149,8 @@ static void read_work(void *arg)
                                              .value = json_number_value(value),
                                              .error = json_number_value(error)};
     snprintf(j->estimate.verdict, sizeof j->estimate.verdict, "%s", verdict ? verdict : "");
+    if (j->look)
+        read_targets(j, results);
     json_decref(results);
 }
 
@@ -131,6 +164,7 @@ static void made(void *arg, const struct err *err, const struct buf *text)
     struct live_job *j = arg;
     j->failed = err != NULL;
     if (j->failed) {
+        j->err = *err;
         finish(j);
         return;
     }
@@ -140,19 +174,32 @@ static void made(void *arg, const struct err *err, const struct buf *text)
 
 /* ---- its turn ---- */
 
+static void begin(struct service *sv, struct ensemble *en, bool look)
+{
+    struct live_job *j = xcalloc(1, sizeof *j);
+    *j = (struct live_job){.sv = sv,
+                           .ensemble = ensemble_hold(en),
+                           .steps = saved_steps(en),
+                           .least = least_steps(en),
+                           .began = service_clock(),
+                           .look = look};
+    service_results(sv, en, true, made, j);
+}
+
+void service_look(struct service *sv, struct ensemble *en)
+{
+    en->moves++; /* a live estimate that is being made is of less */
+    begin(sv, en, true);
+}
+
 static void on_time(uv_timer_t *t)
 {
     struct service *sv = t->data;
-    int64_t now = service_clock();
-    struct ensemble *en = sv->draining ? NULL : choose(sv, now);
-    if (!en) {
+    struct ensemble *en = sv->draining ? NULL : choose(sv, service_clock());
+    if (en)
+        begin(sv, en, false);
+    else
         look_again(sv, interval(sv));
-        return;
-    }
-    struct live_job *j = xcalloc(1, sizeof *j);
-    *j = (struct live_job){
-        .sv = sv, .ensemble = ensemble_hold(en), .steps = saved_steps(en), .least = least_steps(en), .began = now};
-    service_results(sv, en, true, made, j);
 }
 
 static void look_again(struct service *sv, int64_t ms)

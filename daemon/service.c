@@ -55,6 +55,9 @@ static void carry_out(struct service *sv, const struct decision *d)
     case DECIDE_ESTIMATE:
         service_estimate(sv, d->ensemble);
         return;
+    case DECIDE_LOOK:
+        service_look(sv, d->ensemble);
+        return;
     case DECIDE_REPLICA:
         store_save_replica(sv->store, d->replica);
         service_put_event(sv, d->ensemble, d->replica, "replica", (int)d->state,

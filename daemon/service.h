@@ -175,6 +175,8 @@ void service_results(struct service *sv, struct ensemble *en, bool live, service
 void service_stop_estimates(struct service *sv);
 
 /* ---- live.c ---- */
+/* Estimates what there is so far for the scheduler: SCHED_LOOKED. */
+void service_look(struct service *sv, struct ensemble *en);
 /* From here on ensembles that have not ended have estimates of what there is so far. */
 void service_estimate_live(struct service *sv);
 

@@ -27,11 +27,16 @@ static double share(int64_t step, int64_t steps)
 
 static double progress(const struct ensemble *en)
 {
+    const struct allocation *a = &en->allocation;
     double sum = 0;
+    int64_t steps = 0;
     for (int i = 0; i < en->nreplicas; i++) {
         const struct sched_replica *r = &en->replicas[i];
+        steps += r->step;
         sum += r->shown.state == REPLICA_DONE ? 1 : share(r->step, r->steps);
     }
+    if (a->share && !ensemble_stopping(en) && !ensemble_shown_ended(en)) /* not all is handed out yet */
+        return share(steps, (a->before + a->share) * en->nreplicas);
     return sum / en->nreplicas;
 }
 
@@ -91,6 +96,18 @@ static json_t *stop_json(const struct ensemble *en)
                      stop->converged ? "converged" : "any", "after", (json_int_t)stop->after);
 }
 
+static json_t *allocate_json(const struct ensemble *en)
+{
+    const struct allocation *a = &en->allocation;
+    int64_t handed = 0;
+    for (int i = 0; i < en->nreplicas; i++)
+        handed += en->replicas[i].steps - a->before;
+    if (!a->share)
+        return json_null();
+    return json_pack("{s:I,s:I,s:f}", "before", (json_int_t)a->before, "share", (json_int_t)a->share, "handed_out",
+                     (double)handed / (double)(a->share * en->nreplicas));
+}
+
 json_t *api_ensemble_json(const struct ensemble *en, bool replicas)
 {
     json_t *j = json_pack(
@@ -107,6 +124,7 @@ json_t *api_ensemble_json(const struct ensemble *en, bool replicas)
     json_object_set_new(j, "revision", json_integer(en->shown.revision));
     json_object_set_new(j, "estimate", estimate_json(en));
     json_object_set_new(j, "stop_when", stop_json(en));
+    json_object_set_new(j, "allocate", allocate_json(en));
     json_object_set_new(j, "bytes", en->measured ? json_integer((json_int_t)en->stored.amount) : json_null());
     if (replicas) {
         json_t *list = json_array();

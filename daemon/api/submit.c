@@ -98,6 +98,10 @@ static struct ensemble *make_ensemble(struct service *sv, uint32_t owner, const 
     en->stop = (struct stop_rule){.error = json_number_value(json_object_get(stop, "error")),
                                   .converged = number_of(stop, "converged") != 0,
                                   .after = number_of(stop, "after")};
+    const json_t *allocation = json_object_get(facts, "allocation");
+    en->allocation = (struct allocation){.share = number_of(allocation, "share"),
+                                         .before = number_of(allocation, "before"),
+                                         .every = number_of(allocation, "every")};
     add_labels(en, json_object_get(facts, "labels"));
     return en;
 }

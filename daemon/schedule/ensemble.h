@@ -112,6 +112,13 @@ struct stop_rule {
     int64_t after;  /* steps of each replica, over all stages, before which it is not asked */
 };
 
+/* The spec's allocate: adaptive (allocation.c). All in steps. */
+struct allocation {
+    int64_t share;  /* of production, what even sampling gives each replica; 0: sampling is even */
+    int64_t before; /* of the stages before it */
+    int64_t every;  /* between two samples: what is handed out is a multiple of it */
+};
+
 /* What its samples say so far. */
 struct ensemble_estimate {
     int64_t made;        /* 0: there is none yet */
@@ -140,8 +147,10 @@ struct ensemble {
     char *stopped;        /* why it has ended before its time, or is about to; NULL: it has not */
     int stopped_revision; /* the one that did; an extension goes on from there and is not asked again */
     int stop_held;        /* live estimates in a row that were good enough */
-    struct sm sm;         /* enum ensemble_state */
-    char *reason;         /* why it failed or waits, NULL: none */
+    struct allocation allocation;
+    bool looking; /* until it is known how its next steps are shared */
+    struct sm sm; /* enum ensemble_state */
+    char *reason; /* why it failed or waits, NULL: none */
     int64_t created, changed;
     int64_t seq; /* of its newest event */
     struct ensemble_view shown;

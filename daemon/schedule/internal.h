@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the scheduler: sched.c takes events and knows ensembles, owners.c obeys their owners, stopping.c ends those that are good
- * enough, sets.c moves sets in and out of slots, failures.c says what becomes of those that failed, devices.c keeps an eye on
+ * enough, allocation.c hands production out by what windows need, sets.c moves sets in and out of slots, failures.c says what becomes of those that failed, devices.c keeps an eye on
  * workers, pack.c chooses, users.c counts.
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_INTERNAL_H
@@ -65,6 +65,14 @@ int on_replica(struct step *st, const struct sched_event *ev, struct err *err);
 void on_live(struct step *st, const struct sched_event *ev);
 /* The replica's target is where its checkpoint is, and no earlier than the ensemble may end. */
 void end_here(struct step *st, struct sched_replica *r);
+
+/* ---- allocation.c ---- */
+/* Whether production is left to hand out. */
+bool allocation_open(const struct ensemble *e);
+/* All that was handed out is done: asks for a look at the samples. */
+void look(struct step *st, struct ensemble *e);
+/* That look. */
+void on_look(struct step *st, const struct sched_event *ev);
 
 /* ---- failures.c ---- */
 void note_failure(struct sched_replica *r, int code, const char *message);

@@ -131,11 +131,31 @@ static int64_t later_target(const struct sched_replica *r, const struct sched_ev
     return ev->more ? r->steps + ev->step : ev->step;
 }
 
-/* How many replicas get a later target; ERR_CONFLICT: one would have to go back. */
+/* What even sampling is to give each replica. One that was stopped early goes on from what it has. */
+static int64_t later_share(const struct sched_event *ev)
+{
+    const struct ensemble *e = ev->ensemble;
+    int64_t sum = 0, share = e->allocation.share;
+    for (int i = 0; i < e->nreplicas; i++)
+        sum += e->replicas[i].steps - e->allocation.before;
+    if (ensemble_stopping(e))
+        share = sum / e->nreplicas;
+    return ev->more ? share + ev->step : ev->step - e->allocation.before;
+}
+
+/* How many replicas get a later target, or may; ERR_CONFLICT: one would have to go back. */
 static int count_later(const struct sched_event *ev, struct err *err)
 {
     const struct ensemble *e = ev->ensemble;
+    int64_t share = e->allocation.share;
     int n = 0;
+    if (share && !ev->more && later_share(ev) < share)
+        return err_set(err, ERR_CONFLICT,
+                       "%s: windows are to make %lld steps of production on average, of which that would be %lld: "
+                       "production can only become longer",
+                       ev->message, (long long)share, (long long)later_share(ev));
+    if (share)
+        return ev->more || later_share(ev) > share ? e->nreplicas : 0;
     for (int i = 0; i < e->nreplicas; i++) {
         const struct sched_replica *r = &e->replicas[i];
         if (later_target(r, ev) < r->steps)
@@ -159,8 +179,10 @@ int on_extend(struct step *st, const struct sched_event *ev, struct err *err)
     int n = count_later(ev, err);
     if (n <= 0)
         return n;
+    if (e->allocation.share)
+        e->allocation.share = later_share(ev);
     e->revision++;
-    for (int i = 0; i < e->nreplicas; i++) {
+    for (int i = 0; i < e->nreplicas && !e->allocation.share; i++) {
         e->replicas[i].steps = later_target(&e->replicas[i], ev);
         decide(st, (struct decision){.kind = DECIDE_TARGET, .ensemble = e, .replica = &e->replicas[i], .worker = -1});
     }

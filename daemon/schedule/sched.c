@@ -170,6 +170,10 @@ void finish_if_ended(struct step *st, struct ensemble *e)
         return;
     if (ensemble_count(e, REPLICA_DONE) + ensemble_count(e, REPLICA_FAILED) < e->nreplicas)
         return;
+    if (allocation_open(e)) {
+        look(st, e);
+        return;
+    }
     move_ensemble(st, e, ENSEMBLE_FINISHING);
     estimate(st, e);
 }
@@ -370,6 +374,9 @@ static int dispatch(struct step *st, const struct sched_event *ev, struct err *e
         return on_extend(st, ev, err);
     case SCHED_LIVE:
         on_live(st, ev);
+        return 0;
+    case SCHED_LOOKED:
+        on_look(st, ev);
         return 0;
     case SCHED_WORKER_UP:
         return on_worker_up(st, ev, err);

@@ -24,7 +24,9 @@
  * 7. An ensemble whose replicas have all ended is finishing until its results are written, whatever happened to them.
  * 8. Targets become later, by an extension, or move to where the last checkpoint is (stopping.c). A replica that reaches the one
  *    its worker was told, while it has got a later one, goes on from its checkpoint like any other that waits.
- * 9. An ensemble that may end before its time has all its windows sampled alike: the least sampled has the turn, and a slice that
+ * 9. Where production is handed out by what windows need, an ensemble whose replicas have all reached their targets is looked at and
+ *    gets later ones, until all is handed out (allocation.c).
+ * 10. An ensemble that may end before its time has all its windows sampled alike: the least sampled has the turn, and a slice that
  *    has ended makes room for it (pack.c).
  *
  * `now` never jumps (ms of a clock that goes on in sleep); `time` is what is recorded (ms since 1970).
@@ -34,6 +36,7 @@
 
 #include "daemon/schedule/ensemble.h"
 #include "engine/base/err.h"
+#include "engine/estimate/allocate.h"
 
 #define SCHED_SUSPECT 2 /* crashes in a row that make a set suspect */
 #define SCHED_STRIKES 3 /* crashes in a row that make a device sick */
@@ -56,6 +59,8 @@ enum sched_kind {
     /* ensemble: a live estimate was made of at least `step` steps of each replica; ok: it has a number, with the error `error`
      * (kJ/mol); message: its verdict */
     SCHED_LIVE,
+    /* ensemble: what DECIDE_LOOK asked for; targets: production of its windows; NULL, nobody knows: message says why */
+    SCHED_LOOKED,
     SCHED_WORKER_UP,   /* worker: said hello; slots, device, model */
     SCHED_SLOTS,       /* worker: wants so many slots from now on; fewer make nobody leave */
     SCHED_WORKER_DOWN, /* worker: ended; ok: in order, else a crash: message */
@@ -82,6 +87,7 @@ struct sched_event {
     int stage, code;
     int64_t step;
     double time_ps, error;
+    const int64_t *targets; /* [windows of the ensemble], steps */
 };
 
 enum decision_kind {
@@ -91,6 +97,7 @@ enum decision_kind {
     DECIDE_DRAIN,    /* send drain to `worker` */
     DECIDE_KILL,     /* end `worker`: text says why; then SCHED_WORKER_DOWN */
     DECIDE_ESTIMATE, /* write results.json, then SCHED_ESTIMATED */
+    DECIDE_LOOK,     /* estimate what the ensemble's samples say, then SCHED_LOOKED */
     DECIDE_SPACE,    /* watch the disk until it has space, then SCHED_SPACE */
     DECIDE_REPLICA,  /* the replica moved to `state`: save it, tell the watchers */
     DECIDE_ENSEMBLE, /* the ensemble moved to `state`: likewise */
@@ -169,6 +176,10 @@ int sched_remove(struct sched *s, struct ensemble *en, struct err *e);
 int64_t sched_wake(const struct sched *s, int64_t now);
 /* Whether the device is put aside. */
 bool sched_sick(const struct sched_worker *w);
+
+/* What a look is made for: windows [of the ensemble] with their steps of production and as many replicas as share them. Returns what
+ * all of these are to have made after it. */
+int64_t sched_production(const struct ensemble *e, struct allocate_window *w);
 
 /* ---- why a replica waits (explain.c) ---- */
 enum wait_kind {

@@ -11,6 +11,7 @@
 
 #include "daemon/spec/reader.h"
 #include "engine/base/buf.h"
+#include "engine/estimate/allocate.h"
 
 int spec_bad(struct reader *r, struct view v, const char *place, const char *fmt, ...)
 {
@@ -369,6 +370,28 @@ static int read_stop(struct reader *r, struct spec *s, struct view v)
     return 0;
 }
 
+/* After the protocol and what may end it. */
+static int read_allocate(struct reader *r, struct spec *s, struct view v)
+{
+    const struct stage *last = s->nstages ? &s->stages[s->nstages - 1] : NULL;
+    uint64_t produce = spec_produce_steps(s), before = spec_steps(s, s->nstages) - produce;
+    if (!view_given(v) || view_choice(v) == 0)
+        return 0;
+    if (s->settings.alchemy.nwindows == 1)
+        return spec_bad(r, v, "allocate", "adaptive: a single window has no free energy");
+    if (s->settings.exchange != EXCHANGE_NONE)
+        return spec_bad(r, v, "allocate",
+                        "adaptive: windows that exchange replicas are sampled alike; expected even, or no exchange");
+    if (!last || last->kind != STAGE_PRODUCE || last->steps != produce)
+        return spec_bad(r, v, "allocate", "adaptive: expected a protocol that ends with its only produce stage");
+    struct allocate_rule a = {.adaptive = true, .before = before, .share = produce, .every = last->sample_every};
+    a.first = (produce / ALLOCATE_FLOOR + a.every - 1) / a.every * a.every;
+    if (s->stop.error > 0 && a.first < s->stop.after - before)
+        a.first = s->stop.after - before;
+    s->allocate = a;
+    return 0;
+}
+
 /* What a replica that changes its window takes along must be as good there: positions, and velocities at one temperature. */
 static int check_exchange(struct reader *r, const struct spec *s, struct view v)
 {
@@ -460,7 +483,9 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
         rc = spec_read_protocol(r, s, view_key(root, "protocol"));
     if (!rc)
         rc = read_exchange(r, s, view_key(root, "exchange"));
-    return rc ? rc : read_stop(r, s, view_key(root, "stop-when"));
+    if (!rc)
+        rc = read_stop(r, s, view_key(root, "stop-when"));
+    return rc ? rc : read_allocate(r, s, view_key(root, "allocate"));
 }
 
 int spec_parse(struct spec **out, const char *file, const char *text, size_t len, struct err *e)

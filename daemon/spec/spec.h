@@ -27,6 +27,13 @@ struct stop_when {
     uint64_t after; /* steps of a replica over all stages, before which it is not asked */
 };
 
+/* How production is handed out, all in steps: see struct allocation of daemon/schedule/ensemble.h. */
+struct allocate_rule {
+    bool adaptive;
+    uint64_t before, share, every;
+    uint64_t first; /* production of each window before it is known what windows need */
+};
+
 /* A group of atoms, as the spec names it. */
 enum group_by { GROUP_MOLECULE, GROUP_ATOMS, GROUP_INDEX };
 
@@ -59,6 +66,7 @@ struct spec {
     struct stage *stages;     /* none for a spec that is only evaluated */
     int nstages;
     struct stop_when stop;
+    struct allocate_rule allocate;
     int repeats;               /* replicas of every window */
     int retries;               /* attempts of a failing replica beyond the first */
     uint64_t checkpoint_every; /* steps between checkpoints: a segment; 0: by the wall clock */

@@ -15,8 +15,8 @@
 #define STORE_STATEMENTS(X)                                                                                            \
     X(ENSEMBLE_ADD,                                                                                                    \
       "INSERT INTO ensemble (number, id, owner, key, hash, name, spec_name, spec, atoms, windows, repeats, stages,"    \
-      " retries, state, reason, created, changed, stop_error, stop_converged, stop_after)"                             \
-      " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")                                                             \
+      " retries, state, reason, created, changed, stop_error, stop_converged, stop_after, allocate_share,"             \
+      " allocate_before, allocate_every) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")                      \
     X(CONTENT_ADD, "INSERT INTO content (hash, data) VALUES (?,?) ON CONFLICT DO NOTHING")                             \
     X(INPUT_ADD, "INSERT INTO input_file (ensemble, name, hash) VALUES (?,?,?)")                                       \
     X(SET_ADD, "INSERT INTO replica_set (number, ensemble, failures, crashes, salt) VALUES (?,?,0,0,0)")               \
@@ -36,8 +36,8 @@
     X(REMOVAL_ADD, "INSERT INTO removal (id) VALUES (?)")                                                              \
     X(REMOVAL_END, "DELETE FROM removal WHERE id = ?")                                                                 \
     X(ENSEMBLE_SAVE,                                                                                                   \
-      "UPDATE ensemble SET state = ?, reason = ?, changed = ?, revision = ?, stopped = ?, stopped_revision = ?"        \
-      " WHERE number = ?")                                                                                             \
+      "UPDATE ensemble SET state = ?, reason = ?, changed = ?, revision = ?, stopped = ?, stopped_revision = ?,"       \
+      " allocate_share = ? WHERE number = ?")                                                                          \
     X(SET_SAVE, "UPDATE replica_set SET failures = ?, crashes = ?, salt = ?, device = ?, model = ? WHERE number = ?")  \
     X(REPLICA_SAVE,                                                                                                    \
       "UPDATE replica SET steps = ?, state = ?, stage = ?, step = ?, time_ps = ?, code = ?, failed_step = ?,"          \

@@ -146,6 +146,9 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
                                   .after = sqlite3_column_int64(q, 21)};
     ensemble_string(&en->stopped, column(q, 22));
     en->stopped_revision = sqlite3_column_int(q, 23);
+    en->allocation = (struct allocation){.share = sqlite3_column_int64(q, 24),
+                                         .before = sqlite3_column_int64(q, 25),
+                                         .every = sqlite3_column_int64(q, 26)};
     return en;
 }
 
@@ -156,7 +159,8 @@ static int read_ensembles(struct store *s, store_ensemble_fn *each, void *arg, s
                 "SELECT number, id, owner, key, hash, name, spec_name, atoms, windows, repeats, stages, retries, state,"
                 " reason, created, changed, (SELECT count(*) FROM replica WHERE replica.ensemble = ensemble.number),"
                 " (SELECT coalesce(max(seq), 0) FROM event WHERE event.ensemble = ensemble.number), revision,"
-                " stop_error, stop_converged, stop_after, stopped, stopped_revision"
+                " stop_error, stop_converged, stop_after, stopped, stopped_revision,"
+                " allocate_share, allocate_before, allocate_every"
                 " FROM ensemble ORDER BY number",
                 &q, e))
         return -(int)e->code;

@@ -143,6 +143,9 @@ static void add_ensemble(struct store *s, const struct ensemble *e, const char *
     real(s, e->stop.error);
     integer(s, e->stop.converged);
     integer(s, e->stop.after);
+    integer(s, e->allocation.share);
+    integer(s, e->allocation.before);
+    integer(s, e->allocation.every);
 }
 
 void store_put_ensemble(struct store *s, const struct ensemble *e, const struct submission *sub)
@@ -210,6 +213,7 @@ void store_save_ensemble(struct store *s, const struct ensemble *e)
     integer(s, e->revision);
     text(s, e->stopped);
     integer(s, e->stopped_revision);
+    integer(s, e->allocation.share);
     integer(s, e->number);
 }
 

@@ -60,7 +60,12 @@ static const char help[] =
     "  id, key, name, spec_hash   texts that results.json repeats\n"
     "  revision    of the ensemble, an integer from 1\n"
     "  labels      object of texts\n"
-    "  ns_per_day  number, simulated time of all replicas in a day\n";
+    "  ns_per_day  number, simulated time of all replicas in a day\n"
+    "  production  object, steps of production to be handed out to the windows that need them: share (of even "
+    "sampling),\n"
+    "              budget (of all, what was made included), every (they are multiples of), steps and replicas (arrays, "
+    "of\n"
+    "              every window); results then have production, the steps that each window is to have made, or null\n";
 
 /* The request and what it borrows from. */
 struct request {
@@ -68,6 +73,7 @@ struct request {
     struct spec *spec;
     struct estimate_replica *replicas;
     struct estimate_label *labels;
+    struct estimate_production production;
     struct estimate_held held;
     char molecule[2][64];
     struct finite_size finite_size;
@@ -196,6 +202,31 @@ static bool produces_npt(const struct spec *s)
     return false;
 }
 
+static int64_t whole(const json_t *o, const char *key)
+{
+    return json_integer_value(json_object_get(o, key));
+}
+
+static int read_production(struct request *q, struct err *e)
+{
+    const json_t *o = json_object_get(q->description, "production"), *steps = json_object_get(o, "steps"),
+                 *replicas = json_object_get(o, "replicas");
+    size_t n = (size_t)q->spec->settings.alchemy.nwindows;
+    struct estimate_production *p = &q->production;
+    if (!o)
+        return 0;
+    *p = (struct estimate_production){whole(o, "share"), whole(o, "budget"), whole(o, "every"), NULL};
+    if (p->share < 1 || p->every < 1 || json_array_size(steps) != n || json_array_size(replicas) != n)
+        return bad(e, "production", "share, budget, every, and steps and replicas of every window");
+    p->windows = xcalloc(n, sizeof *p->windows);
+    for (size_t k = 0; k < n; k++) {
+        p->windows[k].steps = json_integer_value(json_array_get(steps, k));
+        p->windows[k].replicas = (int)json_integer_value(json_array_get(replicas, k));
+    }
+    q->ensemble.production = p;
+    return 0;
+}
+
 static int read_request(struct request *q, const struct buf *text, struct err *e)
 {
     json_error_t why;
@@ -213,6 +244,8 @@ static int read_request(struct request *q, const struct buf *text, struct err *e
     q->ensemble.set = &q->spec->settings;
     q->ensemble.npt = produces_npt(q->spec);
     rc = read_replicas(q, e);
+    if (!rc)
+        rc = read_production(q, e);
     return rc ? rc : read_about(q, e);
 }
 
@@ -263,6 +296,7 @@ static void read_system(struct request *q)
 static void close_request(struct request *q)
 {
     free(q->replicas);
+    free(q->production.windows);
     free(q->labels);
     spec_free(q->spec);
     json_decref(q->description);

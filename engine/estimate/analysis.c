@@ -79,6 +79,19 @@ static void find_neighbours(struct result *r, const struct mbar *m)
     }
 }
 
+/* What windows bring to the variance of the estimate, and would with more rows. */
+static void find_parts(struct result *r, const struct sampling *s, const struct mbar *m)
+{
+    int last = s->nstates - 1;
+    struct longrun *part = xcalloc((size_t)s->nstates, sizeof *part);
+    for (int k = 0; k < s->nstates; k++)
+        if (sampling_count(s, k))
+            part[k] = r->windows[k].part = solution_part(&m->solution, k, 0, last);
+    if (r->forecasts && sampling_count(s, 0) && sampling_count(s, last))
+        r->forecast = forecast_new(s, m->solution.g, part, 0, last);
+    free(part);
+}
+
 static bool run_mbar(struct result *r, const struct sampling *s, struct mbar *m, const double *guess)
 {
     struct err e = {0};
@@ -88,6 +101,8 @@ static bool run_mbar(struct result *r, const struct sampling *s, struct mbar *m,
     }
     fill(r->ladder, r->estimators + ESTIMATOR_MBAR, &m->solution);
     find_neighbours(r, m);
+    if (!s->together)
+        find_parts(r, s, m);
     for (int i = 0; i < ESTIMATE_FRACTIONS; i++) {
         double fraction = (i + 1.0) / ESTIMATE_FRACTIONS;
         struct convergence *c = r->convergence + i;
@@ -182,6 +197,7 @@ void result_close(struct result *r)
     for (int i = 0; i < r->nwarnings; i++)
         free(r->warnings[i]);
     free(r->warnings);
+    forecast_free(r->forecast);
     free(r->windows);
     free(r->overlap);
     free(r->neighbours);

@@ -60,6 +60,7 @@ static void repeat(const struct estimate_ensemble *q, struct result *r, const st
     const struct estimate_replica *replicas = q->replicas + index * l->nstates;
     struct sampling s;
     result_init(r, l);
+    r->forecasts = q->production != NULL;
     sampling_init(&s, l);
     for (int k = 0; k < l->nstates; k++) {
         struct window_result *w = r->windows + k;
@@ -99,6 +100,7 @@ void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json)
                        .finite_size = q->finite_size,
                        .remark = q->remark,
                        .pressure = q->npt ? q->set->barostat.pressure : NAN,
+                       .production = q->production,
                        .ladder = &l,
                        .nrepeats = q->repeats};
     ladder_of_settings(&l, q->set);

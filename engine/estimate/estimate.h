@@ -8,6 +8,7 @@
 #define SHOAL_ENGINE_ESTIMATE_ESTIMATE_H
 
 #include "engine/base/buf.h"
+#include "engine/estimate/allocate.h"
 #include "engine/system/finite_size.h"
 #include "engine/system/settings.h"
 #include "engine/system/standard_state.h"
@@ -44,6 +45,12 @@ struct estimate_held {
     struct standard_state state;
 };
 
+/* Production that is to be handed out to windows (allocate.h), in steps. */
+struct estimate_production {
+    int64_t share, budget, every;
+    struct allocate_window *windows; /* [windows]; results.json says their targets */
+};
+
 struct estimate_ensemble {
     const char
         *directory; /* repeat 0 alone: DIRECTORY/lambda_KK; else DIRECTORY/repeat_RR/lambda_KK (two digits or more) */
@@ -53,6 +60,7 @@ struct estimate_ensemble {
     const struct estimate_replica *replicas; /* [repeats][set->alchemy.nwindows] */
     const struct estimate_held *held;        /* NULL: nothing is */
     const struct finite_size *finite_size;   /* NULL: not asked for */
+    struct estimate_production *production;  /* NULL: none is */
     const char *remark;                      /* a warning that results.json repeats; NULL: none */
     struct estimate_about about;
     struct buf *

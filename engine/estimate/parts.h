@@ -157,6 +157,8 @@ void solution_add(struct solution *x, int window, size_t row, const double *valu
 /* The same along a chain: on the states after `window`, left + right; on it, left; before it, none. */
 void solution_add_chain(struct solution *x, int window, size_t row, double left, double right);
 void solution_range(const struct solution *x, struct range *r);
+/* What the rows of one window bring into the variance of the same difference; not where replicas exchange windows. */
+struct longrun solution_part(const struct solution *x, int window, int from, int to);
 /* Standard error of the difference that two estimators find from the same rows. */
 double solution_difference_error(const struct solution *a, const struct solution *b, int from, int to);
 void solution_close(struct solution *x);

@@ -6,6 +6,7 @@
 #define SHOAL_ENGINE_ESTIMATE_RESULT_H
 
 #include "engine/estimate/estimate.h"
+#include "engine/estimate/forecast.h"
 #include "engine/estimate/parts.h"
 
 #define ESTIMATE_FRACTIONS 10
@@ -33,6 +34,7 @@ struct window_result {
     double used_from;                  /* ps, time of the first row used */
     double discarded_ps, sampled_ps;   /* of what is in the file */
     double inefficiency, uncorrelated; /* g in rows used, and used / g */
+    struct longrun part; /* of the variance of the estimate, kT^2, what the rows used bring; dof 0: not known */
     int ndhdl, naverages;
     struct average *dhdl, *averages;
     size_t nvisits;
@@ -133,6 +135,8 @@ struct result {
     struct step_length *lengths;
     struct walks walks;
     struct convergence convergence[ESTIMATE_FRACTIONS]; /* part (i + 1)/10 */
+    bool forecasts;                                     /* one is wanted */
+    struct forecast *forecast;                          /* NULL: MBAR has no answer */
     char **warnings;
     int nwarnings;
 };
@@ -148,10 +152,11 @@ void result_close(struct result *r);
 
 struct report {
     const struct estimate_about *about;
-    const struct estimate_held *held;      /* NULL: nothing is */
-    const struct finite_size *finite_size; /* NULL: not asked for */
-    const char *remark;                    /* a warning of none of the repeats; NULL */
-    double pressure;                       /* bar, that production holds; NAN: it holds none, or nobody knows */
+    const struct estimate_held *held;       /* NULL: nothing is */
+    const struct finite_size *finite_size;  /* NULL: not asked for */
+    const char *remark;                     /* a warning of none of the repeats; NULL */
+    double pressure;                        /* bar, that production holds; NAN: it holds none, or nobody knows */
+    struct estimate_production *production; /* NULL: none is to be handed out */
     const struct ladder *ladder;
     int nrepeats;
     struct result *repeats; /* [nrepeats] */
@@ -206,8 +211,11 @@ void walks_close(struct walks *w);
 void result_lengths(struct result *r, const struct sampling *s);
 void report_lengths(struct report *r);
 
+/* production.c: targets of r->production; false: nothing is known of what windows need. */
+bool report_allocate(struct report *r);
+
 /* results_json.c: results.json. */
-void report_write(const struct report *r, struct buf *json);
+void report_write(struct report *r, struct buf *json);
 /* Its part about exchanges, in walks_json.c. */
 struct writer;
 void report_exchanges(struct writer *w, const struct report *r);

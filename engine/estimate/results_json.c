@@ -134,6 +134,8 @@ static void samples(struct writer *w, const struct window_result *x)
     jw_integer(w, "used", x->used);
     jw_real(w, "inefficiency", x->inefficiency);
     jw_real(w, "uncorrelated", x->uncorrelated);
+    jw_real(w, "variance", x->part.dof > 0 ? x->part.variance : NAN);
+    jw_real(w, "variance_freedom", x->part.dof > 0 ? x->part.dof : NAN);
     jw_end(w, '}');
 }
 
@@ -466,7 +468,22 @@ static void warnings(struct writer *w, const struct report *r)
     jw_end(w, ']');
 }
 
-void report_write(const struct report *r, struct buf *json)
+/* Steps of production that windows are to make. */
+static void production(struct writer *w, struct report *r)
+{
+    if (!r->production)
+        return;
+    if (!report_allocate(r)) {
+        jw_null(w, "production");
+        return;
+    }
+    jw_begin(w, "production", '[');
+    for (int k = 0; k < r->ladder->nstates; k++)
+        jw_integer(w, NULL, (size_t)r->production->windows[k].target);
+    jw_end(w, ']');
+}
+
+void report_write(struct report *r, struct buf *json)
 {
     const struct result *whole = report_whole(r);
     struct writer w = {.out = json, .first = true};
@@ -488,6 +505,7 @@ void report_write(const struct report *r, struct buf *json)
     report_exchanges(&w, r);
     convergence(&w, whole);
     warnings(&w, r);
+    production(&w, r);
     jw_end(&w, '}');
     buf_add(json, "\n", 1);
 }

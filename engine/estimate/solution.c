@@ -59,12 +59,14 @@ static void add_influence(const struct solution *x, int window, int from, int to
 }
 
 /* Variance of a sum of rows from the series of their blocks' means, as many blocks as `i` has. */
-static double variance_of(const struct influence *i, const double *series)
+static struct longrun variance_of(const struct influence *i, const double *series)
 {
     bool moves = false;
     for (size_t j = 0; j < i->nblocks; j++)
         moves = moves || series[j] != 0;
-    return moves ? stats_longrun(series, i->nblocks).variance * (double)(i->rows * i->block) : 0;
+    struct longrun l = moves ? stats_longrun(series, i->nblocks) : (struct longrun){0, 1};
+    l.variance *= (double)(i->rows * i->block);
+    return l;
 }
 
 /* Of a, less b where there is one. */
@@ -84,11 +86,11 @@ static double error_of(const struct solution *a, const struct solution *b, int f
         if (b)
             add_influence(b, w, from, to, -1, series);
         if (!a->together)
-            variance += variance_of(i, series);
+            variance += variance_of(i, series).variance;
         last = i;
     }
     if (a->together && last)
-        variance = variance_of(last, series);
+        variance = variance_of(last, series).variance;
     free(series);
     return sqrt(variance);
 }
@@ -107,6 +109,16 @@ void solution_range(const struct solution *x, struct range *r)
 double solution_difference_error(const struct solution *a, const struct solution *b, int from, int to)
 {
     return error_of(a, b, from, to);
+}
+
+struct longrun solution_part(const struct solution *x, int window, int from, int to)
+{
+    const struct influence *i = x->influence + window;
+    double *series = xcalloc(i->nblocks, sizeof *series);
+    add_influence(x, window, from, to, 1, series);
+    struct longrun l = variance_of(i, series);
+    free(series);
+    return l;
 }
 
 void solution_close(struct solution *x)

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "engine/base/units.h"
+#include "engine/estimate/allocate.h"
 #include "engine/estimate/result.h"
 #include "tests/lib/oscillators.h"
 
@@ -432,6 +433,109 @@ static void test_repeats(void **state)
         }
 }
 
+/* Of windows that bring c_k / n_k. */
+static double sum_of_parts(void *arg, const double *steps)
+{
+    const double *c = arg;
+    double sum = 0;
+    for (int k = 0; k < 4; k++)
+        sum += c[k] / steps[k];
+    return sum;
+}
+
+/* Targets as the square root of c_k; what a window has already, and floors, stay. */
+static void test_allocate(void **state)
+{
+    struct allocate_window w[4];
+    double c[4] = {1, 9, 0, 4};
+    for (int k = 0; k < 4; k++)
+        w[k] = (struct allocate_window){.steps = 100, .replicas = 2};
+    allocate(w, 4, 400, 2 * 800, 10, sum_of_parts, c);
+    const int64_t half[4] = {120, 350, 100, 230}; /* 116.7, 350, -, 233.3 */
+    for (int k = 0; k < 4; k++)
+        assert_int_equal(w[k].target, half[k]);
+    for (int k = 0; k < 4; k++)
+        w[k].steps = w[k].target;
+    allocate(w, 4, 400, 2 * 1600, 10, sum_of_parts, c);
+    const int64_t all[4] = {250, 750, 100, 500};
+    for (int k = 0; k < 4; k++)
+        assert_int_equal(w[k].target, all[k]);
+    /* One that has more than its share keeps it; one of few uncorrelated rows gets more of them. */
+    for (int k = 0; k < 4; k++)
+        w[k].steps = k == 1 ? 1300 : w[k].target;
+    w[2].rows = 25;
+    allocate(w, 4, 400, 2 * 2400, 10, sum_of_parts, c);
+    assert_int_equal(w[1].target, 1300);
+    assert_int_equal(w[2].target, 200);
+    near((double)w[3].target / (double)w[0].target, 2, 0.05);
+    /* Nobody knows: alike, of any cost; less than a piece stays over. */
+    for (int k = 0; k < 4; k++)
+        w[k] = (struct allocate_window){.steps = 7, .replicas = k};
+    allocate(w, 4, 100, 1003, 3, NULL, NULL);
+    int64_t left = 1003;
+    for (int k = 0; k < 4; k++) {
+        assert_int_equal((w[k].target - 7) % 3, 0);
+        left -= w[k].target * k;
+        if (k)
+            near((double)w[k].target, 167, 6);
+    }
+    assert_in_range(left, 0, 2);
+}
+
+/* Bennett's variance of the free energy of two oscillators from so many uncorrelated rows of each, by quadrature. */
+static double bennett(const struct ladder_of_oscillators *o, double n0, double n1)
+{
+    const double a1 = o->a0 + o->da[0], c1 = o->c0 + o->dc[0], h = 1e-3;
+    double sum = 0;
+    for (double x = -10; x < 12; x += h) {
+        double p0 = n0 * sqrt(o->a0) * exp(-0.5 * o->a0 * (x - o->c0) * (x - o->c0));
+        double p1 = n1 * sqrt(a1) * exp(-0.5 * a1 * (x - c1) * (x - c1));
+        sum += h * p0 * p1 / (p0 + p1);
+    }
+    return sqrt(2 * acos(-1)) / sum - 1 / n0 - 1 / n1;
+}
+
+/* What windows bring adds up to the variance, and is what the next row of one takes off it times their number. */
+static void test_parts(void **state)
+{
+    const double lambda[2] = {0, 1};
+    const int count[2] = {20000, 60000};
+    struct ladder_of_oscillators o = {
+        .nstates = 2, .ncomponents = 1, .lambda = lambda, .a0 = 1, .da = {0.5}, .dc = {1}, .component = {LAMBDA_VDW}};
+    struct mbar m = {0};
+    struct err e = {0};
+    struct range r = {.from = 0, .to = 1};
+    struct sampling s;
+    struct longrun parts[2];
+    double sum = 0;
+    oscillators_sample(&s, &o, count, 5);
+    assert_int_equal(mbar_solve(&m, &s, NULL, &e), 0);
+    solution_range(&m.solution, &r);
+    for (int k = 0; k < 2; k++) {
+        const double n[2] = {count[0], count[1]}, more = 1e-3 * n[k];
+        double before = bennett(&o, n[0], n[1]), after = bennett(&o, n[0] + (k ? 0 : more), n[1] + (k ? more : 0));
+        struct longrun part = solution_part(&m.solution, k, 0, 1);
+        printf("window %d: %.3g, by quadrature %.3g\n", k, part.variance, (before - after) / more * n[k]);
+        near(part.variance / ((before - after) / more * n[k]), 1, 3 * sqrt(2 / part.dof));
+        sum += part.variance;
+        parts[k] = part;
+    }
+    near(sum / (r.error * r.error), 1, 1e-9);
+    /* Of other numbers, what matters is how it changes: as Bennett has it. */
+    struct forecast *f = forecast_new(&s, m.solution.g, parts, 0, 1);
+    const double same[2] = {1, 1}, more[3][2] = {{4, 1}, {0.5, 3}, {0.2, 0.2}};
+    for (int i = 0; i < 3; i++) {
+        double of = forecast_variance(f, more[i]) / forecast_variance(f, same);
+        double exact = bennett(&o, count[0] * more[i][0], count[1] * more[i][1]) / bennett(&o, count[0], count[1]);
+        printf("%g, %g times the rows: %.3g times the variance, by quadrature %.3g\n", more[i][0], more[i][1], of,
+               exact);
+        near(of / exact, 1, 0.1);
+    }
+    forecast_free(f);
+    mbar_close(&m);
+    sampling_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -441,6 +545,7 @@ int main(void)
         cmocka_unit_test(test_ti_gauss),   cmocka_unit_test(test_ti_quadrature),
         cmocka_unit_test(test_longrun),    cmocka_unit_test(test_student),
         cmocka_unit_test(test_drift),      cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_allocate),   cmocka_unit_test(test_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -507,6 +507,114 @@ static void windows_are_sampled_alike(void **state)
     play_end(&p);
 }
 
+/* ---- production by need ---- */
+
+/* An even share of 80 steps after 20; replicas begin with a quarter of it. */
+static void by_need(struct ensemble *e)
+{
+    e->allocation = (struct allocation){.share = 80, .before = 20, .every = 2};
+    for (int i = 0; i < e->nreplicas; i++)
+        e->replicas[i].steps = 40;
+}
+
+/* All that are to run do so to their targets. */
+static void run_all(struct play *p, struct ensemble *e)
+{
+    for (int i = 0; i < e->nreplicas; i++)
+        if (e->replicas[i].held)
+            play_about(p, SCHED_DONE, &e->replicas[i]);
+}
+
+/* What a look says: production of each window. */
+static void looked(struct play *p, struct ensemble *e, int64_t a, int64_t b, int64_t c)
+{
+    struct sched_event ev = {
+        .kind = SCHED_LOOKED, .ensemble = e, .targets = (const int64_t[]){a, b, c}, .message = "bad"};
+    assert_int_equal(play_feed(p, ev), 0);
+}
+
+static void assert_targets(const struct ensemble *e, int64_t a, int64_t b, int64_t c)
+{
+    assert_int_equal(e->replicas[0].steps, a);
+    assert_int_equal(e->replicas[1].steps, b);
+    assert_int_equal(e->replicas[2].steps, c);
+}
+
+/* In rounds, each after a look at all there is; an extension is handed out likewise, alike where there is no estimate. */
+static void production_goes_where_it_is_needed(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 3, 0);
+    by_need(e);
+    play_begin(&p, 1);
+    play_up(&p, 0, 3, "m");
+    play_add(&p, e);
+    run_all(&p, e);
+    assert_int_equal(play_count(&p, DECIDE_LOOK), 1);
+    assert_int_equal(e->sm.state, ENSEMBLE_RUNNING);
+    live(&p, e, 1, "converged", 40); /* of fewer samples: it hands out nothing */
+    assert_int_equal(play_count(&p, DECIDE_TARGET), 0);
+    struct allocate_window w[3];
+    assert_int_equal(sched_production(e, w), 120); /* half of all */
+    assert_true(w[2].steps == 20 && w[2].replicas == 1);
+    looked(&p, e, 30, 60, 30);
+    assert_targets(e, 50, 80, 50);
+    assert_int_equal(play_count(&p, DECIDE_TARGET), 3);
+    assert_int_equal(play_count(&p, DECIDE_START), 3);
+    assert_int_equal(play_count(&p, DECIDE_NOTE), 1);
+    run_all(&p, e);
+    assert_int_equal(play_count(&p, DECIDE_LOOK), 1);
+    assert_int_equal(play_wish(&p, SCHED_PAUSE, e), 0);
+    looked(&p, e, 60, 120, 60);
+    assert_targets(e, 80, 140, 80);
+    assert_int_equal(ensemble_count(e, REPLICA_PAUSED), 3);
+    assert_int_equal(play_wish(&p, SCHED_RESUME, e), 0);
+    play_feed(&p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true});
+    run_all(&p, e);
+    assert_int_equal(play_count(&p, DECIDE_LOOK), 0);
+    assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
+    play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true});
+    assert_int_equal(e->sm.state, ENSEMBLE_DONE);
+    assert_int_equal(extend(&p, e, false, 99), -ERR_CONFLICT);
+    assert_int_equal(extend(&p, e, false, 100), 0);
+    assert_int_equal(e->revision, 1);
+    assert_int_equal(extend(&p, e, true, 40), 0);
+    assert_int_equal(e->revision, 2);
+    assert_int_equal(play_count(&p, DECIDE_LOOK), 1);
+    assert_targets(e, 80, 140, 80);
+    play_feed(&p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true});
+    play_feed(&p, (struct sched_event){.kind = SCHED_LOOKED, .ensemble = e, .message = "no estimator"});
+    assert_targets(e, 140, 140, 140);
+    play_end(&p);
+}
+
+/* What the database has is enough to go on: a look that was lost is asked for again. One that fails leaves its steps to no one. */
+static void a_look_that_was_lost_is_made_again(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 3, 0);
+    by_need(e);
+    for (int i = 0; i < 3; i++) {
+        e->replicas[i].saved_step = e->replicas[i].step = 40;
+        sm_init(&e->replicas[i].sm, &replica_states, &e->replicas[i], REPLICA_DONE);
+    }
+    sm_init(&e->sm, &ensemble_states, e, ENSEMBLE_RUNNING);
+    play_begin(&p, 1);
+    play_up(&p, 0, 3, "m");
+    assert_int_equal(play_feed(&p, (struct sched_event){.kind = SCHED_ADD, .ensemble = e}), 0);
+    assert_int_equal(play_count(&p, DECIDE_LOOK), 1);
+    play_feed(&p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true});
+    looked(&p, e, 30, 30, 60);
+    assert_targets(e, 50, 50, 80);
+    play_failed(&p, &e->replicas[0], ERR_SPEC, 45);
+    run_all(&p, e);
+    looked(&p, e, 0, 54, 108); /* more than there is for two: alike, then */
+    assert_targets(e, 50, 100, 100);
+    run_all(&p, e);
+    assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
+    play_end(&p);
+}
+
 /* ---- random worlds ---- */
 
 static uint64_t seed;
@@ -523,6 +631,8 @@ static struct ensemble *make_sets(uint32_t owner, int replicas, int retries)
     struct ensemble *e = play_ensemble(owner, replicas, retries);
     e->nsets = 0;
     e->stop = (struct stop_rule){.error = draw(3) == 0, .after = 10};
+    if (draw(3) == 0)
+        by_need(e);
     for (int left = replicas, n; left; left -= n) {
         n = 1 + (int)draw(3);
         n = n < left ? n : left;
@@ -535,12 +645,12 @@ struct world {
     struct play p;
     int nensembles;
     struct ensemble *ensembles[12];
-    bool prepare[12], estimate[12]; /* jobs under way */
-    bool killer[12][8];             /* this replica crashes its worker */
-    bool sick[3];                   /* this device crashes whatever runs there */
-    bool killed[3];                 /* to be carried out */
-    bool full;                      /* the disk is being watched */
-    bool fair;                      /* nobody but killers and sick devices does harm */
+    bool prepare[12], estimate[12], look[12]; /* jobs under way */
+    bool killer[12][8];                       /* this replica crashes its worker */
+    bool sick[3];                             /* this device crashes whatever runs there */
+    bool killed[3];                           /* to be carried out */
+    bool full;                                /* the disk is being watched */
+    bool fair;                                /* nobody but killers and sick devices does harm */
 };
 
 static int index_of(const struct world *w, const struct ensemble *e)
@@ -583,7 +693,9 @@ static void check_promises(const struct world *w)
         if (e->sm.state == ENSEMBLE_FINISHING || e->sm.state == ENSEMBLE_FAILED)
             assert_int_equal(ended, e->nreplicas);
         else if (!ensemble_ended(e))
-            assert_true(ended < e->nreplicas);
+            assert_true(ended < e->nreplicas || e->looking);
+        if (e->sm.state == ENSEMBLE_FINISHING || e->sm.state == ENSEMBLE_DONE || e->sm.state == ENSEMBLE_FAILED)
+            assert_false(allocation_open(e));
         if (e->sm.state == ENSEMBLE_PAUSED || e->sm.state == ENSEMBLE_CANCELLED)
             assert_int_equal(ensemble_count(e, REPLICA_RUNNING) + ensemble_count(e, REPLICA_QUEUED), 0);
         if (w->p.s.users[e->user].over)
@@ -605,6 +717,8 @@ static void world_step(struct world *w, struct sched_event ev)
             w->prepare[index_of(w, d->ensemble)] = true;
         if (d->kind == DECIDE_ESTIMATE)
             w->estimate[index_of(w, d->ensemble)] = true;
+        if (d->kind == DECIDE_LOOK)
+            w->look[index_of(w, d->ensemble)] = true;
         if (d->kind == DECIDE_KILL)
             w->killed[d->worker] = true;
         if (d->kind == DECIDE_SPACE)
@@ -615,8 +729,23 @@ static void world_step(struct world *w, struct sched_event ev)
     check_promises(w);
 }
 
+static void finish_look(struct world *w, int i, bool well)
+{
+    struct allocate_window windows[8];
+    int64_t targets[8], budget = sched_production(w->ensembles[i], windows);
+    allocate(windows, w->ensembles[i]->windows, 80, budget, 2, NULL, NULL);
+    for (int k = 0; k < 8; k++)
+        targets[k] = windows[k].target + (draw(9) == 0);
+    w->look[i] = false;
+    world_step(
+        w, (struct sched_event){
+               .kind = SCHED_LOOKED, .ensemble = w->ensembles[i], .targets = well ? targets : NULL, .message = "x"});
+}
+
 static void finish_job(struct world *w, int i, bool well)
 {
+    if (w->look[i])
+        finish_look(w, i, well);
     if (w->prepare[i]) {
         w->prepare[i] = false;
         world_step(
@@ -809,6 +938,8 @@ int main(void)
         cmocka_unit_test(an_extension_is_a_later_target),
         cmocka_unit_test(an_ensemble_that_is_good_enough_ends),
         cmocka_unit_test(windows_are_sampled_alike),
+        cmocka_unit_test(production_goes_where_it_is_needed),
+        cmocka_unit_test(a_look_that_was_lost_is_made_again),
         cmocka_unit_test(promises_hold_in_random_worlds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

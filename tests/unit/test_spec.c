@@ -439,7 +439,7 @@ static void test_key_errors(void **state)
 {
     refused("42\n", SPEC("1: 42: expected a mapping with name, system, nonbonded, constraints, masses, alchemy, "
                          "restraints, integrator, barostat, "
-                         "repeats, exchange, stop-when, protocol or run"));
+                         "repeats, exchange, stop-when, allocate, protocol or run"));
     refused(HEAD "nonbonded:\n  vdw: {modifer: cutoff}\n",
             SPEC("4: nonbonded.vdw.modifer: unknown key; did you mean modifier?"));
     refused(HEAD "nonbonded:\n  vdw: {switch_start: 1 nm}\n",
@@ -450,7 +450,7 @@ static void test_key_errors(void **state)
              "barostat"));
     refused(HEAD "zebra: 1\n", SPEC("3: zebra: unknown key; expected name, system, nonbonded, constraints, masses, "
                                     "alchemy, restraints, integrator, "
-                                    "barostat, repeats, exchange, stop-when, protocol or run"));
+                                    "barostat, repeats, exchange, stop-when, allocate, protocol or run"));
     refused("name: x\n", SPEC("1: system: missing; expected a mapping with topology, coordinates, reference, "
                               "window-coordinates, index or defines"));
     refused("name: x\nsystem: {topology: a.top}\n",
@@ -599,6 +599,15 @@ static void test_cross_errors(void **state)
             SPEC("4: stop-when: expected a protocol that ends with a produce stage"));
     refused(TWO "stop-when: {error: 1 kJ/mol, after: 2 ps}\nprotocol:\n  - produce: {time: 1 ps}\n",
             SPEC("4: stop-when.after: 2 ps: longer than production, 1 ps"));
+#define RUN "protocol:\n  - produce: {time: 1 ps}\n"
+    refused(HEAD "allocate: adaptive\n" RUN, SPEC("3: allocate: adaptive: a single window has no free energy"));
+    refused(
+        TWO "allocate: adaptive\nexchange: {every: 0.2 ps}\n" RUN,
+        SPEC("4: allocate: adaptive: windows that exchange replicas are sampled alike; expected even, or no exchange"));
+    refused(TWO "allocate: adaptive\n" RUN "  - produce: {time: 1 ps}\n",
+            SPEC("4: allocate: adaptive: expected a protocol that ends with its only produce stage"));
+    refused(TWO "allocate: most\n" RUN, SPEC("4: allocate: most: expected even or adaptive"));
+#undef RUN
     refused(TWO "stop-when: {error: 1 kJ}\n",
             SPEC("4: stop-when.error: 1 kJ: unknown unit; expected a quantity above 0 kJ/mol, at most 1000 kJ/mol "
                  "(units: kJ/mol, kcal/mol), such as 0.1 kcal/mol"));
@@ -878,6 +887,28 @@ static void test_phase_systems(void **state)
     }
 }
 
+static void test_allocate(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    buf_printf(&text, "%sallocate: adaptive\n", whole);
+    struct spec *s = parsed(text.data);
+    assert_true(s->allocate.adaptive);
+    assert_int_equal(s->allocate.share, 500000);
+    assert_int_equal(s->allocate.before, spec_steps(s, 3));
+    assert_int_equal(s->allocate.every, 100);
+    assert_int_equal(s->allocate.first, 125000);
+    spec_free(s);
+    buf_printf(&text, "stop-when: {error: 1 kJ/mol, after: 300 ps}\n");
+    s = parsed(text.data);
+    assert_int_equal(s->allocate.first, 150000); /* no estimate counts before */
+    spec_free(s);
+    s = parsed(whole);
+    assert_false(s->allocate.adaptive);
+    spec_free(s);
+    buf_free(&text);
+}
+
 static void test_stop_when(void **state)
 {
     (void)state;
@@ -942,7 +973,7 @@ int main(void)
         cmocka_unit_test(test_system_errors),  cmocka_unit_test(test_phases),
         cmocka_unit_test(test_starts),         cmocka_unit_test(test_phase_errors),
         cmocka_unit_test(test_phase_systems),  cmocka_unit_test(test_targets),
-        cmocka_unit_test(test_stop_when),
+        cmocka_unit_test(test_stop_when),      cmocka_unit_test(test_allocate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

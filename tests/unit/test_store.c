@@ -149,8 +149,10 @@ static void what_is_put_comes_back(void **state)
     struct running r;
     struct ensemble *e = make_ensemble(1, "abcd", "key");
     e->stop = (struct stop_rule){.error = 0.4184, .converged = true, .after = 77};
+    e->allocation = (struct allocation){.share = 400, .before = 100, .every = 10};
     run_store(&r);
     put_ensemble(r.store, e);
+    e->allocation.share = 500;
     struct sched_replica *rep = &e->replicas[1];
     sm_move(&e->sm, ENSEMBLE_RUNNING);
     ensemble_string(&e->reason, "why");
@@ -190,6 +192,9 @@ static void what_is_put_comes_back(void **state)
     assert_int_equal(got->revision, 4);
     assert_string_equal(got->stopped, "enough");
     assert_int_equal(got->stopped_revision, 3);
+    assert_int_equal(got->allocation.share, 500);
+    assert_int_equal(got->allocation.before, 100);
+    assert_int_equal(got->allocation.every, 10);
     assert_true(got->stop.error == 0.4184 && got->stop.converged && got->stop.after == 77);
     assert_int_equal(got->replicas[0].steps, 500);
     assert_int_equal(got->replicas[1].steps, 600);
@@ -467,6 +472,7 @@ static void the_first_schema_becomes_todays(void **state)
     assert_int_equal(got->revision, 1);
     assert_null(got->stopped);
     assert_true(got->stop.error == 0);
+    assert_int_equal(got->allocation.share, 0);
     assert_int_equal(got->nsets, 2);
     assert_int_equal(got->seq, 3);
     assert_int_equal(got->replicas[0].sm.state, REPLICA_RUNNING);

@@ -33,6 +33,15 @@ class StopWhen:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Allocate:
+    """How far production is handed out by what windows need; before and share (of even sampling) in steps of every replica."""
+
+    before: int
+    share: int
+    handed_out: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Waits:
     """Why a replica waits for a slot."""
 
@@ -84,6 +93,7 @@ class Ensemble:
     changed: str | None
     estimate: Estimate | None
     stop_when: StopWhen | None
+    allocate: Allocate | None
     windows: int
     repeats: int | None
     done: int

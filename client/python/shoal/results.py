@@ -174,6 +174,8 @@ class Samples:
     used: int
     inefficiency: float
     uncorrelated: float
+    variance: float | None
+    variance_freedom: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -298,4 +300,5 @@ class Results:
     thermodynamic_length: ThermodynamicLength | None
     exchange: tuple[Exchange, ...]
     convergence: tuple[Convergence, ...]
+    production: tuple[int, ...] | None  # only of live ones
     warnings: tuple[str, ...]

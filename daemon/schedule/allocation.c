@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Production handed out window by window, where the spec says allocate: adaptive. What windows need the estimator says, by
+ * engine/estimate/allocate.h; here are the rounds.
+ *
+ * 1. Every replica first gets a floor, a quarter of an even share. Then production goes in rounds: when all replicas have reached
+ *    their targets the ensemble is looked at, all of its samples, and the next part of the whole is handed out.
+ * 2. What is handed out is the replicas' targets: they are committed, and a service that starts looks again where all are
+ *    reached. So a round is a function of the samples alone, however often anything was interrupted, and so are all bytes.
+ * 3. Replicas of one window have one target.
+ * 4. A look that comes to nothing hands out alike: the ensemble gets its steps in any case.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/schedule/internal.h"
+#include "engine/base/buf.h"
+
+/* Of the whole, what has been handed out after each look. */
+static const double parts[] = {0.5, 1};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+/* Production of the replicas that have not failed: as handed out, and as even sampling has it. */
+struct sums {
+    int64_t handed, whole;
+};
+
+static struct sums sums_of(const struct ensemble *e)
+{
+    struct sums s = {0};
+    for (int i = 0; i < e->nreplicas; i++) {
+        const struct sched_replica *r = &e->replicas[i];
+        if (r->sm.state == REPLICA_FAILED)
+            continue;
+        s.handed += r->steps - e->allocation.before;
+        s.whole += e->allocation.share;
+    }
+    return s;
+}
+
+/* Whether so much is left of a budget that a window can get something of it. */
+static bool is_left(const struct ensemble *e, int64_t budget, int64_t handed)
+{
+    return budget - handed >= e->allocation.every * e->repeats;
+}
+
+bool allocation_open(const struct ensemble *e)
+{
+    struct sums s = sums_of(e);
+    return e->allocation.share && !ensemble_stopping(e) && is_left(e, s.whole, s.handed);
+}
+
+/* What is to have been handed out after the next look. */
+static int64_t next_budget(const struct ensemble *e)
+{
+    struct sums s = sums_of(e);
+    for (int i = 0; i < PARTS - 1; i++) {
+        int64_t budget = (int64_t)(parts[i] * (double)s.whole);
+        if (is_left(e, budget, s.handed))
+            return budget;
+    }
+    return s.whole;
+}
+
+int64_t sched_production(const struct ensemble *e, struct allocate_window *w)
+{
+    for (int k = 0; k < e->windows; k++)
+        w[k] = (struct allocate_window){0};
+    for (int i = 0; i < e->nreplicas; i++) {
+        const struct sched_replica *r = &e->replicas[i];
+        struct allocate_window *of = &w[r->window];
+        int64_t steps = r->steps - e->allocation.before;
+        if (r->sm.state == REPLICA_FAILED)
+            continue;
+        of->replicas++;
+        of->steps = steps > of->steps ? steps : of->steps;
+    }
+    return next_budget(e);
+}
+
+/* What the look says, where that can be done; else alike. Whether it could. */
+static bool find_targets(const struct ensemble *e, const int64_t *targets, struct allocate_window *w)
+{
+    int64_t budget = sched_production(e, w), sum = 0;
+    bool good = targets != NULL;
+    for (int k = 0; k < e->windows && good; k++) {
+        sum += targets[k] * w[k].replicas;
+        good = !w[k].replicas || (targets[k] >= w[k].steps && sum <= budget);
+    }
+    good = good && !is_left(e, budget, sum);
+    for (int k = 0; k < e->windows && good; k++)
+        w[k].target = targets[k];
+    if (!good)
+        allocate(w, e->windows, e->allocation.share, budget, e->allocation.every, NULL, NULL);
+    return good;
+}
+
+static void note_shares(struct step *st, struct ensemble *e, const struct allocate_window *w, const char *trouble)
+{
+    double share = (double)e->allocation.share, least = INT64_MAX, most = 0;
+    struct sums s = sums_of(e);
+    for (int k = 0; k < e->windows; k++) {
+        if (!w[k].replicas)
+            continue;
+        least = (double)w[k].target < least ? (double)w[k].target : least;
+        most = (double)w[k].target > most ? (double)w[k].target : most;
+    }
+    note_ensemble(st, e, "allocate", "%.0f %% of production handed out: windows get %.2f to %.2f of an even share%s%s",
+                  100 * (double)s.handed / (double)s.whole, least / share, most / share,
+                  trouble ? "; what comes goes to all alike, for nobody knows what they need: " : "",
+                  trouble ? trouble : "");
+}
+
+static void hand_out(struct step *st, const struct sched_event *ev)
+{
+    struct ensemble *e = ev->ensemble;
+    struct allocate_window *w = xcalloc((size_t)e->windows, sizeof *w);
+    bool good = find_targets(e, ev->targets, w);
+    for (int i = 0; i < e->nreplicas; i++) {
+        struct sched_replica *r = &e->replicas[i];
+        int64_t target = e->allocation.before + w[r->window].target;
+        if (r->sm.state == REPLICA_FAILED || target <= r->steps)
+            continue;
+        r->steps = target;
+        decide(st, (struct decision){.kind = DECIDE_TARGET, .ensemble = e, .replica = r, .worker = -1});
+    }
+    note_shares(st, e, w, good ? NULL : ev->message);
+    free(w);
+    for (int i = 0; i < e->nsets; i++)
+        reopen_set(st, &e->sets[i]);
+}
+
+void look(struct step *st, struct ensemble *e)
+{
+    if (e->looking)
+        return;
+    e->looking = true;
+    decide(st, (struct decision){.kind = DECIDE_LOOK, .ensemble = e, .worker = -1});
+}
+
+void on_look(struct step *st, const struct sched_event *ev)
+{
+    struct ensemble *e = ev->ensemble;
+    e->looking = false;
+    bool reached = ensemble_count(e, REPLICA_DONE) + ensemble_count(e, REPLICA_FAILED) == e->nreplicas;
+    if (reached && !ensemble_ended(e) && allocation_open(e))
+        hand_out(st, ev);
+    finish_if_ended(st, e);
+}

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Production that is handed out by what windows need: as much in all as even sampling, in rounds, shown as it goes. The service and
+its worker killed at any moment change no byte; an extension and repeats are handed out likewise; who exchanges windows is refused.
+
+Usage: allocate.py SHOAL SHOALD SHOAL_WORKER
+"""
+import json
+import math
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from service import Service
+
+FILES = ["dhdl.xvg", "energy.xvg", "traj.xtc", "confout.gro"]
+WINDOWS = (0, 0.03, 0.06, 0.4, 1)  # the first are too close: what they know of each other is cheap
+BEFORE, SHARE, EVERY = 1000, 16000, 25  # steps
+
+# Two united atoms that feel nothing but a bond, which becomes longer and stiffer.
+BOND = ((0.2, 500.0), (0.3, 1000.0))  # nm, kJ/mol/nm^2
+KT = 0.00831446261815324 * 298.15
+FILES_IN = {"pair.top": f"""; SPDX-License-Identifier: Apache-2.0
+[ defaults ]
+1 2 no 1.0 1.0
+[ atomtypes ]
+C4 6 16.043 0 A 0.3 0
+[ moleculetype ]
+PAR 3
+[ atoms ]
+1 C4 1 PAR C1 1 0.0 16.043
+2 C4 1 PAR C2 2 0.0 16.043
+[ bonds ]
+1 2 1 {BOND[0][0]} {BOND[0][1]} {BOND[1][0]} {BOND[1][1]}
+[ system ]
+a pair
+[ molecules ]
+PAR 1
+""", "pair.gro": "a pair\n2\n" + "".join("%5d%-5s%5s%5d%8.3f%8.3f%8.3f\n" % (1, "PAR", f"C{i}", i, 0.8 + 0.2 * i, 1, 1) for i in (1, 2)) +
+    "2.0 2.0 2.0\n"}
+SPEC = """name: pair
+system: {{topology: pair.top, coordinates: pair.gro}}
+nonbonded: {{cutoff: 0.8 nm, vdw: {{modifier: none, dispersion-correction: no}}, coulomb: {{method: reaction-field}}}}
+alchemy: {{perturb: b-states, soft-core: {{alpha: 0}}, windows: {{bonded: {windows}}}}}
+integrator: {{timestep: 4 fs, temperature: 298.15 K, friction: 12 /ps, seed: 9, com-removal: no}}
+allocate: adaptive
+protocol:
+  - equilibrate: {{time: {before} steps, ensemble: nvt}}
+  - produce: {{time: {share} steps, ensemble: nvt, sample-every: {every} steps, frames-every: 1000 steps}}
+run: {{retries: 100, checkpoint-every: 700 steps}}
+"""
+
+
+def exact():
+    """kcal/mol: of a length r that has r^2 exp(-k (r - b)^2 / 2 kT) for its density."""
+    def integral(b, k):
+        return sum((r / 1e4) ** 2 * math.exp(-k * (r / 1e4 - b) ** 2 / (2 * KT)) for r in range(1, 10000))
+
+    return -KT / 4.184 * math.log(integral(*BOND[1]) / integral(*BOND[0]))
+
+
+def body(key, more=""):
+    spec = SPEC.format(windows=list(WINDOWS), before=BEFORE, share=SHARE, every=EVERY)
+    return {"spec": spec + more, "spec_name": "pair.yaml", "files": FILES_IN, "id": key}
+
+
+def submit(s, key, more=""):
+    status, answer = s.call("POST", "/v1/ensembles", body(key, more))
+    assert status in (200, 201), answer
+    return answer["id"]
+
+
+def get(s, ident):
+    status, ensemble = s.call("GET", f"/v1/ensembles/{ident}")
+    assert status == 200, ensemble
+    return ensemble
+
+
+def wait_done(s, ident, also=None):
+    deadline = time.monotonic() + 120
+    while (ensemble := get(s, ident))["state"] != "done":
+        assert time.monotonic() < deadline and ensemble["state"] not in ("failed", "cancelled"), ensemble
+        if also:
+            also(ensemble)
+        time.sleep(0.02)
+    return ensemble
+
+
+def production(ensemble):
+    return [r["steps"] - BEFORE for r in ensemble["replicas"]]
+
+
+def events(s, ident, kind):
+    status, data = s.raw("GET", f"/v1/ensembles/{ident}/events")
+    assert status == 200
+    return [e["message"] for e in map(json.loads, data.decode().splitlines()) if e["kind"] == kind]
+
+
+def assert_handed_out(ensemble, share):
+    """All of it, but for less than a sample's steps of every repeat; no window less than its floor."""
+    given = production(ensemble)
+    whole = share * len(given)
+    assert whole - EVERY * ensemble["repeats"] < sum(given) <= whole, given
+    assert min(given) >= share // 4 and all(n % EVERY == 0 for n in given), given
+    assert abs(ensemble["allocate"]["handed_out"] * whole - sum(given)) < 1, ensemble["allocate"]
+    assert [r["step"] for r in ensemble["replicas"]] == [r["steps"] for r in ensemble["replicas"]]
+    return given
+
+
+def outputs(s, ident):
+    found = {}
+    for window in range(len(WINDOWS)):
+        for name in FILES:
+            status, found[f"{window}/{name}"] = s.raw("GET", f"/v1/ensembles/{ident}/files/lambda_{window:02d}/{name}")
+            assert status == 200, (window, name)
+    status, results = s.call("GET", f"/v1/ensembles/{ident}/results")
+    assert status == 200, results
+    for name in ("id", "key", "speed", "spec_hash"):  # what is its own
+        del results["ensemble"][name]
+    return {**found, "results": json.dumps(results)}
+
+
+def shoal(program, s, *words):
+    run = subprocess.run([program, *words], env={**os.environ, "SHOAL_SOCKET": s.socket}, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, (words, run.stdout, run.stderr)
+    return run.stdout
+
+
+def undisturbed(program, s):
+    ident = submit(s, "quiet")
+    first = get(s, ident)
+    assert production(first) == [SHARE // 4] * len(WINDOWS), first
+    assert first["allocate"] == {"before": BEFORE, "share": SHARE, "handed_out": 0.25}, first["allocate"]
+    seen = []
+    ensemble = wait_done(s, ident, lambda e: seen.append((e["progress"], sum(production(e)))))
+    assert [p for p, _ in seen] == sorted(p for p, _ in seen) and seen[-1][0] <= 1, "progress goes back"
+    given = assert_handed_out(ensemble, SHARE)
+    assert max(given) > min(given), given
+    said = events(s, ident, "allocate")
+    assert len(said) == 2 and said[0].startswith("50 % of production handed out: windows get 0."), said
+    assert said[1].startswith("100 % of production handed out"), said
+    found = outputs(s, ident)
+    windows = json.loads(found["results"])["windows"]
+    assert [w["samples"]["read"] for w in windows] == [n // EVERY + 1 for n in given], windows
+    assert all(w["samples"]["variance"] >= 0 for w in windows), windows
+    total = [x for x in json.loads(found["results"])["estimators"] if x["name"] == "MBAR"][0]["total"]["kT"]["error"]
+    assert abs(sum(w["samples"]["variance"] for w in windows) / total ** 2 - 1) < 1e-3, (windows, total)
+    status = shoal(program, s, "status", "quiet")
+    assert "100 % of it handed out" in status and f"{given[0] / SHARE:.2f}" in status, status
+    assert "error/%" in shoal(program, s, "results", "quiet")
+    page = os.path.join(os.path.dirname(s.socket), "report.html")
+    shoal(program, s, "report", "quiet", "-o", page)
+    assert os.path.getsize(page) > 1000
+    results = json.loads(found["results"])
+    off = results["estimate"]["magnitude"] - exact()
+    assert abs(off) < 3 * results["uncertainty"]["magnitude"] and results["verdict"]["verdict"] == "converged", (off, results)
+    return ident, found, given
+
+
+def killed(s, expected):
+    """kill -9 of the service or its worker at random moments, looks among them."""
+    rng = random.Random(3)
+    ident = submit(s, "killed")
+    for k in range(12):
+        time.sleep(rng.random() * 0.3)
+        if k % 3 == 0:
+            for pid in s.workers():
+                os.kill(pid, signal.SIGKILL)
+        else:
+            s.kill()
+            s.start()
+    wait_done(s, ident)
+    found = outputs(s, ident)
+    for name, data in expected.items():
+        assert found[name] == data, f"{name} of the one that was killed differs"
+    assert len(events(s, ident, "allocate")) == 2
+
+
+def longer(program, s, ident, given):
+    shoal(program, s, "extend", "quiet", "--until", f"{SHARE + 3000} steps")
+    ensemble = wait_done(s, ident)
+    assert ensemble["revision"] == 2, ensemble
+    more = assert_handed_out(ensemble, SHARE + 3000)
+    assert all(b >= a for a, b in zip(given, more)), (given, more)
+    status, answer = s.call("POST", f"/v1/ensembles/{ident}/extend?until=10%20ps")
+    assert status == 409 and "can only become longer" in answer["error"]["message"], answer
+
+
+def repeated(s):
+    """Repeats of a window get alike."""
+    ensemble = wait_done(s, submit(s, "twice", "repeats: 2\n"))
+    given = assert_handed_out(ensemble, SHARE)
+    assert given[:len(WINDOWS)] == given[len(WINDOWS):] and max(given) > min(given), given
+
+
+def refused(s):
+    status, answer = s.call("POST", "/v1/ensembles", body("no", "exchange: {every: 50 steps}\n"))
+    assert status == 422 and "expected even, or no exchange" in answer["error"]["message"], answer
+
+
+def main():
+    program, shoald, worker = (os.path.abspath(p) for p in sys.argv[1:4])
+    folder = tempfile.mkdtemp(prefix="shoal-allocate-")
+    s = Service(shoald, worker, folder, "cpu:2")
+    s.start()
+    refused(s)
+    ident, expected, given = undisturbed(program, s)
+    killed(s, expected)
+    longer(program, s, ident, given)
+    repeated(s)
+    assert s.stop() == 0
+    shutil.rmtree(folder)
+    print(f"{len(expected)} files as undisturbed; production of windows: {given}")
+
+
+if __name__ == "__main__":
+    main()
