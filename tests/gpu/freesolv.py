@@ -3,10 +3,12 @@
 """Hydration free energies of FreeSolv's molecules with FreeSolv's own settings, three repeats, by a service of its own: each leg
 (charging, vdw) within 0.15 kcal/mol or three errors of the published value, whichever is larger.
 
-Usage: freesolv.py SHOALD WORKER [--device D] [--data DIR] [--time NS] [--molecules A,B] [--repeats N] [--folder DIR] [--limit S]
+Usage: freesolv.py SHOALD WORKER [--device D] [--data DIR] [--time NS] [--molecules A,B] [--repeats N] [--folder DIR] [--limit S] [--by-need PART]
 --device: one, or several with commas between. --data: freesolv.tsv and a folder with system.top and conf.gro for each molecule;
 beside the repository unless given.
 --time: of production in each of the 20 windows, after a quarter of it for equilibration.
+--by-need: each molecule twice, the second time with that part of the time handed out by need (allocate: adaptive); says in how much
+of the time of even sampling that has its error.
 --folder keeps what was run; started again with it, the script goes on. --limit: stop after so many seconds, exit code 75.
 Exit code 0: all legs agree; 1: one does not; 77: no data.
 """
@@ -43,6 +45,7 @@ alchemy:
 integrator: {{method: langevin-middle, timestep: 2 fs, temperature: 298.15 K, friction: 0.5 /ps, seed: 2026}}
 barostat: {{method: monte-carlo, pressure: 1.01325 bar, every: 25 steps}}
 repeats: {repeats}
+allocate: {allocate}
 protocol:
   - minimize: {{steps: {minimize}}}
   - equilibrate: {{time: {nvt} steps, ensemble: nvt}}
@@ -64,16 +67,16 @@ def published(data):
     return found
 
 
-def submit(service, data, name, ns, repeats):
+def submit(service, data, name, ns, repeats, allocate="even"):
     steps = max(100, round(ns * STEPS_A_NS))
     spec = SPEC.format(name=name, coulomb=COULOMB, vdw=VDW, repeats=repeats, minimize=min(500, steps), nvt=max(10, steps // 20),
-                       npt=max(25, steps // 5), steps=steps, sample=min(100, steps // 10))
+                       npt=max(25, steps // 5), steps=steps, sample=min(100, steps // 10), allocate=allocate)
     files = {}
     for file in ("system.top", "conf.gro"):
         with open(os.path.join(data, name, file), encoding="utf-8") as f:
             files[file] = f.read()
     status, answer = service.call("POST", "/v1/ensembles", {"spec": spec, "spec_name": f"{name}.yaml", "files": files,
-                                                            "id": f"{name}-{steps}-{repeats}"})
+                                                            "id": f"{name}-{steps}-{repeats}-{allocate}"})
     assert status in (200, 201), answer
     return answer["id"]
 
@@ -140,6 +143,21 @@ def report(service, idents, wanted):
     return bad
 
 
+def squared_error(service, ident):
+    """Mean over the repeats of what each says of itself, (kcal/mol)^2."""
+    status, results = service.call("GET", f"/v1/ensembles/{ident}/results")
+    assert status == 200, results
+    found = [results["estimators"][0]["total"]] if results["repeats"] is None else [r["free_energy"] for r in results["repeats"]]
+    return sum(energy["kcal/mol"]["error"] ** 2 for energy in found) / len(found)
+
+
+def compare(service, idents, again, part):
+    print("kcal/mol         error, even   by need, in of its time   so much time has the error of even sampling")
+    for name, ident in idents.items():
+        even, need = squared_error(service, ident), squared_error(service, again[name])
+        print(f"{name:<16} {math.sqrt(even):11.3f}   {math.sqrt(need):7.3f}   {part:14.2f}   {part * need / even:.2f}")
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("shoald", type=os.path.abspath)
@@ -151,6 +169,7 @@ def main():
     options.add_argument("--repeats", type=int, default=3)
     options.add_argument("--folder", type=os.path.abspath)
     options.add_argument("--limit", type=float)
+    options.add_argument("--by-need", type=float, metavar="PART")
     o = options.parse_args()
     if not os.path.exists(os.path.join(o.data, "freesolv.tsv")):
         print(f"no freesolv.tsv in {o.data}")
@@ -165,16 +184,20 @@ def main():
     begun, bad, all_ended = time.monotonic(), 0, False
     try:
         idents = {name: submit(service, o.data, name, o.time, o.repeats) for name in names}
-        all_ended = wait(service, idents, o.limit)
+        again = {name: submit(service, o.data, name, o.time * o.by_need, o.repeats, "adaptive") for name in names} if o.by_need else {}
+        all_ended = wait(service, {**idents, **{f"{name} by need": ident for name, ident in again.items()}}, o.limit)
         if all_ended:
             bad = report(service, idents, wanted)
+        if all_ended and again:
+            bad += report(service, again, wanted)
+            compare(service, idents, again, o.by_need)
     finally:
         service.stop(300)
     seconds = time.monotonic() - begun
     if not all_ended:
         print(f"stopped after {seconds:.0f} s; go on with --folder {folder}")
         return AGAIN
-    total = len(names) * o.repeats * len(VDW) * o.time
+    total = len(names) * o.repeats * len(VDW) * o.time * (1 + (o.by_need or 0))
     print(f"{total:.4g} ns of production in {seconds / 60:.1f} min" + ("" if o.folder else f": {total / seconds * 86400:.0f} ns/day"))
     if not o.folder:
         shutil.rmtree(folder)
