@@ -10,8 +10,8 @@
  * 3. Replicas of one window have one target.
  * 4. A look that comes to nothing hands out alike: the ensemble gets its steps in any case.
  */
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "daemon/schedule/internal.h"
 #include "engine/base/buf.h"
@@ -97,13 +97,13 @@ static bool find_targets(const struct ensemble *e, const int64_t *targets, struc
 
 static void note_shares(struct step *st, struct ensemble *e, const struct allocate_window *w, const char *trouble)
 {
-    double share = (double)e->allocation.share, least = INT64_MAX, most = 0;
+    double share = (double)e->allocation.share, least = INFINITY, most = 0;
     struct sums s = sums_of(e);
     for (int k = 0; k < e->windows; k++) {
         if (!w[k].replicas)
             continue;
-        least = (double)w[k].target < least ? (double)w[k].target : least;
-        most = (double)w[k].target > most ? (double)w[k].target : most;
+        least = fmin(least, (double)w[k].target);
+        most = fmax(most, (double)w[k].target);
     }
     note_ensemble(st, e, "allocate", "%.0f %% of production handed out: windows get %.2f to %.2f of an even share%s%s",
                   100 * (double)s.handed / (double)s.whole, least / share, most / share,

@@ -588,6 +588,32 @@ static void production_goes_where_it_is_needed(void **state)
     play_end(&p);
 }
 
+/* One that is good enough while it is looked at ends: nothing more is handed out. Its extension goes on from what it has. */
+static void what_is_good_enough_is_given_nothing(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 3, 0);
+    by_need(e);
+    e->stop = (struct stop_rule){.error = 0.5, .after = 40};
+    play_begin(&p, 1);
+    play_up(&p, 0, 3, "m");
+    play_add(&p, e);
+    run_all(&p, e);
+    live(&p, e, 0.4, "converged", 40);
+    live(&p, e, 0.4, "converged", 40);
+    assert_int_equal(e->sm.state, ENSEMBLE_RUNNING);
+    looked(&p, e, 30, 60, 30);
+    assert_targets(e, 40, 40, 40);
+    assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
+    play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true});
+    assert_int_equal(extend(&p, e, true, 20), 0);
+    assert_int_equal(e->allocation.share, 40);
+    play_feed(&p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true});
+    looked(&p, e, 20, 60, 40);
+    assert_targets(e, 40, 80, 60);
+    play_end(&p);
+}
+
 /* What the database has is enough to go on: a look that was lost is asked for again. One that fails leaves its steps to no one. */
 static void a_look_that_was_lost_is_made_again(void **state)
 {
@@ -940,6 +966,7 @@ int main(void)
         cmocka_unit_test(windows_are_sampled_alike),
         cmocka_unit_test(production_goes_where_it_is_needed),
         cmocka_unit_test(a_look_that_was_lost_is_made_again),
+        cmocka_unit_test(what_is_good_enough_is_given_nothing),
         cmocka_unit_test(promises_hold_in_random_worlds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
