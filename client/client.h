@@ -34,7 +34,7 @@ enum { LISTED_MAX = 32, GIVEN_MAX = 128 };
 struct client {
     const struct command *command;
     const char *socket;
-    bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices;
+    bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices, by_need;
     const char *key, *output, *state;
     const char *topology, *coordinates, *reference;
     const char *time, *until;          /* of production, as the service reads them */

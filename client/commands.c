@@ -80,9 +80,12 @@ const struct command commands[] = {
      "and changes nothing when said again. Every window goes on from its checkpoint, and its files are those of a run "
      "that was submitted with the longer time, byte for byte. Each extension is a revision of the ensemble: status, "
      "events and results tell its number, and the results are made anew. What was submitted, its key and its hash "
-     "stay. Windows that failed take the longer time up when they are retried.",
-     "shoal extend 3f2a --time '2 ns'\nshoal extend --label project=hydration --until '5 ns'\n", NEEDS_SERVICE,
-     SERVICE | CHOICE | BIT(TIME) | BIT(UNTIL), 0, MANY, extend_main},
+     "stay. Windows that failed take the longer time up when they are retried. With --by-need as much time in all as "
+     "--time adds to each goes to the ensembles where it cuts the sum of squared errors most; each gets a quarter of "
+     "it.",
+     "shoal extend 3f2a --time '2 ns'\nshoal extend --label project=hydration --until '5 ns'\n"
+     "shoal extend --label campaign=amines --time '1 ns' --by-need\n",
+     NEEDS_SERVICE, SERVICE | CHOICE | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED), 0, MANY, extend_main},
     {"rm", "[ID...]", "remove ended ensembles with all their files, for ever",
      "Says how much space that frees. Ensembles that have not ended are refused: cancel them first.",
      "shoal rm 3f2a\nshoal rm --state done --older-than 30d --dry-run\n", NEEDS_SERVICE,
@@ -110,8 +113,10 @@ const struct command commands[] = {
      "shoal campaign plan campaign.yaml\n"
      "shoal campaign submit campaign.yaml\n"
      "shoal campaign extend campaign.yaml --until '5 ns'\n"
+     "shoal campaign extend campaign.yaml --time '1 ns' --by-need\n"
      "shoal campaign gather campaign.yaml --output table/\n",
-     NEEDS_SERVICE, SERVICE | BIT(PLAIN) | BIT(INCLUDE) | BIT(TIME) | BIT(UNTIL) | BIT(OUTPUT), 2, 2, campaign_main},
+     NEEDS_SERVICE, SERVICE | BIT(PLAIN) | BIT(INCLUDE) | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(OUTPUT), 2, 2,
+     campaign_main},
     {"init", "KIND", "write a commented spec to begin with: hydration, relative or absolute",
      "Without --output it goes to standard output.",
      "shoal init hydration -p toluene.top -c toluene.gro -o toluene.yaml\nshoal init absolute\n", NEEDS_NOTHING,

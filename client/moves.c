@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "client/commands.h"
+#include "client/shares.h"
 
 static void print(const struct moves *m)
 {
@@ -22,19 +23,16 @@ static int note_error(struct moves *m, const char *id, const struct err *e)
     return err_exit(e->code);
 }
 
-int moves_each(const struct client *c, int argc, char **argv, const char *states, move_fn *move, struct moves *m)
+static int each(const struct client *c, const json_t *chosen, move_fn *move, struct moves *m)
 {
-    struct err e = {0};
-    json_t *chosen = ensembles_chosen(c, argc, argv, states, &e), *item;
+    const json_t *item;
     size_t i;
     int rc = EXIT_OK;
-    if (!chosen)
-        return client_fail(c, &e);
     m->several = json_array_size(chosen) > 1;
     m->ensembles = json_array();
     m->errors = json_array();
     json_array_foreach (chosen, i, item) {
-        e = (struct err){0};
+        struct err e = {0};
         if (!move(c, item, m, &e))
             continue;
         int code = note_error(m, answer_text(item, "id"), &e);
@@ -46,6 +44,14 @@ int moves_each(const struct client *c, int argc, char **argv, const char *states
         print(m);
     json_decref(m->ensembles);
     json_decref(m->errors);
+    return rc;
+}
+
+int moves_each(const struct client *c, int argc, char **argv, const char *states, move_fn *move, struct moves *m)
+{
+    struct err e = {0};
+    json_t *chosen = ensembles_chosen(c, argc, argv, states, &e);
+    int rc = chosen ? each(c, chosen, move, m) : client_fail(c, &e);
     json_decref(chosen);
     return rc;
 }
@@ -65,13 +71,15 @@ static int post(const struct client *c, const json_t *item, struct moves *m, str
     struct buf path = {0};
     client_path(&path, id, "/");
     buf_printf(&path, "%s", c->command->name);
-    add_query(&path, "time", c->time);
+    add_query(&path, "time", m->times ? answer_text(m->times, id) : c->time);
     add_query(&path, "until", c->until);
     add_query(&path, "window", c->window);
     json_t *ensemble = client_ask(c, "POST", path.data, e);
     buf_free(&path);
     if (!ensemble)
         return -(int)e->code;
+    if (m->times)
+        client_say(c, "%s: %s more for each window", answer_text(ensemble, "name"), answer_text(m->times, id));
     client_say(c, "%s is %s; `shoal %s %s` %s", answer_text(ensemble, "name"), answer_text(ensemble, "state"), m->next,
                id, m->does);
     if (!c->json && m->several)
@@ -106,6 +114,20 @@ int retry_main(struct client *c, int argc, char **argv)
     return moves_each(c, argc, argv, "failed,cancelled", post, &m);
 }
 
+#define EXTENDED "queued,running,paused,done,failed"
+
+static int by_need(const struct client *c, int argc, char **argv, struct moves *m)
+{
+    struct err e = {0};
+    json_t *chosen = ensembles_chosen(c, argc, argv, EXTENDED, &e);
+    json_t *times = chosen ? shares_find(c, chosen, &e) : NULL;
+    m->times = times;
+    int rc = times ? each(c, chosen, post, m) : client_fail(c, &e);
+    json_decref(times);
+    json_decref(chosen);
+    return rc;
+}
+
 int extend_main(struct client *c, int argc, char **argv)
 {
     struct moves m = {.next = "watch", .does = "follows it"};
@@ -115,5 +137,9 @@ int extend_main(struct client *c, int argc, char **argv)
                 "extend wants either --time TIME, which is added, or --until TIME, which production is to last");
         return client_fail(c, &e);
     }
-    return moves_each(c, argc, argv, "queued,running,paused,done,failed", post, &m);
+    if (c->by_need && !c->time) {
+        err_set(&e, ERR_USAGE, "extend --by-need wants --time TIME, as much as would be added to each ensemble alike");
+        return client_fail(c, &e);
+    }
+    return c->by_need ? by_need(c, argc, argv, &m) : moves_each(c, argc, argv, EXTENDED, post, &m);
 }

@@ -169,6 +169,7 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_FOLLOW:
     case OPTION_DEVICES:
     case OPTION_DRY_RUN:
+    case OPTION_BY_NEED:
     case OPTION_FORCES:
     case OPTION_CHECK:
     case OPTION_JSON:
@@ -196,6 +197,7 @@ static int take(struct client *c, const struct command *command, enum option opt
     c->follow |= option == OPTION_FOLLOW;
     c->devices |= option == OPTION_DEVICES;
     c->dry_run |= option == OPTION_DRY_RUN;
+    c->by_need |= option == OPTION_BY_NEED;
     return value ? take_value(c, command, option, value) : 0;
 }
 

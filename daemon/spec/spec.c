@@ -11,7 +11,7 @@
 
 #include "daemon/spec/reader.h"
 #include "engine/base/buf.h"
-#include "engine/estimate/allocate.h"
+#include "engine/base/allocate.h"
 
 int spec_bad(struct reader *r, struct view v, const char *place, const char *fmt, ...)
 {

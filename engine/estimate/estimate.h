@@ -8,7 +8,7 @@
 #define SHOAL_ENGINE_ESTIMATE_ESTIMATE_H
 
 #include "engine/base/buf.h"
-#include "engine/estimate/allocate.h"
+#include "engine/base/allocate.h"
 #include "engine/system/finite_size.h"
 #include "engine/system/settings.h"
 #include "engine/system/standard_state.h"
@@ -45,7 +45,7 @@ struct estimate_held {
     struct standard_state state;
 };
 
-/* Production that is to be handed out to windows (allocate.h), in steps. */
+/* Production that is to be handed out to windows (engine/base/allocate.h), in steps. */
 struct estimate_production {
     int64_t share, budget, every;
     struct allocate_window *windows; /* [windows]; results.json says their targets */

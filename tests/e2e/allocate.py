@@ -198,6 +198,24 @@ def repeated(s):
     assert given[:len(WINDOWS)] == given[len(WINDOWS):] and max(given) > min(given), given
 
 
+def several(program, s):
+    """As much as two would get alike goes to the one that lacks it; the other gets a quarter of its part."""
+    production = {"rough": 2000, "fine": SHARE}
+    for name, share in production.items():
+        spec = body(name)
+        spec["spec"] = spec["spec"].replace("allocate: adaptive", "allocate: even").replace(f"time: {SHARE} steps", f"time: {share} steps")
+        status, answer = s.call("POST", "/v1/ensembles", spec)
+        assert status == 201 and answer["allocate"] is None, answer
+        wait_done(s, answer["id"])
+    assert json.loads(shoal(program, s, "extend", "rough", "fine", "--time", "8 ps", "--by-need", "--json"))["errors"] == []
+    rough, fine = (wait_done(s, name) for name in ("rough", "fine"))
+    assert rough["revision"] == fine["revision"] == 2
+    assert {r["steps"] for r in rough["replicas"]} == {BEFORE + 2000 + 3500} and {r["steps"] for r in fine["replicas"]} == {BEFORE + SHARE + 500}
+    run = subprocess.run([program, "extend", "rough", "fine", "--time", "800 steps", "--by-need"], env={**os.environ, "SHOAL_SOCKET": s.socket},
+                         capture_output=True, text=True, check=False)
+    assert run.returncode == 2 and "a time above 0 in fs, ps, ns or us" in run.stderr, run
+
+
 def refused(s):
     status, answer = s.call("POST", "/v1/ensembles", body("no", "exchange: {every: 50 steps}\n"))
     assert status == 422 and "expected even, or no exchange" in answer["error"]["message"], answer
@@ -213,6 +231,7 @@ def main():
     killed(s, expected)
     longer(program, s, ident, given)
     repeated(s)
+    several(program, s)
     assert s.stop() == 0
     shutil.rmtree(folder)
     print(f"{len(expected)} files as undisturbed; production of windows: {given}")

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "engine/base/units.h"
-#include "engine/estimate/allocate.h"
+#include "engine/base/allocate.h"
 #include "engine/estimate/result.h"
 #include "tests/lib/oscillators.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/estimate/allocate.h"
+#include "engine/base/allocate.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/shares.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/allocate.h"
+
+#define PARTS 20 /* time is handed out in so many parts of what each would get alike */
+
+/* Ensembles whose errors are as these say: squared, when windows had made so many parts. */
+struct shares {
+    int n;
+    double *square, *made;
+};
+
+/* ns of a time with its unit; what stands before and after the number into *number and *unit. */
+static int read_time(const char *text, double *number, const char **unit, double *ns, struct err *e)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"fs", 1e-6}, {"ps", 1e-3}, {"ns", 1}, {"us", 1e3}};
+    char *end;
+    *number = strtod(text, &end);
+    *unit = end + strspn(end, " ");
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (!strcmp(*unit, units[i].name) && *number > 0 && isfinite(*number)) {
+            *ns = *number * units[i].ns;
+            return 0;
+        }
+    return err_set(e, ERR_USAGE, "--time %.60s: expected, with --by-need, a time above 0 in fs, ps, ns or us", text);
+}
+
+/* Production of a window so far, ns, on average. */
+static double sampled(const json_t *results)
+{
+    const json_t *windows = json_object_get(results, "windows"), *window;
+    double sum = 0;
+    size_t i;
+    json_array_foreach (windows, i, window)
+        sum += answer_number(json_object_get(window, "sampled"), "magnitude");
+    return sum / (double)json_array_size(windows);
+}
+
+/* The ensemble as it stands, from its results or what can be said so far. */
+static int look_at(const struct client *c, const char *id, double part, struct allocate_window *w, double *square,
+                   struct err *e)
+{
+    struct buf path = {0};
+    client_path(&path, id, "");
+    json_t *ensemble = client_ask(c, "GET", path.data, e);
+    json_t *results = ensemble ? results_get(c, id, !ensemble_ended(answer_text(ensemble, "state")), NULL, e) : NULL;
+    double error = answer_number(json_object_get(results, "uncertainty"), "magnitude");
+    int rc = results ? 0 : -(int)e->code;
+    if (!rc && !(error > 0))
+        rc = err_set(e, ERR_CONFLICT, "ensemble %s has no free energy yet: nobody knows what it needs", id);
+    *square = error * error;
+    w->replicas = (int)answer_replicas(ensemble);
+    w->steps = results ? (int64_t)fmax(rint(sampled(results) / part), 1) : 0;
+    json_decref(results);
+    json_decref(ensemble);
+    buf_free(&path);
+    return rc;
+}
+
+/* The sum of squared errors. */
+static double forecast(void *arg, const double *parts)
+{
+    const struct shares *x = arg;
+    double sum = 0;
+    for (int i = 0; i < x->n; i++)
+        sum += x->square[i] * x->made[i] / parts[i];
+    return sum;
+}
+
+/* Everybody gets a floor, the rest goes where it cuts most. */
+static void share(struct shares *x, struct allocate_window *w)
+{
+    int64_t budget = 0;
+    for (int i = 0; i < x->n; i++) {
+        x->made[i] = (double)w[i].steps;
+        budget += (w[i].steps + PARTS) * w[i].replicas;
+        w[i].steps += PARTS / ALLOCATE_FLOOR;
+    }
+    allocate(w, x->n, 0, budget, 1, forecast, x);
+}
+
+json_t *shares_find(const struct client *c, const json_t *chosen, struct err *e)
+{
+    int n = (int)json_array_size(chosen), rc;
+    struct shares x = {
+        .n = n, .square = xcalloc((size_t)n + 1, sizeof(double)), .made = xcalloc((size_t)n + 1, sizeof(double))};
+    struct allocate_window *w = xcalloc((size_t)n + 1, sizeof *w);
+    double number = 0, ns = 0;
+    const char *unit = NULL;
+    json_t *times = NULL;
+    rc = read_time(c->time, &number, &unit, &ns, e);
+    for (int i = 0; i < n && !rc; i++)
+        rc = look_at(c, answer_text(json_array_get(chosen, (size_t)i), "id"), ns / PARTS, &w[i], &x.square[i], e);
+    if (!rc) {
+        share(&x, w);
+        times = json_object();
+    }
+    for (int i = 0; i < n && !rc; i++) {
+        struct buf text = {0};
+        buf_printf(&text, "%.12g %s", number * ((double)w[i].target - x.made[i]) / PARTS, unit);
+        json_object_set_new(times, answer_text(json_array_get(chosen, (size_t)i), "id"), json_string(text.data));
+        buf_free(&text);
+    }
+    free(x.square);
+    free(x.made);
+    free(w);
+    return times;
+}
