@@ -54,11 +54,13 @@ static void fill(const struct allocate_window *w, int n, const double *weight, d
     free(has);
 }
 
-/* Into weight: the square root of c_k, from what a few more steps of the window take off. */
-static void weigh(const struct allocate_window *w, int n, double *steps, double *weight, allocate_forecast_fn *forecast,
+/* Into weight: the square root of c_k, from what a few more steps of the window take off. False: there is no forecast. */
+static bool weigh(const struct allocate_window *w, int n, double *steps, double *weight, allocate_forecast_fn *forecast,
                   void *arg)
 {
     double now = forecast(arg, steps);
+    if (!isfinite(now))
+        return false;
     for (int k = 0; k < n; k++) {
         double own = steps[k];
         steps[k] *= 1 + MORE;
@@ -66,6 +68,7 @@ static void weigh(const struct allocate_window *w, int n, double *steps, double 
         steps[k] = own;
         weight[k] = off > 0 ? sqrt(off * own) : 0; /* of c / n: c times a constant */
     }
+    return true;
 }
 
 /* What is less than a sample everywhere goes to those who lack most of what they should have. */
@@ -94,10 +97,8 @@ void allocate(struct allocate_window *w, int n, int64_t share, int64_t budget, i
         weight[k] = 1;
     give_floors(w, n, share, budget, every);
     fill(w, n, weight, (double)budget, steps);
-    for (int turn = 0; turn < TURNS && forecast; turn++) {
-        weigh(w, n, steps, weight, forecast, arg);
+    for (int turn = 0; turn < TURNS && forecast && weigh(w, n, steps, weight, forecast, arg); turn++)
         fill(w, n, weight, (double)budget, steps);
-    }
     for (int k = 0; k < n; k++) {
         double more = steps[k] - (double)w[k].target;
         if (more > 0)

@@ -504,8 +504,8 @@ void report_write(struct report *r, struct buf *json)
     thermodynamic_length(&w, whole);
     report_exchanges(&w, r);
     convergence(&w, whole);
-    warnings(&w, r);
     production(&w, r);
+    warnings(&w, r);
     jw_end(&w, '}');
     buf_add(json, "\n", 1);
 }

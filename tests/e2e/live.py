@@ -83,6 +83,23 @@ def none_unasked():
         assert not asked()
 
 
+def nobody_knows():
+    """Production that is to go where it is needed, and an estimator that dies whenever it is asked: it goes to all alike, in rounds."""
+    with service("alike", "--live-seconds", "0", steps=0, per_second=5000, segment=100) as s:
+        asked = answers(s, None)
+        body = body_of("a", windows=(0, 1))
+        body["spec"] += "allocate: adaptive\n"
+        status, answer = s.call("POST", "/v1/ensembles", body)
+        assert status == 201 and {r["steps"] for r in answer["replicas"]} == {500 + 260}, answer  # a quarter, in whole samples
+        ensemble = s.wait(answer["id"])
+        assert ensemble["state"] == "done" and {r["steps"] for r in ensemble["replicas"]} == {500 + 1000}, ensemble
+        said = [e["message"] for e in s.events(answer["id"]) if e["kind"] == "allocate"]
+        assert len(said) == 2 and all("goes to all alike, for nobody knows what they need: " in text for text in said), said
+        assert asked() >= 2
+        for window in range(2):
+            assert s.steps(answer["id"], window) == list(range(1500))
+
+
 def submit(s, name, stop, windows=(0, 1)):
     body = body_of(name, windows=windows)
     body["spec"] = body["spec"].replace("time: 1000 steps", "time: 100000 steps") + f"stop-when: {stop}\n"
@@ -157,7 +174,7 @@ def killed_while_it_stops():
             assert written == list(range(len(written))) and len(written) > 510, written
 
 
-SCENARIOS = [paced, one_at_a_time, estimators_die, none_unasked, good_enough, not_before, any_verdict_unasked, killed_while_it_stops]
+SCENARIOS = [paced, one_at_a_time, estimators_die, none_unasked, nobody_knows, good_enough, not_before, any_verdict_unasked, killed_while_it_stops]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[2:])
