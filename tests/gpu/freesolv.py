@@ -12,21 +12,14 @@ of the time of even sampling that has its error.
 --folder keeps what was run; started again with it, the script goes on. --limit: stop after so many seconds, exit code 75.
 Exit code 0: all legs agree; 1: one does not; 77: no data.
 """
-import argparse
 import math
 import os
-import shutil
 import sys
-import tempfile
-import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../e2e"))
-from service import Service  # noqa: E402
+from service_runs import NO_DATA, STEPS_A_NS, parser, results, run
+from service_runs import submit as submit_spec
 
-DATA = os.path.join(HERE, "../../../shared/data/freesolv")
 BAR = 0.15  # kcal/mol
-AGAIN, NO_DATA = 75, 77
 COULOMB = [0, 0.25, 0.5, 0.75] + [1] * 16
 VDW = [0] * 5 + [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1]
 SPEC = """name: {name}
@@ -52,8 +45,6 @@ protocol:
   - equilibrate: {{time: {npt} steps, ensemble: npt}}
   - produce: {{time: {steps} steps, ensemble: npt, sample-every: {sample} steps}}
 """
-STEPS_A_NS = 500000
-
 
 def published(data):
     """{molecule: {"coulomb": (value, error), "vdw": ..}}, kcal/mol, as free energies of solvation."""
@@ -71,49 +62,22 @@ def submit(service, data, name, ns, repeats, allocate="even"):
     steps = max(100, round(ns * STEPS_A_NS))
     spec = SPEC.format(name=name, coulomb=COULOMB, vdw=VDW, repeats=repeats, minimize=min(500, steps), nvt=max(10, steps // 20),
                        npt=max(25, steps // 5), steps=steps, sample=min(100, steps // 10), allocate=allocate)
-    files = {}
-    for file in ("system.top", "conf.gro"):
-        with open(os.path.join(data, name, file), encoding="utf-8") as f:
-            files[file] = f.read()
-    status, answer = service.call("POST", "/v1/ensembles", {"spec": spec, "spec_name": f"{name}.yaml", "files": files,
-                                                            "id": f"{name}-{steps}-{repeats}-{allocate}"})
-    assert status in (200, 201), answer
-    return answer["id"]
+    files = {file: os.path.join(data, name, file) for file in ("system.top", "conf.gro")}
+    return submit_spec(service, f"{name}-{steps}-{repeats}-{allocate}", spec, files)
 
 
-def ended(service, ident):
-    status, ensemble = service.call("GET", f"/v1/ensembles/{ident}")
-    assert status == 200, ensemble
-    if ensemble["state"] not in ("queued", "running", "finishing", "done"):
-        sys.exit(f"{ensemble['name']} is {ensemble['state']}: {ensemble['reason']}; see {service.log}")
-    return ensemble["state"] == "done", ensemble["progress"]
-
-
-def wait(service, idents, limit):
-    """Whether all ended in time."""
-    begun = time.monotonic()
-    while True:
-        states = [ended(service, ident) for ident in idents.values()]
-        if all(done for done, _ in states):
-            return True
-        if limit and time.monotonic() - begun > limit:
-            print("not ended: " + ", ".join(f"{name} {100 * share:.0f} %" for name, (_, share) in zip(idents, states)))
-            return False
-        time.sleep(1)
-
-
-def legs(results):
+def legs(found):
     """{"coulomb": (value, error), "vdw": ..} of solvation, kcal/mol, by MBAR; (None, None) where it has none."""
-    mbar = next((e for e in results["estimators"] if e["name"] == "MBAR"), {"legs": []})
-    found = {"coulomb": (None, None), "vdw": (None, None)}
+    mbar = next((e for e in found["estimators"] if e["name"] == "MBAR"), {"legs": []})
+    parts = {"coulomb": (None, None), "vdw": (None, None)}
     for leg in mbar["legs"]:
         if leg["free_energy"]:
             energy = leg["free_energy"]["kcal/mol"]
-            found[leg["name"]] = (-energy["value"], energy["error"])
-    if results["solvation"] and None not in (sums := [value for value, _ in found.values()]):
-        whole = results["solvation"]["free_energy"]["kcal/mol"]["value"]
-        assert abs(sum(sums) - whole) < 1e-4, (found, whole)
-    return found
+            parts[leg["name"]] = (-energy["value"], energy["error"])
+    if found["solvation"] and None not in (sums := [value for value, _ in parts.values()]):
+        whole = found["solvation"]["free_energy"]["kcal/mol"]["value"]
+        assert abs(sum(sums) - whole) < 1e-4, (parts, whole)
+    return parts
 
 
 def row(name, leg, ours, theirs):
@@ -128,26 +92,25 @@ def row(name, leg, ours, theirs):
     return good
 
 
-def report(service, idents, wanted):
+def report(service, idents, wanted, live=False):
     """The table. How many legs disagree."""
     bad = 0
     print("kcal/mol         leg      Shoal               FreeSolv           off       allowed")
     for name, ident in idents.items():
-        status, results = service.call("GET", f"/v1/ensembles/{ident}/results")
-        assert status == 200, results
-        found, speed = legs(results), results["ensemble"]["speed"]
+        if not (found := results(service, ident, live)):
+            continue
+        ours, speed = legs(found), found["ensemble"]["speed"]
         for leg, theirs in wanted[name].items():
-            bad += not row(name, leg, found[leg], theirs)
-        print(f"{'':<16} verdict {(results['verdict'] or {'verdict': 'none'})['verdict']}, "
+            bad += not row(name, leg, ours[leg], theirs)
+        print(f"{'':<16} verdict {(found['verdict'] or {'verdict': 'none'})['verdict']}, "
               f"{speed['magnitude'] if speed else 0:.1f} ns/day beside the others")
     return bad
 
 
 def squared_error(service, ident):
     """Mean over the repeats of what each says of itself, (kcal/mol)^2."""
-    status, results = service.call("GET", f"/v1/ensembles/{ident}/results")
-    assert status == 200, results
-    found = [results["estimators"][0]["total"]] if results["repeats"] is None else [r["free_energy"] for r in results["repeats"]]
+    of = results(service, ident, False)
+    found = [of["estimators"][0]["total"]] if of["repeats"] is None else [r["free_energy"] for r in of["repeats"]]
     return sum(energy["kcal/mol"]["error"] ** 2 for energy in found) / len(found)
 
 
@@ -159,16 +122,8 @@ def compare(service, idents, again, part):
 
 
 def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("shoald", type=os.path.abspath)
-    options.add_argument("worker", type=os.path.abspath)
-    options.add_argument("--device", default="cpu")
-    options.add_argument("--data", default=DATA)
-    options.add_argument("--time", type=float, default=1, metavar="NS")
+    options = parser("freesolv")
     options.add_argument("--molecules")
-    options.add_argument("--repeats", type=int, default=3)
-    options.add_argument("--folder", type=os.path.abspath)
-    options.add_argument("--limit", type=float)
     options.add_argument("--by-need", type=float, metavar="PART")
     o = options.parse_args()
     if not os.path.exists(os.path.join(o.data, "freesolv.tsv")):
@@ -178,30 +133,28 @@ def main():
     names = o.molecules.split(",") if o.molecules else list(wanted)
     if unknown := [name for name in names if name not in wanted]:
         options.error(f"--molecules {','.join(unknown)}: expected some of {', '.join(wanted)}")
-    folder = o.folder or tempfile.mkdtemp(prefix="shoal-freesolv-")
-    service = Service(o.shoald, o.worker, folder, o.device)
-    service.start()
-    begun, bad, all_ended = time.monotonic(), 0, False
-    try:
+
+    def submit_all(service):
         idents = {name: submit(service, o.data, name, o.time, o.repeats) for name in names}
-        again = {name: submit(service, o.data, name, o.time * o.by_need, o.repeats, "adaptive") for name in names} if o.by_need else {}
-        all_ended = wait(service, {**idents, **{f"{name} by need": ident for name, ident in again.items()}}, o.limit)
-        if all_ended:
-            bad = report(service, idents, wanted)
-        if all_ended and again:
-            bad += report(service, again, wanted)
-            compare(service, idents, again, o.by_need)
-    finally:
-        service.stop(300)
-    seconds = time.monotonic() - begun
-    if not all_ended:
-        print(f"stopped after {seconds:.0f} s; go on with --folder {folder}")
-        return AGAIN
+        if o.by_need:
+            idents.update((f"{name} by need", submit(service, o.data, name, o.time * o.by_need, o.repeats, "adaptive")) for name in names)
+        return idents
+
+    def report_all(service, idents, live):
+        even = {name: idents[name] for name in names}
+        bad = report(service, even, wanted, live)
+        if o.by_need:
+            again = {name: idents[f"{name} by need"] for name in names}
+            bad += report(service, again, wanted, live)
+            if not live:
+                compare(service, even, again, o.by_need)
+        return bad
+
+    code, seconds = run(o, submit_all, report_all)
     total = len(names) * o.repeats * len(VDW) * o.time * (1 + (o.by_need or 0))
-    print(f"{total:.4g} ns of production in {seconds / 60:.1f} min" + ("" if o.folder else f": {total / seconds * 86400:.0f} ns/day"))
-    if not o.folder:
-        shutil.rmtree(folder)
-    return 1 if bad else 0
+    if code in (0, 1):
+        print(f"{total:.4g} ns of production in {seconds / 60:.1f} min" + ("" if o.folder else f": {total / seconds * 86400:.0f} ns/day"))
+    return code
 
 
 if __name__ == "__main__":

@@ -13,20 +13,15 @@ the repository unless given. --time: of production in each of the 24 windows, af
 --folder keeps what was run; started again with it, the script goes on. --limit: stop after so many seconds, exit code 75.
 Exit code 0: it agrees; 1: it does not; 77: no data.
 """
-import argparse
 import math
 import os
 import re
-import shutil
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../e2e"))
-from freesolv import AGAIN, NO_DATA, STEPS_A_NS, wait  # noqa: E402
-from service import Service  # noqa: E402
+from service_runs import NO_DATA, STEPS_A_NS, parser, results, run
+from service_runs import submit as submit_spec
 
-DATA = os.path.join(HERE, "../../../shared/data")
 REFERENCE, BAR = -6.71, 0.3  # kcal/mol
 SITE = 0.6  # nm, around the guest's center
 LEGS = {"complex": ("reference/oa_g3/system.top", "reference/oa_g3/conf.gro"),
@@ -87,73 +82,51 @@ def site(gro):
                      if residue == "HST" and name[0] != "H" and math.dist(x, center) < SITE)
 
 
-def submit(service, data, leg, ns, repeats):
-    files = {}
-    for name, path in zip(("system.top", "conf.gro"), LEGS[leg]):
-        with open(os.path.join(data, path), encoding="utf-8") as f:
-            files[name] = f.read()
-    files["system.top"] = with_own_ion(files["system.top"])
+def submit(service, data, folder, leg, ns, repeats):
+    topology, coordinates = (os.path.join(data, path) for path in LEGS[leg])
+    with open(topology, encoding="utf-8") as f, open(os.path.join(folder, f"{leg}.top"), "w", encoding="utf-8") as own:
+        own.write(with_own_ion(f.read()))
+    with open(coordinates, encoding="utf-8") as f:
+        around = site(f.read()) if leg == "complex" else None
     steps = max(100, round(ns * STEPS_A_NS / 500) * 500)
     spec = SPEC.format(name=leg, repeats=repeats, minimize=min(1000, steps), nvt=max(10, steps // 20), npt=max(25, steps // 5), steps=steps,
                        sample=min(100, steps // 10), coulomb=[round(k / (CHARGES - 1), 2) for k in range(CHARGES)] + [1] * len(VDW),
-                       vdw=[0] * CHARGES + VDW, restraints=RESTRAINTS.format(site=site(files["conf.gro"])) if leg == "complex" else "")
+                       vdw=[0] * CHARGES + VDW, restraints=RESTRAINTS.format(site=around) if around else "")
     if steps < 1000:
         spec = re.sub(r"(?m)^exchange: .*\n", "", spec)
-    status, answer = service.call("POST", "/v1/ensembles", {"spec": spec, "spec_name": f"{leg}.yaml", "files": files,
-                                                            "id": f"{leg}-{steps}-{repeats}"})
-    assert status in (200, 201), answer
-    return answer["id"]
+    return submit_spec(service, f"{leg}-{steps}-{repeats}", spec, {"system.top": own.name, "conf.gro": coordinates})
 
 
-def report(service, idents):
-    """True: it agrees."""
-    parts = {}
+def report(service, idents, live):
+    """How many of the one number are wrong."""
+    parts = {"held": (0, 0)}
     for leg, ident in idents.items():
-        status, results = service.call("GET", f"/v1/ensembles/{ident}/results")
-        assert status == 200, results
-        mbar = next(e for e in results["estimators"] if e["name"] == "MBAR")
-        value, speed = mbar["total"]["kcal/mol"], results["ensemble"]["speed"]
+        found = results(service, ident, live)
+        mbar = next((e for e in found["estimators"] if e["name"] == "MBAR"), {"total": None}) if found else {"total": None}
+        if not mbar["total"]:
+            print(f"{leg}: nothing yet")
+            return 1
+        value, speed = mbar["total"]["kcal/mol"], found["ensemble"]["speed"]
         parts[leg] = (value["value"], value["error"])
-        print(f"{leg:<8} {value['value']:9.3f} +- {value['error']:.3f} kcal/mol, {results['verdict']['verdict']}, "
+        print(f"{leg:<8} {value['value']:9.3f} +- {value['error']:.3f} kcal/mol, {found['verdict']['verdict']}, "
               f"{speed['magnitude'] if speed else 0:.1f} ns/day beside the other")
-        if held := results["standard_state"]:
+        if held := found["standard_state"]:
             parts["held"] = (held["correction"]["kcal/mol"]["value"], 0)
             print(f"{'1 mol/l':<8} {parts['held'][0]:9.3f}")
     binding = parts["solvent"][0] - parts["complex"][0] - parts["held"][0]
     error = math.hypot(parts["solvent"][1], parts["complex"][1])
     good = abs(binding - REFERENCE) <= BAR
     print(f"{'binding':<8} {binding:9.3f} +- {error:.3f}, reference {REFERENCE:.2f}, {binding - REFERENCE:+.3f}: {'ok' if good else 'FAIL'}")
-    return good
+    return not good
 
 
 def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("shoald", type=os.path.abspath)
-    options.add_argument("worker", type=os.path.abspath)
-    options.add_argument("--device", default="cpu")
-    options.add_argument("--data", default=DATA)
-    options.add_argument("--time", type=float, default=1, metavar="NS")
-    options.add_argument("--repeats", type=int, default=3)
-    options.add_argument("--folder", type=os.path.abspath)
-    options.add_argument("--limit", type=float)
-    o = options.parse_args()
+    o = parser("").parse_args()
     if not all(os.path.exists(os.path.join(o.data, path)) for leg in LEGS.values() for path in leg):
         print(f"no inputs of OA-G3 in {o.data}")
         return NO_DATA
-    folder = o.folder or tempfile.mkdtemp(prefix="shoal-host-guest-")
-    service = Service(o.shoald, o.worker, folder, o.device)
-    service.start()
-    try:
-        idents = {leg: submit(service, o.data, leg, o.time, o.repeats) for leg in LEGS}
-        if not wait(service, idents, o.limit):
-            print(f"go on with --folder {folder}")
-            return AGAIN
-        good = report(service, idents)
-    finally:
-        service.stop(300)
-    if not o.folder:
-        shutil.rmtree(folder)
-    return 0 if good else 1
+    with tempfile.TemporaryDirectory() as folder:
+        return run(o, lambda service: {leg: submit(service, o.data, folder, leg, o.time, o.repeats) for leg in LEGS}, report)[0]
 
 
 if __name__ == "__main__":
