@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine/base/path.h"
@@ -123,23 +125,49 @@ static int write_all(int fd, const char *data, size_t len)
     return 0;
 }
 
+/* Whether the path names the file that is open. */
+static bool is_at(int fd, const char *path)
+{
+    struct stat open, there;
+    return fstat(fd, &open) == 0 && stat(path, &there) == 0 && open.st_ino == there.st_ino &&
+           open.st_dev == there.st_dev;
+}
+
+/* The empty file at the path, and nobody else's: who else writes the same, as a process does that outlives the one that replaced
+ * it, is waited for, and may have taken the file from there meanwhile. -1 and errno. */
+static int open_alone(const char *path)
+{
+    for (;;) {
+        int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+        if (fd < 0)
+            return -1;
+        while (flock(fd, LOCK_EX) && errno == EINTR) {
+        }
+        if (is_at(fd, path)) {
+            if (ftruncate(fd, 0) == 0)
+                return fd;
+            int saved = errno;
+            close(fd);
+            errno = saved;
+            return -1;
+        }
+        close(fd);
+    }
+}
+
 int buf_write_file(const char *path, const void *data, size_t len, struct err *e)
 {
     struct buf tmp = {0};
     buf_printf(&tmp, "%s.tmp", path);
-    int fd = open(tmp.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    int bad = fd < 0 || write_all(fd, data, len) || fsync(fd);
+    int fd = open_alone(tmp.data);
+    int bad = fd < 0 || write_all(fd, data, len) || fsync(fd) || rename(tmp.data, path) || path_sync_parent(path);
     int saved = errno;
-    if (fd >= 0 && close(fd) && !bad) {
-        bad = 1;
-        saved = errno;
-    }
-    if (!bad && (rename(tmp.data, path) || path_sync_parent(path))) {
-        bad = 1;
-        saved = errno;
-    }
-    if (bad && fd >= 0)
+    if (bad && fd >= 0 && is_at(fd, tmp.data))
         unlink(tmp.data);
+    if (fd >= 0 && close(fd) && !bad) { /* not before: it is this file's lock */
+        bad = 1;
+        saved = errno;
+    }
     buf_free(&tmp);
     errno = saved;
     return bad ? err_errno(e, "write %s", path) : 0;

@@ -19,12 +19,13 @@ FAKE = f"""#!/bin/sh
 exec {SHOAL} "$@"
 """
 
-# The shell draws its answer on a terminal of its own; what it would insert is read from there.
+# The shell draws its answer on a terminal of its own; what it would insert is read from there. What is typed has no < that could be taken
+# for an answer's, however late it is drawn.
 ZSH = r"""
 zmodload zsh/zpty
 zpty t zsh -f -i
 zpty -w t 'PROMPT= RPROMPT= ; unsetopt zle_bracketed_paste; fpath=($SCRIPTS $fpath); autoload -U compinit; compinit -u -D'
-zpty -w t 'zstyle ":completion:*" list-colors ""; LISTMAX=10000; compadd() { builtin compadd -O found "$@" 2>/dev/null; print -rl -- \<${^found}\>; builtin compadd "$@"; }'
+zpty -w t 'zstyle ":completion:*" list-colors ""; LISTMAX=10000; compadd() { builtin compadd -O found "$@" 2>/dev/null; (( $#found )) && printf \\074%s\\076\\n $found; builtin compadd "$@"; }'
 zpty -w t 'echo read''y'
 zpty -r -m t REPLY '*ready*'
 zpty -w -n t "$1"$'\t'

@@ -162,7 +162,8 @@ def killed_while_it_stops():
         kills = 0
         while not stops(s, ident):
             time.sleep(0.01)
-        while s.get(ident)["state"] != "done":
+        while (now := s.get(ident))["state"] != "done":
+            assert now["state"] != "failed", now
             if kills < 4:
                 s.kill()
                 s.start()
