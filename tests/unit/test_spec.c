@@ -1,49 +1,20 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a spec becomes when it is read: keys, words, units and defaults; and how what is wrong with one is refused.
+ */
 #undef NDEBUG
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "daemon/spec/spec.h"
 #include "daemon/spec/node.h"
-#include "engine/system/system.h"
 #include "engine/base/buf.h"
-
-#define HEAD "name: x\nsystem: {topology: a.top, coordinates: a.gro}\n"
-
-static struct spec *parsed(const char *text)
-{
-    struct err e = {0};
-    struct spec *s = NULL;
-    if (spec_parse(&s, "s.yaml", text, strlen(text), &e))
-        fail_msg("%s", e.msg);
-    assert_non_null(s);
-    return s;
-}
-
-static void refused(const char *text, enum err_code code, const char *message)
-{
-    struct err e = {0};
-    struct spec *s = (struct spec *)1;
-    int rc = spec_parse(&s, "s.yaml", text, strlen(text), &e);
-    if (!rc)
-        fail_msg("accepted: %s", text);
-    assert_string_equal(e.msg, message);
-    assert_int_equal(rc, -(int)code);
-    assert_null(s);
-}
-
-static void assert_is(double a, double b)
-{
-    if (a != b)
-        fail_msg("%.17g is not %.17g", a, b);
-}
+#include "tests/lib/spec_read.h"
 
 /* ---- seeds that are drawn ---- */
 
@@ -86,30 +57,6 @@ static void test_random_seed(void **state)
 }
 
 /* ---- what a whole spec becomes ---- */
-
-static const char whole[] =
-    "# yaml-language-server: $schema=../schemas/ensemble.schema.json\n"
-    "name: toluene-hydration\n"
-    "system: {topology: toluene.top, coordinates: toluene.gro}\n"
-    "nonbonded:\n"
-    "  cutoff: 0.9 nm\n"
-    "  vdw: {modifier: potential-switch, switch-start: 0.8 nm, dispersion-correction: energy-pressure}\n"
-    "  coulomb: {method: pme, grid-spacing: 0.11 nm, order: 4, tolerance: 1e-5}\n"
-    "constraints: h-bonds\n"
-    "alchemy:\n"
-    "  decouple: TOL                 # or `perturb: b-states`\n"
-    "  intramolecular: keep          # couple-intramol = no\n"
-    "  soft-core: {alpha: 0.5, power: 1, sigma: 0.3 nm, coulomb: no}\n"
-    "  windows:\n"
-    "    coulomb: [0, 0.25, 0.5, 0.75, 1, 1, 1, 1, 1, 1, 1, 1]\n"
-    "    vdw:     [0, 0, 0, 0, 0, 0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 1]\n"
-    "integrator: {method: langevin-middle, timestep: 2 fs, temperature: 298.15 K, friction: 1 /ps, seed: 2026}\n"
-    "barostat: {method: monte-carlo, pressure: 1.01325 bar, every: 25 steps}\n"
-    "protocol:\n"
-    "  - minimize: {steps: 500}\n"
-    "  - equilibrate: {time: 50 ps, ensemble: nvt}\n"
-    "  - equilibrate: {time: 100 ps, ensemble: npt}\n"
-    "  - produce: {time: 1 ns, ensemble: npt, sample-every: 0.2 ps, frames-every: 10 ps}\n";
 
 static void test_whole(void **state)
 {
@@ -259,28 +206,6 @@ static void test_everything_else(void **state)
     spec_free(s);
 }
 
-/* Each soft core has keys of its own. */
-static void test_soft_core(void **state)
-{
-    struct spec *s = parsed(HEAD "alchemy: {decouple: A, windows: {vdw: [0]}, soft-core: {function: gapsys}}\n");
-    const struct soft_core *core = &s->settings.alchemy.soft_core;
-    assert_int_equal(core->function, SOFT_GAPSYS);
-    assert_is(core->alpha, 0.85);
-    assert_is(core->alpha_coulomb, 0.3);
-    assert_is(core->sigma, 0.3);
-    assert_true(core->coulomb);
-    spec_free(s);
-    s = parsed(HEAD
-               "alchemy: {decouple: A, windows: {vdw: [0]}, soft-core: {function: gapsys, scale-linpoint-lj: 0.5, "
-               "scale-linpoint-coulomb: 0 nm, sigma: 0.2 nm}}\n");
-    core = &s->settings.alchemy.soft_core;
-    assert_is(core->alpha, 0.5);
-    assert_is(core->alpha_coulomb, 0);
-    assert_is(core->sigma, 0.2);
-    assert_false(core->coulomb);
-    spec_free(s);
-}
-
 static void test_reaction_field(void **state)
 {
     struct spec *s = parsed(HEAD "nonbonded: {cutoff: 1.2 nm, coulomb: {method: reaction-field}}\n");
@@ -296,30 +221,6 @@ static void test_reaction_field(void **state)
     spec_free(s);
     s = parsed(HEAD);
     assert_int_equal(s->settings.nonbonded.coulomb_method, COULOMB_PME);
-    spec_free(s);
-}
-
-/* A molecule type alone, or several with ends of their own. */
-static void test_decouple(void **state)
-{
-    struct spec *s = parsed(HEAD "alchemy: {decouple: A, windows: {vdw: [0]}, intramolecular: decouple}\n");
-    const struct alchemy_settings *al = &s->settings.alchemy;
-    assert_int_equal(al->ndecouple, 1);
-    assert_int_equal(al->decouple[0].on[0], COUPLED_ALL);
-    assert_int_equal(al->decouple[0].on[1], 0);
-    assert_true(al->decouple[0].intramolecular_decouple);
-    spec_free(s);
-    s = parsed(HEAD
-               "alchemy:\n  windows: {vdw: [0]}\n  decouple:\n    - molecule: A\n"
-               "    - {molecule: B, from: none, to: q}\n    - {molecule: C, to: vdw, intramolecular: decouple}\n");
-    al = &s->settings.alchemy;
-    assert_int_equal(al->ndecouple, 3);
-    for (int k = 0; k < 3; k++) {
-        assert_int_equal(al->decouple[k].molecule[0], 'A' + k);
-        assert_int_equal(al->decouple[k].on[0], k == 1 ? 0 : COUPLED_ALL);
-        assert_int_equal(al->decouple[k].on[1], ((const unsigned[]){0, COUPLED_CHARGE, COUPLED_VDW})[k]);
-        assert_int_equal(al->decouple[k].intramolecular_decouple, k == 2);
-    }
     spec_free(s);
 }
 
@@ -382,8 +283,6 @@ static void test_units(void **state)
 }
 
 /* ---- what is refused, and how ---- */
-
-#define SPEC(...) ERR_SPEC, "s.yaml:" __VA_ARGS__
 
 static void test_yaml_errors(void **state)
 {
@@ -548,432 +447,13 @@ static void test_value_errors(void **state)
                  "toluene-hydration"));
 }
 
-static void test_cross_errors(void **state)
-{
-    refused(HEAD "nonbonded: {vdw: {modifier: force-switch}}\n",
-            SPEC("3: nonbonded.vdw.switch-start: missing; force-switch needs it, below the cut-off of 1 nm"));
-    refused(HEAD "nonbonded: {cutoff: 0.8 nm, vdw: {modifier: force-switch, switch-start: 0.8 nm}}\n",
-            SPEC("3: nonbonded.vdw.switch-start: 0.8 nm: expected less than the cut-off of 0.8 nm"));
-    refused(HEAD "nonbonded: {vdw: {switch-start: 0.8 nm}}\n",
-            SPEC("3: nonbonded.vdw.switch-start: 0.8 nm: only potential-switch and force-switch begin somewhere, not "
-                 "potential-shift"));
-    refused(HEAD "nonbonded: {coulomb: {grid-spacing: 0.1 nm, grid: [32, 32, 32]}}\n",
-            SPEC("3: nonbonded.coulomb.grid: expected grid or grid-spacing, not both"));
-    refused(HEAD "nonbonded: {coulomb: {grid: [32, 8, 32], order: 6}}\n",
-            SPEC("3: nonbonded.coulomb.grid: 8: expected at least twice the order, 12 points"));
-    refused(HEAD "alchemy:\n  decouple: A\n  windows:\n    coulomb: [0, 1]\n    vdw: [0, 0.5, 1]\n",
-            SPEC("7: alchemy.windows.vdw: 3 values; expected 2, as many as coulomb in line 6"));
-    refused(
-        HEAD "alchemy:\n  decouple: A\n  windows:\n    coulomb: [0, 0.50001, 0.50004]\n",
-        SPEC("6: alchemy.windows: windows 1 and 2 are one state to four decimals; dhdl.xvg could not tell them apart"));
-    refused(HEAD "alchemy: {perturb: b-states, intramolecular: keep, windows: {vdw: [0]}}\n",
-            SPEC("3: alchemy.intramolecular: keep: only decouple has a choice of inner interactions, not perturb"));
-    refused(HEAD "integrator: {method: velocity-verlet, friction: 1 /ps}\n",
-            SPEC("3: integrator.friction: 1 /ps: velocity-verlet has no friction; langevin-middle has"));
-    refused(HEAD "protocol:\n  - produce: {time: 1.0001 ps}\n",
-            SPEC("4: protocol[0].produce.time: 1.0001 ps: expected a whole multiple of the timestep, 2 fs; the nearest "
-                 "is 1 ps"));
-    refused(HEAD "protocol:\n  - produce: {time: 1 fs}\n",
-            SPEC("4: protocol[0].produce.time: 1 fs: expected a whole multiple of the timestep, 2 fs; the nearest is "
-                 "0.002 ps"));
-    refused(HEAD "protocol:\n  - produce:\n      time: 1 ps\n      sample-every: 2 ps\n",
-            SPEC("6: protocol[0].produce.sample-every: 2 ps: longer than the stage"));
-    refused(HEAD "protocol:\n  - produce: {time: 1 ps, ensemble: npt}\n",
-            SPEC("4: protocol[0].produce.ensemble: npt: needs a barostat; the spec has none"));
-    refused(HEAD "protocol:\n  - produce: {time: 1 ps, ensemble: nve}\n",
-            SPEC("4: protocol[0].produce.ensemble: nve: langevin-middle is a thermostat; expected nvt or npt, or "
-                 "integrator.method velocity-verlet"));
-    refused(HEAD "integrator: {method: velocity-verlet}\nprotocol:\n  - equilibrate: {time: 1 ps, ensemble: nvt}\n",
-            SPEC("5: protocol[0].equilibrate.ensemble: nvt: velocity-verlet has no thermostat; expected nve, or "
-                 "integrator.method langevin-middle"));
-    refused(HEAD "stop-when: {error: 1 kJ/mol}\nprotocol:\n  - produce: {time: 1 ps}\n",
-            SPEC("3: stop-when: a single window has no free energy"));
-#define PERTURB "alchemy: {perturb: b-states, finite-size: {dielectric: 97}, windows: {coulomb: [0, 1]}}\n"
-    refused(HEAD "nonbonded: {coulomb: {method: reaction-field}}\n" PERTURB,
-            SPEC("4: alchemy.finite-size: expected coulomb: {method: pme}"));
-    refused(HEAD "barostat: {coupling: anisotropic}\n" PERTURB,
-            SPEC("4: alchemy.finite-size: expected a box that stays a cube: barostat.coupling isotropic"));
-#undef PERTURB
-#define TWO HEAD "alchemy: {decouple: A, windows: {vdw: [0, 1]}}\n"
-    refused(TWO "stop-when: {error: 1 kJ/mol}\nprotocol:\n  - produce: {time: 1 ps}\n  - equilibrate: {time: 1 ps}\n",
-            SPEC("4: stop-when: expected a protocol that ends with a produce stage"));
-    refused(TWO "stop-when: {error: 1 kJ/mol, after: 2 ps}\nprotocol:\n  - produce: {time: 1 ps}\n",
-            SPEC("4: stop-when.after: 2 ps: longer than production, 1 ps"));
-#define RUN "protocol:\n  - produce: {time: 1 ps}\n"
-    refused(HEAD "allocate: adaptive\n" RUN, SPEC("3: allocate: adaptive: a single window has no free energy"));
-    refused(
-        TWO "allocate: adaptive\nexchange: {every: 0.2 ps}\n" RUN,
-        SPEC("4: allocate: adaptive: windows that exchange replicas are sampled alike; expected even, or no exchange"));
-    refused(TWO "allocate: adaptive\n" RUN "  - produce: {time: 1 ps}\n",
-            SPEC("4: allocate: adaptive: expected a protocol that ends with its only produce stage"));
-    refused(TWO "allocate: most\n" RUN, SPEC("4: allocate: most: expected even or adaptive"));
-#undef RUN
-    refused(TWO "stop-when: {error: 1 kJ}\n",
-            SPEC("4: stop-when.error: 1 kJ: unknown unit; expected a quantity above 0 kJ/mol, at most 1000 kJ/mol "
-                 "(units: kJ/mol, kcal/mol), such as 0.1 kcal/mol"));
-    refused(HEAD "exchange: {every: 1 ps}\nprotocol:\n  - produce: {time: 1 ps}\n",
-            SPEC("3: exchange: a single window; expected two or more"));
-    refused(
-        TWO "exchange: {every: 0.3 ps}\nprotocol:\n  - produce: {time: 1 ps, sample-every: 0.2 ps}\n",
-        SPEC("4: exchange.every: 0.3 ps: expected a multiple of sample-every of protocol[0].produce, 0.2 ps: samples "
-             "decide"));
-    refused(TWO "exchange: {every: 1 ps}\nintegrator: {method: velocity-verlet}\n",
-            SPEC("4: exchange: velocity-verlet has no thermostat; expected integrator.method langevin-middle"));
-    refused(HEAD "alchemy: {perturb: b-states, windows: {vdw: [0, 1], mass: [0, 1]}}\nexchange: {every: 1 ps}\n",
-            SPEC("4: exchange: alchemy.windows.mass: velocities of one mass are none of another; expected no ladder of "
-                 "masses"));
-    refused(TWO "exchange: {every: 1 ps, scheme: all}\n",
-            SPEC("4: exchange.scheme: all: expected neighbours or gibbs"));
-#undef TWO
-}
-
-/* How often, in steps of each stage that produces. */
-static void test_exchange(void **state)
-{
-    struct spec *s =
-        parsed(HEAD
-               "alchemy: {decouple: A, windows: {vdw: [0, 1]}}\nexchange: {every: 1 ps, scheme: gibbs}\n"
-               "protocol:\n  - equilibrate: {time: 1 ps}\n  - produce: {time: 1 ps, sample-every: 0.2 ps}\n"
-               "  - produce: {time: 1.5 ps, sample-every: 0.5 ps}\n");
-    assert_int_equal(s->settings.exchange, EXCHANGE_GIBBS);
-    assert_int_equal(s->stages[0].exchange_every, 0);
-    assert_int_equal(s->stages[1].exchange_every, 500);
-    assert_int_equal(s->stages[2].exchange_every, 500);
-    spec_free(s);
-}
-
-/* ---- stages with something of their own ---- */
-
-static void test_phases(void **state)
-{
-    struct spec *s = parsed(
-        "name: a\n"
-        "system: {topology: a.top, coordinates: a.gro, defines: [FAST]}\n"
-        "integrator: {timestep: 4 fs}\n"
-        "barostat: {}\n"
-        "protocol:\n"
-        "  - minimize: {steps: 5, defines: [POSRES, K=1000]}\n"
-        "  - equilibrate: {time: 1 ps, ensemble: nvt, timestep: 1 fs, temperature: 50 K, defines: [K=1]}\n"
-        "  - equilibrate: {time: 1 ps, ensemble: npt, defines: [FAST], pressure: 5 bar}\n"
-        "  - equilibrate: {time: 1 ps, pressure: 5 bar}\n"
-        "  - equilibrate: {time: 1 ps, timestep: 4 fs, temperature: 298.15 K}\n"
-        "  - produce: {time: 1 ps}\n");
-    static const int phase[] = {1, 2, 3, 3, 0, 0}, steps[] = {5, 1000, 250, 250, 250, 250};
-    assert_int_equal(s->nstages, 6);
-    for (int i = 0; i < s->nstages; i++) {
-        assert_int_equal(s->stages[i].phase, phase[i]);
-        assert_int_equal(s->stages[i].steps, steps[i]);
-        assert_is(s->stages[i].timestep, i == 1 ? 0.001 : 0.004);
-    }
-    assert_int_equal(s->nphases, 4);
-    assert_true(s->phases[1].own_defines && s->phases[2].own_defines && !s->phases[3].own_defines);
-    assert_string_equal(s->phases[1].defines[1].value, "1000");
-    assert_string_equal(s->phases[3].defines[0].name, "FAST");
-    assert_int_equal(s->phases[2].line, 7);
-    struct settings two = spec_settings(s, 2), three = spec_settings(s, 3), none = spec_settings(s, 0);
-    assert_is(two.integrator.timestep, 0.001);
-    assert_is(two.integrator.temperature, 50);
-    assert_is(two.barostat.pressure, 1.01325);
-    assert_is(three.integrator.temperature, 298.15);
-    assert_is(three.barostat.pressure, 5);
-    assert_is(none.integrator.timestep, 0.004);
-    spec_free(s);
-}
-
-static void test_phase_errors(void **state)
-{
-    refused(HEAD "barostat: {}\nprotocol:\n  - equilibrate: {time: 1 ps, ensemble: nvt, pressure: 5 bar}\n",
-            SPEC("5: protocol[0].equilibrate.pressure: 5 bar: only with ensemble npt is there a pressure to keep"));
-    refused(
-        HEAD "protocol:\n  - equilibrate:\n      time: 1 ps\n      timestep: 3 fs\n",
-        SPEC("5: protocol[0].equilibrate.time: 1 ps: expected a whole multiple of the timestep, 3 fs; the nearest is "
-             "0.999 ps"));
-    refused(
-        HEAD "protocol:\n  - produce: {time: 1 ps, temperature: 5 K}\n", ERR_UNSUPPORTED,
-        "s.yaml:4: protocol[0].produce.temperature: not supported: a free energy is that of one temperature; expected "
-        "integrator.temperature, and others in equilibrate stages");
-}
-
-static void not_run(const char *text, const char *message)
-{
-    struct err e = {0};
-    struct spec *s = parsed(text);
-    assert_int_equal(spec_check_run(s, &e), -ERR_SPEC);
-    assert_string_equal(e.msg, message);
-    spec_free(s);
-}
-
-static void test_run_errors(void **state)
-{
-    not_run(HEAD, "s.yaml:1: protocol: missing; a run needs at least one produce stage");
-    not_run(HEAD "protocol: [{minimize: {steps: 1}}]\n",
-            "s.yaml:1: protocol: no stage produces; a run needs at least one produce stage");
-}
-
-/* ---- with a system ---- */
-
-static const char top[] =
-    "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nCH4 16.043 0.0 A 0.373 1.23\n"
-    "[ moleculetype ]\nMET 1\n[ atoms ]\n"
-    "#ifdef OTHER\n1 CH4 1 MET CH5 1 0 16.043\n#else\n1 CH4 1 MET CH4 1 CHARGE 16.043\n#endif\n"
-    "#ifdef HOLD\n[ position_restraints ]\n1 1 10 10 10\n#endif\n"
-    "[ moleculetype ]\nTWO 1\n[ atoms ]\n1 CH4 1 MET CH4 1 0 16.043\n2 CH4 1 MET CH4 1 0 16.043\n"
-    "#ifdef RIGID\n[ constraints ]\n1 2 1 1.8\n#endif\n#ifdef STRETCH\n[ constraints ]\n1 2 1 1.8 1.9\n#endif\n"
-    "[ system ]\none\n[ molecules ]\n#ifdef MORE\nMET 3\n#else\n#ifdef PAIR\nTWO 1\n#else\nMET 2\n#endif\n#endif\n";
-static const char gro[] =
-    "two\n    2\n    1MET    CH4    1   0.500   0.500   0.500\n    2MET    CH4    2   1.500   1.500   "
-    "1.500\n   3.0 3.0 2.5\n";
-
-/* The same in other boxes: 2.60.gro has one of 2.60 nm at its shortest edge. */
-static void add_boxes(struct source *src)
-{
-    struct err e = {0};
-    static const char *const edges[] = {"2.40", "2.50", "2.60", "2.70"};
-    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
-        struct buf text = {0}, name = {0};
-        buf_printf(&text, "%.*s %s\n", (int)(sizeof gro - 1 - strlen("2.5\n")), gro, edges[i]);
-        buf_printf(&name, "%s.gro", edges[i]);
-        assert_int_equal(source_memory_add(src, name.data, text.data, text.len, &e), 0);
-        buf_free(&text);
-        buf_free(&name);
-    }
-}
-
-/* Reads a spec with a little system whose charge is given, as a submission would; the message, or "" when it is fine. */
-static struct err with_system(const char *text, const char *charge)
-{
-    struct err e = {0};
-    struct spec *s = parsed(text);
-    struct source *src = source_memory_new();
-    struct system sys = {0};
-    struct buf b = {0};
-    const char *mark = strstr(top, "CHARGE");
-    buf_printf(&b, "%.*s%s%s", (int)(mark - top), top, charge, mark + 6);
-    assert_int_equal(source_memory_add(src, "a.top", b.data, b.len, &e), 0);
-    assert_int_equal(source_memory_add(src, "a.gro", gro, sizeof gro - 1, &e), 0);
-    add_boxes(src);
-    int rc = spec_system(s, src, &sys, &e);
-    if (!rc)
-        rc = spec_check_windows(s, &sys, &e);
-    assert_int_equal(rc, -(int)e.code);
-    system_close(&sys);
-    source_free(src);
-    spec_free(s);
-    buf_free(&b);
-    return e;
-}
-
-#define CONSTRAINED(how)                                                                                               \
-    "name: x\nsystem: {topology: a.top, coordinates: a.gro, defines: [PAIR, " how                                      \
-    "]}\nalchemy: {decouple: TWO, windows: {vdw: [0, 0.5]}}\n"
-
-static void test_system_errors(void **state)
-{
-    static const struct {
-        const char *text, *charge, *message;
-    } cases[] = {
-        {HEAD, "0.1", ""},
-        {HEAD "nonbonded: {cutoff: 1.25 nm}\n", "0",
-         "s.yaml:3: nonbonded.cutoff: 1.25 nm: expected less than half the shortest box edge in a.gro, 2.5 nm"},
-        {HEAD "alchemy: {decouple: MTE, windows: {vdw: [0]}}\n", "0",
-         "s.yaml:3: alchemy.decouple: MTE: a.top has no molecules of this type; did you mean MET?"},
-        {HEAD "alchemy: {decouple: water, windows: {vdw: [0]}}\n", "0",
-         "s.yaml:3: alchemy.decouple: water: a.top has no molecules of this type; it has MET"},
-        {HEAD "alchemy: {decouple: [{molecule: MET}, {molecule: MTE}], windows: {vdw: [0]}}\n", "0",
-         "s.yaml:3: alchemy.decouple: MTE: a.top has no molecules of this type; did you mean MET?"},
-        {HEAD
-         "alchemy: {decouple: [{molecule: MET, from: none, to: vdw-q}], windows: {coulomb: [0, 1], vdw: [0, 0]}}\n",
-         "0.1",
-         "s.yaml:3: alchemy.windows: window 1 has charges (coulomb 1) without Lennard-Jones (vdw 0); expected coulomb "
-         "0 "
-         "before vdw ends, or soft-core.coulomb yes"},
-        {HEAD "alchemy: {decouple: [{molecule: MET, to: vdw}], windows: {coulomb: [0, 1], vdw: [0, 1]}}\n", "0.1", ""},
-        {HEAD "alchemy: {decouple: MET, windows: {vdw: [0, 1]}}\n", "0", ""},
-        {HEAD "alchemy: {decouple: MET, windows: {vdw: [0, 1]}}\n", "0.1",
-         "s.yaml:3: alchemy.windows: window 1 has charges (coulomb 0) without Lennard-Jones (vdw 1); expected coulomb "
-         "1 before "
-         "vdw ends, or soft-core.coulomb yes"},
-        {HEAD "alchemy: {decouple: MET, windows: {vdw: [0, 1]}, soft-core: {coulomb: yes}}\n", "0.1", ""},
-        {HEAD "alchemy: {decouple: MET, windows: {vdw: [0, 1]}, soft-core: {alpha: 0}}\n", "0",
-         "s.yaml:3: alchemy.soft-core.alpha: 0: expected more than 0, as window 1 has vdw 1"},
-        {HEAD "alchemy: {decouple: MET, windows: {vdw: [0, 1]}, soft-core: {function: gapsys}}\n", "0.1", ""},
-        {HEAD "alchemy: {decouple: MET, windows: {vdw: [0, 1]}, soft-core: {function: gapsys, scale-linpoint-lj: 0}}\n",
-         "0", "s.yaml:3: alchemy.soft-core.scale-linpoint-lj: 0: expected more than 0, as window 1 has vdw 1"},
-        {HEAD "alchemy: {decouple: MET, windows: {vdw: [0, 1]}, soft-core: {function: gapsys, scale-linpoint-coulomb: "
-              "0 nm}}\n",
-         "0.1",
-         "s.yaml:3: alchemy.windows: window 1 has charges (coulomb 0) without Lennard-Jones (vdw 1); expected coulomb "
-         "1 "
-         "before vdw ends, or soft-core.scale-linpoint-coulomb above 0"},
-        {HEAD "alchemy: {perturb: b-states, windows: {vdw: [0, 1]}}\n", "0",
-         "s.yaml:3: alchemy.perturb: b-states: nothing in a.top has a B state that differs from its A state"},
-        {HEAD "alchemy: {perturb: b-states, windows: {coulomb: [0, 1]}}\n", "0 16.043 CH4 0.1", ""},
-        {CONSTRAINED("RIGID") "exchange: {every: 1 ps}\n", "0", ""},
-        {CONSTRAINED("STRETCH"), "0", ""},
-        {CONSTRAINED("STRETCH") "exchange: {every: 1 ps}\n", "0",
-         "s.yaml: exchange: atoms 1 and 2: a constraint whose length goes with lambda from 1.8 to 1.9 nm; replicas "
-         "that "
-         "exchange windows need it to stay: expected a bond there, or no exchange"},
-        {HEAD "alchemy: {decouple: MET, finite-size: {dielectric: 97}, windows: {vdw: [0, 1]}}\n", "0",
-         "s.yaml:3: alchemy.finite-size: expected a cubic box, a.gro has one of 3 x 3 x 2.5 nm"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_string_equal(with_system(cases[i].text, cases[i].charge).msg, cases[i].message);
-}
-
-/* Coordinates of each window: of as many, of the same atoms, in boxes that the settings still fit. */
-static void test_starts(void **state)
-{
-    static const char windows[] =
-        "name: a\nsystem: {topology: a.top, coordinates: a.gro, window-coordinates: [%s]}\n"
-        "alchemy: {decouple: MET, windows: {vdw: [0, 1]}}\n%s";
-    static const struct {
-        const char *files, *more, *message;
-    } cases[] = {
-        {"a.gro, 2.50.gro", "", ""},
-        {"2.60.gro, 2.40.gro", "barostat: {}\n", ""},
-        {"2.50.gro, 2.60.gro", "",
-         "s.yaml:2: system.window-coordinates[1]: 2.60.gro has a box of 2.6 nm where a.gro has 2.5 nm; expected the "
-         "same, as "
-         "there is no barostat"},
-        {"2.70.gro, 2.60.gro", "barostat: {}\n",
-         "s.yaml:2: system.window-coordinates[0]: 2.70.gro has a box of 2.7 nm where a.gro has 2.5 nm; expected 5 % "
-         "less to 5 "
-         "% more"},
-        {"2.50.gro, 2.40.gro", "barostat: {}\nnonbonded: {cutoff: 1.22 nm}\n",
-         "s.yaml:5: nonbonded.cutoff: 1.22 nm: expected less than 1.2 nm in the box of 2.40.gro"},
-        {"2.50.gro, none.gro", "", "there is no file \"none.gro\""},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct buf text = {0};
-        buf_printf(&text, windows, cases[i].files, cases[i].more);
-        assert_string_equal(with_system(text.data, "0").msg, cases[i].message);
-        buf_free(&text);
-    }
-    refused(
-        "name: a\nsystem:\n  topology: a.top\n  coordinates: a.gro\n  window-coordinates: [b.gro]\n"
-        "alchemy: {decouple: MET, windows: {vdw: [0, 1]}}\n",
-        SPEC("5: system.window-coordinates: 1 files; expected one for each of 2 windows"));
-}
-
-/* The systems of all phases are of the same atoms, and what moves keeps the same constraints. */
-static void test_phase_systems(void **state)
-{
-    static const char staged[] =
-        "name: a\nsystem: {topology: a.top, coordinates: a.gro%s}\nprotocol:\n"
-        "  - minimize: {steps: 1, defines: [%s]}\n"
-        "  - equilibrate: {time: 1 ps, defines: [%s]}\n"
-        "  - produce: {time: 1 ps}\n";
-    static const struct {
-        const char *first, *second, *message;
-    } cases[] = {
-        {"HOLD", "HOLD=5", ""},
-        {"PAIR, RIGID", "PAIR", ""},
-        {"PAIR", "PAIR, RIGID",
-         "s.yaml:5: protocol: with the stage's defines: other rigid waters or constraints than without them; that is "
-         "for "
-         "minimize only"},
-        {"MORE", "HOLD",
-         "s.yaml:4: protocol: with the stage's defines: a.gro:2: read 2 atoms, expected 3 as in the topology"},
-        {"OTHER", "HOLD",
-         "s.yaml:4: protocol: with the stage's defines: atom 1 is MET CH5; expected MET CH4, as without them"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct buf text = {0};
-        const char *pair = strncmp(cases[i].first, "PAIR", 4) ? "" : ", defines: [PAIR]";
-        buf_printf(&text, staged, pair, cases[i].first, cases[i].second);
-        assert_string_equal(with_system(text.data, "0").msg, cases[i].message);
-        buf_free(&text);
-    }
-}
-
-static void test_allocate(void **state)
-{
-    (void)state;
-    struct buf text = {0};
-    buf_printf(&text, "%sallocate: adaptive\n", whole);
-    struct spec *s = parsed(text.data);
-    assert_true(s->allocate.adaptive);
-    assert_int_equal(s->allocate.share, 500000);
-    assert_int_equal(s->allocate.before, spec_steps(s, 3));
-    assert_int_equal(s->allocate.every, 100);
-    assert_int_equal(s->allocate.first, 125000);
-    spec_free(s);
-    buf_printf(&text, "stop-when: {error: 1 kJ/mol, after: 300 ps}\n");
-    s = parsed(text.data);
-    assert_int_equal(s->allocate.first, 150000); /* no estimate counts before */
-    spec_free(s);
-    s = parsed(whole);
-    assert_false(s->allocate.adaptive);
-    spec_free(s);
-    buf_free(&text);
-}
-
-static void test_stop_when(void **state)
-{
-    (void)state;
-    struct buf text = {0};
-    buf_printf(&text, "%sstop-when: {error: 0.1 kcal/mol}\n", whole);
-    struct spec *s = parsed(text.data);
-    assert_true(s->stop.error == 0.1 * 4.184 && s->stop.converged);
-    assert_int_equal(s->stop.after, spec_steps(s, 3) + 50000);
-    spec_free(s);
-    text.len = 0;
-    buf_printf(&text, "%sstop-when: {error: 1 kJ/mol, verdict: any, after: 200 ps}\n", whole);
-    s = parsed(text.data);
-    assert_true(s->stop.error == 1 && !s->stop.converged);
-    assert_int_equal(s->stop.after, spec_steps(s, 3) + 100000);
-    spec_free(s);
-    s = parsed(whole);
-    assert_true(s->stop.error == 0);
-    spec_free(s);
-    buf_free(&text);
-}
-
-/* Longer and shorter production. */
-static void test_targets(void **state)
-{
-    (void)state;
-    struct spec *s = parsed(whole);
-    struct stage stages[4];
-    struct err e = {0};
-    uint64_t steps;
-    assert_int_equal(spec_produce_steps(s), 500000);
-    memcpy(stages, s->stages, sizeof stages);
-    assert_int_equal(spec_retarget(s, stages, spec_steps(s, 4) + 7, &e), 0);
-    assert_int_equal(stages[3].steps, 500007);
-    assert_int_equal(stages[2].steps, s->stages[2].steps);
-    assert_int_equal(spec_retarget(s, stages, spec_steps(s, 3) + 1, &e), 0);
-    assert_int_equal(stages[3].steps, 1);
-    assert_int_equal(spec_retarget(s, stages, spec_steps(s, 3), &e), -ERR_CONFLICT);
-    assert_int_equal(spec_production(s, "2 ns", &steps, &e), 0);
-    assert_int_equal(steps, 1000000);
-    assert_int_equal(spec_production(s, "3 steps", &steps, &e), 0);
-    assert_int_equal(steps, 3);
-    static const char *const bad[] = {"", "2", "2 nm", "-1 ps", "0 steps", "1 fs", "2.5 steps", "2e9 ps", "ns"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_equal(spec_production(s, bad[i], &steps, &e), -ERR_USAGE);
-    s->stages[3].kind = STAGE_EQUILIBRATE;
-    assert_int_equal(spec_production(s, "2 ns", &steps, &e), -ERR_CONFLICT);
-    assert_int_equal(spec_retarget(s, stages, spec_steps(s, 4) + 7, &e), -ERR_CONFLICT);
-    spec_free(s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),          cmocka_unit_test(test_random_seed),
-        cmocka_unit_test(test_defaults),       cmocka_unit_test(test_everything_else),
-        cmocka_unit_test(test_soft_core),      cmocka_unit_test(test_decouple),
-        cmocka_unit_test(test_reaction_field), cmocka_unit_test(test_words),
-        cmocka_unit_test(test_units),          cmocka_unit_test(test_yaml_errors),
-        cmocka_unit_test(test_sizes),          cmocka_unit_test(test_exchange),
-        cmocka_unit_test(test_key_errors),     cmocka_unit_test(test_value_errors),
-        cmocka_unit_test(test_cross_errors),   cmocka_unit_test(test_run_errors),
-        cmocka_unit_test(test_system_errors),  cmocka_unit_test(test_phases),
-        cmocka_unit_test(test_starts),         cmocka_unit_test(test_phase_errors),
-        cmocka_unit_test(test_phase_systems),  cmocka_unit_test(test_targets),
-        cmocka_unit_test(test_stop_when),      cmocka_unit_test(test_allocate),
+        cmocka_unit_test(test_whole),           cmocka_unit_test(test_random_seed),    cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_everything_else), cmocka_unit_test(test_reaction_field), cmocka_unit_test(test_words),
+        cmocka_unit_test(test_units),           cmocka_unit_test(test_yaml_errors),    cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_key_errors),      cmocka_unit_test(test_value_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a spec's protocol becomes, with what hangs on it: exchange, stop-when, allocate and later targets. And what keys
+ * ask of one another, which is mostly of these.
+ */
+#undef NDEBUG
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/base/buf.h"
+#include "tests/lib/spec_read.h"
+
+/* How often, in steps of each stage that produces. */
+static void test_exchange(void **state)
+{
+    struct spec *s =
+        parsed(HEAD
+               "alchemy: {decouple: A, windows: {vdw: [0, 1]}}\nexchange: {every: 1 ps, scheme: gibbs}\n"
+               "protocol:\n  - equilibrate: {time: 1 ps}\n  - produce: {time: 1 ps, sample-every: 0.2 ps}\n"
+               "  - produce: {time: 1.5 ps, sample-every: 0.5 ps}\n");
+    assert_int_equal(s->settings.exchange, EXCHANGE_GIBBS);
+    assert_int_equal(s->stages[0].exchange_every, 0);
+    assert_int_equal(s->stages[1].exchange_every, 500);
+    assert_int_equal(s->stages[2].exchange_every, 500);
+    spec_free(s);
+}
+
+static void test_allocate(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    buf_printf(&text, "%sallocate: adaptive\n", whole);
+    struct spec *s = parsed(text.data);
+    assert_true(s->allocate.adaptive);
+    assert_int_equal(s->allocate.share, 500000);
+    assert_int_equal(s->allocate.before, spec_steps(s, 3));
+    assert_int_equal(s->allocate.every, 100);
+    assert_int_equal(s->allocate.first, 125000);
+    spec_free(s);
+    buf_printf(&text, "stop-when: {error: 1 kJ/mol, after: 300 ps}\n");
+    s = parsed(text.data);
+    assert_int_equal(s->allocate.first, 150000); /* no estimate counts before */
+    spec_free(s);
+    s = parsed(whole);
+    assert_false(s->allocate.adaptive);
+    spec_free(s);
+    buf_free(&text);
+}
+
+static void test_stop_when(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    buf_printf(&text, "%sstop-when: {error: 0.1 kcal/mol}\n", whole);
+    struct spec *s = parsed(text.data);
+    assert_true(s->stop.error == 0.1 * 4.184 && s->stop.converged);
+    assert_int_equal(s->stop.after, spec_steps(s, 3) + 50000);
+    spec_free(s);
+    text.len = 0;
+    buf_printf(&text, "%sstop-when: {error: 1 kJ/mol, verdict: any, after: 200 ps}\n", whole);
+    s = parsed(text.data);
+    assert_true(s->stop.error == 1 && !s->stop.converged);
+    assert_int_equal(s->stop.after, spec_steps(s, 3) + 100000);
+    spec_free(s);
+    s = parsed(whole);
+    assert_true(s->stop.error == 0);
+    spec_free(s);
+    buf_free(&text);
+}
+
+/* Longer and shorter production. */
+static void test_targets(void **state)
+{
+    (void)state;
+    struct spec *s = parsed(whole);
+    struct stage stages[4];
+    struct err e = {0};
+    uint64_t steps;
+    assert_int_equal(spec_produce_steps(s), 500000);
+    memcpy(stages, s->stages, sizeof stages);
+    assert_int_equal(spec_retarget(s, stages, spec_steps(s, 4) + 7, &e), 0);
+    assert_int_equal(stages[3].steps, 500007);
+    assert_int_equal(stages[2].steps, s->stages[2].steps);
+    assert_int_equal(spec_retarget(s, stages, spec_steps(s, 3) + 1, &e), 0);
+    assert_int_equal(stages[3].steps, 1);
+    assert_int_equal(spec_retarget(s, stages, spec_steps(s, 3), &e), -ERR_CONFLICT);
+    assert_int_equal(spec_production(s, "2 ns", &steps, &e), 0);
+    assert_int_equal(steps, 1000000);
+    assert_int_equal(spec_production(s, "3 steps", &steps, &e), 0);
+    assert_int_equal(steps, 3);
+    static const char *const bad[] = {"", "2", "2 nm", "-1 ps", "0 steps", "1 fs", "2.5 steps", "2e9 ps", "ns"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(spec_production(s, bad[i], &steps, &e), -ERR_USAGE);
+    s->stages[3].kind = STAGE_EQUILIBRATE;
+    assert_int_equal(spec_production(s, "2 ns", &steps, &e), -ERR_CONFLICT);
+    assert_int_equal(spec_retarget(s, stages, spec_steps(s, 4) + 7, &e), -ERR_CONFLICT);
+    spec_free(s);
+}
+
+/* ---- stages with something of their own ---- */
+
+static void test_phases(void **state)
+{
+    struct spec *s = parsed(
+        "name: a\n"
+        "system: {topology: a.top, coordinates: a.gro, defines: [FAST]}\n"
+        "integrator: {timestep: 4 fs}\n"
+        "barostat: {}\n"
+        "protocol:\n"
+        "  - minimize: {steps: 5, defines: [POSRES, K=1000]}\n"
+        "  - equilibrate: {time: 1 ps, ensemble: nvt, timestep: 1 fs, temperature: 50 K, defines: [K=1]}\n"
+        "  - equilibrate: {time: 1 ps, ensemble: npt, defines: [FAST], pressure: 5 bar}\n"
+        "  - equilibrate: {time: 1 ps, pressure: 5 bar}\n"
+        "  - equilibrate: {time: 1 ps, timestep: 4 fs, temperature: 298.15 K}\n"
+        "  - produce: {time: 1 ps}\n");
+    static const int phase[] = {1, 2, 3, 3, 0, 0}, steps[] = {5, 1000, 250, 250, 250, 250};
+    assert_int_equal(s->nstages, 6);
+    for (int i = 0; i < s->nstages; i++) {
+        assert_int_equal(s->stages[i].phase, phase[i]);
+        assert_int_equal(s->stages[i].steps, steps[i]);
+        assert_is(s->stages[i].timestep, i == 1 ? 0.001 : 0.004);
+    }
+    assert_int_equal(s->nphases, 4);
+    assert_true(s->phases[1].own_defines && s->phases[2].own_defines && !s->phases[3].own_defines);
+    assert_string_equal(s->phases[1].defines[1].value, "1000");
+    assert_string_equal(s->phases[3].defines[0].name, "FAST");
+    assert_int_equal(s->phases[2].line, 7);
+    struct settings two = spec_settings(s, 2), three = spec_settings(s, 3), none = spec_settings(s, 0);
+    assert_is(two.integrator.timestep, 0.001);
+    assert_is(two.integrator.temperature, 50);
+    assert_is(two.barostat.pressure, 1.01325);
+    assert_is(three.integrator.temperature, 298.15);
+    assert_is(three.barostat.pressure, 5);
+    assert_is(none.integrator.timestep, 0.004);
+    spec_free(s);
+}
+
+static void test_phase_errors(void **state)
+{
+    refused(HEAD "barostat: {}\nprotocol:\n  - equilibrate: {time: 1 ps, ensemble: nvt, pressure: 5 bar}\n",
+            SPEC("5: protocol[0].equilibrate.pressure: 5 bar: only with ensemble npt is there a pressure to keep"));
+    refused(
+        HEAD "protocol:\n  - equilibrate:\n      time: 1 ps\n      timestep: 3 fs\n",
+        SPEC("5: protocol[0].equilibrate.time: 1 ps: expected a whole multiple of the timestep, 3 fs; the nearest is "
+             "0.999 ps"));
+    refused(
+        HEAD "protocol:\n  - produce: {time: 1 ps, temperature: 5 K}\n", ERR_UNSUPPORTED,
+        "s.yaml:4: protocol[0].produce.temperature: not supported: a free energy is that of one temperature; expected "
+        "integrator.temperature, and others in equilibrate stages");
+}
+
+/* ---- what keys ask of one another, and a run of a spec ---- */
+
+static void test_cross_errors(void **state)
+{
+    refused(HEAD "nonbonded: {vdw: {modifier: force-switch}}\n",
+            SPEC("3: nonbonded.vdw.switch-start: missing; force-switch needs it, below the cut-off of 1 nm"));
+    refused(HEAD "nonbonded: {cutoff: 0.8 nm, vdw: {modifier: force-switch, switch-start: 0.8 nm}}\n",
+            SPEC("3: nonbonded.vdw.switch-start: 0.8 nm: expected less than the cut-off of 0.8 nm"));
+    refused(HEAD "nonbonded: {vdw: {switch-start: 0.8 nm}}\n",
+            SPEC("3: nonbonded.vdw.switch-start: 0.8 nm: only potential-switch and force-switch begin somewhere, not "
+                 "potential-shift"));
+    refused(HEAD "nonbonded: {coulomb: {grid-spacing: 0.1 nm, grid: [32, 32, 32]}}\n",
+            SPEC("3: nonbonded.coulomb.grid: expected grid or grid-spacing, not both"));
+    refused(HEAD "nonbonded: {coulomb: {grid: [32, 8, 32], order: 6}}\n",
+            SPEC("3: nonbonded.coulomb.grid: 8: expected at least twice the order, 12 points"));
+    refused(HEAD "alchemy:\n  decouple: A\n  windows:\n    coulomb: [0, 1]\n    vdw: [0, 0.5, 1]\n",
+            SPEC("7: alchemy.windows.vdw: 3 values; expected 2, as many as coulomb in line 6"));
+    refused(
+        HEAD "alchemy:\n  decouple: A\n  windows:\n    coulomb: [0, 0.50001, 0.50004]\n",
+        SPEC("6: alchemy.windows: windows 1 and 2 are one state to four decimals; dhdl.xvg could not tell them apart"));
+    refused(HEAD "alchemy: {perturb: b-states, intramolecular: keep, windows: {vdw: [0]}}\n",
+            SPEC("3: alchemy.intramolecular: keep: only decouple has a choice of inner interactions, not perturb"));
+    refused(HEAD "integrator: {method: velocity-verlet, friction: 1 /ps}\n",
+            SPEC("3: integrator.friction: 1 /ps: velocity-verlet has no friction; langevin-middle has"));
+    refused(HEAD "protocol:\n  - produce: {time: 1.0001 ps}\n",
+            SPEC("4: protocol[0].produce.time: 1.0001 ps: expected a whole multiple of the timestep, 2 fs; the nearest "
+                 "is 1 ps"));
+    refused(HEAD "protocol:\n  - produce: {time: 1 fs}\n",
+            SPEC("4: protocol[0].produce.time: 1 fs: expected a whole multiple of the timestep, 2 fs; the nearest is "
+                 "0.002 ps"));
+    refused(HEAD "protocol:\n  - produce:\n      time: 1 ps\n      sample-every: 2 ps\n",
+            SPEC("6: protocol[0].produce.sample-every: 2 ps: longer than the stage"));
+    refused(HEAD "protocol:\n  - produce: {time: 1 ps, ensemble: npt}\n",
+            SPEC("4: protocol[0].produce.ensemble: npt: needs a barostat; the spec has none"));
+    refused(HEAD "protocol:\n  - produce: {time: 1 ps, ensemble: nve}\n",
+            SPEC("4: protocol[0].produce.ensemble: nve: langevin-middle is a thermostat; expected nvt or npt, or "
+                 "integrator.method velocity-verlet"));
+    refused(HEAD "integrator: {method: velocity-verlet}\nprotocol:\n  - equilibrate: {time: 1 ps, ensemble: nvt}\n",
+            SPEC("5: protocol[0].equilibrate.ensemble: nvt: velocity-verlet has no thermostat; expected nve, or "
+                 "integrator.method langevin-middle"));
+    refused(HEAD "stop-when: {error: 1 kJ/mol}\nprotocol:\n  - produce: {time: 1 ps}\n",
+            SPEC("3: stop-when: a single window has no free energy"));
+#define PERTURB "alchemy: {perturb: b-states, finite-size: {dielectric: 97}, windows: {coulomb: [0, 1]}}\n"
+    refused(HEAD "nonbonded: {coulomb: {method: reaction-field}}\n" PERTURB,
+            SPEC("4: alchemy.finite-size: expected coulomb: {method: pme}"));
+    refused(HEAD "barostat: {coupling: anisotropic}\n" PERTURB,
+            SPEC("4: alchemy.finite-size: expected a box that stays a cube: barostat.coupling isotropic"));
+#undef PERTURB
+#define TWO HEAD "alchemy: {decouple: A, windows: {vdw: [0, 1]}}\n"
+    refused(TWO "stop-when: {error: 1 kJ/mol}\nprotocol:\n  - produce: {time: 1 ps}\n  - equilibrate: {time: 1 ps}\n",
+            SPEC("4: stop-when: expected a protocol that ends with a produce stage"));
+    refused(TWO "stop-when: {error: 1 kJ/mol, after: 2 ps}\nprotocol:\n  - produce: {time: 1 ps}\n",
+            SPEC("4: stop-when.after: 2 ps: longer than production, 1 ps"));
+#define RUN "protocol:\n  - produce: {time: 1 ps}\n"
+    refused(HEAD "allocate: adaptive\n" RUN, SPEC("3: allocate: adaptive: a single window has no free energy"));
+    refused(
+        TWO "allocate: adaptive\nexchange: {every: 0.2 ps}\n" RUN,
+        SPEC("4: allocate: adaptive: windows that exchange replicas are sampled alike; expected even, or no exchange"));
+    refused(TWO "allocate: adaptive\n" RUN "  - produce: {time: 1 ps}\n",
+            SPEC("4: allocate: adaptive: expected a protocol that ends with its only produce stage"));
+    refused(TWO "allocate: most\n" RUN, SPEC("4: allocate: most: expected even or adaptive"));
+#undef RUN
+    refused(TWO "stop-when: {error: 1 kJ}\n",
+            SPEC("4: stop-when.error: 1 kJ: unknown unit; expected a quantity above 0 kJ/mol, at most 1000 kJ/mol "
+                 "(units: kJ/mol, kcal/mol), such as 0.1 kcal/mol"));
+    refused(HEAD "exchange: {every: 1 ps}\nprotocol:\n  - produce: {time: 1 ps}\n",
+            SPEC("3: exchange: a single window; expected two or more"));
+    refused(
+        TWO "exchange: {every: 0.3 ps}\nprotocol:\n  - produce: {time: 1 ps, sample-every: 0.2 ps}\n",
+        SPEC("4: exchange.every: 0.3 ps: expected a multiple of sample-every of protocol[0].produce, 0.2 ps: samples "
+             "decide"));
+    refused(TWO "exchange: {every: 1 ps}\nintegrator: {method: velocity-verlet}\n",
+            SPEC("4: exchange: velocity-verlet has no thermostat; expected integrator.method langevin-middle"));
+    refused(HEAD "alchemy: {perturb: b-states, windows: {vdw: [0, 1], mass: [0, 1]}}\nexchange: {every: 1 ps}\n",
+            SPEC("4: exchange: alchemy.windows.mass: velocities of one mass are none of another; expected no ladder of "
+                 "masses"));
+    refused(TWO "exchange: {every: 1 ps, scheme: all}\n",
+            SPEC("4: exchange.scheme: all: expected neighbours or gibbs"));
+#undef TWO
+}
+
+static void not_run(const char *text, const char *message)
+{
+    struct err e = {0};
+    struct spec *s = parsed(text);
+    assert_int_equal(spec_check_run(s, &e), -ERR_SPEC);
+    assert_string_equal(e.msg, message);
+    spec_free(s);
+}
+
+static void test_run_errors(void **state)
+{
+    not_run(HEAD, "s.yaml:1: protocol: missing; a run needs at least one produce stage");
+    not_run(HEAD "protocol: [{minimize: {steps: 1}}]\n",
+            "s.yaml:1: protocol: no stage produces; a run needs at least one produce stage");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exchange),  cmocka_unit_test(test_cross_errors), cmocka_unit_test(test_run_errors),
+        cmocka_unit_test(test_phases),    cmocka_unit_test(test_phase_errors), cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_stop_when), cmocka_unit_test(test_allocate),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
