@@ -35,6 +35,13 @@ struct ensemble *play_ensemble(uint32_t owner, int windows, int retries)
     return e;
 }
 
+void play_by_need(struct ensemble *e)
+{
+    e->allocation = (struct allocation){.share = 80, .before = 20, .every = 2};
+    for (int i = 0; i < e->nreplicas; i++)
+        e->replicas[i].steps = 40;
+}
+
 int play_feed(struct play *p, struct sched_event ev)
 {
     decisions_clear(&p->d);

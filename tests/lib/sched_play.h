@@ -20,6 +20,8 @@ void play_begin(struct play *p, int workers);
 void play_end(struct play *p);
 /* An ensemble of so many windows, each a set of its own. */
 struct ensemble *play_ensemble(uint32_t owner, int windows, int retries);
+/* Production by need: an even share of 80 steps after 20; replicas begin with a quarter of it. */
+void play_by_need(struct ensemble *e);
 int play_feed(struct play *p, struct sched_event ev);
 /* How many decisions of a kind the last event led to. */
 int play_count(const struct play *p, enum decision_kind kind);

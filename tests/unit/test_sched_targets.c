@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How far replicas run: extensions, ensembles that are good enough, and production that is handed out by need.
+ */
+#undef NDEBUG
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/lib/sched_play.h"
+
+static int extend(struct play *p, struct ensemble *e, bool more, int64_t steps)
+{
+    return play_feed(
+        p, (struct sched_event){.kind = SCHED_EXTEND, .ensemble = e, .more = more, .step = steps, .message = "longer"});
+}
+
+/* Done, running, waiting and failed replicas get a later target; only what has to goes on. */
+static void an_extension_is_a_later_target(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 4, 0);
+    play_begin(&p, 1);
+    play_up(&p, 0, 2, "m");
+    play_add(&p, e);
+    play_about(&p, SCHED_DONE, &e->replicas[0]);
+    play_failed(&p, &e->replicas[1], ERR_SPEC, 0);
+    assert_int_equal(e->replicas[1].sm.state, REPLICA_FAILED);
+    assert_int_equal(e->replicas[2].sm.state, REPLICA_RUNNING);
+    assert_int_equal(extend(&p, e, false, PLAY_STEPS - 1), -ERR_CONFLICT);
+    assert_int_equal(extend(&p, e, false, PLAY_STEPS), 0);
+    assert_int_equal(p.d.n, 0);
+    assert_int_equal(extend(&p, e, true, 50), 0);
+    assert_int_equal(play_count(&p, DECIDE_TARGET), 4);
+    assert_int_equal(play_count(&p, DECIDE_NOTE), 1);
+    assert_int_equal(play_count(&p, DECIDE_STOP), 0);
+    assert_int_equal(e->revision, 2);
+    assert_int_equal(e->replicas[0].sm.state, REPLICA_QUEUED);
+    assert_int_equal(e->replicas[0].saved_step, PLAY_STEPS);
+    assert_int_equal(e->replicas[1].sm.state, REPLICA_FAILED);
+    assert_int_equal(e->replicas[1].steps, PLAY_STEPS + 50);
+    /* One whose worker was told the earlier target comes to it, and goes on as others do whose turn it is. */
+    play_about(&p, SCHED_DONE, &e->replicas[2]);
+    assert_int_equal(e->replicas[2].saved_step, PLAY_STEPS);
+    assert_int_equal(ensemble_count(e, REPLICA_DONE), 0);
+    while (ensemble_count(e, REPLICA_RUNNING))
+        for (int i = 0; i < e->nreplicas; i++)
+            if (e->replicas[i].held)
+                play_about(&p, SCHED_DONE, &e->replicas[i]);
+    assert_int_equal(ensemble_count(e, REPLICA_DONE), 3);
+    assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
+    assert_int_equal(extend(&p, e, true, 50), -ERR_BUSY);
+    assert_int_equal(play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true}), 0);
+    assert_int_equal(e->sm.state, ENSEMBLE_FAILED);
+    assert_int_equal(extend(&p, e, false, PLAY_STEPS + 60), 0);
+    assert_int_equal(e->sm.state, ENSEMBLE_QUEUED);
+    assert_null(e->reason);
+    assert_int_equal(play_count(&p, DECIDE_PREPARE), 1);
+    assert_int_equal(ensemble_count(e, REPLICA_QUEUED), 3);
+    assert_int_equal(play_wish(&p, SCHED_CANCEL, e), 0);
+    assert_int_equal(ensemble_count(e, REPLICA_CANCELLED), 3);
+    assert_int_equal(extend(&p, e, true, 50), -ERR_CONFLICT);
+    assert_int_equal(e->revision, 3);
+    play_end(&p);
+}
+
+static void live(struct play *p, struct ensemble *e, double error, const char *verdict, int64_t step)
+{
+    struct sched_event ev = {
+        .kind = SCHED_LIVE, .ensemble = e, .ok = true, .error = error, .message = verdict, .step = step};
+    assert_int_equal(play_feed(p, ev), 0);
+}
+
+/* Two good estimates in a row end an ensemble where its replicas are; an extension goes on and is not asked again. */
+static void an_ensemble_that_is_good_enough_ends(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 3, 0);
+    e->stop = (struct stop_rule){.error = 0.5, .converged = true, .after = 20};
+    play_begin(&p, 1);
+    play_up(&p, 0, 2, "m");
+    play_add(&p, e);
+    play_about(&p, SCHED_SEGMENT, &e->replicas[0]);
+    e->replicas[2].saved_step = 20;
+    live(&p, e, 0.4, "converged", 20);
+    live(&p, e, 0.4, "unconverged", 20);
+    live(&p, e, 0.4, "converged", 19);
+    live(&p, e, 0.6, "converged", 20);
+    live(&p, e, 0.4, "converged", 20);
+    assert_null(e->stopped);
+    live(&p, e, 0.5, "converged", 20);
+    assert_string_equal(e->stopped, "stopped early: the error is 0.12 kcal/mol (stop-when: 0.12), verdict converged");
+    assert_int_equal(play_count(&p, DECIDE_STOP), 2);
+    assert_int_equal(play_count(&p, DECIDE_NOTE), 1);
+    assert_int_equal(e->replicas[2].steps, 20);
+    assert_int_equal(e->replicas[0].steps, PLAY_STEPS);
+    play_feed(&p,
+              (struct sched_event){.kind = SCHED_STOPPED, .worker = 0, .replica = e->replicas[0].number, .step = 30});
+    assert_int_equal(e->replicas[0].steps, 30);
+    play_feed(&p,
+              (struct sched_event){.kind = SCHED_STOPPED, .worker = 0, .replica = e->replicas[1].number, .step = 5});
+    assert_int_equal(e->replicas[1].steps, 20); /* taken back by a failure: no earlier than where it may end */
+    play_about(&p, SCHED_DONE, &e->replicas[1]);
+    assert_int_equal(e->replicas[1].sm.state, REPLICA_DONE);
+    assert_int_equal(e->replicas[0].sm.state, REPLICA_RUNNING); /* for its final files */
+    play_about(&p, SCHED_DONE, &e->replicas[0]);
+    struct sched_event beyond = {.kind = SCHED_DONE, .worker = 0, .replica = e->replicas[2].number, .step = 25};
+    assert_int_equal(play_feed(&p, beyond), 0); /* its checkpoint was newer than was known */
+    assert_int_equal(e->replicas[2].steps, 25);
+    assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
+    play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true});
+    assert_int_equal(e->sm.state, ENSEMBLE_DONE);
+    assert_string_equal(e->reason, e->stopped);
+    assert_int_equal(extend(&p, e, true, 10), 0);
+    assert_int_equal(e->replicas[0].steps, 40);
+    assert_int_equal(e->replicas[2].steps, 35);
+    assert_false(ensemble_stopping(e));
+    play_feed(&p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true});
+    live(&p, e, 0.1, "converged", 30);
+    live(&p, e, 0.1, "converged", 30);
+    assert_int_equal(play_count(&p, DECIDE_STOP), 0);
+    play_end(&p);
+}
+
+/* Where there are fewer slots than windows, one that may end at any time has them all sampled alike. */
+static void windows_are_sampled_alike(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 3, 0);
+    e->stop.error = 1;
+    play_begin(&p, 1);
+    p.s.slice_ms = 1000;
+    play_up(&p, 0, 1, "m");
+    play_add(&p, e);
+    for (int n = 0; n < 12; n++)
+        for (int i = 0; i < 3; i++)
+            if (e->replicas[i].held) {
+                play_about(&p, SCHED_SEGMENT, &e->replicas[i]);
+                play_until(&p, p.now + 1500, 0);
+                break;
+            }
+    for (int i = 0; i < 3; i++)
+        assert_in_range(e->replicas[i].saved_step, 30, 50);
+    play_end(&p);
+}
+
+/* ---- production by need ---- */
+
+/* All that are to run do so to their targets. */
+static void run_all(struct play *p, struct ensemble *e)
+{
+    for (int i = 0; i < e->nreplicas; i++)
+        if (e->replicas[i].held)
+            play_about(p, SCHED_DONE, &e->replicas[i]);
+}
+
+/* What a look says: production of each window. */
+static void looked(struct play *p, struct ensemble *e, int64_t a, int64_t b, int64_t c)
+{
+    struct sched_event ev = {
+        .kind = SCHED_LOOKED, .ensemble = e, .targets = (const int64_t[]){a, b, c}, .message = "bad"};
+    assert_int_equal(play_feed(p, ev), 0);
+}
+
+static void assert_targets(const struct ensemble *e, int64_t a, int64_t b, int64_t c)
+{
+    assert_int_equal(e->replicas[0].steps, a);
+    assert_int_equal(e->replicas[1].steps, b);
+    assert_int_equal(e->replicas[2].steps, c);
+}
+
+/* In rounds, each after a look at all there is; an extension is handed out likewise, alike where there is no estimate. */
+static void production_goes_where_it_is_needed(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 3, 0);
+    play_by_need(e);
+    play_begin(&p, 1);
+    play_up(&p, 0, 3, "m");
+    play_add(&p, e);
+    run_all(&p, e);
+    assert_int_equal(play_count(&p, DECIDE_LOOK), 1);
+    assert_int_equal(e->sm.state, ENSEMBLE_RUNNING);
+    live(&p, e, 1, "converged", 40); /* of fewer samples: it hands out nothing */
+    assert_int_equal(play_count(&p, DECIDE_TARGET), 0);
+    struct allocate_window w[3];
+    assert_int_equal(sched_production(e, w), 120); /* half of all */
+    assert_true(w[2].steps == 20 && w[2].replicas == 1);
+    looked(&p, e, 30, 60, 30);
+    assert_targets(e, 50, 80, 50);
+    assert_int_equal(play_count(&p, DECIDE_TARGET), 3);
+    assert_int_equal(play_count(&p, DECIDE_START), 3);
+    assert_int_equal(play_count(&p, DECIDE_NOTE), 1);
+    run_all(&p, e);
+    assert_int_equal(play_count(&p, DECIDE_LOOK), 1);
+    assert_int_equal(play_wish(&p, SCHED_PAUSE, e), 0);
+    looked(&p, e, 60, 120, 60);
+    assert_targets(e, 80, 140, 80);
+    assert_int_equal(ensemble_count(e, REPLICA_PAUSED), 3);
+    assert_int_equal(play_wish(&p, SCHED_RESUME, e), 0);
+    play_feed(&p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true});
+    run_all(&p, e);
+    assert_int_equal(play_count(&p, DECIDE_LOOK), 0);
+    assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
+    play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true});
+    assert_int_equal(e->sm.state, ENSEMBLE_DONE);
+    assert_int_equal(extend(&p, e, false, 99), -ERR_CONFLICT);
+    assert_int_equal(extend(&p, e, false, 100), 0);
+    assert_int_equal(e->revision, 1);
+    assert_int_equal(extend(&p, e, true, 40), 0);
+    assert_int_equal(e->revision, 2);
+    assert_int_equal(play_count(&p, DECIDE_LOOK), 1);
+    assert_targets(e, 80, 140, 80);
+    play_feed(&p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true});
+    play_feed(&p, (struct sched_event){.kind = SCHED_LOOKED, .ensemble = e, .message = "no estimator"});
+    assert_targets(e, 140, 140, 140);
+    play_end(&p);
+}
+
+/* One that is good enough while it is looked at ends: nothing more is handed out. Its extension goes on from what it has. */
+static void what_is_good_enough_is_given_nothing(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 3, 0);
+    play_by_need(e);
+    e->stop = (struct stop_rule){.error = 0.5, .after = 40};
+    play_begin(&p, 1);
+    play_up(&p, 0, 3, "m");
+    play_add(&p, e);
+    run_all(&p, e);
+    live(&p, e, 0.4, "converged", 40);
+    live(&p, e, 0.4, "converged", 40);
+    assert_int_equal(e->sm.state, ENSEMBLE_RUNNING);
+    looked(&p, e, 30, 60, 30);
+    assert_targets(e, 40, 40, 40);
+    assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
+    play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true});
+    assert_int_equal(extend(&p, e, true, 20), 0);
+    assert_int_equal(e->allocation.share, 40);
+    play_feed(&p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true});
+    looked(&p, e, 20, 60, 40);
+    assert_targets(e, 40, 80, 60);
+    play_end(&p);
+}
+
+/* What the database has is enough to go on: a look that was lost is asked for again. One that fails leaves its steps to no one. */
+static void a_look_that_was_lost_is_made_again(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 3, 0);
+    play_by_need(e);
+    for (int i = 0; i < 3; i++) {
+        e->replicas[i].saved_step = e->replicas[i].step = 40;
+        sm_init(&e->replicas[i].sm, &replica_states, &e->replicas[i], REPLICA_DONE);
+    }
+    sm_init(&e->sm, &ensemble_states, e, ENSEMBLE_RUNNING);
+    play_begin(&p, 1);
+    play_up(&p, 0, 3, "m");
+    assert_int_equal(play_feed(&p, (struct sched_event){.kind = SCHED_ADD, .ensemble = e}), 0);
+    assert_int_equal(play_count(&p, DECIDE_LOOK), 1);
+    play_feed(&p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true});
+    looked(&p, e, 30, 30, 60);
+    assert_targets(e, 50, 50, 80);
+    play_failed(&p, &e->replicas[0], ERR_SPEC, 45);
+    run_all(&p, e);
+    looked(&p, e, 0, 54, 108); /* more than there is for two: alike, then */
+    assert_targets(e, 50, 100, 100);
+    run_all(&p, e);
+    assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
+    play_end(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_extension_is_a_later_target),     cmocka_unit_test(an_ensemble_that_is_good_enough_ends),
+        cmocka_unit_test(windows_are_sampled_alike),          cmocka_unit_test(production_goes_where_it_is_needed),
+        cmocka_unit_test(a_look_that_was_lost_is_made_again), cmocka_unit_test(what_is_good_enough_is_given_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
