@@ -56,7 +56,8 @@ const struct command commands[] = {
     {"report", "ID|FILE.yaml", "results of an ensemble, or of a campaign, as one HTML page with figures",
      "Free energies with their errors and verdicts, convergence forward and backward, the overlap matrix, how "
      "replicas exchanged windows, dH/dlambda along the ladder, how many rows there are for each uncorrelated "
-     "sample, and of every window temperature, pressure, volume and energies over time beside what they should be. "
+     "sample, which windows the time went to and the error comes from and what to do about it, and of every window "
+     "temperature, pressure, volume and energies over time beside what they should be. "
      "FILE, which ends in .yaml or .yml, is a campaign's: values beside experiment, the network of edges "
      "with what its loops close by, the tables of campaign gather, and how every ensemble converged. "
      "The page needs no other file and no network. Without --output it goes to standard output. Exits as results "

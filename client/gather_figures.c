@@ -80,7 +80,8 @@ static void ranking_show(struct buf *out, const struct gathered *g)
         measured[k] = (struct plot_point){NAN, x.value / GATHER_KCAL, x.error / GATHER_KCAL, gather_system(g, i)};
         any |= !isnan(x.value);
     }
-    struct plot_series series[] = {{"calculated", calculated, shown, false}, {"experiment", measured, shown, false}};
+    struct plot_series series[] = {{.name = "calculated", .points = calculated, .n = shown},
+                                   {.name = "experiment", .points = measured, .n = shown}};
     plot_forest(out, "Systems by free energy", n > shown ? "the lowest hundred" : "the lowest first",
                 "free energy, kcal/mol", series, any ? 2 : 1);
     free(ranked);

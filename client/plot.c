@@ -17,6 +17,7 @@ enum {
     COLORS = 6,
     NAME_MOST = 24
 };
+#define BAR 0.7 /* of the way from one to the next */
 
 void plot_text(struct buf *out, const char *text)
 {
@@ -79,7 +80,18 @@ void plot_begin_broad(struct buf *out, const char *title, const char *note, doub
 
 void plot_end(struct buf *out)
 {
-    buf_printf(out, "</svg></figure>\n");
+    plot_end_saying(out, NULL);
+}
+
+void plot_end_saying(struct buf *out, const char *sentence)
+{
+    buf_printf(out, "</svg>");
+    if (sentence) {
+        buf_printf(out, "<p>");
+        plot_text(out, sentence);
+        buf_printf(out, "</p>");
+    }
+    buf_printf(out, "</figure>\n");
 }
 
 /* ---- axes ---- */
@@ -163,6 +175,25 @@ static void draw_line(struct buf *out, const struct plot_axis *x, const struct p
     buf_printf(out, "\" class=\"k k%d\"/>\n", k % COLORS);
 }
 
+/* A circle, or a bar that is upwards; with the name that it has. */
+static void draw_mark(struct buf *out, const struct plot_axis *x, const struct plot_axis *y, const struct plot_point *p,
+                      int color, bool bar)
+{
+    if (bar)
+        buf_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"bar k%d\">",
+                   plot_on(x, p->x - BAR / 2), plot_on(y, p->y), plot_on(x, BAR) - plot_on(x, 0),
+                   plot_on(y, 0) - plot_on(y, p->y), color);
+    else
+        buf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" class=\"k k%d\">", plot_on(x, p->x),
+                   plot_on(y, p->y), color);
+    if (p->name) {
+        buf_printf(out, "<title>");
+        plot_text(out, p->name);
+        buf_printf(out, "</title>");
+    }
+    buf_printf(out, bar ? "</rect>\n" : "</circle>\n");
+}
+
 void plot_draw(struct buf *out, const struct plot_axis *x, const struct plot_axis *y, const struct plot_series *s,
                int k, bool marks)
 {
@@ -175,14 +206,7 @@ void plot_draw(struct buf *out, const struct plot_axis *x, const struct plot_axi
         if (isfinite(p->error))
             buf_printf(out, "<path d=\"M%.1f %.1fV%.1f\" class=\"k k%d\"/>\n", plot_on(x, p->x),
                        plot_on(y, p->y - p->error), plot_on(y, p->y + p->error), k % COLORS);
-        buf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" class=\"k k%d\">", plot_on(x, p->x),
-                   plot_on(y, p->y), k % COLORS);
-        if (p->name) {
-            buf_printf(out, "<title>");
-            plot_text(out, p->name);
-            buf_printf(out, "</title>");
-        }
-        buf_printf(out, "</circle>\n");
+        draw_mark(out, x, y, p, k % COLORS, s->bars);
     }
 }
 
@@ -250,6 +274,10 @@ void plot_series(struct buf *out, const struct plot *p, const struct plot_series
         height = HEIGHT_EQUAL;
         y.from = height - BOTTOM;
     }
+    if (series[0].bars) {
+        x.a -= BAR / 2;
+        x.b += BAR / 2;
+    }
     plot_air(&x);
     plot_air(&y);
     for (int k = 0; k < n && k < COLORS; k++)
@@ -268,5 +296,5 @@ void plot_series(struct buf *out, const struct plot *p, const struct plot_series
     buf_printf(out, "<g transform=\"translate(15 %d) rotate(-90)\">", (TOP + height - BOTTOM) / 2);
     plot_label(out, 0, 0, "middle", "", p->y);
     buf_printf(out, "</g>\n");
-    plot_end(out);
+    plot_end_saying(out, p->below);
 }

@@ -20,10 +20,12 @@ struct plot_series {
     struct plot_point *points; /* owned by whoever made it */
     int n;
     bool joined; /* by a line, in their order */
+    bool bars;   /* upwards from 0, one at each whole x, in place of marks; of the first series alone */
 };
 
 struct plot {
     const char *title, *note; /* note "": the title says all */
+    const char *below;        /* a sentence under the figure; NULL: none */
     const char *x, *y;        /* what the axes are, with units */
     bool zero;                /* the axis upwards has 0 on it */
     double level, spread;     /* a band across, level +- spread; NAN: none */

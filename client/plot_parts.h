@@ -16,6 +16,8 @@ void plot_begin(struct buf *out, const char *title, const char *note, const char
 /* The same without names, of another width: broader than a column of the page. */
 void plot_begin_broad(struct buf *out, const char *title, const char *note, double width, double height);
 void plot_end(struct buf *out);
+/* The same with a sentence below the drawing; NULL: none. */
+void plot_end_saying(struct buf *out, const char *sentence);
 
 /* Rectangles that are taken by text: their middles and widths; PLOT_LINE high. Zeroed is valid. */
 struct plot_place {

@@ -10,7 +10,9 @@
 /* report_answer.c: what it comes to, and why it is to be believed or not. */
 void report_answer(struct buf *out, const json_t *ensemble, const json_t *results);
 /* report_figures.c: what figures there are of the results. */
-void report_figures(struct buf *out, const json_t *results);
+void report_figures(struct buf *out, const json_t *ensemble, const json_t *results);
+/* report_shares.c: of windows, time and error; nothing where the results do not say whose the error is. */
+void report_shares(struct buf *out, const json_t *ensemble, const json_t *results);
 /* report_series.c: temperature, pressure, volume and energies of all windows over time, which are fetched. */
 int report_series(struct buf *out, const struct client *c, const json_t *ensemble, const json_t *results,
                   struct err *e);

@@ -135,7 +135,7 @@ static void exchange_show(struct buf *out, const json_t *results)
     }
 }
 
-void report_figures(struct buf *out, const json_t *results)
+void report_figures(struct buf *out, const json_t *ensemble, const json_t *results)
 {
     const json_t *windows = json_object_get(results, "windows");
     buf_printf(out, "<div class=\"figures\">\n");
@@ -143,6 +143,7 @@ void report_figures(struct buf *out, const json_t *results)
     overlap_show(out, json_object_get(results, "overlap"));
     derivatives_show(out, results);
     inefficiency_show(out, windows);
+    report_shares(out, ensemble, results);
     exchange_show(out, results);
     buf_printf(out, "</div>\n");
 }

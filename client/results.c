@@ -4,9 +4,11 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "client/client.h"
+#include "client/parts.h"
 
 static const char *const units[] = {"kJ/mol", "kcal/mol", "kT"};
 enum { UNITS = sizeof units / sizeof *units };
@@ -146,38 +148,38 @@ static void window_cell(struct table *t, const json_t *window, bool repeats)
         table_cell(t, "%lld", k);
 }
 
-/* Of the variance of the window's own repeat. */
-static double whole_variance(const json_t *windows, const json_t *window)
+/* What it has of its repeat's production, 1 is an even share; "" where all have about as much. */
+static void time_cell(struct table *t, const struct part *parts, int n, int i)
 {
-    const json_int_t repeat = json_integer_value(json_object_get(window, "repeat"));
-    const json_t *one;
-    double sum = 0;
-    size_t i;
-    json_array_foreach (windows, i, one)
-        if (json_integer_value(json_object_get(one, "repeat")) == repeat)
-            sum += json_number_value(json_object_get(json_object_get(one, "samples"), "variance"));
-    return sum;
+    bool even = true;
+    for (int k = 0; k < n; k++)
+        even &= !(fabs(parts[k].time - 1) > 0.005);
+    if (!even && isfinite(parts[i].time))
+        table_cell(t, "%.2f", parts[i].time);
+    else
+        table_cell(t, "%s", even ? "" : "-");
 }
 
 /* How much of the error is this window's: of its square, in percent. */
-static void error_cell(struct table *t, const json_t *windows, const json_t *window)
+static void error_cell(struct table *t, const struct part *part)
 {
-    double whole = whole_variance(windows, window);
-    const json_t *variance = json_object_get(json_object_get(window, "samples"), "variance");
-    if (json_is_number(variance) && whole > 0)
-        table_cell(t, "%.1f", 100 * json_number_value(variance) / whole);
+    if (isfinite(part->error))
+        table_cell(t, "%.1f", 100 * part->error);
     else
         table_cell(t, "-");
 }
 
-static void windows_show(const json_t *windows, const json_t *repeats, const struct sheet *s)
+static void windows_show(const json_t *results, const struct sheet *s)
 {
+    const json_t *windows = json_object_get(results, "windows"), *repeats = json_object_get(results, "repeats");
     struct table t;
+    int n;
+    struct part *parts = parts_of(results, &n);
     const json_t *window, *lambda;
     const char *component;
     size_t i;
-    table_setup(&t, "r l~ l r3 r4 r5 r6 r2 r1 l~");
-    static const char *const heads[] = {"window", "lambda", "state",        "ns",      "samples",
+    table_setup(&t, "r l~ l r3 r3 r4 r5 r6 r2 r1 l~");
+    static const char *const heads[] = {"window", "lambda", "state",        "ns",      "share", "samples",
                                         "used",   "g",      "uncorrelated", "error/%", "reason"};
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(&t, "%s", heads[h]);
@@ -193,6 +195,7 @@ static void windows_show(const json_t *windows, const json_t *repeats, const str
         table_cell(&t, "%s", state.data);
         table_cell(&t, "%s", status ? status : "?");
         table_cell(&t, "%.4g", number(json_object_get(json_object_get(window, "sampled"), "magnitude")));
+        time_cell(&t, parts, n, (int)i);
         if (json_is_object(samples)) {
             table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(samples, "read")));
             table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(samples, "used")));
@@ -202,10 +205,11 @@ static void windows_show(const json_t *windows, const json_t *repeats, const str
             for (int k = 0; k < 4; k++)
                 table_cell(&t, "-");
         }
-        error_cell(&t, windows, window);
+        error_cell(&t, &parts[i]);
         table_cell(&t, "%s", reason ? reason : "");
         buf_free(&state);
     }
+    free(parts);
     sheet_table(s, &t);
 }
 
@@ -307,7 +311,7 @@ void results_show(const struct sheet *s, const json_t *results)
         finite_size_show(json_object_get(results, "finite_size"), s);
         sheet_say(s, "\n");
     }
-    windows_show(windows, json_object_get(results, "repeats"), s);
+    windows_show(results, s);
     exchange_show(json_object_get(results, "exchange"), s);
     if (json_array_size(windows) == 1) {
         sheet_say(s, "\n");

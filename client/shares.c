@@ -114,3 +114,27 @@ json_t *shares_find(const struct client *c, const json_t *chosen, struct err *e)
     free(w);
     return times;
 }
+
+double shares_gain(int n, double *square, const double *made)
+{
+    enum { EVEN = 1000 }; /* steps of an even share */
+    struct shares x = {n, square, xcalloc((size_t)n + 1, sizeof(double))};
+    struct allocate_window *w = xcalloc((size_t)n + 1, sizeof *w);
+    double all = 0, now = 0;
+    for (int i = 0; i < n; i++)
+        all += made[i];
+    for (int i = 0; i < n; i++) {
+        w[i].replicas = 1;
+        x.made[i] = made[i] * n * EVEN / all;
+        now += square[i];
+    }
+    allocate(w, n, EVEN, (int64_t)n * EVEN, 1, forecast, &x);
+    double *steps = xcalloc((size_t)n + 1, sizeof *steps);
+    for (int i = 0; i < n; i++)
+        steps[i] = (double)w[i].target;
+    double then = forecast(&x, steps);
+    free(steps);
+    free(x.made);
+    free(w);
+    return then / now;
+}

@@ -13,4 +13,8 @@
  * --time without its unit, ERR_CONFLICT or ERR_BUSY where one has no free energy. */
 json_t *shares_find(const struct client *c, const json_t *chosen, struct err *e);
 
+/* As much production as made[n] of all parts of an answer, whose errors squared are square[n], handed out by need from the start, as
+ * allocate: adaptive would: the sum of the squares then, as a part of that now. Any units. */
+double shares_gain(int n, double *square, const double *made);
+
 #endif

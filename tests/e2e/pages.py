@@ -46,6 +46,7 @@ LOOK = """(async (data, boxes) => {
 BOXES = """[...document.querySelectorAll("svg")].map(e => e.getBoundingClientRect()).filter(r => r.right <= innerWidth)
   .map(r => [r.left, r.top + scrollY, r.width, r.height].map(Math.round))"""
 TITLES = '[...document.querySelectorAll("figure svg > title")].map(e => e.textContent)'
+FIGURES = '[...document.querySelectorAll("figure")]'
 
 
 class Pages(Served):
@@ -91,8 +92,13 @@ class Pages(Served):
         for name, text in files.items():
             self.write(f"ensemble/{name}", text)
         self.shoal("submit", self.write("ensemble/spec.yaml", spec.replace("protocol:", "exchange: {every: 20 steps, scheme: neighbours}\nprotocol:")))
+        adaptive, _ = tiny("adaptive", seed=7, side=4, windows=(0, 0.1, 0.2, 0.3), steps=1200)
+        self.shoal("submit", self.write("ensemble/adaptive.yaml", adaptive + "allocate: adaptive\n"))
         self.shoal("wait", "--all", "--timeout", "200")
         page = os.path.join(self.folder, "ensemble.html")
+        self.shoal("report", "adaptive", "--output", page)
+        self.check(page)
+        self.assert_shares(json.loads(self.shoal("results", "adaptive", "--json"))["windows"])
         self.shoal("report", "swapping", "--output", page)
         self.check(page)
         results = json.loads(self.shoal("results", "swapping", "--json"))
@@ -112,6 +118,17 @@ class Pages(Served):
                 value, error = (float(x) for x in text.split("\u00b1"))
                 self.assertAlmostEqual(value, average["value"], delta=average["error"])
                 self.assertAlmostEqual(error, average["error"], delta=0.06 * average["error"])
+
+    def assert_shares(self, windows):
+        """The open page shows what each window has of the time and of the error, and says something about it."""
+        time = sum(w["sampled"]["magnitude"] for w in windows) / len(windows)
+        error = sum(w["samples"]["variance"] for w in windows)
+        titles = [f"window {w['window']}: {100 * w['samples']['variance'] / error:.1f} % of the error squared" for w in windows]
+        titles += [f"window {w['window']}: {w['sampled']['magnitude']:.4g} ns, {w['sampled']['magnitude'] / time:.2f} of an even share" for w in windows]
+        shown = self.browser.script(f"""(figure => [[...figure.querySelectorAll("rect > title, circle > title")].map(e => e.textContent),
+          figure.querySelector("p").getBoundingClientRect().top > figure.querySelector("svg").getBoundingClientRect().bottom])
+          ({FIGURES}.find(f => f.querySelector("b").textContent === "Time and error"))""")
+        self.assertEqual(shown, [titles, True])
 
     def test_campaign(self):
         spec, files = tiny("tiny", seed=5, side=4)

@@ -39,9 +39,9 @@ def results():
 
 
 class Report(Answered):
-    def report(self, answer, *words, state="done", code=0):
-        live = "" if state == "done" else "?live=1"
-        self.service.answers["GET /v1/ensembles/3f2a9c00"] = (200, ensemble(state=state, name="<methane>"))
+    def report(self, answer, *words, state="done", code=0, **changes):
+        live = "" if state in ("done", "cancelled") else "?live=1"
+        self.service.answers["GET /v1/ensembles/3f2a9c00"] = (200, ensemble(state=state, name="<methane>", **changes))
         self.service.answers[f"GET /v1/ensembles/3f2a9c00/results{live}"] = (200, answer)
         done = subprocess.run([SHOAL, "report", "3f2a9c00", *words], capture_output=True, text=True, check=False, timeout=60,
                               env={**os.environ, "SHOAL_SOCKET": self.service.server_address})
@@ -58,6 +58,12 @@ class Report(Answered):
         looking = browser.Browser()
         self.addCleanup(looking.close)
         self.assertEqual((looking.faults(path), looking.faults(path, 360)), ([], []))
+
+    def column(self, page, name):
+        """Of the table of windows; None: it has no such column."""
+        rows = next([["".join(cell.itertext()) for cell in row] for row in table] for table in xml.etree.ElementTree.fromstring(page).iter(HTML + "table")
+                    if "lambda" in "".join(table[0].itertext()))
+        return [row[rows[0].index(name)] for row in rows[1:]] if name in rows[0] else None
 
     def figures(self, page):
         return {svg.find(SVG + "title").text: svg for svg in xml.etree.ElementTree.fromstring(page).iter(SVG + "svg")}
@@ -109,6 +115,78 @@ class Report(Answered):
         figures = self.figures(self.report(answer))
         cells = [r.find(SVG + "title").text for r in figures["Exchanges of repeat 1"].iter(SVG + "rect")]
         self.assertEqual((len(figures), cells), (6, ["0, 0: 0.750", "0, 1: 0.250", "1, 0: 0.250", "1, 1: 0.750"]))
+
+    def shares(self, answer, **changes):
+        """The figure of time and error, its rectangles and circles as multiples of an even share, their titles, and the sentence under it."""
+        page = self.report(answer, **changes)
+        figure = next(f for f in xml.etree.ElementTree.fromstring(page).iter(HTML + "figure") if f[0][0].text == "Time and error")
+        ticks = {float(t.text): float(t.get("y")) - 4 for t in figure.iter(SVG + "text") if t.get("class") == "soft up"}
+        zero, one = ticks[0], ticks[1]
+        bars, marks = list(figure.iter(SVG + "rect")), list(figure.iter(SVG + "circle"))
+        for bar in bars:
+            self.assertAlmostEqual(float(bar.get("y")) + float(bar.get("height")), zero, delta=0.11)
+        heights = [float(b.get("height")) / (zero - one) for b in bars], [(zero - float(c.get("cy"))) / (zero - one) for c in marks]
+        return *heights, [e[0].text for e in bars + marks], figure[-1].text, page
+
+    def with_variances(self, variances, times, freedom=50, repeats=1):
+        answer = results()
+        answer["windows"] = [{**window, "repeat": repeat, "sampled": {"magnitude": time, "unit": "nanosecond"},
+                              "samples": {**answer["windows"][0]["samples"], "variance": v, "variance_freedom": freedom}}
+                             for repeat in range(repeats) for window, v, time in zip(answer["windows"], variances, times)]
+        return answer
+
+    def test_shares_even(self):
+        """One window limits the answer. Its standard deviation would decide on the share: the variance goes as the sum of those, squared."""
+        variances = [0.01, 0.01, 0.16, 0.01, 0.01]
+        answer = self.with_variances(variances, [2] * WINDOWS)
+        error, time, titles, sentence, page = self.shares(answer)
+        for k, variance in enumerate(variances):
+            self.assertAlmostEqual(error[k], variance / sum(variances) * WINDOWS, delta=0.01)
+            self.assertAlmostEqual(time[k], 1, delta=0.01)
+        self.assertEqual((titles[2], titles[-1]), ("window 2: 80.0 % of the error squared", "window 4: 2 ns, 1.00 of an even share"))
+        needed = sum(v ** 0.5 for v in variances) ** 2 / WINDOWS / sum(variances)
+        self.assertEqual(sentence, "Window 2 of 5 brings 80 % of the error squared; with allocate: adaptive in the spec the same error "
+                                   f"takes about {100 * needed:.0f} % of the time.")
+        self.assertEqual(self.column(page, "error/%"), ["5.0", "5.0", "80.0", "5.0", "5.0"])
+        self.assertEqual(self.column(page, "share"), None)
+        sentence = self.shares(self.with_variances([0.1, 0.11, 0.1, 0.12, 0.1], [2] * WINDOWS))[3]
+        self.assertEqual(sentence, "No other share of the time does much better: for a smaller error give more of it (shoal extend 3f2a9c00 --time).")
+        sentence = self.shares(self.with_variances(variances, [2] * WINDOWS, freedom=3), state="cancelled", code=1)[3]
+        self.assertEqual(sentence, "What each window brings is not known well yet: sample on before it is acted on.")
+
+    def test_shares_by_need(self):
+        """Of two repeats with time that was handed out by need."""
+        by_need = {"allocate": {"before": 0, "share": 1000, "handed_out": 1.0}}
+        variances, times = [0.01, 0.02, 0.04, 0.02, 0.01], [1, 1.5, 5, 1.5, 1]
+        answer = self.with_variances(variances, times, repeats=2)
+        answer["windows"][WINDOWS + 4].update(samples=None, status="failed")
+        error, time, titles, sentence, page = self.shares(answer, **by_need)
+        whole, rest = sum(variances), sum(variances[:4])
+        for k in range(WINDOWS):
+            self.assertAlmostEqual(error[k] / WINDOWS, variances[k] * (1 / whole if k == 4 else (1 / whole + 1 / rest) / 2), delta=0.003)
+            self.assertAlmostEqual(time[k], times[k] / 2, delta=0.01)
+        self.assertEqual(titles[WINDOWS + 2], "window 2: 5 ns, 2.50 of an even share")
+        self.assertEqual(sentence, "The time went where it cuts the error most: for a smaller error give more of it (shoal extend 3f2a9c00 --time).")
+        self.assertEqual(self.column(page, "share"), 2 * [f"{t / 2:.2f}" for t in times])
+        self.assertEqual(self.column(page, "error/%"), [f"{100 * v / w:.1f}" for w in (whole, rest) for v in variances][:-1] + ["-"])
+        sentence = self.shares(self.with_variances(variances[::-1], [5, 1.5, 1, 1.5, 1]), **by_need)[3]
+        self.assertEqual(sentence, "Windows 1, 2 of 5 bring 60 % of the error squared by now: give more time (shoal extend 3f2a9c00 --time), "
+                                   "most of which goes to what needs it.")
+        sentence = self.shares(answer, state="running", code=75, **by_need)[3]
+        self.assertEqual(sentence, "What is left of production goes where it cuts the error most: nothing is to be done.")
+
+    def test_shares_of_many(self):
+        answer = self.with_variances([0.07] * WINDOWS, [1] * WINDOWS)
+        plain = answer["windows"][0]
+        answer["windows"] = [{**plain, "window": k, "samples": {**plain["samples"], "variance": 0.3 if k in (3, 9, 10, 20, 21, 22, 30, 35) else 0.07}}
+                             for k in range(40)]
+        answer["windows"].append({**plain, "window": 40, "status": "failed", "sampled": {"magnitude": 0, "unit": "nanosecond"}, "samples": None})
+        error, time, _, sentence, page = self.shares(answer)
+        self.assertAlmostEqual(sum(error), 40, delta=0.3)
+        self.assertEqual({round(t, 1) for t in time}, {1})
+        self.assertEqual(sentence, "Windows 3, 9, 10, 20 to 22, 30 and others of 40 bring 52 % of the error squared; with allocate: adaptive in the spec "
+                                   "the same error takes about 89 % of the time.")
+        self.look_at(page)
 
     def test_series(self):
         """Every window's energies over time: a spike in thousands of rows is drawn as far up as it goes, what comes before production moves no
