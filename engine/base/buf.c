@@ -133,8 +133,14 @@ static bool is_at(int fd, const char *path)
            open.st_dev == there.st_dev;
 }
 
-/* The empty file at the path, and nobody else's: who else writes the same, as a process does that outlives the one that replaced
- * it, is waited for, and may have taken the file from there meanwhile. -1 and errno. */
+static int empty(int fd)
+{
+    struct stat open;
+    return fstat(fd, &open) || (open.st_size && ftruncate(fd, 0)) ? -1 : 0;
+}
+
+/* The empty file at the path, and nobody else's: who else writes the same, as a process does that outlives the one that started it
+ * for a moment, is waited for, and may have taken the file from there meanwhile. -1 and errno. */
 static int open_alone(const char *path)
 {
     for (;;) {
@@ -143,15 +149,16 @@ static int open_alone(const char *path)
             return -1;
         while (flock(fd, LOCK_EX) && errno == EINTR) {
         }
-        if (is_at(fd, path)) {
-            if (ftruncate(fd, 0) == 0)
-                return fd;
-            int saved = errno;
+        if (!is_at(fd, path)) {
             close(fd);
-            errno = saved;
-            return -1;
+            continue;
         }
+        if (empty(fd) == 0)
+            return fd;
+        int saved = errno;
         close(fd);
+        errno = saved;
+        return -1;
     }
 }
 
