@@ -18,7 +18,6 @@ import time
 
 from service import Service
 
-FILES = ["dhdl.xvg", "energy.xvg", "traj.xtc", "confout.gro"]
 WINDOWS = (0, 0.03, 0.06, 0.4, 1)  # the first are too close: what they know of each other is cheap
 BEFORE, SHARE, EVERY = 1000, 16000, 25  # steps
 
@@ -75,22 +74,6 @@ def submit(s, key, more=""):
     return answer["id"]
 
 
-def get(s, ident):
-    status, ensemble = s.call("GET", f"/v1/ensembles/{ident}")
-    assert status == 200, ensemble
-    return ensemble
-
-
-def wait_done(s, ident, also=None):
-    deadline = time.monotonic() + 120
-    while (ensemble := get(s, ident))["state"] != "done":
-        assert time.monotonic() < deadline and ensemble["state"] not in ("failed", "cancelled"), ensemble
-        if also:
-            also(ensemble)
-        time.sleep(0.02)
-    return ensemble
-
-
 def production(ensemble):
     return [r["steps"] - BEFORE for r in ensemble["replicas"]]
 
@@ -112,49 +95,30 @@ def assert_handed_out(ensemble, share):
     return given
 
 
-def outputs(s, ident):
-    found = {}
-    for window in range(len(WINDOWS)):
-        for name in FILES:
-            status, found[f"{window}/{name}"] = s.raw("GET", f"/v1/ensembles/{ident}/files/lambda_{window:02d}/{name}")
-            assert status == 200, (window, name)
-    status, results = s.call("GET", f"/v1/ensembles/{ident}/results")
-    assert status == 200, results
-    for name in ("id", "key", "speed", "spec_hash"):  # what is its own
-        del results["ensemble"][name]
-    return {**found, "results": json.dumps(results)}
-
-
-def shoal(program, s, *words):
-    run = subprocess.run([program, *words], env={**os.environ, "SHOAL_SOCKET": s.socket}, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, (words, run.stdout, run.stderr)
-    return run.stdout
-
-
 def undisturbed(program, s):
     ident = submit(s, "quiet")
-    first = get(s, ident)
+    first = s.get(ident)
     assert production(first) == [SHARE // 4] * len(WINDOWS), first
     assert first["allocate"] == {"before": BEFORE, "share": SHARE, "handed_out": 0.25}, first["allocate"]
     seen = []
-    ensemble = wait_done(s, ident, lambda e: seen.append((e["progress"], sum(production(e)))))
+    ensemble = s.wait_done(ident, lambda e: seen.append((e["progress"], sum(production(e)))))
     assert [p for p, _ in seen] == sorted(p for p, _ in seen) and seen[-1][0] <= 1, "progress goes back"
     given = assert_handed_out(ensemble, SHARE)
     assert max(given) > min(given), given
     said = events(s, ident, "allocate")
     assert len(said) == 2 and said[0].startswith("50 % of production handed out: windows get 0."), said
     assert said[1].startswith("100 % of production handed out"), said
-    found = outputs(s, ident)
+    found = s.outputs(ident)
     windows = json.loads(found["results"])["windows"]
     assert [w["samples"]["read"] for w in windows] == [n // EVERY + 1 for n in given], windows
     assert all(w["samples"]["variance"] >= 0 for w in windows), windows
     total = [x for x in json.loads(found["results"])["estimators"] if x["name"] == "MBAR"][0]["total"]["kT"]["error"]
     assert abs(sum(w["samples"]["variance"] for w in windows) / total ** 2 - 1) < 1e-3, (windows, total)
-    status = shoal(program, s, "status", "quiet")
+    status = s.shoal(program, "status", "quiet")
     assert "100 % of it handed out" in status and f"{given[0] / SHARE:.2f}" in status, status
-    assert "error/%" in shoal(program, s, "results", "quiet")
+    assert "error/%" in s.shoal(program, "results", "quiet")
     page = os.path.join(os.path.dirname(s.socket), "report.html")
-    shoal(program, s, "report", "quiet", "-o", page)
+    s.shoal(program, "report", "quiet", "-o", page)
     assert os.path.getsize(page) > 1000
     results = json.loads(found["results"])
     off = results["estimate"]["magnitude"] - exact()
@@ -174,16 +138,16 @@ def killed(s, expected):
         else:
             s.kill()
             s.start()
-    wait_done(s, ident)
-    found = outputs(s, ident)
+    s.wait_done(ident)
+    found = s.outputs(ident)
     for name, data in expected.items():
         assert found[name] == data, f"{name} of the one that was killed differs"
     assert len(events(s, ident, "allocate")) == 2
 
 
 def longer(program, s, ident, given):
-    shoal(program, s, "extend", "quiet", "--until", f"{SHARE + 3000} steps")
-    ensemble = wait_done(s, ident)
+    s.shoal(program, "extend", "quiet", "--until", f"{SHARE + 3000} steps")
+    ensemble = s.wait_done(ident)
     assert ensemble["revision"] == 2, ensemble
     more = assert_handed_out(ensemble, SHARE + 3000)
     assert all(b >= a for a, b in zip(given, more)), (given, more)
@@ -193,7 +157,7 @@ def longer(program, s, ident, given):
 
 def repeated(s):
     """Repeats of a window get alike."""
-    ensemble = wait_done(s, submit(s, "twice", "repeats: 2\n"))
+    ensemble = s.wait_done(submit(s, "twice", "repeats: 2\n"))
     given = assert_handed_out(ensemble, SHARE)
     assert given[:len(WINDOWS)] == given[len(WINDOWS):] and max(given) > min(given), given
 
@@ -206,9 +170,9 @@ def several(program, s):
         spec["spec"] = spec["spec"].replace("allocate: adaptive", "allocate: even").replace(f"time: {SHARE} steps", f"time: {share} steps")
         status, answer = s.call("POST", "/v1/ensembles", spec)
         assert status == 201 and answer["allocate"] is None, answer
-        wait_done(s, answer["id"])
-    assert json.loads(shoal(program, s, "extend", "rough", "fine", "--time", "8 ps", "--by-need", "--json"))["errors"] == []
-    rough, fine = (wait_done(s, name) for name in ("rough", "fine"))
+        s.wait_done(answer["id"])
+    assert json.loads(s.shoal(program, "extend", "rough", "fine", "--time", "8 ps", "--by-need", "--json"))["errors"] == []
+    rough, fine = (s.wait_done(name) for name in ("rough", "fine"))
     assert rough["revision"] == fine["revision"] == 2
     assert {r["steps"] for r in rough["replicas"]} == {BEFORE + 2000 + 3500} and {r["steps"] for r in fine["replicas"]} == {BEFORE + SHARE + 500}
     run = subprocess.run([program, "extend", "rough", "fine", "--time", "800 steps", "--by-need"], env={**os.environ, "SHOAL_SOCKET": s.socket},

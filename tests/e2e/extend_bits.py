@@ -11,7 +11,6 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,7 +18,6 @@ import time
 from service import Service
 from tiny import tiny
 
-FILES = ["dhdl.xvg", "energy.xvg", "traj.xtc", "confout.gro"]
 WINDOWS = (0, 0.5, 1)
 FIRST, SECOND, WHOLE = 400, 610, 900  # steps of production; the second is no multiple of what is written
 
@@ -32,58 +30,25 @@ def submit(s, key, steps, windows=WINDOWS, more=""):
     return answer["id"]
 
 
-def get(s, ident):
-    status, ensemble = s.call("GET", f"/v1/ensembles/{ident}")
-    assert status == 200, ensemble
-    return ensemble
-
-
-def wait_done(s, ident):
-    deadline = time.monotonic() + 120
-    while (ensemble := get(s, ident))["state"] != "done":
-        assert time.monotonic() < deadline and ensemble["state"] not in ("failed", "cancelled"), ensemble
-        time.sleep(0.05)
-    return ensemble
-
-
-def outputs(s, ident):
-    found = {}
-    for window in range(get(s, ident)["windows"]):
-        for name in FILES:
-            status, found[f"{window}/{name}"] = s.raw("GET", f"/v1/ensembles/{ident}/files/lambda_{window:02d}/{name}")
-            assert status == 200, (window, name)
-    status, results = s.call("GET", f"/v1/ensembles/{ident}/results")
-    assert status == 200, results
-    for name in ("id", "key", "speed", "spec_hash", "revision"):  # what is its own
-        del results["ensemble"][name]
-    return {**found, "results": json.dumps(results)}
-
-
-def shoal(program, s, *words):
-    run = subprocess.run([program, *words], env={**os.environ, "SHOAL_SOCKET": s.socket}, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, (words, run.stdout, run.stderr)
-    return run.stdout
-
-
 def stopped_early(program, s):
     windows, stop = (0, 0.05), "stop-when: {error: 50 kJ/mol, verdict: any, after: 200 steps}\n"
     ident = submit(s, "early", 10000000, windows, stop)
-    ensemble = wait_done(s, ident)
+    ensemble = s.wait_done(ident)
     assert ensemble["reason"].startswith("stopped early: the error is "), ensemble
     steps = [r["steps"] for r in ensemble["replicas"]]
     assert [r["step"] for r in ensemble["replicas"]] == steps and max(steps) < 10000000, ensemble
-    found = outputs(s, ident)
+    found = s.outputs(ident)
     for window, n in enumerate(steps):
         last = found[f"{window}/dhdl.xvg"].splitlines()[-1].split()[0]
         assert abs(float(last) - (n - 500) // 20 * 20 * 2e-3) < 1e-3, (last, n)
         assert abs(float(found[f"{window}/confout.gro"].split(b"t= ")[1].split()[0]) - (n - 500) * 2e-3) < 1e-4, n
     until = max(steps) - 500 + 130
-    shoal(program, s, "extend", "early", "--until", f"{until} steps")
+    s.shoal(program, "extend", "early", "--until", f"{until} steps")
     whole = submit(s, "late", until, windows)
-    ensemble = wait_done(s, ident)
+    ensemble = s.wait_done(ident)
     assert ensemble["reason"] is None and ensemble["revision"] == 2, ensemble
-    wait_done(s, whole)
-    found, expected = outputs(s, ident), outputs(s, whole)
+    s.wait_done(whole)
+    found, expected = s.outputs(ident), s.outputs(whole)
     for name, data in expected.items():
         assert found[name] == data, f"{name} of the one that ended early differs"
 
@@ -92,19 +57,19 @@ def with_exchange(program, s):
     """The same of windows that exchange replicas, of which there are more than slots."""
     more = "exchange: {every: 40 steps}\n"
     short, whole = submit(s, "exchanging", FIRST // 2, more=more), submit(s, "exchanging-long", FIRST, more=more)
-    wait_done(s, short)
-    expected = (wait_done(s, whole), outputs(s, whole))[1]
+    s.wait_done(short)
+    expected = (s.wait_done(whole), s.outputs(whole))[1]
     walks = json.loads(expected["results"])["exchange"]
     assert [w["exchanges"] for w in walks] == [FIRST // 40 - 1] and walks[0]["pairs"][0]["attempted"] > 0, walks
-    shoal(program, s, "extend", "exchanging", "--until", f"{FIRST} steps")
+    s.shoal(program, "extend", "exchanging", "--until", f"{FIRST} steps")
     time.sleep(0.3)
     s.kill()
     s.start()
-    wait_done(s, short)
-    found = outputs(s, short)
+    s.wait_done(short)
+    found = s.outputs(short)
     for name, data in expected.items():
         assert found[name] == data, f"{name} of those that exchange differs"
-    assert "round trips, eigenvalue" in shoal(program, s, "results", "exchanging")
+    assert "round trips, eigenvalue" in s.shoal(program, "results", "exchanging")
 
 
 def main():
@@ -114,20 +79,20 @@ def main():
     s.command += ["--live-seconds", "1"]
     s.start()
     short, whole = submit(s, "short", FIRST), submit(s, "whole", WHOLE)
-    wait_done(s, short)
-    expected = (wait_done(s, whole), outputs(s, whole))[1]
-    assert outputs(s, short)["0/dhdl.xvg"] == expected["0/dhdl.xvg"][:len(outputs(s, short)["0/dhdl.xvg"])]
-    shoal(program, s, "extend", "short", "--time", f"{SECOND - FIRST} steps")
+    s.wait_done(short)
+    expected = (s.wait_done(whole), s.outputs(whole))[1]
+    assert s.outputs(short)["0/dhdl.xvg"] == expected["0/dhdl.xvg"][:len(s.outputs(short)["0/dhdl.xvg"])]
+    s.shoal(program, "extend", "short", "--time", f"{SECOND - FIRST} steps")
     time.sleep(random.Random(1).random())
     for pid in s.workers():
         os.kill(pid, signal.SIGKILL)
-    shoal(program, s, "extend", "short", "--until", f"{WHOLE * 2e-3:.4g} ps")
+    s.shoal(program, "extend", "short", "--until", f"{WHOLE * 2e-3:.4g} ps")
     s.kill()
     s.start()
-    ensemble = wait_done(s, short)
+    ensemble = s.wait_done(short)
     assert ensemble["revision"] == 3 and {r["steps"] for r in ensemble["replicas"]} == {500 + WHOLE}, ensemble
-    assert "revision 3: it was extended" in shoal(program, s, "status", "short")
-    found = outputs(s, short)
+    assert "revision 3: it was extended" in s.shoal(program, "status", "short")
+    found = s.outputs(short)
     for name, data in expected.items():
         assert found[name] == data, f"{name} differs; see {folder}"
     assert submit(s, "short", FIRST) == short

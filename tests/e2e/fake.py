@@ -59,11 +59,6 @@ class Fake(Service):
         assert status == expect, (status, answer)
         return answer.get("id")
 
-    def get(self, ident):
-        status, answer = self.call("GET", f"/v1/ensembles/{ident}")
-        assert status == 200, answer
-        return answer
-
     def act(self, ident, what, expect=200):
         status, answer = self.call("POST", f"/v1/ensembles/{ident}/{what}")
         assert status == expect, (what, status, answer)

@@ -10,7 +10,6 @@ import json
 import math
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 
@@ -67,15 +66,9 @@ def main():
         s = Service(SHOALD, WORKER, os.path.join(folder, "service"))
         s.start()
 
-        def shoal(*words):
-            done = subprocess.run([SHOAL, *words], cwd=folder, env={**os.environ, "SHOAL_SOCKET": s.socket}, capture_output=True,
-                                  text=True, check=False)
-            assert done.returncode == 0, (words, done.stdout, done.stderr)
-            return done.stdout
-
         try:
-            shoal("submit", "a.yaml", "--wait")
-            text, results = shoal("results", "held"), json.loads(shoal("results", "held", "--json"))
+            s.shoal(SHOAL, "submit", "a.yaml", "--wait", cwd=folder)
+            text, results = s.shoal(SHOAL, "results", "held"), json.loads(s.shoal(SHOAL, "results", "held", "--json"))
         finally:
             s.process.send_signal(signal.SIGTERM)
             s.process.wait(60)

@@ -106,3 +106,39 @@ class Service:
         """SIGTERM: drain. Returns the exit status."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=seconds)
+
+    # ---- what its ensembles come to
+
+    def get(self, ident):
+        status, ensemble = self.call("GET", f"/v1/ensembles/{ident}")
+        assert status == 200, ensemble
+        return ensemble
+
+    def wait_done(self, ident, also=lambda ensemble: None):
+        """also: called with every look at it."""
+        deadline = time.monotonic() + 120
+        while (ensemble := self.get(ident))["state"] != "done":
+            assert time.monotonic() < deadline and ensemble["state"] not in ("failed", "cancelled"), ensemble
+            also(ensemble)
+            time.sleep(0.02)
+        return ensemble
+
+    def outputs(self, ident):
+        """{window/file: bytes} of one repeat, and "results" without what is this ensemble's own."""
+        found = {}
+        for window in range(self.get(ident)["windows"]):
+            for name in ("dhdl.xvg", "energy.xvg", "traj.xtc", "confout.gro"):
+                status, found[f"{window}/{name}"] = self.raw("GET", f"/v1/ensembles/{ident}/files/lambda_{window:02d}/{name}")
+                assert status == 200, (window, name)
+        status, results = self.call("GET", f"/v1/ensembles/{ident}/results")
+        assert status == 200, results
+        for name in ("id", "key", "speed", "spec_hash", "revision"):
+            del results["ensemble"][name]
+        return {**found, "results": json.dumps(results)}
+
+    def shoal(self, program, *words, cwd=None):
+        """What the program says to this service's socket; it is to succeed."""
+        run = subprocess.run([program, *words], cwd=cwd, env={**os.environ, "SHOAL_SOCKET": self.socket}, capture_output=True, text=True,
+                             check=False)
+        assert run.returncode == 0, (words, run.stdout, run.stderr)
+        return run.stdout
