@@ -23,22 +23,39 @@ enum far_kind { OXYGEN, HYDROGEN, OTHER };
 enum pass_sums { FORCES, ENERGIES, BOTH }; /* BOTH: and the virial */
 
 #define NEAREST2 1e-12f /* nm^2: pairs are not taken closer than this */
+#define TRIOS_AT_ONCE 3 /* by a thread, of memory that is far */
 
 struct point {
     int32_t x, y, z;
 };
+
+/* The rows of a replica or a region: where those of either kind stand in the order. Warps take those of others than waters first. */
+struct kinds {
+    uint32_t water, water_end, other, other_end;
+};
+
+/* The trios that a block works with. In shared memory, as registers are short. */
+struct ground {
+    const struct member *members;  /* of a region */
+    uint32_t ntrios, first;        /* first: row of the first of them in arrays.. */
+    uint32_t first_other, nwaters; /* ..and in that of other entries, of the first that is no water */
+    struct kinds kinds;
+    uint32_t taken; /* bundles */
+};
+
+static __device__ __forceinline__ struct ground &ground(void)
+{
+    __shared__ struct ground ground;
+    return ground;
+}
 
 template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> struct trio_pass {
     static constexpr bool FORCE = SUMS != ENERGIES;
     static constexpr bool ENERGY = SUMS != FORCES;
     static constexpr bool VIRIAL = SUMS == BOTH;
     const A &a;
-    const uint4 *grid;
-    const struct pair_table *table;
-    const struct member *members; /* of the region */
-    uint32_t nwaters;             /* there, or in the replica */
-    int32_t *positions;           /* shared memory, [slots][3].. */
-    uint32_t to_forces;           /* ..and so many bytes on forces on them */
+    int32_t *positions; /* shared memory, [slots][3].. */
+    uint32_t to_forces; /* ..and so many bytes on forces on them */
     struct cell32 cell;
     double nm[BOX_SIZE]; /* cell in double, of the passes with energies */
     uint32_t lanes;      /* that share the entries of a trio, of the warp's trios now */
@@ -52,6 +69,16 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
 
     __device__ __forceinline__ trio_pass(const A &args) : a(args)
     {
+    }
+
+    __device__ __forceinline__ const struct pair_table *table() const
+    {
+        return (const struct pair_table *)a.table;
+    }
+
+    __device__ __forceinline__ const uint4 *grid() const
+    {
+        return (const uint4 *)a.grid;
     }
 
     /* By bytes, so that the three words of a slot need one address. */
@@ -87,7 +114,7 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
 
     __device__ __forceinline__ uint32_t whole_trio(uint32_t trio) const
     {
-        return REGIONS ? __ldg(&members[trio].trio) & ((1u << MEMBER_OWN_SHIFT) - 1) : trio;
+        return REGIONS ? __ldg(&ground().members[trio].trio) & ((1u << MEMBER_OWN_SHIFT) - 1) : trio;
     }
 
     __device__ __forceinline__ uint32_t whole_slot(uint32_t slot) const
@@ -97,7 +124,7 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
 
     __device__ __forceinline__ float charge_of(uint32_t slot) const
     {
-        return __ldg((const float *)(grid + whole_slot(slot)) + 3);
+        return __ldg((const float *)(grid() + whole_slot(slot)) + 3);
     }
 
     __device__ __forceinline__ int32_t type_of(uint32_t slot) const
@@ -107,15 +134,15 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
 
     __device__ __forceinline__ struct lj32 lj_of(int k, int32_t type) const
     {
-        const struct lj32 *row = table->lj32 + (size_t)type_of(first + k) * (size_t)table->ntypes;
+        const struct lj32 *row = table()->lj32 + (size_t)type_of(first + k) * (size_t)table()->ntypes;
         float2 v = __ldg((const float2 *)(row + type));
         struct lj32 lj = {v.x, v.y};
         return lj;
     }
 
-    __device__ __forceinline__ void load(uint32_t trio)
+    /* The trio's positions. For each list anew, or they would lie in memory while others are gone through. */
+    __device__ __forceinline__ void load()
     {
-        first = TRIO * trio;
         own = at(first);
 #pragma unroll
         for (int k = 0; k < TRIO; k++) {
@@ -132,7 +159,7 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
         const double u[3] = {(double)d.x + p.x, (double)d.y + p.y, (double)d.z + p.z};
         double r[3];
         box_apply(nm, u, r);
-        return lj_energy_of(table, type_of(first + k), type_of(slot), pair_distance2(r[0], r[1], r[2]));
+        return lj_energy_of(table(), type_of(first + k), type_of(slot), pair_distance2(r[0], r[1], r[2]));
     }
 
     /* Energies of an entry into the sums. */
@@ -182,7 +209,7 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
     __device__ __forceinline__ double exact_charge(uint32_t slot) const
     {
         int32_t atom = __ldg((const int32_t *)a.slot_atom + whole_slot(slot));
-        return atom < 0 ? 0 : __ldg(table->charge + atom);
+        return atom < 0 ? 0 : __ldg(table()->charge + atom);
     }
 
     /* The product of own atom k with a slot, as energies need it. */
@@ -364,18 +391,15 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
             add_shared(slot, other[0], other[1], other[2]);
     }
 
-    /* The near list of the trio; part: which of its lanes this is. The next entry is on its way meanwhile. */
-    __device__ __forceinline__ void near_list(const uint32_t *list, uint32_t n, uint32_t part)
+    /* The near list of the trio; part: which of its lanes this is. The next entry is on its way meanwhile. WATER: as of near_entry. */
+    template <bool WATER> __device__ __forceinline__ void near_list(const uint32_t *list, uint32_t n, uint32_t part)
     {
-        const uint32_t waters = first < TRIO * nwaters ? TRIO * nwaters : 0; /* slots of waters seen from a water */
         uint32_t next = part < n ? __ldg(list + part) : 0;
+        load();
         for (uint32_t e = part; e < n; e += lanes) {
             const uint32_t slot = next & ((1u << NEAR_MASK_SHIFT) - 1), mask = next >> NEAR_MASK_SHIFT;
             next = e + lanes < n ? __ldg(list + e + lanes) : 0;
-            if (slot < waters)
-                near_entry<true>(slot, 7);
-            else
-                near_entry<false>(slot, mask);
+            near_entry<WATER>(slot, mask);
         }
     }
 
@@ -387,27 +411,30 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
         add_virial(d, b == 0 ? force : 0, b == 1 ? force : 0, b == 2 ? force : 0);
     }
 
-    /* A far list: each lane takes two entries at a time, the next four on their way meanwhile. Where a lane has no more it goes
-     * on with what it had. */
+    /* A far list: each lane takes two entries at a time, the next four on their way meanwhile. Where a lane has no more it goes on with
+     * what it had. Registers are short here: what the loop keeps for long would lie in memory. */
     template <int KIND> __device__ __forceinline__ void far_list(const uint16_t *list, uint32_t n, uint32_t part)
     {
         const int32_t step = 2 * (int32_t)lanes;
-        const uint32_t fine = __float_as_uint(a.round_fine);
-        const uint32_t *ahead = (const uint32_t *)list + part;
+        const uint32_t rounds = (__reduce_max_sync(~0u, n) + (uint32_t)step - 1) >> __popc((uint32_t)step - 1);
+        const uint32_t *at = (const uint32_t *)list + part;
         int32_t left = (int32_t)n - 2 * (int32_t)part;
-        uint32_t next = left > 0 ? __ldg(ahead) : 0;
-        ahead += lanes;
-        uint32_t then = left > step ? __ldg(ahead) : 0;
-        for (int32_t most = (int32_t)__reduce_max_sync(~0u, n); most > 0; most -= step, left -= step) {
+        uint32_t next = left > 0 ? __ldg(at) : 0;
+        at += lanes;
+        uint32_t then = left > step ? __ldg(at) : 0;
+        load();
+        while (__any_sync(~0u, left > 0)) {
             const uint32_t both = next;
+            const bool first = left > 0, second = left > 1;
             next = then;
-            ahead += lanes;
-            if (left > 2 * step)
-                then = __ldg(ahead);
-            far_entry<KIND>(left > 0 ? both & 0xffff : first, left > 0);
-            far_entry<KIND>(left > 1 ? both >> 16 : first, left > 1);
-            bias += 2 * fine;
+            at += lanes;
+            left -= step;
+            if (left > step)
+                then = __ldg(at);
+            far_entry<KIND>(both & 0xffff, first);
+            far_entry<KIND>(second ? both >> 16 : both & 0xffff, second);
         }
+        bias += 2 * rounds * __float_as_uint(a.round_fine);
     }
 
     /* Sums of a lane to those of the trio's atoms. */
@@ -422,39 +449,71 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
         }
     }
 
+    /* take(k, read(trio)) for the k-th trio of the block, trio its number in all; several a thread, so that it waits for several at a
+     * time. For the whole block. */
+    template <class READ, class TAKE>
+    __device__ __forceinline__ void for_trios(uint32_t ntrios, READ read, TAKE take) const
+    {
+        for (uint32_t from = threadIdx.x; from < ntrios; from += TRIOS_AT_ONCE * blockDim.x) {
+            uint32_t whole[TRIOS_AT_ONCE];
+            decltype(read(0u)) got[TRIOS_AT_ONCE];
+#pragma unroll
+            for (uint32_t n = 0; n < TRIOS_AT_ONCE; n++)
+                whole[n] = whole_trio(min(from + n * blockDim.x, ntrios - 1));
+#pragma unroll
+            for (uint32_t n = 0; n < TRIOS_AT_ONCE; n++)
+                got[n] = read(whole[n]);
+#pragma unroll
+            for (uint32_t n = 0; n < TRIOS_AT_ONCE; n++)
+                if (from + n * blockDim.x < ntrios)
+                    take(from + n * blockDim.x, got[n]);
+        }
+        __syncthreads();
+    }
+
     /* Positions of the block's trios; no forces yet. For the whole block, as is the next. */
     __device__ __forceinline__ void fetch(uint32_t ntrios)
     {
-        BLOCK_LOOP(k, ntrios)
-        {
-            const uint4 *g = grid + TRIO * whole_trio(k);
-            const uint4 word[TRIO] = {__ldg(g), __ldg(g + 1), __ldg(g + 2)};
+        struct words {
+            uint4 of[TRIO];
+        };
+        for_trios(
+            ntrios,
+            [=](uint32_t trio) {
+                const uint4 *g = grid() + TRIO * trio;
+                return words{{__ldg(g), __ldg(g + 1), __ldg(g + 2)}};
+            },
+            [=](uint32_t k, const words &word) {
 #pragma unroll
-            for (int l = 0; l < TRIO; l++) {
-                int32_t *p = words_of(TRIO * k + l);
-                p[0] = (int32_t)word[l].x, p[1] = (int32_t)word[l].y, p[2] = (int32_t)word[l].z;
-                if (FORCE) {
-                    uint32_t *f = forces_of(TRIO * k + l);
-                    f[0] = f[1] = f[2] = 0;
+                for (int l = 0; l < TRIO; l++) {
+                    int32_t *p = words_of(TRIO * k + l);
+                    p[0] = (int32_t)word.of[l].x, p[1] = (int32_t)word.of[l].y, p[2] = (int32_t)word.of[l].z;
+                    if (FORCE) {
+                        uint32_t *f = forces_of(TRIO * k + l);
+                        f[0] = f[1] = f[2] = 0;
+                    }
                 }
-            }
-        }
-        __syncthreads();
+            });
     }
 
     /* Its forces to the atoms' sums. Where these are takes the positions' place. */
     __device__ __forceinline__ void flush(uint32_t ntrios)
     {
+        struct atoms {
+            int32_t of[TRIO];
+        };
         __syncthreads();
-        BLOCK_LOOP(k, ntrios)
-        {
-            const int32_t *slot = (const int32_t *)a.slot_atom + TRIO * whole_trio(k);
-            const int32_t atom[TRIO] = {__ldg(slot), __ldg(slot + 1), __ldg(slot + 2)};
+        for_trios(
+            ntrios,
+            [=](uint32_t trio) {
+                const int32_t *slot = (const int32_t *)a.slot_atom + TRIO * trio;
+                return atoms{{__ldg(slot), __ldg(slot + 1), __ldg(slot + 2)}};
+            },
+            [=](uint32_t k, const atoms &atom) {
 #pragma unroll
-            for (int c = 0; c < 9; c++)
-                positions[9 * k + c] = atom[c / 3] < 0 ? -1 : 3 * atom[c / 3] + c % 3;
-        }
-        __syncthreads();
+                for (int c = 0; c < 9; c++)
+                    positions[9 * k + c] = atom.of[c / 3] < 0 ? -1 : 3 * atom.of[c / 3] + c % 3;
+            });
         BLOCK_LOOP(k, 9 * ntrios)
         {
             const int32_t at = positions[k], units = (int32_t)forces_of(0)[k];
@@ -464,75 +523,82 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
     }
 };
 
-/* The rows of a replica or a region: where those of either kind stand in the order. Warps take those of others than waters first. */
-struct kinds {
-    uint32_t water, water_end, other, other_end;
-};
-
-/* What a warp works on at a time: rows from the at-th in order on. */
+/* What a warp works on at a time: rows from the at-th in order on, all waters or none. */
 struct bundle {
     uint32_t at, end, lanes;
+    bool water;
 };
 
-template <class A>
-static __device__ __forceinline__ struct bundle bundle_of(const A &a, const struct kinds &k, uint32_t number)
+template <class A> static __device__ __forceinline__ struct bundle bundle_of(const A &a, uint32_t number)
 {
+    const struct kinds &k = ground().kinds;
     const uint32_t lanes = other_lanes(a.lanes), size = 32 / lanes, others = (k.other_end - k.other + size - 1) / size;
     if (number < others)
-        return {k.other + number * size, k.other_end, lanes};
-    return {k.water + (number - others) * (32 / a.lanes), k.water_end, a.lanes};
+        return {k.other + number * size, k.other_end, lanes, false};
+    return {k.water + (number - others) * (32 / a.lanes), k.water_end, a.lanes, true};
 }
 
-/* first: row of the first in arrays. */
 template <class A, class PASS>
-static __device__ __forceinline__ void warp_trios(const A &a, PASS &pass, const struct bundle &b, size_t first,
-                                                  size_t first_other)
+static __device__ __forceinline__ void warp_trios(const A &a, PASS &pass, const struct bundle &b)
 {
     const uint32_t mine = b.at + threadIdx.x % 32 / b.lanes, part = threadIdx.x & (b.lanes - 1);
     const bool real = mine < b.end;
-    const uint32_t trio = real ? __ldg((const uint32_t *)a.order + first + mine) : 0;
-    const size_t row = first + trio, other = first_other + (trio < pass.nwaters ? 0 : trio - pass.nwaters);
+    const uint32_t trio = real ? __ldg((const uint32_t *)a.order + ground().first + mine) : 0;
+    const size_t row = ground().first + trio;
     struct trio_counts n = {0, 0, 0, 0};
     if (real)
         n = ((const struct trio_counts *)a.counts)[row];
-    pass.load(trio);
+    pass.first = TRIO * trio;
     pass.lanes = b.lanes;
     pass.bias = pass.beyond = 0;
     for (int k = 0; k < 9; k++)
         pass.sum[k] = 0;
-    pass.near_list((const uint32_t *)a.near + row * list_near_cap(a.cap), n.near, part);
+    if (b.water) {
+        pass.template near_list<true>((const uint32_t *)a.near + row * list_near_cap(a.cap), n.near, part);
+        pass.template far_list<OXYGEN>((const uint16_t *)a.oxygen + row * list_near_cap(a.cap), n.oxygen, part);
+        pass.template far_list<HYDROGEN>((const uint16_t *)a.hydrogen + row * a.cap, n.hydrogen, part);
+    } else {
+        const size_t other = ground().first_other + (trio < ground().nwaters ? 0 : trio - ground().nwaters);
+        pass.template near_list<false>((const uint32_t *)a.near + row * list_near_cap(a.cap), n.near, part);
+        pass.template far_list<OTHER>((const uint16_t *)a.other + other * list_other_cap(a.cap), n.other, part);
+    }
     if (pass.beyond) {
         struct accumulate sum = {};
         acc_clamped(&sum, CLAMPED_FORCE, pass.beyond);
         acc_finish(&sum, &((struct ctl *)a.ctl)->sum);
     }
-    pass.template far_list<OTHER>((const uint16_t *)a.other + other * list_other_cap(a.cap), n.other, part);
-    pass.template far_list<OXYGEN>((const uint16_t *)a.oxygen + row * list_near_cap(a.cap), n.oxygen, part);
-    pass.template far_list<HYDROGEN>((const uint16_t *)a.hydrogen + row * a.cap, n.hydrogen, part);
     if (PASS::FORCE && real)
         pass.finish();
 }
 
 /* Of a region: its warps take what is left, of `parts` blocks each every so many-th. */
-template <class A, class PASS>
-static __device__ __forceinline__ void region_trios(const A &a, PASS &pass, uint32_t region, const struct region *r)
+template <class A, class PASS> static __device__ __forceinline__ void region_trios(const A &a, PASS &pass)
 {
-    __shared__ uint32_t taken;
-    const struct kinds kinds = {r->others, r->rows, 0, r->others};
-    const size_t first = region * (size_t)a.region_cap;
-    const size_t first_other = region * (size_t)region_other_rows(a.region_cap, a.ntrios - a.nwaters);
-    if (threadIdx.x == 0)
-        taken = blockIdx.x % a.parts;
-    __syncthreads();
     for (;;) {
         uint32_t number = 0;
         if (threadIdx.x % 32 == 0)
-            number = atomicAdd(&taken, a.parts);
-        const struct bundle b = bundle_of(a, kinds, __shfl_sync(~0u, number, 0));
+            number = atomicAdd(&ground().taken, a.parts);
+        const struct bundle b = bundle_of(a, __shfl_sync(~0u, number, 0));
         if (b.at >= b.end)
             return;
-        warp_trios(a, pass, b, first, first_other);
+        warp_trios(a, pass, b);
     }
+}
+
+/* Of the block. */
+template <bool REGIONS, class A> static __device__ __forceinline__ struct ground ground_of(const A &a)
+{
+    if (!REGIONS)
+        return {NULL, a.ntrios, 0, 0, a.nwaters, {0, a.nwaters, a.nwaters, a.ntrios}, 0};
+    const uint32_t region = blockIdx.x / a.parts, first = region * a.region_cap;
+    const struct region *r = (const struct region *)a.regions + region;
+    return {(const struct member *)a.members + first,
+            r->members,
+            first,
+            region * region_other_rows(a.region_cap, a.ntrios - a.nwaters),
+            r->waters,
+            {r->others, r->rows, 0, r->others},
+            blockIdx.x % a.parts};
 }
 
 template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A>
@@ -542,14 +608,11 @@ static __device__ __forceinline__ void run_pass(const A &a)
     extern __shared__ int32_t words[];
     struct ctl *c = (struct ctl *)a.ctl;
     struct pair_lists *lists = (struct pair_lists *)a.lists;
-    const uint32_t region = REGIONS ? blockIdx.x / a.parts : 0;
-    const struct region *r = (const struct region *)a.regions + region;
-    const uint32_t ntrios = REGIONS ? r->members : a.ntrios;
     pass_of pass(a);
-    pass.grid = (const uint4 *)a.grid;
-    pass.table = (const struct pair_table *)a.table;
-    pass.members = (const struct member *)a.members + region * (size_t)a.region_cap;
-    pass.nwaters = REGIONS ? r->waters : a.nwaters;
+    if (threadIdx.x == 0)
+        ground() = ground_of<REGIONS>(a);
+    __syncthreads();
+    const uint32_t ntrios = ground().ntrios;
     pass.cell = cell32_of(c);
     for (int k = 0; pass_of::ENERGY && k < BOX_SIZE; k++)
         pass.nm[k] = c->box[k] / FIXED_SCALE;
@@ -560,14 +623,13 @@ static __device__ __forceinline__ void run_pass(const A &a)
         pass.virial[k] = 0;
     pass.fetch(ntrios);
     if (REGIONS)
-        region_trios(a, pass, region, r);
+        region_trios(a, pass);
     else
-        warp_trios(a, pass,
-                   bundle_of(a, {0, a.nwaters, a.nwaters, ntrios}, (blockIdx.x * blockDim.x + threadIdx.x) / 32), 0, 0);
+        warp_trios(a, pass, bundle_of(a, (blockIdx.x * blockDim.x + threadIdx.x) / 32));
     if (pass_of::ENERGY)
         add_sums(&c->sum, lists, pass);
     if (pass_of::FORCE)
-        pass.flush(ntrios);
+        pass.flush(ground().ntrios);
     if (pass_of::VIRIAL && last_block(&lists->arrived_energy) && threadIdx.x == 0)
         finish_virial(c, lists, a.force_shift);
 }
