@@ -15,9 +15,10 @@ void table_setup(struct table *t, const char *layout)
 {
     *t = (struct table){0};
     for (const char *p = layout; *p; p++) {
-        if (*p == ' ')
-            t->columns++;
-        else if (*p == '~')
+        if (*p == ' ') {
+            if (++t->columns == TABLE_COLUMNS)
+                abort();
+        } else if (*p == '~')
             t->cut[t->columns] = true;
         else if (*p >= '0' && *p <= '9')
             t->leaves[t->columns] = *p - '0';

@@ -10,7 +10,7 @@
 
 #include "engine/base/buf.h"
 
-enum { TABLE_COLUMNS = 12 };
+enum { TABLE_COLUMNS = 16 };
 
 /* Cells as text; columns are as wide as their widest cell. Zeroed is valid. */
 struct table {
@@ -24,7 +24,7 @@ struct table {
 };
 
 /* The first row is the heading; "" leaves a cell empty. `layout` has a word per column: l or r for its side, ~ where it may be
- * shortened, and a digit where it may leave a table that is too wide: "l l~ r2". */
+ * shortened, and a digit where it may leave a table that is too wide: "l l~ r2". No more than TABLE_COLUMNS words. */
 void table_setup(struct table *t, const char *layout);
 /* The next cell, at most 511 bytes. */
 void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

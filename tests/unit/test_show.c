@@ -131,6 +131,24 @@ static void test_table(void **state)
     assert_text(&b, "methane\t12\t\n\033[32m\303\245\033[0m\t123\tso\n");
 }
 
+/* As many columns as a table may have, and a row of them. */
+static void test_table_widest(void **state)
+{
+    struct table t;
+    struct buf layout = {0}, wanted = {0}, b = {0};
+    for (int i = 0; i < TABLE_COLUMNS; i++)
+        buf_printf(&layout, i ? " r" : "r");
+    table_setup(&t, layout.data);
+    for (int i = 0; i < 2 * TABLE_COLUMNS; i++) {
+        table_cell(&t, "%d", i);
+        buf_printf(&wanted, "%*d%s", i % TABLE_COLUMNS ? 4 : 2, i, (i + 1) % TABLE_COLUMNS ? "" : "\n");
+    }
+    table_put(&t, 0, &b);
+    assert_text(&b, wanted.data);
+    buf_free(&wanted);
+    buf_free(&layout);
+}
+
 /* What does not fit: columns leave in the order of their numbers, then texts are cut; empty columns leave always. */
 static void test_table_fits(void **state)
 {
@@ -268,10 +286,10 @@ static void test_results(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),     cmocka_unit_test(test_durations), cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_bytes),      cmocka_unit_test(test_times),     cmocka_unit_test(test_table),
-        cmocka_unit_test(test_table_fits), cmocka_unit_test(test_suggest),   cmocka_unit_test(test_escape),
-        cmocka_unit_test(test_exit_codes), cmocka_unit_test(test_results),
+        cmocka_unit_test(test_values),     cmocka_unit_test(test_durations),    cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_bytes),      cmocka_unit_test(test_times),        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_table_fits), cmocka_unit_test(test_table_widest), cmocka_unit_test(test_suggest),
+        cmocka_unit_test(test_escape),     cmocka_unit_test(test_exit_codes),   cmocka_unit_test(test_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
