@@ -44,15 +44,15 @@ def output(*command, **more):
 
 
 def grompp(gmx, examples, coordinates, scratch):
-    """Takes the topology beside the coordinates."""
+    """Takes the topologies beside the coordinates."""
     folder = os.path.abspath(os.path.dirname(f"{examples}/{coordinates}"))
-    top = next(name for name in os.listdir(folder) if name.endswith(".top"))
     with open(f"{scratch}/run.mdp", "w", encoding="ascii") as f:
         f.write(MDP.format(define="-DVACUUM" if coordinates.endswith("vacuum.gro") else ""))
-    said = output(gmx, "grompp", "-f", "run.mdp", "-p", f"{folder}/{top}", "-c", os.path.abspath(f"{examples}/{coordinates}"),
-                  "-o", "run.tpr", "-maxwarn", "0", cwd=scratch)
-    if "WARNING" in said:
-        sys.exit(f"{coordinates}: gmx grompp warns:\n{said}")
+    for top in (name for name in os.listdir(folder) if name.endswith(".top")):
+        said = output(gmx, "grompp", "-f", "run.mdp", "-p", f"{folder}/{top}", "-c", os.path.abspath(f"{examples}/{coordinates}"),
+                      "-o", "run.tpr", "-maxwarn", "0", cwd=scratch)
+        if "WARNING" in said:
+            sys.exit(f"{top} with {coordinates}: gmx grompp warns:\n{said}")
 
 
 def main():
@@ -70,6 +70,8 @@ def main():
                     sys.exit(f"{name} is not what make_box.py {solute} {points} makes")
             if gmx:
                 grompp(gmx, examples, name, scratch)
+        if gmx:
+            grompp(gmx, examples, "acid-dimer/dimer.gro", scratch)
         for spec in specs:
             print(output(worker, "validate", spec).strip())
     print(f"{len(specs)} specs; grompp {'agrees' if gmx else 'skipped: no gmx'}")

@@ -17,7 +17,7 @@ from service import AS_IS
 MESON, BUILD, SOURCE, PREFIX, SCDOC = sys.argv[1:6]
 
 WANTED = """bin/shoal bin/shoald bin/shoal-worker share/bash-completion/completions/shoal share/zsh/site-functions/_shoal
-share/fish/vendor_completions.d/shoal.fish share/doc/shoal/README.md share/doc/shoal/LICENSE share/doc/shoal/examples/README.md
+share/fish/vendor_completions.d/shoal.fish share/doc/shoal/README.md share/doc/shoal/LICENSE share/doc/shoal/docs/README.md share/doc/shoal/docs/hydration.md share/doc/shoal/examples/README.md
 share/doc/shoal/examples/methane/quickstart.yaml share/shoal/ensemble.schema.json share/shoal/results.schema.json
 share/shoal/openapi.yaml share/shoal/python/pyproject.toml share/shoal/python/shoal/service.py
 lib/systemd/system/shoald.service lib/systemd/system/shoald.socket lib/systemd/user/shoald.service

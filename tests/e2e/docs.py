@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The guide (docs/*.md, README.md) is true: its commands run, what they print is what it shows, its options, files and links exist.
+
+Each page is one terminal: its blocks run in order in one bash, in a folder of its own with a copy of examples/, beside a service of its
+own. docs/README.md says what the words behind ``` mean; a block with any other is a failure, and so is one without.
+Runs itself with SHOAL_TEST_PYTHON where that is set (a virtual environment with pandas).
+
+Usage: docs.py SHOAL SHOALD SHOAL_WORKER SOURCE_ROOT BUILD_ROOT [PAGE...]
+"""
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import docs_check
+from docs_page import Page, mismatch
+from service import AS_IS
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PRELUDE = """set -eo pipefail
+ready() { for _ in $(seq 200); do "$REAL_SHOAL" version >/dev/null 2>&1 && return; sleep 0.05; done; echo "no service answers"; return 1; }
+trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT
+"""
+# shoal, which takes other times where a block is to have little time: so many steps of 2 fs, or twice as many.
+CLIENT = """#!/bin/bash
+for given; do
+    word=
+    case $last in
+        --time) word=${SHORT:+$((2 * SHORT)) fs} ;;
+        --until) word=${SHORT:+$((4 * SHORT)) fs} ;;
+    esac
+    words+=("${word:-$given}")
+    last=$given
+done
+exec "$REAL_SHOAL" "${words[@]}"
+"""
+SERVICE = """shoald 2>log &
+ready
+"""
+
+
+def script(page, folder):
+    """The page as one bash script; what block N prints goes to FOLDER.out/N."""
+    lines = [PRELUDE, "" if page.starts_service() else SERVICE]
+    for number, block in enumerate(page.blocks):
+        path = f"{folder}.blocks/{number}"
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(block.text)
+        if not block.runs():
+            continue
+        lines.append(f"exec >{folder}.out/{number} 2>&1")
+        lines.append("unset SHORT")
+        if "short" in block.options:
+            steps = block.options["short"] or 40
+            lines.append(f'export SHORT={steps}; "$PYTHON" {HERE}/docs_short.py shorten {steps} .')
+        if "file" in block.options:
+            lines.append(f"mkdir -p $(dirname {block.options['file']}); cp {path} {block.options['file']}")
+        elif block.kind == "yaml":
+            lines.append(f'"$PYTHON" {HERE}/docs_short.py replace {path} {block.options["in"]} {number}.yaml\n'
+                         f"shoal validate $(dirname {block.options['in']})/{number}.yaml")
+        elif block.kind == "python":
+            lines.append(f'PYTHONPATH=$PAGE_FOLDER/client/python "$PYTHON" {path}')
+        elif "fails" in block.options:
+            lines.append(f"code=0\n{block.text.rstrip()} || code=$?\n[ $code = {block.options['fails']} ] || {{ echo \"exit code $code\"; false; }}")
+        else:
+            lines.append(block.text.rstrip() + ("\nready" if block.starts_service() else ""))
+    return "\n".join(lines) + "\n"
+
+
+def make_folder(folder, root, programs):
+    """What a page finds: examples, the Python package, and programs; shoald with a state, a socket and a device of its own."""
+    for name in ("", ".blocks", ".out", ".bin"):
+        os.makedirs(folder + name)
+    shutil.copytree(os.path.join(root, "examples"), os.path.join(folder, "examples"))
+    os.makedirs(os.path.join(folder, "client"))
+    os.symlink(os.path.join(root, "client/python"), os.path.join(folder, "client/python"))
+    shoal, shoald, worker = programs
+    own = ["--device", "cpu", "--state", f"{folder}/state", "--socket", f"{folder}/api.sock", *AS_IS]
+    starters = {"shoal-worker": [worker], "shoald": [shoald, *own], "python3": [sys.executable]}
+    texts = {name: f"#!/bin/sh\nexec {' '.join(command)} \"$@\"\n" for name, command in starters.items()}
+    for name, text in {"shoal": CLIENT, **texts}.items():
+        path = os.path.join(folder + ".bin", name)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        os.chmod(path, 0o755)
+    return {**os.environ, "PATH": f"{folder}.bin:{os.environ['PATH']}", "HOME": folder, "XDG_RUNTIME_DIR": folder, "REAL_SHOAL": shoal,
+            "SHOAL_SOCKET": f"{folder}/api.sock", "SHOAL_WORKER": worker, "GMXLIB": "", "PYTHON": sys.executable, "PAGE_FOLDER": folder,
+            "PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
+
+
+def read(path):
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding="utf-8", errors="replace") as f:
+        return f.read()
+
+
+def run_page(page, folder, root, programs):
+    """What is wrong with the page, as strings."""
+    environment = make_folder(folder, root, programs)
+    done = subprocess.run(["timeout", "200", "bash", "-c", script(page, folder)], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, check=False)
+    said = [read(f"{folder}.out/{number}") for number in range(len(page.blocks))]
+    if done.returncode:
+        last = max((n for n, text in enumerate(said) if text is not None), default=None)
+        where = page.name if last is None else page.blocks[last].where
+        return [f"{where}: exit code {done.returncode}\n{said[last] if last is not None else ''}{done.stdout}{done.stderr}"]
+    wrong = []
+    for number, block in enumerate(page.blocks):
+        lacks = mismatch(block.text, said[number - 1]) if block.kind == "text" and "output" in block.options else None
+        if lacks:
+            wrong.append(f"{block.where}: {lacks}\n{said[number - 1]}")
+    return wrong
+
+
+# What a page could have wrong: each is found without running it.
+FAULTS = {
+    "```\nshoal list\n```": "of an unknown kind: ''", "```sh slow\nshoal list\n```": "of an unknown kind", "```sh\nshoal list": "has no end",
+    "```yaml\nname: a\n```": "of an unknown kind", "- a list\n\n    shoal list": "code outside of a block", "```text output\nx\n```": "the output of nothing",
+    "```sh root\nshoal list --jason\n```": "shoal list has no --jason", "```sh root\nfrob\n```": "'frob' is not a program",
+    "```sh root\nsudo systemctl start shoalb.service\n```": "no unit shoalb", "```sh build\nmeson setup b -Dx=1\n```": "meson has no x",
+    "```sh build\nmeson test --setup quick\n```": "meson has no quick", "```sh build\ndeploy/slowstart\n```": "is no program of the tree",
+    "`shoal submitt SPEC`": "no command submitt", "`shoal du --window 3`": "shoal du has no --window", "`shoald --slot 2`": "shoald has no --slot",
+    "`shoal-worker energie`": "has no energie", "`--no-such-option`": "no program has", "[a](nowhere.md)": "there is no nowhere.md",
+    "[a](../README.md#nowhere)": "no heading",
+}
+# Those that show when it runs.
+FAILURES = {"```sh\nshoal help submit\nfalse\ntrue\n```": "exit code 1", "```sh\nshoal list --jason\n```": "exit code 2",
+            "```sh fails=3\nshoal list\n```": "exit code 0", "```sh\nshoal list\n```\n\n```text output\n...\nnothing\n```": "nothing stands for 'nothing'",
+            "```yaml in=examples/methane/methane.yaml\nbarostat: {presure: 1 bar}\n```": "did you mean pressure?"}
+
+
+def looked_over(name, text, root, known):
+    page = Page(name, text)
+    return page, page.wrong + docs_check.links(page, root) + docs_check.words(page, known)
+
+
+def self_test(root, programs, known):
+    """Faults that are not found."""
+    missed = [f"not found in {text!r}" for text, wanted in FAULTS.items() if wanted not in str(looked_over("docs/a.md", text, root, known)[1])]
+    with tempfile.TemporaryDirectory() as folder:
+        for number, (text, wanted) in enumerate(FAILURES.items()):
+            wrong = run_page(Page("docs/a.md", text), os.path.join(folder, str(number)), root, programs)
+            missed += [] if wanted in "".join(wrong) else [f"not found in {text!r}: {wrong}"]
+    return missed
+
+
+def main():
+    programs, root, build = [os.path.abspath(p) for p in sys.argv[1:4]], os.path.abspath(sys.argv[4]), os.path.abspath(sys.argv[5])
+    names = sys.argv[6:] or [os.path.relpath(p, root) for p in sorted(glob.glob(os.path.join(root, "docs/*.md")))] + ["README.md"]
+    known = docs_check.Known(programs, root)
+    wrong, total = self_test(root, programs, known), {}
+    for name in names:
+        page, found = looked_over(name, read(os.path.join(root, name)), root, known)
+        wrong += found
+        begun = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            if not page.wrong and any(block.runs() for block in page.blocks):
+                wrong += run_page(page, os.path.join(folder, "page"), root, programs)
+        counts = page.counts()
+        print(f"{name}: {', '.join(f'{n} {what}' for what, n in counts.items())}; {time.monotonic() - begun:.1f} s", flush=True)
+        for what, n in counts.items():
+            total[what] = total.get(what, 0) + n
+    wrong += docs_check.units(build, root, programs[1])
+    print(f"{len(names)} pages: {', '.join(f'{n} {what}' for what, n in total.items())}")
+    print("\n\n".join(wrong))
+    return 1 if wrong or not total.get("commands run") else 0
+
+
+if __name__ == "__main__":
+    if os.environ.get("SHOAL_TEST_PYTHON") and "SHOAL_TEST_INSIDE" not in os.environ:
+        os.execve(os.environ["SHOAL_TEST_PYTHON"], [os.environ["SHOAL_TEST_PYTHON"], *sys.argv], dict(os.environ, SHOAL_TEST_INSIDE="1"))
+    sys.exit(main())
