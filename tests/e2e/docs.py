@@ -17,6 +17,7 @@ import tempfile
 import time
 
 import docs_check
+from docs_faults import FAILURES, FAULTS
 from docs_page import Page, mismatch
 from service import AS_IS
 
@@ -43,6 +44,21 @@ ready
 """
 
 
+def commands_of(block, number, path):
+    """What bash is to do for a block whose text is at `path`."""
+    text = block.text.rstrip()
+    if "file" in block.options:
+        return f"cp {path} {block.options['file']}"
+    if block.kind == "yaml":
+        spec, part = block.options["in"], f"{os.path.dirname(block.options['in']) or '.'}/{number}.yaml"
+        return f'"$PYTHON" {HERE}/docs_short.py replace {path} {spec} {number}.yaml\nshoal validate {part}'
+    if block.kind == "python":
+        return f'PYTHONPATH=$PAGE_FOLDER/client/python "$PYTHON" {path}'
+    if "fails" in block.options:
+        return f'code=0\n{text} || code=$?\n[ $code = {block.options["fails"]} ] || {{ echo "exit code $code"; false; }}'
+    return text + ("\nready" if block.starts_service() else "")
+
+
 def script(page, folder):
     """The page as one bash script; what block N prints goes to FOLDER.out/N."""
     lines = [PRELUDE, "" if page.starts_service() else SERVICE]
@@ -52,22 +68,11 @@ def script(page, folder):
             f.write(block.text)
         if not block.runs():
             continue
-        lines.append(f"exec >{folder}.out/{number} 2>&1")
-        lines.append("unset SHORT")
+        lines += [f"exec >{folder}.out/{number} 2>&1", "unset SHORT"]
         if "short" in block.options:
             steps = block.options["short"] or 40
             lines.append(f'export SHORT={steps}; "$PYTHON" {HERE}/docs_short.py shorten {steps} .')
-        if "file" in block.options:
-            lines.append(f"mkdir -p $(dirname {block.options['file']}); cp {path} {block.options['file']}")
-        elif block.kind == "yaml":
-            lines.append(f'"$PYTHON" {HERE}/docs_short.py replace {path} {block.options["in"]} {number}.yaml\n'
-                         f"shoal validate $(dirname {block.options['in']})/{number}.yaml")
-        elif block.kind == "python":
-            lines.append(f'PYTHONPATH=$PAGE_FOLDER/client/python "$PYTHON" {path}')
-        elif "fails" in block.options:
-            lines.append(f"code=0\n{block.text.rstrip()} || code=$?\n[ $code = {block.options['fails']} ] || {{ echo \"exit code $code\"; false; }}")
-        else:
-            lines.append(block.text.rstrip() + ("\nready" if block.starts_service() else ""))
+        lines.append(commands_of(block, number, path))
     return "\n".join(lines) + "\n"
 
 
@@ -117,23 +122,6 @@ def run_page(page, folder, root, programs):
     return wrong
 
 
-# What a page could have wrong: each is found without running it.
-FAULTS = {
-    "```\nshoal list\n```": "of an unknown kind: ''", "```sh slow\nshoal list\n```": "of an unknown kind", "```sh\nshoal list": "has no end",
-    "```yaml\nname: a\n```": "of an unknown kind", "- a list\n\n    shoal list": "code outside of a block", "```text output\nx\n```": "the output of nothing",
-    "```sh root\nshoal list --jason\n```": "shoal list has no --jason", "```sh root\nfrob\n```": "'frob' is not a program",
-    "```sh root\nsudo systemctl start shoalb.service\n```": "no unit shoalb", "```sh build\nmeson setup b -Dx=1\n```": "meson has no x",
-    "```sh build\nmeson test --setup quick\n```": "meson has no quick", "```sh build\ndeploy/slowstart\n```": "is no program of the tree",
-    "`shoal submitt SPEC`": "no command submitt", "`shoal du --window 3`": "shoal du has no --window", "`shoald --slot 2`": "shoald has no --slot",
-    "`shoal-worker energie`": "has no energie", "`--no-such-option`": "no program has", "[a](nowhere.md)": "there is no nowhere.md",
-    "[a](../README.md#nowhere)": "no heading",
-}
-# Those that show when it runs.
-FAILURES = {"```sh\nshoal help submit\nfalse\ntrue\n```": "exit code 1", "```sh\nshoal list --jason\n```": "exit code 2",
-            "```sh fails=3\nshoal list\n```": "exit code 0", "```sh\nshoal list\n```\n\n```text output\n...\nnothing\n```": "nothing stands for 'nothing'",
-            "```yaml in=examples/methane/methane.yaml\nbarostat: {presure: 1 bar}\n```": "did you mean pressure?"}
-
-
 def looked_over(name, text, root, known):
     page = Page(name, text)
     return page, page.wrong + docs_check.links(page, root) + docs_check.words(page, known)
@@ -141,9 +129,12 @@ def looked_over(name, text, root, known):
 
 def self_test(root, programs, known):
     """Faults that are not found."""
-    missed = [f"not found in {text!r}" for text, wanted in FAULTS.items() if wanted not in str(looked_over("docs/a.md", text, root, known)[1])]
+    missed = []
+    for text, wanted in FAULTS:
+        found = looked_over("docs/a.md", text, root, known)[1]
+        missed += [] if wanted in str(found) else [f"not found in {text!r}: {found}"]
     with tempfile.TemporaryDirectory() as folder:
-        for number, (text, wanted) in enumerate(FAILURES.items()):
+        for number, (text, wanted) in enumerate(FAILURES):
             wrong = run_page(Page("docs/a.md", text), os.path.join(folder, str(number)), root, programs)
             missed += [] if wanted in "".join(wrong) else [f"not found in {text!r}: {wrong}"]
     return missed
