@@ -211,6 +211,8 @@ static int CO_FN finish_oldest(struct dynamics *d, struct err *e)
         rc = stepped(d, &done, e);
     if (done.kind == SIM_SAMPLE)
         rc = take_sample(d, e);
+    if (done.kind == SIM_BAROSTAT)
+        replica_moved(r);
     d->since = replica_now();
     return rc;
 }

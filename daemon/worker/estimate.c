@@ -19,6 +19,7 @@
 #include "daemon/worker/memory.h"
 #include "daemon/worker/own_limits.h"
 #include "engine/estimate/estimate.h"
+#include "engine/run/sim.h"
 
 enum { OPTION_ENSEMBLE = 256, OPTION_OUTPUT, OPTION_SECONDS, OPTION_MIB };
 
@@ -139,35 +140,51 @@ static int read_replicas(struct request *q, struct err *e)
     return rc;
 }
 
-/* A replica that runs writes rows that its next start may write again: those up to its newest checkpoint count. */
-static void read_checkpoint(const char *directory, int repeats, int repeat, int window, struct estimate_replica *r)
+/* The newest good one of a replica; zeroed where there is none. */
+static void newest_checkpoint(const struct estimate_ensemble *x, int replica, struct checkpoint *c)
 {
+    const int windows = x->set->alchemy.nwindows;
     struct buf folder = {0};
-    r->vouched = true;
-    buf_printf(&folder, "%s/", directory);
-    if (repeats > 1)
-        buf_printf(&folder, "repeat_%02d/", repeat);
-    buf_printf(&folder, "lambda_%02d", window);
+    buf_printf(&folder, "%s/", x->directory);
+    if (x->repeats > 1)
+        buf_printf(&folder, "repeat_%02d/", replica / windows);
+    buf_printf(&folder, "lambda_%02d", replica % windows);
     for (int which = 0, rc = 1; which < CHECKPOINT_FILES && rc; which++) {
-        struct checkpoint c = {0};
         struct err e = {0};
-        rc = checkpoint_read(folder.data, which, &c, &e);
-        if (!rc) {
-            r->dhdl_bytes = c.offset[OUTPUT_DHDL];
-            r->energy_bytes = c.offset[OUTPUT_ENERGY];
-        }
-        checkpoint_close(&c);
+        rc = checkpoint_read(folder.data, which, c, &e);
+        if (rc)
+            checkpoint_close(c);
     }
     buf_free(&folder);
 }
 
+/* Of production: of the stage that it is in, or was when all was done. */
+static struct volume_moves moves_of(const struct spec *s, const struct checkpoint *c)
+{
+    const uint64_t last = (uint64_t)s->nstages - 1;
+    const struct stage *stage = &s->stages[c->stage < last ? c->stage : last];
+    if (stage->kind != STAGE_PRODUCE || !stage->npt)
+        return (struct volume_moves){0};
+    return sim_saved_moves(c->state.data, c->state.len);
+}
+
+/* A replica that runs writes rows that its next start may write again: those up to its newest checkpoint count. */
 static void read_checkpoints(struct request *q)
 {
     const struct estimate_ensemble *x = &q->ensemble;
-    int windows = x->set->alchemy.nwindows;
-    for (int i = 0; i < x->repeats * windows; i++)
-        if (q->replicas[i].kind == ESTIMATE_RUNNING)
-            read_checkpoint(x->directory, x->repeats, i / windows, i % windows, &q->replicas[i]);
+    for (int i = 0; i < x->repeats * x->set->alchemy.nwindows; i++) {
+        struct estimate_replica *r = &q->replicas[i];
+        struct checkpoint c = {0};
+        r->vouched = r->kind == ESTIMATE_RUNNING;
+        if (r->vouched || (x->npt && r->kind != ESTIMATE_FAILED))
+            newest_checkpoint(x, i, &c);
+        if (r->vouched) {
+            r->dhdl_bytes = c.offset[OUTPUT_DHDL];
+            r->energy_bytes = c.offset[OUTPUT_ENERGY];
+        }
+        r->moves = moves_of(q->spec, &c);
+        checkpoint_close(&c);
+    }
 }
 
 static int read_about(struct request *q, struct err *e)

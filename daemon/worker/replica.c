@@ -196,11 +196,12 @@ static int CO_FN run_stages(struct replica *r, struct err *e)
         wait_gate(r);
         if (r->stop)
             return REPLICA_STOPPED;
-        int rc = sim_tune_volume(r->sim, stage->kind != STAGE_PRODUCE, e);
+        int rc = replica_begin_moves(r, stage, e);
         if (!rc)
             rc = stage->kind == STAGE_MINIMIZE ? minimize(r, stage, e) : replica_dynamics(r, stage, e);
         if (rc)
             return rc;
+        replica_end_moves(r);
         bool parts = stage + 1 < r->spec->stages + r->spec->nstages && stage[1].phase != stage->phase;
         rc = parts ? sim_part(r->sim, e) : 0;
         r->stage++;

@@ -39,6 +39,7 @@ struct replica {
     const uint64_t *offered; /* [noffered] meetings before its checkpoints */
     int noffered;
     uint64_t common;                 /* meetings before the checkpoint that all go on from */
+    bool narrow_told;                /* that its box is too narrow, in this stage */
     bool stop, at_gate, lets_others; /* lets_others: it goes on whatever its work does */
     unsigned load_period;            /* the last in which it was counted */
     double step_seconds;             /* wall clock of a step in the last batch, 0: not known */
@@ -69,6 +70,12 @@ int CO_FN replica_progress(struct replica *r, struct err *e);
 int CO_FN replica_dynamics(struct replica *r, const struct stage *stage, struct err *e);
 /* Makes a checkpoint, with which the stage ends where the replica is to stop. REPLICA_STOPPED. */
 int CO_FN replica_save_or_stop(struct replica *r, struct err *e);
+
+/* Volume moves: when a stage begins or is taken up again, after each of them, and when the stage is over. An event (narrow) says where
+ * the box has no room for them (engine/system/volume_moves.h): once it is so, and at the end with all counted. */
+int replica_begin_moves(struct replica *r, const struct stage *stage, struct err *e);
+void replica_moved(struct replica *r);
+void replica_end_moves(struct replica *r);
 
 /* Has the state copied from the device; others go on meanwhile. */
 int CO_FN replica_fetch(struct replica *r, struct err *e);

@@ -30,10 +30,10 @@ void cpu_volume_decide(const struct launch *launch, const struct args_volume_dec
     const struct motion_table *m = a->motion;
     if (c->halt)
         return;
-    bool yes = volume_accepted(c, m->nunits, a->pressure, a->kt);
+    bool refused = volume_refused(c), yes = volume_accepted(c, m->nunits, a->pressure, a->kt);
     if (!yes) {
         memcpy(a->x, a->x_old, m->natoms * 3 * sizeof(double));
         memcpy(c->box, c->box_old, sizeof c->box);
     }
-    volume_end(c, yes);
+    volume_end(c, yes, refused);
 }

@@ -70,14 +70,23 @@ static void sample(const struct sim *s, struct tape *t)
          .timestep = s->model->set->integrator.timestep);
 }
 
+static double min_edge(const struct model *m)
+{
+    const struct nonbonded_settings *nb = &m->set->nonbonded;
+    return 2 * (nb->vdw_cutoff > nb->coulomb_cutoff ? nb->vdw_cutoff : nb->coulomb_cutoff);
+}
+
+static struct box_room box_room(const struct model *m, const double box[BOX_SIZE])
+{
+    return (struct box_room){.width = 2 * box_cutoff_limit(box), .least = min_edge(m)};
+}
+
 static void volume_move(const struct sim *s, struct tape *t)
 {
-    const struct nonbonded_settings *nb = &s->model->set->nonbonded;
     void *motion = (void *)(uintptr_t)s->model->motion;
-    double cutoff = nb->vdw_cutoff > nb->coulomb_cutoff ? nb->vdw_cutoff : nb->coulomb_cutoff;
     evaluate(s, EVALUATE_POTENTIAL, t);
-    EMIT(volume_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion, .min_edge = 2 * cutoff,
-         .coupling = s->model->set->barostat.coupling);
+    EMIT(volume_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,
+         .min_edge = min_edge(s->model), .coupling = s->model->set->barostat.coupling);
     place_sites(s, t);
     evaluate(s, EVALUATE_POTENTIAL, t);
     EMIT(volume_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,
@@ -116,4 +125,5 @@ const struct program cpu_program = {.device = "cpu",
                                              [SIM_SAMPLE] = sample,
                                              [SIM_BAROSTAT] = volume_move,
                                              [SIM_REPORT] = report},
-                                    .emit_new_velocities = emit_new_velocities};
+                                    .emit_new_velocities = emit_new_velocities,
+                                    .box_room = box_room};

@@ -113,6 +113,11 @@ static void sample(const struct sim *s, struct tape *t)
                 .energy_at_window = s->d.energy_at_window, .timestep = s->model->set->integrator.timestep);
 }
 
+static struct box_room box_room(const struct model *m, const double box[BOX_SIZE])
+{
+    return (struct box_room){.width = box_least_width(box), .least = cuda_min_width(m->nonbonded)};
+}
+
 static void volume_move(const struct sim *s, struct tape *t)
 {
     void *motion = (void *)(uintptr_t)s->model->motion;
@@ -159,4 +164,5 @@ const struct program cuda_program = {.device = "cuda",
                                               [SIM_REPORT] = report},
                                      .gang = &tiny_gang,
                                      .in_gangs = in_gangs,
-                                     .emit_new_velocities = emit_new_velocities};
+                                     .emit_new_velocities = emit_new_velocities,
+                                     .box_room = box_room};

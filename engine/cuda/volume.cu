@@ -38,6 +38,7 @@ KERNEL(volume_decide, a, __launch_bounds__(CUDA_ONE_BLOCK))
     const double *x_old = (const double *)a.x_old;
     if (c->halt)
         return;
+    const bool refused = volume_refused(c); /* asked before the box changes */
     if (threadIdx.x == 0)
         yes = volume_accepted(c, m->nunits, a.pressure, a.kt);
     __syncthreads();
@@ -48,5 +49,5 @@ KERNEL(volume_decide, a, __launch_bounds__(CUDA_ONE_BLOCK))
         return;
     for (int k = 0; k < BOX_SIZE && !yes; k++)
         c->box[k] = c->box_old[k];
-    volume_end(c, yes);
+    volume_end(c, yes, refused);
 }

@@ -12,6 +12,7 @@
 #include "engine/system/finite_size.h"
 #include "engine/system/settings.h"
 #include "engine/system/standard_state.h"
+#include "engine/system/volume_moves.h"
 
 enum estimate_kind { ESTIMATE_DONE, ESTIMATE_PARTIAL, ESTIMATE_RUNNING, ESTIMATE_FAILED };
 
@@ -24,6 +25,7 @@ struct estimate_replica {
     bool
         vouched; /* only the first bytes of its files count, as a checkpoint vouches for them; 0 bytes: there is none */
     uint64_t dhdl_bytes, energy_bytes;
+    struct volume_moves moves; /* of production; zeroed where that is not known, or the volume stays */
 };
 
 struct estimate_label {

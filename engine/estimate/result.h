@@ -34,6 +34,7 @@ struct window_result {
     double used_from;                  /* ps, time of the first row used */
     double discarded_ps, sampled_ps;   /* of what is in the file */
     double inefficiency, uncorrelated; /* g in rows used, and used / g */
+    struct volume_moves moves;         /* as in struct estimate_replica */
     struct longrun part; /* of the variance of the estimate, kT^2, what the rows used bring; dof 0: not known */
     int ndhdl, naverages;
     struct average *dhdl, *averages;

@@ -115,6 +115,12 @@ static void judge_windows(const struct result *r, const struct range *x, struct 
         if (w->discarded > w->used)
             verdict_add(v, VERDICT_UNCONVERGED, "discarded",
                         "window %d drifts: more than half of it, %.4g ps, was discarded", k, w->discarded_ps);
+        if (volume_refused_share(&w->moves) >= VOLUME_REFUSED_MANY)
+            verdict_add(
+                v, VERDICT_UNCONVERGED, "narrow",
+                "the box of window %d is too narrow for its pressure: its cut-off forbade %.3g %% of the volume "
+                "moves, %g %% or more",
+                k, 100 * volume_refused_share(&w->moves), 100 * VOLUME_REFUSED_MANY);
     }
 }
 

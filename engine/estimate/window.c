@@ -232,6 +232,18 @@ static void read_energy(struct result *r, const char *directory, const char *fol
     buf_free(&path);
 }
 
+/* Of many the verdict speaks too. */
+static void warn_of_moves(struct result *r, int k)
+{
+    double share = volume_refused_share(&r->windows[k].moves);
+    if (share >= VOLUME_REFUSED_SOME)
+        result_warn(
+            r,
+            "window %d: %.3g %% of its volume moves were refused, as they would have made the box narrower than its "
+            "cut-off allows: its density is too low; take a larger box or a shorter cut-off",
+            k, 100 * share);
+}
+
 void window_read(struct result *r, const char *directory, const char *folder, int index,
                  const struct estimate_replica *replica, struct sampling *s)
 {
@@ -243,8 +255,10 @@ void window_read(struct result *r, const char *directory, const char *folder, in
         return;
     if (!rows)
         err_set(&e, ERR_ESTIMATE, "it has no checkpoint yet");
-    if (e.code || (r->ladder->ncomponents && read_dhdl(r, directory, folder, index, rows, s, &e)))
+    if (e.code || (r->ladder->ncomponents && read_dhdl(r, directory, folder, index, rows, s, &e))) {
         fail(w, &e);
-    else
-        read_energy(r, directory, folder, index, replica->vouched ? replica->energy_bytes : XVG_ALL);
+        return;
+    }
+    warn_of_moves(r, index);
+    read_energy(r, directory, folder, index, replica->vouched ? replica->energy_bytes : XVG_ALL);
 }

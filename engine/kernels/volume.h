@@ -55,8 +55,8 @@ struct volume_limits {
     double width; /* between opposite faces */
 };
 
-/* Keeps what is needed to go back, and says by how much lengths are to be scaled; by 1: the box stays, which the decision
- * rejects, since it would be too small. */
+/* Keeps what is needed to go back, and says by how much lengths are to be scaled; by 1: the box stays (volume_refused), since it would
+ * be too small. */
 MATH_FN void volume_begin(struct ctl *c, uint32_t coupling, struct volume_limits limits, double along[3])
 {
     if (c->volume_scale == 0)
@@ -89,11 +89,17 @@ MATH_FN void volume_move_unit(const struct motion_table *m, uint32_t unit, const
             x[atom[k]][d] += (along[d] - 1) / total * com[d];
 }
 
+/* Before the decision: whether there was no trial, for want of room. */
+MATH_FN bool volume_refused(const struct ctl *c)
+{
+    return box_volume(c->box_old) == box_volume(c->box);
+}
+
 /* After the energies at the trial: whether to stay there. pressure in kJ/mol/nm^3, kt in kJ/mol. */
 MATH_FN bool volume_accepted(const struct ctl *c, uint32_t nunits, double pressure, double kt)
 {
     double v0 = box_volume(c->box_old), v1 = box_volume(c->box);
-    if (v0 == v1 || c->sum.overflow)
+    if (volume_refused(c) || c->sum.overflow)
         return false;
     double w = ctl_potential(c) - c->energy_old + pressure * (v1 - v0) - nunits * kt * log(v1 / v0);
     struct philox r = volume_draw(c);
@@ -101,11 +107,13 @@ MATH_FN bool volume_accepted(const struct ctl *c, uint32_t nunits, double pressu
 }
 
 /* The move is over. */
-MATH_FN void volume_end(struct ctl *c, bool yes)
+MATH_FN void volume_end(struct ctl *c, bool yes, bool refused)
 {
     c->trial = 0;
     c->done++;
     c->barostat_moves++;
+    c->counted.tried++;
+    c->counted.refused += refused;
     c->barostat_tried++;
     c->barostat_accepted += yes;
     if (c->volume_fixed || c->barostat_tried < VOLUME_ROUND)

@@ -17,6 +17,7 @@
 #include "engine/math/accumulate.h"
 #include "engine/math/box.h"
 #include "engine/math/fn.h"
+#include "engine/system/volume_moves.h"
 
 enum halt {
     HALT_NONE,
@@ -56,6 +57,7 @@ struct ctl {
     double energy_old;                          /* kJ/mol, before the move */
     double volume_scale;                        /* nm^3: largest volume change tried */
     uint64_t barostat_moves;                    /* tried since the replica began */
+    struct volume_moves counted;                /* since sim_count_volume */
     uint32_t barostat_tried, barostat_accepted; /* since volume_scale was adapted */
 
     /* steepest descent */

@@ -55,6 +55,8 @@ struct program {
     const struct gang_kind *gang;
     bool (*in_gangs)(const struct nonbonded *nb);
     void (*emit_new_velocities)(const struct sim *s, struct tape *t); /* of sim_thermalize */
+    /* What volume moves measure a box by, and leave it at least. */
+    struct box_room (*box_room)(const struct model *m, const double box[BOX_SIZE]);
 };
 
 extern const struct program cpu_program, cuda_program;

@@ -193,14 +193,6 @@ int sim_place(struct sim *s, int window, uint32_t replica, struct err *e)
     return copy(s, (unsigned char *)s->d.ctl + first, (unsigned char *)heard + first, bytes, e);
 }
 
-int sim_tune_volume(struct sim *s, bool tune, struct err *e)
-{
-    struct ctl c;
-    int rc = sim_read_ctl(s, &c, e);
-    c.volume_fixed = !tune;
-    return rc ? rc : sim_write_ctl(s, &c, e);
-}
-
 void sim_free(struct sim *s)
 {
     if (!s)

@@ -13,6 +13,7 @@
 #include "engine/system/sample.h"
 #include "engine/system/settings.h"
 #include "engine/system/system.h"
+#include "engine/system/volume_moves.h"
 #include "engine/base/buf.h"
 #include "graphs/dev.h"
 
@@ -55,6 +56,15 @@ int sim_place(struct sim *s, int window, uint32_t replica, struct err *e);
 /* Whether volume moves adapt their size to how often they are accepted, as they do from the start. Not part of the saved
  * state, the size is. While nothing is in flight. */
 int sim_tune_volume(struct sim *s, bool tune, struct err *e);
+/* Counts volume moves from none again; the counts are part of the saved state. While nothing is in flight. */
+int sim_count_volume(struct sim *s, struct err *e);
+/* Since then, at the outcome that was asked for last. */
+struct volume_moves sim_volume_moves(const struct sim *s);
+/* How wide the box is then, and how wide volume moves leave it at least, as this device measures it: nm. */
+struct box_room {
+    double width, least;
+};
+struct box_room sim_box_room(const struct sim *s);
 
 enum sim_work {
     SIM_MINIMIZE, /* n steepest-descent steps (later ones do nothing once converged) */
@@ -109,6 +119,8 @@ uint64_t sim_step_number(const struct sim *s); /* timesteps since the replica be
  * for a whole one of another version. sim_save waits for what was not fetched, checks and copies; sim_seal, from any thread, puts in the checksum. */
 int sim_save(struct sim *s, struct buf *out, struct err *e);
 void sim_seal(struct buf *saved);
+/* The counts of volume moves in whole saved bytes; none in those of a version that had none, or that is not known. */
+struct volume_moves sim_saved_moves(const void *data, size_t len);
 int sim_load(struct sim *s, const void *data, size_t len, struct err *e);
 
 uint32_t sim_nodes_per_step(const struct sim *s); /* kernel nodes of the live SIM_STEP tape; 1 where there is a gang */

@@ -4,7 +4,7 @@
  * drawing velocities.
  *
  * Saved: everything the future depends on and nothing else. Lists, forces and sums are left out: they follow, bit for bit,
- * from what is saved.
+ * from what is saved. Counts of volume moves are there for who asks how they went.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -14,7 +14,8 @@
 #include "engine/run/sim_parts.h"
 
 #define MAGIC "shoalsim"
-#define VERSION 3
+#define VERSION 4
+#define UNCOUNTED 3 /* the version before, which ends before the counts of volume moves: read as none */
 
 /* In front of the arrays x, v and, while minimizing, f_best: [natoms][3] doubles each. Native byte order; no padding. */
 struct saved {
@@ -28,9 +29,10 @@ struct saved {
     uint32_t pending, moving;
     uint32_t min_steps, min_converged;
     double min_step_size, min_energy, min_max_force;
+    struct volume_moves counted;
 };
 
-static_assert(sizeof(struct saved) == 152, "struct saved has padding");
+static_assert(sizeof(struct saved) == 168, "struct saved has padding");
 
 static const size_t summed_from = offsetof(struct saved, checksum) + sizeof(uint64_t);
 
@@ -92,7 +94,8 @@ int sim_save(struct sim *s, struct buf *out, struct err *e)
                          .min_converged = c.min_converged,
                          .min_step_size = c.min_step_size,
                          .min_energy = c.min_energy,
-                         .min_max_force = c.min_max_force};
+                         .min_max_force = c.min_max_force,
+                         .counted = c.counted};
     memcpy(head.magic, MAGIC, sizeof head.magic);
     memcpy(head.box, c.box, sizeof head.box);
     buf_add(out, &head, sizeof head);
@@ -106,23 +109,44 @@ void sim_seal(struct buf *saved)
     memcpy(saved->data + offsetof(struct saved, checksum), &sum, sizeof sum);
 }
 
+/* Bytes in front of the arrays. */
+static size_t head_bytes(const struct saved *head)
+{
+    return head->version == UNCOUNTED ? offsetof(struct saved, counted) : sizeof *head;
+}
+
+static struct saved read_head(const void *data, size_t len)
+{
+    struct saved head = {0};
+    if (len)
+        memcpy(&head, data, len < sizeof head ? len : sizeof head);
+    if (head.version != VERSION)
+        head.counted = (struct volume_moves){0};
+    return head;
+}
+
+struct volume_moves sim_saved_moves(const void *data, size_t len)
+{
+    return read_head(data, len).counted;
+}
+
 static int check_saved(const struct sim *s, const struct saved *head, const void *data, size_t len, struct err *e)
 {
     size_t array = (size_t)s->model->sys->natoms * 3 * sizeof(double);
-    if (len < sizeof *head || memcmp(head->magic, MAGIC, sizeof head->magic) != 0)
+    if (len < head_bytes(head) || memcmp(head->magic, MAGIC, sizeof head->magic) != 0)
         return err_set(e, ERR_CHECKPOINT, "not the state of a replica (%zu bytes)", len);
     if (checksum((const unsigned char *)data + summed_from, len - summed_from) != head->checksum)
         return err_set(e, ERR_CHECKPOINT, "state with a wrong checksum");
-    if (head->version != VERSION)
+    if (head->version != VERSION && head->version != UNCOUNTED)
         return err_set(e, ERR_UNSUPPORTED,
                        "state of version %u, this program reads version %d: go on with the program that wrote it, "
                        "or submit the ensemble again",
                        head->version, VERSION);
     if (head->natoms != (uint32_t)s->model->sys->natoms)
         return err_set(e, ERR_CHECKPOINT, "state of %u atoms, the system has %d", head->natoms, s->model->sys->natoms);
-    if (len != sizeof *head + (head->min_steps ? 3 : 2) * array)
-        return err_set(e, ERR_CHECKPOINT, "state of %zu bytes, expected %zu", len,
-                       sizeof *head + (head->min_steps ? 3 : 2) * array);
+    size_t expected = head_bytes(head) + (head->min_steps ? 3 : 2) * array;
+    if (len != expected)
+        return err_set(e, ERR_CHECKPOINT, "state of %zu bytes, expected %zu", len, expected);
     return 0;
 }
 
@@ -139,8 +163,7 @@ static int write_arrays(struct sim *s, const unsigned char *from, bool minimizin
 
 int sim_load(struct sim *s, const void *data, size_t len, struct err *e)
 {
-    struct saved head = {0};
-    memcpy(&head, data, len < sizeof head ? len : sizeof head);
+    const struct saved head = read_head(data, len);
     int rc = check_saved(s, &head, data, len, e);
     if (rc == 0)
         rc = sim_wait(s, e);
@@ -165,7 +188,8 @@ int sim_load(struct sim *s, const void *data, size_t len, struct err *e)
     c.min_step_size = head.min_step_size;
     c.min_energy = head.min_energy;
     c.min_max_force = head.min_max_force;
-    rc = write_arrays(s, (const unsigned char *)data + sizeof head, head.min_steps != 0, e);
+    c.counted = head.counted;
+    rc = write_arrays(s, (const unsigned char *)data + head_bytes(&head), head.min_steps != 0, e);
     return rc ? rc : sim_write_ctl(s, &c, e);
 }
 

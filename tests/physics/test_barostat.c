@@ -48,6 +48,13 @@ static double volume_scale(struct sim *s)
     return c.volume_scale;
 }
 
+static void assert_moves(const struct sim *s, uint64_t tried, uint64_t refused)
+{
+    struct volume_moves m = sim_volume_moves(s);
+    assert_int_equal(m.tried, tried);
+    assert_int_equal(m.refused, refused);
+}
+
 /* Moves adapt before anything is recorded, and are of one size then, which a saved state keeps. */
 static void test_ideal_gas(void **state)
 {
@@ -83,6 +90,7 @@ static void test_ideal_gas(void **state)
     struct sim *resumed = toy_replica(&t, 0, 0);
     assert_int_equal(sim_load(resumed, blob.data, blob.len, &e), 0);
     assert_true(volume_scale(t.sim) == tuned && volume_scale(resumed) == tuned);
+    assert_moves(t.sim, 1000 + BLOCKS * RECORDS * MOVES, 0); /* a box with room for what the pressure wants */
     sim_free(resumed);
     buf_free(&blob);
     for (int m = 0; m < MOLECULES; m++) { /* moved, not deformed */
@@ -156,6 +164,36 @@ static void test_shapes(void **state)
     shapes(VOLUME_ANISOTROPIC);
 }
 
+/* Counts of refused moves are saved, go on, and begin anew when asked to; they are more than what is told of. */
+static void check_counts(struct toy *t)
+{
+    const struct volume_moves first = sim_volume_moves(t->sim);
+    const struct box_room room = sim_box_room(t->sim);
+    struct buf blob = {0};
+    struct err e = {0};
+    assert_int_equal(first.tried, 2000);
+    assert_true(volume_refused_share(&first) > VOLUME_REFUSED_MANY && first.refused < 1500);
+    assert_true(room.least == 1.8 && room.width > 1.8 && room.width < 1.9);
+    assert_int_equal(sim_save(t->sim, &blob, &e), 0);
+    sim_seal(&blob);
+    struct volume_moves saved = sim_saved_moves(blob.data, blob.len);
+    assert_memory_equal(&saved, &first, sizeof saved);
+    struct sim *resumed = toy_replica(t, 0, 0);
+    assert_int_equal(sim_load(resumed, blob.data, blob.len, &e), 0);
+    assert_moves(resumed, first.tried, first.refused);
+    toy_run(resumed, SIM_BAROSTAT, 100);
+    toy_run(t->sim, SIM_BAROSTAT, 100);
+    struct volume_moves more = sim_volume_moves(t->sim);
+    assert_moves(resumed, more.tried, more.refused);
+    assert_true(more.tried == 2100 && more.refused > first.refused);
+    assert_int_equal(sim_count_volume(resumed, &e), 0);
+    assert_moves(resumed, 0, 0);
+    toy_run(resumed, SIM_BAROSTAT, 1);
+    assert_int_equal(sim_volume_moves(resumed).tried, 1);
+    sim_free(resumed);
+    buf_free(&blob);
+}
+
 /* The box does not become smaller than twice the cut-off, at whatever pressure, along any axis. */
 static void smallest_box(enum volume_coupling coupling)
 {
@@ -169,6 +207,7 @@ static void smallest_box(enum volume_coupling coupling)
     assert_int_equal(sim_get(t.sim, NULL, NULL, box, &e), 0);
     for (int d = 0; d < 3; d++)
         assert_true(box[d] > 1.8 && box[d] < 1.9);
+    check_counts(&t);
     toy_close(&t);
     toy_system_free(s);
 }

@@ -447,6 +447,10 @@ static void test_smallest_box(void **state)
     assert_int_equal(sim_get(t.sim, NULL, NULL, box, &e), 0);
     for (int d = 0; d < 3; d++)
         assert_true(box[d] > 1.8 && box[d] < 1.83);
+    const struct volume_moves moves = sim_volume_moves(t.sim);
+    const struct box_room room = sim_box_room(t.sim);
+    assert_true(moves.tried == 40 && volume_refused_share(&moves) > VOLUME_REFUSED_MANY);
+    assert_true(room.least == 1.8 && room.width == fmin(box[0], fmin(box[1], box[2])));
     toy_close(&t);
     toy_system_free(sys);
 }

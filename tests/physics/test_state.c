@@ -146,6 +146,38 @@ static void test_shapes(void **state)
             check_restart(set, true);
 }
 
+/* A state of the version before, which had no counts of volume moves: none are known, all else is the same. */
+static void test_uncounted(void **state)
+{
+    enum { VERSION_AT = 8, COUNTS_AT = 152, COUNTS = 16 };
+    struct settings set = water_settings(INTEGRATOR_LANGEVIN_MIDDLE);
+    struct buf now = {0}, before = {0}, again = {0};
+    struct err e = {0};
+    struct toy t = start(&set);
+    march(t.sim, 0, 20, 10, true);
+    assert_int_equal(sim_save(t.sim, &now, &e), 0);
+    buf_add(&before, now.data, COUNTS_AT);
+    buf_add(&before, now.data + COUNTS_AT + COUNTS, now.len - COUNTS_AT - COUNTS);
+    memcpy(before.data + VERSION_AT, (&(uint32_t){3}), sizeof(uint32_t));
+    sim_seal(&before);
+    assert_int_equal(sim_saved_moves(now.data, now.len).tried, 2);
+    assert_int_equal(sim_saved_moves(before.data, before.len).tried, 0);
+    struct sim *resumed = toy_replica(&t, 0, 0);
+    assert_int_equal(sim_load(resumed, before.data, before.len, &e), 0);
+    assert_int_equal(sim_save(resumed, &again, &e), 0);
+    memset(now.data + COUNTS_AT, 0, COUNTS);
+    assert_int_equal(again.len, now.len);
+    assert_memory_equal(again.data, now.data, now.len);
+    memcpy(before.data + VERSION_AT, (&(uint32_t){2}), sizeof(uint32_t));
+    sim_seal(&before);
+    assert_int_equal(sim_load(resumed, before.data, before.len, &e), -ERR_UNSUPPORTED);
+    sim_free(resumed);
+    toy_close(&t);
+    buf_free(&now);
+    buf_free(&before);
+    buf_free(&again);
+}
+
 static void test_verlet(void **state)
 {
     check_restart(water_settings(INTEGRATOR_VELOCITY_VERLET), false);
@@ -560,13 +592,21 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_langevin),      cmocka_unit_test(test_langevin_npt),
-        cmocka_unit_test(test_shapes),        cmocka_unit_test(test_verlet),
-        cmocka_unit_test(test_minimize),      cmocka_unit_test(test_fetched),
-        cmocka_unit_test(test_neighbours),    cmocka_unit_test(test_drift_of_each_tape),
-        cmocka_unit_test(test_bad_blobs),     cmocka_unit_test(test_starts),
-        cmocka_unit_test(test_part),          cmocka_unit_test(test_grow),
-        cmocka_unit_test(test_salt),          cmocka_unit_test(test_damaged_tables),
+        cmocka_unit_test(test_langevin),
+        cmocka_unit_test(test_langevin_npt),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_uncounted),
+        cmocka_unit_test(test_verlet),
+        cmocka_unit_test(test_minimize),
+        cmocka_unit_test(test_fetched),
+        cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_drift_of_each_tape),
+        cmocka_unit_test(test_bad_blobs),
+        cmocka_unit_test(test_starts),
+        cmocka_unit_test(test_part),
+        cmocka_unit_test(test_grow),
+        cmocka_unit_test(test_salt),
+        cmocka_unit_test(test_damaged_tables),
         cmocka_unit_test(test_end_of_copies),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

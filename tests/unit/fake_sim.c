@@ -49,6 +49,7 @@ static void expect_a_job(void)
 /* What a piece of work leaves for whoever asks for its outcome. */
 struct fake_report {
     uint64_t step, hash;
+    struct volume_moves counted;
     uint32_t done;
     enum sim_outcome outcome;
     bool failed;
@@ -56,6 +57,7 @@ struct fake_report {
 
 struct sim {
     uint64_t step, hash, converging;
+    struct volume_moves counted;
     int phase; /* of the model */
     uint32_t replica, salt;
     int window, wait;
@@ -174,6 +176,25 @@ int sim_tune_volume(struct sim *s, bool tune, struct err *e)
     return 0;
 }
 
+int sim_count_volume(struct sim *s, struct err *e)
+{
+    (void)e;
+    expect_idle(s);
+    s->counted = s->heard.counted = (struct volume_moves){0};
+    return 0;
+}
+
+struct volume_moves sim_volume_moves(const struct sim *s)
+{
+    return s->heard.counted;
+}
+
+struct box_room sim_box_room(const struct sim *s)
+{
+    (void)s;
+    return (struct box_room){.width = 1.85, .least = 1.8};
+}
+
 void sim_free(struct sim *s)
 {
     fake.alive -= s != NULL;
@@ -216,6 +237,7 @@ static void carry_out(struct sim *s, enum sim_work work, uint32_t n)
         if (s->tuned == (s->step > fake.tuned_until))
             abort();
         s->hash = mix(s->hash, 7);
+        s->counted.refused += (int)(s->counted.tried++ % 10) < fake.narrow;
         break;
     case SIM_SAMPLE:
     case SIM_REPORT:
@@ -242,6 +264,7 @@ int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
         carry_out(s, work, n);
     r->step = s->step;
     r->hash = s->hash;
+    r->counted = s->counted;
     s->queued++;
     fake.most_queued = s->queued > fake.most_queued ? s->queued : fake.most_queued;
     return 0;
@@ -333,6 +356,8 @@ uint64_t sim_step_number(const struct sim *s)
     return s->heard.step;
 }
 
+enum { SEALED = 3 * 8 + sizeof(struct volume_moves) };
+
 int sim_save(struct sim *s, struct buf *out, struct err *e)
 {
     (void)e;
@@ -341,6 +366,7 @@ int sim_save(struct sim *s, struct buf *out, struct err *e)
     buf_add(out, &s->step, 8);
     buf_add(out, &s->hash, 8);
     buf_add(out, &s->converging, 8);
+    buf_add(out, &s->counted, sizeof s->counted);
     buf_add(out, "unsealed", 8);
     return 0;
 }
@@ -348,17 +374,19 @@ int sim_save(struct sim *s, struct buf *out, struct err *e)
 void sim_seal(struct buf *saved)
 {
     expect_a_job();
-    memcpy(saved->data + 24, "sealed..", 8);
+    memcpy(saved->data + SEALED, "sealed..", 8);
 }
 
 int sim_load(struct sim *s, const void *data, size_t len, struct err *e)
 {
     call();
-    if (len != 32 || memcmp((const char *)data + 24, "sealed..", 8))
+    if (len != SEALED + 8 || memcmp((const char *)data + SEALED, "sealed..", 8))
         return err_set(e, ERR_CHECKPOINT, "state of %zu bytes", len);
     memcpy(&s->step, data, 8);
     memcpy(&s->hash, (const char *)data + 8, 8);
     memcpy(&s->converging, (const char *)data + 16, 8);
+    memcpy(&s->counted, (const char *)data + 24, sizeof s->counted);
+    s->heard.counted = s->counted;
     return 0;
 }
 

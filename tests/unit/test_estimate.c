@@ -420,6 +420,34 @@ static void test_foreign_files(void **state)
     drop(&x);
 }
 
+/* One in a hundred volume moves that found no room is told; one in ten moves the verdict, also of what that window is a part of. */
+static void test_narrow(void **state)
+{
+    struct ensemble x;
+    make(&x, 2000);
+    json_t *r = estimate(&x, NULL);
+    assert_string_equal(words(r, "verdict>verdict"), "converged");
+    json_decref(r);
+    x.states[1].moves = (struct volume_moves){.tried = 1000, .refused = 9};
+    x.states[2].moves = (struct volume_moves){.tried = 1000, .refused = 12};
+    x.states[3].moves = (struct volume_moves){.tried = 10, .refused = 4}; /* too few to say */
+    r = estimate(&x, NULL);
+    assert_string_equal(words(r, "verdict>verdict"), "converged");
+    assert_int_equal(json_array_size(at(r, "warnings")), 1);
+    assert_int_equal(count_warnings(r, "window 2: 1.2 % of its volume moves were refused"), 1);
+    json_decref(r);
+    x.states[4].moves = (struct volume_moves){.tried = 1000, .refused = 125};
+    r = estimate(&x, NULL);
+    assert_string_equal(words(r, "verdict>verdict"), "unconverged");
+    assert_int_equal(count_reasons(at(r, "verdict"), "narrow"), 1);
+    assert_int_equal(count_reasons(at(r, "estimators>2>verdict"), "narrow"), 1);
+    assert_string_equal(words(r, "estimators>0>legs>0>verdict"), "converged"); /* windows 0 to 2 */
+    assert_string_equal(words(r, "estimators>0>legs>1>verdict"), "unconverged");
+    assert_int_equal(json_array_size(at(r, "warnings")), 2);
+    json_decref(r);
+    drop(&x);
+}
+
 static void test_warnings(void **state)
 {
     struct ensemble x;
@@ -623,9 +651,9 @@ int main(void)
         cmocka_unit_test(test_two_legs),        cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_missing_windows), cmocka_unit_test(test_disconnected),
         cmocka_unit_test(test_foreign_files),   cmocka_unit_test(test_warnings),
-        cmocka_unit_test(test_drifting_window), cmocka_unit_test(test_disagreement),
-        cmocka_unit_test(test_repeats),         cmocka_unit_test(test_single_window),
-        cmocka_unit_test(test_gauss_ladder),
+        cmocka_unit_test(test_narrow),          cmocka_unit_test(test_drifting_window),
+        cmocka_unit_test(test_disagreement),    cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_single_window),   cmocka_unit_test(test_gauss_ladder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

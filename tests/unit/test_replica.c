@@ -248,6 +248,34 @@ static void a_finished_replica_ends_at_once(void **state)
     free_files(wanted);
 }
 
+/* Volume moves that find no room are told of once, and at the end of the stage with all of them, however often it is interrupted; few
+ * are not. */
+static void a_narrow_box(void **state)
+{
+    (void)state;
+    fake.narrow = 10;
+    struct told t = run();
+    assert_int_equal(t.end, REPORT_DONE);
+    assert_int_equal(t.events, 2);
+    assert_string_equal(
+        t.last_event,
+        "narrow: the box is too narrow for its pressure: in all of this stage, 8 of 8 volume moves (100 %) were "
+        "refused, for it is 1.85 nm wide now and would have become narrower than the 1.8 nm that its cut-off needs; "
+        "its density stays too low then: expected a larger box or a shorter cut-off");
+    fake_folder_empty();
+    int told = 0, parts = 0;
+    for (t = (struct told){.end = REPORT_STOPPED}; t.end != REPORT_DONE; parts++) {
+        t = (struct told){.stop_after_calls = 30};
+        run_replicas(&t, 1);
+        told += t.events;
+    }
+    assert_true(parts > 3);
+    assert_int_equal(told, 2);
+    fake_folder_empty();
+    fake.narrow = 4;
+    assert_int_equal(run().events, 0);
+}
+
 /* A target that becomes later, after the end or before it, by as much as one likes and twice: the files are those of a run whose
  * spec says so. */
 static void a_later_target(void **state)
@@ -659,6 +687,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_whole_story),
         TEST(a_finished_replica_ends_at_once),
+        TEST(a_narrow_box),
         TEST(a_later_target),
         TEST(a_target_that_is_passed),
         TEST(a_target_too_early),
