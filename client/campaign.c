@@ -119,8 +119,9 @@ static int cancel_all(struct client *c, const char *file)
 static const struct {
     const char *name;
     int (*run)(struct client *c, const char *file);
-} actions[] = {{"plan", campaign_plan},     {"submit", campaign_submit}, {"status", campaign_status},
-               {"gather", campaign_gather}, {"extend", extend_all},      {"cancel", cancel_all}};
+} actions[] = {{"plan", campaign_plan},     {"submit", campaign_submit}, {"run", campaign_run},
+               {"status", campaign_status}, {"gather", campaign_gather}, {"extend", extend_all},
+               {"cancel", cancel_all}};
 
 int campaign_main(struct client *c, int argc, char **argv)
 {
@@ -132,7 +133,7 @@ int campaign_main(struct client *c, int argc, char **argv)
         known[i] = actions[i].name;
     }
     const char *near = suggest_nearest(argv[0], known, sizeof actions / sizeof *actions);
-    err_set(&e, ERR_USAGE, "%.60s: expected plan, submit, status, gather, extend or cancel%s%s%s", argv[0],
+    err_set(&e, ERR_USAGE, "%.60s: expected plan, submit, run, status, gather, extend or cancel%s%s%s", argv[0],
             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     return client_fail(c, &e);
 }

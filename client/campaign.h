@@ -25,10 +25,15 @@ bool campaign_differs(const struct campaign *k, const json_t *planned);
 /* c, choosing the ensembles of the campaign's name and nothing else; `label` is kept by the caller. */
 struct client campaign_choice(const struct campaign *k, const struct client *c, struct buf *label);
 
+/* Opens it, and hands over what the service does not have yet; *answer (a new reference) says how many those are, NULL: nothing was
+ * tried. EXIT_OK: the service has all of it as planned; else an exit code, after saying why not. */
+int campaign_send(struct campaign *k, struct client *c, const char *file, json_t **answer);
+
 /* What can be done with one; exit codes. */
 int campaign_plan(struct client *c, const char *file);
 int campaign_submit(struct client *c, const char *file);
 int campaign_status(struct client *c, const char *file);
+int campaign_run(struct client *c, const char *file);
 int campaign_gather(struct client *c, const char *file);
 int campaign_report(struct client *c, const char *file); /* the page that gather writes, by itself */
 

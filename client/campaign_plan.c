@@ -91,15 +91,28 @@ static void plan_print(const struct campaign *k)
     json_array_foreach (json_object_get(k->plan, "ensembles"), i, one) {
         json_t *copy = json_copy(one);
         json_object_del(copy, "inputs");
+        json_object_del(copy, "production");
         json_object_set_new(copy, "state", state_of(k, one) ? json_string(state_of(k, one)) : json_null());
         json_array_append_new(ensembles, copy);
     }
-    json_t *out = json_pack("{s:O,s:I,s:I,s:f,s:f,s:o,s:O,s:O}", "name", json_object_get(k->plan, "name"), "count",
+    json_t *out = json_pack("{s:O,s:I,s:I,s:f,s:f,s:O,s:o,s:O,s:O}", "name", json_object_get(k->plan, "name"), "count",
                             (json_int_t)all.ensembles, "replicas", (json_int_t)all.replicas, "ns", all.ns, "disk_bytes",
-                            all.bytes, "ensembles", ensembles, "errors", json_object_get(k->plan, "errors"), "warnings",
-                            json_object_get(k->plan, "warnings"));
+                            all.bytes, "budget", json_object_get(k->plan, "budget"), "ensembles", ensembles, "errors",
+                            json_object_get(k->plan, "errors"), "warnings", json_object_get(k->plan, "warnings"));
     client_print(out);
     json_decref(out);
+}
+
+static void say_budget(const struct client *c, const struct campaign *k)
+{
+    const json_t *budget = json_object_get(k->plan, "budget"), *one;
+    double first = 0;
+    size_t i;
+    json_array_foreach (json_object_get(k->plan, "ensembles"), i, one)
+        first += answer_number(json_object_get(one, "production"), "ns") * (double)answer_whole(one, "replicas");
+    if (json_is_object(budget))
+        client_say(c, "of %.6g ns of production %.6g are as the specs say, the rest goes by need in %lld rounds",
+                   answer_number(budget, "ns"), first, answer_whole(budget, "rounds"));
 }
 
 int campaign_plan(struct client *c, const char *file)
@@ -116,6 +129,7 @@ int campaign_plan(struct client *c, const char *file)
             plan_print(&k);
         else
             plan_show(c, &k);
+        say_budget(c, &k);
         json_array_foreach (json_object_get(k.plan, "warnings"), i, one)
             client_say(c, "warning: %s", json_string_value(one));
         json_array_foreach (json_object_get(k.plan, "errors"), i, one)

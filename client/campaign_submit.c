@@ -174,7 +174,7 @@ static int send_missing(struct submitting *s)
     return e.code ? err_exit(e.code) : s->failed ? err_exit(s->first.code) : EXIT_OK;
 }
 
-static int submit_all(const struct client *c, const struct campaign *k)
+static int submit_all(const struct client *c, const struct campaign *k, json_t **answer)
 {
     struct submitting s = {.c = c, .k = k, .missing = json_array(), .made = json_array(), .inputs = -1};
     size_t planned = json_array_size(json_object_get(k->plan, "ensembles"));
@@ -183,41 +183,47 @@ static int submit_all(const struct client *c, const struct campaign *k)
                "%zu of %zu ensembles submitted, %zu were there before%s; `shoal campaign status %s` tells how they do",
                json_array_size(s.made), planned, planned - json_array_size(s.missing),
                differ ? ", some with other content" : "", k->file);
-    if (c->json) {
-        json_t *out =
-            json_pack("{s:O,s:I,s:I,s:i,s:i}", "submitted", s.made, "planned", (json_int_t)planned, "present",
-                      (json_int_t)(planned - json_array_size(s.missing)), "differ", differ, "refused", s.failed);
-        client_print(out);
-        json_decref(out);
-    } else {
-        printf("%zu\n", json_array_size(s.made));
-    }
+    *answer = json_pack("{s:O,s:I,s:I,s:i,s:i}", "submitted", s.made, "planned", (json_int_t)planned, "present",
+                        (json_int_t)(planned - json_array_size(s.missing)), "differ", differ, "refused", s.failed);
     json_decref(s.missing);
     json_decref(s.made);
     json_decref(s.files);
     return rc != EXIT_OK ? rc : differ ? EXIT_REFUSED : EXIT_OK;
 }
 
-int campaign_submit(struct client *c, const char *file)
+int campaign_send(struct campaign *k, struct client *c, const char *file, json_t **answer)
 {
-    struct campaign k;
     struct err e = {0};
     const json_t *one;
     size_t i;
-    int rc = campaign_open(&k, c, file, false);
-    const json_t *errors = rc == EXIT_OK ? json_object_get(k.plan, "errors") : NULL;
+    int rc = campaign_open(k, c, file, false);
+    const json_t *errors = rc == EXIT_OK ? json_object_get(k->plan, "errors") : NULL;
+    *answer = NULL;
     json_array_foreach (errors, i, one)
         fprintf(stderr, "shoal: %s\n", json_string_value(one));
     if (json_array_size(errors)) {
         err_set(&e, ERR_SPEC, "%s: nothing is submitted before all of it is right", file);
         rc = client_fail(c, &e);
-    } else if (rc == EXIT_OK && campaign_look(&k, c, &e)) {
+    } else if (rc == EXIT_OK && campaign_look(k, c, &e)) {
         rc = client_fail(c, &e);
     } else if (rc == EXIT_OK) {
-        json_array_foreach (json_object_get(k.plan, "warnings"), i, one)
+        json_array_foreach (json_object_get(k->plan, "warnings"), i, one)
             client_say(c, "warning: %s", json_string_value(one));
-        rc = submit_all(c, &k);
+        rc = submit_all(c, k, answer);
     }
+    return rc;
+}
+
+int campaign_submit(struct client *c, const char *file)
+{
+    struct campaign k;
+    json_t *answer;
+    int rc = campaign_send(&k, c, file, &answer);
+    if (answer && c->json)
+        client_print(answer);
+    else if (answer)
+        printf("%zu\n", json_array_size(json_object_get(answer, "submitted")));
+    json_decref(answer);
     campaign_close(&k);
     return rc;
 }

@@ -96,12 +96,15 @@ const struct command commands[] = {
      MANY, du_main},
     {"validate", "SPEC.yaml", "check a spec and its files; say what it would take and what in it is likely not meant",
      "", "shoal validate methane.yaml\nshoal validate methane.yaml --json\n", NEEDS_WORKER, FILES, 1, 1, offline_main},
-    {"campaign", "ACTION FILE.yaml", "many ensembles at once: plan, submit, status, gather, extend or cancel",
+    {"campaign", "ACTION FILE.yaml", "many ensembles at once: plan, submit, run, status, gather, extend or cancel",
      "FILE: systems, legs, edges between systems and repeats; shoal-campaign(5) says what they are. plan says what "
      "would be "
      "submitted and what is wrong with it, and submits nothing. submit hands over what the service does not have yet: "
      "said again, after a crash or an addition, it submits what is missing; what was submitted with other content is "
      "told with the first line that differs, stays as it is, and makes the exit code 3. "
+     "run submits too, waits until all have ended, hands out the campaign's budget, if it has one, in rounds to those "
+     "where it cuts the sum of squared errors most, and gathers at the end; it may be interrupted or killed and said "
+     "again at any moment, and goes on from what the service has. "
      "status lists all of them. extend and cancel do it to all ensembles that have the campaign's name as their label. "
      "gather makes one table of their results: means of repeats (errors are the standard deviation between repeats "
      "where there are three or more, as OpenFE's are, else what they were estimated to be), corrections where "
@@ -113,10 +116,12 @@ const struct command commands[] = {
      "have no free energy.",
      "shoal campaign plan campaign.yaml\n"
      "shoal campaign submit campaign.yaml\n"
+     "shoal campaign run campaign.yaml --output table/\n"
      "shoal campaign extend campaign.yaml --until '5 ns'\n"
      "shoal campaign extend campaign.yaml --time '1 ns' --by-need\n"
      "shoal campaign gather campaign.yaml --output table/\n",
-     NEEDS_SERVICE, SERVICE | BIT(PLAIN) | BIT(INCLUDE) | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(OUTPUT), 2, 2,
+     NEEDS_SERVICE,
+     SERVICE | BIT(PLAIN) | BIT(INCLUDE) | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(OUTPUT) | BIT(TIMEOUT), 2, 2,
      campaign_main},
     {"init", "KIND", "write a commented spec to begin with: hydration, relative or absolute",
      "Without --output it goes to standard output.",

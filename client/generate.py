@@ -9,7 +9,7 @@ import json
 import subprocess
 import sys
 
-ACTIONS = "plan submit status gather extend cancel"  # of a campaign
+ACTIONS = "plan submit run status gather extend cancel"  # of a campaign
 SPDX = "# SPDX-License-Identifier: Apache-2.0"
 
 

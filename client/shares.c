@@ -115,6 +115,77 @@ json_t *shares_find(const struct client *c, const json_t *chosen, struct err *e)
     return times;
 }
 
+/* ---- a campaign's budget ---- */
+
+enum { UNITS = 1000 }; /* of an even share of the whole budget, in which time is handed out */
+
+struct whole {
+    double handed, replicas, takers, spent; /* ns so far; of all; of those that take; by the others */
+    double rest;                            /* ns that cannot be handed out for being too little */
+};
+
+static struct whole whole_of(const struct shares_part *p, int n, double time)
+{
+    struct whole x = {0};
+    for (int i = 0; i < n; i++) {
+        x.handed += p[i].made * p[i].replicas;
+        x.replicas += p[i].replicas;
+        x.takers += p[i].takes ? p[i].replicas : 0;
+        x.spent += p[i].takes ? 0 : p[i].made * p[i].replicas;
+    }
+    for (int i = 0; i < n; i++)
+        x.rest += p[i].replicas * fmax(p[i].grain, time / x.replicas / UNITS);
+    return x;
+}
+
+/* Those of known error, `goal` ns in all; `unit` ns of a replica are handed out at a time. */
+static void give_by_need(struct shares_part *p, int n, double goal, double share, double unit)
+{
+    struct shares x = {0, xcalloc((size_t)n + 1, sizeof(double)), xcalloc((size_t)n + 1, sizeof(double))};
+    struct allocate_window *w = xcalloc((size_t)n + 1, sizeof *w);
+    for (int i = 0; i < n; i++) {
+        if (!p[i].takes || !isfinite(p[i].square))
+            continue;
+        int64_t made = (int64_t)fmax(rint(p[i].made / unit), 1);
+        w[x.n] = (struct allocate_window){.rows = p[i].rows, .steps = made, .replicas = p[i].replicas};
+        x.square[x.n] = p[i].square;
+        x.made[x.n++] = (double)made;
+    }
+    allocate(w, x.n, (int64_t)rint(share / unit), (int64_t)(goal / unit), 1, forecast, &x);
+    for (int i = 0, k = 0; i < n; i++) {
+        if (!p[i].takes || !isfinite(p[i].square))
+            continue;
+        p[i].target = p[i].made + (double)(w[k].target - w[k].steps) * unit;
+        k++;
+    }
+    free(x.square);
+    free(x.made);
+    free(w);
+}
+
+int shares_round(struct shares_part *p, int n, const struct shares_budget *budget)
+{
+    struct whole x = whole_of(p, n, budget->time);
+    double part = (budget->time - budget->first) / budget->rounds, goal = 0;
+    int round = 1;
+    for (; round <= budget->rounds; round++)
+        if ((goal = budget->first + part * round) - x.handed > x.rest)
+            break;
+    for (int i = 0; i < n; i++)
+        p[i].target = p[i].made;
+    if (round > budget->rounds || !x.takers)
+        return 0;
+    double known = goal - x.spent, even = (goal - x.handed) / x.takers;
+    for (int i = 0; i < n; i++) {
+        if (!p[i].takes || isfinite(p[i].square))
+            continue;
+        p[i].target = p[i].made + even;
+        known -= p[i].target * p[i].replicas;
+    }
+    give_by_need(p, n, known, (budget->time - x.spent) / x.takers, budget->time / x.replicas / UNITS);
+    return round;
+}
+
 double shares_gain(int n, double *square, const double *made)
 {
     enum { EVEN = 1000 }; /* steps of an even share */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Production of several ensembles handed out by need: as much as --time would add to all of them goes where it cuts the sum of their
+ * Production of several ensembles handed out by need. Of `extend --by-need`: as much as --time would add to all of them goes where it cuts the sum of their
  * squared errors most, a quarter of it to every one. An ensemble's squared error goes as one over its time; time costs as many
  * replicas as make it.
  */
@@ -12,6 +12,29 @@
 /* What is to be added to each of the chosen, by "id": a time as the service reads it. A new reference, or NULL: ERR_USAGE for a
  * --time without its unit, ERR_CONFLICT or ERR_BUSY where one has no free energy. */
 json_t *shares_find(const struct client *c, const json_t *chosen, struct err *e);
+
+/* A campaign's budget of production, all replicas together: ns. */
+struct shares_budget {
+    double time, first; /* first: what is made of it in any case */
+    int rounds;         /* equal parts in which the rest is handed out */
+};
+
+/* One of its ensembles. */
+struct shares_part {
+    int replicas;
+    double made,
+        grain;     /* ns of production that each replica is to make on average, so far; the least that can be added */
+    double square; /* its error, squared; NAN: not known */
+    double rows;   /* uncorrelated ones of the window that has the fewest; 0: not known */
+    bool takes;    /* it may get more */
+    double target; /* out: ns of each replica, no less than made */
+};
+
+/* Hands out the next round: up to the next multiple of a round's part that targets so far lie below. So a round is a function of
+ * targets and samples alone, and one of which only a part was carried out is followed by what is left of it. Where the error is not
+ * known, an even part of the round; else as allocate has it (engine/base/allocate.h), floors included. Returns its number, from 1; 0:
+ * the budget is spent, or none takes any. */
+int shares_round(struct shares_part *p, int n, const struct shares_budget *budget);
 
 /* As much production as made[n] of all parts of an answer, whose errors squared are square[n], handed out by need from the start, as
  * allocate: adaptive would: the sum of the squares then, as a part of that now. Any units. */

@@ -362,12 +362,16 @@ static int read_legs(struct reading *r, struct view v)
 static int read_all(struct reading *r, struct view v)
 {
     struct campaign *c = r->c;
-    struct view inputs = view_key(v, "inputs");
+    struct view inputs = view_key(v, "inputs"), budget = view_key(v, "budget"), time = view_key(budget, "time");
     c->name = xstrdup(view_text(view_key(v, "name")));
     c->repeats = (int)view_integer(view_key(v, "repeats"));
     c->shared = view_key(v, "spec").node;
     if (view_given(inputs))
         c->inputs = path_of(c, view_text(inputs));
+    if (view_given(time))
+        c->budget = (struct campaign_budget){.time = view_quantity(time).value,
+                                             .rounds = (int)view_integer(view_key(budget, "rounds")),
+                                             .line = line_of(time)};
     int rc = read_systems(r, view_key(v, "systems"));
     if (!rc)
         rc = read_edges(r, view_key(v, "edges"));

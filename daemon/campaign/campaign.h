@@ -49,6 +49,10 @@ struct campaign {
     int nedges;
     struct campaign_leg *legs;
     int nlegs;
+    struct campaign_budget {
+        double time; /* ps of production of all replicas; 0: there is none */
+        int rounds, line;
+    } budget;
     const struct node *shared; /* parts of all specs; NULL: none */
     struct node *root;         /* of the file, which overrides are part of */
 };

@@ -2,10 +2,11 @@
  *
  * shoal-worker campaign: the ensembles that a campaign stands for, as one JSON object, for the client:
  *   {"name", "repeats", "legs": [{"name", "of", "sign"}], "systems": [{"name", "experiment", "error"}] (kJ/mol or null),
- *    "edges": [{"name", "ligand_i", "ligand_j"}],
+ *    "edges": [{"name", "ligand_i", "ligand_j"}], "budget": {"ns", "rounds"} or null,
  *    "ensembles": [{"key", "leg", "of", "item", "repeat", "labels"}]}
  * and, without --names, what would be submitted, after the checks of a submission:
- *   of each ensemble {"spec", "spec_name", "hash", "inputs", "atoms", "windows", "replicas", "ns" (of a window), "disk_bytes"},
+ *   of each ensemble {"spec", "spec_name", "hash", "inputs", "atoms", "windows", "replicas", "ns" (of a window), "disk_bytes",
+ *                     "production": {"ns" and "steps" of a window, "before": steps of other stages, "step_ns": of those added}},
  *   "inputs": [[[name, path], ..], ..], which an ensemble has one of, "errors" and "warnings": texts.
  */
 #include <getopt.h>
@@ -35,6 +36,7 @@ struct listing {
     int nincludes;
     bool names;
     json_t *ensembles, *inputs, *errors, *warnings;
+    double production; /* ns of all ensembles */
 };
 
 /* One system or edge of one leg: what its repeats share. */
@@ -110,12 +112,32 @@ static int take_files(struct item *it, const struct source *src, json_t *paths, 
     return 0;
 }
 
+static json_t *production_of(const struct spec *s)
+{
+    double ns = 0;
+    for (int i = 0; i < s->nstages; i++)
+        if (s->stages[i].kind == STAGE_PRODUCE)
+            ns += (double)s->stages[i].steps * s->stages[i].timestep * 1e-3;
+    return json_pack("{s:f,s:I,s:I,s:f}", "ns", ns, "steps", (json_int_t)spec_produce_steps(s), "before",
+                     (json_int_t)(spec_steps(s, s->nstages) - spec_produce_steps(s)), "step_ns",
+                     s->stages[s->nstages - 1].timestep * 1e-3);
+}
+
+/* A budget is spent on longer production. */
+static int check_last_stage(const struct listing *l, const struct spec *s, struct err *e)
+{
+    uint64_t steps;
+    return l->campaign->budget.time > 0 ? spec_production(s, "1 steps", &steps, e) : 0;
+}
+
 static int look_at_system(struct listing *l, struct item *it, const struct spec *spec, struct source *src,
                           struct err *e)
 {
     struct system sys = {0};
     json_t *warnings = NULL, *paths = json_array();
-    int rc = spec_system(spec, src, &sys, e);
+    int rc = check_last_stage(l, spec, e);
+    if (!rc)
+        rc = spec_system(spec, src, &sys, e);
     if (!rc)
         rc = spec_check_windows(spec, &sys, e);
     if (!rc)
@@ -128,6 +150,9 @@ static int look_at_system(struct listing *l, struct item *it, const struct spec 
             json_pack("{s:i,s:i,s:i,s:f,s:I,s:i}", "atoms", sys.natoms, "windows", spec->settings.alchemy.nwindows,
                       "replicas", needs.replicas, "ns", needs.ns, "disk_bytes",
                       (json_int_t)(needs.replica_bytes * needs.replicas), "inputs", (int)json_array_size(l->inputs));
+        json_object_set_new(it->facts, "production", production_of(spec));
+        l->production += json_number_value(json_object_get(json_object_get(it->facts, "production"), "ns")) *
+                         needs.replicas * l->campaign->repeats;
         json_object_set_new(it->facts, "warnings", warnings ? json_incref(warnings) : json_array());
         json_array_append(l->inputs, paths);
     }
@@ -284,6 +309,20 @@ static int check_keys(const struct listing *l, struct err *e)
     return rc;
 }
 
+/* What specs produce is the budget's first part. */
+static void check_budget(struct listing *l)
+{
+    const struct campaign *c = l->campaign;
+    struct buf text = {0};
+    if (c->budget.time <= 0 || l->names || l->production * 1e3 <= c->budget.time * (1 + 1e-9))
+        return;
+    buf_printf(&text,
+               "%s:%d: budget.time: %.6g ns: the specs produce %.6g ns in all, which is its first part; expected more",
+               c->file, c->budget.line, c->budget.time * 1e-3, l->production);
+    add_text(l->errors, text.data);
+    buf_free(&text);
+}
+
 /* ---- all of it ---- */
 
 static json_t *number_or_null(double x)
@@ -306,9 +345,12 @@ static json_t *campaign_json(const struct listing *l)
         json_array_append_new(edges, json_pack("{s:s,s:s,s:s}", "name", c->edges[i].name, "ligand_i",
                                                c->systems[c->edges[i].ligand[0]].name, "ligand_j",
                                                c->systems[c->edges[i].ligand[1]].name));
-    return json_pack("{s:s,s:i,s:o,s:o,s:o,s:O,s:O,s:O,s:O}", "name", c->name, "repeats", c->repeats, "legs", legs,
-                     "systems", systems, "edges", edges, "ensembles", l->ensembles, "inputs", l->inputs, "errors",
-                     l->errors, "warnings", l->warnings);
+    json_t *budget = c->budget.time > 0
+                         ? json_pack("{s:f,s:i}", "ns", c->budget.time * 1e-3, "rounds", c->budget.rounds)
+                         : json_null();
+    return json_pack("{s:s,s:i,s:o,s:o,s:o,s:o,s:O,s:O,s:O,s:O}", "name", c->name, "repeats", c->repeats, "legs", legs,
+                     "systems", systems, "edges", edges, "budget", budget, "ensembles", l->ensembles, "inputs",
+                     l->inputs, "errors", l->errors, "warnings", l->warnings);
 }
 
 static int list(struct listing *l, const char *path, struct err *e)
@@ -320,6 +362,8 @@ static int list(struct listing *l, const char *path, struct err *e)
         rc = add_leg(l, &c->legs[i], e);
     if (!rc)
         rc = check_keys(l, e);
+    if (!rc)
+        check_budget(l);
     json_t *out = rc ? NULL : campaign_json(l);
     if (out && json_dumpf(out, stdout, JSON_COMPACT))
         rc = err_set(e, ERR_IO, "standard output: not all of it was written");

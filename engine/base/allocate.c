@@ -54,7 +54,7 @@ static void fill(const struct allocate_window *w, int n, const double *weight, d
     free(has);
 }
 
-/* Into weight: the square root of c_k, from what a few more steps of the window take off. False: there is no forecast. */
+/* Into weight: the square root of c_k over the window's replicas, from what a few more steps of the window take off. False: there is no forecast. */
 static bool weigh(const struct allocate_window *w, int n, double *steps, double *weight, allocate_forecast_fn *forecast,
                   void *arg)
 {
@@ -66,7 +66,7 @@ static bool weigh(const struct allocate_window *w, int n, double *steps, double 
         steps[k] *= 1 + MORE;
         double off = w[k].replicas && own > 0 ? now - forecast(arg, steps) : 0;
         steps[k] = own;
-        weight[k] = off > 0 ? sqrt(off * own) : 0; /* of c / n: c times a constant */
+        weight[k] = off > 0 ? sqrt(off * own / w[k].replicas) : 0; /* of c / n: c times a constant */
     }
     return true;
 }

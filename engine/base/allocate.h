@@ -4,9 +4,10 @@
  *
  * The caller forecasts the variance of the free energy for other numbers of steps n_k. Where it is a sum of c_k / n_k it is smallest
  * for a given number of steps where n_k goes as the square root of c_k (J. Neyman, J. R. Stat. Soc. 97, 558 (1934),
- * doi 10.2307/2342192). In general that root is n_k times the root of what the window's next step takes off: from even numbers on
- * these are taken in turns, a few times. (BAR and MBAR of uncorrelated rows would do without: a window that brings v_k then takes
- * v_k / n_k off. Of correlated rows it does not: the more rows a slow window has, the more the others' are lost in them.)
+ * doi 10.2307/2342192), and where a step of some costs more, being made by more replicas, of c_k over those. In general that root is
+ * n_k times the root of what the window's next step takes off: from even numbers on these are taken in turns, a few times. (BAR and
+ * MBAR of uncorrelated rows would do without: a window that brings v_k then takes v_k / n_k off. Of correlated rows it does not: the
+ * more rows a slow window has, the more the others' are lost in them.)
  *
  * Only second moments decide, and every window gets a floor: what is given does not depend on what the free energy looks like. A
  * window of few uncorrelated rows, of which g itself is not known, gets more of them, up to an even share.

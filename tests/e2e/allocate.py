@@ -5,6 +5,7 @@ its worker killed at any moment change no byte; an extension and repeats are han
 
 Usage: allocate.py SHOAL SHOALD SHOAL_WORKER
 """
+import contextlib
 import json
 import math
 import os
@@ -16,42 +17,19 @@ import sys
 import tempfile
 import time
 
+import pair
 from service import Service
 
 WINDOWS = (0, 0.03, 0.06, 0.4, 1)  # the first are too close: what they know of each other is cheap
 BEFORE, SHARE, EVERY = 1000, 16000, 25  # steps
 
-# Two united atoms that feel nothing but a bond, which becomes longer and stiffer.
-BOND = ((0.2, 500.0), (0.3, 1000.0))  # nm, kJ/mol/nm^2
+BOND = (pair.FROM, (0.3, 1000.0))  # nm, kJ/mol/nm^2: becomes longer and stiffer
 KT = 0.00831446261815324 * 298.15
-FILES_IN = {"pair.top": f"""; SPDX-License-Identifier: Apache-2.0
-[ defaults ]
-1 2 no 1.0 1.0
-[ atomtypes ]
-C4 6 16.043 0 A 0.3 0
-[ moleculetype ]
-PAR 3
-[ atoms ]
-1 C4 1 PAR C1 1 0.0 16.043
-2 C4 1 PAR C2 2 0.0 16.043
-[ bonds ]
-1 2 1 {BOND[0][0]} {BOND[0][1]} {BOND[1][0]} {BOND[1][1]}
-[ system ]
-a pair
-[ molecules ]
-PAR 1
-""", "pair.gro": "a pair\n2\n" + "".join("%5d%-5s%5s%5d%8.3f%8.3f%8.3f\n" % (1, "PAR", f"C{i}", i, 0.8 + 0.2 * i, 1, 1) for i in (1, 2)) +
-    "2.0 2.0 2.0\n"}
-SPEC = """name: pair
-system: {{topology: pair.top, coordinates: pair.gro}}
-nonbonded: {{cutoff: 0.8 nm, vdw: {{modifier: none, dispersion-correction: no}}, coulomb: {{method: reaction-field}}}}
-alchemy: {{perturb: b-states, soft-core: {{alpha: 0}}, windows: {{bonded: {windows}}}}}
-integrator: {{timestep: 4 fs, temperature: 298.15 K, friction: 12 /ps, seed: 9, com-removal: no}}
-allocate: adaptive
+FILES_IN = {"pair.top": pair.topology(BOND[1]), "pair.gro": pair.COORDINATES}
+SPEC = pair.spec(WINDOWS) + f"""allocate: adaptive
 protocol:
-  - equilibrate: {{time: {before} steps, ensemble: nvt}}
-  - produce: {{time: {share} steps, ensemble: nvt, sample-every: {every} steps, frames-every: 1000 steps}}
-run: {{retries: 100, checkpoint-every: 700 steps}}
+  - equilibrate: {{time: {BEFORE} steps, ensemble: nvt}}
+  - produce: {{time: {SHARE} steps, ensemble: nvt, sample-every: {EVERY} steps, frames-every: 1000 steps}}
 """
 
 
@@ -64,8 +42,7 @@ def exact():
 
 
 def body(key, more=""):
-    spec = SPEC.format(windows=list(WINDOWS), before=BEFORE, share=SHARE, every=EVERY)
-    return {"spec": spec + more, "spec_name": "pair.yaml", "files": FILES_IN, "id": key}
+    return {"spec": SPEC + more, "spec_name": "pair.yaml", "files": FILES_IN, "id": key}
 
 
 def submit(s, key, more=""):
@@ -134,7 +111,8 @@ def killed(s, expected):
         time.sleep(rng.random() * 0.3)
         if k % 3 == 0:
             for pid in s.workers():
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):  # an estimator that has just ended
+                    os.kill(pid, signal.SIGKILL)
         else:
             s.kill()
             s.start()

@@ -228,6 +228,7 @@ class Package(Served):
         self.assertEqual(campaign.submit().present, 3)
         self.assertEqual({e.ensemble.state for e in campaign.wait(100).ensembles}, {"done"})
         self.assert_same(printed("status"), campaign.status())
+        self.assertEqual(campaign.run(), campaign.gather())
         gathered = campaign.gather(os.path.join(self.folder, "table"))
         with open(os.path.join(self.folder, "table/gather.json"), encoding="utf-8") as f:
             self.assert_same(json.load(f), gathered)

@@ -50,6 +50,14 @@ class Planned:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Budget:
+    """What run() may spend: ns of production of all replicas, handed out in so many rounds after what specs produce."""
+
+    ns: float
+    rounds: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """What would be submitted. ns of all replicas; errors and warnings have their places in front."""
 
@@ -58,6 +66,7 @@ class Plan:
     replicas: int
     ns: float
     disk_bytes: float
+    budget: Budget | None
     ensembles: tuple[Planned, ...]
     errors: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -245,6 +254,12 @@ class Campaign:
         or have no number have the verdict pending or failed."""
         words = [] if output is None else ["--output", os.fspath(output)]
         return self._run(Gathered, "gather", *words, fine=(0, FAILED, TRY_LATER))
+
+    def run(self, output: StrPath | None = None) -> Gathered:
+        """Submits, waits, hands out the campaign's budget to what needs it most and gathers. Where the program ends on the
+        way it is to be run again: it goes on from what the service has."""
+        words = [] if output is None else ["--output", os.fspath(output)]
+        return self._run(Gathered, "run", *words, fine=(0, FAILED, TRY_LATER))
 
     def extend(self, *, time: str | None = None, until: str | None = None) -> Moved:
         """All of them: production longer by `time`, or as long as `until`, as in "2 ns"."""

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""shoal campaign run: submits, waits, hands a budget out in rounds to those who lack most, gathers; killed at any moment and said
+again, it goes on, and nothing is made twice.
+
+Usage: campaign_run.py SHOAL SHOALD SHOAL_WORKER
+"""
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+import pair
+from served import SHOAL, Served
+
+STEP_NS, FIRST, EVERY = 4e-6, 2000, 20  # steps: what specs produce, and between samples
+WINDOWS, SYSTEMS = 3, ("easy", "hard")
+SHARE = 12000  # steps of a window, were it even
+
+BONDS = {"easy": (0.21, 520.0), "hard": (0.3, 1000.0)}  # what they become
+SPEC = pair.spec((0, 0.5, 1), "$(system).top") + f"""protocol:
+  - equilibrate: {{time: 400 steps, ensemble: nvt}}
+  - produce: {{time: {FIRST} steps, ensemble: nvt, sample-every: {EVERY} steps}}
+"""
+BUDGET = f"budget: {{time: {SHARE * WINDOWS * len(SYSTEMS) * STEP_NS:.9f} ns}}\n"
+CAMPAIGN = """name: {name}
+systems: {{list: [{{name: easy}}, {{name: hard}}]}}
+legs: [{{name: pair, spec: pair.yaml}}]
+"""
+
+
+class Run(Served):
+    OPTIONS = ("--live-seconds", "0")
+
+    def running(self, path):
+        return subprocess.Popen([SHOAL, "campaign", "run", path], env=self.environment, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def write(self, name, more=BUDGET, spec=SPEC):
+        folder = os.path.join(self.folder, name)
+        os.makedirs(folder, exist_ok=True)
+        files = {"pair.yaml": spec, "pair.gro": pair.COORDINATES, "campaign.yaml": CAMPAIGN.format(name=name) + more,
+                 **{f"{s}.top": pair.topology(BONDS[s]) for s in SYSTEMS}}
+        for file, text in files.items():
+            with open(os.path.join(folder, file), "w", encoding="utf-8") as f:
+                f.write(text)
+        return os.path.join(folder, "campaign.yaml")
+
+    def shoal(self, *words, code=0):
+        done = subprocess.run([SHOAL, *words], env=self.environment, capture_output=True, text=True, check=False, timeout=120)
+        self.assertEqual(done.returncode, code, f"{words}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def ensembles(self, name):
+        """By system, with their replicas."""
+        listed = json.loads(self.shoal("list", "--label", f"campaign={name}", "--json").stdout)["ensembles"]
+        found = json.loads(self.shoal("status", "--json", *[e["id"] for e in listed]).stdout)["ensembles"]
+        self.assertEqual(len(found), len({e["key"] for e in found}))
+        return {e["labels"]["system"]: e for e in found}
+
+    def production(self, name):
+        """Steps of production of each window, all made and all in the files once."""
+        steps = {}
+        for system, e in self.ensembles(name).items():
+            self.assertEqual(e["state"], "done", e)
+            made = {r["step"] - 400 for r in e["replicas"]}
+            self.assertEqual(made, {r["steps"] - 400 for r in e["replicas"]})
+            steps[system] = made.pop()
+            self.assertEqual(made, set())
+            results = json.loads(self.shoal("results", e["id"], "--json").stdout)
+            self.assertEqual({w["samples"]["read"] for w in results["windows"]}, {steps[system] // EVERY + 1})
+        return steps
+
+    def assert_spent(self, steps):
+        self.assertEqual(set(steps), set(SYSTEMS))
+        self.assertLessEqual(sum(steps.values()), SHARE * len(SYSTEMS))
+        self.assertGreater(sum(steps.values()), SHARE * len(SYSTEMS) * 0.998)
+        self.assertGreaterEqual(steps["easy"], SHARE // 4)
+        self.assertGreater(steps["hard"], 1.5 * steps["easy"])
+
+    def test_whole(self):
+        path = self.write("whole")
+        planned = self.shoal("campaign", "plan", path)
+        self.assertIn("of 0.288 ns of production 0.048 are as the specs say, the rest goes by need in 3 rounds", planned.stderr)
+        table = os.path.join(self.folder, "table")
+        done = self.shoal("campaign", "run", path, "--json", "--output", table)
+        gathered = json.loads(done.stdout)
+        self.assertEqual({e["state"] for e in gathered["ensembles"]}, {"done"})
+        self.assertTrue(os.path.exists(os.path.join(table, "report.html")))
+        said = re.findall(r"round (\d) of 3: from ([\d.]+) to ([\d.]+) of 0.288 ns", done.stderr)
+        rounds = [tuple(map(float, found)) for found in said]
+        self.assertEqual([number for number, _, _ in rounds], [1, 2, 3])
+        for number, before, after in rounds:
+            for ns, parts in ((before, number - 1), (after, number)):
+                self.assertTrue(-3e-4 < ns - (0.048 + 0.08 * parts) < 1e-9, rounds)
+        self.assert_spent(self.production("whole"))
+        revisions = {s: e["revision"] for s, e in self.ensembles("whole").items()}
+        self.assertLessEqual(max(revisions.values()), 4)
+        again = self.shoal("campaign", "run", path)  # there is nothing left to do
+        self.assertNotIn("round", again.stderr)
+        self.assertEqual(revisions, {s: e["revision"] for s, e in self.ensembles("whole").items()})
+
+    def test_killed(self):
+        """The command, the service or both, at random moments; in the end two commands at once."""
+        path, rng, kills = self.write("killed"), random.Random(4), 0
+        for turn in range(14):
+            with self.running(path) as run:
+                time.sleep(0.05 + rng.random() * 0.8)
+                kills += run.poll() is None
+                run.kill()
+            if turn % 4 == 3:
+                self.stop(signal.SIGKILL)
+                self.start()
+        self.assertGreater(kills, 4)
+        both = [self.running(path) for _ in range(2)]
+        for run in both:
+            said = run.communicate(timeout=120)
+            self.assertEqual(run.returncode, 0, said)
+        self.assert_spent(self.production("killed"))
+
+    def test_service_goes_away(self):
+        """The command waits for it, and goes on."""
+        path = self.write("away")
+        with self.running(path) as run:
+            for _ in range(3):
+                time.sleep(0.7)
+                self.stop(signal.SIGKILL)
+                self.start()
+            self.assertEqual((run.communicate(timeout=120)[1], run.returncode)[1], 0)
+        self.assert_spent(self.production("away"))
+
+    def test_good_enough(self):
+        """By its own stop-when: it gets nothing more, and the others all of it."""
+        more = BUDGET + "spec: {stop-when: {error: 0.5 kcal/mol, verdict: any}}\n"
+        path = self.write("enough", more)
+        self.assertNotIn("round", self.shoal("campaign", "run", path).stderr)
+        self.assertEqual(self.production("enough"), {"easy": FIRST, "hard": FIRST})
+
+    def test_not_all_can(self):
+        """What was cancelled takes nothing; what is left goes to the others, and the exit code tells."""
+        before = 100000  # steps, so that it can be cancelled on the way
+        path = self.write("some", spec=SPEC.replace("time: 400 steps", f"time: {before} steps"))
+        self.shoal("campaign", "submit", path)
+        self.shoal("cancel", self.ensembles("some")["easy"]["id"])
+        self.shoal("campaign", "run", path, code=1)
+        found = self.ensembles("some")
+        self.assertEqual((found["easy"]["state"], found["easy"]["revision"], found["hard"]["state"]), ("cancelled", 1, "done"))
+        hard = found["hard"]["replicas"][0]["steps"] - before
+        self.assertTrue(2 * SHARE * 0.998 < hard + FIRST <= 2 * SHARE, hard)
+
+    def test_no_budget(self):
+        path = self.write("plain", "")
+        self.assertIn("easy", self.shoal("campaign", "run", path).stdout)
+        self.assertEqual(self.production("plain"), {"easy": FIRST, "hard": FIRST})
+
+    def test_refused(self):
+        path = self.write("small", "budget: {time: 0.04 ns}\n")
+        said = self.shoal("campaign", "run", path, code=65).stderr
+        self.assertIn("campaign.yaml:4: budget.time: 0.04 ns: the specs produce 0.048 ns in all, which is its first part; expected more",
+                      said)
+        path = self.write("unit", "budget: {time: 40 steps}\n")
+        self.assertIn("campaign.yaml:4: budget.time: 40 steps", self.shoal("campaign", "plan", path, code=65).stderr)
+        protocol = SPEC.replace("  - equilibrate", "  - produce: {time: 40 steps, ensemble: nvt, sample-every: 20 steps}\n  - equilibrate")
+        protocol = protocol[:protocol.rindex("  - produce")]
+        path = self.write("last", BUDGET, protocol)
+        self.assertIn("its last stage does not produce", self.shoal("campaign", "plan", path, code=65).stderr)
+        path = self.write("long")
+        self.assertIn("have not ended after 0.01 s", self.shoal("campaign", "run", path, "--timeout", "0.01", code=124).stderr)
+        self.write("long", spec=SPEC.replace("12 /ps", "13 /ps"))
+        self.assertIn("has other content", self.shoal("campaign", "run", path, code=3).stderr)
+        self.assertEqual({e["revision"] for e in self.ensembles("long").values()}, {1})
+
+
+if __name__ == "__main__":
+    unittest.main(argv=["campaign_run.py"])
