@@ -212,8 +212,8 @@ class Worker:
 
 def read_slowly():
     """As RULES.COMMAND says: {"how": "busy" | "sleep" | "wait" (a second) | "named" (sleeps over a spec that is named slow) | "signal-N" | "exit" | "nonsense" | "half"
-    | "answer" (live estimates of "answers", one after the other, the last for ever: [value, error, verdict], or null: it dies),
-    "folder": where it leaves its process id}."""
+    | "answer" (live estimates of "answers", one after the other, the last for ever: [value, error, verdict], or null: it dies; those
+    below number "held" wait for a file RULES.answer-NUMBER), "folder": where it leaves its process id}."""
     with open(f"{RULES}.{sys.argv[1]}", encoding="utf-8") as f:
         rule = json.load(f)
     what, _, number = rule["how"].partition("-")
@@ -230,6 +230,8 @@ def read_slowly():
         pass
     if what == "answer":
         number = len(os.listdir(rule["folder"])) - 1
+        while number < rule.get("held", 0) and not os.path.exists(f"{RULES}.answer-{number}"):
+            time.sleep(0.01)
         answer = rule["answers"][min(number, len(rule["answers"]) - 1)]
         if answer is None:
             sys.exit(3)

@@ -13,13 +13,19 @@ from fake import assert_whole, body_of
 from scenarios import run, service
 
 
-def answers(s, *those):
-    """What estimators say of ensembles that run, one after the other. Returns a function that counts how many were asked."""
+def answers(s, *those, held=0):
+    """What estimators say of ensembles that run, one after the other, the first `held` not before they are let (let_answer). Returns a
+    function that counts how many were asked."""
     folder = os.path.join(s.folder, "asked")
     os.makedirs(folder, exist_ok=True)
     with open(s.rules_path + ".estimate", "w", encoding="utf-8") as f:
-        json.dump({"how": "answer", "folder": folder, "answers": those}, f)
+        json.dump({"how": "answer", "folder": folder, "answers": those, "held": held}, f)
     return lambda: len(os.listdir(folder))
+
+
+def let_answer(s, number):
+    with open(f"{s.rules_path}.answer-{number}", "w", encoding="utf-8"):
+        pass
 
 
 def until(test, seconds=90):
@@ -35,15 +41,20 @@ def estimate(s, ident):
 
 
 def paced():
-    """The next one is made when a tenth more was checkpointed; a paused ensemble keeps its last."""
-    with service("paced", "--live-seconds", "1", steps=3000, per_second=100, segment=10) as s:
-        asked = answers(s, [None, None, "failed"], [-2.5, 0.5, "unconverged"], [-2.25, 0.25, "converged"])
+    """The next one is made when a tenth more was checkpointed; a paused ensemble keeps its last. However long an estimate takes: the
+    ensemble goes on until it is told otherwise, and the next answer comes when the one before was looked at."""
+    with service("paced", "--live-seconds", "1", steps=1000000, per_second=100, segment=10) as s:
+        asked = answers(s, [None, None, "failed"], [-2.5, 0.5, "unconverged"], [-2.25, 0.25, "converged"], held=3)
         ident = s.submit("p", windows=(0, 1))
         assert estimate(s, ident) is None
+        let_answer(s, 0)
         first = until(lambda: estimate(s, ident))
         assert (first["value"], first["error"], first["verdict"], first["unit"]) == (None, None, "failed", "kcal/mol"), first
-        second = until(lambda: asked() == 2 and estimate(s, ident)["value"] and estimate(s, ident))
-        assert (second["value"], second["error"], second["verdict"]) == (-2.5, 0.5, "unconverged"), second
+        let_answer(s, 1)
+        until(lambda: estimate(s, ident)["value"])
+        second = estimate(s, ident)
+        assert (second["value"], second["error"], second["verdict"]) == (-2.5, 0.5, "unconverged") and 2 <= asked() <= 3, second
+        let_answer(s, 2)
         until(lambda: estimate(s, ident)["value"] == -2.25)
         s.act(ident, "pause")
         s.wait_replicas(ident, lambda r: r["state"] == "paused")
@@ -57,7 +68,7 @@ def paced():
 
 def one_at_a_time():
     """Several that run share the time there is for estimates."""
-    with service("several", "--live-seconds", "1", "--slots", "6", steps=2000, per_second=100, segment=10) as s:
+    with service("several", "--live-seconds", "1", "--slots", "6", steps=1000000, per_second=100, segment=10) as s:
         asked = answers(s, [1, 0.5, "unconverged"])
         idents = [s.submit(f"s{k}", windows=(0, 1)) for k in range(3)]
         until(lambda: all(estimate(s, i) for i in idents))
