@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the reader of specs: what spec.c and protocol.c share.
+ * Inside the reader of specs: what its files share.
  */
 #ifndef SHOAL_DAEMON_SPEC_READER_H
 #define SHOAL_DAEMON_SPEC_READER_H
@@ -22,6 +22,9 @@ int spec_bad(struct reader *r, struct view v, const char *place, const char *fmt
 int spec_steps_of(struct reader *r, struct view v, const char *place, uint64_t *out);
 void spec_read_defines(struct phase *p, struct view v);
 void spec_phase_close(struct phase *p);
+
+/* alchemy.c */
+int spec_read_alchemy(struct reader *r, struct alchemy_settings *a, struct view v);
 
 /* restraints.c: between centers; system and alchemy have been read. The same in a system that is whole but for them. */
 int spec_read_restraints(struct reader *r, struct spec *s, struct view v);

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "engine/base/units.h"
+
 void jw_string(struct buf *out, const char *s)
 {
     buf_add(out, "\"", 1);
@@ -97,6 +99,16 @@ void jw_value_error(struct writer *w, const char *key, double value, double erro
     buf_printf(w->out, ", \"error\": ");
     jw_number(w->out, error);
     buf_printf(w->out, "}");
+}
+
+void jw_energy(struct writer *w, const char *key, double beta, double value, double error)
+{
+    double kj = 1 / beta, kcal = kj / UNIT_KCAL;
+    jw_begin(w, key, '{');
+    jw_value_error(w, "kJ/mol", value * kj, error * kj);
+    jw_value_error(w, "kcal/mol", value * kcal, error * kcal);
+    jw_value_error(w, "kT", value, error);
+    jw_end(w, '}');
 }
 
 void jw_matrix(struct writer *w, const char *key, const double *x, size_t n, double scale)

@@ -33,5 +33,7 @@ void jw_quantity(struct writer *w, const char *key, double magnitude, const char
 /* x: [n][n], times scale */
 void jw_matrix(struct writer *w, const char *key, const double *x, size_t n, double scale);
 void jw_value_error(struct writer *w, const char *key, double value, double error);
+/* In three units: value and error in kT, beta in mol/kJ. */
+void jw_energy(struct writer *w, const char *key, double beta, double value, double error);
 
 #endif

@@ -64,6 +64,7 @@ void ladder_close(struct ladder *l);
 /* ---- verdicts */
 
 enum verdict_kind { VERDICT_CONVERGED, VERDICT_UNCONVERGED, VERDICT_FAILED };
+extern const char *const verdict_words[];
 
 struct reason {
     enum verdict_kind kind; /* what it makes of the number */
@@ -220,5 +221,7 @@ void report_write(struct report *r, struct buf *json);
 /* Its part about exchanges, in walks_json.c. */
 struct writer;
 void report_exchanges(struct writer *w, const struct report *r);
+/* What the estimate means and lacks, in meaning_json.c; total NULL: there is none. */
+void report_meaning(struct writer *w, const struct report *r, const struct range *total);
 
 #endif

@@ -10,6 +10,9 @@
 
 #include "engine/estimate/result.h"
 
+const char *const verdict_words[] = {
+    [VERDICT_CONVERGED] = "converged", [VERDICT_UNCONVERGED] = "unconverged", [VERDICT_FAILED] = "failed"};
+
 void verdict_add(struct verdict *v, enum verdict_kind kind, const char *code, const char *fmt, ...)
 {
     char text[1200];
