@@ -6,12 +6,15 @@
  * replicas repeat_RR/lambda_KK.
  *
  * shoald -> worker
- *   start    {set, ensemble, directory, windows, attempt, salt, replicas: [{number, window, repeat, key, folder, steps}]}
+ *   start    {set, ensemble, directory, windows, attempt, salt, replicas: [{number, window, repeat, key, folder, steps,
+ *            origin}], ladder}
  *                                   run these replicas together from their checkpoints, if any. number and set name them in
  *                                   these messages, ensemble is the id that users see, key keys the random streams beside the
  *                                   spec's seed, steps is the target over all stages (0: what the spec says): the last stage
- *                                   is so much longer. salt (0 when absent) changes the noise:
- *                                   where it is larger than the newest checkpoint's, a replica goes on from the checkpoint
+ *                                   is so much longer. ladder (1 when absent) is the revision that
+ *                                   made the windows what they are: input/spec.yaml is another when it changes. origin (may be
+ *                                   absent) is the folder of what the window sampled before that. salt (0 when absent)
+ *                                   changes the noise: where it is larger than the newest checkpoint's, a replica goes on from the checkpoint
  *                                   before (what followed from the newest was a failure that would come again bit for bit)
  *                                   and says so in an event of kind salt; checkpoints keep it. Where the spec says exchange,
  *                                   all windows of a repeat are one set

@@ -117,11 +117,11 @@ static bool may_fit(const struct shared_model *s, uint64_t stage)
 }
 
 /* One that is there and whole, else one that is being made. */
-static struct shared_model *find(const struct models *m, const char *directory, uint64_t stage)
+static struct shared_model *find(const struct models *m, const char *directory, int ladder, uint64_t stage)
 {
     struct shared_model *making = NULL;
     for (struct shared_model *s = m->first; s; s = s->next) {
-        if (!is_good(s) || strcmp(s->directory, directory) || !may_fit(s, stage))
+        if (!is_good(s) || strcmp(s->directory, directory) || s->ladder != ladder || !may_fit(s, stage))
             continue;
         if (s->state == MODEL_READY)
             return s;
@@ -130,10 +130,10 @@ static struct shared_model *find(const struct models *m, const char *directory, 
     return making;
 }
 
-int CO_FN models_get(struct models *m, struct jobs *jobs, struct job *job, const char *directory, uint64_t stage,
-                     struct shared_model **out, struct err *e)
+int CO_FN models_get(struct models *m, struct jobs *jobs, struct job *job, const char *directory, int ladder,
+                     uint64_t stage, struct shared_model **out, struct err *e)
 {
-    for (struct shared_model *s; (s = find(m, directory, stage));) {
+    for (struct shared_model *s; (s = find(m, directory, ladder, stage));) {
         s->holders++;
         *out = s;
         while (!models_ready(s, job))
@@ -149,6 +149,7 @@ int CO_FN models_get(struct models *m, struct jobs *jobs, struct job *job, const
     forget(m);
     struct shared_model *s = *out = new_entry(m, directory);
     s->maker = job;
+    s->ladder = ladder;
     s->stage = stage == MODELS_ANY ? 0 : stage;
     int rc = job_run(jobs, job, JOB_READ, make, s, e);
     s->state = rc ? MODEL_BROKEN : MODEL_READY;

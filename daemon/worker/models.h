@@ -25,6 +25,7 @@ struct shared_model {
     struct system system;
     struct model *model;
     char *directory;
+    int ladder;     /* revision that made the ensemble's windows what they are here */
     uint64_t stage; /* that it was asked for */
     int holders;
     struct shared_model *next;
@@ -38,10 +39,10 @@ struct models {
 
 #define MODELS_ANY UINT64_MAX /* stage: whichever is at hand, else that of the first */
 
-/* The model for a stage of the ensemble in `directory`. Spec and input files are read from directory/input and nowhere else.
+/* The model for a stage of the ensemble in `directory`, whose windows are as revision `ladder` made them. Spec and input files are read from directory/input and nowhere else.
  * *out is set before it yields and held until models_put, whatever comes back. Errors are those of reading and of model_new. */
-int CO_FN models_get(struct models *m, struct jobs *jobs, struct job *job, const char *directory, uint64_t stage,
-                     struct shared_model **out, struct err *e);
+int CO_FN models_get(struct models *m, struct jobs *jobs, struct job *job, const char *directory, int ladder,
+                     uint64_t stage, struct shared_model **out, struct err *e);
 /* Whether one that is ready is for a stage. */
 bool models_fit(const struct shared_model *s, uint64_t stage);
 /* False while somebody else than the owner of `job` makes it: models_get waits for that. */

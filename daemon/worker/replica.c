@@ -237,7 +237,7 @@ int replica_take_spec(struct replica *r, struct err *e)
 static int CO_FN story(struct replica *r, struct err *e)
 {
     struct models *models = r->setup.models;
-    int rc = models_get(models, r->setup.jobs, &r->job, r->directory, MODELS_ANY, &r->shared, e);
+    int rc = models_get(models, r->setup.jobs, &r->job, r->directory, r->setup.ladder, MODELS_ANY, &r->shared, e);
     if (rc)
         return rc;
     rc = replica_take_spec(r, e);
@@ -323,7 +323,12 @@ struct replica *replica_new(const struct replica_setup *setup)
     else
         buf_printf(&folder, "%s/lambda_%02" PRIu32, r->directory, setup->replica);
     r->folder = folder.data;
-    r->setup.folder = NULL;
+    if (setup->origin) {
+        struct buf origin = {0};
+        buf_printf(&origin, "%s/%s", r->directory, setup->origin);
+        r->origin = origin.data;
+    }
+    r->setup.folder = r->setup.origin = NULL;
     r->walker = (uint32_t)setup->window;
     if (setup->exchange)
         exchange_join(setup->exchange, r);
@@ -342,6 +347,7 @@ void replica_free(struct replica *r)
     free(r->x);
     free(r->v);
     free(r->folder);
+    free(r->origin);
     free(r->directory);
     free(r);
 }

@@ -83,15 +83,14 @@ int replica_memory_for(const struct replica *r, const char *file, const char *wh
 
 /* ---- phases ---- */
 
-/* The model and a simulation of the phase of a stage, where those at hand are of another. */
-static int CO_FN enter(struct replica *r, uint64_t stage, struct err *e)
+int CO_FN replica_enter(struct replica *r, uint64_t stage, struct err *e)
 {
     struct shared_model *before = r->shared;
     if (models_fit(before, stage))
         return 0;
     sim_free(r->sim);
     r->sim = NULL;
-    int rc = models_get(r->setup.models, r->setup.jobs, &r->job, r->directory, stage, &r->shared, e);
+    int rc = models_get(r->setup.models, r->setup.jobs, &r->job, r->directory, r->setup.ladder, stage, &r->shared, e);
     if (rc) { /* r->spec goes on being told of */
         models_put(r->setup.models, r->shared);
         r->shared = before;
@@ -109,7 +108,7 @@ int replica_place(struct replica *r, struct err *e)
 
 int CO_FN replica_next_phase(struct replica *r, struct err *e)
 {
-    int rc = enter(r, r->stage, e);
+    int rc = replica_enter(r, r->stage, e);
     if (!rc)
         rc = sim_load(r->sim, r->state.data, r->state.len, e);
     return rc || !r->salt ? rc : sim_salt(r->sim, (uint32_t)r->salt, e);
@@ -184,9 +183,7 @@ bool replica_save_due(const struct replica *r, uint64_t step)
     return replica_now() - r->saved >= r->spec->checkpoint_seconds;
 }
 
-/* Targets move. A checkpoint of the end is one of the last stage, where the replica's target has become later since; one beyond
- * the target, made before that was known, is where it ends. */
-static void fit_target(struct replica *r, struct checkpoint *c)
+void replica_fit_target(struct replica *r, struct checkpoint *c)
 {
     const struct spec *spec = r->spec;
     uint64_t last = (uint64_t)spec->nstages - 1, step = c->stage_step;
@@ -230,7 +227,7 @@ static int read_job(void *arg, struct err *e)
     if (!rc && exchange_on(k->r) && !leads_astray(k) && meetings_before(spec, &k->c) != k->r->common)
         return NOT_COMMON;
     if (!rc)
-        fit_target(k->r, &k->c);
+        replica_fit_target(k->r, &k->c);
     if (!rc && (k->c.window != (uint64_t)k->r->setup.window ||
                 k->c.windows != (uint64_t)spec->settings.alchemy.nwindows || k->c.stage > (uint64_t)spec->nstages ||
                 (k->c.stage < (uint64_t)spec->nstages && k->c.stage_step > spec->stages[k->c.stage].steps)))
@@ -238,6 +235,14 @@ static int read_job(void *arg, struct err *e)
     if (!rc && leads_astray(k))
         return LEADS_ASTRAY;
     return rc ? rc : results_reach(&k->r->results, k->c.offset, e);
+}
+
+void replica_go_on_from(struct replica *r, const struct checkpoint *c)
+{
+    r->stage = c->stage;
+    r->stage_step = c->stage_step;
+    r->index = c->index;
+    r->salt = c->salt;
 }
 
 static int open_job(void *arg, struct err *e)
@@ -252,16 +257,13 @@ static int CO_FN load(struct replica *r, int which, struct err *e)
     struct keeping k = {.r = r, .which = which};
     int rc = replica_on_disk(r, read_job, &k, e);
     if (!rc)
-        rc = enter(r, k.c.stage, e);
+        rc = replica_enter(r, k.c.stage, e);
     if (!rc)
         rc = sim_load(r->sim, k.c.state.data, k.c.state.len, e);
     if (!rc)
         rc = replica_on_disk(r, open_job, &k, e);
     if (!rc) {
-        r->stage = k.c.stage;
-        r->stage_step = k.c.stage_step;
-        r->index = k.c.index;
-        r->salt = k.c.salt;
+        replica_go_on_from(r, &k.c);
         r->kept_stage = r->stage;
         r->kept_step = r->stage_step;
     }
@@ -279,18 +281,25 @@ static int drop_job(void *arg, struct err *e)
     return checkpoint_drop(k->r->folder, k->which, e);
 }
 
-static int CO_FN begin(struct replica *r, struct err *e)
+int CO_FN replica_open_files(struct replica *r, struct err *e)
 {
     struct keeping k = {.r = r};
-    const struct settings *set = &r->spec->settings;
-    int rc = enter(r, 0, e);
-    if (!rc)
-        rc = replica_on_disk(r, open_job, &k, e);
+    int rc = replica_on_disk(r, open_job, &k, e);
     if (rc)
         return rc;
-    dhdl_header(results_begin(&r->results, OUTPUT_DHDL), set, r->setup.window, protocol_has_pv(r->spec));
+    dhdl_header(results_begin(&r->results, OUTPUT_DHDL), &r->spec->settings, r->setup.window, protocol_has_pv(r->spec));
     results_end(&r->results, OUTPUT_DHDL);
-    energy_header(results_begin(&r->results, OUTPUT_ENERGY), set);
+    return 0;
+}
+
+static int CO_FN begin(struct replica *r, struct err *e)
+{
+    int rc = replica_enter(r, 0, e);
+    if (!rc)
+        rc = replica_open_files(r, e);
+    if (rc)
+        return rc;
+    energy_header(results_begin(&r->results, OUTPUT_ENERGY), &r->spec->settings);
     results_end(&r->results, OUTPUT_ENERGY);
     return replica_flush(r, e);
 }
@@ -326,7 +335,9 @@ static int CO_FN restore_any(struct replica *r, struct err *e)
         if (rc)
             return rc;
     }
-    return begin(r, e);
+    bool found = false;
+    int rc = r->origin ? replica_take_over(r, &found, e) : 0;
+    return rc || found ? rc : begin(r, e);
 }
 
 /* From here on the replica's noise is another one than the seed alone gives. Saved at once, so that the next start needs no

@@ -5,12 +5,13 @@
 #ifndef SHOAL_DAEMON_WORKER_REPLICA_PARTS_H
 #define SHOAL_DAEMON_WORKER_REPLICA_PARTS_H
 
+#include "daemon/worker/checkpoint.h"
 #include "daemon/worker/jobs.h"
 #include "daemon/worker/replica.h"
 
 struct replica {
     struct replica_setup setup;
-    char *directory, *folder;
+    char *directory, *folder, *origin;
     struct shared_model *shared;
     const struct spec *spec; /* the shared one, or `own` */
     struct spec own;         /* the shared one, with stages of its own that reach its target */
@@ -114,6 +115,18 @@ int CO_FN replica_lock(struct replica *r, struct err *e);
 int replica_memory(struct replica *r, struct err *e);
 /* Takes up the newest good checkpoint, else the beginning, which gives the same bytes; an older one for a new salt. */
 int CO_FN replica_restore(struct replica *r, struct err *e);
+/* The model and a simulation of the phase of a stage, where those at hand are of another. */
+int CO_FN replica_enter(struct replica *r, uint64_t stage, struct err *e);
+/* Targets move. A checkpoint of the end is one of the last stage, where the replica's target has become later since; one beyond
+ * the target, made before that was known, is where it ends. */
+void replica_fit_target(struct replica *r, struct checkpoint *c);
+/* It is where the checkpoint is. */
+void replica_go_on_from(struct replica *r, const struct checkpoint *c);
+/* Its files, empty but for the header of dhdl.xvg, which is pending. */
+int CO_FN replica_open_files(struct replica *r, struct err *e);
+/* Goes on from where the samples in r->origin end, with rows of their frames; a checkpoint is made. *found false: there are none.
+ * REPLICA_STOPPED: nothing is kept yet. */
+int CO_FN replica_take_over(struct replica *r, bool *found, struct err *e);
 /* Goes on from the checkpoint just made with the model of the stage that begins. */
 int CO_FN replica_next_phase(struct replica *r, struct err *e);
 /* Makes a checkpoint here. */

@@ -176,18 +176,18 @@ static struct slot *slot_of(const struct serving *s, json_int_t id)
 struct set {
     json_int_t number;
     const char *directory;
-    int salt;
+    int salt, ladder;
     struct exchange *exchange;
 };
 
 static int start_replica(struct serving *s, const struct set *set, json_t *message, struct err *e)
 {
     json_int_t id, key, steps;
-    const char *folder;
+    const char *folder, *origin = NULL;
     int window;
     json_error_t why;
-    if (json_unpack_ex(message, &why, 0, "{s:I, s:i, s:I, s:s, s:I}", "number", &id, "window", &window, "key", &key,
-                       "folder", &folder, "steps", &steps))
+    if (json_unpack_ex(message, &why, 0, "{s:I, s:i, s:I, s:s, s?s, s:I}", "number", &id, "window", &window, "key",
+                       &key, "folder", &folder, "origin", &origin, "steps", &steps))
         return err_set(e, ERR_PROTOCOL, "start: replicas: %s", why.text);
     if (window < 0 || key < 0 || key > UINT32_MAX || steps < 0)
         return err_set(e, ERR_PROTOCOL, "start: window %d, key %lld, steps %lld", window, (long long)key,
@@ -209,6 +209,8 @@ static int start_replica(struct serving *s, const struct set *set, json_t *messa
                                                         .window = window,
                                                         .replica = (uint32_t)key,
                                                         .folder = folder,
+                                                        .origin = origin,
+                                                        .ladder = set->ladder,
                                                         .steps = (uint64_t)steps,
                                                         .salt = (uint32_t)set->salt,
                                                         .exchange = set->exchange,
@@ -229,12 +231,12 @@ static int start_replica(struct serving *s, const struct set *set, json_t *messa
 
 static int start(struct serving *s, const json_t *message, struct err *e)
 {
-    struct set set = {0};
+    struct set set = {.ladder = 1};
     json_t *replicas, *replica;
     size_t i;
     json_error_t why;
-    if (json_unpack_ex((json_t *)message, &why, 0, "{s:I, s:s, s?i, s:o}", "set", &set.number, "directory",
-                       &set.directory, "salt", &set.salt, "replicas", &replicas))
+    if (json_unpack_ex((json_t *)message, &why, 0, "{s:I, s:s, s?i, s?i, s:o}", "set", &set.number, "directory",
+                       &set.directory, "salt", &set.salt, "ladder", &set.ladder, "replicas", &replicas))
         return err_set(e, ERR_PROTOCOL, "start: %s", why.text);
     if (!json_array_size(replicas) || set.salt < 0)
         return err_set(e, ERR_PROTOCOL, "start: set %lld has %zu replicas and salt %d", (long long)set.number,

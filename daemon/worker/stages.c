@@ -57,6 +57,19 @@ uint64_t protocol_clock_zero(const struct spec *spec)
     return protocol_timesteps(spec, first_produce(spec), 0);
 }
 
+void protocol_place(const struct spec *spec, uint64_t timesteps, uint64_t *stage, uint64_t *step)
+{
+    *stage = first_produce(spec);
+    for (; *stage + 1 < (uint64_t)spec->nstages; ++*stage) {
+        const struct stage *s = &spec->stages[*stage];
+        uint64_t n = is_dynamics(s) ? s->steps : 0;
+        if (timesteps <= n && is_dynamics(s))
+            break;
+        timesteps -= n;
+    }
+    *step = timesteps;
+}
+
 bool protocol_has_pv(const struct spec *spec)
 {
     for (int i = 0; i < spec->nstages; i++)

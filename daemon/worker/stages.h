@@ -18,6 +18,8 @@ double protocol_elapsed(const struct spec *spec, uint64_t stage, uint64_t step);
 double protocol_time(const struct spec *spec, uint64_t stage, uint64_t step);
 /* Timesteps before the time 0 of the outputs. */
 uint64_t protocol_clock_zero(const struct spec *spec);
+/* Stage and step after so many timesteps from time 0 of the outputs on; where two stages meet, the one that ends. */
+void protocol_place(const struct spec *spec, uint64_t timesteps, uint64_t *stage, uint64_t *step);
 /* Whether dhdl.xvg has the pV column, which belongs to the whole file. */
 bool protocol_has_pv(const struct spec *spec);
 

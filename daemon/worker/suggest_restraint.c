@@ -18,7 +18,6 @@
 
 enum { INCLUDES = 32, FRAMES = 1000 };
 #define DEGREE (M_PI / 180)
-#define GRID 1e-3 /* nm, of positions in a trajectory */
 
 struct request {
     const char *spec, *ligand, *receptor;
@@ -75,10 +74,8 @@ static int find_receptor(const struct request *q, const struct system *sys, int 
 
 static void add_frame(struct anchor_search *s, const struct xtc_read *f, double (*x)[3])
 {
-    const double box[BOX_SIZE] = {f->box[0], f->box[4], f->box[8], f->box[3], f->box[6], f->box[7]};
-    for (int i = 0; i < f->natoms; i++)
-        for (int d = 0; d < 3; d++)
-            x[i][d] = GRID * f->grid[i][d];
+    double box[BOX_SIZE];
+    xtc_place(f, x, box);
     anchors_frame(s, x, box);
 }
 

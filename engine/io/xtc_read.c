@@ -172,3 +172,14 @@ size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len)
     f->grid = NULL;
     return 0;
 }
+
+void xtc_place(const struct xtc_read *f, double (*x)[3], double box[BOX_SIZE])
+{
+    static const int at[BOX_SIZE] = {
+        [BOX_XX] = 0, [BOX_YY] = 4, [BOX_ZZ] = 8, [BOX_YX] = 3, [BOX_ZX] = 6, [BOX_ZY] = 7};
+    for (int i = 0; i < BOX_SIZE; i++)
+        box[i] = f->box[at[i]];
+    for (int i = 0; i < f->natoms; i++)
+        for (int d = 0; d < 3; d++)
+            x[i][d] = 1e-3 * f->grid[i][d];
+}

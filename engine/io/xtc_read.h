@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/system/system.h"
+
 struct xtc_read {
     int natoms;
     int32_t step;
@@ -17,5 +19,8 @@ struct xtc_read {
 
 /* Returns the length of the frame, or 0 if it is not one, or not whole. */
 size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len);
+
+/* Its coordinates and box, nm; x: [natoms]. */
+void xtc_place(const struct xtc_read *f, double (*x)[3], double box[BOX_SIZE]);
 
 #endif

@@ -193,6 +193,20 @@ int sim_load(struct sim *s, const void *data, size_t len, struct err *e)
     return rc ? rc : sim_write_ctl(s, &c, e);
 }
 
+int sim_put(struct sim *s, const double (*x)[3], const double box[BOX_SIZE], struct err *e)
+{
+    struct ctl c;
+    int rc = sim_wait(s, e);
+    if (rc == 0)
+        rc = sim_read_ctl(s, &c, e);
+    if (rc)
+        return rc;
+    c.pending = 0;
+    memcpy(c.box, box, sizeof c.box);
+    rc = s->model->dev->ops->copy(s->model->dev, s->lane, s->d.x, x, sim_array_bytes(s), e);
+    return rc ? rc : sim_write_ctl(s, &c, e);
+}
+
 int sim_thermalize(struct sim *s, struct err *e)
 {
     struct tape t = {0};

@@ -11,6 +11,7 @@
 
 #include "daemon/worker/results.h"
 #include "engine/io/output.h"
+#include "engine/io/xtc_read.h"
 #include "engine/run/ctl.h"
 
 struct fake fake;
@@ -35,6 +36,27 @@ int fake_folder_remove(void)
 {
     fake_folder_empty();
     return rmdir(fake.directory);
+}
+
+void fake_files_read(struct buf files[FAKE_FILES], int window)
+{
+    static const char *const names[FAKE_FILES] = {"dhdl.xvg", "energy.xvg", "traj.xtc", "confout.gro"};
+    for (int i = 0; i < FAKE_FILES; i++) {
+        char path[128];
+        struct err e = {0};
+        snprintf(path, sizeof path, "%s/lambda_%02d/%s", fake.directory, window, names[i]);
+        files[i].len = 0;
+        if (buf_read_file(&files[i], path, &e)) {
+            fprintf(stderr, "%s\n", e.msg);
+            abort();
+        }
+    }
+}
+
+void fake_files_free(struct buf files[FAKE_FILES])
+{
+    for (int i = 0; i < FAKE_FILES; i++)
+        buf_free(&files[i]);
 }
 
 static pthread_t feeder; /* the thread that made the last simulation */
@@ -104,10 +126,10 @@ static void call(void)
 enum { PHASES = 3 };
 
 /* A model is known by its phase. */
-int models_get(struct models *m, struct jobs *jobs, struct job *job, const char *directory, uint64_t stage,
+int models_get(struct models *m, struct jobs *jobs, struct job *job, const char *directory, int ladder, uint64_t stage,
                struct shared_model **out, struct err *e)
 {
-    (void)m, (void)jobs, (void)job, (void)directory, (void)e;
+    (void)m, (void)jobs, (void)job, (void)directory, (void)ladder, (void)e;
     static struct shared_model of_phase[PHASES];
     int phase = spec_phase(&fake.spec, stage);
     of_phase[phase] = (struct shared_model){.state = MODEL_READY,
@@ -342,6 +364,15 @@ int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[BOX_SIZE],
     return 0;
 }
 
+int sim_put(struct sim *s, const double (*x)[3], const double box[BOX_SIZE], struct err *e)
+{
+    (void)box, (void)e;
+    call();
+    expect_idle(s);
+    s->hash = (uint64_t)x[0][0] << 20;
+    return 0;
+}
+
 int sim_part(struct sim *s, struct err *e)
 {
     (void)e;
@@ -396,6 +427,31 @@ void xtc_frame(struct buf *out, int natoms, const double (*x)[3], const double b
     (void)natoms, (void)box;
     expect_a_job();
     buf_printf(out, "frame %" PRIu64 " %.3f %.0f\n", step, time, x[0][0]);
+}
+
+/* Of what xtc_frame writes: a line; its number in two halves. */
+size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len)
+{
+    char line[128] = "";
+    const unsigned char *end = memchr(data, '\n', len);
+    int64_t x;
+    expect_a_job();
+    if (!end || (size_t)(end - data) >= sizeof line)
+        return 0;
+    memcpy(line, data, (size_t)(end - data));
+    if (sscanf(line, "frame %" SCNd32 " %f %" SCNd64, &f->step, &f->time, &x) != 3)
+        return 0;
+    f->natoms = 2;
+    f->grid = calloc(2, sizeof *f->grid);
+    f->grid[0][0] = (int32_t)(x >> 24);
+    f->grid[0][1] = (int32_t)(x & 0xffffff);
+    return (size_t)(end - data) + 1;
+}
+
+void xtc_place(const struct xtc_read *f, double (*x)[3], double box[BOX_SIZE])
+{
+    x[0][0] = (double)((int64_t)f->grid[0][0] << 24 | f->grid[0][1]);
+    box[0] = box[1] = box[2] = 3;
 }
 
 void gro_write(struct buf *out, const struct system *s, const double (*x)[3], const double (*v)[3],

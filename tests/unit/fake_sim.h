@@ -33,6 +33,12 @@ int fake_folder_new(void);
 void fake_folder_empty(void);
 int fake_folder_remove(void);
 
+/* What a window's folder holds at its end: dhdl.xvg, energy.xvg, traj.xtc, confout.gro. */
+enum { FAKE_FILES = 4 };
+/* Into buffers that are empty or of another reading. */
+void fake_files_read(struct buf files[FAKE_FILES], int window);
+void fake_files_free(struct buf files[FAKE_FILES]);
+
 /* A device whose poll does nothing. */
 extern struct dev fake_dev;
 

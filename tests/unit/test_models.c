@@ -152,6 +152,7 @@ static int no_memory(struct dev *d, struct lane *lane, enum dev_memory kind, siz
 struct asking {
     struct models *models;
     uint64_t stage;
+    int ladder;
     struct job job;
     struct shared_model *got;
     struct err e;
@@ -167,7 +168,7 @@ static bool ready(const void *arg)
 static void CO_FN ask(void *arg)
 {
     struct asking *a = arg;
-    a->rc = models_get(a->models, runner.jobs, &a->job, directory, a->stage, &a->got, &a->e);
+    a->rc = models_get(a->models, runner.jobs, &a->job, directory, a->ladder, a->stage, &a->got, &a->e);
 }
 
 static void ended(void *arg)
@@ -255,6 +256,23 @@ static void one_for_each_phase(void **state)
     models_close(&models);
 }
 
+/* What the spec says after windows were added is read anew. */
+static void one_for_each_ladder(void **state)
+{
+    (void)state;
+    struct models models = {.dev = runner.dev};
+    struct asking asking[3] = {
+        {.models = &models, .ladder = 1}, {.models = &models, .ladder = 2}, {.models = &models, .ladder = 2}};
+    for (int i = 0; i < 3; i++) {
+        ask_all(&asking[i], 1);
+        assert_int_equal(asking[i].rc, 0);
+        models_put(&models, asking[i].got); /* an unused one is kept for who asks for the same */
+        assert_int_equal(asking[i].got->ladder, asking[i].ladder);
+    }
+    assert_ptr_equal(asking[1].got, asking[2].got);
+    models_close(&models);
+}
+
 /* Each replica is told of a device that would not take the model, and the next one tries anew. */
 static void refused_by_the_device(void **state)
 {
@@ -302,6 +320,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(made_beside_the_feeding_thread),
         cmocka_unit_test(one_for_each_phase),
+        cmocka_unit_test(one_for_each_ladder),
         cmocka_unit_test(refused_by_the_device),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -24,8 +24,7 @@
 #include "engine/run/ctl.h"
 #include "tests/unit/fake_sim.h"
 
-#define FILES 4
-static const char *const file_names[FILES] = {"dhdl.xvg", "energy.xvg", "traj.xtc", "confout.gro"};
+#define FILES FAKE_FILES
 
 static struct stage protocol[] = {
     {.kind = STAGE_MINIMIZE, .phase = 1, .timestep = 0.002, .steps = 100},
@@ -162,32 +161,14 @@ static struct told run(void)
     return t;
 }
 
-static void read_files(struct buf files[FILES], int window)
-{
-    for (int i = 0; i < FILES; i++) {
-        char path[128];
-        struct err e = {0};
-        snprintf(path, sizeof path, "%s/lambda_%02d/%s", fake.directory, window, file_names[i]);
-        files[i].len = 0;
-        if (buf_read_file(&files[i], path, &e))
-            fail_msg("%s", e.msg);
-    }
-}
-
-static void free_files(struct buf files[FILES])
-{
-    for (int i = 0; i < FILES; i++)
-        buf_free(&files[i]);
-}
-
 /* Compares window 0's files with those of an undisturbed run, then empties the directory. */
 static void expect_files(struct buf wanted[FILES])
 {
     struct buf got[FILES] = {0};
-    read_files(got, 0);
+    fake_files_read(got, 0);
     for (int i = 0; i < FILES; i++)
         assert_string_equal(got[i].data, wanted[i].data);
-    free_files(got);
+    fake_files_free(got);
     fake_folder_empty();
 }
 
@@ -196,7 +177,7 @@ static void undisturbed(struct buf wanted[FILES])
     struct told t = run();
     assert_int_equal(t.end, REPORT_DONE);
     assert_true(t.begun > 0);
-    read_files(wanted, 0);
+    fake_files_read(wanted, 0);
     fake_folder_empty();
 }
 
@@ -210,7 +191,7 @@ static void a_whole_story(void **state)
     /* After minimize; at 30 and at its end in the first equilibration; likewise 30, 50; 30 .. 180, 200; 30, 45. */
     assert_int_equal(t.segments, 1 + 2 + 2 + 7 + 2);
     struct buf files[FILES] = {0};
-    read_files(files, 0);
+    fake_files_read(files, 0);
     double time, last = -1;
     int rows = 0;
     char *line = strchr(files[0].data, '\n') + 1;
@@ -231,7 +212,7 @@ static void a_whole_story(void **state)
         rows++;
     assert_int_equal(rows, 5 + 2);
     assert_memory_equal(files[3].data, "test, window 0, t= 0.49000 ", 27);
-    free_files(files);
+    fake_files_free(files);
 }
 
 static void a_finished_replica_ends_at_once(void **state)
@@ -239,13 +220,13 @@ static void a_finished_replica_ends_at_once(void **state)
     (void)state;
     struct buf wanted[FILES] = {0};
     run();
-    read_files(wanted, 0);
+    fake_files_read(wanted, 0);
     struct told t = run();
     assert_int_equal(t.end, REPORT_DONE);
     assert_int_equal(t.segments, 0);
     assert_int_equal(t.step, 455);
     expect_files(wanted);
-    free_files(wanted);
+    fake_files_free(wanted);
 }
 
 /* Volume moves that find no room are told of once, and at the end of the stage with all of them, however often it is interrupted; few
@@ -298,7 +279,7 @@ static void a_later_target(void **state)
         expect_files(wanted);
     }
     asked_target = 0;
-    free_files(wanted);
+    fake_files_free(wanted);
 }
 
 /* A target that lies before what was done already: it ends where it is, with its final files. */
@@ -314,7 +295,7 @@ static void a_target_that_is_passed(void **state)
     assert_int_equal(t.end, REPORT_DONE);
     assert_int_equal(t.step, 620);
     expect_files(wanted);
-    free_files(wanted);
+    fake_files_free(wanted);
     /* In the middle of the last stage, too: the same as one whose target that was. */
     for (int calls = 40; calls < 400; calls += 7) {
         asked_target = 620;
@@ -326,14 +307,14 @@ static void a_target_that_is_passed(void **state)
             struct told last = run();
             assert_int_equal(last.end, REPORT_DONE);
             assert_int_equal(last.step, t.step);
-            read_files(got, 0);
+            fake_files_read(got, 0);
             fake_folder_empty();
             asked_target = t.step;
             undisturbed(wanted);
             for (int i = 0; i < FILES; i++)
                 assert_string_equal(got[i].data, wanted[i].data);
-            free_files(got);
-            free_files(wanted);
+            fake_files_free(got);
+            fake_files_free(wanted);
             calls += 60;
         }
         fake_folder_empty();
@@ -385,7 +366,7 @@ static void killed_at_every_call(void **state)
     }
     assert_true(k > 100); /* that many places it died at */
     expect_files(wanted);
-    free_files(wanted);
+    fake_files_free(wanted);
 }
 
 /* Those calls of it that come after the first end: a target that becomes later there loses nothing and doubles nothing. */
@@ -408,7 +389,7 @@ static void killed_on_the_way_to_a_later_target(void **state)
     }
     asked_target = 0;
     assert_true(k > 20);
-    free_files(wanted);
+    fake_files_free(wanted);
 }
 
 static void killed_over_and_over(void **state)
@@ -422,7 +403,7 @@ static void killed_over_and_over(void **state)
             ;
         expect_files(wanted);
     }
-    free_files(wanted);
+    fake_files_free(wanted);
 }
 
 /* By the clock, they come at other steps in every run. */
@@ -447,7 +428,7 @@ static void checkpoints_at_any_time(void **state)
         while (!survives(1 + rand() % 100));
         expect_files(wanted);
     }
-    free_files(wanted);
+    fake_files_free(wanted);
 }
 
 static void stopped_and_continued(void **state)
@@ -469,7 +450,7 @@ static void stopped_and_continued(void **state)
         expect_files(wanted);
     }
     assert_true(stops > 5);
-    free_files(wanted);
+    fake_files_free(wanted);
 }
 
 static void grown_lists_change_nothing(void **state)
@@ -484,7 +465,7 @@ static void grown_lists_change_nothing(void **state)
         expect_files(wanted);
     }
     assert_int_equal(fake.most_queued, SIM_REPORTS - 1); /* what was behind was done again, and done once */
-    free_files(wanted);
+    fake_files_free(wanted);
 }
 
 static void damage(const char *name, long at)
@@ -519,7 +500,7 @@ static void damaged_checkpoints(void **state)
         assert_true(index > 2);
         expect_files(wanted);
     }
-    free_files(wanted);
+    fake_files_free(wanted);
 }
 
 /* Work of weeks is not thrown away because a newer program cannot read it: nothing is begun anew, nothing removed. */
@@ -569,7 +550,7 @@ static void an_unreadable_checkpoint(void **state)
     assert_int_equal(t.events, 1);
     assert_non_null(strstr(t.last_event, "lambda_00/checkpoint: Input/output error"));
     expect_files(wanted);
-    free_files(wanted);
+    fake_files_free(wanted);
 }
 
 /* Somebody empties an output while the replica runs: it says so, and the next attempt makes the same bytes again. */
@@ -590,7 +571,7 @@ static void an_output_emptied_while_running(void **state)
     assert_int_equal(t.events, 2);
     assert_non_null(strstr(t.last_event, "lambda_00/dhdl.xvg has 0 bytes, the checkpoint counts on "));
     expect_files(wanted);
-    free_files(wanted);
+    fake_files_free(wanted);
 }
 
 /* Without a salt it blows up again and again at the same step; with one it goes on from the checkpoint before, and the
@@ -614,7 +595,7 @@ static void salted_after_a_failure(void **state)
             assert_int_equal(t.end, REPORT_DONE);
             assert_int_equal(t.events, 1);
             assert_non_null(strstr(t.last_event, "salt: goes on from step 170 with noise of its own, salt 1"));
-            read_files(wanted, 0);
+            fake_files_read(wanted, 0);
             assert_string_not_equal(wanted[0].data, plain[0].data);
             fake_folder_empty();
             continue;
@@ -625,8 +606,8 @@ static void salted_after_a_failure(void **state)
         expect_files(wanted);
     }
     asked_salt = 0;
-    free_files(plain);
-    free_files(wanted);
+    fake_files_free(plain);
+    fake_files_free(wanted);
 }
 
 static void an_output_cut_short_by_someone(void **state)
@@ -645,7 +626,7 @@ static void an_output_cut_short_by_someone(void **state)
     assert_int_equal(t.end, REPORT_DONE);
     assert_int_equal(t.events, 2);
     expect_files(wanted);
-    free_files(wanted);
+    fake_files_free(wanted);
 }
 
 static void one_blows_up_alone(void **state)
@@ -663,11 +644,11 @@ static void one_blows_up_alone(void **state)
     assert_int_equal(t[1].code, ERR_NONFINITE);
     assert_string_equal(t[1].message, "step 123: the force on atom 1 is not finite");
     assert_int_equal(t[2].end, REPORT_DONE);
-    read_files(got, 2);
+    fake_files_read(got, 2);
     assert_string_not_equal(got[0].data, wanted[0].data);
-    free_files(got);
+    fake_files_free(got);
     expect_files(wanted); /* window 0's bytes are those of a run without neighbours */
-    free_files(wanted);
+    fake_files_free(wanted);
 }
 
 static void a_window_that_is_not_there(void **state)
