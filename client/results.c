@@ -213,6 +213,42 @@ static void windows_show(const json_t *results, const struct sheet *s)
     sheet_table(s, &t);
 }
 
+/* Windows that had sampled before others were added. */
+static void frames_show(const json_t *results, const struct sheet *s)
+{
+    bool repeats = json_is_array(json_object_get(results, "repeats"));
+    const json_t *window;
+    struct table t;
+    size_t i;
+    int n = 0;
+    table_setup(&t, "r r r r r r");
+    static const char *const heads[] = {"window", "frames", "of rows", "thinned", "off by/(kJ/mol)", "on average"};
+    for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
+        table_cell(&t, "%s", heads[h]);
+    json_array_foreach (json_object_get(results, "windows"), i, window) {
+        const json_t *frames = json_object_get(json_object_get(window, "samples"), "frames");
+        if (!json_is_object(frames))
+            continue;
+        n++;
+        window_cell(&t, window, repeats);
+        table_cell(&t, "%lld", answer_whole(frames, "rows"));
+        table_cell(&t, "%lld", answer_whole(frames, "of"));
+        table_cell(&t, "%lld", answer_whole(frames, "thinned"));
+        bool compared = answer_whole(frames, "compared") > 0;
+        table_cell(&t, compared ? "%.3f" : "-", answer_number(json_object_get(frames, "difference"), "magnitude"));
+        table_cell(&t, compared ? "%.3f" : "-", answer_number(json_object_get(frames, "bias"), "magnitude"));
+    }
+    if (n) {
+        sheet_say(s,
+                  "\nSampled before windows were added: of these rows those count that are frames, evaluated at all "
+                  "windows.\nFor their rounded coordinates their energies at neighbouring windows are off by so much "
+                  "(root mean square):\n\n");
+        sheet_table(s, &t);
+    } else {
+        table_free(&t);
+    }
+}
+
 static void pairs_show(const json_t *pairs, const struct sheet *s)
 {
     struct table t;
@@ -312,6 +348,7 @@ void results_show(const struct sheet *s, const json_t *results)
         sheet_say(s, "\n");
     }
     windows_show(results, s);
+    frames_show(results, s);
     exchange_show(json_object_get(results, "exchange"), s);
     if (json_array_size(windows) == 1) {
         sheet_say(s, "\n");

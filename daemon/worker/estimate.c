@@ -57,6 +57,7 @@ static const char help[] =
     "                        that runs the rows up to its newest checkpoint count\n"
     "                reason  text, why it is not done (may be absent or null, like all below)\n"
     "                seed    integer; the spec's when absent\n"
+    "                origin  text, folder in DIR of what it sampled before there were other windows\n"
     "  repeats     replicas of each window; 1 when absent\n"
     "  id, key, name, spec_hash   texts that results.json repeats\n"
     "  revision    of the ensemble, an integer from 1\n"
@@ -117,7 +118,7 @@ static int read_replica(const json_t *o, const struct spec *spec, struct estimat
     bool own = json_is_integer(seed);
     r->seeded = own || !spec->seed_random;
     r->seed = own ? (uint64_t)json_integer_value(seed) : spec->settings.integrator.seed;
-    return optional_text(o, "reason", &r->reason, e);
+    return optional_text(o, "reason", &r->reason, e) || optional_text(o, "origin", &r->origin, e) ? -(int)e->code : 0;
 }
 
 static int read_replicas(struct request *q, struct err *e)
@@ -140,21 +141,28 @@ static int read_replicas(struct request *q, struct err *e)
     return rc;
 }
 
-/* The newest good one of a replica; zeroed where there is none. */
-static void newest_checkpoint(const struct estimate_ensemble *x, int replica, struct checkpoint *c)
+/* The newest good one in a folder; zeroed where there is none. */
+static void newest_checkpoint(const char *directory, const char *folder, struct checkpoint *c)
 {
-    const int windows = x->set->alchemy.nwindows;
-    struct buf folder = {0};
-    buf_printf(&folder, "%s/", x->directory);
-    if (x->repeats > 1)
-        buf_printf(&folder, "repeat_%02d/", replica / windows);
-    buf_printf(&folder, "lambda_%02d", replica % windows);
+    struct buf path = {0};
+    buf_printf(&path, "%s/%s", directory, folder);
     for (int which = 0, rc = 1; which < CHECKPOINT_FILES && rc; which++) {
         struct err e = {0};
-        rc = checkpoint_read(folder.data, which, c, &e);
+        rc = checkpoint_read(path.data, which, c, &e);
         if (rc)
             checkpoint_close(c);
     }
+    buf_free(&path);
+}
+
+static void newest_own_checkpoint(const struct estimate_ensemble *x, int replica, struct checkpoint *c)
+{
+    const int windows = x->set->alchemy.nwindows;
+    struct buf folder = {0};
+    if (x->repeats > 1)
+        buf_printf(&folder, "repeat_%02d/", replica / windows);
+    buf_printf(&folder, "lambda_%02d", replica % windows);
+    newest_checkpoint(x->directory, folder.data, c);
     buf_free(&folder);
 }
 
@@ -174,16 +182,20 @@ static void read_checkpoints(struct request *q)
     const struct estimate_ensemble *x = &q->ensemble;
     for (int i = 0; i < x->repeats * x->set->alchemy.nwindows; i++) {
         struct estimate_replica *r = &q->replicas[i];
-        struct checkpoint c = {0};
+        struct checkpoint own = {0}, before = {0};
         r->vouched = r->kind == ESTIMATE_RUNNING;
         if (r->vouched || (x->npt && r->kind != ESTIMATE_FAILED))
-            newest_checkpoint(x, i, &c);
+            newest_own_checkpoint(x, i, &own);
         if (r->vouched) {
-            r->dhdl_bytes = c.offset[OUTPUT_DHDL];
-            r->energy_bytes = c.offset[OUTPUT_ENERGY];
+            r->dhdl_bytes = own.offset[OUTPUT_DHDL];
+            r->energy_bytes = own.offset[OUTPUT_ENERGY];
         }
-        r->moves = moves_of(q->spec, &c);
-        checkpoint_close(&c);
+        if (r->origin)
+            newest_checkpoint(x->directory, r->origin, &before);
+        r->origin_bytes = before.offset[OUTPUT_DHDL];
+        r->moves = moves_of(q->spec, &own);
+        checkpoint_close(&own);
+        checkpoint_close(&before);
     }
 }
 

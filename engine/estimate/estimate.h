@@ -26,6 +26,10 @@ struct estimate_replica {
         vouched; /* only the first bytes of its files count, as a checkpoint vouches for them; 0 bytes: there is none */
     uint64_t dhdl_bytes, energy_bytes;
     struct volume_moves moves; /* of production; zeroed where that is not known, or the volume stays */
+    const char *
+        origin; /* folder below the ensemble's of what it sampled before there were other windows; its first rows are of
+                           frames then. NULL: there is none */
+    uint64_t origin_bytes; /* of dhdl.xvg there that count */
 };
 
 struct estimate_label {

@@ -24,6 +24,15 @@ struct average {
     double value, error;
 };
 
+/* Rows that are frames of a trajectory (frames.c). Zeroed: there are none. */
+struct frame_rows {
+    bool given;
+    size_t rows, of;    /* so many, of so many rows that the window had made then */
+    size_t thinned;     /* rows after them that were left out */
+    size_t compared;    /* energies at neighbours known exactly too */
+    double sum, square; /* of the differences, kJ/mol */
+};
+
 struct window_result {
     enum estimate_kind status;
     char reason[1000];
@@ -31,6 +40,7 @@ struct window_result {
     uint64_t seed;
     bool read; /* dhdl.xvg was: the counts below hold */
     size_t rows, stride, nonfinite, discarded, used;
+    struct frame_rows frames;
     double used_from;                  /* ps, time of the first row used */
     double discarded_ps, sampled_ps;   /* of what is in the file */
     double inefficiency, uncorrelated; /* g in rows used, and used / g */
@@ -209,6 +219,13 @@ void walks_write(const struct result *r, struct buf *out);
 size_t walks_attempts(const struct walks *w, int pair);
 void walks_close(struct walks *w);
 
+/* frames.c: of a replica with an origin, what is known of its rows `d`, of which those that come too densely after frames go. Its part
+ * of results.json. Errors as of dhdl_read_file. */
+struct writer;
+int frames_take(struct frame_rows *f, const struct ladder *l, struct dhdl *d, const char *directory,
+                const struct estimate_replica *replica, struct err *e);
+void frames_write(struct writer *w, const struct frame_rows *f);
+
 /* length.c: r->lengths of one repeat, and of all together. */
 void result_lengths(struct result *r, const struct sampling *s);
 void report_lengths(struct report *r);
@@ -219,7 +236,6 @@ bool report_allocate(struct report *r);
 /* results_json.c: results.json. */
 void report_write(struct report *r, struct buf *json);
 /* Its part about exchanges, in walks_json.c. */
-struct writer;
 void report_exchanges(struct writer *w, const struct report *r);
 /* What the estimate means and lacks, in meaning_json.c; total NULL: there is none. */
 void report_meaning(struct writer *w, const struct report *r, const struct range *total);

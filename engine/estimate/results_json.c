@@ -120,6 +120,7 @@ static void samples(struct writer *w, const struct window_result *x)
     jw_real(w, "uncorrelated", x->uncorrelated);
     jw_real(w, "variance", x->part.dof > 0 ? x->part.variance : NAN);
     jw_real(w, "variance_freedom", x->part.dof > 0 ? x->part.dof : NAN);
+    frames_write(w, &x->frames);
     jw_end(w, '}');
 }
 

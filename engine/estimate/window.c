@@ -159,15 +159,18 @@ size_t window_most(int nstates)
     return ESTIMATE_NUMBERS / (size_t)nstates;
 }
 
-static int read_dhdl(struct result *r, const char *directory, const char *folder, int k, uint64_t bytes,
-                     struct sampling *s, struct err *e)
+static int read_dhdl(struct result *r, const char *directory, const char *folder, int k,
+                     const struct estimate_replica *replica, struct sampling *s, struct err *e)
 {
+    uint64_t bytes = replica->vouched ? replica->dhdl_bytes : XVG_ALL;
     struct buf path = {0};
     struct dhdl d = {0};
     char name[128];
     snprintf(name, sizeof name, "%s/dhdl.xvg", folder); /* messages say no more: results do not depend on the place */
     buf_printf(&path, "%s/%s", directory, name);
     int rc = dhdl_read_file(&d, name, path.data, bytes, window_most(r->ladder->nstates), e);
+    if (!rc && replica->origin)
+        rc = frames_take(&r->windows[k].frames, r->ladder, &d, directory, replica, e);
     if (!rc)
         rc = take(r, name, &d, k, s, e);
     dhdl_close(&d);
@@ -249,13 +252,12 @@ void window_read(struct result *r, const char *directory, const char *folder, in
 {
     struct window_result *w = r->windows + index;
     struct err e = {0};
-    uint64_t rows = replica->vouched ? replica->dhdl_bytes : XVG_ALL;
     s->start[index + 1] = s->start[index];
     if (w->status == ESTIMATE_FAILED)
         return;
-    if (!rows)
+    if (replica->vouched && !replica->dhdl_bytes)
         err_set(&e, ERR_ESTIMATE, "it has no checkpoint yet");
-    if (e.code || (r->ladder->ncomponents && read_dhdl(r, directory, folder, index, rows, s, &e))) {
+    if (e.code || (r->ladder->ncomponents && read_dhdl(r, directory, folder, index, replica, s, &e))) {
         fail(w, &e);
         return;
     }

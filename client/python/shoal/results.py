@@ -163,6 +163,18 @@ class Estimator:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Frames:
+    """First rows of a window that had sampled before others were added: frames, evaluated at all windows. of: rows it had made then."""
+
+    rows: int
+    of: int
+    thinned: int
+    compared: int
+    difference: Quantity | None
+    bias: Quantity | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Samples:
     """Rows of a window's dhdl.xvg, and how many of them count."""
 
@@ -176,6 +188,7 @@ class Samples:
     uncorrelated: float
     variance: float | None
     variance_freedom: float | None
+    frames: Frames | None
 
 
 @dataclass(frozen=True, kw_only=True)
