@@ -42,8 +42,8 @@ struct client {
     double timeout, every, older_than; /* s; 0: not given */
     double overlap;                    /* 0: not given */
     int64_t limit, since, windows;
-    const char *includes[LISTED_MAX], *labels[LISTED_MAX]; /* labels as KEY=VALUE */
-    int nincludes, nlabels;
+    const char *includes[LISTED_MAX], *labels[LISTED_MAX], *added[LISTED_MAX]; /* labels as KEY=VALUE; windows */
+    int nincludes, nlabels, nadded;
     struct {
         int option; /* of commands.h */
         const char *value;

@@ -76,17 +76,25 @@ const struct command commands[] = {
      "--window names one of them; of windows that exchange replicas it stands for all that failed with it.",
      "shoal retry 3f2a\nshoal retry 3f2a --window 3\nshoal retry --state failed\n", NEEDS_SERVICE,
      SERVICE | CHOICE | BIT(WINDOW), 0, MANY, retry_main},
-    {"extend", "[ID...]", "make the production of ensembles longer, those that have ended too",
+    {"extend", "[ID...]", "make the production of ensembles longer, or their ladders finer, also after they have ended",
      "--time adds to it, as -extend of gmx convert-tpr does; --until says how long it is to be in all, as -until does, "
      "and changes nothing when said again. Every window goes on from its checkpoint, and its files are those of a run "
      "that was submitted with the longer time, byte for byte. Each extension is a revision of the ensemble: status, "
      "events and results tell its number, and the results are made anew. What was submitted, its key and its hash "
      "stay. Windows that failed take the longer time up when they are retried. With --by-need as much time in all as "
      "--time adds to each goes to the ensembles where it cuts the sum of squared errors most; each gets a quarter of "
-     "it.",
+     "it. --add-window puts windows into gaps of the ladder of an ensemble that has ended or is paused, which the "
+     "revision "
+     "before it need not have known: components of lambda that do not change there may be left out. They sample what "
+     "the others were to sample. Of what the others have sampled frames are kept (frames-every), each evaluated at all "
+     "windows; rows between them have no energies there and do not count any more. results says how many those are and "
+     "how far "
+     "off they are for their rounded coordinates; the files as they were are in revision_1, or that of the revision. "
+     "Not of windows that exchange replicas, with allocate: adaptive, or of production without frames.",
      "shoal extend 3f2a --time '2 ns'\nshoal extend --label project=hydration --until '5 ns'\n"
-     "shoal extend --label campaign=amines --time '1 ns' --by-need\n",
-     NEEDS_SERVICE, SERVICE | CHOICE | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED), 0, MANY, extend_main},
+     "shoal extend --label campaign=amines --time '1 ns' --by-need\n"
+     "shoal extend 3f2a --add-window 'vdw: 0.65' --add-window 'vdw: 0.72'\n",
+     NEEDS_SERVICE, SERVICE | CHOICE | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(ADD_WINDOW), 0, MANY, extend_main},
     {"rm", "[ID...]", "remove ended ensembles with all their files, for ever",
      "Says how much space that frees. Ensembles that have not ended are refused: cancel them first.",
      "shoal rm 3f2a\nshoal rm --state done --older-than 30d --dry-run\n", NEEDS_SERVICE,

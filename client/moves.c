@@ -65,6 +65,16 @@ static void add_query(struct buf *path, const char *name, const char *value)
     http_escape(path, value);
 }
 
+/* All of them, as the service wants them. */
+static void add_windows(struct buf *path, const struct client *c)
+{
+    struct buf all = {0};
+    for (int i = 0; i < c->nadded; i++)
+        buf_printf(&all, "%s%s", i ? ";" : "", c->added[i]);
+    add_query(path, "windows", all.data);
+    buf_free(&all);
+}
+
 static int post(const struct client *c, const json_t *item, struct moves *m, struct err *e)
 {
     const char *id = answer_text(item, "id");
@@ -74,6 +84,7 @@ static int post(const struct client *c, const json_t *item, struct moves *m, str
     add_query(&path, "time", m->times ? answer_text(m->times, id) : c->time);
     add_query(&path, "until", c->until);
     add_query(&path, "window", c->window);
+    add_windows(&path, c);
     json_t *ensemble = client_ask(c, "POST", path.data, e);
     buf_free(&path);
     if (!ensemble)
@@ -132,9 +143,10 @@ int extend_main(struct client *c, int argc, char **argv)
 {
     struct moves m = {.next = "watch", .does = "follows it"};
     struct err e = {0};
-    if (!c->time == !c->until) {
+    if (!c->time + !c->until + !c->nadded != 2) {
         err_set(&e, ERR_USAGE,
-                "extend wants either --time TIME, which is added, or --until TIME, which production is to last");
+                "extend wants one of --time TIME, which is added, --until TIME, which production is to last, and "
+                "--add-window LAMBDAS, a window more");
         return client_fail(c, &e);
     }
     if (c->by_need && !c->time) {

@@ -137,6 +137,8 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_UNTIL:
         c->until = value;
         return 0;
+    case OPTION_ADD_WINDOW:
+        return add(c->added, &c->nadded, value) ? bad_usage(command, "more than 32 --add-window") : 0;
     case OPTION_TIMEOUT:
         c->timeout = seconds(value);
         return isnan(c->timeout) ? bad_usage(command, "--timeout wants a number of seconds above 0") : 0;

@@ -59,6 +59,14 @@ static json_t *text_or_null(const char *text)
     return value ? value : json_null();
 }
 
+static json_t *replica_of(const struct estimate_job *j, const struct sched_replica *r)
+{
+    char origin[96];
+    replica_origin_folder(r, origin);
+    return json_pack("{s:s,s:o,s:o}", "state", state_of(j, r), "reason", text_or_null(r->reason), "origin",
+                     text_or_null(origin[0] ? origin : NULL));
+}
+
 /* What is to be handed out, where the ensemble waits for that. */
 static json_t *production(const struct ensemble *en)
 {
@@ -79,8 +87,7 @@ static void describe(struct estimate_job *j)
     const struct ensemble *en = j->ensemble;
     json_t *replicas = json_array(), *labels = json_object();
     for (int i = 0; i < en->nreplicas; i++)
-        json_array_append_new(replicas, json_pack("{s:s,s:o}", "state", state_of(j, &en->replicas[i]), "reason",
-                                                  text_or_null(en->replicas[i].reason)));
+        json_array_append_new(replicas, replica_of(j, &en->replicas[i]));
     for (int i = 0; i < en->nlabels; i++)
         json_object_set_new(labels, en->labels[i].key, json_string(en->labels[i].value));
     json_t *o = json_pack("{s:o,s:s,s:o,s:i,s:s,s:s?,s:s,s:s,s:i,s:o}", "spec", text_or_null(j->spec.data), "spec_name",

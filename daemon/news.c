@@ -26,14 +26,22 @@ void service_unwatch(struct service *sv, struct watcher *w)
 struct news {
     struct service *sv;
     struct ensemble *ensemble;
-    struct sched_replica *replica; /* NULL: of the ensemble */
-    int64_t seq;                   /* 0: no event */
-    bool moved;                    /* the rest counts */
+    int64_t replica; /* its number: where it is in memory may change; 0: of the ensemble */
+    int64_t seq;     /* 0: no event */
+    bool moved;      /* the rest counts */
     uint32_t state;
     int failures, revision;
     int64_t changed;
     char *reason;
 };
+
+static struct sched_replica *replica_of(const struct news *n)
+{
+    int i = 0;
+    while (n->ensemble->replicas[i].number != n->replica)
+        i++;
+    return &n->ensemble->replicas[i];
+}
 
 static void show(struct news *n)
 {
@@ -41,9 +49,10 @@ static void show(struct news *n)
     if (n->seq)
         en->shown.seq = n->seq;
     if (n->moved && n->replica) {
-        n->replica->shown.state = n->state;
-        n->replica->shown.failures = n->failures;
-        ensemble_string(&n->replica->shown.reason, n->reason);
+        struct sched_replica *r = replica_of(n);
+        r->shown.state = n->state;
+        r->shown.failures = n->failures;
+        ensemble_string(&r->shown.reason, n->reason);
     } else if (n->moved) {
         en->shown.state = n->state;
         en->shown.changed = n->changed;
@@ -77,7 +86,7 @@ static void after_commit(struct service *sv, struct ensemble *en, struct sched_r
     const char *reason = r ? r->reason : en->reason;
     *n = (struct news){.sv = sv,
                        .ensemble = en,
-                       .replica = r,
+                       .replica = r ? r->number : 0,
                        .seq = seq,
                        .moved = state >= 0,
                        .state = (uint32_t)state,

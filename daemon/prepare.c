@@ -4,6 +4,7 @@
  */
 #include "daemon/service.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ struct prepare_job {
     struct ensemble *ensemble;
     int64_t number;
     char *directory;
-    int repeats;
+    int repeats, ladder;
     struct err err;
 };
 
@@ -131,11 +132,60 @@ static void remove_results(const struct prepare_job *j)
     buf_free(&path);
 }
 
+static int rename_into(const char *from, const char *folder, const char *name, struct err *e)
+{
+    struct buf old = {0}, new = {0};
+    buf_printf(&old, "%s/%s", from, name);
+    buf_printf(&new, "%s/%s", folder, name);
+    int rc = rename(old.data, new.data) ? err_errno(e, "move %s to %s", old.data, folder) : 0;
+    buf_free(&old);
+    buf_free(&new);
+    return rc;
+}
+
+/* What windows and repeats have written so far. */
+static int move_folders(const char *from, const char *to, struct err *e)
+{
+    DIR *d = opendir(from);
+    int rc = 0;
+    if (!d)
+        return errno == ENOENT ? 0 : err_errno(e, "open %s", from);
+    for (struct dirent *item; !rc && (item = readdir(d));)
+        if (!strncmp(item->d_name, "lambda_", 7) || !strncmp(item->d_name, "repeat_", 7))
+            rc = rename_into(from, to, item->d_name, e);
+    closedir(d);
+    return rc;
+}
+
+/* Where the ladder is another than the first, the files of the one before it go to revision_N. That folder has its name when all
+ * of them are in it: from then on what is outside is the new windows' own. */
+static int put_aside(const struct prepare_job *j, struct err *e)
+{
+    struct buf folder = {0}, part = {0}, inside = {0};
+    int rc = 0;
+    buf_printf(&folder, "%s/revision_%d", j->directory, j->ladder - 1);
+    buf_printf(&part, "%s.part", folder.data);
+    buf_printf(&inside, "%s/lambda", part.data);
+    if (j->ladder > 1 && access(folder.data, F_OK)) {
+        rc = path_make_parents(inside.data, 0755, e);
+        if (!rc)
+            rc = move_folders(j->directory, part.data, e);
+        if (!rc && (path_sync_parent(inside.data) || rename(part.data, folder.data) || path_sync_parent(folder.data)))
+            rc = err_errno(e, "make %s", folder.data);
+    }
+    buf_free(&folder);
+    buf_free(&part);
+    buf_free(&inside);
+    return rc;
+}
+
 static void prepare_work(void *arg)
 {
     struct prepare_job *j = arg;
     struct buf spec = {0};
     remove_results(j);
+    if (put_aside(j, &j->err))
+        return;
     if (store_read_inputs(j->sv->store, j->number, &spec, write_input, j, &j->err) == 0 &&
         write_spec(j, &spec, &j->err) == 0)
         make_repeats(j, &j->err);
@@ -177,6 +227,7 @@ void service_prepare(struct service *sv, struct ensemble *en)
                               .ensemble = en,
                               .number = en->number,
                               .directory = service_path(sv, en, NULL),
-                              .repeats = en->repeats};
+                              .repeats = en->repeats,
+                              .ladder = en->ladder};
     store_after_commit(sv->store, prepare_committed, prepare_free, j);
 }

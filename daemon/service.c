@@ -66,6 +66,9 @@ static void carry_out(struct service *sv, const struct decision *d)
     case DECIDE_TARGET:
         store_save_replica(sv->store, d->replica);
         return;
+    case DECIDE_LADDER:
+        store_save_ladder(sv->store, d->ensemble, d->text);
+        return;
     case DECIDE_ENSEMBLE:
         store_save_ensemble(sv->store, d->ensemble);
         service_put_event(sv, d->ensemble, NULL, "ensemble", (int)d->state, d->ensemble->reason);

@@ -20,10 +20,15 @@ static void send_simple(struct service *sv, int worker, const char *type, const 
 
 static json_t *start_of(const struct sched_replica *r)
 {
-    char folder[64];
+    char folder[64], origin[96];
     replica_folder(r, folder);
-    return json_pack("{s:I,s:i,s:i,s:I,s:s,s:I}", "number", (json_int_t)r->number, "window", r->window, "repeat",
-                     r->repeat, "key", (json_int_t)replica_key(r), "folder", folder, "steps", (json_int_t)r->steps);
+    replica_origin_folder(r, origin);
+    json_t *m =
+        json_pack("{s:I,s:i,s:i,s:I,s:s,s:I}", "number", (json_int_t)r->number, "window", r->window, "repeat",
+                  r->repeat, "key", (json_int_t)replica_key(r), "folder", folder, "steps", (json_int_t)r->steps);
+    if (origin[0])
+        json_object_set_new(m, "origin", json_string(origin));
+    return m;
 }
 
 static void send_start(struct service *sv, int worker, const struct sched_set *set)
@@ -34,9 +39,9 @@ static void send_start(struct service *sv, int worker, const struct sched_set *s
     for (int i = 0; i < set->nreplicas; i++)
         if (set->replicas[i].held)
             json_array_append_new(replicas, start_of(&set->replicas[i]));
-    json_t *m = json_pack("{s:s,s:I,s:s,s:s,s:i,s:i,s:i,s:o}", "type", "start", "set", (json_int_t)set->number,
-                          "ensemble", en->id, "directory", directory, "windows", en->windows, "attempt", set->failures,
-                          "salt", set->salt, "replicas", replicas);
+    json_t *m = json_pack("{s:s,s:I,s:s,s:s,s:i,s:i,s:i,s:i,s:o}", "type", "start", "set", (json_int_t)set->number,
+                          "ensemble", en->id, "directory", directory, "windows", en->windows, "ladder", en->ladder,
+                          "attempt", set->failures, "salt", set->salt, "replicas", replicas);
     supervisor_send(sv->supervisor, worker, m);
     json_decref(m);
     free(directory);

@@ -49,12 +49,12 @@ struct ensemble *ensemble_new(int nreplicas)
     sm_init(&e->sm, &ensemble_states, e, ENSEMBLE_QUEUED);
     e->nreplicas = nreplicas;
     e->estimated = -1;
-    e->revision = 1;
+    e->revision = e->ladder = 1;
     e->replicas = xcalloc((size_t)nreplicas, sizeof *e->replicas);
     e->sets = xcalloc((size_t)nreplicas, sizeof *e->sets);
     for (int i = 0; i < nreplicas; i++) {
         e->replicas[i].ensemble = e;
-        e->replicas[i].failed_from = -1;
+        e->replicas[i].failed_from = e->replicas[i].origin = -1;
         sm_init(&e->replicas[i].sm, &replica_states, &e->replicas[i], REPLICA_QUEUED);
     }
     return e;
@@ -84,7 +84,7 @@ struct ensemble *ensemble_of_windows(int windows, int repeats, bool exchange, in
     for (int i = 0; i < e->nreplicas; i++) {
         struct sched_replica *r = &e->replicas[i];
         r->number = first + i;
-        r->window = i % windows;
+        r->window = r->stream = i % windows;
         r->repeat = i / windows;
         r->steps = steps;
     }
@@ -212,17 +212,32 @@ void ensemble_string(char **slot, const char *value)
     *slot = copy;
 }
 
-void replica_folder(const struct sched_replica *r, char out[64])
+static void name_folder(const struct sched_replica *r, int window, char out[64])
 {
     if (r->ensemble->repeats > 1)
-        snprintf(out, 64, "repeat_%02d/lambda_%02d", r->repeat, r->window);
+        snprintf(out, 64, "repeat_%02d/lambda_%02d", r->repeat, window);
     else
-        snprintf(out, 64, "lambda_%02d", r->window);
+        snprintf(out, 64, "lambda_%02d", window);
+}
+
+void replica_folder(const struct sched_replica *r, char out[64])
+{
+    name_folder(r, r->window, out);
+}
+
+void replica_origin_folder(const struct sched_replica *r, char out[96])
+{
+    char folder[64];
+    out[0] = '\0';
+    if (r->origin < 0)
+        return;
+    name_folder(r, r->origin, folder);
+    snprintf(out, 96, "revision_%d/%s", r->ensemble->ladder - 1, folder);
 }
 
 uint32_t replica_key(const struct sched_replica *r)
 {
-    return (uint32_t)r->repeat << 16 | (uint32_t)r->window;
+    return (uint32_t)r->repeat << 16 | (uint32_t)r->stream;
 }
 
 int set_open(const struct sched_set *set)

@@ -17,7 +17,8 @@
  *                                                                           (extend: done -> queued)
  *
  * An ensemble has revisions. The first is what was submitted; each extension gives its replicas later targets and makes the next.
- * A done replica has reached its target: one that has a later one is not done any more.
+ * A done replica has reached its target: one that has a later one is not done any more. A revision may also have more windows
+ * (ladder.c).
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_ENSEMBLE_H
 #define SHOAL_DAEMON_SCHEDULE_ENSEMBLE_H
@@ -60,6 +61,8 @@ struct sched_replica {
     struct ensemble *ensemble;
     struct sched_set *set;
     int window, repeat;
+    int stream; /* of the random numbers of its repeat: its window when that was new. No other window ever has the same */
+    int origin;    /* its window before the ensemble's last ladder, whose samples it takes up; -1: it has none */
     int64_t steps; /* its target, over all stages */
     int64_t told;  /* the target that its worker was told */
     struct sm sm;  /* enum replica_state */
@@ -143,6 +146,7 @@ struct ensemble {
     int windows, repeats;
     int stages, retries;
     int revision; /* from 1 */
+    int ladder;   /* the one that made its windows what they are; files of those before are in revision_N, N one less */
     struct stop_rule stop;
     char *stopped;        /* why it has ended before its time, or is about to; NULL: it has not */
     int stopped_revision; /* the one that did; an extension goes on from there and is not asked again */
@@ -186,6 +190,10 @@ struct sched_set *ensemble_add_set(struct ensemble *e, int nreplicas);
 struct ensemble *ensemble_of_windows(int windows, int repeats, bool exchange, int64_t first, int64_t steps);
 /* Gives up the scheduler's hold, or one of ensemble_hold; the last frees it. NULL is fine. */
 void ensemble_free(struct ensemble *e);
+/* ladder.c: gives it windows, of which origin[windows] says which they were (-1: new), for all repeats. Replicas that were there
+ * keep their numbers and states, new ones are numbered from `first`; none may have a worker. All go on from no checkpoint in their
+ * folders: what they sampled is in others. */
+void ensemble_widen(struct ensemble *e, int windows, const int *origin, int64_t first);
 /* Whether it wants slots for those of its replicas that have not ended. */
 bool ensemble_wants(const struct ensemble *e);
 /* Whether its free energy is good enough: its replicas end where they are. */
@@ -209,6 +217,8 @@ void ensemble_string(char **slot, const char *value);
 
 /* A replica's folder in its ensemble's: lambda_KK, of several repeats repeat_RR/lambda_KK; two digits or more. */
 void replica_folder(const struct sched_replica *r, char out[64]);
+/* The folder that its samples of before the ensemble's last ladder are in; "": there are none. */
+void replica_origin_folder(const struct sched_replica *r, char out[96]);
 /* The key of its random streams, beside the spec's seed. */
 uint32_t replica_key(const struct sched_replica *r);
 /* Replicas of a set that have not ended: the slots that it takes. */

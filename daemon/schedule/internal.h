@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the scheduler: sched.c takes events and knows ensembles, owners.c obeys their owners, stopping.c ends those that are good
+ * Inside the scheduler: sched.c takes events and knows ensembles, owners.c obeys their owners, ladder.c adds windows, stopping.c ends those that are good
  * enough, allocation.c hands production out by what windows need, sets.c moves sets in and out of slots, failures.c says what becomes of those that failed, devices.c keeps an eye on
  * workers, pack.c chooses, users.c counts.
  */
@@ -41,6 +41,10 @@ int on_cancel(struct step *st, struct ensemble *e, struct err *err);
 int on_retry(struct step *st, const struct sched_event *ev, struct err *err);
 /* ERR_BUSY: its results are being written. */
 int on_extend(struct step *st, const struct sched_event *ev, struct err *err);
+
+/* ---- ladder.c ---- */
+/* ERR_CONFLICT: not from its state; ERR_BUSY. */
+int on_widen(struct step *st, const struct sched_event *ev, struct err *err);
 
 /* ---- sets.c ---- */
 /* Gives free slots to whose turn it is. */

@@ -372,6 +372,8 @@ static int dispatch(struct step *st, const struct sched_event *ev, struct err *e
         return on_retry(st, ev, err);
     case SCHED_EXTEND:
         return on_extend(st, ev, err);
+    case SCHED_WIDEN:
+        return on_widen(st, ev, err);
     case SCHED_LIVE:
         on_live(st, ev);
         return 0;

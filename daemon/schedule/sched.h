@@ -56,6 +56,9 @@ enum sched_kind {
     SCHED_RETRY,
     /* ensemble: its replicas' target over all stages is to be `step`, or, more, by `step` later; message: in words */
     SCHED_EXTEND,
+    /* ensemble: it is to have `window` windows, of which `origin` says which they were, by a spec with the text `spec`; its new replicas are
+     * numbered from `replica`; message: in words */
+    SCHED_WIDEN,
     /* ensemble: a live estimate was made of at least `step` steps of each replica; ok: it has a number, with the error `error`
      * (kJ/mol); message: its verdict */
     SCHED_LIVE,
@@ -88,6 +91,8 @@ struct sched_event {
     int64_t step;
     double time_ps, error;
     const int64_t *targets; /* [windows of the ensemble], steps */
+    const int *origin;      /* as of ensemble_widen */
+    const char *spec;
 };
 
 enum decision_kind {
@@ -102,6 +107,7 @@ enum decision_kind {
     DECIDE_REPLICA,  /* the replica moved to `state`: save it, tell the watchers */
     DECIDE_ENSEMBLE, /* the ensemble moved to `state`: likewise */
     DECIDE_TARGET,   /* the replica has another target: save it */
+    DECIDE_LADDER,   /* the ensemble has other windows: save them, its replicas, and text, its spec */
     DECIDE_REASON,   /* the ensemble's reason changed: save it */
     DECIDE_NOTE, /* worth an event of ensemble and replica (NULL: of none): its kind is `note`, its message `text` */
 };

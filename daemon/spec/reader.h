@@ -20,6 +20,8 @@ int spec_bad(struct reader *r, struct view v, const char *place, const char *fmt
     __attribute__((format(printf, 4, 5)));
 /* A time or a step count as whole timesteps. */
 int spec_steps_of(struct reader *r, struct view v, const char *place, uint64_t *out);
+/* seed.c: the byte of a text at which character number `at` begins; a byte order mark counts as one. */
+size_t spec_byte_of(const char *text, size_t len, size_t at);
 void spec_read_defines(struct phase *p, struct view v);
 void spec_phase_close(struct phase *p);
 

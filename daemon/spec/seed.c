@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/spec/spec.h"
+#include "daemon/spec/reader.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -9,8 +9,7 @@
 
 static const char word[] = "random";
 
-/* The byte at which character number `at` begins; a byte order mark counts as one. */
-static size_t byte_of(const char *text, size_t len, size_t at)
+size_t spec_byte_of(const char *text, size_t len, size_t at)
 {
     size_t i = 0;
     for (; i < len && at; at--)
@@ -23,7 +22,7 @@ static size_t byte_of(const char *text, size_t len, size_t at)
 int spec_draw_seed(struct spec *s, const char *text, size_t len, struct buf *out, struct err *e)
 {
     uint64_t seed;
-    size_t at = byte_of(text, len, s->seed_at);
+    size_t at = spec_byte_of(text, len, s->seed_at);
     at += at < len && (text[at] == '\'' || text[at] == '"');
     if (len - at < sizeof word - 1 || memcmp(text + at, word, sizeof word - 1) != 0)
         return err_set(e, ERR_SPEC, "%s:%d: integrator.seed: expected random in one word in one place", s->file,

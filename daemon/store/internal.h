@@ -19,10 +19,13 @@
       " allocate_before, allocate_every) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")                      \
     X(CONTENT_ADD, "INSERT INTO content (hash, data) VALUES (?,?) ON CONFLICT DO NOTHING")                             \
     X(INPUT_ADD, "INSERT INTO input_file (ensemble, name, hash) VALUES (?,?,?)")                                       \
-    X(SET_ADD, "INSERT INTO replica_set (number, ensemble, failures, crashes, salt) VALUES (?,?,0,0,0)")               \
+    X(SET_ADD,                                                                                                         \
+      "INSERT INTO replica_set (number, ensemble, failures, crashes, salt) VALUES (?,?,0,0,0) ON CONFLICT DO NOTHING") \
     X(REPLICA_ADD,                                                                                                     \
-      "INSERT INTO replica (number, ensemble, in_set, window, repeat, steps, state, stage, step, time_ps, code,"       \
-      " failed_step) VALUES (?,?,?,?,?,?,?,0,0,0,0,0)")                                                                \
+      "INSERT INTO replica (number, ensemble, in_set, window, repeat, steps, state, stream, origin, stage, step,"      \
+      " time_ps, code, failed_step) VALUES (?,?,?,?,?,?,?,?,?,0,0,0,0,0) ON CONFLICT (number) DO UPDATE SET"           \
+      " window = excluded.window, origin = excluded.origin")                                                           \
+    X(LADDER_SAVE, "UPDATE ensemble SET spec = ?, windows = ?, ladder = ? WHERE number = ?")                           \
     X(LABEL_ADD, "INSERT INTO label (ensemble, key, value) VALUES (?,?,?)")                                            \
     X(LABELS_REMOVE, "DELETE FROM label WHERE ensemble = ?")                                                           \
     X(EVENTS_REMOVE, "DELETE FROM event WHERE ensemble = ?")                                                           \

@@ -43,16 +43,18 @@ static int64_t read_replica(sqlite3_stmt *q, struct sched_replica *r, struct err
     r->code = sqlite3_column_int(q, 9);
     r->failed_step = sqlite3_column_int64(q, 10);
     ensemble_string(&r->reason, column(q, 11));
+    r->stream = sqlite3_column_int(q, 12);
+    r->origin = sqlite3_column_int(q, 13);
     return sqlite3_column_int64(q, 1);
 }
 
-/* Replicas come in the order of their numbers, those of a set one after the other; a set has its first one's number. */
+/* Replicas come in the order of repeats and windows, those of a set one after the other; a set has its first one's number. */
 static int read_replicas(struct store *s, struct ensemble *en, struct err *e)
 {
     sqlite3_stmt *q;
     if (prepare(s->reader,
-                "SELECT number, in_set, window, repeat, steps, state, stage, step, time_ps, code, failed_step, reason"
-                " FROM replica WHERE ensemble = ? ORDER BY number",
+                "SELECT number, in_set, window, repeat, steps, state, stage, step, time_ps, code, failed_step, reason,"
+                " stream, origin FROM replica WHERE ensemble = ? ORDER BY repeat, window",
                 &q, e))
         return -(int)e->code;
     sqlite3_bind_int64(q, 1, en->number);
@@ -81,8 +83,8 @@ static int read_sets(struct store *s, struct ensemble *en, struct err *e)
 {
     sqlite3_stmt *q;
     if (prepare(s->reader,
-                "SELECT number, failures, crashes, salt, device, model FROM replica_set WHERE ensemble = ?"
-                " ORDER BY number",
+                "SELECT replica_set.number, failures, crashes, salt, device, model FROM replica_set"
+                " JOIN replica USING (number) WHERE replica_set.ensemble = ? ORDER BY repeat, window",
                 &q, e))
         return -(int)e->code;
     sqlite3_bind_int64(q, 1, en->number);
@@ -149,6 +151,7 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
     en->allocation = (struct allocation){.share = sqlite3_column_int64(q, 24),
                                          .before = sqlite3_column_int64(q, 25),
                                          .every = sqlite3_column_int64(q, 26)};
+    en->ladder = sqlite3_column_int(q, 27);
     return en;
 }
 
@@ -160,7 +163,7 @@ static int read_ensembles(struct store *s, store_ensemble_fn *each, void *arg, s
                 " reason, created, changed, (SELECT count(*) FROM replica WHERE replica.ensemble = ensemble.number),"
                 " (SELECT coalesce(max(seq), 0) FROM event WHERE event.ensemble = ensemble.number), revision,"
                 " stop_error, stop_converged, stop_after, stopped, stopped_revision,"
-                " allocate_share, allocate_before, allocate_every"
+                " allocate_share, allocate_before, allocate_every, ladder"
                 " FROM ensemble ORDER BY number",
                 &q, e))
         return -(int)e->code;

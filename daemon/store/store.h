@@ -19,7 +19,7 @@
 #include "daemon/schedule/ensemble.h"
 #include "engine/base/buf.h"
 
-#define STORE_SCHEMA 7 /* user_version this program knows; the number of migrations */
+#define STORE_SCHEMA 8 /* user_version this program knows; the number of migrations */
 
 struct store;
 
@@ -68,6 +68,8 @@ struct event {
 };
 void store_put_ensemble(struct store *s, const struct ensemble *e, const struct submission *sub);
 void store_save_ensemble(struct store *s, const struct ensemble *e);
+/* Its windows and replicas are others, as its spec now says; that and they are saved whole. */
+void store_save_ladder(struct store *s, const struct ensemble *e, const char *spec);
 /* All its rows go; its id stays among the removals until store_end_removal. */
 void store_remove_ensemble(struct store *s, const struct ensemble *e);
 void store_end_removal(struct store *s, const char *id);

@@ -148,6 +148,29 @@ static void add_ensemble(struct store *s, const struct ensemble *e, const char *
     integer(s, e->allocation.every);
 }
 
+/* Those that are there get their windows anew. */
+static void put_replicas(struct store *s, const struct ensemble *e)
+{
+    for (int i = 0; i < e->nsets; i++) {
+        op(s, STATEMENT_SET_ADD);
+        integer(s, e->sets[i].number);
+        integer(s, e->number);
+    }
+    for (int i = 0; i < e->nreplicas; i++) {
+        const struct sched_replica *r = &e->replicas[i];
+        op(s, STATEMENT_REPLICA_ADD);
+        integer(s, r->number);
+        integer(s, e->number);
+        integer(s, r->set->number);
+        integer(s, r->window);
+        integer(s, r->repeat);
+        integer(s, r->steps);
+        integer(s, r->sm.state);
+        integer(s, r->stream);
+        integer(s, r->origin);
+    }
+}
+
 void store_put_ensemble(struct store *s, const struct ensemble *e, const struct submission *sub)
 {
     add_ensemble(s, e, sub->spec);
@@ -167,22 +190,20 @@ void store_put_ensemble(struct store *s, const struct ensemble *e, const struct 
         text(s, e->labels[i].key);
         text(s, e->labels[i].value);
     }
-    for (int i = 0; i < e->nsets; i++) {
-        op(s, STATEMENT_SET_ADD);
-        integer(s, e->sets[i].number);
-        integer(s, e->number);
-    }
-    for (int i = 0; i < e->nreplicas; i++) {
-        const struct sched_replica *r = &e->replicas[i];
-        op(s, STATEMENT_REPLICA_ADD);
-        integer(s, r->number);
-        integer(s, e->number);
-        integer(s, r->set->number);
-        integer(s, r->window);
-        integer(s, r->repeat);
-        integer(s, r->steps);
-        integer(s, r->sm.state);
-    }
+    put_replicas(s, e);
+}
+
+void store_save_ladder(struct store *s, const struct ensemble *e, const char *spec)
+{
+    op(s, STATEMENT_LADDER_SAVE);
+    text(s, spec);
+    integer(s, e->windows);
+    integer(s, e->ladder);
+    integer(s, e->number);
+    put_replicas(s, e);
+    store_save_ensemble(s, e);
+    for (int i = 0; i < e->nreplicas; i++)
+        store_save_replica(s, &e->replicas[i]);
 }
 
 void store_remove_ensemble(struct store *s, const struct ensemble *e)

@@ -7,7 +7,6 @@ Usage: allocate.py SHOAL SHOALD SHOAL_WORKER
 """
 import contextlib
 import json
-import math
 import os
 import random
 import shutil
@@ -23,26 +22,12 @@ from service import Service
 WINDOWS = (0, 0.03, 0.06, 0.4, 1)  # the first are too close: what they know of each other is cheap
 BEFORE, SHARE, EVERY = 1000, 16000, 25  # steps
 
-BOND = (pair.FROM, (0.3, 1000.0))  # nm, kJ/mol/nm^2: becomes longer and stiffer
-KT = 0.00831446261815324 * 298.15
-FILES_IN = {"pair.top": pair.topology(BOND[1]), "pair.gro": pair.COORDINATES}
-SPEC = pair.spec(WINDOWS) + f"""allocate: adaptive
-protocol:
-  - equilibrate: {{time: {BEFORE} steps, ensemble: nvt}}
-  - produce: {{time: {SHARE} steps, ensemble: nvt, sample-every: {EVERY} steps, frames-every: 1000 steps}}
-"""
-
-
-def exact():
-    """kcal/mol: of a length r that has r^2 exp(-k (r - b)^2 / 2 kT) for its density."""
-    def integral(b, k):
-        return sum((r / 1e4) ** 2 * math.exp(-k * (r / 1e4 - b) ** 2 / (2 * KT)) for r in range(1, 10000))
-
-    return -KT / 4.184 * math.log(integral(*BOND[1]) / integral(*BOND[0]))
+BOND = ((0.2, 500.0), (0.3, 1000.0))  # nm, kJ/mol/nm^2: it becomes longer and stiffer
 
 
 def body(key, more=""):
-    return {"spec": SPEC + more, "spec_name": "pair.yaml", "files": FILES_IN, "id": key}
+    spec = pair.spec(WINDOWS, BEFORE, SHARE, EVERY, "1000 steps") + "allocate: adaptive\n"
+    return {"spec": spec + more, "spec_name": "pair.yaml", "files": pair.files(BOND), "id": key}
 
 
 def submit(s, key, more=""):
@@ -98,7 +83,7 @@ def undisturbed(program, s):
     s.shoal(program, "report", "quiet", "-o", page)
     assert os.path.getsize(page) > 1000
     results = json.loads(found["results"])
-    off = results["estimate"]["magnitude"] - exact()
+    off = results["estimate"]["magnitude"] - pair.exact(BOND)
     assert abs(off) < 3 * results["uncertainty"]["magnitude"] and results["verdict"]["verdict"] == "converged", (off, results)
     return ident, found, given
 

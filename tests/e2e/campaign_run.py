@@ -21,11 +21,8 @@ STEP_NS, FIRST, EVERY = 4e-6, 2000, 20  # steps: what specs produce, and between
 WINDOWS, SYSTEMS = 3, ("easy", "hard")
 SHARE = 12000  # steps of a window, were it even
 
-BONDS = {"easy": (0.21, 520.0), "hard": (0.3, 1000.0)}  # what they become
-SPEC = pair.spec((0, 0.5, 1), "$(system).top") + f"""protocol:
-  - equilibrate: {{time: 400 steps, ensemble: nvt}}
-  - produce: {{time: {FIRST} steps, ensemble: nvt, sample-every: {EVERY} steps}}
-"""
+BONDS = {"easy": ((0.2, 500.0), (0.21, 520.0)), "hard": ((0.2, 500.0), (0.3, 1000.0))}
+SPEC = pair.spec((0, 0.5, 1), 400, FIRST, EVERY, name="$(system).top")
 BUDGET = f"budget: {{time: {SHARE * WINDOWS * len(SYSTEMS) * STEP_NS:.9f} ns}}\n"
 CAMPAIGN = """name: {name}
 systems: {{list: [{{name: easy}}, {{name: hard}}]}}

@@ -316,8 +316,12 @@ class Client(Answered):
         for option, value, query in (("--time", "2 ns", "time=2%20ns"), ("--until", "500 steps", "until=500%20steps")):
             self.service.answers[f"POST /v1/ensembles/3f2a/extend?{query}"] = (200, ensemble(state="queued"))
             self.assertEqual(self.shoal("extend", "3f2a", option, value)[0], "queued\n")
-        for words in ((), ("--time", "1 ns", "--until", "2 ns")):
-            self.assertIn("either --time TIME", self.shoal("extend", "3f2a", *words, code=2)[1])
+        query = "windows=coulomb%3A%201%2C%20vdw%3A%200.65%3Bvdw%3A%200.7"
+        self.service.answers[f"POST /v1/ensembles/3f2a/extend?{query}"] = (200, ensemble(state="queued"))
+        words = ("--add-window", "coulomb: 1, vdw: 0.65", "--add-window", "vdw: 0.7")
+        self.assertEqual(self.shoal("extend", "3f2a", *words)[0], "queued\n")
+        for words in ((), ("--time", "1 ns", "--until", "2 ns"), ("--time", "1 ns", "--add-window", "vdw: 0.7")):
+            self.assertIn("one of --time TIME", self.shoal("extend", "3f2a", *words, code=2)[1])
 
     def test_retry_of_one_window(self):
         self.service.answers["POST /v1/ensembles/3f2a/retry?window=3"] = (200, ensemble(state="running"))

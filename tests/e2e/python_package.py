@@ -127,6 +127,17 @@ class Package(Served):
         self.assertRaisesRegex(shoal.Problem, "no dhdl.xvg of window 3 in repeat 0", self.shoal.dhdl, "done", 3)
         self.assertRaisesRegex(shoal.Problem, "no dhdl.xvg of any window in repeat 1", self.shoal.u_nk, "done", repeat=1)
 
+    def test_windows(self):
+        spec, files = tiny("finer", seed=3, steps=1000, windows=(0, 0.05), side=4)
+        ensemble = self.shoal.submit_text(spec, files, key="finer")
+        self.shoal.wait(ensemble, timeout=100)
+        wider = self.shoal.extend(ensemble, windows=[{"vdw": 0.02}])
+        self.assertEqual((wider.revision, wider.windows), (2, 3))
+        self.shoal.wait(ensemble, timeout=100)
+        frames = [w.samples.frames for w in self.shoal.results(ensemble).windows]
+        self.assertEqual([f and (f.rows, f.of, f.thinned) for f in frames], [(6, 51, 0), None, (6, 51, 0)])
+        self.assertTrue(0 < frames[0].difference.magnitude < 1)
+
     def test_submit(self):
         spec, files = tiny("submitted", seed=3, steps=100, windows=(0, 0.05), side=4)
         top = files.pop("tiny.top").split("[ moleculetype ]", 1)

@@ -321,6 +321,54 @@ static void sets_come_back(void **state)
     ensemble_free(e);
 }
 
+/* Replicas are in the order of the ladder, whatever their numbers are; events of those that were there stay theirs. */
+static void a_wider_ladder_comes_back(void **state)
+{
+    static const int origin[] = {0, -1, 1};
+    static const int64_t numbers[] = {2, 90, 3};
+    struct running r;
+    struct ensemble *e = make_ensemble(1, "abcd", NULL);
+    run_store(&r);
+    put_ensemble(r.store, e);
+    store_put_event(r.store, &(struct event){.seq = 1, .ensemble = e, .replica = &e->replicas[1], .kind = "grow"});
+    e->replicas[1].saved_step = 400;
+    e->sets[1].failures = 5;
+    ensemble_widen(e, 3, origin, 90);
+    e->revision = e->ladder = 2;
+    store_save_ladder(r.store, e, "wider");
+    commit(&r);
+    end_store(&r);
+    nloaded = 0;
+    run_store(&r);
+    assert_int_equal(store_load(r.store, take, NULL, &err), 0);
+    const struct ensemble *got = loaded[0];
+    assert_int_equal(got->windows, 3);
+    assert_int_equal(got->revision, 2);
+    assert_int_equal(got->ladder, 2);
+    assert_int_equal(got->nsets, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(got->replicas[i].number, numbers[i]);
+        assert_int_equal(got->replicas[i].window, i);
+        assert_int_equal(got->replicas[i].stream, e->replicas[i].stream);
+        assert_int_equal(got->replicas[i].origin, i == 2 ? 1 : -1);
+        assert_int_equal(got->replicas[i].saved_step, 0);
+        assert_int_equal(got->replicas[i].steps, 500);
+        assert_int_equal(got->sets[i].number, numbers[i]);
+        assert_int_equal(got->sets[i].failures, i == 2 ? 5 : 0);
+    }
+    json_t *events;
+    assert_int_equal(store_read_events(r.store, 1, 0, 10, &events, &err), 0);
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(events, 0), "window")), 2);
+    json_decref(events);
+    struct buf text = {0};
+    assert_int_equal(store_read_inputs(r.store, 1, &text, NULL, NULL, &err), 0);
+    assert_string_equal(text.data, "wider");
+    buf_free(&text);
+    end_store(&r);
+    ensemble_free(loaded[0]);
+    ensemble_free(e);
+}
+
 static void refused(const char *sql, const char *why)
 {
     struct store *s;
@@ -481,6 +529,9 @@ static void the_first_schema_becomes_todays(void **state)
     assert_string_equal(got->replicas[0].set->model, "m");
     assert_int_equal(got->replicas[0].saved_step, 40);
     assert_int_equal(got->replicas[1].window, 1);
+    assert_int_equal(got->replicas[1].stream, 1);
+    assert_int_equal(got->replicas[1].origin, -1);
+    assert_int_equal(got->ladder, 1);
     assert_int_equal(got->replicas[1].steps, 500);
     assert_int_equal(got->replicas[1].sm.state, REPLICA_DONE);
     assert_int_equal(got->replicas[1].saved_step, 500);
@@ -631,6 +682,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_put_comes_back, setup, teardown),
         cmocka_unit_test_setup_teardown(contents_are_kept_once, setup, teardown),
         cmocka_unit_test_setup_teardown(sets_come_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_wider_ladder_comes_back, setup, teardown),
         cmocka_unit_test_setup_teardown(a_newer_schema_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(a_foreign_database_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(constraints_are_on, setup, teardown),

@@ -6,7 +6,7 @@ import math
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote, urlencode
@@ -108,9 +108,12 @@ class Service:
         """Runs failed and cancelled windows again, or the one."""
         return self._move(which, "retry" if window is None else f"retry?window={window}")
 
-    def extend(self, which: str | Ensemble, *, time: str | None = None, until: str | None = None) -> Ensemble:
-        """Makes production longer by `time`, or as long as `until`, as in "2 ns": the ensemble's next revision."""
-        given = {word: value for word, value in (("time", time), ("until", until)) if value is not None}
+    def extend(self, which: str | Ensemble, *, time: str | None = None, until: str | None = None,
+               windows: Iterable[Mapping[str, float]] | None = None) -> Ensemble:
+        """Makes production longer by `time`, or as long as `until`, as in "2 ns"; or adds windows to the ladder of one that has ended
+        or is paused, each between two that there are, as in [{"vdw": 0.65}]: the ensemble's next revision."""
+        added = None if windows is None else ";".join(", ".join(f"{name}: {x!r}" for name, x in window.items()) for window in windows)
+        given = {word: value for word, value in (("time", time), ("until", until), ("windows", added)) if value is not None}
         return self._move(which, "extend?" + urlencode(given))
 
     def remove(self, which: str | Ensemble) -> int:
