@@ -38,7 +38,7 @@ enum {
     COARSE_SHIFT = 13,     /* forces of near pairs are split into multiples of 2^13 units and the rest */
     BUILD_WARPS = 8,       /* of a block that makes lists */
     LIST_GROUP = 64,       /* trios whose lists it makes at a time, at most, where there are no regions */
-    REGION_BLOCK = 512,    /* threads of a block that computes a region's pairs */
+    REGION_BLOCK = 384,    /* threads of a block that computes a region's pairs */
     MEMBER_OWN_SHIFT = 29, /* of struct member's trio */
     TRIO_BYTES = 2 * TRIO * 3 * sizeof(int32_t),          /* of shared memory: positions and forces.. */
     TRIO_PLACE_BYTES = (TRIO * 3 + 1) * sizeof(uint32_t), /* ..and while lists are made: positions, and struct member */
