@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +14,8 @@
 #include "engine/io/output.h"
 #include "engine/io/xtc_read.h"
 #include "engine/run/ctl.h"
+
+enum { KILLED = 9 }; /* exit code of a process that died where it was told to */
 
 struct fake fake;
 
@@ -120,7 +123,23 @@ static void call(void)
             fclose(f);
         }
     }
-    _exit(9);
+    _exit(KILLED);
+}
+
+bool fake_survives(int k, bool (*run)(const void *what), const void *what)
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        fake.calls = 0;
+        fake.die_at_call = k;
+        _exit(run(what) ? 0 : 1);
+    }
+    int status;
+    if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status) ||
+        (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != KILLED))
+        abort();
+    return WEXITSTATUS(status) == 0;
 }
 
 enum { PHASES = 3 };

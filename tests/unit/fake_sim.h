@@ -39,6 +39,10 @@ enum { FAKE_FILES = 4 };
 void fake_files_read(struct buf files[FAKE_FILES], int window);
 void fake_files_free(struct buf files[FAKE_FILES]);
 
+/* Does run(what) in a process of its own that dies at its k-th call into the simulation. Whether it came through alive, and then run
+ * has returned true. */
+bool fake_survives(int k, bool (*run)(const void *what), const void *what);
+
 /* A device whose poll does nothing. */
 extern struct dev fake_dev;
 

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -350,21 +349,15 @@ static void test_walks(void **state)
     free_files(files);
 }
 
-/* Runs in a process that dies at call k. True: it came to its end before. */
+static bool comes_to_its_end(const void *target)
+{
+    run(*(const uint64_t *)target);
+    return true;
+}
+
 static bool survives(int k, uint64_t target)
 {
-    pid_t pid = fork();
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        fake.calls = 0;
-        fake.die_at_call = k;
-        run(target);
-        _exit(0);
-    }
-    int status;
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_true(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 9));
-    return WEXITSTATUS(status) == 0;
+    return fake_survives(k, comes_to_its_end, &target);
 }
 
 static void test_killed_at_every_call(void **state)

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -151,22 +150,9 @@ static void rows_of_frames(void **state)
     fake_folder_empty();
 }
 
-/* In a process that dies at its k-th call. True: it came through. */
-static bool survives(uint64_t steps, int k)
+static bool comes_to_its_end(const void *steps)
 {
-    fflush(NULL);
-    pid_t pid = fork();
-    assert(pid >= 0);
-    if (pid == 0) {
-        fake.calls = 0;
-        fake.die_at_call = k;
-        _exit(run("old", steps, 0) == REPORT_DONE ? 0 : 1);
-    }
-    int status;
-    assert(waitpid(pid, &status, 0) == pid);
-    assert_true(WIFEXITED(status));
-    assert_true(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 9);
-    return WEXITSTATUS(status) == 0;
+    return run("old", *(const uint64_t *)steps, 0) == REPORT_DONE;
 }
 
 /* From the end of what was to be done and from its middle, to a later end; what goes on is what would have been. */
@@ -189,7 +175,7 @@ static void interrupted_anywhere(void **state)
         int k = 1;
         for (bool alive = false; !alive; k++) {
             assert_true(k < 1000);
-            alive = survives(STEPS + MORE, k);
+            alive = fake_survives(k, comes_to_its_end, &(uint64_t){STEPS + MORE});
             if (!alive)
                 assert_int_equal(run("old", STEPS + MORE, 0), REPORT_DONE);
             expect_files(wanted);

@@ -128,6 +128,14 @@ static void take(void *arg, struct ensemble *e)
     loaded[nloaded++] = e;
 }
 
+/* What is stored, into `loaded`. */
+static void load_again(struct running *r)
+{
+    nloaded = 0;
+    run_store(r);
+    assert_int_equal(store_load(r->store, take, NULL, &err), 0);
+}
+
 static int take_file(void *arg, const char *name, const void *data, size_t len, struct err *e)
 {
     buf_printf(arg, "%s:%d ", name, (int)len);
@@ -176,9 +184,7 @@ static void what_is_put_comes_back(void **state)
     commit(&r);
     end_store(&r);
 
-    nloaded = 0;
-    run_store(&r);
-    assert_int_equal(store_load(r.store, take, NULL, &err), 0);
+    load_again(&r);
     assert_int_equal(nloaded, 1);
     struct ensemble *got = loaded[0];
     assert_string_equal(got->id, "abcd");
@@ -300,9 +306,7 @@ static void sets_come_back(void **state)
     store_save_replica(r.store, &e->replicas[5]);
     commit(&r);
     end_store(&r);
-    nloaded = 0;
-    run_store(&r);
-    assert_int_equal(store_load(r.store, take, NULL, &err), 0);
+    load_again(&r);
     const struct ensemble *got = loaded[0];
     assert_int_equal(got->nsets, 3);
     for (int i = 0; i < 3; i++) {
@@ -338,9 +342,7 @@ static void a_wider_ladder_comes_back(void **state)
     store_save_ladder(r.store, e, "wider");
     commit(&r);
     end_store(&r);
-    nloaded = 0;
-    run_store(&r);
-    assert_int_equal(store_load(r.store, take, NULL, &err), 0);
+    load_again(&r);
     const struct ensemble *got = loaded[0];
     assert_int_equal(got->windows, 3);
     assert_int_equal(got->revision, 2);
@@ -504,9 +506,7 @@ static void the_first_schema_becomes_todays(void **state)
         " (21, 7, 1, 4, 0, 0, NULL, NULL, 0, 0, 0, 0, NULL);"
         "INSERT INTO segment VALUES (20, 1, 1, 40, 5); INSERT INTO sample_file VALUES (20, 'dhdl.xvg', 9);"
         "INSERT INTO event VALUES (3, 7, 21, 5, 'replica', 0, NULL)");
-    nloaded = 0;
-    run_store(&r);
-    assert_int_equal(store_load(r.store, take, NULL, &err), 0);
+    load_again(&r);
     assert_int_equal(nloaded, 1);
     struct buf text = {0}, files = {0};
     assert_int_equal(store_read_inputs(r.store, 7, &text, take_file, &files, &err), 0);
