@@ -26,6 +26,7 @@ struct live_job {
     struct ensemble *ensemble; /* held */
     int64_t steps, began;
     int64_t least; /* steps of the replica that has fewest */
+    int ladder;    /* of the ensemble when it was begun */
     bool look;     /* the scheduler waits for it */
     struct buf text;
     struct ensemble_estimate estimate;
@@ -89,6 +90,7 @@ static void take(struct live_job *j)
                              .ok = j->estimate.number,
                              .error = j->estimate.error * UNIT_KCAL,
                              .message = j->estimate.verdict,
+                             .ladder = j->ladder,
                              .step = j->least};
     if (!ensemble_ended(en) && !j->sv->draining)
         service_step(j->sv, &ev, &e);
@@ -110,9 +112,10 @@ static void finish(struct live_job *j)
     struct service *sv = j->sv;
     struct ensemble *en = j->ensemble;
     int64_t now = service_clock(), took = now - j->began, pause = j->failed ? FAILED_MS : interval(sv);
-    en->live_steps = j->steps;
+    bool of_these = j->ladder == en->ladder; /* else windows were added meanwhile: their first is still to come */
+    en->live_steps = of_these ? j->steps : 0;
     en->live_after = now + (REST_OF_ONE * took > pause ? REST_OF_ONE * took : pause);
-    if (!j->failed)
+    if (!j->failed && of_these)
         take(j);
     if (j->look)
         tell_of_look(j);
@@ -181,6 +184,7 @@ static void begin(struct service *sv, struct ensemble *en, bool look)
                            .ensemble = ensemble_hold(en),
                            .steps = saved_steps(en),
                            .least = least_steps(en),
+                           .ladder = en->ladder,
                            .began = service_clock(),
                            .look = look};
     service_results(sv, en, true, made, j);

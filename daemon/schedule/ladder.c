@@ -96,6 +96,7 @@ void ensemble_widen(struct ensemble *e, int windows, const int *origin, int64_t 
     e->nreplicas = e->nsets = n;
     e->windows = windows;
     e->live_steps = 0;
+    e->stop_held = 0;
     e->estimate = (struct ensemble_estimate){0};
 }
 

@@ -59,8 +59,8 @@ enum sched_kind {
     /* ensemble: it is to have `window` windows, of which `origin` says which they were, by a spec with the text `spec`; its new replicas are
      * numbered from `replica`; message: in words */
     SCHED_WIDEN,
-    /* ensemble: a live estimate was made of at least `step` steps of each replica; ok: it has a number, with the error `error`
-     * (kJ/mol); message: its verdict */
+    /* ensemble: a live estimate was made of at least `step` steps of each replica, of the windows that revision `ladder` made; ok: it
+     * has a number, with the error `error` (kJ/mol); message: its verdict */
     SCHED_LIVE,
     /* ensemble: what DECIDE_LOOK asked for; targets: production of its windows; NULL, nobody knows: message says why */
     SCHED_LOOKED,
@@ -91,7 +91,8 @@ struct sched_event {
     int64_t step;
     double time_ps, error;
     const int64_t *targets; /* [windows of the ensemble], steps */
-    const int *origin;      /* as of ensemble_widen */
+    int ladder;
+    const int *origin; /* as of ensemble_widen */
     const char *spec;
 };
 

@@ -38,6 +38,8 @@ void on_live(struct step *st, const struct sched_event *ev)
 {
     struct ensemble *e = ev->ensemble;
     const struct stop_rule *stop = &e->stop;
+    if (ev->ladder != e->ladder) /* windows were added while it was made */
+        return;
     if (!stop->error || e->stopped || !ensemble_wants(e) || ensemble_count(e, REPLICA_FAILED))
         return;
     bool good = ev->ok && ev->error <= stop->error && (!stop->converged || !strcmp(ev->message, "converged"));

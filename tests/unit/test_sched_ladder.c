@@ -169,12 +169,53 @@ static void every_repeat(void **state)
     ensemble_free(e);
 }
 
+static void live(struct play *p, struct ensemble *e, int ladder)
+{
+    struct sched_event ev = {.kind = SCHED_LIVE,
+                             .ensemble = e,
+                             .ok = true,
+                             .error = 0.1,
+                             .ladder = ladder,
+                             .message = "converged",
+                             .step = PLAY_STEPS};
+    assert_int_equal(play_feed(p, ev), 0);
+}
+
+/* What estimates of the windows of before say does not end an ensemble: its new windows may have nothing. */
+static void other_estimates_count_anew(void **state)
+{
+    static const int middle[] = {0, -1, 1};
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 2, 0);
+    e->stop = (struct stop_rule){.error = 0.5, .after = 20};
+    play_begin(&p, 1);
+    play_up(&p, 0, 1, "m");
+    play_add(&p, e);
+    play_about(&p, SCHED_SEGMENT, &e->replicas[0]);
+    live(&p, e, 1);
+    assert_int_equal(play_wish(&p, SCHED_PAUSE, e), 0);
+    assert_int_equal(play_about(&p, SCHED_STOPPED, &e->replicas[0]), 0);
+    assert_int_equal(widen(&p, e, 3, middle, FIRST), 0);
+    assert_int_equal(prepared(&p, e), 0);
+    assert_int_equal(play_wish(&p, SCHED_RESUME, e), 0);
+    assert_int_equal(prepared(&p, e), 0);
+    live(&p, e, 1); /* it was being made meanwhile */
+    live(&p, e, 1);
+    assert_null(e->stopped);
+    live(&p, e, 2);
+    assert_null(e->stopped); /* the first of these windows */
+    live(&p, e, 2);
+    assert_non_null(e->stopped);
+    play_end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(done_ones_take_up_what_they_had),
         cmocka_unit_test(one_revision_back),
         cmocka_unit_test(every_repeat),
+        cmocka_unit_test(other_estimates_count_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,7 +69,7 @@ static void an_extension_is_a_later_target(void **state)
 static void live(struct play *p, struct ensemble *e, double error, const char *verdict, int64_t step)
 {
     struct sched_event ev = {
-        .kind = SCHED_LIVE, .ensemble = e, .ok = true, .error = error, .message = verdict, .step = step};
+        .kind = SCHED_LIVE, .ensemble = e, .ok = true, .error = error, .ladder = 1, .message = verdict, .step = step};
     assert_int_equal(play_feed(p, ev), 0);
 }
 

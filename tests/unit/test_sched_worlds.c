@@ -220,6 +220,7 @@ static void something_happens(struct world *w)
                                  .ensemble = w->ensembles[draw((uint32_t)w->nensembles)],
                                  .ok = true,
                                  .more = true,
+                                 .ladder = 1,
                                  .step = 20,
                                  .message = "longer"};
         for (int i = 0; i < ev.ensemble->nreplicas && ev.kind == SCHED_LIVE; i++)
