@@ -179,6 +179,7 @@ struct ensemble {
     bool estimating;                   /* results.json is being written */
     bool estimate_later;               /* as soon as the disk has space */
     bool wants_space;                  /* its reason says so */
+    bool removed;                      /* for good: who still holds it must not move it */
 };
 
 /* A queued ensemble with `nreplicas` queued replicas that are in no set yet. */

@@ -350,6 +350,12 @@ static void on_drain(struct step *st)
             decide(st, (struct decision){.kind = DECIDE_DRAIN, .worker = w});
 }
 
+/* What a revision is to be is found out off the loop: its ensemble may be removed meanwhile. */
+static int check_there(const struct ensemble *e, struct err *err)
+{
+    return e->removed ? err_set(err, ERR_NOT_FOUND, "no ensemble %s: it was removed", e->id) : 0;
+}
+
 static int dispatch(struct step *st, const struct sched_event *ev, struct err *err)
 {
     switch (ev->kind) {
@@ -371,9 +377,9 @@ static int dispatch(struct step *st, const struct sched_event *ev, struct err *e
     case SCHED_RETRY:
         return on_retry(st, ev, err);
     case SCHED_EXTEND:
-        return on_extend(st, ev, err);
+        return check_there(ev->ensemble, err) ? -(int)err->code : on_extend(st, ev, err);
     case SCHED_WIDEN:
-        return on_widen(st, ev, err);
+        return check_there(ev->ensemble, err) ? -(int)err->code : on_widen(st, ev, err);
     case SCHED_LIVE:
         on_live(st, ev);
         return 0;
@@ -487,5 +493,6 @@ int sched_remove(struct sched *s, struct ensemble *en, struct err *e)
         at++;
     memmove(&s->ensembles[at], &s->ensembles[at + 1], (size_t)(s->nensembles - at - 1) * sizeof(struct ensemble *));
     s->nensembles--;
+    en->removed = true;
     return 0;
 }

@@ -173,8 +173,9 @@ struct sched {
 
 void sched_init(struct sched *s, int nworkers);
 void sched_close(struct sched *s);
-/* 0, or ERR_CONFLICT or ERR_BUSY for a wish that the ensemble's state does not allow (now), or ERR_PROTOCOL for a worker that
- * speaks of a replica it does not have; then nothing was changed. Appends to *out. */
+/* 0, or ERR_CONFLICT or ERR_BUSY for a wish that the ensemble's state does not allow (now), ERR_NOT_FOUND for a revision of one
+ * that was removed, or ERR_PROTOCOL for a worker that speaks of a replica it does not have; then nothing was changed. Appends to
+ * *out. */
 int sched_step(struct sched *s, const struct sched_event *ev, struct decisions *out, struct err *e);
 /* Takes an ensemble out that has ended and that nobody works on any more. ERR_CONFLICT: it has not, or somebody does. It is the
  * caller's then, to be freed. */

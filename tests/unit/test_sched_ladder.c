@@ -209,6 +209,28 @@ static void other_estimates_count_anew(void **state)
     play_end(&p);
 }
 
+/* What it is to become is found out off the loop: it may be removed meanwhile. */
+static void not_of_one_that_is_removed(void **state)
+{
+    static const int middle[] = {0, -1, 1};
+    struct play p;
+    struct err err = {0};
+    struct ensemble *e = play_ensemble(1, 2, 0);
+    play_begin(&p, 1);
+    play_up(&p, 0, 2, "m");
+    play_add(&p, e);
+    run_all(&p, e);
+    assert_int_equal(estimated(&p, e), 0);
+    assert_int_equal(sched_remove(&p.s, e, &err), 0);
+    assert_int_equal(widen(&p, e, 3, middle, FIRST), -ERR_NOT_FOUND);
+    struct sched_event longer = {.kind = SCHED_EXTEND, .ensemble = e, .more = true, .step = 9, .message = "longer"};
+    assert_int_equal(play_feed(&p, longer), -ERR_NOT_FOUND);
+    assert_int_equal(p.d.n, 0);
+    assert_int_equal(p.s.nactive, 0);
+    ensemble_free(e);
+    play_end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +238,7 @@ int main(void)
         cmocka_unit_test(one_revision_back),
         cmocka_unit_test(every_repeat),
         cmocka_unit_test(other_estimates_count_anew),
+        cmocka_unit_test(not_of_one_that_is_removed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
