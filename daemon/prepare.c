@@ -28,7 +28,8 @@ struct prepare_job {
     struct ensemble *ensemble;
     int64_t number;
     char *directory;
-    int repeats, ladder;
+    int repeats;
+    int before; /* revision whose windows' files may have to go to a folder of its own; 0: none */
     struct err err;
 };
 
@@ -158,16 +159,16 @@ static int move_folders(const char *from, const char *to, struct err *e)
 }
 
 /* Where the ladder is another than the first, the files of the one before it go to revision_N. That folder has its name when all
- * of them are in it: from then on what is outside is the new windows' own. */
+ * of them are in it: from then on what is outside is the new windows' own, though somebody may delete it later (before_of). */
 static int put_aside(const struct prepare_job *j, struct err *e)
 {
     struct buf folder = {0}, part = {0}, inside = {0};
     int rc = 0;
-    buf_printf(&folder, "%s/revision_%d", j->directory, j->ladder - 1);
+    buf_printf(&folder, "%s/revision_%d", j->directory, j->before);
     buf_printf(&part, "%s.part", folder.data);
     buf_printf(&inside, "%s/lambda", part.data);
-    if (j->ladder > 1 && access(folder.data, F_OK)) {
-        rc = path_make_parents(inside.data, 0755, e);
+    if (j->before && access(folder.data, F_OK)) {
+        rc = errno == ENOENT ? path_make_parents(inside.data, 0755, e) : err_errno(e, "find %s", folder.data);
         if (!rc)
             rc = move_folders(j->directory, part.data, e);
         if (!rc && (path_sync_parent(inside.data) || rename(part.data, folder.data) || path_sync_parent(folder.data)))
@@ -220,6 +221,15 @@ static void prepare_committed(void *arg)
     service_job(j->sv, prepare_work, prepare_done, j);
 }
 
+/* A window that has a checkpoint in its folder has had the one before put aside. */
+static int before_of(const struct ensemble *en)
+{
+    for (int i = 0; i < en->nreplicas; i++)
+        if (en->replicas[i].saved_step > 0)
+            return 0;
+    return en->ladder - 1;
+}
+
 void service_prepare(struct service *sv, struct ensemble *en)
 {
     struct prepare_job *j = xcalloc(1, sizeof *j);
@@ -228,6 +238,6 @@ void service_prepare(struct service *sv, struct ensemble *en)
                               .number = en->number,
                               .directory = service_path(sv, en, NULL),
                               .repeats = en->repeats,
-                              .ladder = en->ladder};
+                              .before = before_of(en)};
     store_after_commit(sv->store, prepare_committed, prepare_free, j);
 }

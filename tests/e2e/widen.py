@@ -223,6 +223,27 @@ def widen_when_ready(s, ident, windows):
         time.sleep(0.02)
 
 
+def folder_deleted(s, folder):
+    """By somebody who wants the space: what the windows have of their own stays where it is."""
+    steps = 1000
+    ident = submit(s, "deleted", steps=steps)
+    s.wait_done(ident)
+    widen(s, ident, "bonded: 0.5")
+    s.wait_done(ident)
+    names = [f"lambda_{k:02d}/{name}" for k in range(3) for name in ("dhdl.xvg", "energy.xvg", "traj.xtc")]
+    own = {name: read(s, ident, name) for name in names}
+    shutil.rmtree(os.path.join(folder, "state", "ensembles", ident, "revision_1"))
+    status, answer = s.call("POST", f"/v1/ensembles/{ident}/extend?time={steps}+steps")
+    assert status == 200, answer
+    s.wait_done(ident)
+    for name, data in own.items():
+        assert read(s, ident, name).startswith(data), f"{name} does not go on"
+    paths = [f["path"] for f in s.call("GET", f"/v1/ensembles/{ident}/files")[1]["files"]]
+    assert not any(path.startswith("revision_1") for path in paths), paths
+    said = results(s, ident)["windows"][0]["reason"]
+    assert "revision_1/lambda_00/dhdl.xvg" in said, said
+
+
 def refused(program, s):
     ident = submit(s, "short", steps=200)
     s.wait_done(ident)
@@ -257,6 +278,7 @@ def main():
     longer(program, s, ident, whole)
     again(s, ident)
     paused_repeats(s)
+    folder_deleted(s, folder)
     assert s.stop() == 0
     shutil.rmtree(folder)
     print(f"{len(expected)} files as undisturbed")
