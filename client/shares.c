@@ -146,7 +146,7 @@ static void give_by_need(struct shares_part *p, int n, double goal, double share
     for (int i = 0; i < n; i++) {
         if (!p[i].takes || !isfinite(p[i].square))
             continue;
-        int64_t made = (int64_t)fmax(rint(p[i].made / unit), 1);
+        int64_t made = (int64_t)fmax(ceil(p[i].made / unit - 1e-6), 1); /* else the rest would be too much */
         w[x.n] = (struct allocate_window){.rows = p[i].rows, .steps = made, .replicas = p[i].replicas};
         x.square[x.n] = p[i].square;
         x.made[x.n++] = (double)made;

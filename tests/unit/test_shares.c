@@ -142,6 +142,28 @@ static void test_parts_of_rounds(void **state)
     }
 }
 
+/* What there is need not be whole units of what is handed out: not one step more than the round's. */
+static void test_between_units(void **state)
+{
+    static const double cost[PARTS] = {1, 4, 1, 9};
+    for (int more = 1; more < 10; more++) {
+        struct shares_part p[PARTS];
+        struct shares_budget odd = budget;
+        begin(p, cost);
+        for (int i = 0; i < PARTS; i++)
+            p[i].made += 0.001 * more;
+        odd.first = made(p);
+        for (int round = 1; round <= 3; round++) {
+            assert_int_equal(shares_round(p, PARTS, &odd), round);
+            carry_out(p);
+            look(p, cost);
+            assert_true(made(p) < odd.first + (120 - odd.first) / 3 * round + 1e-9);
+        }
+        assert_int_equal(shares_round(p, PARTS, &odd), 0);
+        assert_true(fabs(made(p) - 120) < REST);
+    }
+}
+
 /* Where even shares are a few steps, what steps leave over is no reason for another round. */
 static void test_few_steps(void **state)
 {
@@ -158,8 +180,8 @@ static void test_few_steps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rounds), cmocka_unit_test(test_floors),
-                                       cmocka_unit_test(test_unknown), cmocka_unit_test(test_parts_of_rounds),
-                                       cmocka_unit_test(test_few_steps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rounds),        cmocka_unit_test(test_floors),
+                                       cmocka_unit_test(test_unknown),       cmocka_unit_test(test_parts_of_rounds),
+                                       cmocka_unit_test(test_between_units), cmocka_unit_test(test_few_steps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
