@@ -147,9 +147,11 @@ static int look_at(struct running *r, const json_t *planned, struct shares_part 
     client_path(&path, id, "");
     json_t *ensemble = client_get(r->c, path.data, e), *results = NULL;
     bool done = !strcmp(answer_text(ensemble, "state"), "done");
-    if (ensemble)
+    if (ensemble) {
+        p->replicas = (int)answer_replicas(ensemble); /* it may have more windows than were planned */
         p->made +=
             (steps_to_make(ensemble, answer_number(production, "before")) - answer_number(production, "steps")) * step;
+    }
     if (done)
         results = results_get(r->c, id, false, NULL, e);
     double error = answer_number(json_object_get(results, "uncertainty"), "magnitude");

@@ -149,6 +149,21 @@ class Run(Served):
         hard = found["hard"]["replicas"][0]["steps"] - before
         self.assertTrue(2 * SHARE * 0.998 < hard + FIRST <= 2 * SHARE, hard)
 
+    def test_widened(self):
+        """By hand, meanwhile: the windows more are paid for too."""
+        spec = pair.spec((0, 0.5, 1), 400, FIRST, EVERY, "20 steps", "$(system).top")
+        path = self.write("widened", "", spec)
+        self.shoal("campaign", "run", path)
+        self.shoal("extend", self.ensembles("widened")["hard"]["id"], "--add-window", "bonded: 0.75", "--add-window", "bonded: 0.25")
+        self.write("widened", BUDGET, spec)
+        said = self.shoal("campaign", "run", path).stderr
+        self.assertIn("round 1 of 3: from 0.064 to", said)
+        found = self.ensembles("widened")
+        self.assertEqual((found["easy"]["windows"], found["hard"]["windows"], found["hard"]["state"]), (3, 5, "done"))
+        spent = sum(r["steps"] - 400 for e in found.values() for r in e["replicas"])
+        budget = SHARE * WINDOWS * len(SYSTEMS)
+        self.assertTrue(0.998 * budget < spent <= budget, (spent, budget))
+
     def test_no_budget(self):
         path = self.write("plain", "")
         self.assertIn("easy", self.shoal("campaign", "run", path).stdout)
