@@ -29,7 +29,7 @@ struct estimate_replica {
     const char *
         origin; /* folder below the ensemble's of what it sampled before there were other windows; its first rows are of
                            frames then. NULL: there is none */
-    uint64_t origin_bytes; /* of dhdl.xvg there that count */
+    uint64_t origin_bytes; /* of dhdl.xvg there that count; 0: there is nothing any more, or never was */
 };
 
 struct estimate_label {

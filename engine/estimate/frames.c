@@ -43,6 +43,18 @@ static size_t thin(struct dhdl *d, size_t n)
     return before - kept;
 }
 
+/* How many of the first rows are as far apart as the first two, where the last two are not: frames, where nothing else tells. */
+static size_t sparse_rows(const struct dhdl *d)
+{
+    size_t i = 1;
+    if (d->n < 3)
+        return 0;
+    double sparse = d->time[1] - d->time[0] - 2 * SAME_TIME, dense = d->time[d->n - 1] - d->time[d->n - 2];
+    while (i + 1 < d->n && d->time[i + 1] - d->time[i] > sparse)
+        i++;
+    return sparse > dense ? i + 1 : 0;
+}
+
 /* ---- rounding ---- */
 
 /* Which state of d is state j of the one before; -1: none. */
@@ -98,6 +110,11 @@ int frames_take(struct frame_rows *f, const struct ladder *l, struct dhdl *d, co
     struct dhdl before = {0};
     struct buf path = {0};
     char name[128];
+    if (!replica->origin_bytes) {
+        size_t n = sparse_rows(d);
+        *f = (struct frame_rows){.given = n > 0, .rows = n, .thinned = thin(d, n)};
+        return 0;
+    }
     snprintf(name, sizeof name, "%s/dhdl.xvg", replica->origin);
     buf_printf(&path, "%s/%s", directory, name);
     *f = (struct frame_rows){.given = true};

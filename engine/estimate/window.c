@@ -169,6 +169,12 @@ static int read_dhdl(struct result *r, const char *directory, const char *folder
     snprintf(name, sizeof name, "%s/dhdl.xvg", folder); /* messages say no more: results do not depend on the place */
     buf_printf(&path, "%s/%s", directory, name);
     int rc = dhdl_read_file(&d, name, path.data, bytes, window_most(r->ladder->nstates), e);
+    if (!rc && replica->origin && !replica->origin_bytes)
+        result_warn(
+            r,
+            "window %d: %s has no good checkpoint: of what was sampled before windows were added nothing is known "
+            "but by the distance of rows, nor how far off its frames are",
+            k, replica->origin);
     if (!rc && replica->origin)
         rc = frames_take(&r->windows[k].frames, r->ladder, &d, directory, replica, e);
     if (!rc)

@@ -240,8 +240,11 @@ def folder_deleted(s, folder):
         assert read(s, ident, name).startswith(data), f"{name} does not go on"
     paths = [f["path"] for f in s.call("GET", f"/v1/ensembles/{ident}/files")[1]["files"]]
     assert not any(path.startswith("revision_1") for path in paths), paths
-    said = results(s, ident)["windows"][0]["reason"]
-    assert "revision_1/lambda_00/dhdl.xvg" in said, said
+    result = results(s, ident)
+    frames = [w["samples"]["frames"] for w in result["windows"]]
+    taken = (steps // FRAMES + 1, steps // EVERY - steps // FRAMES)
+    assert [f and (f["rows"], f["thinned"]) for f in frames] == [taken, None, taken], frames
+    assert "window 2: revision_1/lambda_01 has no good checkpoint" in " ".join(result["warnings"]), result["warnings"]
 
 
 def refused(program, s):

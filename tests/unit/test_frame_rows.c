@@ -116,11 +116,35 @@ static void nothing_to_compare(void **state)
     dhdl_close(&d);
 }
 
+/* Where what it had sampled is gone, the distances say which rows are frames; where all are alike, none have to be told apart. */
+static void nothing_left_of_before(void **state)
+{
+    (void)state;
+    struct frame_rows f;
+    struct dhdl d = {0};
+    take(&f, &d,
+         "0.0 0.0 0.0 5.0 10.5\n4.0 4.0 0.0 6.0 13.5\n8.0 8.0 0.0 7.0 1100.0\n"
+         "10.0 1 0 1 1\n11.0 1 0 1 1\n12.0 2 0 1 1\n13.0 1 0 1 1\n14.0 1 0 1 1\n",
+         0);
+    assert_true(f.given);
+    assert_int_equal(f.rows, 3);
+    assert_int_equal(f.of, 0);
+    assert_int_equal(f.compared, 0);
+    assert_int_equal(f.thinned, 4);
+    assert_int_equal(d.n, 4);
+    dhdl_close(&d);
+    take(&f, &d, "0.0 0 0 5 10\n1.0 4 0 6 13\n2.0 8 0 7 11\n3.0 1 0 1 1\n", 0);
+    assert_true(!f.given && !f.rows && !f.thinned);
+    assert_int_equal(d.n, 4);
+    dhdl_close(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(evenly_apart, setup, teardown),
         cmocka_unit_test_setup_teardown(nothing_to_compare, setup, teardown),
+        cmocka_unit_test_setup_teardown(nothing_left_of_before, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
