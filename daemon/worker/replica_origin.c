@@ -31,7 +31,8 @@ struct origin {
     struct buf bytes;                    /* that were */
     size_t at;                           /* of them were taken up */
     struct xtc_read frame;
-    bool more; /* frame holds one */
+    bool more;      /* frame holds one */
+    uint64_t steps; /* of it, of which it says the last 31 bits */
 };
 
 /* ---- reading; jobs ---- */
@@ -170,7 +171,8 @@ static int CO_FN take_frame(struct origin *o, struct err *e)
 {
     struct replica *r = o->r;
     struct sample sample;
-    protocol_place(r->spec, (uint32_t)o->frame.step, &r->stage, &r->stage_step);
+    o->steps += ((uint64_t)o->frame.step - o->steps) & INT32_MAX;
+    protocol_place(r->spec, o->steps, &r->stage, &r->stage_step);
     int rc = evaluate(o, &sample, e);
     if (rc)
         return rc;

@@ -5,6 +5,7 @@
  */
 #undef NDEBUG
 #include <assert.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -192,6 +193,38 @@ static void interrupted_anywhere(void **state)
     }
 }
 
+/* Frames say their steps in 31 bits: their times go on where these begin anew. */
+static void more_steps_than_frames_say(void **state)
+{
+    (void)state;
+    char path[160];
+    struct buf frames = {0}, got[FILES] = {0};
+    struct err e = {0};
+    assert_int_equal(run(NULL, 0, 0), REPORT_DONE);
+    put_aside();
+    snprintf(path, sizeof path, "%s/old/traj.xtc", fake.directory);
+    assert_int_equal(buf_read_file(&frames, path, &e), 0);
+    char *at = frames.data;
+    for (int i = 0; i <= 200 / FRAME; i++) { /* as long as it was: the checkpoint counts bytes */
+        char *end = strchr(at, '\n'), text[64];
+        int n = snprintf(text, sizeof text, "frame %d 0 ", (int)((INT32_MAX - INT64_C(100) + i * FRAME) & INT32_MAX));
+        memset(at, '1', (size_t)(end - at));
+        memcpy(at, text, (size_t)n);
+        at = end + 1;
+    }
+    assert_int_equal(buf_write_file(path, frames.data, frames.len, &e), 0);
+    assert_int_equal(run("old", 0, 0), REPORT_DONE);
+    fake_files_read(got, 0);
+    const char *line = got[0].data;
+    for (int i = 0; i <= 200 / FRAME; i++) {
+        line = strchr(line, '\n') + 1;
+        assert_true(fabs(strtod(line, NULL) - 0.002 * (INT32_MAX - 100.0 + i * FRAME)) < 1e-3);
+    }
+    buf_free(&frames);
+    fake_files_free(got);
+    fake_folder_empty();
+}
+
 static void damage(const char *name)
 {
     char path[160];
@@ -226,6 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rows_of_frames, set_up, tear_down),
         cmocka_unit_test_setup_teardown(interrupted_anywhere, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(more_steps_than_frames_say, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
