@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the test of the guide does to specs.
 
-shorten STEPS FOLDER     every spec below FOLDER gets stages of a few steps and production of STEPS: what a block marked `short` runs with
+shorten STEPS FOLDER     every spec below FOLDER gets stages of a few steps and production of STEPS, and every campaign a
+                         budget of 64 windows of STEPS of 2 fs: what a block marked `short` runs with
 replace PART SPEC NAME   beside SPEC writes NAME: SPEC with the top-level keys of PART in place of its own
 """
 import glob
@@ -16,6 +17,7 @@ def shorter(text, steps):
     text = re.sub(r"(equilibrate: \{time:) [^,}]+", r"\1 10 steps", text)
     text = re.sub(r"(produce: \{time:) [^,}]+", rf"\1 {steps} steps", text)
     text = re.sub(r"(sample-every:) [^,}]+", r"\1 2 steps", text)
+    text = re.sub(r"(budget: \{time:) [^,}]+", rf"\1 {64 * steps * 2} fs", text)
     return re.sub(r"(frames-every:) [^,}]+", r"\1 10 steps", text)
 
 
