@@ -12,6 +12,7 @@
 #include "client/campaign.h"
 #include "client/gather.h"
 #include "client/shares.h"
+#include "engine/base/number.h"
 
 #define LOOK_LEAST_S 0.5
 #define LOOK_MOST_S 10.0
@@ -81,12 +82,14 @@ static int wait_for_all(struct running *r, struct err *e)
             return rc;
         if (r->deadline && now >= r->deadline)
             return err_set(e, ERR_BUSY,
-                           "%zu of %zu ensembles have not ended after %.15g s; they go on, and so does run, "
+                           "%zu of %zu %s not ended after %.15g s; they go on, and so does run, "
                            "when it is said again",
-                           s.there - s.ended, s.there, r->c->timeout);
+                           s.there - s.ended, s.there, number_word((int64_t)s.there, "ensemble has", "ensembles have"),
+                           r->c->timeout);
         if (said == 0 || now - said >= SAID_S) {
-            client_say(r->c, "%zu of %zu ensembles have ended, %zu are paused, %d %% of all steps are done", s.ended,
-                       s.there, s.paused, (int)(100 * s.progress));
+            client_say(r->c, "%zu of %zu %s ended, %zu %s paused, %d %% of all steps are done", s.ended, s.there,
+                       number_word((int64_t)s.there, "ensemble has", "ensembles have"), s.paused,
+                       number_word((int64_t)s.paused, "is", "are"), (int)(100 * s.progress));
             said = now;
         }
         usleep((useconds_t)(1e6 * fmin(fmax((now - began) * LOOK_PART, LOOK_LEAST_S), LOOK_MOST_S)));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "client/campaign.h"
+#include "engine/base/number.h"
 #include "engine/base/text_json.h"
 
 enum { TOLD = 5 }; /* differences that are told with their first line */
@@ -149,7 +150,8 @@ static int tell_differences(const struct client *c, const struct campaign *k)
         if (campaign_differs(k, one) && n++ < TOLD)
             tell_difference(c, k, one);
     if (n > TOLD)
-        fprintf(stderr, "shoal: %d more have other content; `shoal campaign plan --json` lists them\n", n - TOLD);
+        fprintf(stderr, "shoal: %d more %s other content; `shoal campaign plan --json` lists them\n", n - TOLD,
+                number_word(n - TOLD, "has", "have"));
     if (n)
         fprintf(
             stderr,
@@ -179,12 +181,12 @@ static int submit_all(const struct client *c, const struct campaign *k, json_t *
     struct submitting s = {.c = c, .k = k, .missing = json_array(), .made = json_array(), .inputs = -1};
     size_t planned = json_array_size(json_object_get(k->plan, "ensembles"));
     int rc = send_missing(&s), differ = tell_differences(c, k);
-    client_say(c,
-               "%zu of %zu ensembles submitted, %zu were there before%s; `shoal campaign status %s` tells how they do",
-               json_array_size(s.made), planned, planned - json_array_size(s.missing),
-               differ ? ", some with other content" : "", k->file);
+    long long before = (long long)(planned - json_array_size(s.missing));
+    client_say(c, "%zu of %zu %s submitted, %lld %s there before%s; `shoal campaign status %s` tells how they do",
+               json_array_size(s.made), planned, number_word((int64_t)planned, "ensemble", "ensembles"), before,
+               number_word(before, "was", "were"), differ ? ", some with other content" : "", k->file);
     *answer = json_pack("{s:O,s:I,s:I,s:i,s:i}", "submitted", s.made, "planned", (json_int_t)planned, "present",
-                        (json_int_t)(planned - json_array_size(s.missing)), "differ", differ, "refused", s.failed);
+                        (json_int_t)before, "differ", differ, "refused", s.failed);
     json_decref(s.missing);
     json_decref(s.made);
     json_decref(s.files);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "client/client.h"
+#include "engine/base/number.h"
 #include "engine/base/path.h"
 
 static const char owner_file[] = ".shoal-ensemble";
@@ -76,7 +77,8 @@ static int check_length(const char *name, long long bytes, long long listed, boo
 {
     if (bytes == listed || (grows && bytes > listed))
         return 0;
-    return err_set(e, ERR_IO, "%s: %lld bytes came, %lld were listed", name, bytes, listed);
+    return err_set(e, ERR_IO, "%s: %lld %s came, %lld %s listed", name, bytes, number_word(bytes, "byte", "bytes"),
+                   listed, number_word(listed, "was", "were"));
 }
 
 struct fetch {
@@ -154,7 +156,7 @@ int files_download(const struct client *c, const json_t *ensemble, const char *f
         n++;
     }
     if (!rc)
-        client_say(c, "%zu files in %s", n, folder);
+        client_say(c, "%zu %s in %s", n, number_word((int64_t)n, "file", "files"), folder);
     json_decref(answer);
     return rc;
 }

@@ -9,6 +9,7 @@
 #include "client/page.h"
 #include "client/plot.h"
 #include "client/report.h"
+#include "engine/base/number.h"
 
 /* ---- the answer ---- */
 
@@ -64,11 +65,14 @@ static void answer(struct buf *out, const struct gathered *g)
     int values = 0;
     for (int i = 0; i < g->nsystems; i++)
         values += !isnan(gather_value(g, i).value);
-    snprintf(what, sizeof what, "%d systems, %d edges, %d ensembles", g->nsystems, g->nedges, g->nrows);
-    snprintf(number, sizeof number, "%d of %d systems have a free energy", values, g->nsystems);
-    snprintf(sentence, sizeof sentence, "Of the ensembles %d converged, %d did not, %d failed, %d have not ended.",
+    snprintf(what, sizeof what, "%d %s, %d %s, %d %s", g->nsystems, number_word(g->nsystems, "system", "systems"),
+             g->nedges, number_word(g->nedges, "edge", "edges"), g->nrows,
+             number_word(g->nrows, "ensemble", "ensembles"));
+    snprintf(number, sizeof number, "%d of %d %s a free energy", values, g->nsystems,
+             number_word(g->nsystems, "system has", "systems have"));
+    snprintf(sentence, sizeof sentence, "Of the ensembles %d converged, %d did not, %d failed, %d %s not ended.",
              count(g, VERDICT_CONVERGED), count(g, VERDICT_UNCONVERGED), count(g, VERDICT_FAILED),
-             count(g, VERDICT_PENDING));
+             count(g, VERDICT_PENDING), number_word(count(g, VERDICT_PENDING), "has", "have"));
     page_answer(out, what, number, verdict_word(worst(g)), sentence);
     page_facts_begin(out);
     comparison_facts(out, &g->absolute, "values");

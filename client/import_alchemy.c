@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "client/import.h"
+#include "engine/base/number.h"
 
 enum { WINDOWS_MAX = 1000 };
 
@@ -27,7 +28,7 @@ static void read_ladders(struct mdp *m, struct ladders *l)
         int n = mdp_numbers(m, theirs[k], 0, l->lambda[k], WINDOWS_MAX);
         first = first ? first : theirs[k];
         if (l->n && n != l->n)
-            mdp_say(m, theirs[k], MDP_REFUSED, "%d values, %s has %d", n, first, l->n);
+            mdp_say(m, theirs[k], MDP_REFUSED, "%d %s, %s has %d", n, number_word(n, "value", "values"), first, l->n);
         l->n = l->n ? l->n : n;
     }
     for (int k = COULOMB; k < TEMPERATURE; k++)

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "client/import.h"
+#include "engine/base/number.h"
 
 #define PUT_IN_PLACE "1 ns" /* of production, where the file has no length */
 static const char minimizers[] = "steep|cg|l-bfgs", dynamics[] = "md|md-vv|md-vv-avek|sd";
@@ -132,7 +133,8 @@ static const char *coupling(struct mdp *m)
         if (!mdp_is(m, "pcoupltype", "isotropic", kinds[k].theirs))
             continue;
         if (n < kinds[k].values)
-            mdp_say(m, "ref-p", MDP_REFUSED, "expected %d values", kinds[k].values);
+            mdp_say(m, "ref-p", MDP_REFUSED, "expected %d %s", kinds[k].values,
+                    number_word(kinds[k].values, "value", "values"));
         for (int i = 1; i < kinds[k].alike && i < n; i++)
             if (pressure[i] != pressure[0])
                 mdp_say(m, "ref-p", MDP_REFUSED, "expected one pressure for all directions");

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/number.h"
 #include "engine/base/suggest.h"
 
 const char *const mdp_fate_names[] = {"kept", "without effect", "changed", "dropped", "refused", "unknown"};
@@ -109,7 +110,10 @@ int mdp_numbers(struct mdp *m, const char *name, double otherwise, double *out, 
             continue;
         double x = strtod(word, &end);
         if (end == word || *end || !isfinite(x) || n == most) {
-            mdp_say(m, name, MDP_REFUSED, n == most ? "more than %d values" : "expected numbers", most);
+            if (n == most)
+                mdp_say(m, name, MDP_REFUSED, "more than %d %s", most, number_word(most, "value", "values"));
+            else
+                mdp_say(m, name, MDP_REFUSED, "expected numbers");
             break;
         }
         out[n++] = x;

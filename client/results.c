@@ -9,6 +9,7 @@
 
 #include "client/client.h"
 #include "client/parts.h"
+#include "engine/base/number.h"
 
 static const char *const units[] = {"kJ/mol", "kcal/mol", "kT"};
 enum { UNITS = sizeof units / sizeof *units };
@@ -282,9 +283,10 @@ static void exchange_show(const json_t *exchange, const struct sheet *s)
         char repeat[40] = "";
         if (json_array_size(exchange) > 1)
             snprintf(repeat, sizeof repeat, " of repeat %lld", answer_whole(item, "repeat"));
-        sheet_say(s, "\nexchange%s (%s): %lld times, %lld round trips, eigenvalue %.4f\n\n", repeat,
-                  answer_text(item, "scheme"), answer_whole(item, "exchanges"), answer_whole(item, "round_trips"),
-                  number(json_object_get(item, "eigenvalue")));
+        long long times = answer_whole(item, "exchanges"), trips = answer_whole(item, "round_trips");
+        sheet_say(s, "\nexchange%s (%s): %lld %s, %lld round %s, eigenvalue %.4f\n\n", repeat,
+                  answer_text(item, "scheme"), times, number_word(times, "time", "times"), trips,
+                  number_word(trips, "trip", "trips"), number(json_object_get(item, "eigenvalue")));
         pairs_show(json_object_get(item, "pairs"), s);
     }
 }

@@ -211,7 +211,8 @@ void show_progress(struct buf *out, int width, double fraction, int done, int wi
     enum { BAR = 24, SHORTEST = 4 };
     struct buf text = {0};
     fraction = fraction < 0 ? 0 : fraction > 1 ? 1 : fraction;
-    buf_printf(&text, "%3d %%  %d/%d windows", (int)(fraction * 100), done, windows);
+    buf_printf(&text, "%3d %%  %d/%d %s", (int)(fraction * 100), done, windows,
+               number_word(windows, "window", "windows"));
     if (failed)
         buf_printf(&text, "  %d failed", failed);
     if (eta_s >= 0) {

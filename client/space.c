@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "client/moves.h"
+#include "engine/base/number.h"
 
 static void bytes_text(struct buf *out, const json_t *bytes)
 {
@@ -127,8 +128,9 @@ static void usage_say(const struct client *c, const json_t *usage)
     struct buf has = {0}, may = {0};
     show_bytes(&has, (double)answer_whole(own, "bytes"));
     show_bytes(&may, (double)answer_whole(own, "bytes_limit"));
-    client_say(c, "you have %lld of %lld ensembles and %s of %s", answer_whole(own, "ensembles"),
-               answer_whole(own, "ensembles_limit"), has.data, may.data);
+    long long limit = answer_whole(own, "ensembles_limit");
+    client_say(c, "you have %lld of %lld %s and %s of %s", answer_whole(own, "ensembles"), limit,
+               number_word(limit, "ensemble", "ensembles"), has.data, may.data);
     buf_free(&has);
     buf_free(&may);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/number.h"
 
 #define LAMBDA_UNITS 1e4 /* lambda is told to 4 decimals */
 #define FLAT 1e-9        /* kT: a step along which nothing varies is as long as this, so that windows in it are even */
@@ -129,8 +130,9 @@ int spacing_make(struct spacing *s, const struct spacing_pilot *p, int nwindows,
 {
     lay_out(s, p, nwindows);
     if (!s->at)
-        return err_set(e, ERR_UNSUPPORTED, "%d windows; expected %d or more: a window at each end of %d legs", nwindows,
-                       s->nlegs + 1, s->nlegs);
+        return err_set(e, ERR_UNSUPPORTED, "%d %s; expected %d or more: a window at each end of %d %s", nwindows,
+                       number_word(nwindows, "window", "windows"), s->nlegs + 1, s->nlegs,
+                       number_word(s->nlegs, "leg", "legs"));
     int k = collision(s, p->ncomponents);
     if (k)
         return err_set(e, ERR_UNSUPPORTED, "%d windows: number %d and %d would be equal to 4 decimals; expected fewer",

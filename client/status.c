@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "client/client.h"
+#include "engine/base/number.h"
 
 enum { EVERY_S = 2 };
 
@@ -88,7 +89,8 @@ static void ensemble_show(const struct client *c, const json_t *e)
     if (answer_whole(e, "revision") > 1)
         printf("revision %lld: it was extended\n", answer_whole(e, "revision"));
     printf("%lld of %lld %s done, %lld failed, %d %% of all steps\n", answer_whole(e, "done"), answer_replicas(e),
-           repeats ? "replicas" : "windows", answer_whole(e, "failed"), (int)(100 * answer_number(e, "progress")));
+           repeats ? "replicas" : number_word(answer_replicas(e), "window", "windows"), answer_whole(e, "failed"),
+           (int)(100 * answer_number(e, "progress")));
     answer_estimate(&estimate, e);
     if (estimate.len)
         printf("so far %s\n", estimate.data);
@@ -125,8 +127,9 @@ void devices_show(const json_t *devices, struct buf *out)
     size_t i;
     json_array_foreach (devices, i, d) {
         const char *model = answer_text(d, "model"), *trouble = answer_text(d, "trouble");
-        buf_printf(out, "%s  %s%s%s  %lld of %lld slots taken", answer_text(d, "device"), answer_text(d, "state"),
-                   *model ? ", " : "", model, answer_whole(d, "running"), answer_whole(d, "slots"));
+        long long slots = answer_whole(d, "slots");
+        buf_printf(out, "%s  %s%s%s  %lld of %lld %s taken", answer_text(d, "device"), answer_text(d, "state"),
+                   *model ? ", " : "", model, answer_whole(d, "running"), slots, number_word(slots, "slot", "slots"));
         load_show(d, out);
         buf_printf(out, "%s%s\n", *trouble ? "; " : "", trouble);
     }

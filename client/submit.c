@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "client/client.h"
+#include "engine/base/number.h"
 #include "engine/base/path.h"
 #include "engine/base/text_json.h"
 
@@ -231,8 +232,9 @@ int submit_main(struct client *c, int argc, char **argv)
         json_decref(ensemble);
         return client_fail(c, &e);
     }
-    client_say(c, "%s is %s, %lld windows; `shoal watch %.12s` follows it", name, id, answer_whole(ensemble, "windows"),
-               id);
+    long long windows = answer_whole(ensemble, "windows");
+    client_say(c, "%s is %s, %lld %s; `shoal watch %.12s` follows it", name, id, windows,
+               number_word(windows, "window", "windows"), id);
     say_warnings(c, ensemble);
     if (!c->json) {
         printf("%s\n", id);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "daemon/child.h"
+#include "engine/base/number.h"
 #include "engine/base/path.h"
 
 #define OUTPUT_MAX (256u << 20) /* of live results */
@@ -147,7 +148,8 @@ static int explain(const struct estimate_job *j, const struct child_result *r, s
     if (strstr(log, strerror(ENOSPC)) || strstr(log, strerror(EDQUOT)))
         return err_set(e, ERR_NO_SPACE, "%.*s", (int)strcspn(log, "\n"), log);
     if (r->signal)
-        return err_set(e, ERR_ESTIMATE, "the estimator died of signal %d, %d times", r->signal, j->deaths);
+        return err_set(e, ERR_ESTIMATE, "the estimator died of signal %d, %d %s", r->signal, j->deaths,
+                       number_word(j->deaths, "time", "times"));
     return err_set(e, ERR_ESTIMATE, "%.*s", (int)strcspn(log, "\n"), log);
 }
 

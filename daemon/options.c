@@ -54,7 +54,8 @@ static const char usage[] =
 static void print_usage(void)
 {
     fputs(usage, stdout);
-#define X(name, text, option, each, all) printf("  --%-18s %s [%" PRId64 "]\n", option " N", text, (int64_t)(each));
+#define X(name, one, text, option, each, all)                                                                          \
+    printf("  --%-18s %s [%" PRId64 "]\n", option " N", text, (int64_t)(each));
     QUOTA_KINDS(X)
 #undef X
 }
@@ -95,7 +96,7 @@ static int amount(const char *name, const char *text, int64_t *out, struct err *
 static int take_limit(struct options *o, int c, const char *value, struct err *e)
 {
     static const char *const names[QUOTA_COUNT] = {
-#define X(name, text, option, each, all) [QUOTA_##name] = option,
+#define X(name, one, text, option, each, all) [QUOTA_##name] = option,
         QUOTA_KINDS(X)
 #undef X
     };
@@ -210,7 +211,7 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e)
                                           {"verbose", no_argument, NULL, 'v'},
                                           {"version", no_argument, NULL, 'V'},
                                           {"help", no_argument, NULL, 'h'},
-#define X(name, text, option, each, all) {option, required_argument, NULL, LIMIT_OPTION + QUOTA_##name},
+#define X(name, one, text, option, each, all) {option, required_argument, NULL, LIMIT_OPTION + QUOTA_##name},
                                           QUOTA_KINDS(X)
 #undef X
                                               {NULL, 0, NULL, 0}};

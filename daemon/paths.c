@@ -14,6 +14,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/base/log.h"
+#include "engine/base/number.h"
 #include "engine/base/path.h"
 
 #define BACKLOG 4096 /* clients that wait to be accepted; the kernel has a limit of its own, net.core.somaxconn */
@@ -140,9 +141,10 @@ int paths_database(const char *state, struct err *e)
     int n = missing || empty ? count_entries(ensembles) : 0, rc = 0;
     if (n > 0)
         rc = err_set(e, ERR_DATABASE,
-                     "%s is %s, but %s holds %d ensembles: put the database back from a copy, or move %s away to start "
+                     "%s is %s, but %s holds %d %s: put the database back from a copy, or move %s away to start "
                      "with nothing",
-                     database, missing ? "missing" : "empty", ensembles, n, ensembles);
+                     database, missing ? "missing" : "empty", ensembles, n, number_word(n, "ensemble", "ensembles"),
+                     ensembles);
     free(database);
     free(ensembles);
     return rc;

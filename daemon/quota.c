@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/number.h"
 
 #define RESERVE 16 /* one part in so many is root's */
 
@@ -21,12 +22,12 @@ struct quota {
     struct quota_user *users;
 };
 
-static const char *text_of(enum quota_kind kind)
+static const char *text_of(enum quota_kind kind, int64_t n)
 {
     switch (kind) {
-#define X(name, text, option, each, all)                                                                               \
+#define X(name, one, text, option, each, all)                                                                          \
     case QUOTA_##name:                                                                                                 \
-        return text;
+        return number_word(n, one, text);
         QUOTA_KINDS(X)
 #undef X
     case QUOTA_COUNT:
@@ -38,7 +39,7 @@ static const char *text_of(enum quota_kind kind)
 struct quota *quota_new(void)
 {
     struct quota *q = xcalloc(1, sizeof *q);
-#define X(name, text, option, of_one, of_all) quota_limit(q, QUOTA_##name, of_one, of_all);
+#define X(name, one, text, option, of_one, of_all) quota_limit(q, QUOTA_##name, of_one, of_all);
     QUOTA_KINDS(X)
 #undef X
     return q;
@@ -106,11 +107,11 @@ static int check(const struct quota_user *u, enum quota_kind kind, int64_t more,
         all -= all / RESERVE;
         if (more > each - u->held[kind])
             return err_set(e, ERR_LIMIT, "your limit of %lld %s is reached (%lld held, %lld more asked for)",
-                           (long long)each, text_of(kind), (long long)u->held[kind], (long long)more);
+                           (long long)each, text_of(kind, each), (long long)u->held[kind], (long long)more);
     }
     if (more > all - q->held[kind])
         return err_set(e, ERR_BUSY, "the service's limit of %lld %s for all users is reached: try again",
-                       (long long)all, text_of(kind));
+                       (long long)all, text_of(kind, all));
     return 0;
 }
 
@@ -175,8 +176,8 @@ bool quota_exceeded(const struct quota *q, uint32_t uid, enum quota_kind kind, s
     int64_t held = quota_held(q, uid, kind);
     if (uid == 0 || held <= q->each[kind])
         return false;
-    err_set(e, ERR_LIMIT, "%lld %s are held, your limit is %lld: remove ensembles that are not needed", (long long)held,
-            text_of(kind), (long long)q->each[kind]);
+    err_set(e, ERR_LIMIT, "%lld %s %s held, your limit is %lld: remove ensembles that are not needed", (long long)held,
+            text_of(kind, held), number_word(held, "is", "are"), (long long)q->each[kind]);
     return true;
 }
 

@@ -16,17 +16,18 @@
 
 #include "engine/base/err.h"
 
-/* QUOTA(name, what messages call it, the shoald option, of one user, of all) */
+/* X(name, what messages call one and several, the shoald option, of one user, of all) */
 #define QUOTA_KINDS(X)                                                                                                 \
-    X(CONNECTIONS, "connections", "user-connections", 2048, 8192)                                                      \
-    X(FOLLOWERS, "event streams that are followed", "user-followers", 512, 4096)                                       \
-    X(BODY_BYTES, "bytes of requests that are being sent", "user-body-bytes", 201326592, 536870912)                    \
-    X(READINGS, "submissions that are being read", "user-readings", 64, 1024)                                          \
-    X(ENSEMBLES, "ensembles", "user-ensembles", 20000, 1000000)                                                        \
-    X(STORED_BYTES, "bytes stored", "user-stored-bytes", 1000000000000, INT64_MAX)
+    X(CONNECTIONS, "connection", "connections", "user-connections", 2048, 8192)                                        \
+    X(FOLLOWERS, "event stream that is followed", "event streams that are followed", "user-followers", 512, 4096)      \
+    X(BODY_BYTES, "byte of requests that are being sent", "bytes of requests that are being sent", "user-body-bytes",  \
+      201326592, 536870912)                                                                                            \
+    X(READINGS, "submission that is being read", "submissions that are being read", "user-readings", 64, 1024)         \
+    X(ENSEMBLES, "ensemble", "ensembles", "user-ensembles", 20000, 1000000)                                            \
+    X(STORED_BYTES, "byte stored", "bytes stored", "user-stored-bytes", 1000000000000, INT64_MAX)
 
 enum quota_kind {
-#define X(name, text, option, each, all) QUOTA_##name,
+#define X(name, one, text, option, each, all) QUOTA_##name,
     QUOTA_KINDS(X)
 #undef X
         QUOTA_COUNT

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "engine/base/log.h"
+#include "engine/base/number.h"
 
 #define HELLO_MS 300000 /* a device may be slow to open */
 
@@ -88,8 +89,9 @@ static void tell_status(struct service *sv)
     for (int i = 0; i < sv->sched.nensembles; i++)
         active += !ensemble_ended(sv->sched.ensembles[i]);
     char text[160];
-    snprintf(text, sizeof text, "%s%d of %d workers up, %d replicas running, %d ensembles active",
-             sv->draining ? "draining: " : "", up, sv->sched.nworkers, running, active);
+    snprintf(text, sizeof text, "%s%d of %d %s up, %d %s running, %d %s active", sv->draining ? "draining: " : "", up,
+             sv->sched.nworkers, number_word(sv->sched.nworkers, "worker", "workers"), running,
+             number_word(running, "replica", "replicas"), active, number_word(active, "ensemble", "ensembles"));
     sv->on_status(sv->on_stopped_arg, text);
 }
 
@@ -264,7 +266,8 @@ bool service_finish_jobs(struct service *sv)
 
 void service_leave(struct service *sv)
 {
-    log_line(LOG_WARNING, "%d jobs are not done after %d s: leaving without them", sv->jobs, sv->config.drain_seconds);
+    log_line(LOG_WARNING, "%d %s not done after %d s: leaving without", sv->jobs,
+             number_word(sv->jobs, "job is", "jobs are"), sv->config.drain_seconds);
     store_finish(sv->store);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/number.h"
 
 #define MEMBER "member of a gang"
 
@@ -113,8 +114,8 @@ static void differ_nodes(struct buf *b, const struct launch *was, const struct l
 {
     differ_number(b, "graph nodes", was->nodes, is->nodes);
     if (was->nodes == is->nodes && was->nodes_hash != is->nodes_hash)
-        buf_printf(b, "; its %u graph nodes hashed to 0x%016" PRIx64 ", hash to 0x%016" PRIx64, is->nodes,
-                   was->nodes_hash, is->nodes_hash);
+        buf_printf(b, "; its %u graph %s hashed to 0x%016" PRIx64 ", hash to 0x%016" PRIx64, is->nodes,
+                   number_word(is->nodes, "node", "nodes"), was->nodes_hash, is->nodes_hash);
 }
 
 static const char *begins(uint32_t flags)
@@ -187,8 +188,9 @@ static int drift_count(const struct kernel_table *kernels, const struct tape *wa
 {
     bool added = is->count > was->count;
     const struct launch *l = added ? &is->launches[at] : &was->launches[at];
-    return err_set(e, ERR_DRIFT, "launch %u (%s) was %s: %u launches were, %u are", at, kernel_name(kernels, l->kernel),
-                   added ? "added" : "removed", was->count, is->count);
+    return err_set(e, ERR_DRIFT, "launch %u (%s) was %s: %u %s, %u %s", at, kernel_name(kernels, l->kernel),
+                   added ? "added" : "removed", was->count, number_word(was->count, "launch was", "launches were"),
+                   is->count, number_word(is->count, "is", "are"));
 }
 
 int check_tapes(const struct kernel_table *kernels, const struct tape *was, const struct tape *is, struct err *e)
@@ -208,7 +210,7 @@ int check_tapes(const struct kernel_table *kernels, const struct tape *was, cons
     buf_printf(&b, "launch %u (%s)", first, kernel_name(kernels, x->kernel));
     differ_launch(&b, kernels, was, x, is, y);
     if (more)
-        buf_printf(&b, "; %u more launches differ", more);
+        buf_printf(&b, "; %u more %s", more, number_word(more, "launch differs", "launches differ"));
     return drift(&b, e);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/number.h"
 
 /* Records beyond those expected that are heard, too: launches that should not have been. */
 enum { SPARE_RECORDS = 8, SPARE_BYTES = 512 };
@@ -178,8 +179,8 @@ static int sort_record(const struct echo *echo, const unsigned char *at, uint32_
                        echo->dev->kernels.kernels[r.kernel].name, head.launch);
     uint32_t repetition = h->times[head.launch]++;
     if (repetition >= echo->repeat)
-        return err_set(e, ERR_DRIFT, "launch %u (%s) ran more than %u times", head.launch, name_of(echo, head.launch),
-                       echo->repeat);
+        return err_set(e, ERR_DRIFT, "launch %u (%s) ran more than %u %s", head.launch, name_of(echo, head.launch),
+                       echo->repeat, number_word(echo->repeat, "time", "times"));
     h->record[repetition * live->count + head.launch] = at;
     h->order[repetition * live->count + head.launch] = order;
     return 0;
@@ -200,8 +201,8 @@ static int sort_records(const struct echo *echo, struct heard *h, struct err *e)
     }
     for (uint32_t i = 0; i < live->count; i++)
         if (live->launches[i].kind == LAUNCH_KERNEL && h->times[i] != echo->repeat)
-            return err_set(e, ERR_DRIFT, "launch %u (%s) ran %u times, not %u", i, name_of(echo, i), h->times[i],
-                           echo->repeat);
+            return err_set(e, ERR_DRIFT, "launch %u (%s) ran %u %s, not %u", i, name_of(echo, i), h->times[i],
+                           number_word(h->times[i], "time", "times"), echo->repeat);
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/number.h"
 
 struct cells {
     char **items;
@@ -73,8 +74,8 @@ static int take_heads(struct sheet *s, struct cells *c, const char *file, int li
 static int take_row(struct sheet *s, struct cells *c, const char *file, int line, struct err *e)
 {
     if (c->n != s->columns)
-        return err_set(e, ERR_SPEC, "%s:%d: %d values; expected %d, as line %d has headings", file, line, c->n,
-                       s->columns, s->line);
+        return err_set(e, ERR_SPEC, "%s:%d: %d %s; expected %d, as line %d has headings", file, line, c->n,
+                       number_word(c->n, "value", "values"), s->columns, s->line);
     s->cells = xrealloc(s->cells, (size_t)(s->rows + 1) * (size_t)s->columns, sizeof *s->cells);
     s->lines = xrealloc(s->lines, (size_t)s->rows + 1, sizeof *s->lines);
     memcpy(s->cells + (size_t)s->rows * (size_t)s->columns, c->items, (size_t)c->n * sizeof *c->items);

@@ -12,6 +12,7 @@
 #include "daemon/schedule/internal.h"
 
 #include "engine/base/buf.h"
+#include "engine/base/number.h"
 
 #define PROBE_MS 5000 /* a device is put aside for so long; doubles */
 #define PROBE_MAX_MS 600000
@@ -40,8 +41,8 @@ static void tell_sick(struct step *st, struct sched_worker *w, int worker)
                 hurt = &e->sets[k];
         if (hurt)
             note(st, hurt->replicas, "device",
-                 "%s is put aside after %d crashes in a row (%s): tried again in %lld s, then ever more rarely",
-                 w->device, w->strikes, w->trouble, (long long)(pause_of(w) / 1000));
+                 "%s is put aside after %d %s in a row (%s): tried again in %lld s, then ever more rarely", w->device,
+                 w->strikes, number_word(w->strikes, "crash", "crashes"), w->trouble, (long long)(pause_of(w) / 1000));
     }
 }
 

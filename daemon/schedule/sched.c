@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/number.h"
 
 #define PREPARE_RETRY_MS 10000 /* before the input folder is tried again */
 
@@ -195,7 +196,8 @@ static char *failure_text(const struct ensemble *e, const char *estimate_message
         const struct sched_replica *r = &e->replicas[i];
         if (r->sm.state != REPLICA_FAILED)
             continue;
-        buf_printf(&text, "%d of %d %s failed; ", failed, e->nreplicas, e->repeats > 1 ? "replicas" : "windows");
+        buf_printf(&text, "%d of %d %s failed; ", failed, e->nreplicas,
+                   e->repeats > 1 ? "replicas" : number_word(e->nreplicas, "window", "windows"));
         name_replica(&text, r);
         buf_printf(&text, ": %s", r->reason ? r->reason : "no reason given");
         break;

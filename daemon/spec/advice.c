@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/number.h"
 #include "engine/kernels/volume.h"
 #include "engine/system/alchemy.h"
 #include "engine/system/finite_size.h"
@@ -429,12 +430,12 @@ static void advise_volume_moves(const struct advising *a)
         }
         if (moves < VOLUME_ROUND)
             say(a, "barostat", s->protocol_line,
-                "protocol: produces with ensemble npt after %llu volume moves of equilibrate stages; their size adapts "
+                "protocol: produces with ensemble npt after %llu volume %s of equilibrate stages; their size adapts "
                 "there after every %d and nowhere else, so it stays %g %% of the volume, of which a large system "
                 "accepts "
                 "few; expected an equilibrate stage with ensemble npt before, of %llu steps at the least",
-                (unsigned long long)moves, VOLUME_ROUND, 100 * VOLUME_FIRST_SCALE,
-                (unsigned long long)(VOLUME_ROUND * VOLUME_ROUNDS * every));
+                (unsigned long long)moves, number_word((int64_t)moves, "move", "moves"), VOLUME_ROUND,
+                100 * VOLUME_FIRST_SCALE, (unsigned long long)(VOLUME_ROUND * VOLUME_ROUNDS * every));
         return;
     }
 }
@@ -458,8 +459,8 @@ static void advise_protocol(const struct advising *a)
             "constant temperature");
     if (s->nstages && rows < SAMPLES)
         say(a, "sampling", s->protocol_line,
-            "protocol: %llu samples of every window; expected %d at the least, and hundreds that are independent",
-            (unsigned long long)rows, SAMPLES);
+            "protocol: %llu %s of every window; expected %d at the least, and hundreds that are independent",
+            (unsigned long long)rows, number_word((int64_t)rows, "sample", "samples"), SAMPLES);
 }
 
 int spec_advise(const struct spec *s, const struct system *sys, json_t **out, struct err *e)

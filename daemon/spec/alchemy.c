@@ -9,6 +9,7 @@
 
 #include "daemon/spec/reader.h"
 #include "engine/base/buf.h"
+#include "engine/base/number.h"
 
 /* dhdl.xvg prints lambdas with four decimals, and readers tell states apart by that text. */
 static int check_collisions(struct reader *r, const struct alchemy_settings *a, struct view windows)
@@ -45,8 +46,9 @@ static int read_windows(struct reader *r, struct alchemy_settings *a, struct vie
             a->lambda = xcalloc((size_t)a->nwindows, sizeof *a->lambda);
         }
         if (view_count(ladder) != a->nwindows)
-            return spec_bad(r, ladder, place, "%d values; expected %d, as many as %s in line %d", view_count(ladder),
-                            a->nwindows, first_name, first.node->line);
+            return spec_bad(r, ladder, place, "%d %s; expected %d, as many as %s in line %d", view_count(ladder),
+                            number_word(view_count(ladder), "value", "values"), a->nwindows, first_name,
+                            first.node->line);
         for (int i = 0; i < a->nwindows; i++)
             a->lambda[i][c] = view_number(view_item(ladder, i));
     }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/number.h"
 #include "engine/base/suggest.h"
 
 extern const char ensemble_schema_text[];
@@ -165,7 +166,7 @@ static struct buf expected_of(const json_t *schema)
         json_int_t lo = json_integer_value(json_object_get(schema, "minItems"));
         json_int_t hi = json_integer_value(json_object_get(schema, "maxItems"));
         if (lo == hi)
-            buf_printf(&b, "a list of %lld values", (long long)lo);
+            buf_printf(&b, "a list of %lld %s", (long long)lo, number_word(lo, "value", "values"));
         else
             buf_printf(&b, "a list of %lld to %lld values", (long long)lo, (long long)hi);
     } else {

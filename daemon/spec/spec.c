@@ -12,6 +12,7 @@
 #include "daemon/spec/reader.h"
 #include "engine/base/buf.h"
 #include "engine/base/allocate.h"
+#include "engine/base/number.h"
 
 int spec_bad(struct reader *r, struct view v, const char *place, const char *fmt, ...)
 {
@@ -66,8 +67,9 @@ static int check_starts(struct reader *r, const struct spec *s, struct view star
 {
     if (!s->nstarts || s->nstarts == s->settings.alchemy.nwindows)
         return 0;
-    return spec_bad(r, starts, "system.window-coordinates", "%d files; expected one for each of %d windows", s->nstarts,
-                    s->settings.alchemy.nwindows);
+    return spec_bad(r, starts, "system.window-coordinates", "%d %s; expected one for each of %d %s", s->nstarts,
+                    number_word(s->nstarts, "file", "files"), s->settings.alchemy.nwindows,
+                    number_word(s->settings.alchemy.nwindows, "window", "windows"));
 }
 
 static int read_vdw(struct reader *r, struct nonbonded_settings *nb, struct view v)

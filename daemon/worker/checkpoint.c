@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "engine/base/checksum.h"
+#include "engine/base/number.h"
 
 static const char *const file_names[CHECKPOINT_FILES] = {"checkpoint", "checkpoint.previous"};
 
@@ -60,7 +61,8 @@ static int decode(struct checkpoint *c, const struct buf *in, const char *path, 
 {
     const size_t head = 8 * WORD_COUNT;
     if (in->len < head + 8)
-        return err_set(e, ERR_CHECKPOINT, "%s: only %zu bytes", path, in->len);
+        return err_set(e, ERR_CHECKPOINT, "%s: only %zu %s", path, in->len,
+                       number_word((int64_t)in->len, "byte", "bytes"));
     uint64_t sum;
     memcpy(&sum, in->data + in->len - 8, 8);
     bool whole = le64toh(sum) == checksum(in->data, in->len - 8), ours = word_at(in->data, WORD_MAGIC) == MAGIC;

@@ -12,6 +12,7 @@
 #include "daemon/worker/exchange.h"
 #include "daemon/worker/replica_parts.h"
 #include "daemon/worker/stages.h"
+#include "engine/base/number.h"
 #include "engine/io/output.h"
 
 enum { QUEUE = 3 };
@@ -176,7 +177,8 @@ static int go_on(struct dynamics *d, struct err *e)
 static void tell_first_steps(const struct replica *r, uint64_t n)
 {
     struct err what = {0};
-    err_set(&what, ERR_NONE, "production has begun: %" PRIu64 " steps are done", n);
+    err_set(&what, ERR_NONE, "production has begun: %" PRIu64 " %s done", n,
+            number_word((int64_t)n, "step is", "steps are"));
     replica_report_event(r, "produces", &what);
 }
 

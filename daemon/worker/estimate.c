@@ -18,6 +18,7 @@
 #include "daemon/worker/commands.h"
 #include "daemon/worker/memory.h"
 #include "daemon/worker/own_limits.h"
+#include "engine/base/number.h"
 #include "engine/estimate/estimate.h"
 #include "engine/run/sim.h"
 
@@ -132,8 +133,9 @@ static int read_replicas(struct request *q, struct err *e)
     if (x->repeats < 1 || x->repeats > 1000)
         return bad(e, "repeats", "a whole number from 1 to 1000");
     if (!json_is_array(list) || json_array_size(list) != windows * (size_t)x->repeats)
-        return err_set(e, ERR_SPEC, "description: replicas: %zu, expected %zu (%d repeats of %zu windows)",
-                       json_array_size(list), windows * (size_t)x->repeats, x->repeats, windows);
+        return err_set(e, ERR_SPEC, "description: replicas: %zu, expected %zu (%d %s of %zu %s)", json_array_size(list),
+                       windows * (size_t)x->repeats, x->repeats, number_word(x->repeats, "repeat", "repeats"), windows,
+                       number_word((int64_t)windows, "window", "windows"));
     x->replicas = q->replicas = xcalloc(json_array_size(list), sizeof *q->replicas);
     json_array_foreach (list, i, item)
         if (!rc)

@@ -13,6 +13,7 @@
 #include "daemon/worker/memory.h"
 #include "daemon/worker/replica_parts.h"
 #include "daemon/worker/stages.h"
+#include "engine/base/number.h"
 #include "engine/io/output.h"
 
 /* A worker that was killed may hold its lock until the kernel has finished its last write. */
@@ -394,9 +395,9 @@ static int check_company(const struct replica *r, struct err *e)
     if (here == windows || r->stage == (uint64_t)r->spec->nstages)
         return 0;
     return err_set(e, ERR_CHECKPOINT,
-                   "it is to go on, but of the %d windows that exchange replicas only %d are: the others have come to "
+                   "it is to go on, but of the %d windows that exchange replicas only %d %s: the others have come to "
                    "their end",
-                   windows, here);
+                   windows, here, number_word(here, "is", "are"));
 }
 
 static int CO_FN restore_together(struct replica *r, struct err *e)

@@ -16,6 +16,7 @@
 
 #include "daemon/worker/replica_parts.h"
 #include "daemon/worker/stages.h"
+#include "engine/base/number.h"
 #include "engine/io/output.h"
 #include "engine/io/xtc_read.h"
 
@@ -78,8 +79,8 @@ static int read_piece(const struct origin *o, int fd, enum output which, uint64_
     if (got < 0)
         return err_errno(e, "read %s/%s", o->r->origin, output_names[which]);
     if (!got)
-        return err_set(e, ERR_IO, "%s/%s: %" PRIu64 " bytes less than its checkpoint counts on", o->r->origin,
-                       output_names[which], most);
+        return err_set(e, ERR_IO, "%s/%s: %" PRIu64 " %s less than its checkpoint counts on", o->r->origin,
+                       output_names[which], most, number_word((int64_t)most, "byte", "bytes"));
     return 0;
 }
 
@@ -122,8 +123,8 @@ static int frame_job(void *arg, struct err *e)
         o->left -= o->bytes.len - before;
     }
     if (o->frame.natoms != r->shared->system.natoms)
-        return err_set(e, ERR_IO, "%s/%s: a frame of %d atoms; expected %d", r->origin, output_names[OUTPUT_TRAJECTORY],
-                       o->frame.natoms, r->shared->system.natoms);
+        return err_set(e, ERR_IO, "%s/%s: a frame of %d %s; expected %d", r->origin, output_names[OUTPUT_TRAJECTORY],
+                       o->frame.natoms, number_word(o->frame.natoms, "atom", "atoms"), r->shared->system.natoms);
     buf_add(&r->results.files[OUTPUT_TRAJECTORY].rows, o->bytes.data + o->at, length);
     o->at += length;
     o->more = true;
@@ -209,8 +210,9 @@ static int CO_FN take_frames(struct origin *o, uint64_t *n, struct err *e)
 static void tell(const struct replica *r, uint64_t frames)
 {
     struct err what = {0};
-    err_set(&what, ERR_NONE, "goes on from step %" PRIu64 ", with %" PRIu64 " frames of %s evaluated at all windows",
-            protocol_timesteps(r->spec, r->stage, r->stage_step), frames, r->origin + strlen(r->directory) + 1);
+    err_set(&what, ERR_NONE, "goes on from step %" PRIu64 ", with %" PRIu64 " %s of %s evaluated at all windows",
+            protocol_timesteps(r->spec, r->stage, r->stage_step), frames,
+            number_word((int64_t)frames, "frame", "frames"), r->origin + strlen(r->directory) + 1);
     replica_report_event(r, "frames", &what);
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "daemon/worker/co.h"
+#include "engine/base/number.h"
 #include "engine/base/path.h"
 
 const char *const output_names[OUTPUT_COUNT] = {"dhdl.xvg", "energy.xvg", "traj.xtc"};
@@ -42,8 +43,8 @@ int results_reach(const struct results *r, const uint64_t offset[OUTPUT_COUNT], 
         struct stat st;
         uint64_t size = fstatat(r->lock, output_names[i], &st, 0) ? 0 : (uint64_t)st.st_size;
         if (size < offset[i])
-            return err_set(e, ERR_CHECKPOINT, "%s/%s has %" PRIu64 " bytes, the checkpoint counts on %" PRIu64,
-                           r->folder, output_names[i], size, offset[i]);
+            return err_set(e, ERR_CHECKPOINT, "%s/%s has %" PRIu64 " %s, the checkpoint counts on %" PRIu64, r->folder,
+                           output_names[i], size, number_word((int64_t)size, "byte", "bytes"), offset[i]);
     }
     return 0;
 }
@@ -103,8 +104,9 @@ static int check_untouched(const struct results *r, int which, struct err *e)
     if (!st.st_nlink)
         return err_set(e, ERR_IO, "%s/%s: removed by another program", r->folder, output_names[which]);
     if ((uint64_t)st.st_size != f->written)
-        return err_set(e, ERR_IO, "%s/%s: %lld bytes; expected %" PRIu64 ": another program has changed it", r->folder,
-                       output_names[which], (long long)st.st_size, f->written);
+        return err_set(e, ERR_IO, "%s/%s: %lld %s; expected %" PRIu64 ": another program has changed it", r->folder,
+                       output_names[which], (long long)st.st_size, number_word(st.st_size, "byte", "bytes"),
+                       f->written);
     return 0;
 }
 

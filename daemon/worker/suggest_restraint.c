@@ -12,6 +12,7 @@
 
 #include "daemon/worker/commands.h"
 #include "daemon/worker/input.h"
+#include "engine/base/number.h"
 #include "engine/base/units.h"
 #include "engine/io/xtc_read.h"
 #include "engine/system/anchors.h"
@@ -94,8 +95,8 @@ static int read_trajectory(struct anchor_search *s, const struct system *sys, co
         if (!length)
             rc = err_set(e, ERR_COORDINATES, "%s: no frame of an .xtc file at its begin", path);
         else if (f.natoms != sys->natoms)
-            rc = err_set(e, ERR_COORDINATES, "%s: frames of %d atoms; expected %d, as in the topology", path, f.natoms,
-                         sys->natoms);
+            rc = err_set(e, ERR_COORDINATES, "%s: frames of %d %s; expected %d, as in the topology", path, f.natoms,
+                         number_word(f.natoms, "atom", "atoms"), sys->natoms);
         else
             add_frame(s, &f, x);
         free(f.grid);
@@ -154,11 +155,11 @@ static void make_block(struct buf *b, const struct system *sys, const struct anc
 {
     buf_printf(
         b,
-        "; Restraints that hold %s to %s, chosen from %d frame%s: off in state A, on in state B (bonded-lambdas).\n"
+        "; Restraints that hold %s to %s, chosen from %d %s: off in state A, on in state B (bonded-lambdas).\n"
         "; Boresch et al., doi 10.1021/jp0217839; force constants RT / variance, doi 10.1021/acs.jctc.3c00139, within "
         "10\n"
         "; to 100 kcal/mol per A^2 or rad^2. From there to 1 mol/l is %.2f kcal/mol (%.2f kJ/mol).\n",
-        kind_of(sys, ligand), kind_of(sys, receptor), a->nframes, a->nframes > 1 ? "s" : "",
+        kind_of(sys, ligand), kind_of(sys, receptor), a->nframes, number_word(a->nframes, "frame", "frames"),
         a->state.release / UNIT_KCAL, a->state.release);
     buf_printf(b, "[ intermolecular_interactions ]\n");
     for (int k = 0; k < ANCHOR_COORDINATES; k++)

@@ -15,6 +15,7 @@
 #include "daemon/worker/input.h"
 #include "daemon/worker/measure.h"
 #include "engine/base/err_json.h"
+#include "engine/base/number.h"
 #include "engine/base/units.h"
 #include "engine/system/standard_state.h"
 
@@ -98,19 +99,23 @@ static void print_text(const struct spec *s, const struct system *sys, const str
     char time[32], memory[16], disk[16], repeats[32] = "";
     if (s->repeats > 1)
         snprintf(repeats, sizeof repeats, " of %d repeats", s->repeats);
-    printf("%s: %d atoms, %d molecules, %d windows%s, %d stages, %.15g ns for each window\n", s->name, sys->natoms,
-           sys->nmolecules, s->settings.alchemy.nwindows, repeats, s->nstages, f->needs.ns);
+    const int windows = s->settings.alchemy.nwindows;
+    printf("%s: %d %s, %d %s, %d %s%s, %d %s, %.15g ns for each window\n", s->name, sys->natoms,
+           number_word(sys->natoms, "atom", "atoms"), sys->nmolecules,
+           number_word(sys->nmolecules, "molecule", "molecules"), windows, number_word(windows, "window", "windows"),
+           repeats, s->nstages, number_word(s->nstages, "stage", "stages"), f->needs.ns);
     printf("about %s of disk", bytes_text(f->needs.replica_bytes * f->needs.replicas, disk));
     if (f->cost.seconds > 0)
-        printf(", %s on the %ld cores of this machine (%.3g ms a step), %s of memory for each window that runs",
-               time_text(wall_time(f), time), f->cores, f->cost.seconds * 1e3, bytes_text(f->cost.bytes, memory));
+        printf(", %s on the %ld %s of this machine (%.3g ms a step), %s of memory for each window that runs",
+               time_text(wall_time(f), time), f->cores, number_word(f->cores, "core", "cores"), f->cost.seconds * 1e3,
+               bytes_text(f->cost.bytes, memory));
     putchar('\n');
     if (f->held.nterms)
         printf(
-            "%d restraints hold %s and %s together, in window %d within %.3g nm^3: from there to 1 mol/l is %.2f "
+            "%d %s %s and %s together, in window %d within %.3g nm^3: from there to 1 mol/l is %.2f "
             "kcal/mol\n",
-            f->held.nterms, held_name(sys, f, 0), held_name(sys, f, 1), f->held.window, f->held.volume,
-            f->held.release / UNIT_KCAL);
+            f->held.nterms, number_word(f->held.nterms, "restraint holds", "restraints hold"), held_name(sys, f, 0),
+            held_name(sys, f, 1), f->held.window, f->held.volume, f->held.release / UNIT_KCAL);
     fflush(stdout);
     size_t i;
     json_t *warning;

@@ -29,3 +29,8 @@ int number_whole(int64_t *out, const char *what, const char *text, int64_t lo, i
     *out = n;
     return 0;
 }
+
+const char *number_word(int64_t n, const char *one, const char *others)
+{
+    return n == 1 ? one : others;
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Whole numbers as people write them on command lines, in URLs and in the environment: decimal digits after an optional sign
- * and nothing else. "1e6", "4x", "0x10", " 7" and "" are none, and neither is what does not fit.
+ * and nothing else. "1e6", "4x", "0x10", " 7" and "" are none, and neither is what does not fit. And the words that follow them.
  */
 #ifndef SHOAL_ENGINE_BASE_NUMBER_H
 #define SHOAL_ENGINE_BASE_NUMBER_H
@@ -16,5 +16,7 @@ bool number_parse(const char *text, int64_t *out);
 /* The same within a range. ERR_USAGE: "--slots 4x: expected a whole number from 1 to 99999"; `what` is the part before the
  * text, with what parts the two ("--slots ", "limit="). NULL is no number. */
 int number_whole(int64_t *out, const char *what, const char *text, int64_t lo, int64_t hi, struct err *e);
+/* The word behind a number of things: number_word(n, "window", "windows"). */
+const char *number_word(int64_t n, const char *one, const char *others);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/number.h"
 #include "engine/estimate/parts.h"
 
 #define DERIVATIVE "dH/d\\xl\\f{} "
@@ -106,8 +107,8 @@ static int legend(struct dhdl *d, struct columns *c, int column, struct err *e)
         double value[LAMBDA_FILE_COUNT];
         s += strlen(DIFFERENCE);
         if (vector(s, value, LAMBDA_FILE_COUNT) != d->ncomponents)
-            return err_set(e, ERR_IO, "%s:%d: foreign state \"%s\": expected %d lambda values", c->name, line, s,
-                           d->ncomponents);
+            return err_set(e, ERR_IO, "%s:%d: foreign state \"%s\": expected %d lambda %s", c->name, line, s,
+                           d->ncomponents, number_word(d->ncomponents, "value", "values"));
         d->states = xrealloc(d->states, (n + 1) * width, sizeof *d->states);
         memcpy(d->states + n * width, value, width * sizeof *value);
         c->difference = xrealloc(c->difference, n + 1, sizeof *c->difference);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/base/number.h"
 #include "engine/estimate/result.h"
 
 struct file {
@@ -39,9 +40,9 @@ static int check(const struct file *f, struct err *e)
         own = d->states[(size_t)d->state * nc + c] == d->lambda[c];
     if (d->nstates < 2 || !own)
         return err_set(e, ERR_UNSUPPORTED,
-                       "%s: energy differences to %d states, of which number %d is not its own; expected those to all "
+                       "%s: energy differences to %d %s, of which number %d is not its own; expected those to all "
                        "states of the ladder (calc-lambda-neighbors = -1)",
-                       f->path, d->nstates, d->state);
+                       f->path, d->nstates, number_word(d->nstates, "state", "states"), d->state);
     return 0;
 }
 

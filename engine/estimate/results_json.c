@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/base/number.h"
 #include "engine/base/units.h"
 #include "engine/estimate/json_writer.h"
 
@@ -239,7 +240,7 @@ static void list_windows(const struct report *r, enum estimate_kind status, cons
                 buf_printf(&list, " of repeat %d", i);
         }
     if (n)
-        buf_printf(out, "%swindow%s %s %s", out->len ? "; " : "", n > 1 ? "s" : "", list.data, what);
+        buf_printf(out, "%s%s %s %s", out->len ? "; " : "", number_word(n, "window", "windows"), list.data, what);
     buf_free(&list);
 }
 

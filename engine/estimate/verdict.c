@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/base/number.h"
 #include "engine/estimate/result.h"
 
 const char *const verdict_words[] = {
@@ -113,8 +114,9 @@ static void judge_windows(const struct result *r, const struct range *x, struct 
             continue;
         if (w->uncorrelated < ESTIMATE_UNCORRELATED)
             verdict_add(v, VERDICT_UNCONVERGED, "few_samples",
-                        "window %d has %.0f uncorrelated samples (%zu rows, g = %.1f), below %d: it needs longer", k,
-                        w->uncorrelated, w->used, w->inefficiency, ESTIMATE_UNCORRELATED);
+                        "window %d has %.0f uncorrelated %s (%zu %s, g = %.1f), below %d: it needs longer", k,
+                        w->uncorrelated, number_word(llrint(w->uncorrelated), "sample", "samples"), w->used,
+                        number_word((int64_t)w->used, "row", "rows"), w->inefficiency, ESTIMATE_UNCORRELATED);
         if (w->discarded > w->used)
             verdict_add(v, VERDICT_UNCONVERGED, "discarded",
                         "window %d drifts: more than half of it, %.4g ps, was discarded", k, w->discarded_ps);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/number.h"
 #include "engine/estimate/result.h"
 
 static bool near(double a, double b)
@@ -27,15 +28,16 @@ static int check_file(const struct ladder *l, int index, const char *name, const
     if (d->temperature && fabs(d->temperature - l->temperature) > 1e-4 * l->temperature)
         return err_set(e, ERR_ESTIMATE, "%s: temperature %g K, expected %g K", name, d->temperature, l->temperature);
     if (d->nstates != l->nstates)
-        return err_set(e, ERR_ESTIMATE, "%s: energy differences to %d states, expected %d", name, d->nstates,
-                       l->nstates);
+        return err_set(e, ERR_ESTIMATE, "%s: energy differences to %d %s, expected %d", name, d->nstates,
+                       number_word(d->nstates, "state", "states"), l->nstates);
     for (int i = 0; i < l->nstates * l->ncomponents; i++)
         if (!near(d->states[i], l->lambda[i]))
             return err_set(e, ERR_ESTIMATE, "%s: %s of state %d is %.4f, expected %.4f", name,
                            lambda_names[l->component[i % l->ncomponents]].ours, i / l->ncomponents, d->states[i],
                            l->lambda[i]);
     if (d->n < ESTIMATE_FEWEST_ROWS)
-        return err_set(e, ERR_ESTIMATE, "%s: %zu samples, expected %d or more", name, d->n, ESTIMATE_FEWEST_ROWS);
+        return err_set(e, ERR_ESTIMATE, "%s: %zu %s, expected %d or more", name, d->n,
+                       number_word((int64_t)d->n, "sample", "samples"), ESTIMATE_FEWEST_ROWS);
     return 0;
 }
 
@@ -135,7 +137,8 @@ static int take(struct result *r, const char *name, const struct dhdl *d, int in
     averages_of_dhdl(r->ladder, w, d);
     add_rows(r->ladder, s, index, d, w->discarded);
     if (w->nonfinite)
-        result_warn(r, "window %d: %zu of %zu samples are not finite and were dropped", index, w->nonfinite, w->rows);
+        result_warn(r, "window %d: %zu of %zu samples %s dropped", index, w->nonfinite, w->rows,
+                    number_word((int64_t)w->nonfinite, "is not finite and was", "are not finite and were"));
     if (d->cut_short)
         result_warn(r, "window %d: the last line of dhdl.xvg is not whole and was left out", index);
     return 0;

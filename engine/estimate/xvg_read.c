@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/number.h"
 #include "engine/estimate/parts.h"
 
 #define MAX_LEGENDS 100000
@@ -153,8 +154,10 @@ static int data_line(struct reader *r, const char *s, const char *end, struct er
     if (n <= 0)
         return n;
     if (n != width) {
-        int rc = err_set(e, ERR_IO, "%s:%d: read %s%d columns, expected %d (time and %d legends)", r->name, r->line,
-                         n > width ? "more than " : "", n > width ? width : n, width, x->nlegends);
+        int seen = n > width ? width : n;
+        int rc = err_set(e, ERR_IO, "%s:%d: read %s%d %s, expected %d (time and %d %s)", r->name, r->line,
+                         n > width ? "more than " : "", seen, number_word(seen, "column", "columns"), width,
+                         x->nlegends, number_word(x->nlegends, "legend", "legends"));
         if (n > width)
             return rc;
         r->late = *e; /* a last line may be short */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/number.h"
 
 enum { FIRST_COLUMN = 20, WIDTH_MAX = 40 };
 static const double edge_max = 1000;     /* nm */
@@ -222,7 +223,8 @@ static int read_count(struct gro *g, const struct system *s, struct err *e)
     if (end == g->text || *end || n < 0)
         return fail(g, e, ERR_COORDINATES, "read '%.80s', expected the number of atoms", g->text);
     if (n != s->natoms)
-        return fail(g, e, ERR_COORDINATES, "read %ld atoms, expected %d as in the topology", n, s->natoms);
+        return fail(g, e, ERR_COORDINATES, "read %ld %s, expected %d as in the topology", n,
+                    number_word(n, "atom", "atoms"), s->natoms);
     return 0;
 }
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/number.h"
+
 int top_fail(struct top *t, struct err *e, enum err_code code, const char *fmt, ...)
 {
     char text[sizeof e->msg];
@@ -50,10 +52,16 @@ static bool parse_real(const char *word, double *value)
     return end != word && !*end && isfinite(*value);
 }
 
+static int ends_early(struct top *t, const char *what, struct err *e)
+{
+    return top_fail(t, e, ERR_TOPOLOGY, "the line ends after %d %s, expected %s", t->nwords,
+                    number_word(t->nwords, "word", "words"), what);
+}
+
 int top_real(struct top *t, int word, const char *what, double *value, struct err *e)
 {
     if (word >= t->nwords)
-        return top_fail(t, e, ERR_TOPOLOGY, "the line ends after %d words, expected %s", t->nwords, what);
+        return ends_early(t, what, e);
     if (!parse_real(t->words[word], value))
         return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s', expected %s (a number)", t->words[word], what);
     return 0;
@@ -62,7 +70,7 @@ int top_real(struct top *t, int word, const char *what, double *value, struct er
 int top_int(struct top *t, int word, const char *what, long min, long max, long *value, struct err *e)
 {
     if (word >= t->nwords)
-        return top_fail(t, e, ERR_TOPOLOGY, "the line ends after %d words, expected %s", t->nwords, what);
+        return ends_early(t, what, e);
     char *end;
     errno = 0;
     *value = strtol(t->words[word], &end, 10);
@@ -81,11 +89,12 @@ int top_params(struct top *t, int word, enum top_kind kind, double c[2][TOP_PARA
         return 0;
     bool both = k->nparams_b && given == k->nparams + k->nparams_b;
     if (given != k->nparams && !both && k->nparams_b)
-        return top_fail(t, e, ERR_TOPOLOGY, "read %d parameters, expected %d (A) or %d (A and B) for %s (funct %d)",
-                        given, k->nparams, k->nparams + k->nparams_b, k->name, k->funct);
+        return top_fail(t, e, ERR_TOPOLOGY, "read %d %s, expected %d (A) or %d (A and B) for %s (funct %d)", given,
+                        number_word(given, "parameter", "parameters"), k->nparams, k->nparams + k->nparams_b, k->name,
+                        k->funct);
     if (given != k->nparams && !both)
-        return top_fail(t, e, ERR_TOPOLOGY, "read %d parameters, expected %d for %s (funct %d)", given, k->nparams,
-                        k->name, k->funct);
+        return top_fail(t, e, ERR_TOPOLOGY, "read %d %s, expected %d for %s (funct %d)", given,
+                        number_word(given, "parameter", "parameters"), k->nparams, k->name, k->funct);
     for (int i = 0; i < k->nparams; i++) {
         int rc = top_real(t, word + i, "a parameter", &c[0][i], e);
         c[1][i] = c[0][i];
@@ -100,7 +109,7 @@ int top_params(struct top *t, int word, enum top_kind kind, double c[2][TOP_PARA
 int top_name(struct top *t, int word, const char *what, char *to, size_t size, struct err *e)
 {
     if (word >= t->nwords)
-        return top_fail(t, e, ERR_TOPOLOGY, "the line ends after %d words, expected %s", t->nwords, what);
+        return ends_early(t, what, e);
     if (strlen(t->words[word]) >= size)
         return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s', expected %s of at most %zu characters", t->words[word], what,
                         size - 1);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/number.h"
+
 static struct top_molecule *current(struct top *t)
 {
     return t->intermolecular ? &t->between : &t->molecules[t->nmolecules - 1];
@@ -106,9 +108,9 @@ int top_atom(struct top *t, struct err *e)
     int rc;
     if (t->nwords < 6 || t->nwords > 11)
         return top_fail(t, e, ERR_TOPOLOGY,
-                        "read %d words, expected 6 to 11: number type residue-number residue name charge-group [charge "
+                        "read %d %s, expected 6 to 11: number type residue-number residue name charge-group [charge "
                         "[mass [typeB [chargeB [massB]]]]]",
-                        t->nwords);
+                        t->nwords, number_word(t->nwords, "word", "words"));
     if ((rc = top_int(t, 0, "an atom number", 1, TOP_ATOMS_MAX, &number, e)) ||
         (rc = top_int(t, 5, "a charge group number", -1000000000, 1000000000, &group, e)))
         return rc;
@@ -218,8 +220,8 @@ static int bonded_defaults(struct top *t, enum top_kind kind, struct top_term *t
         return no_default(t, kind, term, e);
     if (found[0] != found[1] && (n[0] > 1 || n[1] > 1 || (kind == KIND_DIHEDRAL && !n[1])))
         return top_fail(t, e, ERR_TOPOLOGY,
-                        "the types of A have %d dihedral terms, those of B %d others: give the parameters on the line",
-                        n[0], n[1]);
+                        "the types of A have %d dihedral %s, those of B %d %s: give the parameters on the line", n[0],
+                        number_word(n[0], "term", "terms"), n[1], number_word(n[1], "other", "others"));
     for (int i = 0; i < n[0]; i++) {
         memcpy(term->c[0], found[0][i].c[0], sizeof term->c[0]);
         memcpy(term->c[1], found[1] ? found[1][i].c[1] : found[0][i].c[1], sizeof term->c[1]);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/number.h"
 #include "engine/system/sites.h"
 
 static struct top_molecule *current(struct top *t)
@@ -119,7 +120,8 @@ int top_site(struct top *t, struct err *e)
                         : natoms == 3 ? "1, 2, 3 or 4"
                                       : "2");
     if (t->nwords != 2 + natoms + form->nparams)
-        return top_fail(t, e, ERR_TOPOLOGY, "read %d parameters, expected %d", t->nwords - 2 - natoms, form->nparams);
+        return top_fail(t, e, ERR_TOPOLOGY, "read %d %s, expected %d", t->nwords - 2 - natoms,
+                        number_word(t->nwords - 2 - natoms, "parameter", "parameters"), form->nparams);
     for (int i = 0; i < form->nparams && !rc; i++)
         rc = top_real(t, 2 + natoms + i, "a parameter", &c[i], e);
     if (rc)
@@ -151,8 +153,8 @@ int top_site_of_many(struct top *t, struct err *e)
         s.count++;
     }
     if (!(sum > 0))
-        return top_fail(t, e, ERR_TOPOLOGY, "read %d atoms of weight %g in all, expected some of positive weight",
-                        (int)s.count, sum);
+        return top_fail(t, e, ERR_TOPOLOGY, "read %d %s of weight %g in all, expected some of positive weight",
+                        (int)s.count, number_word(s.count, "atom", "atoms"), sum);
     for (uint32_t k = 0; k < s.count; k++)
         m->site_weights[s.first + k] /= sum;
     return add_site(t, &s, e);

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/number.h"
+
 enum { CMAP_SIDE_MAX = 180 }; /* one point for two degrees; force fields have 24 */
 
 int top_defaults(struct top *t, struct err *e)
@@ -163,7 +165,8 @@ static int read_type_names(struct top *t, int first, int n, bool wildcards, int 
     bool pairs = !strcmp(t->section, "pairtypes");
     for (int i = 0; i < n; i++) {
         if (first + i >= t->nwords)
-            return top_fail(t, e, ERR_TOPOLOGY, "the line ends after %d words, expected %d type names", t->nwords, n);
+            return top_fail(t, e, ERR_TOPOLOGY, "the line ends after %d %s, expected %d type %s", t->nwords,
+                            number_word(t->nwords, "word", "words"), n, number_word(n, "name", "names"));
         const char *w = t->words[first + i];
         types[i] = wildcards && !strcmp(w, "X") ? WILDCARD
                    : pairs                      ? top_type_of(t, w)
@@ -246,7 +249,8 @@ int top_nonbond_param(struct top *t, struct err *e)
     if (funct != 1)
         return top_fail(t, e, ERR_UNSUPPORTED, "function %ld: only 1 (Lennard-Jones) is computed", funct);
     if (t->nwords != 5)
-        return top_fail(t, e, ERR_TOPOLOGY, "read %d parameters, expected 2", t->nwords - 3);
+        return top_fail(t, e, ERR_TOPOLOGY, "read %d %s, expected 2", t->nwords - 3,
+                        number_word(t->nwords - 3, "parameter", "parameters"));
     if ((rc = top_real(t, 3, "a parameter", &p.c[0], e)) || (rc = top_real(t, 4, "a parameter", &p.c[1], e)) ||
         (rc = check_lj(t, p.c, e)))
         return rc;
@@ -267,8 +271,8 @@ static int read_grid(struct top *t, int first, int side, double **values, struct
 {
     int n = side * side, rc = 0;
     if (t->nwords - first != n)
-        return top_fail(t, e, ERR_TOPOLOGY, "read %d values, expected %d for a grid of %d by %d", t->nwords - first, n,
-                        side, side);
+        return top_fail(t, e, ERR_TOPOLOGY, "read %d %s, expected %d for a grid of %d by %d", t->nwords - first,
+                        number_word(t->nwords - first, "value", "values"), n, side, side);
     double *v = xcalloc((size_t)n, sizeof *v);
     for (int i = 0; i < n && !rc; i++)
         rc = top_real(t, first + i, "a value", &v[i], e);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/number.h"
 
 static int copy_image(struct readonly *r, struct err *e)
 {
@@ -55,10 +56,9 @@ static int drift(const struct readonly *r, const unsigned char *now, struct err 
     for (size_t i = 0; i < r->nparts; i++)
         if (first >= r->parts[i].at && first - r->parts[i].at < r->parts[i].bytes)
             part = r->parts[i];
-    return err_set(e, ERR_DRIFT,
-                   "read-only tables have changed: %s, byte %zu of %zu, was 0x%02x, is 0x%02x; %zu bytes of all tables "
-                   "differ",
-                   plain_name(part.name), first - part.at, part.bytes, r->image[first], now[first], differ);
+    return err_set(e, ERR_DRIFT, "read-only tables have changed: %s, byte %zu of %zu, was 0x%02x, is 0x%02x; %zu %s",
+                   plain_name(part.name), first - part.at, part.bytes, r->image[first], now[first], differ,
+                   number_word((int64_t)differ, "byte of all tables differs", "bytes of all tables differ"));
 }
 
 int readonly_check(const struct readonly *r, struct lane *lane, struct err *e)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/number.h"
 #include "engine/base/units.h"
 #include "engine/math/fixed.h"
 #include "engine/run/sim_parts.h"
@@ -406,7 +407,8 @@ int sim_outcome(struct sim *s, struct err *e)
                        step, c->where[0] + 1, a->name, a->resname, a->residue, c->where[1] + 1, b->name, b->resname,
                        b->residue, c->value);
     case HALT_OVERFLOW:
-        return err_set(e, ERR_OVERFLOW, "step %llu: %.0f contributions are too large to be summed (%s)", step, c->value,
+        return err_set(e, ERR_OVERFLOW, "step %llu: %.0f %s too large to be summed (%s)", step, c->value,
+                       number_word(llrint(c->value), "contribution is", "contributions are"),
                        clamped_names(c->sum.clamped, names, sizeof names));
     }
     return err_set(e, ERR_INTERNAL, "step %llu: halt code %u", step, c->halt);

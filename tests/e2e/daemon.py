@@ -425,7 +425,7 @@ def service_manager():
         threading.Thread(target=listen, daemon=True).start()
         until("READY=1")
         until("WATCHDOG=1")
-        until("STATUS=1 of 1 workers up, 0 replicas running, 0 ensembles active")
+        until("STATUS=1 of 1 worker up, 0 replicas running, 0 ensembles active")
         s.wait_ready()
         assert_whole(s, s.submit("handed-over"))
         s.process.send_signal(signal.SIGTERM)

@@ -235,7 +235,7 @@ def check_refusals(folder):
     bad = [
         ("{", 65, "description:1:"),
         (describe(spec=SPEC.replace("vdw", "vdv")), 65, "o.yaml:7: alchemy.windows.vdv: unknown key"),
-        (describe(replicas=[]), 65, "replicas: 0, expected 5 (1 repeats of 5 windows)"),
+        (describe(replicas=[]), 65, "replicas: 0, expected 5 (1 repeat of 5 windows)"),
         (describe(replicas=[{"state": "gone"}] * 5), 65, "replicas[].state: expected done, partial, running or failed"),
         (describe(labels={"a": 1}), 65, "labels: expected an object of texts"),
         (describe(repeats=0), 65, "repeats: expected a whole number"),

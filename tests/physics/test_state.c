@@ -530,7 +530,7 @@ static void test_damaged_tables(void **state)
     assert_int_equal(sim_submit(t.sim, SIM_STEP, 1, &e), -ERR_DRIFT);
     assert_string_equal(
         e.msg,
-        "read-only tables have changed: mass, byte 266 of 10368, was 0xa5, is 0xa1; 1 bytes of all tables differ");
+        "read-only tables have changed: mass, byte 266 of 10368, was 0xa5, is 0xa1; 1 byte of all tables differs");
     assert_int_equal(sim_submit(t.sim, SIM_STEP, 1, &e), -ERR_DRIFT);
     assert_int_equal(sim_submit(other, SIM_STEP, 1, &e), -ERR_DRIFT);
     assert_true(model_damaged(t.model));

@@ -163,7 +163,7 @@ static void test_sheets(void **state)
     assert_int_equal(s.lines[1], 5);
     sheet_free(&s);
     assert_int_equal(sheet_parse(&s, "t.tsv", "name\tb\nx\ty\nz\n", &e), -ERR_SPEC);
-    assert_string_equal(e.msg, "t.tsv:3: 1 values; expected 2, as line 1 has headings");
+    assert_string_equal(e.msg, "t.tsv:3: 1 value; expected 2, as line 1 has headings");
     assert_int_equal(sheet_parse(&s, "t.tsv", "name\tname\nx\ty\n", &e), -ERR_SPEC);
     assert_string_equal(e.msg, "t.tsv:1: two columns are called name");
     assert_int_equal(sheet_parse(&s, "t.tsv", "name,b\n\"x,1\n", &e), -ERR_SPEC);

@@ -188,7 +188,7 @@ static void test_refused(void **state)
     refused(HEAD "@ s3 legend \"dH/d\\xl\\f{} spin-lambda = 0.0000\"\n", ERR_IO,
             "dhdl.xvg:5: derivative by \"spin-lambda = 0.0000\", which is no known lambda component");
     refused(HEAD "@ s3 legend \"\\xD\\f{}H \\xl\\f{} to (0.0000, 1.0000)\"\n", ERR_IO,
-            "dhdl.xvg:5: foreign state \"(0.0000, 1.0000)\": expected 1 lambda values");
+            "dhdl.xvg:5: foreign state \"(0.0000, 1.0000)\": expected 1 lambda value");
     refused(HEAD "@ s3 legend \"Thermodynamic state\"\n", ERR_UNSUPPORTED,
             "dhdl.xvg:5: an expanded-ensemble file: samples of several states in one file");
 }

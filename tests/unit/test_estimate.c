@@ -459,7 +459,7 @@ static void test_warnings(void **state)
     json_t *r = estimate(&x, NULL);
     assert_int_equal(number(r, "windows>2>samples>read"), 41);
     assert_int_equal(number(r, "windows>2>samples>nonfinite"), 1);
-    assert_int_equal(count_warnings(r, "window 2: 1 of 41 samples are not finite and were dropped"), 1);
+    assert_int_equal(count_warnings(r, "window 2: 1 of 41 samples is not finite and was dropped"), 1);
     assert_int_equal(count_warnings(r, "window 2: the last line of dhdl.xvg is not whole and was left out"), 1);
     assert_string_equal(words(r, "verdict>verdict"), "unconverged");
     assert_int_equal(count_reasons(at(r, "verdict"), "few_samples"), 1);

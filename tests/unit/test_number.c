@@ -72,12 +72,22 @@ static void a_range(void **state)
     assert_int_equal(n, 12);
 }
 
+static void words(void **state)
+{
+    (void)state;
+    assert_string_equal(number_word(1, "window", "windows"), "window");
+    static const int64_t several[] = {0, 2, 11, 21, -1};
+    for (size_t i = 0; i < sizeof several / sizeof *several; i++)
+        assert_string_equal(number_word(several[i], "window", "windows"), "windows");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_none),
         cmocka_unit_test(what_is_one),
         cmocka_unit_test(a_range),
+        cmocka_unit_test(words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -204,7 +204,7 @@ static void test_starts(void **state)
     refused(
         "name: a\nsystem:\n  topology: a.top\n  coordinates: a.gro\n  window-coordinates: [b.gro]\n"
         "alchemy: {decouple: MET, windows: {vdw: [0, 1]}}\n",
-        SPEC("5: system.window-coordinates: 1 files; expected one for each of 2 windows"));
+        SPEC("5: system.window-coordinates: 1 file; expected one for each of 2 windows"));
 }
 
 /* The systems of all phases are of the same atoms, and what moves keeps the same constraints. */

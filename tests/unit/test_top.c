@@ -361,7 +361,7 @@ static void test_bad_types(void **state)
         {"[ defaults ]\n2 1\n", U,
          "x.top:2: [ defaults ]: nbfunc 2: only 1 (Lennard-Jones) is computed, not Buckingham"},
         {"[ defaults ]\n1 4\n", T, "x.top:2: [ defaults ]: read 4, expected comb-rule from 1 to 3"},
-        {"[ defaults ]\n1\n", T, "x.top:2: [ defaults ]: the line ends after 1 words, expected comb-rule"},
+        {"[ defaults ]\n1\n", T, "x.top:2: [ defaults ]: the line ends after 1 word, expected comb-rule"},
         {"[ defaults ]\n1 2 maybe\n", T, "x.top:2: [ defaults ]: gen-pairs: read 'maybe', expected yes or no"},
         {"[ defaults ]\n1 2 yes half\n", T, "x.top:2: [ defaults ]: read 'half', expected fudgeLJ (a number)"},
         {"[ defaults ]\n1 2 yes 1 1 9\n", U, "x.top:2: [ defaults ]: repulsion power 9: only 12 is computed"},
@@ -385,11 +385,11 @@ static void test_bad_types(void **state)
         {FORCE_FIELD "[ bondtypes ]\nCA CX 1 0.1 1\n", T,
          "x.top:10: [ bondtypes ]: read 'CX', expected a bonded type of [ atomtypes ]"},
         {FORCE_FIELD "[ bondtypes ]\nCA\n", T,
-         "x.top:10: [ bondtypes ]: the line ends after 1 words, expected 2 type names"},
+         "x.top:10: [ bondtypes ]: the line ends after 1 word, expected 2 type names"},
         {FORCE_FIELD "[ bondtypes ]\nCA CB 12 0.1 1\n", U,
          "x.top:10: [ bondtypes ]: function 12 is not computed, expected 1, 2, 3, 4, 5, 6, 7 or 10"},
         {FORCE_FIELD "[ bondtypes ]\nCA CB 1 0.1\n", T,
-         "x.top:10: [ bondtypes ]: read 1 parameters, expected 2 (A) or 4 (A and B) for a harmonic bond (funct 1)"},
+         "x.top:10: [ bondtypes ]: read 1 parameter, expected 2 (A) or 4 (A and B) for a harmonic bond (funct 1)"},
         {FORCE_FIELD "[ bondtypes ]\nCA CB 1\n", T,
          "x.top:10: [ bondtypes ]: read no parameters, expected 2 for a harmonic bond"},
         {FORCE_FIELD "[ bondtypes ]\nCA CB 1 0.1 1\nCB CA 1 0.1 1\nCB CA 1 0.1 2\n", T,
@@ -406,7 +406,7 @@ static void test_bad_types(void **state)
          "x.top:10: [ nonbond_params ]: read 'Q', expected an atom type of [ atomtypes ]"},
         {FORCE_FIELD "[ nonbond_params ]\nA B 2 1 1 1\n", U,
          "x.top:10: [ nonbond_params ]: function 2: only 1 (Lennard-Jones) is computed"},
-        {FORCE_FIELD "[ nonbond_params ]\nA B 1 1\n", T, "x.top:10: [ nonbond_params ]: read 1 parameters, expected 2"},
+        {FORCE_FIELD "[ nonbond_params ]\nA B 1 1\n", T, "x.top:10: [ nonbond_params ]: read 1 parameter, expected 2"},
         {FORCE_FIELD "[ nonbond_params ]\nA B 1 1 1\nB A 1 1 1\nB A 1 2 1\n", T,
          "x.top:12: [ nonbond_params ]: B and A are defined before with other values"},
         {"[ defaults ]\n1 1\n[ atomtypes ]\nA 1 0 A -1 1\nB 1 0 A 1 1\n[ moleculetype ]\nM 0\n[ atoms ]\n1 A 1 R A 1\n"
@@ -420,7 +420,7 @@ static void test_bad_molecules(void **state)
 {
     static const struct bad bad[] = {
         {FORCE_FIELD "[ moleculetype ]\nM\n", T,
-         "x.top:10: [ moleculetype ]: the line ends after 1 words, expected nrexcl"},
+         "x.top:10: [ moleculetype ]: the line ends after 1 word, expected nrexcl"},
         {FORCE_FIELD "[ moleculetype ]\nM 3 4\n", T,
          "x.top:10: [ moleculetype ]: read '4' after name and nrexcl, expected the end of the line"},
         {FORCE_FIELD MOLECULE "[ moleculetype ]\nM 3\n", T,
@@ -447,7 +447,7 @@ static void test_bad_molecules(void **state)
         {FORCE_FIELD MOLECULE "[ bonds ]\n1 2 9 0 1\n", U,
          "x.top:18: [ bonds ]: function 9 (tabulated) is not computed, expected 1, 2, 3, 4, 5, 6, 7 or 10"},
         {FORCE_FIELD MOLECULE "[ bonds ]\n1 2 1 0.1\n", T,
-         "x.top:18: [ bonds ]: read 1 parameters, expected 2 (A) or 4 (A and B) for a harmonic bond (funct 1)"},
+         "x.top:18: [ bonds ]: read 1 parameter, expected 2 (A) or 4 (A and B) for a harmonic bond (funct 1)"},
         {FORCE_FIELD MOLECULE "[ bonds ]\n1 2 1 0.1 1 x 2\n", T,
          "x.top:18: [ bonds ]: read 'x', expected a parameter of state B (a number)"},
         {FORCE_FIELD MOLECULE "[ bonds ]\n1 2\n", T,
@@ -460,7 +460,7 @@ static void test_bad_molecules(void **state)
          "function "
          "are defined)"},
         {FORCE_FIELD MOLECULE "[ pairs ]\n1 4 2 0.5\n", T,
-         "x.top:18: [ pairs ]: read 1 parameters, expected 5 for a 1-4 pair with its own charges (funct 2)"},
+         "x.top:18: [ pairs ]: read 1 parameter, expected 5 for a 1-4 pair with its own charges (funct 2)"},
         {"[ defaults ]\n1 1\n[ atomtypes ]\nA 1 0 A 1 1\n[ moleculetype ]\nM 0\n[ atoms ]\n1 A 1 R A 1\n2 A 1 R A 1\n[ "
          "pairs ]\n1 2\n",
          T, "x.top:11: [ pairs ]: read no parameters, and there are none for a 1-4 pair between the types A A"},
@@ -474,7 +474,7 @@ static void test_bad_molecules(void **state)
                      "[ moleculetype ]\nM 0\n[ atoms ]\n1 A 1 R A 1 0 1 B\n2 A 1 R A 1\n3 A 1 R A 1\n4 A 1 R A 1\n"
                      "[ dihedrals ]\n1 2 3 4 9\n",
          T,
-         "x.top:21: [ dihedrals ]: the types of A have 2 dihedral terms, those of B 1 others: give the parameters on "
+         "x.top:21: [ dihedrals ]: the types of A have 2 dihedral terms, those of B 1 other: give the parameters on "
          "the line"},
         {FORCE_FIELD MOLECULE "[ settles ]\n4 1 0.1 0.16\n", T,
          "x.top:18: [ settles ]: atom 4: two more atoms (the hydrogens) must follow it in the molecule"},
@@ -508,7 +508,7 @@ static void test_bad_sites(void **state)
         {FORCE_FIELD MASSLESS "[ virtual_sites3 ]\n6 1 2 3 5 0.5\n", U,
          "x.top:20: [ virtual_sites3 ]: function 5 is not computed, expected 1, 2, 3 or 4"},
         {FORCE_FIELD MASSLESS "[ virtual_sites3 ]\n6 1 2 3 1 0.5\n", T,
-         "x.top:20: [ virtual_sites3 ]: read 1 parameters, expected 2"},
+         "x.top:20: [ virtual_sites3 ]: read 1 parameter, expected 2"},
         {FORCE_FIELD MASSLESS "[ virtual_sites2 ]\n6 1 1 1 0.5\n", T,
          "x.top:20: [ virtual_sites2 ]: atom 1 stands twice on the line"},
         {FORCE_FIELD MASSLESS "[ virtual_sites2 ]\n6 1 2 1 0.5\n6 1 3 1 0.5\n", T,
