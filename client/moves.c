@@ -150,7 +150,9 @@ int extend_main(struct client *c, int argc, char **argv)
         return client_fail(c, &e);
     }
     if (c->by_need && !c->time) {
-        err_set(&e, ERR_USAGE, "extend --by-need wants --time TIME, as much as would be added to each ensemble alike");
+        err_set(&e, ERR_USAGE,
+                "extend --by-need wants --time TIME, in fs, ps, ns or us: as much as would be added to each ensemble "
+                "alike");
         return client_fail(c, &e);
     }
     return c->by_need ? by_need(c, argc, argv, &m) : moves_each(c, argc, argv, EXTENDED, post, &m);

@@ -30,7 +30,10 @@ static int read_time(const char *text, double *number, const char **unit, double
             *ns = *number * units[i].ns;
             return 0;
         }
-    return err_set(e, ERR_USAGE, "--time %.60s: expected, with --by-need, a time above 0 in fs, ps, ns or us", text);
+    return err_set(e, ERR_USAGE,
+                   "--time %.60s: expected, with --by-need, a time above 0 in fs, ps, ns or us: it is shared out among "
+                   "ensembles, and a step of one may be longer than that of another",
+                   text);
 }
 
 /* Production of a window so far, ns, on average. */

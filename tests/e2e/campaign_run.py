@@ -184,6 +184,8 @@ class Run(Served):
         self.assertIn("have not ended after 0.01 s", self.shoal("campaign", "run", path, "--timeout", "0.01", code=124).stderr)
         self.write("long", spec=SPEC.replace("12 /ps", "13 /ps"))
         self.assertIn("has other content", self.shoal("campaign", "run", path, code=3).stderr)
+        self.assertIn("--time 40 steps: expected, with --by-need, a time above 0 in fs, ps, ns or us",
+                      self.shoal("campaign", "extend", path, "--time", "40 steps", "--by-need", code=2).stderr)
         self.assertEqual({e["revision"] for e in self.ensembles("long").values()}, {1})
 
 
