@@ -110,7 +110,8 @@ static int measure_all(struct bench_options *o, json_t *runs, struct bench_point
         json_dumpf(table ? runs : json_array_get(runs, 0), stdout, JSON_REAL_PRECISION(6));
     if (o->json)
         putchar('\n');
-    return o->plot ? bench_plot(o->plot, o->task.specs[0], points, n, e) : 0;
+    const char *slash = strrchr(o->task.specs[0], '/');
+    return o->plot ? bench_plot(o->plot, slash ? slash + 1 : o->task.specs[0], points, n, e) : 0;
 }
 
 static int bench(struct bench_options *o, struct err *e)
