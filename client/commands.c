@@ -155,6 +155,18 @@ const struct command commands[] = {
     {"energy", "SPEC.yaml", "one evaluation of the start coordinates, split as gmx energy splits it", "",
      "shoal energy methane.yaml --json\nshoal energy methane.yaml --window 3 --forces --json\n", NEEDS_WORKER,
      FILES | BIT(WINDOW) | BIT(FORCES) | BIT(CHECK) | BIT(DEVICE), 1, 1, offline_main},
+    {"observe", "SPEC.yaml", "compute a spec's observables from a trajectory, such as g(r)",
+     "SPEC has the system and its observables; it needs no protocol. --trajectory is an .xtc, .trr or .gro file of the "
+     "same atoms. "
+     "Every frame from --begin to --end counts, or with --dt one whenever so much time has passed, as with GROMACS' "
+     "-b, -e and -dt. "
+     "Each observable becomes a file NAME.xvg in --output, the current folder when not given, with an error beside "
+     "every number: the "
+     "standard error of the mean of 8 to 16 blocks of equal length. On a terminal it says how far it is.",
+     "shoal observe water.yaml --trajectory traj.xtc\n"
+     "shoal observe water.yaml --trajectory traj.xtc --begin '100 ps' --dt '1 ps' --output results/ --json\n",
+     NEEDS_WORKER, FILES | BIT(TRAJECTORY) | BIT(BEGIN) | BIT(END) | BIT(DT) | BIT(OUTPUT) | BIT(DEVICE) | BIT(QUIET),
+     1, 1, offline_main},
     {"bench", "SPEC.yaml...", "time replicas of a spec, or of several side by side",
      "--device may be given more than once. With several specs, the clock stops when all replicas of one have done "
      "their steps.",

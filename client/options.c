@@ -161,6 +161,10 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_LIGAND:
     case OPTION_RECEPTOR:
     case OPTION_DEVICE: /* the worker reads these itself */
+    case OPTION_TRAJECTORY:
+    case OPTION_BEGIN:
+    case OPTION_END:
+    case OPTION_DT:
     case OPTION_REPLICAS:
     case OPTION_SWEEP:
     case OPTION_STEPS:

@@ -64,6 +64,8 @@ def domain(schema):
 
 
 def entries(schema, path, required):
+    if "$ref" in schema:
+        return f"*{path}*\n\tA {schema['$ref'].rsplit('/', 1)[1]}, see below.{' Required.' if required else ''}\n\n"
     if "x-unsupported" in schema:
         return f"*{path}*\n\tNot supported: {escape(schema['x-unsupported'])}.\n\n"
     facts = [schema["description"]]
@@ -96,6 +98,8 @@ def main():
     text = HEAD.format(upper=page["name"].upper(), **page)
     for key, child in schema["properties"].items():
         text += entries(child, key, key in schema["required"])
+    for name, child in schema.get("definitions", {}).items():
+        text += f"# {name.upper()}S\n\n" + entries(child, name, False)
     text += f"# EXAMPLES\n\n{about}:\n\n```\n" + example(sys.argv[2])
     text += "```\n\n# SEE ALSO\n\n*shoal*(1)\n"
     with open(sys.argv[3], "w", encoding="utf-8") as f:

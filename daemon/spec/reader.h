@@ -25,6 +25,10 @@ size_t spec_byte_of(const char *text, size_t len, size_t at);
 void spec_read_defines(struct phase *p, struct view v);
 void spec_phase_close(struct phase *p);
 
+/* selection.c */
+/* Of a checked view, text or mapping. ERR_SPEC: a group is asked for and there is no `index`, the name of the file of groups. */
+int selection_read(struct reader *r, struct selection *out, struct view v, const char *place, const char *index);
+
 /* alchemy.c */
 int spec_read_alchemy(struct reader *r, struct alchemy_settings *a, struct view v);
 
@@ -32,6 +36,11 @@ int spec_read_alchemy(struct reader *r, struct alchemy_settings *a, struct view 
 int spec_read_restraints(struct reader *r, struct spec *s, struct view v);
 int spec_make_restraints(const struct spec *s, struct source *src, struct system *sys, struct err *e);
 void spec_restraints_close(struct spec *s);
+
+/* observables.c: after the integrator, whose timestep it needs; and their atoms in a system. */
+int spec_read_observables(struct reader *r, struct spec *s, struct view v);
+int spec_make_observables(const struct spec *s, struct source *src, struct system *sys, struct err *e);
+void spec_observables_close(struct spec *s);
 
 /* protocol.c: the stages and their phases; everything else has been read. */
 int spec_read_protocol(struct reader *r, struct spec *s, struct view v);

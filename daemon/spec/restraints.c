@@ -9,7 +9,6 @@
 
 #include "daemon/spec/reader.h"
 #include "engine/base/buf.h"
-#include "engine/base/number.h"
 #include "engine/math/box.h"
 
 #define ANYWHERE 1e6   /* nm: no wall there */
@@ -55,25 +54,17 @@ static int read_state(struct reader *r, struct view v, const char *place, const 
     return 0;
 }
 
-static void read_group(struct atom_group *g, struct view v)
+static int read_restraint(struct reader *r, const struct spec *s, struct center_choice *c, struct view v, int index)
 {
-    static const char *const keys[] = {"molecule", "atoms", "group"};
-    for (int i = 0; i < 3; i++)
-        if (view_given(view_key(v, keys[i]))) {
-            g->by = (enum group_by)i;
-            g->text = xstrdup(view_text(view_key(v, keys[i])));
-            g->line = v.node->line;
-        }
-}
-
-static int read_restraint(struct reader *r, const struct alchemy_settings *al, struct center_choice *c, struct view v,
-                          int index)
-{
+    const struct alchemy_settings *al = &s->settings.alchemy;
     char place[64];
-    for (int g = 0; g < 2; g++)
-        read_group(&c->group[g], view_item(view_key(v, "between"), g));
+    int rc = 0;
+    place_of(place, index, "between");
+    for (int g = 0; g < 2 && !rc; g++)
+        rc = selection_read(r, &c->group[g], view_item(view_key(v, "between"), g), place, s->index);
     snprintf(place, sizeof place, "restraints[%d]", index);
-    int rc = read_state(r, v, place, NULL, c->c[0]);
+    if (!rc)
+        rc = read_state(r, v, place, NULL, c->c[0]);
     place_of(place, index, "b");
     memcpy(c->c[1], c->c[0], sizeof c->c[1]);
     if (!rc && view_given(view_key(v, "b")) && !al->given[LAMBDA_RESTRAINT] && !al->given[LAMBDA_BONDED])
@@ -89,17 +80,9 @@ int spec_read_restraints(struct reader *r, struct spec *s, struct view v)
     int rc = 0;
     s->centers = xcalloc((size_t)view_count(v), sizeof *s->centers);
     while (s->ncenters < view_count(v) && !rc) {
-        rc = read_restraint(r, &s->settings.alchemy, &s->centers[s->ncenters], view_item(v, s->ncenters), s->ncenters);
+        rc = read_restraint(r, s, &s->centers[s->ncenters], view_item(v, s->ncenters), s->ncenters);
         s->ncenters++;
     }
-    for (int i = 0; i < s->ncenters && !rc; i++)
-        for (int g = 0; g < 2 && !rc; g++)
-            if (s->centers[i].group[g].by == GROUP_INDEX && !s->index) {
-                char place[64];
-                place_of(place, i, "between");
-                rc = spec_bad(r, view_item(view_key(view_item(v, i), "between"), g), place,
-                              "group: %s: expected system.index, the file that has it", s->centers[i].group[g].text);
-            }
     return rc;
 }
 
@@ -107,7 +90,7 @@ void spec_restraints_close(struct spec *s)
 {
     for (int i = 0; i < s->ncenters; i++)
         for (int g = 0; g < 2; g++)
-            free(s->centers[i].group[g].text);
+            selection_close(&s->centers[i].group[g]);
     free(s->centers);
     free(s->index);
 }
@@ -118,107 +101,31 @@ struct members {
     int n, atom[MEMBERS];
 };
 
-static int too_many(struct members *m, struct err *e)
+/* A restraint holds one molecule, not the center of all of a kind. */
+static bool several_molecules(const struct system *sys, const int *atom, int n)
 {
-    return m->n < MEMBERS
-               ? 0
-               : err_set(e, ERR_SPEC,
-                         "more than %d atoms; expected fewer, such as the CA atoms of a site in an index file",
-                         MEMBERS);
+    for (int i = 1; i < n; i++)
+        if (sys->atoms[atom[i]].molecule != sys->atoms[atom[0]].molecule)
+            return true;
+    return false;
 }
 
-static int members_of_molecule(struct members *m, const struct system *sys, const char *name, struct err *e)
-{
-    int found = -1;
-    for (int i = 0; i < sys->nmolecules; i++)
-        if (!strcmp(sys->kinds[sys->molecules[i].kind].name, name)) {
-            if (found >= 0)
-                return err_set(e, ERR_SPEC,
-                               "there are several molecules of this type; expected one, or atoms by number");
-            found = i;
-        }
-    if (found < 0)
-        return err_set(e, ERR_SPEC, "there is no molecule of this type");
-    const struct molecule *molecule = &sys->molecules[found];
-    for (int k = 0; k < molecule->count; k++) {
-        int rc = too_many(m, e);
-        if (rc)
-            return rc;
-        m->atom[m->n++] = molecule->first + k;
-    }
-    return 0;
-}
-
-/* "1-12, 15": numbers from 1 and ranges of them. */
-static int members_by_number(struct members *m, const struct system *sys, const char *text, struct err *e)
-{
-    char *copy = xstrdup(text), *rest = copy;
-    int rc = 0;
-    for (char *one; !rc && (one = strsep(&rest, ","));) {
-        one += strspn(one, " ");
-        one[strcspn(one, " ")] = '\0';
-        char *dash = strchr(one, '-');
-        int64_t from, to;
-        if (dash)
-            *dash = '\0';
-        bool ok = number_parse(one, &from);
-        to = from;
-        if (ok && dash)
-            ok = number_parse(dash + 1, &to);
-        if (!ok || from < 1 || to < from || to > sys->natoms)
-            rc = err_set(e, ERR_SPEC, "%s%s%s: expected numbers and ranges of 1 to %d, such as 1-12, 15", one,
-                         dash ? "-" : "", dash ? dash + 1 : "", sys->natoms);
-        for (int64_t i = from; i <= to && !rc; i++) {
-            rc = too_many(m, e);
-            if (!rc)
-                m->atom[m->n++] = (int)i - 1;
-        }
-    }
-    free(copy);
-    return rc;
-}
-
-static int members_of(struct members *m, const struct spec *s, const struct atom_group *g, struct source *src,
+/* Without those that weigh nothing. */
+static int members_of(struct members *m, const struct spec *s, const struct selection *g, struct source *src,
                       const struct system *sys, struct err *e)
 {
-    int *list = NULL, n = 0, rc = 0;
-    switch (g->by) {
-    case GROUP_MOLECULE:
-        return members_of_molecule(m, sys, g->text, e);
-    case GROUP_ATOMS:
-        return members_by_number(m, sys, g->text, e);
-    case GROUP_INDEX:
-        rc = index_read(src, s->index, g->text, sys->natoms, &list, &n, e);
-        for (int i = 0; i < n && !rc; i++) {
-            rc = too_many(m, e);
-            if (!rc)
-                m->atom[m->n++] = list[i];
-        }
-        free(list);
-        return rc;
-    }
-    return 0;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
-}
-
-/* Sorted, each once, without those that weigh nothing. */
-static int check_members(struct members *m, const struct system *sys, struct err *e)
-{
-    int n = 0;
-    qsort(m->atom, (size_t)m->n, sizeof *m->atom, by_number);
-    for (int i = 0; i < m->n; i++) {
-        if (i && m->atom[i] == m->atom[i - 1])
-            return err_set(e, ERR_SPEC, "atom %d is in it twice", m->atom[i] + 1);
-    }
-    for (int i = 0; i < m->n; i++)
-        if (sys->atoms[m->atom[i]].mass[0] > 0)
-            m->atom[n++] = m->atom[i];
-    m->n = n;
-    return n ? 0 : err_set(e, ERR_SPEC, "no atoms with mass");
+    int *list = NULL, n = 0, rc = selection_atoms(g, s->index, src, sys, &list, &n, e);
+    if (!rc && g->by[SELECT_MOLECULE] && several_molecules(sys, list, n))
+        rc = err_set(e, ERR_SPEC, "there are several molecules of this type; expected one, or atoms by number");
+    if (!rc && n > MEMBERS)
+        rc = err_set(e, ERR_SPEC, "more than %d atoms; expected fewer, such as the CA atoms of a site in an index file",
+                     MEMBERS);
+    m->n = 0;
+    for (int i = 0; i < n && !rc; i++)
+        if (sys->atoms[list[i]].mass[0] > 0)
+            m->atom[m->n++] = list[i];
+    free(list);
+    return rc || m->n ? rc : err_set(e, ERR_SPEC, "no atoms with mass");
 }
 
 /* How far the others are from one of them, nm. */
@@ -291,10 +198,7 @@ static int make_restraint(const struct spec *s, struct source *src, struct syste
     if (rc)
         return err_prefix(e, "%s:%d: restraints[%d]", s->file, c->group[0].line, index);
     for (int g = 0; g < 2; g++) {
-        m->n = 0;
         rc = members_of(m, s, &c->group[g], src, sys, e);
-        if (!rc)
-            rc = check_members(m, sys, e);
         if (!rc)
             rc = order_members(m, sys, e);
         if (rc)

@@ -128,8 +128,8 @@ static void keys_add(struct buf *b, const json_t *properties)
         }
 }
 
-/* Of several types the first: a number that may also be a word (x-word), a text that may also be a list. NULL for enums without
- * one. */
+/* Of several types the first: a number that may also be a word (x-word), a text that may also be a list or a mapping. NULL for
+ * enums without one. */
 static const char *type_of(const json_t *schema)
 {
     const json_t *type = json_object_get(schema, "type");
@@ -175,6 +175,10 @@ static struct buf expected_of(const json_t *schema)
                    (long long)json_integer_value(json_object_get(schema, "maxLength")));
         if (text_of(schema, "pattern"))
             buf_printf(&b, " like %s", text_of(schema, "pattern"));
+    }
+    if (json_is_array(json_object_get(schema, "type")) && json_object_get(schema, "properties")) {
+        buf_printf(&b, " or a mapping with ");
+        keys_add(&b, json_object_get(schema, "properties"));
     }
     if (json_is_array(json_object_get(schema, "type")) && json_object_get(schema, "items"))
         buf_printf(&b, " or a list of %lld to %lld values",
@@ -420,7 +424,7 @@ static int check_map(struct walk *w, const json_t *schema, const struct node *n,
 static int check_value(struct walk *w, const json_t *schema, const struct node *n, const struct place *p)
 {
     const char *type = type_of(schema);
-    if (type && !strcmp(type, "object"))
+    if (type && (!strcmp(type, "object") || (n->kind == NODE_MAP && json_object_get(schema, "properties"))))
         return check_map(w, schema, n, p);
     if (type && (!strcmp(type, "array") || (n->kind == NODE_LIST && json_object_get(schema, "items"))))
         return check_list(w, schema, n, p);
@@ -433,12 +437,29 @@ int schema_check(const json_t *schema, const char *file, const struct node *root
     return check_value(&w, schema, root, NULL);
 }
 
+/* What refers to a definition becomes that. */
+static void expand(json_t *schema, json_t *definitions)
+{
+    static const char begin[] = "#/definitions/";
+    const char *key;
+    json_t *below;
+    json_object_foreach (schema, key, below) {
+        const char *to = json_string_value(json_object_get(below, "$ref"));
+        if (to && !strncmp(to, begin, sizeof begin - 1))
+            json_object_set(schema, key, json_object_get(definitions, to + sizeof begin - 1));
+        else if (json_is_object(below))
+            expand(below, definitions);
+    }
+}
+
 json_t *schema_read(const char *text, size_t len, struct err *e)
 {
     json_error_t why;
     json_t *schema = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
     if (!schema)
         err_set(e, ERR_INTERNAL, "an embedded schema: line %d: %s", why.line, why.text);
+    else
+        expand(schema, json_object_get(schema, "definitions"));
     return schema;
 }
 

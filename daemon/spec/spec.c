@@ -324,6 +324,7 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     s->integrator_line = line_of(view_key(root, "integrator"));
     find_random_seed(s, view_key(view_key(root, "integrator"), "seed"));
     s->protocol_line = line_of(view_key(root, "protocol"));
+    s->observables_line = line_of(view_key(root, "observables"));
     s->repeats = (int)view_integer(view_key(root, "repeats"));
     s->settings.constrain = (enum constrain)view_choice(constraints);
     read_system(s, view_key(root, "system"));
@@ -339,6 +340,8 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     s->settings.replicas = s->repeats * s->settings.alchemy.nwindows;
     if (!rc)
         rc = read_integrator(r, &s->settings.integrator, view_key(root, "integrator"));
+    if (!rc)
+        rc = spec_read_observables(r, s, view_key(root, "observables"));
     if (!rc)
         rc = read_barostat(r, &s->settings.barostat, view_key(root, "barostat"));
     if (!rc)
@@ -415,6 +418,7 @@ void spec_free(struct spec *s)
     free(s->settings.alchemy.lambda);
     free(s->stages);
     spec_restraints_close(s);
+    spec_observables_close(s);
     free(s);
 }
 
@@ -423,6 +427,11 @@ int spec_check_run(const struct spec *s, struct err *e)
     bool produces = false;
     if (s->seed_random)
         return err_set(e, ERR_SPEC, "%s:%d: integrator.seed: random: no seed was drawn", s->file, s->integrator_line);
+    if (s->nobservables)
+        return err_set(e, ERR_UNSUPPORTED,
+                       "%s:%d: observables: not computed while an ensemble runs yet; expected none, and shoal observe "
+                       "afterwards, of its frames (frames-every)",
+                       s->file, s->observables_line);
     for (int i = 0; i < s->nstages; i++)
         produces |= s->stages[i].kind == STAGE_PRODUCE;
     if (!produces)

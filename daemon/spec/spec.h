@@ -7,6 +7,7 @@
 #ifndef SHOAL_DAEMON_SPEC_SPEC_H
 #define SHOAL_DAEMON_SPEC_SPEC_H
 
+#include "daemon/spec/selection.h"
 #include "engine/base/buf.h"
 #include "engine/io/io.h"
 #include "engine/system/settings.h"
@@ -34,21 +35,20 @@ struct allocate_rule {
     uint64_t first; /* production of each window before it is known what windows need */
 };
 
-/* A group of atoms, as the spec names it. */
-enum group_by { GROUP_MOLECULE, GROUP_ATOMS, GROUP_INDEX };
-
-struct atom_group {
-    enum group_by by;
-    char *text; /* a molecule type; numbers and ranges; a group of the index file */
-    int line;
-};
-
 /* A restraint of the distance between the centers of two groups, see struct center_restraint. */
 enum { CENTER_NUMBERS = 4 };
 
 struct center_choice {
-    struct atom_group group[2];
+    struct selection group[2];
     double c[2][CENTER_NUMBERS];
+};
+
+/* An observable, but for the atoms of its groups. */
+struct observable_choice {
+    int index;        /* in the spec */
+    const char *kind; /* its key, static */
+    struct selection group[OBSERVABLE_GROUPS];
+    struct observable of;
 };
 
 struct spec {
@@ -58,6 +58,8 @@ struct spec {
     char *index;                              /* file of groups; NULL */
     struct center_choice *centers;
     int ncenters;
+    struct observable_choice *observables;
+    int nobservables;
     char **starts; /* [nstarts], coordinate files of windows; 0: all start at `coordinates` */
     int nstarts;
     struct phase *phases; /* 0: what the ensemble says, and all that produces */
@@ -73,8 +75,8 @@ struct spec {
     double checkpoint_seconds; /* wall clock between checkpoints, when not in steps */
     bool seed_random;          /* seed: random; settings.integrator.seed is of no use until spec_draw_seed */
     size_t seed_at;            /* where it says so, in characters */
-    int system_line, masses_line, alchemy_line, nonbonded_line, integrator_line,
-        protocol_line; /* where they are in the file; 1: absent */
+    int system_line, masses_line, alchemy_line, nonbonded_line, integrator_line, protocol_line,
+        observables_line; /* where they are in the file; 1: absent */
 };
 
 /* `file` is only for messages. On success *out is owned by the caller. ERR_SPEC; ERR_UNSUPPORTED for known keys that

@@ -202,6 +202,8 @@ int spec_phase_system(const struct spec *s, int phase, struct source *src, struc
         rc = repartition(s, sys, e);
     if (!rc)
         rc = spec_make_restraints(s, src, sys, e);
+    if (!rc && phase == 0) /* what produces */
+        rc = spec_make_observables(s, src, sys, e);
     if (rc)
         system_close(sys);
     return rc;

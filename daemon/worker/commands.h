@@ -16,6 +16,7 @@ int exit_with(const char *command, const struct err *e);
 
 int serve_main(int argc, char **argv);
 int energy_main(int argc, char **argv);
+int observe_main(int argc, char **argv);
 int bench_main(int argc, char **argv);
 int campaign_main(int argc, char **argv);
 int validate_main(int argc, char **argv);

@@ -18,6 +18,7 @@ static const struct command {
     {"campaign", "list the ensembles of a campaign", campaign_main},
     {"serve", "simulate what shoald says, over descriptor 3", serve_main},
     {"energy", "one static evaluation of a spec", energy_main},
+    {"observe", "observables of a spec from a trajectory", observe_main},
     {"bench", "time N replicas of a spec", bench_main},
     {"suggest-restraint", "choose anchors for a ligand, from a trajectory", suggest_restraint_main},
     {"estimate", "free energies from the files of an ensemble", estimate_main},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CPU device's program: what one timestep, one sample, one volume move and one descent step launch. Nothing here depends on the step.
+ * The CPU device's program: what one timestep, one sample, one frame of observables, one volume move and one descent step
+ * launch. Nothing here depends on the step.
  */
 #include "engine/base/units.h"
 #include "engine/cpu/kernels.h"
@@ -103,6 +104,27 @@ static void descend(const struct sim *s, struct tape *t)
          .motion = motion);
 }
 
+/* Launches of one observable: what it adds of a frame. */
+static void observe_one(const struct sim *s, const struct observable *o, void *table, void *seen, struct tape *t)
+{
+    EMIT(observe_begin, .ctl = s->d.ctl, .table = table, .seen = seen);
+    switch (o->kind) {
+    case OBSERVE_RDF:
+        EMIT(observe_rdf, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
+        break;
+    case OBSERVE_KINDS:
+        break;
+    }
+}
+
+static void observe(const struct sim *s, struct tape *t)
+{
+    const struct model *m = s->model;
+    for (int i = 0; i < m->sys->nobservables; i++)
+        observe_one(s, &m->sys->observables[i], (void *)(uintptr_t)m->observed[i], sim_observed(s, i), t);
+    EMIT(observe_end, .ctl = s->d.ctl);
+}
+
 static void emit_new_velocities(const struct sim *s, struct tape *t)
 {
     EMIT(thermalize, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .x_old = s->d.x_old, .w = s->d.w,
@@ -114,6 +136,7 @@ static void emit_new_velocities(const struct sim *s, struct tape *t)
 
 const struct program cpu_program = {.device = "cpu",
                                     .kernels = &cpu_kernels,
+                                    .observes = (1u << OBSERVE_KINDS) - 1,
                                     .nonbonded_new = nonbonded_new,
                                     .nonbonded_free = nonbonded_free,
                                     .nonbonded_tables = nonbonded_tables,
@@ -124,6 +147,7 @@ const struct program cpu_program = {.device = "cpu",
                                              [SIM_STEP] = timestep,
                                              [SIM_SAMPLE] = sample,
                                              [SIM_BAROSTAT] = volume_move,
+                                             [SIM_OBSERVE] = observe,
                                              [SIM_REPORT] = report},
                                     .emit_new_velocities = emit_new_velocities,
                                     .box_room = box_room};

@@ -26,6 +26,7 @@ struct gro {
     size_t cap;
     int width;
     bool velocities;
+    double time; /* ps, from the title; NAN */
     double (*x)[3], (*v)[3];
     double box[BOX_SIZE];
 };
@@ -208,14 +209,15 @@ static int read_box(struct gro *g, struct err *e)
     if ((rc = set_box(g, b, n == 9, e)))
         return rc;
     while (g->pos < g->end && isspace((unsigned char)*g->pos))
-        g->pos++;
-    g->line++;
-    return g->pos == g->end ? 0 : fail(g, e, ERR_UNSUPPORTED, "text after the box: only files of one frame are read");
+        g->line += *g->pos++ == '\n';
+    return 0;
 }
 
 static int read_count(struct gro *g, const struct system *s, struct err *e)
 {
     int rc = next_line(g, "a title", e);
+    const char *time = rc ? NULL : strstr(g->text, "t=");
+    g->time = time ? strtod(time + 2, NULL) : NAN;
     if (rc || (rc = next_line(g, "the number of atoms", e)))
         return rc;
     char *end;
@@ -229,6 +231,21 @@ static int read_count(struct gro *g, const struct system *s, struct err *e)
 }
 
 /* On success the caller owns g->x and g->v. */
+static int read_one(struct gro *g, const struct system *s, struct err *e)
+{
+    int rc = read_count(g, s, e);
+    if (!rc)
+        rc = read_atoms(g, s, e);
+    if (!rc)
+        rc = read_box(g, e);
+    if (rc) {
+        free(g->x);
+        free(g->v);
+        g->x = g->v = NULL;
+    }
+    return rc;
+}
+
 static int read_file(struct gro *g, const struct system *s, struct source *src, const char *name, struct err *e)
 {
     struct source_text t;
@@ -238,15 +255,34 @@ static int read_file(struct gro *g, const struct system *s, struct source *src, 
     g->file = xstrdup(t.name);
     g->pos = t.text;
     g->end = t.text + t.len;
-    if (!(rc = read_count(g, s, e)) && !(rc = read_atoms(g, s, e)))
-        rc = read_box(g, e);
-    if (rc) {
+    rc = read_one(g, s, e);
+    if (!rc && g->pos < g->end) {
+        g->line++;
+        rc = fail(g, e, ERR_UNSUPPORTED, "text after the box: only files of one frame are read");
         free(g->x);
         free(g->v);
     }
     free(g->file);
     free(g->text);
     return rc;
+}
+
+int gro_read_frame(const struct system *s, const char *file, const char *text, size_t len, size_t *at, int *line,
+                   struct start *out, double *time, struct err *e)
+{
+    struct gro g = {.file = (char *)(uintptr_t)file, .pos = text + *at, .end = text + len, .line = *line};
+    int rc = read_one(&g, s, e);
+    free(g.text);
+    *at = (size_t)(g.pos - text);
+    *line = g.line;
+    if (rc)
+        return rc;
+    *out = (struct start){.x = g.x, .v = g.velocities ? g.v : NULL};
+    if (!g.velocities)
+        free(g.v);
+    memcpy(out->box, g.box, sizeof out->box);
+    *time = g.time;
+    return 0;
 }
 
 static void set_reference(struct system *s, const double (*x)[3])

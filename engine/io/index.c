@@ -87,8 +87,9 @@ int index_read(struct source *src, const char *name, const char *group, int nato
         rc = lines(&r, text.text, e);
     if (!rc && !r.found) {
         const char *near = suggest_nearest(group, (const char *const *)r.names, r.nnames);
-        rc = err_set(e, ERR_SPEC, "%s has no group of this name%s%s%s", name, near ? "; did you mean " : "",
-                     near ? near : "", near ? "?" : "");
+        err_set(e, ERR_SPEC, "%s has no group of this name%s%s%s", name, near ? "; did you mean " : "",
+                near ? near : "", near ? "?" : "");
+        rc = INDEX_NO_GROUP;
     }
     for (size_t i = 0; i < r.nnames; i++)
         free(r.names[i]);

@@ -66,9 +66,15 @@ int top_read(struct system *s, struct source *src, const char *name, const struc
 int gro_read(struct system *s, struct source *src, const char *name, struct err *e);
 /* Coordinates of the same kind for one window alone; *out is the caller's. */
 int gro_read_start(const struct system *s, struct source *src, const char *name, struct start *out, struct err *e);
+/* The next frame of a text of several, which begins at *at, behind line *line: both move on; *out is the caller's. *time: what the
+ * title says behind "t=", ps, else NAN. ERR_COORDINATES, ERR_UNSUPPORTED. */
+int gro_read_frame(const struct system *s, const char *file, const char *text, size_t len, size_t *at, int *line,
+                   struct start *out, double *time, struct err *e);
 /* Position-restraint reference coordinates from a second .gro; call after gro_read. */
 int gro_read_reference(struct system *s, struct source *src, const char *name, struct err *e);
-/* The atoms of one group of an index file (.ndx), counted from 0; *atoms is the caller's. ERR_SPEC, ERR_MISSING_FILE. */
+/* The atoms of one group of an index file (.ndx), counted from 0; *atoms is the caller's. ERR_SPEC, ERR_MISSING_FILE;
+ * INDEX_NO_GROUP with an ERR_SPEC in *e: it has no group of this name. */
+enum { INDEX_NO_GROUP = 1 };
 int index_read(struct source *src, const char *name, const char *group, int natoms, int **atoms, int *n, struct err *e);
 
 #endif

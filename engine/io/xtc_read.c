@@ -95,7 +95,8 @@ static void get_packed(struct reader *r, struct xtc_read *f)
     int32_t low[3], high[3];
     uint32_t size[3], v[3];
     int wide = 0, run = 0;
-    r->bad |= get_float(r) != 1000;
+    f->precision = get_float(r);
+    r->bad |= !(f->precision > 0);
     for (int d = 0; d < 3; d++)
         low[d] = get_int(r);
     for (int d = 0; d < 3; d++) {
@@ -149,7 +150,7 @@ static void get_packed(struct reader *r, struct xtc_read *f)
 size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len)
 {
     struct reader r = {.data = data, .len = len};
-    r.bad |= get_int(&r) != 1995;
+    r.bad |= get_int(&r) != XTC_MAGIC;
     f->natoms = get_int(&r);
     f->step = get_int(&r);
     f->time = get_float(&r);
@@ -165,6 +166,7 @@ size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len)
         for (int i = 0; i < f->natoms; i++)
             for (int d = 0; d < 3; d++)
                 f->grid[i][d] = (int32_t)lrintf(1000 * get_float(&r));
+        f->precision = 1000;
     }
     if (!r.bad)
         return r.pos;
@@ -179,7 +181,8 @@ void xtc_place(const struct xtc_read *f, double (*x)[3], double box[BOX_SIZE])
         [BOX_XX] = 0, [BOX_YY] = 4, [BOX_ZZ] = 8, [BOX_YX] = 3, [BOX_ZX] = 6, [BOX_ZY] = 7};
     for (int i = 0; i < BOX_SIZE; i++)
         box[i] = f->box[at[i]];
+    const double step = 1 / (double)f->precision;
     for (int i = 0; i < f->natoms; i++)
         for (int d = 0; d < 3; d++)
-            x[i][d] = 1e-3 * f->grid[i][d];
+            x[i][d] = step * f->grid[i][d];
 }

@@ -14,8 +14,11 @@ struct xtc_read {
     int natoms;
     int32_t step;
     float time, box[9]; /* ps; nm, three edge vectors */
-    int32_t (*grid)[3]; /* coordinates times 1000; owned */
+    float precision;    /* of coordinates: so many steps a nm */
+    int32_t (*grid)[3]; /* coordinates times that; owned */
 };
+
+enum { XTC_MAGIC = 1995 };
 
 /* Returns the length of the frame, or 0 if it is not one, or not whole. */
 size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len);

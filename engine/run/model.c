@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "engine/observe/observe.h"
 #include "engine/system/topology.h"
 
 /* All atoms have mass but virtual sites, of which that is known. */
@@ -34,6 +35,19 @@ static int check(const struct system *sys, const struct settings *set, struct er
     if (!(set->integrator.timestep > 0))
         return err_set(e, ERR_SPEC, "timestep %g ps: a positive one is needed", set->integrator.timestep);
     return check_masses(sys, e);
+}
+
+/* ERR_UNSUPPORTED: the device has no kernels for one of them. */
+static int place_observables(struct model *m, struct err *e)
+{
+    for (int i = 0; i < m->sys->nobservables; i++) {
+        const struct observable *o = &m->sys->observables[i];
+        if (!(m->program->observes >> o->kind & 1))
+            return err_set(e, ERR_UNSUPPORTED, "%s: %s is not computed on %s devices yet; expected --device cpu",
+                           o->name, observe_kinds[o->kind].name, m->program->device);
+        m->observed_at[i + 1] = m->observed_at[i] + observe_bytes(o);
+    }
+    return 0;
 }
 
 /* What the tables are made from. */
@@ -105,6 +119,8 @@ static void lay_out(void *sources, struct arena *a)
                                    .nsites = (uint32_t)m->sys->nsites};
         m->sites = arena_put_named(a, "site table", &sites, sizeof sites);
     }
+    for (int i = 0; i < m->sys->nobservables; i++)
+        m->observed[i] = observe_put(&m->sys->observables[i], m->sys, a);
     m->nbonded = t->nbonds.count + t->nangles.count + t->ndihedrals.count + t->nrb_dihedrals.count +
                  t->nimpropers.count + t->npairs14.count + t->nposition_restraints.count;
     m->nrare = t->nrare.count + t->ncmaps.count;
@@ -164,6 +180,8 @@ int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner 
     m->set = set;
     copy_lambda(m);
     int rc = check(sys, set, e);
+    if (rc == 0)
+        rc = place_observables(m, e);
     if (rc == 0)
         rc = topology_build(&t, sys, set, e);
     if (rc == 0)

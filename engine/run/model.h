@@ -5,6 +5,7 @@
 #ifndef SHOAL_ENGINE_RUN_MODEL_H
 #define SHOAL_ENGINE_RUN_MODEL_H
 
+#include "engine/observe/tables.h"
 #include "engine/run/guest.h"
 #include "engine/run/program.h"
 #include "engine/run/readonly.h"
@@ -30,6 +31,8 @@ struct model {
     const struct bonded_table *bonded; /* device addresses */
     const struct site_table *sites;    /* NULL: no virtual sites */
     const struct motion_table *motion;
+    const struct observe_table *observed[OBSERVABLES_MAX]; /* of the system's observables */
+    size_t observed_at[OBSERVABLES_MAX + 1]; /* where a replica's sums of each begin; where the last end */
     struct err damage; /* code ERR_NONE, or what is wrong with the tables, for all that use them */
 };
 

@@ -37,6 +37,7 @@ enum evaluate {
 struct program {
     const char *device; /* first part of the names of the devices it serves: "cpu", "cuda" */
     const struct kernel_table *kernels;
+    uint32_t observes; /* bit k: observables of enum observable_kind k are computed */
     /* ERR_UNSUPPORTED, ERR_TOPOLOGY, ERR_SPEC: what does not fit together. All but `dev` is only read during the call, which
      * may come from another thread than the device's: of `dev` it may use what guest.h has, now and in nonbonded_free. */
     int (*nonbonded_new)(struct nonbonded **out, struct dev *dev, const struct system *sys, const struct settings *set,

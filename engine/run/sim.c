@@ -23,6 +23,7 @@ void sim_lay_out(struct sim *s, struct arena *a)
     s->d.v = arena_take(a, n * sizeof *s->d.v);
     s->d.x_old = arena_take(a, n * sizeof *s->d.x_old);
     s->d.f_best = arena_take(a, n * sizeof *s->d.f_best);
+    s->d.observed = arena_take(a, s->model->observed_at[s->model->sys->nobservables]);
     s->kept_bytes = a->used;
     s->d.f = arena_take(a, n * sizeof *s->d.f);
     s->d.v_out = arena_take(a, n * sizeof *s->d.v_out);
@@ -49,6 +50,11 @@ static int new_arena(struct sim *s, struct err *e)
 static int copy(struct sim *s, void *to, const void *from, size_t bytes, struct err *e)
 {
     return s->model->dev->ops->copy(s->model->dev, s->lane, to, from, bytes, e);
+}
+
+void *sim_observed(const struct sim *s, int i)
+{
+    return s->d.observed + s->model->observed_at[i];
 }
 
 static struct sim_report *report_of(const struct sim *s, uint64_t ticket)

@@ -71,6 +71,7 @@ enum sim_work {
     SIM_STEP,     /* n timesteps of the integrator (with COM removal at its interval) */
     SIM_SAMPLE,   /* n = 1: energies, virial, dU/dlambda and U at every window of the current state */
     SIM_BAROSTAT, /* n Monte Carlo volume moves */
+    SIM_OBSERVE,  /* the current state is a frame for the system's observables, for those of this step */
     SIM_REPORT,   /* the engine's own, at the end of each of these */
     SIM_WORK_COUNT
 };
@@ -124,6 +125,10 @@ void sim_seal(struct buf *saved);
 /* The counts of volume moves in whole saved bytes; none in those of a version that had none, or that is not known. */
 struct volume_moves sim_saved_moves(const void *data, size_t len);
 int sim_load(struct sim *s, const void *data, size_t len, struct err *e);
+
+/* What observable i of the system has accumulated: observe_bytes() of it, to be read with engine/observe/observe.h. Waits for
+ * everything submitted. */
+int sim_observe_read(struct sim *s, int i, void *out, struct err *e);
 
 uint32_t sim_nodes_per_step(const struct sim *s); /* kernel nodes of the live SIM_STEP tape; 1 where there is a gang */
 size_t sim_device_bytes(const struct sim *s);

@@ -13,6 +13,7 @@
 struct sim_arrays {
     struct ctl *ctl;
     double (*x)[3], (*v)[3], (*x_old)[3], (*f_best)[3];
+    unsigned char *observed; /* what observables have accumulated, one after the other */
     int64_t (*f)[3];
     double (*v_out)[3];
     double *w;                          /* [3 natoms + 1], scratch */
@@ -64,6 +65,9 @@ static inline size_t sim_array_bytes(const struct sim *s)
 {
     return (size_t)s->model->sys->natoms * sizeof *s->d.x;
 }
+
+/* What observable i has accumulated: device address. */
+void *sim_observed(const struct sim *s, int i);
 
 /* Nothing but sim_free is left. */
 void sim_fail(struct sim *s, const struct err *why);

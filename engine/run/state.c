@@ -207,6 +207,13 @@ int sim_put(struct sim *s, const double (*x)[3], const double box[BOX_SIZE], str
     return rc ? rc : sim_write_ctl(s, &c, e);
 }
 
+int sim_observe_read(struct sim *s, int i, void *out, struct err *e)
+{
+    const size_t *at = &s->model->observed_at[i];
+    int rc = sim_wait(s, e);
+    return rc ? rc : s->model->dev->ops->copy(s->model->dev, s->lane, out, sim_observed(s, i), at[1] - at[0], e);
+}
+
 int sim_thermalize(struct sim *s, struct err *e)
 {
     struct tape t = {0};

@@ -37,6 +37,9 @@ void system_close(struct system *s)
         free(s->starts[i].v);
     }
     free(s->starts);
+    for (int i = 0; i < s->nobservables; i++)
+        observable_close(&s->observables[i]);
+    free(s->observables);
     free(s->x);
     free(s->v);
     *s = (struct system){0};

@@ -15,6 +15,7 @@
 #include "engine/base/err.h"
 #include "engine/math/cmap.h"
 #include "engine/math/terms.h"
+#include "engine/system/observables.h"
 
 struct lj {
     double c6, c12; /* V = c12/r^12 - c6/r^6 */
@@ -216,6 +217,8 @@ struct system {
     double (*x)[3];       /* [natoms], as read; molecules may be broken across the box */
     double (*v)[3];       /* [natoms], NULL if the coordinate file had none; nm/ps */
     double box[BOX_SIZE]; /* nm; engine/math/box.h */
+    int nobservables;
+    struct observable *observables;
     int nstarts;
     struct start *starts; /* of each window; none: all begin at x, v and box */
 };

@@ -178,7 +178,7 @@ class Commands(Served):
         refused(good.replace("decouple: MET", "decouple: MTE"), 65, "has no molecules of this type; did you mean MET?")
         refused(good.replace("tiny.gro", "none.gro"), 66, "none.gro")
         refused("", 65, "spec.yaml:1: the spec is empty")
-        refused(good + "observables: []\n", 65, "not supported")
+        refused(good + "observables: [{rdf: {between: [C, C], max: 0.5 nm}}]\n", 65, "observables: not computed while an ensemble runs yet")
         with open(spec, "w", encoding="utf-8") as f:
             f.write(good)
         answer = json.loads(self.shoal("validate", spec, "--json"))

@@ -24,6 +24,11 @@ def problems(schema, where, item=False):
         if kind not in (["integer", "string"], ["number", "string"]) or schema.get("pattern") != f"^{schema['x-word']}$":
             found.append("a word, but of no such type or pattern")
         kind = kind[0]
+    if "$ref" in schema:
+        return [] if schema == {"$ref": "#/definitions/selection"} else [f"{where}: refers to something else than a selection"]
+    if kind == ["string", "object"]: # a text, or a mapping
+        found += [] if "maxLength" in schema else ["no maxLength"]
+        kind = "object"
     listed = kind == ["string", "array"] # a text, or a list
     if listed:
         kind = "array"
@@ -72,7 +77,10 @@ def main():
     found = []
     for path in sys.argv[1:]:
         with open(path, encoding="utf-8") as f:
-            found += problems(json.load(f), path)
+            schema = json.load(f)
+        found += problems({key: value for key, value in schema.items() if key != "definitions"}, path)
+        for name, definition in schema.get("definitions", {}).items():
+            found += problems(definition, f"{path}#{name}")
     planted = problems({"type": "number", "minimun": 1, "maximum": 2, "examples": [1], "description": "A."}, "planted")
     if planted != ["planted: unknown keyword minimun", "planted: no range"]:
         found.append(f"the check itself is broken: {planted}")

@@ -167,7 +167,7 @@ static void test_bad(void **state)
         {HEAD A1 XYZ A2 XYZ A3 XYZ A4 XYZ A5 XYZ A6 XYZ "1.6 1.6 2.5e8\n", ERR_COORDINATES,
          "x.gro:9: read box edge 2.5e+08 nm, expected a positive length up to 1000 nm"},
         {HEAD A1 XYZ A2 XYZ A3 XYZ A4 XYZ A5 XYZ A6 XYZ BOX "\nframe 2\n", ERR_UNSUPPORTED,
-         "x.gro:10: text after the box: only files of one frame are read"},
+         "x.gro:11: text after the box: only files of one frame are read"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct err e = {0};

@@ -20,6 +20,7 @@
     "alchemy: {perturb: b-states, windows: {restraint: [0, 1]}}\n"                                                     \
     "restraints:\n"
 #define BETWEEN "- between: [{molecule: LIG}, {atoms: \"1-2\"}]\n"
+#define REST "  distance: 0.5 nm\n  force-constant: 1 kJ/mol/nm^2\n"
 #define AT(line, text) "s.yaml:" #line ": restraints[0]" text
 
 static const char top[] =
@@ -133,13 +134,16 @@ static void test_errors(void **state)
         {HEAD BETWEEN "  distance: 1.6 nm\n  force-constant: 1 kJ/mol/nm^2\n",
          AT(5, ": 1.6 nm: expected less than 1.5 nm in this box")},
         {HEAD "- between: [{molecule: LIG}]\n", AT(5, ".between: a list of 1: expected a list of 2 values")},
-        {HEAD "- between: [{molecule: LIG}, {atoms: \"1\", group: site}]\n",
-         AT(5, ".between[1]: expected exactly one of molecule and atoms and group")},
-#define REST "  distance: 0.5 nm\n  force-constant: 1 kJ/mol/nm^2\n"
+        {HEAD "- between: [{molecule: LIG}, {}]\n",
+         AT(5, ".between[1]: 0 keys; expected at least one of molecule, atoms, group, name or resname")},
+        {HEAD "- between: [{molecule: LIG}, {atoms: \"1-2\", group: far, name: B}]\n" REST,
+         AT(5, ".between[1]: atoms 1-2, group far, name B: no atom for which all of it holds")},
+        {HEAD "- between: [LIG, {atoms: \"1\"}]\n" REST,
+         AT(5, ".between[0]: LIG: no atom has this name, and no group of system.index; did you mean {resname: LIG}?")},
         {HEAD "- between: [{molecule: SOL}, {atoms: \"1\"}]\n" REST,
          AT(5, ".between[0]: SOL: there are several molecules of this type; expected one, or atoms by number")},
         {HEAD "- between: [{molecule: SOIL}, {atoms: \"1\"}]\n" REST,
-         AT(5, ".between[0]: SOIL: there is no molecule of this type")},
+         AT(5, ".between[0]: SOIL: there is no molecule of this type; did you mean SOL?")},
         {HEAD "- between: [{molecule: LIG}, {atoms: \"1-9\"}]\n" REST,
          AT(5, ".between[1]: 1-9: 1-9: expected numbers and ranges of 1 to 8, such as 1-12, 15")},
         {HEAD "- between: [{molecule: LIG}, {atoms: \"1,x\"}]\n" REST,

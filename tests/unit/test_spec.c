@@ -338,7 +338,7 @@ static void test_key_errors(void **state)
 {
     refused("42\n", SPEC("1: 42: expected a mapping with name, system, nonbonded, constraints, masses, alchemy, "
                          "restraints, integrator, barostat, "
-                         "repeats, exchange, stop-when, allocate, protocol or run"));
+                         "repeats, exchange, stop-when, allocate, protocol, run or observables"));
     refused(HEAD "nonbonded:\n  vdw: {modifer: cutoff}\n",
             SPEC("4: nonbonded.vdw.modifer: unknown key; did you mean modifier?"));
     refused(HEAD "nonbonded:\n  vdw: {switch_start: 1 nm}\n",
@@ -349,7 +349,7 @@ static void test_key_errors(void **state)
              "barostat"));
     refused(HEAD "zebra: 1\n", SPEC("3: zebra: unknown key; expected name, system, nonbonded, constraints, masses, "
                                     "alchemy, restraints, integrator, "
-                                    "barostat, repeats, exchange, stop-when, allocate, protocol or run"));
+                                    "barostat, repeats, exchange, stop-when, allocate, protocol, run or observables"));
     refused("name: x\n", SPEC("1: system: missing; expected a mapping with topology, coordinates, reference, "
                               "window-coordinates, index or defines"));
     refused("name: x\nsystem: {topology: a.top}\n",
@@ -361,9 +361,12 @@ static void test_key_errors(void **state)
             SPEC("3: alchemy.windows: 0 keys; expected at least one of coulomb, vdw, bonded, restraint or mass"));
     refused(HEAD "protocol: [{produce: {time: 1 ps}, minimize: {steps: 1}}]\n",
             SPEC("3: protocol[0]: 2 keys; expected exactly one of minimize, equilibrate or produce"));
-    refused(HEAD "observables:\n  - rdf: {between: [OW, OW]}\n", ERR_UNSUPPORTED,
-            "s.yaml:3: observables: not supported: observables are not built yet; analyse the trajectory "
-            "(frames-every) instead");
+    refused(HEAD "observables:\n  - rdf: {between: [OW, OW]}\n",
+            SPEC("4: observables[0].rdf.max: missing; expected a quantity above 0 nm, at most 100 nm (units: nm, A, "
+                 "angstrom), such as 1.0 nm"));
+    refused(HEAD "observables:\n  - rdf: {between: [OW, []], max: 1 nm}\n",
+            SPEC("4: observables[0].rdf.between[1]: a list of 0: expected text of 1 to 255 bytes or a mapping with "
+                 "molecule, atoms, group, name or resname, such as OW"));
 }
 
 static void test_value_errors(void **state)

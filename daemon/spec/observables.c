@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Observables: what the spec says of them, and their atoms in a system.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/spec/reader.h"
+#include "engine/base/buf.h"
+
+#define BINS_MOST 100000
+
+/* "observables[1].rdf.max" */
+static void place_of(char place[96], const struct observable_choice *c, const char *key)
+{
+    snprintf(place, 96, "observables[%d].%s.%s", c->index, c->kind, key);
+}
+
+static int read_groups(struct reader *r, const struct spec *s, struct observable_choice *c, struct view between)
+{
+    char place[96];
+    int rc = 0;
+    place_of(place, c, "between");
+    c->of.ngroups = view_count(between);
+    for (int g = 0; g < c->of.ngroups && !rc; g++)
+        rc = selection_read(r, &c->group[g], view_item(between, g), place, s->index);
+    return rc;
+}
+
+static int read_rdf(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v)
+{
+    struct rdf_choice *rdf = &c->of.rdf;
+    struct view max = view_key(v, "max"), bin = view_key(v, "bin");
+    char place[96];
+    c->of.kind = OBSERVE_RDF;
+    rdf->max = view_quantity(max).value;
+    rdf->bin = view_quantity(bin).value;
+    rdf->within = view_boolean(view_key(v, "within-molecules"));
+    const double bins = rint(rdf->max / rdf->bin);
+    place_of(place, c, "max");
+    if (bins > BINS_MOST)
+        return spec_bad(r, max, place, "%.0f bins of %s: expected %d at most", bins, view_text(bin), BINS_MOST);
+    if (bins < 1 || fabs(rdf->max / rdf->bin - bins) > 1e-6 * bins)
+        return spec_bad(r, max, place, "%s: expected a whole number of bins of %s; the nearest is %.15g nm",
+                        view_text(max), view_text(bin), fmax(bins, 1) * rdf->bin);
+    return read_groups(r, s, c, view_key(v, "between"));
+}
+
+static const struct {
+    const char *key;
+    int (*read)(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v);
+} kinds[] = {{"rdf", read_rdf}};
+
+/* The name that it was given; or that of its kind, with a number where it is not the first without one. */
+static int read_name(struct reader *r, const struct spec *s, struct observable_choice *c, struct view name)
+{
+    struct buf b = {0};
+    char place[96];
+    for (int n = 1; !b.len; n++) {
+        buf_printf(&b, n > 1 && !view_given(name) ? "%s_%d" : "%s", view_given(name) ? view_text(name) : c->kind, n);
+        for (int i = 0; i < c->index && b.len; i++) {
+            if (strcmp(s->observables[i].of.name, b.data))
+                continue;
+            place_of(place, c, "name");
+            if (view_given(name)) {
+                buf_free(&b);
+                return spec_bad(r, name, place, "%s: observables[%d] has this name too", view_text(name), i);
+            }
+            b.len = 0;
+        }
+    }
+    c->of.name = b.data;
+    return 0;
+}
+
+static int read_observable(struct reader *r, const struct spec *s, struct observable_choice *c, struct view item)
+{
+    int rc = 0;
+    char place[96];
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds && !rc; k++) {
+        struct view v = view_key(item, kinds[k].key);
+        if (!view_given(v))
+            continue;
+        c->kind = kinds[k].key;
+        rc = read_name(r, s, c, view_key(v, "name"));
+        place_of(place, c, "every");
+        if (!rc)
+            rc = spec_steps_of(r, view_key(v, "every"), place, &c->of.every);
+        c->of.interval = (double)c->of.every * r->timestep;
+        if (!rc)
+            rc = kinds[k].read(r, s, c, v);
+    }
+    return rc;
+}
+
+int spec_read_observables(struct reader *r, struct spec *s, struct view v)
+{
+    int rc = 0;
+    s->observables = xcalloc((size_t)view_count(v), sizeof *s->observables);
+    for (int i = 0; i < view_count(v) && !rc; i++) {
+        s->observables[i].index = i;
+        s->nobservables++;
+        rc = read_observable(r, s, &s->observables[i], view_item(v, i));
+    }
+    return rc;
+}
+
+void spec_observables_close(struct spec *s)
+{
+    for (int i = 0; i < s->nobservables; i++) {
+        for (int g = 0; g < OBSERVABLE_GROUPS; g++)
+            selection_close(&s->observables[i].group[g]);
+        observable_close(&s->observables[i].of);
+    }
+    free(s->observables);
+}
+
+/* ---- in a system ---- */
+
+static int make_groups(const struct spec *s, const struct observable_choice *c, struct source *src, struct system *sys,
+                       struct observable *o, struct err *e)
+{
+    for (int g = 0; g < c->of.ngroups; g++) {
+        struct atom_group *group = &o->group[g];
+        int rc = selection_atoms(&c->group[g], s->index, src, sys, &group->atom, &group->n, e);
+        if (rc == -ERR_MISSING_FILE)
+            return rc;
+        if (rc)
+            return err_prefix(e, "%s:%d: observables[%d].%s: %s", s->file, c->group[g].line, c->index, c->kind,
+                              c->group[g].text);
+        group->label = xstrdup(c->group[g].text);
+    }
+    return 0;
+}
+
+int spec_make_observables(const struct spec *s, struct source *src, struct system *sys, struct err *e)
+{
+    int rc = 0;
+    sys->observables = xcalloc((size_t)s->nobservables, sizeof *sys->observables);
+    while (sys->nobservables < s->nobservables && !rc) {
+        const struct observable_choice *c = &s->observables[sys->nobservables];
+        struct observable *o = &sys->observables[sys->nobservables++];
+        *o = c->of;
+        o->name = xstrdup(c->of.name);
+        rc = make_groups(s, c, src, sys, o, e);
+    }
+    return rc;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * shoal-worker observe: the observables of a spec from a trajectory. Frames go through the same launches as those of a run.
+ */
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/spec/value.h"
+#include "daemon/worker/commands.h"
+#include "daemon/worker/input.h"
+#include "daemon/worker/measure.h"
+#include "engine/io/trajectory.h"
+#include "engine/observe/observe.h"
+
+enum { INCLUDES = 32 };
+#define NEWS 0.2 /* seconds between two lines of progress */
+
+struct request {
+    const char *spec, *trajectory, *output, *device;
+    const char *includes[INCLUDES];
+    int ninclude;
+    double begin, end, dt; /* ps; dt 0: all frames */
+    bool json, quiet;
+};
+
+/* ---- which frames ---- */
+
+struct picker {
+    const struct request *q;
+    struct trajectory *trajectory;
+    uint64_t picked, seen;
+    double next, last; /* ps: when one is due; the last one that was seen */
+};
+
+/* Times are single precision in most files. */
+static double slack(double time)
+{
+    return 1e-6 * (1 + fabs(time));
+}
+
+static bool picks(struct picker *p, double time)
+{
+    if (isnan(time)) /* only without a choice by time */
+        return true;
+    if (time < p->q->begin - slack(time) || (p->picked && p->q->dt > 0 && time < p->next - slack(time)))
+        return false;
+    p->next = (p->picked ? p->next : time) + p->q->dt;
+    return true;
+}
+
+/* The next frame that counts; TRAJECTORY_END. */
+static int next_frame(struct picker *p, struct trajectory_frame *f, struct err *e)
+{
+    const struct request *q = p->q;
+    for (;;) {
+        int rc = trajectory_next(p->trajectory, f, e);
+        if (rc)
+            return rc;
+        if (isnan(f->time) && (q->begin > -INFINITY || q->end < INFINITY || q->dt > 0))
+            return err_set(e, ERR_COORDINATES,
+                           "%s: frame %llu: its title says no time (t= 1.5); --begin, --end and --dt need one",
+                           q->trajectory, (unsigned long long)f->number);
+        p->seen++;
+        p->last = f->time;
+        if (f->time > q->end + slack(f->time))
+            return TRAJECTORY_END;
+        if (picks(p, f->time)) {
+            p->picked++;
+            return 0;
+        }
+    }
+}
+
+/* The time between the first two frames that count; NAN: there are no two, or no times. */
+static int find_interval(const struct request *q, struct system *sys, struct err *e)
+{
+    struct picker p = {.q = q};
+    struct trajectory_frame f;
+    double time[2] = {NAN, NAN};
+    int rc = trajectory_open(&p.trajectory, q->trajectory, sys, e);
+    for (int i = 0; i < 2 && !rc; i++) {
+        rc = next_frame(&p, &f, e);
+        time[i] = rc ? NAN : f.time;
+    }
+    if (!rc || rc == TRAJECTORY_END)
+        trajectory_close(p.trajectory);
+    for (int i = 0; i < sys->nobservables; i++)
+        sys->observables[i].interval = time[1] - time[0];
+    return rc < 0 ? rc : 0;
+}
+
+/* ---- the work ---- */
+
+struct work {
+    const struct request *q;
+    const struct system *sys;
+    struct dev *dev;
+    struct model *model;
+    struct sim *sim;
+    double told; /* when progress was */
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* One line, written over, on a terminal alone. */
+static void tell(struct work *w, const struct picker *p, bool last)
+{
+    if (w->q->quiet || !isatty(STDERR_FILENO) || (!last && now() - w->told < NEWS))
+        return;
+    w->told = now();
+    fprintf(stderr, "\r%3.0f %%  %llu frames  %.6g ps\033[K%s", 100 * trajectory_read_part(p->trajectory),
+            (unsigned long long)p->picked, p->last, last ? "\n" : "");
+}
+
+static int take_frame(struct work *w, const struct trajectory_frame *f, struct err *e)
+{
+    int rc = 0;
+    for (int i = 0; i < w->sys->nobservables && !rc; i++)
+        rc = observe_check_box(&w->sys->observables[i], f->box, e);
+    if (rc)
+        return err_prefix(e, "%s: frame %llu, at %.10g ps", w->q->trajectory, (unsigned long long)f->number, f->time);
+    rc = sim_put(w->sim, (const double(*)[3])f->x, f->box, e);
+    return rc ? rc : work_through(w->dev, w->sim, SIM_OBSERVE, 1, e);
+}
+
+static int take_frames(struct work *w, struct err *e)
+{
+    struct picker p = {.q = w->q};
+    struct trajectory_frame f;
+    int rc = trajectory_open(&p.trajectory, w->q->trajectory, w->sys, e);
+    if (rc)
+        return rc;
+    while (!(rc = next_frame(&p, &f, e)) && !(rc = take_frame(w, &f, e)))
+        tell(w, &p, false);
+    if (p.picked)
+        tell(w, &p, true);
+    trajectory_close(p.trajectory);
+    if (rc == TRAJECTORY_END && !p.picked)
+        return err_set(e, ERR_USAGE,
+                       "%s: none of its frames is between --begin and --end; the last one read is at %.10g ps",
+                       w->q->trajectory, p.last);
+    return rc < 0 ? rc : 0;
+}
+
+/* ---- what came out ---- */
+
+static int write_file(const struct request *q, const struct observe_result *r, struct err *e)
+{
+    struct buf path = {0}, text = {0};
+    buf_printf(&path, "%s/%s.xvg", q->output, r->o->name);
+    observe_file(r, &text);
+    int rc = buf_write_file(path.data, text.data, text.len, e);
+    buf_free(&path);
+    buf_free(&text);
+    return rc;
+}
+
+static int results(struct work *w, struct buf *out, struct err *e)
+{
+    struct writer json = {.out = out};
+    int rc = 0;
+    if (w->q->json) {
+        jw_begin(&json, NULL, '{');
+        jw_text(&json, "trajectory", w->q->trajectory);
+        jw_begin(&json, "observables", '[');
+    }
+    for (int i = 0; i < w->sys->nobservables && !rc; i++) {
+        const struct observable *o = &w->sys->observables[i];
+        void *bytes = xcalloc(1, observe_bytes(o));
+        rc = sim_observe_read(w->sim, i, bytes, e);
+        const struct observe_result r = observe_result(w->sys, o, bytes);
+        if (!rc)
+            rc = write_file(w->q, &r, e);
+        if (!rc && w->q->json)
+            observe_json(&r, &json);
+        else if (!rc)
+            observe_line(&r, out);
+        free(bytes);
+    }
+    if (w->q->json) {
+        jw_end(&json, ']');
+        jw_end(&json, '}');
+        buf_printf(out, "\n");
+    }
+    return rc;
+}
+
+static int make_folder(const char *path, struct err *e)
+{
+    struct stat about;
+    if (!mkdir(path, 0777) || (!stat(path, &about) && S_ISDIR(about.st_mode)))
+        return 0;
+    return err_errno(e, "%s", path);
+}
+
+static int observe(const struct request *q, const struct spec *spec, struct system *sys, struct err *e)
+{
+    struct work w = {.q = q, .sys = sys};
+    struct buf out = {0};
+    if (!sys->nobservables)
+        return err_set(e, ERR_SPEC,
+                       "%s: expected observables, such as\nobservables:\n  - rdf: {between: [OW, OW], max: 1 nm}",
+                       q->spec);
+    int rc = find_interval(q, sys, e);
+    if (!rc)
+        rc = make_folder(q->output, e);
+    if (!rc)
+        rc = engine_open(&w.dev, q->device, e);
+    if (rc)
+        return rc;
+    rc = model_new(&w.model, w.dev, sys, &spec->settings, e);
+    if (!rc)
+        rc = sim_new(&w.sim, w.model, 0, 0, e);
+    if (!rc)
+        rc = take_frames(&w, e);
+    if (!rc)
+        rc = results(&w, &out, e);
+    if (!rc)
+        fwrite(out.data, 1, out.len, stdout);
+    buf_free(&out);
+    sim_free(w.sim);
+    model_free(w.model);
+    dev_close(w.dev);
+    return rc;
+}
+
+/* ---- the command ---- */
+
+static int read_time(const char *option, const char *text, double *out, struct err *e)
+{
+    struct quantity q;
+    if (value_quantity(text, "ps", false, &q) != QUANTITY_OK)
+        return err_set(e, ERR_USAGE, "%s %s: expected a time (units: %s), such as '20 ps'", option, text,
+                       value_units("ps"));
+    *out = q.value;
+    return 0;
+}
+
+static int usage(void)
+{
+    fputs(
+        "usage: shoal observe SPEC --trajectory FILE [--begin TIME] [--end TIME] [--dt TIME] [--output DIR] [--device "
+        "cpu|cpu:N|cuda:K] "
+        "[--include DIR]... [--quiet] [--json]\n",
+        stderr);
+    return EXIT_USAGE;
+}
+
+static int read_option(struct request *q, int c, const char *value, struct err *e)
+{
+    switch (c) {
+    case 't':
+        q->trajectory = value;
+        return 0;
+    case 'b':
+        return read_time("--begin", value, &q->begin, e);
+    case 'e':
+        return read_time("--end", value, &q->end, e);
+    case 's':
+        return read_time("--dt", value, &q->dt, e);
+    case 'o':
+        q->output = value;
+        return 0;
+    case 'd':
+        q->device = value;
+        return 0;
+    case 'j':
+        q->json = true;
+        return 0;
+    case 'q':
+        q->quiet = true;
+        return 0;
+    case 'I':
+        if (q->ninclude < INCLUDES)
+            q->includes[q->ninclude++] = value;
+        return 0;
+    default:
+        return err_set(e, ERR_USAGE, "an option that is none of its");
+    }
+}
+
+int observe_main(int argc, char **argv)
+{
+    static const struct option options[] = {{"trajectory", required_argument, NULL, 't'},
+                                            {"begin", required_argument, NULL, 'b'},
+                                            {"end", required_argument, NULL, 'e'},
+                                            {"dt", required_argument, NULL, 's'},
+                                            {"output", required_argument, NULL, 'o'},
+                                            {"device", required_argument, NULL, 'd'},
+                                            {"include", required_argument, NULL, 'I'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"quiet", no_argument, NULL, 'q'},
+                                            {NULL, 0, NULL, 0}};
+    struct request q = {.output = ".", .device = "cpu:1", .begin = -INFINITY, .end = INFINITY};
+    struct err e = {0};
+    struct spec *spec = NULL;
+    struct system sys = {0};
+    int rc = 0;
+    for (int c; !rc && (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
+        rc = read_option(&q, c, optarg, &e);
+    if (rc)
+        return exit_with("observe", &e);
+    if (optind + 1 != argc || !q.trajectory)
+        return usage();
+    q.spec = argv[optind];
+    rc = input_read(q.spec, q.includes, q.ninclude, &spec, &sys, &e);
+    if (!rc)
+        rc = observe(&q, spec, &sys, &e);
+    system_close(&sys);
+    spec_free(spec);
+    return rc ? exit_with("observe", &e) : EXIT_OK;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pairs of two groups by their distance: all pairs, a piece of the second group at a time, so that the loop over it is one over
+ * neighbouring numbers.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "engine/cpu/kernels.h"
+#include "engine/kernels/observe.h"
+
+enum { PIECE = 256 };
+
+/* Atoms of the second group. */
+struct piece {
+    uint32_t first, n;
+    double x[3][PIECE], square[PIECE]; /* nm; nm^2, to the atom at hand */
+};
+
+static void gather(struct piece *p, const double (*x)[3], const int32_t *atom, uint32_t first, uint32_t n)
+{
+    p->first = first;
+    p->n = n;
+    for (uint32_t k = 0; k < n; k++)
+        for (int d = 0; d < 3; d++)
+            p->x[d][k] = x[atom[first + k]][d];
+}
+
+/* The nearest whole number, of what is below 2^51. */
+static inline double nearest(double v)
+{
+    const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
+    return (v + magic) - magic;
+}
+
+/* Images as box_nearest takes them: the shortest of those that are nearer than half the box is wide. */
+static void squares(struct piece *p, const double from[3], const double box[BOX_SIZE])
+{
+    const double ix = 1 / box[BOX_XX], iy = 1 / box[BOX_YY], iz = 1 / box[BOX_ZZ];
+    for (uint32_t k = 0; k < p->n; k++) {
+        double x = p->x[0][k] - from[0], y = p->x[1][k] - from[1], z = p->x[2][k] - from[2], shift = nearest(z * iz);
+        x -= shift * box[BOX_ZX];
+        y -= shift * box[BOX_ZY];
+        z -= shift * box[BOX_ZZ];
+        shift = nearest(y * iy);
+        x -= shift * box[BOX_YX];
+        y -= shift * box[BOX_YY];
+        x -= nearest(x * ix) * box[BOX_XX];
+        p->square[k] = x * x + y * y + z * z;
+    }
+}
+
+/* Pairs of atom i of the first group with those of the piece from number `from` on. */
+static void count(const struct args_observe_rdf *a, const struct piece *p, uint32_t i, uint32_t from, int64_t *pairs)
+{
+    const struct observe_table *t = a->table;
+    const struct rdf_table *own = t->own;
+    const double most = own->max * own->max;
+    for (uint32_t k = from; k < p->n; k++) {
+        if (!(p->square[k] < most))
+            continue;
+        const uint32_t j = p->first + k;
+        if (own->overlapping && t->atom[0][i] == t->atom[1][j])
+            continue;
+        if (!own->within && own->molecule[0][i] == own->molecule[1][j])
+            continue;
+        const uint32_t bin = (uint32_t)(sqrt(p->square[k]) / own->bin);
+        if (bin < own->bins)
+            pairs[bin]++;
+    }
+}
+
+void cpu_observe_rdf(const struct launch *launch, const struct args_observe_rdf *a)
+{
+    const struct ctl *c = a->ctl;
+    const struct observe_table *t = a->table;
+    const struct rdf_table *own = t->own;
+    struct observed *s = a->seen;
+    const double(*x)[3] = a->x;
+    struct piece p;
+    if (c->halt || !s->now)
+        return;
+    int64_t *pairs = observed_counts(t, s, s->blocks - 1);
+    for (uint32_t first = 0; first < t->natoms[1]; first += PIECE) {
+        const uint32_t left = t->natoms[1] - first, n = left < PIECE ? left : PIECE;
+        const uint32_t end = own->same ? first + n : t->natoms[0];
+        gather(&p, x, t->atom[1], first, n);
+        for (uint32_t i = 0; i < end; i++) {
+            squares(&p, x[t->atom[0][i]], c->box);
+            count(a, &p, i, own->same && i >= first ? i - first + 1 : 0, pairs);
+        }
+    }
+    observed_reals(t, s, s->blocks - 1)[0] += 1 / box_volume(c->box);
+}

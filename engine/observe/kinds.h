@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The functions of each kind of observable, see struct observe_kind.
+ */
+#ifndef SHOAL_ENGINE_OBSERVE_KINDS_H
+#define SHOAL_ENGINE_OBSERVE_KINDS_H
+
+#include "engine/observe/observe.h"
+
+/* rdf.c */
+struct observe_size rdf_size(const struct observable *o);
+double rdf_least_width(const struct observable *o);
+const void *rdf_put(const struct observable *o, const struct system *sys, struct arena *a);
+void rdf_file(const struct observe_result *r, struct buf *out);
+void rdf_json(const struct observe_result *r, struct writer *w);
+void rdf_line(const struct observe_result *r, struct buf *out);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/observe/observe.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/base/number.h"
+#include "engine/math/box.h"
+#include "engine/observe/kinds.h"
+
+const struct observe_kind observe_kinds[OBSERVE_KINDS] = {
+    [OBSERVE_RDF] = {"rdf", rdf_size, rdf_least_width, rdf_put, rdf_file, rdf_json, rdf_line},
+};
+
+/* ---- on a device ---- */
+
+size_t observe_bytes(const struct observable *o)
+{
+    const struct observe_size size = observe_kinds[o->kind].size(o);
+    return sizeof(struct observed) + OBSERVE_BLOCKS * (size.counts + size.reals) * sizeof(double) +
+           (size.state + 7) / 8 * 8;
+}
+
+const struct observe_table *observe_put(const struct observable *o, const struct system *sys, struct arena *a)
+{
+    const struct observe_kind *kind = &observe_kinds[o->kind];
+    const struct observe_size size = kind->size(o);
+    struct observe_table t = {.every = o->every,
+                              .counts = size.counts,
+                              .reals = size.reals,
+                              .least_width = kind->least_width ? kind->least_width(o) : 0,
+                              .own = kind->put(o, sys, a)};
+    for (int g = 0; g < o->ngroups; g++) {
+        t.natoms[g] = (uint32_t)o->group[g].n;
+        t.atom[g] =
+            arena_put_named(a, "atoms of an observable", o->group[g].atom, (size_t)o->group[g].n * sizeof(int32_t));
+    }
+    return arena_put_named(a, "an observable", &t, sizeof t);
+}
+
+int observe_check_box(const struct observable *o, const double box[BOX_SIZE], struct err *e)
+{
+    const struct observe_kind *kind = &observe_kinds[o->kind];
+    double least = kind->least_width ? kind->least_width(o) : 0, width = box_least_width(box);
+    return width >= least ? 0
+                          : err_set(e, ERR_SPEC, "%s: a box %.6g nm wide: expected at least twice max, %.6g nm",
+                                    o->name, width, least);
+}
+
+/* ---- what came out ---- */
+
+struct observe_result observe_result(const struct system *sys, const struct observable *o, const void *bytes)
+{
+    return (struct observe_result){sys, o, observe_kinds[o->kind].size(o), bytes};
+}
+
+int observe_full_blocks(const struct observe_result *r)
+{
+    const struct observed *s = r->seen;
+    return (int)(s->blocks - (s->in_block < s->per_block));
+}
+
+static struct observe_table shape_of(const struct observe_result *r)
+{
+    return (struct observe_table){.counts = r->size.counts, .reals = r->size.reals};
+}
+
+const int64_t *observe_counts(const struct observe_result *r, int block)
+{
+    const struct observe_table t = shape_of(r);
+    return observed_counts(&t, r->seen, block);
+}
+
+const double *observe_reals(const struct observe_result *r, int block)
+{
+    const struct observe_table t = shape_of(r);
+    return observed_reals(&t, r->seen, block);
+}
+
+int64_t *observe_total_counts(const struct observe_result *r)
+{
+    int64_t *sum = xcalloc(r->size.counts + 1, sizeof *sum);
+    for (int b = 0; b < r->seen->blocks; b++)
+        for (uint64_t i = 0; i < r->size.counts; i++)
+            sum[i] += observe_counts(r, b)[i];
+    return sum;
+}
+
+double *observe_total_reals(const struct observe_result *r)
+{
+    double *sum = xcalloc(r->size.reals + 1, sizeof *sum);
+    for (int b = 0; b < r->seen->blocks; b++)
+        for (uint64_t i = 0; i < r->size.reals; i++)
+            sum[i] += observe_reals(r, b)[i];
+    return sum;
+}
+
+double observe_error(const double *value, int n, size_t stride)
+{
+    double mean = 0, square = 0;
+    if (n < 2)
+        return NAN;
+    for (int i = 0; i < n; i++)
+        mean += value[(size_t)i * stride] / n;
+    for (int i = 0; i < n; i++)
+        square += (value[(size_t)i * stride] - mean) * (value[(size_t)i * stride] - mean);
+    return sqrt(square / (n - 1) / n);
+}
+
+/* ---- as text ---- */
+
+void observe_header(struct buf *out, const char *title, const char *x, const char *y, const char *const *legends, int n)
+{
+    buf_printf(out, "@    title \"%s\"\n@    xaxis  label \"%s\"\n@    yaxis  label \"%s\"\n@TYPE xy\n", title, x, y);
+    buf_printf(out,
+               "@ view 0.15, 0.15, 0.75, 0.85\n@ legend on\n@ legend box on\n@ legend loctype view\n"
+               "@ legend 0.78, 0.8\n@ legend length 2\n");
+    for (int i = 0; i < n; i++)
+        buf_printf(out, "@ s%d legend \"%s\"\n", i, legends[i]);
+}
+
+/* Nothing was added after a frame that does not fit. */
+static void add_narrow(const struct observe_result *r, struct buf *out, const char *before, const char *after)
+{
+    const struct observed *s = r->seen;
+    if (s->narrow)
+        buf_printf(out, "%sended at step %lld, where the box was %.6g nm wide%s", before, (long long)s->narrow_step,
+                   s->narrow_width, after);
+}
+
+void observe_file(const struct observe_result *r, struct buf *out)
+{
+    const struct observed *s = r->seen;
+    buf_printf(out,
+               "# %s.xvg, written by Shoal\n# %lld %s; errors are standard errors of the mean of %d blocks of %lld\n",
+               r->o->name, (long long)s->frames, number_word(s->frames, "frame", "frames"), observe_full_blocks(r),
+               (long long)s->per_block);
+    add_narrow(r, out, "# ", "\n");
+    if (s->frames)
+        observe_kinds[r->o->kind].file(r, out);
+}
+
+void observe_json(const struct observe_result *r, struct writer *w)
+{
+    const struct observed *s = r->seen;
+    jw_begin(w, NULL, '{');
+    jw_text(w, "name", r->o->name);
+    jw_text(w, "kind", observe_kinds[r->o->kind].name);
+    jw_integer(w, "frames", (size_t)s->frames);
+    jw_integer(w, "blocks", (size_t)observe_full_blocks(r));
+    jw_integer(w, "frames_per_block", (size_t)s->per_block);
+    if (s->narrow) {
+        jw_integer(w, "ended_at_step", (size_t)s->narrow_step);
+        jw_real(w, "ended_box_width_nm", s->narrow_width);
+    }
+    jw_begin(w, "groups", '[');
+    for (int g = 0; g < r->o->ngroups; g++) {
+        jw_begin(w, NULL, '{');
+        jw_text(w, "selection", r->o->group[g].label);
+        jw_integer(w, "atoms", (size_t)r->o->group[g].n);
+        jw_end(w, '}');
+    }
+    jw_end(w, ']');
+    if (s->frames)
+        observe_kinds[r->o->kind].json(r, w);
+    jw_end(w, '}');
+}
+
+void observe_line(const struct observe_result *r, struct buf *out)
+{
+    const struct observed *s = r->seen;
+    buf_printf(out, "%s: %lld %s", r->o->name, (long long)s->frames, number_word(s->frames, "frame", "frames"));
+    if (s->frames)
+        observe_kinds[r->o->kind].line(r, out);
+    add_narrow(r, out, "; ", "");
+    buf_printf(out, "\n");
+}

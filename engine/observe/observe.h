@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Observables: what they need on a device, and what their sums mean. A kind is one row of observe_kinds: a spec's reader makes
+ * its struct observable (daemon/spec/observables.c), a program its launches (engine/cpu/observe.c).
+ */
+#ifndef SHOAL_ENGINE_OBSERVE_OBSERVE_H
+#define SHOAL_ENGINE_OBSERVE_OBSERVE_H
+
+#include "engine/base/arena.h"
+#include "engine/base/buf.h"
+#include "engine/estimate/json_writer.h"
+#include "engine/observe/tables.h"
+#include "engine/system/system.h"
+
+/* What one replica accumulates: numbers of a block, and bytes of state. */
+struct observe_size {
+    uint64_t counts, reals, state;
+};
+
+/* What came out, on the host. */
+struct observe_result {
+    const struct system *sys;
+    const struct observable *o;
+    struct observe_size size;
+    const struct observed *seen;
+};
+
+struct observe_kind {
+    const char *name; /* the key in a spec */
+    struct observe_size (*size)(const struct observable *o);
+    double (*least_width)(const struct observable *o); /* of a box, nm; 0: any will do */
+    /* Its own table, into an arena; the device's address. `sys` gives what atoms are. */
+    const void *(*put)(const struct observable *o, const struct system *sys, struct arena *a);
+    /* Of at least one frame: its file, members of an open JSON object, a line for people. */
+    void (*file)(const struct observe_result *r, struct buf *out);
+    void (*json)(const struct observe_result *r, struct writer *w);
+    void (*line)(const struct observe_result *r, struct buf *out);
+};
+
+extern const struct observe_kind observe_kinds[OBSERVE_KINDS];
+
+/* Bytes of what a replica accumulates of one observable, a multiple of 8. */
+size_t observe_bytes(const struct observable *o);
+/* Its whole read-only table, into an arena; the device's address. */
+const struct observe_table *observe_put(const struct observable *o, const struct system *sys, struct arena *a);
+/* ERR_SPEC: the box is too narrow for it. */
+int observe_check_box(const struct observable *o, const double box[BOX_SIZE], struct err *e);
+
+/* From the bytes of one observable, copied from a device; both stay the caller's. */
+struct observe_result observe_result(const struct system *sys, const struct observable *o, const void *bytes);
+/* Blocks that are full, those that errors come from. */
+int observe_full_blocks(const struct observe_result *r);
+const int64_t *observe_counts(const struct observe_result *r, int block);
+const double *observe_reals(const struct observe_result *r, int block);
+/* Sums over all blocks; the caller frees them. */
+int64_t *observe_total_counts(const struct observe_result *r);
+double *observe_total_reals(const struct observe_result *r);
+/* The standard error of a mean of n numbers, which are `stride` apart; NAN of fewer than two. */
+double observe_error(const double *value, int n, size_t stride);
+
+/* The whole file: its header, and what it holds. Every line that is no data begins with # or @. */
+void observe_file(const struct observe_result *r, struct buf *out);
+/* An object of an array. */
+void observe_json(const struct observe_result *r, struct writer *w);
+/* "rdf: ..." and a line's end. */
+void observe_line(const struct observe_result *r, struct buf *out);
+/* The header of an .xvg file with these columns behind the first. */
+void observe_header(struct buf *out, const char *title, const char *x, const char *y, const char *const *legends,
+                    int n);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/system/observables.h"
+
+#include <stdlib.h>
+
+void observable_close(struct observable *o)
+{
+    for (int g = 0; g < OBSERVABLE_GROUPS; g++) {
+        free(o->group[g].label);
+        free(o->group[g].atom);
+    }
+    free(o->name);
+    *o = (struct observable){0};
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What is to be observed: of which atoms, how often, with which numbers. Made from a spec; what becomes of it is
+ * engine/observe's. Units: nm, ps.
+ */
+#ifndef SHOAL_ENGINE_SYSTEM_OBSERVABLES_H
+#define SHOAL_ENGINE_SYSTEM_OBSERVABLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum observable_kind { OBSERVE_RDF, OBSERVE_KINDS };
+enum { OBSERVABLES_MAX = 16, OBSERVABLE_GROUPS = 2 };
+
+/* Sorted atoms, each once, counted from 0. */
+struct atom_group {
+    char *label; /* as people named it */
+    int *atom;
+    int n;
+};
+
+struct rdf_choice {
+    double max, bin; /* max: a whole number of bins */
+    bool within;     /* pairs within molecules count */
+};
+
+struct observable {
+    enum observable_kind kind;
+    char *name;      /* of its file */
+    uint64_t every;  /* timesteps between its frames in a run */
+    double interval; /* ps between its frames; NAN: unknown, or not always the same */
+    int ngroups;
+    struct atom_group group[OBSERVABLE_GROUPS];
+    struct rdf_choice rdf;
+};
+
+/* Frees what it owns; zeroed is fine. */
+void observable_close(struct observable *o);
+
+#endif

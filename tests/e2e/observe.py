@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""shoal observe: what comes out of trajectories of all formats, beside what a few lines of Python make of the same frames; and what is said of
+frames and specs that do not fit.
+
+Usage: observe.py SHOAL
+"""
+import itertools
+import json
+import math
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SHOAL = os.path.abspath(sys.argv.pop(1))
+ATOMS, FRAMES = 45, 19  # waters of three atoms; more frames than blocks hold at first
+TOPOLOGY = """[ defaults ]
+1 2
+[ atomtypes ]
+X 12 0 A 0.3 0.0
+[ moleculetype ]
+SOL 1
+[ atoms ]
+1 X 1 SOL OW 1 0 16
+2 X 1 SOL HW1 1 0 1
+3 X 1 SOL HW2 1 0 1
+[ system ]
+water
+[ molecules ]
+SOL 15
+"""
+SPEC = """name: water
+system: {topology: a.top, coordinates: a.gro}
+observables:
+"""
+TRICLINIC = (0.7, -0.6, 0.9)  # b_x, c_x, c_y, nm
+
+
+def frames(lean, seed=7):
+    """(time, box as three edge vectors, positions) with a box that breathes."""
+    made = []
+    for k in range(FRAMES):
+        draw = random.Random(seed * 1000 + k)
+        edge = 2.6 + 0.05 * (k % 5)
+        box = [[edge, 0, 0], [lean[0], edge, 0], [lean[1], lean[2], edge]]
+        # as they are in a file of three decimals, and some of them outside of the box
+        made.append((0.5 * k, box, [[round(draw.uniform(-3, 5), 3) for _ in range(3)] for _ in range(ATOMS)]))
+    return made
+
+
+def names():
+    return itertools.islice(itertools.cycle(["OW", "HW1", "HW2"]), ATOMS)
+
+
+def gro(made):
+    text = ""
+    for time, box, x in made:
+        text += f"water t= {time:.5f} step= 0\n{ATOMS}\n"
+        for i, (name, r) in enumerate(zip(names(), x)):
+            text += f"{i // 3 + 1:5d}SOL  {name:>5}{i + 1:5d}" + "".join(f"{c:8.3f}" for c in r) + "\n"
+        numbers = [box[0][0], box[1][1], box[2][2], 0, 0, box[1][0], 0, box[2][0], box[2][1]]
+        text += " ".join(f"{b:.5f}" for b in numbers) + "\n"
+    return text.encode()
+
+
+def trr(made, kind="f"):
+    """Positions and velocities in single or double precision; between them a frame of velocities alone."""
+    width, data = struct.calcsize(kind), b""
+    for k, (time, box, x) in enumerate(made):
+        for positions in (True, False) if k == 1 else (True,):
+            vectors = 3 * ATOMS * width
+            data += struct.pack(">3i12s13i", 1993, 13, 12, b"GMX_trn_file", 0, 0, 9 * width, 0, 0, 0, 0, vectors * positions, vectors, 0, ATOMS, k, 0)
+            data += struct.pack(f">2{kind}", time, 0) + struct.pack(f">9{kind}", *sum(box, []))
+            if positions:
+                data += struct.pack(f">{3 * ATOMS}{kind}", *sum(x, []))
+            data += bytes(vectors)
+    return data
+
+
+def shortest(box, d):
+    """The length of the shortest image, from all images near it."""
+    best = math.inf
+    for n in itertools.product(range(-1, 2), repeat=3):
+        best = min(best, sum((d[k] + sum(n[v] * box[v][k] for v in range(3))) ** 2 for k in range(3)))
+    return math.sqrt(best)
+
+
+def wrapped(box, d):
+    d = list(d)
+    for v in (2, 1, 0):
+        n = round(d[v] / box[v][v])
+        d = [d[k] - n * box[v][k] for k in range(3)]
+    return d
+
+
+def histogram(made, pairs, most, width):
+    """Of each frame: pairs per bin, and 1 / volume."""
+    of_frames = []
+    for _, box, x in made:
+        counts = [0] * round(most / width)
+        for i, j in pairs:
+            r = shortest(box, wrapped(box, [x[i][k] - x[j][k] for k in range(3)]))
+            if r < most:
+                counts[min(int(r / width), len(counts) - 1)] += 1
+        of_frames.append((counts, 1 / (box[0][0] * box[1][1] * box[2][2])))
+    return of_frames
+
+
+def added(of_frames):
+    return [sum(column) for column in zip(*(counts for counts, _ in of_frames))], sum(inverse for _, inverse in of_frames)
+
+
+def table(path):
+    with open(path, encoding="utf-8") as f:
+        return [[float(w) for w in line.split()] for line in f if line[0] not in "#@"]
+
+
+class Observe(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.write("a.top", TOPOLOGY.encode())
+        self.write("a.gro", gro(frames((0, 0, 0))[:1]))
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, name, data):
+        with open(self.path(name), "wb") as f:
+            f.write(data)
+        return self.path(name)
+
+    def observe(self, spec, trajectory, *words, code=0):
+        self.write("a.yaml", (SPEC + spec).encode())
+        run = subprocess.run([SHOAL, "observe", self.path("a.yaml"), "--trajectory", self.path(trajectory), "--output", self.path("out"), *words],
+                             capture_output=True, text=True, check=False)
+        self.assertEqual(run.returncode, code, run.stderr)
+        return run.stdout if not code else run.stderr
+
+    def test_rdf(self):
+        oxygens = range(0, ATOMS, 3)
+        hydrogens = [i for i in range(ATOMS) if i % 3]
+        cases = [  # groups, other keys, pairs, ordered pairs for each one, atoms of the first group
+            ("OW, OW", "", list(itertools.combinations(oxygens, 2)), 2, 15),
+            ("OW, {name: HW*}", "", list(itertools.product(oxygens, hydrogens)), 1, 15),
+            ("OW, {name: HW*}", ", within-molecules: no", [(i, j) for i in oxygens for j in hydrogens if i // 3 != j // 3], 1, 15),
+            ("{name: OW HW1}, {name: HW*}", "", [(i, j) for i in range(ATOMS) if i % 3 != 2 for j in hydrogens if i != j], 1, 30),
+        ]
+        spec = "".join(f"- rdf: {{between: [{groups}], max: 1 nm, bin: 0.05 nm{more}}}\n" for groups, more, *_ in cases)
+        for lean in ((0, 0, 0), TRICLINIC):
+            made = frames(lean)
+            self.write("a.trr", trr(made, "d"))
+            answer = json.loads(self.observe(spec, "a.trr", "--json"))
+            for observable, (groups, more, pairs, factor, first) in zip(answer["observables"], cases):
+                with self.subTest(lean=lean, groups=groups, more=more):
+                    of_frames = histogram(made, pairs, 1, 0.05)
+                    counts, inverse = added(of_frames)
+                    self.assertEqual(observable["pairs"], counts)
+                    self.assertEqual(observable["frames"], FRAMES)
+                    rows = table(self.path(f"out/{observable['name']}.xvg"))
+                    for k, row in enumerate(rows):
+                        shell = 4 / 3 * math.pi * 0.05**3 * ((k + 1) ** 3 - k**3)
+                        g, n = counts[k] / (len(pairs) * shell * inverse), factor * sum(counts[:k + 1]) / first / FRAMES
+                        self.assertAlmostEqual(observable["g"][k], g, delta=1e-11 * (1 + g))
+                        self.assertAlmostEqual(observable["coordination"][k], n, delta=1e-11 * (1 + n))
+                        self.assertAlmostEqual(row[0], 0.05 * (k + 0.5), delta=1e-6)
+                        self.assertAlmostEqual(row[1], g, delta=1e-7 * (1 + g))
+                        self.assertAlmostEqual(row[3], n, delta=1e-7 * (1 + n))
+                        self.assertEqual(row[5], counts[k])
+                    # at first blocks of one frame, from the 17th on of two; the last has one frame and is none for errors
+                    self.assertEqual((observable["frames_per_block"], observable["blocks"]), (2, 9))
+                    blocks = [added(of_frames[b:b + 2]) for b in range(0, 18, 2)]
+                    shell = 4 / 3 * math.pi * 0.05**3 * (20**3 - 19**3)
+                    of = [c[19] / (len(pairs) * shell * i) for c, i in blocks]
+                    error = math.sqrt(sum((v - sum(of) / 9) ** 2 for v in of) / 8 / 9)
+                    self.assertAlmostEqual(observable["g_error"][19], error, delta=1e-11)
+
+    def test_formats(self):
+        made = frames(TRICLINIC)
+        spec = "- rdf: {between: [OW, OW], max: 1 nm, bin: 0.05 nm, name: oo}\n"
+        answers = []
+        for name, data in (("a.gro2", gro(made)), ("a.trr", trr(made)), ("b.trr", trr(made, "d"))):
+            self.write(name, data)
+            answers.append(json.loads(self.observe(spec, name, "--json"))["observables"][0])
+        self.assertEqual(answers[0]["pairs"], answers[2]["pairs"])
+        for a, b in zip(answers[0]["pairs"], answers[1]["pairs"]):
+            self.assertLessEqual(abs(a - b), 2)  # single precision, at the edge of a bin
+        self.assertIn("oo: 19 frames; highest g(r)", self.observe(spec, "a.trr"))
+        picked = json.loads(self.observe(spec, "b.trr", "--json", "--begin", "2 ps", "--end", "6000 fs", "--dt", "1 ps"))["observables"][0]
+        pairs = list(itertools.combinations(range(0, ATOMS, 3), 2))
+        self.assertEqual((picked["frames"], picked["pairs"]), (5, added(histogram(made[4:13:2], pairs, 1, 0.05))[0]))
+
+    def test_errors(self):
+        made = frames((0, 0, 0))
+        spec = "- rdf: {between: [OW, OW], max: 1 nm, bin: 0.05 nm}\n"
+        whole = trr(made)
+        one = len(trr(made[:1]))
+        self.write("a.trr", whole)
+        self.write("cut.trr", whole[:2 * one - 5])
+        self.write("cut.gro", gro(made)[:-30])
+        self.write("other.trr", whole.replace(struct.pack(">i", ATOMS), struct.pack(">i", ATOMS - 1), 1))
+        self.write("narrow.trr", trr(made[:3] + [(1.5, [[1.9, 0, 0], [0, 3, 0], [0, 0, 3]], made[3][2])]))
+        self.write("boxless.trr", trr([(0, [[0, 0, 0]] * 3, made[0][2])]))
+        self.write("timeless.gro", gro(made).replace(b"t=", b""))
+        self.write("empty.xtc", b"")
+        for name, words, code, text in (
+                ("cut.trr", [], 65, f"cut.trr: frame 2, at byte {one}: not a whole .trr frame"),
+                ("cut.gro", [], 65, "cut.gro:"),
+                ("narrow.trr", [], 65, "narrow.trr: frame 4, at 1.5 ps: rdf: a box 1.9 nm wide: expected at least twice max, 2 nm"),
+                ("boxless.trr", [], 65, "frame 1, at byte 0: it has no periodic box"),
+                ("timeless.gro", ["--dt", "1 ps"], 65, "frame 1: its title says no time"),
+                ("empty.xtc", [], 65, "empty.xtc: it is empty"),
+                ("none.xtc", [], 66, "none.xtc: No such file or directory"),
+                ("a.top", [], 65, "a.top:2: read '1 2', expected the number of atoms"),
+                ("a.trr", ["--begin", "100 ps"], 2, "none of its frames is between --begin and --end; the last one read is at 9 ps"),
+                ("a.trr", ["--begin", "5"], 2, "--begin 5: expected a time (units: fs, ps, ns, us), such as")):
+            with self.subTest(name=name, words=words):
+                self.assertIn(text, self.observe(spec, name, *words, code=code))
+        other = trr([(0, made[0][1], made[0][2])]).replace(struct.pack(">3i", 3 * ATOMS * 4, 0, ATOMS), struct.pack(">3i", 3 * ATOMS * 4, 0, 44))
+        self.write("other.trr", other.replace(struct.pack(">i", 12 * ATOMS), struct.pack(">i", 12 * 44)))
+        self.assertIn("other.trr: frame 1 has 44 atoms; expected 45, as in the topology", self.observe(spec, "other.trr", code=65))
+        self.assertIn("expected observables, such as", self.observe("  []\n", "a.trr", code=65))
+
+
+if __name__ == "__main__":
+    unittest.main()
