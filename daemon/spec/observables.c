@@ -48,10 +48,43 @@ static int read_rdf(struct reader *r, const struct spec *s, struct observable_ch
     return read_groups(r, s, c, view_key(v, "between"));
 }
 
+static int read_fit(struct reader *r, struct observable_choice *c, struct view fit)
+{
+    struct msd_choice *m = &c->of.msd;
+    char place[96];
+    place_of(place, c, "fit");
+    m->fit[0] = 0.1 * m->max;
+    m->fit[1] = 0.9 * m->max;
+    for (int i = 0; i < view_count(fit); i++)
+        m->fit[i] = view_quantity(view_item(fit, i)).value;
+    if (m->fit[0] < m->fit[1] && m->fit[1] <= m->max)
+        return 0;
+    return spec_bad(r, fit, place,
+                    "from %.10g to %.10g ps: expected a shorter lag, then a longer one, max (%.10g ps) at most",
+                    m->fit[0], m->fit[1], m->max);
+}
+
+static int read_msd(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v)
+{
+    struct msd_choice *m = &c->of.msd;
+    char place[96];
+    c->of.kind = OBSERVE_MSD;
+    m->max = view_quantity(view_key(v, "max")).value;
+    m->restart = view_quantity(view_key(v, "restart")).value;
+    m->molecules = view_choice(view_key(v, "by")) == 1;
+    m->center = view_boolean(view_key(v, "remove-center"));
+    m->viscosity = view_quantity(view_key(v, "viscosity")).value;
+    m->temperature = s->settings.integrator.temperature;
+    int rc = read_fit(r, c, view_key(v, "fit"));
+    place_of(place, c, "of");
+    c->of.ngroups = 1;
+    return rc ? rc : selection_read(r, &c->group[0], view_key(v, "of"), place, s->index);
+}
+
 static const struct {
     const char *key;
     int (*read)(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v);
-} kinds[] = {{"rdf", read_rdf}};
+} kinds[] = {{"rdf", read_rdf}, {"msd", read_msd}};
 
 /* The name that it was given; or that of its kind, with a number where it is not the first without one. */
 static int read_name(struct reader *r, const struct spec *s, struct observable_choice *c, struct view name)

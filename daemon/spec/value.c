@@ -36,6 +36,9 @@ static const struct unit {
     {"s", "s", 1, 1},
     {"s", "min", 60, 1},
     {"s", "h", 3600, 1},
+    {"mPa s", "mPa s", 1, 1},
+    {"mPa s", "Pa s", 1000, 1},
+    {"mPa s", "cP", 1, 1},
 };
 enum { UNITS = sizeof units / sizeof *units };
 
@@ -51,6 +54,7 @@ const char *value_units(const char *base)
         {"kJ/mol", "kJ/mol, kcal/mol"},
         {"kJ/mol/nm^2", "kJ/mol/nm^2, kcal/mol/nm^2, kcal/mol/A^2"},
         {"s", "s, min, h"},
+        {"mPa s", "mPa s, Pa s, cP"},
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (!strcmp(lists[i][0], base))

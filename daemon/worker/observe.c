@@ -77,7 +77,16 @@ static int next_frame(struct picker *p, struct trajectory_frame *f, struct err *
     }
 }
 
-/* The time between the first two frames that count; NAN: there are no two, or no times. */
+/* The time between the first two frames that count, without the noise of their single precision; NAN: there are no two, or no
+ * times. */
+static double interval_of(const double time[2])
+{
+    double unit = 1e-6, interval = time[1] - time[0];
+    while (unit < 2.4e-7 * fabs(time[1])) /* the last bit of both, in single precision */
+        unit *= 10;
+    return rint(interval / unit) * unit;
+}
+
 static int find_interval(const struct request *q, struct system *sys, struct err *e)
 {
     struct picker p = {.q = q};
@@ -91,7 +100,7 @@ static int find_interval(const struct request *q, struct system *sys, struct err
     if (!rc || rc == TRAJECTORY_END)
         trajectory_close(p.trajectory);
     for (int i = 0; i < sys->nobservables; i++)
-        sys->observables[i].interval = time[1] - time[0];
+        sys->observables[i].interval = interval_of(time);
     return rc < 0 ? rc : 0;
 }
 
@@ -103,7 +112,8 @@ struct work {
     struct dev *dev;
     struct model *model;
     struct sim *sim;
-    double told; /* when progress was */
+    double told;  /* when progress was */
+    double begin; /* ps: of the first frame */
 };
 
 static double now(void)
@@ -123,9 +133,27 @@ static void tell(struct work *w, const struct picker *p, bool last)
             (unsigned long long)p->picked, p->last, last ? "\n" : "");
 }
 
-static int take_frame(struct work *w, const struct trajectory_frame *f, struct err *e)
+/* Where an observable needs them to. */
+static int check_time(struct work *w, const struct picker *p, const struct trajectory_frame *f, struct err *e)
 {
-    int rc = 0;
+    for (int i = 0; i < w->sys->nobservables; i++) {
+        const struct observable *o = &w->sys->observables[i];
+        const double due = w->begin + (double)(p->picked - 1) * o->interval;
+        if (p->picked == 1)
+            w->begin = f->time;
+        else if (observe_kinds[o->kind].equal_times && !(fabs(f->time - due) < 0.1 * o->interval))
+            return err_set(e, ERR_COORDINATES,
+                           "%s: frame %llu is at %.10g ps, expected %.10g ps: %s needs frames at equal times",
+                           w->q->trajectory, (unsigned long long)f->number, f->time, due, o->name);
+    }
+    return 0;
+}
+
+static int take_frame(struct work *w, const struct picker *p, const struct trajectory_frame *f, struct err *e)
+{
+    int rc = check_time(w, p, f, e);
+    if (rc)
+        return rc;
     for (int i = 0; i < w->sys->nobservables && !rc; i++)
         rc = observe_check_box(&w->sys->observables[i], f->box, e);
     if (rc)
@@ -141,7 +169,7 @@ static int take_frames(struct work *w, struct err *e)
     int rc = trajectory_open(&p.trajectory, w->q->trajectory, w->sys, e);
     if (rc)
         return rc;
-    while (!(rc = next_frame(&p, &f, e)) && !(rc = take_frame(w, &f, e)))
+    while (!(rc = next_frame(&p, &f, e)) && !(rc = take_frame(w, &p, &f, e)))
         tell(w, &p, false);
     if (p.picked)
         tell(w, &p, true);
@@ -213,6 +241,8 @@ static int observe(const struct request *q, const struct spec *spec, struct syst
                        "%s: expected observables, such as\nobservables:\n  - rdf: {between: [OW, OW], max: 1 nm}",
                        q->spec);
     int rc = find_interval(q, sys, e);
+    for (int i = 0; i < sys->nobservables && !rc; i++)
+        rc = observe_check(&sys->observables[i], sys, e);
     if (!rc)
         rc = make_folder(q->output, e);
     if (!rc)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/cpu/kernels.h"
+#include "engine/cpu/isa.h"
 #include "engine/kernels/observe.h"
 
 enum { PIECE = 256 };
@@ -14,7 +14,8 @@ enum { PIECE = 256 };
 /* Atoms of the second group. */
 struct piece {
     uint32_t first, n;
-    double x[3][PIECE], square[PIECE]; /* nm; nm^2, to the atom at hand */
+    double x[3][PIECE]; /* nm */
+    int32_t bin[PIECE]; /* of the distance to the atom at hand */
 };
 
 static void gather(struct piece *p, const double (*x)[3], const int32_t *atom, uint32_t first, uint32_t n)
@@ -34,7 +35,7 @@ static inline double nearest(double v)
 }
 
 /* Images as box_nearest takes them: the shortest of those that are nearer than half the box is wide. */
-static void squares(struct piece *p, const double from[3], const double box[BOX_SIZE])
+static void measure(struct piece *p, const double from[3], const double box[BOX_SIZE], double width)
 {
     const double ix = 1 / box[BOX_XX], iy = 1 / box[BOX_YY], iz = 1 / box[BOX_ZZ];
     for (uint32_t k = 0; k < p->n; k++) {
@@ -46,7 +47,7 @@ static void squares(struct piece *p, const double from[3], const double box[BOX_
         x -= shift * box[BOX_YX];
         y -= shift * box[BOX_YY];
         x -= nearest(x * ix) * box[BOX_XX];
-        p->square[k] = x * x + y * y + z * z;
+        p->bin[k] = (int32_t)(sqrt(x * x + y * y + z * z) / width);
     }
 }
 
@@ -55,22 +56,22 @@ static void count(const struct args_observe_rdf *a, const struct piece *p, uint3
 {
     const struct observe_table *t = a->table;
     const struct rdf_table *own = t->own;
-    const double most = own->max * own->max;
+    uint32_t near[PIECE], n = 0; /* those that have a bin, found without a branch: which ones is not to be foreseen */
     for (uint32_t k = from; k < p->n; k++) {
-        if (!(p->square[k] < most))
-            continue;
-        const uint32_t j = p->first + k;
+        near[n] = k;
+        n += (uint32_t)p->bin[k] < own->bins;
+    }
+    for (uint32_t m = 0; m < n; m++) {
+        const uint32_t k = near[m], j = p->first + k;
         if (own->overlapping && t->atom[0][i] == t->atom[1][j])
             continue;
         if (!own->within && own->molecule[0][i] == own->molecule[1][j])
             continue;
-        const uint32_t bin = (uint32_t)(sqrt(p->square[k]) / own->bin);
-        if (bin < own->bins)
-            pairs[bin]++;
+        pairs[p->bin[k]]++;
     }
 }
 
-void cpu_observe_rdf(const struct launch *launch, const struct args_observe_rdf *a)
+ISA_FN(observe_rdf)
 {
     const struct ctl *c = a->ctl;
     const struct observe_table *t = a->table;
@@ -86,7 +87,7 @@ void cpu_observe_rdf(const struct launch *launch, const struct args_observe_rdf 
         const uint32_t end = own->same ? first + n : t->natoms[0];
         gather(&p, x, t->atom[1], first, n);
         for (uint32_t i = 0; i < end; i++) {
-            squares(&p, x[t->atom[0][i]], c->box);
+            measure(&p, x[t->atom[0][i]], c->box, own->bin);
             count(a, &p, i, own->same && i >= first ? i - first + 1 : 0, pairs);
         }
     }

@@ -112,6 +112,9 @@ static void observe_one(const struct sim *s, const struct observable *o, void *t
     case OBSERVE_RDF:
         EMIT(observe_rdf, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
         break;
+    case OBSERVE_MSD:
+        EMIT(observe_msd, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
+        break;
     case OBSERVE_KINDS:
         break;
     }

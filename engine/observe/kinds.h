@@ -7,6 +7,9 @@
 
 #include "engine/observe/observe.h"
 
+/* observe.c: numbers, each an element of a JSON array */
+void observe_list(struct writer *w, const char *key, const double *value, size_t n);
+
 /* rdf.c */
 struct observe_size rdf_size(const struct observable *o);
 double rdf_least_width(const struct observable *o);
@@ -14,5 +17,14 @@ const void *rdf_put(const struct observable *o, const struct system *sys, struct
 void rdf_file(const struct observe_result *r, struct buf *out);
 void rdf_json(const struct observe_result *r, struct writer *w);
 void rdf_line(const struct observe_result *r, struct buf *out);
+
+/* msd.c */
+struct observe_size msd_size(const struct observable *o);
+bool msd_needs_cube(const struct observable *o);
+int msd_check(const struct observable *o, const struct system *sys, struct err *e);
+const void *msd_put(const struct observable *o, const struct system *sys, struct arena *a);
+void msd_file(const struct observe_result *r, struct buf *out);
+void msd_json(const struct observe_result *r, struct writer *w);
+void msd_line(const struct observe_result *r, struct buf *out);
 
 #endif

@@ -8,11 +8,34 @@
 #include "engine/math/box.h"
 #include "engine/observe/kinds.h"
 
+#define CUBE 1e-5 /* relative difference of edges */
+
 const struct observe_kind observe_kinds[OBSERVE_KINDS] = {
-    [OBSERVE_RDF] = {"rdf", rdf_size, rdf_least_width, rdf_put, rdf_file, rdf_json, rdf_line},
+    [OBSERVE_RDF] = {.name = "rdf",
+                     .size = rdf_size,
+                     .least_width = rdf_least_width,
+                     .put = rdf_put,
+                     .file = rdf_file,
+                     .json = rdf_json,
+                     .line = rdf_line},
+    [OBSERVE_MSD] = {.name = "msd",
+                     .size = msd_size,
+                     .equal_times = true,
+                     .needs_cube = msd_needs_cube,
+                     .check = msd_check,
+                     .put = msd_put,
+                     .file = msd_file,
+                     .json = msd_json,
+                     .line = msd_line},
 };
 
 /* ---- on a device ---- */
+
+int observe_check(const struct observable *o, const struct system *sys, struct err *e)
+{
+    const struct observe_kind *kind = &observe_kinds[o->kind];
+    return kind->check ? kind->check(o, sys, e) : 0;
+}
 
 size_t observe_bytes(const struct observable *o)
 {
@@ -38,10 +61,20 @@ const struct observe_table *observe_put(const struct observable *o, const struct
     return arena_put_named(a, "an observable", &t, sizeof t);
 }
 
+static bool is_cube(const double box[BOX_SIZE])
+{
+    return !box_triclinic(box) && fabs(box[BOX_YY] - box[BOX_XX]) < CUBE * box[BOX_XX] &&
+           fabs(box[BOX_ZZ] - box[BOX_XX]) < CUBE * box[BOX_XX];
+}
+
 int observe_check_box(const struct observable *o, const double box[BOX_SIZE], struct err *e)
 {
     const struct observe_kind *kind = &observe_kinds[o->kind];
     double least = kind->least_width ? kind->least_width(o) : 0, width = box_least_width(box);
+    if (kind->needs_cube && kind->needs_cube(o) && !is_cube(box))
+        return err_set(e, ERR_SPEC,
+                       "%s: viscosity: the correction to an infinite box is that of a cubic one; the box is none",
+                       o->name);
     return width >= least ? 0
                           : err_set(e, ERR_SPEC, "%s: a box %.6g nm wide: expected at least twice max, %.6g nm",
                                     o->name, width, least);
@@ -109,6 +142,14 @@ double observe_error(const double *value, int n, size_t stride)
 
 /* ---- as text ---- */
 
+void observe_list(struct writer *w, const char *key, const double *value, size_t n)
+{
+    jw_begin(w, key, '[');
+    for (size_t i = 0; i < n; i++)
+        jw_real(w, NULL, value[i]);
+    jw_end(w, ']');
+}
+
 void observe_header(struct buf *out, const char *title, const char *x, const char *y, const char *const *legends, int n)
 {
     buf_printf(out, "@    title \"%s\"\n@    xaxis  label \"%s\"\n@    yaxis  label \"%s\"\n@TYPE xy\n", title, x, y);
@@ -131,10 +172,8 @@ static void add_narrow(const struct observe_result *r, struct buf *out, const ch
 void observe_file(const struct observe_result *r, struct buf *out)
 {
     const struct observed *s = r->seen;
-    buf_printf(out,
-               "# %s.xvg, written by Shoal\n# %lld %s; errors are standard errors of the mean of %d blocks of %lld\n",
-               r->o->name, (long long)s->frames, number_word(s->frames, "frame", "frames"), observe_full_blocks(r),
-               (long long)s->per_block);
+    buf_printf(out, "# %s.xvg, written by Shoal\n# %lld %s\n", r->o->name, (long long)s->frames,
+               number_word(s->frames, "frame", "frames"));
     add_narrow(r, out, "# ", "\n");
     if (s->frames)
         observe_kinds[r->o->kind].file(r, out);

@@ -31,6 +31,10 @@ struct observe_kind {
     double (*least_width)(const struct observable *o); /* of a box, nm; 0: any will do */
     /* Its own table, into an arena; the device's address. `sys` gives what atoms are. */
     const void *(*put)(const struct observable *o, const struct system *sys, struct arena *a);
+    bool (*needs_cube)(const struct observable *o); /* the box must be one; NULL: it need not */
+    bool equal_times;                               /* its frames must have equal times between them */
+    /* ERR_SPEC: it cannot be, with the interval that its frames have. NULL: it can. */
+    int (*check)(const struct observable *o, const struct system *sys, struct err *e);
     /* Of at least one frame: its file, members of an open JSON object, a line for people. */
     void (*file)(const struct observe_result *r, struct buf *out);
     void (*json)(const struct observe_result *r, struct writer *w);
@@ -39,11 +43,13 @@ struct observe_kind {
 
 extern const struct observe_kind observe_kinds[OBSERVE_KINDS];
 
+/* What is wrong with it in this system and with this interval, before anything is made of it. ERR_SPEC. */
+int observe_check(const struct observable *o, const struct system *sys, struct err *e);
 /* Bytes of what a replica accumulates of one observable, a multiple of 8. */
 size_t observe_bytes(const struct observable *o);
 /* Its whole read-only table, into an arena; the device's address. */
 const struct observe_table *observe_put(const struct observable *o, const struct system *sys, struct arena *a);
-/* ERR_SPEC: the box is too narrow for it. */
+/* ERR_SPEC: the box is too narrow for it, or no cube. */
 int observe_check_box(const struct observable *o, const double box[BOX_SIZE], struct err *e);
 
 /* From the bytes of one observable, copied from a device; both stay the caller's. */

@@ -158,6 +158,8 @@ void rdf_file(const struct observe_result *r, struct buf *out)
                                           "error of the coordination number", "pairs"};
     struct buf title = {0};
     struct curve c = curve_of(r);
+    buf_printf(out, "# errors are standard errors of the mean of %d blocks of %lld frames\n", observe_full_blocks(r),
+               (long long)r->seen->per_block);
     buf_printf(&title, "g(r) of %s around %s", r->o->group[1].label, r->o->group[0].label);
     observe_header(out, title.data, "r (nm)", "g(r)", legends, 5);
     for (uint32_t k = 0; k < c.bins; k++)
@@ -165,14 +167,6 @@ void rdf_file(const struct observe_result *r, struct buf *out)
                    c.n_error[k], (long long)c.pairs[k]);
     curve_close(&c);
     buf_free(&title);
-}
-
-static void add_list(struct writer *w, const char *key, const double *value, uint32_t n)
-{
-    jw_begin(w, key, '[');
-    for (uint32_t k = 0; k < n; k++)
-        jw_real(w, NULL, value[k]);
-    jw_end(w, ']');
 }
 
 void rdf_json(const struct observe_result *r, struct writer *w)
@@ -186,10 +180,10 @@ void rdf_json(const struct observe_result *r, struct writer *w)
     for (uint32_t k = 0; k < c.bins; k++)
         jw_integer(w, NULL, (size_t)c.pairs[k]);
     jw_end(w, ']');
-    add_list(w, "g", c.g, c.bins);
-    add_list(w, "g_error", c.g_error, c.bins);
-    add_list(w, "coordination", c.n, c.bins);
-    add_list(w, "coordination_error", c.n_error, c.bins);
+    observe_list(w, "g", c.g, c.bins);
+    observe_list(w, "g_error", c.g_error, c.bins);
+    observe_list(w, "coordination", c.n, c.bins);
+    observe_list(w, "coordination_error", c.n_error, c.bins);
     free(volume);
     curve_close(&c);
 }

@@ -55,6 +55,18 @@ MATH_FN void *observed_state(const struct observe_table *t, const struct observe
     return observed_reals(t, s, OBSERVE_BLOCKS);
 }
 
+/* Of an msd. A particle is an atom, or the center of a molecule's atoms in the group: they follow each other there. */
+struct msd_table {
+    uint32_t lags, restart, origins, particles; /* in frames; origins: kept at a time */
+    const int32_t *first;                       /* [particles + 1], of its atoms */
+    const double *weight;                       /* [atoms], of an atom in its particle */
+    const double *share;                        /* [particles], of the center; NULL: it stays in */
+};
+
+/* The state of an msd: positions of atoms in the last frame, and where they came to without the box, [atoms][3] each; of particles now,
+ * [particles][3], and at each origin, [origins][particles][3]. nm. Of each block: how many origins a lag had, and the sum over them
+ * of the mean square displacement; then the sum of the box's cube root. */
+
 /* Of an rdf. */
 struct rdf_table {
     double max, bin;            /* nm */

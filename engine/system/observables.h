@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum observable_kind { OBSERVE_RDF, OBSERVE_KINDS };
+enum observable_kind { OBSERVE_RDF, OBSERVE_MSD, OBSERVE_KINDS };
 enum { OBSERVABLES_MAX = 16, OBSERVABLE_GROUPS = 2 };
 
 /* Sorted atoms, each once, counted from 0. */
@@ -24,6 +24,16 @@ struct rdf_choice {
     bool within;     /* pairs within molecules count */
 };
 
+struct msd_choice {
+    double max;         /* the longest lag */
+    double restart;     /* between origins of time; 0: every frame is one */
+    double fit[2];      /* lags that the diffusion constant is from */
+    bool molecules;     /* of centers of mass of each molecule's atoms, else of atoms */
+    bool center;        /* the motion of the group's center of mass is taken out */
+    double viscosity;   /* mPa s, for the correction to an infinite box; 0: none */
+    double temperature; /* K */
+};
+
 struct observable {
     enum observable_kind kind;
     char *name;      /* of its file */
@@ -32,6 +42,7 @@ struct observable {
     int ngroups;
     struct atom_group group[OBSERVABLE_GROUPS];
     struct rdf_choice rdf;
+    struct msd_choice msd;
 };
 
 /* Frees what it owns; zeroed is fine. */

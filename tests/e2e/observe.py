@@ -74,9 +74,9 @@ def trr(made, kind="f"):
         for positions in (True, False) if k == 1 else (True,):
             vectors = 3 * ATOMS * width
             data += struct.pack(">3i12s13i", 1993, 13, 12, b"GMX_trn_file", 0, 0, 9 * width, 0, 0, 0, 0, vectors * positions, vectors, 0, ATOMS, k, 0)
-            data += struct.pack(f">2{kind}", time, 0) + struct.pack(f">9{kind}", *sum(box, []))
+            data += struct.pack(f">2{kind}", time, 0) + struct.pack(f">9{kind}", *itertools.chain(*box))
             if positions:
-                data += struct.pack(f">{3 * ATOMS}{kind}", *sum(x, []))
+                data += struct.pack(f">{3 * ATOMS}{kind}", *itertools.chain(*x))
             data += bytes(vectors)
     return data
 
@@ -178,6 +178,83 @@ class Observe(unittest.TestCase):
                     of = [c[19] / (len(pairs) * shell * i) for c, i in blocks]
                     error = math.sqrt(sum((v - sum(of) / 9) ** 2 for v in of) / 8 / 9)
                     self.assertAlmostEqual(observable["g_error"][19], error, delta=1e-11)
+
+    def walk(self, lean):
+        """Frames of a random walk, wrapped into the box at random, and where atoms are without it."""
+        draw, edge, made, free = random.Random(11), 2.0, [], []
+        box = [[edge, 0, 0], [lean[0], edge, 0], [lean[1], lean[2], edge]]
+        x = [[draw.uniform(0, edge) for _ in range(3)] for _ in range(ATOMS)]
+        for k in range(40):
+            x = [[c + draw.gauss(0.02, 0.15) for c in r] for r in x]
+            free.append(x)
+            images = [[draw.randint(-2, 2) for _ in range(3)] for _ in range(ATOMS)]
+            made.append((0.2 * k + 100, box, [[r[d] + sum(n[v] * box[v][d] for v in range(3)) for d in range(3)] for r, n in zip(x, images)]))
+        return made, free
+
+    def test_msd(self):
+        spec = ("- msd: {of: OW, max: 3 ps, fit: [0.4 ps, 2 ps], viscosity: 0.7 mPa s}\n"
+                "- msd: {of: {resname: SOL}, max: 3 ps, by: molecule, restart: 0.6 ps, remove-center: yes, name: molecules}\n")
+        mass = [16, 1, 1]
+        for lean in ((0, 0, 0), (0.7, -0.6, 0.9)):
+            with self.subTest(lean=lean):
+                made, free = self.walk(lean)
+                self.write("a.trr", trr(made, "d"))
+                if lean[0]:
+                    self.assertIn("a.trr: frame 1, at 100 ps: msd: viscosity: the correction to an infinite box is that of a cubic one",
+                                  self.observe(spec, "a.trr", code=65))
+                    spec = spec.replace(", viscosity: 0.7 mPa s", "")
+                oxygens, molecules = json.loads(self.observe(spec, "a.trr", "--json"))["observables"]
+                paths = [x[::3] for x in free]
+                self.compare_msd(oxygens, paths, 1)
+                centers = [[[sum(mass[k] * x[3 * m + k][d] for k in range(3)) / 18 for d in range(3)] for m in range(ATOMS // 3)] for x in free]
+                middle = [[sum(c[d] for c in x) / len(x) for d in range(3)] for x in centers]
+                self.compare_msd(molecules, [[[c[d] - m[d] for d in range(3)] for c in x] for x, m in zip(centers, middle)], 3)
+                self.check_fit(oxygens, cubic=not lean[0])
+
+    def compare_msd(self, observable, paths, restart):
+        self.assertEqual(len(observable["msd_nm2"]), 16)
+        for lag in range(16):
+            ends = [k for k in range(len(paths)) if k >= lag and (k - lag) % restart == 0]
+            squares = [sum((b[d] - a[d]) ** 2 for d in range(3)) for k in ends for a, b in zip(paths[k - lag], paths[k])]
+            msd = sum(squares) / len(squares)
+            self.assertEqual(observable["origins"][lag], len(ends))
+            self.assertAlmostEqual(observable["msd_nm2"][lag], msd, delta=1e-9 * (msd + 1e-3))
+
+    def check_fit(self, observable, cubic):
+        t = [0.2 * k for k in range(2, 11)]
+        y = observable["msd_nm2"][2:11]
+        mean_t, mean_y = sum(t) / 9, sum(y) / 9
+        slope = sum((a - mean_t) * (b - mean_y) for a, b in zip(t, y)) / sum((a - mean_t) ** 2 for a in t)
+        d = observable["diffusion"]
+        self.assertAlmostEqual(d["slope_nm2_per_ps"], slope, delta=1e-9)
+        self.assertAlmostEqual(d["value_cm2_per_s"], slope / 6 * 1e-2, delta=1e-11)
+        self.assertAlmostEqual(d["intercept_nm2"], mean_y - slope * mean_t, delta=1e-9)
+        # 40 frames in blocks of 4 (10 of them), joined to 12 frames, which are longer than 2 ps: 3 blocks
+        self.assertEqual((observable["frames_per_block"], d["blocks"]), (4, 3))
+        self.assertTrue(0 < d["error_cm2_per_s"] < d["value_cm2_per_s"])
+        self.assertEqual("infinite_box" in d, cubic)
+        if not cubic:
+            return
+        kt, xi, edge = 1.380649e-23 * 298.15, 2.837297, d["infinite_box"]["mean_edge_nm"] * 1e-9
+        self.assertAlmostEqual(edge, 2e-9, delta=1e-16)
+        added = kt * xi / (6 * math.pi * 0.7e-3 * edge) * 1e4
+        self.assertAlmostEqual(d["infinite_box"]["added_cm2_per_s"], added, delta=1e-6 * added)
+
+    def test_msd_errors(self):
+        made, _ = self.walk((0, 0, 0))
+        self.write("a.trr", trr(made, "d"))
+        self.write("one.trr", trr(made[:1], "d"))
+        self.write("gap.trr", trr(made[:5] + made[6:], "d"))
+        for keys, name, text in (
+                ("max: 3 ps", "one.trr", "msd: expected two frames or more with known times"),
+                ("max: 3 ps", "gap.trr", "gap.trr: frame 6 is at 101.2 ps, expected 101 ps: msd needs frames at equal times"),
+                ("max: 0.1 ps", "a.trr", "msd: max 0.1 ps: expected at least the time between frames, 0.2 ps"),
+                ("max: 3 ps, restart: 0.5 ps", "a.trr", "msd: restart 0.5 ps: expected a whole multiple of the time between frames, 0.2 ps"),
+                ("max: 1 ms", "a.trr", "unknown unit"),
+                ("max: 900 us", "a.trr", "GB for the origins of 900000000 ps of 15 atoms: expected a shorter max"),
+                ("max: 3 ps, fit: [2 ps, 1 ps]", "a.trr", "observables[0].msd.fit: from 2 to 1 ps: expected a shorter lag")):
+            with self.subTest(keys=keys, name=name):
+                self.assertIn(text, self.observe(f"- msd: {{of: OW, {keys}}}\n", name, code=65))
 
     def test_formats(self):
         made = frames(TRICLINIC)

@@ -14,7 +14,7 @@ KNOWN = {
     "minLength", "maxLength", "minimum", "maximum", "x-unit", "x-steps", "x-none", "x-minimum", "x-exclusive-minimum",
     "x-maximum", "x-boolean", "x-word", "x-unsupported", "x-open",
 }
-UNITS = {"nm", "ps", "K", "bar", "1/ps", "kJ/mol", "kJ/mol/nm", "kJ/mol/nm^2", "s"}
+UNITS = {"nm", "ps", "K", "bar", "1/ps", "kJ/mol", "kJ/mol/nm", "kJ/mol/nm^2", "s", "mPa s"}
 
 
 def problems(schema, where, item=False):
