@@ -427,11 +427,12 @@ int spec_check_run(const struct spec *s, struct err *e)
     bool produces = false;
     if (s->seed_random)
         return err_set(e, ERR_SPEC, "%s:%d: integrator.seed: random: no seed was drawn", s->file, s->integrator_line);
-    if (s->nobservables)
-        return err_set(e, ERR_UNSUPPORTED,
-                       "%s:%d: observables: not computed while an ensemble runs yet; expected none, and shoal observe "
-                       "afterwards, of its frames (frames-every)",
-                       s->file, s->observables_line);
+    if (s->nobservables && s->settings.exchange)
+        return err_set(
+            e, ERR_UNSUPPORTED,
+            "%s:%d: observables: not computed yet of replicas that exchange windows; expected none, and shoal "
+            "observe afterwards, of frames (frames-every)",
+            s->file, s->observables_line);
     for (int i = 0; i < s->nstages; i++)
         produces |= s->stages[i].kind == STAGE_PRODUCE;
     if (!produces)

@@ -8,6 +8,7 @@
 #include "daemon/spec/reader.h"
 #include "engine/base/buf.h"
 #include "engine/base/suggest.h"
+#include "engine/observe/observe.h"
 #include "engine/math/box.h"
 #include "engine/system/ewald.h"
 #include "engine/system/masses.h"
@@ -202,7 +203,7 @@ int spec_phase_system(const struct spec *s, int phase, struct source *src, struc
         rc = repartition(s, sys, e);
     if (!rc)
         rc = spec_make_restraints(s, src, sys, e);
-    if (!rc && phase == 0) /* what produces */
+    if (!rc)
         rc = spec_make_observables(s, src, sys, e);
     if (rc)
         system_close(sys);
@@ -344,6 +345,19 @@ static int check_exchange(const struct spec *s, const struct system *sys, struct
     return rc ? err_prefix(e, "%s: exchange", s->file) : 0;
 }
 
+/* In a run: where each window begins. */
+static int check_observables(const struct spec *s, const struct system *sys, struct err *e)
+{
+    int rc = 0;
+    for (int i = 0; i < sys->nobservables && !rc; i++) {
+        const struct observable *o = &sys->observables[i];
+        rc = observe_check(o, sys, e);
+        for (int w = 0; w < s->settings.alchemy.nwindows && !rc; w++)
+            rc = observe_check_box(o, system_start(sys, w).box, e);
+    }
+    return rc ? err_prefix(e, "%s:%d: observables", s->file, s->observables_line) : 0;
+}
+
 int spec_check_windows(const struct spec *s, const struct system *sys, struct err *e)
 {
     const struct alchemy_settings *a = &s->settings.alchemy;
@@ -353,5 +367,7 @@ int spec_check_windows(const struct spec *s, const struct system *sys, struct er
         for (int i = 0; i < a->nwindows && !rc; i++)
             rc = check_window(s, i, &a->decouple[k], charged, e);
     }
+    if (!rc)
+        rc = check_observables(s, sys, e);
     return rc || !s->settings.exchange ? rc : check_exchange(s, sys, e);
 }

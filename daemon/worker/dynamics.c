@@ -18,7 +18,7 @@
 enum { QUEUE = 3 };
 
 /* What comes next of all that happens after `step` steps of the stage. */
-enum event { ROWS, FRAME, EXCHANGE, MOVE, KEEP, STEPS };
+enum event { ROWS, OBSERVE, FRAME, EXCHANGE, MOVE, KEEP, STEPS };
 struct place {
     uint64_t step;
     enum event next;
@@ -79,8 +79,13 @@ static bool next_work(const struct dynamics *d, struct queued *out)
         case ROWS:
             if (!rows.dhdl && !rows.energy)
                 break;
-            at->next = FRAME;
+            at->next = OBSERVE;
             return is(out, SIM_SAMPLE, 1);
+        case OBSERVE:
+            if (!protocol_observes(spec, stage, step))
+                break;
+            at->next = FRAME;
+            return is(out, SIM_OBSERVE, 1);
         case FRAME:
             if (rows.frame)
                 return false;

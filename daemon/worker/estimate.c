@@ -20,6 +20,7 @@
 #include "daemon/worker/own_limits.h"
 #include "engine/base/number.h"
 #include "engine/estimate/estimate.h"
+#include "engine/observe/observe.h"
 #include "engine/run/sim.h"
 
 enum { OPTION_ENSEMBLE = 256, OPTION_OUTPUT, OPTION_SECONDS, OPTION_MIB };
@@ -81,6 +82,7 @@ struct request {
     char molecule[2][64];
     struct finite_size finite_size;
     struct err remark;
+    struct system sys; /* empty: unknown */
     struct estimate_ensemble ensemble;
 };
 
@@ -157,13 +159,19 @@ static void newest_checkpoint(const char *directory, const char *folder, struct 
     buf_free(&path);
 }
 
-static void newest_own_checkpoint(const struct estimate_ensemble *x, int replica, struct checkpoint *c)
+/* Below the ensemble's. */
+static void add_folder(const struct estimate_ensemble *x, int replica, struct buf *folder)
 {
     const int windows = x->set->alchemy.nwindows;
-    struct buf folder = {0};
     if (x->repeats > 1)
-        buf_printf(&folder, "repeat_%02d/", replica / windows);
-    buf_printf(&folder, "lambda_%02d", replica % windows);
+        buf_printf(folder, "repeat_%02d/", replica / windows);
+    buf_printf(folder, "lambda_%02d", replica % windows);
+}
+
+static void newest_own_checkpoint(const struct estimate_ensemble *x, int replica, struct checkpoint *c)
+{
+    struct buf folder = {0};
+    add_folder(x, replica, &folder);
     newest_checkpoint(x->directory, folder.data, c);
     buf_free(&folder);
 }
@@ -291,6 +299,49 @@ static void keep_held(struct request *q, const struct system *sys)
     q->ensemble.held = h;
 }
 
+static size_t bytes_of_all(const struct system *sys)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < sys->nobservables; i++)
+        bytes += observe_bytes(&sys->observables[i]);
+    return bytes;
+}
+
+static void write_observable(const struct estimate_ensemble *x, int replica, const struct observe_result *of,
+                             struct writer *w)
+{
+    const int windows = x->set->alchemy.nwindows;
+    struct buf file = {0};
+    if (!of->seen->frames)
+        return;
+    add_folder(x, replica, &file);
+    buf_printf(&file, "/%s.xvg", of->o->name);
+    jw_begin(w, NULL, '{');
+    jw_integer(w, "window", (size_t)(replica % windows));
+    jw_integer(w, "repeat", (size_t)(replica / windows));
+    jw_text(w, "file", file.data);
+    observe_json(of, false, w);
+    jw_end(w, '}');
+    buf_free(&file);
+}
+
+/* As replicas' checkpoints have them. */
+static void write_observables(void *request, struct writer *w)
+{
+    const struct request *q = request;
+    const struct estimate_ensemble *x = &q->ensemble;
+    for (int i = 0; i < x->repeats * x->set->alchemy.nwindows; i++) {
+        struct checkpoint c = {0};
+        newest_own_checkpoint(x, i, &c);
+        for (int k = 0; k < q->sys.nobservables && c.state.len > bytes_of_all(&q->sys); k++) {
+            const struct observe_result r =
+                observe_result(&q->sys, &q->sys.observables[k], sim_saved_observable(&q->sys, &c.state, k));
+            write_observable(x, i, &r, w);
+        }
+        checkpoint_close(&c);
+    }
+}
+
 /* What restraints hold at an end of the ladder, and what a net charge lacks. */
 static void look_at_system(struct request *q, const struct system *sys)
 {
@@ -309,17 +360,17 @@ static void look_at_system(struct request *q, const struct system *sys)
 /* Without inputs nobody knows what is in them: an ensemble may end before it has any. */
 static void read_system(struct request *q)
 {
-    struct system sys = {0};
     struct buf folder = {0};
     struct err unread = {0};
     buf_printf(&folder, "%s/input", q->ensemble.directory);
     struct source *src = source_disk_new(folder.data, true);
     if (memory_to_begin(BYTES_OF_TEXT * (uint64_t)tree_bytes(folder.data), "looking for restraints in the inputs",
                         &q->remark) == 0 &&
-        spec_phase_system(q->spec, 0, src, &sys, &unread) == 0)
-        look_at_system(q, &sys);
+        spec_phase_system(q->spec, 0, src, &q->sys, &unread) == 0)
+        look_at_system(q, &q->sys);
+    q->ensemble.observables = q->sys.nobservables ? write_observables : NULL;
+    q->ensemble.observables_of = q;
     q->ensemble.remark = q->remark.code ? q->remark.msg : NULL;
-    system_close(&sys);
     source_free(src);
     buf_free(&folder);
 }
@@ -329,6 +380,7 @@ static void close_request(struct request *q)
     free(q->replicas);
     free(q->production.windows);
     free(q->labels);
+    system_close(&q->sys);
     spec_free(q->spec);
     json_decref(q->description);
 }

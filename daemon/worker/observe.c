@@ -210,9 +210,11 @@ static int results(struct work *w, struct buf *out, struct err *e)
         const struct observe_result r = observe_result(w->sys, o, bytes);
         if (!rc)
             rc = write_file(w->q, &r, e);
-        if (!rc && w->q->json)
-            observe_json(&r, &json);
-        else if (!rc)
+        if (!rc && w->q->json) {
+            jw_begin(&json, NULL, '{');
+            observe_json(&r, true, &json);
+            jw_end(&json, '}');
+        } else if (!rc)
             observe_line(&r, out);
         free(bytes);
     }

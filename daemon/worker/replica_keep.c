@@ -15,6 +15,7 @@
 #include "daemon/worker/stages.h"
 #include "engine/base/number.h"
 #include "engine/io/output.h"
+#include "engine/observe/observe.h"
 
 /* A worker that was killed may hold its lock until the kernel has finished its last write. */
 #define LOCK_SECONDS 3.0
@@ -54,6 +55,7 @@ int CO_FN replica_lock(struct replica *r, struct err *e)
 /* Of a replica, on the host, for each atom: its arrays, a checkpoint and its text, and on the CPU device its lists and mesh. */
 #define REPLICA_BYTES_OF_ATOM 1024
 #define STATE_BYTES_OF_ATOM 72 /* positions, velocities, the best forces */
+#define OBSERVED_COPIES 4      /* of what observables accumulate: at work, fetched, in a checkpoint, and its text */
 #define STATE_HEAD 4096
 #define ROW_BYTES ((size_t)64 << 10) /* one more beside those that wait */
 
@@ -62,8 +64,13 @@ enum { ROW_FILES = sizeof row_files / sizeof *row_files };
 
 int replica_memory(struct replica *r, struct err *e)
 {
-    const size_t rows = REPLICA_FLUSH_BYTES + ROW_BYTES, state = STATE_HEAD + STATE_BYTES_OF_ATOM * replica_atoms(r);
-    int rc = memory_to_begin(REPLICA_BYTES_OF_ATOM * replica_atoms(r) + 2 * ROW_FILES * rows, "a replica", e);
+    const size_t rows = REPLICA_FLUSH_BYTES + ROW_BYTES;
+    size_t observed = 0;
+    for (int i = 0; i < r->shared->system.nobservables; i++)
+        observed += observe_bytes(&r->shared->system.observables[i]);
+    const size_t state = STATE_HEAD + STATE_BYTES_OF_ATOM * replica_atoms(r) + observed;
+    int rc = memory_to_begin(
+        REPLICA_BYTES_OF_ATOM * replica_atoms(r) + OBSERVED_COPIES * observed + 2 * ROW_FILES * rows, "a replica", e);
     if (rc)
         return rc;
     for (int i = 0; i < ROW_FILES; i++) {
@@ -126,6 +133,26 @@ struct keeping {
     int which;
 };
 
+/* As they are in the checkpoint that is made: the files change with it, whole. */
+static int write_observables(const struct keeping *k, struct err *e)
+{
+    const struct system *sys = &k->r->shared->system;
+    int rc = 0;
+    for (int i = 0; i < sys->nobservables && !rc; i++) {
+        const struct observe_result of =
+            observe_result(sys, &sys->observables[i], sim_saved_observable(sys, &k->c.state, i));
+        struct buf path = {0}, text = {0};
+        if (!of.seen->frames)
+            continue;
+        buf_printf(&path, "%s/%s.xvg", k->r->folder, sys->observables[i].name);
+        observe_file(&of, &text);
+        rc = buf_write_file(path.data, text.data, text.len, e);
+        buf_free(&path);
+        buf_free(&text);
+    }
+    return rc;
+}
+
 static int write_job(void *arg, struct err *e)
 {
     struct keeping *k = arg;
@@ -133,6 +160,8 @@ static int write_job(void *arg, struct err *e)
     int rc = replica_memory_for(k->r, "checkpoint", "a checkpoint", 2 * (STATE_HEAD + k->c.state.len), e);
     if (!rc)
         rc = results_sync(&k->r->results, e);
+    if (!rc)
+        rc = write_observables(k, e);
     return rc ? rc : checkpoint_write(k->r->folder, &k->c, e);
 }
 

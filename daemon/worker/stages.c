@@ -107,6 +107,18 @@ bool protocol_volume_move(const struct spec *spec, uint64_t stage, uint64_t step
     return spec->stages[stage].npt && step && protocol_due((uint64_t)spec->settings.barostat.every, step);
 }
 
+bool protocol_observes(const struct spec *spec, uint64_t stage, uint64_t step)
+{
+    const struct stage *s = &spec->stages[stage];
+    const uint64_t steps = protocol_timesteps(spec, stage, step);
+    bool due = false;
+    if (s->kind != STAGE_PRODUCE || (!step && stage && s[-1].kind == STAGE_PRODUCE))
+        return false;
+    for (int i = 0; i < spec->nobservables; i++)
+        due |= protocol_due(spec->observables[i].of.every, steps);
+    return due;
+}
+
 bool protocol_exchange(const struct spec *spec, uint64_t stage, uint64_t step)
 {
     return step && protocol_due(spec->stages[stage].exchange_every, step);
@@ -136,12 +148,23 @@ static uint64_t next_multiple(uint64_t every, uint64_t step, uint64_t most)
     return next < most ? next : most;
 }
 
+/* Of the steps of a stage that produces. */
+static uint64_t next_observed(const struct spec *spec, uint64_t stage, uint64_t step, uint64_t most)
+{
+    const uint64_t begin = protocol_timesteps(spec, stage, 0);
+    for (int i = 0; i < spec->nobservables; i++)
+        most = next_multiple(spec->observables[i].of.every, begin + step, begin + most) - begin;
+    return most;
+}
+
 uint64_t protocol_next_event(const struct spec *spec, uint64_t stage, uint64_t step)
 {
     const struct stage *s = &spec->stages[stage];
     uint64_t next = next_multiple(s->sample_every, step, s->steps);
     if (s->kind == STAGE_PRODUCE)
         next = next_multiple(s->frames_every, step, next);
+    if (s->kind == STAGE_PRODUCE)
+        next = next_observed(spec, stage, step, next);
     if (s->npt)
         next = next_multiple((uint64_t)spec->settings.barostat.every, step, next);
     return next_multiple(spec->checkpoint_every, step, next);

@@ -102,6 +102,8 @@ void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json)
                        .remark = q->remark,
                        .pressure = q->npt ? q->set->barostat.pressure : NAN,
                        .production = q->production,
+                       .observables = q->observables,
+                       .observables_of = q->observables_of,
                        .ladder = &l,
                        .nrepeats = q->repeats};
     ladder_of_settings(&l, q->set);

@@ -9,6 +9,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/base/allocate.h"
+#include "engine/estimate/json_writer.h"
 #include "engine/system/finite_size.h"
 #include "engine/system/settings.h"
 #include "engine/system/standard_state.h"
@@ -61,13 +62,15 @@ struct estimate_ensemble {
     const char
         *directory; /* repeat 0 alone: DIRECTORY/lambda_KK; else DIRECTORY/repeat_RR/lambda_KK (two digits or more) */
     const struct settings *set;
-    bool npt;                                /* production holds the pressure of `set` */
-    int repeats;                             /* replicas of each window, 1 or more */
-    const struct estimate_replica *replicas; /* [repeats][set->alchemy.nwindows] */
-    const struct estimate_held *held;        /* NULL: nothing is */
-    const struct finite_size *finite_size;   /* NULL: not asked for */
-    struct estimate_production *production;  /* NULL: none is */
-    const char *remark;                      /* a warning that results.json repeats; NULL: none */
+    bool npt;                                        /* production holds the pressure of `set` */
+    int repeats;                                     /* replicas of each window, 1 or more */
+    const struct estimate_replica *replicas;         /* [repeats][set->alchemy.nwindows] */
+    const struct estimate_held *held;                /* NULL: nothing is */
+    const struct finite_size *finite_size;           /* NULL: not asked for */
+    struct estimate_production *production;          /* NULL: none is */
+    const char *remark;                              /* a warning that results.json repeats; NULL: none */
+    void (*observables)(void *of, struct writer *w); /* writes elements of results.json's list; NULL: there is none */
+    void *observables_of;
     struct estimate_about about;
     struct buf *
         walks; /* [repeats] what walks.xvg is to hold (walks.c) is appended where replicas exchange windows; NULL: not wanted */

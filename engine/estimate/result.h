@@ -169,6 +169,8 @@ struct report {
     const char *remark;                     /* a warning of none of the repeats; NULL */
     double pressure;                        /* bar, that production holds; NAN: it holds none, or nobody knows */
     struct estimate_production *production; /* NULL: none is to be handed out */
+    void (*observables)(void *of, struct writer *w); /* NULL: there is none */
+    void *observables_of;
     const struct ladder *ladder;
     int nrepeats;
     struct result *repeats; /* [nrepeats] */

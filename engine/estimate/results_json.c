@@ -399,6 +399,11 @@ void report_write(struct report *r, struct buf *json)
     report_exchanges(&w, r);
     convergence(&w, whole);
     production(&w, r);
+    if (r->observables) {
+        jw_begin(&w, "observables", '[');
+        r->observables(r->observables_of, &w);
+        jw_end(&w, ']');
+    }
     warnings(&w, r);
     jw_end(&w, '}');
     buf_add(json, "\n", 1);

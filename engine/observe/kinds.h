@@ -15,7 +15,7 @@ struct observe_size rdf_size(const struct observable *o);
 double rdf_least_width(const struct observable *o);
 const void *rdf_put(const struct observable *o, const struct system *sys, struct arena *a);
 void rdf_file(const struct observe_result *r, struct buf *out);
-void rdf_json(const struct observe_result *r, struct writer *w);
+void rdf_json(const struct observe_result *r, bool curves, struct writer *w);
 void rdf_line(const struct observe_result *r, struct buf *out);
 
 /* msd.c */
@@ -24,7 +24,7 @@ bool msd_needs_cube(const struct observable *o);
 int msd_check(const struct observable *o, const struct system *sys, struct err *e);
 const void *msd_put(const struct observable *o, const struct system *sys, struct arena *a);
 void msd_file(const struct observe_result *r, struct buf *out);
-void msd_json(const struct observe_result *r, struct writer *w);
+void msd_json(const struct observe_result *r, bool curves, struct writer *w);
 void msd_line(const struct observe_result *r, struct buf *out);
 
 #endif

@@ -276,17 +276,23 @@ static void add_diffusion(const struct observe_result *r, const struct curve *c,
     jw_end(w, '}');
 }
 
-void msd_json(const struct observe_result *r, struct writer *w)
+static void add_curves(const struct curve *c, struct writer *w)
+{
+    jw_begin(w, "origins", '[');
+    for (uint32_t k = 0; k < c->lags; k++)
+        jw_integer(w, NULL, (size_t)c->origins[k]);
+    jw_end(w, ']');
+    observe_list(w, "msd_nm2", c->msd, c->lags);
+    observe_list(w, "msd_error_nm2", c->msd_error, c->lags);
+}
+
+void msd_json(const struct observe_result *r, bool curves, struct writer *w)
 {
     struct curve c = curve_of(r);
     jw_real(w, "interval_ps", r->o->interval);
     add_diffusion(r, &c, w);
-    jw_begin(w, "origins", '[');
-    for (uint32_t k = 0; k < c.lags; k++)
-        jw_integer(w, NULL, (size_t)c.origins[k]);
-    jw_end(w, ']');
-    observe_list(w, "msd_nm2", c.msd, c.lags);
-    observe_list(w, "msd_error_nm2", c.msd_error, c.lags);
+    if (curves)
+        add_curves(&c, w);
     curve_close(&c);
 }
 

@@ -179,10 +179,9 @@ void observe_file(const struct observe_result *r, struct buf *out)
         observe_kinds[r->o->kind].file(r, out);
 }
 
-void observe_json(const struct observe_result *r, struct writer *w)
+void observe_json(const struct observe_result *r, bool curves, struct writer *w)
 {
     const struct observed *s = r->seen;
-    jw_begin(w, NULL, '{');
     jw_text(w, "name", r->o->name);
     jw_text(w, "kind", observe_kinds[r->o->kind].name);
     jw_integer(w, "frames", (size_t)s->frames);
@@ -201,8 +200,7 @@ void observe_json(const struct observe_result *r, struct writer *w)
     }
     jw_end(w, ']');
     if (s->frames)
-        observe_kinds[r->o->kind].json(r, w);
-    jw_end(w, '}');
+        observe_kinds[r->o->kind].json(r, curves, w);
 }
 
 void observe_line(const struct observe_result *r, struct buf *out)

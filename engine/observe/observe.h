@@ -37,7 +37,7 @@ struct observe_kind {
     int (*check)(const struct observable *o, const struct system *sys, struct err *e);
     /* Of at least one frame: its file, members of an open JSON object, a line for people. */
     void (*file)(const struct observe_result *r, struct buf *out);
-    void (*json)(const struct observe_result *r, struct writer *w);
+    void (*json)(const struct observe_result *r, bool curves, struct writer *w);
     void (*line)(const struct observe_result *r, struct buf *out);
 };
 
@@ -66,8 +66,8 @@ double observe_error(const double *value, int n, size_t stride);
 
 /* The whole file: its header, and what it holds. Every line that is no data begins with # or @. */
 void observe_file(const struct observe_result *r, struct buf *out);
-/* An object of an array. */
-void observe_json(const struct observe_result *r, struct writer *w);
+/* Members of an open object: what it is, and what came out; its curves too if they are asked for. */
+void observe_json(const struct observe_result *r, bool curves, struct writer *w);
 /* "rdf: ..." and a line's end. */
 void observe_line(const struct observe_result *r, struct buf *out);
 /* The header of an .xvg file with these columns behind the first. */

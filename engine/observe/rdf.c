@@ -169,32 +169,51 @@ void rdf_file(const struct observe_result *r, struct buf *out)
     buf_free(&title);
 }
 
-void rdf_json(const struct observe_result *r, struct writer *w)
+/* The bin. */
+static uint32_t highest(const struct curve *c)
+{
+    uint32_t best = 0;
+    for (uint32_t k = 0; k < c->bins; k++)
+        if (c->g[k] > c->g[best])
+            best = k;
+    return best;
+}
+
+static void add_curves(const struct curve *c, struct writer *w)
+{
+    jw_begin(w, "pairs", '[');
+    for (uint32_t k = 0; k < c->bins; k++)
+        jw_integer(w, NULL, (size_t)c->pairs[k]);
+    jw_end(w, ']');
+    observe_list(w, "g", c->g, c->bins);
+    observe_list(w, "g_error", c->g_error, c->bins);
+    observe_list(w, "coordination", c->n, c->bins);
+    observe_list(w, "coordination_error", c->n_error, c->bins);
+}
+
+void rdf_json(const struct observe_result *r, bool curves, struct writer *w)
 {
     struct curve c = curve_of(r);
     double *volume = observe_total_reals(r);
     jw_real(w, "max_nm", r->o->rdf.max);
     jw_real(w, "bin_nm", r->o->rdf.bin);
     jw_real(w, "mean_inverse_volume_per_nm3", volume[0] / (double)r->seen->frames);
-    jw_begin(w, "pairs", '[');
-    for (uint32_t k = 0; k < c.bins; k++)
-        jw_integer(w, NULL, (size_t)c.pairs[k]);
-    jw_end(w, ']');
-    observe_list(w, "g", c.g, c.bins);
-    observe_list(w, "g_error", c.g_error, c.bins);
-    observe_list(w, "coordination", c.n, c.bins);
-    observe_list(w, "coordination_error", c.n_error, c.bins);
+    const uint32_t best = highest(&c);
+    jw_begin(w, "highest", '{');
+    jw_real(w, "g", c.g[best]);
+    jw_real(w, "error", c.g_error[best]);
+    jw_real(w, "r_nm", (best + 0.5) * r->o->rdf.bin);
+    jw_end(w, '}');
     free(volume);
+    if (curves)
+        add_curves(&c, w);
     curve_close(&c);
 }
 
 void rdf_line(const struct observe_result *r, struct buf *out)
 {
     struct curve c = curve_of(r);
-    uint32_t best = 0;
-    for (uint32_t k = 0; k < c.bins; k++)
-        if (c.g[k] > c.g[best])
-            best = k;
+    const uint32_t best = highest(&c);
     buf_printf(out, "; highest g(r) %.4g +- %.2g at %.4g nm", c.g[best], c.g_error[best], (best + 0.5) * r->o->rdf.bin);
     curve_close(&c);
 }

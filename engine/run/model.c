@@ -43,8 +43,9 @@ static int place_observables(struct model *m, struct err *e)
     for (int i = 0; i < m->sys->nobservables; i++) {
         const struct observable *o = &m->sys->observables[i];
         if (!(m->program->observes >> o->kind & 1))
-            return err_set(e, ERR_UNSUPPORTED, "%s: %s is not computed on %s devices yet; expected --device cpu",
-                           o->name, observe_kinds[o->kind].name, m->program->device);
+            return err_set(e, ERR_UNSUPPORTED,
+                           "%s: %s is not computed on %s devices yet; expected a CPU device, --device cpu", o->name,
+                           observe_kinds[o->kind].name, m->program->device);
         m->observed_at[i + 1] = m->observed_at[i] + observe_bytes(o);
     }
     return 0;

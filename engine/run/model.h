@@ -42,6 +42,12 @@ static inline bool model_in_gangs(const struct model *m)
     return m->program->in_gangs && m->program->in_gangs(m->nonbonded);
 }
 
+/* Bytes of what a replica's observables accumulate. */
+static inline size_t model_observed_bytes(const struct model *m)
+{
+    return m->observed_at[m->sys->nobservables];
+}
+
 /* Compares the tables with what was uploaded, after the lane's earlier work; what is found once is found ever after. */
 int model_check(struct model *m, struct lane *lane, struct err *e);
 

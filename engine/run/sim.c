@@ -23,7 +23,7 @@ void sim_lay_out(struct sim *s, struct arena *a)
     s->d.v = arena_take(a, n * sizeof *s->d.v);
     s->d.x_old = arena_take(a, n * sizeof *s->d.x_old);
     s->d.f_best = arena_take(a, n * sizeof *s->d.f_best);
-    s->d.observed = arena_take(a, s->model->observed_at[s->model->sys->nobservables]);
+    s->d.observed = arena_take(a, model_observed_bytes(s->model));
     s->kept_bytes = a->used;
     s->d.f = arena_take(a, n * sizeof *s->d.f);
     s->d.v_out = arena_take(a, n * sizeof *s->d.v_out);
@@ -98,7 +98,7 @@ static int start_state(struct sim *s, int window, uint32_t replica, struct err *
 static int new_mapped(struct sim *s, struct err *e)
 {
     const size_t reports = SIM_REPORTS * report_bytes(s->model->nwindows);
-    s->mapped_bytes = reports + sizeof *s->state + 3 * sim_array_bytes(s);
+    s->mapped_bytes = reports + sizeof *s->state + 3 * sim_array_bytes(s) + model_observed_bytes(s->model);
     void *host;
     int rc =
         s->model->dev->ops->alloc(s->model->dev, s->lane, DEV_MAPPED, s->mapped_bytes, &s->report_device, &host, e);

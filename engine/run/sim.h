@@ -122,6 +122,8 @@ uint64_t sim_step_number(const struct sim *s); /* timesteps since the replica be
  * for a whole one of another version. sim_save waits for what was not fetched, checks and copies; sim_seal, from any thread, puts in the checksum. */
 int sim_save(struct sim *s, struct buf *out, struct err *e);
 void sim_seal(struct buf *saved);
+/* In the bytes of sim_save: what observable i has accumulated, as of sim_observe_read. */
+const void *sim_saved_observable(const struct system *sys, const struct buf *saved, int i);
 /* The counts of volume moves in whole saved bytes; none in those of a version that had none, or that is not known. */
 struct volume_moves sim_saved_moves(const void *data, size_t len);
 int sim_load(struct sim *s, const void *data, size_t len, struct err *e);

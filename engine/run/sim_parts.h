@@ -39,7 +39,8 @@ struct sim {
     struct sim_arrays d;
     size_t arena_bytes, kept_bytes; /* kept: in front of `f` */
     struct sim_report *reports;     /* host address of mapped memory: SIM_REPORTS with their energies, then.. */
-    struct ctl *state; /* ..the state as it was fetched last: x, v and, while minimizing, f_best follow it */
+    struct ctl *
+        state; /* ..the state as it was fetched last: x, v, while minimizing f_best, and what observables have accumulated follow it */
     struct mark fetch; /* that it has arrived */
     bool is_fetched;   /* it is the state of now */
     void *report_device;

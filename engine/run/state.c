@@ -11,13 +11,14 @@
 #include <string.h>
 
 #include "engine/base/checksum.h"
+#include "engine/observe/observe.h"
 #include "engine/run/sim_parts.h"
 
 #define MAGIC "shoalsim"
 #define VERSION 4
 #define UNCOUNTED 3 /* the version before, which ends before the counts of volume moves: read as none */
 
-/* In front of the arrays x, v and, while minimizing, f_best: [natoms][3] doubles each. Native byte order; no padding. */
+/* In front of the arrays x, v and, while minimizing, f_best: [natoms][3] doubles each, and of what observables have accumulated. Native byte order; no padding. */
 struct saved {
     char magic[8];
     uint32_t version, natoms;
@@ -50,6 +51,9 @@ int sim_fetch(struct sim *s, struct err *e)
     int rc = ops->copy_async(s->model->dev, s->lane, s->state, s->d.ctl, sizeof *s->state, e);
     for (int k = 0; k < (sim_heard(s)->ctl.min_steps ? 3 : 2) && !rc; k++)
         rc = ops->copy_async(s->model->dev, s->lane, fetched_array(s, k), from[k], sim_array_bytes(s), e);
+    if (rc == 0 && model_observed_bytes(s->model))
+        rc = ops->copy_async(s->model->dev, s->lane, fetched_array(s, 3), s->d.observed, model_observed_bytes(s->model),
+                             e);
     if (rc == 0)
         rc = ops->mark(s->model->dev, s->lane, &s->fetch, e);
     s->is_fetched = rc == 0;
@@ -100,7 +104,17 @@ int sim_save(struct sim *s, struct buf *out, struct err *e)
     memcpy(head.box, c.box, sizeof head.box);
     buf_add(out, &head, sizeof head);
     buf_add(out, fetched_array(s, 0), (c.min_steps ? 3 : 2) * sim_array_bytes(s));
+    if (model_observed_bytes(s->model))
+        buf_add(out, fetched_array(s, 3), model_observed_bytes(s->model));
     return 0;
+}
+
+const void *sim_saved_observable(const struct system *sys, const struct buf *saved, int i)
+{
+    size_t at = saved->len;
+    for (int k = sys->nobservables; k-- > i;)
+        at -= observe_bytes(&sys->observables[k]);
+    return saved->data + at;
 }
 
 void sim_seal(struct buf *saved)
@@ -144,7 +158,7 @@ static int check_saved(const struct sim *s, const struct saved *head, const void
                        head->version, VERSION);
     if (head->natoms != (uint32_t)s->model->sys->natoms)
         return err_set(e, ERR_CHECKPOINT, "state of %u atoms, the system has %d", head->natoms, s->model->sys->natoms);
-    size_t expected = head_bytes(head) + (head->min_steps ? 3 : 2) * array;
+    size_t expected = head_bytes(head) + (head->min_steps ? 3 : 2) * array + model_observed_bytes(s->model);
     if (len != expected)
         return err_set(e, ERR_CHECKPOINT, "state of %zu bytes, expected %zu", len, expected);
     return 0;
@@ -158,6 +172,9 @@ static int write_arrays(struct sim *s, const unsigned char *from, bool minimizin
     int rc = 0;
     for (int k = 0; k < (minimizing ? 3 : 2) && rc == 0; k++)
         rc = ops->copy(s->model->dev, s->lane, to[k], from + (size_t)k * array, array, e);
+    if (rc == 0 && model_observed_bytes(s->model))
+        rc = ops->copy(s->model->dev, s->lane, s->d.observed, from + (minimizing ? 3 : 2) * array,
+                       model_observed_bytes(s->model), e);
     return rc;
 }
 

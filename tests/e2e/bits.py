@@ -37,6 +37,12 @@ STAGES = """protocol:
   - produce: {{time: {steps} steps, ensemble: npt, sample-every: {tenth} steps, frames-every: {fifth} steps}}
 run: {{checkpoint-every: {tenth} steps}}
 """
+# of the CPU device; at intervals that are none of anything else
+OBSERVABLES = """observables:
+  - rdf: {between: [OW, {name: HW*}], max: 0.55 nm, bin: 0.01 nm, within-molecules: no, every: 7 steps}
+  - msd: {of: {resname: SOL}, by: molecule, max: 44 fs, every: 11 steps, remove-center: yes}
+"""
+OBSERVED = ["rdf.xvg", "msd.xvg"]
 HOLD = "#ifdef HOLD\n[ position_restraints ]\n1 1 HOLD HOLD HOLD\n#endif\n"
 
 
@@ -67,17 +73,17 @@ def of_bench(folder, name, system, steps, windows, seed):
     write(os.path.join(folder, name), {"spec.yaml": spec, f"{system}.top": texts[0], f"{system}.gro": texts[1]})
 
 
-def of_water(folder, name, steps, side, seed):
+def of_water(folder, name, steps, side, seed, more=""):
     """Methane in water under pressure: its box changes."""
     spec, files = tiny(name, seed=seed, side=side, windows=(0, 0.5, 1))
-    spec = re.sub(r"(?s)protocol:.*", protocol(steps, "npt"), spec)
+    spec = re.sub(r"(?s)protocol:.*", protocol(steps, "npt"), spec) + more
     write(os.path.join(folder, name), {"spec.yaml": spec, **files})
 
 
-def of_stages(folder, name, steps, side, seed):
+def of_stages(folder, name, steps, side, seed, more=""):
     """Methane held in place while water warms up around it, from coordinates of each window's own."""
     spec, files = tiny(name, seed=seed, side=side, windows=(0, 0.5, 1))
-    spec = re.sub(r"(?s)protocol:.*", STAGES.format(steps=steps, tenth=steps // 10, fifth=steps // 5), spec)
+    spec = re.sub(r"(?s)protocol:.*", STAGES.format(steps=steps, tenth=steps // 10, fifth=steps // 5), spec) + more
     methane = "1 C4 1 MET C 1 0.0 16.043\n"
     spec = spec.replace("tiny.gro}", "tiny.gro, window-coordinates: [first.gro, other.gro, other.gro]}")
     files.update({"first.gro": coordinates(side, seed + 1), "other.gro": coordinates(side, seed + 2)})
@@ -97,13 +103,26 @@ def hold_stages(text, steps):
     assert [row[at] > 0 for row in rows[1:]] == [True] * 4 + [False] * 11, [row[at] for row in rows]
 
 
-def systems(folder, steps, large):
+def hold_observed(expected, replicas, steps):
+    """Files of as many frames as there are multiples of the interval in production, for those systems that observe."""
+    frames = {"water": steps, "stages": steps}
+    for number, files in expected.items():
+        name = replicas.all[number][0]
+        begin = 5 * steps // 10 if name == "stages" else 0
+        for file, every in zip(OBSERVED, (7, 11)):
+            assert (file in files) == (name in frames), f"{name}: {file}"
+            if file in files:
+                n = len(range(-(-begin // every) * every, begin + steps + 1, every))
+                assert f"# {n} frames\n" in files[file].decode(), f"{name}: {file}: {files[file][:200]}"
+
+
+def systems(folder, steps, large, more):
     """[(name, windows of its ladder, those that are run)]"""
     subprocess.run([sys.executable, os.path.join(HERE, "../bench/make_inputs.py"), os.path.join(folder, "systems")], check=True,
                    stdout=subprocess.DEVNULL)
-    of_water(folder, "water", steps, 5, 11)
+    of_water(folder, "water", steps, 5, 11, more)
     of_water(folder, "more-water", steps, 6, 12)
-    of_stages(folder, "stages", steps, 5, 14)
+    of_stages(folder, "stages", steps, 5, 14, more)
     of_bench(folder, "vacuum", "vacuum", 4 * steps, 4, 13)
     found = [("water", 3, (0, 1, 2)), ("more-water", 3, (1, 2)), ("stages", 3, (0, 2)), ("vacuum", 4, (0, 3))]
     for windows in (4, 24) if large else ():
@@ -136,7 +155,8 @@ class Replicas:
 
     def files(self, number):
         name, _, window = self.all[number]
-        return {file: read(os.path.join(self.way, name, f"lambda_{window:02d}", file)) for file in OUTPUTS}
+        folder = os.path.join(self.way, name, f"lambda_{window:02d}")
+        return {file: read(os.path.join(folder, file)) for file in OUTPUTS + OBSERVED if os.path.exists(os.path.join(folder, file))}
 
 
 def one_by_one(new_worker, replicas, numbers):
@@ -178,7 +198,8 @@ def interrupted(new_worker, replicas, rng):
 def hold(expected, replicas, how):
     for number, files in expected.items():
         found = replicas.files(number)
-        for file in OUTPUTS:
+        assert sorted(found) == sorted(files), f"{how}: {replicas.all[number]}: {sorted(found)}"
+        for file in files:
             assert found[file] == files[file], f"{how}: {replicas.all[number]}: {file} differs; see {replicas.folder}"
     print(f"{how}: every byte of {len(expected)} replicas as alone", flush=True)
 
@@ -193,7 +214,7 @@ def main():
     options.add_argument("--seed", type=int, default=1, help="of the random moments")
     o = options.parse_args()
     folder = tempfile.mkdtemp(prefix="shoal-bits-")
-    found = systems(folder, o.steps, o.large)
+    found = systems(folder, o.steps, o.large, OBSERVABLES if o.device.startswith("cpu") else "")
     wanted = range(sum(len(some) for _, _, some in found))
     replicas = Replicas(folder, found, o.replicas)
 
@@ -201,7 +222,9 @@ def main():
         return Worker(o.worker, "--device", o.device)
 
     expected = one_by_one(new_worker, replicas, wanted)
-    assert len({data for files in expected.values() for data in files.values()}) == len(wanted) * len(OUTPUTS), "replicas do not differ"
+    assert len({data for files in expected.values() for data in files.values()}) == sum(map(len, expected.values())), "replicas do not differ"
+    if o.device.startswith("cpu"):
+        hold_observed(expected, replicas, o.steps)
     for number in (n for n in wanted if replicas.all[n][0] == "stages"):
         hold_stages(expected[number]["energy.xvg"].decode(), o.steps)
     in_company(new_worker, replicas)

@@ -178,7 +178,11 @@ class Commands(Served):
         refused(good.replace("decouple: MET", "decouple: MTE"), 65, "has no molecules of this type; did you mean MET?")
         refused(good.replace("tiny.gro", "none.gro"), 66, "none.gro")
         refused("", 65, "spec.yaml:1: the spec is empty")
-        refused(good + "observables: [{rdf: {between: [C, C], max: 0.5 nm}}]\n", 65, "observables: not computed while an ensemble runs yet")
+        rdf = "observables: [{{rdf: {{between: [C1, OW], max: {} nm}}}}]\n"
+        refused(good + rdf.format(0.5), 65, "observables[0].rdf: C1: no atom has this name")
+        refused(good + rdf.format(1.2).replace("C1", "C"), 65, "observables: rdf: a box 1.5535 nm wide: expected at least twice max, 2.4 nm")
+        refused(good + rdf.format(0.5).replace("C1", "C") + "exchange: {every: 20 steps}\n", 65,
+                "observables: not computed yet of replicas that exchange windows")
         with open(spec, "w", encoding="utf-8") as f:
             f.write(good)
         answer = json.loads(self.shoal("validate", spec, "--json"))

@@ -25,11 +25,11 @@
 #include "engine/run/model.h"
 #include "tests/lib/dev_fault.h"
 
-enum { REPLICAS = 2, SIDE = 3, FILES = 4 };
+enum { REPLICAS = 2, SIDE = 3, FILES = 5 };
 /* How a child process ended. */
 enum { ALL_DONE, ONE_FAILED, RUNNER_FAILED, WRONG };
 
-static const char *const file_names[FILES] = {"dhdl.xvg", "energy.xvg", "traj.xtc", "confout.gro"};
+static const char *const file_names[FILES] = {"dhdl.xvg", "energy.xvg", "traj.xtc", "confout.gro", "rdf.xvg"};
 static char directory[64];
 
 /* Lennard-Jones spheres; one of them is decoupled. */
@@ -40,6 +40,7 @@ static const char spec_text[] =
     "alchemy: {decouple: ONE, windows: {vdw: [0, 1]}}\n"
     "integrator: {timestep: 2 fs, temperature: 120 K, friction: 1 /ps, seed: 9}\n"
     "barostat: {method: monte-carlo, pressure: 100 bar, every: 7 steps}\n"
+    "observables: [{rdf: {between: [AR, AR], max: 0.48 nm, bin: 0.02 nm, every: 3 steps}}]\n"
     "protocol:\n"
     "  - minimize: {steps: 5, defines: [APART]}\n"
     "  - equilibrate: {time: 10 steps, ensemble: nvt}\n"

@@ -289,6 +289,71 @@ class Convergence:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Group:
+    """Atoms of an observable, as the spec selects them, and how many these are."""
+
+    selection: str
+    atoms: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class HighestG:
+    """The highest bin of g(r)."""
+
+    g: float
+    error: float | None
+    r_nm: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class InfiniteBox:
+    """What a diffusion constant is in an infinite box."""
+
+    correction: str
+    viscosity_mpa_s: float
+    mean_edge_nm: float
+    added_cm2_per_s: float
+    value_cm2_per_s: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diffusion:
+    """From the slope of mean square displacements between two lags."""
+
+    from_ps: float
+    to_ps: float
+    slope_nm2_per_ps: float | None
+    intercept_nm2: float | None
+    value_cm2_per_s: float | None
+    error_cm2_per_s: float | None
+    blocks: int
+    infinite_box: InfiniteBox | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observable:
+    """Of one window; what is of another kind (rdf, msd) is None. Its curves are in `file`."""
+
+    window: int
+    repeat: int
+    file: str
+    name: str
+    kind: str
+    frames: int
+    blocks: int
+    frames_per_block: int
+    groups: tuple[Group, ...]
+    ended_at_step: int | None
+    ended_box_width_nm: float | None
+    max_nm: float | None
+    bin_nm: float | None
+    mean_inverse_volume_per_nm3: float | None
+    highest: HighestG | None
+    interval_ps: float | None
+    diffusion: Diffusion | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Results:
     """Of one ensemble. status: ok, partial, failed or averages."""
 
@@ -314,4 +379,5 @@ class Results:
     exchange: tuple[Exchange, ...]
     convergence: tuple[Convergence, ...]
     production: tuple[int, ...] | None  # only of live ones
+    observables: tuple[Observable, ...] | None  # only where the spec has some
     warnings: tuple[str, ...]

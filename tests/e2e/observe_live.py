@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Observables of an ensemble while it runs: what they come to is what shoal observe makes of the frames that the same run writes, in the files
+of windows and in the results; also where the service is killed on the way.
+
+Usage: observe_live.py SHOAL SHOALD WORKER
+"""
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from served import SHOAL, Served
+from tiny import tiny
+
+OBSERVABLES = """observables:
+  - rdf: {between: [OW, OW], max: 0.5 nm, bin: 0.02 nm, every: 20 steps}
+  - msd: {of: {resname: SOL}, by: molecule, max: 0.4 ps, every: 20 steps, fit: [0.04 ps, 0.2 ps]}
+"""
+FILES = ["rdf.xvg", "msd.xvg"]
+
+
+def table(text):
+    return [[float(word) for word in line.split()] for line in text.splitlines() if line[0] not in "#@"]
+
+
+class Live(Served):
+    OPTIONS = ("--live-seconds", "0")
+
+    def shoal(self, *words, code=0):
+        done = subprocess.run([SHOAL, *words], env=self.environment, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout
+
+    def submit(self, name):
+        spec, inputs = tiny("water", seed=5, steps=600, windows=(0, 0.5))
+        spec = re.sub("frames-every: 200 steps", "frames-every: 20 steps", spec) + OBSERVABLES
+        for file, text in {f"{name}.yaml": spec, **inputs}.items():
+            with open(os.path.join(self.folder, file), "w", encoding="utf-8") as f:
+                f.write(text)
+        return json.loads(self.shoal("submit", os.path.join(self.folder, f"{name}.yaml"), "--json"))["id"]
+
+    def fetched(self, ident):
+        self.shoal("wait", ident)
+        folder = os.path.join(self.folder, ident)
+        self.shoal("results", ident, "--output", folder)
+        return folder
+
+    def read(self, *path):
+        with open(os.path.join(*path), encoding="utf-8") as f:
+            return f.read()
+
+    def test_frames(self):
+        folder = self.fetched(self.submit("whole"))
+        results = json.loads(self.read(folder, "results.json"))["observables"]
+        self.assertEqual([(o["window"], o["repeat"], o["file"]) for o in results], [(w, 0, f"lambda_{w:02d}/{f}") for w in (0, 1) for f in FILES])
+        for window in (0, 1):
+            of_window = os.path.join(folder, f"lambda_{window:02d}")
+            told = self.shoal("observe", os.path.join(self.folder, "whole.yaml"), "--trajectory", os.path.join(of_window, "traj.xtc"),
+                              "--output", os.path.join(self.folder, "offline"), "--json")
+            offline = json.loads(told)["observables"]
+            rdf, msd = results[2 * window:2 * window + 2]
+            self.assertEqual((rdf["frames"], msd["frames"]), (31, 31))
+            self.assertEqual([o["frames"] for o in offline], [31, 31])
+            # frames of the trajectory are rounded to 0.001 nm: pairs change bins, each with few others
+            pairs = [row[5] for row in table(self.read(of_window, "rdf.xvg"))]
+            for live, other in zip(pairs, offline[0]["pairs"]):
+                self.assertLessEqual(abs(live - other), 10 + 0.03 * other)
+            self.assertLess(abs(sum(pairs) - sum(offline[0]["pairs"])), 0.002 * sum(pairs))
+            self.assertAlmostEqual(rdf["highest"]["g"], offline[0]["highest"]["g"], delta=0.05)
+            self.assertAlmostEqual(rdf["mean_inverse_volume_per_nm3"], offline[0]["mean_inverse_volume_per_nm3"], delta=1e-5)
+            for live, other in zip(table(self.read(of_window, "msd.xvg")), offline[1]["msd_nm2"]):
+                self.assertAlmostEqual(live[1], other, delta=1e-5 + 0.01 * other)
+            self.assertAlmostEqual(msd["diffusion"]["value_cm2_per_s"], offline[1]["diffusion"]["value_cm2_per_s"], delta=0.02 * msd["diffusion"]["value_cm2_per_s"])
+
+    def test_killed(self):
+        whole, broken = self.submit("one"), self.submit("other")
+        for step in (620, 850):  # of 1100
+            while max(r["step"] for r in json.loads(self.shoal("status", broken, "--json"))["ensembles"][0]["replicas"]) < step:
+                time.sleep(0.05)
+            self.stop(signal.SIGKILL)
+            self.start()
+        a, b = self.fetched(whole), self.fetched(broken)
+        for window in (0, 1):
+            for file in FILES:
+                self.assertEqual(self.read(a, f"lambda_{window:02d}", file), self.read(b, f"lambda_{window:02d}", file))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=["observe_live.py"])
