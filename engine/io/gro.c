@@ -267,6 +267,16 @@ static int read_file(struct gro *g, const struct system *s, struct source *src, 
     return rc;
 }
 
+/* What the reader owned is the caller's. */
+static struct start start_of(struct gro *g)
+{
+    struct start out = {.x = g->x, .v = g->velocities ? g->v : NULL};
+    if (!g->velocities)
+        free(g->v);
+    memcpy(out.box, g->box, sizeof out.box);
+    return out;
+}
+
 int gro_read_frame(const struct system *s, const char *file, const char *text, size_t len, size_t *at, int *line,
                    struct start *out, double *time, struct err *e)
 {
@@ -277,10 +287,7 @@ int gro_read_frame(const struct system *s, const char *file, const char *text, s
     *line = g.line;
     if (rc)
         return rc;
-    *out = (struct start){.x = g.x, .v = g.velocities ? g.v : NULL};
-    if (!g.velocities)
-        free(g.v);
-    memcpy(out->box, g.box, sizeof out->box);
+    *out = start_of(&g);
     *time = g.time;
     return 0;
 }
@@ -314,10 +321,7 @@ int gro_read_start(const struct system *s, struct source *src, const char *name,
     int rc = read_file(&g, s, src, name, e);
     if (rc)
         return rc;
-    *out = (struct start){.x = g.x, .v = g.velocities ? g.v : NULL};
-    if (!g.velocities)
-        free(g.v);
-    memcpy(out->box, g.box, sizeof out->box);
+    *out = start_of(&g);
     return 0;
 }
 

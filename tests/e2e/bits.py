@@ -222,7 +222,8 @@ def main():
         return Worker(o.worker, "--device", o.device)
 
     expected = one_by_one(new_worker, replicas, wanted)
-    assert len({data for files in expected.values() for data in files.values()}) == sum(map(len, expected.values())), "replicas do not differ"
+    assert len({data for files in expected.values() for data in files.values()}) == sum(map(len, expected.values())), \
+        "replicas do not differ"
     if o.device.startswith("cpu"):
         hold_observed(expected, replicas, o.steps)
     for number in (n for n in wanted if replicas.all[n][0] == "stages"):

@@ -180,7 +180,8 @@ class Commands(Served):
         refused("", 65, "spec.yaml:1: the spec is empty")
         rdf = "observables: [{{rdf: {{between: [C1, OW], max: {} nm}}}}]\n"
         refused(good + rdf.format(0.5), 65, "observables[0].rdf: C1: no atom has this name")
-        refused(good + rdf.format(1.2).replace("C1", "C"), 65, "observables: rdf: a box 1.5535 nm wide: expected at least twice max, 2.4 nm")
+        refused(good + rdf.format(1.2).replace("C1", "C"), 65,
+                "observables: rdf: a box 1.5535 nm wide: expected at least twice max, 2.4 nm")
         refused(good + rdf.format(0.5).replace("C1", "C") + "exchange: {every: 20 steps}\n", 65,
                 "observables: not computed yet of replicas that exchange windows")
         with open(spec, "w", encoding="utf-8") as f:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""shoal observe: what comes out of trajectories of all formats, beside what a few lines of Python make of the same frames; and what is said of
-frames and specs that do not fit.
+"""shoal observe: what comes out of trajectories of all formats, beside what a few lines of Python make of the same frames; and what is
+said of frames and specs that do not fit.
 
 Usage: observe.py SHOAL
 """
@@ -73,7 +73,8 @@ def trr(made, kind="f"):
     for k, (time, box, x) in enumerate(made):
         for positions in (True, False) if k == 1 else (True,):
             vectors = 3 * ATOMS * width
-            data += struct.pack(">3i12s13i", 1993, 13, 12, b"GMX_trn_file", 0, 0, 9 * width, 0, 0, 0, 0, vectors * positions, vectors, 0, ATOMS, k, 0)
+            sizes = [0, 0, 9 * width, 0, 0, 0, 0, vectors * positions, vectors, 0]
+            data += struct.pack(">3i12s13i", 1993, 13, 12, b"GMX_trn_file", *sizes, ATOMS, k, 0)
             data += struct.pack(f">2{kind}", time, 0) + struct.pack(f">9{kind}", *itertools.chain(*box))
             if positions:
                 data += struct.pack(f">{3 * ATOMS}{kind}", *itertools.chain(*x))
@@ -136,8 +137,8 @@ class Observe(unittest.TestCase):
 
     def observe(self, spec, trajectory, *words, code=0):
         self.write("a.yaml", (SPEC + spec).encode())
-        run = subprocess.run([SHOAL, "observe", self.path("a.yaml"), "--trajectory", self.path(trajectory), "--output", self.path("out"), *words],
-                             capture_output=True, text=True, check=False)
+        command = [SHOAL, "observe", self.path("a.yaml"), "--trajectory", self.path(trajectory), "--output", self.path("out"), *words]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
         self.assertEqual(run.returncode, code, run.stderr)
         return run.stdout if not code else run.stderr
 
@@ -188,7 +189,8 @@ class Observe(unittest.TestCase):
             x = [[c + draw.gauss(0.02, 0.15) for c in r] for r in x]
             free.append(x)
             images = [[draw.randint(-2, 2) for _ in range(3)] for _ in range(ATOMS)]
-            made.append((0.2 * k + 100, box, [[r[d] + sum(n[v] * box[v][d] for v in range(3)) for d in range(3)] for r, n in zip(x, images)]))
+            wrapped_x = [[r[d] + sum(n[v] * box[v][d] for v in range(3)) for d in range(3)] for r, n in zip(x, images)]
+            made.append((0.2 * k + 100, box, wrapped_x))
         return made, free
 
     def test_msd(self):
@@ -206,7 +208,8 @@ class Observe(unittest.TestCase):
                 oxygens, molecules = json.loads(self.observe(spec, "a.trr", "--json"))["observables"]
                 paths = [x[::3] for x in free]
                 self.compare_msd(oxygens, paths, 1)
-                centers = [[[sum(mass[k] * x[3 * m + k][d] for k in range(3)) / 18 for d in range(3)] for m in range(ATOMS // 3)] for x in free]
+                centers = [[[sum(mass[k] * x[3 * m + k][d] for k in range(3)) / 18 for d in range(3)] for m in range(ATOMS // 3)]
+                           for x in free]
                 middle = [[sum(c[d] for c in x) / len(x) for d in range(3)] for x in centers]
                 self.compare_msd(molecules, [[[c[d] - m[d] for d in range(3)] for c in x] for x, m in zip(centers, middle)], 3)
                 self.check_fit(oxygens, cubic=not lean[0])
@@ -249,7 +252,8 @@ class Observe(unittest.TestCase):
                 ("max: 3 ps", "one.trr", "msd: expected two frames or more with known times"),
                 ("max: 3 ps", "gap.trr", "gap.trr: frame 6 is at 101.2 ps, expected 101 ps: msd needs frames at equal times"),
                 ("max: 0.1 ps", "a.trr", "msd: max 0.1 ps: expected at least the time between frames, 0.2 ps"),
-                ("max: 3 ps, restart: 0.5 ps", "a.trr", "msd: restart 0.5 ps: expected a whole multiple of the time between frames, 0.2 ps"),
+                ("max: 3 ps, restart: 0.5 ps", "a.trr",
+                 "msd: restart 0.5 ps: expected a whole multiple of the time between frames, 0.2 ps"),
                 ("max: 1 ms", "a.trr", "unknown unit"),
                 ("max: 900 us", "a.trr", "GB for the origins of 900000000 ps of 15 atoms: expected a shorter max"),
                 ("max: 3 ps, fit: [2 ps, 1 ps]", "a.trr", "observables[0].msd.fit: from 2 to 1 ps: expected a shorter lag")):
@@ -267,7 +271,8 @@ class Observe(unittest.TestCase):
         for a, b in zip(answers[0]["pairs"], answers[1]["pairs"]):
             self.assertLessEqual(abs(a - b), 2)  # single precision, at the edge of a bin
         self.assertIn("oo: 19 frames; highest g(r)", self.observe(spec, "a.trr"))
-        picked = json.loads(self.observe(spec, "b.trr", "--json", "--begin", "2 ps", "--end", "6000 fs", "--dt", "1 ps"))["observables"][0]
+        told = self.observe(spec, "b.trr", "--json", "--begin", "2 ps", "--end", "6000 fs", "--dt", "1 ps")
+        picked = json.loads(told)["observables"][0]
         pairs = list(itertools.combinations(range(0, ATOMS, 3), 2))
         self.assertEqual((picked["frames"], picked["pairs"]), (5, added(histogram(made[4:13:2], pairs, 1, 0.05))[0]))
 
@@ -297,7 +302,7 @@ class Observe(unittest.TestCase):
                 ("a.trr", ["--begin", "5"], 2, "--begin 5: expected a time (units: fs, ps, ns, us), such as")):
             with self.subTest(name=name, words=words):
                 self.assertIn(text, self.observe(spec, name, *words, code=code))
-        other = trr([(0, made[0][1], made[0][2])]).replace(struct.pack(">3i", 3 * ATOMS * 4, 0, ATOMS), struct.pack(">3i", 3 * ATOMS * 4, 0, 44))
+        other = trr(made[:1]).replace(struct.pack(">3i", 3 * ATOMS * 4, 0, ATOMS), struct.pack(">3i", 3 * ATOMS * 4, 0, 44))
         self.write("other.trr", other.replace(struct.pack(">i", 12 * ATOMS), struct.pack(">i", 12 * 44)))
         self.assertIn("other.trr: frame 1 has 44 atoms; expected 45, as in the topology", self.observe(spec, "other.trr", code=65))
         self.assertIn("expected observables, such as", self.observe("  []\n", "a.trr", code=65))

@@ -61,3 +61,21 @@ void assert_is(double a, double b)
     if (a != b)
         fail_msg("%.17g is not %.17g", a, b);
 }
+
+struct err system_made(const char *text, const char *top, const char *gro, const char *ndx, struct system *sys)
+{
+    struct err e = {0};
+    struct spec *s = NULL;
+    struct source *src = source_memory_new();
+    *sys = (struct system){0};
+    assert_int_equal(source_memory_add(src, "a.top", top, strlen(top), &e), 0);
+    assert_int_equal(source_memory_add(src, "a.gro", gro, strlen(gro), &e), 0);
+    assert_int_equal(source_memory_add(src, "a.ndx", ndx, strlen(ndx), &e), 0);
+    int rc = spec_parse(&s, "s.yaml", text, strlen(text), &e);
+    if (!rc)
+        rc = spec_system(s, src, sys, &e);
+    assert_int_equal(rc, -(int)e.code);
+    source_free(src);
+    spec_free(s);
+    return e;
+}

@@ -95,13 +95,15 @@ def check_msd(observable, lag, expected):
 
 
 def gmx_rdf(folder, name, reference, selection):
-    run("gmx", "rdf", "-f", "traj.xtc", "-s", "run.tpr", "-bin", "0.002", "-rmax", "1.4", "-dt", "1", "-o", name + ".xvg", "-ref", reference, "-sel", selection, cwd=folder)
+    run("gmx", "rdf", "-f", "traj.xtc", "-s", "run.tpr", "-bin", "0.002", "-rmax", "1.4", "-dt", "1", "-o", name + ".xvg",
+        "-ref", reference, "-sel", selection, cwd=folder)
     return numpy.loadtxt(os.path.join(folder, name + ".xvg"), comments=["#", "@"])
 
 
 def gmx_diffusion(folder):
     """D, 1e-5 cm^2/s, of all frames 1 ps apart, every one of which is an origin: gmx msd takes the same average."""
-    run("gmx", "msd", "-f", "traj.xtc", "-s", "run.tpr", "-dt", "1", "-trestart", "1", "-beginfit", "2", "-endfit", "15", "-o", "msd.xvg", "-sel", "name OW", cwd=folder)
+    run("gmx", "msd", "-f", "traj.xtc", "-s", "run.tpr", "-dt", "1", "-trestart", "1", "-beginfit", "2", "-endfit", "15", "-o", "msd.xvg",
+        "-sel", "name OW", cwd=folder)
     with open(os.path.join(folder, "msd.xvg"), encoding="utf-8") as f:
         return float(next(line for line in f if "D[" in line).split("=")[1].split()[0])
 
@@ -124,7 +126,8 @@ def main():
             told = run(shoal, "observe", spec, "--trajectory", trajectory, "--output", "out", "--json", *words, cwd=folder)
             return {o["name"]: o for o in json.loads(told)["observables"]}
 
-        table = {name: numpy.loadtxt(os.path.join(data, name + ".tsv")) for name in ("rdf_OO_numpy", "msd_O_numpy", "rdf_OW_OW_gmx", "rdf_OW_HW_gmx")}
+        names = ("rdf_OO_numpy", "msd_O_numpy", "rdf_OW_OW_gmx", "rdf_OW_HW_gmx")
+        table = {name: numpy.loadtxt(os.path.join(data, name + ".tsv")) for name in names}
         x, edge = oxygens(folder)
         check_exactly(observe("all.yaml", "traj.trr", "--dt", "3 ps")["numpy"], x[::15], edge)
         of = observe("all.yaml", "traj.xtc")

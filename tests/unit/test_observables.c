@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/spec/spec.h"
+#include "tests/lib/spec_read.h"
 #include "engine/base/buf.h"
 
 #define SYSTEM "name: a\nsystem: {topology: a.top, coordinates: a.gro, index: a.ndx}\n"
@@ -35,20 +35,7 @@ static const char ndx[] = "[ System ]\n1 2 3 4 5 6 7 8 9\n[ site ]\n3 7\n[ C2 ]\
 
 static struct err made(const char *text, struct system *sys)
 {
-    struct err e = {0};
-    struct spec *s = NULL;
-    struct source *src = source_memory_new();
-    *sys = (struct system){0};
-    assert_int_equal(source_memory_add(src, "a.top", top, sizeof top - 1, &e), 0);
-    assert_int_equal(source_memory_add(src, "a.gro", gro, sizeof gro - 1, &e), 0);
-    assert_int_equal(source_memory_add(src, "a.ndx", ndx, sizeof ndx - 1, &e), 0);
-    int rc = spec_parse(&s, "s.yaml", text, strlen(text), &e);
-    if (!rc)
-        rc = spec_system(s, src, sys, &e);
-    assert_int_equal(rc, -(int)e.code);
-    source_free(src);
-    spec_free(s);
-    return e;
+    return system_made(text, top, gro, ndx, sys);
 }
 
 /* "1 3 7": counted from 1. */

@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "daemon/spec/spec.h"
+#include "tests/lib/spec_read.h"
 
-#define HEAD                                                                                                           \
+#define LADDER                                                                                                         \
     "name: a\n"                                                                                                        \
     "system: {topology: a.top, coordinates: a.gro, index: a.ndx}\n"                                                    \
     "alchemy: {perturb: b-states, windows: {restraint: [0, 1]}}\n"                                                     \
@@ -43,20 +43,7 @@ static const char ndx[] =
 
 static struct err made(const char *text, struct system *sys)
 {
-    struct err e = {0};
-    struct spec *s = NULL;
-    struct source *src = source_memory_new();
-    *sys = (struct system){0};
-    assert_int_equal(source_memory_add(src, "a.top", top, sizeof top - 1, &e), 0);
-    assert_int_equal(source_memory_add(src, "a.gro", gro, sizeof gro - 1, &e), 0);
-    assert_int_equal(source_memory_add(src, "a.ndx", ndx, sizeof ndx - 1, &e), 0);
-    int rc = spec_parse(&s, "s.yaml", text, strlen(text), &e);
-    if (!rc)
-        rc = spec_system(s, src, sys, &e);
-    assert_int_equal(rc, -(int)e.code);
-    source_free(src);
-    spec_free(s);
-    return e;
+    return system_made(text, top, gro, ndx, sys);
 }
 
 static void near(double value, double expected)
@@ -68,7 +55,7 @@ static void near(double value, double expected)
 static void test_groups(void **state)
 {
     struct system sys;
-    struct err e = made(HEAD
+    struct err e = made(LADDER
                         "- between: [{group: site}, {molecule: LIG}]\n"
                         "  distance: 5 A\n"
                         "  force-constant: 2 kcal/mol/A^2\n"
@@ -118,42 +105,43 @@ static void test_errors(void **state)
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {HEAD BETWEEN "  force-constant: 1 kJ/mol/nm^2\n",
+        {LADDER BETWEEN "  force-constant: 1 kJ/mol/nm^2\n",
          AT(5, ": expected distance (harmonic), or lower or upper (flat between)")},
-        {HEAD BETWEEN "  distance: 0.5 nm\n", AT(5, ": missing; expected force-constant, such as 1000 kJ/mol/nm^2")},
-        {HEAD BETWEEN "  distance: 0.5 nm\n  upper: 1 nm\n",
+        {LADDER BETWEEN "  distance: 0.5 nm\n", AT(5, ": missing; expected force-constant, such as 1000 kJ/mol/nm^2")},
+        {LADDER BETWEEN "  distance: 0.5 nm\n  upper: 1 nm\n",
          AT(6, ": expected distance (harmonic), or lower and upper (flat between), not both")},
-        {HEAD BETWEEN "  lower: 0.5 nm\n  upper: 0.4 nm\n", AT(5, ": lower 0.5 nm: expected less than upper, 0.4 nm")},
-        {HEAD BETWEEN "  distance: 0.5 nm\n  force-constant: 1 kJ/mol/nm^2\n  b: {upper: 1 nm}\n",
+        {LADDER BETWEEN "  lower: 0.5 nm\n  upper: 0.4 nm\n",
+         AT(5, ": lower 0.5 nm: expected less than upper, 0.4 nm")},
+        {LADDER BETWEEN "  distance: 0.5 nm\n  force-constant: 1 kJ/mol/nm^2\n  b: {upper: 1 nm}\n",
          AT(8, ".b: expected distance, as without b")},
-        {HEAD BETWEEN "  upper: 0.5 nm\n  force-constant: 1 kJ/mol/nm^2\n  b: {distance: 1 nm}\n",
+        {LADDER BETWEEN "  upper: 0.5 nm\n  force-constant: 1 kJ/mol/nm^2\n  b: {distance: 1 nm}\n",
          AT(8, ".b: expected lower or upper, as without b")},
         {"name: a\nsystem: {topology: a.top, coordinates: a.gro}\nalchemy: {decouple: LIG, windows: {vdw: [0, 1]}}\n"
          "restraints:\n" BETWEEN "  upper: 0.5 nm\n  force-constant: 1 kJ/mol/nm^2\n  b: {upper: 1 nm}\n",
          AT(8, ".b: expected a ladder that leads there, alchemy.windows.restraint or bonded")},
-        {HEAD BETWEEN "  distance: 1.6 nm\n  force-constant: 1 kJ/mol/nm^2\n",
+        {LADDER BETWEEN "  distance: 1.6 nm\n  force-constant: 1 kJ/mol/nm^2\n",
          AT(5, ": 1.6 nm: expected less than 1.5 nm in this box")},
-        {HEAD "- between: [{molecule: LIG}]\n", AT(5, ".between: a list of 1: expected a list of 2 values")},
-        {HEAD "- between: [{molecule: LIG}, {}]\n",
+        {LADDER "- between: [{molecule: LIG}]\n", AT(5, ".between: a list of 1: expected a list of 2 values")},
+        {LADDER "- between: [{molecule: LIG}, {}]\n",
          AT(5, ".between[1]: 0 keys; expected at least one of molecule, atoms, group, name or resname")},
-        {HEAD "- between: [{molecule: LIG}, {atoms: \"1-2\", group: far, name: B}]\n" REST,
+        {LADDER "- between: [{molecule: LIG}, {atoms: \"1-2\", group: far, name: B}]\n" REST,
          AT(5, ".between[1]: atoms 1-2, group far, name B: no atom for which all of it holds")},
-        {HEAD "- between: [LIG, {atoms: \"1\"}]\n" REST,
+        {LADDER "- between: [LIG, {atoms: \"1\"}]\n" REST,
          AT(5, ".between[0]: LIG: no atom has this name, and no group of system.index; did you mean {resname: LIG}?")},
-        {HEAD "- between: [{molecule: SOL}, {atoms: \"1\"}]\n" REST,
+        {LADDER "- between: [{molecule: SOL}, {atoms: \"1\"}]\n" REST,
          AT(5, ".between[0]: SOL: there are several molecules of this type; expected one, or atoms by number")},
-        {HEAD "- between: [{molecule: SOIL}, {atoms: \"1\"}]\n" REST,
+        {LADDER "- between: [{molecule: SOIL}, {atoms: \"1\"}]\n" REST,
          AT(5, ".between[0]: SOIL: there is no molecule of this type; did you mean SOL?")},
-        {HEAD "- between: [{molecule: LIG}, {atoms: \"1-9\"}]\n" REST,
+        {LADDER "- between: [{molecule: LIG}, {atoms: \"1-9\"}]\n" REST,
          AT(5, ".between[1]: 1-9: 1-9: expected numbers and ranges of 1 to 8, such as 1-12, 15")},
-        {HEAD "- between: [{molecule: LIG}, {atoms: \"1,x\"}]\n" REST,
+        {LADDER "- between: [{molecule: LIG}, {atoms: \"1,x\"}]\n" REST,
          AT(5, ".between[1]: 1,x: x: expected numbers and ranges of 1 to 8, such as 1-12, 15")},
-        {HEAD "- between: [{molecule: LIG}, {atoms: \"1-3, 2\"}]\n" REST,
+        {LADDER "- between: [{molecule: LIG}, {atoms: \"1-3, 2\"}]\n" REST,
          AT(5, ".between[1]: 1-3, 2: atom 2 is in it twice")},
-        {HEAD "- between: [{molecule: LIG}, {atoms: \"4\"}]\n" REST, AT(5, ".between[1]: 4: no atoms with mass")},
-        {HEAD "- between: [{molecule: LIG}, {group: sits}]\n" REST,
+        {LADDER "- between: [{molecule: LIG}, {atoms: \"4\"}]\n" REST, AT(5, ".between[1]: 4: no atoms with mass")},
+        {LADDER "- between: [{molecule: LIG}, {group: sits}]\n" REST,
          AT(5, ".between[1]: sits: a.ndx has no group of this name; did you mean site?")},
-        {HEAD "- between: [{molecule: LIG}, {group: far}]\n" REST,
+        {LADDER "- between: [{molecule: LIG}, {group: far}]\n" REST,
          AT(5,
             ".between[1]: far: its atoms are up to 1.5 nm from that in its middle; in this box expected less than "
             "1.35 nm, or it is not known which of their images belong together")},
@@ -166,7 +154,7 @@ static void test_errors(void **state)
         {"name: a\nsystem: {topology: a.top, coordinates: a.gro, index: a.top}\nrestraints:\n"
          "- between: [{molecule: LIG}, {group: site}]\n" REST,
          "s.yaml:4: restraints[0].between[1]: site: a.top:2: no: expected the number of an atom, 1 to 8, or [ name ]"},
-        {HEAD BETWEEN REST,
+        {LADDER BETWEEN REST,
          "s.yaml:3: alchemy.perturb: b-states: nothing in a.top has a B state that differs from its A "
          "state"},
     };
