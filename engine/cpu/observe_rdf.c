@@ -8,6 +8,7 @@
 
 #include "engine/cpu/isa.h"
 #include "engine/kernels/observe.h"
+#include "engine/kernels/rdf.h"
 
 enum { PIECE = 256 };
 
@@ -27,28 +28,11 @@ static void gather(struct piece *p, const double (*x)[3], const int32_t *atom, u
             p->x[d][k] = x[atom[first + k]][d];
 }
 
-/* The nearest whole number, of what is below 2^51. */
-static inline double nearest(double v)
-{
-    const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
-    return (v + magic) - magic;
-}
-
-/* Images as box_nearest takes them: the shortest of those that are nearer than half the box is wide. */
 static void measure(struct piece *p, const double from[3], const double box[BOX_SIZE], double width)
 {
-    const double ix = 1 / box[BOX_XX], iy = 1 / box[BOX_YY], iz = 1 / box[BOX_ZZ];
-    for (uint32_t k = 0; k < p->n; k++) {
-        double x = p->x[0][k] - from[0], y = p->x[1][k] - from[1], z = p->x[2][k] - from[2], shift = nearest(z * iz);
-        x -= shift * box[BOX_ZX];
-        y -= shift * box[BOX_ZY];
-        z -= shift * box[BOX_ZZ];
-        shift = nearest(y * iy);
-        x -= shift * box[BOX_YX];
-        y -= shift * box[BOX_YY];
-        x -= nearest(x * ix) * box[BOX_XX];
-        p->bin[k] = (int32_t)(sqrt(x * x + y * y + z * z) / width);
-    }
+    const double per_edge[3] = {1 / box[BOX_XX], 1 / box[BOX_YY], 1 / box[BOX_ZZ]};
+    for (uint32_t k = 0; k < p->n; k++)
+        p->bin[k] = rdf_bin(p->x[0][k] - from[0], p->x[1][k] - from[1], p->x[2][k] - from[2], box, per_edge, width);
 }
 
 /* Pairs of atom i of the first group with those of the piece from number `from` on. */

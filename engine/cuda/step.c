@@ -5,6 +5,7 @@
 #include "engine/base/units.h"
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/nonbonded.h"
+#include "engine/cuda/observe.h"
 #include "engine/run/sim_parts.h"
 
 /* A kernel of many blocks, and one of a single block; after: launches of the tape that come before, a bit each. */
@@ -151,6 +152,7 @@ static void emit_new_velocities(const struct sim *s, struct tape *t)
 
 const struct program cuda_program = {.device = "cuda",
                                      .kernels = &cuda_kernels,
+                                     .observes = (1u << OBSERVE_RDF) | (1u << OBSERVE_MSD),
                                      .nonbonded_new = cuda_nonbonded_new,
                                      .nonbonded_free = cuda_nonbonded_free,
                                      .nonbonded_tables = cuda_nonbonded_tables,
@@ -161,6 +163,7 @@ const struct program cuda_program = {.device = "cuda",
                                               [SIM_STEP] = timestep,
                                               [SIM_SAMPLE] = sample,
                                               [SIM_BAROSTAT] = volume_move,
+                                              [SIM_OBSERVE] = cuda_observe,
                                               [SIM_REPORT] = report},
                                      .gang = &tiny_gang,
                                      .in_gangs = in_gangs,

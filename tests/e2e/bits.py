@@ -37,7 +37,7 @@ STAGES = """protocol:
   - produce: {{time: {steps} steps, ensemble: npt, sample-every: {tenth} steps, frames-every: {fifth} steps}}
 run: {{checkpoint-every: {tenth} steps}}
 """
-# of the CPU device; at intervals that are none of anything else
+# at intervals that are none of anything else
 OBSERVABLES = """observables:
   - rdf: {between: [OW, {name: HW*}], max: 0.55 nm, bin: 0.01 nm, within-molecules: no, every: 7 steps}
   - msd: {of: {resname: SOL}, by: molecule, max: 44 fs, every: 11 steps, remove-center: yes}
@@ -80,10 +80,10 @@ def of_water(folder, name, steps, side, seed, more=""):
     write(os.path.join(folder, name), {"spec.yaml": spec, **files})
 
 
-def of_stages(folder, name, steps, side, seed, more=""):
+def of_stages(folder, name, steps, side, seed):
     """Methane held in place while water warms up around it, from coordinates of each window's own."""
     spec, files = tiny(name, seed=seed, side=side, windows=(0, 0.5, 1))
-    spec = re.sub(r"(?s)protocol:.*", STAGES.format(steps=steps, tenth=steps // 10, fifth=steps // 5), spec) + more
+    spec = re.sub(r"(?s)protocol:.*", STAGES.format(steps=steps, tenth=steps // 10, fifth=steps // 5), spec) + OBSERVABLES
     methane = "1 C4 1 MET C 1 0.0 16.043\n"
     spec = spec.replace("tiny.gro}", "tiny.gro, window-coordinates: [first.gro, other.gro, other.gro]}")
     files.update({"first.gro": coordinates(side, seed + 1), "other.gro": coordinates(side, seed + 2)})
@@ -116,13 +116,13 @@ def hold_observed(expected, replicas, steps):
                 assert f"# {n} frames\n" in files[file].decode(), f"{name}: {file}: {files[file][:200]}"
 
 
-def systems(folder, steps, large, more):
+def systems(folder, steps, large):
     """[(name, windows of its ladder, those that are run)]"""
     subprocess.run([sys.executable, os.path.join(HERE, "../bench/make_inputs.py"), os.path.join(folder, "systems")], check=True,
                    stdout=subprocess.DEVNULL)
-    of_water(folder, "water", steps, 5, 11, more)
+    of_water(folder, "water", steps, 5, 11, OBSERVABLES)
     of_water(folder, "more-water", steps, 6, 12)
-    of_stages(folder, "stages", steps, 5, 14, more)
+    of_stages(folder, "stages", steps, 5, 14)
     of_bench(folder, "vacuum", "vacuum", 4 * steps, 4, 13)
     found = [("water", 3, (0, 1, 2)), ("more-water", 3, (1, 2)), ("stages", 3, (0, 2)), ("vacuum", 4, (0, 3))]
     for windows in (4, 24) if large else ():
@@ -214,7 +214,7 @@ def main():
     options.add_argument("--seed", type=int, default=1, help="of the random moments")
     o = options.parse_args()
     folder = tempfile.mkdtemp(prefix="shoal-bits-")
-    found = systems(folder, o.steps, o.large, OBSERVABLES if o.device.startswith("cpu") else "")
+    found = systems(folder, o.steps, o.large)
     wanted = range(sum(len(some) for _, _, some in found))
     replicas = Replicas(folder, found, o.replicas)
 
@@ -224,8 +224,7 @@ def main():
     expected = one_by_one(new_worker, replicas, wanted)
     assert len({data for files in expected.values() for data in files.values()}) == sum(map(len, expected.values())), \
         "replicas do not differ"
-    if o.device.startswith("cpu"):
-        hold_observed(expected, replicas, o.steps)
+    hold_observed(expected, replicas, o.steps)
     for number in (n for n in wanted if replicas.all[n][0] == "stages"):
         hold_stages(expected[number]["energy.xvg"].decode(), o.steps)
     in_company(new_worker, replicas)

@@ -3,7 +3,7 @@
 """shoal observe: what comes out of trajectories of all formats, beside what a few lines of Python make of the same frames; and what is
 said of frames and specs that do not fit.
 
-Usage: observe.py SHOAL
+Usage: observe.py SHOAL [DEVICE [WORKER]]
 """
 import itertools
 import json
@@ -16,7 +16,7 @@ import sys
 import tempfile
 import unittest
 
-SHOAL = os.path.abspath(sys.argv.pop(1))
+SHOAL, DEVICE, WORKER = (sys.argv[1:] + ["cpu:1", ""][len(sys.argv) - 2:])[:3]
 ATOMS, FRAMES = 45, 19  # waters of three atoms; more frames than blocks hold at first
 TOPOLOGY = """[ defaults ]
 1 2
@@ -52,15 +52,11 @@ def frames(lean, seed=7):
     return made
 
 
-def names():
-    return itertools.islice(itertools.cycle(["OW", "HW1", "HW2"]), ATOMS)
-
-
 def gro(made):
     text = ""
     for time, box, x in made:
-        text += f"water t= {time:.5f} step= 0\n{ATOMS}\n"
-        for i, (name, r) in enumerate(zip(names(), x)):
+        text += f"water t= {time:.5f} step= 0\n{len(x)}\n"
+        for i, (name, r) in enumerate(zip(itertools.cycle(["OW", "HW1", "HW2"]), x)):
             text += f"{i // 3 + 1:5d}SOL  {name:>5}{i + 1:5d}" + "".join(f"{c:8.3f}" for c in r) + "\n"
         numbers = [box[0][0], box[1][1], box[2][2], 0, 0, box[1][0], 0, box[2][0], box[2][1]]
         text += " ".join(f"{b:.5f}" for b in numbers) + "\n"
@@ -72,12 +68,12 @@ def trr(made, kind="f"):
     width, data = struct.calcsize(kind), b""
     for k, (time, box, x) in enumerate(made):
         for positions in (True, False) if k == 1 else (True,):
-            vectors = 3 * ATOMS * width
+            vectors = 3 * len(x) * width
             sizes = [0, 0, 9 * width, 0, 0, 0, 0, vectors * positions, vectors, 0]
-            data += struct.pack(">3i12s13i", 1993, 13, 12, b"GMX_trn_file", *sizes, ATOMS, k, 0)
+            data += struct.pack(">3i12s13i", 1993, 13, 12, b"GMX_trn_file", *sizes, len(x), k, 0)
             data += struct.pack(f">2{kind}", time, 0) + struct.pack(f">9{kind}", *itertools.chain(*box))
             if positions:
-                data += struct.pack(f">{3 * ATOMS}{kind}", *itertools.chain(*x))
+                data += struct.pack(f">{3 * len(x)}{kind}", *itertools.chain(*x))
             data += bytes(vectors)
     return data
 
@@ -137,8 +133,9 @@ class Observe(unittest.TestCase):
 
     def observe(self, spec, trajectory, *words, code=0):
         self.write("a.yaml", (SPEC + spec).encode())
-        command = [SHOAL, "observe", self.path("a.yaml"), "--trajectory", self.path(trajectory), "--output", self.path("out"), *words]
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        command = [SHOAL, "observe", self.path("a.yaml"), "--trajectory", self.path(trajectory), "--output", self.path("out"),
+                   "--device", DEVICE, *words]
+        run = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "SHOAL_WORKER": WORKER})
         self.assertEqual(run.returncode, code, run.stderr)
         return run.stdout if not code else run.stderr
 
@@ -179,6 +176,26 @@ class Observe(unittest.TestCase):
                     of = [c[19] / (len(pairs) * shell * i) for c, i in blocks]
                     error = math.sqrt(sum((v - sum(of) / 9) ** 2 for v in of) / 8 / 9)
                     self.assertAlmostEqual(observable["g_error"][19], error, delta=1e-11)
+
+    def test_many(self):
+        """More atoms than one block of a GPU takes of a group."""
+        draw, edge, waters = random.Random(5), 2.5, 400
+        box = [[edge, 0, 0], [0, edge, 0], [0, 0, edge]]
+        x = [[round(draw.uniform(0, edge), 3) for _ in range(3)] for _ in range(3 * waters)]
+        made = [(0, box, x)]
+        self.write("a.top", TOPOLOGY.replace("SOL 15", f"SOL {waters}").encode())
+        self.write("a.gro", gro(made))
+        self.write("a.trr", trr(made, "d"))
+        spec = "".join(f"- rdf: {{between: [{group}, {{resname: SOL}}], max: 1.2 nm, bin: 0.1 nm}}\n" for group in ("{resname: SOL}", "OW"))
+        expected = [[0] * 12, [0] * 12]
+        for i, j in itertools.combinations(range(3 * waters), 2):
+            d = wrapped(box, [x[i][k] - x[j][k] for k in range(3)])
+            bin_of = int(math.sqrt(sum(c * c for c in d)) / 0.1)
+            if bin_of < 12:
+                expected[0][bin_of] += 1
+                expected[1][bin_of] += (i % 3 == 0) + (j % 3 == 0)
+        found = json.loads(self.observe(spec, "a.trr", "--json"))["observables"]
+        self.assertEqual([o["pairs"] for o in found], expected)
 
     def walk(self, lean):
         """Frames of a random walk, wrapped into the box at random, and where atoms are without it."""
@@ -309,4 +326,4 @@ class Observe(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=["observe.py"])

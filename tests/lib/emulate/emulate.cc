@@ -188,8 +188,9 @@ void emulate_launch(const struct launch *launch, unsigned most, void (*call)(con
                 launch->shared_bytes);
         abort();
     }
-    for (unsigned b = 0; b < launch->grid[0]; b++) {
-        blockIdx = dim3_now{b, 0, 0};
+    for (unsigned b = 0; b < launch->grid[0] * launch->grid[1] * launch->grid[2]; b++) {
+        blockIdx =
+            dim3_now{b % launch->grid[0], b / launch->grid[0] % launch->grid[1], b / launch->grid[0] / launch->grid[1]};
         run_block(launch->block[0], launch->shared_bytes);
     }
 }
