@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "client/client.h"
+#include "client/observed.h"
 #include "client/parts.h"
 #include "engine/base/number.h"
 
@@ -352,6 +353,7 @@ void results_show(const struct sheet *s, const json_t *results)
     windows_show(results, s);
     frames_show(results, s);
     exchange_show(json_object_get(results, "exchange"), s);
+    observed_show(json_object_get(results, "observables"), s);
     if (json_array_size(windows) == 1) {
         sheet_say(s, "\n");
         averages_show(json_object_get(json_array_get(windows, 0), "averages"), s);

@@ -58,6 +58,9 @@ class Live(Served):
         results = json.loads(self.read(folder, "results.json"))["observables"]
         self.assertEqual([(o["window"], o["repeat"], o["file"]) for o in results],
                          [(w, 0, f"lambda_{w:02d}/{f}") for w in (0, 1) for f in FILES])
+        said = self.shoal("results", os.path.basename(folder))
+        self.assertRegex(said, r"(?m)^ +1 +rdf +31 +g\(r\) up to \d\.\d+ \+- 0\.\d+ at 0\.2\d nm +lambda_01/rdf.xvg$")
+        self.assertRegex(said, r"(?m)^ +0 +msd +31 +D -?\d+\.\d* \+- \d+\.?\d* 1e-5 cm\^2/s, from 0.04 to 0.2 ps +lambda_00/msd.xvg$")
         for window in (0, 1):
             of_window = os.path.join(folder, f"lambda_{window:02d}")
             told = self.shoal("observe", os.path.join(self.folder, "whole.yaml"), "--trajectory", os.path.join(of_window, "traj.xtc"),

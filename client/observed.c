@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What observables of an ensemble came to, a line for each window's.
+ */
+#include "client/commands.h"
+#include "client/observed.h"
+
+static void value_cell(struct table *t, const char *what, double value, double error, const char *behind)
+{
+    struct buf cell = {0};
+    show_value(&cell, value, error);
+    table_cell(t, "%s %s %s", what, cell.data, behind);
+    buf_free(&cell);
+}
+
+/* In a few words; the file has the rest. */
+static void summary_cell(struct table *t, const json_t *observable)
+{
+    const json_t *highest = json_object_get(observable, "highest"), *d = json_object_get(observable, "diffusion");
+    char behind[80];
+    if (json_is_object(highest)) {
+        snprintf(behind, sizeof behind, "at %.4g nm", answer_number(highest, "r_nm"));
+        value_cell(t, "g(r) up to", answer_number(highest, "g"), answer_number(highest, "error"), behind);
+    } else if (json_is_object(d)) {
+        snprintf(behind, sizeof behind, "1e-5 cm^2/s, from %.4g to %.4g ps", answer_number(d, "from_ps"),
+                 answer_number(d, "to_ps"));
+        value_cell(t, "D", 1e5 * answer_number(d, "value_cm2_per_s"), 1e5 * answer_number(d, "error_cm2_per_s"),
+                   behind);
+    } else {
+        table_cell(t, "-");
+    }
+}
+
+void observed_show(const json_t *observables, const struct sheet *s)
+{
+    const json_t *observable;
+    struct table t;
+    size_t i;
+    if (!json_array_size(observables))
+        return;
+    table_setup(&t, "r l r l l");
+    static const char *const heads[] = {"window", "observable", "frames", "value", "file"};
+    for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
+        table_cell(&t, "%s", heads[h]);
+    json_array_foreach (observables, i, observable) {
+        table_cell(&t, "%lld", answer_whole(observable, "window"));
+        table_cell(&t, "%s", answer_text(observable, "name"));
+        table_cell(&t, "%lld", answer_whole(observable, "frames"));
+        summary_cell(&t, observable);
+        table_cell(&t, "%s", answer_text(observable, "file"));
+    }
+    sheet_say(s, "\n");
+    sheet_table(s, &t);
+}
