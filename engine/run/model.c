@@ -37,7 +37,7 @@ static int check(const struct system *sys, const struct settings *set, struct er
     return check_masses(sys, e);
 }
 
-/* ERR_UNSUPPORTED: the device has no kernels for one of them. */
+/* ERR_UNSUPPORTED: the device has no kernels for one of them; as observe_check. */
 static int place_observables(struct model *m, struct err *e)
 {
     for (int i = 0; i < m->sys->nobservables; i++) {
@@ -46,6 +46,9 @@ static int place_observables(struct model *m, struct err *e)
             return err_set(e, ERR_UNSUPPORTED,
                            "%s: %s is not computed on %s devices yet; expected a CPU device, --device cpu", o->name,
                            observe_kinds[o->kind].name, m->program->device);
+        int rc = observe_check(o, m->sys, e);
+        if (rc)
+            return rc;
         m->observed_at[i + 1] = m->observed_at[i] + observe_bytes(o);
     }
     return 0;

@@ -9,6 +9,7 @@ import itertools
 import json
 import math
 import os
+import pty
 import random
 import struct
 import subprocess
@@ -137,6 +138,7 @@ class Observe(unittest.TestCase):
                    "--device", DEVICE, *words]
         run = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "SHOAL_WORKER": WORKER})
         self.assertEqual(run.returncode, code, run.stderr)
+        self.assertTrue(code or not run.stderr, run.stderr)
         return run.stdout if not code else run.stderr
 
     def test_rdf(self):
@@ -292,6 +294,20 @@ class Observe(unittest.TestCase):
         picked = json.loads(told)["observables"][0]
         pairs = list(itertools.combinations(range(0, ATOMS, 3), 2))
         self.assertEqual((picked["frames"], picked["pairs"]), (5, added(histogram(made[4:13:2], pairs, 1, 0.05))[0]))
+
+    def test_progress(self):
+        """On a terminal it says how far it is."""
+        self.write("a.trr", trr(frames((0, 0, 0))))
+        self.write("a.yaml", (SPEC + "- rdf: {between: [OW, OW], max: 1 nm}\n").encode())
+        reader, terminal = pty.openpty()
+        command = [SHOAL, "observe", self.path("a.yaml"), "--trajectory", self.path("a.trr"), "--output", self.path("out"), "--device", DEVICE]
+        environment = {**os.environ, "SHOAL_WORKER": WORKER}
+        for words, expected in ([], b"100 %  19 frames  9 ps"), (["--quiet"], b""):
+            subprocess.run([*command, *words], stderr=terminal, stdout=subprocess.DEVNULL, check=True, env=environment)
+            os.write(terminal, b"end")
+            said = os.read(reader, 65536)
+            self.assertIn(expected + b"\x1b[K" if expected else b"", said)
+            self.assertTrue(expected or said == b"end", said)
 
     def test_errors(self):
         made = frames((0, 0, 0))
