@@ -97,8 +97,7 @@ static int find_interval(const struct request *q, struct system *sys, struct err
         rc = next_frame(&p, &f, e);
         time[i] = rc ? NAN : f.time;
     }
-    if (!rc || rc == TRAJECTORY_END)
-        trajectory_close(p.trajectory);
+    trajectory_close(p.trajectory);
     for (int i = 0; i < sys->nobservables; i++)
         sys->observables[i].interval = interval_of(time);
     return rc < 0 ? rc : 0;
