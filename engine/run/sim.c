@@ -52,11 +52,6 @@ static int copy(struct sim *s, void *to, const void *from, size_t bytes, struct 
     return s->model->dev->ops->copy(s->model->dev, s->lane, to, from, bytes, e);
 }
 
-void *sim_observed(const struct sim *s, int i)
-{
-    return s->d.observed + s->model->observed_at[i];
-}
-
 static struct sim_report *report_of(const struct sim *s, uint64_t ticket)
 {
     return report_at(s->reports, report_bytes(s->model->nwindows), ticket);
