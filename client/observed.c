@@ -18,7 +18,10 @@ static void summary_cell(struct table *t, const json_t *observable)
 {
     const json_t *highest = json_object_get(observable, "highest"), *d = json_object_get(observable, "diffusion");
     char behind[80];
-    if (json_is_object(highest)) {
+    if (!answer_whole(observable, "frames"))
+        table_cell(t, "none: the box was %.4g nm wide at step %lld", answer_number(observable, "ended_box_width_nm"),
+                   answer_whole(observable, "ended_at_step"));
+    else if (json_is_object(highest)) {
         snprintf(behind, sizeof behind, "at %.4g nm", answer_number(highest, "r_nm"));
         value_cell(t, "g(r) up to", answer_number(highest, "g"), answer_number(highest, "error"), behind);
     } else if (json_is_object(d)) {

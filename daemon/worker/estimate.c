@@ -312,7 +312,7 @@ static void write_observable(const struct estimate_ensemble *x, int replica, con
 {
     const int windows = x->set->alchemy.nwindows;
     struct buf file = {0};
-    if (!of->seen->frames)
+    if (!observe_begun(of))
         return;
     add_folder(x, replica, &file);
     buf_printf(&file, "/%s.xvg", of->o->name);

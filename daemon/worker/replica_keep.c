@@ -142,7 +142,7 @@ static int write_observables(const struct keeping *k, struct err *e)
         const struct observe_result of =
             observe_result(sys, &sys->observables[i], sim_saved_observable(sys, &k->c.state, i));
         struct buf path = {0}, text = {0};
-        if (!of.seen->frames)
+        if (!observe_begun(&of))
             continue;
         buf_printf(&path, "%s/%s.xvg", k->r->folder, sys->observables[i].name);
         observe_file(&of, &text);

@@ -87,6 +87,11 @@ struct observe_result observe_result(const struct system *sys, const struct obse
     return (struct observe_result){sys, o, observe_kinds[o->kind].size(o), bytes};
 }
 
+bool observe_begun(const struct observe_result *r)
+{
+    return r->seen->frames || r->seen->narrow;
+}
+
 int observe_full_blocks(const struct observe_result *r)
 {
     const struct observed *s = r->seen;

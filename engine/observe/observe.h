@@ -54,6 +54,8 @@ int observe_check_box(const struct observable *o, const double box[BOX_SIZE], st
 
 /* From the bytes of one observable, copied from a device; both stay the caller's. */
 struct observe_result observe_result(const struct system *sys, const struct observable *o, const void *bytes);
+/* There is something to be said of it: a frame, or why there is none. */
+bool observe_begun(const struct observe_result *r);
 /* Blocks that are full, those that errors come from. */
 int observe_full_blocks(const struct observe_result *r);
 const int64_t *observe_counts(const struct observe_result *r, int block);

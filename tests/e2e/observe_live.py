@@ -7,7 +7,6 @@ Usage: observe_live.py SHOAL SHOALD WORKER
 """
 import json
 import os
-import re
 import signal
 import subprocess
 import time
@@ -35,9 +34,12 @@ class Live(Served):
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout
 
-    def submit(self, name):
+    def submit(self, name, *changes):
         spec, inputs = tiny("water", seed=5, steps=600, windows=(0, 0.5))
-        spec = re.sub("frames-every: 200 steps", "frames-every: 20 steps", spec) + OBSERVABLES
+        spec = spec + OBSERVABLES
+        for old, new in (("frames-every: 200 steps", "frames-every: 20 steps"), *changes):
+            self.assertIn(old, spec)
+            spec = spec.replace(old, new)
         for file, text in {f"{name}.yaml": spec, **inputs}.items():
             with open(os.path.join(self.folder, file), "w", encoding="utf-8") as f:
                 f.write(text)
@@ -80,6 +82,18 @@ class Live(Served):
                 self.assertAlmostEqual(live[1], other, delta=1e-5 + 0.01 * other)
             d, other = msd["diffusion"]["value_cm2_per_s"], offline[1]["diffusion"]["value_cm2_per_s"]
             self.assertAlmostEqual(d, other, delta=0.02 * d)
+
+    def test_narrow(self):
+        """A box that becomes too narrow ends an rdf; what there was is kept, and everything says so."""
+        pressure = ("1.01325 bar, every: 25 steps", "8000 bar, every: 5 steps")
+        folder = self.fetched(self.submit("narrow", pressure, ("max: 0.5 nm", "max: 0.74 nm")))
+        for rdf in json.loads(self.read(folder, "results.json"))["observables"][::2]:
+            self.assertEqual(rdf["name"], "rdf")
+            self.assertTrue(0 < rdf["frames"] < 31, rdf)
+            self.assertLess(rdf["ended_box_width_nm"], 1.48)
+            self.assertEqual(rdf["ended_at_step"] % 20, 0)
+            said = f"# ended at step {rdf['ended_at_step']}, where the box was {rdf['ended_box_width_nm']:.6g} nm wide\n"
+            self.assertIn(said, self.read(folder, rdf["file"]))
 
     def test_killed(self):
         whole, broken = self.submit("one"), self.submit("other")
