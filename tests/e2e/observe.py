@@ -300,7 +300,8 @@ class Observe(unittest.TestCase):
         self.write("a.trr", trr(frames((0, 0, 0))))
         self.write("a.yaml", (SPEC + "- rdf: {between: [OW, OW], max: 1 nm}\n").encode())
         reader, terminal = pty.openpty()
-        command = [SHOAL, "observe", self.path("a.yaml"), "--trajectory", self.path("a.trr"), "--output", self.path("out"), "--device", DEVICE]
+        command = [SHOAL, "observe", self.path("a.yaml"), "--trajectory", self.path("a.trr"), "--output", self.path("out"),
+                   "--device", DEVICE]
         environment = {**os.environ, "SHOAL_WORKER": WORKER}
         for words, expected in ([], b"100 %  19 frames  9 ps"), (["--quiet"], b""):
             subprocess.run([*command, *words], stderr=terminal, stdout=subprocess.DEVNULL, check=True, env=environment)
