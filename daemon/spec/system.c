@@ -79,6 +79,7 @@ static bool has_b_states(const struct system *sys)
     DIFFER(position_restraints, nposition_restraints, k)
     DIFFER(rare, nrare, c)
     DIFFER(centers, ncenters, c)
+    DIFFER(biases, nbiases, c)
     return false;
 }
 

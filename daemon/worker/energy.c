@@ -29,7 +29,8 @@ static int evaluate_on(const char *device, const struct energy *o, const struct 
     struct model *model = NULL;
     struct sim *sim = NULL;
     struct dev *dev;
-    *r = (struct evaluation){.natoms = sys->natoms, .nwindows = spec->settings.alchemy.nwindows};
+    *r = (struct evaluation){
+        .natoms = sys->natoms, .nwindows = spec->settings.alchemy.nwindows, .ncoordinations = sys->ncoordinations};
     int rc = engine_open(&dev, device, e);
     if (rc)
         return rc;

@@ -10,7 +10,7 @@
 struct evaluation {
     struct sample sample; /* delta_u: [nwindows] */
     double (*forces)[3];  /* [natoms], kJ/mol/nm */
-    int natoms, nwindows;
+    int natoms, nwindows, ncoordinations;
 };
 
 /* On stdout; forces too if asked for. */

@@ -27,7 +27,9 @@ static const struct tolerance term_tolerance[TERM_COUNT] = {
     [TERM_COULOMB_RECIPROCAL] = {1e-4, 1e-4},
     [TERM_RESTRAINT] = {1e-5, 1e-6},
     [TERM_CMAP] = {1e-5, 1e-6},
+    [TERM_BIAS] = {1e-5, 1e-6},
 };
+static const struct tolerance coordination_tolerance = {1e-5, 1e-9};
 static const struct tolerance potential_tolerance = {3e-6, 1e-4}, lambda_tolerance = {1e-5, 1e-3};
 static const double virial_tolerance = 1e-4;                                  /* of the largest component */
 static const double force_rms_tolerance = 2e-6, force_worst_tolerance = 1e-4; /* of the rms force */
@@ -85,6 +87,8 @@ bool energy_check(const struct evaluation *device, const struct evaluation *refe
     for (int t = 0; t < TERM_COUNT; t++)
         if (a->energy[t] != 0 || b->energy[t] != 0)
             good &= compare(term_names[t], -1, a->energy[t], b->energy[t], term_tolerance[t]);
+    for (int i = 0; i < device->ncoordinations; i++)
+        good &= compare("coordination", i + 1, a->coordination[i], b->coordination[i], coordination_tolerance);
     good &= compare("potential", -1, a->potential, b->potential, potential_tolerance);
     for (int l = 0; l < LAMBDA_COUNT; l++)
         good &= compare("dU/dlambda", l, a->dvdl[l], b->dvdl[l], lambda_tolerance);

@@ -36,6 +36,8 @@ void energy_print_json(const struct evaluation *r, bool with_forces)
                             "vdw", s->dvdl[LAMBDA_VDW], "bonded", s->dvdl[LAMBDA_BONDED], "restraint",
                             s->dvdl[LAMBDA_RESTRAINT], "delta_u", numbers(s->delta_u, r->nwindows));
     json_object_set_new(out, "clamped", clamped(s->clamped));
+    if (r->ncoordinations)
+        json_object_set_new(out, "coordinations", numbers(s->coordination, r->ncoordinations));
     for (int i = 0; with_forces && i < r->natoms; i++)
         json_array_append_new(forces, numbers(r->forces[i], 3));
     if (with_forces)
@@ -57,6 +59,8 @@ void energy_print_text(const struct evaluation *r, bool with_forces)
            s->dvdl[LAMBDA_VDW]);
     printf("dU/dlambda bonded      %18.6f kJ/mol\ndU/dlambda restraint   %18.6f kJ/mol\n", s->dvdl[LAMBDA_BONDED],
            s->dvdl[LAMBDA_RESTRAINT]);
+    for (int i = 0; i < r->ncoordinations; i++)
+        printf("coordination %-9d %18.6f\n", i + 1, s->coordination[i]);
     for (int w = 0; w < r->nwindows; w++)
         printf("U(window %3d) - U      %18.6f kJ/mol\n", w, s->delta_u[w]);
     char names[CLAMPED_NAMES_MAX];

@@ -329,7 +329,7 @@ static int CO_FN begin(struct replica *r, struct err *e)
         rc = replica_open_files(r, e);
     if (rc)
         return rc;
-    energy_header(results_begin(&r->results, OUTPUT_ENERGY), &r->spec->settings);
+    energy_header(results_begin(&r->results, OUTPUT_ENERGY), &r->spec->settings, &r->shared->system);
     results_end(&r->results, OUTPUT_ENERGY);
     return replica_flush(r, e);
 }

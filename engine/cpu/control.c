@@ -15,6 +15,7 @@ void cpu_clear(const struct launch *launch, const struct args_clear *a)
     memset(a->f, 0, (size_t)a->natoms * 3 * sizeof(int64_t));
     memset(a->energy_at_window, 0, (size_t)a->nwindows * sizeof(struct fixed_sum));
     memset(&c->sum, 0, sizeof c->sum);
+    memset(c->coordination, 0, sizeof c->coordination);
     c->pressure_correction = 0;
 }
 

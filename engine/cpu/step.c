@@ -26,6 +26,9 @@ static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
     nonbonded_emit(m->nonbonded, mode, &arrays, &s->caps, s->d.nonbonded, t);
     EMIT(bonded, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .terms = (void *)(uintptr_t)m->bonded,
          .energy_at_window = s->d.energy_at_window, .mode = (uint32_t)mode);
+    if (m->biases)
+        EMIT(biases, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .table = (void *)(uintptr_t)m->biases,
+             .sums = s->d.bias_sums, .energy_at_window = s->d.energy_at_window, .mode = (uint32_t)mode);
     if (m->sites)
         EMIT(sites_take, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .sites = (void *)(uintptr_t)m->sites,
              .mode = (uint32_t)mode);

@@ -75,6 +75,8 @@ static __device__ void clear_sums(const struct args_place &a, struct ctl *c, con
     u[w] = 0;
     GRID_LOOP(k, (uint32_t)(sizeof c->sum / sizeof *sum))
     sum[k] = 0;
+    GRID_LOOP(k, COORDINATIONS_MOST)
+    c->coordination[k] = {0, 0};
     if (blockIdx.x == 0 && threadIdx.x == 0)
         c->pressure_correction = 0;
 }

@@ -161,8 +161,8 @@ static void emit_uniform_terms(const struct nonbonded *nb, enum evaluate mode, c
                                         .mode = (uint32_t)mode});
 }
 
-void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,
-                         uint64_t after, struct tape *t)
+uint64_t cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,
+                             uint64_t after, struct tape *t)
 {
     struct block b;
     lay_out_block(nb, r->caps, r->block, &b);
@@ -175,4 +175,5 @@ void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const s
     mesh_emit(&nb->mesh, mode, &mesh, ready.placed, t);
     if (mode != EVALUATE_STEP)
         emit_uniform_terms(nb, mode, r, ready.placed, t);
+    return ready.placed;
 }

@@ -37,9 +37,10 @@ struct nonbonded_arrays {
 
 /* nm: boxes whose opposite faces are not farther apart are not moved to. */
 double cuda_min_width(const struct nonbonded *nb);
-/* Appends the launches of one evaluation, bonded terms too, after those of `after` (a bit each; 0: after the step before). */
-void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,
-                         uint64_t after, struct tape *t);
+/* Appends the launches of one evaluation, bonded terms too, after those of `after` (a bit each; 0: after the step before). Returns the
+ * one that clears forces and sums, as a bit. */
+uint64_t cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,
+                             uint64_t after, struct tape *t);
 /* Of a tiny system, else NULL. */
 const struct tiny *cuda_nonbonded_tiny(const struct nonbonded *nb);
 /* The replica's struct motion_tail, in the block. */

@@ -173,7 +173,7 @@ void tiny_make(struct tiny *t, const struct system *sys, const struct settings *
 {
     struct tiny_table *h = &t->host;
     *t = (struct tiny){0};
-    if (sys->natoms > tiny_atoms_most || sys->nsites)
+    if (sys->natoms > tiny_atoms_most || sys->nsites || sys->ncoordinations)
         return;
     h->natoms = (uint32_t)sys->natoms;
     h->groups = (h->natoms + 31) / 32;

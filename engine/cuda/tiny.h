@@ -3,7 +3,7 @@
  * Tiny systems: one thread block does whole timesteps of a replica, as many as are wanted at once, with everything that changes
  * from step to step in shared memory (tiny.cu); a launch has a block for each of many replicas (engine/run/gang.h). Samples, volume
  * moves and minimization go by the other kernels; between launches the state is what those expect. Which systems: decided once for a
- * model, from its size and that it has no virtual sites (tiny_make), so bits depend on nothing else.
+ * model, from its size and that it has no virtual sites and no coordinations (tiny_make), so bits depend on nothing else.
  *
  *   terms      a warp takes up to 32 of one kind at a time (struct tiny_chunk): bonded terms, pairs without any list, noise, and
  *              the atoms' waves

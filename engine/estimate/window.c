@@ -197,6 +197,8 @@ static const char *unit_of(const char *legend)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (!strcmp(legend, others[i][0]))
             return others[i][1];
+    if (!strncmp(legend, "Coordination ", 13))
+        return "dimensionless";
     return "kilojoule_per_mole";
 }
 

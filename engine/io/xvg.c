@@ -119,9 +119,16 @@ static const char *const term_legends[TERM_COUNT] = {
     [TERM_COULOMB_RECIPROCAL] = "Coul. recip.",
     [TERM_RESTRAINT] = "Restraints",
     [TERM_CMAP] = "CMAP Dih.",
+    [TERM_BIAS] = "Bias",
 };
 
-void energy_header(struct buf *out, const struct settings *set)
+/* Biases are the last, and stand there only where there is something to bias. */
+static int terms_of(const struct system *sys)
+{
+    return sys->ncoordinations ? TERM_COUNT : TERM_BIAS;
+}
+
+void energy_header(struct buf *out, const struct settings *set, const struct system *sys)
 {
     static const char *const sums[] = {"Potential", "Kinetic En.", "Total Energy", "Temperature",
                                        "Pressure",  "Volume",      "Density"};
@@ -130,8 +137,10 @@ void energy_header(struct buf *out, const struct settings *set)
     add_view(out);
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
         buf_printf(out, "@ s%d legend \"%s\"\n", column++, sums[i]);
-    for (int i = 0; i < TERM_COUNT; i++)
+    for (int i = 0; i < terms_of(sys); i++)
         buf_printf(out, "@ s%d legend \"%s\"\n", column++, term_legends[i]);
+    for (int i = 0; i < sys->ncoordinations; i++)
+        buf_printf(out, "@ s%d legend \"Coordination %d\"\n", column++, i + 1);
     if (set->exchange)
         buf_printf(out, "@ s%d legend \"Replica\"\n@ s%d legend \"Exchanges\"\n", column, column + 1);
 }
@@ -144,8 +153,10 @@ void energy_row(struct buf *out, const struct settings *set, const struct system
         mass += sys->atoms[i].mass[0];
     buf_printf(out, "%.4f %.10g %.10g %.10g %.10g %.10g %.10g %.10g", s->time, s->potential, s->kinetic,
                s->potential + s->kinetic, s->temperature, s->pressure, volume, mass / volume * DENSITY_UNIT);
-    for (int i = 0; i < TERM_COUNT; i++)
+    for (int i = 0; i < terms_of(sys); i++)
         buf_printf(out, " %.10g", s->energy[i]);
+    for (int i = 0; i < sys->ncoordinations; i++)
+        buf_printf(out, " %.10g", s->coordination[i]);
     if (set->exchange)
         buf_printf(out, " %d %" PRIu64, s->walker, s->exchanges);
     buf_add(out, "\n", 1);

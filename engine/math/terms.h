@@ -21,6 +21,7 @@ enum term {
     TERM_COULOMB_RECIPROCAL,
     TERM_RESTRAINT,
     TERM_CMAP,
+    TERM_BIAS,
     TERM_COUNT
 };
 

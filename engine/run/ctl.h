@@ -17,6 +17,7 @@
 #include "engine/math/accumulate.h"
 #include "engine/math/box.h"
 #include "engine/math/fn.h"
+#include "engine/system/biases.h"
 #include "engine/system/volume_moves.h"
 
 enum halt {
@@ -46,7 +47,8 @@ struct ctl {
 
     /* sums of one evaluation, cleared by the `clear` kernel */
     struct accumulate sum;
-    double pressure_correction; /* bar, of the dispersion correction; samples */
+    struct fixed_sum coordination[COORDINATIONS_MOST]; /* see coordination_value() */
+    double pressure_correction;                        /* bar, of the dispersion correction; samples */
 
     /* of the last SIM_SAMPLE, double */
     double kinetic;              /* kJ/mol */
@@ -80,6 +82,14 @@ MATH_FN void ctl_halt(struct ctl *c, uint32_t why, uint32_t where0, uint32_t whe
     c->where[0] = where0;
     c->where[1] = where1;
     c->value = value;
+}
+
+/* A coordination has values of 1 in every pair at most; this many times in one of fixed.h its sum is as fine as a double. */
+#define COORDINATION_UNITS 4096.0
+
+MATH_FN double coordination_value(const struct ctl *c, uint32_t which)
+{
+    return fixed_total(c->coordination[which]) / COORDINATION_UNITS;
 }
 
 /* Sum of the energy terms, kJ/mol. */

@@ -62,6 +62,24 @@ struct sources {
     bool mass_perturbed;
 };
 
+static void lay_out_biases(struct model *m, const void *lambda, struct arena *a)
+{
+    const struct system *sys = m->sys;
+#define PUT(name, n) arena_put(a, sys->name, (size_t)sys->n * sizeof *sys->name)
+    struct bias_table t = {.coordinations = PUT(coordinations, ncoordinations),
+                           .atoms = PUT(coordination_atoms, ncoordination_atoms),
+                           .biases = PUT(biases, nbiases),
+                           .knots = PUT(knots, nknots),
+                           .lambda = lambda,
+                           .nwindows = (uint32_t)m->nwindows,
+                           .ncoordinations = (uint32_t)sys->ncoordinations,
+                           .nbiases = (uint32_t)sys->nbiases,
+                           .natoms = (uint32_t)sys->ncoordination_atoms};
+#undef PUT
+    m->biases = arena_put_named(a, "bias table", &t, sizeof t);
+    m->bias_bytes = bias_sums_bytes(t.ncoordinations, t.natoms);
+}
+
 static void lay_out(void *sources, struct arena *a)
 {
     const struct sources *from = sources;
@@ -125,6 +143,8 @@ static void lay_out(void *sources, struct arena *a)
     }
     for (int i = 0; i < m->sys->nobservables; i++)
         m->observed[i] = observe_put(&m->sys->observables[i], m->sys, a);
+    if (m->sys->ncoordinations)
+        lay_out_biases(m, lambda, a);
     m->nbonded = t->nbonds.count + t->nangles.count + t->ndihedrals.count + t->nrb_dihedrals.count +
                  t->nimpropers.count + t->npairs14.count + t->nposition_restraints.count;
     m->nrare = t->nrare.count + t->ncmaps.count;

@@ -30,6 +30,8 @@ struct model {
     struct readonly shared;            /* the tables below */
     const struct bonded_table *bonded; /* device addresses */
     const struct site_table *sites;    /* NULL: no virtual sites */
+    const struct bias_table *biases;   /* NULL: no coordinations */
+    size_t bias_bytes;                 /* of a replica's struct bias_sums */
     const struct motion_table *motion;
     const struct observe_table *observed[OBSERVABLES_MAX]; /* of the system's observables */
     size_t observed_at[OBSERVABLES_MAX + 1]; /* where a replica's sums of each begin; where the last end */

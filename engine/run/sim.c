@@ -29,6 +29,7 @@ void sim_lay_out(struct sim *s, struct arena *a)
     s->d.v_out = arena_take(a, n * sizeof *s->d.v_out);
     s->d.w = arena_take(a, (3 * n + 1) * sizeof *s->d.w);
     s->d.energy_at_window = arena_take(a, (size_t)s->model->nwindows * sizeof *s->d.energy_at_window);
+    s->d.bias_sums = arena_take(a, s->model->bias_bytes);
     s->d.nonbonded = arena_take(a, s->model->program->block_bytes(s->model->nonbonded, &s->caps));
 }
 
@@ -461,6 +462,8 @@ void sim_sample(const struct sim *s, struct sample *out)
         if (i % 4 == 0)
             trace += out->virial[i] + out->constraint_virial[i];
     }
+    for (int i = 0; i < m->sys->ncoordinations; i++)
+        out->coordination[i] = coordination_value(c, (uint32_t)i);
     double volume = box_volume(c->box);
     out->pressure = 2 * (c->kinetic - trace) / (3 * volume) * UNIT_BAR + c->pressure_correction;
     memcpy(out->box, c->box, sizeof out->box);

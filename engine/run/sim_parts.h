@@ -18,6 +18,7 @@ struct sim_arrays {
     double (*v_out)[3];
     double *w;                          /* [3 natoms + 1], scratch */
     struct fixed_sum *energy_at_window; /* [nwindows] */
+    void *bias_sums;                    /* engine/kernels/biases.h */
     void *nonbonded;                    /* program->block_bytes() */
 };
 

@@ -6,7 +6,7 @@
 const char *const term_names[TERM_COUNT] = {
     "bond",       "angle", "urey_bradley",          "proper_dihedral", "improper_dihedral",  "lj_14",
     "coulomb_14", "lj",    "dispersion_correction", "coulomb",         "coulomb_reciprocal", "restraint",
-    "cmap"};
+    "cmap",       "bias"};
 
 const char *clamped_names(uint32_t clamped, char *out, size_t size)
 {

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "engine/math/terms.h"
+#include "engine/system/biases.h"
 
 extern const char *const term_names[TERM_COUNT]; /* as in the JSON of `shoal energy` */
 
@@ -32,9 +33,10 @@ struct sample {
     double constraint_virial[9]; /* kJ/mol, now; zero before the replica's first timestep */
     double pressure;             /* bar, from kinetic energy and both virials, dispersion correction included */
     double box[BOX_SIZE];        /* nm */
-    int walker;                  /* window in which the replica began, and.. */
-    uint64_t exchanges;          /* ..how often it may have changed it since; the engine does not know them */
-    uint32_t clamped; /* enum clamped: what had contributions too large to be summed as they are; 0: nothing */
+    double coordination[COORDINATIONS_MOST];
+    int walker;         /* window in which the replica began, and.. */
+    uint64_t exchanges; /* ..how often it may have changed it since; the engine does not know them */
+    uint32_t clamped;   /* enum clamped: what had contributions too large to be summed as they are; 0: nothing */
 };
 
 #endif

@@ -25,6 +25,10 @@ void system_close(struct system *s)
     free(s->rare);
     free(s->centers);
     free(s->center_atoms);
+    free(s->coordinations);
+    free(s->coordination_atoms);
+    free(s->biases);
+    free(s->knots);
     free(s->sites);
     free(s->site_atoms);
     free(s->site_weights);

@@ -15,6 +15,7 @@
 #include "engine/base/err.h"
 #include "engine/math/cmap.h"
 #include "engine/math/terms.h"
+#include "engine/system/biases.h"
 #include "engine/system/observables.h"
 
 struct lj {
@@ -205,6 +206,14 @@ struct system {
     struct center_restraint *centers;
     int ncenter_atoms;
     struct center_atom *center_atoms;
+    int ncoordinations;
+    struct coordination *coordinations;
+    int ncoordination_atoms;
+    int32_t *coordination_atoms;
+    int nbiases;
+    struct bias *biases;
+    int nknots;
+    struct bias_knot *knots;
     int ncmaps;
     struct cmap *cmaps;
     int ncmap_points;

@@ -500,9 +500,9 @@ void dhdl_row(struct buf *out, const struct settings *set, bool pv, const struct
     buf_printf(out, "%.4f %.0f\n", s->time, s->potential);
 }
 
-void energy_header(struct buf *out, const struct settings *set)
+void energy_header(struct buf *out, const struct settings *set, const struct system *sys)
 {
-    (void)set;
+    (void)set, (void)sys;
     buf_printf(out, "# energies\n");
 }
 

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -112,7 +113,7 @@ static void test_energy(void **state)
                        .box = {1, 2, 0.5}};
     for (int i = 0; i < TERM_COUNT; i++)
         s.energy[i] = i + 0.1234567891;
-    energy_header(&b, &set);
+    energy_header(&b, &set, &sys);
     energy_row(&b, &set, &sys, &s);
     assert_string_equal(
         b.data,
@@ -129,6 +130,14 @@ static void test_energy(void **state)
         "12.5000 -1000.25 300.125 -700.125 298.15 -12.5 1 29.8897032 0.1234567891 1.123456789 2.123456789 3.123456789 "
         "4.123456789 5.123456789 6.123456789 7.123456789 8.123456789 9.123456789 10.12345679 11.12345679 "
         "12.12345679\n");
+    b.len = 0;
+    sys.ncoordinations = 2;
+    s.coordination[0] = 3.5;
+    energy_header(&b, &set, &sys);
+    energy_row(&b, &set, &sys, &s);
+    assert_non_null(
+        strstr(b.data, "@ s20 legend \"Bias\"\n@ s21 legend \"Coordination 1\"\n@ s22 legend \"Coordination 2\"\n"));
+    assert_non_null(strstr(b.data, " 12.12345679 13.12345679 3.5 0\n"));
     buf_free(&b);
 }
 

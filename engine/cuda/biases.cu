@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Coordinations and biases on a GPU. Who adds what is settled by the groups alone, and sums across warps are in fixed point: the same
+ * bits in whatever order warps come.
+ */
+#include "engine/cuda/biases.h"
+#include "engine/cuda/device.cuh"
+#include "engine/kernels/biases.h"
+
+/* A lane's part of a tile. */
+struct tile {
+    const struct coordination *c;
+    const struct bias_table *t;
+    struct ctl *ctl;
+    const double (*x)[3];
+    struct bias_sums sums;
+    uint32_t which, lane;
+    uint32_t row, rows_end, column; /* of the groups */
+    bool gradient, sample;
+};
+
+static __device__ __forceinline__ double warp_sum(double v)
+{
+    for (int step = 16; step > 0; step >>= 1)
+        v += __shfl_xor_sync(0xffffffffu, v, step);
+    return v;
+}
+
+/* Row `row` of the tile: s is the lane's, g and r too, of the pair that it is in; false: no lane is in reach of anything. */
+static __device__ __forceinline__ bool tile_row(const struct tile *p, uint32_t row, double *s, double r[3], double g[3])
+{
+    const bool reaches =
+        p->column < p->c->count[1] && coordination_reaches(p->c, p->ctl->box, p->t->atoms, p->x, row, p->column, r);
+    *s = g[0] = g[1] = g[2] = 0;
+    if (!reaches)
+        r[0] = r[1] = r[2] = 0;
+    else
+        *s = coordination_of(p->c, r, g);
+    return __any_sync(0xffffffffu, reaches);
+}
+
+/* The gradient of a row's atom: a lane has one of its components. */
+static __device__ __forceinline__ void add_row_gradient(const struct tile *p, uint32_t row, const double g[3],
+                                                        struct accumulate *sum)
+{
+    int64_t *to = p->sums.gradient[p->c->first[0] + row];
+    for (int d = 0; d < 3; d++) {
+        const double all = GRADIENT_UNITS * warp_sum(g[d]);
+        if (p->lane != (uint32_t)d)
+            continue;
+        acc_add(&to[d], fixed_clamped(all, FIXED_FORCE_LIMIT));
+        acc_clamped(sum, CLAMPED_FORCE, fixed_beyond(all, FIXED_FORCE_LIMIT));
+    }
+}
+
+static __device__ void add_virial(const struct tile *p, const double virial[9], struct accumulate *sum)
+{
+    for (int k = 0; k < 9; k++) {
+        const double all = warp_sum(virial[k]);
+        if (p->lane == 0)
+            gradient_virial_add(sum, &p->sums.virial[p->which][k], all);
+    }
+}
+
+static __device__ void add_tile(const struct tile *p, struct accumulate *sum)
+{
+    const bool paired = p->c->pairs == COORDINATION_PAIRED;
+    double total = 0, own[3] = {0, 0, 0}, virial[9] = {}, s, r[3], g[3];
+    for (uint32_t row = p->row; row < p->rows_end; row++) {
+        if (!tile_row(p, paired ? p->column : row, &s, r, g))
+            continue;
+        total += s;
+        vec_add(own, -1, g);
+        for (int k = 0; k < 9 && p->sample; k++)
+            virial[k] += 0.5 * r[k / 3] * g[k % 3];
+        if (p->gradient && !paired)
+            add_row_gradient(p, row, g, sum);
+    }
+    total = warp_sum(total);
+    if (p->lane == 0 && total != 0)
+        coordination_add(&p->ctl->coordination[p->which], total);
+    if (p->sample)
+        add_virial(p, virial, sum);
+    if (!p->gradient || p->column >= p->c->count[1])
+        return;
+    gradient_add(sum, p->sums.gradient[p->c->first[1] + p->column], own);
+    const double other[3] = {-own[0], -own[1], -own[2]};
+    if (paired)
+        gradient_add(sum, p->sums.gradient[p->c->first[0] + p->column], other);
+}
+
+/* The warp's tile, the number-th of all coordinations. */
+static __device__ __forceinline__ void find_tile(struct tile *p, uint32_t number)
+{
+    uint32_t tiles;
+    while (number >= (tiles = coordination_tiles(&p->t->coordinations[p->which]))) {
+        number -= tiles;
+        p->which++;
+    }
+    p->c = &p->t->coordinations[p->which];
+    const uint32_t columns = coordination_columns(p->c);
+    p->column = 32 * (number % columns) + p->lane;
+    p->row = TILE_ROWS * (number / columns);
+    p->rows_end = p->c->pairs == COORDINATION_PAIRED ? 1 : min(p->row + TILE_ROWS, p->c->count[0]);
+}
+
+KERNEL(coordinations, a, __launch_bounds__(CUDA_BLOCK))
+{
+    ECHO(a);
+    const uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
+    struct tile p = {};
+    struct accumulate sum = {};
+    p.ctl = (struct ctl *)a.ctl;
+    if (!block_goes_on(p.ctl) || thread / 32 >= a.tiles)
+        return;
+    p.t = (const struct bias_table *)a.table;
+    p.x = (const double(*)[3])a.x;
+    p.sums = bias_sums_at(a.sums, p.t->ncoordinations);
+    p.lane = thread % 32;
+    p.gradient = a.mode != EVALUATE_POTENTIAL;
+    p.sample = a.mode == EVALUATE_SAMPLE;
+    find_tile(&p, thread / 32);
+    add_tile(&p, &sum);
+    acc_finish(&sum, &p.ctl->sum);
+}
+
+/* The coordination that the k-th atom of all groups is of. */
+static __device__ uint32_t coordination_of_place(const struct bias_table *t, uint32_t k)
+{
+    uint32_t which = 0;
+    while (k - t->coordinations[which].first[0] >= t->coordinations[which].count[0] &&
+           k - t->coordinations[which].first[1] >= t->coordinations[which].count[1])
+        which++;
+    return which;
+}
+
+/* Also of a replica that has halted: nobody knows how far its pairs have come. */
+KERNEL(biases, a, __launch_bounds__(CUDA_BLOCK))
+{
+    ECHO(a);
+    struct ctl *c = (struct ctl *)a.ctl;
+    const struct bias_table *t = (const struct bias_table *)a.table;
+    const struct bias_sums sums = bias_sums_at(a.sums, t->ncoordinations);
+    const uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
+    struct accumulate sum = {};
+    GRID_LOOP(k, a.mode == EVALUATE_POTENTIAL ? 0 : a.atoms)
+    bias_pull(t, &sums, k, bias_slope(t, c, coordination_of_place(t, k)), (int64_t(*)[3])a.f, &sum);
+    if (a.mode == EVALUATE_SAMPLE && first < t->ncoordinations)
+        bias_virial(&sums, first, bias_slope(t, c, first), &sum);
+    if (a.mode != EVALUATE_STEP && first == 0)
+        bias_energies(t, c, a.mode == EVALUATE_SAMPLE, &sum, (struct fixed_sum *)a.energy_at_window);
+    acc_finish(&sum, &c->sum);
+}

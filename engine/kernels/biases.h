@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Coordinations (engine/math/coordination.h) and the biases along them. First each pair adds to its coordination, in the control
+ * block, and to that one's gradient, which has a place for every atom of every group; then biases turn gradients into forces.
+ * Sums are in fixed point. Whoever takes a gradient leaves zeros, and so the next evaluation finds none but zeros.
+ */
+#ifndef SHOAL_ENGINE_KERNELS_BIASES_H
+#define SHOAL_ENGINE_KERNELS_BIASES_H
+
+#include "engine/run/ctl.h"
+#include "engine/run/program.h"
+
+#define GRADIENT_UNITS 16.0 /* of a gradient, 1/nm, and of its virial, in one of fixed.h */
+
+/* ---- pairs ---- */
+
+/* Whether the i-th atom of the first group and the k-th of the second are a pair in reach; r: from the second to the first. */
+MATH_FN bool coordination_reaches(const struct coordination *c, const real box[BOX_SIZE], const int32_t *atoms,
+                                  const double (*x)[3], uint32_t i, uint32_t k, real r[3])
+{
+    const int32_t a = atoms[c->first[0] + i], b = atoms[c->first[1] + k];
+    if (a == b || (c->pairs == COORDINATION_WITHIN && k <= i))
+        return false;
+    vec_sub(x[a], x[b], r);
+    if (c->periodic)
+        box_shortest(box, r);
+    return vec_dot(r, r) < c->f.farthest2;
+}
+
+/* gradient: of the first of them, the second's is opposite */
+MATH_FN real coordination_of(const struct coordination *c, const real r[3], real gradient[3])
+{
+    const real distance = sqrt(vec_dot(r, r));
+    const struct rational_value v = rational_at(&c->f, distance);
+    const real over = distance > 0 ? v.ds_dr / distance : 0;
+    for (int d = 0; d < 3; d++)
+        gradient[d] = over * r[d];
+    return v.s;
+}
+
+/* ---- sums ---- */
+
+MATH_FN void coordination_add(struct fixed_sum *sum, real s)
+{
+    acc_sum(sum, fixed_clamped(COORDINATION_UNITS * s, REAL(FIXED_TOTAL_LIMIT)));
+}
+
+MATH_FN void gradient_add(struct accumulate *a, int64_t gradient[3], const real g[3])
+{
+    const real force[3] = {REAL(GRADIENT_UNITS) * g[0], REAL(GRADIENT_UNITS) * g[1], REAL(GRADIENT_UNITS) * g[2]};
+    acc_force(a, gradient, force);
+}
+
+MATH_FN void gradient_virial_add(struct accumulate *a, struct fixed_sum *element, real xi)
+{
+    acc_sum(element, fixed_clamped(REAL(GRADIENT_UNITS) * xi, REAL(FIXED_TOTAL_LIMIT)));
+    acc_clamped(a, CLAMPED_VIRIAL, fixed_beyond(REAL(GRADIENT_UNITS) * xi, REAL(FIXED_TOTAL_LIMIT)));
+}
+
+/* ---- biases ---- */
+
+/* c now. */
+MATH_FN void bias_numbers(const struct bias_table *t, const struct bias *b, double step, real c[2][2])
+{
+    const struct bias_knot *knot = t->knots + b->first;
+    uint32_t k = 0;
+    for (int state = 0; state < 2; state++)
+        for (int n = 0; n < 2; n++)
+            c[state][n] = b->c[state][n];
+    if (!b->count)
+        return;
+    while (k + 1 < b->count && knot[k + 1].step <= step)
+        k++;
+    const struct bias_knot *next = k + 1 < b->count ? knot + k + 1 : knot + k;
+    const double span = next->step - knot[k].step,
+                 part = span > 0 && step > knot[k].step ? (step - knot[k].step) / span : 0;
+    for (int state = 0; state < 2; state++) {
+        c[state][0] = knot[k].at + part * (next->at - knot[k].at);
+        c[state][1] = knot[k].k + part * (next->k - knot[k].k);
+    }
+}
+
+/* dU/dq of all biases along one coordination. */
+MATH_FN double bias_slope(const struct bias_table *t, const struct ctl *c, uint32_t coordination)
+{
+    double slope = 0, numbers[2][2];
+    for (uint32_t i = 0; i < t->nbiases; i++) {
+        const struct bias *b = &t->biases[i];
+        if (b->coordination != coordination)
+            continue;
+        bias_numbers(t, b, (double)c->step, numbers);
+        slope += bias_value((enum bias_kind)b->kind, coordination_value(c, coordination), numbers,
+                            c->lambda[LAMBDA_RESTRAINT])
+                     .du_dq;
+    }
+    return slope;
+}
+
+/* Takes the gradient of one atom of a group: k-th of all. */
+MATH_FN void bias_pull(const struct bias_table *t, const struct bias_sums *s, uint32_t k, double slope, int64_t (*f)[3],
+                       struct accumulate *sum)
+{
+    double force[3];
+    for (int d = 0; d < 3; d++) {
+        force[d] = -slope * fixed_value(s->gradient[k][d]) / GRADIENT_UNITS;
+        s->gradient[k][d] = 0;
+    }
+    acc_force(sum, f[t->atoms[k]], force);
+}
+
+/* The same of the virial. */
+MATH_FN void bias_virial(const struct bias_sums *s, uint32_t coordination, double slope, struct accumulate *sum)
+{
+    const struct fixed_sum none = {0, 0};
+    for (int k = 0; k < 9; k++) {
+        struct fixed_sum *v = &s->virial[coordination][k];
+        acc_virial_within(sum, k, slope * fixed_total(*v) / GRADIENT_UNITS, FIXED_TOTAL_LIMIT);
+        *v = none;
+    }
+}
+
+/* Energies of all biases. */
+MATH_FN void bias_energies(const struct bias_table *t, const struct ctl *c, bool windows, struct accumulate *sum,
+                           struct fixed_sum *energy_at_window)
+{
+    double numbers[2][2];
+    for (uint32_t i = 0; i < t->nbiases; i++) {
+        const struct bias *b = &t->biases[i];
+        const enum bias_kind kind = (enum bias_kind)b->kind;
+        const double q = coordination_value(c, b->coordination);
+        bias_numbers(t, b, (double)c->step, numbers);
+        const struct bonded_value v = bias_value(kind, q, numbers, c->lambda[LAMBDA_RESTRAINT]);
+        acc_energy_within(sum, TERM_BIAS, v.u, FIXED_TOTAL_LIMIT);
+        acc_dvdl_within(sum, LAMBDA_RESTRAINT, v.du_dl, FIXED_TOTAL_LIMIT);
+        if (!windows || (numbers[0][0] == numbers[1][0] && numbers[0][1] == numbers[1][1]))
+            continue;
+        for (uint32_t w = 0; w < t->nwindows; w++)
+            acc_window(&energy_at_window[w], bias_value(kind, q, numbers, t->lambda[w][LAMBDA_RESTRAINT]).u,
+                       FIXED_TOTAL_LIMIT);
+    }
+}
+
+#endif
