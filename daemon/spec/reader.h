@@ -42,6 +42,11 @@ int spec_read_observables(struct reader *r, struct spec *s, struct view v);
 int spec_make_observables(const struct spec *s, struct source *src, struct system *sys, struct err *e);
 void spec_observables_close(struct spec *s);
 
+/* biases.c: after the protocol, whose times schedules have; and their atoms in a system. */
+int spec_read_biases(struct reader *r, struct spec *s, struct view v);
+int spec_make_biases(const struct spec *s, struct source *src, struct system *sys, struct err *e);
+void spec_biases_close(struct spec *s);
+
 /* protocol.c: the stages and their phases; everything else has been read. */
 int spec_read_protocol(struct reader *r, struct spec *s, struct view v);
 

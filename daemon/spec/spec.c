@@ -354,6 +354,8 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     if (!rc)
         rc = spec_read_protocol(r, s, view_key(root, "protocol"));
     if (!rc)
+        rc = spec_read_biases(r, s, view_key(root, "biases"));
+    if (!rc)
         rc = read_exchange(r, s, view_key(root, "exchange"));
     if (!rc)
         rc = read_stop(r, s, view_key(root, "stop-when"));
@@ -418,6 +420,7 @@ void spec_free(struct spec *s)
     free(s->settings.alchemy.lambda);
     free(s->stages);
     spec_restraints_close(s);
+    spec_biases_close(s);
     spec_observables_close(s);
     free(s);
 }

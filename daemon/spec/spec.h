@@ -51,6 +51,21 @@ struct observable_choice {
     struct observable of;
 };
 
+/* A coordination and the biases along it, see engine/system/biases.h: of schedules knots, owned. */
+struct bias_choice {
+    enum bias_kind kind;
+    double c[2][2];
+    struct bias_knot *knots;
+    int nknots;
+};
+
+struct coordination_choice {
+    struct selection group[2];
+    struct coordination of; /* but for its atoms */
+    struct bias_choice biases[BIAS_KINDS];
+    int nbiases, line;
+};
+
 struct spec {
     char *file; /* as given, for messages */
     char *name;
@@ -58,6 +73,8 @@ struct spec {
     char *index;                              /* file of groups; NULL */
     struct center_choice *centers;
     int ncenters;
+    struct coordination_choice *coordinations;
+    int ncoordinations;
     struct observable_choice *observables;
     int nobservables;
     char **starts; /* [nstarts], coordinate files of windows; 0: all start at `coordinates` */

@@ -205,6 +205,8 @@ int spec_phase_system(const struct spec *s, int phase, struct source *src, struc
     if (!rc)
         rc = spec_make_restraints(s, src, sys, e);
     if (!rc)
+        rc = spec_make_biases(s, src, sys, e);
+    if (!rc)
         rc = spec_make_observables(s, src, sys, e);
     if (rc)
         system_close(sys);

@@ -4,7 +4,7 @@
  */
 #include "engine/kernels/biases.h"
 
-#include "engine/cpu/kernels.h"
+#include "engine/cpu/isa.h"
 
 /* One evaluation of one coordination. */
 struct pass {
@@ -55,7 +55,7 @@ static void pull(struct pass *p, uint32_t which, int64_t (*f)[3])
         bias_virial(&p->sums, which, slope, &p->sum);
 }
 
-void cpu_biases(const struct launch *launch, const struct args_biases *a)
+ISA_FN(biases)
 {
     struct ctl *c = a->ctl;
     const struct bias_table *t = a->table;

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Biases along a coordination from submission to results: umbrella windows, whose free energies and profile are those of integrals
+over the box.
+
+Usage: biases.py SHOAL SHOALD SHOAL_WORKER
+Two atoms that feel nothing but the bias, so that what is to be found is an integral over their distance. A last run moves its bias
+during equilibration, and is there when production begins.
+"""
+import json
+import math
+import os
+import signal
+import sys
+import tempfile
+
+from service import Service
+
+SHOAL, SHOALD, WORKER = (os.path.abspath(p) for p in sys.argv[1:4])
+RT, EDGE = 0.00831446261815324 * 298.15, 2.2
+R0, K, ENDS, LADDER = 0.5, 120.0, (0.1, 0.8), (0, 0.25, 0.5, 0.75, 1)
+FILES = {
+    "a.top": "[ defaults ]\n1 2\n[ atomtypes ]\nX 20 0 A 0.3 0\n[ moleculetype ]\nONE 0\n[ atoms ]\n1 X 1 ONE A 1 0 20\n"
+             "[ moleculetype ]\nTWO 0\n[ atoms ]\n1 X 1 TWO B 1 0 20\n[ system ]\npair\n[ molecules ]\nONE 1\nTWO 1\n",
+    "a.gro": f"pair\n2\n    1ONE     A    1   0.100   1.000   1.000\n    2TWO     B    2   2.000   1.000   1.000\n{EDGE} {EDGE} {EDGE}\n",
+}
+SPEC = f"""name: %s
+system: {{topology: a.top, coordinates: a.gro}}
+nonbonded: {{cutoff: 1.0 nm, coulomb: {{method: reaction-field}}}}
+constraints: none
+%s
+biases:
+- coordination: {{between: [A, B], r0: {R0} nm}}
+  harmonic: {{at: {ENDS[0]}, force-constant: {K} kJ/mol, %s}}
+integrator: {{timestep: 4 fs, friction: 5 /ps, seed: 8, com-removal: no}}
+protocol:
+- equilibrate: {{time: 20 ps, sample-every: 0.4 ps}}
+- produce: {{time: %d ps, sample-every: 0.4 ps}}
+"""
+FILES["windows.yaml"] = SPEC % ("windows", f"alchemy: {{perturb: b-states, windows: {{restraint: {list(LADDER)}}}}}",
+                                f"b: {{at: {ENDS[1]}}}", 2000)
+FILES["moving.yaml"] = SPEC % ("moving", "", f"schedule: [{{time: -20 ps}}, {{time: -10 ps, at: {ENDS[1]}}}]", 20)
+
+
+def switch(r):
+    return 1 / (1 + (r / R0)**6)
+
+
+def places(n=100):
+    """Coordinations on a mesh of the box, by symmetry of an eighth of it."""
+    at = [EDGE / 2 * (i + 0.5) / n for i in range(n)]
+    squares = [x * x for x in at]
+    return [switch(math.sqrt(a + b + c)) for a in squares for b in squares for c in squares]
+
+
+def center(k):
+    return ENDS[0] + LADDER[k] * (ENDS[1] - ENDS[0])
+
+
+def integral(coordinations, at):
+    return sum(math.exp(-0.5 * K * (q - at)**2 / RT) for q in coordinations) / len(coordinations)
+
+
+def column(path, legend):
+    """Times and values of one column of an .xvg file."""
+    with open(path, encoding="utf-8") as f:
+        lines = f.read().splitlines()
+    at = 1 + next(int(line.split()[1][1:]) for line in lines if line.startswith("@ s") and f'"{legend}"' in line)
+    rows = [line.split() for line in lines if line[0] not in "#@"]
+    return [(float(row[0]), float(row[at])) for row in rows]
+
+
+def check_windows(results, folder, coordinations):
+    total = results["estimators"][0]["total"]["kJ/mol"]
+    exact = -RT * math.log(integral(coordinations, center(len(LADDER) - 1)) / integral(coordinations, center(0)))
+    assert abs(total["value"] - exact) < 4 * total["error"] < 1.5, (total, exact)
+    for k, window in enumerate(results["windows"]):
+        mean, weights = window["averages"]["Coordination 1"], [math.exp(-0.5 * K * (q - center(k))**2 / RT) for q in coordinations]
+        expected = sum(w * q for w, q in zip(weights, coordinations)) / sum(weights)
+        assert abs(mean["value"] - expected) < 4 * mean["error"] + 1e-3 and mean["error"] < 0.1, (k, mean, expected)
+        rows = column(f"{folder}/lambda_{k:02}/energy.xvg", "Coordination 1")
+        for (_, q), (_, u) in zip(rows, column(f"{folder}/lambda_{k:02}/energy.xvg", "Bias")):
+            assert abs(u - 0.5 * K * (q - center(k))**2) < 1e-6 * max(1, u), (k, q, u)
+    print(f"windows: {total['value']:.3f} +- {total['error']:.3f} kJ/mol, expected {exact:.3f}")
+
+
+def check_moving(folder):
+    rows = column(f"{folder}/lambda_00/energy.xvg", "Coordination 1")
+    first, last = [q for t, q in rows if -19.9 < t < -18], [q for t, q in rows if t > -5]
+    assert max(first) < 0.5 < sum(last) / len(last) < 1, (first, last)
+    for (t, q), (_, u) in zip(rows, column(f"{folder}/lambda_00/energy.xvg", "Bias")):
+        part = min(1, max(0, (t + 20) / 10))
+        assert abs(u - 0.5 * K * (q - ENDS[0] - part * (ENDS[1] - ENDS[0]))**2) < 1e-5 * max(1, u), (t, q, u)
+
+
+def main():
+    coordinations = places()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in FILES.items():
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+                f.write(text)
+        s = Service(SHOALD, WORKER, os.path.join(folder, "service"))
+        s.start()
+        try:
+            for name in ("windows", "moving"):
+                s.shoal(SHOAL, "submit", f"{name}.yaml", "--wait", "--output", name, cwd=folder)
+            results = json.loads(s.shoal(SHOAL, "results", "windows", "--json"))
+        finally:
+            s.process.send_signal(signal.SIGTERM)
+            s.process.wait(60)
+        check_windows(results, f"{folder}/windows", coordinations)
+        check_moving(f"{folder}/moving")
+
+
+main()
