@@ -292,6 +292,34 @@ static void exchange_show(const json_t *exchange, const struct sheet *s)
     }
 }
 
+/* Profiles along coordinations, of umbrella windows. */
+static void profiles_show(const json_t *results, const struct sheet *s)
+{
+    const json_t *profile, *bin;
+    size_t i, k;
+    json_array_foreach (json_object_get(results, "profiles"), i, profile) {
+        struct table t;
+        char repeat[40] = "";
+        if (json_is_array(json_object_get(results, "repeats")))
+            snprintf(repeat, sizeof repeat, " of repeat %lld", answer_whole(profile, "repeat"));
+        table_setup(&t, "r r r r r2 r3");
+        table_cell(&t, "from");
+        table_cell(&t, "to");
+        table_cell(&t, "rows");
+        for (int u = 0; u < UNITS; u++)
+            table_cell(&t, "%s", units[u]);
+        json_array_foreach (json_object_get(profile, "bins"), k, bin) {
+            table_cell(&t, "%.4g", answer_number(bin, "from"));
+            table_cell(&t, "%.4g", answer_number(bin, "to"));
+            table_cell(&t, "%lld", answer_whole(bin, "rows"));
+            energy_cells(&t, json_object_get(bin, "free_energy"));
+        }
+        sheet_say(s, "\nprofile%s along coordination %lld, without the biases (%s):\n\n", repeat,
+                  answer_whole(profile, "coordination"), answer_text(profile, "verdict"));
+        sheet_table(s, &t);
+    }
+}
+
 /* Averages of a lone window: it has no free energy. */
 static void averages_show(const json_t *averages, const struct sheet *s)
 {
@@ -354,6 +382,7 @@ void results_show(const struct sheet *s, const json_t *results)
     frames_show(results, s);
     exchange_show(json_object_get(results, "exchange"), s);
     observed_show(json_object_get(results, "observables"), s);
+    profiles_show(results, s);
     if (json_array_size(windows) == 1) {
         sheet_say(s, "\n");
         averages_show(json_object_get(json_array_get(windows, 0), "averages"), s);

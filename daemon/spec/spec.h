@@ -130,6 +130,8 @@ int spec_production(const struct spec *s, const char *text, uint64_t *steps, str
 int spec_system(const struct spec *s, struct source *src, struct system *sys, struct err *e);
 /* Those of one phase of a spec whose systems were checked. */
 int spec_phase_system(const struct spec *s, int phase, struct source *src, struct system *sys, struct err *e);
+/* Whether its windows differ in biases alone. */
+bool spec_is_umbrella(const struct spec *s, const struct system *sys);
 /* Whether dynamics can live in every window: a run needs it, one evaluation does not. ERR_SPEC. */
 int spec_check_windows(const struct spec *s, const struct system *sys, struct err *e);
 

@@ -57,7 +57,8 @@ static int check_decoupled(const struct spec *s, const struct system *sys, struc
         if (memcmp(&sys->list[i].field[0], &sys->list[i].field[1], sizeof sys->list[i].field[0]) != 0)                 \
             return true;
 
-static bool has_b_states(const struct system *sys)
+/* Biases aside. */
+static bool differs(const struct system *sys)
 {
     DIFFER(atoms, natoms, type)
     DIFFER(atoms, natoms, charge)
@@ -79,14 +80,24 @@ static bool has_b_states(const struct system *sys)
     DIFFER(position_restraints, nposition_restraints, k)
     DIFFER(rare, nrare, c)
     DIFFER(centers, ncenters, c)
+    return false;
+}
+
+static bool biases_differ(const struct system *sys)
+{
     DIFFER(biases, nbiases, c)
     return false;
+}
+
+bool spec_is_umbrella(const struct spec *s, const struct system *sys)
+{
+    return s->settings.alchemy.kind == ALCHEMY_B_STATES && biases_differ(sys) && !differs(sys);
 }
 
 /* A path from A to B needs a B. */
 static int check_b_states(const struct spec *s, const struct system *sys, struct err *e)
 {
-    if (s->settings.alchemy.kind != ALCHEMY_B_STATES || has_b_states(sys))
+    if (s->settings.alchemy.kind != ALCHEMY_B_STATES || differs(sys) || biases_differ(sys))
         return 0;
     return err_set(e, ERR_SPEC,
                    "%s:%d: alchemy.perturb: b-states: nothing in %s has a B state that differs from its A state",

@@ -350,6 +350,7 @@ static void look_at_system(struct request *q, const struct system *sys)
         q->finite_size = finite_size_of(sys, set);
         q->ensemble.finite_size = &q->finite_size;
     }
+    q->ensemble.umbrella = spec_is_umbrella(q->spec, sys);
     int rc = standard_state_of_ladder(sys, set, &q->held.state, &q->remark);
     if (rc > 0)
         keep_held(q, sys);

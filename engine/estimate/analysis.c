@@ -103,6 +103,7 @@ static bool run_mbar(struct result *r, const struct sampling *s, struct mbar *m,
     find_neighbours(r, m);
     if (!s->together)
         find_parts(r, s, m);
+    profiles_find(r, s, m->solution.g);
     for (int i = 0; i < ESTIMATE_FRACTIONS; i++) {
         double fraction = (i + 1.0) / ESTIMATE_FRACTIONS;
         struct convergence *c = r->convergence + i;
@@ -185,9 +186,11 @@ void result_close(struct result *r)
         averages_close(r->windows[k].dhdl, r->windows[k].ndhdl);
         averages_close(r->windows[k].averages, r->windows[k].naverages);
         free(r->windows[k].visits);
+        free(r->windows[k].times);
         free(r->windows[k].visit_times);
     }
     walks_close(&r->walks);
+    profiles_close(r);
     for (int i = 0; i < ESTIMATORS; i++) {
         free(r->estimators[i].legs);
         free(r->estimators[i].steps);

@@ -18,6 +18,7 @@ void sampling_init(struct sampling *s, const struct ladder *l)
 void sampling_align(struct sampling *s)
 {
     size_t ns = (size_t)s->nstates, nc = (size_t)s->ncomponents, least = SIZE_MAX, at = 0, end = s->start[0];
+    size_t na = s->along ? (size_t)s->nalong : 0;
     for (int k = 0; k < s->nstates; k++)
         if (sampling_count(s, k) && sampling_count(s, k) < least)
             least = sampling_count(s, k);
@@ -27,6 +28,8 @@ void sampling_align(struct sampling *s)
         memmove(s->u + at * ns, s->u + from * ns, n * ns * sizeof *s->u);
         if (s->dhdl)
             memmove(s->dhdl + at * nc, s->dhdl + from * nc, n * nc * sizeof *s->dhdl);
+        if (s->along)
+            memmove(s->along + at * na, s->along + from * na, n * na * sizeof *s->along);
         at += n;
         s->start[k + 1] = at;
     }
@@ -61,6 +64,7 @@ static void repeat(const struct estimate_ensemble *q, struct result *r, const st
     struct sampling s;
     result_init(r, l);
     r->forecasts = q->production != NULL;
+    r->wants_profiles = q->umbrella;
     sampling_init(&s, l);
     for (int k = 0; k < l->nstates; k++) {
         struct window_result *w = r->windows + k;

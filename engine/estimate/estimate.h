@@ -72,6 +72,7 @@ struct estimate_ensemble {
     void (*observables)(void *of, struct writer *w); /* writes elements of results.json's list; NULL: there is none */
     void *observables_of;
     struct estimate_about about;
+    bool umbrella; /* windows differ in biases alone: profiles along their coordinations are wanted */
     struct buf *
         walks; /* [repeats] what walks.xvg is to hold (walks.c) is appended where replicas exchange windows; NULL: not wanted */
 };

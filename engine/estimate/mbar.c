@@ -469,5 +469,6 @@ void sampling_close(struct sampling *s)
     free(s->start);
     free(s->u);
     free(s->dhdl);
+    free(s->along);
     *s = (struct sampling){0};
 }

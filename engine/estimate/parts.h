@@ -35,6 +35,8 @@ int xvg_read(struct xvg *x, const char *name, const char *text, size_t len, stru
 #define XVG_ALL UINT64_MAX
 int xvg_read_file(struct xvg *x, const char *name, const char *path, uint64_t bytes, size_t most, struct err *e);
 void xvg_close(struct xvg *x);
+/* The column with a legend; 0, which is the time's: there is none. */
+size_t xvg_column(const struct xvg *x, const char *legend);
 
 /* ---- dhdl.c: the meaning of dhdl.xvg's columns */
 
@@ -104,6 +106,8 @@ struct sampling {
     size_t *start;        /* [nstates + 1]: rows of state k are start[k] .. start[k+1); none: an unsampled state */
     double *u;            /* [total][nstates], kT: reduced potential in each state less that in the own one */
     double *dhdl;         /* [total][ncomponents], kT; NULL when some window has no derivatives */
+    int nalong;           /* 0: of no coordinations; -1: of some that are not known of all rows */
+    double *along;        /* [total][nalong]: coordinations, and last the energy of the biases, kT */
     bool together; /* replicas exchange windows: rows of all sampled states are of the same times, and correlated */
 };
 

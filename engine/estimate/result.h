@@ -42,6 +42,7 @@ struct window_result {
     size_t rows, stride, nonfinite, discarded, used;
     struct frame_rows frames;
     double used_from;                  /* ps, time of the first row used */
+    double *times;                     /* [used] ps, of the rows used, until energy.xvg has been read */
     double discarded_ps, sampled_ps;   /* of what is in the file */
     double inefficiency, uncorrelated; /* g in rows used, and used / g */
     struct volume_moves moves;         /* as in struct estimate_replica */
@@ -135,6 +136,19 @@ struct walks {
     double eigenvalue;   /* of the matrix of moves, the largest but 1 */
 };
 
+/* Along a coordination, in bins of one width. */
+struct profile_bin {
+    size_t rows;
+    int state;      /* -1: too few rows */
+    struct range f; /* from the lowest bin to it */
+};
+
+struct profile {
+    int coordination, nbins; /* nbins: of those that have a free energy */
+    double from, width;
+    struct profile_bin *bins;
+};
+
 struct result {
     const struct ladder *ladder;
     struct window_result *windows; /* [nstates]; NULL in the result of several repeats */
@@ -147,8 +161,11 @@ struct result {
     struct step_length *lengths;
     struct walks walks;
     struct convergence convergence[ESTIMATE_FRACTIONS]; /* part (i + 1)/10 */
-    bool forecasts;                                     /* one is wanted */
-    struct forecast *forecast;                          /* NULL: MBAR has no answer */
+    bool wants_profiles;
+    int nprofiles;
+    struct profile *profiles;
+    bool forecasts;            /* one is wanted */
+    struct forecast *forecast; /* NULL: MBAR has no answer */
     char **warnings;
     int nwarnings;
 };
@@ -227,6 +244,13 @@ struct writer;
 int frames_take(struct frame_rows *f, const struct ladder *l, struct dhdl *d, const char *directory,
                 const struct estimate_replica *replica, struct err *e);
 void frames_write(struct writer *w, const struct frame_rows *f);
+
+/* profile.c: coordinations and biases of a window's rows, which are of these times, from its energy.xvg; of all windows' rows and their
+ * free energies g the profiles, where they are wanted; their part of results.json. */
+void profile_take(struct result *r, int k, const double *time, const struct xvg *x, struct sampling *s);
+void profiles_find(struct result *r, const struct sampling *s, const double *g);
+void profiles_close(struct result *r);
+void profiles_write(struct writer *w, const struct report *r);
 
 /* length.c: r->lengths of one repeat, and of all together. */
 void result_lengths(struct result *r, const struct sampling *s);

@@ -398,6 +398,7 @@ void report_write(struct report *r, struct buf *json)
     thermodynamic_length(&w, whole);
     report_exchanges(&w, r);
     convergence(&w, whole);
+    profiles_write(&w, r);
     production(&w, r);
     if (r->observables) {
         jw_begin(&w, "observables", '[');

@@ -11,14 +11,6 @@
 
 #define SWEEPS 2000 /* of the search for an eigenvalue */
 
-static size_t column_of(const struct xvg *x, const char *legend)
-{
-    for (int c = 0; c < x->nlegends; c++)
-        if (!strcmp(x->legend[c], legend))
-            return (size_t)c + 1;
-    return 0;
-}
-
 bool walks_column(const char *legend)
 {
     return !strcmp(legend, "Replica") || !strcmp(legend, "Exchanges");
@@ -26,7 +18,7 @@ bool walks_column(const char *legend)
 
 void walks_take(struct window_result *w, const struct xvg *x)
 {
-    size_t replica = column_of(x, "Replica"), exchanges = column_of(x, "Exchanges"), width = (size_t)x->nlegends + 1;
+    size_t replica = xvg_column(x, "Replica"), exchanges = xvg_column(x, "Exchanges"), width = (size_t)x->nlegends + 1;
     if (!replica || !exchanges)
         return;
     w->visits = xcalloc(x->nrows, sizeof *w->visits);

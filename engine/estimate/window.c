@@ -136,6 +136,8 @@ static int take(struct result *r, const char *name, const struct dhdl *d, int in
     assess(w, d, index);
     averages_of_dhdl(r->ladder, w, d);
     add_rows(r->ladder, s, index, d, w->discarded);
+    w->times = xcalloc(w->used, sizeof *w->times);
+    memcpy(w->times, d->time + w->discarded, w->used * sizeof *w->times);
     if (w->nonfinite)
         result_warn(r, "window %d: %zu of %zu samples %s dropped", index, w->nonfinite, w->rows,
                     number_word((int64_t)w->nonfinite, "is not finite and was", "are not finite and were"));
@@ -228,7 +230,8 @@ static void average_energies(struct window_result *w, const struct xvg *x)
     }
 }
 
-static void read_energy(struct result *r, const char *directory, const char *folder, int k, uint64_t bytes)
+static void read_energy(struct result *r, const char *directory, const char *folder, int k, uint64_t bytes,
+                        struct sampling *s)
 {
     struct buf path = {0};
     struct xvg x = {0};
@@ -241,6 +244,8 @@ static void read_energy(struct result *r, const char *directory, const char *fol
     else {
         average_energies(r->windows + k, &x);
         walks_take(r->windows + k, &x);
+        if (r->wants_profiles)
+            profile_take(r, k, r->windows[k].times, &x, s);
     }
     xvg_close(&x);
     buf_free(&path);
@@ -273,5 +278,7 @@ void window_read(struct result *r, const char *directory, const char *folder, in
         return;
     }
     warn_of_moves(r, index);
-    read_energy(r, directory, folder, index, replica->vouched ? replica->energy_bytes : XVG_ALL);
+    read_energy(r, directory, folder, index, replica->vouched ? replica->energy_bytes : XVG_ALL, s);
+    free(w->times);
+    w->times = NULL;
 }

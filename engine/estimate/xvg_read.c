@@ -274,3 +274,11 @@ void xvg_close(struct xvg *x)
     free(x->v);
     *x = (struct xvg){0};
 }
+
+size_t xvg_column(const struct xvg *x, const char *legend)
+{
+    for (int c = 0; c < x->nlegends; c++)
+        if (!strcmp(x->legend[c], legend))
+            return (size_t)c + 1;
+    return 0;
+}

@@ -84,6 +84,46 @@ def check_windows(results, folder, coordinations):
     print(f"windows: {total['value']:.3f} +- {total['error']:.3f} kJ/mol, expected {exact:.3f}")
 
 
+def wham(folder, edges, parts=10):
+    """-RT ln p of each bin by the histograms of all windows, of bins so many times narrower (Kumar et al. 1992)."""
+    width, n = (edges[1] - edges[0]) / parts, parts * (len(edges) - 1)
+    at = [edges[0] + width * (i + 0.5) for i in range(n)]
+    counts, total = [], [0] * n
+    for k in range(len(LADDER)):
+        rows = [q for t, q in column(f"{folder}/lambda_{k:02}/energy.xvg", "Coordination 1") if t >= 0]
+        counts.append(len(rows))
+        for q in rows:
+            if edges[0] <= q < edges[-1]:
+                total[int((q - edges[0]) / width)] += 1
+    weight = [[math.exp(-0.5 * K * (q - center(k))**2 / RT) for q in at] for k in range(len(LADDER))]
+    z = [1.0] * len(LADDER)
+    for _ in range(2000):
+        p = [total[i] / sum(counts[k] * weight[k][i] / z[k] for k in range(len(LADDER))) for i in range(n)]
+        z = [sum(w * x for w, x in zip(weight[k], p)) for k in range(len(LADDER))]
+    return [-RT * math.log(sum(p[parts * b:parts * (b + 1)])) for b in range(len(edges) - 1)]
+
+
+def check_profile(results, folder, coordinations):
+    """Against the integral, and against WHAM on the same rows."""
+    profile, = results["profiles"]
+    bins = profile["bins"]
+    assert len(bins) == 25 and profile["verdict"] == results["verdict"]["verdict"] == "converged", results["verdict"]
+    edges = [b["from"] for b in bins] + [bins[-1]["to"]]
+    share = [0] * len(bins)
+    for q in coordinations:
+        if edges[0] <= q < edges[-1]:
+            share[min(len(bins) - 1, int((q - edges[0]) / (edges[1] - edges[0])))] += 1
+    exact, histograms, far = [-RT * math.log(s) for s in share], wham(folder, edges), 0
+    found = [b["free_energy"]["kJ/mol"] for b in bins]
+    lowest = min(range(len(bins)), key=lambda b: found[b]["value"])
+    assert found[lowest]["value"] == 0 and max(f["value"] for f in found) > 5
+    for b, f in enumerate(found):
+        assert abs(f["value"] - (exact[b] - exact[lowest])) < 4.5 * f["error"] + 0.05 and f["error"] < 1, (b, f, exact[b] - exact[lowest])
+        far = max(far, abs(f["value"] - (histograms[b] - histograms[lowest])))
+    assert far < 0.15, far
+    print(f"profile: {len(bins)} bins, {far:.3f} kJ/mol from WHAM at most")
+
+
 def check_moving(folder):
     rows = column(f"{folder}/lambda_00/energy.xvg", "Coordination 1")
     first, last = [q for t, q in rows if -19.9 < t < -18], [q for t, q in rows if t > -5]
@@ -104,11 +144,13 @@ def main():
         try:
             for name in ("windows", "moving"):
                 s.shoal(SHOAL, "submit", f"{name}.yaml", "--wait", "--output", name, cwd=folder)
-            results = json.loads(s.shoal(SHOAL, "results", "windows", "--json"))
+            text, results = s.shoal(SHOAL, "results", "windows"), json.loads(s.shoal(SHOAL, "results", "windows", "--json"))
         finally:
             s.process.send_signal(signal.SIGTERM)
             s.process.wait(60)
         check_windows(results, f"{folder}/windows", coordinations)
+        check_profile(results, f"{folder}/windows", coordinations)
+        assert "profile along coordination 1, without the biases (converged)" in text, text
         check_moving(f"{folder}/moving")
 
 

@@ -354,6 +354,26 @@ class Observable:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ProfileBin:
+    """The free energy of a coordination between two values, less that of the lowest bin."""
+
+    from_: float
+    to: float
+    rows: int
+    free_energy: Energy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """Along a coordination (from 1), without the biases."""
+
+    repeat: int
+    coordination: int
+    verdict: str
+    bins: tuple[ProfileBin, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Results:
     """Of one ensemble. status: ok, partial, failed or averages."""
 
@@ -378,6 +398,7 @@ class Results:
     thermodynamic_length: ThermodynamicLength | None
     exchange: tuple[Exchange, ...]
     convergence: tuple[Convergence, ...]
+    profiles: tuple[Profile, ...] | None  # only of windows that differ in biases alone
     production: tuple[int, ...] | None  # only of live ones
     observables: tuple[Observable, ...] | None  # only where the spec has some
     warnings: tuple[str, ...]
