@@ -43,6 +43,10 @@ OBSERVABLES = """observables:
   - msd: {of: {resname: SOL}, by: molecule, max: 44 fs, every: 11 steps, remove-center: yes}
 """
 OBSERVED = ["rdf.xvg", "msd.xvg"]
+BIAS = """biases:
+- coordination: {between: [{molecule: MET}, OW], r0: 0.4 nm}
+  harmonic: {at: 9, force-constant: 10 kJ/mol, schedule: [{time: -100 fs, force-constant: 0 kJ/mol}, {time: -20 fs}]}
+"""
 HOLD = "#ifdef HOLD\n[ position_restraints ]\n1 1 HOLD HOLD HOLD\n#endif\n"
 
 
@@ -81,9 +85,9 @@ def of_water(folder, name, steps, side, seed, more=""):
 
 
 def of_stages(folder, name, steps, side, seed):
-    """Methane held in place while water warms up around it, from coordinates of each window's own."""
+    """Methane held in place while water warms up around it and a bias sets in, from coordinates of each window's own."""
     spec, files = tiny(name, seed=seed, side=side, windows=(0, 0.5, 1))
-    spec = re.sub(r"(?s)protocol:.*", STAGES.format(steps=steps, tenth=steps // 10, fifth=steps // 5), spec) + OBSERVABLES
+    spec = re.sub(r"(?s)protocol:.*", STAGES.format(steps=steps, tenth=steps // 10, fifth=steps // 5), spec) + BIAS + OBSERVABLES
     methane = "1 C4 1 MET C 1 0.0 16.043\n"
     spec = spec.replace("tiny.gro}", "tiny.gro, window-coordinates: [first.gro, other.gro, other.gro]}")
     files.update({"first.gro": coordinates(side, seed + 1), "other.gro": coordinates(side, seed + 2)})
@@ -92,7 +96,7 @@ def of_stages(folder, name, steps, side, seed):
 
 
 def hold_stages(text, steps):
-    """The rows of energy.xvg come at the times of each stage's own timestep, and methane is held in its first two."""
+    """The rows of energy.xvg come at the times of each stage's own timestep, methane is held in its first two, and the bias sets in."""
     legends = re.findall(r'@ s\d+ legend "(.*)"', text)
     rows = [[float(word) for word in line.split()] for line in text.splitlines() if line[0] not in "#@"]
     tenth, fifth, fs = steps // 10, steps // 5, 1e-3
@@ -101,6 +105,8 @@ def hold_stages(text, steps):
     assert [f"{row[0]:.3f}" for row in rows] == [f"{t:.3f}".replace("-0.000", "0.000") for t in times], rows
     at = 1 + legends.index("Restraints")
     assert [row[at] > 0 for row in rows[1:]] == [True] * 4 + [False] * 11, [row[at] for row in rows]
+    at = 1 + legends.index("Bias")
+    assert [row[at] > 0 for row in rows] == [row[0] > -0.1 for row in rows], [(row[0], row[at]) for row in rows]
 
 
 def hold_observed(expected, replicas, steps):
