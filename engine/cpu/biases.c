@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Coordinations and biases on the CPU device: every pair.
+ * Coordinations and biases on the CPU device: every pair. The other atoms of an atom's pairs are taken some at a time, in passes that the
+ * compiler turns into vectors: distances, which of them are in reach, the function, the sums. One thread adds in one order, so
+ * gradients are sums of doubles here, in the memory where a GPU has whole numbers.
  */
 #include "engine/kernels/biases.h"
 
+#include <string.h>
+
 #include "engine/cpu/isa.h"
+
+enum { AT_A_TIME = 64 };
 
 /* One evaluation of one coordination. */
 struct pass {
@@ -12,47 +18,138 @@ struct pass {
     struct ctl *ctl;
     const struct bias_table *t;
     const double (*x)[3];
-    struct bias_sums sums;
-    bool gradient, sample;
+    double (*gradient)[3];
+    struct fixed_sum *virial; /* [9] */
+    bool wants_gradient, sample, triclinic;
 };
 
-/* The pairs of the i-th atom of the first group. */
-static void add_row(struct pass *p, uint32_t which, uint32_t i)
+/* Pairs of one atom: r from the other to it; `other`: the place of that in the second group. */
+struct pairs {
+    double r[3][AT_A_TIME], r2[AT_A_TIME], s[AT_A_TIME], over[AT_A_TIME];
+    uint32_t other[AT_A_TIME];
+};
+
+/* What one atom's pairs add up to. */
+struct row {
+    double s, gradient[3], virial[9];
+};
+
+/* Shortest images in a box with right angles. */
+static inline void nearest(const double box[BOX_SIZE], struct pairs *q, uint32_t n)
 {
-    const struct coordination *c = &p->t->coordinations[which];
-    const bool paired = c->pairs == COORDINATION_PAIRED, within = c->pairs == COORDINATION_WITHIN;
-    const uint32_t end = paired ? i + 1 : c->count[1];
-    double s = 0, all[3] = {0}, virial[9] = {0}, r[3], g[3];
-    for (uint32_t k = paired ? i : within ? i + 1 : 0; k < end; k++) {
-        if (!coordination_reaches(c, p->ctl->box, p->t->atoms, p->x, i, k, r))
-            continue;
-        s += coordination_of(c, r, g);
-        if (!p->gradient)
-            continue;
-        const double other[3] = {-g[0], -g[1], -g[2]};
-        vec_add(all, 1, g);
-        gradient_add(&p->sum, p->sums.gradient[c->first[1] + k], other);
-        for (int d = 0; d < 9 && p->sample; d++)
-            virial[d] += 0.5 * r[d / 3] * g[d % 3];
+    for (int d = 0; d < 3; d++) {
+        const double edge = box[d], inverse = 1 / edge;
+        for (uint32_t k = 0; k < n; k++)
+            q->r[d][k] -= edge * rint(q->r[d][k] * inverse);
     }
-    coordination_add(&p->ctl->coordination[which], s);
-    if (p->gradient)
-        gradient_add(&p->sum, p->sums.gradient[c->first[0] + i], all);
-    for (int d = 0; d < 9 && p->sample; d++)
-        gradient_virial_add(&p->sum, &p->sums.virial[which][d], virial[d]);
 }
 
-/* What biases along one coordination do to its atoms. */
-static void pull(struct pass *p, uint32_t which, int64_t (*f)[3])
+static void shortest(const double box[BOX_SIZE], struct pairs *q, uint32_t n)
 {
-    const struct coordination *c = &p->t->coordinations[which];
-    const double slope = bias_slope(p->t, p->ctl, which);
+    for (uint32_t k = 0; k < n; k++) {
+        double r[3] = {q->r[0][k], q->r[1][k], q->r[2][k]};
+        box_shortest(box, r);
+        for (int d = 0; d < 3; d++)
+            q->r[d][k] = r[d];
+    }
+}
+
+/* Pairs of atom a with n atoms of the second group from place `first` on. */
+static inline void separate(const struct pass *p, const struct coordination *c, int32_t a, uint32_t first, uint32_t n,
+                            struct pairs *q)
+{
+    const int32_t *b = p->t->atoms + c->first[1] + first;
+    for (uint32_t k = 0; k < n; k++)
+        for (int d = 0; d < 3; d++)
+            q->r[d][k] = p->x[a][d] - p->x[b[k]][d];
+    if (c->periodic && p->triclinic)
+        shortest(p->ctl->box, q, n);
+    else if (c->periodic)
+        nearest(p->ctl->box, q, n);
+    for (uint32_t k = 0; k < n; k++)
+        q->r2[k] = q->r[0][k] * q->r[0][k] + q->r[1][k] * q->r[1][k] + q->r[2][k] * q->r[2][k];
+}
+
+/* Those in reach move up. Returns how many they are. */
+static inline uint32_t keep_near(const struct pass *p, const struct coordination *c, int32_t a, uint32_t first,
+                                 uint32_t n, struct pairs *q)
+{
+    const int32_t *b = p->t->atoms + c->first[1] + first;
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        for (int d = 0; d < 3; d++)
+            q->r[d][kept] = q->r[d][k];
+        q->r2[kept] = q->r2[k];
+        q->other[kept] = first + k;
+        kept += q->r2[k] < c->f.farthest2 && b[k] != a;
+    }
+    return kept;
+}
+
+static inline void add(const struct pass *p, const struct coordination *c, const struct pairs *q, uint32_t n,
+                       struct row *row)
+{
+    for (uint32_t k = 0; k < n; k++)
+        row->s += q->s[k];
+    for (uint32_t k = 0; k < n && p->wants_gradient; k++) {
+        const double g[3] = {q->over[k] * q->r[0][k], q->over[k] * q->r[1][k], q->over[k] * q->r[2][k]};
+        vec_add(row->gradient, 1, g);
+        vec_add(p->gradient[c->first[1] + q->other[k]], -1, g);
+        for (int d = 0; d < 9 && p->sample; d++)
+            row->virial[d] += 0.5 * q->r[d / 3][k] * g[d % 3];
+    }
+}
+
+/* Pairs of the i-th atom of the first group. Inlined where n and m are constants, loops over the function become vectors. */
+static inline __attribute__((always_inline)) void add_row(struct pass *p, const struct coordination *c, uint32_t i,
+                                                          struct rational f, struct row *row)
+{
+    const bool paired = c->pairs == COORDINATION_PAIRED, within = c->pairs == COORDINATION_WITHIN;
+    const uint32_t end = paired ? i + 1 : c->count[1];
+    const int32_t a = p->t->atoms[c->first[0] + i];
+    struct pairs q;
+    for (uint32_t first = paired ? i : within ? i + 1 : 0; first < end; first += AT_A_TIME) {
+        const uint32_t n = end - first < AT_A_TIME ? end - first : AT_A_TIME;
+        separate(p, c, a, first, n, &q);
+        const uint32_t near = keep_near(p, c, a, first, n, &q);
+        for (uint32_t k = 0; k < near; k++) {
+            const double r = sqrt(q.r2[k]);
+            const struct rational_value v = rational_at(&f, r);
+            q.s[k] = v.s;
+            q.over[k] = r > 0 ? v.ds_dr / r : 0;
+        }
+        add(p, c, &q, near, row);
+    }
+}
+
+static void add_rows(struct pass *p, const struct coordination *c, struct fixed_sum *sum)
+{
+    struct rational usual = c->f;
+    usual.n = 6, usual.m = 12;
+    const bool is_usual = c->f.n == 6 && c->f.m == 12;
+    for (uint32_t i = 0; i < c->count[0]; i++) {
+        struct row row = {0};
+        if (is_usual)
+            add_row(p, c, i, usual, &row);
+        else
+            add_row(p, c, i, c->f, &row);
+        coordination_add(sum, row.s);
+        vec_add(p->gradient[c->first[0] + i], 1, row.gradient);
+        for (int d = 0; d < 9 && p->sample; d++)
+            gradient_virial_add(&p->sum, &p->virial[d], row.virial[d]);
+    }
+}
+
+/* What biases along a coordination do to its atoms. */
+static void pull(struct pass *p, const struct coordination *c, double slope, int64_t (*f)[3])
+{
+    const double none[3] = {0, 0, 0};
     const int groups = c->pairs == COORDINATION_WITHIN ? 1 : 2;
     for (int g = 0; g < groups; g++)
-        for (uint32_t k = 0; k < c->count[g]; k++)
-            bias_pull(p->t, &p->sums, c->first[g] + k, slope, f, &p->sum);
-    if (p->sample)
-        bias_virial(&p->sums, which, slope, &p->sum);
+        for (uint32_t k = c->first[g]; k < c->first[g] + c->count[g]; k++) {
+            bias_pull(p->t, k, slope, p->gradient[k], f, &p->sum);
+            memcpy(p->gradient[k], none, sizeof none);
+        }
 }
 
 ISA_FN(biases)
@@ -61,17 +158,23 @@ ISA_FN(biases)
     const struct bias_table *t = a->table;
     if (c->halt)
         return;
+    const struct bias_sums sums = bias_sums_at(a->sums, t->ncoordinations);
     struct pass p = {.ctl = c,
                      .t = t,
                      .x = a->x,
-                     .sums = bias_sums_at(a->sums, t->ncoordinations),
-                     .gradient = a->mode != EVALUATE_POTENTIAL,
-                     .sample = a->mode == EVALUATE_SAMPLE};
-    for (uint32_t which = 0; which < t->ncoordinations; which++)
-        for (uint32_t i = 0; i < t->coordinations[which].count[0]; i++)
-            add_row(&p, which, i);
-    for (uint32_t which = 0; which < t->ncoordinations && p.gradient; which++)
-        pull(&p, which, a->f);
+                     .gradient = (double(*)[3])sums.gradient,
+                     .wants_gradient = a->mode != EVALUATE_POTENTIAL,
+                     .sample = a->mode == EVALUATE_SAMPLE,
+                     .triclinic = box_triclinic(c->box)};
+    for (uint32_t which = 0; which < t->ncoordinations; which++) {
+        p.virial = sums.virial[which];
+        add_rows(&p, &t->coordinations[which], &c->coordination[which]);
+        const double slope = bias_slope(t, c, which);
+        if (p.wants_gradient)
+            pull(&p, &t->coordinations[which], slope, a->f);
+        if (p.sample)
+            bias_virial(&sums, which, slope, &p.sum);
+    }
     if (a->mode != EVALUATE_STEP)
         bias_energies(t, c, p.sample, &p.sum, a->energy_at_window);
     acc_finish(&p.sum, &c->sum);

@@ -134,6 +134,14 @@ static __device__ uint32_t coordination_of_place(const struct bias_table *t, uin
     return which;
 }
 
+static __device__ void take_gradient(int64_t sum[3], double gradient[3])
+{
+    for (int d = 0; d < 3; d++) {
+        gradient[d] = fixed_value(sum[d]) / GRADIENT_UNITS;
+        sum[d] = 0;
+    }
+}
+
 /* Also of a replica that has halted: nobody knows how far its pairs have come. */
 KERNEL(biases, a, __launch_bounds__(CUDA_BLOCK))
 {
@@ -144,7 +152,11 @@ KERNEL(biases, a, __launch_bounds__(CUDA_BLOCK))
     const uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
     struct accumulate sum = {};
     GRID_LOOP(k, a.mode == EVALUATE_POTENTIAL ? 0 : a.atoms)
-    bias_pull(t, &sums, k, bias_slope(t, c, coordination_of_place(t, k)), (int64_t(*)[3])a.f, &sum);
+    {
+        double gradient[3];
+        take_gradient(sums.gradient[k], gradient);
+        bias_pull(t, k, bias_slope(t, c, coordination_of_place(t, k)), gradient, (int64_t(*)[3])a.f, &sum);
+    }
     if (a.mode == EVALUATE_SAMPLE && first < t->ncoordinations)
         bias_virial(&sums, first, bias_slope(t, c, first), &sum);
     if (a.mode != EVALUATE_STEP && first == 0)

@@ -96,15 +96,11 @@ MATH_FN double bias_slope(const struct bias_table *t, const struct ctl *c, uint3
     return slope;
 }
 
-/* Takes the gradient of one atom of a group: k-th of all. */
-MATH_FN void bias_pull(const struct bias_table *t, const struct bias_sums *s, uint32_t k, double slope, int64_t (*f)[3],
+/* The force on one atom of a group, the k-th of all. */
+MATH_FN void bias_pull(const struct bias_table *t, uint32_t k, double slope, const double gradient[3], int64_t (*f)[3],
                        struct accumulate *sum)
 {
-    double force[3];
-    for (int d = 0; d < 3; d++) {
-        force[d] = -slope * fixed_value(s->gradient[k][d]) / GRADIENT_UNITS;
-        s->gradient[k][d] = 0;
-    }
+    const double force[3] = {-slope * gradient[0], -slope * gradient[1], -slope * gradient[2]};
     acc_force(sum, f[t->atoms[k]], force);
 }
 

@@ -19,6 +19,7 @@ struct rational {
     real r0, d0;
     real farthest2;    /* nm^2, of d_max; infinite: none */
     real scale, shift; /* of the stretch: scale s + shift */
+    real most;         /* x beyond is taken for this, or powers overflow: s is next to nothing */
     uint32_t n, m;     /* 0 < n < m */
 };
 
@@ -45,15 +46,19 @@ MATH_FN void rational_progression(real y, uint32_t n, real *sum, real *slope)
     }
 }
 
+/* m = 2 n: s = 1 / (1 + x^n) and its slope, from 0 on. */
+MATH_FN struct rational_value rational_half(real x, uint32_t n)
+{
+    const real less = rational_power(x, n - 1), s = 1 / (1 + less * x);
+    struct rational_value v = {s, -(real)n * less * s * s};
+    return v;
+}
+
 /* (1 - y^n) / (1 - y^m) and its slope, 0 <= y <= 1. Both vanish at 1: near it 1 - y is divided out of both, which leaves no 0/0. */
 MATH_FN struct rational_value rational_below(real y, uint32_t n, uint32_t m)
 {
     struct rational_value v;
-    if (m == 2 * n) {
-        const real less = rational_power(y, n - 1), s = 1 / (1 + less * y);
-        v.s = s;
-        v.ds_dr = -(real)n * less * s * s;
-    } else if (y < REAL(0.9)) {
+    if (y < REAL(0.9)) {
         const real p = rational_power(y, n - 1), q = rational_power(y, m - 1), over = 1 / (1 - q * y);
         v.s = (1 - p * y) * over;
         v.ds_dr = ((real)m * q * v.s - (real)n * p) * over;
@@ -72,7 +77,10 @@ MATH_FN struct rational_value rational_plain(const struct rational *f, real r)
 {
     const real x = (r - f->d0) / f->r0;
     struct rational_value v = {1, 0};
-    if (x > 1) {
+    if (f->m == 2 * f->n) {
+        v = rational_half(fmin(fmax(x, 0), f->most), f->n);
+        v.ds_dr = x > 0 ? v.ds_dr / f->r0 : 0;
+    } else if (x > 1) {
         const uint32_t k = f->m - f->n;
         const real y = 1 / x, less = rational_power(y, k - 1);
         v = rational_below(y, f->n, f->m);
@@ -97,7 +105,9 @@ MATH_FN struct rational_value rational_at(const struct rational *f, real r)
 /* A function as the parameters of PLUMED's input say. m: 0 is 2 n; d_max: INFINITY is none. */
 static inline struct rational rational_make(double r0, double d0, uint32_t n, uint32_t m, double d_max, int stretch)
 {
-    struct rational f = {(real)r0, (real)d0, (real)(d_max * d_max), 1, 0, n, m ? m : 2 * n};
+    struct rational f = {
+        (real)r0, (real)d0,     (real)(d_max * d_max), 1, 0, (real)pow(sizeof(real) > 4 ? 1e150 : 1e18, 1.0 / n),
+        n,        m ? m : 2 * n};
     if (stretch && isfinite(d_max)) {
         const real at = rational_plain(&f, (real)d_max).s, top = rational_plain(&f, 0).s;
         f.scale = 1 / (top - at);
