@@ -33,15 +33,21 @@ static double steps_until(const struct spec *s, double time)
     return steps + time / dt;
 }
 
+/* A mapping of the spec, and a key of it in full. */
 struct place {
-    char text[128];
-    int index; /* of the bias */
-    const char *kind;
+    char mapping[64], text[128];
 };
+
+static struct place place_in(int index, const char *key)
+{
+    struct place p;
+    snprintf(p.mapping, sizeof p.mapping, "biases[%d].%s", index, key);
+    return p;
+}
 
 static const char *at_key(struct place *p, const char *key)
 {
-    snprintf(p->text, sizeof p->text, "biases[%d].%s%s%s", p->index, p->kind, *key ? "." : "", key);
+    snprintf(p->text, sizeof p->text, "%s%s%s", p->mapping, *key ? "." : "", key);
     return p->text;
 }
 
@@ -117,7 +123,7 @@ static int read_biases(struct reader *r, const struct spec *s, struct coordinati
         [BIAS_HARMONIC] = "harmonic", [BIAS_LOWER] = "lower", [BIAS_UPPER] = "upper", [BIAS_LINEAR] = "linear"};
     int rc = 0;
     for (int kind = 0; kind < BIAS_KINDS && !rc; kind++) {
-        struct place p = {.index = index, .kind = keys[kind]};
+        struct place p = place_in(index, keys[kind]);
         struct view one = view_key(v, keys[kind]);
         if (!view_given(one))
             continue;
@@ -130,40 +136,39 @@ static int read_biases(struct reader *r, const struct spec *s, struct coordinati
 
 /* ---- coordinations ---- */
 
-static int read_function(struct reader *r, struct coordination *c, struct view v, int index)
+static int read_function(struct reader *r, struct coordination *c, struct view v, struct place *p)
 {
     struct view far = view_key(v, "d-max"), mm = view_key(v, "mm");
     const double r0 = view_quantity(view_key(v, "r0")).value, d0 = view_quantity(view_key(v, "d0")).value;
     const uint32_t n = (uint32_t)view_integer(view_key(v, "nn")), m = (uint32_t)view_integer(mm);
     double d_max = view_given(far) ? view_quantity(far).value : INFINITY;
-    struct place p = {.index = index, .kind = "coordination"};
     if (m && m <= n)
-        return spec_bad(r, mm, at_key(&p, "mm"), "%u: expected more than nn, %u, or 0 for twice nn", m, n);
+        return spec_bad(r, mm, at_key(p, "mm"), "%u: expected more than nn, %u, or 0 for twice nn", m, n);
     if (view_given(far) && view_quantity(far).steps) /* automatic */
         d_max = rational_short_form(r0, d0, n, m);
     if (d_max <= d0)
-        return spec_bad(r, far, at_key(&p, "d-max"), "%s: expected more than d0, %.15g nm", view_text(far), d0);
+        return spec_bad(r, far, at_key(p, "d-max"), "%s: expected more than d0, %.15g nm", view_text(far), d0);
     c->f = rational_make(r0, d0, n, m, d_max, view_boolean(view_key(v, "stretch")));
     return 0;
 }
 
-static int read_coordination(struct reader *r, const struct spec *s, struct coordination_choice *c, struct view v,
-                             int index)
+int spec_read_coordination(struct reader *r, struct coordination *c, struct selection group[2], struct view v,
+                           const char *mapping, const char *index)
 {
     struct view between = view_key(v, "between"), within = view_key(v, "within"), paired = view_key(v, "paired");
-    struct place p = {.index = index, .kind = "coordination"};
+    struct place p;
     int rc = 0;
-    c->line = v.node->line;
-    c->of.periodic = view_boolean(view_key(v, "periodic"));
-    c->of.pairs = view_given(within) ? COORDINATION_WITHIN : COORDINATION_BETWEEN;
+    snprintf(p.mapping, sizeof p.mapping, "%s", mapping);
+    c->periodic = view_boolean(view_key(v, "periodic"));
+    c->pairs = view_given(within) ? COORDINATION_WITHIN : COORDINATION_BETWEEN;
     if (view_boolean(paired) && view_given(within))
         return spec_bad(r, paired, at_key(&p, "paired"), "expected between, two groups");
     if (view_boolean(paired))
-        c->of.pairs = COORDINATION_PAIRED;
+        c->pairs = COORDINATION_PAIRED;
     for (int g = 0; g < (view_given(within) ? 1 : 2) && !rc; g++)
-        rc = selection_read(r, &c->group[g], view_given(within) ? within : view_item(between, g),
-                            at_key(&p, view_given(within) ? "within" : "between"), s->index);
-    return rc ? rc : read_function(r, &c->of, v, index);
+        rc = selection_read(r, &group[g], view_given(within) ? within : view_item(between, g),
+                            at_key(&p, view_given(within) ? "within" : "between"), index);
+    return rc ? rc : read_function(r, c, v, &p);
 }
 
 int spec_read_biases(struct reader *r, struct spec *s, struct view v)
@@ -172,7 +177,9 @@ int spec_read_biases(struct reader *r, struct spec *s, struct view v)
     s->coordinations = xcalloc((size_t)view_count(v), sizeof *s->coordinations);
     for (int i = 0; i < view_count(v) && !rc; i++) {
         struct coordination_choice *c = &s->coordinations[s->ncoordinations++];
-        rc = read_coordination(r, s, c, view_key(view_item(v, i), "coordination"), i);
+        struct view of = view_key(view_item(v, i), "coordination");
+        c->line = of.node->line;
+        rc = spec_read_coordination(r, &c->of, c->group, of, place_in(i, "coordination").mapping, s->index);
         if (!rc)
             rc = read_biases(r, s, c, view_item(v, i), i);
     }
@@ -193,20 +200,21 @@ void spec_biases_close(struct spec *s)
 
 /* ---- in a system ---- */
 
-static int check_groups(const struct coordination_choice *c, int *const atoms[2], const int n[2], struct err *e)
+int spec_check_coordination(const struct coordination *c, const struct selection group[2], int *const atoms[2],
+                            const int n[2], struct err *e)
 {
     for (int g = 0; g < 2; g++)
         if (n[g] > COORDINATION_ATOMS_MOST)
-            return err_set(e, ERR_SPEC, "%s: %d atoms: expected %d at most", c->group[g].text, n[g],
+            return err_set(e, ERR_SPEC, "%s: %d atoms: expected %d at most", group[g].text, n[g],
                            COORDINATION_ATOMS_MOST);
-    if (c->of.pairs == COORDINATION_PAIRED && n[0] != n[1])
+    if (c->pairs == COORDINATION_PAIRED && n[0] != n[1])
         return err_set(e, ERR_SPEC, "%s: %d atoms, %s: %d; expected as many in both, to pair them one by one",
-                       c->group[0].text, n[0], c->group[1].text, n[1]);
-    if (c->of.pairs == COORDINATION_BETWEEN && n[0] == n[1] && !memcmp(atoms[0], atoms[1], (size_t)n[0] * sizeof(int)))
+                       group[0].text, n[0], group[1].text, n[1]);
+    if (c->pairs == COORDINATION_BETWEEN && n[0] == n[1] && !memcmp(atoms[0], atoms[1], (size_t)n[0] * sizeof(int)))
         return err_set(e, ERR_SPEC, "%s, %s: the same atoms; expected within: %s, which counts each pair once",
-                       c->group[0].text, c->group[1].text, c->group[0].text);
-    if (c->of.pairs == COORDINATION_WITHIN && n[0] < 2)
-        return err_set(e, ERR_SPEC, "%s: one atom; expected two or more", c->group[0].text);
+                       group[0].text, group[1].text, group[0].text);
+    if (c->pairs == COORDINATION_WITHIN && n[0] < 2)
+        return err_set(e, ERR_SPEC, "%s: one atom; expected two or more", group[0].text);
     return 0;
 }
 
@@ -220,7 +228,7 @@ static int make_groups(const struct spec *s, const struct coordination_choice *c
             err_prefix(e, "%s", c->group[g].text);
     }
     if (!rc)
-        rc = check_groups(c, atoms, n, e);
+        rc = spec_check_coordination(&c->of, c->group, atoms, n, e);
     if (!rc)
         system_add_coordination(sys, c->of, (const int *const[2]){atoms[0], atoms[1]}, n);
     free(atoms[0]);

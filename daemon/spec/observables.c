@@ -81,10 +81,28 @@ static int read_msd(struct reader *r, const struct spec *s, struct observable_ch
     return rc ? rc : selection_read(r, &c->group[0], view_key(v, "of"), place, s->index);
 }
 
+static int read_coordination(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v)
+{
+    struct coordination_distribution *d = &c->of.coordination;
+    struct view of = view_key(v, "of"), max = view_key(v, "max");
+    char place[96];
+    c->of.kind = OBSERVE_COORDINATION;
+    c->of.ngroups = view_given(view_key(of, "within")) ? 1 : 2;
+    d->max = view_number(max);
+    d->bin = view_number(view_key(v, "bin"));
+    const double bins = rint(d->max / d->bin);
+    place_of(place, c, "max");
+    if (bins < 1 || bins > BINS_MOST || fabs(d->max / d->bin - bins) > 1e-6 * bins)
+        return spec_bad(r, max, place, "%.15g: expected a whole number of bins of %.15g, %d at most", d->max, d->bin,
+                        BINS_MOST);
+    place_of(place, c, "of");
+    return spec_read_coordination(r, &d->of, c->group, of, place, s->index);
+}
+
 static const struct {
     const char *key;
     int (*read)(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v);
-} kinds[] = {{"rdf", read_rdf}, {"msd", read_msd}};
+} kinds[] = {{"rdf", read_rdf}, {"msd", read_msd}, {"coordination", read_coordination}};
 
 /* The name that it was given; or that of its kind, with a number where it is not the first without one. */
 static int read_name(struct reader *r, const struct spec *s, struct observable_choice *c, struct view name)
@@ -165,7 +183,11 @@ static int make_groups(const struct spec *s, const struct observable_choice *c, 
                               c->group[g].text);
         group->label = xstrdup(c->group[g].text);
     }
-    return 0;
+    if (c->of.kind != OBSERVE_COORDINATION)
+        return 0;
+    int rc = spec_check_coordination(&o->coordination.of, c->group, (int *const[2]){o->group[0].atom, o->group[1].atom},
+                                     (const int[2]){o->group[0].n, o->group[1].n}, e);
+    return rc ? err_prefix(e, "%s:%d: observables[%d].coordination.of", s->file, c->group[0].line, c->index) : 0;
 }
 
 int spec_make_observables(const struct spec *s, struct source *src, struct system *sys, struct err *e)

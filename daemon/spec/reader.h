@@ -43,6 +43,11 @@ int spec_make_observables(const struct spec *s, struct source *src, struct syste
 void spec_observables_close(struct spec *s);
 
 /* biases.c: after the protocol, whose times schedules have; and their atoms in a system. */
+/* A coordination, wherever there is one: `mapping` is where, for messages. And its atoms: ERR_SPEC, where they are none for it. */
+int spec_read_coordination(struct reader *r, struct coordination *c, struct selection group[2], struct view v,
+                           const char *mapping, const char *index);
+int spec_check_coordination(const struct coordination *c, const struct selection group[2], int *const atoms[2],
+                            const int n[2], struct err *e);
 int spec_read_biases(struct reader *r, struct spec *s, struct view v);
 int spec_make_biases(const struct spec *s, struct source *src, struct system *sys, struct err *e);
 void spec_biases_close(struct spec *s);

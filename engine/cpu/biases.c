@@ -5,6 +5,7 @@
  * gradients are sums of doubles here, in the memory where a GPU has whole numbers.
  */
 #include "engine/kernels/biases.h"
+#include "engine/kernels/observe.h"
 
 #include <string.h>
 
@@ -134,7 +135,8 @@ static void add_rows(struct pass *p, const struct coordination *c, struct fixed_
         else
             add_row(p, c, i, c->f, &row);
         coordination_add(sum, row.s);
-        vec_add(p->gradient[c->first[0] + i], 1, row.gradient);
+        if (p->wants_gradient)
+            vec_add(p->gradient[c->first[0] + i], 1, row.gradient);
         for (int d = 0; d < 9 && p->sample; d++)
             gradient_virial_add(&p->sum, &p->virial[d], row.virial[d]);
     }
@@ -178,4 +180,22 @@ ISA_FN(biases)
     if (a->mode != EVALUATE_STEP)
         bias_energies(t, c, p.sample, &p.sum, a->energy_at_window);
     acc_finish(&p.sum, &c->sum);
+}
+
+ISA_FN(observe_coordination)
+{
+    const struct ctl *c = a->ctl;
+    const struct observe_table *t = a->table;
+    const struct coordination_table *own = t->own;
+    struct observed *s = a->seen;
+    struct fixed_sum sum = {0, 0};
+    if (c->halt || !s->now)
+        return;
+    struct pass p = {.ctl = a->ctl, .t = &own->of, .x = a->x, .triclinic = box_triclinic(c->box)};
+    add_rows(&p, own->of.coordinations, &sum);
+    const double value = coordination_value_of(sum), bin = floor(value / own->bin);
+    double *reals = observed_reals(t, s, s->blocks - 1);
+    observed_counts(t, s, s->blocks - 1)[bin < own->bins ? (uint32_t)bin : own->bins]++;
+    reals[0] += value;
+    reals[1] += value * value;
 }

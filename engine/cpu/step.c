@@ -118,6 +118,9 @@ static void observe_one(const struct sim *s, const struct observable *o, void *t
     case OBSERVE_MSD:
         EMIT(observe_msd, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
         break;
+    case OBSERVE_COORDINATION:
+        EMIT(observe_coordination, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
+        break;
     case OBSERVE_KINDS:
         break;
     }

@@ -78,7 +78,7 @@ MATH_FN struct rational_value rational_plain(const struct rational *f, real r)
     const real x = (r - f->d0) / f->r0;
     struct rational_value v = {1, 0};
     if (f->m == 2 * f->n) {
-        v = rational_half(fmin(fmax(x, 0), f->most), f->n);
+        v = rational_half(fmin(fmax(x, REAL(0)), f->most), f->n);
         v.ds_dr = x > 0 ? v.ds_dr / f->r0 : 0;
     } else if (x > 1) {
         const uint32_t k = f->m - f->n;

@@ -18,6 +18,13 @@ void rdf_file(const struct observe_result *r, struct buf *out);
 void rdf_json(const struct observe_result *r, bool curves, struct writer *w);
 void rdf_line(const struct observe_result *r, struct buf *out);
 
+/* coordination.c */
+struct observe_size coordination_size(const struct observable *o);
+const void *coordination_put(const struct observable *o, const struct system *sys, struct arena *a);
+void coordination_file(const struct observe_result *r, struct buf *out);
+void coordination_json(const struct observe_result *r, bool curves, struct writer *w);
+void coordination_line(const struct observe_result *r, struct buf *out);
+
 /* msd.c */
 struct observe_size msd_size(const struct observable *o);
 bool msd_needs_cube(const struct observable *o);

@@ -27,6 +27,12 @@ const struct observe_kind observe_kinds[OBSERVE_KINDS] = {
                      .file = msd_file,
                      .json = msd_json,
                      .line = msd_line},
+    [OBSERVE_COORDINATION] = {.name = "coordination",
+                              .size = coordination_size,
+                              .put = coordination_put,
+                              .file = coordination_file,
+                              .json = coordination_json,
+                              .line = coordination_line},
 };
 
 /* ---- on a device ---- */

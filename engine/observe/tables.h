@@ -67,6 +67,14 @@ struct msd_table {
  * [particles][3], and at each origin, [origins][particles][3]. nm. Of each block: how many origins a lag had, and the sum over them
  * of the mean square displacement; then the sum of the box's cube root. */
 
+/* Of a coordination, the only one of the table. Of each block: frames by bins of its value, and last those beyond; sums of it and of its
+ * square. */
+struct coordination_table {
+    struct bias_table of;
+    double bin;
+    uint32_t bins, pad_;
+};
+
 /* Of an rdf. */
 struct rdf_table {
     double max, bin;            /* nm */

@@ -87,9 +87,14 @@ MATH_FN void ctl_halt(struct ctl *c, uint32_t why, uint32_t where0, uint32_t whe
 /* A coordination has values of 1 in every pair at most; this many times in one of fixed.h its sum is as fine as a double. */
 #define COORDINATION_UNITS 4096.0
 
+MATH_FN double coordination_value_of(struct fixed_sum sum)
+{
+    return fixed_total(sum) / COORDINATION_UNITS;
+}
+
 MATH_FN double coordination_value(const struct ctl *c, uint32_t which)
 {
-    return fixed_total(c->coordination[which]) / COORDINATION_UNITS;
+    return coordination_value_of(c->coordination[which]);
 }
 
 /* Sum of the energy terms, kJ/mol. */

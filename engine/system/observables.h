@@ -9,7 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum observable_kind { OBSERVE_RDF, OBSERVE_MSD, OBSERVE_KINDS };
+#include "engine/system/biases.h"
+
+enum observable_kind { OBSERVE_RDF, OBSERVE_MSD, OBSERVE_COORDINATION, OBSERVE_KINDS };
 enum { OBSERVABLES_MAX = 16, OBSERVABLE_GROUPS = 2 };
 
 /* Sorted atoms, each once, counted from 0. */
@@ -34,6 +36,11 @@ struct msd_choice {
     double temperature; /* K */
 };
 
+struct coordination_distribution {
+    struct coordination of; /* but for its atoms */
+    double max, bin;        /* max: a whole number of bins */
+};
+
 struct observable {
     enum observable_kind kind;
     char *name;      /* of its file */
@@ -43,6 +50,7 @@ struct observable {
     struct atom_group group[OBSERVABLE_GROUPS];
     struct rdf_choice rdf;
     struct msd_choice msd;
+    struct coordination_distribution coordination;
 };
 
 /* Frees what it owns; zeroed is fine. */

@@ -35,10 +35,14 @@ biases:
 integrator: {{timestep: 4 fs, friction: 5 /ps, seed: 8, com-removal: no}}
 protocol:
 - equilibrate: {{time: 20 ps, sample-every: 0.4 ps}}
-- produce: {{time: %d ps, sample-every: 0.4 ps}}
+- produce: {{time: %d ps, sample-every: 0.4 ps, frames-every: 4 ps}}
+"""
+OBSERVABLES = f"""observables:
+- coordination: {{of: {{between: [A, B], r0: {R0} nm}}, max: 1, bin: 0.05, every: 0.4 ps}}
 """
 FILES["windows.yaml"] = SPEC % ("windows", f"alchemy: {{perturb: b-states, windows: {{restraint: {list(LADDER)}}}}}",
-                                f"b: {{at: {ENDS[1]}}}", 2000)
+                                f"b: {{at: {ENDS[1]}}}", 2000) + OBSERVABLES
+FILES["frames.yaml"] = "name: frames\nsystem: {topology: a.top, coordinates: a.gro}\n" + OBSERVABLES
 FILES["moving.yaml"] = SPEC % ("moving", "", f"schedule: [{{time: -20 ps}}, {{time: -10 ps, at: {ENDS[1]}}}]", 20)
 
 
@@ -82,6 +86,22 @@ def check_windows(results, folder, coordinations):
         for (_, q), (_, u) in zip(rows, column(f"{folder}/lambda_{k:02}/energy.xvg", "Bias")):
             assert abs(u - 0.5 * K * (q - center(k))**2) < 1e-6 * max(1, u), (k, q, u)
     print(f"windows: {total['value']:.3f} +- {total['error']:.3f} kJ/mol, expected {exact:.3f}")
+
+
+def check_observed(results, folder, observed):
+    """While windows produce, and from the frames of one of them, whose coordinates are rounded."""
+    for k, one in enumerate(results["observables"]):
+        rows = [q for t, q in column(f"{folder}/lambda_{k:02}/energy.xvg", "Coordination 1") if t >= 0]
+        assert one["kind"] == "coordination" and one["window"] == k and abs(one["frames"] - len(rows)) <= 1, one
+        mean = sum(rows) / len(rows)
+        assert abs(one["value"]["mean"] - mean) < 2 / len(rows), (one, mean)
+        deviation = math.sqrt(sum((q - mean)**2 for q in rows) / len(rows))
+        assert abs(one["value"]["deviation"] - deviation) < 2 / len(rows) and one["value"]["error"] < 0.1, (one, deviation)
+        counts = [n for _, n in column(f"{folder}/lambda_{k:02}/coordination.xvg", "frames")]
+        assert sum(counts) == one["frames"] and len(counts) == 20, counts
+    at = {f"{t:.1f}": q for t, q in column(f"{folder}/lambda_02/energy.xvg", "Coordination 1")}
+    value, frames = observed["observables"][0]["value"], [at[f"{4 * i:.1f}"] for i in range(501)]
+    assert observed["observables"][0]["frames"] in (500, 501) and abs(value["mean"] - sum(frames) / len(frames)) < 5e-3, (value, observed)
 
 
 def wham(folder, edges, parts=10):
@@ -150,6 +170,8 @@ def main():
             s.process.wait(60)
         check_windows(results, f"{folder}/windows", coordinations)
         check_profile(results, f"{folder}/windows", coordinations)
+        observed = s.shoal(SHOAL, "observe", "frames.yaml", "--trajectory", "windows/lambda_02/traj.xtc", "--json", cwd=folder)
+        check_observed(results, f"{folder}/windows", json.loads(observed))
         assert "profile along coordination 1, without the biases (converged)" in text, text
         check_moving(f"{folder}/moving")
 

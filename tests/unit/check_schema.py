@@ -14,6 +14,7 @@ KNOWN = {
     "minLength", "maxLength", "minimum", "maximum", "x-unit", "x-steps", "x-none", "x-minimum", "x-exclusive-minimum",
     "x-maximum", "x-boolean", "x-word", "x-unsupported", "x-open",
 }
+KINDS = [{"$ref": f"#/definitions/{kind}"} for kind in ("selection", "coordination")]
 UNITS = {"nm", "ps", "K", "bar", "1/ps", "kJ/mol", "kJ/mol/nm", "kJ/mol/nm^2", "s", "mPa s"}
 
 
@@ -25,7 +26,7 @@ def problems(schema, where, item=False):
             found.append("a word, but of no such type or pattern")
         kind = kind[0]
     if "$ref" in schema:
-        return [] if schema == {"$ref": "#/definitions/selection"} else [f"{where}: refers to something else than a selection"]
+        return [] if schema in KINDS else [f"{where}: refers to something else than a selection or a coordination"]
     if kind == ["string", "object"]: # a text, or a mapping
         found += [] if "maxLength" in schema else ["no maxLength"]
         kind = "object"

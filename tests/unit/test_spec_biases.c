@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "daemon/spec/spec.h"
+#include "tests/lib/spec_read.h"
 
-#define HEAD                                                                                                           \
+#define START                                                                                                          \
     "name: a\n"                                                                                                        \
     "system: {topology: a.top, coordinates: a.gro}\n"                                                                  \
     "integrator: {timestep: 2 fs}\n"
@@ -41,19 +41,7 @@ static const char gro[] =
 
 static struct err made(const char *text, struct system *sys)
 {
-    struct err e = {0};
-    struct spec *s = NULL;
-    struct source *src = source_memory_new();
-    *sys = (struct system){0};
-    assert_int_equal(source_memory_add(src, "a.top", top, sizeof top - 1, &e), 0);
-    assert_int_equal(source_memory_add(src, "a.gro", gro, sizeof gro - 1, &e), 0);
-    int rc = spec_parse(&s, "s.yaml", text, strlen(text), &e);
-    if (!rc)
-        rc = spec_system(s, src, sys, &e);
-    assert_int_equal(rc, -(int)e.code);
-    source_free(src);
-    spec_free(s);
-    return e;
+    return system_made(text, top, gro, "", sys);
 }
 
 static void near(double value, double expected)
@@ -65,7 +53,7 @@ static void near(double value, double expected)
 static void test_coordinations(void **state)
 {
     struct system sys;
-    struct err e = made(HEAD LADDER
+    struct err e = made(START LADDER
                         "biases:\n"
                         "- coordination: {between: [OW, {molecule: LIG}], r0: 3 A}\n"
                         "  harmonic: {at: 2, force-constant: 1 kcal/mol, b: {at: 5}}\n"
@@ -120,7 +108,7 @@ static void test_coordinations(void **state)
 static void test_schedule(void **state)
 {
     struct system sys;
-    struct err e = made(HEAD
+    struct err e = made(START
                         "biases:\n"
                         "- coordination: {within: OW, r0: 0.3 nm}\n"
                         "  harmonic: {at: 1, force-constant: 9 kJ/mol, schedule: [{time: -31 ps},\n"
@@ -140,7 +128,7 @@ static void test_schedule(void **state)
     system_close(&sys);
 }
 
-#define ONE HEAD "biases:\n- coordination: {between: [OW, {molecule: LIG}], r0: 0.3 nm"
+#define ONE START "biases:\n- coordination: {between: [OW, {molecule: LIG}], r0: 0.3 nm"
 static void test_errors(void **state)
 {
     static const struct {
@@ -151,13 +139,13 @@ static void test_errors(void **state)
         {ONE ", d0: 0.5 nm, d-max: 0.4 nm}\n", AT(5, ".coordination.d-max: 0.4 nm: expected more than d0, 0.5 nm")},
         {ONE ", paired: yes}\n",
          AT(5, ".coordination: OW: 4 atoms, LIG: 2; expected as many in both, to pair them one by one")},
-        {HEAD "biases:\n- coordination: {within: OW, paired: yes, r0: 0.3 nm}\n",
+        {START "biases:\n- coordination: {within: OW, paired: yes, r0: 0.3 nm}\n",
          AT(5, ".coordination.paired: expected between, two groups")},
-        {HEAD "biases:\n- coordination: {between: [OW, {resname: SOL}], r0: 0.3 nm}\n",
+        {START "biases:\n- coordination: {between: [OW, {resname: SOL}], r0: 0.3 nm}\n",
          AT(5, ".coordination: OW, SOL: the same atoms; expected within: OW, which counts each pair once")},
-        {HEAD "biases:\n- coordination: {within: {atoms: \"3\"}, r0: 0.3 nm}\n",
+        {START "biases:\n- coordination: {within: {atoms: \"3\"}, r0: 0.3 nm}\n",
          AT(5, ".coordination: 3: one atom; expected two or more")},
-        {HEAD "biases:\n- coordination: {between: [OV, {molecule: LIG}], r0: 0.3 nm}\n",
+        {START "biases:\n- coordination: {between: [OV, {molecule: LIG}], r0: 0.3 nm}\n",
          AT(5, ".coordination: OV: no atom has this name, and no group of system.index; did you mean OW?")},
         {ONE "}\n  harmonic: {at: 2}\n", AT(6, ".harmonic: missing; expected at and force-constant, or a schedule")},
         {ONE "}\n  linear: {at: 2}\n", AT(6, ".linear: missing; expected slope, or a schedule")},
@@ -167,13 +155,13 @@ static void test_errors(void **state)
          AT(6, ".upper.b: expected b or schedule, not both")},
         {ONE "}\n  lower: {at: 2, force-constant: 1 kJ/mol, schedule: [{time: 0 ps}, {time: -1 ps}]}\n",
          AT(6, ".lower.schedule: -1 ps: expected times one after the other")},
-        {HEAD LADDER "biases:\n- coordination: {within: OW, r0: 0.3 nm}\n"
-                     "  lower: {at: 2, force-constant: 1 kJ/mol, schedule: [{time: 0 ps}, {time: 1 ps}]}\n",
+        {START LADDER "biases:\n- coordination: {within: OW, r0: 0.3 nm}\n"
+                      "  lower: {at: 2, force-constant: 1 kJ/mol, schedule: [{time: 0 ps}, {time: 1 ps}]}\n",
          AT(7,
             ".lower.schedule: 1 ps: expected 0 ps, where production begins, or earlier: samples of several windows are "
             "to be of potentials that stay")},
-        {HEAD LADDER "biases:\n- coordination: {within: OW, r0: 0.3 nm}\n"
-                     "  lower: {at: 2, force-constant: 1 kJ/mol}\n",
+        {START LADDER "biases:\n- coordination: {within: OW, r0: 0.3 nm}\n"
+                      "  lower: {at: 2, force-constant: 1 kJ/mol}\n",
          "s.yaml:4: alchemy.perturb: b-states: nothing in a.top has a B state that differs from its A state"},
         {ONE "}\n  upper: {at: 2, force-constant: 1 kJ/mol/nm^2}\n",
          AT(6,

@@ -306,6 +306,15 @@ class HighestG:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Coordination:
+    """Mean and standard deviation."""
+
+    mean: float
+    error: float | None
+    deviation: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class InfiniteBox:
     """What a diffusion constant is in an infinite box."""
 
@@ -332,7 +341,7 @@ class Diffusion:
 
 @dataclass(frozen=True, kw_only=True)
 class Observable:
-    """Of one window; what is of another kind (rdf, msd) is None. Its curves are in `file`."""
+    """Of one window; what is of another kind (rdf, msd, coordination) is None. Its curves are in `file`."""
 
     window: int
     repeat: int
@@ -349,6 +358,9 @@ class Observable:
     bin_nm: float | None
     mean_inverse_volume_per_nm3: float | None
     highest: HighestG | None
+    value: Coordination | None
+    max: float | None
+    bin: float | None
     interval_ps: float | None
     diffusion: Diffusion | None
 
