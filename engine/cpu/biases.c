@@ -5,7 +5,6 @@
  * gradients are sums of doubles here, in the memory where a GPU has whole numbers.
  */
 #include "engine/kernels/biases.h"
-#include "engine/kernels/observe.h"
 
 #include <string.h>
 
@@ -193,9 +192,5 @@ ISA_FN(observe_coordination)
         return;
     struct pass p = {.ctl = a->ctl, .t = &own->of, .x = a->x, .triclinic = box_triclinic(c->box)};
     add_rows(&p, own->of.coordinations, &sum);
-    const double value = coordination_value_of(sum), bin = floor(value / own->bin);
-    double *reals = observed_reals(t, s, s->blocks - 1);
-    observed_counts(t, s, s->blocks - 1)[bin < own->bins ? (uint32_t)bin : own->bins]++;
-    reals[0] += value;
-    reals[1] += value * value;
+    coordination_observe(t, own, s, coordination_value_of(sum));
 }

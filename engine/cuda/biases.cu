@@ -14,6 +14,7 @@ struct tile {
     struct ctl *ctl;
     const double (*x)[3];
     struct bias_sums sums;
+    struct fixed_sum *value;
     uint32_t which, lane;
     uint32_t row, rows_end, column; /* of the groups */
     bool gradient, sample;
@@ -78,7 +79,7 @@ static __device__ void add_tile(const struct tile *p, struct accumulate *sum)
     }
     total = warp_sum(total);
     if (p->lane == 0 && total != 0)
-        coordination_add(&p->ctl->coordination[p->which], total);
+        coordination_add(p->value, total);
     if (p->sample)
         add_virial(p, virial, sum);
     if (!p->gradient || p->column >= p->c->count[1])
@@ -120,8 +121,40 @@ KERNEL(coordinations, a, __launch_bounds__(CUDA_BLOCK))
     p.gradient = a.mode != EVALUATE_POTENTIAL;
     p.sample = a.mode == EVALUATE_SAMPLE;
     find_tile(&p, thread / 32);
+    p.value = &p.ctl->coordination[p.which];
     add_tile(&p, &sum);
     acc_finish(&sum, &p.ctl->sum);
+}
+
+KERNEL(observe_coordination, a, __launch_bounds__(CUDA_BLOCK))
+{
+    ECHO(a);
+    const uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
+    const struct observe_table *t = (const struct observe_table *)a.table;
+    const struct observed *s = (const struct observed *)a.seen;
+    struct tile p = {};
+    struct accumulate nothing = {};
+    p.ctl = (struct ctl *)a.ctl;
+    if (p.ctl->halt || !s->now || thread / 32 >= a.tiles)
+        return;
+    p.t = &((const struct coordination_table *)t->own)->of;
+    p.x = (const double(*)[3])a.x;
+    p.lane = thread % 32;
+    p.value = (struct fixed_sum *)observed_state(t, s);
+    find_tile(&p, thread / 32);
+    add_tile(&p, &nothing);
+}
+
+KERNEL(observe_coordination_end, a)
+{
+    ECHO(a);
+    const struct observe_table *t = (const struct observe_table *)a.table;
+    struct observed *s = (struct observed *)a.seen;
+    struct fixed_sum *sum = (struct fixed_sum *)observed_state(t, s);
+    if (((const struct ctl *)a.ctl)->halt || !s->now || threadIdx.x)
+        return;
+    coordination_observe(t, (const struct coordination_table *)t->own, s, coordination_value_of(*sum));
+    *sum = {0, 0};
 }
 
 /* The coordination that the k-th atom of all groups is of. */

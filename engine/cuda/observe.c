@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/cuda/observe.h"
 
+#include "engine/cuda/biases.h"
 #include "engine/cuda/kernels.h"
 #include "engine/run/sim_parts.h"
 
@@ -16,6 +17,7 @@ static uint32_t pieces(int n, int piece)
 
 static void observe_one(const struct sim *s, const struct observable *o, void *table, void *seen, struct tape *t)
 {
+    struct coordination sized;
     EMIT_BLOCK(observe_begin, .ctl = s->d.ctl, .table = table, .seen = seen);
     switch (o->kind) {
     case OBSERVE_RDF:
@@ -25,6 +27,12 @@ static void observe_one(const struct sim *s, const struct observable *o, void *t
     case OBSERVE_MSD:
         EMIT_BLOCK(observe_msd_move, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
         EMIT_GRID(observe_msd_lags, MSD_BLOCKS, 1, CUDA_BLOCK, .ctl = s->d.ctl, .table = table, .seen = seen);
+        break;
+    case OBSERVE_COORDINATION:
+        sized = coordination_sized(o->coordination.of, (const int[2]){o->group[0].n, o->group[1].n});
+        EMIT_GRID(observe_coordination, pieces((int)(32 * coordination_tiles(&sized)), CUDA_BLOCK), 1, CUDA_BLOCK,
+                  .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen, .tiles = coordination_tiles(&sized));
+        EMIT_GRID(observe_coordination_end, 1, 1, 32, .ctl = s->d.ctl, .table = table, .seen = seen);
         break;
     case OBSERVE_KINDS:
         break;

@@ -171,7 +171,7 @@ static void emit_new_velocities(const struct sim *s, struct tape *t)
 
 const struct program cuda_program = {.device = "cuda",
                                      .kernels = &cuda_kernels,
-                                     .observes = (1u << OBSERVE_RDF) | (1u << OBSERVE_MSD),
+                                     .observes = (1u << OBSERVE_RDF) | (1u << OBSERVE_MSD) | (1u << OBSERVE_COORDINATION),
                                      .nonbonded_new = cuda_nonbonded_new,
                                      .nonbonded_free = cuda_nonbonded_free,
                                      .nonbonded_tables = cuda_nonbonded_tables,

@@ -7,6 +7,7 @@
 #ifndef SHOAL_ENGINE_KERNELS_BIASES_H
 #define SHOAL_ENGINE_KERNELS_BIASES_H
 
+#include "engine/observe/tables.h"
 #include "engine/run/ctl.h"
 #include "engine/run/program.h"
 
@@ -55,6 +56,19 @@ MATH_FN void gradient_virial_add(struct accumulate *a, struct fixed_sum *element
 {
     acc_sum(element, fixed_clamped(REAL(GRADIENT_UNITS) * xi, REAL(FIXED_TOTAL_LIMIT)));
     acc_clamped(a, CLAMPED_VIRIAL, fixed_beyond(REAL(GRADIENT_UNITS) * xi, REAL(FIXED_TOTAL_LIMIT)));
+}
+
+/* ---- as an observable ---- */
+
+/* What it came to in a frame; for one thread. */
+MATH_FN void coordination_observe(const struct observe_table *t, const struct coordination_table *own,
+                                  struct observed *s, double value)
+{
+    const double bin = floor(value / own->bin);
+    double *reals = observed_reals(t, s, s->blocks - 1);
+    observed_counts(t, s, s->blocks - 1)[bin < own->bins ? (uint32_t)bin : own->bins]++;
+    reals[0] += value;
+    reals[1] += value * value;
 }
 
 /* ---- biases ---- */

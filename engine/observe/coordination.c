@@ -14,7 +14,7 @@ static uint32_t bins_of(const struct observable *o)
 
 struct observe_size coordination_size(const struct observable *o)
 {
-    return (struct observe_size){.counts = bins_of(o) + 1, .reals = 2};
+    return (struct observe_size){.counts = bins_of(o) + 1, .reals = 2, .state = sizeof(struct fixed_sum)};
 }
 
 const void *coordination_put(const struct observable *o, const struct system *sys, struct arena *a)

@@ -68,7 +68,7 @@ struct msd_table {
  * of the mean square displacement; then the sum of the box's cube root. */
 
 /* Of a coordination, the only one of the table. Of each block: frames by bins of its value, and last those beyond; sums of it and of its
- * square. */
+ * square. The state is a struct fixed_sum, zero between frames. */
 struct coordination_table {
     struct bias_table of;
     double bin;

@@ -28,6 +28,8 @@ struct coordination {
 
 struct system;
 
+/* c with the numbers of atoms of its groups, as the spec names them: the larger is the second where they are two. */
+struct coordination coordination_sized(struct coordination c, const int n[2]);
 /* Appends one to a system that is being made: pairs, periodic and f of c, and its groups' atoms; of one group the first. */
 void system_add_coordination(struct system *sys, struct coordination c, const int *const group[2], const int n[2]);
 

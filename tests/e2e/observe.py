@@ -108,6 +108,16 @@ def histogram(made, pairs, most, width):
     return of_frames
 
 
+def coordination(box, x, pairs, r0, d0, n, m, far):
+    """As PLUMED's COORDINATION with a rational switch that is stretched."""
+    def switch(r):
+        ratio = (r - d0) / r0
+        return 1 if ratio <= 0 else (1 - ratio**n) / (1 - ratio**m)
+    end = 0 if far == math.inf else switch(far)
+    distances = (shortest(box, wrapped(box, [x[i][k] - x[j][k] for k in range(3)])) for i, j in pairs)
+    return sum((switch(r) - end) / (1 - end) for r in distances if r < far)
+
+
 def added(of_frames):
     return [sum(column) for column in zip(*(counts for counts, _ in of_frames))], sum(inverse for _, inverse in of_frames)
 
@@ -140,6 +150,25 @@ class Observe(unittest.TestCase):
         self.assertEqual(run.returncode, code, run.stderr)
         self.assertTrue(code or not run.stderr, run.stderr)
         return run.stdout if not code else run.stderr
+
+    def test_coordination(self):
+        water = [range(k, ATOMS, 3) for k in range(3)]
+        cases = {"between: [OW, HW1], r0: 0.5 nm": ([(i, j) for i in water[0] for j in water[1]], 0.5, 0, 6, 12, math.inf),
+                 "within: OW, r0: 0.4 nm, d0: 0.1 nm, nn: 4, mm: 10, d-max: 1.1 nm": (list(itertools.combinations(water[0], 2)), 0.4, 0.1, 4, 10, 1.1),
+                 "between: [HW2, OW], paired: yes, r0: 0.6 nm, d-max: 1.2 nm": (list(zip(water[2], water[0])), 0.6, 0, 6, 12, 1.2)}
+        spec = "".join(f"- coordination: {{of: {{{of}}}, max: 40, bin: 0.5}}\n" for of in cases)
+        for lean in ((0, 0, 0), TRICLINIC):
+            made = frames(lean)
+            self.write("c.gro", gro(made))
+            found = json.loads(self.observe(spec, "c.gro", "--json"))["observables"]
+            for one, case in zip(found, cases.values()):
+                values = [coordination(box, x, *case) for _, box, x in made]
+                mean = sum(values) / FRAMES
+                self.assertAlmostEqual(one["value"]["mean"], mean, delta=1e-8 * mean)
+                deviation = math.sqrt(sum((v - mean)**2 for v in values) / FRAMES)
+                self.assertAlmostEqual(one["value"]["deviation"], deviation, delta=1e-5 * mean)
+                self.assertEqual([n for _, _, _, n in table(self.path(f"out/{one['name']}.xvg"))],
+                                 [sum(0.5 * k <= v < 0.5 * (k + 1) for v in values) for k in range(80)])
 
     def test_rdf(self):
         oxygens = range(0, ATOMS, 3)
