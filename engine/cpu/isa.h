@@ -12,8 +12,8 @@
 #define ISA_KERNELS(K)                                                                                                 \
     K(list_check)                                                                                                      \
     K(list_build)                                                                                                      \
-    K(pairs) K(pairs_perturbed) K(pairs_apart) K(mesh_spread) K(mesh_gather) K(observe_rdf) K(biases)                  \
-        K(observe_coordination)
+    K(pairs)                                                                                                           \
+    K(pairs_perturbed) K(pairs_apart) K(mesh_spread) K(mesh_gather) K(observe_rdf) K(biases) K(observe_coordination)
 
 #define ISA_JOIN_(kernel, isa) cpu_##kernel##_##isa
 #define ISA_JOIN(kernel, isa) ISA_JOIN_(kernel, isa)
