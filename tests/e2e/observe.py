@@ -154,7 +154,8 @@ class Observe(unittest.TestCase):
     def test_coordination(self):
         water = [range(k, ATOMS, 3) for k in range(3)]
         cases = {"between: [OW, HW1], r0: 0.5 nm": ([(i, j) for i in water[0] for j in water[1]], 0.5, 0, 6, 12, math.inf),
-                 "within: OW, r0: 0.4 nm, d0: 0.1 nm, nn: 4, mm: 10, d-max: 1.1 nm": (list(itertools.combinations(water[0], 2)), 0.4, 0.1, 4, 10, 1.1),
+                 "within: OW, r0: 0.4 nm, d0: 0.1 nm, nn: 4, mm: 10, d-max: 1.1 nm":
+                     (list(itertools.combinations(water[0], 2)), 0.4, 0.1, 4, 10, 1.1),
                  "between: [HW2, OW], paired: yes, r0: 0.6 nm, d-max: 1.2 nm": (list(zip(water[2], water[0])), 0.6, 0, 6, 12, 1.2)}
         spec = "".join(f"- coordination: {{of: {{{of}}}, max: 40, bin: 0.5}}\n" for of in cases)
         for lean in ((0, 0, 0), TRICLINIC):
