@@ -17,6 +17,7 @@ static void value_cell(struct table *t, const char *what, double value, double e
 static void summary_cell(struct table *t, const json_t *observable)
 {
     const json_t *highest = json_object_get(observable, "highest"), *d = json_object_get(observable, "diffusion");
+    const json_t *value = json_object_get(observable, "value");
     char behind[80];
     if (!answer_whole(observable, "frames"))
         table_cell(t, "none: the box was %.4g nm wide at step %lld", answer_number(observable, "ended_box_width_nm"),
@@ -29,6 +30,9 @@ static void summary_cell(struct table *t, const json_t *observable)
                  answer_number(d, "to_ps"));
         value_cell(t, "D", 1e5 * answer_number(d, "value_cm2_per_s"), 1e5 * answer_number(d, "error_cm2_per_s"),
                    behind);
+    } else if (json_is_object(value)) {
+        snprintf(behind, sizeof behind, "on average, standard deviation %.3g", answer_number(value, "deviation"));
+        value_cell(t, "C", answer_number(value, "mean"), answer_number(value, "error"), behind);
     } else {
         table_cell(t, "-");
     }

@@ -172,7 +172,7 @@ def main():
         check_profile(results, f"{folder}/windows", coordinations)
         observed = s.shoal(SHOAL, "observe", "frames.yaml", "--trajectory", "windows/lambda_02/traj.xtc", "--json", cwd=folder)
         check_observed(results, f"{folder}/windows", json.loads(observed))
-        assert "profile along coordination 1, without the biases (converged)" in text, text
+        assert "profile along coordination 1, without the biases (converged)" in text and "on average, standard deviation" in text, text
         check_moving(f"{folder}/moving")
 
 
