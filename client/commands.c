@@ -155,7 +155,7 @@ const struct command commands[] = {
     {"energy", "SPEC.yaml", "one evaluation of the start coordinates, split as gmx energy splits it", "",
      "shoal energy methane.yaml --json\nshoal energy methane.yaml --window 3 --forces --json\n", NEEDS_WORKER,
      FILES | BIT(WINDOW) | BIT(FORCES) | BIT(CHECK) | BIT(DEVICE), 1, 1, offline_main},
-    {"observe", "SPEC.yaml", "compute a spec's observables from a trajectory, such as g(r)",
+    {"observe", "SPEC.yaml", "compute a spec's observables from a trajectory, such as g(r) or X-ray scattering",
      "SPEC has the system and its observables; it needs no protocol. --trajectory is an .xtc, .trr or .gro file of the "
      "same atoms. "
      "Every frame from --begin to --end counts, or with --dt one whenever so much time has passed, as with GROMACS' "

@@ -12,17 +12,29 @@
 
 #define BINS_MOST 100000
 
-/* "observables[1].rdf.max" */
-static void place_of(char place[96], const struct observable_choice *c, const char *key)
+void observable_place(char place[96], const struct observable_choice *c, const char *key)
 {
     snprintf(place, 96, "observables[%d].%s.%s", c->index, c->kind, key);
+}
+
+int observable_bins(struct reader *r, const struct observable_choice *c, struct view max, struct view bin, int most)
+{
+    const double width = view_quantity(bin).value, all = view_quantity(max).value / width, bins = rint(all);
+    char place[96];
+    observable_place(place, c, "max");
+    if (bins > most)
+        return spec_bad(r, max, place, "%.0f bins of %s: expected %d at most", bins, view_text(bin), most);
+    if (bins < 1 || fabs(all - bins) > 1e-6 * bins)
+        return spec_bad(r, max, place, "%s: expected a whole number of bins of %s; the nearest is %.15g %s",
+                        view_text(max), view_text(bin), fmax(bins, 1) * width, view_unit(max));
+    return 0;
 }
 
 static int read_groups(struct reader *r, const struct spec *s, struct observable_choice *c, struct view between)
 {
     char place[96];
     int rc = 0;
-    place_of(place, c, "between");
+    observable_place(place, c, "between");
     c->of.ngroups = view_count(between);
     for (int g = 0; g < c->of.ngroups && !rc; g++)
         rc = selection_read(r, &c->group[g], view_item(between, g), place, s->index);
@@ -33,26 +45,28 @@ static int read_rdf(struct reader *r, const struct spec *s, struct observable_ch
 {
     struct rdf_choice *rdf = &c->of.rdf;
     struct view max = view_key(v, "max"), bin = view_key(v, "bin");
-    char place[96];
     c->of.kind = OBSERVE_RDF;
     rdf->max = view_quantity(max).value;
     rdf->bin = view_quantity(bin).value;
     rdf->within = view_boolean(view_key(v, "within-molecules"));
-    const double bins = rint(rdf->max / rdf->bin);
-    place_of(place, c, "max");
-    if (bins > BINS_MOST)
-        return spec_bad(r, max, place, "%.0f bins of %s: expected %d at most", bins, view_text(bin), BINS_MOST);
-    if (bins < 1 || fabs(rdf->max / rdf->bin - bins) > 1e-6 * bins)
-        return spec_bad(r, max, place, "%s: expected a whole number of bins of %s; the nearest is %.15g nm",
-                        view_text(max), view_text(bin), fmax(bins, 1) * rdf->bin);
-    return read_groups(r, s, c, view_key(v, "between"));
+    int rc = observable_bins(r, c, max, bin, BINS_MOST);
+    return rc ? rc : read_groups(r, s, c, view_key(v, "between"));
+}
+
+static int read_saxs(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v)
+{
+    char place[96];
+    c->of.ngroups = 1;
+    observable_place(place, c, "of");
+    int rc = selection_read(r, &c->group[0], view_key(v, "of"), place, s->index);
+    return rc ? rc : spec_read_saxs(r, c, v);
 }
 
 static int read_fit(struct reader *r, struct observable_choice *c, struct view fit)
 {
     struct msd_choice *m = &c->of.msd;
     char place[96];
-    place_of(place, c, "fit");
+    observable_place(place, c, "fit");
     m->fit[0] = 0.1 * m->max;
     m->fit[1] = 0.9 * m->max;
     for (int i = 0; i < view_count(fit); i++)
@@ -76,7 +90,7 @@ static int read_msd(struct reader *r, const struct spec *s, struct observable_ch
     m->viscosity = view_quantity(view_key(v, "viscosity")).value;
     m->temperature = s->settings.integrator.temperature;
     int rc = read_fit(r, c, view_key(v, "fit"));
-    place_of(place, c, "of");
+    observable_place(place, c, "of");
     c->of.ngroups = 1;
     return rc ? rc : selection_read(r, &c->group[0], view_key(v, "of"), place, s->index);
 }
@@ -91,18 +105,18 @@ static int read_coordination(struct reader *r, const struct spec *s, struct obse
     d->max = view_number(max);
     d->bin = view_number(view_key(v, "bin"));
     const double bins = rint(d->max / d->bin);
-    place_of(place, c, "max");
+    observable_place(place, c, "max");
     if (bins < 1 || bins > BINS_MOST || fabs(d->max / d->bin - bins) > 1e-6 * bins)
         return spec_bad(r, max, place, "%.15g: expected a whole number of bins of %.15g, %d at most", d->max, d->bin,
                         BINS_MOST);
-    place_of(place, c, "of");
+    observable_place(place, c, "of");
     return spec_read_coordination(r, &d->of, c->group, of, place, s->index);
 }
 
 static const struct {
     const char *key;
     int (*read)(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v);
-} kinds[] = {{"rdf", read_rdf}, {"msd", read_msd}, {"coordination", read_coordination}};
+} kinds[] = {{"rdf", read_rdf}, {"msd", read_msd}, {"coordination", read_coordination}, {"saxs", read_saxs}};
 
 /* The name that it was given; or that of its kind, with a number where it is not the first without one. */
 static int read_name(struct reader *r, const struct spec *s, struct observable_choice *c, struct view name)
@@ -114,7 +128,7 @@ static int read_name(struct reader *r, const struct spec *s, struct observable_c
         for (int i = 0; i < c->index && b.len; i++) {
             if (strcmp(s->observables[i].of.name, b.data))
                 continue;
-            place_of(place, c, "name");
+            observable_place(place, c, "name");
             if (view_given(name)) {
                 buf_free(&b);
                 return spec_bad(r, name, place, "%s: observables[%d] has this name too", view_text(name), i);
@@ -136,7 +150,7 @@ static int read_observable(struct reader *r, const struct spec *s, struct observ
             continue;
         c->kind = kinds[k].key;
         rc = read_name(r, s, c, view_key(v, "name"));
-        place_of(place, c, "every");
+        observable_place(place, c, "every");
         if (!rc)
             rc = spec_steps_of(r, view_key(v, "every"), place, &c->of.every);
         c->of.interval = (double)c->of.every * r->timestep;
@@ -199,7 +213,10 @@ int spec_make_observables(const struct spec *s, struct source *src, struct syste
         struct observable *o = &sys->observables[sys->nobservables++];
         *o = c->of;
         o->name = xstrdup(c->of.name);
+        o->saxs.background = (struct saxs_background){0};
         rc = make_groups(s, c, src, sys, o, e);
+        if (!rc)
+            rc = spec_make_saxs(c, src, o, e);
     }
     return rc;
 }

@@ -41,6 +41,14 @@ void spec_restraints_close(struct spec *s);
 int spec_read_observables(struct reader *r, struct spec *s, struct view v);
 int spec_make_observables(const struct spec *s, struct source *src, struct system *sys, struct err *e);
 void spec_observables_close(struct spec *s);
+/* For its kinds: "observables[1].rdf.max"; and that max is a whole number of bins, `most` at most. ERR_SPEC. */
+void observable_place(char place[96], const struct observable_choice *c, const char *key);
+int observable_bins(struct reader *r, const struct observable_choice *c, struct view max, struct view bin, int most);
+
+/* saxs.c */
+int spec_read_saxs(struct reader *r, struct observable_choice *c, struct view v);
+/* Reads its background. ERR_SPEC, ERR_MISSING_FILE. */
+int spec_make_saxs(const struct observable_choice *c, struct source *src, struct observable *o, struct err *e);
 
 /* biases.c: after the protocol, whose times schedules have; and their atoms in a system. */
 /* A coordination, wherever there is one: `mapping` is where, for messages. And its atoms: ERR_SPEC, where they are none for it. */

@@ -35,6 +35,7 @@ const char *view_text(struct view v);
 double view_number(struct view v);
 int64_t view_integer(struct view v);
 bool view_boolean(struct view v);
+const char *view_unit(struct view v);         /* that its quantity is in */
 struct quantity view_quantity(struct view v); /* x-none words are 0 steps */
 int view_choice(struct view v);               /* index into the enum of the schema; -1 */
 

@@ -367,7 +367,7 @@ static int check_observables(const struct spec *s, const struct system *sys, str
         const struct observable *o = &sys->observables[i];
         rc = observe_check(o, sys, e);
         for (int w = 0; w < s->settings.alchemy.nwindows && !rc; w++)
-            rc = observe_check_box(o, system_start(sys, w).box, e);
+            rc = observe_check_box(o, sys, system_start(sys, w).box, e);
     }
     return rc ? err_prefix(e, "%s:%d: observables", s->file, s->observables_line) : 0;
 }

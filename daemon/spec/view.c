@@ -55,6 +55,11 @@ bool view_boolean(struct view v)
     return text && value_boolean(text, &yes) && yes;
 }
 
+const char *view_unit(struct view v)
+{
+    return json_string_value(json_object_get(v.schema, "x-unit"));
+}
+
 struct quantity view_quantity(struct view v)
 {
     struct quantity q = {0};

@@ -154,7 +154,7 @@ static int take_frame(struct work *w, const struct picker *p, const struct traje
     if (rc)
         return rc;
     for (int i = 0; i < w->sys->nobservables && !rc; i++)
-        rc = observe_check_box(&w->sys->observables[i], f->box, e);
+        rc = observe_check_box(&w->sys->observables[i], w->sys, f->box, e);
     if (rc)
         return err_prefix(e, "%s: frame %llu, at %.10g ps", w->q->trajectory, (unsigned long long)f->number, f->time);
     rc = sim_put(w->sim, (const double(*)[3])f->x, f->box, e);

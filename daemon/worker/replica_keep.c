@@ -69,8 +69,9 @@ int replica_memory(struct replica *r, struct err *e)
     for (int i = 0; i < r->shared->system.nobservables; i++)
         observed += observe_bytes(&r->shared->system.observables[i]);
     const size_t state = STATE_HEAD + STATE_BYTES_OF_ATOM * replica_atoms(r) + observed;
-    int rc = memory_to_begin(
-        REPLICA_BYTES_OF_ATOM * replica_atoms(r) + OBSERVED_COPIES * observed + 2 * ROW_FILES * rows, "a replica", e);
+    int rc = memory_to_begin(REPLICA_BYTES_OF_ATOM * replica_atoms(r) + OBSERVED_COPIES * observed +
+                                 model_host_work(r->shared->model) + 2 * ROW_FILES * rows,
+                             "a replica", e);
     if (rc)
         return rc;
     for (int i = 0; i < ROW_FILES; i++) {

@@ -4,6 +4,7 @@
 // row; along the other axes rows are copied out, transformed and put back.
 #include "engine/cpu/mesh.h"
 
+#include <algorithm>
 #include <complex>
 #include <map>
 #include <memory>
@@ -43,20 +44,22 @@ void strided(complex *at, int32_t size, std::ptrdiff_t stride, bool inverse, row
         at[k * stride] = r.out[static_cast<std::size_t>(k)];
 }
 
-void other_axes(const int32_t n[3], complex *s, bool inverse)
+// Of waves up to most[1] and most[2] along those axes.
+void other_axes(const int32_t n[3], const int32_t most[3], complex *s, bool inverse)
 {
-    const std::ptrdiff_t nz = n[2] / 2 + 1, plane = n[1] * nz;
+    const std::ptrdiff_t nz = n[2] / 2 + 1, plane = n[1] * nz, z_end = std::min(nz, std::ptrdiff_t(most[2]) + 1);
     rows ry(n[1]), rx(n[0]);
     for (int32_t x = 0; x < n[0]; x++)
-        for (std::ptrdiff_t z = 0; z < nz; z++)
+        for (std::ptrdiff_t z = 0; z < z_end; z++)
             strided(s + x * plane + z, n[1], nz, inverse, ry);
-    for (std::ptrdiff_t yz = 0; yz < plane; yz++)
-        strided(s + yz, n[0], plane, inverse, rx);
+    for (int32_t y = 0; y < n[1]; y++)
+        for (std::ptrdiff_t z = 0; z < z_end && std::min(y, n[1] - y) <= most[1]; z++)
+            strided(s + y * nz + z, n[0], plane, inverse, rx);
 }
 
 } // namespace
 
-extern "C" void fft_forward(const int32_t n[3], const double *mesh, double *spectrum)
+extern "C" void fft_forward_low(const int32_t n[3], const int32_t most[3], const double *mesh, double *spectrum)
 {
     const std::ptrdiff_t count = std::ptrdiff_t(n[0]) * n[1], nz = n[2], half = nz / 2 + 1;
     complex *s = reinterpret_cast<complex *>(spectrum);
@@ -74,7 +77,12 @@ extern "C" void fft_forward(const int32_t n[3], const double *mesh, double *spec
                 s[(row + 1) * half + z] = complex(0.5 * (f.imag() - g.imag()), -0.5 * (f.real() - g.real()));
         }
     }
-    other_axes(n, s, false);
+    other_axes(n, most, s, false);
+}
+
+extern "C" void fft_forward(const int32_t n[3], const double *mesh, double *spectrum)
+{
+    fft_forward_low(n, n, mesh, spectrum);
 }
 
 extern "C" void fft_backward(const int32_t n[3], double *spectrum, double *mesh)
@@ -83,7 +91,7 @@ extern "C" void fft_backward(const int32_t n[3], double *spectrum, double *mesh)
     complex *s = reinterpret_cast<complex *>(spectrum);
     const plan &p = plan_of(n[2], true);
     rows r(n[2]);
-    other_axes(n, s, true);
+    other_axes(n, n, s, true);
     for (std::ptrdiff_t row = 0; row < count; row += 2) {
         const complex *a = s + row * half, *b = row + 1 < count ? a + half : nullptr;
         for (std::ptrdiff_t z = 0; z < half; z++) { // rows that are real after the transform: F(-z) = F*(z)

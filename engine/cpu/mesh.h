@@ -12,6 +12,8 @@
 extern "C" {
 #endif
 void fft_forward(const int32_t size[3], const double *mesh, double *spectrum);
+/* Only waves up to most[d] along each edge, either way, are right: the others are left out where that saves work. */
+void fft_forward_low(const int32_t size[3], const int32_t most[3], const double *mesh, double *spectrum);
 void fft_backward(const int32_t size[3], double *spectrum, double *mesh); /* spectrum is destroyed */
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
  */
 #include "engine/base/units.h"
 #include "engine/cpu/kernels.h"
+#include "engine/cpu/observe.h"
 #include "engine/cpu/nonbonded.h"
 #include "engine/run/sim_parts.h"
 
@@ -108,8 +109,9 @@ static void descend(const struct sim *s, struct tape *t)
 }
 
 /* Launches of one observable: what it adds of a frame. */
-static void observe_one(const struct sim *s, const struct observable *o, void *table, void *seen, struct tape *t)
+static void observe_one(const struct sim *s, int number, void *table, void *seen, struct tape *t)
 {
+    const struct observable *o = &s->model->sys->observables[number];
     EMIT(observe_begin, .ctl = s->d.ctl, .table = table, .seen = seen);
     switch (o->kind) {
     case OBSERVE_RDF:
@@ -121,16 +123,37 @@ static void observe_one(const struct sim *s, const struct observable *o, void *t
     case OBSERVE_COORDINATION:
         EMIT(observe_coordination, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
         break;
+    case OBSERVE_SAXS:
+        cpu_saxs_emit(s, s->model->observe_plan[number], table, seen, t);
+        break;
     case OBSERVE_KINDS:
         break;
     }
+}
+
+static uint32_t observe_launches(const struct model *m)
+{
+    uint32_t n = 1;
+    for (int i = 0; i < m->sys->nobservables; i++)
+        n += 1 + (m->sys->observables[i].kind == OBSERVE_SAXS ? saxs_plan_launches(m->observe_plan[i], 3) : 1);
+    return n;
+}
+
+static size_t observe_work(const struct model *m)
+{
+    size_t most = 0;
+    for (int i = 0; i < m->sys->nobservables; i++) {
+        const size_t bytes = m->sys->observables[i].kind == OBSERVE_SAXS ? cpu_saxs_work(m->observe_plan[i]) : 0;
+        most = bytes > most ? bytes : most;
+    }
+    return most;
 }
 
 static void observe(const struct sim *s, struct tape *t)
 {
     const struct model *m = s->model;
     for (int i = 0; i < m->sys->nobservables; i++)
-        observe_one(s, &m->sys->observables[i], (void *)(uintptr_t)m->observed[i], sim_observed(s, i), t);
+        observe_one(s, i, (void *)(uintptr_t)m->observed[i], sim_observed(s, i), t);
     EMIT(observe_end, .ctl = s->d.ctl);
 }
 
@@ -146,6 +169,8 @@ static void emit_new_velocities(const struct sim *s, struct tape *t)
 const struct program cpu_program = {.device = "cpu",
                                     .kernels = &cpu_kernels,
                                     .observes = (1u << OBSERVE_KINDS) - 1,
+                                    .observe_launches = observe_launches,
+                                    .observe_work = observe_work,
                                     .nonbonded_new = nonbonded_new,
                                     .nonbonded_free = nonbonded_free,
                                     .nonbonded_tables = nonbonded_tables,

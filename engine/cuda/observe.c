@@ -3,7 +3,54 @@
 
 #include "engine/cuda/biases.h"
 #include "engine/cuda/kernels.h"
+#include "engine/cuda/saxs.h"
 #include "engine/run/sim_parts.h"
+
+/* Its transform, made before its first replica; NULL: it is another kind. */
+static struct saxs_plan *plan_of(const struct model *m, int i)
+{
+    return m->sys->observables[i].kind == OBSERVE_SAXS ? m->observe_plan[i] : NULL;
+}
+
+int cuda_observe_open(struct model *m, struct err *e)
+{
+    for (int i = 0; i < m->sys->nobservables; i++) {
+        struct saxs_plan *p = plan_of(m, i);
+        if (!p || p->has_fft)
+            continue;
+        int rc = saxs_fft_new(&p->fft, p->table.size, &p->fft_bytes, e);
+        if (rc)
+            return err_prefix(e, "%s", m->sys->observables[i].name);
+        p->has_fft = true;
+    }
+    return 0;
+}
+
+void cuda_observe_close(struct model *m)
+{
+    for (int i = 0; i < m->sys->nobservables; i++) {
+        struct saxs_plan *p = plan_of(m, i);
+        if (p && p->has_fft)
+            saxs_fft_free(p->fft);
+    }
+}
+
+uint32_t cuda_observe_launches(const struct model *m)
+{
+    uint32_t n = 1;
+    for (int i = 0; i < m->sys->nobservables; i++)
+        n += 1 + (plan_of(m, i) ? saxs_plan_launches(plan_of(m, i), 4) : 2);
+    return n;
+}
+
+size_t cuda_observe_work(const struct model *m)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < m->sys->nobservables; i++)
+        if (plan_of(m, i))
+            bytes += cuda_saxs_work(plan_of(m, i));
+    return bytes;
+}
 
 #define EMIT_GRID(kernel, across, down, threads, ...)                                                                  \
     emit_##kernel(t, &(struct shape){.grid = {across, down, 1}, .block = {threads, 1, 1}, .after = AFTER_PREVIOUS},    \
@@ -15,8 +62,10 @@ static uint32_t pieces(int n, int piece)
     return (uint32_t)((n + piece - 1) / piece);
 }
 
-static void observe_one(const struct sim *s, const struct observable *o, void *table, void *seen, struct tape *t)
+/* work: where the observable computes, of those that need memory for that. */
+static void observe_one(const struct sim *s, int number, void *work, void *table, void *seen, struct tape *t)
 {
+    const struct observable *o = &s->model->sys->observables[number];
     struct coordination sized;
     EMIT_BLOCK(observe_begin, .ctl = s->d.ctl, .table = table, .seen = seen);
     switch (o->kind) {
@@ -34,6 +83,9 @@ static void observe_one(const struct sim *s, const struct observable *o, void *t
                   .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen, .tiles = coordination_tiles(&sized));
         EMIT_GRID(observe_coordination_end, 1, 1, 32, .ctl = s->d.ctl, .table = table, .seen = seen);
         break;
+    case OBSERVE_SAXS:
+        cuda_saxs_emit(s, s->model->observe_plan[number], work, table, seen, t);
+        break;
     case OBSERVE_KINDS:
         break;
     }
@@ -42,7 +94,11 @@ static void observe_one(const struct sim *s, const struct observable *o, void *t
 void cuda_observe(const struct sim *s, struct tape *t)
 {
     const struct model *m = s->model;
-    for (int i = 0; i < m->sys->nobservables; i++)
-        observe_one(s, &m->sys->observables[i], (void *)(uintptr_t)m->observed[i], sim_observed(s, i), t);
+    size_t at = 0;
+    for (int i = 0; i < m->sys->nobservables; i++) {
+        observe_one(s, i, (unsigned char *)s->d.observe_work + at, (void *)(uintptr_t)m->observed[i],
+                    sim_observed(s, i), t);
+        at += plan_of(m, i) ? cuda_saxs_work(plan_of(m, i)) : 0;
+    }
     EMIT_BLOCK(observe_end, .ctl = s->d.ctl);
 }

@@ -5,10 +5,20 @@
 #ifndef SHOAL_ENGINE_CUDA_OBSERVE_H
 #define SHOAL_ENGINE_CUDA_OBSERVE_H
 
+#include "engine/observe/saxs_plan.h"
 #include "engine/run/program.h"
 
 enum { RDF_PIECE = 1024, MSD_BLOCKS = 256 };
 
+int cuda_observe_open(struct model *m, struct err *e);
+void cuda_observe_close(struct model *m);
+uint32_t cuda_observe_launches(const struct model *m);
+size_t cuda_observe_work(const struct model *m);
 void cuda_observe(const struct sim *s, struct tape *t);
+
+/* Bytes of working memory, whose mesh is zero at first and stays so between frames; and the launches of one frame; table, seen: device addresses. The plan has a transform. */
+size_t cuda_saxs_work(const struct saxs_plan *p);
+void cuda_saxs_emit(const struct sim *s, const struct saxs_plan *p, void *memory, void *table, void *seen,
+                    struct tape *t);
 
 #endif

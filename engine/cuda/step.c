@@ -171,7 +171,12 @@ static void emit_new_velocities(const struct sim *s, struct tape *t)
 
 const struct program cuda_program = {.device = "cuda",
                                      .kernels = &cuda_kernels,
-                                     .observes = (1u << OBSERVE_RDF) | (1u << OBSERVE_MSD) | (1u << OBSERVE_COORDINATION),
+                                     .observes = (1u << OBSERVE_RDF) | (1u << OBSERVE_MSD) |
+                                                 (1u << OBSERVE_COORDINATION) | (1u << OBSERVE_SAXS),
+                                     .observe_open = cuda_observe_open,
+                                     .observe_close = cuda_observe_close,
+                                     .observe_launches = cuda_observe_launches,
+                                     .observe_work = cuda_observe_work,
                                      .nonbonded_new = cuda_nonbonded_new,
                                      .nonbonded_free = cuda_nonbonded_free,
                                      .nonbonded_tables = cuda_nonbonded_tables,

@@ -63,6 +63,7 @@ struct top_atom_type {
     int bonded; /* index of its bonded type */
     double mass, charge;
     char particle; /* A, S, D or V */
+    int number;    /* atomic number; 0 or less: not given */
     double c[2];   /* C6, C12 (rule 1) or sigma, epsilon */
 };
 

@@ -145,10 +145,12 @@ static int make_types(const struct top *t, struct system *s, const int *number, 
     size_t n = (size_t)s->ntypes;
     s->lj = xcalloc(n * n, sizeof *s->lj);
     s->type_names = xcalloc(n, sizeof *s->type_names);
+    s->type_numbers = xcalloc(n, sizeof *s->type_numbers);
     for (int i = 0; i < t->ntypes; i++) {
         if (number[i] < 0)
             continue;
         memcpy(s->type_names[number[i]], t->types[i].name, sizeof t->types[i].name);
+        s->type_numbers[number[i]] = t->types[i].number;
         for (int j = 0; j < t->ntypes; j++) {
             double c[2];
             if (number[j] < 0)

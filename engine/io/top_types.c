@@ -94,7 +94,7 @@ int top_atom_type(struct top *t, struct err *e)
 {
     struct top_atom_type a = {0};
     bool bonded, number;
-    long atomic_number;
+    long atomic_number = 0;
     int rc = top_name(t, 0, "an atom type name", a.name, sizeof a.name, e), w = 1;
     if (rc)
         return rc;
@@ -106,6 +106,7 @@ int top_atom_type(struct top *t, struct err *e)
     const char *bonded_name = bonded ? t->words[w++] : a.name;
     if (number && (rc = top_int(t, w++, "an atomic number", -1, 200, &atomic_number, e)))
         return rc;
+    a.number = (int)atomic_number;
     if ((rc = top_real(t, w, "a mass", &a.mass, e)) || (rc = top_real(t, w + 1, "a charge", &a.charge, e)))
         return rc;
     a.particle = (char)toupper((unsigned char)t->words[w + 2][0]);

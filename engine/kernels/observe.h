@@ -45,7 +45,9 @@ MATH_FN int observe_due(const struct ctl *c, const struct observe_table *t, stru
     if (c->halt || s->narrow || c->step % t->every)
         return 0;
     const double width = box_least_width(c->box);
-    if (width < t->least_width) {
+    double edge[3];
+    box_edges(c->box, edge);
+    if (width < t->least_width || edge[0] > t->most_edge[0] || edge[1] > t->most_edge[1] || edge[2] > t->most_edge[2]) {
         s->narrow = 1;
         s->narrow_step = (int64_t)c->step;
         s->narrow_width = width;

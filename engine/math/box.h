@@ -48,6 +48,14 @@ MATH_FN void box_gradient(const real inverse[BOX_SIZE], const real g[3], real ou
     out[2] = MATH_FMA(x, inverse[BOX_ZX], MATH_FMA(y, inverse[BOX_ZY], z * inverse[BOX_ZZ]));
 }
 
+/* The lengths of the three edges, nm. */
+MATH_FN void box_edges(const real box[BOX_SIZE], real out[3])
+{
+    out[0] = box[BOX_XX];
+    out[1] = sqrt(box[BOX_YX] * box[BOX_YX] + box[BOX_YY] * box[BOX_YY]);
+    out[2] = sqrt(box[BOX_ZX] * box[BOX_ZX] + box[BOX_ZY] * box[BOX_ZY] + box[BOX_ZZ] * box[BOX_ZZ]);
+}
+
 /* The distances between opposite faces, nm, one for each fraction. */
 MATH_FN void box_widths(const real box[BOX_SIZE], real out[3])
 {

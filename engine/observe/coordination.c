@@ -17,7 +17,7 @@ struct observe_size coordination_size(const struct observable *o)
     return (struct observe_size){.counts = bins_of(o) + 1, .reals = 2, .state = sizeof(struct fixed_sum)};
 }
 
-const void *coordination_put(const struct observable *o, const struct system *sys, struct arena *a)
+const void *coordination_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a)
 {
     const struct atom_group *g = o->group;
     struct system one = {0};

@@ -13,14 +13,14 @@ void observe_list(struct writer *w, const char *key, const double *value, size_t
 /* rdf.c */
 struct observe_size rdf_size(const struct observable *o);
 double rdf_least_width(const struct observable *o);
-const void *rdf_put(const struct observable *o, const struct system *sys, struct arena *a);
+const void *rdf_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a);
 void rdf_file(const struct observe_result *r, struct buf *out);
 void rdf_json(const struct observe_result *r, bool curves, struct writer *w);
 void rdf_line(const struct observe_result *r, struct buf *out);
 
 /* coordination.c */
 struct observe_size coordination_size(const struct observable *o);
-const void *coordination_put(const struct observable *o, const struct system *sys, struct arena *a);
+const void *coordination_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a);
 void coordination_file(const struct observe_result *r, struct buf *out);
 void coordination_json(const struct observe_result *r, bool curves, struct writer *w);
 void coordination_line(const struct observe_result *r, struct buf *out);
@@ -29,9 +29,20 @@ void coordination_line(const struct observe_result *r, struct buf *out);
 struct observe_size msd_size(const struct observable *o);
 bool msd_needs_cube(const struct observable *o);
 int msd_check(const struct observable *o, const struct system *sys, struct err *e);
-const void *msd_put(const struct observable *o, const struct system *sys, struct arena *a);
+const void *msd_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a);
 void msd_file(const struct observe_result *r, struct buf *out);
 void msd_json(const struct observe_result *r, bool curves, struct writer *w);
 void msd_line(const struct observe_result *r, struct buf *out);
+
+/* saxs.c */
+struct observe_size saxs_size(const struct observable *o);
+int saxs_plan(void **plan, const struct observable *o, const struct system *sys, struct err *e);
+void saxs_plan_free(void *plan);
+int saxs_check(const struct observable *o, const struct system *sys, struct err *e);
+void saxs_most_edges(const struct observable *o, const struct system *sys, double edge[3]);
+const void *saxs_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a);
+void saxs_file(const struct observe_result *r, struct buf *out);
+void saxs_json(const struct observe_result *r, bool curves, struct writer *w);
+void saxs_line(const struct observe_result *r, struct buf *out);
 
 #endif

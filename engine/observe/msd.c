@@ -106,7 +106,7 @@ static void put_weights(const struct system *sys, const int *atom, int n, double
         weight[i] = sum > 0 ? sys->atoms[atom[i]].mass[0] / sum : 1.0 / n;
 }
 
-const void *msd_put(const struct observable *o, const struct system *sys, struct arena *a)
+const void *msd_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a)
 {
     const struct atom_group *g = &o->group[0];
     int32_t *first;

@@ -33,6 +33,16 @@ const struct observe_kind observe_kinds[OBSERVE_KINDS] = {
                               .file = coordination_file,
                               .json = coordination_json,
                               .line = coordination_line},
+    [OBSERVE_SAXS] = {.name = "saxs",
+                      .size = saxs_size,
+                      .plan = saxs_plan,
+                      .plan_free = saxs_plan_free,
+                      .check = saxs_check,
+                      .most_edges = saxs_most_edges,
+                      .put = saxs_put,
+                      .file = saxs_file,
+                      .json = saxs_json,
+                      .line = saxs_line},
 };
 
 /* ---- on a device ---- */
@@ -50,7 +60,16 @@ size_t observe_bytes(const struct observable *o)
            (size.state + 7) / 8 * 8;
 }
 
-const struct observe_table *observe_put(const struct observable *o, const struct system *sys, struct arena *a)
+static void most_edges(const struct observable *o, const struct system *sys, double edge[3])
+{
+    for (int d = 0; d < 3; d++)
+        edge[d] = INFINITY;
+    if (observe_kinds[o->kind].most_edges)
+        observe_kinds[o->kind].most_edges(o, sys, edge);
+}
+
+const struct observe_table *observe_put(const struct observable *o, const struct system *sys, const void *plan,
+                                        struct arena *a)
 {
     const struct observe_kind *kind = &observe_kinds[o->kind];
     const struct observe_size size = kind->size(o);
@@ -58,7 +77,8 @@ const struct observe_table *observe_put(const struct observable *o, const struct
                               .counts = size.counts,
                               .reals = size.reals,
                               .least_width = kind->least_width ? kind->least_width(o) : 0,
-                              .own = kind->put(o, sys, a)};
+                              .own = kind->put(o, sys, plan, a)};
+    most_edges(o, sys, t.most_edge);
     for (int g = 0; g < o->ngroups; g++) {
         t.natoms[g] = (uint32_t)o->group[g].n;
         t.atom[g] =
@@ -73,7 +93,7 @@ static bool is_cube(const double box[BOX_SIZE])
            fabs(box[BOX_ZZ] - box[BOX_XX]) < CUBE * box[BOX_XX];
 }
 
-int observe_check_box(const struct observable *o, const double box[BOX_SIZE], struct err *e)
+int observe_check_box(const struct observable *o, const struct system *sys, const double box[BOX_SIZE], struct err *e)
 {
     const struct observe_kind *kind = &observe_kinds[o->kind];
     double least = kind->least_width ? kind->least_width(o) : 0, width = box_least_width(box);
@@ -81,9 +101,18 @@ int observe_check_box(const struct observable *o, const double box[BOX_SIZE], st
         return err_set(e, ERR_SPEC,
                        "%s: viscosity: the correction to an infinite box is that of a cubic one; the box is none",
                        o->name);
-    return width >= least ? 0
-                          : err_set(e, ERR_SPEC, "%s: a box %.6g nm wide: expected at least twice max, %.6g nm",
-                                    o->name, width, least);
+    double edge[3], most[3];
+    if (width < least)
+        return err_set(e, ERR_SPEC, "%s: a box %.6g nm wide: expected at least twice max, %.6g nm", o->name, width,
+                       least);
+    box_edges(box, edge);
+    most_edges(o, sys, most);
+    for (int d = 0; d < 3; d++)
+        if (edge[d] > most[d])
+            return err_set(e, ERR_SPEC,
+                           "%s: a box with an edge of %.6g nm: its grid, by the box of the coordinates, is for %.6g nm",
+                           o->name, edge[d], most[d]);
+    return 0;
 }
 
 /* ---- what came out ---- */

@@ -29,8 +29,14 @@ struct observe_kind {
     const char *name; /* the key in a spec */
     struct observe_size (*size)(const struct observable *o);
     double (*least_width)(const struct observable *o); /* of a box, nm; 0: any will do */
+    /* What follows from it and the system on the host, for put and for programs; the owner gives it back to plan_free. NULL:
+     * nothing does. ERR_SPEC, ERR_TOPOLOGY, ERR_UNSUPPORTED. */
+    int (*plan)(void **plan, const struct observable *o, const struct system *sys, struct err *e);
+    void (*plan_free)(void *plan);
+    /* Edges of a box, nm, at most; NULL: any will do. */
+    void (*most_edges)(const struct observable *o, const struct system *sys, double edge[3]);
     /* Its own table, into an arena; the device's address. `sys` gives what atoms are. */
-    const void *(*put)(const struct observable *o, const struct system *sys, struct arena *a);
+    const void *(*put)(const struct observable *o, const struct system *sys, const void *plan, struct arena *a);
     bool (*needs_cube)(const struct observable *o); /* the box must be one; NULL: it need not */
     bool equal_times;                               /* its frames must have equal times between them */
     /* ERR_SPEC: it cannot be, with the interval that its frames have. NULL: it can. */
@@ -48,9 +54,10 @@ int observe_check(const struct observable *o, const struct system *sys, struct e
 /* Bytes of what a replica accumulates of one observable, a multiple of 8. */
 size_t observe_bytes(const struct observable *o);
 /* Its whole read-only table, into an arena; the device's address. */
-const struct observe_table *observe_put(const struct observable *o, const struct system *sys, struct arena *a);
-/* ERR_SPEC: the box is too narrow for it, or no cube. */
-int observe_check_box(const struct observable *o, const double box[BOX_SIZE], struct err *e);
+const struct observe_table *observe_put(const struct observable *o, const struct system *sys, const void *plan,
+                                        struct arena *a);
+/* ERR_SPEC: the box is too narrow for it, too large, or no cube. */
+int observe_check_box(const struct observable *o, const struct system *sys, const double box[BOX_SIZE], struct err *e);
 
 /* From the bytes of one observable, copied from a device; both stay the caller's. */
 struct observe_result observe_result(const struct system *sys, const struct observable *o, const void *bytes);

@@ -82,7 +82,7 @@ static const int32_t *put_molecules(const struct atom_group *g, const struct sys
     return at;
 }
 
-const void *rdf_put(const struct observable *o, const struct system *sys, struct arena *a)
+const void *rdf_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a)
 {
     struct rdf_table t = {.max = o->rdf.max,
                           .bin = o->rdf.bin,

@@ -23,6 +23,7 @@ struct observe_table {
     uint64_t every;         /* timesteps; frames of other steps are none of its */
     uint64_t counts, reals; /* numbers of each block */
     double least_width;     /* of the box, nm: the first narrower frame ends it */
+    double most_edge[3];    /* so does the first with a longer edge */
     const int32_t *atom[OBSERVABLE_GROUPS];
     uint32_t natoms[OBSERVABLE_GROUPS];
     const void *own; /* the kind's */

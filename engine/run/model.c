@@ -42,16 +42,24 @@ static int place_observables(struct model *m, struct err *e)
 {
     for (int i = 0; i < m->sys->nobservables; i++) {
         const struct observable *o = &m->sys->observables[i];
+        const struct observe_kind *kind = &observe_kinds[o->kind];
         if (!(m->program->observes >> o->kind & 1))
             return err_set(e, ERR_UNSUPPORTED,
                            "%s: %s is not computed on %s devices yet; expected a CPU device, --device cpu", o->name,
-                           observe_kinds[o->kind].name, m->program->device);
+                           kind->name, m->program->device);
         int rc = observe_check(o, m->sys, e);
+        if (!rc && kind->plan)
+            rc = kind->plan(&m->observe_plan[i], o, m->sys, e);
         if (rc)
             return rc;
         m->observed_at[i + 1] = m->observed_at[i] + observe_bytes(o);
     }
-    return 0;
+    const uint32_t launches = m->sys->nobservables ? m->program->observe_launches(m) + 1 : 0; /* a report, too */
+    return launches <= TAPE_LAUNCHES_MAX
+               ? 0
+               : err_set(e, ERR_UNSUPPORTED,
+                         "observables: %u launches for a frame: expected at most %d; have some in another spec",
+                         launches, TAPE_LAUNCHES_MAX);
 }
 
 /* What the tables are made from. */
@@ -142,7 +150,7 @@ static void lay_out(void *sources, struct arena *a)
         m->sites = arena_put_named(a, "site table", &sites, sizeof sites);
     }
     for (int i = 0; i < m->sys->nobservables; i++)
-        m->observed[i] = observe_put(&m->sys->observables[i], m->sys, a);
+        m->observed[i] = observe_put(&m->sys->observables[i], m->sys, m->observe_plan[i], a);
     if (m->sys->ncoordinations)
         lay_out_biases(m, lambda, a);
     m->nbonded = t->nbonds.count + t->nangles.count + t->ndihedrals.count + t->nrb_dihedrals.count +
@@ -247,6 +255,11 @@ int model_check(struct model *m, struct lane *lane, struct err *e)
     return rc;
 }
 
+size_t model_host_work(const struct model *m)
+{
+    return m->program == &cpu_program ? m->program->observe_work(m) : 0;
+}
+
 bool model_damaged(const struct model *m)
 {
     return m->damage.code != ERR_NONE;
@@ -262,5 +275,10 @@ void model_free(struct model *m)
     free(m->lambda);
     readonly_free(&m->shared);
     m->program->nonbonded_free(m->nonbonded);
+    if (m->program->observe_close)
+        m->program->observe_close(m);
+    for (int i = 0; i < m->sys->nobservables; i++)
+        if (m->observe_plan[i])
+            observe_kinds[m->sys->observables[i].kind].plan_free(m->observe_plan[i]);
     free(m);
 }

@@ -34,6 +34,7 @@ struct model {
     size_t bias_bytes;                 /* of a replica's struct bias_sums */
     const struct motion_table *motion;
     const struct observe_table *observed[OBSERVABLES_MAX]; /* of the system's observables */
+    void *observe_plan[OBSERVABLES_MAX];                   /* see struct observe_kind */
     size_t observed_at[OBSERVABLES_MAX + 1]; /* where a replica's sums of each begin; where the last end */
     struct err damage; /* code ERR_NONE, or what is wrong with the tables, for all that use them */
 };

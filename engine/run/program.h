@@ -38,6 +38,14 @@ struct program {
     const char *device; /* first part of the names of the devices it serves: "cpu", "cuda" */
     const struct kernel_table *kernels;
     uint32_t observes; /* bit k: observables of enum observable_kind k are computed */
+    /* What the program makes of a model's plans (struct observe_kind), before it has a replica, on the device's thread; and
+     * takes back. More than once is fine. NULL: nothing. ERR_DEVICE. */
+    int (*observe_open)(struct model *m, struct err *e);
+    void (*observe_close)(struct model *m);
+    /* Launches of a frame of the model's observables. */
+    uint32_t (*observe_launches)(const struct model *m);
+    /* Bytes that a replica's observables compute in, one after the other; zeroed when it is new. */
+    size_t (*observe_work)(const struct model *m);
     /* ERR_UNSUPPORTED, ERR_TOPOLOGY, ERR_SPEC: what does not fit together. All but `dev` is only read during the call, which
      * may come from another thread than the device's: of `dev` it may use what guest.h has, now and in nonbonded_free. */
     int (*nonbonded_new)(struct nonbonded **out, struct dev *dev, const struct system *sys, const struct settings *set,

@@ -30,6 +30,7 @@ void sim_lay_out(struct sim *s, struct arena *a)
     s->d.w = arena_take(a, (3 * n + 1) * sizeof *s->d.w);
     s->d.energy_at_window = arena_take(a, (size_t)s->model->nwindows * sizeof *s->d.energy_at_window);
     s->d.bias_sums = arena_take(a, s->model->bias_bytes);
+    s->d.observe_work = arena_take(a, s->model->program->observe_work(s->model));
     s->d.nonbonded = arena_take(a, s->model->program->block_bytes(s->model->nonbonded, &s->caps));
 }
 
@@ -155,7 +156,9 @@ int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, str
     struct sim *s = xcalloc(1, sizeof *s);
     s->model = m;
     m->program->caps_guess(m->nonbonded, &s->caps);
-    int rc = m->dev->ops->lane_new(m->dev, &s->lane, e);
+    int rc = m->program->observe_open ? m->program->observe_open(m, e) : 0;
+    if (rc == 0)
+        rc = m->dev->ops->lane_new(m->dev, &s->lane, e);
     if (rc == 0)
         rc = new_mapped(s, e);
     if (rc == 0)

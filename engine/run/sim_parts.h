@@ -13,6 +13,7 @@
 struct sim_arrays {
     struct ctl *ctl;
     double (*x)[3], (*v)[3], (*x_old)[3], (*f_best)[3];
+    void *observe_work;      /* of program.observe_work */
     unsigned char *observed; /* what observables have accumulated, one after the other */
     int64_t (*f)[3];
     double (*v_out)[3];

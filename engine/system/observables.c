@@ -9,6 +9,10 @@ void observable_close(struct observable *o)
         free(o->group[g].label);
         free(o->group[g].atom);
     }
+    free(o->saxs.background.name);
+    free(o->saxs.background.q);
+    free(o->saxs.background.i);
+    free(o->saxs.background.error);
     free(o->name);
     *o = (struct observable){0};
 }

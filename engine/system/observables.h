@@ -11,7 +11,7 @@
 
 #include "engine/system/biases.h"
 
-enum observable_kind { OBSERVE_RDF, OBSERVE_MSD, OBSERVE_COORDINATION, OBSERVE_KINDS };
+enum observable_kind { OBSERVE_RDF, OBSERVE_MSD, OBSERVE_COORDINATION, OBSERVE_SAXS, OBSERVE_KINDS };
 enum { OBSERVABLES_MAX = 16, OBSERVABLE_GROUPS = 2 };
 
 /* Sorted atoms, each once, counted from 0. */
@@ -41,6 +41,35 @@ struct coordination_distribution {
     double max, bin;        /* max: a whole number of bins */
 };
 
+enum { SAXS_FILL_MAX = 16 };
+
+/* What scatters without the sample: a profile that was written before, and how much of it there is. */
+struct saxs_background {
+    char *name;            /* of its file */
+    int n;                 /* rows; 0: none */
+    double *q, *i, *error; /* [n] rising; 1/nm, electrons^2 */
+    double volume, scale;  /* nm^3; parts of the sample's volume */
+};
+#define SAXS_VOLUME_KEY "mean volume" /* of its line in such a file */
+
+/* X-ray scattering; engine/observe/saxs_frame.h has the formulas. */
+struct saxs_choice {
+    double spacing;    /* nm between points of the grid, at most; where `grid` has none */
+    int grid[3];       /* points along the edges; 0: by spacing */
+    int supersampling; /* so many times as many along each edge */
+    int order;         /* of the splines */
+    bool euler;        /* divide by the Euler spline, not by the spline's transform */
+    double max, bin;   /* of |q|, 1/nm; max: a whole number of bins */
+    double padding;    /* the cell's edges over the box's, 1 or more */
+    enum saxs_outside { SAXS_NOTHING, SAXS_AVERAGE, SAXS_SOLVENT } outside; /* what is in the cell outside of the box */
+    int nfill;
+    struct saxs_fill {
+        char symbol[4];
+        double density;    /* 1/nm^3 */
+    } fill[SAXS_FILL_MAX]; /* of SAXS_SOLVENT */
+    struct saxs_background background;
+};
+
 struct observable {
     enum observable_kind kind;
     char *name;      /* of its file */
@@ -51,6 +80,7 @@ struct observable {
     struct rdf_choice rdf;
     struct msd_choice msd;
     struct coordination_distribution coordination;
+    struct saxs_choice saxs;
 };
 
 /* Frees what it owns; zeroed is fine. */

@@ -10,6 +10,7 @@ void system_close(struct system *s)
     free(s->kinds);
     free(s->lj);
     free(s->type_names);
+    free(s->type_numbers);
     free(s->bonds);
     free(s->harmonics);
     free(s->connections);

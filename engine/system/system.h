@@ -170,6 +170,7 @@ struct system {
     int ntypes;
     struct lj *lj; /* [ntypes * ntypes], combined by the topology's rule and [ nonbond_params ]; only types in use */
     char (*type_names)[32];
+    int *type_numbers; /* [ntypes] atomic numbers; 0 or less: not given */
 
     int nbonds;
     struct bond *bonds;

@@ -18,8 +18,9 @@ from tiny import tiny
 OBSERVABLES = """observables:
   - rdf: {between: [OW, OW], max: 0.5 nm, bin: 0.02 nm, every: 20 steps}
   - msd: {of: {resname: SOL}, by: molecule, max: 0.4 ps, every: 20 steps, fit: [0.04 ps, 0.2 ps]}
+  - saxs: {of: {resname: SOL}, max: 20 /nm, bin: 2 /nm, every: 20 steps}
 """
-FILES = ["rdf.xvg", "msd.xvg"]
+FILES = ["rdf.xvg", "msd.xvg", "saxs.xvg"]
 
 
 def table(text):
@@ -68,9 +69,9 @@ class Live(Served):
             told = self.shoal("observe", os.path.join(self.folder, "whole.yaml"), "--trajectory", os.path.join(of_window, "traj.xtc"),
                               "--output", os.path.join(self.folder, "offline"), "--json")
             offline = json.loads(told)["observables"]
-            rdf, msd = results[2 * window:2 * window + 2]
-            self.assertEqual((rdf["frames"], msd["frames"]), (31, 31))
-            self.assertEqual([o["frames"] for o in offline], [31, 31])
+            rdf, msd, saxs = results[3 * window:3 * window + 3]
+            self.assertEqual((rdf["frames"], msd["frames"], saxs["frames"]), (31, 31, 31))
+            self.assertEqual([o["frames"] for o in offline], [31, 31, 31])
             # frames of the trajectory are rounded to 0.001 nm: pairs change bins, each with few others
             pairs = [row[5] for row in table(self.read(of_window, "rdf.xvg"))]
             for live, other in zip(pairs, offline[0]["pairs"]):
@@ -82,6 +83,9 @@ class Live(Served):
                 self.assertAlmostEqual(live[1], other, delta=1e-5 + 0.01 * other)
             d, other = msd["diffusion"]["value_cm2_per_s"], offline[1]["diffusion"]["value_cm2_per_s"]
             self.assertAlmostEqual(d, other, delta=0.02 * d)
+            for live, other in zip(table(self.read(of_window, "saxs.xvg")), offline[2]["intensity"]):
+                self.assertAlmostEqual(live[1], other, delta=0.01 * other)
+            self.assertAlmostEqual(saxs["lowest"]["intensity"], offline[2]["intensity"][0], delta=0.01 * offline[2]["intensity"][0])
 
     def test_narrow(self):
         """A box that becomes too narrow ends an rdf; what there was is kept, and everything says so."""

@@ -15,7 +15,7 @@ KNOWN = {
     "x-maximum", "x-boolean", "x-word", "x-unsupported", "x-open",
 }
 KINDS = [{"$ref": f"#/definitions/{kind}"} for kind in ("selection", "coordination")]
-UNITS = {"nm", "ps", "K", "bar", "1/ps", "kJ/mol", "kJ/mol/nm", "kJ/mol/nm^2", "s", "mPa s"}
+UNITS = {"nm", "ps", "K", "bar", "1/ps", "1/nm", "1/nm^3", "kJ/mol", "kJ/mol/nm", "kJ/mol/nm^2", "s", "mPa s"}
 
 
 def problems(schema, where, item=False):

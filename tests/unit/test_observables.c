@@ -104,6 +104,37 @@ static void test_rdf(void **state)
     system_close(&sys);
 }
 
+static void test_saxs(void **state)
+{
+    struct system sys;
+    struct err e =
+        made(SYSTEM
+             "observables:\n"
+             "- saxs: {of: HW1}\n"
+             "- saxs: {of: {resname: SOL}, max: 2 /A, bin: 0.1 /A, grid: [32, 36, 40], order: 6, divide-by: euler, "
+             "supersampling: 2, padding: {factor: 3, fill: average}}\n"
+             "- saxs: {of: site, padding: {factor: 1.5, solvent: [{formula: H2O, density: 33 /nm^3}, "
+             "{formula: C2H6O1, density: 1 /nm^3}]}}\n",
+             &sys);
+    assert_string_equal(e.msg, "");
+    const struct saxs_choice *s = &sys.observables[0].saxs;
+    assert_int_equal(sys.observables[0].kind, OBSERVE_SAXS);
+    assert_atoms(&sys.observables[0].group[0], "5 8");
+    assert_true(s->max == 15 && s->bin == 0.5 && s->spacing == 0.05 && s->order == 4 && !s->euler && s->padding == 1);
+    assert_true(s->supersampling == 1 && s->grid[0] == 0 && s->outside == SAXS_NOTHING && !s->background.n);
+    s = &sys.observables[1].saxs;
+    assert_true(s->max == 20 && s->bin == 1 && s->grid[0] == 32 && s->grid[1] == 36 && s->grid[2] == 40 && s->euler);
+    assert_true(s->supersampling == 2 && s->order == 6 && s->padding == 3 && s->outside == SAXS_AVERAGE);
+    s = &sys.observables[2].saxs;
+    assert_true(s->padding == 1.5 && s->outside == SAXS_SOLVENT && s->nfill == 3);
+    static const struct saxs_fill fill[] = {{"H", 72}, {"O", 34}, {"C", 2}};
+    for (int i = 0; i < 3; i++) {
+        assert_string_equal(s->fill[i].symbol, fill[i].symbol);
+        assert_true(s->fill[i].density == fill[i].density);
+    }
+    system_close(&sys);
+}
+
 static void test_errors(void **state)
 {
     static const struct {
@@ -156,6 +187,6 @@ static void test_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_selections), cmocka_unit_test(test_rdf),
-                                       cmocka_unit_test(test_errors)};
+                                       cmocka_unit_test(test_saxs), cmocka_unit_test(test_errors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

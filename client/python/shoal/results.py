@@ -315,6 +315,15 @@ class Coordination:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LowestQ:
+    """The lowest bin of X-ray scattering I(q), in electrons^2."""
+
+    q_per_nm: float
+    intensity: float
+    error: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class InfiniteBox:
     """What a diffusion constant is in an infinite box."""
 
@@ -341,7 +350,7 @@ class Diffusion:
 
 @dataclass(frozen=True, kw_only=True)
 class Observable:
-    """Of one window; what is of another kind (rdf, msd, coordination) is None. Its curves are in `file`."""
+    """Of one window; what is of another kind (rdf, msd, coordination, saxs) is None. Its curves are in `file`."""
 
     window: int
     repeat: int
@@ -361,6 +370,8 @@ class Observable:
     value: Coordination | None
     max: float | None
     bin: float | None
+    mean_volume_nm3: float | None
+    lowest: LowestQ | None
     interval_ps: float | None
     diffusion: Diffusion | None
 

@@ -18,20 +18,34 @@
     {                                                                                                                  \
         emulate_launch(launch, cuda_most_##kernel, thread_of_##kernel, args);                                          \
     }
+/* A library's function: there is another for the CPU. */
+#define L(kernel, fields_)                                                                                             \
+    extern void emulate_##kernel(const struct args_##kernel *args);                                                    \
+    static const struct field fields_of_##kernel[] = {F(PTR, echo) F(U32, launch) F(U32, pad_) fields_};               \
+    static void run_##kernel(const struct launch *launch, const void *args)                                            \
+    {                                                                                                                  \
+        emulate_##kernel(args);                                                                                        \
+    }
 #include KERNELS_DEF
+#undef L
 #undef K
 #undef F
 
 static const struct kernel rows[] = {
 #define F(type, name)
-#define K(kernel, fields_)                                                                                             \
+#define ROW(kernel, kind_)                                                                                             \
     {.name = #kernel,                                                                                                  \
+     .kind = kind_,                                                                                                    \
      .args_size = sizeof(struct args_##kernel),                                                                        \
      .nfields = sizeof fields_of_##kernel / sizeof fields_of_##kernel[0],                                              \
      .fields = fields_of_##kernel,                                                                                     \
      .cpu = run_##kernel},
+#define K(kernel, fields_) ROW(kernel, LAUNCH_KERNEL)
+#define L(kernel, fields_) ROW(kernel, LAUNCH_LIBRARY)
 #include KERNELS_DEF
+#undef L
 #undef K
+#undef ROW
 #undef F
 };
 

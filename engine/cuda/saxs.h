@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * X-ray scattering on a GPU. Launches of one frame: place; spread, round, forward and add for each element; bin, keep.
+ */
+#ifndef SHOAL_ENGINE_CUDA_SAXS_H
+#define SHOAL_ENGINE_CUDA_SAXS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/base/err.h"
+
+#define SAXS_MESH_SCALE 16777216.0f /* 2^24 per atom: a point of the mesh may hold up to 127 */
+
+enum { SAXS_BLOCK = 256 };
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* A transform of a mesh by cuFFT, which is loaded at the first one: float [x][y][2 (z / 2 + 1)] in place; one that any lane may use,
+ * each with `bytes` of working memory of its own. On the thread that has the device. ERR_DEVICE. */
+int saxs_fft_new(int32_t *fft, const int32_t size[3], size_t *bytes, struct err *e);
+void saxs_fft_free(int32_t fft);
+#ifdef __cplusplus
+}
+#endif
+
+#endif
