@@ -165,7 +165,8 @@ const struct command commands[] = {
      "standard error of the mean of 8 to 16 blocks of equal length. On a terminal it says how far it is.",
      "shoal observe water.yaml --trajectory traj.xtc\n"
      "shoal observe water.yaml --trajectory traj.xtc --begin '100 ps' --dt '1 ps' --output results/ --json\n",
-     NEEDS_WORKER, FILES | BIT(TRAJECTORY) | BIT(BEGIN) | BIT(END) | BIT(DT) | BIT(OUTPUT) | BIT(DEVICE) | BIT(QUIET),
+     NEEDS_WORKER,
+     FILES | BIT(TRAJECTORY) | BIT(BEGIN) | BIT(END) | BIT(DT) | BIT(OUTPUT) | BIT(DEVICE) | BIT(QUIET) | BIT(STAGES),
      1, 1, offline_main},
     {"bench", "SPEC.yaml...", "time replicas of a spec, or of several side by side",
      "--device may be given more than once. With several specs, the clock stops when all replicas of one have done "

@@ -177,6 +177,7 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_DRY_RUN:
     case OPTION_BY_NEED:
     case OPTION_FORCES:
+    case OPTION_STAGES:
     case OPTION_CHECK:
     case OPTION_JSON:
     case OPTION_JSONL:

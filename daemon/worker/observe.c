@@ -15,7 +15,8 @@
 #include "daemon/worker/commands.h"
 #include "daemon/worker/input.h"
 #include "daemon/worker/measure.h"
-#include "engine/io/trajectory.h"
+#include "daemon/worker/read_ahead.h"
+#include "daemon/worker/stage_times.h"
 #include "engine/observe/observe.h"
 
 enum { INCLUDES = 32 };
@@ -26,14 +27,14 @@ struct request {
     const char *includes[INCLUDES];
     int ninclude;
     double begin, end, dt; /* ps; dt 0: all frames */
-    bool json, quiet;
+    bool json, quiet, stages;
 };
 
 /* ---- which frames ---- */
 
 struct picker {
     const struct request *q;
-    struct trajectory *trajectory;
+    struct read_ahead *trajectory;
     uint64_t picked, seen;
     double next, last; /* ps: when one is due; the last one that was seen */
 };
@@ -59,7 +60,7 @@ static int next_frame(struct picker *p, struct trajectory_frame *f, struct err *
 {
     const struct request *q = p->q;
     for (;;) {
-        int rc = trajectory_next(p->trajectory, f, e);
+        int rc = read_ahead_next(p->trajectory, f, e);
         if (rc)
             return rc;
         if (isnan(f->time) && (q->begin > -INFINITY || q->end < INFINITY || q->dt > 0))
@@ -92,12 +93,12 @@ static int find_interval(const struct request *q, struct system *sys, struct err
     struct picker p = {.q = q};
     struct trajectory_frame f;
     double time[2] = {NAN, NAN};
-    int rc = trajectory_open(&p.trajectory, q->trajectory, sys, e);
+    int rc = read_ahead_open(&p.trajectory, q->trajectory, sys, e);
     for (int i = 0; i < 2 && !rc; i++) {
         rc = next_frame(&p, &f, e);
         time[i] = rc ? NAN : f.time;
     }
-    trajectory_close(p.trajectory);
+    read_ahead_close(p.trajectory);
     for (int i = 0; i < sys->nobservables; i++)
         sys->observables[i].interval = interval_of(time);
     return rc < 0 ? rc : 0;
@@ -111,8 +112,11 @@ struct work {
     struct dev *dev;
     struct model *model;
     struct sim *sim;
-    double told;  /* when progress was */
-    double begin; /* ps: of the first frame */
+    double told;    /* when progress was */
+    double begin;   /* ps: of the first frame */
+    double started; /* with the second frame: the first has graphs made */
+    double seconds; /* that the frames after the first took */
+    uint64_t frames;
 };
 
 static double now(void)
@@ -128,7 +132,7 @@ static void tell(struct work *w, const struct picker *p, bool last)
     if (w->q->quiet || !isatty(STDERR_FILENO) || (!last && now() - w->told < NEWS))
         return;
     w->told = now();
-    fprintf(stderr, "\r%3.0f %%  %llu frames  %.6g ps\033[K%s", 100 * trajectory_read_part(p->trajectory),
+    fprintf(stderr, "\r%3.0f %%  %llu frames  %.6g ps\033[K%s", 100 * read_ahead_part(p->trajectory),
             (unsigned long long)p->picked, p->last, last ? "\n" : "");
 }
 
@@ -165,14 +169,19 @@ static int take_frames(struct work *w, struct err *e)
 {
     struct picker p = {.q = w->q};
     struct trajectory_frame f;
-    int rc = trajectory_open(&p.trajectory, w->q->trajectory, w->sys, e);
+    int rc = read_ahead_open(&p.trajectory, w->q->trajectory, w->sys, e);
     if (rc)
         return rc;
-    while (!(rc = next_frame(&p, &f, e)) && !(rc = take_frame(w, &p, &f, e)))
+    while (!(rc = next_frame(&p, &f, e)) && !(rc = take_frame(w, &p, &f, e))) {
+        if (p.picked == 1)
+            w->started = now();
         tell(w, &p, false);
+    }
+    w->seconds = now() - w->started;
+    w->frames = p.picked;
     if (p.picked)
         tell(w, &p, true);
-    trajectory_close(p.trajectory);
+    read_ahead_close(p.trajectory);
     if (rc == TRAJECTORY_END && !p.picked)
         return err_set(e, ERR_USAGE,
                        "%s: none of its frames is between --begin and --end; the last one read is at %.10g ps",
@@ -219,6 +228,10 @@ static int results(struct work *w, struct buf *out, struct err *e)
     }
     if (w->q->json) {
         jw_end(&json, ']');
+        if (w->frames > 1)
+            jw_real(&json, "frames_per_second", (double)(w->frames - 1) / w->seconds);
+        if (!rc && w->q->stages)
+            rc = stage_times(w->sim, &json, e);
         jw_end(&json, '}');
         buf_printf(out, "\n");
     }
@@ -283,7 +296,7 @@ static int usage(void)
     fputs(
         "usage: shoal observe SPEC --trajectory FILE [--begin TIME] [--end TIME] [--dt TIME] [--output DIR] [--device "
         "cpu|cpu:N|cuda:K] "
-        "[--include DIR]... [--quiet] [--json]\n",
+        "[--include DIR]... [--quiet] [--json [--stages]]\n",
         stderr);
     return EXIT_USAGE;
 }
@@ -312,6 +325,9 @@ static int read_option(struct request *q, int c, const char *value, struct err *
     case 'q':
         q->quiet = true;
         return 0;
+    case 'S':
+        q->stages = true;
+        return 0;
     case 'I':
         if (q->ninclude < INCLUDES)
             q->includes[q->ninclude++] = value;
@@ -332,6 +348,7 @@ int observe_main(int argc, char **argv)
                                             {"include", required_argument, NULL, 'I'},
                                             {"json", no_argument, NULL, 'j'},
                                             {"quiet", no_argument, NULL, 'q'},
+                                            {"stages", no_argument, NULL, 'S'},
                                             {NULL, 0, NULL, 0}};
     struct request q = {.output = ".", .device = "cpu:1", .begin = -INFINITY, .end = INFINITY};
     struct err e = {0};

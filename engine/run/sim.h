@@ -134,6 +134,11 @@ int sim_load(struct sim *s, const void *data, size_t len, struct err *e);
  * everything submitted. */
 int sim_observe_read(struct sim *s, int i, void *out, struct err *e);
 
+/* What each launch of a piece of such work takes, on its own and in the order of the tape: each is done `repeats` times more, so
+ * the state is of no use afterwards. */
+int sim_launch_times(struct sim *s, enum sim_work work, uint32_t repeats,
+                     void (*each)(void *ctx, const char *kernel, double seconds), void *ctx, struct err *e);
+
 uint32_t sim_nodes_per_step(const struct sim *s); /* kernel nodes of the live SIM_STEP tape; 1 where there is a gang */
 size_t sim_device_bytes(const struct sim *s);
 

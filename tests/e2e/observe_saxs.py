@@ -87,6 +87,17 @@ class Saxs(unittest.TestCase):
             self.assertAlmostEqual(printed["mean_volume_nm3"], statistics.mean(volumes), delta=1e-6)
             self.background(made, rows)
 
+    def test_times(self):
+        """What is said of how fast it goes: every kernel of a frame once for each element it works on."""
+        self.write("a.trr", observe.trr(observe.frames((0, 0, 0))[:4]))
+        printed = json.loads(self.observe(f"- saxs: {{{SAXS}}}", "a.trr", "--json", "--stages"))
+        launches = {stage["kernel"]: stage["launches"] for stage in printed["stages"]}
+        expected = {"saxs_place": 1, "saxs_spread": 2, "saxs_forward": 2, "saxs_add": 2, "saxs_bin": 1, "saxs_keep": 1}
+        expected |= {"saxs_round": 2} if observe.DEVICE.startswith("cuda") else {}
+        self.assertEqual(expected, {kernel: n for kernel, n in launches.items() if kernel.startswith("saxs_")})
+        self.assertTrue(all(stage["microseconds"] > 0 for stage in printed["stages"]))
+        self.assertGreater(printed["frames_per_second"], 0)
+
     def background(self, made, rows):
         """Of one frame, taken off seven of them by volume: at other |q|, since boxes differ."""
         self.observe(f"- saxs: {{{SAXS}, name: solvent}}", "one.gro")
