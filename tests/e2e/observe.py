@@ -336,7 +336,9 @@ class Observe(unittest.TestCase):
         for words, expected in ([], b"100 %  19 frames  9 ps"), (["--quiet"], b""):
             subprocess.run([*command, *words], stderr=terminal, stdout=subprocess.DEVNULL, check=True, env=environment)
             os.write(terminal, b"end")
-            said = os.read(reader, 65536)
+            said = b""
+            while not said.endswith(b"end"):  # a terminal hands on what it has so far
+                said += os.read(reader, 65536)
             self.assertIn(expected + b"\x1b[K" if expected else b"", said)
             self.assertTrue(expected or said == b"end", said)
 
