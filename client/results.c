@@ -320,22 +320,30 @@ static void profiles_show(const json_t *results, const struct sheet *s)
     }
 }
 
-/* Averages of a lone window: it has no free energy. */
-static void averages_show(const json_t *averages, const struct sheet *s)
+static void averages_rows(struct table *t, const json_t *averages)
 {
-    struct table t;
     const char *name;
-    const json_t *pair;
-    table_setup(&t, "l r");
-    table_cell(&t, "average");
-    table_cell(&t, "value");
-    json_object_foreach ((json_t *)averages, name, pair) {
+    const json_t *average;
+    json_object_foreach ((json_t *)averages, name, average) {
         struct buf cell = {0};
-        show_value(&cell, number(json_object_get(pair, "value")), number(json_object_get(pair, "error")));
-        table_cell(&t, "%s", name);
-        table_cell(&t, "%s", cell.data);
+        show_value(&cell, number(json_object_get(average, "value")), number(json_object_get(average, "error")));
+        table_cell(t, "%s", name);
+        table_cell(t, "%s", cell.data);
+        table_cell(t, "%s", answer_text(average, "unit"));
         buf_free(&cell);
     }
+}
+
+/* Averages of a lone window: it has no free energy. */
+static void averages_show(const json_t *window, const struct sheet *s)
+{
+    struct table t;
+    table_setup(&t, "l r l");
+    table_cell(&t, "average");
+    table_cell(&t, "value");
+    table_cell(&t, "unit");
+    averages_rows(&t, json_object_get(window, "averages"));
+    averages_rows(&t, json_object_get(window, "fluctuations"));
     sheet_table(s, &t);
 }
 
@@ -385,7 +393,7 @@ void results_show(const struct sheet *s, const json_t *results)
     profiles_show(results, s);
     if (json_array_size(windows) == 1) {
         sheet_say(s, "\n");
-        averages_show(json_object_get(json_array_get(windows, 0), "averages"), s);
+        averages_show(json_array_get(windows, 0), s);
     }
     reasons_show(json_object_get(results, "estimators"), s);
     json_array_foreach (json_object_get(results, "warnings"), i, item)

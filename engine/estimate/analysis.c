@@ -185,6 +185,7 @@ void result_close(struct result *r)
     for (int k = 0; r->windows && k < r->ladder->nstates; k++) {
         averages_close(r->windows[k].dhdl, r->windows[k].ndhdl);
         averages_close(r->windows[k].averages, r->windows[k].naverages);
+        averages_close(r->windows[k].fluctuations, r->windows[k].nfluctuations);
         free(r->windows[k].visits);
         free(r->windows[k].times);
         free(r->windows[k].visit_times);

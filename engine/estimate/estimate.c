@@ -65,6 +65,8 @@ static void repeat(const struct estimate_ensemble *q, struct result *r, const st
     result_init(r, l);
     r->forecasts = q->production != NULL;
     r->wants_profiles = q->umbrella;
+    r->bath = (struct bath){.thermostat = q->set->integrator.kind == INTEGRATOR_LANGEVIN_MIDDLE,
+                            .pressure = q->npt ? q->set->barostat.pressure : NAN};
     sampling_init(&s, l);
     for (int k = 0; k < l->nstates; k++) {
         struct window_result *w = r->windows + k;

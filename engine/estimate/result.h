@@ -47,11 +47,17 @@ struct window_result {
     double inefficiency, uncorrelated; /* g in rows used, and used / g */
     struct volume_moves moves;         /* as in struct estimate_replica */
     struct longrun part; /* of the variance of the estimate, kT^2, what the rows used bring; dof 0: not known */
-    int ndhdl, naverages;
-    struct average *dhdl, *averages;
+    int ndhdl, naverages, nfluctuations;
+    struct average *dhdl, *averages, *fluctuations;
     size_t nvisits;
     int *visits;         /* [nvisits] the replica that was here before the first exchange, before the second, ... */
     double *visit_times; /* [nvisits] ps, of the first row of each */
+};
+
+/* What production keeps at a mean, so that what goes with it fluctuates. */
+struct bath {
+    bool thermostat;
+    double pressure; /* bar; NAN: none, the volume stays */
 };
 
 /* The path. */
@@ -151,6 +157,7 @@ struct profile {
 
 struct result {
     const struct ladder *ladder;
+    struct bath bath;
     struct window_result *windows; /* [nstates]; NULL in the result of several repeats */
     int nestimators;               /* 0, 3, or 4 with Gauss */
     struct estimator_result estimators[ESTIMATORS];
@@ -237,6 +244,11 @@ void walks_count(struct result *r, enum exchange_scheme scheme);
 void walks_write(const struct result *r, struct buf *out);
 size_t walks_attempts(const struct walks *w, int pair);
 void walks_close(struct walks *w);
+
+/* fluctuations.c: heat capacity and, where the volume moves, compressibility and thermal expansion, from the rows of energy.xvg from
+ * `first` on; none where production does not hold a temperature. */
+void fluctuations_find(struct window_result *w, const struct ladder *l, const struct bath *bath, const struct xvg *x,
+                       size_t first);
 
 /* frames.c: of a replica with an origin, what is known of its rows `d`, of which those that come too densely after frames go. Its part
  * of results.json. Errors as of dhdl_read_file. */

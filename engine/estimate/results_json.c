@@ -150,6 +150,7 @@ static void window(struct writer *w, const struct result *r, int repeat, int k)
     samples(w, x);
     averages(w, "dhdl", x->dhdl, x->ndhdl);
     averages(w, "averages", x->averages, x->naverages);
+    averages(w, "fluctuations", x->fluctuations, x->nfluctuations);
     jw_end(w, '}');
 }
 

@@ -206,7 +206,7 @@ static const char *unit_of(const char *legend)
 
 /* Means over the rows of energy.xvg from the time on from which rows of dhdl.xvg are used. Production starts at time 0,
  * rows of earlier stages have negative times. Where there is no dhdl.xvg the first column is tested for drift. */
-static void average_energies(struct window_result *w, const struct xvg *x)
+static void average_energies(const struct result *r, struct window_result *w, const struct xvg *x)
 {
     size_t width = (size_t)x->nlegends + 1, first = 0;
     while (first < x->nrows && x->v[first * width] < w->used_from)
@@ -228,6 +228,7 @@ static void average_energies(struct window_result *w, const struct xvg *x)
         w->averages[w->naverages++] = average(x->legend[c - 1], unit_of(x->legend[c - 1]), v, n);
         free(v);
     }
+    fluctuations_find(w, r->ladder, &r->bath, x, first);
 }
 
 static void read_energy(struct result *r, const char *directory, const char *folder, int k, uint64_t bytes,
@@ -242,7 +243,7 @@ static void read_energy(struct result *r, const char *directory, const char *fol
     if (xvg_read_file(&x, name, path.data, bytes, ESTIMATE_NUMBERS, &e))
         result_warn(r, "window %d: no averages: %s", k, e.msg);
     else {
-        average_energies(r->windows + k, &x);
+        average_energies(r, r->windows + k, &x);
         walks_take(r->windows + k, &x);
         if (r->wants_profiles)
             profile_take(r, k, r->windows[k].times, &x, s);

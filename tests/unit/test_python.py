@@ -127,7 +127,7 @@ class Decoding(unittest.TestCase):
         with self.assertRaises(dataclasses.FrozenInstanceError):
             energy.kT = None
         nothing = {"unit": "nanosecond", "magnitude": 0}
-        window = decode(Window, {"repeat": 0, "window": 1, "lambda": {"vdw": 1}, "status": "failed", "sampled": nothing, "dhdl": {}, "averages": {}}, "w")
+        window = decode(Window, {"repeat": 0, "window": 1, "lambda": {"vdw": 1}, "status": "failed", "sampled": nothing, "dhdl": {}, "averages": {}, "fluctuations": {}}, "w")
         self.assertEqual((window.lambda_, window.samples), ({"vdw": 1.0}, None))
 
     def test_errors(self):

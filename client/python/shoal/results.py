@@ -43,7 +43,7 @@ class Energy(MolarEnergy):
 
 @dataclass(frozen=True, kw_only=True)
 class Average:
-    """With one standard error. unit: kilojoule_per_mole, kelvin, bar, nanometer ** 3 or kilogram / meter ** 3."""
+    """With one standard error. unit: as pint reads it, kilojoule_per_mole or kelvin."""
 
     value: float
     error: float | None
@@ -205,6 +205,7 @@ class Window:
     samples: Samples | None
     dhdl: Mapping[str, Average]
     averages: Mapping[str, Average]
+    fluctuations: Mapping[str, Average]
 
 
 @dataclass(frozen=True, kw_only=True)
