@@ -4,7 +4,9 @@
 waters (36,492 atoms, of a protein-ligand complex's size); PEPTIDE, alanine dipeptide in 711 waters or so; VACUUM, the peptide alone.
 
 Usage: make_inputs.py FOLDER       writes FOLDER/{solvent,complex,peptide,vacuum}.yaml and what they name, and of SOLVENT
-                                   solvent-plain.yaml (one window, nothing perturbed) and solvent-npt.yaml"""
+                                   solvent-plain.yaml (one window, nothing perturbed), solvent-npt.yaml, and of the plain one
+                                   solvent-biased.yaml (a coordination of the methanol's oxygen) and solvent-observed.yaml,
+                                   with two frames of it, solvent-frames.gro"""
 import random
 import sys
 from pathlib import Path
@@ -20,9 +22,19 @@ COULOMB = [0, 0.25, 0.5, 0.75, 1, 1, 1, 1, 1, 1, 1, 1]
 # pairs as they do in no liquid.
 SHAKE = 0.03
 VDW = [0, 0, 0, 0, 0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.85, 1]
+BIAS = """biases:
+  - coordination: {between: [{resname: MOH, name: O2}, OW], r0: 0.35 nm, d-max: 0.9 nm}
+    harmonic: {at: 4, force-constant: 20 kJ/mol}
+"""
+OBSERVABLES = """observables:
+  - rdf: {between: [OW, OW], max: 1.2 nm, bin: 0.002 nm}
+  - msd: {of: {resname: SOL}, by: molecule, max: 20 ps}
+  - coordination: {of: {between: [{resname: MOH, name: O2}, OW], r0: 0.35 nm, d-max: 0.9 nm}, max: 10, bin: 0.1}
+  - saxs: {of: {resname: "SOL MOH"}}
+"""
 
 
-def spec(name, system, decouple, npt=False, minimize=100, cutoff=0.9):
+def spec(name, system, decouple, npt=False, minimize=100, cutoff=0.9, more=""):
     alchemy = f"""alchemy:
   decouple: {decouple}
   intramolecular: keep
@@ -45,7 +57,7 @@ constraints: h-bonds
   - minimize: {{steps: {minimize}}}
   - equilibrate: {{time: 2 ps, ensemble: nvt}}
   - produce: {{time: 100 ps, ensemble: {"npt" if npt else "nvt"}, sample-every: 0.2 ps}}
-"""
+{more}"""
 
 
 def gro(path, residue, solute, points):
@@ -90,6 +102,10 @@ def main():
         (out / f"{name}.yaml").write_text(text)
         print(f"{name}: {waters} waters, {3 * waters + len(solute)} atoms")
     (out / "solvent-plain.yaml").write_text(spec("solvent-plain", "solvent", None))
+    (out / "solvent-biased.yaml").write_text(spec("solvent-biased", "solvent", None, more=BIAS))
+    (out / "solvent-observed.yaml").write_text(spec("solvent-observed", "solvent", None, more=OBSERVABLES))
+    frame = (out / "solvent.gro").read_text()
+    (out / "solvent-frames.gro").write_text(frame.replace("solvent", "solvent t= 0.0", 1) + frame.replace("solvent", "solvent t= 1.0", 1))
     (out / "solvent-npt.yaml").write_text(spec("solvent-npt", "solvent", "MOH", npt=True))
 
 
