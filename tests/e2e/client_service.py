@@ -155,7 +155,7 @@ class Commands(Served):
         ensemble = self.submitted("restarted", seed=5, steps=1000)
         with subprocess.Popen([SHOAL, "watch", ensemble, "--timeout", "600"], env=self.environment, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True) as watch:
-            time.sleep(0.3)
+            self.assertIn("windows", watch.stderr.readline())  # it has heard from the service: one that never did gives up
             self.stop(signal.SIGKILL)
             time.sleep(0.3)
             self.start()
