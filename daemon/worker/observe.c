@@ -359,7 +359,7 @@ int observe_main(int argc, char **argv)
         rc = read_option(&q, c, optarg, &e);
     if (rc)
         return exit_with("observe", &e);
-    if (optind + 1 != argc || !q.trajectory)
+    if (optind + 1 != argc || !q.trajectory || (q.stages && !q.json))
         return usage();
     q.spec = argv[optind];
     rc = input_read(q.spec, q.includes, q.ninclude, &spec, &sys, &e);

@@ -41,7 +41,6 @@ struct ensemble {
     double lambda[STATES][LAMBDA_COUNT];
     struct settings set;
     struct estimate_replica states[STATES];
-    bool npt;
 };
 
 static void write_file(const struct ensemble *x, int window, const char *name, const struct buf *text)
@@ -94,7 +93,6 @@ static json_t *estimate(const struct ensemble *x, struct buf *text)
     json_error_t why;
     struct estimate_ensemble q = {.directory = x->folder,
                                   .set = &x->set,
-                                  .npt = x->npt,
                                   .repeats = 1,
                                   .replicas = x->states,
                                   .about = {.id = "0123", .name = "oscillators", .ns_per_day = 2.5}};
@@ -647,94 +645,15 @@ static void test_single_window(void **state)
     drop(&x);
 }
 
-/* Standard normal deviates in pairs, by Box and Muller, from numbers that a congruence draws. */
-static double normal(uint64_t *state)
-{
-    double u[2];
-    for (int i = 0; i < 2; i++) {
-        *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        u[i] = ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
-    }
-    return sqrt(-2 * log(u[0])) * cos(6.283185307179586 * u[1]);
-}
-
-/* A correlated series of total energies and volumes of known (co)variances. */
-enum { FLUCTUATING = 20000 };
-static const double memory = 0.7, spread_e = 300, spread_v = 0.4, shared = 0.6, mean_v = 27, pressure = 1000;
-
-static void write_fluctuating(struct ensemble *x)
-{
-    struct buf b = {0};
-    uint64_t state = 7;
-    double e = 0, v = 0;
-    buf_printf(&b, "@ s0 legend \"Potential\"\n@ s1 legend \"Total Energy\"\n@ s2 legend \"Volume\"\n");
-    for (int i = 0; i < FLUCTUATING; i++) {
-        const double fresh = sqrt(1 - memory * memory), first = normal(&state), second = normal(&state);
-        e = memory * e + fresh * first;
-        v = memory * v + fresh * (shared * first + sqrt(1 - shared * shared) * second);
-        buf_printf(&b, "%d 0 %.10g %.10g\n", i, -4e4 + spread_e * e, mean_v + spread_v * v);
-    }
-    write_file(x, 0, "energy.xvg", &b);
-    buf_free(&b);
-}
-
-/* Within three of its errors, which is as large as that of so many rows must be: g of a product of two of them is (1 + m^2) / (1 - m^2). */
-static void check_fluctuation(json_t *r, const char *name, double expected, double relative)
-{
-    char where[128];
-    snprintf(where, sizeof where, "windows>0>fluctuations>%s>value", name);
-    const double value = number(r, where);
-    snprintf(where, sizeof where, "windows>0>fluctuations>%s>error", name);
-    const double error = number(r, where), g = (1 + memory * memory) / (1 - memory * memory);
-    near(value, expected, 3 * error);
-    near(error, expected * relative * sqrt(g / FLUCTUATING), 0.2 * error);
-}
-
-static void test_fluctuations(void **state)
-{
-    struct ensemble x;
-    (void)state;
-    make(&x, 10);
-    x.set.alchemy = (struct alchemy_settings){.kind = ALCHEMY_NONE, .nwindows = 1, .lambda = x.lambda};
-    write_fluctuating(&x);
-    json_t *none = estimate(&x, NULL);
-    assert_int_equal(json_object_size(at(none, "windows>0>fluctuations")),
-                     0); /* velocity Verlet: nothing holds a temperature */
-    json_decref(none);
-
-    const double rt = UNIT_R * TEMPERATURE, rt2 = rt * TEMPERATURE, ve = shared * spread_v * spread_e;
-    x.set.integrator.kind = INTEGRATOR_LANGEVIN_MIDDLE;
-    json_t *r = estimate(&x, NULL);
-    assert_int_equal(json_object_size(at(r, "windows>0>fluctuations")), 1);
-    check_fluctuation(r, "Heat capacity at constant volume", spread_e * spread_e / rt2, sqrt(2));
-    assert_string_equal(words(r, "windows>0>fluctuations>Heat capacity at constant volume>unit"),
-                        "kilojoule_per_mole / kelvin");
-    json_decref(r);
-
-    x.npt = true;
-    x.set.barostat.pressure = pressure;
-    r = estimate(&x, NULL);
-    const double p = pressure / UNIT_BAR, vv = spread_v * spread_v;
-    assert_int_equal(json_object_size(at(r, "windows>0>fluctuations")), 3);
-    check_fluctuation(r, "Heat capacity at constant pressure", (spread_e * spread_e + 2 * p * ve + p * p * vv) / rt2,
-                      sqrt(2));
-    check_fluctuation(r, "Isothermal compressibility", vv / (rt * mean_v) / UNIT_BAR, sqrt(2));
-    const double vh = ve + p * vv, hh = spread_e * spread_e + 2 * p * ve + p * p * vv;
-    check_fluctuation(r, "Thermal expansion", vh / (rt2 * mean_v), sqrt(1 + hh * vv / (vh * vh)));
-    json_decref(r);
-    drop(&x);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fluctuations),    cmocka_unit_test(test_two_legs),
-        cmocka_unit_test(test_bytes),           cmocka_unit_test(test_missing_windows),
-        cmocka_unit_test(test_disconnected),    cmocka_unit_test(test_foreign_files),
-        cmocka_unit_test(test_warnings),        cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_drifting_window), cmocka_unit_test(test_disagreement),
-        cmocka_unit_test(test_repeats),         cmocka_unit_test(test_single_window),
-        cmocka_unit_test(test_gauss_ladder),
+        cmocka_unit_test(test_two_legs),        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_missing_windows), cmocka_unit_test(test_disconnected),
+        cmocka_unit_test(test_foreign_files),   cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_narrow),          cmocka_unit_test(test_drifting_window),
+        cmocka_unit_test(test_disagreement),    cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_single_window),   cmocka_unit_test(test_gauss_ladder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
