@@ -3,11 +3,14 @@
  * Kernels of the CUDA device, and launching them. Each takes one parameter, its argument struct; opening the device checks
  * its size against what the compiled kernel says. Attributes of kernels are set before anything is captured.
  */
+#include <string.h>
+
 #include "graphs/check.h"
 #include "graphs/dev_cuda.h"
 
-enum { PORTABLE_CLUSTER = 8 };     /* blocks of a cluster that need no opt-in */
-enum { SHARED_PLAIN = 48 * 1024 }; /* bytes of shared memory, static and dynamic, that need none */
+enum { PORTABLE_CLUSTER = 8 };      /* blocks of a cluster that need no opt-in */
+enum { LIBRARY_STACK = 64 * 1024 }; /* bytes that calls of a library function may take */
+enum { SHARED_PLAIN = 48 * 1024 };  /* bytes of shared memory, static and dynamic, that need none */
 
 /* The kernel's handle, its limits, and that it takes exactly the declared struct. */
 static int open_kernel(struct cuda_dev *d, uint32_t number, struct err *e)
@@ -122,13 +125,28 @@ static int launch_kernel(struct cuda_dev *d, struct lane *lane, const struct tap
     return 0;
 }
 
+/* Zeros where the calls of a library function will have their frames: structs that cuFFT passes to its kernels have holes, and
+ * what is in those would be whatever lay there before, another hash at each capture. */
+static __attribute__((noinline)) void clear_stack(void)
+{
+    char frames[LIBRARY_STACK];
+    memset(frames, 0, sizeof frames);
+    __asm__ volatile("" : : "r"(frames) : "memory");
+}
+
+static int launch_library(struct lane *lane, const struct tape *t, const struct launch *l, const struct kernel *k,
+                          struct err *e)
+{
+    clear_stack();
+    return k->enqueue(lane->stream, tape_args(t, l), e);
+}
+
 int cuda_launch(struct cuda_dev *d, struct lane *lane, const struct tape *t, uint32_t number, bool first_step,
                 struct err *e)
 {
     const struct launch *l = &t->launches[number];
     const struct kernel *k = &d->base.kernels.kernels[l->kernel];
-    int rc = k->kind == LAUNCH_LIBRARY ? k->enqueue(lane->stream, tape_args(t, l), e)
-                                       : launch_kernel(d, lane, t, l, first_step, e);
+    int rc = k->kind == LAUNCH_LIBRARY ? launch_library(lane, t, l, k, e) : launch_kernel(d, lane, t, l, first_step, e);
     return rc ? err_prefix(e, "launch %u (%s)", number, k->name) : 0;
 }
 

@@ -5,7 +5,8 @@ systems, and in that company while all are stopped, or their worker killed, at r
 systems has coordinates of its own for each window, and comes to production by stages with defines, timesteps, temperatures and a
 pressure of their own.
 
-Usage: bits.py SHOAL_WORKER [--device D] [--replicas N] [--steps N] [--large]
+Usage: bits.py SHOAL_WORKER [--device D] [--other D] [--replicas N] [--steps N] [--large]
+--other: a second device of the same model, where the same company gives the same bytes.
 --replicas: at once, in company. --steps: of those with water. --large: of SOLVENT (tests/bench) too, in ladders of two lengths:
 its meshes on a GPU are computed in two ways.
 """
@@ -176,9 +177,8 @@ def one_by_one(new_worker, replicas, numbers):
     return {number: replicas.files(number) for number in numbers}
 
 
-def in_company(new_worker, replicas):
-    replicas.begin("company")
-    worker = new_worker()
+def in_company(worker, replicas, way):
+    replicas.begin(way)
     for number in replicas.all:
         replicas.start(worker, number)
     ended, _ = worker.until_ended(len(replicas.all))
@@ -214,6 +214,7 @@ def main():
     options = argparse.ArgumentParser()
     options.add_argument("worker", type=os.path.abspath)
     options.add_argument("--device", default="cpu:2")
+    options.add_argument("--other")
     options.add_argument("--replicas", type=int, default=0)
     options.add_argument("--steps", type=int, default=200)
     options.add_argument("--large", action="store_true")
@@ -233,8 +234,11 @@ def main():
     hold_observed(expected, replicas, o.steps)
     for number in (n for n in wanted if replicas.all[n][0] == "stages"):
         hold_stages(expected[number]["energy.xvg"].decode(), o.steps)
-    in_company(new_worker, replicas)
+    in_company(new_worker(), replicas, "company")
     hold(expected, replicas, f"{len(replicas.all)} at once")
+    if o.other:
+        in_company(Worker(o.worker, "--device", o.other), replicas, "other")
+        hold(expected, replicas, f"on {o.other}")
     times = interrupted(new_worker, replicas, random.Random(o.seed))
     assert times > 1, "nothing was killed"
     hold(expected, replicas, f"interrupted {times} times")

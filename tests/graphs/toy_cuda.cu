@@ -59,11 +59,16 @@ KERNEL(swap, args)
 #endif
 }
 
-/* A library's own kernels, which are in no table. */
-__global__ void library_scale(double *z, double a, uint32_t n)
+/* A library's own kernels, which are in no table. The struct has a hole, as those of cuFFT have: anything may be in it. */
+struct library_by {
+    uint32_t n;
+    double a;
+};
+
+__global__ void library_scale(double *z, struct library_by by)
 {
-    FOR_EACH(i, n)
-    z[i] *= a;
+    FOR_EACH(i, by.n)
+    z[i] *= by.a;
 }
 
 __global__ void library_add(double *z, uint32_t n)
@@ -75,7 +80,10 @@ __global__ void library_add(double *z, uint32_t n)
 extern "C" int cuda_shrink(void *stream, const void *args, struct err *e)
 {
     const struct args_shrink *a = (const struct args_shrink *)args;
-    library_scale<<<4, TOY_BLOCK, 0, (cudaStream_t)stream>>>((double *)a->z, a->a, a->n);
+    struct library_by by;
+    by.n = a->n;
+    by.a = a->a;
+    library_scale<<<4, TOY_BLOCK, 0, (cudaStream_t)stream>>>((double *)a->z, by);
     library_add<<<4, TOY_BLOCK, 0, (cudaStream_t)stream>>>((double *)a->z, a->n);
     cudaError_t rc = cudaGetLastError();
     if (rc == cudaSuccess)
