@@ -284,6 +284,52 @@ static __device__ __forceinline__ void pass_of_any(const WAY &w, const struct me
     }
 }
 
+/* The same without divisors, of a constant. */
+template <uint32_t points, bool along>
+static __device__ inline void share_out(uint32_t work, struct divisor count, uint32_t *line, uint32_t *i)
+{
+    const uint32_t slow = along ? work / points : divided(work, count);
+    *line = along ? slow : work - slow * count.by;
+    *i = along ? work % points : slow;
+}
+
+/* Both passes of a length that is a product of two radices. */
+template <int n, bool along, class WAY> static __device__ __forceinline__ void two_passes(const WAY &w)
+{
+    constexpr uint32_t first = next_radix(n), second = n / first;
+    const struct lines l = w.lines;
+    uint32_t line, i;
+    BLOCK_LOOP(work, l.count.by * second)
+    {
+        float2 v[first];
+        share_out<second, along>(work, l.count, &line, &i);
+#pragma unroll
+        for (uint32_t r = 0; r < first; r++)
+            v[r] = w.in(line, i + r * second);
+        butterfly<first>(v);
+        float2 *y = w.even + line * l.line + i * (first * l.point);
+#pragma unroll
+        for (uint32_t r = 0; r < first; r++)
+            y[r * l.point] = v[r];
+    }
+    copies_end();
+    __syncthreads();
+    BLOCK_LOOP(work, l.count.by * first)
+    {
+        float2 v[second];
+        share_out<first, along>(work, l.count, &line, &i);
+        const float2 *x = w.even + line * l.line + i * l.point;
+#pragma unroll
+        for (uint32_t r = 0; r < second; r++)
+            v[r] = r ? complex_mul(x[r * (first * l.point)], w.twiddle[r * i]) : x[0];
+        butterfly<second>(v);
+#pragma unroll
+        for (uint32_t r = 0; r < second; r++)
+            w.out(line, i + r * first, v[r]);
+    }
+    __syncthreads();
+}
+
 /* For the whole block, and all of it is through at the end. twiddle: in shared memory, may still be copied. The last pass reads
  * one of the planes at most, so `out` may write to the other: `even` where the number of passes is odd. */
 template <bool along, class IN, class OUT>
@@ -293,6 +339,14 @@ static __device__ __forceinline__ void transform_lines(struct lines l, const str
     const struct way<IN, OUT> w = {
         l, axis, twiddle, even, odd, in, out
     };
+    switch (axis->size) {
+#define LENGTH(n)                                                                                                      \
+    case n:                                                                                                            \
+        two_passes<n, along>(w);                                                                                       \
+        return;
+        MESH_PLANE_LENGTHS(LENGTH)
+#undef LENGTH
+    }
     const uint32_t passes = (uint32_t)axis->npasses;
     for (uint32_t p = 0; p < passes; p++) {
         const struct mesh_pass pass = axis->pass[p];

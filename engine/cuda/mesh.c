@@ -12,7 +12,8 @@
 enum {
     SHARED_MAX = 226 * 1024, /* bytes a block may have on sm_90 beside a few of its own; 99 kB on sm_86 and sm_89 */
     MANY_REPLICAS = 8,       /* from which on their number counts more than how long one takes */
-    BRICK_EDGE = 10,         /* points along an edge of a brick, at most */
+    BRICK_EDGE = 20,         /* points along an edge of a brick, at most: its neighbours have order - 1 of them too.. */
+    BRICK_EDGE_FEW = 10,     /* ..but few replicas have blocks for the whole device only if there are many bricks */
     BRICK_COPIES = 6,        /* of its points that a thread copies, if there are threads enough */
 };
 
@@ -90,7 +91,6 @@ static int choose_form(struct mesh *m, const struct settings *set, struct err *e
     if (set->nonbonded.pme_form == PME_BLOCK && !bytes)
         return err_set(e, ERR_UNSUPPORTED, "nonbonded: coulomb: grid: %d x %d x %d: one block cannot do it",
                        m->host.axis[0].size, m->host.axis[1].size, m->host.axis[2].size);
-    m->few = set->replicas < MANY_REPLICAS;
     m->one_block = bytes && (set->nonbonded.pme_form == PME_BLOCK || (set->nonbonded.pme_form == PME_AUTO && !m->few));
     return 0;
 }
@@ -118,17 +118,19 @@ static uint32_t brick_extent(uint32_t n, uint32_t count, uint32_t order)
     return most + order - 1;
 }
 
-/* As few points as possible for all bricks together, but for edges up to BRICK_EDGE. */
-static void choose_bricks(struct mesh_bricks *b, const struct mesh_table *t)
+/* As few points as possible for all bricks together, but for edges up to the largest. */
+static void choose_bricks(struct mesh *m)
 {
-    const uint32_t order = (uint32_t)t->order;
+    const struct mesh_table *t = &m->host;
+    struct mesh_bricks *b = &m->host.bricks;
+    const uint32_t order = (uint32_t)t->order, edge = m->few ? BRICK_EDGE_FEW : BRICK_EDGE;
     b->all = 1;
     for (int d = 0; d < 3; d++) {
         const uint32_t n = (uint32_t)t->axis[d].size;
         b->count[d] = n;
         for (uint32_t count = 1; count <= n; count++) {
             uint32_t extent = brick_extent(n, count, order);
-            if (extent < BRICK_EDGE + order && count * extent < b->count[d] * brick_extent(n, b->count[d], order))
+            if (extent < edge + order && count * extent < b->count[d] * brick_extent(n, b->count[d], order))
                 b->count[d] = count;
         }
         b->along[d] = divisor_of(b->count[d]);
@@ -159,7 +161,8 @@ int mesh_make(struct mesh *m, const struct system *sys, const struct settings *s
         rc = set_axis(&m->host.axis[d], size[d], e);
     if (rc)
         return rc;
-    choose_bricks(&m->host.bricks, &m->host);
+    m->few = set->replicas < MANY_REPLICAS;
+    choose_bricks(m);
     return choose_form(m, set, e);
 }
 
