@@ -299,23 +299,23 @@ static void profiles_show(const json_t *results, const struct sheet *s)
     size_t i, k;
     json_array_foreach (json_object_get(results, "profiles"), i, profile) {
         struct table t;
-        char repeat[40] = "";
-        if (json_is_array(json_object_get(results, "repeats")))
-            snprintf(repeat, sizeof repeat, " of repeat %lld", answer_whole(profile, "repeat"));
-        table_setup(&t, "r r r r r2 r3");
+        table_setup(&t, "r r r r r2 r3 l");
         table_cell(&t, "from");
         table_cell(&t, "to");
         table_cell(&t, "rows");
         for (int u = 0; u < UNITS; u++)
             table_cell(&t, "%s", units[u]);
+        table_cell(&t, "verdict");
         json_array_foreach (json_object_get(profile, "bins"), k, bin) {
             table_cell(&t, "%.4g", answer_number(bin, "from"));
             table_cell(&t, "%.4g", answer_number(bin, "to"));
             table_cell(&t, "%lld", answer_whole(bin, "rows"));
             energy_cells(&t, json_object_get(bin, "free_energy"));
+            table_cell(&t, "%s", answer_text(bin, "verdict"));
         }
-        sheet_say(s, "\nprofile%s along coordination %lld, without the biases (%s):\n\n", repeat,
-                  answer_whole(profile, "coordination"), answer_text(profile, "verdict"));
+        sheet_say(s, "\nprofile along coordination %lld, without the biases (%s)%s:\n\n",
+                  answer_whole(profile, "coordination"), answer_text(profile, "verdict"),
+                  json_is_array(json_object_get(results, "repeats")) ? ", the mean of all repeats" : "");
         sheet_table(s, &t);
     }
 }

@@ -191,7 +191,7 @@ void result_close(struct result *r)
         free(r->windows[k].visit_times);
     }
     walks_close(&r->walks);
-    profiles_close(r);
+    profiles_close(r->profiles, r->nprofiles);
     for (int i = 0; i < ESTIMATORS; i++) {
         free(r->estimators[i].legs);
         free(r->estimators[i].steps);

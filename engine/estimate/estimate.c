@@ -65,6 +65,7 @@ static void repeat(const struct estimate_ensemble *q, struct result *r, const st
     result_init(r, l);
     r->forecasts = q->production != NULL;
     r->wants_profiles = q->umbrella;
+    r->before = index ? r - 1 : NULL;
     r->bath = (struct bath){.thermostat = q->set->integrator.kind == INTEGRATOR_LANGEVIN_MIDDLE,
                             .pressure = q->npt ? q->set->barostat.pressure : NAN};
     sampling_init(&s, l);
@@ -96,6 +97,7 @@ static void report_close(struct report *r)
     for (int i = 0; i < r->nrepeats; i++)
         result_close(r->repeats + i);
     result_close(&r->whole);
+    profiles_close(r->profiles, r->nprofiles);
     free(r->repeats);
 }
 
@@ -118,6 +120,7 @@ void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json)
         repeat(q, r.repeats + i, &l, i);
     if (q->repeats > 1)
         report_combine(&r);
+    report_profiles(&r);
     report_write(&r, json);
     report_close(&r);
     ladder_close(&l);

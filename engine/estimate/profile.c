@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/estimate/json_writer.h"
 #include "engine/estimate/result.h"
 
-#define BINS 25      /* evenly over all but.. */
-#define OUTSIDE 1e-3 /* ..this share of the rows at either end */
-#define FEWEST 10    /* rows of a bin: with fewer nothing is known of its error */
+#define BINS 25           /* of the first repeat, evenly over all but.. */
+#define OUTSIDE 1e-3      /* ..this share of the rows at either end */
+#define BEYOND (2 * BINS) /* bins of that width, at most, that another repeat has below and above them */
+#define FEWEST 10         /* rows of a bin: with fewer nothing is known of its error */
 
 /* ---- rows ---- */
 
@@ -66,28 +66,62 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* false: it hardly varies. */
-static bool lay_bins(struct profile *p, const struct sampling *s, int coordination)
+void profile_bins(struct profile *p, int first, int last, int nwindows)
+{
+    p->first = first;
+    p->n = last - first + 1;
+    p->bins = xcalloc((size_t)p->n, sizeof *p->bins);
+    for (int b = 0; b < p->n; b++)
+        p->bins[b] = (struct profile_bin){.rows = xcalloc((size_t)nwindows, sizeof(size_t)), .state = -1};
+}
+
+static int clamped(double bin)
+{
+    return (int)fmax(-BEYOND, fmin(BINS - 1 + BEYOND, floor(bin)));
+}
+
+/* Of the first repeat before that has bins along the coordination; NULL: none has. */
+static const struct profile *bins_before(const struct result *r, int coordination)
+{
+    for (r = r->before; r; r = r->before)
+        if (coordination < r->nprofiles && r->profiles[coordination].width > 0)
+            return &r->profiles[coordination];
+    return NULL;
+}
+
+/* Over the rows' values, as wide as those of `like` and in line with them, if it is given. False: it hardly varies. */
+static bool lay_bins(struct profile *p, const struct sampling *s, const struct profile *like)
 {
     const size_t n = s->start[s->nstates], stride = (size_t)s->nalong;
     double *v = xcalloc(n, sizeof *v);
     for (size_t i = 0; i < n; i++)
-        v[i] = s->along[i * stride + (size_t)coordination];
+        v[i] = s->along[i * stride + (size_t)p->coordination];
     qsort(v, n, sizeof *v, ascending);
     const size_t outside = (size_t)((double)n * OUTSIDE);
-    *p = (struct profile){.coordination = coordination,
-                          .from = v[outside],
-                          .width = (v[n - 1 - outside] - v[outside]) / BINS,
-                          .bins = xcalloc(BINS, sizeof *p->bins)};
+    const double low = v[outside], high = v[n - 1 - outside];
     free(v);
+    p->from = like ? like->from : low;
+    p->width = like ? like->width : (high - low) / BINS;
+    if (like)
+        profile_bins(p, clamped((low - p->from) / p->width), clamped((high - p->from) / p->width), s->nstates);
+    else
+        profile_bins(p, 0, BINS - 1, s->nstates);
     return p->width > 0;
 }
 
-/* BINS: outside of all. */
-static size_t bin_of(const struct profile *p, double value)
+/* NULL: outside of all. */
+static struct profile_bin *bin_of(const struct profile *p, double value)
 {
-    const double k = floor((value - p->from) / p->width);
-    return k >= 0 && k < BINS ? (size_t)k : BINS;
+    const double k = floor((value - p->from) / p->width) - p->first;
+    return k >= 0 && k < p->n ? &p->bins[(int)k] : NULL;
+}
+
+static size_t rows_of(const struct profile_bin *bin, int nwindows)
+{
+    size_t sum = 0;
+    for (int k = 0; k < nwindows; k++)
+        sum += bin->rows[k];
+    return sum;
 }
 
 /* Of the windows' rows every `thin`-th: their bins, and a state for each bin that has enough of them. */
@@ -95,30 +129,31 @@ static void fill_bins(struct profile *p, const struct sampling *s, size_t thin)
 {
     for (int k = 0; k < s->nstates; k++)
         for (size_t i = s->start[k]; i < s->start[k + 1]; i += thin) {
-            const size_t bin = bin_of(p, s->along[i * (size_t)s->nalong + (size_t)p->coordination]);
-            if (bin < BINS)
-                p->bins[bin].rows++;
+            struct profile_bin *bin = bin_of(p, s->along[i * (size_t)s->nalong + (size_t)p->coordination]);
+            if (bin)
+                bin->rows[k]++;
         }
-    for (int b = 0; b < BINS; b++)
-        p->bins[b].state = p->bins[b].rows < FEWEST ? -1 : s->nstates + p->nbins++;
+    for (int b = 0; b < p->n; b++)
+        if (rows_of(&p->bins[b], s->nstates) >= FEWEST)
+            p->bins[b].state = s->nstates + p->nstates++;
 }
 
 /* The energies of one row in all states, from those in the windows. */
 static void energies_of(const struct profile *p, const struct sampling *s, size_t row, double *u, int nstates)
 {
     const double *along = s->along + row * (size_t)s->nalong;
-    const size_t bin = bin_of(p, along[p->coordination]);
+    const struct profile_bin *bin = bin_of(p, along[p->coordination]);
     memcpy(u, s->u + row * (size_t)s->nstates, (size_t)s->nstates * sizeof *u);
     for (int state = s->nstates; state < nstates; state++)
         u[state] = INFINITY;
-    if (bin < BINS && p->bins[bin].state >= 0)
-        u[p->bins[bin].state] = -along[s->nalong - 1];
+    if (bin && bin->state >= 0)
+        u[bin->state] = -along[s->nalong - 1];
 }
 
 /* Those rows, with the states of bins behind those of windows. */
 static void with_bins(const struct profile *p, const struct sampling *s, size_t thin, struct sampling *t)
 {
-    const int n = s->nstates + p->nbins;
+    const int n = s->nstates + p->nstates;
     size_t at = 0;
     *t = (struct sampling){.nstates = n, .together = s->together, .start = xcalloc((size_t)n + 1, sizeof *t->start)};
     t->u = xcalloc((s->start[s->nstates] / thin + (size_t)n) * (size_t)n, sizeof *t->u);
@@ -129,37 +164,25 @@ static void with_bins(const struct profile *p, const struct sampling *s, size_t 
     }
 }
 
-/* Free energies of the bins less that of the lowest. */
-static void fill(struct profile *p, const struct mbar *m)
+static void find(struct result *r, struct profile *p, const struct sampling *s, const double *g)
 {
-    int lowest = -1;
-    for (int b = 0; b < BINS; b++)
-        if (p->bins[b].state >= 0 && (lowest < 0 || m->solution.g[p->bins[b].state] < m->solution.g[lowest]))
-            lowest = p->bins[b].state;
-    for (int b = 0; b < BINS; b++)
-        if (p->bins[b].state >= 0) {
-            p->bins[b].f = (struct range){.from = lowest, .to = p->bins[b].state};
-            solution_range(&m->solution, &p->bins[b].f);
-        }
-}
-
-static void find(struct result *r, struct profile *p, const struct sampling *s, int coordination, const double *g)
-{
-    const size_t numbers = s->start[s->nstates] * (size_t)(s->nstates + BINS);
-    const size_t thin = 1 + numbers / ESTIMATE_NUMBERS;
     struct sampling t = {0};
     struct mbar m = {0};
     struct err e = {0};
-    if (!lay_bins(p, s, coordination))
+    if (!lay_bins(p, s, bins_before(r, p->coordination)))
         return;
+    const size_t thin = 1 + s->start[s->nstates] * (size_t)(s->nstates + p->n) / ESTIMATE_NUMBERS;
     fill_bins(p, s, thin);
     with_bins(p, s, thin, &t);
     double *guess = xcalloc((size_t)t.nstates, sizeof *guess);
     memcpy(guess, g, (size_t)s->nstates * sizeof *guess);
-    if (mbar_solve(&m, &t, guess, &e))
-        result_warn(r, "no profile along coordination %d: %s", coordination + 1, e.msg);
-    else
-        fill(p, &m);
+    p->solved = !mbar_solve(&m, &t, guess, &e);
+    if (p->solved) {
+        p->solution = m.solution;
+        m.solution = (struct solution){0};
+    } else {
+        result_warn(r, "no profile along coordination %d: %s", p->coordination + 1, e.msg);
+    }
     free(guess);
     mbar_close(&m);
     sampling_close(&t);
@@ -170,54 +193,20 @@ void profiles_find(struct result *r, const struct sampling *s, const double *g)
     if (!r->wants_profiles || s->nalong < 2 || !s->along)
         return;
     r->profiles = xcalloc((size_t)s->nalong - 1, sizeof *r->profiles);
-    for (; r->nprofiles < s->nalong - 1; r->nprofiles++)
-        find(r, r->profiles + r->nprofiles, s, r->nprofiles, g);
-}
-
-void profiles_close(struct result *r)
-{
-    for (int i = 0; i < r->nprofiles; i++)
-        free(r->profiles[i].bins);
-    free(r->profiles);
-}
-
-/* ---- results.json ---- */
-
-static void write_bins(struct writer *w, const struct ladder *l, const struct profile *p)
-{
-    jw_begin(w, "bins", '[');
-    for (int b = 0; b < BINS; b++) {
-        const struct profile_bin *bin = &p->bins[b];
-        if (bin->state < 0 || !bin->f.ok)
-            continue;
-        jw_begin(w, NULL, '{');
-        jw_real(w, "from", p->from + b * p->width);
-        jw_real(w, "to", p->from + (b + 1) * p->width);
-        jw_integer(w, "rows", bin->rows);
-        jw_energy(w, "free_energy", l->beta, bin->f.value, bin->f.error);
-        jw_end(w, '}');
+    for (int k = 0; k < s->nalong - 1; k++) {
+        r->profiles[k].coordination = k;
+        find(r, &r->profiles[k], s, g);
+        r->nprofiles++;
     }
-    jw_end(w, ']');
 }
 
-void profiles_write(struct writer *w, const struct report *r)
+void profiles_close(struct profile *profiles, int n)
 {
-    if (!r->repeats->wants_profiles)
-        return;
-    jw_begin(w, "profiles", '[');
-    for (int i = 0; i < r->nrepeats; i++) {
-        const struct result *x = r->repeats + i;
-        for (int k = 0; k < x->nprofiles; k++) {
-            const struct verdict *v = &x->estimators[ESTIMATOR_MBAR].verdict;
-            if (v->kind == VERDICT_FAILED)
-                continue;
-            jw_begin(w, NULL, '{');
-            jw_integer(w, "repeat", (size_t)i);
-            jw_integer(w, "coordination", (size_t)k + 1);
-            jw_text(w, "verdict", verdict_words[v->kind]);
-            write_bins(w, r->ladder, x->profiles + k);
-            jw_end(w, '}');
-        }
+    for (int i = 0; i < n; i++) {
+        for (int b = 0; b < profiles[i].n; b++)
+            free(profiles[i].bins[b].rows);
+        free(profiles[i].bins);
+        solution_close(&profiles[i].solution);
     }
-    jw_end(w, ']');
+    free(profiles);
 }

@@ -64,15 +64,14 @@ static void number_add(struct number *m, const struct range *x)
     m->error[m->n++] = x->error;
 }
 
-/* `pick`: the range of one repeat, by the place of *out in the result. */
-static void combine(const struct report *r, struct range *out,
-                    const struct range *(*pick)(const struct result *, int, int), int estimator, int index)
+void repeats_combine(const struct report *r, struct range *out,
+                     const struct range *(*pick)(const struct result *, int, int), int a, int b)
 {
     struct number m = {.value = xcalloc((size_t)r->nrepeats, sizeof *m.value),
                        .error = xcalloc((size_t)r->nrepeats, sizeof *m.error)};
     double quadrature = 0;
     for (int i = 0; i < r->nrepeats; i++) {
-        const struct range *x = pick(r->repeats + i, estimator, index);
+        const struct range *x = pick(r->repeats + i, a, b);
         number_add(&m, x);
         quadrature = fmax(quadrature, x->ok ? x->quadrature : 0);
     }
@@ -185,19 +184,19 @@ void report_combine(struct report *r)
     for (int e = 0; e < estimators; e++) {
         struct estimator_result *x = out->estimators + e;
         x->total.to = n - 1;
-        combine(r, &x->total, pick_total, e, 0);
+        repeats_combine(r, &x->total, pick_total, e, 0);
         judge(r, e, x);
         for (int k = 0; x->legs && k < n; k++) {
-            combine(r, x->cumulative + k, pick_cumulative, e, k);
+            repeats_combine(r, x->cumulative + k, pick_cumulative, e, k);
             if (k + 1 < n)
-                combine(r, x->steps + k, pick_step, e, k);
+                repeats_combine(r, x->steps + k, pick_step, e, k);
             if (k < r->ladder->nlegs)
-                combine(r, x->legs + k, pick_leg, e, k);
+                repeats_combine(r, x->legs + k, pick_leg, e, k);
         }
     }
     for (int i = 0; estimators && i < ESTIMATE_FRACTIONS; i++) {
-        combine(r, &out->convergence[i].forward, pick_forward, 0, i);
-        combine(r, &out->convergence[i].backward, pick_backward, 0, i);
+        repeats_combine(r, &out->convergence[i].forward, pick_forward, 0, i);
+        repeats_combine(r, &out->convergence[i].backward, pick_backward, 0, i);
     }
     combine_overlap(r);
     report_lengths(r);

@@ -142,17 +142,21 @@ struct walks {
     double eigenvalue;   /* of the matrix of moves, the largest but 1 */
 };
 
-/* Along a coordination, in bins of one width. */
+/* Along a coordination, in bins of one width, which are in line in all repeats. */
 struct profile_bin {
-    size_t rows;
-    int state;      /* -1: too few rows */
-    struct range f; /* from the lowest bin to it */
+    size_t *rows;   /* [nstates] of each window */
+    int state;      /* of `solution`; -1: too few rows */
+    struct range f; /* from a bin that all repeats have to it */
 };
 
 struct profile {
-    int coordination, nbins; /* nbins: of those that have a free energy */
-    double from, width;
+    int coordination;
+    double from, width; /* bin b is from + (first + b) width to from + (first + b + 1) width */
+    int first, n;
     struct profile_bin *bins;
+    int nstates; /* bins that have a state */
+    bool solved;
+    struct solution solution; /* of windows and, behind them, bins; empty in that of all repeats */
 };
 
 struct result {
@@ -169,6 +173,7 @@ struct result {
     struct walks walks;
     struct convergence convergence[ESTIMATE_FRACTIONS]; /* part (i + 1)/10 */
     bool wants_profiles;
+    const struct result *before; /* the repeat before; NULL: it is the first */
     int nprofiles;
     struct profile *profiles;
     bool forecasts;            /* one is wanted */
@@ -199,6 +204,8 @@ struct report {
     int nrepeats;
     struct result *repeats; /* [nrepeats] */
     struct result whole;    /* of several repeats; else empty */
+    int nprofiles;
+    struct profile *profiles; /* of all repeats together */
 };
 
 /* What the report is about: the only repeat, or all of them. */
@@ -234,6 +241,9 @@ void result_judge(struct result *r, const struct solutions *x);
 void report_combine(struct report *r);
 /* Error of a mean of n values from their own errors and their spread (repeats.c says how). */
 double repeats_error(const double *value, const double *error, int n);
+/* The mean of one range over the repeats, with its verdict; pick(repeat, a, b): that of one repeat. */
+void repeats_combine(const struct report *r, struct range *out,
+                     const struct range *(*pick)(const struct result *, int, int), int a, int b);
 
 /* walks.c: visits of one window from its energy.xvg; whether a column is about them alone; of all windows of a repeat, once they have
  * been read, what became of replicas; how often a pair of neighbours could have been exchanged (0: not known by scheme). */
@@ -258,10 +268,14 @@ int frames_take(struct frame_rows *f, const struct ladder *l, struct dhdl *d, co
 void frames_write(struct writer *w, const struct frame_rows *f);
 
 /* profile.c: coordinations and biases of a window's rows, which are of these times, from its energy.xvg; of all windows' rows and their
- * free energies g the profiles, where they are wanted; their part of results.json. */
+ * free energies g the profiles, where they are wanted. Room for the bins first to last. */
 void profile_take(struct result *r, int k, const double *time, const struct xvg *x, struct sampling *s);
 void profiles_find(struct result *r, const struct sampling *s, const double *g);
-void profiles_close(struct result *r);
+void profile_bins(struct profile *p, int first, int last, int nwindows);
+void profiles_close(struct profile *profiles, int n);
+
+/* profile_repeats.c: report->profiles, once all repeats are judged; their part of results.json. */
+void report_profiles(struct report *r);
 void profiles_write(struct writer *w, const struct report *r);
 
 /* length.c: r->lengths of one repeat, and of all together. */

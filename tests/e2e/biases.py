@@ -42,6 +42,7 @@ OBSERVABLES = f"""observables:
 """
 FILES["windows.yaml"] = SPEC % ("windows", f"alchemy: {{perturb: b-states, windows: {{restraint: {list(LADDER)}}}}}",
                                 f"b: {{at: {ENDS[1]}}}", 2000) + OBSERVABLES
+FILES["repeated.yaml"] = FILES["windows.yaml"].replace("name: windows", "name: repeated\nrepeats: 2").replace("2000 ps", "600 ps")
 FILES["frames.yaml"] = "name: frames\nsystem: {topology: a.top, coordinates: a.gro}\n" + OBSERVABLES
 FILES["moving.yaml"] = SPEC % ("moving", "", f"schedule: [{{time: -20 ps}}, {{time: -10 ps, at: {ENDS[1]}}}]", 20)
 
@@ -123,25 +124,59 @@ def wham(folder, edges, parts=10):
     return [-RT * math.log(sum(p[parts * b:parts * (b + 1)])) for b in range(len(edges) - 1)]
 
 
-def check_profile(results, folder, coordinations):
-    """Against the integral, and against WHAM on the same rows."""
-    profile, = results["profiles"]
-    bins = profile["bins"]
-    assert len(bins) == 25 and profile["verdict"] == results["verdict"]["verdict"] == "converged", results["verdict"]
+def check_bins(bins, coordinations, most):
+    """Against the integral, with errors of `most` at most. Free energies of bins, and which is the lowest."""
     edges = [b["from"] for b in bins] + [bins[-1]["to"]]
     share = [0] * len(bins)
     for q in coordinations:
         if edges[0] <= q < edges[-1]:
             share[min(len(bins) - 1, int((q - edges[0]) / (edges[1] - edges[0])))] += 1
-    exact, histograms, far = [-RT * math.log(s) for s in share], wham(folder, edges), 0
-    found = [b["free_energy"]["kJ/mol"] for b in bins]
+    exact, found = [-RT * math.log(s) for s in share], [b["free_energy"]["kJ/mol"] for b in bins]
     lowest = min(range(len(bins)), key=lambda b: found[b]["value"])
     assert found[lowest]["value"] == 0 and max(f["value"] for f in found) > 5
     for b, f in enumerate(found):
-        assert abs(f["value"] - (exact[b] - exact[lowest])) < 4.5 * f["error"] + 0.05 and f["error"] < 1, (b, f, exact[b] - exact[lowest])
+        assert abs(f["value"] - (exact[b] - exact[lowest])) < 4.5 * f["error"] + 0.05 and f["error"] < most, (b, f, exact[b] - exact[lowest])
+    return found, lowest
+
+
+def check_profile(results, folder, coordinations):
+    """Against the integral, and against WHAM on the same rows."""
+    profile, = results["profiles"]
+    bins = profile["bins"]
+    assert len(bins) == 25 and profile["verdict"] == results["verdict"]["verdict"] == "converged", results["verdict"]
+    assert all(b["verdict"] == "converged" and b["repeats"] is None for b in bins)
+    edges = [b["from"] for b in bins] + [bins[-1]["to"]]
+    for k in range(len(LADDER)):
+        rows = [q for t, q in column(f"{folder}/lambda_{k:02}/energy.xvg", "Coordination 1") if t >= 0][-results["windows"][k]["samples"]["used"]:]
+        counts = [b["rows_of_windows"][k] for b in bins]
+        expected = [sum(low <= q < high for q in rows) for low, high in zip(edges, edges[1:])]
+        assert max(abs(a - b) for a, b in zip(counts, expected)) <= 1, (k, counts, expected)  # at an edge, of rounded numbers
+    histograms, far = wham(folder, edges), 0
+    found, lowest = check_bins(bins, coordinations, 1)
+    for b, f in enumerate(found):
         far = max(far, abs(f["value"] - (histograms[b] - histograms[lowest])))
     assert far < 0.15, far
     print(f"profile: {len(bins)} bins, {far:.3f} kJ/mol from WHAM at most")
+
+
+def check_repeated(results, coordinations):
+    """One profile of two repeats: each bin their mean, its error from MBAR's and what they differ by, 1.84 being Student's t of two."""
+    profile, = results["profiles"]
+    check_bins(profile["bins"], coordinations, 2)
+    apart, edge = 0, profile["bins"][0]["from"]
+    for b in profile["bins"]:
+        assert abs(b["from"] - edge) < 1e-9 and sum(b["rows_of_windows"]) == b["rows"], b
+        edge = b["to"]
+        own = [r["kJ/mol"] for r in b["repeats"] if r]
+        assert len(b["repeats"]) == 2 and own and (len(own) == 2 or b["verdict"] == "unconverged"), b
+        values, within = [o["value"] for o in own], sum(o["error"]**2 for o in own) / len(own)
+        spread = max(0, (values[0] - values[-1])**2 / 2 - within)
+        whole = b["free_energy"]["kJ/mol"]
+        assert abs(whole["value"] - sum(values) / len(own)) < 1e-6, b
+        assert abs(whole["error"] - math.sqrt((within + 1.8373**2 * spread) / len(own))) <= 1e-3 * whole["error"], b
+        apart += spread > 0
+    assert len(profile["bins"]) >= 20 and apart, profile
+    print(f"profile of two repeats: {len(profile['bins'])} bins, in {apart} of them errors from their spread too")
 
 
 def check_moving(folder):
@@ -162,9 +197,11 @@ def main():
         s = Service(SHOALD, WORKER, os.path.join(folder, "service"))
         s.start()
         try:
-            for name in ("windows", "moving"):
+            for name in ("windows", "repeated", "moving"):
                 s.shoal(SHOAL, "submit", f"{name}.yaml", "--wait", "--output", name, cwd=folder)
             text, results = s.shoal(SHOAL, "results", "windows"), json.loads(s.shoal(SHOAL, "results", "windows", "--json"))
+            check_repeated(json.loads(s.shoal(SHOAL, "results", "repeated", "--json")), coordinations)
+            assert "(converged), the mean of all repeats:" in s.shoal(SHOAL, "results", "repeated"), "no word of repeats"
         finally:
             s.process.send_signal(signal.SIGTERM)
             s.process.wait(60)

@@ -379,19 +379,22 @@ class Observable:
 
 @dataclass(frozen=True, kw_only=True)
 class ProfileBin:
-    """The free energy of a coordination between two values, less that of the lowest bin."""
+    """The free energy of a coordination between two values, less that of the lowest bin; of several repeats their mean, and each one's
+    with MBAR's error. rows_of_windows: the histogram of each window."""
 
     from_: float
     to: float
     rows: int
+    rows_of_windows: tuple[int, ...]
     free_energy: Energy
+    verdict: str
+    repeats: tuple[Energy | None, ...] | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """Along a coordination (from 1), without the biases."""
+    """Along a coordination (from 1), without the biases. verdict: that of MBAR's total."""
 
-    repeat: int
     coordination: int
     verdict: str
     bins: tuple[ProfileBin, ...]
