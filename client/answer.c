@@ -148,3 +148,11 @@ json_t *client_get(const struct client *c, const char *path, struct err *e)
 {
     return client_ask(c, "GET", path, e);
 }
+
+void answer_window(struct table *t, const json_t *object, bool repeats)
+{
+    if (repeats)
+        table_cell(t, "%lld.%lld", answer_whole(object, "repeat"), answer_whole(object, "window"));
+    else
+        table_cell(t, "%lld", answer_whole(object, "window"));
+}

@@ -34,7 +34,7 @@ enum { LISTED_MAX = 32, GIVEN_MAX = 128 };
 struct client {
     const struct command *command;
     const char *socket;
-    bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices, by_need;
+    bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices, by_need, csv;
     const char *key, *output, *state;
     const char *topology, *coordinates, *reference;
     const char *time, *until;          /* of production, as the service reads them */
@@ -103,6 +103,8 @@ int answer_error(const json_t *answer, long status, struct err *e);
 const char *answer_text(const json_t *object, const char *key);
 long long answer_whole(const json_t *object, const char *key);
 double answer_number(const json_t *object, const char *key);
+/* The next cell, which window an object of results is of: "3", of several repeats "1.3". */
+void answer_window(struct table *t, const json_t *object, bool repeats);
 /* An ensemble's windows times its repeats. */
 long long answer_replicas(const json_t *ensemble);
 /* Appends what the samples of an ensemble that has not ended say so far: "-2.31 +- 0.12 kcal/mol, unconverged". Nothing where that is

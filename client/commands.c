@@ -21,8 +21,8 @@ const struct command commands[] = {
      "shoal submit methane.yaml\n"
      "shoal submit methane.yaml --wait --output results/\n"
      "shoal submit methane.yaml --key methane-1 --label project=hydration\n",
-     NEEDS_SERVICE, SERVICE | BIT(WAIT) | BIT(KEY) | BIT(LABEL) | BIT(OUTPUT) | BIT(TIMEOUT) | BIT(INCLUDE), 1, 1,
-     submit_main},
+     NEEDS_SERVICE, SERVICE | BIT(WAIT) | BIT(KEY) | BIT(LABEL) | BIT(OUTPUT) | BIT(CSV) | BIT(TIMEOUT) | BIT(INCLUDE),
+     1, 1, submit_main},
     {"list", "", "your ensembles, newest first",
      "Those of all users for root, with their owners. On a terminal columns that do not fit are left out; --plain and "
      "--json have all.",
@@ -51,8 +51,8 @@ const struct command commands[] = {
      "Exits as the ensemble did, and 1 too where there is no free energy. An ensemble that has not ended gives what "
      "there is so far, "
      "marked as such, and exit code 75.",
-     "shoal results 3f2a\nshoal results 3f2a --json\nshoal results 3f2a --output results/\n", NEEDS_SERVICE,
-     SERVICE | BIT(OUTPUT), 1, 1, results_main},
+     "shoal results 3f2a\nshoal results 3f2a --json\nshoal results 3f2a --output results/ --csv\n", NEEDS_SERVICE,
+     SERVICE | BIT(OUTPUT) | BIT(CSV), 1, 1, results_main},
     {"report", "ID|FILE.yaml", "results of an ensemble, or of a campaign, as one HTML page with figures",
      "Free energies with their errors and verdicts, convergence forward and backward, the overlap matrix, how "
      "replicas exchanged windows, dH/dlambda along the ladder, how many rows there are for each uncorrelated "
@@ -162,14 +162,19 @@ const struct command commands[] = {
      "-b, -e and -dt. "
      "Each observable becomes a file NAME.xvg in --output, the current folder when not given, with an error beside "
      "every number: the "
-     "standard error of the mean of 8 to 16 blocks of equal length. On a terminal it says how far it is.",
+     "standard error of the mean of 8 to 16 blocks of equal length; --csv writes NAME.csv too, and --plot draws them, "
+     "errors as bands, into one "
+     "FILE.svg or into a folder, a NAME.svg each. On a terminal it says how far it is.",
      "shoal observe water.yaml --trajectory traj.xtc\n"
-     "shoal observe water.yaml --trajectory traj.xtc --begin '100 ps' --dt '1 ps' --output results/ --json\n",
+     "shoal observe water.yaml --trajectory traj.xtc --begin '100 ps' --dt '1 ps' --output results/ --json\n"
+     "shoal observe water.yaml --trajectory traj.xtc --csv --plot water.svg\n",
      NEEDS_WORKER,
-     FILES | BIT(TRAJECTORY) | BIT(BEGIN) | BIT(END) | BIT(DT) | BIT(OUTPUT) | BIT(DEVICE) | BIT(QUIET) | BIT(STAGES),
+     FILES | BIT(TRAJECTORY) | BIT(BEGIN) | BIT(END) | BIT(DT) | BIT(OUTPUT) | BIT(CSV) | BIT(PLOT) | BIT(DEVICE) |
+         BIT(QUIET) | BIT(STAGES),
      1, 1, offline_main},
     {"bench", "SPEC.yaml...", "time replicas of a spec, or of several side by side",
-     "--device may be given more than once. With several specs, the clock stops when all replicas of one have done "
+     "--plot draws cost against replicas, a line for each device. --device may be given more than once. With several "
+     "specs, the clock stops when all replicas of one have done "
      "their steps.",
      "shoal bench methane.yaml --replicas 4 --steps 1000 --json\n"
      "shoal bench methane.yaml --sweep 1,2,4,8 --device cuda:0 --device cpu --plot methane.svg\n",

@@ -11,6 +11,7 @@
 #include "client/client.h"
 #include "engine/base/number.h"
 #include "engine/base/path.h"
+#include "engine/base/xvg.h"
 
 static const char owner_file[] = ".shoal-ensemble";
 enum { TRIES = 3 };
@@ -81,6 +82,26 @@ static int check_length(const char *name, long long bytes, long long listed, boo
                    listed, number_word(listed, "was", "were"));
 }
 
+/* The same table as NAME.csv, beside NAME.xvg; of any other file nothing. */
+static int write_csv(const char *path, struct err *e)
+{
+    const size_t n = strlen(path);
+    struct buf text = {0}, csv = {0}, target = {0};
+    if (n < 4 || strcmp(path + n - 4, ".xvg") != 0)
+        return 0;
+    int rc = buf_read_file(&text, path, e);
+    buf_printf(&target, "%.*s.csv", (int)n - 4, path);
+    buf_add(&csv, "", 0);
+    if (!rc) {
+        xvg_csv(&csv, text.data ? text.data : "", text.len);
+        rc = buf_write_file(target.data, csv.data, csv.len, e);
+    }
+    buf_free(&text);
+    buf_free(&csv);
+    buf_free(&target);
+    return rc;
+}
+
 struct fetch {
     const struct client *c;
     const char *id, *folder;
@@ -131,6 +152,8 @@ static int fetch(const struct fetch *f, const char *name, long long listed, stru
         rc = err_errno(e, "%s", target.data);
     if (rc)
         unlink(part.data);
+    else if (f->c->csv)
+        rc = write_csv(target.data, e);
     buf_free(&target);
     buf_free(&part);
     return rc;

@@ -42,9 +42,10 @@ static void summary_cell(struct table *t, const json_t *observable)
     }
 }
 
-void observed_show(const json_t *observables, const struct sheet *s)
+void observed_show(const json_t *results, const struct sheet *s)
 {
-    const json_t *observable;
+    const json_t *observables = json_object_get(results, "observables"), *observable;
+    const bool repeats = json_is_array(json_object_get(results, "repeats"));
     struct table t;
     size_t i;
     if (!json_array_size(observables))
@@ -54,7 +55,7 @@ void observed_show(const json_t *observables, const struct sheet *s)
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(&t, "%s", heads[h]);
     json_array_foreach (observables, i, observable) {
-        table_cell(&t, "%lld", answer_whole(observable, "window"));
+        answer_window(&t, observable, repeats);
         table_cell(&t, "%s", answer_text(observable, "name"));
         table_cell(&t, "%lld", answer_whole(observable, "frames"));
         summary_cell(&t, observable);

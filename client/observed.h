@@ -6,7 +6,7 @@
 
 #include "client/sheet.h"
 
-/* The list of results.json; NULL: nothing. */
-void observed_show(const json_t *observables, const struct sheet *s);
+/* Those of a results.json; where it has none nothing. */
+void observed_show(const json_t *results, const struct sheet *s);
 
 #endif

@@ -179,6 +179,7 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_FORCES:
     case OPTION_STAGES:
     case OPTION_CHECK:
+    case OPTION_CSV:
     case OPTION_JSON:
     case OPTION_JSONL:
     case OPTION_PLAIN:
@@ -205,6 +206,7 @@ static int take(struct client *c, const struct command *command, enum option opt
     c->devices |= option == OPTION_DEVICES;
     c->dry_run |= option == OPTION_DRY_RUN;
     c->by_need |= option == OPTION_BY_NEED;
+    c->csv |= option == OPTION_CSV;
     return value ? take_value(c, command, option, value) : 0;
 }
 
@@ -303,6 +305,8 @@ int options_parse(struct client *c, const struct command *command, int argc, cha
         return bad_usage(command, "too few words");
     if (words > command->most)
         return bad_usage(command, "too many words");
+    if (c->csv && !c->output && command->needs == NEEDS_SERVICE)
+        return bad_usage(command, "--csv goes with --output, the folder that files go to");
     return words;
 }
 

@@ -4,9 +4,9 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "client/plot.h"
+#include "plot/plot.h"
 
-extern const char page_css[]; /* templates/page.css */
+extern const char plot_css[], page_css[]; /* plot/style.css, templates/page.css */
 
 void page_element(struct buf *out, const char *tag, const char *class, const char *text)
 {
@@ -21,7 +21,7 @@ void page_begin(struct buf *out, const char *title, const char *below)
                "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n"
                "<meta charset=\"utf-8\"/>\n"
                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<style>\n");
-    buf_printf(out, "%s</style>\n", page_css);
+    buf_printf(out, "%s%s</style>\n", plot_css, page_css);
     page_element(out, "title", "", title);
     buf_printf(out, "</head>\n<body>\n");
     page_element(out, "h1", "", title);

@@ -18,7 +18,9 @@ static int put_page(struct buf *out, const struct client *c, const json_t *ensem
     page_begin(out, answer_text(ensemble, "name"), below.data);
     report_answer(out, ensemble, results);
     report_figures(out, ensemble, results);
-    int rc = report_series(out, c, ensemble, results, e);
+    int rc = report_observed(out, c, ensemble, results, e);
+    if (!rc)
+        rc = report_series(out, c, ensemble, results, e);
     page_element(out, "h2", "", "Numbers");
     results_show(&(struct sheet){out, 0, true}, results);
     page_end(out);

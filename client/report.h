@@ -13,6 +13,11 @@ void report_answer(struct buf *out, const json_t *ensemble, const json_t *result
 void report_figures(struct buf *out, const json_t *ensemble, const json_t *results);
 /* report_shares.c: of windows, time and error; nothing where the results do not say whose the error is. */
 void report_shares(struct buf *out, const json_t *ensemble, const json_t *results);
+/* report_profiles.c: free energies along coordinations, and each window's histogram; nothing where there are none. */
+void report_profiles(struct buf *out, const json_t *results);
+/* report_observed.c: the curves of observables, which are fetched; nothing where there are none. */
+int report_observed(struct buf *out, const struct client *c, const json_t *ensemble, const json_t *results,
+                    struct err *e);
 /* report_series.c: temperature, pressure, volume and energies of all windows over time, which are fetched. */
 int report_series(struct buf *out, const struct client *c, const json_t *ensemble, const json_t *results,
                   struct err *e);

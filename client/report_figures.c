@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "client/plot.h"
+#include "plot/plot.h"
 #include "client/report.h"
 
 void report_convergence(const json_t *list, struct plot_series *series)
@@ -140,6 +140,7 @@ void report_figures(struct buf *out, const json_t *ensemble, const json_t *resul
     const json_t *windows = json_object_get(results, "windows");
     buf_printf(out, "<div class=\"figures\">\n");
     convergence_show(out, results);
+    report_profiles(out, results);
     overlap_show(out, json_object_get(results, "overlap"));
     derivatives_show(out, results);
     inefficiency_show(out, windows);

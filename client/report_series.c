@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "client/page.h"
-#include "client/plot.h"
+#include "plot/plot.h"
 #include "client/report.h"
 #include "client/series.h"
 

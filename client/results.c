@@ -140,16 +140,6 @@ static void finite_size_show(const json_t *finite, const struct sheet *s)
     buf_free(&text);
 }
 
-/* "3", of several repeats "1.3". */
-static void window_cell(struct table *t, const json_t *window, bool repeats)
-{
-    long long k = json_integer_value(json_object_get(window, "window"));
-    if (repeats)
-        table_cell(t, "%lld.%lld", (long long)json_integer_value(json_object_get(window, "repeat")), k);
-    else
-        table_cell(t, "%lld", k);
-}
-
 /* What it has of its repeat's production, 1 is an even share; "" where all have about as much. */
 static void time_cell(struct table *t, const struct part *parts, int n, int i)
 {
@@ -193,7 +183,7 @@ static void windows_show(const json_t *results, const struct sheet *s)
         buf_add(&state, "", 0);
         json_object_foreach (json_object_get(window, "lambda"), component, lambda)
             buf_printf(&state, "%s%s %.4g", state.len ? ", " : "", component, json_number_value(lambda));
-        window_cell(&t, window, json_is_array(repeats));
+        answer_window(&t, window, json_is_array(repeats));
         table_cell(&t, "%s", state.data);
         table_cell(&t, "%s", status ? status : "?");
         table_cell(&t, "%.4g", number(json_object_get(json_object_get(window, "sampled"), "magnitude")));
@@ -232,7 +222,7 @@ static void frames_show(const json_t *results, const struct sheet *s)
         if (!json_is_object(frames))
             continue;
         n++;
-        window_cell(&t, window, repeats);
+        answer_window(&t, window, repeats);
         table_cell(&t, "%lld", answer_whole(frames, "rows"));
         table_cell(&t, "%lld", answer_whole(frames, "of"));
         table_cell(&t, "%lld", answer_whole(frames, "thinned"));
@@ -389,7 +379,7 @@ void results_show(const struct sheet *s, const json_t *results)
     windows_show(results, s);
     frames_show(results, s);
     exchange_show(json_object_get(results, "exchange"), s);
-    observed_show(json_object_get(results, "observables"), s);
+    observed_show(results, s);
     profiles_show(results, s);
     if (json_array_size(windows) == 1) {
         sheet_say(s, "\n");

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "daemon/worker/commands.h"
 #include "daemon/worker/input.h"
 #include "daemon/worker/measure.h"
+#include "daemon/worker/observe_files.h"
 #include "daemon/worker/read_ahead.h"
 #include "daemon/worker/stage_times.h"
 #include "engine/observe/observe.h"
@@ -23,7 +23,8 @@ enum { INCLUDES = 32 };
 #define NEWS 0.2 /* seconds between two lines of progress */
 
 struct request {
-    const char *spec, *trajectory, *output, *device;
+    const char *spec, *trajectory, *device;
+    struct observe_files files;
     const char *includes[INCLUDES];
     int ninclude;
     double begin, end, dt; /* ps; dt 0: all frames */
@@ -191,18 +192,7 @@ static int take_frames(struct work *w, struct err *e)
 
 /* ---- what came out ---- */
 
-static int write_file(const struct request *q, const struct observe_result *r, struct err *e)
-{
-    struct buf path = {0}, text = {0};
-    buf_printf(&path, "%s/%s.xvg", q->output, r->o->name);
-    observe_file(r, &text);
-    int rc = buf_write_file(path.data, text.data, text.len, e);
-    buf_free(&path);
-    buf_free(&text);
-    return rc;
-}
-
-static int results(struct work *w, struct buf *out, struct err *e)
+static int results(struct work *w, struct observe_files *files, struct buf *out, struct err *e)
 {
     struct writer json = {.out = out};
     int rc = 0;
@@ -217,7 +207,7 @@ static int results(struct work *w, struct buf *out, struct err *e)
         rc = sim_observe_read(w->sim, i, bytes, e);
         const struct observe_result r = observe_result(w->sys, o, bytes);
         if (!rc)
-            rc = write_file(w->q, &r, e);
+            rc = observe_files_add(files, &r, e);
         if (!rc && w->q->json) {
             jw_begin(&json, NULL, '{');
             observe_json(&r, true, &json);
@@ -238,15 +228,7 @@ static int results(struct work *w, struct buf *out, struct err *e)
     return rc;
 }
 
-static int make_folder(const char *path, struct err *e)
-{
-    struct stat about;
-    if (!mkdir(path, 0777) || (!stat(path, &about) && S_ISDIR(about.st_mode)))
-        return 0;
-    return err_errno(e, "%s", path);
-}
-
-static int observe(const struct request *q, const struct spec *spec, struct system *sys, struct err *e)
+static int observe(struct request *q, const struct spec *spec, struct system *sys, struct err *e)
 {
     struct work w = {.q = q, .sys = sys};
     struct buf out = {0};
@@ -258,7 +240,7 @@ static int observe(const struct request *q, const struct spec *spec, struct syst
     for (int i = 0; i < sys->nobservables && !rc; i++)
         rc = observe_check(&sys->observables[i], sys, e);
     if (!rc)
-        rc = make_folder(q->output, e);
+        rc = observe_files_begin(&q->files, e);
     if (!rc)
         rc = engine_open(&w.dev, q->device, e);
     if (rc)
@@ -269,7 +251,9 @@ static int observe(const struct request *q, const struct spec *spec, struct syst
     if (!rc)
         rc = take_frames(&w, e);
     if (!rc)
-        rc = results(&w, &out, e);
+        rc = results(&w, &q->files, &out, e);
+    if (!rc)
+        rc = observe_files_end(&q->files, e);
     if (!rc)
         fwrite(out.data, 1, out.len, stdout);
     buf_free(&out);
@@ -294,9 +278,8 @@ static int read_time(const char *option, const char *text, double *out, struct e
 static int usage(void)
 {
     fputs(
-        "usage: shoal observe SPEC --trajectory FILE [--begin TIME] [--end TIME] [--dt TIME] [--output DIR] [--device "
-        "cpu|cpu:N|cuda:K] "
-        "[--include DIR]... [--quiet] [--json [--stages]]\n",
+        "usage: shoal observe SPEC --trajectory FILE [--begin TIME] [--end TIME] [--dt TIME] [--output DIR] [--csv] "
+        "[--plot FILE.svg|DIR] [--device cpu|cpu:N|cuda:K] [--include DIR]... [--quiet] [--json [--stages]]\n",
         stderr);
     return EXIT_USAGE;
 }
@@ -314,7 +297,13 @@ static int read_option(struct request *q, int c, const char *value, struct err *
     case 's':
         return read_time("--dt", value, &q->dt, e);
     case 'o':
-        q->output = value;
+        q->files.output = value;
+        return 0;
+    case 'p':
+        q->files.plot = value;
+        return 0;
+    case 'c':
+        q->files.csv = true;
         return 0;
     case 'd':
         q->device = value;
@@ -344,13 +333,15 @@ int observe_main(int argc, char **argv)
                                             {"end", required_argument, NULL, 'e'},
                                             {"dt", required_argument, NULL, 's'},
                                             {"output", required_argument, NULL, 'o'},
+                                            {"plot", required_argument, NULL, 'p'},
+                                            {"csv", no_argument, NULL, 'c'},
                                             {"device", required_argument, NULL, 'd'},
                                             {"include", required_argument, NULL, 'I'},
                                             {"json", no_argument, NULL, 'j'},
                                             {"quiet", no_argument, NULL, 'q'},
                                             {"stages", no_argument, NULL, 'S'},
                                             {NULL, 0, NULL, 0}};
-    struct request q = {.output = ".", .device = "cpu:1", .begin = -INFINITY, .end = INFINITY};
+    struct request q = {.files.output = ".", .device = "cpu:1", .begin = -INFINITY, .end = INFINITY};
     struct err e = {0};
     struct spec *spec = NULL;
     struct system sys = {0};
@@ -365,6 +356,7 @@ int observe_main(int argc, char **argv)
     rc = input_read(q.spec, q.includes, q.ninclude, &spec, &sys, &e);
     if (!rc)
         rc = observe(&q, spec, &sys, &e);
+    observe_files_close(&q.files);
     system_close(&sys);
     spec_free(spec);
     return rc ? exit_with("observe", &e) : EXIT_OK;

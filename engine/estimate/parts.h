@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parts behind estimate.h: file reading, correlated series, the three estimators. Free energies and reduced
+ * The parts behind estimate.h: dhdl.xvg, correlated series, the three estimators. Free energies and reduced
  * potentials are in kT here; files are in kJ/mol. Zeroed structs are valid to close.
  */
 #ifndef SHOAL_ENGINE_ESTIMATE_PARTS_H
@@ -10,33 +10,8 @@
 #include <stddef.h>
 
 #include "engine/base/err.h"
+#include "engine/base/xvg.h"
 #include "engine/system/settings.h"
-
-/* ---- xvg_read.c: a table as Grace and GROMACS write it */
-
-struct xvg {
-    char *subtitle;    /* NULL when there is none */
-    int subtitle_line; /* for messages */
-    int nlegends;
-    char **legend; /* of columns 1.. ; column 0 is the time */
-    int *legend_line;
-    size_t seen;   /* rows in the file */
-    size_t stride; /* every how many of them are kept */
-    size_t nrows;
-    double *v;      /* [nrows][1 + nlegends] */
-    bool cut_short; /* the last line was not whole and was left out */
-};
-
-/* `name` is only for messages. ERR_IO: "name:line: what was read, what was expected"; rows of a wrong width and times
- * that do not increase are errors, a last line that is short or has no newline is left out. */
-int xvg_read(struct xvg *x, const char *name, const char *text, size_t len, struct err *e);
-/* The same from a file, which may be gzipped, a piece at a time; only its first `bytes` (unzipped) count. A table of more than
- * `most` numbers is thinned evenly while it grows, by powers of two. */
-#define XVG_ALL UINT64_MAX
-int xvg_read_file(struct xvg *x, const char *name, const char *path, uint64_t bytes, size_t most, struct err *e);
-void xvg_close(struct xvg *x);
-/* The column with a legend; 0, which is the time's: there is none. */
-size_t xvg_column(const struct xvg *x, const char *legend);
 
 /* ---- dhdl.c: the meaning of dhdl.xvg's columns */
 

@@ -127,7 +127,7 @@ def table(path):
         return [[float(w) for w in line.split()] for line in f if line[0] not in "#@"]
 
 
-class Observe(unittest.TestCase):
+class Files(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
@@ -151,6 +151,8 @@ class Observe(unittest.TestCase):
         self.assertTrue(code or not run.stderr, run.stderr)
         return run.stdout if not code else run.stderr
 
+
+class Observe(Files):
     def test_coordination(self):
         water = [range(k, ATOMS, 3) for k in range(3)]
         cases = {"between: [OW, HW1], r0: 0.5 nm": ([(i, j) for i in water[0] for j in water[1]], 0.5, 0, 6, 12, math.inf),

@@ -38,7 +38,7 @@ def results():
             "warnings": []}
 
 
-class Report(Answered):
+class Pages(Answered):
     def report(self, answer, *words, state="done", code=0, **changes):
         live = "" if state in ("done", "cancelled") else "?live=1"
         self.service.answers["GET /v1/ensembles/3f2a9c00"] = (200, ensemble(state=state, name="<methane>", **changes))
@@ -59,14 +59,16 @@ class Report(Answered):
         self.addCleanup(looking.close)
         self.assertEqual((looking.faults(path), looking.faults(path, 360)), ([], []))
 
+    def figures(self, page):
+        return {svg.find(SVG + "title").text: svg for svg in xml.etree.ElementTree.fromstring(page).iter(SVG + "svg")}
+
+
+class Report(Pages):
     def column(self, page, name):
         """Of the table of windows; None: it has no such column."""
         rows = next([["".join(cell.itertext()) for cell in row] for row in table] for table in xml.etree.ElementTree.fromstring(page).iter(HTML + "table")
                     if "lambda" in "".join(table[0].itertext()))
         return [row[rows[0].index(name)] for row in rows[1:]] if name in rows[0] else None
-
-    def figures(self, page):
-        return {svg.find(SVG + "title").text: svg for svg in xml.etree.ElementTree.fromstring(page).iter(SVG + "svg")}
 
     def test_page(self):
         page = self.report(results())

@@ -425,8 +425,8 @@ def bench(program, folder):
     assert rows == [(device, n) for device in ("cpu:1", "cpu:2") for n in (1, 1, 2, 2)], run.stdout
     svg = "{http://www.w3.org/2000/svg}"
     drawn = xml.etree.ElementTree.parse(picture).getroot()
-    assert len(drawn.findall(svg + "circle")) == 4, picture
-    assert {"cpu:1", "cpu:2"} < {text.text for text in drawn.findall(svg + "text")}, picture
+    assert len(list(drawn.iter(svg + "circle"))) == 4, picture
+    assert {"cpu:1", "cpu:2"} < {text.text for text in drawn.iter(svg + "text")}, picture
     assert not os.listdir(scratch)
 
 

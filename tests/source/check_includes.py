@@ -23,9 +23,10 @@ MAY_INCLUDE = {
     "engine/cuda": ["engine/base", "engine/math", "engine/system", "engine/observe", "engine/run", "engine/kernels", "engine/cuda",
                     "graphs"],
     "engine/estimate": ["engine/base", "engine/estimate", "engine/system", "schemas"],
-    "daemon": ["engine", "graphs", "daemon", "schemas"],
-    "client": ["engine/base", "client", "schemas"],
-    "tests": ["engine", "graphs", "daemon", "client", "schemas", "tests"],
+    "plot": ["engine/base", "plot"],
+    "daemon": ["engine", "graphs", "daemon", "plot", "schemas"],
+    "client": ["engine/base", "client", "plot", "schemas"],
+    "tests": ["engine", "graphs", "daemon", "client", "plot", "schemas", "tests"],
 }
 
 # Library header -> the only files that may include it (tests aside).
@@ -33,7 +34,7 @@ OWNERS = {
     "sqlite3.h": ["daemon/store/*.[ch]"],
     "yaml.h": ["daemon/spec/*.[ch]"],
     "ucontext.h": ["daemon/worker/co.c"],
-    "zlib.h": ["engine/estimate/xvg_read.c"],
+    "zlib.h": ["engine/base/xvg.c"],
     "microhttpd.h": ["daemon/server*.[ch]"],
     "curl/curl.h": ["client/*.c"],
     "nettle/sha2.h": ["daemon/spec/submission.c"],
@@ -90,7 +91,7 @@ def problems_of(path, text):
 
 
 def sources(root):
-    for top in ("engine", "graphs", "daemon", "client", "tests"):
+    for top in ("engine", "graphs", "plot", "daemon", "client", "tests"):
         for folder, _, names in os.walk(os.path.join(root, top)):
             for name in sorted(names):
                 if name.endswith(SOURCES):

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/base/xvg.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,9 +9,7 @@
 
 #include <zlib.h>
 
-#include "engine/base/buf.h"
 #include "engine/base/number.h"
-#include "engine/estimate/parts.h"
 
 #define MAX_LEGENDS 100000
 #define LONGEST_LINE (1 << 26)
@@ -65,15 +65,32 @@ static int legend_line(struct reader *r, long index, char *text, struct err *e)
     return 0;
 }
 
-/* A line that begins with '@': "@ subtitle ..." and "@ sN legend ..." matter, the rest is for plotting. */
+/* The text behind a word of a header line; NULL: it is another word's line. */
+static char *text_of(const char *s, const char *end, const char *word)
+{
+    const size_t n = strlen(word);
+    return (size_t)(end - s) > n && !strncmp(s, word, n) ? quoted(s, end) : NULL;
+}
+
+/* What the first line of each kind says. */
+static void take_label(struct xvg *x, const char *s, const char *end)
+{
+    char **const place[] = {&x->title, &x->x_label, &x->y_label};
+    static const char *const word[] = {"title", "xaxis", "yaxis"};
+    for (int i = 0; i < 3; i++)
+        if (!*place[i])
+            *place[i] = text_of(s, end, word[i]);
+}
+
+/* A line that begins with '@': labels, "@ subtitle ..." and "@ sN legend ..." matter, the rest is for plotting. */
 static int header_line(struct reader *r, const char *s, const char *end, struct err *e)
 {
     struct xvg *x = r->x;
     s++;
     while (s < end && (*s == ' ' || *s == '\t'))
         s++;
-    if (end - s > 8 && !strncmp(s, "subtitle", 8) && !x->subtitle) {
-        x->subtitle = quoted(s, end);
+    take_label(x, s, end);
+    if (!x->subtitle && (x->subtitle = text_of(s, end, "subtitle"))) {
         x->subtitle_line = r->line;
         return 0;
     }
@@ -270,6 +287,9 @@ void xvg_close(struct xvg *x)
         free(x->legend[i]);
     free(x->legend);
     free(x->legend_line);
+    free(x->title);
+    free(x->x_label);
+    free(x->y_label);
     free(x->subtitle);
     free(x->v);
     *x = (struct xvg){0};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Figures as SVG inside a page, whose style sheet (templates/page.css) gives them their colours. Everything appended to a buffer.
+ * Figures as SVG: inside a page that has their style sheet (style.css), appended to a buffer; or as a picture in a file of its own.
  */
-#ifndef SHOAL_CLIENT_PLOT_H
-#define SHOAL_CLIENT_PLOT_H
+#ifndef SHOAL_PLOT_PLOT_H
+#define SHOAL_PLOT_PLOT_H
 
 #include <stdbool.h>
 
@@ -15,12 +15,17 @@ struct plot_point {
     const char *name; /* NULL: it has none */
 };
 
+enum { PLOT_KEYS = 6 }; /* series that have a colour each */
+
 struct plot_series {
     const char *name;
     struct plot_point *points; /* owned by whoever made it */
     int n;
     bool joined; /* by a line, in their order */
     bool bars;   /* upwards from 0, one at each whole x, in place of marks; of the first series alone */
+    bool band;   /* of the errors, in place of marks with bars */
+    bool dashed; /* a line in the colour of series `like`, without a mark or a name: behind all series that have one */
+    int like;
 };
 
 struct plot {
@@ -28,6 +33,8 @@ struct plot {
     const char *below;        /* a sentence under the figure; NULL: none */
     const char *x, *y;        /* what the axes are, with units */
     bool zero;                /* the axis upwards has 0 on it */
+    bool log_x, log_y;        /* points that are not above 0 are left out */
+    bool ordered;             /* series are: more than there are colours go from pale to dark, without bands */
     double level, spread;     /* a band across, level +- spread; NAN: none */
     double
         equal; /* NAN, or both axes are alike, with a line where they are equal, a band of so much beside it, and names of points of the first series outside of it */
@@ -35,6 +42,18 @@ struct plot {
 
 /* Axes that hold all points and their errors. Nothing where no series has a point. */
 void plot_series(struct buf *out, const struct plot *p, const struct plot_series *series, int n);
+
+/* Where figures go: into a page, or, page NULL, one below the other into a picture. */
+struct plot_sheet {
+    struct buf *page;
+    struct buf picture;
+    double height; /* of the picture so far */
+};
+void plot_put(struct plot_sheet *to, const struct plot *p, const struct plot_series *series, int n);
+/* Into an .svg file that needs no other, with plain colours, as programs without a browser read it. ERR_IO. */
+int plot_write(const struct plot_sheet *picture, const char *path, struct err *e);
+void plot_sheet_close(struct plot_sheet *s);
+
 /* A row for each point of the first series, with its name; y is its value, x is not looked at. `n` series, 2 at most, have the same
  * rows. Nothing where no value is finite. */
 void plot_forest(struct buf *out, const char *title, const char *note, const char *unit,

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "client/plot_parts.h"
+#include "plot/parts.h"
 
 enum { NAME_MOST = 16, LINE = 20, TOP = 8, BOTTOM = 48, RIGHT = 14 };
 
@@ -15,8 +15,8 @@ static bool fit(const struct plot_series *series, int n, struct plot_axis *x, st
         longest = len > longest ? len : longest;
     }
     double left = 14 + PLOT_LETTER * fmin((double)longest, NAME_MOST + 1);
-    *x = (struct plot_axis){INFINITY, -INFINITY, left, PLOT_WIDTH - RIGHT, false};
-    *y = (struct plot_axis){0, series[0].n, TOP, TOP + LINE * series[0].n, true};
+    *x = (struct plot_axis){INFINITY, -INFINITY, left, PLOT_WIDTH - RIGHT, false, false};
+    *y = (struct plot_axis){0, series[0].n, TOP, TOP + LINE * series[0].n, true, false};
     for (int k = 0; k < n; k++)
         for (int i = 0; i < series[k].n; i++) {
             const struct plot_point *p = &series[k].points[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "client/plot_parts.h"
+#include "plot/parts.h"
 
 enum { SMALL_WIDTH = 200, SMALL_HEIGHT = 50 };
 
@@ -23,7 +23,8 @@ static double within(const struct plot_axis *axis, double value)
 
 void plot_small(struct buf *out, const char *title, const struct plot_small *s, const struct plot_bin *bins, int n)
 {
-    struct plot_axis x = {s->a, s->b, 0, SMALL_WIDTH, false}, y = {s->low, s->high, SMALL_HEIGHT, 0, false};
+    struct plot_axis x = {s->a, s->b, 0, SMALL_WIDTH, false, false},
+                     y = {s->low, s->high, SMALL_HEIGHT, 0, false, false};
     plot_air(&y);
     if (!(x.b > x.a))
         x.b = x.a + 1;
@@ -48,7 +49,7 @@ void plot_small(struct buf *out, const char *title, const struct plot_small *s, 
 void plot_small_curves(struct buf *out, const char *title, const struct plot_series *series, int n, double level,
                        double spread)
 {
-    struct plot_axis x, y;
+    struct plot_axis x = {0}, y = {0};
     if (!plot_fit(&x, &y, series, n))
         return;
     plot_hold(&y, level - spread);
@@ -61,6 +62,6 @@ void plot_small_curves(struct buf *out, const char *title, const struct plot_ser
         buf_printf(out, "<path d=\"M0 %.1fH%dV%.1fH0Z\" class=\"band\"/>", plot_on(&y, level - spread), SMALL_WIDTH,
                    plot_on(&y, level + spread));
     for (int k = 0; k < n; k++)
-        plot_draw(out, &x, &y, &series[k], k, false);
+        plot_draw(out, &x, &y, &series[k], &(struct plot_ink){k, 1, false});
     buf_printf(out, "</svg>");
 }
