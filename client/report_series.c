@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every window's temperature, pressure, volume and energies over time: small figures on the same axes, means with their errors from
+ * Every window's temperature, pressure, volume, energies and coordinations over time: small figures on the same axes, means with their errors from
  * the results, and what they should be.
  */
 #include <math.h>
@@ -55,11 +55,20 @@ static void find_axes(struct table_of_series *t)
     }
 }
 
+/* Whether any window has it. */
+static bool is_there(const struct table_of_series *t, int kind)
+{
+    return t->axes[kind].low <= t->axes[kind].high;
+}
+
 static void put_heads(struct buf *out, const struct table_of_series *t)
 {
     buf_printf(out, "<tr><th>window</th>");
     for (int k = 0; k < SERIES_KINDS; k++) {
-        buf_printf(out, "<th>%s, %s<br/>", series_names[k].legend, series_names[k].unit);
+        const struct series_name *name = &series_names[k];
+        if (!is_there(t, k))
+            continue;
+        buf_printf(out, "<th>%s%s%s<br/>", name->legend, *name->unit ? ", " : "", name->unit);
         if (isfinite(t->target[k]))
             buf_printf(out, "target %g<br/>", t->target[k]);
         buf_printf(out, "%.5g to %.5g</th>", t->axes[k].low, t->axes[k].high);
@@ -90,12 +99,14 @@ static void put_row(struct buf *out, const struct table_of_series *t, int i)
     for (int k = 0; k < SERIES_KINDS; k++) {
         struct plot_bin bins[SERIES_BINS];
         char title[120];
+        if (!is_there(t, k))
+            continue;
         for (int b = 0; b < s->n; b++)
             bins[b] = (struct plot_bin){s->bins[b].from, s->bins[b].to, s->bins[b].least[k], s->bins[b].most[k],
                                         s->bins[b].sum[k] / (double)s->bins[b].rows};
         snprintf(title, sizeof title, "%s of window %s", series_names[k].legend, name);
         buf_printf(out, "<td>");
-        if (s->n)
+        if (s->n && s->column[k])
             plot_small(out, title, &t->axes[k], bins, s->n);
         put_mean(out, json_object_get(averages, series_names[k].legend), t->target[k]);
         buf_printf(out, "</td>");
@@ -107,7 +118,9 @@ static void put_table(struct buf *out, struct table_of_series *t)
 {
     enum { BINS_IN_ALL = 2400, BINS_LEAST = 16 };
     int most = BINS_IN_ALL / t->n;
-    page_element(out, "h2", "", "Temperature, pressure, volume and energies");
+    page_element(out, "h2", "",
+                 is_there(t, SERIES_COORDINATION) ? "Temperature, pressure, volume, energies and coordinations"
+                                                  : "Temperature, pressure, volume and energies");
     page_element(
         out, "p", "soft",
         "Lines are means and bands go from the least to the most of the rows that a pixel stands for; on one scale "
@@ -136,7 +149,7 @@ int report_series(struct buf *out, const struct client *c, const json_t *ensembl
     int rc = fetch_all(&t, c, ensemble, e);
     if (!rc) {
         find_axes(&t);
-        if (t.axes[0].low <= t.axes[0].high)
+        if (is_there(&t, SERIES_TEMPERATURE))
             put_table(out, &t);
     }
     free(t.series);

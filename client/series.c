@@ -5,11 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct series_name series_names[SERIES_KINDS] = {[SERIES_TEMPERATURE] = {"Temperature", "K"},
-                                                       [SERIES_PRESSURE] = {"Pressure", "bar"},
-                                                       [SERIES_VOLUME] = {"Volume", "nm\xc2\xb3"},
-                                                       [SERIES_POTENTIAL] = {"Potential", "kJ/mol"},
-                                                       [SERIES_TOTAL] = {"Total Energy", "kJ/mol"}};
+const struct series_name series_names[SERIES_KINDS] = {[SERIES_TEMPERATURE] = {"Temperature", "K", true},
+                                                       [SERIES_PRESSURE] = {"Pressure", "bar", true},
+                                                       [SERIES_VOLUME] = {"Volume", "nm\xc2\xb3", true},
+                                                       [SERIES_POTENTIAL] = {"Potential", "kJ/mol", true},
+                                                       [SERIES_TOTAL] = {"Total Energy", "kJ/mol", true},
+                                                       [SERIES_COORDINATION] = {"Coordination 1", "", false},
+                                                       {"Coordination 2", "", false},
+                                                       {"Coordination 3", "", false}};
 
 void series_begin(struct series *s)
 {
@@ -87,16 +90,26 @@ static void take_legend(struct series *s, const char *line)
             s->column[k] = number + 1;
 }
 
+static bool is_whole(const struct series *s)
+{
+    for (int k = 0; k < SERIES_KINDS; k++)
+        if (series_names[k].always && !s->column[k])
+            return false;
+    return true;
+}
+
 void series_line(struct series *s, const char *line)
 {
     double value[SERIES_KINDS], time = NAN;
-    int got = 0, last = 0;
+    int last = 0;
     if (*line == '@')
         take_legend(s, line);
-    if (*line == '@' || *line == '#')
+    if (*line == '@' || *line == '#' || !is_whole(s))
         return;
-    for (int k = 0; k < SERIES_KINDS; k++)
+    for (int k = 0; k < SERIES_KINDS; k++) {
         last = s->column[k] > last ? s->column[k] : last;
+        value[k] = NAN;
+    }
     for (int column = 0; column <= last; column++) {
         char *end;
         double x = strtod(line, &end);
@@ -106,13 +119,10 @@ void series_line(struct series *s, const char *line)
         if (!column)
             time = x;
         for (int k = 0; column && k < SERIES_KINDS; k++)
-            if (s->column[k] == column) {
+            if (s->column[k] == column)
                 value[k] = x;
-                got++;
-            }
     }
-    if (got == SERIES_KINDS)
-        take_row(s, time, value);
+    take_row(s, time, value);
 }
 
 static int on_line(void *arg, const char *line)

@@ -7,10 +7,19 @@
 
 #include "client/client.h"
 
-enum series_kind { SERIES_TEMPERATURE, SERIES_PRESSURE, SERIES_VOLUME, SERIES_POTENTIAL, SERIES_TOTAL, SERIES_KINDS };
-/* Its legend in energy.xvg, and its unit. */
+enum series_kind {
+    SERIES_TEMPERATURE,
+    SERIES_PRESSURE,
+    SERIES_VOLUME,
+    SERIES_POTENTIAL,
+    SERIES_TOTAL,
+    SERIES_COORDINATION, /* and the two behind it: the first three that biases act along */
+    SERIES_KINDS = SERIES_COORDINATION + 3
+};
+/* Its legend in energy.xvg, its unit ("": none), and whether every file has it. */
 struct series_name {
     const char *legend, *unit;
+    bool always;
 };
 extern const struct series_name series_names[SERIES_KINDS];
 
@@ -28,7 +37,7 @@ struct series {
     int n;
     long stride; /* rows of a full bin */
     double least[SERIES_KINDS],
-        most[SERIES_KINDS];   /* of production, which begins at time 0; INFINITY, -INFINITY: none */
+        most[SERIES_KINDS];   /* of production, which begins at time 0; INFINITY, -INFINITY: none, or no column */
     int column[SERIES_KINDS]; /* of the file; 0, the time's: it has none */
 };
 

@@ -135,7 +135,8 @@ def check_bins(bins, coordinations, most):
     lowest = min(range(len(bins)), key=lambda b: found[b]["value"])
     assert found[lowest]["value"] == 0 and max(f["value"] for f in found) > 5
     for b, f in enumerate(found):
-        assert abs(f["value"] - (exact[b] - exact[lowest])) < 4.5 * f["error"] + 0.05 and f["error"] < most, (b, f, exact[b] - exact[lowest])
+        expected = exact[b] - exact[lowest]
+        assert abs(f["value"] - expected) < 4.5 * f["error"] + 0.05 and f["error"] < most, (b, f, expected)
     return found, lowest
 
 
@@ -147,7 +148,8 @@ def check_profile(results, folder, coordinations):
     assert all(b["verdict"] == "converged" and b["repeats"] is None for b in bins)
     edges = [b["from"] for b in bins] + [bins[-1]["to"]]
     for k in range(len(LADDER)):
-        rows = [q for t, q in column(f"{folder}/lambda_{k:02}/energy.xvg", "Coordination 1") if t >= 0][-results["windows"][k]["samples"]["used"]:]
+        rows = [q for t, q in column(f"{folder}/lambda_{k:02}/energy.xvg", "Coordination 1") if t >= 0]
+        rows = rows[-results["windows"][k]["samples"]["used"]:]
         counts = [b["rows_of_windows"][k] for b in bins]
         expected = [sum(low <= q < high for q in rows) for low, high in zip(edges, edges[1:])]
         assert max(abs(a - b) for a, b in zip(counts, expected)) <= 1, (k, counts, expected)  # at an edge, of rounded numbers

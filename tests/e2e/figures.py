@@ -7,7 +7,6 @@ Usage: figures.py SHOAL
 """
 import csv
 import itertools
-import json
 import math
 import os
 import re
@@ -63,7 +62,8 @@ class Figures(Pages):
         """Adds observables whose file(k) is window k's; None: the service has no such file."""
         for repeat, k in itertools.product(range(repeats), range(windows)):
             path = f"{f'repeat_{repeat:02d}/' if repeats > 1 else ''}lambda_{k:02d}/{name}.xvg"
-            answer.setdefault("observables", []).append({"window": k, "repeat": repeat, "file": path, "name": name, "kind": kind, "frames": 9, **more})
+            one = {"window": k, "repeat": repeat, "file": path, "name": name, "kind": kind, "frames": 9, **more}
+            answer.setdefault("observables", []).append(one)
             text = file(k)
             self.service.answers[f"GET /v1/ensembles/3f2a9c00/files/{path}"] = (404, {}) if text is None else (200, text)
 
@@ -75,40 +75,46 @@ class Figures(Pages):
             "g(r) of OW around <OW>", "r (nm)", "g(r)",
             ["g(r)", "error of g(r)", "coordination number within r + bin/2", "error of the coordination number", "pairs"],
             [(x, g[k][i], 0.1, 10 * x, 0.5, 7) for i, x in enumerate(r)]), highest={"g": 1, "error": 0.1, "r_nm": 0.5})
-        fit = {"from_ps": 2, "to_ps": 8, "slope_nm2_per_ps": 0.5, "intercept_nm2": 0.25, "value_cm2_per_s": 1e-5, "error_cm2_per_s": 1e-6}
-        self.observed(answer, "msd", "msd", 1, lambda k: xvg("mean square displacement of SOL", "tau (ps)", "MSD (nm\\S2\\N)",
-                                                             ["MSD", "error of the MSD", "origins of time"],
-                                                             [(t, 0.5 * t + 0.25, 0.02 * t, 4) for t in range(11)]), diffusion=fit)
+        fit = {"from_ps": 2, "to_ps": 8, "slope_nm2_per_ps": 0.5, "intercept_nm2": 0.25, "value_cm2_per_s": 1e-5,
+               "error_cm2_per_s": 1e-6}
+        self.observed(answer, "msd", "msd", 1, lambda k: xvg(
+            "mean square displacement of SOL", "tau (ps)", "MSD (nm\\S2\\N)", ["MSD", "error of the MSD", "origins of time"],
+            [(t, 0.5 * t + 0.25, 0.02 * t, 4) for t in range(11)]), diffusion=fit)
         q = [2 + i for i in range(9)]
-        self.observed(answer, "saxs", "saxs", 2, lambda k: xvg("X-ray scattering of SOL", "q (1/nm)", "I (electrons\\S2\\N)", ["I(q)", "error of I(q)"],
-                                                               [(x, -1 if i == 4 else 10**(6 - i) * (1 + k), 10.0**(7 - i)) for i, x in enumerate(q)]))
+        self.observed(answer, "saxs", "saxs", 2, lambda k: xvg(
+            "X-ray scattering of SOL", "q (1/nm)", "I (electrons\\S2\\N)", ["I(q)", "error of I(q)"],
+            [(x, -1 if i == 4 else 10**(6 - i) * (1 + k), 10.0**(7 - i)) for i, x in enumerate(q)]))
         page = self.report(answer)
         figures = self.figures(page)
         svg = figures["rdf: g(r)"]
         for k, window in enumerate((0, 2)):  # the second has no file yet
             self.assert_near(paths(svg, f"k k{k}")[0], list(zip(r, g[window])), (0.002, 0.005))
-            band = [(x, y + 0.1) for x, y in zip(r, g[window])] + [(x, y - 0.1) for x, y in reversed(list(zip(r, g[window])))]
+            band = [(x, y + 0.1) for x, y in zip(r, g[window])] + [(x, y - 0.1) for x, y in list(zip(r, g[window]))[::-1]]
             self.assert_near(paths(svg, f"area k{k}")[0], band, (0.002, 0.005))
-        caption = next(f for f in xml.etree.ElementTree.fromstring(page).iter(HTML + "figure") if f[0][0].text == "rdf: g(r)")[0]
+        root = xml.etree.ElementTree.fromstring(page)
+        caption = next(f for f in root.iter(HTML + "figure") if f[0][0].text == "rdf: g(r)")[0]
         self.assertEqual(["".join(e.itertext()) for e in caption],
                          ["rdf: g(r)", "window 0", "window 2", "g(r) of OW around <OW>; in the bands one standard error to either side"])
         self.assertEqual([t.text for t in svg.iter(SVG + "text") if t.get("class") == ""], ["r (nm)", "g(r)"])
-        self.assert_near(paths(figures["rdf: coordination number within r + bin/2"], "k k1")[0], [(x, 10 * x) for x in r], (0.002, 0.05))
+        numbers = figures["rdf: coordination number within r + bin/2"]
+        self.assert_near(paths(numbers, "k k1")[0], [(x, 10 * x) for x in r], (0.002, 0.05))
         svg = figures["msd: MSD"]
         self.assert_near(paths(svg, "k k0 dashed")[0], [(2, 1.25), (8, 4.25)], (0.05, 0.02))
         self.assertEqual([t.text for t in svg.iter(SVG + "text") if t.get("class") == ""], ["tau (ps)", "MSD (nm^2)"])
         for k in range(2):  # a negative one has no place on this axis; the band ends at its end
-            self.assert_near(paths(figures["saxs: I(q)"], f"k k{k}")[0], [(x, 10**(6 - i) * (1 + k)) for i, x in enumerate(q) if i != 4], (0.05, -0.05))
+            positive = [(x, 10**(6 - i) * (1 + k)) for i, x in enumerate(q) if i != 4]
+            self.assert_near(paths(figures["saxs: I(q)"], f"k k{k}")[0], positive, (0.05, -0.05))
         self.assertEqual(len(figures), 4 + 4)
-        self.assertEqual(sum("1.00 \u00b1 0.10 at 0.5 nm" in "".join(row.itertext()) for row in xml.etree.ElementTree.fromstring(page).iter(HTML + "tr")), 3)
+        self.assertEqual(sum("1.00 \u00b1 0.10 at 0.5 nm" in "".join(row.itertext()) for row in root.iter(HTML + "tr")), 3)
         self.look_at(page)
 
     def test_many_windows(self):
         """Of more windows than there are colours shades are those of the ladder, repeats beside each other."""
         answer = results()
         answer["repeats"] = []
-        self.observed(answer, "coordination", "coordination", 5, lambda k: xvg("Distribution of a coordination", "C", "p(C)", ["p(C)", "error of p(C)", "frames"],
-                                                                               [(i, k + i % 2, 0.5, 3) for i in range(6)]), repeats=2)
+        self.observed(answer, "coordination", "coordination", 5, lambda k: xvg(
+            "Distribution of a coordination", "C", "p(C)", ["p(C)", "error of p(C)", "frames"],
+            [(i, k + i % 2, 0.5, 3) for i in range(6)]), repeats=2)
         page = self.report(answer)
         lines = [p for p in self.figures(page)["coordination: p(C)"].iter(SVG + "path") if p.get("class") == "k k0"]
         self.assertEqual([p[0].text for p in lines], [f"window {k} of repeat {r}" for k in range(5) for r in range(2)])
@@ -116,17 +122,20 @@ class Figures(Pages):
         self.assertEqual(shades, sorted(shades))
         self.assertTrue(shades[0] < 0.3 and shades[-1] > 0.95 and len(set(shades)) == 10, shades)
         self.assertIn("Distribution of a coordination; pale: window 0 of repeat 0, dark: window 4 of repeat 1", page)
-        rows = [[cell.text for cell in row] for row in xml.etree.ElementTree.fromstring(page).iter(HTML + "tr") if row[1].text == "coordination"]
+        table = xml.etree.ElementTree.fromstring(page).iter(HTML + "tr")
+        rows = [[cell.text for cell in row] for row in table if row[1].text == "coordination"]
         self.assertEqual([row[0] for row in rows], [f"{r}.{k}" for r in range(2) for k in range(5)])
         self.look_at(page)
 
     def test_profiles(self):
         answer = results()
-        answer["repeats"] = [{"repeat": r, "free_energy": energy(1, 0.1), "verdict": {"verdict": "converged", "reasons": []}} for r in range(2)]
+        converged = {"verdict": "converged", "reasons": []}
+        answer["repeats"] = [{"repeat": r, "free_energy": energy(1, 0.1), "verdict": converged} for r in range(2)]
         f = [(0.5 * b - 3)**2 / 2 for b in range(12)]
         answer["profiles"] = [{"coordination": 1, "verdict": "converged", "bins": [
-            {"from": 0.1 * b, "to": 0.1 * (b + 1), "rows": 200, "rows_of_windows": [10 * (10 - abs(b - 3 * k)) if abs(b - 3 * k) < 10 else 0 for k in range(4)],
-             "free_energy": energy(f[b], 0.2), "verdict": "converged", "repeats": [energy(f[b] + 0.1, 0.2), energy(f[b] - 0.1, 0.2) if b else None]}
+            {"from": 0.1 * b, "to": 0.1 * (b + 1), "rows": 200, "rows_of_windows": [max(0, 100 - 10 * abs(b - 3 * k)) for k in range(4)],
+             "free_energy": energy(f[b], 0.2), "verdict": "converged",
+             "repeats": [energy(f[b] + 0.1, 0.2), energy(f[b] - 0.1, 0.2) if b else None]}
             for b in range(12)]}]
         page = self.report(answer)
         figures = self.figures(page)
@@ -135,8 +144,8 @@ class Figures(Pages):
         lines = paths(svg, "k k0")
         self.assert_near(lines[0], list(zip(middles, f)), (0.003, 0.01))
         x, y = axis(svg, True), axis(svg, False)
-        bars = [re.fullmatch(r"M([-\d.]+) ([-\d.]+)V([-\d.]+)", p.get("d")).groups() for p in list(svg.iter(SVG + "path")) if re.search(r"\dV", p.get("d"))
-                and p.get("class") == "k k0"]
+        drawn = [re.fullmatch(r"M([-\d.]+) ([-\d.]+)V([-\d.]+)", p.get("d")) for p in svg.iter(SVG + "path") if p.get("class") == "k k0"]
+        bars = [bar.groups() for bar in drawn if bar]
         self.assert_near([(x(float(a)), y(float(low))) for a, low, _ in bars], [(m, v - 0.2) for m, v in zip(middles, f)], (0.003, 0.01))
         self.assert_near([(x(float(a)), y(float(high))) for a, _, high in bars], [(m, v + 0.2) for m, v in zip(middles, f)], (0.003, 0.01))
         self.assert_near(paths(svg, "k k1 dashed")[0], [(m, v + 0.1) for m, v in zip(middles, f)], (0.003, 0.01))
@@ -145,6 +154,35 @@ class Figures(Pages):
             expected = [(m, b["rows_of_windows"][k]) for m, b in zip(middles, answer["profiles"][0]["bins"])]
             self.assert_near(paths(figures["Histograms along coordination 1"], f"k k{k}")[0], expected, (0.003, 0.2))
         self.assertIn("profile along coordination 1, without the biases (converged), the mean of all repeats:", page)
+        self.look_at(page)
+
+
+    def test_coordinations_over_time(self):
+        """Beside the other columns of energy.xvg, on one scale for all windows; a window without a bias has none."""
+        legends = ("Potential", "Total Energy", "Temperature", "Pressure", "Volume", "Bias", "Coordination 1")
+        answer = results()
+        for k, window in enumerate(answer["windows"]):
+            window["averages"] = {"Coordination 1": {"value": 2.5 + k, "error": 0.25, "unit": "dimensionless"}}
+            columns = legends if k != 1 else legends[:5]
+            rows = [(t, 1, 2, 300, 1, 30, 0.5, k + (t > 50))[:1 + len(columns)] for t in range(-10, 101)]
+            path = f"GET /v1/ensembles/3f2a9c00/files/lambda_{k:02d}/energy.xvg"
+            self.service.answers[path] = (200, xvg("Energies", "Time (ps)", "", columns, rows))
+        page = self.report(answer)
+        table = next(t for t in xml.etree.ElementTree.fromstring(page).iter(HTML + "table") if t.get("class") == "small")
+        heads, *body = [list(tr) for tr in table]
+        self.assertEqual(["".join(h.itertext()) for h in heads][-1], "Coordination 10 to 5")  # "Coordination 1", from 0 to 5
+        self.assertEqual(len(heads), 7)
+        self.assertIn("<h2>Temperature, pressure, volume, energies and coordinations</h2>", page)
+        for k, row in enumerate(body):
+            self.assertEqual(["".join(e.text for e in cell.iter(HTML + "span")) for cell in row][-1], f"{2.5 + k:.2f} \u00b1 0.25")
+            svg = row[-1].find(SVG + "svg")
+            self.assertEqual(svg is None, k == 1)
+            if k == 1:
+                continue
+            line = next(p.get("d") for p in svg.iter(SVG + "path") if p.get("class") == "k")
+            heights = [float(y) for _, y in re.findall(r"[ML]([-\d.]+) ([-\d.]+)", line)]
+            for height, value in ((heights[0], k), (heights[-1], k + 1)):
+                self.assertAlmostEqual(height, 50 * (1 - (value / 5 + 0.05) / 1.1), delta=0.1)
         self.look_at(page)
 
 
@@ -167,7 +205,8 @@ class Files(observe.Files):
                 "- coordination: {of: {within: OW, r0: 0.5 nm}, max: 40, bin: 0.5}\n")
         said = self.observe(spec, "a.trr", "--plot", self.path("figures"), "--csv")
         self.assertEqual(sorted(os.listdir(self.path("figures"))), ["coordination.svg", "msd.svg", "oo.svg"])
-        self.assertEqual(sorted(os.listdir(self.path("out"))), sorted(f"{n}.{e}" for n in ("oo", "msd", "coordination") for e in ("csv", "xvg")))
+        files = itertools.product(("coordination", "msd", "oo"), ("csv", "xvg"))
+        self.assertEqual(sorted(os.listdir(self.path("out"))), [f"{name}.{ending}" for name, ending in files])
         self.assertEqual(said, self.observe(spec, "a.trr", "--plot", self.path("all.svg")))
         titles = ["oo: g(r)", "oo: coordination number within r + bin/2", "msd: MSD", "coordination: p(C)"]
         self.assertEqual(self.titles("all.svg"), titles)
@@ -175,12 +214,13 @@ class Files(observe.Files):
         rows = observe.table(self.path("out/oo.xvg"))
         with open(self.path("out/oo.csv"), encoding="utf-8", newline="") as f:
             names, *lines = csv.reader(f)
-        self.assertEqual(names, ["r (nm)", "g(r)", "error of g(r)", "coordination number within r + bin/2", "error of the coordination number", "pairs"])
+        self.assertEqual(names, ["r (nm)", "g(r)", "error of g(r)", "coordination number within r + bin/2",
+                                 "error of the coordination number", "pairs"])
         self.assertEqual([[float(v) for v in line] for line in lines], rows)
         drawn = xml.etree.ElementTree.parse(self.path("figures/oo.svg")).getroot()
         first = next(g for g in drawn if g.tag == SVG + "g")
-        for points, expected in ((paths(first, "k k0")[0], [(row[0], row[1]) for row in rows]),
-                                 (paths(first, "area k0")[0], [(row[0], row[1] + row[2]) for row in rows] + [(row[0], row[1] - row[2]) for row in rows[::-1]])):
+        band = [(row[0], row[1] + row[2]) for row in rows] + [(row[0], row[1] - row[2]) for row in rows[::-1]]
+        for points, expected in ((paths(first, "k k0")[0], [row[:2] for row in rows]), (paths(first, "area k0")[0], band)):
             self.assertEqual(len(points), len(expected))
             for (x, y), (a, b) in zip(points, expected):
                 self.assertAlmostEqual(x, a, delta=0.003)

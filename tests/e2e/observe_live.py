@@ -49,7 +49,7 @@ class Live(Served):
     def fetched(self, ident):
         self.shoal("wait", ident)
         folder = os.path.join(self.folder, ident)
-        self.shoal("results", ident, "--output", folder)
+        self.shoal("results", ident, "--output", folder, "--csv")
         return folder
 
     def read(self, *path):
@@ -64,6 +64,10 @@ class Live(Served):
         said = self.shoal("results", os.path.basename(folder))
         self.assertRegex(said, r"(?m)^ +1 +rdf +31 +g\(r\) up to \d\.\d+ \+- 0\.\d+ at 0\.2\d nm +lambda_01/rdf.xvg$")
         self.assertRegex(said, r"(?m)^ +0 +msd +31 +D -?\d+\.\d* \+- \d+\.?\d* 1e-5 cm\^2/s, from 0.04 to 0.2 ps +lambda_00/msd.xvg$")
+        page = self.shoal("report", os.path.basename(folder))
+        for title in ("rdf: g(r)", "rdf: coordination number within r + bin/2", "msd: MSD", "saxs: I(q)"):
+            figure = page.split(f"<b>{title}</b>", 1)[1].split("</figure>", 1)[0]
+            self.assertEqual(figure.count('class="area k'), 2, title)
         for window in (0, 1):
             of_window = os.path.join(folder, f"lambda_{window:02d}")
             told = self.shoal("observe", os.path.join(self.folder, "whole.yaml"), "--trajectory", os.path.join(of_window, "traj.xtc"),
@@ -83,6 +87,10 @@ class Live(Served):
                 self.assertAlmostEqual(live[1], other, delta=1e-5 + 0.01 * other)
             d, other = msd["diffusion"]["value_cm2_per_s"], offline[1]["diffusion"]["value_cm2_per_s"]
             self.assertAlmostEqual(d, other, delta=0.02 * d)
+            lines = self.read(of_window, "saxs.csv").splitlines()
+            self.assertEqual(lines[0], '"q (1/nm)","I(q)","error of I(q)"')
+            self.assertEqual([[float(v) for v in line.split(",")] for line in lines[1:]], table(self.read(of_window, "saxs.xvg")))
+            self.assertTrue(os.path.exists(os.path.join(of_window, "energy.csv")))
             for live, other in zip(table(self.read(of_window, "saxs.xvg")), offline[2]["intensity"]):
                 self.assertAlmostEqual(live[1], other, delta=0.01 * other)
             self.assertAlmostEqual(saxs["lowest"]["intensity"], offline[2]["intensity"][0], delta=0.01 * offline[2]["intensity"][0])
