@@ -75,9 +75,10 @@ void profile_bins(struct profile *p, int first, int last, int nwindows)
         p->bins[b] = (struct profile_bin){.rows = xcalloc((size_t)nwindows, sizeof(size_t)), .state = -1};
 }
 
-static int clamped(double bin)
+/* The edge between bins that is the nearest to a value. */
+static int edge_at(const struct profile *p, double value)
 {
-    return (int)fmax(-BEYOND, fmin(BINS - 1 + BEYOND, floor(bin)));
+    return (int)fmax(-BEYOND, fmin(BINS + BEYOND, rint((value - p->from) / p->width)));
 }
 
 /* Of the first repeat before that has bins along the coordination; NULL: none has. */
@@ -102,11 +103,11 @@ static bool lay_bins(struct profile *p, const struct sampling *s, const struct p
     free(v);
     p->from = like ? like->from : low;
     p->width = like ? like->width : (high - low) / BINS;
-    if (like)
-        profile_bins(p, clamped((low - p->from) / p->width), clamped((high - p->from) / p->width), s->nstates);
-    else
-        profile_bins(p, 0, BINS - 1, s->nstates);
-    return p->width > 0;
+    if (!(p->width > 0))
+        return false;
+    const int first = edge_at(p, low), last = edge_at(p, high) - 1;
+    profile_bins(p, first, last > first ? last : first, s->nstates);
+    return true;
 }
 
 /* NULL: outside of all. */
