@@ -57,8 +57,8 @@ static int phase_number(struct spec *s, struct phase *p)
 {
     for (int i = 0; i < s->nphases; i++) {
         const struct phase *q = &s->phases[i];
-        if (q->timestep == p->timestep && q->temperature == p->temperature && q->pressure == p->pressure &&
-            same_defines(q, p)) {
+        if (q->timestep == p->timestep && q->temperature == p->temperature && q->friction == p->friction &&
+            q->pressure == p->pressure && same_defines(q, p)) {
             spec_phase_close(p);
             return i;
         }
@@ -95,6 +95,7 @@ static struct phase read_phase(const struct spec *s, struct view v)
     struct view defines = view_key(v, "defines");
     struct phase p = {.timestep = own_or(view_key(v, "timestep"), ensemble->timestep),
                       .temperature = own_or(view_key(v, "temperature"), ensemble->temperature),
+                      .friction = own_or(view_key(v, "friction"), ensemble->friction),
                       .pressure = own_or(view_key(v, "pressure"), ensemble->pressure),
                       .line = v.node->line};
     if (view_given(defines))
@@ -121,10 +122,12 @@ static int read_dynamics(struct reader *r, const struct settings *set, struct st
     if (!rc && stage->kind == STAGE_PRODUCE && stage->sample_every > stage->steps)
         rc = spec_bad(r, view_key(v, "sample-every"), PLACE("sample-every"), "%s: longer than the stage",
                       view_text(view_key(v, "sample-every")));
-    struct view pressure = view_key(v, "pressure");
+    struct view pressure = view_key(v, "pressure"), friction = view_key(v, "friction");
     if (!rc && view_given(pressure) && !stage->npt)
         rc = spec_bad(r, pressure, PLACE("pressure"), "%s: only with ensemble npt is there a pressure to keep",
                       view_text(pressure));
+    if (!rc && view_given(friction) && set->integrator.kind == INTEGRATOR_VELOCITY_VERLET)
+        rc = spec_no_friction(r, friction, PLACE("friction"));
 #undef PLACE
     return rc;
 }

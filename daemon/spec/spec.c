@@ -149,6 +149,11 @@ static int read_nonbonded(struct reader *r, struct nonbonded_settings *nb, struc
     return rc ? rc : read_coulomb(r, nb, view_key(v, "coulomb"));
 }
 
+int spec_no_friction(struct reader *r, struct view v, const char *place)
+{
+    return spec_bad(r, v, place, "%s: velocity-verlet has no friction; langevin-middle has", view_text(v));
+}
+
 static int read_integrator(struct reader *r, struct integrator_settings *in, struct view v)
 {
     struct view friction = view_key(v, "friction"), com = view_key(v, "com-removal");
@@ -158,8 +163,7 @@ static int read_integrator(struct reader *r, struct integrator_settings *in, str
     in->friction = view_quantity(friction).value;
     in->seed = (uint64_t)view_integer(view_key(v, "seed"));
     if (in->kind == INTEGRATOR_VELOCITY_VERLET && view_given(friction))
-        return spec_bad(r, friction, "integrator.friction", "%s: velocity-verlet has no friction; langevin-middle has",
-                        view_text(friction));
+        return spec_no_friction(r, friction, "integrator.friction");
     uint64_t every = 0;
     if (!(view_quantity(com).steps && view_quantity(com).value == 0)) {
         int rc = spec_steps_of(r, com, "integrator.com-removal", &every);
@@ -350,6 +354,7 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
         rc = read_run(r, s, view_key(root, "run"));
     s->phases[0].timestep = s->settings.integrator.timestep;
     s->phases[0].temperature = s->settings.integrator.temperature;
+    s->phases[0].friction = s->settings.integrator.friction;
     s->phases[0].pressure = s->settings.barostat.pressure;
     if (!rc)
         rc = spec_read_protocol(r, s, view_key(root, "protocol"));
@@ -398,6 +403,7 @@ struct settings spec_settings(const struct spec *s, int phase)
     struct settings set = s->settings;
     set.integrator.timestep = p->timestep;
     set.integrator.temperature = p->temperature;
+    set.integrator.friction = p->friction;
     set.barostat.pressure = p->pressure;
     return set;
 }

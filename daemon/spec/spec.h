@@ -16,9 +16,9 @@
 struct phase {
     struct define *defines; /* strings owned */
     int ndefines;
-    bool own_defines;                       /* others than the ensemble's */
-    double timestep, temperature, pressure; /* ps, K, bar */
-    int line;                               /* of its first stage */
+    bool own_defines;                                 /* others than the ensemble's */
+    double timestep, temperature, friction, pressure; /* ps, K, 1/ps, bar */
+    int line;                                         /* of its first stage */
 };
 
 /* When the ensemble may end before its time. */

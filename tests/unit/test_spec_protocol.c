@@ -116,16 +116,17 @@ static void test_phases(void **state)
         "  - equilibrate: {time: 1 ps, ensemble: nvt, timestep: 1 fs, temperature: 50 K, defines: [K=1]}\n"
         "  - equilibrate: {time: 1 ps, ensemble: npt, defines: [FAST], pressure: 5 bar}\n"
         "  - equilibrate: {time: 1 ps, pressure: 5 bar}\n"
-        "  - equilibrate: {time: 1 ps, timestep: 4 fs, temperature: 298.15 K}\n"
+        "  - equilibrate: {time: 1 ps, timestep: 4 fs, temperature: 298.15 K, friction: 1 /ps}\n"
+        "  - equilibrate: {time: 1 ps, friction: 5 /ps}\n"
         "  - produce: {time: 1 ps}\n");
-    static const int phase[] = {1, 2, 3, 3, 0, 0}, steps[] = {5, 1000, 250, 250, 250, 250};
-    assert_int_equal(s->nstages, 6);
+    static const int phase[] = {1, 2, 3, 3, 0, 4, 0}, steps[] = {5, 1000, 250, 250, 250, 250, 250};
+    assert_int_equal(s->nstages, 7);
     for (int i = 0; i < s->nstages; i++) {
         assert_int_equal(s->stages[i].phase, phase[i]);
         assert_int_equal(s->stages[i].steps, steps[i]);
         assert_is(s->stages[i].timestep, i == 1 ? 0.001 : 0.004);
     }
-    assert_int_equal(s->nphases, 4);
+    assert_int_equal(s->nphases, 5);
     assert_true(s->phases[1].own_defines && s->phases[2].own_defines && !s->phases[3].own_defines);
     assert_string_equal(s->phases[1].defines[1].value, "1000");
     assert_string_equal(s->phases[3].defines[0].name, "FAST");
@@ -137,6 +138,8 @@ static void test_phases(void **state)
     assert_is(three.integrator.temperature, 298.15);
     assert_is(three.barostat.pressure, 5);
     assert_is(none.integrator.timestep, 0.004);
+    assert_is(none.integrator.friction, 1);
+    assert_is(spec_settings(s, 4).integrator.friction, 5);
     spec_free(s);
 }
 
@@ -152,6 +155,8 @@ static void test_phase_errors(void **state)
         HEAD "protocol:\n  - produce: {time: 1 ps, temperature: 5 K}\n", ERR_UNSUPPORTED,
         "s.yaml:4: protocol[0].produce.temperature: not supported: a free energy is that of one temperature; expected "
         "integrator.temperature, and others in equilibrate stages");
+    refused(HEAD "integrator: {method: velocity-verlet}\nprotocol:\n  - equilibrate: {time: 1 ps, friction: 5 /ps}\n",
+            SPEC("5: protocol[0].equilibrate.friction: 5 /ps: velocity-verlet has no friction; langevin-middle has"));
 }
 
 /* ---- what keys ask of one another, and a run of a spec ---- */
