@@ -2,6 +2,7 @@
 #include "plot/parts.h"
 
 enum { TICKS = 6, DECADES = 8 /* numbers on a logarithmic axis, at most */ };
+#define ROOM 40.0  /* of a number across */
 #define AIR 0.05   /* of the whole, at either end */
 #define NARROW 5.0 /* a logarithmic axis from a to so many times that has numbers like any other */
 #define FEW 2.5    /* decades that have 1, 2 and 5 of each */
@@ -92,4 +93,15 @@ void plot_ticks(struct buf *out, const struct plot_axis *x, const struct plot_ax
     }
     for (double k = ceil(axis->a / step); k * step <= axis->b; k++)
         tick(out, x, y, vertical, k * step);
+}
+
+void plot_ticks_at(struct buf *out, const struct plot_axis *x, const struct plot_axis *y, const struct plot_series *s)
+{
+    double free_from = -INFINITY;
+    for (int i = 0; i < s->n; i++) {
+        if (!plot_is_point(x, y, &s->points[i]) || plot_on(x, s->points[i].x) < free_from)
+            continue;
+        tick(out, x, y, false, s->points[i].x);
+        free_from = plot_on(x, s->points[i].x) + ROOM;
+    }
 }

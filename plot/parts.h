@@ -63,6 +63,8 @@ static inline double plot_on(const struct plot_axis *axis, double value)
 }
 /* Numbers and lines of the axis across, else of the one upwards. */
 void plot_ticks(struct buf *out, const struct plot_axis *x, const struct plot_axis *y, bool vertical);
+/* The numbers across at a series' points, in their order, but for those that the one before leaves no room. */
+void plot_ticks_at(struct buf *out, const struct plot_axis *x, const struct plot_axis *y, const struct plot_series *s);
 /* At most `most` bytes of a name and a sign that there is more: into [most + 4]. */
 void plot_shorten(char *text, const char *name, int most);
 /* Widens the axis to have the value on it. */

@@ -23,6 +23,7 @@ struct plot_series {
     int n;
     bool joined; /* by a line, in their order */
     bool bars;   /* upwards from 0, one at each whole x, in place of marks; of the first series alone */
+    bool named;  /* names of points stand above their marks */
     bool band;   /* of the errors, in place of marks with bars */
     bool dashed; /* a line in the colour of series `like`, without a mark or a name: behind all series that have one */
     int like;
@@ -34,6 +35,7 @@ struct plot {
     const char *x, *y;        /* what the axes are, with units */
     bool zero;                /* the axis upwards has 0 on it */
     bool log_x, log_y;        /* points that are not above 0 are left out */
+    bool at_points;           /* numbers across are those of the first series' points, where they have room */
     bool ordered;             /* series are: more than there are colours go from pale to dark, without bands */
     double level, spread;     /* a band across, level +- spread; NAN: none */
     double

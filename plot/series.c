@@ -98,6 +98,8 @@ void plot_draw(struct buf *out, const struct plot_axis *x, const struct plot_axi
             buf_printf(out, "<path d=\"M%.1f %.1fV%.1f\" class=\"k k%d\"/>\n", plot_on(x, p->x),
                        plot_on(y, fmax(p->y - p->error, y->a)), plot_on(y, p->y + p->error), ink->color);
         draw_mark(out, x, y, p, ink->color, s->bars);
+        if (s->named && p->name)
+            plot_label(out, plot_on(x, p->x), plot_on(y, p->y) - 9, "middle", "halo", p->name);
     }
 }
 
@@ -212,7 +214,10 @@ static void draw(struct buf *out, const struct plot *p, const struct plot_series
     if (isfinite(p->equal))
         draw_equal(out, x, y, p->equal);
     draw_level(out, x, y, p);
-    plot_ticks(out, x, y, false);
+    if (p->at_points)
+        plot_ticks_at(out, x, y, &series[0]);
+    else
+        plot_ticks(out, x, y, false);
     plot_ticks(out, x, y, true);
     for (int k = 0; k < n; k++) {
         const struct plot_ink ink = ink_of(p, series, n, k);

@@ -23,7 +23,7 @@ struct bench_options {
     unsigned counts[COUNTS_MAX];
     int ndevices, ncounts;
     const char *plot;
-    bool json, sweep;
+    bool json, sweep, each;
 };
 
 /* ---- results ---- */
@@ -86,37 +86,89 @@ static void print_rows(const struct bench_task *t, const struct bench_result *r,
 
 /* ---- measurements ---- */
 
+/* Several figures, a row each. */
+static bool is_table(const struct bench_options *o)
+{
+    return o->sweep || o->ndevices > 1 || o->task.nspecs > 1;
+}
+
+/* Specs side by side, or with --each the one of that number alone. Adds to what is told and drawn. */
+static int measure(struct bench_options *o, int spec, json_t *runs, struct bench_point *point, bool first,
+                   struct err *e)
+{
+    struct bench_task task = o->task;
+    struct bench_result r;
+    if (o->each) {
+        task.specs[0] = o->task.specs[spec];
+        task.nspecs = 1;
+    }
+    int rc = bench_run(&task, &r, e);
+    if (rc)
+        return rc;
+    *point = o->each ? (struct bench_point){task.device, r.share[0].natoms, ns_per_day_of(&r, 0), ""}
+                     : (struct bench_point){task.device, task.replicas, us_of(&r, 0), ""};
+    for (int k = 0; o->json && k < task.nspecs; k++)
+        json_array_append_new(runs, figures(&task, &r, k));
+    if (is_table(o) && !o->json)
+        print_rows(&task, &r, first);
+    else if (!o->json)
+        print_one(&task, &r);
+    return 0;
+}
+
+/* Of the first device beside the last, where each spec was measured alone: how many times as fast it is. */
+static void compare(struct bench_point *points, int ndevices, int nspecs)
+{
+    for (int k = 0; k < nspecs && ndevices > 1; k++) {
+        struct bench_point *p = &points[k];
+        snprintf(p->note, sizeof p->note, "x %.3g", p->y / points[(ndevices - 1) * nspecs + k].y);
+    }
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct bench_point *p = a, *q = b;
+    return (p->x > q->x) - (p->x < q->x);
+}
+
+static int draw(const struct bench_options *o, struct bench_point *points, int n, struct err *e)
+{
+    const char *slash = strrchr(o->task.specs[0], '/');
+    char title[48];
+    struct bench_picture p = {slash ? slash + 1 : o->task.specs[0], "replicas on the device", "us per replica-step",
+                              false};
+    if (o->each) {
+        snprintf(title, sizeof title, "%u replica%s on a device", o->task.replicas, o->task.replicas > 1 ? "s" : "");
+        p = (struct bench_picture){title, "atoms", "ns/day", true};
+        compare(points, o->ndevices, o->task.nspecs);
+        for (int d = 0; d < o->ndevices; d++)
+            qsort(points + d * o->task.nspecs, (size_t)o->task.nspecs, sizeof *points, by_size);
+    }
+    return bench_plot(o->plot, &p, points, n, e);
+}
+
 static int measure_all(struct bench_options *o, json_t *runs, struct bench_point *points, struct err *e)
 {
-    int n = 0;
-    bool table = o->sweep || o->ndevices > 1 || o->task.nspecs > 1;
+    int n = 0, rc = 0;
     for (int d = 0; d < o->ndevices; d++)
-        for (int k = 0; k < o->ncounts; k++, n++) {
-            struct bench_result r;
-            o->task.device = o->devices[d];
-            o->task.replicas = o->counts[k];
-            int rc = bench_run(&o->task, &r, e);
-            if (rc)
-                return rc;
-            points[n] = (struct bench_point){o->devices[d], o->counts[k], us_of(&r, 0)};
-            for (int spec = 0; o->json && spec < o->task.nspecs; spec++)
-                json_array_append_new(runs, figures(&o->task, &r, spec));
-            if (table && !o->json)
-                print_rows(&o->task, &r, n == 0);
-            else if (!o->json)
-                print_one(&o->task, &r);
-        }
+        for (int k = 0; k < o->ncounts; k++)
+            for (int spec = 0; spec < (o->each ? o->task.nspecs : 1); spec++, n++) {
+                o->task.device = o->devices[d];
+                o->task.replicas = o->counts[k];
+                rc = measure(o, spec, runs, &points[n], n == 0, e);
+                if (rc)
+                    return rc;
+            }
     if (o->json)
-        json_dumpf(table ? runs : json_array_get(runs, 0), stdout, JSON_REAL_PRECISION(6));
+        json_dumpf(is_table(o) ? runs : json_array_get(runs, 0), stdout, JSON_REAL_PRECISION(6));
     if (o->json)
         putchar('\n');
-    const char *slash = strrchr(o->task.specs[0], '/');
-    return o->plot ? bench_plot(o->plot, slash ? slash + 1 : o->task.specs[0], points, n, e) : 0;
+    return o->plot ? draw(o, points, n, e) : 0;
 }
 
 static int bench(struct bench_options *o, struct err *e)
 {
-    struct bench_point points[DEVICES_MAX * COUNTS_MAX];
+    static struct bench_point points[DEVICES_MAX * COUNTS_MAX];
     json_t *runs = json_array();
     int rc = measure_all(o, runs, points, e);
     json_decref(runs);
@@ -128,7 +180,8 @@ static int bench(struct bench_options *o, struct err *e)
 static int usage(void)
 {
     fputs(
-        "usage: shoal bench SPEC... [--replicas N | --sweep N,N,...] [--steps S] [--device cpu|cpu:N|cuda:K]... "
+        "usage: shoal bench SPEC... [--replicas N | --sweep N,N,... | --each] [--steps S] [--device "
+        "cpu|cpu:N|cuda:K]... "
         "[--pme auto|block|card] [--plot FILE.svg] [--include DIR]... [--json]\n",
         stderr);
     return EXIT_USAGE;
@@ -173,6 +226,9 @@ static int read_option(struct bench_options *o, int option, struct err *e)
     int64_t steps;
     int rc = 0;
     switch (option) {
+    case 'a':
+        o->each = true;
+        break;
     case 'd':
         if (o->ndevices < DEVICES_MAX)
             o->devices[o->ndevices++] = optarg;
@@ -210,15 +266,12 @@ static int read_option(struct bench_options *o, int option, struct err *e)
 
 int bench_main(int argc, char **argv)
 {
-    static const struct option options[] = {{"replicas", required_argument, NULL, 'r'},
-                                            {"sweep", required_argument, NULL, 'w'},
-                                            {"steps", required_argument, NULL, 's'},
-                                            {"device", required_argument, NULL, 'd'},
-                                            {"include", required_argument, NULL, 'i'},
-                                            {"plot", required_argument, NULL, 'p'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"pme", required_argument, NULL, 'm'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"replicas", required_argument, NULL, 'r'}, {"sweep", required_argument, NULL, 'w'},
+        {"steps", required_argument, NULL, 's'},    {"device", required_argument, NULL, 'd'},
+        {"include", required_argument, NULL, 'i'},  {"each", no_argument, NULL, 'a'},
+        {"plot", required_argument, NULL, 'p'},     {"json", no_argument, NULL, 'j'},
+        {"pme", required_argument, NULL, 'm'},      {NULL, 0, NULL, 0}};
     struct bench_options o = {.task = {.steps = 1000}, .counts = {1}, .ncounts = 1};
     struct err e = {0};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
@@ -232,6 +285,10 @@ int bench_main(int argc, char **argv)
         o.devices[o.ndevices++] = "cpu";
     if (optind == argc || argc - optind > BENCH_SPECS_MAX)
         return usage();
+    if (o.each && o.sweep) {
+        err_set(&e, ERR_USAGE, "--each --sweep: expected one of them");
+        return exit_with("bench", &e);
+    }
     while (optind < argc)
         o.task.specs[o.task.nspecs++] = argv[optind++];
     return bench(&o, &e) ? exit_with("bench", &e) : EXIT_OK;

@@ -10,14 +10,14 @@
 /* Points of the device of the first one, which stand at the beginning. */
 static struct plot_series series_of(const struct bench_point *points, int n)
 {
-    struct plot_series s = {.name = points->device, .joined = true};
+    struct plot_series s = {.name = points->device, .joined = true, .named = true};
     s.points = xcalloc((size_t)n, sizeof *s.points);
     for (int i = 0; i < n && !strcmp(points[i].device, points->device); i++)
-        s.points[s.n++] = (struct plot_point){points[i].replicas, points[i].us, NAN, NULL};
+        s.points[s.n++] = (struct plot_point){points[i].x, points[i].y, NAN, *points[i].note ? points[i].note : NULL};
     return s;
 }
 
-int bench_plot(const char *path, const char *title, const struct bench_point *points, int n, struct err *e)
+int bench_plot(const char *path, const struct bench_picture *p, const struct bench_point *points, int n, struct err *e)
 {
     struct plot_series *series = xcalloc((size_t)n, sizeof *series);
     struct plot_sheet to = {0};
@@ -25,12 +25,13 @@ int bench_plot(const char *path, const char *title, const struct bench_point *po
     for (int i = 0; i < n; i += series[devices++].n)
         series[devices] = series_of(points + i, n - i);
     plot_put(&to,
-             &(struct plot){.title = title,
+             &(struct plot){.title = p->title,
                             .note = "",
-                            .x = "replicas on the device",
-                            .y = "us per replica-step",
+                            .x = p->below,
+                            .y = p->beside,
                             .log_x = true,
                             .log_y = true,
+                            .at_points = p->sizes,
                             .level = NAN,
                             .equal = NAN},
              series, devices);

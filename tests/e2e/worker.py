@@ -428,6 +428,27 @@ def bench(program, folder):
     assert len(list(drawn.iter(svg + "circle"))) == 4, picture
     assert {"cpu:1", "cpu:2"} < {text.text for text in drawn.iter(svg + "text")}, picture
     assert not os.listdir(scratch)
+    bench_each(program, folder, f"{directory}/input/spec.yaml")
+
+
+def bench_each(program, folder, spec):
+    """Specs one after the other, and the picture of their sizes."""
+    small, picture = f"{make(folder, 'smaller', seed=9, side=4)}/input/spec.yaml", os.path.join(folder, "each.svg")
+    command = [program, "bench", spec, small, "--each", "--steps", "120"]
+    run = subprocess.run([*command, "--device", "cpu:2", "--device", "cpu:1", "--plot", picture, "--json"], capture_output=True, text=True,
+                         check=False)
+    assert run.returncode == 0, run.stderr
+    rows = json.loads(run.stdout)
+    assert [(row["device"], row["replicas"], row["atoms"]) for row in rows] == [(d, 1, n) for d in ("cpu:2", "cpu:1") for n in (373, 190)], rows
+    drawn = xml.etree.ElementTree.parse(picture).getroot()
+    svg = "{http://www.w3.org/2000/svg}"
+    texts = [text.text or "" for text in drawn.iter(svg + "text")]
+    assert len(list(drawn.iter(svg + "circle"))) == 4, picture
+    assert [text.text for text in drawn.iter(svg + "text") if text.get("class") == "soft along"] == ["190", "373"], texts
+    speed = [row["ns_per_day_aggregate"] for row in rows]
+    assert [text for text in texts if text.startswith("x ")] == [f"x {speed[k] / speed[k + 2]:.3g}" for k in (1, 0)], (texts, speed)
+    run = subprocess.run([*command, "--sweep", "1,2"], capture_output=True, text=True, check=False)
+    assert run.returncode == 2 and "--each --sweep: expected one of them" in run.stderr, run
 
 
 def offline(program, folder):
