@@ -5,6 +5,7 @@ simple cubic lattice around it. Nothing here is equilibrated; the examples' prot
 
 Usage: make_box.py SOLUTE POINTS OUTPUT.gro     SOLUTE: methane, ethane, methanol or one to another, as methane-to-ethane;
                                                 POINTS on each edge, 0: no water (a cube of 4 nm for the gas phase)
+       make_box.py water MOLECULES OUTPUT.gro   SPC/E water alone, 998 kg/m^3
 Prints the number of waters for the topology's [ molecules ]."""
 import math
 import random
@@ -12,7 +13,9 @@ import sys
 
 SPACING = 0.3118  # nm: TIP3P's 985 kg/m^3
 CLEAR = 0.27  # nm from a water oxygen to the next atom of the solute
-OH, HOH = 0.09572, math.radians(104.52)  # TIP3P
+TIP3P = 0.09572, math.radians(104.52)  # nm from oxygen to hydrogen, and the angle there
+SPCE = 0.1, 2 * math.asin(math.sqrt(2 / 3))
+VOLUME = 18.0154 / 602.214076 / 0.998  # nm^3 of an SPC/E water at 998 kg/m^3
 
 
 def add(a, b, scale=1.0):
@@ -79,41 +82,67 @@ def methanol_to_ethane():
     return residue, atoms + list(zip(("H7", "H8", "H9"), other_methyl(0.1426)))
 
 
-def water(oxygen, rng):
+def water(oxygen, rng, model=TIP3P):
+    oh, hoh = model
     z = 2 * rng.random() - 1
     phi, turn = 2 * math.pi * rng.random(), 2 * math.pi * rng.random()
     axis = [math.sqrt(1 - z * z) * math.cos(phi), math.sqrt(1 - z * z) * math.sin(phi), z]
     side = unit(cross(axis, [1, 0, 0] if abs(axis[0]) < 0.7 else [0, 1, 0]))
     other = cross(axis, side)
     across = add([math.cos(turn) * x for x in side], other, math.sin(turn))
-    along = OH * math.cos(HOH / 2)
-    return [("OW", oxygen)] + [(name, add(add(oxygen, axis, along), across, sign * OH * math.sin(HOH / 2)))
+    along = oh * math.cos(hoh / 2)
+    return [("OW", oxygen)] + [(name, add(add(oxygen, axis, along), across, sign * oh * math.sin(hoh / 2)))
                                for name, sign in (("HW1", 1), ("HW2", -1))]
 
 
-def main():
-    solutes = {f.__name__.replace("_", "-"): f
-               for f in (methane, ethane, methanol, methane_to_methanol, methane_to_ethane, methanol_to_ethane)}
-    if len(sys.argv) != 4 or sys.argv[1] not in solutes:
-        sys.exit(__doc__)
-    points, rng = int(sys.argv[2]), random.Random(2026)
+def around(solute, residue, points, rng):
+    """Molecules of (residue, atoms), and the edge of their cube, nm."""
     edge = points * SPACING if points else 4.0
-    residue, atoms = solutes[sys.argv[1]]()
-    center = [sum(x[i] for _, x in atoms) / len(atoms) for i in range(3)]
-    solute = [(name, [edge / 2 + x[i] - center[i] for i in range(3)]) for name, x in atoms]
+    center = [sum(x[i] for _, x in solute) / len(solute) for i in range(3)]
+    solute = [(name, [edge / 2 + x[i] - center[i] for i in range(3)]) for name, x in solute]
     molecules = [(residue, solute)]
     for n in range(points ** 3):
         oxygen = [SPACING * (n // points ** k % points + 0.5) for k in range(3)]
         if all(math.dist(oxygen, x) > CLEAR for _, x in solute):
             molecules.append(("SOL", water(oxygen, rng)))
+    return molecules, edge
+
+
+def only_water(number, rng):
+    """As around, on points as evenly apart as that number leaves them; those too many stay empty, at random."""
+    edge, points, k = (number * VOLUME) ** (1 / 3), [math.ceil(number ** (1 / 3) - 1e-9)] * 3, 0
+    while math.prod(points) // points[k] * (points[k] - 1) >= number:
+        points[k], k = points[k] - 1, (k + 1) % 3
+    places = sorted(rng.sample(range(math.prod(points)), number))
+    of = [(n % points[0], n // points[0] % points[1], n // points[0] // points[1]) for n in places]
+    return [("SOL", water([edge * (i + 0.5) / most for i, most in zip(at, points)], rng, SPCE)) for at in of], edge
+
+
+def write(path, title, molecules, edge):
     lines, number = [], 0
     for residue_number, (name, members) in enumerate(molecules, 1):
         for atom, x in members:
             number += 1
-            lines.append("%5d%-5s%5s%5d%9.4f%9.4f%9.4f" % (residue_number, name, atom, number, *x))
-    with open(sys.argv[3], "w", encoding="ascii") as f:
-        f.write("\n".join([f"{sys.argv[1]}, lattice", str(number), *lines, "%10.5f%10.5f%10.5f" % (edge, edge, edge)]) + "\n")
-    print(f"{len(molecules) - 1} waters, {number} atoms")
+            lines.append("%5d%-5s%5s%5d%9.4f%9.4f%9.4f" % (residue_number % 100000, name, atom, number % 100000, *x))
+    with open(path, "w", encoding="ascii") as f:
+        f.write("\n".join([f"{title}, lattice", str(number), *lines, "%10.5f%10.5f%10.5f" % (edge, edge, edge)]) + "\n")
+
+
+def main():
+    solutes = {f.__name__.replace("_", "-"): f
+               for f in (methane, ethane, methanol, methane_to_methanol, methane_to_ethane, methanol_to_ethane)}
+    if len(sys.argv) != 4 or sys.argv[1] not in [*solutes, "water"] or not sys.argv[2].isdigit():
+        sys.exit(__doc__)
+    name, points, rng = sys.argv[1], int(sys.argv[2]), random.Random(2026)
+    if name == "water" and points == 0:
+        sys.exit("make_box.py water 0: expected 1 molecule or more")
+    if name == "water":
+        molecules, edge = only_water(points, rng)
+    else:
+        residue, atoms = solutes[name]()
+        molecules, edge = around(atoms, residue, points, rng)
+    write(sys.argv[3], name, molecules, edge)
+    print(f"{sum(name == 'SOL' for name, _ in molecules)} waters, {sum(len(members) for _, members in molecules)} atoms")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ BOXES = {  # coordinates -> solute, lattice points
     "methane/methane.gro": ("methane", "7"),
     "methanol/methanol.gro": ("methanol", "9"),
     "ethane/ethane.gro": ("ethane", "7"),
+    "water/water.gro": ("water", "900"),
     **{f"{pair}/{leg}.gro": (pair, points) for pair in ("methane-to-methanol", "methane-to-ethane", "methanol-to-ethane")
        for leg, points in (("water", "8"), ("vacuum", "0"))},
 }
