@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The inputs of the benches are specs that Shoal takes.
+# The inputs of the benches are specs that Shoal takes; that of coordinations runs, and reads the timers of a plumed, here a stand-in.
 # usage: check_inputs.sh MAKE_INPUTS SHOAL_WORKER
 set -euo pipefail
 folder=$(mktemp -d)
@@ -9,3 +9,12 @@ trap 'rm -rf "$folder"' EXIT
 for spec in "$folder"/{solvent-plain,solvent-npt,solvent-biased,solvent-observed,peptide,vacuum}.yaml; do # COMPLEX is SOLVENT, larger
     "$2" validate "$spec"
 done
+
+cat >"$folder/plumed" <<'EOF'
+#!/bin/sh
+grep -q '^c: COORDINATION GROUPA=1-27 ' plumed.dat && [ "$PLUMED_NUM_THREADS $1" = "1 driver" ] || exit 1
+echo 'PLUMED: 4 Calculating (forward loop)                     500     0.007020     0.000014     0.000014     0.000020'
+EOF
+chmod +x "$folder/plumed"
+PATH="$folder:$PATH" python3 "$(dirname "$0")/coordination.py" "$2" --atoms 27 --pairs 1e4 | tee "$folder/table"
+[ "$(grep -c -E '^(free|near) +27 +351 .* 40.000$' "$folder/table")" = 2 ] # 14.04 us of PLUMED's over 351 pairs
