@@ -22,21 +22,7 @@ import tiny  # noqa: E402
 NEAR = 1e-5  # nm: of an edge, positions and angles of a box in single precision
 ATOMS, FRAMES, STEP = 240, 30, 0.04  # nm, of an atom's random walk
 BIN, MOST = 0.01, 1.1  # nm
-TOPOLOGY = """[ defaults ]
-1 2
-[ atomtypes ]
-X 12 0 A 0.3 0.0
-[ moleculetype ]
-SOL 1
-[ atoms ]
-1 X 1 SOL OW 1 0 16
-2 X 1 SOL HW1 1 0 1
-3 X 1 SOL HW2 1 0 1
-[ system ]
-water
-[ molecules ]
-SOL 80
-"""
+TOPOLOGY = tiny.TOPOLOGY.replace("MET 1\nSOL {waters}", f"SOL {ATOMS // 3}")
 SPEC = f"""name: walk
 system: {{topology: a.top, coordinates: a.gro}}
 observables:
