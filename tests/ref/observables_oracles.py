@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """g(r) and mean square displacements beside MDAnalysis' InterRDF and EinsteinMSD, of the same files: .xtc, .trr and .gro that
-MDAnalysis wrote, in rectangular and triclinic boxes, and the .xtc of a run.
+MDAnalysis wrote, in rectangular and triclinic boxes, and the .xtc of a run. And beside gmx rdf and gmx msd, where gmx is installed.
 
 Counts are equal but for pairs that sit at the edge of a bin, nearer than single precision of positions and boxes tells: MDAnalysis'
 own distances say how many those are.
 
-Usage: observables_mdanalysis.py SHOAL SHOALD WORKER     exit code 77: MDAnalysis is not installed
+Usage: observables_oracles.py SHOAL SHOALD WORKER     exit code 77: MDAnalysis is not installed
 Runs itself with SHOAL_TEST_PYTHON where that is set (a virtual environment made from tests/requirements.txt)."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -112,8 +113,38 @@ def check_displacements(what, observable, u, bound):
     assert len(ours) > 10 and worst < bound
 
 
-def observe(shoal, folder, trajectory, spec="spec.yaml"):
-    told = subprocess.run([shoal, "observe", spec, "--trajectory", trajectory, "--output", "out", "--json"], cwd=folder, text=True,
+def gmx_table(folder, command, *words):
+    done = subprocess.run(["gmx", command, "-s", "a.gro", "-o", "gmx.xvg", *words], cwd=folder, text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return numpy.loadtxt(os.path.join(folder, "gmx.xvg"), comments=["#", "@"])
+
+
+def check_gmx(what, shoal, folder, name, of):
+    """gmx rdf centers its bins on multiples of their width, so that one of twice ours holds two of ours; its numbers have three decimals,
+    of pairs a frame, a reference atom and a width. gmx msd (2022.5 crashes where frames are 0.5 ps apart) of every second frame."""
+    if not shutil.which("gmx"):
+        print("gmx: SKIP, not installed")
+        return
+    width, u = 2 * BIN, mda.Universe(os.path.join(folder, "a.gro"), os.path.join(folder, name))
+    for observable, other, share in ((of["oo"], "OW", 2), (of["oh"], "HW1 HW2", 1)):
+        found = gmx_table(folder, "rdf", "-f", name, "-bin", str(width), "-rmax", str(MOST), "-norm", "none", "-ref", "name OW", "-sel",
+                          "name " + other)
+        bins = round(MOST / width) - 1
+        theirs = found[1:bins, 1] * width * observable["frames"] * (ATOMS // 3) / share
+        ours = numpy.array(observable["pairs"])
+        off = abs(ours[1:2 * bins - 1:2] + ours[2:2 * bins:2] - theirs)
+        near = pairs_of(u, "OW", other, MOST)[1]
+        print(f"{what}, gmx rdf of OW with {other}: {round(theirs.sum())} pairs, worst off by {off.max():.2f}")
+        assert theirs.sum() > 1000 and (off <= near[1:2 * bins - 1:2] + near[3:2 * bins + 1:2] + 0.1).all(), off
+    theirs = gmx_table(folder, "msd", "-f", name, "-dt", "1", "-trestart", "1", "-beginfit", "1", "-endfit", "10", "-sel", "name OW")[:, 1]
+    ours = numpy.array(observe(shoal, folder, name, "spec.yaml", "--dt", "1 ps")["msd"]["msd_nm2"])
+    worst = abs(ours[1:] / theirs[1:len(ours)] - 1).max()
+    print(f"{what}, gmx msd: {len(ours)} lags within {worst:.1e} of themselves")
+    assert len(ours) > 10 and worst < 1e-5
+
+
+def observe(shoal, folder, trajectory, spec="spec.yaml", *words):
+    told = subprocess.run([shoal, "observe", spec, "--trajectory", trajectory, "--output", "out", "--json", *words], cwd=folder, text=True,
                           capture_output=True, check=False)
     assert told.returncode == 0, told.stderr
     return {o["name"]: o for o in json.loads(told.stdout)["observables"]}
@@ -133,6 +164,7 @@ def walks(shoal, folder):
             if not breathing:
                 check_density(what, of["oh"], u)
                 check_displacements(what, of["msd"], u, 1e-5)
+                check_gmx(what, shoal, folder, name, of)
         u = mda.Universe(os.path.join(folder, "a.gro"))
         check_pairs(f"{shape}, .gro", observe(shoal, folder, "a.gro", "structure.yaml")["oh"], u, "OW", "HW1 HW2")
 
