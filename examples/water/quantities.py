@@ -8,15 +8,14 @@ from dataclasses import dataclass
 SOURCES = {
     "a": "H. J. C. Berendsen, J. R. Grigera, T. P. Straatsma, J. Phys. Chem. 91, 6269 (1987), doi 10.1021/j100308a038: at 306 K",
     "b": "C. Vega, J. L. F. Abascal, Phys. Chem. Chem. Phys. 13, 19663 (2011), doi 10.1039/c1cp22168j: cut-off 0.85 nm",
-    "c": "M. W. Mahoney, W. L. Jorgensen, J. Chem. Phys. 114, 363 (2001), doi 10.1063/1.1336346: in a box of theirs",
-    "d": "values collected by D. Berta et al., J. Chem. Theory Comput. 16, 3316 (2020), doi 10.1021/acs.jctc.9b00703: Table 1",
-    "e": "no paper: GROMACS 2022.5, this topology, these settings, 168 ps, bins of 0.002 nm",
-    "f": "no paper: that is what the barostat holds; and at 998 kg/m^3 SPC/E is at atmospheric pressure, as [a] has it",
-    "g": "W. Wagner, A. Pruss, J. Phys. Chem. Ref. Data 31, 387 (2002), doi 10.1063/1.1461829",
-    "h": "W. L. Jorgensen et al., J. Chem. Phys. 79, 926 (1983), doi 10.1063/1.445869: from the heat of vaporization",
-    "i": "L. B. Skinner et al., J. Chem. Phys. 138, 074506 (2013), doi 10.1063/1.4790861",
-    "j": "R. Mills, J. Phys. Chem. 77, 685 (1973), doi 10.1021/j100624a025",
-    "k": "G. S. Kell, J. Chem. Eng. Data 20, 97 (1975), doi 10.1021/je60064a005",
+    "c": "values collected by D. Berta et al., J. Chem. Theory Comput. 16, 3316 (2020), doi 10.1021/acs.jctc.9b00703: Table 1",
+    "d": "no paper: GROMACS 2022.5, this topology, these settings, 168 ps, bins of 0.002 nm",
+    "e": "no paper: that is what the barostat holds; and at 998 kg/m^3 SPC/E is at atmospheric pressure, as [a] has it",
+    "f": "W. Wagner, A. Pruss, J. Phys. Chem. Ref. Data 31, 387 (2002), doi 10.1063/1.1461829",
+    "g": "W. L. Jorgensen et al., J. Chem. Phys. 79, 926 (1983), doi 10.1063/1.445869: from the heat of vaporization",
+    "h": "L. B. Skinner et al., J. Chem. Phys. 138, 074506 (2013), doi 10.1063/1.4790861",
+    "i": "R. Mills, J. Phys. Chem. 77, 685 (1973), doi 10.1021/j100624a025",
+    "j": "G. S. Kell, J. Chem. Eng. Data 20, 97 (1975), doi 10.1021/je60064a005",
 }
 POLARIZATION = 5.22  # kJ/mol: what it costs to polarize a molecule, which is part of SPC/E's energy but not of its forces [a]
 
@@ -71,20 +70,20 @@ def diffusion(infinite):
 
 
 QUANTITIES = [
-    Quantity("density", "kg/m^3", "npt", average("Density"), "998 [a], 994 [b]", "997.0 [g]", 1),
+    Quantity("density", "kg/m^3", "npt", average("Density"), "998 [a], 994 [b]", "997.0 [f]", 1),
     Quantity("energy of a molecule", "kJ/mol", "npt", average("Potential", per_molecule=True, added=POLARIZATION),
-             "-41.4 [a]", "-41.5 [h]", 2),
-    Quantity("g(r) of oxygens, highest", "", "npt", highest("g", "error"), "3.09 [e]", "2.57 +- 0.05 [i]", 3),
-    Quantity("  at", "nm", "npt", highest("r_nm", None), "0.274 [e]", "0.280 +- 0.001 [i]", 4),
-    Quantity("diffusion, this box", "1e-5 cm^2/s", "nvt", diffusion(False), "2.5 [a], 2.49 [c], 2.54 [b]", "", 2),
-    Quantity("diffusion, infinite box", "1e-5 cm^2/s", "nvt", diffusion(True), "", "2.30 [j]", 2),
-    Quantity("pressure, npt", "bar", "npt", average("Pressure"), "1.01 [f]", "1.01", 0),
-    Quantity("pressure at 998 kg/m^3", "bar", "nvt", average("Pressure"), "1 [f]", "", 0),
+             "-41.4 [a]", "-41.5 [g]", 2),
+    Quantity("g(r) of oxygens, highest", "", "npt", highest("g", "error"), "3.09 [d]", "2.57 +- 0.05 [h]", 3),
+    Quantity("  at", "nm", "npt", highest("r_nm", None), "0.274 [d]", "0.280 +- 0.001 [h]", 4),
+    Quantity("diffusion, this box", "1e-5 cm^2/s", "nvt", diffusion(False), "2.5 [a], 2.54 [b]", "", 2),
+    Quantity("diffusion, infinite box", "1e-5 cm^2/s", "nvt", diffusion(True), "", "2.30 [i]", 2),
+    Quantity("pressure, npt", "bar", "npt", average("Pressure"), "1.01 [e]", "1.01", 0),
+    Quantity("pressure at 998 kg/m^3", "bar", "nvt", average("Pressure"), "1 [e]", "", 0),
     Quantity("temperature, nvt", "K", "nvt", average("Temperature"), "298.15", "298.15", 1),
     Quantity("heat capacity", "J/mol/K", "npt", fluctuation("Heat capacity at constant pressure", 1e3, per_molecule=True),
-             "87 [d]", "75.4 [g]", 1),
-    Quantity("compressibility", "1e-6/bar", "npt", fluctuation("Isothermal compressibility", 1e6), "46.1 [b]", "45.2 [k]", 1),
-    Quantity("thermal expansion", "1e-4/K", "npt", fluctuation("Thermal expansion", 1e4), "5.14 [b]", "2.57 [k]", 2),
+             "87 [c]", "75.4 [f]", 1),
+    Quantity("compressibility", "1e-6/bar", "npt", fluctuation("Isothermal compressibility", 1e6), "46.1 [b]", "45.2 [j]", 1),
+    Quantity("thermal expansion", "1e-4/K", "npt", fluctuation("Thermal expansion", 1e4), "5.14 [b]", "2.57 [j]", 2),
 ]
 
 
