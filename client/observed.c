@@ -18,7 +18,7 @@ static void summary_cell(struct table *t, const json_t *observable)
 {
     const json_t *highest = json_object_get(observable, "highest"), *d = json_object_get(observable, "diffusion");
     const json_t *value = json_object_get(observable, "value");
-    const json_t *lowest = json_object_get(observable, "lowest");
+    const json_t *lowest = json_object_get(observable, "lowest"), *eps = json_object_get(observable, "dielectric");
     char behind[80];
     if (!answer_whole(observable, "frames"))
         table_cell(t, "none: the box was %.4g nm wide at step %lld", answer_number(observable, "ended_box_width_nm"),
@@ -37,6 +37,9 @@ static void summary_cell(struct table *t, const json_t *observable)
     } else if (json_is_object(lowest)) {
         snprintf(behind, sizeof behind, "electrons^2 at %.4g /nm", answer_number(lowest, "q_per_nm"));
         value_cell(t, "I(q)", answer_number(lowest, "intensity"), answer_number(lowest, "error"), behind);
+    } else if (json_is_object(eps)) {
+        snprintf(behind, sizeof behind, "at %.5g K", answer_number(eps, "temperature_k"));
+        value_cell(t, "dielectric constant", answer_number(eps, "constant"), answer_number(eps, "error"), behind);
     } else {
         table_cell(t, "-");
     }

@@ -53,13 +53,31 @@ static int read_rdf(struct reader *r, const struct spec *s, struct observable_ch
     return rc ? rc : read_groups(r, s, c, view_key(v, "between"));
 }
 
-static int read_saxs(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v)
+/* Its only group, of the key `of`. */
+static int read_of(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v)
 {
     char place[96];
     c->of.ngroups = 1;
     observable_place(place, c, "of");
-    int rc = selection_read(r, &c->group[0], view_key(v, "of"), place, s->index);
+    return selection_read(r, &c->group[0], view_key(v, "of"), place, s->index);
+}
+
+static int read_saxs(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v)
+{
+    int rc = read_of(r, s, c, v);
     return rc ? rc : spec_read_saxs(r, c, v);
+}
+
+static int read_dielectric(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v)
+{
+    c->of.kind = OBSERVE_DIELECTRIC;
+    c->of.dielectric.temperature = s->settings.integrator.temperature;
+    if (view_given(view_key(v, "of")))
+        return read_of(r, s, c, v);
+    c->of.ngroups = 1;
+    c->group[0].text = xstrdup("all atoms");
+    c->group[0].line = v.node->line;
+    return 0;
 }
 
 static int read_fit(struct reader *r, struct observable_choice *c, struct view fit)
@@ -81,7 +99,6 @@ static int read_fit(struct reader *r, struct observable_choice *c, struct view f
 static int read_msd(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v)
 {
     struct msd_choice *m = &c->of.msd;
-    char place[96];
     c->of.kind = OBSERVE_MSD;
     m->max = view_quantity(view_key(v, "max")).value;
     m->restart = view_quantity(view_key(v, "restart")).value;
@@ -90,9 +107,7 @@ static int read_msd(struct reader *r, const struct spec *s, struct observable_ch
     m->viscosity = view_quantity(view_key(v, "viscosity")).value;
     m->temperature = s->settings.integrator.temperature;
     int rc = read_fit(r, c, view_key(v, "fit"));
-    observable_place(place, c, "of");
-    c->of.ngroups = 1;
-    return rc ? rc : selection_read(r, &c->group[0], view_key(v, "of"), place, s->index);
+    return rc ? rc : read_of(r, s, c, v);
 }
 
 static int read_coordination(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v)
@@ -116,7 +131,11 @@ static int read_coordination(struct reader *r, const struct spec *s, struct obse
 static const struct {
     const char *key;
     int (*read)(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v);
-} kinds[] = {{"rdf", read_rdf}, {"msd", read_msd}, {"coordination", read_coordination}, {"saxs", read_saxs}};
+} kinds[] = {{"rdf", read_rdf},
+             {"msd", read_msd},
+             {"coordination", read_coordination},
+             {"saxs", read_saxs},
+             {"dielectric", read_dielectric}};
 
 /* The name that it was given; or that of its kind, with a number where it is not the first without one. */
 static int read_name(struct reader *r, const struct spec *s, struct observable_choice *c, struct view name)

@@ -126,6 +126,9 @@ static void observe_one(const struct sim *s, int number, void *table, void *seen
     case OBSERVE_SAXS:
         cpu_saxs_emit(s, s->model->observe_plan[number], table, seen, t);
         break;
+    case OBSERVE_DIELECTRIC:
+        EMIT(observe_dielectric, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
+        break;
     case OBSERVE_KINDS:
         break;
     }

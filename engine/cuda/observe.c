@@ -86,6 +86,9 @@ static void observe_one(const struct sim *s, int number, void *work, void *table
     case OBSERVE_SAXS:
         cuda_saxs_emit(s, s->model->observe_plan[number], work, table, seen, t);
         break;
+    case OBSERVE_DIELECTRIC:
+        EMIT_BLOCK(observe_dielectric, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
+        break;
     case OBSERVE_KINDS:
         break;
     }

@@ -7,7 +7,9 @@
 
 #include "engine/observe/observe.h"
 
-/* observe.c: numbers, each an element of a JSON array */
+/* observe.c: the particles of its first group, atoms or molecules: how many, and where each begins in the group: *first is the
+ * caller's, [n + 1]. Numbers, each an element of a JSON array. */
+uint32_t observe_particles(const struct observable *o, const struct system *sys, bool molecules, int32_t **first);
 void observe_list(struct writer *w, const char *key, const double *value, size_t n);
 
 /* rdf.c */
@@ -36,7 +38,8 @@ void msd_line(const struct observe_result *r, struct buf *out);
 
 /* saxs.c */
 struct observe_size saxs_size(const struct observable *o);
-int saxs_plan(void **plan, const struct observable *o, const struct system *sys, struct err *e);
+int saxs_plan(void **plan, const struct observable *o, const struct system *sys, const struct settings *set,
+              struct err *e);
 void saxs_plan_free(void *plan);
 int saxs_check(const struct observable *o, const struct system *sys, struct err *e);
 void saxs_most_edges(const struct observable *o, const struct system *sys, double edge[3]);
@@ -44,5 +47,15 @@ const void *saxs_put(const struct observable *o, const struct system *sys, const
 void saxs_file(const struct observe_result *r, struct buf *out);
 void saxs_json(const struct observe_result *r, bool curves, struct writer *w);
 void saxs_line(const struct observe_result *r, struct buf *out);
+
+/* dielectric.c */
+struct observe_size dielectric_size(const struct observable *o);
+int dielectric_check(const struct observable *o, const struct system *sys, struct err *e);
+int dielectric_plan(void **plan, const struct observable *o, const struct system *sys, const struct settings *set,
+                    struct err *e);
+const void *dielectric_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a);
+void dielectric_file(const struct observe_result *r, struct buf *out);
+void dielectric_json(const struct observe_result *r, bool curves, struct writer *w);
+void dielectric_line(const struct observe_result *r, struct buf *out);
 
 #endif

@@ -40,19 +40,6 @@ static uint32_t origins_of(const struct observable *o)
     return (lags_of(o) - 1) / restart_of(o) + 1;
 }
 
-/* Where the particles begin in the group: *first is the caller's, [n + 1]. */
-static uint32_t particles_of(const struct observable *o, const struct system *sys, int32_t **first)
-{
-    const struct atom_group *g = &o->group[0];
-    uint32_t n = 0;
-    *first = xcalloc((size_t)g->n + 1, sizeof **first);
-    for (int i = 0; i < g->n; i++)
-        if (!i || !o->msd.molecules || sys->atoms[g->atom[i]].molecule != sys->atoms[g->atom[i - 1]].molecule)
-            (*first)[n++] = i;
-    (*first)[n] = g->n;
-    return n;
-}
-
 static double state_bytes(const struct observable *o)
 {
     /* as many particles as atoms: what fewer need is less */
@@ -113,7 +100,7 @@ const void *msd_put(const struct observable *o, const struct system *sys, const 
     struct msd_table t = {.lags = lags_of(o),
                           .restart = restart_of(o),
                           .origins = origins_of(o),
-                          .particles = particles_of(o, sys, &first)};
+                          .particles = observe_particles(o, sys, o->msd.molecules, &first)};
     double *weight = xcalloc((size_t)g->n, sizeof *weight), *all = xcalloc((size_t)g->n, sizeof *all);
     double *share = xcalloc(t.particles, sizeof *share);
     put_weights(sys, g->atom, g->n, all);

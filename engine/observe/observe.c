@@ -43,6 +43,15 @@ const struct observe_kind observe_kinds[OBSERVE_KINDS] = {
                       .file = saxs_file,
                       .json = saxs_json,
                       .line = saxs_line},
+    [OBSERVE_DIELECTRIC] = {.name = "dielectric",
+                            .size = dielectric_size,
+                            .plan = dielectric_plan,
+                            .plan_free = free,
+                            .check = dielectric_check,
+                            .put = dielectric_put,
+                            .file = dielectric_file,
+                            .json = dielectric_json,
+                            .line = dielectric_line},
 };
 
 /* ---- on a device ---- */
@@ -51,6 +60,18 @@ int observe_check(const struct observable *o, const struct system *sys, struct e
 {
     const struct observe_kind *kind = &observe_kinds[o->kind];
     return kind->check ? kind->check(o, sys, e) : 0;
+}
+
+uint32_t observe_particles(const struct observable *o, const struct system *sys, bool molecules, int32_t **first)
+{
+    const struct atom_group *g = &o->group[0];
+    uint32_t n = 0;
+    *first = xcalloc((size_t)g->n + 1, sizeof **first);
+    for (int i = 0; i < g->n; i++)
+        if (!i || !molecules || sys->atoms[g->atom[i]].molecule != sys->atoms[g->atom[i - 1]].molecule)
+            (*first)[n++] = i;
+    (*first)[n] = g->n;
+    return n;
 }
 
 size_t observe_bytes(const struct observable *o)

@@ -10,6 +10,7 @@
 #include "engine/base/buf.h"
 #include "engine/estimate/json_writer.h"
 #include "engine/observe/tables.h"
+#include "engine/system/settings.h"
 #include "engine/system/system.h"
 
 /* What one replica accumulates: numbers of a block, and bytes of state. */
@@ -29,9 +30,10 @@ struct observe_kind {
     const char *name; /* the key in a spec */
     struct observe_size (*size)(const struct observable *o);
     double (*least_width)(const struct observable *o); /* of a box, nm; 0: any will do */
-    /* What follows from it and the system on the host, for put and for programs; the owner gives it back to plan_free. NULL:
-     * nothing does. ERR_SPEC, ERR_TOPOLOGY, ERR_UNSUPPORTED. */
-    int (*plan)(void **plan, const struct observable *o, const struct system *sys, struct err *e);
+    /* What follows from it, the system and the settings on the host, for put and for programs; the owner gives it back to
+     * plan_free. NULL: nothing does. ERR_SPEC, ERR_TOPOLOGY, ERR_UNSUPPORTED. */
+    int (*plan)(void **plan, const struct observable *o, const struct system *sys, const struct settings *set,
+                struct err *e);
     void (*plan_free)(void *plan);
     /* Edges of a box, nm, at most; NULL: any will do. */
     void (*most_edges)(const struct observable *o, const struct system *sys, double edge[3]);

@@ -18,7 +18,8 @@ struct observe_size saxs_size(const struct observable *o)
     return (struct observe_size){.reals = 3 * (uint64_t)saxs_bins(&o->saxs) + 1};
 }
 
-int saxs_plan(void **plan, const struct observable *o, const struct system *sys, struct err *e)
+int saxs_plan(void **plan, const struct observable *o, const struct system *sys, const struct settings *set,
+              struct err *e)
 {
     struct saxs_plan *p = xcalloc(1, sizeof *p);
     int rc = saxs_plan_make(p, o, sys, e);

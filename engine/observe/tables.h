@@ -76,6 +76,23 @@ struct coordination_table {
     uint32_t bins, pad_;
 };
 
+/* Of a dielectric constant. A molecule is its atoms in the group, whole: each where it is nearest to the one before it. Of each block:
+ * sums of what enum dielectric_real says. */
+struct dielectric_table {
+    uint32_t molecules, pad_;
+    const int32_t *first;      /* [molecules + 1], of its atoms */
+    const double (*charge)[2]; /* [atoms], e: in states A and B */
+};
+enum dielectric_real {
+    DIPOLE_X, /* of all molecules, e nm */
+    DIPOLE_Y,
+    DIPOLE_Z,
+    DIPOLE_SQUARE,
+    DIPOLE_MOLECULE, /* the mean of the absolute value of one's, e nm */
+    DIPOLE_VOLUME,   /* nm^3 */
+    DIPOLE_REALS
+};
+
 /* Of an rdf. */
 struct rdf_table {
     double max, bin;            /* nm */

@@ -49,7 +49,7 @@ static int place_observables(struct model *m, struct err *e)
                            kind->name, m->program->device);
         int rc = observe_check(o, m->sys, e);
         if (!rc && kind->plan)
-            rc = kind->plan(&m->observe_plan[i], o, m->sys, e);
+            rc = kind->plan(&m->observe_plan[i], o, m->sys, m->set, e);
         if (rc)
             return rc;
         m->observed_at[i + 1] = m->observed_at[i] + observe_bytes(o);

@@ -19,6 +19,15 @@ const struct decoupled *alchemy_decoupled(const struct system *sys, const struct
     return NULL;
 }
 
+void alchemy_charges(const struct system *sys, const struct alchemy_settings *set, int atom, double charge[2])
+{
+    const struct decoupled *gone = alchemy_decoupled(sys, set, atom);
+    for (int s = 0; s < 2; s++) {
+        const int state = set->kind == ALCHEMY_B_STATES ? s : 0;
+        charge[s] = gone && !(gone->on[s] & COUPLED_CHARGE) ? 0 : sys->atoms[atom].charge[state];
+    }
+}
+
 struct soft_rule soft_rule_of(const struct settings *set, bool listed)
 {
     const struct soft_core *core = &set->alchemy.soft_core;
@@ -44,9 +53,9 @@ static void states(struct alchemy_plan *p, const struct system *sys, const struc
         const struct atom *a = &sys->atoms[i];
         const struct decoupled *gone = alchemy_decoupled(sys, set, i);
         double charge[2];
+        alchemy_charges(sys, set, i, charge);
         for (int s = 0; s < 2; s++) {
             int state = set->kind == ALCHEMY_B_STATES ? s : 0;
-            charge[s] = gone && !(gone->on[s] & COUPLED_CHARGE) ? 0 : a->charge[state];
             p->type[s][i] = gone && !(gone->on[s] & COUPLED_VDW) ? n - 1 : a->type[state];
         }
         p->charge[i] = charge[0];

@@ -35,4 +35,7 @@ struct soft_rule soft_rule_of(const struct settings *set, bool listed);
 /* What `set` says of the molecule of an atom; NULL: it is not decoupled. */
 const struct decoupled *alchemy_decoupled(const struct system *sys, const struct alchemy_settings *set, int atom);
 
+/* The charge of an atom in states A and B, e. */
+void alchemy_charges(const struct system *sys, const struct alchemy_settings *set, int atom, double charge[2]);
+
 #endif

@@ -12,10 +12,8 @@ double net_charge(const struct system *sys, const struct alchemy_settings *al, i
     const double l = al->lambda ? al->lambda[window][LAMBDA_COULOMB] : 0;
     double sum = 0;
     for (int i = 0; i < sys->natoms; i++) {
-        const struct decoupled *gone = al->kind == ALCHEMY_DECOUPLE ? alchemy_decoupled(sys, al, i) : NULL;
-        double end[2] = {sys->atoms[i].charge[0], sys->atoms[i].charge[al->kind == ALCHEMY_B_STATES]};
-        for (int state = 0; state < 2 && gone; state++)
-            end[state] *= !!(gone->on[state] & COUPLED_CHARGE);
+        double end[2];
+        alchemy_charges(sys, al, i, end);
         sum += (1 - l) * end[0] + l * end[1];
     }
     return sum;

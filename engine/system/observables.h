@@ -11,7 +11,14 @@
 
 #include "engine/system/biases.h"
 
-enum observable_kind { OBSERVE_RDF, OBSERVE_MSD, OBSERVE_COORDINATION, OBSERVE_SAXS, OBSERVE_KINDS };
+enum observable_kind {
+    OBSERVE_RDF,
+    OBSERVE_MSD,
+    OBSERVE_COORDINATION,
+    OBSERVE_SAXS,
+    OBSERVE_DIELECTRIC,
+    OBSERVE_KINDS
+};
 enum { OBSERVABLES_MAX = 16, OBSERVABLE_GROUPS = 2 };
 
 /* Sorted atoms, each once, counted from 0. */
@@ -70,6 +77,10 @@ struct saxs_choice {
     struct saxs_background background;
 };
 
+struct dielectric_choice {
+    double temperature; /* K */
+};
+
 struct observable {
     enum observable_kind kind;
     char *name;      /* of its file */
@@ -81,6 +92,7 @@ struct observable {
     struct msd_choice msd;
     struct coordination_distribution coordination;
     struct saxs_choice saxs;
+    struct dielectric_choice dielectric;
 };
 
 /* Frees what it owns; zeroed is fine. */

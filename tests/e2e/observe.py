@@ -118,6 +118,33 @@ def coordination(box, x, pairs, r0, d0, n, m, far):
     return sum((switch(r) - end) / (1 - end) for r in distances if r < far)
 
 
+def nearest(box, d):
+    """The shortest image, from all images near it."""
+    d = wrapped(box, d)
+    images = ([d[k] + sum(n[v] * box[v][k] for v in range(3)) for k in range(3)] for n in itertools.product(range(-1, 2), repeat=3))
+    return min(images, key=lambda r: sum(c * c for c in r))
+
+
+def dipoles(box, x, charge):
+    """Of molecules of so many atoms each, made whole atom after atom."""
+    for first in range(0, len(x), len(charge)):
+        at, sums = [0, 0, 0], [0, 0, 0]
+        for k in range(1, len(charge)):
+            step = nearest(box, [b - a for a, b in zip(x[first + k - 1], x[first + k])])
+            at = [a + s for a, s in zip(at, step)]
+            sums = [m + charge[k] * a for m, a in zip(sums, at)]
+        yield sums
+
+
+def permittivity(of_frames, temperature):
+    """Of (dipole in e nm, volume in nm^3) of each frame, in SI units."""
+    n, unit = len(of_frames), 1.602176634e-19 * 1e-9
+    mean = [sum(m[d] for m, _ in of_frames) / n for d in range(3)]
+    fluctuation = sum(sum(c * c for c in m) for m, _ in of_frames) / n - sum(c * c for c in mean)
+    volume = sum(v for _, v in of_frames) / n
+    return 1 + fluctuation * unit**2 / (3 * 8.8541878128e-12 * volume * 1e-27 * 1.380649e-23 * temperature)
+
+
 def added(of_frames):
     return [sum(column) for column in zip(*(counts for counts, _ in of_frames))], sum(inverse for _, inverse in of_frames)
 
@@ -210,6 +237,40 @@ class Observe(Files):
                     of = [c[19] / (len(pairs) * shell * i) for c, i in blocks]
                     error = math.sqrt(sum((v - sum(of) / 9) ** 2 for v in of) / 8 / 9)
                     self.assertAlmostEqual(observable["g_error"][19], error, delta=1e-11)
+
+    def test_dielectric(self):
+        charge, debye = [-0.8, 0.3, 0.5], 48.03204712
+        charged = TOPOLOGY.replace("OW 1 0 16", "OW 1 -0.8 16").replace("HW1 1 0 1", "HW1 1 0.3 1").replace("HW2 1 0 1", "HW2 1 0.5 1")
+        self.write("a.top", charged.encode())
+        spec = "- dielectric: {}\n- dielectric: {of: {atoms: 1-12}, name: four}\n"
+        for lean in ((0, 0, 0), TRICLINIC):
+            made = frames(lean)
+            self.write("a.trr", trr(made, "d"))
+            found = json.loads(self.observe(spec, "a.trr", "--json"))["observables"]
+            self.assertEqual([o["groups"][0]["selection"] for o in found], ["all atoms", "1-12"])
+            for one, atoms in zip(found, (ATOMS, 12)):
+                of_frames, absolute = [], 0
+                for _, box, x in made:
+                    each = list(dipoles(box, x[:atoms], charge))
+                    absolute += sum(math.hypot(*m) for m in each) / len(each) / FRAMES
+                    of_frames.append(([sum(m[d] for m in each) for d in range(3)], box[0][0] * box[1][1] * box[2][2]))
+                d, constant = one["dielectric"], permittivity(of_frames, 298.15)
+                self.assertAlmostEqual(d["constant"], constant, delta=1e-8 * constant)
+                self.assertAlmostEqual(d["molecule_dipole_debye"], absolute * debye, delta=1e-7 * absolute * debye)
+                for k, mean in enumerate(d["mean_dipole_debye"]):
+                    self.assertAlmostEqual(mean, sum(m[k] for m, _ in of_frames) / FRAMES * debye, delta=1e-6)
+                # 9 full blocks of two frames, without the last one
+                without = [permittivity(of_frames[:2 * b] + of_frames[2 * b + 2:18], 298.15) for b in range(9)]
+                error = math.sqrt(8 / 9 * sum((v - sum(without) / 9) ** 2 for v in without))
+                self.assertAlmostEqual(d["error"], error, delta=1e-8 * constant)
+                rows = table(self.path(f"out/{one['name']}.xvg"))
+                self.assertEqual([r[0] for r in rows], [*range(2, 19, 2), 19])
+                for row in rows:
+                    so_far = permittivity(of_frames[:int(row[0])], 298.15)
+                    self.assertAlmostEqual(row[1], so_far, delta=1e-7 * so_far)
+        self.assertRegex(self.observe(spec, "a.trr"), r"dielectric: 19 frames; dielectric constant \d+")
+        self.assertIn("dielectric: OW: the atoms of molecule 1 (SOL, from atom 1 on) in it have a charge of -0.8 e: their dipole has no value "
+                      "of its own; expected whole molecules without a charge", self.observe("- dielectric: {of: OW}\n", "a.trr", code=65))
 
     def test_many(self):
         """More atoms than one block of a GPU takes of a group."""

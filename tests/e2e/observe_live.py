@@ -19,8 +19,9 @@ OBSERVABLES = """observables:
   - rdf: {between: [OW, OW], max: 0.5 nm, bin: 0.02 nm, every: 20 steps}
   - msd: {of: {resname: SOL}, by: molecule, max: 0.4 ps, every: 20 steps, fit: [0.04 ps, 0.2 ps]}
   - saxs: {of: {resname: SOL}, max: 20 /nm, bin: 2 /nm, every: 20 steps}
+  - dielectric: {every: 20 steps}
 """
-FILES = ["rdf.xvg", "msd.xvg", "saxs.xvg"]
+FILES = ["rdf.xvg", "msd.xvg", "saxs.xvg", "dielectric.xvg"]
 
 
 def table(text):
@@ -63,6 +64,7 @@ class Live(Served):
                          [(w, 0, f"lambda_{w:02d}/{f}") for w in (0, 1) for f in FILES])
         said = self.shoal("results", os.path.basename(folder))
         self.assertRegex(said, r"(?m)^ +1 +rdf +31 +g\(r\) up to \d\.\d+ \+- 0\.\d+ at 0\.2\d nm +lambda_01/rdf.xvg$")
+        self.assertRegex(said, r"(?m)^ +1 +dielectric +31 +dielectric constant \d+\.\d* \+- \d+\.?\d* at 298.15 K +lambda_01/dielectric.xvg$")
         self.assertRegex(said, r"(?m)^ +0 +msd +31 +D -?\d+\.\d* \+- \d+\.?\d* 1e-5 cm\^2/s, from 0.04 to 0.2 ps +lambda_00/msd.xvg$")
         page = self.shoal("report", os.path.basename(folder))
         for title in ("rdf: g(r)", "rdf: coordination number within r + bin/2", "msd: MSD", "saxs: I(q)"):
@@ -73,9 +75,9 @@ class Live(Served):
             told = self.shoal("observe", os.path.join(self.folder, "whole.yaml"), "--trajectory", os.path.join(of_window, "traj.xtc"),
                               "--output", os.path.join(self.folder, "offline"), "--json")
             offline = json.loads(told)["observables"]
-            rdf, msd, saxs = results[3 * window:3 * window + 3]
-            self.assertEqual((rdf["frames"], msd["frames"], saxs["frames"]), (31, 31, 31))
-            self.assertEqual([o["frames"] for o in offline], [31, 31, 31])
+            rdf, msd, saxs, dielectric = results[len(FILES) * window:len(FILES) * (window + 1)]
+            self.assertEqual([o["frames"] for o in results], [31] * 2 * len(FILES))
+            self.assertEqual([o["frames"] for o in offline], [31] * len(FILES))
             # frames of the trajectory are rounded to 0.001 nm: pairs change bins, each with few others
             pairs = [row[5] for row in table(self.read(of_window, "rdf.xvg"))]
             for live, other in zip(pairs, offline[0]["pairs"]):
@@ -93,6 +95,9 @@ class Live(Served):
             self.assertTrue(os.path.exists(os.path.join(of_window, "energy.csv")))
             for live, other in zip(table(self.read(of_window, "saxs.xvg")), offline[2]["intensity"]):
                 self.assertAlmostEqual(live[1], other, delta=0.01 * other)
+            constant, other = (o["dielectric"]["constant"] for o in (dielectric, offline[3]))
+            self.assertTrue(constant > 1.1)
+            self.assertAlmostEqual(constant, other, delta=0.01 * constant)
             self.assertAlmostEqual(saxs["lowest"]["intensity"], offline[2]["intensity"][0], delta=0.01 * offline[2]["intensity"][0])
 
     def test_narrow(self):

@@ -23,7 +23,9 @@ observables:
 - rdf: {between: [OW, OW], max: 1.3 nm, bin: 0.01 nm, name: numpy}
 - msd: {of: OW, max: 60 ps, fit: [2 ps, 15 ps]}
 - msd: {of: OW, max: 60 ps, fit: [2 ps, 15 ps], remove-center: yes, name: centered}
+- dielectric: {of: {resname: SOL}}
 """
+CHARGES = [-0.8476, 0.4238, 0.4238]
 # of frames 1 ps apart
 FEWER = """name: water
 system: {topology: system.top, coordinates: final.gro}
@@ -38,14 +40,14 @@ def run(*words, **more):
     return subprocess.run(words, check=True, capture_output=True, text=True, **more).stdout
 
 
-def oxygens(folder):
-    """Positions of oxygens in every frame, as GROMACS writes them in single precision, and the edge of the box."""
+def positions(folder):
+    """Of every frame, as GROMACS writes them in single precision, and the edge of the box."""
     path = os.path.join(folder, "traj.trr")
     data = numpy.fromfile(path, dtype=">f4")
     atoms = 2700
     length = data.size // 301
     frames = data.reshape(301, length)
-    return frames[:, -3 * atoms:].reshape(301, atoms, 3)[:, ::3].astype(float), float(frames[0, 23 - 2])
+    return frames[:, -3 * atoms:].reshape(301, atoms, 3).astype(float), float(frames[0, 23 - 2])
 
 
 def histogram(x, edge, bins, width):
@@ -94,6 +96,29 @@ def check_msd(observable, lag, expected):
     return worst
 
 
+def check_dielectric(observable, x, edge, theirs):
+    """Against numpy, and gmx dipoles, which prints six digits."""
+    waters = x.reshape(len(x), -1, 3, 3)
+    arms = waters[:, :, 1:] - waters[:, :, :1]
+    arms -= edge * numpy.rint(arms / edge)
+    each = (arms * numpy.array(CHARGES)[1:, None]).sum(axis=2)
+    m = each.sum(axis=1)
+    fluctuation = (m * m).sum(axis=1).mean() - (m.mean(axis=0) ** 2).sum()
+    constant = 1 + fluctuation * (1.602176634e-19 * 1e-9)**2 / (3 * 8.8541878128e-12 * edge**3 * 1e-27 * 1.380649e-23 * 298.15)
+    absolute = numpy.sqrt((each * each).sum(axis=2)).mean() * 48.03204712
+    found = observable["dielectric"]
+    print(f"dielectric constant {found['constant']:.6g}, numpy {constant:.6g}, gmx dipoles {theirs:.6g}")
+    assert abs(found["constant"] - constant) < 2e-6 * constant
+    assert abs(found["molecule_dipole_debye"] - absolute) < 1e-6 * absolute
+    assert abs(found["constant"] - theirs) < 2e-5 * theirs
+
+
+def gmx_dielectric(folder):
+    told = run("gmx", "dipoles", "-f", "traj.xtc", "-s", "run.tpr", "-temp", "298.15", "-epsilonRF", "0", "-corr", "none", cwd=folder,
+               input="SOL\n")
+    return float(next(line for line in told.splitlines() if line.startswith("Epsilon =")).split("=")[1])
+
+
 def gmx_rdf(folder, name, reference, selection):
     run("gmx", "rdf", "-f", "traj.xtc", "-s", "run.tpr", "-bin", "0.002", "-rmax", "1.4", "-dt", "1", "-o", name + ".xvg",
         "-ref", reference, "-sel", selection, cwd=folder)
@@ -128,13 +153,14 @@ def main():
 
         names = ("rdf_OO_numpy", "msd_O_numpy", "rdf_OW_OW_gmx", "rdf_OW_HW_gmx")
         table = {name: numpy.loadtxt(os.path.join(data, name + ".tsv")) for name in names}
-        x, edge = oxygens(folder)
-        check_exactly(observe("all.yaml", "traj.trr", "--dt", "3 ps")["numpy"], x[::15], edge)
+        x, edge = positions(folder)
+        check_exactly(observe("all.yaml", "traj.trr", "--dt", "3 ps")["numpy"], x[::15, ::3], edge)
         of = observe("all.yaml", "traj.xtc")
         check_rdf(of["numpy"], table["rdf_OO_numpy"])
         check_msd(of["msd"], table["msd_O_numpy"][:, 0], table["msd_O_numpy"][:, 1])
         check_msd(of["centered"], table["msd_O_numpy"][:, 0], table["msd_O_numpy"][:, 2])
         assert abs(of["msd"]["diffusion"]["slope_nm2_per_ps"] - 0.01525560138410607) < 1e-8
+        check_dielectric(of["dielectric"], x, edge, gmx_dielectric(folder))
         of = observe("fewer.yaml", "traj.xtc", "--dt", "1 ps")
         check_shape("oo", of["oo"], table["rdf_OW_OW_gmx"])
         check_shape("oh", of["oh"], table["rdf_OW_HW_gmx"])

@@ -325,6 +325,18 @@ class LowestQ:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Dielectric:
+    """The dielectric constant, from the fluctuation <M^2> - <M>^2 of a dipole M."""
+
+    constant: float
+    error: float | None
+    temperature_k: float
+    fluctuation_debye2: float
+    mean_dipole_debye: tuple[float, ...]
+    molecule_dipole_debye: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class InfiniteBox:
     """What a diffusion constant is in an infinite box."""
 
@@ -351,7 +363,7 @@ class Diffusion:
 
 @dataclass(frozen=True, kw_only=True)
 class Observable:
-    """Of one window; what is of another kind (rdf, msd, coordination, saxs) is None. Its curves are in `file`."""
+    """Of one window; what is of another kind (rdf, msd, coordination, saxs, dielectric) is None. Its curves are in `file`."""
 
     window: int
     repeat: int
@@ -375,6 +387,7 @@ class Observable:
     lowest: LowestQ | None
     interval_ps: float | None
     diffusion: Diffusion | None
+    dielectric: Dielectric | None
 
 
 @dataclass(frozen=True, kw_only=True)
