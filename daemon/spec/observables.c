@@ -83,27 +83,40 @@ static int read_dielectric(struct reader *r, const struct spec *s, struct observ
 static int read_fit(struct reader *r, struct observable_choice *c, struct view fit)
 {
     struct msd_choice *m = &c->of.msd;
+    const double max = c->of.lags.max;
     char place[96];
     observable_place(place, c, "fit");
-    m->fit[0] = 0.1 * m->max;
-    m->fit[1] = 0.9 * m->max;
+    m->fit[0] = 0.1 * max;
+    m->fit[1] = 0.9 * max;
     for (int i = 0; i < view_count(fit); i++)
         m->fit[i] = view_quantity(view_item(fit, i)).value;
-    if (m->fit[0] < m->fit[1] && m->fit[1] <= m->max)
+    if (m->fit[0] < m->fit[1] && m->fit[1] <= max)
         return 0;
     return spec_bad(r, fit, place,
                     "from %.10g to %.10g ps: expected a shorter lag, then a longer one, max (%.10g ps) at most",
-                    m->fit[0], m->fit[1], m->max);
+                    m->fit[0], m->fit[1], max);
+}
+
+static void read_lags(struct observable_choice *c, struct view v)
+{
+    c->of.lags.max = view_quantity(view_key(v, "max")).value;
+    c->of.lags.restart = view_quantity(view_key(v, "restart")).value;
+    c->of.lags.molecules = view_choice(view_key(v, "by")) == 1;
+    c->of.lags.center = view_boolean(view_key(v, "remove-center"));
+}
+
+static int read_vacf(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v)
+{
+    c->of.kind = OBSERVE_VACF;
+    read_lags(c, v);
+    return read_of(r, s, c, v);
 }
 
 static int read_msd(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v)
 {
     struct msd_choice *m = &c->of.msd;
     c->of.kind = OBSERVE_MSD;
-    m->max = view_quantity(view_key(v, "max")).value;
-    m->restart = view_quantity(view_key(v, "restart")).value;
-    m->molecules = view_choice(view_key(v, "by")) == 1;
-    m->center = view_boolean(view_key(v, "remove-center"));
+    read_lags(c, v);
     m->viscosity = view_quantity(view_key(v, "viscosity")).value;
     m->temperature = s->settings.integrator.temperature;
     int rc = read_fit(r, c, view_key(v, "fit"));
@@ -135,7 +148,8 @@ static const struct {
              {"msd", read_msd},
              {"coordination", read_coordination},
              {"saxs", read_saxs},
-             {"dielectric", read_dielectric}};
+             {"dielectric", read_dielectric},
+             {"vacf", read_vacf}};
 
 /* The name that it was given; or that of its kind, with a number where it is not the first without one. */
 static int read_name(struct reader *r, const struct spec *s, struct observable_choice *c, struct view name)

@@ -153,16 +153,26 @@ static int check_time(struct work *w, const struct picker *p, const struct traje
     return 0;
 }
 
+static int check_velocities(const struct observable *o, const struct trajectory_frame *f, struct err *e)
+{
+    if (f->v || !observe_kinds[o->kind].needs_velocities)
+        return 0;
+    return err_set(e, ERR_COORDINATES, "%s: no velocities; expected a .trr or .gro file that has them", o->name);
+}
+
 static int take_frame(struct work *w, const struct picker *p, const struct trajectory_frame *f, struct err *e)
 {
     int rc = check_time(w, p, f, e);
     if (rc)
         return rc;
-    for (int i = 0; i < w->sys->nobservables && !rc; i++)
-        rc = observe_check_box(&w->sys->observables[i], w->sys, f->box, e);
+    for (int i = 0; i < w->sys->nobservables && !rc; i++) {
+        rc = check_velocities(&w->sys->observables[i], f, e);
+        if (!rc)
+            rc = observe_check_box(&w->sys->observables[i], w->sys, f->box, e);
+    }
     if (rc)
         return err_prefix(e, "%s: frame %llu, at %.10g ps", w->q->trajectory, (unsigned long long)f->number, f->time);
-    rc = sim_put(w->sim, (const double(*)[3])f->x, f->box, e);
+    rc = sim_put(w->sim, (const double(*)[3])f->x, (const double(*)[3])f->v, f->box, e);
     return rc ? rc : work_through(w->dev, w->sim, SIM_OBSERVE, 1, e);
 }
 

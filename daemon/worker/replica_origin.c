@@ -154,7 +154,7 @@ static int CO_FN evaluate(struct origin *o, struct sample *out, struct err *e)
     struct replica *r = o->r;
     double box[BOX_SIZE];
     xtc_place(&o->frame, r->x, box);
-    int rc = sim_put(r->sim, (const double(*)[3])r->x, box, e);
+    int rc = sim_put(r->sim, (const double(*)[3])r->x, NULL, box, e);
     if (!rc)
         rc = sample_here(r, e);
     if (rc)

@@ -118,7 +118,8 @@ static void observe_one(const struct sim *s, int number, void *table, void *seen
         EMIT(observe_rdf, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
         break;
     case OBSERVE_MSD:
-        EMIT(observe_msd, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
+    case OBSERVE_VACF:
+        EMIT(observe_lags, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .table = table, .seen = seen);
         break;
     case OBSERVE_COORDINATION:
         EMIT(observe_coordination, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);

@@ -74,8 +74,9 @@ static void observe_one(const struct sim *s, int number, void *work, void *table
                   .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
         break;
     case OBSERVE_MSD:
-        EMIT_BLOCK(observe_msd_move, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
-        EMIT_GRID(observe_msd_lags, MSD_BLOCKS, 1, CUDA_BLOCK, .ctl = s->d.ctl, .table = table, .seen = seen);
+    case OBSERVE_VACF:
+        EMIT_BLOCK(observe_lags_move, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .table = table, .seen = seen);
+        EMIT_GRID(observe_lags_add, LAG_BLOCKS, 1, CUDA_BLOCK, .ctl = s->d.ctl, .table = table, .seen = seen);
         break;
     case OBSERVE_COORDINATION:
         sized = coordination_sized(o->coordination.of, (const int[2]){o->group[0].n, o->group[1].n});

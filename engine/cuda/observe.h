@@ -8,7 +8,7 @@
 #include "engine/observe/saxs_plan.h"
 #include "engine/run/program.h"
 
-enum { RDF_PIECE = 1024, MSD_BLOCKS = 256 };
+enum { RDF_PIECE = 1024, LAG_BLOCKS = 256 };
 
 int cuda_observe_open(struct model *m, struct err *e);
 void cuda_observe_close(struct model *m);

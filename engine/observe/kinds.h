@@ -28,13 +28,16 @@ void coordination_json(const struct observe_result *r, bool curves, struct write
 void coordination_line(const struct observe_result *r, struct buf *out);
 
 /* msd.c */
-struct observe_size msd_size(const struct observable *o);
 bool msd_needs_cube(const struct observable *o);
-int msd_check(const struct observable *o, const struct system *sys, struct err *e);
-const void *msd_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a);
 void msd_file(const struct observe_result *r, struct buf *out);
 void msd_json(const struct observe_result *r, bool curves, struct writer *w);
 void msd_line(const struct observe_result *r, struct buf *out);
+
+/* vacf.c */
+int vacf_check(const struct observable *o, const struct system *sys, struct err *e);
+void vacf_file(const struct observe_result *r, struct buf *out);
+void vacf_json(const struct observe_result *r, bool curves, struct writer *w);
+void vacf_line(const struct observe_result *r, struct buf *out);
 
 /* saxs.c */
 struct observe_size saxs_size(const struct observable *o);

@@ -7,6 +7,7 @@
 #include "engine/base/number.h"
 #include "engine/math/box.h"
 #include "engine/observe/kinds.h"
+#include "engine/observe/lags.h"
 
 #define CUBE 1e-5 /* relative difference of edges */
 
@@ -19,11 +20,11 @@ const struct observe_kind observe_kinds[OBSERVE_KINDS] = {
                      .json = rdf_json,
                      .line = rdf_line},
     [OBSERVE_MSD] = {.name = "msd",
-                     .size = msd_size,
+                     .size = lags_size,
                      .equal_times = true,
                      .needs_cube = msd_needs_cube,
-                     .check = msd_check,
-                     .put = msd_put,
+                     .check = lags_check,
+                     .put = lags_put,
                      .file = msd_file,
                      .json = msd_json,
                      .line = msd_line},
@@ -43,6 +44,15 @@ const struct observe_kind observe_kinds[OBSERVE_KINDS] = {
                       .file = saxs_file,
                       .json = saxs_json,
                       .line = saxs_line},
+    [OBSERVE_VACF] = {.name = "vacf",
+                      .size = lags_size,
+                      .equal_times = true,
+                      .needs_velocities = true,
+                      .check = vacf_check,
+                      .put = lags_put,
+                      .file = vacf_file,
+                      .json = vacf_json,
+                      .line = vacf_line},
     [OBSERVE_DIELECTRIC] = {.name = "dielectric",
                             .size = dielectric_size,
                             .plan = dielectric_plan,

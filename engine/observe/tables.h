@@ -56,17 +56,19 @@ MATH_FN void *observed_state(const struct observe_table *t, const struct observe
     return observed_reals(t, s, OBSERVE_BLOCKS);
 }
 
-/* Of an msd. A particle is an atom, or the center of a molecule's atoms in the group: they follow each other there. */
-struct msd_table {
+/* Of an msd or a vacf. A particle is an atom, or the center of a molecule's atoms in the group: they follow each other there. */
+struct lag_table {
     uint32_t lags, restart, origins, particles; /* in frames; origins: kept at a time */
     const int32_t *first;                       /* [particles + 1], of its atoms */
     const double *weight;                       /* [atoms], of an atom in its particle */
     const double *share;                        /* [particles], of the center; NULL: it stays in */
+    uint32_t velocities, pad_;                  /* 1: a vacf */
 };
 
-/* The state of an msd: positions of atoms in the last frame, and where they came to without the box, [atoms][3] each; of particles now,
- * [particles][3], and at each origin, [origins][particles][3]. nm. Of each block: how many origins a lag had, and the sum over them
- * of the mean square displacement; then the sum of the box's cube root. */
+/* The state: positions of particles without the box, or their velocities, now, [particles][3], and at each origin,
+ * [origins][particles][3]; of an msd then positions of atoms in the last frame, and where they came to without the box, [atoms][3] each.
+ * nm, ps. Of each block: how many origins a lag had, and the sum over them of the mean square displacement, or product of
+ * velocities; then the sum of the box's cube root. */
 
 /* Of a coordination, the only one of the table. Of each block: frames by bins of its value, and last those beyond; sums of it and of its
  * square. The state is a struct fixed_sum, zero between frames. */

@@ -115,8 +115,9 @@ int sim_part(struct sim *s, struct err *e);
 int sim_fetch(struct sim *s, struct err *e);
 /* Positions (whole molecules, not wrapped), velocities, box. Waits for what was not fetched; any of the pointers may be NULL. */
 int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[BOX_SIZE], struct err *e);
-/* Other positions, [natoms], and box in place of those that there are: for a sample of them. While nothing is in flight. */
-int sim_put(struct sim *s, const double (*x)[3], const double box[BOX_SIZE], struct err *e);
+/* Other positions, [natoms], and box in place of those that there are: for a sample of them; other velocities too, unless v is NULL.
+ * While nothing is in flight. */
+int sim_put(struct sim *s, const double (*x)[3], const double (*v)[3], const double box[BOX_SIZE], struct err *e);
 uint64_t sim_step_number(const struct sim *s); /* timesteps since the replica began, over all stages */
 
 /* The exact state as bytes, into `out`, which is empty, and back: continuing from it gives the same bits as not stopping. The

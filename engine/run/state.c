@@ -210,7 +210,7 @@ int sim_load(struct sim *s, const void *data, size_t len, struct err *e)
     return rc ? rc : sim_write_ctl(s, &c, e);
 }
 
-int sim_put(struct sim *s, const double (*x)[3], const double box[BOX_SIZE], struct err *e)
+int sim_put(struct sim *s, const double (*x)[3], const double (*v)[3], const double box[BOX_SIZE], struct err *e)
 {
     struct ctl c;
     int rc = sim_wait(s, e);
@@ -221,6 +221,8 @@ int sim_put(struct sim *s, const double (*x)[3], const double box[BOX_SIZE], str
     c.pending = 0;
     memcpy(c.box, box, sizeof c.box);
     rc = s->model->dev->ops->copy(s->model->dev, s->lane, s->d.x, x, sim_array_bytes(s), e);
+    if (rc == 0 && v)
+        rc = s->model->dev->ops->copy(s->model->dev, s->lane, s->d.v, v, sim_array_bytes(s), e);
     return rc ? rc : sim_write_ctl(s, &c, e);
 }
 

@@ -17,6 +17,7 @@ enum observable_kind {
     OBSERVE_COORDINATION,
     OBSERVE_SAXS,
     OBSERVE_DIELECTRIC,
+    OBSERVE_VACF,
     OBSERVE_KINDS
 };
 enum { OBSERVABLES_MAX = 16, OBSERVABLE_GROUPS = 2 };
@@ -33,12 +34,16 @@ struct rdf_choice {
     bool within;     /* pairs within molecules count */
 };
 
+/* Lags of time, of an msd and a vacf. */
+struct lag_choice {
+    double max;     /* the longest one */
+    double restart; /* between origins of time; 0: every frame is one */
+    bool molecules; /* of centers of mass of each molecule's atoms, else of atoms */
+    bool center;    /* the motion of the group's center of mass is taken out */
+};
+
 struct msd_choice {
-    double max;         /* the longest lag */
-    double restart;     /* between origins of time; 0: every frame is one */
     double fit[2];      /* lags that the diffusion constant is from */
-    bool molecules;     /* of centers of mass of each molecule's atoms, else of atoms */
-    bool center;        /* the motion of the group's center of mass is taken out */
     double viscosity;   /* mPa s, for the correction to an infinite box; 0: none */
     double temperature; /* K */
 };
@@ -89,6 +94,7 @@ struct observable {
     int ngroups;
     struct atom_group group[OBSERVABLE_GROUPS];
     struct rdf_choice rdf;
+    struct lag_choice lags;
     struct msd_choice msd;
     struct coordination_distribution coordination;
     struct saxs_choice saxs;

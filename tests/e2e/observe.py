@@ -64,8 +64,9 @@ def gro(made):
     return text.encode()
 
 
-def trr(made, kind="f"):
-    """Positions and velocities in single or double precision; between them a frame of velocities alone."""
+def trr(made, kind="f", v=None):
+    """Positions and velocities (of each frame; zero if there are none) in single or double precision; between them a frame of velocities
+    alone."""
     width, data = struct.calcsize(kind), b""
     for k, (time, box, x) in enumerate(made):
         for positions in (True, False) if k == 1 else (True,):
@@ -75,7 +76,7 @@ def trr(made, kind="f"):
             data += struct.pack(f">2{kind}", time, 0) + struct.pack(f">9{kind}", *itertools.chain(*box))
             if positions:
                 data += struct.pack(f">{3 * len(x)}{kind}", *itertools.chain(*x))
-            data += bytes(vectors)
+            data += struct.pack(f">{3 * len(x)}{kind}", *itertools.chain(*v[k])) if v else bytes(vectors)
     return data
 
 
@@ -354,6 +355,52 @@ class Observe(Files):
         self.assertAlmostEqual(edge, 2e-9, delta=1e-16)
         added = kt * xi / (6 * math.pi * 0.7e-3 * edge) * 1e4
         self.assertAlmostEqual(d["infinite_box"]["added_cm2_per_s"], added, delta=1e-6 * added)
+
+    def test_vacf(self):
+        draw, mass = random.Random(3), [16, 1, 1]
+        v = [[[draw.gauss(0, 0.5) for _ in range(3)] for _ in range(ATOMS)]]
+        for _ in range(39):
+            v.append([[0.8 * c + draw.gauss(0.01, 0.3) for c in r] for r in v[-1]])
+        made = [(0.02 * k + 5, box, x) for k, (_, box, x) in enumerate(3 * frames(TRICLINIC)) if k < 40]
+        self.write("a.trr", trr(made, "d", v))
+        spec = ("- vacf: {of: OW, max: 0.3 ps}\n"
+                "- vacf: {of: {resname: SOL}, max: 0.3 ps, by: molecule, restart: 60 fs, remove-center: yes, name: molecules}\n")
+        found = json.loads(self.observe(spec, "a.trr", "--json"))["observables"]
+        centers = [[[sum(mass[k] * of[3 * m + k][d] for k in range(3)) / 18 for d in range(3)] for m in range(ATOMS // 3)] for of in v]
+        middle = [[sum(c[d] for c in of) / len(of) for d in range(3)] for of in centers]
+        paths = [of[::3] for of in v], [[[c[d] - m[d] for d in range(3)] for c in of] for of, m in zip(centers, middle)]
+        for one, path, restart in zip(found, paths, (1, 3)):
+            ends = [[k for k in range(lag, 40) if (k - lag) % restart == 0] for lag in range(16)]
+            of_frame = [{k: sum(a[d] * b[d] for a, b in zip(path[k - lag], path[k]) for d in range(3)) / len(path[k]) for k in ends[lag]}
+                        for lag in range(16)]
+            c = [sum(of.values()) / len(of) for of in of_frame]
+            integral = [sum(0.02 * (a + b) / 2 for a, b in zip(c[:k], c[1:k + 1])) / 3 for k in range(16)]
+            self.assertEqual(one["origins"], [len(e) for e in ends])
+            for key, expected in (("vacf_nm2_per_ps2", c), ("integral_nm2_per_ps", integral)):
+                self.assertEqual(len(one[key]), 16)
+                for a, b in zip(one[key], expected):
+                    self.assertAlmostEqual(a, b, delta=1e-10)
+            # 10 blocks of 4 frames, joined to 16 frames, which are longer than 0.3 ps: 2 blocks
+            blocks = [[sum(n) / len(n) for n in ([f[k] for k in f if b <= k < b + 16] for f in of_frame)] for b in (0, 16)]
+            of_block = [sum(0.02 * (a + b) / 2 for a, b in zip(of, of[1:])) / 3 for of in blocks]
+            kubo = one["green_kubo"]
+            self.assertEqual((one["frames_per_block"], kubo["blocks"]), (4, 2))
+            self.assertAlmostEqual(kubo["to_ps"], 0.3, delta=1e-9)
+            self.assertAlmostEqual(kubo["value_cm2_per_s"], integral[-1] * 1e-2, delta=1e-11)
+            self.assertAlmostEqual(kubo["error_cm2_per_s"], abs(of_block[0] - of_block[1]) / 2 * 1e-2, delta=1e-11)
+            self.assertAlmostEqual(kubo["mean_square_velocity_nm2_per_ps2"], c[0], delta=1e-10)
+            for k, row in enumerate(table(self.path(f"out/{one['name']}.xvg"))):
+                for a, b in zip([row[0], row[1], row[3], row[4], row[6]], [0.02 * k, c[k], c[k] / c[0], 1e3 * integral[k], len(ends[k])]):
+                    self.assertAlmostEqual(a, b, delta=1e-6 * (1 + abs(b)))
+        self.write("a.xtc.gro", gro(made))
+        self.assertIn("a.xtc.gro: frame 1, at 5 ps: vacf: no velocities; expected a .trr or .gro file that has them",
+                      self.observe(spec, "a.xtc.gro", code=65))
+        site = TOPOLOGY.replace("HW1 1 0 1", "MW 1 0 0").replace("[ system ]", "[ virtual_sites2 ]\n2 1 3 1 0.3\n[ system ]")
+        self.write("a.top", site.encode())
+        self.write("a.gro", gro(made[:1]).replace(b"  HW1", b"   MW"))
+        self.assertIn("vacf: SOL: atom 2 (MW SOL1) has no mass, and so no velocity of its own; expected a group without such atoms, or one by "
+                      "molecule", self.observe("- vacf: {of: {resname: SOL}, max: 0.3 ps}\n", "a.trr", code=65))
+        self.observe(spec.replace(", name: molecules", ""), "a.trr")
 
     def test_msd_errors(self):
         made, _ = self.walk((0, 0, 0))

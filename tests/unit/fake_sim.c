@@ -389,7 +389,7 @@ int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[BOX_SIZE],
     return 0;
 }
 
-int sim_put(struct sim *s, const double (*x)[3], const double box[BOX_SIZE], struct err *e)
+int sim_put(struct sim *s, const double (*x)[3], const double (*v)[3], const double box[BOX_SIZE], struct err *e)
 {
     (void)box, (void)e;
     call();

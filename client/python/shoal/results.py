@@ -362,8 +362,19 @@ class Diffusion:
 
 
 @dataclass(frozen=True, kw_only=True)
+class GreenKubo:
+    """Diffusion from a third of the integral over the autocorrelation of velocities, up to a lag."""
+
+    to_ps: float
+    mean_square_velocity_nm2_per_ps2: float
+    value_cm2_per_s: float
+    error_cm2_per_s: float | None
+    blocks: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Observable:
-    """Of one window; what is of another kind (rdf, msd, coordination, saxs, dielectric) is None. Its curves are in `file`."""
+    """Of one window; what is of another kind (rdf, msd, coordination, saxs, dielectric, vacf) is None. Its curves are in `file`."""
 
     window: int
     repeat: int
@@ -388,6 +399,7 @@ class Observable:
     interval_ps: float | None
     diffusion: Diffusion | None
     dielectric: Dielectric | None
+    green_kubo: GreenKubo | None
 
 
 @dataclass(frozen=True, kw_only=True)
