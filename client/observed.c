@@ -19,7 +19,7 @@ static void summary_cell(struct table *t, const json_t *observable)
     const json_t *highest = json_object_get(observable, "highest"), *d = json_object_get(observable, "diffusion");
     const json_t *value = json_object_get(observable, "value");
     const json_t *lowest = json_object_get(observable, "lowest"), *eps = json_object_get(observable, "dielectric");
-    const json_t *kubo = json_object_get(observable, "green_kubo");
+    const json_t *kubo = json_object_get(observable, "green_kubo"), *p = json_object_get(observable, "pressure_bar");
     char behind[80];
     if (!answer_whole(observable, "frames"))
         table_cell(t, "none: the box was %.4g nm wide at step %lld", answer_number(observable, "ended_box_width_nm"),
@@ -42,6 +42,12 @@ static void summary_cell(struct table *t, const json_t *observable)
         snprintf(behind, sizeof behind, "1e-5 cm^2/s, up to %.4g ps", answer_number(kubo, "to_ps"));
         value_cell(t, "D", 1e5 * answer_number(kubo, "value_cm2_per_s"), 1e5 * answer_number(kubo, "error_cm2_per_s"),
                    behind);
+    } else if (json_is_object(p)) {
+        const json_t *mean = json_object_get(p, "mean");
+        snprintf(behind, sizeof behind, "bar; xx %.4g, yy %.4g, zz %.4g",
+                 answer_number(json_object_get(p, "xx"), "value"), answer_number(json_object_get(p, "yy"), "value"),
+                 answer_number(json_object_get(p, "zz"), "value"));
+        value_cell(t, "P", answer_number(mean, "value"), answer_number(mean, "error"), behind);
     } else if (json_is_object(eps)) {
         snprintf(behind, sizeof behind, "at %.5g K", answer_number(eps, "temperature_k"));
         value_cell(t, "dielectric constant", answer_number(eps, "constant"), answer_number(eps, "error"), behind);

@@ -105,6 +105,12 @@ static void read_lags(struct observable_choice *c, struct view v)
     c->of.lags.center = view_boolean(view_key(v, "remove-center"));
 }
 
+static int read_pressure(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v)
+{
+    c->of.kind = OBSERVE_PRESSURE;
+    return 0;
+}
+
 static int read_vacf(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v)
 {
     c->of.kind = OBSERVE_VACF;
@@ -149,7 +155,8 @@ static const struct {
              {"coordination", read_coordination},
              {"saxs", read_saxs},
              {"dielectric", read_dielectric},
-             {"vacf", read_vacf}};
+             {"vacf", read_vacf},
+             {"pressure", read_pressure}};
 
 /* The name that it was given; or that of its kind, with a number where it is not the first without one. */
 static int read_name(struct reader *r, const struct spec *s, struct observable_choice *c, struct view name)

@@ -77,7 +77,7 @@ static bool next_work(const struct dynamics *d, struct queued *out)
     for (*at = d->planned;; at->next++)
         switch (at->next) {
         case ROWS:
-            if (!rows.dhdl && !rows.energy)
+            if (!protocol_samples(spec, stage, step))
                 break;
             at->next = OBSERVE;
             return is(out, SIM_SAMPLE, 1);

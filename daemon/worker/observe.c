@@ -238,6 +238,18 @@ static int results(struct work *w, struct observe_files *files, struct buf *out,
     return rc;
 }
 
+/* ERR_SPEC: it cannot be of a trajectory. */
+static int check_observable(const struct observable *o, const struct system *sys, struct err *e)
+{
+    if (observe_kinds[o->kind].needs_sample)
+        return err_set(
+            e, ERR_SPEC,
+            "%s: a trajectory lacks the forces of its frames; expected observables of positions and velocities "
+            "alone, and %s in a run",
+            o->name, observe_kinds[o->kind].name);
+    return observe_check(o, sys, e);
+}
+
 static int observe(struct request *q, const struct spec *spec, struct system *sys, struct err *e)
 {
     struct work w = {.q = q, .sys = sys};
@@ -248,7 +260,7 @@ static int observe(struct request *q, const struct spec *spec, struct system *sy
                        q->spec);
     int rc = find_interval(q, sys, e);
     for (int i = 0; i < sys->nobservables && !rc; i++)
-        rc = observe_check(&sys->observables[i], sys, e);
+        rc = check_observable(&sys->observables[i], sys, e);
     if (!rc)
         rc = observe_files_begin(&q->files, e);
     if (!rc)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/worker/stages.h"
 
+#include "engine/observe/observe.h"
+
 static bool is_dynamics(const struct stage *s)
 {
     return s->kind != STAGE_MINIMIZE;
@@ -107,16 +109,30 @@ bool protocol_volume_move(const struct spec *spec, uint64_t stage, uint64_t step
     return spec->stages[stage].npt && step && protocol_due((uint64_t)spec->settings.barostat.every, step);
 }
 
-bool protocol_observes(const struct spec *spec, uint64_t stage, uint64_t step)
+/* Some observable has a frame there; of those alone that need a sample, if that is asked. */
+static bool observes(const struct spec *spec, uint64_t stage, uint64_t step, bool sample)
 {
     const struct stage *s = &spec->stages[stage];
     const uint64_t steps = protocol_timesteps(spec, stage, step);
     bool due = false;
     if (s->kind != STAGE_PRODUCE || (!step && stage && s[-1].kind == STAGE_PRODUCE))
         return false;
-    for (int i = 0; i < spec->nobservables; i++)
-        due |= protocol_due(spec->observables[i].of.every, steps);
+    for (int i = 0; i < spec->nobservables; i++) {
+        const struct observable *o = &spec->observables[i].of;
+        due |= (!sample || observe_kinds[o->kind].needs_sample) && protocol_due(o->every, steps);
+    }
     return due;
+}
+
+bool protocol_observes(const struct spec *spec, uint64_t stage, uint64_t step)
+{
+    return observes(spec, stage, step, false);
+}
+
+bool protocol_samples(const struct spec *spec, uint64_t stage, uint64_t step)
+{
+    const struct rows rows = protocol_rows(spec, stage, step);
+    return rows.dhdl || rows.energy || observes(spec, stage, step, true);
 }
 
 bool protocol_exchange(const struct spec *spec, uint64_t stage, uint64_t step)

@@ -35,6 +35,8 @@ bool protocol_due(uint64_t every, uint64_t step);
 bool protocol_volume_move(const struct spec *spec, uint64_t stage, uint64_t step);
 /* Whether an observable has a frame there: while it produces, at multiples of its interval since the first stage began. */
 bool protocol_observes(const struct spec *spec, uint64_t stage, uint64_t step);
+/* Whether the state is sampled there: for rows, or for an observable that needs it. */
+bool protocol_samples(const struct spec *spec, uint64_t stage, uint64_t step);
 /* Whether replicas exchange windows after `step` steps of a stage; how many times they have, that one included. */
 bool protocol_exchange(const struct spec *spec, uint64_t stage, uint64_t step);
 uint64_t protocol_exchanges(const struct spec *spec, uint64_t stage, uint64_t step);

@@ -130,6 +130,10 @@ static void observe_one(const struct sim *s, int number, void *table, void *seen
     case OBSERVE_DIELECTRIC:
         EMIT(observe_dielectric, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
         break;
+    case OBSERVE_PRESSURE:
+        EMIT(observe_pressure, .ctl = s->d.ctl, .v = s->d.v_out, .motion = (void *)(uintptr_t)s->model->motion,
+             .table = table, .seen = seen);
+        break;
     case OBSERVE_KINDS:
         break;
     }

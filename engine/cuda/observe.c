@@ -90,6 +90,10 @@ static void observe_one(const struct sim *s, int number, void *work, void *table
     case OBSERVE_DIELECTRIC:
         EMIT_BLOCK(observe_dielectric, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
         break;
+    case OBSERVE_PRESSURE:
+        EMIT_BLOCK(observe_pressure, .ctl = s->d.ctl, .v = s->d.v_out, .motion = (void *)(uintptr_t)s->model->motion,
+                   .table = table, .seen = seen);
+        break;
     case OBSERVE_KINDS:
         break;
     }

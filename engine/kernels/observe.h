@@ -42,7 +42,7 @@ MATH_FN void observe_folded(struct observed *s)
 MATH_FN int observe_due(const struct ctl *c, const struct observe_table *t, struct observed *s)
 {
     s->now = 0;
-    if (c->halt || s->narrow || c->step % t->every)
+    if (c->halt || s->narrow || c->step % t->every || (t->sampled && !c->moving))
         return 0;
     const double width = box_least_width(c->box);
     double edge[3];

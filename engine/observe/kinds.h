@@ -39,6 +39,13 @@ void vacf_file(const struct observe_result *r, struct buf *out);
 void vacf_json(const struct observe_result *r, bool curves, struct writer *w);
 void vacf_line(const struct observe_result *r, struct buf *out);
 
+/* pressure.c */
+struct observe_size pressure_size(const struct observable *o);
+const void *pressure_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a);
+void pressure_file(const struct observe_result *r, struct buf *out);
+void pressure_json(const struct observe_result *r, bool curves, struct writer *w);
+void pressure_line(const struct observe_result *r, struct buf *out);
+
 /* saxs.c */
 struct observe_size saxs_size(const struct observable *o);
 int saxs_plan(void **plan, const struct observable *o, const struct system *sys, const struct settings *set,

@@ -53,6 +53,13 @@ const struct observe_kind observe_kinds[OBSERVE_KINDS] = {
                       .file = vacf_file,
                       .json = vacf_json,
                       .line = vacf_line},
+    [OBSERVE_PRESSURE] = {.name = "pressure",
+                          .size = pressure_size,
+                          .needs_sample = true,
+                          .put = pressure_put,
+                          .file = pressure_file,
+                          .json = pressure_json,
+                          .line = pressure_line},
     [OBSERVE_DIELECTRIC] = {.name = "dielectric",
                             .size = dielectric_size,
                             .plan = dielectric_plan,
@@ -105,6 +112,7 @@ const struct observe_table *observe_put(const struct observable *o, const struct
     const struct observe_kind *kind = &observe_kinds[o->kind];
     const struct observe_size size = kind->size(o);
     struct observe_table t = {.every = o->every,
+                              .sampled = kind->needs_sample,
                               .counts = size.counts,
                               .reals = size.reals,
                               .least_width = kind->least_width ? kind->least_width(o) : 0,

@@ -42,6 +42,7 @@ struct observe_kind {
     bool (*needs_cube)(const struct observable *o); /* the box must be one; NULL: it need not */
     bool equal_times;                               /* its frames must have equal times between them */
     bool needs_velocities;                          /* and velocities */
+    bool needs_sample;                              /* they come behind a sample of the same state: of runs alone */
     /* ERR_SPEC: it cannot be, with the interval that its frames have. NULL: it can. */
     int (*check)(const struct observable *o, const struct system *sys, struct err *e);
     /* Of at least one frame: its file, members of an open JSON object, a line for people. */

@@ -21,6 +21,7 @@ enum { OBSERVE_BLOCKS = 16 };
 /* Read-only; pointers are device addresses. */
 struct observe_table {
     uint64_t every;         /* timesteps; frames of other steps are none of its */
+    uint64_t sampled;       /* 1: nor are those before the first timestep, of which a sample does not know all */
     uint64_t counts, reals; /* numbers of each block */
     double least_width;     /* of the box, nm: the first narrower frame ends it */
     double most_edge[3];    /* so does the first with a longer edge */
@@ -94,6 +95,9 @@ enum dielectric_real {
     DIPOLE_VOLUME,   /* nm^3 */
     DIPOLE_REALS
 };
+
+/* Of a pressure, which has no table of its own: sums of each block, bar. */
+enum pressure_real { PRESSURE_XX, PRESSURE_YY, PRESSURE_ZZ, PRESSURE_XY, PRESSURE_XZ, PRESSURE_YZ, PRESSURE_REALS };
 
 /* Of an rdf. */
 struct rdf_table {

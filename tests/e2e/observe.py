@@ -481,6 +481,8 @@ class Observe(Files):
         other = trr(made[:1]).replace(struct.pack(">3i", 3 * ATOMS * 4, 0, ATOMS), struct.pack(">3i", 3 * ATOMS * 4, 0, 29))
         self.write("other.trr", other.replace(struct.pack(">i", 12 * ATOMS), struct.pack(">i", 12 * 29)))
         self.assertIn("other.trr: frame 1 has 29 atoms; expected 30, as in the topology", self.observe(spec, "other.trr", code=65))
+        self.assertIn("pressure: a trajectory lacks the forces of its frames; expected observables of positions and velocities alone, and pressure "
+                      "in a run", self.observe("- pressure: {}\n", "a.trr", code=65))
         self.assertIn("expected observables, such as", self.observe("  []\n", "a.trr", code=65))
 
 

@@ -6,7 +6,9 @@ files of windows and in the results; also where the service is killed on the way
 Usage: observe_live.py SHOAL SHOALD WORKER
 """
 import json
+import math
 import os
+import re
 import signal
 import subprocess
 import time
@@ -21,7 +23,17 @@ OBSERVABLES = """observables:
   - saxs: {of: {resname: SOL}, max: 20 /nm, bin: 2 /nm, every: 20 steps}
   - dielectric: {every: 20 steps}
 """
+# What no .xtc file has.
+MOTION = """  - pressure: {every: 20 steps}
+  - pressure: {every: 10 steps, name: often}
+  - vacf: {of: {resname: SOL}, by: molecule, max: 0.1 ps, every: 1 steps}
+"""
+STEPWISE = """  - msd: {of: {resname: SOL}, by: molecule, max: 0.004 ps, every: 1 steps, fit: [0.002 ps, 0.004 ps], name: stepwise}
+"""
 FILES = ["rdf.xvg", "msd.xvg", "saxs.xvg", "dielectric.xvg"]
+
+
+R, WATER = 0.00831446261815324, 18.0154  # kJ/(mol K), u
 
 
 def table(text):
@@ -36,9 +48,9 @@ class Live(Served):
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout
 
-    def submit(self, name, *changes):
+    def submit(self, name, *changes, observables=OBSERVABLES):
         spec, inputs = tiny("water", seed=5, steps=600, windows=(0, 0.5))
-        spec = spec + OBSERVABLES
+        spec = spec + observables
         for old, new in (("frames-every: 200 steps", "frames-every: 20 steps"), *changes):
             self.assertIn(old, spec)
             spec = spec.replace(old, new)
@@ -100,6 +112,41 @@ class Live(Served):
             self.assertAlmostEqual(constant, other, delta=0.01 * constant)
             self.assertAlmostEqual(saxs["lowest"]["intensity"], offline[2]["intensity"][0], delta=0.01 * offline[2]["intensity"][0])
 
+    def test_motion(self):
+        """Pressures are those of the rows of energies, at steps without rows too; velocities have the temperature, and move the atoms."""
+        constant = "steps, ensemble: npt, sample-every", "steps, ensemble: nvt, sample-every"
+        plain = self.fetched(self.submit("plain", constant, observables=""))
+        folder = self.fetched(self.submit("motion", constant, observables="observables:\n" + MOTION + STEPWISE))
+        said = self.shoal("results", os.path.basename(folder))
+        self.assertRegex(said, r"(?m)^ +1 +pressure +31 +P -?\d+ \+- \d+ bar; xx -?\d+\.?\d*, yy -?\d+\.?\d*, zz -?\d+\.?\d* +lambda_01/pressure.xvg$")
+        self.assertRegex(said, r"(?m)^ +0 +vacf +601 +D \d+\.\d* \+- \d+\.?\d* 1e-5 cm\^2/s, up to 0.1 ps +lambda_00/vacf.xvg$")
+        results = json.loads(self.read(folder, "results.json"))["observables"]
+        self.assertEqual([o["frames"] for o in results], 2 * [31, 61, 601, 601])
+        for window in (0, 1):
+            for file in ("dhdl.xvg", "energy.xvg"):  # samples in between change nothing
+                self.assertEqual(self.read(plain, f"lambda_{window:02d}", file), self.read(folder, f"lambda_{window:02d}", file))
+            pressure, _, vacf, _ = results[4 * window:4 * window + 4]
+            text = self.read(folder, f"lambda_{window:02d}", "energy.xvg")
+            column = {legend: int(n) + 1 for n, legend in re.findall(r'(?m)^@ s(\d+) legend "(.*)"$', text)}
+            rows = [row for row in table(text) if row[0] >= 0]
+            scalar = [row[column["Pressure"]] for row in rows]
+            self.assertEqual(len(scalar), 31)
+            p = pressure["pressure_bar"]
+            self.assertAlmostEqual(p["mean"]["value"], sum(scalar) / 31, delta=1e-5 * max(map(abs, scalar)))
+            self.assertAlmostEqual(p["mean"]["value"], sum(p[k]["value"] for k in ("xx", "yy", "zz")) / 3, delta=1e-6)
+            blocks = table(self.read(folder, f"lambda_{window:02d}", "pressure.xvg"))
+            self.assertEqual([b[0] for b in blocks], [*range(2, 31, 2), 31])
+            for k, name in enumerate(("xx", "yy", "zz", "xy", "xz", "yz", "mean"), 1):
+                mean = (2 * sum(b[k] for b in blocks[:-1]) + blocks[-1][k]) / 31
+                self.assertAlmostEqual(p[name]["value"], mean, delta=1e-6 * max(abs(b[k]) for b in blocks))
+                self.assertTrue(p[name]["error"] > 0)
+            square = vacf["green_kubo"]["mean_square_velocity_nm2_per_ps2"]
+            kt = R * sum(row[column["Temperature"]] for row in rows) / 31
+            self.assertAlmostEqual(square, 3 * kt / WATER, delta=0.1 * square)
+            steps = table(self.read(folder, f"lambda_{window:02d}", "stepwise.xvg"))
+            # a step goes by velocities before and behind friction and noise
+            self.assertAlmostEqual(steps[1][1] / 0.002**2, square * (1 + math.exp(-0.002)) / 2, delta=0.001 * square)
+
     def test_narrow(self):
         """A box that becomes too narrow ends an rdf; what there was is kept, and everything says so."""
         pressure = ("1.01325 bar, every: 25 steps", "8000 bar, every: 5 steps")
@@ -113,7 +160,7 @@ class Live(Served):
             self.assertIn(said, self.read(folder, rdf["file"]))
 
     def test_killed(self):
-        whole, broken = self.submit("one"), self.submit("other")
+        whole, broken = (self.submit(name, observables=OBSERVABLES + MOTION) for name in ("one", "other"))
         for step in (620, 850):  # of 1100
             while max(r["step"] for r in json.loads(self.shoal("status", broken, "--json"))["ensembles"][0]["replicas"]) < step:
                 time.sleep(0.05)
@@ -121,7 +168,7 @@ class Live(Served):
             self.start()
         a, b = self.fetched(whole), self.fetched(broken)
         for window in (0, 1):
-            for file in FILES:
+            for file in [*FILES, "pressure.xvg", "often.xvg", "vacf.xvg"]:
                 self.assertEqual(self.read(a, f"lambda_{window:02d}", file), self.read(b, f"lambda_{window:02d}", file))
 
 

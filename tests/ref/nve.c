@@ -2,13 +2,15 @@
  *
  * usage: nve FOLDER STEPS
  * Velocity Verlet from FOLDER/conf.gro with the settings of the reference runs (nve.py). Prints a row of energies per step:
- * potential, kinetic, temperature, pressure; then x and v of every atom, then the box.
+ * potential, kinetic, temperature, pressure, and xx yy zz xy xz yz of its tensor (0 before the first step); then x and v of every atom,
+ * then the box.
  */
 #undef NDEBUG
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "engine/io/io.h"
+#include "engine/observe/observe.h"
 #include "tests/lib/toy.h"
 
 static struct settings reference_settings(void)
@@ -45,11 +47,32 @@ static void half_kick(struct system *sys, const struct settings *set)
     toy_close(&t);
 }
 
-static void print_energies(struct sim *s)
+/* What the observable has come to with this frame, less what it was. */
+static void print_tensor(struct sim *s, const struct system *sys)
+{
+    static double before[PRESSURE_REALS];
+    struct err e = {0};
+    void *bytes = xcalloc(1, observe_bytes(sys->observables));
+    toy_run(s, SIM_OBSERVE, 1);
+    if (sim_observe_read(s, 0, bytes, &e))
+        abort();
+    const struct observe_result r = observe_result(sys, sys->observables, bytes);
+    double *sums = observe_total_reals(&r);
+    for (int k = 0; k < PRESSURE_REALS; k++) {
+        printf(" %.10f", sums[k] - before[k]);
+        before[k] = sums[k];
+    }
+    printf("\n");
+    free(sums);
+    free(bytes);
+}
+
+static void print_energies(struct sim *s, const struct system *sys)
 {
     double du;
     struct sample a = toy_sample(s, &du);
-    printf("%.10f %.10f %.10f %.10f\n", a.potential, a.kinetic, a.temperature, a.pressure);
+    printf("%.10f %.10f %.10f %.10f", a.potential, a.kinetic, a.temperature, a.pressure);
+    print_tensor(s, sys);
 }
 
 static void print_atoms(struct sim *s, int natoms)
@@ -76,11 +99,14 @@ int main(int argc, char **argv)
     }
     struct settings set = reference_settings();
     half_kick(&sys, &set);
+    sys.observables = xcalloc(1, sizeof *sys.observables);
+    sys.observables[sys.nobservables++] =
+        (struct observable){.kind = OBSERVE_PRESSURE, .name = xstrdup("pressure"), .every = 1, .interval = 0.002};
     struct toy t = toy_open(&sys, &set, 0);
-    print_energies(t.sim);
+    print_energies(t.sim, &sys);
     for (int i = atoi(argv[2]); i > 0; i--) {
         toy_run(t.sim, SIM_STEP, 1);
-        print_energies(t.sim);
+        print_energies(t.sim, &sys);
     }
     print_atoms(t.sim, sys.natoms);
     toy_close(&t);

@@ -135,6 +135,31 @@ static void test_saxs(void **state)
     system_close(&sys);
 }
 
+static void test_motion(void **state)
+{
+    struct system sys;
+    struct err e = made(SYSTEM
+                        "integrator: {temperature: 310 K}\nobservables:\n"
+                        "- dielectric: {}\n- dielectric: {of: {resname: SOL}, every: 20 steps}\n"
+                        "- vacf: {of: HW1, max: 2 ps}\n"
+                        "- vacf: {of: {resname: SOL}, max: 1 ps, by: molecule, restart: 0.1 ps, remove-center: yes}\n"
+                        "- pressure: {every: 4 fs, name: stress}\n",
+                        &sys);
+    assert_string_equal(e.msg, "");
+    const struct observable *o = sys.observables;
+    assert_true(o[0].kind == OBSERVE_DIELECTRIC && o[0].dielectric.temperature == 310 && o[0].every == 500);
+    assert_atoms(&o[0].group[0], "1 2 3 4 5 6 7 8 9");
+    assert_string_equal(o[0].group[0].label, "all atoms");
+    assert_atoms(&o[1].group[0], "4 5 6 7 8 9");
+    assert_true(o[1].every == 20);
+    assert_true(o[2].kind == OBSERVE_VACF && o[2].lags.max == 2 && o[2].lags.restart == 0 && !o[2].lags.molecules &&
+                !o[2].lags.center && o[2].every == 5);
+    assert_true(o[3].lags.max == 1 && o[3].lags.restart == 0.1 && o[3].lags.molecules && o[3].lags.center);
+    assert_true(o[4].kind == OBSERVE_PRESSURE && o[4].every == 2 && o[4].ngroups == 0);
+    assert_string_equal(o[4].name, "stress");
+    system_close(&sys);
+}
+
 static void test_errors(void **state)
 {
     static const struct {
@@ -187,6 +212,7 @@ static void test_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_selections), cmocka_unit_test(test_rdf),
-                                       cmocka_unit_test(test_saxs), cmocka_unit_test(test_errors)};
+                                       cmocka_unit_test(test_saxs), cmocka_unit_test(test_motion),
+                                       cmocka_unit_test(test_errors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

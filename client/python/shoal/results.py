@@ -373,8 +373,21 @@ class GreenKubo:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PressureTensor:
+    """Its mean, in bar; mean: a third of the trace."""
+
+    mean: Value
+    xx: Value
+    yy: Value
+    zz: Value
+    xy: Value
+    xz: Value
+    yz: Value
+
+
+@dataclass(frozen=True, kw_only=True)
 class Observable:
-    """Of one window; what is of another kind (rdf, msd, coordination, saxs, dielectric, vacf) is None. Its curves are in `file`."""
+    """Of one window; what is of another kind (rdf, msd, coordination, saxs, dielectric, vacf, pressure) is None. Its curves are in `file`."""
 
     window: int
     repeat: int
@@ -400,6 +413,7 @@ class Observable:
     diffusion: Diffusion | None
     dielectric: Dielectric | None
     green_kubo: GreenKubo | None
+    pressure_bar: PressureTensor | None
 
 
 @dataclass(frozen=True, kw_only=True)
