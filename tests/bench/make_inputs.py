@@ -6,7 +6,7 @@ waters (36,492 atoms, of a protein-ligand complex's size); PEPTIDE, alanine dipe
 Usage: make_inputs.py FOLDER       writes FOLDER/{solvent,complex,peptide,vacuum}.yaml and what they name, and of SOLVENT
                                    solvent-plain.yaml (one window, nothing perturbed), solvent-npt.yaml, and of the plain one
                                    solvent-biased.yaml (a coordination of the methanol's oxygen) and solvent-observed.yaml,
-                                   with two frames of it, solvent-frames.gro"""
+                                   with two frames of it, solvent-frames.gro, and solvent-motion.yaml, whose observables need a run"""
 import random
 import sys
 from pathlib import Path
@@ -31,6 +31,11 @@ OBSERVABLES = """observables:
   - msd: {of: {resname: SOL}, by: molecule, max: 20 ps}
   - coordination: {of: {between: [{resname: MOH, name: O2}, OW], r0: 0.35 nm, d-max: 0.9 nm}, max: 10, bin: 0.1}
   - saxs: {of: {resname: "SOL MOH"}}
+"""
+MOTION = """observables:
+  - dielectric: {every: 4 steps}
+  - vacf: {of: {resname: SOL}, by: molecule, max: 40 fs, every: 4 steps}
+  - pressure: {every: 4 steps}
 """
 
 
@@ -104,6 +109,7 @@ def main():
     (out / "solvent-plain.yaml").write_text(spec("solvent-plain", "solvent", None))
     (out / "solvent-biased.yaml").write_text(spec("solvent-biased", "solvent", None, more=BIAS))
     (out / "solvent-observed.yaml").write_text(spec("solvent-observed", "solvent", None, more=OBSERVABLES))
+    (out / "solvent-motion.yaml").write_text(spec("solvent-motion", "solvent", None, more=MOTION))
     frame = (out / "solvent.gro").read_text()
     (out / "solvent-frames.gro").write_text(frame.replace("solvent", "solvent t= 0.0", 1) + frame.replace("solvent", "solvent t= 1.0", 1))
     (out / "solvent-npt.yaml").write_text(spec("solvent-npt", "solvent", "MOH", npt=True))

@@ -270,8 +270,9 @@ class Observe(Files):
                     so_far = permittivity(of_frames[:int(row[0])], 298.15)
                     self.assertAlmostEqual(row[1], so_far, delta=1e-7 * so_far)
         self.assertRegex(self.observe(spec, "a.trr"), r"dielectric: 19 frames; dielectric constant \d+")
-        self.assertIn("dielectric: OW: the atoms of molecule 1 (SOL, from atom 1 on) in it have a charge of -0.8 e: their dipole has no value "
-                      "of its own; expected whole molecules without a charge", self.observe("- dielectric: {of: OW}\n", "a.trr", code=65))
+        self.assertIn("dielectric: OW: the atoms of molecule 1 (SOL, from atom 1 on) in it have a charge of -0.8 e: their dipole has no "
+                      "value of its own; expected whole molecules without a charge",
+                      self.observe("- dielectric: {of: OW}\n", "a.trr", code=65))
 
     def test_many(self):
         """More atoms than one block of a GPU takes of a group."""
@@ -374,7 +375,7 @@ class Observe(Files):
             of_frame = [{k: sum(a[d] * b[d] for a, b in zip(path[k - lag], path[k]) for d in range(3)) / len(path[k]) for k in ends[lag]}
                         for lag in range(16)]
             c = [sum(of.values()) / len(of) for of in of_frame]
-            integral = [sum(0.02 * (a + b) / 2 for a, b in zip(c[:k], c[1:k + 1])) / 3 for k in range(16)]
+            integral = [sum(0.02 * (a + b) / 2 for a, b in itertools.pairwise(c[:k + 1])) / 3 for k in range(16)]
             self.assertEqual(one["origins"], [len(e) for e in ends])
             for key, expected in (("vacf_nm2_per_ps2", c), ("integral_nm2_per_ps", integral)):
                 self.assertEqual(len(one[key]), 16)
@@ -382,7 +383,7 @@ class Observe(Files):
                     self.assertAlmostEqual(a, b, delta=1e-10)
             # 10 blocks of 4 frames, joined to 16 frames, which are longer than 0.3 ps: 2 blocks
             blocks = [[sum(n) / len(n) for n in ([f[k] for k in f if b <= k < b + 16] for f in of_frame)] for b in (0, 16)]
-            of_block = [sum(0.02 * (a + b) / 2 for a, b in zip(of, of[1:])) / 3 for of in blocks]
+            of_block = [sum(0.02 * (a + b) / 2 for a, b in itertools.pairwise(of)) / 3 for of in blocks]
             kubo = one["green_kubo"]
             self.assertEqual((one["frames_per_block"], kubo["blocks"]), (4, 2))
             self.assertAlmostEqual(kubo["to_ps"], 0.3, delta=1e-9)
@@ -398,8 +399,8 @@ class Observe(Files):
         site = TOPOLOGY.replace("HW1 1 0 1", "MW 1 0 0").replace("[ system ]", "[ virtual_sites2 ]\n2 1 3 1 0.3\n[ system ]")
         self.write("a.top", site.encode())
         self.write("a.gro", gro(made[:1]).replace(b"  HW1", b"   MW"))
-        self.assertIn("vacf: SOL: atom 2 (MW SOL1) has no mass, and so no velocity of its own; expected a group without such atoms, or one by "
-                      "molecule", self.observe("- vacf: {of: {resname: SOL}, max: 0.3 ps}\n", "a.trr", code=65))
+        self.assertIn("vacf: SOL: atom 2 (MW SOL1) has no mass, and so no velocity of its own; expected a group without such atoms, or "
+                      "one by molecule", self.observe("- vacf: {of: {resname: SOL}, max: 0.3 ps}\n", "a.trr", code=65))
         self.observe(spec.replace(", name: molecules", ""), "a.trr")
 
     def test_msd_errors(self):
@@ -481,8 +482,8 @@ class Observe(Files):
         other = trr(made[:1]).replace(struct.pack(">3i", 3 * ATOMS * 4, 0, ATOMS), struct.pack(">3i", 3 * ATOMS * 4, 0, 29))
         self.write("other.trr", other.replace(struct.pack(">i", 12 * ATOMS), struct.pack(">i", 12 * 29)))
         self.assertIn("other.trr: frame 1 has 29 atoms; expected 30, as in the topology", self.observe(spec, "other.trr", code=65))
-        self.assertIn("pressure: a trajectory lacks the forces of its frames; expected observables of positions and velocities alone, and pressure "
-                      "in a run", self.observe("- pressure: {}\n", "a.trr", code=65))
+        self.assertIn("pressure: a trajectory lacks the forces of its frames; expected observables of positions and velocities alone, and "
+                      "pressure in a run", self.observe("- pressure: {}\n", "a.trr", code=65))
         self.assertIn("expected observables, such as", self.observe("  []\n", "a.trr", code=65))
 
 
