@@ -13,8 +13,9 @@ struct lag_frame {
     const struct ctl *c;
     const struct observe_table *t;
     const struct lag_table *own;
-    int64_t number; /* of the frame, from 0 */
-    double (*now)[3], (*origin)[3], (*last)[3], (*free)[3];
+    int64_t number;                /* of the frame, from 0 */
+    double (*last)[3], (*free)[3]; /* of an msd alone */
+    double (*now)[3], (*origin)[3];
     int64_t *counts; /* of the block, as.. */
     double *reals;   /* ..these are */
 };
@@ -29,10 +30,10 @@ MATH_FN int lag_begin(const void *ctl, const void *table, const void *seen, stru
     if (f->c->halt || !s->now)
         return 0;
     f->number = s->frames - 1;
-    f->now = (double(*)[3])observed_state(f->t, s);
-    f->origin = f->now + f->own->particles;
-    f->last = f->origin + (size_t)f->own->origins * f->own->particles;
+    f->last = (double(*)[3])observed_state(f->t, s);
     f->free = f->last + f->t->natoms[0];
+    f->now = f->own->velocities ? f->last : f->free + f->t->natoms[0];
+    f->origin = f->now + f->own->particles;
     f->counts = observed_counts(f->t, s, s->blocks - 1);
     f->reals = observed_reals(f->t, s, s->blocks - 1);
     return 1;

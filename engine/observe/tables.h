@@ -66,10 +66,10 @@ struct lag_table {
     uint32_t velocities, pad_;                  /* 1: a vacf */
 };
 
-/* The state: positions of particles without the box, or their velocities, now, [particles][3], and at each origin,
- * [origins][particles][3]; of an msd then positions of atoms in the last frame, and where they came to without the box, [atoms][3] each.
- * nm, ps. Of each block: how many origins a lag had, and the sum over them of the mean square displacement, or product of
- * velocities; then the sum of the box's cube root. */
+/* The state: of an msd positions of atoms in the last frame, and where they came to without the box, [atoms][3] each; then positions of
+ * particles without the box, or their velocities, now, [particles][3], and at each origin, [origins][particles][3]. nm, ps. Of each
+ * block: how many origins a lag had, and the sum over them of the mean square displacement, or product of velocities; then the sum
+ * of the box's cube root. */
 
 /* Of a coordination, the only one of the table. Of each block: frames by bins of its value, and last those beyond; sums of it and of its
  * square. The state is a struct fixed_sum, zero between frames. */
