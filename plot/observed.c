@@ -11,7 +11,7 @@ static beside diffusion_line;
 
 static const struct figure {
     const char *kind;
-    const char *value, *error; /* legends of columns */
+    const char *value, *error; /* legends of columns; error NULL: the values have none */
     const char *y;             /* NULL: what the file says */
     bool log_x, log_y;
     beside *line;
@@ -29,6 +29,10 @@ static const struct figure {
      .note = "dashed: the line whose slope is 6 D"},
     {.kind = "coordination", .value = "p(C)", .error = "error of p(C)"},
     {.kind = "saxs", .value = "I(q)", .error = "error of I(q)", .log_y = true},
+    {.kind = "vacf", .value = "C", .error = "error of C"},
+    {.kind = "vacf", .value = "D up to there (1e-5 cm^2/s)", .error = "error of D", .y = "D (1e-5 cm^2/s)"},
+    {.kind = "dielectric", .value = "dielectric constant of the frames so far"},
+    {.kind = "pressure", .value = "Pressure"},
 };
 
 static double number_of(const json_t *o, const char *key)
@@ -51,7 +55,8 @@ static bool diffusion_line(const json_t *about, struct plot_point ends[2])
 
 static void take_points(struct plot_series *s, const struct figure *f, const struct xvg *x)
 {
-    const size_t value = xvg_column(x, f->value), error = xvg_column(x, f->error), width = 1 + (size_t)x->nlegends;
+    const size_t value = xvg_column(x, f->value), error = f->error ? xvg_column(x, f->error) : 0;
+    const size_t width = 1 + (size_t)x->nlegends;
     s->points = xcalloc(x->nrows + 1, sizeof *s->points);
     for (size_t i = 0; value && i < x->nrows; i++) {
         const double *row = x->v + i * width;
@@ -65,7 +70,7 @@ static void add_note(struct buf *out, const struct figure *f, const struct obser
     xvg_plain(out, curves->table.title ? curves->table.title : "");
     if (n > PLOT_KEYS)
         buf_printf(out, "; pale: %s, dark: %s", curves[0].label, curves[n - 1].label);
-    else
+    else if (f->error)
         buf_printf(out, "; in the %s one standard error to either side", n > 1 ? "bands" : "band");
     if (lines)
         buf_printf(out, "; %s", f->note);

@@ -6,7 +6,7 @@
 /* Grace's marks, and what they are without it. */
 static const struct mark {
     const char *mark, *plain;
-} marks[] = {{"\\xl\\f{}", "lambda"}, {"\\xD\\f{}", "Delta "}, {"\\S", "^"}, {"\\N", ""}};
+} marks[] = {{"\\xl\\f{}", "lambda"}, {"\\xD\\f{}", "Delta "}, {"\\xe\\f{}", "epsilon"}, {"\\S", "^"}, {"\\N", ""}};
 
 static const struct mark *mark_at(const char *text)
 {

@@ -108,6 +108,31 @@ class Figures(Pages):
         self.assertEqual(sum("1.00 \u00b1 0.10 at 0.5 nm" in "".join(row.itertext()) for row in root.iter(HTML + "tr")), 3)
         self.look_at(page)
 
+    def test_transport(self):
+        """Curves of which the values have errors, and of which they have none: whose notes do not speak of any."""
+        answer, t = results(), [0.1 * i for i in range(8)]
+        self.observed(answer, "vacf", "vacf", 1, lambda k: xvg(
+            "autocorrelation of velocities of SOL", "tau (ps)", "C (nm\\S2\\N/ps\\S2\\N)",
+            ["C", "error of C", "C / C(0)", "D up to there (1e-5 cm^2/s)", "error of D", "origins of time"],
+            [(x, math.exp(-x), 0.1, math.exp(-x), 1 - math.exp(-x), 0.05, 9) for x in t]))
+        self.observed(answer, "dielectric", "dielectric", 1, lambda k: xvg(
+            "Dielectric constant", "frames", "\\xe\\f{}", ["dielectric constant of the frames so far"],
+            [(100 * i, 70 + i) for i in range(1, 9)]))
+        self.observed(answer, "pressure", "pressure", 1, lambda k: xvg(
+            "Pressure tensor, means of blocks", "frames", "(bar)", ["Pres-XX", "Pressure"], [(100 * i, 9, -i) for i in range(1, 9)]))
+        page = self.report(answer)
+        figures = self.figures(page)
+        self.assert_near(paths(figures["vacf: C"], "k k0")[0], [(x, math.exp(-x)) for x in t], (0.002, 0.005))
+        self.assert_near(paths(figures["vacf: D up to there (1e-5 cm^2/s)"], "k k0")[0], [(x, 1 - math.exp(-x)) for x in t], (0.002, 0.005))
+        for title, slope in (("dielectric: dielectric constant of the frames so far", 1), ("pressure: Pressure", -1)):
+            self.assert_near(paths(figures[title], "k k0")[0], [(100 * i, 70 * (slope > 0) + slope * i) for i in range(1, 9)], (2, 0.05))
+            self.assertEqual(paths(figures[title], "area k0"), [])
+        captions = ["".join(c.itertext()) for c in xml.etree.ElementTree.fromstring(page).iter(HTML + "figcaption")]
+        self.assertIn("dielectric: dielectric constant of the frames so far Dielectric constant", captions)
+        said = [t.text for t in figures["dielectric: dielectric constant of the frames so far"].iter(SVG + "text") if t.get("class") == ""]
+        self.assertEqual(said, ["frames", "epsilon"])
+        self.look_at(page)
+
     def test_many_windows(self):
         """Of more windows than there are colours shades are those of the ladder, repeats beside each other."""
         answer = results()
