@@ -13,6 +13,7 @@
 #include "engine/base/buf.h"
 #include "engine/base/allocate.h"
 #include "engine/base/number.h"
+#include "engine/observe/observe.h"
 
 int spec_bad(struct reader *r, struct view v, const char *place, const char *fmt, ...)
 {
@@ -436,12 +437,13 @@ int spec_check_run(const struct spec *s, struct err *e)
     bool produces = false;
     if (s->seed_random)
         return err_set(e, ERR_SPEC, "%s:%d: integrator.seed: random: no seed was drawn", s->file, s->integrator_line);
-    if (s->nobservables && s->settings.exchange)
-        return err_set(
-            e, ERR_UNSUPPORTED,
-            "%s:%d: observables: not computed yet of replicas that exchange windows; expected none, and shoal "
-            "observe afterwards, of frames (frames-every)",
-            s->file, s->observables_line);
+    for (int i = 0; i < s->nobservables && s->settings.exchange; i++)
+        if (observe_kinds[s->observables[i].of.kind].equal_times)
+            return err_set(
+                e, ERR_SPEC,
+                "%s:%d: observables[%d].%s: it follows one replica from frame to frame, but in a window that "
+                "exchanges them there is now one, now another; expected none, or no exchange",
+                s->file, s->observables_line, i, s->observables[i].kind);
     for (int i = 0; i < s->nstages; i++)
         produces |= s->stages[i].kind == STAGE_PRODUCE;
     if (!produces)

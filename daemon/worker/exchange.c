@@ -100,14 +100,14 @@ static int hand_out(struct exchange *x, const int *from, struct err *e)
 {
     struct sim **sim = xcalloc((size_t)x->members, sizeof *sim);
     uint32_t *walker = xcalloc((size_t)x->members, sizeof *walker);
-    int rc = 0;
     for (int w = 0; w < x->members; w++) {
-        sim[w] = x->member[from[w]]->sim;
-        walker[w] = x->member[from[w]]->walker;
+        sim[w] = x->member[w]->sim;
+        walker[w] = x->member[w]->walker;
     }
+    int rc = sim_hand_observed(sim, from, x->members, e);
     for (int w = 0; w < x->members; w++) {
-        x->member[w]->sim = sim[w];
-        x->member[w]->walker = walker[w];
+        x->member[w]->sim = sim[from[w]];
+        x->member[w]->walker = walker[from[w]];
     }
     for (int w = 0; w < x->members && !rc; w++)
         if (from[w] != w)

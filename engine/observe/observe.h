@@ -40,9 +40,10 @@ struct observe_kind {
     /* Its own table, into an arena; the device's address. `sys` gives what atoms are. */
     const void *(*put)(const struct observable *o, const struct system *sys, const void *plan, struct arena *a);
     bool (*needs_cube)(const struct observable *o); /* the box must be one; NULL: it need not */
-    bool equal_times;                               /* its frames must have equal times between them */
-    bool needs_velocities;                          /* and velocities */
-    bool needs_sample;                              /* they come behind a sample of the same state: of runs alone */
+    /* It follows one replica: its frames must have equal times between them, and no other replica comes in between. */
+    bool equal_times;
+    bool needs_velocities; /* of its frames */
+    bool needs_sample;     /* it comes behind a sample of the same state: of runs alone */
     /* ERR_SPEC: it cannot be, with the interval that its frames have. NULL: it can. */
     int (*check)(const struct observable *o, const struct system *sys, struct err *e);
     /* Of at least one frame: its file, members of an open JSON object, a line for people. */

@@ -54,6 +54,9 @@ int sim_salt(struct sim *s, uint32_t salt, struct err *e);
 /* From now on it is in another window, as the replica whose random streams it has then: the lambda row of its control block. While
  * nothing is in flight. */
 int sim_place(struct sim *s, int window, uint32_t replica, struct err *e);
+/* Before simulations of one model, sim[w] in window w, change places, sim[from[w]] to window w: what observables have accumulated is
+ * the window's, and goes to whoever comes there. While nothing is in flight in any of the n. */
+int sim_hand_observed(struct sim *const *sim, const int *from, int n, struct err *e);
 
 /* Whether volume moves adapt their size to how often they are accepted, as they do from the start. Not part of the saved
  * state, the size is. While nothing is in flight. */

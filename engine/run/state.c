@@ -233,6 +233,49 @@ int sim_observe_read(struct sim *s, int i, void *out, struct err *e)
     return rc ? rc : s->model->dev->ops->copy(s->model->dev, s->lane, out, sim_observed(s, i), at[1] - at[0], e);
 }
 
+static int take_observed(struct sim *to, const struct sim *from, struct err *e)
+{
+    to->is_fetched = false;
+    return to->model->dev->ops->copy(to->model->dev, to->lane, to->d.observed, from->d.observed,
+                                     model_observed_bytes(to->model), e);
+}
+
+/* Round the cycle of windows that `first` is in: each simulation takes what the one in the window that it goes to has. */
+static int hand_round(struct sim *const *sim, const int *to, int first, unsigned char *held, bool *done, struct err *e)
+{
+    const size_t bytes = model_observed_bytes(sim[first]->model);
+    const struct dev_ops *ops = sim[first]->model->dev->ops;
+    int at = first;
+    int rc = ops->copy(sim[first]->model->dev, sim[first]->lane, held, sim[first]->d.observed, bytes, e);
+    for (; to[at] != first && !rc; at = to[at]) {
+        rc = take_observed(sim[at], sim[to[at]], e);
+        done[at] = true;
+    }
+    done[at] = true;
+    sim[at]->is_fetched = false;
+    return rc ? rc : ops->copy(sim[at]->model->dev, sim[at]->lane, sim[at]->d.observed, held, bytes, e);
+}
+
+int sim_hand_observed(struct sim *const *sim, const int *from, int n, struct err *e)
+{
+    const size_t bytes = model_observed_bytes(sim[0]->model);
+    int rc = 0;
+    if (!bytes)
+        return 0;
+    unsigned char *held = xcalloc(1, bytes);
+    int *to = xcalloc((size_t)n, sizeof *to);
+    bool *done = xcalloc((size_t)n, sizeof *done);
+    for (int w = 0; w < n; w++)
+        to[from[w]] = w;
+    for (int w = 0; w < n && !rc; w++)
+        if (to[w] != w && !done[w])
+            rc = hand_round(sim, to, w, held, done, e);
+    free(held);
+    free(to);
+    free(done);
+    return rc;
+}
+
 int sim_thermalize(struct sim *s, struct err *e)
 {
     struct tape t = {0};

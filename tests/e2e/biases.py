@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Biases along a coordination from submission to results: umbrella windows, whose free energies and profile are those of integrals
-over the box.
+over the box, and so where they exchange replicas.
 
 Usage: biases.py SHOAL SHOALD SHOAL_WORKER
 Two atoms that feel nothing but the bias, so that what is to be found is an integral over their distance. A last run moves its bias
@@ -10,6 +10,7 @@ during equilibration, and is there when production begins.
 import json
 import math
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -43,6 +44,8 @@ OBSERVABLES = f"""observables:
 FILES["windows.yaml"] = SPEC % ("windows", f"alchemy: {{perturb: b-states, windows: {{restraint: {list(LADDER)}}}}}",
                                 f"b: {{at: {ENDS[1]}}}", 2000) + OBSERVABLES
 FILES["repeated.yaml"] = FILES["windows.yaml"].replace("name: windows", "name: repeated\nrepeats: 2").replace("2000 ps", "600 ps")
+FILES["swapping.yaml"] = re.sub("2000 ps", "800 ps", FILES["windows.yaml"].replace("name: windows", "name: swapping")) + \
+    "exchange: {every: 0.8 ps, scheme: gibbs}\n"
 FILES["frames.yaml"] = "name: frames\nsystem: {topology: a.top, coordinates: a.gro}\n" + OBSERVABLES
 FILES["moving.yaml"] = SPEC % ("moving", "", f"schedule: [{{time: -20 ps}}, {{time: -10 ps, at: {ENDS[1]}}}]", 20)
 
@@ -89,8 +92,8 @@ def check_windows(results, folder, coordinations):
     print(f"windows: {total['value']:.3f} +- {total['error']:.3f} kJ/mol, expected {exact:.3f}")
 
 
-def check_observed(results, folder, observed):
-    """While windows produce, and from the frames of one of them, whose coordinates are rounded."""
+def check_observed(results, folder):
+    """While windows produce."""
     for k, one in enumerate(results["observables"]):
         rows = [q for t, q in column(f"{folder}/lambda_{k:02}/energy.xvg", "Coordination 1") if t >= 0]
         assert one["kind"] == "coordination" and one["window"] == k and abs(one["frames"] - len(rows)) <= 1, one
@@ -100,6 +103,10 @@ def check_observed(results, folder, observed):
         assert abs(one["value"]["deviation"] - deviation) < 2 / len(rows) and one["value"]["error"] < 0.1, (one, deviation)
         counts = [n for _, n in column(f"{folder}/lambda_{k:02}/coordination.xvg", "frames")]
         assert sum(counts) == one["frames"] and len(counts) == 20, counts
+
+
+def check_frames(observed, folder):
+    """From the frames of one window, whose coordinates are rounded."""
     at = {f"{t:.1f}": q for t, q in column(f"{folder}/lambda_02/energy.xvg", "Coordination 1")}
     value, frames = observed["observables"][0]["value"], [at[f"{4 * i:.1f}"] for i in range(501)]
     assert observed["observables"][0]["frames"] in (500, 501) and abs(value["mean"] - sum(frames) / len(frames)) < 5e-3, (value, observed)
@@ -199,18 +206,24 @@ def main():
         s = Service(SHOALD, WORKER, os.path.join(folder, "service"))
         s.start()
         try:
-            for name in ("windows", "repeated", "moving"):
+            for name in ("windows", "repeated", "swapping", "moving"):
                 s.shoal(SHOAL, "submit", f"{name}.yaml", "--wait", "--output", name, cwd=folder)
             text, results = s.shoal(SHOAL, "results", "windows"), json.loads(s.shoal(SHOAL, "results", "windows", "--json"))
             check_repeated(json.loads(s.shoal(SHOAL, "results", "repeated", "--json")), coordinations)
             assert "(converged), the mean of all repeats:" in s.shoal(SHOAL, "results", "repeated"), "no word of repeats"
+            swapping = json.loads(s.shoal(SHOAL, "results", "swapping", "--json"))
         finally:
             s.process.send_signal(signal.SIGTERM)
             s.process.wait(60)
         check_windows(results, f"{folder}/windows", coordinations)
         check_profile(results, f"{folder}/windows", coordinations)
         observed = s.shoal(SHOAL, "observe", "frames.yaml", "--trajectory", "windows/lambda_02/traj.xtc", "--json", cwd=folder)
-        check_observed(results, f"{folder}/windows", json.loads(observed))
+        check_observed(results, f"{folder}/windows")
+        check_frames(json.loads(observed), f"{folder}/windows")
+        check_windows(swapping, f"{folder}/swapping", coordinations)
+        check_observed(swapping, f"{folder}/swapping")
+        (walks,) = swapping["exchange"]
+        assert all(walks["exchanges"] == 999 and 0.1 < pair["exchanged"] / 999 < 0.5 for pair in walks["pairs"]), walks
         assert "profile along coordination 1, without the biases (converged)" in text and "on average, standard deviation" in text, text
         check_moving(f"{folder}/moving")
 

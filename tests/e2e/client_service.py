@@ -182,8 +182,9 @@ class Commands(Served):
         refused(good + rdf.format(0.5), 65, "observables[0].rdf: C1: no atom has this name")
         refused(good + rdf.format(1.2).replace("C1", "C"), 65,
                 "observables: rdf: a box 1.5535 nm wide: expected at least twice max, 2.4 nm")
-        refused(good + rdf.format(0.5).replace("C1", "C") + "exchange: {every: 20 steps}\n", 65,
-                "observables: not computed yet of replicas that exchange windows")
+        msd = "observables:\n- rdf: {between: [C, OW], max: 0.5 nm}\n- msd: {of: C, max: 1 ps}\n"
+        refused(good + msd + "exchange: {every: 20 steps}\n", 65,
+                "spec.yaml:18: observables[1].msd: it follows one replica from frame to frame, but in a window that exchanges them")
         with open(spec, "w", encoding="utf-8") as f:
             f.write(good)
         answer = json.loads(self.shoal("validate", spec, "--json"))

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Replicas that exchange windows, in a worker by itself. A torsion with two states and a barrier that no window but the last can
-cross is sampled as its potential has it, which is known, while without exchange it stays where it began. The files of a set are the
-same bytes alone, in company of others on fewer slots than it has windows, and stopped and killed at random moments.
+cross is sampled as its potential has it, which is known, while without exchange it stays where it began, and what is observed in a
+window is what its frames show. The files of a set, its observables among them, are the same bytes alone, in company of others on fewer
+slots than it has windows, and stopped and killed at random moments; umbrella windows' too.
 
 Usage: exchange.py SHOAL_WORKER [--device D] [--ps PS]
 """
@@ -23,6 +24,7 @@ from worker import OUTPUTS, Worker
 KT = 0.00831446261815324 * 298.15
 TWOFOLD, ONEFOLD = 25.0, 0.8  # kJ/mol: barriers of 20 kT, and one state above the other
 LADDER = (0, 0.15, 0.35, 0.6, 0.8, 1)
+BIN = 0.02  # nm, of the distance of the chain's ends
 
 # Four united atoms in a row, that feel nothing but bonds, angles and the torsion: it is distributed as exp(-V / kT).
 CHAIN = """; SPDX-License-Identifier: Apache-2.0
@@ -57,7 +59,10 @@ integrator: {{timestep: 4 fs, temperature: 298.15 K, friction: 5 /ps, seed: 4, c
 protocol:
   - produce: {{time: {ps} ps, ensemble: nvt, sample-every: 0.4 ps, frames-every: 0.4 ps}}
 run: {{checkpoint-every: 1000000 steps}}
-"""
+observables:
+- rdf: {{between: [C1, C4], max: 0.5 nm, bin: {BIN} nm, every: 0.4 ps, within-molecules: yes}}
+- coordination: {{of: {{between: [C1, C4], r0: 0.33 nm, nn: 12}}, max: 1, bin: 0.1, every: 0.4 ps, name: bent}}
+""".replace("{BIN}", str(BIN))
 
 
 def start(worker, number, directory, some, windows):
@@ -128,12 +133,34 @@ def run_chain(program, device, folder, name, exchange, ps):
     assert all(m["type"] == "done" for m in ended.values()), ended
     worker.drain()
     found = [[trans(x) for x in frames(f"{directory}/lambda_{w:02d}/traj.xtc")] for w in range(len(LADDER))]
+    for w in range(len(LADDER)):
+        check_observed(f"{directory}/lambda_{w:02d}")
     description = {"spec": spec, "spec_name": "chain.yaml", "replicas": [{"state": "done"}] * len(LADDER)}
     subprocess.run([program, "estimate", "--ensemble", directory], input=json.dumps(description), text=True, check=True)
     with open(f"{directory}/results.json", encoding="ascii") as f:
         results = json.load(f)
     check_walks(directory, results["exchange"])
     return [sum(f) / len(f) for f in found], results
+
+
+def table(path):
+    with open(path, encoding="ascii") as f:
+        return [[float(word) for word in line.split()] for line in f if line[0] not in "#@"]
+
+
+def check_observed(folder):
+    """Of a window: what its frames show, whose coordinates are rounded."""
+    ends = [math.dist(x[0], x[3]) for x in frames(f"{folder}/traj.xtc")]
+    pairs = [row[5] for row in table(f"{folder}/rdf.xvg")]
+    assert sum(pairs) == len(ends), (sum(pairs), len(ends))
+    for k in range(1, len(pairs)):
+        near = sum(abs(d - k * BIN) < 1e-3 for d in ends)
+        assert abs(sum(pairs[:k]) - sum(d < k * BIN for d in ends)) <= near, (folder, k, pairs)
+    counts = [row[3] for row in table(f"{folder}/bent.xvg")]
+    exact = [1 / (1 + (d / 0.33)**12) for d in ends]
+    for k in range(1, len(counts)):
+        near = sum(abs(q - 0.1 * k) < 0.015 for q in exact)
+        assert abs(sum(counts[:k]) - sum(q < 0.1 * k for q in exact)) <= near, (folder, k, counts)
 
 
 def check_walks(directory, exchange):
@@ -181,21 +208,34 @@ def sample_torsion(program, device, folder, ps):
 
 # ---- bits
 
+BIASES = """biases:
+- coordination: {between: [{resname: MET}, OW], r0: 0.45 nm, d-max: 0.7 nm}
+  harmonic: {at: 4, force-constant: 3 kJ/mol, b: {at: 9}}
+"""
+OBSERVABLES = """observables:
+- rdf: {between: [OW, OW], max: 0.5 nm, bin: 0.02 nm, every: 10 steps}
+- saxs: {of: {resname: SOL}, max: 20 /nm, bin: 2 /nm, every: 40 steps}
+- coordination: {of: {between: [{resname: MET}, OW], r0: 0.45 nm, d-max: 0.7 nm}, max: 12, bin: 0.5, every: 10 steps, name: bent}
+"""
+
+
 def in_water(folder, name, seed, windows, scheme):
     spec, files = tiny(name, seed=seed, steps=200, windows=windows, checkpoint="50 steps")
+    if scheme == "gibbs":  # umbrella windows
+        spec = re.sub("decouple: MET", "perturb: b-states", spec).replace("vdw", "restraint") + BIASES
     spec = re.sub(r"(?s)protocol:.*?run:", """protocol:
   - minimize: {steps: 20}
   - equilibrate: {time: 60 steps, ensemble: nvt, temperature: 200 K}
   - produce: {time: 200 steps, ensemble: npt, sample-every: 10 steps, frames-every: 50 steps}
 exchange: {every: 20 steps, scheme: %s}
-run:""" % scheme, spec)
+run:""" % scheme, spec) + OBSERVABLES
     return write(folder, name, spec, files)
 
 
 def outputs(directory, windows):
     found = {}
     for w in range(windows):
-        for name in OUTPUTS:
+        for name in OUTPUTS + [file for file in ("rdf.xvg", "bent.xvg", "saxs.xvg") if os.path.exists(f"{directory}/lambda_{w:02d}/{file}")]:
             with open(f"{directory}/lambda_{w:02d}/{name}", "rb") as f:
                 found[f"{w}/{name}"] = f.read()
     return found
@@ -234,6 +274,7 @@ def same_bits(program, device, folder, ensembles, make, least):
         assert all(m["type"] == "done" for m in worker.until_ended(windows)[0].values())
         worker.drain()
         expected[e[0]] = outputs(directory, windows)
+        assert "0/rdf.xvg" in expected[e[0]], directory
         assert exchanged(expected[e[0]], windows) >= least
     for way in ("company", "interrupted"):
         directories = [make(os.path.join(folder, way), *e) for e in ensembles]
