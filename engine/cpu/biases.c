@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Coordinations and biases on the CPU device: every pair. The other atoms of an atom's pairs are taken some at a time, in passes that the
- * compiler turns into vectors: distances, which of them are in reach, the function, the sums. One thread adds in one order, so
- * gradients are sums of doubles here, in the memory where a GPU has whole numbers.
+ * Coordinations and biases on the CPU device: every pair, or, of a function that ends, those of cells about each other. The other atoms
+ * of an atom's pairs are taken some at a time, in passes that the compiler turns into vectors: distances, which of them are in reach,
+ * the function, the sums. One thread adds in one order, so gradients are sums of doubles here, in the memory where a GPU has whole
+ * numbers.
  */
 #include "engine/kernels/biases.h"
 
 #include <string.h>
 
+#include "engine/cpu/cells.h"
 #include "engine/cpu/isa.h"
 
 enum { AT_A_TIME = 64 };
@@ -20,6 +22,7 @@ struct pass {
     const double (*x)[3];
     double (*gradient)[3];
     struct fixed_sum *virial; /* [9] */
+    struct cells cells;
     bool wants_gradient, sample, triclinic;
 };
 
@@ -54,14 +57,13 @@ static void shortest(const double box[BOX_SIZE], struct pairs *q, uint32_t n)
     }
 }
 
-/* Pairs of atom a with n atoms of the second group from place `first` on. */
-static inline void separate(const struct pass *p, const struct coordination *c, int32_t a, uint32_t first, uint32_t n,
-                            struct pairs *q)
+/* Pairs of the atom at x with n of others from `first` on. */
+static inline void separate(const struct pass *p, const struct coordination *c, const double x[3],
+                            const struct cell_atoms *others, uint32_t first, uint32_t n, struct pairs *q)
 {
-    const int32_t *b = p->t->atoms + c->first[1] + first;
-    for (uint32_t k = 0; k < n; k++)
-        for (int d = 0; d < 3; d++)
-            q->r[d][k] = p->x[a][d] - p->x[b[k]][d];
+    for (int d = 0; d < 3; d++)
+        for (uint32_t k = 0; k < n; k++)
+            q->r[d][k] = x[d] - others->x[d][first + k];
     if (c->periodic && p->triclinic)
         shortest(p->ctl->box, q, n);
     else if (c->periodic)
@@ -70,18 +72,21 @@ static inline void separate(const struct pass *p, const struct coordination *c, 
         q->r2[k] = q->r[0][k] * q->r[0][k] + q->r[1][k] * q->r[1][k] + q->r[2][k] * q->r[2][k];
 }
 
-/* Those in reach move up. Returns how many they are. */
-static inline uint32_t keep_near(const struct pass *p, const struct coordination *c, int32_t a, uint32_t first,
-                                 uint32_t n, struct pairs *q)
+/* Those in reach of atom a move up. Returns how many they are. */
+static inline uint32_t keep_near(const struct coordination *c, int32_t a, const struct cell_atoms *others,
+                                 uint32_t first, uint32_t n, struct pairs *q)
 {
-    const int32_t *b = p->t->atoms + c->first[1] + first;
     uint32_t kept = 0;
     for (uint32_t k = 0; k < n; k++) {
+        q->other[kept] = k;
+        kept += q->r2[k] < c->f.farthest2 && others->atom[first + k] != a;
+    }
+    for (uint32_t k = 0; k < kept; k++) {
+        const uint32_t from = q->other[k];
         for (int d = 0; d < 3; d++)
-            q->r[d][kept] = q->r[d][k];
-        q->r2[kept] = q->r2[k];
-        q->other[kept] = first + k;
-        kept += q->r2[k] < c->f.farthest2 && b[k] != a;
+            q->r[d][k] = q->r[d][from];
+        q->r2[k] = q->r2[from];
+        q->other[k] = others->place[first + from];
     }
     return kept;
 }
@@ -100,18 +105,19 @@ static inline void add(const struct pass *p, const struct coordination *c, const
     }
 }
 
-/* Pairs of the i-th atom of the first group. Inlined where n and m are constants, loops over the function become vectors. */
+/* Pairs of the i-th atom of the first group, in the order of its cells, with others in [first, end). Inlined where n and m are constants,
+ * loops over the function become vectors. */
 static inline __attribute__((always_inline)) void add_row(struct pass *p, const struct coordination *c, uint32_t i,
-                                                          struct rational f, struct row *row)
+                                                          uint32_t first, uint32_t end, struct rational f,
+                                                          struct row *row)
 {
-    const bool paired = c->pairs == COORDINATION_PAIRED, within = c->pairs == COORDINATION_WITHIN;
-    const uint32_t end = paired ? i + 1 : c->count[1];
-    const int32_t a = p->t->atoms[c->first[0] + i];
+    const struct cell_atoms *own = &p->cells.of[0], *others = &p->cells.near;
+    const double x[3] = {own->x[0][i], own->x[1][i], own->x[2][i]};
     struct pairs q;
-    for (uint32_t first = paired ? i : within ? i + 1 : 0; first < end; first += AT_A_TIME) {
+    for (; first < end; first += AT_A_TIME) {
         const uint32_t n = end - first < AT_A_TIME ? end - first : AT_A_TIME;
-        separate(p, c, a, first, n, &q);
-        const uint32_t near = keep_near(p, c, a, first, n, &q);
+        separate(p, c, x, others, first, n, &q);
+        const uint32_t near = keep_near(c, own->atom[i], others, first, n, &q);
         for (uint32_t k = 0; k < near; k++) {
             const double r = sqrt(q.r2[k]);
             const struct rational_value v = rational_at(&f, r);
@@ -122,22 +128,42 @@ static inline __attribute__((always_inline)) void add_row(struct pass *p, const 
     }
 }
 
-static void add_rows(struct pass *p, const struct coordination *c, struct fixed_sum *sum)
+/* The atoms of the first group in a cell, with those about it. */
+static void add_cell(struct pass *p, const struct coordination *c, uint32_t cell, struct fixed_sum *sum)
 {
+    const bool paired = c->pairs == COORDINATION_PAIRED, within = c->pairs == COORDINATION_WITHIN;
+    const uint32_t from = p->cells.first[0][cell];
     struct rational usual = c->f;
     usual.n = 6, usual.m = 12;
     const bool is_usual = c->f.n == 6 && c->f.m == 12;
-    for (uint32_t i = 0; i < c->count[0]; i++) {
+    for (uint32_t i = from; i < p->cells.first[0][cell + 1]; i++) {
+        const uint32_t first = paired ? i : within ? i - from + 1 : 0, end = paired ? i + 1 : p->cells.nnear;
         struct row row = {0};
         if (is_usual)
-            add_row(p, c, i, usual, &row);
+            add_row(p, c, i, first, end, usual, &row);
         else
-            add_row(p, c, i, c->f, &row);
+            add_row(p, c, i, first, end, c->f, &row);
         coordination_add(sum, row.s);
         if (p->wants_gradient)
-            vec_add(p->gradient[c->first[0] + i], 1, row.gradient);
+            vec_add(p->gradient[c->first[0] + p->cells.of[0].place[i]], 1, row.gradient);
         for (int d = 0; d < 9 && p->sample; d++)
             gradient_virial_add(&p->sum, &p->virial[d], row.virial[d]);
+    }
+}
+
+/* All pairs of a coordination. work: cells_bytes. */
+static void add_pairs(struct pass *p, const struct coordination *c, void *work, struct fixed_sum *sum)
+{
+    const bool within = c->pairs == COORDINATION_WITHIN;
+    p->cells = cells_at(work, c);
+    cells_divide(&p->cells, c, p->ctl->box);
+    for (int g = within; g < 2; g++)
+        cells_fill(&p->cells, g, p->t->atoms + c->first[g], c->count[g], p->x, p->ctl->box);
+    for (uint32_t cell = 0; cell < p->cells.total; cell++) {
+        if (p->cells.first[0][cell] == p->cells.first[0][cell + 1])
+            continue;
+        cells_gather(&p->cells, cell, within);
+        add_cell(p, c, cell, sum);
     }
 }
 
@@ -169,7 +195,7 @@ ISA_FN(biases)
                      .triclinic = box_triclinic(c->box)};
     for (uint32_t which = 0; which < t->ncoordinations; which++) {
         p.virial = sums.virial[which];
-        add_rows(&p, &t->coordinations[which], &c->coordination[which]);
+        add_pairs(&p, &t->coordinations[which], a->work, &c->coordination[which]);
         const double slope = bias_slope(t, c, which);
         if (p.wants_gradient)
             pull(&p, &t->coordinations[which], slope, a->f);
@@ -191,6 +217,6 @@ ISA_FN(observe_coordination)
     if (c->halt || !s->now)
         return;
     struct pass p = {.ctl = a->ctl, .t = &own->of, .x = a->x, .triclinic = box_triclinic(c->box)};
-    add_rows(&p, own->of.coordinations, &sum);
+    add_pairs(&p, own->of.coordinations, a->work, &sum);
     coordination_observe(t, own, s, coordination_value_of(sum));
 }

@@ -4,6 +4,7 @@
  * launch. Nothing here depends on the step.
  */
 #include "engine/base/units.h"
+#include "engine/cpu/cells.h"
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/observe.h"
 #include "engine/cpu/nonbonded.h"
@@ -29,7 +30,8 @@ static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
          .energy_at_window = s->d.energy_at_window, .mode = (uint32_t)mode);
     if (m->biases)
         EMIT(biases, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .table = (void *)(uintptr_t)m->biases,
-             .sums = s->d.bias_sums, .energy_at_window = s->d.energy_at_window, .mode = (uint32_t)mode);
+             .sums = s->d.bias_sums, .work = s->d.bias_work, .energy_at_window = s->d.energy_at_window,
+             .mode = (uint32_t)mode);
     if (m->sites)
         EMIT(sites_take, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .sites = (void *)(uintptr_t)m->sites,
              .mode = (uint32_t)mode);
@@ -122,7 +124,8 @@ static void observe_one(const struct sim *s, int number, void *table, void *seen
         EMIT(observe_lags, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .table = table, .seen = seen);
         break;
     case OBSERVE_COORDINATION:
-        EMIT(observe_coordination, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
+        EMIT(observe_coordination, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen,
+             .work = s->d.observe_work);
         break;
     case OBSERVE_SAXS:
         cpu_saxs_emit(s, s->model->observe_plan[number], table, seen, t);
@@ -147,11 +150,31 @@ static uint32_t observe_launches(const struct model *m)
     return n;
 }
 
+static size_t work_of(const struct observable *o, struct saxs_plan *plan)
+{
+    if (o->kind == OBSERVE_SAXS)
+        return cpu_saxs_work(plan);
+    if (o->kind != OBSERVE_COORDINATION)
+        return 0;
+    const struct coordination c = coordination_sized(o->coordination.of, (const int[2]){o->group[0].n, o->group[1].n});
+    return cells_bytes(&c);
+}
+
 static size_t observe_work(const struct model *m)
 {
     size_t most = 0;
     for (int i = 0; i < m->sys->nobservables; i++) {
-        const size_t bytes = m->sys->observables[i].kind == OBSERVE_SAXS ? cpu_saxs_work(m->observe_plan[i]) : 0;
+        const size_t bytes = work_of(&m->sys->observables[i], m->observe_plan[i]);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+static size_t bias_work(const struct model *m)
+{
+    size_t most = 0;
+    for (int i = 0; i < m->sys->ncoordinations; i++) {
+        const size_t bytes = cells_bytes(&m->sys->coordinations[i]);
         most = bytes > most ? bytes : most;
     }
     return most;
@@ -179,6 +202,7 @@ const struct program cpu_program = {.device = "cpu",
                                     .observes = (1u << OBSERVE_KINDS) - 1,
                                     .observe_launches = observe_launches,
                                     .observe_work = observe_work,
+                                    .bias_work = bias_work,
                                     .nonbonded_new = nonbonded_new,
                                     .nonbonded_free = nonbonded_free,
                                     .nonbonded_tables = nonbonded_tables,

@@ -69,6 +69,11 @@ static void bias_launches(const struct sim *s, enum evaluate mode, uint64_t clea
                 .mode = (uint32_t)mode);
 }
 
+static size_t bias_work(const struct model *m)
+{
+    return 0;
+}
+
 static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
 {
     struct nonbonded_arrays arrays = arrays_of(s);
@@ -176,6 +181,7 @@ const struct program cuda_program = {.device = "cuda",
                                      .observe_close = cuda_observe_close,
                                      .observe_launches = cuda_observe_launches,
                                      .observe_work = cuda_observe_work,
+                                     .bias_work = bias_work,
                                      .nonbonded_new = cuda_nonbonded_new,
                                      .nonbonded_free = cuda_nonbonded_free,
                                      .nonbonded_tables = cuda_nonbonded_tables,

@@ -257,7 +257,7 @@ int model_check(struct model *m, struct lane *lane, struct err *e)
 
 size_t model_host_work(const struct model *m)
 {
-    return m->program == &cpu_program ? m->program->observe_work(m) : 0;
+    return m->program == &cpu_program ? m->program->observe_work(m) + m->program->bias_work(m) : 0;
 }
 
 bool model_damaged(const struct model *m)

@@ -46,6 +46,8 @@ struct program {
     uint32_t (*observe_launches)(const struct model *m);
     /* Bytes that a replica's observables compute in, one after the other; zeroed when it is new. */
     size_t (*observe_work)(const struct model *m);
+    /* The same of the coordinations that its system has for biases. */
+    size_t (*bias_work)(const struct model *m);
     /* ERR_UNSUPPORTED, ERR_TOPOLOGY, ERR_SPEC: what does not fit together. All but `dev` is only read during the call, which
      * may come from another thread than the device's: of `dev` it may use what guest.h has, now and in nonbonded_free. */
     int (*nonbonded_new)(struct nonbonded **out, struct dev *dev, const struct system *sys, const struct settings *set,

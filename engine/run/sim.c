@@ -30,6 +30,7 @@ void sim_lay_out(struct sim *s, struct arena *a)
     s->d.w = arena_take(a, (3 * n + 1) * sizeof *s->d.w);
     s->d.energy_at_window = arena_take(a, (size_t)s->model->nwindows * sizeof *s->d.energy_at_window);
     s->d.bias_sums = arena_take(a, s->model->bias_bytes);
+    s->d.bias_work = arena_take(a, s->model->program->bias_work(s->model));
     s->d.observe_work = arena_take(a, s->model->program->observe_work(s->model));
     s->d.nonbonded = arena_take(a, s->model->program->block_bytes(s->model->nonbonded, &s->caps));
 }

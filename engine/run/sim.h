@@ -38,7 +38,7 @@ struct dev_owner {
 int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner *owner, const struct system *sys,
                     const struct settings *set, struct err *e);
 void model_free(struct model *m);
-/* Bytes of the host's memory that the observables of each replica compute in; 0 where the device has memory of its own. */
+/* Bytes of the host's memory that observables and biases of each replica compute in; 0 where the device has memory of its own. */
 size_t model_host_work(const struct model *m);
 /* A replica has found that the read-only tables are not what they were: none that uses them goes on, a new model is needed. */
 bool model_damaged(const struct model *m);

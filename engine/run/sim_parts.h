@@ -20,6 +20,7 @@ struct sim_arrays {
     double *w;                          /* [3 natoms + 1], scratch */
     struct fixed_sum *energy_at_window; /* [nwindows] */
     void *bias_sums;                    /* engine/kernels/biases.h */
+    void *bias_work;                    /* of program.bias_work */
     void *nonbonded;                    /* program->block_bytes() */
 };
 
