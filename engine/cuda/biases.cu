@@ -15,8 +15,10 @@ struct tile {
     const double (*x)[3];
     struct bias_sums sums;
     struct fixed_sum *value;
+    const unsigned char *work; /* where the coordination's order is */
+    const uint32_t *entry;     /* of its order; NULL: it has none */
     uint32_t which, lane;
-    uint32_t row, rows_end, column; /* of the groups */
+    uint32_t row, rows_end, column; /* of the groups, or in the order */
     bool gradient, sample;
 };
 
@@ -27,11 +29,25 @@ static __device__ __forceinline__ double warp_sum(double v)
     return v;
 }
 
+/* The place of a row and of a column in its group. Within one group rows are in the order of columns. */
+static __device__ __forceinline__ uint32_t column_place(const struct tile *p, uint32_t column)
+{
+    return p->entry ? p->entry[column] % (1u << ORDER_PLACE_BITS) : column;
+}
+
+static __device__ __forceinline__ uint32_t row_place(const struct tile *p, uint32_t row)
+{
+    return p->c->pairs == COORDINATION_WITHIN ? column_place(p, row) : row;
+}
+
 /* Row `row` of the tile: s is the lane's, g and r too, of the pair that it is in; false: no lane is in reach of anything. */
 static __device__ __forceinline__ bool tile_row(const struct tile *p, uint32_t row, double *s, double r[3], double g[3])
 {
+    const struct coordination *c = p->c;
+    const bool pair = p->column < c->count[1] && (c->pairs != COORDINATION_WITHIN || p->column > row);
     const bool reaches =
-        p->column < p->c->count[1] && coordination_reaches(p->c, p->ctl->box, p->t->atoms, p->x, row, p->column, r);
+        pair && coordination_reaches(c, p->ctl->box, p->x, p->t->atoms[c->first[0] + row_place(p, row)],
+                                     p->t->atoms[c->first[1] + column_place(p, p->column)], r);
     *s = g[0] = g[1] = g[2] = 0;
     if (!reaches)
         r[0] = r[1] = r[2] = 0;
@@ -44,7 +60,7 @@ static __device__ __forceinline__ bool tile_row(const struct tile *p, uint32_t r
 static __device__ __forceinline__ void add_row_gradient(const struct tile *p, uint32_t row, const double g[3],
                                                         struct accumulate *sum)
 {
-    int64_t *to = p->sums.gradient[p->c->first[0] + row];
+    int64_t *to = p->sums.gradient[p->c->first[0] + row_place(p, row)];
     for (int d = 0; d < 3; d++) {
         const double all = GRADIENT_UNITS * warp_sum(g[d]);
         if (p->lane != (uint32_t)d)
@@ -63,11 +79,26 @@ static __device__ void add_virial(const struct tile *p, const double virial[9], 
     }
 }
 
+/* A bit for each row that may be in reach of something. */
+static __device__ __forceinline__ uint32_t rows_near(const struct tile *p)
+{
+    const uint32_t rows = p->rows_end - p->row;
+    if (!p->entry)
+        return (1u << rows) - 1;
+    const double *sphere = coordination_order_at((void *)p->work, p->c).sphere[p->column / 32];
+    const double reach = sqrt(p->c->f.farthest2) + sphere[3] + 1e-6; /* nm; far more than rounding */
+    double r[3] = {reach, 0, 0};
+    if (p->lane < rows)
+        box_image(p->x[p->t->atoms[p->c->first[0] + row_place(p, p->row + p->lane)]], sphere, p->ctl->box, r);
+    return __ballot_sync(0xffffffffu, p->lane < rows && vec_dot(r, r) < reach * reach);
+}
+
 static __device__ void add_tile(const struct tile *p, struct accumulate *sum)
 {
     const bool paired = p->c->pairs == COORDINATION_PAIRED;
     double total = 0, own[3] = {0, 0, 0}, virial[9] = {}, s, r[3], g[3];
-    for (uint32_t row = p->row; row < p->rows_end; row++) {
+    for (uint32_t rows = rows_near(p); rows; rows &= rows - 1) {
+        const uint32_t row = p->row + (uint32_t)__ffs((int)rows) - 1;
         if (!tile_row(p, paired ? p->column : row, &s, r, g))
             continue;
         total += s;
@@ -84,7 +115,7 @@ static __device__ void add_tile(const struct tile *p, struct accumulate *sum)
         add_virial(p, virial, sum);
     if (!p->gradient || p->column >= p->c->count[1])
         return;
-    gradient_add(sum, p->sums.gradient[p->c->first[1] + p->column], own);
+    gradient_add(sum, p->sums.gradient[p->c->first[1] + column_place(p, p->column)], own);
     const double other[3] = {-own[0], -own[1], -own[2]};
     if (paired)
         gradient_add(sum, p->sums.gradient[p->c->first[0] + p->column], other);
@@ -96,9 +127,11 @@ static __device__ __forceinline__ void find_tile(struct tile *p, uint32_t number
     uint32_t tiles;
     while (number >= (tiles = coordination_tiles(&p->t->coordinations[p->which]))) {
         number -= tiles;
+        p->work += coordination_order_bytes(&p->t->coordinations[p->which]);
         p->which++;
     }
     p->c = &p->t->coordinations[p->which];
+    p->entry = coordination_ordered(p->c) ? coordination_order_at((void *)p->work, p->c).entry : NULL;
     const uint32_t columns = coordination_columns(p->c);
     p->column = 32 * (number % columns) + p->lane;
     p->row = TILE_ROWS * (number / columns);
@@ -120,6 +153,7 @@ KERNEL(coordinations, a, __launch_bounds__(CUDA_BLOCK))
     p.lane = thread % 32;
     p.gradient = a.mode != EVALUATE_POTENTIAL;
     p.sample = a.mode == EVALUATE_SAMPLE;
+    p.work = (const unsigned char *)a.work;
     find_tile(&p, thread / 32);
     p.value = &p.ctl->coordination[p.which];
     add_tile(&p, &sum);
@@ -141,6 +175,7 @@ KERNEL(observe_coordination, a, __launch_bounds__(CUDA_BLOCK))
     p.x = (const double(*)[3])a.x;
     p.lane = thread % 32;
     p.value = (struct fixed_sum *)observed_state(t, s);
+    p.work = (const unsigned char *)a.work;
     find_tile(&p, thread / 32);
     add_tile(&p, &nothing);
 }

@@ -35,20 +35,37 @@ void cuda_observe_close(struct model *m)
     }
 }
 
+/* The pairs of a coordination; none of another kind. */
+static struct coordination pairs_of(const struct observable *o)
+{
+    const struct coordination none = {.count = {0, 0}};
+    return o->kind == OBSERVE_COORDINATION
+               ? coordination_sized(o->coordination.of, (const int[2]){o->group[0].n, o->group[1].n})
+               : none;
+}
+
 uint32_t cuda_observe_launches(const struct model *m)
 {
     uint32_t n = 1;
-    for (int i = 0; i < m->sys->nobservables; i++)
-        n += 1 + (plan_of(m, i) ? saxs_plan_launches(plan_of(m, i), 4) : 2);
+    for (int i = 0; i < m->sys->nobservables; i++) {
+        const struct coordination c = pairs_of(&m->sys->observables[i]);
+        n += 1 + (plan_of(m, i) ? saxs_plan_launches(plan_of(m, i), 4) : 2 + coordination_ordered(&c));
+    }
     return n;
+}
+
+/* Bytes that observable i computes in. */
+static size_t work_of(const struct model *m, int i)
+{
+    const struct coordination c = pairs_of(&m->sys->observables[i]);
+    return plan_of(m, i) ? cuda_saxs_work(plan_of(m, i)) : coordination_order_bytes(&c);
 }
 
 size_t cuda_observe_work(const struct model *m)
 {
     size_t bytes = 0;
     for (int i = 0; i < m->sys->nobservables; i++)
-        if (plan_of(m, i))
-            bytes += cuda_saxs_work(plan_of(m, i));
+        bytes += work_of(m, i);
     return bytes;
 }
 
@@ -66,7 +83,7 @@ static uint32_t pieces(int n, int piece)
 static void observe_one(const struct sim *s, int number, void *work, void *table, void *seen, struct tape *t)
 {
     const struct observable *o = &s->model->sys->observables[number];
-    struct coordination sized;
+    const struct coordination c = pairs_of(o);
     EMIT_BLOCK(observe_begin, .ctl = s->d.ctl, .table = table, .seen = seen);
     switch (o->kind) {
     case OBSERVE_RDF:
@@ -79,9 +96,12 @@ static void observe_one(const struct sim *s, int number, void *work, void *table
         EMIT_GRID(observe_lags_add, LAG_BLOCKS, 1, CUDA_BLOCK, .ctl = s->d.ctl, .table = table, .seen = seen);
         break;
     case OBSERVE_COORDINATION:
-        sized = coordination_sized(o->coordination.of, (const int[2]){o->group[0].n, o->group[1].n});
-        EMIT_GRID(observe_coordination, pieces((int)(32 * coordination_tiles(&sized)), CUDA_BLOCK), 1, CUDA_BLOCK,
-                  .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen, .tiles = coordination_tiles(&sized));
+        if (coordination_ordered(&c))
+            EMIT_GRID(observe_order_coordination, 1, 1, ORDER_THREADS, .ctl = s->d.ctl, .x = s->d.x, .table = table,
+                      .seen = seen, .work = work);
+        EMIT_GRID(observe_coordination, pieces((int)(32 * coordination_tiles(&c)), CUDA_BLOCK), 1, CUDA_BLOCK,
+                  .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen, .work = work,
+                  .tiles = coordination_tiles(&c));
         EMIT_GRID(observe_coordination_end, 1, 1, 32, .ctl = s->d.ctl, .table = table, .seen = seen);
         break;
     case OBSERVE_SAXS:
@@ -106,7 +126,7 @@ void cuda_observe(const struct sim *s, struct tape *t)
     for (int i = 0; i < m->sys->nobservables; i++) {
         observe_one(s, i, (unsigned char *)s->d.observe_work + at, (void *)(uintptr_t)m->observed[i],
                     sim_observed(s, i), t);
-        at += plan_of(m, i) ? cuda_saxs_work(plan_of(m, i)) : 0;
+        at += work_of(m, i);
     }
     EMIT_BLOCK(observe_end, .ctl = s->d.ctl);
 }

@@ -53,33 +53,41 @@ static void place_sites(const struct sim *s, struct tape *t)
                     .sites = (void *)(uintptr_t)s->model->sites, .nsites = (uint32_t)s->model->sys->nsites);
 }
 
-static void bias_launches(const struct sim *s, enum evaluate mode, uint64_t cleared, struct tape *t)
+static size_t bias_work(const struct model *m)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < m->sys->ncoordinations; i++)
+        bytes += coordination_order_bytes(&m->sys->coordinations[i]);
+    return bytes;
+}
+
+/* after: what moved the atoms; cleared: what cleared forces and sums. */
+static void bias_launches(const struct sim *s, enum evaluate mode, uint64_t after, uint64_t cleared, struct tape *t)
 {
     const struct system *sys = s->model->sys;
     void *table = (void *)(uintptr_t)s->model->biases;
     const uint32_t atoms = (uint32_t)sys->ncoordination_atoms;
     uint32_t tiles = 0;
+    if (bias_work(s->model))
+        cleared |= EMIT_BLOCKS(order_coordinations, (uint32_t)sys->ncoordinations, ORDER_THREADS, after,
+                               .ctl = s->d.ctl, .x = s->d.x, .table = table, .work = s->d.bias_work);
     for (int i = 0; i < sys->ncoordinations; i++)
         tiles += coordination_tiles(&sys->coordinations[i]);
-    const uint64_t summed =
-        EMIT_BLOCKS(coordinations, (32 * tiles + CUDA_BLOCK - 1) / CUDA_BLOCK, CUDA_BLOCK, cleared, .ctl = s->d.ctl,
-                    .x = s->d.x, .table = table, .sums = s->d.bias_sums, .tiles = tiles, .mode = (uint32_t)mode);
+    const uint64_t summed = EMIT_BLOCKS(coordinations, (32 * tiles + CUDA_BLOCK - 1) / CUDA_BLOCK, CUDA_BLOCK, cleared,
+                                        .ctl = s->d.ctl, .x = s->d.x, .table = table, .sums = s->d.bias_sums,
+                                        .work = s->d.bias_work, .tiles = tiles, .mode = (uint32_t)mode);
     EMIT_BLOCKS(biases, (atoms + CUDA_BLOCK - 1) / CUDA_BLOCK, CUDA_BLOCK, summed, .ctl = s->d.ctl, .f = s->d.f,
                 .table = table, .sums = s->d.bias_sums, .energy_at_window = s->d.energy_at_window, .atoms = atoms,
                 .mode = (uint32_t)mode);
 }
 
-static size_t bias_work(const struct model *m)
-{
-    return 0;
-}
-
 static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
 {
     struct nonbonded_arrays arrays = arrays_of(s);
-    const uint64_t cleared = cuda_nonbonded_emit(s->model->nonbonded, mode, &arrays, tape_sinks(t), t);
+    const uint64_t after = tape_sinks(t);
+    const uint64_t cleared = cuda_nonbonded_emit(s->model->nonbonded, mode, &arrays, after, t);
     if (s->model->biases)
-        bias_launches(s, mode, cleared, t);
+        bias_launches(s, mode, after, cleared, t);
     if (s->model->sites && mode != EVALUATE_POTENTIAL)
         EMIT_BLOCKS(sites_take, site_blocks(s), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f,
                     .sites = (void *)(uintptr_t)s->model->sites, .nsites = (uint32_t)s->model->sys->nsites,

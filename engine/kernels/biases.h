@@ -15,12 +15,11 @@
 
 /* ---- pairs ---- */
 
-/* Whether the i-th atom of the first group and the k-th of the second are a pair in reach; r: from the second to the first. */
-MATH_FN bool coordination_reaches(const struct coordination *c, const real box[BOX_SIZE], const int32_t *atoms,
-                                  const double (*x)[3], uint32_t i, uint32_t k, real r[3])
+/* Whether atom a of the first group and b of the second are a pair in reach; r: from the second to the first. */
+MATH_FN bool coordination_reaches(const struct coordination *c, const real box[BOX_SIZE], const double (*x)[3],
+                                  int32_t a, int32_t b, real r[3])
 {
-    const int32_t a = atoms[c->first[0] + i], b = atoms[c->first[1] + k];
-    if (a == b || (c->pairs == COORDINATION_WITHIN && k <= i))
+    if (a == b)
         return false;
     vec_sub(x[a], x[b], r);
     if (c->periodic)

@@ -231,6 +231,11 @@ static inline float __fdividef(float a, float b)
     return a / b;
 }
 
+static inline int __ffs(int bits)
+{
+    return __builtin_ffs(bits);
+}
+
 static inline int __popc(unsigned bits)
 {
     return __builtin_popcount(bits);
