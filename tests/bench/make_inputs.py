@@ -5,8 +5,10 @@ waters (36,492 atoms, of a protein-ligand complex's size); PEPTIDE, alanine dipe
 
 Usage: make_inputs.py FOLDER       writes FOLDER/{solvent,complex,peptide,vacuum}.yaml and what they name, and of SOLVENT
                                    solvent-plain.yaml (one window, nothing perturbed), solvent-npt.yaml, and of the plain one
-                                   solvent-biased.yaml (a coordination of the methanol's oxygen) and solvent-observed.yaml,
-                                   with two frames of it, solvent-frames.gro, and solvent-motion.yaml, whose observables need a run"""
+                                   solvent-biased.yaml (a coordination of the methanol's oxygen), solvent-gathered.yaml and
+                                   solvent-gathered-all.yaml (of the waters, whose function ends or does not), and
+                                   solvent-observed.yaml, with two frames of it, solvent-frames.gro, and solvent-motion.yaml, whose
+                                   observables need a run"""
 import random
 import sys
 from pathlib import Path
@@ -25,6 +27,10 @@ VDW = [0, 0, 0, 0, 0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.85, 1]
 BIAS = """biases:
   - coordination: {between: [{resname: MOH, name: O2}, OW], r0: 0.35 nm, d-max: 0.9 nm}
     harmonic: {at: 4, force-constant: 20 kJ/mol}
+"""
+GATHERED = """biases:
+  - coordination: {{within: OW, r0: 0.3 nm{}}}
+    linear: {{slope: -0.001 kJ/mol}}
 """
 OBSERVABLES = """observables:
   - rdf: {between: [OW, OW], max: 1.2 nm, bin: 0.002 nm}
@@ -108,6 +114,8 @@ def main():
         print(f"{name}: {waters} waters, {3 * waters + len(solute)} atoms")
     (out / "solvent-plain.yaml").write_text(spec("solvent-plain", "solvent", None))
     (out / "solvent-biased.yaml").write_text(spec("solvent-biased", "solvent", None, more=BIAS))
+    (out / "solvent-gathered.yaml").write_text(spec("solvent-gathered", "solvent", None, more=GATHERED.format(", d-max: 0.6 nm")))
+    (out / "solvent-gathered-all.yaml").write_text(spec("solvent-gathered-all", "solvent", None, more=GATHERED.format("")))
     (out / "solvent-observed.yaml").write_text(spec("solvent-observed", "solvent", None, more=OBSERVABLES))
     (out / "solvent-motion.yaml").write_text(spec("solvent-motion", "solvent", None, more=MOTION))
     frame = (out / "solvent.gro").read_text()
