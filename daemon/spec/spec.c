@@ -279,6 +279,12 @@ static int check_exchange(struct reader *r, const struct spec *s, struct view v)
         return spec_bad(
             r, v, "exchange",
             "alchemy.windows.mass: velocities of one mass are none of another; expected no ladder of masses");
+    for (int i = 0; i < s->nobservables; i++)
+        if (observe_kinds[s->observables[i].of.kind].equal_times)
+            return spec_bad(r, v, "exchange",
+                            "observables[%d].%s follows one replica from frame to frame, but a window has now one, now "
+                            "another; expected none, or no exchange",
+                            i, s->observables[i].kind);
     return 0;
 }
 
@@ -437,13 +443,6 @@ int spec_check_run(const struct spec *s, struct err *e)
     bool produces = false;
     if (s->seed_random)
         return err_set(e, ERR_SPEC, "%s:%d: integrator.seed: random: no seed was drawn", s->file, s->integrator_line);
-    for (int i = 0; i < s->nobservables && s->settings.exchange; i++)
-        if (observe_kinds[s->observables[i].of.kind].equal_times)
-            return err_set(
-                e, ERR_SPEC,
-                "%s:%d: observables[%d].%s: it follows one replica from frame to frame, but in a window that "
-                "exchanges them there is now one, now another; expected none, or no exchange",
-                s->file, s->observables_line, i, s->observables[i].kind);
     for (int i = 0; i < s->nstages; i++)
         produces |= s->stages[i].kind == STAGE_PRODUCE;
     if (!produces)

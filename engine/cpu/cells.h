@@ -43,11 +43,11 @@ static inline struct cells cells_at(void *memory, const struct coordination *c)
     struct cells s = {.n = {1, 1, 1}, .total = 1};
     struct cell_atoms *const lists[3] = {&s.of[0], &s.of[1], &s.near};
     const uint32_t room[3] = {c->count[0], c->count[1], c->count[1]};
-    double *real = memory;
+    double *reals = memory;
     for (int k = 0; k < 3; k++)
-        for (int d = 0; d < 3; d++, real += room[k])
-            lists[k]->x[d] = real;
-    uint32_t *whole = (uint32_t *)real;
+        for (int d = 0; d < 3; d++, reals += room[k])
+            lists[k]->x[d] = reals;
+    uint32_t *whole = (uint32_t *)reals;
     for (int k = 0; k < 3; k++, whole += 2 * room[k - 1]) {
         lists[k]->atom = (int32_t *)whole;
         lists[k]->place = whole + room[k];

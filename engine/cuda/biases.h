@@ -21,7 +21,8 @@ enum {
     ORDER_THREADS = 512,
     ORDER_EDGE_BITS = 4,   /* 2^4 cells along each edge */
     ORDER_PLACE_BITS = 20, /* of an entry: a place in the group, below the cell */
-    ORDER_PAIRS_LEAST = 1 << 20
+    ORDER_PAIRS_LEAST = 1 << 20,
+    ORDER_ROWS_LEAST = 512 /* one block sorts, however many columns: for fewer rows it is not worth it */
 };
 
 static_assert(COORDINATION_ATOMS_MOST < 1 << ORDER_PLACE_BITS && 3 * ORDER_EDGE_BITS + ORDER_PLACE_BITS <= 32,
@@ -41,7 +42,7 @@ MATH_FN uint32_t coordination_tiles(const struct coordination *c)
 MATH_FN bool coordination_ordered(const struct coordination *c)
 {
     return c->periodic && c->pairs != COORDINATION_PAIRED && c->f.farthest2 < REAL(1e30) &&
-           (uint64_t)c->count[0] * c->count[1] >= ORDER_PAIRS_LEAST;
+           c->count[0] >= ORDER_ROWS_LEAST && (uint64_t)c->count[0] * c->count[1] >= ORDER_PAIRS_LEAST;
 }
 
 struct coordination_order {

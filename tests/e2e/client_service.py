@@ -184,7 +184,7 @@ class Commands(Served):
                 "observables: rdf: a box 1.5535 nm wide: expected at least twice max, 2.4 nm")
         msd = "observables:\n- rdf: {between: [C, OW], max: 0.5 nm}\n- msd: {of: C, max: 1 ps}\n"
         refused(good + msd + "exchange: {every: 20 steps}\n", 65,
-                "spec.yaml:18: observables[1].msd: it follows one replica from frame to frame, but in a window that exchanges them")
+                "spec.yaml:20: exchange: observables[1].msd follows one replica from frame to frame, but a window has now one, now another")
         with open(spec, "w", encoding="utf-8") as f:
             f.write(good)
         answer = json.loads(self.shoal("validate", spec, "--json"))

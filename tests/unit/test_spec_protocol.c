@@ -235,6 +235,10 @@ static void test_cross_errors(void **state)
     refused(HEAD "alchemy: {perturb: b-states, windows: {vdw: [0, 1], mass: [0, 1]}}\nexchange: {every: 1 ps}\n",
             SPEC("4: exchange: alchemy.windows.mass: velocities of one mass are none of another; expected no ladder of "
                  "masses"));
+    refused(
+        TWO "exchange: {every: 1 ps}\nobservables:\n- rdf: {between: [A, A], max: 1 nm}\n- msd: {of: A, max: 9 ps}\n",
+        SPEC("4: exchange: observables[1].msd follows one replica from frame to frame, but a window has now one, now "
+             "another; expected none, or no exchange"));
     refused(TWO "exchange: {every: 1 ps, scheme: all}\n",
             SPEC("4: exchange.scheme: all: expected neighbours or gibbs"));
 #undef TWO
