@@ -49,7 +49,8 @@ uint32_t cuda_observe_launches(const struct model *m)
     uint32_t n = 1;
     for (int i = 0; i < m->sys->nobservables; i++) {
         const struct coordination c = pairs_of(&m->sys->observables[i]);
-        n += 1 + (plan_of(m, i) ? saxs_plan_launches(plan_of(m, i), 4) : 2 + coordination_ordered(&c));
+        const uint32_t others = coordination_ordered(&c) ? 3 : 2;
+        n += 1 + (plan_of(m, i) ? saxs_plan_launches(plan_of(m, i), 4) : others);
     }
     return n;
 }
