@@ -235,7 +235,8 @@ run:""" % scheme, spec) + OBSERVABLES
 def outputs(directory, windows):
     found = {}
     for w in range(windows):
-        for name in OUTPUTS + [file for file in ("rdf.xvg", "bent.xvg", "saxs.xvg") if os.path.exists(f"{directory}/lambda_{w:02d}/{file}")]:
+        observed = [name for name in ("rdf.xvg", "bent.xvg", "saxs.xvg") if os.path.exists(f"{directory}/lambda_{w:02d}/{name}")]
+        for name in OUTPUTS + observed:
             with open(f"{directory}/lambda_{w:02d}/{name}", "rb") as f:
                 found[f"{w}/{name}"] = f.read()
     return found
