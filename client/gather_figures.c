@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "client/gather.h"
-#include "plot/plot.h"
+#include "engine/plot/plot.h"
 
 #define NEAR 1.0 /* kcal/mol: what is nearer to experiment is in the band */
 

@@ -7,7 +7,7 @@
 
 #include "client/gather.h"
 #include "client/page.h"
-#include "plot/plot.h"
+#include "engine/plot/plot.h"
 #include "client/report.h"
 #include "engine/base/number.h"
 

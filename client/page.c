@@ -4,9 +4,9 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "plot/plot.h"
+#include "engine/plot/plot.h"
 
-extern const char plot_css[], page_css[]; /* plot/style.css, templates/page.css */
+extern const char plot_css[], page_css[]; /* engine/plot/style.css, templates/page.css */
 
 void page_element(struct buf *out, const char *tag, const char *class, const char *text)
 {

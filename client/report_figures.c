@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "plot/plot.h"
+#include "engine/plot/plot.h"
 #include "client/report.h"
 
 void report_convergence(const json_t *list, struct plot_series *series)

@@ -7,7 +7,7 @@
 
 #include "client/page.h"
 #include "client/report.h"
-#include "plot/observed.h"
+#include "engine/plot/observed.h"
 
 enum { LABEL = 64 };
 

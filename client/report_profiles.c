@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "client/report.h"
-#include "plot/plot.h"
+#include "engine/plot/plot.h"
 
 static double middle_of(const json_t *bin)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "client/page.h"
-#include "plot/plot.h"
+#include "engine/plot/plot.h"
 #include "client/report.h"
 #include "client/series.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "client/parts.h"
-#include "plot/plot.h"
+#include "engine/plot/plot.h"
 #include "client/report.h"
 #include "client/shares.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plot/plot.h"
+#include "engine/plot/plot.h"
 
 const char *sheet_class(const char *word)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plot/plot.h"
+#include "engine/plot/plot.h"
 
 /* Points of the device of the first one, which stand at the beginning. */
 static struct plot_series series_of(const struct bench_point *points, int n)

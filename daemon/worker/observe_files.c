@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "engine/base/xvg.h"
-#include "plot/observed.h"
+#include "engine/plot/observed.h"
 
 static bool is_picture(const char *path)
 {

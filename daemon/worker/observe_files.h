@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "engine/observe/observe.h"
-#include "plot/plot.h"
+#include "engine/plot/plot.h"
 
 struct observe_files {
     const char *output; /* the folder of NAME.xvg and NAME.csv, which is there */

@@ -23,10 +23,10 @@ MAY_INCLUDE = {
     "engine/cuda": ["engine/base", "engine/math", "engine/system", "engine/observe", "engine/run", "engine/kernels", "engine/cuda",
                     "graphs"],
     "engine/estimate": ["engine/base", "engine/estimate", "engine/system", "schemas"],
-    "plot": ["engine/base", "plot"],
-    "daemon": ["engine", "graphs", "daemon", "plot", "schemas"],
-    "client": ["engine/base", "client", "plot", "schemas"],
-    "tests": ["engine", "graphs", "daemon", "client", "plot", "schemas", "tests"],
+    "engine/plot": ["engine/base", "engine/plot"],
+    "daemon": ["engine", "graphs", "daemon", "schemas"],
+    "client": ["engine/base", "client", "engine/plot", "schemas"],
+    "tests": ["engine", "graphs", "daemon", "client", "schemas", "tests"],
 }
 
 # Library header -> the only files that may include it (tests aside).
@@ -91,7 +91,7 @@ def problems_of(path, text):
 
 
 def sources(root):
-    for top in ("engine", "graphs", "plot", "daemon", "client", "tests"):
+    for top in ("engine", "graphs", "daemon", "client", "tests"):
         for folder, _, names in os.walk(os.path.join(root, top)):
             for name in sorted(names):
                 if name.endswith(SOURCES):

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "plot/plot.h"
+#include "engine/plot/plot.h"
 
 enum { MANY = 9 };
 static const struct plot plain = {.title = "A & B", .note = "", .x = "x", .y = "y", .level = NAN, .equal = NAN};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plot/observed.h"
+#include "engine/plot/observed.h"
 
 #include <math.h>
 #include <stdlib.h>

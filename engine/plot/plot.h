@@ -2,8 +2,8 @@
  *
  * Figures as SVG: inside a page that has their style sheet (style.css), appended to a buffer; or as a picture in a file of its own.
  */
-#ifndef SHOAL_PLOT_PLOT_H
-#define SHOAL_PLOT_PLOT_H
+#ifndef SHOAL_ENGINE_PLOT_PLOT_H
+#define SHOAL_ENGINE_PLOT_PLOT_H
 
 #include <stdbool.h>
 

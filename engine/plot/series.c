@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plot/plot.h"
+#include "engine/plot/plot.h"
 
 #include <string.h>
 
-#include "plot/parts.h"
+#include "engine/plot/parts.h"
 
 enum { HEIGHT_EQUAL = 460, NAME_MOST = 24 };
 #define BAR 0.7   /* of the way from one to the next */

@@ -2,12 +2,12 @@
  *
  * What figures are made of; for the files of plot.h alone. Units of their drawings become about so many pixels of a screen.
  */
-#ifndef SHOAL_PLOT_PARTS_H
-#define SHOAL_PLOT_PARTS_H
+#ifndef SHOAL_ENGINE_PLOT_PARTS_H
+#define SHOAL_ENGINE_PLOT_PARTS_H
 
 #include <math.h>
 
-#include "plot/plot.h"
+#include "engine/plot/plot.h"
 
 enum {
     PLOT_WIDTH = 500,

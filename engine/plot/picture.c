@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "plot/parts.h"
+#include "engine/plot/parts.h"
 
 extern const char plot_css[]; /* style.css */
 

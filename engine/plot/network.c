@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plot/parts.h"
+#include "engine/plot/parts.h"
 
 enum { NAME_MOST = 16, AIR = 26, FEW = 6, BROAD = 800 };
 

@@ -3,13 +3,13 @@
  * Figures of observables, from what the results say of them and the curves of their files. Which figures a kind has stands in one table,
  * in observed.c: a row is a column of the file, with that of its errors.
  */
-#ifndef SHOAL_PLOT_OBSERVED_H
-#define SHOAL_PLOT_OBSERVED_H
+#ifndef SHOAL_ENGINE_PLOT_OBSERVED_H
+#define SHOAL_ENGINE_PLOT_OBSERVED_H
 
 #include <jansson.h>
 
 #include "engine/base/xvg.h"
-#include "plot/plot.h"
+#include "engine/plot/plot.h"
 
 /* One of those that are drawn together, of one kind and name. */
 struct observed_curve {

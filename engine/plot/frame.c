@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "plot/parts.h"
+#include "engine/plot/parts.h"
 
 void plot_text(struct buf *out, const char *text)
 {
