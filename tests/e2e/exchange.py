@@ -215,8 +215,11 @@ BIASES = """biases:
 OBSERVABLES = """observables:
 - rdf: {between: [OW, OW], max: 0.5 nm, bin: 0.02 nm, every: 10 steps}
 - saxs: {of: {resname: SOL}, max: 20 /nm, bin: 2 /nm, every: 40 steps}
+- pressure: {every: 20 steps}
+- dielectric: {every: 10 steps}
 - coordination: {of: {between: [{resname: MET}, OW], r0: 0.45 nm, d-max: 0.7 nm}, max: 12, bin: 0.5, every: 10 steps, name: bent}
 """
+OBSERVED = "rdf.xvg", "saxs.xvg", "pressure.xvg", "dielectric.xvg", "bent.xvg"
 
 
 def in_water(folder, name, seed, windows, scheme):
@@ -235,7 +238,7 @@ run:""" % scheme, spec) + OBSERVABLES
 def outputs(directory, windows):
     found = {}
     for w in range(windows):
-        observed = [name for name in ("rdf.xvg", "bent.xvg", "saxs.xvg") if os.path.exists(f"{directory}/lambda_{w:02d}/{name}")]
+        observed = [name for name in sorted(os.listdir(f"{directory}/lambda_{w:02d}")) if name in OBSERVED]
         for name in OUTPUTS + observed:
             with open(f"{directory}/lambda_{w:02d}/{name}", "rb") as f:
                 found[f"{w}/{name}"] = f.read()
