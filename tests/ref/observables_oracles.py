@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """g(r) and mean square displacements beside MDAnalysis' InterRDF and EinsteinMSD, of the same files: .xtc, .trr and .gro that
-MDAnalysis wrote, in rectangular and triclinic boxes, and the .xtc of a run. And beside gmx rdf and gmx msd, where gmx is installed.
+MDAnalysis wrote, in rectangular and triclinic boxes, and the .xtc of a run. And beside gmx rdf, gmx msd and gmx velacc, where gmx is
+installed.
 
 Counts are equal but for pairs that sit at the edge of a bin, nearer than single precision of positions and boxes tells: MDAnalysis'
 own distances say how many those are.
@@ -32,6 +33,7 @@ observables:
 - msd: {{of: OW, max: 14 ps, fit: [1 ps, 10 ps]}}
 """
 STRUCTURE = SPEC[:SPEC.index("- msd")]  # of one frame
+VELOCITIES = SPEC[:SPEC.index("- rdf")] + "- vacf: {of: OW, max: 7 ps}\n"
 BOXES = {"rectangular": [2.6, 2.8, 2.4, 90, 90, 90], "triclinic": [2.7, 2.8, 2.9, 72, 105, 81]}  # nm and degrees
 
 
@@ -66,8 +68,9 @@ def walk(box, breathing):
     u.add_TopologyAttr("resid", range(1, ATOMS // 3 + 1))
     steps = draw.normal(0, 10 * STEP, (FRAMES, ATOMS, 3))
     steps[0] = draw.uniform(-10, 35, (ATOMS, 3))
+    velocities = numpy.cumsum(draw.normal(0, 1, (FRAMES, ATOMS, 3)), axis=0) % 7  # of some memory
     edges = numpy.array([[10 * b * (1 + 0.01 * breathing * (k % 4)) for b in box[:3]] + box[3:] for k in range(FRAMES)])
-    u.load_new(numpy.cumsum(steps, axis=0).astype("f4"), dimensions=edges.astype("f4"), dt=0.5)
+    u.load_new(numpy.cumsum(steps, axis=0).astype("f4"), dimensions=edges.astype("f4"), velocities=velocities.astype("f4"), dt=0.5)
     u.trajectory.add_transformations(wrap(u.atoms))
     return u
 
@@ -113,10 +116,11 @@ def check_displacements(what, observable, u, bound):
     assert len(ours) > 10 and worst < bound
 
 
-def gmx_table(folder, command, *words):
-    done = subprocess.run(["gmx", command, "-s", "a.gro", "-o", "gmx.xvg", *words], cwd=folder, text=True, capture_output=True, check=False)
+def gmx_table(folder, command, *words, answer=None):
+    done = subprocess.run(["gmx", command, "-s", "a.gro", "-o", "gmx.xvg", *words], cwd=folder, input=answer, text=True,
+                          capture_output=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
-    return numpy.loadtxt(os.path.join(folder, "gmx.xvg"), comments=["#", "@"])
+    return numpy.loadtxt(os.path.join(folder, "gmx.xvg"), comments=["#", "@", "&"])
 
 
 def check_gmx(what, shoal, folder, name, of):
@@ -143,6 +147,20 @@ def check_gmx(what, shoal, folder, name, of):
     assert len(ours) > 10 and worst < 1e-5
 
 
+def check_velocities(what, shoal, folder, name):
+    """gmx velacc asks for a group of an index, and writes five digits behind the point."""
+    if not shutil.which("gmx"):
+        return
+    with open(os.path.join(folder, "o.ndx"), "w", encoding="ascii") as f:
+        f.write("[ OW ]\n" + "\n".join(str(i) for i in range(1, ATOMS, 3)) + "\n")
+    of = observe(shoal, folder, name, "velocities.yaml")["vacf"]
+    ours = numpy.array(of["vacf_nm2_per_ps2"])
+    theirs = gmx_table(folder, "velacc", "-f", name, "-n", "o.ndx", "-nonormalize", "-acflen", str(len(ours)), answer="0\n")[:, 1]
+    worst = abs(ours - theirs[:len(ours)]).max() / ours[0]
+    print(f"{what}, gmx velacc: {len(ours)} lags within {worst:.1e} of the first")
+    assert len(ours) > 10 and worst < 2e-5
+
+
 def observe(shoal, folder, trajectory, spec="spec.yaml", *words):
     told = subprocess.run([shoal, "observe", spec, "--trajectory", trajectory, "--output", "out", "--json", *words], cwd=folder, text=True,
                           capture_output=True, check=False)
@@ -165,6 +183,8 @@ def walks(shoal, folder):
                 check_density(what, of["oh"], u)
                 check_displacements(what, of["msd"], u, 1e-5)
                 check_gmx(what, shoal, folder, name, of)
+            if kind == "trr":
+                check_velocities(what, shoal, folder, name)
         u = mda.Universe(os.path.join(folder, "a.gro"))
         check_pairs(f"{shape}, .gro", observe(shoal, folder, "a.gro", "structure.yaml")["oh"], u, "OW", "HW1 HW2")
 
@@ -195,7 +215,7 @@ def run(shoal, shoald, worker, folder):
 def main():
     shoal, shoald, worker = (os.path.abspath(path) for path in sys.argv[1:4])
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in (("a.top", TOPOLOGY), ("spec.yaml", SPEC), ("structure.yaml", STRUCTURE)):
+        for name, text in (("a.top", TOPOLOGY), ("spec.yaml", SPEC), ("structure.yaml", STRUCTURE), ("velocities.yaml", VELOCITIES)):
             with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
                 f.write(text)
         walks(shoal, folder)
