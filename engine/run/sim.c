@@ -11,8 +11,6 @@
 #include <string.h>
 
 #include "engine/base/number.h"
-#include "engine/base/units.h"
-#include "engine/math/fixed.h"
 #include "engine/run/sim_parts.h"
 
 void sim_lay_out(struct sim *s, struct arena *a)
@@ -420,85 +418,7 @@ int sim_outcome(struct sim *s, struct err *e)
     return err_set(e, ERR_INTERNAL, "step %llu: halt code %u", step, c->halt);
 }
 
-uint32_t sim_steps_done(const struct sim *s)
-{
-    return (uint32_t)(sim_heard(s)->ctl.done - s->done_before);
-}
-
 void sim_minimize_setup(struct sim *s, double force_tolerance)
 {
     s->min_tolerance = force_tolerance;
-}
-
-bool sim_minimized(const struct sim *s, double *max_force, double *potential)
-{
-    const struct ctl *c = &sim_heard(s)->ctl;
-    *max_force = c->min_max_force;
-    *potential = c->min_energy;
-    return c->min_steps && c->min_converged;
-}
-
-/* ---- answers ---- */
-
-void sim_sample(const struct sim *s, struct sample *out)
-{
-    const struct model *m = s->model;
-    const struct ctl *c = &sim_heard(s)->ctl;
-    const struct fixed_sum *u = report_energies(sim_heard(s));
-    out->step = c->step;
-    for (int i = 0; i < TERM_COUNT; i++)
-        out->energy[i] = fixed_total(c->sum.energy[i]);
-    out->potential = ctl_potential(c);
-    out->kinetic = c->kinetic;
-    out->temperature = m->freedom > 0 ? 2 * c->kinetic / (m->freedom * UNIT_R) : 0;
-    for (int i = 0; i < LAMBDA_COUNT; i++)
-        out->dvdl[i] = fixed_total(c->sum.dvdl[i]);
-    if (!m->set->alchemy.given[LAMBDA_RESTRAINT]) {
-        out->dvdl[LAMBDA_BONDED] += out->dvdl[LAMBDA_RESTRAINT];
-        out->dvdl[LAMBDA_RESTRAINT] = 0;
-    }
-    for (int w = 0; w < m->nwindows; w++)
-        out->delta_u[w] = fixed_difference(u[w], u[c->window]);
-    double trace = 0;
-    for (int i = 0; i < 9; i++) {
-        out->virial[i] = fixed_total(c->sum.virial[i]);
-        out->constraint_virial[i] = c->constraint_virial[i];
-        if (i % 4 == 0)
-            trace += out->virial[i] + out->constraint_virial[i];
-    }
-    for (int i = 0; i < m->sys->ncoordinations; i++)
-        out->coordination[i] = coordination_value(c, (uint32_t)i);
-    double volume = box_volume(c->box);
-    out->pressure = 2 * (c->kinetic - trace) / (3 * volume) * UNIT_BAR + c->pressure_correction;
-    memcpy(out->box, c->box, sizeof out->box);
-    out->clamped = c->sum.clamped;
-}
-
-int sim_forces(struct sim *s, double (*f)[3], struct err *e)
-{
-    size_t n = (size_t)s->model->sys->natoms;
-    int64_t(*sum)[3] = xcalloc(n, sizeof *sum);
-    int rc = copy(s, sum, s->d.f, n * sizeof *sum, e);
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        for (int d = 0; d < 3; d++)
-            f[i][d] = fixed_value(sum[i][d]);
-    free(sum);
-    return rc;
-}
-
-uint64_t sim_step_number(const struct sim *s)
-{
-    return sim_heard(s)->ctl.step;
-}
-
-uint32_t sim_nodes_per_step(const struct sim *s)
-{
-    return s->gang.gang ? 1 : recorder_nodes(s->tapes[SIM_STEP].recorder);
-}
-
-size_t sim_device_bytes(const struct sim *s)
-{
-    struct dev_usage use;
-    s->model->dev->ops->usage(s->model->dev, s->lane, &use);
-    return use.lane + s->mapped_bytes;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the engine: what a sim is made of (sim.c: life and work; state.c: bytes in and out).
+ * Inside the engine: what a sim is made of (sim.c: life and work; state.c: bytes in and out; answers.c: what it says of them).
  */
 #ifndef SHOAL_ENGINE_RUN_SIM_PARTS_H
 #define SHOAL_ENGINE_RUN_SIM_PARTS_H
