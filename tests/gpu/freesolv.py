@@ -3,12 +3,11 @@
 """Hydration free energies of FreeSolv's molecules with FreeSolv's own settings, three repeats, by a service of its own: each leg
 (charging, vdw) within 0.15 kcal/mol or three errors of the published value, whichever is larger.
 
-Usage: freesolv.py SHOALD WORKER [--device D] [--data DIR] [--time NS] [--molecules A,B] [--repeats N] [--folder DIR] [--limit S] [--by-need PART]
+Usage: freesolv.py SHOALD WORKER [--device D] [--data DIR] [--time NS] [--molecules A,B] [--repeats N] [--folder DIR] [--limit S] [--errors FILE]
 --device: one, or several with commas between. --data: freesolv.tsv and a folder with system.top and conf.gro for each molecule;
 beside the repository unless given.
 --time: of production in each of the 20 windows, after a quarter of it for equilibration.
---by-need: each molecule twice, the second time with that part of the time handed out by need (allocate: adaptive); says in how much
-of the time of even sampling that has its error.
+--errors: writes what each molecule says of its own error, mean over the repeats, for freesolv_by_need.py.
 --folder keeps what was run; started again with it, the script goes on. --limit: stop after so many seconds, exit code 75.
 Exit code 0: all legs agree; 1: one does not; 77: no data.
 """
@@ -37,7 +36,6 @@ alchemy:
     vdw: {vdw}
 integrator: {{method: langevin-middle, timestep: 2 fs, temperature: 298.15 K, friction: 0.5 /ps, seed: 2026}}
 barostat: {{method: monte-carlo, pressure: 1.01325 bar, every: 25 steps}}
-repeats: {repeats}
 allocate: {allocate}
 protocol:
   - minimize: {{steps: {minimize}}}
@@ -58,12 +56,16 @@ def published(data):
     return found
 
 
-def submit(service, data, name, ns, repeats, allocate="even"):
+def spec_of(name, ns, share=1, allocate="even"):
+    """With so long a production, of which the share is made at first: the rest of the protocol is that of the whole."""
     steps = max(100, round(ns * STEPS_A_NS))
-    spec = SPEC.format(name=name, coulomb=COULOMB, vdw=VDW, repeats=repeats, minimize=min(500, steps), nvt=max(10, steps // 20),
-                       npt=max(25, steps // 5), steps=steps, sample=min(100, steps // 10), allocate=allocate)
+    return SPEC.format(name=name, coulomb=COULOMB, vdw=VDW, minimize=min(500, steps), nvt=max(10, steps // 20), npt=max(25, steps // 5),
+                       steps=round(steps * share), sample=min(100, steps // 10), allocate=allocate)
+
+
+def submit(service, data, name, ns, repeats):
     files = {file: os.path.join(data, name, file) for file in ("system.top", "conf.gro")}
-    return submit_spec(service, f"{name}-{steps}-{repeats}-{allocate}", spec, files)
+    return submit_spec(service, f"{name}-{ns:g}-{repeats}", spec_of(name, ns) + f"repeats: {repeats}\n", files)
 
 
 def legs(found):
@@ -107,51 +109,44 @@ def report(service, idents, wanted, live=False):
     return bad
 
 
-def squared_error(service, ident):
-    """Mean over the repeats of what each says of itself, (kcal/mol)^2."""
-    of = results(service, ident, False)
-    found = [of["estimators"][0]["total"]] if of["repeats"] is None else [r["free_energy"] for r in of["repeats"]]
-    return sum(energy["kcal/mol"]["error"] ** 2 for energy in found) / len(found)
+def error_of(ensembles):
+    """What they say of their own errors, root mean square over all their repeats, kcal/mol."""
+    energies = []
+    for found in ensembles:
+        energies += [found["estimators"][0]["total"]] if found["repeats"] is None else [r["free_energy"] for r in found["repeats"]]
+    return math.sqrt(sum(energy["kcal/mol"]["error"] ** 2 for energy in energies) / len(energies))
 
 
-def compare(service, idents, again, part):
-    print("kcal/mol         error, even   by need, in of its time   so much time has the error of even sampling")
-    for name, ident in idents.items():
-        even, need = squared_error(service, ident), squared_error(service, again[name])
-        print(f"{name:<16} {math.sqrt(even):11.3f}   {math.sqrt(need):7.3f}   {part:14.2f}   {part * need / even:.2f}")
+def choose(options, o):
+    """([molecule], published values), of none where there is no data."""
+    if not os.path.exists(os.path.join(o.data, "freesolv.tsv")):
+        print(f"no freesolv.tsv in {o.data}")
+        return [], {}
+    wanted = published(o.data)
+    names = o.molecules.split(",") if o.molecules else list(wanted)
+    if unknown := [name for name in names if name not in wanted]:
+        options.error(f"--molecules {','.join(unknown)}: expected some of {', '.join(wanted)}")
+    return names, wanted
 
 
 def main():
     options = parser("freesolv")
     options.add_argument("--molecules")
-    options.add_argument("--by-need", type=float, metavar="PART")
+    options.add_argument("--errors", metavar="FILE")
     o = options.parse_args()
-    if not os.path.exists(os.path.join(o.data, "freesolv.tsv")):
-        print(f"no freesolv.tsv in {o.data}")
+    names, wanted = choose(options, o)
+    if not names:
         return NO_DATA
-    wanted = published(o.data)
-    names = o.molecules.split(",") if o.molecules else list(wanted)
-    if unknown := [name for name in names if name not in wanted]:
-        options.error(f"--molecules {','.join(unknown)}: expected some of {', '.join(wanted)}")
-
-    def submit_all(service):
-        idents = {name: submit(service, o.data, name, o.time, o.repeats) for name in names}
-        if o.by_need:
-            idents.update((f"{name} by need", submit(service, o.data, name, o.time * o.by_need, o.repeats, "adaptive")) for name in names)
-        return idents
 
     def report_all(service, idents, live):
-        even = {name: idents[name] for name in names}
-        bad = report(service, even, wanted, live)
-        if o.by_need:
-            again = {name: idents[f"{name} by need"] for name in names}
-            bad += report(service, again, wanted, live)
-            if not live:
-                compare(service, even, again, o.by_need)
+        bad = report(service, idents, wanted, live)
+        if o.errors and not live:
+            with open(o.errors, "w", encoding="utf-8") as f:
+                f.writelines(f"{name}\t{error_of([results(service, ident, False)]):.4f}\n" for name, ident in idents.items())
         return bad
 
-    code, seconds = run(o, submit_all, report_all)
-    total = len(names) * o.repeats * len(VDW) * o.time * (1 + (o.by_need or 0))
+    code, seconds = run(o, lambda service: {name: submit(service, o.data, name, o.time, o.repeats) for name in names}, report_all)
+    total = len(names) * o.repeats * len(VDW) * o.time
     if code in (0, 1):
         print(f"{total:.4g} ns of production in {seconds / 60:.1f} min" + ("" if o.folder else f": {total / seconds * 86400:.0f} ns/day"))
     return code

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What freesolv.py and host_guest.py have in common: ensembles through a service of their own, within a limit of time, in a folder that
+"""What the scripts beside it that take minutes have in common: ensembles through a service of their own, within a limit of time, in a folder that
 may be taken up again."""
 import argparse
 import os
@@ -49,12 +49,13 @@ def ended(service, ident):
     return ensemble["state"] == "done", ensemble["progress"]
 
 
-def wait(service, idents, limit):
-    """Whether all ended in time."""
+def wait(service, idents, limit, going):
+    """Whether all ended in time, and nobody who extends them is going on."""
     begun = time.monotonic()
     while True:
+        more = going()
         states = [ended(service, ident) for ident in idents.values()]
-        if all(done for done, _ in states):
+        if not more and all(done for done, _ in states):
             return True
         if limit and time.monotonic() - begun > limit:
             print("not ended: " + ", ".join(f"{name} {100 * share:.0f} %" for name, (_, share) in zip(idents, states)))
@@ -69,16 +70,17 @@ def results(service, ident, live):
     return found if status == 200 else None
 
 
-def run(o, submit_all, report):
+def run(o, submit_all, report, going=lambda: False):
     """submit_all(service) -> {name: id}. report(service, idents, live) prints what came of them and returns how much of it is wrong; when
-    the limit has come, live, what is known so far. The exit code, and the seconds it took."""
+    the limit has come, live, what is known so far. going() tells whether somebody still extends them. The exit code, and the seconds it
+    took."""
     folder = o.folder or tempfile.mkdtemp(prefix="shoal-gpu-")
     service = Service(o.shoald, o.worker, folder, o.device)
     service.start()
     begun = time.monotonic()
     try:
         idents = submit_all(service)
-        in_time = wait(service, idents, o.limit)
+        in_time = wait(service, idents, o.limit, going)
         bad = report(service, idents, not in_time)
     finally:
         service.stop(300)
