@@ -163,12 +163,15 @@ static int read_name(struct reader *r, const struct spec *s, struct observable_c
 {
     struct buf b = {0};
     char place[96];
+    observable_place(place, c, "name");
+    if (view_given(name) && (!strcmp(view_text(name), "energy") || !strcmp(view_text(name), "dhdl")))
+        return spec_bad(r, name, place, "%s: %s.xvg is a file of every window; expected another name", view_text(name),
+                        view_text(name));
     for (int n = 1; !b.len; n++) {
         buf_printf(&b, n > 1 && !view_given(name) ? "%s_%d" : "%s", view_given(name) ? view_text(name) : c->kind, n);
         for (int i = 0; i < c->index && b.len; i++) {
             if (strcmp(s->observables[i].of.name, b.data))
                 continue;
-            observable_place(place, c, "name");
             if (view_given(name)) {
                 buf_free(&b);
                 return spec_bad(r, name, place, "%s: observables[%d] has this name too", view_text(name), i);

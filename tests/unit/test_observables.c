@@ -195,6 +195,10 @@ static void test_errors(void **state)
          "s.yaml:5: observables[1].rdf.max: 1000000 bins of 1e-5 nm: expected 100000 at most"},
         {SYSTEM RDF("C1", ", name: a") "- rdf: {between: [C1, C1], max: 1 nm, name: a}\n",
          "s.yaml:5: observables[1].rdf.name: a: observables[0] has this name too"},
+        {SYSTEM RDF("C1", ", name: energy"),
+         "s.yaml:4: observables[0].rdf.name: energy: energy.xvg is a file of every window; expected another name"},
+        {SYSTEM RDF("C1", ", name: dhdl"),
+         "s.yaml:4: observables[0].rdf.name: dhdl: dhdl.xvg is a file of every window; expected another name"},
         {SYSTEM RDF("C1", ", name: ../a"),
          "s.yaml:4: observables[0].rdf.name: ../a: expected text of 1 to 63 bytes like "
          "^[A-Za-z0-9][A-Za-z0-9_.-]*$, such as oxygens"},
