@@ -159,14 +159,13 @@ size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len)
     r.bad |= get_int(&r) != f->natoms;
     if (r.bad || f->natoms <= 0 || (size_t)f->natoms > 8 * len)
         return 0;
-    f->grid = calloc((size_t)f->natoms, sizeof *f->grid);
-    if (f->natoms > 9) {
+    if (f->natoms > XTC_FEW) {
+        f->grid = calloc((size_t)f->natoms, sizeof *f->grid);
         get_packed(&r, f);
     } else {
         for (int i = 0; i < f->natoms; i++)
             for (int d = 0; d < 3; d++)
-                f->grid[i][d] = (int32_t)lrintf(1000 * get_float(&r));
-        f->precision = 1000;
+                f->few[i][d] = get_float(&r);
     }
     if (!r.bad)
         return r.pos;
@@ -181,8 +180,8 @@ void xtc_place(const struct xtc_read *f, double (*x)[3], double box[BOX_SIZE])
         [BOX_XX] = 0, [BOX_YY] = 4, [BOX_ZZ] = 8, [BOX_YX] = 3, [BOX_ZX] = 6, [BOX_ZY] = 7};
     for (int i = 0; i < BOX_SIZE; i++)
         box[i] = f->box[at[i]];
-    const double step = 1 / (double)f->precision;
+    const double step = f->grid ? 1 / (double)f->precision : 0;
     for (int i = 0; i < f->natoms; i++)
         for (int d = 0; d < 3; d++)
-            x[i][d] = step * f->grid[i][d];
+            x[i][d] = f->grid ? step * f->grid[i][d] : (double)f->few[i][d];
 }

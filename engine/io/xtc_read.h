@@ -10,15 +10,16 @@
 
 #include "engine/system/system.h"
 
+enum { XTC_MAGIC = 1995, XTC_FEW = 9 /* atoms that are not packed, at most */ };
+
 struct xtc_read {
     int natoms;
     int32_t step;
-    float time, box[9]; /* ps; nm, three edge vectors */
-    float precision;    /* of coordinates: so many steps a nm */
-    int32_t (*grid)[3]; /* coordinates times that; owned */
+    float time, box[9];    /* ps; nm, three edge vectors */
+    float precision;       /* of coordinates: so many steps a nm */
+    int32_t (*grid)[3];    /* coordinates times that; owned; NULL: they are.. */
+    float few[XTC_FEW][3]; /* ..these, nm, which are not rounded */
 };
-
-enum { XTC_MAGIC = 1995 };
 
 /* Returns the length of the frame, or 0 if it is not one, or not whole. */
 size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len);
