@@ -36,24 +36,24 @@ struct request {
 struct picker {
     const struct request *q;
     struct read_ahead *trajectory;
-    uint64_t picked, seen;
-    double next, last; /* ps: when one is due; the last one that was seen */
+    uint64_t picked;
+    double first, last; /* ps: the first that counts; the last one that was seen */
 };
 
-/* Times are single precision in most files. */
+/* Times are single precision in most files: so far from each other may two of them be that are one. */
 static double slack(double time)
 {
-    return 1e-6 * (1 + fabs(time));
+    return 1e-6 + 1.2e-7 * fabs(time);
 }
 
-static bool picks(struct picker *p, double time)
+static bool picks(const struct picker *p, double time)
 {
+    const double since = time - p->first, dt = p->q->dt;
     if (isnan(time)) /* only without a choice by time */
         return true;
-    if (time < p->q->begin - slack(time) || (p->picked && p->q->dt > 0 && time < p->next - slack(time)))
+    if (time < p->q->begin - slack(time))
         return false;
-    p->next = (p->picked ? p->next : time) + p->q->dt;
-    return true;
+    return !p->picked || !(dt > 0) || fabs(since - dt * rint(since / dt)) < slack(time);
 }
 
 /* The next frame that counts; TRAJECTORY_END. */
@@ -68,25 +68,28 @@ static int next_frame(struct picker *p, struct trajectory_frame *f, struct err *
             return err_set(e, ERR_COORDINATES,
                            "%s: frame %llu: its title says no time (t= 1.5); --begin, --end and --dt need one",
                            q->trajectory, (unsigned long long)f->number);
-        p->seen++;
         p->last = f->time;
         if (f->time > q->end + slack(f->time))
             return TRAJECTORY_END;
-        if (picks(p, f->time)) {
-            p->picked++;
-            return 0;
-        }
+        if (!picks(p, f->time))
+            continue;
+        p->first = p->picked++ ? p->first : f->time;
+        return 0;
     }
 }
 
-/* The time between the first two frames that count, without the noise of their single precision; NAN: there are no two, or no
- * times. */
+/* The time between the first two frames that count: of what is as near as their single precision tells, that with the fewest digits.
+ * NAN: there are no two, or no times. */
 static double interval_of(const double time[2])
 {
-    double unit = 1e-6, interval = time[1] - time[0];
-    while (unit < 2.4e-7 * fabs(time[1])) /* the last bit of both, in single precision */
-        unit *= 10;
-    return rint(interval / unit) * unit;
+    const double interval = time[1] - time[0];
+    double unit = 1e6, near = interval;
+    for (; unit > 1e-7; unit /= 10) {
+        near = rint(interval / unit) * unit;
+        if (near != 0 && fabs(near - interval) < slack(time[1]))
+            break;
+    }
+    return near;
 }
 
 static int find_interval(const struct request *q, struct system *sys, struct err *e)
@@ -143,9 +146,10 @@ static int check_time(struct work *w, const struct picker *p, const struct traje
     for (int i = 0; i < w->sys->nobservables; i++) {
         const struct observable *o = &w->sys->observables[i];
         const double due = w->begin + (double)(p->picked - 1) * o->interval;
+        const double off = fmin(0.1 * o->interval + slack(due), 0.5 * o->interval);
         if (p->picked == 1)
             w->begin = f->time;
-        else if (observe_kinds[o->kind].equal_times && !(fabs(f->time - due) < 0.1 * o->interval))
+        else if (observe_kinds[o->kind].equal_times && !(fabs(f->time - due) < off))
             return err_set(e, ERR_COORDINATES,
                            "%s: frame %llu is at %.10g ps, expected %.10g ps: %s needs frames at equal times",
                            w->q->trajectory, (unsigned long long)f->number, f->time, due, o->name);
@@ -317,7 +321,9 @@ static int read_option(struct request *q, int c, const char *value, struct err *
     case 'e':
         return read_time("--end", value, &q->end, e);
     case 's':
-        return read_time("--dt", value, &q->dt, e);
+        if (read_time("--dt", value, &q->dt, e))
+            return -(int)e->code;
+        return q->dt >= 0 ? 0 : err_set(e, ERR_USAGE, "--dt %s: expected no time below zero", value);
     case 'o':
         q->files.output = value;
         return 0;

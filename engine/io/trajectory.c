@@ -48,18 +48,23 @@ static int check_atoms(const struct trajectory *t, int natoms, struct err *e)
 static int check_box(const struct trajectory *t, size_t at, const double b[BOX_SIZE], struct err *e)
 {
     const double half = 0.5 * 1.001;
-    if (!(b[BOX_XX] > 0 && b[BOX_YY] > 0 && b[BOX_ZZ] > 0))
+    if (!(b[BOX_XX] > 0 && b[BOX_YY] > 0 && b[BOX_ZZ] > 0 && isfinite(b[BOX_XX] + b[BOX_YY] + b[BOX_ZZ])))
         return bad(t, at, e, "it has no periodic box");
-    if (fabs(b[BOX_YX]) > half * b[BOX_XX] || fabs(b[BOX_ZX]) > half * b[BOX_XX] || fabs(b[BOX_ZY]) > half * b[BOX_YY])
+    if (!(fabs(b[BOX_YX]) <= half * b[BOX_XX] && fabs(b[BOX_ZX]) <= half * b[BOX_XX] &&
+          fabs(b[BOX_ZY]) <= half * b[BOX_YY]))
         return bad(t, at, e, "a box edge leans by more than half of another (every lattice has a box where none does)");
     return 0;
 }
 
-static int check_finite(const struct trajectory *t, size_t at, struct err *e)
+/* Of what each atom has, nm or nm/ps. A million is what a .xtc of three decimals ends at. */
+static int check_vectors(const struct trajectory *t, size_t at, const double (*of)[3], const char *what, struct err *e)
 {
     for (int i = 0; i < t->sys->natoms; i++)
-        if (!isfinite(t->x[i][0] + t->x[i][1] + t->x[i][2]))
-            return bad(t, at, e, "a coordinate is no number");
+        if (!(fabs(of[i][0]) < 1e6 && fabs(of[i][1]) < 1e6 && fabs(of[i][2]) < 1e6))
+            return err_set(
+                e, ERR_COORDINATES,
+                "%s: frame %llu, at byte %zu: atom %d has the %s (%g %g %g); expected numbers below a million", t->path,
+                (unsigned long long)t->number, at, i + 1, what, of[i][0], of[i][1], of[i][2]);
     return 0;
 }
 
@@ -151,7 +156,9 @@ int trajectory_next(struct trajectory *t, struct trajectory_frame *f, struct err
     if (!rc)
         rc = check_box(t, at, f->box, e);
     if (!rc)
-        rc = check_finite(t, at, e);
+        rc = check_vectors(t, at, (const double(*)[3])t->x, "position", e);
+    if (!rc && f->v)
+        rc = check_vectors(t, at, (const double(*)[3])t->v, "velocity", e);
     f->x = t->x;
     return rc;
 }

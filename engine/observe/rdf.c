@@ -22,9 +22,10 @@ struct observe_size rdf_size(const struct observable *o)
     return (struct observe_size){.counts = bins_of(o), .reals = 1};
 }
 
+/* Boxes of files are single precision. */
 double rdf_least_width(const struct observable *o)
 {
-    return 2 * o->rdf.max;
+    return 2 * o->rdf.max * (1 - 1e-6);
 }
 
 /* ---- pairs ---- */

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""shoal observe: which frames of a trajectory count, by their times; and frames that are no frames.
+
+Usage: observe_frames.py SHOAL [DEVICE [WORKER]]
+"""
+import itertools
+import json
+import math
+import random
+import struct
+import unittest
+
+import observe
+
+RDF = "- rdf: {between: [OW, OW], max: 1 nm, bin: 0.05 nm}\n"
+
+
+def at(made, times, box=None):
+    return [(t, box or one[1], one[2]) for t, one in zip(times, made)]
+
+
+def xtc(made):
+    """Of few atoms, which are written as they are, in single precision."""
+    data = b""
+    for k, (time, box, x) in enumerate(made):
+        data += struct.pack(">3if9fi", 1995, len(x), k, time, *itertools.chain(*box), len(x))
+        data += struct.pack(f">{3 * len(x)}f", *itertools.chain(*x))
+    return data
+
+
+class Frames(observe.Files):
+    def test_picked(self):
+        """As gmx trjconv picks: a whole number of --dt behind the first that counts."""
+        self.write("a.trr", observe.trr(observe.frames((0, 0, 0))))  # every 0.5 ps up to 9 ps
+        for words, frames in (("--dt 0.75ps", [0, 3, 6, 9, 12, 15, 18]), ("--dt 0.3ps", [0, 3, 6, 9, 12, 15, 18]),
+                              ("--begin 0.5ps --dt 1ps", range(1, 19, 2)), ("--begin 0.6ps --dt 1ps --end 4ps", [2, 4, 6, 8])):
+            found = json.loads(self.observe(RDF, "a.trr", "--json", *words.split()))["observables"][0]
+            made = [observe.frames((0, 0, 0))[k] for k in frames]
+            pairs = list(itertools.combinations(range(0, observe.ATOMS, 3), 2))
+            self.assertEqual(found["frames"], len(made), words)
+            self.assertEqual(sum(found["pairs"]), sum(observe.added(observe.histogram(made, pairs, 1, 0.05))[0]), words)
+        self.assertIn("--dt -1ps: expected no time below zero", self.observe(RDF, "a.trr", "--dt", "-1ps", code=2))
+
+    def test_late(self):
+        """Times in single precision, of frames late in a long run."""
+        made = observe.frames((0, 0, 0))
+        for begin, interval in ((1e5, 0.25), (1e5, 0.1), (2e5, 0.05), (2e6, 0.5), (1e6, 0.2), (2e6, 12.5)):
+            self.write("late.trr", observe.trr(at(made, [begin + interval * k for k in range(observe.FRAMES)])))
+            spec = f"- msd: {{of: OW, max: {8 * interval} ps}}\n"
+            found = json.loads(self.observe(spec, "late.trr", "--json"))["observables"][0]
+            self.assertEqual((found["frames"], len(found["msd_nm2"])), (observe.FRAMES, 9))
+            self.assertAlmostEqual(found["interval_ps"], interval, delta=1e-9)
+            self.observe(spec, "late.trr", "--dt", f"{2 * interval} ps")
+            self.assertEqual(len(observe.table(self.path("out/msd.xvg"))), 5)
+
+    def test_half_a_box(self):
+        """Edges that are a little shorter in single precision."""
+        made = at(observe.frames((0, 0, 0)), itertools.count(), [[2.6, 0, 0], [0, 2.6, 0], [0, 0, 2.6]])
+        self.write("a.trr", observe.trr(made))
+        self.assertLess(struct.unpack("f", struct.pack("f", 2.6))[0], 2.6)
+        self.observe("- rdf: {between: [OW, OW], max: 1.3 nm, bin: 0.05 nm}\n", "a.trr")
+        self.assertIn("a box 2.6 nm wide: expected at least twice max, 2.601 nm",
+                      self.observe("- rdf: {between: [OW, OW], max: 1.3005 nm, bin: 0.0005 nm}\n", "a.trr", code=65))
+
+    def test_few_atoms(self):
+        """So few have positions of full precision in .xtc files."""
+        draw = random.Random(2)
+        made = [(time, box, [[c + draw.uniform(-5e-4, 5e-4) for c in r] for r in x[:6]]) for time, box, x in observe.frames((0, 0, 0))]
+        self.write("a.top", observe.TOPOLOGY.replace("SOL 10", "SOL 2").encode())
+        self.write("a.gro", observe.gro(made[:1]))
+        self.write("a.xtc", xtc(made))
+        spec = "- coordination: {of: {between: [OW, {name: HW*}], r0: 0.5 nm}, max: 8}\n"
+        pairs = list(itertools.product((0, 3), (1, 2, 4, 5)))
+        mean = sum(observe.coordination(box, x, pairs, 0.5, 0, 6, 12, math.inf) for _, box, x in made) / len(made)
+        found = json.loads(self.observe(spec, "a.xtc", "--json"))["observables"][0]["value"]["mean"]
+        self.assertAlmostEqual(found, mean, delta=1e-6 * mean)
+
+    def test_no_numbers(self):
+        made = observe.frames(observe.TRICLINIC)
+        one = len(observe.trr(made[:1], "d"))
+        none, (time, box, x) = [list(made) for _ in range(4)], made[2]
+        none[0][2] = (time, box, x[:4] + [[0, math.nan, 0]] + x[5:])
+        none[1][2] = (time, box, x[:4] + [[0, 0, -1e300]] + x[5:])
+        none[2][2] = (time, [box[0], [math.nan, *box[1][1:]], box[2]], x)
+        none[3][2] = (time, [[math.inf, 0, 0], *box[1:]], x)
+        v = [[[0.1, 0.2, 0.3] for _ in x] for _ in made]
+        v[2][6] = [math.inf, 0, 0]
+        frame = f"frame 3, at byte {2 * one}: "  # where the second one ended
+        for frames, velocities, text in ((none[0], None, "atom 5 has the position (0 nan 0); expected numbers below a million"),
+                                         (none[1], None, "atom 5 has the position (0 0 -1e+300); expected numbers below a million"),
+                                         (none[2], None, "a box edge leans"), (none[3], None, "it has no periodic box"),
+                                         (made, v, "atom 7 has the velocity (inf 0 0); expected numbers below a million")):
+            self.write("a.trr", observe.trr(frames, "d", velocities))
+            self.assertIn(frame + text, self.observe(RDF, "a.trr", code=65))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=["observe_frames.py"])
