@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "engine/base/xvg.h"
 #include "engine/plot/observed.h"
@@ -24,10 +25,23 @@ static int make_folder(const char *path, struct err *e)
     return err_errno(e, "%s", path);
 }
 
+/* Its folder takes files, which is better known before the work is done. */
+static int check_picture(const char *path, struct err *e)
+{
+    const char *slash = strrchr(path, '/');
+    struct buf folder = {0};
+    buf_printf(&folder, "%.*s/", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    int rc = access(folder.data, W_OK) ? err_errno(e, "%s", path) : 0;
+    buf_free(&folder);
+    return rc;
+}
+
 int observe_files_begin(const struct observe_files *f, struct err *e)
 {
     int rc = make_folder(f->output, e);
-    return rc || !f->plot || is_picture(f->plot) ? rc : make_folder(f->plot, e);
+    if (rc || !f->plot)
+        return rc;
+    return is_picture(f->plot) ? check_picture(f->plot, e) : make_folder(f->plot, e);
 }
 
 static int write_text(const struct observe_files *f, const struct observe_result *r, const struct buf *text,

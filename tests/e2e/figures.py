@@ -258,6 +258,7 @@ class Files(observe.Files):
         spec = "- rdf: {between: [OW, OW], max: 1 nm}\n"
         self.assertIn("taken: File exists", self.observe(spec, "a.trr", "--plot", self.path("taken"), code=73))
         self.assertIn("No such file or directory", self.observe(spec, "a.trr", "--plot", self.path("none/a.svg"), code=73))
+        self.assertEqual(os.listdir(self.path("out")), [])  # before anything was computed
         asked = subprocess.run([SHOAL, "results", "3f2a", "--csv"], capture_output=True, text=True, check=False)
         self.assertEqual((asked.returncode, asked.stderr), (2, "shoal results: --csv goes with --output, the folder that files go to; "
                                                                "shoal results --help shows how\n"))
