@@ -15,6 +15,7 @@ void observe_list(struct writer *w, const char *key, const double *value, size_t
 /* rdf.c */
 struct observe_size rdf_size(const struct observable *o);
 double rdf_least_width(const struct observable *o);
+int rdf_check(const struct observable *o, const struct system *sys, struct err *e);
 const void *rdf_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a);
 void rdf_file(const struct observe_result *r, struct buf *out);
 void rdf_json(const struct observe_result *r, bool curves, struct writer *w);

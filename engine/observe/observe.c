@@ -15,6 +15,7 @@ const struct observe_kind observe_kinds[OBSERVE_KINDS] = {
     [OBSERVE_RDF] = {.name = "rdf",
                      .size = rdf_size,
                      .least_width = rdf_least_width,
+                     .check = rdf_check,
                      .put = rdf_put,
                      .file = rdf_file,
                      .json = rdf_json,

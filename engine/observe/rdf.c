@@ -73,6 +73,15 @@ static double ordered_pairs(const struct observable *o, const struct system *sys
     return n;
 }
 
+int rdf_check(const struct observable *o, const struct system *sys, struct err *e)
+{
+    if (ordered_pairs(o, sys) > 0)
+        return 0;
+    return err_set(e, ERR_SPEC, "%s: %s, %s: not one pair%s; expected other groups%s", o->name, o->group[0].label,
+                   o->group[1].label, o->rdf.within ? "" : " of different molecules",
+                   o->rdf.within ? "" : ", or within-molecules: yes");
+}
+
 static const int32_t *put_molecules(const struct atom_group *g, const struct system *sys, struct arena *a)
 {
     int32_t *molecule = xcalloc((size_t)g->n, sizeof *molecule);
@@ -114,7 +123,7 @@ static void evaluate(const struct observe_result *r, double pairs, const int64_t
     for (uint32_t k = 0; k < bins_of(o); k++) {
         const double inner = k, outer = k + 1.0;
         sum += (double)counts[k];
-        g[k] = pairs > 0 ? (double)counts[k] / (w * (outer * outer * outer - inner * inner * inner)) : 0;
+        g[k] = (double)counts[k] / (w * (outer * outer * outer - inner * inner * inner));
         n[k] = (same(o) ? 2 : 1) * sum / (o->group[0].n * frames);
     }
 }

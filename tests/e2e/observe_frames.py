@@ -63,6 +63,13 @@ class Frames(observe.Files):
         self.assertIn("a box 2.6 nm wide: expected at least twice max, 2.601 nm",
                       self.observe("- rdf: {between: [OW, OW], max: 1.3005 nm, bin: 0.0005 nm}\n", "a.trr", code=65))
 
+    def test_no_pairs(self):
+        self.write("a.trr", observe.trr(observe.frames((0, 0, 0))))
+        for groups, keys, said in (("{atoms: '1'}, {atoms: '1'}", "", "rdf: 1, 1: not one pair; expected other groups"),
+                                   ("{atoms: '1'}, {atoms: 2-3}", "within-molecules: no, ",
+                                    "rdf: 1, 2-3: not one pair of different molecules; expected other groups, or within-molecules: yes")):
+            self.assertIn(said, self.observe(f"- rdf: {{between: [{groups}], {keys}max: 1 nm}}\n", "a.trr", code=65))
+
     def test_few_atoms(self):
         """So few have positions of full precision in .xtc files."""
         draw = random.Random(2)
