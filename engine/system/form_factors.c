@@ -62,12 +62,13 @@ int element_of_atom(const struct system *sys, int atom, const struct element **o
     const struct atom *a = &sys->atoms[atom];
     const char *type = sys->type_names[a->type[0]];
     int number = sys->type_numbers ? sys->type_numbers[a->type[0]] : 0;
+    const double mass = sys->weights ? sys->weights[atom] : a->mass[0];
     *out = NULL;
-    if (a->mass[0] == 0)
+    if (mass == 0)
         return 0;
-    const struct element *found = number > 0 ? numbered(number) : guess(a->name, a->mass[0]);
+    const struct element *found = number > 0 ? numbered(number) : guess(a->name, mass);
     if (!found && number <= 0)
-        found = guess(type, a->mass[0]);
+        found = guess(type, mass);
     if (!found && number > 0)
         return err_set(e, ERR_TOPOLOGY,
                        "atom %d (%s of %s): its type %s has atomic number %d, which there is no form factor for",
@@ -76,7 +77,7 @@ int element_of_atom(const struct system *sys, int atom, const struct element **o
         return err_set(e, ERR_TOPOLOGY,
                        "atom %d (%s of %s): its type %s has no atomic number, and name and mass (%g) are no element's: "
                        "expected the number in [ atomtypes ]",
-                       atom + 1, a->name, a->resname, type, a->mass[0]);
+                       atom + 1, a->name, a->resname, type, mass);
     *out = sys->molecules[a->molecule].count == 1 ? charged(found, a->charge[0]) : found;
     return 0;
 }

@@ -96,6 +96,9 @@ int masses_repartition(struct system *sys, const struct mass_settings *set, stru
         return 0;
     int *partner = find_partners(sys), rc = 0;
     bool *kept = find_kept(sys, set), *light = xcalloc((size_t)sys->natoms, sizeof *light);
+    sys->weights = xcalloc((size_t)sys->natoms, sizeof *sys->weights);
+    for (int i = 0; i < sys->natoms; i++)
+        sys->weights[i] = sys->atoms[i].mass[0];
     for (int i = 0; i < sys->natoms; i++)
         light[i] = !kept[i] && sys->atoms[i].mass[0] > 0 && sys->atoms[i].mass[0] < least;
     for (int i = 0; i < sys->natoms && !rc; i++)

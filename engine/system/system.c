@@ -11,6 +11,7 @@ void system_close(struct system *s)
     free(s->lj);
     free(s->type_names);
     free(s->type_numbers);
+    free(s->weights);
     free(s->bonds);
     free(s->harmonics);
     free(s->connections);

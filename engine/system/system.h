@@ -171,6 +171,7 @@ struct system {
     struct lj *lj; /* [ntypes * ntypes], combined by the topology's rule and [ nonbond_params ]; only types in use */
     char (*type_names)[32];
     int *type_numbers; /* [ntypes] atomic numbers; 0 or less: not given */
+    double *weights;   /* [natoms] masses in state A before any were repartitioned; NULL: none were */
 
     int nbonds;
     struct bond *bonds;
