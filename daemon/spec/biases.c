@@ -165,9 +165,11 @@ int spec_read_coordination(struct reader *r, struct coordination *c, struct sele
         return spec_bad(r, paired, at_key(&p, "paired"), "expected between, two groups");
     if (view_boolean(paired))
         c->pairs = COORDINATION_PAIRED;
-    for (int g = 0; g < (view_given(within) ? 1 : 2) && !rc; g++)
+    for (int g = 0; g < (view_given(within) ? 1 : 2) && !rc; g++) {
         rc = selection_read(r, &group[g], view_given(within) ? within : view_item(between, g),
                             at_key(&p, view_given(within) ? "within" : "between"), index);
+        group[g].ordered = c->pairs == COORDINATION_PAIRED;
+    }
     return rc ? rc : read_function(r, c, v, &p);
 }
 

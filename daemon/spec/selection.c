@@ -60,6 +60,7 @@ struct choice {
     const char *text; /* all of it, for people */
     const char *index;
     struct source *src;
+    bool ordered;
     unsigned char *marks; /* [natoms], how many conditions hold */
     struct err *e;
 };
@@ -143,10 +144,16 @@ static int mark_names(const struct choice *c, enum select_by by, const char *tex
     return rc;
 }
 
-static int mark_once(const struct choice *c, bool *held, int atom)
+/* before: the atom before it in a list; negative: none. */
+static int mark_once(const struct choice *c, bool *held, int before, int atom)
 {
     if (held[atom])
         return err_set(c->e, ERR_SPEC, "atom %d is in it twice", atom + 1);
+    if (c->ordered && atom < before)
+        return err_set(
+            c->e, ERR_SPEC,
+            "atom %d comes behind atom %d; atoms are paired in the order of the topology, expected them in it",
+            atom + 1, before + 1);
     held[atom] = true;
     c->marks[atom]++;
     return 0;
@@ -157,7 +164,7 @@ static int mark_numbers(const struct choice *c, const char *text)
 {
     char *copy = xstrdup(text), *rest = copy;
     bool *held = xcalloc((size_t)c->sys->natoms, sizeof *held);
-    int rc = 0;
+    int rc = 0, before = -1;
     for (char *one; !rc && (one = strsep(&rest, ","));) {
         one += strspn(one, " ");
         one[strcspn(one, " ")] = '\0';
@@ -172,8 +179,10 @@ static int mark_numbers(const struct choice *c, const char *text)
         if (!ok || from < 1 || to < from || to > c->sys->natoms)
             rc = err_set(c->e, ERR_SPEC, "%s%s%s: expected numbers and ranges of 1 to %d, such as 1-12, 15", one,
                          dash ? "-" : "", dash ? dash + 1 : "", c->sys->natoms);
-        for (int64_t i = from; i <= to && !rc; i++)
-            rc = mark_once(c, held, (int)i - 1);
+        for (int64_t i = from; i <= to && !rc; i++) {
+            rc = mark_once(c, held, before, (int)i - 1);
+            before = (int)i - 1;
+        }
     }
     free(held);
     free(copy);
@@ -186,7 +195,7 @@ static int mark_group(const struct choice *c, const char *name)
     int *list = NULL, n = 0, rc = index_read(c->src, c->index, name, c->sys->natoms, &list, &n, c->e);
     bool *held = xcalloc((size_t)c->sys->natoms, sizeof *held);
     for (int i = 0; i < n && !rc; i++)
-        rc = mark_once(c, held, list[i]);
+        rc = mark_once(c, held, i ? list[i - 1] : -1, list[i]);
     free(held);
     free(list);
     return rc;
@@ -266,6 +275,7 @@ int selection_atoms(const struct selection *s, const char *index, struct source 
                              .text = s->text,
                              .index = index,
                              .src = src,
+                             .ordered = s->ordered,
                              .e = e,
                              .marks = xcalloc((size_t)sys->natoms, sizeof *c.marks)};
     unsigned conditions = 0;

@@ -23,6 +23,7 @@ struct selection {
     char *by[SELECT_BY_COUNT]; /* NULL: no such condition */
     char *text;                /* for people: "OW", "resname SOL, name OW" */
     int line;
+    bool ordered; /* the order of atoms counts: lists of them are to be in that of the topology */
 };
 
 void selection_close(struct selection *s);

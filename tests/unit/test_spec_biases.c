@@ -139,6 +139,10 @@ static void test_errors(void **state)
         {ONE ", d0: 0.5 nm, d-max: 0.4 nm}\n", AT(5, ".coordination.d-max: 0.4 nm: expected more than d0, 0.5 nm")},
         {ONE ", paired: yes}\n",
          AT(5, ".coordination: OW: 4 atoms, LIG: 2; expected as many in both, to pair them one by one")},
+        {START "biases:\n- coordination: {between: [{molecule: LIG}, {atoms: \"5, 3\"}], paired: yes, r0: 0.3 nm}\n",
+         AT(5,
+            ".coordination: 5, 3: atom 3 comes behind atom 5; atoms are paired in the order of the topology, "
+            "expected them in it")},
         {START "biases:\n- coordination: {within: OW, paired: yes, r0: 0.3 nm}\n",
          AT(5, ".coordination.paired: expected between, two groups")},
         {START "biases:\n- coordination: {between: [OW, {resname: SOL}], r0: 0.3 nm}\n",
