@@ -27,6 +27,8 @@ static void summary_cell(struct table *t, const json_t *observable)
     else if (json_is_object(highest)) {
         snprintf(behind, sizeof behind, "at %.4g nm", answer_number(highest, "r_nm"));
         value_cell(t, "g(r) up to", answer_number(highest, "g"), answer_number(highest, "error"), behind);
+    } else if (json_is_object(d) && !json_is_number(json_object_get(d, "value_cm2_per_s"))) {
+        table_cell(t, "D: none yet, its lags begin at %.4g ps", answer_number(d, "from_ps"));
     } else if (json_is_object(d)) {
         snprintf(behind, sizeof behind, "1e-5 cm^2/s, from %.4g to %.4g ps", answer_number(d, "from_ps"),
                  answer_number(d, "to_ps"));

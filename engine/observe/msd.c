@@ -70,6 +70,17 @@ static struct diffusion diffusion_of(const struct observe_result *r)
     return f;
 }
 
+/* A line has two points or more. Else says so. */
+static bool is_fitted(const struct observe_result *r, const struct diffusion *f, const char *before, const char *after,
+                      struct buf *out)
+{
+    const double *fit = r->o->msd.fit;
+    if (!isfinite(f->d))
+        buf_printf(out, "%sno D: fewer than two lags from %.6g to %.6g ps, the longest so far is %.6g ps%s", before,
+                   fit[0], fit[1], (f->c.lags - 1) * r->o->interval, after);
+    return isfinite(f->d);
+}
+
 /* What an infinite box adds, nm^2/ps. */
 static double finite_size(const struct observe_result *r, const struct diffusion *f)
 {
@@ -82,10 +93,13 @@ void msd_file(const struct observe_result *r, struct buf *out)
     static const char *const legends[] = {"MSD", "error of the MSD", "origins of time"};
     struct buf title = {0};
     struct diffusion f = diffusion_of(r);
-    buf_printf(out,
-               "# D = %.6g +- %.2g 1e-5 cm^2/s, from %.6g to %.6g ps; errors are from %d blocks no shorter than that\n",
-               f.d * CM2_S * 1e5, f.d_error * CM2_S * 1e5, f.from, f.to, f.c.blocks);
-    if (r->o->msd.viscosity > 0)
+    const bool fitted = is_fitted(r, &f, "# ", "\n", out);
+    if (fitted)
+        buf_printf(
+            out,
+            "# D = %.6g +- %.2g 1e-5 cm^2/s, from %.6g to %.6g ps; errors are from %d blocks no shorter than that\n",
+            f.d * CM2_S * 1e5, f.d_error * CM2_S * 1e5, f.from, f.to, f.c.blocks);
+    if (fitted && r->o->msd.viscosity > 0)
         buf_printf(out,
                    "# %.6g 1e-5 cm^2/s more in an infinite box (Yeh and Hummer, doi 10.1021/jp0477147), at %g mPa s\n",
                    finite_size(r, &f) * CM2_S * 1e5, r->o->msd.viscosity);
@@ -136,9 +150,11 @@ void msd_json(const struct observe_result *r, bool curves, struct writer *w)
 void msd_line(const struct observe_result *r, struct buf *out)
 {
     struct diffusion f = diffusion_of(r);
-    buf_printf(out, "; D %.4g +- %.2g 1e-5 cm^2/s from %.4g to %.4g ps", f.d * CM2_S * 1e5, f.d_error * CM2_S * 1e5,
-               f.from, f.to);
-    if (r->o->msd.viscosity > 0)
+    const bool fitted = is_fitted(r, &f, "; ", "", out);
+    if (fitted)
+        buf_printf(out, "; D %.4g +- %.2g 1e-5 cm^2/s from %.4g to %.4g ps", f.d * CM2_S * 1e5, f.d_error * CM2_S * 1e5,
+                   f.from, f.to);
+    if (fitted && r->o->msd.viscosity > 0)
         buf_printf(out, ", %.4g in an infinite box", (f.d + finite_size(r, &f)) * CM2_S * 1e5);
     lags_close(&f.c);
 }

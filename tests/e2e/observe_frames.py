@@ -54,6 +54,15 @@ class Frames(observe.Files):
             self.observe(spec, "late.trr", "--dt", f"{2 * interval} ps")
             self.assertEqual(len(observe.table(self.path("out/msd.xvg"))), 5)
 
+    def test_too_short(self):
+        """No lag of those that a line is to go through."""
+        self.write("a.trr", observe.trr(observe.frames((0, 0, 0))))
+        spec = "- msd: {of: OW, max: 100 ps, viscosity: 0.7 mPa s}\n"
+        said = "no D: fewer than two lags from 10 to 90 ps, the longest so far is 9 ps\n"
+        self.assertEqual(self.observe(spec, "a.trr"), "msd: 19 frames; " + said)
+        with open(self.path("out/msd.xvg"), encoding="utf-8") as f:
+            self.assertEqual(f.read().splitlines(True)[2], "# " + said)
+
     def test_half_a_box(self):
         """Edges that are a little shorter in single precision."""
         made = at(observe.frames((0, 0, 0)), itertools.count(), [[2.6, 0, 0], [0, 2.6, 0], [0, 0, 2.6]])

@@ -159,6 +159,11 @@ class Live(Served):
             said = f"# ended at step {rdf['ended_at_step']}, where the box was {rdf['ended_box_width_nm']:.6g} nm wide\n"
             self.assertIn(said, self.read(folder, rdf["file"]))
 
+    def test_too_short(self):
+        ident = self.submit("short", observables="observables:\n- msd: {of: OW, max: 20 ps, every: 20 steps}\n")
+        self.fetched(ident)
+        self.assertRegex(self.shoal("results", ident), r"(?m)^ +1 +msd +31 +D: none yet, its lags begin at 2 ps +lambda_01/msd.xvg$")
+
     def test_killed(self):
         whole, broken = (self.submit(name, observables=OBSERVABLES + MOTION) for name in ("one", "other"))
         for step in (620, 850):  # of 1100
