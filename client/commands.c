@@ -158,8 +158,8 @@ const struct command commands[] = {
     {"observe", "SPEC.yaml", "compute a spec's observables from a trajectory, such as g(r) or X-ray scattering",
      "SPEC has the system and its observables; it needs no protocol. --trajectory is an .xtc, .trr or .gro file of the "
      "same atoms. "
-     "Every frame from --begin to --end counts, or with --dt one whenever so much time has passed, as with GROMACS' "
-     "-b, -e and -dt. "
+     "Every frame from --begin to --end counts, with --dt those that are a whole number of it behind the first, as "
+     "with GROMACS' -b, -e and -dt. "
      "Each observable becomes a file NAME.xvg in --output, the current folder when not given, with an error beside "
      "every number: the "
      "standard error of the mean of 8 to 16 blocks of equal length; --csv writes NAME.csv too, and --plot draws them, "

@@ -116,6 +116,7 @@ struct work {
     struct dev *dev;
     struct model *model;
     struct sim *sim;
+    struct observe_series series[OBSERVABLES_MAX];
     double told;    /* when progress was */
     double begin;   /* ps: of the first frame */
     double started; /* with the second frame: the first has graphs made */
@@ -164,6 +165,18 @@ static int check_velocities(const struct observable *o, const struct trajectory_
     return err_set(e, ERR_COORDINATES, "%s: no velocities; expected a .trr or .gro file that has them", o->name);
 }
 
+static int add_to_series(struct work *w, int i, double time, struct err *e)
+{
+    const struct observable *o = &w->sys->observables[i];
+    void *bytes = xcalloc(1, observe_bytes(o));
+    int rc = sim_observe_read(w->sim, i, bytes, e);
+    const struct observe_result r = observe_result(w->sys, o, bytes);
+    if (!rc)
+        observe_series_add(&w->series[i], &r, time);
+    free(bytes);
+    return rc;
+}
+
 static int take_frame(struct work *w, const struct picker *p, const struct trajectory_frame *f, struct err *e)
 {
     int rc = check_time(w, p, f, e);
@@ -177,7 +190,12 @@ static int take_frame(struct work *w, const struct picker *p, const struct traje
     if (rc)
         return err_prefix(e, "%s: frame %llu, at %.10g ps", w->q->trajectory, (unsigned long long)f->number, f->time);
     rc = sim_put(w->sim, (const double(*)[3])f->x, (const double(*)[3])f->v, f->box, e);
-    return rc ? rc : work_through(w->dev, w->sim, SIM_OBSERVE, 1, e);
+    if (!rc)
+        rc = work_through(w->dev, w->sim, SIM_OBSERVE, 1, e);
+    for (int i = 0; i < w->sys->nobservables && !rc; i++)
+        if (observe_series_of(&w->sys->observables[i]))
+            rc = add_to_series(w, i, f->time, e);
+    return rc;
 }
 
 static int take_frames(struct work *w, struct err *e)
@@ -221,10 +239,12 @@ static int results(struct work *w, struct observe_files *files, struct buf *out,
         rc = sim_observe_read(w->sim, i, bytes, e);
         const struct observe_result r = observe_result(w->sys, o, bytes);
         if (!rc)
-            rc = observe_files_add(files, &r, e);
+            rc = observe_files_add(files, &r, &w->series[i], e);
         if (!rc && w->q->json) {
             jw_begin(&json, NULL, '{');
             observe_json(&r, true, &json);
+            if (observe_series_of(o))
+                observe_series_json(&w->series[i], &json);
             jw_end(&json, '}');
         } else if (!rc)
             observe_line(&r, out);
@@ -262,7 +282,9 @@ static int observe(struct request *q, const struct spec *spec, struct system *sy
         return err_set(e, ERR_SPEC,
                        "%s: expected observables, such as\nobservables:\n  - rdf: {between: [OW, OW], max: 1 nm}",
                        q->spec);
-    int rc = find_interval(q, sys, e);
+    int rc = observe_series_check(sys, e);
+    if (!rc)
+        rc = find_interval(q, sys, e);
     for (int i = 0; i < sys->nobservables && !rc; i++)
         rc = check_observable(&sys->observables[i], sys, e);
     if (!rc)
@@ -283,6 +305,8 @@ static int observe(struct request *q, const struct spec *spec, struct system *sy
     if (!rc)
         fwrite(out.data, 1, out.len, stdout);
     buf_free(&out);
+    for (int i = 0; i < OBSERVABLES_MAX; i++)
+        observe_series_close(&w.series[i]);
     sim_free(w.sim);
     model_free(w.model);
     dev_close(w.dev);

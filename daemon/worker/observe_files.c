@@ -44,20 +44,21 @@ int observe_files_begin(const struct observe_files *f, struct err *e)
     return is_picture(f->plot) ? check_picture(f->plot, e) : make_folder(f->plot, e);
 }
 
-static int write_text(const struct observe_files *f, const struct observe_result *r, const struct buf *text,
-                      const char *ending, struct err *e)
+static int write_text(const struct observe_files *f, const char *name, const struct buf *text, const char *ending,
+                      struct err *e)
 {
     struct buf path = {0};
-    buf_printf(&path, "%s/%s.%s", f->output, r->o->name, ending);
+    buf_printf(&path, "%s/%s.%s", f->output, name, ending);
     int rc = buf_write_file(path.data, text->data, text->len, e);
     buf_free(&path);
     return rc;
 }
 
 /* From the same text and numbers that a page of the client has. */
-static int draw(struct plot_sheet *to, const struct observe_result *r, const struct buf *text, struct err *e)
+static int draw(struct plot_sheet *to, const struct observe_result *r, const char *name, const struct buf *text,
+                struct err *e)
 {
-    struct observed_curve curve = {.label = r->o->name};
+    struct observed_curve curve = {.label = name};
     struct buf json = {0};
     struct writer w = {.out = &json, .first = true};
     jw_begin(&w, NULL, '{');
@@ -65,7 +66,7 @@ static int draw(struct plot_sheet *to, const struct observe_result *r, const str
     jw_end(&w, '}');
     json_t *about = json_loadb(json.data, json.len, 0, NULL);
     curve.about = about;
-    int rc = xvg_read(&curve.table, r->o->name, text->data, text->len, e);
+    int rc = xvg_read(&curve.table, name, text->data, text->len, e);
     if (!rc && curve.table.nrows)
         observed_plot(to, &curve, 1);
     xvg_close(&curve.table);
@@ -74,14 +75,15 @@ static int draw(struct plot_sheet *to, const struct observe_result *r, const str
     return rc;
 }
 
-static int plot(struct observe_files *f, const struct observe_result *r, const struct buf *text, struct err *e)
+static int plot(struct observe_files *f, const struct observe_result *r, const char *name, const struct buf *text,
+                struct err *e)
 {
     struct plot_sheet own = {0};
     struct buf path = {0};
     if (is_picture(f->plot))
-        return draw(&f->figures, r, text, e);
-    buf_printf(&path, "%s/%s.svg", f->plot, r->o->name);
-    int rc = draw(&own, r, text, e);
+        return draw(&f->figures, r, name, text, e);
+    buf_printf(&path, "%s/%s.svg", f->plot, name);
+    int rc = draw(&own, r, name, text, e);
     if (!rc && own.height > 0)
         rc = plot_write(&own, path.data, e);
     plot_sheet_close(&own);
@@ -89,19 +91,35 @@ static int plot(struct observe_files *f, const struct observe_result *r, const s
     return rc;
 }
 
-int observe_files_add(struct observe_files *f, const struct observe_result *r, struct err *e)
+static int add_table(struct observe_files *f, const struct observe_result *r, const char *name, const struct buf *text,
+                     struct err *e)
 {
-    struct buf text = {0}, csv = {0};
-    observe_file(r, &text);
-    int rc = write_text(f, r, &text, "xvg", e);
+    struct buf csv = {0};
+    int rc = write_text(f, name, text, "xvg", e);
     if (!rc && f->csv) {
-        xvg_csv(&csv, text.data, text.len);
-        rc = write_text(f, r, &csv, "csv", e);
+        xvg_csv(&csv, text->data, text->len);
+        rc = write_text(f, name, &csv, "csv", e);
     }
     if (!rc && f->plot)
-        rc = plot(f, r, &text, e);
-    buf_free(&text);
+        rc = plot(f, r, name, text, e);
     buf_free(&csv);
+    return rc;
+}
+
+int observe_files_add(struct observe_files *f, const struct observe_result *r, const struct observe_series *series,
+                      struct err *e)
+{
+    struct buf text = {0}, frames = {0}, name = {0};
+    observe_file(r, &text);
+    int rc = add_table(f, r, r->o->name, &text, e);
+    if (!rc && series->n) {
+        buf_printf(&name, OBSERVE_SERIES_NAME, r->o->name);
+        observe_series_file(series, r, &frames);
+        rc = add_table(f, r, name.data, &frames, e);
+    }
+    buf_free(&text);
+    buf_free(&frames);
+    buf_free(&name);
     return rc;
 }
 

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "engine/observe/observe.h"
+#include "daemon/worker/observe_series.h"
 #include "engine/plot/plot.h"
 
 struct observe_files {
@@ -20,7 +20,9 @@ struct observe_files {
 
 /* The folders that are not there yet. ERR_IO. */
 int observe_files_begin(const struct observe_files *f, struct err *e);
-int observe_files_add(struct observe_files *f, const struct observe_result *r, struct err *e);
+/* Its file, and where the series is not empty NAME_time.xvg with it. */
+int observe_files_add(struct observe_files *f, const struct observe_result *r, const struct observe_series *series,
+                      struct err *e);
 /* What is written last. ERR_IO. */
 int observe_files_end(struct observe_files *f, struct err *e);
 void observe_files_close(struct observe_files *f);

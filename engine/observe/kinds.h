@@ -8,9 +8,8 @@
 #include "engine/observe/observe.h"
 
 /* observe.c: the particles of its first group, atoms or molecules: how many, and where each begins in the group: *first is the
- * caller's, [n + 1]. Numbers, each an element of a JSON array. */
+ * caller's, [n + 1]. */
 uint32_t observe_particles(const struct observable *o, const struct system *sys, bool molecules, int32_t **first);
-void observe_list(struct writer *w, const char *key, const double *value, size_t n);
 
 /* rdf.c */
 struct observe_size rdf_size(const struct observable *o);

@@ -82,6 +82,8 @@ double observe_error(const double *value, int n, size_t stride);
 void observe_file(const struct observe_result *r, struct buf *out);
 /* Members of an open object: what it is, and what came out; its curves too if they are asked for. */
 void observe_json(const struct observe_result *r, bool curves, struct writer *w);
+/* Numbers, each an element of a JSON array. */
+void observe_list(struct writer *w, const char *key, const double *value, size_t n);
 /* "rdf: ..." and a line's end. */
 void observe_line(const struct observe_result *r, struct buf *out);
 /* The header of an .xvg file with these columns behind the first. */

@@ -28,6 +28,7 @@ static const struct figure {
      .line = diffusion_line,
      .note = "dashed: the line whose slope is 6 D"},
     {.kind = "coordination", .value = "p(C)", .error = "error of p(C)"},
+    {.kind = "coordination", .value = "C"}, /* of a table of its own, frame by frame */
     {.kind = "saxs", .value = "I(q)", .error = "error of I(q)", .log_y = true},
     {.kind = "vacf", .value = "C", .error = "error of C"},
     {.kind = "vacf", .value = "D up to there (1e-5 cm^2/s)", .error = "error of D", .y = "D (1e-5 cm^2/s)"},
@@ -118,6 +119,6 @@ void observed_plot(struct plot_sheet *to, const struct observed_curve *curves, i
 {
     const char *kind = n ? json_string_value(json_object_get(curves->about, "kind")) : NULL;
     for (size_t i = 0; kind && i < sizeof figures / sizeof *figures; i++)
-        if (!strcmp(figures[i].kind, kind))
+        if (!strcmp(figures[i].kind, kind) && xvg_column(&curves->table, figures[i].value))
             put_figure(to, &figures[i], curves, n);
 }

@@ -229,11 +229,11 @@ class Files(observe.Files):
         spec = ("- rdf: {between: [OW, OW], max: 1 nm, bin: 0.05 nm, name: oo}\n- msd: {of: OW, max: 3 ps, fit: [0.5 ps, 2 ps]}\n"
                 "- coordination: {of: {within: OW, r0: 0.5 nm}, max: 40, bin: 0.5}\n")
         said = self.observe(spec, "a.trr", "--plot", self.path("figures"), "--csv")
-        self.assertEqual(sorted(os.listdir(self.path("figures"))), ["coordination.svg", "msd.svg", "oo.svg"])
-        files = itertools.product(("coordination", "msd", "oo"), ("csv", "xvg"))
+        self.assertEqual(sorted(os.listdir(self.path("figures"))), ["coordination.svg", "coordination_time.svg", "msd.svg", "oo.svg"])
+        files = itertools.product(("coordination", "coordination_time", "msd", "oo"), ("csv", "xvg"))
         self.assertEqual(sorted(os.listdir(self.path("out"))), [f"{name}.{ending}" for name, ending in files])
         self.assertEqual(said, self.observe(spec, "a.trr", "--plot", self.path("all.svg")))
-        titles = ["oo: g(r)", "oo: coordination number within r + bin/2", "msd: MSD", "coordination: p(C)"]
+        titles = ["oo: g(r)", "oo: coordination number within r + bin/2", "msd: MSD", "coordination: p(C)", "coordination: C"]
         self.assertEqual(self.titles("all.svg"), titles)
         self.assertEqual(self.titles("figures/oo.svg"), titles[:2])
         rows = observe.table(self.path("out/oo.xvg"))

@@ -72,6 +72,36 @@ class Frames(observe.Files):
         self.assertIn("a box 2.6 nm wide: expected at least twice max, 2.601 nm",
                       self.observe("- rdf: {between: [OW, OW], max: 1.3005 nm, bin: 0.0005 nm}\n", "a.trr", code=65))
 
+    def test_series(self):
+        """A coordination frame by frame, by times where all are known and rise."""
+        made = observe.frames(observe.TRICLINIC)
+        spec = "- coordination: {of: {between: [OW, HW1], r0: 0.5 nm}, max: 40, name: c}\n"
+        pairs = list(itertools.product(range(0, observe.ATOMS, 3), range(1, observe.ATOMS, 3)))
+        values = [observe.coordination(box, x, pairs, 0.5, 0, 6, 12, math.inf) for _, box, x in made]
+        self.write("a.trr", observe.trr(made, "d"))
+        self.write("back.trr", observe.trr(made[::-1], "d"))
+        self.write("timeless.gro", observe.gro(made).replace(b"t=", b""))
+        numbers = list(range(1, observe.FRAMES + 1))
+        for name, x, expected in (("a.trr", [0.5 * k for k in range(observe.FRAMES)], values), ("back.trr", numbers, values[::-1]),
+                                  ("timeless.gro", numbers, values)):
+            found = json.loads(self.observe(spec, name, "--json", "--csv", "--plot", self.path("figures")))["observables"][0]
+            self.assertEqual(found.get("time_ps"), x if name == "a.trr" else None)
+            rows = observe.table(self.path("out/c_time.xvg"))
+            with open(self.path("out/c_time.csv"), encoding="utf-8") as f:
+                names, *lines = f.read().splitlines()
+            self.assertEqual(names, '"Time (ps)","C"' if name == "a.trr" else '"frame","C"')
+            self.assertEqual([[float(v) for v in line.split(",")] for line in lines], rows)
+            self.assertEqual([row[0] for row in rows], x)
+            for row, value, other in zip(rows, found["value_of_frame"], expected):
+                self.assertAlmostEqual(value, other, delta=1e-9 * other)
+                self.assertAlmostEqual(row[1], other, delta=1e-7 * other)
+            for figure, title in (("c", "c: p(C)"), ("c_time", "c: C")):
+                with open(self.path(f"figures/{figure}.svg"), encoding="utf-8") as f:
+                    text = f.read()
+                self.assertEqual((text.count(f">{title}<"), text.count('class="k k0"')), (1, 1), figure)
+        self.assertIn("c_time: c_time.xvg is c frame by frame; expected another name",
+                      self.observe(spec + "- rdf: {between: [OW, OW], max: 1 nm, name: c_time}\n", "a.trr", code=65))
+
     def test_no_pairs(self):
         self.write("a.trr", observe.trr(observe.frames((0, 0, 0))))
         for groups, keys, said in (("{atoms: '1'}, {atoms: '1'}", "", "rdf: 1, 1: not one pair; expected other groups"),
