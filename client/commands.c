@@ -159,7 +159,7 @@ const struct command commands[] = {
      "SPEC has the system and its observables; it needs no protocol. --trajectory is an .xtc, .trr or .gro file of the "
      "same atoms. "
      "Every frame from --begin to --end counts, with --dt those that are a whole number of it behind the first, as "
-     "with GROMACS' -b, -e and -dt. "
+     "with GROMACS' -b, -e and -dt. Dipoles have the charges of --window, 0 when not given. "
      "Each observable becomes a file NAME.xvg in --output, the current folder when not given, with an error beside "
      "every number: the "
      "standard error of the mean of 8 to 16 blocks of equal length; --csv writes NAME.csv too, and --plot draws them, "
@@ -169,8 +169,8 @@ const struct command commands[] = {
      "shoal observe water.yaml --trajectory traj.xtc --begin '100 ps' --dt '1 ps' --output results/ --json\n"
      "shoal observe water.yaml --trajectory traj.xtc --csv --plot water.svg\n",
      NEEDS_WORKER,
-     FILES | BIT(TRAJECTORY) | BIT(BEGIN) | BIT(END) | BIT(DT) | BIT(OUTPUT) | BIT(CSV) | BIT(PLOT) | BIT(DEVICE) |
-         BIT(QUIET) | BIT(STAGES),
+     FILES | BIT(TRAJECTORY) | BIT(BEGIN) | BIT(END) | BIT(DT) | BIT(OUTPUT) | BIT(CSV) | BIT(PLOT) | BIT(WINDOW) |
+         BIT(DEVICE) | BIT(QUIET) | BIT(STAGES),
      1, 1, offline_main},
     {"bench", "SPEC.yaml...", "time replicas of a spec, or of several side by side",
      "--plot draws cost against replicas, a line for each device; with --each ns/day against atoms, and how many times "

@@ -18,7 +18,8 @@
 struct energy {
     const char *spec, *device;
     const char *includes[INCLUDE_MAX];
-    int ninclude, window;
+    int ninclude;
+    int64_t window;
     bool json, forces, check;
 };
 
@@ -38,7 +39,7 @@ static int evaluate_on(const char *device, const struct energy *o, const struct 
     r->forces = xcalloc((size_t)sys->natoms, sizeof *r->forces);
     rc = model_new(&model, dev, sys, &spec->settings, e);
     if (!rc)
-        rc = sim_new(&sim, model, o->window, 0, e);
+        rc = sim_new(&sim, model, (int)o->window, 0, e);
     if (!rc)
         rc = work_through(dev, sim, SIM_SAMPLE, 1, e);
     if (!rc)
@@ -72,10 +73,10 @@ static int check(const struct energy *o, const struct spec *spec, const struct s
 static int run(const struct energy *o, const struct spec *spec, const struct system *sys, struct err *e)
 {
     struct evaluation r;
-    int nwindows = spec->settings.alchemy.nwindows;
-    if (o->window < 0 || o->window >= nwindows)
-        return err_set(e, ERR_USAGE, "--window %d: the spec has windows 0 to %d", o->window, nwindows - 1);
-    int rc = evaluate_on(o->device, o, spec, sys, &r, e);
+    int rc = input_window(spec, o->window, e);
+    if (rc)
+        return rc;
+    rc = evaluate_on(o->device, o, spec, sys, &r, e);
     if (!rc && o->check)
         rc = check(o, spec, sys, &r, e);
     else if (!rc)
@@ -117,7 +118,6 @@ int energy_main(int argc, char **argv)
                                             {NULL, 0, NULL, 0}};
     struct energy o = {.device = "cpu:1"};
     struct err e = {0};
-    int64_t window = 0;
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 'd')
             o.device = optarg;
@@ -131,12 +131,11 @@ int energy_main(int argc, char **argv)
             o.includes[o.ninclude++] = optarg;
         else if (c != 'w')
             return usage();
-        else if (number_whole(&window, "--window ", optarg, 0, INT_MAX, &e))
+        else if (number_whole(&o.window, "--window ", optarg, 0, INT_MAX, &e))
             return exit_with("energy", &e);
     }
     if (optind + 1 != argc)
         return usage();
     o.spec = argv[optind];
-    o.window = (int)window;
     return energy(&o, &e) ? exit_with("energy", &e) : EXIT_OK;
 }

@@ -32,6 +32,14 @@ char *input_folder(const char *path)
     return folder;
 }
 
+int input_window(const struct spec *spec, int64_t window, struct err *e)
+{
+    const int n = spec->settings.alchemy.nwindows;
+    if (window >= 0 && window < n)
+        return 0;
+    return err_set(e, ERR_USAGE, "--window %lld: the spec has windows 0 to %d", (long long)window, n - 1);
+}
+
 int input_read(const char *path, const char *const *includes, int ninclude, struct spec **spec, struct system *sys,
                struct err *e)
 {

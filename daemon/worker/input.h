@@ -12,6 +12,8 @@
  * those of spec_parse and spec_system; ERR_MISSING_FILE when there is no spec. */
 int input_read(const char *path, const char *const *includes, int ninclude, struct spec **spec, struct system *sys,
                struct err *e);
+/* ERR_USAGE: the spec has no such window. */
+int input_window(const struct spec *spec, int64_t window, struct err *e);
 /* The files of a folder and of the same include folders; the caller's to free. */
 struct source *input_source(const char *folder, const char *const *includes, int ninclude);
 /* The folder that a path is in, "." where it names none; the caller's to free. */

@@ -3,6 +3,7 @@
  * shoal-worker observe: the observables of a spec from a trajectory. Frames go through the same launches as those of a run.
  */
 #include <getopt.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "daemon/worker/observe_files.h"
 #include "daemon/worker/read_ahead.h"
 #include "daemon/worker/stage_times.h"
+#include "engine/base/number.h"
 #include "engine/observe/observe.h"
 
 enum { INCLUDES = 32 };
@@ -28,6 +30,7 @@ struct request {
     const char *includes[INCLUDES];
     int ninclude;
     double begin, end, dt; /* ps; dt 0: all frames */
+    int64_t window;
     bool json, quiet, stages;
 };
 
@@ -282,7 +285,9 @@ static int observe(struct request *q, const struct spec *spec, struct system *sy
         return err_set(e, ERR_SPEC,
                        "%s: expected observables, such as\nobservables:\n  - rdf: {between: [OW, OW], max: 1 nm}",
                        q->spec);
-    int rc = observe_series_check(sys, e);
+    int rc = input_window(spec, q->window, e);
+    if (!rc)
+        rc = observe_series_check(sys, e);
     if (!rc)
         rc = find_interval(q, sys, e);
     for (int i = 0; i < sys->nobservables && !rc; i++)
@@ -295,7 +300,7 @@ static int observe(struct request *q, const struct spec *spec, struct system *sy
         return rc;
     rc = model_new(&w.model, w.dev, sys, &spec->settings, e);
     if (!rc)
-        rc = sim_new(&w.sim, w.model, 0, 0, e);
+        rc = sim_new(&w.sim, w.model, (int)q->window, 0, e);
     if (!rc)
         rc = take_frames(&w, e);
     if (!rc)
@@ -329,7 +334,8 @@ static int usage(void)
 {
     fputs(
         "usage: shoal observe SPEC --trajectory FILE [--begin TIME] [--end TIME] [--dt TIME] [--output DIR] [--csv] "
-        "[--plot FILE.svg|DIR] [--device cpu|cpu:N|cuda:K] [--include DIR]... [--quiet] [--json [--stages]]\n",
+        "[--plot FILE.svg|DIR] [--window K] [--device cpu|cpu:N|cuda:K] [--include DIR]... [--quiet] [--json "
+        "[--stages]]\n",
         stderr);
     return EXIT_USAGE;
 }
@@ -351,6 +357,8 @@ static int read_option(struct request *q, int c, const char *value, struct err *
     case 'o':
         q->files.output = value;
         return 0;
+    case 'w':
+        return number_whole(&q->window, "--window ", value, 0, INT_MAX, e);
     case 'p':
         q->files.plot = value;
         return 0;
@@ -387,6 +395,7 @@ int observe_main(int argc, char **argv)
                                             {"output", required_argument, NULL, 'o'},
                                             {"plot", required_argument, NULL, 'p'},
                                             {"csv", no_argument, NULL, 'c'},
+                                            {"window", required_argument, NULL, 'w'},
                                             {"device", required_argument, NULL, 'd'},
                                             {"include", required_argument, NULL, 'I'},
                                             {"json", no_argument, NULL, 'j'},

@@ -102,6 +102,24 @@ class Frames(observe.Files):
         self.assertIn("c_time: c_time.xvg is c frame by frame; expected another name",
                       self.observe(spec + "- rdf: {between: [OW, OW], max: 1 nm, name: c_time}\n", "a.trr", code=65))
 
+    def test_window(self):
+        """Dipoles with the charges of a window."""
+        charged = observe.TOPOLOGY.replace("OW 1 0 16", "OW 1 -0.8 16").replace("HW1 1 0 1", "HW1 1 0.3 1").replace("HW2 1 0 1", "HW2 1 0.5 1")
+        molecule = charged[charged.index("[ moleculetype ]"):charged.index("[ system ]")]
+        self.write("a.top", charged.replace(molecule, molecule + molecule.replace("SOL 1\n", "LIG 1\n", 1))
+                   .replace("SOL 10", "SOL 9\nLIG 1").encode())
+        made = observe.frames((0, 0, 0))
+        self.write("a.trr", observe.trr(made, "d"))
+        spec = "- dielectric: {}\nalchemy: {decouple: LIG, windows: {coulomb: [0, 0.25, 1]}}\n"
+        for words, off in ([], 0), (["--window", "1"], 0.25), (["--window", "2"], 1):
+            found = json.loads(self.observe(spec, "a.trr", "--json", *words))["observables"][0]["dielectric"]
+            of_frames = []
+            for _, box, x in made:
+                *solvent, last = observe.dipoles(box, x, [-0.8, 0.3, 0.5])
+                of_frames.append(([sum(m[d] for m in solvent) + (1 - off) * last[d] for d in range(3)], math.prod(box[d][d] for d in range(3))))
+            self.assertAlmostEqual(found["constant"] / observe.permittivity(of_frames, 298.15), 1, delta=1e-8)
+        self.assertIn("--window 3: the spec has windows 0 to 2", self.observe(spec, "a.trr", "--window", "3", code=2))
+
     def test_no_pairs(self):
         self.write("a.trr", observe.trr(observe.frames((0, 0, 0))))
         for groups, keys, said in (("{atoms: '1'}, {atoms: '1'}", "", "rdf: 1, 1: not one pair; expected other groups"),
