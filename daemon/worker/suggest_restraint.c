@@ -14,7 +14,7 @@
 #include "daemon/worker/input.h"
 #include "engine/base/number.h"
 #include "engine/base/units.h"
-#include "engine/io/xtc_read.h"
+#include "engine/io/trajectory.h"
 #include "engine/system/anchors.h"
 
 enum { INCLUDES = 32, FRAMES = 1000 };
@@ -73,48 +73,26 @@ static int find_receptor(const struct request *q, const struct system *sys, int 
 
 /* ---- frames ---- */
 
-static void add_frame(struct anchor_search *s, const struct xtc_read *f, double (*x)[3])
-{
-    double box[BOX_SIZE];
-    xtc_place(f, x, box);
-    anchors_frame(s, x, box);
-}
-
 /* A last frame that is not whole is left out: trajectories grow. */
-static int read_trajectory(struct anchor_search *s, const struct system *sys, const char *path, double (*x)[3],
-                           struct err *e)
+static int read_trajectory(struct anchor_search *s, const struct system *sys, const char *path, struct err *e)
 {
-    struct buf text = {0};
-    int rc = buf_read_file(&text, path, e);
-    size_t at = 0;
-    while (!rc && at < text.len) {
-        struct xtc_read f = {0};
-        const size_t length = xtc_read_frame(&f, (const unsigned char *)text.data + at, text.len - at);
-        if (!length && at)
-            break;
-        if (!length)
-            rc = err_set(e, ERR_COORDINATES, "%s: no frame of an .xtc file at its begin", path);
-        else if (f.natoms != sys->natoms)
-            rc = err_set(e, ERR_COORDINATES, "%s: frames of %d %s; expected %d, as in the topology", path, f.natoms,
-                         number_word(f.natoms, "atom", "atoms"), sys->natoms);
-        else
-            add_frame(s, &f, x);
-        free(f.grid);
-        at += length;
-    }
-    if (rc == -ERR_IO)
-        e->code = ERR_MISSING_FILE;
-    buf_free(&text);
-    return rc ? -(int)e->code : 0;
+    struct trajectory *t;
+    struct trajectory_frame f = {0};
+    int rc = trajectory_open(&t, path, sys, e);
+    if (rc)
+        return rc;
+    while (!(rc = trajectory_next(t, &f, e)))
+        anchors_frame(s, (const double(*)[3])f.x, f.box);
+    const bool ends = rc == TRAJECTORY_END || (f.number > 1 && trajectory_is_cut(t));
+    trajectory_close(t);
+    return ends ? 0 : rc;
 }
 
 static int read_frames(const struct request *q, struct anchor_search *s, const struct system *sys, struct err *e)
 {
-    double(*x)[3] = xcalloc((size_t)sys->natoms, sizeof *x);
     int rc = 0;
     for (int i = 0; i < q->ntrajectories && !rc; i++)
-        rc = read_trajectory(s, sys, q->trajectories[i], x, e);
-    free(x);
+        rc = read_trajectory(s, sys, q->trajectories[i], e);
     if (!q->ntrajectories) {
         const struct start start = system_start(sys, 0);
         anchors_frame(s, (const double(*)[3])start.x, start.box);

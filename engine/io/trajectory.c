@@ -24,6 +24,7 @@ struct trajectory {
     const unsigned char *data;
     size_t len, at;
     uint64_t number;
+    bool cut;
     int line; /* of a text */
     double (*x)[3], (*v)[3];
     /* 0: what is at t->at is a frame, and t->at behind it; else as trajectory_next says it */
@@ -72,8 +73,10 @@ static int next_xtc(struct trajectory *t, struct trajectory_frame *f, struct err
 {
     struct xtc_read frame = {0};
     const size_t at = t->at, length = xtc_read_frame(&frame, t->data + at, t->len - at);
+    t->cut = frame.cut;
     if (!length)
-        return bad(t, at, e, "not a whole .xtc frame: the file is damaged there, or ends too early");
+        return bad(t, at, e,
+                   t->cut ? "not a whole .xtc frame: the file ends in it" : "no .xtc frame: the file is damaged there");
     int rc = check_atoms(t, frame.natoms, e);
     if (!rc && (frame.box[1] != 0 || frame.box[2] != 0 || frame.box[5] != 0))
         rc = bad(t, at, e, "the box is turned: expected its first edge along x, its second in the xy plane");
@@ -108,8 +111,11 @@ static int next_trr(struct trajectory *t, struct trajectory_frame *f, struct err
     while (t->at < t->len && !frame.x) {
         at = t->at;
         const size_t length = trr_read_frame(&frame, t->data + at, t->len - at);
+        t->cut = frame.cut;
         if (!length)
-            return bad(t, at, e, "not a whole .trr frame: the file is damaged there, or ends too early");
+            return bad(t, at, e,
+                       t->cut ? "not a whole .trr frame: the file ends in it"
+                              : "no .trr frame: the file is damaged there");
         t->at += length;
     }
     if (!frame.x)
@@ -217,6 +223,11 @@ int trajectory_open(struct trajectory **out, const char *path, const struct syst
     }
     *out = t;
     return 0;
+}
+
+bool trajectory_is_cut(const struct trajectory *t)
+{
+    return t->cut;
 }
 
 double trajectory_read_part(const struct trajectory *t)

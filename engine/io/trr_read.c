@@ -67,32 +67,41 @@ static int sizes_fit(const int32_t size[PARTS], int natoms, int width)
     return fit;
 }
 
-size_t trr_read_frame(struct trr_read *f, const unsigned char *data, size_t len)
+/* False: it is no frame. */
+static bool read_frame(struct trr_read *f, struct reader *r)
 {
-    struct reader r = {.data = data, .len = len};
     int32_t size[PARTS];
-    if (get_int(&r) != TRR_MAGIC || get_int(&r) <= 0)
-        return 0;
-    const int32_t string = get_int(&r);
+    if (get_int(r) != TRR_MAGIC || get_int(r) <= 0)
+        return false;
+    const int32_t string = get_int(r);
     if (string < 0 || string > STRING_MAX)
-        return 0;
-    r.pos += ((size_t)string + 3) / 4 * 4;
+        return false;
+    r->pos += ((size_t)string + 3) / 4 * 4;
     for (int i = 0; i < PARTS; i++)
-        size[i] = get_int(&r);
-    *f = (struct trr_read){.natoms = get_int(&r), .step = get_int(&r)};
-    get_int(&r);
+        size[i] = get_int(r);
+    f->natoms = get_int(r);
+    f->step = get_int(r);
+    get_int(r);
     if (f->natoms <= 0 || !(f->width = width_of(size, f->natoms)) || !sizes_fit(size, f->natoms, f->width))
-        return 0;
-    const size_t time = r.pos;
-    r.pos += 2 * (size_t)f->width;
+        return false;
+    const size_t time = r->pos;
+    r->pos += 2 * (size_t)f->width;
     const unsigned char **part[PARTS] = {[BOX] = &f->box, [X] = &f->x, [V] = &f->v};
     for (int i = 0; i < PARTS; i++) {
         if (part[i] && size[i])
-            *part[i] = data + r.pos;
-        r.pos += (size_t)size[i];
+            *part[i] = r->data + r->pos;
+        r->pos += (size_t)size[i];
     }
-    if (r.pos > len)
-        return 0;
-    f->time = number_at(data + time, f->width);
-    return r.pos;
+    if (r->pos <= r->len)
+        f->time = number_at(r->data + time, f->width);
+    return r->pos <= r->len;
+}
+
+size_t trr_read_frame(struct trr_read *f, const unsigned char *data, size_t len)
+{
+    struct reader r = {.data = data, .len = len};
+    *f = (struct trr_read){0};
+    const bool whole = read_frame(f, &r);
+    f->cut = r.pos > len;
+    return whole ? r.pos : 0;
 }

@@ -14,12 +14,13 @@ struct reader {
     const unsigned char *data;
     size_t len, pos; /* bytes */
     int bit;         /* next bit of data[pos], 0 the highest */
-    int bad;
+    int bad, cut;    /* cut: as the data ended, and bad for that */
 };
 
 static int32_t get_int(struct reader *r)
 {
     if (r->pos + 4 > r->len) {
+        r->cut |= !r->bad;
         r->bad = 1;
         return 0;
     }
@@ -41,6 +42,7 @@ static uint32_t get_bits(struct reader *r, int n)
     uint32_t v = 0;
     for (int i = 0; i < n; i++) {
         if (r->pos >= r->len) {
+            r->cut |= !r->bad;
             r->bad = 1;
             return 0;
         }
@@ -144,7 +146,8 @@ static void get_packed(struct reader *r, struct xtc_read *f)
     size_t used = r->pos + (r->bit != 0) - start;
     r->bad |= used != bytes;
     r->pos = start + (bytes + 3) / 4 * 4;
-    r->bad |= r->pos > r->len;
+    r->cut |= !r->bad && r->pos > r->len;
+    r->bad |= r->cut;
 }
 
 size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len)
@@ -157,7 +160,8 @@ size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len)
     for (int i = 0; i < 9; i++)
         f->box[i] = get_float(&r);
     r.bad |= get_int(&r) != f->natoms;
-    if (r.bad || f->natoms <= 0 || (size_t)f->natoms > 8 * len)
+    f->cut = r.cut || (!r.bad && f->natoms > 0 && (size_t)f->natoms > 8 * len);
+    if (r.bad || f->natoms <= 0 || f->cut)
         return 0;
     if (f->natoms > XTC_FEW) {
         f->grid = calloc((size_t)f->natoms, sizeof *f->grid);
@@ -171,6 +175,7 @@ size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len)
         return r.pos;
     free(f->grid);
     f->grid = NULL;
+    f->cut = r.cut;
     return 0;
 }
 

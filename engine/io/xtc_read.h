@@ -5,6 +5,7 @@
 #ifndef SHOAL_ENGINE_IO_XTC_READ_H
 #define SHOAL_ENGINE_IO_XTC_READ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,9 +20,10 @@ struct xtc_read {
     float precision;       /* of coordinates: so many steps a nm */
     int32_t (*grid)[3];    /* coordinates times that; owned; NULL: they are.. */
     float few[XTC_FEW][3]; /* ..these, nm, which are not rounded */
+    bool cut;
 };
 
-/* Returns the length of the frame, or 0 if it is not one, or not whole. */
+/* Returns the length of the frame, or 0 if it is not one, or not whole: f->cut then says whether that is as the data end. */
 size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len);
 
 /* Its coordinates and box, nm; x: [natoms]. */

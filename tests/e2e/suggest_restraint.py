@@ -90,6 +90,9 @@ class SuggestRestraint(unittest.TestCase):
         state = json.loads(self.shoal("validate", "a.yaml", "--json").stdout)["standard_state"]
         self.assertEqual((state["molecules"], state["terms"], state["window"]), (["HOST", "LIG"], 6, 2))
         self.assertAlmostEqual(state["release_kcal_per_mol"], release, delta=0.011)
+        with open(os.path.join(self.folder, "a.gro"), encoding="utf-8") as f:
+            self.write("two.gro", 2 * f.read())
+        self.assertIn("chosen from 2 frames", self.shoal("suggest-restraint", "a.yaml", "two.gro").stdout)
         # two runs are one of both; --json has the same
         answer = json.loads(self.shoal("suggest-restraint", "a.yaml", "run.xtc", "run.xtc", "--json").stdout)
         self.assertEqual((answer["ligand"], answer["receptor"], answer["frames"]), ("LIG", "HOST", 2 * FRAMES))
@@ -113,8 +116,13 @@ class SuggestRestraint(unittest.TestCase):
     def test_refused(self):
         self.write("other.xtc", frame(0, PLACES[:5]))
         self.write("none.xtc", b"@ s0 legend\n" * 20)
-        self.refused(65, "other.xtc: frames of 5 atoms; expected 7, as in the topology", "other.xtc")
-        self.refused(65, "none.xtc: no frame of an .xtc file at its begin", "none.xtc")
+        half = len(self.run_of) // 2 // (len(self.run_of) // FRAMES) * (len(self.run_of) // FRAMES)
+        self.write("damaged.xtc", self.run_of[:half] + b"\0\0\0\0" + self.run_of[half + 4:])
+        self.write("begun.xtc", self.run_of[:60])
+        self.refused(65, "other.xtc: frame 1 has 5 atoms; expected 7, as in the topology", "other.xtc")
+        self.refused(65, "none.xtc:2: read '@ s0 legend', expected the number of atoms", "none.xtc")
+        self.refused(65, f"damaged.xtc: frame {FRAMES // 2 + 1}, at byte {half}: no .xtc frame: the file is damaged there", "damaged.xtc")
+        self.refused(65, "begun.xtc: frame 1, at byte 0: not a whole .xtc frame: the file ends in it", "begun.xtc")
         self.refused(66, "missing.xtc: No such file or directory", "missing.xtc")
         self.refused(65, "ligand LIGAND: the system has 0 molecules of this type; expected one", "--ligand", "LIGAND")
         self.refused(2, "--receptor LIG is the ligand", "--receptor", "LIG")
