@@ -86,11 +86,12 @@ const struct command commands[] = {
      "it. --add-window puts windows into gaps of the ladder of an ensemble that has ended or is paused, which the "
      "revision "
      "before it need not have known: components of lambda that do not change there may be left out. They sample what "
-     "the others were to sample. Of what the others have sampled frames are kept (frames-every), each evaluated at all "
+     "the others were to sample, by need where production goes by need. Of what the others have sampled frames are "
+     "kept (frames-every), each evaluated at all "
      "windows; rows between them have no energies there and do not count any more. results says how many those are and "
      "how far "
      "off they are for their rounded coordinates; the files as they were are in revision_1, or that of the revision. "
-     "Not of windows that exchange replicas, with allocate: adaptive, or of production without frames.",
+     "Not of windows that exchange replicas, or of production without frames.",
      "shoal extend 3f2a --time '2 ns'\nshoal extend --label project=hydration --until '5 ns'\n"
      "shoal extend --label campaign=amines --time '1 ns' --by-need\n"
      "shoal extend 3f2a --add-window 'vdw: 0.65' --add-window 'vdw: 0.72'\n",

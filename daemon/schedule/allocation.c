@@ -9,6 +9,7 @@
  *    reached. So a round is a function of the samples alone, however often anything was interrupted, and so are all bytes.
  * 3. Replicas of one window have one target.
  * 4. A look that comes to nothing hands out alike: the ensemble gets its steps in any case.
+ * 5. A window that is added later (ladder.c) brings an even share of its own, and begins with the floor as the others did.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -36,6 +37,21 @@ static struct sums sums_of(const struct ensemble *e)
         s.whole += e->allocation.share;
     }
     return s;
+}
+
+int64_t allocation_share(const struct ensemble *e)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < e->nreplicas; i++)
+        sum += e->replicas[i].steps - e->allocation.before;
+    return ensemble_stopping(e) ? sum / e->nreplicas : e->allocation.share;
+}
+
+int64_t allocation_first(const struct ensemble *e)
+{
+    const struct allocation *a = &e->allocation;
+    int64_t first = a->before + allocate_first(a->share, a->every);
+    return e->stop.error > 0 && first < e->stop.after ? e->stop.after : first;
 }
 
 /* Whether so much is left of a budget that a window can get something of it. */

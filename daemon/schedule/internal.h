@@ -71,6 +71,10 @@ void on_live(struct step *st, const struct sched_event *ev);
 void end_here(struct step *st, struct sched_replica *r);
 
 /* ---- allocation.c ---- */
+/* Production by even sampling, steps of each replica: what one that was stopped early goes on from is what it has. */
+int64_t allocation_share(const struct ensemble *e);
+/* The first target of a window of it, over all stages. */
+int64_t allocation_first(const struct ensemble *e);
 /* Whether production is left to hand out. */
 bool allocation_open(const struct ensemble *e);
 /* All that was handed out is done: asks for a look at the samples. */

@@ -14,9 +14,12 @@
 #include "daemon/schedule/internal.h"
 #include "engine/base/buf.h"
 
-static int64_t furthest_target(const struct ensemble *e, int repeat)
+/* By need as far as the others went at first, else as far as the furthest of its repeat. */
+static int64_t target_of_new(const struct ensemble *e, int repeat)
 {
     int64_t steps = 0;
+    if (e->allocation.share)
+        return allocation_first(e);
     for (int i = 0; i < e->nreplicas; i++)
         if (e->replicas[i].repeat == repeat && e->replicas[i].steps > steps)
             steps = e->replicas[i].steps;
@@ -85,7 +88,7 @@ void ensemble_widen(struct ensemble *e, int windows, const int *origin, int64_t 
         if (origin[k] >= 0)
             move_over(&replicas[i], &e->replicas[repeat * e->windows + origin[k]]);
         else
-            make_new(e, &replicas[i], repeat, stream + before, first++, furthest_target(e, repeat));
+            make_new(e, &replicas[i], repeat, stream + before, first++, target_of_new(e, repeat));
         replicas[i].window = k;
         make_set(&sets[i], &replicas[i]);
     }
@@ -102,7 +105,7 @@ void ensemble_widen(struct ensemble *e, int windows, const int *origin, int64_t 
 
 static int check(const struct ensemble *e, struct err *err)
 {
-    bool busy = e->estimating || e->preparing || e->sm.state == ENSEMBLE_FINISHING;
+    bool busy = e->estimating || e->preparing || e->looking || e->sm.state == ENSEMBLE_FINISHING;
     if (e->sm.state == ENSEMBLE_CANCELLED)
         return err_set(err, ERR_CONFLICT, "ensemble %s is cancelled: it cannot be extended", e->id);
     if (e->sm.state == ENSEMBLE_QUEUED || e->sm.state == ENSEMBLE_RUNNING)
@@ -128,6 +131,8 @@ int on_widen(struct step *st, const struct sched_event *ev, struct err *err)
     if (check(e, err))
         return -(int)err->code;
     bool ended = ensemble_ended(e);
+    if (e->allocation.share)
+        e->allocation.share = allocation_share(e);
     e->ladder = ++e->revision;
     if (ended)
         ensemble_string(&e->reason, NULL);

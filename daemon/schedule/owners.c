@@ -131,16 +131,11 @@ static int64_t later_target(const struct sched_replica *r, const struct sched_ev
     return ev->more ? r->steps + ev->step : ev->step;
 }
 
-/* What even sampling is to give each replica. One that was stopped early goes on from what it has. */
+/* What even sampling is to give each replica. */
 static int64_t later_share(const struct sched_event *ev)
 {
     const struct ensemble *e = ev->ensemble;
-    int64_t sum = 0, share = e->allocation.share;
-    for (int i = 0; i < e->nreplicas; i++)
-        sum += e->replicas[i].steps - e->allocation.before;
-    if (ensemble_stopping(e))
-        share = sum / e->nreplicas;
-    return ev->more ? share + ev->step : ev->step - e->allocation.before;
+    return ev->more ? allocation_share(e) + ev->step : ev->step - e->allocation.before;
 }
 
 /* How many replicas get a later target, or may; ERR_CONFLICT: one would have to go back. */

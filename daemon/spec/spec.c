@@ -259,7 +259,7 @@ static int read_allocate(struct reader *r, struct spec *s, struct view v)
     if (!last || last->kind != STAGE_PRODUCE || last->steps != produce)
         return spec_bad(r, v, "allocate", "adaptive: expected a protocol that ends with its only produce stage");
     struct allocate_rule a = {.adaptive = true, .before = before, .share = produce, .every = last->sample_every};
-    a.first = (produce / ALLOCATE_FLOOR + a.every - 1) / a.every * a.every;
+    a.first = (uint64_t)allocate_first((int64_t)a.share, (int64_t)a.every);
     if (s->stop.error > 0 && a.first < s->stop.after - before)
         a.first = s->stop.after - before;
     s->allocate = a;

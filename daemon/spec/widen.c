@@ -180,10 +180,6 @@ static int check(const struct spec *s, struct err *e)
         why = "it has one window, which is no ladder";
     else if (s->settings.exchange != EXCHANGE_NONE)
         why = "its windows exchange replicas, and new ones have none to take part with";
-    else if (s->allocate.adaptive)
-        why =
-            "its production is handed out by need (allocate: adaptive), which all windows take part in from the "
-            "beginning";
     else if (s->settings.alchemy.given[LAMBDA_MASS])
         why = "masses change along its ladder, and frames have no velocities";
     else if (s->nstarts)

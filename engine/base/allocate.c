@@ -10,6 +10,11 @@
 #define TURNS 4
 #define MORE 0.1 /* by so much of itself a window's number is varied */
 
+int64_t allocate_first(int64_t share, int64_t every)
+{
+    return (share / ALLOCATE_FLOOR + every - 1) / every * every;
+}
+
 /* What a window lacks of what it gets in any case. */
 static double lacks(const struct allocate_window *w, int64_t share)
 {

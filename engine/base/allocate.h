@@ -30,6 +30,8 @@ struct allocate_window {
 /* The variance if windows had made steps[n]; any unit. */
 typedef double allocate_forecast_fn(void *arg, const double *steps);
 
+/* Steps of a window of which nothing is known yet: the floor, in multiples of `every`. */
+int64_t allocate_first(int64_t share, int64_t every);
 /* Targets of windows [n], of which `share` steps each would be even, for `budget` steps in all, those that were made included: from
  * what they have in multiples of `every`. Less than one such of any window is left over. `forecast` NULL: all get alike. */
 void allocate(struct allocate_window *w, int n, int64_t share, int64_t budget, int64_t every,

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Windows added to a ladder with a gap: what was sampled is kept as frames, evaluated at all windows, and the free energy is the known
-one, as of an ensemble submitted with all windows. The service and its worker killed at any moment change no byte; what the windows of
-before do afterwards is what they would have done; a ladder is widened again, in repeats, and while it is paused; who cannot have windows
-added is told why.
+one, as of an ensemble submitted with all windows, also where production goes by need. The service and its worker killed at any moment
+change no byte; what the windows of before do afterwards is what they would have done; a ladder is widened again, in repeats, and while it
+is paused; who cannot have windows added is told why.
 
 Usage: widen.py SHOAL SHOALD SHOAL_WORKER
 """
@@ -124,10 +124,10 @@ def as_whole(s, widened):
     return ident
 
 
-def killed(s, expected):
+def killed(s, expected, more=""):
     """kill -9 of the service or its worker at random moments after the request; it is asked for again until it is there."""
     rng = random.Random(5)
-    ident = submit(s, "killed")
+    ident = submit(s, "killed" + more.replace(": ", "-").strip(), more=more)
     s.wait_done(ident)
     for k in range(14):
         if s.get(ident)["revision"] == 1:
@@ -144,6 +144,41 @@ def killed(s, expected):
     found = s.outputs(ident)
     for name, data in expected.items():
         assert found[name] == data, f"{name} of the one that was killed differs"
+    return ident
+
+
+BY_NEED = "allocate: adaptive\n"
+
+
+def by_need(program, s):
+    """New windows begin with the floor; then all production that even sampling of all windows takes is handed out."""
+    ident = submit(s, "needy", more=BY_NEED)
+    before = s.wait_done(ident)
+    assert sum(r["steps"] - BEFORE for r in before["replicas"]) == 2 * STEPS, before
+    s.shoal(program, "extend", "needy", "--add-window", "bonded: 0.3", "--add-window", "bonded: 0.65")
+    ensemble = s.wait_done(ident)
+    assert_handed_out(before, ensemble)
+    said = events(s, ident, "allocate")[-1]
+    assert said.startswith("100 % of production handed out"), said
+    result = results(s, ident)
+    assert result["verdict"]["verdict"] == "converged", result["verdict"]
+    assert_known(result)
+    expected = s.outputs(ident)
+    other = killed(s, expected, BY_NEED)
+    assert events(s, other, "allocate") == events(s, ident, "allocate")
+    s.shoal(program, "extend", "needy", "--time", f"{STEPS // 4} steps")
+    assert sum(r["steps"] - BEFORE for r in s.wait_done(ident)["replicas"]) == 4 * (STEPS + STEPS // 4)
+    assert_known(results(s, ident))
+
+
+def assert_handed_out(before, ensemble):
+    """Nothing is taken from those that were there, and nobody has less than the floor."""
+    given = [r["steps"] - BEFORE for r in ensemble["replicas"]]
+    assert ensemble["revision"] == 2 and ensemble["allocate"]["share"] == STEPS and ensemble["allocate"]["handed_out"] == 1, ensemble
+    assert sum(given) == 4 * STEPS and min(given) >= STEPS // 4, given
+    assert min(given[1:3]) < max(given[1:3]) and max(given[1:3]) > STEPS // 4, given
+    for old, new in zip(before["replicas"], (ensemble["replicas"][0], ensemble["replicas"][3])):
+        assert new["steps"] >= old["steps"], (old, new)
 
 
 def longer(program, s, ident, whole):
@@ -257,8 +292,7 @@ def refused(program, s):
         assert said in message, (windows, message)
     assert s.get(ident)["revision"] == 1 and s.get(ident)["windows"] == 2
     for key, frames, more, said in (("none", "no", "", "stores no frames"),
-                                    ("swaps", "100 steps", "exchange: {every: 50 steps}\n", "exchange"),
-                                    ("needy", "100 steps", "allocate: adaptive\n", "allocate: adaptive")):
+                                    ("swaps", "100 steps", "exchange: {every: 50 steps}\n", "exchange")):
         ident = submit(s, key, steps=200, frames=frames, more=more)
         s.wait_done(ident)
         message = widen(s, ident, "bonded: 0.5", 409)
@@ -278,6 +312,7 @@ def main():
     expected = s.outputs(ident)
     whole = as_whole(s, result)
     killed(s, expected)
+    by_need(program, s)
     longer(program, s, ident, whole)
     again(s, ident)
     paused_repeats(s)

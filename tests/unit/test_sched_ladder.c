@@ -209,6 +209,82 @@ static void other_estimates_count_anew(void **state)
     play_end(&p);
 }
 
+/* What a look says each window's production is to be. */
+static void looked(struct play *p, struct ensemble *e, const int64_t *targets)
+{
+    assert_int_equal(
+        play_feed(p, (struct sched_event){.kind = SCHED_LOOKED, .ensemble = e, .targets = targets, .message = "bad"}),
+        0);
+}
+
+static void assert_targets(const struct ensemble *e, const int64_t *steps)
+{
+    for (int i = 0; i < e->nreplicas; i++)
+        assert_int_equal(e->replicas[i].steps, steps[i]);
+}
+
+/* A new window begins with the floor, and brings an even share to what is handed out. */
+static void production_by_need(void **state)
+{
+    static const int middle[] = {0, -1, 1};
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 2, 0);
+    play_by_need(e);
+    play_begin(&p, 1);
+    play_up(&p, 0, 3, "m");
+    play_add(&p, e);
+    run_all(&p, e);
+    assert_int_equal(play_wish(&p, SCHED_PAUSE, e), 0);
+    assert_int_equal(widen(&p, e, 3, middle, FIRST), -ERR_BUSY); /* it is looked at, as two windows */
+    looked(&p, e, (const int64_t[]){20, 60});
+    assert_int_equal(widen(&p, e, 3, middle, FIRST), 0);
+    assert_targets(e, (const int64_t[]){40, 40, 80});
+    assert_int_equal(play_wish(&p, SCHED_RESUME, e), 0);
+    assert_int_equal(prepared(&p, e), 0);
+    run_all(&p, e);
+    assert_true(e->looking);
+    struct allocate_window w[3];
+    assert_int_equal(sched_production(e, w), 120); /* half of three even shares */
+    assert_int_equal(w[1].steps, 20);
+    looked(&p, e, (const int64_t[]){20, 40, 60});
+    run_all(&p, e);
+    assert_int_equal(sched_production(e, w), 240);
+    looked(&p, e, (const int64_t[]){40, 100, 100});
+    assert_targets(e, (const int64_t[]){60, 120, 120});
+    run_all(&p, e);
+    assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
+    play_end(&p);
+}
+
+/* One that was good enough is not made longer by new windows: they get what the others have, on average. */
+static void by_need_after_it_was_good_enough(void **state)
+{
+    static const int middle[] = {0, -1, 1};
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 2, 0);
+    play_by_need(e);
+    e->stop = (struct stop_rule){.error = 0.5, .after = 30};
+    play_begin(&p, 1);
+    play_up(&p, 0, 3, "m");
+    play_add(&p, e);
+    run_all(&p, e);
+    live(&p, e, 1);
+    live(&p, e, 1);
+    looked(&p, e, NULL);
+    assert_int_equal(estimated(&p, e), 0);
+    assert_int_equal(e->sm.state, ENSEMBLE_DONE);
+    assert_int_equal(widen(&p, e, 3, middle, FIRST), 0);
+    assert_int_equal(e->allocation.share, 20);
+    assert_targets(e, (const int64_t[]){40, 30, 40});
+    assert_int_equal(prepared(&p, e), 0);
+    run_all(&p, e);
+    looked(&p, e, (const int64_t[]){20, 20, 20});
+    assert_targets(e, (const int64_t[]){40, 40, 40});
+    run_all(&p, e);
+    assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
+    play_end(&p);
+}
+
 /* What it is to become is found out off the loop: it may be removed meanwhile. */
 static void not_of_one_that_is_removed(void **state)
 {
@@ -238,6 +314,8 @@ int main(void)
         cmocka_unit_test(one_revision_back),
         cmocka_unit_test(every_repeat),
         cmocka_unit_test(other_estimates_count_anew),
+        cmocka_unit_test(production_by_need),
+        cmocka_unit_test(by_need_after_it_was_good_enough),
         cmocka_unit_test(not_of_one_that_is_removed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,13 +106,12 @@ static void refuses(void **state)
     not_widened(FLOW("0, 0, 0", "0, 1, 0"), "vdw: 0.5", ERR_SPEC, "one state to four decimals");
     not_widened(FLOW("0, 0, 0, 0", "0, 0.4, 0.2, 1"), "vdw: 0.3", ERR_USAGE, "several pairs of windows");
     not_widened(ladder, "vdw: 0.50001", ERR_SPEC, "one state to four decimals");
-    static const char *const more[] = {"exchange: {every: 10 ps}\n", "allocate: adaptive\n"};
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
-        struct buf text = {0};
-        buf_printf(&text, "%s%s", ladder, more[i]);
-        not_widened(text.data, "vdw: 0.6", ERR_CONFLICT, "submit it anew with all windows");
-        buf_free(&text);
-    }
+    widened(FLOW("0, 1", "0, 1") "allocate: adaptive\n", "vdw: 0.3, coulomb: 0.25",
+            FLOW("0, 0.25, 1", "0, 0.3, 1") "allocate: adaptive\n", 3, (const int[]){0, -1, 1});
+    struct buf text = {0};
+    buf_printf(&text, "%sexchange: {every: 10 ps}\n", ladder);
+    not_widened(text.data, "vdw: 0.6", ERR_CONFLICT, "submit it anew with all windows");
+    buf_free(&text);
     not_widened(HEAD "alchemy: {decouple: A, windows: {vdw: [0, 1]}}\nprotocol: [{produce: {time: 1 ns}}]\n",
                 "vdw: 0.6", ERR_CONFLICT, "stores no frames (frames-every)");
     not_widened(HEAD "alchemy: {perturb: b-states, windows: {mass: [0, 1]}}\n" PROTOCOL, "mass: 0.6", ERR_CONFLICT,
