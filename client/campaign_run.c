@@ -134,7 +134,7 @@ static bool good_enough(const json_t *ensemble, const json_t *results)
     return (any || converged) && answer_number(error, "magnitude") <= answer_number(stop, "error");
 }
 
-/* One that is not there, or has failed, takes nothing. */
+/* One that is not there, or has failed, takes nothing. ERR_BUSY: it goes on, so someone else has extended it since all had ended. */
 static int look_at(struct running *r, const json_t *planned, struct shares_part *p, struct err *e)
 {
     const json_t *production = json_object_get(planned, "production"), *present = campaign_present(r->k, planned);
@@ -150,6 +150,8 @@ static int look_at(struct running *r, const json_t *planned, struct shares_part 
     client_path(&path, id, "");
     json_t *ensemble = client_get(r->c, path.data, e), *results = NULL;
     bool done = !strcmp(answer_text(ensemble, "state"), "done");
+    if (ensemble && !ensemble_ended(answer_text(ensemble, "state")))
+        err_set(e, ERR_BUSY, "%s is %s again", answer_text(planned, "key"), answer_text(ensemble, "state"));
     if (ensemble) {
         p->replicas = (int)answer_replicas(ensemble); /* it may have more windows than were planned */
         p->made +=
@@ -254,9 +256,11 @@ static bool may_pass(int rc)
 static int spend(struct running *r, struct err *e)
 {
     bool budget = json_is_object(json_object_get(r->k->plan, "budget"));
-    double since = 0; /* of rounds that came to nothing */
+    double since = 0; /* of rounds that came to nothing, with nothing to wait for between them */
     for (;;) {
+        double began = watch_now();
         int rc = wait_for_all(r, e);
+        since = watch_now() - began < LOOK_LEAST_S ? since : 0;
         if (rc || !budget || (rc = round_next(r, e)) == 0)
             return rc;
         double now = watch_now();

@@ -5,17 +5,21 @@ again, it goes on, and nothing is made twice.
 
 Usage: campaign_run.py SHOAL SHOALD SHOAL_WORKER
 """
+import http.server
 import json
 import os
 import random
 import re
 import signal
+import socketserver
 import subprocess
+import threading
 import time
 import unittest
 
 import pair
 from served import SHOAL, Served
+from service import Connection
 
 STEP_NS, FIRST, EVERY = 4e-6, 2000, 20  # steps: what specs produce, and between samples
 WINDOWS, SYSTEMS = 3, ("easy", "hard")
@@ -28,6 +32,41 @@ CAMPAIGN = """name: {name}
 systems: {{list: [{{name: easy}}, {{name: hard}}]}}
 legs: [{{name: pair, spec: pair.yaml}}]
 """
+
+
+class Between(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    """A socket in front of the service's: `before` is told what is asked, and may do something first."""
+
+    daemon_threads = True
+
+    def __init__(self, path, service, before):
+        self.service, self.before = service, before
+        super().__init__(path, Passing)
+
+
+class Passing(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def address_string(self):
+        return "socket"
+
+    def log_message(self, *args):
+        pass
+
+    def answer(self):
+        self.server.before(self.command, self.path)
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        service = Connection(self.server.service)
+        service.request(self.command, self.path, body or None, {"Content-Type": "application/json"} if body else {})
+        answer = service.getresponse()
+        data = answer.read()
+        service.close()
+        self.send_response(answer.status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    do_GET = do_POST = answer
 
 
 class Run(Served):
@@ -118,6 +157,31 @@ class Run(Served):
             said = run.communicate(timeout=120)
             self.assertEqual(run.returncode, 0, said)
         self.assert_spent(self.production("killed"))
+
+    def test_part_of_a_round_by_another(self):
+        """Another `run` begins to hand out the round while this one looks at the ensembles: it waits, as if that had been before."""
+        until, hard, meanwhile = f"{FIRST + 3000} steps", {}, []
+        for name in ("first", "other"):
+            path = self.write(name)
+            self.shoal("campaign", "submit", path)
+            self.shoal("wait", "--label", f"campaign={name}")
+            hard[name] = self.ensembles(name)["hard"]["id"]
+        self.shoal("extend", hard["first"], "--until", until)
+        self.shoal("campaign", "run", os.path.join(self.folder, "first", "campaign.yaml"))
+
+        def before(method, asked):
+            if (method, asked) == ("GET", f"/v1/ensembles/{hard['other']}") and not meanwhile:
+                meanwhile.append(asked)
+                self.shoal("extend", hard["other"], "--until", until)
+
+        with Between(os.path.join(self.folder, "between.sock"), self.environment["SHOAL_SOCKET"], before) as between:
+            threading.Thread(target=between.serve_forever, args=(0.01,), daemon=True).start()
+            done = subprocess.run([SHOAL, "campaign", "run", path], env={**self.environment, "SHOAL_SOCKET": between.server_address},
+                                  capture_output=True, text=True, check=False, timeout=120)
+            between.shutdown()
+        self.assertEqual((done.returncode, len(meanwhile)), (0, 1), done.stderr)
+        self.assert_spent(self.production("other"))
+        self.assertEqual(self.production("other"), self.production("first"), done.stderr)
 
     def test_service_goes_away(self):
         """The command waits for it, and goes on."""
