@@ -63,6 +63,7 @@ static void decouple(struct mdp *m, struct ladders *l, struct buf *out)
         mdp_say(m, "couple-lambda1", MDP_REFUSED, "as at lambda 0: nothing changes");
     set_way(l, COULOMB, charge[0], charge[1]);
     set_way(l, VDW, vdw[0], vdw[1]);
+    l->given[BONDED] |= l->given[FEP]; /* what the topology holds the molecule with, say */
     if ((charge[1] && !charge[0]) || (vdw[1] && !vdw[0]))
         mdp_say(m, "couple-lambda0", MDP_CHANGED,
                 "a molecule is there at 0 and gone at 1, so these ladders are 1 minus their values: window for window "

@@ -64,6 +64,27 @@ static bool never_perturbed(const void *p)
     return false;
 }
 
+static bool is_restraint(const struct rare_term *r)
+{
+    return r->kind == RARE_DISTANCE_RESTRAINT || r->kind == RARE_DIHEDRAL_RESTRAINT ||
+           r->kind == RARE_ANGLE_RESTRAINT || r->kind == RARE_ANGLE_RESTRAINT_Z;
+}
+
+uint32_t topology_changing(const struct topology *t, enum lambda component)
+{
+    const bool restraints = component == LAMBDA_RESTRAINT;
+    const struct term_list *bonded[] = {&t->nbonds, &t->nangles, &t->ndihedrals, &t->nrb_dihedrals, &t->nimpropers},
+                           *held[] = {&t->nposition_restraints, &t->ncenters};
+    uint32_t n = 0;
+    for (size_t i = 0; i < sizeof bonded / sizeof *bonded && !restraints; i++)
+        n += bonded[i]->count - bonded[i]->perturbed;
+    for (size_t i = 0; i < sizeof held / sizeof *held && restraints; i++)
+        n += held[i]->count - held[i]->perturbed;
+    for (uint32_t i = t->nrare.perturbed; i < t->nrare.count; i++)
+        n += is_restraint(&t->rare[i]) == restraints;
+    return n;
+}
+
 /* A copy of `count` items of `size` bytes; items for which `perturbed` holds go to the end, order kept otherwise. */
 static void *sorted_copy(const void *items, int count, size_t size, bool (*perturbed)(const void *),
                          struct term_list *out)

@@ -52,6 +52,8 @@ int topology_build(struct topology *t, const struct system *sys, const struct se
 /* The lists of terms (terms.c), called by topology_build once t->bonds and t->rare hold what has become no constraint. */
 void topology_terms(struct topology *t, const struct system *sys, const struct settings *set);
 void topology_close(struct topology *t);
+/* Terms that have other numbers in state B, of those that LAMBDA_BONDED brings there or, restraints, LAMBDA_RESTRAINT (terms.h). */
+uint32_t topology_changing(const struct topology *t, enum lambda component);
 
 /* out: the start's x with every molecule whole: each atom is the image nearest to the one it is bonded to, virtual sites are
  * where they belong. */

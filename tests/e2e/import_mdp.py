@@ -164,12 +164,30 @@ class Import(unittest.TestCase):
                       self.refused(BASE + FEP + "sc-function = third\n")[0])
 
     def test_one_ladder(self):
-        """All follow fep-lambdas, and grompp softens Coulomb then."""
+        """All follow fep-lambdas, restraints of the topology too, and grompp softens Coulomb then."""
         one = re.sub("coul-lambdas.*\nvdw_lambdas.*", "fep-lambdas = 0 0.25 0.5 0.75 1", FEP)
         spec, said = self.spec(BASE + one)
         self.assertIn("  soft-core: {alpha: 0.5, power: 1, sigma: 0.3 nm, coulomb: yes}", spec)
-        self.assertEqual(sum("[0, 0.25, 0.5, 0.75, 1]" in line for line in spec), 2)
+        at = spec.index("  windows:")
+        ladder = "[0, 0.25, 0.5, 0.75, 1]"
+        self.assertEqual(spec[at + 1:at + 5], [f"    {name}: {ladder}" for name in ("coulomb", "vdw", "bonded", "restraint")])
         self.assertIn(" sc-coul, not given: changed: yes, as grompp has it where fep-lambdas are the only ladder", said)
+
+    def test_restraints_of_the_topology(self):
+        """A bond between molecules that comes as fep-lambdas go."""
+        with open(os.path.join(self.folder, "topol.top"), "a", encoding="utf-8") as f:
+            f.write("[ intermolecular_interactions ]\n[ bonds ]\n1 7 6 0.35 0 0.35 4000\n")
+        text = BASE + FEP.replace("coul-lambdas = 0 0.5 1 1 1", "fep-lambdas = 0 0.5 1 1 1")
+        self.spec(text)
+        found = [self.bond(["energy", "spec.yaml", "--window", str(k)]) for k in range(5)]
+        self.assertAlmostEqual(found[1] - found[0], found[2] - found[1], delta=1e-4)
+        self.assertGreater(found[1] - found[0], 1)
+        self.assertEqual(found[2:], found[2:3] * 3)
+
+    def bond(self, words):
+        done = self.shoal(*words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return float(re.search(r"^bond +([\d.-]+) kJ/mol", done.stdout, re.M)[1])
 
     def test_refused(self):
         self.assertEqual(self.refused(BASE + "pull = yes\nnsteps = 4\nrvwd = 1\nnonsense\npcoupl = Berendsen\nref-p = 1\n"

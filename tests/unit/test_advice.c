@@ -22,6 +22,7 @@ struct change {
     const char *constraints, *timestep, *windows, *soft_core, *change, *method, *protocol; /* of the spec */
     const char *charges[3], *hydrogen_mass, *b_states, *epsilon, *settles;                 /* of the topology */
     const char *ion;               /* charge of each argon atom */
+    const char *more;              /* sections at the end of the topology */
     const char *barostat, *masses; /* a line */
     const char *velocity;          /* of every atom */
 };
@@ -62,8 +63,8 @@ static void write_topology(struct buf *b, const struct change *c)
                             "[ angles ]\n2 1 3 1 107.8 276.144\n"));
     buf_printf(b,
                "[ moleculetype ]\nAR 1\n[ atoms ]\n1 AR 1 AR AR 1 %s 39.948\n[ system ]\nx\n"
-               "[ molecules ]\nMOL 1\nAR 2\n",
-               or (c->ion, "0"));
+               "[ molecules ]\nMOL 1\nAR 2\n%s",
+               or (c->ion, "0"), or (c->more, ""));
 }
 
 static void write_coordinates(struct buf *b, const struct change *c)
@@ -252,6 +253,30 @@ static void ladders(void **state)
     expect("ladder", "one window makes no free energy", (struct change){.windows = "{vdw: [0]}"});
 }
 
+/* What a topology has for state B, and no ladder brings. */
+static void idle_terms(void **state)
+{
+    (void)state;
+    const char *bond = "[ intermolecular_interactions ]\n[ bonds ]\n1 4 6 1.4 0 1.4 2000\n",
+               *both =
+                   "[ intermolecular_interactions ]\n[ bonds ]\n1 4 6 1.4 0 1.4 2000\n2 4 6 1.4 0 1.4 2000\n"
+                   "[ dihedral_restraints ]\n4 1 2 3 1 0 0 0 0 0 500\n";
+    const char
+        *with = "{bonded: [0, 0.5, 1, 1, 1, 1, 1], coulomb: [0, 0, 0, 1, 1, 1, 1], vdw: [0, 0, 0, 0, 0.3, 0.6, 1]}",
+        *other =
+            "{restraint: [0, 0.5, 1, 1, 1, 1, 1], coulomb: [0, 0, 0, 1, 1, 1, 1], vdw: [0, 0, 0, 0, 0.3, 0.6, 0.9]}";
+    expect("ladder",
+           "s.yaml:4: alchemy.windows: 1 bonded term of the topology has other numbers in state B, and there is no "
+           "ladder of bonded: every window has those of state A",
+           (struct change){.more = bond});
+    expect_none("state B", (struct change){.more = bond, .windows = with});
+    expect("ladder", "1 bonded term", (struct change){.more = bond, .windows = other});
+    expect("ladder", "2 bonded terms of the topology have other numbers", (struct change){.more = both});
+    expect("ladder", "1 restraint of the topology has other numbers in state B, and there is no ladder of restraint",
+           (struct change){.more = both});
+    expect_none("state B", (struct change){.more = both, .windows = with}); /* restraints follow that */
+}
+
 static void protocols(void **state)
 {
     (void)state;
@@ -295,8 +320,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_to_say), cmocka_unit_test(the_timestep), cmocka_unit_test(charges),
-        cmocka_unit_test(soft_core),      cmocka_unit_test(ladders),      cmocka_unit_test(protocols),
-        cmocka_unit_test(no_sense),
+        cmocka_unit_test(soft_core),      cmocka_unit_test(ladders),      cmocka_unit_test(idle_terms),
+        cmocka_unit_test(protocols),      cmocka_unit_test(no_sense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
