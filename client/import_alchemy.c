@@ -45,7 +45,7 @@ static void set_way(struct ladders *l, enum ladder k, bool on0, bool on1)
 {
     for (int w = 0; w < l->n; w++)
         l->lambda[k][w] = on0 && on1 ? 0 : on0 ? l->lambda[k][w] : on1 ? 1 - l->lambda[k][w] : 1;
-    l->given[k] |= l->given[FEP] || (!on0 && !on1);
+    l->given[k] |= l->given[FEP] || !on0; /* a ladder that there is not is 0, where ours is there */
     l->given[k] &= !(on0 && on1);
 }
 

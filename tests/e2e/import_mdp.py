@@ -135,6 +135,10 @@ class Import(unittest.TestCase):
             spec, _ = self.spec(BASE + text.replace("couple-lambda1 = none", ends.format(first, last)))
             self.assertIn(f"    coulomb: [{coulomb}]", spec)
             self.assertIn(f"    vdw: [{vdw}]", spec)
+        grows = re.sub("coul-lambdas.*\nvdw_lambdas.*", "vdw_lambdas = 0 0.2 0.5 0.8 1", FEP).replace("couple-lambda1 = none", ends.format("none", "vdw-q"))
+        spec, _ = self.spec(BASE + grows)  # its charges are those of lambda 0, where there are none
+        self.assertIn("    coulomb: [1, 1, 1, 1, 1]", spec)
+        self.assertIn("    vdw: [1, 0.8, 0.5, 0.2, 0]", spec)
         charges = FEP.replace("couple-lambda1 = none", "couple-lambda1 = vdw").replace("vdw_lambdas = 0 0 0 0.5 1\n", "")
         spec, _ = self.spec(BASE + charges.replace("0 0.5 1 1 1", "0 0.5 1"))
         at = spec.index("  windows:")
