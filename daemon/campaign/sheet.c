@@ -8,6 +8,8 @@
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
 
+#define BYTE_ORDER_MARK "\xef\xbb\xbf" /* which some programs begin a text with */
+
 struct cells {
     char **items;
     int n;
@@ -90,6 +92,8 @@ int sheet_parse(struct sheet *s, const char *file, const char *text, struct err 
     char separator = '\t';
     int line = 0, rc = 0;
     *s = (struct sheet){0};
+    if (!strncmp(text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)))
+        text += strlen(BYTE_ORDER_MARK);
     for (const char *at = text; *at && !rc; line++) {
         size_t len = strcspn(at, "\n");
         struct cells c = {0};

@@ -162,6 +162,13 @@ static void test_sheets(void **state)
     assert_string_equal(sheet_cell(&s, 1, 1), "");
     assert_int_equal(s.lines[1], 5);
     sheet_free(&s);
+    assert_int_equal(sheet_parse(&s, "t.csv",
+                                 "\xef\xbb\xbf"
+                                 "name,experiment\r\na,1\r\n",
+                                 &e),
+                     0); /* as Excel saves it */
+    assert_int_equal(sheet_column(&s, "name"), 0);
+    sheet_free(&s);
     assert_int_equal(sheet_parse(&s, "t.tsv", "name\tb\nx\ty\nz\n", &e), -ERR_SPEC);
     assert_string_equal(e.msg, "t.tsv:3: 1 value; expected 2, as line 1 has headings");
     assert_int_equal(sheet_parse(&s, "t.tsv", "name\tname\nx\ty\n", &e), -ERR_SPEC);
