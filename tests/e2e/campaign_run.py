@@ -215,14 +215,18 @@ class Run(Served):
 
     def test_widened(self):
         """By hand, meanwhile: the windows more are paid for too."""
-        spec = pair.spec((0, 0.5, 1), 400, FIRST, EVERY, "20 steps", "$(system).top")
-        path = self.write("widened", "", spec)
+        for name, more in (("widened", ""), ("needy", "allocate: adaptive\n")):
+            with self.subTest(name):
+                self.widen(name, pair.spec((0, 0.5, 1), 400, FIRST, EVERY, "20 steps", "$(system).top") + more)
+
+    def widen(self, name, spec):
+        path = self.write(name, "", spec)
         self.shoal("campaign", "run", path)
-        self.shoal("extend", self.ensembles("widened")["hard"]["id"], "--add-window", "bonded: 0.75", "--add-window", "bonded: 0.25")
-        self.write("widened", BUDGET, spec)
+        self.shoal("extend", self.ensembles(name)["hard"]["id"], "--add-window", "bonded: 0.75", "--add-window", "bonded: 0.25")
+        self.write(name, BUDGET, spec)
         said = self.shoal("campaign", "run", path).stderr
         self.assertIn("round 1 of 3: from 0.064 to", said)
-        found = self.ensembles("widened")
+        found = self.ensembles(name)
         self.assertEqual((found["easy"]["windows"], found["hard"]["windows"], found["hard"]["state"]), (3, 5, "done"))
         spent = sum(r["steps"] - 400 for e in found.values() for r in e["replicas"])
         budget = SHARE * WINDOWS * len(SYSTEMS)
