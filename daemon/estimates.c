@@ -145,8 +145,10 @@ static int explain(const struct estimate_job *j, const struct child_result *r, s
         return err_set(e, ERR_ESTIMATE, "estimating takes more than %d s", c->estimate_seconds);
     if (strstr(log, "out of memory"))
         return err_set(e, ERR_ESTIMATE, "estimating takes more than %d MiB of memory", c->estimate_mib);
-    if (strstr(log, strerror(ENOSPC)) || strstr(log, strerror(EDQUOT)))
+    if (strstr(log, strerror(ENOSPC)) || strstr(log, strerror(EDQUOT)) || strstr(log, strerror(EROFS)))
         return err_set(e, ERR_NO_SPACE, "%.*s", (int)strcspn(log, "\n"), log);
+    if (r->status == err_exit(ERR_BUSY))
+        return err_set(e, ERR_BUSY, "%.*s", (int)strcspn(log, "\n"), log);
     if (r->signal)
         return err_set(e, ERR_ESTIMATE, "the estimator died of signal %d, %d %s", r->signal, j->deaths,
                        number_word(j->deaths, "time", "times"));

@@ -102,6 +102,7 @@ static void tell_of_look(struct live_job *j)
     struct sched_event ev = {.kind = SCHED_LOOKED,
                              .ensemble = j->ensemble,
                              .targets = j->failed ? NULL : j->targets,
+                             .code = (int)j->err.code,
                              .message = j->err.code ? j->err.msg : "its samples carry no free energy"};
     if (!j->sv->draining) /* else the next service looks again */
         service_step(j->sv, &ev, &e);

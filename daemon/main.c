@@ -241,6 +241,7 @@ int main(int argc, char **argv)
     log_setup("shoald", LOG_INFO);
     setenv("UV_THREADPOOL_SIZE", "8", 0);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file beyond the size limit is an error of who writes it */
     if (options_parse(&o, argc, argv, &e)) {
         fprintf(stderr, "shoald: %s\n", e.msg);
         return 2;

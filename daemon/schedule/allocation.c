@@ -151,6 +151,7 @@ void look(struct step *st, struct ensemble *e)
     if (e->looking)
         return;
     e->looking = true;
+    e->finish_after = 0;
     decide(st, (struct decision){.kind = DECIDE_LOOK, .ensemble = e, .worker = -1});
 }
 
@@ -158,6 +159,10 @@ void on_look(struct step *st, const struct sched_event *ev)
 {
     struct ensemble *e = ev->ensemble;
     e->looking = false;
+    if (!ensemble_ended(e) && finish_later(st, e, ev->code, ev->message))
+        return;
+    if (e->reason && !e->wants_space)
+        set_reason(st, e, NULL);
     bool reached = ensemble_count(e, REPLICA_DONE) + ensemble_count(e, REPLICA_FAILED) == e->nreplicas;
     if (reached && !ensemble_ended(e) && allocation_open(e))
         hand_out(st, ev);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the scheduler: sched.c takes events and knows ensembles, owners.c obeys their owners, ladder.c adds windows, stopping.c ends those that are good
- * enough, allocation.c hands production out by what windows need, sets.c moves sets in and out of slots, failures.c says what becomes of those that failed, devices.c keeps an eye on
+ * enough, allocation.c hands production out by what windows need, finishing.c ends those whose replicas have ended, sets.c moves sets in and out of slots, failures.c says what becomes of those that failed, devices.c keeps an eye on
  * workers, pack.c chooses, users.c counts.
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_INTERNAL_H
@@ -26,8 +26,7 @@ void move_ensemble(struct step *st, struct ensemble *e, enum ensemble_state to);
 void move_replica(struct step *st, struct sched_replica *r, enum replica_state to);
 /* Has the ensemble's input folder written, unless that is under way. */
 void prepare(struct step *st, struct ensemble *e);
-/* An ensemble whose replicas have all ended is finishing. */
-void finish_if_ended(struct step *st, struct ensemble *e);
+void set_reason(struct step *st, struct ensemble *e, const char *reason);
 /* Something of the ensemble could not be written: nothing starts until the disk has space. */
 void wait_for_space(struct step *st, struct ensemble *e, const char *message);
 /* It does not wait for space any more. */
@@ -81,6 +80,16 @@ bool allocation_open(const struct ensemble *e);
 void look(struct step *st, struct ensemble *e);
 /* That look. */
 void on_look(struct step *st, const struct sched_event *ev);
+
+/* ---- finishing.c ---- */
+/* An ensemble whose replicas have all ended is finishing. */
+void finish_if_ended(struct step *st, struct ensemble *e);
+/* What became of its results. */
+void on_estimated(struct step *st, const struct sched_event *ev);
+/* Where an estimate of all there is, or a look at it, failed for want of something that the machine lacks: it is done again by
+ * finish_again, and true. `code`: ERR_NONE, it did not fail; ERR_ESTIMATE, it would fail again. */
+bool finish_later(struct step *st, struct ensemble *e, int code, const char *message);
+void finish_again(struct step *st, struct ensemble *e);
 
 /* ---- failures.c ---- */
 void note_failure(struct sched_replica *r, int code, const char *message);

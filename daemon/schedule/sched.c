@@ -157,59 +157,9 @@ void prepare(struct step *st, struct ensemble *e)
     decide(st, (struct decision){.kind = DECIDE_PREPARE, .ensemble = e, .worker = -1});
 }
 
-static void estimate(struct step *st, struct ensemble *e)
-{
-    if (e->estimating)
-        return;
-    e->estimating = true;
-    decide(st, (struct decision){.kind = DECIDE_ESTIMATE, .ensemble = e, .worker = -1});
-}
-
-void finish_if_ended(struct step *st, struct ensemble *e)
-{
-    if (ensemble_ended(e) || e->sm.state == ENSEMBLE_FINISHING)
-        return;
-    if (ensemble_count(e, REPLICA_DONE) + ensemble_count(e, REPLICA_FAILED) < e->nreplicas)
-        return;
-    if (allocation_open(e)) {
-        look(st, e);
-        return;
-    }
-    move_ensemble(st, e, ENSEMBLE_FINISHING);
-    estimate(st, e);
-}
-
-/* What a replica is called in sentences: window 3, of several repeats window 3 of repeat 1. */
-static void name_replica(struct buf *out, const struct sched_replica *r)
-{
-    buf_printf(out, "window %d", r->window);
-    if (r->ensemble->repeats > 1)
-        buf_printf(out, " of repeat %d", r->repeat);
-}
-
-/* The sentence an owner reads: how many replicas failed, and the first one's reason. */
-static char *failure_text(const struct ensemble *e, const char *estimate_message)
-{
-    struct buf text = {0};
-    int failed = ensemble_count(e, REPLICA_FAILED);
-    for (int i = 0; i < e->nreplicas && failed; i++) {
-        const struct sched_replica *r = &e->replicas[i];
-        if (r->sm.state != REPLICA_FAILED)
-            continue;
-        buf_printf(&text, "%d of %d %s failed; ", failed, e->nreplicas,
-                   e->repeats > 1 ? "replicas" : number_word(e->nreplicas, "window", "windows"));
-        name_replica(&text, r);
-        buf_printf(&text, ": %s", r->reason ? r->reason : "no reason given");
-        break;
-    }
-    if (estimate_message)
-        buf_printf(&text, "%s%s", text.len ? "; " : "", estimate_message);
-    return text.data;
-}
-
 /* ---- space ---- */
 
-static void set_reason(struct step *st, struct ensemble *e, const char *reason)
+void set_reason(struct step *st, struct ensemble *e, const char *reason)
 {
     ensemble_string(&e->reason, reason);
     decide(st, (struct decision){.kind = DECIDE_REASON, .ensemble = e, .worker = -1});
@@ -266,30 +216,11 @@ static void on_space(struct step *st)
         struct ensemble *e = st->s->active[i];
         if (!st->s->users[e->user].over)
             forget_space(st, e);
-        if (e->estimate_later)
-            estimate(st, e);
-        e->estimate_later = false;
+        if (e->finish_after)
+            finish_again(st, e);
         if (ensemble_wants(e) && !e->prepared)
             prepare(st, e);
     }
-}
-
-static void on_estimated(struct step *st, const struct sched_event *ev)
-{
-    struct ensemble *e = ev->ensemble;
-    e->estimating = false;
-    if (e->sm.state != ENSEMBLE_FINISHING)
-        return; /* cancelled meanwhile */
-    if (!ev->ok && ev->code == ERR_NO_SPACE) {
-        e->estimate_later = true;
-        wait_for_space(st, e, ev->message);
-        return;
-    }
-    bool good = ev->ok && ensemble_count(e, REPLICA_FAILED) == 0;
-    char *failure = good ? NULL : failure_text(e, ev->ok ? NULL : ev->message);
-    ensemble_string(&e->reason, good && ensemble_stopping(e) ? e->stopped : failure);
-    free(failure);
-    move_ensemble(st, e, good ? ENSEMBLE_DONE : ENSEMBLE_FAILED);
 }
 
 static void on_add(struct step *st, struct ensemble *e)
@@ -307,7 +238,7 @@ static void on_add(struct step *st, struct ensemble *e)
     for (int i = 0; i < e->nsets; i++)
         release_set(st, &e->sets[i]);
     if (e->sm.state == ENSEMBLE_FINISHING)
-        estimate(st, e);
+        finish_again(st, e);
     else if (!ensemble_ended(e) && e->sm.state != ENSEMBLE_PAUSED)
         prepare(st, e);
     finish_if_ended(st, e);
@@ -337,6 +268,8 @@ static void on_tick(struct step *st)
         struct ensemble *e = st->s->active[i];
         if (ensemble_wants(e) && !e->prepared && !e->preparing && e->prepare_after <= st->now)
             prepare(st, e);
+        if (e->finish_after && e->finish_after <= st->now)
+            finish_again(st, e);
     }
 }
 
@@ -458,6 +391,8 @@ int64_t sched_wake(const struct sched *s, int64_t now)
     bool anybody_waits = false;
     for (int i = 0; i < s->nactive; i++) {
         const struct ensemble *e = s->active[i];
+        if (e->finish_after)
+            sooner(&wake, now, e->finish_after);
         if (!ensemble_wants(e))
             continue;
         if (!e->prepared && !e->preparing)

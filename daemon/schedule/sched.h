@@ -62,7 +62,7 @@ enum sched_kind {
     /* ensemble: a live estimate was made of at least `step` steps of each replica, of the windows that revision `ladder` made; ok: it
      * has a number, with the error `error` (kJ/mol); message: its verdict */
     SCHED_LIVE,
-    /* ensemble: what DECIDE_LOOK asked for; targets: production of its windows; NULL, nobody knows: message says why */
+    /* ensemble: what DECIDE_LOOK asked for; targets: production of its windows; NULL, nobody knows: code, message say why */
     SCHED_LOOKED,
     SCHED_WORKER_UP,   /* worker: said hello; slots, device, model */
     SCHED_SLOTS,       /* worker: wants so many slots from now on; fewer make nobody leave */

@@ -4,6 +4,7 @@
  */
 #include "daemon/worker/commands.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,6 +66,7 @@ static int unless_unwritten(const char *command, int code)
 int main(int argc, char **argv)
 {
     log_setup("shoal-worker", LOG_INFO);
+    signal(SIGXFSZ, SIG_IGN); /* a file beyond the size limit is an error of who writes it */
     if (argc < 2)
         return usage(stderr);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))

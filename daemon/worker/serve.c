@@ -396,8 +396,7 @@ static int serve(struct serving *s, const char *device, int signals, struct err 
     return 0;
 }
 
-/* SIGTERM and SIGINT come as a descriptor, in this thread: blocked before the device starts any other. A file beyond the
- * size limit is an error of the replica that writes it, not the end of the process. */
+/* SIGTERM and SIGINT come as a descriptor, in this thread: blocked before the device starts any other. */
 static int catch_signals(struct err *e)
 {
     sigset_t set;
@@ -405,7 +404,6 @@ static int catch_signals(struct err *e)
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
     sigprocmask(SIG_BLOCK, &set, NULL);
-    signal(SIGXFSZ, SIG_IGN);
     int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     return fd < 0 ? err_errno(e, "signalfd") : fd;
 }

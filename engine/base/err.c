@@ -34,11 +34,19 @@ int err_prefix(struct err *e, const char *fmt, ...)
     return rc;
 }
 
+/* What passes without anything that this program could do. */
+static enum err_code code_of(int number)
+{
+    if (number == ENOSPC || number == EDQUOT || number == EROFS)
+        return ERR_NO_SPACE;
+    return number == EMFILE || number == ENFILE ? ERR_BUSY : ERR_IO;
+}
+
 int err_errno(struct err *e, const char *fmt, ...)
 {
     int number = errno;
     va_list ap;
-    err_set(e, number == ENOSPC || number == EDQUOT ? ERR_NO_SPACE : ERR_IO, "%s", strerror(number));
+    err_set(e, code_of(number), "%s", strerror(number));
     va_start(ap, fmt);
     int rc = prefix_v(e, fmt, ap);
     va_end(ap);

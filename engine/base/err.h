@@ -25,7 +25,7 @@ struct err {
 int err_set(struct err *e, enum err_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Puts "<text>: " before the message; returns -e->code. */
 int err_prefix(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* ERR_IO, or ERR_NO_SPACE for a full disk or quota, with strerror(errno): "<text>: No such file or directory".
+/* ERR_IO, or ERR_NO_SPACE for a disk or quota that is full or takes no writes, ERR_BUSY where descriptors ran out, with strerror(errno): "<text>: No such file or directory".
  * errno stays as it is. */
 int err_errno(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The short text of a code, for tables and JSON ("bad topology"), and its symbolic name ("TOPOLOGY"). */

@@ -83,6 +83,43 @@ def dying_estimate():
         fake.assert_whole(s, ident)
 
 
+def set_limit(s, name, limit):
+    """Of the running service; a soft one."""
+    subprocess.run(["prlimit", "--pid", str(s.process.pid), f"--{name}={limit}:"], check=True)
+
+
+def lacking_descriptors():
+    """Where no estimator can be started for want of descriptors the ensemble says so and waits, and ends by itself when there are some."""
+    with service("lacking", per_second=50) as s:
+        ident = s.submit("l")
+        s.wait_steps(ident, 0, 1)
+        opened = sorted(map(int, os.listdir(f"/proc/{s.process.pid}/fd")))
+        limit = next(n for n in range(3, 1000) if n - sum(fd < n for fd in opened) == 3)  # for a connection, not for a child's pipes
+        set_limit(s, "nofile", limit)
+        ensemble = s.wait(ident, "finishing")
+        deadline = time.monotonic() + 10
+        while not (ensemble := s.get(ident))["reason"]:
+            assert time.monotonic() < deadline and ensemble["state"] == "finishing", ensemble
+            time.sleep(0.02)
+        assert ensemble["reason"].endswith("worker.sh: too many open files"), ensemble
+        assert s.get(ident)["state"] == "finishing"
+        set_limit(s, "nofile", 1024)
+        assert fake.assert_whole(s, ident)["reason"] is None
+
+
+def small_files():
+    """Where files may not become larger the service lives and says so, and goes on when they may."""
+    with service("small", per_second=50) as s:
+        ident = s.submit("before")
+        s.wait_steps(ident, 0, 1)
+        set_limit(s, "fsize", 4096)
+        wait_health(s, 503, "takes no writes")
+        set_limit(s, "fsize", "unlimited")
+        wait_health(s, 200, "ok")
+        fake.assert_whole(s, ident)
+        fake.assert_whole(s, s.submit("after"))
+
+
 def damaged_database():
     """Damage is said with the path, whether or not the last stop was clean; nothing is overwritten."""
     with service("damaged") as s:
@@ -156,7 +193,7 @@ def replaced_database():
         assert written == list(range(len(written))) and written, written
 
 
-SCENARIOS = [hanging_job, hanging_estimate, dying_estimate, damaged_database, removed_database, replaced_database]
+SCENARIOS = [hanging_job, hanging_estimate, dying_estimate, lacking_descriptors, small_files, damaged_database, removed_database, replaced_database]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[2:])

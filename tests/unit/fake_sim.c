@@ -490,7 +490,7 @@ size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len)
 
 void xtc_place(const struct xtc_read *f, double (*x)[3], double box[BOX_SIZE])
 {
-    x[0][0] = (double)((int64_t)f->grid[0][0] << 24 | f->grid[0][1]);
+    x[0][0] = (double)((int64_t)f->grid[0][0] * (1 << 24) + f->grid[0][1]);
     box[0] = box[1] = box[2] = 3;
 }
 

@@ -262,6 +262,8 @@ static void run(uint64_t target)
 {
     struct told told[WINDOWS];
     unsigned windows = not_done();
+    if (!windows)
+        return;
     run_some(told, windows, 0, target, 0);
     for (int w = 0; w < WINDOWS; w++) {
         if (windows >> w & 1 && told[w].end != REPORT_DONE)

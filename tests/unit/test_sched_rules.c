@@ -205,6 +205,37 @@ static void a_full_disk_costs_nothing(void **state)
     play_end(&p);
 }
 
+/* Results that cannot be made for want of something that is not theirs are made later; what their samples lack is for good. */
+static void what_the_machine_lacks_is_waited_for(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 1, 0);
+    play_begin(&p, 1);
+    play_up(&p, 0, 1, "m");
+    play_add(&p, e);
+    play_about(&p, SCHED_DONE, &e->replicas[0]);
+    play_feed(&p, (struct sched_event){
+                      .kind = SCHED_ESTIMATED, .ensemble = e, .code = ERR_BUSY, .message = "too many open files"});
+    assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
+    assert_string_equal(e->reason, "too many open files");
+    assert_int_equal(play_count(&p, DECIDE_REASON), 1);
+    int64_t wake = sched_wake(&p.s, p.now);
+    assert_in_range(wake, p.now + 1, p.now + 10000);
+    p.now = wake;
+    play_feed(&p, (struct sched_event){.kind = SCHED_TICK});
+    assert_int_equal(play_count(&p, DECIDE_ESTIMATE), 1);
+    assert_int_equal(sched_wake(&p.s, p.now), INT64_MAX);
+    play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true});
+    assert_int_equal(e->sm.state, ENSEMBLE_DONE);
+    assert_null(e->reason);
+    struct ensemble *f = play_ensemble(2, 1, 0);
+    play_add(&p, f);
+    play_about(&p, SCHED_DONE, &f->replicas[0]);
+    play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = f, .code = ERR_ESTIMATE, .message = "x"});
+    assert_int_equal(f->sm.state, ENSEMBLE_FAILED);
+    play_end(&p);
+}
+
 static void who_has_too_much_stored_waits_alone(void **state)
 {
     struct play p;
@@ -416,6 +447,7 @@ int main(void)
         cmocka_unit_test(slices_grow_until_something_is_kept),
         cmocka_unit_test(the_queue_is_the_order_of_starts),
         cmocka_unit_test(every_reason_to_wait_is_told),
+        cmocka_unit_test(what_the_machine_lacks_is_waited_for),
         cmocka_unit_test(a_full_disk_costs_nothing),
         cmocka_unit_test(who_has_too_much_stored_waits_alone),
         cmocka_unit_test(memory_that_others_hold_costs_nothing),

@@ -219,6 +219,28 @@ static void production_goes_where_it_is_needed(void **state)
     play_end(&p);
 }
 
+/* A look that the machine failed hands out nothing: it is made again. */
+static void a_look_that_failed_for_the_machine_is_made_again(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 3, 0);
+    play_by_need(e);
+    play_begin(&p, 1);
+    play_up(&p, 0, 3, "m");
+    play_add(&p, e);
+    run_all(&p, e);
+    play_feed(&p, (struct sched_event){.kind = SCHED_LOOKED, .ensemble = e, .code = ERR_BUSY, .message = "too many"});
+    assert_int_equal(play_count(&p, DECIDE_TARGET), 0);
+    assert_string_equal(e->reason, "too many");
+    p.now = sched_wake(&p.s, p.now);
+    play_feed(&p, (struct sched_event){.kind = SCHED_TICK});
+    assert_int_equal(play_count(&p, DECIDE_LOOK), 1);
+    looked(&p, e, 30, 60, 30);
+    assert_targets(e, 50, 80, 50);
+    assert_null(e->reason);
+    play_end(&p);
+}
+
 /* One that is good enough while it is looked at ends: nothing more is handed out. Its extension goes on from what it has. */
 static void what_is_good_enough_is_given_nothing(void **state)
 {
@@ -275,9 +297,13 @@ static void a_look_that_was_lost_is_made_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_extension_is_a_later_target),     cmocka_unit_test(an_ensemble_that_is_good_enough_ends),
-        cmocka_unit_test(windows_are_sampled_alike),          cmocka_unit_test(production_goes_where_it_is_needed),
-        cmocka_unit_test(a_look_that_was_lost_is_made_again), cmocka_unit_test(what_is_good_enough_is_given_nothing),
+        cmocka_unit_test(an_extension_is_a_later_target),
+        cmocka_unit_test(an_ensemble_that_is_good_enough_ends),
+        cmocka_unit_test(windows_are_sampled_alike),
+        cmocka_unit_test(production_goes_where_it_is_needed),
+        cmocka_unit_test(a_look_that_was_lost_is_made_again),
+        cmocka_unit_test(what_is_good_enough_is_given_nothing),
+        cmocka_unit_test(a_look_that_failed_for_the_machine_is_made_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
