@@ -85,6 +85,15 @@ struct dev_ops {
     int (*poll_fd)(struct dev *);
 };
 
+/* What launches on a GPU may ask for, and what a program chooses its launches by; zeros of other devices. */
+struct dev_limits {
+    uint32_t processors;       /* multiprocessors */
+    uint32_t block_shared;     /* bytes of shared memory that a block may have, static and dynamic */
+    uint32_t processor_shared; /* bytes of it that a multiprocessor has for its blocks.. */
+    uint32_t reserved_shared;  /* ..each of which takes so many beside its own */
+    bool clusters;             /* of blocks */
+};
+
 /* What the last build took, in microseconds: the copy or capture, and the making or updating of what is executed. */
 struct build_cost {
     double capture, instantiate, update;
@@ -95,6 +104,7 @@ struct dev {
     const struct dev_ops *ops;
     struct kernel_table kernels; /* borrowed, static */
     const char *model;           /* "cpu avx512", "NVIDIA H200": results are bitwise reproducible within one model */
+    struct dev_limits limits;
     struct build_cost build_cost;
     uint32_t lanes, queues; /* lanes there are, and how many of them do not wait for one another; 0: all */
     struct gang *gang; /* not the device's: launches that the engine collects for it (engine/run/gang.h), or NULL */
@@ -111,6 +121,9 @@ static inline bool dev_lost(const struct dev *d)
  * a CPU device runs the launches of each step in ever other orders, of those that the edges allow. Tapes given to it use
  * `kernels`. ERR_USAGE: no such name; ERR_DEVICE: not built in, absent, or a kernel does not fit its declaration. */
 int dev_open(struct dev **out, const char *name, struct kernel_table kernels, struct err *e);
+/* How many GPUs there are for cuda:K, usable or not; none where there is no NVIDIA driver, or it was not built in. ERR_DEVICE: the
+ * driver does not tell. */
+int dev_cuda_count(uint32_t *out, struct err *e);
 /* Closes and frees; NULL is fine. Lanes, graphs and memory must be gone before. */
 void dev_close(struct dev *d);
 

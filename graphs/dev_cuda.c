@@ -4,10 +4,12 @@
  */
 #include "graphs/dev_cuda.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 
 #include "engine/base/buf.h"
+#include "graphs/gpu_needs.h"
 
 #define TIMER_SLACK_NS 1000UL
 #define QUEUES 32 /* of the hardware, at most.. */
@@ -41,9 +43,19 @@ static bool is_fatal(cudaError_t rc)
     return false;
 }
 
-int cuda_failed(struct cuda_dev *d, cudaError_t rc, const char *call, struct err *e)
+/* What is known of it by now. */
+static void describe(const struct cuda_dev *d, char *out, size_t size)
 {
     const double gib = 1 << 30;
+    *out = '\0';
+    if (d->properties.major)
+        snprintf(out, size, "; %s, compute capability %d.%d, %.2f of %.2f GiB free", d->properties.name,
+                 d->properties.major, d->properties.minor, (double)d->free_bytes / gib, (double)d->total_bytes / gib);
+}
+
+int cuda_failed(struct cuda_dev *d, cudaError_t rc, const char *call, struct err *e)
+{
+    char device[sizeof d->properties.name + 80];
     size_t free_now, total_now;
     (void)cudaGetLastError(); /* reported here; later calls must not see it again */
     bool fatal = is_fatal(rc);
@@ -51,10 +63,9 @@ int cuda_failed(struct cuda_dev *d, cudaError_t rc, const char *call, struct err
         d->free_bytes = free_now;
         d->total_bytes = total_now;
     }
-    err_set(e, ERR_DEVICE, "cuda:%d: %s: %s (%s); %s, compute capability %d.%d, %.2f of %.2f GiB free%s", d->ordinal,
-            call, cudaGetErrorName(rc), cudaGetErrorString(rc), d->properties.name, d->properties.major,
-            d->properties.minor, (double)d->free_bytes / gib, (double)d->total_bytes / gib,
-            fatal ? " before; the device is lost to this process" : "");
+    describe(d, device, sizeof device);
+    err_set(e, ERR_DEVICE, "cuda:%d: %s: %s (%s)%s%s", d->ordinal, call, cudaGetErrorName(rc), cudaGetErrorString(rc),
+            device, fatal ? " before; the device is lost to this process" : "");
     if (fatal && !dev_lost(&d->base))
         d->base.lost = *e;
     return -ERR_DEVICE;
@@ -142,16 +153,64 @@ static int open_driver(struct cuda_dev *d, struct err *e)
     return rc;
 }
 
+static void set_limits(struct dev_limits *l, const struct cudaDeviceProp *p)
+{
+    *l = (struct dev_limits){.processors = (uint32_t)p->multiProcessorCount,
+                             .block_shared = (uint32_t)p->sharedMemPerBlockOptin,
+                             .processor_shared = (uint32_t)p->sharedMemPerMultiprocessor,
+                             .reserved_shared = (uint32_t)p->reservedSharedMemPerBlock,
+                             .clusters = p->major >= 9};
+}
+
+/* Marks are written by streams, which not every driver of a virtual machine can do. */
+static int try_lane(struct cuda_dev *d, struct err *e)
+{
+    struct lane *lane;
+    struct mark mark;
+    int rc = cuda_lane_new(&d->base, &lane, e);
+    if (rc)
+        return rc;
+    rc = cuda_mark(&d->base, lane, &mark, e);
+    cuda_lane_free(&d->base, lane);
+    return rc ? rc : cuda_lost(d, e);
+}
+
 static int open_device(struct cuda_dev *d, struct err *e)
 {
+    int version;
     if (prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS)) /* this thread's short sleeps, in poll(), end when they should */
         return err_errno(e, "cuda:%d: prctl", d->ordinal);
-    TRY(cudaSetDevice, d->ordinal);
+    TRY(cudaDriverGetVersion, &version);
+    if (gpu_needs_driver(version, CUDART_VERSION, e))
+        return err_prefix(e, "cuda:%d", d->ordinal);
     TRY(cudaGetDeviceProperties, &d->properties, d->ordinal);
+    if (gpu_needs_kernels(GPU_ARCHS, d->properties.major, d->properties.minor, e))
+        return err_prefix(e, "cuda:%d: %s", d->ordinal, d->properties.name);
+    TRY(cudaSetDevice, d->ordinal);
+    set_limits(&d->base.limits, &d->properties);
     TRY(cudaMemGetInfo, &d->free_bytes, &d->total_bytes);
     TRY(cudaStreamCreateWithFlags, &d->own, cudaStreamNonBlocking);
     int rc = open_driver(d, e);
-    return rc ? rc : cuda_open_kernels(d, e);
+    if (rc == 0)
+        rc = cuda_open_kernels(d, e);
+    return rc ? rc : try_lane(d, e);
+}
+
+int dev_cuda_count(uint32_t *out, struct err *e)
+{
+    int version, count = 0;
+    *out = 0;
+    if (cudaDriverGetVersion(&version) != cudaSuccess || !version)
+        return 0;
+    int rc = gpu_needs_driver(version, CUDART_VERSION, e);
+    if (rc)
+        return rc;
+    cudaError_t code = cudaGetDeviceCount(&count);
+    (void)cudaGetLastError(); /* reported here */
+    if (code != cudaSuccess && code != cudaErrorNoDevice)
+        return err_set(e, ERR_DEVICE, "cudaGetDeviceCount: %s (%s)", cudaGetErrorName(code), cudaGetErrorString(code));
+    *out = (uint32_t)count;
+    return 0;
 }
 
 int dev_cuda_open(struct dev **out, uint32_t ordinal, struct kernel_table kernels, struct err *e)

@@ -48,9 +48,9 @@ static int allow_shared(struct cuda_dev *d, const struct launch *l, struct err *
     struct cuda_kernel *c = &d->kernels[l->kernel];
     if (l->shared_bytes <= c->shared_limit)
         return 0;
-    if (l->shared_bytes + c->static_shared > d->properties.sharedMemPerBlockOptin)
-        return err_set(e, ERR_DEVICE, "%u bytes of dynamic shared memory beside %zu static ones: a block has %zu",
-                       l->shared_bytes, c->static_shared, d->properties.sharedMemPerBlockOptin);
+    if (l->shared_bytes + c->static_shared > d->base.limits.block_shared)
+        return err_set(e, ERR_DEVICE, "%u bytes of dynamic shared memory beside %zu static ones: a block of %s has %u",
+                       l->shared_bytes, c->static_shared, d->properties.name, d->base.limits.block_shared);
     TRY(cudaFuncSetAttribute, d->base.kernels.kernels[l->kernel].cuda, cudaFuncAttributeMaxDynamicSharedMemorySize,
         (int)l->shared_bytes);
     c->shared_limit = l->shared_bytes;
@@ -60,7 +60,10 @@ static int allow_shared(struct cuda_dev *d, const struct launch *l, struct err *
 static int allow_cluster(struct cuda_dev *d, const struct launch *l, struct err *e)
 {
     struct cuda_kernel *c = &d->kernels[l->kernel];
-    if (c->any_cluster || l->cluster[0] * l->cluster[1] * l->cluster[2] <= PORTABLE_CLUSTER)
+    const uint32_t blocks = l->cluster[0] * l->cluster[1] * l->cluster[2];
+    if (blocks > 1 && !d->base.limits.clusters)
+        return err_set(e, ERR_DEVICE, "clusters of %u blocks: %s has none", blocks, d->properties.name);
+    if (c->any_cluster || blocks <= PORTABLE_CLUSTER)
         return 0;
     TRY(cudaFuncSetAttribute, d->base.kernels.kernels[l->kernel].cuda, cudaFuncAttributeNonPortableClusterSizeAllowed,
         1);

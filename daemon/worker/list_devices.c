@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shoal-worker devices: the devices that `serve` would run on here, one name a line. shoald asks when it is told none; it
- * never touches CUDA itself.
+ * shoal-worker devices: the devices that `serve` would run on here, one name a line; on standard error, why a GPU is not among
+ * them. shoald asks when it is told none; it never touches CUDA itself.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,14 +9,19 @@
 #include "daemon/worker/commands.h"
 #include "daemon/worker/device.h"
 
-#define GPUS_MAX 64
+static void not_used(const struct err *e)
+{
+    fprintf(stderr, "shoal-worker: %s; not used\n", e->msg);
+}
 
 static bool usable(const char *name)
 {
     struct dev *dev;
     struct err e = {0};
-    if (engine_open(&dev, name, &e))
+    if (engine_open(&dev, name, &e)) {
+        not_used(&e);
         return false;
+    }
     dev_close(dev);
     return true;
 }
@@ -24,13 +29,17 @@ static bool usable(const char *name)
 int devices_main(int argc, char **argv)
 {
     (void)argc, (void)argv;
-    int found = 0;
-    for (; found < GPUS_MAX; found++) {
+    uint32_t gpus, found = 0;
+    struct err e = {0};
+    if (dev_cuda_count(&gpus, &e))
+        not_used(&e);
+    for (uint32_t k = 0; k < gpus; k++) {
         char name[16];
-        snprintf(name, sizeof name, "cuda:%d", found);
+        snprintf(name, sizeof name, "cuda:%u", k);
         if (!usable(name))
-            break;
+            continue;
         puts(name);
+        found++;
     }
     if (!found)
         puts("cpu");

@@ -13,6 +13,9 @@ extern const struct kernel_table cuda_kernels;
 /* Threads of the kernels that are launched as one block, and of those that are not. */
 enum { CUDA_ONE_BLOCK = 1024, CUDA_BLOCK = 128 };
 
+/* Bytes of static shared memory that kernels may have where a launch gives them all that a block can have beside it. */
+enum { CUDA_STATIC_SHARED = 1024 };
+
 /* Bodies that a block of CUDA_BLOCK threads moves in a timestep (timestep.cu): all waters or none. */
 enum { STEP_BODIES = 64 };
 

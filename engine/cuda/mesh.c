@@ -10,11 +10,10 @@
 #include "engine/system/ewald.h"
 
 enum {
-    SHARED_MAX = 226 * 1024, /* bytes a block may have on sm_90 beside a few of its own; 99 kB on sm_86 and sm_89 */
-    MANY_REPLICAS = 8,       /* from which on their number counts more than how long one takes */
-    BRICK_EDGE = 20,         /* points along an edge of a brick, at most: its neighbours have order - 1 of them too.. */
-    BRICK_EDGE_FEW = 10,     /* ..but few replicas have blocks for the whole device only if there are many bricks */
-    BRICK_COPIES = 6,        /* of its points that a thread copies, if there are threads enough */
+    MANY_REPLICAS = 8,   /* from which on their number counts more than how long one takes */
+    BRICK_EDGE = 20,     /* points along an edge of a brick, at most: its neighbours have order - 1 of them too.. */
+    BRICK_EDGE_FEW = 10, /* ..but few replicas have blocks for the whole device only if there are many bricks */
+    BRICK_COPIES = 6,    /* of its points that a thread copies, if there are threads enough */
 };
 
 static struct divisor divisor_of(uint32_t by)
@@ -36,7 +35,7 @@ static int factorize(struct mesh_axis *a)
     return 0;
 }
 
-uint32_t mesh_plane_most = SHARED_MAX;
+uint32_t mesh_plane_most = UINT32_MAX;
 
 /* Points of the largest plane. A block has two (passes go from one to the other). */
 static size_t plane_points(const struct mesh *m)
@@ -56,7 +55,8 @@ static size_t beside_planes(const struct mesh *m)
 
 static bool planes_fit(const struct mesh *m)
 {
-    return (2 * plane_points(m) + beside_planes(m)) * 2 * sizeof(float) <= mesh_plane_most;
+    const uint32_t most = mesh_plane_most < m->shared_most ? mesh_plane_most : m->shared_most;
+    return (2 * plane_points(m) + beside_planes(m)) * 2 * sizeof(float) <= most;
 }
 
 static uint32_t shared_bytes(const struct mesh *m)
@@ -65,7 +65,7 @@ static uint32_t shared_bytes(const struct mesh *m)
     return (uint32_t)(points * 2 * sizeof(float));
 }
 
-/* Shared memory of a whole mesh; 0: one block cannot do it. */
+/* Shared memory of a whole mesh; 0: of such lengths, and in such a box, no block does it. */
 static size_t block_bytes(const struct mesh *m)
 {
     const struct mesh_axis *a = m->host.axis;
@@ -82,16 +82,29 @@ static size_t block_bytes(const struct mesh *m)
         }
     }
     size_t points = (size_t)size[0] * mesh_block_plane(size[1], size[2], order) + size[0] + size[1] + size[2];
-    return !m->host.triclinic && points * 2 * sizeof(float) <= SHARED_MAX ? points * 2 * sizeof(float) : 0;
+    return m->host.triclinic ? 0 : points * 2 * sizeof(float);
 }
 
+static int no_block(const struct mesh *m, size_t bytes, struct err *e)
+{
+    const struct mesh_axis *a = m->host.axis;
+    if (!bytes)
+        return err_set(e, ERR_UNSUPPORTED, "nonbonded: coulomb: grid: %d x %d x %d: one block cannot do it", a[0].size,
+                       a[1].size, a[2].size);
+    return err_set(e, ERR_UNSUPPORTED,
+                   "nonbonded: coulomb: grid: %d x %d x %d: one block cannot do it: it takes %zu bytes of shared "
+                   "memory, of which a block has %u on this GPU",
+                   a[0].size, a[1].size, a[2].size, bytes, m->shared_most);
+}
+
+/* Bits do not depend on it: where a block of the device has no room, the card does the mesh. */
 static int choose_form(struct mesh *m, const struct settings *set, struct err *e)
 {
-    size_t bytes = block_bytes(m);
-    if (set->nonbonded.pme_form == PME_BLOCK && !bytes)
-        return err_set(e, ERR_UNSUPPORTED, "nonbonded: coulomb: grid: %d x %d x %d: one block cannot do it",
-                       m->host.axis[0].size, m->host.axis[1].size, m->host.axis[2].size);
-    m->one_block = bytes && (set->nonbonded.pme_form == PME_BLOCK || (set->nonbonded.pme_form == PME_AUTO && !m->few));
+    const size_t bytes = block_bytes(m);
+    const bool fits = bytes && bytes <= m->shared_most;
+    if (set->nonbonded.pme_form == PME_BLOCK && !fits)
+        return no_block(m, bytes, e);
+    m->one_block = fits && (set->nonbonded.pme_form == PME_BLOCK || (set->nonbonded.pme_form == PME_AUTO && !m->few));
     return 0;
 }
 
@@ -143,11 +156,12 @@ static void choose_bricks(struct mesh *m)
     b->cap = 4 * ((uint32_t)t->natoms / b->all) + 64;
 }
 
-int mesh_make(struct mesh *m, const struct system *sys, const struct settings *set, const struct alchemy_plan *plan,
-              struct err *e)
+int mesh_make(struct mesh *m, const struct dev_limits *limits, const struct system *sys, const struct settings *set,
+              const struct alchemy_plan *plan, struct err *e)
 {
     const struct nonbonded_settings *nb = &set->nonbonded;
-    *m = (struct mesh){.host = {.order = nb->pme_order, .natoms = sys->natoms}};
+    *m = (struct mesh){.host = {.order = nb->pme_order, .natoms = sys->natoms},
+                       .shared_most = limits->block_shared - CUDA_STATIC_SHARED};
     m->host.nwindows = set->alchemy.nwindows > 0 && set->alchemy.lambda ? set->alchemy.nwindows : 1;
     m->host.beta = (float)ewald_beta(nb->coulomb_cutoff, nb->ewald_tolerance);
     m->host.triclinic = box_triclinic(sys->box);

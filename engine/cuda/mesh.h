@@ -105,7 +105,8 @@ MATH_FN uint32_t mesh_block_plane(uint32_t ny, uint32_t nz, uint32_t order)
     return (ny + ny % 2) * mesh_block_row(nz, order) | 1;
 }
 
-/* Bytes of shared memory that a plane may have; larger ones are transformed in global memory, slowly. For tests to set. */
+/* Bytes of shared memory that planes may have at most; where they have not room there, or in a block, they are transformed in
+ * global memory, slowly. For tests to set. */
 extern uint32_t mesh_plane_most;
 
 /* Host side of it. */
@@ -114,12 +115,13 @@ struct mesh {
     bool one_block;                 /* one launch does all */
     bool few;                       /* replicas: how long one takes counts more than their number */
     const struct mesh_table *table; /* device address */
+    uint32_t shared_most;           /* bytes that a block may have on the device */
     bool meshed;                    /* PME, and some atom has a charge in some state */
 };
 
 /* Sizes and factors. ERR_SPEC, ERR_UNSUPPORTED. */
-int mesh_make(struct mesh *m, const struct system *sys, const struct settings *set, const struct alchemy_plan *plan,
-              struct err *e);
+int mesh_make(struct mesh *m, const struct dev_limits *limits, const struct system *sys, const struct settings *set,
+              const struct alchemy_plan *plan, struct err *e);
 /* Its tables; run twice, measuring and filling. `window`: device address of double [nwindows][LAMBDA_COUNT]. */
 void mesh_lay_out(struct mesh *m, const struct alchemy_plan *plan, const double (*window)[LAMBDA_COUNT],
                   struct arena *a);

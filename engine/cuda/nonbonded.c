@@ -55,9 +55,9 @@ static int make(struct nonbonded *nb, const struct system *sys, const struct set
     nb->natoms = sys->natoms;
     nb->nwindows = set->alchemy.nwindows > 0 && set->alchemy.lambda ? set->alchemy.nwindows : 1;
     uniform_table_make(&nb->uniform, &plan, &set->nonbonded);
-    rc = pairs_make(&nb->pairs, sys, set, t, &plan, e);
+    rc = pairs_make(&nb->pairs, &nb->dev->limits, sys, set, t, &plan, e);
     if (rc == 0)
-        rc = mesh_make(&nb->mesh, sys, set, &plan, e);
+        rc = mesh_make(&nb->mesh, &nb->dev->limits, sys, set, &plan, e);
     if (rc == 0)
         tiny_make(&nb->tiny, sys, set, t, &plan, &nb->pairs, &nb->mesh);
     if (rc == 0)

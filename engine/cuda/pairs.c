@@ -27,10 +27,10 @@ enum {
     SLOTS_MOST = 1 << NEAR_MASK_SHIFT,
     LANES_LEAST = 4, /* for each trio; more load the device with shorter lists, and each block with all positions */
     LANES_MOST = 16,
-    LANES_WANTED = 132 * 512, /* a block on each multiprocessor of an H200 */
+    LANES_WANTED = 512, /* on each multiprocessor */
 };
 
-struct pair_limits pair_limits = {226 * 1024 / TRIO_BYTES, 112 * 1024 / TRIO_BYTES};
+struct pair_limits pair_limits = {UINT32_MAX, UINT32_MAX};
 
 /* ---- a model ---- */
 
@@ -163,18 +163,29 @@ static double buffer_of(const struct pairs *p)
 }
 
 /* Lanes for each trio of a replica whose trios one block could hold: as many as fill the device. */
-static uint32_t whole_lanes(const struct pair_table *h, uint32_t replicas)
+static uint32_t whole_lanes(const struct pair_table *h, uint32_t replicas, uint32_t processors)
 {
     uint32_t lanes = LANES_MOST;
-    while (lanes > LANES_LEAST && (uint64_t)replicas * (uint32_t)h->ntrios * lanes > LANES_WANTED)
+    while (lanes > LANES_LEAST &&
+           (uint64_t)replicas * (uint32_t)h->ntrios * lanes > (uint64_t)LANES_WANTED * processors)
         lanes /= 2;
     return lanes;
 }
 
-int pairs_make(struct pairs *p, const struct system *sys, const struct settings *set, const struct topology *t,
-               const struct alchemy_plan *plan, struct err *e)
+/* What fits, and may. Bits do not depend on any of it. */
+static struct pair_limits limits_on(const struct dev_limits *device)
+{
+    const uint32_t whole = (device->block_shared - CUDA_STATIC_SHARED) / TRIO_BYTES;
+    const uint32_t region = (device->processor_shared / 2 - device->reserved_shared - CUDA_STATIC_SHARED) / TRIO_BYTES;
+    return (struct pair_limits){whole < pair_limits.whole ? whole : pair_limits.whole,
+                                region < pair_limits.region ? region : pair_limits.region};
+}
+
+int pairs_make(struct pairs *p, const struct dev_limits *device, const struct system *sys, const struct settings *set,
+               const struct topology *t, const struct alchemy_plan *plan, struct err *e)
 {
     struct pair_table *h = &p->host;
+    const struct pair_limits most = limits_on(device);
     int rc = check(sys, &set->nonbonded, e);
     if (rc)
         return rc;
@@ -192,7 +203,8 @@ int pairs_make(struct pairs *p, const struct system *sys, const struct settings 
     p->min_width = 2 * (h->cutoff + (together ? arm : 0));
     h->triclinic = box_triclinic(sys->box);
     p->atom = trios_make(sys, t, plan, together, &h->nwaters, &h->ntrios);
-    h->whole = (uint32_t)h->ntrios <= pair_limits.whole;
+    h->whole = (uint32_t)h->ntrios <= most.whole;
+    p->processors = device->processors;
     p->replicas = set->replicas > 1 ? (uint32_t)set->replicas : 1;
     h->list_cutoff = h->cutoff + (set->nonbonded.list_buffer > 0 ? set->nonbonded.list_buffer : buffer_of(p));
     if (h->nwaters)
@@ -203,8 +215,8 @@ int pairs_make(struct pairs *p, const struct system *sys, const struct settings 
     if (h->ntrios >= SLOTS_MOST / TRIO)
         return err_set(e, ERR_UNSUPPORTED, "%d atoms: at most %d are supported", sys->natoms, SLOTS_MOST / TRIO);
     if (!h->whole)
-        return regions_choose(p, sys, e);
-    p->lanes = whole_lanes(h, p->replicas);
+        return regions_choose(p, &most, sys, e);
+    p->lanes = whole_lanes(h, p->replicas, p->processors);
     return 0;
 }
 

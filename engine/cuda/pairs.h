@@ -19,7 +19,7 @@
 enum { EWALD32_TERMS = 15, EWALD32_TERMS_USUAL = 13 };
 
 /* Trios whose positions and forces fit the shared memory of a block: of a whole replica, and of a region, two blocks of which
- * share a multiprocessor. On sm_90; for tests to set. */
+ * share a multiprocessor. The variable: at most, whatever the device has room for; for tests to set. */
 struct pair_limits {
     uint32_t whole, region;
 };
@@ -32,6 +32,7 @@ struct pairs {
     double density;                 /* atoms per nm^3 at the start */
     uint32_t regions[3];            /* at the start; none of a whole replica */
     uint32_t region_cap;            /* members of one at most */
+    uint32_t processors;            /* of the device */
     uint32_t replicas;              /* that share the device: of few each is spread over more of it */
     uint32_t lanes;                 /* that share the entries of a trio */
     /* force in EWALD32_TERMS_USUAL terms where these do; energy, and what its first four and the shift lack by being
@@ -56,8 +57,8 @@ static inline bool pairs_alone(const struct pairs *p)
 /* How near pairs must be to count as near, and the unit of forces; the rest of the table is there (strength.c). */
 void pairs_set_force_unit(struct pairs *p, const struct alchemy_plan *plan);
 /* ERR_SPEC, ERR_UNSUPPORTED. Zeroed is valid for pairs_close. */
-int pairs_make(struct pairs *p, const struct system *sys, const struct settings *set, const struct topology *t,
-               const struct alchemy_plan *plan, struct err *e);
+int pairs_make(struct pairs *p, const struct dev_limits *device, const struct system *sys, const struct settings *set,
+               const struct topology *t, const struct alchemy_plan *plan, struct err *e);
 void pairs_close(struct pairs *p);
 /* Its tables; run twice, measuring and filling. `window`: device address of double [nwindows][LAMBDA_COUNT]. */
 void pairs_lay_out(struct pairs *p, const struct alchemy_plan *plan, const double (*window)[LAMBDA_COUNT],

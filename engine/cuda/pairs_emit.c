@@ -12,13 +12,10 @@
 enum {
     PAIR_BLOCK = 1024, /* threads; less where kernels hold more */
     PAIR_BLOCK_ENERGY = 512,
-    PAIR_BLOCK_SPREAD = 512,   /* of a replica that has much of the device */
-    BUILD_BLOCKS_MOST = 132,   /* each costs a little in every step, asked to build or not.. */
-    BUILD_BLOCKS_REGIONS = 66, /* ..and those that load a region's positions more.. */
-    BUILD_BLOCKS_ALONE = 264,  /* ..so only replicas that wait for their lists have twice as many, and.. */
-    GROUP_ALONE = 16,          /* ..where there are not many trios less for each */
-    LANES_ALONE = 32,          /* that make a trio's lists, where few trios are a block's.. */
-    BUILD_LANES = 8,           /* ..and elsewhere */
+    PAIR_BLOCK_SPREAD = 512, /* of a replica that has much of the device */
+    GROUP_ALONE = 16,        /* trios whose lists a block makes at a time, of a replica that waits for them */
+    LANES_ALONE = 32,        /* that make a trio's lists, where few trios are a block's.. */
+    BUILD_LANES = 8,         /* ..and elsewhere */
 };
 
 static uint32_t blocks_of(uint64_t items, uint32_t size)
@@ -30,6 +27,15 @@ static uint32_t blocks_of(uint64_t items, uint32_t size)
 #define EMIT(kernel, blocks, threads, after_, ...)                                                                     \
     emit_##kernel(t, &(struct shape){.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .after = after_},               \
                   &(struct args_##kernel){__VA_ARGS__})
+
+/* A block on each multiprocessor makes lists: each costs a little in every step, asked to build or not, and those that load a
+ * region's positions more. Only replicas that wait for their lists have twice as many. */
+static uint32_t build_blocks(const struct pairs *p)
+{
+    if (pairs_alone(p))
+        return 2 * p->processors;
+    return p->host.whole ? p->processors : (p->processors + 1) / 2;
+}
 
 /* Trios whose lists a block makes at a time. A block that has a region's positions in shared memory makes the lists of as many of
  * its members as leave work for all blocks. */
@@ -49,7 +55,7 @@ struct pairs_ready pairs_emit_lists(const struct pairs *p, const struct pairs_re
     void *table = (void *)(uintptr_t)p->table;
     uint32_t parts = blocks_of((uint64_t)h->nslots, 1024);
     const bool alone = pairs_alone(p);
-    const uint32_t most = alone ? BUILD_BLOCKS_ALONE : h->whole ? BUILD_BLOCKS_MOST : BUILD_BLOCKS_REGIONS;
+    const uint32_t most = build_blocks(p);
     const uint32_t group = build_group(p, r->caps, alone, most);
     uint32_t groups =
         h->whole ? list_groups((uint32_t)h->ntrios, group) : regions_count(r->caps) * list_groups(p->region_cap, group);

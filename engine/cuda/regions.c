@@ -8,10 +8,9 @@
 #define MOST_EDGE 24 /* regions along an edge, at the start */
 
 enum {
-    BLOCKS_WANTED =
-        264,   /* two for each multiprocessor of an H200; of all replicas twice that, as they do other things too */
-    LANES = 2, /* for each trio, whose lists are short.. */
-    LANES_PARTS = 4, /* ..and where several blocks share a region, for which there would be too few warps */
+    BLOCKS_WANTED = 2, /* on each multiprocessor; of all replicas twice that, as they do other things too */
+    LANES = 2,         /* for each trio, whose lists are short.. */
+    LANES_PARTS = 4,   /* ..and where several blocks share a region, for which there would be too few warps */
 };
 
 /* How far atoms of two trios that are in each other's reach may have their first ones, nm. */
@@ -42,19 +41,16 @@ static double share_of(const uint32_t n[3], const double halo[3])
 static uint32_t parts_of(const struct pairs *p, const uint32_t regions[3])
 {
     const uint32_t all = regions[0] * regions[1] * regions[2], share = p->replicas + (p->replicas <= 2);
-    const uint32_t parts = 2 * BLOCKS_WANTED / (share * all);
+    const uint32_t parts = 2 * BLOCKS_WANTED * p->processors / (share * all);
     return parts > 1 ? parts : 1;
 }
 
-int regions_choose(struct pairs *p, const struct system *sys, struct err *e)
+/* As few members as can be in all regions together, if none has more than the cap. */
+static bool cut(struct pairs *p, const double halo[3])
 {
     const struct pair_table *h = &p->host;
-    double width[3], halo[3], reach = farthest(p, sys), least = INFINITY;
+    double least = INFINITY;
     uint32_t n[3];
-    box_widths(sys->box, width);
-    for (int d = 0; d < 3; d++)
-        halo[d] = fmin(reach / width[d], 0.5);
-    p->region_cap = pair_limits.region;
     for (n[0] = 2; n[0] <= MOST_EDGE; n[0]++)
         for (n[1] = 2; n[1] <= MOST_EDGE; n[1]++)
             for (n[2] = 2; n[2] <= MOST_EDGE; n[2]++) {
@@ -65,10 +61,24 @@ int regions_choose(struct pairs *p, const struct system *sys, struct err *e)
                 for (int d = 0; d < 3; d++)
                     p->regions[d] = n[d];
             }
-    if (isinf(least))
-        return err_set(e, ERR_UNSUPPORTED,
-                       "nonbonded: cut-off %g nm: what is in reach of a point does not fit a GPU's shared memory",
-                       h->cutoff);
+    return !isinf(least);
+}
+
+int regions_choose(struct pairs *p, const struct pair_limits *most, const struct system *sys, struct err *e)
+{
+    double width[3], halo[3], reach = farthest(p, sys);
+    box_widths(sys->box, width);
+    for (int d = 0; d < 3; d++)
+        halo[d] = fmin(reach / width[d], 0.5);
+    p->region_cap = most->region;
+    if (!cut(p, halo)) { /* then a multiprocessor has one block at a time */
+        p->region_cap = most->whole;
+        if (!cut(p, halo))
+            return err_set(e, ERR_UNSUPPORTED,
+                           "nonbonded: cut-off %g nm: what is in reach of a point does not fit a GPU's shared memory, "
+                           "which here has room for %u atoms",
+                           p->host.cutoff, TRIO * most->whole);
+    }
     p->lanes = parts_of(p, p->regions) > 1 ? LANES_PARTS : LANES;
     return 0;
 }

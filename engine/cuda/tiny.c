@@ -7,10 +7,7 @@
 #include "engine/base/buf.h"
 #include "engine/cuda/kernels.h"
 
-enum {
-    SHARED_MAX = 226 * 1024, /* bytes a block may have on sm_90 beside a few of its own */
-    FOUR = 4 * sizeof(float),
-};
+enum { FOUR = 4 * sizeof(float) };
 
 int32_t tiny_atoms_most = 128;
 
@@ -185,7 +182,7 @@ void tiny_make(struct tiny *t, const struct system *sys, const struct settings *
     list_unlisted(t, plan, pairs);
     list_chunks(t, topology, mesh->meshed);
     place(t, topology, mesh);
-    t->on = h->places.bytes <= SHARED_MAX;
+    t->on = h->places.bytes <= mesh->shared_most;
 }
 
 void tiny_close(struct tiny *t)

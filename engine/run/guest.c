@@ -143,6 +143,8 @@ static const struct dev_ops guest_ops = {.alloc = guest_alloc,
 
 void guest_init(struct guest *g, struct dev *dev, const struct dev_owner *owner)
 {
-    *g = (struct guest){
-        .base = {.ops = &guest_ops, .kernels = dev->kernels, .model = dev->model}, .dev = dev, .owner = owner};
+    *g =
+        (struct guest){.base = {.ops = &guest_ops, .kernels = dev->kernels, .model = dev->model, .limits = dev->limits},
+                       .dev = dev,
+                       .owner = owner};
 }

@@ -9,7 +9,7 @@
 
 #include "engine/run/sim.h"
 
-/* Memory, lanes and copies from the host, no work: the other entries of its table are NULL. */
+/* Memory, lanes, copies from the host and the device's limits, no work: the other entries of its table are NULL. */
 struct guest {
     struct dev base;
     struct dev *dev;

@@ -74,10 +74,15 @@ static uint64_t emit_links(const struct toy *t, struct tape *tape, struct shape 
     return last;
 }
 
+bool toy_clusters(const struct dev *d)
+{
+    return d->limits.clusters || !d->limits.processors;
+}
+
 static uint64_t emit_fork(const struct toy *t, struct tape *tape, struct shape shape)
 {
     shape.grid[0] += shape.grid[0] & 1;
-    shape.cluster[0] = t->plant == PLANT_CLUSTER ? 1 : 2;
+    shape.cluster[0] = t->plant == PLANT_CLUSTER || !toy_clusters(t->dev) ? 1 : 2;
     shape.cluster[1] = shape.cluster[2] = 1;
     shape.flags = t->plant == PLANT_LATE ? 0 : LAUNCH_EARLY;
     uint64_t swapped = emit_swap(tape, &shape, &(struct args_swap){.x = t->x, .z = t->z, .n = t->n});

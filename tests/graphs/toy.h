@@ -52,6 +52,8 @@ struct toy {
 /* Zeroed or closed before. After a failure toy_close() is due as well. */
 int toy_open(struct toy *t, struct dev *d, uint32_t n, uint32_t links, struct err *e);
 void toy_close(struct toy *t);
+/* Whether swap is launched in clusters: all devices can but some GPUs. */
+bool toy_clusters(const struct dev *d);
 /* One step: links x chain on x, then y += a x, ctl->step++ and, forked, swap and shrink on z, side by side, then ticket.
  * The signature of recorder_setup.emit, with a struct toy. */
 void toy_emit(void *toy, struct tape *tape);

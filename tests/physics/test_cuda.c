@@ -19,6 +19,7 @@
 #include "engine/cuda/pairs.h"
 #include "engine/run/program.h"
 #include "engine/run/sim_parts.h"
+#include "tests/lib/emulate/emulate.h"
 #include "tests/lib/mixture.h"
 #include "tests/lib/toy.h"
 
@@ -30,7 +31,7 @@ static struct toy emulated_open(const struct system *sys, const struct settings 
 {
     struct toy t = {0};
     struct err e = {0};
-    if (dev_open(&t.dev, "cpu:1", *cuda_program.kernels, &e) || model_new(&t.model, t.dev, sys, set, &e) ||
+    if (emulate_open(&t.dev, "cpu:1", NULL, *cuda_program.kernels, &e) || model_new(&t.model, t.dev, sys, set, &e) ||
         sim_new(&t.sim, t.model, window, 0, &e))
         fail_msg("%s", e.msg);
     return t;
@@ -329,7 +330,7 @@ static void test_mesh_choice(void **state)
     set.nonbonded.pme_form = PME_BLOCK;
     set.nonbonded.pme_grid[2] = 64;
     struct toy t = {0};
-    assert_int_equal(dev_open(&t.dev, "cpu:1", *cuda_program.kernels, &e), 0);
+    assert_int_equal(emulate_open(&t.dev, "cpu:1", NULL, *cuda_program.kernels, &e), 0);
     assert_int_equal(model_new(&t.model, t.dev, sys, &set, &e), -(int)ERR_UNSUPPORTED);
     assert_non_null(strstr(e.msg, "x 64: one block cannot do it"));
     dev_close(t.dev);

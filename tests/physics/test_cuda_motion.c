@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "engine/run/program.h"
+#include "tests/lib/emulate/emulate.h"
 #include "tests/lib/toy.h"
 
 #define WINDOWS 3
@@ -77,7 +78,7 @@ static struct dev *opened(const struct program *program)
 {
     struct dev *dev;
     struct err e = {0};
-    if (dev_open(&dev, "cpu:1", *program->kernels, &e))
+    if (emulate_open(&dev, "cpu:1", NULL, *program->kernels, &e))
         fail_msg("%s", e.msg);
     return dev;
 }

@@ -15,6 +15,7 @@
 
 #include "engine/run/program.h"
 #include "engine/run/sim_parts.h"
+#include "tests/lib/emulate/emulate.h"
 #include "tests/lib/mixture.h"
 #include "tests/lib/toy.h"
 
@@ -36,7 +37,7 @@ static struct toy open_on(struct kernel_table kernels, const struct system *sys,
 {
     struct toy t = {0};
     struct err e = {0};
-    if (dev_open(&t.dev, "cpu:1", kernels, &e) || model_new(&t.model, t.dev, sys, set, &e) ||
+    if (emulate_open(&t.dev, "cpu:1", NULL, kernels, &e) || model_new(&t.model, t.dev, sys, set, &e) ||
         sim_new(&t.sim, t.model, 1, 0, &e))
         fail_msg("%s", e.msg);
     return t;

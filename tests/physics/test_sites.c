@@ -17,6 +17,7 @@
 
 #include "engine/kernels/sites.h"
 #include "engine/run/program.h"
+#include "tests/lib/emulate/emulate.h"
 #include "tests/lib/toy.h"
 
 /* Atoms 0 to 3 place atom 4, which a spring holds to atom 5. */
@@ -72,7 +73,7 @@ static struct toy opened(int program, const struct system *s, const struct setti
 {
     struct toy t = {0};
     struct err e = {0};
-    if (dev_open(&t.dev, "cpu:1", *programs[program]->kernels, &e) || model_new(&t.model, t.dev, s, set, &e) ||
+    if (emulate_open(&t.dev, "cpu:1", NULL, *programs[program]->kernels, &e) || model_new(&t.model, t.dev, s, set, &e) ||
         sim_new(&t.sim, t.model, 0, 0, &e))
         fail_msg("%s", e.msg);
     return t;

@@ -18,6 +18,7 @@
 #include "engine/cuda/nonbonded.h"
 #include "engine/run/sim_parts.h"
 #include "tests/lib/dev_fault.h"
+#include "tests/lib/emulate/emulate.h"
 #include "tests/lib/mixture.h"
 #include "tests/lib/toy.h"
 
@@ -100,12 +101,14 @@ static void add_terms(struct system *s)
                     (const double[2][6]){{0.3, 0.3, 1e6, 500}, {0.25, 0.25, 1e6, 900}});
 }
 
+static const char *card; /* the GPU; NULL: the usual one */
+
 static struct toy opened(const struct program *program, const struct system *sys, const struct settings *set,
                          int window)
 {
     struct toy t = {0};
     struct err e = {0};
-    if (dev_open(&t.dev, "cpu:1", *program->kernels, &e) || model_new(&t.model, t.dev, sys, set, &e) ||
+    if (emulate_open(&t.dev, "cpu:1", card, *program->kernels, &e) || model_new(&t.model, t.dev, sys, set, &e) ||
         sim_new(&t.sim, t.model, window, 0, &e))
         fail_msg("%s", e.msg);
     return t;
@@ -265,31 +268,59 @@ static void test_bits(void **state)
     toy_system_free(sys);
 }
 
+static struct snapshot after_steps(const struct system *sys, const struct settings *set, uint32_t steps,
+                                   uint32_t *nodes)
+{
+    struct toy t = opened(&cuda_program, sys, set, 0);
+    toy_run(t.sim, SIM_STEP, steps);
+    *nodes = sim_nodes_per_step(t.sim);
+    const struct snapshot shot = snapshot_of(t.sim, sys->natoms);
+    toy_close(&t);
+    return shot;
+}
+
+/* The first by one block, the second by the other kernels; frees both. */
+static void same_by_other_kernels(struct snapshot shot[2], const uint32_t nodes[2], int natoms)
+{
+    assert_int_equal(nodes[0], 1);
+    assert_true(nodes[1] > 5);
+    for (int i = 0; i < natoms; i++)
+        for (int d = 0; d < 3; d++)
+            assert_true(fabs(shot[0].x[i][d] - shot[1].x[i][d]) < 1e-6);
+    free(shot[0].x);
+    free(shot[1].x);
+}
+
 /* What is too large for one block, or is made to be, goes by the other kernels. */
 static void test_choice(void **state)
 {
     struct system *sys = some_of_mixture(36);
     add_terms(sys);
-    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
+    const struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
     const int32_t most = tiny_atoms_most;
     struct snapshot shot[2];
     uint32_t nodes[2];
-    for (int k = 0; k < 2; k++) {
-        struct toy t = opened(&cuda_program, sys, &set, 0);
-        toy_run(t.sim, SIM_STEP, 30);
-        nodes[k] = sim_nodes_per_step(t.sim);
-        shot[k] = snapshot_of(t.sim, sys->natoms);
-        toy_close(&t);
-        tiny_atoms_most = 0;
-    }
+    shot[0] = after_steps(sys, &set, 30, &nodes[0]);
+    tiny_atoms_most = 0;
+    shot[1] = after_steps(sys, &set, 30, &nodes[1]);
     tiny_atoms_most = most;
-    assert_int_equal(nodes[0], 1);
-    assert_true(nodes[1] > 5);
-    for (int i = 0; i < sys->natoms; i++)
-        for (int d = 0; d < 3; d++)
-            assert_true(fabs(shot[0].x[i][d] - shot[1].x[i][d]) < 1e-6);
-    free(shot[0].x);
-    free(shot[1].x);
+    same_by_other_kernels(shot, nodes, sys->natoms);
+    toy_system_free(sys);
+}
+
+/* What is too large for a block of one GPU and not of another. */
+static void test_cards(void **state)
+{
+    struct system *sys = some_of_mixture(108);
+    add_terms(sys);
+    const struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
+    struct snapshot shot[2];
+    uint32_t nodes[2];
+    shot[0] = after_steps(sys, &set, 3, &nodes[0]);
+    card = "NVIDIA GeForce RTX 3090";
+    shot[1] = after_steps(sys, &set, 3, &nodes[1]);
+    card = NULL;
+    same_by_other_kernels(shot, nodes, sys->natoms);
     toy_system_free(sys);
 }
 
@@ -337,7 +368,7 @@ static void open_company(struct company *c, struct system *const sys[2], const s
 {
     struct err e = {0};
     *c = (struct company){0};
-    if (dev_open(&c->dev, "cpu:2", *cuda_program.kernels, &e))
+    if (emulate_open(&c->dev, "cpu:2", NULL, *cuda_program.kernels, &e))
         fail_msg("%s", e.msg);
     for (int k = 0; k < 2; k++)
         if (model_new(&c->model[k], c->dev, sys[k], set, &e))
@@ -438,7 +469,7 @@ static int steps_with_fault(const struct system *sys, const struct settings *set
     struct sim *sim[2];
     struct err e = {0};
     int done = 0;
-    if (dev_open(&inner, "cpu:1", *cuda_program.kernels, &e))
+    if (emulate_open(&inner, "cpu:1", NULL, *cuda_program.kernels, &e))
         fail_msg("%s", e.msg);
     d = dev_fault_new(inner);
     if (model_new(&model, d, sys, set, &e) || sim_new(&sim[0], model, 0, 0, &e) || sim_new(&sim[1], model, 0, 1, &e))
@@ -480,9 +511,9 @@ static void test_gang_faults(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forces),     cmocka_unit_test(test_waves),
-                                       cmocka_unit_test(test_bits),       cmocka_unit_test(test_choice),
-                                       cmocka_unit_test(test_failure),    cmocka_unit_test(test_gangs),
-                                       cmocka_unit_test(test_gang_drift), cmocka_unit_test(test_gang_faults)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_forces), cmocka_unit_test(test_waves),      cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_choice), cmocka_unit_test(test_cards),      cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_gangs),  cmocka_unit_test(test_gang_drift), cmocka_unit_test(test_gang_faults)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

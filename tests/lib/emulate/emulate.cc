@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <ucontext.h>
 
+#include "engine/cuda/kernels.h"
 #include "tests/lib/emulate/cuda.h"
 
-enum { STACK = 64 * 1024, MOST = 1024, SHARED = 232448 };
+enum { STACK = 64 * 1024, MOST = 1024, SHARED = 227 * 1024, GRID_MOST = 65535 /* but along x */ };
 
 enum wait { RUNS, AT_WARP, AT_BLOCK, DONE };
 
@@ -177,17 +178,31 @@ static void run_block(unsigned threads, size_t bytes)
     }
 }
 
+/* Blocks of one row of threads are all that there are here. */
+static void hold_against_card(const struct launch *l, unsigned most)
+{
+    const struct dev_limits *card = &emulated_limits;
+    const unsigned shared = card->block_shared < SHARED ? card->block_shared : SHARED;
+    const bool clustered = l->cluster[0] * l->cluster[1] * l->cluster[2] > 1;
+    if (l->block[0] <= most && l->block[1] == 1 && l->block[2] == 1 && l->shared_bytes + CUDA_STATIC_SHARED <= shared &&
+        l->grid[0] && l->grid[1] <= GRID_MOST && l->grid[2] <= GRID_MOST && (card->clusters || !clustered))
+        return;
+    fprintf(stderr,
+            "emulated kernel: blocks %u x %u x %u of %u x %u x %u threads with %u bytes of shared memory%s: a block "
+            "may have %u "
+            "threads and %u bytes\n",
+            l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], l->shared_bytes,
+            clustered ? ", in clusters" : "", most, shared - CUDA_STATIC_SHARED);
+    abort();
+}
+
 void emulate_launch(const struct launch *launch, unsigned most, void (*call)(const void *args), const void *args)
 {
     function = call;
     arguments = args;
     gridDim = dim3_now{launch->grid[0], launch->grid[1], launch->grid[2]};
     blockDim = dim3_now{launch->block[0], launch->block[1], launch->block[2]};
-    if (launch->block[0] > (most ? most : MOST) || launch->shared_bytes > SHARED) {
-        fprintf(stderr, "emulated kernel: %u threads, %u bytes of shared memory: too many\n", launch->block[0],
-                launch->shared_bytes);
-        abort();
-    }
+    hold_against_card(launch, most ? most : MOST);
     for (unsigned b = 0; b < launch->grid[0] * launch->grid[1] * launch->grid[2]; b++) {
         blockIdx =
             dim3_now{b % launch->grid[0], b / launch->grid[0] % launch->grid[1], b / launch->grid[0] / launch->grid[1]};

@@ -1,17 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Linked with --wrap=engine_open: every cuda device is emulated.
+ * Linked with --wrap=engine_open: every cuda device is emulated. SHOAL_TEST_CARD names the card that each is, with commas between
+ * them (cards.c); without it all are alike. With --wrap=dev_cuda_count there are as many as it names.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/run/program.h"
+#include "tests/lib/emulate/emulate.h"
 
 int __real_engine_open(struct dev **out, const char *name, struct err *e);
 int __wrap_engine_open(struct dev **out, const char *name, struct err *e);
+int __wrap_dev_cuda_count(uint32_t *out, struct err *e);
+
+/* Of cuda:number; an empty one: of none. NULL: of any. */
+static const char *card_of(int number)
+{
+    static char card[64];
+    const char *at = getenv("SHOAL_TEST_CARD");
+    for (int k = 0; at && k < number; k++)
+        at = strchr(at, ',') ? strchr(at, ',') + 1 : "";
+    if (at)
+        snprintf(card, sizeof card, "%.*s", (int)strcspn(at, ","), at);
+    return at ? card : NULL;
+}
 
 int __wrap_engine_open(struct dev **out, const char *name, struct err *e)
 {
-    if (!strncmp(name, cuda_program.device, strlen(cuda_program.device)))
-        return dev_open(out, "cpu:1", *cuda_program.kernels, e);
-    return __real_engine_open(out, name, e);
+    const size_t kind = strlen(cuda_program.device);
+    if (strncmp(name, cuda_program.device, kind) != 0)
+        return __real_engine_open(out, name, e);
+    return emulate_open(out, "cpu:1", card_of(name[kind] ? atoi(name + kind + 1) : 0), *cuda_program.kernels, e);
+}
+
+int __wrap_dev_cuda_count(uint32_t *out, struct err *e)
+{
+    (void)e;
+    for (*out = 0; getenv("SHOAL_TEST_CARD") && *card_of((int)*out); ++*out)
+        ;
+    return 0;
 }

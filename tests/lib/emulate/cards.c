@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What cards have: CUDA C++ Programming Guide, compute capabilities; multiprocessors by the makers' data sheets.
+ */
+#include <string.h>
+
+#include "tests/lib/emulate/emulate.h"
+
+#define KIB 1024
+
+const struct emulated_card emulated_cards[] = {
+    {"NVIDIA H200", {132, 227 * KIB, 228 * KIB, KIB, true}},             /* sm_90 */
+    {"NVIDIA A100", {108, 163 * KIB, 164 * KIB, KIB, false}},            /* sm_80 */
+    {"NVIDIA GeForce RTX 3090", {82, 99 * KIB, 100 * KIB, KIB, false}},  /* sm_86 */
+    {"NVIDIA GeForce RTX 4090", {128, 99 * KIB, 100 * KIB, KIB, false}}, /* sm_89 */
+    {"NVIDIA B200", {148, 227 * KIB, 228 * KIB, KIB, true}},             /* sm_100 */
+    {"NVIDIA GeForce RTX 5090", {170, 99 * KIB, 100 * KIB, KIB, true}},  /* sm_120 */
+    {NULL, {0}},
+};
+
+struct dev_limits emulated_limits;
+
+int emulate_open(struct dev **out, const char *device, const char *card, struct kernel_table kernels, struct err *e)
+{
+    const struct emulated_card *c = emulated_cards;
+    while (card && c->name && strcmp(c->name, card) != 0)
+        c++;
+    if (!c->name)
+        return err_set(e, ERR_USAGE, "card '%s': expected one of tests/lib/emulate/cards.c", card);
+    int rc = dev_open(out, device, kernels, e);
+    if (rc)
+        return rc;
+    emulated_limits = (*out)->limits = c->limits;
+    return 0;
+}
