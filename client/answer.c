@@ -8,6 +8,7 @@
 
 #include "client/client.h"
 #include "engine/base/err_json.h"
+#include "engine/base/number.h"
 
 int client_fail(const struct client *c, const struct err *e)
 {
@@ -91,7 +92,7 @@ void answer_estimate(struct buf *out, const json_t *ensemble)
         buf_printf(out, "no free energy yet");
         return;
     }
-    show_value(out, answer_number(estimate, "value"), answer_number(estimate, "error"));
+    number_with_error(out, answer_number(estimate, "value"), answer_number(estimate, "error"));
     buf_printf(out, " %s, %s", answer_text(estimate, "unit"), answer_text(estimate, "verdict"));
 }
 

@@ -98,7 +98,7 @@ static void estimate_line(struct buf *out, const struct row *r)
     struct buf text = {0};
     if (isnan(r->estimate.value))
         return;
-    show_value(&text, r->estimate.value / GATHER_KCAL, r->estimate.error / GATHER_KCAL);
+    number_with_error(&text, r->estimate.value / GATHER_KCAL, r->estimate.error / GATHER_KCAL);
     buf_printf(&text, " kcal/mol");
     page_element(out, "p", "", text.data);
     buf_free(&text);

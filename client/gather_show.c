@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "client/gather.h"
+#include "engine/base/number.h"
 
 static void number_cell(struct table *t, struct number x)
 {
     struct buf text = {0};
     buf_add(&text, "", 0);
     if (!isnan(x.value))
-        show_value(&text, x.value / GATHER_KCAL, x.error / GATHER_KCAL);
+        number_with_error(&text, x.value / GATHER_KCAL, x.error / GATHER_KCAL);
     table_cell(t, "%s", text.len ? text.data : "-");
     buf_free(&text);
 }

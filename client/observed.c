@@ -4,11 +4,12 @@
  */
 #include "client/commands.h"
 #include "client/observed.h"
+#include "engine/base/number.h"
 
 static void value_cell(struct table *t, const char *what, double value, double error, const char *behind)
 {
     struct buf cell = {0};
-    show_value(&cell, value, error);
+    number_with_error(&cell, value, error);
     table_cell(t, "%s %s %s", what, cell.data, behind);
     buf_free(&cell);
 }

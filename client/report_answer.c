@@ -7,6 +7,7 @@
 
 #include "client/page.h"
 #include "client/report.h"
+#include "engine/base/number.h"
 
 double report_number(const json_t *v)
 {
@@ -22,7 +23,7 @@ double report_magnitude(const json_t *quantity)
 static void put_energy(struct buf *out, const json_t *energy, const char *unit)
 {
     const json_t *one = json_object_get(energy, unit);
-    show_value(out, report_number(json_object_get(one, "value")), report_number(json_object_get(one, "error")));
+    number_with_error(out, report_number(json_object_get(one, "value")), report_number(json_object_get(one, "error")));
     buf_printf(out, " %s", unit);
 }
 

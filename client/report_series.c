@@ -7,9 +7,10 @@
 #include <stdlib.h>
 
 #include "client/page.h"
-#include "engine/plot/plot.h"
 #include "client/report.h"
 #include "client/series.h"
+#include "engine/base/number.h"
+#include "engine/plot/plot.h"
 
 #define OFF 4.0 /* errors by which a mean may differ from its target before it is marked */
 
@@ -82,7 +83,7 @@ static void put_mean(struct buf *out, const json_t *average, double target)
            error = report_number(json_object_get(average, "error"));
     bool off = fabs(mean - target) > OFF * error;
     struct buf text = {0};
-    show_value(&text, mean, error);
+    number_with_error(&text, mean, error);
     page_element(out, "span", off ? "warn" : "", text.data);
     buf_free(&text);
 }

@@ -44,7 +44,7 @@ static void energy_cells(struct table *t, const json_t *energy)
     for (int i = 0; i < UNITS; i++) {
         const json_t *pair = json_object_get(energy, units[i]);
         struct buf cell = {0};
-        show_value(&cell, number(json_object_get(pair, "value")), number(json_object_get(pair, "error")));
+        number_with_error(&cell, number(json_object_get(pair, "value")), number(json_object_get(pair, "error")));
         table_cell(t, "%s", cell.data);
         buf_free(&cell);
     }
@@ -316,7 +316,7 @@ static void averages_rows(struct table *t, const json_t *averages)
     const json_t *average;
     json_object_foreach ((json_t *)averages, name, average) {
         struct buf cell = {0};
-        show_value(&cell, number(json_object_get(average, "value")), number(json_object_get(average, "error")));
+        number_with_error(&cell, number(json_object_get(average, "value")), number(json_object_get(average, "error")));
         table_cell(t, "%s", name);
         table_cell(t, "%s", cell.data);
         table_cell(t, "%s", answer_text(average, "unit"));

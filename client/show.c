@@ -156,27 +156,6 @@ void table_put_plain(struct table *t, struct buf *out)
     table_free(t);
 }
 
-/* Decimals that show two significant digits of the error. */
-static int decimals_of(double error)
-{
-    int decimals = 1 - (int)floor(log10(error));
-    if (error * pow(10, decimals) >= 99.5) /* rounds up to three digits */
-        decimals--;
-    return decimals < 0 ? 0 : decimals > 9 ? 9 : decimals;
-}
-
-void show_value(struct buf *out, double value, double error)
-{
-    if (!isfinite(value)) {
-        buf_printf(out, "-");
-    } else if (!isfinite(error) || error <= 0) {
-        buf_printf(out, "%.3f", value);
-    } else {
-        int decimals = decimals_of(error);
-        buf_printf(out, "%.*f +- %.*f", decimals, value, decimals, error);
-    }
-}
-
 void show_duration(struct buf *out, double seconds)
 {
     long s = lrint(seconds < 0 ? 0 : seconds > 1e9 ? 1e9 : seconds);

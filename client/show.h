@@ -39,9 +39,6 @@ void table_free(struct table *t);
 /* Appends all cells but the headings, between tabs, and frees them. */
 void table_put_plain(struct table *t, struct buf *out);
 
-/* "10.23 +- 0.12": the error with two significant digits, the value to the same place; "10.234" without an error (NAN).
- */
-void show_value(struct buf *out, double value, double error);
 /* "45 s", "3 min 20 s", "2 h 05 min", "3 d 04 h". */
 void show_duration(struct buf *out, double seconds);
 /* "512 B", "1.4 kB", "23 MB", "1.2 GB". */

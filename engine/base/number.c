@@ -2,6 +2,7 @@
 #include "engine/base/number.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 bool number_parse(const char *text, int64_t *out)
 {
@@ -33,4 +34,25 @@ int number_whole(int64_t *out, const char *what, const char *text, int64_t lo, i
 const char *number_word(int64_t n, const char *one, const char *others)
 {
     return n == 1 ? one : others;
+}
+
+/* Decimals that show two significant digits of the error. */
+static int decimals_of(double error)
+{
+    int decimals = 1 - (int)floor(log10(error));
+    if (error * pow(10, decimals) >= 99.5) /* rounds up to three digits */
+        decimals--;
+    return decimals < 0 ? 0 : decimals > 9 ? 9 : decimals;
+}
+
+void number_with_error(struct buf *out, double value, double error)
+{
+    if (!isfinite(value)) {
+        buf_printf(out, "-");
+    } else if (!isfinite(error) || error <= 0) {
+        buf_printf(out, "%.3f", value);
+    } else {
+        int decimals = decimals_of(error);
+        buf_printf(out, "%.*f +- %.*f", decimals, value, decimals, error);
+    }
 }

@@ -2,6 +2,7 @@
  *
  * Whole numbers as people write them on command lines, in URLs and in the environment: decimal digits after an optional sign
  * and nothing else. "1e6", "4x", "0x10", " 7" and "" are none, and neither is what does not fit. And the words that follow them.
+ * Values as people read them, with their errors.
  */
 #ifndef SHOAL_ENGINE_BASE_NUMBER_H
 #define SHOAL_ENGINE_BASE_NUMBER_H
@@ -9,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/base/err.h"
+#include "engine/base/buf.h"
 
 /* The whole text as a number; false when it is none. */
 bool number_parse(const char *text, int64_t *out);
@@ -18,5 +19,7 @@ bool number_parse(const char *text, int64_t *out);
 int number_whole(int64_t *out, const char *what, const char *text, int64_t lo, int64_t hi, struct err *e);
 /* The word behind a number of things: number_word(n, "window", "windows"). */
 const char *number_word(int64_t n, const char *one, const char *others);
+/* Appends "10.23 +- 0.12": the error with two significant digits, the value to the same place; "10.234" without an error (NAN). */
+void number_with_error(struct buf *out, double value, double error);
 
 #endif

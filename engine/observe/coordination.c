@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/base/number.h"
 #include "engine/observe/kinds.h"
 
 static uint32_t bins_of(const struct observable *o)
@@ -110,5 +111,7 @@ void coordination_json(const struct observe_result *r, bool curves, struct write
 void coordination_line(const struct observe_result *r, struct buf *out)
 {
     const struct moments m = moments_of(r);
-    buf_printf(out, "; %.6g +- %.2g, standard deviation %.3g", m.mean, m.error, m.deviation);
+    buf_printf(out, "; ");
+    number_with_error(out, m.mean, m.error);
+    buf_printf(out, ", standard deviation %.3g", m.deviation);
 }

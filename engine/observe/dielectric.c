@@ -2,11 +2,15 @@
  *
  * The dielectric constant, from how far the dipole M of a periodic box under Ewald sums with a conductor around them (tin foil) goes
  * from its mean: eps = 1 + (<M^2> - <M>^2) / (3 eps0 V kT) (M. Neumann, Mol. Phys. 50, 841 (1983), doi 10.1080/00268978300102721).
- * Its error is that of the jackknife over blocks: the constants of all blocks but one.
+ * Its error is that of the jackknife over blocks, from the constants of all blocks but one; or what so many independent dipoles
+ * would leave as the mean dipole speaks of, if that is more. Blocks shorter than a dipole lives (10 ps in water) are alike, and
+ * know nothing of it, but in a liquid the mean goes to 0: of N independent dipoles of three normal components it has |<M>|^2 =
+ * <M^2> / N, and the mean square a variance of 2 <M^2>^2 / 3N.
  */
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/base/number.h"
 #include "engine/base/units.h"
 #include "engine/observe/kinds.h"
 #include "engine/system/alchemy.h"
@@ -87,10 +91,16 @@ static double fluctuation(const double *sums, double frames)
     return square;
 }
 
-static double constant(const struct observe_result *r, const double *sums, double frames)
+/* Of a fluctuation of the dipole: what it adds to 1. */
+static double polarization(const struct observe_result *r, const double *sums, double frames, double square)
 {
     const double kt = UNIT_R * r->o->dielectric.temperature;
-    return 1 + 4 * PI * UNIT_COULOMB * fluctuation(sums, frames) / (3 * sums[DIPOLE_VOLUME] / frames * kt);
+    return 4 * PI * UNIT_COULOMB * square / (3 * sums[DIPOLE_VOLUME] / frames * kt);
+}
+
+static double constant(const struct observe_result *r, const double *sums, double frames)
+{
+    return 1 + polarization(r, sums, frames, fluctuation(sums, frames));
 }
 
 /* Adds blocks up to that number, the frames of which are returned. */
@@ -122,12 +132,19 @@ static double jackknife(const struct observe_result *r)
     return error;
 }
 
+/* Of as many independent dipoles as the mean one speaks of. */
+static double error_of_few(const struct observe_result *r, const double *sums, double frames)
+{
+    const double square = sums[DIPOLE_SQUARE] / frames, mean = square - fluctuation(sums, frames);
+    return polarization(r, sums, frames, sqrt(2.0 / 3.0 * square * mean));
+}
+
 static struct dielectric dielectric_of(const struct observe_result *r)
 {
     double sums[DIPOLE_REALS] = {0};
     const double frames = add_blocks(r, (int)r->seen->blocks, -1, sums);
     struct dielectric d = {.constant = constant(r, sums, frames),
-                           .error = jackknife(r),
+                           .error = fmax(jackknife(r), error_of_few(r, sums, frames)),
                            .fluctuation = fluctuation(sums, frames) * DEBYE * DEBYE,
                            .molecule = sums[DIPOLE_MOLECULE] / frames * DEBYE,
                            .volume = sums[DIPOLE_VOLUME] / frames};
@@ -172,5 +189,6 @@ void dielectric_json(const struct observe_result *r, bool curves, struct writer 
 void dielectric_line(const struct observe_result *r, struct buf *out)
 {
     const struct dielectric d = dielectric_of(r);
-    buf_printf(out, "; dielectric constant %.5g +- %.2g", d.constant, d.error);
+    buf_printf(out, "; dielectric constant ");
+    number_with_error(out, d.constant, d.error);
 }

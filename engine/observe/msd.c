@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/base/number.h"
 #include "engine/base/units.h"
 #include "engine/observe/kinds.h"
 #include "engine/observe/lags.h"
@@ -151,9 +152,11 @@ void msd_line(const struct observe_result *r, struct buf *out)
 {
     struct diffusion f = diffusion_of(r);
     const bool fitted = is_fitted(r, &f, "; ", "", out);
-    if (fitted)
-        buf_printf(out, "; D %.4g +- %.2g 1e-5 cm^2/s from %.4g to %.4g ps", f.d * CM2_S * 1e5, f.d_error * CM2_S * 1e5,
-                   f.from, f.to);
+    if (fitted) {
+        buf_printf(out, "; D ");
+        number_with_error(out, f.d * CM2_S * 1e5, f.d_error * CM2_S * 1e5);
+        buf_printf(out, " 1e-5 cm^2/s from %.4g to %.4g ps", f.from, f.to);
+    }
     if (fitted && r->o->msd.viscosity > 0)
         buf_printf(out, ", %.4g in an infinite box", (f.d + finite_size(r, &f)) * CM2_S * 1e5);
     lags_close(&f.c);

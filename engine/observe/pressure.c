@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/base/number.h"
 #include "engine/observe/kinds.h"
 
 static const char *const names[PRESSURE_REALS] = {"xx", "yy", "zz", "xy", "xz", "yz"};
@@ -94,7 +95,11 @@ void pressure_json(const struct observe_result *r, bool curves, struct writer *w
 void pressure_line(const struct observe_result *r, struct buf *out)
 {
     const struct tensor mean = mean_of(r), error = errors_of(r);
-    buf_printf(out, "; %.5g +- %.2g bar", mean.value[MEAN], error.value[MEAN]);
-    for (int k = 0; k < PRESSURE_REALS; k++)
-        buf_printf(out, "%s %s %.5g +- %.2g", k ? "," : ";", names[k], mean.value[k], error.value[k]);
+    buf_printf(out, "; ");
+    number_with_error(out, mean.value[MEAN], error.value[MEAN]);
+    buf_printf(out, " bar");
+    for (int k = 0; k < PRESSURE_REALS; k++) {
+        buf_printf(out, "%s %s ", k ? "," : ";", names[k]);
+        number_with_error(out, mean.value[k], error.value[k]);
+    }
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/base/number.h"
 #include "engine/observe/kinds.h"
 
 #define PI 3.14159265358979323846
@@ -224,6 +225,8 @@ void rdf_line(const struct observe_result *r, struct buf *out)
 {
     struct curve c = curve_of(r);
     const uint32_t best = highest(&c);
-    buf_printf(out, "; highest g(r) %.4g +- %.2g at %.4g nm", c.g[best], c.g_error[best], (best + 0.5) * r->o->rdf.bin);
+    buf_printf(out, "; highest g(r) ");
+    number_with_error(out, c.g[best], c.g_error[best]);
+    buf_printf(out, " at %.4g nm", (best + 0.5) * r->o->rdf.bin);
     curve_close(&c);
 }

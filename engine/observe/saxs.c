@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/base/number.h"
 #include "engine/observe/kinds.h"
 #include "engine/observe/saxs_plan.h"
 
@@ -184,9 +185,11 @@ void saxs_json(const struct observe_result *r, bool curves, struct writer *w)
 void saxs_line(const struct observe_result *r, struct buf *out)
 {
     struct profile p = profile_of(r);
-    if (p.n)
-        buf_printf(out, "; I(%.4g /nm) %.5g +- %.2g electrons^2", p.q[0], p.i[0], p.error[0]);
-    else
+    if (p.n) {
+        buf_printf(out, "; I(%.4g /nm) ", p.q[0]);
+        number_with_error(out, p.i[0], p.error[0]);
+        buf_printf(out, " electrons^2");
+    } else
         buf_printf(out, "; no wave vectors up to max%s",
                    r->o->saxs.background.n ? " within the background's" : ": the box is too small");
     profile_close(&p);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/base/number.h"
 #include "engine/observe/kinds.h"
 #include "engine/observe/lags.h"
 
@@ -134,6 +135,8 @@ void vacf_json(const struct observe_result *r, bool curves, struct writer *w)
 void vacf_line(const struct observe_result *r, struct buf *out)
 {
     struct green_kubo g = green_kubo_of(r);
-    buf_printf(out, "; D %.4g +- %.2g 1e-5 cm^2/s up to %.4g ps", total(&g), total_error(&g), g.to);
+    buf_printf(out, "; D ");
+    number_with_error(out, total(&g), total_error(&g));
+    buf_printf(out, " 1e-5 cm^2/s up to %.4g ps", g.to);
     green_kubo_close(&g);
 }

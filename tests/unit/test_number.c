@@ -3,6 +3,7 @@
 #include "engine/base/number.h"
 
 #include <assert.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,13 +82,38 @@ static void words(void **state)
         assert_string_equal(number_word(several[i], "window", "windows"), "windows");
 }
 
+static void with_errors(void **state)
+{
+    (void)state;
+    static const struct {
+        double value, error;
+        const char *text;
+    } cases[] = {
+        {10.2345, 0.1234, "10.23 +- 0.12"},
+        {-3.5, 1.26, "-3.5 +- 1.3"},
+        {2.5, 12.6, "2 +- 13"},
+        {1234.5, 250, "1234 +- 250"},
+        {0.5, 0.0995, "0.50 +- 0.10"},
+        {0.5, 0.00012345, "0.50000 +- 0.00012"},
+        {1.23456, NAN, "1.235"},
+        {1.23456, 0, "1.235"},
+        {NAN, 0.1, "-"},
+        {1.0, 9.96, "1 +- 10"},
+        {1.0, 1e-30, "1.000000000 +- 0.000000000"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf b = {0};
+        number_with_error(&b, cases[i].value, cases[i].error);
+        assert_string_equal(b.data, cases[i].text);
+        buf_free(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_none),
-        cmocka_unit_test(what_is_one),
-        cmocka_unit_test(a_range),
-        cmocka_unit_test(words),
+        cmocka_unit_test(what_is_none), cmocka_unit_test(what_is_one), cmocka_unit_test(a_range),
+        cmocka_unit_test(words),        cmocka_unit_test(with_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,31 +20,6 @@ static void assert_text(struct buf *b, const char *expected)
     buf_free(b);
 }
 
-static void test_values(void **state)
-{
-    static const struct {
-        double value, error;
-        const char *text;
-    } cases[] = {
-        {10.2345, 0.1234, "10.23 +- 0.12"},
-        {-3.5, 1.26, "-3.5 +- 1.3"},
-        {2.5, 12.6, "2 +- 13"},
-        {1234.5, 250, "1234 +- 250"},
-        {0.5, 0.0995, "0.50 +- 0.10"},
-        {0.5, 0.00012345, "0.50000 +- 0.00012"},
-        {1.23456, NAN, "1.235"},
-        {1.23456, 0, "1.235"},
-        {NAN, 0.1, "-"},
-        {1.0, 9.96, "1 +- 10"},
-        {1.0, 1e-30, "1.000000000 +- 0.000000000"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct buf b = {0};
-        show_value(&b, cases[i].value, cases[i].error);
-        assert_text(&b, cases[i].text);
-    }
-}
-
 static void test_durations(void **state)
 {
     static const struct {
@@ -286,10 +261,10 @@ static void test_results(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),     cmocka_unit_test(test_durations),    cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_bytes),      cmocka_unit_test(test_times),        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_table_fits), cmocka_unit_test(test_table_widest), cmocka_unit_test(test_suggest),
-        cmocka_unit_test(test_escape),     cmocka_unit_test(test_exit_codes),   cmocka_unit_test(test_results),
+        cmocka_unit_test(test_durations),    cmocka_unit_test(test_progress), cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_times),        cmocka_unit_test(test_table),    cmocka_unit_test(test_table_fits),
+        cmocka_unit_test(test_table_widest), cmocka_unit_test(test_suggest),  cmocka_unit_test(test_escape),
+        cmocka_unit_test(test_exit_codes),   cmocka_unit_test(test_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
