@@ -123,7 +123,8 @@ static void block_mean(const struct observe_result *r, int from, int width, uint
 
 void lags_errors(const struct observe_result *r, double longest, struct lag_curve *c)
 {
-    const double frames = fmax(longest / r->o->interval, 1);
+    const double frames =
+        1 + rint(longest / r->o->interval); /* the first block has no origin for a lag of its length */
     const int width = (int)ceil(frames / (double)r->seen->per_block);
     c->blocks = observe_full_blocks(r) / width;
     c->of_block = xcalloc((size_t)c->blocks + 1, c->lags * sizeof *c->of_block);

@@ -24,7 +24,7 @@ struct lag_curve {
 };
 
 struct lag_curve lags_curve(const struct observe_result *r);
-/* Its errors, of blocks no shorter than `longest` (ps). */
+/* Its errors, of blocks longer than `longest` (ps). */
 void lags_errors(const struct observe_result *r, double longest, struct lag_curve *c);
 void lags_close(struct lag_curve *c);
 /* The array "origins" of an open JSON object. */

@@ -3,7 +3,7 @@
  * Mean square displacements, and diffusion by Einstein's relation: D = slope / 6 of a line through them between two lags, by least
  * squares. Positions are followed from frame to frame by their nearest images.
  *
- * Errors are those of blocks at least as long as the longest lag of the fit: what a block adds has its end there and its
+ * Errors are those of blocks longer than the longest lag of the fit: what a block adds has its end there and its
  * origin up to that lag before.
  */
 #include <math.h>
@@ -96,10 +96,9 @@ void msd_file(const struct observe_result *r, struct buf *out)
     struct diffusion f = diffusion_of(r);
     const bool fitted = is_fitted(r, &f, "# ", "\n", out);
     if (fitted)
-        buf_printf(
-            out,
-            "# D = %.6g +- %.2g 1e-5 cm^2/s, from %.6g to %.6g ps; errors are from %d blocks no shorter than that\n",
-            f.d * CM2_S * 1e5, f.d_error * CM2_S * 1e5, f.from, f.to, f.c.blocks);
+        buf_printf(out,
+                   "# D = %.6g +- %.2g 1e-5 cm^2/s, from %.6g to %.6g ps; errors are from %d blocks longer than that\n",
+                   f.d * CM2_S * 1e5, f.d_error * CM2_S * 1e5, f.from, f.to, f.c.blocks);
     if (fitted && r->o->msd.viscosity > 0)
         buf_printf(out,
                    "# %.6g 1e-5 cm^2/s more in an infinite box (Yeh and Hummer, doi 10.1021/jp0477147), at %g mPa s\n",

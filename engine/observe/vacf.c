@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The autocorrelation of velocities C(t) = <v(0) v(t)>, and diffusion by the relation of Green and Kubo: D is a third of its integral, here by
- * the trapezoidal rule up to the longest lag. Errors are those of blocks no shorter than that, as those of mean square displacements.
+ * the trapezoidal rule up to the longest lag. Errors are those of blocks longer than that, as those of mean square displacements.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -95,7 +95,7 @@ void vacf_file(const struct observe_result *r, struct buf *out)
                                           "error of D", "origins of time"};
     struct buf title = {0};
     struct green_kubo g = green_kubo_of(r);
-    buf_printf(out, "# D = %.6g +- %.2g 1e-5 cm^2/s, up to %.6g ps; errors are from %d blocks no shorter than that\n",
+    buf_printf(out, "# D = %.6g +- %.2g 1e-5 cm^2/s, up to %.6g ps; errors are from %d blocks longer than that\n",
                total(&g), total_error(&g), g.to, g.c.blocks);
     buf_printf(&title, "autocorrelation of velocities of %s", r->o->group[0].label);
     observe_header(out, title.data, "tau (ps)", "C (nm\\S2\\N/ps\\S2\\N)", legends, 6);

@@ -63,6 +63,15 @@ class Frames(observe.Files):
         with open(self.path("out/msd.xvg"), encoding="utf-8") as f:
             self.assertEqual(f.read().splitlines(True)[2], "# " + said)
 
+    def test_blocks(self):
+        """Errors where the longest lag is as long as blocks are: of 20 frames in blocks of two."""
+        made = 2 * observe.frames((0, 0, 0), 3)
+        self.write("a.trr", observe.trr(at(made, [0.5 * k for k in range(20)])))
+        for fit, blocks in ((2, 3), (1, 5)):  # of six frames, and of four
+            found = json.loads(self.observe(f"- msd: {{of: OW, max: 3 ps, fit: [0.5 ps, {fit} ps]}}\n", "a.trr", "--json"))["observables"][0]
+            self.assertEqual((found["frames_per_block"], found["diffusion"]["blocks"]), (2, blocks))
+            self.assertGreater(found["diffusion"]["error_cm2_per_s"], 0)
+
     def test_half_a_box(self):
         """Edges that are a little shorter in single precision."""
         made = at(observe.frames((0, 0, 0)), itertools.count(), [[2.6, 0, 0], [0, 2.6, 0], [0, 0, 2.6]])
