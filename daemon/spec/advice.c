@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/spec/idle.h"
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
 #include "engine/kernels/volume.h"
@@ -396,17 +397,12 @@ static void advise_ends(const struct advising *a, enum lambda component, const c
             name, low, high);
 }
 
-/* What is to come with state B, and never does. */
-static void advise_idle(const struct advising *a, const struct topology *t, enum lambda component, const char *term,
-                        const char *terms)
+static void advise_idle(const struct advising *a, const struct topology *t)
 {
-    const struct alchemy_settings *al = &a->s->settings.alchemy;
-    uint32_t n = topology_changing(t, component);
-    if (n && al->kind != ALCHEMY_NONE && !al->given[component] && !al->given[LAMBDA_BONDED])
-        say(a, "ladder", a->s->alchemy_line,
-            "alchemy.windows: %u %s of the topology %s other numbers in state B, and there is no ladder of %s: every "
-            "window has those of state A",
-            n, number_word(n, term, terms), number_word(n, "has", "have"), lambda_names[component].ours);
+    char text[IDLE_MOST][IDLE_TEXT];
+    int n = idle_states(&a->s->settings.alchemy, a->sys, t, text);
+    for (int i = 0; i < n; i++)
+        say(a, "ladder", a->s->alchemy_line, "%s", text[i]);
 }
 
 static void advise_ladder(const struct advising *a)
@@ -491,8 +487,7 @@ int spec_advise(const struct spec *s, const struct system *sys, json_t **out, st
     advise_soft_core(&a);
     advise_net_charge(&a);
     advise_ladder(&a);
-    advise_idle(&a, &t, LAMBDA_BONDED, "bonded term", "bonded terms");
-    advise_idle(&a, &t, LAMBDA_RESTRAINT, "restraint", "restraints");
+    advise_idle(&a, &t);
     advise_protocol(&a);
     advise_volume_moves(&a);
     topology_close(&t);
