@@ -9,6 +9,7 @@
 #include "client/gather.h"
 
 enum { REPEATS_FOR_DEVIATION = 3 };
+#define STUDENT_OF_TWO 1.8373372014715832 /* quantile of one degree of freedom that holds 68.27 % */
 
 const char *verdict_word(enum verdict v)
 {
@@ -41,17 +42,18 @@ static enum verdict worse(enum verdict a, enum verdict b)
 }
 
 /* The mean of [n] repeats. With three or more its error is their standard deviation, as OpenFE's is; with fewer it comes from the
- * errors that each was estimated to have. */
+ * errors that each was estimated to have and, of two, from what these do not explain of their spread (docs/theory.md, Errors). */
 static struct number mean_of(const double *x, const double *error, int n)
 {
     struct number out = {n ? 0 : NAN, NAN};
-    double sum = 0;
+    double own = 0, spread = deviation(x, n);
     for (int i = 0; i < n; i++) {
         out.value += x[i] / n;
-        sum += error[i] * error[i];
+        own += error[i] * error[i] / n;
     }
+    double rest = n == 2 ? fmax(spread * spread - own, 0) : 0;
     if (n)
-        out.error = n >= REPEATS_FOR_DEVIATION ? deviation(x, n) : sqrt(sum) / n;
+        out.error = n >= REPEATS_FOR_DEVIATION ? spread : sqrt((own + STUDENT_OF_TWO * STUDENT_OF_TWO * rest) / n);
     return out;
 }
 

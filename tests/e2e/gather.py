@@ -46,6 +46,13 @@ def estimate(value, error, verdict="converged", correction=None, finite_size=Non
     return results
 
 
+def of_two(x, errors):
+    """The error of the mean of two repeats, by DerSimonian and Laird; Student's t of one degree of freedom is Cauchy's."""
+    own = statistics.mean(e * e for e in errors)
+    t = math.tan(math.pi / 2 * math.erf(math.sqrt(0.5)))
+    return math.sqrt((own + t * t * max(0, statistics.variance(x) - own)) / 2)
+
+
 def solve(matrix, vector):
     """Gaussian elimination with pivots."""
     rows = [row[:] + [x] for row, x in zip(matrix, vector)]
@@ -145,7 +152,7 @@ class Gather(Answered):
                 for r in range(repeats):
                     self.results[f"net.{i}_{j}.{leg}.{r + 1}"] = estimate(x[r], errors[r], correction=correction)
                 total += sign * (statistics.mean(x) + (correction or 0))
-                squares += statistics.stdev(x)**2 if repeats >= 3 else sum(e * e for e in errors) / repeats**2
+                squares += {1: lambda: errors[0], 2: lambda: of_two(x, errors)}.get(repeats, lambda: statistics.stdev(x))()**2
             sums[i, j] = (total, math.sqrt(squares))
         return sums
 
@@ -194,7 +201,9 @@ class Gather(Answered):
         self.check_network(3)
 
     def test_two_repeats(self):
-        """Errors are those that the repeats were estimated to have."""
+        """Errors are those that the repeats were estimated to have, and more where they differ by more than that."""
+        self.assertAlmostEqual(of_two([1, 1.01], [0.1, 0.1]), 0.1 / math.sqrt(2), delta=1e-9)
+        self.assertAlmostEqual(of_two([1, 21], [0.1, 0.1]), 18.37, delta=0.01)  # their half distance, as often as one standard error
         self.check_network(2)
 
     def test_absolute(self):
