@@ -5,7 +5,6 @@ again, it goes on, and nothing is made twice.
 
 Usage: campaign_run.py SHOAL SHOALD SHOAL_WORKER
 """
-import http.server
 import json
 import os
 import random
@@ -19,7 +18,7 @@ import unittest
 
 import pair
 from served import SHOAL, Served
-from service import Connection
+from service import Connection, Handler
 
 STEP_NS, FIRST, EVERY = 4e-6, 2000, 20  # steps: what specs produce, and between samples
 WINDOWS, SYSTEMS = 3, ("easy", "hard")
@@ -44,15 +43,7 @@ class Between(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         super().__init__(path, Passing)
 
 
-class Passing(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def address_string(self):
-        return "socket"
-
-    def log_message(self, *args):
-        pass
-
+class Passing(Handler):
     def answer(self):
         self.server.before(self.command, self.path)
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))

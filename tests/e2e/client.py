@@ -4,7 +4,6 @@
 
 Usage: client.py SHOAL
 """
-import http.server
 import json
 import os
 import signal
@@ -15,6 +14,8 @@ import tempfile
 import threading
 import time
 import unittest
+
+from service import Handler
 
 SHOAL = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "shoal"
 EXIT_REFUSED = 3
@@ -41,22 +42,14 @@ class Service(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 
     def __init__(self, path):
         self.answers, self.asked = {}, []
-        super().__init__(path, Handler)
+        super().__init__(path, Scripted)
 
     def handle_error(self, request, client_address):
         if not isinstance(sys.exc_info()[1], BrokenPipeError):  # a client that has heard enough hangs up
             super().handle_error(request, client_address)
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def address_string(self):
-        return "socket"
-
-    def log_message(self, *args):
-        pass
-
+class Scripted(Handler):
     def answer(self):
         length = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(length)) if length else None

@@ -152,7 +152,7 @@ class Gather(Answered):
                 for r in range(repeats):
                     self.results[f"net.{i}_{j}.{leg}.{r + 1}"] = estimate(x[r], errors[r], correction=correction)
                 total += sign * (statistics.mean(x) + (correction or 0))
-                squares += {1: lambda: errors[0], 2: lambda: of_two(x, errors)}.get(repeats, lambda: statistics.stdev(x))()**2
+                squares += statistics.variance(x) if repeats >= 3 else of_two(x, errors)**2 if repeats == 2 else errors[0]**2
             sums[i, j] = (total, math.sqrt(squares))
         return sums
 

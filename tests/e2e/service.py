@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A shoald with a state folder of its own, as tests use it: start, talk, kill, start again."""
 import http.client
+import http.server
 import json
 import os
 import signal
@@ -22,6 +23,18 @@ class Connection(http.client.HTTPConnection):
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(self.timeout)
         self.sock.connect(self.path)
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Of a server on such a socket; it says nothing of its own."""
+
+    protocol_version = "HTTP/1.1"
+
+    def address_string(self):
+        return "socket"
+
+    def log_message(self, *args):
+        pass
 
 
 class Gone(Exception):
