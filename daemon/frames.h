@@ -36,6 +36,8 @@
  *   done     {replica, step}                                            all stages finished, final files in place
  *   stopped  {replica, step}
  *   failed   {replica, code, message, step}                             code: its number in schemas/errors.def
+ *   ending   {message}              the last, where it exits with another status than 0: why; the only one where its device does not
+ *                                   open
  *
  * A replica of a set that fails is told with failed; shoald then stops the others of the set.
  * stage is the number of the protocol's stage, from 0. The worker exits with status 0 only after a drain or when shoald is

@@ -38,6 +38,7 @@ struct worker {
     uint64_t started; /* loop time */
     uint64_t pause;   /* before the next restart, ms */
     char why[200];    /* we killed it for this; empty: we did not */
+    char said[1000];  /* why it ends, by itself; empty: nothing */
 };
 
 struct supervisor {
@@ -135,6 +136,18 @@ static bool is_work(const json_t *message)
     return strcmp(type, "segment") == 0 || strcmp(type, "done") == 0;
 }
 
+/* Its last word is for us; all else is for who uses it. */
+static int take_frame(struct worker *w, const json_t *message, struct err *e)
+{
+    const char *type = json_string_value(json_object_get(message, "type"));
+    const char *why = json_string_value(json_object_get(message, "message"));
+    if (strcmp(type, "ending") == 0) {
+        snprintf(w->said, sizeof w->said, "%s", why ? why : "");
+        return 0;
+    }
+    return w->s->closing ? 0 : w->s->ops.frame(w->s->arg, w->index, message, e);
+}
+
 static void take_frames(struct worker *w)
 {
     struct err e = {0};
@@ -148,7 +161,7 @@ static void take_frames(struct worker *w)
             uv_timer_stop(&w->hello);
             if (is_work(message))
                 w->pause = RESTART_MS;
-            rc = w->s->closing ? 0 : w->s->ops.frame(w->s->arg, w->index, message, &e);
+            rc = take_frame(w, message, &e);
             json_decref(message);
         }
         if (rc) {
@@ -227,7 +240,7 @@ static void describe(const struct worker *w, char *out, size_t size)
     else if (WIFSIGNALED(w->status))
         snprintf(out, size, "worker died of signal %d (%s)", WTERMSIG(w->status), strsignal(WTERMSIG(w->status)));
     else
-        snprintf(out, size, "worker exited with status %d", WEXITSTATUS(w->status));
+        snprintf(out, size, "worker exited with status %d%s%s", WEXITSTATUS(w->status), *w->said ? ": " : "", w->said);
 }
 
 static void handle_gone(uv_handle_t *h)
@@ -265,7 +278,7 @@ static void maybe_down(struct worker *w)
     w->live = false;
     uv_timer_stop(&w->hello);
     bool in_order = WIFEXITED(w->status) && WEXITSTATUS(w->status) == 0;
-    char how[256];
+    char how[sizeof w->said + 64];
     describe(w, how, sizeof how);
     log_line(in_order ? LOG_INFO : LOG_WARNING, "worker down device=%s: %s", s->devices[w->index], how);
     if (!s->closing)
@@ -318,7 +331,7 @@ static void start(struct worker *w)
     int fds[2];
     w->started = uv_now(s->loop);
     w->heard = w->drained = w->eof = false;
-    w->why[0] = '\0';
+    w->why[0] = w->said[0] = '\0';
     int rc = make_pair(w, fds);
     if (rc) {
         log_line(LOG_ERROR, "no socket pair for a worker: %s", uv_strerror(rc));

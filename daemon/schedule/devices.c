@@ -93,6 +93,8 @@ int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err)
     set_slots(w, ev->slots);
     ensemble_string(&w->device, ev->device);
     ensemble_string(&w->model, ev->model);
+    if (!w->strikes)
+        ensemble_string(&w->trouble, NULL);
     if (st->s->draining)
         decide(st, (struct decision){.kind = DECIDE_DRAIN, .worker = ev->worker});
     return 0;
@@ -112,6 +114,8 @@ void on_worker_down(struct step *st, const struct sched_event *ev)
     struct sched_worker *w = &st->s->workers[ev->worker];
     bool alone = w->nsets == 1, all, stuck = any_stuck(w, &all);
     w->misses = w->up ? 0 : w->misses + 1;
+    if (!w->up && !ev->ok)
+        ensemble_string(&w->trouble, ev->message);
     w->up = w->ending = false;
     /* Where only some were stuck while others went on, it is theirs, not the device's. */
     if (!ev->ok && w->nsets && (!stuck || all))

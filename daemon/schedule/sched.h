@@ -153,7 +153,7 @@ struct sched_worker {
     int strikes;      /* crashes in a row, without a checkpoint between */
     int misses;       /* ends in a row without a hello */
     int64_t probe_at; /* put aside until then, while it has SCHED_STRIKES or more */
-    char *trouble;    /* how it crashed last, NULL: it is well */
+    char *trouble;    /* how it crashed last, or why it does not come up; NULL: it is well */
 };
 
 struct sched {

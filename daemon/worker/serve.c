@@ -396,6 +396,15 @@ static int serve(struct serving *s, const char *device, int signals, struct err 
     return 0;
 }
 
+/* Why the worker ends is told to shoald, too: its users do not see the log. */
+static void say_why(struct serving *s, const struct err *why)
+{
+    struct err ignored;
+    log_line(LOG_ERROR, "%s", why->msg);
+    send_frame(s, json_pack("{s:s, s:s}", "type", "ending", "message", why->msg));
+    (void)transmit(s, &ignored);
+}
+
 /* SIGTERM and SIGINT come as a descriptor, in this thread: blocked before the device starts any other. */
 static int catch_signals(struct err *e)
 {
@@ -453,7 +462,7 @@ int serve_main(int argc, char **argv)
         rc = serve(&s, device, signals, &e);
     }
     if (rc)
-        log_line(LOG_ERROR, "%s", e.msg);
+        say_why(&s, &e);
     if (s.runner.count) /* replicas in the middle of their story cannot be unwound; the process's end frees all */
         _exit(rc ? EXIT_FAILED : EXIT_OK);
     jobs_free(s.jobs);

@@ -1,15 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A worker on GPUs of several kinds, emulated: `devices` lists those it can use and says why it leaves others out; energies and forces of
-5,166 atoms with 12 windows are the CPU device's (`energy --check`), and the same on every card. Only what is printed of them is compared.
+"""A worker on GPUs of several kinds, emulated: `devices` lists those it can use and says why it leaves others out, and shoald why one
+that it was told to use does not come up; energies and forces of 5,166 atoms with 12 windows are the CPU device's (`energy --check`), and the
+same on every card, as far as they are printed.
 
-usage: cards.py EMULATED_WORKER
+usage: cards.py EMULATED_WORKER SHOALD
 """
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+import service  # noqa: E402
 
 MAKE_INPUTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../bench/make_inputs.py")
 CARDS = "NVIDIA H200", "NVIDIA A100", "NVIDIA GeForce RTX 3090", "NVIDIA GeForce RTX 5090"
@@ -48,6 +54,40 @@ class Cards(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "cpu\n", ""))
 
 
+    def serving(self, folder, card, device):
+        s = service.Service(SHOALD, WORKER, folder)
+        at = s.command.index("--device")
+        s.command[at:at + 2] = device
+        s.environment["SHOAL_TEST_CARD"] = card
+        self.addCleanup(s.kill)
+        s.start(wait=False)
+        return s
+
+    def until(self, s, done):
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                devices = s.call("GET", "/v1/version")[1]["devices"]
+                if done(devices):
+                    return devices
+            except service.Gone:
+                devices = None
+            self.assertLess(time.monotonic(), deadline, devices)
+            time.sleep(0.05)
+
+    def test_service(self):
+        # It takes the cards that can be used; one that it is told to take and that cannot be used has its trouble said.
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        devices = self.until(self.serving(os.path.join(folder, "a"), f"GTX 1080,{CARDS[2]}", []), lambda d: d[0]["state"] == "up")
+        self.assertEqual([d["device"] for d in devices], ["cuda:1"])
+        with open(os.path.join(folder, "a", "log"), encoding="utf-8") as f:
+            self.assertRegex(f.read(), "GTX 1080.*; not used\n")
+        devices = self.until(self.serving(os.path.join(folder, "b"), "GTX 1080", ["--device", "cuda:0"]), lambda d: d[0]["trouble"])
+        self.assertRegex(devices[0]["trouble"], "^worker exited with status 1: .*GTX 1080")
+        self.assertNotEqual(devices[0]["state"], "up")
+
+
 if __name__ == "__main__":
-    WORKER = os.path.abspath(sys.argv.pop(1))
+    WORKER, SHOALD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
     unittest.main()

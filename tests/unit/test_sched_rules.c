@@ -435,6 +435,9 @@ static void a_lost_device_is_given_up(void **state)
     for (int i = 0; i < SCHED_LOST; i++)
         play_down(&p, 1, "exited with status 1");
     assert_int_equal(e->nrunning, 1);
+    assert_string_equal(p.s.workers[1].trouble, "exited with status 1");
+    play_up(&p, 1, 1, "H100");
+    assert_null(p.s.workers[1].trouble);
     play_end(&p);
 }
 

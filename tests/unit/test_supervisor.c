@@ -28,6 +28,7 @@ static const char script[] =
     "dies) exit 3;;\n"
     "speaks) " HELLO
     "exit 4;;\n"
+    "tells) printf '\\041\\0\\0\\0{\"type\":\"ending\",\"message\":\"why\"}' >&3; exit 5;;\n"
     "nonsense) printf 'garbage and more' >&3; sleep 100;;\n"
     "mute) sleep 100;;\n"
     "lives) " HELLO
@@ -127,6 +128,16 @@ static void what_it_said_before_it_died_counts(void **state)
     until_down(&w, 1);
     assert_int_equal(w.frames_at_down, 1);
     assert_string_equal(w.how, "worker exited with status 4");
+    end(&w);
+}
+
+static void why_it_ends_is_passed_on(void **state)
+{
+    struct watch w;
+    begin(&w, "tells", 10000);
+    until_down(&w, 1);
+    assert_int_equal(w.frames, 0);
+    assert_string_equal(w.how, "worker exited with status 5: why");
     end(&w);
 }
 
@@ -273,6 +284,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_that_dies_is_started_again),
         cmocka_unit_test(what_it_said_before_it_died_counts),
+        cmocka_unit_test(why_it_ends_is_passed_on),
         cmocka_unit_test(nonsense_ends_it),
         cmocka_unit_test(one_that_never_speaks_is_killed),
         cmocka_unit_test(one_that_spoke_may_be_silent),
