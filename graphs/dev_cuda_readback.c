@@ -24,7 +24,8 @@ static uint32_t kernel_number(const struct cuda_dev *d, const void *func)
 static int read_cluster(struct cuda_dev *d, cudaGraphNode_t node, struct launch *l, struct err *e)
 {
     cudaLaunchAttributeValue v = {0};
-    TRY(cudaGraphKernelNodeGetAttribute, node, cudaLaunchAttributeClusterDimension, &v);
+    if (d->base.limits.clusters) /* else there is nothing to ask */
+        TRY(cudaGraphKernelNodeGetAttribute, node, cudaLaunchAttributeClusterDimension, &v);
     uint32_t is[3] = {v.clusterDim.x, v.clusterDim.y, v.clusterDim.z};
     for (int k = 0; k < 3; k++)
         l->cluster[k] = is[k] ? is[k] : 1; /* zeros: no clusters */

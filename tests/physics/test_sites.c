@@ -73,8 +73,8 @@ static struct toy opened(int program, const struct system *s, const struct setti
 {
     struct toy t = {0};
     struct err e = {0};
-    if (emulate_open(&t.dev, "cpu:1", NULL, *programs[program]->kernels, &e) || model_new(&t.model, t.dev, s, set, &e) ||
-        sim_new(&t.sim, t.model, 0, 0, &e))
+    if (emulate_open(&t.dev, "cpu:1", NULL, *programs[program]->kernels, &e) ||
+        model_new(&t.model, t.dev, s, set, &e) || sim_new(&t.sim, t.model, 0, 0, &e))
         fail_msg("%s", e.msg);
     return t;
 }
