@@ -134,6 +134,16 @@ static void finish(struct estimate_job *j, const struct buf *text)
     run_waiting(sv);
 }
 
+/* As err_errno has it, of what cannot be written now. */
+static bool says_full(const char *log)
+{
+    static const int numbers[] = {ENOSPC, EDQUOT, EROFS, EFBIG};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (strstr(log, strerror(numbers[i])))
+            return true;
+    return false;
+}
+
 /* Why there are no results. */
 static int explain(const struct estimate_job *j, const struct child_result *r, struct err *e)
 {
@@ -145,7 +155,7 @@ static int explain(const struct estimate_job *j, const struct child_result *r, s
         return err_set(e, ERR_ESTIMATE, "estimating takes more than %d s", c->estimate_seconds);
     if (strstr(log, "out of memory"))
         return err_set(e, ERR_ESTIMATE, "estimating takes more than %d MiB of memory", c->estimate_mib);
-    if (strstr(log, strerror(ENOSPC)) || strstr(log, strerror(EDQUOT)) || strstr(log, strerror(EROFS)))
+    if (says_full(log))
         return err_set(e, ERR_NO_SPACE, "%.*s", (int)strcspn(log, "\n"), log);
     if (r->status == err_exit(ERR_BUSY))
         return err_set(e, ERR_BUSY, "%.*s", (int)strcspn(log, "\n"), log);

@@ -177,10 +177,9 @@ struct ensemble {
     bool preparing;                    /* they are being written */
     int64_t prepare_after;             /* earliest next attempt to write them; the scheduler's clock, ms */
     bool estimating;                   /* results.json is being written */
-    int64_t
-        finish_after; /* when what the machine failed is done again; INT64_MAX: as soon as the disk has space; 0: nothing waits */
-    bool wants_space; /* its reason says so */
-    bool removed;     /* for good: who still holds it must not move it */
+    int64_t finish_after;              /* 0, or when what the machine failed is done again; INT64_MAX: with space */
+    bool wants_space;                  /* its reason says so */
+    bool removed;                      /* for good: who still holds it must not move it */
 };
 
 /* A queued ensemble with `nreplicas` queued replicas that are in no set yet. */

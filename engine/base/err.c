@@ -37,7 +37,7 @@ int err_prefix(struct err *e, const char *fmt, ...)
 /* What passes without anything that this program could do. */
 static enum err_code code_of(int number)
 {
-    if (number == ENOSPC || number == EDQUOT || number == EROFS)
+    if (number == ENOSPC || number == EDQUOT || number == EROFS || number == EFBIG)
         return ERR_NO_SPACE;
     return number == EMFILE || number == ENFILE ? ERR_BUSY : ERR_IO;
 }

@@ -25,8 +25,8 @@ struct err {
 int err_set(struct err *e, enum err_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Puts "<text>: " before the message; returns -e->code. */
 int err_prefix(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* ERR_IO, or ERR_NO_SPACE for a disk or quota that is full or takes no writes, ERR_BUSY where descriptors ran out, with strerror(errno): "<text>: No such file or directory".
- * errno stays as it is. */
+/* With strerror(errno): "<text>: No such file or directory". ERR_IO, or ERR_NO_SPACE where nothing (more) can be written: a disk or
+ * quota that is full or read-only, a file at its limit; ERR_BUSY where there are no more descriptors. errno stays as it is. */
 int err_errno(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The short text of a code, for tables and JSON ("bad topology"), and its symbolic name ("TOPOLOGY"). */
 const char *err_text(enum err_code code);
