@@ -57,19 +57,23 @@ static void take_header(const char *line, size_t len, struct buf *label, struct 
     }
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
 static void add_numbers(struct buf *out, const char *line, size_t len)
 {
-    static const char blank[] = " \t\r";
-    for (size_t i = 0, n; i < len; i += n) {
-        n = strspn(line + i, blank);
-        if (i + n >= len)
+    for (size_t i = 0, from = 0; i < len; from = i) {
+        while (i < len && is_blank(line[i]))
+            i++;
+        if (i == len)
             break;
-        if (i)
+        if (from)
             buf_add(out, ",", 1);
-        i += n;
-        for (n = 0; i + n < len && !strchr(blank, line[i + n]);)
-            n++;
-        buf_add(out, line + i, n);
+        for (from = i; i < len && !is_blank(line[i]);)
+            i++;
+        buf_add(out, line + from, i - from);
     }
     buf_printf(out, "\n");
 }

@@ -98,7 +98,7 @@ static void get_packed(struct reader *r, struct xtc_read *f)
     uint32_t size[3], v[3];
     int wide = 0, run = 0;
     f->precision = get_float(r);
-    r->bad |= !(f->precision > 0);
+    r->bad |= !(f->precision > 0) || !isfinite(f->precision);
     for (int d = 0; d < 3; d++)
         low[d] = get_int(r);
     for (int d = 0; d < 3; d++) {
@@ -129,7 +129,7 @@ static void get_packed(struct reader *r, struct xtc_read *f)
             int32_t next[3];
             get_three(r, index, three, v);
             for (int d = 0; d < 3; d++)
-                next[d] = at[d] + (int32_t)v[d] - (int32_t)(w / 2);
+                next[d] = (int32_t)((uint32_t)at[d] + v[d] - w / 2);
             if (k == 0) { /* the first two have changed places */
                 memcpy(f->grid[i], next, sizeof next);
                 memcpy(f->grid[i + 1], at, sizeof at);
@@ -150,6 +150,8 @@ static void get_packed(struct reader *r, struct xtc_read *f)
     r->bad |= r->cut;
 }
 
+#define FEW_MOST 2e6f /* nm, as far as packed ones go with three decimals */
+
 size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len)
 {
     struct reader r = {.data = data, .len = len};
@@ -165,11 +167,15 @@ size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len)
         return 0;
     if (f->natoms > XTC_FEW) {
         f->grid = calloc((size_t)f->natoms, sizeof *f->grid);
+        if (!f->grid)
+            return 0;
         get_packed(&r, f);
     } else {
         for (int i = 0; i < f->natoms; i++)
-            for (int d = 0; d < 3; d++)
+            for (int d = 0; d < 3; d++) {
                 f->few[i][d] = get_float(&r);
+                r.bad |= !(fabsf(f->few[i][d]) < FEW_MOST);
+            }
     }
     if (!r.bad)
         return r.pos;

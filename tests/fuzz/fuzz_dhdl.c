@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * dhdl_read on any bytes: an error with a text, or rows of finite numbers in order of time.
+ * dhdl_read on any bytes: an error with a text, or rows of finite numbers in order of time; and xvg_csv, which takes them as they are.
  */
 #undef NDEBUG
 #include <assert.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/xvg.h"
 #include "engine/estimate/parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -33,6 +34,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
     dhdl_close(&d);
+    struct buf csv = {0};
+    xvg_csv(&csv, text, size);
+    buf_free(&csv);
     free(text);
     return 0;
 }

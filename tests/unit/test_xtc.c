@@ -99,6 +99,23 @@ static void test_few_atoms(void **state)
     }
 }
 
+/* What is no number, or beyond what a frame can hold, is none, and not 0. */
+static void test_no_numbers(void **state)
+{
+    static const double box[BOX_SIZE] = {3, 3, 3};
+    static const uint32_t bad[] = {0x7fc00000, 0x7f800000, 0xff800000, 0x7f7fffff};
+    scatter(3, 1, 0, 3);
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        struct buf b = {0};
+        struct xtc_read f = {0};
+        xtc_frame(&b, 3, (const double(*)[3])x, box, 1, 0);
+        for (int i = 0; i < 4; i++)
+            b.data[b.len - 4 + (size_t)i] = (char)(bad[k] >> (24 - 8 * i));
+        assert_int_equal(xtc_read_frame(&f, (const unsigned char *)b.data, b.len), 0);
+        buf_free(&b);
+    }
+}
+
 /* Waters packed in any order take less than 4.5 bytes an atom, where plain numbers take twelve. */
 static void test_size(void **state)
 {
@@ -138,8 +155,8 @@ static void test_wild_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_few_atoms),   cmocka_unit_test(test_size),
-        cmocka_unit_test(test_all_alike), cmocka_unit_test(test_wild_values),
+        cmocka_unit_test(test_shapes), cmocka_unit_test(test_few_atoms), cmocka_unit_test(test_no_numbers),
+        cmocka_unit_test(test_size),   cmocka_unit_test(test_all_alike), cmocka_unit_test(test_wild_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,6 +51,10 @@ static void tables(void **state)
     check_csv("@ s0 legend \"a\"\n1 2\n@ s0 legend \"a\"\n# again\n\n2 3\n3 4 cut", "\"x\",\"a\"\n1,2\n2,3\n");
     check_csv("@ s0 legend \"a\"\n", ""); /* no rows yet */
     check_csv("", "");
+    struct buf zeros = {0}; /* where a disk lost what was written, files have zeros */
+    xvg_csv(&zeros, "1 2\n\0\0 \0\n", 9);
+    assert_int_equal(zeros.len, 4 + 4 + 5);
+    buf_free(&zeros);
 }
 
 int main(void)
