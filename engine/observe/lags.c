@@ -6,21 +6,28 @@
 
 #include "engine/observe/kinds.h"
 
-#define STATE_MOST 2e9 /* bytes */
+#define STATE_MOST 2e9  /* bytes */
+#define FRAMES_MOST 1e9 /* up to the longest lag */
 
 static double in_frames(const struct observable *o, double time)
 {
     return time / o->interval;
 }
 
+/* A number that observables can have of frames; more than that are too many (lags_check). */
+static uint32_t whole(double frames)
+{
+    return (uint32_t)fmin(frames, FRAMES_MOST);
+}
+
 static uint32_t lags_of(const struct observable *o)
 {
-    return (uint32_t)floor(in_frames(o, o->lags.max) + 1e-3) + 1;
+    return whole(floor(in_frames(o, o->lags.max) + 1e-3)) + 1;
 }
 
 static uint32_t restart_of(const struct observable *o)
 {
-    return o->lags.restart > 0 ? (uint32_t)lrint(in_frames(o, o->lags.restart)) : 1;
+    return o->lags.restart > 0 ? whole(rint(in_frames(o, o->lags.restart))) : 1;
 }
 
 /* Kept at a time. */
@@ -65,6 +72,10 @@ int lags_check(const struct observable *o, const struct system *sys, struct err 
             "%s: %.3g GB for the origins of %.10g ps of %d atoms: expected a shorter max, or origins less often "
             "(restart), %.3g GB at most",
             o->name, 1e-9 * state_bytes(o), o->lags.max, o->group[0].n, 1e-9 * STATE_MOST);
+    if (!rc && in_frames(o, o->lags.max) > FRAMES_MOST)
+        rc = err_set(e, ERR_SPEC,
+                     "%s: max %.10g ps: %.3g times the time between frames, %.10g ps; expected at most %.3g", o->name,
+                     o->lags.max, in_frames(o, o->lags.max), o->interval, FRAMES_MOST);
     return rc;
 }
 

@@ -17,6 +17,8 @@
 #include "engine/math/box.h"
 #include "engine/math/scattering.h"
 
+/* Of one I(q), in the table's unit. Launches that are timed add up to more than all electrons can come to. */
+#define SAXS_MOST 0x1.fffffffffffffp61
 #define SAXS_Q_UNIT 1048576.0 /* 2^20 per 1/nm, in sums of |q| */
 
 struct saxs_species {
@@ -141,7 +143,8 @@ MATH_FN void saxs_count(const struct saxs_table *t, const struct saxs_wave *w, c
     const int32_t k = (int32_t)(q / t->bin), twice = w->m[2] ? 2 : 1;
     if (w->q2 == 0 || k >= t->nbins)
         return;
-    acc_sum(&bins[k].intensity, twice * (int64_t)rint((f[0] * f[0] + f[1] * f[1]) / t->unit));
+    const double intensity = fmin((f[0] * f[0] + f[1] * f[1]) / t->unit, SAXS_MOST);
+    acc_sum(&bins[k].intensity, twice * (int64_t)rint(intensity));
     acc_add(&bins[k].q, twice * (int64_t)rint(q * SAXS_Q_UNIT));
     acc_add(&bins[k].count, twice);
 }

@@ -419,6 +419,7 @@ class Observe(Files):
                  "msd: restart 0.5 ps: expected a whole multiple of the time between frames, 0.2 ps"),
                 ("max: 1 ms", "a.trr", "unknown unit"),
                 ("max: 900 us", "a.trr", "GB for the origins of 900000000 ps of 10 atoms: expected a shorter max"),
+                ("max: 900 us, restart: 450 us", "a.trr", "msd: max 900000000 ps: 4.5e+09 times the time between frames, 0.2 ps"),
                 ("max: 3 ps, fit: [2 ps, 1 ps]", "a.trr", "observables[0].msd.fit: from 2 to 1 ps: expected a shorter lag")):
             with self.subTest(keys=keys, name=name):
                 self.assertIn(text, self.observe(f"- msd: {{of: OW, {keys}}}\n", name, code=65))
