@@ -23,17 +23,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "daemon/worker/sanitizers.h"
 #include "engine/base/buf.h"
 #include "engine/base/log.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#if __has_feature(thread_sanitizer) && !defined(__SANITIZE_THREAD__)
-#define __SANITIZE_THREAD__ 1
-#endif
-#endif
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
 #endif

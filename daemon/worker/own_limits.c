@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "daemon/worker/sanitizers.h"
 #include "engine/base/number.h"
 
 #define LIMIT_MAX (1 << 20) /* s, or MiB */
