@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The file is mapped: frames are read where they lie. A file that grows meanwhile is read as far as it was.
+ * The file is mapped: frames are read where they lie. A file that grows meanwhile is read as far as it was; of one that becomes
+ * shorter, as that of a replica that goes on from its checkpoint does, pages that are gone must not be touched.
  */
 #include "engine/io/trajectory.h"
 
@@ -23,6 +24,7 @@ struct trajectory {
     const struct system *sys;
     const unsigned char *data;
     size_t len, at;
+    int fd;
     uint64_t number;
     bool cut;
     int line; /* of a text */
@@ -155,8 +157,13 @@ static int next_gro(struct trajectory *t, struct trajectory_frame *f, struct err
 int trajectory_next(struct trajectory *t, struct trajectory_frame *f, struct err *e)
 {
     const size_t at = t->at;
+    struct stat about;
     if (at == t->len)
         return TRAJECTORY_END;
+    if (fstat(t->fd, &about) || (size_t)about.st_size < t->len)
+        return err_set(e, ERR_COORDINATES,
+                       "%s: it has become shorter than the %zu bytes that it had: is it being written?", t->path,
+                       t->len);
     *f = (struct trajectory_frame){.number = ++t->number};
     int rc = t->next(t, f, e);
     if (!rc)
@@ -189,21 +196,20 @@ static int find_format(struct trajectory *t, struct err *e)
 static int map(struct trajectory *t, struct err *e)
 {
     struct stat about;
-    int fd = open(t->path, O_RDONLY | O_CLOEXEC), rc = 0;
-    if (fd < 0 || fstat(fd, &about)) {
+    int rc = 0;
+    t->fd = open(t->path, O_RDONLY | O_CLOEXEC);
+    if (t->fd < 0 || fstat(t->fd, &about)) {
         rc = err_errno(e, "%s", t->path);
         e->code = ERR_MISSING_FILE;
     } else if (!S_ISREG(about.st_mode) || !about.st_size) {
         rc = err_set(e, ERR_COORDINATES, "%s: %s", t->path, S_ISREG(about.st_mode) ? "it is empty" : "it is no file");
     } else {
-        void *data = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        void *data = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, t->fd, 0);
         if (data == MAP_FAILED)
             rc = err_errno(e, "%s", t->path);
         else
             t->data = data, t->len = (size_t)about.st_size;
     }
-    if (fd >= 0)
-        close(fd);
     return rc ? -(int)e->code : 0;
 }
 
@@ -241,6 +247,8 @@ void trajectory_close(struct trajectory *t)
         return;
     if (t->data)
         munmap((void *)(uintptr_t)t->data, t->len);
+    if (t->fd >= 0)
+        close(t->fd);
     free(t->path);
     free(t->x);
     free(t->v);

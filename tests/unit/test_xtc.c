@@ -10,10 +10,13 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "engine/io/output.h"
+#include "engine/io/trajectory.h"
 #include "engine/io/xtc_read.h"
 
 static uint64_t seed;
@@ -116,6 +119,32 @@ static void test_no_numbers(void **state)
     }
 }
 
+/* As the file of a replica that goes on from its checkpoint: an error, and not the end of who reads it. */
+static void test_shortened(void **state)
+{
+    static const double box[BOX_SIZE] = {3, 3, 3};
+    const struct system sys = {.natoms = 3};
+    struct trajectory *t;
+    struct trajectory_frame f;
+    struct err e = {0};
+    struct buf b = {0};
+    char path[] = "/tmp/shoal-xtc-XXXXXX";
+    int fd = mkstemp(path);
+    for (uint64_t i = 0; i < 300; i++)
+        xtc_frame(&b, 3, (const double(*)[3])x, box, i, (double)i);
+    assert_true(write(fd, b.data, b.len) == (ssize_t)b.len);
+    assert_int_equal(trajectory_open(&t, path, &sys, &e), 0);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(trajectory_next(t, &f, &e), 0);
+    assert_int_equal(ftruncate(fd, 100), 0);
+    assert_int_equal(trajectory_next(t, &f, &e), -ERR_COORDINATES);
+    assert_non_null(strstr(e.msg, ": it has become shorter than the 27600 bytes that it had"));
+    trajectory_close(t);
+    buf_free(&b);
+    close(fd);
+    unlink(path);
+}
+
 /* Waters packed in any order take less than 4.5 bytes an atom, where plain numbers take twelve. */
 static void test_size(void **state)
 {
@@ -155,8 +184,9 @@ static void test_wild_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes), cmocka_unit_test(test_few_atoms), cmocka_unit_test(test_no_numbers),
-        cmocka_unit_test(test_size),   cmocka_unit_test(test_all_alike), cmocka_unit_test(test_wild_values),
+        cmocka_unit_test(test_shapes),      cmocka_unit_test(test_few_atoms), cmocka_unit_test(test_no_numbers),
+        cmocka_unit_test(test_shortened),   cmocka_unit_test(test_size),      cmocka_unit_test(test_all_alike),
+        cmocka_unit_test(test_wild_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
