@@ -68,7 +68,8 @@ class Frames(observe.Files):
         made = 2 * observe.frames((0, 0, 0), 3)
         self.write("a.trr", observe.trr(at(made, [0.5 * k for k in range(20)])))
         for fit, blocks in ((2, 3), (1, 5)):  # of six frames, and of four
-            found = json.loads(self.observe(f"- msd: {{of: OW, max: 3 ps, fit: [0.5 ps, {fit} ps]}}\n", "a.trr", "--json"))["observables"][0]
+            spec = f"- msd: {{of: OW, max: 3 ps, fit: [0.5 ps, {fit} ps]}}\n"
+            found = json.loads(self.observe(spec, "a.trr", "--json"))["observables"][0]
             self.assertEqual((found["frames_per_block"], found["diffusion"]["blocks"]), (2, blocks))
             self.assertGreater(found["diffusion"]["error_cm2_per_s"], 0)
 
@@ -113,7 +114,9 @@ class Frames(observe.Files):
 
     def test_window(self):
         """Dipoles with the charges of a window."""
-        charged = observe.TOPOLOGY.replace("OW 1 0 16", "OW 1 -0.8 16").replace("HW1 1 0 1", "HW1 1 0.3 1").replace("HW2 1 0 1", "HW2 1 0.5 1")
+        charged = observe.TOPOLOGY
+        for atom, charge in (("OW", -0.8), ("HW1", 0.3), ("HW2", 0.5)):
+            charged = charged.replace(f"{atom} 1 0 1", f"{atom} 1 {charge} 1")
         molecule = charged[charged.index("[ moleculetype ]"):charged.index("[ system ]")]
         self.write("a.top", charged.replace(molecule, molecule + molecule.replace("SOL 1\n", "LIG 1\n", 1))
                    .replace("SOL 10", "SOL 9\nLIG 1").encode())
@@ -125,7 +128,8 @@ class Frames(observe.Files):
             of_frames = []
             for _, box, x in made:
                 *solvent, last = observe.dipoles(box, x, [-0.8, 0.3, 0.5])
-                of_frames.append(([sum(m[d] for m in solvent) + (1 - off) * last[d] for d in range(3)], math.prod(box[d][d] for d in range(3))))
+                dipole = [sum(m[d] for m in solvent) + (1 - off) * last[d] for d in range(3)]
+                of_frames.append((dipole, math.prod(box[d][d] for d in range(3))))
             self.assertAlmostEqual(found["constant"] / observe.permittivity(of_frames, 298.15), 1, delta=1e-8)
         self.assertIn("--window 3: the spec has windows 0 to 2", self.observe(spec, "a.trr", "--window", "3", code=2))
 
