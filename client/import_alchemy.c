@@ -40,37 +40,32 @@ static void read_ladders(struct mdp *m, struct ladders *l)
         mdp_say(m, "fep-lambdas", MDP_REFUSED, "expected ladders of lambdas, one value for each window");
 }
 
-/* How a part of the molecule goes, which is on or off at lambda 0 and at lambda 1. */
-static void set_way(struct ladders *l, enum ladder k, bool on0, bool on1)
+/* The word for what of the molecule acts at one end; NULL: it is refused. */
+static const char *end_of(struct mdp *m, const char *name)
 {
-    for (int w = 0; w < l->n; w++)
-        l->lambda[k][w] = on0 && on1 ? 0 : on0 ? l->lambda[k][w] : on1 ? 1 - l->lambda[k][w] : 1;
-    l->given[k] |= l->given[FEP] || !on0; /* a ladder that there is not is 0, where ours is there */
-    l->given[k] &= !(on0 && on1);
+    static const char *const words[] = {"vdw-q", "vdw", "q", "none"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (mdp_is(m, name, "vdw-q", words[i]))
+            return words[i];
+    mdp_say(m, name, MDP_REFUSED, "expected vdw-q, vdw, q or none");
+    return NULL;
 }
 
+/* What does not change at the molecule has its ladder all the same: bonded terms that hold it follow fep-lambdas, too. */
 static void decouple(struct mdp *m, struct ladders *l, struct buf *out)
 {
-    const char *ends[2] = {mdp_text(m, "couple-lambda0", "vdw-q"), mdp_text(m, "couple-lambda1", "vdw-q")};
-    bool vdw[2], charge[2];
-    for (int k = 0; k < 2; k++) {
-        vdw[k] = mdp_same(ends[k], "vdw-q") || mdp_same(ends[k], "vdw");
-        charge[k] = mdp_same(ends[k], "vdw-q") || mdp_same(ends[k], "q");
-        if (!vdw[k] && !charge[k] && !mdp_same(ends[k], "none"))
-            mdp_say(m, k ? "couple-lambda1" : "couple-lambda0", MDP_REFUSED, "expected vdw-q, vdw, q or none");
-    }
-    if (mdp_same(ends[0], ends[1]))
+    const char *name = mdp_value(m, "couple-moltype"), *from = end_of(m, "couple-lambda0"),
+               *to = end_of(m, "couple-lambda1"),
+               *inner = mdp_is(m, "couple-intramol", "no", "no|false") ? "keep" : "decouple";
+    if (from && from == to)
         mdp_say(m, "couple-lambda1", MDP_REFUSED, "as at lambda 0: nothing changes");
-    set_way(l, COULOMB, charge[0], charge[1]);
-    set_way(l, VDW, vdw[0], vdw[1]);
-    l->given[BONDED] |= l->given[FEP]; /* what the topology holds the molecule with, say */
-    if ((charge[1] && !charge[0]) || (vdw[1] && !vdw[0]))
-        mdp_say(m, "couple-lambda0", MDP_CHANGED,
-                "a molecule is there at 0 and gone at 1, so these ladders are 1 minus their values: window for window "
-                "the same "
-                "states");
-    buf_printf(out, "  decouple: %s\n  intramolecular: %s\n", mdp_value(m, "couple-moltype"),
-               mdp_is(m, "couple-intramol", "no", "no|false") ? "keep" : "decouple");
+    for (int k = COULOMB; k < MASS; k++)
+        l->given[k] |= l->given[FEP];
+    if (from && to && !strcmp(from, "vdw-q") && !strcmp(to, "none"))
+        buf_printf(out, "  decouple: %s\n  intramolecular: %s\n", name, inner);
+    else
+        buf_printf(out, "  decouple: [{molecule: %s, from: %s, to: %s, intramolecular: %s}]\n", name, from ? from : "?",
+                   to ? to : "?", inner);
 }
 
 /* From A to B: all ladders that are not given follow fep-lambdas. */

@@ -49,11 +49,6 @@ static bool same(const char *a, const char *b)
     return *a == '*' || (!*a && !*b);
 }
 
-bool mdp_same(const char *a, const char *b)
-{
-    return same(a, b);
-}
-
 static const struct row *find_row(const char *name)
 {
     for (int i = 0; i < ROWS; i++)
@@ -76,12 +71,6 @@ const char *mdp_value(const struct mdp *m, const char *name)
     return o && o->line && *o->value ? o->value : NULL;
 }
 
-const char *mdp_text(const struct mdp *m, const char *name, const char *otherwise)
-{
-    const char *value = mdp_value(m, name);
-    return value ? value : otherwise;
-}
-
 static bool one_of(const char *value, const char *words)
 {
     char *list = xstrdup(words), *rest = list;
@@ -94,7 +83,8 @@ static bool one_of(const char *value, const char *words)
 
 bool mdp_is(const struct mdp *m, const char *name, const char *otherwise, const char *words)
 {
-    return one_of(mdp_text(m, name, otherwise), words);
+    const char *value = mdp_value(m, name);
+    return one_of(value ? value : otherwise, words);
 }
 
 int mdp_numbers(struct mdp *m, const char *name, double otherwise, double *out, int most)

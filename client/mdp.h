@@ -37,11 +37,8 @@ struct mdp {
 int mdp_read(struct mdp *m, const char *path, struct err *e);
 void mdp_close(struct mdp *m);
 
-bool mdp_same(const char *a, const char *b);
 /* NULL: not given, or without a value. */
 const char *mdp_value(const struct mdp *m, const char *name);
-/* The value or the default. */
-const char *mdp_text(const struct mdp *m, const char *name, const char *otherwise);
 /* Whether the value, or its default, is one of the words, which '|' parts. */
 bool mdp_is(const struct mdp *m, const char *name, const char *otherwise, const char *words);
 /* As many of at most `most` numbers as the value has; an option that has none gives the default. What is no number is refused. */

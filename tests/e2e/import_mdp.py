@@ -126,23 +126,18 @@ class Import(unittest.TestCase):
                                      "  - produce: {time: 1 ns, ensemble: nvt, sample-every: 1000 steps}"])
 
     def test_ends(self):
-        """Every way in which a molecule comes and goes."""
-        back = FEP.replace("0 0.5 1 1 1", "0 0 0 0.5 1 ").replace("0 0 0 0.5 1\n", "0 0.5 1 1 1\n")
+        """Every way in which a molecule comes and goes: ladders are as they were, also of what does not change."""
         ends = "couple-lambda0 = {}\ncouple-lambda1 = {}"
-        gone = FEP.replace("0 0.5 1 1 1", "0 0.25 0.5 0.75 1").replace("0 0 0 0.5 1", "0 0.1 0.2 0.5 1")
-        for text, first, last, coulomb, vdw in ((back, "none", "vdw-q", "1, 1, 1, 0.5, 0", "1, 0.5, 0, 0, 0"),
-                                                (gone, "vdw", "none", "1, 1, 1, 1, 1", "0, 0.1, 0.2, 0.5, 1")):
-            spec, _ = self.spec(BASE + text.replace("couple-lambda1 = none", ends.format(first, last)))
-            self.assertIn(f"    coulomb: [{coulomb}]", spec)
-            self.assertIn(f"    vdw: [{vdw}]", spec)
-        grows = re.sub("coul-lambdas.*\nvdw_lambdas.*", "vdw_lambdas = 0 0.2 0.5 0.8 1", FEP).replace("couple-lambda1 = none", ends.format("none", "vdw-q"))
-        spec, _ = self.spec(BASE + grows)  # its charges are those of lambda 0, where there are none
-        self.assertIn("    coulomb: [1, 1, 1, 1, 1]", spec)
-        self.assertIn("    vdw: [1, 0.8, 0.5, 0.2, 0]", spec)
-        charges = FEP.replace("couple-lambda1 = none", "couple-lambda1 = vdw").replace("vdw_lambdas = 0 0 0 0.5 1\n", "")
-        spec, _ = self.spec(BASE + charges.replace("0 0.5 1 1 1", "0 0.5 1"))
-        at = spec.index("  windows:")
-        self.assertEqual(spec[at + 1:at + 3], ["    coulomb: [0, 0.5, 1]", "constraints: h-bonds"])
+        only = {"all": ("coulomb", "vdw"), "coul": ("coulomb",), "vdw": ("vdw",)}
+        together = FEP.replace("0 0 0 0.5 1", "0 0.1 0.2 0.5 1") + "sc-coul = yes\n"
+        for first, last, given in (("none", "vdw-q", "all"), ("vdw", "none", "all"), ("vdw-q", "vdw", "coul"), ("none", "vdw", "vdw"),
+                                   ("VDW", "vdw-q", "coul")):
+            text = re.sub("coul-lambdas.*\n" if given == "vdw" else "vdw_lambdas.*\n" if given == "coul" else "$^", "", together)
+            spec, _ = self.spec(BASE + text.replace("1 1 1", "0.6 0.8 1").replace("couple-lambda1 = none", ends.format(first, last)))
+            self.assertIn(f"  decouple: [{{molecule: MOH, from: {first.lower()}, to: {last}, intramolecular: keep}}]", spec)
+            at = spec.index("  windows:")
+            ladders = {"coulomb": "    coulomb: [0, 0.5, 0.6, 0.8, 1]", "vdw": "    vdw: [0, 0.1, 0.2, 0.5, 1]"}
+            self.assertEqual(spec[at + 1:spec.index("constraints: h-bonds")], [ladders[name] for name in only[given]])
 
     def test_reaction_field(self):
         text = BASE.replace("PME", "Reaction-Field") + "epsilon_rf = 61\npme-order = 6\n"
