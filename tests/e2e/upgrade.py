@@ -59,13 +59,14 @@ def write_earlier(path, now, version, schemas):
 def make(folder):
     """One that is done, and one that is paused on the way."""
     with scenarios.service("now", per_second=400) as s:
-        done, paused = s.submit("done"), s.submit("paused")
+        done = s.submit("done")
         fake.assert_whole(s, done)
         results = s.raw("GET", f"/v1/ensembles/{done}/results")
-        if s.get(paused)["state"] != "done":
-            s.act(paused, "pause")
-            s.wait_replicas(paused, lambda r: r["state"] in ("paused", "done"))
-        assert s.get(paused)["state"] == "paused", s.get(paused)
+        s.set_rules(per_second=20)
+        paused = s.submit("paused")
+        s.wait_steps(paused, 0)
+        s.act(paused, "pause")
+        s.wait_replicas(paused, lambda r: r["state"] == "paused")
         assert s.stop() == 0
     shutil.copytree(os.path.join(folder, "now/state"), os.path.join(folder, "kept"))
     return done, paused, results
