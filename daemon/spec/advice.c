@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/spec/advice.h"
+#include "daemon/spec/advice_parts.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -23,16 +23,7 @@
 #define SAMPLES 50        /* rows of a window, below which no estimate is more than a guess */
 #define VOLUME_ROUNDS 10  /* changes of the size of volume moves, after which it fits */
 
-struct advising {
-    const struct spec *s;
-    const struct system *sys;
-    json_t *list;
-};
-
-static void say(const struct advising *a, const char *kind, int line, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static void say(const struct advising *a, const char *kind, int line, const char *fmt, ...)
+void say(const struct advising *a, const char *kind, int line, const char *fmt, ...)
 {
     char text[800], whole[1200];
     va_list ap;
@@ -250,7 +241,9 @@ static double decoupled_change(const struct advising *a, int atom)
 
 static void advise_net_charge(const struct advising *a)
 {
-    int states = a->s->settings.alchemy.kind == ALCHEMY_B_STATES ? 2 : 1;
+    const struct alchemy_settings *al = &a->s->settings.alchemy;
+    int states =
+        al->kind == ALCHEMY_B_STATES && !al->temper.nmolecules ? 2 : 1; /* B of a tempered solute is no real one */
     double sum[2] = {0}, change = 0;
     bool field = a->s->settings.nonbonded.coulomb_method == COULOMB_REACTION_FIELD;
     const char *on = field ? "cut-off" : "size of the box";
@@ -287,7 +280,6 @@ static void advise_net_charge(const struct advising *a)
             "Expected "
             "an ion whose B state takes the charge up%s",
             sum[0], sum[1], on, correction);
-    const struct alchemy_settings *al = &a->s->settings.alchemy;
     if (fabs(change) > CHARGE_NOISE && al->ndecouple == 1 && al->decouple[0].on[0] & COUPLED_CHARGE)
         say(a, "charge", a->s->alchemy_line,
             "alchemy.decouple: %s has a net charge (%+.2f e in all); the free energy of removing it depends on the "
@@ -412,6 +404,10 @@ static void advise_ladder(const struct advising *a)
         return;
     if (al->nwindows == 1) {
         say(a, "ladder", a->s->alchemy_line, "alchemy.windows: one window makes no free energy; expected two or more");
+        return;
+    }
+    if (al->temper.nmolecules) {
+        advise_temper(a);
         return;
     }
     double charge = changing_charge(a);

@@ -124,9 +124,35 @@ static int read_decouple(struct reader *r, struct alchemy_settings *a, struct vi
     return rc;
 }
 
+/* Nothing vanishes, so there is no soft core; it would act on charges of atoms without Lennard-Jones. */
+static int read_temper(struct reader *r, struct alchemy_settings *a, struct view v, struct view soft_core)
+{
+    struct tempered *t = &a->temper;
+    struct view names = view_key(v, "molecule");
+    const bool one = names.node->kind == NODE_SCALAR;
+    t->nmolecules = one ? 1 : view_count(names);
+    for (int k = 0; k < t->nmolecules; k++)
+        snprintf(t->molecule[k], sizeof t->molecule[k], "%s", view_text(one ? names : view_item(names, k)));
+    t->to = view_quantity(view_key(v, "to")).value;
+    a->soft_core.alpha = 0;
+    return view_given(soft_core) ? spec_bad(r, soft_core, "alchemy.soft-core",
+                                            "with temper no pair loses its repulsion; expected no soft-core")
+                                 : 0;
+}
+
+int spec_check_temper(struct reader *r, const struct settings *set, struct view v)
+{
+    struct view to = view_key(view_key(v, "temper"), "to");
+    if (!set->alchemy.temper.nmolecules || set->alchemy.temper.to > set->integrator.temperature)
+        return 0;
+    return spec_bad(r, to, "alchemy.temper.to", "%s: expected more than integrator.temperature, %.15g K", view_text(to),
+                    set->integrator.temperature);
+}
+
 int spec_read_alchemy(struct reader *r, struct alchemy_settings *a, struct view v)
 {
-    struct view decouple = view_key(v, "decouple"), inner = view_key(v, "intramolecular");
+    struct view decouple = view_key(v, "decouple"), inner = view_key(v, "intramolecular"),
+                temper = view_key(v, "temper");
     int rc = read_soft_core(r, &a->soft_core, view_key(v, "soft-core"));
     if (rc)
         return rc;
@@ -141,6 +167,9 @@ int spec_read_alchemy(struct reader *r, struct alchemy_settings *a, struct view 
         rc = read_decouple(r, a, decouple, inner);
     else if (view_given(inner))
         return spec_bad(r, inner, "alchemy.intramolecular",
-                        "%s: only decouple has a choice of inner interactions, not perturb", view_text(inner));
+                        "%s: only decouple has a choice of inner interactions, not %s", view_text(inner),
+                        view_given(temper) ? "temper" : "perturb");
+    else if (view_given(temper))
+        rc = read_temper(r, a, temper, view_key(v, "soft-core"));
     return rc ? rc : read_windows(r, a, view_key(v, "windows"));
 }

@@ -381,7 +381,11 @@ static int check_one_of(struct walk *w, const json_t *schema, const struct node 
     json_array_foreach (choices, i, choice) {
         const char *key = json_string_value(json_array_get(json_object_get(choice, "required"), 0));
         given += node_get(n, key) != NULL;
-        buf_printf(&b, "%s%s", i ? " and " : "expected exactly one of ", key);
+        buf_printf(&b, "%s%s",
+                   !i                                 ? "expected exactly one of "
+                   : i + 1 < json_array_size(choices) ? ", "
+                                                      : " and ",
+                   key);
     }
     if (choices && given != 1)
         return fail(w, ERR_SPEC, n->line, p, NULL, &b);

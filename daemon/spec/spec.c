@@ -352,6 +352,8 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     if (!rc)
         rc = read_integrator(r, &s->settings.integrator, view_key(root, "integrator"));
     if (!rc)
+        rc = spec_check_temper(r, &s->settings, alchemy);
+    if (!rc)
         rc = spec_read_observables(r, s, view_key(root, "observables"));
     if (!rc)
         rc = read_barostat(r, &s->settings.barostat, view_key(root, "barostat"));

@@ -12,10 +12,12 @@
 #include "engine/math/box.h"
 #include "engine/system/ewald.h"
 #include "engine/system/masses.h"
+#include "engine/system/temper.h"
 #include "engine/system/topology.h"
 
-/* A decoupled molecule must be in the topology's molecules. */
-static int check_molecule(const struct spec *s, const struct system *sys, const char *name, struct err *e)
+/* A molecule that `key` of alchemy names must be in the topology's molecules. */
+static int check_molecule(const struct spec *s, const struct system *sys, const char *key, const char *name,
+                          struct err *e)
 {
     const char **known = xcalloc((size_t)sys->nkinds, sizeof *known);
     bool *used = xcalloc((size_t)sys->nkinds, sizeof *used), found = false;
@@ -31,8 +33,8 @@ static int check_molecule(const struct spec *s, const struct system *sys, const 
     int rc = 0;
     if (!found) {
         const char *near = suggest_nearest(name, known, n);
-        rc = err_set(e, ERR_SPEC, "%s:%d: alchemy.decouple: %s: %s has no molecules of this type; %s %s%s", s->file,
-                     s->alchemy_line, name, s->topology, near ? "did you mean" : "it has",
+        rc = err_set(e, ERR_SPEC, "%s:%d: alchemy.%s: %s: %s has no molecules of this type; %s %s%s", s->file,
+                     s->alchemy_line, key, name, s->topology, near ? "did you mean" : "it has",
                      near ? near
                      : n  ? known[0]
                           : "none",
@@ -48,7 +50,7 @@ static int check_decoupled(const struct spec *s, const struct system *sys, struc
 {
     int rc = 0;
     for (int k = 0; k < s->settings.alchemy.ndecouple && !rc; k++)
-        rc = check_molecule(s, sys, s->settings.alchemy.decouple[k].molecule, e);
+        rc = check_molecule(s, sys, "decouple", s->settings.alchemy.decouple[k].molecule, e);
     return rc;
 }
 
@@ -165,6 +167,28 @@ static int repartition(const struct spec *s, struct system *sys, struct err *e)
     return rc ? err_prefix(e, "%s:%d: masses.repartition: %s", s->file, s->masses_line, s->topology) : 0;
 }
 
+static int temper(const struct spec *s, struct system *sys, struct err *e)
+{
+    const struct tempered *t = &s->settings.alchemy.temper;
+    int rc = 0;
+    for (int k = 0; k < t->nmolecules && !rc; k++)
+        rc = check_molecule(s, sys, "temper", t->molecule[k], e);
+    if (rc || !t->nmolecules)
+        return rc;
+    if (differs(sys))
+        return err_set(e, ERR_SPEC,
+                       "%s:%d: alchemy.temper: %s has B states, and tempering makes B states itself; expected none",
+                       s->file, s->alchemy_line, s->topology);
+    rc = temper_make(sys, t, s->settings.integrator.temperature, e);
+    if (rc)
+        return err_prefix(e, "%s:%d: alchemy.temper: %s", s->file, s->alchemy_line, s->topology);
+    return differs(sys) ? 0
+                        : err_set(e, ERR_SPEC,
+                                  "%s:%d: alchemy.temper: %s: no charges, Lennard-Jones or dihedrals that a higher "
+                                  "temperature would weaken",
+                                  s->file, s->alchemy_line, t->molecule[0]);
+}
+
 static int read_starts(const struct spec *s, struct source *src, struct system *sys, struct err *e)
 {
     int rc = 0;
@@ -213,6 +237,8 @@ int spec_phase_system(const struct spec *s, int phase, struct source *src, struc
         rc = check_sense(s, sys, e);
     if (!rc)
         rc = repartition(s, sys, e);
+    if (!rc)
+        rc = temper(s, sys, e);
     if (!rc)
         rc = spec_make_restraints(s, src, sys, e);
     if (!rc)

@@ -13,7 +13,6 @@ enum {
     TOP_PARAMS = 6,          /* most parameters of one state */
     TOP_ATOMS_MAX = 1000000, /* size limits, so that no input can exhaust the memory of the service */
     TOP_TYPES_MAX = 20000,
-    TOP_TYPES_USED_MAX = 2000,
     TOP_EXCLUSIONS_MAX = 50000000,
     TOP_TERMS_MAX = 50000000,
     TOP_CMAP_POINTS_MAX = 2000000

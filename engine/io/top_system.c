@@ -134,9 +134,8 @@ static int number_types(const struct top *t, struct system *s, int *number, stru
     for (int i = 0; i < t->ntypes; i++)
         if (number[i] >= 0)
             number[i] = s->ntypes++;
-    if (s->ntypes > TOP_TYPES_USED_MAX)
-        return err_set(e, ERR_UNSUPPORTED, "%d atom types are in use, at most %d can be", s->ntypes,
-                       TOP_TYPES_USED_MAX);
+    if (s->ntypes > SYSTEM_TYPES_MAX)
+        return err_set(e, ERR_UNSUPPORTED, "%d atom types are in use, at most %d can be", s->ntypes, SYSTEM_TYPES_MAX);
     return 0;
 }
 

@@ -66,10 +66,18 @@ struct decoupled {
     bool intramolecular_decouple; /* couple-intramol = yes; false: inner pairs kept at full strength */
 };
 
+/* Moleculetypes whose B states are made (temper.h), every molecule of them. */
+struct tempered {
+    char molecule[DECOUPLED_MOST][64];
+    int nmolecules; /* 0: B states are those of the topology */
+    double to;      /* K */
+};
+
 struct alchemy_settings {
     enum alchemy kind;
     struct decoupled decouple[DECOUPLED_MOST]; /* for ALCHEMY_DECOUPLE */
     int ndecouple;
+    struct tempered temper; /* for ALCHEMY_B_STATES */
     struct soft_core soft_core;
     double dielectric; /* constant of the solvent, for what the net charge lacks (finite_size.h); 0: not asked for */
     int nwindows;      /* 1 when there is no alchemy */

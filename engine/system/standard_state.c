@@ -366,7 +366,7 @@ static bool alone(const struct system *sys, const struct settings *set, const st
             if (!strcmp(al->decouple[i].molecule, sys->kinds[sys->molecules[s->molecule[k]].kind].name) &&
                 is_off(al, &al->decouple[i], s->window, has_charges(sys, s->molecule[k])))
                 return true;
-    return al->kind != ALCHEMY_DECOUPLE;
+    return al->kind != ALCHEMY_DECOUPLE && !al->temper.nmolecules;
 }
 
 int standard_state_of_ladder(const struct system *sys, const struct settings *set, struct standard_state *out,

@@ -158,6 +158,8 @@ struct start {
     double box[BOX_SIZE]; /* nm; engine/math/box.h */
 };
 
+enum { SYSTEM_TYPES_MAX = 2000 }; /* whose square is the size of a table */
+
 struct system {
     char name[128];
     int natoms;

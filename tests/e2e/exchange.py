@@ -24,6 +24,7 @@ from worker import OUTPUTS, Worker
 KT = 0.00831446261815324 * 298.15
 TWOFOLD, ONEFOLD = 25.0, 0.8  # kJ/mol: barriers of 20 kT, and one state above the other
 LADDER = (0, 0.15, 0.35, 0.6, 0.8, 1)
+B_STATES = "perturb: b-states, soft-core: {alpha: 0}"
 BIN = 0.02  # nm, of the distance of the chain's ends
 
 # Four united atoms in a row, that feel nothing but bonds, angles and the torsion: it is distributed as exp(-V / kT).
@@ -53,7 +54,7 @@ CHN 1
 CHAIN_SPEC = """name: chain
 system: {{topology: chain.top, coordinates: chain.gro}}
 nonbonded: {{cutoff: 0.8 nm, vdw: {{modifier: none, dispersion-correction: no}}, coulomb: {{method: reaction-field}}}}
-alchemy: {{perturb: b-states, soft-core: {{alpha: 0}}, windows: {{bonded: {ladder}}}}}
+alchemy: {{{change}, windows: {{bonded: {ladder}}}}}
 integrator: {{timestep: 4 fs, temperature: 298.15 K, friction: 5 /ps, seed: 4, com-removal: no}}
 {exchange}
 protocol:
@@ -116,30 +117,30 @@ def trans(x):
     return sum(a * b for a, b in zip(cross(first, middle), cross(middle, last))) < 0
 
 
-def integral(scale, some=lambda cosine: True):
-    """Of exp(-V / kT) over the torsion, with the twofold part scaled."""
+def integral(scale, some=lambda cosine: True, onefold=1):
+    """Of exp(-V / kT) over the torsion, with its parts scaled."""
     angles = [2 * math.pi * (i + 0.5) / 20000 for i in range(20000)]
-    return sum(math.exp(-(scale * TWOFOLD * (1 - math.cos(2 * a)) + ONEFOLD * (1 + math.cos(a))) / KT)
+    return sum(math.exp(-(scale * TWOFOLD * (1 - math.cos(2 * a)) + onefold * ONEFOLD * (1 + math.cos(a))) / KT)
                for a in angles if some(math.cos(a))) / 20000
 
 
-def run_chain(program, device, folder, name, exchange, ps):
+def run_chain(program, device, folder, name, exchange, ps, change=B_STATES, ladder=LADDER, chain=CHAIN):
     """The shares of frames that are trans, by window, and the results."""
-    spec = CHAIN_SPEC.format(ladder=list(LADDER), exchange=exchange, ps=ps)
-    directory = write(folder, name, spec, {"chain.top": CHAIN, "chain.gro": place_chain()})
+    spec, windows = CHAIN_SPEC.format(change=change, ladder=list(ladder), exchange=exchange, ps=ps), len(ladder)
+    directory = write(folder, name, spec, {"chain.top": chain, "chain.gro": place_chain()})
     worker = Worker(program, "--device", device)
-    start(worker, 0, directory, range(len(LADDER)), len(LADDER))
-    ended, _ = worker.until_ended(len(LADDER))
+    start(worker, 0, directory, range(windows), windows)
+    ended, _ = worker.until_ended(windows)
     assert all(m["type"] == "done" for m in ended.values()), ended
     worker.drain()
-    found = [[trans(x) for x in frames(f"{directory}/lambda_{w:02d}/traj.xtc")] for w in range(len(LADDER))]
-    for w in range(len(LADDER)):
+    found = [[trans(x) for x in frames(f"{directory}/lambda_{w:02d}/traj.xtc")] for w in range(windows)]
+    for w in range(windows):
         check_observed(f"{directory}/lambda_{w:02d}")
-    description = {"spec": spec, "spec_name": "chain.yaml", "replicas": [{"state": "done"}] * len(LADDER)}
+    description = {"spec": spec, "spec_name": "chain.yaml", "replicas": [{"state": "done"}] * windows}
     subprocess.run([program, "estimate", "--ensemble", directory], input=json.dumps(description), text=True, check=True)
     with open(f"{directory}/results.json", encoding="ascii") as f:
         results = json.load(f)
-    check_walks(directory, results["exchange"])
+    check_walks(directory, windows, results["exchange"])
     return [sum(f) / len(f) for f in found], results
 
 
@@ -163,7 +164,7 @@ def check_observed(folder):
         assert abs(sum(counts[:k]) - sum(q < 0.1 * k for q in exact)) <= near, (folder, k, counts)
 
 
-def check_walks(directory, exchange):
+def check_walks(directory, windows, exchange):
     """walks.xvg is energy.xvg of all windows, seen from the replicas."""
     assert os.path.exists(f"{directory}/walks.xvg") == bool(exchange)
     if not exchange:
@@ -172,7 +173,7 @@ def check_walks(directory, exchange):
         lines = [line.split() for line in f if line[0] not in "#@"]
     assert len(lines) == exchange[0]["exchanges"] + 1
     at = {line[0]: [int(w) for w in line[1:]] for line in lines}
-    for window in range(len(LADDER)):
+    for window in range(windows):
         with open(f"{directory}/lambda_{window:02d}/energy.xvg", encoding="ascii") as f:
             rows = [line.split() for line in f if line[0] not in "#@"]
         assert all(at[row[0]][int(row[-2])] == window for row in rows if row[0] in at) and len(at) > 10
@@ -256,7 +257,7 @@ def exchanged(files, windows):
 
 def short_chain(folder, name, seed, windows, scheme):
     """For a device on which every step takes its time."""
-    spec = CHAIN_SPEC.format(ladder=list(windows), exchange=f"exchange: {{every: 10 steps, scheme: {scheme}}}", ps="0.4")
+    spec = CHAIN_SPEC.format(change=B_STATES, ladder=list(windows), exchange=f"exchange: {{every: 10 steps, scheme: {scheme}}}", ps="0.4")
     spec = spec.replace("every: 0.4 ps", "every: 10 steps").replace("1000000 steps", "10 steps").replace("seed: 4", f"seed: {seed}")
     return write(folder, name, spec, {"chain.top": CHAIN, "chain.gro": place_chain()})
 

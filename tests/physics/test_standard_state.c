@@ -207,6 +207,9 @@ static void test_ladder(void **state)
     of_ladder(&sys, &set, 0);
     set.alchemy.kind = ALCHEMY_B_STATES;
     assert_int_equal(of_ladder(&sys, &set, 1).window, 2);
+    set.alchemy.temper.nmolecules = 1; /* all acts on all in every window */
+    of_ladder(&sys, &set, 0);
+    set.alchemy.temper.nmolecules = 0;
     lambda[2][LAMBDA_BONDED] = 0;
     s = of_ladder(&sys, &set, 1);
     assert_true(s.window == 0 && !s.both && s.correction == -s.release);

@@ -79,14 +79,18 @@ def molecule(kind, b_states):
     return text + pairs + (apart if kind == 'KEPT' else '')
 
 
-def topology(root, path, waters, b_states):
+def water(root):
+    """Its moleculetype, of the types OW and HW."""
     with open(os.path.join(root, 'examples/methanol/methanol.top')) as f:
-        water = re.search(r'\[ moleculetype \]\n;[^\n]*\n  SOL.*?(?=\[ system \])', f.read(), re.S).group(0)
+        return re.search(r'\[ moleculetype \]\n;[^\n]*\n  SOL.*?(?=\[ system \])', f.read(), re.S).group(0)
+
+
+def topology(root, path, waters, b_states):
     with open(path, 'w') as f:
         f.write('[ defaults ]\n1 2 yes 0.5 0.8\n[ atomtypes ]\n')
         for name, (sigma, epsilon) in {**TYPES, 'DU': (0, 0), 'OW': (0.315061, 0.636386), 'HW': (0, 0)}.items():
             f.write(f'{name} 6 12 0 A {sigma} {epsilon}\n')
-        f.write(''.join(molecule(kind, b_states) for kind in ('KEPT', 'LOOSE', 'ION')) + water)
+        f.write(''.join(molecule(kind, b_states) for kind in ('KEPT', 'LOOSE', 'ION')) + water(root))
         f.write(f'[ system ]\nseveral\n[ molecules ]\nKEPT 1\nLOOSE 1\nION 1\nSOL {waters}\n')
 
 

@@ -25,6 +25,7 @@ struct change {
     const char *more;              /* sections at the end of the topology */
     const char *barostat, *masses; /* a line */
     const char *velocity;          /* of every atom */
+    const char *terms;             /* of the molecule, beside what holds it together */
 };
 
 #define BAROSTAT "barostat: {method: monte-carlo, pressure: 1 bar, every: 25 steps}\n"
@@ -61,6 +62,7 @@ static void write_topology(struct buf *b, const struct change *c)
     buf_printf(b, "%s", or (c->settles,
                             "[ bonds ]\n1 2 1 0.109 284512\n1 3 1 0.109 284512\n"
                             "[ angles ]\n2 1 3 1 107.8 276.144\n"));
+    buf_printf(b, "%s", or (c->terms, ""));
     buf_printf(b,
                "[ moleculetype ]\nAR 1\n[ atoms ]\n1 AR 1 AR AR 1 %s 39.948\n[ system ]\nx\n"
                "[ molecules ]\nMOL 1\nAR 2\n%s",
@@ -283,6 +285,42 @@ static void idle_terms(void **state)
     expect_none("only perturb", (struct change){.b_states = "HC 0 1.008", .change = "perturb: b-states"});
 }
 
+#define TEMPER "temper: {molecule: MOL, to: 600 K}"
+#define ALIKE "{coulomb: [0, 0.5, 1], vdw: [0, 0.5, 1], bonded: [0, 0.5, 1]}"
+#define EXCHANGE BAROSTAT "exchange: {every: 1 ps}\n"
+
+/* A state that is hot in part is no system, so that its charges and steps are not looked at as those of others. */
+static void tempering(void **state)
+{
+    (void)state;
+    const char *produce =
+        "  - minimize: {steps: 10}\n  - equilibrate: {time: 1 ns, ensemble: npt}\n  - produce: {time: 1 ns}";
+    struct change calm = {.change = TEMPER, .windows = ALIKE, .barostat = EXCHANGE, .protocol = produce}, c = calm;
+    expect("", "", calm);
+    c.windows = "{coulomb: [0, 1], vdw: [0, 1]}"; /* nothing that bonded would change */
+    expect("", "", c);
+    c.charges[0] = "0.8";
+    expect_none("state B", c);
+    expect_none("changes", c);
+    c = calm;
+    c.windows = "{coulomb: [0, 0.5, 1], vdw: [0, 0.4, 1]}";
+    expect(
+        "ladder",
+        "s.yaml:4: alchemy.windows: in window 1 coulomb is 0.5 and vdw 0.4, so that parts of the solute are at other "
+        "temperatures",
+        c);
+    c.windows = "{vdw: [0, 1]}";
+    expect("ladder", "in window 1 coulomb is 0 and vdw 1", c);
+    c.windows = "{coulomb: [0.1, 1], vdw: [0.1, 1]}";
+    expect("ladder", "in no window all lambdas are 0", c);
+    c = calm;
+    c.barostat = BAROSTAT;
+    expect("temper", "windows that exchange no replicas", c);
+    c = calm;
+    c.terms = "[ pairs ]\n1 2 2 1 0.1 0.1 0.3 0.1\n[ pairs_nb ]\n1 3 1 0.1 0.1 0.3 0.1\n";
+    expect("temper", "alchemy.temper: 2 pairs of function 2 or of [ pairs_nb ] of the solute stay at full strength", c);
+}
+
 static void protocols(void **state)
 {
     (void)state;
@@ -327,7 +365,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_to_say), cmocka_unit_test(the_timestep), cmocka_unit_test(charges),
         cmocka_unit_test(soft_core),      cmocka_unit_test(ladders),      cmocka_unit_test(idle_terms),
-        cmocka_unit_test(protocols),      cmocka_unit_test(no_sense),
+        cmocka_unit_test(protocols),      cmocka_unit_test(no_sense),     cmocka_unit_test(tempering),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

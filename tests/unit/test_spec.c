@@ -354,9 +354,10 @@ static void test_key_errors(void **state)
                               "window-coordinates, index or defines"));
     refused("name: x\nsystem: {topology: a.top}\n",
             SPEC("2: system.coordinates: missing; expected text of 1 to 255 bytes, such as toluene.gro"));
-    refused(HEAD "alchemy: {windows: {vdw: [0]}}\n", SPEC("3: alchemy: expected exactly one of decouple and perturb"));
+    refused(HEAD "alchemy: {windows: {vdw: [0]}}\n",
+            SPEC("3: alchemy: expected exactly one of decouple, perturb and temper"));
     refused(HEAD "alchemy: {decouple: A, perturb: b-states, windows: {vdw: [0]}}\n",
-            SPEC("3: alchemy: expected exactly one of decouple and perturb"));
+            SPEC("3: alchemy: expected exactly one of decouple, perturb and temper"));
     refused(HEAD "alchemy: {decouple: A, windows: {}}\n",
             SPEC("3: alchemy.windows: 0 keys; expected at least one of coulomb, vdw, bonded, restraint or mass"));
     refused(HEAD "protocol: [{produce: {time: 1 ps}, minimize: {steps: 1}}]\n",

@@ -61,10 +61,40 @@ static void test_decouple(void **state)
     spec_free(s);
 }
 
+/* A molecule type or several, hotter than the thermostat; B states that are made need no soft core. */
+static void test_temper(void **state)
+{
+    struct spec *s = parsed(HEAD "alchemy: {temper: {molecule: A, to: 600 K}, windows: {vdw: [0, 1]}}\n");
+    const struct alchemy_settings *al = &s->settings.alchemy;
+    assert_int_equal(al->kind, ALCHEMY_B_STATES);
+    assert_int_equal(al->temper.nmolecules, 1);
+    assert_string_equal(al->temper.molecule[0], "A");
+    assert_is(al->temper.to, 600);
+    assert_is(al->soft_core.alpha, 0);
+    assert_false(al->soft_core.coulomb);
+    spec_free(s);
+    s = parsed(HEAD
+               "alchemy: {temper: {molecule: [A, B], to: 400 K}, windows: {vdw: [0, 1]}}\n"
+               "integrator: {temperature: 399 K}\n");
+    assert_int_equal(s->settings.alchemy.temper.nmolecules, 2);
+    assert_string_equal(s->settings.alchemy.temper.molecule[1], "B");
+    spec_free(s);
+    refused(HEAD "alchemy: {temper: {molecule: A, to: 298.15 K}, windows: {vdw: [0, 1]}}\n",
+            SPEC("3: alchemy.temper.to: 298.15 K: expected more than integrator.temperature, 298.15 K"));
+    refused(HEAD "alchemy: {temper: {molecule: A, to: 600 K}, windows: {vdw: [0, 1]}, soft-core: {alpha: 0.5}}\n",
+            SPEC("3: alchemy.soft-core: with temper no pair loses its repulsion; expected no soft-core"));
+    refused(HEAD "alchemy: {temper: {molecule: A, to: 600 K}, windows: {vdw: [0, 1]}, intramolecular: keep}\n",
+            SPEC("3: alchemy.intramolecular: keep: only decouple has a choice of inner interactions, not temper"));
+    refused(
+        HEAD "alchemy: {temper: {molecule: A}, windows: {vdw: [0, 1]}}\n",
+        SPEC("3: alchemy.temper.to: missing; expected a quantity above 0 K, at most 5000 K (units: K), such as 600 K"));
+}
+
 /* ---- with a system ---- */
 
 static const char top[] =
-    "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nCH4 16.043 0.0 A 0.373 1.23\n"
+    "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\n#ifdef NONE\nCH4 16.043 0.0 A 0.373 0\n#else\nCH4 16.043 0.0 A 0.373 "
+    "1.23\n#endif\n"
     "[ moleculetype ]\nMET 1\n[ atoms ]\n"
     "#ifdef OTHER\n1 CH4 1 MET CH5 1 0 16.043\n#else\n1 CH4 1 MET CH4 1 CHARGE 16.043\n#endif\n"
     "#ifdef HOLD\n[ position_restraints ]\n1 1 10 10 10\n#endif\n"
@@ -114,6 +144,8 @@ static struct err with_system(const char *text, const char *charge)
     return e;
 }
 
+#define HEAD_OF(name) "name: x\nsystem: {topology: a.top, coordinates: a.gro, defines: [" name "]}\n"
+#define TEMPERED(molecule) HEAD "alchemy: {temper: {molecule: " molecule ", to: 600 K}, windows: {vdw: [0, 1]}}\n"
 #define CONSTRAINED(how)                                                                                               \
     "name: x\nsystem: {topology: a.top, coordinates: a.gro, defines: [PAIR, " how                                      \
     "]}\nalchemy: {decouple: TWO, windows: {vdw: [0, 0.5]}}\n"
@@ -159,6 +191,14 @@ static void test_system_errors(void **state)
         {HEAD "alchemy: {perturb: b-states, windows: {vdw: [0, 1]}}\n", "0",
          "s.yaml:3: alchemy.perturb: b-states: nothing in a.top has a B state that differs from its A state"},
         {HEAD "alchemy: {perturb: b-states, windows: {coulomb: [0, 1]}}\n", "0 16.043 CH4 0.1", ""},
+        {TEMPERED("MET"), "0.1", ""},
+        {TEMPERED("[MET, MTE]"), "0",
+         "s.yaml:3: alchemy.temper: MTE: a.top has no molecules of this type; did you mean MET?"},
+        {TEMPERED("MET"), "0 16.043 CH4 0.1",
+         "s.yaml:3: alchemy.temper: a.top has B states, and tempering makes B states itself; expected none"},
+        {HEAD_OF("NONE") "alchemy: {temper: {molecule: MET, to: 600 K}, windows: {vdw: [0, 1]}}\n", "0",
+         "s.yaml:3: alchemy.temper: MET: no charges, Lennard-Jones or dihedrals that a higher temperature would "
+         "weaken"},
         {CONSTRAINED("RIGID") "exchange: {every: 1 ps}\n", "0", ""},
         {CONSTRAINED("STRETCH"), "0", ""},
         {CONSTRAINED("STRETCH") "exchange: {every: 1 ps}\n", "0",
@@ -241,8 +281,8 @@ static void test_phase_systems(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_soft_core), cmocka_unit_test(test_decouple),      cmocka_unit_test(test_system_errors),
-        cmocka_unit_test(test_starts),    cmocka_unit_test(test_phase_systems),
+        cmocka_unit_test(test_soft_core),     cmocka_unit_test(test_decouple), cmocka_unit_test(test_temper),
+        cmocka_unit_test(test_system_errors), cmocka_unit_test(test_starts),   cmocka_unit_test(test_phase_systems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

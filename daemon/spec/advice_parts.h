@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the adviser: what its files share.
+ */
+#ifndef SHOAL_DAEMON_SPEC_ADVICE_PARTS_H
+#define SHOAL_DAEMON_SPEC_ADVICE_PARTS_H
+
+#include "daemon/spec/advice.h"
+
+struct advising {
+    const struct spec *s;
+    const struct system *sys;
+    json_t *list;
+};
+
+/* One more piece of advice, which begins with the file and `line`. */
+void say(const struct advising *a, const char *kind, int line, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* advice_temper.c: of a spec with alchemy.temper. */
+void advise_temper(const struct advising *a);
+
+#endif
