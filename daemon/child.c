@@ -145,7 +145,8 @@ struct child *child_start(uv_loop_t *loop, const struct child_job *job, child_do
     c->process.data = c->in.data = c->out.data = c->log.data = c->limit.data = c->write.data = c;
     int rc = spawn(c, loop);
     if (rc) {
-        err_set(e, ERR_BUSY, "start %s: %s", job->argv[0], uv_strerror(rc));
+        const bool lacking = rc == UV_EMFILE || rc == UV_ENFILE || rc == UV_EAGAIN || rc == UV_ENOMEM;
+        err_set(e, lacking ? ERR_BUSY : ERR_INTERNAL, "start %s: %s", job->argv[0], uv_strerror(rc));
         c->done = nothing;
         c->exited = c->out_ended = c->log_ended = true;
         close_if_over(c);

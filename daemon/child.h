@@ -30,7 +30,7 @@ struct child_result {
 
 /* On the loop thread, when it has ended and all was read. May take r->out away (and zero it). */
 typedef void child_done_fn(void *arg, struct child_result *r);
-/* NULL and ERR_INTERNAL or ERR_MEMORY when it cannot be started; `done` is not called then. */
+/* NULL when it cannot be started, ERR_BUSY: for want of descriptors, processes or memory, else ERR_INTERNAL; `done` is not called then. */
 struct child *child_start(uv_loop_t *loop, const struct child_job *job, child_done_fn *done, void *arg, struct err *e);
 /* Ends it; `done` is called all the same, later. */
 void child_kill(struct child *c);
