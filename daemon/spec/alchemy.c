@@ -142,11 +142,16 @@ static int read_temper(struct reader *r, struct alchemy_settings *a, struct view
 
 int spec_check_temper(struct reader *r, const struct settings *set, struct view v)
 {
+    const struct alchemy_settings *a = &set->alchemy;
     struct view to = view_key(view_key(v, "temper"), "to");
-    if (!set->alchemy.temper.nmolecules || set->alchemy.temper.to > set->integrator.temperature)
+    if (!a->temper.nmolecules)
         return 0;
-    return spec_bad(r, to, "alchemy.temper.to", "%s: expected more than integrator.temperature, %.15g K", view_text(to),
-                    set->integrator.temperature);
+    if (!(a->temper.to > set->integrator.temperature))
+        return spec_bad(r, to, "alchemy.temper.to", "%s: expected more than integrator.temperature, %.15g K",
+                        view_text(to), set->integrator.temperature);
+    if (!a->given[LAMBDA_COULOMB] && !a->given[LAMBDA_VDW] && !a->given[LAMBDA_BONDED])
+        return spec_bad(r, view_key(v, "windows"), "alchemy.windows", "temper: expected coulomb, vdw and bonded");
+    return 0;
 }
 
 int spec_read_alchemy(struct reader *r, struct alchemy_settings *a, struct view v)

@@ -33,7 +33,7 @@ int selection_read(struct reader *r, struct selection *out, struct view v, const
 
 /* alchemy.c */
 int spec_read_alchemy(struct reader *r, struct alchemy_settings *a, struct view v);
-/* After the integrator. ERR_SPEC: not above its temperature. */
+/* After the integrator. ERR_SPEC: not above its temperature; no ladder that it has. */
 int spec_check_temper(struct reader *r, const struct settings *set, struct view v);
 
 /* restraints.c: between centers; system and alchemy have been read. The same in a system that is whole but for them. */

@@ -81,6 +81,8 @@ static void test_temper(void **state)
     spec_free(s);
     refused(HEAD "alchemy: {temper: {molecule: A, to: 298.15 K}, windows: {vdw: [0, 1]}}\n",
             SPEC("3: alchemy.temper.to: 298.15 K: expected more than integrator.temperature, 298.15 K"));
+    refused(HEAD "alchemy: {temper: {molecule: A, to: 600 K}, windows: {restraint: [0, 1]}}\n",
+            SPEC("3: alchemy.windows: temper: expected coulomb, vdw and bonded"));
     refused(HEAD "alchemy: {temper: {molecule: A, to: 600 K}, windows: {vdw: [0, 1]}, soft-core: {alpha: 0.5}}\n",
             SPEC("3: alchemy.soft-core: with temper no pair loses its repulsion; expected no soft-core"));
     refused(HEAD "alchemy: {temper: {molecule: A, to: 600 K}, windows: {vdw: [0, 1]}, intramolecular: keep}\n",
