@@ -327,7 +327,8 @@ static const struct dev_ops fault_ops = {
 struct dev *dev_fault_new(struct dev *inner)
 {
     struct fault_dev *d = xcalloc(1, sizeof *d);
-    d->base = (struct dev){.ops = &fault_ops, .kernels = inner->kernels, .model = inner->model, .limits = inner->limits};
+    d->base =
+        (struct dev){.ops = &fault_ops, .kernels = inner->kernels, .model = inner->model, .limits = inner->limits};
     d->inner = inner;
     d->last = &d->first;
     return &d->base;
