@@ -33,7 +33,7 @@ def main():
     plain, _ = exchange.run_chain(o.worker, o.device, folder, "plain", "", **run)
     assert plain[0] == 0, f"a barrier of {2 * exchange.TWOFOLD / exchange.KT:.0f} kT was crossed"
     found, results = exchange.run_chain(o.worker, o.device, folder, "tempered", "exchange: {every: 0.4 ps}", **run)
-    scales = [1 - l * (1 - T / TO) for l in LADDER]
+    scales = [1 - hot * (1 - T / TO) for hot in LADDER]
     weights = [(exchange.integral(s, lambda c: c < 0, onefold=s), exchange.integral(s, onefold=s)) for s in scales]
     expected = [some / every for some, every in weights]
     print(f"trans {[round(f, 3) for f in found]}, expected {[round(x, 3) for x in expected]}", flush=True)

@@ -87,17 +87,17 @@ def compare(o):
         waters = several.coordinates(work)
         topology(o.root, os.path.join(work, 'plain.top'), waters, False)
         topology(o.root, os.path.join(work, 'gmx.top'), waters, True)
-        for window, l in enumerate(LADDER):
+        for window, hot in enumerate(LADDER):
             gmx = soft_core_against_gmx.theirs(work, MDP, window)
             columns = triclinic.columns(os.path.join(work, 'run.xvg'))
             ours = reference.evaluate(o.worker, work, SPEC % ('plain.top', TEMPER), window, o.device)
             several.same(c, ours, reference.evaluate(o.worker, work, SPEC % ('gmx.top', 'perturb: b-states'), window, o.device))
-            several.against(c, ours, gmx, l in (0, 1), allowed)
+            several.against(c, ours, gmx, hot in (0, 1), allowed)
             for name in ('proper_dihedral', 'improper_dihedral'):
                 c.check(name, ours['energies'][name], gmx['energies'][name], allowed.terms[name] * abs(gmx['energies'][name]) + 2e-8)
             slope = next(v for name, v in columns.items() if name.startswith('dH') and 'bonded-lambda' in name)
             c.check('dvdl bonded', ours['dvdl']['bonded'], slope, allowed.of_lambda(slope))
-            if l in (0, 1):
+            if hot in (0, 1):
                 potentials[window] = (gmx['energies']['potential'], ours['delta_u'])
         for first, (u, delta_u) in potentials.items():
             for second, (other, _) in potentials.items():
