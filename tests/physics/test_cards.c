@@ -118,18 +118,23 @@ static void test_mesh(void **state)
     toy_system_free(sys);
 }
 
+/* One without regions and one with; ends them. */
+static void compare_cut(struct outcome whole, struct outcome cut, struct system *sys)
+{
+    assert_true(whole.regions == 0 && cut.regions >= 2);
+    same_bits(&whole, &cut, sys->natoms);
+    outcome_free(&whole);
+    outcome_free(&cut);
+    toy_system_free(sys);
+}
+
 /* 5,184 atoms are in one block's shared memory, or in that of blocks for regions of the box. */
 static void test_regions(void **state)
 {
     struct system *sys = toy_water(12);
     const struct settings set = moving();
-    struct outcome whole = outcome_on(H200, sys, &set), cut = outcome_on(RTX, sys, &set);
-    assert_int_equal(whole.regions, 0);
-    assert_true(cut.regions >= 2);
-    same_bits(&whole, &cut, sys->natoms);
-    outcome_free(&whole);
-    outcome_free(&cut);
-    toy_system_free(sys);
+    const struct outcome whole = outcome_on(H200, sys, &set);
+    compare_cut(whole, outcome_on(RTX, sys, &set), sys);
 }
 
 /* Where regions of which a multiprocessor has two have no room for what is in reach, they are larger, as many as one has. */
@@ -138,15 +143,11 @@ static void test_large_regions(void **state)
     struct system *sys = toy_water(7);
     const struct settings set = moving();
     const struct pair_limits usual = pair_limits;
-    struct outcome whole = outcome_on(RTX, sys, &set);
+    const struct outcome whole = outcome_on(RTX, sys, &set);
     pair_limits = (struct pair_limits){300, 20};
-    struct outcome cut = outcome_on(RTX, sys, &set);
+    const struct outcome cut = outcome_on(RTX, sys, &set);
     pair_limits = usual;
-    assert_true(whole.regions == 0 && cut.regions >= 2);
-    same_bits(&whole, &cut, sys->natoms);
-    outcome_free(&whole);
-    outcome_free(&cut);
-    toy_system_free(sys);
+    compare_cut(whole, cut, sys);
 }
 
 /* What a card has no room for is refused when the model is made, and another card takes it. */
