@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the scheduler: sched.c takes events and knows ensembles, owners.c obeys their owners, ladder.c adds windows, stopping.c ends those that are good
- * enough, allocation.c hands production out by what windows need, finishing.c ends those whose replicas have ended, sets.c moves sets in and out of slots, failures.c says what becomes of those that failed, devices.c keeps an eye on
- * workers, pack.c chooses, users.c counts.
+ * Inside the scheduler: sched.c takes events and knows ensembles, owners.c obeys their owners, ladder.c adds windows, stopping.c ends
+ * those that are good enough, allocation.c hands production out by what windows need, finishing.c ends those whose replicas have ended,
+ * sets.c moves sets in and out of slots, failures.c says what becomes of those that failed, devices.c keeps an eye on workers, pack.c
+ * chooses, users.c counts.
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_INTERNAL_H
 #define SHOAL_DAEMON_SCHEDULE_INTERNAL_H

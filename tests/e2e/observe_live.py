@@ -76,7 +76,7 @@ class Live(Served):
                          [(w, 0, f"lambda_{w:02d}/{f}") for w in (0, 1) for f in FILES])
         said = self.shoal("results", os.path.basename(folder))
         self.assertRegex(said, r"(?m)^ +1 +rdf +31 +g\(r\) up to \d\.\d+ \+- 0\.\d+ at 0\.2\d nm +lambda_01/rdf.xvg$")
-        self.assertRegex(said, r"(?m)^ +1 +dielectric +31 +dielectric constant \d+\.\d* \+- \d+\.?\d* at 298.15 K +lambda_01/")
+        self.assertRegex(said, r"(?m)^ +1 +dielectric +31 +dielectric constant \d+\.?\d* \+- \d+\.?\d* at 298.15 K +lambda_01/")
         self.assertRegex(said, r"(?m)^ +0 +msd +31 +D -?\d+\.\d* \+- \d+\.?\d* 1e-5 cm\^2/s, from 0.04 to 0.2 ps +lambda_00/msd.xvg$")
         page = self.shoal("report", os.path.basename(folder))
         for title in ("rdf: g(r)", "rdf: coordination number within r + bin/2", "msd: MSD", "saxs: I(q)"):

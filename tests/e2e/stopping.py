@@ -193,7 +193,8 @@ def replaced_database():
         assert written == list(range(len(written))) and written, written
 
 
-SCENARIOS = [hanging_job, hanging_estimate, dying_estimate, lacking_descriptors, small_files, damaged_database, removed_database, replaced_database]
+SCENARIOS = [hanging_job, hanging_estimate, dying_estimate, lacking_descriptors, small_files, damaged_database, removed_database,
+             replaced_database]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[2:])

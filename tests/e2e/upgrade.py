@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A state folder of every earlier schema: what had ended is there with its results, what had not goes on, and a copy of the database is kept.
+"""A state folder of every earlier schema: what had ended is there with its results, what had not goes on, and a copy of the database
+is kept.
 
 Usage: upgrade.py SHOALD SCHEMAS    SCHEMAS: the folder of migrations, NNNN_*.sql
 """
@@ -16,7 +17,8 @@ import scenarios
 APPLICATION = 0x53686F61
 # What the first schema said in other tables.
 OF_ENSEMBLE = {"steps": "(SELECT max(steps) FROM now.replica r WHERE r.ensemble = t.number)"}
-OF_REPLICA = {name: f"(SELECT {name} FROM now.replica_set s WHERE s.number = t.in_set)" for name in ("failures", "crashes", "device", "model")}
+OF_REPLICA = {name: f"(SELECT {name} FROM now.replica_set s WHERE s.number = t.in_set)"
+              for name in ("failures", "crashes", "device", "model")}
 WINDOWS = "SELECT ensemble, window, 0, window / 10.0, 0, 0 FROM now.replica"
 INPUTS = "SELECT i.ensemble, i.name, c.data FROM now.input_file i JOIN now.content c ON c.hash = i.hash"
 
@@ -26,15 +28,16 @@ def columns(db, table, of="main"):
 
 
 def fill(db, version, table):
-    """With what the database of now has in its columns of the same names."""
+    """The statement that puts what the database of now has into columns of the same names; None: it has none of them."""
     if table == "window":
-        return WINDOWS
+        return f"INSERT INTO window {WINDOWS}"
     if table == "input_file" and version < 6:
-        return INPUTS
+        return f"INSERT INTO input_file {INPUTS}"
     here, there = columns(db, table), columns(db, table, "now")
     other = {} if version > 1 else OF_ENSEMBLE if table == "ensemble" else OF_REPLICA if table == "replica" else {}
     names = [name for name in here if name in there or name in other]
-    return names and f"SELECT {', '.join(other.get(name, f't.{name}') for name in names)} FROM now.{table} t", names
+    values = ", ".join(other.get(name, f"t.{name}") for name in names)
+    return f"INSERT INTO {table} ({', '.join(names)}) SELECT {values} FROM now.{table} t" if names else None
 
 
 def write_earlier(path, now, version, schemas):
@@ -44,12 +47,11 @@ def write_earlier(path, now, version, schemas):
         with open(migration, encoding="utf-8") as f:
             db.executescript(f.read())
     db.execute("ATTACH ? AS now", (now,))
-    for (table,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('service', 'segment', 'sample_file')").fetchall():
-        query = fill(db, version, table)
-        if isinstance(query, str):
-            db.execute(f"INSERT INTO {table} {query}")
-        elif query[0]:
-            db.execute(f"INSERT INTO {table} ({', '.join(query[1])}) {query[0]}")
+    tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('service', 'segment', 'sample_file')"
+    for (table,) in db.execute(tables).fetchall():
+        statement = fill(db, version, table)
+        if statement:
+            db.execute(statement)
     db.execute(f"PRAGMA application_id = {APPLICATION}")
     db.execute(f"PRAGMA user_version = {version}")
     db.commit()

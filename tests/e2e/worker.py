@@ -275,6 +275,7 @@ def signals_and_partings(program, folder):
                      struct.pack("<I", 17) + b'{"type": "dance"}', struct.pack("<I", 17) + b'{"type": "start"}'):
         worker = Worker(program)
         worker.socket.sendall(nonsense)
+        assert worker.receive()["type"] == "ending"
         assert worker.receive() is None
         assert worker.process.wait(timeout=10) == 1, nonsense
 

@@ -130,6 +130,13 @@ def same(c, ours, by_states):
     reference.compare_forces(c, ours['forces'], by_states['forces'], (1e-9, 1e-8))
 
 
+def between(c, potentials, allowed):
+    """potentials: of some windows GROMACS' potential energy and our differences to all of them."""
+    for first, (u, delta_u) in potentials.items():
+        for second, (other, _) in potentials.items():
+            c.check(f'delta_u from {first}', delta_u[second], other - u, allowed.of_lambda(other - u))
+
+
 def compare(o):
     c, allowed, potentials = reference.Comparison(), tolerances.of(o.device), {}
     with tempfile.TemporaryDirectory() as work:
@@ -143,9 +150,7 @@ def compare(o):
             against(c, ours, gmx, coulomb in (0, 1), allowed)
             if coulomb in (0, 1):
                 potentials[window] = (gmx['energies']['potential'], ours['delta_u'])
-        for first, (u, delta_u) in potentials.items():
-            for second, (other, _) in potentials.items():
-                c.check(f'delta_u from {first}', delta_u[second], other - u, allowed.of_lambda(other - u))
+        between(c, potentials, allowed)
     return c
 
 

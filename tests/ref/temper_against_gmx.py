@@ -99,9 +99,7 @@ def compare(o):
             c.check('dvdl bonded', ours['dvdl']['bonded'], slope, allowed.of_lambda(slope))
             if hot in (0, 1):
                 potentials[window] = (gmx['energies']['potential'], ours['delta_u'])
-        for first, (u, delta_u) in potentials.items():
-            for second, (other, _) in potentials.items():
-                c.check(f'delta_u from {first}', delta_u[second], other - u, allowed.of_lambda(other - u))
+        several.between(c, potentials, allowed)
     return c
 
 
