@@ -159,6 +159,23 @@ static int mark_once(const struct choice *c, bool *held, int before, int atom)
     return 0;
 }
 
+static bool is_name(const struct system *sys, const char *word)
+{
+    bool found = false;
+    for (int i = 0; i < sys->natoms && !found; i++)
+        found = !strcmp(sys->atoms[i].name, word);
+    return found;
+}
+
+/* last: behind a dash, or NULL. */
+static int no_number(const struct choice *c, const char *first, const char *last)
+{
+    const bool named = !last && is_name(c->sys, first);
+    return err_set(c->e, ERR_SPEC, "%s%s%s: expected numbers and ranges of 1 to %d, such as 1-12, 15%s%s%s", first,
+                   last ? "-" : "", last ? last : "", c->sys->natoms, named ? "; did you mean {name: " : "",
+                   named ? first : "", named ? "}?" : "");
+}
+
 /* "1-12, 15": numbers from 1 and ranges of them. */
 static int mark_numbers(const struct choice *c, const char *text)
 {
@@ -177,8 +194,7 @@ static int mark_numbers(const struct choice *c, const char *text)
         if (ok && dash)
             ok = number_parse(dash + 1, &to);
         if (!ok || from < 1 || to < from || to > c->sys->natoms)
-            rc = err_set(c->e, ERR_SPEC, "%s%s%s: expected numbers and ranges of 1 to %d, such as 1-12, 15", one,
-                         dash ? "-" : "", dash ? dash + 1 : "", c->sys->natoms);
+            rc = no_number(c, one, dash ? dash + 1 : NULL);
         for (int64_t i = from; i <= to && !rc; i++) {
             rc = mark_once(c, held, before, (int)i - 1);
             before = (int)i - 1;
@@ -199,14 +215,6 @@ static int mark_group(const struct choice *c, const char *name)
     free(held);
     free(list);
     return rc;
-}
-
-static bool is_name(const struct system *sys, const char *word)
-{
-    bool found = false;
-    for (int i = 0; i < sys->natoms && !found; i++)
-        found = !strcmp(sys->atoms[i].name, word);
-    return found;
 }
 
 /* A group of the index, or a name of atoms; both only where they are the same atoms. */

@@ -185,6 +185,9 @@ static void test_errors(void **state)
         {SYSTEM RDF("twice", ""), "s.yaml:4: observables[0].rdf: twice: atom 1 is in it twice"},
         {SYSTEM RDF("{atoms: \"10\"}", ""),
          "s.yaml:4: observables[0].rdf: 10: 10: expected numbers and ranges of 1 to 9, such as 1-12, 15"},
+        {SYSTEM RDF("{atoms: OW}", ""),
+         "s.yaml:4: observables[0].rdf: OW: OW: expected numbers and ranges of 1 to 9, such as 1-12, 15; did you mean "
+         "{name: OW}?"},
         {"name: a\nsystem: {topology: a.top, coordinates: a.gro}\n" RDF("{group: site}", ""),
          "s.yaml:4: observables[0].rdf.between: group: site: expected system.index, the file that has it"},
         {"name: a\nsystem: {topology: a.top, coordinates: a.gro, index: b.ndx}\n" RDF("site", ""),
