@@ -45,7 +45,7 @@ static void write_file(const char *path, const void *data, size_t size)
 static void check_leg(const struct campaign *c, const struct campaign_leg *leg)
 {
     char key[CAMPAIGN_KEY + 1];
-    assert(leg->name[0] && leg->spec && (leg->sign == 1 || leg->sign == -1));
+    assert(leg->name[0] && leg->spec && leg->sign >= -1 && leg->sign <= 1);
     for (int i = 0; i < campaign_items(c, leg); i++) {
         int n;
         struct variable *v = campaign_variables(c, leg, i, &n);
@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     write_file(table, cut ? data + first + 3 : data, cut ? size - first - 3 : 0);
     if (campaign_read(&c, campaign, &e)) {
         assert(!c && (e.code == ERR_SPEC || e.code == ERR_MISSING_FILE));
-        assert(!strncmp(e.msg, folder, strlen(folder)));
+        assert(strchr(e.msg, ':')); /* which file it is of */
         return 0;
     }
     check_campaign(c);
