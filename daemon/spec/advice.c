@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/spec/idle.h"
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
 #include "engine/kernels/volume.h"
@@ -23,7 +22,7 @@
 #define SAMPLES 50        /* rows of a window, below which no estimate is more than a guess */
 #define VOLUME_ROUNDS 10  /* changes of the size of volume moves, after which it fits */
 
-void say(const struct advising *a, const char *kind, int line, const char *fmt, ...)
+void advice_say(const struct advising *a, const char *kind, int line, const char *fmt, ...)
 {
     char text[800], whole[1200];
     va_list ap;
@@ -220,13 +219,13 @@ static void advise_timestep(const struct advising *a, const struct topology *t)
     for (int i = 0; i < m.natoms; i++)
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.15s", i ? "-" : "",
                  a->sys->atoms[m.atom[i]].name);
-    say(a, "timestep", own ? longest->line : a->s->integrator_line,
-        "%s: the %s %s (atoms %d to %d, %.15s) swings once in %.1f fs, %.1f timesteps of %.4g fs%s; "
-        "expected %d or more: at most %.2g fs%s",
-        own ? "protocol: timestep" : "integrator.timestep", m.natoms == 2 ? "bond" : "angle", names, m.atom[0] + 1,
-        m.atom[m.natoms - 1] + 1, a->sys->atoms[m.atom[0]].resname, m.period * 1e3, m.period / step, step * 1e3,
-        m.period < M_PI * step ? ", which cannot be stable" : "", wanted, floor(m.period * 1e4 / wanted) / 10,
-        remedy(a, &m));
+    advice_say(a, "timestep", own ? longest->line : a->s->integrator_line,
+               "%s: the %s %s (atoms %d to %d, %.15s) swings once in %.1f fs, %.1f timesteps of %.4g fs%s; "
+               "expected %d or more: at most %.2g fs%s",
+               own ? "protocol: timestep" : "integrator.timestep", m.natoms == 2 ? "bond" : "angle", names,
+               m.atom[0] + 1, m.atom[m.natoms - 1] + 1, a->sys->atoms[m.atom[0]].resname, m.period * 1e3,
+               m.period / step, step * 1e3, m.period < M_PI * step ? ", which cannot be stable" : "", wanted,
+               floor(m.period * 1e4 / wanted) / 10, remedy(a, &m));
 }
 
 /* ---- charges ---- */
@@ -258,13 +257,14 @@ static void advise_net_charge(const struct advising *a)
     const double acts[2] = {states == 1 ? net_charge(a->sys, &a->s->settings.alchemy, 0) : sum[0], sum[1]};
     for (int state = 0; state < states; state++)
         if (fabs(sum[state] - rint(sum[state])) > CHARGE_NOISE)
-            say(a, "charge", 1, "system: the charges%s add up to %+.4f e, no whole number: is an atom missing?",
-                states == 1 ? ""
-                : state     ? " of state B"
-                            : " of state A",
-                sum[state]);
+            advice_say(a, "charge", 1, "system: the charges%s add up to %+.4f e, no whole number: is an atom missing?",
+                       states == 1 ? ""
+                       : state     ? " of state B"
+                                   : " of state A",
+                       sum[state]);
         else if (fabs(acts[state]) > CHARGE_NOISE && !field)
-            say(a, "charge", 1,
+            advice_say(
+                a, "charge", 1,
                 "system: a net charge of %+.0f e%s; PME spreads the opposite charge evenly over the box, which shifts "
                 "free "
                 "energies and pressure",
@@ -275,18 +275,20 @@ static void advise_net_charge(const struct advising *a)
     if (a->s->settings.alchemy.dielectric > 0)
         return; /* asked for, and what it leaves out is said there */
     if (states == 2 && fabs(sum[0] - sum[1]) > CHARGE_NOISE)
-        say(a, "charge", a->s->alchemy_line,
-            "alchemy.perturb: the net charge changes from %+.2f to %+.2f e; its free energy depends on the %s. "
-            "Expected "
-            "an ion whose B state takes the charge up%s",
-            sum[0], sum[1], on, correction);
+        advice_say(a, "charge", a->s->alchemy_line,
+                   "alchemy.perturb: the net charge changes from %+.2f to %+.2f e; its free energy depends on the %s. "
+                   "Expected "
+                   "an ion whose B state takes the charge up%s",
+                   sum[0], sum[1], on, correction);
     if (fabs(change) > CHARGE_NOISE && al->ndecouple == 1 && al->decouple[0].on[0] & COUPLED_CHARGE)
-        say(a, "charge", a->s->alchemy_line,
+        advice_say(
+            a, "charge", a->s->alchemy_line,
             "alchemy.decouple: %s has a net charge (%+.2f e in all); the free energy of removing it depends on the "
             "%s. Expected a second entry, an ion that takes the charge up%s",
             al->decouple[0].molecule, -change, on, correction);
     else if (fabs(change) > CHARGE_NOISE)
-        say(a, "charge", a->s->alchemy_line,
+        advice_say(
+            a, "charge", a->s->alchemy_line,
             "alchemy.decouple: the net charge of what acts changes by %+.2f e; its free energy depends on the %s. "
             "Expected one more entry, an ion that takes the charge up%s",
             change, on, correction);
@@ -331,7 +333,8 @@ static void advise_soft_core(const struct advising *a)
         if (softens_nothing(al->lambda[w], vanish, appear) && count++ == 0)
             first = w;
     if (count && !al->soft_core.coulomb)
-        say(a, "soft-core", a->s->alchemy_line,
+        advice_say(
+            a, "soft-core", a->s->alchemy_line,
             "alchemy.windows: in window %d%s charges are there while Lennard-Jones is softened; expected coulomb to go "
             "first "
             "(and to come last), or soft-core.%s",
@@ -366,7 +369,8 @@ static void advise_spacing(const struct advising *a, enum lambda component, cons
     char step[32] = "";
     if (most > 0.05)
         snprintf(step, sizeof step, " of at most about %.2g", most);
-    say(a, "ladder", a->s->alchemy_line,
+    advice_say(
+        a, "ladder", a->s->alchemy_line,
         "alchemy.windows.%s: from %.4g in window %d to %.4g in window %d%s: neighbours so far apart hardly overlap; "
         "expected "
         "more windows, with steps%s",
@@ -383,18 +387,11 @@ static void advise_ends(const struct advising *a, enum lambda component, const c
         high = fmax(high, al->lambda[w][component]);
     }
     if (al->given[component] && al->nwindows > 1 && (low > 0 || high < 1) && low < high)
-        say(a, "ladder", a->s->alchemy_line,
+        advice_say(
+            a, "ladder", a->s->alchemy_line,
             "alchemy.windows.%s: goes from %.4g to %.4g; the free energy is that of this part of the way, not of 0 to "
             "1",
             name, low, high);
-}
-
-static void advise_idle(const struct advising *a, const struct topology *t)
-{
-    char text[IDLE_MOST][IDLE_TEXT];
-    int n = idle_states(&a->s->settings.alchemy, a->sys, t, text);
-    for (int i = 0; i < n; i++)
-        say(a, "ladder", a->s->alchemy_line, "%s", text[i]);
 }
 
 static void advise_ladder(const struct advising *a)
@@ -403,7 +400,8 @@ static void advise_ladder(const struct advising *a)
     if (al->kind == ALCHEMY_NONE)
         return;
     if (al->nwindows == 1) {
-        say(a, "ladder", a->s->alchemy_line, "alchemy.windows: one window makes no free energy; expected two or more");
+        advice_say(a, "ladder", a->s->alchemy_line,
+                   "alchemy.windows: one window makes no free energy; expected two or more");
         return;
     }
     if (al->temper.nmolecules) {
@@ -434,7 +432,8 @@ static void advise_volume_moves(const struct advising *a)
             continue;
         }
         if (moves < VOLUME_ROUND)
-            say(a, "barostat", s->protocol_line,
+            advice_say(
+                a, "barostat", s->protocol_line,
                 "protocol: produces with ensemble npt after %llu volume %s of equilibrate stages; their size adapts "
                 "there after every %d and nowhere else, so it stays %g %% of the volume, of which a large system "
                 "accepts "
@@ -454,18 +453,20 @@ static void advise_protocol(const struct advising *a)
         if (s->stages[i].kind == STAGE_PRODUCE && s->stages[i].sample_every)
             rows += s->stages[i].steps / s->stages[i].sample_every;
     if (s->nstages && s->stages[0].kind != STAGE_MINIMIZE && !system_start(a->sys, 0).v)
-        say(a, "minimization", s->protocol_line,
+        advice_say(
+            a, "minimization", s->protocol_line,
             "protocol: begins without minimize, and %s has no velocities of an earlier run; a bad contact ends the run",
             s->coordinates);
     if (verlet && s->settings.alchemy.nwindows > 1)
-        say(a, "ensemble", s->integrator_line,
+        advice_say(
+            a, "ensemble", s->integrator_line,
             "integrator.method: velocity-verlet samples at constant energy; the estimators take every window for one "
             "at "
             "constant temperature");
     if (s->nstages && rows < SAMPLES)
-        say(a, "sampling", s->protocol_line,
-            "protocol: %llu %s of every window; expected %d at the least, and hundreds that are independent",
-            (unsigned long long)rows, number_word((int64_t)rows, "sample", "samples"), SAMPLES);
+        advice_say(a, "sampling", s->protocol_line,
+                   "protocol: %llu %s of every window; expected %d at the least, and hundreds that are independent",
+                   (unsigned long long)rows, number_word((int64_t)rows, "sample", "samples"), SAMPLES);
 }
 
 int spec_advise(const struct spec *s, const struct system *sys, json_t **out, struct err *e)

@@ -6,6 +6,7 @@
 #define SHOAL_DAEMON_SPEC_ADVICE_PARTS_H
 
 #include "daemon/spec/advice.h"
+#include "engine/system/topology.h"
 
 struct advising {
     const struct spec *s;
@@ -14,10 +15,12 @@ struct advising {
 };
 
 /* One more piece of advice, which begins with the file and `line`. */
-void say(const struct advising *a, const char *kind, int line, const char *fmt, ...)
+void advice_say(const struct advising *a, const char *kind, int line, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* advice_temper.c: of a spec with alchemy.temper. */
 void advise_temper(const struct advising *a);
+/* advice_idle.c: of state B of a topology, where no window has it. */
+void advise_idle(const struct advising *a, const struct topology *t);
 
 #endif

@@ -23,7 +23,8 @@ static void advise_itself(const struct advising *a)
     for (int w = 0; w < al->nwindows; w++)
         if (all_zero(al->lambda[w]))
             return;
-    say(a, "ladder", a->s->alchemy_line,
+    advice_say(
+        a, "ladder", a->s->alchemy_line,
         "alchemy.windows: in no window all lambdas are 0, which is the system at its own temperature; expected one");
 }
 
@@ -61,7 +62,8 @@ static void advise_together(const struct advising *a)
             first = (int)parts[i];
         for (int w = 0; w < al->nwindows; w++)
             if (al->lambda[w][parts[i]] != al->lambda[w][first]) {
-                say(a, "ladder", a->s->alchemy_line,
+                advice_say(
+                    a, "ladder", a->s->alchemy_line,
                     "alchemy.windows: in window %d %s is %.4g and %s %.4g, so that parts of the solute are at other "
                     "temperatures; expected the same ladder for coulomb, vdw and bonded",
                     w, lambda_names[first].ours, al->lambda[w][first], lambda_names[parts[i]].ours,
@@ -88,7 +90,8 @@ static void advise_left(const struct advising *a)
             buf_printf(&text, "%s%d %s", text.len ? ", " : "", kinds[i].n,
                        number_word(kinds[i].n, kinds[i].one, kinds[i].several));
     if (text.len)
-        say(a, "temper", a->s->alchemy_line,
+        advice_say(
+            a, "temper", a->s->alchemy_line,
             "alchemy.temper: %s of the solute stay at full strength in every window: barriers of theirs are no lower",
             text.data);
     buf_free(&text);
@@ -100,7 +103,8 @@ void advise_temper(const struct advising *a)
     advise_together(a);
     advise_left(a);
     if (a->s->settings.exchange == EXCHANGE_NONE)
-        say(a, "temper", a->s->alchemy_line,
+        advice_say(
+            a, "temper", a->s->alchemy_line,
             "alchemy.temper: windows that exchange no replicas; the first gains nothing from the others. Expected "
             "exchange: {every: ..}");
 }

@@ -45,7 +45,10 @@ protocol:
 """
 
 def published(data):
-    """{molecule: {"coulomb": (value, error), "vdw": ..}}, kcal/mol, as free energies of solvation."""
+    """{molecule: {"coulomb": (value, error), "vdw": ..}}, kcal/mol, as free energies of solvation; {} where there is no data."""
+    if not os.path.exists(os.path.join(data, "freesolv.tsv")):
+        print(f"no freesolv.tsv in {data}")
+        return {}
     with open(os.path.join(data, "freesolv.tsv"), encoding="utf-8") as f:
         rows = [line.rstrip("\n").split("\t") for line in f if not line.startswith("#")]
     found = {}
@@ -117,26 +120,17 @@ def error_of(ensembles):
     return math.sqrt(sum(energy["kcal/mol"]["error"] ** 2 for energy in energies) / len(energies))
 
 
-def choose(options, o):
-    """([molecule], published values), of none where there is no data."""
-    if not os.path.exists(os.path.join(o.data, "freesolv.tsv")):
-        print(f"no freesolv.tsv in {o.data}")
-        return [], {}
-    wanted = published(o.data)
-    names = o.molecules.split(",") if o.molecules else list(wanted)
-    if unknown := [name for name in names if name not in wanted]:
-        options.error(f"--molecules {','.join(unknown)}: expected some of {', '.join(wanted)}")
-    return names, wanted
-
-
 def main():
     options = parser("freesolv")
     options.add_argument("--molecules")
     options.add_argument("--errors", metavar="FILE")
     o = options.parse_args()
-    names, wanted = choose(options, o)
-    if not names:
+    wanted = published(o.data)
+    if not wanted:
         return NO_DATA
+    names = o.molecules.split(",") if o.molecules else list(wanted)
+    if unknown := [name for name in names if name not in wanted]:
+        options.error(f"--molecules {','.join(unknown)}: expected some of {', '.join(wanted)}")
 
     def report_all(service, idents, live):
         bad = report(service, idents, wanted, live)

@@ -79,10 +79,9 @@ def main():
     options.add_argument("even")
     options.add_argument("--part", type=float, default=0.7)
     o = options.parse_args()
-    if not os.path.exists(os.path.join(o.data, "freesolv.tsv")):
-        print(f"no freesolv.tsv in {o.data}")
-        return NO_DATA
     wanted, even = published(o.data), read_errors(o.even)
+    if not wanted:
+        return NO_DATA
     o.folder = o.folder or tempfile.mkdtemp(prefix="shoal-gpu-")
     campaign = None
 

@@ -130,33 +130,31 @@ def same(c, ours, by_states):
     reference.compare_forces(c, ours['forces'], by_states['forces'], (1e-9, 1e-8))
 
 
-def between(c, potentials, allowed):
-    """potentials: of some windows GROMACS' potential energy and our differences to all of them."""
-    for first, (u, delta_u) in potentials.items():
-        for second, (other, _) in potentials.items():
-            c.check(f'delta_u from {first}', delta_u[second], other - u, allowed.of_lambda(other - u))
-
-
-def compare(o):
+def compare(o, write_topology, mdp, spec, words, ladder, also=lambda c, allowed, work, ours, gmx: None):
+    """By `words` of the spec from the plain topology, from the written B states, and by GROMACS, at every lambda of the ladder.
+    also(): further checks of a window."""
     c, allowed, potentials = reference.Comparison(), tolerances.of(o.device), {}
     with tempfile.TemporaryDirectory() as work:
         waters = coordinates(work)
-        topology(o.root, os.path.join(work, 'plain.top'), waters, False)
-        topology(o.root, os.path.join(work, 'gmx.top'), waters, True)
-        for window, coulomb in enumerate(LADDERS['coulomb']):
-            gmx = soft_core_against_gmx.theirs(work, MDP, window)
-            ours = reference.evaluate(o.worker, work, SPEC % ('plain.top', SEVERAL), window, o.device)
-            same(c, ours, reference.evaluate(o.worker, work, SPEC % ('gmx.top', 'perturb: b-states'), window, o.device))
-            against(c, ours, gmx, coulomb in (0, 1), allowed)
-            if coulomb in (0, 1):
+        write_topology(o.root, os.path.join(work, 'plain.top'), waters, False)
+        write_topology(o.root, os.path.join(work, 'gmx.top'), waters, True)
+        for window, l in enumerate(ladder):
+            gmx = soft_core_against_gmx.theirs(work, mdp, window)
+            ours = reference.evaluate(o.worker, work, spec % ('plain.top', words), window, o.device)
+            same(c, ours, reference.evaluate(o.worker, work, spec % ('gmx.top', 'perturb: b-states'), window, o.device))
+            against(c, ours, gmx, l in (0, 1), allowed)
+            also(c, allowed, work, ours, gmx)
+            if l in (0, 1):
                 potentials[window] = (gmx['energies']['potential'], ours['delta_u'])
-        between(c, potentials, allowed)
+        for first, (u, delta_u) in potentials.items():
+            for second, (other, _) in potentials.items():
+                c.check(f'delta_u from {first}', delta_u[second], other - u, allowed.of_lambda(other - u))
     return c
 
 
 def main():
     o = against_gmx.options('worker', 'root')
-    return 1 if compare(o).report('several types') else 0
+    return 1 if compare(o, topology, MDP, SPEC, SEVERAL, LADDERS['coulomb']).report('several types') else 0
 
 
 if __name__ == '__main__':

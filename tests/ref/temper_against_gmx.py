@@ -11,13 +11,9 @@ Shoal makes of the written states, whose soft core acts on nothing. Exit code 77
 import math
 import os
 import sys
-import tempfile
 
 import against_gmx
 import decouple_against_gmx as several
-import reference
-import soft_core_against_gmx
-import tolerances
 import triclinic
 
 T, TO = 300, 480
@@ -81,31 +77,17 @@ def topology(root, path, waters, by_hand):
         f.write(several.water(root) + f'[ system ]\ntempered\n[ molecules ]\nHOT 1\nCOLD 1\nION 1\nSOL {waters}\n')
 
 
-def compare(o):
-    c, allowed, potentials = reference.Comparison(), tolerances.of(o.device), {}
-    with tempfile.TemporaryDirectory() as work:
-        waters = several.coordinates(work)
-        topology(o.root, os.path.join(work, 'plain.top'), waters, False)
-        topology(o.root, os.path.join(work, 'gmx.top'), waters, True)
-        for window, hot in enumerate(LADDER):
-            gmx = soft_core_against_gmx.theirs(work, MDP, window)
-            columns = triclinic.columns(os.path.join(work, 'run.xvg'))
-            ours = reference.evaluate(o.worker, work, SPEC % ('plain.top', TEMPER), window, o.device)
-            several.same(c, ours, reference.evaluate(o.worker, work, SPEC % ('gmx.top', 'perturb: b-states'), window, o.device))
-            several.against(c, ours, gmx, hot in (0, 1), allowed)
-            for name in ('proper_dihedral', 'improper_dihedral'):
-                c.check(name, ours['energies'][name], gmx['energies'][name], allowed.terms[name] * abs(gmx['energies'][name]) + 2e-8)
-            slope = next(v for name, v in columns.items() if name.startswith('dH') and 'bonded-lambda' in name)
-            c.check('dvdl bonded', ours['dvdl']['bonded'], slope, allowed.of_lambda(slope))
-            if hot in (0, 1):
-                potentials[window] = (gmx['energies']['potential'], ours['delta_u'])
-        several.between(c, potentials, allowed)
-    return c
+def dihedrals(c, allowed, work, ours, gmx):
+    for name in ('proper_dihedral', 'improper_dihedral'):
+        c.check(name, ours['energies'][name], gmx['energies'][name], allowed.terms[name] * abs(gmx['energies'][name]) + 2e-8)
+    columns = triclinic.columns(os.path.join(work, 'run.xvg'))
+    slope = next(v for name, v in columns.items() if name.startswith('dH') and 'bonded-lambda' in name)
+    c.check('dvdl bonded', ours['dvdl']['bonded'], slope, allowed.of_lambda(slope))
 
 
 def main():
     o = against_gmx.options('worker', 'root')
-    return 1 if compare(o).report('a tempered solute') else 0
+    return 1 if several.compare(o, topology, MDP, SPEC, TEMPER, LADDER, dihedrals).report('a tempered solute') else 0
 
 
 if __name__ == '__main__':
