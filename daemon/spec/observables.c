@@ -11,6 +11,7 @@
 #include "engine/base/buf.h"
 
 #define BINS_MOST 100000
+#define VACF_RESTART 0.1 /* ps */
 
 void observable_place(char place[96], const struct observable_choice *c, const char *key)
 {
@@ -115,6 +116,8 @@ static int read_vacf(struct reader *r, const struct spec *s, struct observable_c
 {
     c->of.kind = OBSERVE_VACF;
     read_lags(c, v);
+    if (!view_given(view_key(v, "restart")))
+        c->of.lags.restart = -VACF_RESTART;
     return read_of(r, s, c, v);
 }
 

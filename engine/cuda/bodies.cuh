@@ -11,11 +11,24 @@
 
 #define MOST_ATOMS (1 + STAR_ARMS)
 
-/* A body between its threads. */
-struct held {
-    double x[MOST_ATOMS][3], v[MOST_ATOMS][3];
-    double push[MOST_ATOMS][3]; /* onto v once it obeys the constraints: noise, or velocity Verlet's second half kick */
+/* A body of so many atoms between its threads. */
+template <int atoms> struct held_of {
+    double x[atoms][3], v[atoms][3];
+    double push[atoms][3]; /* onto v once it obeys the constraints: noise, or velocity Verlet's second half kick */
 };
+
+struct held : held_of<MOST_ATOMS> {
+};
+
+/* One of its atoms. */
+struct held_atom {
+    double *x, *v, *push;
+};
+
+static __device__ __forceinline__ struct held_atom held_atom_of(struct held *h, uint32_t k)
+{
+    return {h->x[k], h->v[k], h->push[k]};
+}
 
 static __device__ bool thrown_out(const struct motion *s, int32_t i, const double x[3])
 {
@@ -45,13 +58,14 @@ struct water {
         double x[3][3];
     };
 
-    __device__ __forceinline__ void project(struct held *h, struct before *old) const
+    template <class HELD> __device__ __forceinline__ void project(HELD *h, struct before *old) const
     {
         memcpy(old->x, h->x, sizeof old->x);
         settle_velocities(&shape, mass_o, mass_h, old->x, h->v);
     }
 
-    __device__ __forceinline__ bool constrain(struct before &old, struct held *h, double inv_dt,
+    template <class HELD>
+    __device__ __forceinline__ bool constrain(struct before &old, HELD *h, double inv_dt,
                                               struct constrain_failure *bad) const
     {
         double x[3][3];
@@ -119,7 +133,7 @@ struct star {
         double arm[STAR_ARMS][3];
     };
 
-    __device__ __forceinline__ void project(struct held *h, struct before *old) const
+    template <class HELD> __device__ __forceinline__ void project(HELD *h, struct before *old) const
     {
         double inverse[STAR_ARMS][STAR_ARMS], along[STAR_ARMS], pull[STAR_ARMS];
         arms_of(h->x, old->arm);
@@ -147,7 +161,8 @@ struct star {
     }
 
     /* Newton's iteration along the old arms, by the first matrix as long as that does. */
-    __device__ __forceinline__ bool constrain(struct before &old, struct held *h, double inv_dt,
+    template <class HELD>
+    __device__ __forceinline__ bool constrain(struct before &old, HELD *h, double inv_dt,
                                               struct constrain_failure *bad) const
     {
         double(*arm)[3] = old.arm, r[STAR_ARMS][3], inverse[STAR_ARMS][STAR_ARMS], pull[STAR_ARMS] = {};
@@ -198,9 +213,9 @@ static __device__ __forceinline__ void forget()
 }
 
 /* x and v after the step; rule: NULL for velocity Verlet. False, and a halt: the constraints have no solution. */
-template <class BODY>
+template <class BODY, class HELD>
 static __device__ __forceinline__ bool advance(const struct motion *s, const struct langevin_rule *rule,
-                                               const BODY &body, struct held *h)
+                                               const BODY &body, HELD *h)
 {
     struct BODY::before old;
     struct constrain_failure bad;
@@ -224,12 +239,6 @@ static __device__ __forceinline__ bool advance(const struct motion *s, const str
 static __device__ inline bool is_quick(const struct motion_table *m, uint32_t i)
 {
     return i < m->nwaters || i - m->nwaters >= m->nclusters || m->clusters[i - m->nwaters].star;
-}
-
-static __device__ __forceinline__ bool advance_quickly(const struct motion *s, const struct langevin_rule *rule,
-                                                       uint32_t i, struct held *h)
-{
-    return i < s->m->nwaters ? advance(s, rule, water(s, i), h) : advance(s, rule, star(s, i - s->m->nwaters), h);
 }
 
 /* What Langevin's noise adds to the velocity of an atom in a step. */
@@ -260,36 +269,35 @@ static __device__ __forceinline__ double kick_of(const struct motion *s, const s
     return kick_of_mass(s, rule, mass_of(&s->masses, i));
 }
 
-/* The k-th atom of a body, kicked. noise: of Langevin alone. */
+/* An atom, kicked. noise: of Langevin alone. */
 static __device__ __forceinline__ void hold_atom(const struct motion *s, const struct langevin_rule *rule, double kick,
                                                  const double noise[3], const double x[3], const double v[3],
-                                                 const int64_t f[3], uint32_t k, struct held *h)
+                                                 const int64_t f[3], struct held_atom to)
 {
     for (int d = 0; d < 3; d++) {
         const double push = kick * (double)f[d];
-        h->x[k][d] = x[d];
-        h->v[k][d] = v[d] + (rule || s->c->pending ? push : 0);
-        h->push[k][d] = rule ? noise[d] : push;
+        to.x[d] = x[d];
+        to.v[d] = v[d] + (rule || s->c->pending ? push : 0);
+        to.push[d] = rule ? noise[d] : push;
     }
 }
 
-/* Atom i, the k-th of the body. */
 static __device__ __forceinline__ void load_atom(const struct motion *s, const struct langevin_rule *rule, double kick,
-                                                 const double noise[3], int32_t i, uint32_t k, struct held *h)
+                                                 const double noise[3], int32_t i, struct held_atom to)
 {
-    hold_atom(s, rule, kick, noise, s->x[i], s->v[i], s->f[i], k, h);
+    hold_atom(s, rule, kick, noise, s->x[i], s->v[i], s->f[i], to);
 }
 
 /* False: it has been thrown out, and nothing but x_old is written. */
-static __device__ __forceinline__ bool store_atom(const struct motion *s, int32_t i, uint32_t k, const struct held *h)
+static __device__ __forceinline__ bool store_atom(const struct motion *s, int32_t i, struct held_atom from)
 {
     for (int d = 0; d < 3; d++)
         s->x_old[i][d] = s->x[i][d];
-    if (thrown_out(s, i, h->x[k]))
+    if (thrown_out(s, i, from.x))
         return false;
     for (int d = 0; d < 3; d++) {
-        s->x[i][d] = h->x[k][d];
-        s->v[i][d] = h->v[k][d];
+        s->x[i][d] = from.x[d];
+        s->v[i][d] = from.v[d];
     }
     return true;
 }

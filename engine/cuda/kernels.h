@@ -16,8 +16,11 @@ enum { CUDA_ONE_BLOCK = 1024, CUDA_BLOCK = 128 };
 /* Bytes of static shared memory that kernels may have where a launch gives them all that a block can have beside it. */
 enum { CUDA_STATIC_SHARED = 1024 };
 
-/* Bodies that a block of CUDA_BLOCK threads moves in a timestep (timestep.cu): all waters or none. */
-enum { STEP_BODIES = 64 };
+/* Replicas on a device from which on their number counts more than how long one takes. */
+enum { MANY_REPLICAS = 8 };
+
+/* Bodies that a block of CUDA_BLOCK threads moves in a timestep (timestep.cu), none of them a water; and waters at most. */
+enum { STEP_BODIES = 64, STEP_WATERS = 128 };
 
 /* How the last block of a step knows that it is, in a replica's working memory; behind it MOTION_SUMS doubles for each block of
  * CUDA_BLOCK bodies, sums of a sample. */

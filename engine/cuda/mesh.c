@@ -10,7 +10,6 @@
 #include "engine/system/ewald.h"
 
 enum {
-    MANY_REPLICAS = 8,   /* from which on their number counts more than how long one takes */
     BRICK_EDGE = 20,     /* points along an edge of a brick, at most: its neighbours have order - 1 of them too.. */
     BRICK_EDGE_FEW = 10, /* ..but few replicas have blocks for the whole device only if there are many bricks */
     BRICK_COPIES = 6,    /* of its points that a thread copies, if there are threads enough */
@@ -262,14 +261,14 @@ static uint32_t whole_warps(uint32_t threads, uint32_t least, uint32_t most)
 }
 
 /* Threads that do `lines` lines of an axis in one go, pass by pass. */
-static uint32_t threads_of(const struct mesh_axis *a, uint32_t lines)
+static uint32_t threads_of(const struct mesh *m, const struct mesh_axis *a, uint32_t lines)
 {
     uint32_t most = 0;
     for (int p = 0; p < a->npasses; p++) {
         uint32_t part = (uint32_t)a->size / a->pass[p].radix;
         most = part > most ? part : most;
     }
-    return whole_warps(lines * most, 64, MESH_PLANE);
+    return whole_warps(lines * most, 64, m->few ? MESH_PLANE : MESH_PLANE_MANY);
 }
 
 /* Shapes of the launches. */
@@ -284,12 +283,12 @@ static struct card card_of(const struct mesh *m)
 {
     const struct mesh_axis *a = m->host.axis;
     const struct mesh_bricks *b = &m->host.bricks;
-    const uint32_t z = threads_of(&a[2], a[1].pairs.by), y = threads_of(&a[1], a[2].half.by);
+    const uint32_t z = threads_of(m, &a[2], a[1].pairs.by), y = threads_of(m, &a[1], a[2].half.by);
     const uint32_t mean = (uint32_t)m->host.natoms / b->all, points = b->extent[0] * b->plane.by;
     const uint32_t atoms = mean + mean / 8, copies = points / BRICK_COPIES;
     return (struct card){.x = a[0].points.by,
                          .y = a[1].points.by,
-                         .along_x = threads_of(&a[0], a[2].half.by),
+                         .along_x = threads_of(m, &a[0], a[2].half.by),
                          .along_y = y > z ? y : z,
                          .plane_bytes = shared_bytes(m),
                          .bricks = b->all + MESH_STRAYS,

@@ -28,10 +28,11 @@
 enum {
     MESH_ORDER_MAX = 6,
     MESH_BLOCK = 512, /* threads that do a whole mesh: as many as leave each the registers for a line */
-    MESH_PLANE = 640, /* that do a plane of it, at most; so 96 registers each, and two blocks of 320 where one is */
-    MESH_BRICK = 256, /* that do a brick of it, at most */
-    MESH_SORT = 1024, /* that sort an atom each */
-    MESH_STRAYS = 16, /* blocks for atoms that no brick had room for */
+    MESH_PLANE = 640, /* that do a plane of it, at most; so 96 registers each, and two blocks of 320 where one is.. */
+    MESH_PLANE_MANY = 96, /* ..and of many replicas: each takes longer, and finds room beside what else there is */
+    MESH_BRICK = 256,     /* that do a brick of it, at most */
+    MESH_SORT = 1024,     /* that sort an atom each */
+    MESH_STRAYS = 16,     /* blocks for atoms that no brick had room for */
 };
 /* Sizes along an axis that one block can do. */
 #define MESH_BLOCK_LENGTHS(F) F(12) F(14) F(16) F(18) F(20) F(24) F(25) F(28) F(30) F(32) F(36)

@@ -74,6 +74,8 @@ size_t cuda_observe_work(const struct model *m)
     emit_##kernel(t, &(struct shape){.grid = {across, down, 1}, .block = {threads, 1, 1}, .after = AFTER_PREVIOUS},    \
                   &(struct args_##kernel){__VA_ARGS__})
 #define EMIT_BLOCK(kernel, ...) EMIT_GRID(kernel, 1, 1, CUDA_ONE_BLOCK, __VA_ARGS__)
+/* Of few threads, for which room is found beside other replicas' blocks. */
+#define EMIT_SMALL(kernel, ...) EMIT_GRID(kernel, 1, 1, 2 * CUDA_BLOCK, __VA_ARGS__)
 
 static uint32_t pieces(int n, int piece)
 {
@@ -85,7 +87,7 @@ static void observe_one(const struct sim *s, int number, void *work, void *table
 {
     const struct observable *o = &s->model->sys->observables[number];
     const struct coordination c = pairs_of(o);
-    EMIT_BLOCK(observe_begin, .ctl = s->d.ctl, .table = table, .seen = seen);
+    EMIT_SMALL(observe_begin, .ctl = s->d.ctl, .table = table, .seen = seen);
     switch (o->kind) {
     case OBSERVE_RDF:
         EMIT_GRID(observe_rdf, pieces(o->group[0].n, CUDA_BLOCK), pieces(o->group[1].n, RDF_PIECE), CUDA_BLOCK,
@@ -93,7 +95,7 @@ static void observe_one(const struct sim *s, int number, void *work, void *table
         break;
     case OBSERVE_MSD:
     case OBSERVE_VACF:
-        EMIT_BLOCK(observe_lags_move, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .table = table, .seen = seen);
+        EMIT_SMALL(observe_lags_move, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .table = table, .seen = seen);
         EMIT_GRID(observe_lags_add, LAG_BLOCKS, 1, CUDA_BLOCK, .ctl = s->d.ctl, .table = table, .seen = seen);
         break;
     case OBSERVE_COORDINATION:
@@ -129,5 +131,5 @@ void cuda_observe(const struct sim *s, struct tape *t)
                     sim_observed(s, i), t);
         at += work_of(m, i);
     }
-    EMIT_BLOCK(observe_end, .ctl = s->d.ctl);
+    EMIT_SMALL(observe_end, .ctl = s->d.ctl);
 }

@@ -5,7 +5,7 @@
 #include "engine/cuda/device.cuh"
 #include "engine/kernels/observe.h"
 
-KERNEL(observe_begin, a, __launch_bounds__(CUDA_ONE_BLOCK))
+KERNEL(observe_begin, a, __launch_bounds__(2 * CUDA_BLOCK))
 {
     ECHO(a);
     __shared__ int due, full;

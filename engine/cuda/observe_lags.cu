@@ -18,7 +18,7 @@ static __device__ inline void center_of(const struct lag_frame *f, double center
     }
 }
 
-KERNEL(observe_lags_move, a, __launch_bounds__(CUDA_ONE_BLOCK))
+KERNEL(observe_lags_move, a, __launch_bounds__(2 * CUDA_BLOCK))
 {
     ECHO(a);
     struct lag_frame f;

@@ -13,10 +13,12 @@
 #include "engine/system/dispersion.h"
 #include "engine/system/ewald.h"
 
-#define DEFAULT_BUFFER 0.12 /* nm */
-#define BUFFER_ALONE 0.16   /* of replicas that wait for their lists more than they have pairs to do.. */
+#define DEFAULT_BUFFER 0.12 /* nm.. */
+#define BUFFER_REGIONS 0.10 /* ..and of replicas in regions.. */
+#define BUFFER_ALONE 0.16   /* ..those that wait for their lists more than they have pairs to do.. */
 #define BUFFER_WHOLE 0.28   /* ..above all where one block could hold them */
-#define SKIN 0.12           /* nm: first atoms go half of it in about 20 steps of 2 fs */
+#define SKIN 0.12           /* nm: first atoms go half of it in about 20 steps of 2 fs.. */
+#define SKIN_ALONE 0.20     /* ..and of a replica in regions that waits for its searches */
 #define WATER_SLACK 0.002   /* nm, that coordinates of rigid waters may be off, as .gro files round them */
 #define TRIO_ARM 0.35       /* nm: no atom is farther from the first of its trio where they are bonded otherwise */
 #define WATER_SHRINKS 1.025 /* what a box's widths may come down by, of waters that are there already.. */
@@ -98,7 +100,6 @@ static void set_cutoffs(struct pairs *p, const struct nonbonded_settings *set)
     h->coulomb_cutoff = set->coulomb_cutoff;
     h->vdw_cutoff = set->vdw_cutoff;
     h->cutoff = fmax(set->coulomb_cutoff, set->vdw_cutoff);
-    h->skin = SKIN;
     lj_rule_make(&h->lj_rule, set);
     h->coulomb_shift = coulomb_shift_of(set);
     set_ewald(p, set);
@@ -158,7 +159,7 @@ static double longest_arm(const struct topology *t, const struct alchemy_plan *p
 static double buffer_of(const struct pairs *p)
 {
     if (!pairs_alone(p))
-        return DEFAULT_BUFFER;
+        return p->host.whole ? DEFAULT_BUFFER : BUFFER_REGIONS;
     return p->host.whole ? BUFFER_WHOLE : BUFFER_ALONE;
 }
 
@@ -207,6 +208,7 @@ int pairs_make(struct pairs *p, const struct dev_limits *device, const struct sy
     p->processors = device->processors;
     p->replicas = set->replicas > 1 ? (uint32_t)set->replicas : 1;
     h->list_cutoff = h->cutoff + (set->nonbonded.list_buffer > 0 ? set->nonbonded.list_buffer : buffer_of(p));
+    h->skin = pairs_alone(p) && !h->whole ? SKIN_ALONE : SKIN;
     if (h->nwaters)
         set_water(p, plan, p->atom[0], p->atom[1]);
     pairs_set_force_unit(p, plan);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Timesteps on a GPU. A block has STEP_BODIES bodies, all waters or none: first a thread an atom reads it, kicks it and draws its
+ * Timesteps on a GPU. A block has some waters, or STEP_BODIES other bodies: first a thread an atom reads it, kicks it and draws its
  * noise, then one thread a body moves it and puts it back onto its constraints, then a thread an atom writes it. A body that is
  * neither a rigid water, nor an atom with some bound to it, is worked on in memory by one thread. What needs all bodies (the end of
  * the step, the center-of-mass motion) is done by the block that comes last.
@@ -54,13 +54,28 @@ struct rows {
     bool waters;
 };
 
-static __device__ inline struct rows rows_of(const struct motion_table *m)
+/* waters: of a block */
+static __device__ inline struct rows rows_of(const struct motion_table *m, uint32_t waters)
 {
-    const uint32_t water_blocks = (m->nwaters + STEP_BODIES - 1) / STEP_BODIES;
+    const uint32_t water_blocks = (m->nwaters + waters - 1) / waters;
     const bool water = blockIdx.x < water_blocks;
-    const uint32_t first = water ? STEP_BODIES * blockIdx.x : m->nwaters + STEP_BODIES * (blockIdx.x - water_blocks);
+    const uint32_t first = water ? waters * blockIdx.x : m->nwaters + STEP_BODIES * (blockIdx.x - water_blocks);
     const uint32_t end = water ? m->nwaters : body_count(m);
-    return {first, min(end - first, (uint32_t)STEP_BODIES), water};
+    return {first, min(end - first, water ? waters : (uint32_t)STEP_BODIES), water};
+}
+
+/* The bodies of a block: waters, or the others. */
+union room {
+    struct held_of<water::ATOMS> of_water[STEP_WATERS];
+    struct held_of<star::ATOMS> of_other[STEP_BODIES];
+};
+
+static __device__ __forceinline__ struct held_atom held_at(const struct rows &rows, union room *room, uint32_t body,
+                                                           uint32_t k)
+{
+    const uint32_t atoms = rows.waters ? water::ATOMS : star::ATOMS;
+    double *x = (double *)room + 9 * atoms * body + 3 * k;
+    return {x, x + 3 * atoms, x + 6 * atoms};
 }
 
 /* The k-th atom of a body of the block; -1: there is none in this place, or its body is worked on in memory. */
@@ -102,21 +117,32 @@ static __device__ __forceinline__ struct arrived arrive(const struct motion *s, 
 }
 
 static __device__ __forceinline__ void hold(const struct motion *s, const struct langevin_rule *rule,
-                                            const struct arrived &a, struct held *held)
+                                            const struct rows &rows, const struct arrived &a, union room *room)
 {
     double noise[3];
     if (a.at.atom < 0)
         return;
     if (rule)
         noise_of_mass(s, rule, s->c->step, a.at.atom, a.mass, noise);
-    hold_atom(s, rule, kick_of_mass(s, rule, a.mass), noise, a.x, a.v, a.f, a.at.k, &held[a.at.body]);
+    hold_atom(s, rule, kick_of_mass(s, rule, a.mass), noise, a.x, a.v, a.f, held_at(rows, room, a.at.body, a.at.k));
+}
+
+/* The k-th body of the block. False: it cannot be moved. */
+static __device__ __forceinline__ bool move(const struct motion *s, const struct langevin_rule *rule,
+                                            const struct rows &rows, uint32_t k, union room *room)
+{
+    const uint32_t i = rows.first + k;
+    if (rows.waters)
+        return advance(s, rule, water(s, i), &room->of_water[k]);
+    return is_quick(s->m, i) ? advance(s, rule, star(s, i - s->m->nwaters), &room->of_other[k])
+                             : advance_slowly(s, rule, i);
 }
 
 /* ---- the kernels ---- */
 
 template <bool langevin, class A> static __device__ __forceinline__ void step(const A &a, double friction, double kt)
 {
-    __shared__ struct held held[STEP_BODIES];
+    __shared__ union room room;
     __shared__ bool com;
     struct ctl *c = (struct ctl *)a.ctl;
     const struct motion_table *m = (const struct motion_table *)a.motion;
@@ -128,8 +154,8 @@ template <bool langevin, class A> static __device__ __forceinline__ void step(co
                              (double(*)[3])a.x_old,
                              (const int64_t(*)[3])a.f,
                              a.timestep};
-    const struct rows rows = rows_of(m);
-    const uint32_t places = rows.count * (rows.waters ? water::ATOMS : star::ATOMS), own = rows.first + threadIdx.x;
+    const struct rows rows = rows_of(m, a.waters);
+    const uint32_t places = rows.count * (rows.waters ? water::ATOMS : star::ATOMS);
     struct arrived next = arrive(&s, rows, threadIdx.x); /* under way while what stands below is found */
     const struct langevin_rule the_rule = langevin ? langevin_rule_of(a.timestep, friction, kt) : langevin_rule{};
     const struct langevin_rule *rule = langevin ? &the_rule : NULL;
@@ -142,15 +168,15 @@ template <bool langevin, class A> static __device__ __forceinline__ void step(co
     for (uint32_t place = threadIdx.x; place < places; place += CUDA_BLOCK) {
         const struct arrived now = next;
         next = arrive(&s, rows, place + CUDA_BLOCK);
-        hold(&s, rule, now, held);
+        hold(&s, rule, rows, now, &room);
     }
     __syncthreads();
     if (threadIdx.x < rows.count)
-        good = is_quick(m, own) ? advance_quickly(&s, rule, own, &held[threadIdx.x]) : advance_slowly(&s, rule, own);
+        good = move(&s, rule, rows, threadIdx.x, &room);
     __syncthreads();
     for (uint32_t place = threadIdx.x; place < places; place += CUDA_BLOCK) {
         const struct place_of_atom at = place_at(m, rows, place);
-        good = (at.atom < 0 || store_atom(&s, at.atom, at.k, &held[at.body])) && good;
+        good = (at.atom < 0 || store_atom(&s, at.atom, held_at(rows, &room, at.body, at.k))) && good;
     }
     end_step(&s, (struct motion_tail *)a.tail, com, __syncthreads_or(!good), pending);
 }

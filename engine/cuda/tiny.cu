@@ -126,7 +126,8 @@ static __device__ void begin_atom(const struct tiny_here &h, const struct motion
         h.v_old[i][d] = h.v[i][d];
     }
     if (slot != NO_SLOT)
-        load_atom(&s, rule, h.kick[i], h.noise[i], (int32_t)i, slot % SLOT_ATOMS, &h.held[slot / SLOT_ATOMS]);
+        load_atom(&s, rule, h.kick[i], h.noise[i], (int32_t)i,
+                  held_atom_of(&h.held[slot / SLOT_ATOMS], slot % SLOT_ATOMS));
 }
 
 /* Out of line, so that its matrices have the registers to themselves. */
@@ -150,7 +151,7 @@ static __device__ void move_body(const struct tiny_here &h, const struct motion 
 static __device__ void end_atom(const struct tiny_here &h, const struct motion &s, uint32_t i)
 {
     const uint32_t slot = h.slot[i];
-    if (slot != NO_SLOT && !store_atom(&s, (int32_t)i, slot % SLOT_ATOMS, &h.held[slot / SLOT_ATOMS]))
+    if (slot != NO_SLOT && !store_atom(&s, (int32_t)i, held_atom_of(&h.held[slot / SLOT_ATOMS], slot % SLOT_ATOMS)))
         return;
     for (int d = 0; d < 3; d++)
         h.f[i][d] = 0;

@@ -27,7 +27,9 @@ static uint32_t lags_of(const struct observable *o)
 
 static uint32_t restart_of(const struct observable *o)
 {
-    return o->lags.restart > 0 ? whole(rint(in_frames(o, o->lags.restart))) : 1;
+    const double restart = o->lags.restart;
+    const uint32_t frames = whole(restart > 0 ? rint(in_frames(o, restart)) : floor(in_frames(o, -restart) + 1e-3));
+    return frames ? frames : 1;
 }
 
 /* Kept at a time. */

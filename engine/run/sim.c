@@ -109,7 +109,7 @@ static int new_mapped(struct sim *s, struct err *e)
  * by one. */
 static bool ends_with_report(enum sim_work work)
 {
-    return work == SIM_SAMPLE;
+    return work == SIM_SAMPLE || work == SIM_OBSERVE;
 }
 
 static void emit(void *recorder, struct tape *t)
@@ -121,6 +121,19 @@ static void emit(void *recorder, struct tape *t)
         program->emit[SIM_REPORT](r->sim, t);
 }
 
+/* As many as a graph has of its own accord, or fewer, so that graphs end where volume moves and frames of observables begin: what is
+ * left over goes by graphs of one step. */
+static uint32_t steps_in_graph(const struct model *m)
+{
+    uint32_t n = RECORDER_REPEAT;
+    while (n > 1 && m->set->barostat.on && (uint32_t)m->set->barostat.every % n)
+        n--;
+    for (int i = 0; i < m->sys->nobservables; i++)
+        while (n > 1 && m->sys->observables[i].every % n)
+            n--;
+    return n > 1 ? n : RECORDER_REPEAT;
+}
+
 static int new_recorder(struct sim *s, struct sim_recorder *r, struct err *e)
 {
     const struct recorder_setup setup = {.dev = s->model->dev,
@@ -129,6 +142,7 @@ static int new_recorder(struct sim *s, struct sim_recorder *r, struct err *e)
                                          .ctx = r,
                                          .clock = &s->clock,
                                          .echo = s->echo,
+                                         .repeat = r->work == SIM_STEP ? steps_in_graph(s->model) : 0,
                                          .spans = s->spans,
                                          .nspans = SPAN_COUNT};
     return recorder_new(&r->recorder, &setup, e);
@@ -255,7 +269,7 @@ static int submit_work(struct sim *s, enum sim_work work, uint32_t n, struct err
         return rc;
     }
     if (ends_with_report(work) && n != 1)
-        return err_set(e, ERR_INTERNAL, "%u samples at once: expected one", n);
+        return err_set(e, ERR_INTERNAL, "%u samples or frames at once: expected one", n);
     int rc = recorder_submit(s->tapes[work].recorder, n, e);
     return rc || ends_with_report(work) ? rc : recorder_submit(s->tapes[SIM_REPORT].recorder, 1, e);
 }

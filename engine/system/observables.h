@@ -38,7 +38,7 @@ struct rdf_choice {
 /* Lags of time, of an msd and a vacf. */
 struct lag_choice {
     double max;     /* the longest one */
-    double restart; /* between origins of time; 0: every frame is one */
+    double restart; /* between origins of time; 0: every frame is one; negative: so long at most, in whole frames */
     bool molecules; /* of centers of mass of each molecule's atoms, else of atoms */
     bool center;    /* the motion of the group's center of mass is taken out */
 };

@@ -8,7 +8,8 @@ Usage: make_inputs.py FOLDER       writes FOLDER/{solvent,complex,peptide,vacuum
                                    solvent-biased.yaml (a coordination of the methanol's oxygen), solvent-gathered.yaml and
                                    solvent-gathered-all.yaml (of the waters, whose function ends or does not), and
                                    solvent-observed.yaml, with two frames of it, solvent-frames.gro, and solvent-motion.yaml, whose
-                                   observables need a run"""
+                                   observables need a run; and solvent-with-KIND.yaml, with one observable each, as often as it
+                                   is by default"""
 import random
 import sys
 from pathlib import Path
@@ -42,6 +43,11 @@ MOTION = """observables:
   - dielectric: {every: 4 steps}
   - vacf: {of: {resname: SOL}, by: molecule, max: 40 fs, every: 4 steps}
   - pressure: {every: 4 steps}
+"""
+SELDOM = """observables:
+  - dielectric: {}
+  - vacf: {of: {resname: SOL}, by: molecule, max: 2 ps}
+  - pressure: {}
 """
 
 
@@ -117,6 +123,10 @@ def main():
     (out / "solvent-gathered.yaml").write_text(spec("solvent-gathered", "solvent", None, more=GATHERED.format(", d-max: 0.6 nm")))
     (out / "solvent-gathered-all.yaml").write_text(spec("solvent-gathered-all", "solvent", None, more=GATHERED.format("")))
     (out / "solvent-observed.yaml").write_text(spec("solvent-observed", "solvent", None, more=OBSERVABLES))
+    for line in (OBSERVABLES + SELDOM).splitlines():
+        if line.startswith("  - "):
+            kind = line[4:line.index(":")]
+            (out / f"solvent-with-{kind}.yaml").write_text(spec(f"solvent-with-{kind}", "solvent", None, more=f"observables:\n{line}\n"))
     (out / "solvent-motion.yaml").write_text(spec("solvent-motion", "solvent", None, more=MOTION))
     frame = (out / "solvent.gro").read_text()
     (out / "solvent-frames.gro").write_text(frame.replace("solvent", "solvent t= 0.0", 1) + frame.replace("solvent", "solvent t= 1.0", 1))

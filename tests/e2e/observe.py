@@ -367,13 +367,14 @@ class Observe(Files):
             v.append([[0.8 * c + draw.gauss(0.01, 0.3) for c in r] for r in v[-1]])
         made = [(0.02 * k + 5, box, x) for k, (_, box, x) in enumerate(3 * frames(TRICLINIC)) if k < 40]
         self.write("a.trr", trr(made, "d", v))
-        spec = ("- vacf: {of: OW, max: 0.3 ps}\n"
-                "- vacf: {of: {resname: SOL}, max: 0.3 ps, by: molecule, restart: 60 fs, remove-center: yes, name: molecules}\n")
+        spec = ("- vacf: {of: OW, max: 0.3 ps, restart: no}\n"
+                "- vacf: {of: {resname: SOL}, max: 0.3 ps, by: molecule, restart: 60 fs, remove-center: yes, name: molecules}\n"
+                "- vacf: {of: OW, max: 0.3 ps, name: apart}\n")
         found = json.loads(self.observe(spec, "a.trr", "--json"))["observables"]
         centers = [[[sum(mass[k] * of[3 * m + k][d] for k in range(3)) / 18 for d in range(3)] for m in range(ATOMS // 3)] for of in v]
         middle = [[sum(c[d] for c in of) / len(of) for d in range(3)] for of in centers]
         paths = [of[::3] for of in v], [[[c[d] - m[d] for d in range(3)] for c in of] for of, m in zip(centers, middle)]
-        for one, path, restart in zip(found, paths, (1, 3)):
+        for one, path, restart in zip(found, (*paths, paths[0]), (1, 3, 5)):
             ends = [[k for k in range(lag, 40) if (k - lag) % restart == 0] for lag in range(16)]
             of_frame = [{k: sum(a[d] * b[d] for a, b in zip(path[k - lag], path[k]) for d in range(3)) / len(path[k]) for k in ends[lag]}
                         for lag in range(16)]

@@ -26,7 +26,7 @@ OBSERVABLES = """observables:
 # What no .xtc file has.
 MOTION = """  - pressure: {every: 20 steps}
   - pressure: {every: 10 steps, name: often}
-  - vacf: {of: {resname: SOL}, by: molecule, max: 0.1 ps, every: 1 steps}
+  - vacf: {of: {resname: SOL}, by: molecule, max: 0.1 ps, restart: no, every: 1 steps}
 """
 STEPWISE = """  - msd: {of: {resname: SOL}, by: molecule, max: 0.004 ps, every: 1 steps, fit: [0.002 ps, 0.004 ps], name: stepwise}
 """

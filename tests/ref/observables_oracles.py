@@ -33,7 +33,7 @@ observables:
 - msd: {{of: OW, max: 14 ps, fit: [1 ps, 10 ps]}}
 """
 STRUCTURE = SPEC[:SPEC.index("- msd")]  # of one frame
-VELOCITIES = SPEC[:SPEC.index("- rdf")] + "- vacf: {of: OW, max: 7 ps}\n"
+VELOCITIES = SPEC[:SPEC.index("- rdf")] + "- vacf: {of: OW, max: 7 ps, restart: no}\n"
 BOXES = {"rectangular": [2.6, 2.8, 2.4, 90, 90, 90], "triclinic": [2.7, 2.8, 2.9, 72, 105, 81]}  # nm and degrees
 
 
