@@ -16,9 +16,6 @@ enum { CUDA_ONE_BLOCK = 1024, CUDA_BLOCK = 128 };
 /* Bytes of static shared memory that kernels may have where a launch gives them all that a block can have beside it. */
 enum { CUDA_STATIC_SHARED = 1024 };
 
-/* Replicas on a device from which on their number counts more than how long one takes. */
-enum { MANY_REPLICAS = 8 };
-
 /* Bodies that a block of CUDA_BLOCK threads moves in a timestep (timestep.cu), none of them a water; and waters at most. */
 enum { STEP_BODIES = 64, STEP_WATERS = 128 };
 

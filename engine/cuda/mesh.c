@@ -10,6 +10,7 @@
 #include "engine/system/ewald.h"
 
 enum {
+    MANY_REPLICAS = 8,   /* from which on their number counts more than how long one takes */
     BRICK_EDGE = 20,     /* points along an edge of a brick, at most: its neighbours have order - 1 of them too.. */
     BRICK_EDGE_FEW = 10, /* ..but few replicas have blocks for the whole device only if there are many bricks */
     BRICK_COPIES = 6,    /* of its points that a thread copies, if there are threads enough */

@@ -106,16 +106,26 @@ static double kt(const struct sim *s)
     return UNIT_R * s->model->set->integrator.temperature;
 }
 
-/* Of a block. Where few replicas wait for each step half as many, so that no thread has a second one's atoms to see to. */
+static uint32_t blocks_of(uint32_t bodies, uint32_t size)
+{
+    return (bodies + size - 1) / size;
+}
+
+/* Of a block: half as many unless all replicas have two blocks for each multiprocessor, as their threads then see to fewer atoms. */
 static uint32_t step_waters(const struct model *m)
 {
-    return m->set->replicas < MANY_REPLICAS ? STEP_WATERS / 2 : STEP_WATERS;
+    const uint64_t blocks = (uint64_t)m->set->replicas * blocks_of(m->nwaters, STEP_WATERS);
+    return blocks >= 2 * m->dev->limits.processors ? STEP_WATERS : STEP_WATERS / 2;
+}
+
+static uint32_t step_water_blocks(const struct model *m)
+{
+    return blocks_of(m->nwaters, step_waters(m));
 }
 
 static uint32_t step_blocks(const struct model *m)
 {
-    const uint32_t waters = step_waters(m);
-    return (m->nwaters + waters - 1) / waters + (m->nbodies - m->nwaters + STEP_BODIES - 1) / STEP_BODIES;
+    return step_water_blocks(m) + blocks_of(m->nbodies - m->nwaters, STEP_BODIES);
 }
 
 static bool in_gangs(const struct nonbonded *nb)
@@ -132,13 +142,15 @@ static void timestep(const struct sim *s, struct tape *t)
     case INTEGRATOR_VELOCITY_VERLET:
         EMIT_BLOCKS(verlet, step_blocks(s->model), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v,
                     .f = s->d.f, .x_old = s->d.x_old, .motion = motion, .tail = tail_of(s), .timestep = in->timestep,
-                    .com_every = (uint32_t)in->com_every, .waters = step_waters(s->model));
+                    .com_every = (uint32_t)in->com_every, .waters = step_waters(s->model),
+                    .water_blocks = step_water_blocks(s->model));
         break;
     case INTEGRATOR_LANGEVIN_MIDDLE:
         EMIT_BLOCKS(langevin, step_blocks(s->model), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x,
                     .v = s->d.v, .f = s->d.f, .x_old = s->d.x_old, .motion = motion, .tail = tail_of(s),
                     .timestep = in->timestep, .friction = in->friction, .kt = kt(s),
-                    .com_every = (uint32_t)in->com_every, .waters = step_waters(s->model));
+                    .com_every = (uint32_t)in->com_every, .waters = step_waters(s->model),
+                    .water_blocks = step_water_blocks(s->model));
         break;
     }
     place_sites(s, t);

@@ -54,10 +54,9 @@ struct rows {
     bool waters;
 };
 
-/* waters: of a block */
-static __device__ inline struct rows rows_of(const struct motion_table *m, uint32_t waters)
+/* waters: of each of the first blocks */
+static __device__ inline struct rows rows_of(const struct motion_table *m, uint32_t waters, uint32_t water_blocks)
 {
-    const uint32_t water_blocks = (m->nwaters + waters - 1) / waters;
     const bool water = blockIdx.x < water_blocks;
     const uint32_t first = water ? waters * blockIdx.x : m->nwaters + STEP_BODIES * (blockIdx.x - water_blocks);
     const uint32_t end = water ? m->nwaters : body_count(m);
@@ -154,7 +153,7 @@ template <bool langevin, class A> static __device__ __forceinline__ void step(co
                              (double(*)[3])a.x_old,
                              (const int64_t(*)[3])a.f,
                              a.timestep};
-    const struct rows rows = rows_of(m, a.waters);
+    const struct rows rows = rows_of(m, a.waters, a.water_blocks);
     const uint32_t places = rows.count * (rows.waters ? water::ATOMS : star::ATOMS);
     struct arrived next = arrive(&s, rows, threadIdx.x); /* under way while what stands below is found */
     const struct langevin_rule the_rule = langevin ? langevin_rule_of(a.timestep, friction, kt) : langevin_rule{};

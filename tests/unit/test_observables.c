@@ -153,7 +153,7 @@ static void test_motion(void **state)
     assert_atoms(&o[1].group[0], "4 5 6 7 8 9");
     assert_true(o[1].every == 20);
     assert_true(o[2].kind == OBSERVE_VACF && o[2].lags.max == 2 && o[2].lags.restart == -0.1 && !o[2].lags.molecules &&
-                !o[2].lags.center && o[2].every == 5);
+                !o[2].lags.center && o[2].every == 10);
     assert_true(o[3].lags.max == 1 && o[3].lags.restart == 0.1 && o[3].lags.molecules && o[3].lags.center);
     assert_true(o[4].kind == OBSERVE_PRESSURE && o[4].every == 2 && o[4].ngroups == 0);
     assert_string_equal(o[4].name, "stress");
