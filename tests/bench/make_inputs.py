@@ -7,9 +7,10 @@ Usage: make_inputs.py FOLDER       writes FOLDER/{solvent,complex,peptide,vacuum
                                    solvent-plain.yaml (one window, nothing perturbed), solvent-npt.yaml, and of the plain one
                                    solvent-biased.yaml (a coordination of the methanol's oxygen), solvent-gathered.yaml and
                                    solvent-gathered-all.yaml (of the waters, whose function ends or does not), and
-                                   solvent-observed.yaml, with two frames of it, solvent-frames.gro, and solvent-motion.yaml, whose
-                                   observables need a run; and solvent-with-KIND.yaml, with one observable each, as often as it
-                                   is by default"""
+                                   solvent-observed.yaml, with two frames of it, solvent-frames.gro, and solvent-with-KIND.yaml, with one
+                                   observable each, as often as it is by default; and of PEPTIDE, small enough for every tool that
+                                   looks at each access to memory, peptide-biased.yaml, peptide-gathered.yaml and
+                                   peptide-motion.yaml, whose observables need a run"""
 import random
 import sys
 from pathlib import Path
@@ -127,7 +128,9 @@ def main():
         if line.startswith("  - "):
             kind = line[4:line.index(":")]
             (out / f"solvent-with-{kind}.yaml").write_text(spec(f"solvent-with-{kind}", "solvent", None, more=f"observables:\n{line}\n"))
-    (out / "solvent-motion.yaml").write_text(spec("solvent-motion", "solvent", None, more=MOTION))
+    for name, more in (("biased", BIAS.replace("{resname: MOH, name: O2}", "{molecule: PEP}")), ("motion", MOTION),
+                       ("gathered", GATHERED.format(", d-max: 0.6 nm").replace("within: OW", "within: {resname: SOL}"))):
+        (out / f"peptide-{name}.yaml").write_text(spec(f"peptide-{name}", "peptide", None, minimize=10, more=more))
     frame = (out / "solvent.gro").read_text()
     (out / "solvent-frames.gro").write_text(frame.replace("solvent", "solvent t= 0.0", 1) + frame.replace("solvent", "solvent t= 1.0", 1))
     (out / "solvent-npt.yaml").write_text(spec("solvent-npt", "solvent", "MOH", npt=True))
