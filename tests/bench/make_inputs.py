@@ -128,9 +128,9 @@ def main():
         if line.startswith("  - "):
             kind = line[4:line.index(":")]
             (out / f"solvent-with-{kind}.yaml").write_text(spec(f"solvent-with-{kind}", "solvent", None, more=f"observables:\n{line}\n"))
-    for name, more in (("biased", BIAS.replace("{resname: MOH, name: O2}", "{molecule: PEP}")), ("motion", MOTION),
+    for name, more in (("biased", BIAS.replace("{resname: MOH, name: O2}", "{molecule: PEP, name: O}")), ("motion", MOTION),
                        ("gathered", GATHERED.format(", d-max: 0.6 nm").replace("within: OW", "within: {resname: SOL}"))):
-        (out / f"peptide-{name}.yaml").write_text(spec(f"peptide-{name}", "peptide", None, minimize=10, more=more))
+        (out / f"peptide-{name}.yaml").write_text(spec(f"peptide-{name}", "peptide", None, more=more))
     frame = (out / "solvent.gro").read_text()
     (out / "solvent-frames.gro").write_text(frame.replace("solvent", "solvent t= 0.0", 1) + frame.replace("solvent", "solvent t= 1.0", 1))
     (out / "solvent-npt.yaml").write_text(spec("solvent-npt", "solvent", "MOH", npt=True))
