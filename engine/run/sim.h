@@ -76,7 +76,7 @@ enum sim_work {
     SIM_STEP,     /* n timesteps of the integrator (with COM removal at its interval) */
     SIM_SAMPLE,   /* n = 1: energies, virial, dU/dlambda and U at every window of the current state */
     SIM_BAROSTAT, /* n Monte Carlo volume moves */
-    SIM_OBSERVE,  /* the current state is a frame for the system's observables, for those of this step */
+    SIM_OBSERVE,  /* n = 1: the current state is a frame for the system's observables, for those of this step */
     SIM_REPORT,   /* the engine's own, at the end of each of these */
     SIM_WORK_COUNT
 };

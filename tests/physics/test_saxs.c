@@ -87,7 +87,8 @@ static void from_grid(struct system *s, uint32_t frames, struct curve *c)
     const struct observable *o = &s->observables[0];
     unsigned char *bytes = xcalloc(1, observe_bytes(o));
     struct err e = {0};
-    toy_run(t.sim, SIM_OBSERVE, frames);
+    for (uint32_t k = 0; k < frames; k++)
+        toy_run(t.sim, SIM_OBSERVE, 1);
     assert_int_equal(sim_observe_read(t.sim, 0, bytes, &e), 0);
     struct observe_result r = observe_result(s, o, bytes);
     double *sum = observe_total_reals(&r);
