@@ -121,17 +121,27 @@ static void emit(void *recorder, struct tape *t)
         program->emit[SIM_REPORT](r->sim, t);
 }
 
-/* As many as a graph has of its own accord, or fewer, so that graphs end where volume moves and frames of observables begin: what is
- * left over goes by graphs of one step. */
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Between volume moves and frames of observables what a graph of many steps leaves over goes by graphs of one: so many that least
+ * graphs do it. */
 static uint32_t steps_in_graph(const struct model *m)
 {
-    uint32_t n = RECORDER_REPEAT;
-    while (n > 1 && m->set->barostat.on && (uint32_t)m->set->barostat.every % n)
-        n--;
+    uint64_t between = m->set->barostat.on ? (uint64_t)m->set->barostat.every : 0;
     for (int i = 0; i < m->sys->nobservables; i++)
-        while (n > 1 && m->sys->observables[i].every % n)
-            n--;
-    return n > 1 ? n : RECORDER_REPEAT;
+        between = common_divisor(between, m->sys->observables[i].every);
+    uint32_t n = RECORDER_REPEAT;
+    while (between % n)
+        n--;
+    return between / n < between / RECORDER_REPEAT + between % RECORDER_REPEAT ? n : RECORDER_REPEAT;
 }
 
 static int new_recorder(struct sim *s, struct sim_recorder *r, struct err *e)

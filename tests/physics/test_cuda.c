@@ -477,20 +477,26 @@ static void positions_after(const struct system *sys, const struct settings *set
     toy_close(&other);
 }
 
-/* Lists are made at other times in a run that is interrupted; its bits are the same. */
+/* Lists are made at other times in a run that is interrupted, and one of many replicas has blocks of more waters; its bits are the
+ * same. */
 static void test_interruption(void **state)
 {
     struct settings set = toy_settings();
     struct system *sys = relaxed_water(6, &set);
     size_t n = (size_t)sys->natoms;
     double(*straight)[3] = xcalloc(n, sizeof *straight), (*cut)[3] = xcalloc(n, sizeof *cut);
+    double(*crowded)[3] = xcalloc(n, sizeof *crowded);
     set.integrator.timestep = 0.002;
     set.integrator.temperature = 600;
     positions_after(sys, &set, 12, 1, straight);
     positions_after(sys, &set, 12, 7, cut);
     assert_memory_equal(straight, cut, n * sizeof *cut);
+    set.replicas = 200;
+    positions_after(sys, &set, 12, 7, crowded);
+    assert_memory_equal(straight, crowded, n * sizeof *crowded);
     free(straight);
     free(cut);
+    free(crowded);
     toy_system_free(sys);
 }
 
