@@ -1,171 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Grid positions and pair lists. A list made with cut-off + buffer at a box L0 holds every pair that can be inside the cut-off
- * while 2 d <= min(1, L/L0) (cut-off + buffer) - cut-off, with d the largest displacement since, measured in grid positions
- * times the box now, L; so volume moves count. A pair leaves the near list's reach by no more than that either.
- *
- * The atoms of a list are taken from the trios around a trio (list_search.cuh). Those are searched for less often: first atoms
- * go less far than hydrogens do. With the reach of lists R = cut-off + buffer, those are found whose first atoms are closer than
- * R + skin + e + e' at a box L0, e somewhat more than the extents of trios of two kinds. So none is missed that has atoms closer
- * than R while 2 d <= k (R + skin) - R and extents are below k e, with k = min(1, L/L0) and d the largest displacement of first
- * atoms.
- *
- * list_build returns at once where no list is asked for. When a list is too short the needed length is noted, and the last block
- * halts the replica.
+ * Pair lists. list_build returns at once where no list is asked for (place.cuh). When a list is too short the needed length is noted,
+ * and the last block halts the replica.
  */
-#include "engine/cuda/grid.cuh"
 #include "engine/cuda/list_entries.cuh"
 #include "engine/cuda/list_regions.cuh"
-
-/* How far the atom of a slot is from its trio's first, nm, as the bits of a float. */
-static __device__ uint32_t extent_of(const double *x, const double *from, const double *box)
-{
-    double r[3];
-    vec_sub(x, from, r);
-    box_nearest(box, r);
-    return __float_as_uint((float)sqrt(vec_dot(r, r)) * 1.0001f);
-}
-
-/* Least ratio of the box to that of earlier, at most 1; 0: it had none. */
-static __device__ double least_ratio(const struct ctl *c, const double earlier[3])
-{
-    double ratio = 1;
-    for (int d = 0; d < 3; d++)
-        ratio = earlier[d] == 0 ? 0 : fmin(ratio, c->box[d] / earlier[d]);
-    return ratio;
-}
-
-static __device__ double squared_or_none(double allowed)
-{
-    return allowed > 0 ? allowed * allowed : -1;
-}
-
-/* Squared displacement that ends a list, nm^2; -1: there is none. */
-static __device__ double allowed2(const struct ctl *c, const struct pair_lists *lists, const struct pair_table *t)
-{
-    double ratio = least_ratio(c, lists->built_box);
-    return squared_or_none(0.5 * (ratio * t->list_cutoff - t->cutoff) - 1e-6);
-}
-
-/* The same of first atoms, for the trios around a trio. */
-static __device__ double search_allowed2(double ratio, const struct pair_table *t)
-{
-    return squared_or_none(0.5 * (ratio * (t->list_cutoff + t->skin) - t->list_cutoff) - 1e-6);
-}
-
-/* nm^2 */
-static __device__ double moved2(const struct ctl *c, const uint32_t now[3], const uint32_t was[3])
-{
-    double moved[3];
-    for (int d = 0; d < 3; d++)
-        moved[d] = (double)(int32_t)(now[d] - was[d]) / (double)GRID_EDGE;
-    box_apply(c->box, moved, moved);
-    return vec_dot(moved, moved);
-}
-
-/* For the whole grid. */
-static __device__ void clear_sums(const struct args_place &a, struct ctl *c, const struct pair_table *t)
-{
-    int64_t *f = (int64_t *)a.f, *u = (int64_t *)a.energy_at_window, *sum = (int64_t *)&c->sum;
-    GRID_LOOP(i, 3 * (uint32_t)t->natoms)
-    f[i] = 0;
-    GRID_LOOP(i, a.points)
-    ((int32_t *)a.charges)[i] = 0;
-    GRID_LOOP(w, (uint32_t)t->nwindows * (uint32_t)(sizeof(struct fixed_sum) / sizeof *u))
-    u[w] = 0;
-    GRID_LOOP(k, (uint32_t)(sizeof c->sum / sizeof *sum))
-    sum[k] = 0;
-    GRID_LOOP(k, COORDINATIONS_MOST)
-    c->coordination[k] = {0, 0};
-    if (blockIdx.x == 0 && threadIdx.x == 0)
-        c->pressure_correction = 0;
-}
-
-/* What is read of a slot; of the trio's first atom, if it is another, and of the last search, if it is that one. */
-struct slot_read {
-    int32_t entry, atom;
-    uint4 built;
-    double x[3], first[3], charge, change;
-    uint32_t searched[3];
-};
-
-static __device__ __forceinline__ struct slot_read read_slot(const struct args_place &a, const struct pair_table *t,
-                                                             uint32_t slot)
-{
-    const double *x = (const double *)a.x;
-    const uint32_t *searched[3] = {(const uint32_t *)a.first_x, (const uint32_t *)a.first_y,
-                                   (const uint32_t *)a.first_z};
-    struct slot_read s = {};
-    if (slot >= (uint32_t)t->nslots)
-        return s;
-    const bool member = slot < TRIO * (uint32_t)t->ntrios, first = slot % TRIO == 0;
-    const int32_t of_trio = member && !first ? t->atom[slot - slot % TRIO] : 0;
-    s.entry = t->atom[slot];
-    s.built = ((const uint4 *)a.built)[slot];
-    s.atom = s.entry < 0 ? ~s.entry : s.entry;
-    s.charge = t->charge[s.atom];
-    s.change = t->change[s.atom];
-    for (int d = 0; d < 3; d++) {
-        s.x[d] = x[3 * (size_t)s.atom + d];
-        if (member && !first)
-            s.first[d] = x[3 * (size_t)of_trio + d];
-        if (member && first)
-            s.searched[d] = searched[d][slot / TRIO];
-    }
-    return s;
-}
-
-KERNEL(place, a, __launch_bounds__(CUDA_BLOCK, 7))
-{
-    ECHO(a);
-    struct ctl *c = (struct ctl *)a.ctl;
-    const struct pair_table *t = (const struct pair_table *)a.table;
-    struct pair_lists *lists = (struct pair_lists *)a.lists;
-    const uint32_t halted = c->halt;
-    const uint32_t stride = gridDim.x * blockDim.x;
-    uint32_t slot = blockIdx.x * blockDim.x + threadIdx.x;
-    struct slot_read now = read_slot(a, t, slot); /* under way while what stands below is found */
-    if (halted)
-        return;
-    clear_sums(a, c, t);
-    const double most = allowed2(c, lists, t), lambda = c->lambda[LAMBDA_COULOMB];
-    double inverse[BOX_SIZE];
-    box_invert(c->box, inverse);
-    const double ratio = least_ratio(c, lists->searched_box), search_most = search_allowed2(ratio, t);
-    const float extent_most[2] = {(float)ratio * lists->searched_extent[0], (float)ratio * lists->searched_extent[1]};
-    for (; slot < (uint32_t)t->nslots; slot += stride, now = read_slot(a, t, slot)) {
-        const uint32_t was[3] = {now.built.x, now.built.y, now.built.z};
-        uint32_t g[3];
-        bool finite = true;
-        for (int d = 0; d < 3; d++)
-            finite = finite && fabs(now.x[d]) < 1e6 * c->box[d];
-        grid_position(now.x, inverse, g);
-        if (!finite)
-            halt_once(c, HALT_NONFINITE, (uint32_t)now.atom, 0, now.x[0]);
-        const float charge = now.entry < 0 ? 0.0f : (float)(now.charge + lambda * now.change);
-        const uint4 placed = make_uint4(g[0], g[1], g[2], __float_as_uint(charge));
-        ((uint4 *)a.grid)[slot] = placed;
-        if (now.entry >= 0)
-            ((uint4 *)a.atom_grid)[now.atom] = placed;
-        if (moved2(c, g, was) > most)
-            lists->rebuild = 1;
-        if (slot >= TRIO * (uint32_t)t->ntrios)
-            continue;
-        if (slot % TRIO == 0) {
-            if (moved2(c, g, now.searched) > search_most)
-                lists->search = 1;
-        } else if (finite) {
-            const int kind = slot < TRIO * (uint32_t)t->nwaters ? 0 : 1;
-            uint32_t extent = extent_of(now.x, now.first, c->box);
-            if (extent > *(volatile uint32_t *)&lists->extent[kind])
-                atomicMax(&lists->extent[kind], extent);
-            if (__uint_as_float(extent) > extent_most[kind])
-                lists->search = 1;
-        }
-    }
-}
-
-/* ---- building ---- */
+#include "engine/cuda/place.cuh"
 
 /* Work of one build, in the order in which blocks take it. A block that waits for earlier work waits for blocks that have begun
  * with it and wait for nothing later, so it does not matter how many run at a time. */
@@ -437,13 +277,36 @@ static __device__ struct build build_of(const struct args_list_build *a, const s
     b.cell = cell32_of(c);
     b.triclinic = t->triclinic;
     box_widths(c->box, b.width);
-    for (int kind = 0; kind < 2; kind++)
-        b.extent[kind] = EXTENT_SLACK * __uint_as_float(b.lists->extent[kind]) + EXTENT_MORE;
     b.reach2 = (float)(t->list_cutoff * t->list_cutoff), b.near2 = (float)(t->near * t->near);
     b.near_hydrogen2 = (float)(t->near_hydrogen * t->near_hydrogen);
-    if (!t->whole)
-        cut_box(&b);
     return b;
+}
+
+/* How far an atom of a trio that is no water is from its first now, at most, nm. For the whole block. */
+static __device__ float widest_other(const struct build *b)
+{
+    const uint4 *grid = (const uint4 *)b->a->grid;
+    const uint32_t end = TRIO * (uint32_t)b->t->ntrios;
+    const struct vec32 none = {0, 0, 0};
+    float widest2 = 0;
+    for (uint32_t slot = TRIO * (uint32_t)b->t->nwaters + threadIdx.x; slot < end; slot += blockDim.x) {
+        const uint4 at = grid[slot], first = grid[slot - slot % TRIO];
+        const struct apart d = apart_of({at.x, at.y, at.z}, {first.x, first.y, first.z});
+        widest2 = fmaxf(widest2, least_square(b, d, &none, 1, 0));
+    }
+    return 1.0001f * (float)sqrt(block_largest((double)widest2));
+}
+
+/* Extents that a search counts on; a new one where others than waters reach farther than the last one did. other: widest_other() */
+static __device__ void set_extents(struct build *b, const struct ctl *c, float other)
+{
+    const float water = __uint_as_float(b->lists->extent[0]);
+    b->widest_other = fmaxf(__uint_as_float(b->lists->extent[1]), other);
+    b->search |= other > (float)least_ratio(c, b->lists->searched_box) * b->lists->searched_extent[1];
+    for (int kind = 0; kind < 2; kind++)
+        b->extent[kind] = EXTENT_SLACK * (kind ? b->widest_other : water) + EXTENT_MORE;
+    if (!b->t->whole)
+        cut_box(b);
 }
 
 /* By the last block: what was found stands, or the replica halts for longer lists. */
@@ -466,6 +329,7 @@ static __device__ void finish_lists(const struct build *b, struct ctl *c)
     }
     for (int kind = 0; b->search && kind < 2; kind++)
         lists->searched_extent[kind] = b->extent[kind];
+    lists->extent[1] = __float_as_uint(b->widest_other);
     lists->builds++;
     lists->searches += b->search;
     lists->pairs = fits ? found : 0;
@@ -480,8 +344,12 @@ KERNEL(list_build, a, __launch_bounds__(32 * BUILD_WARPS, 3))
     if (!block_goes_on(c) || !asked)
         return;
     __shared__ struct builder w;
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0)
         w.b = build_of(&a, c);
+    __syncthreads();
+    const float other = widest_other(&w.b);
+    if (threadIdx.x == 0) {
+        set_extents(&w.b, c, other);
         w.plan = plan_of(&w.b);
         w.staged = false;
     }

@@ -7,9 +7,9 @@
 #ifndef SHOAL_ENGINE_CUDA_LIST_SEARCH_CUH
 #define SHOAL_ENGINE_CUDA_LIST_SEARCH_CUH
 
+#include "engine/cuda/grid.cuh"
 #include "engine/cuda/pair32.cuh"
 
-#define GRID_EDGE 4294967296.0f
 #define MEMBER_TRIO ((1u << MEMBER_OWN_SHIFT) - 1)
 #define READ_AT_ONCE 4     /* of memory that is far, by a thread */
 #define EXTENT_SLACK 1.02f /* extents may grow by that factor.. */
@@ -73,6 +73,7 @@ struct build {
     bool triclinic;
     double width[3]; /* of the box, nm */
     struct cut cut[3];
+    float widest_other;   /* how far an atom of a trio that is no water was ever from its first, nm */
     float extent[2];      /* of waters and others, that the search counts on, nm */
     float reach2, near2;  /* squared radii of the lists and of the near ones, nm^2 */
     float near_hydrogen2; /* of waters' hydrogens near a water */

@@ -161,19 +161,41 @@ static void emit_uniform_terms(const struct nonbonded *nb, enum evaluate mode, c
                                         .mode = (uint32_t)mode});
 }
 
-uint64_t cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,
-                             uint64_t after, struct tape *t)
+static struct pairs_replica pairs_of(const struct nonbonded *nb, const struct nonbonded_arrays *r,
+                                     const struct block *b)
+{
+    return (struct pairs_replica){
+        r->ctl,  r->x,     r->f,      r->energy_at_window, b->grid, b->mesh.charges, mesh_points(&nb->mesh),
+        r->caps, b->pairs, r->bonded, r->nbonded,          r->nrare};
+}
+
+struct args_place cuda_place_args(const struct nonbonded *nb, const struct nonbonded_arrays *r)
 {
     struct block b;
     lay_out_block(nb, r->caps, r->block, &b);
-    struct mesh_replica mesh = {r->ctl, b.grid, r->f, r->energy_at_window, b.mesh};
-    struct pairs_replica pairs = {
-        r->ctl,  r->x,    r->f,      r->energy_at_window, b.grid,  b.mesh.charges, mesh_points(&nb->mesh),
-        r->caps, b.pairs, r->bonded, r->nbonded,          r->nrare};
-    struct pairs_ready ready = pairs_emit_lists(&nb->pairs, &pairs, after, t);
-    pairs_emit(&nb->pairs, mode, &pairs, ready, t);
-    mesh_emit(&nb->mesh, mode, &mesh, ready.placed, t);
+    const struct pairs_replica pairs = pairs_of(nb, r, &b);
+    return pairs_place_args(&nb->pairs, &pairs);
+}
+
+uint64_t cuda_place_emit(const struct nonbonded *nb, const struct nonbonded_arrays *r, uint64_t after, struct tape *t)
+{
+    const struct args_place args = cuda_place_args(nb, r);
+    const struct shape shape = {.grid = {((uint32_t)nb->natoms + CUDA_BLOCK - 1) / CUDA_BLOCK, 1, 1},
+                                .block = {CUDA_BLOCK, 1, 1},
+                                .after = after};
+    return emit_place(t, &shape, &args);
+}
+
+void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,
+                         uint64_t placed, struct tape *t)
+{
+    struct block b;
+    lay_out_block(nb, r->caps, r->block, &b);
+    const struct mesh_replica mesh = {r->ctl, b.grid, r->f, r->energy_at_window, b.mesh};
+    const struct pairs_replica pairs = pairs_of(nb, r, &b);
+    const uint64_t listed = pairs_emit_lists(&nb->pairs, &pairs, placed, t);
+    pairs_emit(&nb->pairs, mode, &pairs, placed, listed, t);
+    mesh_emit(&nb->mesh, mode, &mesh, placed, t);
     if (mode != EVALUATE_STEP)
-        emit_uniform_terms(nb, mode, r, ready.placed, t);
-    return ready.placed;
+        emit_uniform_terms(nb, mode, r, placed, t);
 }

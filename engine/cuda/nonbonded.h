@@ -3,7 +3,7 @@
  * Non-bonded and alchemical forces of the CUDA program: the read-only tables of a model, and the launches that step.c puts
  * between its own.
  *
- * They begin with zero sums, and add to f, to the sums in ctl (with energies) and to energy_at_window[k], the
+ * An evaluation finds zero sums, and adds to f, to the sums in ctl (with energies) and to energy_at_window[k], the
  * lambda-dependent energy at window k (samples); what is common to all windows may be left out of it.
  */
 #ifndef SHOAL_ENGINE_CUDA_NONBONDED_H
@@ -37,10 +37,12 @@ struct nonbonded_arrays {
 
 /* nm: boxes whose opposite faces are not farther apart are not moved to. */
 double cuda_min_width(const struct nonbonded *nb);
-/* Appends the launches of one evaluation, bonded terms too, after those of `after` (a bit each; 0: after the step before). Returns the
- * one that clears forces and sums, as a bit. */
-uint64_t cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,
-                             uint64_t after, struct tape *t);
+/* Launches of a tape that others come after are a bit each; 0: the step before. Appends the one that places atoms and clears forces
+ * and sums (place.cuh); its arguments; and the launches of one evaluation, bonded terms too, after it. */
+uint64_t cuda_place_emit(const struct nonbonded *nb, const struct nonbonded_arrays *r, uint64_t after, struct tape *t);
+struct args_place cuda_place_args(const struct nonbonded *nb, const struct nonbonded_arrays *r);
+void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,
+                         uint64_t placed, struct tape *t);
 /* Of a tiny system, else NULL. */
 const struct tiny *cuda_nonbonded_tiny(const struct nonbonded *nb);
 /* The replica's struct motion_tail, in the block. */

@@ -113,6 +113,7 @@ struct pair_table {
 
     /* by slots */
     const int32_t *atom;      /* [nslots]; ~(first atom of the trio) where there is none */
+    const int32_t *slot;      /* [natoms]: where an atom is in it */
     const int32_t *slot_type; /* [nslots] LJ type in state A; ntypes where there is no atom */
     const struct lj32 *lj32;  /* [ntypes + 1][ntypes], the last row zero */
     /* excluded partners of the atoms of trio t, as slots: partner[partner_start[slot] .. partner_start[slot + 1]), sorted; trios

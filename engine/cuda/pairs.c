@@ -275,6 +275,7 @@ static void put_slots(struct pairs *p, const struct alchemy_plan *plan, struct a
     for (size_t k = 0; k < types * types; k++)
         lj[k] = lj32_of(&plan->lj[k]);
     h->atom = arena_put(a, p->atom, n * sizeof *p->atom);
+    h->slot = arena_put(a, slot_of, (size_t)h->natoms * sizeof *slot_of);
     h->slot_type = arena_put(a, type, n * sizeof *type);
     h->lj32 = arena_put(a, lj, (types + 1) * types * sizeof *lj);
     put_partners(p, plan, slot_of, a);

@@ -2,7 +2,7 @@
  *
  * Everything of the non-bonded forces that goes by pairs: tables of a model, working memory of a replica, launches.
  *
- *   place            grid positions of x; whether the lists still hold
+ *   place            atoms on the grid; whether the lists still hold (place.cuh)
  *   list_build       new lists, if not
  *   pairs_*          plain pairs, of a replica or of its regions (nonbonded_tables.h)
  *   pairs_perturbed  pairs with a perturbed atom
@@ -12,6 +12,7 @@
 #define SHOAL_ENGINE_CUDA_PAIRS_H
 
 #include "engine/base/arena.h"
+#include "engine/cuda/kernels.h"
 #include "engine/cuda/nonbonded_tables.h"
 #include "engine/run/program.h"
 #include "engine/system/alchemy.h"
@@ -101,15 +102,13 @@ static inline uint32_t list_cap(const struct list_caps *caps)
     return (caps->entries + 7) / 8 * 8;
 }
 
-/* Launches of a tape that others come after, a bit each: grid positions are made, and lists. */
-struct pairs_ready {
-    uint64_t placed, listed;
-};
-/* Grid positions and, where it must be, new lists: before all else that reads them. */
-struct pairs_ready pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, uint64_t after,
-                                    struct tape *t);
+/* Of `place`, and so of all that places atoms. */
+struct args_place pairs_place_args(const struct pairs *p, const struct pairs_replica *r);
+/* New lists where it must be: before all else that reads them. placed, and what is returned: launches of the tape that others come
+ * after, a bit each. */
+uint64_t pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, uint64_t placed, struct tape *t);
 /* Bonded terms too. Forces, and by mode energies, virial, dU/dlambda and energies at every window. These launches do not depend on each other. */
-void pairs_emit(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, struct pairs_ready ready,
-                struct tape *t);
+void pairs_emit(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, uint64_t placed,
+                uint64_t listed, struct tape *t);
 
 #endif

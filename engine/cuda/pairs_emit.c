@@ -23,11 +23,6 @@ static uint32_t blocks_of(uint64_t items, uint32_t size)
     return (uint32_t)((items + size - 1) / size);
 }
 
-/* after: launches of the tape that come before, a bit each. */
-#define EMIT(kernel, blocks, threads, after_, ...)                                                                     \
-    emit_##kernel(t, &(struct shape){.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .after = after_},               \
-                  &(struct args_##kernel){__VA_ARGS__})
-
 /* A block on each multiprocessor makes lists: each costs a little in every step, asked to build or not, and those that load a
  * region's positions more. Only replicas that wait for their lists have twice as many. */
 static uint32_t build_blocks(const struct pairs *p)
@@ -47,8 +42,26 @@ static uint32_t build_group(const struct pairs *p, const struct list_caps *caps,
     return blocks_of(p->region_cap, share > 1 ? share : 1);
 }
 
-struct pairs_ready pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, uint64_t after,
-                                    struct tape *t)
+struct args_place pairs_place_args(const struct pairs *p, const struct pairs_replica *r)
+{
+    const struct pairs_arrays *b = &r->arrays;
+    return (struct args_place){.ctl = r->ctl,
+                               .x = r->x,
+                               .f = r->f,
+                               .table = (void *)(uintptr_t)p->table,
+                               .lists = b->lists,
+                               .grid = b->grid,
+                               .built = b->built,
+                               .atom_grid = r->atom_grid,
+                               .first_x = b->first[0],
+                               .first_y = b->first[1],
+                               .first_z = b->first[2],
+                               .energy_at_window = r->energy_at_window,
+                               .charges = r->charges,
+                               .points = r->points};
+}
+
+uint64_t pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, uint64_t placed, struct tape *t)
 {
     const struct pair_table *h = &p->host;
     const struct pairs_arrays *b = &r->arrays;
@@ -60,45 +73,38 @@ struct pairs_ready pairs_emit_lists(const struct pairs *p, const struct pairs_re
     uint32_t groups =
         h->whole ? list_groups((uint32_t)h->ntrios, group) : regions_count(r->caps) * list_groups(p->region_cap, group);
     uint32_t blocks = groups + blocks_of(parts * (uint64_t)h->nperturbed, BUILD_WARPS);
-    struct pairs_ready ready;
-    ready.placed =
-        EMIT(place, blocks_of((uint64_t)h->nslots, CUDA_BLOCK), CUDA_BLOCK, after, .ctl = r->ctl, .x = r->x,
-             .table = table, .lists = b->lists, .grid = b->grid, .built = b->built, .atom_grid = r->atom_grid,
-             .first_x = b->first[0], .first_y = b->first[1], .first_z = b->first[2], .f = r->f,
-             .energy_at_window = r->energy_at_window, .charges = r->charges, .points = r->points);
     const struct shape build = {.grid = {blocks < most ? blocks : most, 1, 1},
                                 .block = {32 * BUILD_WARPS, 1, 1},
                                 .shared_bytes = (h->whole ? (uint32_t)h->ntrios : p->region_cap) * TRIO_PLACE_BYTES,
-                                .after = ready.placed};
-    ready.listed = emit_list_build(t, &build,
-                                   &(struct args_list_build){.ctl = r->ctl,
-                                                             .table = table,
-                                                             .lists = b->lists,
-                                                             .grid = b->grid,
-                                                             .built = b->built,
-                                                             .first_x = b->first[0],
-                                                             .first_y = b->first[1],
-                                                             .first_z = b->first[2],
-                                                             .regions = b->regions,
-                                                             .members = b->members,
-                                                             .around = b->around,
-                                                             .naround = b->naround,
-                                                             .order = b->order,
-                                                             .counts = b->counts,
-                                                             .near = b->near,
-                                                             .oxygen = b->oxygen,
-                                                             .hydrogen = b->hydrogen,
-                                                             .other = b->other,
-                                                             .pairs = b->perturbed,
-                                                             .cap = list_cap(r->caps),
-                                                             .pair_cap = r->caps->pairs,
-                                                             .regions_x = r->caps->regions[0],
-                                                             .regions_y = r->caps->regions[1],
-                                                             .regions_z = r->caps->regions[2],
-                                                             .region_cap = p->region_cap,
-                                                             .group = group,
-                                                             .lanes = h->whole && alone ? LANES_ALONE : BUILD_LANES});
-    return ready;
+                                .after = placed};
+    return emit_list_build(t, &build,
+                           &(struct args_list_build){.ctl = r->ctl,
+                                                     .table = table,
+                                                     .lists = b->lists,
+                                                     .grid = b->grid,
+                                                     .built = b->built,
+                                                     .first_x = b->first[0],
+                                                     .first_y = b->first[1],
+                                                     .first_z = b->first[2],
+                                                     .regions = b->regions,
+                                                     .members = b->members,
+                                                     .around = b->around,
+                                                     .naround = b->naround,
+                                                     .order = b->order,
+                                                     .counts = b->counts,
+                                                     .near = b->near,
+                                                     .oxygen = b->oxygen,
+                                                     .hydrogen = b->hydrogen,
+                                                     .other = b->other,
+                                                     .pairs = b->perturbed,
+                                                     .cap = list_cap(r->caps),
+                                                     .pair_cap = r->caps->pairs,
+                                                     .regions_x = r->caps->regions[0],
+                                                     .regions_y = r->caps->regions[1],
+                                                     .regions_z = r->caps->regions[2],
+                                                     .region_cap = p->region_cap,
+                                                     .group = group,
+                                                     .lanes = h->whole && alone ? LANES_ALONE : BUILD_LANES});
 }
 
 /* As the kernels multiply them, so that a pair has the same bits whether its charges come from the table or from here. */
@@ -242,8 +248,8 @@ static void emit_plain(const struct pairs *p, enum evaluate mode, const struct p
 }
 
 /* Bonded terms, pairs outside the lists and perturbed pairs: a launch for all of them. */
-static void emit_other_terms(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r,
-                             struct pairs_ready ready, struct tape *t)
+static void emit_other_terms(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, uint64_t placed,
+                             uint64_t listed, struct tape *t)
 {
     const struct pair_table *h = &p->host;
     uint32_t unlisted =
@@ -251,7 +257,7 @@ static void emit_other_terms(const struct pairs *p, enum evaluate mode, const st
     uint32_t bonded_blocks = blocks_of(r->nbonded, CUDA_BLOCK), unlisted_blocks = blocks_of(unlisted, CUDA_BLOCK);
     uint32_t blocks = bonded_blocks + unlisted_blocks + (h->nperturbed ? blocks_of(r->caps->pairs, CUDA_BLOCK) : 0);
     const struct shape shape = {
-        .grid = {blocks, 1, 1}, .block = {CUDA_BLOCK, 1, 1}, .after = h->nperturbed ? ready.listed : ready.placed};
+        .grid = {blocks, 1, 1}, .block = {CUDA_BLOCK, 1, 1}, .after = h->nperturbed ? listed : placed};
     const struct args_terms args = {.ctl = r->ctl,
                                     .x = r->x,
                                     .f = r->f,
@@ -280,10 +286,10 @@ static void emit_other_terms(const struct pairs *p, enum evaluate mode, const st
         emit_terms_energy(t, &shape, same);
 }
 
-void pairs_emit(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, struct pairs_ready ready,
-                struct tape *t)
+void pairs_emit(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, uint64_t placed,
+                uint64_t listed, struct tape *t)
 {
     if (p->host.ntrios)
-        emit_plain(p, mode, r, ready.listed, t);
-    emit_other_terms(p, mode, r, ready, t);
+        emit_plain(p, mode, r, listed, t);
+    emit_other_terms(p, mode, r, placed, listed, t);
 }

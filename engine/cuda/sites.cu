@@ -2,7 +2,7 @@
  *
  * Virtual sites on a GPU, a thread each.
  */
-#include "engine/cuda/device.cuh"
+#include "engine/cuda/place.cuh"
 #include "engine/kernels/sites.h"
 #include "engine/run/program.h"
 
@@ -11,13 +11,18 @@ KERNEL(sites_place, a, __launch_bounds__(CUDA_BLOCK))
     ECHO(a);
     const struct site_table *t = (const struct site_table *)a.sites;
     double(*x)[3] = (double(*)[3])a.x, (*v)[3] = (double(*)[3])a.v;
-    if (((const struct ctl *)a.ctl)->halt)
+    __shared__ struct placing placing;
+    if (threadIdx.x == 0)
+        placing = placing_of(a);
+    if (!block_goes_on((const struct ctl *)a.ctl))
         return;
     GRID_LOOP(i, a.nsites)
     {
+        const int32_t atom = t->sites[i].atom;
         site_place(t, &t->sites[i], x);
         for (int d = 0; d < 3; d++)
-            v[t->sites[i].atom][d] = 0;
+            v[atom][d] = 0;
+        place_atom(&placing, read_slot(&placing, atom), atom, x[atom]);
     }
 }
 

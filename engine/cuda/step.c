@@ -45,12 +45,25 @@ static uint32_t site_blocks(const struct sim *s)
     return ((uint32_t)s->model->sys->nsites + CUDA_BLOCK - 1) / CUDA_BLOCK;
 }
 
+static struct args_place place_args(const struct sim *s)
+{
+    const struct nonbonded_arrays arrays = arrays_of(s);
+    return cuda_place_args(s->model->nonbonded, &arrays);
+}
+
+/* PLACE_FIELDS */
+#define PLACING(p)                                                                                                     \
+    .f = (p).f, .table = (p).table, .lists = (p).lists, .grid = (p).grid, .built = (p).built,                          \
+    .atom_grid = (p).atom_grid, .first_x = (p).first_x, .first_y = (p).first_y, .first_z = (p).first_z
+
 /* After whatever moves atoms. */
 static void place_sites(const struct sim *s, struct tape *t)
 {
+    const struct args_place place = place_args(s);
     if (s->model->sites)
         EMIT_BLOCKS(sites_place, site_blocks(s), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v,
-                    .sites = (void *)(uintptr_t)s->model->sites, .nsites = (uint32_t)s->model->sys->nsites);
+                    .sites = (void *)(uintptr_t)s->model->sites, PLACING(place),
+                    .nsites = (uint32_t)s->model->sys->nsites);
 }
 
 static size_t bias_work(const struct model *m)
@@ -61,19 +74,19 @@ static size_t bias_work(const struct model *m)
     return bytes;
 }
 
-/* after: what moved the atoms; cleared: what cleared forces and sums. */
-static void bias_launches(const struct sim *s, enum evaluate mode, uint64_t after, uint64_t cleared, struct tape *t)
+/* after: what moved the atoms; placed: what cleared forces and sums. */
+static void bias_launches(const struct sim *s, enum evaluate mode, uint64_t after, uint64_t placed, struct tape *t)
 {
     const struct system *sys = s->model->sys;
     void *table = (void *)(uintptr_t)s->model->biases;
     const uint32_t atoms = (uint32_t)sys->ncoordination_atoms;
     uint32_t tiles = 0;
     if (bias_work(s->model))
-        cleared |= EMIT_BLOCKS(order_coordinations, (uint32_t)sys->ncoordinations, ORDER_THREADS, after,
-                               .ctl = s->d.ctl, .x = s->d.x, .table = table, .work = s->d.bias_work);
+        placed |= EMIT_BLOCKS(order_coordinations, (uint32_t)sys->ncoordinations, ORDER_THREADS, after, .ctl = s->d.ctl,
+                              .x = s->d.x, .table = table, .work = s->d.bias_work);
     for (int i = 0; i < sys->ncoordinations; i++)
         tiles += coordination_tiles(&sys->coordinations[i]);
-    const uint64_t summed = EMIT_BLOCKS(coordinations, (32 * tiles + CUDA_BLOCK - 1) / CUDA_BLOCK, CUDA_BLOCK, cleared,
+    const uint64_t summed = EMIT_BLOCKS(coordinations, (32 * tiles + CUDA_BLOCK - 1) / CUDA_BLOCK, CUDA_BLOCK, placed,
                                         .ctl = s->d.ctl, .x = s->d.x, .table = table, .sums = s->d.bias_sums,
                                         .work = s->d.bias_work, .tiles = tiles, .mode = (uint32_t)mode);
     EMIT_BLOCKS(biases, (atoms + CUDA_BLOCK - 1) / CUDA_BLOCK, CUDA_BLOCK, summed, .ctl = s->d.ctl, .f = s->d.f,
@@ -81,13 +94,23 @@ static void bias_launches(const struct sim *s, enum evaluate mode, uint64_t afte
                 .mode = (uint32_t)mode);
 }
 
+static void prepare(const struct sim *s, struct tape *t)
+{
+    const struct nonbonded_arrays arrays = arrays_of(s);
+    cuda_place_emit(s->model->nonbonded, &arrays, tape_sinks(t), t);
+}
+
+/* A timestep finds its atoms placed. */
 static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
 {
-    struct nonbonded_arrays arrays = arrays_of(s);
+    const struct nonbonded_arrays arrays = arrays_of(s);
     const uint64_t after = tape_sinks(t);
-    const uint64_t cleared = cuda_nonbonded_emit(s->model->nonbonded, mode, &arrays, after, t);
+    if (mode != EVALUATE_STEP)
+        prepare(s, t);
+    const uint64_t placed = tape_sinks(t);
+    cuda_nonbonded_emit(s->model->nonbonded, mode, &arrays, placed, t);
     if (s->model->biases)
-        bias_launches(s, mode, after, cleared, t);
+        bias_launches(s, mode, after, placed, t);
     if (s->model->sites && mode != EVALUATE_POTENTIAL)
         EMIT_BLOCKS(sites_take, site_blocks(s), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f,
                     .sites = (void *)(uintptr_t)s->model->sites, .nsites = (uint32_t)s->model->sys->nsites,
@@ -136,21 +159,22 @@ static bool in_gangs(const struct nonbonded *nb)
 static void timestep(const struct sim *s, struct tape *t)
 {
     const struct integrator_settings *in = &s->model->set->integrator;
+    const struct args_place place = place_args(s);
     void *motion = (void *)(uintptr_t)s->model->motion;
     evaluate(s, EVALUATE_STEP, t);
     switch (in->kind) {
     case INTEGRATOR_VELOCITY_VERLET:
         EMIT_BLOCKS(verlet, step_blocks(s->model), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v,
-                    .f = s->d.f, .x_old = s->d.x_old, .motion = motion, .tail = tail_of(s), .timestep = in->timestep,
-                    .com_every = (uint32_t)in->com_every, .waters = step_waters(s->model),
-                    .water_blocks = step_water_blocks(s->model));
+                    .x_old = s->d.x_old, .motion = motion, .tail = tail_of(s), PLACING(place), .charges = place.charges,
+                    .timestep = in->timestep, .com_every = (uint32_t)in->com_every, .waters = step_waters(s->model),
+                    .water_blocks = step_water_blocks(s->model), .points = place.points);
         break;
     case INTEGRATOR_LANGEVIN_MIDDLE:
         EMIT_BLOCKS(langevin, step_blocks(s->model), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x,
-                    .v = s->d.v, .f = s->d.f, .x_old = s->d.x_old, .motion = motion, .tail = tail_of(s),
-                    .timestep = in->timestep, .friction = in->friction, .kt = kt(s),
+                    .v = s->d.v, .x_old = s->d.x_old, .motion = motion, .tail = tail_of(s), PLACING(place),
+                    .charges = place.charges, .timestep = in->timestep, .friction = in->friction, .kt = kt(s),
                     .com_every = (uint32_t)in->com_every, .waters = step_waters(s->model),
-                    .water_blocks = step_water_blocks(s->model));
+                    .water_blocks = step_water_blocks(s->model), .points = place.points);
         break;
     }
     place_sites(s, t);
@@ -220,6 +244,7 @@ const struct program cuda_program = {.device = "cuda",
                                               [SIM_SAMPLE] = sample,
                                               [SIM_BAROSTAT] = volume_move,
                                               [SIM_OBSERVE] = cuda_observe,
+                                              [SIM_PREPARE] = prepare,
                                               [SIM_REPORT] = report},
                                      .gang = &tiny_gang,
                                      .in_gangs = in_gangs,

@@ -2,10 +2,11 @@
  *
  * Timesteps on a GPU. A block has some waters, or STEP_BODIES other bodies: first a thread an atom reads it, kicks it and draws its
  * noise, then one thread a body moves it and puts it back onto its constraints, then a thread an atom writes it. A body that is
- * neither a rigid water, nor an atom with some bound to it, is worked on in memory by one thread. What needs all bodies (the end of
- * the step, the center-of-mass motion) is done by the block that comes last.
+ * neither a rigid water, nor an atom with some bound to it, is worked on in memory by one thread. Who writes an atom places it for the
+ * next step. What needs all bodies (the end of the step, the center-of-mass motion) is done by the block that comes last.
  */
 #include "engine/cuda/bodies.cuh"
+#include "engine/cuda/place.cuh"
 
 /* ---- the end of a step ---- */
 
@@ -20,6 +21,7 @@ static __device__ inline void count_step(struct ctl *c, uint32_t pending)
 {
     motion_end(c);
     c->pending = pending;
+    clear_step_sums(c);
 }
 
 /* For whole blocks, once their bodies have moved. halted: one of the block's did. Of what other blocks wrote the last one sees
@@ -128,13 +130,47 @@ static __device__ __forceinline__ void hold(const struct motion *s, const struct
 
 /* The k-th body of the block. False: it cannot be moved. */
 static __device__ __forceinline__ bool move(const struct motion *s, const struct langevin_rule *rule,
-                                            const struct rows &rows, uint32_t k, union room *room)
+                                            const struct placing *placing, const struct rows &rows, uint32_t k,
+                                            union room *room)
 {
     const uint32_t i = rows.first + k;
     if (rows.waters)
         return advance(s, rule, water(s, i), &room->of_water[k]);
-    return is_quick(s->m, i) ? advance(s, rule, star(s, i - s->m->nwaters), &room->of_other[k])
-                             : advance_slowly(s, rule, i);
+    if (is_quick(s->m, i))
+        return advance(s, rule, star(s, i - s->m->nwaters), &room->of_other[k]);
+    const bool good = advance_slowly(s, rule, i);
+    const struct body b = body_at(s->m, i);
+    for (uint32_t n = 0; n < b.natoms; n++)
+        place_atom(placing, read_slot(placing, b.atom[n]), b.atom[n], s->x[b.atom[n]]);
+    return good;
+}
+
+/* What is read of an atom whose body has moved. */
+struct leaving {
+    struct place_of_atom at;
+    struct slot_read slot;
+};
+
+static __device__ __forceinline__ struct leaving leave(const struct motion_table *m, const struct placing *placing,
+                                                       const struct rows &rows, uint32_t place)
+{
+    struct leaving l = {place_at(m, rows, place)};
+    if (l.at.atom >= 0)
+        l.slot = read_slot(placing, l.at.atom);
+    return l;
+}
+
+/* An atom to where it is kept, and to the grid. False: it cannot be. */
+static __device__ __forceinline__ bool settle(const struct motion *s, const struct placing *placing,
+                                              const struct rows &rows, const struct leaving &l, union room *room)
+{
+    if (l.at.atom < 0)
+        return true;
+    const struct held_atom held = held_at(rows, room, l.at.body, l.at.k);
+    if (!store_atom(s, l.at.atom, held))
+        return false;
+    place_atom(placing, l.slot, l.at.atom, held.x);
+    return true;
 }
 
 /* ---- the kernels ---- */
@@ -142,6 +178,7 @@ static __device__ __forceinline__ bool move(const struct motion *s, const struct
 template <bool langevin, class A> static __device__ __forceinline__ void step(const A &a, double friction, double kt)
 {
     __shared__ union room room;
+    __shared__ struct placing placing;
     __shared__ bool com;
     struct ctl *c = (struct ctl *)a.ctl;
     const struct motion_table *m = (const struct motion_table *)a.motion;
@@ -160,10 +197,13 @@ template <bool langevin, class A> static __device__ __forceinline__ void step(co
     const struct langevin_rule *rule = langevin ? &the_rule : NULL;
     const uint32_t pending = langevin ? c->pending : 1;
     bool good = true;
-    if (threadIdx.x == CUDA_BLOCK - 1)
+    if (threadIdx.x == CUDA_BLOCK - 1) {
         com = com_is_due(c->step, a.com_every);
+        placing = placing_of(a);
+    }
     if (!forces_good(c))
         return;
+    clear_charges(a.charges, a.points);
     for (uint32_t place = threadIdx.x; place < places; place += CUDA_BLOCK) {
         const struct arrived now = next;
         next = arrive(&s, rows, place + CUDA_BLOCK);
@@ -171,11 +211,13 @@ template <bool langevin, class A> static __device__ __forceinline__ void step(co
     }
     __syncthreads();
     if (threadIdx.x < rows.count)
-        good = move(&s, rule, rows, threadIdx.x, &room);
+        good = move(&s, rule, &placing, rows, threadIdx.x, &room);
+    struct leaving ahead = leave(m, &placing, rows, threadIdx.x); /* under way while others are moved */
     __syncthreads();
     for (uint32_t place = threadIdx.x; place < places; place += CUDA_BLOCK) {
-        const struct place_of_atom at = place_at(m, rows, place);
-        good = (at.atom < 0 || store_atom(&s, at.atom, held_at(rows, &room, at.body, at.k))) && good;
+        const struct leaving now = ahead;
+        ahead = leave(m, &placing, rows, place + CUDA_BLOCK);
+        good = settle(&s, &placing, rows, now, &room) && good;
     }
     end_step(&s, (struct motion_tail *)a.tail, com, __syncthreads_or(!good), pending);
 }

@@ -60,7 +60,8 @@ struct program {
     /* Bytes (a multiple of 64) of a replica's working memory. It is zeroed when it is new or caps have changed. It is no part
      * of a replica's state: bits do not depend on it. */
     size_t (*block_bytes)(const struct nonbonded *nb, const struct list_caps *caps);
-    /* Each appends the launches of one piece of a kind of work to a tape. */
+    /* Each appends the launches of one piece of a kind of work to a tape. SIM_PREPARE: what timesteps leave behind for the next
+     * one, and all else but frames does not; NULL: nothing. */
     void (*emit[SIM_WORK_COUNT])(const struct sim *s, struct tape *t);
     /* What launches of timesteps of many tiny systems are, and whether a model is one: its SIM_STEP goes by gangs. NULL: none. */
     const struct gang_kind *gang;

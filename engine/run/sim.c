@@ -71,7 +71,7 @@ int sim_read_ctl(struct sim *s, struct ctl *c, struct err *e)
 int sim_write_ctl(struct sim *s, const struct ctl *c, struct err *e)
 {
     sim_heard(s)->ctl = *c;
-    s->is_fetched = false;
+    s->is_fetched = s->prepared = false;
     return copy(s, s->d.ctl, c, sizeof *c, e);
 }
 
@@ -167,7 +167,10 @@ static int new_recorders(struct sim *s, struct err *e)
     s->clock.check_every = s->model->set->check_every;
     for (int w = 0; w < SIM_WORK_COUNT && !rc; w++) {
         s->tapes[w] = (struct sim_recorder){.sim = s, .work = (enum sim_work)w};
-        rc = w == SIM_STEP && model_in_gangs(s->model) ? gang_join(s, e) : new_recorder(s, &s->tapes[w], e);
+        if (w == SIM_STEP && model_in_gangs(s->model))
+            rc = gang_join(s, e);
+        else if (s->model->program->emit[w])
+            rc = new_recorder(s, &s->tapes[w], e);
     }
     return rc;
 }
@@ -218,7 +221,7 @@ int sim_place(struct sim *s, int window, uint32_t replica, struct err *e)
     memcpy(heard->lambda, s->model->lambda[window], sizeof heard->lambda);
     heard->replica = replica;
     heard->window = (uint32_t)window;
-    s->is_fetched = false;
+    s->is_fetched = s->prepared = false;
     return copy(s, (unsigned char *)s->d.ctl + first, (unsigned char *)heard + first, bytes, e);
 }
 
@@ -280,7 +283,12 @@ static int submit_work(struct sim *s, enum sim_work work, uint32_t n, struct err
     }
     if (ends_with_report(work) && n != 1)
         return err_set(e, ERR_INTERNAL, "%u samples or frames at once: expected one", n);
-    int rc = recorder_submit(s->tapes[work].recorder, n, e);
+    int rc = 0;
+    if (work == SIM_STEP && !s->prepared && s->tapes[SIM_PREPARE].recorder)
+        rc = recorder_submit(s->tapes[SIM_PREPARE].recorder, 1, e);
+    s->prepared = work == SIM_STEP || (work == SIM_OBSERVE && s->prepared);
+    if (rc == 0)
+        rc = recorder_submit(s->tapes[work].recorder, n, e);
     return rc || ends_with_report(work) ? rc : recorder_submit(s->tapes[SIM_REPORT].recorder, 1, e);
 }
 

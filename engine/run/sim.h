@@ -77,7 +77,8 @@ enum sim_work {
     SIM_SAMPLE,   /* n = 1: energies, virial, dU/dlambda and U at every window of the current state */
     SIM_BAROSTAT, /* n Monte Carlo volume moves */
     SIM_OBSERVE,  /* n = 1: the current state is a frame for the system's observables, for those of this step */
-    SIM_REPORT,   /* the engine's own, at the end of each of these */
+    SIM_REPORT,   /* the engine's own, at the end of each of these; */
+    SIM_PREPARE,  /* and this in front of timesteps that come after anything else */
     SIM_WORK_COUNT
 };
 /* Whether more work may be submitted now: some, behind work whose outcome was not asked for yet, unless the replica goes by gangs, a

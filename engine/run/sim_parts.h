@@ -50,6 +50,7 @@ struct sim {
     size_t mapped_bytes;
     struct span spans[SPAN_COUNT];
     struct sim_recorder tapes[SIM_WORK_COUNT];
+    bool prepared; /* what was submitted leaves all that a timestep finds done */
     struct gang_member gang;
     struct recorder_clock clock; /* replica steps, of which checks are due every so many */
     uint64_t tables_checked;     /* clock.steps when the model's tables were compared last by this replica */

@@ -297,6 +297,7 @@ static void carry_out(struct sim *s, enum sim_work work, uint32_t n)
     case SIM_SAMPLE:
     case SIM_OBSERVE:
     case SIM_REPORT:
+    case SIM_PREPARE:
     case SIM_WORK_COUNT:
         break;
     }
