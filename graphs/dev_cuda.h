@@ -115,12 +115,15 @@ int cuda_copy_async(struct dev *dev, struct lane *lane, void *to, const void *fr
 int cuda_open_kernels(struct cuda_dev *d, struct err *e);
 /* Before a tape is launched or captured: its kernels exist, fit their declaration, and may use what they ask for. */
 int cuda_admit(struct cuda_dev *d, const struct tape *t, struct err *e);
-/* `first_step`: nothing was launched before the tape that it could begin early after. */
-int cuda_launch(struct cuda_dev *d, struct lane *lane, const struct tape *t, uint32_t number, bool first_step,
+/* `first`: it is the first of a graph, or of a tape where it comes after none of it, so that there is nothing to begin early after. */
+int cuda_launch(struct cuda_dev *d, struct lane *lane, const struct tape *t, uint32_t number, bool first,
                 struct err *e);
 int cuda_run(struct dev *dev, struct lane *lane, const struct tape *t, struct err *e);
 
 void node_add(struct node_list *l, cudaGraphNode_t node);
+/* Launches of its own repetition that one of a graph comes after; 0: the repetition before. A graph begins with one launch, and what
+ * else comes after none comes after that: each beginning takes up a hardware queue, and lanes that share one wait for each other. */
+uint64_t cuda_after(const struct tape *t, uint32_t number, uint32_t repetition);
 int cuda_capture(struct cuda_dev *d, struct lane *lane, const struct tape *t, uint32_t repeat, struct capture *out,
                  struct err *e);
 void cuda_capture_free(struct cuda_dev *d, struct capture *c); /* zeroed is fine, and it is zeroed */

@@ -92,15 +92,21 @@ static int set_edges(struct cuda_dev *d, struct lane *lane, const struct capture
     return rc == cudaSuccess ? 0 : cuda_failed(d, rc, "cudaStreamUpdateCaptureDependencies", e);
 }
 
+uint64_t cuda_after(const struct tape *t, uint32_t number, uint32_t repetition)
+{
+    const uint64_t after = t->launches[number].after;
+    return after || repetition || !number ? after : 1;
+}
+
 static int capture_step(struct cuda_dev *d, struct lane *lane, const struct tape *t, uint32_t repetition,
                         struct capture *c, struct err *e)
 {
     uint32_t first = repetition * t->count;
     for (uint32_t i = 0; i < t->count; i++) {
-        uint64_t after = t->launches[i].after;
+        uint64_t after = cuda_after(t, i, repetition);
         int rc = after || !repetition ? set_edges(d, lane, c, first, after, e)
                                       : set_edges(d, lane, c, first - t->count, tape_sinks(t), e);
-        if (rc || (rc = cuda_launch(d, lane, t, i, repetition == 0, e)) ||
+        if (rc || (rc = cuda_launch(d, lane, t, i, !after && !repetition, e)) ||
             (rc = note_piece(d, lane, (enum launch_kind)t->launches[i].kind, c, e)))
             return rc;
     }

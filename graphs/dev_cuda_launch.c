@@ -96,8 +96,7 @@ int cuda_admit(struct cuda_dev *d, const struct tape *t, struct err *e)
     return 0;
 }
 
-static unsigned attributes_of(const struct cuda_dev *d, const struct launch *l, bool first_step,
-                              cudaLaunchAttribute *to)
+static unsigned attributes_of(const struct cuda_dev *d, const struct launch *l, bool first, cudaLaunchAttribute *to)
 {
     unsigned n = 0;
     if (l->cluster[0] * l->cluster[1] * l->cluster[2] > 1) {
@@ -106,7 +105,7 @@ static unsigned attributes_of(const struct cuda_dev *d, const struct launch *l, 
         to[n].val.clusterDim.y = l->cluster[1];
         to[n++].val.clusterDim.z = l->cluster[2];
     }
-    if (cuda_begins_early(d) && l->flags & LAUNCH_EARLY && (l->after || !first_step)) {
+    if (cuda_begins_early(d) && l->flags & LAUNCH_EARLY && (l->after || !first)) {
         to[n].id = cudaLaunchAttributeProgrammaticStreamSerialization;
         to[n++].val.programmaticStreamSerializationAllowed = 1;
     }
@@ -114,7 +113,7 @@ static unsigned attributes_of(const struct cuda_dev *d, const struct launch *l, 
 }
 
 static int launch_kernel(struct cuda_dev *d, struct lane *lane, const struct tape *t, const struct launch *l,
-                         bool first_step, struct err *e)
+                         bool first, struct err *e)
 {
     cudaLaunchAttribute attributes[2] = {0};
     cudaLaunchConfig_t config = {.gridDim = {l->grid[0], l->grid[1], l->grid[2]},
@@ -122,7 +121,7 @@ static int launch_kernel(struct cuda_dev *d, struct lane *lane, const struct tap
                                  .dynamicSmemBytes = l->shared_bytes,
                                  .stream = lane->stream,
                                  .attrs = attributes,
-                                 .numAttrs = attributes_of(d, l, first_step, attributes)};
+                                 .numAttrs = attributes_of(d, l, first, attributes)};
     void *args[] = {(void *)(uintptr_t)tape_args(t, l)};
     TRY(cudaLaunchKernelExC, &config, d->base.kernels.kernels[l->kernel].cuda, args);
     return 0;
@@ -144,12 +143,11 @@ static int launch_library(struct lane *lane, const struct tape *t, const struct 
     return k->enqueue(lane->stream, tape_args(t, l), e);
 }
 
-int cuda_launch(struct cuda_dev *d, struct lane *lane, const struct tape *t, uint32_t number, bool first_step,
-                struct err *e)
+int cuda_launch(struct cuda_dev *d, struct lane *lane, const struct tape *t, uint32_t number, bool first, struct err *e)
 {
     const struct launch *l = &t->launches[number];
     const struct kernel *k = &d->base.kernels.kernels[l->kernel];
-    int rc = k->kind == LAUNCH_LIBRARY ? launch_library(lane, t, l, k, e) : launch_kernel(d, lane, t, l, first_step, e);
+    int rc = k->kind == LAUNCH_LIBRARY ? launch_library(lane, t, l, k, e) : launch_kernel(d, lane, t, l, first, e);
     return rc ? err_prefix(e, "launch %u (%s)", number, k->name) : 0;
 }
 

@@ -198,7 +198,9 @@ static int read_edges(struct cuda_dev *d, const struct graph *g, uint32_t piece,
         rc = read_node_edges(d, c, piece, c->nodes.at[n], &is, e);
     if (rc)
         return rc;
-    l->after = is.here;
+    l->after = is.here == cuda_after(&g->held, piece - first, piece / c->launches)
+                   ? g->held.launches[piece - first].after
+                   : is.here;
     if (is.count && cuda_begins_early(d)) /* without edges there is nothing to be early for */
         l->flags = is.early ? LAUNCH_EARLY : 0;
     uint64_t before = first && !is.here ? tape_sinks(&g->held) : 0;

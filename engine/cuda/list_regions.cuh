@@ -15,10 +15,12 @@
 
 #include "engine/cuda/list_search.cuh"
 
-#define REGION_BINS 2048 /* of rows by how long their lists are */
-#define OTHER_BINS 1023u /* the first of them, of no waters */
-#define SORTS 8          /* of members of a kind, by upper faces */
-#define TRIED_AT_ONCE 4  /* candidates by a thread, so that it waits for several at a time */
+#define REGION_BINS 2048   /* of rows by how long their lists are */
+#define OTHER_BINS 1023u   /* the first of them, of no waters */
+#define LONGEST 188u       /* list of hydrogens that has a bin of its own.. */
+#define LONGEST_OXYGEN 80u /* ..and of oxygens, with four entries at a time or more */
+#define SORTS 8            /* of members of a kind, by upper faces */
+#define TRIED_AT_ONCE 4    /* candidates by a thread, so that it waits for several at a time */
 
 /* ---- geometry ---- */
 
@@ -360,14 +362,17 @@ static __device__ uint32_t search_members(const struct build *b, const struct sp
 
 /* ---- order ---- */
 
-/* Members whose lists cost about the same have one bin, those that cost most the first, those without entries the last. */
-static __device__ inline uint32_t bin_of(struct trio_counts n, bool water)
+/* Members whose lists cost about the same have one bin, those that cost most the first, those without entries the last. A warp takes
+ * so many entries at a time of several waters: those that ask for as many turns cost the same. */
+static __device__ inline uint32_t bin_of(struct trio_counts n, bool water, uint32_t at_a_time)
 {
     if (n.near + n.oxygen + n.hydrogen + n.other == 0)
         return REGION_BINS - 1;
     if (!water)
         return OTHER_BINS - 1 - min((n.near + n.other) / 8, OTHER_BINS - 1);
-    return OTHER_BINS + 1023 - (min((n.hydrogen + 7) / 8, 63u) * 16 + min((n.oxygen + 7) / 8, 15u));
+    const uint32_t hydrogens = (min(n.hydrogen, LONGEST) + at_a_time - 1) / at_a_time;
+    const uint32_t oxygens = (min(n.oxygen, LONGEST_OXYGEN) + at_a_time - 1) / at_a_time;
+    return OTHER_BINS + 1023 - (hydrogens * (LONGEST_OXYGEN / at_a_time + 1) + oxygens);
 }
 
 /* When all lists of the region are made. For the whole block. */
@@ -383,7 +388,7 @@ static __device__ void order_region(const struct build *b, uint32_t region, cons
         {
             const uint4 word = __ldcg((const uint4 *)b->a->counts + rows->first + k);
             const struct trio_counts n = {word.x, word.y, word.z, word.w};
-            const uint32_t at = atomicAdd(&count[bin_of(n, k < rows->waters)], 1u);
+            const uint32_t at = atomicAdd(&count[bin_of(n, k < rows->waters, b->a->at_a_time)], 1u);
             if (pass)
                 order[at] = k;
         }

@@ -104,7 +104,8 @@ uint64_t pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, 
                                                      .regions_z = r->caps->regions[2],
                                                      .region_cap = p->region_cap,
                                                      .group = group,
-                                                     .lanes = h->whole && alone ? LANES_ALONE : BUILD_LANES});
+                                                     .lanes = h->whole && alone ? LANES_ALONE : BUILD_LANES,
+                                                     .at_a_time = 2 * p->lanes});
 }
 
 /* As the kernels multiply them, so that a pair has the same bits whether its charges come from the table or from here. */

@@ -3,9 +3,11 @@
 """FreeSolv's molecules as a campaign whose time goes where it is needed, among molecules and among the windows of each (`budget`,
 `allocate: adaptive`), beside even sampling: in how much of its time it has its error.
 
-Usage: freesolv_by_need.py SHOALD WORKER SHOAL EVEN [--part P] [--device D] [--data DIR] [--time NS] [--repeats N] [--folder DIR] [--limit S]
+Usage: freesolv_by_need.py SHOALD WORKER SHOAL EVEN [--part P] [--alike A] [--seed N] [--device D] [--data DIR] [--time NS] [--repeats N] [--folder DIR]
+       [--limit S]
 EVEN: errors of even sampling by freesolv.py --errors, which says the molecules; --time and --repeats are to be as they were there.
---part: of the time of even sampling, 0.7 unless given. The rest as for freesolv.py.
+--part: of the time of even sampling, 0.7 unless given. --alike: of that, what all windows get alike before the rest goes where it is
+needed, 0.5 unless given. The rest as for freesolv.py.
 Exit code 0: the table was made and all legs agree with the published values; 1: one does not; 77: no data.
 """
 import math
@@ -36,10 +38,10 @@ def read_errors(path):
 
 
 def write_campaign(o, names):
-    """The file. Half of the budget goes to all windows alike."""
+    """The file."""
     path, spec = (os.path.join(o.folder, name) for name in ("campaign.yaml", "hydration.yaml"))
     with open(spec, "w", encoding="utf-8") as f:
-        f.write(spec_of("hydration", o.time, o.part / 2, "adaptive"))
+        f.write(spec_of("hydration", o.time, o.part * o.alike, "adaptive").replace("seed: 2026", f"seed: {o.seed}"))
     with open(path, "w", encoding="utf-8") as f:
         f.write(CAMPAIGN.format(data=os.path.abspath(o.data), systems=", ".join(f"{{name: {name}}}" for name in names), spec=spec,
                                 repeats=o.repeats, budget=o.time * o.part * len(VDW) * o.repeats * len(names)))
@@ -78,6 +80,8 @@ def main():
     options.add_argument("shoal", type=os.path.abspath)
     options.add_argument("even")
     options.add_argument("--part", type=float, default=0.7)
+    options.add_argument("--alike", type=float, default=0.5)
+    options.add_argument("--seed", type=int, default=2026)
     o = options.parse_args()
     wanted, even = published(o.data), read_errors(o.even)
     if not wanted:
