@@ -72,7 +72,7 @@ enum launch_flags { LAUNCH_EARLY = 1 };
 /* For shape.after: after the launch added before, or after the step before if there is none. */
 #define AFTER_PREVIOUS UINT64_MAX
 
-/* How a launch is launched. */
+/* How a launch is launched. `after` 0: after the step before; in the first step of a graph, after its first launch. */
 struct shape {
     uint32_t grid[3], block[3];
     uint32_t cluster[3];   /* blocks of a cluster; zeros: 1 x 1 x 1, no clusters */

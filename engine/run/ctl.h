@@ -45,7 +45,7 @@ struct ctl {
     uint32_t trial;   /* x is a trial (barostat, minimizer): `report` goes back to x_old and box_old when halted */
     double value;
 
-    /* sums of one evaluation, cleared by the `clear` kernel */
+    /* sums of one evaluation, cleared before it; on a GPU also at the end of a timestep, for the next */
     struct accumulate sum;
     struct fixed_sum coordination[COORDINATIONS_MOST]; /* see coordination_value() */
     double pressure_correction;                        /* bar, of the dispersion correction; samples */
