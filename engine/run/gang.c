@@ -105,7 +105,7 @@ void gang_epoch(struct sim *s)
 static int check_live(const struct sim *s, struct err *e)
 {
     const struct gang_member *m = &s->gang;
-    unsigned char fresh[GANG_ROW_BYTES] = {0};
+    alignas(8) unsigned char fresh[GANG_ROW_BYTES] = {0};
     if (!m->live)
         return 0;
     m->gang->kind->fill(s, m->steps, fresh);

@@ -15,6 +15,8 @@
 #ifndef SHOAL_ENGINE_RUN_GANG_H
 #define SHOAL_ENGINE_RUN_GANG_H
 
+#include <stdalign.h>
+
 #include "engine/run/sim.h"
 #include "graphs/check.h"
 
@@ -40,7 +42,7 @@ struct gang_member {
     struct gang_slot *slot; /* launch that it is in, until what its block has read is compared */
     const void *heard;      /* what that is; host address */
     bool live;              /* `row` holds the row of the last launch, of this epoch */
-    unsigned char row[GANG_ROW_BYTES];
+    alignas(8) unsigned char row[GANG_ROW_BYTES];
 };
 
 /* Of a replica whose model's program has gangs. After a failure it is no member. */

@@ -11,10 +11,19 @@
 #include <stdlib.h>
 #include <ucontext.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 #include "engine/cuda/kernels.h"
 #include "tests/lib/emulate/cuda.h"
 
-enum { STACK = 64 * 1024, MOST = 1024, SHARED = 227 * 1024, GRID_MOST = 65535 /* but along x */ };
+#ifdef __SANITIZE_ADDRESS__
+enum { STACK = 512 * 1024 }; /* frames are larger */
+#else
+enum { STACK = 64 * 1024 };
+#endif
+enum { MOST = 1024, SHARED = 227 * 1024, GRID_MOST = 65535 /* but along x */ };
 
 enum wait { RUNS, AT_WARP, AT_BLOCK, DONE };
 
@@ -47,12 +56,41 @@ static struct fiber *self(void)
     return &fibers[threadIdx.x];
 }
 
+/* ---- what the address sanitizer has to know of stacks ---- */
+
+struct stack {
+    const void *bottom;
+    size_t bytes;
+};
+
+static thread_local struct stack scheduler_stack;
+
+/* Before a jump to another stack, and after it; *from: the stack that was left, unless NULL. */
+static void leave_for(struct stack to)
+{
+#ifdef __SANITIZE_ADDRESS__
+    __sanitizer_start_switch_fiber(NULL, to.bottom, to.bytes);
+#endif
+}
+
+static void arrive(struct stack *from)
+{
+#ifdef __SANITIZE_ADDRESS__
+    __sanitizer_finish_switch_fiber(NULL, from ? &from->bottom : NULL, from ? &from->bytes : NULL);
+#endif
+}
+
+/* ---- fibers ---- */
+
 static void pause_at(enum wait wait)
 {
     struct fiber *f = self();
     f->wait = wait;
-    if (!_setjmp(f->at))
+    if (!_setjmp(f->at)) {
+        leave_for(scheduler_stack);
         _longjmp(scheduler, 1);
+    }
+    arrive(&scheduler_stack);
 }
 
 void emulate_block(void)
@@ -80,21 +118,35 @@ const uint64_t *emulate_warp(uint64_t value, uint32_t *present)
 
 static void live(void)
 {
+    arrive(&scheduler_stack);
     for (;;) {
         function(arguments);
         pause_at(DONE);
     }
 }
 
+/* Frees a thread's stacks when it ends. */
+struct stacks {
+    uint32_t count;
+    ~stacks()
+    {
+        for (uint32_t t = 0; t < MOST; t++)
+            free(fibers[t].stack);
+    }
+};
+static thread_local struct stacks stacks;
+
 static void first_run(struct fiber *f)
 {
-    ucontext_t context;
+    static thread_local ucontext_t context; /* not on the stack, which is left for ever */
     f->stack = (char *)malloc(STACK);
+    stacks.count++; /* which makes it one that ends with the thread */
     getcontext(&context);
     context.uc_stack.ss_sp = f->stack;
     context.uc_stack.ss_size = STACK;
     context.uc_link = NULL;
     makecontext(&context, live, 0);
+    leave_for({f->stack, STACK});
     setcontext(&context);
 }
 
@@ -103,10 +155,14 @@ static void run_fiber(unsigned t)
 {
     struct fiber *f = &fibers[t];
     threadIdx.x = t;
-    if (_setjmp(scheduler))
+    if (_setjmp(scheduler)) {
+        arrive(NULL);
         return;
-    if (f->stack)
+    }
+    if (f->stack) {
+        leave_for({f->stack, STACK});
         _longjmp(f->at, 1);
+    }
     first_run(f);
 }
 
