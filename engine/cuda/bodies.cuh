@@ -48,7 +48,7 @@ struct water {
 
     __device__ __forceinline__ water(const struct motion *s, uint32_t i)
     {
-        const struct rigid_water *w = &s->m->waters[i];
+        const struct rigid_water *w = in_global(s->m->waters) + i;
         atom = w->atom;
         shape = {w->r_oh, w->r_hh};
         mass_o = mass_of(&s->masses, w->atom[0]), mass_h = mass_of(&s->masses, w->atom[1]);
@@ -101,7 +101,7 @@ struct star {
 #pragma unroll
         for (uint32_t k = 0; k < STAR_ARMS; k++)
             if (k < arms) {
-                const double *r0 = s->m->distances[s->m->clusters[i].first + k].r0;
+                const double *r0 = in_global(s->m->distances)[in_global(s->m->clusters)[i].first + k].r0;
                 double r = (1 - lambda) * r0[0] + lambda * r0[1];
                 r2[k] = r * r;
                 inverse_r2[k] = 1 / r2[k];
@@ -238,7 +238,7 @@ static __device__ __forceinline__ bool advance(const struct motion *s, const str
 
 static __device__ inline bool is_quick(const struct motion_table *m, uint32_t i)
 {
-    return i < m->nwaters || i - m->nwaters >= m->nclusters || m->clusters[i - m->nwaters].star;
+    return i < m->nwaters || i - m->nwaters >= m->nclusters || in_global(m->clusters)[i - m->nwaters].star;
 }
 
 /* What Langevin's noise adds to the velocity of an atom in a step. */

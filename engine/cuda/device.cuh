@@ -29,6 +29,19 @@ static __device__ inline void wait_for_previous()
 #endif
 }
 
+/* A pointer to global memory, known as such: as far as the compiler knows, one that was read from memory may point anywhere. Accesses
+ * through such a one take longer, atomics above all, and are not moved past others. */
+template <class T> static __device__ __forceinline__ T *in_global(T *p)
+{
+#ifdef __CUDA_ARCH__
+    size_t at = __cvta_generic_to_global(p);
+    asm("" : "+l"(at)); /* or it would be there and back, which is nothing */
+    return (T *)__cvta_global_to_generic(at);
+#else
+    return p;
+#endif
+}
+
 /* Begins to copy 4 or 8 bytes from global to shared memory; the thread has what it began to copy after copies_end, others of its
  * block after the barrier that follows. */
 template <class T> static __device__ inline void copy_begin(T *to, const T *from)

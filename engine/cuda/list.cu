@@ -10,7 +10,7 @@
 /* Work of one build, in the order in which blocks take it. A block that waits for earlier work waits for blocks that have begun
  * with it and wait for nothing later, so it does not matter how many run at a time. */
 struct plan {
-    uint32_t prepare_end; /* tasks: regions; none if members are known */
+    uint32_t prepare_end; /* tasks: regions whose members are to be found by others than make their lists */
     uint32_t region_groups, group_end, end;
     uint32_t parts; /* of a perturbed atom's slots */
 };
@@ -18,11 +18,11 @@ struct plan {
 static __device__ struct plan plan_of(const struct build *b)
 {
     const struct pair_table *t = b->t;
-    const struct args_list_build *a = b->a;
+    const struct args_list_build *a = &b->a;
     const uint32_t regions = t->whole ? 1 : a->regions_x * a->regions_y * a->regions_z;
     struct plan p;
-    p.prepare_end = b->search && !t->whole ? regions : 0;
     p.region_groups = list_groups(t->whole ? (uint32_t)t->ntrios : a->region_cap, a->group);
+    p.prepare_end = b->search && !t->whole && p.region_groups > 1 ? regions : 0;
     p.group_end = p.prepare_end + regions * p.region_groups;
     p.parts = ((uint32_t)t->nslots + PERTURBED_SLOTS - 1) / PERTURBED_SLOTS;
     p.end = p.group_end + (p.parts * (uint32_t)t->nperturbed + BUILD_WARPS - 1) / BUILD_WARPS;
@@ -83,7 +83,7 @@ static __device__ void stage(struct builder *w, uint32_t region)
         stage_places(b, NULL, rows.count);
     } else {
         space = space_of(b, region);
-        rows = stage_region(b, region);
+        rows = stage_region(b, &space);
     }
     if (threadIdx.x == 0)
         w->staged = true, w->rows = rows, w->space = space;
@@ -103,7 +103,7 @@ static __device__ uint32_t bundle_of(const struct args_list_build *a)
 
 static __device__ struct share share_of(const struct builder *w, uint32_t group)
 {
-    const uint32_t bundle = bundle_of(w->b.a), size = w->b.a->group, count = w->rows.count;
+    const uint32_t bundle = bundle_of(&w->b.a), size = w->b.a.group, count = w->rows.count;
     if (w->b.t->whole)
         return {group * size, bundle, min((group + 1) * size, count)};
     return {group * bundle, w->plan.region_groups * bundle, count};
@@ -111,19 +111,19 @@ static __device__ struct share share_of(const struct builder *w, uint32_t group)
 
 static __device__ uint16_t *around_of(const struct builder *w, uint32_t k)
 {
-    return (uint16_t *)w->b.a->around + (w->rows.first + k) * w->b.a->cap;
+    return in_global((uint16_t *)w->b.a.around + (w->rows.first + k) * w->b.a.cap);
 }
 
 static __device__ void note_around(const struct builder *w, uint32_t k, uint32_t found)
 {
     note_need(&w->b, found);
-    ((uint32_t *)w->b.a->naround)[w->rows.first + k] = found;
+    ((uint32_t *)w->b.a.naround)[w->rows.first + k] = found;
 }
 
 /* The trios around those of the share, each by a warp. */
 static __device__ void search_trios(const struct builder *w, struct share share)
 {
-    const uint32_t bundle = bundle_of(w->b.a);
+    const uint32_t bundle = bundle_of(&w->b.a);
     for (uint32_t first = share.first; first < share.end; first += share.step)
         for (uint32_t k = first + threadIdx.x / 32; k < min(first + bundle, share.end); k += BUILD_WARPS) {
             const uint32_t found = search_around(&w->b, &w->rows, k, around_of(w, k));
@@ -135,13 +135,13 @@ static __device__ void search_trios(const struct builder *w, struct share share)
 /* The members around those of the share, each by a thread. */
 static __device__ void search_region(const struct builder *w, struct share share)
 {
-    const uint32_t bundle = bundle_of(w->b.a), bundles = (share.end - share.first + share.step - 1) / share.step;
-    const bool exact = reach_is_long(&w->b);
+    const uint32_t bundle = bundle_of(&w->b.a), bundles = (share.end - share.first + share.step - 1) / share.step;
     for (uint32_t i = threadIdx.x; i - lane_of_warp() < bundles * bundle; i += blockDim.x) {
         const uint32_t k = share.first + i / bundle * share.step + i % bundle, row = min(k, share.end - 1);
         const bool has = i < bundles * bundle && k < share.end;
-        const uint32_t found = exact ? search_members<true>(&w->b, &w->space, &w->rows, row, has, around_of(w, row))
-                                     : search_members<false>(&w->b, &w->space, &w->rows, row, has, around_of(w, row));
+        const uint32_t found = w->b.spots
+                                   ? search_members<true>(&w->b, &w->space, &w->rows, row, has, around_of(w, row))
+                                   : search_members<false>(&w->b, &w->space, &w->rows, row, has, around_of(w, row));
         if (has)
             note_around(w, k, found);
     }
@@ -149,7 +149,7 @@ static __device__ void search_region(const struct builder *w, struct share share
 
 static __device__ void search_rows(const struct builder *w, struct share share)
 {
-    if (w->rows.members)
+    if (!w->rows.whole)
         search_region(w, share);
     else
         search_trios(w, share);
@@ -159,16 +159,16 @@ static __device__ void search_rows(const struct builder *w, struct share share)
 /* Notes where the atoms of the k-th trio of the rows are: those that the lists are made for and, after a search, the first. */
 static __device__ void note_places(const struct builder *w, uint32_t k)
 {
-    const struct args_list_build *a = w->b.a;
+    const struct args_list_build *a = &w->b.a;
     const uint32_t l = lane_of_row(a), trio = trio_of(&w->rows, k);
-    if (l >= TRIO || (w->rows.members && w->rows.members[k].trio >> MEMBER_OWN_SHIFT != 7))
+    if (l >= TRIO || (!w->rows.whole && shared_members(&w->rows)[k].trio >> MEMBER_OWN_SHIFT != 7))
         return;
-    const struct place p = w->rows.places[TRIO * k + l];
-    ((uint4 *)a->built)[TRIO * trio + l] = make_uint4(p.x, p.y, p.z, 0);
+    const uint4 g = ((const uint4 *)a->grid)[TRIO * trio + l];
+    ((uint4 *)a->built)[TRIO * trio + l] = g;
     if (l == 0 && w->b.search) {
-        ((uint32_t *)a->first_x)[trio] = p.x;
-        ((uint32_t *)a->first_y)[trio] = p.y;
-        ((uint32_t *)a->first_z)[trio] = p.z;
+        ((uint32_t *)a->first_x)[trio] = g.x;
+        ((uint32_t *)a->first_y)[trio] = g.y;
+        ((uint32_t *)a->first_z)[trio] = g.z;
     }
 }
 
@@ -182,22 +182,30 @@ struct ahead {
 static __device__ uint32_t row_of(const struct builder *w, struct share share, uint32_t i)
 {
     i = min(i, share.end - 1);
-    return w->b.search ? i : ((const uint32_t *)w->b.a->order)[w->rows.first + i];
+    return w->b.search ? i : in_global((const uint32_t *)w->b.a.order)[w->rows.first + i];
 }
 
 static __device__ struct ahead ahead_of(const struct builder *w, uint32_t k)
 {
-    const struct args_list_build *a = w->b.a;
+    const struct args_list_build *a = &w->b.a;
     const size_t row = w->rows.first + k;
-    return {k, ((const uint32_t *)a->naround)[row], ((const uint16_t *)a->around)[row * a->cap + lane_of_row(a)]};
+    return {k, in_global((const uint32_t *)a->naround)[row],
+            in_global((const uint16_t *)a->around)[row * a->cap + lane_of_row(a)]};
+}
+
+static __device__ struct trio_counts list_of_row(const struct builder *w, struct ahead row, const uint16_t *around,
+                                                 uint32_t count)
+{
+    return w->b.spots ? list_trio<true>(&w->b, &w->rows, row.k, around, count, row.head)
+                      : list_trio<false>(&w->b, &w->rows, row.k, around, count, row.head);
 }
 
 /* The lists of the share, each row's by some lanes. What they need of the next row is on its way while they work on one. */
 static __device__ void list_rows(struct builder *w, struct share share)
 {
-    const struct args_list_build *a = w->b.a;
-    const uint16_t *around = (const uint16_t *)a->around + w->rows.first * a->cap;
-    struct trio_counts *counts = (struct trio_counts *)a->counts + w->rows.first;
+    const struct args_list_build *a = &w->b.a;
+    const uint16_t *around = in_global((const uint16_t *)a->around + w->rows.first * a->cap);
+    struct trio_counts *counts = in_global((struct trio_counts *)a->counts + w->rows.first);
     uint32_t i = share.first + threadIdx.x / a->lanes;
     struct ahead now = ahead_of(w, row_of(w, share, i));
     uint32_t k = row_of(w, share, i + share.step);
@@ -207,11 +215,10 @@ static __device__ void list_rows(struct builder *w, struct share share)
         k = row_of(w, share, i + 2 * share.step);
         struct trio_counts is = {0, 0, 0, 0};
         if (__any_sync(~0u, has && now.n > 0))
-            is = list_trio(&w->b, &w->rows, now.k, around + (size_t)now.k * a->cap, has ? min(now.n, a->cap) : 0,
-                           now.head);
+            is = list_of_row(w, now, around + (size_t)now.k * a->cap, has ? min(now.n, a->cap) : 0);
         if (has && lane_of_row(a) == 0)
             counts[now.k] = is;
-        if (has && lane_of_row(a) == 0 && !w->rows.members)
+        if (has && lane_of_row(a) == 0 && w->rows.whole)
             w->cost[now.k - share.first] =
                 (now.k < w->rows.waters ? 1u << 31 : 0) | (is.oxygen + is.hydrogen + is.other);
         if (has)
@@ -229,11 +236,22 @@ static __device__ void order_group(const struct builder *w, uint32_t first, uint
     uint32_t rank = 0;
     for (uint32_t k = 0; k < end - first; k++)
         rank += w->cost[k] > w->cost[threadIdx.x] || (w->cost[k] == w->cost[threadIdx.x] && k < threadIdx.x);
-    ((uint32_t *)w->b.a->order)[first + rank] = trio;
+    ((uint32_t *)w->b.a.order)[first + rank] = trio;
+}
+
+/* What was staged makes way. */
+static __device__ void prepare(struct builder *w, uint32_t region)
+{
+    make_region(&w->b, region);
+    if (threadIdx.x == 0)
+        w->staged = false;
+    __syncthreads();
 }
 
 static __device__ void build_group(struct builder *w, uint32_t region, uint32_t group)
 {
+    if (w->b.search && !w->b.t->whole && !w->plan.prepare_end)
+        prepare(w, region);
     stage(w, region);
     const struct share share = share_of(w, group);
     if (share.first < share.end && w->b.search)
@@ -243,7 +261,7 @@ static __device__ void build_group(struct builder *w, uint32_t region, uint32_t 
     __syncthreads();
     if (w->b.t->whole)
         order_group(w, share.first, share.end);
-    else if (last_of(&((struct region *)w->b.a->regions)[region].done, w->plan.region_groups))
+    else if (last_of(&((struct region *)w->b.a.regions)[region].done, w->plan.region_groups))
         order_region(&w->b, region, &w->rows);
 }
 
@@ -258,7 +276,7 @@ static __device__ void do_task(struct builder *w, uint32_t task)
 {
     const struct plan *p = &w->plan;
     if (task < p->prepare_end) {
-        make_region(&w->b, task);
+        prepare(w, task);
         return;
     }
     wait_for(w->b.lists, p->prepare_end);
@@ -272,20 +290,21 @@ static __device__ struct build build_of(const struct args_list_build *a, const s
 {
     const struct pair_table *t = (const struct pair_table *)a->table;
     struct build b;
-    b.a = a, b.t = t, b.lists = (struct pair_lists *)a->lists;
+    b.a = *a, b.t = t, b.lists = (struct pair_lists *)a->lists;
     b.search = *(volatile const uint32_t *)&b.lists->search;
     b.cell = cell32_of(c);
     b.triclinic = t->triclinic;
     box_widths(c->box, b.width);
-    b.reach2 = (float)(t->list_cutoff * t->list_cutoff), b.near2 = (float)(t->near * t->near);
-    b.near_hydrogen2 = (float)(t->near_hydrogen * t->near_hydrogen);
+    b.slack = 4e-7f * (float)(b.width[0] * b.width[0] + b.width[1] * b.width[1] + b.width[2] * b.width[2]);
+    b.reach2 = reach_square(&b, t->list_cutoff), b.near2 = reach_square(&b, t->near);
+    b.near_hydrogen2 = reach_square(&b, t->near_hydrogen);
     return b;
 }
 
 /* How far an atom of a trio that is no water is from its first now, at most, nm. For the whole block. */
 static __device__ float widest_other(const struct build *b)
 {
-    const uint4 *grid = (const uint4 *)b->a->grid;
+    const uint4 *grid = (const uint4 *)b->a.grid;
     const uint32_t end = TRIO * (uint32_t)b->t->ntrios;
     const struct vec32 none = {0, 0, 0};
     float widest2 = 0;
@@ -305,6 +324,7 @@ static __device__ void set_extents(struct build *b, const struct ctl *c, float o
     b->search |= other > (float)least_ratio(c, b->lists->searched_box) * b->lists->searched_extent[1];
     for (int kind = 0; kind < 2; kind++)
         b->extent[kind] = EXTENT_SLACK * (kind ? b->widest_other : water) + EXTENT_MORE;
+    b->spots = !b->t->whole && !reach_is_long(b);
     if (!b->t->whole)
         cut_box(b);
 }
@@ -315,10 +335,10 @@ static __device__ void finish_lists(const struct build *b, struct ctl *c)
     struct pair_lists *lists = b->lists;
     const uint32_t needed = __ldcg(&lists->needed), found = __ldcg(&lists->found);
     const uint32_t crowd = __ldcg(&lists->crowd);
-    const bool fits = needed <= b->a->cap && found <= b->a->pair_cap && crowd <= b->a->region_cap;
-    if (crowd > b->a->region_cap)
+    const bool fits = needed <= b->a.cap && found <= b->a.pair_cap && crowd <= b->a.region_cap;
+    if (crowd > b->a.region_cap)
         halt_once(c, HALT_LIST, 2, 0, crowd);
-    else if (needed > b->a->cap)
+    else if (needed > b->a.cap)
         halt_once(c, HALT_LIST, 0, 0, needed);
     else if (!fits)
         halt_once(c, HALT_LIST, 1, 0, found);
@@ -336,7 +356,7 @@ static __device__ void finish_lists(const struct build *b, struct ctl *c)
     lists->needed = lists->found = lists->crowd = lists->rebuild = lists->search = lists->taken = lists->done = 0;
 }
 
-KERNEL(list_build, a, __launch_bounds__(32 * BUILD_WARPS, 3))
+KERNEL(list_build, a, __launch_bounds__(32 * BUILD_WARPS, 2))
 {
     ECHO(a);
     struct ctl *c = (struct ctl *)a.ctl;

@@ -22,14 +22,21 @@ template <class T> struct growing {
     uint32_t cap, n;
 };
 
+/* What the squared distances of the owner's atoms from another go by. Without spots: d is the vector from there to the first, arm
+ * that from the first to an atom, and |d + arm|^2 = d^2 + arm (2 d + arm). With spots: |p - s|^2 = p^2 + s (s - 2 p). */
+struct reaching {
+    struct vec32 twice[TRIO]; /* 2 arm, or -2 s */
+    float square[TRIO];
+};
+
 /* A trio that lists are made for. What the loops over those around it need of arguments is here, as memory that is written could
  * be theirs as far as the compiler knows. */
 struct owner {
     uint32_t trio;
     bool water;
-    struct place first;
-    struct vec32 arm[TRIO]; /* from the first atom, nm */
-    const struct place *places;
+    struct place first;     /* without spots, as.. */
+    struct vec32 arm[TRIO]; /* ..from the first atom, nm */
+    struct reaching reaching;
     struct lanes lanes; /* that work on it */
     struct growing<uint32_t> near;
     struct growing<uint16_t> far, hydrogen; /* far: oxygens where it is a water, else all */
@@ -37,7 +44,7 @@ struct owner {
 
 static __device__ __forceinline__ uint32_t trio_of(const struct rows *rows, uint32_t k)
 {
-    return rows->members ? rows->members[k].trio & MEMBER_TRIO : k;
+    return rows->whole ? k : shared_members(rows)[k].trio & MEMBER_TRIO;
 }
 
 template <class T>
@@ -66,21 +73,49 @@ static __device__ uint32_t pair_mask(const struct pair_table *t, uint32_t trio, 
     return mask;
 }
 
-/* Squared distance of an atom from the nearest of a trio, nm^2. */
-static __device__ inline float nearest2(const struct build *b, const struct owner *o, struct place p)
+/* Squared distance of an atom from the nearest of the owner's, nm^2, in a rectangular box. */
+template <bool SPOTS>
+static __device__ __forceinline__ float near_square(const struct cell32 *cell, const struct owner *o, uint32_t slot)
 {
-    return least_square(b, apart_of(o->first, p), o->arm, TRIO, b->reach2);
+    const struct vec32 none = {0, 0, 0};
+    struct spot at;
+    if (SPOTS) {
+        at = shared_spots()[slot];
+    } else {
+        const struct apart u = apart_of(o->first, shared_places()[slot]);
+        const struct vec32 d = cell32_vector<false>(cell, u.x, u.y, u.z, none);
+        at = {d.x, d.y, d.z, square32(d)};
+    }
+    float more[TRIO];
+#pragma unroll
+    for (uint32_t k = 0; k < TRIO; k++)
+        more[k] =
+            k == 0 && !SPOTS
+                ? 0
+                : fmaf(at.x, o->reaching.twice[k].x,
+                       fmaf(at.y, o->reaching.twice[k].y, fmaf(at.z, o->reaching.twice[k].z, o->reaching.square[k])));
+    return at.square + fminf(more[0], fminf(more[1], more[2]));
+}
+
+/* The same in any box. */
+template <bool SPOTS>
+static __device__ inline float nearest2(const struct build *b, const struct owner *o, uint32_t slot)
+{
+    if (SPOTS)
+        return near_square<true>(&b->cell, o, slot);
+    return least_square(b, apart_of(o->first, shared_places()[slot]), o->arm, TRIO, b->reach2);
 }
 
 /* Atom l of one trio for each lane (none: `has` is false), into the lists of the owner. k: the trio's number in its rows; others:
  * some lane has no water. */
+template <bool SPOTS>
 static __device__ inline void take_atom(const struct build *b, const struct rows *rows, struct owner *o, bool has,
                                         uint32_t k, uint32_t trio, uint32_t l, bool others)
 {
     const struct pair_table *t = b->t;
     const uint32_t slot = TRIO * k + l;
     const bool is_water = k < rows->waters;
-    const float least = nearest2(b, o, o->places[slot]);
+    const float least = nearest2<SPOTS>(b, o, slot);
     uint32_t mask = 7;
     has = has && least < b->reach2;
     if (others && has && !is_water)
@@ -96,7 +131,7 @@ static __device__ inline void take_atom(const struct build *b, const struct rows
 
 static __device__ void note_need(const struct build *b, uint32_t need)
 {
-    if (need > b->a->cap)
+    if (need > b->a.cap)
         atomicMax(&b->lists->needed, need);
 }
 
@@ -108,26 +143,10 @@ struct reaches {
     float lists2, near2, near_hydrogen2;
 };
 
-/* The owner's atoms seen from another: |d + arm|^2 = d^2 + arm (2 d + arm). */
-struct water_arms {
-    struct vec32 twice[TRIO];
-    float square[TRIO];
-};
-
-/* Atom l of one water for each lane, at p. */
-static __device__ __forceinline__ void take_water_atom(const struct reaches *reach, struct owner *o,
-                                                       const struct water_arms *arms, bool has, uint32_t slot,
-                                                       uint32_t l, struct place p)
+/* Atom l of one water for each lane; least: its squared distance from the nearest of the owner's. */
+static __device__ __forceinline__ void take_water_atom(const struct reaches *reach, struct owner *o, bool has,
+                                                       uint32_t slot, uint32_t l, float least)
 {
-    const struct vec32 none = {0, 0, 0};
-    const struct apart u = apart_of(o->first, p);
-    const struct vec32 d = cell32_vector<false>(&reach->cell, u.x, u.y, u.z, none);
-    float more = 0;
-#pragma unroll
-    for (uint32_t k = 1; k < TRIO; k++)
-        more = fminf(more, fmaf(d.x, arms->twice[k].x,
-                                fmaf(d.y, arms->twice[k].y, fmaf(d.z, arms->twice[k].z, arms->square[k]))));
-    const float least = square32(d) + more;
     const bool in = has && least < reach->lists2, near = in && least < (l ? reach->near_hydrogen2 : reach->near2);
     grow(o->lanes, &o->near, near, slot | 7u << NEAR_MASK_SHIFT);
     if (l == 0)
@@ -136,71 +155,94 @@ static __device__ __forceinline__ void take_water_atom(const struct reaches *rea
         grow(o->lanes, &o->hydrogen, in && !near, slot);
 }
 
-/* All that is around a water: waters. `first`: the lane's in the first turn; the others are read one turn ahead. */
+/* All that is around a water: waters. `first`: the lane's in the first turn; the others are read two turns ahead, by turns into one
+ * of two words: to move one that has not come would be to wait for it. */
+template <bool SPOTS>
 static __device__ __forceinline__ void list_water(const struct build *b, struct owner *o, const uint16_t *around,
                                                   uint32_t count, uint32_t first)
 {
-    const uint32_t lanes = b->a->lanes;
+    const uint32_t lanes = b->a.lanes;
     const struct reaches reach = {b->cell, b->reach2, b->near2, b->near_hydrogen2};
-    struct water_arms arms;
-    for (int k = 0; k < TRIO; k++) {
-        arms.twice[k] = {2 * o->arm[k].x, 2 * o->arm[k].y, 2 * o->arm[k].z};
-        arms.square[k] = square32(o->arm[k]);
-    }
-    uint32_t k = first;
-    for (uint32_t at = lane_of_row(b->a); __any_sync(~0u, at < count); at += lanes) {
-        const bool has = at < count;
-        const uint32_t next = around[at + lanes < count ? at + lanes : 0], slot = TRIO * (has ? k : 0);
+    uint32_t at = lane_of_row(&b->a), ahead[2] = {first, around[at + lanes < count ? at + lanes : 0]};
+    for (;;) {
 #pragma unroll
-        for (uint32_t l = 0; l < TRIO; l++)
-            take_water_atom(&reach, o, &arms, has, slot + l, l, o->places[slot + l]);
-        k = next;
+        for (int turn = 0; turn < 2; turn++, at += lanes) {
+            if (!__any_sync(~0u, at < count))
+                return;
+            const bool has = at < count;
+            const uint32_t slot = TRIO * (has ? ahead[turn] : 0);
+            ahead[turn] = around[at + 2 * lanes < count ? at + 2 * lanes : 0];
+            float least[TRIO];
+#pragma unroll
+            for (uint32_t l = 0; l < TRIO; l++)
+                least[l] = near_square<SPOTS>(&reach.cell, o, slot + l);
+#pragma unroll
+            for (uint32_t l = 0; l < TRIO; l++)
+                take_water_atom(&reach, o, has, slot + l, l, least[l]);
+        }
+    }
+}
+
+/* Where the owner's atoms are. */
+template <bool SPOTS> static __device__ __forceinline__ void see(const struct build *b, struct owner *o, uint32_t slot)
+{
+    const struct vec32 none = {0, 0, 0};
+    if (!SPOTS)
+        o->first = shared_places()[slot];
+#pragma unroll
+    for (uint32_t l = 0; l < TRIO; l++) {
+        struct reaching *r = &o->reaching;
+        if (SPOTS) {
+            const struct spot s = shared_spots()[slot + l];
+            r->twice[l] = {-2 * s.x, -2 * s.y, -2 * s.z};
+            r->square[l] = s.square;
+            continue;
+        }
+        const struct apart d = apart_of(shared_places()[slot + l], o->first);
+        o->arm[l] = image_of(b, d.x, d.y, d.z, none, 0);
+        r->twice[l] = {2 * o->arm[l].x, 2 * o->arm[l].y, 2 * o->arm[l].z};
+        r->square[l] = square32(o->arm[l]);
     }
 }
 
 static __device__ __forceinline__ struct owner owner_of(const struct build *b, const struct rows *rows, uint32_t k)
 {
-    const struct args_list_build *a = b->a;
+    const struct args_list_build *a = &b->a;
     const uint32_t cap = a->cap, near_cap = list_near_cap(cap), other_cap = list_other_cap(cap);
     const size_t row = rows->first + k, row_other = rows->first_other + (k < rows->waters ? 0 : k - rows->waters);
     struct owner o;
     o.trio = trio_of(rows, k);
     o.water = k < rows->waters;
-    o.places = rows->places;
     o.lanes = lanes_of(a->lanes);
-    o.first = o.places[TRIO * k];
-    o.near = {settled((uint32_t *)a->near + row * near_cap), near_cap, 0};
-    o.hydrogen = {settled((uint16_t *)a->hydrogen + row * cap), cap, 0};
+    o.near = {in_global((uint32_t *)a->near + row * near_cap), near_cap, 0};
+    o.hydrogen = {in_global((uint16_t *)a->hydrogen + row * cap), cap, 0};
     if (o.water)
-        o.far = {settled((uint16_t *)a->oxygen + row * near_cap), near_cap, 0};
+        o.far = {in_global((uint16_t *)a->oxygen + row * near_cap), near_cap, 0};
     else
-        o.far = {settled((uint16_t *)a->other + row_other * other_cap), other_cap, 0};
+        o.far = {in_global((uint16_t *)a->other + row_other * other_cap), other_cap, 0};
     return o;
 }
 
 /* The lists of the k-th trio of the rows, from the trios around; first_around: of these the lane's first. */
+template <bool SPOTS>
 static __device__ struct trio_counts list_trio(const struct build *b, const struct rows *rows, uint32_t k,
                                                const uint16_t *around, uint32_t count, uint32_t first_around)
 {
     struct owner o = owner_of(b, rows, k);
-    const uint32_t lanes = b->a->lanes;
-    const struct vec32 none = {0, 0, 0};
-    for (int l = 0; l < TRIO; l++) {
-        const struct apart d = apart_of(o.places[TRIO * k + l], o.first);
-        o.arm[l] = image_of(b, d.x, d.y, d.z, none, 0);
-    }
+    const uint32_t lanes = b->a.lanes;
     const bool quick = !__any_sync(~0u, !o.water) && !b->triclinic;
+    see<SPOTS>(b, &o, TRIO * k);
     if (quick)
-        list_water(b, &o, around, count, first_around);
-    for (uint32_t at = lane_of_row(b->a); !quick && __any_sync(~0u, at < count); at += lanes) {
+        list_water<SPOTS>(b, &o, around, count, first_around);
+    for (uint32_t at = lane_of_row(&b->a); !quick && __any_sync(~0u, at < count); at += lanes) {
         const bool has = at < count;
         const uint32_t other = has ? around[at] : 0, other_trio = trio_of(rows, other);
         const bool others = __any_sync(~0u, !o.water && other >= rows->waters);
         for (uint32_t l = 0; l < TRIO; l++)
-            take_atom(b, rows, &o, has, other, other_trio, l, others);
+            take_atom<SPOTS>(b, rows, &o, has, other, other_trio, l, others);
     }
     const uint32_t oxygen = o.water ? o.far.n : 0, other = o.water ? 0 : o.far.n;
-    if (lane_of_row(b->a) == 0)
+    if (lane_of_row(&b->a) == 0)
         note_need(b, max(max(2 * o.near.n, 2 * oxygen), max(o.hydrogen.n, (other + 3) / 4)));
     return {o.near.n, oxygen, o.hydrogen.n, other};
 }
@@ -212,33 +254,44 @@ static __device__ bool is_excluded(const struct pair_table *t, int32_t i, int32_
     return search_sorted(t->exclusion, t->exclusion_start[i], t->exclusion_start[i + 1], j);
 }
 
+/* One slot a lane, its grid position p and its atom `other`. */
+static __device__ __forceinline__ void take_perturbed(const struct build *b, int32_t atom, uint4 g, bool has, uint4 p,
+                                                      int32_t other)
+{
+    const struct vec32 none = {0, 0, 0};
+    const struct apart u = apart_of({g.x, g.y, g.z}, {p.x, p.y, p.z});
+    uint32_t at = 0;
+    has = has && other >= 0 && least_square(b, u, &none, 1, b->reach2) < b->reach2 && !is_excluded(b->t, atom, other);
+    const uint32_t who = __ballot_sync(~0u, has);
+    if (lane_of_warp() == 0 && who)
+        at = atomicAdd(&b->lists->found, (uint32_t)__popc(who));
+    at = __shfl_sync(~0u, at, 0) + __popc(who & lanes_of(32).below);
+    if (has && at < b->a.pair_cap)
+        ((uint2 *)b->a.pairs)[at] = make_uint2((uint32_t)atom, (uint32_t)other);
+}
+
 /* Pairs of a perturbed atom's slot with slots from .. from + PERTURBED_SLOTS - 1: plain ones, and perturbed ones behind it. */
 static __device__ void list_perturbed(const struct build *b, uint32_t own, uint32_t from)
 {
     const struct pair_table *t = b->t;
-    const struct args_list_build *a = b->a;
     const uint32_t plain = TRIO * (uint32_t)t->ntrios, end = min(from + PERTURBED_SLOTS, (uint32_t)t->nslots);
-    const uint4 *grid = (const uint4 *)a->grid, g = grid[own];
+    const uint4 *grid = (const uint4 *)b->a.grid, g = grid[own];
     const int32_t atom = t->atom[own];
-    const struct vec32 none = {0, 0, 0};
     if (from == 0 && lane_of_warp() == 0)
-        ((uint4 *)a->built)[own] = g;
-    for (uint32_t base = from; base < end; base += 32) {
-        uint32_t slot = base + lane_of_warp(), at = 0;
-        int32_t other = -1;
-        bool has = slot < end && (slot < plain || slot > own);
-        if (has) {
-            const uint4 p = grid[slot];
-            const struct apart u = apart_of({g.x, g.y, g.z}, {p.x, p.y, p.z});
-            other = t->atom[slot];
-            has = other >= 0 && least_square(b, u, &none, 1, b->reach2) < b->reach2 && !is_excluded(t, atom, other);
+        ((uint4 *)b->a.built)[own] = g;
+    for (uint32_t base = from + lane_of_warp(); base - lane_of_warp() < end; base += 32 * READ_AT_ONCE) {
+        uint4 p[READ_AT_ONCE];
+        int32_t other[READ_AT_ONCE];
+#pragma unroll
+        for (uint32_t n = 0; n < READ_AT_ONCE; n++) {
+            const uint32_t slot = min(base + 32 * n, end - 1);
+            p[n] = grid[slot], other[n] = t->atom[slot];
         }
-        uint32_t who = __ballot_sync(~0u, has);
-        if (lane_of_warp() == 0 && who)
-            at = atomicAdd(&b->lists->found, (uint32_t)__popc(who));
-        at = __shfl_sync(~0u, at, 0) + __popc(who & lanes_of(32).below);
-        if (has && at < a->pair_cap)
-            ((uint2 *)a->pairs)[at] = make_uint2((uint32_t)atom, (uint32_t)other);
+#pragma unroll
+        for (uint32_t n = 0; n < READ_AT_ONCE; n++) {
+            const uint32_t slot = base + 32 * n;
+            take_perturbed(b, atom, g, slot < end && (slot < plain || slot > own), p[n], other[n]);
+        }
     }
 }
 

@@ -8,7 +8,8 @@
  * along each edge one of them is in the region, and if the way between them that stays here is the one to the nearest image. Then
  * the lower one is in the region, and no other region sees them so.
  *
- * Members are sorted by kind and by the upper faces that they are above, so that most of a warp's next members are of one sort.
+ * Members are sorted by kind, by the upper faces that they are above, by odd and even numbers, and roughly by number: what a warp's
+ * next members may have pairs with is then together, as which of two has their pair goes by numbers (trio_owns).
  */
 #ifndef SHOAL_ENGINE_CUDA_LIST_REGIONS_CUH
 #define SHOAL_ENGINE_CUDA_LIST_REGIONS_CUH
@@ -19,8 +20,7 @@
 #define OTHER_BINS 1023u   /* the first of them, of no waters */
 #define LONGEST 188u       /* list of hydrogens that has a bin of its own.. */
 #define LONGEST_OXYGEN 80u /* ..and of oxygens, with four entries at a time or more */
-#define SORTS 8            /* of members of a kind, by upper faces */
-#define TRIED_AT_ONCE 4    /* candidates by a thread, so that it waits for several at a time */
+#define SORTS 16           /* of members of a kind, by upper faces and odd numbers */
 
 /* ---- geometry ---- */
 
@@ -57,7 +57,7 @@ static __device__ inline uint32_t grid_length(const struct build *b, int d, floa
 
 static __device__ void cut_box(struct build *b)
 {
-    const uint32_t regions[3] = {b->a->regions_x, b->a->regions_y, b->a->regions_z};
+    const uint32_t regions[3] = {b->a.regions_x, b->a.regions_y, b->a.regions_z};
     for (int d = 0; d < 3; d++) {
         b->cut[d].regions = regions[d];
         for (int kind = 0; kind < 2; kind++)
@@ -82,26 +82,18 @@ static __device__ struct space space_of(const struct build *b, uint32_t region)
 
 /* ---- members ---- */
 
-/* A member where it is: its first atom, grid position from the region's lower corner. */
-struct placed {
-    uint32_t u[3];
-    uint32_t trio; /* as in struct member */
-};
-
-/* Is a trio, whose first atom is at g, one of the region's? */
-static __device__ bool member_of(const struct build *b, const struct space *s, uint32_t trio, uint32_t kind,
-                                 const uint32_t g[3], struct placed *m)
+/* Is a trio, whose first atom is at g, one of the region's? *trio becomes that of struct member. */
+static __device__ bool member_of(const struct build *b, const struct space *s, uint32_t *trio, uint32_t kind,
+                                 const uint32_t g[3])
 {
     const float reach = 1.0001f * farthest_reach(b, kind);
     float away2 = 0; /* from upper faces */
-    m->trio = trio;
     for (int d = 0; d < 3; d++) {
-        m->u[d] = g[d] - s->lower[d];
         if (region_along(g[d], b->cut[d].regions) == s->at[d]) {
-            m->trio |= 1u << (MEMBER_OWN_SHIFT + d);
+            *trio |= 1u << (MEMBER_OWN_SHIFT + d);
             continue;
         }
-        const uint32_t above = m->u[d] - s->length[d];
+        const uint32_t above = g[d] - s->lower[d] - s->length[d];
         if (above >= b->cut[d].halo[kind])
             return false;
         const float away = (float)above / GRID_EDGE * (float)b->width[d];
@@ -142,89 +134,128 @@ static __device__ inline uint32_t *shared_bins(void)
     return bins;
 }
 
-/* f(member, kind) for every member, each by one thread of the block; positions are read several at a time. */
+/* f(trio as in struct member, kind) for every member, each by one thread of the block, roughly by their numbers; positions are
+ * read several at a time. */
 template <class F> static __device__ __forceinline__ void for_members(const struct build *b, const struct space *s, F f)
 {
-    const uint4 *grid = (const uint4 *)b->a->grid;
+    const uint4 *grid = (const uint4 *)b->a.grid;
     const uint32_t trios = (uint32_t)b->t->ntrios, waters = (uint32_t)b->t->nwaters;
-    for (uint32_t from = threadIdx.x; from < trios; from += READ_AT_ONCE * blockDim.x) {
+    for (uint32_t base = 0; base < trios; base += READ_AT_ONCE * blockDim.x) {
+        const uint32_t from = base + threadIdx.x;
         uint4 first[READ_AT_ONCE];
 #pragma unroll
         for (uint32_t n = 0; n < READ_AT_ONCE; n++)
             first[n] = grid[TRIO * min(from + n * blockDim.x, trios - 1)];
 #pragma unroll
         for (uint32_t n = 0; n < READ_AT_ONCE; n++) {
-            const uint32_t trio = from + n * blockDim.x, kind = trio >= waters,
-                           g[3] = {first[n].x, first[n].y, first[n].z};
-            struct placed m;
-            if (trio < trios && member_of(b, s, trio, kind, g, &m))
-                f(m, kind);
+            const uint32_t kind = from + n * blockDim.x >= waters, g[3] = {first[n].x, first[n].y, first[n].z};
+            uint32_t trio = from + n * blockDim.x;
+            if (trio < trios && member_of(b, s, &trio, kind, g))
+                f(trio, kind);
         }
+        __syncthreads(); /* or some warps would be far ahead of others */
     }
 }
 
-static __device__ inline uint32_t sort_of(struct placed m, uint32_t kind)
+static __device__ inline uint32_t sort_of(uint32_t trio, uint32_t kind)
 {
-    return kind * SORTS + (m.trio >> MEMBER_OWN_SHIFT);
+    return kind * SORTS + 2 * (trio >> MEMBER_OWN_SHIFT) + (trio & 1);
 }
 
 /* Finds the members. */
 static __device__ void make_region(const struct build *b, uint32_t region)
 {
-    uint32_t *count = shared_bins();
-    const struct args_list_build *a = b->a;
+    __shared__ uint32_t found;
+    uint32_t *count = shared_bins(), *trios = (uint32_t *)shared_words();
+    const uint32_t cap = b->a.region_cap, waters = (uint32_t)b->t->nwaters;
     const struct space s = space_of(b, region);
-    const uint32_t cap = a->region_cap;
-    struct member *members = (struct member *)a->members + region * (size_t)cap;
-    struct region *r = (struct region *)a->regions + region;
+    struct member *members = (struct member *)b->a.members + region * (size_t)cap;
+    struct region *r = (struct region *)b->a.regions + region;
     BLOCK_LOOP(k, 2 * SORTS + 1)
     count[k] = 0;
+    if (threadIdx.x == 0)
+        found = 0;
     __syncthreads();
-    for_members(b, &s, [&](struct placed m, uint32_t kind) { atomicAdd(&count[sort_of(m, kind)], 1u); });
+    for_members(b, &s, [&](uint32_t trio, uint32_t kind) {
+        const uint32_t at = atomicAdd(&found, 1u);
+        if (at >= cap)
+            return;
+        trios[at] = trio;
+        atomicAdd(&count[sort_of(trio, kind)], 1u);
+    });
     sum_before(count, 2 * SORTS + 1);
     if (threadIdx.x == 0) {
-        r->members = min(count[2 * SORTS], cap);
-        r->waters = min(count[SORTS], cap);
+        r->members = min(found, cap);
+        r->waters = count[SORTS];
         r->rows = r->others = 0;
-        atomicMax(&b->lists->crowd, count[2 * SORTS]);
+        atomicMax(&b->lists->crowd, found);
     }
     __syncthreads();
-    for_members(b, &s, [&](struct placed m, uint32_t kind) {
-        const uint32_t at = atomicAdd(&count[sort_of(m, kind)], 1u);
-        if (at < cap)
-            members[at].trio = m.trio;
-    });
+    BLOCK_LOOP(k, min(found, cap))
+    {
+        const uint32_t trio = trios[k], kind = (trio & MEMBER_TRIO) >= waters;
+        members[atomicAdd(&count[sort_of(trio, kind)], 1u)].trio = trio;
+    }
 }
 
-/* Puts members and their positions into shared memory. For the whole block. */
-static __device__ struct rows stage_region(const struct build *b, uint32_t region)
+/* Where an atom is, of a trio whose first is at `first`. */
+static __device__ __forceinline__ struct spot spot_of(const struct build *b, const uint32_t middle[3], uint4 first,
+                                                      uint4 g)
 {
-    const struct args_list_build *a = b->a;
-    const uint32_t cap = a->region_cap, others = (uint32_t)(b->t->ntrios - b->t->nwaters);
+    const struct vec32 none = {0, 0, 0};
+    const struct vec32 arm =
+        cell32_vector<false>(&b->cell, (float)(int32_t)(g.x - first.x), (float)(int32_t)(g.y - first.y),
+                             (float)(int32_t)(g.z - first.z), none);
+    const struct vec32 at =
+        cell32_vector<false>(&b->cell, (float)(int32_t)(first.x - middle[0]), (float)(int32_t)(first.y - middle[1]),
+                             (float)(int32_t)(first.z - middle[2]), arm);
+    return {at.x, at.y, at.z, square32(at)};
+}
+
+/* Spots of members into shared memory; the last again in place of those that candidates tried together go beyond. For the whole
+ * block. */
+static __device__ void stage_spots(const struct build *b, const struct space *s, const struct member *members,
+                                   uint32_t count)
+{
+    const uint4 *grid = (const uint4 *)b->a.grid;
+    uint32_t middle[3];
+    for (int d = 0; d < 3; d++)
+        middle[d] = s->lower[d] + s->length[d] / 2 + max(b->cut[d].halo[0], b->cut[d].halo[1]) / 2;
+    for (uint32_t k = threadIdx.x; count && k < region_places(count); k += blockDim.x) {
+        const uint4 *atom = grid + TRIO * (members[min(k, count - 1)].trio & MEMBER_TRIO);
+        const uint4 g[TRIO] = {atom[0], atom[1], atom[2]};
+#pragma unroll
+        for (uint32_t l = 0; l < TRIO; l++)
+            shared_spots()[TRIO * k + l] = spot_of(b, middle, g[0], g[l]);
+    }
+    __syncthreads();
+}
+
+/* Puts members and where they are into shared memory. For the whole block. */
+static __device__ struct rows stage_region(const struct build *b, const struct space *space)
+{
+    const struct args_list_build *a = &b->a;
+    const uint32_t cap = a->region_cap, others = (uint32_t)(b->t->ntrios - b->t->nwaters), region = space->region;
     const struct region *r = (const struct region *)a->regions + region;
     const struct member *from = (const struct member *)a->members + region * (size_t)cap;
     const uint32_t count = __ldcg(&r->members);
-    struct member *members = (struct member *)(shared_places() + TRIO * cap);
+    const struct rows rows = {false,
+                              (uint32_t)(TRIO * sizeof(struct spot) / sizeof(int32_t)) * region_places(cap),
+                              count,
+                              __ldcg(&r->waters),
+                              region * (size_t)cap,
+                              region * (size_t)region_other_rows(cap, others)};
     BLOCK_LOOP(k, count)
-    members[k].trio = __ldcg(&from[k].trio);
+    shared_members(&rows)[k].trio = __ldcg(&from[k].trio);
     __syncthreads();
-    stage_places(b, members, count);
-    return {shared_places(),
-            members,
-            count,
-            __ldcg(&r->waters),
-            region * (size_t)cap,
-            region * (size_t)region_other_rows(cap, others)};
+    if (b->spots)
+        stage_spots(b, space, shared_members(&rows), count);
+    else
+        stage_places(b, shared_members(&rows), count);
+    return rows;
 }
 
 /* ---- searching ---- */
-
-static __device__ __forceinline__ struct placed placed_of(const struct rows *rows, const struct space *space,
-                                                          uint32_t k)
-{
-    const struct place p = rows->places[TRIO * k];
-    return {{p.x - space->lower[0], p.y - space->lower[1], p.z - space->lower[2]}, rows->members[k].trio};
-}
 
 /* May the way between two members that stays in the region be another than that to the nearest image, for pairs in reach? */
 static __device__ inline bool reach_is_long(const struct build *b)
@@ -233,129 +264,168 @@ static __device__ inline bool reach_is_long(const struct build *b)
     return b->triclinic || !(fmaxf(farthest_reach(b, 0), farthest_reach(b, 1)) < 0.499f * least);
 }
 
-/* A member as all lanes of a warp see it: where it is, as grid positions or, where reaches are short, as bits of floats, nm. */
-struct seen {
-    uint32_t x, y, z, trio;
-};
-
 /* A lane's own member, which others are tried with. */
 struct member_seeker {
-    struct placed own;
-    struct vec32 at; /* nm */
-    uint32_t kind;
-    float reach2[2]; /* of waters and others, nm^2; -1: it has no pairs with them in its list */
+    uint32_t u[3];       /* its first atom, grid positions from the region's lower corner.. */
+    struct spot spot;    /* ..or this */
+    uint32_t trio, kind; /* trio: as in struct member */
+    float reach2[2];     /* of waters and others, nm^2; -1: it has no pairs with them in its list */
     uint16_t *around;
     uint32_t count, cap;
 };
 
-/* Of the candidates of a warp, a bit each: those that the seeker may have pairs with in this region, if they are in reach; and those
- * whose number is as odd as its own. */
-struct sorted {
-    uint32_t fit, same;
+/* Numbers of the trios of a kind that some lane of a warp has its pair with, if they are in reach: even and odd ones. */
+struct wanted {
+    uint32_t below[2], above[2];
 };
 
-static __device__ __forceinline__ struct vec32 nm_of(const struct build *b, const uint32_t u[3])
+/* Of candidates of a kind, as trio_owns has it. */
+static __device__ struct wanted wanted_by_warp(const struct member_seeker *s, bool has, uint32_t kind)
 {
-    const struct vec32 none = {0, 0, 0};
-    return cell32_vector<false>(&b->cell, (float)u[0], (float)u[1], (float)u[2], none);
+    const uint32_t number = s->trio & MEMBER_TRIO;
+    const bool alike = has && s->kind == kind, all = has && s->kind > kind;
+    struct wanted w;
+    for (uint32_t odd = 0; odd < 2; odd++) {
+        const bool same = (number & 1) == odd;
+        w.below[odd] = __reduce_max_sync(~0u, all ? ~0u : alike && same ? number + 1 : 0);
+        w.above[odd] = __reduce_min_sync(~0u, alike && !same ? number : ~0u);
+    }
+    return w;
 }
 
-/* Puts a candidate of each lane where the warp sees it. Each pair has a member in the region along each edge. */
-static __device__ __forceinline__ struct sorted show(const struct build *b, struct seen *to, const struct placed *own,
-                                                     bool there, struct placed other, bool exact)
+static __device__ __forceinline__ bool is_wanted(const struct wanted *w, uint32_t trio)
 {
-    const struct vec32 at = nm_of(b, other.u);
-    const uint32_t odd = __ballot_sync(~0u, other.trio & 1);
-    struct sorted s = {__ballot_sync(~0u, there), own->trio & 1 ? odd : ~odd};
+    const uint32_t number = trio & MEMBER_TRIO;
+    return number < (trio & 1 ? w->below[1] : w->below[0]) || number > (trio & 1 ? w->above[1] : w->above[0]);
+}
+
+/* Of the candidates of a warp, one a lane, those that may be in a pair of this region, if they are in reach: a bit each. Each pair has a
+ * member in the region along each edge. */
+struct fitting {
+    uint32_t mine, some; /* with a member; with that of some lane, or a few more */
+};
+
+/* owned: bits of all lanes' members */
+static __device__ __forceinline__ struct fitting fitting_of(uint32_t trio, uint32_t owned, uint32_t candidate)
+{
+    struct fitting fit = {~0u, ~0u};
     for (int d = 0; d < 3; d++) {
-        const uint32_t in = __ballot_sync(~0u, other.trio >> (MEMBER_OWN_SHIFT + d) & 1);
-        s.fit &= own->trio >> (MEMBER_OWN_SHIFT + d) & 1 ? ~0u : in;
+        const uint32_t in = __ballot_sync(~0u, candidate >> (MEMBER_OWN_SHIFT + d) & 1);
+        fit.mine &= trio >> (MEMBER_OWN_SHIFT + d) & 1 ? ~0u : in;
+        fit.some &= owned >> (MEMBER_OWN_SHIFT + d) & 1 ? ~0u : in;
     }
-    to[lane_of_warp()] = {exact ? other.u[0] : __float_as_uint(at.x), exact ? other.u[1] : __float_as_uint(at.y),
-                          exact ? other.u[2] : __float_as_uint(at.z), other.trio & MEMBER_TRIO};
-    __syncwarp();
-    return s;
+    return fit;
 }
 
-/* nm^2; INFINITY where another way is nearer than the one that stays in the region. */
-template <bool EXACT>
-static __device__ __forceinline__ float member_square(const struct build *b, const struct member_seeker *s,
-                                                      const struct seen *c, float reach2)
+/* Squared distance less that of the reach, nm^2; INFINITY where another way is nearer than the one that stays in the region. */
+static __device__ inline float beyond_reach(const struct build *b, const struct space *space,
+                                            const struct member_seeker *s, struct place p, float reach2)
 {
-    if (!EXACT) {
-        const struct vec32 d = {s->at.x - __uint_as_float(c->x), s->at.y - __uint_as_float(c->y),
-                                s->at.z - __uint_as_float(c->z)};
-        return square32(d);
-    }
-    const uint32_t own[3] = {s->own.u[0], s->own.u[1], s->own.u[2]}, other[3] = {c->x, c->y, c->z};
+    const uint32_t other[3] = {p.x - space->lower[0], p.y - space->lower[1], p.z - space->lower[2]};
     const struct vec32 none = {0, 0, 0};
     float d[3];
     bool nearest = true;
     for (int k = 0; k < 3; k++) {
-        const int32_t apart = (int32_t)(other[k] - own[k]);
-        nearest = nearest && (own[k] >= other[k]) == (apart <= 0);
+        const int32_t apart = (int32_t)(other[k] - s->u[k]);
+        nearest = nearest && (s->u[k] >= other[k]) == (apart <= 0);
         d[k] = (float)apart;
     }
-    return nearest ? least_square(b, {d[0], d[1], d[2]}, &none, 1, reach2) : INFINITY;
+    return nearest ? least_square(b, {d[0], d[1], d[2]}, &none, 1, reach2) - reach2 : INFINITY;
 }
 
-/* Tries candidates from .. end - 1 of those seen, all of one kind; the first of them is member `first`. */
-template <bool EXACT>
-static __device__ __forceinline__ void try_members(const struct build *b, struct member_seeker *s,
-                                                   const struct seen *seen, struct sorted sorted, uint32_t first,
-                                                   uint32_t from, uint32_t end, uint32_t kind)
+/* The same of spots: p^2 - 2 p s + s^2. */
+static __device__ __forceinline__ float beyond_reach(const struct vec32 *minus_twice, struct spot p, float less)
 {
-    const bool alike = s->kind == kind; /* of two of a kind one has the pair: trio_owns */
-    const uint32_t number = alike ? s->own.trio & MEMBER_TRIO : ~0u, same = alike ? sorted.same : ~0u;
-    const uint32_t fit = sorted.fit & ~0u << from & ~0u >> (32 - end);
-    const float reach2 = s->reach2[kind];
-    uint16_t *const around = settled(s->around);
-    for (uint32_t m = from; m < end; m += TRIED_AT_ONCE) {
-        bool yes[TRIED_AT_ONCE];
-#pragma unroll
-        for (uint32_t n = 0; n < TRIED_AT_ONCE; n++) {
-            const uint32_t bit = 1u << m << n;
-            const struct seen *c = &seen[(m + n) % 32];
-            const bool owns = (c->trio > number) != ((same & bit) != 0);
-            yes[n] = owns & ((fit & bit) != 0) & (member_square<EXACT>(b, s, c, reach2) < reach2);
+    return fmaf(p.x, minus_twice->x, fmaf(p.y, minus_twice->y, fmaf(p.z, minus_twice->z, p.square + less)));
+}
+
+/* Those of the members first .. first + 31 that are in reach, a bit each; only those of `some` need be right. */
+template <bool SPOTS>
+static __device__ __forceinline__ uint32_t in_reach(const struct build *b, const struct space *space,
+                                                    const struct member_seeker *s, uint32_t first, uint32_t some,
+                                                    float reach2)
+{
+    const struct vec32 minus_twice = {-2 * s->spot.x, -2 * s->spot.y, -2 * s->spot.z};
+    const float less = s->spot.square - reach2;
+    uint32_t in = 0; /* the first tried is the highest bit */
+    for (uint32_t m = 0; m < 32; m += TRIED_AT_ONCE) {
+        if (!(some >> m & ((1u << TRIED_AT_ONCE) - 1))) {
+            in <<= TRIED_AT_ONCE;
+            continue;
         }
 #pragma unroll
-        for (uint32_t n = 0; n < TRIED_AT_ONCE; n++)
-            if (yes[n]) {
-                if (s->count < s->cap)
-                    around[s->count] = (uint16_t)(first + m + n);
-                s->count++;
-            }
+        for (uint32_t n = 0; n < TRIED_AT_ONCE; n++) {
+            const uint32_t slot = TRIO * (first + m + n);
+            const float beyond = SPOTS ? beyond_reach(&minus_twice, shared_spots()[slot], less)
+                                       : beyond_reach(b, space, s, shared_places()[slot], reach2);
+            in = in << 1 | __float_as_uint(beyond) >> 31;
+        }
+    }
+    return __brev(in);
+}
+
+/* Tries those of the members first .. first + 31 that are among `some`, all of one kind. */
+template <bool SPOTS>
+static __device__ __forceinline__ void try_members(const struct build *b, const struct space *space,
+                                                   const struct rows *rows, struct member_seeker *s, uint32_t first,
+                                                   uint32_t fit, uint32_t some, uint32_t kind)
+{
+    const bool alike = s->kind == kind;
+    const uint32_t own = s->trio & MEMBER_TRIO;
+    uint32_t left = in_reach<SPOTS>(b, space, s, first, some, s->reach2[kind]) & fit & some;
+    while (left) { /* two at a time, as each is waited for */
+        uint32_t k[2], number[2];
+        bool takes[2];
+#pragma unroll
+        for (int n = 0; n < 2; n++) {
+            const uint32_t bit = left ? 31 - (uint32_t)__clz((int)left) : 0;
+            takes[n] = left != 0;
+            k[n] = first + bit;
+            left &= ~(1u << bit);
+        }
+#pragma unroll
+        for (int n = 0; n < 2; n++)
+            number[n] = shared_members(rows)[k[n]].trio & MEMBER_TRIO;
+#pragma unroll
+        for (int n = 0; n < 2; n++) {
+            takes[n] = takes[n] & (!alike | trio_owns(own, number[n], kind == 0));
+            if (takes[n] && s->count < s->cap)
+                s->around[s->count] = (uint16_t)k[n];
+            s->count += takes[n];
+        }
     }
 }
 
 /* The members around the k-th that it has a pair with here; how many. Each lane has a member, or none if !has. */
-template <bool EXACT>
-static __device__ uint32_t search_members(const struct build *b, const struct space *space, const struct rows *rows,
+template <bool SPOTS>
+static __device__ uint32_t search_members(const struct build *b, const struct space *space, const struct rows *all,
                                           uint32_t k, bool has, uint16_t *around)
 {
-    __shared__ struct seen shared[BUILD_WARPS][32];
-    struct seen *seen = shared[threadIdx.x / 32];
+    const struct rows here = *all, *rows = &here; /* not to be read again */
     const uint32_t kind = k < rows->waters ? 0 : 1;
-    struct member_seeker s = {placed_of(rows, space, k), {}, kind, {-1, -1}, around, 0, b->a->cap};
-    s.at = nm_of(b, s.own.u);
-    for (uint32_t other = 0; has && other <= kind; other++) {
-        const float reach = search_reach(b, kind, other);
-        s.reach2[other] = reach * reach;
+    struct member_seeker s = {{}, {}, shared_members(rows)[k].trio, kind, {-1, -1}, around, 0, b->a.cap};
+    if (SPOTS) {
+        s.spot = shared_spots()[TRIO * k];
+    } else {
+        const struct place p = shared_places()[TRIO * k];
+        s.u[0] = p.x - space->lower[0], s.u[1] = p.y - space->lower[1], s.u[2] = p.z - space->lower[2];
     }
+    for (uint32_t other = 0; has && other <= kind; other++)
+        s.reach2[other] = reach_square(b, search_reach(b, kind, other));
+    const struct wanted waters = wanted_by_warp(&s, has, 0), others = wanted_by_warp(&s, has, 1);
+    const uint32_t owned = __reduce_or_sync(~0u, has ? s.trio : 0);
+    uint32_t next = shared_members(rows)[min(lane_of_warp(), rows->count - 1)].trio;
     for (uint32_t first = 0; first < rows->count; first += 32) {
-        const uint32_t m = first + lane_of_warp(), n = min(rows->count - first, 32u);
-        const uint32_t waters = rows->waters > first ? min(rows->waters - first, n) : 0;
-        struct sorted sorted =
-            show(b, seen, &s.own, m < rows->count, placed_of(rows, space, min(m, rows->count - 1)), EXACT);
-        if (kind == 0 && k - first < 32) /* no water has a pair with itself */
-            sorted.fit &= ~(1u << (k - first));
-        const bool some = __any_sync(~0u, has && sorted.fit);
-        if (some && waters)
-            try_members<EXACT>(b, &s, seen, sorted, first, 0, waters, 0);
-        if (some && n > waters)
-            try_members<EXACT>(b, &s, seen, sorted, first, waters, n, 1);
-        __syncwarp();
+        const uint32_t m = first + lane_of_warp(), candidate = next;
+        const bool is_water = m < rows->waters, is_other = !is_water && m < rows->count;
+        next = shared_members(rows)[min(m + 32, rows->count - 1)].trio;
+        const struct fitting fit = fitting_of(s.trio, owned, candidate);
+        const uint32_t some = fit.some & __ballot_sync(~0u, is_water && is_wanted(&waters, candidate));
+        const uint32_t rest = fit.some & __ballot_sync(~0u, is_other && is_wanted(&others, candidate));
+        if (some)
+            try_members<SPOTS>(b, space, rows, &s, first, fit.mine, some, 0);
+        if (rest)
+            try_members<SPOTS>(b, space, rows, &s, first, fit.mine, rest, 1);
     }
     return s.count;
 }
@@ -379,16 +449,16 @@ static __device__ inline uint32_t bin_of(struct trio_counts n, bool water, uint3
 static __device__ void order_region(const struct build *b, uint32_t region, const struct rows *rows)
 {
     uint32_t *count = shared_bins();
-    uint32_t *order = (uint32_t *)b->a->order + rows->first;
+    uint32_t *order = (uint32_t *)b->a.order + rows->first;
     BLOCK_LOOP(k, REGION_BINS)
     count[k] = 0;
     __syncthreads();
     for (int pass = 0; pass < 2; pass++) {
         BLOCK_LOOP(k, rows->count)
         {
-            const uint4 word = __ldcg((const uint4 *)b->a->counts + rows->first + k);
+            const uint4 word = __ldcg((const uint4 *)b->a.counts + rows->first + k);
             const struct trio_counts n = {word.x, word.y, word.z, word.w};
-            const uint32_t at = atomicAdd(&count[bin_of(n, k < rows->waters, b->a->at_a_time)], 1u);
+            const uint32_t at = atomicAdd(&count[bin_of(n, k < rows->waters, b->a.at_a_time)], 1u);
             if (pass)
                 order[at] = k;
         }
@@ -396,7 +466,7 @@ static __device__ void order_region(const struct build *b, uint32_t region, cons
             break;
         sum_before(count, REGION_BINS);
         if (threadIdx.x == 0) {
-            struct region *r = (struct region *)b->a->regions + region;
+            struct region *r = (struct region *)b->a.regions + region;
             r->rows = count[REGION_BINS - 1];
             r->others = count[OTHER_BINS];
         }

@@ -26,12 +26,17 @@ struct place {
     uint32_t x, y, z;
 };
 
+/* An atom of a region's member, from the middle of the region and what is in reach above it, nm; and its square. */
+struct alignas(16) spot {
+    float x, y, z, square;
+};
+
 /* Trios that have rows of lists: all, or the members of a region. */
 struct rows {
-    const struct place *places;   /* shared memory, [count][TRIO] */
-    const struct member *members; /* likewise; NULL: all trios, by their own numbers */
-    uint32_t count, waters;       /* of the trios */
-    size_t first, first_other;    /* row of the first of them; in `other`, that of the first that is no water */
+    bool whole;                /* all trios, by their own numbers; else shared_members() */
+    uint32_t members_at;       /* words of shared memory */
+    uint32_t count, waters;    /* of the trios */
+    size_t first, first_other; /* row of the first of them; in `other`, that of the first that is no water */
 };
 
 /* Vector between two positions, grid units, to the nearest image. */
@@ -65,7 +70,7 @@ static __device__ __forceinline__ struct lanes lanes_of(uint32_t n)
 }
 
 struct build {
-    const struct args_list_build *a;
+    struct args_list_build a;
     const struct pair_table *t;
     struct pair_lists *lists;
     bool search; /* trios around are looked for; else they are known */
@@ -73,22 +78,47 @@ struct build {
     bool triclinic;
     double width[3]; /* of the box, nm */
     struct cut cut[3];
+    bool spots;           /* there are regions, and the way that stays in one is that to the nearest image */
+    float slack;          /* nm^2, that squared distances of spots may be off: they are sums of larger ones */
     float widest_other;   /* how far an atom of a trio that is no water was ever from its first, nm */
     float extent[2];      /* of waters and others, that the search counts on, nm */
     float reach2, near2;  /* squared radii of the lists and of the near ones, nm^2 */
     float near_hydrogen2; /* of waters' hydrogens near a water */
 };
 
-static __device__ inline struct place *shared_places(void)
+/* By the array's name, as what is read through another pointer may be anywhere as far as the compiler knows. */
+static __device__ __forceinline__ int32_t *shared_words(void)
 {
-    extern __shared__ int32_t words[];
-    return (struct place *)words;
+    alignas(16) extern __shared__ int32_t words[];
+    return words;
+}
+
+/* Of the rows' trios, [count][TRIO], where there are no spots. */
+static __device__ __forceinline__ struct place *shared_places(void)
+{
+    return (struct place *)shared_words();
+}
+
+static __device__ __forceinline__ struct spot *shared_spots(void)
+{
+    return (struct spot *)shared_words();
+}
+
+static __device__ __forceinline__ struct member *shared_members(const struct rows *rows)
+{
+    return (struct member *)(shared_words() + rows->members_at);
 }
 
 /* Where there are no regions; yet to be staged. */
 static __device__ inline struct rows rows_of_all(const struct build *b)
 {
-    return {shared_places(), NULL, (uint32_t)b->t->ntrios, (uint32_t)b->t->nwaters, 0, 0};
+    return {true, 0, (uint32_t)b->t->ntrios, (uint32_t)b->t->nwaters, 0, 0};
+}
+
+/* nm^2; a little more than the square */
+static __device__ inline float reach_square(const struct build *b, double reach)
+{
+    return 1.00001f * (float)(reach * reach) + b->slack;
 }
 
 /* How far first atoms of two kinds of trios may be from each other, nm. */
@@ -125,15 +155,6 @@ static __device__ inline float least_square(const struct build *b, struct apart 
     return least;
 }
 
-/* A pointer as it is, and not what it is the sum of: so that this is added up once, and not with each place behind it. */
-template <class T> static __device__ __forceinline__ T *settled(T *p)
-{
-#ifndef SHOAL_TESTS_LIB_EMULATE_CUDA_H
-    asm("" : "+l"(p));
-#endif
-    return p;
-}
-
 /* Puts a value of those lanes that have one behind the `count` that are there; returns how many there are now. Counts on where
  * there is no room. */
 template <class T>
@@ -149,7 +170,7 @@ static __device__ __forceinline__ uint32_t append(struct lanes lanes, bool has, 
 /* Positions of some trios, all if `members` is NULL, into shared memory. For the whole block. */
 static __device__ inline void stage_places(const struct build *b, const struct member *members, uint32_t count)
 {
-    const uint4 *grid = (const uint4 *)b->a->grid;
+    const uint4 *grid = (const uint4 *)b->a.grid;
     struct place *to = shared_places();
     for (uint32_t from = threadIdx.x; from < TRIO * count; from += READ_AT_ONCE * blockDim.x) {
         uint4 g[READ_AT_ONCE];
@@ -181,9 +202,9 @@ static __device__ inline void try_trio(const struct build *b, const struct rows 
 {
     const uint32_t kind = other < rows->waters ? 0 : 1;
     const struct vec32 none = {0, 0, 0};
-    const struct apart d = apart_of(rows->places[TRIO * other], s->own);
+    const struct apart d = apart_of(shared_places()[TRIO * other], s->own);
     has = has && least_square(b, d, &none, 1, s->reach2[kind]) < s->reach2[kind] && !(other == s->trio && kind == 0);
-    s->count = append(lanes_of(32), has, other, s->around, s->count, b->a->cap);
+    s->count = append(lanes_of(32), has, other, s->around, s->count, b->a.cap);
 }
 
 /* Of two trios of one kind, the one that has the pair in its list: each has half of the others, whatever their number. The
@@ -229,7 +250,7 @@ static __device__ uint32_t search_around(const struct build *b, const struct row
 {
     const uint32_t kind = trio < rows->waters ? 0 : 1, total = candidates(b->t, trio);
     const float reach[2] = {search_reach(b, kind, 0), search_reach(b, kind, 1)};
-    struct seeker s = {trio, rows->places[TRIO * trio], {reach[0] * reach[0], reach[1] * reach[1]}, around, 0};
+    struct seeker s = {trio, shared_places()[TRIO * trio], {reach[0] * reach[0], reach[1] * reach[1]}, around, 0};
     for (uint32_t base = 0; base < total; base += 32) {
         uint32_t m = base + lane_of_warp();
         try_trio(b, rows, &s, m < total, candidate(b->t, trio, m < total ? m : 0));

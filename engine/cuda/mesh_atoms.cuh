@@ -33,7 +33,7 @@ struct mesh_atom {
 
 static __device__ inline struct mesh_atom mesh_atom_at(const struct mesh_table *t, const void *grid, uint32_t atom)
 {
-    return {((const uint4 *)grid)[atom], ((const float2 *)t->charge)[atom]};
+    return {((const uint4 *)grid)[atom], in_global((const float2 *)t->charge)[atom]};
 }
 
 static __device__ inline double charge_now(double lambda, float2 charge)
@@ -240,7 +240,7 @@ static __device__ __forceinline__ void gather_atom(const struct mesh_shape &m, c
     uint32_t beyond = 0;
 #pragma unroll
     for (int d = 0; d < 3 && q != 0; d++) {
-        acc_add(to.f + 3 * (size_t)atom + d, fixed_clamped(force[d], FIXED_FORCE_LIMIT));
+        acc_add(in_global(to.f) + 3 * (size_t)atom + d, fixed_clamped(force[d], FIXED_FORCE_LIMIT));
         beyond += fixed_beyond(force[d], FIXED_FORCE_LIMIT);
     }
     if (beyond) {

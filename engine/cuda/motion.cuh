@@ -17,11 +17,11 @@ struct body {
 static __device__ inline struct body body_at(const struct motion_table *m, uint32_t i)
 {
     if (i < m->nwaters)
-        return {m->waters[i].atom, 3};
+        return {in_global(m->waters)[i].atom, 3};
     i -= m->nwaters;
     if (i < m->nclusters)
-        return {m->cluster_atoms + m->clusters[i].first_atom, m->clusters[i].natoms};
-    return {m->lone + (i - m->nclusters), 1};
+        return {in_global(m->cluster_atoms) + in_global(m->clusters)[i].first_atom, in_global(m->clusters)[i].natoms};
+    return {in_global(m->lone) + (i - m->nclusters), 1};
 }
 
 static __device__ inline uint32_t body_count(const struct motion_table *m)
@@ -38,6 +38,13 @@ struct motion {
     const int64_t (*f)[3];
     double timestep;
 };
+
+static __device__ __forceinline__ struct masses masses_in_global(const struct motion_table *m, const struct ctl *c)
+{
+    struct masses masses = masses_of(m, c);
+    masses.mass = in_global(masses.mass);
+    return masses;
+}
 
 static __device__ inline void halt_constraint(struct ctl *c, const struct constrain_failure *bad)
 {

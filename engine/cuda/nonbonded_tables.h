@@ -40,8 +40,10 @@ enum {
     LIST_GROUP = 64,       /* trios whose lists it makes at a time, at most, where there are no regions */
     REGION_BLOCK = 384,    /* threads of a block that computes a region's pairs */
     MEMBER_OWN_SHIFT = 29, /* of struct member's trio */
-    TRIO_BYTES = 2 * TRIO * 3 * sizeof(int32_t),          /* of shared memory: positions and forces.. */
-    TRIO_PLACE_BYTES = (TRIO * 3 + 1) * sizeof(uint32_t), /* ..and while lists are made: positions, and struct member */
+    TRIED_AT_ONCE = 8,     /* members of a region, in searches */
+    TRIO_BYTES = 2 * TRIO * 3 * sizeof(int32_t),           /* of shared memory: positions and forces.. */
+    TRIO_PLACE_BYTES = TRIO * 3 * sizeof(uint32_t),        /* ..and while lists are made: positions.. */
+    MEMBER_PLACE_BYTES = (TRIO * 4 + 1) * sizeof(uint32_t) /* ..or spots, and struct member */
 };
 
 /* 6 c6 and 12 c12, as float. */
@@ -81,6 +83,12 @@ MATH_FN uint32_t list_other_cap(uint32_t entries)
 MATH_FN uint32_t region_other_rows(uint32_t region_cap, uint32_t others)
 {
     return region_cap < others ? region_cap : others;
+}
+
+/* Members that have their place in shared memory, of so many: candidates are tried several at a time. */
+MATH_FN uint32_t region_places(uint32_t members)
+{
+    return (members + TRIED_AT_ONCE - 1) / TRIED_AT_ONCE * TRIED_AT_ONCE;
 }
 
 /* That share the entries of a trio that is no water, by those of a water: its lists are twice as long, as waters have none of their

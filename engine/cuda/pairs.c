@@ -14,8 +14,8 @@
 #include "engine/system/ewald.h"
 
 #define DEFAULT_BUFFER 0.12 /* nm.. */
-#define BUFFER_REGIONS 0.10 /* ..and of replicas in regions.. */
-#define BUFFER_ALONE 0.16   /* ..those that wait for their lists more than they have pairs to do.. */
+#define BUFFER_REGIONS 0.11 /* ..and of replicas in regions.. */
+#define BUFFER_ALONE 0.13   /* ..those that wait for their lists more than they have pairs to do.. */
 #define BUFFER_WHOLE 0.28   /* ..above all where one block could hold them */
 #define SKIN 0.12           /* nm: first atoms go half of it in about 20 steps of 2 fs.. */
 #define SKIN_ALONE 0.20     /* ..and of a replica in regions that waits for its searches */

@@ -72,10 +72,12 @@ uint64_t pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, 
     const uint32_t group = build_group(p, r->caps, alone, most);
     uint32_t groups =
         h->whole ? list_groups((uint32_t)h->ntrios, group) : regions_count(r->caps) * list_groups(p->region_cap, group);
-    uint32_t blocks = groups + blocks_of(parts * (uint64_t)h->nperturbed, BUILD_WARPS);
+    const uint32_t perturbed = blocks_of(parts * (uint64_t)h->nperturbed, BUILD_WARPS);
+    const uint32_t blocks = groups + (h->whole || alone ? perturbed : 0); /* else by blocks that have done a region */
     const struct shape build = {.grid = {blocks < most ? blocks : most, 1, 1},
                                 .block = {32 * BUILD_WARPS, 1, 1},
-                                .shared_bytes = (h->whole ? (uint32_t)h->ntrios : p->region_cap) * TRIO_PLACE_BYTES,
+                                .shared_bytes = h->whole ? (uint32_t)h->ntrios * TRIO_PLACE_BYTES
+                                                         : region_places(p->region_cap) * MEMBER_PLACE_BYTES,
                                 .after = placed};
     return emit_list_build(t, &build,
                            &(struct args_list_build){.ctl = r->ctl,

@@ -91,12 +91,12 @@ struct slot_read {
 
 static __device__ __forceinline__ struct slot_read read_slot(const struct placing *p, int32_t atom)
 {
-    struct slot_read s = {p->t->slot[atom]};
+    struct slot_read s = {in_global(p->t->slot)[atom]};
     s.first = s.slot % TRIO == 0 && s.slot < TRIO * p->t->ntrios;
-    s.charge = (float)fma(p->lambda, p->t->change[atom], p->t->charge[atom]);
-    s.built = p->built[s.slot];
+    s.charge = (float)fma(p->lambda, in_global(p->t->change)[atom], in_global(p->t->charge)[atom]);
+    s.built = in_global(p->built)[s.slot];
     for (int d = 0; d < 3 && s.first; d++)
-        s.searched[d] = p->searched[d][s.slot / TRIO];
+        s.searched[d] = in_global(p->searched[d])[s.slot / TRIO];
     return s;
 }
 
@@ -104,8 +104,8 @@ static __device__ __forceinline__ struct slot_read read_slot(const struct placin
 static __device__ __forceinline__ void place_missing(const struct placing *p, int32_t first, const uint32_t g[3])
 {
     for (int32_t slot = first + 1; slot < first + TRIO && first >= TRIO * p->t->nwaters; slot++)
-        if (p->t->atom[slot] < 0)
-            p->grid[slot] = make_uint4(g[0], g[1], g[2], __float_as_uint(0.0f));
+        if (in_global(p->t->atom)[slot] < 0)
+            in_global(p->grid)[slot] = make_uint4(g[0], g[1], g[2], __float_as_uint(0.0f));
 }
 
 static __device__ __forceinline__ void place_atom(const struct placing *p, const struct slot_read &s, int32_t atom,
@@ -115,16 +115,16 @@ static __device__ __forceinline__ void place_atom(const struct placing *p, const
     grid_position(x, p->inverse, g);
     const uint4 placed = make_uint4(g[0], g[1], g[2], __float_as_uint(s.charge));
     const uint32_t was[3] = {s.built.x, s.built.y, s.built.z};
-    p->grid[s.slot] = placed;
-    p->atom_grid[atom] = placed;
+    in_global(p->grid)[s.slot] = placed;
+    in_global(p->atom_grid)[atom] = placed;
     for (int d = 0; d < 3; d++)
-        p->f[atom][d] = 0;
+        in_global(p->f)[atom][d] = 0;
     if (moved2(p->box, g, was) > p->most2)
-        p->lists->rebuild = 1;
+        in_global(p->lists)->rebuild = 1;
     if (!s.first)
         return;
     if (moved2(p->box, g, s.searched) > p->search_most2)
-        p->lists->search = 1;
+        in_global(p->lists)->search = 1;
     place_missing(p, s.slot, g);
 }
 

@@ -184,7 +184,7 @@ template <bool langevin, class A> static __device__ __forceinline__ void step(co
     const struct motion_table *m = (const struct motion_table *)a.motion;
     const struct motion s = {c,
                              m,
-                             masses_of(m, c),
+                             masses_in_global(m, c),
                              (double(*)[3])a.x,
                              (double(*)[3])a.v,
                              (double(*)[3])a.x_old,

@@ -11,7 +11,8 @@ KERNEL(thermalize, a, __launch_bounds__(CUDA_ONE_BLOCK))
     const struct motion_table *m = (const struct motion_table *)a.motion;
     if (c->halt)
         return;
-    struct motion s = {c, m, masses_of(m, c), (double(*)[3])a.x, (double(*)[3])a.v, (double(*)[3])a.x_old, NULL, 0};
+    struct motion s = {c,    m, masses_in_global(m, c), (double(*)[3])a.x, (double(*)[3])a.v, (double(*)[3])a.x_old,
+                       NULL, 0};
     double momentum[3] = {0, 0, 0}, total = 0;
     BLOCK_LOOP(i, body_count(m))
     {
@@ -257,7 +258,8 @@ KERNEL(velocities, a, __launch_bounds__(CUDA_BLOCK))
     if (!block_goes_on(c)) /* another block may halt meanwhile */
         return;
     const struct motion s = {
-        c, m, masses_of(m, c), (double(*)[3])a.x, (double(*)[3])a.v_out, NULL, (const int64_t(*)[3])a.f, a.timestep};
+        c,         m, masses_in_global(m, c), (double(*)[3])a.x, (double(*)[3])a.v_out, NULL, (const int64_t(*)[3])a.f,
+        a.timestep};
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     struct moments own = {};
     struct body b = {NULL, 0};

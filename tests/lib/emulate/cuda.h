@@ -138,15 +138,30 @@ static inline int __any_sync(unsigned mask, int on)
     return __ballot_sync(mask, on) != 0;
 }
 
-static inline unsigned __reduce_max_sync(unsigned mask, unsigned value)
+template <class F> static inline unsigned emulate_reduce(unsigned value, unsigned of_none, F f)
 {
     uint32_t present;
     const uint64_t *all = emulate_warp(value, &present);
-    unsigned most = 0;
+    unsigned result = of_none;
     for (int l = 0; l < 32; l++)
         if (present >> l & 1)
-            most = max(most, (unsigned)all[l]);
-    return most;
+            result = f(result, (unsigned)all[l]);
+    return result;
+}
+
+static inline unsigned __reduce_max_sync(unsigned mask, unsigned value)
+{
+    return emulate_reduce(value, 0, [](unsigned a, unsigned b) { return max(a, b); });
+}
+
+static inline unsigned __reduce_min_sync(unsigned mask, unsigned value)
+{
+    return emulate_reduce(value, ~0u, [](unsigned a, unsigned b) { return min(a, b); });
+}
+
+static inline unsigned __reduce_or_sync(unsigned mask, unsigned value)
+{
+    return emulate_reduce(value, 0, [](unsigned a, unsigned b) { return a | b; });
 }
 
 /* ---- memory ---- */
@@ -234,6 +249,19 @@ static inline float __fdividef(float a, float b)
 static inline int __ffs(int bits)
 {
     return __builtin_ffs(bits);
+}
+
+static inline int __clz(int bits)
+{
+    return bits ? __builtin_clz((unsigned)bits) : 32;
+}
+
+static inline unsigned __brev(unsigned bits)
+{
+    unsigned reversed = 0;
+    for (int k = 0; k < 32; k++)
+        reversed |= (bits >> k & 1) << (31 - k);
+    return reversed;
 }
 
 static inline int __popc(unsigned bits)
