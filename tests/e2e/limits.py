@@ -219,10 +219,11 @@ def stored_bytes():
         s.wait_steps(second, 0)
         fill(s, second, 1300000)
         deadline = time.monotonic() + 20
-        while not s.get(second)["reason"] or s.get(second)["replicas"][0]["state"] != "queued":
-            assert time.monotonic() < deadline, s.get(second)
-            time.sleep(0.05)
         ensemble = s.get(second)
+        while not ensemble["reason"] or any(r["state"] != "queued" or not r["waits"] for r in ensemble["replicas"]):
+            assert time.monotonic() < deadline, ensemble
+            time.sleep(0.05)
+            ensemble = s.get(second)
         assert re.fullmatch(r"waits for space: 2\d{6} bytes stored are held, your limit is 2\d{6}: remove ensembles that are not "
                             "needed", ensemble["reason"]), ensemble
         assert {r["waits"]["for"] for r in ensemble["replicas"]} == {"space on the disk"}, ensemble
