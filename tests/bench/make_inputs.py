@@ -10,7 +10,8 @@ Usage: make_inputs.py FOLDER       writes FOLDER/{solvent,complex,peptide,vacuum
                                    solvent-observed.yaml, with two frames of it, solvent-frames.gro, and solvent-with-KIND.yaml, with one
                                    observable each, as often as it is by default; and of PEPTIDE, small enough for every tool that
                                    looks at each access to memory, peptide-biased.yaml, peptide-gathered.yaml and
-                                   peptide-motion.yaml, whose observables need a run"""
+                                   peptide-motion.yaml, whose observables need a run; and sites.yaml, methanol in waters with their charge
+                                   on a fourth site, by velocity Verlet"""
 import random
 import sys
 from pathlib import Path
@@ -45,6 +46,17 @@ MOTION = """observables:
   - vacf: {of: {resname: SOL}, by: molecule, max: 40 fs, every: 4 steps}
   - pressure: {every: 4 steps}
 """
+# TIP3P with its oxygen's charge where TIP4P has it: 0.015 nm away, of each hydrogen's direction this part
+SITE = 0.128
+FOURTH_SITE = {"-0.834   16.000": "0.0 16.000", "\n\n[ settles ]": f"""
+  4 HW 1 SOL MW 1 -0.834 0.0
+
+[ virtual_sites3 ]
+4 1 2 3 1 {SITE} {SITE}
+
+[ settles ]""", "1 2 3\n2 1 3\n3 1 2\n": "1 2 3 4\n2 1 3 4\n3 1 2 4\n4 1 2 3\n"}
+VERLET = [("method: langevin-middle, timestep: 2 fs, temperature: 298.15 K, friction: 1 /ps, seed: 2026", "method: velocity-verlet, timestep: 2 fs"),
+          ("ensemble: nvt", "ensemble: nve")]
 SELDOM = """observables:
   - dielectric: {}
   - vacf: {of: {resname: SOL}, by: molecule, max: 2 ps}
@@ -78,8 +90,13 @@ constraints: h-bonds
 {more}"""
 
 
-def gro(path, residue, solute, points):
-    """Returns the number of waters."""
+def four_sites(water):
+    (_, o), (_, h), (_, g) = water
+    return [*water, ("MW", [a + SITE * (b - a + c - a) for a, b, c in zip(o, h, g)])]
+
+
+def gro(path, residue, solute, points, water=list):
+    """water: sites of a TIP3P water -> those it is to have. Returns the number of waters."""
     edge, rng = points * make_box.SPACING if points else 4.0, random.Random(2026)
     middle = [sum(x[d] for _, x in solute) / len(solute) for d in range(3)]
     solute = [(name, [edge / 2 + x[d] - middle[d] for d in range(3)]) for name, x in solute]
@@ -87,19 +104,22 @@ def gro(path, residue, solute, points):
     for n in range(points ** 3):
         oxygen = [make_box.SPACING * (n // points ** k % points + 0.5) + rng.uniform(-SHAKE, SHAKE) for k in range(3)]
         if all(sum((a - b) ** 2 for a, b in zip(oxygen, x)) > make_box.CLEAR ** 2 for _, x in solute):
-            molecules.append(("SOL", make_box.water(oxygen, rng)))
+            molecules.append(("SOL", water(make_box.water(oxygen, rng))))
     rows = [(m % 100000, name, atom, x) for m, (name, members) in enumerate(molecules, 1) for atom, x in members]
     lines = ["%5d%-5s%5s%5d%9.4f%9.4f%9.4f" % (m, name, atom, i % 100000, *x) for i, (m, name, atom, x) in enumerate(rows, 1)]
     path.write_text("\n".join([path.stem, str(len(rows)), *lines, "%10.5f%10.5f%10.5f" % (edge, edge, edge)]) + "\n")
     return len(molecules) - 1
 
 
-def topology(path, residue, waters):
-    """The methanol example's, with this number of waters; its solute or the peptide's."""
+def topology(path, residue, waters, changes=None):
+    """The methanol example's, with this number of waters; its solute or the peptide's. changes: {text of a water: in its place}"""
     text = (EXAMPLES / "methanol/methanol.top").read_text()
     head, rest = text.split("[ moleculetype ]", 1)
     solute, water = rest.split("[ moleculetype ]", 1)
     water = water.split("[ system ]")[0]
+    for text, instead in (changes or {}).items():
+        assert text in water, text
+        water = water.replace(text, instead)
     if residue == "PEP":
         head, solute = head.rstrip() + "\n" + "\n".join(peptide.atom_types()) + "\n\n", "\n".join(peptide.molecule()[1:]) + "\n\n"
     end = f"[ system ]\n{path.stem}\n\n[ molecules ]\n{residue} 1\n" + (f"SOL {waters}\n" if waters else "")
@@ -131,6 +151,11 @@ def main():
     for name, more in (("biased", BIAS.replace("{resname: MOH, name: O2}", "{molecule: PEP, name: O}")), ("motion", MOTION),
                        ("gathered", GATHERED.format(", d-max: 0.6 nm").replace("within: OW", "within: {resname: SOL}"))):
         (out / f"peptide-{name}.yaml").write_text(spec(f"peptide-{name}", "peptide", None, more=more))
+    topology(out / "sites.top", "MOH", gro(out / "sites.gro", "MOH", methanol, 8, four_sites), FOURTH_SITE)
+    text = spec("sites", "sites", "MOH")
+    for langevin, verlet in VERLET:
+        text = text.replace(langevin, verlet)
+    (out / "sites.yaml").write_text(text)
     frame = (out / "solvent.gro").read_text()
     (out / "solvent-frames.gro").write_text(frame.replace("solvent", "solvent t= 0.0", 1) + frame.replace("solvent", "solvent t= 1.0", 1))
     (out / "solvent-npt.yaml").write_text(spec("solvent-npt", "solvent", "MOH", npt=True))
