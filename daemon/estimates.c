@@ -242,19 +242,22 @@ static bool writes_now(const struct service *sv, const struct ensemble *en)
     return false;
 }
 
-/* The oldest that waits; those that an ensemble's end waits for come first. */
+/* The oldest that waits: of those that an ensemble's end waits for, then of those that its windows do, then of those that are asked
+ * for meanwhile. */
 static struct estimate_job *choose(const struct service *sv)
 {
-    struct estimate_job *live = NULL;
+    struct estimate_job *look = NULL, *live = NULL;
     for (struct estimate_job *j = sv->estimates; j; j = j->next) {
         if (j->running)
             continue;
-        if (j->live)
-            live = live ? live : j;
-        else if (!writes_now(sv, j->ensemble))
+        if (!j->live && !writes_now(sv, j->ensemble))
             return j;
+        if (j->live && !look && j->ensemble->looking)
+            look = j;
+        if (j->live && !live)
+            live = j;
     }
-    return live;
+    return look ? look : live;
 }
 
 static void run_waiting(struct service *sv)

@@ -280,3 +280,13 @@ int64_t set_saved(const struct sched_set *set)
         sum += set->replicas[i].saved_step;
     return sum;
 }
+
+int64_t set_left(const struct sched_set *set)
+{
+    int64_t most = 0;
+    for (int i = 0; i < set->nreplicas; i++) {
+        const struct sched_replica *r = &set->replicas[i];
+        most = r->steps - r->saved_step > most ? r->steps - r->saved_step : most;
+    }
+    return most;
+}

@@ -228,6 +228,8 @@ int set_open(const struct sched_set *set);
 bool set_waits(const struct sched_set *set);
 /* Steps of its replicas' checkpoints, summed. */
 int64_t set_saved(const struct sched_set *set);
+/* Steps from a checkpoint to its target, of the replica that has most of them. */
+int64_t set_left(const struct sched_set *set);
 /* Steps of the checkpoint that is furthest on. */
 int64_t set_furthest(const struct sched_set *set);
 /* When the last of its replicas that a worker has got on: others may wait for it. */

@@ -55,8 +55,8 @@ void end_slices(struct step *st);
 void stop_set(struct step *st, struct sched_set *set);
 /* Out of its slots without having ended: where it waits depends on what its owner wants. */
 void release_set(struct step *st, struct sched_set *set);
-/* Its done replicas whose target has become later wait again, unless it is at work or its ensemble has ended: then when it has
- * left, or when its owner retries. */
+/* Its done replicas whose target has become later wait again, unless it is at work, or has failed or its ensemble has ended: then when
+ * it has left, or when its owner retries. */
 void reopen_set(struct step *st, struct sched_set *set);
 /* Out of its slots for good. */
 void fail_set(struct step *st, struct sched_set *set);

@@ -71,6 +71,14 @@ static bool samples_alike(const struct ensemble *e)
     return e->stop.error > 0 && !e->stopped;
 }
 
+/* Of one ensemble's, that are no suspects. Windows with targets of their own: the longest first, for all wait for the last. */
+static bool goes_before(const struct ensemble *e, const struct sched_set *a, const struct sched_set *b)
+{
+    if (samples_alike(e))
+        return set_saved(a) < set_saved(b);
+    return e->allocation.share && set_left(a) > set_left(b);
+}
+
 static struct sched_set *first_waiting(const struct sched *s, struct ensemble *e, int worker, int64_t now)
 {
     struct sched_set *first = NULL;
@@ -80,7 +88,7 @@ static struct sched_set *first_waiting(const struct sched *s, struct ensemble *e
             continue;
         if (pack_suspect(set))
             return set;
-        if (!first || (samples_alike(e) && set_saved(set) < set_saved(first)))
+        if (!first || goes_before(e, set, first))
             first = set;
     }
     return first;

@@ -25,7 +25,7 @@
  * 8. Targets become later, by an extension, or move to where the last checkpoint is (stopping.c). A replica that reaches the one
  *    its worker was told, while it has got a later one, goes on from its checkpoint like any other that waits.
  * 9. Where production is handed out by what windows need, an ensemble whose replicas have all reached their targets is looked at and
- *    gets later ones, until all is handed out (allocation.c).
+ *    gets later ones, until all is handed out (allocation.c). The one that has most left to do has the turn: all wait for the last.
  * 10. An ensemble that may end before its time has all its windows sampled alike: the least sampled has the turn, and a slice that
  *    has ended makes room for it (pack.c).
  *

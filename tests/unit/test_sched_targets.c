@@ -146,6 +146,30 @@ static void windows_are_sampled_alike(void **state)
     play_end(&p);
 }
 
+/* Replicas that exchange windows run together or not at all: those that are done wait for the one that failed, and for its owner. */
+static void a_set_that_failed_is_not_extended_in_part(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 2, 0);
+    e->nsets = 0;
+    ensemble_add_set(e, 2);
+    play_begin(&p, 1);
+    play_up(&p, 0, 2, "m");
+    play_add(&p, e);
+    play_about(&p, SCHED_DONE, &e->replicas[0]);
+    play_failed(&p, &e->replicas[1], ERR_SPEC, 10);
+    assert_int_equal(play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true}), 0);
+    assert_int_equal(extend(&p, e, true, 50), 0);
+    assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
+    assert_int_equal(e->replicas[0].sm.state, REPLICA_DONE);
+    assert_int_equal(play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true}), 0);
+    assert_int_equal(play_wish(&p, SCHED_RETRY, e), 0);
+    play_feed(&p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true});
+    assert_int_equal(ensemble_count(e, REPLICA_RUNNING), 2);
+    assert_int_equal(e->replicas[0].told, PLAY_STEPS + 50);
+    play_end(&p);
+}
+
 /* ---- production by need ---- */
 
 /* All that are to run do so to their targets. */
@@ -216,6 +240,28 @@ static void production_goes_where_it_is_needed(void **state)
     play_feed(&p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true});
     play_feed(&p, (struct sched_event){.kind = SCHED_LOOKED, .ensemble = e, .message = "no estimator"});
     assert_targets(e, 140, 140, 140);
+    play_end(&p);
+}
+
+/* Where there are fewer slots than windows, none is left to run alone in the end that could have begun before others. */
+static void the_longest_goes_first(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 3, 0);
+    play_by_need(e);
+    play_begin(&p, 1);
+    play_up(&p, 0, 1, "m");
+    play_add(&p, e);
+    for (int i = 0; i < 3; i++) { /* all alike: in their order */
+        assert_true(e->replicas[i].held);
+        play_about(&p, SCHED_DONE, &e->replicas[i]);
+    }
+    looked(&p, e, 30, 40, 50);
+    for (int i = 2; i >= 0; i--) {
+        assert_true(e->replicas[i].held);
+        play_about(&p, SCHED_DONE, &e->replicas[i]);
+    }
+    assert_int_equal(play_count(&p, DECIDE_LOOK), 1);
     play_end(&p);
 }
 
@@ -300,7 +346,9 @@ int main(void)
         cmocka_unit_test(an_extension_is_a_later_target),
         cmocka_unit_test(an_ensemble_that_is_good_enough_ends),
         cmocka_unit_test(windows_are_sampled_alike),
+        cmocka_unit_test(a_set_that_failed_is_not_extended_in_part),
         cmocka_unit_test(production_goes_where_it_is_needed),
+        cmocka_unit_test(the_longest_goes_first),
         cmocka_unit_test(a_look_that_was_lost_is_made_again),
         cmocka_unit_test(what_is_good_enough_is_given_nothing),
         cmocka_unit_test(a_look_that_failed_for_the_machine_is_made_again),
