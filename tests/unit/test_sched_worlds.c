@@ -14,6 +14,8 @@
 #include "engine/base/buf.h"
 #include "tests/lib/sched_play.h"
 
+enum { WINDOWS = 8 }; /* of an ensemble at most */
+
 static uint64_t seed;
 
 static uint32_t draw(uint32_t n)
@@ -43,7 +45,7 @@ struct world {
     int nensembles;
     struct ensemble *ensembles[12];
     bool prepare[12], estimate[12], look[12]; /* jobs under way */
-    bool killer[12][8];                       /* this replica crashes its worker */
+    bool killer[12][WINDOWS];                 /* this replica crashes its worker */
     bool sick[3];                             /* this device crashes whatever runs there */
     bool killed[3];                           /* to be carried out */
     bool full;                                /* the disk is being watched */
@@ -144,10 +146,10 @@ static int draw_failure(bool well)
 
 static void finish_look(struct world *w, int i, bool well)
 {
-    struct allocate_window windows[8];
-    int64_t targets[8], budget = sched_production(w->ensembles[i], windows);
+    struct allocate_window windows[WINDOWS];
+    int64_t targets[WINDOWS], budget = sched_production(w->ensembles[i], windows);
     allocate(windows, w->ensembles[i]->windows, 80, budget, 2, NULL, NULL);
-    for (int k = 0; k < 8; k++)
+    for (int k = 0; k < WINDOWS; k++)
         targets[k] = windows[k].target + (draw(9) == 0);
     w->look[i] = false;
     world_step(w, (struct sched_event){.kind = SCHED_LOOKED,
@@ -222,14 +224,37 @@ static void worker_acts(struct world *w, int k, bool calm)
     world_step(w, ev);
 }
 
+/* A window more, somewhere in the ladder. */
+static void widen(struct world *w, int i)
+{
+    static int64_t number = 1 << 30;
+    struct ensemble *e = w->ensembles[i];
+    int windows = e->windows, at = (int)draw((uint32_t)windows + 1), origin[WINDOWS];
+    bool *killer = w->killer[i];
+    if (windows == WINDOWS || e->nsets < windows)
+        return;
+    for (int k = 0; k <= windows; k++)
+        origin[k] = k < at ? k : k == at ? -1 : k - 1;
+    world_step(w, (struct sched_event){.kind = SCHED_WIDEN,
+                                       .ensemble = e,
+                                       .window = windows + 1,
+                                       .origin = origin,
+                                       .replica = number++,
+                                       .spec = "x",
+                                       .message = "wider"});
+    for (int k = windows; k > at && e->windows > windows; k--)
+        killer[k] = killer[k - 1];
+    killer[at] &= e->windows == windows;
+}
+
 static void something_happens(struct world *w)
 {
     static const enum sched_kind wishes[] = {SCHED_PAUSE,  SCHED_RESUME, SCHED_CANCEL, SCHED_RETRY,
                                              SCHED_RESUME, SCHED_RETRY,  SCHED_EXTEND, SCHED_LIVE};
-    uint32_t what = draw(20);
+    uint32_t what = draw(21);
     w->p.now += draw(2000);
     if (what == 0 && w->nensembles < 12) {
-        const uint32_t user = draw(3), replicas = draw(8),
+        const uint32_t user = draw(3), replicas = draw(WINDOWS),
                        retries = draw(3); /* one after the other, for any compiler */
         struct ensemble *e = make_sets(user, 1 + (int)replicas, (int)retries);
         for (int i = 0; i < e->nreplicas; i++)
@@ -259,6 +284,8 @@ static void something_happens(struct world *w)
                                            .ensemble = w->ensembles[draw((uint32_t)w->nensembles)],
                                            .ok = draw(2),
                                            .message = "too much"});
+    } else if (what == 20 && w->nensembles) {
+        widen(w, (int)draw((uint32_t)w->nensembles));
     } else if (what == 8 && w->full) {
         w->full = false;
         world_step(w, (struct sched_event){.kind = SCHED_SPACE});
