@@ -61,18 +61,29 @@ static void fill(void *arg, int i, struct buf *path, struct buf *body)
     json_decref(all);
 }
 
+/* One that was there, as another command may have submitted it just now. */
+static bool is_ours(const struct campaign *k, const json_t *there)
+{
+    return !strcmp(answer_text(json_object_get(there, "labels"), "campaign"), answer_text(k->plan, "name"));
+}
+
 static void done(void *arg, int i, long status, const struct buf *reply)
 {
     struct submitting *s = arg;
     struct err e = {0};
+    const char *key = answer_text(json_array_get(s->missing, (size_t)i), "key");
     json_t *answer = answer_object(status, reply, &e);
-    if (answer) {
-        json_array_append_new(s->made, answer);
+    if (answer && status == 200 && !is_ours(s->k, answer))
+        err_set(&e, ERR_CONFLICT, "%s has this key, and not the label campaign=%s; another name would tell them apart",
+                answer_text(answer, "id"), answer_text(s->k->plan, "name"));
+    if (answer && status == 201)
+        json_array_append(s->made, answer);
+    json_decref(answer);
+    if (!e.code)
         return;
-    }
     if (!s->failed++)
         s->first = e;
-    fprintf(stderr, "shoal: %s: %s\n", answer_text(json_array_get(s->missing, (size_t)i), "key"), e.msg);
+    fprintf(stderr, "shoal: %s: %s\n", key, e.msg);
 }
 
 /* ---- what differs ---- */
@@ -91,12 +102,12 @@ static json_t *stored(const struct client *c, const char *id, const char *name)
     return text;
 }
 
-/* Appends the first line in which two texts differ. False: they do not. A seed that the service drew is no difference. */
-static bool first_difference(const char *there, const char *here, const char *name, struct buf *out)
+/* Appends the first line in which two texts differ. False: they do not. but_drawn: but for a seed that the service may have drawn. */
+static bool first_difference(const char *there, const char *here, const char *name, bool but_drawn, struct buf *out)
 {
     for (int line = 1; *there || *here; line++) {
         size_t a = strcspn(there, "\n"), b = strcspn(here, "\n");
-        bool drawn = strstr(here, "seed: random") && strstr(here, "seed: random") < here + b;
+        bool drawn = but_drawn && strstr(here, "seed: random") && strstr(here, "seed: random") < here + b;
         if ((a != b || memcmp(there, here, a) != 0) && !drawn) {
             buf_printf(out, "%s, line %d: \"%.*s\" was submitted, \"%.*s\" is planned", name, line,
                        (int)(a < 100 ? a : 100), there, (int)(b < 100 ? b : 100), here);
@@ -120,7 +131,7 @@ static bool files_differ(const struct client *c, const struct campaign *k, const
     json_object_foreach (files, name, text) {
         json_t *there = found ? NULL : stored(c, id, name);
         if (there)
-            found = first_difference(json_string_value(there), json_string_value(text), name, out);
+            found = first_difference(json_string_value(there), json_string_value(text), name, false, out);
         json_decref(there);
     }
     json_decref(files);
@@ -133,8 +144,9 @@ static void tell_difference(const struct client *c, const struct campaign *k, co
     const char *id = answer_text(campaign_present(k, one), "id");
     struct buf out = {0};
     json_t *spec = stored(c, id, "spec.yaml");
-    bool found = spec && first_difference(json_string_value(spec), answer_text(one, "spec"), "its spec", &out);
-    if (!found && !files_differ(c, k, one, id, &out))
+    const char *there = json_string_value(spec), *here = answer_text(one, "spec");
+    if (!(there && first_difference(there, here, "its spec", true, &out)) && !files_differ(c, k, one, id, &out) &&
+        !(there && first_difference(there, here, "its spec", false, &out)))
         buf_printf(&out, "other files");
     fprintf(stderr, "shoal: %s is %s, which has other content: %s\n", answer_text(one, "key"), id, out.data);
     json_decref(spec);
@@ -181,7 +193,7 @@ static int submit_all(const struct client *c, const struct campaign *k, json_t *
     struct submitting s = {.c = c, .k = k, .missing = json_array(), .made = json_array(), .inputs = -1};
     size_t planned = json_array_size(json_object_get(k->plan, "ensembles"));
     int rc = send_missing(&s), differ = tell_differences(c, k);
-    long long before = (long long)(planned - json_array_size(s.missing));
+    long long before = (long long)(planned - json_array_size(s.made)) - s.failed;
     client_say(c, "%zu of %zu %s submitted, %lld %s there before%s; `shoal campaign status %s` tells how they do",
                json_array_size(s.made), planned, number_word((int64_t)planned, "ensemble", "ensembles"), before,
                number_word(before, "was", "were"), differ ? ", some with other content" : "", k->file);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "daemon/campaign/sheet.h"
@@ -124,6 +125,24 @@ static int energy_column(const struct sheet *s, const char *head, double *factor
     return -1;
 }
 
+/* A heading that is one of those but for its spelling would be a value for specs, and the column missed. */
+static int check_heads(struct reading *r, const struct open_sheet *s, const char *const *energies)
+{
+    for (int i = 0; i < s->sheet.columns; i++)
+        for (int k = 0; energies[k]; k++) {
+            const char *head = s->sheet.heads[i], *after = head + strspn(head, " ");
+            size_t n = strlen(energies[k]);
+            double factor;
+            if (strncasecmp(after, energies[k], n) != 0)
+                continue;
+            after += n + strspn(after + n, " ");
+            if ((!*after || *after == '(' || *after == '[') && energy_column(&s->sheet, energies[k], &factor) != i)
+                return bad(r, s->path, s->sheet.line, "%.60s: expected %s, or %s (kcal/mol), and that once", head,
+                           energies[k], energies[k]);
+        }
+    return 0;
+}
+
 static int read_energy(struct reading *r, const struct open_sheet *s, int row, const char *head, double *out)
 {
     double factor, number;
@@ -141,6 +160,12 @@ static int read_energy(struct reading *r, const struct open_sheet *s, int row, c
         return bad(r, s->path, s->sheet.lines[row], "%s: %.60s: expected a free energy, such as 2.00 kcal/mol%s", head,
                    cell, factor > 0 ? " or a number" : "; or the unit in the heading, as in experiment (kcal/mol)");
     return 0;
+}
+
+static int read_error(struct reading *r, const struct open_sheet *s, int row, double *out)
+{
+    int rc = read_energy(r, s, row, "error", out);
+    return !rc && *out < 0 ? bad(r, s->path, s->sheet.lines[row], "error: expected 0 or more") : rc;
 }
 
 /* Every column but `others`, with or without a unit, is a value for specs. */
@@ -213,7 +238,7 @@ static int read_system_row(struct reading *r, const struct open_sheet *t, int ro
 {
     static const char *const others[] = {"name", "experiment", "error", NULL};
     struct campaign_system *s = add_system(r, sheet_cell(&t->sheet, row, name), t->path, t->sheet.lines[row]);
-    if (!s || read_energy(r, t, row, "experiment", &s->experiment) || read_energy(r, t, row, "error", &s->error))
+    if (!s || read_energy(r, t, row, "experiment", &s->experiment) || read_error(r, t, row, &s->error))
         return -(int)r->e->code;
     read_cells(&t->sheet, row, others, &s->values);
     return 0;
@@ -221,26 +246,44 @@ static int read_system_row(struct reading *r, const struct open_sheet *t, int ro
 
 static int read_system_table(struct reading *r, struct view v)
 {
+    static const char *const energies[] = {"experiment", "error", NULL};
     struct open_sheet t = {0};
     int rc = open_sheet(r, v, &t), name = rc ? -1 : sheet_column(&t.sheet, "name");
     if (!rc && name < 0)
         rc = bad(r, t.path, t.sheet.line, "no column name");
+    if (!rc)
+        rc = check_heads(r, &t, energies);
     for (int row = 0; !rc && row < t.sheet.rows; row++)
         rc = read_system_row(r, &t, row, name);
     close_sheet(&t);
     return rc;
 }
 
+/* As path_of, but only what the file says is a pattern; the caller frees it. */
+static char *pattern_of(const struct campaign *c, const char *name)
+{
+    char *path = path_of(c, name);
+    size_t plain = strlen(path) - strlen(name);
+    struct buf out = {0};
+    for (size_t i = 0; path[i]; i++)
+        buf_printf(&out, "%s%c", i < plain && strchr("*?[]\\", path[i]) ? "\\" : "", path[i]);
+    free(path);
+    return out.data;
+}
+
 static int read_folders(struct reading *r, struct view v)
 {
     glob_t found = {0};
     struct stat st;
-    char *pattern = path_of(r->c, view_text(v));
+    char *pattern = pattern_of(r->c, view_text(v));
     size_t skip = strcmp(r->c->folder, ".") && *view_text(v) != '/' ? strlen(r->c->folder) + 1 : 0;
     int rc = 0;
     glob(pattern, 0, NULL, &found);
     for (size_t i = 0; !rc && i < found.gl_pathc; i++) {
-        const char *path = found.gl_pathv[i], *slash = strrchr(path, '/');
+        char *path = found.gl_pathv[i];
+        while (path[strlen(path) - 1] == '/' && path[1]) /* the pattern may end with one */
+            path[strlen(path) - 1] = '\0';
+        const char *slash = strrchr(path, '/');
         if (stat(path, &st) || !S_ISDIR(st.st_mode))
             continue;
         struct campaign_system *s = add_system(r, slash ? slash + 1 : path, r->c->file, line_of(v));

@@ -232,18 +232,6 @@ int template_write(const struct layer *layers, int nlayers, const struct variabl
     return write_map(&w, layers, nlayers, 0);
 }
 
-const char *template_text(const struct layer *layers, int nlayers, const char *const *path, int npath)
-{
-    for (int i = nlayers - 1; i >= 0; i--) {
-        const struct node *n = layers[i].tree;
-        for (int k = 0; k < npath && n; k++)
-            n = node_get(n, path[k]);
-        if (n)
-            return n->kind == NODE_SCALAR ? n->text : NULL;
-    }
-    return NULL;
-}
-
 void template_trace(const struct written *w, const char *name, const char *message, struct buf *out)
 {
     size_t n = strlen(name);

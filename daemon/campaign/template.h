@@ -36,8 +36,6 @@ struct written {
  * stands for nothing. */
 int template_write(const struct layer *layers, int nlayers, const struct variable *vars, int nvars, struct written *out,
                    struct err *e);
-/* The text of layers at a path of keys ("integrator", "seed"), as it stands; NULL: nothing, or no scalar. */
-const char *template_text(const struct layer *layers, int nlayers, const char *const *path, int npath);
 /* In a message about the text, "name:LINE: what" becomes the place where that line was read. The same message where it is about no
  * line. Appends to *out. */
 void template_trace(const struct written *w, const char *name, const char *message, struct buf *out);

@@ -63,17 +63,38 @@ static void add_text(json_t *list, const char *text)
 
 /* ---- one spec ---- */
 
-/* Name and seed of one repeat, as a part of its spec. Where the seed is random the service draws it. */
+/* The seed of a repeat, where its spec has a number, or none; else it is random, which the service draws, or wrong, which is said
+ * later. */
+static bool find_seed(const struct node *spec, int repeat, int64_t *seed)
+{
+    const struct node *integrator = node_get(spec, "integrator");
+    const struct node *given = node_get(integrator, "seed");
+    *seed = 1;
+    if (integrator && integrator->kind != NODE_MAP)
+        return false;
+    if (given && (given->kind != NODE_SCALAR || !value_integer(given->text, seed) || *seed < 0 || *seed > SEED_MAX))
+        return false;
+    *seed = *seed > SEED_MAX - repeat ? *seed - SEED_MAX + repeat - 1 : *seed + repeat;
+    return true;
+}
+
+/* Name and seed of one repeat, as a part of its spec. */
 static int own_part(const struct item *it, const char *key, int repeat, struct node **out, struct err *e)
 {
-    static const char *const path[] = {"integrator", "seed"};
-    const char *seed = template_text(it->layers, it->nlayers, path, 2);
+    struct written shared = {0};
+    struct node *spec = NULL;
     struct buf text = {0};
-    int64_t number = 1;
+    int64_t seed;
+    int rc = template_write(it->layers, it->nlayers, it->vars, it->nvars, &shared, e);
+    if (!rc)
+        rc = node_parse(&spec, key, shared.text.data ? shared.text.data : "", shared.text.len, e);
     buf_printf(&text, "name: %s\n", key);
-    if (!seed || value_integer(seed, &number)) /* else it is random, or wrong, which is said later */
-        buf_printf(&text, "integrator: {seed: %" PRId64 "}\n", number > SEED_MAX - repeat ? number : number + repeat);
-    int rc = node_parse(out, key, text.data, text.len, e);
+    if (!rc && find_seed(spec, repeat, &seed))
+        buf_printf(&text, "integrator: {seed: %" PRId64 "}\n", seed);
+    if (!rc)
+        rc = node_parse(out, key, text.data, text.len, e);
+    node_free(spec);
+    template_free(&shared);
     buf_free(&text);
     return rc;
 }

@@ -6,6 +6,7 @@ Usage: campaign.py SHOAL SHOALD SHOAL_WORKER EXAMPLES
 """
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -103,10 +104,10 @@ class Campaign(Served):
         self.assertEqual(self.campaign("status", path)[0].count(" done "), 9)
         self.assertEqual(self.campaign("extend", path, "--until", "80 steps")[0].count("\n"), 9)
         self.campaign("cancel", path)
+        self.remove("study")
         deadline = time.monotonic() + 60
-        while os.path.exists(shared):  # it goes with the last that has it; one that still stops is not removed yet
+        while os.path.exists(shared):  # it goes with the last that has it
             self.assertLess(time.monotonic(), deadline)
-            subprocess.run([SHOAL, "rm", "--label", "campaign=study"], env=self.environment, capture_output=True, check=False)
             time.sleep(0.2)
 
     def shared_input(self, ids):
@@ -139,6 +140,12 @@ class Campaign(Served):
         self.refused(path, "tiny.yaml", "0.6 nm", "0.6", f"{here}tiny.yaml:4: nonbonded.cutoff: 0.6: no unit")
         self.refused(path, "tiny.yaml", "$(molecule)", "$(molecul)", f"{here}tiny.yaml:7: $(molecul): no such value; did you mean $(molecule)?")
         self.refused(path, "molecules.csv", "a,1.0", "a,one", "molecules.csv:2: experiment: one: expected a free energy, such as 2.00 kcal/mol or a number")
+        self.refused(path, "molecules.csv", "a,1.0,0.1", "a,1.0,-0.1", "molecules.csv:2: error: expected 0 or more")
+        self.refused(path, "molecules.csv", "experiment (kcal", "Experiment(kcal",
+                     "molecules.csv:1: Experiment(kcal/mol): expected experiment, or experiment (kcal/mol), and that once")
+        self.refused(path, "campaign.yaml", "repeats: 2\nspec:\n", "repeats: 2\nspec:\n  integrator: ~\n", "campaign.yaml:9: integrator: ")
+        self.refused(path, "campaign.yaml", "repeats: 2\nspec:\n", "repeats: 2\nspec:\n  integrator: fast\n",
+                     "campaign.yaml:9: integrator: fast: expected a mapping")
         self.refused(path, "molecules.csv", "b,,,", "a,,,", "molecules.csv:3: a: there is a system of that name already, in line 2")
         self.refused(path, "b/tiny.top", "[ settles ]", "[ settle ]", "b/tiny.top:")
         self.refused(path, "molecules.csv", "b,,,MET,tiny.gro", "b,,,MET,none.gro", "there is no file \"b/none.gro\"")
@@ -147,13 +154,58 @@ class Campaign(Served):
         self.assertIn("did you mean plan?", self.campaign("plam", path, code=2)[1])
 
     def test_folders(self):
-        self.tiny_campaign("folders")
-        path = self.write("folders", "folders.yaml", "name: f\nsystems: {folders: '[a-c]'}\nlegs:\n  - {name: only, spec: sub/tiny.yaml}\ninputs: .\n")
+        here = "fold[e]rs*"  # which is no pattern
+        self.tiny_campaign(here)
         spec, _ = tiny("tiny", seed=5)
-        self.write("folders", "sub/tiny.yaml", spec.replace("tiny.top", "$(folder)/tiny.top").replace("tiny.gro", "$(folder)/tiny.gro"))
-        plan = self.json("plan", path)
-        self.assertEqual([e["key"] for e in plan["ensembles"]], ["f.a.only.1", "f.b.only.1"])
-        self.assertIn("topology: b/tiny.top", plan["ensembles"][1]["spec"])
+        self.write(here, "sub/tiny.yaml", spec.replace("tiny.top", "$(folder)/tiny.top").replace("tiny.gro", "$(folder)/tiny.gro"))
+        for pattern in ("[a-c]", "[a-c]/"):
+            path = self.write(here, "folders.yaml",
+                              f"name: f\nsystems: {{folders: '{pattern}'}}\nlegs:\n  - {{name: only, spec: sub/tiny.yaml}}\ninputs: .\n")
+            plan = self.json("plan", path)
+            self.assertEqual([e["key"] for e in plan["ensembles"]], ["f.a.only.1", "f.b.only.1"])
+            self.assertIn("topology: b/tiny.top", plan["ensembles"][1]["spec"])
+
+    def seeds(self, folder, name, seed):
+        """Those of three repeats of each system, whose spec has this one."""
+        path = self.tiny_campaign(folder, TINY.replace("study", name).replace("repeats: 2", "repeats: 3"))
+        with open(os.path.join(self.folder, folder, "molecules.csv"), encoding="utf-8") as f:
+            rows = f.read().splitlines()
+        self.write(folder, "molecules.csv", "\n".join([f"{rows[0]},seed", *(f"{row},{n}" for n, row in enumerate(rows[1:], 40))]) + "\n")
+        for spec in ("tiny.yaml", "pair.yaml"):
+            with open(os.path.join(self.folder, folder, spec), encoding="utf-8") as f:
+                self.write(folder, spec, f.read().replace("seed: 5", f"seed: {seed}".replace("$(", "$(ligand_j." if spec == "pair.yaml" else "$(")))
+        return path, [re.search(r"seed: (.*?)[,}\n]", e["spec"]).group(1) for e in self.json("plan", path)["ensembles"]]
+
+    def test_seeds(self):
+        """Repeats have seeds of their own, wherever the spec's is from."""
+        self.assertEqual(self.seeds("seeds", "seeds", "$(seed)")[1], ["40", "41", "42", "41", "42", "43", "41", "42", "43"])
+        self.assertEqual(self.seeds("seeds", "seeds", "9007199254740990")[1], ["9007199254740990", "9007199254740991", "0"] * 3)
+        self.assertEqual(self.seeds("seeds", "seeds", "random")[1], ["random"] * 9)
+
+    def test_keys(self):
+        """What is there under a key, of another campaign or with another seed."""
+        path, _ = self.seeds("keys", "keys", "7")
+        first = self.json("plan", path)["ensembles"][0]
+        self.shoal("submit", self.write("keys", first["spec_name"], first["spec"]), "--key", first["key"], "--label", "campaign=other")
+        out, said = self.campaign("submit", path, code=3)
+        self.assertEqual(out, "8\n")
+        self.assertIn(f"{first['key']}: ", said)
+        self.assertIn("has this key, and not the label campaign=keys", said)
+        self.assertIn("8 of 9 ensembles submitted, 0 were there before", said)
+        path, _ = self.seeds("keys", "keys", "random")
+        self.assertIn('"  seed: 8" was submitted, "  seed: random" is planned', self.campaign("submit", path, code=3)[1])
+        self.remove("keys")
+        self.remove("other")
+
+    def remove(self, campaign):
+        """All that has the label; one that still stops is not removed yet."""
+        label = ("--label", f"campaign={campaign}")
+        self.shoal("cancel", *label)
+        deadline = time.monotonic() + 60
+        while json.loads(self.shoal("list", *label, "--json")[0])["ensembles"]:
+            self.assertLess(time.monotonic(), deadline)
+            subprocess.run([SHOAL, "rm", *label], env=self.environment, capture_output=True, check=False)
+            time.sleep(0.2)
 
     def test_example(self):
         folder = os.path.join(self.folder, "examples")
