@@ -31,7 +31,7 @@ const struct command commands[] = {
     {"status", "[ID...]", "ensembles with their windows; without ID what runs now",
      "Of those that run it says what the samples say so far: the free energy from all rows that checkpoints vouch for, "
      "made anew "
-     "whenever a tenth more has been sampled, with its error and the verdict on it.",
+     "whenever checkpoints hold a tenth more, with its error and the verdict on it.",
      "shoal status\nshoal status 3f2a\nshoal status --devices\n", NEEDS_SERVICE, SERVICE | BIT(PLAIN) | BIT(DEVICES), 0,
      MANY, status_main},
     {"top", "", "devices and ensembles that have not ended, redrawn until interrupted",
@@ -79,7 +79,8 @@ const struct command commands[] = {
     {"extend", "[ID...]", "make the production of ensembles longer, or their ladders finer, also after they have ended",
      "--time adds to it, as -extend of gmx convert-tpr does; --until says how long it is to be in all, as -until does, "
      "and changes nothing when said again. Every window goes on from its checkpoint, and its files are those of a run "
-     "that was submitted with the longer time, byte for byte. Each extension is a revision of the ensemble: status, "
+     "that was submitted with the longer time, byte for byte (not so with allocate: adaptive, where the time goes to "
+     "the windows that need it by then). Each extension is a revision of the ensemble: status, "
      "events and results tell its number, and the results are made anew. What was submitted, its key and its hash "
      "stay. Windows that failed take the longer time up when they are retried. With --by-need as much time in all as "
      "--time adds to each goes to the ensembles where it cuts the sum of squared errors most; each gets a quarter of "
@@ -114,7 +115,8 @@ const struct command commands[] = {
      "run submits too, waits until all have ended, hands out the campaign's budget, if it has one, in rounds to those "
      "where it cuts the sum of squared errors most, and gathers at the end; it may be interrupted or killed and said "
      "again at any moment, and goes on from what the service has. "
-     "status lists all of them. extend and cancel do it to all ensembles that have the campaign's name as their label. "
+     "status lists all of them. extend and cancel do it to all ensembles that have the campaign's name as their label, "
+     "extend but for cancelled ones. "
      "gather makes one table of their results: means of repeats (errors are the standard deviation between repeats "
      "where there are three or more, as OpenFE's are, else what they were estimated to be and two differ by), "
      "corrections where "

@@ -2,6 +2,7 @@
  *
  * What a simulation says of the work whose outcome was asked for last.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,17 @@ bool sim_minimized(const struct sim *s, double *max_force, double *potential)
     return c->min_steps && c->min_converged;
 }
 
+/* Degrees of freedom that the kinetic energy is of. Between two removals of the center-of-mass motion friction and noise give it
+ * back: momentum is an Ornstein-Uhlenbeck process, whose variance after a time t is 1 - exp(-2 friction t) of that in equilibrium. */
+static double freedom_at(const struct model *m, uint64_t step)
+{
+    const struct integrator_settings *in = &m->set->integrator;
+    if (in->com_every <= 0 || in->kind != INTEGRATOR_LANGEVIN_MIDDLE)
+        return m->freedom;
+    double time = (double)(step % (uint64_t)in->com_every) * in->timestep;
+    return m->freedom - 3 * expm1(-2 * in->friction * time);
+}
+
 void sim_sample(const struct sim *s, struct sample *out)
 {
     const struct model *m = s->model;
@@ -32,7 +44,8 @@ void sim_sample(const struct sim *s, struct sample *out)
         out->energy[i] = fixed_total(c->sum.energy[i]);
     out->potential = ctl_potential(c);
     out->kinetic = c->kinetic;
-    out->temperature = m->freedom > 0 ? 2 * c->kinetic / (m->freedom * UNIT_R) : 0;
+    const double freedom = freedom_at(m, c->step);
+    out->temperature = freedom > 0 ? 2 * c->kinetic / (freedom * UNIT_R) : 0;
     for (int i = 0; i < LAMBDA_COUNT; i++)
         out->dvdl[i] = fixed_total(c->sum.dvdl[i]);
     if (!m->set->alchemy.given[LAMBDA_RESTRAINT]) {

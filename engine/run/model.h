@@ -22,7 +22,7 @@ struct model {
     double (**x)[3]; /* [nstarts][natoms], start coordinates with whole molecules: of each window, or one for all */
     int nwindows;
     double (*lambda)[LAMBDA_COUNT];    /* [nwindows] */
-    double freedom;                    /* degrees of freedom */
+    double freedom;                    /* degrees of freedom, just after the center-of-mass motion was taken out */
     int nunits;                        /* what a volume move scales */
     uint32_t nbonded, nrare;           /* bonded terms but the next; those of them in the lists of rare_terms.h */
     uint32_t ncenters;                 /* restraints between centers */

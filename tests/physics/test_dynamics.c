@@ -132,6 +132,35 @@ static void test_com(void **state)
     toy_system_free(sys);
 }
 
+/* Between removals friction and noise bring the motion of the center of mass back: of two atoms that is half of all there is, and the
+ * temperature is right all the same. */
+static void test_temperature_between_removals(void **state)
+{
+    const int samples = 3000;
+    struct system *sys = toy_system(2, 5);
+    struct settings set = toy_settings();
+    set.integrator.kind = INTEGRATOR_LANGEVIN_MIDDLE;
+    set.integrator.timestep = 0.002;
+    set.integrator.friction = 10;
+    set.integrator.com_every = 50;
+    sys->x[0][0] = 0.7;
+    struct toy t = toy_open(sys, &set, 0);
+    struct err e = {0};
+    double du, early = 0, late = 0;
+    assert_int_equal(sim_thermalize(t.sim, &e), 0);
+    for (int i = 0; i < samples; i++) {
+        toy_run(t.sim, SIM_STEP, 20);
+        early += toy_sample(t.sim, &du).temperature / samples;
+        toy_run(t.sim, SIM_STEP, 30);
+        late += toy_sample(t.sim, &du).temperature / samples;
+    }
+    double sigma = sqrt(2 / (3.0 * samples)) * 1.5; /* 1.5: samples are correlated over 0.05 ps */
+    assert_true(fabs(early / set.integrator.temperature - 1) < 4 * sigma);
+    assert_true(fabs(late / set.integrator.temperature - 1) < 4 * sigma);
+    toy_close(&t);
+    toy_system_free(sys);
+}
+
 /* Masses between A and B: motion follows the interpolated mass, dH/dlambda and H at the windows hold the momenta fixed. */
 static void test_mass_lambda(void **state)
 {
@@ -162,6 +191,7 @@ int main(void)
         cmocka_unit_test(test_langevin_oscillators),
         cmocka_unit_test(test_verlet_oscillators),
         cmocka_unit_test(test_com),
+        cmocka_unit_test(test_temperature_between_removals),
         cmocka_unit_test(test_mass_lambda),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
