@@ -12,14 +12,14 @@
 
 #include "engine/base/buf.h"
 
-/* Sets of an ensemble that wait; those before `until` only, unless NULL. */
-static int64_t waiting_sets(const struct ensemble *e, const struct sched_set *until)
+/* Sets of an ensemble that wait; only those whose turn comes before that of `set`, unless NULL. */
+static int64_t waiting_sets(const struct ensemble *e, const struct sched_set *set)
 {
     int64_t n = 0;
     if (!e->prepared || !ensemble_wants(e) || e->sched->users[e->user].over)
         return 0;
-    for (int i = 0; i < e->nsets && &e->sets[i] != until; i++)
-        n += set_waits(&e->sets[i]);
+    for (int i = 0; i < e->nsets; i++)
+        n += set_waits(&e->sets[i]) && (!set || pack_before(&e->sets[i], set));
     return n;
 }
 
@@ -138,8 +138,10 @@ static enum wait_kind device_kind(const struct sched *s, const struct sched_set 
 
 static enum wait_kind kind_of(const struct sched *s, const struct sched_set *set, int64_t now)
 {
-    if (s->full || s->users[set->ensemble->user].over)
+    if (s->full)
         return WAIT_SPACE;
+    if (s->users[set->ensemble->user].over)
+        return WAIT_QUOTA;
     if (!set->ensemble->prepared)
         return WAIT_INPUT;
     if (set->not_before > now)
@@ -176,6 +178,8 @@ const char *wait_text(enum wait_kind kind)
         return "its input folder";
     case WAIT_SPACE:
         return "space on the disk";
+    case WAIT_QUOTA:
+        return "its owner to have less stored";
     case WAIT_PAUSE:
         return "the pause after a failure";
     case WAIT_DEVICE:

@@ -134,6 +134,8 @@ bool pack_shuns(const struct sched *s, int worker, const struct sched_set *set);
 /* A device that it fits, that one may count on, and that is not in `tried`. */
 bool pack_has_other(const struct sched *s, const struct sched_set *set, uint64_t tried);
 bool pack_suspect(const struct sched_set *set);
+/* Whether its turn comes before that of another one of its ensemble; neither is a suspect. */
+bool pack_before(const struct sched_set *a, const struct sched_set *b);
 /* Whether there are slots for it now. */
 bool pack_has_room(const struct sched_worker *w, const struct sched_set *set);
 /* The set whose turn it is on this worker, whether or not the worker can take it now. */

@@ -71,12 +71,15 @@ static bool samples_alike(const struct ensemble *e)
     return e->stop.error > 0 && !e->stopped;
 }
 
-/* Of one ensemble's, that are no suspects. Windows with targets of their own: the longest first, for all wait for the last. */
-static bool goes_before(const struct ensemble *e, const struct sched_set *a, const struct sched_set *b)
+/* Windows with targets of their own: the longest first, for all wait for the last. */
+bool pack_before(const struct sched_set *a, const struct sched_set *b)
 {
-    if (samples_alike(e))
-        return set_saved(a) < set_saved(b);
-    return e->allocation.share && set_left(a) > set_left(b);
+    int64_t by = 0;
+    if (samples_alike(a->ensemble))
+        by = set_saved(b) - set_saved(a);
+    else if (a->ensemble->allocation.share)
+        by = set_left(a) - set_left(b);
+    return by ? by > 0 : a < b;
 }
 
 static struct sched_set *first_waiting(const struct sched *s, struct ensemble *e, int worker, int64_t now)
@@ -88,7 +91,7 @@ static struct sched_set *first_waiting(const struct sched *s, struct ensemble *e
             continue;
         if (pack_suspect(set))
             return set;
-        if (!first || goes_before(e, set, first))
+        if (!first || pack_before(set, first))
             first = set;
     }
     return first;

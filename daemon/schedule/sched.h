@@ -193,7 +193,8 @@ int64_t sched_production(const struct ensemble *e, struct allocate_window *w);
 enum wait_kind {
     WAIT_NOT,    /* it runs, has ended, or its owner paused it */
     WAIT_INPUT,  /* its input folder is not written yet */
-    WAIT_SPACE,  /* the disk is full, or its owner's part of it */
+    WAIT_SPACE,  /* the disk is full */
+    WAIT_QUOTA,  /* its owner's part of it is */
     WAIT_PAUSE,  /* after a failure */
     WAIT_DEVICE, /* no device that it can run on is up */
     WAIT_SICK,   /* those that are up are put aside */

@@ -195,6 +195,10 @@ static int look_at_spec(struct listing *l, struct item *it, const struct written
     }
     if (!rc)
         rc = look_at_system(l, it, spec, src, e);
+    if (rc == -ERR_MISSING_FILE) {
+        const struct err why = *e;
+        err_set(e, ERR_MISSING_FILE, "%s: %s in %s", it->leg->spec, why.msg, folder);
+    }
     source_free(src);
     spec_free(spec);
     free(folder);

@@ -258,7 +258,7 @@ static void who_has_too_much_stored_waits_alone(void **state)
     for (int i = 0; i < 2; i++)
         play_about(&p, SCHED_STOPPED, &e->replicas[i]);
     assert_int_equal(f->nrunning, 2);
-    assert_int_equal(why(&p, &e->replicas[0]), WAIT_SPACE);
+    assert_int_equal(why(&p, &e->replicas[0]), WAIT_QUOTA);
     play_wish(&p, SCHED_PAUSE, g);
     assert_null(g->reason); /* its owner's wish now */
     play_wish(&p, SCHED_RESUME, g);

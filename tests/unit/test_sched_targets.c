@@ -257,6 +257,11 @@ static void the_longest_goes_first(void **state)
         play_about(&p, SCHED_DONE, &e->replicas[i]);
     }
     looked(&p, e, 30, 40, 50);
+    for (int i = 0; i < 2; i++) {
+        struct sched_wait w;
+        sched_explain(&p.s, &e->replicas[i], p.now, &w);
+        assert_int_equal(w.place, 2 - i);
+    }
     for (int i = 2; i >= 0; i--) {
         assert_true(e->replicas[i].held);
         play_about(&p, SCHED_DONE, &e->replicas[i]);
