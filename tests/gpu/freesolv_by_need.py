@@ -58,17 +58,22 @@ def time_of(ensembles):
     return sum(sampled) / len(sampled)
 
 
-def report(service, o, even, wanted):
-    """The tables. How many legs disagree."""
+def report(service, o, even, wanted, live):
+    """The tables; live: of the molecules that have numbers so far. How many legs disagree."""
     bad, parts = 0, []
     print("kcal/mol         leg      Shoal               FreeSolv           off       allowed")
     for name, error in even.items():
-        found = [results(service, key, False) for key in keys(name, o.repeats)]
+        found = [results(service, key, live) for key in keys(name, o.repeats)]
+        if not all(one and one["estimators"] and one["estimators"][0]["total"] for one in found):
+            print(f"{name:<16} has no numbers yet")
+            continue
         for leg, theirs in wanted[name].items():
             of_all = [legs(one)[leg] for one in found]
             bad += sum(not row(name, leg, ours, theirs) for ours in of_all)
         parts.append((name, error, error_of(found), time_of(found) / o.time))
     n = len(parts)
+    if not n:
+        return bad
     parts.append(("root mean square", *(math.sqrt(sum(p[k] ** 2 for p in parts) / n) for k in (1, 2)), sum(p[3] for p in parts) / n))
     rows = [f"{name:<16} {error:11.3f}   {need:7.3f}   {part:14.3f}   {part * (need / error) ** 2:.3f}" for name, error, need, part in parts]
     print("kcal/mol         error, even   by need, in of its time   so much time has the error of even sampling", *rows, sep="\n")
@@ -98,10 +103,9 @@ def main():
         return {key: key for name in even for key in keys(name, o.repeats)}
 
     def report_all(service, _, live):
-        if not live:
-            return report(service, o, even, wanted)
-        campaign.terminate()
-        return 0
+        if live:
+            campaign.terminate()
+        return report(service, o, even, wanted, live)
 
     code, seconds = run(o, submit_all, report_all, lambda: campaign.poll() is None)
     print(f"{seconds:.0f} s; what was made is in {o.folder}")
