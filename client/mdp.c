@@ -12,21 +12,23 @@
 
 const char *const mdp_fate_names[] = {"kept", "without effect", "changed", "dropped", "refused", "unknown"};
 
-enum rule { RULE_KEPT, RULE_DROPPED, RULE_OFF, RULE_RENAMED };
+enum rule { RULE_KEPT, RULE_WORDS, RULE_DROPPED, RULE_OFF, RULE_RENAMED };
 
-/* A name that ends in '*' stands for all that begin so. `word`: of RULE_OFF, the values that are no use of it; of RULE_RENAMED the name
- * it has now. */
+/* A name that ends in '*' stands for all that begin so. `word`: of RULE_WORDS the values it can have, of RULE_OFF those that are no use
+ * of it, of RULE_RENAMED the name it has now. */
 static const struct row {
     const char *name;
     enum rule rule;
     const char *word, *why;
 } rows[] = {
 #define KEPT(name) {name, RULE_KEPT, NULL, NULL},
+#define WORDS(name, words, why) {name, RULE_WORDS, words, why},
 #define DROPPED(name, why) {name, RULE_DROPPED, NULL, why},
 #define OFF(name, words, why) {name, RULE_OFF, words, why},
 #define RENAMED(name, now) {name, RULE_RENAMED, now, NULL},
 #include "client/mdp_options.def"
 #undef KEPT
+#undef WORDS
 #undef DROPPED
 #undef OFF
 #undef RENAMED
@@ -218,6 +220,9 @@ static void judge(struct mdp *m, const char *name, const char *value, int line)
         buf_free(&why);
     } else if (!row) {
         suggest(o);
+    } else if (row->rule == RULE_WORDS) {
+        if (*value && !one_of(value, row->word))
+            set_fate(o, MDP_REFUSED, row->why);
     } else if (row->rule == RULE_DROPPED) {
         set_fate(o, MDP_DROPPED, row->why);
     } else if (row->rule == RULE_OFF) {

@@ -201,6 +201,16 @@ class Import(unittest.TestCase):
         self.assertEqual(self.refused(BASE + FEP.replace("1 1 1", "1 1")),
                          [":15: vdw_lambdas = 0 0 0 0.5 1: refused: 5 values, coul-lambdas has 4"])
 
+    def test_words(self):
+        """Options of words: any other is refused, also where it has no effect; case, '-' and '_' do not matter."""
+        wrong = (("tcoupl", "expected no, Berendsen, Nose-Hoover, Andersen, Andersen-massive or V-rescale"),
+                 ("pcoupl", "expected no, Berendsen, Parrinello-Rahman, MTTK or C-rescale"), ("refcoord-scaling", "expected no, all or com"),
+                 ("gen_vel", "expected yes or no"), ("couple-intramol", "expected yes or no"), ("sc-coul", "expected yes or no"),
+                 ("cutoff-scheme", "expected Verlet or group"))
+        for name, why in wrong:
+            self.assertIn(f":10: {name} = perhaps: refused: {why}", self.refused(BASE + f"{name} = perhaps\n"))
+        self.spec(BASE + "tcoupl = VRescale\npcoupl = c_rescale\nref-p = 1\nrefcoord_scaling = COM\ngen-vel =\nsc-coul = No\n")
+
     def test_json(self):
         self.write(BASE + "nstlist = 20\nmorse = no\n")
         answer = json.loads(self.shoal("import", "run.mdp", "--json", "--quiet").stdout)
