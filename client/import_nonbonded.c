@@ -85,19 +85,21 @@ static void reaction_field(struct mdp *m, struct buf *out)
     buf_printf(out, "    method: reaction-field\n    epsilon-rf: %.10g\n", epsilon);
 }
 
+/* Where some are given, GROMACS takes the others from fourierspacing and the box, which is not read here. */
 static void mesh(struct mdp *m, struct buf *out)
 {
+    static const char *const names[] = {"fourier-nx", "fourier-ny", "fourier-nz"};
     int grid[3];
-    for (int d = 0; d < 3; d++) {
-        char name[] = "fourier-nx";
-        name[9] = (char)('x' + d);
-        grid[d] = (int)mdp_number(m, name, 0);
-    }
+    for (int d = 0; d < 3; d++)
+        grid[d] = (int)mdp_number(m, names[d], 0);
     if (grid[0] > 0 && grid[1] > 0 && grid[2] > 0) {
         buf_printf(out, "    grid: [%d, %d, %d]\n", grid[0], grid[1], grid[2]);
         if (mdp_value(m, "fourierspacing"))
             mdp_say(m, "fourierspacing", MDP_IDLE, "fourier-nx, -ny and -nz say the mesh");
     } else {
+        for (int d = 0; d < 3; d++)
+            if (grid[d] > 0)
+                mdp_say(m, names[d], MDP_DROPPED, "expected all three, nx, ny and nz: fourierspacing says the mesh");
         buf_printf(out, "    grid-spacing: %.10g nm\n", mdp_number(m, "fourierspacing", 0.12));
     }
     double order = mdp_number(m, "pme-order", 4);
