@@ -57,6 +57,8 @@ static void decouple(struct mdp *m, struct ladders *l, struct buf *out)
     const char *name = mdp_value(m, "couple-moltype"), *from = end_of(m, "couple-lambda0"),
                *to = end_of(m, "couple-lambda1"),
                *inner = mdp_is(m, "couple-intramol", "no", "no|false") ? "keep" : "decouple";
+    if (mdp_is(m, "couple-moltype", "", "system"))
+        mdp_say(m, "couple-moltype", MDP_REFUSED, "all molecules: expected the name of one molecule type");
     if (from && from == to)
         mdp_say(m, "couple-lambda1", MDP_REFUSED, "as at lambda 0: nothing changes");
     for (int k = COULOMB; k < MASS; k++)
