@@ -31,6 +31,17 @@ static double one_of_groups(struct mdp *m, const char *name, double otherwise)
     return x[0];
 }
 
+static void say_thermostat(struct mdp *m)
+{
+    static const char ours[] = "langevin-middle with a friction of 1 /ps";
+    if (minimizes(m))
+        mdp_say(m, "tcoupl", MDP_IDLE, "of dynamics");
+    else if (mdp_is(m, "tcoupl", "no", "berendsen|yes"))
+        mdp_say(m, "tcoupl", MDP_CHANGED, "%s: the canonical ensemble; Berendsen's thermostat samples none", ours);
+    else
+        mdp_say(m, "tcoupl", MDP_CHANGED, "%s: the same ensemble, other motion", ours);
+}
+
 /* Of sd, 1/tau-t; any other thermostat has none. */
 static double friction(struct mdp *m)
 {
@@ -38,8 +49,7 @@ static double friction(struct mdp *m)
         if (mdp_value(m, "tau-t"))
             mdp_say(m, "tau-t", MDP_DROPPED, "langevin-middle has a friction, 1 /ps");
         if (mdp_value(m, "tcoupl"))
-            mdp_say(m, "tcoupl", MDP_CHANGED,
-                    "langevin-middle with a friction of 1 /ps: the same ensemble, other motion");
+            say_thermostat(m);
         return 1;
     }
     double tau = one_of_groups(m, "tau-t", 0);
@@ -159,7 +169,10 @@ static void barostat(struct mdp *m, struct buf *out)
         mdp_say(m, "ref-p", MDP_REFUSED, "expected a pressure");
     if (!has_thermostat(m))
         mdp_say(m, "pcoupl", MDP_REFUSED, "expected a thermostat with it");
-    mdp_say(m, "pcoupl", MDP_CHANGED, "Monte Carlo moves of the volume: the same ensemble");
+    mdp_say(m, "pcoupl", MDP_CHANGED, "Monte Carlo moves of the volume: %s",
+            mdp_is(m, "pcoupl", "no", "berendsen|isotropic")
+                ? "the isothermal-isobaric ensemble; Berendsen's barostat samples none"
+                : "the same ensemble");
     if (!mdp_is(m, "refcoord-scaling", "no", "no"))
         mdp_say(m, "refcoord-scaling", MDP_CHANGED,
                 "no: the places that position restraints pull to stay where they are");
@@ -168,21 +181,38 @@ static void barostat(struct mdp *m, struct buf *out)
 
 /* ---- protocol ---- */
 
-static void intervals(struct mdp *m, uint64_t steps, struct buf *out)
+/* Steps from sample to sample; an option that says none is told so. */
+static double sample_steps(struct mdp *m, bool alchemy)
 {
-    bool alchemy = mdp_is(m, "free-energy", "no", "yes|true");
-    const char *frames = mdp_number(m, "nstxout-compressed", 0) > 0 ? "nstxout-compressed" : "nstxout";
-    double sample = alchemy ? mdp_number(m, "nstdhdl", 50) : mdp_number(m, "nstenergy", 1000);
-    sample = sample > 0 ? sample : 100;
-    buf_printf(out, ", sample-every: %.0f steps", steps ? fmin(sample, (double)steps) : sample);
-    if (alchemy && mdp_value(m, "nstenergy"))
-        mdp_say(m, "nstenergy", MDP_DROPPED, "energy.xvg has a row where dhdl.xvg has one, by nstdhdl");
-    if (mdp_number(m, frames, 0) > 0)
-        buf_printf(out, ", frames-every: %.0f steps", mdp_number(m, frames, 0));
-    if (mdp_number(m, "nstxout", 0) > 0)
+    const char *name = alchemy ? "nstdhdl" : "nstenergy";
+    double steps = mdp_number(m, name, alchemy ? 50 : 1000);
+    if (steps > 0)
+        return steps;
+    mdp_say(m, name, MDP_CHANGED, "100 steps: production needs samples");
+    return 100;
+}
+
+static void frames(struct mdp *m, struct buf *out)
+{
+    double compressed = mdp_number(m, "nstxout-compressed", 0), full = mdp_number(m, "nstxout", 0);
+    if (compressed > 0 || full > 0)
+        buf_printf(out, ", frames-every: %.0f steps", compressed > 0 ? compressed : full);
+    if (compressed > 0 && full > 0)
+        mdp_say(m, "nstxout", MDP_DROPPED, "frames are written every nstxout-compressed steps, as .xtc");
+    else if (full > 0)
         mdp_say(m, "nstxout", MDP_CHANGED, "frames are .xtc, with three decimals");
     if (mdp_number(m, "compressed-x-precision", 1000) != 1000)
         mdp_say(m, "compressed-x-precision", MDP_CHANGED, "1000");
+}
+
+static void intervals(struct mdp *m, uint64_t steps, struct buf *out)
+{
+    bool alchemy = mdp_is(m, "free-energy", "no", "yes|true");
+    double sample = sample_steps(m, alchemy);
+    buf_printf(out, ", sample-every: %.0f steps", steps ? fmin(sample, (double)steps) : sample);
+    if (alchemy && mdp_value(m, "nstenergy"))
+        mdp_say(m, "nstenergy", MDP_DROPPED, "energy.xvg has a row where dhdl.xvg has one, by nstdhdl");
+    frames(m, out);
 }
 
 static void protocol(struct mdp *m, struct buf *out)

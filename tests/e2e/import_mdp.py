@@ -108,6 +108,42 @@ class Import(unittest.TestCase):
         spec, _ = self.spec(BASE.replace("= sd", "= md") + "gen-vel = yes\ngen-temp = 310\nnstcomm = 0\n")
         self.assertIn("integrator: {method: velocity-verlet, timestep: 0.002 ps, temperature: 310 K, seed: random, com-removal: no}", spec)
 
+    def test_weak_coupling(self):
+        """Berendsen's couplings, by their older names too, sample no ensemble: ours is not theirs."""
+        for thermostat, barostat in (("berendsen", "Berendsen"), ("yes", "isotropic")):
+            _, said = self.spec(BASE.replace("= sd", "= md") + f"tcoupl = {thermostat}\npcoupl = {barostat}\nref-p = 1\n")
+            self.assertIn(f"10: tcoupl = {thermostat}: changed: langevin-middle with a friction of 1 /ps: the canonical ensemble; "
+                          "Berendsen's thermostat samples none", said)
+            self.assertIn(f"11: pcoupl = {barostat}: changed: Monte Carlo moves of the volume: the isothermal-isobaric ensemble; "
+                          "Berendsen's barostat samples none", said)
+        _, said = self.spec(BASE.replace("= sd", "= steep") + "tcoupl = berendsen\n")
+        self.assertFalse([line for line in said if "tcoupl" in line])
+
+    def test_intervals(self):
+        """Frames of one kind, and samples in any case."""
+        both = BASE + "nstxout = 100\nnstxout-compressed = 500\n"
+        spec, said = self.spec(both)
+        self.assertIn("frames-every: 500 steps", spec[-1])
+        self.assertIn("10: nstxout = 100: dropped: frames are written every nstxout-compressed steps, as .xtc", said)
+        spec, said = self.spec(both.replace("= 500", "= 0"))
+        self.assertIn("frames-every: 100 steps", spec[-1])
+        self.assertIn("10: nstxout = 100: changed: frames are .xtc, with three decimals", said)
+        for text, name in ((BASE + "nstenergy = 0\n", "nstenergy"), (BASE + FEP.replace("nstdhdl = 50", "nstdhdl = 0"), "nstdhdl")):
+            spec, said = self.spec(text)
+            self.assertIn("sample-every: 100 steps", spec[-1])
+            self.assertIn(f" {name} = 0: changed: 100 steps: production needs samples", [line.partition(":")[2] for line in said])
+
+    def test_mesh(self):
+        """Three numbers, or a spacing."""
+        text = BASE + "fourier-nx = 24\nfourier-ny = 30\n"
+        spec, said = self.spec(text)
+        self.assertIn("    grid-spacing: 0.12 nm", spec)
+        self.assertEqual(said[-2:], [f"{line}: {name}: dropped: expected all three, nx, ny and nz: fourierspacing says the mesh"
+                                     for line, name in ((10, "fourier-nx = 24"), (11, "fourier-ny = 30"))])
+        spec, said = self.spec(text + "fourier_nz = 32\n")
+        self.assertIn("    grid: [24, 30, 32]", spec)
+        self.assertFalse([line for line in said if "fourier" in line])
+
     def test_pressure(self):
         """Boxes that change their shape, under one pressure."""
         for kind, ours, pressure, soft in (("semiisotropic", "semi-isotropic", "1 1", "4.5e-5 4.5e-5"),
@@ -198,6 +234,8 @@ class Import(unittest.TestCase):
                           ":16: pcoupltype = surface-tension: refused: expected isotropic, semiisotropic or anisotropic"])
         self.assertEqual(self.refused(BASE.replace("coulombtype = PME\n", "")),
                          [": coulombtype, not given: refused: expected PME or Reaction-Field"])
+        self.assertEqual(self.refused(BASE + FEP.replace("MOH", "System")),
+                         [":11: couple-moltype = System: refused: all molecules: expected the name of one molecule type"])
         self.assertEqual(self.refused(BASE + FEP.replace("1 1 1", "1 1")),
                          [":15: vdw_lambdas = 0 0 0 0.5 1: refused: 5 values, coul-lambdas has 4"])
 
