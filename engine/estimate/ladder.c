@@ -14,14 +14,21 @@ static unsigned changes(const struct ladder *l, int k)
     return set;
 }
 
-/* Runs of steps along which the same components change: the charging leg, the vdw leg. */
+/* Runs of steps along which the same components change: the charging leg, the vdw leg. A step along which nothing changes belongs to the
+ * leg before it, at the beginning to the one after. */
 static void find_legs(struct ladder *l)
 {
+    unsigned now = 0;
     l->legs = xcalloc((size_t)l->nstates, sizeof *l->legs);
     for (int k = 0; k + 1 < l->nstates; k++) {
-        if (!k || changes(l, k) != changes(l, k - 1))
-            l->legs[l->nlegs++].from = k;
-        l->legs[l->nlegs - 1].to = k + 1;
+        unsigned step = changes(l, k);
+        if (step && step != now) {
+            l->legs[l->nlegs].from = l->nlegs ? k : 0;
+            l->nlegs++;
+            now = step;
+        }
+        if (l->nlegs)
+            l->legs[l->nlegs - 1].to = k + 1;
     }
 }
 
@@ -63,8 +70,10 @@ void ladder_of_file(struct ladder *l, const struct dhdl *d)
 
 void ladder_leg_name(const struct ladder *l, int from, struct buf *out)
 {
-    unsigned set = changes(l, from);
+    unsigned set = 0;
     const char *join = "";
+    for (int k = from; !set && k + 1 < l->nstates; k++)
+        set = changes(l, k);
     buf_add(out, "", 0);
     for (int c = 0; c < l->ncomponents; c++)
         if (set >> c & 1) {

@@ -67,14 +67,14 @@ struct ladder {
     double *lambda;                           /* [nstates][ncomponents] */
     double temperature, beta;                 /* K, mol/kJ */
     const char *molecule;                     /* that alone is decoupled, its inner pairs kept; NULL */
-    int nlegs;
-    struct range *legs; /* from and to only */
+    int nlegs;                                /* 0: nothing changes */
+    struct range *legs;                       /* from and to only */
 };
 
 /* The components that the spec names. */
 void ladder_of_settings(struct ladder *l, const struct settings *set);
 void ladder_of_file(struct ladder *l, const struct dhdl *d);
-/* Name of a leg: the components that change from window `from` to the next, joined by '+'. */
+/* Name of the leg that begins at window `from`: the components that change, joined by '+'. */
 void ladder_leg_name(const struct ladder *l, int from, struct buf *out);
 void ladder_close(struct ladder *l);
 

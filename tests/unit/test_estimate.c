@@ -630,6 +630,48 @@ static void test_gauss_ladder(void **state)
     drop(&x);
 }
 
+/* Files of another ladder of the same components. */
+static void make_path(struct ensemble *x, const double *lambda)
+{
+    struct ladder_of_oscillators o = legs;
+    o.lambda = lambda;
+    make(x, 10);
+    for (int k = 0; k < STATES; k++) {
+        struct buf b = {0};
+        x->lambda[k][LAMBDA_COULOMB] = lambda[2 * k];
+        x->lambda[k][LAMBDA_VDW] = lambda[2 * k + 1];
+        oscillators_file(&b, &o, k, 1000, TEMPERATURE, (uint64_t)k);
+        write_file(x, k, "dhdl.xvg", &b);
+        buf_free(&b);
+    }
+}
+
+/* Windows that are one state, at the beginning, between the legs and at the end, are in the legs beside them. */
+static void test_equal_windows(void **state)
+{
+    static const double equal[STATES * 2] = {0, 0, 0, 0, 1, 0, 1, 0, 1, 1, 1, 1}, still[STATES * 2] = {0};
+    struct ensemble x;
+    make_path(&x, equal);
+    json_t *r = estimate(&x, NULL), *found = at(r, "estimators>0>legs");
+    assert_int_equal(json_array_size(found), 2);
+    assert_string_equal(words(found, "0>name"), "coulomb");
+    assert_string_equal(words(found, "1>name"), "vdw");
+    assert_int_equal(number(found, "0>from"), 0);
+    assert_int_equal(number(found, "0>to"), 3);
+    assert_int_equal(number(found, "1>from"), 3);
+    assert_int_equal(number(found, "1>to"), 5);
+    near(number(found, "0>free_energy>kT>value") + number(found, "1>free_energy>kT>value"),
+         number(r, "estimators>0>total>kT>value"), 1e-10);
+    json_decref(r);
+    drop(&x);
+    make_path(&x, still);
+    r = estimate(&x, NULL);
+    near(number(r, "estimators>0>total>kT>value"), 0, 1e-10);
+    assert_int_equal(json_array_size(at(r, "estimators>0>legs")), 0);
+    json_decref(r);
+    drop(&x);
+}
+
 /* One window: averages only. */
 static void test_single_window(void **state)
 {
@@ -653,7 +695,8 @@ int main(void)
         cmocka_unit_test(test_foreign_files),   cmocka_unit_test(test_warnings),
         cmocka_unit_test(test_narrow),          cmocka_unit_test(test_drifting_window),
         cmocka_unit_test(test_disagreement),    cmocka_unit_test(test_repeats),
-        cmocka_unit_test(test_single_window),   cmocka_unit_test(test_gauss_ladder),
+        cmocka_unit_test(test_equal_windows),   cmocka_unit_test(test_single_window),
+        cmocka_unit_test(test_gauss_ladder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
