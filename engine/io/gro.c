@@ -147,6 +147,19 @@ static int check_name(struct gro *g, const struct system *s, int i, struct err *
                 (int)n, field, s->atoms[i].name, s->atoms[i].resname, s->atoms[i].residue);
 }
 
+/* All atoms have velocities, or none. */
+static int read_velocity(struct gro *g, int i, struct err *e)
+{
+    if (g->velocities)
+        return read_fields(g, 3, "velocity in nm/ps (the first atom has one)", g->v[i], e);
+    size_t end = (size_t)(FIRST_COLUMN + 3 * g->width);
+    if (strlen(g->text) > end)
+        return fail(g, e, ERR_COORDINATES,
+                    "read '%.80s' after the coordinates, expected no velocity (the first atom has none)",
+                    g->text + end);
+    return 0;
+}
+
 static int read_atoms(struct gro *g, const struct system *s, struct err *e)
 {
     g->x = xcalloc((size_t)s->natoms, sizeof *g->x);
@@ -157,9 +170,8 @@ static int read_atoms(struct gro *g, const struct system *s, struct err *e)
             return rc;
         if (strlen(g->text) <= FIRST_COLUMN)
             return fail(g, e, ERR_COORDINATES, "read '%.80s', expected atom %d", g->text, i + 1);
-        if ((rc = check_name(g, s, i, e)) || (rc = read_fields(g, 0, "coordinate in nm", g->x[i], e)))
-            return rc;
-        if (g->velocities && (rc = read_fields(g, 3, "velocity in nm/ps (the first atom has one)", g->v[i], e)))
+        if ((rc = check_name(g, s, i, e)) || (rc = read_fields(g, 0, "coordinate in nm", g->x[i], e)) ||
+            (rc = read_velocity(g, i, e)))
             return rc;
     }
     return 0;

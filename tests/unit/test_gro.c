@@ -151,6 +151,9 @@ static void test_bad(void **state)
          "x.gro:4: read '     inf' in columns 29 to 36, expected the y coordinate in nm"},
         {HEAD A1 "   0.100   0.200   0.300  0.1000  0.2000  0.3000\n" A2 XYZ, ERR_COORDINATES,
          "x.gro:4: read '' in columns 45 to 52, expected the x velocity in nm/ps (the first atom has one)"},
+        {HEAD A1 XYZ A2 "   0.100   0.200   0.300  0.1000  0.2000  0.3000\n", ERR_COORDINATES,
+         "x.gro:4: read '  0.1000  0.2000  0.3000' after the coordinates, expected no velocity (the first atom has "
+         "none)"},
         {HEAD A1 XYZ A2 XYZ A4 XYZ, ERR_COORDINATES,
          "x.gro:5: atom 3: read name '1hb*', expected 'CA' (RES 1) as in the topology"},
         {HEAD A1 XYZ "\n", ERR_COORDINATES, "x.gro:4: read '', expected atom 2"},
