@@ -37,7 +37,10 @@ static const struct api_command commands[] = {
     {"POST", "/v1/ensembles/{id}/pause", api_pause, {{0}}},
     {"POST", "/v1/ensembles/{id}/resume", api_resume, {{0}}},
     {"POST", "/v1/ensembles/{id}/retry", api_retry, {{"window", API_NUMBER}}},
-    {"POST", "/v1/ensembles/{id}/extend", api_extend, {{"time", API_TEXT}, {"until", API_TEXT}, {"windows", API_TEXT}}},
+    {"POST",
+     "/v1/ensembles/{id}/extend",
+     api_extend,
+     {{"time", API_TEXT}, {"until", API_TEXT}, {"windows", API_TEXT}, {"nearest", API_FLAG}}},
 };
 
 struct reply reply_missing(struct request *r, const struct err *e, json_t *files)

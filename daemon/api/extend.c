@@ -9,6 +9,7 @@
 
 #include "daemon/spec/spec.h"
 #include "daemon/spec/widen.h"
+#include "engine/base/number.h"
 
 struct extension {
     struct service *service;
@@ -16,6 +17,7 @@ struct extension {
     struct ensemble *ensemble; /* held */
     char *text;                /* of the time, or of the windows */
     bool more;                 /* it comes in addition; else production is to be so long */
+    bool nearest;              /* the time need not be whole steps */
     uint64_t steps;            /* more: that are added; else over all stages */
     struct buf spec;
     struct widening windows; /* with the spec that has them */
@@ -53,7 +55,7 @@ static void time_work(void *arg)
     struct extension *x = arg;
     struct spec *spec = NULL;
     if (!read_spec(x) && !spec_parse(&spec, x->ensemble->spec_name, x->spec.data, x->spec.len, &x->err) &&
-        !spec_production(spec, x->text, &x->steps, &x->err) && !x->more)
+        !spec_production(spec, x->text, x->nearest, &x->steps, &x->err) && !x->more)
         x->steps += spec_steps(spec, spec->nstages) - spec_produce_steps(spec);
     spec_free(spec);
 }
@@ -62,7 +64,11 @@ static void time_done(void *arg)
 {
     struct extension *x = arg;
     char what[160];
-    snprintf(what, sizeof what, "production %s %.100s", x->more ? "longer by" : "of", x->text);
+    if (x->nearest)
+        snprintf(what, sizeof what, "production longer by %llu %s", (unsigned long long)x->steps,
+                 number_word((int64_t)x->steps, "step", "steps"));
+    else
+        snprintf(what, sizeof what, "production %s %.100s", x->more ? "longer by" : "of", x->text);
     answer(x, &(struct sched_event){.kind = SCHED_EXTEND,
                                     .ensemble = x->ensemble,
                                     .step = (int64_t)x->steps,
@@ -104,10 +110,11 @@ struct reply api_extend(struct api_call *c)
 {
     struct err e = {0};
     const char *by = c->text[0], *until = c->text[1], *windows = c->text[2];
-    if (!by + !until + !windows != 2) {
+    bool nearest = c->value[3] == 1;
+    if (!by + !until + !windows != 2 || (nearest && !by)) {
         err_set(&e, ERR_USAGE,
                 "extend: expected one of time, by how much production becomes longer, until, how long it is to be, and "
-                "windows, which the ladder is to have too");
+                "windows, which the ladder is to have too; nearest only with time");
         return reply_error(c->request, &e);
     }
     struct extension *x = xcalloc(1, sizeof *x);
@@ -118,6 +125,7 @@ struct reply api_extend(struct api_call *c)
                                             : until ? until
                                                     : windows),
                             .more = by != NULL,
+                            .nearest = nearest,
                             .revision = c->ensemble->revision};
     service_job(c->service, windows ? windows_work : time_work, windows ? windows_done : time_done, x);
     return reply_later(c->request);

@@ -150,7 +150,7 @@ static int count_later(const struct sched_event *ev, struct err *err)
                        "production can only become longer",
                        ev->message, (long long)share, (long long)later_share(ev));
     if (share)
-        return ev->more || later_share(ev) > share ? e->nreplicas : 0;
+        return (ev->more ? ev->step : later_share(ev) - share) > 0 ? e->nreplicas : 0;
     for (int i = 0; i < e->nreplicas; i++) {
         const struct sched_replica *r = &e->replicas[i];
         if (later_target(r, ev) < r->steps)

@@ -122,8 +122,9 @@ uint64_t spec_produce_steps(const struct spec *s);
 /* Changes the last stage in `stages`, a copy of the spec's, so that all of them are `steps` steps. ERR_CONFLICT: it does not
  * produce, or nothing would be left of it. */
 int spec_retarget(const struct spec *s, struct stage *stages, uint64_t steps, struct err *e);
-/* A time of production, "2 ns" or "500 steps", in timesteps. ERR_USAGE; ERR_CONFLICT: the protocol does not end with production. */
-int spec_production(const struct spec *s, const char *text, uint64_t *steps, struct err *e);
+/* A time of production, "2 ns" or "500 steps", in timesteps; `nearest`: it need not be whole ones, and less than one is none.
+ * ERR_USAGE; ERR_CONFLICT: the protocol does not end with production. */
+int spec_production(const struct spec *s, const char *text, bool nearest, uint64_t *steps, struct err *e);
 
 /* Topology and coordinates of the spec from a source, into *sys (zeroed before; empty again on failure), checked to fit the
  * spec, and those of every other phase to fit these. Errors as of top_read and gro_read; ERR_SPEC. */

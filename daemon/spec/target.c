@@ -42,7 +42,7 @@ int spec_retarget(const struct spec *s, struct stage *stages, uint64_t steps, st
     return 0;
 }
 
-int spec_production(const struct spec *s, const char *text, uint64_t *steps, struct err *e)
+int spec_production(const struct spec *s, const char *text, bool nearest, uint64_t *steps, struct err *e)
 {
     struct quantity q = {0};
     const struct stage *last = last_stage(s, e);
@@ -54,7 +54,9 @@ int spec_production(const struct spec *s, const char *text, uint64_t *steps, str
     double n = q.steps ? q.value : q.value / last->timestep, whole = rint(n);
     if (!(n > 0) || n * last->timestep > LONGEST_PS)
         return err_set(e, ERR_USAGE, "%.100s: expected more than 0 and at most %g ps", text, LONGEST_PS);
-    if (whole < 1 || fabs(n - whole) > 1e-9 * whole)
+    if (nearest)
+        whole = n < 1 - 1e-9 ? 0 : whole;
+    else if (whole < 1 || fabs(n - whole) > 1e-9 * whole)
         return err_set(e, ERR_USAGE,
                        "%.100s: expected a whole multiple of the timestep, %.15g fs; the nearest is %.15g ps", text,
                        last->timestep * 1000, (whole < 1 ? 1 : whole) * last->timestep);

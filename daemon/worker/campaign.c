@@ -148,7 +148,7 @@ static json_t *production_of(const struct spec *s)
 static int check_last_stage(const struct listing *l, const struct spec *s, struct err *e)
 {
     uint64_t steps;
-    return l->campaign->budget.time > 0 ? spec_production(s, "1 steps", &steps, e) : 0;
+    return l->campaign->budget.time > 0 ? spec_production(s, "1 steps", false, &steps, e) : 0;
 }
 
 static int look_at_system(struct listing *l, struct item *it, const struct spec *spec, struct source *src,

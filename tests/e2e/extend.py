@@ -154,6 +154,22 @@ def refused():
         assert "does not produce" in extend(s, last["id"], 409, time="1 ps")["error"]["message"]
 
 
+def nearest():
+    """A time that need not be whole timesteps: the nearest number of them is added, of less than one none."""
+    with service("nearest") as s:
+        ident = s.submit("n")
+        assert_whole(s, ident)
+        for time_, steps, revision in (("3.1 fs", 2, 2), ("1.9 fs", 2, 2), ("41 fs", 22, 3)):
+            ensemble = extend(s, ident, time=time_, nearest=1)
+            assert ensemble["revision"] == revision, (time_, ensemble)
+            assert_whole(s, ident, 100 + steps)
+        said = [e["message"] for e in s.events(ident) if e["kind"] == "extend"]
+        assert said == ["revision 2: production longer by 2 steps", "revision 3: production longer by 20 steps"], said
+        extend(s, ident, 400, time="3 fs", nearest=0)
+        extend(s, ident, 400, time="3 ft", nearest=1)
+        assert "nearest only with time" in extend(s, ident, 400, until="3 fs", nearest=1)["error"]["message"]
+
+
 def killed():
     """kill -9 at any moment of an extension, which is asked for again until it is answered: it is there once, whole."""
     rng = random.Random(7)
@@ -180,7 +196,7 @@ def killed():
             assert ensemble["revision"] == revision, ensemble
 
 
-SCENARIOS = [done_goes_on, on_the_way, lacking_a_window, retried_alone, refused, killed]
+SCENARIOS = [done_goes_on, on_the_way, lacking_a_window, retried_alone, refused, nearest, killed]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[2:])

@@ -89,15 +89,24 @@ static void test_targets(void **state)
     assert_int_equal(spec_retarget(s, stages, spec_steps(s, 3) + 1, &e), 0);
     assert_int_equal(stages[3].steps, 1);
     assert_int_equal(spec_retarget(s, stages, spec_steps(s, 3), &e), -ERR_CONFLICT);
-    assert_int_equal(spec_production(s, "2 ns", &steps, &e), 0);
+    assert_int_equal(spec_production(s, "2 ns", false, &steps, &e), 0);
     assert_int_equal(steps, 1000000);
-    assert_int_equal(spec_production(s, "3 steps", &steps, &e), 0);
+    assert_int_equal(spec_production(s, "3 steps", false, &steps, &e), 0);
     assert_int_equal(steps, 3);
     static const char *const bad[] = {"", "2", "2 nm", "-1 ps", "0 steps", "1 fs", "2.5 steps", "2e9 ps", "ns"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_equal(spec_production(s, bad[i], &steps, &e), -ERR_USAGE);
+        assert_int_equal(spec_production(s, bad[i], false, &steps, &e), -ERR_USAGE);
+    static const struct {
+        const char *text;
+        uint64_t steps;
+    } nearest[] = {{"3 fs", 2}, {"7.1 fs", 4}, {"6.9 fs", 3}, {"2 fs", 1}, {"1.99 fs", 0}, {"1.2 steps", 1}};
+    for (size_t i = 0; i < sizeof nearest / sizeof *nearest; i++) {
+        assert_int_equal(spec_production(s, nearest[i].text, true, &steps, &e), 0);
+        assert_int_equal(steps, nearest[i].steps);
+    }
+    assert_int_equal(spec_production(s, "-1 ps", true, &steps, &e), -ERR_USAGE);
     s->stages[3].kind = STAGE_EQUILIBRATE;
-    assert_int_equal(spec_production(s, "2 ns", &steps, &e), -ERR_CONFLICT);
+    assert_int_equal(spec_production(s, "2 ns", false, &steps, &e), -ERR_CONFLICT);
     assert_int_equal(spec_retarget(s, stages, spec_steps(s, 4) + 7, &e), -ERR_CONFLICT);
     spec_free(s);
 }
