@@ -75,13 +75,26 @@ static void add_windows(struct buf *path, const struct client *c)
     buf_free(&all);
 }
 
+static void say_share(const struct client *c, const json_t *ensemble, const json_t *share)
+{
+    bool longer = answer_whole(ensemble, "revision") > answer_whole(share, "revision");
+    client_say(c,
+               longer ? "%s: %s more for each window, in whole timesteps" : "%s: nothing: %s is less than a timestep",
+               answer_text(ensemble, "name"), answer_text(share, "time"));
+}
+
 static int post(const struct client *c, const json_t *item, struct moves *m, struct err *e)
 {
     const char *id = answer_text(item, "id");
+    const json_t *share = json_object_get(m->times, id);
     struct buf path = {0};
+    if (m->times && !share)
+        return 0;
     client_path(&path, id, "/");
     buf_printf(&path, "%s", c->command->name);
-    add_query(&path, "time", m->times ? answer_text(m->times, id) : c->time);
+    add_query(&path, "time", share ? answer_text(share, "time") : c->time);
+    if (share)
+        buf_printf(&path, "&nearest=1");
     add_query(&path, "until", c->until);
     add_query(&path, "window", c->window);
     add_windows(&path, c);
@@ -89,8 +102,8 @@ static int post(const struct client *c, const json_t *item, struct moves *m, str
     buf_free(&path);
     if (!ensemble)
         return -(int)e->code;
-    if (m->times)
-        client_say(c, "%s: %s more for each window", answer_text(ensemble, "name"), answer_text(m->times, id));
+    if (share)
+        say_share(c, ensemble, share);
     client_say(c, "%s is %s; `shoal %s %s` %s", answer_text(ensemble, "name"), answer_text(ensemble, "state"), m->next,
                id, m->does);
     if (!c->json && m->several)

@@ -12,7 +12,7 @@ struct moves {
     bool several;
     json_t *ensembles, *errors; /* what --json prints */
     double bytes;               /* freed */
-    const json_t *times;        /* by which each is extended, by its id; NULL: all by --time */
+    const json_t *times; /* by which each is extended (shares_find); those without one are not. NULL: all by --time */
 };
 
 /* Does it to one ensemble, an object with an "id" at least. 0, or negative and e. */

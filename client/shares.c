@@ -47,22 +47,52 @@ static double sampled(const json_t *results)
     return sum / (double)json_array_size(windows);
 }
 
-/* The ensemble as it stands, from its results or what can be said so far. */
-static int look_at(const struct client *c, const char *id, double part, struct allocate_window *w, double *square,
-                   struct err *e)
+/* A word about one that is not served by need. */
+static void say(const struct client *c, const json_t *ensemble, const char *what)
+{
+    const char *key = answer_text(ensemble, "key");
+    client_say(c, "%s (%s) %s", *key ? key : answer_text(ensemble, "name"), answer_text(ensemble, "id"), what);
+}
+
+/* From its results, or what can be said so far. One that has none yet has no number either. */
+static int look_at_results(const struct client *c, const json_t *ensemble, struct shares_part *p, struct err *e)
+{
+    bool live = !ensemble_ended(answer_text(ensemble, "state"));
+    struct err why = {0};
+    json_t *results = results_get(c, answer_text(ensemble, "id"), live, NULL, &why);
+    double error = answer_number(json_object_get(results, "uncertainty"), "magnitude");
+    if (!results && why.code != ERR_BUSY) {
+        *e = why;
+        return -(int)e->code;
+    }
+    if (error > 0) {
+        p->square = error * error;
+        p->made = sampled(results);
+    } else {
+        say(c, ensemble, "has no free energy yet, so nobody knows what it needs: it gets an even share");
+    }
+    json_decref(results);
+    return 0;
+}
+
+/* The ensemble as it stands. One that has failed, or was cancelled, takes nothing; any other gets its place in `times`. */
+static int look_at(const struct client *c, const char *id, struct shares_part *p, json_t *times, struct err *e)
 {
     struct buf path = {0};
+    int rc = 0;
     client_path(&path, id, "");
     json_t *ensemble = client_ask(c, "GET", path.data, e);
-    json_t *results = ensemble ? results_get(c, id, !ensemble_ended(answer_text(ensemble, "state")), NULL, e) : NULL;
-    double error = answer_number(json_object_get(results, "uncertainty"), "magnitude");
-    int rc = results ? 0 : -(int)e->code;
-    if (!rc && !(error > 0))
-        rc = err_set(e, ERR_CONFLICT, "ensemble %s has no free energy yet: nobody knows what it needs", id);
-    *square = error * error;
-    w->replicas = (int)answer_replicas(ensemble);
-    w->steps = results ? (int64_t)fmax(rint(sampled(results) / part), 1) : 0;
-    json_decref(results);
+    const char *state = answer_text(ensemble, "state");
+    *p = (struct shares_part){.replicas = (int)answer_replicas(ensemble), .square = NAN};
+    p->takes = ensemble && (!strcmp(state, "done") || !ensemble_ended(state));
+    if (!ensemble)
+        rc = -(int)e->code;
+    else if (p->takes)
+        rc = look_at_results(c, ensemble, p, e);
+    else
+        say(c, ensemble, !strcmp(state, "failed") ? "has failed: it gets nothing" : "was cancelled: it gets nothing");
+    if (p->takes)
+        json_object_set_new(times, id, json_pack("{s:I}", "revision", (json_int_t)answer_whole(ensemble, "revision")));
     json_decref(ensemble);
     buf_free(&path);
     return rc;
@@ -78,43 +108,73 @@ static double forecast(void *arg, const double *parts)
     return sum;
 }
 
-/* Everybody gets a floor, the rest goes where it cuts most. */
-static void share(struct shares *x, struct allocate_window *w)
+static bool by_need(const struct shares_part *p)
 {
-    int64_t budget = 0;
-    for (int i = 0; i < x->n; i++) {
-        x->made[i] = (double)w[i].steps;
-        budget += (w[i].steps + PARTS) * w[i].replicas;
-        w[i].steps += PARTS / ALLOCATE_FLOOR;
-    }
-    allocate(w, x->n, 0, budget, 1, forecast, x);
+    return p->takes && isfinite(p->square);
 }
 
-json_t *shares_find(const struct client *c, const json_t *chosen, struct err *e)
+void shares_more(struct shares_part *p, int n, double time)
 {
-    int n = (int)json_array_size(chosen), rc;
-    struct shares x = {
-        .n = n, .square = xcalloc((size_t)n + 1, sizeof(double)), .made = xcalloc((size_t)n + 1, sizeof(double))};
+    struct shares x = {0, xcalloc((size_t)n + 1, sizeof(double)), xcalloc((size_t)n + 1, sizeof(double))};
     struct allocate_window *w = xcalloc((size_t)n + 1, sizeof *w);
-    double number = 0, ns = 0;
-    const char *unit = NULL;
-    json_t *times = NULL;
-    rc = read_time(c->time, &number, &unit, &ns, e);
-    for (int i = 0; i < n && !rc; i++)
-        rc = look_at(c, answer_text(json_array_get(chosen, (size_t)i), "id"), ns / PARTS, &w[i], &x.square[i], e);
-    if (!rc) {
-        share(&x, w);
-        times = json_object();
+    int64_t budget = 0;
+    for (int i = 0; i < n; i++) {
+        p[i].target = p[i].made + (p[i].takes ? time : 0);
+        if (!by_need(&p[i]))
+            continue;
+        int64_t made = (int64_t)fmax(rint(p[i].made / time * PARTS), 1);
+        w[x.n] = (struct allocate_window){.steps = made + PARTS / ALLOCATE_FLOOR, .replicas = p[i].replicas};
+        budget += (made + PARTS) * p[i].replicas;
+        x.square[x.n] = p[i].square;
+        x.made[x.n++] = (double)made;
     }
-    for (int i = 0; i < n && !rc; i++) {
-        struct buf text = {0};
-        buf_printf(&text, "%.12g %s", number * ((double)w[i].target - x.made[i]) / PARTS, unit);
-        json_object_set_new(times, answer_text(json_array_get(chosen, (size_t)i), "id"), json_string(text.data));
-        buf_free(&text);
+    allocate(w, x.n, 0, budget, 1, forecast, &x);
+    for (int i = 0, k = 0; i < n; i++) {
+        if (!by_need(&p[i]))
+            continue;
+        p[i].target = p[i].made + ((double)w[k].target - x.made[k]) * time / PARTS;
+        k++;
     }
     free(x.square);
     free(x.made);
     free(w);
+}
+
+/* Of those that take some, in the unit that --time has, which is so many ns. */
+static void set_times(json_t *times, const struct shares_part *p, const json_t *chosen, const char *unit,
+                      double unit_ns)
+{
+    const json_t *item;
+    size_t i;
+    json_array_foreach (chosen, i, item) {
+        struct buf text = {0};
+        buf_printf(&text, "%.10g %s", (p[i].target - p[i].made) / unit_ns, unit);
+        if (p[i].takes)
+            json_object_set_new(json_object_get(times, answer_text(item, "id")), "time", json_string(text.data));
+        buf_free(&text);
+    }
+}
+
+json_t *shares_find(const struct client *c, const json_t *chosen, struct err *e)
+{
+    size_t n = json_array_size(chosen);
+    struct shares_part *p = xcalloc(n + 1, sizeof *p);
+    double number = 0, ns = 0;
+    const char *unit = NULL;
+    json_t *times = json_object();
+    int rc = read_time(c->time, &number, &unit, &ns, e);
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = look_at(c, answer_text(json_array_get(chosen, i), "id"), &p[i], times, e);
+    if (!rc && n && !json_object_size(times))
+        rc = err_set(e, ERR_CONFLICT, "nothing to extend: all of them have failed or were cancelled");
+    if (!rc) {
+        shares_more(p, (int)n, ns);
+        set_times(times, p, chosen, unit, ns / number);
+    } else {
+        json_decref(times);
+        times = NULL;
+    }
+    free(p);
     return times;
 }
 
@@ -147,7 +207,7 @@ static void give_by_need(struct shares_part *p, int n, double goal, double share
     struct shares x = {0, xcalloc((size_t)n + 1, sizeof(double)), xcalloc((size_t)n + 1, sizeof(double))};
     struct allocate_window *w = xcalloc((size_t)n + 1, sizeof *w);
     for (int i = 0; i < n; i++) {
-        if (!p[i].takes || !isfinite(p[i].square))
+        if (!by_need(&p[i]))
             continue;
         int64_t made = (int64_t)fmax(ceil(p[i].made / unit - 1e-6), 1); /* else the rest would be too much */
         w[x.n] = (struct allocate_window){.rows = p[i].rows, .steps = made, .replicas = p[i].replicas};
@@ -156,7 +216,7 @@ static void give_by_need(struct shares_part *p, int n, double goal, double share
     }
     allocate(w, x.n, (int64_t)rint(share / unit), (int64_t)(goal / unit), 1, forecast, &x);
     for (int i = 0, k = 0; i < n; i++) {
-        if (!p[i].takes || !isfinite(p[i].square))
+        if (!by_need(&p[i]))
             continue;
         p[i].target = p[i].made + (double)(w[k].target - w[k].steps) * unit;
         k++;

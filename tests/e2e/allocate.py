@@ -144,6 +144,44 @@ def several(program, s):
     assert "a step of one may be longer than that of another" in run.stderr, run
 
 
+def of_other_kinds(program, s):
+    """Shares are whole timesteps of each, less than one is nothing; who has no number gets an even share, who failed nothing."""
+    torn = ((0.2, 500.0), (0.9, 9000.0))
+    kinds = {"long-step": (BOND, "4 fs"), "short-step": (BOND, "2 fs"), "no-overlap": (torn, "2 fs"), "fails": (((0.2, 5e6), (0.2, 6e6)), "4 fs")}
+    for name, (bond, step) in kinds.items():
+        windows = (0, 1) if bond is torn else WINDOWS
+        spec = pair.spec(windows, 100, 4000, EVERY).replace("timestep: 4 fs", f"timestep: {step}").replace("retries: 100", "retries: 0")
+        status, answer = s.call("POST", "/v1/ensembles", {"spec": spec, "spec_name": "pair.yaml", "files": pair.files(bond), "id": f"k.{name}",
+                                                          "labels": {"of": "kinds"}})
+        assert status == 201, answer
+    ids = {name: wait_ended(s, f"k.{name}")["id"] for name in kinds}
+    said = by_need(program, s, "25 ps", "--label", "of=kinds")
+    assert f"k.fails ({ids['fails']}) has failed: it gets nothing" in said, said
+    assert f"k.no-overlap ({ids['no-overlap']}) has no free energy yet" in said, said
+    ended = {name: wait_ended(s, f"k.{name}") for name in kinds}
+    assert {name: e["revision"] for name, e in ended.items()} == {"long-step": 2, "short-step": 2, "no-overlap": 2, "fails": 1}, ended
+    more = {name: e["replicas"][0]["steps"] - 4100 for name, e in ended.items()}
+    assert more["no-overlap"] == 12500, more
+    assert abs(more["long-step"] * 4 + more["short-step"] * 2 - 50000) <= 3, more
+    said = by_need(program, s, "3 fs", "k.long-step", "k.no-overlap")
+    assert "nothing: 3 fs is less than a timestep" in said and "3 fs more for each window" in said, said
+    assert [wait_ended(s, f"k.{name}")["revision"] for name in ("long-step", "no-overlap")] == [2, 3]
+    assert "all of them have failed or were cancelled" in by_need(program, s, "1 ps", "k.fails", code=3)
+
+
+def by_need(program, s, time_, *chosen, code=0):
+    run = subprocess.run([program, "extend", *chosen, "--time", time_, "--by-need"], env={**os.environ, "SHOAL_SOCKET": s.socket},
+                         capture_output=True, text=True, check=False)
+    assert run.returncode == code, run
+    return run.stderr
+
+
+def wait_ended(s, key):
+    while (ensemble := s.get(key))["state"] not in ("done", "failed"):
+        time.sleep(0.02)
+    return ensemble
+
+
 def refused(s):
     status, answer = s.call("POST", "/v1/ensembles", body("no", "exchange: {every: 50 steps}\n"))
     assert status == 422 and "expected even, or no exchange" in answer["error"]["message"], answer
@@ -160,6 +198,7 @@ def main():
     longer(program, s, ident, given)
     repeated(s)
     several(program, s)
+    of_other_kinds(program, s)
     assert s.stop() == 0
     shutil.rmtree(folder)
     print(f"{len(expected)} files as undisturbed; production of windows: {given}")

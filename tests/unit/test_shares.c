@@ -178,10 +178,33 @@ static void test_few_steps(void **state)
     assert_true(p[1].made > p[0].made && 3 * (p[0].made + p[1].made) <= few.time);
 }
 
+/* Not a budget but so much more for each: by need, of unknown error just that, and nothing to who takes nothing. */
+static void test_more(void **state)
+{
+    static const double cost[PARTS] = {1e-9, 9, 1, 1};
+    struct shares_part p[PARTS];
+    begin(p, cost);
+    p[2].square = NAN;
+    p[2].made = 0;
+    p[3].takes = false;
+    shares_more(p, PARTS, 8);
+    assert_true(fabs(p[0].target - (1 + 8 / 4.0)) < 1e-9);
+    assert_true(fabs(p[2].target - 8) < 1e-9);
+    assert_true(p[3].target == p[3].made);
+    double given = 2 * (p[0].target - 1) + 3 * (p[1].target - 1);
+    assert_true(given <= 8 * 5 + 1e-9 && given > 8 * 5 - 3 * 8 / 20.0);
+    for (int i = 0; i < PARTS; i++)
+        p[i].takes = false;
+    shares_more(p, PARTS, 8);
+    for (int i = 0; i < PARTS; i++)
+        assert_true(p[i].target == p[i].made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rounds),        cmocka_unit_test(test_floors),
                                        cmocka_unit_test(test_unknown),       cmocka_unit_test(test_parts_of_rounds),
-                                       cmocka_unit_test(test_between_units), cmocka_unit_test(test_few_steps)};
+                                       cmocka_unit_test(test_between_units), cmocka_unit_test(test_few_steps),
+                                       cmocka_unit_test(test_more)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
