@@ -45,6 +45,13 @@ static double correction_of(const json_t *results, const char *part)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+/* Behind what the service says of an ensemble that has not come to its end; of any other there is nothing else to say. */
+static void add_reason(struct row *r, const char *reason)
+{
+    size_t n = strcmp(answer_text(r->present, "state"), "done") != 0 ? strlen(r->reason) : 0;
+    snprintf(r->reason + n, sizeof r->reason - n, "%s%s", n && *reason ? "; " : "", reason);
+}
+
 static void take_results(struct row *r, const json_t *results)
 {
     r->estimate =
@@ -52,7 +59,7 @@ static void take_results(struct row *r, const json_t *results)
     r->verdict = isnan(r->estimate.value) ? VERDICT_FAILED : verdict_of(results);
     r->standard_state = correction_of(results, "standard_state");
     r->finite_size = correction_of(results, "finite_size");
-    snprintf(r->reason, sizeof r->reason, "%s", answer_text(results, "reason"));
+    add_reason(r, answer_text(results, "reason"));
     const json_t *least = json_object_get(json_object_get(results, "overlap"), "minimum");
     r->overlap = json_is_number(least) ? json_number_value(least) : NAN;
     r->convergence = json_incref(json_object_get(results, "convergence"));
@@ -77,7 +84,7 @@ static void done(void *arg, int i, long status, const struct buf *reply)
     if (results)
         take_results(r, results);
     else
-        snprintf(r->reason, sizeof r->reason, "%.190s", e.msg);
+        add_reason(r, e.msg);
     json_decref(results);
 }
 

@@ -17,6 +17,7 @@ struct number {
 
 /* In order of what counts when several meet. */
 enum verdict {
+    VERDICT_NONE, /* nothing is in it */
     VERDICT_CONVERGED,
     VERDICT_UNCONVERGED,
     VERDICT_FAILED,
@@ -72,7 +73,7 @@ struct gathered {
     int nloops;
     struct comparison absolute, relative; /* with experiment; pairs 0: there is none */
     double *
-        shift; /* [nsystems] what is added to values without a zero of their own, so that they have the mean of the experiment */
+        shift; /* [nsystems] what is added to values without a zero of their own, so that they have the mean of the experiment; NAN: no value */
 };
 
 /* The sum of what is to be added to a row's estimate; NAN: nothing is. */
@@ -83,6 +84,8 @@ void gather_free(struct gathered *g);
 const char *gather_system(const struct gathered *g, int i);
 /* The best value of a system: of the network, else of its legs. */
 struct number gather_value(const struct gathered *g, int system);
+/* Whether there are edges, and nothing that was measured reaches it: it has no value. */
+bool gather_apart(const struct gathered *g, int system);
 
 /* gather_show.c: tables in kcal/mol. */
 void gather_show(const struct sheet *s, const struct gathered *g);

@@ -71,7 +71,7 @@ static void item_show(struct table *t, const struct item *item)
     table_cell(t, "%s", "sum");
     table_cell(t, "%s", "");
     number_cell(t, item->sum);
-    table_cell(t, "%s", verdict_word(item->verdict));
+    table_cell(t, "%s", item->verdict ? verdict_word(item->verdict) : "-");
     number_cell(t, (struct number){item->experiment, item->experiment_error});
 }
 
@@ -122,18 +122,21 @@ static void values_show(const struct sheet *s, const struct gathered *g)
         return;
     heads(&t, "l~ r r r r2", words);
     for (int i = 0; i < g->nsystems; i++) {
-        struct number value = gather_value(g, i);
+        struct number value = gather_value(g, i), experiment = g->experiments[i];
         table_cell(&t, "%s", gather_system(g, i));
         number_cell(&t, value);
-        number_cell(&t, g->experiments[i]);
-        number_cell(&t, (struct number){value.value + g->shift[i] - g->experiments[i].value,
-                                        hypot(value.error, g->experiments[i].error)});
-        table_cell(&t, "%d", g->network.part[i] + 1);
+        number_cell(&t, experiment);
+        number_cell(&t, (struct number){value.value + g->shift[i] - experiment.value,
+                                        hypot(value.error, isnan(experiment.error) ? 0 : experiment.error)});
+        if (gather_apart(g, i))
+            table_cell(&t, "-");
+        else
+            table_cell(&t, "%d", g->network.part[i] + 1);
     }
     put(s, &t, "values of the systems, kcal/mol",
         "most likely by all edges; parts without a zero of their own have the mean 0, "
         "and that of "
-        "the experiment in the differences");
+        "the experiment in the differences, where one without an error counts as exact");
 }
 
 static void measure_cells(struct table *t, const char *name, const struct measure *m, double unit)

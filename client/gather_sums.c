@@ -13,7 +13,7 @@ enum { REPEATS_FOR_DEVIATION = 3 };
 
 const char *verdict_word(enum verdict v)
 {
-    static const char *const words[] = {"converged", "unconverged", "failed", "pending"};
+    static const char *const words[] = {"", "converged", "unconverged", "failed", "pending"};
     return words[v];
 }
 
@@ -57,7 +57,8 @@ static struct number mean_of(const double *x, const double *error, int n)
     return out;
 }
 
-/* An item's leg from the rows at *row and on, which are its repeats; *row is moved behind them. */
+/* An item's leg from the rows at *row and on, which are its repeats; *row is moved behind them. Failed is what has no number: one that
+ * lacks some of its repeats is unconverged. */
 static void sum_leg(const struct gathered *g, int *row, struct leg_sum *leg)
 {
     enum { REPEATS_MAX = 100 };
@@ -76,6 +77,8 @@ static void sum_leg(const struct gathered *g, int *row, struct leg_sum *leg)
         error[leg->got++] = r->estimate.error;
     }
     leg->mean = mean_of(x, error, leg->got);
+    if (leg->got && leg->verdict == VERDICT_FAILED)
+        leg->verdict = VERDICT_UNCONVERGED;
 }
 
 static struct item *find_item(struct gathered *g, const json_t *planned)
@@ -202,6 +205,11 @@ struct number gather_value(const struct gathered *g, int system)
     return g->items[system].sum;
 }
 
+bool gather_apart(const struct gathered *g, int system)
+{
+    return g->nedges && g->network.part[system] < 0;
+}
+
 /* The mean over a part's systems that were measured of experiment less calculation. */
 static double shift_of(const struct gathered *g, int part)
 {
@@ -222,9 +230,9 @@ static void compare_all(struct gathered *g)
     double *a = xcalloc((size_t)most, sizeof *a), *b = xcalloc((size_t)most, sizeof *b);
     g->shift = xcalloc((size_t)g->nsystems, sizeof *g->shift);
     for (int i = 0; i < g->nsystems; i++) {
-        bool floats = g->nedges && g->network.part[i] >= 0 && !g->network.anchored[i];
+        bool apart = gather_apart(g, i), floats = g->nedges && !apart && !g->network.anchored[i];
         double value = gather_value(g, i).value;
-        g->shift[i] = floats ? shift_of(g, g->network.part[i]) : 0;
+        g->shift[i] = apart ? NAN : floats ? shift_of(g, g->network.part[i]) : 0;
         if (isnan(value) || isnan(g->experiments[i].value))
             continue;
         a[n] = value + g->shift[i];

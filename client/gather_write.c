@@ -66,7 +66,7 @@ static json_t *item_json(const struct gathered *g, const struct item *item)
     json_object_set_new(one, "legs", legs_json(item));
     json_object_set_new(one, "free_energy", energy(item->sum));
     json_object_set_new(one, "experiment", energy((struct number){item->experiment, item->experiment_error}));
-    json_object_set_new(one, "verdict", json_string(verdict_word(item->verdict)));
+    json_object_set_new(one, "verdict", item->verdict ? json_string(verdict_word(item->verdict)) : json_null());
     return one;
 }
 
@@ -99,13 +99,20 @@ static json_t *values_json(const struct gathered *g)
 {
     json_t *list = json_array();
     for (int i = 0; g->nedges && i < g->nsystems; i++) {
-        json_t *one = json_pack("{s:s,s:o,s:o,s:i,s:b}", "system", gather_system(g, i), "free_energy",
-                                energy(gather_value(g, i)), "experiment", energy(g->experiments[i]), "part",
-                                g->network.part[i], "anchored", (int)g->network.anchored[i]);
+        json_t *part = gather_apart(g, i) ? json_null() : json_integer(g->network.part[i]);
+        json_t *one =
+            json_pack("{s:s,s:o,s:o,s:o,s:b}", "system", gather_system(g, i), "free_energy", energy(gather_value(g, i)),
+                      "experiment", energy(g->experiments[i]), "part", part, "anchored", (int)g->network.anchored[i]);
         json_object_set_new(one, "shift", energy((struct number){g->shift[i], 0}));
         json_array_append_new(list, one);
     }
     return list;
+}
+
+static double covariance(const struct gathered *g, int i, int j)
+{
+    bool none = gather_apart(g, i) || gather_apart(g, j);
+    return none ? NAN : g->network.covariance[(size_t)i * (size_t)g->nsystems + (size_t)j];
 }
 
 /* Rows and columns as the values, (kJ/mol)^2. */
@@ -115,7 +122,7 @@ static json_t *covariance_json(const struct gathered *g)
     for (int i = 0; g->nedges && i < g->nsystems; i++) {
         json_t *row = json_array();
         for (int j = 0; j < g->nsystems; j++)
-            json_array_append_new(row, json_real(g->network.covariance[(size_t)i * (size_t)g->nsystems + (size_t)j]));
+            json_array_append_new(row, real(covariance(g, i, j)));
         json_array_append_new(list, row);
     }
     return list;

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import random
+import re
 import statistics
 import subprocess
 import unittest
@@ -106,7 +107,7 @@ def tau(pairs):
 class Gather(Answered):
     def setUp(self):
         super().setUp()
-        self.results = {}
+        self.results, self.changes = {}, {}  # by key: what the service says of an ensemble
 
     def write(self, legs, edges, repeats):
         with open(os.path.join(self.folder, "systems.tsv"), "w", encoding="utf-8") as f:
@@ -122,7 +123,8 @@ class Gather(Answered):
         for number, (key, results) in enumerate(self.results.items()):
             ident = f"id{number:06}"
             state = "running" if results is None else "done"
-            listed.append(ensemble(id=ident, key=key, state=state, owner=os.geteuid(), labels={"campaign": "net"}))
+            listed.append(ensemble(**{"id": ident, "key": key, "state": state, "owner": os.geteuid(), "labels": {"campaign": "net"},
+                                      **self.changes.get(key, {})}))
             self.service.answers[f"GET /v1/ensembles/{ident}/results"] = (200, results)
         path = "/v1/ensembles?label=" + urllib.parse.quote("campaign=net", safe="")
         self.service.answers[f"GET {path}"] = (200, {"ensembles": listed, "next": None})
@@ -183,7 +185,10 @@ class Gather(Answered):
                 shifted[name] = values[k] + shift
                 for q, other in enumerate(part):
                     self.assertAlmostEqual(got["covariance"][names.index(name)][names.index(other)], covariance[k][q] * KCAL**2, delta=1e-9)
-        self.assertIsNone(got["values"][names.index("lone")]["free_energy"])
+        lone = got["values"][names.index("lone")]
+        self.assertEqual((lone["free_energy"], lone["part"], lone["anchored"], lone["shift"]), (None, None, False, None))
+        self.assertEqual(got["covariance"][names.index("lone")], [None] * len(names))
+        self.assertEqual([row.count(None) for row in got["covariance"]], [7 if name == "lone" else 1 for name in names])
         self.check_comparison(got["experiment"], [(shifted[n], SYSTEMS[n]) for n in shifted if SYSTEMS[n] is not None],
                               [(sums[i, j][0], SYSTEMS[j] - SYSTEMS[i]) for i, j in EDGES if None not in (SYSTEMS[i], SYSTEMS[j])])
         return sums
@@ -240,6 +245,55 @@ class Gather(Answered):
         self.assertAlmostEqual(b["free_energy"]["kcal/mol"]["value"] - a["free_energy"]["kcal/mol"]["value"], -1.0 - 0.6 * 8 / 9, delta=1e-9)
         self.assertAlmostEqual(b["free_energy"]["kcal/mol"]["value"] + a["free_energy"]["kcal/mol"]["value"], -11, delta=1e-9)
         self.assertTrue(a["anchored"] and a["shift"]["kJ/mol"]["value"] == 0)
+
+    def test_verdicts(self):
+        """Failed is what has no number; a sum of nothing has no verdict."""
+        self.write("  - {name: complex, spec: x.yaml}", [], 2)
+        for name in SYSTEMS:
+            for repeat in (1, 2):
+                failed = name == "b" or (name, repeat) == ("c", 2)
+                self.results[f"net.{name}.complex.{repeat}"] = estimate(None if failed else 2.0, 0.1, "failed" if failed else "converged")
+        self.results["net.d.complex.2"] = None
+        for sign, d_verdict in ((1, "pending"), (0, None)):
+            self.write(f"  - {{name: complex, spec: x.yaml, sign: {sign}}}", [], 2)
+            systems = {s["system"]: s for s in json.loads(self.gather("--json", code=75))["systems"]}
+            legs = {n: s["legs"][0] for n, s in systems.items()}
+            self.assertEqual([legs[n]["verdict"] for n in "abcd"], ["converged", "failed", "unconverged", "pending"])
+            self.assertEqual([legs[n]["free_energy"] is None for n in "abcd"], [False, True, False, False])
+            self.assertEqual([systems[n]["verdict"] for n in "abcd"],
+                             ["converged", "failed", "unconverged", d_verdict] if sign else [None] * 4)
+            self.assertEqual([systems[n]["free_energy"] is None for n in "abcd"], [False, True, False, False] if sign else [True] * 4)
+        sums = [line.split() for line in self.gather(code=75).splitlines() if line.split()[:1] == ["sum"]]
+        self.assertEqual([words[1:3] for words in sums], [["-", "-"]] * len(SYSTEMS))
+
+    def test_experiment_without_error(self):
+        """It is shown bare, and the difference has the error of the calculation."""
+        self.write("  - {name: change, of: edges, spec: x.yaml}", [("a", "b"), ("b", "c")], 1)
+        self.results.update({"net.a_b.change.1": estimate(-1.6, 0.3), "net.b_c.change.1": estimate(2.1, 0.3)})
+        path = os.path.join(self.folder, "systems.tsv")
+        with open(path, encoding="utf-8") as f:
+            table = f.read().replace("a\t-5.0\t0.1", "a\t-5.0\t")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(table)
+        lines = self.gather().split("values of the systems")[1].splitlines()
+        a, b, lone = (re.split(r"  +", next(line for line in lines if line.startswith(name)).strip()) for name in ("a ", "b ", "lone"))
+        self.assertEqual(a[2], "-5.000")
+        self.assertEqual(a[3].split("+-")[1], a[1].split("+-")[1])
+        self.assertGreater(float(b[3].split("+-")[1]), float(b[1].split("+-")[1]))
+        self.assertEqual((lone[1], lone[-1]), ("-", "-"))
+
+    def test_reasons(self):
+        """What the service says of a failed ensemble comes first, and what its results lack for it behind that."""
+        self.write("  - {name: complex, spec: x.yaml}", [], 1)
+        for name in SYSTEMS:
+            self.results[f"net.{name}.complex.1"] = estimate(2.0, 0.1)
+        torn = self.results["net.b.complex.1"] = estimate(None, None, "failed")
+        torn["reason"] = "windows 0, 1 took no part"
+        self.changes["net.b.complex.1"] = {"state": "failed", "reason": "window 0: step 1: atom 3 is thrown out of the box"}
+        self.changes["net.a.complex.1"] = {"reason": "its stop-when holds"}
+        rows = {r["item"]: r for r in json.loads(self.gather("--json", code=1))["ensembles"]}
+        self.assertEqual(rows["b"]["reason"], "window 0: step 1: atom 3 is thrown out of the box; windows 0, 1 took no part")
+        self.assertIsNone(rows["a"]["reason"])
 
     def test_files(self):
         self.write(self.LEGS, EDGES, 3)

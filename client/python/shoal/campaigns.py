@@ -129,25 +129,25 @@ class LegSum:
 
 @dataclass(frozen=True, kw_only=True)
 class SystemSum:
-    """The sum of a system's legs, each times its sign."""
+    """The sum of a system's legs, each times its sign. verdict: None where all signs are 0."""
 
     system: str
     legs: tuple[LegSum, ...]
     free_energy: MolarEnergy | None
     experiment: MolarEnergy | None
-    verdict: str
+    verdict: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class EdgeSum:
-    """The sum of an edge's legs: ligand_j less ligand_i."""
+    """The sum of an edge's legs: ligand_j less ligand_i. verdict: None where all signs are 0."""
 
     ligand_i: str
     ligand_j: str
     legs: tuple[LegSum, ...]
     free_energy: MolarEnergy | None
     experiment: MolarEnergy | None
-    verdict: str
+    verdict: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,13 +160,13 @@ class Loop:
 
 @dataclass(frozen=True, kw_only=True)
 class SystemValue:
-    """The most likely value of a system, of all edges and legs. part: of the network; anchored: it has a zero of its own;
-    shift: what was added where it has none."""
+    """The most likely value of a system, of all edges and legs. part: of the network, None where nothing measured reaches it;
+    anchored: it has a zero of its own; shift: what was added where it has none."""
 
     system: str
     free_energy: MolarEnergy | None
     experiment: MolarEnergy | None
-    part: int
+    part: int | None
     anchored: bool
     shift: MolarEnergy | None
 
@@ -201,7 +201,7 @@ class Comparisons:
 
 @dataclass(frozen=True, kw_only=True)
 class Gathered:
-    """The table of a campaign. covariance: rows and columns as `values`, (kJ/mol)^2."""
+    """The table of a campaign. covariance: rows and columns as `values`, (kJ/mol)^2, None of one without a value."""
 
     name: str
     ensembles: tuple[Row, ...]
@@ -209,7 +209,7 @@ class Gathered:
     edges: tuple[EdgeSum, ...]
     loops: tuple[Loop, ...]
     values: tuple[SystemValue, ...]
-    covariance: tuple[tuple[float, ...], ...]
+    covariance: tuple[tuple[float | None, ...], ...]
     experiment: Comparisons
 
 
