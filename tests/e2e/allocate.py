@@ -114,6 +114,8 @@ def longer(program, s, ident, given):
     assert ensemble["revision"] == 2, ensemble
     more = assert_handed_out(ensemble, SHARE + 3000)
     assert all(b >= a for a, b in zip(given, more)), (given, more)
+    status, answer = s.call("POST", f"/v1/ensembles/{ident}/extend?time=3%20fs&nearest=1")
+    assert (status, answer["revision"], answer["state"]) == (200, 2, "done"), answer
     status, answer = s.call("POST", f"/v1/ensembles/{ident}/extend?until=10%20ps")
     assert status == 409 and "can only become longer" in answer["error"]["message"], answer
 
