@@ -172,6 +172,17 @@ static void a_set_that_failed_is_not_extended_in_part(void **state)
 
 /* ---- production by need ---- */
 
+/* One of three windows, and a worker with so many slots. */
+static struct ensemble *begin_by_need(struct play *p, int slots)
+{
+    struct ensemble *e = play_ensemble(1, 3, 0);
+    play_by_need(e);
+    play_begin(p, 1);
+    play_up(p, 0, slots, "m");
+    play_add(p, e);
+    return e;
+}
+
 /* All that are to run do so to their targets. */
 static void run_all(struct play *p, struct ensemble *e)
 {
@@ -199,11 +210,7 @@ static void assert_targets(const struct ensemble *e, int64_t a, int64_t b, int64
 static void production_goes_where_it_is_needed(void **state)
 {
     struct play p;
-    struct ensemble *e = play_ensemble(1, 3, 0);
-    play_by_need(e);
-    play_begin(&p, 1);
-    play_up(&p, 0, 3, "m");
-    play_add(&p, e);
+    struct ensemble *e = begin_by_need(&p, 3);
     run_all(&p, e);
     assert_int_equal(play_count(&p, DECIDE_LOOK), 1);
     assert_int_equal(e->sm.state, ENSEMBLE_RUNNING);
@@ -247,11 +254,7 @@ static void production_goes_where_it_is_needed(void **state)
 static void the_longest_goes_first(void **state)
 {
     struct play p;
-    struct ensemble *e = play_ensemble(1, 3, 0);
-    play_by_need(e);
-    play_begin(&p, 1);
-    play_up(&p, 0, 1, "m");
-    play_add(&p, e);
+    struct ensemble *e = begin_by_need(&p, 1);
     for (int i = 0; i < 3; i++) { /* all alike: in their order */
         assert_true(e->replicas[i].held);
         play_about(&p, SCHED_DONE, &e->replicas[i]);
@@ -274,11 +277,7 @@ static void the_longest_goes_first(void **state)
 static void a_look_that_failed_for_the_machine_is_made_again(void **state)
 {
     struct play p;
-    struct ensemble *e = play_ensemble(1, 3, 0);
-    play_by_need(e);
-    play_begin(&p, 1);
-    play_up(&p, 0, 3, "m");
-    play_add(&p, e);
+    struct ensemble *e = begin_by_need(&p, 3);
     run_all(&p, e);
     play_feed(&p, (struct sched_event){.kind = SCHED_LOOKED, .ensemble = e, .code = ERR_BUSY, .message = "too many"});
     assert_int_equal(play_count(&p, DECIDE_TARGET), 0);
