@@ -93,9 +93,10 @@ static void put_reasons(struct buf *out, const json_t *results)
     enum { SHOWN = 4 };
     const json_t *reasons = json_object_get(json_object_get(results, "verdict"), "reasons"), *one;
     size_t i;
-    buf_printf(out, "%s", answer_text(results, "reason"));
+    const char *reason = answer_text(results, "reason");
+    buf_printf(out, "%s", reason);
     json_array_foreach (reasons, i, one)
-        if (i < SHOWN)
+        if (i < SHOWN && strcmp(answer_text(one, "text"), reason) != 0)
             buf_printf(out, "%s%s", out->len ? "\n" : "", answer_text(one, "text"));
     if (json_array_size(reasons) > SHOWN)
         buf_printf(out, "\nand %zu more, at the end of the page", json_array_size(reasons) - SHOWN);

@@ -166,14 +166,22 @@ static void start_handles(struct server *s, int epoll_fd)
     server_accept_start(s);
 }
 
+/* A NUL would end a name early, and make it another one: what has one stays as it was sent, which is nobody's name. */
+static size_t unescape(void *arg, struct MHD_Connection *c, char *text)
+{
+    (void)arg, (void)c;
+    return strstr(text, "%00") ? strlen(text) : MHD_http_unescape(text);
+}
+
 static struct MHD_Daemon *start_mhd(struct server *s)
 {
     unsigned limit = (unsigned)quota_limit_all(s->config.quota, QUOTA_CONNECTIONS) + MORE_CONNECTIONS;
     return MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
                             NULL, NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
-                            MHD_OPTION_CONNECTION_LIMIT, limit, MHD_OPTION_CONNECTION_TIMEOUT, s->config.idle_seconds,
-                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY, MHD_OPTION_NOTIFY_CONNECTION,
-                            server_on_connection, s, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_END);
+                            MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_CONNECTION_LIMIT, limit,
+                            MHD_OPTION_CONNECTION_TIMEOUT, s->config.idle_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                            (size_t)MEMORY, MHD_OPTION_NOTIFY_CONNECTION, server_on_connection, s,
+                            MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_END);
 }
 
 int server_new(struct server **out, uv_loop_t *loop, const struct server_config *c, struct err *e)

@@ -43,20 +43,28 @@ static void name_replica(struct buf *out, const struct sched_replica *r)
         buf_printf(out, " of repeat %d", r->repeat);
 }
 
+/* The first that failed by itself, not with one that it runs with; NULL: none failed. */
+static const struct sched_replica *first_failed(const struct ensemble *e)
+{
+    const struct sched_replica *first = NULL;
+    for (int i = 0; i < e->nreplicas; i++) {
+        const struct sched_replica *r = &e->replicas[i];
+        if (r->sm.state == REPLICA_FAILED && (!first || (!first->code && r->code)))
+            first = r;
+    }
+    return first;
+}
+
 /* The sentence an owner reads: how many replicas failed, and the first one's reason. */
 static char *failure_text(const struct ensemble *e, const char *estimate_message)
 {
     struct buf text = {0};
-    int failed = ensemble_count(e, REPLICA_FAILED);
-    for (int i = 0; i < e->nreplicas && failed; i++) {
-        const struct sched_replica *r = &e->replicas[i];
-        if (r->sm.state != REPLICA_FAILED)
-            continue;
-        buf_printf(&text, "%d of %d %s failed; ", failed, e->nreplicas,
+    const struct sched_replica *r = first_failed(e);
+    if (r) {
+        buf_printf(&text, "%d of %d %s failed; ", ensemble_count(e, REPLICA_FAILED), e->nreplicas,
                    e->repeats > 1 ? "replicas" : number_word(e->nreplicas, "window", "windows"));
         name_replica(&text, r);
         buf_printf(&text, ": %s", r->reason ? r->reason : "no reason given");
-        break;
     }
     if (estimate_message)
         buf_printf(&text, "%s%s", text.len ? "; " : "", estimate_message);

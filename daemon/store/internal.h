@@ -75,7 +75,9 @@ struct store {
     bool running, quit;  /* quit under lock */
     atomic_bool failing; /* the last commit failed and is tried again */
     uint64_t retry_ns;   /* between two tries */
-    dev_t device;        /* of the database file, as it was opened */
+    char *reserve;       /* path of the file that keeps space, and whether it is there: reserve.c */
+    bool reserved;
+    dev_t device; /* of the database file, as it was opened */
     ino_t inode;
 };
 
@@ -89,5 +91,9 @@ int store_mark(struct store *s, bool clean, struct err *e);
 void store_stop_thread(struct store *s);
 /* What SQLite says went wrong, with the system's word for it. */
 int store_said(sqlite3 *db, struct err *e);
+/* reserve.c: whether there is such a file; makes it, where it is not there and the disk has room; removes it, false: it was not there. */
+void reserve_find(struct store *s);
+void reserve_keep(struct store *s);
+bool reserve_give(struct store *s);
 
 #endif

@@ -240,6 +240,7 @@ static void destroy(struct store *s)
     uv_mutex_destroy(&s->read_lock);
     uv_mutex_destroy(&s->lock);
     uv_cond_destroy(&s->wake);
+    free(s->reserve);
     free(s->path);
     free(s);
 }
@@ -251,6 +252,7 @@ int store_open(struct store **out, const char *directory, struct err *e)
     buf_printf(&path, "%s/shoald.db", directory);
     s->path = path.data;
     s->retry_ns = RETRY_NS;
+    reserve_find(s);
     uv_mutex_init(&s->read_lock);
     uv_mutex_init(&s->lock);
     uv_cond_init(&s->wake);

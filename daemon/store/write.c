@@ -9,6 +9,7 @@
  */
 #include "daemon/store/internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -356,11 +357,31 @@ static bool may_pass(int rc)
            primary == SQLITE_CANTOPEN || primary == SQLITE_READONLY || primary == SQLITE_NOMEM;
 }
 
+static bool lacks_space(const struct store *s, int rc)
+{
+    return (rc & 0xff) == SQLITE_FULL || sqlite3_system_errno(s->writer) == ENOSPC;
+}
+
+/* What was kept for the database, and its log, which is written into it. */
+static void make_room(struct store *s)
+{
+    if (reserve_give(s))
+        log_line(LOG_WARNING, "the disk is full: the database goes on in what was kept for it");
+    sqlite3_wal_checkpoint_v2(s->writer, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+}
+
 static void commit_until_done(struct store *s, const struct batch *b)
 {
+    bool made_room = false;
     for (int rc; b->nops && (rc = commit(s, b)) != SQLITE_OK;) {
         if (!may_pass(rc))
             abort();
+        if (lacks_space(s, rc) && !made_room) {
+            made_room = true;
+            make_room(s);
+            continue;
+        }
+        made_room = false;
         atomic_store(&s->failing, true);
         uv_mutex_lock(&s->lock);
         bool quit = s->quit;
@@ -372,6 +393,7 @@ static void commit_until_done(struct store *s, const struct batch *b)
             return; /* its callbacks never run: nothing of it was answered */
     }
     atomic_store(&s->failing, false);
+    reserve_keep(s);
 }
 
 static void thread_main(void *arg)

@@ -19,7 +19,7 @@ def cell(energy: shoal.MolarEnergy | None) -> str:
 
 def line(name: str, of: shoal.SystemSum | shoal.EdgeSum) -> str:
     legs = ", ".join(f"{leg.leg} {leg.repeats} of {leg.planned}" for leg in of.legs)
-    return f"{name:22} {cell(of.free_energy)}  {cell(of.experiment)}  {of.verdict:11}  {legs}"
+    return f"{name:22} {cell(of.free_energy)}  {cell(of.experiment)}  {of.verdict or '-':11}  {legs}"
 
 
 def main() -> int:

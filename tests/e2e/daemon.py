@@ -65,6 +65,9 @@ def bad_requests():
         ident = s.submit("good")
         expect(400, "USAGE", "since=-1", "GET", f"/v1/ensembles/{ident}/events?since=-1")
         expect(400, "USAGE", "follow=2", "GET", f"/v1/ensembles/{ident}/events?follow=2")
+        for method, path in (("DELETE", f"{ident}%00zzz"), ("GET", f"{ident}%00"), ("GET", f"{ident}/files/input/tiny.top%00x")):
+            expect(404, "NOT_FOUND", "", method, f"/v1/ensembles/{path}")
+        assert s.call("GET", f"/v1/ensembles?name={ident}%00x")[1]["ensembles"] == []
         for path in ("../../lock", "..%2f..%2flock", "input/../../../lock", "input", "nothing", "input//tiny.top"):
             expect(404, "NOT_FOUND", "no file", "GET", f"/v1/ensembles/{ident}/files/{path}")
         status, data = s.raw("GET", f"/v1/ensembles/{ident[:4]}/files/input/tiny.top")

@@ -122,6 +122,10 @@ def tmpfs_full():
         return
     try:
         with service("tmpfs", per_second=50) as s:
+            old = s.submit("old", windows=(0, 1), retries=0)
+            s.wait(old)
+            asleep = s.submit("asleep", windows=(0, 1), retries=0)
+            assert s.call("POST", f"/v1/ensembles/{asleep}/pause")[0] == 200
             ident = s.submit("t", windows=(0, 1), retries=0)
             s.wait_steps(ident, 0, 1)
             ballast = os.path.join(folder, "state/ballast")
@@ -138,6 +142,10 @@ def tmpfs_full():
             assert s.get(ident)["state"] in ("running", "finishing")
             time.sleep(3)
             assert s.get(ident)["state"] in ("running", "finishing"), s.get(ident)
+            for _ in range(100):  # more than fits into what the database has
+                for what in ("resume", "pause"):
+                    assert s.call("POST", f"/v1/ensembles/{asleep}/{what}")[0] == 200, what
+            assert s.call("DELETE", f"/v1/ensembles/{old}")[0] == 200
             os.unlink(ballast)
             assert s.wait(ident)["state"] == "done", s.get(ident)
             assert s.raw("GET", f"/v1/ensembles/{ident}/results")[0] == 200

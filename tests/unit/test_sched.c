@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "tests/lib/sched_play.h"
@@ -149,6 +150,8 @@ static void a_set_is_all_or_nothing(void **state)
     assert_int_equal(ensemble_count(e, REPLICA_DONE), 1);
     assert_string_equal(e->replicas[1].reason, "a replica that it runs with failed");
     assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
+    play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true});
+    assert_true(strncmp(e->reason, "2 of 3 windows failed; window 2: ", 33) == 0);
     play_end(&p);
 }
 
