@@ -72,8 +72,8 @@ struct gathered {
     struct loop *loops; /* of edges: numbers in measured */
     int nloops;
     struct comparison absolute, relative; /* with experiment; pairs 0: there is none */
-    double *
-        shift; /* [nsystems] what is added to values without a zero of their own, so that they have the mean of the experiment; NAN: no value */
+    /* [nsystems] what is added to values without a zero of their own, so that they have the mean of the experiment; NAN: no value */
+    double *shift;
 };
 
 /* The sum of what is to be added to a row's estimate; NAN: nothing is. */

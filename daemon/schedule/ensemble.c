@@ -248,6 +248,14 @@ int set_open(const struct sched_set *set)
     return n;
 }
 
+bool set_has_failed(const struct sched_set *set)
+{
+    for (int i = 0; i < set->nreplicas; i++)
+        if (set->replicas[i].sm.state == REPLICA_FAILED)
+            return true;
+    return false;
+}
+
 int64_t set_furthest(const struct sched_set *set)
 {
     int64_t most = 0;

@@ -224,6 +224,8 @@ void replica_origin_folder(const struct sched_replica *r, char out[96]);
 uint32_t replica_key(const struct sched_replica *r);
 /* Replicas of a set that have not ended: the slots that it takes. */
 int set_open(const struct sched_set *set);
+/* Whether one of its replicas has failed for good: the others wait until the owner retries it. */
+bool set_has_failed(const struct sched_set *set);
 /* Whether it waits for its slots. */
 bool set_waits(const struct sched_set *set);
 /* Steps of its replicas' checkpoints, summed. */

@@ -167,18 +167,9 @@ static void put_to_wait(struct step *st, struct sched_replica *r)
     move_replica(st, r, to);
 }
 
-/* For good: those that exchange windows with it wait until its owner retries it. */
-static bool has_failed(const struct sched_set *set)
-{
-    for (int i = 0; i < set->nreplicas; i++)
-        if (set->replicas[i].sm.state == REPLICA_FAILED)
-            return true;
-    return false;
-}
-
 void reopen_set(struct step *st, struct sched_set *set)
 {
-    if (set->worker >= 0 || ensemble_ended(set->ensemble) || has_failed(set))
+    if (set->worker >= 0 || ensemble_ended(set->ensemble) || set_has_failed(set))
         return;
     for (int i = 0; i < set->nreplicas; i++) {
         struct sched_replica *r = &set->replicas[i];

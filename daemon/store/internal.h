@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the store: store.c opens and migrates, store_write.c commits batches on its thread, store_read.c reads.
+ * Inside the store: store.c opens and migrates, write.c commits batches on its thread, reserve.c keeps space for that, read.c reads.
  */
 #ifndef SHOAL_DAEMON_STORE_INTERNAL_H
 #define SHOAL_DAEMON_STORE_INTERNAL_H
@@ -54,7 +54,7 @@ enum statement {
         STATEMENT_COUNT
 };
 
-struct batch; /* store_write.c */
+struct batch; /* write.c */
 
 struct store {
     char *path;

@@ -60,14 +60,6 @@ static int index_of(const struct world *w, const struct ensemble *e)
     return i;
 }
 
-static bool has_failed(const struct sched_set *set)
-{
-    for (int i = 0; i < set->nreplicas; i++)
-        if (set->replicas[i].sm.state == REPLICA_FAILED)
-            return true;
-    return false;
-}
-
 static void check_promises(const struct world *w)
 {
     for (int k = 0; k < w->p.s.nworkers; k++) {
@@ -80,7 +72,7 @@ static void check_promises(const struct world *w)
         for (int i = 0; i < sw->nsets; i++) {
             const struct sched_set *set = sw->sets[i];
             assert_int_equal(set->worker, k);
-            assert_false(has_failed(set));
+            assert_false(set_has_failed(set));
             if (set->crashes >= SCHED_SUSPECT)
                 assert_int_equal(sw->nsets, 1);
             for (int r = 0; r < set->nreplicas; r++)
@@ -97,7 +89,7 @@ static void check_promises(const struct world *w)
             assert_int_equal(ensemble_count(e, REPLICA_DONE), e->nreplicas);
         for (int k = 0; k < e->nreplicas; k++)
             if (e->replicas[k].sm.state == REPLICA_DONE && e->replicas[k].set->worker < 0 &&
-                e->sm.state != ENSEMBLE_CANCELLED && !has_failed(e->replicas[k].set))
+                e->sm.state != ENSEMBLE_CANCELLED && !set_has_failed(e->replicas[k].set))
                 assert_true(e->replicas[k].saved_step >= e->replicas[k].steps);
         if (e->sm.state == ENSEMBLE_FINISHING || e->sm.state == ENSEMBLE_FAILED)
             assert_int_equal(ended, e->nreplicas);
