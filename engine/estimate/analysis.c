@@ -72,7 +72,7 @@ static void find_neighbours(struct result *r, const struct mbar *m)
         if (!r->windows[k].used)
             continue;
         if (before >= 0) {
-            double o = fmin(r->overlap[before * n + k], r->overlap[k * n + before]);
+            double o = 0.5 * (r->overlap[before * n + k] + r->overlap[k * n + before]);
             r->neighbours[r->nneighbours++] = (struct neighbours){.from = before, .to = k, .overlap = o};
         }
         before = k;

@@ -82,7 +82,7 @@ static double *work(const struct sampling *s, int of, int to)
 }
 
 /* What the row weights of a pair tell: with p = f(...) the chance that a row came from the other state, the overlap
- * matrix of the two states alone has sum p (1 - p) / N. */
+ * matrix of the two states alone has sum p (1 - p) / N; as of MBAR's, the mean of both entries. */
 static double overlap_of(const double *wf, size_t nf, const double *wr, size_t nr, double df)
 {
     const double m = log((double)nf / (double)nr);
@@ -91,7 +91,7 @@ static double overlap_of(const double *wf, size_t nf, const double *wr, size_t n
         sum += exp(log_fermi(m + wf[i] - df) + log_fermi(-m - wf[i] + df));
     for (size_t i = 0; i < nr; i++)
         sum += exp(log_fermi(-m + wr[i] + df) + log_fermi(m - wr[i] - df));
-    return sum / (double)(nf > nr ? nf : nr);
+    return 0.5 * (sum / (double)nf + sum / (double)nr);
 }
 
 /* Pair p of the chain. To first order d = const - ln mean(phi_F) + ln mean(phi_R): each forward row adds -phi_F / n to

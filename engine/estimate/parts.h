@@ -173,7 +173,7 @@ struct bar {
     int npairs;
     int *state;      /* [npairs + 1]: the sampled states */
     double *df;      /* [npairs] */
-    double *overlap; /* [npairs]: the smaller of the two entries of the pair's own overlap matrix */
+    double *overlap; /* [npairs]: the mean of the two entries of the pair's own overlap matrix */
 };
 
 int bar_solve(struct bar *b, const struct sampling *s, struct err *e);

@@ -164,12 +164,13 @@ static void combine_overlap(struct report *r)
             out->overlap[k] += r->repeats[i].overlap[k] / found;
     out->neighbours = xcalloc(n, sizeof *out->neighbours);
     for (int k = 0; k + 1 < (int)n; k++) {
-        double least = fmin(out->overlap[(size_t)k * n + (size_t)k + 1], out->overlap[((size_t)k + 1) * n + (size_t)k]);
+        double least = INFINITY;
         for (int i = 0; i < r->nrepeats; i++)
             for (int p = 0; p < r->repeats[i].nneighbours; p++)
                 if (r->repeats[i].neighbours[p].from <= k && r->repeats[i].neighbours[p].to > k)
                     least = fmin(least, r->repeats[i].neighbours[p].overlap);
-        out->neighbours[out->nneighbours++] = (struct neighbours){k, k + 1, least};
+        if (isfinite(least))
+            out->neighbours[out->nneighbours++] = (struct neighbours){k, k + 1, least};
     }
 }
 

@@ -118,7 +118,8 @@ struct convergence {
     struct range forward, backward;
 };
 
-/* Windows with samples that follow each other, and the smaller of their two entries in the overlap matrix. */
+/* Windows with samples that follow each other, and the mean of their two entries in the overlap matrix: the smaller one is the
+ * share of rows that the shorter window has, if that is less. */
 struct neighbours {
     int from, to;
     double overlap;

@@ -371,6 +371,29 @@ static void test_disconnected(void **state)
     drop(&x);
 }
 
+/* A window that was cut short is no gap: its rows are few, and as near to its neighbours' as ever. */
+static void test_short_window(void **state)
+{
+    struct ensemble x;
+    struct buf b = {0};
+    make(&x, 10000);
+    oscillators_file(&b, &legs, 3, 5, TEMPERATURE, 3);
+    write_file(&x, 3, "dhdl.xvg", &b);
+    json_t *r = estimate(&x, NULL);
+    for (size_t i = 0; i < 2; i++) {
+        json_t *e = json_array_get(at(r, "estimators"), i);
+        assert_string_equal(words(e, "verdict>verdict"), "unconverged");
+        assert_int_equal(count_reasons(at(e, "verdict"), "few_samples"), 1);
+        assert_int_equal(count_reasons(at(e, "verdict"), "overlap"), 0);
+    }
+    near(number(r, "estimators>0>total>kT>value"), oscillators_exact(&legs, STATES - 1),
+         4 * number(r, "estimators>0>total>kT>error"));
+    assert_true(number(r, "overlap>minimum") > 0.03);
+    json_decref(r);
+    buf_free(&b);
+    drop(&x);
+}
+
 static void refused(struct ensemble *x, const char *reason)
 {
     json_t *r = estimate(x, NULL);
@@ -596,6 +619,14 @@ static void test_repeats(void **state)
     assert_string_equal(words(r, "verdict>verdict"), "unconverged");
     assert_true(json_is_null(at(r, "repeats>1>free_energy")));
     json_decref(r);
+    /* a window that no repeat has is passed over */
+    for (int i = 0; i < 3; i++)
+        replicas[i * STATES + 4] = (struct estimate_replica){.kind = ESTIMATE_FAILED, .reason = "blew up"};
+    json.len = 0;
+    estimate_ensemble(&q, &json);
+    r = json_loadb(json.data, json.len, 0, NULL);
+    assert_true(number(r, "overlap>minimum") > 0.03);
+    json_decref(r);
     buf_free(&json);
     drop(&x);
 }
@@ -692,6 +723,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_legs),        cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_missing_windows), cmocka_unit_test(test_disconnected),
+        cmocka_unit_test(test_short_window),
         cmocka_unit_test(test_foreign_files),   cmocka_unit_test(test_warnings),
         cmocka_unit_test(test_narrow),          cmocka_unit_test(test_drifting_window),
         cmocka_unit_test(test_disagreement),    cmocka_unit_test(test_repeats),
