@@ -43,8 +43,8 @@ double repeats_error(const double *value, const double *error, int n)
  * n - 1 degrees of freedom by Wilson and Hilferty. */
 static bool disagree(const double *value, const double *error, int n)
 {
-    double within = own2(error, n), few = 2 / (9.0 * (n - 1));
-    return n > 1 && within > 0 && (cbrt(spread2(value, n) / within) - 1 + few) / sqrt(few) > ESTIMATE_DISAGREE;
+    double within = fmax(own2(error, n), ESTIMATE_ROUNDING * ESTIMATE_ROUNDING), few = 2 / (9.0 * (n - 1));
+    return n > 1 && (cbrt(spread2(value, n) / within) - 1 + few) / sqrt(few) > ESTIMATE_DISAGREE;
 }
 
 /* One number of every repeat. */

@@ -140,7 +140,7 @@ static void judge_agreement(const struct solutions *s, enum estimator which, enu
     if (which != ESTIMATOR_TI && other != ESTIMATOR_TI)
         limit = fmax(ESTIMATE_DISAGREE * solution_difference_error(s->of[which], s->of[other], a->from, a->to),
                      fmax(a->error, b->error));
-    if (difference > limit)
+    if (difference > fmax(limit, ESTIMATE_ROUNDING))
         verdict_add(v, VERDICT_UNCONVERGED, "estimators",
                     "%s and %s differ by %.2g kT, more than %.2g that errors allow", estimator_names[which],
                     estimator_names[other], difference, limit);
@@ -153,7 +153,7 @@ static void judge_halves(const struct result *r, const struct range *x, struct v
     if (!half->forward.ok || !half->backward.ok)
         return;
     double difference = fabs(half->forward.value - half->backward.value), limit = ESTIMATE_DISAGREE * 2 * x->error;
-    if (difference > limit)
+    if (difference > fmax(limit, ESTIMATE_ROUNDING))
         verdict_add(v, VERDICT_UNCONVERGED, "halves",
                     "first and second half differ by %.2g kT, more than %.2g that errors allow", difference, limit);
 }

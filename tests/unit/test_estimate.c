@@ -698,8 +698,44 @@ static void test_equal_windows(void **state)
     make_path(&x, still);
     r = estimate(&x, NULL);
     near(number(r, "estimators>0>total>kT>value"), 0, 1e-10);
+    assert_string_equal(words(r, "verdict>verdict"), "converged");
     assert_int_equal(json_array_size(at(r, "estimators>0>legs")), 0);
     json_decref(r);
+    drop(&x);
+}
+
+/* A molecule without charges: nothing happens along coulomb, of which every estimator, and every repeat, says 0 but for rounding. */
+static void test_idle_leg(void **state)
+{
+    struct ensemble x;
+    struct ladder_of_oscillators uncharged = legs;
+    struct estimate_replica replicas[2 * STATES] = {0};
+    struct buf json = {0};
+    uncharged.da[0] = uncharged.dc[0] = 0;
+    make(&x, 10);
+    for (int i = 0; i < 2 * STATES; i++) {
+        struct buf b = {0};
+        struct ensemble sub = x;
+        snprintf(sub.folder, sizeof sub.folder, "%.40s/repeat_%02d", x.folder, i / STATES);
+        mkdir(sub.folder, 0755);
+        oscillators_file(&b, &uncharged, i % STATES, 1000, TEMPERATURE, (uint64_t)i);
+        write_file(&sub, i % STATES, "dhdl.xvg", &b);
+        write_file(&x, i % STATES, "dhdl.xvg", &b);
+        buf_free(&b);
+    }
+    struct estimate_ensemble both = {.directory = x.folder, .set = &x.set, .repeats = 2, .replicas = replicas};
+    estimate_ensemble(&both, &json);
+    json_t *of[] = {estimate(&x, NULL), json_loadb(json.data, json.len, 0, NULL)};
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < 3; i++) {
+            json_t *leg = at(json_array_get(at(of[k], "estimators"), i), "legs>0");
+            assert_string_equal(words(leg, "name"), "coulomb");
+            near(number(leg, "free_energy>kT>value"), 0, 1e-9);
+            assert_string_equal(words(leg, "verdict"), "converged");
+        }
+        json_decref(of[k]);
+    }
+    buf_free(&json);
     drop(&x);
 }
 
@@ -728,7 +764,7 @@ int main(void)
         cmocka_unit_test(test_narrow),          cmocka_unit_test(test_drifting_window),
         cmocka_unit_test(test_disagreement),    cmocka_unit_test(test_repeats),
         cmocka_unit_test(test_equal_windows),   cmocka_unit_test(test_single_window),
-        cmocka_unit_test(test_gauss_ladder),
+        cmocka_unit_test(test_gauss_ladder),    cmocka_unit_test(test_idle_leg),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
