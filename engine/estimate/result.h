@@ -15,6 +15,7 @@
 #define ESTIMATE_UNCORRELATED 30    /* uncorrelated rows that a window needs: below, g itself is not known */
 #define ESTIMATE_DISAGREE 3         /* standard errors */
 #define ESTIMATE_ROUNDING 1e-4      /* kT: numbers nearer than this are one, whatever their errors */
+#define ESTIMATE_NONFINITE 0.01     /* share of a window's rows; without them a free energy may be off by as many kT */
 #define ESTIMATE_DRIFT_LEVEL 0.01   /* chance that rows of a stationary window are discarded */
 #define ESTIMATE_FEWEST_ROWS 4      /* a window with fewer has no samples */
 #define ESTIMATE_NUMBERS (16 << 20) /* energies kept of all windows together, 8 bytes each; denser files are thinned */

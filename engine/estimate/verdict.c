@@ -120,6 +120,13 @@ static void judge_windows(const struct result *r, const struct range *x, struct 
         if (w->discarded > w->used)
             verdict_add(v, VERDICT_UNCONVERGED, "discarded",
                         "window %d drifts: more than half of it, %.4g ps, was discarded", k, w->discarded_ps);
+        size_t taken = w->nonfinite + w->discarded + w->used; /* of the file, every `stride` of them */
+        if ((double)w->nonfinite > ESTIMATE_NONFINITE * (double)taken)
+            verdict_add(
+                v, VERDICT_UNCONVERGED, "nonfinite",
+                "%zu of %zu rows of window %d are not finite and were left out, more than %g %%: what is left is "
+                "another ensemble",
+                w->nonfinite, taken, k, 100 * ESTIMATE_NONFINITE);
         if (volume_refused_share(&w->moves) >= VOLUME_REFUSED_MANY)
             verdict_add(
                 v, VERDICT_UNCONVERGED, "narrow",
