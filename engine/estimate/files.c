@@ -46,13 +46,27 @@ static int check(const struct file *f, struct err *e)
     return 0;
 }
 
+/* Energy differences mean the same in both: to the same states, at one temperature. */
+static bool alike(const struct dhdl *a, const struct dhdl *b)
+{
+    if (a->nstates != b->nstates || a->ncomponents != b->ncomponents || a->temperature != b->temperature)
+        return false;
+    for (int c = 0; c < a->ncomponents; c++)
+        if (a->component[c] != b->component[c])
+            return false;
+    for (int i = 0; i < a->nstates * a->ncomponents; i++)
+        if (a->states[i] != b->states[i])
+            return false;
+    return true;
+}
+
 /* The rows of d that come after those of `to`, a part before it of the same state. */
 static int append(struct dhdl *to, const struct file *before, const struct file *f, struct err *e)
 {
     const struct dhdl *d = &f->d;
     size_t ns = (size_t)d->nstates, nc = (size_t)d->ncomponents, first = 0;
-    if (d->nstates != to->nstates || d->ncomponents != to->ncomponents)
-        return err_set(e, ERR_UNSUPPORTED, "%s: not of the same ladder as %s", f->path, before->path);
+    if (!alike(d, to))
+        return err_set(e, ERR_UNSUPPORTED, "%s: not of the same ladder and temperature as %s", f->path, before->path);
     while (first < d->n && to->n && d->time[first] <= to->time[to->n - 1])
         first++;
     if (first > 1)

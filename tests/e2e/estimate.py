@@ -280,6 +280,12 @@ def check_offline(folder):
         ensemble = json.load(f)
     files = [f"{folder}/lambda_{k:02d}/dhdl.xvg" for k in range(5)]
     split(files[2], f"{folder}/part1.xvg", f"{folder}/part2.xvg.gz")
+    with gzip.open(f"{folder}/part2.xvg.gz", "rt", encoding="ascii") as f:
+        second = f.read()
+    for name, told, instead in (("hot", "T = 298.15 (K)", "T = 310 (K)"), ("other", "0.5000, 0.0000)", "0.4000, 0.0000)")):
+        assert told in second
+        with open(f"{folder}/{name}.xvg", "w", encoding="ascii") as f:
+            f.write(second.replace(told, instead))
     mixed = [files[4], f"{folder}/part2.xvg.gz", files[0], files[3], f"{folder}/part1.xvg", files[1]]
     for these in (files, mixed):
         run = offline("--json", *these)
@@ -297,6 +303,8 @@ def check_offline(folder):
     assert run.returncode == 1 and json.loads(run.stdout)["estimate"] is None
     bad = [
         ([*files, files[1]], 65, "both of state 1 and of the same time"),
+        ([f"{folder}/part1.xvg", f"{folder}/hot.xvg"], 65, "hot.xvg: not of the same ladder and temperature as"),
+        ([f"{folder}/part1.xvg", f"{folder}/other.xvg"], 65, "other.xvg: not of the same ladder and temperature as"),
         ([files[0], f"{folder}/nothing.xvg"], 66, "nothing.xvg: No such file or directory"),
         ([f"{folder}/results.json"], 65, "results.json"),
     ]
