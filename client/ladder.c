@@ -119,10 +119,11 @@ static void show_head(const struct pilot *p, const struct spacing *s, double aim
         buf_printf(&legs, " %.2f", g->length);
     }
     printf("# Thermodynamic length %.2f%s.\n", s->at[s->nwindows - 1], legs.data);
-    printf(
-        "# Neighbours of these %d windows are expected to overlap by %.2f or more; in the pilot by %.2f, where it was "
-        "%.2f.\n",
-        s->nwindows, s->overlap, expected_of_pilot(p), p->measured);
+    printf("# Neighbours of these %d windows are expected to overlap by %.2f or more; in the pilot by %.2f",
+           s->nwindows, s->overlap, expected_of_pilot(p));
+    if (!isnan(p->measured))
+        printf(", where it was %.2f", p->measured);
+    printf(".\n");
     int fewest = spacing_fewest(&p->path, aim);
     if (fewest)
         printf("# An overlap of %g takes %d windows.\n", aim, fewest);
@@ -207,11 +208,13 @@ static int propose(const struct client *c, const struct pilot *p, struct err *e)
     struct spacing s = {0};
     double aim = c->overlap > 0 ? c->overlap : OVERLAP_USUAL;
     int n = c->windows > 0 ? (int)c->windows : spacing_fewest(&p->path, aim);
-    int rc = n ? spacing_make(&s, &p->path, n, e)
-               : err_set(e, ERR_UNSUPPORTED,
-                         "no number of windows gives all neighbours an overlap of %g: the legs are too short; expected "
-                         "--windows, or a smaller --overlap",
-                         aim);
+    int rc =
+        n ? spacing_make(&s, &p->path, n, e)
+          : err_set(
+                e, ERR_UNSUPPORTED,
+                "no number of windows up to %d gives all neighbours an overlap of %g: the legs are too short, or too "
+                "long; expected --windows, or a smaller --overlap",
+                SPACING_MOST, aim);
     if (!rc && c->json)
         show_json(p, &s, aim);
     else if (!rc)

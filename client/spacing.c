@@ -171,12 +171,13 @@ int spacing_fewest(const struct spacing_pilot *p, double aim)
     return 0;
 }
 
-/* integral of p_i p_j / sum_k p_k, p_k normal around at[k] with deviation 1. */
+/* integral of p_i p_j / sum_k p_k, p_k normal around at[k] with deviation 1: it is below both, so nothing is where one of them is out
+ * of reach. */
 static double pair_overlap(const double *at, int n, int i, int j)
 {
     const double step = 0.05, reach = 8;
     double sum = 0;
-    for (double x = at[i] - reach; x < at[j] + reach; x += step) {
+    for (double x = at[j] - reach; x < at[i] + reach; x += step) {
         double all = 0, a = x - at[i], b = x - at[j];
         double top = exp(-0.5 * (a * a + b * b));
         for (int k = i; k >= 0 && x - at[k] < 2 * reach; k--)

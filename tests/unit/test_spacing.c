@@ -55,6 +55,8 @@ static void test_displaced(void **state)
     near(spacing_overlap(at, N), least, 0.01);
     near(s.overlap, least, 0.01);
     near(spacing_overlap((double[]){0, 0}, 2), 0.5, 1e-9);
+    near(spacing_overlap((double[]){0, 100}, 2), 0, 1e-12);
+    near(spacing_overlap((double[]){0, 1, 1e18}, 3), 0, 1e-12);
     mbar_close(&m);
     sampling_close(&x);
     spacing_close(&s);
@@ -129,6 +131,10 @@ static void test_edges(void **state)
     assert_int_equal(spacing_make(&s, &p, 3, &e), 0);
     assert_true(s.lambda[0] == 0 && s.lambda[2] == 1 && s.lambda[1] > 0 && s.lambda[1] < 1);
     spacing_close(&s);
+    /* So long that two windows have nothing in common. */
+    p.steps = (struct spacing_step[]){{0, 1, {0.05, 0.05}}, {1, 2, {100, 100}}};
+    const int many = spacing_fewest(&p, 0.1);
+    assert_true(many > 30 && many < 40);
     /* Ten short legs: more windows only share what overlap there is. */
     struct spacing_step legs[10];
     double zigzag[22] = {0};
