@@ -42,13 +42,25 @@ static bool alike(const struct spacing_pilot *p, const struct spacing_step *a, c
     return true;
 }
 
+static bool moves(const struct spacing_pilot *p, const struct spacing_step *step)
+{
+    for (int c = 0; c < p->ncomponents; c++)
+        if (at_state(p, step->from)[c] != at_state(p, step->to)[c])
+            return true;
+    return false;
+}
+
+/* A step between equal windows is no leg: it belongs to the one before it, at the beginning to the one after. */
 static void find_legs(struct spacing *s, const struct spacing_pilot *p)
 {
+    const struct spacing_step *last = NULL; /* that moves */
     s->legs = xcalloc((size_t)p->nsteps, sizeof *s->legs);
     for (int i = 0; i < p->nsteps; i++) {
         const struct spacing_step *step = p->steps + i;
-        if (!i || !alike(p, step, step - 1))
+        if (!i || (last && moves(p, step) && !alike(p, step, last)))
             s->legs[s->nlegs++] = (struct spacing_leg){.from = step->from, .intervals = 1};
+        if (moves(p, step))
+            last = step;
         s->legs[s->nlegs - 1].to = step->to;
         s->legs[s->nlegs - 1].length += length_of(step);
     }

@@ -131,6 +131,16 @@ static void test_edges(void **state)
     assert_int_equal(spacing_make(&s, &p, 3, &e), 0);
     assert_true(s.lambda[0] == 0 && s.lambda[2] == 1 && s.lambda[1] > 0 && s.lambda[1] < 1);
     spacing_close(&s);
+    /* Windows of the pilot that are equal ask for none. */
+    const double twice[] = {0, 0, 0.5, 0.5, 1, 1};
+    const struct spacing_step halves[] = {
+        {0, 1, {0, 0}}, {1, 2, {2, 2}}, {2, 3, {0, 0}}, {3, 4, {2, 2}}, {4, 5, {0, 0}}};
+    struct spacing_pilot again = {.nstates = 6, .ncomponents = 1, .nsteps = 5, .lambda = twice, .steps = halves};
+    assert_int_equal(spacing_make(&s, &again, 5, &e), 0);
+    assert_int_equal(s.nlegs, 1);
+    for (int k = 0; k < 5; k++)
+        near(s.lambda[k], k / 4.0, 1e-9);
+    spacing_close(&s);
     /* So long that two windows have nothing in common. */
     p.steps = (struct spacing_step[]){{0, 1, {0.05, 0.05}}, {1, 2, {100, 100}}};
     const int many = spacing_fewest(&p, 0.1);
