@@ -186,7 +186,7 @@ static void look_at_angles(const struct system *sys, const struct topology *t, s
 static bool has_hydrogen(const struct system *sys, const struct motion *m)
 {
     for (int i = 0; i < m->natoms; i++)
-        if (sys->atoms[m->atom[i]].name[0] == 'H')
+        if (is_hydrogen(&sys->atoms[m->atom[i]]))
             return true;
     return false;
 }

@@ -31,6 +31,12 @@ struct atom {
     char name[16], resname[16];
 };
 
+/* GROMACS takes an atom for a hydrogen when its name begins with H or h. */
+static inline bool is_hydrogen(const struct atom *a)
+{
+    return a->name[0] == 'H' || a->name[0] == 'h';
+}
+
 struct molecule {
     int first, count; /* atoms */
     int kind;         /* index into system.kinds */

@@ -217,14 +217,13 @@ static int add_distance(struct topology *t, const struct system *sys, const int 
     return 0;
 }
 
-/* GROMACS takes an atom for a hydrogen when its name begins with H. */
 static bool becomes_constraint(const struct system *sys, const int atom[2], enum constrain how)
 {
     switch (how) {
     case CONSTRAIN_NONE:
         return false;
     case CONSTRAIN_H_BONDS:
-        return sys->atoms[atom[0]].name[0] == 'H' || sys->atoms[atom[1]].name[0] == 'H';
+        return is_hydrogen(&sys->atoms[atom[0]]) || is_hydrogen(&sys->atoms[atom[1]]);
     case CONSTRAIN_ALL_BONDS:
         return true;
     }

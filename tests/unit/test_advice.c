@@ -21,6 +21,7 @@
 struct change {
     const char *constraints, *timestep, *windows, *soft_core, *change, *method, *protocol; /* of the spec */
     const char *charges[3], *hydrogen_mass, *b_states, *epsilon, *settles;                 /* of the topology */
+    const char *hydrogens;         /* what their names begin with */
     const char *ion;               /* charge of each argon atom */
     const char *more;              /* sections at the end of the topology */
     const char *barostat, *masses; /* a line */
@@ -53,12 +54,13 @@ static void write_spec(struct buf *b, const struct change *c)
 static void write_topology(struct buf *b, const struct change *c)
 {
     const char *mass = or (c->hydrogen_mass, "1.008"), *hydrogen = or (c->charges[1], "0.1");
+    const char *name = or (c->hydrogens, "H");
     buf_printf(b, "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nC 12.011 0 A 0.35 0.276\nHC 1.008 0 A 0.25 %s\n",
                or (c->epsilon, "0.125"));
     buf_printf(b, "D 1.008 0 A 0 0\nAR 39.948 0 A 0.34 0.996\n[ moleculetype ]\nMOL 3\n[ atoms ]\n");
     buf_printf(b, "1 C 1 MOL C1 1 %s 12.011\n", or (c->charges[0], "-0.2"));
-    buf_printf(b, "2 HC 1 MOL H1 1 %s %s %s\n", hydrogen, mass, or (c->b_states, ""));
-    buf_printf(b, "3 HC 1 MOL H2 1 %s %s\n", or (c->charges[2], hydrogen), mass);
+    buf_printf(b, "2 HC 1 MOL %s1 1 %s %s %s\n", name, hydrogen, mass, or (c->b_states, ""));
+    buf_printf(b, "3 HC 1 MOL %s2 1 %s %s\n", name, or (c->charges[2], hydrogen), mass);
     buf_printf(b, "%s", or (c->settles,
                             "[ bonds ]\n1 2 1 0.109 284512\n1 3 1 0.109 284512\n"
                             "[ angles ]\n2 1 3 1 107.8 276.144\n"));
@@ -155,6 +157,7 @@ static void nothing_to_say(void **state)
     expect("", "", (struct change){0});
     expect("", "", (struct change){.constraints = "none", .timestep = "1 fs"});
     expect("", "", (struct change){.constraints = "all-bonds"});
+    expect("", "", (struct change){.hydrogens = "h"});
     expect("", "", (struct change){.timestep = "4 fs", .hydrogen_mass = "3.024"});
     expect("", "",
            (struct change){.windows = "{coulomb: [0, 0, 0, 0, 0, 1], vdw: [0, 0.25, 0.5, 0.75, 1, 1]}",
