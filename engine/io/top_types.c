@@ -136,7 +136,7 @@ int top_atom_type(struct top *t, struct err *e)
 }
 
 /* Two lines of one set of types: the same line again is harmless, another is not. Lines of dihedral function 9 that
- * follow each other are a block of terms. */
+ * follow each other are a block of terms, each of them once. */
 static int add_bonded_type(struct top *t, enum top_kind kind, struct top_bonded_type *b, bool repeat, struct err *e)
 {
     struct top_bonded_types *list = &t->bonded_types[kind];
@@ -148,12 +148,14 @@ static int add_bonded_type(struct top *t, enum top_kind kind, struct top_bonded_
         known = table_get(&list->index, reverse, sizeof reverse);
     bool continues = repeat && known >= 0 && list->items[list->n - 1].block == known &&
                      !memcmp(list->items[known].atom, b->atom, sizeof b->atom);
-    if (known >= 0 && !continues) {
-        bool last = known + 1 == list->n || list->items[known + 1].block != known;
-        if (last && !memcmp(list->items[known].c, b->c, sizeof b->c))
-            return 0;
+    int lines = 0;
+    bool again = false;
+    for (; known >= 0 && known + lines < list->n && list->items[known + lines].block == known; lines++)
+        again |= !memcmp(list->items[known + lines].c, b->c, sizeof b->c);
+    if (again && (continues || lines == 1))
+        return 0;
+    if (known >= 0 && !continues)
         return top_fail(t, e, ERR_TOPOLOGY, "parameters for these types are defined before with other values");
-    }
     list->items = grow(list->items, list->n, &list->cap, sizeof *list->items);
     b->block = continues ? known : table_add(&list->index, b->atom, sizeof b->atom, list->n);
     list->items[list->n++] = *b;

@@ -148,12 +148,14 @@ static void test_copies(void **state)
 
 static void test_dihedrals(void **state)
 {
-    struct system s = read_ok(FORCE_FIELD
-                              "[ dihedraltypes ]\nX CA CA X 9 0 1 1\nX CA CA X 9 0 2 2\nCA CA CA CB 9 0 3 3\n"
-                              "CB CB 1 180 4 4\nX X X X 9 0 9 9\nCB CA 2 10 50\n" MOLECULE
-                              "[ dihedrals ]\n1 2 3 5 9\n4 3 2 1 9\n3 2 1 4 2\n1 2 3 5 5 1 2 3 4\n"
-                              "1 2 3 5 1 0 0 3\n1 4 2 3 9\n" TAIL);
-    assert_int_equal(s.ndihedrals, 4); /* two terms of X CA CA X, one of the exact types, one of four wildcards */
+    struct system s =
+        read_ok(FORCE_FIELD
+                "[ dihedraltypes ]\nX CA CA X 9 0 1 1\nX CA CA X 9 0 2 2\nX CA CA X 9 0 1 1\nCA CA CA CB 9 0 3 3\n"
+                "CB CB 1 180 4 4\nX X X X 9 0 9 9\nCB CA 2 10 50\n" MOLECULE
+                "[ dihedrals ]\n1 2 3 5 9\n4 3 2 1 9\n3 2 1 4 2\n1 2 3 5 5 1 2 3 4\n"
+                "1 2 3 5 1 0 0 3\n1 4 2 3 9\n" TAIL);
+    assert_int_equal(s.ndihedrals,
+                     4); /* two terms of X CA CA X (one stands twice), one of the exact types, one of four wildcards */
     near(s.dihedrals[1].k[0], 2);
     assert_int_equal(s.dihedrals[1].multiplicity, 2);
     near(s.dihedrals[2].k[0], 3);
