@@ -203,18 +203,21 @@ static int check_params(struct top *t, enum top_kind kind, const struct top_term
 
 /* Parameters from [ bondtypes ] and kin: A from the types of A, B from the types of B; where those of B have none (bonds to
  * dummies, usually), B = A, as in grompp. A dihedral of several terms can not change into another, because nothing says
- * which term becomes which. */
+ * which term becomes which. The place along a linear angle is counted from its first atom: 1 less it where the types stand
+ * the other way round. */
 static int bonded_defaults(struct top *t, enum top_kind kind, struct top_term *term, struct err *e)
 {
     const struct top_kind_info *k = &top_kinds[kind];
     const struct top_molecule *m = current(t);
     const struct top_bonded_type *found[2];
+    bool turned[2];
     int n[2];
     for (int state = 0; state < 2; state++) {
         int types[4] = {0};
         for (int i = 0; i < k->natoms; i++)
             types[i] = t->types[m->atoms[term->atom[i]].type[state]].bonded;
         found[state] = top_find(t, kind, types, &n[state]);
+        turned[state] = found[state] && memcmp(found[state]->atom, types, sizeof types) != 0;
     }
     if (!found[0])
         return no_default(t, kind, term, e);
@@ -225,6 +228,9 @@ static int bonded_defaults(struct top *t, enum top_kind kind, struct top_term *t
     for (int i = 0; i < n[0]; i++) {
         memcpy(term->c[0], found[0][i].c[0], sizeof term->c[0]);
         memcpy(term->c[1], found[1] ? found[1][i].c[1] : found[0][i].c[1], sizeof term->c[1]);
+        for (int state = 0; state < 2 && kind == KIND_RARE + RARE_LINEAR_ANGLE; state++)
+            if (turned[found[state] ? state : 0])
+                term->c[state][0] = 1 - term->c[state][0];
         int rc = check_params(t, kind, term, e);
         if (rc)
             return rc;

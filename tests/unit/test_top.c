@@ -166,6 +166,20 @@ static void test_dihedrals(void **state)
     system_close(&s);
 }
 
+/* The types of a linear angle say where along it the middle atom stands: from the other end, where they match the other way round. */
+static void test_linear_angles(void **state)
+{
+    struct system s = read_ok(FORCE_FIELD "[ angletypes ]\nCB CA CA 9 0.4 3000 0.3 2000\n" MOLECULE
+                                          "[ angles ]\n4 3 2 9\n2 3 4 9\n" TAIL);
+    assert_int_equal(s.nrare, 2);
+    near(s.rare[0].c[0][0], 0.4);
+    near(s.rare[0].c[1][0], 0.3);
+    near(s.rare[1].c[0][0], 0.6);
+    near(s.rare[1].c[1][0], 0.7);
+    near(s.rare[1].c[1][1], 2000);
+    system_close(&s);
+}
+
 /* Terms of few force fields: parameters as their formulas want them, bonds among them exclude; terms between molecules number atoms
  * over all of them. */
 static void test_rare(void **state)
@@ -620,8 +634,9 @@ int main(void)
         cmocka_unit_test(test_preprocessor),  cmocka_unit_test(test_bad_preprocessing),
         cmocka_unit_test(test_include_depth), cmocka_unit_test(test_bad_sections),
         cmocka_unit_test(test_bad_types),     cmocka_unit_test(test_bad_molecules),
-        cmocka_unit_test(test_rare),          cmocka_unit_test(test_bad_rare),
-        cmocka_unit_test(test_bad_sites),     cmocka_unit_test(test_many),
+        cmocka_unit_test(test_linear_angles), cmocka_unit_test(test_rare),
+        cmocka_unit_test(test_bad_rare),      cmocka_unit_test(test_bad_sites),
+        cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
