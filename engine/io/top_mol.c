@@ -239,6 +239,7 @@ static int bonded_defaults(struct top *t, enum top_kind kind, struct top_term *t
     return 0;
 }
 
+/* Where the types of B have none, grompp warns that it takes those of A, and takes no Lennard-Jones in either state. */
 static int pair_defaults(struct top *t, struct top_term *term, struct err *e)
 {
     const struct top_molecule *m = current(t);
@@ -246,7 +247,9 @@ static int pair_defaults(struct top *t, struct top_term *term, struct err *e)
     if (!top_pair_params(t, a->type[0], b->type[0], term->c[0]))
         return no_default(t, KIND_PAIR, term, e);
     if (!top_pair_params(t, a->type[1], b->type[1], term->c[1]))
-        memcpy(term->c[1], term->c[0], sizeof term->c[1]);
+        return top_fail(t, e, ERR_TOPOLOGY,
+                        "the types of A have parameters of a 1-4 pair, those of B (%s %s) none: give them on the line",
+                        t->types[a->type[1]].name, t->types[b->type[1]].name);
     add_term(t, KIND_PAIR, term);
     return 0;
 }

@@ -480,6 +480,11 @@ static void test_bad_molecules(void **state)
         {"[ defaults ]\n1 1\n[ atomtypes ]\nA 1 0 A 1 1\n[ moleculetype ]\nM 0\n[ atoms ]\n1 A 1 R A 1\n2 A 1 R A 1\n[ "
          "pairs ]\n1 2\n",
          T, "x.top:11: [ pairs ]: read no parameters, and there are none for a 1-4 pair between the types A A"},
+        {"[ defaults ]\n1 2 no\n[ atomtypes ]\nA 1 0 A 1 1\nB 1 0 A 1 1\n[ pairtypes ]\nA A 1 1 1\n"
+         "[ moleculetype ]\nM 0\n[ atoms ]\n1 A 1 R A 1\n2 A 1 R A 1 0 1 B\n[ pairs ]\n1 2\n",
+         T,
+         "x.top:14: [ pairs ]: the types of A have parameters of a 1-4 pair, those of B (A B) none: give them on the "
+         "line"},
         {FORCE_FIELD MOLECULE "[ dihedrals ]\n1 2 3 4 1 0 1 2.5\n", T,
          "x.top:18: [ dihedrals ]: read multiplicity 2.5, expected a whole number"},
         {FORCE_FIELD MOLECULE "[ dihedrals ]\n1 2 3 4 9 0 1 2 0 1 3\n", U,
