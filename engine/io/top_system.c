@@ -121,6 +121,37 @@ static void allocate(const struct top *t, struct system *s, const struct totals 
     s->position_restraints = array(k[KIND_POSITION_RESTRAINT], sizeof *s->position_restraints);
 }
 
+/* Whether two types differ in name alone: one Lennard-Jones with every other type, one atomic number. */
+static bool are_alike(const struct top *t, int a, int b)
+{
+    bool alike =
+        t->types[a].number == t->types[b].number && !memcmp(t->types[a].c, t->types[b].c, sizeof t->types[a].c);
+    for (int i = 0; i < t->ntypes && alike && t->nnonbonded; i++) {
+        double c[2], d[2];
+        top_lj_params(t, a, i, c);
+        top_lj_params(t, b, i, d);
+        alike = c[0] == d[0] && c[1] == d[1];
+    }
+    return alike;
+}
+
+/* An atom does not change where its types of A and B are alike, as in grompp: or its pairs would have a soft core. */
+static void join_alike(const struct top *t, struct top_molecule *m)
+{
+    struct table asked = {0};
+    for (int i = 0; i < m->natoms; i++) {
+        int *type = m->atoms[i].type;
+        if (type[0] == type[1])
+            continue;
+        int answer = table_get(&asked, type, sizeof m->atoms[i].type);
+        if (answer < 0)
+            answer = table_add(&asked, type, sizeof m->atoms[i].type, are_alike(t, type[0], type[1]));
+        if (answer)
+            type[1] = type[0];
+    }
+    table_free(&asked);
+}
+
 /* Only the types that atoms of the system have, in A or B, go into the system; number[type] or -1. */
 static int number_types(const struct top *t, struct system *s, int *number, struct err *e)
 {
@@ -242,6 +273,7 @@ int top_expand(struct top *t, struct system *s, struct err *e)
     int rc = 0;
     for (int i = 0; i < t->nmolecules && !rc; i++) {
         drop_vanishing(&t->molecules[i]);
+        join_alike(t, &t->molecules[i]);
         rc = top_check_sites(&t->molecules[i], e);
         if (!rc)
             rc = top_exclude(&t->molecules[i], e);

@@ -180,6 +180,8 @@ def check_atoms(system, tpr, kind, first, type_of, label):
         for x, y in zip((ma, qa, mb, qb), theirs[2:]):
             if not close(x, y):
                 out.append("%s atom %d: %s here, %s in gmx" % (label, i, (ma, qa, mb, qb), theirs[2:]))
+        if (ta == tb) != (theirs[0] == theirs[1]):
+            out.append("%s atom %d: types %s here, %s in gmx" % (label, i, (ta, tb), theirs[:2]))
         for ours, gmx in ((ta, theirs[0]), (tb, theirs[1])):
             if type_of.setdefault(ours, gmx) != gmx:
                 out.append("%s atom %d: type %d is %d and %d in gmx" % (label, i, ours, type_of[ours], gmx))

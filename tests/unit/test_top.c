@@ -121,6 +121,28 @@ static void test_b_states(void **state)
     system_close(&s);
 }
 
+/* Types that differ in name alone make no atom one that changes; one [ nonbond_params ] line is enough of a difference. */
+static void test_alike(void **state)
+{
+    static const char text[] =
+        "[ moleculetype ]\nM 3\n[ atoms ]\n1 A 1 R C1 1 0 12 B 0 12\n2 B 1 R C2 1 0 12 C 0 12\n"
+        "3 B 1 R C3 1 0 12 D 0 12\n4 B 1 R C4 1 0 12 B 0.1 12\n" TAIL;
+    for (int line = 0; line < 2; line++) {
+        struct buf top = {0};
+        buf_printf(&top,
+                   "[ defaults ]\n1 2\n[ atomtypes ]\nA 6 12 0 A 0.3 0.4\nB 6 12 0 A 0.3 0.5\nC 6 12 0.2 A 0.3 0.5\n"
+                   "D 7 12 0 A 0.3 0.5\n%s%s",
+                   line ? "[ nonbond_params ]\nC A 1 0.2 0.1\n" : "", text);
+        struct system s = read_ok(top.data);
+        assert_int_not_equal(s.atoms[0].type[0], s.atoms[0].type[1]);
+        assert_int_equal(s.atoms[1].type[0] == s.atoms[1].type[1], !line);
+        assert_int_not_equal(s.atoms[2].type[0], s.atoms[2].type[1]); /* another element */
+        near(s.atoms[3].charge[1], 0.1);
+        system_close(&s);
+        buf_free(&top);
+    }
+}
+
 static void test_copies(void **state)
 {
     struct system s = read_ok(FORCE_FIELD MOLECULE
@@ -639,9 +661,9 @@ int main(void)
         cmocka_unit_test(test_preprocessor),  cmocka_unit_test(test_bad_preprocessing),
         cmocka_unit_test(test_include_depth), cmocka_unit_test(test_bad_sections),
         cmocka_unit_test(test_bad_types),     cmocka_unit_test(test_bad_molecules),
-        cmocka_unit_test(test_linear_angles), cmocka_unit_test(test_rare),
-        cmocka_unit_test(test_bad_rare),      cmocka_unit_test(test_bad_sites),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_alike),         cmocka_unit_test(test_linear_angles),
+        cmocka_unit_test(test_rare),          cmocka_unit_test(test_bad_rare),
+        cmocka_unit_test(test_bad_sites),     cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
