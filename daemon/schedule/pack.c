@@ -16,10 +16,10 @@ bool pack_suspect(const struct sched_set *set)
     return set->crashes >= SCHED_SUSPECT;
 }
 
-/* Whether something may be expected of a worker: it is up, or will be again soon. */
+/* Whether something may be expected of a worker: it is up, or will be soon, again or for the first time. */
 static bool counts(const struct sched_worker *w)
 {
-    return w->heard && w->misses < SCHED_LOST;
+    return w->misses < SCHED_LOST;
 }
 
 /* Whether a set that no worker has slots enough for would have more of them elsewhere. */
@@ -42,17 +42,20 @@ bool pack_fits(const struct sched *s, int worker, const struct sched_set *set)
         return true;
     for (int w = 0; w < s->nworkers; w++) {
         const struct sched_worker *k = &s->workers[w];
-        if (k->misses < SCHED_LOST && (!k->heard || strcmp(set->model, k->model) == 0))
+        if (counts(k) && (!k->heard || strcmp(set->model, k->model) == 0))
             return false;
     }
     return true;
 }
 
+/* One that has not said hello yet may turn out to fit. */
 bool pack_has_other(const struct sched *s, const struct sched_set *set, uint64_t tried)
 {
-    for (int w = 0; w < s->nworkers; w++)
-        if (!(tried >> w & 1) && counts(&s->workers[w]) && pack_fits(s, w, set))
+    for (int w = 0; w < s->nworkers; w++) {
+        const struct sched_worker *k = &s->workers[w];
+        if (!(tried >> w & 1) && counts(k) && (!k->heard || pack_fits(s, w, set)))
             return true;
+    }
     return false;
 }
 

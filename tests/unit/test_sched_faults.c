@@ -100,6 +100,29 @@ static void the_replica_that_kills_workers_is_found(void **state)
     play_end(&p);
 }
 
+/* What crashes the first device that is there waits for the others, that have not said hello yet; one that never does is given up. */
+static void a_device_that_is_still_to_come_counts(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 1, 0);
+    const struct sched_replica *r = &e->replicas[0];
+    play_begin(&p, 3);
+    play_add(&p, e);
+    play_up(&p, 0, 4, "m");
+    crash(&p, 0, 4);
+    assert_int_equal(r->sm.state, REPLICA_QUEUED);
+    play_up(&p, 1, 1, "m");
+    assert_int_equal(r->set->worker, 1);
+    crash(&p, 1, 1);
+    assert_int_equal(r->sm.state, REPLICA_QUEUED);
+    for (int i = 0; i < SCHED_LOST; i++)
+        play_down(&p, 2, "no such device");
+    assert_int_equal(r->sm.state, REPLICA_RUNNING);
+    crash(&p, r->set->worker, 1);
+    assert_int_equal(r->sm.state, REPLICA_FAILED);
+    play_end(&p);
+}
+
 static void a_replica_goes_on_where_its_model_is(void **state)
 {
     struct play p;
@@ -153,6 +176,7 @@ int main(void)
         cmocka_unit_test(a_failing_replica_is_tried_again_then_left_behind),
         cmocka_unit_test(bad_input_is_not_tried_again),
         cmocka_unit_test(the_replica_that_kills_workers_is_found),
+        cmocka_unit_test(a_device_that_is_still_to_come_counts),
         cmocka_unit_test(a_replica_goes_on_where_its_model_is),
         cmocka_unit_test(what_was_interrupted_goes_on),
     };
