@@ -259,7 +259,7 @@ static void on_drain_limit(uv_timer_t *t)
 
 bool service_finish_jobs(struct service *sv)
 {
-    while ((sv->jobs > 0 || sv->estimates) && !sv->late)
+    while ((sv->jobs > 0 || sv->estimates || !store_settled(sv->store)) && !sv->late)
         uv_run(sv->loop, UV_RUN_ONCE);
     return sv->jobs == 0 && !sv->estimates;
 }

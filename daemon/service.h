@@ -81,7 +81,8 @@ int service_start(struct service *sv, struct err *e);
 void service_drain(struct service *sv);
 /* Draining, and no worker is left: on_stopped. */
 void service_stop_if_drained(struct service *sv);
-/* Runs the loop until jobs of the thread pool and estimates, which hold ensembles, are done; false: the limit of the drain came first. */
+/* Runs the loop until jobs of the thread pool and estimates, which hold ensembles, are done, those that follow a commit too; false: the
+ * limit of the drain came first. */
 bool service_finish_jobs(struct service *sv);
 /* Commits what there is and marks the stop as clean, for a process that leaves at once. */
 void service_leave(struct service *sv);

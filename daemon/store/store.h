@@ -34,6 +34,8 @@ void store_close(struct store *s);
 /* The first half of it, for a process that leaves at once: commits, runs the callbacks, marks the stop as clean. */
 void store_finish(struct store *s);
 bool store_ok(const struct store *s);
+/* Whether what was put is committed and its callbacks have run; or cannot be now. */
+bool store_settled(struct store *s);
 /* Whether the database is still the file that was opened, under its name. On any thread. */
 bool store_in_place(const struct store *s);
 

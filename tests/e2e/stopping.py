@@ -48,6 +48,26 @@ def hanging_job():
         assert s.wait(ident)["state"] == "done"
 
 
+def late_commit():
+    """What follows a commit is done, and its owner is told, though the service has drained meanwhile."""
+    with service("late", steps=100000, per_second=100) as s:
+        ident = s.submit("late")
+        s.act(ident, "pause")
+        s.wait_replicas(ident, lambda r: r["state"] == "paused")
+        db = sqlite3.connect(os.path.join(s.folder, "state/shoald.db"), isolation_level=None)
+        db.execute("BEGIN IMMEDIATE")  # commits wait
+        connection = Connection(s.socket)
+        connection.request("POST", f"/v1/ensembles/{ident}/resume")
+        time.sleep(0.3)
+        s.process.send_signal(signal.SIGTERM)
+        while ": stopped" not in s.log_text():
+            time.sleep(0.02)
+        db.close()
+        answer = connection.getresponse()
+        assert (answer.status, json.load(answer)["state"]) == (200, "queued")
+        assert s.process.wait(timeout=20) == 0, s.process.returncode
+
+
 def estimates(s, how=None):
     """What the making of results does (fake_worker.py); None: as it should."""
     path = s.rules_path + ".estimate"
@@ -193,8 +213,8 @@ def replaced_database():
         assert written == list(range(len(written))) and written, written
 
 
-SCENARIOS = [hanging_job, hanging_estimate, dying_estimate, lacking_descriptors, small_files, damaged_database, removed_database,
-             replaced_database]
+SCENARIOS = [hanging_job, late_commit, hanging_estimate, dying_estimate, lacking_descriptors, small_files, damaged_database,
+             removed_database, replaced_database]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[2:])
