@@ -226,27 +226,35 @@ static void give_by_need(struct shares_part *p, int n, double goal, double share
     free(w);
 }
 
-int shares_round(struct shares_part *p, int n, const struct shares_budget *budget)
+/* Up to `goal` ns in all. False: that is a timestep of nobody. */
+static bool give(struct shares_part *p, int n, const struct whole *x, double goal, double time)
 {
-    struct whole x = whole_of(p, n, budget->time);
-    double part = (budget->time - budget->first) / budget->rounds, goal = 0;
-    int round = 1;
-    for (; round <= budget->rounds; round++)
-        if ((goal = budget->first + part * round) - x.handed > x.rest)
-            break;
-    for (int i = 0; i < n; i++)
-        p[i].target = p[i].made;
-    if (round > budget->rounds || !x.takers)
-        return 0;
-    double known = goal - x.spent, even = (goal - x.handed) / x.takers;
+    double known = goal - x->spent, even = (goal - x->handed) / x->takers;
+    bool any = false;
     for (int i = 0; i < n; i++) {
         if (!p[i].takes || isfinite(p[i].square))
             continue;
         p[i].target = p[i].made + even;
         known -= p[i].target * p[i].replicas;
     }
-    give_by_need(p, n, known, (budget->time - x.spent) / x.takers, budget->time / x.replicas / UNITS);
-    return round;
+    give_by_need(p, n, known, (time - x->spent) / x->takers, time / x->replicas / UNITS);
+    for (int i = 0; i < n; i++)
+        any |= p[i].takes && p[i].target - p[i].made >= p[i].grain;
+    return any;
+}
+
+int shares_round(struct shares_part *p, int n, const struct shares_budget *budget)
+{
+    struct whole x = whole_of(p, n, budget->time);
+    double part = (budget->time - budget->first) / budget->rounds;
+    for (int i = 0; i < n; i++)
+        p[i].target = p[i].made;
+    for (int round = 1; round <= budget->rounds && x.takers; round++) {
+        double goal = budget->first + part * round;
+        if (goal - x.handed > x.rest && give(p, n, &x, goal, budget->time))
+            return round;
+    }
+    return 0;
 }
 
 double shares_gain(int n, double *square, const double *made)

@@ -178,6 +178,32 @@ static void test_few_steps(void **state)
     assert_true(p[1].made > p[0].made && 3 * (p[0].made + p[1].made) <= few.time);
 }
 
+/* What whole units of windows leave over in one round is handed out in the next: every round gives somebody something. */
+static void test_to_the_last_round(void **state)
+{
+    uint64_t random = 7;
+    for (int trial = 0; trial < 300; trial++) {
+        struct shares_part p[2];
+        struct shares_budget long_one = {.time = 120000 * STEP, .rounds = 7};
+        for (int i = 0; i < 2; i++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            p[i] = (struct shares_part){.replicas = 3,
+                                        .made = (double)(2000 + (random >> 54)) * STEP,
+                                        .grain = STEP,
+                                        .square = 1 + 3 * i,
+                                        .takes = true};
+            long_one.first += 3 * p[i].made;
+        }
+        while (shares_round(p, 2, &long_one)) {
+            double before = p[0].made + p[1].made;
+            for (int i = 0; i < 2; i++)
+                p[i].made = floor(p[i].target / STEP + 1e-6) * STEP;
+            assert_true(p[0].made + p[1].made > before);
+        }
+        assert_true(3 * (p[0].made + p[1].made) > 0.998 * long_one.time);
+    }
+}
+
 /* Not a budget but so much more for each: by need, of unknown error just that, and nothing to who takes nothing. */
 static void test_more(void **state)
 {
@@ -202,9 +228,13 @@ static void test_more(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rounds),        cmocka_unit_test(test_floors),
-                                       cmocka_unit_test(test_unknown),       cmocka_unit_test(test_parts_of_rounds),
-                                       cmocka_unit_test(test_between_units), cmocka_unit_test(test_few_steps),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rounds),
+                                       cmocka_unit_test(test_floors),
+                                       cmocka_unit_test(test_unknown),
+                                       cmocka_unit_test(test_parts_of_rounds),
+                                       cmocka_unit_test(test_between_units),
+                                       cmocka_unit_test(test_few_steps),
+                                       cmocka_unit_test(test_to_the_last_round),
                                        cmocka_unit_test(test_more)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
