@@ -151,6 +151,8 @@ static int explain(const struct estimate_job *j, const struct child_result *r, s
     const char *log = r->log.data ? r->log.data : "it said nothing";
     if (j->sv->draining)
         return err_set(e, ERR_BUSY, "the service stops");
+    if (j->ensemble->removed)
+        return err_set(e, ERR_NOT_FOUND, "no ensemble %s: it was removed", j->ensemble->id);
     if (r->signal == SIGXCPU || r->late)
         return err_set(e, ERR_ESTIMATE, "estimating takes more than %d s", c->estimate_seconds);
     if (strstr(log, "out of memory"))
@@ -206,8 +208,8 @@ static void read_spec(void *arg)
     struct estimate_job *j = arg;
     struct buf path = {0};
     buf_printf(&path, "%s/results.json", j->directory); /* its folder may never have been prepared */
-    if (path_make_parents(path.data, 0755, &j->err) == 0 &&
-        store_read_inputs(j->sv->store, j->ensemble->number, &j->spec, NULL, NULL, &j->err) == 0)
+    if (store_read_inputs(j->sv->store, j->ensemble->number, &j->spec, NULL, NULL, &j->err) == 0 &&
+        path_make_parents(path.data, 0755, &j->err) == 0)
         service_time_running(j->sv, j->ensemble, &j->running_ms, &j->err);
     buf_free(&path);
 }

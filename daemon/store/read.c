@@ -264,9 +264,11 @@ static int read_spec(struct store *s, int64_t ensemble, struct buf *spec, struct
     if (prepare(s->reader, "SELECT spec FROM ensemble WHERE number = ?", &q, e))
         return -(int)e->code;
     sqlite3_bind_int64(q, 1, ensemble);
-    int rc = 0;
-    if (sqlite3_step(q) == SQLITE_ROW)
+    int rc = 0, step = sqlite3_step(q);
+    if (step == SQLITE_ROW)
         buf_add(spec, sqlite3_column_text(q, 0), (size_t)sqlite3_column_bytes(q, 0));
+    else if (step == SQLITE_DONE)
+        rc = err_set(e, ERR_NOT_FOUND, "no such ensemble: it was removed");
     else
         rc = store_error(s->reader, e, "read spec");
     sqlite3_finalize(q);

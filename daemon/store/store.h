@@ -87,7 +87,7 @@ void store_after_commit(struct store *s, store_done_fn *fn, store_done_fn *forge
 /* Events of an ensemble with seq > since, oldest first, at most `limit`, as an array of
  * {seq, time (ms), kind, the replica's window and repeat or null, state number or null, message or null}. New reference. */
 int store_read_events(struct store *s, int64_t ensemble, int64_t since, int limit, json_t **out, struct err *e);
-/* The spec's text, and every input file through `each`, which may take its time: nobody else waits for it. */
+/* The spec's text, and every input file through `each`, which may take its time: nobody else waits for it. ERR_NOT_FOUND: it was removed. */
 typedef int store_file_fn(void *arg, const char *name, const void *data, size_t len, struct err *e);
 int store_read_inputs(struct store *s, int64_t ensemble, struct buf *spec, store_file_fn *each, void *arg,
                       struct err *e);

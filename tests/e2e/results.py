@@ -90,6 +90,27 @@ def shared():
         assert all(a == answers[0] for a in answers)
 
 
+def removed():
+    """Who asks for results of an ensemble that is removed while they wait is told so, and nothing of its folder comes back."""
+    with service("removed", steps=100000, per_second=300, slots=3) as s:
+        idents = [s.submit(f"removed{k}") for k in range(3)]
+        for ident in idents:
+            s.act(ident, "cancel")
+            s.wait_replicas(ident, lambda r: r["state"] == "cancelled")
+        slow = slow_estimator(s, "wait")
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            asked = [pool.submit(results, s, ident) for ident in idents[:2]]
+            while slow.count() < 2:
+                time.sleep(0.02)
+            late = pool.submit(results, s, idents[2], 0, 404)
+            time.sleep(0.2)
+            assert s.call("DELETE", f"/v1/ensembles/{idents[2]}")[0] == 200
+            assert "it was removed" in late.result()["error"]["message"], late.result()
+            for answer in asked:
+                answer.result()
+        assert sorted(os.listdir(os.path.join(s.folder, "state/ensembles"))) == sorted(idents[:2])
+
+
 def live():
     """What there is so far, marked as such; nothing is written."""
     with service("live", steps=100000, per_second=300, slots=2) as s:
@@ -177,7 +198,7 @@ def downloads():
         assert s.call("GET", "/healthz/live")[0] == 200
 
 
-SCENARIOS = [not_stale, shared, live, estimators_die, service_stops, downloads]
+SCENARIOS = [not_stale, shared, removed, live, estimators_die, service_stops, downloads]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[2:])
