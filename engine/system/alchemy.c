@@ -42,6 +42,13 @@ struct soft_rule soft_rule_of(const struct settings *set, bool listed)
                               .farthest6 = pow(set->nonbonded.coulomb_cutoff, 6)};
 }
 
+/* What changes: a charge, a type, or, as in GROMACS, a mass alone, for then a soft core acts on the atom's pairs too. */
+static bool changes(const struct alchemy_plan *p, const struct alchemy_settings *set, const struct atom *a, int i)
+{
+    return p->change[i] != 0 || p->type[0][i] != p->type[1][i] ||
+           (set->kind == ALCHEMY_B_STATES && a->mass[0] != a->mass[1]);
+}
+
 static void states(struct alchemy_plan *p, const struct system *sys, const struct alchemy_settings *set)
 {
     int extra = set->kind == ALCHEMY_DECOUPLE, n = sys->ntypes + extra;
@@ -60,7 +67,7 @@ static void states(struct alchemy_plan *p, const struct system *sys, const struc
         }
         p->charge[i] = charge[0];
         p->change[i] = charge[1] - charge[0];
-        if (p->change[i] != 0 || p->type[0][i] != p->type[1][i])
+        if (changes(p, set, a, i))
             p->perturbed[p->nperturbed++] = i;
         else
             p->plain[p->nplain++] = i;

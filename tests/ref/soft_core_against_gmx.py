@@ -4,9 +4,10 @@
 
 usage: soft_core_against_gmx.py [--device DEVICE] SHOAL SHOAL_WORKER SOURCE_ROOT [CASE ...]
 The methanol of the examples, decoupled in water and moved into it; and a methanol whose hydroxyl hydrogen vanishes, with its 1-4
-pairs; both in a reaction field too. Specs are made by `shoal import`. Compared: energies, forces, dU/dlambda and differences between windows. Inside a Coulomb
-ladder GROMACS mixes energies and Shoal scales charges, which is the same for a pair of which one atom changes, and another thing
-for self energy and mesh: there the step from one soft core to the other is compared, which leaves those out. Exit code 77: no gmx_d.
+pairs, and whose oxygen becomes heavier; both in a reaction field too. Specs are made by `shoal import`. Compared: energies, forces,
+dU/dlambda and differences between windows. Inside a Coulomb ladder GROMACS mixes energies and Shoal scales charges, which is the same
+for a pair of which one atom changes, and another thing for self energy and mesh: there the step from one soft core to the other is
+compared, which leaves those out. Exit code 77: no gmx_d.
 """
 import os
 import random
@@ -24,7 +25,7 @@ import triclinic
 
 BOX = 1.6
 LADDERS = {'coulomb': [1, 1, 0, 0.2, 0.5, 0.9], 'vdw': [0.3, 0.7, 0.6, 0.3, 0.8, 0.5]}
-MDP = {'integrator': 'md', 'nsteps': 0, 'cutoff-scheme': 'Verlet', 'verlet-buffer-tolerance': -1, 'nstlist': 1, 'coulombtype': 'PME',
+MDP = {'integrator': 'md', 'nsteps': 0, 'dt': 1e-5, 'cutoff-scheme': 'Verlet', 'verlet-buffer-tolerance': -1, 'nstlist': 1, 'coulombtype': 'PME',
        'nstfout': 1, 'nstenergy': 1, 'nstcalcenergy': 1, 'constraints': 'none', 'continuation': 'yes', 'comm-mode': 'None',
        'rcoulomb': 0.7, 'rvdw': 0.7, 'rlist': 0.78, 'fourierspacing': 0.11, 'ewald-rtol': 1e-5, 'pme-order': 4,
        'free-energy': 'yes', 'nstdhdl': 1, 'coul-lambdas': ' '.join(map(str, LADDERS['coulomb'])),
@@ -60,6 +61,7 @@ def topology(root, work, waters, vanishing):
         text = re.sub(r'(?m)^SOL\s+\d+\s*$', f'SOL {waters}', f.read())
     if vanishing: # with the Lennard-Jones of the others, or its 1-4 pairs would have none
         text = re.sub(r'(?m)^(\s*)6   ho( .*)$', r'\g<1>6   h1\2 DU 0.0 1.008', text)
+        text = re.sub(r'(?m)^(\s*2   oh .*)$', r'\1 oh -0.5985 18.0', text) # its mass alone changes
         text = re.sub(r'(?m)^(\s*HW\s+1.*)$', r'\1\n  DU 1 1.008 0.0 A 0.0 0.0', text, count=1)
     with open(os.path.join(work, 'gmx.top'), 'w') as f:
         f.write(text)
@@ -67,9 +69,9 @@ def topology(root, work, waters, vanishing):
 
 def theirs(work, options, window):
     """Energies by Shoal's names, forces, dU/dlambda."""
-    found, forces = terms_against_gmx.gmx(work, {**options, 'init-lambda-state': window})
+    found, forces = terms_against_gmx.still(work, {**options, 'init-lambda-state': window})
     ours = {name: sum(found.get(kind, 0.0) for kind in kinds) for name, kinds in terms_against_gmx.OURS.items()}
-    columns = triclinic.columns(os.path.join(work, 'run.xvg'))
+    columns = triclinic.columns(os.path.join(work, 'still.xvg'))
     slopes = {ladder: next(v for name, v in columns.items() if name.startswith('dH') and f'{short}-lambda' in name)
               for ladder, short in (('coulomb', 'coul'), ('vdw', 'vdw'))}
     return {'energies': ours, 'dispersion': found.get('Disper. corr.', 0.0), 'forces': forces, 'dvdl': slopes}
@@ -80,7 +82,7 @@ def both(shoal, worker, device, work, options):
     out = []
     for window in range(len(LADDERS['vdw'])):
         gmx = theirs(work, options, window)
-        spec = reference.imported(shoal, os.path.join(work, 'run.mdp'), work)
+        spec = reference.imported(shoal, os.path.join(work, 'still.mdp'), work)
         assert ('gapsys' in spec) == ('sc-function' in options)
         out.append((reference.evaluate(worker, work, spec, window, device), gmx))
     return out

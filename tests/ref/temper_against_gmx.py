@@ -80,7 +80,7 @@ def topology(root, path, waters, by_hand):
 def dihedrals(c, allowed, work, ours, gmx):
     for name in ('proper_dihedral', 'improper_dihedral'):
         c.check(name, ours['energies'][name], gmx['energies'][name], allowed.terms[name] * abs(gmx['energies'][name]) + 2e-8)
-    columns = triclinic.columns(os.path.join(work, 'run.xvg'))
+    columns = triclinic.columns(os.path.join(work, 'still.xvg'))
     slope = next(v for name, v in columns.items() if name.startswith('dH') and 'bonded-lambda' in name)
     c.check('dvdl bonded', ours['dvdl']['bonded'], slope, allowed.of_lambda(slope))
 

@@ -124,7 +124,7 @@ def gmx(work, options, *more):
 def still(work, options, *more):
     """Energies and virial by name, and forces, of a run of no steps and almost no time: a rerun gives no virial."""
     with open(os.path.join(work, 'still.mdp'), 'w') as f:
-        f.writelines(f'{k} = {v}\n' for k, v in {**MDP, **options, 'dt': 1e-9}.items())
+        f.writelines(f'{k} = {v}\n' for k, v in {**MDP, 'dt': 1e-9, **options}.items())
     against_gmx.run(work, 'gmx_d', 'grompp', '-f', 'still.mdp', '-c', 'conf.gro', '-p', 'gmx.top', '-o', 'still.tpr', '-maxwarn', '9', *more)
     against_gmx.run(work, 'gmx_d', 'mdrun', '-s', 'still.tpr', '-nt', '1', '-deffnm', 'still')
     return energies(work, 'still'), against_gmx.trr_forces(os.path.join(work, 'still.trr'))
