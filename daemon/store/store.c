@@ -308,3 +308,16 @@ int store_numbers(struct store *s, struct store_numbers *out, struct err *e)
     uv_mutex_unlock(&s->read_lock);
     return rc ? err_prefix(e, "%s", s->path) : 0;
 }
+
+bool store_ok(const struct store *s)
+{
+    return !atomic_load(&s->failing);
+}
+
+bool store_settled(struct store *s)
+{
+    uv_mutex_lock(&s->lock);
+    bool settled = !s->open && !s->sent && !s->done;
+    uv_mutex_unlock(&s->lock);
+    return settled || !store_ok(s);
+}

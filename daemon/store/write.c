@@ -285,19 +285,6 @@ void store_after_commit(struct store *s, store_done_fn *fn, store_done_fn *forge
     b->callbacks[b->ncallbacks++] = (struct callback){fn, forget, arg};
 }
 
-bool store_ok(const struct store *s)
-{
-    return !atomic_load(&s->failing);
-}
-
-bool store_settled(struct store *s)
-{
-    uv_mutex_lock(&s->lock);
-    bool settled = !s->open && !s->sent && !s->done;
-    uv_mutex_unlock(&s->lock);
-    return settled || !store_ok(s);
-}
-
 /* ---- committing; the store's thread ---- */
 
 static int bind_value(sqlite3_stmt *q, int at, const struct value *v)
