@@ -21,6 +21,7 @@ struct lane {
     void *passed_device;
     uint64_t marked; /* the last mark asked for */
     struct mark watched;
+    double watched_since; /* microseconds */
     struct lane *next;
 };
 

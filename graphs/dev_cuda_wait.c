@@ -67,7 +67,8 @@ int cuda_mark(struct dev *dev, struct lane *lane, struct mark *out, struct err *
 
 void cuda_watch(struct dev *dev, struct lane *lane, const uint64_t *word, uint64_t target)
 {
-    pace_news(&cuda(dev)->pace, dev_now());
+    lane->watched_since = dev_now();
+    pace_news(&cuda(dev)->pace, lane->watched_since);
     lane->watched = (struct mark){word, target};
 }
 
@@ -81,6 +82,7 @@ static bool waits(struct cuda_dev *d, double now)
         if (mark_passed(&lane->watched)) {
             lane->watched = (struct mark){0};
             pace_news(&d->pace, now);
+            pace_waited(&d->pace, now - lane->watched_since);
             reached = true;
         } else {
             waiting = true;

@@ -147,19 +147,54 @@ static void test_pool_without_slabs(void **state)
 
 /* --- pace --- */
 
+/* A wait that lasts so long, from `now` on: how often it is looked, and how much of it is overslept. */
+static int looks_of(struct pace *p, double *now, double lasts, double *overslept)
+{
+    const double begun = *now, until = begun + lasts;
+    int looks = 1;
+    for (pace_news(p, begun); *now < until; looks++) {
+        const double sleep = pace_sleep(p, *now);
+        assert_true(sleep >= 0 && sleep <= PACE_SLEEP);
+        *now += sleep > 0 ? sleep : 0.1;
+    }
+    pace_waited(p, *now - begun);
+    *overslept = *now - until;
+    return looks;
+}
+
+/* Of whatever waits last, little is overslept, and there are not many more looks than parts; from the first on, and when waits
+ * become shorter or longer. */
 static void test_pace(void **state)
 {
+    static const double lasts[] = {1e3, 1e4, 300, 1.5e3};
     struct pace p = {0};
-    pace_news(&p, 1000);
-    assert_true(pace_sleep(&p, 1000) == 0);
-    assert_true(pace_sleep(&p, 1019) == 0);
-    assert_true(pace_sleep(&p, 1032) == 1);
-    for (double waited = PACE_SPIN; waited < 1e7; waited *= 1.1) {
-        double sleep = pace_sleep(&p, 1000 + waited);
-        assert_true(sleep > 0 && sleep <= waited / PACE_PART + 1e-6 && sleep <= PACE_SLEEP);
+    double now = 1e6, overslept, mean = 0;
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < 10 * PACE_MEMORY; i++) {
+            const int looks = looks_of(&p, &now, lasts[k], &overslept);
+            const double longest = mean > lasts[k] ? mean : lasts[k];
+            assert_true(overslept <= 1.1 * longest / PACE_PART);
+            if (i > 8 * PACE_MEMORY) {
+                assert_true(looks <= PACE_PART + 3);
+                mean = lasts[k];
+            }
+        }
+    (void)state;
+}
+
+/* Short waits are looked at without pause; no sleep is longer than the longest. */
+static void test_pace_ends(void **state)
+{
+    struct pace p = {0};
+    double now = 1e6, overslept;
+    for (int i = 0; i < 10 * PACE_MEMORY; i++) {
+        looks_of(&p, &now, PACE_PART * PACE_LEAST - 10, &overslept);
+        assert_true(overslept <= 0.11);
     }
-    pace_news(&p, 1e6);
-    assert_true(pace_sleep(&p, 1e6 + 1) == 0);
+    for (int i = 0; i < 10 * PACE_MEMORY; i++)
+        looks_of(&p, &now, 1e6, &overslept);
+    assert_true(pace_sleep(&p, now) == PACE_SLEEP);
+    (void)state;
 }
 
 /* --- devices --- */
@@ -305,12 +340,12 @@ static void test_lost(void **state)
 int run_memory_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pool_blocks),   cmocka_unit_test(test_pool_reuse_waits_for_the_mark),
-        cmocka_unit_test(test_pool_full),     cmocka_unit_test(test_pool_without_slabs),
-        cmocka_unit_test(test_pace),          cmocka_unit_test(test_usage),
-        cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_free_in_flight),
-        cmocka_unit_test(test_copy_async),    cmocka_unit_test(test_watch_timeout),
-        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_pool_blocks),    cmocka_unit_test(test_pool_reuse_waits_for_the_mark),
+        cmocka_unit_test(test_pool_full),      cmocka_unit_test(test_pool_without_slabs),
+        cmocka_unit_test(test_pace),           cmocka_unit_test(test_pace_ends),
+        cmocka_unit_test(test_usage),          cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_free_in_flight), cmocka_unit_test(test_copy_async),
+        cmocka_unit_test(test_watch_timeout),  cmocka_unit_test(test_lost),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }
