@@ -27,7 +27,7 @@ struct recorder_clock {
     uint64_t steps;       /* submitted by all recorders so far */
 };
 
-enum { RECORDER_REPEAT = 10 };
+enum { RECORDER_REPEAT = 25 };
 
 struct recorder_setup {
     struct dev *dev;

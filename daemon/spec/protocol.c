@@ -152,6 +152,31 @@ static int read_stage(struct reader *r, struct spec *s, struct stage *stage, str
     return 0;
 }
 
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static uint64_t stride_of(const struct spec *s)
+{
+    uint64_t stride = 0;
+    for (const struct stage *stage = s->stages; stage < s->stages + s->nstages; stage++) {
+        if (stage->kind != STAGE_PRODUCE)
+            continue;
+        stride = common_divisor(stride, stage->sample_every);
+        stride = common_divisor(stride, stage->frames_every);
+        stride = common_divisor(stride, stage->npt ? (uint64_t)s->settings.barostat.every : 0);
+        for (int i = 0; i < s->nobservables; i++)
+            stride = common_divisor(stride, s->observables[i].of.every);
+    }
+    return stride;
+}
+
 int spec_read_protocol(struct reader *r, struct spec *s, struct view v)
 {
     s->nstages = view_count(v);
@@ -161,5 +186,6 @@ int spec_read_protocol(struct reader *r, struct spec *s, struct view v)
         if (rc)
             return rc;
     }
+    s->settings.stride = stride_of(s);
     return 0;
 }

@@ -121,27 +121,14 @@ static void emit(void *recorder, struct tape *t)
         program->emit[SIM_REPORT](r->sim, t);
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* Between volume moves and frames of observables what a graph of many steps leaves over goes by graphs of one: so many that least
- * graphs do it. */
+/* What graphs of many steps leave over of a stride goes by graphs of one: so many that least graphs do it. */
 static uint32_t steps_in_graph(const struct model *m)
 {
-    uint64_t between = m->set->barostat.on ? (uint64_t)m->set->barostat.every : 0;
-    for (int i = 0; i < m->sys->nobservables; i++)
-        between = common_divisor(between, m->sys->observables[i].every);
+    const uint64_t stride = m->set->stride;
     uint32_t n = RECORDER_REPEAT;
-    while (between % n)
+    while (stride % n)
         n--;
-    return between / n < between / RECORDER_REPEAT + between % RECORDER_REPEAT ? n : RECORDER_REPEAT;
+    return stride / n < stride / RECORDER_REPEAT + stride % RECORDER_REPEAT ? n : RECORDER_REPEAT;
 }
 
 static int new_recorder(struct sim *s, struct sim_recorder *r, struct err *e)

@@ -120,6 +120,7 @@ struct settings {
     struct barostat_settings barostat;
     enum exchange_scheme exchange;
     uint64_t check_every; /* steps between graph re-captures */
+    uint64_t stride;      /* steps; samples, volume moves and the like of production come after multiples of it */
     int replicas;         /* of the ensemble, all windows: for what suits their number */
 };
 

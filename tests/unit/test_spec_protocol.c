@@ -4,6 +4,7 @@
  * ask of one another, which is mostly of these.
  */
 #undef NDEBUG
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,6 +29,40 @@ static void test_exchange(void **state)
     assert_int_equal(s->stages[1].exchange_every, 500);
     assert_int_equal(s->stages[2].exchange_every, 500);
     spec_free(s);
+}
+
+/* What production does every so many steps comes after multiples of the stride. */
+static void test_stride(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t stride;
+    } cases[] = {
+        {"protocol: [{equilibrate: {time: 1000 steps, sample-every: 7 steps}}, "
+         "{produce: {time: 1000 steps, sample-every: 80 steps, frames-every: no}}]\n",
+         80},
+        {"protocol: [{produce: {time: 1000 steps, sample-every: 80 steps, frames-every: 500 steps}}]\n", 20},
+        {"protocol: [{produce: {time: 1000 steps, sample-every: 80 steps}}, "
+         "{produce: {time: 1000 steps, sample-every: 28 steps}}]\n",
+         4},
+        {"barostat: {every: 25 steps}\nprotocol: [{produce: {time: 1000 steps, sample-every: 100 steps}}]\n", 25},
+        {"barostat: {every: 25 steps}\n"
+         "protocol: [{produce: {time: 1000 steps, sample-every: 100 steps, ensemble: nvt}}]\n",
+         100},
+        {"observables: [{pressure: {every: 15 steps}}]\n"
+         "protocol: [{produce: {time: 1000 steps, sample-every: 20 steps}}]\n",
+         5},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf text = {0};
+        buf_printf(&text, "%s%s", HEAD, cases[i].text);
+        struct spec *s = parsed(text.data);
+        if (s->settings.stride != cases[i].stride)
+            fail_msg("%s: %" PRIu64, cases[i].text, s->settings.stride);
+        spec_free(s);
+        buf_free(&text);
+    }
 }
 
 static void test_allocate(void **state)
@@ -274,7 +309,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exchange),  cmocka_unit_test(test_cross_errors), cmocka_unit_test(test_run_errors),
         cmocka_unit_test(test_phases),    cmocka_unit_test(test_phase_errors), cmocka_unit_test(test_targets),
-        cmocka_unit_test(test_stop_when), cmocka_unit_test(test_allocate),
+        cmocka_unit_test(test_stop_when), cmocka_unit_test(test_stride),       cmocka_unit_test(test_allocate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
