@@ -18,7 +18,7 @@ static struct sizes measure_rows(const struct spec *s, const struct system *sys,
     const struct settings *set = &s->settings;
     struct buf b = {0};
     struct sizes sizes;
-    struct sample row = {.time = 1234.5, .potential = -12345.678, .kinetic = 1234.5678};
+    struct sample row = {.time = 1234.5, .potential = -12345.678, .kinetic = 1234.5678, .density = 998.7654321};
     row.delta_u = xcalloc((size_t)set->alchemy.nwindows, sizeof *row.delta_u);
     for (int i = 0; i < set->alchemy.nwindows; i++)
         row.delta_u[i] = 12.345678;

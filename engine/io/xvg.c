@@ -10,9 +10,6 @@
 
 #include "engine/base/units.h"
 
-/* u/nm^3 in kg/m^3: the atomic mass constant (CODATA 2018) over 1e-27. */
-#define DENSITY_UNIT 1.66053906660
-
 /* Whether the spec has a ladder of this component. */
 static bool given(const struct alchemy_settings *a, enum lambda component)
 {
@@ -145,14 +142,10 @@ void energy_header(struct buf *out, const struct settings *set, const struct sys
         buf_printf(out, "@ s%d legend \"Replica\"\n@ s%d legend \"Exchanges\"\n", column, column + 1);
 }
 
-/* The density is that of the masses of state A. */
 void energy_row(struct buf *out, const struct settings *set, const struct system *sys, const struct sample *s)
 {
-    double volume = s->box[0] * s->box[1] * s->box[2], mass = 0;
-    for (int i = 0; i < sys->natoms; i++)
-        mass += sys->atoms[i].mass[0];
     buf_printf(out, "%.4f %.10g %.10g %.10g %.10g %.10g %.10g %.10g", s->time, s->potential, s->kinetic,
-               s->potential + s->kinetic, s->temperature, s->pressure, volume, mass / volume * DENSITY_UNIT);
+               s->potential + s->kinetic, s->temperature, s->pressure, s->box[0] * s->box[1] * s->box[2], s->density);
     for (int i = 0; i < terms_of(sys); i++)
         buf_printf(out, " %.10g", s->energy[i]);
     for (int i = 0; i < sys->ncoordinations; i++)

@@ -65,6 +65,7 @@ void sim_sample(const struct sim *s, struct sample *out)
         out->coordination[i] = coordination_value(c, (uint32_t)i);
     double volume = box_volume(c->box);
     out->pressure = 2 * (c->kinetic - trace) / (3 * volume) * UNIT_BAR + c->pressure_correction;
+    out->density = m->mass / volume * UNIT_DENSITY;
     memcpy(out->box, c->box, sizeof out->box);
     out->clamped = c->sum.clamped;
 }

@@ -221,6 +221,8 @@ int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner 
     if (rc == 0)
         rc = upload(m, &t, e);
     if (rc == 0) {
+        for (int i = 0; i < sys->natoms; i++)
+            m->mass += sys->atoms[i].mass[0];
         m->nunits = t.nunits;
         m->freedom =
             3.0 * (sys->natoms - sys->nsites - t.nwaters) - t.ndistances - (set->integrator.com_every > 0 ? 3 : 0);

@@ -23,6 +23,7 @@ struct model {
     int nwindows;
     double (*lambda)[LAMBDA_COUNT];    /* [nwindows] */
     double freedom;                    /* degrees of freedom, just after the center-of-mass motion was taken out */
+    double mass;                       /* u, in state A */
     int nunits;                        /* what a volume move scales */
     uint32_t nbonded, nrare;           /* bonded terms but the next; those of them in the lists of rare_terms.h */
     uint32_t ncenters;                 /* restraints between centers */

@@ -32,6 +32,7 @@ struct sample {
     double virial[9];            /* kJ/mol, Xi = -1/2 sum r x f, without constraint forces */
     double constraint_virial[9]; /* kJ/mol, now; zero before the replica's first timestep */
     double pressure;             /* bar, from kinetic energy and both virials, dispersion correction included */
+    double density;              /* kg/m^3, of the masses of state A */
     double box[BOX_SIZE];        /* nm */
     double coordination[COORDINATIONS_MOST];
     int walker;         /* window in which the replica began, and.. */

@@ -106,6 +106,16 @@ static struct run run(struct kernel_table kernels, const struct system *sys, int
     return out;
 }
 
+/* In kg/m^3: 1 u is 1.66053906660e-27 kg. */
+static void check_density(const struct system *sys, const struct sample *s)
+{
+    double mass = 0;
+    for (int i = 0; i < sys->natoms; i++)
+        mass += sys->atoms[i].mass[0];
+    mass *= 1.66053906660e-27;
+    assert_true(fabs(s->density * s->box[0] * s->box[1] * s->box[2] * 1e-27 - mass) < 1e-12 * mass);
+}
+
 static void same(const struct run *a, const struct run *b)
 {
     for (int k = 1; k < WORKS; k += 3) {
@@ -126,6 +136,7 @@ static void check(struct kernel_table kernels)
                      crowded = run(kernels, sys, WORKS, false, true, many);
     assert_int_equal(crowded.most, 1);
     same(&waits, &crowded);
+    check_density(sys, &waits.samples[1]);
     for (int grows = 0; grows < 2; grows++) {
         const struct run queued = run(kernels, sys, WORKS, grows, false, many);
         assert_int_equal(queued.most, SIM_REPORTS - 1);

@@ -103,13 +103,13 @@ static void test_energy(void **state)
 {
     struct settings set = two_components();
     struct buf b = {0};
-    struct atom atoms[] = {{.mass = {10, 1}}, {.mass = {8, 1}}};
-    struct system sys = {.natoms = 2, .atoms = atoms};
+    struct system sys = {0};
     struct sample s = {.time = 12.5,
                        .potential = -1000.25,
                        .kinetic = 300.125,
                        .temperature = 298.15,
                        .pressure = -12.5,
+                       .density = 29.8897032,
                        .box = {1, 2, 0.5}};
     for (int i = 0; i < TERM_COUNT; i++)
         s.energy[i] = i + 0.1234567891;
