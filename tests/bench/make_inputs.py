@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Inputs of the GPU benches, all of our own making: SOLVENT, methanol in 1,720 waters (5,166 atoms); COMPLEX, methanol in 12,162
-waters (36,492 atoms, of a protein-ligand complex's size); PEPTIDE, alanine dipeptide in 711 waters or so; VACUUM, the peptide alone.
+waters (36,492 atoms, of a protein-ligand complex's size); PEPTIDE, alanine dipeptide in 711 waters or so; VACUUM, the peptide alone; ALCOHOL, nonan-1-ol (30 atoms) alone.
 
-Usage: make_inputs.py FOLDER       writes FOLDER/{solvent,complex,peptide,vacuum}.yaml and what they name, and of SOLVENT
+Usage: make_inputs.py FOLDER       writes FOLDER/{solvent,complex,peptide,vacuum,alcohol}.yaml and what they name, and of SOLVENT
                                    solvent-plain.yaml (one window, nothing perturbed), solvent-npt.yaml, and of the plain one
                                    solvent-biased.yaml (a coordination of the methanol's oxygen), solvent-gathered.yaml and
                                    solvent-gathered-all.yaml (of the waters, whose function ends or does not), and
@@ -16,12 +16,15 @@ import random
 import sys
 from pathlib import Path
 
+import alcohol
 import peptide
+from molecule import Molecule
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 sys.path.insert(0, str(EXAMPLES))
 import make_box  # noqa: E402
 
+METHANOL = "MOH"
 COULOMB = [0, 0.25, 0.5, 0.75, 1, 1, 1, 1, 1, 1, 1, 1]
 # nm, that waters are off their lattice: on it all pairs of oxygens have a few distances, whose roundings add up in a sum over
 # pairs as they do in no liquid.
@@ -111,19 +114,22 @@ def gro(path, residue, solute, points, water=list):
     return len(molecules) - 1
 
 
-def topology(path, residue, waters, changes=None):
-    """The methanol example's, with this number of waters; its solute or the peptide's. changes: {text of a water: in its place}"""
+def topology(path, solute, waters, changes=None):
+    """The methanol example's, with this number of waters and its solute, or a Molecule instead. changes: {text of a water: in its place}"""
     text = (EXAMPLES / "methanol/methanol.top").read_text()
     head, rest = text.split("[ moleculetype ]", 1)
-    solute, water = rest.split("[ moleculetype ]", 1)
+    methanol, water = rest.split("[ moleculetype ]", 1)
     water = water.split("[ system ]")[0]
     for text, instead in (changes or {}).items():
         assert text in water, text
         water = water.replace(text, instead)
-    if residue == "PEP":
-        head, solute = head.rstrip() + "\n" + "\n".join(peptide.atom_types()) + "\n\n", "\n".join(peptide.molecule()[1:]) + "\n\n"
+    residue, lines = METHANOL, methanol
+    if solute != METHANOL:
+        kinds = [line for line in solute.atom_types() if "\n" + line[:7] not in head]
+        head = head.rstrip() + "\n" + "\n".join(kinds) + "\n\n"
+        residue, lines = solute.of.RESIDUE, "\n" + "\n".join(solute.topology()[1:]) + "\n\n"
     end = f"[ system ]\n{path.stem}\n\n[ molecules ]\n{residue} 1\n" + (f"SOL {waters}\n" if waters else "")
-    path.write_text(head + "[ moleculetype ]" + ("\n" if residue == "PEP" else "") + solute + "[ moleculetype ]" + water + end)
+    path.write_text(head + "[ moleculetype ]" + lines + "[ moleculetype ]" + water + end)
 
 
 def main():
@@ -131,14 +137,15 @@ def main():
         sys.exit(__doc__)
     out = Path(sys.argv[1])
     out.mkdir(parents=True, exist_ok=True)
-    dipeptide, methanol = peptide.atoms(make_box.place), make_box.methanol()[1]
-    for name, residue, solute, points in (("solvent", "MOH", methanol, 12), ("complex", "MOH", methanol, 23),
-                                          ("peptide", "PEP", dipeptide, 9), ("vacuum", "PEP", dipeptide, 0)):
-        waters = gro(out / f"{name}.gro", residue, solute, points)
-        topology(out / f"{name}.top", residue, waters)
+    dipeptide, nonanol, methanol = Molecule(peptide), Molecule(alcohol), make_box.methanol()[1]
+    for name, solute, points in (("solvent", METHANOL, 12), ("complex", METHANOL, 23), ("peptide", dipeptide, 9), ("vacuum", dipeptide, 0),
+                                 ("alcohol", nonanol, 0)):
+        residue, atoms = (METHANOL, methanol) if solute == METHANOL else (solute.of.RESIDUE, solute.atoms(make_box.place))
+        waters = gro(out / f"{name}.gro", residue, atoms, points)
+        topology(out / f"{name}.top", solute, waters)
         text = spec(name, name, residue, minimize=400 if waters > 5000 else 100, cutoff=0.9 if waters else 1.8)
         (out / f"{name}.yaml").write_text(text)
-        print(f"{name}: {waters} waters, {3 * waters + len(solute)} atoms")
+        print(f"{name}: {waters} waters, {3 * waters + len(atoms)} atoms")
     (out / "solvent-plain.yaml").write_text(spec("solvent-plain", "solvent", None))
     (out / "solvent-biased.yaml").write_text(spec("solvent-biased", "solvent", None, more=BIAS))
     (out / "solvent-gathered.yaml").write_text(spec("solvent-gathered", "solvent", None, more=GATHERED.format(", d-max: 0.6 nm")))
@@ -151,7 +158,7 @@ def main():
     for name, more in (("biased", BIAS.replace("{resname: MOH, name: O2}", "{molecule: PEP, name: O}")), ("motion", MOTION),
                        ("gathered", GATHERED.format(", d-max: 0.6 nm").replace("within: OW", "within: {resname: SOL}"))):
         (out / f"peptide-{name}.yaml").write_text(spec(f"peptide-{name}", "peptide", None, more=more))
-    topology(out / "sites.top", "MOH", gro(out / "sites.gro", "MOH", methanol, 8, four_sites), FOURTH_SITE)
+    topology(out / "sites.top", METHANOL, gro(out / "sites.gro", "MOH", methanol, 8, four_sites), FOURTH_SITE)
     text = spec("sites", "sites", "MOH")
     for langevin, verlet in VERLET:
         text = text.replace(langevin, verlet)
