@@ -147,7 +147,8 @@ MATH_FN void bonded_angle_term(struct bonded_pass *p, uint32_t i)
 }
 
 struct torsion {
-    double phi, grad[4][3], rel[4][3]; /* rel: relative to the second atom */
+    struct turn phi;
+    double grad[4][3], rel[4][3]; /* rel: relative to the second atom */
 };
 
 MATH_FN void torsion_of(const struct bonded_pass *p, const int atom[4], struct torsion *t)
@@ -165,14 +166,16 @@ MATH_FN void torsion_of(const struct bonded_pass *p, const int atom[4], struct t
 MATH_FN void bonded_dihedral_term(struct bonded_pass *p, uint32_t i)
 {
     const struct dihedral *d = &p->t->dihedrals[i];
+    const struct turn same = {d->turn0[0], d->turn0[1]};
     struct torsion t;
     torsion_of(p, d->atom, &t);
-    struct bonded_value v = bonded_periodic(t.phi, d->multiplicity, d->phi0, d->k, p->lambda);
+    struct bonded_value v = bonded_periodic(t.phi, d->multiplicity, d->phi0, same, d->k, p->lambda);
     add_forces(p, d->atom, 4, v.du_dq, t.grad, t.rel);
     add_value(p, d->improper ? TERM_IMPROPER_DIHEDRAL : TERM_PROPER_DIHEDRAL, &v);
     if (wants_windows(p, &p->t->ndihedrals, i))
         for (uint32_t w = 0; w < p->t->nwindows; w++)
-            pass_window(p, w, bonded_periodic(t.phi, d->multiplicity, d->phi0, d->k, p->t->lambda[w][LAMBDA_BONDED]).u);
+            pass_window(p, w,
+                        bonded_periodic(t.phi, d->multiplicity, d->phi0, same, d->k, p->t->lambda[w][LAMBDA_BONDED]).u);
 }
 
 MATH_FN void bonded_rb_term(struct bonded_pass *p, uint32_t i)
@@ -193,12 +196,13 @@ MATH_FN void bonded_improper_term(struct bonded_pass *p, uint32_t i)
     const struct improper *d = &p->t->impropers[i];
     struct torsion t;
     torsion_of(p, d->atom, &t);
-    struct bonded_value v = bonded_harmonic_periodic(t.phi, d->xi0, d->k, p->lambda);
+    const double xi = turn_angle(t.phi);
+    struct bonded_value v = bonded_harmonic_periodic(xi, d->xi0, d->k, p->lambda);
     add_forces(p, d->atom, 4, v.du_dq, t.grad, t.rel);
     add_value(p, TERM_IMPROPER_DIHEDRAL, &v);
     if (wants_windows(p, &p->t->nimpropers, i))
         for (uint32_t w = 0; w < p->t->nwindows; w++)
-            pass_window(p, w, bonded_harmonic_periodic(t.phi, d->xi0, d->k, p->t->lambda[w][LAMBDA_BONDED]).u);
+            pass_window(p, w, bonded_harmonic_periodic(xi, d->xi0, d->k, p->t->lambda[w][LAMBDA_BONDED]).u);
 }
 
 MATH_FN void bonded_position_restraint(struct bonded_pass *p, uint32_t i)
@@ -225,7 +229,7 @@ MATH_FN void pair14_plain(struct bonded_pass *p, const struct pair14 *pair)
 {
     double dx[3];
     box_image(p->x[pair->atom[0]], p->x[pair->atom[1]], p->ctl->box, dx);
-    double r2 = pair_distance2(dx[0], dx[1], dx[2]), ri = 1 / sqrt(r2), lj;
+    double r2 = pair_distance2(dx[0], dx[1], dx[2]), ri = root_inverse(r2), lj;
     double coulomb = UNIT_COULOMB * pair->qq[0] * ri;
     struct lj_rule everywhere = {0}; /* a plain cut-off uses nothing of the rule */
     double over_r = lj_pair(VDW_CUTOFF, &everywhere, pair->lj[0].c6, pair->lj[0].c12, r2, ri, &lj);

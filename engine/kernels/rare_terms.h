@@ -88,7 +88,7 @@ MATH_FN void rare_of_dihedral(struct bonded_pass *p, uint32_t i, bool restraint)
 {
     struct torsion t;
     torsion_of(p, p->t->rare[i].atom, &t);
-    rare_term_of(p, i, restraint, TERM_PROPER_DIHEDRAL, 4, t.phi, t.grad, t.rel);
+    rare_term_of(p, i, restraint, TERM_PROPER_DIHEDRAL, 4, turn_angle(t.phi), t.grad, t.rel);
 }
 
 MATH_FN void rare_bending_torsion_term(struct bonded_pass *p, uint32_t i)
@@ -103,7 +103,7 @@ MATH_FN void rare_bending_torsion_term(struct bonded_pass *p, uint32_t i)
     }
     double theta = bonded_angle(t.rel[0], t.rel[2], first_i, first_k);
     double eta = bonded_angle(back, last, second_j, second_l);
-    struct bonded_value v = {rare_bending_torsion(theta, eta, t.phi, r->c[0], slope), 1, 0};
+    struct bonded_value v = {rare_bending_torsion(theta, eta, turn_angle(t.phi), r->c[0], slope), 1, 0};
     for (int d = 0; d < 3; d++) {
         grad[0][d] = slope[2] * t.grad[0][d] + slope[0] * first_i[d];
         grad[1][d] = slope[2] * t.grad[1][d] - slope[0] * (first_i[d] + first_k[d]) + slope[1] * second_j[d];
@@ -182,7 +182,8 @@ MATH_FN void bonded_cmap(struct bonded_pass *p, uint32_t i)
     struct torsion first, second;
     torsion_of(p, m->atom, &first);
     torsion_of(p, m->atom + 1, &second);
-    struct cmap_value at = cmap_at(p->t->cmap_points + m->first, m->side, first.phi, second.phi);
+    struct cmap_value at =
+        cmap_at(p->t->cmap_points + m->first, m->side, turn_angle(first.phi), turn_angle(second.phi));
     struct bonded_value v = {at.u, 0, 0};
     add_forces(p, m->atom, 4, at.du_dphi, first.grad, first.rel);
     add_forces(p, m->atom + 1, 4, at.du_dpsi, second.grad, second.rel);

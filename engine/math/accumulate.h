@@ -105,13 +105,28 @@ MATH_FN void acc_virial(struct accumulate *a, const real r[3], const real force[
             acc_virial_within(a, 3 * i + j, REAL(-0.5) * r[i] * force[j], REAL(FIXED_ENERGY_LIMIT));
 }
 
+/* acc_force of what is too large, or no number. Returns how many components were clamped. */
+MATH_FN_APART uint32_t acc_force_clamped(int64_t f[3], real x, real y, real z)
+{
+    const real force[3] = {x, y, z};
+    uint32_t clamped = 0;
+    for (int d = 0; d < 3; d++) {
+        acc_add(&f[d], fixed_clamped(force[d], REAL(FIXED_FORCE_LIMIT)));
+        clamped += fixed_beyond(force[d], REAL(FIXED_FORCE_LIMIT));
+    }
+    return clamped;
+}
+
 /* A force on one atom, kJ/mol/nm. */
 MATH_FN void acc_force(struct accumulate *a, int64_t f[3], const real force[3])
 {
-    for (int d = 0; d < 3; d++) {
-        acc_add(&f[d], fixed_clamped(force[d], REAL(FIXED_FORCE_LIMIT)));
-        acc_clamped(a, CLAMPED_FORCE, fixed_beyond(force[d], REAL(FIXED_FORCE_LIMIT)));
+    const real limit = REAL(FIXED_FORCE_LIMIT);
+    if (!(fabs(force[0]) <= limit && fabs(force[1]) <= limit && fabs(force[2]) <= limit)) {
+        acc_clamped(a, CLAMPED_FORCE, acc_force_clamped(f, force[0], force[1], force[2]));
+        return;
     }
+    for (int d = 0; d < 3; d++)
+        acc_add(&f[d], fixed_force(force[d]));
 }
 
 /* One thread's sums into the replica's. */

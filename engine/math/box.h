@@ -6,8 +6,14 @@
 #ifndef SHOAL_ENGINE_MATH_BOX_H
 #define SHOAL_ENGINE_MATH_BOX_H
 
+#include <string.h>
+
 #include "engine/math/terms.h"
 #include "engine/math/vec.h"
+
+struct box_vector {
+    real d[3]; /* nm */
+};
 
 MATH_FN int box_triclinic(const real box[BOX_SIZE])
 {
@@ -108,26 +114,36 @@ MATH_FN void box_nearest(const real box[BOX_SIZE], real d[3])
     d[0] -= rint(d[0] / box[BOX_XX]) * box[BOX_XX];
 }
 
-/* d moved by whole edges to its shortest image: in a triclinic box what is longer than half a lattice vector may have a shorter
- * one next to the one found by taking off edges. */
-MATH_FN void box_shortest(const real box[BOX_SIZE], real d[3])
+/* box_shortest of a d that may not be its shortest image. */
+MATH_FN_APART struct box_vector box_shortest_far(const real box[BOX_SIZE], real x, real y, real z)
 {
-    box_nearest(box, d);
-    real best = vec_dot(d, d), safe = REAL(0.5) * box_least_edge(box);
+    struct box_vector v = {{x, y, z}};
+    box_nearest(box, v.d);
+    real best = vec_dot(v.d, v.d), safe = REAL(0.5) * box_least_edge(box);
     if (!box_triclinic(box) || best <= safe * safe)
-        return;
-    real from[3] = {d[0], d[1], d[2]};
+        return v;
+    const real from[3] = {v.d[0], v.d[1], v.d[2]};
     for (int k = 0; k < 27; k++) {
         real shift[3] = {(real)(k / 9 - 1), (real)(k / 3 % 3 - 1), (real)(k % 3 - 1)}, near[3];
         box_apply(box, shift, near);
         vec_add(near, 1, from);
         if (vec_dot(near, near) < best) {
             best = vec_dot(near, near);
-            d[0] = near[0];
-            d[1] = near[1];
-            d[2] = near[2];
+            memcpy(v.d, near, sizeof near);
         }
     }
+    return v;
+}
+
+/* d moved by whole edges to its shortest image: in a triclinic box what is longer than half a lattice vector may have a shorter
+ * one next to the one found by taking off edges. Most bonded atoms are closer than that, and stay. */
+MATH_FN void box_shortest(const real box[BOX_SIZE], real d[3])
+{
+    real safe = REAL(0.5) * box_least_edge(box);
+    if (vec_dot(d, d) <= safe * safe)
+        return;
+    const struct box_vector v = box_shortest_far(box, d[0], d[1], d[2]);
+    memcpy(d, v.d, sizeof v.d);
 }
 
 /* a - b, shortest image */

@@ -52,6 +52,18 @@ MATH_FN real ewald_long_f(const struct ewald_fit *fit, const int terms, real r2)
     return ewald_polynomial(fit->f, terms, MATH_FMA(r2, fit->scale, -1));
 }
 
+/* Both, at a distance of which the polynomials know nothing. */
+struct ewald_long {
+    real v, f;
+};
+
+MATH_FN_APART struct ewald_long ewald_long_far(const struct ewald_fit *fit, real r2)
+{
+    real r = sqrt(r2), z = fit->beta * r, v = erf(z) / r;
+    struct ewald_long far = {v, (v - REAL(M_2_SQRTPI) * fit->beta * exp(-z * z)) / r2};
+    return far;
+}
+
 /* Both at any distance, for pairs that no cut-off bounds. */
 MATH_FN void ewald_long_any(const struct ewald_fit *fit, real r2, real *v, real *f)
 {
@@ -59,10 +71,19 @@ MATH_FN void ewald_long_any(const struct ewald_fit *fit, real r2, real *v, real 
         *v = ewald_long_v(fit, EWALD_TERMS, r2);
         *f = ewald_long_f(fit, EWALD_TERMS, r2);
     } else {
-        real r = sqrt(r2), z = fit->beta * r;
-        *v = erf(z) / r;
-        *f = (*v - REAL(M_2_SQRTPI) * fit->beta * exp(-z * z)) / r2;
+        struct ewald_long far = ewald_long_far(fit, r2);
+        *v = far.v;
+        *f = far.f;
     }
+}
+
+/* The force alone, in no more terms than there are. */
+MATH_FN real ewald_long_any_f(const struct ewald_fit *fit, real r2)
+{
+    if (!(r2 <= fit->r2_max))
+        return ewald_long_far(fit, r2).f;
+    return fit->terms > EWALD_TERMS_USUAL ? ewald_long_f(fit, EWALD_TERMS, r2)
+                                          : ewald_long_f(fit, EWALD_TERMS_USUAL, r2);
 }
 
 #endif

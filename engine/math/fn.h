@@ -4,6 +4,7 @@
  * by nvcc, for the host and for the device.
  * MATH_FMA(a, b, c) is a * b + c, fused where the machine does that in one instruction: functions that must give the same
  * bits in several loops spell it out and are compiled with -ffp-contract=off.
+ * MATH_FN_APART: what is seldom needed of such a function. On a GPU it stays out of line, where it takes up no instruction cache.
  */
 #ifndef SHOAL_ENGINE_MATH_FN_H
 #define SHOAL_ENGINE_MATH_FN_H
@@ -18,6 +19,12 @@
 #else
 #define MATH_FN static inline __attribute__((always_inline)) /* or loops over them do not vectorise */
 #endif
+#endif
+
+#ifdef __CUDACC__
+#define MATH_FN_APART static __noinline__ __host__ __device__
+#else
+#define MATH_FN_APART MATH_FN
 #endif
 
 #ifdef __CUDACC__

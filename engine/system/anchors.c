@@ -339,7 +339,7 @@ static void measure(const struct choice *c, int frame)
             ij[d] = -step[k][d];
             kl[d] = -step[k + 2][d];
         }
-        c->value[3 + k][frame] = bonded_dihedral(ij, step[k + 1], kl, slopes);
+        c->value[3 + k][frame] = turn_angle(bonded_dihedral(ij, step[k + 1], kl, slopes));
     }
 }
 

@@ -2,6 +2,7 @@
  *
  * The lists of bonded terms, those that differ between A and B at the end of each.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,6 +152,14 @@ static void build_soft14(struct topology *t, const struct system *sys, const str
         t->soft14[i] = soft_of(sys, &t->soft, &t->pairs14[t->npairs14.perturbed + i]);
 }
 
+static void set_turns(struct topology *t)
+{
+    for (uint32_t i = 0; i < t->ndihedrals.count; i++) {
+        t->dihedrals[i].turn0[0] = cos(t->dihedrals[i].phi0[0]);
+        t->dihedrals[i].turn0[1] = sin(t->dihedrals[i].phi0[0]);
+    }
+}
+
 void topology_terms(struct topology *t, const struct system *sys, const struct settings *set)
 {
     struct bond *bonds = t->bonds;
@@ -168,6 +177,7 @@ void topology_terms(struct topology *t, const struct system *sys, const struct s
     t->angles = sorted_copy(sys->angles, sys->nangles, sizeof *t->angles, angle_perturbed, &t->nangles);
     t->dihedrals =
         sorted_copy(sys->dihedrals, sys->ndihedrals, sizeof *t->dihedrals, dihedral_perturbed, &t->ndihedrals);
+    set_turns(t);
     t->rb_dihedrals =
         sorted_copy(sys->rb_dihedrals, sys->nrb_dihedrals, sizeof *t->rb_dihedrals, rb_perturbed, &t->nrb_dihedrals);
     t->impropers =

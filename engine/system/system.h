@@ -63,12 +63,14 @@ struct angle {
     bool urey_bradley;
 };
 
-/* k (1 + cos(n phi - phi0)); improper: periodic improper (funct 4); multiplicity is the same in both states */
+/* k (1 + cos(n phi - phi0)); improper: periodic improper (funct 4); multiplicity is the same in both states; turn0: cosine and sine
+ * of phi0 where that is, too, for struct topology's list to know */
 struct dihedral {
     int atom[4];
     double phi0[2], k[2];
     int multiplicity;
     bool improper;
+    double turn0[2];
 };
 
 /* sum c_n cos^n(psi), psi = phi - 180 degrees */

@@ -128,10 +128,10 @@ static void add_term(struct system *s, enum kind kind)
         toy_add(s, angles, nangles, (struct angle){{0, 1, 2}, {1.9, 2.2}, {400, 600}, {0.2, 0.25}, {1e4, 3e4}, true});
         break;
     case PROPER:
-        toy_add(s, dihedrals, ndihedrals, (struct dihedral){{0, 1, 2, 3}, {0.3, M_PI}, {5, 9}, 3, false});
+        toy_add(s, dihedrals, ndihedrals, (struct dihedral){{0, 1, 2, 3}, {0.3, M_PI}, {5, 9}, 3, false, {0, 0}});
         break;
     case PERIODIC_IMPROPER:
-        toy_add(s, dihedrals, ndihedrals, (struct dihedral){{1, 2, 3, 4}, {M_PI, M_PI}, {5, 9}, 2, true});
+        toy_add(s, dihedrals, ndihedrals, (struct dihedral){{1, 2, 3, 4}, {M_PI, M_PI}, {5, 9}, 2, true, {0, 0}});
         break;
     case RB:
         toy_add(s, rb_dihedrals, nrb_dihedrals,
@@ -418,7 +418,7 @@ static void test_by_hand(void **state)
         memcpy(x, bent, sizeof x);
         x[3][1] *= sign;
         s = toy_system(4, 3);
-        toy_add(s, dihedrals, ndihedrals, (struct dihedral){{0, 1, 2, 3}, {0.5, 0}, {7, 0}, 1, false});
+        toy_add(s, dihedrals, ndihedrals, (struct dihedral){{0, 1, 2, 3}, {0.5, 0}, {7, 0}, 1, false, {0, 0}});
         double expected = 7 * (1 + cos(phi - 0.5));
         assert_true(off_by(s, x, TERM_PROPER_DIHEDRAL, expected) < 1e-8);
         s = toy_system(4, 3);

@@ -80,7 +80,7 @@ static void add_terms(struct system *s)
                                    .ub_k = {900, 900},
                                    .urey_bradley = k % 2});
             toy_add(s, dihedrals, ndihedrals,
-                    (struct dihedral){{k, k + 1, k + 2, k + 3}, {0.4, 0.4}, {9, 9 * b}, 3, k % 2});
+                    (struct dihedral){{k, k + 1, k + 2, k + 3}, {0.4, 0.4}, {9, 9 * b}, 3, k % 2, {0, 0}});
             toy_add(s, rb_dihedrals, nrb_dihedrals,
                     (struct rb_dihedral){{k, k + 1, k + 2, k + 3}, {{1, 2, -3, 4, -5, 6}, {1, 2, -3 * b, 4, -5, 6}}});
             toy_add(s, impropers, nimpropers, (struct improper){{k, k + 1, k + 2, k + 3}, {0.2, 0.2}, {50, 50 * b}});
