@@ -81,25 +81,25 @@ struct water {
     }
 };
 
-/* An atom and up to STAR_ARMS others at fixed distances from it, none for a lone atom. */
-struct star {
-    enum { ATOMS = MOST_ATOMS };
+/* An atom and up to MOST others at fixed distances from it, none for a lone atom. */
+template <uint32_t MOST> struct star_of {
+    enum { ATOMS = 1 + MOST };
     const int32_t *atom;
     uint32_t arms;
-    double r2[STAR_ARMS], inverse_r2[STAR_ARMS]; /* of the distances, nm^2 and 1/nm^2 */
-    double inverse_mass[MOST_ATOMS];
+    double r2[MOST], inverse_r2[MOST]; /* of the distances, nm^2 and 1/nm^2 */
+    double inverse_mass[ATOMS];
 
-    __device__ __forceinline__ star(const struct motion *s, uint32_t i)
+    __device__ __forceinline__ star_of(const struct motion *s, uint32_t i)
     {
         const struct body b = body_at(s->m, s->m->nwaters + i);
         const double lambda = s->c->lambda[LAMBDA_BONDED];
         atom = b.atom;
         arms = b.natoms - 1;
 #pragma unroll
-        for (uint32_t k = 0; k < MOST_ATOMS; k++)
+        for (uint32_t k = 0; k < ATOMS; k++)
             inverse_mass[k] = 1 / mass_of(&s->masses, atom[k < b.natoms ? k : 0]);
 #pragma unroll
-        for (uint32_t k = 0; k < STAR_ARMS; k++)
+        for (uint32_t k = 0; k < MOST; k++)
             if (k < arms) {
                 const double *r0 = in_global(s->m->distances)[in_global(s->m->clusters)[i].first + k].r0;
                 double r = (1 - lambda) * r0[0] + lambda * r0[1];
@@ -108,10 +108,23 @@ struct star {
             }
     }
 
+    /* Of one that has this many arms. */
+    __device__ __forceinline__ star_of(const star_of<STAR_ARMS> &s, uint32_t arms) : atom(s.atom), arms(arms)
+    {
+#pragma unroll
+        for (uint32_t k = 0; k < ATOMS; k++)
+            inverse_mass[k] = s.inverse_mass[k];
+#pragma unroll
+        for (uint32_t k = 0; k < MOST; k++) {
+            r2[k] = s.r2[k];
+            inverse_r2[k] = s.inverse_r2[k];
+        }
+    }
+
     __device__ __forceinline__ void arms_of(const double (*x)[3], double arm[STAR_ARMS][3]) const
     {
 #pragma unroll
-        for (uint32_t k = 0; k < STAR_ARMS; k++)
+        for (uint32_t k = 0; k < MOST; k++)
 #pragma unroll
             for (int d = 0; d < 3; d++)
                 arm[k][d] = k < arms ? x[k + 1][d] - x[0][d] : 0;
@@ -122,7 +135,7 @@ struct star {
                                           double (*y)[3]) const
     {
 #pragma unroll
-        for (uint32_t k = 0; k < STAR_ARMS; k++)
+        for (uint32_t k = 0; k < MOST; k++)
             if (k < arms) {
                 vec_add(y[k + 1], scale * pull[k] * inverse_mass[k + 1], arm[k]);
                 vec_add(y[0], -scale * pull[k] * inverse_mass[0], arm[k]);
@@ -139,14 +152,14 @@ struct star {
         arms_of(h->x, old->arm);
         if (!arms)
             return;
-        star_couplings(arms, old->arm, old->arm, inverse_mass, inverse);
+        star_couplings(MOST, arms, old->arm, old->arm, inverse_mass, inverse);
 #pragma unroll
-        for (uint32_t k = 0; k < STAR_ARMS; k++) {
+        for (uint32_t k = 0; k < MOST; k++) {
             double rel[3];
             vec_sub(h->v[k + 1], h->v[0], rel);
             along[k] = k < arms ? vec_dot(old->arm[k], rel) : 0;
         }
-        star_pulls(inverse, along, -1, pull);
+        star_pulls(MOST, inverse, along, -1, pull);
         apply(old->arm, pull, 1, h->v);
     }
 
@@ -155,7 +168,7 @@ struct star {
     {
         bool any = false;
 #pragma unroll
-        for (uint32_t k = 0; k < STAR_ARMS; k++)
+        for (uint32_t k = 0; k < MOST; k++)
             any |= k < arms && !(vec_dot(arm[k], r[k]) > 1e-3 * r2[k]);
         return any;
     }
@@ -173,7 +186,7 @@ struct star {
             double off[STAR_ARMS], more[STAR_ARMS], center[3] = {0, 0, 0};
             largest = 0;
 #pragma unroll
-            for (uint32_t k = 0; k < STAR_ARMS; k++) {
+            for (uint32_t k = 0; k < MOST; k++) {
                 off[k] = k < arms ? r2[k] - vec_dot(r[k], r[k]) : 0;
                 double deviation = k < arms ? fabs(off[k]) * inverse_r2[k] : 0;
                 worst = deviation <= largest ? worst : k;
@@ -187,17 +200,17 @@ struct star {
             if (!(largest <= 0.125 * before)) {
                 if (turned(arm, r))
                     break;
-                star_couplings(arms, r, arm, inverse_mass, inverse);
+                star_couplings(MOST, arms, r, arm, inverse_mass, inverse);
             }
             before = largest;
-            star_pulls(inverse, off, 0.5, more);
+            star_pulls(MOST, inverse, off, 0.5, more);
 #pragma unroll
-            for (uint32_t k = 0; k < STAR_ARMS; k++) {
+            for (uint32_t k = 0; k < MOST; k++) {
                 pull[k] += more[k];
                 vec_add(center, more[k] * inverse_mass[0], arm[k]);
             }
 #pragma unroll
-            for (uint32_t k = 0; k < STAR_ARMS; k++) {
+            for (uint32_t k = 0; k < MOST; k++) {
                 vec_add(r[k], 1, center);
                 vec_add(r[k], more[k] * inverse_mass[k + 1], arm[k]);
             }
@@ -205,6 +218,8 @@ struct star {
         return fail(bad, atom[0], atom[worst + 1], 0.5 * largest);
     }
 };
+
+using star = star_of<STAR_ARMS>;
 
 /* What is in memory is not kept in registers besides. */
 static __device__ __forceinline__ void forget()
@@ -269,23 +284,15 @@ static __device__ __forceinline__ double kick_of(const struct motion *s, const s
     return kick_of_mass(s, rule, mass_of(&s->masses, i));
 }
 
-/* An atom, kicked. noise: of Langevin alone. */
-static __device__ __forceinline__ void hold_atom(const struct motion *s, const struct langevin_rule *rule, double kick,
-                                                 const double noise[3], const double x[3], const double v[3],
-                                                 const int64_t f[3], struct held_atom to)
+/* Along one axis of an atom: kicked. noise: of Langevin alone. */
+static __device__ __forceinline__ void hold_along(const struct motion *s, const struct langevin_rule *rule, double kick,
+                                                  double noise, double x, double v, int64_t f, struct held_atom to,
+                                                  uint32_t d)
 {
-    for (int d = 0; d < 3; d++) {
-        const double push = kick * (double)f[d];
-        to.x[d] = x[d];
-        to.v[d] = v[d] + (rule || s->c->pending ? push : 0);
-        to.push[d] = rule ? noise[d] : push;
-    }
-}
-
-static __device__ __forceinline__ void load_atom(const struct motion *s, const struct langevin_rule *rule, double kick,
-                                                 const double noise[3], int32_t i, struct held_atom to)
-{
-    hold_atom(s, rule, kick, noise, s->x[i], s->v[i], s->f[i], to);
+    const double push = kick * (double)f;
+    to.x[d] = x;
+    to.v[d] = v + (rule || s->c->pending ? push : 0);
+    to.push[d] = rule ? noise : push;
 }
 
 /* False: it has been thrown out, and nothing but x_old is written. */

@@ -125,7 +125,10 @@ static __device__ __forceinline__ void hold(const struct motion *s, const struct
         return;
     if (rule)
         noise_of_mass(s, rule, s->c->step, a.at.atom, a.mass, noise);
-    hold_atom(s, rule, kick_of_mass(s, rule, a.mass), noise, a.x, a.v, a.f, held_at(rows, room, a.at.body, a.at.k));
+    const double kick = kick_of_mass(s, rule, a.mass);
+    const struct held_atom to = held_at(rows, room, a.at.body, a.at.k);
+    for (uint32_t d = 0; d < 3; d++)
+        hold_along(s, rule, kick, noise[d], a.x[d], a.v[d], a.f[d], to, d);
 }
 
 /* The k-th body of the block. False: it cannot be moved. */

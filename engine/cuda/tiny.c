@@ -89,7 +89,7 @@ static void add_chunks(struct tiny *t, enum tiny_kind kind, uint32_t first, uint
         t->chunk[t->host.nchunks++] = (struct tiny_chunk){kind, first + from, count - from < 32 ? count - from : 32};
 }
 
-/* The dearest first: whoever takes one of these takes the second one last. */
+/* The dearest first: a warp that has done with one takes the next. */
 static void list_chunks(struct tiny *t, const struct topology *top, bool charged)
 {
     const struct term_list *const terms[] = {
@@ -145,6 +145,7 @@ static void place(struct tiny *t, const struct topology *top, const struct mesh 
     p->kick = take(&used, n * sizeof(double));
     p->f = take(&used, n * 3 * sizeof(int64_t));
     p->grid = take(&used, n * 4 * sizeof(uint32_t));
+    p->q = take(&used, n * sizeof(double));
     p->charge = take(&used, n * sizeof(float));
     p->held = take(&used, bodies * TINY_HELD_BYTES);
     p->star = take(&used, bodies * TINY_STAR_BYTES);

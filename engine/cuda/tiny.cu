@@ -10,213 +10,260 @@
 
 /* ---- the beginning and the end of a launch ---- */
 
-static __device__ void place_atom(const struct tiny_here &h, int32_t i)
+static __device__ __forceinline__ void place_atom(const struct tiny_here &h, int32_t i)
 {
     uint32_t g[3];
-    grid_position(h.x[i], h.inverse, g);
-    h.grid[i] = make_uint4(g[0], g[1], g[2], 0);
+    grid_position(h.x()[i], h.inverse, g);
+    h.grid()[i] = make_uint4(g[0], g[1], g[2], 0);
 }
 
 /* Positions of which no fraction of the box can be told. */
 static __device__ bool astray(const struct tiny_here &h, uint32_t i)
 {
     for (int d = 0; d < 3; d++)
-        if (!(fabs(h.x[i][d]) < 1e6 * h.c->box[d])) {
-            halt_once(h.c, HALT_NONFINITE, i, i, h.x[i][d]);
+        if (!(fabs(h.x()[i][d]) < 1e6 * h.c()->box[d])) {
+            halt_once(h.c(), HALT_NONFINITE, i, i, h.x()[i][d]);
             return true;
         }
     return false;
 }
 
-static __device__ void copy_words(uint64_t *to, const uint64_t *from, uint32_t bytes)
+static __device__ void copy_words(void *to, const void *from, uint32_t bytes)
 {
-    BLOCK_LOOP(k, bytes / (uint32_t)sizeof *to)
-    to[k] = from[k];
+    BLOCK_LOOP(k, bytes / (uint32_t)sizeof(uint64_t))
+    ((uint64_t *)to)[k] = ((const uint64_t *)from)[k];
 }
 
-/* False: no atom has a charge now, and the mesh has no forces. */
-static __device__ bool load_replica(const struct tiny_row &a, const struct tiny_here &h)
+/* False: no atom has a charge now. */
+static __device__ bool load_replica(const struct tiny_row &a)
 {
-    bool charged = false;
+    const struct tiny_here &h = here();
     const struct mesh_table *m = h.t->mesh;
+    const struct pair_table *t = h.t->pairs;
+    const double lambda = ((const struct ctl *)a.ctl)->lambda[LAMBDA_COULOMB];
     const uint32_t n = h.natoms;
-    copy_words((uint64_t *)h.c, (const uint64_t *)a.ctl, sizeof *h.c);
-    copy_words((uint64_t *)h.x, (const uint64_t *)a.x, 3 * n * (uint32_t)sizeof(double));
-    copy_words((uint64_t *)h.v, (const uint64_t *)a.v, 3 * n * (uint32_t)sizeof(double));
+    bool charged = false;
+    copy_words(h.c(), (const void *)a.ctl, sizeof *h.c());
+    copy_words(h.x(), (const void *)a.x, n * (uint32_t)sizeof *h.x());
+    copy_words(h.v(), (const void *)a.v, n * (uint32_t)sizeof *h.v());
     __syncthreads();
-    BLOCK_LOOP(k, (uint32_t)(sizeof h.c->sum / sizeof(uint64_t)))
-    ((uint64_t *)&h.c->sum)[k] = 0;
+    BLOCK_LOOP(k, (uint32_t)(sizeof h.c()->sum / sizeof(uint64_t)))
+    ((uint64_t *)&h.c()->sum)[k] = 0;
     BLOCK_LOOP(i, n)
     {
         for (int d = 0; d < 3; d++) {
-            h.f[i][d] = 0;
-            h.x_old[i][d] = h.x[i][d];
+            h.f()[i][d] = 0;
+            h.x_old()[i][d] = h.x()[i][d];
         }
-        h.charge[i] = (float)charge_now(h.c->lambda[LAMBDA_COULOMB], ((const float2 *)m->charge)[i]);
-        charged |= h.charge[i] != 0;
+        h.charge()[i] = (float)charge_now(lambda, ((const float2 *)m->charge)[i]);
+        h.q()[i] = fma(lambda, t->change[i], t->charge[i]);
+        charged |= h.q()[i] != 0 || h.charge()[i] != 0;
         if (!astray(h, i))
             place_atom(h, (int32_t)i);
     }
     BLOCK_LOOP(k, h.t->nchunks)
-    h.chunk[k] = h.t->chunk[k];
+    h.chunk()[k] = h.t->chunk[k];
     if (threadIdx.x == 0)
-        h.c->pressure_correction = 0;
+        h.c()->pressure_correction = 0;
     return __syncthreads_or(charged);
 }
 
-static __device__ void store_replica(const struct tiny_row &a, const struct tiny_here &h)
+static __device__ void store_replica(const struct tiny_row &a)
 {
-    const uint32_t bytes = 3 * h.natoms * (uint32_t)sizeof(double);
-    copy_words((uint64_t *)a.x, (const uint64_t *)h.x, bytes);
-    copy_words((uint64_t *)a.v, (const uint64_t *)h.v, bytes);
-    copy_words((uint64_t *)a.x_old, (const uint64_t *)h.x_old, bytes);
-    copy_words((uint64_t *)a.ctl, (const uint64_t *)h.c, sizeof *h.c);
+    const struct tiny_here &h = here();
+    const uint32_t bytes = h.natoms * (uint32_t)sizeof *h.x();
+    copy_words((void *)a.x, h.x(), bytes);
+    copy_words((void *)a.v, h.v(), bytes);
+    copy_words((void *)a.x_old, h.x_old(), bytes);
+    copy_words((void *)a.ctl, h.c(), sizeof *h.c());
 }
 
 /* ---- one step ---- */
 
 /* Forces at x. False: the step cannot be made. */
-static __device__ bool forces(const struct tiny_row &a, const struct tiny_here &h, const struct motion &s,
-                              const struct langevin_rule *rule, uint64_t step)
+static __device__ __forceinline__ bool forces(uint64_t step)
 {
-    const uint32_t nchunks = h.t->nchunks, warp = threadIdx.x / 32;
-    for (uint32_t first = 0, turn = 0; first < nchunks; first += TINY_WARPS, turn = !turn) {
-        const uint32_t k = first + (turn ? TINY_WARPS - 1 - warp : warp); /* to and fro */
-        if (k < nchunks)
-            tiny_chunk_do(h, s, rule, step, (const struct bonded_table *)a.bonded, h.chunk[k]);
+    struct tiny_here &h = here();
+    const uint32_t nchunks = h.t->nchunks;
+    for (uint32_t k = threadIdx.x / 32; k < nchunks;) { /* whoever has done with one takes the next */
+        tiny_chunk_do(h.chunk()[k], step);
+        __syncwarp();
+        k = threadIdx.x % 32 ? 0 : atomicAdd(&h.taken, 1);
+        k = __shfl_sync(~0u, k, 0);
     }
     __syncthreads();
     if (h.ncolumns) {
-        tiny_waves_there(h);
+        tiny_waves_there();
         __syncthreads();
         if (h.t->noctets) {
-            tiny_octets(h);
+            tiny_octets();
             __syncthreads();
         }
-        tiny_waves_back(h);
+        tiny_waves_back();
+        __syncthreads();
     }
-    __syncthreads();
-    return forces_good(h.c);
+    return forces_good(h.c());
 }
 
 /* What of the bodies does not change in a launch. */
-static __device__ void load_bodies(const struct tiny_here &h, const struct motion &s, const struct langevin_rule *rule)
+static __device__ void load_bodies()
 {
+    const struct tiny_here &h = here();
+    const struct motion s = h.motion();
     BLOCK_LOOP(i, h.natoms)
-    h.kick[i] = kick_of(&s, rule, (int32_t)i);
+    h.kick()[i] = kick_of(&s, h.rule(), (int32_t)i);
     BLOCK_LOOP(i, body_count(s.m))
     {
         const struct body b = body_at(s.m, i);
         const bool quick = is_quick(s.m, i);
         if (quick && i >= s.m->nwaters)
-            h.star[i] = star(&s, i - s.m->nwaters);
+            h.star()[i] = star(&s, i - s.m->nwaters);
         else
-            h.star[i].arms = NO_STAR;
+            h.star()[i].arms = NO_STAR;
         for (uint32_t k = 0; k < b.natoms; k++)
-            h.slot[b.atom[k]] = quick ? SLOT_ATOMS * i + k : NO_SLOT;
+            h.slot()[b.atom[k]] = quick ? SLOT_ATOMS * i + k : NO_SLOT;
     }
 }
 
-static __device__ void begin_atom(const struct tiny_here &h, const struct motion &s, const struct langevin_rule *rule,
-                                  uint32_t i)
+/* Axis d of an atom, for a thread of its own. */
+static __device__ __forceinline__ void begin_atom(const struct motion &s, uint32_t i, uint32_t d)
 {
-    const uint32_t slot = h.slot[i];
-    for (int d = 0; d < 3; d++) {
-        h.x_old[i][d] = h.x[i][d];
-        h.v_old[i][d] = h.v[i][d];
-    }
+    const struct tiny_here &h = here();
+    const uint32_t slot = h.slot()[i];
+    const double x = h.x()[i][d], v = h.v()[i][d];
+    h.x_old()[i][d] = x;
+    h.v_old()[i][d] = v;
     if (slot != NO_SLOT)
-        load_atom(&s, rule, h.kick[i], h.noise[i], (int32_t)i,
-                  held_atom_of(&h.held[slot / SLOT_ATOMS], slot % SLOT_ATOMS));
+        hold_along(&s, h.rule(), h.kick()[i], h.noise()[i][d], x, v, h.f()[i][d],
+                   held_atom_of(&h.held()[slot / SLOT_ATOMS], slot % SLOT_ATOMS), d);
 }
 
-/* Out of line, so that its matrices have the registers to themselves. */
-static __device__ __noinline__ void move_star(const struct motion s, const struct langevin_rule *rule,
-                                              const struct star *star, struct held *held)
+/* Out of line, so that its matrices have the registers to themselves; a warp has one body, so each number of arms has code of its own
+ * and does nothing for those that are not there. */
+template <uint32_t ARMS> static __device__ __noinline__ void move_star(uint32_t i)
 {
-    advance(&s, rule, *star, held);
+    const struct motion s = here().motion();
+    advance(&s, here().rule(), star_of<ARMS>(here().star()[i], ARMS), &here().held()[i]);
 }
 
-static __device__ void move_body(const struct tiny_here &h, const struct motion &s, const struct langevin_rule *rule,
-                                 uint32_t i)
+static __device__ __noinline__ void move_lone(uint32_t i)
 {
-    if (h.star[i].arms != NO_STAR)
-        move_star(s, rule, &h.star[i], &h.held[i]);
-    else if (i < s.m->nwaters)
-        advance(&s, rule, water(&s, i), &h.held[i]);
+    const struct motion s = here().motion();
+    advance(&s, here().rule(), star_of<1>(here().star()[i], 0), &here().held()[i]);
+}
+
+static __device__ __noinline__ void move_other(uint32_t i)
+{
+    const struct motion s = here().motion();
+    if (i < s.m->nwaters)
+        advance(&s, here().rule(), water(&s, i), &here().held()[i]);
     else
-        advance_slowly(&s, rule, i);
+        advance_slowly(&s, here().rule(), i);
 }
 
-static __device__ void end_atom(const struct tiny_here &h, const struct motion &s, uint32_t i)
+static __device__ __forceinline__ void move_body(uint32_t i)
 {
-    const uint32_t slot = h.slot[i];
-    if (slot != NO_SLOT && !store_atom(&s, (int32_t)i, held_atom_of(&h.held[slot / SLOT_ATOMS], slot % SLOT_ATOMS)))
-        return;
-    for (int d = 0; d < 3; d++)
-        h.f[i][d] = 0;
-    place_atom(h, (int32_t)i);
+    switch (here().star()[i].arms) {
+    case 0:
+        return move_lone(i);
+    case 1:
+        return move_star<1>(i);
+    case 2:
+        return move_star<2>(i);
+    case 3:
+        return move_star<3>(i);
+    case 4:
+        return move_star<4>(i);
+    default:
+        return move_other(i);
+    }
+}
+
+/* The same: it is written, and placed. */
+static __device__ __forceinline__ void end_atom(const struct motion &s, uint32_t i, uint32_t d)
+{
+    const struct tiny_here &h = here();
+    const uint32_t slot = h.slot()[i];
+    const double *x = h.x()[i];
+    if (slot != NO_SLOT) {
+        const struct held_atom from = held_atom_of(&h.held()[slot / SLOT_ATOMS], slot % SLOT_ATOMS);
+        x = from.x;
+        if (thrown_out(&s, (int32_t)i, x))
+            return;
+        h.x()[i][d] = x[d];
+        h.v()[i][d] = from.v[d];
+    }
+    h.f()[i][d] = 0;
+    ((uint32_t *)&h.grid()[i])[d] = grid_along(x, h.inverse, d);
 }
 
 /* False: a body could not be moved, and none has been. */
-static __device__ bool move(const struct tiny_here &h, const struct motion &s, const struct langevin_rule *rule)
+static __device__ __forceinline__ bool move()
 {
-    BLOCK_LOOP(i, h.natoms)
-    begin_atom(h, s, rule, i);
+    struct tiny_here &h = here();
+    const struct motion s = h.motion();
+    if (threadIdx.x == 0)
+        h.taken = TINY_WARPS;
+    BLOCK_LOOP(k, 3 * h.natoms)
+    begin_atom(s, k / 3, k % 3);
     __syncthreads();
     /* Neighbours go to different warps: bodies of several kinds in one would be moved one kind after the other. */
     for (uint32_t i = threadIdx.x % 32 * TINY_WARPS + threadIdx.x / 32; i < body_count(s.m); i += TINY_BLOCK)
-        move_body(h, s, rule, i);
+        move_body(i);
     __syncthreads();
-    BLOCK_LOOP(i, h.natoms)
-    end_atom(h, s, i);
-    if (block_goes_on(h.c))
+    BLOCK_LOOP(k, 3 * h.natoms)
+    end_atom(s, k / 3, k % 3);
+    if (block_goes_on(h.c()))
         return true;
     BLOCK_LOOP(i, h.natoms)
     for (int d = 0; d < 3; d++) {
-        h.x[i][d] = h.x_old[i][d];
-        h.v[i][d] = h.v_old[i][d];
+        h.x()[i][d] = h.x_old()[i][d];
+        h.v()[i][d] = h.v_old()[i][d];
     }
     return false;
 }
 
-static __device__ void steps(const struct tiny_row &a, float2 *shared)
+static __device__ void steps(const struct tiny_row &a)
 {
-    const struct motion_table *m = (const struct motion_table *)a.motion;
-    struct tiny_here h = tiny_here_of((const struct tiny_table *)a.table, shared, ((const struct ctl *)a.ctl)->box);
-    const bool langevin = a.integrator == INTEGRATOR_LANGEVIN_MIDDLE;
-    const struct langevin_rule its = langevin_rule_of(a.timestep, a.friction, a.kt), *rule = langevin ? &its : NULL;
+    struct tiny_here &h = here();
+    if (threadIdx.x == 0)
+        tiny_begin(a);
+    __syncthreads();
     uint64_t step = ((const struct ctl *)a.ctl)->step;
-    if (!load_replica(a, h))
-        h.ncolumns = 0;
-    if (h.ncolumns)
-        tiny_prepare_waves(h);
-    const struct motion s = {h.c, m, masses_of(m, h.c), h.x, h.v, h.x_old, h.f, a.timestep};
     uint32_t until_com = a.com_every ? a.com_every - (uint32_t)(step % a.com_every) : UINT32_MAX;
-    load_bodies(h, s, rule);
-    bool good = block_goes_on(h.c);
+    const bool charged = load_replica(a);
+    if (threadIdx.x == 0) {
+        h.charged = charged;
+        h.ncolumns = charged ? h.ncolumns : 0;
+        h.taken = TINY_WARPS;
+    }
+    __syncthreads();
+    if (h.ncolumns)
+        tiny_prepare_waves();
+    load_bodies();
+    bool good = block_goes_on(h.c());
     for (uint32_t n = 0; n < a.steps && good; n++) {
-        good = forces(a, h, s, rule, step) && move(h, s, rule);
+        good = forces(step) && move();
         if (!good)
             break;
         if (--until_com == 0) {
+            const struct motion s = h.motion();
             take_off_com<true>(&s);
             until_com = a.com_every;
         }
         step++;
         if (threadIdx.x == 0) { /* nobody reads these before the next barrier */
-            motion_end(h.c);
-            h.c->pending = langevin ? h.c->pending : 1;
+            motion_end(h.c());
+            h.c()->pending = h.langevin ? h.c()->pending : 1;
         }
     }
     __syncthreads();
-    store_replica(a, h);
+    store_replica(a);
 }
 
 KERNEL(tiny, a, __launch_bounds__(TINY_BLOCK))
 {
     ECHO(a);
-    extern __shared__ __align__(16) float2 shared[];
     __shared__ struct tiny_row row;
     const uint32_t words = (uint32_t)(sizeof row / sizeof(uint64_t)), at = blockIdx.x * words;
     BLOCK_LOOP(k, words)
@@ -224,6 +271,6 @@ KERNEL(tiny, a, __launch_bounds__(TINY_BLOCK))
     __syncthreads();
     struct ctl *c = (struct ctl *)row.ctl;
     if (!c->halt)
-        steps(row, shared);
+        steps(row);
     publish(c, report_at(row.report, row.report_bytes, c->tickets + 1));
 }

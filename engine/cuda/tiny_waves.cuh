@@ -29,22 +29,23 @@ static __device__ inline uint32_t quads_of(const struct tiny_column column)
 }
 
 /* Of the columns' products, in a rectangular box. Functions behind a column's last do not count. */
-static __device__ inline void influence_of_columns(const struct tiny_here &h)
+static __device__ inline void influence_of_columns()
 {
+    const struct tiny_here &h = here();
     const struct mesh_table *m = h.t->mesh;
-    const float prefactor = mode_prefactor(h.c);
+    const float prefactor = mode_prefactor(h.c());
     BLOCK_LOOP(i, h.ncolumns)
     {
         const struct tiny_column column = h.t->column[i];
         const uint32_t kx = wave_of(column.x), ky = wave_of(column.y);
-        const float2 x = mode_of(m, h.c, 0, kx), y = mode_of(m, h.c, 1, ky);
+        const float2 x = mode_of(m, h.c(), 0, kx), y = mode_of(m, h.c(), 1, ky);
         const float alike =
             waves_alike(kx, (uint32_t)m->axis[0].size) * waves_alike(ky, (uint32_t)m->axis[1].size) * prefactor;
-        float *green = (float *)(h.green + column.at);
+        float *green = (float *)(h.green() + column.at);
         for (uint32_t k = 0; k < 4 * quads_of(column); k++) {
             const uint32_t kz = wave_of(4u * column.z + k);
             const float weight = k < column.count ? alike * waves_alike(kz, (uint32_t)m->axis[2].size) : 0;
-            green[k] = weight == 0 ? 0 : mode_green(mode_line_of(weight, y, mode_of(m, h.c, 2, kz)), x);
+            green[k] = weight == 0 ? 0 : mode_green(mode_line_of(weight, y, mode_of(m, h.c(), 2, kz)), x);
         }
     }
 }
@@ -59,8 +60,9 @@ static __device__ inline float influence_of(const struct mesh_table *m, const st
 
 /* In a triclinic box: of +x +y, +x -y, and what is -x +y and -x -y with +z, so +x -y and +x +y with -z; a wave that has no other
  * of the opposite sign is counted twice for each axis. */
-static __device__ inline void influence_of_octets(const struct tiny_here &h)
+static __device__ inline void influence_of_octets()
 {
+    const struct tiny_here &h = here();
     const struct mesh_table *m = h.t->mesh;
     const uint32_t nx = (uint32_t)m->axis[0].size, ny = (uint32_t)m->axis[1].size, nz = (uint32_t)m->axis[2].size;
     BLOCK_LOOP(i, h.t->noctets)
@@ -68,26 +70,27 @@ static __device__ inline void influence_of_octets(const struct tiny_here &h)
         const uint8_t *k = h.t->octet[i].k;
         const uint32_t x = k[0], y = k[1], z = k[2], other_x = x ? nx - x : 0, other_y = y ? ny - y : 0;
         const float w = 0.25f * waves_alike(x, nx) * waves_alike(y, ny) * waves_alike(z, nz);
-        h.green[i] =
-            make_float4(w * influence_of(m, h.c, x, y, z), w * influence_of(m, h.c, x, other_y, z),
-                        w * influence_of(m, h.c, other_x, other_y, z), w * influence_of(m, h.c, other_x, y, z));
+        h.green()[i] =
+            make_float4(w * influence_of(m, h.c(), x, y, z), w * influence_of(m, h.c(), x, other_y, z),
+                        w * influence_of(m, h.c(), other_x, other_y, z), w * influence_of(m, h.c(), other_x, y, z));
     }
 }
 
-static __device__ inline void tiny_prepare_waves(const struct tiny_here &h)
+static __device__ __noinline__ void tiny_prepare_waves()
 {
+    const struct tiny_here &h = here();
     const struct mesh_table *m = h.t->mesh;
     for (int d = 0; d < 3; d++)
         BLOCK_LOOP(k, (uint32_t)m->axis[d].size)
-    h.turn[d][k] = ((const float2 *)m->axis[d].twiddle)[k];
+    h.turn(d)[k] = ((const float2 *)m->axis[d].twiddle)[k];
     BLOCK_LOOP(i, h.natoms * h.quads + TINY_QUADS)
-    ((float4 *)h.wave[2])[i] = ((float4 *)h.slope[2])[i] = make_float4(0, 0, 0, 0);
+    ((float4 *)h.wave(2))[i] = ((float4 *)h.slope(2))[i] = make_float4(0, 0, 0, 0);
     BLOCK_LOOP(i, h.ncolumns)
-    h.column[i] = h.t->column[i];
+    h.column()[i] = h.t->column[i];
     if (h.t->noctets)
-        influence_of_octets(h);
+        influence_of_octets();
     else
-        influence_of_columns(h);
+        influence_of_columns();
 }
 
 /* ---- functions of one atom along one axis ---- */
@@ -98,25 +101,26 @@ struct wave_place {
     uint32_t step;
 };
 
-static __device__ inline struct wave_place wave_place_of(const struct tiny_here &h, uint32_t axis, uint32_t atom)
+static __device__ inline struct wave_place wave_place_of(uint32_t axis, uint32_t atom)
 {
+    const struct tiny_here &h = here();
     const uint32_t z = 4 * h.quads * atom;
     if (axis == 2)
-        return {h.wave[2] + z, h.slope[2] + z, 1};
-    return {of_axis(h.wave, axis) + atom, of_axis(h.slope, axis) + atom, h.stride};
+        return {h.wave(2) + z, h.slope(2) + z, 1};
+    return {h.wave(axis) + atom, h.slope(axis) + atom, h.stride};
 }
 
 /* Waves from .. to - 1. Those along x are times the charge. */
 template <int order>
-static __device__ inline void tiny_waves_from(const struct tiny_here &h, uint32_t axis, uint32_t atom, uint32_t from,
-                                              uint32_t to)
+static __device__ inline void tiny_waves_from(uint32_t axis, uint32_t atom, uint32_t from, uint32_t to)
 {
+    const struct tiny_here &h = here();
     const uint32_t size = (uint32_t)h.t->mesh->axis[axis].size, functions = h.t->functions[axis];
-    const uint4 grid = h.grid[atom];
+    const uint4 grid = h.grid()[atom];
     const uint64_t at = (uint64_t)(axis == 0 ? grid.x : axis == 1 ? grid.y : grid.z) * size;
-    const struct wave_place to_place = wave_place_of(h, axis, atom);
-    const float2 *turn = of_axis(h.turn, axis);
-    const float q = axis == 0 ? h.charge[atom] : 1;
+    const struct wave_place to_place = wave_place_of(axis, atom);
+    const float2 *turn = h.turn(axis);
+    const float q = axis == 0 ? h.charge()[atom] : 1;
     float w[order], dw[order];
     uint32_t step[order], turned[order]; /* points from the first of the box; wave times that, in points */
     splines<order>((float)(uint32_t)at * 0x1p-32f, w, dw);
@@ -147,20 +151,21 @@ static __device__ inline void tiny_waves_from(const struct tiny_here &h, uint32_
 }
 
 /* Item (2 axis + half) natoms + atom. */
-static __device__ inline void tiny_waves(const struct tiny_here &h, uint32_t item)
+static __device__ __noinline__ void tiny_waves(uint32_t item)
 {
+    const struct tiny_here &h = here();
     const uint32_t atom = item % h.natoms, axis = item / h.natoms / 2, half = item / h.natoms % 2;
     const uint32_t waves = h.t->functions[axis] / 2 + 1, middle = (waves + 1) / 2;
     const uint32_t from = half ? middle : 0, to = half ? waves : middle;
     switch (h.t->mesh->order) {
     case 4:
-        tiny_waves_from<4>(h, axis, atom, from, to);
+        tiny_waves_from<4>(axis, atom, from, to);
         break;
     case 5:
-        tiny_waves_from<5>(h, axis, atom, from, to);
+        tiny_waves_from<5>(axis, atom, from, to);
         break;
     default:
-        tiny_waves_from<6>(h, axis, atom, from, to);
+        tiny_waves_from<6>(axis, atom, from, to);
     }
 }
 
@@ -181,13 +186,13 @@ static __device__ inline float4 counted(const struct tiny_column column, uint32_
 }
 
 /* For whole warps, none of whose columns is longer than `quads`. */
-template <int quads>
-static __device__ __forceinline__ void tiny_column_there(const struct tiny_here &h, const struct tiny_column column)
+template <int quads> static __device__ __forceinline__ void tiny_column_there(const struct tiny_column column)
 {
+    const struct tiny_here &h = here();
     const uint32_t split = threadIdx.x % TINY_SPLIT, natoms = h.natoms, stride = h.quads;
     const bool octets = h.t->noctets != 0; /* they are multiplied later */
-    const float *x = h.wave[0] + column.x * h.stride, *y = h.wave[1] + column.y * h.stride;
-    const float4 *z = (const float4 *)h.wave[2] + column.z;
+    const float *x = h.wave(0) + column.x * h.stride, *y = h.wave(1) + column.y * h.stride;
+    const float4 *z = (const float4 *)h.wave(2) + column.z;
     float4 sum[quads];
 #pragma unroll
     for (int q = 0; q < quads; q++)
@@ -207,36 +212,37 @@ static __device__ __forceinline__ void tiny_column_there(const struct tiny_here 
         const float4 s =
             make_float4(sum_split(sum[q].x), sum_split(sum[q].y), sum_split(sum[q].z), sum_split(sum[q].w));
         if (4 * q < column.count && q % TINY_SPLIT == split) {
-            const float4 g = octets ? counted(column, q) : h.green[column.at + q];
-            h.value[column.at + q] = make_float4(g.x * s.x, g.y * s.y, g.z * s.z, g.w * s.w);
+            const float4 g = octets ? counted(column, q) : h.green()[column.at + q];
+            h.value()[column.at + q] = make_float4(g.x * s.x, g.y * s.y, g.z * s.z, g.w * s.w);
         }
     }
 }
 
 static_assert(TINY_QUADS == 5, "as the cases below say");
 
-static __device__ inline void tiny_waves_there(const struct tiny_here &h)
+static __device__ __noinline__ void tiny_waves_there()
 {
+    const struct tiny_here &h = here();
     const uint32_t all = TINY_SPLIT * h.ncolumns, lane = threadIdx.x % 32;
     for (uint32_t first = threadIdx.x - lane; first < all; first += TINY_BLOCK) {
         struct tiny_column column = {};
         if (first + lane < all)
-            column = h.column[(first + lane) / TINY_SPLIT];
+            column = h.column()[(first + lane) / TINY_SPLIT];
         switch (__reduce_max_sync(~0u, quads_of(column))) {
         case 1:
-            tiny_column_there<1>(h, column);
+            tiny_column_there<1>(column);
             break;
         case 2:
-            tiny_column_there<2>(h, column);
+            tiny_column_there<2>(column);
             break;
         case 3:
-            tiny_column_there<3>(h, column);
+            tiny_column_there<3>(column);
             break;
         case 4:
-            tiny_column_there<4>(h, column);
+            tiny_column_there<4>(column);
             break;
         default:
-            tiny_column_there<TINY_QUADS>(h, column);
+            tiny_column_there<TINY_QUADS>(column);
         }
     }
 }
@@ -257,9 +263,10 @@ static __device__ inline void mix_four(float4 g, float r[4])
     r[3] = -pp + mp + pm - mm;
 }
 
-static __device__ inline void tiny_octets(const struct tiny_here &h)
+static __device__ __noinline__ void tiny_octets()
 {
-    float *value = (float *)h.value;
+    const struct tiny_here &h = here();
+    float *value = (float *)h.value();
     BLOCK_LOOP(i, h.t->noctets)
     {
         const struct tiny_octet o = h.t->octet[i];
@@ -270,8 +277,8 @@ static __device__ inline void tiny_octets(const struct tiny_here &h)
             r[k] = front[k] == NO_PRODUCT ? 0 : value[front[k]];
             s[k] = behind[k] == NO_PRODUCT ? 0 : (k == 1 || k == 2 ? -1 : 1) * value[behind[k]];
         }
-        mix_four(h.green[i], r);
-        mix_four(h.green[i], s);
+        mix_four(h.green()[i], r);
+        mix_four(h.green()[i], s);
         for (int k = 0; k < 4; k++) {
             if (front[k] != NO_PRODUCT)
                 value[front[k]] = r[k];
@@ -294,6 +301,13 @@ struct waves_back {
     const float4 *value, *wave_z, *slope_z; /* of the lane's atom along z */
     const float *wave_x, *slope_x, *wave_y, *slope_y;
     uint32_t stride;
+
+    __device__ __forceinline__ waves_back(const struct tiny_here &h, uint32_t atom)
+        : column(h.column()), value(h.value()), wave_z((const float4 *)h.wave(2) + atom * h.quads),
+          slope_z((const float4 *)h.slope(2) + atom * h.quads), wave_x(h.wave(0) + atom), slope_x(h.slope(0) + atom),
+          wave_y(h.wave(1) + atom), slope_y(h.slope(1) + atom), stride(h.stride)
+    {
+    }
 };
 
 /* Of columns with the same x: what is left to be multiplied by the function or the slope along x. */
@@ -353,9 +367,10 @@ static __device__ __forceinline__ uint32_t tiny_columns_back(const struct waves_
     return k;
 }
 
-/* Of columns k .. end - 1. Out of line, so that the loops over columns have the registers to themselves. */
-static __device__ __noinline__ struct slopes tiny_part_back(const struct waves_back w, uint32_t k, uint32_t end)
+/* Of columns k .. end - 1, of one atom. Out of line, so that the loops over columns have the registers to themselves. */
+static __device__ __noinline__ struct slopes tiny_part_back(uint32_t atom, uint32_t k, uint32_t end)
 {
+    const struct waves_back w(here(), atom);
     struct slopes s = {{0, 0, 0}};
     float *g = s.along;
     while (k < end)
@@ -378,16 +393,14 @@ static __device__ __noinline__ struct slopes tiny_part_back(const struct waves_b
     return s;
 }
 
-static __device__ inline void tiny_waves_back(const struct tiny_here &h)
+static __device__ inline void tiny_waves_back()
 {
+    const struct tiny_here &h = here();
     const uint32_t warp = threadIdx.x / 32, group = warp % h.groups, part = warp / h.groups;
     const uint32_t own = 32 * group + threadIdx.x % 32, atom = min(own, h.natoms - 1);
     if (part >= TINY_WARPS / h.groups)
         return;
-    const struct slopes g = tiny_part_back({h.column, h.value, (const float4 *)h.wave[2] + atom * h.quads,
-                                            (const float4 *)h.slope[2] + atom * h.quads, h.wave[0] + atom,
-                                            h.slope[0] + atom, h.wave[1] + atom, h.slope[1] + atom, h.stride},
-                                           h.t->part[part], h.t->part[part + 1]);
+    const struct slopes g = tiny_part_back(atom, h.t->part[part], h.t->part[part + 1]);
     if (own >= h.natoms)
         return;
     double per_box[3], force[3];
@@ -395,8 +408,8 @@ static __device__ inline void tiny_waves_back(const struct tiny_here &h)
         per_box[d] = -(double)g.along[d] * h.t->mesh->axis[d].size;
     box_gradient(h.inverse, per_box, force);
     struct accumulate acc = {};
-    acc_force(&acc, h.f[own], force);
-    finish_warp(&acc, &h.c->sum, EVALUATE_STEP);
+    acc_force(&acc, h.f()[own], force);
+    finish_warp(&acc, &h.c()->sum, EVALUATE_STEP);
 }
 
 #endif

@@ -69,7 +69,7 @@ static __device__ __forceinline__ double stretch(const struct motion *s, const s
     return 0;
 }
 
-static __device__ __forceinline__ double stretch(const struct motion *s, const struct star &, uint32_t i, uint32_t k)
+static __device__ __forceinline__ double stretch(const struct motion *s, const star &, uint32_t i, uint32_t k)
 {
     const double *r0 = s->m->distances[s->m->clusters[i - s->m->nwaters].first + k].r0;
     return r0[1] - r0[0];
