@@ -33,8 +33,8 @@ static const char *number(const char *text, uint32_t *out)
     return text + n;
 }
 
-/* What follows "cpu": [:THREADS][:shuffle] */
-static bool cpu_options(const char *text, uint32_t *threads, bool *shuffle)
+/* What follows "cpu": [:THREADS][:shuffle|:eager] */
+static bool cpu_options(const char *text, uint32_t *threads, bool *shuffle, bool *eager)
 {
     const char *rest = *text == ':' ? number(text + 1, threads) : NULL;
     if (rest && (*threads < 1 || *threads > THREADS_MAX))
@@ -44,22 +44,36 @@ static bool cpu_options(const char *text, uint32_t *threads, bool *shuffle)
         rest = text;
     }
     *shuffle = !strcmp(rest, ":shuffle");
-    return *shuffle || !*rest;
+    *eager = !strcmp(rest, ":eager");
+    return *shuffle || *eager || !*rest;
+}
+
+/* What follows "cuda": :NUMBER[:eager] */
+static bool cuda_options(const char *text, uint32_t *ordinal, bool *eager)
+{
+    const char *rest = *text == ':' ? number(text + 1, ordinal) : NULL;
+    *eager = rest && !strcmp(rest, ":eager");
+    return rest && (*eager || !*rest);
 }
 
 int dev_open(struct dev **out, const char *name, struct kernel_table kernels, struct err *e)
 {
     uint32_t n;
-    bool shuffle;
-    const char *rest;
+    bool shuffle, eager;
+    int rc;
     *out = NULL;
-    if (!strncmp(name, "cpu", 3) && cpu_options(name + 3, &n, &shuffle))
-        return dev_cpu_open(out, n, shuffle, kernels, e);
-    if (!strncmp(name, "cuda:", 5) && (rest = number(name + 5, &n)) && !*rest)
-        return dev_cuda_open(out, n, kernels, e);
-    return err_set(e, ERR_USAGE,
-                   "device '%s': expected cpu, cpu:THREADS (1 to %d), either with :shuffle behind it, or cuda:NUMBER",
-                   name, THREADS_MAX);
+    if (!strncmp(name, "cpu", 3) && cpu_options(name + 3, &n, &shuffle, &eager))
+        rc = dev_cpu_open(out, n, shuffle, kernels, e);
+    else if (!strncmp(name, "cuda", 4) && cuda_options(name + 4, &n, &eager))
+        rc = dev_cuda_open(out, n, kernels, e);
+    else
+        return err_set(e, ERR_USAGE,
+                       "device '%s': expected cpu, cpu:THREADS (1 to %d), either with :shuffle behind it, or "
+                       "cuda:NUMBER; any with :eager behind it",
+                       name, THREADS_MAX);
+    if (!rc)
+        (*out)->eager = eager;
+    return rc;
 }
 
 void dev_close(struct dev *d)

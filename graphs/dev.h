@@ -106,6 +106,7 @@ struct dev {
     const char *model;           /* "cpu avx512", "NVIDIA H200": results are bitwise reproducible within one model */
     struct dev_limits limits;
     struct build_cost build_cost;
+    bool eager;             /* for recorders: graphs are not to be made */
     uint32_t lanes, queues; /* lanes there are, and how many of them do not wait for one another; 0: all */
     struct gang *gang; /* not the device's: launches that the engine collects for it (engine/run/gang.h), or NULL */
     struct err lost;   /* code ERR_NONE, or why the device cannot be used any more: every call fails with this then */
@@ -118,8 +119,8 @@ static inline bool dev_lost(const struct dev *d)
 }
 
 /* Opens "cpu" (as many threads as cores this process may use), "cpu:N" (N threads), "cuda:K". With ":shuffle" behind it
- * a CPU device runs the launches of each step in ever other orders, of those that the edges allow. Tapes given to it use
- * `kernels`. ERR_USAGE: no such name; ERR_DEVICE: not built in, absent, or a kernel does not fit its declaration. */
+ * a CPU device runs the launches of each step in ever other orders, of those that the edges allow; with ":eager" any device runs
+ * every tape as it is emitted, without graphs. Tapes given to it use `kernels`. ERR_USAGE: no such name; ERR_DEVICE: not built in, absent, or a kernel does not fit its declaration. */
 int dev_open(struct dev **out, const char *name, struct kernel_table kernels, struct err *e);
 /* How many GPUs there are for cuda:K, usable or not; none where there is no NVIDIA driver, or it was not built in. ERR_DEVICE: the
  * driver does not tell. */

@@ -2,7 +2,7 @@
  *
  * The recorder's states, as a table. What holds:
  *
- *  1. cold: nothing is known of the tape. A graph of an earlier epoch may exist, to be updated instead of made.
+ *  1. cold: nothing is known of the tape, or on an eager device that it was as `live` says each time it ran. A graph of an earlier epoch may exist, to be updated instead of made.
  *  2. warm: `live` is the tape of this epoch; it has been emitted twice, equal, and run eagerly both times.
  *  3. live: every built graph holds `live`, as its readback said when it was built and at every check since. One at least
  *     is built.
@@ -43,7 +43,7 @@ struct recorder {
     struct tape live;  /* warm and later: the tape of this epoch; cold: that of its first run, if run_once */
     struct tape fresh; /* scratch: emitted or read back */
     struct recorded graphs[GRAPHS];
-    bool run_once;       /* cold: one eager run is done */
+    bool run_once;       /* cold: one eager run at least is done */
     uint64_t checked_at; /* live: the clock at the last check */
     struct err failure;
 };
@@ -58,7 +58,7 @@ static bool holds(const void *owner, uint32_t state)
     const struct recorder *r = owner;
     switch ((enum state)state) {
     case COLD:
-        return !r->run_once;
+        return !r->run_once; /* when it becomes so */
     case WARM:
         return r->live.count > 0;
     case LIVE:
@@ -130,7 +130,7 @@ static int check_graph(struct recorder *r, int which, struct err *e)
     return 0;
 }
 
-/* One eager step. The second one makes the recorder warm. */
+/* One eager step. The second one makes the recorder warm, where there are to be graphs. */
 static int step_cold(struct recorder *r, struct err *e)
 {
     struct dev *d = r->setup.dev;
@@ -145,7 +145,8 @@ static int step_cold(struct recorder *r, struct err *e)
         r->run_once = true;
         return 0;
     }
-    sm_move(&r->sm, WARM);
+    if (!d->eager)
+        sm_move(&r->sm, WARM);
     return 0;
 }
 

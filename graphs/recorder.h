@@ -6,6 +6,8 @@
  *     ^                                                        |                        |
  *     +------------------- recorder_epoch() -------------------+        drift: ERR_DRIFT, recorder stays failed
  *
+ * On an eager device it stays cold: every tape is run as it is emitted, after comparison with the first.
+ *
  * A check emits the tape afresh and compares it with the live one; compares what the graphs hold with the live tape; and
  * asks the next replay of each graph for an echo, to compare what the device ran.
  *

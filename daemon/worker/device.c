@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <link.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,9 +24,11 @@ unsigned device_slots(const char *name)
 {
     if (device_is_gpu(name))
         return GPU_SLOTS;
-    int64_t n = sysconf(_SC_NPROCESSORS_ONLN);
+    long n = 0;
     if (!strncmp(name, "cpu:", 4))
-        number_parse(name + 4, &n);
+        n = strtol(name + 4, NULL, 10); /* what is behind the number is graphs/dev.h's */
+    if (n < 1)
+        n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 ? (unsigned)n : 1;
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A replica's files depend on spec, seed and device model alone: the same bytes alone on the device, in company of replicas of other
-systems, and in that company while all are stopped, or their worker killed, at random moments and taken up again. One of the
+systems, in that company without graphs, and in it while all are stopped, or their worker killed, at random moments and taken up again. One of the
 systems has coordinates of its own for each window, and comes to production by stages with defines, timesteps, temperatures and a
 pressure of their own.
 
@@ -236,6 +236,8 @@ def main():
         hold_stages(expected[number]["energy.xvg"].decode(), o.steps)
     in_company(new_worker(), replicas, "company")
     hold(expected, replicas, f"{len(replicas.all)} at once")
+    in_company(Worker(o.worker, "--device", o.device + ":eager"), replicas, "eager")
+    hold(expected, replicas, "without graphs")
     if o.other:
         in_company(Worker(o.worker, "--device", o.other), replicas, "other")
         hold(expected, replicas, f"on {o.other}")

@@ -20,18 +20,37 @@ static const struct dev_ops *ops(void)
 
 static void test_names(void **state)
 {
-    static const char *const bad[] = {"",       "gpu",        "cpu:",           "cpu:0",         "cpu:-1",
-                                      "cpu:2x", "cpushuffle", "cpu:2:shuffled", "cpu:0:shuffle", "cuda",
-                                      "cuda:",  "cuda:1:2",   "cpu:99999"};
+    static const char *const bad[] = {"",
+                                      "gpu",
+                                      "cpu:",
+                                      "cpu:0",
+                                      "cpu:-1",
+                                      "cpu:2x",
+                                      "cpushuffle",
+                                      "cpu:2:shuffled",
+                                      "cpu:0:shuffle",
+                                      "cuda",
+                                      "cuda:",
+                                      "cuda:1:2",
+                                      "cpu:99999",
+                                      "cpu:2:shuffle:eager",
+                                      "cpu:eager:2",
+                                      "cuda:eager",
+                                      "cuda:0:shuffle"};
     struct dev *d;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct err e = {0};
         assert_int_equal(dev_open(&d, bad[i], toy_kernels, &e), -ERR_USAGE);
         assert_says(&e, ERR_USAGE,
-                    "expected cpu, cpu:THREADS (1 to 4096), either with :shuffle behind it, or cuda:NUMBER");
+                    "expected cpu, cpu:THREADS (1 to 4096), either with :shuffle behind it, or cuda:NUMBER; any with "
+                    ":eager behind it");
         assert_null(d);
     }
+    ok(dev_open(&d, "cpu:eager", toy_kernels, &oops));
+    assert_true(d->eager);
+    dev_close(d);
     struct err e = {0};
+    assert_int_equal(dev_open(&d, "cuda:99999:eager", toy_kernels, &e), -ERR_DEVICE);
     assert_int_equal(dev_open(&d, "cuda:99999", toy_kernels, &e), -ERR_DEVICE);
     assert_says(&e, ERR_DEVICE, "cuda:99999: ");
     dev_close(NULL);

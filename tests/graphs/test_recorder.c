@@ -77,6 +77,30 @@ static void test_bits_do_not_depend_on_checks(void **state)
     }
 }
 
+/* Every step is emitted and held against the first, none goes by a graph: the same bits, and what drifts is found at once. */
+static void test_eager(void **state)
+{
+    struct toy t;
+    struct recorder *r;
+    struct err e = {0};
+    test_dev->eager = true;
+    ok(toy_open(&t, test_dev, N, LINKS, &oops));
+    struct recorder_setup setup = toy_setup(&t, 7);
+    ok(recorder_new(&r, &setup, &oops));
+    ok(recorder_submit(r, 40, &oops));
+    ok(recorder_check_now(r, &oops));
+    ok(recorder_submit(r, 20, &oops));
+    assert_int_equal(t.emitted, 60);
+    assert_int_equal(recorder_nodes(r), 0);
+    assert_state(&t, 60);
+    t.plant = PLANT_SCALAR;
+    assert_int_equal(recorder_submit(r, 1, &e), -ERR_DRIFT);
+    assert_says(&e, ERR_DRIFT, "recorder (cold): launch 4 (axpy); a was 0.5");
+    recorder_free(r);
+    toy_close(&t);
+    test_dev->eager = false;
+}
+
 /* Any number of steps by graphs of several and of one: the count is exact, whatever is checked or heard in between. */
 static void test_graphs_of_several_steps(void **state)
 {
@@ -251,10 +275,15 @@ static void test_late_tickets(void **state)
 int run_recorder_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cold_to_live), cmocka_unit_test(test_bits_do_not_depend_on_checks),
-        cmocka_unit_test(test_epoch),        cmocka_unit_test(test_empty_step),
-        cmocka_unit_test(test_late_tickets), cmocka_unit_test(test_graphs_of_several_steps),
-        cmocka_unit_test(test_check_now),    cmocka_unit_test(test_rare_tapes_are_checked),
+        cmocka_unit_test(test_cold_to_live),
+        cmocka_unit_test(test_eager),
+        cmocka_unit_test(test_bits_do_not_depend_on_checks),
+        cmocka_unit_test(test_epoch),
+        cmocka_unit_test(test_empty_step),
+        cmocka_unit_test(test_late_tickets),
+        cmocka_unit_test(test_graphs_of_several_steps),
+        cmocka_unit_test(test_check_now),
+        cmocka_unit_test(test_rare_tapes_are_checked),
     };
     return cmocka_run_group_tests_name("recorder", tests, NULL, NULL);
 }

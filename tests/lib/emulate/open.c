@@ -31,7 +31,8 @@ int __wrap_engine_open(struct dev **out, const char *name, struct err *e)
     const size_t kind = strlen(cuda_program.device);
     if (strncmp(name, cuda_program.device, kind) != 0)
         return __real_engine_open(out, name, e);
-    return emulate_open(out, "cpu:1", card_of(name[kind] ? atoi(name + kind + 1) : 0), *cuda_program.kernels, e);
+    const char *thread = strstr(name, ":eager") ? "cpu:1:eager" : "cpu:1";
+    return emulate_open(out, thread, card_of(name[kind] ? atoi(name + kind + 1) : 0), *cuda_program.kernels, e);
 }
 
 int __wrap_dev_cuda_count(uint32_t *out, struct err *e)
