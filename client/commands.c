@@ -186,7 +186,8 @@ const struct command commands[] = {
      "shoal bench methane.yaml --replicas 4 --steps 1000 --json\n"
      "shoal bench methane.yaml --sweep 1,2,4,8 --device cuda:0 --device cpu --plot methane.svg\n"
      "shoal bench methane.yaml methanol.yaml --each --device cuda:0 --device cpu:1 --plot sizes.svg\n",
-     NEEDS_WORKER, FILES | BIT(REPLICAS) | BIT(SWEEP) | BIT(EACH) | BIT(STEPS) | BIT(DEVICE) | BIT(PME) | BIT(PLOT), 1,
+     NEEDS_WORKER,
+     FILES | BIT(REPLICAS) | BIT(SWEEP) | BIT(EACH) | BIT(STEPS) | BIT(WARM_UP) | BIT(DEVICE) | BIT(PME) | BIT(PLOT), 1,
      8, offline_main},
     {"suggest-restraint", "SPEC.yaml [TRAJ.xtc...]",
      "choose anchors that hold a ligand where it binds, from a short run",

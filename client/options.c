@@ -168,6 +168,7 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_REPLICAS:
     case OPTION_SWEEP:
     case OPTION_STEPS:
+    case OPTION_WARM_UP:
     case OPTION_PME:
     case OPTION_EACH:
     case OPTION_PLOT:

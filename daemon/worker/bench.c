@@ -182,7 +182,7 @@ static int usage(void)
     fputs(
         "usage: shoal bench SPEC... [--replicas N | --sweep N,N,... | --each] [--steps S] [--device "
         "cpu|cpu:N|cuda:K]... "
-        "[--pme auto|block|card] [--plot FILE.svg] [--include DIR]... [--json]\n",
+        "[--warm-up S] [--pme auto|block|card] [--plot FILE.svg] [--include DIR]... [--json]\n",
         stderr);
     return EXIT_USAGE;
 }
@@ -195,6 +195,15 @@ static int read_count(struct bench_options *o, const char *option, const char *g
         return err_set(e, ERR_USAGE, "%stakes at most %d numbers", option, COUNTS_MAX);
     if (!rc)
         o->counts[o->ncounts++] = (unsigned)n;
+    return rc;
+}
+
+static int read_steps(uint64_t *out, const char *option, const char *given, struct err *e)
+{
+    int64_t n;
+    int rc = number_whole(&n, option, given, 1, 1000000000, e);
+    if (!rc)
+        *out = (uint64_t)n;
     return rc;
 }
 
@@ -223,7 +232,6 @@ static int read_pme(enum pme_form *out, const char *text, struct err *e)
 
 static int read_option(struct bench_options *o, int option, struct err *e)
 {
-    int64_t steps;
     int rc = 0;
     switch (option) {
     case 'a':
@@ -254,9 +262,10 @@ static int read_option(struct bench_options *o, int option, struct err *e)
         rc = read_sweep(o, optarg, e);
         break;
     case 's':
-        rc = number_whole(&steps, "--steps ", optarg, 1, 1000000000, e);
-        if (!rc)
-            o->task.steps = (uint64_t)steps;
+        rc = read_steps(&o->task.steps, "--steps ", optarg, e);
+        break;
+    case 'u':
+        rc = read_steps(&o->task.warm_up, "--warm-up ", optarg, e);
         break;
     default:
         return ERR_USAGE;
@@ -266,12 +275,17 @@ static int read_option(struct bench_options *o, int option, struct err *e)
 
 int bench_main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"replicas", required_argument, NULL, 'r'}, {"sweep", required_argument, NULL, 'w'},
-        {"steps", required_argument, NULL, 's'},    {"device", required_argument, NULL, 'd'},
-        {"include", required_argument, NULL, 'i'},  {"each", no_argument, NULL, 'a'},
-        {"plot", required_argument, NULL, 'p'},     {"json", no_argument, NULL, 'j'},
-        {"pme", required_argument, NULL, 'm'},      {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"replicas", required_argument, NULL, 'r'},
+                                            {"sweep", required_argument, NULL, 'w'},
+                                            {"steps", required_argument, NULL, 's'},
+                                            {"device", required_argument, NULL, 'd'},
+                                            {"include", required_argument, NULL, 'i'},
+                                            {"each", no_argument, NULL, 'a'},
+                                            {"plot", required_argument, NULL, 'p'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"pme", required_argument, NULL, 'm'},
+                                            {"warm-up", required_argument, NULL, 'u'},
+                                            {NULL, 0, NULL, 0}};
     struct bench_options o = {.task = {.steps = 1000}, .counts = {1}, .ncounts = 1};
     struct err e = {0};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {

@@ -145,17 +145,18 @@ static void ended_one(void *arg)
     ((struct bench_replica *)arg)->bench->running--;
 }
 
-/* The spec's minimizations, a warm-up, and `steps` of its last stage, all with the settings of what produces. Returns the number
+/* The spec's minimizations, a warm-up, and the task's steps of its last stage, all with the settings of what produces. Returns the number
  * of that stage. */
-static uint64_t set_protocol(struct spec *spec, uint64_t steps)
+static uint64_t set_protocol(struct spec *spec, const struct bench_task *task)
 {
+    const uint64_t steps = task->steps, usual = steps / 10 > WARM_UP_MIN ? steps / 10 : WARM_UP_MIN;
     const struct stage bare = {0}, *last = spec->nstages ? &spec->stages[spec->nstages - 1] : &bare;
     struct stage *stages = xcalloc((size_t)spec->nstages + 2, sizeof *stages);
     int n = 0;
     for (int i = 0; i < spec->nstages && spec->stages[i].kind == STAGE_MINIMIZE; i++)
         stages[n++] = spec->stages[i];
-    uint64_t warm_up = steps / 10 > WARM_UP_MIN ? steps / 10 : WARM_UP_MIN;
-    stages[n++] = (struct stage){.kind = STAGE_EQUILIBRATE, .steps = warm_up, .npt = last->npt};
+    stages[n++] =
+        (struct stage){.kind = STAGE_EQUILIBRATE, .steps = task->warm_up ? task->warm_up : usual, .npt = last->npt};
     stages[n] = *last;
     stages[n].kind = STAGE_PRODUCE;
     stages[n].steps = 2 * steps;
@@ -177,7 +178,7 @@ static int add_model(struct bench *b, int k, struct err *e)
     int rc = input_read(b->task->specs[k], b->task->includes, b->task->nincludes, &spec, &sys, e);
     if (rc)
         return rc;
-    b->last_stage[k] = set_protocol(spec, b->task->steps);
+    b->last_stage[k] = set_protocol(spec, b->task);
     spec->settings.replicas = (int)b->task->replicas * b->task->nspecs; /* all that share the device */
     spec->settings.nonbonded.pme_form = b->task->pme;
     b->out->share[k].natoms = sys.natoms;

@@ -407,7 +407,7 @@ def bench(program, folder):
     """More replicas than windows, from a spec on disk; nothing of the run is left behind."""
     directory, scratch = make(folder, "bench", seed=9), os.path.join(folder, "scratch")
     os.mkdir(scratch)
-    run = subprocess.run([program, "bench", f"{directory}/input/spec.yaml", "--replicas", "4", "--steps", "60", "--pme", "auto", "--device",
+    run = subprocess.run([program, "bench", f"{directory}/input/spec.yaml", "--replicas", "4", "--steps", "60", "--warm-up", "1", "--pme", "auto", "--device",
                           "cpu:2", "--json"], capture_output=True, text=True, env=dict(os.environ, TMPDIR=scratch), check=False)
     assert run.returncode == 0, run.stderr
     figures = json.loads(run.stdout)
@@ -460,7 +460,7 @@ def offline(program, folder):
             run = subprocess.run([program, *command], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         assert run.returncode == 73 and "standard output: " in run.stderr, (command, run)
     for option, text, verb in (("--steps", "1e6", "bench"), ("--replicas", "4x", "bench"), ("--window", "0x1", "energy"),
-                               ("--window", "", "energy"), ("--replicas", "0", "bench")):
+                               ("--window", "", "energy"), ("--replicas", "0", "bench"), ("--warm-up", "0", "bench")):
         run = subprocess.run([program, verb, spec, option, text], capture_output=True, text=True, check=False)
         assert run.returncode == 2 and not run.stdout, run
         assert run.stderr.startswith(f"shoal {verb}: {option} {text}: expected a whole number from "), run.stderr

@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CUDA program's kernel table with rows for the CPU device, which run the kernels emulated.
+ * The CUDA program's kernel table with rows for the CPU device, which run the kernels emulated. When the program ends, the names of
+ * those that it launched are added to the file that SHOAL_TEST_LAUNCHED names, a line each.
  */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "engine/cuda/kernels.h"
 #include "tests/lib/emulate/emulate.h"
+
+static bool launched[KERNEL_COUNT];
+
+static void note(uint32_t kernel)
+{
+    __atomic_store_n(&launched[kernel], true, __ATOMIC_RELAXED);
+}
 
 #define F(type, name) {#name, FIELD_##type},
 #define K(kernel, fields_)                                                                                             \
@@ -16,6 +27,7 @@
     }                                                                                                                  \
     static void run_##kernel(const struct launch *launch, const void *args)                                            \
     {                                                                                                                  \
+        note(KERNEL_##kernel);                                                                                         \
         emulate_launch(launch, cuda_most_##kernel, thread_of_##kernel, args);                                          \
     }
 /* A library's function: there is another for the CPU. */
@@ -24,6 +36,7 @@
     static const struct field fields_of_##kernel[] = {F(PTR, echo) F(U32, launch) F(U32, pad_) fields_};               \
     static void run_##kernel(const struct launch *launch, const void *args)                                            \
     {                                                                                                                  \
+        note(KERNEL_##kernel);                                                                                         \
         emulate_##kernel(args);                                                                                        \
     }
 #include KERNELS_DEF
@@ -50,3 +63,14 @@ static const struct kernel rows[] = {
 };
 
 const struct kernel_table cuda_kernels = {rows, KERNEL_COUNT};
+
+static __attribute__((destructor)) void tell_launched(void)
+{
+    const char *path = getenv("SHOAL_TEST_LAUNCHED");
+    FILE *f = path ? fopen(path, "a") : NULL;
+    for (uint32_t k = 0; f && k < KERNEL_COUNT; k++)
+        if (__atomic_load_n(&launched[k], __ATOMIC_RELAXED))
+            fprintf(f, "%s\n", rows[k].name);
+    if (f)
+        fclose(f);
+}
