@@ -7,8 +7,8 @@ pressure of their own.
 
 Usage: bits.py SHOAL_WORKER [--device D] [--other D] [--replicas N] [--steps N] [--large]
 --other: a second device of the same model, where the same company gives the same bytes.
---replicas: at once, in company. --steps: of those with water. --large: of SOLVENT (tests/bench) too, in ladders of two lengths:
-its meshes on a GPU are computed in two ways.
+--replicas: at once, in company. --steps: of those with water. --large: of larger systems of tests/bench too: SOLVENT in ladders of
+two lengths, whose meshes on a GPU are computed in two ways; two whose pairs go by regions there, and two in a dodecahedron, under pressure.
 """
 import argparse
 import os
@@ -67,10 +67,10 @@ def write(directory, files):
             f.write(text)
 
 
-def of_bench(folder, name, system, steps, windows, seed):
+def of_bench(folder, name, system, steps, windows, seed, ensemble="nvt"):
     """One of the systems of tests/bench, with a short protocol and a ladder of its own."""
     spec, *texts = (read(os.path.join(folder, "systems", f"{system}.{end}")).decode() for end in ("yaml", "top", "gro"))
-    spec = re.sub(r"protocol:\n(  - .*\n)+", protocol(steps, "nvt", 100 if system == "solvent" else 20), spec)
+    spec = re.sub(r"protocol:\n(  - .*\n)+", protocol(steps, ensemble, 20 if system == "vacuum" else 100), spec)
     rungs = [round(2 * k / (windows - 1), 3) for k in range(windows)]  # charges first: they have no soft core
     spec = re.sub(r"coulomb: \[.*\]", f"coulomb: {[min(1, r) for r in rungs]}", spec)
     spec = re.sub(r"vdw: \[.*\]", f"vdw: {[round(max(0, r - 1), 3) for r in rungs]}", spec)
@@ -125,8 +125,8 @@ def hold_observed(expected, replicas, steps):
 
 def systems(folder, steps, large):
     """[(name, windows of its ladder, those that are run)]"""
-    subprocess.run([sys.executable, os.path.join(HERE, "../bench/make_inputs.py"), os.path.join(folder, "systems")], check=True,
-                   stdout=subprocess.DEVNULL)
+    subprocess.run([sys.executable, os.path.join(HERE, "../bench/make_inputs.py"), os.path.join(folder, "systems"), "usual", "small"],
+                   check=True, stdout=subprocess.DEVNULL)
     of_water(folder, "water", steps, 5, 11, OBSERVABLES)
     of_water(folder, "more-water", steps, 6, 12)
     of_stages(folder, "stages", steps, 5, 14)
@@ -135,6 +135,9 @@ def systems(folder, steps, large):
     for windows in (4, 24) if large else ():
         of_bench(folder, f"solvent-{windows}", "solvent", steps, windows, windows)
         found.append((f"solvent-{windows}", windows, (1, windows - 1)))
+    for seed, system in enumerate(("regions", "dodecahedron", "regions-dodecahedron") if large else (), 15):
+        of_bench(folder, system, system, steps, 3, seed, "npt")
+        found.append((system, 3, (0, 2)))
     return found
 
 
