@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds `shoal energy` against single-point reference data computed with GROMACS in double precision.
 
-usage: reference.py [--device DEVICE] SHOAL_WORKER REFERENCE_DIR [SYSTEM[/CASE] ...]
+usage: reference.py [--device DEVICE] [--jobs N] SHOAL_WORKER REFERENCE_DIR [SYSTEM[/CASE] ...]
 Needs nothing but Python's own modules. A device cuda:K is held to what mixed precision allows (tolerances.py). Every case (SYSTEM/CASE.mdp) is turned into a spec; energies, dU/dlambda, energy differences between windows, virial and
 forces are compared. Exit code 77: there is no reference data.
 
@@ -17,6 +17,7 @@ Where the two are not the same by intent, or the reference is not exact:
   GROMACS 2022 adds -E/V (in nm^3) instead; what it should have been is put in its place before comparing.
 """
 import argparse
+import concurrent.futures
 import gzip
 import json
 import math
@@ -152,39 +153,45 @@ def imported(shoal, path, work):
     return r.stdout
 
 
-def run_system(worker, device, folder, wanted, shoal=None):
+def run_case(o, folder, reference, name):
+    """Returns its label and what was compared."""
+    case, allowed, c = reference['cases'][name], tolerances.of(o.device), Comparison()
+    path = os.path.join(folder, case['mdp'])
+    settings = mdp.Settings(path)
+    index = settings.window
+    mixed = settings.mixed(index)
+    with tempfile.TemporaryDirectory() as work:
+        for file in ('system.top', 'conf.gro'):
+            os.symlink(os.path.abspath(os.path.join(folder, file)), os.path.join(work, file))
+        try:
+            spec = imported(o.shoal, path, work) if o.shoal else settings.spec()
+            ours = evaluate(o.worker, work, spec, index, o.device)
+            energies(c, case, ours, mixed, allowed)
+            components(c, case, ours, settings, allowed, lambda: end_slope(o.worker, work, settings, index, o.device))
+            differences(c, ladder_potentials(folder, reference, settings), settings, index, ours, mixed, allowed)
+            forces(c, folder, case, ours, mixed, allowed)
+            virial(c, case, ours, mixed, settings.net_charge(os.path.join(folder, 'system.top')), allowed)
+        except RuntimeError as e:
+            c.failures.append(str(e))
+    return f'{os.path.basename(folder)} {name}{" (mixed in GROMACS: no Coulomb terms)" if mixed else ""}', c
+
+
+def run_system(o, pool, folder, wanted):
+    """Starts its cases and returns what prints them, once those before are printed."""
     with open(os.path.join(folder, 'reference.json')) as f:
         reference = json.load(f)
-    failed, worst, allowed = 0, {}, tolerances.of(device)
-    with tempfile.TemporaryDirectory() as work:
-        for name in ('system.top', 'conf.gro'):
-            os.symlink(os.path.abspath(os.path.join(folder, name)), os.path.join(work, name))
-        for name, case in reference['cases'].items():
-            if wanted and name not in wanted:
-                continue
-            settings = mdp.Settings(os.path.join(folder, case['mdp']))
-            index = settings.window
-            mixed = settings.mixed(index)
-            c = Comparison()
-            try:
-                path = os.path.join(folder, case['mdp'])
-                spec = imported(shoal, path, work) if shoal else settings.spec()
-                ours = evaluate(worker, work, spec, index, device)
-                potentials = ladder_potentials(folder, reference, settings)
-                energies(c, case, ours, mixed, allowed)
-                components(c, case, ours, settings, allowed, lambda: end_slope(worker, work, settings, index, device))
-                differences(c, potentials, settings, index, ours, mixed, allowed)
-                forces(c, folder, case, ours, mixed, allowed)
-                virial(c, case, ours, mixed, settings.net_charge(os.path.join(folder, 'system.top')), allowed)
-            except RuntimeError as e:
-                c.failures.append(str(e))
+    running = [pool.submit(run_case, o, folder, reference, name) for name in reference['cases'] if not wanted or name in wanted]
+
+    def report():
+        failed, worst = 0, {}
+        for label, c in (case.result() for case in running):
             for key, value in c.worst.items():
                 worst[key] = max(worst.get(key, (0, 0)), value)
-            label = f'{os.path.basename(folder)} {name}{" (mixed in GROMACS: no Coulomb terms)" if mixed else ""}'
             failed += c.report(label, details=False)
-    for key, (ratio, off) in sorted(worst.items()):
-        print(f'     {key}: {ratio:.2g} of the tolerance, off by {off:.2g}')
-    return failed
+        for key, (ratio, off) in sorted(worst.items()):
+            print(f'     {key}: {ratio:.2g} of the tolerance, off by {off:.2g}')
+        return failed
+    return report
 
 
 def ladder_potentials(folder, reference, settings):
@@ -200,6 +207,7 @@ def ladder_potentials(folder, reference, settings):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--device', default='cpu:1')
+    parser.add_argument('--jobs', type=int, default=1, help='cases at once')
     parser.add_argument('--import', dest='shoal', help='this program makes the specs, by its command import')
     parser.add_argument('worker')
     parser.add_argument('root')
@@ -209,15 +217,17 @@ def main():
     if not os.path.isdir(root):
         print(f'no reference data at {root}: skipped')
         return 77
-    failed = 0
-    for system in sorted(os.listdir(root)):
-        folder = os.path.join(root, system)
-        if not os.path.isfile(os.path.join(folder, 'reference.json')) or system.startswith('nve_'):
-            continue
-        cases = {w.split('/')[1] for w in wanted if w.startswith(system + '/')}
-        if wanted and not cases and system not in wanted:
-            continue
-        failed += run_system(o.worker, o.device, folder, cases, o.shoal)
+    reports = []
+    with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
+        for system in sorted(os.listdir(root)):
+            folder = os.path.join(root, system)
+            if not os.path.isfile(os.path.join(folder, 'reference.json')) or system.startswith('nve_'):
+                continue
+            cases = {w.split('/')[1] for w in wanted if w.startswith(system + '/')}
+            if wanted and not cases and system not in wanted:
+                continue
+            reports.append(run_system(o, pool, folder, cases))
+        failed = sum(report() for report in reports)
     print(f'{failed} cases failed')
     return 1 if failed else 0
 
