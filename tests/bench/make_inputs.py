@@ -3,7 +3,7 @@
 """Inputs of the GPU benches, all of our own making: SOLVENT, methanol in 1,720 waters (5,166 atoms); COMPLEX, methanol in 12,162
 waters (36,492 atoms, of a protein-ligand complex's size); PEPTIDE, alanine dipeptide in 711 waters or so; VACUUM, the peptide alone; ALCOHOL, nonan-1-ol (30 atoms) alone.
 
-Usage: make_inputs.py FOLDER [usual] [small]
+Usage: make_inputs.py FOLDER [usual] [small] [large]
                                    usual: writes FOLDER/{solvent,complex,peptide,vacuum,alcohol}.yaml and what they name, and of SOLVENT
                                    solvent-plain.yaml (one window, nothing perturbed), solvent-npt.yaml, and of the plain one
                                    solvent-biased.yaml (a coordination of the methanol's oxygen), solvent-gathered.yaml and
@@ -11,7 +11,8 @@ Usage: make_inputs.py FOLDER [usual] [small]
                                    solvent-observed.yaml, with two frames of it, solvent-frames.gro, and solvent-with-KIND.yaml, with one
                                    observable each, as often as it is by default
                                    small: what else tests/gpu/sanitized names: as little work as launches every kernel, for tools that
-                                   look at each access to memory"""
+                                   look at each access to memory
+                                   large: large.yaml, methanol in 65,600 waters or so: nearly the 200,000 atoms that systems may have"""
 import math
 import random
 import re
@@ -213,8 +214,16 @@ def usual(out):
     (out / "solvent-npt.yaml").write_text(spec("solvent-npt", "solvent", "MOH", npt=True))
 
 
+def large(out):
+    methanol = make_box.methanol()[1]
+    waters = gro(out / "large.gro", "MOH", methanol, (40, 40, 41))
+    topology(out / "large.top", "MOH", waters)
+    (out / "large.yaml").write_text(spec("large", "large", "MOH", minimize=400))
+    print(f"large: {waters} waters, {3 * waters + len(methanol)} atoms")
+
+
 def main():
-    sets = {"usual": usual, "small": small}
+    sets = {"usual": usual, "small": small, "large": large}
     wanted = sys.argv[2:] or ["usual"]
     if len(sys.argv) < 2 or not set(wanted) <= set(sets):
         sys.exit(__doc__)
