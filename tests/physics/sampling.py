@@ -63,11 +63,13 @@ def fit(values, begin=(0.0, 0.0)):
         g0 = g1 = h0 = h1 = h2 = 0.0
         for k, of_state in enumerate(values):
             for x in of_state:
-                p = 1 / (1 + math.exp(-a - b * x))
+                p = (1 + math.tanh((a + b * x) / 2)) / 2
                 w = p * (1 - p)
                 g0, g1 = g0 + k - p, g1 + (k - p) * x
                 h0, h1, h2 = h0 + w, h1 + w * x, h2 + w * x * x
         det = h0 * h2 - h1 * h1
+        if det <= 0:
+            sys.exit("the two states have nothing in common: nothing can be said of their ratio; expected more --time")
         da, db = (h2 * g0 - h1 * g1) / det, (h0 * g1 - h1 * g0) / det
         a, b = a + da, b + db
         if abs(db) < 1e-6 * abs(b):
