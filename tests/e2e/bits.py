@@ -5,12 +5,16 @@ systems, in that company without graphs, and in it while all are stopped, or the
 systems has coordinates of its own for each window, and comes to production by stages with defines, timesteps, temperatures and a
 pressure of their own.
 
-Usage: bits.py SHOAL_WORKER [--device D] [--other D] [--replicas N] [--steps N] [--large]
+Usage: bits.py SHOAL_WORKER [--device D] [--other D] [--digests FILE] [--replicas N] [--steps N] [--large]
 --other: a second device of the same model, where the same company gives the same bytes.
+--digests: the SHA-256 of every file, and on which device with which driver, go into FILE; where there is such a FILE, of another machine
+with a device of the same model, they are held against it. The last line is a digest of all of them.
 --replicas: at once, in company. --steps: of those with water. --large: of larger systems of tests/bench too: SOLVENT in ladders of
 two lengths, whose meshes on a GPU are computed in two ways; two whose pairs go by regions there, and two in a dodecahedron, under pressure.
 """
 import argparse
+import hashlib
+import json
 import os
 import random
 import re
@@ -213,11 +217,41 @@ def hold(expected, replicas, how):
     print(f"{how}: every byte of {len(expected)} replicas as alone", flush=True)
 
 
+def driver():
+    """Of NVIDIA's GPUs, if there is one."""
+    try:
+        with open("/proc/driver/nvidia/version", encoding="ascii") as f:
+            return re.search(r"\d+\.[\d.]+", f.read()).group()
+    except FileNotFoundError:
+        return "none"
+
+
+def digests_of(expected, replicas):
+    rows = ((replicas.all[number], file, data) for number, files in expected.items() for file, data in files.items())
+    return {f"{name} {window} {file}": hashlib.sha256(data).hexdigest() for (name, _, window), file, data in sorted(rows)}
+
+
+def hold_digests(path, found):
+    """Against those in the file; into it, where there is none."""
+    if not os.path.exists(path):
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(found, f, indent=1)
+        return
+    with open(path, encoding="utf-8") as f:
+        there = json.load(f)
+    print(f"here {found['model']}, driver {found['driver']}; in {path} {there['model']}, driver {there['driver']}", flush=True)
+    names = sorted(found["files"].keys() | there["files"].keys())
+    off = [name for name in names if found["files"].get(name) != there["files"].get(name)]
+    assert not off, f"{len(off)} of {len(names)} files differ from those of {path}: {', '.join(off)}"
+    print(f"every byte of {len(names)} files as in {path}", flush=True)
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("worker", type=os.path.abspath)
     options.add_argument("--device", default="cpu:2")
     options.add_argument("--other")
+    options.add_argument("--digests", type=os.path.abspath)
     options.add_argument("--replicas", type=int, default=0)
     options.add_argument("--steps", type=int, default=200)
     options.add_argument("--large", action="store_true")
@@ -231,6 +265,9 @@ def main():
     def new_worker():
         return Worker(o.worker, "--device", o.device)
 
+    worker = new_worker()
+    model = worker.hello["model"]
+    worker.drain()
     expected = one_by_one(new_worker, replicas, wanted)
     assert len({data for files in expected.values() for data in files.values()}) == sum(map(len, expected.values())), \
         "replicas do not differ"
@@ -248,6 +285,10 @@ def main():
     assert times > 1, "nothing was killed"
     hold(expected, replicas, f"interrupted {times} times")
     shutil.rmtree(folder)
+    files = digests_of(expected, replicas)
+    if o.digests:
+        hold_digests(o.digests, {"model": model, "driver": driver(), "files": files})
+    print(f"digest of {len(files)} files on {model}: {hashlib.sha256(json.dumps(files).encode()).hexdigest()}")
 
 
 if __name__ == "__main__":
