@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A slot is a lane and a table. It is free when everybody of its last launch has listened; then nothing of that launch runs any
- * more, since every block is somebody's.
+ * A slot is a lane, a table and an echo. It is free when everybody of its last launch has listened; then nothing of that launch runs
+ * any more, since every block is somebody's. Launches of one slot differ in how many rows there are and how much shared memory those
+ * need; all else of one is as it was in the one before, or those that wait for it fail, and the slot begins anew.
  */
 #include "engine/run/gang.h"
 
@@ -16,7 +17,13 @@ struct gang_slot {
     struct lane *lane;
     unsigned char *host; /* mapped: MEMBERS rows to read, then MEMBERS that were read; NULL: the slot was never used */
     void *device;
-    uint32_t busy; /* members of the last launch that have not listened yet */
+    uint32_t busy;                /* members of the last launch that have not listened yet */
+    struct tape live;             /* the last launch; empty: there was none, or it failed */
+    uint32_t count, shared_bytes; /* what that was emitted for */
+    struct tape fresh;            /* scratch */
+    struct echo *echo;
+    uint32_t awaiting; /* members of the last launch that was heard, who do not know yet what became of it */
+    struct err drift;  /* code ERR_NONE, or what was wrong with that one */
 };
 
 struct gang {
@@ -36,6 +43,9 @@ static void gang_free(struct gang *g)
 {
     const struct dev_ops *ops = g->dev->ops;
     for (struct gang_slot *slot = g->slots; slot < g->slots + SLOTS; slot++) {
+        echo_free(slot->echo);
+        tape_free(&slot->live);
+        tape_free(&slot->fresh);
         if (slot->lane)
             ops->lane_free(g->dev, slot->lane);
         if (slot->host)
@@ -56,7 +66,7 @@ int gang_join(struct sim *s, struct err *e)
         struct gang *g = dev->gang = xcalloc(1, sizeof *g);
         *g = (struct gang){.dev = dev, .kind = kind, .last = &g->first};
     }
-    s->gang = (struct gang_member){.gang = dev->gang};
+    s->gang = (struct gang_member){.gang = dev->gang, .echo_due = true};
     dev->gang->members++;
     return 0;
 }
@@ -72,6 +82,13 @@ static void stop_waiting(struct gang *g, struct sim *s)
         }
 }
 
+/* For all that was submitted to it. */
+static int wait_for(const struct sim *s, struct gang_slot *slot, struct err *e)
+{
+    unsigned char byte;
+    return s->model->dev->ops->copy(s->model->dev, slot->lane, &byte, s->d.x, 1, e);
+}
+
 /* It has come to its end, or will never. */
 static void end_launch(struct gang_member *m)
 {
@@ -83,14 +100,15 @@ void gang_leave(struct sim *s)
 {
     struct gang *g = s->gang.gang;
     struct err none = {0};
-    unsigned char byte;
     if (!g)
         return;
     stop_waiting(g, s);
     if (s->gang.slot) {
-        g->dev->ops->copy(g->dev, s->gang.slot->lane, &byte, s->d.x, 1, &none); /* waits */
+        wait_for(s, s->gang.slot, &none);
         end_launch(&s->gang);
     }
+    if (s->gang.heard_in)
+        s->gang.heard_in->awaiting--;
     s->gang.gang = NULL;
     if (--g->members == 0)
         gang_free(g);
@@ -99,6 +117,7 @@ void gang_leave(struct sim *s)
 void gang_epoch(struct sim *s)
 {
     s->gang.live = false;
+    s->gang.echo_due = true;
 }
 
 /* What would be written now for the last launch is what was. */
@@ -108,26 +127,42 @@ static int check_live(const struct sim *s, struct err *e)
     alignas(8) unsigned char fresh[GANG_ROW_BYTES] = {0};
     if (!m->live)
         return 0;
-    m->gang->kind->fill(s, m->steps, fresh);
-    return check_rows(&m->gang->kind->row, m->row, fresh, e);
+    const struct gang_kind *kind = m->gang->kind;
+    const uint32_t shared = kind->shared_bytes(s);
+    if (shared != m->shared_bytes)
+        return err_set(e, ERR_DRIFT, "member of a gang (%s); shared bytes was %u, is %u", kind->row.name,
+                       m->shared_bytes, shared);
+    kind->fill(s, m->steps, fresh);
+    return check_rows(&kind->row, m->row, fresh, e);
+}
+
+static int listen_and_check(struct sim *s, struct err *e)
+{
+    int rc = gang_listen(s, e);
+    return rc ? rc : check_live(s, e);
 }
 
 int gang_check(struct sim *s, struct err *e)
 {
-    int rc = gang_listen(s, e);
-    return rc ? rc : check_live(s, e);
+    struct gang_member *m = &s->gang;
+    m->echo_due = true;
+    int rc = m->heard_in ? wait_for(s, m->heard_in, e) : 0; /* others in it may have more steps to do */
+    return rc ? rc : listen_and_check(s, e);
 }
 
 int gang_want(struct sim *s, uint32_t steps, struct err *e)
 {
     struct gang_member *m = &s->gang;
     struct gang *g = m->gang;
-    int rc = gang_check(s, e);
+    int rc = listen_and_check(s, e);
     if (rc)
         return rc;
     memset(m->row, 0, sizeof m->row);
     g->kind->fill(s, steps, m->row);
     m->steps = steps;
+    m->shared_bytes = g->kind->shared_bytes(s);
+    if (s->clock.check_every && s->clock.steps - m->heard_at >= s->clock.check_every)
+        m->echo_due = true;
     m->live = true;
     if ((rc = check_row_pointers(&g->kind->row, m->row, s->spans, SPAN_COUNT, e)))
         return rc;
@@ -137,11 +172,28 @@ int gang_want(struct sim *s, uint32_t steps, struct err *e)
     return 0;
 }
 
+/* What became of the launch that it was in when that was heard; 0 too while it runs. */
+static int hear_echo(struct gang_member *m, struct err *e)
+{
+    struct gang_slot *slot = m->heard_in;
+    if (!slot)
+        return 0;
+    if (!echo_check(slot->echo, &slot->drift) && !echo_idle(slot->echo))
+        return 0;
+    m->heard_in = NULL;
+    slot->awaiting--;
+    if (!slot->drift.code)
+        return 0;
+    *e = slot->drift;
+    return err_prefix(e, "launch of a gang");
+}
+
 int gang_listen(struct sim *s, struct err *e)
 {
     struct gang_member *m = &s->gang;
-    if (!m->slot)
-        return 0;
+    int rc = hear_echo(m, e);
+    if (rc || !m->slot)
+        return rc;
     end_launch(m);
     return check_rows(&m->gang->kind->row, m->row, m->heard, e) ? err_prefix(e, "what ran is not what was launched")
                                                                 : 0;
@@ -156,10 +208,37 @@ static int open_slot(struct gang *g, struct gang_slot *slot, struct err *e)
     int rc = slot->lane ? 0 : ops->lane_new(g->dev, &slot->lane, e);
     if (rc || slot->host)
         return rc;
+    if (!slot->echo && (rc = echo_new(&slot->echo, g->dev, slot->lane, e)))
+        return rc;
     rc = ops->alloc(g->dev, slot->lane, DEV_MAPPED, 2 * table_bytes(g), &slot->device, &host, e);
     if (rc == 0)
         slot->host = host;
     return rc;
+}
+
+static void emit(const struct gang *g, const struct gang_slot *slot, struct tape *t)
+{
+    tape_clear(t);
+    t->echo = echo_ring(slot->echo);
+    g->kind->emit(slot->device, (unsigned char *)slot->device + table_bytes(g), slot->count, slot->shared_bytes, t);
+}
+
+/* Into slot->live, once the launch before would still be what it was. */
+static int record(const struct gang *g, struct gang_slot *slot, uint32_t count, uint32_t shared_bytes, struct err *e)
+{
+    const struct kernel_table *kernels = &g->dev->kernels;
+    const struct span table = {slot->device, 2 * table_bytes(g)};
+    int rc = 0;
+    if (slot->live.count) {
+        emit(g, slot, &slot->fresh);
+        rc = check_tapes(kernels, &slot->live, &slot->fresh, e);
+    }
+    slot->count = count;
+    slot->shared_bytes = shared_bytes;
+    emit(g, slot, &slot->live);
+    if (!rc)
+        rc = check_pointers(kernels, &slot->live, &table, 1, e);
+    return rc ? err_prefix(e, "launch of a gang") : 0;
 }
 
 /* Writes the rows of those that wait longest. */
@@ -191,21 +270,68 @@ static void fail(struct sim *first, uint32_t count, const struct err *why)
     }
 }
 
+/* Somebody's turn has come to be heard, and nobody waits for what this slot heard before. */
+static bool echo_due(struct gang_slot *slot, const struct sim *first, uint32_t count)
+{
+    struct err nobody = {0};
+    if (slot->awaiting || echo_check(slot->echo, &nobody) || !echo_idle(slot->echo))
+        return false;
+    for (; count; count--, first = first->gang.next)
+        if (first->gang.echo_due && !first->gang.heard_in)
+            return true;
+    return false;
+}
+
+/* All but those who still wait for another. */
+static void await_echo(struct gang_slot *slot, struct sim *s, uint32_t count)
+{
+    slot->drift = (struct err){0};
+    for (; count; count--, s = s->gang.next) {
+        struct gang_member *m = &s->gang;
+        if (m->heard_in)
+            continue;
+        m->heard_in = slot;
+        m->heard_at = s->clock.steps;
+        m->echo_due = false;
+        slot->awaiting++;
+    }
+}
+
+/* Once it is under way those in it are told what is wrong with it when it has ended, and not before. */
+static int run_heard(const struct gang *g, struct gang_slot *slot, struct sim *first, uint32_t count, struct err *e)
+{
+    int rc = echo_begin(slot->echo, &slot->live, 1, e);
+    if (!rc)
+        rc = g->dev->ops->run(g->dev, slot->lane, &slot->live, e);
+    if (rc)
+        return rc;
+    await_echo(slot, first, count);
+    (void)echo_end(slot->echo, 1, &slot->drift);
+    return 0;
+}
+
+static int run(const struct gang *g, struct gang_slot *slot, struct sim *first, uint32_t count, struct err *e)
+{
+    int rc = echo_reserve(slot->echo, &slot->live, 1, e);
+    if (rc)
+        return rc;
+    if (echo_due(slot, first, count))
+        return run_heard(g, slot, first, count, e);
+    return g->dev->ops->run(g->dev, slot->lane, &slot->live, e);
+}
+
 static void launch(struct gang *g, struct gang_slot *slot)
 {
     struct sim *first;
-    struct tape t = {0};
     struct err e = {0};
     const uint32_t count = fill_slot(g, slot, &first);
     uint32_t shared = 0, k = 0;
-    for (const struct sim *s = first; k < count; s = s->gang.next, k++) {
-        uint32_t own = g->kind->shared_bytes(s);
-        shared = own > shared ? own : shared;
-    }
-    g->kind->emit(slot->device, (unsigned char *)slot->device + table_bytes(g), count, shared, &t);
-    if (g->dev->ops->run(g->dev, slot->lane, &t, &e))
+    for (const struct sim *s = first; k < count; s = s->gang.next, k++)
+        shared = s->gang.shared_bytes > shared ? s->gang.shared_bytes : shared;
+    if (record(g, slot, count, shared, &e) || run(g, slot, first, count, &e)) {
         fail(first, count, &e);
-    tape_free(&t);
+        tape_clear(&slot->live);
+    }
 }
 
 void engine_flush(struct dev *dev)

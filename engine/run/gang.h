@@ -6,9 +6,11 @@
  * queue of the device for long, of which there are fewer than replicas, and what a replica computes does not depend on its
  * company.
  *
- * Checked instead of a recorder's tape and graph: a row against the row before (only the number of steps may differ, until
+ * Checked instead of a recorder's tape and graph, each time: a row against the row before (only the number of steps may differ, until
  * memory has moved), its pointers against the replica's memory, and what the block says that it has read against what was
- * written for it.
+ * written for it; the launch itself against the one before (but for how many rows there are and the shared memory they need), its pointers
+ * against the table. As often as a recorder has replays heard, and for a member's first launch, what the device ran is heard (graphs/echo.h)
+ * and compared: what is wrong with that fails those who were in it.
  *
  * A gang belongs to a device; it is made with the first replica that needs it and freed with the last one.
  */
@@ -37,11 +39,15 @@ struct gang_slot;
 /* A replica's place in its gang. Zeroed: not a member. */
 struct gang_member {
     struct gang *gang;
-    struct sim *next;       /* of those that wait for the next launch */
-    uint32_t steps;         /* that it waits for, or did last */
-    struct gang_slot *slot; /* launch that it is in, until what its block has read is compared */
-    const void *heard;      /* what that is; host address */
-    bool live;              /* `row` holds the row of the last launch, of this epoch */
+    struct sim *next;           /* of those that wait for the next launch */
+    uint32_t steps;             /* that it waits for, or did last */
+    struct gang_slot *slot;     /* launch that it is in, until what its block has read is compared */
+    const void *heard;          /* what that is; host address */
+    struct gang_slot *heard_in; /* its launch was heard, and it does not know yet what came of that; NULL: none is */
+    uint64_t heard_at;          /* the replica's clock then */
+    bool echo_due;              /* its next launch is to be heard */
+    uint32_t shared_bytes;      /* as gang_kind says, of the last launch */
+    bool live;                  /* `row` holds the row of the last launch, of this epoch */
     alignas(8) unsigned char row[GANG_ROW_BYTES];
 };
 
@@ -51,9 +57,9 @@ int gang_join(struct sim *s, struct err *e);
 void gang_leave(struct sim *s);
 /* It wants `steps` timesteps with the next engine_flush(), and the watch of its ticket. ERR_DRIFT. */
 int gang_want(struct sim *s, uint32_t steps, struct err *e);
-/* When its launch has ended: ERR_DRIFT if its block has read something else. */
+/* When its launch has ended: ERR_DRIFT if its block has read something else, or a launch that it was in was not what was submitted. */
 int gang_listen(struct sim *s, struct err *e);
-/* The same, and the last row is what would be written now. */
+/* The same, and the last row is what would be written now; waits for a launch that was heard. Its next launch is heard. */
 int gang_check(struct sim *s, struct err *e);
 /* Its memory has moved: the next row may differ. */
 void gang_epoch(struct sim *s);

@@ -32,6 +32,7 @@ struct fault_dev {
     uint32_t alive;
     void (*change)(struct tape *t);
     struct behind *behinds;
+    void (*change_run)(struct tape *t);
 };
 
 static struct fault_dev *fault(const struct dev *d)
@@ -179,13 +180,19 @@ static int fault_mark(struct dev *dev, struct lane *lane, struct mark *out, stru
 static int fault_run(struct dev *dev, struct lane *lane, const struct tape *t, struct err *e)
 {
     struct fault_dev *d = fault(dev);
+    struct tape other = {0};
     int rc = planted(d, "run", e);
     if (rc)
         return rc;
+    tape_copy(&other, t);
+    if (d->change_run)
+        d->change_run(&other);
     if (!d->delay)
-        return d->inner->ops->run(d->inner, lane, t, e);
-    hold(d, lane, t, NULL, 1);
-    return 0;
+        rc = d->inner->ops->run(d->inner, lane, &other, e);
+    else
+        hold(d, lane, &other, NULL, 1);
+    tape_free(&other);
+    return rc;
 }
 
 static int fault_trace(struct dev *dev, struct lane *lane, struct tape *t, struct err *e)
@@ -362,6 +369,11 @@ void dev_fault_flip(struct dev *d, uint32_t launch, uint32_t byte)
 void dev_fault_behind(struct dev *d, void (*change)(struct tape *t))
 {
     fault(d)->change = change;
+}
+
+void dev_fault_change(struct dev *d, void (*change)(struct tape *t))
+{
+    fault(d)->change_run = change;
 }
 
 void dev_fault_lose(struct dev *d, uint64_t call)

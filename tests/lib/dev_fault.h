@@ -22,6 +22,8 @@ void dev_fault_flip(struct dev *d, uint32_t launch, uint32_t byte);
 /* What the next build makes is replayed as `change` makes of the tape, but read back as it was asked for: an executable
  * updated behind our back. */
 void dev_fault_behind(struct dev *d, void (*change)(struct tape *t));
+/* Every tape that is run from now on is run as `change` makes of it; NULL: as it is. */
+void dev_fault_change(struct dev *d, void (*change)(struct tape *t));
 /* As dev_fault_fail, but from that call on the device is lost: dev_lost() is true and every call that can fail does. */
 void dev_fault_lose(struct dev *d, uint64_t call);
 /* Allocations, lanes and graphs not given back yet. */
