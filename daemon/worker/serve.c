@@ -129,6 +129,8 @@ static void heard(void *ctx, const struct replica *replica, const struct replica
         send_frame(s, end_frame(slot, what));
         return;
     case REPORT_FAILED:
+        if (dev_lost(s->dev)) /* nobody's fault; the worker ends and says why */
+            return;
         if (what->why->code == ERR_MEMORY && !replica_sim(replica))
             packing_full(&s->packing, s->runner.count - 1);
         log_line(LOG_WARNING, "failed %s: %s", slot->name, what->why->msg);
