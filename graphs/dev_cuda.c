@@ -4,12 +4,12 @@
  */
 #include "graphs/dev_cuda.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 
 #include "engine/base/buf.h"
 #include "graphs/gpu_needs.h"
+#include "graphs/gpu_words.h"
 
 #define TIMER_SLACK_NS 1000UL
 #define QUEUES 32 /* of the hardware, at most.. */
@@ -43,40 +43,41 @@ static bool is_fatal(cudaError_t rc)
     return false;
 }
 
-/* What is known of it by now. */
-static void describe(const struct cuda_dev *d, char *out, size_t size)
+/* Whatever is known of the device by now goes with it. */
+static int say(struct cuda_dev *d, cudaError_t rc, const char *call, bool lost, struct err *e)
 {
-    const double gib = 1 << 30;
-    *out = '\0';
-    if (d->properties.major)
-        snprintf(out, size, "; %s, compute capability %d.%d, %.2f of %.2f GiB free", d->properties.name,
-                 d->properties.major, d->properties.minor, (double)d->free_bytes / gib, (double)d->total_bytes / gib);
+    size_t free_now, total_now;
+    (void)cudaGetLastError(); /* reported here; later calls must not see it again */
+    const bool answers = !is_fatal(rc) && cudaMemGetInfo(&free_now, &total_now) == cudaSuccess;
+    if (answers) {
+        d->free_bytes = free_now;
+        d->total_bytes = total_now;
+    }
+    gpu_failed(&(struct gpu_failure){.ordinal = d->ordinal,
+                                     .call = call,
+                                     .code = cudaGetErrorName(rc),
+                                     .text = cudaGetErrorString(rc),
+                                     .model = d->properties.major ? d->properties.name : NULL,
+                                     .major = d->properties.major,
+                                     .minor = d->properties.minor,
+                                     .free_bytes = d->free_bytes,
+                                     .total_bytes = d->total_bytes,
+                                     .before = !answers,
+                                     .lost = lost},
+               e);
+    if (lost && !dev_lost(&d->base))
+        d->base.lost = *e;
+    return -ERR_DEVICE;
 }
 
 int cuda_failed(struct cuda_dev *d, cudaError_t rc, const char *call, struct err *e)
 {
-    char device[sizeof d->properties.name + 80];
-    size_t free_now, total_now;
-    (void)cudaGetLastError(); /* reported here; later calls must not see it again */
-    bool fatal = is_fatal(rc);
-    if (!fatal && cudaMemGetInfo(&free_now, &total_now) == cudaSuccess) {
-        d->free_bytes = free_now;
-        d->total_bytes = total_now;
-    }
-    describe(d, device, sizeof device);
-    err_set(e, ERR_DEVICE, "cuda:%d: %s: %s (%s)%s%s", d->ordinal, call, cudaGetErrorName(rc), cudaGetErrorString(rc),
-            device, fatal ? " before; the device is lost to this process" : "");
-    if (fatal && !dev_lost(&d->base))
-        d->base.lost = *e;
-    return -ERR_DEVICE;
+    return say(d, rc, call, is_fatal(rc), e);
 }
 
 int cuda_failed_late(struct cuda_dev *d, cudaError_t rc, const char *call, struct err *e)
 {
-    cuda_failed(d, rc, call, e);
-    if (!dev_lost(&d->base))
-        d->base.lost = *e;
-    return -ERR_DEVICE;
+    return say(d, rc, call, true, e);
 }
 
 void cuda_note(struct cuda_dev *d, cudaError_t rc, const char *call)

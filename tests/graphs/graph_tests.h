@@ -30,6 +30,7 @@ extern const char *test_dev_name;
 
 /* The text of an error holds this. */
 void assert_says(const struct err *e, enum err_code code, const char *part);
+void assert_matches(const char *text, const char *pattern); /* an extended regular expression */
 /* Runs `steps` steps eagerly on a toy of its own and returns its state; toy_state_size() bytes, the caller frees. */
 void *expected_state(uint32_t n, uint32_t links, uint32_t steps);
 
@@ -40,5 +41,6 @@ int run_edge_tests(void);
 int run_memory_tests(void);
 int run_recorder_tests(void);
 int run_fault_tests(void);
+int run_broken_tests(void); /* nothing can be done with the device afterwards */
 
 #endif

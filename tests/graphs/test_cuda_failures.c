@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Errors of the CUDA device as the runtime's own codes make them, where there need be no GPU: what is said, which of them end it, and
+ * that an ended one does nothing more. Linked with --wrap=cudaMemGetInfo.
+ */
+#undef NDEBUG
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "graphs/dev_cuda.h"
+
+#define GIB ((size_t)1 << 30)
+
+static unsigned asked; /* for memory */
+
+cudaError_t __wrap_cudaMemGetInfo(size_t *free_bytes, size_t *total);
+
+cudaError_t __wrap_cudaMemGetInfo(size_t *free_bytes, size_t *total)
+{
+    asked++;
+    *free_bytes = 12 * GIB;
+    *total = 80 * GIB;
+    return cudaSuccess;
+}
+
+static struct cuda_dev open_card(void)
+{
+    struct cuda_dev d = {
+        .ordinal = 1, .properties = {.name = "A Card", .major = 9}, .free_bytes = 70 * GIB, .total_bytes = 80 * GIB};
+    asked = 0;
+    return d;
+}
+
+static void test_of_one_call(void **state)
+{
+    struct cuda_dev d = open_card();
+    struct err e = {0};
+    assert_int_equal(cuda_failed(&d, cudaErrorMemoryAllocation, "cudaMalloc", &e), -ERR_DEVICE);
+    assert_string_equal(e.msg,
+                        "cuda:1: cudaMalloc: cudaErrorMemoryAllocation (out of memory); A Card, compute "
+                        "capability 9.0, 12.00 of 80.00 GiB free");
+    assert_false(dev_lost(&d.base));
+    assert_int_equal(asked, 1);
+}
+
+/* It is not asked about its memory any more; what came first is what it is lost for. */
+static void test_of_the_device(void **state)
+{
+    struct cuda_dev d = open_card();
+    struct err first = {0}, e = {0};
+    assert_int_equal(cuda_failed(&d, cudaErrorIllegalAddress, "cudaStreamQuery", &first), -ERR_DEVICE);
+    assert_string_equal(first.msg,
+                        "cuda:1: cudaStreamQuery: cudaErrorIllegalAddress (an illegal memory access was encountered); "
+                        "A Card, compute capability 9.0, 70.00 of 80.00 GiB free before; the device is lost to this "
+                        "process");
+    assert_true(dev_lost(&d.base));
+    cuda_note(&d, cudaErrorLaunchFailure, "cudaStreamSynchronize");
+    assert_int_equal(cuda_lost(&d, &e), -ERR_DEVICE);
+    assert_string_equal(e.msg, first.msg);
+    assert_int_equal(asked, 0);
+}
+
+/* What is met by who waits is of earlier work, of which nobody knows how far it came: whatever it is, the device is lost. */
+static void test_of_earlier_work(void **state)
+{
+    struct cuda_dev d = open_card();
+    struct err e = {0};
+    cuda_failed_late(&d, cudaErrorInvalidValue, "cudaStreamQuery", &e);
+    assert_string_equal(e.msg,
+                        "cuda:1: cudaStreamQuery: cudaErrorInvalidValue (invalid argument); A Card, compute "
+                        "capability 9.0, 12.00 of 80.00 GiB free; the device is lost to this process");
+    assert_true(dev_lost(&d.base));
+    d = open_card();
+    cuda_note(&d, cudaSuccess, "cudaFree");
+    assert_false(dev_lost(&d.base));
+}
+
+#define assert_lost(call)                                                                                              \
+    do {                                                                                                               \
+        struct err e = {0};                                                                                            \
+        assert_int_equal(call, -ERR_DEVICE);                                                                           \
+        assert_string_equal(e.msg, why.msg);                                                                           \
+    } while (0)
+
+static void test_lost_does_nothing(void **state)
+{
+    struct cuda_dev d = open_card();
+    struct err why = {0};
+    struct lane lane = {0};
+    struct mark mark;
+    struct tape t = {0};
+    struct graph g = {0}, *none = NULL;
+    unsigned char bytes[8];
+    void *device, *host;
+    cuda_failed(&d, cudaErrorECCUncorrectable, "cudaGraphLaunch", &why);
+    assert_lost(cuda_alloc(&d.base, &lane, DEV_MEMORY, 8, &device, &host, &e));
+    assert_lost(cuda_copy(&d.base, &lane, bytes, bytes, 8, &e));
+    assert_lost(cuda_copy_async(&d.base, &lane, bytes, bytes, 8, &e));
+    assert_lost(cuda_mark(&d.base, &lane, &mark, &e));
+    assert_lost(cuda_run(&d.base, &lane, &t, &e));
+    assert_lost(cuda_build(&d.base, &lane, &t, 1, &none, &e));
+    assert_lost(cuda_replay(&d.base, &lane, &g, 1, &e));
+    assert_lost(cuda_readback(&d.base, &g, 0, &t, &e));
+    assert_lost(cuda_poll(&d.base, -1, &e));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_of_one_call), cmocka_unit_test(test_of_the_device),
+                                       cmocka_unit_test(test_of_earlier_work),
+                                       cmocka_unit_test(test_lost_does_nothing)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
