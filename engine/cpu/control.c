@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The beginning of an evaluation and the end of a piece of work.
+ * The beginning of an evaluation and the end of a piece of work; digests of tables.
  */
 #include <string.h>
 
+#include "engine/math/digest.h"
 #include "engine/run/ctl.h"
 #include "engine/cpu/kernels.h"
 
@@ -32,4 +33,10 @@ void cpu_report(const struct launch *launch, const struct args_report *a)
     r->ctl = *c;
     memcpy(report_energies(r), a->energy_at_window, (size_t)a->nwindows * sizeof(struct fixed_sum));
     __atomic_store_n(&r->ticket, c->tickets, __ATOMIC_RELEASE);
+}
+
+void cpu_digest(const struct launch *launch, const struct args_digest *a)
+{
+    for (uint64_t chunk = 0; chunk < digest_chunks(a->words); chunk++)
+        ((uint64_t *)a->digests)[chunk] = digest_part(a->tables, a->words, chunk, 0, 1);
 }

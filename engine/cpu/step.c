@@ -44,6 +44,11 @@ static void report(const struct sim *s, struct tape *t)
          .nwindows = (uint32_t)s->model->nwindows);
 }
 
+static void emit_digests(const struct readonly *tables, void *digests, struct tape *t)
+{
+    EMIT(digest, .tables = (void *)(uintptr_t)tables->span.start, .digests = digests, .words = readonly_words(tables));
+}
+
 static double kt(const struct sim *s)
 {
     return UNIT_R * s->model->set->integrator.temperature;
@@ -216,4 +221,5 @@ const struct program cpu_program = {.device = "cpu",
                                              [SIM_OBSERVE] = observe,
                                              [SIM_REPORT] = report},
                                     .emit_new_velocities = emit_new_velocities,
+                                    .emit_digests = emit_digests,
                                     .box_room = box_room};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The beginning of an evaluation and the end of a piece of work.
+ * The beginning of an evaluation and the end of a piece of work; digests of tables.
  */
 #include "engine/cuda/device.cuh"
 #include "engine/kernels/uniform.h"
+#include "engine/math/digest.h"
 #include "engine/run/program.h"
 
 KERNEL(uniform, a)
@@ -41,4 +42,13 @@ KERNEL(report, a)
     BLOCK_LOOP(w, a.nwindows)
     report_energies(r)[w] = ((const struct fixed_sum *)a.energy_at_window)[w];
     publish(c, r);
+}
+
+KERNEL(digest, a)
+{
+    ECHO(a);
+    const uint64_t sum =
+        block_sum(digest_part((const uint64_t *)a.tables, a.words, blockIdx.x, threadIdx.x, blockDim.x));
+    if (threadIdx.x == 0)
+        ((uint64_t *)a.digests)[blockIdx.x] = sum;
 }

@@ -73,16 +73,16 @@ static __device__ inline void halt_once(struct ctl *c, uint32_t why, uint32_t wh
 }
 
 /* Sum over the threads of a block, the same in every thread, always added in the same order. For the whole block. */
-static __device__ inline double block_sum(double v)
+template <class T> static __device__ inline T block_sum(T v)
 {
-    __shared__ double part[32];
+    __shared__ T part[32];
     for (int step = 16; step > 0; step >>= 1)
         v += __shfl_xor_sync(0xffffffffu, v, step);
     __syncthreads();
     if (threadIdx.x % 32 == 0)
         part[threadIdx.x / 32] = v;
     __syncthreads();
-    double sum = 0;
+    T sum = 0;
     for (uint32_t w = 0; w < blockDim.x / 32; w++)
         sum += part[w];
     return sum;

@@ -7,6 +7,7 @@
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/nonbonded.h"
 #include "engine/cuda/observe.h"
+#include "engine/math/digest.h"
 #include "engine/run/sim_parts.h"
 
 /* A kernel of many blocks, and one of a single block; after: launches of the tape that come before, a bit each. */
@@ -122,6 +123,13 @@ static void report(const struct sim *s, struct tape *t)
     EMIT_ONE(report, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .energy_at_window = s->d.energy_at_window,
              .report = s->report_device, .natoms = (uint32_t)s->model->sys->natoms,
              .nwindows = (uint32_t)s->model->nwindows);
+}
+
+static void emit_digests(const struct readonly *tables, void *digests, struct tape *t)
+{
+    const uint64_t words = readonly_words(tables);
+    EMIT_BLOCKS(digest, (uint32_t)digest_chunks(words), CUDA_BLOCK, 0, .tables = (void *)(uintptr_t)tables->span.start,
+                .digests = digests, .words = words);
 }
 
 static double kt(const struct sim *s)
@@ -249,4 +257,5 @@ const struct program cuda_program = {.device = "cuda",
                                      .gang = &tiny_gang,
                                      .in_gangs = in_gangs,
                                      .emit_new_velocities = emit_new_velocities,
+                                     .emit_digests = emit_digests,
                                      .box_room = box_room};

@@ -52,7 +52,10 @@ static inline size_t model_observed_bytes(const struct model *m)
     return m->observed_at[m->sys->nobservables];
 }
 
-/* Compares the tables with what was uploaded, after the lane's earlier work; what is found once is found ever after. */
-int model_check(struct model *m, struct lane *lane, struct err *e);
+/* Launches that make digests of all its tables, and the words that those are. */
+void model_emit_digests(const struct model *m, uint64_t *digests, struct tape *t);
+size_t model_chunks(const struct model *m);
+/* Of what they made: 0, or ERR_DRIFT says what has changed of the tables; what is found once is found ever after. */
+int model_check(struct model *m, const uint64_t *digests, struct lane *lane, struct err *e);
 
 #endif

@@ -67,6 +67,8 @@ struct program {
     const struct gang_kind *gang;
     bool (*in_gangs)(const struct nonbonded *nb);
     void (*emit_new_velocities)(const struct sim *s, struct tape *t); /* of sim_thermalize */
+    /* Digests of tables, in memory that the host reads: readonly_chunks() words. */
+    void (*emit_digests)(const struct readonly *tables, void *digests, struct tape *t);
     /* What volume moves measure a box by, and leave it at least. */
     struct box_room (*box_room)(const struct model *m, const double box[BOX_SIZE]);
 };

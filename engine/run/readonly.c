@@ -1,11 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/run/readonly.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
+#include "engine/math/digest.h"
+
+size_t readonly_chunks(const struct readonly *r)
+{
+    return digest_chunks(readonly_words(r));
+}
+
+static void digest_image(struct readonly *r)
+{
+    r->digests = xcalloc(readonly_chunks(r), sizeof *r->digests);
+    for (size_t chunk = 0; chunk < readonly_chunks(r); chunk++)
+        r->digests[chunk] = digest_part((const uint64_t *)r->image, readonly_words(r), chunk, 0, 1);
+}
 
 static int copy_image(struct readonly *r, struct err *e)
 {
@@ -32,6 +46,7 @@ int readonly_upload(struct readonly *r, struct dev *dev, void (*lay_out)(void *c
     lay_out(ctx, &a);
     r->parts = a.parts;
     r->nparts = a.nparts;
+    digest_image(r);
     return copy_image(r, e);
 }
 
@@ -61,14 +76,28 @@ static int drift(const struct readonly *r, const unsigned char *now, struct err 
                    number_word((int64_t)differ, "byte of all tables differs", "bytes of all tables differ"));
 }
 
-int readonly_check(const struct readonly *r, struct lane *lane, struct err *e)
+/* The digest of a chunk is another: which byte is? */
+static int find_drift(const struct readonly *r, size_t chunk, uint64_t digest, struct lane *lane, struct err *e)
 {
     unsigned char *now = xcalloc(r->span.bytes, 1);
     int rc = r->dev->ops->copy(r->dev, lane, now, r->span.start, r->span.bytes, e);
     if (rc == 0 && memcmp(now, r->image, r->span.bytes))
         rc = drift(r, now, e);
+    else if (rc == 0)
+        rc = err_set(e, ERR_DRIFT,
+                     "read-only tables had changed for a time: the digest of chunk %zu of %zu was 0x%016" PRIx64
+                     ", not 0x%016" PRIx64 ", and all bytes are as they were",
+                     chunk, readonly_chunks(r), digest, r->digests[chunk]);
     free(now);
     return rc;
+}
+
+int readonly_check(const struct readonly *r, const uint64_t *digests, struct lane *lane, struct err *e)
+{
+    for (size_t chunk = 0; chunk < readonly_chunks(r); chunk++)
+        if (digests[chunk] != r->digests[chunk])
+            return find_drift(r, chunk, digests[chunk], lane, e);
+    return 0;
 }
 
 void readonly_free(struct readonly *r)
@@ -76,6 +105,7 @@ void readonly_free(struct readonly *r)
     if (r->span.start)
         r->dev->ops->free(r->dev, DEV_MEMORY, (void *)(uintptr_t)r->span.start);
     free(r->image);
+    free(r->digests);
     free(r->parts);
     *r = (struct readonly){0};
 }

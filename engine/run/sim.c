@@ -94,7 +94,8 @@ static int start_state(struct sim *s, int window, uint32_t replica, struct err *
 static int new_mapped(struct sim *s, struct err *e)
 {
     const size_t reports = SIM_REPORTS * report_bytes(s->model->nwindows);
-    s->mapped_bytes = reports + sizeof *s->state + 3 * sim_array_bytes(s) + model_observed_bytes(s->model);
+    const size_t digests = reports + sizeof *s->state + 3 * sim_array_bytes(s) + model_observed_bytes(s->model);
+    s->mapped_bytes = digests + model_chunks(s->model) * sizeof(uint64_t);
     void *host;
     int rc =
         s->model->dev->ops->alloc(s->model->dev, s->lane, DEV_MAPPED, s->mapped_bytes, &s->report_device, &host, e);
@@ -102,7 +103,11 @@ static int new_mapped(struct sim *s, struct err *e)
         return err_prefix(e, "memory of a replica");
     s->reports = host;
     s->state = (struct ctl *)((unsigned char *)host + reports);
-    return 0;
+    s->spans[SPAN_SHARED] = s->model->shared.span;
+    s->spans[SPAN_NONBONDED] = s->model->program->nonbonded_tables(s->model->nonbonded)->span;
+    s->spans[SPAN_MAPPED] = (struct span){s->report_device, s->mapped_bytes};
+    return tables_open(s, (uint64_t *)((unsigned char *)s->report_device + digests),
+                       (const uint64_t *)((unsigned char *)host + digests), e);
 }
 
 /* Work of which one piece is asked for at a time: its tape ends with the report. Others, of which there may be many, are followed
@@ -176,12 +181,8 @@ int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, str
         rc = new_mapped(s, e);
     if (rc == 0)
         rc = new_arena(s, e);
-    if (rc == 0) {
-        s->spans[SPAN_SHARED] = m->shared.span;
-        s->spans[SPAN_NONBONDED] = m->program->nonbonded_tables(m->nonbonded)->span;
-        s->spans[SPAN_MAPPED] = (struct span){s->report_device, s->mapped_bytes};
+    if (rc == 0)
         rc = start_state(s, window, replica, e);
-    }
     if (rc == 0)
         rc = new_recorders(s, e);
     if (rc) {
@@ -221,6 +222,7 @@ void sim_free(struct sim *s)
     for (int w = 0; w < SIM_WORK_COUNT; w++)
         recorder_free(s->tapes[w].recorder);
     echo_free(s->echo);
+    tables_close(s);
     if (s->lane)
         ops->lane_free(s->model->dev, s->lane);
     if (s->spans[SPAN_ARENA].start)
@@ -231,22 +233,6 @@ void sim_free(struct sim *s)
 }
 
 /* ---- work ---- */
-
-/* The tables that all replicas read are to be looked at when enough of this one's steps have passed; at once when they are known to
- * be damaged. */
-static bool tables_due(const struct sim *s)
-{
-    const struct recorder_clock *c = &s->clock;
-    return model_damaged(s->model) || (c->check_every && c->steps - s->tables_checked >= c->check_every);
-}
-
-static int check_tables_if_due(struct sim *s, struct err *e)
-{
-    if (!tables_due(s))
-        return 0;
-    s->tables_checked = s->clock.steps;
-    return model_check(s->model, s->lane, e);
-}
 
 void sim_fail(struct sim *s, const struct err *why)
 {
@@ -302,7 +288,7 @@ bool sim_room(const struct sim *s)
     const bool crowded = dev->queues && dev->lanes > dev->queues; /* what is queued ahead would hold up others */
     if (s->submitted == s->heard)
         return true;
-    return s->submitted - s->heard < SIM_REPORTS - 1 && !crowded && !s->gang.gang && !tables_due(s) && !s->failure.code;
+    return s->submitted - s->heard < SIM_REPORTS - 1 && !crowded && !s->gang.gang && !s->failure.code;
 }
 
 int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
@@ -316,7 +302,9 @@ int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
     }
     int rc = sim_failure(s, e);
     if (rc == 0)
-        rc = check_tables_if_due(s, e);
+        rc = tables_listen(s, e);
+    if (rc == 0)
+        rc = tables_ask_if_due(s, e);
     if (rc == 0)
         rc = submit_work(s, work, n, e);
     sim_await(s);
@@ -334,7 +322,7 @@ int sim_check(struct sim *s, struct err *e)
     if (rc == 0)
         rc = gang_check(s, e);
     if (rc == 0)
-        rc = model_check(s->model, s->lane, e);
+        rc = tables_check(s, e);
     if (rc)
         sim_fail(s, e);
     return rc;
@@ -410,7 +398,7 @@ int sim_outcome(struct sim *s, struct err *e)
     const struct ctl *c = &sim_heard(s)->ctl;
     unsigned long long step = c->step;
     const struct atom *a = &s->model->sys->atoms[c->where[0]], *b = &s->model->sys->atoms[c->where[1]];
-    if (rc == 0 && (rc = gang_listen(s, e)))
+    if (rc == 0 && ((rc = gang_listen(s, e)) || (rc = tables_listen(s, e))))
         sim_fail(s, e);
     if (rc)
         return rc;

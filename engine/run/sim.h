@@ -81,8 +81,8 @@ enum sim_work {
     SIM_PREPARE,  /* and this in front of timesteps that come after anything else */
     SIM_WORK_COUNT
 };
-/* Whether more work may be submitted now: some, behind work whose outcome was not asked for yet, unless the replica goes by gangs, a
- * check is due or there are more lanes than the device has queues. */
+/* Whether more work may be submitted now: some, behind work whose outcome was not asked for yet, unless the replica goes by gangs or
+ * there are more lanes than the device has queues. */
 bool sim_room(const struct sim *s);
 /* Asynchronous; engine_flush() comes before any wait. Work is done in order. ERR_DRIFT and ERR_DEVICE are fatal for this replica. */
 int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e);

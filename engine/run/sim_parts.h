@@ -28,6 +28,15 @@ enum { SPAN_ARENA, SPAN_SHARED, SPAN_NONBONDED, SPAN_MAPPED, SPAN_COUNT };
 
 struct sim;
 
+/* The question whether the model's tables are what they were (tables.c). */
+struct tables_check {
+    struct tape ask;
+    const uint64_t *digests; /* mapped: the answer; host address */
+    bool asked;              /* and not looked at yet */
+    struct mark answered;
+    uint64_t asked_at; /* clock.steps */
+};
+
 /* A tape of one kind of work. */
 struct sim_recorder {
     struct sim *sim;
@@ -53,7 +62,7 @@ struct sim {
     bool prepared; /* what was submitted leaves all that a timestep finds done */
     struct gang_member gang;
     struct recorder_clock clock; /* replica steps, of which checks are due every so many */
-    uint64_t tables_checked;     /* clock.steps when the model's tables were compared last by this replica */
+    struct tables_check tables;
     struct echo *echo;
     uint64_t submitted;   /* tickets asked for */
     uint64_t heard;       /* tickets whose outcome was asked for; the last of them is the one that answers are about */
@@ -76,6 +85,18 @@ static inline void *sim_observed(const struct sim *s, int i)
 {
     return s->d.observed + s->model->observed_at[i];
 }
+
+/* `digests`: device and host address of model_chunks() words of mapped memory. ERR_INTERNAL, ERR_DRIFT. */
+int tables_open(struct sim *s, uint64_t *device, const uint64_t *host, struct err *e);
+void tables_close(struct sim *s);
+/* Asks, in the replica's lane. */
+int tables_ask(struct sim *s, struct err *e);
+/* The same when enough steps have passed and no answer is out. */
+int tables_ask_if_due(struct sim *s, struct err *e);
+/* Looks at the answer if it has come. ERR_DRIFT, also where another replica has found it. */
+int tables_listen(struct sim *s, struct err *e);
+/* Waits for the answer to what was asked, or asks. While nothing is in flight. */
+int tables_check(struct sim *s, struct err *e);
 
 /* Nothing but sim_free is left. */
 void sim_fail(struct sim *s, const struct err *why);

@@ -48,7 +48,9 @@ int sim_fetch(struct sim *s, struct err *e)
 {
     const struct dev_ops *ops = s->model->dev->ops;
     const void *from[3] = {s->d.x, s->d.v, s->d.f_best};
-    int rc = ops->copy_async(s->model->dev, s->lane, s->state, s->d.ctl, sizeof *s->state, e);
+    int rc = tables_ask(s, e);
+    if (rc == 0)
+        rc = ops->copy_async(s->model->dev, s->lane, s->state, s->d.ctl, sizeof *s->state, e);
     for (int k = 0; k < (sim_heard(s)->ctl.min_steps ? 3 : 2) && !rc; k++)
         rc = ops->copy_async(s->model->dev, s->lane, fetched_array(s, k), from[k], sim_array_bytes(s), e);
     if (rc == 0 && model_observed_bytes(s->model))
