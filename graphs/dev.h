@@ -64,6 +64,8 @@ struct dev_ops {
     /* The same without waiting. The host's side, if any, is DEV_MAPPED memory, not touched until a later mark is passed. */
     int (*copy_async)(struct dev *, struct lane *, void *to, const void *from, size_t bytes, struct err *e);
     int (*mark)(struct dev *, struct lane *, struct mark *out, struct err *e);
+    /* What is submitted to the lane from now on begins when all that was submitted to `before` until now has finished. */
+    int (*follow)(struct dev *, struct lane *, struct lane *before, struct err *e);
     int (*run)(struct dev *, struct lane *, const struct tape *, struct err *); /* eager, asynchronous */
     /* Fills in nodes and nodes_hash of the tape's library launches: what launching them now puts into a graph. */
     int (*trace)(struct dev *, struct lane *, struct tape *, struct err *);

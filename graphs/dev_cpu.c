@@ -136,6 +136,13 @@ static int cpu_mark(struct dev *dev, struct lane *lane, struct mark *out, struct
     return 0;
 }
 
+static int cpu_follow(struct dev *dev, struct lane *lane, struct lane *before, struct err *e)
+{
+    const struct mark m = lane_mark(cpu(dev), before);
+    cpu_queue_submit(&cpu(dev)->queue, lane, &(struct job){.after = m});
+    return 0;
+}
+
 /* --- tapes and graphs --- */
 
 static int admit(struct dev *dev, const struct tape *t, struct err *e)
@@ -263,6 +270,7 @@ static const struct dev_ops cpu_ops = {
     .copy = cpu_copy,
     .copy_async = cpu_copy_async,
     .mark = cpu_mark,
+    .follow = cpu_follow,
     .run = cpu_run,
     .trace = cpu_trace,
     .build = cpu_build,

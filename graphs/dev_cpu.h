@@ -17,7 +17,7 @@ struct graph {
     uint32_t refs; /* under the queue's mutex */
 };
 
-/* One of: steps of a graph, a copy, a mark. */
+/* One of: steps of a graph, a copy, a mark, a wait for another lane's mark. */
 struct job {
     struct job *next;
     struct graph *graph; /* a reference of its own; or NULL */
@@ -25,17 +25,18 @@ struct job {
     void *to;
     const void *from;
     size_t bytes;
-    uint64_t mark;  /* the lane's `passed` becomes this; 0: it stays */
-    uint64_t order; /* seed of the order of launches within a step; 0: tape order */
+    uint64_t mark;     /* the lane's `passed` becomes this; 0: it stays */
+    uint64_t order;    /* seed of the order of launches within a step; 0: tape order */
+    struct mark after; /* it begins when that has passed */
 };
 
 struct lane {
     struct job *first, **last;
-    struct lane *ready_next;
-    bool busy;       /* ready or running */
-    uint64_t passed; /* stored by the pool's threads, read by the host */
-    uint64_t marked; /* the last mark asked for */
-    uint64_t jobs;   /* submitted so far */
+    struct lane *ready_next; /* of those that are ready, or that wait for others */
+    bool busy;               /* ready, waiting or running */
+    uint64_t passed;         /* stored by the pool's threads, read by the host */
+    uint64_t marked;         /* the last mark asked for */
+    uint64_t jobs;           /* submitted so far */
     struct mark watched;
     struct lane *next;
 };
@@ -48,6 +49,7 @@ struct cpu_queue {
     pthread_cond_t work; /* a lane became ready, or stop */
     pthread_cond_t idle; /* a lane became idle */
     struct lane *ready_first, **ready_last;
+    struct lane *waiting; /* whose first job waits for another lane's mark */
     bool stop;
     bool signalled; /* the eventfd is readable */
     int fd;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- *  1. A lane is a queue of jobs. It is idle (no jobs), ready (in the ready queue) or running (on exactly one thread).
+ *  1. A lane is a queue of jobs. It is idle (no jobs), waiting (for a mark of a lane that was submitted to before), ready (in the ready
+ *     queue) or running (on exactly one thread).
  *  2. One mutex guards all queues; jobs run without it. A job is a whole replay(n), so it is taken rarely.
  *  3. A thread takes one job from a lane, then puts the lane at the end of the ready queue: lanes share threads fairly.
  *  4. A graph is an immutable deep copy of its tape, counted: by its owner and by every job that replays it.
@@ -80,11 +81,29 @@ static void do_job(const struct kernel_table *kernels, struct lane *lane, const 
 
 /* --- queues; with the mutex --- */
 
+/* Or waiting. */
 static void make_ready(struct cpu_queue *q, struct lane *lane)
 {
+    if (!mark_passed(&lane->first->after)) {
+        lane->ready_next = q->waiting;
+        q->waiting = lane;
+        return;
+    }
     lane->ready_next = NULL;
     *q->ready_last = lane;
     q->ready_last = &lane->ready_next;
+    pthread_cond_signal(&q->work);
+}
+
+/* A mark has passed. */
+static void look_at_waiting(struct cpu_queue *q)
+{
+    struct lane *lane = q->waiting, *next;
+    q->waiting = NULL;
+    for (; lane; lane = next) {
+        next = lane->ready_next;
+        make_ready(q, lane);
+    }
 }
 
 static struct lane *take_ready(struct cpu_queue *q)
@@ -125,8 +144,11 @@ static void signal_host(struct cpu_queue *q)
 
 static void job_done(struct cpu_queue *q, struct lane *lane, struct job *job)
 {
+    const bool marks = job->mark;
     unref(job->graph);
     free(job);
+    if (marks)
+        look_at_waiting(q);
     if (lane->first) {
         make_ready(q, lane);
     } else {
@@ -188,7 +210,6 @@ void cpu_queue_submit(struct cpu_queue *q, struct lane *lane, const struct job *
     if (!lane->busy) {
         lane->busy = true;
         make_ready(q, lane);
-        pthread_cond_signal(&q->work);
     }
     pthread_mutex_unlock(&q->mutex);
 }

@@ -117,6 +117,7 @@ static const struct dev_ops cuda_ops = {
     .copy = cuda_copy,
     .copy_async = cuda_copy_async,
     .mark = cuda_mark,
+    .follow = cuda_follow,
     .run = cuda_run,
     .trace = cuda_trace,
     .build = cuda_build,

@@ -17,7 +17,8 @@
 /* A stream, and a word in mapped memory that says which marks have passed. */
 struct lane {
     cudaStream_t stream;
-    uint64_t *passed; /* host address */
+    cudaEvent_t reached; /* for lanes that follow it: where it was when the last of them was told to */
+    uint64_t *passed;    /* host address */
     void *passed_device;
     uint64_t marked; /* the last mark asked for */
     struct mark watched;
@@ -139,6 +140,7 @@ int cuda_readback(struct dev *dev, struct graph *g, uint32_t repetition, struct 
 int cuda_lane_new(struct dev *dev, struct lane **out, struct err *e);
 void cuda_lane_free(struct dev *dev, struct lane *lane);
 int cuda_mark(struct dev *dev, struct lane *lane, struct mark *out, struct err *e);
+int cuda_follow(struct dev *dev, struct lane *lane, struct lane *before, struct err *e);
 void cuda_watch(struct dev *dev, struct lane *lane, const uint64_t *word, uint64_t target);
 int cuda_poll(struct dev *dev, int timeout_ms, struct err *e);
 int cuda_poll_fd(struct dev *dev);

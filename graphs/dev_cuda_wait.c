@@ -20,9 +20,11 @@ int cuda_lane_new(struct dev *dev, struct lane **out, struct err *e)
     if (rc)
         return err_prefix(e, "a lane's word");
     cudaError_t code = cudaStreamCreateWithFlags(&lane.stream, cudaStreamNonBlocking);
+    if (code == cudaSuccess && (code = cudaEventCreateWithFlags(&lane.reached, cudaEventDisableTiming)) != cudaSuccess)
+        cuda_note(d, cudaStreamDestroy(lane.stream), "cudaStreamDestroy");
     if (code != cudaSuccess) {
         cuda_free(dev, DEV_MAPPED, lane.passed_device);
-        return cuda_failed(d, code, "cudaStreamCreateWithFlags", e);
+        return cuda_failed(d, code, "a lane's stream and event", e);
     }
     lane.passed = host;
     lane.next = d->lanes;
@@ -39,6 +41,7 @@ void cuda_lane_free(struct dev *dev, struct lane *lane)
     if (!lane)
         return;
     cuda_note(d, cudaStreamSynchronize(lane->stream), "cudaStreamSynchronize");
+    cuda_note(d, cudaEventDestroy(lane->reached), "cudaEventDestroy");
     cuda_note(d, cudaStreamDestroy(lane->stream), "cudaStreamDestroy");
     pool_leave(d->pools[DEV_MEMORY], lane);
     pool_leave(d->pools[DEV_MAPPED], lane);
@@ -62,6 +65,18 @@ int cuda_mark(struct dev *dev, struct lane *lane, struct mark *out, struct err *
     if (code != CUDA_SUCCESS)
         return cuda_failed(d, (cudaError_t)code, "cuStreamWriteValue64", e); /* the numbers are the same */
     *out = (struct mark){lane->passed, ++lane->marked};
+    return 0;
+}
+
+/* Lanes that share a queue of the hardware are no matter: what is waited for was submitted before. */
+int cuda_follow(struct dev *dev, struct lane *lane, struct lane *before, struct err *e)
+{
+    struct cuda_dev *d = cuda(dev);
+    int rc = cuda_lost(d, e);
+    if (rc)
+        return rc;
+    TRY(cudaEventRecord, before->reached, before->stream);
+    TRY(cudaStreamWaitEvent, lane->stream, before->reached, 0);
     return 0;
 }
 

@@ -331,6 +331,57 @@ static void test_refused_launch(void **state)
     toy_close(&t);
 }
 
+/* A copy of what another lane has yet to compute, which then goes on where the copy is no matter any more; round a ring of lanes. */
+static void test_follow(void **state)
+{
+    enum { RING = 3, STEPS = 400 };
+    struct toy t[RING];
+    struct tape tape[RING] = {0}, alone = {0};
+    void *device[RING], *host[RING];
+    struct mark copied[RING] = {0};
+    for (int i = 0; i < RING; i++) {
+        ok(toy_open(&t[i], test_dev, N, LINKS, &oops));
+        toy_emit(&t[i], &tape[i]);
+        ok(ops()->alloc(test_dev, t[i].lane, DEV_MAPPED, t[i].arena_bytes, &device[i], &host[i], &oops));
+    }
+    for (int i = 0; i < RING; i++)
+        for (int n = 0; n < STEPS; n++)
+            ok(ops()->run(test_dev, t[i].lane, &tape[i], &oops));
+    for (int i = 0; i < RING; i++) {
+        const struct toy *from = &t[(i + 1) % RING];
+        ok(ops()->follow(test_dev, t[i].lane, from->lane, &oops));
+        ok(ops()->copy_async(test_dev, t[i].lane, device[i], from->arena, from->arena_bytes, &oops));
+        ok(ops()->mark(test_dev, t[i].lane, &copied[i], &oops));
+        ok(ops()->follow(test_dev, from->lane, t[i].lane, &oops));
+        ok(ops()->run(test_dev, from->lane, &tape[(i + 1) % RING], &oops));
+    }
+    for (int i = 0; i < RING; i++) {
+        ok(toy_wait(&t[i], STEPS + 1, &oops));
+        while (!mark_passed(&copied[i]))
+            ok(ops()->poll(test_dev, 1, &oops));
+    }
+    unsigned char *want = xcalloc(t[0].arena_bytes, 1);
+    for (uint32_t more = 0; more < 2; more++) { /* what came behind the copies is not in them */
+        struct toy one;
+        ok(toy_open(&one, test_dev, N, LINKS, &oops));
+        toy_emit(&one, &alone);
+        for (uint32_t n = 0; n < STEPS + more; n++)
+            ok(ops()->run(test_dev, one.lane, &alone, &oops));
+        ok(ops()->copy(test_dev, one.lane, want, one.arena, one.arena_bytes, &oops));
+        for (int i = 0; i < RING; i++)
+            assert_int_equal(memcmp(host[i], want, one.arena_bytes) == 0, more == 0);
+        tape_clear(&alone);
+        toy_close(&one);
+    }
+    tape_free(&alone);
+    free(want);
+    for (int i = 0; i < RING; i++) {
+        ops()->free(test_dev, DEV_MAPPED, device[i]);
+        tape_free(&tape[i]);
+        toy_close(&t[i]);
+    }
+}
+
 static void test_tickets(void **state)
 {
     struct toy t;
@@ -432,6 +483,7 @@ int run_device_tests(void)
         cmocka_unit_test(test_update_topology),
         cmocka_unit_test(test_bad_tapes),
         cmocka_unit_test(test_refused_launch),
+        cmocka_unit_test(test_follow),
         cmocka_unit_test(test_tickets),
         cmocka_unit_test(test_poll_fd),
         cmocka_unit_test(test_many_lanes),

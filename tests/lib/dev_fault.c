@@ -177,6 +177,15 @@ static int fault_mark(struct dev *dev, struct lane *lane, struct mark *out, stru
     return d->inner->ops->mark(d->inner, lane, out, e);
 }
 
+static int fault_follow(struct dev *dev, struct lane *lane, struct lane *before, struct err *e)
+{
+    struct fault_dev *d = fault(dev);
+    int rc = planted(d, "follow", e);
+    if (rc || (rc = release_all(d, e)))
+        return rc;
+    return d->inner->ops->follow(d->inner, lane, before, e);
+}
+
 static int fault_run(struct dev *dev, struct lane *lane, const struct tape *t, struct err *e)
 {
     struct fault_dev *d = fault(dev);
@@ -320,6 +329,7 @@ static const struct dev_ops fault_ops = {
     .copy = fault_copy,
     .copy_async = fault_copy_async,
     .mark = fault_mark,
+    .follow = fault_follow,
     .run = fault_run,
     .trace = fault_trace,
     .build = fault_build,
