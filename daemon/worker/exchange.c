@@ -15,13 +15,23 @@ struct exchange {
     int arrived, left;       /* at the meeting; for good */
     uint64_t meetings;       /* that are over */
     struct replica **member; /* [members], by window once all have joined; NULL: has left */
+    /* of one exchange: */
+    double *delta_u;  /* [members][members] */
+    int *from;        /* [members] window that whoever comes into this one was in */
+    struct sim **sim; /* [members] that were in them */
+    uint32_t *walker; /* [members] and whose they are */
 };
 
 struct exchange *exchange_new(int members)
 {
     struct exchange *x = xcalloc(1, sizeof *x);
+    const size_t n = (size_t)members;
     x->members = members;
-    x->member = xcalloc((size_t)members, sizeof *x->member);
+    x->member = xcalloc(n, sizeof *x->member);
+    x->delta_u = xcalloc(n * n, sizeof *x->delta_u);
+    x->from = xcalloc(n, sizeof *x->from);
+    x->sim = xcalloc(n, sizeof *x->sim);
+    x->walker = xcalloc(n, sizeof *x->walker);
     return x;
 }
 
@@ -42,6 +52,10 @@ void exchange_leave(struct exchange *x, const struct replica *r)
     if (++x->left < x->members)
         return;
     free(x->member);
+    free(x->delta_u);
+    free(x->from);
+    free(x->sim);
+    free(x->walker);
     free(x);
 }
 
@@ -96,24 +110,19 @@ static int all_here(const struct exchange *x, struct err *e)
 }
 
 /* Simulations, and whose they are, into the windows that were drawn for them. */
-static int hand_out(struct exchange *x, const int *from, struct err *e)
+static int hand_out(struct exchange *x, struct err *e)
 {
-    struct sim **sim = xcalloc((size_t)x->members, sizeof *sim);
-    uint32_t *walker = xcalloc((size_t)x->members, sizeof *walker);
     for (int w = 0; w < x->members; w++) {
-        sim[w] = x->member[w]->sim;
-        walker[w] = x->member[w]->walker;
+        x->sim[w] = x->member[w]->sim;
+        x->walker[w] = x->member[w]->walker;
     }
-    int rc = sim_hand_observed(sim, from, x->members, e);
+    int rc = sim_hand_observed(x->sim, x->from, x->members, e);
     for (int w = 0; w < x->members; w++) {
-        x->member[w]->sim = sim[from[w]];
-        x->member[w]->walker = walker[from[w]];
+        x->member[w]->sim = x->sim[x->from[w]];
+        x->member[w]->walker = x->walker[x->from[w]];
+        if (x->from[w] != w)
+            replica_place(x->member[w]);
     }
-    for (int w = 0; w < x->members && !rc; w++)
-        if (from[w] != w)
-            rc = replica_place(x->member[w], e);
-    free(sim);
-    free(walker);
     return rc;
 }
 
@@ -137,20 +146,16 @@ static int exchange(struct exchange *x, struct err *e)
                             .set = first->setup.replica,
                             .beta = 1 / (UNIT_R * set->integrator.temperature)};
     const size_t n = (size_t)x->members;
-    double *delta_u = xcalloc(n * n, sizeof *delta_u);
-    int *from = xcalloc(n, sizeof *from);
     bool keep = false, stop = false;
     for (size_t w = 0; w < n; w++) {
-        memcpy(delta_u + w * n, x->member[w]->delta_u, n * sizeof *delta_u);
+        memcpy(x->delta_u + w * n, x->member[w]->delta_u, n * sizeof *x->delta_u);
         stop |= x->member[w]->stop;
         keep |= is_due(x->member[w]);
     }
-    swaps_draw(&s, protocol_exchanges(first->spec, first->stage, first->stage_step) - 1, delta_u, from);
-    rc = hand_out(x, from, e);
+    swaps_draw(&s, protocol_exchanges(first->spec, first->stage, first->stage_step) - 1, x->delta_u, x->from);
+    rc = hand_out(x, e);
     for (size_t w = 0; w < n; w++)
         x->member[w]->agreed = (struct agreed){.keep = keep || stop, .stop = stop};
-    free(delta_u);
-    free(from);
     return rc;
 }
 

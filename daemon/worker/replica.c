@@ -196,9 +196,8 @@ static int CO_FN run_stages(struct replica *r, struct err *e)
         wait_gate(r);
         if (r->stop)
             return REPLICA_STOPPED;
-        int rc = replica_begin_moves(r, stage, e);
-        if (!rc)
-            rc = stage->kind == STAGE_MINIMIZE ? minimize(r, stage, e) : replica_dynamics(r, stage, e);
+        replica_begin_moves(r, stage);
+        int rc = stage->kind == STAGE_MINIMIZE ? minimize(r, stage, e) : replica_dynamics(r, stage, e);
         if (rc)
             return rc;
         replica_end_moves(r);

@@ -110,9 +110,9 @@ int CO_FN replica_enter(struct replica *r, uint64_t stage, struct err *e)
     return rc ? rc : sim_new(&r->sim, r->shared->model, r->setup.window, replica_random_key(r), e);
 }
 
-int replica_place(struct replica *r, struct err *e)
+void replica_place(struct replica *r)
 {
-    return sim_place(r->sim, r->setup.window, replica_random_key(r), e);
+    sim_place(r->sim, r->setup.window, replica_random_key(r));
 }
 
 int CO_FN replica_next_phase(struct replica *r, struct err *e)
@@ -120,7 +120,9 @@ int CO_FN replica_next_phase(struct replica *r, struct err *e)
     int rc = replica_enter(r, r->stage, e);
     if (!rc)
         rc = sim_load(r->sim, r->state.data, r->state.len, e);
-    return rc || !r->salt ? rc : sim_salt(r->sim, (uint32_t)r->salt, e);
+    if (!rc && r->salt)
+        sim_salt(r->sim, (uint32_t)r->salt);
+    return rc;
 }
 
 /* ---- checkpoints ---- */
@@ -300,7 +302,7 @@ static int CO_FN load(struct replica *r, int which, struct err *e)
     }
     if (!rc && k.c.exchanged && exchange_on(r)) {
         r->walker = (uint32_t)k.c.walker;
-        rc = replica_place(r, e);
+        replica_place(r);
     }
     checkpoint_close(&k.c);
     return rc;
@@ -381,8 +383,8 @@ static int CO_FN salt_anew(struct replica *r, struct err *e)
             "goes on from step %" PRIu64 " with noise of its own, salt %" PRIu64 ", so as not to fail again",
             protocol_timesteps(r->spec, r->stage, r->stage_step), r->salt);
     replica_report_event(r, "salt", &why);
-    int rc = sim_salt(r->sim, (uint32_t)r->salt, e);
-    return rc ? rc : replica_save(r, e);
+    sim_salt(r->sim, (uint32_t)r->salt);
+    return replica_save(r, e);
 }
 
 /* ---- together ---- */
@@ -447,5 +449,7 @@ int CO_FN replica_restore(struct replica *r, struct err *e)
     int rc = exchange_on(r) ? restore_together(r, e) : restore_any(r, e);
     if (!rc && r->salt < r->setup.salt && r->stage < (uint64_t)r->spec->nstages)
         return salt_anew(r, e);
-    return rc || !r->salt ? rc : sim_salt(r->sim, (uint32_t)r->salt, e);
+    if (!rc && r->salt)
+        sim_salt(r->sim, (uint32_t)r->salt);
+    return rc;
 }

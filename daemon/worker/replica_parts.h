@@ -74,7 +74,7 @@ int CO_FN replica_save_or_stop(struct replica *r, struct err *e);
 
 /* Volume moves: when a stage begins or is taken up again, after each of them, and when the stage is over. An event (narrow) says where
  * the box has no room for them (engine/system/volume_moves.h): once it is so, and at the end with all counted. */
-int replica_begin_moves(struct replica *r, const struct stage *stage, struct err *e);
+void replica_begin_moves(struct replica *r, const struct stage *stage);
 void replica_moved(struct replica *r);
 void replica_end_moves(struct replica *r);
 
@@ -97,7 +97,7 @@ static inline uint32_t replica_random_key(const struct replica *r)
 /* Whether it is in a stage in which it exchanges windows with others. */
 bool replica_exchanging(const struct replica *r);
 /* Its simulation is told that it is in the replica's window now, and whose it is. */
-int replica_place(struct replica *r, struct err *e);
+void replica_place(struct replica *r);
 
 /* A job of the replica's, once its last frame is written. */
 int CO_FN replica_on_disk(struct replica *r, int (*fn)(void *arg, struct err *e), void *arg, struct err *e);

@@ -27,13 +27,12 @@ static void tell(const struct replica *r, const char *when)
     replica_report_event(r, "narrow", &what);
 }
 
-int replica_begin_moves(struct replica *r, const struct stage *stage, struct err *e)
+void replica_begin_moves(struct replica *r, const struct stage *stage)
 {
-    int rc = sim_tune_volume(r->sim, stage->kind != STAGE_PRODUCE, e);
-    if (!rc && !r->stage_step)
-        rc = sim_count_volume(r->sim, e);
-    r->narrow_told = !rc && too_narrow(r); /* before it was interrupted */
-    return rc;
+    sim_tune_volume(r->sim, stage->kind != STAGE_PRODUCE);
+    if (!r->stage_step)
+        sim_count_volume(r->sim);
+    r->narrow_told = too_narrow(r); /* before it was interrupted */
 }
 
 void replica_moved(struct replica *r)

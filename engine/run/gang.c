@@ -270,6 +270,17 @@ static void fail(struct sim *first, uint32_t count, const struct err *why)
     }
 }
 
+/* Of members whose own lanes have yet to send something. */
+static int follow_lanes(const struct gang *g, struct gang_slot *slot, struct sim *first, uint32_t count, struct err *e)
+{
+    int rc = 0;
+    for (uint32_t k = 0; k < count && !rc; k++, first = first->gang.next) {
+        rc = first->gang.behind_lane ? g->dev->ops->follow(g->dev, slot->lane, first->lane, e) : 0;
+        first->gang.behind_lane = false;
+    }
+    return rc;
+}
+
 /* Somebody's turn has come to be heard, and nobody waits for what this slot heard before. */
 static bool echo_due(struct gang_slot *slot, const struct sim *first, uint32_t count)
 {
@@ -312,7 +323,9 @@ static int run_heard(const struct gang *g, struct gang_slot *slot, struct sim *f
 
 static int run(const struct gang *g, struct gang_slot *slot, struct sim *first, uint32_t count, struct err *e)
 {
-    int rc = echo_reserve(slot->echo, &slot->live, 1, e);
+    int rc = follow_lanes(g, slot, first, count, e);
+    if (rc == 0)
+        rc = echo_reserve(slot->echo, &slot->live, 1, e);
     if (rc)
         return rc;
     if (echo_due(slot, first, count))

@@ -48,6 +48,7 @@ struct gang_member {
     bool echo_due;              /* its next launch is to be heard */
     uint32_t shared_bytes;      /* as gang_kind says, of the last launch */
     bool live;                  /* `row` holds the row of the last launch, of this epoch */
+    bool behind_lane;           /* its next launch comes after what was submitted to the replica's own lane */
     alignas(8) unsigned char row[GANG_ROW_BYTES];
 };
 

@@ -53,6 +53,8 @@ int sim_launch_times(struct sim *s, enum sim_work work, uint32_t repeats,
 {
     struct tape t = {0};
     int rc = sim_wait(s, e);
+    if (rc == 0)
+        rc = sim_send_ctl(s, e);
     s->model->program->emit[work](s, &t);
     for (uint32_t i = 0; i < t.count && !rc; i++) {
         double seconds;

@@ -63,16 +63,23 @@ struct sim_report *sim_heard(const struct sim *s)
     return report_of(s, s->heard);
 }
 
-int sim_read_ctl(struct sim *s, struct ctl *c, struct err *e)
+struct ctl *sim_edit_ctl(struct sim *s)
 {
-    return copy(s, c, s->d.ctl, sizeof *c, e);
+    s->is_fetched = s->prepared = false;
+    s->edited = true;
+    return &sim_heard(s)->ctl;
 }
 
-int sim_write_ctl(struct sim *s, const struct ctl *c, struct err *e)
+/* From the report, which is not written over before work that comes after this was heard. */
+int sim_send_ctl(struct sim *s, struct err *e)
 {
-    sim_heard(s)->ctl = *c;
-    s->is_fetched = s->prepared = false;
-    return copy(s, s->d.ctl, c, sizeof *c, e);
+    if (!s->edited)
+        return 0;
+    const size_t at = (size_t)((char *)&sim_heard(s)->ctl - (char *)s->reports);
+    s->edited = false;
+    s->gang.behind_lane = true;
+    return s->model->dev->ops->copy_async(s->model->dev, s->lane, s->d.ctl, (char *)s->report_device + at,
+                                          sizeof *s->d.ctl, e);
 }
 
 /* ---- birth and death ---- */
@@ -80,15 +87,16 @@ int sim_write_ctl(struct sim *s, const struct ctl *c, struct err *e)
 static int start_state(struct sim *s, int window, uint32_t replica, struct err *e)
 {
     const struct model *m = s->model;
-    struct ctl c = {.seed = m->set->integrator.seed, .replica = replica, .window = (uint32_t)window};
+    struct ctl *c = sim_edit_ctl(s);
     const struct start from = system_start(m->sys, window);
-    memcpy(c.box, from.box, sizeof c.box);
-    memcpy(c.lambda, m->lambda[window], sizeof c.lambda);
+    *c = (struct ctl){.seed = m->set->integrator.seed, .replica = replica, .window = (uint32_t)window};
+    memcpy(c->box, from.box, sizeof c->box);
+    memcpy(c->lambda, m->lambda[window], sizeof c->lambda);
     size_t bytes = (size_t)m->sys->natoms * sizeof *from.x;
     int rc = copy(s, s->d.x, m->x[m->nstarts > 1 ? window : 0], bytes, e);
     if (rc == 0 && from.v)
         rc = copy(s, s->d.v, from.v, bytes, e);
-    return rc ? rc : sim_write_ctl(s, &c, e);
+    return rc;
 }
 
 static int new_mapped(struct sim *s, struct err *e)
@@ -193,24 +201,18 @@ int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, str
     return 0;
 }
 
-int sim_salt(struct sim *s, uint32_t salt, struct err *e)
+void sim_salt(struct sim *s, uint32_t salt)
 {
-    struct ctl c;
-    int rc = sim_read_ctl(s, &c, e);
     /* An odd factor: no two salts give one key. */
-    c.seed = s->model->set->integrator.seed ^ salt * UINT64_C(0x9e3779b97f4a7c15);
-    return rc ? rc : sim_write_ctl(s, &c, e);
+    sim_edit_ctl(s)->seed = s->model->set->integrator.seed ^ salt * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-int sim_place(struct sim *s, int window, uint32_t replica, struct err *e)
+void sim_place(struct sim *s, int window, uint32_t replica)
 {
-    struct ctl *heard = &sim_heard(s)->ctl;
-    const size_t first = offsetof(struct ctl, lambda), bytes = offsetof(struct ctl, halt) - first;
-    memcpy(heard->lambda, s->model->lambda[window], sizeof heard->lambda);
-    heard->replica = replica;
-    heard->window = (uint32_t)window;
-    s->is_fetched = s->prepared = false;
-    return copy(s, (unsigned char *)s->d.ctl + first, (unsigned char *)heard + first, bytes, e);
+    struct ctl *c = sim_edit_ctl(s);
+    memcpy(c->lambda, s->model->lambda[window], sizeof c->lambda);
+    c->replica = replica;
+    c->window = (uint32_t)window;
 }
 
 void sim_free(struct sim *s)
@@ -293,14 +295,11 @@ bool sim_room(const struct sim *s)
 
 int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
 {
-    if (work == SIM_MINIMIZE && sim_heard(s)->ctl.min_tolerance != s->min_tolerance) {
-        struct ctl c = sim_heard(s)->ctl;
-        c.min_tolerance = s->min_tolerance;
-        int rc = sim_write_ctl(s, &c, e);
-        if (rc)
-            return rc;
-    }
+    if (work == SIM_MINIMIZE && sim_heard(s)->ctl.min_tolerance != s->min_tolerance)
+        sim_edit_ctl(s)->min_tolerance = s->min_tolerance;
     int rc = sim_failure(s, e);
+    if (rc == 0)
+        rc = sim_send_ctl(s, e);
     if (rc == 0)
         rc = tables_listen(s, e);
     if (rc == 0)
@@ -364,20 +363,17 @@ int sim_wait(struct sim *s, struct err *e)
     return sim_failure(s, e);
 }
 
-/* A longer list: a new arena with what must be kept, and a new epoch. */
+/* A longer list: a new arena with what must be kept, and a new epoch. The device does the work when its turn in the lane has come. */
 static int grow(struct sim *s, struct err *e)
 {
     const struct dev_ops *ops = s->model->dev->ops;
-    struct ctl c = sim_heard(s)->ctl;
     void *old = (void *)(uintptr_t)s->spans[SPAN_ARENA].start;
-    s->model->program->caps_grow(&s->caps, &c);
+    s->model->program->caps_grow(&s->caps, &sim_heard(s)->ctl);
     int rc = new_arena(s, e);
     if (rc)
         return err_prefix(e, "growing a pair list");
-    c.halt = HALT_NONE;
-    rc = copy(s, s->d.ctl, old, s->kept_bytes, e);
-    if (rc == 0)
-        rc = sim_write_ctl(s, &c, e);
+    rc = ops->copy_async(s->model->dev, s->lane, s->d.ctl, old, s->kept_bytes, e);
+    sim_edit_ctl(s)->halt = HALT_NONE;
     ops->free(s->model->dev, DEV_MEMORY, old);
     gang_epoch(s);
     for (int w = 0; w < SIM_WORK_COUNT; w++)

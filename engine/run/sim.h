@@ -49,20 +49,20 @@ int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, str
 void sim_free(struct sim *s);
 /* Changes every random number still to come, for a replica that must not do again what it did; 0: those of the seed alone.
  * Not part of the saved state. While nothing is in flight. */
-int sim_salt(struct sim *s, uint32_t salt, struct err *e);
+void sim_salt(struct sim *s, uint32_t salt);
 
 /* From now on it is in another window, as the replica whose random streams it has then: the lambda row of its control block. While
  * nothing is in flight. */
-int sim_place(struct sim *s, int window, uint32_t replica, struct err *e);
+void sim_place(struct sim *s, int window, uint32_t replica);
 /* Before simulations of one model, sim[w] in window w, change places, sim[from[w]] to window w: what observables have accumulated is
  * the window's, and goes to whoever comes there. While nothing is in flight in any of the n. */
 int sim_hand_observed(struct sim *const *sim, const int *from, int n, struct err *e);
 
 /* Whether volume moves adapt their size to how often they are accepted, as they do from the start. Not part of the saved
  * state, the size is. While nothing is in flight. */
-int sim_tune_volume(struct sim *s, bool tune, struct err *e);
+void sim_tune_volume(struct sim *s, bool tune);
 /* Counts volume moves from none again; the counts are part of the saved state. While nothing is in flight. */
-int sim_count_volume(struct sim *s, struct err *e);
+void sim_count_volume(struct sim *s);
 /* Since then, at the outcome that was asked for last. */
 struct volume_moves sim_volume_moves(const struct sim *s);
 /* How wide the box is then, and how wide volume moves leave it at least, as this device measures it: nm. */

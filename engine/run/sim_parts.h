@@ -60,6 +60,7 @@ struct sim {
     struct span spans[SPAN_COUNT];
     struct sim_recorder tapes[SIM_WORK_COUNT];
     bool prepared; /* what was submitted leaves all that a timestep finds done */
+    bool edited;   /* the control block, since it was sent */
     struct gang_member gang;
     struct recorder_clock clock; /* replica steps, of which checks are due every so many */
     struct tables_check tables;
@@ -108,8 +109,9 @@ struct sim_report *sim_heard(const struct sim *s);
 void sim_await(struct sim *s);
 /* Waits for everything submitted; answers are about the last of it. */
 int sim_wait(struct sim *s, struct err *e);
-/* The control block, between works. */
-int sim_read_ctl(struct sim *s, struct ctl *c, struct err *e);
-int sim_write_ctl(struct sim *s, const struct ctl *c, struct err *e);
+/* The control block to be written to, between works: that of the last report. It goes to the device with what is submitted next. */
+struct ctl *sim_edit_ctl(struct sim *s);
+/* Sends what was written there: before anything that reads it. */
+int sim_send_ctl(struct sim *s, struct err *e);
 
 #endif

@@ -48,7 +48,9 @@ int sim_fetch(struct sim *s, struct err *e)
 {
     const struct dev_ops *ops = s->model->dev->ops;
     const void *from[3] = {s->d.x, s->d.v, s->d.f_best};
-    int rc = tables_ask(s, e);
+    int rc = sim_send_ctl(s, e);
+    if (rc == 0)
+        rc = tables_ask(s, e);
     if (rc == 0)
         rc = ops->copy_async(s->model->dev, s->lane, s->state, s->d.ctl, sizeof *s->state, e);
     for (int k = 0; k < (sim_heard(s)->ctl.min_steps ? 3 : 2) && !rc; k++)
@@ -186,46 +188,45 @@ int sim_load(struct sim *s, const void *data, size_t len, struct err *e)
     int rc = check_saved(s, &head, data, len, e);
     if (rc == 0)
         rc = sim_wait(s, e);
-    struct ctl c;
     if (rc == 0)
-        rc = sim_read_ctl(s, &c, e);
+        rc = write_arrays(s, (const unsigned char *)data + head_bytes(&head), head.min_steps != 0, e);
     if (rc)
         return rc;
-    c.halt = HALT_NONE;
-    c.trial = 0;
-    c.step = head.step;
-    c.done = head.done;
-    c.barostat_moves = head.barostat_moves;
-    memcpy(c.box, head.box, sizeof c.box);
-    c.volume_scale = head.volume_scale;
-    c.barostat_tried = head.barostat_tried;
-    c.barostat_accepted = head.barostat_accepted;
-    c.pending = head.pending;
-    c.moving = head.moving;
-    c.min_steps = head.min_steps;
-    c.min_converged = head.min_converged;
-    c.min_step_size = head.min_step_size;
-    c.min_energy = head.min_energy;
-    c.min_max_force = head.min_max_force;
-    c.counted = head.counted;
-    rc = write_arrays(s, (const unsigned char *)data + head_bytes(&head), head.min_steps != 0, e);
-    return rc ? rc : sim_write_ctl(s, &c, e);
+    struct ctl *c = sim_edit_ctl(s);
+    c->halt = HALT_NONE;
+    c->trial = 0;
+    c->step = head.step;
+    c->done = head.done;
+    c->barostat_moves = head.barostat_moves;
+    memcpy(c->box, head.box, sizeof c->box);
+    c->volume_scale = head.volume_scale;
+    c->barostat_tried = head.barostat_tried;
+    c->barostat_accepted = head.barostat_accepted;
+    c->pending = head.pending;
+    c->moving = head.moving;
+    c->min_steps = head.min_steps;
+    c->min_converged = head.min_converged;
+    c->min_step_size = head.min_step_size;
+    c->min_energy = head.min_energy;
+    c->min_max_force = head.min_max_force;
+    c->counted = head.counted;
+    return 0;
 }
 
 int sim_put(struct sim *s, const double (*x)[3], const double (*v)[3], const double box[BOX_SIZE], struct err *e)
 {
-    struct ctl c;
+    const struct dev_ops *ops = s->model->dev->ops;
     int rc = sim_wait(s, e);
     if (rc == 0)
-        rc = sim_read_ctl(s, &c, e);
+        rc = ops->copy(s->model->dev, s->lane, s->d.x, x, sim_array_bytes(s), e);
+    if (rc == 0 && v)
+        rc = ops->copy(s->model->dev, s->lane, s->d.v, v, sim_array_bytes(s), e);
     if (rc)
         return rc;
-    c.pending = 0;
-    memcpy(c.box, box, sizeof c.box);
-    rc = s->model->dev->ops->copy(s->model->dev, s->lane, s->d.x, x, sim_array_bytes(s), e);
-    if (rc == 0 && v)
-        rc = s->model->dev->ops->copy(s->model->dev, s->lane, s->d.v, v, sim_array_bytes(s), e);
-    return rc ? rc : sim_write_ctl(s, &c, e);
+    struct ctl *c = sim_edit_ctl(s);
+    c->pending = 0;
+    memcpy(c->box, box, sizeof c->box);
+    return 0;
 }
 
 int sim_observe_read(struct sim *s, int i, void *out, struct err *e)
@@ -235,46 +236,58 @@ int sim_observe_read(struct sim *s, int i, void *out, struct err *e)
     return rc ? rc : s->model->dev->ops->copy(s->model->dev, s->lane, out, sim_observed(s, i), at[1] - at[0], e);
 }
 
-static int take_observed(struct sim *to, const struct sim *from, struct err *e)
+/* Where the observables of window w are to come from, of simulations that change places. */
+static int giver(const int *from, int w)
 {
-    to->is_fetched = false;
-    return to->model->dev->ops->copy(to->model->dev, to->lane, to->d.observed, from->d.observed,
-                                     model_observed_bytes(to->model), e);
+    int g = 0;
+    while (from[g] != w)
+        g++;
+    return g;
 }
 
-/* Round the cycle of windows that `first` is in: each simulation takes what the one in the window that it goes to has. */
-static int hand_round(struct sim *const *sim, const int *to, int first, unsigned char *held, bool *done, struct err *e)
+/* Whether no other window of w's cycle comes before it. */
+static bool leads(const int *from, int w)
 {
-    const size_t bytes = model_observed_bytes(sim[first]->model);
-    const struct dev_ops *ops = sim[first]->model->dev->ops;
-    int at = first;
-    int rc = ops->copy(sim[first]->model->dev, sim[first]->lane, held, sim[first]->d.observed, bytes, e);
-    for (; to[at] != first && !rc; at = to[at]) {
-        rc = take_observed(sim[at], sim[to[at]], e);
-        done[at] = true;
-    }
-    done[at] = true;
-    sim[at]->is_fetched = false;
-    return rc ? rc : ops->copy(sim[at]->model->dev, sim[at]->lane, sim[at]->d.observed, held, bytes, e);
+    int at = from[w];
+    while (at > w)
+        at = from[at];
+    return at == w;
+}
+
+/* Where they are, and where the host's side has room for as many. */
+static int move_observed(const struct sim *by, void *to, const void *from, struct err *e)
+{
+    const struct model *m = by->model;
+    return m->dev->ops->copy_async(m->dev, by->lane, to, from, model_observed_bytes(m), e);
+}
+
+/* Round the cycle of windows that `first` leads, in its lane: each simulation takes what the one in the window that it goes to has. Then
+ * the others' lanes go on. */
+static int hand_round(struct sim *const *sim, const int *from, int first, struct err *e)
+{
+    const struct sim *by = sim[first];
+    const size_t place = (size_t)(fetched_array(by, 3) - (unsigned char *)by->reports);
+    void *held = (unsigned char *)by->report_device + place;
+    int rc = move_observed(by, held, by->d.observed, e), at = first;
+    for (int next = giver(from, at); next != first && !rc; at = next, next = giver(from, at))
+        rc = move_observed(by, sim[at]->d.observed, sim[next]->d.observed, e);
+    if (rc == 0)
+        rc = move_observed(by, sim[at]->d.observed, held, e);
+    for (at = from[first]; at != first && !rc; at = from[at])
+        rc = by->model->dev->ops->follow(by->model->dev, sim[at]->lane, by->lane, e);
+    return rc;
 }
 
 int sim_hand_observed(struct sim *const *sim, const int *from, int n, struct err *e)
 {
-    const size_t bytes = model_observed_bytes(sim[0]->model);
     int rc = 0;
-    if (!bytes)
+    if (!model_observed_bytes(sim[0]->model))
         return 0;
-    unsigned char *held = xcalloc(1, bytes);
-    int *to = xcalloc((size_t)n, sizeof *to);
-    bool *done = xcalloc((size_t)n, sizeof *done);
-    for (int w = 0; w < n; w++)
-        to[from[w]] = w;
-    for (int w = 0; w < n && !rc; w++)
-        if (to[w] != w && !done[w])
-            rc = hand_round(sim, to, w, held, done, e);
-    free(held);
-    free(to);
-    free(done);
+    for (int w = 0; w < n && !rc; w++) {
+        sim[w]->is_fetched &= from[w] == w;
+        if (from[w] != w && leads(from, w))
+            rc = hand_round(sim, from, w, e);
+    }
     return rc;
 }
 
@@ -284,6 +297,8 @@ int sim_thermalize(struct sim *s, struct err *e)
     s->model->program->emit_new_velocities(s, &t);
     s->prepared = false;
     int rc = check_pointers(&s->model->dev->kernels, &t, s->spans, SPAN_COUNT, e);
+    if (rc == 0)
+        rc = sim_send_ctl(s, e);
     if (rc == 0)
         rc = s->model->dev->ops->run(s->model->dev, s->lane, &t, e);
     tape_free(&t);
@@ -311,19 +326,17 @@ static int sample_now(struct sim *s, struct err *e)
 int sim_part(struct sim *s, struct err *e)
 {
     const struct dev_ops *ops = s->model->dev->ops;
-    struct ctl c;
     int rc = sim_wait(s, e);
     if (rc == 0 && sim_heard(s)->ctl.pending)
         rc = sample_now(s, e);
     if (rc == 0 && sim_heard(s)->ctl.pending)
         rc = ops->copy(s->model->dev, s->lane, s->d.v, s->d.v_out, sim_array_bytes(s), e);
-    if (rc == 0)
-        rc = sim_read_ctl(s, &c, e);
     if (rc)
         return rc;
-    c.pending = 0;
-    c.min_steps = 0;
-    return sim_write_ctl(s, &c, e);
+    struct ctl *c = sim_edit_ctl(s);
+    c->pending = 0;
+    c->min_steps = 0;
+    return 0;
 }
 
 int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[BOX_SIZE], struct err *e)

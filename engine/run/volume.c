@@ -7,20 +7,14 @@
 #include "engine/run/program.h"
 #include "engine/run/sim_parts.h"
 
-int sim_tune_volume(struct sim *s, bool tune, struct err *e)
+void sim_tune_volume(struct sim *s, bool tune)
 {
-    struct ctl c;
-    int rc = sim_read_ctl(s, &c, e);
-    c.volume_fixed = !tune;
-    return rc ? rc : sim_write_ctl(s, &c, e);
+    sim_edit_ctl(s)->volume_fixed = !tune;
 }
 
-int sim_count_volume(struct sim *s, struct err *e)
+void sim_count_volume(struct sim *s)
 {
-    struct ctl c;
-    int rc = sim_read_ctl(s, &c, e);
-    c.counted = (struct volume_moves){0};
-    return rc ? rc : sim_write_ctl(s, &c, e);
+    sim_edit_ctl(s)->counted = (struct volume_moves){0};
 }
 
 struct volume_moves sim_volume_moves(const struct sim *s)

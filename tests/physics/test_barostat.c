@@ -40,12 +40,9 @@ static struct system *gas(double edge)
     return s;
 }
 
-static double volume_scale(struct sim *s)
+static double volume_scale(const struct sim *s)
 {
-    struct ctl c;
-    struct err e = {0};
-    assert_int_equal(sim_read_ctl(s, &c, &e), 0);
-    return c.volume_scale;
+    return sim_heard(s)->ctl.volume_scale;
 }
 
 static void assert_moves(const struct sim *s, uint64_t tried, uint64_t refused)
@@ -70,7 +67,7 @@ static void test_ideal_gas(void **state)
     toy_run(t.sim, SIM_BAROSTAT, 1);
     double first = volume_scale(t.sim), tuned;
     toy_run(t.sim, SIM_BAROSTAT, 999);
-    assert_int_equal(sim_tune_volume(t.sim, false, &e), 0);
+    sim_tune_volume(t.sim, false);
     assert_true((tuned = volume_scale(t.sim)) > 2 * first);
     for (int b = 0; b < BLOCKS; b++) {
         double block = 0;
@@ -186,7 +183,7 @@ static void check_counts(struct toy *t)
     struct volume_moves more = sim_volume_moves(t->sim);
     assert_moves(resumed, more.tried, more.refused);
     assert_true(more.tried == 2100 && more.refused > first.refused);
-    assert_int_equal(sim_count_volume(resumed, &e), 0);
+    sim_count_volume(resumed);
     assert_moves(resumed, 0, 0);
     toy_run(resumed, SIM_BAROSTAT, 1);
     assert_int_equal(sim_volume_moves(resumed).tried, 1);

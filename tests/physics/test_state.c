@@ -230,7 +230,7 @@ static void test_salt(void **state)
     finish(t.sim, &plain);
     for (int i = 0; i < 4; i++) {
         assert_int_equal(sim_load(t.sim, blob.data, blob.len, &e), 0);
-        assert_int_equal(sim_salt(t.sim, salts[i], &e), 0);
+        sim_salt(t.sim, salts[i]);
         march(t.sim, 10, 20, 10, false);
         finish(t.sim, &end[i]);
     }
@@ -303,7 +303,7 @@ static void test_end_of_copies(void **state)
     for (int i = 1; i <= 100; i++) {
         toy_run(t.sim, SIM_STEP, 1);
         for (int k = 0; k < 20; k++) {
-            assert_int_equal(sim_tune_volume(t.sim, true, &e), 0); /* what was fetched before is forgotten */
+            sim_tune_volume(t.sim, true); /* what was fetched before is forgotten */
             assert_int_equal(sim_get(t.sim, x, NULL, NULL, &e), 0);
             assert_int_equal(sim_step_number(t.sim), i);
         }

@@ -196,22 +196,18 @@ int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, str
     return 0;
 }
 
-int sim_salt(struct sim *s, uint32_t salt, struct err *e)
+void sim_salt(struct sim *s, uint32_t salt)
 {
-    (void)e;
     call();
     s->salt = salt;
-    return 0;
 }
 
-int sim_place(struct sim *s, int window, uint32_t replica, struct err *e)
+void sim_place(struct sim *s, int window, uint32_t replica)
 {
-    (void)e;
     call();
     expect_idle(s);
     s->window = window;
     s->replica = replica;
-    return 0;
 }
 
 int sim_hand_observed(struct sim *const *sim, const int *from, int n, struct err *e)
@@ -223,20 +219,16 @@ int sim_hand_observed(struct sim *const *sim, const int *from, int n, struct err
     return 0;
 }
 
-int sim_tune_volume(struct sim *s, bool tune, struct err *e)
+void sim_tune_volume(struct sim *s, bool tune)
 {
-    (void)e;
     call();
     s->tuned = tune;
-    return 0;
 }
 
-int sim_count_volume(struct sim *s, struct err *e)
+void sim_count_volume(struct sim *s)
 {
-    (void)e;
     expect_idle(s);
     s->counted = s->heard.counted = (struct volume_moves){0};
-    return 0;
 }
 
 struct volume_moves sim_volume_moves(const struct sim *s)
