@@ -12,6 +12,14 @@ enum { SPARE_RECORDS = 8, SPARE_BYTES = 512 };
 
 enum { ON, OFF };
 
+/* Where each launch of each repetition was heard; index: repetition x launches + launch. */
+struct heard {
+    const unsigned char **record; /* NULL: not */
+    uint32_t *order;              /* how many records came before */
+    size_t cap;                   /* of both */
+    uint32_t times[TAPE_LAUNCHES_MAX];
+};
+
 struct echo {
     struct dev *dev;
     struct lane *lane;
@@ -23,7 +31,9 @@ struct echo {
     size_t capacity;  /* bytes of records */
     struct tape live; /* outstanding: what was submitted */
     uint32_t repeat;  /* executions of it; 0: idle */
-    struct mark heard;
+    struct mark ended;
+    struct heard heard; /* scratch, as is this: a repetition as it was heard */
+    struct tape step;
 };
 
 /* --- the CPU device's side --- */
@@ -78,6 +88,9 @@ void echo_free(struct echo *echo)
     ops->free(echo->dev, DEV_MAPPED, echo->settings_device);
     ops->free(echo->dev, DEV_MEMORY, echo->ring);
     tape_free(&echo->live);
+    tape_free(&echo->step);
+    free(echo->heard.record);
+    free(echo->heard.order);
     free(echo);
 }
 
@@ -95,12 +108,29 @@ static size_t bytes_of(const struct tape *t, uint32_t repeat)
     return step * repeat + SPARE_RECORDS * SPARE_BYTES;
 }
 
+/* Of the host's memory. */
+static void reserve_scratch(struct echo *echo, const struct tape *t, uint32_t repeat)
+{
+    struct heard *h = &echo->heard;
+    const size_t n = (size_t)t->count * repeat;
+    if (n > h->cap) {
+        h->record = xrealloc(h->record, n, sizeof *h->record);
+        h->order = xrealloc(h->order, n, sizeof *h->order);
+        h->cap = n;
+    }
+    tape_copy(&echo->live, t);
+    tape_copy(&echo->step, t);
+}
+
 int echo_reserve(struct echo *echo, const struct tape *t, uint32_t repeat, struct err *e)
 {
     const struct dev_ops *ops = echo->dev->ops;
     size_t bytes = bytes_of(t, repeat);
     void *host;
-    if (bytes <= echo->capacity || !echo_idle(echo))
+    if (!echo_idle(echo))
+        return 0;
+    reserve_scratch(echo, t, repeat);
+    if (bytes <= echo->capacity)
         return 0;
     ops->free(echo->dev, DEV_MAPPED, echo->records_device);
     echo->records_device = NULL;
@@ -134,7 +164,7 @@ int echo_begin(struct echo *echo, const struct tape *live, uint32_t repeat, stru
 int echo_end(struct echo *echo, uint32_t repeat, struct err *e)
 {
     int rc = set_ring(echo, OFF, e);
-    if (rc || (rc = echo->dev->ops->mark(echo->dev, echo->lane, &echo->heard, e)))
+    if (rc || (rc = echo->dev->ops->mark(echo->dev, echo->lane, &echo->ended, e)))
         return rc;
     echo->repeat = repeat;
     return 0;
@@ -146,13 +176,6 @@ bool echo_idle(const struct echo *echo)
 }
 
 /* --- what was heard, as tapes --- */
-
-/* Where each launch of each repetition was heard; index: repetition x launches + launch. */
-struct heard {
-    const unsigned char **record; /* NULL: not */
-    uint32_t *order;              /* how many records came before */
-    uint32_t times[TAPE_LAUNCHES_MAX];
-};
 
 static struct echo_record load(const unsigned char *at)
 {
@@ -237,15 +260,15 @@ static void add_heard(const struct echo *echo, const unsigned char *at, const st
     tape_append(t, &l, at + sizeof r);
 }
 
-static int check_repetition(const struct echo *echo, const struct heard *h, uint32_t repetition, struct err *e)
+static int check_repetition(struct echo *echo, uint32_t repetition, struct err *e)
 {
     const struct tape *live = &echo->live;
-    uint32_t first = repetition * live->count;
-    struct tape t = {0};
+    const struct heard *h = &echo->heard;
+    const uint32_t first = repetition * live->count;
+    tape_clear(&echo->step);
     for (uint32_t i = 0; i < live->count; i++)
-        add_heard(echo, h->record[first + i], &live->launches[i], heard_after(live, h->order + first, i), &t);
-    int rc = check_tapes(&echo->dev->kernels, live, &t, e);
-    tape_free(&t);
+        add_heard(echo, h->record[first + i], &live->launches[i], heard_after(live, h->order + first, i), &echo->step);
+    int rc = check_tapes(&echo->dev->kernels, live, &echo->step, e);
     return rc ? err_prefix(e, "step %u of %u", repetition, echo->repeat) : 0;
 }
 
@@ -266,23 +289,22 @@ static int check_steps(const struct echo *echo, const struct heard *h, struct er
     return 0;
 }
 
-static int compare(const struct echo *echo, struct err *e)
+static int compare(struct echo *echo, struct err *e)
 {
-    size_t n = (size_t)echo->live.count * echo->repeat;
-    struct heard h = {.record = xcalloc(n, sizeof *h.record), .order = xcalloc(n, sizeof *h.order)};
-    int rc = sort_records(echo, &h, e);
+    struct heard *h = &echo->heard;
+    const size_t n = (size_t)echo->live.count * echo->repeat;
+    memset(h->record, 0, n * sizeof *h->record);
+    memset(h->order, 0, n * sizeof *h->order);
+    memset(h->times, 0, sizeof h->times);
+    int rc = sort_records(echo, h, e);
     for (uint32_t r = 0; r < echo->repeat && !rc; r++)
-        rc = check_repetition(echo, &h, r, e);
-    if (!rc)
-        rc = check_steps(echo, &h, e);
-    free(h.record);
-    free(h.order);
-    return rc;
+        rc = check_repetition(echo, r, e);
+    return rc ? rc : check_steps(echo, h, e);
 }
 
 int echo_check(struct echo *echo, struct err *e)
 {
-    if (echo_idle(echo) || !mark_passed(&echo->heard))
+    if (echo_idle(echo) || !mark_passed(&echo->ended))
         return 0;
     int rc = compare(echo, e);
     echo->repeat = 0;

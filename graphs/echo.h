@@ -56,8 +56,8 @@ int echo_new(struct echo **out, struct dev *d, struct lane *lane, struct err *e)
 void echo_free(struct echo *echo);        /* before its lane; NULL is fine */
 void *echo_ring(const struct echo *echo); /* device address, for tape.echo */
 
-/* Room to hear `repeat` executions of the tape, so that echo_begin() need not allocate. While an echo is outstanding it
- * does nothing. */
+/* Room to hear `repeat` executions of the tape, so that neither echo_begin() nor echo_check() need allocate. While an echo is outstanding
+ * it does nothing. */
 int echo_reserve(struct echo *echo, const struct tape *t, uint32_t repeat, struct err *e);
 /* What is submitted to the lane between these two, `repeat` executions of `live`, is heard. Only when idle. */
 int echo_begin(struct echo *echo, const struct tape *live, uint32_t repeat, struct err *e);

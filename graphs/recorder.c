@@ -95,6 +95,17 @@ void recorder_free(struct recorder *r)
     free(r);
 }
 
+int recorder_reserve(struct recorder *r, struct err *e)
+{
+    const struct recorder_setup *s = &r->setup;
+    r->fresh.echo = s->echo ? echo_ring(s->echo) : NULL;
+    s->emit(s->ctx, &r->fresh);
+    tape_copy(&r->live, &r->fresh);
+    int rc = s->echo ? echo_reserve(s->echo, &r->fresh, s->repeat, e) : 0;
+    tape_clear(&r->live);
+    return rc ? err_prefix(e, "memory for the echo") : 0;
+}
+
 /* Fills r->fresh with the tape that this step would launch. */
 static int emit(struct recorder *r, struct err *e)
 {
@@ -161,8 +172,6 @@ static int build(struct recorder *r, int which, struct err *e)
         return err_prefix(e, "build the graph");
     if ((rc = check_graph(r, which, e)))
         return rc;
-    if (r->setup.echo && (rc = echo_reserve(r->setup.echo, &r->live, tapes_of(r, which), e)))
-        return err_prefix(e, "memory for the echo");
     g->built = true;
     g->echo_due = r->setup.echo;
     return 0;

@@ -12,7 +12,7 @@
  * asks the next replay of each graph for an echo, to compare what the device ran.
  *
  * Any failure is for ever: how much was submitted is unknown then, so the caller goes back to a checkpoint.
- * The caller gives an emit function; it is called when a fresh tape is needed (cold, warm, check), never to replay.
+ * The caller gives an emit function; it is called when a fresh tape is needed (reserve, cold, warm, check), never to replay.
  */
 #ifndef SHOAL_GRAPHS_RECORDER_H
 #define SHOAL_GRAPHS_RECORDER_H
@@ -44,6 +44,8 @@ struct recorder_setup {
 };
 
 int recorder_new(struct recorder **out, const struct recorder_setup *setup, struct err *e);
+/* Emits once, for memory that holds the tape and its echo: no later call needs to ask for any. While it is new. */
+int recorder_reserve(struct recorder *r, struct err *e);
 void recorder_free(struct recorder *r);
 /* Submits exactly `times` executions of the tape, asynchronously. ERR_DRIFT names what changed; nothing after it is
  * submitted. A check that is due waits for the end of a graph, not for the end of the call. */

@@ -155,7 +155,8 @@ static int new_recorder(struct sim *s, struct sim_recorder *r, struct err *e)
                                          .repeat = r->work == SIM_STEP ? steps_in_graph(s->model) : 0,
                                          .spans = s->spans,
                                          .nspans = SPAN_COUNT};
-    return recorder_new(&r->recorder, &setup, e);
+    int rc = recorder_new(&r->recorder, &setup, e);
+    return rc ? rc : recorder_reserve(r->recorder, e);
 }
 
 /* One for each kind of work; timesteps of a tiny system go by gangs. */
