@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Between the first step of production and the last the thread that drives a device waits for no copy, asks for no memory and gives
+ * none back, makes no lane and writes no file, whatever there is between steps: samples, observables, frames, volume moves, exchanges,
+ * checks of all graphs and tables, checkpoints. Nor does it take memory of the host's, but inside of the device, where a CPU's keeps its
+ * queues and graphs.
+ */
+#undef NDEBUG
+#include <assert.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "daemon/worker/exchange.h"
+#include "daemon/worker/replica_parts.h"
+#include "daemon/worker/runner.h"
+#include "tests/lib/dev_count.h"
+
+enum { WINDOWS = 3, SIDE = 4, STEPS = 400, BEFORE = 20 };
+
+static const char spec_text[] =
+    "name: spheres\n"
+    "system: {topology: a.top, coordinates: a.gro}\n"
+    "nonbonded: {cutoff: 0.5 nm, list-buffer: 0.05 nm}\n"
+    "alchemy: {decouple: ONE, windows: {vdw: [0, 0.01, 0.02]}}\n"
+    "integrator: {timestep: 2 fs, temperature: 120 K, friction: 1 /ps, seed: 9}\n"
+    "barostat: {method: monte-carlo, pressure: 100 bar, every: 5 steps}\n"
+    "exchange: {every: 10 steps}\n"
+    "observables: [{rdf: {between: [AR, AR], max: 0.48 nm, bin: 0.02 nm, every: 5 steps}}]\n"
+    "protocol:\n"
+    "  - equilibrate: {time: 20 steps, ensemble: nvt}\n"
+    "  - produce: {time: 400 steps, ensemble: npt, sample-every: 5 steps, frames-every: 20 steps}\n"
+    "run: {checkpoint-every: 40 steps, graph-check-every: 30 steps}\n";
+
+static const char topology_text[] =
+    "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nAR 18 39.948 0 A 0.34 0.996\n"
+    "[ moleculetype ]\nONE 1\n[ atoms ]\n1 AR 1 ONE AR 1 0 39.948\n"
+    "[ moleculetype ]\nALL 1\n[ atoms ]\n1 AR 1 ALL AR 1 0 39.948\n"
+    "[ system ]\nspheres\n[ molecules ]\nONE 1\nALL 63\n";
+
+static char directory[64];
+static struct replica *replicas[WINDOWS];
+static int producing, ended, checkpoints, exchanges;
+static pthread_t driver;
+
+/* ---- what is counted ---- */
+
+static bool steady(void)
+{
+    if (producing < WINDOWS || ended)
+        return false;
+    for (int w = 0; w < WINDOWS; w++) {
+        const struct sim *sim = replica_sim(replicas[w]);
+        if (!sim || sim_step_number(sim) >= BEFORE + STEPS)
+            return false;
+    }
+    return true;
+}
+
+static unsigned of_host, of_device; /* times that memory of the host was asked for or given back; inside the device */
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t n, size_t bytes);
+void *__real_realloc(void *p, size_t bytes);
+void __real_free(void *p);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes);
+void *__wrap_realloc(void *p, size_t bytes);
+void __wrap_free(void *p);
+
+static bool counts_here(void)
+{
+    return pthread_equal(pthread_self(), driver) && steady();
+}
+
+static void note(void)
+{
+    if (counts_here())
+        dev_count_inside() ? of_device++ : of_host++;
+}
+
+/* Of files; descriptors that wake the thread are written by others. */
+static unsigned writes;
+
+ssize_t __real_write(int fd, const void *data, size_t bytes);
+ssize_t __real_pwrite(int fd, const void *data, size_t bytes, off_t at);
+int __real_fsync(int fd);
+ssize_t __wrap_write(int fd, const void *data, size_t bytes);
+ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at);
+int __wrap_fsync(int fd);
+
+ssize_t __wrap_write(int fd, const void *data, size_t bytes)
+{
+    writes += counts_here();
+    return __real_write(fd, data, bytes);
+}
+
+ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at)
+{
+    writes += counts_here();
+    return __real_pwrite(fd, data, bytes, at);
+}
+
+int __wrap_fsync(int fd)
+{
+    writes += counts_here();
+    return __real_fsync(fd);
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+    note();
+    return __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t n, size_t bytes)
+{
+    note();
+    return __real_calloc(n, bytes);
+}
+
+void *__wrap_realloc(void *p, size_t bytes)
+{
+    note();
+    return __real_realloc(p, bytes);
+}
+
+void __wrap_free(void *p)
+{
+    if (p)
+        note();
+    __real_free(p);
+}
+
+/* ---- replicas ---- */
+
+static void put(const char *name, const char *text)
+{
+    char path[128];
+    struct err e = {0};
+    snprintf(path, sizeof path, "%s/input/%s", directory, name);
+    if (buf_write_file(path, text, strlen(text), &e))
+        fail_msg("%s", e.msg);
+}
+
+static int make_ensemble(void **state)
+{
+    (void)state;
+    struct buf gro = {0};
+    char path[128];
+    snprintf(directory, sizeof directory, "%s/shoal-steady-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/input", directory);
+    assert_int_equal(mkdir(path, 0755), 0);
+    put("spec.yaml", spec_text);
+    put("a.top", topology_text);
+    buf_printf(&gro, "spheres\n%d\n", SIDE * SIDE * SIDE);
+    for (int i = 0; i < SIDE * SIDE * SIDE; i++)
+        buf_printf(&gro, "%5d%-5s%5s%5d%8.3f%8.3f%8.3f\n", i + 1, i ? "ALL" : "ONE", "AR", i + 1,
+                   0.4 * (i % SIDE) + 0.2, 0.4 * (i / SIDE % SIDE) + 0.21, 0.4 * (i / SIDE / SIDE) + 0.19);
+    buf_printf(&gro, "1.6 1.6 1.6\n");
+    put("a.gro", gro.data);
+    buf_free(&gro);
+    return 0;
+}
+
+static int remove_ensemble(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", directory);
+    return system(command);
+}
+
+static void hear(void *ctx, const struct replica *r, const struct replica_report *what)
+{
+    (void)ctx, (void)r;
+    if (what->kind == REPORT_EVENT)
+        producing += !strcmp(what->event, "produces");
+    if (what->kind == REPORT_SEGMENT)
+        checkpoints += steady();
+    if (what->kind == REPORT_FAILED)
+        fail_msg("%s", what->why->msg);
+    ended += what->kind >= REPORT_DONE;
+}
+
+static void run_one(void *arg)
+{
+    replica_run(arg);
+}
+
+static void ended_one(void *arg)
+{
+    replica_free(arg);
+}
+
+static void make_replicas(struct runner *runner, struct models *models)
+{
+    struct err e = {0};
+    struct exchange *exchange = exchange_new(WINDOWS);
+    for (int w = 0; w < WINDOWS; w++) {
+        replicas[w] = replica_new(&(struct replica_setup){.models = models,
+                                                          .jobs = runner->jobs,
+                                                          .directory = directory,
+                                                          .window = w,
+                                                          .replica = (uint32_t)w,
+                                                          .exchange = exchange,
+                                                          .report = hear});
+        assert_int_equal(runner_add(runner, run_one, replica_ready, ended_one, replicas[w], &e), 0);
+    }
+}
+
+static void the_driving_thread(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct models models = {0};
+    uint32_t walker = 0;
+    driver = pthread_self();
+    producing = ended = checkpoints = exchanges = 0;
+    const char *device = getenv("SHOAL_TEST_DEVICE");
+    assert_int_equal(engine_open(&models.dev, device ? device : "cpu:2", &e), 0);
+    struct runner runner = {.dev = models.dev};
+    assert_int_equal(jobs_new(&runner.jobs, &e), 0);
+    dev_count_begin(models.dev, steady);
+    make_replicas(&runner, &models);
+    while (runner.count) {
+        assert_int_equal(runner_turn(&runner, NULL, 0, 1000, &e), 0);
+        exchanges += steady() && replicas[0]->walker != walker;
+        walker = steady() ? replicas[0]->walker : walker;
+    }
+    const struct dev_counts c = dev_count_end(models.dev);
+    print_message("%u calls, %d checkpoints, %d exchanges; %u of the host's memory outside, %u inside of the device\n",
+                  c.calls, checkpoints, exchanges, of_host, of_device);
+    assert_true(c.calls > 1000 && checkpoints >= WINDOWS * 8 && exchanges > 5);
+    assert_int_equal(c.copies, 0);
+    assert_int_equal(c.allocs, 0);
+    assert_int_equal(c.frees, 0);
+    assert_int_equal(c.lanes, 0);
+    assert_int_equal(of_host, 0);
+    assert_int_equal(writes, 0);
+    jobs_free(runner.jobs);
+    models_close(&models);
+    dev_close(models.dev);
+}
+
+/* Of the CUDA program, which is not everywhere: what is larger goes by graphs instead of gangs. */
+extern int32_t tiny_atoms_most __attribute__((weak));
+
+static void without_gangs(void **state)
+{
+    if (!getenv("SHOAL_TEST_DEVICE"))
+        skip();
+    tiny_atoms_most = 0;
+    the_driving_thread(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_driving_thread, make_ensemble, remove_ensemble),
+        cmocka_unit_test_setup_teardown(without_gangs, make_ensemble, remove_ensemble),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
