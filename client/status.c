@@ -135,13 +135,32 @@ void devices_show(const json_t *devices, struct buf *out)
     }
 }
 
+#define MIB (1024.0 * 1024)
+
+/* "41.2", "3.0..41.2": of the smallest and of the largest replica; a service of before says the largest. */
+static void replicas_cell(struct table *t, const json_t *d)
+{
+    const json_t *replica;
+    size_t i;
+    double most = (double)answer_whole(json_object_get(d, "memory"), "replica"), least = most;
+    json_array_foreach (json_object_get(d, "replicas"), i, replica) {
+        const double bytes = (double)answer_whole(replica, "bytes");
+        least = bytes < least ? bytes : least;
+        most = bytes > most ? bytes : most;
+    }
+    if (least < most)
+        table_cell(t, "%.1f..%.1f", least / MIB, most / MIB);
+    else
+        table_cell(t, "%.1f", most / MIB);
+}
+
 /* One row each, with memory: in MiB. */
 static void devices_table(const struct client *c, const json_t *devices)
 {
     static const char *const heads[] = {"device",   "state", "running", "slots",   "busy/%", "us/step", "ns/day",
                                         "used/MiB", "free",  "total",   "replica", "model",  "trouble"};
-    static const char *const loads[] = {"us_per_replica_step", "ns_per_day"}, *const sizes[] = {"used", "free", "total",
-                                                                                                "replica"};
+    static const char *const loads[] = {"us_per_replica_step", "ns_per_day"}, *const sizes[] = {"used", "free",
+                                                                                                "total"};
     struct table t;
     const json_t *d;
     size_t i;
@@ -162,9 +181,13 @@ static void devices_table(const struct client *c, const json_t *devices)
             number_cell(&t, json_object_get(d, loads[k]), "%.5g");
         for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
             if (json_is_object(memory))
-                table_cell(&t, "%.1f", (double)answer_whole(memory, sizes[k]) / (1 << 20));
+                table_cell(&t, "%.1f", (double)answer_whole(memory, sizes[k]) / MIB);
             else
                 table_cell(&t, "-");
+        if (json_is_object(memory))
+            replicas_cell(&t, d);
+        else
+            table_cell(&t, "-");
         table_cell(&t, "%s", answer_text(d, "model"));
         table_cell(&t, "%s", answer_text(d, "trouble"));
     }

@@ -27,11 +27,11 @@
  *   progress {replica, stage, step, steps, time_ps}                     step and steps count over all stages
  *   segment  {replica, index, stage, step, steps, time_ps, bytes}       a checkpoint is durable; outputs fsynced up to it:
  *                                   bytes is an object, file name in the folder -> its length at the checkpoint
- *   load     {slots, busy, us_per_replica_step, ns_per_day, memory: {total, free, used, replica}}
+ *   load     {slots, busy, us_per_replica_step, ns_per_day, memory: {total, free, used, replica}, replicas: [[replica, bytes]]}
  *                                   every few seconds while replicas run, and once when none runs any more: how many replicas
  *                                   are wanted from now on; the share of the time since in which the device had work; what all
  *                                   replicas did together; bytes, of the device, that it can still give, that this worker has,
- *                                   and of the largest replica
+ *                                   of the largest replica, and of each that has some
  *   event    {replica, kind, message}                                   worth a row: list grown, graph drift, production begun
  *   done     {replica, step}                                            all stages finished, final files in place
  *   stopped  {replica, step}

@@ -93,6 +93,8 @@ int64_t service_now(void);   /* ms since 1970: what is recorded */
 int64_t service_clock(void); /* ms of a clock that never jumps and goes on in sleep: what the scheduler plans by */
 /* Steps the scheduler and carries out its decisions. */
 int service_step(struct service *sv, struct sched_event *ev, struct err *e);
+/* The replica that a worker knows by this number, if it has it. */
+struct sched_replica *service_running(const struct service *sv, int worker, int64_t number);
 /* One worker is up, the disk takes writes, no drain. */
 bool service_ready(const struct service *sv, struct err *e);
 

@@ -68,9 +68,9 @@ static int64_t number_of(const json_t *m, const char *key)
     return json_integer_value(json_object_get(m, key));
 }
 
-static struct sched_replica *running_replica(struct service *sv, int worker, int64_t number)
+struct sched_replica *service_running(const struct service *sv, int worker, int64_t number)
 {
-    struct sched_worker *w = &sv->sched.workers[worker];
+    const struct sched_worker *w = &sv->sched.workers[worker];
     for (int i = 0; i < w->nsets; i++)
         for (int k = 0; k < w->sets[i]->nreplicas; k++)
             if (w->sets[i]->replicas[k].number == number)
@@ -89,9 +89,9 @@ static int on_load(struct service *sv, int worker, const json_t *m, struct err *
 {
     json_t **load = &sv->loads[worker];
     json_decref(*load);
-    *load = json_pack("{s:O?, s:O?, s:O?, s:O?}", "busy", json_object_get(m, "busy"), "us_per_replica_step",
+    *load = json_pack("{s:O?, s:O?, s:O?, s:O?, s:O?}", "busy", json_object_get(m, "busy"), "us_per_replica_step",
                       json_object_get(m, "us_per_replica_step"), "ns_per_day", json_object_get(m, "ns_per_day"),
-                      "memory", json_object_get(m, "memory"));
+                      "memory", json_object_get(m, "memory"), "replicas", json_object_get(m, "replicas"));
     if (sv->sched.workers[worker].slots == number_of(m, "slots"))
         return 0;
     struct sched_event ev = {.kind = SCHED_SLOTS, .worker = worker, .slots = (int)number_of(m, "slots")};
@@ -105,7 +105,7 @@ static int on_frame(void *arg, int worker, const json_t *m, struct err *e)
     if (strcmp(type, "hello") == 0 && number_of(m, "protocol") != FRAMES_PROTOCOL)
         return err_set(e, ERR_PROTOCOL, "the worker speaks protocol %lld of version %.40s, expected %d of version %s",
                        (long long)number_of(m, "protocol"), text_of(m, "version"), FRAMES_PROTOCOL, SHOAL_VERSION);
-    struct sched_replica *r = running_replica(sv, worker, number_of(m, "replica"));
+    struct sched_replica *r = service_running(sv, worker, number_of(m, "replica"));
     if (strcmp(type, "event") == 0) {
         if (r)
             service_put_event(sv, r->ensemble, r, text_of(m, "kind"), -1, text_of(m, "message"));

@@ -96,5 +96,7 @@ struct reply api_file(struct api_call *c);
 /* How things look in answers (ensemble.c). New references. */
 json_t *api_ensemble_json(const struct ensemble *en, bool replicas);
 json_t *api_time_json(int64_t ms);
+/* Replicas that a worker's device has memory for, as the user sees them. */
+json_t *api_replicas_on(const struct service *sv, int worker, uint32_t uid);
 
 #endif

@@ -330,15 +330,19 @@ static int transmit(struct serving *s, struct err *e)
 
 /* ---- how much the device does ---- */
 
-static size_t largest_replica(const struct serving *s)
+/* Of each that has any: its number and its bytes on the device. *most: of the largest. */
+static json_t *memory_of_replicas(const struct serving *s, size_t *most)
 {
-    size_t most = 0;
+    json_t *list = json_array();
+    *most = 0;
     for (const struct slot *slot = s->slots; slot; slot = slot->next) {
         const struct sim *sim = replica_sim(slot->replica);
         size_t bytes = sim ? sim_device_bytes(sim) : 0;
-        most = bytes > most ? bytes : most;
+        *most = bytes > *most ? bytes : *most;
+        if (sim)
+            json_array_append_new(list, json_pack("[I, I]", slot->id, (json_int_t)bytes));
     }
-    return most;
+    return list;
 }
 
 /* Decides how many replicas are wanted from now on, too. */
@@ -346,7 +350,8 @@ static void tell_load(struct serving *s)
 {
     struct load_period p;
     struct dev_usage memory;
-    size_t replica = largest_replica(s);
+    size_t replica;
+    json_t *replicas = memory_of_replicas(s, &replica);
     s->dev->ops->usage(s->dev, NULL, &memory);
     load_take(&s->meter, replica_now(), runner_busy(&s->runner), s->runner.begun + s->ended, &p);
     if (!s->runner.count)
@@ -357,10 +362,11 @@ static void tell_load(struct serving *s)
                                                          .rate = p.rate,
                                                          .size = p.size,
                                                          .room = room < SLOTS_MOST ? (unsigned)room : SLOTS_MOST});
-    send_frame(s, json_pack("{s:s, s:i, s:f, s:f, s:f, s:{s:I, s:I, s:I, s:I}}", "type", "load", "slots",
+    send_frame(s, json_pack("{s:s, s:i, s:f, s:f, s:f, s:{s:I, s:I, s:I, s:I}, s:o}", "type", "load", "slots",
                             (int)s->packing.slots, "busy", p.busy, "us_per_replica_step", p.us_per_replica_step,
                             "ns_per_day", p.ns_per_day, "memory", "total", (json_int_t)memory.total, "free",
-                            (json_int_t)memory.free, "used", (json_int_t)memory.used, "replica", (json_int_t)replica));
+                            (json_int_t)memory.free, "used", (json_int_t)memory.used, "replica", (json_int_t)replica,
+                            "replicas", replicas));
 }
 
 /* One turn: messages in, replicas on, messages out. */

@@ -521,6 +521,11 @@ def description():
         holds("GET", "/v1/ensembles", "/v1/ensembles")
         s.wait(ident, "running")
         holds("GET", base, here)
+        deadline = time.monotonic() + 60
+        while not any(d.get("replicas") for d in json.loads(holds("GET", "/v1/version", "/v1/version")[1])["devices"]):
+            assert time.monotonic() < deadline
+        shares = [r for d in s.call("GET", "/v1/version")[1]["devices"] for r in d["replicas"]]
+        assert {(r["ensemble"], r["repeat"]) for r in shares} == {(ident, 0)} and len({r["window"] for r in shares}) == len(shares), shares
         assert holds("GET", base + "/results", here + "/results")[0] == 409
         for what in ("pause", "resume"):
             assert holds("POST", f"{base}/{what}", f"{here}/{what}")[0] == 200

@@ -90,7 +90,8 @@ class Worker:
         self.inbox = b""
         self.device, self.replicas = device, {}
         config = rules()
-        self.send(type="hello", protocol=config.get("protocol", PROTOCOL), device=device, model=config.get("model", "fake"), slots=slots or config.get("slots", 2),
+        self.slots = slots or config.get("slots", 2)
+        self.send(type="hello", protocol=config.get("protocol", PROTOCOL), device=device, model=config.get("model", "fake"), slots=self.slots,
                   pid=os.getpid(), version="fake")
 
     def send(self, **message):
@@ -172,6 +173,9 @@ class Worker:
         if message["type"] == "start":
             for one in message["replicas"]:
                 self.start(message, one)
+            shares = [[number, 1000 + number] for number in self.replicas]
+            self.send(type="load", slots=self.slots, busy=0.5, us_per_replica_step=100.0, ns_per_day=1000.0, replicas=shares,
+                      memory={"total": 1 << 30, "free": 1 << 29, "used": 1 << 20, "replica": max((b for _, b in shares), default=0)})
         elif message["type"] == "stop":
             for replica in [r for r in self.replicas.values() if r.set == message["set"]]:
                 self.try_to(self.stop, replica)

@@ -128,11 +128,52 @@ static void pages(void **state)
     expect(f, "GET", "/v1/ensembles?key=first&owner=4243", 200, "{\"ensembles\":[],\"next\":null}");
 }
 
+/* What replicas take on a device everybody is told; whose they are, those who see them. */
+static void memory_of_replicas(void **state)
+{
+    (void)state;
+    struct play play;
+    json_t *load = json_object(), *told = json_array();
+    play_begin(&play, 1);
+    for (uint32_t k = 0; k < 2; k++) {
+        struct ensemble *e = play_ensemble(SOMEBODY + k, 1, 1);
+        snprintf(e->id, sizeof e->id, "bbbb%u", k);
+        play_add(&play, e);
+    }
+    play_up(&play, 0, 2, "cpu");
+    struct service service = {.sched = play.s, .loads = &load};
+    assert_int_equal(play.s.workers[0].nsets, 2);
+    for (int i = 0; i < 2; i++)
+        json_array_append_new(told,
+                              json_pack("[I,i]", (json_int_t)play.s.workers[0].sets[i]->replicas[0].number, 1000 + i));
+    json_array_append_new(told, json_pack("[I,i]", (json_int_t)9999, 7)); /* has ended */
+    json_object_set_new(load, "replicas", told);
+    for (uint32_t k = 0; k < 3; k++) {
+        json_t *list = api_replicas_on(&service, 0, SOMEBODY + k);
+        char id[16];
+        int named = 0;
+        snprintf(id, sizeof id, "bbbb%u", k);
+        assert_int_equal(json_array_size(list), 2);
+        for (size_t i = 0; i < 2; i++) {
+            const json_t *r = json_array_get(list, i), *is = json_object_get(r, "ensemble");
+            assert_int_equal(json_integer_value(json_object_get(r, "bytes")), 1000 + i);
+            assert_int_equal(json_is_null(is), json_is_null(json_object_get(r, "window")));
+            assert_true(json_is_null(is) || !strcmp(json_string_value(is), id));
+            named += json_is_string(is);
+        }
+        assert_int_equal(named, k < 2);
+        json_decref(list);
+    }
+    json_decref(load);
+    play_end(&play);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(paths_and_methods, setup, teardown),
                                        cmocka_unit_test_setup_teardown(parameters, setup, teardown),
                                        cmocka_unit_test_setup_teardown(words, setup, teardown),
-                                       cmocka_unit_test_setup_teardown(pages, setup, teardown)};
+                                       cmocka_unit_test_setup_teardown(pages, setup, teardown),
+                                       cmocka_unit_test(memory_of_replicas)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,6 +192,16 @@ class Memory:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Share:
+    """Bytes that a replica has on a device; of one that the caller does not see, nothing else."""
+
+    ensemble: str | None
+    window: int | None
+    repeat: int | None
+    bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Device:
     """state: starting, up, down or sick."""
 
@@ -205,6 +215,7 @@ class Device:
     us_per_replica_step: float | None
     ns_per_day: float | None
     memory: Memory | None
+    replicas: tuple[Share, ...] | None
 
 
 @dataclass(frozen=True, kw_only=True)
