@@ -103,6 +103,9 @@ static void cuda_close(struct dev *dev)
     cuda_memory_close(d);
     if (d->own)
         (void)cudaStreamDestroy(d->own); /* nobody is left to be told */
+    free(d->scratch.from);
+    free(d->scratch.data);
+    buf_free(&d->scratch.hashed);
     free(d->kernels);
     free(d);
 }

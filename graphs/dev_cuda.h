@@ -10,6 +10,7 @@
 #include <cuda_runtime_api.h>
 #include <cudaTypedefs.h>
 
+#include "engine/base/buf.h"
 #include "graphs/dev_open.h"
 #include "graphs/pace.h"
 #include "graphs/pool.h"
@@ -63,6 +64,14 @@ struct cuda_driver {
     PFN_cuStreamWriteValue64_v11070 write_value;
 };
 
+/* Scratch of checks, which keep what they once took: edges of a node, what a library's nodes are hashed of. */
+struct cuda_scratch {
+    cudaGraphNode_t *from;
+    cudaGraphEdgeData *data;
+    size_t cap; /* of both */
+    struct buf hashed;
+};
+
 struct cuda_dev {
     struct dev base;
     int ordinal;
@@ -73,6 +82,7 @@ struct cuda_dev {
     struct cuda_kernel *kernels;
     struct pool *pools[2]; /* by enum dev_memory */
     struct lane *lanes;
+    struct cuda_scratch scratch;
     struct pace pace;
     double looked_at; /* when the streams were last asked about errors, microseconds */
 };

@@ -2,9 +2,8 @@
  *
  * Reading captured graphs back as tapes: node by node, each known since it was captured.
  */
-#include <stdlib.h>
+#include <string.h>
 
-#include "engine/base/buf.h"
 #include "engine/base/checksum.h"
 #include "graphs/check.h"
 #include "graphs/dev_cuda.h"
@@ -118,13 +117,13 @@ static int add_node(struct cuda_dev *d, cudaGraphNode_t node, struct buf *b, str
 
 static int read_library(struct cuda_dev *d, const struct capture *c, uint32_t piece, struct launch *l, struct err *e)
 {
-    struct buf b = {0};
+    struct buf *b = &d->scratch.hashed;
     int rc = 0;
+    b->len = 0;
     for (uint32_t n = c->nodes_from[piece]; n < c->nodes_from[piece + 1] && !rc; n++)
-        rc = add_node(d, c->nodes.at[n], &b, e);
+        rc = add_node(d, c->nodes.at[n], b, e);
     l->nodes = c->nodes_from[piece + 1] - c->nodes_from[piece];
-    l->nodes_hash = checksum(b.data, b.len);
-    buf_free(&b);
+    l->nodes_hash = checksum(b->data, b->len);
     return rc;
 }
 
@@ -163,18 +162,27 @@ static int sort_edge(const struct capture *c, uint32_t piece, cudaGraphNode_t fr
     return 0;
 }
 
+/* No node has more predecessors than there are nodes. */
+static void reserve_edges(struct cuda_scratch *s, size_t nodes)
+{
+    if (nodes <= s->cap)
+        return;
+    s->from = xrealloc(s->from, nodes, sizeof *s->from);
+    s->data = xrealloc(s->data, nodes, sizeof *s->data);
+    s->cap = nodes;
+}
+
 static int read_node_edges(struct cuda_dev *d, const struct capture *c, uint32_t piece, cudaGraphNode_t node,
                            struct edges *out, struct err *e)
 {
-    size_t n = c->nodes.count; /* no node has more predecessors than there are nodes */
-    cudaGraphNode_t *from = xcalloc(n, sizeof *from);
-    cudaGraphEdgeData *data = xcalloc(n, sizeof *data);
-    cudaError_t code = cudaGraphNodeGetDependencies(node, from, data, &n);
-    int rc = code == cudaSuccess ? 0 : cuda_failed(d, code, "cudaGraphNodeGetDependencies", e);
+    struct cuda_scratch *s = &d->scratch;
+    size_t n = c->nodes.count;
+    reserve_edges(s, n);
+    memset(s->data, 0, n * sizeof *s->data);
+    TRY(cudaGraphNodeGetDependencies, node, s->from, s->data, &n);
+    int rc = 0;
     for (size_t i = 0; i < n && !rc; i++)
-        rc = sort_edge(c, piece, from[i], &data[i], out, e);
-    free(from);
-    free(data);
+        rc = sort_edge(c, piece, s->from[i], &s->data[i], out, e);
     return rc;
 }
 
