@@ -64,6 +64,13 @@ struct cuda_driver {
     PFN_cuStreamWriteValue64_v11070 write_value;
 };
 
+/* An executable that was replaced while replays of it were in flight: destroyed when they are done. */
+struct retired {
+    struct retired *next;
+    cudaGraphExec_t exec;
+    struct mark done;
+};
+
 /* Scratch of checks, which keep what they once took: edges of a node, what a library's nodes are hashed of. */
 struct cuda_scratch {
     cudaGraphNode_t *from;
@@ -82,6 +89,7 @@ struct cuda_dev {
     struct cuda_kernel *kernels;
     struct pool *pools[2]; /* by enum dev_memory */
     struct lane *lanes;
+    struct retired *retired;
     struct cuda_scratch scratch;
     struct pace pace;
     double looked_at; /* when the streams were last asked about errors, microseconds */
@@ -141,6 +149,8 @@ int cuda_capture(struct cuda_dev *d, struct lane *lane, const struct tape *t, ui
 void cuda_capture_free(struct cuda_dev *d, struct capture *c); /* zeroed is fine, and it is zeroed */
 int cuda_build(struct dev *dev, struct lane *lane, const struct tape *t, uint32_t repeat, struct graph **graph,
                struct err *e);
+/* Destroys those that were replaced and are done with. */
+void cuda_reap(struct cuda_dev *d);
 int cuda_replay(struct dev *dev, struct lane *lane, struct graph *g, uint32_t times, struct err *e);
 void cuda_drop(struct dev *dev, struct graph *g);
 

@@ -8,7 +8,7 @@
  *  2. Capture is thread-local, begins and ends inside cuda_capture(), and nothing but launches happens in between. It is
  *     one stream; before each launch the stream's dependencies are set to those of the launch, which makes the edges.
  *  3. Replays in flight keep the parameters they were launched with, so an executable may be updated at any time; it is
- *     destroyed only after its lane is idle.
+ *     destroyed only after they are done. One that cannot be updated is replaced, and nobody waits for that.
  */
 #include <stdlib.h>
 
@@ -157,6 +157,34 @@ static void exec_destroy(struct cuda_dev *d, struct graph *g)
     g->exec = NULL;
 }
 
+void cuda_reap(struct cuda_dev *d)
+{
+    for (struct retired **at = &d->retired; *at;) {
+        struct retired *r = *at;
+        if (!mark_passed(&r->done)) {
+            at = &r->next;
+            continue;
+        }
+        *at = r->next;
+        cuda_note(d, cudaGraphExecDestroy(r->exec), "cudaGraphExecDestroy");
+        free(r);
+    }
+}
+
+/* What was submitted of it goes on. */
+static int exec_retire(struct cuda_dev *d, struct graph *g, struct err *e)
+{
+    struct mark done;
+    int rc = cuda_mark(&d->base, g->lane, &done, e);
+    if (rc)
+        return rc;
+    struct retired *r = xcalloc(1, sizeof *r);
+    *r = (struct retired){d->retired, g->exec, done};
+    d->retired = r;
+    g->exec = NULL;
+    return 0;
+}
+
 /* Updates g->exec from `captured`, or replaces it where CUDA cannot: other edges, say. */
 static int make_exec(struct cuda_dev *d, struct graph *g, struct lane *lane, cudaGraph_t captured, struct err *e)
 {
@@ -170,7 +198,9 @@ static int make_exec(struct cuda_dev *d, struct graph *g, struct lane *lane, cud
         if (rc != cudaErrorGraphExecUpdateFailure)
             return cuda_failed(d, rc, "cudaGraphExecUpdate", e);
         (void)cudaGetLastError();
-        exec_destroy(d, g);
+        int failed = exec_retire(d, g, e);
+        if (failed)
+            return failed;
         start = dev_now();
     }
     TRY(cudaGraphInstantiate, &g->exec, captured, 0);
@@ -197,6 +227,7 @@ int cuda_build(struct dev *dev, struct lane *lane, const struct tape *t, uint32_
     struct cuda_dev *d = cuda(dev);
     struct capture captured;
     int rc = cuda_admit(d, t, e);
+    cuda_reap(d);
     dev->build_cost = (struct build_cost){0};
     double start = dev_now();
     if (rc || (rc = cuda_capture(d, lane, t, repeat, &captured, e)))

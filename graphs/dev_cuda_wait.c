@@ -41,6 +41,8 @@ void cuda_lane_free(struct dev *dev, struct lane *lane)
     if (!lane)
         return;
     cuda_note(d, cudaStreamSynchronize(lane->stream), "cudaStreamSynchronize");
+    __atomic_store_n(lane->passed, UINT64_MAX, __ATOMIC_RELEASE); /* on a device that is lost, too */
+    cuda_reap(d);
     cuda_note(d, cudaEventDestroy(lane->reached), "cudaEventDestroy");
     cuda_note(d, cudaStreamDestroy(lane->stream), "cudaStreamDestroy");
     pool_leave(d->pools[DEV_MEMORY], lane);
