@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A slot is a lane, a table and an echo. It is free when everybody of its last launch has listened; then nothing of that launch runs
- * any more, since every block is somebody's. Launches of one slot differ in how many rows there are and how much shared memory those
+ * any more, since every block is somebody's. There are as many as members, up to SLOTS: so many launches can be on their way. Launches of one slot differ in how many rows there are and how much shared memory those
  * need; all else of one is as it was in the one before, or those that wait for it fail, and the slot begins anew.
  */
 #include "engine/run/gang.h"
@@ -15,7 +15,7 @@ enum { SLOTS = 16, MEMBERS = 64 /* of a launch, at most */ };
 
 struct gang_slot {
     struct lane *lane;
-    unsigned char *host; /* mapped: MEMBERS rows to read, then MEMBERS that were read; NULL: the slot was never used */
+    unsigned char *host; /* mapped: MEMBERS rows to read, then MEMBERS that were read; NULL: not needed so far */
     void *device;
     uint32_t busy;                /* members of the last launch that have not listened yet */
     struct tape live;             /* the last launch; empty: there was none, or it failed */
@@ -55,6 +55,21 @@ static void gang_free(struct gang *g)
     free(g);
 }
 
+static int open_slot(struct gang *g, struct gang_slot *slot, struct err *e)
+{
+    const struct dev_ops *ops = g->dev->ops;
+    void *host;
+    int rc = slot->lane ? 0 : ops->lane_new(g->dev, &slot->lane, e);
+    if (rc || slot->host)
+        return rc;
+    if (!slot->echo && (rc = echo_new(&slot->echo, g->dev, slot->lane, e)))
+        return rc;
+    rc = ops->alloc(g->dev, slot->lane, DEV_MAPPED, 2 * table_bytes(g), &slot->device, &host, e);
+    if (rc == 0)
+        slot->host = host;
+    return rc;
+}
+
 int gang_join(struct sim *s, struct err *e)
 {
     const struct gang_kind *kind = s->model->program->gang;
@@ -66,9 +81,13 @@ int gang_join(struct sim *s, struct err *e)
         struct gang *g = dev->gang = xcalloc(1, sizeof *g);
         *g = (struct gang){.dev = dev, .kind = kind, .last = &g->first};
     }
-    s->gang = (struct gang_member){.gang = dev->gang, .echo_due = true};
-    dev->gang->members++;
-    return 0;
+    struct gang *g = dev->gang;
+    s->gang = (struct gang_member){.gang = g, .echo_due = true};
+    g->members++;
+    int rc = g->members > SLOTS ? 0 : open_slot(g, &g->slots[g->members - 1], e);
+    if (rc)
+        gang_leave(s);
+    return rc;
 }
 
 static void stop_waiting(struct gang *g, struct sim *s)
@@ -200,21 +219,6 @@ int gang_listen(struct sim *s, struct err *e)
 }
 
 /* ---- launching ---- */
-
-static int open_slot(struct gang *g, struct gang_slot *slot, struct err *e)
-{
-    const struct dev_ops *ops = g->dev->ops;
-    void *host;
-    int rc = slot->lane ? 0 : ops->lane_new(g->dev, &slot->lane, e);
-    if (rc || slot->host)
-        return rc;
-    if (!slot->echo && (rc = echo_new(&slot->echo, g->dev, slot->lane, e)))
-        return rc;
-    rc = ops->alloc(g->dev, slot->lane, DEV_MAPPED, 2 * table_bytes(g), &slot->device, &host, e);
-    if (rc == 0)
-        slot->host = host;
-    return rc;
-}
 
 static void emit(const struct gang *g, const struct gang_slot *slot, struct tape *t)
 {
@@ -350,16 +354,7 @@ static void launch(struct gang *g, struct gang_slot *slot)
 void engine_flush(struct dev *dev)
 {
     struct gang *g = dev->gang;
-    struct err e = {0};
-    for (struct gang_slot *slot = g ? g->slots : NULL; g && g->first && slot < g->slots + SLOTS; slot++) {
-        if (slot->busy)
-            continue;
-        if (!open_slot(g, slot, &e))
+    for (struct gang_slot *slot = g ? g->slots : NULL; g && g->first && slot < g->slots + SLOTS; slot++)
+        if (slot->host && !slot->busy)
             launch(g, slot);
-        else if (slot == g->slots) /* else there are some, and they come free */
-            for (struct sim *s = g->first; s; s = g->first) {
-                stop_waiting(g, s);
-                fail(s, 1, &e);
-            }
-    }
 }
