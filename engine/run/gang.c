@@ -55,6 +55,14 @@ static void gang_free(struct gang *g)
     free(g);
 }
 
+static void emit(const struct gang *g, const struct gang_slot *slot, struct tape *t)
+{
+    tape_clear(t);
+    t->echo = echo_ring(slot->echo);
+    g->kind->emit(slot->device, (unsigned char *)slot->device + table_bytes(g), slot->count, slot->shared_bytes, t);
+}
+
+/* With all that its launches take, the host's memory for their tapes and echo too. */
 static int open_slot(struct gang *g, struct gang_slot *slot, struct err *e)
 {
     const struct dev_ops *ops = g->dev->ops;
@@ -65,8 +73,13 @@ static int open_slot(struct gang *g, struct gang_slot *slot, struct err *e)
     if (!slot->echo && (rc = echo_new(&slot->echo, g->dev, slot->lane, e)))
         return rc;
     rc = ops->alloc(g->dev, slot->lane, DEV_MAPPED, 2 * table_bytes(g), &slot->device, &host, e);
-    if (rc == 0)
-        slot->host = host;
+    if (rc)
+        return rc;
+    slot->host = host;
+    emit(g, slot, &slot->fresh);
+    emit(g, slot, &slot->live);
+    rc = echo_reserve(slot->echo, &slot->live, 1, e);
+    tape_clear(&slot->live);
     return rc;
 }
 
@@ -219,13 +232,6 @@ int gang_listen(struct sim *s, struct err *e)
 }
 
 /* ---- launching ---- */
-
-static void emit(const struct gang *g, const struct gang_slot *slot, struct tape *t)
-{
-    tape_clear(t);
-    t->echo = echo_ring(slot->echo);
-    g->kind->emit(slot->device, (unsigned char *)slot->device + table_bytes(g), slot->count, slot->shared_bytes, t);
-}
 
 /* Into slot->live, once the launch before would still be what it was. */
 static int record(const struct gang *g, struct gang_slot *slot, uint32_t count, uint32_t shared_bytes, struct err *e)

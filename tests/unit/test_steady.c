@@ -24,7 +24,7 @@
 #include "daemon/worker/runner.h"
 #include "tests/lib/dev_count.h"
 
-enum { WINDOWS = 3, SIDE = 4, STEPS = 400, BEFORE = 20 };
+enum { WINDOWS = 3, SIDE = 4, STEPS = 240, BEFORE = 20 };
 
 static const char spec_text[] =
     "name: spheres\n"
@@ -37,7 +37,7 @@ static const char spec_text[] =
     "observables: [{rdf: {between: [AR, AR], max: 0.48 nm, bin: 0.02 nm, every: 5 steps}}]\n"
     "protocol:\n"
     "  - equilibrate: {time: 20 steps, ensemble: nvt}\n"
-    "  - produce: {time: 400 steps, ensemble: npt, sample-every: 5 steps, frames-every: 20 steps}\n"
+    "  - produce: {time: 240 steps, ensemble: npt, sample-every: 5 steps, frames-every: 20 steps}\n"
     "run: {checkpoint-every: 40 steps, graph-check-every: 30 steps}\n";
 
 static const char topology_text[] =
@@ -90,6 +90,12 @@ static void note(void)
 /* Of files; descriptors that wake the thread are written by others. */
 static unsigned writes;
 
+static void note_file(void)
+{
+    if (counts_here())
+        writes++;
+}
+
 ssize_t __real_write(int fd, const void *data, size_t bytes);
 ssize_t __real_pwrite(int fd, const void *data, size_t bytes, off_t at);
 int __real_fsync(int fd);
@@ -99,19 +105,19 @@ int __wrap_fsync(int fd);
 
 ssize_t __wrap_write(int fd, const void *data, size_t bytes)
 {
-    writes += counts_here();
+    note_file();
     return __real_write(fd, data, bytes);
 }
 
 ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at)
 {
-    writes += counts_here();
+    note_file();
     return __real_pwrite(fd, data, bytes, at);
 }
 
 int __wrap_fsync(int fd)
 {
-    writes += counts_here();
+    note_file();
     return __real_fsync(fd);
 }
 
@@ -226,6 +232,7 @@ static void the_driving_thread(void **state)
     uint32_t walker = 0;
     driver = pthread_self();
     producing = ended = checkpoints = exchanges = 0;
+    of_host = of_device = writes = 0;
     const char *device = getenv("SHOAL_TEST_DEVICE");
     assert_int_equal(engine_open(&models.dev, device ? device : "cpu:2", &e), 0);
     struct runner runner = {.dev = models.dev};
@@ -240,7 +247,7 @@ static void the_driving_thread(void **state)
     const struct dev_counts c = dev_count_end(models.dev);
     print_message("%u calls, %d checkpoints, %d exchanges; %u of the host's memory outside, %u inside of the device\n",
                   c.calls, checkpoints, exchanges, of_host, of_device);
-    assert_true(c.calls > 1000 && checkpoints >= WINDOWS * 8 && exchanges > 5);
+    assert_true(c.calls > 1000 && checkpoints >= WINDOWS * 4 && exchanges > 4);
     assert_int_equal(c.copies, 0);
     assert_int_equal(c.allocs, 0);
     assert_int_equal(c.frees, 0);
