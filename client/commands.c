@@ -182,13 +182,15 @@ const struct command commands[] = {
      "--plot draws cost against replicas, a line for each device; with --each ns/day against atoms, and how many times "
      "as fast the first device is as the last. --device may be given more than once. With several "
      "specs, the clock stops when all replicas of one have done "
-     "their steps.",
+     "their steps. --form and --pme have a GPU do with timesteps and mesh what it would not by itself; --json says "
+     "what was done.",
      "shoal bench methane.yaml --replicas 4 --steps 1000 --json\n"
      "shoal bench methane.yaml --sweep 1,2,4,8 --device cuda:0 --device cpu --plot methane.svg\n"
      "shoal bench methane.yaml methanol.yaml --each --device cuda:0 --device cpu:1 --plot sizes.svg\n",
      NEEDS_WORKER,
-     FILES | BIT(REPLICAS) | BIT(SWEEP) | BIT(EACH) | BIT(STEPS) | BIT(WARM_UP) | BIT(DEVICE) | BIT(PME) | BIT(PLOT), 1,
-     8, offline_main},
+     FILES | BIT(REPLICAS) | BIT(SWEEP) | BIT(EACH) | BIT(STEPS) | BIT(WARM_UP) | BIT(DEVICE) | BIT(FORM) | BIT(PME) |
+         BIT(PLOT),
+     1, 8, offline_main},
     {"suggest-restraint", "SPEC.yaml [TRAJ.xtc...]",
      "choose anchors that hold a ligand where it binds, from a short run",
      "Writes an [ intermolecular_interactions ] block for the end of the topology: a distance, two angles and three "

@@ -169,6 +169,7 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_SWEEP:
     case OPTION_STEPS:
     case OPTION_WARM_UP:
+    case OPTION_FORM:
     case OPTION_PME:
     case OPTION_EACH:
     case OPTION_PLOT:

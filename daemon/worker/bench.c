@@ -48,12 +48,17 @@ static double feeding_of(const struct bench_task *t, const struct bench_result *
     return r->feeding / (double)steps * 1e6;
 }
 
+/* "none": there is no mesh, or the device has one way to do it. */
+static const char *const form_names[] = {[FORM_AUTO] = "auto", [FORM_GANG] = "gang", [FORM_GRAPH] = "graph"},
+                         *const pme_names[] = {[PME_AUTO] = "none", [PME_BLOCK] = "block", [PME_CARD] = "card"};
+
 /* One spec of one measurement. */
 static json_t *figures(const struct bench_task *t, const struct bench_result *r, int spec)
 {
     const struct bench_share *s = &r->share[spec];
-    return json_pack("{s:s, s:s, s:i, s:i, s:f, s:I, s:I, s:f, s:f, s:f, s:i, s:f, s:f, s:I}", "spec", t->specs[spec],
-                     "device", t->device, "replicas", (int)t->replicas, "atoms", s->natoms, "timestep_fs",
+    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:f, s:I, s:I, s:f, s:f, s:f, s:i, s:f, s:f, s:I}", "spec",
+                     t->specs[spec], "device", t->device, "form", form_names[s->forms.step], "pme",
+                     pme_names[s->forms.pme], "replicas", (int)t->replicas, "atoms", s->natoms, "timestep_fs",
                      s->timestep * 1e3, "steps", (json_int_t)t->steps, "replica_steps", (json_int_t)s->steps, "wall_s",
                      r->wall, "us_per_replica_step", us_of(r, spec), "ns_per_day_aggregate", ns_per_day_of(r, spec),
                      "kernel_nodes_per_step", (int)s->nodes, "cpu_s_per_wall_s", r->cpu / r->wall,
@@ -182,7 +187,7 @@ static int usage(void)
     fputs(
         "usage: shoal bench SPEC... [--replicas N | --sweep N,N,... | --each] [--steps S] [--device "
         "cpu|cpu:N|cuda:K]... "
-        "[--warm-up S] [--pme auto|block|card] [--plot FILE.svg] [--include DIR]... [--json]\n",
+         "[--warm-up S] [--form auto|gang|graph] [--pme auto|block|card] [--plot FILE.svg] [--include DIR]... [--json]\n",
         stderr);
     return EXIT_USAGE;
 }
@@ -219,20 +224,20 @@ static int read_sweep(struct bench_options *o, const char *given, struct err *e)
     return rc;
 }
 
-static int read_pme(enum pme_form *out, const char *text, struct err *e)
+/* 0: auto; 1, 2: what comes of names[1], names[2]. Negative: neither. */
+static int read_form(const char *option, const char *const names[3], const char *text, struct err *e)
 {
-    static const char *const names[] = {[PME_AUTO] = "auto", [PME_BLOCK] = "block", [PME_CARD] = "card"};
-    for (int k = 0; k < (int)(sizeof names / sizeof *names); k++)
-        if (strcmp(names[k], text) == 0) {
-            *out = (enum pme_form)k;
-            return 0;
-        }
-    return err_set(e, ERR_USAGE, "--pme %s: expected auto, block or card", text);
+    if (strcmp(text, "auto") == 0)
+        return 0;
+    for (int k = 1; k < 3; k++)
+        if (strcmp(text, names[k]) == 0)
+            return k;
+    return err_set(e, ERR_USAGE, "%s %s: expected auto, %s or %s", option, text, names[1], names[2]);
 }
 
 static int read_option(struct bench_options *o, int option, struct err *e)
 {
-    int rc = 0;
+    int rc = 0, form;
     switch (option) {
     case 'a':
         o->each = true;
@@ -248,9 +253,14 @@ static int read_option(struct bench_options *o, int option, struct err *e)
     case 'j':
         o->json = true;
         break;
+    case 'f':
+        form = read_form("--form", form_names, optarg, e);
+        o->task.form = (enum step_form)form;
+        return form < 0 ? form : 0;
     case 'm':
-        rc = read_pme(&o->task.pme, optarg, e);
-        break;
+        form = read_form("--pme", pme_names, optarg, e);
+        o->task.pme = (enum pme_form)form;
+        return form < 0 ? form : 0;
     case 'p':
         o->plot = optarg;
         break;
@@ -283,8 +293,9 @@ int bench_main(int argc, char **argv)
                                             {"each", no_argument, NULL, 'a'},
                                             {"plot", required_argument, NULL, 'p'},
                                             {"json", no_argument, NULL, 'j'},
-                                            {"pme", required_argument, NULL, 'm'},
                                             {"warm-up", required_argument, NULL, 'u'},
+                                            {"form", required_argument, NULL, 'f'},
+                                            {"pme", required_argument, NULL, 'm'},
                                             {NULL, 0, NULL, 0}};
     struct bench_options o = {.task = {.steps = 1000}, .counts = {1}, .ncounts = 1};
     struct err e = {0};

@@ -180,6 +180,7 @@ static int add_model(struct bench *b, int k, struct err *e)
         return rc;
     b->last_stage[k] = set_protocol(spec, b->task);
     spec->settings.replicas = (int)b->task->replicas * b->task->nspecs; /* all that share the device */
+    spec->settings.form = b->task->form;
     spec->settings.nonbonded.pme_form = b->task->pme;
     b->out->share[k].natoms = sys.natoms;
     b->out->share[k].timestep = spec->settings.integrator.timestep;
@@ -190,6 +191,8 @@ static int add_model(struct bench *b, int k, struct err *e)
         system_close(&sys);
     } else {
         rc = models_add(&b->models, folder.data, spec, &sys, &b->shared[k], e);
+        if (!rc)
+            b->out->share[k].forms = model_forms(b->shared[k]->model);
     }
     buf_free(&folder);
     return rc;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "engine/base/err.h"
-#include "engine/system/settings.h"
+#include "engine/run/sim.h"
 
 enum { BENCH_SPECS_MAX = 8, BENCH_INCLUDES_MAX = 32 };
 
@@ -21,6 +21,7 @@ struct bench_task {
     unsigned replicas; /* of each spec */
     uint64_t steps;    /* of each replica */
     uint64_t warm_up;  /* before them; 0: a tenth of them, 50 at least */
+    enum step_form form;
     enum pme_form pme;
 };
 
@@ -28,9 +29,10 @@ struct bench_task {
 struct bench_share {
     int natoms;
     double timestep; /* ps */
-    uint64_t steps;  /* that its replicas did, all together, in the measured time */
-    uint32_t nodes;  /* of the graph, per step */
-    size_t bytes;    /* of device memory, a replica */
+    struct model_forms forms;
+    uint64_t steps; /* that its replicas did, all together, in the measured time */
+    uint32_t nodes; /* of the graph, per step */
+    size_t bytes;   /* of device memory, a replica */
 };
 
 struct bench_result {

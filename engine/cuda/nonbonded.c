@@ -59,7 +59,7 @@ static int make(struct nonbonded *nb, const struct system *sys, const struct set
     if (rc == 0)
         rc = mesh_make(&nb->mesh, &nb->dev->limits, sys, set, &plan, e);
     if (rc == 0)
-        tiny_make(&nb->tiny, sys, set, t, &plan, &nb->pairs, &nb->mesh);
+        rc = tiny_make(&nb->tiny, sys, set, t, &plan, &nb->pairs, &nb->mesh, e);
     if (rc == 0)
         rc = readonly_upload(&nb->shared, nb->dev, lay_out, &(struct sources){nb, &plan, &set->alchemy}, e);
     alchemy_plan_close(&plan);
@@ -98,6 +98,11 @@ const struct readonly *cuda_nonbonded_tables(const struct nonbonded *nb)
 const struct tiny *cuda_nonbonded_tiny(const struct nonbonded *nb)
 {
     return nb->tiny.on ? &nb->tiny : NULL;
+}
+
+enum pme_form cuda_pme_form(const struct nonbonded *nb)
+{
+    return !nb->mesh.meshed ? PME_AUTO : nb->mesh.one_block ? PME_BLOCK : PME_CARD;
 }
 
 double cuda_min_width(const struct nonbonded *nb)

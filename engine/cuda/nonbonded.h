@@ -19,6 +19,7 @@ int cuda_nonbonded_new(struct nonbonded **out, struct dev *dev, const struct sys
                        const struct topology *t, struct err *e);
 void cuda_nonbonded_free(struct nonbonded *nb);
 const struct readonly *cuda_nonbonded_tables(const struct nonbonded *nb);
+enum pme_form cuda_pme_form(const struct nonbonded *nb);
 void cuda_caps_guess(const struct nonbonded *nb, struct list_caps *caps);
 void cuda_caps_grow(struct list_caps *caps, const struct ctl *ctl);
 size_t cuda_block_bytes(const struct nonbonded *nb, const struct list_caps *caps);

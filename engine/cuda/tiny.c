@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/number.h"
 #include "engine/cuda/kernels.h"
 
 enum { FOUR = 4 * sizeof(float) };
-
-int32_t tiny_atoms_most = 128;
 
 /* ---- pairs ---- */
 
@@ -166,24 +165,52 @@ static void place(struct tiny *t, const struct topology *top, const struct mesh 
 
 /* ---- a model ---- */
 
-void tiny_make(struct tiny *t, const struct system *sys, const struct settings *set, const struct topology *topology,
-               const struct alchemy_plan *plan, const struct pairs *pairs, const struct mesh *mesh)
+/* ERR_UNSUPPORTED: it is not for one block of this device. */
+static int plan_block(struct tiny *t, const struct system *sys, const struct settings *set,
+                      const struct topology *topology, const struct alchemy_plan *plan, const struct pairs *pairs,
+                      const struct mesh *mesh, struct err *e)
 {
     struct tiny_table *h = &t->host;
-    *t = (struct tiny){0};
-    if (sys->natoms > tiny_atoms_most || sys->nsites || sys->ncoordinations)
-        return;
+    if (sys->natoms > TINY_ATOMS_MOST)
+        return err_set(e, ERR_UNSUPPORTED, "%d atoms: expected at most %d", sys->natoms, TINY_ATOMS_MOST);
+    if (sys->nsites)
+        return err_set(e, ERR_UNSUPPORTED, "%d virtual %s: expected none", sys->nsites,
+                       number_word(sys->nsites, "site", "sites"));
+    if (sys->ncoordinations)
+        return err_set(e, ERR_UNSUPPORTED, "biases along %d %s: expected none", sys->ncoordinations,
+                       number_word(sys->ncoordinations, "coordination", "coordinations"));
     h->natoms = (uint32_t)sys->natoms;
     h->groups = (h->natoms + 31) / 32;
     h->stride = 32 * h->groups + 1;
-    if (!tiny_columns_make(t, sys, set, mesh))
-        return;
+    int rc = tiny_columns_make(t, sys, set, mesh, e);
+    if (rc)
+        return rc;
     h->quads = (h->functions[2] + 3) / 4 | 1;
     list_pairs(t, plan);
     list_unlisted(t, plan, pairs);
     list_chunks(t, topology, mesh->meshed);
     place(t, topology, mesh);
-    t->on = h->places.bytes <= mesh->shared_most;
+    if (h->places.bytes > mesh->shared_most)
+        return err_set(
+            e, ERR_UNSUPPORTED,
+            "a block of %u bytes of shared memory for %u atoms and %u waves: expected at most %u on this GPU",
+            h->places.bytes, h->natoms, 4 * h->nvalues, mesh->shared_most);
+    return 0;
+}
+
+int tiny_make(struct tiny *t, const struct system *sys, const struct settings *set, const struct topology *topology,
+              const struct alchemy_plan *plan, const struct pairs *pairs, const struct mesh *mesh, struct err *e)
+{
+    struct err why;
+    *t = (struct tiny){0};
+    if (set->form == FORM_GRAPH)
+        return 0;
+    int rc = plan_block(t, sys, set, topology, plan, pairs, mesh, &why);
+    t->on = !rc;
+    if (!rc || set->form == FORM_AUTO)
+        return 0;
+    *e = why;
+    return err_prefix(e, "form gang");
 }
 
 void tiny_close(struct tiny *t)

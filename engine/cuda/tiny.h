@@ -2,8 +2,14 @@
  *
  * Tiny systems: one thread block does whole timesteps of a replica, as many as are wanted at once, with everything that changes
  * from step to step in shared memory (tiny.cu); a launch has a block for each of many replicas (engine/run/gang.h). Samples, volume
- * moves and minimization go by the other kernels; between launches the state is what those expect. Which systems: decided once for a
- * model, from its size and that it has no virtual sites and no coordinations (tiny_make), so bits depend on nothing else.
+ * moves and minimization go by the other kernels; between launches the state is what those expect.
+ *
+ * Which systems: decided once for a model. Its sums are not those of the other kernels to the last bit (waves are not transformed,
+ * pairs have no lists), so what decides is spec, size and device model, never what else runs and never a measurement of the day: a
+ * system of up to TINY_ATOMS_MOST atoms, without virtual sites and coordinations, whose block fits the device's shared memory
+ * (tiny_make), in a gang however many replicas there are. What is known of both on an H200 (tests/bench/LOG.md): 22 atoms take 21 us
+ * a step alone and 0.37 of 48 in gangs, and took 57 and 1.8 by graphs when gangs came; how it is near TINY_ATOMS_MOST
+ * `shoal bench --form` measures.
  *
  *   terms      a warp takes up to 32 of one kind at a time (struct tiny_chunk): bonded terms, pairs without any list, noise, and
  *              the atoms' waves
@@ -27,6 +33,7 @@
 #include "engine/system/topology.h"
 
 enum {
+    TINY_ATOMS_MOST = 128,
     TINY_WARPS = 16,
     TINY_BLOCK = 32 * TINY_WARPS,
     TINY_QUADS = 5, /* functions along z of one column, in fours, that a thread has in its registers */
@@ -34,9 +41,6 @@ enum {
     TINY_HELD_BYTES = 45 * sizeof(double), /* of structs in bodies.cuh: held.. */
     TINY_STAR_BYTES = 15 * sizeof(double), /* ..and star */
 };
-
-/* Atoms that are tried at most. For tests to set: 0, and no system is tiny. */
-extern int32_t tiny_atoms_most;
 
 enum tiny_kind {
     TINY_BONDED,    /* by number as in bonded.cuh */
@@ -122,14 +126,15 @@ struct tiny {
     uint32_t nplain, nperturbed, nexcluded, nalways;
 };
 
-/* Whether, and if so how. Zeroed is valid for tiny_close and tiny_lay_out. */
-void tiny_make(struct tiny *t, const struct system *sys, const struct settings *set, const struct topology *topology,
-               const struct alchemy_plan *plan, const struct pairs *pairs, const struct mesh *mesh);
+/* Whether, and if so how. Zeroed is valid for tiny_close and tiny_lay_out. ERR_UNSUPPORTED: why not, where the settings want it. */
+int tiny_make(struct tiny *t, const struct system *sys, const struct settings *set, const struct topology *topology,
+              const struct alchemy_plan *plan, const struct pairs *pairs, const struct mesh *mesh, struct err *e);
 void tiny_close(struct tiny *t);
 /* Its tables; run twice, measuring and filling, after those of pairs and mesh. */
 void tiny_lay_out(struct tiny *t, const struct pairs *pairs, const struct mesh *mesh, struct arena *a);
 
-/* The columns of t->host, and what follows from them. False: there are more than can be. */
-bool tiny_columns_make(struct tiny *t, const struct system *sys, const struct settings *set, const struct mesh *mesh);
+/* The columns of t->host, and what follows from them. ERR_UNSUPPORTED: there are more than can be. */
+int tiny_columns_make(struct tiny *t, const struct system *sys, const struct settings *set, const struct mesh *mesh,
+                      struct err *e);
 
 #endif

@@ -212,16 +212,18 @@ static void put_octets(struct tiny *t)
     free(number);
 }
 
-bool tiny_columns_make(struct tiny *t, const struct system *sys, const struct settings *set, const struct mesh *mesh)
+int tiny_columns_make(struct tiny *t, const struct system *sys, const struct settings *set, const struct mesh *mesh,
+                      struct err *e)
 {
     struct tiny_table *h = &t->host;
     int32_t size[3];
     for (int d = 0; d < 3; d++)
         size[d] = mesh->host.axis[d].size;
     if (!mesh->meshed)
-        return true;
+        return 0;
     if (size[0] > FUNCTIONS_MOST || size[1] > FUNCTIONS_MOST || size[2] > FUNCTIONS_MOST)
-        return false;
+        return err_set(e, ERR_UNSUPPORTED, "a mesh of %d x %d x %d: expected at most %d along an edge", size[0],
+                       size[1], size[2], FUNCTIONS_MOST);
     struct axis_bounds *axis = xcalloc(3, sizeof *axis);
     for (int d = 0; d < 3; d++)
         bound_axis(&axis[d], size[d], set->nonbonded.pme_order);
@@ -248,5 +250,6 @@ bool tiny_columns_make(struct tiny *t, const struct system *sys, const struct se
         put_octets(t);
     free(last);
     free(axis);
-    return fits;
+    return fits ? 0
+                : err_set(e, ERR_UNSUPPORTED, "%u waves: expected fewer than %u", 4 * h->nvalues, (unsigned)NO_PRODUCT);
 }

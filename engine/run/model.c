@@ -37,6 +37,14 @@ static int check(const struct system *sys, const struct settings *set, struct er
     return check_masses(sys, e);
 }
 
+static int check_form(const struct model *m, struct err *e)
+{
+    if (m->set->form == FORM_GANG && !m->program->gang)
+        return err_set(e, ERR_UNSUPPORTED, "form gang: %s devices have none: expected a CUDA device",
+                       m->program->device);
+    return 0;
+}
+
 /* ERR_UNSUPPORTED: the device has no kernels for one of them; as observe_check. */
 static int place_observables(struct model *m, struct err *e)
 {
@@ -213,6 +221,8 @@ int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner 
     copy_lambda(m);
     int rc = check(sys, set, e);
     if (rc == 0)
+        rc = check_form(m, e);
+    if (rc == 0)
         rc = place_observables(m, e);
     if (rc == 0)
         rc = topology_build(&t, sys, set, e);
@@ -271,6 +281,13 @@ int model_check(struct model *m, const uint64_t *digests, struct lane *lane, str
     if (rc == -ERR_DRIFT) /* else the device's own failure, and that of who asked */
         m->damage = *e;
     return rc;
+}
+
+struct model_forms model_forms(const struct model *m)
+{
+    const struct program *p = m->program;
+    return (struct model_forms){.step = model_in_gangs(m) ? FORM_GANG : FORM_GRAPH,
+                                .pme = p->pme_form ? p->pme_form(m->nonbonded) : PME_AUTO};
 }
 
 size_t model_host_work(const struct model *m)

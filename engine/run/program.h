@@ -54,6 +54,8 @@ struct program {
                          const struct topology *t, struct err *e);
     void (*nonbonded_free)(struct nonbonded *nb); /* NULL is fine */
     const struct readonly *(*nonbonded_tables)(const struct nonbonded *nb);
+    /* How the mesh is done, PME_BLOCK or PME_CARD; PME_AUTO: there is none. NULL: the program has one way. */
+    enum pme_form (*pme_form)(const struct nonbonded *nb);
     /* A first guess from density and box; and, after HALT_LIST, capacities that hold what was asked for, with room. */
     void (*caps_guess)(const struct nonbonded *nb, struct list_caps *caps);
     void (*caps_grow)(struct list_caps *caps, const struct ctl *ctl);

@@ -40,6 +40,13 @@ int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner 
 void model_free(struct model *m);
 /* Bytes of the host's memory that observables and biases of each replica compute in; 0 where the device has memory of its own. */
 size_t model_host_work(const struct model *m);
+/* How replicas of the model go about timesteps, FORM_GANG or FORM_GRAPH, and the mesh: PME_BLOCK or PME_CARD; PME_AUTO: there is
+ * none, or one way only on such a device. */
+struct model_forms {
+    enum step_form step;
+    enum pme_form pme;
+};
+struct model_forms model_forms(const struct model *m);
 /* A replica has found that the read-only tables are not what they were: none that uses them goes on, a new model is needed. */
 bool model_damaged(const struct model *m);
 

@@ -15,6 +15,10 @@ enum dispersion_correction { DISPERSION_NONE, DISPERSION_ENERGY, DISPERSION_ENER
 enum coulomb_method { COULOMB_PME, COULOMB_REACTION_FIELD };
 enum coulomb_modifier { COULOMB_CUTOFF, COULOMB_POTENTIAL_SHIFT };
 
+/* How a replica's timesteps go to a GPU: with those of others in one launch (a gang), or by a graph of its own. Bits differ, so
+ * FORM_AUTO depends on system, settings and device model alone: a gang wherever there can be one (engine/cuda/tiny.h). */
+enum step_form { FORM_AUTO, FORM_GANG, FORM_GRAPH };
+
 /* How a GPU does the mesh: in one block, over the card, or whichever suits the number of replicas. The same bits. */
 enum pme_form { PME_AUTO, PME_BLOCK, PME_CARD };
 
@@ -119,6 +123,7 @@ struct settings {
     struct integrator_settings integrator;
     struct barostat_settings barostat;
     enum exchange_scheme exchange;
+    enum step_form form;
     uint64_t check_every; /* steps between graph re-captures */
     uint64_t stride;      /* steps; samples, volume moves and the like of production come after multiples of it */
     int replicas;         /* of the ensemble, all windows: for what suits their number */

@@ -403,7 +403,7 @@ def bad_input(program, folder):
     worker.drain()
 
 
-BENCH_KEYS = ["spec", "device", "replicas", "atoms", "timestep_fs", "steps", "replica_steps", "wall_s", "us_per_replica_step",
+BENCH_KEYS = ["spec", "device", "form", "pme", "replicas", "atoms", "timestep_fs", "steps", "replica_steps", "wall_s", "us_per_replica_step",
               "ns_per_day_aggregate", "kernel_nodes_per_step", "cpu_s_per_wall_s", "feeding_us_per_replica_step", "device_bytes_per_replica"]
 
 
@@ -411,13 +411,13 @@ def bench(program, folder):
     """More replicas than windows, from a spec on disk; nothing of the run is left behind."""
     directory, scratch = make(folder, "bench", seed=9), os.path.join(folder, "scratch")
     os.mkdir(scratch)
-    run = subprocess.run([program, "bench", f"{directory}/input/spec.yaml", "--replicas", "4", "--steps", "60", "--warm-up", "1", "--pme", "auto", "--device",
-                          "cpu:2", "--json"], capture_output=True, text=True, env=dict(os.environ, TMPDIR=scratch), check=False)
+    run = subprocess.run([program, "bench", f"{directory}/input/spec.yaml", "--replicas", "4", "--steps", "60", "--warm-up", "1", "--form", "auto", "--pme",
+                          "auto", "--device", "cpu:2", "--json"], capture_output=True, text=True, env=dict(os.environ, TMPDIR=scratch), check=False)
     assert run.returncode == 0, run.stderr
     figures = json.loads(run.stdout)
     assert list(figures) == BENCH_KEYS, figures
-    assert [figures[key] for key in BENCH_KEYS[1:6]] == ["cpu:2", 4, 373, 2.0, 60], figures
-    assert all(figures[key] > 0 for key in BENCH_KEYS[2:]), figures
+    assert [figures[key] for key in BENCH_KEYS[1:8]] == ["cpu:2", "graph", "none", 4, 373, 2.0, 60], figures
+    assert all(figures[key] > 0 for key in BENCH_KEYS[4:]), figures
     assert 60 <= figures["replica_steps"] <= 4 * 60, figures  # the clock stops when the first replica is through
     total = figures["us_per_replica_step"] * 1e-6 * figures["replica_steps"]
     assert abs(total - figures["wall_s"]) < 1e-4 * total, figures
@@ -468,8 +468,11 @@ def offline(program, folder):
         run = subprocess.run([program, verb, spec, option, text], capture_output=True, text=True, check=False)
         assert run.returncode == 2 and not run.stdout, run
         assert run.stderr.startswith(f"shoal {verb}: {option} {text}: expected a whole number from "), run.stderr
-    run = subprocess.run([program, "bench", spec, "--pme", "gpu"], capture_output=True, text=True, check=False)
-    assert run.returncode == 2 and "--pme gpu: expected auto, block or card" in run.stderr, run
+    for options, code, why in ((["--pme", "gpu"], 2, "--pme gpu: expected auto, block or card"),
+                               (["--form", "none"], 2, "--form none: expected auto, gang or graph"),
+                               (["--form", "gang"], 65, "form gang: cpu devices have none: expected a CUDA device")):
+        run = subprocess.run([program, "bench", spec, *options], capture_output=True, text=True, check=False)
+        assert run.returncode == code and why in run.stderr, run
 
 
 def main():

@@ -291,21 +291,59 @@ static void same_by_other_kernels(struct snapshot shot[2], const uint32_t nodes[
     free(shot[1].x);
 }
 
-/* What is too large for one block, or is made to be, goes by the other kernels. */
+/* What is asked for is done: by one block or by the other kernels. */
 static void test_choice(void **state)
 {
     struct system *sys = some_of_mixture(36);
     add_terms(sys);
-    const struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
-    const int32_t most = tiny_atoms_most;
+    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
     struct snapshot shot[2];
     uint32_t nodes[2];
-    shot[0] = after_steps(sys, &set, 30, &nodes[0]);
-    tiny_atoms_most = 0;
-    shot[1] = after_steps(sys, &set, 30, &nodes[1]);
-    tiny_atoms_most = most;
+    for (int k = 0; k < 2; k++) {
+        set.form = k ? FORM_GRAPH : FORM_GANG;
+        shot[k] = after_steps(sys, &set, 30, &nodes[k]);
+    }
     same_by_other_kernels(shot, nodes, sys->natoms);
     toy_system_free(sys);
+}
+
+static void refused(const struct program *program, const struct system *sys, const struct settings *set,
+                    const char *why)
+{
+    struct toy t = {0};
+    struct err e = {0};
+    assert_int_equal(emulate_open(&t.dev, "cpu:1", card, *program->kernels, &e), 0);
+    assert_int_equal(model_new(&t.model, t.dev, sys, set, &e), -(int)ERR_UNSUPPORTED);
+    if (!strstr(e.msg, why))
+        fail_msg("%s", e.msg);
+    dev_close(t.dev);
+}
+
+/* A gang that cannot be is refused with what is in its way; without being asked for one, nobody hears of it. */
+static void test_refusals(void **state)
+{
+    struct system *small = some_of_mixture(36), *large = some_of_mixture(132);
+    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE), graph = set;
+    set.form = FORM_GANG;
+    refused(&cpu_program, small, &set, "form gang: cpu devices have none: expected a CUDA device");
+    refused(&cuda_program, large, &set, "form gang: 132 atoms: expected at most 128");
+    set.nonbonded.pme_grid[1] = 256;
+    refused(&cuda_program, small, &set, "x 256 x");
+    set.nonbonded.pme_grid[1] = 0;
+    card = "NVIDIA GeForce RTX 3090";
+    toy_system_free(large);
+    large = some_of_mixture(108);
+    refused(&cuda_program, large, &set, "expected at most 100352 on this GPU");
+    card = NULL;
+    struct toy t = opened(&cuda_program, small, &graph, 0);
+    assert_int_equal(model_forms(t.model).step, FORM_GANG);
+    toy_close(&t);
+    graph.form = FORM_GRAPH;
+    t = opened(&cuda_program, small, &graph, 0);
+    assert_int_equal(model_forms(t.model).step, FORM_GRAPH);
+    toy_close(&t);
+    toy_system_free(small);
+    toy_system_free(large);
 }
 
 /* What is too large for a block of one GPU and not of another. */
@@ -511,9 +549,10 @@ static void test_gang_faults(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forces), cmocka_unit_test(test_waves),      cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_choice), cmocka_unit_test(test_cards),      cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_gangs),  cmocka_unit_test(test_gang_drift), cmocka_unit_test(test_gang_faults)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forces),     cmocka_unit_test(test_waves),
+                                       cmocka_unit_test(test_bits),       cmocka_unit_test(test_choice),
+                                       cmocka_unit_test(test_refusals),   cmocka_unit_test(test_cards),
+                                       cmocka_unit_test(test_failure),    cmocka_unit_test(test_gangs),
+                                       cmocka_unit_test(test_gang_drift), cmocka_unit_test(test_gang_faults)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
