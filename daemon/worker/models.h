@@ -10,6 +10,7 @@
 
 #include "daemon/spec/spec.h"
 #include "daemon/worker/jobs.h"
+#include "daemon/worker/mesh_choice.h"
 #include "engine/run/sim.h"
 
 enum model_state { MODEL_MAKING, MODEL_READY, MODEL_BROKEN };
@@ -24,6 +25,7 @@ struct shared_model {
     struct settings settings;
     struct system system;
     struct model *model;
+    struct mesh_choice mesh; /* of meshes.h */
     char *directory;
     int ladder;     /* revision that made the ensemble's windows what they are here */
     uint64_t stage; /* that it was asked for */

@@ -58,6 +58,11 @@ bool packing_look(struct packing *p, const struct packing_view *v)
     return set_slots(p, p->slots + more);
 }
 
+bool packing_at_rest(const struct packing *p, unsigned running)
+{
+    return p->settled || running != p->slots;
+}
+
 bool packing_full(struct packing *p, unsigned running)
 {
     if (!p->start || running >= p->slots)

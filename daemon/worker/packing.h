@@ -35,6 +35,8 @@ void packing_fix(struct packing *p, unsigned slots);
 void packing_start(struct packing *p, unsigned start);
 /* True: `slots` has changed. */
 bool packing_look(struct packing *p, const struct packing_view *v);
+/* With so many in flight nothing more is to be learnt about their number. */
+bool packing_at_rest(const struct packing *p, unsigned running);
 /* Memory ended with `running` in flight. True: `slots` has changed. */
 bool packing_full(struct packing *p, unsigned running);
 

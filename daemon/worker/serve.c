@@ -23,6 +23,7 @@
 #include "daemon/worker/device.h"
 #include "daemon/worker/exchange.h"
 #include "daemon/worker/load.h"
+#include "daemon/worker/meshes.h"
 #include "daemon/worker/packing.h"
 #include "daemon/worker/replica.h"
 #include "daemon/worker/runner.h"
@@ -357,7 +358,13 @@ static void tell_load(struct serving *s)
     if (!s->runner.count)
         p = (struct load_period){0};
     size_t room = replica ? memory.free / 10 * 9 / replica : 0;
-    if (p.steady && p.stepped == s->runner.count)
+    const bool steady = p.steady && p.stepped == s->runner.count;
+    meshes_look(&s->models, &(struct meshes_view){.running = s->runner.count,
+                                                  .company = s->meter.changes,
+                                                  .rate = p.rate,
+                                                  .steady = steady,
+                                                  .at_rest = packing_at_rest(&s->packing, s->runner.count)});
+    if (steady)
         packing_look(&s->packing, &(struct packing_view){.running = s->runner.count,
                                                          .rate = p.rate,
                                                          .size = p.size,

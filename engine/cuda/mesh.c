@@ -10,7 +10,6 @@
 #include "engine/system/ewald.h"
 
 enum {
-    MANY_REPLICAS = 8,   /* from which on their number counts more than how long one takes */
     BRICK_EDGE = 20,     /* points along an edge of a brick, at most: its neighbours have order - 1 of them too.. */
     BRICK_EDGE_FEW = 10, /* ..but few replicas have blocks for the whole device only if there are many bricks */
     BRICK_COPIES = 6,    /* of its points that a thread copies, if there are threads enough */
@@ -98,14 +97,29 @@ static int no_block(const struct mesh *m, size_t bytes, struct err *e)
 }
 
 /* Bits do not depend on it: where a block of the device has no room, the card does the mesh. */
-static int choose_form(struct mesh *m, const struct settings *set, struct err *e)
+static int choose_forms(struct mesh *m, const struct settings *set, struct err *e)
 {
     const size_t bytes = block_bytes(m);
     const bool fits = bytes && bytes <= m->shared_most;
     if (set->nonbonded.pme_form == PME_BLOCK && !fits)
         return no_block(m, bytes, e);
-    m->one_block = fits && (set->nonbonded.pme_form == PME_BLOCK || (set->nonbonded.pme_form == PME_AUTO && !m->few));
+    m->block = m->meshed && fits && set->nonbonded.pme_form != PME_CARD;
+    m->card = m->meshed && (!fits || set->nonbonded.pme_form != PME_BLOCK);
     return 0;
+}
+
+enum pme_form mesh_form(const struct mesh *m, int in_flight)
+{
+    if (m->block && (!m->card || in_flight >= MESH_MANY))
+        return PME_BLOCK;
+    return m->card ? PME_CARD : PME_AUTO;
+}
+
+void mesh_settle(struct mesh *m, int in_flight)
+{
+    const enum pme_form form = mesh_form(m, in_flight);
+    m->block = form == PME_BLOCK;
+    m->card = form == PME_CARD;
 }
 
 static int set_axis(struct mesh_axis *a, int32_t size, struct err *e)
@@ -175,9 +189,9 @@ int mesh_make(struct mesh *m, const struct dev_limits *limits, const struct syst
         rc = set_axis(&m->host.axis[d], size[d], e);
     if (rc)
         return rc;
-    m->few = set->replicas < MANY_REPLICAS;
+    m->few = set->replicas < MESH_MANY;
     choose_bricks(m);
-    return choose_form(m, set, e);
+    return choose_forms(m, set, e);
 }
 
 static void put_axis(struct mesh_axis *axis, int order, struct arena *a)
@@ -221,9 +235,9 @@ static uint32_t all_points(const struct mesh *m)
     return (uint32_t)a[0].size * (uint32_t)a[1].size * (uint32_t)a[2].size;
 }
 
-uint32_t mesh_points(const struct mesh *m)
+uint32_t mesh_points(const struct mesh *m, enum pme_form form)
 {
-    return m->meshed && !m->one_block ? all_points(m) + m->host.bricks.all + 1 : 0;
+    return form == PME_CARD ? all_points(m) + m->host.bricks.all + 1 : 0;
 }
 
 void mesh_lay_out_block(const struct mesh *m, struct arena *a, struct mesh_arrays *out)
@@ -232,7 +246,7 @@ void mesh_lay_out_block(const struct mesh *m, struct arena *a, struct mesh_array
     const struct mesh_bricks *b = &m->host.bricks;
     size_t half = (size_t)s[0].size * (size_t)s[1].size * (size_t)(s[2].size / 2 + 1);
     *out = (struct mesh_arrays){0};
-    if (m->one_block)
+    if (!m->card)
         return;
     out->charges = arena_take(a, (all_points(m) + b->all + 1) * sizeof *out->charges);
     out->brick_atom = arena_take(a, ((size_t)b->all * b->cap + (size_t)m->host.natoms) * sizeof *out->brick_atom);
@@ -341,10 +355,14 @@ static void emit_card(const struct mesh *m, enum evaluate mode, const struct mes
 
 void mesh_emit(const struct mesh *m, enum evaluate mode, const struct mesh_replica *r, uint64_t after, struct tape *t)
 {
-    if (!m->meshed)
+    switch (r->form) {
+    case PME_AUTO: /* no mesh */
         return;
-    if (m->one_block)
+    case PME_BLOCK:
         emit_one_block(m, mode, r, after, t);
-    else
+        return;
+    case PME_CARD:
         emit_card(m, mode, r, after, t);
+        return;
+    }
 }

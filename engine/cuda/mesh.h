@@ -12,7 +12,8 @@
  *   gather    potential and forces at the atoms, by bricks again
  *
  * Where the mesh fits into the shared memory of one block, one launch does all of it (mesh_block.cu): slower for one replica,
- * but it takes one of the device's processors for that time, not all. Both give the same bits.
+ * but it takes one of the device's processors for that time, not all. Both give the same bits, so replicas may go from one to the other
+ * between pieces of work (engine/run/sim.h): the daemon measures which it is to be, and begins with MESH_MANY.
  */
 #ifndef SHOAL_ENGINE_CUDA_MESH_H
 #define SHOAL_ENGINE_CUDA_MESH_H
@@ -27,6 +28,7 @@
 
 enum {
     MESH_ORDER_MAX = 6,
+    MESH_MANY = 8,    /* replicas from which on their number counts more than how long one takes: see nonbonded.h */
     MESH_BLOCK = 512, /* threads that do a whole mesh: as many as leave each the registers for a line */
     MESH_PLANE = 640, /* that do a plane of it, at most; so 96 registers each, and two blocks of 320 where one is.. */
     MESH_PLANE_MANY = 96, /* ..and of many replicas: each takes longer, and finds room beside what else there is */
@@ -113,7 +115,7 @@ extern uint32_t mesh_plane_most;
 /* Host side of it. */
 struct mesh {
     struct mesh_table host;
-    bool one_block;                 /* one launch does all */
+    bool block, card;               /* ways that replicas may go: one launch does all; launches over the card */
     bool few;                       /* replicas: how long one takes counts more than their number */
     const struct mesh_table *table; /* device address */
     uint32_t shared_most;           /* bytes that a block may have on the device */
@@ -127,7 +129,12 @@ int mesh_make(struct mesh *m, const struct dev_limits *limits, const struct syst
 void mesh_lay_out(struct mesh *m, const struct alchemy_plan *plan, const double (*window)[LAMBDA_COUNT],
                   struct arena *a);
 
-/* A replica's working memory; nothing if one block does all. */
+/* The way for so many replicas in flight, of those there are. */
+enum pme_form mesh_form(const struct mesh *m, int in_flight);
+/* There is no other way than that any more. */
+void mesh_settle(struct mesh *m, int in_flight);
+
+/* A replica's working memory; nothing if one block does all, always. */
 struct mesh_arrays {
     int32_t *charges;     /* [nx][ny][nz], fixed point; then uint32 [bricks.all + 1] atoms in each brick, and strays */
     uint32_t *brick_atom; /* [bricks.all][bricks.cap], then [natoms] strays */
@@ -144,10 +151,11 @@ struct mesh_replica {
     int64_t *f;
     struct fixed_sum *energy_at_window;
     struct mesh_arrays arrays;
+    enum pme_form form;
 };
 /* after: launches of the tape that come before, a bit each; arrays.charges are zero then, all mesh_points of them. */
 void mesh_emit(const struct mesh *m, enum evaluate mode, const struct mesh_replica *r, uint64_t after, struct tape *t);
 /* Numbers in arrays.charges; 0 where they need no clearing. */
-uint32_t mesh_points(const struct mesh *m);
+uint32_t mesh_points(const struct mesh *m, enum pme_form form);
 
 #endif

@@ -60,6 +60,8 @@ static int make(struct nonbonded *nb, const struct system *sys, const struct set
         rc = mesh_make(&nb->mesh, &nb->dev->limits, sys, set, &plan, e);
     if (rc == 0)
         rc = tiny_make(&nb->tiny, sys, set, t, &plan, &nb->pairs, &nb->mesh, e);
+    if (nb->tiny.on) /* its samples alone have a mesh: not worth memory for two ways */
+        mesh_settle(&nb->mesh, set->replicas);
     if (rc == 0)
         rc = readonly_upload(&nb->shared, nb->dev, lay_out, &(struct sources){nb, &plan, &set->alchemy}, e);
     alchemy_plan_close(&plan);
@@ -100,9 +102,9 @@ const struct tiny *cuda_nonbonded_tiny(const struct nonbonded *nb)
     return nb->tiny.on ? &nb->tiny : NULL;
 }
 
-enum pme_form cuda_pme_form(const struct nonbonded *nb)
+enum pme_form cuda_pme_form(const struct nonbonded *nb, int in_flight)
 {
-    return !nb->mesh.meshed ? PME_AUTO : nb->mesh.one_block ? PME_BLOCK : PME_CARD;
+    return mesh_form(&nb->mesh, in_flight);
 }
 
 double cuda_min_width(const struct nonbonded *nb)
@@ -170,7 +172,7 @@ static struct pairs_replica pairs_of(const struct nonbonded *nb, const struct no
                                      const struct block *b)
 {
     return (struct pairs_replica){
-        r->ctl,  r->x,     r->f,      r->energy_at_window, b->grid, b->mesh.charges, mesh_points(&nb->mesh),
+        r->ctl,  r->x,     r->f,      r->energy_at_window, b->grid, b->mesh.charges, mesh_points(&nb->mesh, r->pme),
         r->caps, b->pairs, r->bonded, r->nbonded,          r->nrare};
 }
 
@@ -196,7 +198,7 @@ void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const s
 {
     struct block b;
     lay_out_block(nb, r->caps, r->block, &b);
-    const struct mesh_replica mesh = {r->ctl, b.grid, r->f, r->energy_at_window, b.mesh};
+    const struct mesh_replica mesh = {r->ctl, b.grid, r->f, r->energy_at_window, b.mesh, r->pme};
     const struct pairs_replica pairs = pairs_of(nb, r, &b);
     const uint64_t listed = pairs_emit_lists(&nb->pairs, &pairs, placed, t);
     pairs_emit(&nb->pairs, mode, &pairs, placed, listed, t);

@@ -5,6 +5,17 @@
  *
  * An evaluation finds zero sums, and adds to f, to the sums in ctl (with energies) and to energy_at_window[k], the
  * lambda-dependent energy at window k (samples); what is common to all windows may be left out of it.
+ *
+ * Of few replicas each is spread over more of the device, as how long one takes counts then. What they share out goes by the number of
+ * the ensemble's windows (struct settings), once for a model, and gives the same bits whatever it is; a model of costs whose constants
+ * were measured on an H200, with the inputs of tests/bench (tests/bench/LOG.md has the figures), and would be others elsewhere:
+ *
+ *   MESH_MANY             from 8 on bricks are large, planes have 96 threads, and no launch begins early; it is also what the way of the
+ *                         mesh begins with, which the daemon goes on to measure (daemon/worker/mesh_choice.h). SOLVENT, 5,166 atoms:
+ *                         x 8 14.5 us by the card, 15.1 by a block; x 12 11.5 and 10.3
+ *   pairs_alone (2)       twice as many blocks of lists, wider buffers, longer between their searches
+ *   whole_lanes, regions  lanes of a trio and blocks of a region: as many as fill the multiprocessors with those of all replicas
+ *   step_waters           64 waters in a block instead of 128 until all replicas have two blocks for each multiprocessor
  */
 #ifndef SHOAL_ENGINE_CUDA_NONBONDED_H
 #define SHOAL_ENGINE_CUDA_NONBONDED_H
@@ -19,7 +30,7 @@ int cuda_nonbonded_new(struct nonbonded **out, struct dev *dev, const struct sys
                        const struct topology *t, struct err *e);
 void cuda_nonbonded_free(struct nonbonded *nb);
 const struct readonly *cuda_nonbonded_tables(const struct nonbonded *nb);
-enum pme_form cuda_pme_form(const struct nonbonded *nb);
+enum pme_form cuda_pme_form(const struct nonbonded *nb, int in_flight);
 void cuda_caps_guess(const struct nonbonded *nb, struct list_caps *caps);
 void cuda_caps_grow(struct list_caps *caps, const struct ctl *ctl);
 size_t cuda_block_bytes(const struct nonbonded *nb, const struct list_caps *caps);
@@ -34,6 +45,7 @@ struct nonbonded_arrays {
     void *block; /* cuda_block_bytes() bytes */
     const struct bonded_table *bonded;
     uint32_t nbonded, nrare; /* threads of bonded terms; how many of these are in the lists of rare_terms.h */
+    enum pme_form pme;       /* PME_BLOCK or PME_CARD; PME_AUTO: there is no mesh */
 };
 
 /* nm: boxes whose opposite faces are not farther apart are not moved to. */

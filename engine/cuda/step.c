@@ -32,7 +32,8 @@ static struct nonbonded_arrays arrays_of(const struct sim *s)
                                      s->d.nonbonded,
                                      s->model->bonded,
                                      bonded_threads(s->model),
-                                     s->model->nrare + s->model->ncenters};
+                                     s->model->nrare + s->model->ncenters,
+                                     s->pme};
 }
 
 static void *tail_of(const struct sim *s)

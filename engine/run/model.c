@@ -4,6 +4,7 @@
  */
 #include "engine/run/model.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "engine/observe/observe.h"
@@ -208,6 +209,11 @@ static void make_whole(struct model *m, const struct topology *t)
     }
 }
 
+static enum pme_form pme_form(const struct model *m, int in_flight)
+{
+    return m->program->pme_form ? m->program->pme_form(m->nonbonded, in_flight) : PME_AUTO;
+}
+
 int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner *owner, const struct system *sys,
                     const struct settings *set, struct err *e)
 {
@@ -231,6 +237,7 @@ int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner 
     if (rc == 0)
         rc = upload(m, &t, e);
     if (rc == 0) {
+        m->pme = pme_form(m, set->replicas);
         for (int i = 0; i < sys->natoms; i++)
             m->mass += sys->atoms[i].mass[0];
         m->nunits = t.nunits;
@@ -285,9 +292,18 @@ int model_check(struct model *m, const uint64_t *digests, struct lane *lane, str
 
 struct model_forms model_forms(const struct model *m)
 {
-    const struct program *p = m->program;
-    return (struct model_forms){.step = model_in_gangs(m) ? FORM_GANG : FORM_GRAPH,
-                                .pme = p->pme_form ? p->pme_form(m->nonbonded) : PME_AUTO};
+    return (struct model_forms){.step = model_in_gangs(m) ? FORM_GANG : FORM_GRAPH, .pme = m->pme};
+}
+
+bool model_pme_guess(const struct model *m, int in_flight, enum pme_form *form)
+{
+    *form = pme_form(m, in_flight);
+    return pme_form(m, 1) != pme_form(m, INT_MAX);
+}
+
+void model_set_pme(struct model *m, enum pme_form form)
+{
+    m->pme = form;
 }
 
 size_t model_host_work(const struct model *m)

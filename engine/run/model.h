@@ -18,6 +18,7 @@ struct model {
     const struct system *sys;
     const struct settings *set;
     struct nonbonded *nonbonded;
+    enum pme_form pme; /* how replicas are to do the mesh */
     int nstarts;
     double (**x)[3]; /* [nstarts][natoms], start coordinates with whole molecules: of each window, or one for all */
     int nwindows;

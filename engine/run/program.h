@@ -54,8 +54,10 @@ struct program {
                          const struct topology *t, struct err *e);
     void (*nonbonded_free)(struct nonbonded *nb); /* NULL is fine */
     const struct readonly *(*nonbonded_tables)(const struct nonbonded *nb);
-    /* How the mesh is done, PME_BLOCK or PME_CARD; PME_AUTO: there is none. NULL: the program has one way. */
-    enum pme_form (*pme_form)(const struct nonbonded *nb);
+    /* How the mesh should be done with so many replicas in flight, for what is known without measuring: PME_BLOCK or PME_CARD;
+     * PME_AUTO: there is none. Where it is the same of 1 and of INT_MAX there is no other way, and block_bytes has no memory for one.
+     * NULL: the program has one way. */
+    enum pme_form (*pme_form)(const struct nonbonded *nb, int in_flight);
     /* A first guess from density and box; and, after HALT_LIST, capacities that hold what was asked for, with room. */
     void (*caps_guess)(const struct nonbonded *nb, struct list_caps *caps);
     void (*caps_grow)(struct list_caps *caps, const struct ctl *ctl);

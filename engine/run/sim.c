@@ -5,7 +5,8 @@
  *   1. x and v in the arena are those of the last whole step whenever nothing is in flight.
  *   2. The report of ticket n is that of the n-th piece of work; s->submitted counts those asked for, s->heard those whose outcome
  *      was. No more than SIM_REPORTS are in between, so none is written over.
- *   3. The arena moves only in grow(), while the lane is idle; every recorder, and its place in a gang, begins a new epoch then.
+ *   3. The arena moves only in grow(), while the lane is idle; every recorder, and its place in a gang, begins a new epoch then. So
+ *      they do in follow_model(), where the mesh goes another way from then on: nothing moves.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -182,6 +183,7 @@ int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, str
         return err_set(e, ERR_SPEC, "window %d: there are %d", window, m->nwindows);
     struct sim *s = xcalloc(1, sizeof *s);
     s->model = m;
+    s->pme = m->pme;
     m->program->caps_guess(m->nonbonded, &s->caps);
     int rc = m->program->observe_open ? m->program->observe_open(m, e) : 0;
     if (rc == 0)
@@ -291,11 +293,31 @@ bool sim_room(const struct sim *s)
     const bool crowded = dev->queues && dev->lanes > dev->queues; /* what is queued ahead would hold up others */
     if (s->submitted == s->heard)
         return true;
-    return s->submitted - s->heard < SIM_REPORTS - 1 && !crowded && !s->gang.gang && !s->failure.code;
+    return s->submitted - s->heard < SIM_REPORTS - 1 && !crowded && !s->gang.gang && s->pme == s->model->pme &&
+           !s->failure.code;
+}
+
+static void begin_epoch(struct sim *s)
+{
+    gang_epoch(s);
+    for (int w = 0; w < SIM_WORK_COUNT; w++)
+        if (s->tapes[w].recorder)
+            recorder_epoch(s->tapes[w].recorder);
+}
+
+/* A step by another way of the mesh finds other things done (SIM_PREPARE). */
+static void follow_model(struct sim *s)
+{
+    if (s->pme == s->model->pme || s->submitted != s->heard)
+        return;
+    s->pme = s->model->pme;
+    s->prepared = false;
+    begin_epoch(s);
 }
 
 int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
 {
+    follow_model(s);
     if (work == SIM_MINIMIZE && sim_heard(s)->ctl.min_tolerance != s->min_tolerance)
         sim_edit_ctl(s)->min_tolerance = s->min_tolerance;
     int rc = sim_failure(s, e);
@@ -376,10 +398,7 @@ static int grow(struct sim *s, struct err *e)
     rc = ops->copy_async(s->model->dev, s->lane, s->d.ctl, old, s->kept_bytes, e);
     sim_edit_ctl(s)->halt = HALT_NONE;
     ops->free(s->model->dev, DEV_MEMORY, old);
-    gang_epoch(s);
-    for (int w = 0; w < SIM_WORK_COUNT; w++)
-        if (s->tapes[w].recorder)
-            recorder_epoch(s->tapes[w].recorder);
+    begin_epoch(s);
     return rc;
 }
 

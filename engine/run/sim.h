@@ -47,6 +47,12 @@ struct model_forms {
     enum pme_form pme;
 };
 struct model_forms model_forms(const struct model *m);
+/* The way of the mesh for so many replicas in flight, of whatever models, by what was measured before this was built; in a model it is
+ * at first that for all of its ensemble. False: there is one way only. */
+bool model_pme_guess(const struct model *m, int in_flight, enum pme_form *form);
+/* From now on the mesh goes this way, one of the two that model_pme_guess names: each replica changes over, in a new epoch, with the
+ * next work that finds nothing of its own in flight. The same bits. */
+void model_set_pme(struct model *m, enum pme_form form);
 /* A replica has found that the read-only tables are not what they were: none that uses them goes on, a new model is needed. */
 bool model_damaged(const struct model *m);
 
@@ -88,8 +94,8 @@ enum sim_work {
     SIM_PREPARE,  /* and this in front of timesteps that come after anything else */
     SIM_WORK_COUNT
 };
-/* Whether more work may be submitted now: some, behind work whose outcome was not asked for yet, unless the replica goes by gangs or
- * there are more lanes than the device has queues. */
+/* Whether more work may be submitted now: some, behind work whose outcome was not asked for yet, unless the replica goes by gangs,
+ * another way of the mesh is due or there are more lanes than the device has queues. */
 bool sim_room(const struct sim *s);
 /* Asynchronous; engine_flush() comes before any wait. Work is done in order. ERR_DRIFT and ERR_DEVICE are fatal for this replica. */
 int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e);

@@ -48,6 +48,7 @@ struct sim {
     struct model *model;
     struct lane *lane;
     struct list_caps caps;
+    enum pme_form pme; /* of this epoch's launches */
     struct sim_arrays d;
     size_t arena_bytes, kept_bytes; /* kept: in front of `f` */
     struct sim_report *reports;     /* host address of mapped memory: SIM_REPORTS with their energies, then.. */

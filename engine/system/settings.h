@@ -19,7 +19,7 @@ enum coulomb_modifier { COULOMB_CUTOFF, COULOMB_POTENTIAL_SHIFT };
  * FORM_AUTO depends on system, settings and device model alone: a gang wherever there can be one (engine/cuda/tiny.h). */
 enum step_form { FORM_AUTO, FORM_GANG, FORM_GRAPH };
 
-/* How a GPU does the mesh: in one block, over the card, or whichever suits the number of replicas. The same bits. */
+/* How a GPU does the mesh: in one block, over the card, or now the one and now the other, as suits what else runs. The same bits. */
 enum pme_form { PME_AUTO, PME_BLOCK, PME_CARD };
 
 struct nonbonded_settings {

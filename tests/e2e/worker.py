@@ -24,7 +24,7 @@ MEMORY_ERROR, IO_ERROR, PROTOCOL_ERROR, NO_SPACE = 2, 3, 21, 25  # numbers in sc
 
 
 class Worker:
-    def __init__(self, program, *options, file_limit=None, environment=None):
+    def __init__(self, program, *options, file_limit=None, environment=None, stderr=None):
         ours, theirs = socket.socketpair()
         ours.settimeout(120)
         self.socket, self.inbox, self.loads = ours, b"", []
@@ -35,7 +35,7 @@ class Worker:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
 
         self.process = subprocess.Popen([program, "serve", *options], close_fds=True, pass_fds=(3,),
-                                        preexec_fn=in_the_child, env=dict(os.environ, **(environment or {})))
+                                        preexec_fn=in_the_child, stderr=stderr, env=dict(os.environ, **(environment or {})))
         theirs.close()
         self.hello = self.receive()
 

@@ -333,6 +333,90 @@ static void test_mesh_choice(void **state)
     toy_system_free(sys);
 }
 
+struct ways {
+    double x[2][400][3]; /* and velocities */
+    double delta_u[MOST_WINDOWS];
+    struct sample sample;
+};
+
+/* Steps, samples and volume moves; where `changing`, the mesh goes another way before each round. */
+static struct ways go(const struct system *sys, const struct settings *set, bool changing)
+{
+    static const enum pme_form forms[] = {PME_BLOCK, PME_CARD, PME_CARD, PME_BLOCK, PME_CARD};
+    struct ways w = {0};
+    struct err e = {0};
+    struct toy t = emulated_open(sys, set, 1);
+    assert_in_range(sys->natoms, 1, 400);
+    assert_int_equal(model_forms(t.model).pme, PME_CARD);
+    if (sim_thermalize(t.sim, &e))
+        fail_msg("%s", e.msg);
+    for (int round = 0; round < 5; round++) {
+        if (changing)
+            model_set_pme(t.model, forms[round]);
+        toy_run(t.sim, SIM_STEP, 7);
+        assert_int_equal(t.sim->pme, changing ? forms[round] : PME_CARD);
+        if (round == 1 || round == 4)
+            w.sample = toy_sample(t.sim, w.delta_u);
+        if (round == 2)
+            toy_run(t.sim, SIM_BAROSTAT, 1);
+    }
+    if (sim_get(t.sim, w.x[0], w.x[1], NULL, &e))
+        fail_msg("%s", e.msg);
+    toy_close(&t);
+    return w;
+}
+
+/* From one way of the mesh to the other and back, the same bits. */
+static void test_mesh_change(void **state)
+{
+    struct system *sys = mixture(2);
+    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_B_STATES);
+    set.barostat = (struct barostat_settings){.on = true, .pressure = 1, .every = 25};
+    struct ways kept = go(sys, &set, false), changed = go(sys, &set, true);
+    assert_memory_equal(kept.x, changed.x, sizeof kept.x);
+    assert_memory_equal(kept.delta_u, changed.delta_u, sizeof kept.delta_u);
+    assert_memory_equal(kept.sample.energy, changed.sample.energy, sizeof kept.sample.energy);
+    toy_system_free(sys);
+}
+
+/* What is in flight goes its way to the end, and nothing more is queued behind it; without a new epoch another way is drift. */
+static void test_mesh_change_waits(void **state)
+{
+    struct system *sys = mixture(2);
+    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_B_STATES);
+    struct err e = {0};
+    enum pme_form guess;
+    struct toy t = emulated_open(sys, &set, 0);
+    assert_true(model_pme_guess(t.model, 8, &guess));
+    assert_int_equal(guess, PME_BLOCK);
+    toy_run(t.sim, SIM_STEP, 3);
+    assert_int_equal(sim_submit(t.sim, SIM_STEP, 2, &e), 0);
+    assert_true(sim_room(t.sim));
+    model_set_pme(t.model, PME_BLOCK);
+    assert_false(sim_room(t.sim));
+    assert_int_equal(sim_submit(t.sim, SIM_STEP, 1, &e), 0);
+    assert_int_equal(t.sim->pme, PME_CARD);
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(sim_wait(t.sim, &e), 0);
+        assert_int_equal(sim_outcome(t.sim, &e), SIM_OK);
+    }
+    toy_run(t.sim, SIM_STEP, 3);
+    assert_int_equal(t.sim->pme, PME_BLOCK);
+    assert_int_equal(sim_step_number(t.sim), 9);
+    assert_int_equal(sim_check(t.sim, &e), 0);
+    t.sim->pme = t.model->pme = PME_CARD;
+    assert_int_equal(sim_submit(t.sim, SIM_STEP, 1, &e), 0); /* the graph that is there */
+    assert_int_equal(sim_wait(t.sim, &e), 0);
+    assert_int_equal(sim_check(t.sim, &e), -ERR_DRIFT);
+    toy_close(&t);
+    set.nonbonded.pme_form = PME_BLOCK;
+    t = emulated_open(sys, &set, 0);
+    assert_false(model_pme_guess(t.model, 1, &guess));
+    assert_int_equal(guess, PME_BLOCK);
+    toy_close(&t);
+    toy_system_free(sys);
+}
+
 /* In edges a, b, c of a rhombic dodecahedron, of a truncated octahedron and of a skewed cell; order of terms.h. */
 static const double shapes[][BOX_SIZE] = {{1, 1, 0.70710678, 0, 0.5, 0.5},
                                           {1, 0.94280904, 0.81649658, 1.0 / 3, -1.0 / 3, 0.47140452},
@@ -609,6 +693,7 @@ int main(void)
                                        cmocka_unit_test(test_water),           cmocka_unit_test(test_regions),
                                        cmocka_unit_test(test_crowded_regions), cmocka_unit_test(test_regions_triclinic),
                                        cmocka_unit_test(test_mesh_forms),      cmocka_unit_test(test_mesh_choice),
+                                       cmocka_unit_test(test_mesh_change),     cmocka_unit_test(test_mesh_change_waits),
                                        cmocka_unit_test(test_shapes),          cmocka_unit_test(test_smallest_box),
                                        cmocka_unit_test(test_mesh_strays),     cmocka_unit_test(test_mesh_planes),
                                        cmocka_unit_test(test_mesh_lengths),    cmocka_unit_test(test_interruption),
