@@ -187,7 +187,8 @@ static int usage(void)
     fputs(
         "usage: shoal bench SPEC... [--replicas N | --sweep N,N,... | --each] [--steps S] [--device "
         "cpu|cpu:N|cuda:K]... "
-         "[--warm-up S] [--form auto|gang|graph] [--pme auto|block|card] [--plot FILE.svg] [--include DIR]... [--json]\n",
+        "[--warm-up S] [--form auto|gang|graph] [--pme auto|block|card] [--plot FILE.svg] [--include DIR]... "
+        "[--json]\n",
         stderr);
     return EXIT_USAGE;
 }
@@ -285,18 +286,13 @@ static int read_option(struct bench_options *o, int option, struct err *e)
 
 int bench_main(int argc, char **argv)
 {
-    static const struct option options[] = {{"replicas", required_argument, NULL, 'r'},
-                                            {"sweep", required_argument, NULL, 'w'},
-                                            {"steps", required_argument, NULL, 's'},
-                                            {"device", required_argument, NULL, 'd'},
-                                            {"include", required_argument, NULL, 'i'},
-                                            {"each", no_argument, NULL, 'a'},
-                                            {"plot", required_argument, NULL, 'p'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"warm-up", required_argument, NULL, 'u'},
-                                            {"form", required_argument, NULL, 'f'},
-                                            {"pme", required_argument, NULL, 'm'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"replicas", required_argument, NULL, 'r'}, {"sweep", required_argument, NULL, 'w'},
+        {"steps", required_argument, NULL, 's'},    {"device", required_argument, NULL, 'd'},
+        {"include", required_argument, NULL, 'i'},  {"each", no_argument, NULL, 'a'},
+        {"plot", required_argument, NULL, 'p'},     {"json", no_argument, NULL, 'j'},
+        {"warm-up", required_argument, NULL, 'u'},  {"form", required_argument, NULL, 'f'},
+        {"pme", required_argument, NULL, 'm'},      {NULL, 0, NULL, 0}};
     struct bench_options o = {.task = {.steps = 1000}, .counts = {1}, .ncounts = 1};
     struct err e = {0};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {

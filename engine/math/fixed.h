@@ -24,15 +24,19 @@ MATH_FN int64_t fixed_clamped(real value, real limit)
     return (int64_t)rint(fmax(fmin(value, limit), -limit) * REAL(FIXED_SCALE));
 }
 
-/* A force within its limit, rounded as above: of a double in [2^52, 2^53) the last bits are a whole number. */
-MATH_FN int64_t fixed_force(double v)
+/* A force within its limit, rounded as above. In double: of a number in [2^52, 2^53) the last bits are a whole one. */
+MATH_FN int64_t fixed_force(real v)
 {
+#ifdef REAL_IS_FLOAT
+    return (int64_t)rint(v * REAL(FIXED_SCALE));
+#else
     const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
     double sum = fma(v, FIXED_SCALE, magic);
     int64_t bits, zero;
     memcpy(&bits, &sum, sizeof bits);
     memcpy(&zero, &magic, sizeof zero);
     return bits - zero;
+#endif
 }
 
 /* v rounded to a multiple of 2^-32 that stays a double, |v| < 2^19: for sums in registers, exact while below 2^21. */

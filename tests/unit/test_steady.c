@@ -24,7 +24,7 @@
 #include "daemon/worker/runner.h"
 #include "tests/lib/dev_count.h"
 
-enum { WINDOWS = 3, SIDE = 4, STEPS = 240, BEFORE = 20 };
+enum { WINDOWS = 3, STEPS = 240, BEFORE = 20 };
 
 static const char spec_text[] =
     "name: spheres\n"
@@ -40,11 +40,11 @@ static const char spec_text[] =
     "  - produce: {time: 240 steps, ensemble: npt, sample-every: 5 steps, frames-every: 20 steps}\n"
     "run: {checkpoint-every: 40 steps, graph-check-every: 30 steps}\n";
 
-static const char topology_text[] =
+static const char topology_format[] =
     "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nAR 18 39.948 0 A 0.34 0.996\n"
     "[ moleculetype ]\nONE 1\n[ atoms ]\n1 AR 1 ONE AR 1 0 39.948\n"
     "[ moleculetype ]\nALL 1\n[ atoms ]\n1 AR 1 ALL AR 1 0 39.948\n"
-    "[ system ]\nspheres\n[ molecules ]\nONE 1\nALL 63\n";
+    "[ system ]\nspheres\n[ molecules ]\nONE 1\nALL %d\n";
 
 static char directory[64];
 static struct replica *replicas[WINDOWS];
@@ -157,25 +157,40 @@ static void put(const char *name, const char *text)
         fail_msg("%s", e.msg);
 }
 
-static int make_ensemble(void **state)
+/* side: of a cube of so many atoms; those of a gang are few */
+static int make_cube(int side)
 {
-    (void)state;
-    struct buf gro = {0};
+    struct buf gro = {0}, top = {0};
     char path[128];
+    const int atoms = side * side * side;
     snprintf(directory, sizeof directory, "%s/shoal-steady-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/input", directory);
     assert_int_equal(mkdir(path, 0755), 0);
     put("spec.yaml", spec_text);
-    put("a.top", topology_text);
-    buf_printf(&gro, "spheres\n%d\n", SIDE * SIDE * SIDE);
-    for (int i = 0; i < SIDE * SIDE * SIDE; i++)
+    buf_printf(&top, topology_format, atoms - 1);
+    put("a.top", top.data);
+    buf_printf(&gro, "spheres\n%d\n", atoms);
+    for (int i = 0; i < atoms; i++)
         buf_printf(&gro, "%5d%-5s%5s%5d%8.3f%8.3f%8.3f\n", i + 1, i ? "ALL" : "ONE", "AR", i + 1,
-                   0.4 * (i % SIDE) + 0.2, 0.4 * (i / SIDE % SIDE) + 0.21, 0.4 * (i / SIDE / SIDE) + 0.19);
-    buf_printf(&gro, "1.6 1.6 1.6\n");
+                   0.4 * (i % side) + 0.2, 0.4 * (i / side % side) + 0.21, 0.4 * (i / side / side) + 0.19);
+    buf_printf(&gro, "%g %g %g\n", 0.4 * side, 0.4 * side, 0.4 * side);
     put("a.gro", gro.data);
     buf_free(&gro);
+    buf_free(&top);
     return 0;
+}
+
+static int make_ensemble(void **state)
+{
+    (void)state;
+    return make_cube(4);
+}
+
+static int make_larger(void **state)
+{
+    (void)state;
+    return make_cube(6);
 }
 
 static int remove_ensemble(void **state)
@@ -259,14 +274,11 @@ static void the_driving_thread(void **state)
     dev_close(models.dev);
 }
 
-/* Of the CUDA program, which is not everywhere: what is larger goes by graphs instead of gangs. */
-extern int32_t tiny_atoms_most __attribute__((weak));
-
+/* What is larger goes by graphs instead of gangs. */
 static void without_gangs(void **state)
 {
     if (!getenv("SHOAL_TEST_DEVICE"))
         skip();
-    tiny_atoms_most = 0;
     the_driving_thread(state);
 }
 
@@ -274,7 +286,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_driving_thread, make_ensemble, remove_ensemble),
-        cmocka_unit_test_setup_teardown(without_gangs, make_ensemble, remove_ensemble),
+        cmocka_unit_test_setup_teardown(without_gangs, make_larger, remove_ensemble),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
