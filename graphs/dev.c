@@ -76,6 +76,16 @@ int dev_open(struct dev **out, const char *name, struct kernel_table kernels, st
     return rc;
 }
 
+int dev_wait(struct dev *d, struct lane *lane, const struct mark *m, struct err *e)
+{
+    int rc = 0;
+    while (!rc && !mark_passed(m)) {
+        d->ops->watch(d, lane, m->word, m->target);
+        rc = d->ops->poll(d, 100, e);
+    }
+    return rc;
+}
+
 void dev_close(struct dev *d)
 {
     if (d)

@@ -127,6 +127,8 @@ int dev_open(struct dev **out, const char *name, struct kernel_table kernels, st
 /* How many GPUs there are for cuda:K, usable or not; none where there is no NVIDIA driver, or it was not built in. ERR_DEVICE: the
  * driver does not tell. */
 int dev_cuda_count(uint32_t *out, struct err *e);
+/* Waits for a mark of a lane. */
+int dev_wait(struct dev *d, struct lane *lane, const struct mark *m, struct err *e);
 /* Closes and frees; NULL is fine. Lanes, graphs and memory must be gone before. */
 void dev_close(struct dev *d);
 

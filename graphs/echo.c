@@ -302,6 +302,11 @@ static int compare(struct echo *echo, struct err *e)
     return rc ? rc : check_steps(echo, h, e);
 }
 
+int echo_wait(struct echo *echo, struct err *e)
+{
+    return echo_idle(echo) ? 0 : dev_wait(echo->dev, echo->lane, &echo->ended, e);
+}
+
 int echo_check(struct echo *echo, struct err *e)
 {
     if (echo_idle(echo) || !mark_passed(&echo->ended))

@@ -63,6 +63,8 @@ int echo_reserve(struct echo *echo, const struct tape *t, uint32_t repeat, struc
 int echo_begin(struct echo *echo, const struct tape *live, uint32_t repeat, struct err *e);
 int echo_end(struct echo *echo, uint32_t repeat, struct err *e);
 bool echo_idle(const struct echo *echo); /* nothing is outstanding */
+/* Waits until it has. */
+int echo_wait(struct echo *echo, struct err *e);
 /* If an echo is outstanding and the device has done with it: compares what was heard with what was submitted, and is idle
  * again. Every launch ran, in its shape, with its arguments, after those it had to; or ERR_DRIFT. Otherwise 0. */
 int echo_check(struct echo *echo, struct err *e);

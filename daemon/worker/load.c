@@ -6,6 +6,7 @@ void load_add(struct load *l, unsigned *period, uint32_t steps, double ps, int a
     l->steps += steps;
     l->ps += ps;
     l->work += (double)steps * atoms;
+    l->descents += ps > 0 ? 0 : steps;
     l->stepped += *period != l->period;
     *period = l->period;
 }
@@ -18,6 +19,7 @@ bool load_due(const struct load_meter *m, double now)
 void load_take(struct load_meter *m, double now, double busy, unsigned changes, struct load_period *out)
 {
     double seconds = now - m->began, steps = (double)(m->sum.steps - m->then.steps), work = m->sum.work - m->then.work;
+    changes += m->sum.stages;
     bool moved = changes != m->changes;
     double share = (busy - m->busy) / seconds; /* two clocks are read */
     *out = (struct load_period){.busy = share < 1 ? share : 1,
@@ -26,7 +28,8 @@ void load_take(struct load_meter *m, double now, double busy, unsigned changes, 
                                 .rate = work / seconds,
                                 .stepped = m->sum.stepped,
                                 .size = steps > 0 ? work / steps : 0,
-                                .steady = !moved && !m->moved};
+                                .steady = !moved && !m->moved,
+                                .moves = m->sum.descents == m->then.descents};
     m->sum.period++;
     m->sum.stepped = 0;
     *m = (struct load_meter){

@@ -16,6 +16,8 @@ struct load {
     uint64_t steps;
     double ps;                /* of dynamics */
     double work;              /* steps x atoms */
+    uint64_t descents;        /* of the steps, those of a minimization */
+    unsigned stages;          /* that have begun */
     unsigned period, stepped; /* number of this period; replicas that have done steps in it */
 };
 
@@ -33,7 +35,8 @@ struct load_period {
     double rate;                /* work per second */
     unsigned stepped;           /* replicas that have done steps */
     double size;                /* work of a step, on average; 0: none was done */
-    bool steady;                /* the same replicas in this period and the one before */
+    bool steady;                /* the same replicas in this period and the one before, in the same stages */
+    bool moves;                 /* all steps were of dynamics */
 };
 
 /* What a replica of so many atoms has done. `*period` is its own, zeroed at first. */
@@ -41,7 +44,7 @@ void load_add(struct load *l, unsigned *period, uint32_t steps, double ps, int a
 /* Whether the period, in which `busy` seconds of `now` ended, is over. */
 bool load_due(const struct load_meter *m, double now);
 /* Ends it and begins the next. `busy`: seconds of work of the device since it was opened; `changes`: a number that grows with
- * each replica that comes or goes. */
+ * each replica that comes or goes; stages count besides. */
 void load_take(struct load_meter *m, double now, double busy, unsigned changes, struct load_period *out);
 
 #endif

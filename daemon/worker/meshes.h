@@ -12,7 +12,7 @@
 struct meshes_view {
     unsigned running, company; /* as in struct mesh_view */
     double rate;               /* work per second: steps x atoms, of all replicas */
-    bool steady;               /* all of them have done steps, and nothing has come or gone */
+    bool steady;               /* all of them have done timesteps, and nothing has come, gone or begun a stage */
     bool at_rest;              /* nobody else is changing anything to see what comes of it */
 };
 

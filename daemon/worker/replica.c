@@ -197,6 +197,8 @@ static int CO_FN run_stages(struct replica *r, struct err *e)
         if (r->stop)
             return REPLICA_STOPPED;
         replica_begin_moves(r, stage);
+        if (r->setup.load)
+            r->setup.load->stages++;
         int rc = stage->kind == STAGE_MINIMIZE ? minimize(r, stage, e) : replica_dynamics(r, stage, e);
         if (rc)
             return rc;

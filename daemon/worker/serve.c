@@ -362,7 +362,7 @@ static void tell_load(struct serving *s)
     meshes_look(&s->models, &(struct meshes_view){.running = s->runner.count,
                                                   .company = s->meter.changes,
                                                   .rate = p.rate,
-                                                  .steady = steady,
+                                                  .steady = steady && p.moves,
                                                   .at_rest = packing_at_rest(&s->packing, s->runner.count)});
     if (steady)
         packing_look(&s->packing, &(struct packing_view){.running = s->runner.count,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A slot is a lane, a table and an echo. It is free when everybody of its last launch has listened; then nothing of that launch runs
- * any more, since every block is somebody's. There are as many as members, up to SLOTS: so many launches can be on their way. Launches of one slot differ in how many rows there are and how much shared memory those
- * need; all else of one is as it was in the one before, or those that wait for it fail, and the slot begins anew.
+ * A slot is a lane, a table and an echo. It is free when everybody of its last launch has listened; then nothing of that
+ * launch runs any more, since every block is somebody's. There are as many as members, up to SLOTS: so many launches can be
+ * on their way. Launches of one slot differ in how many rows there are and how much shared memory those need; all else of
+ * one is as it was in the one before, or those that wait for it fail, and the slot begins anew.
  */
 #include "engine/run/gang.h"
 
@@ -98,9 +99,10 @@ int gang_join(struct sim *s, struct err *e)
     s->gang = (struct gang_member){.gang = g, .echo_due = true};
     g->members++;
     int rc = g->members > SLOTS ? 0 : open_slot(g, &g->slots[g->members - 1], e);
-    if (rc)
-        gang_leave(s);
-    return rc;
+    if (!rc)
+        return 0;
+    gang_leave(s);
+    return err_prefix(e, "memory of a gang");
 }
 
 static void stop_waiting(struct gang *g, struct sim *s)
@@ -146,6 +148,14 @@ void gang_leave(struct sim *s)
         gang_free(g);
 }
 
+uint32_t gang_lanes(const struct dev *dev)
+{
+    uint32_t n = 0;
+    for (int i = 0; dev->gang && i < SLOTS; i++)
+        n += dev->gang->slots[i].lane != NULL;
+    return n;
+}
+
 void gang_epoch(struct sim *s)
 {
     s->gang.live = false;
@@ -178,7 +188,7 @@ int gang_check(struct sim *s, struct err *e)
 {
     struct gang_member *m = &s->gang;
     m->echo_due = true;
-    int rc = m->heard_in ? wait_for(s, m->heard_in, e) : 0; /* others in it may have more steps to do */
+    int rc = m->heard_in ? echo_wait(m->heard_in->echo, e) : 0; /* others in it may have more steps to do */
     return rc ? rc : listen_and_check(s, e);
 }
 

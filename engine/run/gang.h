@@ -62,6 +62,8 @@ int gang_want(struct sim *s, uint32_t steps, struct err *e);
 int gang_listen(struct sim *s, struct err *e);
 /* The same, and the last row is what would be written now; waits for a launch that was heard. Its next launch is heard. */
 int gang_check(struct sim *s, struct err *e);
+/* Lanes of launches: a member's own has nothing to do meanwhile. */
+uint32_t gang_lanes(const struct dev *dev);
 /* Its memory has moved: the next row may differ. */
 void gang_epoch(struct sim *s);
 

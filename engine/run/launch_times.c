@@ -15,11 +15,7 @@ static int wait_for_lane(struct sim *s, struct err *e)
     struct dev *dev = s->model->dev;
     struct mark mark;
     int rc = dev->ops->mark(dev, s->lane, &mark, e);
-    while (!rc && !mark_passed(&mark)) {
-        dev->ops->watch(dev, s->lane, mark.word, mark.target);
-        rc = dev->ops->poll(dev, 100, e);
-    }
-    return rc;
+    return rc ? rc : dev_wait(dev, s->lane, &mark, e);
 }
 
 /* One launch of a tape so often, without company; the first time does not count. */

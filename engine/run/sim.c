@@ -8,6 +8,7 @@
  *   3. The arena moves only in grow(), while the lane is idle; every recorder, and its place in a gang, begins a new epoch then. So
  *      they do in follow_model(), where the mesh goes another way from then on: nothing moves.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,7 @@ struct sim_report *sim_heard(const struct sim *s)
 
 struct ctl *sim_edit_ctl(struct sim *s)
 {
+    assert(s->submitted == s->heard); /* or what the device knows by then is written over */
     s->is_fetched = s->prepared = false;
     s->edited = true;
     return &sim_heard(s)->ctl;
@@ -290,7 +292,8 @@ void sim_await(struct sim *s)
 bool sim_room(const struct sim *s)
 {
     const struct dev *dev = s->model->dev;
-    const bool crowded = dev->queues && dev->lanes > dev->queues; /* what is queued ahead would hold up others */
+    /* What is queued ahead would hold up others. */
+    const bool crowded = dev->queues && dev->lanes - gang_lanes(dev) > dev->queues;
     if (s->submitted == s->heard)
         return true;
     return s->submitted - s->heard < SIM_REPORTS - 1 && !crowded && !s->gang.gang && s->pme == s->model->pme &&
@@ -394,11 +397,17 @@ static int grow(struct sim *s, struct err *e)
     s->model->program->caps_grow(&s->caps, &sim_heard(s)->ctl);
     int rc = new_arena(s, e);
     if (rc)
-        return err_prefix(e, "growing a pair list");
+        err_prefix(e, "growing a pair list");
+    if (rc) {
+        sim_fail(s, e);
+        return rc;
+    }
     rc = ops->copy_async(s->model->dev, s->lane, s->d.ctl, old, s->kept_bytes, e);
     sim_edit_ctl(s)->halt = HALT_NONE;
     ops->free(s->model->dev, DEV_MEMORY, old);
     begin_epoch(s);
+    if (rc)
+        sim_fail(s, e);
     return rc;
 }
 

@@ -50,6 +50,8 @@ int sim_fetch(struct sim *s, struct err *e)
     const void *from[3] = {s->d.x, s->d.v, s->d.f_best};
     int rc = sim_send_ctl(s, e);
     if (rc == 0)
+        rc = tables_listen(s, e); /* what was asked before is not forgotten */
+    if (rc == 0)
         rc = tables_ask(s, e);
     if (rc == 0)
         rc = ops->copy_async(s->model->dev, s->lane, s->state, s->d.ctl, sizeof *s->state, e);

@@ -51,9 +51,7 @@ int tables_check(struct sim *s, struct err *e)
 {
     struct dev *dev = s->model->dev;
     int rc = s->tables.asked ? 0 : tables_ask(s, e);
-    while (!rc && !mark_passed(&s->tables.answered)) {
-        dev->ops->watch(dev, s->lane, s->tables.answered.word, s->tables.answered.target);
-        rc = dev->ops->poll(dev, 100, e);
-    }
+    if (rc == 0)
+        rc = dev_wait(dev, s->lane, &s->tables.answered, e);
     return rc ? rc : tables_listen(s, e);
 }

@@ -359,11 +359,48 @@ static void test_leaving(void **state)
     closed(&t);
 }
 
+/* ---- memory ---- */
+
+static int (*given)(struct dev *, struct lane *, enum dev_memory, size_t, void **, void **, struct err *);
+static int allocations; /* that there is memory for */
+
+static int alloc_some(struct dev *d, struct lane *lane, enum dev_memory kind, size_t bytes, void **device, void **host,
+                      struct err *e)
+{
+    if (allocations-- > 0)
+        return given(d, lane, kind, bytes, device, host, e);
+    err_set(e, ERR_MEMORY, "no memory for %zu bytes", bytes);
+    return DEV_FULL;
+}
+
+/* Wherever memory ends, a member that is not made fails with ERR_MEMORY, and nothing is left of it. */
+static void test_no_memory(void **state)
+{
+    struct gang_test t = opened();
+    begin(&t);
+    struct dev_ops ops = *t.dev->ops;
+    const struct dev_ops *before = t.dev->ops;
+    given = ops.alloc;
+    ops.alloc = alloc_some;
+    t.dev->ops = &ops;
+    struct sim *s = NULL;
+    for (int n = 0; !s; n++) {
+        struct err e = {0};
+        allocations = n;
+        int rc = sim_new(&s, t.model, 0, 0, &e);
+        if (rc != 0 && rc != -ERR_MEMORY)
+            fail_msg("%d allocations: %d, %s", n, rc, e.msg);
+    }
+    t.dev->ops = before;
+    sim_free(s);
+    closed(&t);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shape),   cmocka_unit_test(test_argument),
-                                       cmocka_unit_test(test_outside), cmocka_unit_test(test_need),
-                                       cmocka_unit_test(test_heard),   cmocka_unit_test(test_how_often),
-                                       cmocka_unit_test(test_saving),  cmocka_unit_test(test_leaving)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shape),  cmocka_unit_test(test_argument), cmocka_unit_test(test_outside),
+        cmocka_unit_test(test_need),   cmocka_unit_test(test_heard),    cmocka_unit_test(test_how_often),
+        cmocka_unit_test(test_saving), cmocka_unit_test(test_leaving),  cmocka_unit_test(test_no_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

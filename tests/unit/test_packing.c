@@ -148,7 +148,17 @@ static void load_of_a_period(void **state)
     load_take(&m, 20, 4, 5, &p);
     assert_false(p.steady);
     load_take(&m, 22, 4, 5, &p);
-    assert_true(p.steady);
+    assert_true(p.steady && p.moves);
+    load_add(&m.sum, &mine, 20, 0, 5000);
+    load_take(&m, 24, 4, 5, &p);
+    assert_true(p.steady && !p.moves); /* somebody minimizes.. */
+    m.sum.stages++;
+    load_take(&m, 26, 4, 5, &p);
+    assert_true(!p.steady && p.moves); /* ..and goes on to dynamics */
+    load_take(&m, 28, 4, 5, &p);
+    assert_false(p.steady);
+    load_take(&m, 30, 4, 5, &p);
+    assert_true(p.steady && p.moves);
 }
 
 int main(void)
