@@ -137,8 +137,8 @@ void devices_show(const json_t *devices, struct buf *out)
 
 #define MIB (1024.0 * 1024)
 
-/* "41.2", "3.0..41.2": of the smallest and of the largest replica; a service of before says the largest. */
-static void replicas_cell(struct table *t, const json_t *d)
+/* "41.2", "3.0..41.2": of the smallest and of the largest replica, for scripts of the largest alone; a service of before says that. */
+static void replicas_cell(const struct client *c, struct table *t, const json_t *d)
 {
     const json_t *replica;
     size_t i;
@@ -148,7 +148,7 @@ static void replicas_cell(struct table *t, const json_t *d)
         least = bytes < least ? bytes : least;
         most = bytes > most ? bytes : most;
     }
-    if (least < most)
+    if (least < most && !c->plain)
         table_cell(t, "%.1f..%.1f", least / MIB, most / MIB);
     else
         table_cell(t, "%.1f", most / MIB);
@@ -185,7 +185,7 @@ static void devices_table(const struct client *c, const json_t *devices)
             else
                 table_cell(&t, "-");
         if (json_is_object(memory))
-            replicas_cell(&t, d);
+            replicas_cell(c, &t, d);
         else
             table_cell(&t, "-");
         table_cell(&t, "%s", answer_text(d, "model"));

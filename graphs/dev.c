@@ -68,8 +68,8 @@ int dev_open(struct dev **out, const char *name, struct kernel_table kernels, st
         rc = dev_cuda_open(out, n, kernels, e);
     else
         return err_set(e, ERR_USAGE,
-                       "device '%s': expected cpu, cpu:THREADS (1 to %d), either with :shuffle behind it, or "
-                       "cuda:NUMBER; any with :eager behind it",
+                       "device '%s': expected cpu, cpu:THREADS (1 to %d) or cuda:NUMBER, any with :eager behind "
+                       "it, or the first two with :shuffle",
                        name, THREADS_MAX);
     if (!rc)
         (*out)->eager = eager;

@@ -138,7 +138,7 @@ static __device__ __forceinline__ void begin_atom(const struct motion &s, uint32
                    held_atom_of(&h.held()[slot / SLOT_ATOMS], slot % SLOT_ATOMS), d);
 }
 
-/* Out of line, so that its matrices have the registers to themselves; a warp has one body, so each number of arms has code of its own
+/* Out of line, so that its matrices have the registers to themselves; up to TINY_WARPS bodies have a warp each, so each number of arms has code of its own
  * and does nothing for those that are not there. */
 template <uint32_t ARMS> static __device__ __noinline__ void move_star(uint32_t i)
 {

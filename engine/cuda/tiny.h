@@ -7,9 +7,8 @@
  * Which systems: decided once for a model. Its sums are not those of the other kernels to the last bit (waves are not transformed,
  * pairs have no lists), so what decides is spec, size and device model, never what else runs and never a measurement of the day: a
  * system of up to TINY_ATOMS_MOST atoms, without virtual sites and coordinations, whose block fits the device's shared memory
- * (tiny_make), in a gang however many replicas there are. What is known of both on an H200 (tests/bench/LOG.md): 22 atoms take 21 us
- * a step alone and 0.37 of 48 in gangs, and took 57 and 1.8 by graphs when gangs came; how it is near TINY_ATOMS_MOST
- * `shoal bench --form` measures.
+ * (tiny_make), in a gang however many replicas there are. Of 22 atoms gangs were three times as fast alone and five times with 48
+ * at once (H200; tests/bench/LOG.md has what they are now); how it is near TINY_ATOMS_MOST `shoal bench --form` measures.
  *
  *   terms      a warp takes up to 32 of one kind at a time (struct tiny_chunk): bonded terms, pairs without any list, noise, and
  *              the atoms' waves

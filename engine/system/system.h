@@ -64,7 +64,7 @@ struct angle {
 };
 
 /* k (1 + cos(n phi - phi0)); improper: periodic improper (funct 4); multiplicity is the same in both states; turn0: cosine and sine
- * of phi0 where that is, too, for struct topology's list to know */
+ * of phi0 where that is, too; zeros but in struct topology's list */
 struct dihedral {
     int atom[4];
     double phi0[2], k[2];

@@ -10,7 +10,7 @@ Usage: make_inputs.py FOLDER [usual] [small] [large]
                                    solvent-gathered-all.yaml (of the waters, whose function ends or does not), and
                                    solvent-observed.yaml, with two frames of it, solvent-frames.gro, and solvent-with-KIND.yaml, with one
                                    observable each, as often as it is by default
-                                   small: what else tests/gpu/sanitized names: as little work as launches every kernel, for tools that
+                                   small (with usual): what else tests/gpu/sanitized names: as little work as launches every kernel, for tools that
                                    look at each access to memory
                                    large: large.yaml, methanol in 65,600 waters or so: nearly the 200,000 atoms that systems may have"""
 import math

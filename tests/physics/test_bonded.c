@@ -421,6 +421,12 @@ static void test_by_hand(void **state)
         toy_add(s, dihedrals, ndihedrals, (struct dihedral){{0, 1, 2, 3}, {0.5, 0}, {7, 0}, 1, false, {0, 0}});
         double expected = 7 * (1 + cos(phi - 0.5));
         assert_true(off_by(s, x, TERM_PROPER_DIHEDRAL, expected) < 1e-8);
+        for (int n = -2; n <= 4; n += 2) { /* multiplicities */
+            s = toy_system(4, 3);
+            toy_add(s, dihedrals, ndihedrals, (struct dihedral){{0, 1, 2, 3}, {0.5, 0.5}, {7, 7}, n, false, {0, 0}});
+            expected = 7 * (1 + cos(n * phi - 0.5));
+            assert_true(off_by(s, x, TERM_PROPER_DIHEDRAL, expected) < 1e-8);
+        }
         s = toy_system(4, 3);
         toy_add(s, impropers, nimpropers, (struct improper){{0, 1, 2, 3}, {phi + 2 * M_PI - 0.1, 0}, {10, 0}});
         assert_true(off_by(s, x, TERM_IMPROPER_DIHEDRAL, 0.05) < 1e-8);

@@ -280,10 +280,11 @@ static struct snapshot after_steps(const struct system *sys, const struct settin
 }
 
 /* The first by one block, the second by the other kernels; frees both. */
-static void same_by_other_kernels(struct snapshot shot[2], const uint32_t nodes[2], int natoms)
+/* By kernels that are more than `least` nodes of a graph. */
+static void same_by_other_kernels(struct snapshot shot[2], const uint32_t nodes[2], uint32_t least, int natoms)
 {
     assert_int_equal(nodes[0], 1);
-    assert_true(nodes[1] > 5);
+    assert_true(nodes[1] > least);
     for (int i = 0; i < natoms; i++)
         for (int d = 0; d < 3; d++)
             assert_true(fabs(shot[0].x[i][d] - shot[1].x[i][d]) < 1e-6);
@@ -303,7 +304,64 @@ static void test_choice(void **state)
         set.form = k ? FORM_GRAPH : FORM_GANG;
         shot[k] = after_steps(sys, &set, 30, &nodes[k]);
     }
-    same_by_other_kernels(shot, nodes, sys->natoms);
+    same_by_other_kernels(shot, nodes, 5, sys->natoms);
+    toy_system_free(sys);
+}
+
+/* The atom is bound to the next `arms` at the distances they have. */
+static void bind_arms(struct system *sys, int center, int arms)
+{
+    for (int k = center + 1; k <= center + arms; k++) {
+        double r[3];
+        box_image(sys->x[center], sys->x[k], sys->box, r);
+        const double length = sqrt(vec_dot(r, r));
+        toy_add(sys, constraints, nconstraints, (struct constraint){{center, k}, {length, length}, false});
+    }
+}
+
+/* A molecule of three becomes a rigid water, with nothing but charges. */
+static void make_water(struct system *sys, int first)
+{
+    static const double x[3][3] = {{0, 0, 0}, {0.1, 0, 0}, {-0.02, 0.09797958971132712, 0}};
+    for (int k = 0; k < 3; k++) {
+        struct atom *a = &sys->atoms[first + k];
+        a->mass[0] = a->mass[1] = k ? 1 : 16;
+        a->type[0] = a->type[1] = 4;
+        a->charge[0] = a->charge[1] = k ? 0.02 : -0.04;
+        for (int d = 0; d < 3; d++)
+            sys->x[first + k][d] = sys->x[first][d] + x[k][d];
+    }
+    toy_add(sys, settles, nsettles, (struct settle){first, {first + 1, first + 2}, 0.1, 0.15491933384829668});
+}
+
+/* Bodies of every kind in one block: rigid waters, atoms with up to four others, a ring, which is moved in memory, and lone ones; charges
+ * with and without waves, boxes of either kind. */
+static void test_bodies(void **state)
+{
+    struct system *sys = some_of_mixture(126);
+    static const int center[4] = {15, 12, 6, 0};
+    for (int k = 0; k < 4; k++)
+        bind_arms(sys, center[k], k + 1);
+    bind_arms(sys, 36, 2);
+    bind_arms(sys, 37, 1);
+    for (int m = 60; m < 90; m += 3)
+        make_water(sys, m);
+    for (int variant = 0; variant < 8; variant++) {
+        struct settings set = settings_of(VDW_POTENTIAL_SHIFT, ALCHEMY_NONE);
+        struct snapshot shot[2];
+        uint32_t nodes[2];
+        set.nonbonded.coulomb_method = variant & 1 ? COULOMB_REACTION_FIELD : COULOMB_PME;
+        set.integrator.kind = variant & 2 ? INTEGRATOR_LANGEVIN_MIDDLE : INTEGRATOR_VELOCITY_VERLET;
+        set.integrator.friction = variant & 2 ? 10 : 0;
+        set.integrator.com_every = 7;
+        sys->box[BOX_YX] = variant & 4 ? 0.3 : 0;
+        sys->box[BOX_ZY] = variant & 4 ? 0.35 : 0;
+        for (int k = 0; k < 2; k++) {
+            set.form = k ? FORM_GRAPH : FORM_GANG;
+            shot[k] = after_steps(sys, &set, 20, &nodes[k]);
+        }
+        same_by_other_kernels(shot, nodes, 1, sys->natoms);
+    }
     toy_system_free(sys);
 }
 
@@ -358,7 +416,7 @@ static void test_cards(void **state)
     card = "NVIDIA GeForce RTX 3090";
     shot[1] = after_steps(sys, &set, 3, &nodes[1]);
     card = NULL;
-    same_by_other_kernels(shot, nodes, sys->natoms);
+    same_by_other_kernels(shot, nodes, 5, sys->natoms);
     toy_system_free(sys);
 }
 
@@ -549,10 +607,10 @@ static void test_gang_faults(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forces),     cmocka_unit_test(test_waves),
-                                       cmocka_unit_test(test_bits),       cmocka_unit_test(test_choice),
-                                       cmocka_unit_test(test_refusals),   cmocka_unit_test(test_cards),
-                                       cmocka_unit_test(test_failure),    cmocka_unit_test(test_gangs),
-                                       cmocka_unit_test(test_gang_drift), cmocka_unit_test(test_gang_faults)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_forces),     cmocka_unit_test(test_waves),      cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_choice),     cmocka_unit_test(test_bodies),     cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_cards),      cmocka_unit_test(test_failure),    cmocka_unit_test(test_gangs),
+        cmocka_unit_test(test_gang_drift), cmocka_unit_test(test_gang_faults)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
