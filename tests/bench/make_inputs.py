@@ -185,6 +185,10 @@ def small(out):
     topology(out / "sites.top", "MOH", gro(out / "sites.gro", "MOH", methanol, 8, four_sites), FOURTH_SITE)
     (out / "sites.yaml").write_text(replaced(spec("sites", "sites", "MOH"), VERLET + HURRIED))
     (out / "tiny.yaml").write_text(replaced(spec("tiny", "vacuum", "PEP", cutoff=1.8), HURRIED))
+    topology(out / "tiny-dodecahedron.top", "NOL", gro(out / "tiny-dodecahedron.gro", "NOL", OWN["NOL"].atoms(make_box.place), 0, shape=DODECAHEDRON))
+    (out / "tiny-dodecahedron.yaml").write_text(replaced(spec("tiny-dodecahedron", "tiny-dodecahedron", "NOL", cutoff=1.3), HURRIED))
+    topology(out / "tiny-rare.top", "CHN", gro(out / "tiny-rare.gro", "CHN", chain.atoms(make_box.place), 0))
+    (out / "tiny-rare.yaml").write_text(replaced(spec("tiny-rare", "tiny-rare", None, cutoff=1.8, more=RARE), VERLET + HURRIED))
     gathered = GATHERED.format(", d-max: 0.6 nm").replace("within: OW", "within: {atoms: 23-1060}")
     seen = re.sub(r"(?<!steps)\}$", ", every: 4 steps}", OBSERVABLES + MANY + MOTION.removeprefix("observables:\n"), flags=re.M)
     more = BIAS + gathered.removeprefix("biases:\n") + seen
