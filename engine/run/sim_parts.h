@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the engine: what a sim is made of (sim.c: life and work; state.c: bytes in and out; answers.c: what it says of them).
+ * Inside the engine: what a sim is made of (sim.c: life and work; state.c: bytes in and out; answers.c: what it says of
+ * them; tables.c: whether the model's tables are still what they were; volume.c: volume moves).
  */
 #ifndef SHOAL_ENGINE_RUN_SIM_PARTS_H
 #define SHOAL_ENGINE_RUN_SIM_PARTS_H

@@ -19,23 +19,12 @@
 #include "engine/cuda/pairs.h"
 #include "engine/run/program.h"
 #include "engine/run/sim_parts.h"
-#include "tests/lib/emulate/emulate.h"
+#include "tests/lib/emulate/toy.h"
 #include "tests/lib/mixture.h"
-#include "tests/lib/toy.h"
 
 #define MOST_WINDOWS 8
 
 static double lambda_table[MOST_WINDOWS][LAMBDA_COUNT];
-
-static struct toy emulated_open(const struct system *sys, const struct settings *set, int window)
-{
-    struct toy t = {0};
-    struct err e = {0};
-    if (emulate_open(&t.dev, "cpu:1", NULL, *cuda_program.kernels, &e) || model_new(&t.model, t.dev, sys, set, &e) ||
-        sim_new(&t.sim, t.model, window, 0, &e))
-        fail_msg("%s", e.msg);
-    return t;
-}
 
 struct outcome {
     struct sample sample;
@@ -116,7 +105,7 @@ static void compare_ended(struct toy *a, struct toy *b, const struct system *sys
 
 static void compare(const struct system *sys, const struct settings *set, int window)
 {
-    struct toy a = toy_open(sys, set, window), b = emulated_open(sys, set, window);
+    struct toy a = toy_open(sys, set, window), b = toy_emulated(*cuda_program.kernels, NULL, sys, set, window);
     compare_ended(&a, &b, sys, set);
 }
 
@@ -214,7 +203,7 @@ static void cut_into(uint32_t most)
 static struct outcome outcome_by(const struct system *sys, const struct settings *set, uint32_t region)
 {
     cut_into(region);
-    struct toy t = emulated_open(sys, set, set->alchemy.nwindows > 1);
+    struct toy t = toy_emulated(*cuda_program.kernels, NULL, sys, set, set->alchemy.nwindows > 1);
     cut_into(0);
     struct outcome o = outcome_of(&t, sys->natoms);
     toy_close(&t);
@@ -235,7 +224,7 @@ static void same_outcome(struct outcome a, struct outcome b, const struct system
 static struct outcome outcome_in_form(const struct system *sys, struct settings set, enum pme_form form)
 {
     set.nonbonded.pme_form = form;
-    struct toy t = emulated_open(sys, &set, 1);
+    struct toy t = toy_emulated(*cuda_program.kernels, NULL, sys, &set, 1);
     struct outcome o = outcome_of(&t, sys->natoms);
     toy_close(&t);
     return o;
@@ -317,7 +306,7 @@ static void test_mesh_choice(void **state)
     uint32_t nodes[2];
     for (int k = 0; k < 2; k++) {
         set.replicas = k ? 8 : 7;
-        struct toy t = emulated_open(sys, &set, 0);
+        struct toy t = toy_emulated(*cuda_program.kernels, NULL, sys, &set, 0);
         toy_run(t.sim, SIM_STEP, 4);
         nodes[k] = sim_nodes_per_step(t.sim);
         toy_close(&t);
@@ -345,7 +334,7 @@ static struct ways go(const struct system *sys, const struct settings *set, bool
     static const enum pme_form forms[] = {PME_BLOCK, PME_CARD, PME_CARD, PME_BLOCK, PME_CARD};
     struct ways w = {0};
     struct err e = {0};
-    struct toy t = emulated_open(sys, set, 1);
+    struct toy t = toy_emulated(*cuda_program.kernels, NULL, sys, set, 1);
     assert_in_range(sys->natoms, 1, 400);
     assert_int_equal(model_forms(t.model).pme, PME_CARD);
     if (sim_thermalize(t.sim, &e))
@@ -386,7 +375,7 @@ static void test_mesh_change_waits(void **state)
     struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_B_STATES);
     struct err e = {0};
     enum pme_form guess;
-    struct toy t = emulated_open(sys, &set, 0);
+    struct toy t = toy_emulated(*cuda_program.kernels, NULL, sys, &set, 0);
     assert_true(model_pme_guess(t.model, 8, &guess));
     assert_int_equal(guess, PME_BLOCK);
     toy_run(t.sim, SIM_STEP, 3);
@@ -410,7 +399,7 @@ static void test_mesh_change_waits(void **state)
     assert_int_equal(sim_check(t.sim, &e), -ERR_DRIFT);
     toy_close(&t);
     set.nonbonded.pme_form = PME_BLOCK;
-    t = emulated_open(sys, &set, 0);
+    t = toy_emulated(*cuda_program.kernels, NULL, sys, &set, 0);
     assert_false(model_pme_guess(t.model, 1, &guess));
     assert_int_equal(guess, PME_BLOCK);
     toy_close(&t);
@@ -495,7 +484,7 @@ static void test_shapes(void **state)
         set.barostat = (struct barostat_settings){
             .on = true, .pressure = 1000, .every = 1, .coupling = k ? VOLUME_SEMI_ISOTROPIC : VOLUME_ANISOTROPIC};
         cut_into(k ? 0 : 160);
-        struct toy t[2] = {toy_open(sys, &set, 1), emulated_open(sys, &set, 1)};
+        struct toy t[2] = {toy_open(sys, &set, 1), toy_emulated(*cuda_program.kernels, NULL, sys, &set, 1)};
         for (int d = 0; d < 2; d++) {
             toy_run(t[d].sim, SIM_BAROSTAT, MOVES);
             assert_int_equal(sim_get(t[d].sim, NULL, NULL, box[d], &e), 0);
@@ -523,7 +512,7 @@ static void test_smallest_box(void **state)
     double box[BOX_SIZE];
     set.nonbonded.coulomb_cutoff = set.nonbonded.vdw_cutoff = 0.9;
     set.barostat = (struct barostat_settings){.on = true, .pressure = 1e7, .every = 1, .coupling = VOLUME_ANISOTROPIC};
-    struct toy t = emulated_open(sys, &set, 0);
+    struct toy t = toy_emulated(*cuda_program.kernels, NULL, sys, &set, 0);
     toy_run(t.sim, SIM_BAROSTAT, 40);
     assert_int_equal(sim_get(t.sim, NULL, NULL, box, &e), 0);
     for (int d = 0; d < 3; d++)
@@ -539,11 +528,11 @@ static void test_smallest_box(void **state)
 static void positions_after(const struct system *sys, const struct settings *set, uint32_t steps, uint32_t cut,
                             double (*x)[3])
 {
-    struct toy t = emulated_open(sys, set, 0), other = {0};
+    struct toy t = toy_emulated(*cuda_program.kernels, NULL, sys, set, 0), other = {0};
     struct buf saved = {0};
     struct err e = {0};
     toy_run(t.sim, SIM_STEP, cut);
-    other = emulated_open(sys, set, 0);
+    other = toy_emulated(*cuda_program.kernels, NULL, sys, set, 0);
     int rc = sim_save(t.sim, &saved, &e);
     if (rc == 0)
         sim_seal(&saved);

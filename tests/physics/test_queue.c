@@ -15,9 +15,8 @@
 
 #include "engine/run/program.h"
 #include "engine/run/sim_parts.h"
-#include "tests/lib/emulate/emulate.h"
+#include "tests/lib/emulate/toy.h"
 #include "tests/lib/mixture.h"
-#include "tests/lib/toy.h"
 
 enum { WORKS = 12, WINDOWS = 3 };
 
@@ -32,16 +31,6 @@ struct run {
     double delta_u[WORKS][WINDOWS];
     int grown, most; /* lists; works on their way */
 };
-
-static struct toy open_on(struct kernel_table kernels, const struct system *sys, const struct settings *set)
-{
-    struct toy t = {0};
-    struct err e = {0};
-    if (emulate_open(&t.dev, "cpu:1", NULL, kernels, &e) || model_new(&t.model, t.dev, sys, set, &e) ||
-        sim_new(&t.sim, t.model, 1, 0, &e))
-        fail_msg("%s", e.msg);
-    return t;
-}
 
 static void until_done(const struct toy *t)
 {
@@ -94,7 +83,7 @@ static struct run run(struct kernel_table kernels, const struct system *sys, int
                                             .soft_core = {.alpha = 0.5, .power = 1, .sigma = 0.3},
                                             .nwindows = WINDOWS,
                                             .lambda = lambda_table};
-    struct toy t = open_on(kernels, sys, &set);
+    struct toy t = toy_emulated(kernels, NULL, sys, &set, 1);
     if (short_lists)
         t.sim->caps.entries = 8;
     t.dev->queues = t.dev->lanes;

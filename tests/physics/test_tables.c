@@ -16,9 +16,8 @@
 #include "engine/math/digest.h"
 #include "engine/run/program.h"
 #include "engine/run/sim_parts.h"
-#include "tests/lib/emulate/emulate.h"
+#include "tests/lib/emulate/toy.h"
 #include "tests/lib/mixture.h"
-#include "tests/lib/toy.h"
 
 enum { WINDOWS = 3, CHECK_EVERY = 20, BATCH = 5 };
 
@@ -35,16 +34,6 @@ static struct settings settings(void)
                                             .nwindows = WINDOWS,
                                             .lambda = lambda_table};
     return set;
-}
-
-static struct toy open_on(struct kernel_table kernels, const struct system *sys, const struct settings *set)
-{
-    struct toy t = {0};
-    struct err e = {0};
-    if (emulate_open(&t.dev, "cpu:1", NULL, kernels, &e) || model_new(&t.model, t.dev, sys, set, &e) ||
-        sim_new(&t.sim, t.model, 1, 0, &e))
-        fail_msg("%s", e.msg);
-    return t;
 }
 
 /* The device's memory is the host's. */
@@ -125,7 +114,7 @@ static void anywhere(struct kernel_table kernels)
     struct system *sys = mixture(3);
     const struct settings set = settings();
     struct err e = {0};
-    struct toy t = open_on(kernels, sys, &set);
+    struct toy t = toy_emulated(kernels, NULL, sys, &set, 1);
     const struct readonly *nonbonded = t.model->program->nonbonded_tables(t.model->nonbonded);
     assert_true(model_chunks(t.model) > 2); /* more than one of each */
     assert_int_equal(look(&t, &e), 0);
@@ -180,7 +169,7 @@ static void behind_the_queue(struct kernel_table kernels)
     struct system *sys = mixture(2);
     const struct settings set = settings();
     struct err e = {0};
-    struct toy t = open_on(kernels, sys, &set);
+    struct toy t = toy_emulated(kernels, NULL, sys, &set, 1);
     void *device, *byte;
     int most;
     assert_int_equal(t.dev->ops->alloc(t.dev, NULL, DEV_MAPPED, 1, &device, &byte, &e), 0);

@@ -18,9 +18,8 @@
 #include "engine/cuda/nonbonded.h"
 #include "engine/run/sim_parts.h"
 #include "tests/lib/dev_fault.h"
-#include "tests/lib/emulate/emulate.h"
+#include "tests/lib/emulate/toy.h"
 #include "tests/lib/mixture.h"
-#include "tests/lib/toy.h"
 
 #define WINDOWS 3
 #define DT 1e-3
@@ -106,12 +105,7 @@ static const char *card; /* the GPU; NULL: the usual one */
 static struct toy opened(const struct program *program, const struct system *sys, const struct settings *set,
                          int window)
 {
-    struct toy t = {0};
-    struct err e = {0};
-    if (emulate_open(&t.dev, "cpu:1", card, *program->kernels, &e) || model_new(&t.model, t.dev, sys, set, &e) ||
-        sim_new(&t.sim, t.model, window, 0, &e))
-        fail_msg("%s", e.msg);
-    return t;
+    return toy_emulated(*program->kernels, card, sys, set, window);
 }
 
 static void forces_of_step(const struct system *sys, const struct settings *set, int window, double (*f)[3])

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A program's kernels on the CPU device with the limits of a GPU, and a replica that they run, for physics tests.
+ */
+#ifndef SHOAL_TESTS_LIB_EMULATE_TOY_H
+#define SHOAL_TESTS_LIB_EMULATE_TOY_H
+
+#include "tests/lib/emulate/emulate.h"
+#include "tests/lib/toy.h"
+
+/* As toy_open; card: as emulate_open takes it. For files that include cmocka.h. */
+static inline struct toy toy_emulated(struct kernel_table kernels, const char *card, const struct system *sys,
+                                      const struct settings *set, int window)
+{
+    struct toy t = {0};
+    struct err e = {0};
+    if (emulate_open(&t.dev, "cpu:1", card, kernels, &e) || model_new(&t.model, t.dev, sys, set, &e) ||
+        sim_new(&t.sim, t.model, window, 0, &e))
+        fail_msg("%s", e.msg);
+    return t;
+}
+
+#endif
