@@ -27,7 +27,8 @@ WATERS, GRAM = 343, 18.0154
 DENSITY, DENSITY_OFF = 998.1, 2
 BLOCKS, BINS = 20, 20
 STATES = {"nvt": ((298.15, 1), (313.15, 1)), "npt": ((298.15, 1), (298.15, 601))}  # K, bar: two widths of the distributions apart, about
-CORRELATED = 1.2  # error of a mean of kinetic energies 0.5 ps apart at this friction, over that of independent ones
+CORRELATED = 1.2  # error of a mean of kinetic energies so far apart at this friction, over that of independent ones
+FREEDOM = 6 * WATERS - 3  # each sample is of a step at which the motion of the center of mass has been taken out (every 100 steps)
 SPEC = """name: {name}
 system: {{topology: spce.top, coordinates: water.gro}}
 nonbonded:
@@ -39,7 +40,7 @@ barostat: {{method: monte-carlo, pressure: {pressure} bar, every: 25 steps}}
 protocol:
   - minimize: {{steps: 100}}
   - equilibrate: {{time: {rest:.0f} ps, ensemble: {ensemble}}}
-  - produce: {{time: {time:.0f} ps, ensemble: {ensemble}, sample-every: 0.5 ps}}
+  - produce: {{time: {time:.0f} ps, ensemble: {ensemble}, sample-every: 0.6 ps}}
 repeats: {replicas}
 """
 
@@ -175,14 +176,14 @@ def main():
     options.add_argument("--time", type=float, default=0.5)
     options.add_argument("--replicas", type=int, default=2)
     o = options.parse_args()
-    if 2000 * o.time * o.replicas < 2 * BLOCKS:
-        options.error(f"--time {o.time}: expected so much that there are {2 * BLOCKS} samples, 0.5 ps apart")
+    if 1000 * o.time / 0.6 * o.replicas < 2 * BLOCKS:
+        options.error(f"--time {o.time}: expected so much that there are {2 * BLOCKS} samples, 0.6 ps apart")
     (t0, p0), (t1, p1) = STATES[o.ensemble]
     with tempfile.TemporaryDirectory() as folder:
         found = run(o, folder)
     if o.ensemble == "nvt":
         for columns, temperature in zip(found, (t0, t1)):
-            hold_kinetic(columns["Kinetic En."], temperature, 6 * WATERS)
+            hold_kinetic(columns["Kinetic En."], temperature, FREEDOM)
         hold_slope("slope of ln p(U) ratio, of theory", [columns["Potential"] for columns in found], 1 / (R * t0) - 1 / (R * t1))
     else:
         hold_slope("slope of ln p(V) ratio, of theory", [columns["Volume"] for columns in found], -(p1 - p0) * NM3_BAR / (R * t0))

@@ -35,7 +35,7 @@ class Statistics(unittest.TestCase):
 
     def test_kinetic(self):
         draw = random.Random(3)
-        freedom, temperature = 6 * sampling.WATERS, 300
+        freedom, temperature = sampling.FREEDOM, 300
         values = [draw.gammavariate(freedom / 2, sampling.R * temperature) for _ in range(4000)]
         self.assertEqual(says(sampling.hold_kinetic, values, temperature, freedom), ["ok", "ok"])
         self.assertEqual(says(sampling.hold_kinetic, values, 1.005 * temperature, freedom)[0], "FAIL")
