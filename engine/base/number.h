@@ -2,7 +2,7 @@
  *
  * Whole numbers as people write them on command lines, in URLs and in the environment: decimal digits after an optional sign
  * and nothing else. "1e6", "4x", "0x10", " 7" and "" are none, and neither is what does not fit. And the words that follow them.
- * Values as people read them, with their errors.
+ * Values as people read them, with their errors, and as files of many have them.
  */
 #ifndef SHOAL_ENGINE_BASE_NUMBER_H
 #define SHOAL_ENGINE_BASE_NUMBER_H
@@ -21,5 +21,8 @@ int number_whole(int64_t *out, const char *what, const char *text, int64_t lo, i
 const char *number_word(int64_t n, const char *one, const char *others);
 /* Appends "10.23 +- 0.12": the error with two significant digits, the value to the same place; "10.234" without an error (NAN). */
 void number_with_error(struct buf *out, double value, double error);
+/* Appends what printf's "%.*g" does, or "%#.*g" where `zeros` at the end are to stay, to the byte and five times as fast; printf does
+ * what is seldom: ties, exponents, what is not finite. digits: 1 to 15. */
+void number_significant(struct buf *out, double value, int digits, bool zeros);
 
 #endif

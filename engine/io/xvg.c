@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 
+#include "engine/base/number.h"
 #include "engine/base/units.h"
 
 /* Whether the spec has a ladder of this component. */
@@ -87,17 +88,24 @@ void dhdl_header(struct buf *out, const struct settings *set, int window, bool p
         buf_printf(out, "@ s%d legend \"pV (kJ/mol)\"\n", column);
 }
 
+/* As GROMACS: "%#.8g". */
+static void add_difference(struct buf *out, double value)
+{
+    buf_add(out, " ", 1);
+    number_significant(out, value, 8, true);
+}
+
 void dhdl_row(struct buf *out, const struct settings *set, bool pv, const struct sample *s)
 {
     const struct alchemy_settings *a = &set->alchemy;
     buf_printf(out, "%.4f", s->time);
     for (int i = 0; i < LAMBDA_FILE_COUNT; i++)
         if (given(a, lambda_file_order[i]))
-            buf_printf(out, " %#.8g", s->dvdl[lambda_file_order[i]]);
+            add_difference(out, s->dvdl[lambda_file_order[i]]);
     for (int w = 0; w < a->nwindows && count_given(a); w++)
-        buf_printf(out, " %#.8g", s->delta_u[w]);
+        add_difference(out, s->delta_u[w]);
     if (pv)
-        buf_printf(out, " %#.8g", set->barostat.pressure / UNIT_BAR * s->box[0] * s->box[1] * s->box[2]);
+        add_difference(out, set->barostat.pressure / UNIT_BAR * s->box[0] * s->box[1] * s->box[2]);
     buf_add(out, "\n", 1);
 }
 
@@ -142,14 +150,23 @@ void energy_header(struct buf *out, const struct settings *set, const struct sys
         buf_printf(out, "@ s%d legend \"Replica\"\n@ s%d legend \"Exchanges\"\n", column, column + 1);
 }
 
+static void add_values(struct buf *out, const double *value, int n)
+{
+    for (int i = 0; i < n; i++) {
+        buf_add(out, " ", 1);
+        number_significant(out, value[i], 10, false);
+    }
+}
+
 void energy_row(struct buf *out, const struct settings *set, const struct system *sys, const struct sample *s)
 {
-    buf_printf(out, "%.4f %.10g %.10g %.10g %.10g %.10g %.10g %.10g", s->time, s->potential, s->kinetic,
-               s->potential + s->kinetic, s->temperature, s->pressure, s->box[0] * s->box[1] * s->box[2], s->density);
-    for (int i = 0; i < terms_of(sys); i++)
-        buf_printf(out, " %.10g", s->energy[i]);
-    for (int i = 0; i < sys->ncoordinations; i++)
-        buf_printf(out, " %.10g", s->coordination[i]);
+    const double sums[] = {s->potential,   s->kinetic,  s->potential + s->kinetic,
+                           s->temperature, s->pressure, s->box[0] * s->box[1] * s->box[2],
+                           s->density};
+    buf_printf(out, "%.4f", s->time);
+    add_values(out, sums, sizeof sums / sizeof *sums);
+    add_values(out, s->energy, terms_of(sys));
+    add_values(out, s->coordination, sys->ncoordinations);
     if (set->exchange)
         buf_printf(out, " %d %" PRIu64, s->walker, s->exchanges);
     buf_add(out, "\n", 1);

@@ -109,11 +109,57 @@ static void with_errors(void **state)
     }
 }
 
+static void as_printf(double value, int digits)
+{
+    static const char *const formats[] = {"%.*g", "%#.*g"};
+    for (int zeros = 0; zeros < 2; zeros++) {
+        struct buf b = {0};
+        char expected[64];
+        snprintf(expected, sizeof expected, formats[zeros], digits, value);
+        number_significant(&b, value, digits, zeros);
+        if (strcmp(b.data, expected) != 0)
+            fail_msg("%.17g with %d digits is \"%s\": expected \"%s\"", value, digits, b.data, expected);
+        buf_free(&b);
+    }
+}
+
+/* It and its neighbours, with both signs. */
+static void around(double value, int digits)
+{
+    for (int sign = -1; sign <= 1; sign += 2) {
+        as_printf(sign * value, digits);
+        as_printf(sign * nextafter(value, INFINITY), digits);
+        as_printf(sign * nextafter(value, 0), digits);
+    }
+}
+
+static void significant_digits(void **state)
+{
+    (void)state;
+    uint64_t draw = 1;
+    for (int digits = 1; digits <= 15; digits++) {
+        for (int k = -30; k <= 30; k++) {
+            around(pow(10, k), digits);
+            around(pow(10, k) * (1 - 0.5 * pow(10, -digits)), digits); /* rounds up to a power of ten, or just not */
+            around(pow(10, k) * (1 + 0.5 * pow(10, 1 - digits)), digits);
+            around(ldexp(1, k) + ldexp(1, k - digits), digits); /* ties among them */
+        }
+        for (int k = 0; k < 10000; k++) {
+            draw = draw * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            around(ldexp((double)(draw >> 11), (int)(draw % 71) - 90), digits);
+        }
+    }
+    static const double seldom[] = {0, -0.0, INFINITY, -INFINITY, NAN, 2.5, 3.5, 1e308, 5e-324, 0x1p53, 123456789.5};
+    for (size_t i = 0; i < sizeof seldom / sizeof *seldom; i++)
+        for (int digits = 1; digits <= 15; digits++)
+            as_printf(seldom[i], digits);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_none), cmocka_unit_test(what_is_one), cmocka_unit_test(a_range),
-        cmocka_unit_test(words),        cmocka_unit_test(with_errors),
+        cmocka_unit_test(words),        cmocka_unit_test(with_errors), cmocka_unit_test(significant_digits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
