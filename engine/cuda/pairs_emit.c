@@ -16,6 +16,8 @@ enum {
     GROUP_ALONE = 16,        /* trios whose lists a block makes at a time, of a replica that waits for them */
     LANES_ALONE = 32,        /* that make a trio's lists, where few trios are a block's.. */
     BUILD_LANES = 8,         /* ..and elsewhere */
+    BUILD_SHARED = 3,        /* blocks that make lists for each multiprocessor, of all replicas that share it */
+    BUILD_LEAST = 8,         /* of a replica */
 };
 
 static uint32_t blocks_of(uint64_t items, uint32_t size)
@@ -23,13 +25,14 @@ static uint32_t blocks_of(uint64_t items, uint32_t size)
     return (uint32_t)((items + size - 1) / size);
 }
 
-/* A block on each multiprocessor makes lists: each costs a little in every step, asked to build or not, and those that load a
- * region's positions more. Only replicas that wait for their lists have twice as many. */
+/* Blocks that make lists, at most: each costs a little in every step, asked to build or not, and those that load a region's positions
+ * more. Only replicas that wait for their lists have two on each multiprocessor; of many that share them each has its part. */
 static uint32_t build_blocks(const struct pairs *p)
 {
+    const uint32_t part = BUILD_SHARED * p->processors / p->replicas;
     if (pairs_alone(p))
         return 2 * p->processors;
-    return p->host.whole ? p->processors : (p->processors + 1) / 2;
+    return !p->host.whole ? (p->processors + 1) / 2 : part > BUILD_LEAST ? part : BUILD_LEAST;
 }
 
 /* Trios whose lists a block makes at a time. A block that has a region's positions in shared memory makes the lists of as many of
