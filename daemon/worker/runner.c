@@ -101,10 +101,12 @@ static int wait_for_something(struct runner *r, struct pollfd *fds, unsigned nfd
     return r->count && !blind ? r->dev->ops->poll(r->dev, 0, e) : 0;
 }
 
-static void resume(struct task *t)
+/* Whether it has ended. */
+static bool resume(struct task *t)
 {
     t->begun = true;
     co_resume(t->co);
+    return co_ended(t->co);
 }
 
 /* Takes the ended ones out. */
@@ -136,14 +138,16 @@ int runner_turn(struct runner *r, struct pollfd *fds, unsigned nfds, int timeout
     if (rc)
         return rc;
     look(r);
+    bool ended = false;
     for (struct task *t = r->first; t && !dev_lost(r->dev); t = t->next)
         if (can_go_on(t))
-            resume(t);
+            ended = resume(t) || ended;
     engine_flush(r->dev);
     if (dev_lost(r->dev)) { /* whoever met it is not to blame */
         *e = r->dev->lost;
         return -(int)e->code;
     }
-    reap(r);
+    if (ended)
+        reap(r);
     return 0;
 }

@@ -138,8 +138,8 @@ static __device__ __forceinline__ void begin_atom(const struct motion &s, uint32
                    held_atom_of(&h.held()[slot / SLOT_ATOMS], slot % SLOT_ATOMS), d);
 }
 
-/* Out of line, so that its matrices have the registers to themselves; up to TINY_WARPS bodies have a warp each, so each number of arms has code of its own
- * and does nothing for those that are not there. */
+/* Out of line, so that its matrices have the registers to themselves; as many bodies as there are warps have one each, so each number of arms
+ * has code of its own and does nothing for those that are not there. */
 template <uint32_t ARMS> static __device__ __noinline__ void move_star(uint32_t i)
 {
     const struct motion s = here().motion();
@@ -203,12 +203,12 @@ static __device__ __forceinline__ bool move()
     struct tiny_here &h = here();
     const struct motion s = h.motion();
     if (threadIdx.x == 0)
-        h.taken = TINY_WARPS;
+        h.taken = tiny_warps();
     BLOCK_LOOP(k, 3 * h.natoms)
     begin_atom(s, k / 3, k % 3);
     __syncthreads();
     /* Neighbours go to different warps: bodies of several kinds in one would be moved one kind after the other. */
-    for (uint32_t i = threadIdx.x % 32 * TINY_WARPS + threadIdx.x / 32; i < body_count(s.m); i += TINY_BLOCK)
+    for (uint32_t i = threadIdx.x % 32 * tiny_warps() + threadIdx.x / 32; i < body_count(s.m); i += blockDim.x)
         move_body(i);
     __syncthreads();
     BLOCK_LOOP(k, 3 * h.natoms)
@@ -235,7 +235,7 @@ static __device__ void steps(const struct tiny_row &a)
     if (threadIdx.x == 0) {
         h.charged = charged;
         h.ncolumns = charged ? h.ncolumns : 0;
-        h.taken = TINY_WARPS;
+        h.taken = tiny_warps();
     }
     __syncthreads();
     if (h.ncolumns)
@@ -261,7 +261,7 @@ static __device__ void steps(const struct tiny_row &a)
     store_replica(a);
 }
 
-KERNEL(tiny, a, __launch_bounds__(TINY_BLOCK))
+KERNEL(tiny, a, __launch_bounds__(32 * TINY_WARPS))
 {
     ECHO(a);
     __shared__ struct tiny_row row;

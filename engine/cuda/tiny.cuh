@@ -95,6 +95,12 @@ static __device__ __forceinline__ struct tiny_here &here()
     return here;
 }
 
+/* Of the block. */
+static __device__ __forceinline__ uint32_t tiny_warps()
+{
+    return blockDim.x / 32;
+}
+
 /* By one thread. */
 static __device__ inline void tiny_begin(const struct tiny_row &a)
 {

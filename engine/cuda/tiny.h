@@ -33,10 +33,11 @@
 
 enum {
     TINY_ATOMS_MOST = 128,
-    TINY_WARPS = 16,
-    TINY_BLOCK = 32 * TINY_WARPS,
-    TINY_QUADS = 5, /* functions along z of one column, in fours, that a thread has in its registers */
-    TINY_SPLIT = 2, /* threads that share the atoms of a column */
+    TINY_WARPS = 16,          /* of a block.. */
+    TINY_WARPS_CROWDED = 8,   /* ..where others want the multiprocessor too; the bits are the same */
+    TINY_SHARES = TINY_WARPS, /* of columns, from which forces come */
+    TINY_QUADS = 5,           /* functions along z of one column, in fours, that a thread has in its registers */
+    TINY_SPLIT = 2,           /* threads that share the atoms of a column */
     TINY_HELD_BYTES = 45 * sizeof(double), /* of structs in bodies.cuh: held.. */
     TINY_STAR_BYTES = 15 * sizeof(double), /* ..and star */
 };
@@ -96,9 +97,9 @@ struct tiny_table {
     uint32_t natoms, nchunks, ncolumns, nvalues, noctets; /* noctets: 0 in a rectangular box */
     uint32_t functions[3];                                /* along each axis */
     uint32_t stride;                                      /* of a function's values at the atoms */
-    uint32_t quads;                /* from one atom's functions along z to the next's, in fours; odd */
-    uint32_t groups;               /* of 32 atoms */
-    uint32_t part[TINY_WARPS + 1]; /* columns that the warps of one group share out: part[k] .. part[k + 1] */
+    uint32_t quads;                 /* from one atom's functions along z to the next's, in fours; odd */
+    uint32_t groups;                /* of 32 atoms */
+    uint32_t part[TINY_SHARES + 1]; /* columns of each share of one group: part[k] .. part[k + 1] */
     struct tiny_places places;
 };
 

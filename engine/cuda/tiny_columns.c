@@ -170,11 +170,11 @@ static void put_columns(struct tiny *t, const int16_t *last, const int32_t size[
     }
 }
 
-/* As much to do for each of the warps that have the same atoms. */
+/* As much to do for each of the shares that have the same atoms. */
 static void share_out(struct tiny *t)
 {
     struct tiny_table *h = &t->host;
-    const uint32_t parts = TINY_WARPS / h->groups;
+    const uint32_t parts = TINY_SHARES / h->groups;
     const uint64_t all = h->nvalues + COLUMN_COST * (uint64_t)h->ncolumns;
     uint64_t cost = 0;
     for (uint32_t i = 0, part = 0; i < h->ncolumns; i++) {

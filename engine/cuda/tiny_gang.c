@@ -35,10 +35,13 @@ static uint32_t shared_bytes(const struct sim *s)
     return cuda_nonbonded_tiny(s->model->nonbonded)->host.places.bytes;
 }
 
-static void emit(const void *rows, void *heard, uint32_t count, uint32_t shared, struct tape *t)
+static void emit(const void *rows, void *heard, const struct gang_shape *shape, struct tape *t)
 {
-    emit_tiny(t, &(struct shape){.grid = {count, 1, 1}, .block = {TINY_BLOCK, 1, 1}, .shared_bytes = shared},
-              &(struct args_tiny){.rows = (void *)(uintptr_t)rows, .heard = heard});
+    const uint32_t warps = shape->crowded ? TINY_WARPS_CROWDED : TINY_WARPS;
+    emit_tiny(
+        t,
+        &(struct shape){.grid = {shape->count, 1, 1}, .block = {32 * warps, 1, 1}, .shared_bytes = shape->shared_bytes},
+        &(struct args_tiny){.rows = (void *)(uintptr_t)rows, .heard = heard});
 }
 
 const struct gang_kind tiny_gang = {.row = {.name = "tiny",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The mesh's forces without a mesh, see engine/cuda/tiny.h. All of it in single precision, as on a mesh; each warp's share of a
+ * The mesh's forces without a mesh, see engine/cuda/tiny.h. All of it in single precision, as on a mesh; each share of a
  * force is rounded to fixed point before it is added.
  */
 #ifndef SHOAL_ENGINE_CUDA_TINY_WAVES_CUH
@@ -224,7 +224,7 @@ static __device__ __noinline__ void tiny_waves_there()
 {
     const struct tiny_here &h = here();
     const uint32_t all = TINY_SPLIT * h.ncolumns, lane = threadIdx.x % 32;
-    for (uint32_t first = threadIdx.x - lane; first < all; first += TINY_BLOCK) {
+    for (uint32_t first = threadIdx.x - lane; first < all; first += blockDim.x) {
         struct tiny_column column = {};
         if (first + lane < all)
             column = h.column()[(first + lane) / TINY_SPLIT];
@@ -393,12 +393,12 @@ static __device__ __noinline__ struct slopes tiny_part_back(uint32_t atom, uint3
     return s;
 }
 
-static __device__ inline void tiny_waves_back()
+static __device__ inline void tiny_share_back(uint32_t share)
 {
     const struct tiny_here &h = here();
-    const uint32_t warp = threadIdx.x / 32, group = warp % h.groups, part = warp / h.groups;
+    const uint32_t group = share % h.groups, part = share / h.groups;
     const uint32_t own = 32 * group + threadIdx.x % 32, atom = min(own, h.natoms - 1);
-    if (part >= TINY_WARPS / h.groups)
+    if (part >= TINY_SHARES / h.groups)
         return;
     const struct slopes g = tiny_part_back(atom, h.t->part[part], h.t->part[part + 1]);
     if (own >= h.natoms)
@@ -410,6 +410,15 @@ static __device__ inline void tiny_waves_back()
     struct accumulate acc = {};
     acc_force(&acc, h.f()[own], force);
     finish_warp(&acc, &h.c()->sum, EVALUATE_STEP);
+}
+
+/* What is rounded are shares, of which there are as many whatever the warps. */
+static __device__ inline void tiny_waves_back()
+{
+    for (uint32_t share = threadIdx.x / 32; share < TINY_SHARES; share += tiny_warps()) {
+        tiny_share_back(share);
+        __syncwarp();
+    }
 }
 
 #endif

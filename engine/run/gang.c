@@ -2,8 +2,7 @@
  *
  * A slot is a lane, a table and an echo. It is free when everybody of its last launch has listened; then nothing of that
  * launch runs any more, since every block is somebody's. There are as many as members, up to SLOTS: so many launches can be
- * on their way. Launches of one slot differ in how many rows there are and how much shared memory those need; all else of
- * one is as it was in the one before, or those that wait for it fail, and the slot begins anew.
+ * on their way. Launches of one slot differ in their shapes (struct gang_shape); all else of one is as it was in the one before, or those that wait for it fail, and the slot begins anew.
  */
 #include "engine/run/gang.h"
 
@@ -18,10 +17,10 @@ struct gang_slot {
     struct lane *lane;
     unsigned char *host; /* mapped: MEMBERS rows to read, then MEMBERS that were read; NULL: not needed so far */
     void *device;
-    uint32_t busy;                /* members of the last launch that have not listened yet */
-    struct tape live;             /* the last launch; empty: there was none, or it failed */
-    uint32_t count, shared_bytes; /* what that was emitted for */
-    struct tape fresh;            /* scratch */
+    uint32_t busy;           /* members of the last launch that have not listened yet */
+    struct tape live;        /* the last launch; empty: there was none, or it failed */
+    struct gang_shape shape; /* what that was emitted for */
+    struct tape fresh;       /* scratch */
     struct echo *echo;
     uint32_t awaiting; /* members of the last launch that was heard, who do not know yet what became of it */
     struct err drift;  /* code ERR_NONE, or what was wrong with that one */
@@ -60,7 +59,7 @@ static void emit(const struct gang *g, const struct gang_slot *slot, struct tape
 {
     tape_clear(t);
     t->echo = echo_ring(slot->echo);
-    g->kind->emit(slot->device, (unsigned char *)slot->device + table_bytes(g), slot->count, slot->shared_bytes, t);
+    g->kind->emit(slot->device, (unsigned char *)slot->device + table_bytes(g), &slot->shape, t);
 }
 
 /* With all that its launches take, the host's memory for their tapes and echo too. */
@@ -244,7 +243,7 @@ int gang_listen(struct sim *s, struct err *e)
 /* ---- launching ---- */
 
 /* Into slot->live, once the launch before would still be what it was. */
-static int record(const struct gang *g, struct gang_slot *slot, uint32_t count, uint32_t shared_bytes, struct err *e)
+static int record(const struct gang *g, struct gang_slot *slot, const struct gang_shape *shape, struct err *e)
 {
     const struct kernel_table *kernels = &g->dev->kernels;
     const struct span table = {slot->device, 2 * table_bytes(g)};
@@ -253,8 +252,7 @@ static int record(const struct gang *g, struct gang_slot *slot, uint32_t count, 
         emit(g, slot, &slot->fresh);
         rc = check_tapes(kernels, &slot->live, &slot->fresh, e);
     }
-    slot->count = count;
-    slot->shared_bytes = shared_bytes;
+    slot->shape = *shape;
     emit(g, slot, &slot->live);
     if (!rc)
         rc = check_pointers(kernels, &slot->live, &table, 1, e);
@@ -358,10 +356,11 @@ static void launch(struct gang *g, struct gang_slot *slot)
     struct sim *first;
     struct err e = {0};
     const uint32_t count = fill_slot(g, slot, &first);
-    uint32_t shared = 0, k = 0;
+    struct gang_shape shape = {.count = count, .crowded = g->members > g->dev->limits.processors};
+    uint32_t k = 0;
     for (const struct sim *s = first; k < count; s = s->gang.next, k++)
-        shared = s->gang.shared_bytes > shared ? s->gang.shared_bytes : shared;
-    if (record(g, slot, count, shared, &e) || run(g, slot, first, count, &e)) {
+        shape.shared_bytes = s->gang.shared_bytes > shape.shared_bytes ? s->gang.shared_bytes : shape.shared_bytes;
+    if (record(g, slot, &shape, &e) || run(g, slot, first, count, &e)) {
         fail(first, count, &e);
         tape_clear(&slot->live);
     }

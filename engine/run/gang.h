@@ -8,7 +8,7 @@
  *
  * Checked instead of a recorder's tape and graph, each time: a row against the row before (only the number of steps may differ, until
  * memory has moved), its pointers against the replica's memory, and what the block says that it has read against what was
- * written for it; the launch itself against the one before (but for how many rows there are and the shared memory they need), its pointers
+ * written for it; the launch itself against the one before (but for its shape), its pointers
  * against the table. As often as a recorder has replays heard, and for a member's first launch, what the device ran is heard (graphs/echo.h)
  * and compared: what is wrong with that fails those who were in it.
  *
@@ -22,14 +22,21 @@
 #include "engine/run/sim.h"
 #include "graphs/check.h"
 
+/* Of a launch. */
+struct gang_shape {
+    uint32_t count;        /* rows */
+    uint32_t shared_bytes; /* the most that one of them needs */
+    bool crowded;          /* the device has fewer multiprocessors than the gang has members */
+};
+
 /* What a program brings. */
 struct gang_kind {
     struct row_kind row;
     /* Fills in a zeroed row. */
     void (*fill)(const struct sim *s, uint32_t steps, void *row);
     uint32_t (*shared_bytes)(const struct sim *s); /* of shared memory that its block needs */
-    /* One launch with a block for each of `count` rows. Each block copies its row to `heard`. */
-    void (*emit)(const void *rows, void *heard, uint32_t count, uint32_t shared_bytes, struct tape *t);
+    /* One launch with a block for each row. Each block copies its row to `heard`. */
+    void (*emit)(const void *rows, void *heard, const struct gang_shape *shape, struct tape *t);
 };
 
 enum { GANG_ROW_BYTES = 256 }; /* at most */

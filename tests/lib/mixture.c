@@ -101,3 +101,16 @@ struct system *mixture(int rule)
     bind_molecules(s);
     return s;
 }
+
+struct system *mixture_first(int natoms)
+{
+    struct system *s = mixture(2);
+    int kept = 0;
+    s->natoms = natoms;
+    s->nmolecules = s->atoms[natoms - 1].molecule + 1;
+    for (int k = 0; k < s->nconnections; k++)
+        if (s->connections[k].atom[1] < natoms)
+            s->connections[kept++] = s->connections[k];
+    s->nconnections = kept;
+    return s;
+}

@@ -11,5 +11,7 @@
 
 /* rule: 2 (arithmetic sigma) or 3 (geometric). Freed with toy_system_free. */
 struct system *mixture(int rule);
+/* Its first atoms, whole molecules, by rule 2; what bends and turns is of the chains, and left out. Freed the same. */
+struct system *mixture_first(int natoms);
 
 #endif

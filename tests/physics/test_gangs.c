@@ -34,9 +34,9 @@ static uint32_t planted_need(const struct sim *s)
     return tiny_gang.shared_bytes(s) + (plant == PLANT_NEED ? 64 : 0);
 }
 
-static void planted_emit(const void *rows, void *heard, uint32_t count, uint32_t shared_bytes, struct tape *t)
+static void planted_emit(const void *rows, void *heard, const struct gang_shape *shape, struct tape *t)
 {
-    tiny_gang.emit(rows, heard, count, shared_bytes, t);
+    tiny_gang.emit(rows, heard, shape, t);
     struct launch *l = &t->launches[t->count - 1];
     struct args_tiny *a = (struct args_tiny *)(t->args + l->args_offset);
     l->grid[0] += plant == PLANT_GRID;
@@ -58,13 +58,8 @@ struct gang_test {
 
 static struct gang_test opened(void)
 {
-    struct gang_test t = {.sys = mixture(2), .set = toy_settings()};
+    struct gang_test t = {.sys = mixture_first(ATOMS), .set = toy_settings()};
     struct err e = {0};
-    t.sys->natoms = ATOMS;
-    t.sys->nmolecules = t.sys->atoms[ATOMS - 1].molecule + 1;
-    for (int k = 0; k < t.sys->nconnections; k++)
-        if (t.sys->connections[k].atom[1] >= ATOMS)
-            t.sys->nconnections = k;
     if (emulate_open(&t.inner, "cpu:2", NULL, *cuda_program.kernels, &e))
         fail_msg("%s", e.msg);
     t.dev = dev_fault_new(t.inner);

@@ -50,20 +50,6 @@ static struct settings settings_of(enum vdw_modifier modifier, enum alchemy kind
     return set;
 }
 
-/* The first atoms of a mixture, whole molecules. */
-static struct system *some_of_mixture(int natoms)
-{
-    struct system *s = mixture(2);
-    int kept = 0;
-    s->natoms = natoms;
-    s->nmolecules = s->atoms[natoms - 1].molecule + 1;
-    for (int k = 0; k < s->nconnections; k++)
-        if (s->connections[k].atom[1] < natoms)
-            s->connections[kept++] = s->connections[k];
-    s->nconnections = kept;
-    return s;
-}
-
 /* Every kind of term, on the two chains of six. */
 static void add_terms(struct system *s)
 {
@@ -150,7 +136,7 @@ static void compare(const struct system *sys, const struct settings *set, int wi
 
 static void test_forces(void **state)
 {
-    struct system *sys = some_of_mixture(72);
+    struct system *sys = mixture_first(72);
     add_terms(sys);
     for (int variant = 0; variant < 8; variant++) {
         struct settings set = settings_of(variant % 4, variant % 3 == 2   ? ALCHEMY_NONE
@@ -177,7 +163,7 @@ static void test_waves(void **state)
     static const int atoms[] = {6, 12, 33, 126};
     for (int n = 0; n < 8; n++) {
         const int k = n / 2;
-        struct system *sys = some_of_mixture(atoms[k]);
+        struct system *sys = mixture_first(atoms[k]);
         if (n % 2) {
             sys->box[BOX_YX] = 0.3;
             sys->box[BOX_ZX] = -0.2;
@@ -241,7 +227,7 @@ static struct snapshot after(const struct system *sys, const struct settings *se
 static void test_bits(void **state)
 {
     static const uint32_t at_once[2][2] = {{23, 0}, {113, 0}}, apart[2][5] = {{3, 20, 0}, {3, 9, 31, 70, 0}};
-    struct system *sys = some_of_mixture(36);
+    struct system *sys = mixture_first(36);
     add_terms(sys);
     for (int i = 0; i < 36; i++) /* some at fixed distances */
         if (i % 6 == 4)
@@ -289,7 +275,7 @@ static void same_by_other_kernels(struct snapshot shot[2], const uint32_t nodes[
 /* What is asked for is done: by one block or by the other kernels. */
 static void test_choice(void **state)
 {
-    struct system *sys = some_of_mixture(36);
+    struct system *sys = mixture_first(36);
     add_terms(sys);
     struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
     struct snapshot shot[2];
@@ -332,7 +318,7 @@ static void make_water(struct system *sys, int first)
  * with and without waves, boxes of either kind. */
 static void test_bodies(void **state)
 {
-    struct system *sys = some_of_mixture(126);
+    struct system *sys = mixture_first(126);
     static const int center[4] = {15, 12, 6, 0};
     for (int k = 0; k < 4; k++)
         bind_arms(sys, center[k], k + 1);
@@ -374,7 +360,7 @@ static void refused(const struct program *program, const struct system *sys, con
 /* A gang that cannot be is refused with what is in its way; without being asked for one, nobody hears of it. */
 static void test_refusals(void **state)
 {
-    struct system *small = some_of_mixture(36), *large = some_of_mixture(132);
+    struct system *small = mixture_first(36), *large = mixture_first(132);
     struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE), graph = set;
     set.form = FORM_GANG;
     refused(&cpu_program, small, &set, "form gang: cpu devices have none: expected a CUDA device");
@@ -384,7 +370,7 @@ static void test_refusals(void **state)
     set.nonbonded.pme_grid[1] = 0;
     card = "NVIDIA GeForce RTX 3090";
     toy_system_free(large);
-    large = some_of_mixture(108);
+    large = mixture_first(108);
     refused(&cuda_program, large, &set, "expected at most 100352 on this GPU");
     card = NULL;
     struct toy t = opened(&cuda_program, small, &graph, 0);
@@ -401,7 +387,7 @@ static void test_refusals(void **state)
 /* What is too large for a block of one GPU and not of another. */
 static void test_cards(void **state)
 {
-    struct system *sys = some_of_mixture(108);
+    struct system *sys = mixture_first(108);
     add_terms(sys);
     const struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
     struct snapshot shot[2];
@@ -443,168 +429,11 @@ static void test_failure(void **state)
     toy_system_free(sys);
 }
 
-/* ---- gangs ---- */
-
-enum { SMALL = 66, LARGE = 2, COMPANY = SMALL + LARGE }; /* more than one launch takes, of two models */
-
-struct company {
-    struct dev *dev;
-    struct model *model[2];
-    struct sim *sim[COMPANY]; /* the small ones first */
-    uint32_t steps[COMPANY];
-};
-
-static void open_company(struct company *c, struct system *const sys[2], const struct settings *set)
-{
-    struct err e = {0};
-    *c = (struct company){0};
-    if (emulate_open(&c->dev, "cpu:2", NULL, *cuda_program.kernels, &e))
-        fail_msg("%s", e.msg);
-    for (int k = 0; k < 2; k++)
-        if (model_new(&c->model[k], c->dev, sys[k], set, &e))
-            fail_msg("%s", e.msg);
-    for (int i = 0; i < COMPANY; i++) {
-        c->steps[i] = 1 + (uint32_t)i % 3;
-        if (sim_new(&c->sim[i], c->model[i >= SMALL], i % WINDOWS, (uint32_t)i, &e) || sim_thermalize(c->sim[i], &e))
-            fail_msg("%s", e.msg);
-    }
-}
-
-static void close_company(struct company *c)
-{
-    for (int i = 0; i < COMPANY; i++)
-        sim_free(c->sim[i]);
-    assert_null(c->dev->gang);
-    for (int k = 0; k < 2; k++)
-        model_free(c->model[k]);
-    dev_close(c->dev);
-}
-
-/* Each alone, all at once, or some of them given up before they are launched and others while they run. */
-static void test_gangs(void **state)
-{
-    struct system *sys[2] = {some_of_mixture(6), some_of_mixture(36)};
-    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_B_STATES);
-    struct company c;
-    struct snapshot alone[COMPANY], among[COMPANY];
-    struct err e = {0};
-    set.integrator.friction = 5;
-    for (int together = 0; together < 2; together++) {
-        struct snapshot *shots = together ? among : alone;
-        open_company(&c, sys, &set);
-        for (int i = 0; i < COMPANY; i++)
-            if (!together)
-                toy_run(c.sim[i], SIM_STEP, c.steps[i]);
-            else if (sim_submit(c.sim[i], SIM_STEP, c.steps[i], &e))
-                fail_msg("%s", e.msg);
-        if (together) {
-            sim_free(c.sim[1]);
-            engine_flush(c.dev);
-            sim_free(c.sim[2]);
-            c.sim[1] = c.sim[2] = NULL;
-        }
-        for (int i = 0; i < COMPANY; i++)
-            if (c.sim[i])
-                shots[i] = snapshot_of(c.sim[i], sys[i >= SMALL]->natoms);
-        close_company(&c);
-    }
-    for (int i = 0; i < COMPANY; i++) {
-        const size_t natoms = (size_t)sys[i >= SMALL]->natoms;
-        if (i != 1 && i != 2) {
-            assert_int_equal(among[i].step, c.steps[i]);
-            assert_memory_equal(alone[i].x, among[i].x, 2 * natoms * sizeof *alone[i].x);
-            free(among[i].x);
-        }
-        free(alone[i].x);
-    }
-    toy_system_free(sys[0]);
-    toy_system_free(sys[1]);
-}
-
-/* What a block says that it has read is not what was written for it; what would be written is not what was. */
-static void test_gang_drift(void **state)
-{
-    struct system *sys = some_of_mixture(6);
-    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
-    struct err e = {0};
-    struct buf blob = {0};
-    for (int plant = 0; plant < 3; plant++) {
-        struct toy t = opened(&cuda_program, sys, &set, 0);
-        toy_run(t.sim, SIM_STEP, 2);
-        assert_int_equal(sim_submit(t.sim, SIM_STEP, 2, &e), 0);
-        assert_int_equal(sim_get(t.sim, NULL, NULL, NULL, &e), 0); /* waits */
-        if (plant == 0) {
-            ((struct tiny_row *)(uintptr_t)t.sim->gang.heard)->steps = 3;
-            assert_int_equal(sim_outcome(t.sim, &e), -ERR_DRIFT);
-            assert_string_equal(e.msg, "what ran is not what was launched: member of a gang (tiny); steps was 2, is 3");
-        } else {
-            set.integrator.timestep *= 2;
-            assert_int_equal(sim_outcome(t.sim, &e), SIM_OK);
-            assert_int_equal(plant == 1 ? sim_save(t.sim, &blob, &e) : sim_submit(t.sim, SIM_STEP, 1, &e), -ERR_DRIFT);
-            assert_non_null(strstr(e.msg, "member of a gang (tiny); timestep was 0.001"));
-            set.integrator.timestep /= 2;
-        }
-        assert_int_equal(sim_submit(t.sim, SIM_STEP, 1, &e), -ERR_DRIFT);
-        toy_close(&t);
-    }
-    buf_free(&blob);
-    toy_system_free(sys);
-}
-
-/* Two replicas want steps while call number `call` of the device fails. How many could do them. */
-static int steps_with_fault(const struct system *sys, const struct settings *set, uint64_t call, bool *fired)
-{
-    struct dev *inner, *d;
-    struct model *model;
-    struct sim *sim[2];
-    struct err e = {0};
-    int done = 0;
-    if (emulate_open(&inner, "cpu:1", NULL, *cuda_program.kernels, &e))
-        fail_msg("%s", e.msg);
-    d = dev_fault_new(inner);
-    if (model_new(&model, d, sys, set, &e) || sim_new(&sim[0], model, 0, 0, &e) || sim_new(&sim[1], model, 0, 1, &e))
-        fail_msg("%s", e.msg);
-    dev_fault_fail(d, call);
-    bool submitted[2];
-    for (int i = 0; i < 2; i++)
-        submitted[i] = !sim_submit(sim[i], SIM_STEP, 3, &e);
-    for (int i = 0; i < 2; i++)
-        if (submitted[i] && !sim_get(sim[i], NULL, NULL, NULL, &e) && sim_outcome(sim[i], &e) == SIM_OK)
-            done += sim_step_number(sim[i]) == 3;
-        else
-            assert_non_null(strstr(e.msg, "planted fault"));
-    *fired = dev_fault_fired(d);
-    for (int i = 0; i < 2; i++)
-        sim_free(sim[i]);
-    model_free(model);
-    assert_int_equal(dev_fault_alive(d), 0);
-    dev_close(d);
-    dev_close(inner);
-    return done;
-}
-
-/* Whichever call fails, nobody waits for ever, nobody is told of steps that were not done, and nothing is left behind. */
-static void test_gang_faults(void **state)
-{
-    struct system *sys = some_of_mixture(6);
-    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
-    int failed = 0;
-    bool fired = true;
-    for (uint64_t call = 0; fired; call++) {
-        const int done = steps_with_fault(sys, &set, call, &fired);
-        failed += done < 2;
-        assert_true(fired || done == 2);
-    }
-    assert_true(failed >= 4); /* lane, table, launch, waiting */
-    toy_system_free(sys);
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forces),     cmocka_unit_test(test_waves),      cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_choice),     cmocka_unit_test(test_bodies),     cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_cards),      cmocka_unit_test(test_failure),    cmocka_unit_test(test_gangs),
-        cmocka_unit_test(test_gang_drift), cmocka_unit_test(test_gang_faults)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forces), cmocka_unit_test(test_waves),
+                                       cmocka_unit_test(test_bits),   cmocka_unit_test(test_choice),
+                                       cmocka_unit_test(test_bodies), cmocka_unit_test(test_refusals),
+                                       cmocka_unit_test(test_cards),  cmocka_unit_test(test_failure)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
