@@ -142,8 +142,8 @@ static void ended_one(void *arg)
     ((struct bench_replica *)arg)->bench->running--;
 }
 
-/* The spec's minimizations, a warm-up, and the task's steps of its last stage, all with the settings of what produces. Returns the number
- * of that stage. */
+/* The spec's minimizations, then its last stage twice, with the settings of what produces: the warm-up has done all that the task's steps
+ * do. Returns the number of the second. */
 static uint64_t set_protocol(struct spec *spec, const struct bench_task *task)
 {
     const uint64_t steps = task->steps, usual = steps / 10 > WARM_UP_MIN ? steps / 10 : WARM_UP_MIN;
@@ -152,11 +152,10 @@ static uint64_t set_protocol(struct spec *spec, const struct bench_task *task)
     int n = 0;
     for (int i = 0; i < spec->nstages && spec->stages[i].kind == STAGE_MINIMIZE; i++)
         stages[n++] = spec->stages[i];
-    stages[n++] =
-        (struct stage){.kind = STAGE_EQUILIBRATE, .steps = task->warm_up ? task->warm_up : usual, .npt = last->npt};
-    stages[n] = *last;
-    stages[n].kind = STAGE_PRODUCE;
-    stages[n].steps = 2 * steps;
+    stages[n] = stages[n + 1] = *last;
+    stages[n].steps = task->warm_up ? task->warm_up : usual;
+    stages[++n].steps = 2 * steps;
+    stages[n - 1].kind = stages[n].kind = STAGE_PRODUCE;
     for (int i = 0; i <= n; i++) {
         stages[i].phase = 0;
         stages[i].timestep = spec->settings.integrator.timestep;
