@@ -89,7 +89,8 @@ static void stop_all(struct bench *b)
         replica_stop(b->all[i].replica);
 }
 
-/* Whether the one whose turn it is to be asked has done its steps: one a turn, so that asking costs nothing of what is measured. */
+/* Whether the one whose turn it is to be asked has done its steps: one a turn, so that asking costs nothing of what is
+ * measured. */
 static bool one_is_through(struct bench *b)
 {
     const struct bench_replica *r = &b->all[b->asked++ % b->count];
@@ -142,8 +143,8 @@ static void ended_one(void *arg)
     ((struct bench_replica *)arg)->bench->running--;
 }
 
-/* The spec's minimizations, then its last stage twice, with the settings of what produces: the warm-up has done all that the task's steps
- * do. Returns the number of the second. */
+/* The spec's minimizations, then its last stage twice, with the settings of what produces: the warm-up has done all that the
+ * task's steps do. Returns the number of the second. */
 static uint64_t set_protocol(struct spec *spec, const struct bench_task *task)
 {
     const uint64_t steps = task->steps, usual = steps / 10 > WARM_UP_MIN ? steps / 10 : WARM_UP_MIN;

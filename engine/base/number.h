@@ -21,8 +21,8 @@ int number_whole(int64_t *out, const char *what, const char *text, int64_t lo, i
 const char *number_word(int64_t n, const char *one, const char *others);
 /* Appends "10.23 +- 0.12": the error with two significant digits, the value to the same place; "10.234" without an error (NAN). */
 void number_with_error(struct buf *out, double value, double error);
-/* Appends what printf's "%.*g" does, or "%#.*g" where `zeros` at the end are to stay, to the byte and five times as fast; printf does
- * what is seldom: ties, exponents, what is not finite. digits: 1 to 15. */
+/* Appends what printf's "%.*g" does, or "%#.*g" where `zeros` at the end are to stay, to the byte and five times as fast;
+ * printf does what is seldom: ties, exponents, what is not finite. digits: 1 to 15. */
 void number_significant(struct buf *out, double value, int digits, bool zeros);
 
 #endif
