@@ -13,7 +13,7 @@
 #include "daemon/worker/replica.h"
 #include "daemon/worker/runner.h"
 
-#define WARM_UP_MIN 50 /* steps: past the capture of the graph, and a few pair lists */
+#define WARM_UP_MIN 200 /* steps: past graphs of all sizes, and a few pair lists */
 
 struct bench {
     const struct bench_task *task;

@@ -20,7 +20,7 @@ struct bench_task {
     int nspecs, nincludes;
     unsigned replicas; /* of each spec */
     uint64_t steps;    /* of each replica */
-    uint64_t warm_up;  /* before them; 0: a tenth of them, 50 at least */
+    uint64_t warm_up;  /* before them; 0: a tenth of them, 200 at least */
     enum step_form form;
     enum pme_form pme;
 };
