@@ -108,6 +108,26 @@ static int take_limit(struct options *o, int c, const char *value, struct err *e
     return amount(names[kind], value, &o->each[kind], e);
 }
 
+/* One may be "cuda:0" and the other "cuda:0:eager". */
+static bool same_gpu(const char *a, const char *b)
+{
+    static const char prefix[] = "cuda:";
+    const size_t n = sizeof prefix - 1;
+    return !strncmp(a, prefix, n) && !strncmp(b, prefix, n) && strtoul(a + n, NULL, 10) == strtoul(b + n, NULL, 10);
+}
+
+static int add_device(struct options *o, const char *name, struct err *e)
+{
+    if (o->ndevices == OPTIONS_DEVICES_MAX)
+        return err_set(e, ERR_USAGE, "--device: at most %d", OPTIONS_DEVICES_MAX);
+    for (int i = 0; i < o->ndevices; i++)
+        if (same_gpu(o->devices[i], name))
+            return err_set(e, ERR_USAGE, "--device %s: that GPU is %s already: expected each once", name,
+                           o->devices[i]);
+    o->devices[o->ndevices++] = name;
+    return 0;
+}
+
 static int take_option(struct options *o, int c, const char *value, struct err *e)
 {
     switch (c) {
@@ -127,10 +147,7 @@ static int take_option(struct options *o, int c, const char *value, struct err *
         o->group = value;
         return 0;
     case 'D':
-        if (o->ndevices == OPTIONS_DEVICES_MAX)
-            return err_set(e, ERR_USAGE, "--device: at most %d", OPTIONS_DEVICES_MAX);
-        o->devices[o->ndevices++] = value;
-        return 0;
+        return add_device(o, value, e);
     case 'n':
         return whole("slots", value, &o->slots, e);
     case 't':

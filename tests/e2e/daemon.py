@@ -390,7 +390,7 @@ def two_services():
         db.close()
         newer = subprocess.run([*s.command, "--worker", fake.FAKE], capture_output=True, text=True, timeout=20, check=False)
         assert newer.returncode == 1 and "a newer one" in newer.stderr, newer
-        for wrong in (["--slots", "0"], ["--slots", "many"], ["--colour"], ["extra"]):
+        for wrong in (["--slots", "0"], ["--slots", "many"], ["--colour"], ["extra"], ["--device", "cuda:0", "--device", "cuda:0:eager"]):
             assert subprocess.run([SHOALD, *wrong], capture_output=True, timeout=20, check=False).returncode == 2
 
 
