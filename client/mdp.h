@@ -47,7 +47,7 @@ double mdp_number(struct mdp *m, const char *name, double otherwise);
 
 /* Says what becomes of an option, in place of what was said before; one that is not given is named with its default. */
 void mdp_say(struct mdp *m, const char *name, enum mdp_fate fate, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+    __attribute__((format(printf, 4, 5), nonnull(4)));
 bool mdp_refused(const struct mdp *m); /* any of them, or one that is unknown */
 /* "RUN.mdp:12: tcoupl = v-rescale: changed: why", appended. */
 void mdp_line(const struct mdp *m, const struct mdp_option *o, struct buf *out);
