@@ -114,3 +114,13 @@ struct system *mixture_first(int natoms)
     s->nconnections = kept;
     return s;
 }
+
+struct alchemy_settings mixture_alchemy(enum alchemy kind, int windows, double (*lambda)[LAMBDA_COUNT])
+{
+    return (struct alchemy_settings){.kind = kind,
+                                     .decouple = {{.molecule = "CHAIN", .on = {COUPLED_ALL}}},
+                                     .ndecouple = 1,
+                                     .soft_core = {.alpha = 0.5, .power = 1, .sigma = 0.3},
+                                     .nwindows = windows,
+                                     .lambda = lambda};
+}

@@ -7,11 +7,14 @@
 #ifndef SHOAL_TESTS_LIB_MIXTURE_H
 #define SHOAL_TESTS_LIB_MIXTURE_H
 
+#include "engine/system/settings.h"
 #include "engine/system/system.h"
 
 /* rule: 2 (arithmetic sigma) or 3 (geometric). Freed with toy_system_free. */
 struct system *mixture(int rule);
 /* Its first atoms, whole molecules, by rule 2; what bends and turns is of the chains, and left out. Freed the same. */
 struct system *mixture_first(int natoms);
+/* Its alchemy: kind CHAIN decoupled, where that is the kind, with the usual soft core; of so many windows, whose lambdas stay the caller's. */
+struct alchemy_settings mixture_alchemy(enum alchemy kind, int windows, double (*lambda)[LAMBDA_COUNT]);
 
 #endif

@@ -134,7 +134,7 @@ def write(folder, ensemble, temperature, pressure, time, replicas):
     with open(os.path.join(HERE, "../../examples/water/spce.top"), encoding="utf-8") as f:
         topology = re.sub(r"(?m)^SOL \d+$", f"SOL {WATERS}", f.read())
     spec = SPEC.format(name=ensemble, ensemble=ensemble, temperature=temperature, pressure=pressure, time=time,
-                       rest=max(10, time / 5), replicas=replicas)
+                       rest=min(100, max(10, time / 5)), replicas=replicas)
     for name, text in (("spce.top", topology), ("spec.yaml", spec)):
         with open(os.path.join(inputs, name), "w", encoding="utf-8") as f:
             f.write(text)

@@ -99,10 +99,7 @@ static void test_mesh(void **state)
     enum { LAUNCHES_MORE = 5 };
     struct system *sys = mixture(2);
     struct settings set = moving();
-    set.alchemy = (struct alchemy_settings){.kind = ALCHEMY_B_STATES,
-                                            .soft_core = {.alpha = 0.5, .power = 1, .sigma = 0.3},
-                                            .nwindows = WINDOWS,
-                                            .lambda = lambda_table};
+    set.alchemy = mixture_alchemy(ALCHEMY_B_STATES, WINDOWS, lambda_table);
     for (int d = 0; d < 3; d++)
         set.nonbonded.pme_grid[d] = 32;
     struct outcome first = outcome_on(H200, sys, &set);

@@ -30,26 +30,8 @@ static struct settings settings_of(enum alchemy kind)
     set.nonbonded.pme_spacing = 0.25; /* waves take the emulator long */
     set.integrator = (struct integrator_settings){
         .kind = INTEGRATOR_LANGEVIN_MIDDLE, .timestep = 1e-3, .temperature = 300, .seed = 7};
-    set.alchemy = (struct alchemy_settings){.kind = kind,
-                                            .soft_core = {.alpha = 0.5, .power = 1, .sigma = 0.3},
-                                            .nwindows = WINDOWS,
-                                            .lambda = lambda_table};
+    set.alchemy = mixture_alchemy(kind, WINDOWS, lambda_table);
     return set;
-}
-
-struct snapshot {
-    double (*x)[3]; /* velocities behind them */
-    uint64_t step;
-};
-
-static struct snapshot snapshot_of(struct sim *s, int natoms)
-{
-    struct err e = {0};
-    struct snapshot shot = {.x = xcalloc(2 * (size_t)natoms, sizeof *shot.x)};
-    if (sim_get(s, shot.x, shot.x + natoms, NULL, &e))
-        fail_msg("%s", e.msg);
-    shot.step = sim_step_number(s);
-    return shot;
 }
 
 enum { SMALL = 66, LARGE = 2, COMPANY = SMALL + LARGE }; /* more than one launch takes, of two models */

@@ -116,12 +116,7 @@ static struct settings settings_of(enum vdw_modifier modifier, enum alchemy kind
     set.nonbonded.coulomb_cutoff = 1.0;
     set.nonbonded.vdw_modifier = modifier;
     set.nonbonded.vdw_switch = 0.7;
-    set.alchemy = (struct alchemy_settings){.kind = kind,
-                                            .decouple = {{.molecule = "CHAIN", .on = {COUPLED_ALL}}},
-                                            .ndecouple = 1,
-                                            .soft_core = {.alpha = 0.5, .power = 1, .sigma = 0.3},
-                                            .nwindows = 3,
-                                            .lambda = lambda_table};
+    set.alchemy = mixture_alchemy(kind, 3, lambda_table);
     for (int w = 0; w < 3; w++) {
         lambda_table[w][LAMBDA_COULOMB] = (const double[]){0, 0.4, 1}[w];
         lambda_table[w][LAMBDA_VDW] = (const double[]){0, 0.3, 0.7}[w];

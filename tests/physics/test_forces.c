@@ -39,12 +39,7 @@ static struct settings settings_of(enum vdw_modifier modifier, enum alchemy kind
                                                 .ewald_tolerance = 1e-5,
                                                 .pme_order = 5,
                                                 .pme_spacing = 0.12};
-    set.alchemy = (struct alchemy_settings){.kind = kind,
-                                            .decouple = {{.molecule = "CHAIN", .on = {COUPLED_ALL}}},
-                                            .ndecouple = 1,
-                                            .soft_core = {.alpha = 0.5, .power = 1, .sigma = 0.3},
-                                            .nwindows = 1,
-                                            .lambda = lambda_table};
+    set.alchemy = mixture_alchemy(kind, 1, lambda_table);
     memset(lambda_table, 0, sizeof lambda_table);
     return set;
 }

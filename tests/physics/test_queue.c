@@ -77,12 +77,7 @@ static struct run run(struct kernel_table kernels, const struct system *sys, int
     struct err e = {0};
     struct run out = {0};
     set.barostat.on = true;
-    set.alchemy = (struct alchemy_settings){.kind = ALCHEMY_DECOUPLE,
-                                            .decouple = {{.molecule = "CHAIN", .on = {COUPLED_ALL}}},
-                                            .ndecouple = 1,
-                                            .soft_core = {.alpha = 0.5, .power = 1, .sigma = 0.3},
-                                            .nwindows = WINDOWS,
-                                            .lambda = lambda_table};
+    set.alchemy = mixture_alchemy(ALCHEMY_DECOUPLE, WINDOWS, lambda_table);
     struct toy t = toy_emulated(kernels, NULL, sys, &set, 1);
     if (short_lists)
         t.sim->caps.entries = 8;

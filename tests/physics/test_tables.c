@@ -27,12 +27,7 @@ static struct settings settings(void)
 {
     struct settings set = toy_settings();
     set.check_every = CHECK_EVERY;
-    set.alchemy = (struct alchemy_settings){.kind = ALCHEMY_DECOUPLE,
-                                            .decouple = {{.molecule = "CHAIN", .on = {COUPLED_ALL}}},
-                                            .ndecouple = 1,
-                                            .soft_core = {.alpha = 0.5, .power = 1, .sigma = 0.3},
-                                            .nwindows = WINDOWS,
-                                            .lambda = lambda_table};
+    set.alchemy = mixture_alchemy(ALCHEMY_DECOUPLE, WINDOWS, lambda_table);
     return set;
 }
 

@@ -41,12 +41,7 @@ static struct settings settings_of(enum vdw_modifier modifier, enum alchemy kind
     set.nonbonded.pme_spacing = 0.25; /* waves take the emulator long */
     set.integrator =
         (struct integrator_settings){.kind = INTEGRATOR_LANGEVIN_MIDDLE, .timestep = DT, .temperature = 300, .seed = 7};
-    set.alchemy = (struct alchemy_settings){.kind = kind,
-                                            .decouple = {{.molecule = "CHAIN", .on = {COUPLED_ALL}}},
-                                            .ndecouple = 1,
-                                            .soft_core = {.alpha = 0.5, .power = 1, .sigma = 0.3},
-                                            .nwindows = WINDOWS,
-                                            .lambda = lambda_table};
+    set.alchemy = mixture_alchemy(kind, WINDOWS, lambda_table);
     return set;
 }
 
@@ -177,22 +172,6 @@ static void test_waves(void **state)
         compare(sys, &set, k % 2);
         toy_system_free(sys);
     }
-}
-
-struct snapshot {
-    double (*x)[3], (*v)[3];
-    uint64_t step;
-};
-
-static struct snapshot snapshot_of(struct sim *s, int natoms)
-{
-    struct err e = {0};
-    struct snapshot shot = {.x = xcalloc(2 * (size_t)natoms, sizeof *shot.x)};
-    shot.v = shot.x + natoms;
-    if (sim_get(s, shot.x, shot.v, NULL, &e))
-        fail_msg("%s", e.msg);
-    shot.step = sim_step_number(s);
-    return shot;
 }
 
 /* steps: how many at a time, ended by 0. */

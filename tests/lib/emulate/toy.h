@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program's kernels on the CPU device with the limits of a GPU, and a replica that they run, for physics tests.
+ * A program's kernels on the CPU device with the limits of a GPU, and a replica that they run, for physics tests. For files that include
+ * cmocka.h.
  */
 #ifndef SHOAL_TESTS_LIB_EMULATE_TOY_H
 #define SHOAL_TESTS_LIB_EMULATE_TOY_H
@@ -8,7 +9,7 @@
 #include "tests/lib/emulate/emulate.h"
 #include "tests/lib/toy.h"
 
-/* As toy_open; card: as emulate_open takes it. For files that include cmocka.h. */
+/* As toy_open; card: as emulate_open takes it. */
 static inline struct toy toy_emulated(struct kernel_table kernels, const char *card, const struct system *sys,
                                       const struct settings *set, int window)
 {
@@ -18,6 +19,22 @@ static inline struct toy toy_emulated(struct kernel_table kernels, const char *c
         sim_new(&t.sim, t.model, window, 0, &e))
         fail_msg("%s", e.msg);
     return t;
+}
+
+/* What a replica has come to; x is the caller's to free, velocities are behind it. */
+struct snapshot {
+    double (*x)[3];
+    uint64_t step;
+};
+
+static inline struct snapshot snapshot_of(struct sim *s, int natoms)
+{
+    struct err e = {0};
+    struct snapshot shot = {.x = xcalloc(2 * (size_t)natoms, sizeof *shot.x)};
+    if (sim_get(s, shot.x, shot.x + natoms, NULL, &e))
+        fail_msg("%s", e.msg);
+    shot.step = sim_step_number(s);
+    return shot;
 }
 
 #endif
