@@ -198,12 +198,19 @@ static int plan_block(struct tiny *t, const struct system *sys, const struct set
     return 0;
 }
 
+/* A block takes the longer the more atoms there are, however many replicas beside it; a graph takes about the same, but graphs share
+ * the multiprocessors. */
+static bool tiny_pays(const struct system *sys, const struct settings *set)
+{
+    return 3 * (sys->natoms - TINY_ATOMS_ALONE) <= TINY_THIRDS_MORE * (set->replicas - 1);
+}
+
 int tiny_make(struct tiny *t, const struct system *sys, const struct settings *set, const struct topology *topology,
               const struct alchemy_plan *plan, const struct pairs *pairs, const struct mesh *mesh, struct err *e)
 {
     struct err why;
     *t = (struct tiny){0};
-    if (set->form == FORM_GRAPH)
+    if (set->form == FORM_GRAPH || (set->form == FORM_AUTO && !tiny_pays(sys, set)))
         return 0;
     int rc = plan_block(t, sys, set, topology, plan, pairs, mesh, &why);
     t->on = !rc;

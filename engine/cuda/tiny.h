@@ -7,8 +7,7 @@
  * Which systems: decided once for a model. Its sums are not those of the other kernels to the last bit (waves are not transformed,
  * pairs have no lists), so what decides is spec, size and device model, never what else runs and never a measurement of the day: a
  * system of up to TINY_ATOMS_MOST atoms, without virtual sites and coordinations, whose block fits the device's shared memory
- * (tiny_make), in a gang however many replicas there are. Of 22 atoms gangs were three times as fast alone and five times with 48
- * at once (H200; tests/bench/LOG.md has what they are now); how it is near TINY_ATOMS_MOST `shoal bench --form` measures.
+ * (tiny_make), if its atoms are so few or its replicas so many that this is faster (tiny_pays).
  *
  *   terms      a warp takes up to 32 of one kind at a time (struct tiny_chunk): bonded terms, pairs without any list, noise, and
  *              the atoms' waves
@@ -33,6 +32,9 @@
 
 enum {
     TINY_ATOMS_MOST = 128,
+    TINY_ATOMS_ALONE = 84, /* of a replica that is alone: those of more are through sooner by a graph.. */
+    TINY_THIRDS_MORE =
+        5, /* ..but each replica beside it makes up for so many thirds of an atom (H200; tests/bench/LOG.md) */
     TINY_WARPS = 16,          /* of a block.. */
     TINY_WARPS_CROWDED = 8,   /* ..where others want the multiprocessor too; the bits are the same */
     TINY_SHARES = TINY_WARPS, /* of columns, from which forces come */

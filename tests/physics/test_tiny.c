@@ -169,6 +169,7 @@ static void test_waves(void **state)
             set.nonbonded.pme_grid[d] = grids[k][d];
         set.nonbonded.pme_order = grids[k][3];
         set.barostat.on = k % 2;
+        set.replicas = 48; /* of 126 atoms in gangs, too */
         compare(sys, &set, k % 2);
         toy_system_free(sys);
     }
@@ -363,14 +364,34 @@ static void test_refusals(void **state)
     toy_system_free(large);
 }
 
+/* Of many replicas in gangs, of few by graphs where there are more atoms, unless it is told otherwise. */
+static void test_numbers(void **state)
+{
+    static const struct {
+        int atoms, replicas;
+        enum step_form form;
+    } cases[] = {{84, 1, FORM_GANG},    {87, 1, FORM_GRAPH},  {87, 3, FORM_GANG},
+                 {108, 15, FORM_GRAPH}, {108, 16, FORM_GANG}, {126, 26, FORM_GRAPH}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct system *sys = mixture_first(cases[k].atoms);
+        struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
+        set.replicas = cases[k].replicas;
+        struct toy t = opened(&cuda_program, sys, &set, 0);
+        assert_int_equal(model_forms(t.model).step, cases[k].form);
+        toy_close(&t);
+        toy_system_free(sys);
+    }
+}
+
 /* What is too large for a block of one GPU and not of another. */
 static void test_cards(void **state)
 {
     struct system *sys = mixture_first(108);
     add_terms(sys);
-    const struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
+    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
     struct snapshot shot[2];
     uint32_t nodes[2];
+    set.replicas = 24;
     shot[0] = after_steps(sys, &set, 3, &nodes[0]);
     card = "NVIDIA GeForce RTX 3090";
     shot[1] = after_steps(sys, &set, 3, &nodes[1]);
@@ -410,9 +431,9 @@ static void test_failure(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forces), cmocka_unit_test(test_waves),
-                                       cmocka_unit_test(test_bits),   cmocka_unit_test(test_choice),
-                                       cmocka_unit_test(test_bodies), cmocka_unit_test(test_refusals),
-                                       cmocka_unit_test(test_cards),  cmocka_unit_test(test_failure)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_forces),   cmocka_unit_test(test_waves),  cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_choice),   cmocka_unit_test(test_bodies), cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_cards),  cmocka_unit_test(test_failure)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
