@@ -64,7 +64,7 @@ static uint32_t shared_bytes(const struct mesh *m)
     return (uint32_t)(points * 2 * sizeof(float));
 }
 
-/* Shared memory of a whole mesh; 0: of such lengths, and in such a box, no block does it. */
+/* Shared memory of a whole mesh; 0: of such lengths no block does it. */
 static size_t block_bytes(const struct mesh *m)
 {
     const struct mesh_axis *a = m->host.axis;
@@ -81,7 +81,7 @@ static size_t block_bytes(const struct mesh *m)
         }
     }
     size_t points = (size_t)size[0] * mesh_block_plane(size[1], size[2], order) + size[0] + size[1] + size[2];
-    return m->host.triclinic ? 0 : points * 2 * sizeof(float);
+    return points * 2 * sizeof(float);
 }
 
 static int no_block(const struct mesh *m, size_t bytes, struct err *e)
@@ -265,8 +265,19 @@ void mesh_lay_out_block(const struct mesh *m, struct arena *a, struct mesh_array
 static void emit_one_block(const struct mesh *m, enum evaluate mode, const struct mesh_replica *r, uint64_t after,
                            struct tape *t)
 {
-    EMIT(mesh_block, 1, MESH_BLOCK, (uint32_t)block_bytes(m), after, .ctl = r->ctl, .f = r->f,
-         .table = (void *)(uintptr_t)m->table, .grid = r->grid, .energy_at_window = r->energy_at_window, .mode = mode);
+    const struct shape shape = {
+        .grid = {1, 1, 1}, .block = {MESH_BLOCK, 1, 1}, .shared_bytes = (uint32_t)block_bytes(m), .after = after};
+    const struct args_mesh_block args = {.ctl = r->ctl,
+                                         .f = r->f,
+                                         .table = (void *)(uintptr_t)m->table,
+                                         .grid = r->grid,
+                                         .energy_at_window = r->energy_at_window,
+                                         .mode = mode};
+    const void *same = &args; /* both kernels have the same arguments (kernels.def) */
+    if (m->host.triclinic)
+        emit_mesh_block_triclinic(t, &shape, same);
+    else
+        emit_mesh_block(t, &shape, same);
 }
 
 static uint32_t whole_warps(uint32_t threads, uint32_t least, uint32_t most)

@@ -83,7 +83,7 @@ struct mesh_table {
     struct mesh_bricks bricks;
     int32_t order, natoms, nwindows, perturbed; /* perturbed: some charge changes from A to B */
     float beta;
-    int32_t triclinic;        /* 1: the box is; one block cannot do it */
+    int32_t triclinic;        /* 1: the box is */
     const float (*charge)[2]; /* [natoms] of state A, and B minus A; e */
     const double (*window)[LAMBDA_COUNT];
 };

@@ -18,7 +18,7 @@ struct block_mesh {
     uint32_t nx, ny, half;
     uint32_t row, plane; /* strides, in float2 */
     uint32_t overlap;    /* points that a row goes on for */
-    float prefactor;
+    const struct mode_space *space;
 };
 
 /* Lines along z, y and x to the spectrum, and back; the convolution comes before ACROSS_BACK. */
@@ -112,11 +112,13 @@ template <int n> static __device__ __forceinline__ void write_split(struct row_p
     }
 }
 
-template <int n> static __device__ __forceinline__ void read_joined(struct row_pair rows, float2 *v)
+template <int n, bool TRICLINIC> static __device__ __forceinline__ void read_joined(struct row_pair rows, float2 *v)
 {
 #pragma unroll
     for (int k = 0; k <= n / 2; k++) {
         float2 first = rows.first[k], second = rows.second[k];
+        if (TRICLINIC && (k == 0 || 2 * k == n)) /* as on the CPU device */
+            first.y = second.y = 0;
         v[k] = join_pair(first, second);
         if (k && n - k > n / 2)
             v[n - k] = join_opposite(first, second);
@@ -140,19 +142,21 @@ template <int n> static __device__ __forceinline__ void write_line(float2 *at, u
 }
 
 /* The conjugate of what goes back. */
-template <int n>
+template <int n, bool TRICLINIC>
 static __device__ __forceinline__ void convolve(const struct block_mesh &m, uint32_t y, uint32_t k, float2 *v)
 {
-    struct mode_line line = mode_line_of(m.prefactor, m.mode[1][y], m.mode[2][k]);
+    const float2 *mx = m.mode[0], my = m.mode[1][y], mz = m.mode[2][k];
+    const struct mode_line line = mode_line_of(m.space->prefactor, my, mz);
 #pragma unroll
     for (int x = 0; x < n; x++) {
-        float green = mode_green(line, m.mode[0][x]);
+        const float green = TRICLINIC ? mode_triclinic(*m.space, mx[x], my, mz).green : mode_green(line, mx[x]);
         v[x] = make_float2(green * v[x].x, -green * v[x].y);
     }
 }
 
 /* All lines of the stage, which are of length n; `both`: of ACROSS_THERE and ACROSS_BACK. */
-template <int n> static __device__ __forceinline__ void transform_all(const struct block_mesh &m, int stage, bool both)
+template <int n, bool TRICLINIC>
+static __device__ __forceinline__ void transform_all(const struct block_mesh &m, int stage, bool both)
 {
     uint32_t along = of_columns(stage) ? m.row : m.plane, across = of_columns(stage) ? m.plane : m.row;
     uint32_t count = of_rows(stage) ? m.nx * ((m.ny + 1) / 2) : (of_columns(stage) ? m.nx : m.ny) * m.half;
@@ -162,14 +166,14 @@ template <int n> static __device__ __forceinline__ void transform_all(const stru
         if (stage == ROWS_THERE)
             read_charges<n>(m, rows_of(m, l), v);
         else if (stage == ROWS_BACK)
-            read_joined<n>(rows_of(m, l), v);
+            read_joined<n, TRICLINIC>(rows_of(m, l), v);
         else
             read_line<n>(line, along, v);
 #pragma unroll 1
         for (int now = stage; now <= stage + both; now++) {
             asm volatile("" ::: "memory");
             if (now == ACROSS_BACK)
-                convolve<n>(m, l / m.half, l % m.half, v);
+                convolve<n, TRICLINIC>(m, l / m.half, l % m.half, v);
             transform_line<n>(v);
         }
         if (stage == ROWS_THERE)
@@ -181,12 +185,13 @@ template <int n> static __device__ __forceinline__ void transform_all(const stru
     }
 }
 
+template <bool TRICLINIC>
 static __device__ inline void transform(const struct block_mesh &m, const struct mesh_table *t, int stage, bool both)
 {
     switch (t->axis[of_rows(stage) ? 2 : of_columns(stage) ? 1 : 0].size) {
 #define LENGTH(n)                                                                                                      \
     case n:                                                                                                            \
-        transform_all<n>(m, stage, both);                                                                              \
+        transform_all<n, TRICLINIC>(m, stage, both);                                                                   \
         break;
         MESH_BLOCK_LENGTHS(LENGTH)
 #undef LENGTH
@@ -195,14 +200,13 @@ static __device__ inline void transform(const struct block_mesh &m, const struct
 }
 
 /* Energy and virial, or what the change of charge adds to the energies at windows: a warp for each y. */
-static __device__ void add_energies(const struct args_mesh_block &a, const struct block_mesh &m, bool change)
+template <class A> static __device__ void add_energies(const A &a, const struct block_mesh &m, bool change)
 {
     struct ctl *c = (struct ctl *)a.ctl;
     const struct mesh_table *t = (const struct mesh_table *)a.table;
     uint32_t lane = threadIdx.x % 32;
     for (uint32_t y = threadIdx.x / 32; y < m.ny; y += blockDim.x / 32) {
-        const struct mode_plane plane = {
-            m.nx, (uint32_t)t->axis[2].size, m.mode[0], m.mode[2], m.mode[1][y], m.prefactor, mode_decay(t)};
+        const struct mode_plane plane = {*m.space, m.nx, (uint32_t)t->axis[2].size, m.mode[0], m.mode[2], m.mode[1][y]};
         struct mode_sums sum;
         mode_plane_sums(&sum, plane, m.at + y * m.row, m.plane, lane, 32);
         if (lane == 0 && !change)
@@ -215,9 +219,8 @@ static __device__ void add_energies(const struct args_mesh_block &a, const struc
 
 /* ---- atoms; the next is read while one is worked on ---- */
 
-template <int order>
-static __device__ void spread(const struct args_mesh_block &a, const struct block_mesh &m,
-                              const struct mesh_shape &shape, bool change)
+template <int order, class A>
+static __device__ void spread(const A &a, const struct block_mesh &m, const struct mesh_shape &shape, bool change)
 {
     const struct mesh_table *t = (const struct mesh_table *)a.table;
     const uint32_t n = (uint32_t)t->natoms;
@@ -233,9 +236,9 @@ static __device__ void spread(const struct args_mesh_block &a, const struct bloc
     }
 }
 
-template <int order>
-static __device__ void gather(const struct args_mesh_block &a, const struct block_mesh &m,
-                              const struct mesh_shape &shape, const struct mesh_sums &to)
+template <int order, class A>
+static __device__ void gather(const A &a, const struct block_mesh &m, const struct mesh_shape &shape,
+                              const struct mesh_sums &to)
 {
     const struct mesh_table *t = to.table;
     const uint32_t n = (uint32_t)t->natoms;
@@ -250,8 +253,9 @@ static __device__ void gather(const struct args_mesh_block &a, const struct bloc
 
 /* ---- all of it ---- */
 
-/* Modes lie in front of the mesh. For the whole block. */
-static __device__ struct block_mesh block_mesh_of(float2 *shared, const struct mesh_table *t, const struct ctl *c)
+/* Modes lie in front of the mesh. For the whole block, which waits before it uses them. */
+static __device__ struct block_mesh block_mesh_of(float2 *shared, struct mode_space *space, const struct mesh_table *t,
+                                                  const struct ctl *c)
 {
     uint32_t nx = (uint32_t)t->axis[0].size, ny = (uint32_t)t->axis[1].size, nz = (uint32_t)t->axis[2].size;
     struct block_mesh m = {.at = shared + nx + ny + nz,
@@ -262,7 +266,9 @@ static __device__ struct block_mesh block_mesh_of(float2 *shared, const struct m
                            .row = mesh_block_row(nz, (uint32_t)t->order),
                            .plane = mesh_block_plane(ny, nz, (uint32_t)t->order),
                            .overlap = (uint32_t)t->order - 1,
-                           .prefactor = mode_prefactor(c)};
+                           .space = space};
+    if (threadIdx.x == 0)
+        *space = mode_space_of(t, c);
     BLOCK_LOOP(k, nx)
     m.mode[0][k] = mode_of(t, c, 0, k);
     BLOCK_LOOP(k, ny)
@@ -273,16 +279,16 @@ static __device__ struct block_mesh block_mesh_of(float2 *shared, const struct m
 }
 
 /* The mesh of the charges, and at samples that of their change. */
-KERNEL(mesh_block, a, __launch_bounds__(MESH_BLOCK))
+template <bool TRICLINIC, class A> static __device__ __forceinline__ void whole_mesh(const A &a)
 {
-    ECHO(a);
     extern __shared__ float2 shared[];
     __shared__ struct mesh_sums to;
+    __shared__ struct mode_space space;
     const struct ctl *c = (const struct ctl *)a.ctl;
     const struct mesh_table *t = (const struct mesh_table *)a.table;
     if (c->halt)
         return;
-    const struct block_mesh m = block_mesh_of(shared, t, c);
+    const struct block_mesh m = block_mesh_of(shared, &space, t, c);
     const struct mesh_shape shape = mesh_shape_of(t, 2 * m.plane, 2 * m.row);
     const bool energies = a.mode != EVALUATE_STEP, forces = a.mode != EVALUATE_POTENTIAL;
     if (threadIdx.x == 0)
@@ -303,7 +309,7 @@ KERNEL(mesh_block, a, __launch_bounds__(MESH_BLOCK))
 #pragma unroll 1
         for (int stage = ROWS_THERE; stage <= (change || !forces ? ACROSS_THERE : ROWS_BACK); stage++) {
             bool both = stage == ACROSS_THERE && !energies;
-            transform(m, t, stage, both);
+            transform<TRICLINIC>(m, t, stage, both);
             if (stage == ACROSS_THERE && energies)
                 add_energies(a, m, change);
             stage += both;
@@ -317,4 +323,16 @@ KERNEL(mesh_block, a, __launch_bounds__(MESH_BLOCK))
         else
             gather<6>(a, m, shape, to);
     }
+}
+
+KERNEL(mesh_block, a, __launch_bounds__(MESH_BLOCK))
+{
+    ECHO(a);
+    whole_mesh<false>(a);
+}
+
+KERNEL(mesh_block_triclinic, a, __launch_bounds__(MESH_BLOCK))
+{
+    ECHO(a);
+    whole_mesh<true>(a);
 }

@@ -94,32 +94,23 @@ static __device__ inline void warp_total(struct fixed_sum *s)
     }
 }
 
-/* All m of one y; x, y and z: mode_of the waves along the axes. */
-struct mode_plane {
-    uint32_t nx, nz;
-    const float2 *x, *z;
-    float2 y;
+/* What all m have in common. */
+struct mode_space {
     float prefactor, decay;
     bool triclinic;
     float inverse[BOX_SIZE]; /* of a triclinic box, 1/nm */
 };
 
-static __device__ inline struct mode_plane mode_plane_of(const struct mesh_table *t, const struct ctl *c, uint32_t y,
-                                                         const float2 *mode_x, const float2 *mode_z)
+static __device__ inline struct mode_space mode_space_of(const struct mesh_table *t, const struct ctl *c)
 {
     double inverse[BOX_SIZE];
-    struct mode_plane p = {};
-    p.nx = (uint32_t)t->axis[0].size, p.nz = (uint32_t)t->axis[2].size;
-    p.x = mode_x, p.z = mode_z;
-    p.y = mode_of(t, c, 1, y);
-    p.prefactor = mode_prefactor(c), p.decay = mode_decay(t);
-    p.triclinic = t->triclinic;
-    if (!p.triclinic)
-        return p;
+    struct mode_space s = {mode_prefactor(c), mode_decay(t), t->triclinic != 0};
+    if (!s.triclinic)
+        return s;
     box_invert(c->box, inverse);
     for (int k = 0; k < BOX_SIZE; k++)
-        p.inverse[k] = (float)inverse[k];
-    return p;
+        s.inverse[k] = (float)inverse[k];
+    return s;
 }
 
 /* One m, its square and by what its coefficient is multiplied. */
@@ -127,24 +118,46 @@ struct mode {
     float m[3], square, green;
 };
 
-/* Of a triclinic box; apart, as it is rare and long. */
-static __device__ __noinline__ struct mode mode_triclinic(const struct mode_plane &p, float2 mx, float2 mz)
+/* Of a triclinic box, by mode_of the waves along the axes. */
+static __device__ __forceinline__ struct mode mode_triclinic(const struct mode_space &s, float2 mx, float2 my,
+                                                             float2 mz)
 {
     struct mode o;
-    o.m[0] = mx.x * p.inverse[BOX_XX];
-    o.m[1] = fmaf(mx.x, p.inverse[BOX_YX], p.y.x * p.inverse[BOX_YY]);
-    o.m[2] = fmaf(mx.x, p.inverse[BOX_ZX], fmaf(p.y.x, p.inverse[BOX_ZY], mz.x * p.inverse[BOX_ZZ]));
+    o.m[0] = mx.x * s.inverse[BOX_XX];
+    o.m[1] = fmaf(mx.x, s.inverse[BOX_YX], my.x * s.inverse[BOX_YY]);
+    o.m[2] = fmaf(mx.x, s.inverse[BOX_ZX], fmaf(my.x, s.inverse[BOX_ZY], mz.x * s.inverse[BOX_ZZ]));
     o.square = fmaf(o.m[0], o.m[0], fmaf(o.m[1], o.m[1], o.m[2] * o.m[2]));
-    o.green = o.square > 0 ? p.prefactor * mx.y * p.y.y * mz.y * expf(-p.decay * o.square) / o.square : 0;
+    o.green = o.square > 0 ? s.prefactor * mx.y * my.y * mz.y * expf(-s.decay * o.square) / o.square : 0;
     return o;
+}
+
+/* All m of one y; x, y and z: mode_of the waves along the axes. */
+struct mode_plane {
+    struct mode_space space;
+    uint32_t nx, nz;
+    const float2 *x, *z;
+    float2 y;
+};
+
+static __device__ inline struct mode_plane mode_plane_of(const struct mesh_table *t, const struct ctl *c, uint32_t y,
+                                                         const float2 *mode_x, const float2 *mode_z)
+{
+    return {mode_space_of(t, c), (uint32_t)t->axis[0].size, (uint32_t)t->axis[2].size, mode_x, mode_z,
+            mode_of(t, c, 1, y)};
+}
+
+/* Apart, as it is rare and long. */
+static __device__ __noinline__ struct mode mode_apart(const struct mode_plane &p, float2 mx, float2 mz)
+{
+    return mode_triclinic(p.space, mx, p.y, mz);
 }
 
 static __device__ inline struct mode mode_at(const struct mode_plane &p, uint32_t x, uint32_t z)
 {
     const float2 mx = p.x[x], mz = p.z[z];
-    if (p.triclinic)
-        return mode_triclinic(p, mx, mz);
-    struct mode_line line = mode_line_of(p.prefactor, p.y, mz);
+    if (p.space.triclinic)
+        return mode_apart(p, mx, mz);
+    struct mode_line line = mode_line_of(p.space.prefactor, p.y, mz);
     return {{mx.x, p.y.x, mz.x}, mode_square(line, mx), mode_green(line, mx)};
 }
 
@@ -159,7 +172,8 @@ static __device__ inline void mode_plane_sums(struct mode_sums *sum, const struc
         uint32_t x = i / half, z = i % half;
         const struct mode mode = mode_at(p, x, z);
         if (mode.square > 0)
-            mode_add(sum, s[x * stride + z], mode.green, z == 0 || 2 * z == p.nz ? 1 : 2, mode.m, mode.square, p.decay);
+            mode_add(sum, s[x * stride + z], mode.green, z == 0 || 2 * z == p.nz ? 1 : 2, mode.m, mode.square,
+                     p.space.decay);
     }
     warp_total(&sum->energy);
     for (int k = 0; k < 6; k++)
