@@ -286,6 +286,13 @@ static __device__ void do_task(struct builder *w, uint32_t task)
         build_group(w, (task - p->prepare_end) / p->region_groups, (task - p->prepare_end) % p->region_groups);
 }
 
+/* Of the box, nm^2, or somewhat more. */
+static __device__ inline double longest_diagonal2(const double box[BOX_SIZE])
+{
+    const double x = box[BOX_XX] + fabs(box[BOX_YX]) + fabs(box[BOX_ZX]), y = box[BOX_YY] + fabs(box[BOX_ZY]);
+    return x * x + y * y + box[BOX_ZZ] * box[BOX_ZZ];
+}
+
 static __device__ struct build build_of(const struct args_list_build *a, const struct ctl *c)
 {
     const struct pair_table *t = (const struct pair_table *)a->table;
@@ -294,8 +301,9 @@ static __device__ struct build build_of(const struct args_list_build *a, const s
     b.search = *(volatile const uint32_t *)&b.lists->search;
     b.cell = cell32_of(c);
     b.triclinic = t->triclinic;
+    b.images = t->triclinic ? 8 : 1;
     box_widths(c->box, b.width);
-    b.slack = 4e-7f * (float)(b.width[0] * b.width[0] + b.width[1] * b.width[1] + b.width[2] * b.width[2]);
+    b.slack = 4e-7f * (float)longest_diagonal2(c->box);
     b.reach2 = reach_square(&b, t->list_cutoff), b.near2 = reach_square(&b, t->near);
     b.near_hydrogen2 = reach_square(&b, t->near_hydrogen);
     return b;
@@ -324,6 +332,8 @@ static __device__ void set_extents(struct build *b, const struct ctl *c, float o
     b->search |= other > (float)least_ratio(c, b->lists->searched_box) * b->lists->searched_extent[1];
     for (int kind = 0; kind < 2; kind++)
         b->extent[kind] = EXTENT_SLACK * (kind ? b->widest_other : water) + EXTENT_MORE;
+    if (!reach_is_long(b))
+        b->images = 1;
     b->spots = !b->t->whole && !reach_is_long(b);
     if (!b->t->whole)
         cut_box(b);

@@ -203,12 +203,10 @@ static __device__ __forceinline__ struct spot spot_of(const struct build *b, con
                                                       uint4 g)
 {
     const struct vec32 none = {0, 0, 0};
-    const struct vec32 arm =
-        cell32_vector<false>(&b->cell, (float)(int32_t)(g.x - first.x), (float)(int32_t)(g.y - first.y),
-                             (float)(int32_t)(g.z - first.z), none);
-    const struct vec32 at =
-        cell32_vector<false>(&b->cell, (float)(int32_t)(first.x - middle[0]), (float)(int32_t)(first.y - middle[1]),
-                             (float)(int32_t)(first.z - middle[2]), arm);
+    const struct vec32 arm = image_of(b, (float)(int32_t)(g.x - first.x), (float)(int32_t)(g.y - first.y),
+                                      (float)(int32_t)(g.z - first.z), none, 0);
+    const struct vec32 at = image_of(b, (float)(int32_t)(first.x - middle[0]), (float)(int32_t)(first.y - middle[1]),
+                                     (float)(int32_t)(first.z - middle[2]), arm, 0);
     return {at.x, at.y, at.z, square32(at)};
 }
 
@@ -257,11 +255,13 @@ static __device__ struct rows stage_region(const struct build *b, const struct s
 
 /* ---- searching ---- */
 
-/* May the way between two members that stays in the region be another than that to the nearest image, for pairs in reach? */
+/* May a vector of pairs in reach be another than that which rounding the fractions gives, or the way between two members that stays
+ * in the region? Not where a longer one lies between opposite faces. */
 static __device__ inline bool reach_is_long(const struct build *b)
 {
     const float least = (float)fmin(fmin(b->width[0], b->width[1]), b->width[2]);
-    return b->triclinic || !(fmaxf(farthest_reach(b, 0), farthest_reach(b, 1)) < 0.499f * least);
+    const float reach = fmaxf((float)b->t->list_cutoff, fmaxf(farthest_reach(b, 0), farthest_reach(b, 1)));
+    return !(reach < 0.499f * least);
 }
 
 /* A lane's own member, which others are tried with. */

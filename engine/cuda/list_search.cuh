@@ -76,6 +76,7 @@ struct build {
     bool search; /* trios around are looked for; else they are known */
     struct cell32 cell;
     bool triclinic;
+    uint32_t images; /* of a vector that are tried (image_of) */
     double width[3]; /* of the box, nm */
     struct cut cut[3];
     bool spots;           /* there are regions, and the way that stays in one is that to the nearest image */
@@ -128,8 +129,8 @@ static __device__ inline float search_reach(const struct build *b, uint32_t kind
 }
 
 /* Vectors between grid positions. In a triclinic box one that is within reach need not be the one that rounding the fractions
- * gives: it may be any of the eight that have the fractions' other neighbours too, as long as no fraction is above 1. Image 0 is
- * the rounded one. */
+ * gives, unless reach is less than half the distance of opposite faces: it may be any of the eight that have the fractions' other
+ * neighbours too, as long as no fraction is above 1. Image 0 is the rounded one. */
 static __device__ inline float beside(float u, uint32_t yes)
 {
     return yes ? u - copysignf(GRID_EDGE, u) : u;
@@ -149,7 +150,7 @@ static __device__ inline float least_square(const struct build *b, struct apart 
                                             float enough)
 {
     float least = INFINITY;
-    for (uint32_t image = 0; image < (b->triclinic ? 8 : 1) && !(least < enough); image++)
+    for (uint32_t image = 0; image < b->images && !(least < enough); image++)
         for (int k = 0; k < n; k++)
             least = fminf(least, square32(image_of(b, u.x, u.y, u.z, from[k], image)));
     return least;

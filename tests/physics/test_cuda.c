@@ -426,6 +426,23 @@ static void reshape(struct system *sys, const double shape[BOX_SIZE], bool molec
     memcpy(sys->box, box, sizeof box);
 }
 
+/* The mesh in one block there: its waves are across the axes, and those in the middle of the third have no other half. */
+static void test_triclinic_mesh_forms(void **state)
+{
+    static const int grids[3][4] = {{36, 36, 36, 4}, {25, 28, 25, 5}, {24, 25, 30, 6}};
+    for (int k = 0; k < 3; k++) {
+        struct system *sys = mixture(2);
+        struct settings set = settings_of(VDW_CUTOFF, k ? ALCHEMY_B_STATES : ALCHEMY_DECOUPLE);
+        reshape(sys, shapes[k], false);
+        set.nonbonded.coulomb_cutoff = set.nonbonded.vdw_cutoff = 0.5;
+        for (int d = 0; d < 3; d++)
+            set.nonbonded.pme_grid[d] = grids[k][d];
+        set.nonbonded.pme_order = grids[k][3];
+        same_bits(sys, &set);
+        toy_system_free(sys);
+    }
+}
+
 /* With cut-offs that leave room for trios in the box, and with some that do not; whole and in regions. */
 static void test_triclinic(void **state)
 {
@@ -440,6 +457,25 @@ static void test_triclinic(void **state)
         set.nonbonded.coulomb_cutoff = 0.5;
         set.nonbonded.vdw_cutoff = 0.55;
         set.nonbonded.vdw_switch = 0.5;
+        compare(sys, &set, 1);
+        toy_system_free(sys);
+    }
+    cut_into(0);
+}
+
+/* Where lists reach less far than half from face to face, as in most boxes: one image of each vector will do. */
+static void test_triclinic_short(void **state)
+{
+    for (int k = 0; k < 6; k++) {
+        struct system *sys = mixture(2);
+        struct settings set = settings_of(VDW_POTENTIAL_SWITCH, ALCHEMY_B_STATES);
+        for (int d = 0; d < BOX_SIZE; d++)
+            sys->box[d] *= 1.6;
+        reshape(sys, shapes[k % 3], false);
+        set.nonbonded.coulomb_cutoff = set.nonbonded.vdw_cutoff = 0.45;
+        set.nonbonded.vdw_switch = 0.4;
+        set.nonbonded.list_buffer = 0.04;
+        cut_into(k < 3 ? 0 : 160);
         compare(sys, &set, 1);
         toy_system_free(sys);
     }
@@ -673,15 +709,17 @@ static void test_moving_regions(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_modifiers),       cmocka_unit_test(test_alchemy),
-                                       cmocka_unit_test(test_water),           cmocka_unit_test(test_regions),
-                                       cmocka_unit_test(test_crowded_regions), cmocka_unit_test(test_regions_triclinic),
-                                       cmocka_unit_test(test_mesh_forms),      cmocka_unit_test(test_mesh_choice),
-                                       cmocka_unit_test(test_mesh_change),     cmocka_unit_test(test_mesh_change_waits),
-                                       cmocka_unit_test(test_shapes),          cmocka_unit_test(test_smallest_box),
-                                       cmocka_unit_test(test_mesh_strays),     cmocka_unit_test(test_mesh_planes),
-                                       cmocka_unit_test(test_mesh_lengths),    cmocka_unit_test(test_interruption),
-                                       cmocka_unit_test(test_cells),           cmocka_unit_test(test_moving_regions),
-                                       cmocka_unit_test(test_triclinic),       cmocka_unit_test(test_triclinic_water)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_modifiers),       cmocka_unit_test(test_alchemy),
+        cmocka_unit_test(test_water),           cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_crowded_regions), cmocka_unit_test(test_regions_triclinic),
+        cmocka_unit_test(test_mesh_forms),      cmocka_unit_test(test_mesh_choice),
+        cmocka_unit_test(test_mesh_change),     cmocka_unit_test(test_mesh_change_waits),
+        cmocka_unit_test(test_shapes),          cmocka_unit_test(test_smallest_box),
+        cmocka_unit_test(test_mesh_strays),     cmocka_unit_test(test_mesh_planes),
+        cmocka_unit_test(test_mesh_lengths),    cmocka_unit_test(test_interruption),
+        cmocka_unit_test(test_cells),           cmocka_unit_test(test_moving_regions),
+        cmocka_unit_test(test_triclinic),       cmocka_unit_test(test_triclinic_mesh_forms),
+        cmocka_unit_test(test_triclinic_short), cmocka_unit_test(test_triclinic_water)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
