@@ -7,15 +7,28 @@
 
 #define HEADER 4 /* bytes of length before the JSON text */
 
+size_t frame_begin(struct buf *out)
+{
+    const size_t begun = out->len;
+    buf_add(out, (char[HEADER]){0}, HEADER);
+    return begun;
+}
+
+void frame_end(struct buf *out, size_t begun)
+{
+    const size_t len = out->len - begun - HEADER;
+    for (int i = 0; i < HEADER; i++)
+        out->data[begun + (size_t)i] = (char)(uint8_t)(len >> 8 * i);
+}
+
 void frame_put(struct buf *out, const json_t *message)
 {
     char *text = json_dumps(message, JSON_COMPACT);
     if (!text)
         abort(); /* only for memory or a message that is no JSON object: our own mistake */
-    size_t len = strlen(text);
-    uint8_t head[HEADER] = {(uint8_t)len, (uint8_t)(len >> 8), (uint8_t)(len >> 16), (uint8_t)(len >> 24)};
-    buf_add(out, head, sizeof head);
-    buf_add(out, text, len);
+    size_t begun = frame_begin(out);
+    buf_add(out, text, strlen(text));
+    frame_end(out, begun);
     free(text);
 }
 

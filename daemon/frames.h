@@ -57,6 +57,9 @@
 
 /* Appends one frame to `out`. Takes no reference. */
 void frame_put(struct buf *out, const json_t *message);
+/* One whose text the caller adds to `out` in between, for whoever must not take memory. */
+size_t frame_begin(struct buf *out);
+void frame_end(struct buf *out, size_t begun);
 /* Takes one whole frame off the front of `in`: *message is a new reference, or NULL when more bytes are needed.
  * ERR_PROTOCOL: too long, not JSON, no "type". */
 int frame_take(struct buf *in, json_t **message, struct err *e);

@@ -8,8 +8,8 @@
  * Completion is not reported by calls. A word in mapped memory reaches a value: one that a kernel counts up (a "ticket")
  * or one of the device's own (a mark). The host compares it with what it submitted, and watch() has poll() wait for it.
  *
- * No call waits for the device but those that say so (copy, lane_free, drop, close): they are for setting up and taking
- * down.
+ * No call waits for the device but those that say so (copy, lane_free, drop, close, and alloc but for growth that was foreseen): they
+ * are for setting up and taking down.
  */
 #ifndef SHOAL_GRAPHS_DEV_H
 #define SHOAL_GRAPHS_DEV_H
@@ -51,7 +51,8 @@ struct dev_ops {
     void (*close)(struct dev *);
     /* Memory for the work of one lane, or of all (lane NULL). *host is NULL for DEV_MEMORY on devices whose memory the
      * host cannot touch; on the CPU device host == device. Zeroed before any later work of the lane (lane NULL: when it
-     * returns). DEV_FULL: *e is an ERR_MEMORY with bytes asked, free and total; the device is as it was. */
+     * returns). A lane's longest block is replaced by one up to 1.3 times as long without a wait, while there is memory to have kept
+     * that free. DEV_FULL: *e is an ERR_MEMORY with bytes asked, free and total; the device is as it was. */
     int (*alloc)(struct dev *, struct lane *, enum dev_memory kind, size_t bytes, void **device, void **host,
                  struct err *e);
     /* Used by nobody but its lane (if it had one): it is reused when what was submitted to that has finished. */

@@ -94,7 +94,7 @@ static void cpu_usage(struct dev *dev, struct lane *lane, struct dev_usage *out)
 static int cpu_lane_new(struct dev *dev, struct lane **out, struct err *e)
 {
     struct lane *lane = xcalloc(1, sizeof *lane);
-    lane->last = &lane->first;
+    cpu_lane_open(lane);
     lane->next = cpu(dev)->lanes;
     *out = cpu(dev)->lanes = lane;
     dev->lanes++;
@@ -113,7 +113,7 @@ static void cpu_lane_free(struct dev *dev, struct lane *lane)
     while (*at != lane)
         at = &(*at)->next;
     *at = lane->next;
-    free(lane);
+    cpu_lane_close(lane);
     dev->lanes--;
 }
 
@@ -169,7 +169,7 @@ static int cpu_run(struct dev *dev, struct lane *lane, const struct tape *t, str
     int rc = admit(dev, t, e);
     if (rc)
         return rc;
-    struct graph *g = cpu_graph_new(t, 1);
+    struct graph *g = cpu_graph_new(&cpu(dev)->queue, lane, t, 1);
     submit(cpu(dev), lane, g, 1);
     cpu_graph_unref(&cpu(dev)->queue, g);
     return 0;
@@ -190,7 +190,7 @@ static int cpu_build(struct dev *dev, struct lane *lane, const struct tape *t, u
     int rc = admit(dev, t, e);
     if (rc)
         return rc;
-    struct graph *g = cpu_graph_new(t, repeat);
+    struct graph *g = cpu_graph_new(&cpu(dev)->queue, lane, t, repeat);
     cpu_graph_unref(&cpu(dev)->queue, *graph);
     *graph = g;
     dev->build_cost = (struct build_cost){.capture = dev_now() - start};

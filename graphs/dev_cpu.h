@@ -12,6 +12,8 @@
 #include "graphs/pool.h"
 
 struct graph {
+    struct graph *next; /* of its lane's that have ended */
+    struct lane *lane;
     struct tape tape;
     uint32_t repeat;
     uint32_t refs; /* under the queue's mutex */
@@ -30,8 +32,12 @@ struct job {
     struct mark after; /* it begins when that has passed */
 };
 
+enum { LANE_JOBS = 32 }; /* kept from the beginning */
+
 struct lane {
     struct job *first, **last;
+    struct job *ended;       /* for the next */
+    struct graph *graphs;    /* the same */
     struct lane *ready_next; /* of those that are ready, or that wait for others */
     bool busy;               /* ready, waiting or running */
     uint64_t passed;         /* stored by the pool's threads, read by the host */
@@ -65,7 +71,10 @@ void cpu_queue_wait(struct cpu_queue *q, struct lane *lane); /* until it is idle
 int cpu_queue_poll(struct cpu_queue *q, int timeout_ms, struct err *e);
 void cpu_queue_drain(struct cpu_queue *q);
 
-struct graph *cpu_graph_new(const struct tape *t, uint32_t repeat);
+void cpu_lane_open(struct lane *lane);  /* zeroed before */
+void cpu_lane_close(struct lane *lane); /* idle, its graphs dropped; frees it */
+/* Replayed in this lane only. */
+struct graph *cpu_graph_new(struct cpu_queue *q, struct lane *lane, const struct tape *t, uint32_t repeat);
 void cpu_graph_unref(struct cpu_queue *q, struct graph *g); /* NULL is fine */
 
 #endif

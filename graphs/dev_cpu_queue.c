@@ -5,7 +5,8 @@
  *  2. One mutex guards all queues; jobs run without it. A job is a whole replay(n), so it is taken rarely.
  *  3. A thread takes one job from a lane, then puts the lane at the end of the ready queue: lanes share threads fairly.
  *  4. A graph is an immutable deep copy of its tape, counted: by its owner and by every job that replays it.
- *  5. When a job ends, the eventfd is written unless it is readable already (`signalled`); draining reads it.
+ *  5. A lane keeps its jobs and graphs that have ended for the next; it has jobs enough for what replicas queue from the beginning.
+ *  6. When a job ends, the eventfd is written unless it is readable already (`signalled`); draining reads it.
  */
 #include "graphs/dev_cpu.h"
 
@@ -128,8 +129,8 @@ static void unref(struct graph *g)
 {
     if (!g || --g->refs > 0)
         return;
-    tape_free(&g->tape);
-    free(g);
+    g->next = g->lane->graphs;
+    g->lane->graphs = g;
 }
 
 static void signal_host(struct cpu_queue *q)
@@ -146,7 +147,8 @@ static void job_done(struct cpu_queue *q, struct lane *lane, struct job *job)
 {
     const bool marks = job->mark;
     unref(job->graph);
-    free(job);
+    job->next = lane->ended;
+    lane->ended = job;
     if (marks)
         look_at_waiting(q);
     if (lane->first) {
@@ -180,9 +182,40 @@ static void *pool_thread(void *arg)
 
 /* --- on the host's thread --- */
 
-struct graph *cpu_graph_new(const struct tape *t, uint32_t repeat)
+void cpu_lane_open(struct lane *lane)
 {
-    struct graph *g = xcalloc(1, sizeof *g);
+    lane->last = &lane->first;
+    for (int i = 0; i < LANE_JOBS; i++) {
+        struct job *job = xcalloc(1, sizeof *job);
+        job->next = lane->ended;
+        lane->ended = job;
+    }
+}
+
+void cpu_lane_close(struct lane *lane)
+{
+    for (struct job *job = lane->ended, *next; job; job = next) {
+        next = job->next;
+        free(job);
+    }
+    for (struct graph *g = lane->graphs, *next; g; g = next) {
+        next = g->next;
+        tape_free(&g->tape);
+        free(g);
+    }
+    free(lane);
+}
+
+struct graph *cpu_graph_new(struct cpu_queue *q, struct lane *lane, const struct tape *t, uint32_t repeat)
+{
+    pthread_mutex_lock(&q->mutex);
+    struct graph *g = lane->graphs;
+    if (g)
+        lane->graphs = g->next;
+    pthread_mutex_unlock(&q->mutex);
+    if (!g)
+        g = xcalloc(1, sizeof *g);
+    g->lane = lane;
     g->refs = 1;
     g->repeat = repeat;
     tape_copy(&g->tape, t);
@@ -198,10 +231,14 @@ void cpu_graph_unref(struct cpu_queue *q, struct graph *g)
 
 void cpu_queue_submit(struct cpu_queue *q, struct lane *lane, const struct job *job)
 {
-    struct job *copy = xcalloc(1, sizeof *copy);
+    pthread_mutex_lock(&q->mutex);
+    struct job *copy = lane->ended;
+    if (copy)
+        lane->ended = copy->next;
+    else
+        copy = xcalloc(1, sizeof *copy);
     *copy = *job;
     copy->next = NULL;
-    pthread_mutex_lock(&q->mutex);
     if (job->graph)
         job->graph->refs++;
     lane->jobs++;

@@ -105,7 +105,9 @@ static void cuda_close(struct dev *dev)
         (void)cudaStreamDestroy(d->own); /* nobody is left to be told */
     free(d->scratch.from);
     free(d->scratch.data);
+    free(d->scratch.after.at);
     buf_free(&d->scratch.hashed);
+    cuda_capture_free(d, &d->scratch.traced);
     free(d->kernels);
     free(d);
 }

@@ -39,6 +39,7 @@ struct capture {
     struct node_list nodes;            /* in order of capture */
     struct node_list tails;            /* what comes after a piece comes after these */
     uint32_t *nodes_from, *tails_from; /* [pieces + 1] */
+    size_t cap;                        /* of both */
 };
 
 struct graph {
@@ -71,12 +72,15 @@ struct retired {
     struct mark done;
 };
 
-/* Scratch of checks, which keep what they once took: edges of a node, what a library's nodes are hashed of. */
+/* Scratch of captures and checks, which keep what they once took: nodes of a graph or before a node, with edges; what the next launch
+ * comes after; what a library's nodes are hashed of; what a tape with some would become. */
 struct cuda_scratch {
     cudaGraphNode_t *from;
     cudaGraphEdgeData *data;
     size_t cap; /* of both */
+    struct node_list after;
     struct buf hashed;
+    struct capture traced;
 };
 
 struct cuda_dev {
@@ -141,11 +145,14 @@ int cuda_launch(struct cuda_dev *d, struct lane *lane, const struct tape *t, uin
 int cuda_run(struct dev *dev, struct lane *lane, const struct tape *t, struct err *e);
 
 void node_add(struct node_list *l, cudaGraphNode_t node);
+void cuda_scratch_reserve(struct cuda_scratch *s, size_t nodes);
 /* Launches of its own repetition that one of a graph comes after; 0: the repetition before. A graph begins with one launch, and what
  * else comes after none comes after that: each beginning takes up a hardware queue, and lanes that share one wait for each other. */
 uint64_t cuda_after(const struct tape *t, uint32_t number, uint32_t repetition);
+/* *out is zeroed, or was dropped: its memory is used again. After a failure it has no graph. */
 int cuda_capture(struct cuda_dev *d, struct lane *lane, const struct tape *t, uint32_t repeat, struct capture *out,
                  struct err *e);
+void cuda_capture_drop(struct cuda_dev *d, struct capture *c); /* its graph alone */
 void cuda_capture_free(struct cuda_dev *d, struct capture *c); /* zeroed is fine, and it is zeroed */
 int cuda_build(struct dev *dev, struct lane *lane, const struct tape *t, uint32_t repeat, struct graph **graph,
                struct err *e);

@@ -25,6 +25,15 @@ void node_add(struct node_list *l, cudaGraphNode_t node)
     l->at[l->count++] = node;
 }
 
+void cuda_scratch_reserve(struct cuda_scratch *s, size_t nodes)
+{
+    if (nodes <= s->cap)
+        return;
+    s->from = xrealloc(s->from, nodes, sizeof *s->from);
+    s->data = xrealloc(s->data, nodes, sizeof *s->data);
+    s->cap = nodes;
+}
+
 /* --- capturing --- */
 
 static bool is_known(const struct node_list *l, cudaGraphNode_t node)
@@ -40,13 +49,12 @@ static int add_new_nodes(struct cuda_dev *d, cudaGraph_t graph, struct node_list
 {
     size_t n = 0;
     TRY(cudaGraphGetNodes, graph, NULL, &n);
-    cudaGraphNode_t *all = xcalloc(n + 1, sizeof *all);
-    cudaError_t rc = cudaGraphGetNodes(graph, all, &n);
-    for (size_t i = 0; i < n && rc == cudaSuccess; i++)
-        if (!is_known(known, all[i]))
-            node_add(known, all[i]);
-    free(all);
-    return rc == cudaSuccess ? 0 : cuda_failed(d, rc, "cudaGraphGetNodes", e);
+    cuda_scratch_reserve(&d->scratch, n);
+    TRY(cudaGraphGetNodes, graph, d->scratch.from, &n);
+    for (size_t i = 0; i < n; i++)
+        if (!is_known(known, d->scratch.from[i]))
+            node_add(known, d->scratch.from[i]);
+    return 0;
 }
 
 /* What the launch just captured has become. */
@@ -81,15 +89,15 @@ static int note_piece(struct cuda_dev *d, struct lane *lane, enum launch_kind ki
 static int set_edges(struct cuda_dev *d, struct lane *lane, const struct capture *c, uint32_t first, uint64_t mask,
                      struct err *e)
 {
-    struct node_list after = {0};
+    struct node_list *after = &d->scratch.after;
+    after->count = 0;
     for (uint32_t i = 0; i < c->launches; i++)
         if (mask >> i & 1)
             for (uint32_t n = c->tails_from[first + i]; n < c->tails_from[first + i + 1]; n++)
-                node_add(&after, c->tails.at[n]);
-    cudaError_t rc = cudaStreamUpdateCaptureDependencies(lane->stream, after.at, NULL, after.count,
-                                                         cudaStreamSetCaptureDependencies);
-    free(after.at);
-    return rc == cudaSuccess ? 0 : cuda_failed(d, rc, "cudaStreamUpdateCaptureDependencies", e);
+                node_add(after, c->tails.at[n]);
+    TRY(cudaStreamUpdateCaptureDependencies, lane->stream, after->at, NULL, after->count,
+        cudaStreamSetCaptureDependencies);
+    return 0;
 }
 
 uint64_t cuda_after(const struct tape *t, uint32_t number, uint32_t repetition)
@@ -113,10 +121,16 @@ static int capture_step(struct cuda_dev *d, struct lane *lane, const struct tape
     return 0;
 }
 
-void cuda_capture_free(struct cuda_dev *d, struct capture *c)
+void cuda_capture_drop(struct cuda_dev *d, struct capture *c)
 {
     if (c->graph)
         cuda_note(d, cudaGraphDestroy(c->graph), "cudaGraphDestroy");
+    c->graph = NULL;
+}
+
+void cuda_capture_free(struct cuda_dev *d, struct capture *c)
+{
+    cuda_capture_drop(d, c);
     free(c->nodes.at);
     free(c->tails.at);
     free(c->nodes_from);
@@ -124,14 +138,24 @@ void cuda_capture_free(struct cuda_dev *d, struct capture *c)
     *c = (struct capture){0};
 }
 
+static void begin(struct capture *c, uint32_t launches, uint32_t repeat)
+{
+    const size_t pieces = (size_t)launches * repeat;
+    c->launches = launches;
+    c->pieces = c->nodes.count = c->tails.count = 0;
+    if (pieces + 1 > c->cap) {
+        c->cap = pieces + 1;
+        c->nodes_from = xrealloc(c->nodes_from, c->cap, sizeof *c->nodes_from);
+        c->tails_from = xrealloc(c->tails_from, c->cap, sizeof *c->tails_from);
+    }
+    c->nodes_from[0] = c->tails_from[0] = 0;
+}
+
 int cuda_capture(struct cuda_dev *d, struct lane *lane, const struct tape *t, uint32_t repeat, struct capture *out,
                  struct err *e)
 {
-    size_t pieces = (size_t)t->count * repeat;
-    *out = (struct capture){.launches = t->count};
+    begin(out, t->count, repeat);
     TRY(cudaStreamBeginCapture, lane->stream, cudaStreamCaptureModeThreadLocal);
-    out->nodes_from = xcalloc(pieces + 1, sizeof *out->nodes_from);
-    out->tails_from = xcalloc(pieces + 1, sizeof *out->tails_from);
     int rc = 0;
     for (uint32_t r = 0; r < repeat && !rc; r++)
         rc = capture_step(d, lane, t, r, out, e);
@@ -141,7 +165,7 @@ int cuda_capture(struct cuda_dev *d, struct lane *lane, const struct tape *t, ui
     else if (ended != cudaSuccess)
         rc = cuda_failed(d, ended, "cudaStreamEndCapture", e);
     if (rc)
-        cuda_capture_free(d, out);
+        cuda_capture_drop(d, out);
     return rc;
 }
 
@@ -225,13 +249,15 @@ int cuda_build(struct dev *dev, struct lane *lane, const struct tape *t, uint32_
                struct err *e)
 {
     struct cuda_dev *d = cuda(dev);
-    struct capture captured;
+    struct capture captured = {0};
     int rc = cuda_admit(d, t, e);
     cuda_reap(d);
     dev->build_cost = (struct build_cost){0};
     double start = dev_now();
-    if (rc || (rc = cuda_capture(d, lane, t, repeat, &captured, e)))
+    if (rc || (rc = cuda_capture(d, lane, t, repeat, &captured, e))) {
+        cuda_capture_free(d, &captured);
         return rc;
+    }
     dev->build_cost.capture = dev_now() - start;
 
     struct graph *g = *graph ? *graph : xcalloc(1, sizeof *g);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory of the CUDA device, in slabs: asking CUDA for memory, and giving it back, waits for all that runs on the GPU.
+ * Memory of the CUDA device, in slabs: asking CUDA for memory, and giving it back, waits for all that runs on the GPU. So
+ * whatever a lane has can grow by GROWTH without either, once until the next lane gets memory; more often where slabs are not full.
  */
 #include <string.h>
 
@@ -8,6 +9,7 @@
 
 #define SLAB_BYTES ((size_t)64 << 20)
 #define MAPPED_SLAB_BYTES ((size_t)2 << 20)
+#define GROWTH 1.3 /* lists become a fifth longer than what was too short, and are a part of a replica's memory */
 
 /* What an allocation could still get. */
 static size_t free_bytes(struct cuda_dev *d)
@@ -66,8 +68,11 @@ static void mapped_slab_free(void *ctx, void *device, void *host)
 
 void cuda_memory_open(struct cuda_dev *d)
 {
-    d->pools[DEV_MEMORY] = pool_new(&(struct pool_source){
-        .ctx = d, .slab_new = device_slab_new, .slab_free = device_slab_free, .slab_bytes = SLAB_BYTES});
+    d->pools[DEV_MEMORY] = pool_new(&(struct pool_source){.ctx = d,
+                                                          .slab_new = device_slab_new,
+                                                          .slab_free = device_slab_free,
+                                                          .slab_bytes = SLAB_BYTES,
+                                                          .growth = GROWTH});
     d->pools[DEV_MAPPED] = pool_new(&(struct pool_source){
         .ctx = d, .slab_new = mapped_slab_new, .slab_free = mapped_slab_free, .slab_bytes = MAPPED_SLAB_BYTES});
 }

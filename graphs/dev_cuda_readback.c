@@ -162,22 +162,12 @@ static int sort_edge(const struct capture *c, uint32_t piece, cudaGraphNode_t fr
     return 0;
 }
 
-/* No node has more predecessors than there are nodes. */
-static void reserve_edges(struct cuda_scratch *s, size_t nodes)
-{
-    if (nodes <= s->cap)
-        return;
-    s->from = xrealloc(s->from, nodes, sizeof *s->from);
-    s->data = xrealloc(s->data, nodes, sizeof *s->data);
-    s->cap = nodes;
-}
-
 static int read_node_edges(struct cuda_dev *d, const struct capture *c, uint32_t piece, cudaGraphNode_t node,
                            struct edges *out, struct err *e)
 {
     struct cuda_scratch *s = &d->scratch;
     size_t n = c->nodes.count;
-    reserve_edges(s, n);
+    cuda_scratch_reserve(s, n); /* no node has more before it */
     memset(s->data, 0, n * sizeof *s->data);
     TRY(cudaGraphNodeGetDependencies, node, s->from, s->data, &n);
     int rc = 0;
@@ -261,13 +251,13 @@ int cuda_readback(struct dev *dev, struct graph *g, uint32_t repetition, struct 
 int cuda_trace(struct dev *dev, struct lane *lane, struct tape *t, struct err *e)
 {
     struct cuda_dev *d = cuda(dev);
-    struct capture c;
+    struct capture *c = &d->scratch.traced;
     int rc = cuda_admit(d, t, e);
-    if (rc || (rc = cuda_capture(d, lane, t, 1, &c, e)))
+    if (rc || (rc = cuda_capture(d, lane, t, 1, c, e)))
         return rc;
     for (uint32_t i = 0; i < t->count && !rc; i++)
         if (t->launches[i].kind == LAUNCH_LIBRARY)
-            rc = read_library(d, &c, i, &t->launches[i], e);
-    cuda_capture_free(d, &c);
+            rc = read_library(d, c, i, &t->launches[i], e);
+    cuda_capture_drop(d, c);
     return rc;
 }

@@ -5,6 +5,8 @@
  *  1. A slab is cut into blocks without gaps, in order of address; blocks are free, used, or given: free once their mark
  *     is passed. No two neighbours are free (after settle()).
  *  2. A slab without used or given blocks is kept for later, until the source is short; unless slab_bytes is 0.
+ *  3. At most one slab is the reserve, and it is empty. Whoever replaces a block may take of it, and then it is a slab as others are.
+ *     Who takes any other block sees to it that there is one, long enough for the longest block to grow, and gets none of it but by 2.
  */
 #include "graphs/pool.h"
 
@@ -28,6 +30,7 @@ struct slab {
     unsigned char *device, *host;
     size_t bytes;
     struct block *first;
+    bool reserve;
 };
 
 struct pool {
@@ -107,12 +110,12 @@ static void settle(struct pool *p)
         release(p);
 }
 
-/* The smallest free block that is large enough: what is long stays whole. */
-static struct block *best(const struct pool *p, size_t bytes, struct slab **slab)
+/* The smallest free block that is large enough, in the reserve or outside of it: what is long stays whole. */
+static struct block *best(const struct pool *p, size_t bytes, bool reserve, struct slab **slab)
 {
     struct block *found = NULL;
     for (struct slab *s = p->slabs; s; s = s->next)
-        for (struct block *b = s->first; b; b = b->next)
+        for (struct block *b = s->first; b && s->reserve == reserve; b = b->next)
             if (b->state == FREE && b->bytes >= bytes && (!found || b->bytes < found->bytes)) {
                 found = b;
                 *slab = s;
@@ -120,23 +123,55 @@ static struct block *best(const struct pool *p, size_t bytes, struct slab **slab
     return found;
 }
 
-static int add_slab(struct pool *p, size_t bytes, struct err *e)
+static int ask(struct pool *p, size_t bytes, bool reserve, struct err *e)
 {
     void *device, *host;
     size_t size = bytes > p->source.slab_bytes ? bytes : p->source.slab_bytes;
     int rc = p->source.slab_new(p->source.ctx, size, &device, &host, e);
-    if (rc == DEV_FULL) {
-        release(p);
-        rc = p->source.slab_new(p->source.ctx, size, &device, &host, e);
-    }
     if (rc)
         return rc;
     struct slab *s = xcalloc(1, sizeof *s);
-    *s = (struct slab){.next = p->slabs, .device = device, .host = host, .bytes = size};
+    *s = (struct slab){.next = p->slabs, .device = device, .host = host, .bytes = size, .reserve = reserve};
     s->first = xcalloc(1, sizeof *s->first);
     s->first->bytes = size;
     p->slabs = s;
     return 0;
+}
+
+static int add_slab(struct pool *p, size_t bytes, struct err *e)
+{
+    int rc = ask(p, bytes, false, e);
+    if (rc != DEV_FULL)
+        return rc;
+    release(p);
+    return ask(p, bytes, false, e);
+}
+
+/* The longest in use by an owner, NULL: by any. */
+static size_t longest(const struct pool *p, const void *owner)
+{
+    size_t bytes = 0;
+    for (const struct slab *s = p->slabs; s; s = s->next)
+        for (const struct block *b = s->first; b; b = b->next)
+            if (b->state == USED && b->owner && (!owner || b->owner == owner) && b->bytes > bytes)
+                bytes = b->bytes;
+    return bytes;
+}
+
+/* The reserve, for the longest block there is. Nobody needs it yet: where the source is short there is none, and what else is wrong
+ * with it is heard by whoever needs a slab. */
+static void keep(struct pool *p)
+{
+    const size_t bytes = (size_t)(p->source.growth * (double)longest(p, NULL));
+    struct err ignored;
+    struct slab **at = &p->slabs;
+    while (*at && !(*at)->reserve)
+        at = &(*at)->next;
+    if (!bytes || (*at && (*at)->bytes >= bytes))
+        return;
+    if (*at)
+        free_slab(p, at);
+    (void)ask(p, round_up(bytes), true, &ignored);
 }
 
 static void cut(struct block *b, size_t bytes)
@@ -149,26 +184,39 @@ static void cut(struct block *b, size_t bytes)
     b->bytes = bytes;
 }
 
+/* A free block, and its slab. */
+static int find(struct pool *p, size_t bytes, bool replaces, struct block **b, struct slab **s, struct err *e)
+{
+    int rc = 0;
+    *b = best(p, bytes, false, s);
+    if (!*b && replaces)
+        *b = best(p, bytes, true, s);
+    if (!*b && (rc = add_slab(p, bytes, e)) == 0)
+        *b = best(p, bytes, false, s);
+    return rc;
+}
+
 int pool_take(struct pool *p, const void *owner, size_t bytes, void **device, void **host, struct err *e)
 {
     struct slab *s = NULL;
-    size_t size = round_up(bytes);
+    struct block *b;
+    size_t size = round_up(bytes), has = owner ? longest(p, owner) : 0;
+    const bool replaces = has && size >= has;
     if (size < bytes)
         return err_set(e, ERR_INTERNAL, "an allocation of %zu bytes", bytes);
     settle(p);
-    struct block *b = best(p, size, &s);
-    if (!b) {
-        int rc = add_slab(p, size, e);
-        if (rc)
-            return rc;
-        b = best(p, size, &s);
+    int rc = find(p, size, replaces, &b, &s, e);
+    if (rc == 0) {
+        cut(b, size);
+        b->state = USED;
+        b->owner = owner;
+        s->reserve = false;
+        *device = s->device + b->at;
+        *host = s->host ? s->host + b->at : NULL;
     }
-    cut(b, size);
-    b->state = USED;
-    b->owner = owner;
-    *device = s->device + b->at;
-    *host = s->host ? s->host + b->at : NULL;
-    return 0;
+    if (!replaces)
+        keep(p);
+    return rc;
 }
 
 static struct block *used_block(const struct pool *p, const void *device)

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,21 +62,21 @@ static void send_frame(struct serving *s, json_t *message)
     json_decref(message);
 }
 
-static json_t *progress_frame(const struct slot *slot, const struct replica_report *what)
+/* Of what is told again and again, all the time: no memory is taken for it. */
+static void tell_progress(const struct slot *slot, const struct replica_report *what)
 {
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:f}", "type", "progress", "replica", slot->id, "stage",
-                     (json_int_t)what->stage, "step", (json_int_t)what->step, "steps", (json_int_t)what->steps,
-                     "time_ps", what->time);
-}
-
-static json_t *segment_frame(const struct slot *slot, const struct replica_report *what)
-{
-    json_t *bytes = json_object();
-    for (int i = 0; i < OUTPUT_COUNT; i++)
-        json_object_set_new(bytes, output_names[i], json_integer((json_int_t)what->bytes[i]));
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "type", "segment", "replica", slot->id, "index",
-                     (json_int_t)what->index, "stage", (json_int_t)what->stage, "step", (json_int_t)what->step, "steps",
-                     (json_int_t)what->steps, "time_ps", what->time, "bytes", bytes);
+    struct buf *out = &slot->server->outbox;
+    const bool segment = what->kind == REPORT_SEGMENT;
+    const size_t begun = frame_begin(out);
+    buf_printf(out, "{\"type\":\"%s\",\"replica\":%lld,\"stage\":%" PRIu64 ",\"step\":%" PRIu64 ",\"steps\":%" PRIu64,
+               segment ? "segment" : "progress", (long long)slot->id, what->stage, what->step, what->steps);
+    buf_printf(out, ",\"time_ps\":%.9f", what->time);
+    if (segment)
+        buf_printf(out, ",\"index\":%" PRIu64 ",\"bytes\":{", what->index);
+    for (int i = 0; segment && i < OUTPUT_COUNT; i++)
+        buf_printf(out, "%s\"%s\":%" PRIu64, i ? "," : "", output_names[i], what->bytes[i]);
+    buf_printf(out, segment ? "}}" : "}");
+    frame_end(out, begun);
 }
 
 static json_t *end_frame(const struct slot *slot, const struct replica_report *what)
@@ -117,10 +118,10 @@ static void heard(void *ctx, const struct replica *replica, const struct replica
     switch (what->kind) {
     case REPORT_PROGRESS:
         if (s->outbox.len < OUTBOX_LIMIT)
-            send_frame(s, progress_frame(slot, what));
+            tell_progress(slot, what);
         return;
     case REPORT_SEGMENT:
-        send_frame(s, segment_frame(slot, what));
+        tell_progress(slot, what);
         return;
     case REPORT_EVENT:
         send_frame(s, event_frame(slot, what));
@@ -331,19 +332,21 @@ static int transmit(struct serving *s, struct err *e)
 
 /* ---- how much the device does ---- */
 
-/* Of each that has any: its number and its bytes on the device. *most: of the largest. */
-static json_t *memory_of_replicas(const struct serving *s, size_t *most)
+/* Of each that has any: its number and its bytes on the device. Returns those of the largest. */
+static size_t put_replicas(const struct serving *s, struct buf *out)
 {
-    json_t *list = json_array();
-    *most = 0;
+    size_t most = 0;
+    const char *between = "";
     for (const struct slot *slot = s->slots; slot; slot = slot->next) {
         const struct sim *sim = replica_sim(slot->replica);
         size_t bytes = sim ? sim_device_bytes(sim) : 0;
-        *most = bytes > *most ? bytes : *most;
-        if (sim)
-            json_array_append_new(list, json_pack("[I, I]", slot->id, (json_int_t)bytes));
+        most = bytes > most ? bytes : most;
+        if (sim) {
+            buf_printf(out, "%s[%lld,%zu]", between, (long long)slot->id, bytes);
+            between = ",";
+        }
     }
-    return list;
+    return most;
 }
 
 /* Decides how many replicas are wanted from now on, too. */
@@ -351,8 +354,10 @@ static void tell_load(struct serving *s)
 {
     struct load_period p;
     struct dev_usage memory;
-    size_t replica;
-    json_t *replicas = memory_of_replicas(s, &replica);
+    struct buf *out = &s->outbox;
+    const size_t begun = frame_begin(out);
+    buf_printf(out, "{\"type\":\"load\",\"replicas\":[");
+    const size_t replica = put_replicas(s, out);
     s->dev->ops->usage(s->dev, NULL, &memory);
     load_take(&s->meter, replica_now(), runner_busy(&s->runner), s->runner.begun + s->ended, &p);
     if (!s->runner.count)
@@ -369,11 +374,11 @@ static void tell_load(struct serving *s)
                                                          .rate = p.rate,
                                                          .size = p.size,
                                                          .room = room < SLOTS_MOST ? (unsigned)room : SLOTS_MOST});
-    send_frame(s, json_pack("{s:s, s:i, s:f, s:f, s:f, s:{s:I, s:I, s:I, s:I}, s:o}", "type", "load", "slots",
-                            (int)s->packing.slots, "busy", p.busy, "us_per_replica_step", p.us_per_replica_step,
-                            "ns_per_day", p.ns_per_day, "memory", "total", (json_int_t)memory.total, "free",
-                            (json_int_t)memory.free, "used", (json_int_t)memory.used, "replica", (json_int_t)replica,
-                            "replicas", replicas));
+    buf_printf(out, "],\"slots\":%u,\"busy\":%.9f,\"us_per_replica_step\":%.9f,\"ns_per_day\":%.9f", s->packing.slots,
+               p.busy, p.us_per_replica_step, p.ns_per_day);
+    buf_printf(out, ",\"memory\":{\"total\":%zu,\"free\":%zu,\"used\":%zu,\"replica\":%zu}}", memory.total, memory.free,
+               memory.used, replica);
+    frame_end(out, begun);
 }
 
 /* One turn: messages in, replicas on, messages out. */

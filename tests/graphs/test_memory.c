@@ -19,6 +19,7 @@ enum { SLAB = 4096 };
 
 struct slabs {
     size_t held, limit;
+    int given; /* so far */
     struct {
         void *at;
         size_t bytes;
@@ -40,6 +41,7 @@ static int heap_new(void *ctx, size_t bytes, void **device, void **host, struct 
             break;
         }
     s->held += bytes;
+    s->given++;
     return 0;
 }
 
@@ -143,6 +145,62 @@ static void test_pool_without_slabs(void **state)
     pool_give(p, b, (struct mark){0});
     assert_int_equal(slabs.held, 0);
     pool_free(p);
+}
+
+static struct pool *growing_pool(struct slabs *s)
+{
+    return pool_new(&(struct pool_source){
+        .ctx = s, .slab_new = heap_new, .slab_free = heap_free, .slab_bytes = SLAB, .growth = 1.25});
+}
+
+/* Whoever has the longest block can have a longer one at once; then the next who begins causes another reserve, and gets none of it. */
+static void test_pool_growth(void **state)
+{
+    struct slabs slabs = {.limit = 1 << 20};
+    struct pool *p = growing_pool(&slabs);
+    int alice, bob, carol;
+    unsigned char *a = take(p, &alice, 4 * SLAB);
+    take(p, &alice, SLAB); /* beside it */
+    take(p, &bob, 4 * SLAB);
+    assert_int_equal(pool_held(p), (4 + 1 + 4 + 5) * SLAB);
+    int given = slabs.given;
+    unsigned char *longer = take(p, &alice, 5 * SLAB);
+    pool_give(p, a, (struct mark){0});
+    assert_int_equal(slabs.given, given);
+    take(p, &carol, 2 * SLAB);
+    assert_int_equal(slabs.given, given + 1); /* a longer one than before; her block is where that of alice was */
+    assert_int_equal(pool_held(p), (4 + 1 + 4 + 5) * SLAB + 25 * SLAB / 4);
+    take(p, &bob, 6 * SLAB);
+    assert_int_equal(slabs.given, given + 1);
+    take(p, &alice, 5 * SLAB);
+    assert_int_equal(slabs.given, given + 2); /* so much was not foreseen */
+    assert_ptr_not_equal(longer, a);
+    pool_free(p);
+    assert_int_equal(slabs.held, 0);
+}
+
+/* Nobody goes without for the sake of a reserve; who is refused leaves it to the others. */
+static void test_pool_growth_full(void **state)
+{
+    struct slabs slabs = {.limit = 19 * SLAB / 2};
+    struct pool *p = growing_pool(&slabs);
+    struct err e = {0};
+    int alice, bob, carol;
+    void *device, *host;
+    unsigned char *a = take(p, &alice, 4 * SLAB);
+    assert_int_equal(pool_held(p), 9 * SLAB);
+    assert_int_equal(pool_take(p, &bob, 6 * SLAB, &device, &host, &e), DEV_FULL);
+    assert_says(&e, ERR_MEMORY, "24576 bytes: 22528 of 38912 are free");
+    assert_int_equal(pool_held(p), 9 * SLAB);
+    take(p, &bob, 4 * SLAB);
+    assert_int_equal(pool_held(p), 8 * SLAB);
+    take(p, &carol, SLAB);
+    assert_int_equal(pool_held(p), 9 * SLAB);
+    assert_int_equal(pool_take(p, &alice, 5 * SLAB, &device, &host, &e), DEV_FULL);
+    pool_give(p, a, (struct mark){0});
+    assert_int_equal(pool_used(p, NULL), 5 * SLAB);
+    pool_free(p);
+    assert_int_equal(slabs.held, 0);
 }
 
 /* --- pace --- */
@@ -342,6 +400,7 @@ int run_memory_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pool_blocks),    cmocka_unit_test(test_pool_reuse_waits_for_the_mark),
         cmocka_unit_test(test_pool_full),      cmocka_unit_test(test_pool_without_slabs),
+        cmocka_unit_test(test_pool_growth),    cmocka_unit_test(test_pool_growth_full),
         cmocka_unit_test(test_pace),           cmocka_unit_test(test_pace_ends),
         cmocka_unit_test(test_usage),          cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_free_in_flight), cmocka_unit_test(test_copy_async),

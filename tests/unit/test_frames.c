@@ -24,7 +24,9 @@ static void frames_arrive_in_pieces(void **state)
     json_t *b = json_pack("{s:s,s:s}", "type", "event", "message",
                           "gr\xc3\xb6\xc3\x9f"
                           "er\n");
-    frame_put(&wire, a);
+    const size_t begun = frame_begin(&wire);
+    buf_printf(&wire, "{\"type\":\"stop\",\"replica\":%d}", 7);
+    frame_end(&wire, begun);
     frame_put(&wire, b);
     json_t *want[2] = {a, b};
     int got = 0;

@@ -2,11 +2,12 @@
  *
  * Between the first step of production and the last the thread that drives a device waits for no copy, asks for no memory and gives
  * none back, makes no lane and writes no file, whatever there is between steps: samples, observables, frames, volume moves, exchanges,
- * checks of all graphs and tables, checkpoints. Nor does it take memory of the host's, but inside of the device, where a CPU's keeps its
- * queues and graphs.
+ * checks of all graphs and tables, checkpoints. Nor does it take memory of the host's; the device itself, once it has done each kind of
+ * work some times and has the graphs. Of a worker that serves the same holds, with what it tells shoald of progress, checkpoints and load.
  */
 #undef NDEBUG
 #include <assert.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,22 +15,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "daemon/frames.h"
+#include "daemon/worker/commands.h"
 #include "daemon/worker/exchange.h"
 #include "daemon/worker/replica_parts.h"
 #include "daemon/worker/runner.h"
 #include "tests/lib/dev_count.h"
 
-enum { WINDOWS = 3, STEPS = 240, BEFORE = 20 };
+enum { WINDOWS = 3, STEPS = 240, BEFORE = 20, GRAPHS = 100 /* steps of production until all are there */ };
 
-static const char spec_text[] =
+static const char spec_format[] =
     "name: spheres\n"
     "system: {topology: a.top, coordinates: a.gro}\n"
-    "nonbonded: {cutoff: 0.5 nm, list-buffer: 0.05 nm}\n"
+    "nonbonded: {cutoff: 0.5 nm, list-buffer: 0.05 nm, coulomb: {method: pme, grid-spacing: 0.3 nm}}\n"
     "alchemy: {decouple: ONE, windows: {vdw: [0, 0.01, 0.02]}}\n"
     "integrator: {timestep: 2 fs, temperature: 120 K, friction: 1 /ps, seed: 9}\n"
     "barostat: {method: monte-carlo, pressure: 100 bar, every: 5 steps}\n"
@@ -37,13 +41,18 @@ static const char spec_text[] =
     "observables: [{rdf: {between: [AR, AR], max: 0.48 nm, bin: 0.02 nm, every: 5 steps}}]\n"
     "protocol:\n"
     "  - equilibrate: {time: 20 steps, ensemble: nvt}\n"
-    "  - produce: {time: 240 steps, ensemble: npt, sample-every: 5 steps, frames-every: 20 steps}\n"
+    "  - produce: {time: %d steps, ensemble: npt, sample-every: 5 steps, frames-every: 20 steps}\n"
     "run: {checkpoint-every: 40 steps, graph-check-every: 30 steps}\n";
+
+/* For no gang. */
+static const char bias_text[] =
+    "biases: [{coordination: {between: [{resname: ONE}, {resname: ALL}], r0: 0.3 nm, d-max: 0.6 nm}, "
+    "harmonic: {at: 2, force-constant: 5 kJ/mol}}]\n";
 
 static const char topology_format[] =
     "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nAR 18 39.948 0 A 0.34 0.996\n"
-    "[ moleculetype ]\nONE 1\n[ atoms ]\n1 AR 1 ONE AR 1 0 39.948\n"
-    "[ moleculetype ]\nALL 1\n[ atoms ]\n1 AR 1 ALL AR 1 0 39.948\n"
+    "[ moleculetype ]\nONE 1\n[ atoms ]\n1 AR 1 ONE AR 1 0.1 39.948\n2 AR 1 ONE AR 2 -0.1 39.948\n"
+    "[ moleculetype ]\nALL 1\n[ atoms ]\n1 AR 1 ALL AR 1 0.1 39.948\n2 AR 1 ALL AR 2 -0.1 39.948\n"
     "[ system ]\nspheres\n[ molecules ]\nONE 1\nALL %d\n";
 
 static char directory[64];
@@ -53,18 +62,25 @@ static pthread_t driver;
 
 /* ---- what is counted ---- */
 
-static bool steady(void)
+/* All have so many steps of production behind them, and none has all. */
+static bool steady_since(uint64_t steps)
 {
     if (producing < WINDOWS || ended)
         return false;
     for (int w = 0; w < WINDOWS; w++) {
         const struct sim *sim = replica_sim(replicas[w]);
-        if (!sim || sim_step_number(sim) >= BEFORE + STEPS)
+        if (!sim || sim_step_number(sim) < BEFORE + steps || sim_step_number(sim) >= BEFORE + STEPS)
             return false;
     }
     return true;
 }
 
+static bool steady(void)
+{
+    return steady_since(0);
+}
+
+static bool serving, counting;      /* serving: shoald says when */
 static unsigned of_host, of_device; /* times that memory of the host was asked for or given back; inside the device */
 
 void *__real_malloc(size_t bytes);
@@ -78,13 +94,19 @@ void __wrap_free(void *p);
 
 static bool counts_here(void)
 {
+    if (__atomic_load_n(&serving, __ATOMIC_ACQUIRE))
+        return __atomic_load_n(&counting, __ATOMIC_ACQUIRE) && pthread_equal(pthread_self(), driver);
     return pthread_equal(pthread_self(), driver) && steady();
 }
 
 static void note(void)
 {
-    if (counts_here())
-        dev_count_inside() ? of_device++ : of_host++;
+    if (!counts_here())
+        return;
+    if (!dev_count_inside())
+        of_host++; /* of a worker that serves, all */
+    else
+        of_device += steady_since(GRAPHS);
 }
 
 /* Of files; descriptors that wake the thread are written by others. */
@@ -158,24 +180,27 @@ static void put(const char *name, const char *text)
 }
 
 /* side: of a cube of so many atoms; those of a gang are few */
-static int make_cube(int side)
+static int make_cube(int side, int steps, const char *bias)
 {
-    struct buf gro = {0}, top = {0};
+    struct buf spec = {0}, gro = {0}, top = {0};
     char path[128];
     const int atoms = side * side * side;
     snprintf(directory, sizeof directory, "%s/shoal-steady-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/input", directory);
     assert_int_equal(mkdir(path, 0755), 0);
-    put("spec.yaml", spec_text);
-    buf_printf(&top, topology_format, atoms - 1);
+    buf_printf(&spec, spec_format, steps);
+    buf_printf(&spec, "%s", bias);
+    put("spec.yaml", spec.data);
+    buf_printf(&top, topology_format, atoms / 2 - 1);
     put("a.top", top.data);
     buf_printf(&gro, "spheres\n%d\n", atoms);
     for (int i = 0; i < atoms; i++)
-        buf_printf(&gro, "%5d%-5s%5s%5d%8.3f%8.3f%8.3f\n", i + 1, i ? "ALL" : "ONE", "AR", i + 1,
+        buf_printf(&gro, "%5d%-5s%5s%5d%8.3f%8.3f%8.3f\n", i / 2 + 1, i < 2 ? "ONE" : "ALL", "AR", i + 1,
                    0.4 * (i % side) + 0.2, 0.4 * (i / side % side) + 0.21, 0.4 * (i / side / side) + 0.19);
     buf_printf(&gro, "%g %g %g\n", 0.4 * side, 0.4 * side, 0.4 * side);
     put("a.gro", gro.data);
+    buf_free(&spec);
     buf_free(&gro);
     buf_free(&top);
     return 0;
@@ -184,13 +209,19 @@ static int make_cube(int side)
 static int make_ensemble(void **state)
 {
     (void)state;
-    return make_cube(4);
+    return make_cube(4, STEPS, "");
 }
 
 static int make_larger(void **state)
 {
     (void)state;
-    return make_cube(6);
+    return make_cube(6, STEPS, bias_text);
+}
+
+static int make_long(void **state)
+{
+    (void)state;
+    return make_cube(4, 100 * 1000 * 1000, bias_text);
 }
 
 static int remove_ensemble(void **state)
@@ -239,6 +270,12 @@ static void make_replicas(struct runner *runner, struct models *models)
     }
 }
 
+static const char *device(void)
+{
+    const char *name = getenv("SHOAL_TEST_DEVICE");
+    return name ? name : "cpu:2";
+}
+
 static void the_driving_thread(void **state)
 {
     (void)state;
@@ -248,8 +285,7 @@ static void the_driving_thread(void **state)
     driver = pthread_self();
     producing = ended = checkpoints = exchanges = 0;
     of_host = of_device = writes = 0;
-    const char *device = getenv("SHOAL_TEST_DEVICE");
-    assert_int_equal(engine_open(&models.dev, device ? device : "cpu:2", &e), 0);
+    assert_int_equal(engine_open(&models.dev, device(), &e), 0);
     struct runner runner = {.dev = models.dev};
     assert_int_equal(jobs_new(&runner.jobs, &e), 0);
     dev_count_begin(models.dev, steady);
@@ -268,25 +304,110 @@ static void the_driving_thread(void **state)
     assert_int_equal(c.frees, 0);
     assert_int_equal(c.lanes, 0);
     assert_int_equal(of_host, 0);
+    assert_int_equal(of_device, 0);
     assert_int_equal(writes, 0);
     jobs_free(runner.jobs);
     models_close(&models);
     dev_close(models.dev);
 }
 
-/* What is larger goes by graphs instead of gangs. */
-static void without_gangs(void **state)
+/* ---- a worker that serves ---- */
+
+enum { FRAMES_FD = 3 };
+
+/* In place of the program's own. */
+int exit_with(const char *command, const struct err *e)
 {
-    if (!getenv("SHOAL_TEST_DEVICE"))
-        skip();
-    the_driving_thread(state);
+    fprintf(stderr, "%s: %s\n", command, e->msg);
+    abort();
+}
+
+static void *serve(void *arg)
+{
+    char *argv[] = {"serve", "--device", (char *)(uintptr_t)device(), NULL};
+    (void)arg;
+    assert(serve_main(3, argv) == 0);
+    close(FRAMES_FD);
+    return NULL;
+}
+
+static void say(int fd, json_t *message)
+{
+    struct buf wire = {0};
+    frame_put(&wire, message);
+    assert_int_equal(send(fd, wire.data, wire.len, 0), wire.len);
+    json_decref(message);
+    buf_free(&wire);
+}
+
+/* Reads frames until there have been so many of the type, and of an event's kind unless that is NULL; false: no more come. */
+static bool listen_for(int fd, struct buf *in, int n, const char *type, const char *kind)
+{
+    struct err e = {0};
+    char chunk[4096];
+    while (n > 0) {
+        json_t *m;
+        assert_int_equal(frame_take(in, &m, &e), 0);
+        if (!m) {
+            const ssize_t got = recv(fd, chunk, sizeof chunk, 0);
+            if (got <= 0)
+                return false;
+            buf_add(in, chunk, (size_t)got);
+            continue;
+        }
+        assert_string_not_equal(json_string_value(json_object_get(m, "type")), "failed");
+        n -= !strcmp(json_string_value(json_object_get(m, "type")), type) &&
+             (!kind || !strcmp(json_string_value(json_object_get(m, "kind")), kind));
+        json_decref(m);
+    }
+    return true;
+}
+
+static void a_worker(void **state)
+{
+    (void)state;
+    int fd[2];
+    char folder[32];
+    struct buf in = {0};
+    json_t *list = json_array();
+    of_host = writes = 0;
+    __atomic_store_n(&serving, true, __ATOMIC_RELEASE);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+    const int ours = fcntl(fd[0], F_DUPFD, 10), theirs = fcntl(fd[1], F_DUPFD, 10); /* either may have been 3 */
+    close(fd[0]);
+    close(fd[1]);
+    assert_int_equal(dup2(theirs, FRAMES_FD), FRAMES_FD);
+    close(theirs);
+    for (int w = 0; w < WINDOWS; w++) {
+        snprintf(folder, sizeof folder, "lambda_%02d", w);
+        json_array_append_new(list, json_pack("{s:i, s:i, s:i, s:s, s:i}", "number", w, "window", w, "key", w, "folder",
+                                              folder, "steps", 0));
+    }
+    assert_int_equal(pthread_create(&driver, NULL, serve, NULL), 0);
+    say(ours, json_pack("{s:s, s:i, s:s, s:o}", "type", "start", "set", 1, "directory", directory, "replicas", list));
+    assert_true(listen_for(ours, &in, WINDOWS, "event", "produces"));
+    assert_true(listen_for(ours, &in, 1, "load", NULL));
+    __atomic_store_n(&counting, true, __ATOMIC_RELEASE);
+    assert_true(listen_for(ours, &in, WINDOWS, "progress", NULL));
+    assert_true(listen_for(ours, &in, WINDOWS, "segment", NULL));
+    assert_true(listen_for(ours, &in, 1, "load", NULL));
+    __atomic_store_n(&counting, false, __ATOMIC_RELEASE);
+    say(ours, json_pack("{s:s}", "type", "drain"));
+    assert_false(listen_for(ours, &in, INT32_MAX, "nothing", NULL));
+    pthread_join(driver, NULL);
+    __atomic_store_n(&serving, false, __ATOMIC_RELEASE);
+    assert_int_equal(of_host, 0);
+    assert_int_equal(writes, 0);
+    buf_free(&in);
+    close(ours);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_driving_thread, make_ensemble, remove_ensemble),
-        cmocka_unit_test_setup_teardown(without_gangs, make_larger, remove_ensemble),
+        cmocka_unit_test_setup_teardown(the_driving_thread, make_larger, remove_ensemble),
+        cmocka_unit_test_setup_teardown(a_worker, make_long, remove_ensemble),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
