@@ -181,8 +181,9 @@ const struct command commands[] = {
     {"bench", "SPEC.yaml...", "time replicas of a spec, or of several side by side",
      "--plot draws cost against replicas, a line for each device; with --each ns/day against atoms, and how many times "
      "as fast the first device is as the last. --device may be given more than once. With several "
-     "specs, the clock stops when all replicas of one have done "
-     "their steps. --form and --pme have a GPU do with timesteps and mesh what it would not by itself; --json says "
+     "specs, the clock stops when the first replica of any has done "
+     "its steps, and each has its part of all steps that replicas did until then, and of those times their atoms. "
+     "--form and --pme have a GPU do with timesteps and mesh what it would not by itself; --json says "
      "what was done.",
      "shoal bench methane.yaml --replicas 4 --steps 1000 --json\n"
      "shoal bench methane.yaml --sweep 1,2,4,8 --device cuda:0 --device cpu --plot methane.svg\n"

@@ -128,6 +128,10 @@ int dev_open(struct dev **out, const char *name, struct kernel_table kernels, st
 /* How many GPUs there are for cuda:K, usable or not; none where there is no NVIDIA driver, or it was not built in. ERR_DEVICE: the
  * driver does not tell. */
 int dev_cuda_count(uint32_t *out, struct err *e);
+/* A library's call on a CUDA device failed: e is its code (ERR_MEMORY: of memory) and "call: what it said (in words)".
+ * Adds what the device's own failures say; ERR_DEVICE, and the device is lost, where an error of the device's is behind it.
+ * Returns -e->code. */
+int dev_cuda_library_failed(struct dev *d, struct err *e);
 /* Waits for a mark of a lane. */
 int dev_wait(struct dev *d, struct lane *lane, const struct mark *m, struct err *e);
 /* Closes and frees; NULL is fine. Lanes, graphs and memory must be gone before. */

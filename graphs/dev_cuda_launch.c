@@ -136,18 +136,18 @@ static __attribute__((noinline)) void clear_stack(void)
     __asm__ volatile("" : : "r"(frames) : "memory");
 }
 
-static int launch_library(struct lane *lane, const struct tape *t, const struct launch *l, const struct kernel *k,
-                          struct err *e)
+static int launch_library(struct cuda_dev *d, struct lane *lane, const struct tape *t, const struct launch *l,
+                          const struct kernel *k, struct err *e)
 {
     clear_stack();
-    return k->enqueue(lane->stream, tape_args(t, l), e);
+    return k->enqueue(lane->stream, tape_args(t, l), e) ? dev_cuda_library_failed(&d->base, e) : 0;
 }
 
 int cuda_launch(struct cuda_dev *d, struct lane *lane, const struct tape *t, uint32_t number, bool first, struct err *e)
 {
     const struct launch *l = &t->launches[number];
     const struct kernel *k = &d->base.kernels.kernels[l->kernel];
-    int rc = k->kind == LAUNCH_LIBRARY ? launch_library(lane, t, l, k, e) : launch_kernel(d, lane, t, l, first, e);
+    int rc = k->kind == LAUNCH_LIBRARY ? launch_library(d, lane, t, l, k, e) : launch_kernel(d, lane, t, l, first, e);
     return rc ? err_prefix(e, "launch %u (%s)", number, k->name) : 0;
 }
 

@@ -12,7 +12,7 @@
 
 struct gpu_failure {
     int ordinal;                    /* of the device */
-    const char *call, *code, *text; /* "cudaMalloc", "cudaErrorMemoryAllocation", "out of memory" */
+    const char *call, *code, *text; /* "cudaMalloc", "cudaErrorMemoryAllocation", "out of memory"; or all in call */
     const char *model;              /* "NVIDIA H200"; NULL: not known yet, nor what follows */
     int major, minor;               /* compute capability */
     size_t free_bytes, total_bytes; /* of its memory.. */

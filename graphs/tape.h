@@ -41,7 +41,7 @@ struct launch;
 /* A kernel on the CPU device: does the whole grid's work itself, on the calling thread. */
 typedef void kernel_cpu_fn(const struct launch *launch, const void *args);
 /* A library function on CUDA: puts work of its own on `stream` (a cudaStream_t), which may be capturing: it allocates and
- * waits for nothing. Plans and workspaces are the engine's, made before. */
+ * waits for nothing. Plans and workspaces are the engine's, made before. Its errors: see dev_cuda_library_failed. */
 typedef int enqueue_fn(void *stream, const void *args, struct err *e);
 
 /* What a launch launches: our kernel, one node; or a function of a library (cuFFT), as many nodes as it likes. */

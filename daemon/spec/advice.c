@@ -480,6 +480,7 @@ int spec_advise(const struct spec *s, const struct system *sys, json_t **out, st
         return rc;
     }
     a.list = *out = json_array();
+    advise_box(&a);
     advise_timestep(&a, &t);
     advise_soft_core(&a);
     advise_net_charge(&a);

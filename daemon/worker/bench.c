@@ -39,6 +39,18 @@ static double ns_per_day_of(const struct bench_result *r, int spec)
     return (double)s->steps * s->timestep * 1e-3 / r->wall * 86400;
 }
 
+/* Of what all did together, one spec's part; of steps of replicas, or of those of atoms, of which a large system does more. */
+static double part_of(const struct bench_task *t, const struct bench_result *r, int spec, bool of_atoms)
+{
+    double own = 0, all = 0;
+    for (int k = 0; k < t->nspecs; k++) {
+        const double steps = (double)r->share[k].steps * (of_atoms ? r->share[k].natoms : 1);
+        own = k == spec ? steps : own;
+        all += steps;
+    }
+    return own / all;
+}
+
 /* Processor time of the feeding thread for a step of any replica. */
 static double feeding_of(const struct bench_task *t, const struct bench_result *r)
 {
@@ -56,13 +68,19 @@ static const char *const form_names[] = {[FORM_AUTO] = "auto", [FORM_GANG] = "ga
 static json_t *figures(const struct bench_task *t, const struct bench_result *r, int spec)
 {
     const struct bench_share *s = &r->share[spec];
-    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:f, s:I, s:I, s:f, s:f, s:f, s:i, s:f, s:f, s:I}", "spec",
-                     t->specs[spec], "device", t->device, "form", form_names[s->forms.step], "pme",
-                     pme_names[s->forms.pme], "replicas", (int)t->replicas, "atoms", s->natoms, "timestep_fs",
-                     s->timestep * 1e3, "steps", (json_int_t)t->steps, "replica_steps", (json_int_t)s->steps, "wall_s",
-                     r->wall, "us_per_replica_step", us_of(r, spec), "ns_per_day_aggregate", ns_per_day_of(r, spec),
-                     "kernel_nodes_per_step", (int)s->nodes, "cpu_s_per_wall_s", r->cpu / r->wall,
-                     "feeding_us_per_replica_step", feeding_of(t, r), "device_bytes_per_replica", (json_int_t)s->bytes);
+    json_t *out =
+        json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:f, s:I, s:I, s:f, s:f, s:f, s:i, s:f, s:f, s:I}", "spec",
+                  t->specs[spec], "device", t->device, "form", form_names[s->forms.step], "pme",
+                  pme_names[s->forms.pme], "replicas", (int)t->replicas, "atoms", s->natoms, "timestep_fs",
+                  s->timestep * 1e3, "steps", (json_int_t)t->steps, "replica_steps", (json_int_t)s->steps, "wall_s",
+                  r->wall, "us_per_replica_step", us_of(r, spec), "ns_per_day_aggregate", ns_per_day_of(r, spec),
+                  "kernel_nodes_per_step", (int)s->nodes, "cpu_s_per_wall_s", r->cpu / r->wall,
+                  "feeding_us_per_replica_step", feeding_of(t, r), "device_bytes_per_replica", (json_int_t)s->bytes);
+    if (t->nspecs > 1) {
+        json_object_set_new(out, "part_of_replica_steps", json_real(part_of(t, r, spec, false)));
+        json_object_set_new(out, "part_of_atom_steps", json_real(part_of(t, r, spec, true)));
+    }
+    return out;
 }
 
 static void print_one(const struct bench_task *t, const struct bench_result *r)
@@ -77,15 +95,21 @@ static void print_one(const struct bench_task *t, const struct bench_result *r)
     json_decref(out);
 }
 
-/* A row for each spec; one after the other as they are measured, since a sweep takes its time. */
+/* A row for each spec; one after the other as they are measured, since a sweep takes its time. Of several side by side with what
+ * each gets of the device. */
 static void print_rows(const struct bench_task *t, const struct bench_result *r, bool first)
 {
+    const bool parts = t->nspecs > 1;
     if (first)
-        printf("%-10s %8s %8s %14s %10s %8s %s\n", "device", "replicas", "atoms", "us/replica-step", "ns/day", "cores",
-               "spec");
-    for (int k = 0; k < t->nspecs; k++)
-        printf("%-10s %8u %8d %14.3f %10.1f %8.2f %s\n", t->device, t->replicas, r->share[k].natoms, us_of(r, k),
-               ns_per_day_of(r, k), r->cpu / r->wall, t->specs[k]);
+        printf("%-10s %8s %8s %14s %10s %8s %s%s\n", "device", "replicas", "atoms", "us/replica-step", "ns/day",
+               "cores", parts ? "% of steps  of atom-steps " : "", "spec");
+    for (int k = 0; k < t->nspecs; k++) {
+        printf("%-10s %8u %8d %14.3f %10.1f %8.2f ", t->device, t->replicas, r->share[k].natoms, us_of(r, k),
+               ns_per_day_of(r, k), r->cpu / r->wall);
+        if (parts)
+            printf("%10.1f %14.1f ", 100 * part_of(t, r, k, false), 100 * part_of(t, r, k, true));
+        printf("%s\n", t->specs[k]);
+    }
     fflush(stdout);
 }
 

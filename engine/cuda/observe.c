@@ -12,27 +12,41 @@ static struct saxs_plan *plan_of(const struct model *m, int i)
     return m->sys->observables[i].kind == OBSERVE_SAXS ? m->observe_plan[i] : NULL;
 }
 
-int cuda_observe_open(struct model *m, struct err *e)
+static void close_plan(struct saxs_plan *p)
 {
-    for (int i = 0; i < m->sys->nobservables; i++) {
-        struct saxs_plan *p = plan_of(m, i);
-        if (!p || p->has_fft)
-            continue;
-        int rc = saxs_fft_new(&p->fft, p->table.size, &p->fft_bytes, e);
-        if (rc)
-            return err_prefix(e, "%s", m->sys->observables[i].name);
-        p->has_fft = true;
+    if (p->has_fft)
+        saxs_fft_free(p->fft);
+    p->has_fft = false;
+}
+
+static int open_plan(struct model *m, int i, struct lane *lane, struct err *e)
+{
+    struct saxs_plan *p = plan_of(m, i);
+    int rc = saxs_fft_new(m->dev, &p->fft, p->table.size, &p->fft_bytes, e);
+    if (rc)
+        return rc;
+    p->has_fft = true;
+    rc = cuda_saxs_warm(m->dev, lane, p, (void *)(uintptr_t)m->observed[i], e);
+    if (rc)
+        close_plan(p);
+    return rc;
+}
+
+int cuda_observe_open(struct model *m, struct lane *lane, struct err *e)
+{
+    int rc = 0;
+    for (int i = 0; i < m->sys->nobservables && rc == 0; i++) {
+        if (plan_of(m, i) && !plan_of(m, i)->has_fft && (rc = open_plan(m, i, lane, e)))
+            err_prefix(e, "%s", m->sys->observables[i].name);
     }
-    return 0;
+    return rc;
 }
 
 void cuda_observe_close(struct model *m)
 {
-    for (int i = 0; i < m->sys->nobservables; i++) {
-        struct saxs_plan *p = plan_of(m, i);
-        if (p && p->has_fft)
-            saxs_fft_free(p->fft);
-    }
+    for (int i = 0; i < m->sys->nobservables; i++)
+        if (plan_of(m, i))
+            close_plan(plan_of(m, i));
 }
 
 /* The pairs of a coordination; none of another kind. */

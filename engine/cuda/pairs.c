@@ -80,7 +80,7 @@ static int check(const struct system *sys, const struct nonbonded_settings *set,
     if (!(set->coulomb_cutoff > 0 && set->vdw_cutoff > 0))
         return err_set(e, ERR_SPEC, "nonbonded: cut-offs %g and %g nm: positive ones are needed", set->coulomb_cutoff,
                        set->vdw_cutoff);
-    const double half = 0.5 * box_least_width(sys->box);
+    const double half = box_face_limit(sys->box);
     if (!(cutoff < half))
         return err_set(
             e, ERR_SPEC,

@@ -17,16 +17,23 @@ struct work {
     void *fft;
 };
 
+/* What a transform needs. */
+static struct work lay_out_transform(const struct saxs_plan *p, struct arena *a)
+{
+    struct work w = {0};
+    w.spectrum = arena_take(a, saxs_half_points(&p->table) * sizeof *w.spectrum);
+    w.fft = p->fft_bytes ? arena_take(a, p->fft_bytes) : NULL;
+    return w;
+}
+
 static struct work lay_out(const struct saxs_plan *p, struct arena *a)
 {
     const struct saxs_table *t = &p->table;
-    struct work w;
+    struct work w = lay_out_transform(p, a);
     w.mesh = arena_take(a, saxs_points(t) * sizeof *w.mesh);
-    w.spectrum = arena_take(a, saxs_half_points(t) * sizeof *w.spectrum);
     w.sum = arena_take(a, saxs_plan_waves(p) * sizeof *w.sum);
     w.place = arena_take(a, (size_t)t->natoms * sizeof *w.place);
     w.bins = arena_take(a, (size_t)t->nbins * sizeof *w.bins);
-    w.fft = p->fft_bytes ? arena_take(a, p->fft_bytes) : NULL;
     return w;
 }
 
@@ -50,6 +57,27 @@ static uint32_t blocks_for(uint64_t threads, uint32_t block, uint32_t most)
                                   .shared_bytes = (uint32_t)(shared),                                                  \
                                   .after = AFTER_PREVIOUS},                                                            \
                   &(struct args_##kernel){__VA_ARGS__})
+
+/* The module that a transform's kernels come from is loaded by their first launch, which cannot happen in a capture. Its memory is
+ * the pool's, and nobody waits: what goes wrong on the GPU is met by poll, as of any work. (Loading a module, cuFFT's tables of a
+ * plan and their end may hold up the GPU once for a model: that is how the driver and cuFFT do it.) */
+int cuda_saxs_warm(struct dev *dev, struct lane *lane, const struct saxs_plan *p, void *table, struct err *e)
+{
+    struct tape tape = {0}, *t = &tape;
+    struct arena size = {0}, at = {0};
+    void *memory;
+    lay_out_transform(p, &size);
+    int rc = dev->ops->alloc(dev, lane, DEV_MEMORY, size.used, &memory, NULL, e);
+    if (rc)
+        return err_prefix(e, "%zu bytes for a transform", size.used);
+    at.base = memory;
+    const struct work w = lay_out_transform(p, &at);
+    EMIT(saxs_forward, 1, 1, 0, .table = table, .spectrum = w.spectrum, .work = w.fft, .fft = p->fft);
+    rc = dev->ops->run(dev, lane, t, e);
+    tape_free(t);
+    dev->ops->free(dev, DEV_MEMORY, memory);
+    return rc;
+}
 
 static void emit_species(const struct saxs_plan *p, uint32_t k, const struct work *w, void *table, void *seen,
                          struct tape *t)

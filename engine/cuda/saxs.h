@@ -10,6 +10,8 @@
 
 #include "engine/base/err.h"
 
+struct dev;
+
 #define SAXS_MESH_SCALE 16777216.0f /* 2^24 per atom: a point of the mesh may hold up to 127 */
 
 enum { SAXS_BLOCK = 256 };
@@ -18,8 +20,8 @@ enum { SAXS_BLOCK = 256 };
 extern "C" {
 #endif
 /* A transform of a mesh by cuFFT, which is loaded at the first one: float [x][y][2 (z / 2 + 1)] in place; one that any lane may use,
- * each with `bytes` of working memory of its own. On the thread that has the device. ERR_DEVICE. */
-int saxs_fft_new(int32_t *fft, const int32_t size[3], size_t *bytes, struct err *e);
+ * each with `bytes` of working memory of its own. On the thread that has the device. ERR_DEVICE, ERR_MEMORY. */
+int saxs_fft_new(struct dev *dev, int32_t *fft, const int32_t size[3], size_t *bytes, struct err *e);
 void saxs_fft_free(int32_t fft);
 #ifdef __cplusplus
 }

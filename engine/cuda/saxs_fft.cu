@@ -7,6 +7,7 @@
 
 extern "C" { /* of C */
 #include "engine/base/err.h"
+#include "graphs/dev.h"
 }
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/saxs.h"
@@ -26,9 +27,31 @@ static struct {
 #undef F
 } cufft;
 
+/* What the library says, in words that it has none of. */
 static int failed(const char *call, cufftResult rc, struct err *e)
 {
-    return err_set(e, ERR_DEVICE, "%s: cuFFT error %d", call, (int)rc);
+    static const struct {
+        cufftResult rc;
+        const char *name, *text;
+    } known[] = {
+#define R(name, text) {name, #name, text}
+        R(CUFFT_INVALID_PLAN, "there is no such plan"),
+        R(CUFFT_ALLOC_FAILED, "out of memory"),
+        R(CUFFT_INVALID_VALUE, "an argument is not valid"),
+        R(CUFFT_INTERNAL_ERROR, "the driver or the library failed"),
+        R(CUFFT_EXEC_FAILED, "the GPU did not carry out the transform"),
+        R(CUFFT_SETUP_FAILED, "the library did not start"),
+        R(CUFFT_INVALID_SIZE, "no transform has this size"),
+        R(CUFFT_INVALID_DEVICE, "the plan is another device's"),
+        R(CUFFT_NO_WORKSPACE, "the plan has no working memory"),
+        R(CUFFT_NOT_SUPPORTED, "not supported for these arguments"),
+#undef R
+    };
+    const enum err_code code = rc == CUFFT_ALLOC_FAILED ? ERR_MEMORY : ERR_DEVICE;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].rc == rc)
+            return err_set(e, code, "%s: %s (%s)", call, known[i].name, known[i].text);
+    return err_set(e, code, "%s: cuFFT's error %d", call, (int)rc);
 }
 
 #define TRY(function, ...)                                                                                             \
@@ -56,11 +79,20 @@ static int load(struct err *e)
     return 0;
 }
 
-static int make(cufftHandle fft, const int32_t size[3], size_t *bytes, struct err *e)
+static int plan(cufftHandle fft, const int32_t size[3], size_t *bytes, struct err *e)
 {
     TRY(cufftSetAutoAllocation, fft, 0);
     TRY(cufftMakePlan3d, fft, size[0], size[1], size[2], CUFFT_R2C, bytes);
     return 0;
+}
+
+static int make(cufftHandle *fft, const int32_t size[3], size_t *bytes, struct err *e)
+{
+    TRY(cufftCreate, fft);
+    int rc = plan(*fft, size, bytes, e);
+    if (rc)
+        cufft.cufftDestroy_(*fft);
+    return rc;
 }
 
 static int forward(cufftHandle fft, void *stream, void *spectrum, void *work, struct err *e)
@@ -71,35 +103,12 @@ static int forward(cufftHandle fft, void *stream, void *spectrum, void *work, st
     return 0;
 }
 
-/* Once, of nothing: what is loaded with the first one is there when one is captured. */
-static int warm(cufftHandle fft, const int32_t size[3], size_t bytes, struct err *e)
-{
-    const size_t values = (size_t)size[0] * (size_t)size[1] * (size_t)(size[2] / 2 + 1) * sizeof(cufftComplex);
-    char *memory;
-    cudaError_t failure = cudaMalloc((void **)&memory, values + bytes);
-    if (failure != cudaSuccess)
-        return err_set(e, ERR_DEVICE, "%zu bytes for a transform: %s", values + bytes, cudaGetErrorString(failure));
-    cudaMemset(memory, 0, values);
-    int rc = forward(fft, cudaStreamPerThread, memory, memory + values, e);
-    failure = cudaDeviceSynchronize();
-    cudaFree(memory);
-    if (!rc && failure != cudaSuccess)
-        rc = err_set(e, ERR_DEVICE, "a transform: %s", cudaGetErrorString(failure));
-    return rc;
-}
-
-extern "C" int saxs_fft_new(int32_t *fft, const int32_t size[3], size_t *bytes, struct err *e)
+extern "C" int saxs_fft_new(struct dev *dev, int32_t *fft, const int32_t size[3], size_t *bytes, struct err *e)
 {
     int rc = load(e);
     if (rc)
         return rc;
-    TRY(cufftCreate, fft);
-    rc = make(*fft, size, bytes, e);
-    if (!rc)
-        rc = warm(*fft, size, *bytes, e);
-    if (rc)
-        cufft.cufftDestroy_(*fft);
-    return rc;
+    return make(fft, size, bytes, e) ? dev_cuda_library_failed(dev, e) : 0;
 }
 
 extern "C" void saxs_fft_free(int32_t fft)

@@ -97,6 +97,13 @@ MATH_FN real box_cutoff_limit(const real box[BOX_SIZE])
     return fmin(half, fmin(box[BOX_XX], fmin(box[BOX_YY] - fabs(box[BOX_ZY]), box[BOX_ZZ])));
 }
 
+/* What they stay below on a GPU, nm, whose tiles see no more than the next image through any face: less than that in a box with
+ * slanted edges (0.35 of the edge of a rhombic dodecahedron, for 0.5). */
+MATH_FN real box_face_limit(const real box[BOX_SIZE])
+{
+    return REAL(0.5) * box_least_width(box);
+}
+
 /* d moved by whole edges, taken off from the last to the first: to its shortest image, if that is shorter than half of each edge
  * of the diagonal. */
 MATH_FN void box_nearest(const real box[BOX_SIZE], real d[3])

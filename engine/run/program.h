@@ -38,9 +38,9 @@ struct program {
     const char *device; /* first part of the names of the devices it serves: "cpu", "cuda" */
     const struct kernel_table *kernels;
     uint32_t observes; /* bit k: observables of enum observable_kind k are computed */
-    /* What the program makes of a model's plans (struct observe_kind), before it has a replica, on the device's thread; and
-     * takes back. More than once is fine. NULL: nothing. ERR_DEVICE. */
-    int (*observe_open)(struct model *m, struct err *e);
+    /* What the program makes of a model's plans (struct observe_kind), before it has a replica, on the device's thread, with work
+     * on a lane that nobody waits for; and takes back. More than once is fine. NULL: nothing. ERR_DEVICE, ERR_MEMORY. */
+    int (*observe_open)(struct model *m, struct lane *lane, struct err *e);
     void (*observe_close)(struct model *m);
     /* Launches of a frame of the model's observables. */
     uint32_t (*observe_launches)(const struct model *m);

@@ -187,9 +187,9 @@ int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, str
     s->model = m;
     s->pme = m->pme;
     m->program->caps_guess(m->nonbonded, &s->caps);
-    int rc = m->program->observe_open ? m->program->observe_open(m, e) : 0;
-    if (rc == 0)
-        rc = m->dev->ops->lane_new(m->dev, &s->lane, e);
+    int rc = m->dev->ops->lane_new(m->dev, &s->lane, e);
+    if (rc == 0 && m->program->observe_open)
+        rc = m->program->observe_open(m, s->lane, e);
     if (rc == 0)
         rc = new_mapped(s, e);
     if (rc == 0)

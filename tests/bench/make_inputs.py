@@ -9,7 +9,8 @@ Usage: make_inputs.py FOLDER [usual] [small] [large]
                                    solvent-biased.yaml (a coordination of the methanol's oxygen), solvent-gathered.yaml and
                                    solvent-gathered-all.yaml (of the waters, whose function ends or does not), and
                                    solvent-observed.yaml, with two frames of it, solvent-frames.gro, and solvent-with-KIND.yaml, with one
-                                   observable each, as often as it is by default
+                                   observable each, as often as it is by default;
+                                   solvent-dodecahedron.yaml, the same molecules and density in a rhombic dodecahedron
                                    small (with usual): what else tests/gpu/sanitized names: as little work as launches every kernel, for tools that
                                    look at each access to memory
                                    large: large.yaml, methanol in 65,600 waters or so: nearly the 200,000 atoms that systems may have"""
@@ -216,6 +217,10 @@ def usual(out):
     frame = (out / "solvent.gro").read_text()
     (out / "solvent-frames.gro").write_text(frame.replace("solvent", "solvent t= 0.0", 1) + frame.replace("solvent", "solvent t= 1.0", 1))
     (out / "solvent-npt.yaml").write_text(spec("solvent-npt", "solvent", "MOH", npt=True))
+    waters = gro(out / "solvent-dodecahedron.gro", "MOH", methanol, 12, shape=DODECAHEDRON)
+    topology(out / "solvent-dodecahedron.top", "MOH", waters)
+    (out / "solvent-dodecahedron.yaml").write_text(spec("solvent-dodecahedron", "solvent-dodecahedron", "MOH"))
+    print(f"solvent-dodecahedron: {waters} waters, {3 * waters + len(methanol)} atoms")
 
 
 def large(out):

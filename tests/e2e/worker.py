@@ -426,7 +426,13 @@ def bench(program, folder):
                           "cpu:1", "--device", "cpu:2", "--plot", picture, "--json"], capture_output=True, text=True,
                          env=dict(os.environ, TMPDIR=scratch), check=False)
     assert run.returncode == 0, run.stderr
-    rows = [(row["device"], row["replicas"]) for row in json.loads(run.stdout)]
+    answer = json.loads(run.stdout)
+    for one, other in zip(answer[::2], answer[1::2]):  # of the same size: the same part, of replicas and of atoms
+        assert list(one) == list(other) == [*BENCH_KEYS, "part_of_replica_steps", "part_of_atom_steps"], one
+        part = one["replica_steps"] / (one["replica_steps"] + other["replica_steps"])
+        for key in "part_of_replica_steps", "part_of_atom_steps":
+            assert abs(one[key] - part) < 1e-5 and abs(one[key] + other[key] - 1) < 1e-5, (one, other)
+    rows = [(row["device"], row["replicas"]) for row in answer]
     assert rows == [(device, n) for device in ("cpu:1", "cpu:2") for n in (1, 1, 2, 2)], run.stdout
     svg = "{http://www.w3.org/2000/svg}"
     drawn = xml.etree.ElementTree.parse(picture).getroot()
@@ -452,6 +458,17 @@ def bench_each(program, folder, spec):
     assert [text.text for text in drawn.iter(svg + "text") if text.get("class") == "soft along"] == ["190", "373"], texts
     speed = [row["ns_per_day_aggregate"] for row in rows]
     assert [text for text in texts if text.startswith("x ")] == [f"x {speed[k] / speed[k + 2]:.3g}" for k in (1, 0)], (texts, speed)
+    assert all(list(row) == BENCH_KEYS for row in rows), rows
+    run = subprocess.run([program, "bench", spec, small, "--steps", "120", "--device", "cpu:2"], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    head, *lines = run.stdout.splitlines()
+    assert "% of steps  of atom-steps spec" in head, head
+    table = [line.split() for line in lines]
+    atoms, period, steps, work = ([float(row[k]) for row in table] for k in (2, 3, 6, 7))
+    done = [1 / p for p in period]  # steps of each in the same time
+    parts = [100 * d / sum(done) for d in done], [100 * d * n / sum(d * n for d, n in zip(done, atoms)) for d, n in zip(done, atoms)]
+    assert all(abs(got - due) < 0.2 for column, wanted in zip((steps, work), parts) for got, due in zip(column, wanted)), run.stdout
+    assert work[0] > steps[0], run.stdout  # the larger
     run = subprocess.run([*command, "--sweep", "1,2"], capture_output=True, text=True, check=False)
     assert run.returncode == 2 and "--each --sweep: expected one of them" in run.stderr, run
 

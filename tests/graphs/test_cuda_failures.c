@@ -16,7 +16,8 @@
 
 #define GIB ((size_t)1 << 30)
 
-static unsigned asked; /* for memory */
+static unsigned asked;     /* for memory */
+static cudaError_t answer; /* to that */
 
 cudaError_t __wrap_cudaMemGetInfo(size_t *free_bytes, size_t *total);
 
@@ -25,7 +26,7 @@ cudaError_t __wrap_cudaMemGetInfo(size_t *free_bytes, size_t *total)
     asked++;
     *free_bytes = 12 * GIB;
     *total = 80 * GIB;
-    return cudaSuccess;
+    return answer;
 }
 
 static struct cuda_dev open_card(void)
@@ -33,6 +34,7 @@ static struct cuda_dev open_card(void)
     struct cuda_dev d = {
         .ordinal = 1, .properties = {.name = "A Card", .major = 9}, .free_bytes = 70 * GIB, .total_bytes = 80 * GIB};
     asked = 0;
+    answer = cudaSuccess;
     return d;
 }
 
@@ -80,6 +82,60 @@ static void test_of_earlier_work(void **state)
     assert_false(dev_lost(&d.base));
 }
 
+/* What a library says of its call goes with what is known of the device, and a condition of its memory stays one. */
+static void test_of_library(void **state)
+{
+    struct cuda_dev d = open_card();
+    struct err e = {.code = ERR_MEMORY, .msg = "plan: LIBRARY_ALLOC (out of memory)"};
+    assert_int_equal(dev_cuda_library_failed(&d.base, &e), -ERR_MEMORY);
+    assert_int_equal(e.code, ERR_MEMORY);
+    assert_string_equal(e.msg,
+                        "cuda:1: plan: LIBRARY_ALLOC (out of memory); A Card, compute capability 9.0, 12.00 of 80.00 "
+                        "GiB free");
+    assert_false(dev_lost(&d.base));
+}
+
+/* Where CUDA has an error that stays, that is what the library met, whatever it says: the device is lost. */
+static void test_of_device_in_library(void **state)
+{
+    struct cuda_dev d = open_card();
+    struct err e = {.code = ERR_MEMORY, .msg = "execute: LIBRARY_FAILED (it failed)"};
+    answer = cudaErrorIllegalAddress;
+    assert_int_equal(dev_cuda_library_failed(&d.base, &e), -ERR_DEVICE);
+    assert_string_equal(
+        e.msg,
+        "cuda:1: execute: LIBRARY_FAILED (it failed): cudaErrorIllegalAddress (an illegal memory access "
+        "was encountered); A Card, compute capability 9.0, 70.00 of 80.00 GiB free before; the device "
+        "is lost to this process");
+    assert_true(dev_lost(&d.base));
+}
+
+static int library_fails(void *stream, const void *args, struct err *e)
+{
+    return err_set(e, ERR_DEVICE, "execute: LIBRARY_FAILED (it failed)");
+}
+
+/* So does what a launch of one says. */
+static void test_of_library_launch(void **state)
+{
+    const struct kernel row = {.name = "of_a_library",
+                               .kind = LAUNCH_LIBRARY,
+                               .args_size = sizeof(struct args_head),
+                               .enqueue = library_fails};
+    struct cuda_dev d = open_card();
+    d.base.kernels = (struct kernel_table){&row, 1};
+    struct args_head args = {0};
+    struct lane lane = {0};
+    struct tape t = {0};
+    struct err e = {0};
+    tape_add(&t, 0, LAUNCH_LIBRARY, &SHAPE_CHAIN, &args, sizeof args);
+    assert_int_equal(cuda_run(&d.base, &lane, &t, &e), -ERR_DEVICE);
+    assert_string_equal(e.msg,
+                        "launch 0 (of_a_library): cuda:1: execute: LIBRARY_FAILED (it failed); A Card, compute "
+                        "capability 9.0, 12.00 of 80.00 GiB free");
+    tape_free(&t);
+}
+
 #define assert_lost(call)                                                                                              \
     do {                                                                                                               \
         struct err e = {0};                                                                                            \
@@ -111,8 +167,10 @@ static void test_lost_does_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_of_one_call), cmocka_unit_test(test_of_the_device),
-                                       cmocka_unit_test(test_of_earlier_work),
-                                       cmocka_unit_test(test_lost_does_nothing)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_of_one_call),          cmocka_unit_test(test_of_the_device),
+        cmocka_unit_test(test_of_earlier_work),      cmocka_unit_test(test_of_library),
+        cmocka_unit_test(test_of_device_in_library), cmocka_unit_test(test_of_library_launch),
+        cmocka_unit_test(test_lost_does_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

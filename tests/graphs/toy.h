@@ -58,7 +58,7 @@ bool toy_clusters(const struct dev *d);
  * The signature of recorder_setup.emit, with a struct toy. */
 void toy_emit(void *toy, struct tape *tape);
 struct recorder_setup toy_setup(struct toy *t, uint64_t check_every);
-/* Polls until the ticket says `steps`. ERR_DEVICE when the device fails or ten seconds pass. */
+/* Polls until the ticket says `steps`. ERR_DEVICE when the device fails or a minute passes. */
 int toy_wait(struct toy *t, uint64_t steps, struct err *e);
 uint64_t toy_ticket(const struct toy *t);
 /* x, y, z and the step number, as they are after the lane's work: bytes of toy_state_size(), the caller's. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Energies and forces of the bench's systems on a device beside the CPU device's (`energy --check`), also with reaction field and with
-Gapsys' soft core.
+"""Energies and forces of the bench's systems, in rectangular and triclinic boxes, whole and cut into regions, on a device beside the CPU
+device's (`energy --check`), also with reaction field and with Gapsys' soft core.
 
 usage: energies.py WORKER DEVICE
 """
@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 MAKE_INPUTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../bench/make_inputs.py")
-SYSTEMS = "solvent", "peptide", "vacuum", "complex"
+SYSTEMS = "solvent", "peptide", "vacuum", "complex", "dodecahedron", "regions-dodecahedron"
 VARIANTS = {"reaction-field": (r"coulomb: \{cutoff: 0.9 nm, .*\}", "coulomb: {cutoff: 0.9 nm, method: reaction-field}"),
             "gapsys": (r"soft-core: \{.*\}", "soft-core: {function: gapsys}")}
 
@@ -29,7 +29,7 @@ def main():
     worker, device = os.path.abspath(sys.argv[1]), sys.argv[2]
     off = 0
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, MAKE_INPUTS, folder], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([sys.executable, MAKE_INPUTS, folder, "usual", "small"], check=True, stdout=subprocess.DEVNULL)
         for name, (pattern, by) in VARIANTS.items():
             vary(folder, name, pattern, by)
         for name in (*SYSTEMS, *VARIANTS):

@@ -27,6 +27,8 @@ struct change {
     const char *barostat, *masses; /* a line */
     const char *velocity;          /* of every atom */
     const char *terms;             /* of the molecule, beside what holds it together */
+    const char *nonbonded;         /* a line */
+    const char *box;               /* of the coordinates */
 };
 
 #define BAROSTAT "barostat: {method: monte-carlo, pressure: 1 bar, every: 25 steps}\n"
@@ -47,6 +49,7 @@ static void write_spec(struct buf *b, const struct change *c)
                or (c->timestep, "2 fs"));
     buf_printf(b, "%s", or (c->masses, ""));
     buf_printf(b, "%s", or (c->barostat, ""));
+    buf_printf(b, "%s", or (c->nonbonded, ""));
     buf_printf(b, "protocol:\n%s\n", or (c->protocol, "  - minimize: {steps: 10}\n  - produce: {time: 1 ns}"));
 }
 
@@ -79,7 +82,7 @@ static void write_coordinates(struct buf *b, const struct change *c)
     for (int i = 0; i < 5; i++)
         buf_printf(b, "%5d%-5s%5s%5d%8.3f%8.3f%8.3f%s\n", i < 3 ? 1 : i - 1, names[i][0], names[i][1], i + 1, x[i][0],
                    x[i][1], x[i][2], or (c->velocity, ""));
-    buf_printf(b, "3 3 3\n");
+    buf_printf(b, "%s\n", or (c->box, "3 3 3"));
 }
 
 /* What is said, a new reference; NULL with *e. */
@@ -363,12 +366,30 @@ static void no_sense(void **state)
                  (struct change){.settles = "[ settles ]\n1 1 0.1 0.16\n[ constraints ]\n1 2 1 0.1\n"});
 }
 
+/* Of a box with slanted edges a GPU takes less than a CPU device does; of one that is rectangular as much. */
+static void test_box(void **state)
+{
+    const char *dodecahedron = "3 3 2.12132 0 0 0 0 1.5 1.5", *octahedron = "3 2.82843 2.44949 0 0 1 0 -1 1.41421";
+    expect("box",
+           "s.yaml:6: nonbonded.cutoff: 1.1 nm: no GPU takes it, and on one the ensemble will fail: there it has to be "
+           "less than half the least distance of opposite faces of the box of a.gro, 1.06066 nm. CPU devices take less "
+           "than 1.5 nm. For a GPU expected a larger box or a shorter cut-off",
+           (struct change){.box = dodecahedron, .nonbonded = "nonbonded: {cutoff: 1.1 nm}\n"});
+    expect("box", "1.06066 nm. CPU",
+           (struct change){.box = dodecahedron, .nonbonded = "nonbonded: {cutoff: 0.9 nm, vdw: {cutoff: 1.2 nm}}\n"});
+    expect_none("GPU", (struct change){.box = dodecahedron, .nonbonded = "nonbonded: {cutoff: 1.06 nm}\n"});
+    expect("box", "1.22474 nm. CPU", (struct change){.box = octahedron, .nonbonded = "nonbonded: {cutoff: 1.23 nm}\n"});
+    expect_none("GPU", (struct change){.box = octahedron, .nonbonded = "nonbonded: {cutoff: 1.22 nm}\n"});
+    expect_none("GPU", (struct change){.nonbonded = "nonbonded: {cutoff: 1.49 nm}\n"});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_to_say), cmocka_unit_test(the_timestep), cmocka_unit_test(charges),
-        cmocka_unit_test(soft_core),      cmocka_unit_test(ladders),      cmocka_unit_test(idle_terms),
-        cmocka_unit_test(protocols),      cmocka_unit_test(no_sense),     cmocka_unit_test(tempering),
+        cmocka_unit_test(test_box),   cmocka_unit_test(nothing_to_say), cmocka_unit_test(the_timestep),
+        cmocka_unit_test(charges),    cmocka_unit_test(soft_core),      cmocka_unit_test(ladders),
+        cmocka_unit_test(idle_terms), cmocka_unit_test(protocols),      cmocka_unit_test(no_sense),
+        cmocka_unit_test(tempering),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,6 +164,32 @@ static void test_keys(void **state)
     assert_false(submission_label_key(text));
 }
 
+static const char argon_topology[] =
+    "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nAR 39.948 0 A 0.34 0.996\n"
+    "[ moleculetype ]\nA 1\n[ atoms ]\n1 AR 1 A AR 1 0 39.948\n"
+    "[ system ]\nx\n[ molecules ]\nA 1\n";
+
+/* Of what would fail on a GPU alone the answer to a submission warns: in a rhombic dodecahedron, for one. */
+static void test_gpu_alone_refuses(void **state)
+{
+    static const char in_dodecahedron[] =
+        "name: tiny\nsystem: {topology: t.top, coordinates: t.gro}\nnonbonded: {cutoff: 0.8 nm}\n"
+        "protocol: [{produce: {time: 1 ps}}]\n";
+    json_t *body = json_pack("{s:s,s:{s:s,s:s}}", "spec", in_dodecahedron, "files", "t.top", argon_topology, "t.gro",
+                             "x\n1\n    1A       AR    1   1.000   1.000   1.000\n2 2 1.41421 0 0 0 0 1 1\n");
+    json_t *head = answer_to(body), *one;
+    int found = 0;
+    size_t i;
+    assert_null(json_object_get(head, "error"));
+    json_array_foreach (json_object_get(json_object_get(head, "summary"), "warnings"), i, one)
+        found += !strcmp(json_string_value(json_object_get(one, "kind")), "box") &&
+                 strstr(json_string_value(json_object_get(one, "message")), "0.8 nm: no GPU takes it") &&
+                 strstr(json_string_value(json_object_get(one, "message")), "of t.gro, 0.707105 nm. CPU devices");
+    assert_int_equal(found, 1);
+    json_decref(head);
+    json_decref(body);
+}
+
 /* The number takes the word's place in the spec that is kept; the hash is of what was sent, so that the same submission
  * under the same key is found again. */
 static void test_random_seed(void **state)
@@ -171,11 +197,8 @@ static void test_random_seed(void **state)
     static const char with_seed[] =
         "name: tiny\nsystem: {topology: t.top, coordinates: t.gro}\nnonbonded: {cutoff: 0.5 nm}\n"
         "integrator: {seed: random}\nprotocol: [{produce: {time: 1 ps}}]\n";
-    json_t *body = json_pack("{s:s,s:{s:s,s:s}}", "spec", with_seed, "files", "t.top",
-                             "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nAR 39.948 0 A 0.34 0.996\n"
-                             "[ moleculetype ]\nA 1\n[ atoms ]\n1 AR 1 A AR 1 0 39.948\n"
-                             "[ system ]\nx\n[ molecules ]\nA 1\n",
-                             "t.gro", "x\n1\n    1A       AR    1   1.000   1.000   1.000\n2 2 2\n");
+    json_t *body = json_pack("{s:s,s:{s:s,s:s}}", "spec", with_seed, "files", "t.top", argon_topology, "t.gro",
+                             "x\n1\n    1A       AR    1   1.000   1.000   1.000\n2 2 2\n");
     char *text = json_dumps(body, 0), hashes[2][65];
     uint64_t seeds[2];
     for (int i = 0; i < 2; i++) {
@@ -205,8 +228,12 @@ static void test_random_seed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),         cmocka_unit_test(test_labels),
-                                       cmocka_unit_test(test_amplification), cmocka_unit_test(test_missing),
-                                       cmocka_unit_test(test_keys),          cmocka_unit_test(test_random_seed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),
+                                       cmocka_unit_test(test_labels),
+                                       cmocka_unit_test(test_amplification),
+                                       cmocka_unit_test(test_missing),
+                                       cmocka_unit_test(test_keys),
+                                       cmocka_unit_test(test_random_seed),
+                                       cmocka_unit_test(test_gpu_alone_refuses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 
 void emulate_saxs_forward(const struct args_saxs_forward *args);
 
-int saxs_fft_new(int32_t *fft, const int32_t size[3], size_t *bytes, struct err *e)
+int saxs_fft_new(struct dev *dev, int32_t *fft, const int32_t size[3], size_t *bytes, struct err *e)
 {
     *fft = 0;
     *bytes = 0;
