@@ -206,7 +206,7 @@ int dev_cuda_count(uint32_t *out, struct err *e)
     int version, count = 0;
     *out = 0;
     if (cudaDriverGetVersion(&version) != cudaSuccess || !version)
-        return 0;
+        return gpu_needs_library(gpu_needs_listed(GPU_LIST), e);
     int rc = gpu_needs_driver(version, CUDART_VERSION, e);
     if (rc)
         return rc;
