@@ -3,7 +3,7 @@
 """A worker that was built without CUDA, on a machine whose NVIDIA driver lists GPUs (tests/lib/listed_gpus.c): whoever asks for devices
 is told that GPUs are left out, and what was missing; where there is no driver nothing is said.
 
-Usage: without_cuda.py WORKER SOURCE_FOLDER
+Usage: without_cuda.py SHOAL SHOALD WORKER SOURCE_FOLDER
 """
 import os
 import subprocess
@@ -11,7 +11,9 @@ import sys
 import tempfile
 import unittest
 
-WORKER, SOURCE = (os.path.abspath(p) for p in sys.argv[1:])
+from service import Service
+
+SHOAL, SHOALD, WORKER, SOURCE = (os.path.abspath(p) for p in sys.argv[1:])
 SAID = ("2 NVIDIA GPUs, but this program was built without CUDA; expected nvcc of the CUDA toolkit 13.0 or later when it was built; "
         "not used")
 
@@ -37,6 +39,18 @@ class WithoutCuda(unittest.TestCase):
         self.list_gpus()
         done = self.run_it(WORKER, "devices")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "cpu\n", f"shoal-worker: {SAID}\n"))
+
+    def test_service(self):
+        self.list_gpus()
+        service = Service(SHOALD, WORKER, os.path.join(self.folder, "service"))
+        at = service.command.index("--device")
+        del service.command[at:at + 2]
+        service.environment.update(self.environment, SHOAL_WORKER=WORKER)
+        service.start()
+        self.addCleanup(service.kill)
+        self.assertIn(f"\n{SAID}\n", service.shoal(SHOAL, "status", "--devices"))
+        with open(service.log, encoding="utf-8") as f:
+            self.assertRegex(f.read(), rf"(?m)^\S+ warning shoald: {SAID}$")
 
     def test_quickstart(self):
         """The line of deploy/quickstart: devices, and why a GPU is not among them."""
