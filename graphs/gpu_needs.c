@@ -52,6 +52,16 @@ int gpu_needs_library(uint32_t listed, struct err *e)
                    number_word(listed, "GPU", "GPUs"));
 }
 
+int gpu_needs_access(uint32_t listed, struct err *e)
+{
+    if (!listed)
+        return 0;
+    return err_set(e, ERR_DEVICE,
+                   "%u NVIDIA %s, none open to this process; expected /dev/nvidia* that it may read and write, and no "
+                   "CUDA_VISIBLE_DEVICES that hides them",
+                   listed, number_word(listed, "GPU", "GPUs"));
+}
+
 int gpu_needs_cuda(uint32_t listed, struct err *e)
 {
     if (!listed)

@@ -25,8 +25,9 @@ int gpu_needs_driver(int driver, int runtime, struct err *e);
 int gpu_needs_kernels(const char *archs, int major, int minor, struct err *e);
 /* How many GPUs such a list has; none where there is no driver. */
 uint32_t gpu_needs_listed(const char *list);
-/* ERR_DEVICE where so many GPUs are listed: the driver's library is missing, or this program has no CUDA. */
+/* ERR_DEVICE where so many GPUs are listed: the driver's library is missing; it finds none of them; this program has no CUDA. */
 int gpu_needs_library(uint32_t listed, struct err *e);
+int gpu_needs_access(uint32_t listed, struct err *e);
 int gpu_needs_cuda(uint32_t listed, struct err *e);
 
 #endif

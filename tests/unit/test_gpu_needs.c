@@ -67,6 +67,7 @@ static void test_listed(void **state)
     assert_int_equal(gpu_needs_listed(list), 0);
     assert_int_equal(gpu_needs_cuda(0, &e), 0);
     assert_int_equal(gpu_needs_library(0, &e), 0);
+    assert_int_equal(gpu_needs_access(0, &e), 0);
     put(list, "0000:18:00.0", true);
     says(gpu_needs_cuda(gpu_needs_listed(list), &e), &e,
          "1 NVIDIA GPU, but this program was built without CUDA; expected nvcc of the CUDA toolkit 13.0 or later when "
@@ -74,6 +75,9 @@ static void test_listed(void **state)
     put(list, "0000:3b:00.0", true);
     says(gpu_needs_library(gpu_needs_listed(list), &e), &e,
          "2 NVIDIA GPUs, but no libcuda.so.1; expected that of the driver");
+    says(gpu_needs_access(gpu_needs_listed(list), &e), &e,
+         "2 NVIDIA GPUs, none open to this process; expected /dev/nvidia* that it may read and write, and no "
+         "CUDA_VISIBLE_DEVICES that hides them");
     put(list, "0000:18:00.0", false);
     put(list, "0000:3b:00.0", false);
     assert_int_equal(rmdir(list), 0);
