@@ -128,7 +128,7 @@ bool ensemble_ended(const char *state);
 /* The first row of the table of ensembles, and one row of it. */
 void ensembles_show(const struct client *c, const json_t *ensembles, struct table *t);
 /* Lines about devices. */
-void devices_show(const json_t *devices, struct buf *out);
+void devices_show(const json_t *state, struct buf *out);
 
 /* Follows an ensemble until it ends, showing progress on stderr; on stdout the events as JSON lines if wanted. *state (may be NULL) is
  * where it stands at the end. EXIT_OK, EXIT_ENSEMBLE_FAILED, EXIT_TIMEOUT or an error's code. */

@@ -121,11 +121,20 @@ static void load_show(const json_t *d, struct buf *out)
         buf_printf(out, ", %.5g us per replica-step, %.5g ns/day", us, answer_number(d, "ns_per_day"));
 }
 
-void devices_show(const json_t *devices, struct buf *out)
+/* A line each: why a GPU is not among the devices. */
+static void left_out_show(const json_t *left_out, struct buf *out)
+{
+    const json_t *text;
+    size_t i;
+    json_array_foreach (left_out, i, text)
+        buf_printf(out, "%s\n", json_string_value(text));
+}
+
+void devices_show(const json_t *state, struct buf *out)
 {
     const json_t *d;
     size_t i;
-    json_array_foreach (devices, i, d) {
+    json_array_foreach (json_object_get(state, "devices"), i, d) {
         const char *model = answer_text(d, "model"), *trouble = answer_text(d, "trouble");
         long long slots = answer_whole(d, "slots");
         buf_printf(out, "%s  %s%s%s  %lld of %lld %s taken", answer_text(d, "device"), answer_text(d, "state"),
@@ -133,6 +142,7 @@ void devices_show(const json_t *devices, struct buf *out)
         load_show(d, out);
         buf_printf(out, "%s%s\n", *trouble ? "; " : "", trouble);
     }
+    left_out_show(json_object_get(state, "left_out"), out);
 }
 
 #define MIB (1024.0 * 1024)
@@ -194,7 +204,7 @@ static void devices_table(const struct client *c, const json_t *devices)
     client_table(c, &t);
 }
 
-/* {"devices": ..., "ensembles": those named, with their windows, or those that have not ended}, or NULL. */
+/* {"devices": ..., "left_out": ..., "ensembles": those named, with their windows, or those that have not ended}, or NULL. */
 static json_t *state_get(const struct client *c, int argc, char **argv, struct err *e)
 {
     json_t *version = client_get(c, "/v1/version", e), *ensembles = NULL, *all, *item;
@@ -219,9 +229,9 @@ static json_t *state_get(const struct client *c, int argc, char **argv, struct e
         }
         json_array_append_new(ensembles, item);
     }
-    json_t *state =
-        ensembles ? json_pack("{s:O?,s:o}", "devices", json_object_get(version, "devices"), "ensembles", ensembles)
-                  : NULL;
+    json_t *state = ensembles ? json_pack("{s:O?,s:O*,s:o}", "devices", json_object_get(version, "devices"), "left_out",
+                                          json_object_get(version, "left_out"), "ensembles", ensembles)
+                              : NULL;
     json_decref(version);
     return state;
 }
@@ -232,12 +242,18 @@ static int status_of_devices(const struct client *c)
     json_t *version = client_get(c, "/v1/version", &e);
     if (!version)
         return client_fail(c, &e);
+    json_t *left_out = json_object_get(version, "left_out");
     if (c->json) {
-        json_t *state = json_pack("{s:O}", "devices", json_object_get(version, "devices"));
+        json_t *state = json_pack("{s:O,s:O*}", "devices", json_object_get(version, "devices"), "left_out", left_out);
         client_print(state);
         json_decref(state);
     } else {
+        struct buf reasons = {0};
         devices_table(c, json_object_get(version, "devices"));
+        left_out_show(left_out, &reasons);
+        if (!c->plain && reasons.len)
+            fputs(reasons.data, stdout);
+        buf_free(&reasons);
     }
     json_decref(version);
     return EXIT_OK;
@@ -263,7 +279,7 @@ int status_main(struct client *c, int argc, char **argv)
     } else {
         struct buf devices = {0};
         struct table t;
-        devices_show(json_object_get(state, "devices"), &devices);
+        devices_show(state, &devices);
         if (!c->plain)
             printf("%s\n", devices.data ? devices.data : "");
         buf_free(&devices);
@@ -297,7 +313,7 @@ static void top_draw(const struct client *c, const json_t *state)
     bool screen = show_is_terminal(stdout);
     if (screen)
         show_size(stdout, &columns, &rows);
-    devices_show(json_object_get(state, "devices"), &out);
+    devices_show(state, &out);
     buf_printf(&out, "\n");
     ensembles_show(c, json_object_get(state, "ensembles"), &t);
     table_put(&t, columns, &out);

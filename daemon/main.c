@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "daemon/api/api.h"
+#include "daemon/devices.h"
 #include "daemon/notify.h"
 #include "daemon/options.h"
 #include "daemon/paths.h"
@@ -28,48 +28,12 @@ struct daemon {
     struct usage usage;
     struct server *server;
     char *state, *socket, *worker;
+    json_t *left_out;
     bool own_socket; /* to be removed at the end */
     int lock;
     uv_signal_t term, interrupt, hangup;
     uv_timer_t watchdog, extend;
 };
-
-/* ---- devices: the worker program knows, one name a line; the service itself never touches CUDA ---- */
-
-static void ask_devices(struct daemon *d, struct options *o)
-{
-    static char names[OPTIONS_DEVICES_MAX][32];
-    int fds[2], status;
-    if (pipe(fds))
-        return;
-    pid_t pid = fork();
-    if (pid == 0) {
-        dup2(fds[1], 1);
-        close(fds[0]);
-        close(fds[1]);
-        execl(d->worker, d->worker, "devices", (char *)NULL);
-        _exit(127);
-    }
-    close(fds[1]);
-    FILE *f = fdopen(fds[0], "r");
-    while (f && o->ndevices < OPTIONS_DEVICES_MAX && fgets(names[o->ndevices], sizeof names[0], f)) {
-        names[o->ndevices][strcspn(names[o->ndevices], "\n")] = '\0';
-        o->devices[o->ndevices] = names[o->ndevices];
-        o->ndevices++;
-    }
-    if (f)
-        fclose(f);
-    if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
-        o->ndevices = 0;
-}
-
-static void choose_devices(struct daemon *d, struct options *o)
-{
-    if (o->ndevices == 0)
-        ask_devices(d, o);
-    if (o->ndevices == 0)
-        o->devices[o->ndevices++] = "cpu";
-}
 
 /* ---- stopping ---- */
 
@@ -195,13 +159,14 @@ static int start(struct daemon *d, struct options *o, struct err *e)
     int fd;
     if (find_places(d, o, &fd, e))
         return -(int)e->code;
-    choose_devices(d, o);
+    d->left_out = devices_choose(d->worker, o);
     d->quota = quota_new();
     options_limit(o, d->quota, server_connections_possible());
     struct service_config c = {.state = d->state,
                                .worker = d->worker,
                                .ndevices = o->ndevices,
                                .devices = o->devices,
+                               .left_out = d->left_out,
                                .slots = o->slots,
                                .quota = d->quota,
                                .estimate_seconds = o->estimate_seconds,
@@ -268,6 +233,7 @@ int main(int argc, char **argv)
     uv_run(&d.loop, UV_RUN_DEFAULT);
     uv_loop_close(&d.loop);
     quota_free(d.quota);
+    json_decref(d.left_out);
     free(d.state);
     free(d.socket);
     free(d.worker);

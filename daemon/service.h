@@ -33,6 +33,7 @@ struct service_config {
     const char *worker; /* program */
     int ndevices;
     const char **devices;
+    json_t *left_out;  /* devices that it has not, a text each; its owner's */
     int slots;         /* 0: the worker's choice */
     int drain_seconds; /* then workers are killed */
     int slice_seconds; /* how long a set of replicas runs while others wait for its slots */

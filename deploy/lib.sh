@@ -41,17 +41,24 @@ need_packages() {
     rm -f "$log"
 }
 
-# build_tree FOLDER [meson options]: configures once, then brings the build up to date.
+# build_tree FOLDER [meson options]: configures it, by what the machine has now (an nvcc may have come since), and brings it up to date.
 build_tree() {
-    local folder=$1
+    local folder=$1 again=()
     shift
     PATH="$PATH:/usr/local/cuda/bin"
-    if [ -f "$folder/build.ninja" ]; then
-        meson configure "$folder" "$@" >/dev/null
-    elif ! meson setup "$folder" "$@" >"$folder.log" 2>&1; then
+    [ ! -f "$folder/build.ninja" ] || again=(--reconfigure)
+    if ! meson setup "${again[@]}" "$folder" "$@" >"$folder.log" 2>&1; then
         cat "$folder.log" >&2
         return 1
     fi
+    grep -E 'WARNING: .*(CUDA|gpu_archs)' "$folder.log" >&2 || true
     rm -f "$folder.log"
     ninja -C "$folder" --quiet >&2
+}
+
+# say_devices FOLDER: what a service of that build would run on, after why it would leave a GPU out.
+say_devices() {
+    local found
+    found=$("$1/daemon/worker/shoal-worker" devices)
+    say "deploy: devices: ${found//$'\n'/ }"
 }

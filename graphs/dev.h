@@ -125,8 +125,8 @@ static inline bool dev_lost(const struct dev *d)
  * a CPU device runs the launches of each step in ever other orders, of those that the edges allow; with ":eager" any device runs
  * every tape as it is emitted, without graphs. Tapes given to it use `kernels`. ERR_USAGE: no such name; ERR_DEVICE: not built in, absent, or a kernel does not fit its declaration. */
 int dev_open(struct dev **out, const char *name, struct kernel_table kernels, struct err *e);
-/* How many GPUs there are for cuda:K, usable or not; none where there is no NVIDIA driver, or it was not built in. ERR_DEVICE: the
- * driver does not tell. */
+/* How many GPUs there are for cuda:K, usable or not; none where there is no NVIDIA driver. ERR_DEVICE: the driver does not tell, or
+ * has GPUs and this program no way to them. */
 int dev_cuda_count(uint32_t *out, struct err *e);
 /* A library's call on a CUDA device failed: e is its code (ERR_MEMORY: of memory) and "call: what it said (in words)".
  * Adds what the device's own failures say; ERR_DEVICE, and the device is lost, where an error of the device's is behind it.

@@ -232,7 +232,7 @@ int dev_cuda_count(uint32_t *out, struct err *e)
     int version, count = 0;
     *out = 0;
     if (cudaDriverGetVersion(&version) != cudaSuccess || !version)
-        return 0;
+        return gpu_needs_library(gpu_needs_listed(GPU_LIST), e);
     int rc = gpu_needs_driver(version, CUDART_VERSION, e);
     if (rc)
         return rc;
@@ -241,7 +241,7 @@ int dev_cuda_count(uint32_t *out, struct err *e)
     if (code != cudaSuccess && code != cudaErrorNoDevice)
         return err_set(e, ERR_DEVICE, "cudaGetDeviceCount: %s (%s)", cudaGetErrorName(code), cudaGetErrorString(code));
     *out = (uint32_t)count;
-    return 0;
+    return count ? 0 : gpu_needs_access(gpu_needs_listed(GPU_LIST), e);
 }
 
 int dev_cuda_open(struct dev **out, uint32_t ordinal, struct kernel_table kernels, struct err *e)

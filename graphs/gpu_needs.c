@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graphs/gpu_needs.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "engine/base/number.h"
 
 int gpu_needs_driver(int driver, int runtime, struct err *e)
 {
@@ -28,4 +31,43 @@ int gpu_needs_kernels(const char *archs, int major, int minor, struct err *e)
                    "compute capability %d.%d; this program has kernels for %s, expected -Dgpu_archs=sm_%d%d "
                    "when it was built",
                    major, minor, archs, major, minor);
+}
+
+uint32_t gpu_needs_listed(const char *list)
+{
+    uint32_t found = 0;
+    DIR *d = opendir(list);
+    for (const struct dirent *f; d && (f = readdir(d));)
+        found += f->d_name[0] != '.';
+    if (d)
+        closedir(d);
+    return found;
+}
+
+int gpu_needs_library(uint32_t listed, struct err *e)
+{
+    if (!listed)
+        return 0;
+    return err_set(e, ERR_DEVICE, "%u NVIDIA %s, but no libcuda.so.1; expected that of the driver", listed,
+                   number_word(listed, "GPU", "GPUs"));
+}
+
+int gpu_needs_access(uint32_t listed, struct err *e)
+{
+    if (!listed)
+        return 0;
+    return err_set(e, ERR_DEVICE,
+                   "%u NVIDIA %s, none open to this process; expected /dev/nvidia* that it may read and write, and no "
+                   "CUDA_VISIBLE_DEVICES that hides them",
+                   listed, number_word(listed, "GPU", "GPUs"));
+}
+
+int gpu_needs_cuda(uint32_t listed, struct err *e)
+{
+    if (!listed)
+        return 0;
+    return err_set(e, ERR_DEVICE,
+                   "%u NVIDIA %s, but this program was built without CUDA; expected nvcc of the CUDA toolkit %d.0 or "
+                   "later when it was built",
+                   listed, number_word(listed, "GPU", "GPUs"), GPU_CUDA_LEAST);
 }

@@ -5,7 +5,7 @@
  *  1. cold: nothing is known of the tape, or on an eager device that it was as `live` says each time it ran. A graph of an earlier epoch may exist, to be updated instead of made.
  *  2. warm: `live` is the tape of this epoch; it has been emitted twice, equal, and run eagerly both times.
  *  3. live: every built graph holds `live`, as its readback said when it was built and at every check since. One at least
- *     is built.
+ *     is built. The first replay of each is heard: until it can be, its steps are run eagerly.
  *  4. check: as live, while a fresh tape and fresh readbacks are compared with `live`.
  *  5. failed: `failure` says why, for ever. After any error it is unknown how much was submitted, so the caller goes
  * back to a checkpoint with a new recorder; nothing is patched.
@@ -35,6 +35,7 @@ struct recorded {
     struct graph *graph; /* of this epoch if built, else of an earlier one or NULL */
     bool built;
     bool echo_due; /* its next replay is to be heard */
+    bool heard;    /* one of its replays was, or is on its way */
 };
 
 struct recorder {
@@ -174,6 +175,7 @@ static int build(struct recorder *r, int which, struct err *e)
         return rc;
     g->built = true;
     g->echo_due = r->setup.echo;
+    g->heard = false;
     return 0;
 }
 
@@ -214,6 +216,7 @@ static int replay_heard(struct recorder *r, int which, struct err *e)
     if (!rc)
         rc = echo_end(r->setup.echo, tapes_of(r, which), e);
     g->echo_due = false;
+    g->heard = true;
     return rc;
 }
 
@@ -221,14 +224,20 @@ static int replay_heard(struct recorder *r, int which, struct err *e)
 static int replay(struct recorder *r, int which, uint32_t want, uint32_t *done, struct err *e)
 {
     struct dev *d = r->setup.dev;
+    const struct recorded *g = &r->graphs[which];
     uint32_t tapes = tapes_of(r, which), times = want / tapes;
     uint64_t checked = until_check(r);
-    bool heard = r->graphs[which].echo_due && echo_idle(r->setup.echo);
+    bool heard = g->echo_due && echo_idle(r->setup.echo);
+    if (g->echo_due && !g->heard &&
+        !heard) { /* the echo is out for another, and nothing is known of what this one runs */
+        *done = 1;
+        return d->ops->run(d, r->setup.lane, &r->live, e) ? err_prefix(e, "run") : 0;
+    }
     if ((checked - 1) / tapes + 1 < times)
         times = (uint32_t)((checked - 1) / tapes + 1);
     if (heard)
         times = 1;
-    int rc = heard ? replay_heard(r, which, e) : d->ops->replay(d, r->setup.lane, r->graphs[which].graph, times, e);
+    int rc = heard ? replay_heard(r, which, e) : d->ops->replay(d, r->setup.lane, g->graph, times, e);
     if (rc)
         return err_prefix(e, "replay");
     *done = times * tapes;

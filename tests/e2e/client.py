@@ -283,6 +283,17 @@ class Client(Answered):
         self.assertIn(" 0.5..1.0 ", self.shoal("status", "--devices")[0])
         self.assertEqual(json.loads(self.shoal("status", "--devices", "--json")[0])["devices"][0]["replicas"][2]["bytes"], 1 << 20)
 
+    def test_left_out(self):
+        """Why a GPU is not among the devices, wherever devices are shown, but for scripts."""
+        devices = [{"device": "cpu", "state": "up", "model": "a CPU", "slots": 2, "running": 0}]
+        said = "cuda:0: a GPU: compute capability 7.5; expected 8.0 or later; not used"
+        self.service.answers["GET /v1/version"] = (200, {"version": "1", "api": 1, "devices": devices, "left_out": [said]})
+        self.service.answers["GET /v1/ensembles"] = (200, {"ensembles": []})
+        for command in (["status"], ["top"], ["status", "--devices"]):
+            self.assertIn(f"\n{said}\n", self.shoal(*command)[0])
+            self.assertEqual(json.loads(self.shoal(*command, "--json")[0])["left_out"], [said])
+        self.assertNotIn(said, self.shoal("status", "--devices", "--plain")[0])
+
     def test_moves(self):
         for verb, state in (("cancel", "cancelled"), ("pause", "paused"), ("resume", "queued"), ("retry", "queued")):
             self.service.answers[f"POST /v1/ensembles/3f2a/{verb}"] = (200, ensemble(state=state))

@@ -203,6 +203,43 @@ static void test_full_ring(void **state)
     assert_int_equal(ring.used, 3 * echo_record_bytes(sizeof args));
 }
 
+/* While the lane's echo is out for another recorder a graph that nobody has heard yet is not run. */
+static void test_busy(void **state)
+{
+    struct dev *d = dev_fault_new(test_dev);
+    struct toy t;
+    struct recorder *r[2];
+    struct err e = {0};
+    const uint32_t steps = 4 + 2 * REPEAT;
+    ok(toy_open(&t, d, N, LINKS, &oops));
+    t.repeat = REPEAT;
+    struct recorder_setup setup = toy_setup(&t, 0);
+    for (int i = 0; i < 2; i++) {
+        ok(recorder_new(&r[i], &setup, &oops));
+        ok(recorder_submit(r[i], 2, &oops));
+    }
+    dev_fault_delay(d, 1);
+    ok(recorder_submit(r[0], REPEAT, &oops));
+    dev_fault_behind(d, change_argument);
+    ok(recorder_submit(r[1], REPEAT, &oops));
+    dev_fault_delay(d, 0);
+    ok(toy_wait(&t, steps, &oops));
+    unsigned char *expected = expected_state(N, LINKS, steps), *found = xcalloc(toy_state_size(&t), 1);
+    ok(toy_state(&t, found, &oops));
+    assert_memory_equal(found, expected, toy_state_size(&t));
+    ok(recorder_submit(r[1], REPEAT, &oops)); /* heard now */
+    ok(toy_state(&t, found, &oops));
+    assert_int_equal(recorder_submit(r[1], 1, &e), -ERR_DRIFT);
+    assert_says(&e, ERR_DRIFT, RAN);
+    free(expected);
+    free(found);
+    recorder_free(r[0]);
+    recorder_free(r[1]);
+    toy_close(&t);
+    assert_int_equal(dev_fault_alive(d), 0);
+    dev_close(d);
+}
+
 int run_echo_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +247,7 @@ int run_echo_tests(void)
         cmocka_unit_test(test_block),    cmocka_unit_test(test_cluster),  cmocka_unit_test(test_shared),
         cmocka_unit_test(test_kernel),   cmocka_unit_test(test_number),   cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_silent),   cmocka_unit_test(test_edge),     cmocka_unit_test(test_full_ring),
+        cmocka_unit_test(test_busy),
     };
     return cmocka_run_group_tests_name("echo", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A worker on GPUs of several kinds, emulated: `devices` lists those it can use and says why it leaves others out, and shoald why one
+"""A worker on GPUs of several kinds, emulated: `devices` lists those it can use and says why it leaves others out, which shoald passes on; it says why one
 that it was told to use does not come up; energies and forces of 5,166 atoms with 12 windows are the CPU device's (`energy --check`), and the
 same on every card, as far as they are printed.
 
@@ -67,25 +67,28 @@ class Cards(unittest.TestCase):
         deadline = time.monotonic() + 60
         while True:
             try:
-                devices = s.call("GET", "/v1/version")[1]["devices"]
-                if done(devices):
-                    return devices
+                version = s.call("GET", "/v1/version")[1]
+                if done(version["devices"]):
+                    return version["devices"], version["left_out"]
             except service.Gone:
-                devices = None
-            self.assertLess(time.monotonic(), deadline, devices)
+                version = None
+            self.assertLess(time.monotonic(), deadline, version)
             time.sleep(0.05)
 
     def test_service(self):
         # It takes the cards that can be used; one that it is told to take and that cannot be used has its trouble said.
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)
-        devices = self.until(self.serving(os.path.join(folder, "a"), f"GTX 1080,{CARDS[2]}", []), lambda d: d[0]["state"] == "up")
+        devices, left_out = self.until(self.serving(os.path.join(folder, "a"), f"GTX 1080,{CARDS[2]}", []), lambda d: d[0]["state"] == "up")
         self.assertEqual([d["device"] for d in devices], ["cuda:1"])
+        self.assertEqual(len(left_out), 1)
+        self.assertRegex(left_out[0], r"^.*GTX 1080.*; not used$")
         with open(os.path.join(folder, "a", "log"), encoding="utf-8") as f:
-            self.assertRegex(f.read(), "GTX 1080.*; not used\n")
-        devices = self.until(self.serving(os.path.join(folder, "b"), "GTX 1080", ["--device", "cuda:0"]), lambda d: d[0]["trouble"])
+            self.assertIn(f"shoald: {left_out[0]}\n", f.read())
+        devices, left_out = self.until(self.serving(os.path.join(folder, "b"), "GTX 1080", ["--device", "cuda:0"]), lambda d: d[0]["trouble"])
         self.assertRegex(devices[0]["trouble"], "^worker exited with status 1: .*GTX 1080")
         self.assertNotEqual(devices[0]["state"], "up")
+        self.assertEqual(left_out, [])
 
 
 if __name__ == "__main__":

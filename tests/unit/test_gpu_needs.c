@@ -7,9 +7,14 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -47,8 +52,41 @@ static void test_kernels(void **state)
     says(gpu_needs_kernels("sm_80", 7, 5, &e), &e, "compute capability 7.5; expected 8.0 or later");
 }
 
+static void put(const char *list, const char *gpu, bool there)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", list, gpu);
+    assert_int_equal(there ? mkdir(path, 0700) : rmdir(path), 0);
+}
+
+static void test_listed(void **state)
+{
+    struct err e = {0};
+    char list[] = "/tmp/shoal-gpus-XXXXXX";
+    assert_non_null(mkdtemp(list));
+    assert_int_equal(gpu_needs_listed(list), 0);
+    assert_int_equal(gpu_needs_cuda(0, &e), 0);
+    assert_int_equal(gpu_needs_library(0, &e), 0);
+    assert_int_equal(gpu_needs_access(0, &e), 0);
+    put(list, "0000:18:00.0", true);
+    says(gpu_needs_cuda(gpu_needs_listed(list), &e), &e,
+         "1 NVIDIA GPU, but this program was built without CUDA; expected nvcc of the CUDA toolkit 13.0 or later when "
+         "it was built");
+    put(list, "0000:3b:00.0", true);
+    says(gpu_needs_library(gpu_needs_listed(list), &e), &e,
+         "2 NVIDIA GPUs, but no libcuda.so.1; expected that of the driver");
+    says(gpu_needs_access(gpu_needs_listed(list), &e), &e,
+         "2 NVIDIA GPUs, none open to this process; expected /dev/nvidia* that it may read and write, and no "
+         "CUDA_VISIBLE_DEVICES that hides them");
+    put(list, "0000:18:00.0", false);
+    put(list, "0000:3b:00.0", false);
+    assert_int_equal(rmdir(list), 0);
+    assert_int_equal(gpu_needs_listed(list), 0); /* no driver */
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_drivers), cmocka_unit_test(test_kernels)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_drivers), cmocka_unit_test(test_kernels),
+                                       cmocka_unit_test(test_listed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -220,11 +220,12 @@ class Device:
 
 @dataclass(frozen=True, kw_only=True)
 class Version:
-    """What is running."""
+    """What is running. left_out: why GPUs are not among the devices; None: a service of before does not tell."""
 
     version: str
     api: int
     devices: tuple[Device, ...]
+    left_out: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, kw_only=True)
