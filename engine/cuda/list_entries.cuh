@@ -74,7 +74,7 @@ static __device__ uint32_t pair_mask(const struct pair_table *t, uint32_t trio, 
 }
 
 /* Squared distance of an atom from the nearest of the owner's, nm^2, by one image. */
-template <bool SPOTS, bool TRICLINIC>
+template <bool SPOTS>
 static __device__ __forceinline__ float near_square(const struct cell32 *cell, const struct owner *o, uint32_t slot)
 {
     const struct vec32 none = {0, 0, 0};
@@ -83,7 +83,7 @@ static __device__ __forceinline__ float near_square(const struct cell32 *cell, c
         at = shared_spots()[slot];
     } else {
         const struct apart u = apart_of(o->first, shared_places()[slot]);
-        const struct vec32 d = cell32_vector<TRICLINIC>(cell, u.x, u.y, u.z, none);
+        const struct vec32 d = cell32_vector<LISTS_TRICLINIC>(cell, u.x, u.y, u.z, none);
         at = {d.x, d.y, d.z, square32(d)};
     }
     float more[TRIO];
@@ -102,7 +102,7 @@ template <bool SPOTS>
 static __device__ inline float nearest2(const struct build *b, const struct owner *o, uint32_t slot)
 {
     if (SPOTS)
-        return near_square<true, false>(&b->cell, o, slot);
+        return near_square<true>(&b->cell, o, slot);
     return least_square(b, apart_of(o->first, shared_places()[slot]), o->arm, TRIO, b->reach2);
 }
 
@@ -157,7 +157,7 @@ static __device__ __forceinline__ void take_water_atom(const struct reaches *rea
 
 /* All that is around a water: waters. `first`: the lane's in the first turn; the others are read two turns ahead, by turns into one
  * of two words: to move one that has not come would be to wait for it. */
-template <bool SPOTS, bool TRICLINIC>
+template <bool SPOTS>
 static __device__ __forceinline__ void list_water(const struct build *b, struct owner *o, const uint16_t *around,
                                                   uint32_t count, uint32_t first)
 {
@@ -175,7 +175,7 @@ static __device__ __forceinline__ void list_water(const struct build *b, struct 
             float least[TRIO];
 #pragma unroll
             for (uint32_t l = 0; l < TRIO; l++)
-                least[l] = near_square<SPOTS, TRICLINIC>(&reach.cell, o, slot + l);
+                least[l] = near_square<SPOTS>(&reach.cell, o, slot + l);
 #pragma unroll
             for (uint32_t l = 0; l < TRIO; l++)
                 take_water_atom(&reach, o, has, slot + l, l, least[l]);
@@ -230,12 +230,10 @@ static __device__ struct trio_counts list_trio(const struct build *b, const stru
 {
     struct owner o = owner_of(b, rows, k);
     const uint32_t lanes = b->a.lanes;
-    const bool quick = !__any_sync(~0u, !o.water) && b->images == 1;
+    const bool quick = !__any_sync(~0u, !o.water) && images_of(b) == 1;
     see<SPOTS>(b, &o, TRIO * k);
-    if (quick && !SPOTS && b->triclinic)
-        list_water<SPOTS, true>(b, &o, around, count, first_around);
-    else if (quick)
-        list_water<SPOTS, false>(b, &o, around, count, first_around);
+    if (quick)
+        list_water<SPOTS>(b, &o, around, count, first_around);
     for (uint32_t at = lane_of_row(&b->a); !quick && __any_sync(~0u, at < count); at += lanes) {
         const bool has = at < count;
         const uint32_t other = has ? around[at] : 0, other_trio = trio_of(rows, other);

@@ -75,7 +75,6 @@ struct build {
     struct pair_lists *lists;
     bool search; /* trios around are looked for; else they are known */
     struct cell32 cell;
-    bool triclinic;
     uint32_t images; /* of a vector that are tried (image_of) */
     double width[3]; /* of the box, nm */
     struct cut cut[3];
@@ -136,10 +135,15 @@ static __device__ inline float beside(float u, uint32_t yes)
     return yes ? u - copysignf(GRID_EDGE, u) : u;
 }
 
+static __device__ __forceinline__ uint32_t images_of(const struct build *b)
+{
+    return LISTS_TRICLINIC ? b->images : 1;
+}
+
 static __device__ inline struct vec32 image_of(const struct build *b, float x, float y, float z, struct vec32 from,
                                                uint32_t image)
 {
-    if (!b->triclinic)
+    if (!LISTS_TRICLINIC)
         return cell32_vector<false>(&b->cell, x, y, z, from);
     return cell32_vector<true>(&b->cell, beside(x, image & 1), beside(y, image & 2), beside(z, image & 4), from);
 }
@@ -150,7 +154,7 @@ static __device__ inline float least_square(const struct build *b, struct apart 
                                             float enough)
 {
     float least = INFINITY;
-    for (uint32_t image = 0; image < b->images && !(least < enough); image++)
+    for (uint32_t image = 0; image < images_of(b) && !(least < enough); image++)
         for (int k = 0; k < n; k++)
             least = fminf(least, square32(image_of(b, u.x, u.y, u.z, from[k], image)));
     return least;

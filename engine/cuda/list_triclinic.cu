@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pair lists of triclinic boxes, by the same code, for which the other kernel's would be slower.
+ */
+static constexpr bool LISTS_TRICLINIC = true;
+
+#include "engine/cuda/list_build.cuh"
+
+static_assert(sizeof(struct args_list_build_triclinic) == sizeof(struct args_list_build), "kernels.def");
+
+KERNEL(list_build_triclinic, a, __launch_bounds__(32 * BUILD_WARPS, 2))
+{
+    ECHO(a);
+    build_lists(reinterpret_cast<const struct args_list_build &>(a));
+}
