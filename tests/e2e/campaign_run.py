@@ -175,9 +175,10 @@ class Run(Served):
         self.assertEqual(self.production("other"), self.production("first"), done.stderr)
 
     def test_service_goes_away(self):
-        """The command waits for it, and goes on."""
+        """The command, once it has submitted, waits for it, and goes on."""
         path = self.write("away")
         with self.running(path) as run:
+            self.assertTrue(any(" submitted" in line for line in run.stderr))
             for _ in range(3):
                 time.sleep(0.7)
                 self.stop(signal.SIGKILL)
