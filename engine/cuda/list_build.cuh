@@ -334,9 +334,11 @@ static __device__ void set_extents(struct build *b, const struct ctl *c, float o
     b->search |= other > (float)least_ratio(c, b->lists->searched_box) * b->lists->searched_extent[1];
     for (int kind = 0; kind < 2; kind++)
         b->extent[kind] = EXTENT_SLACK * (kind ? b->widest_other : water) + EXTENT_MORE;
-    if (!reach_is_long(b))
+    if (!reach_is_long(b, 0))
         b->images = 1;
-    b->spots = !b->t->whole && !reach_is_long(b);
+    /* Since a search a first atom may have gone half the skin, and one at the lower face of its region out of it: whole ways from
+     * there to what is in reach above the upper face, too, have to be such. */
+    b->spots = !b->t->whole && !reach_is_long(b, (float)b->t->skin);
     if (!b->t->whole)
         cut_box(b);
 }

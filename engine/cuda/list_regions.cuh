@@ -255,13 +255,13 @@ static __device__ struct rows stage_region(const struct build *b, const struct s
 
 /* ---- searching ---- */
 
-/* May a vector of pairs in reach be another than that which rounding the fractions gives, or the way between two members that stays
- * in the region? Not where a longer one lies between opposite faces. */
-static __device__ inline bool reach_is_long(const struct build *b)
+/* May a vector of pairs in reach, and `more` (nm), be another than that which rounding the fractions gives, or the way between two
+ * members that stays in the region? Not where a longer one lies between opposite faces. */
+static __device__ inline bool reach_is_long(const struct build *b, float more)
 {
     const float least = (float)fmin(fmin(b->width[0], b->width[1]), b->width[2]);
     const float reach = fmaxf((float)b->t->list_cutoff, fmaxf(farthest_reach(b, 0), farthest_reach(b, 1)));
-    return !(reach < 0.499f * least);
+    return !(reach + more < 0.499f * least);
 }
 
 /* A lane's own member, which others are tried with. */

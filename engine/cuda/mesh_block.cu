@@ -286,7 +286,7 @@ template <bool TRICLINIC, class A> static __device__ __forceinline__ void whole_
     __shared__ struct mode_space space;
     const struct ctl *c = (const struct ctl *)a.ctl;
     const struct mesh_table *t = (const struct mesh_table *)a.table;
-    if (c->halt)
+    if (!block_goes_on(c)) /* as one: lists are made meanwhile, and may halt the replica */
         return;
     const struct block_mesh m = block_mesh_of(shared, &space, t, c);
     const struct mesh_shape shape = mesh_shape_of(t, 2 * m.plane, 2 * m.row);

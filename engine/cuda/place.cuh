@@ -12,7 +12,7 @@
  * R + skin + e + e' at a box L0, e somewhat more than the extents of trios of two kinds. So none is missed that has atoms closer
  * than R while 2 d <= k (R + skin) - R and extents are below k e, with k = min(1, L/L0) and d the largest displacement of first
  * atoms. Extents of waters, which are rigid, are those of the last `place`; those of others are found before lists are made
- * (list.cu).
+ * (list_build.cuh).
  */
 #ifndef SHOAL_ENGINE_CUDA_PLACE_CUH
 #define SHOAL_ENGINE_CUDA_PLACE_CUH

@@ -136,7 +136,7 @@ class Run(Served):
         path, rng, kills = self.write("killed"), random.Random(4), 0
         for turn in range(14):
             with self.running(path) as run:
-                time.sleep(0.05 + rng.random() * 0.4)  # the whole may take no more than four seconds
+                time.sleep(0.05 + rng.random() * 0.2)  # the whole may take no more than two seconds
                 kills += run.poll() is None
                 run.kill()
             if turn % 4 == 3:

@@ -56,8 +56,8 @@ class Planted(unittest.TestCase):
         os.mkdir(cls.plants)
         cls.service = Service(SHOALD, WORKER, folder.name, device=cls.DEVICE)
         cls.service.environment["SHOAL_TEST_PLANTS"] = cls.plants
-        cls.service.start()
         cls.addClassCleanup(cls.service.kill)
+        cls.service.start()
         ident = cls.submit("clean")
         cls.service.wait_done(ident)
         assert not cls.messages(ident), cls.messages(ident)

@@ -59,7 +59,7 @@ class Service:
         if wait:
             self.wait_ready()
 
-    def wait_ready(self, seconds=60):
+    def wait_ready(self, seconds=300):  # as long as shoald gives a worker
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
