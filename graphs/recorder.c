@@ -228,9 +228,8 @@ static int replay(struct recorder *r, int which, uint32_t want, uint32_t *done, 
     uint32_t tapes = tapes_of(r, which), times = want / tapes;
     uint64_t checked = until_check(r);
     bool heard = g->echo_due && echo_idle(r->setup.echo);
-    if (g->echo_due && !g->heard &&
-        !heard) { /* the echo is out for another, and nothing is known of what this one runs */
-        *done = 1;
+    if (g->echo_due && !g->heard && !heard) {
+        *done = 1; /* the echo is out for another, and nothing is known of what this graph runs */
         return d->ops->run(d, r->setup.lane, &r->live, e) ? err_prefix(e, "run") : 0;
     }
     if ((checked - 1) / tapes + 1 < times)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pair lists, in boxes that are triclinic or not as LISTS_TRICLINIC says, which whoever includes this defines. A kernel returns at once where no list is asked for (place.cuh). When a list is too short the needed length is noted,
- * and the last block halts the replica.
+ * Pair lists, in boxes that are triclinic or not as LISTS_TRICLINIC says, which whoever includes this defines first. A kernel returns
+ * at once where no list is asked for (place.cuh). When a list is too short the needed length is noted, and the last block halts the
+ * replica.
  */
 #ifndef SHOAL_ENGINE_CUDA_LIST_BUILD_CUH
 #define SHOAL_ENGINE_CUDA_LIST_BUILD_CUH
@@ -336,8 +337,8 @@ static __device__ void set_extents(struct build *b, const struct ctl *c, float o
         b->extent[kind] = EXTENT_SLACK * (kind ? b->widest_other : water) + EXTENT_MORE;
     if (!reach_is_long(b, 0))
         b->images = 1;
-    /* Since a search a first atom may have gone half the skin, and one at the lower face of its region out of it: whole ways from
-     * there to what is in reach above the upper face, too, have to be such. */
+    /* Members are those of the last search, spots are of now: a first atom may have left its region by half the skin since, and the
+     * farthest member above the region has gone as far. */
     b->spots = !b->t->whole && !reach_is_long(b, (float)b->t->skin);
     if (!b->t->whole)
         cut_box(b);

@@ -32,9 +32,8 @@
 
 enum {
     TINY_ATOMS_MOST = 128,
-    TINY_ATOMS_ALONE = 84, /* of a replica that is alone: those of more are through sooner by a graph.. */
-    TINY_THIRDS_MORE =
-        5, /* ..but each replica beside it makes up for so many thirds of an atom (H200; tests/bench/LOG.md) */
+    TINY_ATOMS_ALONE = 84,    /* of a replica that is alone: one of more is through sooner by a graph.. */
+    TINY_THIRDS_MORE = 5,     /* ..but each beside it makes up for so many thirds of an atom (tests/bench/LOG.md) */
     TINY_WARPS = 16,          /* of a block.. */
     TINY_WARPS_CROWDED = 8,   /* ..where others want the multiprocessor too; the bits are the same */
     TINY_SHARES = TINY_WARPS, /* of columns, from which forces come */
