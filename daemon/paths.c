@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "engine/base/buf.h"
@@ -201,6 +202,25 @@ int paths_worker(char **out, const char *given, struct err *e)
     return err_set(e, ERR_USAGE, "no shoal-worker in %s or ../libexec/shoal; use --worker PROGRAM", self);
 }
 
+/* A child of a killed service holds its lock and its socket until it has become another program. False: not any more. */
+static bool wait_for_leftovers(int *tries)
+{
+    enum { TRIES = 40 };
+    const struct timespec moment = {.tv_nsec = 50 * 1000000L};
+    if (++*tries > TRIES)
+        return false;
+    nanosleep(&moment, NULL);
+    return true;
+}
+
+static int lock_alone(int fd)
+{
+    int rc;
+    for (int tries = 0; (rc = flock(fd, LOCK_EX | LOCK_NB)) && errno == EWOULDBLOCK && wait_for_leftovers(&tries);)
+        ;
+    return rc;
+}
+
 int paths_lock(int *fd, const char *state, struct err *e)
 {
     char *path = join(xstrdup(state), "lock");
@@ -208,13 +228,23 @@ int paths_lock(int *fd, const char *state, struct err *e)
     *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (*fd < 0)
         rc = err_errno(e, "%s", path);
-    else if (flock(*fd, LOCK_EX | LOCK_NB))
+    else if (lock_alone(*fd))
         rc =
             errno == EWOULDBLOCK ? err_set(e, ERR_CONFLICT, "another shoald uses %s", state) : err_errno(e, "%s", path);
     if (rc && *fd >= 0)
         close(*fd);
     free(path);
     return rc;
+}
+
+/* 0 where somebody listens there, else errno. */
+static int ask(const struct sockaddr_un *a)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int why = fd < 0 || connect(fd, (const struct sockaddr *)a, sizeof *a) ? errno : 0;
+    if (fd >= 0)
+        close(fd);
+    return why;
 }
 
 static int remove_stale(const struct sockaddr_un *a, struct err *e)
@@ -225,13 +255,10 @@ static int remove_stale(const struct sockaddr_un *a, struct err *e)
     if (!S_ISSOCK(st.st_mode))
         return err_set(e, ERR_CONFLICT, "%s is there already and is no socket: choose another path with --socket",
                        a->sun_path);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return err_errno(e, "socket");
-    int answered = connect(fd, (const struct sockaddr *)a, sizeof *a) == 0;
-    int why = answered ? 0 : errno;
-    close(fd);
-    if (answered)
+    int why;
+    for (int tries = 0; !(why = ask(a)) && wait_for_leftovers(&tries);)
+        ;
+    if (!why)
         return err_set(e, ERR_CONFLICT, "another service listens on %s", a->sun_path);
     if (why == ECONNREFUSED && unlink(a->sun_path))
         return err_errno(e, "remove stale socket %s", a->sun_path);

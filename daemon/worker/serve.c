@@ -408,6 +408,7 @@ static int serve(struct serving *s, const char *device, int signals, struct err 
                             "device", device, "model", model.data, "slots", (int)s->packing.slots, "pid", (int)getpid(),
                             "version", SHOAL_VERSION));
     buf_free(&model);
+    buf_reserve(&s->outbox, OUTBOX_LIMIT); /* however slowly shoald takes them, reports take no memory */
     while (!s->gone && (!s->draining || s->runner.count || s->outbox.len)) {
         int rc = turn(s, signals, e);
         if (rc)

@@ -44,7 +44,7 @@ char *xstrdup(const char *s)
     return memcpy(xcalloc(n, 1), s, n);
 }
 
-static void reserve(struct buf *b, size_t more)
+void buf_reserve(struct buf *b, size_t more)
 {
     size_t need = b->len + more + 1;
     if (need <= b->cap)
@@ -58,7 +58,7 @@ static void reserve(struct buf *b, size_t more)
 
 void *buf_extend(struct buf *b, size_t len)
 {
-    reserve(b, len);
+    buf_reserve(b, len);
     void *end = b->data + b->len;
     b->len += len;
     b->data[b->len] = '\0';
@@ -75,12 +75,12 @@ void buf_add(struct buf *b, const void *data, size_t len)
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
     va_list ap, again;
-    reserve(b, PRINTED_AT_ONCE);
+    buf_reserve(b, PRINTED_AT_ONCE);
     va_start(ap, fmt);
     va_copy(again, ap);
     int n = vsnprintf(b->data + b->len, PRINTED_AT_ONCE + 1, fmt, ap);
     if (n > PRINTED_AT_ONCE) {
-        reserve(b, (size_t)n);
+        buf_reserve(b, (size_t)n);
         n = vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
     }
     va_end(again);

@@ -17,6 +17,8 @@ struct buf {
 
 /* Append bytes or formatted text. Out of memory aborts the process: the service is crash-only and loses nothing. */
 void buf_add(struct buf *b, const void *data, size_t len);
+/* Room for so many more bytes: to append them takes no memory. */
+void buf_reserve(struct buf *b, size_t more);
 /* Appends so many bytes, which the caller writes where this points. */
 void *buf_extend(struct buf *b, size_t len);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -5,6 +5,7 @@
 Usage: daemon.py SHOALD OPENAPI.yaml [NAME...]    only the scenarios with one of the names
 """
 import concurrent.futures
+import fcntl
 import http.client
 import json
 import os
@@ -394,6 +395,24 @@ def two_services():
             assert subprocess.run([SHOALD, *wrong], capture_output=True, timeout=20, check=False).returncode == 2
 
 
+def leftovers():
+    """A child of a service that was killed may hold its lock and its socket for a moment longer: the next service waits."""
+    with service("leftovers") as s:
+        s.kill()
+        os.unlink(s.socket)
+        with open(os.path.join(s.folder, "state/lock"), "rb") as lock, socket.socket(socket.AF_UNIX) as listening:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            listening.bind(s.socket)
+            listening.listen()
+            s.start(wait=False)
+            time.sleep(0.5)
+            assert s.process.poll() is None, s.log_text()
+            listening.close()
+            time.sleep(0.5)
+            assert s.process.poll() is None and s.log_text().count("worker started") == 1, s.log_text()
+        assert_whole(s, s.submit("after"))
+
+
 def service_manager():
     """NOTIFY_SOCKET, WATCHDOG_USEC and LISTEN_FDS."""
     s = service("manager")
@@ -539,7 +558,7 @@ def description():
 
 
 SCENARIOS = [bad_requests, malformed_and_oversize, same_key, events, files, crashes, poison, failures, no_worker,
-             pause_resume_cancel, two_users, drain, killed, two_services, service_manager, deaf_manager, description]
+             pause_resume_cancel, two_users, drain, killed, two_services, leftovers, service_manager, deaf_manager, description]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[3:])

@@ -4,6 +4,7 @@
  * none back, makes no lane and writes no file, whatever there is between steps: samples, observables, frames, volume moves, exchanges,
  * checks of all graphs and tables, checkpoints. Nor does it take memory of the host's; the device itself, once it has done each kind of
  * work some times and has the graphs. Of a worker that serves the same holds, with what it tells shoald of progress, checkpoints and load.
+ * The CPU's queue keeps what it takes, and takes more only when its threads are further behind than they ever were.
  */
 #undef NDEBUG
 #include <assert.h>
@@ -29,6 +30,7 @@
 #include "tests/lib/dev_count.h"
 
 enum { WINDOWS = 3, STEPS = 240, BEFORE = 20, GRAPHS = 100 /* steps of production until all are there */ };
+enum { BEHIND = 40 /* times that the CPU's queue may take memory after that: a tenth of the steps of all windows */ };
 
 static const char spec_format[] =
     "name: spheres\n"
@@ -80,8 +82,10 @@ static bool steady(void)
     return steady_since(0);
 }
 
-static bool serving, counting;      /* serving: shoald says when */
-static unsigned of_host, of_device; /* times that memory of the host was asked for or given back; inside the device */
+static bool serving, counting; /* serving: shoald says when */
+/* Times that memory of the host was asked for or given back: outside of the device, inside, and in the CPU's queue. */
+static unsigned of_host, of_device, of_queue;
+static __thread bool queueing;
 
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t n, size_t bytes);
@@ -103,10 +107,33 @@ static void note(void)
 {
     if (!counts_here())
         return;
-    if (!dev_count_inside())
+    if (queueing)
+        of_queue += serving || steady_since(GRAPHS);
+    else if (!dev_count_inside())
         of_host++; /* of a worker that serves, all */
     else
         of_device += steady_since(GRAPHS);
+}
+
+struct cpu_queue; /* graphs/dev_cpu.h, whose jobs are others than the runner's */
+struct graph *__real_cpu_graph_new(struct cpu_queue *q, struct lane *lane, const struct tape *t, uint32_t repeat);
+void __real_cpu_queue_submit(struct cpu_queue *q, struct lane *lane, const void *job);
+struct graph *__wrap_cpu_graph_new(struct cpu_queue *q, struct lane *lane, const struct tape *t, uint32_t repeat);
+void __wrap_cpu_queue_submit(struct cpu_queue *q, struct lane *lane, const void *job);
+
+struct graph *__wrap_cpu_graph_new(struct cpu_queue *q, struct lane *lane, const struct tape *t, uint32_t repeat)
+{
+    queueing = true;
+    struct graph *g = __real_cpu_graph_new(q, lane, t, repeat);
+    queueing = false;
+    return g;
+}
+
+void __wrap_cpu_queue_submit(struct cpu_queue *q, struct lane *lane, const void *job)
+{
+    queueing = true;
+    __real_cpu_queue_submit(q, lane, job);
+    queueing = false;
 }
 
 /* Of files; descriptors that wake the thread are written by others. */
@@ -284,7 +311,7 @@ static void the_driving_thread(void **state)
     uint32_t walker = 0;
     driver = pthread_self();
     producing = ended = checkpoints = exchanges = 0;
-    of_host = of_device = writes = 0;
+    of_host = of_device = of_queue = writes = 0;
     assert_int_equal(engine_open(&models.dev, device(), &e), 0);
     struct runner runner = {.dev = models.dev};
     assert_int_equal(jobs_new(&runner.jobs, &e), 0);
@@ -296,8 +323,10 @@ static void the_driving_thread(void **state)
         walker = steady() ? replicas[0]->walker : walker;
     }
     const struct dev_counts c = dev_count_end(models.dev);
-    print_message("%u calls, %d checkpoints, %d exchanges; %u of the host's memory outside, %u inside of the device\n",
-                  c.calls, checkpoints, exchanges, of_host, of_device);
+    print_message(
+        "%u calls, %d checkpoints, %d exchanges; %u of the host's memory outside, %u inside of the device, "
+        "%u in its queue\n",
+        c.calls, checkpoints, exchanges, of_host, of_device, of_queue);
     assert_true(c.calls > 1000 && checkpoints >= WINDOWS * 4 && exchanges > 4);
     assert_int_equal(c.copies, 0);
     assert_int_equal(c.allocs, 0);
@@ -305,6 +334,7 @@ static void the_driving_thread(void **state)
     assert_int_equal(c.lanes, 0);
     assert_int_equal(of_host, 0);
     assert_int_equal(of_device, 0);
+    assert_in_range(of_queue, 0, BEHIND);
     assert_int_equal(writes, 0);
     jobs_free(runner.jobs);
     models_close(&models);
@@ -340,8 +370,8 @@ static void say(int fd, json_t *message)
     buf_free(&wire);
 }
 
-/* Reads frames until there have been so many of the type, and of an event's kind unless that is NULL; false: no more come. */
-static bool listen_for(int fd, struct buf *in, int n, const char *type, const char *kind)
+/* Reads frames until there have been so many of the type, so many steps or later; false: no more come. */
+static bool listen_for(int fd, struct buf *in, int n, const char *type, json_int_t step)
 {
     struct err e = {0};
     char chunk[4096];
@@ -357,7 +387,7 @@ static bool listen_for(int fd, struct buf *in, int n, const char *type, const ch
         }
         assert_string_not_equal(json_string_value(json_object_get(m, "type")), "failed");
         n -= !strcmp(json_string_value(json_object_get(m, "type")), type) &&
-             (!kind || !strcmp(json_string_value(json_object_get(m, "kind")), kind));
+             json_integer_value(json_object_get(m, "step")) >= step;
         json_decref(m);
     }
     return true;
@@ -370,7 +400,7 @@ static void a_worker(void **state)
     char folder[32];
     struct buf in = {0};
     json_t *list = json_array();
-    of_host = writes = 0;
+    of_host = of_queue = writes = 0;
     __atomic_store_n(&serving, true, __ATOMIC_RELEASE);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
     const int ours = fcntl(fd[0], F_DUPFD, 10), theirs = fcntl(fd[1], F_DUPFD, 10); /* either may have been 3 */
@@ -385,18 +415,19 @@ static void a_worker(void **state)
     }
     assert_int_equal(pthread_create(&driver, NULL, serve, NULL), 0);
     say(ours, json_pack("{s:s, s:i, s:s, s:o}", "type", "start", "set", 1, "directory", directory, "replicas", list));
-    assert_true(listen_for(ours, &in, WINDOWS, "event", "produces"));
-    assert_true(listen_for(ours, &in, 1, "load", NULL));
+    assert_true(listen_for(ours, &in, WINDOWS, "segment", BEFORE + GRAPHS));
+    assert_true(listen_for(ours, &in, 1, "load", 0));
     __atomic_store_n(&counting, true, __ATOMIC_RELEASE);
-    assert_true(listen_for(ours, &in, WINDOWS, "progress", NULL));
-    assert_true(listen_for(ours, &in, WINDOWS, "segment", NULL));
-    assert_true(listen_for(ours, &in, 1, "load", NULL));
+    assert_true(listen_for(ours, &in, WINDOWS, "progress", 0));
+    assert_true(listen_for(ours, &in, WINDOWS, "segment", 0));
+    assert_true(listen_for(ours, &in, 1, "load", 0));
     __atomic_store_n(&counting, false, __ATOMIC_RELEASE);
     say(ours, json_pack("{s:s}", "type", "drain"));
-    assert_false(listen_for(ours, &in, INT32_MAX, "nothing", NULL));
+    assert_false(listen_for(ours, &in, INT32_MAX, "nothing", 0));
     pthread_join(driver, NULL);
     __atomic_store_n(&serving, false, __ATOMIC_RELEASE);
     assert_int_equal(of_host, 0);
+    assert_in_range(of_queue, 0, BEHIND);
     assert_int_equal(writes, 0);
     buf_free(&in);
     close(ours);
