@@ -5,10 +5,9 @@
 
 #include "daemon/tree.h"
 
-/* Between two rounds over all ensembles; while some are active ten times as long as the last one took, but no less than the
- * shortest. */
+/* Between two rounds over all ensembles; while some are active ten times as long as the last one took, looked at so often. */
 #define ROUND_MS 30000
-#define ROUND_MIN_MS 1000
+#define LOOK_MS 1000
 
 static void on_timer(uv_timer_t *t);
 
@@ -86,12 +85,11 @@ static void measured(void *arg)
         uv_timer_start(&u->timer, on_timer, 1, 0);
 }
 
-static int64_t pause_of(const struct usage *u)
+/* Whether another round is to begin. */
+static bool due(const struct usage *u)
 {
-    int64_t ms = 10 * (service_clock() - u->began);
-    if (!u->service->sched.nactive || ms > ROUND_MS)
-        return ROUND_MS;
-    return ms < ROUND_MIN_MS ? ROUND_MIN_MS : ms;
+    const int64_t since = service_clock() - u->ended;
+    return since >= ROUND_MS || (u->service->sched.nactive && since >= 10 * u->took);
 }
 
 static void on_timer(uv_timer_t *t)
@@ -99,12 +97,19 @@ static void on_timer(uv_timer_t *t)
     struct usage *u = t->data;
     if (u->measuring)
         return;
-    if (u->after == 0)
+    if (u->after == 0) {
+        if (!due(u)) {
+            uv_timer_start(&u->timer, on_timer, LOOK_MS, 0);
+            return;
+        }
         u->began = service_clock();
+    }
     choose(u);
     if (u->n == 0) {
         u->after = 0;
-        uv_timer_start(&u->timer, on_timer, (uint64_t)pause_of(u), 0);
+        u->ended = service_clock();
+        u->took = u->ended - u->began;
+        uv_timer_start(&u->timer, on_timer, LOOK_MS, 0);
         return;
     }
     u->measuring = true;
@@ -116,7 +121,7 @@ void usage_start(struct usage *u, struct service *sv)
     *u = (struct usage){.service = sv};
     uv_timer_init(sv->loop, &u->timer);
     u->timer.data = u;
-    uv_timer_start(&u->timer, on_timer, 1000, 0);
+    uv_timer_start(&u->timer, on_timer, LOOK_MS, 0);
 }
 
 void usage_stop(struct usage *u)

@@ -14,8 +14,9 @@
 struct usage {
     struct service *service;
     uv_timer_t timer;
-    int64_t began; /* the round, service_clock() */
-    int64_t after; /* ensembles up to this number have had their turn */
+    int64_t began, ended; /* the round, and the last one; service_clock() */
+    int64_t took;         /* the last one, ms */
+    int64_t after;        /* ensembles up to this number have had their turn */
     bool measuring, stopped;
     int n;
     int64_t number[USAGE_AT_ONCE], bytes[USAGE_AT_ONCE];

@@ -214,6 +214,7 @@ def stored_bytes():
         s.wait_steps(first, 0)
         fill(s, first, 1300000)
         s.wait(first, "done")
+        time.sleep(2.5)  # without work it measures every half minute, and soon when there is some again
         s.set_rules(**rules, per_second=30)
         second = submit(ann, "second")
         s.wait_steps(second, 0)
