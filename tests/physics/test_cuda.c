@@ -14,8 +14,8 @@
 
 #include "engine/run/program.h"
 #include "engine/run/sim_parts.h"
+#include "tests/lib/both_devices.h"
 #include "tests/lib/emulate/toy.h"
-#include "tests/physics/both_devices.h"
 
 static void test_modifiers(void **state)
 {

@@ -14,8 +14,8 @@
 
 #include "engine/run/program.h"
 #include "engine/run/sim_parts.h"
+#include "tests/lib/both_devices.h"
 #include "tests/lib/emulate/toy.h"
-#include "tests/physics/both_devices.h"
 
 static struct outcome outcome_by(const struct system *sys, const struct settings *set, uint32_t region)
 {

@@ -3,8 +3,8 @@
  * A system on the CPU device and by the CUDA program, with its kernels run on the CPU, for cmocka tests: what each makes of it, and
  * whether that is the same.
  */
-#ifndef SHOAL_TESTS_PHYSICS_BOTH_DEVICES_H
-#define SHOAL_TESTS_PHYSICS_BOTH_DEVICES_H
+#ifndef SHOAL_TESTS_LIB_BOTH_DEVICES_H
+#define SHOAL_TESTS_LIB_BOTH_DEVICES_H
 
 #include "engine/run/sim.h"
 #include "tests/lib/mixture.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "tests/physics/both_devices.h"
+#include "tests/lib/both_devices.h"
 
 #include "engine/cuda/pairs.h"
 #include "engine/run/program.h"
