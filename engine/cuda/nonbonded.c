@@ -107,9 +107,9 @@ enum pme_form cuda_pme_form(const struct nonbonded *nb, int in_flight)
     return mesh_form(&nb->mesh, in_flight);
 }
 
-double cuda_min_width(const struct nonbonded *nb)
+struct box_limits cuda_box_limits(const struct nonbonded *nb)
 {
-    return nb->pairs.min_width;
+    return nb->pairs.least;
 }
 
 /* ---- a replica's block ---- */

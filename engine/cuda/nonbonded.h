@@ -48,8 +48,8 @@ struct nonbonded_arrays {
     enum pme_form pme;       /* PME_BLOCK or PME_CARD; PME_AUTO: there is no mesh */
 };
 
-/* nm: boxes whose opposite faces are not farther apart are not moved to. */
-double cuda_min_width(const struct nonbonded *nb);
+/* Boxes that are not larger are not moved to. */
+struct box_limits cuda_box_limits(const struct nonbonded *nb);
 /* Launches of a tape that others come after are a bit each; 0: the step before. Appends the one that places atoms and clears forces
  * and sums (place.cuh); its arguments; and the launches of one evaluation, bonded terms too, after it. */
 uint64_t cuda_place_emit(const struct nonbonded *nb, const struct nonbonded_arrays *r, uint64_t after, struct tape *t);

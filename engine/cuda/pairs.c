@@ -23,6 +23,7 @@
 #define TRIO_ARM 0.35       /* nm: no atom is farther from the first of its trio where they are bonded otherwise */
 #define WATER_SHRINKS 1.025 /* what a box's widths may come down by, of waters that are there already.. */
 #define BOX_SHRINKS 1.05    /* ..and else */
+#define ANY_IMAGE_SLACK 0.01 /* nm, for extents that lists count on, and rounding */
 #define EWALD_OFF 1e-7      /* of beta^3, that a force over distance and charges may be off */
 
 enum {
@@ -80,13 +81,10 @@ static int check(const struct system *sys, const struct nonbonded_settings *set,
     if (!(set->coulomb_cutoff > 0 && set->vdw_cutoff > 0))
         return err_set(e, ERR_SPEC, "nonbonded: cut-offs %g and %g nm: positive ones are needed", set->coulomb_cutoff,
                        set->vdw_cutoff);
-    const double half = box_face_limit(sys->box);
-    if (!(cutoff < half))
-        return err_set(
-            e, ERR_SPEC,
-            "nonbonded: cut-off %g nm: must be less than half the distance of opposite faces of the box, %g nm, "
-            "on a GPU",
-            cutoff, half);
+    const double limit = box_gpu_cutoff_limit(sys->box);
+    if (!(cutoff < limit))
+        return err_set(e, ERR_SPEC, "nonbonded: cut-off %g nm: must be less than %g nm in this box, on a GPU", cutoff,
+                       limit);
     if (switched && !(set->vdw_switch > 0 && set->vdw_switch < set->vdw_cutoff))
         return err_set(e, ERR_SPEC, "nonbonded: vdw: switch-start %g nm: expected between 0 and the cut-off %g nm",
                        set->vdw_switch, set->vdw_cutoff);
@@ -173,6 +171,30 @@ static uint32_t whole_lanes(const struct pair_table *h, uint32_t replicas, uint3
     return lanes;
 }
 
+/* Where any image is seen lists reach less far than opposite faces are apart, also once the box has come down to its least edge. */
+static void keep_within_box(struct pair_table *h, const double box[BOX_SIZE])
+{
+    const double smallest = h->cutoff / box_cutoff_limit(box) * box_least_width(box);
+    const double room = fmax(smallest - ANY_IMAGE_SLACK - h->cutoff, 0), buffers = h->list_cutoff + h->skin - h->cutoff;
+    if (buffers <= room)
+        return;
+    h->list_cutoff = h->cutoff + room / buffers * (h->list_cutoff - h->cutoff);
+    h->skin *= room / buffers;
+}
+
+/* How far lists reach, and what the box must not come down to for that. arm: of trios, nm */
+static void set_reach(struct pairs *p, const struct settings *set, const double box[BOX_SIZE], double arm)
+{
+    struct pair_table *h = &p->host;
+    h->list_cutoff = h->cutoff + (set->nonbonded.list_buffer > 0 ? set->nonbonded.list_buffer : buffer_of(p));
+    h->skin = pairs_alone(p) && !h->whole ? SKIN_ALONE : SKIN;
+    p->least = (struct box_limits){.width = 2 * (h->cutoff + arm)};
+    if (!h->any_image)
+        return;
+    keep_within_box(h, box);
+    p->least = (struct box_limits){.edge = 2 * h->cutoff, .width = h->list_cutoff + h->skin + ANY_IMAGE_SLACK};
+}
+
 /* What fits, and may. Bits do not depend on any of it. */
 static struct pair_limits limits_on(const struct dev_limits *device)
 {
@@ -201,14 +223,13 @@ int pairs_make(struct pairs *p, const struct dev_limits *device, const struct sy
     set_cutoffs(p, &set->nonbonded);
     double shrinks, width = box_least_width(sys->box), arm = longest_arm(t, plan, &shrinks);
     bool together = shrinks * 2 * (h->cutoff + arm) < width;
-    p->min_width = 2 * (h->cutoff + (together ? arm : 0));
     h->triclinic = box_triclinic(sys->box);
+    h->any_image = h->triclinic && !(shrinks * 2 * h->cutoff < width);
     p->atom = trios_make(sys, t, plan, together, &h->nwaters, &h->ntrios);
     h->whole = (uint32_t)h->ntrios <= most.whole;
     p->processors = device->processors;
     p->replicas = set->replicas > 1 ? (uint32_t)set->replicas : 1;
-    h->list_cutoff = h->cutoff + (set->nonbonded.list_buffer > 0 ? set->nonbonded.list_buffer : buffer_of(p));
-    h->skin = pairs_alone(p) && !h->whole ? SKIN_ALONE : SKIN;
+    set_reach(p, set, sys->box, together ? arm : 0);
     if (h->nwaters)
         set_water(p, plan, p->atom[0], p->atom[1]);
     pairs_set_force_unit(p, plan);

@@ -36,7 +36,7 @@ static __device__ __forceinline__ void warp_trios(const A &a, PASS &pass, const 
     pass.bias = pass.beyond = 0;
     for (int k = 0; k < 9; k++)
         pass.sum[k] = 0;
-    if (b.water) {
+    if (PASS::WATERS && b.water) {
         pass.template near_list<true>((const uint32_t *)a.near + row * list_near_cap(a.cap), n.near, part);
         pass.template far_list<OXYGEN>((const uint16_t *)a.oxygen + row * list_near_cap(a.cap), n.oxygen, part);
         pass.template far_list<HYDROGEN>((const uint16_t *)a.hydrogen + row * a.cap, n.hydrogen, part);
@@ -84,10 +84,10 @@ template <bool REGIONS, class A> static __device__ __forceinline__ struct ground
             blockIdx.x % a.parts};
 }
 
-template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A>
+template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A>
 static __device__ __forceinline__ void run_pass(const A &a)
 {
-    using pass_of = trio_pass<REGIONS, SUMS, TRICLINIC, USUAL, A>;
+    using pass_of = trio_pass<REGIONS, SUMS, BOX, USUAL, A>;
     extern __shared__ int32_t words[];
     struct ctl *c = (struct ctl *)a.ctl;
     struct pair_lists *lists = (struct pair_lists *)a.lists;
@@ -117,33 +117,35 @@ static __device__ __forceinline__ void run_pass(const A &a)
         finish_virial(c, lists, a.force_shift);
 }
 
-template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, class A> static __device__ __forceinline__ void run(const A &a)
+template <bool REGIONS, pass_sums SUMS, box_kind BOX, class A> static __device__ __forceinline__ void run(const A &a)
 {
     if (!block_goes_on((const struct ctl *)a.ctl))
         return;
-    if (SUMS == FORCES && usual32(a))
-        run_pass<REGIONS, SUMS, TRICLINIC, SUMS == FORCES>(a);
+    if (BOX == TRICLINIC && ((const struct pair_table *)a.table)->any_image)
+        run_pass<REGIONS, SUMS, BOX == TRICLINIC ? ANY_IMAGE : BOX, false>(a);
+    else if (SUMS == FORCES && usual32(a))
+        run_pass<REGIONS, SUMS, BOX, SUMS == FORCES>(a);
     else
-        run_pass<REGIONS, SUMS, TRICLINIC, false>(a);
+        run_pass<REGIONS, SUMS, BOX, false>(a);
 }
 
 /* Last: threads of a block, and how many blocks are to fit on a multiprocessor. */
-#define PAIRS(name, regions, sums, triclinic, ...)                                                                     \
+#define PAIRS(name, regions, sums, box, ...)                                                                           \
     KERNEL(pairs_##name, a, __launch_bounds__(__VA_ARGS__))                                                            \
     {                                                                                                                  \
         ECHO(a);                                                                                                       \
-        run<regions, sums, triclinic>(a);                                                                              \
+        run<regions, sums, box>(a);                                                                                    \
     }
-PAIRS(shared, false, FORCES, false, 1024)
-PAIRS(shared_triclinic, false, FORCES, true, 1024)
-PAIRS(shared_energy, false, BOTH, false, 512)
-PAIRS(shared_energy_triclinic, false, BOTH, true, 512)
-PAIRS(shared_potential, false, ENERGIES, false, 512, 2)
-PAIRS(shared_potential_triclinic, false, ENERGIES, true, 512, 2)
-PAIRS(regions, true, FORCES, false, REGION_BLOCK, 2)
-PAIRS(regions_triclinic, true, FORCES, true, REGION_BLOCK, 2)
-PAIRS(regions_energy, true, BOTH, false, REGION_BLOCK)
-PAIRS(regions_energy_triclinic, true, BOTH, true, REGION_BLOCK)
-PAIRS(regions_potential, true, ENERGIES, false, REGION_BLOCK, 2)
-PAIRS(regions_potential_triclinic, true, ENERGIES, true, REGION_BLOCK, 2)
+PAIRS(shared, false, FORCES, RECTANGULAR, 1024)
+PAIRS(shared_triclinic, false, FORCES, TRICLINIC, 1024)
+PAIRS(shared_energy, false, BOTH, RECTANGULAR, 512)
+PAIRS(shared_energy_triclinic, false, BOTH, TRICLINIC, 512)
+PAIRS(shared_potential, false, ENERGIES, RECTANGULAR, 512, 2)
+PAIRS(shared_potential_triclinic, false, ENERGIES, TRICLINIC, 512, 2)
+PAIRS(regions, true, FORCES, RECTANGULAR, REGION_BLOCK, 2)
+PAIRS(regions_triclinic, true, FORCES, TRICLINIC, REGION_BLOCK, 2)
+PAIRS(regions_energy, true, BOTH, RECTANGULAR, REGION_BLOCK)
+PAIRS(regions_energy_triclinic, true, BOTH, TRICLINIC, REGION_BLOCK)
+PAIRS(regions_potential, true, ENERGIES, RECTANGULAR, REGION_BLOCK, 2)
+PAIRS(regions_potential_triclinic, true, ENERGIES, TRICLINIC, REGION_BLOCK, 2)
 #undef PAIRS

@@ -14,6 +14,7 @@
 #include "engine/base/arena.h"
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/nonbonded_tables.h"
+#include "engine/math/box.h"
 #include "engine/run/program.h"
 #include "engine/system/alchemy.h"
 
@@ -41,10 +42,11 @@ struct pairs {
     float ewald_f[EWALD32_TERMS], ewald_v[EWALD32_TERMS], ewald_w[4];
     double water_charge[2]; /* of a water's oxygen and hydrogen, e */
     struct lj32 water_lj;   /* of two oxygens */
-    /* nm, of the box. All atoms of a trio see the image of an atom that rounding the fractions of the vector from the first of
+    /* Of the box. All atoms of a trio see the image of an atom that rounding the fractions of the vector from the first of
      * them gives; it is the one within the cut-off as long as half the distance of opposite faces is longer than cut-off and
-     * trio. In boxes too small for that each atom is a trio. */
-    double min_width;
+     * trio. In boxes too small for that each atom is a trio, and where half that distance is no longer than the cut-off
+     * (pair_table.any_image) it sees the nearest of the images on either side of each face. */
+    struct box_limits least;
     int32_t *atom;                /* [nslots], owned; as in the table */
     struct nb_excluded *excluded; /* owned; as in the table */
 };

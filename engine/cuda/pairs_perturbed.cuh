@@ -10,12 +10,18 @@
 #include "engine/cuda/nonbonded_tables.h"
 
 /* Vector from atom j to atom i, nearest image, nm; returns its squared length. */
-static __device__ double perturbed_separation(const struct ctl *c, uint4 i, uint4 j, double d[3])
+static __device__ double perturbed_separation(const struct ctl *c, const struct pair_table *t, uint4 i, uint4 j,
+                                              double d[3])
 {
     const double unit = 1.0 / 4294967296.0;
     const double u[3] = {(double)(int32_t)(i.x - j.x) * unit, (double)(int32_t)(i.y - j.y) * unit,
                          (double)(int32_t)(i.z - j.z) * unit};
     box_apply(c->box, u, d);
+    if (t->any_image) {
+        const struct box_vector nearest = box_shortest_far(c->box, d[0], d[1], d[2]);
+        for (int k = 0; k < 3; k++)
+            d[k] = nearest.d[k];
+    }
     return pair_distance2(d[0], d[1], d[2]);
 }
 
@@ -87,7 +93,7 @@ static __device__ __forceinline__ void perturbed_block(const struct args_terms &
     if (k < lists->pairs) {
         const uint2 atoms = ((const uint2 *)a.pairs)[k];
         const int32_t i = (int32_t)atoms.x, j = (int32_t)atoms.y;
-        r.r2 = perturbed_separation(c, grid[i], grid[j], d);
+        r.r2 = perturbed_separation(c, t, grid[i], grid[j], d);
         in = r.r2 < t->cutoff * t->cutoff;
         if (in) {
             r.in_coulomb = r.r2 < t->coulomb_cutoff * t->coulomb_cutoff;

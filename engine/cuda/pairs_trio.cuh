@@ -23,6 +23,7 @@
 
 enum far_kind { OXYGEN, HYDROGEN, OTHER };
 enum pass_sums { FORCES, ENERGIES, BOTH }; /* BOTH: and the virial */
+enum box_kind { RECTANGULAR, TRICLINIC, ANY_IMAGE }; /* ANY_IMAGE: triclinic, and as pair_table.any_image has it */
 
 #define NEAREST2 1e-12f /* nm^2: pairs are not taken closer than this */
 #define TRIOS_AT_ONCE 3 /* by a thread, of memory that is far */
@@ -30,6 +31,41 @@ enum pass_sums { FORCES, ENERGIES, BOTH }; /* BOTH: and the virial */
 struct point {
     int32_t x, y, z;
 };
+
+/* A vector of less than a whole edge along each. */
+struct long_way {
+    int64_t x, y, z;
+};
+
+/* Vectors from an atom to the trio's first. */
+template <box_kind BOX> struct way_in {
+    using type = struct point;
+};
+template <> struct way_in<ANY_IMAGE> {
+    using type = struct long_way;
+};
+
+/* One that differs by an edge, on the other side of zero. */
+static __device__ __forceinline__ int64_t beyond_face(int32_t u)
+{
+    return (int64_t)u + (u > 0 ? -1 : 1) * ((int64_t)1 << 32);
+}
+
+/* The shortest of the eight that a vector's fractions and their other neighbours make. */
+static __device__ inline struct long_way shortest_way(const struct cell32 *cell, struct point d)
+{
+    const struct vec32 none = {0, 0, 0};
+    struct long_way best = {d.x, d.y, d.z};
+    float least = INFINITY;
+    for (uint32_t image = 0; image < 8; image++) {
+        const struct long_way w = {image & 1 ? beyond_face(d.x) : d.x, image & 2 ? beyond_face(d.y) : d.y,
+                                   image & 4 ? beyond_face(d.z) : d.z};
+        const float r2 = square32(cell32_vector<true>(cell, (float)w.x, (float)w.y, (float)w.z, none));
+        if (r2 < least)
+            least = r2, best = w;
+    }
+    return best;
+}
 
 /* The rows of a replica or a region: where those of either kind stand in the order. Warps take those of others than waters first. */
 struct kinds {
@@ -51,10 +87,12 @@ static __device__ __forceinline__ struct ground &ground(void)
     return ground;
 }
 
-template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> struct trio_pass {
+template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struct trio_pass {
+    using way = typename way_in<BOX>::type;
     static constexpr bool FORCE = SUMS != ENERGIES;
     static constexpr bool ENERGY = SUMS != FORCES;
     static constexpr bool VIRIAL = SUMS == BOTH;
+    static constexpr bool WATERS = BOX != ANY_IMAGE; /* there may be trios that are waters */
     const A &a;
     int32_t *positions; /* shared memory, [slots][3].. */
     uint32_t to_forces; /* ..and so many bytes on forces on them */
@@ -109,9 +147,12 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
         return d;
     }
 
-    __device__ __forceinline__ struct point from(struct point p) const
+    __device__ __forceinline__ way from(struct point p) const
     {
-        return difference(own, p);
+        if constexpr (BOX == ANY_IMAGE)
+            return shortest_way(&cell, difference(own, p));
+        else
+            return difference(own, p);
     }
 
     __device__ __forceinline__ uint32_t whole_trio(uint32_t trio) const
@@ -150,12 +191,12 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
         for (int k = 0; k < TRIO; k++) {
             const struct point p = difference(at(first + k), own);
             struct vec32 none = {0, 0, 0};
-            arm[k] = k ? cell32_vector<TRICLINIC>(&cell, (float)p.x, (float)p.y, (float)p.z, none) : none;
+            arm[k] = k ? cell32_vector<BOX != RECTANGULAR>(&cell, (float)p.x, (float)p.y, (float)p.z, none) : none;
         }
     }
 
     /* Of own atom k with the atom of a slot; d: from it to the first. kJ/mol */
-    __device__ __forceinline__ double lj_energy(int k, uint32_t slot, struct point d) const
+    __device__ __forceinline__ double lj_energy(int k, uint32_t slot, way d) const
     {
         const struct point p = difference(at(first + k), own);
         const double u[3] = {(double)d.x + p.x, (double)d.y + p.y, (double)d.z + p.z};
@@ -171,7 +212,7 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
         lj += fixed_clamped(e.lj, FIXED_ENERGY_LIMIT);
     }
 
-    __device__ __forceinline__ void add_virial(struct point d, int64_t x, int64_t y, int64_t z)
+    __device__ __forceinline__ void add_virial(way d, int64_t x, int64_t y, int64_t z)
     {
         int64_t dx = d.x >> VIRIAL_SHIFT, dy = d.y >> VIRIAL_SHIFT, dz = d.z >> VIRIAL_SHIFT;
         virial[0] += dx * x;
@@ -229,7 +270,7 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
     {
         const uint32_t fine = __float_as_uint(a.round_fine);
         const float coulomb_cutoff2 = valid ? a.coulomb_cutoff2 : -1.0f, vdw_cutoff2 = valid ? a.vdw_cutoff2 : -1.0f;
-        struct point d = from(at(slot));
+        const way d = from(at(slot));
         float x = (float)d.x, y = (float)d.y, z = (float)d.z, charge = 0;
         int32_t type = 0;
         uint32_t jx = 0, jy = 0, jz = 0;
@@ -240,7 +281,7 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
         }
 #pragma unroll
         for (int k = 0; k < TRIO; k++) {
-            struct vec32 r = cell32_vector<TRICLINIC>(&cell, x, y, z, arm[k]);
+            struct vec32 r = cell32_vector<BOX != RECTANGULAR>(&cell, x, y, z, arm[k]);
             float r2 = square32(r), ri = rsqrt_approx(r2), ri2 = __fmul_rn(ri, ri);
             const bool has_lj = KIND == OTHER || (KIND == OXYGEN && k == 0);
             if (ENERGY && r2 < coulomb_cutoff2)
@@ -298,7 +339,7 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
     }
 
     /* What is too strong for 32 bits: the coarse part goes to the 64-bit sums. */
-    __device__ __forceinline__ void near_strong(int k, uint32_t slot, struct point d, float s, float ri,
+    __device__ __forceinline__ void near_strong(int k, uint32_t slot, way d, float s, float ri,
                                                 const float r[3], uint32_t units[3])
     {
         const float limit = __fmul_rn((float)FIXED_FORCE_LIMIT, ri), within = fmaxf(fminf(s, limit), -limit);
@@ -321,7 +362,7 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
     }
 
     /* Units of the force of a near pair, and near_bias more. */
-    __device__ __forceinline__ void near_units(int k, uint32_t slot, struct point d, float s, float ri, struct vec32 v,
+    __device__ __forceinline__ void near_units(int k, uint32_t slot, way d, float s, float ri, struct vec32 v,
                                                uint32_t units[3])
     {
         const float r[3] = {v.x, v.y, v.z};
@@ -345,7 +386,7 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
     /* The pairs of `mask` with an atom; WATER: both are waters, and nothing has to be looked up. */
     template <bool WATER> __device__ __forceinline__ void near_entry(uint32_t slot, uint32_t mask)
     {
-        struct point d = from(at(slot));
+        const way d = from(at(slot));
         const bool oxygen = slot % TRIO == 0;
         const float charge = WATER || !FORCE ? 0 : charge_of(slot);
         const int32_t type = WATER || !FORCE ? 0 : type_of(slot);
@@ -353,7 +394,7 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
         struct entry_energies energies = {0, 0};
 #pragma unroll
         for (int k = 0; k < TRIO; k++) {
-            struct vec32 r = cell32_vector<TRICLINIC>(&cell, (float)d.x, (float)d.y, (float)d.z, arm[k]);
+            struct vec32 r = cell32_vector<BOX != RECTANGULAR>(&cell, (float)d.x, (float)d.y, (float)d.z, arm[k]);
             const bool on = WATER || (mask >> k & 1);
             const float r2 = fmaxf(square32(r), NEAREST2), ri = rsqrt_approx(r2);
             if (ENERGY && on && r2 < a.coulomb_cutoff2) {
@@ -408,9 +449,8 @@ template <bool REGIONS, pass_sums SUMS, bool TRICLINIC, bool USUAL, class A> str
     /* Of the force component b on atom k: what the vector from the first atom to it adds to the virial. */
     __device__ __forceinline__ void add_arm_virial(int k, int b, int64_t force)
     {
-        struct point p = at(first + k), d = from(p);
-        d.x = -d.x, d.y = -d.y, d.z = -d.z;
-        add_virial(d, b == 0 ? force : 0, b == 1 ? force : 0, b == 2 ? force : 0);
+        const struct point d = difference(at(first + k), own);
+        add_virial({d.x, d.y, d.z}, b == 0 ? force : 0, b == 1 ? force : 0, b == 2 ? force : 0);
     }
 
     /* A far list: each lane takes two entries at a time, the next four on their way meanwhile. Where a lane has no more it goes on with

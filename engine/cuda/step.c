@@ -200,15 +200,20 @@ static void sample(const struct sim *s, struct tape *t)
 
 static struct box_room box_room(const struct model *m, const double box[BOX_SIZE])
 {
-    return (struct box_room){.width = box_least_width(box), .least = cuda_min_width(m->nonbonded)};
+    const struct box_limits least = cuda_box_limits(m->nonbonded);
+    const double width = box_least_width(box), edge = 2 * box_cutoff_limit(box);
+    if (least.edge * width > least.width * edge) /* less is left of it */
+        return (struct box_room){.width = edge, .least = least.edge};
+    return (struct box_room){.width = width, .least = least.width};
 }
 
 static void volume_move(const struct sim *s, struct tape *t)
 {
     void *motion = (void *)(uintptr_t)s->model->motion;
+    const struct box_limits least = cuda_box_limits(s->model->nonbonded);
     evaluate(s, EVALUATE_POTENTIAL, t);
     EMIT_ONE(volume_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,
-             .min_width = cuda_min_width(s->model->nonbonded), .coupling = s->model->set->barostat.coupling);
+             .min_width = least.width, .min_edge = least.edge, .coupling = s->model->set->barostat.coupling);
     place_sites(s, t);
     evaluate(s, EVALUATE_POTENTIAL, t);
     EMIT_ONE(volume_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,

@@ -20,7 +20,7 @@ TINY_TERMS tiny_plain(uint32_t k)
     const int32_t i = (int32_t)h.t->plain[k][0], j = (int32_t)h.t->plain[k][1];
     struct accumulate acc = {};
     double d[3], fr = 0, v;
-    const double r2 = perturbed_separation(h.c(), h.grid()[i], h.grid()[j], d), ri = root_inverse(r2);
+    const double r2 = perturbed_separation(h.c(), t, h.grid()[i], h.grid()[j], d), ri = root_inverse(r2);
     if (r2 < t->coulomb_cutoff * t->coulomb_cutoff)
         fr = UNIT_COULOMB * t->charge[i] * t->charge[j] * (ri * ri * ri - ewald_long_f(&t->ewald, EWALD_TERMS, r2));
     if (r2 < t->vdw_cutoff * t->vdw_cutoff) {
@@ -40,7 +40,7 @@ template <bool RARE> TINY_TERMS tiny_perturbed(uint32_t k)
     struct accumulate acc = {};
     double d[3];
     struct distance r;
-    r.r2 = perturbed_separation(h.c(), h.grid()[i], h.grid()[j], d);
+    r.r2 = perturbed_separation(h.c(), t, h.grid()[i], h.grid()[j], d);
     if (!(r.r2 < t->cutoff * t->cutoff))
         return;
     r.in_coulomb = r.r2 < t->coulomb_cutoff * t->coulomb_cutoff;

@@ -49,15 +49,9 @@ MATH_FN void volume_scale_box(double box[BOX_SIZE], const double along[3])
     box[BOX_ZZ] *= along[2];
 }
 
-/* What boxes must not come down to, nm. */
-struct volume_limits {
-    double edge;  /* twice what cut-offs stay below (box_cutoff_limit) */
-    double width; /* between opposite faces */
-};
-
 /* Keeps what is needed to go back, and says by how much lengths are to be scaled; by 1: the box stays (volume_refused), since it would
  * be too small. */
-MATH_FN void volume_begin(struct ctl *c, uint32_t coupling, struct volume_limits limits, double along[3])
+MATH_FN void volume_begin(struct ctl *c, uint32_t coupling, struct box_limits limits, double along[3])
 {
     if (c->volume_scale == 0)
         c->volume_scale = VOLUME_FIRST_SCALE * box_volume(c->box);

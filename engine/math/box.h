@@ -15,6 +15,12 @@ struct box_vector {
     real d[3]; /* nm */
 };
 
+/* What a box must not come down to, nm. */
+struct box_limits {
+    double edge;  /* twice what cut-offs stay below (box_cutoff_limit) */
+    double width; /* between opposite faces */
+};
+
 MATH_FN int box_triclinic(const real box[BOX_SIZE])
 {
     return box[BOX_YX] != 0 || box[BOX_ZX] != 0 || box[BOX_ZY] != 0;
@@ -97,11 +103,15 @@ MATH_FN real box_cutoff_limit(const real box[BOX_SIZE])
     return fmin(half, fmin(box[BOX_XX], fmin(box[BOX_YY] - fabs(box[BOX_ZY]), box[BOX_ZZ])));
 }
 
-/* What they stay below on a GPU, nm, whose tiles see no more than the next image through any face: less than that in a box with
- * slanted edges (0.35 of the edge of a rhombic dodecahedron, for 0.5). */
-MATH_FN real box_face_limit(const real box[BOX_SIZE])
+/* Opposite faces are so much farther apart than longest cut-offs that what lies within one, and a list's buffer, is less than a whole edge
+ * away along each edge, as on a GPU: not so in boxes so flat and slanted that nobody makes them. */
+#define BOX_FACES_APART REAL(1.15)
+
+/* What cut-offs stay below on a GPU, nm: as above, and half the least width in those. */
+MATH_FN real box_gpu_cutoff_limit(const real box[BOX_SIZE])
 {
-    return REAL(0.5) * box_least_width(box);
+    const real limit = box_cutoff_limit(box), width = box_least_width(box);
+    return width > BOX_FACES_APART * limit ? limit : REAL(0.5) * width;
 }
 
 /* d moved by whole edges, taken off from the last to the first: to its shortest image, if that is shorter than half of each edge

@@ -183,6 +183,9 @@ def small(out):
             ("rare", "CHN", chain.atoms(make_box.place), 8, CUBE, None, False, RARE)):
         topology(out / f"{name}.top", residue, gro(out / f"{name}.gro", residue, solute, points, shape=shape))
         (out / f"{name}.yaml").write_text(replaced(spec(name, name, decouple, npt=npt, more=more), HURRIED))
+    for name, points, cutoff in ("far", 7, 0.95), ("regions-far", 11, 1.4): # farther than half from face to face
+        topology(out / f"{name}.top", "MOH", gro(out / f"{name}.gro", "MOH", methanol, points, shape=DODECAHEDRON))
+        (out / f"{name}.yaml").write_text(replaced(spec(name, name, "MOH", npt=True, cutoff=cutoff), HURRIED))
     topology(out / "sites.top", "MOH", gro(out / "sites.gro", "MOH", methanol, 8, four_sites), FOURTH_SITE)
     (out / "sites.yaml").write_text(replaced(spec("sites", "sites", "MOH"), VERLET + HURRIED))
     (out / "tiny.yaml").write_text(replaced(spec("tiny", "vacuum", "PEP", cutoff=1.8), HURRIED))

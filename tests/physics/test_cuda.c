@@ -99,6 +99,25 @@ static void test_triclinic_short(void **state)
     cut_into(0);
 }
 
+/* With cut-offs nearly as long as the box allows, where rounding fractions need not give the nearest image; whole and in regions. */
+static void test_triclinic_any_image(void **state)
+{
+    for (int k = 0; k < 6; k++) {
+        struct system *sys = mixture(2);
+        struct settings set = settings_of(k % 2 ? VDW_POTENTIAL_SWITCH : VDW_POTENTIAL_SHIFT, ALCHEMY_B_STATES);
+        reshape(sys, shapes[k % 3], false);
+        const double limit = box_cutoff_limit(sys->box);
+        assert_true(limit > 1.1 * 0.5 * box_least_width(sys->box));
+        set.nonbonded.coulomb_cutoff = 0.99 * limit;
+        set.nonbonded.vdw_cutoff = 0.97 * limit;
+        set.nonbonded.vdw_switch = 0.8 * limit;
+        cut_into(k < 3 ? 0 : 800);
+        compare(sys, &set, k % 3);
+        toy_system_free(sys);
+    }
+    cut_into(0);
+}
+
 static void test_triclinic_water(void **state)
 {
     for (int k = 0; k < 2; k++) {
@@ -178,8 +197,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_modifiers),       cmocka_unit_test(test_alchemy),
         cmocka_unit_test(test_water),           cmocka_unit_test(test_triclinic),
-        cmocka_unit_test(test_triclinic_short), cmocka_unit_test(test_triclinic_water),
-        cmocka_unit_test(test_shapes),          cmocka_unit_test(test_smallest_box),
+        cmocka_unit_test(test_triclinic_short), cmocka_unit_test(test_triclinic_any_image),
+        cmocka_unit_test(test_triclinic_water), cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_smallest_box),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

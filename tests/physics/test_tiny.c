@@ -175,6 +175,20 @@ static void test_waves(void **state)
     }
 }
 
+/* A cut-off that is longer than half from face to face, and nearly as long as the box allows. */
+static void test_any_image(void **state)
+{
+    static const double dodecahedron[BOX_SIZE] = {1, 1, 0.70710678, 0, 0.5, 0.5};
+    struct system *sys = mixture_first(72);
+    struct settings set = settings_of(VDW_POTENTIAL_SHIFT, ALCHEMY_B_STATES);
+    for (int k = 0; k < BOX_SIZE; k++)
+        sys->box[k] = 2.2 * dodecahedron[k];
+    set.nonbonded.vdw_cutoff = 1.05;
+    set.nonbonded.coulomb_cutoff = 1.09;
+    compare(sys, &set, 1);
+    toy_system_free(sys);
+}
+
 /* steps: how many at a time, ended by 0. */
 static struct snapshot after(const struct system *sys, const struct settings *set, const uint32_t *steps, bool resumed)
 {
@@ -432,7 +446,7 @@ static void test_failure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forces),   cmocka_unit_test(test_waves),  cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_forces),   cmocka_unit_test(test_waves), cmocka_unit_test(test_any_image),  cmocka_unit_test(test_bits),
         cmocka_unit_test(test_choice),   cmocka_unit_test(test_bodies), cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_refusals), cmocka_unit_test(test_cards),  cmocka_unit_test(test_failure)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Energies and forces of the bench's systems, in rectangular and triclinic boxes, whole and cut into regions, on a device beside the CPU
+"""Energies and forces of the bench's systems, in rectangular and triclinic boxes, whole, cut into regions, or with a cut-off longer than half from face to face (far), on a device beside the CPU
 device's (`energy --check`), also with reaction field and with Gapsys' soft core.
 
 usage: energies.py WORKER DEVICE
@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 MAKE_INPUTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../bench/make_inputs.py")
-SYSTEMS = "solvent", "peptide", "vacuum", "complex", "dodecahedron", "regions-dodecahedron"
+SYSTEMS = "solvent", "peptide", "vacuum", "complex", "dodecahedron", "regions-dodecahedron", "far"
 VARIANTS = {"reaction-field": (r"coulomb: \{cutoff: 0.9 nm, .*\}", "coulomb: {cutoff: 0.9 nm, method: reaction-field}"),
             "gapsys": (r"soft-core: \{.*\}", "soft-core: {function: gapsys}")}
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds `shoal energy` against gmx_d, run live, in triclinic boxes: a rhombic dodecahedron, a truncated octahedron, a skewed cell.
 
-usage: triclinic.py [--device DEVICE] SHOAL_WORKER SOURCE_ROOT
+usage: triclinic.py [--device DEVICE] SHOAL_WORKER SOURCE_ROOT [CASE...]
 The methanol of the examples in water. Molecules are moved by whole box edges and broken in Shoal's input, so that every image is
 taken. Compared: energies and forces of the coupled molecule (in GROMACS a plain system, in Shoal alchemical pairs), energies,
 dU/dlambda and differences of half decoupled ones, virial and pressure. Exit code 77: no gmx_d.
@@ -21,18 +21,21 @@ import tolerances
 
 BOXES = {'dodecahedron': ['-bt', 'dodecahedron', '-box', '2.6'], 'octahedron': ['-bt', 'octahedron', '-box', '2.7'],
          'skewed': ['-bt', 'triclinic', '-box', '2.4', '2.6', '2.5', '-angles', '72', '105', '66']}
+# Box, cut-off (nm), order of PME. "far": nearly half the shortest lattice vector, farther than half from face to face.
+CASES = {'dodecahedron': ('dodecahedron', 0.9, 4), 'octahedron': ('octahedron', 0.9, 5), 'skewed': ('skewed', 0.9, 6),
+         'dodecahedron far': ('dodecahedron', 1.23, 4), 'octahedron far': ('octahedron', 1.2, 5), 'skewed far': ('skewed', 1.12, 6)}
 MDP = {'integrator': 'md', 'nsteps': 0, 'cutoff-scheme': 'Verlet', 'verlet-buffer-tolerance': -1, 'nstlist': 1, 'coulombtype': 'PME',
        'nstfout': 1, 'nstenergy': 1, 'nstcalcenergy': 1, 'constraints': 'none', 'continuation': 'yes', 'comm-mode': 'None',
-       'rcoulomb': 0.9, 'rvdw': 0.9, 'rlist': 0.95, 'fourierspacing': 0.11, 'ewald-rtol': 1e-5, 'DispCorr': 'EnerPres',
-       'vdwtype': 'Cut-off', 'vdw-modifier': 'Potential-switch', 'rvdw-switch': 0.8, 'coulomb-modifier': 'Potential-shift'}
+       'fourierspacing': 0.11, 'ewald-rtol': 1e-5, 'DispCorr': 'EnerPres',
+       'vdwtype': 'Cut-off', 'vdw-modifier': 'Potential-switch', 'coulomb-modifier': 'Potential-shift'}
 FEP = {'free-energy': 'yes', 'sc-alpha': 0.5, 'sc-power': 1, 'sc-sigma': 0.3, 'nstdhdl': 1, 'calc-lambda-neighbors': -1,
        'couple-moltype': 'MOH', 'couple-lambda0': 'vdw-q', 'couple-lambda1': 'none', 'couple-intramol': 'yes', 'sc-coul': 'no',
        'coul-lambdas': '0 1 1', 'vdw-lambdas': '0 0.5 1'}
 SPEC = '''name: triclinic
 system: {topology: gmx.top, coordinates: %s}
 nonbonded:
-  vdw: {cutoff: 0.9 nm, modifier: potential-switch, switch-start: 0.8 nm, dispersion-correction: energy-pressure}
-  coulomb: {cutoff: 0.9 nm, modifier: potential-shift, grid-spacing: 0.11 nm, order: %d, tolerance: 1e-5}
+  vdw: {cutoff: %g nm, modifier: potential-switch, switch-start: %g nm, dispersion-correction: energy-pressure}
+  coulomb: {cutoff: %g nm, modifier: potential-shift, grid-spacing: 0.11 nm, order: %d, tolerance: 1e-5}
 constraints: none
 alchemy:
   decouple: MOH
@@ -116,16 +119,18 @@ def check_energies(c, ours, theirs, names, allowed):
             c.check(names[name], ours['energies'][names[name]], value, allowed.terms[names[name]] * abs(value) + floor)
 
 
-def compare(worker, device, root, shape, order):
+def compare(worker, device, root, shape, cutoff, order):
     """On the CPU device closer than elsewhere: GROMACS computes here without tables, but for perturbed pairs."""
     c, allowed = reference.Comparison(), tolerances.of(device)
     exact = allowed is tolerances.DOUBLE
     with tempfile.TemporaryDirectory() as work:
         volume = build(root, work, shape)
-        options = dict(MDP, **{'pme-order': order})
+        options = dict(MDP, **{'pme-order': order, 'rcoulomb': cutoff, 'rvdw': cutoff, 'rlist': cutoff + 0.05,
+                               'rvdw-switch': cutoff - 0.1})
+        reach = (cutoff, cutoff - 0.1, cutoff)
         theirs, forces = against_gmx.gmx(work, options)
         for start in ('conf.gro', 'images.gro'):
-            ours = reference.evaluate(worker, work, SPEC % (start, order), 0, device)
+            ours = reference.evaluate(worker, work, SPEC % (start, *reach, order), 0, device)
             check_energies(c, ours, theirs, against_gmx.TERMS, allowed)
             reference.compare_forces(c, ours['forces'], forces.tolist(), (1e-8, 1e-6) if exact else allowed.forces)
         still = virial_of(work, options)
@@ -138,7 +143,7 @@ def compare(worker, device, root, shape, order):
         c.check('pressure', ours['pressure'], still['Pressure'],
                 (1e-7 * abs(still['Pressure']) if exact else 2 * BAR / volume * allowed.virial * largest))
         half, half_forces = against_gmx.gmx(work, dict(options, **FEP, **{'init-lambda-state': 1}))
-        ours_half = reference.evaluate(worker, work, SPEC % ('images.gro', order), 1, device)
+        ours_half = reference.evaluate(worker, work, SPEC % ('images.gro', *reach, order), 1, device)
         check_energies(c, ours_half, half, WINDOW, allowed)
         reference.compare_forces(c, ours_half['forces'], half_forces.tolist(), allowed.forces)
         c.check('dvdl vdw', ours_half['dvdl']['vdw'], slope_of(work), allowed.of_lambda(ours_half['dvdl']['vdw']))
@@ -148,11 +153,10 @@ def compare(worker, device, root, shape, order):
 
 
 def main():
-    o = against_gmx.options('worker', 'root')
+    o = against_gmx.options('worker', 'root', 'wanted')
     failed = 0
-    for k, shape in enumerate(BOXES):
-        c = compare(o.worker, o.device, o.root, shape, 4 + k)
-        failed += c.report(shape)
+    for name in o.wanted or CASES:
+        failed += compare(o.worker, o.device, o.root, *CASES[name]).report(name)
     return 1 if failed else 0
 
 

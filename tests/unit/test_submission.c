@@ -169,14 +169,14 @@ static const char argon_topology[] =
     "[ moleculetype ]\nA 1\n[ atoms ]\n1 AR 1 A AR 1 0 39.948\n"
     "[ system ]\nx\n[ molecules ]\nA 1\n";
 
-/* Of what would fail on a GPU alone the answer to a submission warns: in a rhombic dodecahedron, for one. */
+/* Of what would fail on a GPU alone the answer to a submission warns: of a long cut-off in a flat box, for one. */
 static void test_gpu_alone_refuses(void **state)
 {
-    static const char in_dodecahedron[] =
+    static const char in_flat_box[] =
         "name: tiny\nsystem: {topology: t.top, coordinates: t.gro}\nnonbonded: {cutoff: 0.8 nm}\n"
         "protocol: [{produce: {time: 1 ps}}]\n";
-    json_t *body = json_pack("{s:s,s:{s:s,s:s}}", "spec", in_dodecahedron, "files", "t.top", argon_topology, "t.gro",
-                             "x\n1\n    1A       AR    1   1.000   1.000   1.000\n2 2 1.41421 0 0 0 0 1 1\n");
+    json_t *body = json_pack("{s:s,s:{s:s,s:s}}", "spec", in_flat_box, "files", "t.top", argon_topology, "t.gro",
+                             "x\n1\n    1A       AR    1   1.000   1.000   1.000\n2 2 0.9 0 0 0 0 1 1\n");
     json_t *head = answer_to(body), *one;
     int found = 0;
     size_t i;
@@ -184,7 +184,7 @@ static void test_gpu_alone_refuses(void **state)
     json_array_foreach (json_object_get(json_object_get(head, "summary"), "warnings"), i, one)
         found += !strcmp(json_string_value(json_object_get(one, "kind")), "box") &&
                  strstr(json_string_value(json_object_get(one, "message")), "0.8 nm: no GPU takes it") &&
-                 strstr(json_string_value(json_object_get(one, "message")), "of t.gro, 0.707105 nm. CPU devices");
+                 strstr(json_string_value(json_object_get(one, "message")), "its opposite faces, 0.45 nm. CPU devices");
     assert_int_equal(found, 1);
     json_decref(head);
     json_decref(body);
