@@ -110,7 +110,7 @@ struct pair_table {
     int32_t modifier;    /* enum vdw_modifier */
     int32_t force_shift; /* pair forces are summed in units of 2^(shift - 32) */
     uint32_t triclinic;  /* 1: the box is */
-    uint32_t any_image;  /* 1: and a vector within the cut-off need not be the one that rounding its fractions gives; no trio has two atoms */
+    uint32_t any_image;  /* 1: pairs may see another than that of rounded fractions, and each atom is a trio */
     double coulomb_cutoff, vdw_cutoff, cutoff, list_cutoff, near; /* nm; cutoff: the larger of the two */
     double near_hydrogen; /* nm, for a water's hydrogen seen from a water: their forces are weaker */
     double skin;          /* nm, by which the search for trios around a trio reaches beyond the lists */

@@ -23,7 +23,7 @@
 #define TRIO_ARM 0.35       /* nm: no atom is farther from the first of its trio where they are bonded otherwise */
 #define WATER_SHRINKS 1.025 /* what a box's widths may come down by, of waters that are there already.. */
 #define BOX_SHRINKS 1.05    /* ..and else */
-#define ANY_IMAGE_SLACK 0.01 /* nm, for extents that lists count on, and rounding */
+#define IMAGE_SLACK 0.01    /* nm, for extents that lists count on, and rounding */
 #define EWALD_OFF 1e-7      /* of beta^3, that a force over distance and charges may be off */
 
 enum {
@@ -175,7 +175,7 @@ static uint32_t whole_lanes(const struct pair_table *h, uint32_t replicas, uint3
 static void keep_within_box(struct pair_table *h, const double box[BOX_SIZE])
 {
     const double smallest = h->cutoff / box_cutoff_limit(box) * box_least_width(box);
-    const double room = fmax(smallest - ANY_IMAGE_SLACK - h->cutoff, 0), buffers = h->list_cutoff + h->skin - h->cutoff;
+    const double room = fmax(smallest - IMAGE_SLACK - h->cutoff, 0), buffers = h->list_cutoff + h->skin - h->cutoff;
     if (buffers <= room)
         return;
     h->list_cutoff = h->cutoff + room / buffers * (h->list_cutoff - h->cutoff);
@@ -192,7 +192,7 @@ static void set_reach(struct pairs *p, const struct settings *set, const double 
     if (!h->any_image)
         return;
     keep_within_box(h, box);
-    p->least = (struct box_limits){.edge = 2 * h->cutoff, .width = h->list_cutoff + h->skin + ANY_IMAGE_SLACK};
+    p->least = (struct box_limits){.edge = 2 * h->cutoff, .width = h->list_cutoff + h->skin + IMAGE_SLACK};
 }
 
 /* What fits, and may. Bits do not depend on any of it. */
@@ -224,7 +224,7 @@ int pairs_make(struct pairs *p, const struct dev_limits *device, const struct sy
     double shrinks, width = box_least_width(sys->box), arm = longest_arm(t, plan, &shrinks);
     bool together = shrinks * 2 * (h->cutoff + arm) < width;
     h->triclinic = box_triclinic(sys->box);
-    h->any_image = h->triclinic && !(shrinks * 2 * h->cutoff < width);
+    h->any_image = h->triclinic && !box_flat(sys->box) && !(shrinks * 2 * h->cutoff < width);
     p->atom = trios_make(sys, t, plan, together, &h->nwaters, &h->ntrios);
     h->whole = (uint32_t)h->ntrios <= most.whole;
     p->processors = device->processors;

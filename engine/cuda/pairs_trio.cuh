@@ -22,7 +22,7 @@
 #include "engine/cuda/pairs_virial.cuh"
 
 enum far_kind { OXYGEN, HYDROGEN, OTHER };
-enum pass_sums { FORCES, ENERGIES, BOTH }; /* BOTH: and the virial */
+enum pass_sums { FORCES, ENERGIES, BOTH };           /* BOTH: and the virial */
 enum box_kind { RECTANGULAR, TRICLINIC, ANY_IMAGE }; /* ANY_IMAGE: triclinic, and as pair_table.any_image has it */
 
 #define NEAREST2 1e-12f /* nm^2: pairs are not taken closer than this */
@@ -339,8 +339,8 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
     }
 
     /* What is too strong for 32 bits: the coarse part goes to the 64-bit sums. */
-    __device__ __forceinline__ void near_strong(int k, uint32_t slot, way d, float s, float ri,
-                                                const float r[3], uint32_t units[3])
+    __device__ __forceinline__ void near_strong(int k, uint32_t slot, way d, float s, float ri, const float r[3],
+                                                uint32_t units[3])
     {
         const float limit = __fmul_rn((float)FIXED_FORCE_LIMIT, ri), within = fmaxf(fminf(s, limit), -limit);
         float coarse[3], rest[3];

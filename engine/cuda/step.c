@@ -212,8 +212,8 @@ static void volume_move(const struct sim *s, struct tape *t)
     void *motion = (void *)(uintptr_t)s->model->motion;
     const struct box_limits least = cuda_box_limits(s->model->nonbonded);
     evaluate(s, EVALUATE_POTENTIAL, t);
-    EMIT_ONE(volume_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,
-             .min_width = least.width, .min_edge = least.edge, .coupling = s->model->set->barostat.coupling);
+    EMIT_ONE(volume_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion, .min_width = least.width,
+             .min_edge = least.edge, .coupling = s->model->set->barostat.coupling);
     place_sites(s, t);
     evaluate(s, EVALUATE_POTENTIAL, t);
     EMIT_ONE(volume_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,

@@ -103,15 +103,17 @@ MATH_FN real box_cutoff_limit(const real box[BOX_SIZE])
     return fmin(half, fmin(box[BOX_XX], fmin(box[BOX_YY] - fabs(box[BOX_ZY]), box[BOX_ZZ])));
 }
 
-/* Opposite faces are so much farther apart than longest cut-offs that what lies within one, and a list's buffer, is less than a whole edge
- * away along each edge, as on a GPU: not so in boxes so flat and slanted that nobody makes them. */
-#define BOX_FACES_APART REAL(1.15)
+/* Slanted so that faces are hardly farther apart than cut-offs may be long. Else what is in reach of a cut-off and a list's buffer
+ * is less than a whole edge away along each edge. */
+MATH_FN int box_flat(const real box[BOX_SIZE])
+{
+    return box_least_width(box) < REAL(1.15) * box_cutoff_limit(box);
+}
 
-/* What cut-offs stay below on a GPU, nm: as above, and half the least width in those. */
+/* What cut-offs stay below on a GPU, nm, where no pair sees an image that is a whole edge away. */
 MATH_FN real box_gpu_cutoff_limit(const real box[BOX_SIZE])
 {
-    const real limit = box_cutoff_limit(box), width = box_least_width(box);
-    return width > BOX_FACES_APART * limit ? limit : REAL(0.5) * width;
+    return box_flat(box) ? REAL(0.5) * box_least_width(box) : box_cutoff_limit(box);
 }
 
 /* d moved by whole edges, taken off from the last to the first: to its shortest image, if that is shorter than half of each edge

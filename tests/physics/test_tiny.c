@@ -445,9 +445,10 @@ static void test_failure(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forces),   cmocka_unit_test(test_waves), cmocka_unit_test(test_any_image),  cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_choice),   cmocka_unit_test(test_bodies), cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_cards),  cmocka_unit_test(test_failure)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forces),    cmocka_unit_test(test_waves),
+                                       cmocka_unit_test(test_any_image), cmocka_unit_test(test_bits),
+                                       cmocka_unit_test(test_choice),    cmocka_unit_test(test_bodies),
+                                       cmocka_unit_test(test_numbers),   cmocka_unit_test(test_refusals),
+                                       cmocka_unit_test(test_cards),     cmocka_unit_test(test_failure)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
