@@ -19,53 +19,14 @@
 #define SHOAL_ENGINE_CUDA_PAIRS_TRIO_CUH
 
 #include "engine/base/units.h"
+#include "engine/cuda/pair_images.cuh"
 #include "engine/cuda/pairs_virial.cuh"
 
 enum far_kind { OXYGEN, HYDROGEN, OTHER };
-enum pass_sums { FORCES, ENERGIES, BOTH };           /* BOTH: and the virial */
-enum box_kind { RECTANGULAR, TRICLINIC, ANY_IMAGE }; /* ANY_IMAGE: triclinic, and as pair_table.any_image has it */
+enum pass_sums { FORCES, ENERGIES, BOTH }; /* BOTH: and the virial */
 
 #define NEAREST2 1e-12f /* nm^2: pairs are not taken closer than this */
 #define TRIOS_AT_ONCE 3 /* by a thread, of memory that is far */
-
-struct point {
-    int32_t x, y, z;
-};
-
-/* A vector of less than a whole edge along each. */
-struct long_way {
-    int64_t x, y, z;
-};
-
-/* Vectors from an atom to the trio's first. */
-template <box_kind BOX> struct way_in {
-    using type = struct point;
-};
-template <> struct way_in<ANY_IMAGE> {
-    using type = struct long_way;
-};
-
-/* One that differs by an edge, on the other side of zero. */
-static __device__ __forceinline__ int64_t beyond_face(int32_t u)
-{
-    return (int64_t)u + (u > 0 ? -1 : 1) * ((int64_t)1 << 32);
-}
-
-/* The shortest of the eight that a vector's fractions and their other neighbours make. */
-static __device__ inline struct long_way shortest_way(const struct cell32 *cell, struct point d)
-{
-    const struct vec32 none = {0, 0, 0};
-    struct long_way best = {d.x, d.y, d.z};
-    float least = INFINITY;
-    for (uint32_t image = 0; image < 8; image++) {
-        const struct long_way w = {image & 1 ? beyond_face(d.x) : d.x, image & 2 ? beyond_face(d.y) : d.y,
-                                   image & 4 ? beyond_face(d.z) : d.z};
-        const float r2 = square32(cell32_vector<true>(cell, (float)w.x, (float)w.y, (float)w.z, none));
-        if (r2 < least)
-            least = r2, best = w;
-    }
-    return best;
-}
 
 /* The rows of a replica or a region: where those of either kind stand in the order. Warps take those of others than waters first. */
 struct kinds {
@@ -92,7 +53,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
     static constexpr bool FORCE = SUMS != ENERGIES;
     static constexpr bool ENERGY = SUMS != FORCES;
     static constexpr bool VIRIAL = SUMS == BOTH;
-    static constexpr bool WATERS = BOX != ANY_IMAGE; /* there may be trios that are waters */
+    static constexpr int ATOMS = BOX == ANY_IMAGE ? 1 : TRIO; /* of a trio */
     const A &a;
     int32_t *positions; /* shared memory, [slots][3].. */
     uint32_t to_forces; /* ..and so many bytes on forces on them */
@@ -280,7 +241,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
             type = type_of(slot);
         }
 #pragma unroll
-        for (int k = 0; k < TRIO; k++) {
+        for (int k = 0; k < ATOMS; k++) {
             struct vec32 r = cell32_vector<BOX != RECTANGULAR>(&cell, x, y, z, arm[k]);
             float r2 = square32(r), ri = rsqrt_approx(r2), ri2 = __fmul_rn(ri, ri);
             const bool has_lj = KIND == OTHER || (KIND == OXYGEN && k == 0);
@@ -306,7 +267,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
             sum[3 * k] += fx, sum[3 * k + 1] += fy, sum[3 * k + 2] += fz;
             jx += fx, jy += fy, jz += fz;
         }
-        jx = 3 * fine - jx, jy = 3 * fine - jy, jz = 3 * fine - jz;
+        jx = ATOMS * fine - jx, jy = ATOMS * fine - jy, jz = ATOMS * fine - jz;
         if (FORCE)
             add_shared(slot, jx, jy, jz);
         if (ENERGY)
@@ -393,7 +354,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
         uint32_t other[3] = {0, 0, 0};
         struct entry_energies energies = {0, 0};
 #pragma unroll
-        for (int k = 0; k < TRIO; k++) {
+        for (int k = 0; k < ATOMS; k++) {
             struct vec32 r = cell32_vector<BOX != RECTANGULAR>(&cell, (float)d.x, (float)d.y, (float)d.z, arm[k]);
             const bool on = WATER || (mask >> k & 1);
             const float r2 = fmaxf(square32(r), NEAREST2), ri = rsqrt_approx(r2);
@@ -424,7 +385,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
         }
 #pragma unroll
         for (int b = 0; b < 3; b++)
-            other[b] = 3 * near_bias() - other[b];
+            other[b] = ATOMS * near_bias() - other[b];
         bias += near_bias();
         if (ENERGY)
             add_energies(energies);
@@ -483,7 +444,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
     __device__ __forceinline__ void finish()
     {
 #pragma unroll
-        for (int k = 0; k < 9; k++) {
+        for (int k = 0; k < 3 * ATOMS; k++) {
             const uint32_t units = sum[k] - bias;
             if (VIRIAL)
                 add_arm_virial(k / 3, k % 3, (int32_t)units);
