@@ -204,6 +204,15 @@ static struct pair_limits limits_on(const struct dev_limits *device)
                                 region < pair_limits.region ? region : pair_limits.region};
 }
 
+/* Between opposite faces of the boxes that windows begin in, nm. */
+static double least_width(const struct system *sys)
+{
+    double width = box_least_width(sys->box);
+    for (int w = 0; w < sys->nstarts; w++)
+        width = fmin(width, box_least_width(sys->starts[w].box));
+    return width;
+}
+
 int pairs_make(struct pairs *p, const struct dev_limits *device, const struct system *sys, const struct settings *set,
                const struct topology *t, const struct alchemy_plan *plan, struct err *e)
 {
@@ -221,7 +230,7 @@ int pairs_make(struct pairs *p, const struct dev_limits *device, const struct sy
     h->soft = soft_rule_of(set, true);
     p->density = sys->natoms / (sys->box[0] * sys->box[1] * sys->box[2]);
     set_cutoffs(p, &set->nonbonded);
-    double shrinks, width = box_least_width(sys->box), arm = longest_arm(t, plan, &shrinks);
+    double shrinks, width = least_width(sys), arm = longest_arm(t, plan, &shrinks);
     bool together = shrinks * 2 * (h->cutoff + arm) < width;
     h->triclinic = box_triclinic(sys->box);
     h->any_image = h->triclinic && !box_flat(sys->box) && !(shrinks * 2 * h->cutoff < width);

@@ -134,6 +134,38 @@ static void test_triclinic_water(void **state)
     cut_into(0);
 }
 
+/* A window that begins in a box 5 % narrower than that of all: trios see the right images in it, too. */
+static void test_narrow_start(void **state)
+{
+    static double lambda[2][LAMBDA_COUNT];
+    const double less = 0.951;
+    struct settings set = toy_settings();
+    struct system *sys = toy_water(6);
+    reshape(sys, shapes[0], true);
+    set.nonbonded.coulomb_cutoff = set.nonbonded.vdw_cutoff = box_least_width(sys->box) / (2 * 1.0255) - 0.103;
+    set.nonbonded.vdw_switch = 0.5;
+    relax(sys, &set);
+    set.alchemy.nwindows = sys->nstarts = 2;
+    set.alchemy.lambda = lambda;
+    sys->starts = xcalloc(2, sizeof *sys->starts);
+    for (int w = 0; w < 2; w++) {
+        struct start *from = &sys->starts[w];
+        from->x = xcalloc((size_t)sys->natoms, sizeof *from->x);
+        for (int k = 0; k < BOX_SIZE; k++)
+            from->box[k] = (w ? less : 1) * sys->box[k];
+        for (int i = 0; i < sys->natoms; i++)
+            for (int d = 0; d < 3; d++)
+                from->x[i][d] =
+                    sys->x[i][d] + (w ? less - 1 : 0) * sys->x[sys->molecules[sys->atoms[i].molecule].first][d];
+    }
+    struct toy t = toy_emulated(*cuda_program.kernels, NULL, sys, &set, 1);
+    const struct box_room room = sim_box_room(t.sim);
+    assert_true(room.width > room.least);
+    toy_close(&t);
+    compare(sys, &set, 1);
+    toy_system_free(sys);
+}
+
 /* Volume moves along some axes: both devices take the same ones, and what they make of the box they end in is the same, by lists
  * and a mesh made for another. */
 static void test_shapes(void **state)
@@ -198,8 +230,8 @@ int main(void)
         cmocka_unit_test(test_modifiers),       cmocka_unit_test(test_alchemy),
         cmocka_unit_test(test_water),           cmocka_unit_test(test_triclinic),
         cmocka_unit_test(test_triclinic_short), cmocka_unit_test(test_triclinic_any_image),
-        cmocka_unit_test(test_triclinic_water), cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_smallest_box),
+        cmocka_unit_test(test_triclinic_water), cmocka_unit_test(test_narrow_start),
+        cmocka_unit_test(test_shapes),          cmocka_unit_test(test_smallest_box),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
