@@ -10,7 +10,8 @@
 #include "engine/cuda/pairs.h"
 #include "engine/math/lj.h"
 
-#define SCAN 0.002 /* nm, steps in which forces are looked at */
+#define SCAN 0.002 /* nm, steps in which forces are looked at.. */
+#define SHELL 0.01 /* ..and added up */
 
 enum {
     FORCE_BITS = 14, /* pair forces are rounded to 2^-14 kJ/mol/nm, if what an atom can meet allows it */
@@ -50,14 +51,15 @@ static double strong_reach(const struct strength *s, double limit)
     return r + SCAN;
 }
 
-/* What the 32-bit sums of one atom may have to hold, kJ/mol/nm: everything beyond `reach` pulling one way in a liquid half as
- * dense again, and as much as the sums take of each pair that is closer (PAIR_LIMIT). */
+/* What the 32-bit sums of one atom may have to hold, kJ/mol/nm, in a liquid half as dense again: of each pair what these take of it
+ * (PAIR_LIMIT), within `reach` all pulling one way, beyond it, where there are many, all to one side, so that half of it is along an
+ * axis. */
 static double crowd(const struct strength *s, double reach, double density)
 {
-    double far = 0, packed = 1.5 * fmax(density, 100);
-    for (double r = reach; r < s->h->cutoff; r += 0.01)
-        far += 4 * M_PI * r * r * 0.01 * packed * strongest(s, r);
-    return far + 4 * M_PI / 3 * pow(reach, 3) * packed * PAIR_LIMIT;
+    double sum = 0, packed = 1.5 * fmax(density, 100);
+    for (double r = 0.5 * SHELL; r < s->h->cutoff; r += SHELL)
+        sum += (r < reach ? 1 : 0.5) * 4 * M_PI * r * r * SHELL * packed * fmin(strongest(s, r), PAIR_LIMIT);
+    return sum;
 }
 
 void pairs_set_force_unit(struct pairs *p, const struct alchemy_plan *plan)
