@@ -12,8 +12,6 @@
 
 #define MEMBER_TRIO ((1u << MEMBER_OWN_SHIFT) - 1)
 #define READ_AT_ONCE 4     /* of memory that is far, by a thread */
-#define EXTENT_SLACK 1.02f /* extents may grow by that factor.. */
-#define EXTENT_MORE 0.002f /* ..and this much, nm, until there is a new search */
 
 /* Along one edge of the box, see list_regions.cuh. */
 struct cut {

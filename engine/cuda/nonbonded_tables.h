@@ -31,6 +31,9 @@
 #include "engine/math/softcore.h"
 #include "engine/system/tables.h"
 
+#define EXTENT_SLACK 1.02f /* how far trios reach from their first atoms may grow by that factor.. */
+#define EXTENT_MORE 0.002f /* ..and this much, nm, until there is a new search */
+
 enum {
     TRIO = 3,
     NEAR_MASK_SHIFT = 29,
@@ -110,7 +113,7 @@ struct pair_table {
     int32_t modifier;    /* enum vdw_modifier */
     int32_t force_shift; /* pair forces are summed in units of 2^(shift - 32) */
     uint32_t triclinic;  /* 1: the box is */
-    uint32_t any_image;  /* 1: pairs may see another than that of rounded fractions, and each atom is a trio */
+    uint32_t any_image;  /* 1: trios see the nearest image of an atom, which need not be that of rounded fractions */
     double coulomb_cutoff, vdw_cutoff, cutoff, list_cutoff, near; /* nm; cutoff: the larger of the two */
     double near_hydrogen; /* nm, for a water's hydrogen seen from a water: their forces are weaker */
     double skin;          /* nm, by which the search for trios around a trio reaches beyond the lists */

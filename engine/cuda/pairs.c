@@ -23,7 +23,8 @@
 #define TRIO_ARM 0.35       /* nm: no atom is farther from the first of its trio where they are bonded otherwise */
 #define WATER_SHRINKS 1.025 /* what a box's widths may come down by, of waters that are there already.. */
 #define BOX_SHRINKS 1.05    /* ..and else */
-#define IMAGE_SLACK 0.01    /* nm, for extents that lists count on, and rounding */
+#define IMAGE_SLACK 0.01    /* nm, for rounding, and atoms that stand for others */
+#define LEAST_ROOM 0.15     /* nm, of a list's buffer and skin; trios of one atom have more */
 #define EWALD_OFF 1e-7      /* of beta^3, that a force over distance and charges may be off */
 
 enum {
@@ -171,28 +172,50 @@ static uint32_t whole_lanes(const struct pair_table *h, uint32_t replicas, uint3
     return lanes;
 }
 
-/* Where any image is seen lists reach less far than opposite faces are apart, also once the box has come down to its least edge. */
-static void keep_within_box(struct pair_table *h, const double box[BOX_SIZE])
+/* Of boxes that windows begin in. */
+static double least_of(const struct system *sys, double (*measure)(const double box[BOX_SIZE]))
 {
-    const double smallest = h->cutoff / box_cutoff_limit(box) * box_least_width(box);
-    const double room = fmax(smallest - IMAGE_SLACK - h->cutoff, 0), buffers = h->list_cutoff + h->skin - h->cutoff;
-    if (buffers <= room)
-        return;
-    h->list_cutoff = h->cutoff + room / buffers * (h->list_cutoff - h->cutoff);
-    h->skin *= room / buffers;
+    double least = measure(sys->box);
+    for (int w = 0; w < sys->nstarts; w++)
+        least = fmin(least, measure(sys->starts[w].box));
+    return least;
+}
+
+/* What a list may have for buffer and skin, nm, where the nearest image is seen: two trios in its reach are less than a whole edge apart
+ * along each edge, also once the box has come down to its least. arm: of trios */
+static double room_for_lists(double cutoff, double arm, const double box[BOX_SIZE])
+{
+    const double smallest = (cutoff + arm) / box_cutoff_limit(box) * box_least_width(box);
+    return fmax(smallest - cutoff - 2 * (EXTENT_SLACK * arm + EXTENT_MORE) - IMAGE_SLACK, 0);
+}
+
+/* Which images trios see, and whether they have more than one atom. */
+static bool set_images(struct pair_table *h, const struct system *sys, double arm, double shrinks)
+{
+    const double reach = shrinks * (h->cutoff + arm);
+    const bool rounded = 2 * reach < least_of(sys, box_least_width);
+    h->triclinic = box_triclinic(sys->box);
+    h->any_image = h->triclinic && !rounded && !box_flat(sys->box);
+    if (!h->any_image)
+        return rounded;
+    return reach < least_of(sys, box_cutoff_limit) && room_for_lists(h->cutoff, arm, sys->box) > LEAST_ROOM;
 }
 
 /* How far lists reach, and what the box must not come down to for that. arm: of trios, nm */
 static void set_reach(struct pairs *p, const struct settings *set, const double box[BOX_SIZE], double arm)
 {
     struct pair_table *h = &p->host;
-    h->list_cutoff = h->cutoff + (set->nonbonded.list_buffer > 0 ? set->nonbonded.list_buffer : buffer_of(p));
+    double buffer = set->nonbonded.list_buffer > 0 ? set->nonbonded.list_buffer : buffer_of(p);
     h->skin = pairs_alone(p) && !h->whole ? SKIN_ALONE : SKIN;
     p->least = (struct box_limits){.width = 2 * (h->cutoff + arm)};
-    if (!h->any_image)
-        return;
-    keep_within_box(h, box);
-    p->least = (struct box_limits){.edge = 2 * h->cutoff, .width = h->list_cutoff + h->skin + IMAGE_SLACK};
+    if (h->any_image) {
+        const double room = room_for_lists(h->cutoff, arm, box), less = fmin(room / (buffer + h->skin), 1);
+        buffer *= less;
+        h->skin *= less;
+        p->least.edge = 2 * (h->cutoff + arm);
+        p->least.width = h->cutoff + buffer + h->skin + 2 * (EXTENT_SLACK * arm + EXTENT_MORE) + IMAGE_SLACK;
+    }
+    h->list_cutoff = h->cutoff + buffer;
 }
 
 /* What fits, and may. Bits do not depend on any of it. */
@@ -202,15 +225,6 @@ static struct pair_limits limits_on(const struct dev_limits *device)
     const uint32_t region = (device->processor_shared / 2 - device->reserved_shared - CUDA_STATIC_SHARED) / TRIO_BYTES;
     return (struct pair_limits){whole < pair_limits.whole ? whole : pair_limits.whole,
                                 region < pair_limits.region ? region : pair_limits.region};
-}
-
-/* Between opposite faces of the boxes that windows begin in, nm. */
-static double least_width(const struct system *sys)
-{
-    double width = box_least_width(sys->box);
-    for (int w = 0; w < sys->nstarts; w++)
-        width = fmin(width, box_least_width(sys->starts[w].box));
-    return width;
 }
 
 int pairs_make(struct pairs *p, const struct dev_limits *device, const struct system *sys, const struct settings *set,
@@ -230,10 +244,8 @@ int pairs_make(struct pairs *p, const struct dev_limits *device, const struct sy
     h->soft = soft_rule_of(set, true);
     p->density = sys->natoms / (sys->box[0] * sys->box[1] * sys->box[2]);
     set_cutoffs(p, &set->nonbonded);
-    double shrinks, width = least_width(sys), arm = longest_arm(t, plan, &shrinks);
-    bool together = shrinks * 2 * (h->cutoff + arm) < width;
-    h->triclinic = box_triclinic(sys->box);
-    h->any_image = h->triclinic && !box_flat(sys->box) && !(shrinks * 2 * h->cutoff < width);
+    double shrinks, arm = longest_arm(t, plan, &shrinks);
+    bool together = set_images(h, sys, arm, shrinks);
     p->atom = trios_make(sys, t, plan, together, &h->nwaters, &h->ntrios);
     h->whole = (uint32_t)h->ntrios <= most.whole;
     p->processors = device->processors;

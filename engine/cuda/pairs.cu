@@ -36,7 +36,7 @@ static __device__ __forceinline__ void warp_trios(const A &a, PASS &pass, const 
     pass.bias = pass.beyond = 0;
     for (int k = 0; k < 9; k++)
         pass.sum[k] = 0;
-    if (PASS::ATOMS > 1 && b.water) {
+    if (b.water) {
         pass.template near_list<true>((const uint32_t *)a.near + row * list_near_cap(a.cap), n.near, part);
         pass.template far_list<OXYGEN>((const uint16_t *)a.oxygen + row * list_near_cap(a.cap), n.oxygen, part);
         pass.template far_list<HYDROGEN>((const uint16_t *)a.hydrogen + row * a.cap, n.hydrogen, part);

@@ -44,8 +44,8 @@ struct pairs {
     struct lj32 water_lj;   /* of two oxygens */
     /* Of the box. All atoms of a trio see the image of an atom that rounding the fractions of the vector from the first of
      * them gives; it is the one within the cut-off as long as half the distance of opposite faces is longer than cut-off and
-     * trio. In boxes too small for that each atom is a trio, and where half that distance is no longer than the cut-off
-     * (pair_table.any_image) it sees the nearest of the images on either side of each face. */
+     * trio. In triclinic boxes too small for that they see the one that is nearest to the first (pair_table.any_image), as long as
+     * cut-off and trio are shorter than cut-offs may be. In boxes too small for that each atom is a trio. */
     struct box_limits least;
     int32_t *atom;                /* [nslots], owned; as in the table */
     struct nb_excluded *excluded; /* owned; as in the table */

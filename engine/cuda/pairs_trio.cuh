@@ -53,7 +53,6 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
     static constexpr bool FORCE = SUMS != ENERGIES;
     static constexpr bool ENERGY = SUMS != FORCES;
     static constexpr bool VIRIAL = SUMS == BOTH;
-    static constexpr int ATOMS = BOX == ANY_IMAGE ? 1 : TRIO; /* of a trio */
     const A &a;
     int32_t *positions; /* shared memory, [slots][3].. */
     uint32_t to_forces; /* ..and so many bytes on forces on them */
@@ -241,7 +240,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
             type = type_of(slot);
         }
 #pragma unroll
-        for (int k = 0; k < ATOMS; k++) {
+        for (int k = 0; k < TRIO; k++) {
             struct vec32 r = cell32_vector<BOX != RECTANGULAR>(&cell, x, y, z, arm[k]);
             float r2 = square32(r), ri = rsqrt_approx(r2), ri2 = __fmul_rn(ri, ri);
             const bool has_lj = KIND == OTHER || (KIND == OXYGEN && k == 0);
@@ -267,7 +266,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
             sum[3 * k] += fx, sum[3 * k + 1] += fy, sum[3 * k + 2] += fz;
             jx += fx, jy += fy, jz += fz;
         }
-        jx = ATOMS * fine - jx, jy = ATOMS * fine - jy, jz = ATOMS * fine - jz;
+        jx = 3 * fine - jx, jy = 3 * fine - jy, jz = 3 * fine - jz;
         if (FORCE)
             add_shared(slot, jx, jy, jz);
         if (ENERGY)
@@ -354,7 +353,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
         uint32_t other[3] = {0, 0, 0};
         struct entry_energies energies = {0, 0};
 #pragma unroll
-        for (int k = 0; k < ATOMS; k++) {
+        for (int k = 0; k < TRIO; k++) {
             struct vec32 r = cell32_vector<BOX != RECTANGULAR>(&cell, (float)d.x, (float)d.y, (float)d.z, arm[k]);
             const bool on = WATER || (mask >> k & 1);
             const float r2 = fmaxf(square32(r), NEAREST2), ri = rsqrt_approx(r2);
@@ -385,7 +384,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
         }
 #pragma unroll
         for (int b = 0; b < 3; b++)
-            other[b] = ATOMS * near_bias() - other[b];
+            other[b] = 3 * near_bias() - other[b];
         bias += near_bias();
         if (ENERGY)
             add_energies(energies);
@@ -444,7 +443,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
     __device__ __forceinline__ void finish()
     {
 #pragma unroll
-        for (int k = 0; k < 3 * ATOMS; k++) {
+        for (int k = 0; k < 9; k++) {
             const uint32_t units = sum[k] - bias;
             if (VIRIAL)
                 add_arm_virial(k / 3, k % 3, (int32_t)units);

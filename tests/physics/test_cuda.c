@@ -118,16 +118,17 @@ static void test_triclinic_any_image(void **state)
     cut_into(0);
 }
 
+/* With cut-offs shorter and longer than half from face to face. */
 static void test_triclinic_water(void **state)
 {
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 4; k++) {
         struct settings set = toy_settings();
         struct system *sys = toy_water(7);
-        set.nonbonded.coulomb_cutoff = set.nonbonded.vdw_cutoff = 0.6;
+        set.nonbonded.coulomb_cutoff = set.nonbonded.vdw_cutoff = k < 2 ? 0.6 : 0.9;
         set.nonbonded.vdw_switch = 0.5;
-        reshape(sys, shapes[k], true);
+        reshape(sys, shapes[k % 2], true);
         relax(sys, &set);
-        cut_into(k ? 200 : 0);
+        cut_into(k == 1 ? 200 : k == 3 ? 300 : 0);
         compare(sys, &set, 0);
         toy_system_free(sys);
     }
