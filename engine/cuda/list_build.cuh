@@ -337,6 +337,8 @@ static __device__ void set_extents(struct build *b, const struct ctl *c, float o
         b->extent[kind] = EXTENT_SLACK * (kind ? b->widest_other : water) + EXTENT_MORE;
     if (!reach_is_long(b, 0))
         b->images = 1;
+    b->nearest = images_of(b) > 1 && (float)b->t->list_cutoff + fmaxf(b->extent[0], b->extent[1]) <
+                                         0.999f * (float)box_cutoff_limit(c->box);
     /* Members are those of the last search, spots are of now: a first atom may have left its region by half the skin since, and the
      * farthest member above the region has gone as far. */
     b->spots = !b->t->whole && !reach_is_long(b, (float)b->t->skin);

@@ -7,11 +7,10 @@
 #ifndef SHOAL_ENGINE_CUDA_LIST_SEARCH_CUH
 #define SHOAL_ENGINE_CUDA_LIST_SEARCH_CUH
 
-#include "engine/cuda/grid.cuh"
-#include "engine/cuda/pair32.cuh"
+#include "engine/cuda/pair_images.cuh"
 
 #define MEMBER_TRIO ((1u << MEMBER_OWN_SHIFT) - 1)
-#define READ_AT_ONCE 4     /* of memory that is far, by a thread */
+#define READ_AT_ONCE 4 /* of memory that is far, by a thread */
 
 /* Along one edge of the box, see list_regions.cuh. */
 struct cut {
@@ -73,7 +72,8 @@ struct build {
     struct pair_lists *lists;
     bool search; /* trios around are looked for; else they are known */
     struct cell32 cell;
-    uint32_t images; /* of a vector that are tried (image_of) */
+    uint32_t images; /* of a vector that are tried (image_of).. */
+    bool nearest;    /* ..or, of those from a trio's first atom to atoms in its lists' reach, the nearest alone */
     double width[3]; /* of the box, nm */
     struct cut cut[3];
     bool spots;           /* there are regions, and the way that stays in one is that to the nearest image */

@@ -28,11 +28,11 @@ template <> struct way_in<ANY_IMAGE> {
     using type = struct long_way;
 };
 
-/* u less a whole edge, if yes, towards zero and beyond. */
+/* u to the other side of zero by a whole edge, if yes. */
 static __device__ __forceinline__ int64_t across(int32_t u, uint32_t yes)
 {
     const int64_t edge = (int64_t)1 << 32;
-    return yes ? u - (u > 0 ? edge : -edge) : u;
+    return yes ? u - (u < 0 ? -edge : edge) : u;
 }
 
 static __device__ __forceinline__ float dot32(struct vec32 a, struct vec32 b)
@@ -40,15 +40,14 @@ static __device__ __forceinline__ float dot32(struct vec32 a, struct vec32 b)
     return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
-/* The shortest of the eight that a vector's fractions, and their neighbours on the other side of zero, make. Without a sum s of edges the
- * square of r is less by 2 r s - s^2. */
-static __device__ __forceinline__ struct long_way shortest_way(const struct cell32 *cell, struct point d)
+/* Of the eight vectors that the fractions of one (x, y, z, grid units), and their neighbours on the other side of zero, make, the shortest:
+ * a bit for each fraction that goes there. Without a sum s of edges the square of r is less by 2 r s - s^2. */
+static __device__ __forceinline__ uint32_t shortest_image(const struct cell32 *cell, float x, float y, float z)
 {
-    const float u = d.x > 0 ? GRID_EDGE : -GRID_EDGE, v = d.y > 0 ? GRID_EDGE : -GRID_EDGE,
-                w = d.z > 0 ? GRID_EDGE : -GRID_EDGE;
+    const float u = copysignf(GRID_EDGE, x), v = copysignf(GRID_EDGE, y), w = copysignf(GRID_EDGE, z);
     const struct vec32 none = {0, 0, 0}, a = {u * cell->x, 0, 0}, b = {v * cell->yx, v * cell->y, 0},
                        c = {w * cell->zx, w * cell->zy, w * cell->z};
-    const struct vec32 r = cell32_vector<true>(cell, (float)d.x, (float)d.y, (float)d.z, none);
+    const struct vec32 r = cell32_vector<true>(cell, x, y, z, none);
     const float less[3] = {2 * dot32(r, a) - dot32(a, a), 2 * dot32(r, b) - dot32(b, b), 2 * dot32(r, c) - dot32(c, c)};
     const float ab = 2 * dot32(a, b), ac = 2 * dot32(a, c), bc = 2 * dot32(b, c);
     uint32_t best = 0;
@@ -60,7 +59,13 @@ static __device__ __forceinline__ struct long_way shortest_way(const struct cell
         if (sum - both > most)
             most = sum - both, best = k;
     }
-    return {across(d.x, best & 1), across(d.y, best & 2), across(d.z, best & 4)};
+    return best;
+}
+
+static __device__ __forceinline__ struct long_way shortest_way(const struct cell32 *cell, struct point d)
+{
+    const uint32_t image = shortest_image(cell, (float)d.x, (float)d.y, (float)d.z);
+    return {across(d.x, image & 1), across(d.y, image & 2), across(d.z, image & 4)};
 }
 
 #endif

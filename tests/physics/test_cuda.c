@@ -121,14 +121,15 @@ static void test_triclinic_any_image(void **state)
 /* With cut-offs shorter and longer than half from face to face. */
 static void test_triclinic_water(void **state)
 {
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 6; k++) {
         struct settings set = toy_settings();
         struct system *sys = toy_water(7);
-        set.nonbonded.coulomb_cutoff = set.nonbonded.vdw_cutoff = k < 2 ? 0.6 : 0.9;
+        set.nonbonded.coulomb_cutoff = set.nonbonded.vdw_cutoff = k < 2 ? 0.6 : k < 4 ? 0.85 : 0.9;
+        set.replicas = k < 4 ? 8 : 1; /* one has lists that reach farther than cut-offs may */
         set.nonbonded.vdw_switch = 0.5;
         reshape(sys, shapes[k % 2], true);
         relax(sys, &set);
-        cut_into(k == 1 ? 200 : k == 3 ? 300 : 0);
+        cut_into(k % 2 ? k == 1 ? 200 : 300 : 0);
         compare(sys, &set, 0);
         toy_system_free(sys);
     }

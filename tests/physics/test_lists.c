@@ -111,6 +111,7 @@ static void test_triclinic(void **state)
     static const double skewed[BOX_SIZE] = {1.5, 1.6, 1.7, 0.7, -0.6, 0.75};
     struct outcome o;
     same_for_all_buffers(dodecahedron, 0.79, false, &o);
+    same_for_all_buffers(dodecahedron, 0.65, false, &o);
     same_for_all_buffers(dodecahedron, 0.56, false, &o);
     same_for_all_buffers(skewed, 0.74, false, &o);
     same_for_all_buffers(skewed, 0.55, false, &o);
