@@ -121,7 +121,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, class A> static __device__
 {
     if (!block_goes_on((const struct ctl *)a.ctl))
         return;
-    if (BOX == TRICLINIC && ((const struct pair_table *)a.table)->any_image)
+    if (BOX == TRICLINIC && a.any_image)
         run_pass<REGIONS, SUMS, BOX == TRICLINIC ? ANY_IMAGE : BOX, false>(a);
     else if (SUMS == FORCES && usual32(a))
         run_pass<REGIONS, SUMS, BOX, SUMS == FORCES>(a);

@@ -166,6 +166,7 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
         .water_c12 = p->water_lj.c12,
         .ewald_scale = (float)h->ewald.scale,
         .ewald_long = f[13] != 0 || f[14] != 0,
+        .any_image = h->any_image,
         .f0 = f[0],
         .f1 = f[1],
         .f2 = f[2],
