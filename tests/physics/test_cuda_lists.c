@@ -155,22 +155,18 @@ static void test_moving_regions(void **state)
     toy_system_free(sys);
 }
 
-/* Lists are made at other times in a run that is interrupted, and one of many replicas has blocks of more waters; its bits are the
- * same. */
-static void test_interruption(void **state)
+static void same_interrupted(struct system *sys, struct settings *set)
 {
-    struct settings set = toy_settings();
-    struct system *sys = relaxed_water(6, &set);
     size_t n = (size_t)sys->natoms;
     double(*straight)[3] = xcalloc(n, sizeof *straight), (*cut)[3] = xcalloc(n, sizeof *cut);
     double(*crowded)[3] = xcalloc(n, sizeof *crowded);
-    set.integrator.timestep = 0.002;
-    set.integrator.temperature = 600;
-    positions_after(sys, &set, 12, 1, straight);
-    positions_after(sys, &set, 12, 7, cut);
+    set->integrator.timestep = 0.002;
+    set->integrator.temperature = 600;
+    positions_after(sys, set, 12, 1, straight);
+    positions_after(sys, set, 12, 7, cut);
     assert_memory_equal(straight, cut, n * sizeof *cut);
-    set.replicas = 200;
-    positions_after(sys, &set, 12, 7, crowded);
+    set->replicas = 200;
+    positions_after(sys, set, 12, 7, crowded);
     assert_memory_equal(straight, crowded, n * sizeof *crowded);
     free(straight);
     free(cut);
@@ -178,12 +174,36 @@ static void test_interruption(void **state)
     toy_system_free(sys);
 }
 
+/* Lists are made at other times in a run that is interrupted, and one of many replicas has blocks of more waters; its bits are the
+ * same. */
+static void test_interruption(void **state)
+{
+    struct settings set = toy_settings();
+    same_interrupted(relaxed_water(6, &set), &set);
+}
+
+/* Where waters see the nearest images of atoms, and lists of one replica try more of them than lists of many. */
+static void test_interruption_any_image(void **state)
+{
+    struct settings set = toy_settings();
+    struct system *sys = toy_water(6);
+    reshape(sys, shapes[0], true);
+    set.nonbonded.vdw_cutoff = set.nonbonded.coulomb_cutoff = 0.8;
+    set.nonbonded.vdw_switch = 0.65;
+    relax(sys, &set);
+    same_interrupted(sys, &set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_regions),         cmocka_unit_test(test_regions_triclinic),
-        cmocka_unit_test(test_crowded_regions), cmocka_unit_test(test_cells),
-        cmocka_unit_test(test_moving_regions),  cmocka_unit_test(test_interruption),
+        cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_regions_triclinic),
+        cmocka_unit_test(test_crowded_regions),
+        cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_moving_regions),
+        cmocka_unit_test(test_interruption),
+        cmocka_unit_test(test_interruption_any_image),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
