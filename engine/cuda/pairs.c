@@ -23,7 +23,7 @@
 #define TRIO_ARM 0.35       /* nm: no atom is farther from the first of its trio where they are bonded otherwise */
 #define WATER_SHRINKS 1.025 /* what a box's widths may come down by, of waters that are there already.. */
 #define BOX_SHRINKS 1.05    /* ..and else */
-#define IMAGE_SLACK 0.01    /* nm, for rounding, and atoms that stand for others */
+#define IMAGE_SLACK 0.01    /* nm, by which trios in reach are less than a whole edge apart */
 #define LEAST_ROOM 0.15     /* nm, of a list's buffer and skin; trios of one atom have more */
 #define EWALD_OFF 1e-7      /* of beta^3, that a force over distance and charges may be off */
 
@@ -172,7 +172,7 @@ static uint32_t whole_lanes(const struct pair_table *h, uint32_t replicas, uint3
     return lanes;
 }
 
-/* Of boxes that windows begin in. */
+/* Of the boxes that windows begin in. */
 static double least_of(const struct system *sys, double (*measure)(const double box[BOX_SIZE]))
 {
     double least = measure(sys->box);
@@ -181,15 +181,21 @@ static double least_of(const struct system *sys, double (*measure)(const double 
     return least;
 }
 
+/* What first atoms of two trios in reach may be apart beside cut-off, buffer and skin, nm. */
+static double extents_of(double arm)
+{
+    return 2 * (EXTENT_SLACK * arm + EXTENT_MORE) + IMAGE_SLACK;
+}
+
 /* What a list may have for buffer and skin, nm, where the nearest image is seen: two trios in its reach are less than a whole edge apart
  * along each edge, also once the box has come down to its least. arm: of trios */
 static double room_for_lists(double cutoff, double arm, const double box[BOX_SIZE])
 {
     const double smallest = (cutoff + arm) / box_cutoff_limit(box) * box_least_width(box);
-    return fmax(smallest - cutoff - 2 * (EXTENT_SLACK * arm + EXTENT_MORE) - IMAGE_SLACK, 0);
+    return fmax(smallest - cutoff - extents_of(arm), 0);
 }
 
-/* Which images trios see, and whether they have more than one atom. */
+/* Sets which images trios see; whether these may have more than one atom. */
 static bool set_images(struct pair_table *h, const struct system *sys, double arm, double shrinks)
 {
     const double reach = shrinks * (h->cutoff + arm);
@@ -213,7 +219,7 @@ static void set_reach(struct pairs *p, const struct settings *set, const double 
         buffer *= less;
         h->skin *= less;
         p->least.edge = 2 * (h->cutoff + arm);
-        p->least.width = h->cutoff + buffer + h->skin + 2 * (EXTENT_SLACK * arm + EXTENT_MORE) + IMAGE_SLACK;
+        p->least.width = h->cutoff + buffer + h->skin + extents_of(arm);
     }
     h->list_cutoff = h->cutoff + buffer;
 }
