@@ -136,7 +136,7 @@ class Run(Served):
         path, rng, kills = self.write("killed"), random.Random(4), 0
         for turn in range(14):
             with self.running(path) as run:
-                time.sleep(0.05 + rng.random() * 0.2)  # the whole may take no more than two seconds
+                time.sleep(0.03 + rng.random() * 0.1)  # the whole may take no more than a second
                 kills += run.poll() is None
                 run.kill()
             if turn % 4 == 3:
