@@ -218,15 +218,15 @@ static void test_busy(void **state)
         ok(recorder_new(&r[i], &setup, &oops));
         ok(recorder_submit(r[i], 2, &oops));
     }
-    dev_fault_delay(d, 1);
+    dev_fault_keep_marks(d, true);
     ok(recorder_submit(r[0], REPEAT, &oops));
     dev_fault_behind(d, change_argument);
     ok(recorder_submit(r[1], REPEAT, &oops));
-    dev_fault_delay(d, 0);
     ok(toy_wait(&t, steps, &oops));
     unsigned char *expected = expected_state(N, LINKS, steps), *found = xcalloc(toy_state_size(&t), 1);
     ok(toy_state(&t, found, &oops));
     assert_memory_equal(found, expected, toy_state_size(&t));
+    dev_fault_keep_marks(d, false);
     ok(recorder_submit(r[1], REPEAT, &oops)); /* heard now */
     ok(toy_state(&t, found, &oops));
     assert_int_equal(recorder_submit(r[1], 1, &e), -ERR_DRIFT);

@@ -29,6 +29,9 @@ struct fault_dev {
     uint32_t flip_launch, flip_byte;
     uint32_t delay;
     struct held *first, **last;
+    bool keeps;         /* marks */
+    uint64_t let_marks; /* all that were kept, up to this one, may pass */
+    uint64_t marks;     /* kept */
     uint32_t alive;
     void (*change)(struct tape *t);
     struct behind *behinds;
@@ -174,7 +177,10 @@ static int fault_mark(struct dev *dev, struct lane *lane, struct mark *out, stru
     int rc = planted(d, "mark", e);
     if (rc || (rc = release_all(d, e)))
         return rc;
-    return d->inner->ops->mark(d->inner, lane, out, e);
+    rc = d->inner->ops->mark(d->inner, lane, out, e);
+    if (!rc && d->keeps)
+        *out = (struct mark){&d->let_marks, ++d->marks};
+    return rc;
 }
 
 static int fault_follow(struct dev *dev, struct lane *lane, struct lane *before, struct err *e)
@@ -367,6 +373,13 @@ bool dev_fault_fired(const struct dev *d)
 void dev_fault_delay(struct dev *d, uint32_t polls)
 {
     fault(d)->delay = polls;
+}
+
+void dev_fault_keep_marks(struct dev *d, bool keep)
+{
+    fault(d)->keeps = keep;
+    if (!keep)
+        fault(d)->let_marks = fault(d)->marks;
 }
 
 void dev_fault_flip(struct dev *d, uint32_t launch, uint32_t byte)

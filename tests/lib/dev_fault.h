@@ -17,6 +17,8 @@ void dev_fault_fail(struct dev *d, uint64_t call);
 bool dev_fault_fired(const struct dev *d);
 /* Work is handed to the inner device only after this many polls (0: at once), so that tickets come late. */
 void dev_fault_delay(struct dev *d, uint32_t polls);
+/* Marks made from now on do not pass, however long ago the lane came by, before this is taken back (false). */
+void dev_fault_keep_marks(struct dev *d, bool keep);
 /* The next build flips bit 0 of one byte of the arguments of one launch. */
 void dev_fault_flip(struct dev *d, uint32_t launch, uint32_t byte);
 /* What the next build makes is replayed as `change` makes of the tape, but read back as it was asked for: an executable
