@@ -84,12 +84,10 @@ static __device__ __forceinline__ float near_square(const struct cell32 *cell, b
     if (SPOTS) {
         at = shared_spots()[slot];
     } else {
-        struct apart u = apart_of(o->first, shared_places()[slot]);
-        if (LISTS_TRICLINIC && nearest) {
-            const uint32_t image = shortest_image(cell, u.x, u.y, u.z);
-            u = {beside(u.x, image & 1), beside(u.y, image & 2), beside(u.z, image & 4)};
-        }
-        const struct vec32 d = cell32_vector<LISTS_TRICLINIC>(cell, u.x, u.y, u.z, none);
+        const struct apart u = apart_of(o->first, shared_places()[slot]);
+        const struct vec32 d = LISTS_TRICLINIC && nearest
+                                   ? shortest32_of(cell, u.x, u.y, u.z).r
+                                   : cell32_vector<LISTS_TRICLINIC>(cell, u.x, u.y, u.z, none);
         at = {d.x, d.y, d.z, square32(d)};
     }
     float more[TRIO];

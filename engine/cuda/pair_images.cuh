@@ -15,57 +15,100 @@ struct point {
     int32_t x, y, z;
 };
 
-/* A vector of less than a whole edge along each. */
-struct long_way {
-    int64_t x, y, z;
-};
-
-/* Vectors from an atom to the trio's first. */
+/* From an atom to another: as rounded fractions have it. */
 template <box_kind BOX> struct way_in {
-    using type = struct point;
+    struct point d;
+
+    /* nm, from an atom that is `arm` away from the other */
+    __device__ __forceinline__ struct vec32 vector(const struct cell32 *cell, struct vec32 arm) const
+    {
+        return cell32_vector<BOX != RECTANGULAR>(cell, (float)d.x, (float)d.y, (float)d.z, arm);
+    }
+
+    __device__ __forceinline__ int32_t along(int k) const
+    {
+        return k == 0 ? d.x : k == 1 ? d.y : d.z;
+    }
 };
+
+/* Of the eight vectors that the fractions of one, and their neighbours on the other side of zero, make, the shortest. */
+struct shortest32 {
+    struct vec32 r; /* nm */
+    uint32_t image; /* a bit for each fraction that is the neighbour */
+};
+
+/* To its nearest image: less than a whole edge away along each. */
 template <> struct way_in<ANY_IMAGE> {
-    using type = struct long_way;
+    struct point d;
+    struct shortest32 to;
+
+    __device__ __forceinline__ struct vec32 vector(const struct cell32 *cell, struct vec32 arm) const
+    {
+        return {__fadd_rn(to.r.x, arm.x), __fadd_rn(to.r.y, arm.y), __fadd_rn(to.r.z, arm.z)};
+    }
+
+    __device__ __forceinline__ int64_t along(int k) const
+    {
+        const int64_t edge = (int64_t)1 << 32, u = k == 0 ? d.x : k == 1 ? d.y : d.z;
+        return to.image >> k & 1 ? u - (u < 0 ? -edge : edge) : u;
+    }
 };
 
-/* u to the other side of zero by a whole edge, if yes. */
-static __device__ __forceinline__ int64_t across(int32_t u, uint32_t yes)
+/* The larger of the numbers that begin with a bit for each edge: of `most`, and `less` with these. */
+static __device__ __forceinline__ float with_image(float most, float less, uint32_t image)
 {
-    const int64_t edge = (int64_t)1 << 32;
-    return yes ? u - (u < 0 ? -edge : edge) : u;
+    return fmaxf(most, __uint_as_float((__float_as_uint(less) & ~7u) | image));
 }
 
-static __device__ __forceinline__ float dot32(struct vec32 a, struct vec32 b)
+/* a (2 r - a): what r^2 is less by without a */
+static __device__ __forceinline__ float less_without(float a, float twice_r, float sum)
 {
-    return a.x * b.x + a.y * b.y + a.z * b.z;
+    return __fmaf_rn(a, __fsub_rn(twice_r, a), sum);
 }
 
-/* Of the eight vectors that the fractions of one (x, y, z, grid units), and their neighbours on the other side of zero, make, the shortest:
- * a bit for each fraction that goes there. Without a sum s of edges the square of r is less by 2 r s - s^2. */
-static __device__ __forceinline__ uint32_t shortest_image(const struct cell32 *cell, float x, float y, float z)
+/* x, y, z: grid units. Without edges a and b the square of r is less by a (2 r - a) + b (2 r - b) - 2 a b. */
+static __device__ __forceinline__ struct shortest32 shortest32_of(const struct cell32 *cell, float x, float y, float z)
 {
     const float u = copysignf(GRID_EDGE, x), v = copysignf(GRID_EDGE, y), w = copysignf(GRID_EDGE, z);
-    const struct vec32 none = {0, 0, 0}, a = {u * cell->x, 0, 0}, b = {v * cell->yx, v * cell->y, 0},
-                       c = {w * cell->zx, w * cell->zy, w * cell->z};
-    const struct vec32 r = cell32_vector<true>(cell, x, y, z, none);
-    const float less[3] = {2 * dot32(r, a) - dot32(a, a), 2 * dot32(r, b) - dot32(b, b), 2 * dot32(r, c) - dot32(c, c)};
-    const float ab = 2 * dot32(a, b), ac = 2 * dot32(a, c), bc = 2 * dot32(b, c);
-    uint32_t best = 0;
-    float most = 0;
-#pragma unroll
-    for (uint32_t k = 1; k < 8; k++) {
-        const float sum = (k & 1 ? less[0] : 0) + (k & 2 ? less[1] : 0) + (k & 4 ? less[2] : 0),
-                    both = ((k & 3) == 3 ? ab : 0) + ((k & 5) == 5 ? ac : 0) + ((k & 6) == 6 ? bc : 0);
-        if (sum - both > most)
-            most = sum - both, best = k;
-    }
-    return best;
+    const float ax = __fmul_rn(u, cell->x), bx = __fmul_rn(v, cell->yx), by = __fmul_rn(v, cell->y),
+                cx = __fmul_rn(w, cell->zx), cy = __fmul_rn(w, cell->zy), cz = __fmul_rn(w, cell->z);
+    struct vec32 r = cell32_vector<true>(cell, x, y, z, {0, 0, 0});
+    const float rx = __fmul_rn(2, r.x), ry = __fmul_rn(2, r.y), rz = __fmul_rn(2, r.z), less_a = less_without(ax, rx, 0),
+                less_b = less_without(by, ry, less_without(bx, rx, 0)),
+                less_c = less_without(cz, rz, less_without(cy, ry, less_without(cx, rx, 0)));
+    const float a2 = __fmul_rn(-2, ax), less_ab = __fmaf_rn(a2, bx, __fadd_rn(less_a, less_b)),
+                less_ac = __fmaf_rn(a2, cx, __fadd_rn(less_a, less_c)),
+                less_bc = __fmaf_rn(__fmul_rn(-2, by), cy, __fmaf_rn(__fmul_rn(-2, bx), cx, __fadd_rn(less_b, less_c))),
+                less_abc = __fadd_rn(less_bc, __fmaf_rn(a2, __fadd_rn(bx, cx), less_a));
+    float most = with_image(with_image(with_image(0, less_a, 1), less_b, 2), less_ab, 3);
+    most = with_image(with_image(with_image(with_image(most, less_c, 4), less_ac, 5), less_bc, 6), less_abc, 7);
+    const uint32_t image = __float_as_uint(most) & 7;
+    if (image & 1)
+        r.x = __fsub_rn(r.x, ax);
+    if (image & 2)
+        r.x = __fsub_rn(r.x, bx), r.y = __fsub_rn(r.y, by);
+    if (image & 4)
+        r.x = __fsub_rn(r.x, cx), r.y = __fsub_rn(r.y, cy), r.z = __fsub_rn(r.z, cz);
+    return {r, image};
 }
 
-static __device__ __forceinline__ struct long_way shortest_way(const struct cell32 *cell, struct point d)
+/* The same of the vector d, nm, with fractions f. */
+static __device__ inline void shortest_of(const double box[BOX_SIZE], const double f[3], double d[3])
 {
-    const uint32_t image = shortest_image(cell, (float)d.x, (float)d.y, (float)d.z);
-    return {across(d.x, image & 1), across(d.y, image & 2), across(d.z, image & 4)};
+    const double from[3] = {d[0], d[1], d[2]};
+    double best = vec_dot(d, d);
+#pragma unroll 1
+    for (uint32_t k = 1; k < 8; k++) {
+        double v[3];
+        for (int b = 0; b < 3; b++)
+            v[b] = k >> b & 1 ? copysign(1.0, f[b]) : 0;
+        box_apply(box, v, v);
+        vec_sub(from, v, v);
+        if (vec_dot(v, v) < best) {
+            best = vec_dot(v, v);
+            d[0] = v[0], d[1] = v[1], d[2] = v[2];
+        }
+    }
 }
 
 #endif

@@ -75,6 +75,15 @@ static void set_ewald(struct pairs *p, const struct nonbonded_settings *set)
         p->ewald_w[k] = (float)(v[k] - p->ewald_v[k] + (k ? 0 : p->host.coulomb_shift - (float)p->host.coulomb_shift));
 }
 
+/* Of the boxes that windows begin in. */
+static double least_of(const struct system *sys, double (*measure)(const double box[BOX_SIZE]))
+{
+    double least = measure(sys->box);
+    for (int w = 0; w < sys->nstarts; w++)
+        least = fmin(least, measure(sys->starts[w].box));
+    return least;
+}
+
 static int check(const struct system *sys, const struct nonbonded_settings *set, struct err *e)
 {
     double cutoff = fmax(set->coulomb_cutoff, set->vdw_cutoff);
@@ -82,7 +91,7 @@ static int check(const struct system *sys, const struct nonbonded_settings *set,
     if (!(set->coulomb_cutoff > 0 && set->vdw_cutoff > 0))
         return err_set(e, ERR_SPEC, "nonbonded: cut-offs %g and %g nm: positive ones are needed", set->coulomb_cutoff,
                        set->vdw_cutoff);
-    const double limit = box_gpu_cutoff_limit(sys->box);
+    const double limit = least_of(sys, box_gpu_cutoff_limit);
     if (!(cutoff < limit))
         return err_set(e, ERR_SPEC, "nonbonded: cut-off %g nm: must be less than %g nm in this box, on a GPU", cutoff,
                        limit);
@@ -172,15 +181,6 @@ static uint32_t whole_lanes(const struct pair_table *h, uint32_t replicas, uint3
     return lanes;
 }
 
-/* Of the boxes that windows begin in. */
-static double least_of(const struct system *sys, double (*measure)(const double box[BOX_SIZE]))
-{
-    double least = measure(sys->box);
-    for (int w = 0; w < sys->nstarts; w++)
-        least = fmin(least, measure(sys->starts[w].box));
-    return least;
-}
-
 /* What first atoms of two trios in reach may be apart beside cut-off, buffer and skin, nm. */
 static double extents_of(double arm)
 {
@@ -189,9 +189,9 @@ static double extents_of(double arm)
 
 /* What a list may have for buffer and skin, nm, where the nearest image is seen: two trios in its reach are less than a whole edge apart
  * along each edge, also once the box has come down to its least. arm: of trios */
-static double room_for_lists(double cutoff, double arm, const double box[BOX_SIZE])
+static double room_for_lists(double cutoff, double arm, const struct system *sys)
 {
-    const double smallest = (cutoff + arm) / box_cutoff_limit(box) * box_least_width(box);
+    const double smallest = (cutoff + arm) * least_of(sys, box_thickness);
     return fmax(smallest - cutoff - extents_of(arm), 0);
 }
 
@@ -201,25 +201,26 @@ static bool set_images(struct pair_table *h, const struct system *sys, double ar
     const double reach = shrinks * (h->cutoff + arm);
     const bool rounded = 2 * reach < least_of(sys, box_least_width);
     h->triclinic = box_triclinic(sys->box);
-    h->any_image = h->triclinic && !rounded && !box_flat(sys->box);
+    h->any_image = h->triclinic && !rounded && least_of(sys, box_thickness) >= BOX_FLAT;
     if (!h->any_image)
         return rounded;
-    return reach < least_of(sys, box_cutoff_limit) && room_for_lists(h->cutoff, arm, sys->box) > LEAST_ROOM;
+    return reach < least_of(sys, box_cutoff_limit) && room_for_lists(h->cutoff, arm, sys) > LEAST_ROOM;
 }
 
-/* How far lists reach, and what the box must not come down to for that. arm: of trios, nm */
-static void set_reach(struct pairs *p, const struct settings *set, const double box[BOX_SIZE], double arm)
+/* How far lists reach, and what the box must not come down to for that: as much with any number of replicas. arm: of trios, nm */
+static void set_reach(struct pairs *p, const struct settings *set, const struct system *sys, double arm)
 {
     struct pair_table *h = &p->host;
-    double buffer = set->nonbonded.list_buffer > 0 ? set->nonbonded.list_buffer : buffer_of(p);
+    const double asked = set->nonbonded.list_buffer;
+    double buffer = asked > 0 ? asked : buffer_of(p);
     h->skin = pairs_alone(p) && !h->whole ? SKIN_ALONE : SKIN;
     p->least = (struct box_limits){.width = 2 * (h->cutoff + arm)};
     if (h->any_image) {
-        const double room = room_for_lists(h->cutoff, arm, box), less = fmin(room / (buffer + h->skin), 1);
+        const double room = room_for_lists(h->cutoff, arm, sys), less = fmin(room / (buffer + h->skin), 1);
         buffer *= less;
         h->skin *= less;
         p->least.edge = 2 * (h->cutoff + arm);
-        p->least.width = h->cutoff + buffer + h->skin + extents_of(arm);
+        p->least.width = h->cutoff + fmin(room, (asked > 0 ? asked : BUFFER_WHOLE) + SKIN_ALONE) + extents_of(arm);
     }
     h->list_cutoff = h->cutoff + buffer;
 }
@@ -256,7 +257,7 @@ int pairs_make(struct pairs *p, const struct dev_limits *device, const struct sy
     h->whole = (uint32_t)h->ntrios <= most.whole;
     p->processors = device->processors;
     p->replicas = set->replicas > 1 ? (uint32_t)set->replicas : 1;
-    set_reach(p, set, sys->box, together ? arm : 0);
+    set_reach(p, set, sys, together ? arm : 0);
     if (h->nwaters)
         set_water(p, plan, p->atom[0], p->atom[1]);
     pairs_set_force_unit(p, plan);

@@ -6,6 +6,7 @@
 #define SHOAL_ENGINE_CUDA_PAIRS_PERTURBED_CUH
 
 #include "engine/base/units.h"
+#include "engine/cuda/pair_images.cuh"
 #include "engine/cuda/pair_sums.cuh"
 #include "engine/cuda/nonbonded_tables.h"
 
@@ -17,11 +18,8 @@ static __device__ double perturbed_separation(const struct ctl *c, const struct 
     const double u[3] = {(double)(int32_t)(i.x - j.x) * unit, (double)(int32_t)(i.y - j.y) * unit,
                          (double)(int32_t)(i.z - j.z) * unit};
     box_apply(c->box, u, d);
-    if (t->any_image) {
-        const struct box_vector nearest = box_shortest_far(c->box, d[0], d[1], d[2]);
-        for (int k = 0; k < 3; k++)
-            d[k] = nearest.d[k];
-    }
+    if (t->any_image)
+        shortest_of(c->box, u, d);
     return pair_distance2(d[0], d[1], d[2]);
 }
 

@@ -49,7 +49,7 @@ static __device__ __forceinline__ struct ground &ground(void)
 }
 
 template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struct trio_pass {
-    using way = typename way_in<BOX>::type;
+    using way = struct way_in<BOX>;
     static constexpr bool FORCE = SUMS != ENERGIES;
     static constexpr bool ENERGY = SUMS != FORCES;
     static constexpr bool VIRIAL = SUMS == BOTH;
@@ -109,10 +109,11 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
 
     __device__ __forceinline__ way from(struct point p) const
     {
+        const struct point d = difference(own, p);
         if constexpr (BOX == ANY_IMAGE)
-            return shortest_way(&cell, difference(own, p));
+            return {d, shortest32_of(&cell, (float)d.x, (float)d.y, (float)d.z)};
         else
-            return difference(own, p);
+            return {d};
     }
 
     __device__ __forceinline__ uint32_t whole_trio(uint32_t trio) const
@@ -159,7 +160,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
     __device__ __forceinline__ double lj_energy(int k, uint32_t slot, way d) const
     {
         const struct point p = difference(at(first + k), own);
-        const double u[3] = {(double)d.x + p.x, (double)d.y + p.y, (double)d.z + p.z};
+        const double u[3] = {(double)d.along(0) + p.x, (double)d.along(1) + p.y, (double)d.along(2) + p.z};
         double r[3];
         box_apply(nm, u, r);
         return lj_energy_of(table(), type_of(first + k), type_of(slot), pair_distance2(r[0], r[1], r[2]));
@@ -174,7 +175,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
 
     __device__ __forceinline__ void add_virial(way d, int64_t x, int64_t y, int64_t z)
     {
-        int64_t dx = d.x >> VIRIAL_SHIFT, dy = d.y >> VIRIAL_SHIFT, dz = d.z >> VIRIAL_SHIFT;
+        int64_t dx = d.along(0) >> VIRIAL_SHIFT, dy = d.along(1) >> VIRIAL_SHIFT, dz = d.along(2) >> VIRIAL_SHIFT;
         virial[0] += dx * x;
         virial[1] += dx * y;
         virial[2] += dx * z;
@@ -231,7 +232,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
         const uint32_t fine = __float_as_uint(a.round_fine);
         const float coulomb_cutoff2 = valid ? a.coulomb_cutoff2 : -1.0f, vdw_cutoff2 = valid ? a.vdw_cutoff2 : -1.0f;
         const way d = from(at(slot));
-        float x = (float)d.x, y = (float)d.y, z = (float)d.z, charge = 0;
+        float charge = 0;
         int32_t type = 0;
         uint32_t jx = 0, jy = 0, jz = 0;
         struct entry_energies energies = {0, 0};
@@ -241,7 +242,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
         }
 #pragma unroll
         for (int k = 0; k < TRIO; k++) {
-            struct vec32 r = cell32_vector<BOX != RECTANGULAR>(&cell, x, y, z, arm[k]);
+            struct vec32 r = d.vector(&cell, arm[k]);
             float r2 = square32(r), ri = rsqrt_approx(r2), ri2 = __fmul_rn(ri, ri);
             const bool has_lj = KIND == OTHER || (KIND == OXYGEN && k == 0);
             if (ENERGY && r2 < coulomb_cutoff2)
@@ -354,7 +355,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
         struct entry_energies energies = {0, 0};
 #pragma unroll
         for (int k = 0; k < TRIO; k++) {
-            struct vec32 r = cell32_vector<BOX != RECTANGULAR>(&cell, (float)d.x, (float)d.y, (float)d.z, arm[k]);
+            struct vec32 r = d.vector(&cell, arm[k]);
             const bool on = WATER || (mask >> k & 1);
             const float r2 = fmaxf(square32(r), NEAREST2), ri = rsqrt_approx(r2);
             if (ENERGY && on && r2 < a.coulomb_cutoff2) {
@@ -409,8 +410,8 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
     /* Of the force component b on atom k: what the vector from the first atom to it adds to the virial. */
     __device__ __forceinline__ void add_arm_virial(int k, int b, int64_t force)
     {
-        const struct point d = difference(at(first + k), own);
-        add_virial({d.x, d.y, d.z}, b == 0 ? force : 0, b == 1 ? force : 0, b == 2 ? force : 0);
+        const way d = {difference(at(first + k), own)};
+        add_virial(d, b == 0 ? force : 0, b == 1 ? force : 0, b == 2 ? force : 0);
     }
 
     /* A far list: each lane takes two entries at a time, the next four on their way meanwhile. Where a lane has no more it goes on with

@@ -94,26 +94,35 @@ MATH_FN real box_least_edge(const real box[BOX_SIZE])
     return fmin(fmin(box[BOX_XX], box[BOX_YY]), box[BOX_ZZ]);
 }
 
-/* Cut-offs stay below this, nm: half the shortest edge vector, and what the diagonal allows (GROMACS's rule). */
-MATH_FN real box_cutoff_limit(const real box[BOX_SIZE])
+/* Cut-offs stay below this, nm: half the shortest edge vector, what the diagonal allows (GROMACS's rule), and half the shortest of
+ * all lattice vectors, so that no two images of an atom are as close (GROMACS sees both). Vectors of two edges and more are no
+ * shorter than twice the rest allows, as no edge is farther along another than half of it. */
+MATH_FN_APART real box_cutoff_limit(const real box[BOX_SIZE])
 {
-    real b = box[BOX_YX] * box[BOX_YX] + box[BOX_YY] * box[BOX_YY];
-    real c = box[BOX_ZX] * box[BOX_ZX] + box[BOX_ZY] * box[BOX_ZY] + box[BOX_ZZ] * box[BOX_ZZ];
-    real half = REAL(0.5) * fmin(box[BOX_XX], sqrt(fmin(b, c)));
-    return fmin(half, fmin(box[BOX_XX], fmin(box[BOX_YY] - fabs(box[BOX_ZY]), box[BOX_ZZ])));
+    real diagonal = fmin(box[BOX_XX], fmin(box[BOX_YY] - fabs(box[BOX_ZY]), box[BOX_ZZ]));
+    real least2 = 4 * diagonal * diagonal;
+    for (int k = 14; k < 27; k++) { /* of a vector and its opposite, one */
+        real v[3] = {(real)(k / 9 - 1), (real)(k / 3 % 3 - 1), (real)(k % 3 - 1)};
+        box_apply(box, v, v);
+        least2 = fmin(least2, vec_dot(v, v));
+    }
+    return REAL(0.5) * sqrt(least2);
 }
 
 /* Slanted so that faces are hardly farther apart than cut-offs may be long. Else what is in reach of a cut-off and a list's buffer
  * is less than a whole edge away along each edge. */
-MATH_FN int box_flat(const real box[BOX_SIZE])
+#define BOX_FLAT REAL(1.15)
+
+/* How far opposite faces are apart, at least, of what cut-offs may be long: 2 of a cube. */
+MATH_FN real box_thickness(const real box[BOX_SIZE])
 {
-    return box_least_width(box) < REAL(1.15) * box_cutoff_limit(box);
+    return box_least_width(box) / box_cutoff_limit(box);
 }
 
 /* What cut-offs stay below on a GPU, nm, where no pair sees an image that is a whole edge away. */
 MATH_FN real box_gpu_cutoff_limit(const real box[BOX_SIZE])
 {
-    return box_flat(box) ? REAL(0.5) * box_least_width(box) : box_cutoff_limit(box);
+    return box_thickness(box) < BOX_FLAT ? REAL(0.5) * box_least_width(box) : box_cutoff_limit(box);
 }
 
 /* d moved by whole edges, taken off from the last to the first: to its shortest image, if that is shorter than half of each edge

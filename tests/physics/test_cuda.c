@@ -99,19 +99,21 @@ static void test_triclinic_short(void **state)
     cut_into(0);
 }
 
-/* With cut-offs nearly as long as the box allows, where rounding fractions need not give the nearest image; whole and in regions. */
+/* With cut-offs nearly as long as the box allows, where rounding fractions need not give the nearest image; whole and in regions. The
+ * shortest lattice vector of the last box is a - b + c. */
 static void test_triclinic_any_image(void **state)
 {
-    for (int k = 0; k < 6; k++) {
+    static const double steep[BOX_SIZE] = {1, 0.75, 0.5, 0.5, -0.495, 0.375};
+    for (int k = 0; k < 8; k++) {
         struct system *sys = mixture(2);
         struct settings set = settings_of(k % 2 ? VDW_POTENTIAL_SWITCH : VDW_POTENTIAL_SHIFT, ALCHEMY_B_STATES);
-        reshape(sys, shapes[k % 3], false);
+        reshape(sys, k % 4 < 3 ? shapes[k % 4] : steep, false);
         const double limit = box_cutoff_limit(sys->box);
         assert_true(limit > 1.1 * 0.5 * box_least_width(sys->box));
         set.nonbonded.coulomb_cutoff = 0.99 * limit;
         set.nonbonded.vdw_cutoff = 0.97 * limit;
         set.nonbonded.vdw_switch = 0.8 * limit;
-        cut_into(k < 3 ? 0 : 800);
+        cut_into(k < 4 ? 0 : 800);
         compare(sys, &set, k % 3);
         toy_system_free(sys);
     }
@@ -165,6 +167,33 @@ static void test_narrow_start(void **state)
     assert_true(room.width > room.least);
     toy_close(&t);
     compare(sys, &set, 1);
+    toy_system_free(sys);
+}
+
+/* Boxes become as narrow, whatever the number of replicas, along one axis, too. */
+static void test_room_of_all(void **state)
+{
+    struct settings set = toy_settings();
+    struct system *sys = toy_water(6);
+    struct err e = {0};
+    double box[2][BOX_SIZE];
+    reshape(sys, shapes[0], true);
+    set.nonbonded.coulomb_cutoff = set.nonbonded.vdw_cutoff = 0.8;
+    set.nonbonded.vdw_switch = 0.5;
+    set.barostat =
+        (struct barostat_settings){.on = true, .pressure = 1e7, .every = 1, .coupling = VOLUME_SEMI_ISOTROPIC};
+    for (int d = 0; d < 2; d++) {
+        set.replicas = d ? 200 : 1;
+        struct toy t = toy_emulated(*cuda_program.kernels, NULL, sys, &set, 0);
+        toy_run(t.sim, SIM_BAROSTAT, 140);
+        assert_int_equal(sim_get(t.sim, NULL, NULL, box[d], &e), 0);
+        const struct box_room room = sim_box_room(t.sim);
+        const struct volume_moves moves = sim_volume_moves(t.sim);
+        print_message("%.4f nm of at least %.4f, %d refused\n", room.width, room.least, (int)moves.refused);
+        assert_true(room.width < 1.01 * room.least && room.least < 1.6 * 0.8);
+        toy_close(&t);
+    }
+    assert_memory_equal(box[0], box[1], sizeof box[0]);
     toy_system_free(sys);
 }
 
@@ -234,6 +263,7 @@ int main(void)
         cmocka_unit_test(test_triclinic_short), cmocka_unit_test(test_triclinic_any_image),
         cmocka_unit_test(test_triclinic_water), cmocka_unit_test(test_narrow_start),
         cmocka_unit_test(test_shapes),          cmocka_unit_test(test_smallest_box),
+        cmocka_unit_test(test_room_of_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,6 +103,9 @@ static void test_long_buffers(void **state)
     same_for_all_buffers(cube, 0.7, false, &o);
 }
 
+/* As skewed as boxes come: a - b + c is shorter than any edge. */
+static const double steep[BOX_SIZE] = {2.4, 1.8, 1.2, 1.2, -1.188, 0.9};
+
 /* The cut-off is just below what the box allows, where the nearest image is not always the one that rounding finds, or below half
  * the distance of the nearest faces, where lists alone reach so far. */
 static void test_triclinic(void **state)
@@ -115,6 +118,8 @@ static void test_triclinic(void **state)
     same_for_all_buffers(dodecahedron, 0.56, false, &o);
     same_for_all_buffers(skewed, 0.74, false, &o);
     same_for_all_buffers(skewed, 0.55, false, &o);
+    same_for_all_buffers(steep, 0.74, false, &o);
+    same_for_all_buffers(steep, 0.55, false, &o);
 }
 
 /* The box shrinks until the cut-off stops it. */
@@ -128,10 +133,9 @@ static void test_shrinking(void **state)
         assert_true(fabs(o.box[k] / skewed[k] - o.box[0] / skewed[0]) < 1e-12);
 }
 
-/* The images next to one: the shortest is found in a box as skewed as they come. */
+/* The images next to one: the shortest is found. */
 static void test_shortest_image(void **state)
 {
-    static const double box[BOX_SIZE] = {2, 1.5, 1, 1, -0.99, 0.75};
     uint64_t random = 1;
     for (int n = 0; n < 2000; n++) {
         double f[3], d[3], least = INFINITY;
@@ -141,22 +145,47 @@ static void test_shortest_image(void **state)
         }
         for (int k = 0; k < 11 * 11 * 11; k++) {
             const double g[3] = {f[0] + k / 121 - 5, f[1] + k / 11 % 11 - 5, f[2] + k % 11 - 5};
-            box_apply(box, g, d);
+            box_apply(steep, g, d);
             least = fmin(least, vec_dot(d, d));
         }
-        box_apply(box, f, d);
-        box_shortest(box, d);
+        box_apply(steep, f, d);
+        box_shortest(steep, d);
         assert_true(fabs(vec_dot(d, d) - least) < 1e-12);
     }
+}
+
+/* Half the shortest vector of a lattice, or what the diagonal allows; the shortest need not be an edge. */
+static void test_cutoff_limit(void **state)
+{
+    uint64_t random = 1;
+    uint32_t shorter = 0;
+    for (int n = 0; n < 3000; n++) {
+        double r[BOX_SIZE], least = INFINITY;
+        for (int k = 0; k < BOX_SIZE; k++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            r[k] = (double)(random >> 40) / 16777216.0;
+        }
+        const double xx = 1 + r[0], yy = 1 + r[1], zz = 0.7 + r[2];
+        const double box[BOX_SIZE] = {xx, yy, zz, (r[3] - 0.5) * xx, (r[4] - 0.5) * xx, (r[5] - 0.5) * yy};
+        const double allowed = fmin(xx, fmin(yy - fabs(box[BOX_ZY]), zz));
+        double edge[3];
+        box_edges(box, edge);
+        for (int k = 0; k < 7 * 7 * 7; k++) {
+            double v[3] = {k / 49 - 3, k / 7 % 7 - 3, k % 7 - 3};
+            box_apply(box, v, v);
+            least = vec_dot(v, v) > 0 ? fmin(least, sqrt(vec_dot(v, v))) : least;
+        }
+        assert_true(fabs(box_cutoff_limit(box) - fmin(least / 2, allowed)) < 1e-12);
+        shorter += least / 2 < fmin(allowed, fmin(edge[0], fmin(edge[1], edge[2])) / 2);
+    }
+    assert_in_range(shorter, 10, 100);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_long_buffers),
-        cmocka_unit_test(test_triclinic),
-        cmocka_unit_test(test_shrinking),
-        cmocka_unit_test(test_shortest_image),
+        cmocka_unit_test(test_long_buffers),   cmocka_unit_test(test_triclinic),    cmocka_unit_test(test_shrinking),
+        cmocka_unit_test(test_shortest_image), cmocka_unit_test(test_cutoff_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds `shoal energy` against gmx_d, run live, in triclinic boxes: a rhombic dodecahedron, a truncated octahedron, a skewed cell.
+"""Holds `shoal energy` against gmx_d, run live, in triclinic boxes: a rhombic dodecahedron, a truncated octahedron, skewed cells.
 
 usage: triclinic.py [--device DEVICE] SHOAL_WORKER SOURCE_ROOT [CASE...]
 The methanol of the examples in water. Molecules are moved by whole box edges and broken in Shoal's input, so that every image is
@@ -20,10 +20,12 @@ import reference
 import tolerances
 
 BOXES = {'dodecahedron': ['-bt', 'dodecahedron', '-box', '2.6'], 'octahedron': ['-bt', 'octahedron', '-box', '2.7'],
-         'skewed': ['-bt', 'triclinic', '-box', '2.4', '2.6', '2.5', '-angles', '72', '105', '66']}
+         'skewed': ['-bt', 'triclinic', '-box', '2.4', '2.6', '2.5', '-angles', '72', '105', '66'],
+         'steep': ['-bt', 'triclinic', '-box', '3.63', '3.271', '2.8932', '-angles', '87.308', '128.379', '56.31']} # a - b + c: 2.268
 # Box, cut-off (nm), order of PME. "far": nearly half the shortest lattice vector, farther than half from face to face.
 CASES = {'dodecahedron': ('dodecahedron', 0.9, 4), 'octahedron': ('octahedron', 0.9, 5), 'skewed': ('skewed', 0.9, 6),
-         'dodecahedron far': ('dodecahedron', 1.23, 4), 'octahedron far': ('octahedron', 1.2, 5), 'skewed far': ('skewed', 1.12, 6)}
+         'dodecahedron far': ('dodecahedron', 1.23, 4), 'octahedron far': ('octahedron', 1.2, 5), 'skewed far': ('skewed', 1.12, 6),
+         'steep far': ('steep', 1.08, 4)}
 MDP = {'integrator': 'md', 'nsteps': 0, 'cutoff-scheme': 'Verlet', 'verlet-buffer-tolerance': -1, 'nstlist': 1, 'coulombtype': 'PME',
        'nstfout': 1, 'nstenergy': 1, 'nstcalcenergy': 1, 'constraints': 'none', 'continuation': 'yes', 'comm-mode': 'None',
        'fourierspacing': 0.11, 'ewald-rtol': 1e-5, 'DispCorr': 'EnerPres',
