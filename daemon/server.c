@@ -16,6 +16,7 @@
 #define HANGUP_MS 1000      /* how often the peers of suspended connections are looked at */
 #define MEMORY (256u << 10) /* of one connection in libmicrohttpd */
 #define MORE_CONNECTIONS 1024
+#define LAST_TURNS 20 /* of libmicrohttpd at most, for answers when it stops */
 
 /* ---- driving libmicrohttpd ---- */
 
@@ -217,10 +218,26 @@ static void resume_all(struct server *s)
     }
 }
 
+static bool has_answers(const struct server *s)
+{
+    for (const struct request *r = s->requests; r; r = r->next)
+        if (r->answered)
+            return true;
+    return false;
+}
+
+/* What was answered last is sent, as far as those who asked have room for it: they are not waited for. */
+static void send_answers(struct server *s)
+{
+    for (int turn = 0; turn < LAST_TURNS && has_answers(s); turn++)
+        server_run(s);
+}
+
 void server_close(struct server *s)
 {
     if (!s)
         return;
+    send_answers(s);
     resume_all(s);
     server_accept_stop(s);
     uv_poll_stop(&s->poll);

@@ -4,6 +4,7 @@
 
 Usage: stopping.py SHOALD [NAME...]    only the scenarios with one of the names
 """
+import fcntl
 import json
 import os
 import shutil
@@ -11,6 +12,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import termios
 import time
 
 import fake
@@ -48,6 +50,11 @@ def hanging_job():
         assert s.wait(ident)["state"] == "done"
 
 
+def unread(sock):
+    """Bytes that the other end has not taken yet."""
+    return int.from_bytes(fcntl.ioctl(sock, termios.TIOCOUTQ, b"\0" * 4), sys.byteorder)
+
+
 def late_commit():
     """What follows a commit is done, and its owner is told, though the service has drained meanwhile."""
     with service("late", steps=100000, per_second=100) as s:
@@ -58,9 +65,13 @@ def late_commit():
         db.execute("BEGIN IMMEDIATE")  # commits wait
         connection = Connection(s.socket)
         connection.request("POST", f"/v1/ensembles/{ident}/resume")
-        time.sleep(0.3)
+        while unread(connection.sock):
+            time.sleep(0.01)
+        s.get(ident)  # who comes later is answered: that one was heard
         s.process.send_signal(signal.SIGTERM)
+        deadline = time.monotonic() + 60
         while ": stopped" not in s.log_text():
+            assert time.monotonic() < deadline, s.log_text()
             time.sleep(0.02)
         db.close()
         answer = connection.getresponse()
@@ -183,7 +194,7 @@ def removed_database():
 
 
 def wait_health(s, status, part):
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while True:
         got = s.call("GET", "/healthz/ready")
         if got[0] == status and part in json.dumps(got[1]):

@@ -254,6 +254,20 @@ static void test_close_with_work_in_hand(void **state)
     close(c);
 }
 
+/* What is answered last is sent, though there is no turn of the loop any more. */
+static void test_answer_and_close(void **state)
+{
+    struct fixture *f = *state;
+    int fd = server_play_dial(&f->play);
+    server_play_ask(fd, "GET", "/later");
+    server_play_turn(&f->play, 50);
+    reply_json(f->later, 200, json_pack("{s:b}", "last", 1));
+    server_close(f->play.server);
+    f->play.server = NULL;
+    assert_says(server_play_answer(&f->play, fd, "}\n"), "\"last\":true");
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +276,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_later_and_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(test_followers_that_do_not_read, setup, teardown),
         cmocka_unit_test_setup_teardown(test_limit, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_close_with_work_in_hand, setup, teardown)};
+        cmocka_unit_test_setup_teardown(test_close_with_work_in_hand, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_answer_and_close, setup, teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
