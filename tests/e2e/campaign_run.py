@@ -133,7 +133,8 @@ class Run(Served):
 
     def test_killed(self):
         """The command, the service or both, at random moments; in the end two commands at once."""
-        path, rng, kills = self.write("killed"), random.Random(4), 0
+        path = self.write("killed", BUDGET.replace("}", ", rounds: 8}"))  # each of which takes a turn
+        rng, kills = random.Random(4), 0
         for turn in range(14):
             with self.running(path) as run:
                 time.sleep(0.03 + rng.random() * 0.1)  # the whole may take no more than a second

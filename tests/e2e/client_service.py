@@ -73,7 +73,7 @@ class Commands(Served):
         speed = results["ensemble"]["speed"]  # 600 steps of 2 fs in each of 3 windows
         seconds = 3 * 600 * 2e-6 / speed["magnitude"] * 86400
         self.assertEqual(speed["unit"], "nanosecond_per_day")
-        self.assertTrue(0.05 < seconds < time.monotonic() - self.begun, speed)
+        self.assertTrue(0 < seconds < time.monotonic() - self.begun, speed)
         table = self.shoal("results", self.done, "--output", os.path.join(self.folder, "got"))
         for word in ("MBAR", "BAR", "TI", "vdw 0.05", "kcal/mol"):
             self.assertIn(word, table)

@@ -9,6 +9,7 @@ one kill to the next, for one that takes its time to open.
 SHOAL_TEST_SEED: of the random moments (default 1); SHOAL_TEST_CRASH_ROUNDS: disturbed runs (default 1, a long test: 50).
 """
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -89,8 +90,9 @@ def disturb(service, rng):
     """Kills the daemon or a worker. Returns what was killed."""
     workers = service.workers()
     if workers and rng.random() < 0.5:
-        os.kill(rng.choice(workers), signal.SIGKILL)
-        return "worker"
+        with contextlib.suppress(ProcessLookupError):  # one that has just ended
+            os.kill(rng.choice(workers), signal.SIGKILL)
+            return "worker"
     service.kill()
     service.start(wait=rng.random() < 0.7)
     return "daemon"

@@ -30,7 +30,7 @@ OPENAPI = sys.argv[2]
 # ---- requests ----
 
 def bad_requests():
-    with service("bad") as s:
+    with service("bad", steps=100000) as s:
         good = body_of("good")
 
         def expect(status, code, part, method, path, body=None):
@@ -76,10 +76,10 @@ def bad_requests():
         expect(409, "CONFLICT", "no results yet", "GET", f"/v1/ensembles/{ident}/results")
 
 
-def raw_bytes(s, data, shut=True):
+def raw_bytes(s, data, shut=True, seconds=60):
     """What the service says to bytes as they are; nothing, where it waits for more until its own time is up."""
     with socket.socket(socket.AF_UNIX) as k:
-        k.settimeout(2)
+        k.settimeout(seconds)
         k.connect(s.socket)
         try:
             k.sendall(data)
@@ -93,9 +93,9 @@ def raw_bytes(s, data, shut=True):
 def malformed_and_oversize():
     with service("oversize") as s:
         assert b" 400 " in raw_bytes(s, b"POST /v1/ensembles HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{]")
-        raw_bytes(s, b"\0\xff\r\n\r\n" * 100)
-        raw_bytes(s, b"GET /" + b"a" * 1000000 + b" HTTP/1.1\r\n\r\n")
-        raw_bytes(s, b"POST /v1/ensembles HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nhalf")
+        raw_bytes(s, b"\0\xff\r\n\r\n" * 100, seconds=2)
+        raw_bytes(s, b"GET /" + b"a" * 1000000 + b" HTTP/1.1\r\n\r\n", seconds=2)
+        raw_bytes(s, b"POST /v1/ensembles HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nhalf", seconds=2)
         answer = raw_bytes(s, b"POST /v1/ensembles HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n", shut=False)
         assert b" 413 " in answer.split(b"\r\n")[0], answer
         chunk = b"100000\r\n" + b" " * 0x100000 + b"\r\n"
@@ -252,10 +252,10 @@ def pause_resume_cancel():
         s.start()
         assert s.get(ident)["state"] == "paused"
         shutil.rmtree(os.path.join(s.folder, "state/ensembles", ident, "input"))  # the database has it all
-        s.set_rules(steps=100, per_second=500)
+        s.set_rules(steps=1000, per_second=5000)
         s.act(ident, "resume")
         s.act(ident, "resume")
-        assert_whole(s, ident, max(100, *before))
+        assert_whole(s, ident, 1000)
         assert os.path.exists(os.path.join(s.folder, "state/ensembles", ident, "input/tiny.gro"))
         s.set_rules(steps=100000, per_second=200)
         other = s.submit("q")
@@ -264,9 +264,9 @@ def pause_resume_cancel():
         s.wait_replicas(other, lambda r: r["state"] == "cancelled")
         s.act(other, "resume", 409)
         assert s.raw("GET", f"/v1/ensembles/{other}/results")[0] == 200
-        s.set_rules(steps=300, per_second=500)
+        s.set_rules(steps=1000, per_second=5000)
         s.act(other, "retry")
-        assert_whole(s, other, 300)
+        assert_whole(s, other, 1000)
 
 
 def two_users():
@@ -308,7 +308,7 @@ def follow_until_gone(s, ident):
 
 
 def drain():
-    with service("drain", steps=1000, per_second=800, drain_seconds=1.5) as s:
+    with service("drain", steps=1000, per_second=800, drain_seconds=5) as s:
         ident = s.submit("d")
         s.wait_steps(ident, 0, 1)
         follower = concurrent.futures.ThreadPoolExecutor(1).submit(follow_until_gone, s, ident)
@@ -410,6 +410,7 @@ def leftovers():
             listening.close()
             time.sleep(0.5)
             assert s.process.poll() is None and s.log_text().count("worker started") == 1, s.log_text()
+        s.wait_ready()
         assert_whole(s, s.submit("after"))
 
 

@@ -64,12 +64,12 @@ def done_goes_on():
 
 def on_the_way():
     """Running, waiting and paused replicas take a later target up; one that reaches the earlier one meanwhile goes on."""
-    with service("running", per_second=100) as s:
+    with service("running", per_second=25) as s:
         ident = s.submit("r", windows=(0, 0.3, 0.6, 0.9))
         s.wait_steps(ident, 0, 1)
         changed = extend(s, ident, time="30 steps")
         assert changed["state"] == "running" and changed["revision"] == 2, changed
-        s.wait_replicas(ident, lambda r: r["window"] > 1 or r["step"] > 60)
+        s.wait_replicas(ident, lambda r: r["window"] > 1 or r["step"] > 20)
         extend(s, ident, time="30 steps")
         s.act(ident, "pause")
         s.wait_replicas(ident, lambda r: r["state"] == "paused")
@@ -80,7 +80,7 @@ def on_the_way():
         ensemble = assert_whole(s, ident, 190)
         assert ensemble["revision"] == 4, ensemble
         # Some are done, others run.
-        s.set_rules(per_second=200)
+        s.set_rules(per_second=50)
         ident = s.submit("half")
         deadline = time.monotonic() + 20
         while s.get(ident)["done"] not in (1, 2):
@@ -108,7 +108,7 @@ def lacking_a_window():
 
 def retried_alone():
     """One failed window of two, while the others go on and when they are done; a paused ensemble's wait until it is resumed."""
-    with service("alone", "--slots", "3", per_second=60, rules=[{"window": k, "at": 30, "do": "fail", "code": 4} for k in (0, 1)]) as s:
+    with service("alone", "--slots", "3", per_second=15, rules=[{"window": k, "at": 30, "do": "fail", "code": 4} for k in (0, 1)]) as s:
         ident = s.submit("a")
         s.wait_replicas(ident, lambda r: r["state"] == "failed" or r["window"] == 2)
         assert "has not failed" in s.act(ident, "retry?window=2", 409)["error"]["message"]
@@ -122,7 +122,7 @@ def retried_alone():
         assert s.act(ident, "retry?window=0")["state"] == "queued"
         assert_whole(s, ident)
         assert os.stat(os.path.join(s.folder, "state/ensembles", ident, "lambda_02/steps")).st_mtime_ns == before, "run again"
-        s.set_rules(per_second=60, rules=[{"window": 0, "at": 30, "do": "fail", "code": 4}])
+        s.set_rules(per_second=15, rules=[{"window": 0, "at": 30, "do": "fail", "code": 4}])
         ident = s.submit("p")
         s.wait_replicas(ident, lambda r: r["state"] == "failed" or r["window"] > 0)
         s.act(ident, "pause")

@@ -215,7 +215,8 @@ class Worker:
 
 
 def read_slowly():
-    """As RULES.COMMAND says: {"how": "busy" | "sleep" | "wait" (a second) | "named" (sleeps over a spec that is named slow) | "signal-N" | "exit" | "nonsense" | "half"
+    """As RULES.COMMAND says: {"how": "busy" | "sleep" | "wait" (a second) | "hold" (until there is a file RULES.go) |
+    "named" (sleeps over a spec that is named slow) | "signal-N" | "exit" | "nonsense" | "half"
     | "answer" (live estimates of "answers", one after the other, the last for ever: [value, error, verdict], or null: it dies; those
     below number "held" wait for a file RULES.answer-NUMBER), "folder": where it leaves its process id}."""
     with open(f"{RULES}.{sys.argv[1]}", encoding="utf-8") as f:
@@ -250,6 +251,10 @@ def read_slowly():
             pass
     if what == "wait":
         time.sleep(1)
+        return
+    if what == "hold":
+        while not os.path.exists(f"{RULES}.go"):
+            time.sleep(0.01)
         return
     if what in ("sleep", "named"):
         time.sleep(100)

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 
-from fake import as_user, assert_whole, body_of
+from fake import Release, as_user, assert_whole, body_of
 from scenarios import run, service
 from service import Gone
 
@@ -33,7 +33,7 @@ def ask(k, path="/healthz/live"):
     return int(answer.split()[1]) if answer else None
 
 
-def answers_again(s, seconds=5):
+def answers_again(s, seconds=60):
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -61,7 +61,7 @@ def close_together():
                 answers_again(s)
         for n in (limit, limit + 40):
             held = [connect(s) for _ in range(n)]
-            statuses = [ask(k) for k in held]
+            statuses = [ask(k) for k in reversed(held)]  # first those that are refused: they are closed after seconds
             assert statuses.count(200) == limit and set(statuses) <= {200, 429, 503}, statuses
             for k in held:
                 k.close()
@@ -140,27 +140,6 @@ def one_user_against_others():
         assert as_user(ann, lambda: s.call("GET", "/v1/ensembles"))[0] == 200, "what was held is not given back"
 
 
-class Release:
-    """Between this process and the child that holds: it holds until it is told to let go."""
-
-    def __init__(self):
-        self.ready, self.told = os.pipe(), os.pipe()
-        self.value = None
-
-    def wait(self):  # in the child
-        os.write(self.ready[1], b".")
-        os.read(self.told[0], 1)
-
-    def settle(self):
-        os.read(self.ready[0], 1)
-
-    def go(self):
-        os.write(self.told[1], b".")
-
-    def done(self, value):
-        self.value = value
-
-
 def bodies():
     """The bytes of requests that are on their way are limited for each user."""
     if os.geteuid() != 0:
@@ -230,7 +209,8 @@ def stored_bytes():
         assert {r["waits"]["for"] for r in ensemble["replicas"]} == {"its owner to have less stored"}, ensemble
         s.set_rules(**rules, per_second=1000)
         assert_whole(s, submit(bob, "others"), 300)
-        assert s.get(second)["state"] == "running" and s.get(second)["reason"] == ensemble["reason"], s.get(second)
+        held = s.get(second)
+        assert held["state"] == "running" and re.sub(r"\d+", "N", held["reason"]) == re.sub(r"\d+", "N", ensemble["reason"]), held
         assert as_user(ann, lambda: s.call("DELETE", f"/v1/ensembles/{first}"))[0] in (200, 204)
         ensemble = assert_whole(s, second, 300)
         assert ensemble["reason"] is None and {r["attempt"] for r in ensemble["replicas"]} == {0}, ensemble

@@ -30,7 +30,7 @@ class Served(unittest.TestCase):
         cls.service = subprocess.Popen(
             [SHOALD, "--socket", cls.environment["SHOAL_SOCKET"], "--state", os.path.join(cls.folder, "state"),
              "--worker", WORKER, "--device", "cpu", *cls.OPTIONS, *AS_IS], stderr=subprocess.DEVNULL)
-        for _ in range(200):
+        for _ in range(1200):
             if subprocess.run([SHOAL, "version"], env=cls.environment, capture_output=True, check=False).returncode == 0:
                 return
             time.sleep(0.05)

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-from fake import as_user, assert_whole, body_of
+from fake import Release, as_user, assert_whole, body_of
 from scenarios import run, service
 from service import Connection, Gone
 
@@ -92,7 +92,7 @@ class slow_reader:
         return [int(pid) for pid in self.s.children() if os.path.exists(os.path.join(self.folder, str(pid)))]
 
 
-def wait_for(test, what, seconds=10):
+def wait_for(test, what, seconds=60):
     deadline = time.monotonic() + seconds
     while not test():
         assert time.monotonic() < deadline, what
@@ -133,9 +133,8 @@ def service_stops():
         for t in threads:
             t.start()
         wait_for(slow.living, "no reader")
-        begin = time.monotonic()
         readers = slow.living()
-        assert s.stop(20) == 0 and time.monotonic() - begin < 10
+        assert s.stop() == 0  # sooner than readers end
         for t in threads:
             t.join()
         assert not any(os.path.exists(f"/proc/{pid}") for pid in readers), "readers outlive the service"
@@ -169,25 +168,27 @@ def users_in_turn():
         slow = slow_reader(s, "named")
 
         def many():
-            connections, statuses = [], []
+            connections = []
             for _ in range(12):
-                c = Connection(s.socket, timeout=3)
+                c = Connection(s.socket)
                 c.request("POST", "/v1/validate", json.dumps(body_of("slow")))
                 connections.append(c)
-            for c in connections[8:]:
-                statuses.append(c.getresponse().status)
-            time.sleep(3)
+            statuses = [c.getresponse().status for c in connections[8:]]
+            release.wait()
             return statuses
 
-        refused_ones = []
-        t = threading.Thread(target=lambda: refused_ones.extend(as_user(12345, many)))
+        release = Release()
+        t = threading.Thread(target=lambda: release.done(as_user(12345, many)))
         t.start()
-        wait_for(lambda: len(slow.living()) == 2, "two of three places")
-        begin = time.monotonic()
-        status, answer = as_user(12346, lambda: s.call("POST", "/v1/ensembles", body_of("bobs")))
-        assert status == 201 and time.monotonic() - begin < 2, (status, answer, time.monotonic() - begin)
+        try:
+            wait_for(lambda: len(slow.living()) == 2, "two of three places")
+            readers = slow.living()
+            status, answer = as_user(12346, lambda: s.call("POST", "/v1/ensembles", body_of("bobs")))
+            assert status == 201 and sorted(slow.living()) == sorted(readers), (status, answer)
+        finally:
+            release.go()
         t.join()
-        assert refused_ones == [429] * 4, refused_ones
+        assert release.value == [429] * 4, release.value
         wait_for(lambda: not slow.living(), "readers go on without clients")
 
 

@@ -7,6 +7,7 @@ is paused; who cannot have windows added is told why.
 
 Usage: widen.py SHOAL SHOALD SHOAL_WORKER
 """
+import contextlib
 import json
 import os
 import random
@@ -136,7 +137,8 @@ def killed(s, expected, more=""):
         time.sleep(rng.random() * (0.03 if k < 8 else 0.3))
         if k % 3 == 1:
             for pid in s.workers():
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):  # an estimator that has just ended
+                    os.kill(pid, signal.SIGKILL)
         else:
             s.kill()
             s.start()

@@ -579,7 +579,7 @@ static void salted_after_a_failure(void **state)
         assert_int_equal(run().end, REPORT_FAILED);
         struct told again = run();
         assert_int_equal(again.code, ERR_NONFINITE);
-        assert_int_equal(again.step, 320); /* 100 of the minimization, and the last whole batch */
+        assert_in_range(again.step, 320, 322); /* 100 of the minimization, and the last whole batch: by the clock */
         asked_salt = 1;
         if (round == 0) {
             struct told t = run();
