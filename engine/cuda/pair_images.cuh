@@ -54,7 +54,7 @@ template <> struct way_in<ANY_IMAGE> {
     }
 };
 
-/* The larger of the numbers that begin with a bit for each edge: of `most`, and `less` with these. */
+/* The larger of `most` and `less`, whose last three bits say of which edges it is, one each: they travel with it. */
 static __device__ __forceinline__ float with_image(float most, float less, uint32_t image)
 {
     return fmaxf(most, __uint_as_float((__float_as_uint(less) & ~7u) | image));
@@ -92,7 +92,7 @@ static __device__ __forceinline__ struct shortest32 shortest32_of(const struct c
     return {r, image};
 }
 
-/* The same of the vector d, nm, with fractions f. */
+/* The same in double precision, of the vector d, nm, with fractions f. */
 static __device__ inline void shortest_of(const double box[BOX_SIZE], const double f[3], double d[3])
 {
     const double from[3] = {d[0], d[1], d[2]};
