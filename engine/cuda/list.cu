@@ -2,8 +2,7 @@
  *
  * Pair lists of rectangular boxes.
  */
-static constexpr bool LISTS_TRICLINIC = false;
-
+#define LISTS_BOX RECTANGULAR
 #include "engine/cuda/list_build.cuh"
 
 KERNEL(list_build, a, __launch_bounds__(32 * BUILD_WARPS, 2))

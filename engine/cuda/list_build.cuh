@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pair lists, in boxes that are triclinic or not as LISTS_TRICLINIC says, which whoever includes this defines first. A kernel returns
+ * Pair lists, for boxes of the kind LISTS_BOX, which whoever includes this defines first. A kernel returns
  * at once where no list is asked for (place.cuh). When a list is too short the needed length is noted, and the last block halts the
  * replica.
  */
@@ -304,7 +304,7 @@ static __device__ struct build build_of(const struct args_list_build *a, const s
     b.a = *a, b.t = t, b.lists = (struct pair_lists *)a->lists;
     b.search = *(volatile const uint32_t *)&b.lists->search;
     b.cell = cell32_of(c);
-    b.images = LISTS_TRICLINIC ? 8 : 1;
+    b.images = LISTS_BOX != RECTANGULAR ? 8 : 1;
     box_widths(c->box, b.width);
     b.slack = 4e-7f * (float)longest_diagonal2(c->box);
     b.reach2 = reach_square(&b, t->list_cutoff), b.near2 = reach_square(&b, t->near);
@@ -337,8 +337,9 @@ static __device__ void set_extents(struct build *b, const struct ctl *c, float o
         b->extent[kind] = EXTENT_SLACK * (kind ? b->widest_other : water) + EXTENT_MORE;
     if (!reach_is_long(b, 0))
         b->images = 1;
-    b->nearest = images_of(b) > 1 && (float)b->t->list_cutoff + fmaxf(b->extent[0], b->extent[1]) <
-                                         0.999f * (float)box_cutoff_limit(c->box);
+    if (LISTS_BOX == ANY_IMAGE)
+        b->nearest = images_of(b) > 1 && (float)b->t->list_cutoff + fmaxf(b->extent[0], b->extent[1]) <
+                                             0.999f * (float)box_cutoff_limit(c->box);
     /* Members are those of the last search, spots are of now: a first atom may have left its region by half the skin since, and the
      * farthest member above the region has gone as far. */
     b->spots = !b->t->whole && !reach_is_long(b, (float)b->t->skin);

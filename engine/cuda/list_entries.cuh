@@ -76,8 +76,7 @@ static __device__ uint32_t pair_mask(const struct pair_table *t, uint32_t trio, 
 /* Squared distance of an atom from the nearest of the owner's, nm^2, by one image: the nearest to the first, or that of rounded
  * fractions. */
 template <bool SPOTS>
-static __device__ __forceinline__ float near_square(const struct cell32 *cell, bool nearest, const struct owner *o,
-                                                    uint32_t slot)
+static __device__ __forceinline__ float near_square(const struct cell32 *cell, const struct owner *o, uint32_t slot)
 {
     const struct vec32 none = {0, 0, 0};
     struct spot at;
@@ -85,9 +84,9 @@ static __device__ __forceinline__ float near_square(const struct cell32 *cell, b
         at = shared_spots()[slot];
     } else {
         const struct apart u = apart_of(o->first, shared_places()[slot]);
-        const struct vec32 d = LISTS_TRICLINIC && nearest
+        const struct vec32 d = LISTS_BOX == ANY_IMAGE
                                    ? shortest32_of(cell, u.x, u.y, u.z).r
-                                   : cell32_vector<LISTS_TRICLINIC>(cell, u.x, u.y, u.z, none);
+                                   : cell32_vector<LISTS_BOX != RECTANGULAR>(cell, u.x, u.y, u.z, none);
         at = {d.x, d.y, d.z, square32(d)};
     }
     float more[TRIO];
@@ -105,8 +104,8 @@ static __device__ __forceinline__ float near_square(const struct cell32 *cell, b
 template <bool SPOTS>
 static __device__ inline float nearest2(const struct build *b, const struct owner *o, uint32_t slot)
 {
-    if (SPOTS || (LISTS_TRICLINIC && b->nearest))
-        return near_square<SPOTS>(&b->cell, b->nearest, o, slot);
+    if (SPOTS || nearest_alone(b))
+        return near_square<SPOTS>(&b->cell, o, slot);
     return least_square(b, apart_of(o->first, shared_places()[slot]), o->arm, TRIO, b->reach2);
 }
 
@@ -144,7 +143,6 @@ static __device__ void note_need(const struct build *b, uint32_t need)
 /* Squared radii of lists, and the box; copies, as memory that is written could be theirs as far as the compiler knows. */
 struct reaches {
     struct cell32 cell;
-    bool nearest;
     float lists2, near2, near_hydrogen2;
 };
 
@@ -167,7 +165,7 @@ static __device__ __forceinline__ void list_water(const struct build *b, struct 
                                                   uint32_t count, uint32_t first)
 {
     const uint32_t lanes = b->a.lanes;
-    const struct reaches reach = {b->cell, b->nearest, b->reach2, b->near2, b->near_hydrogen2};
+    const struct reaches reach = {b->cell, b->reach2, b->near2, b->near_hydrogen2};
     uint32_t at = lane_of_row(&b->a), ahead[2] = {first, around[at + lanes < count ? at + lanes : 0]};
     for (;;) {
 #pragma unroll
@@ -180,7 +178,7 @@ static __device__ __forceinline__ void list_water(const struct build *b, struct 
             float least[TRIO];
 #pragma unroll
             for (uint32_t l = 0; l < TRIO; l++)
-                least[l] = near_square<SPOTS>(&reach.cell, reach.nearest, o, slot + l);
+                least[l] = near_square<SPOTS>(&reach.cell, o, slot + l);
 #pragma unroll
             for (uint32_t l = 0; l < TRIO; l++)
                 take_water_atom(&reach, o, has, slot + l, l, least[l]);
@@ -235,7 +233,7 @@ static __device__ struct trio_counts list_trio(const struct build *b, const stru
 {
     struct owner o = owner_of(b, rows, k);
     const uint32_t lanes = b->a.lanes;
-    const bool quick = !__any_sync(~0u, !o.water) && (images_of(b) == 1 || b->nearest);
+    const bool quick = !__any_sync(~0u, !o.water) && (images_of(b) == 1 || nearest_alone(b));
     see<SPOTS>(b, &o, TRIO * k);
     if (quick)
         list_water<SPOTS>(b, &o, around, count, first_around);

@@ -97,7 +97,7 @@ static __device__ bool member_of(const struct build *b, const struct space *s, u
         if (above >= b->cut[d].halo[kind])
             return false;
         const float away = (float)above / GRID_EDGE * (float)b->width[d];
-        away2 = LISTS_TRICLINIC ? 0 : away2 + away * away;
+        away2 = LISTS_BOX != RECTANGULAR ? 0 : away2 + away * away;
     }
     return away2 < reach * reach;
 }

@@ -135,13 +135,18 @@ static __device__ inline float beside(float u, uint32_t yes)
 
 static __device__ __forceinline__ uint32_t images_of(const struct build *b)
 {
-    return LISTS_TRICLINIC ? b->images : 1;
+    return LISTS_BOX != RECTANGULAR ? b->images : 1;
+}
+
+static __device__ __forceinline__ bool nearest_alone(const struct build *b)
+{
+    return LISTS_BOX == ANY_IMAGE && b->nearest;
 }
 
 static __device__ inline struct vec32 image_of(const struct build *b, float x, float y, float z, struct vec32 from,
                                                uint32_t image)
 {
-    if (!LISTS_TRICLINIC)
+    if (LISTS_BOX == RECTANGULAR)
         return cell32_vector<false>(&b->cell, x, y, z, from);
     return cell32_vector<true>(&b->cell, beside(x, image & 1), beside(y, image & 2), beside(z, image & 4), from);
 }

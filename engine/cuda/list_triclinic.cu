@@ -2,8 +2,7 @@
  *
  * Pair lists of triclinic boxes, by the same code, for which the other kernel's would be slower.
  */
-static constexpr bool LISTS_TRICLINIC = true;
-
+#define LISTS_BOX TRICLINIC
 #include "engine/cuda/list_build.cuh"
 
 static_assert(sizeof(struct args_list_build_triclinic) == sizeof(struct args_list_build), "kernels.def");

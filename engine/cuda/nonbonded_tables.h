@@ -49,6 +49,10 @@ enum {
     MEMBER_PLACE_BYTES = (TRIO * 4 + 1) * sizeof(uint32_t) /* ..or spots, and struct member */
 };
 
+/* Kernels of lists and pairs are made for each. ANY_IMAGE: a triclinic one, in which the nearest image of an atom need not be that of
+ * rounded fractions. */
+enum box_kind { RECTANGULAR, TRICLINIC, ANY_IMAGE, BOX_KINDS };
+
 /* 6 c6 and 12 c12, as float. */
 struct lj32 {
     float c6, c12;
@@ -112,8 +116,8 @@ struct pair_table {
     int32_t nexcluded, nexcluded_perturbed, nalways, nrigid;
     int32_t modifier;    /* enum vdw_modifier */
     int32_t force_shift; /* pair forces are summed in units of 2^(shift - 32) */
-    uint32_t triclinic;  /* 1: the box is */
-    uint32_t any_image;  /* 1: trios see the nearest image of an atom, which need not be that of rounded fractions */
+    uint32_t box;        /* enum box_kind */
+    uint32_t pad_;
     double coulomb_cutoff, vdw_cutoff, cutoff, list_cutoff, near; /* nm; cutoff: the larger of the two */
     double near_hydrogen; /* nm, for a water's hydrogen seen from a water: their forces are weaker */
     double skin;          /* nm, by which the search for trios around a trio reaches beyond the lists */

@@ -7,9 +7,8 @@
 #define SHOAL_ENGINE_CUDA_PAIR_IMAGES_CUH
 
 #include "engine/cuda/grid.cuh"
+#include "engine/cuda/nonbonded_tables.h"
 #include "engine/cuda/pair32.cuh"
-
-enum box_kind { RECTANGULAR, TRICLINIC, ANY_IMAGE }; /* ANY_IMAGE: triclinic, and as pair_table.any_image has it */
 
 struct point {
     int32_t x, y, z;

@@ -200,10 +200,10 @@ static bool set_images(struct pair_table *h, const struct system *sys, double ar
 {
     const double reach = shrinks * (h->cutoff + arm);
     const bool rounded = 2 * reach < least_of(sys, box_least_width);
-    h->triclinic = box_triclinic(sys->box);
-    h->any_image = h->triclinic && !rounded && least_of(sys, box_thickness) >= BOX_FLAT;
-    if (!h->any_image)
+    h->box = box_triclinic(sys->box) ? TRICLINIC : RECTANGULAR;
+    if (h->box == RECTANGULAR || rounded || least_of(sys, box_thickness) < BOX_FLAT)
         return rounded;
+    h->box = ANY_IMAGE;
     return reach < least_of(sys, box_cutoff_limit) && room_for_lists(h->cutoff, arm, sys) > LEAST_ROOM;
 }
 
@@ -215,7 +215,7 @@ static void set_reach(struct pairs *p, const struct settings *set, const struct 
     double buffer = asked > 0 ? asked : buffer_of(p);
     h->skin = pairs_alone(p) && !h->whole ? SKIN_ALONE : SKIN;
     p->least = (struct box_limits){.width = 2 * (h->cutoff + arm)};
-    if (h->any_image) {
+    if (h->box == ANY_IMAGE) {
         const double room = room_for_lists(h->cutoff, arm, sys), less = fmin(room / (buffer + h->skin), 1);
         buffer *= less;
         h->skin *= less;
@@ -223,6 +223,8 @@ static void set_reach(struct pairs *p, const struct settings *set, const struct 
         p->least.width = h->cutoff + fmin(room, (asked > 0 ? asked : BUFFER_WHOLE) + SKIN_ALONE) + extents_of(arm);
     }
     h->list_cutoff = h->cutoff + buffer;
+    const bool rounded = 2 * (h->list_cutoff + extents_of(arm)) < least_of(sys, box_least_width);
+    p->lists_box = h->box == TRICLINIC && !rounded ? ANY_IMAGE : h->box;
 }
 
 /* What fits, and may. Bits do not depend on any of it. */

@@ -121,31 +121,28 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, class A> static __device__
 {
     if (!block_goes_on((const struct ctl *)a.ctl))
         return;
-    if (BOX == TRICLINIC && a.any_image)
-        run_pass<REGIONS, SUMS, BOX == TRICLINIC ? ANY_IMAGE : BOX, false>(a);
-    else if (SUMS == FORCES && usual32(a))
+    if (SUMS == FORCES && usual32(a))
         run_pass<REGIONS, SUMS, BOX, SUMS == FORCES>(a);
     else
         run_pass<REGIONS, SUMS, BOX, false>(a);
 }
 
-/* Last: threads of a block, and how many blocks are to fit on a multiprocessor. */
-#define PAIRS(name, regions, sums, box, ...)                                                                           \
+/* For each kind of box. Last: threads of a block, and how many blocks are to fit on a multiprocessor. */
+#define PAIRS_OF(name, regions, sums, box, ...)                                                                        \
     KERNEL(pairs_##name, a, __launch_bounds__(__VA_ARGS__))                                                            \
     {                                                                                                                  \
         ECHO(a);                                                                                                       \
         run<regions, sums, box>(a);                                                                                    \
     }
-PAIRS(shared, false, FORCES, RECTANGULAR, 1024)
-PAIRS(shared_triclinic, false, FORCES, TRICLINIC, 1024)
-PAIRS(shared_energy, false, BOTH, RECTANGULAR, 512)
-PAIRS(shared_energy_triclinic, false, BOTH, TRICLINIC, 512)
-PAIRS(shared_potential, false, ENERGIES, RECTANGULAR, 512, 2)
-PAIRS(shared_potential_triclinic, false, ENERGIES, TRICLINIC, 512, 2)
-PAIRS(regions, true, FORCES, RECTANGULAR, REGION_BLOCK, 2)
-PAIRS(regions_triclinic, true, FORCES, TRICLINIC, REGION_BLOCK, 2)
-PAIRS(regions_energy, true, BOTH, RECTANGULAR, REGION_BLOCK)
-PAIRS(regions_energy_triclinic, true, BOTH, TRICLINIC, REGION_BLOCK)
-PAIRS(regions_potential, true, ENERGIES, RECTANGULAR, REGION_BLOCK, 2)
-PAIRS(regions_potential_triclinic, true, ENERGIES, TRICLINIC, REGION_BLOCK, 2)
+#define PAIRS(name, regions, sums, ...)                                                                                \
+    PAIRS_OF(name, regions, sums, RECTANGULAR, __VA_ARGS__)                                                            \
+    PAIRS_OF(name##_triclinic, regions, sums, TRICLINIC, __VA_ARGS__)                                                  \
+    PAIRS_OF(name##_any_image, regions, sums, ANY_IMAGE, __VA_ARGS__)
+PAIRS(shared, false, FORCES, 1024)
+PAIRS(shared_energy, false, BOTH, 512)
+PAIRS(shared_potential, false, ENERGIES, 512, 2)
+PAIRS(regions, true, FORCES, REGION_BLOCK, 2)
+PAIRS(regions_energy, true, BOTH, REGION_BLOCK)
+PAIRS(regions_potential, true, ENERGIES, REGION_BLOCK, 2)
 #undef PAIRS
+#undef PAIRS_OF

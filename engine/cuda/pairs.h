@@ -34,6 +34,7 @@ struct pairs {
     double density;                 /* atoms per nm^3 at the start */
     uint32_t regions[3];            /* at the start; none of a whole replica */
     uint32_t region_cap;            /* members of one at most */
+    enum box_kind lists_box;        /* for lists, which reach farther than pairs */
     uint32_t processors;            /* of the device */
     uint32_t replicas;              /* that share the device: of few each is spread over more of it */
     uint32_t lanes;                 /* that share the entries of a trio */
@@ -44,7 +45,7 @@ struct pairs {
     struct lj32 water_lj;   /* of two oxygens */
     /* Of the box. All atoms of a trio see the image of an atom that rounding the fractions of the vector from the first of
      * them gives; it is the one within the cut-off as long as half the distance of opposite faces is longer than cut-off and
-     * trio. In triclinic boxes too small for that they see the one that is nearest to the first (pair_table.any_image), as long as
+     * trio. In triclinic boxes too small for that they see the one that is nearest to the first (ANY_IMAGE), as long as
      * cut-off and trio are shorter than cut-offs may be. In boxes too small for that each atom is a trio. */
     struct box_limits least;
     int32_t *atom;                /* [nslots], owned; as in the table */

@@ -66,6 +66,8 @@ struct args_place pairs_place_args(const struct pairs *p, const struct pairs_rep
 
 uint64_t pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, uint64_t placed, struct tape *t)
 {
+    static const uint32_t kernels[BOX_KINDS] = {KERNEL_list_build, KERNEL_list_build_triclinic,
+                                                KERNEL_list_build_any_image};
     const struct pair_table *h = &p->host;
     const struct pairs_arrays *b = &r->arrays;
     void *table = (void *)(uintptr_t)p->table;
@@ -110,8 +112,7 @@ uint64_t pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, 
                                          .group = group,
                                          .lanes = h->whole && alone ? LANES_ALONE : BUILD_LANES,
                                          .at_a_time = 2 * p->lanes};
-    const void *same = &args; /* both kernels have the same arguments (kernels.def) */
-    return h->triclinic ? emit_list_build_triclinic(t, &build, same) : emit_list_build(t, &build, same);
+    return tape_add(t, kernels[p->lists_box], LAUNCH_KERNEL, &build, &args, sizeof args);
 }
 
 /* As the kernels multiply them, so that a pair has the same bits whether its charges come from the table or from here. */
@@ -166,7 +167,6 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
         .water_c12 = p->water_lj.c12,
         .ewald_scale = (float)h->ewald.scale,
         .ewald_long = f[13] != 0 || f[14] != 0,
-        .any_image = h->any_image,
         .f0 = f[0],
         .f1 = f[1],
         .f2 = f[2],
@@ -236,23 +236,23 @@ static struct shape plain_shape(const struct pairs *p, enum evaluate mode, const
 static void emit_plain(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, uint64_t after,
                        struct tape *t)
 {
-#define BOTH(kernel)                                                                                                   \
+#define EACH(kernel)                                                                                                   \
     {                                                                                                                  \
-        KERNEL_pairs_##kernel, KERNEL_pairs_##kernel##_triclinic                                                       \
+        KERNEL_pairs_##kernel, KERNEL_pairs_##kernel##_triclinic, KERNEL_pairs_##kernel##_any_image                    \
     }
-    static const uint32_t kernels[2][EVALUATE_COUNT][2] = {{[EVALUATE_STEP] = BOTH(regions),
-                                                            [EVALUATE_POTENTIAL] = BOTH(regions_potential),
-                                                            [EVALUATE_ENERGY] = BOTH(regions_energy),
-                                                            [EVALUATE_SAMPLE] = BOTH(regions_energy)},
-                                                           {[EVALUATE_STEP] = BOTH(shared),
-                                                            [EVALUATE_POTENTIAL] = BOTH(shared_potential),
-                                                            [EVALUATE_ENERGY] = BOTH(shared_energy),
-                                                            [EVALUATE_SAMPLE] = BOTH(shared_energy)}};
-#undef BOTH
+    static const uint32_t kernels[2][EVALUATE_COUNT][BOX_KINDS] = {{[EVALUATE_STEP] = EACH(regions),
+                                                                    [EVALUATE_POTENTIAL] = EACH(regions_potential),
+                                                                    [EVALUATE_ENERGY] = EACH(regions_energy),
+                                                                    [EVALUATE_SAMPLE] = EACH(regions_energy)},
+                                                                   {[EVALUATE_STEP] = EACH(shared),
+                                                                    [EVALUATE_POTENTIAL] = EACH(shared_potential),
+                                                                    [EVALUATE_ENERGY] = EACH(shared_energy),
+                                                                    [EVALUATE_SAMPLE] = EACH(shared_energy)}};
+#undef EACH
     const struct pair_table *h = &p->host;
     const struct args_pairs_shared args = plain_args(p, r);
     const struct shape shape = plain_shape(p, mode, r, after);
-    tape_add(t, kernels[h->whole != 0][mode][h->triclinic != 0], LAUNCH_KERNEL, &shape, &args, sizeof args);
+    tape_add(t, kernels[h->whole != 0][mode][h->box], LAUNCH_KERNEL, &shape, &args, sizeof args);
 }
 
 /* Bonded terms, pairs outside the lists and perturbed pairs: a launch for all of them. */

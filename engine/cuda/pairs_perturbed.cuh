@@ -18,7 +18,7 @@ static __device__ double perturbed_separation(const struct ctl *c, const struct 
     const double u[3] = {(double)(int32_t)(i.x - j.x) * unit, (double)(int32_t)(i.y - j.y) * unit,
                          (double)(int32_t)(i.z - j.z) * unit};
     box_apply(c->box, u, d);
-    if (t->any_image)
+    if (t->box == ANY_IMAGE)
         shortest_of(c->box, u, d);
     return pair_distance2(d[0], d[1], d[2]);
 }

@@ -10,7 +10,8 @@ Usage: make_inputs.py FOLDER [usual] [small] [large]
                                    solvent-gathered-all.yaml (of the waters, whose function ends or does not), and
                                    solvent-observed.yaml, with two frames of it, solvent-frames.gro, and solvent-with-KIND.yaml, with one
                                    observable each, as often as it is by default;
-                                   solvent-dodecahedron.yaml, the same molecules and density in a rhombic dodecahedron
+                                   {solvent,complex}-dodecahedron.yaml, the same molecules and density in a rhombic dodecahedron, and
+                                   narrow-dodecahedron.yaml (1,011 atoms), whose cut-off reaches beyond half from face to face
                                    small (with usual): what else tests/gpu/sanitized names: as little work as launches every kernel, for tools that
                                    look at each access to memory
                                    large: large.yaml, methanol in 65,600 waters or so: nearly the 200,000 atoms that systems may have"""
@@ -37,6 +38,7 @@ COULOMB = [0, 0.25, 0.5, 0.75, 1, 1, 1, 1, 1, 1, 1, 1]
 SHAKE = 0.03
 CUBE = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 DODECAHEDRON = (1, 0, 0), (0, 1, 0), (0.5, 0.5, math.sqrt(0.5))  # as `gmx editconf -bt dodecahedron` has it
+HEXAGON = (1, 0, 0), (0.5, math.sqrt(0.75), 0), (0, 0, 1)
 VDW = [0, 0, 0, 0, 0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.85, 1]
 BIAS = """biases:
   - coordination: {between: [{resname: MOH, name: O2}, OW], r0: 0.35 nm, d-max: 0.9 nm}
@@ -183,8 +185,9 @@ def small(out):
             ("rare", "CHN", chain.atoms(make_box.place), 8, CUBE, None, False, RARE)):
         topology(out / f"{name}.top", residue, gro(out / f"{name}.gro", residue, solute, points, shape=shape))
         (out / f"{name}.yaml").write_text(replaced(spec(name, name, decouple, npt=npt, more=more), HURRIED))
-    for name, points, cutoff in ("far", 7, 0.95), ("regions-far", 11, 1.4): # farther than half from face to face
-        topology(out / f"{name}.top", "MOH", gro(out / f"{name}.gro", "MOH", methanol, points, shape=DODECAHEDRON))
+    # cut-offs beyond half from face to face; the second does not fit into a block
+    for name, points, shape, cutoff in ("far", 7, DODECAHEDRON, 0.95), ("regions-far", (10, 10, 34), HEXAGON, 1.4):
+        topology(out / f"{name}.top", "MOH", gro(out / f"{name}.gro", "MOH", methanol, points, shape=shape))
         (out / f"{name}.yaml").write_text(replaced(spec(name, name, "MOH", npt=True, cutoff=cutoff), HURRIED))
     topology(out / "sites.top", "MOH", gro(out / "sites.gro", "MOH", methanol, 8, four_sites), FOURTH_SITE)
     (out / "sites.yaml").write_text(replaced(spec("sites", "sites", "MOH"), VERLET + HURRIED))
@@ -220,10 +223,11 @@ def usual(out):
     frame = (out / "solvent.gro").read_text()
     (out / "solvent-frames.gro").write_text(frame.replace("solvent", "solvent t= 0.0", 1) + frame.replace("solvent", "solvent t= 1.0", 1))
     (out / "solvent-npt.yaml").write_text(spec("solvent-npt", "solvent", "MOH", npt=True))
-    waters = gro(out / "solvent-dodecahedron.gro", "MOH", methanol, 12, shape=DODECAHEDRON)
-    topology(out / "solvent-dodecahedron.top", "MOH", waters)
-    (out / "solvent-dodecahedron.yaml").write_text(spec("solvent-dodecahedron", "solvent-dodecahedron", "MOH"))
-    print(f"solvent-dodecahedron: {waters} waters, {3 * waters + len(methanol)} atoms")
+    for name, points, cutoff in ("solvent-dodecahedron", 12, 0.9), ("complex-dodecahedron", 23, 0.9), ("narrow-dodecahedron", 7, 0.95):
+        waters = gro(out / f"{name}.gro", "MOH", methanol, points, shape=DODECAHEDRON)
+        topology(out / f"{name}.top", "MOH", waters)
+        (out / f"{name}.yaml").write_text(spec(name, name, "MOH", minimize=400 if waters > 5000 else 100, cutoff=cutoff))
+        print(f"{name}: {waters} waters, {3 * waters + len(methanol)} atoms")
 
 
 def large(out):
