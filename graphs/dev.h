@@ -94,6 +94,7 @@ struct dev_limits {
     uint32_t block_shared;     /* bytes of shared memory that a block may have, static and dynamic */
     uint32_t processor_shared; /* bytes of it that a multiprocessor has for its blocks.. */
     uint32_t reserved_shared;  /* ..each of which takes so many beside its own */
+    uint32_t queues;           /* lanes that do not wait for one another; 0: all */
     bool clusters;             /* of blocks */
 };
 
@@ -109,8 +110,8 @@ struct dev {
     const char *model;           /* "cpu avx512", "NVIDIA H200": results are bitwise reproducible within one model */
     struct dev_limits limits;
     struct build_cost build_cost;
-    bool eager;             /* for recorders: graphs are not to be made */
-    uint32_t lanes, queues; /* lanes there are, and how many of them do not wait for one another; 0: all */
+    bool eager;        /* for recorders: graphs are not to be made */
+    uint32_t lanes;    /* there are */
     struct gang *gang; /* not the device's: launches that the engine collects for it (engine/run/gang.h), or NULL */
     struct err lost;   /* code ERR_NONE, or why the device cannot be used any more: every call fails with this then */
 };

@@ -83,6 +83,7 @@ static void set_limits(struct dev_limits *l, const struct cudaDeviceProp *p)
                              .block_shared = (uint32_t)p->sharedMemPerBlockOptin,
                              .processor_shared = (uint32_t)p->sharedMemPerMultiprocessor,
                              .reserved_shared = (uint32_t)p->reservedSharedMemPerBlock,
+                             .queues = QUEUES,
                              .clusters = p->major >= 9};
 }
 
@@ -144,7 +145,7 @@ int dev_cuda_open(struct dev **out, uint32_t ordinal, struct kernel_table kernel
     if (setenv("CUDA_DEVICE_MAX_CONNECTIONS", QUEUES_WANTED, 0))
         return err_errno(e, "cuda:%u: setenv", ordinal);
     struct cuda_dev *d = xcalloc(1, sizeof *d);
-    d->base = (struct dev){.ops = &cuda_ops, .kernels = kernels, .model = d->properties.name, .queues = QUEUES};
+    d->base = (struct dev){.ops = &cuda_ops, .kernels = kernels, .model = d->properties.name};
     d->ordinal = (int)ordinal;
     d->kernels = xcalloc(kernels.count, sizeof *d->kernels);
     cuda_memory_open(d);

@@ -14,7 +14,9 @@
  *                         mesh begins with, which the daemon goes on to measure (daemon/worker/mesh_choice.h). SOLVENT, 5,166 atoms:
  *                         x 8 14.5 us by the card, 15.1 by a block; x 12 11.5 and 10.3
  *   pairs_alone (2)       twice as many blocks of lists, wider buffers, longer between their searches
- *   whole_lanes, regions  lanes of a trio and blocks of a region: as many as fill the multiprocessors with those of all replicas
+ *   whole_lanes, regions  lanes of a trio and blocks of a region: as many as fill the multiprocessors with those of all replicas. 1,017
+ *                         atoms x 48 with 4, 8, 16 lanes: 2.90, 2.26, 2.24 us; 2,155 atoms x 12 7.8, 6.8, 6.8, x 24 4.83, 4.60, 4.84;
+ *                         SOLVENT x 12 8.67, 8.97, 10.1
  *   step_waters           64 waters in a block instead of 128 until all replicas have two blocks for each multiprocessor
  */
 #ifndef SHOAL_ENGINE_CUDA_NONBONDED_H

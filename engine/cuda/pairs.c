@@ -31,7 +31,7 @@ enum {
     SLOTS_MOST = 1 << NEAR_MASK_SHIFT,
     LANES_LEAST = 4, /* for each trio; more load the device with shorter lists, and each block with all positions */
     LANES_MOST = 16,
-    LANES_WANTED = 512, /* on each multiprocessor */
+    LANES_WANTED = 1100, /* on each multiprocessor, of all replicas that can be at work at a time */
 };
 
 struct pair_limits pair_limits = {UINT32_MAX, UINT32_MAX};
@@ -172,11 +172,12 @@ static double buffer_of(const struct pairs *p)
 }
 
 /* Lanes for each trio of a replica whose trios one block could hold: as many as fill the device. */
-static uint32_t whole_lanes(const struct pair_table *h, uint32_t replicas, uint32_t processors)
+static uint32_t whole_lanes(const struct pair_table *h, uint32_t replicas, const struct dev_limits *device)
 {
+    const uint64_t trios =
+        (uint64_t)(uint32_t)h->ntrios * (device->queues && replicas > device->queues ? device->queues : replicas);
     uint32_t lanes = LANES_MOST;
-    while (lanes > LANES_LEAST &&
-           (uint64_t)replicas * (uint32_t)h->ntrios * lanes > (uint64_t)LANES_WANTED * processors)
+    while (lanes > LANES_LEAST && trios * lanes > (uint64_t)LANES_WANTED * device->processors)
         lanes /= 2;
     return lanes;
 }
@@ -269,7 +270,7 @@ int pairs_make(struct pairs *p, const struct dev_limits *device, const struct sy
         return err_set(e, ERR_UNSUPPORTED, "%d atoms: at most %d are supported", sys->natoms, SLOTS_MOST / TRIO);
     if (!h->whole)
         return regions_choose(p, &most, sys, e);
-    p->lanes = whole_lanes(h, p->replicas, p->processors);
+    p->lanes = whole_lanes(h, p->replicas, device);
     return 0;
 }
 

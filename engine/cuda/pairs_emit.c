@@ -18,6 +18,7 @@ enum {
     BUILD_LANES = 8,         /* ..and elsewhere */
     BUILD_SHARED = 3,        /* blocks that make lists for each multiprocessor, of all replicas that share it */
     BUILD_LEAST = 8,         /* of a replica */
+    PERTURBED_EACH = 6,      /* perturbed pairs of a thread: each waits for memory, and its registers with it */
 };
 
 static uint32_t blocks_of(uint64_t items, uint32_t size)
@@ -263,7 +264,9 @@ static void emit_other_terms(const struct pairs *p, enum evaluate mode, const st
     uint32_t unlisted =
         (uint32_t)(h->nexcluded + h->nexcluded_perturbed + h->nalways + (mode == EVALUATE_STEP ? 0 : h->nrigid));
     uint32_t bonded_blocks = blocks_of(r->nbonded, CUDA_BLOCK), unlisted_blocks = blocks_of(unlisted, CUDA_BLOCK);
-    uint32_t blocks = bonded_blocks + unlisted_blocks + (h->nperturbed ? blocks_of(r->caps->pairs, CUDA_BLOCK) : 0);
+    const uint32_t each = mode == EVALUATE_STEP && h->ntrios ? PERTURBED_EACH : 1; /* plain pairs take longer */
+    uint32_t blocks =
+        bonded_blocks + unlisted_blocks + (h->nperturbed ? blocks_of(r->caps->pairs, each * CUDA_BLOCK) : 0);
     const struct shape shape = {
         .grid = {blocks, 1, 1}, .block = {CUDA_BLOCK, 1, 1}, .after = h->nperturbed ? listed : placed};
     const struct args_terms args = {.ctl = r->ctl,

@@ -71,25 +71,21 @@ template <bool RARE> static __device__ struct soft_pair states(const struct pair
     return soft_pair_make(&soft, c6, c12, q, o, UNIT_COULOMB);
 }
 
-/* The block-th block of them. */
+/* One of them for each thread of a warp that has one. */
 template <bool RARE>
-static __device__ __forceinline__ void perturbed_block(const struct args_terms &a, uint32_t mode, uint32_t block)
+static __device__ __forceinline__ void perturbed_pairs(const struct args_terms &a, uint32_t mode, bool real,
+                                                       uint2 atoms)
 {
     struct ctl *c = (struct ctl *)a.ctl;
     const struct pair_table *t = (const struct pair_table *)a.table;
-    const struct pair_lists *lists = (const struct pair_lists *)a.lists;
     const uint4 *grid = (const uint4 *)a.atom_grid;
     int64_t(*f)[3] = (int64_t(*)[3])a.f;
-    const uint32_t k = block * blockDim.x + threadIdx.x;
     struct accumulate acc = {};
     struct soft_pair s;
     struct distance r;
     double d[3];
     bool in = false;
-    if (block * blockDim.x >= lists->pairs)
-        return;
-    if (k < lists->pairs) {
-        const uint2 atoms = ((const uint2 *)a.pairs)[k];
+    if (real) {
         const int32_t i = (int32_t)atoms.x, j = (int32_t)atoms.y;
         r.r2 = perturbed_separation(c, t, grid[i], grid[j], d);
         in = r.r2 < t->cutoff * t->cutoff;
@@ -117,6 +113,20 @@ static __device__ __forceinline__ void perturbed_block(const struct args_terms &
         add_warp(&((struct fixed_sum *)a.energy_at_window)[w], u);
     }
     finish_warp(&acc, &c->sum, mode);
+}
+
+/* Of `blocks` the block-th: in steps every so many-th pair, else one for each thread. */
+template <bool RARE>
+static __device__ __forceinline__ void perturbed_block(const struct args_terms &a, uint32_t mode, uint32_t block,
+                                                       uint32_t blocks)
+{
+    const uint32_t count = ((const struct pair_lists *)a.lists)->pairs;
+    for (uint32_t first = block * blockDim.x; first < count; first += blocks * blockDim.x) {
+        const uint32_t k = first + threadIdx.x;
+        perturbed_pairs<RARE>(a, mode, k < count, ((const uint2 *)a.pairs)[min(k, count - 1)]);
+        if (mode != EVALUATE_STEP)
+            return;
+    }
 }
 
 #endif

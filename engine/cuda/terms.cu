@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * All that interacts but plain pairs and the mesh, a thread each: blocks of bonded terms, then of pairs outside the lists, then
- * of pairs with a perturbed atom.
+ * of pairs with a perturbed atom, of which a thread has more in steps.
  */
 #include "engine/cuda/bonded.cuh"
 #include "engine/cuda/pairs_perturbed.cuh"
@@ -17,7 +17,8 @@ template <bool RARE> static __device__ __forceinline__ void run(const struct arg
     else if (block < a.bonded_blocks + a.unlisted_blocks)
         unlisted_block(a, mode, block - a.bonded_blocks);
     else
-        perturbed_block<RARE>(a, mode, block - a.bonded_blocks - a.unlisted_blocks);
+        perturbed_block<RARE>(a, mode, block - a.bonded_blocks - a.unlisted_blocks,
+                              gridDim.x - a.bonded_blocks - a.unlisted_blocks);
 }
 
 KERNEL(terms, a, __launch_bounds__(CUDA_BLOCK))

@@ -293,7 +293,7 @@ bool sim_room(const struct sim *s)
 {
     const struct dev *dev = s->model->dev;
     /* What is queued ahead would hold up others. */
-    const bool crowded = dev->queues && dev->lanes - gang_lanes(dev) > dev->queues;
+    const bool crowded = dev->limits.queues && dev->lanes > dev->limits.queues + gang_lanes(dev);
     if (s->submitted == s->heard)
         return true;
     return s->submitted - s->heard < SIM_REPORTS - 1 && !crowded && !s->gang.gang && s->pme == s->model->pme &&

@@ -81,7 +81,7 @@ static struct run run(struct kernel_table kernels, const struct system *sys, int
     struct toy t = toy_emulated(kernels, NULL, sys, &set, 1);
     if (short_lists)
         t.sim->caps.entries = 8;
-    t.dev->queues = t.dev->lanes;
+    t.dev->limits.queues = t.dev->lanes;
     struct sim *other = crowded ? toy_replica(&t, 0, 1) : NULL;
     carry_out(&t, ahead, &out);
     assert_int_equal(sim_get(t.sim, x, NULL, NULL, &e), 0);
