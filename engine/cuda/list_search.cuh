@@ -73,7 +73,7 @@ struct build {
     bool search; /* trios around are looked for; else they are known */
     struct cell32 cell;
     uint32_t images; /* of a vector that are tried (image_of).. */
-    bool nearest;    /* ..or, of those from a trio's first atom to atoms in its lists' reach, the nearest alone */
+    bool nearest;    /* ..or, of those from a trio's first atom to atoms in its lists' reach, the nearest alone (of ANY_IMAGE) */
     double width[3]; /* of the box, nm */
     struct cut cut[3];
     bool spots;           /* there are regions, and the way that stays in one is that to the nearest image */
