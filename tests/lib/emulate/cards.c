@@ -9,12 +9,12 @@
 #define KIB 1024
 
 const struct emulated_card emulated_cards[] = {
-    {"NVIDIA H200", {132, 227 * KIB, 228 * KIB, KIB, true}},             /* sm_90 */
-    {"NVIDIA A100", {108, 163 * KIB, 164 * KIB, KIB, false}},            /* sm_80 */
-    {"NVIDIA GeForce RTX 3090", {82, 99 * KIB, 100 * KIB, KIB, false}},  /* sm_86 */
-    {"NVIDIA GeForce RTX 4090", {128, 99 * KIB, 100 * KIB, KIB, false}}, /* sm_89 */
-    {"NVIDIA B200", {148, 227 * KIB, 228 * KIB, KIB, true}},             /* sm_100 */
-    {"NVIDIA GeForce RTX 5090", {170, 99 * KIB, 100 * KIB, KIB, true}},  /* sm_120 */
+    {"NVIDIA H200", {132, 227 * KIB, 228 * KIB, KIB, 32, true}},             /* sm_90 */
+    {"NVIDIA A100", {108, 163 * KIB, 164 * KIB, KIB, 32, false}},            /* sm_80 */
+    {"NVIDIA GeForce RTX 3090", {82, 99 * KIB, 100 * KIB, KIB, 32, false}},  /* sm_86 */
+    {"NVIDIA GeForce RTX 4090", {128, 99 * KIB, 100 * KIB, KIB, 32, false}}, /* sm_89 */
+    {"NVIDIA B200", {148, 227 * KIB, 228 * KIB, KIB, 32, true}},             /* sm_100 */
+    {"NVIDIA GeForce RTX 5090", {170, 99 * KIB, 100 * KIB, KIB, 32, true}},  /* sm_120 */
     {NULL, {0}},
 };
 
