@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pair lists of triclinic boxes that are small beside their reach, likewise.
+ * Pair lists of triclinic boxes in which the nearest image of an atom in reach need not be that of rounded fractions.
  */
 #define LISTS_BOX ANY_IMAGE
 #include "engine/cuda/list_build.cuh"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pair lists of triclinic boxes, by the same code, for which the other kernel's would be slower.
+ * Pair lists of triclinic boxes. One kernel for all kinds of boxes would be slower in each (tests/bench/LOG.md).
  */
 #define LISTS_BOX TRICLINIC
 #include "engine/cuda/list_build.cuh"

@@ -6,7 +6,7 @@ set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$1" "$folder"
-for spec in "$folder"/{solvent-plain,solvent-dodecahedron,narrow-dodecahedron,solvent-npt,solvent-biased,solvent-observed,solvent-with-*,peptide,vacuum,alcohol}.yaml; do # COMPLEX is SOLVENT, larger
+for spec in "$folder"/{solvent-plain,solvent-dodecahedron,narrow,narrow-dodecahedron,solvent-npt,solvent-biased,solvent-observed,solvent-with-*,peptide,vacuum,alcohol}.yaml; do # COMPLEX is SOLVENT, larger
     "$2" validate "$spec"
 done
 

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Inputs of the GPU benches, all of our own making: SOLVENT, methanol in 1,720 waters (5,166 atoms); COMPLEX, methanol in 12,162
-waters (36,492 atoms, of a protein-ligand complex's size); PEPTIDE, alanine dipeptide in 711 waters or so; VACUUM, the peptide alone; ALCOHOL, nonan-1-ol (30 atoms) alone.
+waters (36,492 atoms, of a protein-ligand complex's size); NARROW, methanol in 337 waters (1,017 atoms), whose cut-off reaches beyond
+half from face to face in a dodecahedron; PEPTIDE, alanine dipeptide in 711 waters or so; VACUUM, the peptide alone; ALCOHOL, nonan-1-ol
+(30 atoms) alone.
 
 Usage: make_inputs.py FOLDER [usual] [small] [large]
-                                   usual: writes FOLDER/{solvent,complex,peptide,vacuum,alcohol}.yaml and what they name, and of SOLVENT
+                                   usual: writes FOLDER/{solvent,complex,narrow,peptide,vacuum,alcohol}.yaml and what they name, and of SOLVENT
                                    solvent-plain.yaml (one window, nothing perturbed), solvent-npt.yaml, and of the plain one
                                    solvent-biased.yaml (a coordination of the methanol's oxygen), solvent-gathered.yaml and
                                    solvent-gathered-all.yaml (of the waters, whose function ends or does not), and
                                    solvent-observed.yaml, with two frames of it, solvent-frames.gro, and solvent-with-KIND.yaml, with one
                                    observable each, as often as it is by default;
-                                   {solvent,complex}-dodecahedron.yaml, the same molecules and density in a rhombic dodecahedron, and
-                                   narrow-dodecahedron.yaml (1,011 atoms), whose cut-off reaches beyond half from face to face
+                                   {solvent,complex,narrow}-dodecahedron.yaml, the same molecules and density in a rhombic dodecahedron
                                    small (with usual): what else tests/gpu/sanitized names: as little work as launches every kernel, for tools that
                                    look at each access to memory
                                    large: large.yaml, methanol in 65,600 waters or so: nearly the 200,000 atoms that systems may have"""
@@ -204,12 +205,14 @@ def small(out):
 
 def usual(out):
     (dipeptide, nonanol), methanol = (OWN[name].atoms(make_box.place) for name in ("PEP", "NOL")), make_box.methanol()[1]
-    for name, residue, solute, points in (("solvent", "MOH", methanol, 12), ("complex", "MOH", methanol, 23), ("peptide", "PEP", dipeptide, 9),
-                                          ("vacuum", "PEP", dipeptide, 0), ("alcohol", "NOL", nonanol, 0)):
-        waters = gro(out / f"{name}.gro", residue, solute, points)
+    for name, residue, solute, points, shape, cutoff in (
+            ("solvent", "MOH", methanol, 12, CUBE, 0.9), ("solvent-dodecahedron", "MOH", methanol, 12, DODECAHEDRON, 0.9),
+            ("complex", "MOH", methanol, 23, CUBE, 0.9), ("complex-dodecahedron", "MOH", methanol, 23, DODECAHEDRON, 0.9),
+            ("narrow", "MOH", methanol, 7, CUBE, 0.95), ("narrow-dodecahedron", "MOH", methanol, 7, DODECAHEDRON, 0.95),
+            ("peptide", "PEP", dipeptide, 9, CUBE, 0.9), ("vacuum", "PEP", dipeptide, 0, CUBE, 1.8), ("alcohol", "NOL", nonanol, 0, CUBE, 1.8)):
+        waters = gro(out / f"{name}.gro", residue, solute, points, shape=shape)
         topology(out / f"{name}.top", residue, waters)
-        text = spec(name, name, residue, minimize=400 if waters > 5000 else 100, cutoff=0.9 if waters else 1.8)
-        (out / f"{name}.yaml").write_text(text)
+        (out / f"{name}.yaml").write_text(spec(name, name, residue, minimize=400 if waters > 5000 else 100, cutoff=cutoff))
         print(f"{name}: {waters} waters, {3 * waters + len(solute)} atoms")
     (out / "solvent-plain.yaml").write_text(spec("solvent-plain", "solvent", None))
     (out / "solvent-biased.yaml").write_text(spec("solvent-biased", "solvent", None, more=BIAS))
@@ -223,11 +226,6 @@ def usual(out):
     frame = (out / "solvent.gro").read_text()
     (out / "solvent-frames.gro").write_text(frame.replace("solvent", "solvent t= 0.0", 1) + frame.replace("solvent", "solvent t= 1.0", 1))
     (out / "solvent-npt.yaml").write_text(spec("solvent-npt", "solvent", "MOH", npt=True))
-    for name, points, cutoff in ("solvent-dodecahedron", 12, 0.9), ("complex-dodecahedron", 23, 0.9), ("narrow-dodecahedron", 7, 0.95):
-        waters = gro(out / f"{name}.gro", "MOH", methanol, points, shape=DODECAHEDRON)
-        topology(out / f"{name}.top", "MOH", waters)
-        (out / f"{name}.yaml").write_text(spec(name, name, "MOH", minimize=400 if waters > 5000 else 100, cutoff=cutoff))
-        print(f"{name}: {waters} waters, {3 * waters + len(methanol)} atoms")
 
 
 def large(out):
