@@ -17,16 +17,17 @@ struct alchemy_plan {
     int32_t *type[2];        /* [natoms] */
     int32_t *plain, *perturbed;
     int nplain, nperturbed;
-    int32_t *exclusion_start, *exclusion; /* sorted, symmetric, with the kept inner pairs */
-    struct nb_excluded *excluded, *excluded_perturbed;
+    int32_t *exclusion_start, *exclusion;   /* sorted, symmetric, with the kept inner pairs */
+    struct nb_excluded *excluded;           /* both charges constant */
+    struct nb_excluded *excluded_perturbed; /* with PME also pairs charged in A alone and in B alone */
     int nexcluded, nexcluded_perturbed;
     struct nb_always *always;
     int nalways;
 };
 
 /* unit: atoms with one number are whole with each other. ERR_SPEC: no molecule of a name to decouple. */
-int alchemy_plan_make(struct alchemy_plan *p, const struct system *sys, const struct alchemy_settings *set,
-                      const int32_t *unit, struct err *e);
+int alchemy_plan_make(struct alchemy_plan *p, const struct system *sys, const struct settings *set, const int32_t *unit,
+                      struct err *e);
 void alchemy_plan_close(struct alchemy_plan *p);
 
 /* listed: of pairs within cut-offs; others, the 1-4 pairs, feel no reaction field. */

@@ -128,17 +128,16 @@ static void build_pairs14(struct topology *t, const struct system *sys, bool b_s
     t->npairs14.count = at;
 }
 
-/* End states of a perturbed pair. Its fudge factor for charges is read off whichever product of charges is not zero. */
+/* End states of a perturbed pair. Its fudge factor for charges is read off whichever product of charges is not zero; where both
+ * are, the pair has no Coulomb energy at any lambda. */
 static struct soft_pair soft_of(const struct system *sys, const struct soft_rule *rule, const struct pair14 *p)
 {
     const double *q = sys->atoms[p->atom[0]].charge, *o = sys->atoms[p->atom[1]].charge;
-    double cross = 0.5 * (q[0] * o[1] + q[1] * o[0]), fudge = 0;
+    double fudge = 0;
     if (q[0] * o[0] != 0)
         fudge = p->qq[0] / (q[0] * o[0]);
     else if (q[1] * o[1] != 0)
         fudge = p->qq[1] / (q[1] * o[1]);
-    else if (cross != 0)
-        fudge = p->qq_cross / cross;
     const double c6[2] = {p->lj[0].c6, p->lj[1].c6}, c12[2] = {p->lj[0].c12, p->lj[1].c12};
     return soft_pair_make(rule, c6, c12, q, o, UNIT_COULOMB * fudge);
 }
