@@ -209,6 +209,8 @@ void gather_sum(struct gathered *g)
     g->remarks = json_array();
     g->nsystems = (int)json_array_size(systems_of(g));
     g->experiments = xcalloc((size_t)g->nsystems, sizeof *g->experiments);
+    json_array_foreach (json_object_get(g->campaign->plan, "warnings"), i, one)
+        gather_remark(g, "%s", json_string_value(one));
     json_array_foreach (systems_of(g), i, one)
         g->experiments[i] = (struct number){number_of(one, "experiment"), number_of(one, "error")};
     add_items(g);
