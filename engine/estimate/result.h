@@ -203,6 +203,7 @@ struct report {
     double pressure;                        /* bar, that production holds; NAN: it holds none, or nobody knows */
     struct estimate_production *production; /* NULL: none is to be handed out */
     void (*observables)(void *of, struct writer *w); /* NULL: there is none */
+    void (*torsions)(void *of, struct writer *w);    /* NULL: there are none to watch */
     void *observables_of;
     const struct ladder *ladder;
     int nrepeats;
