@@ -204,7 +204,8 @@ static int read_body(struct reading *s, const char *body, size_t len, struct err
     if (s->key && !submission_key(s->key))
         return err_set(
             e, ERR_USAGE,
-            "key (\"id\" of the request): %.80s: expected 1 to 64 letters, digits, '.', '_' or '-', and not . or ..",
+            "key of the ensemble (--key; of a request body \"id\": expected 1 to 64 letters, digits, '.', '_' "
+            "or '-', and not . or ..): %.80s",
             s->key);
     return check_files(s->files, e) ? -(int)e->code : check_labels(s->labels, e);
 }
