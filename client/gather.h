@@ -103,6 +103,8 @@ struct item *gather_item(const struct gathered *g, const json_t *planned);
 struct number gather_value(const struct gathered *g, int system);
 /* Whether there are edges, and nothing that was measured reaches it: it has no value. */
 bool gather_apart(const struct gathered *g, int system);
+/* Whether it can be compared with experiment: not where it is the only one with an experiment of a part that has no zero of its own. */
+bool gather_comparable(const struct gathered *g, int system);
 
 /* gather_show.c: tables in kcal/mol. */
 void gather_show(const struct sheet *s, const struct gathered *g);

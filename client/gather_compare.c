@@ -16,6 +16,14 @@ static bool floats(const struct gathered *g, int system)
     return g->nedges && !gather_apart(g, system) && !g->network.anchored[system];
 }
 
+bool gather_comparable(const struct gathered *g, int system)
+{
+    int with = 0;
+    for (int i = 0; i < g->nsystems && floats(g, system); i++)
+        with += g->network.part[i] == g->network.part[system] && !isnan(g->experiments[i].value);
+    return !floats(g, system) || with > 1;
+}
+
 /* The mean over a part's systems that were measured of experiment less calculation. */
 static double shift_of(const struct gathered *g, int part)
 {

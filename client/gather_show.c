@@ -126,7 +126,7 @@ static void values_show(const struct sheet *s, const struct gathered *g)
         table_cell(&t, "%s", gather_system(g, i));
         number_cell(&t, value);
         number_cell(&t, experiment);
-        number_cell(&t, (struct number){value.value + g->shift[i] - experiment.value,
+        number_cell(&t, (struct number){gather_comparable(g, i) ? value.value + g->shift[i] - experiment.value : NAN,
                                         hypot(value.error, isnan(experiment.error) ? 0 : experiment.error)});
         table_cell(&t, "%s", g->verdicts[i] ? verdict_word(g->verdicts[i]) : "-");
         if (gather_apart(g, i))

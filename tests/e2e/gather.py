@@ -307,6 +307,9 @@ class Gather(Answered):
                 page = f.read()
             self.assertIn(said, page)
             self.assertNotIn("RMSE", page)
+            self.assertNotIn("Values beside experiment", page)  # each would lie on the diagonal
+            line = next(line for line in text.split("values of the systems")[1].splitlines() if line.startswith("a "))
+            self.assertEqual(re.split(r"  +", line.strip())[3], "-")
 
     def test_edge_that_is_off(self):
         """It is named, where it has loops of its own; where it is in the same loops as others all of them are."""
