@@ -109,7 +109,10 @@ static void loops_show(const struct sheet *s, const struct gathered *g)
         const struct loop *l = &g->loops[i];
         loop_cell(&t, g, l);
         number_cell(&t, (struct number){l->closure, l->error});
-        table_cell(&t, "%.1f", fabs(l->closure) / l->error);
+        if (isnan(l->error))
+            table_cell(&t, "-");
+        else
+            table_cell(&t, "%.1f", fabs(l->closure) / l->error);
     }
     put(s, &t, "loops of the network, kcal/mol", "0 where all is right");
 }
