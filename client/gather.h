@@ -111,8 +111,8 @@ void gather_show(const struct sheet *s, const struct gathered *g);
 /* gather_page.c: the same with figures, the network and values beside experiment, as one HTML page. */
 void gather_page(const struct gathered *g, struct buf *out);
 void gather_figures(const struct gathered *g, struct buf *out); /* gather_figures.c: those of the page */
+json_t *gather_json(const struct gathered *g);                  /* gather_json.c */
 /* gather_write.c */
-json_t *gather_json(const struct gathered *g);
 /* One line for everything, values between tabs; with headings where wanted. */
 void gather_tsv(const struct gathered *g, bool headings, struct buf *out);
 /* gather.json, gather.tsv and report.html, and what other programs read: dg.tsv, ddg.tsv, raw.tsv, cinnabar.csv. */

@@ -323,6 +323,9 @@ class Gather(Answered):
                          {**dict.fromkeys("abcd", "unconverged"), **dict.fromkeys("ef", "converged"), "lone": None})
         self.assertRegex(got["remarks"][0], r"^edge b_c: off by 2\.0\d \+- 0\.\d+ kcal/mol \(\d\.\d errors\) from what the rest of part 1 of the network says")
         self.assertEqual(len(got["remarks"]), 1)
+        found, = got["contradictions"]
+        self.assertEqual((found["part"], found["loops"], found["named"]), (0, 3, ["b_c"]))
+        self.assertAlmostEqual(found["off"]["kcal/mol"]["value"], 2, delta=0.1)
         got = self.measure(edges[:3], b_c=(TRUE["c"] - TRUE["b"] + 2, 0.2))
         self.assertRegex(got["remarks"][0], "^one of a_b, b_c, c_a: off by .* no test can tell which")
         self.assertEqual({e["verdict"] for e in got["edges"]}, {"unconverged"})

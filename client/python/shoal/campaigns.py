@@ -162,6 +162,18 @@ class Loop:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Contradiction:
+    """What a part of the network says of itself within its loops. named: edges (or systems) that the rest contradicts, all in the
+    same loops; off: what the first differs by from what the rest says; both are empty where no one edge explains it."""
+
+    part: int
+    loops: int
+    chi_square: float
+    named: tuple[str, ...]
+    off: MolarEnergy | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class SystemValue:
     """The most likely value of a system, of all edges and legs. part: of the network, None where nothing measured reaches it;
     anchored: it has a zero of its own; shift: what was added where it has none; verdict: the worst of its part, None where
@@ -214,6 +226,7 @@ class Gathered:
     systems: tuple[SystemSum, ...]
     edges: tuple[EdgeSum, ...]
     loops: tuple[Loop, ...]
+    contradictions: tuple[Contradiction, ...]
     values: tuple[SystemValue, ...]
     covariance: tuple[tuple[float | None, ...], ...]
     experiment: Comparisons
