@@ -47,6 +47,8 @@ struct quota *quota_new(void);
 /* Every charge must have been returned. NULL is fine. */
 void quota_free(struct quota *q);
 void quota_limit(struct quota *q, enum quota_kind kind, int64_t each, int64_t all);
+/* Whether the limits of one user hold for this one: not for root. */
+bool quota_limits(uint32_t uid);
 int64_t quota_limit_each(const struct quota *q, enum quota_kind kind);
 int64_t quota_limit_all(const struct quota *q, enum quota_kind kind);
 

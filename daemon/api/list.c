@@ -96,7 +96,7 @@ struct reply api_list(struct api_call *c)
 
 static json_t *user_json(const struct quota *q, uint32_t uid)
 {
-    json_t *j = json_pack("{s:I}", "owner", (json_int_t)uid);
+    json_t *j = json_pack("{s:I,s:b}", "owner", (json_int_t)uid, "limited", (int)quota_limits(uid));
     static const struct {
         const char *name, *limit;
         enum quota_kind kind;

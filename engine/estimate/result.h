@@ -5,6 +5,7 @@
 #ifndef SHOAL_ENGINE_ESTIMATE_RESULT_H
 #define SHOAL_ENGINE_ESTIMATE_RESULT_H
 
+#include "engine/base/repeats.h"
 #include "engine/estimate/estimate.h"
 #include "engine/estimate/forecast.h"
 #include "engine/estimate/parts.h"
@@ -202,6 +203,7 @@ struct report {
     double pressure;                        /* bar, that production holds; NAN: it holds none, or nobody knows */
     struct estimate_production *production; /* NULL: none is to be handed out */
     void (*observables)(void *of, struct writer *w); /* NULL: there is none */
+    void (*torsions)(void *of, struct writer *w);    /* NULL: there are none to watch */
     void *observables_of;
     const struct ladder *ladder;
     int nrepeats;
@@ -242,8 +244,6 @@ void result_judge(struct result *r, const struct solutions *x);
 
 /* repeats.c: the mean of every number over the repeats, in report->whole. */
 void report_combine(struct report *r);
-/* Error of a mean of n values from their own errors and their spread (repeats.c says how). */
-double repeats_error(const double *value, const double *error, int n);
 /* The mean of one range over the repeats, with its verdict; pick(repeat, a, b): that of one repeat. */
 void repeats_combine(const struct report *r, struct range *out,
                      const struct range *(*pick)(const struct result *, int, int), int a, int b);

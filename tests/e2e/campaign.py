@@ -153,6 +153,18 @@ class Campaign(Served):
         self.assertEqual(json.loads(self.shoal("list", "--label", "campaign=errors", "--json")[0])["ensembles"], [])
         self.assertIn("did you mean plan?", self.campaign("plam", path, code=2)[1])
 
+    def test_columns_beside_experiment(self):
+        """Columns that look like experiments are said to be none; others are values for specs as ever."""
+        path = self.tiny_campaign("columns", TINY.replace("study", "columns"))
+        self.write("columns", "molecules.csv", "name,exp (kcal/mol),expt_DG,uncertainty [kJ/mol],experience,molecule,file\n"
+                   "a,1.0,1.0,0.1,long,MET,tiny.gro\nb,,,,short,MET,tiny.gro\n")
+        warnings = json.loads(self.campaign("plan", path, "--json")[0])["warnings"]
+        here = os.path.join(self.folder, "columns/molecules.csv:1: column ")
+        self.assertEqual([w.split(" is a value for specs")[0] for w in warnings if "molecules.csv" in w],
+                         [f"{here}'{head}'" for head in ("exp (kcal/mol)", "expt_DG", "uncertainty [kJ/mol]")])
+        self.assertIn("expected experiment (kcal/mol) and error (kcal/mol)", warnings[0])
+        self.assertIn(warnings[0], json.loads(self.campaign("gather", path, "--json", code=75)[0])["remarks"])
+
     def test_folders(self):
         here = "fold[e]rs*"  # which is no pattern
         self.tiny_campaign(here)

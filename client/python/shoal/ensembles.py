@@ -234,6 +234,7 @@ class Usage:
 
     owner: int
     ensembles: int
+    limited: bool
     ensembles_limit: int
     bytes: int
     bytes_limit: int
