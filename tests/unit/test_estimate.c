@@ -746,8 +746,12 @@ static void test_idle_leg(void **state)
             assert_string_equal(words(leg, "verdict"), "unconverged");
         }
         assert_string_equal(words(of[k], "verdict>verdict"), "converged");
-        assert_int_equal(json_array_size(at(of[k], "warnings")), k + 1);
-        assert_non_null(strstr(words(of[k], "warnings>0"), "the leg coulomb, windows 0 to 2, changes nothing"));
+        json_t *warnings = at(of[k], "warnings");
+        size_t named = 0;
+        for (size_t i = 0; i < json_array_size(warnings); i++)
+            named += strstr(json_string_value(json_array_get(warnings, i)),
+                            "the leg coulomb, windows 0 to 2, changes nothing") != NULL;
+        assert_int_equal(named, k + 1);
         json_decref(of[k]);
     }
     buf_free(&json);
