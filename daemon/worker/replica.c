@@ -189,15 +189,15 @@ static int CO_FN minimize(struct replica *r, const struct stage *stage, struct e
     return 0;
 }
 
-/* An event where the spec has the motion of the center of mass taken out, and this stage does not. */
+/* An event where the spec has the motion of the center of mass taken out, and production does not. */
 static void tell_center(const struct replica *r, const struct stage *stage)
 {
     struct err what = {0};
-    if (stage->kind == STAGE_MINIMIZE || r->stage_step || r->shared->settings.integrator.com_every <= 0 ||
+    if (stage->kind != STAGE_PRODUCE || r->stage_step || r->shared->settings.integrator.com_every <= 0 ||
         !system_held_in_space(&r->shared->system))
         return;
     err_set(&what, ERR_NONE,
-            "the motion of the center of mass stays in this stage: position restraints hold atoms in space");
+            "the motion of the center of mass stays in production: position restraints hold atoms in space");
     replica_report_event(r, "center", &what);
 }
 

@@ -86,7 +86,7 @@ def pins(s, folder):
     total = json.loads(s.shoal(SHOAL, "results", "pins", "--json"))["estimators"][0]["total"]["kJ/mol"]
     exact = PINS * 1.5 * RT * math.log(STIFFER)
     assert abs(total["value"] - exact) < 4 * total["error"] < 1, (total, exact)
-    assert "the motion of the center of mass stays in this stage" in s.shoal(SHOAL, "events", "pins")
+    assert "the motion of the center of mass stays in production" in s.shoal(SHOAL, "events", "pins")
     print(f"{total['value']:.3f} +- {total['error']:.3f} kJ/mol, expected {exact:.3f}")
 
 
