@@ -125,9 +125,9 @@ static void advise_unmoved(const struct advising *a, const struct difference *d)
     if (!d->n || moves(al, ladder))
         return;
     advice_say(a, "ladder", a->s->alchemy_line,
-               "alchemy.windows: %d %s %s other numbers at lambda 1 than at lambda 0, and %s of %s: every window has "
-               "those of lambda %.4g",
-               d->n, number_word(d->n, d->one, d->several), number_word(d->n, "has", "have"),
+               "alchemy.windows: %d %s %s between lambda 0 and 1, and %s of %s: every window has what is at lambda "
+               "%.4g",
+               d->n, number_word(d->n, d->one, d->several), number_word(d->n, "differs", "differ"),
                al->given[ladder] ? "no step is in the ladder" : "there is no ladder",
                lambda_names[al->given[ladder] ? ladder : d->along].ours, at);
 }
