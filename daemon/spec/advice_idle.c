@@ -122,7 +122,7 @@ static void advise_unmoved(const struct advising *a, const struct difference *d)
     const struct alchemy_settings *al = &a->s->settings.alchemy;
     const enum lambda ladder = ladder_of(al, d->along);
     const double at = al->given[ladder] ? al->lambda[0][ladder] : 0;
-    if (!d->n || moves(al, ladder))
+    if (!d->n || moves(al, ladder) || ladder == LAMBDA_MASS)
         return;
     advice_say(a, "ladder", a->s->alchemy_line,
                "alchemy.windows: %d %s %s between lambda 0 and 1, and %s of %s: every window has what is at lambda "
@@ -162,8 +162,8 @@ static void advise_ladders(const struct advising *a, const struct difference d[D
         if (!moves(al, ladder))
             continue;
         const bool changes = changes_something(al, d, ladder);
-        something |= changes;
-        if (!changes && !al->temper.nmolecules) /* whose ladders are alike, whatever they change */
+        something |= changes && ladder != LAMBDA_MASS; /* configurations do not depend on masses */
+        if (!changes && !al->temper.nmolecules)        /* whose ladders are alike, whatever they change */
             advise_ladder_of_nothing(a, ladder);
     }
     if (!something)

@@ -301,15 +301,15 @@ static void idle_ladders(void **state)
                                            {"bonded", "no bonded term and no constraint differs"},
                                            {"restraint", "no restraint and no bias differs"},
                                            {"mass", "no mass differs"}};
-    const char *masses = "HC 0.1 2.016", *charge = "HC 0.2 1.008", *type = "C 0.1 1.008";
+    const char *mass = "HC 0.1 2.016", *charge = "HC 0.2 1.008", *type = "C 0.1 1.008";
     for (int c = 0; c < 5; c++) {
         char windows[64], text[160];
         snprintf(windows, sizeof windows, "{%s: [0, 0.5, 1]}", alone[c][0]);
         snprintf(text, sizeof text, "alchemy.windows.%s: moves and changes nothing: %s", alone[c][0], alone[c][1]);
-        struct change it = {.windows = windows, .change = "perturb: b-states", .b_states = c == 4 ? charge : masses};
+        struct change it = {.windows = windows, .change = "perturb: b-states", .b_states = c ? charge : type};
         expect("ladder", text, it);
         expect("ladder", "all windows are the same system: the free energy is 0 whatever is sampled", it);
-        expect("ladder", c == 4 ? "1 charge differs" : "1 mass differs", it);
+        expect("ladder", c ? "1 charge differs" : "1 Lennard-Jones term differs", it);
         expect_none("neighbours", it);
         it.change = "perturb: b-states, allow-no-change: yes";
         expect_none("nothing", it);
@@ -321,6 +321,8 @@ static void idle_ladders(void **state)
         else
             expect("ladder", text, it);
     }
+    expect("ladder", "all windows are the same system",
+           (struct change){.windows = "{mass: [0, 0.5, 1]}", .change = "perturb: b-states", .b_states = mass});
     struct change it = {.windows = "{vdw: [0, 0.5, 1], coulomb: [0, 0, 0]}",
                         .change = "decouple: [{molecule: MOL, from: vdw, to: vdw-q}]"};
     expect("ladder", "alchemy.windows.vdw: moves and changes nothing", it);
