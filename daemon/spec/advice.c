@@ -394,7 +394,7 @@ static void advise_ends(const struct advising *a, enum lambda component, const c
             name, low, high);
 }
 
-static void advise_ladder(const struct advising *a)
+static void advise_ladder(const struct advising *a, const struct topology *t)
 {
     const struct alchemy_settings *al = &a->s->settings.alchemy;
     if (al->kind == ALCHEMY_NONE)
@@ -409,7 +409,8 @@ static void advise_ladder(const struct advising *a)
         return;
     }
     double charge = changing_charge(a);
-    advise_spacing(a, LAMBDA_VDW, "vdw", VDW_STEP);
+    if (advise_changes(a, t, LAMBDA_VDW))
+        advise_spacing(a, LAMBDA_VDW, "vdw", VDW_STEP);
     if (charge > COULOMB_STEP)
         advise_spacing(a, LAMBDA_COULOMB, "coulomb", COULOMB_STEP / charge);
     advise_ends(a, LAMBDA_COULOMB, "coulomb");
@@ -484,10 +485,12 @@ int spec_advise(const struct spec *s, const struct system *sys, json_t **out, st
     advise_timestep(&a, &t);
     advise_soft_core(&a);
     advise_net_charge(&a);
-    advise_ladder(&a);
+    advise_ladder(&a, &t);
     advise_idle(&a, &t);
     advise_protocol(&a);
+    advise_center(&a);
     advise_volume_moves(&a);
+    advise_shape(&a);
     topology_close(&t);
     return 0;
 }

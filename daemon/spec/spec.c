@@ -315,6 +315,12 @@ static int line_of(struct view v)
     return view_given(v) ? v.node->line : 1;
 }
 
+/* Where the spec itself asks for the motion of the center of mass to be taken out. */
+static void find_com(struct spec *s, struct view com)
+{
+    s->com_line = view_given(com) && s->settings.integrator.com_every > 0 ? com.node->line : 0;
+}
+
 static void find_random_seed(struct spec *s, struct view seed)
 {
     s->seed_random = view_given(seed) && !strcmp(view_text(seed), "random");
@@ -351,6 +357,8 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     s->settings.replicas = s->repeats * s->settings.alchemy.nwindows;
     if (!rc)
         rc = read_integrator(r, &s->settings.integrator, view_key(root, "integrator"));
+    if (!rc)
+        find_com(s, view_key(view_key(root, "integrator"), "com-removal"));
     if (!rc)
         rc = spec_check_temper(r, &s->settings, alchemy);
     if (!rc)

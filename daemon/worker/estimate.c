@@ -384,6 +384,9 @@ static void look_at_system(struct request *q, const struct system *sys)
         keep_held(q, sys);
     else if (rc < 0)
         err_prefix(&q->remark, "restraints between molecules have no standard state");
+    if (!q->remark.code && q->ensemble.npt && set->barostat.coupling != VOLUME_ISOTROPIC &&
+        sys->nmolecules < VOLUME_SHAPE_FEWEST)
+        err_set(&q->remark, ERR_SPEC, VOLUME_SHAPE_BIAS, VOLUME_SHAPE_FEWEST);
 }
 
 /* Without inputs nobody knows what is in them: an ensemble may end before it has any. */

@@ -70,6 +70,7 @@ struct ladder {
     double *lambda;                           /* [nstates][ncomponents] */
     double temperature, beta;                 /* K, mol/kJ */
     const char *molecule;                     /* that alone is decoupled, its inner pairs kept; NULL */
+    bool allow_no_change;                     /* as in struct alchemy_settings */
     int nlegs;                                /* 0: nothing changes */
     struct range *legs;                       /* from and to only */
 };
@@ -170,6 +171,7 @@ struct result {
     int nestimators;               /* 0, 3, or 4 with Gauss */
     struct estimator_result estimators[ESTIMATORS];
     double *overlap; /* [nstates][nstates], NULL when MBAR failed */
+    bool *changes;   /* [nstates - 1] whether some row tells window k from the next */
     int nneighbours;
     struct neighbours *neighbours;
     int nlengths; /* 0 without dH/dlambda of every component */
@@ -241,6 +243,12 @@ struct solutions {
     const struct bar *bar;
 };
 void result_judge(struct result *r, const struct solutions *x);
+
+/* no_change.c: r->changes; whether lambda moves between two windows and energies nowhere do, which the spec does not allow; a warning of
+ * each leg that is so, where the total is not. */
+void result_find_changes(struct result *r, const struct sampling *s);
+bool result_no_change(const struct result *r, int from, int to);
+void result_warn_no_change(struct result *r);
 
 /* repeats.c: the mean of every number over the repeats, in report->whole. */
 void report_combine(struct report *r);

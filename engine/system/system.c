@@ -3,6 +3,22 @@
 
 #include <stdlib.h>
 
+static bool pulls(const struct position_restraint *r)
+{
+    for (int k = 0; k < 6; k++)
+        if (r->k[k / 3][k % 3] != 0)
+            return true;
+    return false;
+}
+
+bool system_held_in_space(const struct system *s)
+{
+    for (int i = 0; i < s->nposition_restraints; i++)
+        if (pulls(&s->position_restraints[i]))
+            return true;
+    return false;
+}
+
 void system_close(struct system *s)
 {
     free(s->atoms);

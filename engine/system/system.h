@@ -252,6 +252,9 @@ static inline struct start system_start(const struct system *s, int window)
     return s->nstarts ? s->starts[window] : all;
 }
 
+/* Whether a term depends on where atoms are in space, and not on where they are to each other alone: at some lambda, so that all windows
+ * of a ladder are alike. */
+bool system_held_in_space(const struct system *s);
 /* Frees everything a system owns; zeroed is fine. */
 void system_close(struct system *s);
 
