@@ -469,6 +469,22 @@ static void advise_protocol(const struct advising *a)
                    (unsigned long long)rows, number_word((int64_t)rows, "sample", "samples"), SAMPLES);
 }
 
+/* ---- the topology ---- */
+
+/* What its readers took and who wrote it should know, and what its force field says of constraints. */
+static void advise_topology(const struct advising *a)
+{
+    for (int i = 0; i < a->sys->nnotes; i++) {
+        json_t *message = json_string(a->sys->notes[i]);
+        if (message)
+            json_array_append_new(a->list, json_pack("{s:s, s:o}", "kind", "topology", "message", message));
+    }
+    if (a->s->settings.constrain == CONSTRAIN_ALL_BONDS && a->sys->fitted_to_h_bonds)
+        advice_say(a, "constraints", 1,
+                   "constraints: all-bonds, and the force field (_FF_AMBER, _FF_CHARMM or _FF_OPLSAA) was fitted with "
+                   "constraints on bonds of hydrogens alone; expected h-bonds");
+}
+
 int spec_advise(const struct spec *s, const struct system *sys, json_t **out, struct err *e)
 {
     struct advising a = {.s = s, .sys = sys};
@@ -480,6 +496,7 @@ int spec_advise(const struct spec *s, const struct system *sys, json_t **out, st
         return rc;
     }
     a.list = *out = json_array();
+    advise_topology(&a);
     advise_box(&a);
     advise_timestep(&a, &t);
     advise_soft_core(&a);

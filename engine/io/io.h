@@ -49,6 +49,7 @@ struct source_text {
 };
 /* Looks `name` up, beside the file `from` first (NULL: from the base). ERR_MISSING_FILE fills s->wanted;
  * ERR_UNSUPPORTED for a name that leaves the base. */
+/* ERR_IO: gzip data that are damaged. */
 int source_open(struct source *s, const char *from, const char *name, struct source_text *out, struct err *e);
 
 struct define {

@@ -133,6 +133,7 @@ static const struct {
     [RARE_BENDING_TORSION] = {"CBTDIHS", 6, false},
     [RARE_ANGLE_RESTRAINT] = {"ANGRES", 2, true},
     [RARE_ANGLE_RESTRAINT_Z] = {"ANGRESZ", 2, true},
+    [RARE_FLAT_POSITION] = {"FBPOSRES", 0, false},
 };
 
 static int rare_params(const struct rare_term *r, double *out)
@@ -140,7 +141,8 @@ static int rare_params(const struct rare_term *r, double *out)
     int n = 0, kind = r->kind;
     for (int state = 0; state <= rare_names[kind].both; state++) {
         const double *c = r->c[state];
-        bool angle = kind == RARE_QUARTIC_ANGLE || kind == RARE_DIHEDRAL_RESTRAINT || kind >= RARE_ANGLE_RESTRAINT;
+        bool angle = kind == RARE_QUARTIC_ANGLE || kind == RARE_DIHEDRAL_RESTRAINT || kind == RARE_ANGLE_RESTRAINT ||
+                     kind == RARE_ANGLE_RESTRAINT_Z;
         double *to = out + n;
         memcpy(to, c, (size_t)rare_names[kind].nparams * sizeof *c);
         if (angle)
@@ -153,8 +155,13 @@ static int rare_params(const struct rare_term *r, double *out)
             to[0] = c[1], to[1] = c[0];
         n += rare_names[kind].nparams;
     }
-    if (kind >= RARE_ANGLE_RESTRAINT)
+    if (kind == RARE_FLAT_POSITION) {
+        out[n++] = r->c[0][5];
+        out[n++] = r->c[0][3];
+        out[n++] = r->c[0][4];
+    } else if (kind >= RARE_ANGLE_RESTRAINT) {
         out[n++] = r->c[0][2];
+    }
     return n;
 }
 
@@ -179,7 +186,8 @@ static void print_rare(const struct system *s)
                 print_term(&first, r->atom,
                            two                         ? 2
                            : kind <= RARE_LINEAR_ANGLE ? 3
-                                                       : 4,
+                           : kind < RARE_FLAT_POSITION ? 4
+                                                       : 1,
                            params, rare_params(r, params));
         }
     }
