@@ -131,7 +131,7 @@ int top_params(struct top *t, int word, enum top_kind kind, double c[2][TOP_PARA
     int given = 0, rc;
     while (top_is_number(t, word + given))
         given++;
-    if (given == 0 && word < t->nwords && (isalnum((unsigned char)t->words[word][0]) || t->words[word][0] == '_'))
+    if (given == 0 && word < t->nwords && strchr(t->words[word], '_')) /* as macros of force fields have */
         return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s', expected a parameter (a number, or a macro that is defined)",
                         t->words[word]);
     if ((rc = top_end(t, word + given, "after the parameters", e)) || given == 0)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine/io/io.h"
+#include "engine/math/sites.h"
 
 static double degrees(double radians)
 {
@@ -193,9 +194,34 @@ static void print_rare(const struct system *s)
     }
 }
 
+/* Sites of fixed weights have a name for each number of atoms, and all but the first weight. */
+static void print_sites(const struct system *s)
+{
+    static const struct {
+        const char *name;
+        int kind, atoms, nparams;
+    } forms[] = {{"VSITE1", SITE_LINEAR, 1, 0},  {"VSITE2", SITE_LINEAR, 2, 1}, {"VSITE3", SITE_LINEAR, 3, 2},
+                 {"VSITE2FD", SITE_2FD, 2, 1},   {"VSITE3FD", SITE_3FD, 3, 2},  {"VSITE3FAD", SITE_3FAD, 3, 2},
+                 {"VSITE3OUT", SITE_3OUT, 3, 3}, {"VSITE4FDN", SITE_4FDN, 4, 3}};
+    for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
+        bool first;
+        begin(forms[k].name, &first);
+        for (int i = 0; i < s->nsites; i++) {
+            const struct virtual_site *v = &s->sites[i];
+            int atoms[5] = {v->atom};
+            if (v->kind != forms[k].kind || (int)v->count != forms[k].atoms)
+                continue;
+            memcpy(atoms + 1, s->site_atoms + v->first, v->count * sizeof *atoms);
+            print_term(&first, atoms, forms[k].atoms + 1,
+                       v->kind == SITE_LINEAR ? s->site_weights + v->first + 1 : v->c, forms[k].nparams);
+        }
+    }
+}
+
 static void print_rest(const struct system *s)
 {
     bool first;
+    print_sites(s);
     begin("SETTLE", &first);
     for (int i = 0; i < s->nsettles; i++) {
         const struct settle *w = &s->settles[i];

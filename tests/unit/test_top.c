@@ -315,7 +315,7 @@ static void test_lenient(void **state)
     assert_int_equal(s.site_atoms[s.sites[1].first], 2);
     near(s.site_weights[s.sites[1].first], 1);
     static const char *const expected[] = {
-        "x.top:1: [ defaults ]: text from 'text' on is taken for a comment, as grompp does; one begins with ';' (and "
+        "x.top:1: text from 'text' on is taken for a comment, as grompp does; one begins with ';' (and "
         "10 "
         "more)",
         "x.top:1: nothing asks for the define POSRE: is its name right?",
