@@ -497,6 +497,7 @@ int spec_advise(const struct spec *s, const struct system *sys, json_t **out, st
     }
     a.list = *out = json_array();
     advise_topology(&a);
+    advise_hydrogens(&a);
     advise_box(&a);
     advise_timestep(&a, &t);
     advise_soft_core(&a);

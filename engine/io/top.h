@@ -121,6 +121,8 @@ struct top_derived {
 
 struct top_molecule {
     char name[64];
+    const char *file; /* where it begins */
+    int line;
     bool has_likes; /* later ones differ from it in case alone */
     int nrexcl;
     struct top_atom *atoms;

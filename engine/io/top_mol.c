@@ -42,6 +42,8 @@ int top_moleculetype(struct top *t, struct err *e)
     if (first != t->nmolecules)
         t->molecules[first].has_likes = true;
     m.nrexcl = (int)nrexcl;
+    m.file = t->pp.file;
+    m.line = t->pp.number;
     t->molecules = grow(t->molecules, t->nmolecules, &t->molecules_cap, sizeof *t->molecules);
     t->molecules[t->nmolecules++] = m;
     return 0;

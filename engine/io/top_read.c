@@ -335,10 +335,8 @@ int top_read(struct system *s, struct source *src, const char *name, const struc
         rc = read_lines(t, e);
     if (!rc && !t->natoms)
         rc = err_set(e, ERR_TOPOLOGY, "%s: read no molecules, expected a [ molecules ] section that counts some", name);
-    if (!rc && (rc = top_expand(t, s, e))) {
+    if (!rc && (rc = top_expand(t, s, e)))
         system_close(s);
-        err_prefix(e, "%s", name);
-    }
     if (!rc) {
         note_defines(t, defines, ndefines);
         top_give_notes(t, s);

@@ -296,42 +296,56 @@ static void add_molecule(const struct top *t, struct system *s, int kind, const 
     s->molecules[s->nmolecules++] = (struct molecule){.first = first, .count = m->natoms, .kind = kind};
 }
 
+/* What follows from all lines of a molecule type. */
+static int complete(const struct top *t, struct top_molecule *m, struct err *e)
+{
+    join_alike(t, m);
+    int rc = top_check_sites(m, e);
+    if (!rc)
+        rc = top_exclude(m, e);
+    if (rc)
+        return err_prefix(e, "%s:%d", m->file, m->line);
+    rc = top_derive_sites(t, m, e);
+    drop_vanishing(m);
+    return rc;
+}
+
+/* number[type]: its number in the system. */
+static int write_out(const struct top *t, struct system *s, const int *number, const struct totals *n, struct err *e)
+{
+    memcpy(s->name, t->title, sizeof s->name);
+    s->kinds = xcalloc((size_t)t->nmolecules, sizeof *s->kinds);
+    s->nkinds = t->nmolecules;
+    for (int i = 0; i < t->nmolecules; i++)
+        memcpy(s->kinds[i].name, t->molecules[i].name, sizeof s->kinds[i].name);
+    allocate(t, s, n);
+    for (int i = 0; i < t->ncounts; i++)
+        for (int copy = 0; copy < t->counts[i].count; copy++)
+            add_molecule(t, s, t->counts[i].kind, number);
+    top_put_terms(t, s, &t->between, 0);
+    return place_cmaps(t, s, e);
+}
+
 int top_expand(struct top *t, struct system *s, struct err *e)
 {
     struct totals n = {0};
-    int rc = 0;
-    for (int i = 0; i < t->nmolecules && !rc; i++) {
-        join_alike(t, &t->molecules[i]);
-        rc = top_check_sites(&t->molecules[i], e);
-        if (!rc)
-            rc = top_derive_sites(t, &t->molecules[i], e);
-        if (!rc)
-            rc = top_exclude(&t->molecules[i], e);
-        drop_vanishing(&t->molecules[i]);
+    for (int i = 0; i < t->nmolecules; i++) {
+        int rc = complete(t, &t->molecules[i], e);
+        if (rc)
+            return rc;
     }
     drop_vanishing(&t->between);
-    if (rc || (rc = count_all(t, &n, e)))
-        return rc;
     int *number = xcalloc((size_t)t->ntypes, sizeof *number), *stands = xcalloc((size_t)t->ntypes, sizeof *stands);
-    rc = number_types(t, s, number, stands, e);
+    int rc = count_all(t, &n, e);
+    if (!rc)
+        rc = number_types(t, s, number, stands, e);
     if (!rc)
         rc = make_types(t, s, number, e);
-    for (int i = 0; i < t->ntypes; i++)
+    for (int i = 0; i < t->ntypes && !rc; i++)
         number[i] = number[stands[i]];
-    if (!rc) {
-        memcpy(s->name, t->title, sizeof s->name);
-        s->kinds = xcalloc((size_t)t->nmolecules, sizeof *s->kinds);
-        s->nkinds = t->nmolecules;
-        for (int i = 0; i < t->nmolecules; i++)
-            memcpy(s->kinds[i].name, t->molecules[i].name, sizeof s->kinds[i].name);
-        allocate(t, s, &n);
-        for (int i = 0; i < t->ncounts; i++)
-            for (int copy = 0; copy < t->counts[i].count; copy++)
-                add_molecule(t, s, t->counts[i].kind, number);
-        top_put_terms(t, s, &t->between, 0);
-        rc = place_cmaps(t, s, e);
-    }
+    if (!rc)
+        rc = write_out(t, s, number, &n, e);
     free(number);
     free(stands);
-    return rc;
+    return rc ? err_prefix(e, "%s", t->pp.names[0]) : 0;
 }

@@ -5,25 +5,10 @@
 
 #include "engine/base/buf.h"
 #include "engine/math/sites.h"
+#include "engine/system/topology.h"
 
-void constant_terms_init(struct constant_terms *c, const struct system *sys)
+static void hold(struct constant_terms *c, int a, int b)
 {
-    *c = (struct constant_terms){.sys = sys};
-    if (!sys->nsites)
-        return;
-    c->site_of = xcalloc((size_t)sys->natoms, sizeof *c->site_of);
-    for (int i = 0; i < sys->natoms; i++)
-        c->site_of[i] = -1;
-    for (int i = 0; i < sys->nsites; i++)
-        c->site_of[sys->sites[i].atom] = i;
-    c->held = xcalloc((size_t)sys->nbonds + (size_t)sys->nrare + (size_t)sys->nconstraints + 3 * (size_t)sys->nsettles,
-                      sizeof *c->held);
-}
-
-void constant_terms_hold(struct constant_terms *c, int a, int b)
-{
-    if (!c->site_of)
-        return;
     c->held[c->nheld][0] = a < b ? a : b;
     c->held[c->nheld++][1] = a < b ? b : a;
 }
@@ -34,10 +19,39 @@ static int by_pair(const void *a, const void *b)
     return p[0] != q[0] ? (p[0] > q[0]) - (p[0] < q[0]) : (p[1] > q[1]) - (p[1] < q[1]);
 }
 
-void constant_terms_sort(struct constant_terms *c)
+static void find_held(struct constant_terms *c, const struct system *sys)
 {
+    c->held = xcalloc((size_t)sys->nbonds + (size_t)sys->nrare + (size_t)sys->nconstraints + 3 * (size_t)sys->nsettles,
+                      sizeof *c->held);
+    for (int i = 0; i < sys->nconstraints; i++)
+        hold(c, sys->constraints[i].atom[0], sys->constraints[i].atom[1]);
+    for (int i = 0; i < sys->nbonds; i++)
+        if (topology_constrains(sys, sys->bonds[i].atom, c->how))
+            hold(c, sys->bonds[i].atom[0], sys->bonds[i].atom[1]);
+    for (int i = 0; i < sys->nrare; i++)
+        if (topology_has_length(&sys->rare[i]) && topology_constrains(sys, sys->rare[i].atom, c->how))
+            hold(c, sys->rare[i].atom[0], sys->rare[i].atom[1]);
+    for (int i = 0; i < sys->nsettles; i++) {
+        const struct settle *s = &sys->settles[i];
+        hold(c, s->oxygen, s->hydrogen[0]);
+        hold(c, s->oxygen, s->hydrogen[1]);
+        hold(c, s->hydrogen[0], s->hydrogen[1]);
+    }
     if (c->nheld)
         qsort(c->held, c->nheld, sizeof *c->held, by_pair);
+}
+
+void constant_terms_init(struct constant_terms *c, const struct system *sys, enum constrain how)
+{
+    *c = (struct constant_terms){.sys = sys, .how = how};
+    if (!sys->nsites)
+        return;
+    c->site_of = xcalloc((size_t)sys->natoms, sizeof *c->site_of);
+    for (int i = 0; i < sys->natoms; i++)
+        c->site_of[i] = -1;
+    for (int i = 0; i < sys->nsites; i++)
+        c->site_of[sys->sites[i].atom] = i;
+    find_held(c, sys);
 }
 
 void constant_terms_close(struct constant_terms *c)
@@ -141,4 +155,41 @@ bool constant_dihedral(const struct constant_terms *c, const int atom[4])
 {
     struct of_sites o = look(c, atom, 4, false);
     return o.first && o.one_frame;
+}
+
+enum bond_fate constant_terms_bond(const struct constant_terms *c, const int atom[2])
+{
+    const bool rigid = topology_constrains(c->sys, atom, c->how);
+    if (constant_bond(c, atom, rigid))
+        return BOND_CONSTANT;
+    const bool of_site = site_at_atom(c, atom[0]) || site_at_atom(c, atom[1]);
+    return rigid && !(of_site && c->how == CONSTRAIN_H_BONDS) ? BOND_CONSTRAINED : BOND_STAYS;
+}
+
+enum bond_fate constant_terms_rare(const struct constant_terms *c, const struct rare_term *r)
+{
+    switch ((enum rare_kind)r->kind) {
+    case RARE_G96_BOND:
+    case RARE_MORSE:
+    case RARE_CUBIC_BOND:
+        return constant_terms_bond(c, r->atom);
+    case RARE_G96_ANGLE:
+    case RARE_QUARTIC_ANGLE:
+    case RARE_RESTRICTED_ANGLE:
+    case RARE_LINEAR_ANGLE:
+    case RARE_BOND_BOND:
+    case RARE_BOND_ANGLE:
+        return constant_angle(c, r->atom) ? BOND_CONSTANT : BOND_STAYS;
+    case RARE_FENE:
+    case RARE_DISTANCE_RESTRAINT:
+    case RARE_RESTRICTED_DIHEDRAL:
+    case RARE_DIHEDRAL_RESTRAINT:
+    case RARE_BENDING_TORSION:
+    case RARE_ANGLE_RESTRAINT:
+    case RARE_ANGLE_RESTRAINT_Z:
+    case RARE_FLAT_POSITION:
+    case RARE_KINDS:
+        return BOND_STAYS;
+    }
+    return BOND_STAYS;
 }

@@ -7,25 +7,30 @@
 #ifndef SHOAL_ENGINE_SYSTEM_CONSTANT_TERMS_H
 #define SHOAL_ENGINE_SYSTEM_CONSTANT_TERMS_H
 
+#include "engine/system/settings.h"
 #include "engine/system/system.h"
 
 struct constant_terms {
     const struct system *sys;
+    enum constrain how;
     int32_t *site_of;   /* [natoms] index of the site that an atom is; -1: none. NULL: the system has no sites */
     int32_t (*held)[2]; /* pairs of atoms at a fixed distance, the smaller first, sorted */
     size_t nheld;
 };
 
-/* First of a system, then every pair that is held, then sorted: then it answers. */
-void constant_terms_init(struct constant_terms *c, const struct system *sys);
-void constant_terms_hold(struct constant_terms *c, int a, int b);
-void constant_terms_sort(struct constant_terms *c);
+/* What becomes of a bond under the settings' constraints. */
+enum bond_fate { BOND_STAYS, BOND_CONSTRAINED, BOND_CONSTANT };
+
+void constant_terms_init(struct constant_terms *c, const struct system *sys, enum constrain how);
 void constant_terms_close(struct constant_terms *c);
 
-/* Whether a bond, or a constraint, is constant. */
+/* Of a bond of these atoms; of a rare term of any kind. One of a site that is a hydrogen by its name stays a bond unless it is
+ * constant: grompp refuses that. */
+enum bond_fate constant_terms_bond(const struct constant_terms *c, const int atom[2]);
+enum bond_fate constant_terms_rare(const struct constant_terms *c, const struct rare_term *r);
+/* Whether a bond, or a constraint, is constant; and angles; and periodic proper dihedrals and harmonic impropers. */
 bool constant_bond(const struct constant_terms *c, const int atom[2], bool constraint);
 bool constant_angle(const struct constant_terms *c, const int atom[3]);
-/* Of periodic proper dihedrals and harmonic impropers. */
 bool constant_dihedral(const struct constant_terms *c, const int atom[4]);
 
 #endif

@@ -218,7 +218,7 @@ static int add_distance(struct topology *t, const struct system *sys, const int 
     return 0;
 }
 
-static bool becomes_constraint(const struct system *sys, const int atom[2], enum constrain how)
+bool topology_constrains(const struct system *sys, const int atom[2], enum constrain how)
 {
     switch (how) {
     case CONSTRAIN_NONE:
@@ -241,57 +241,9 @@ static int constrain_bond(struct topology *t, const struct system *sys, const in
 }
 
 /* Those that GROMACS makes constraints of. */
-static bool has_length(const struct rare_term *r)
+bool topology_has_length(const struct rare_term *r)
 {
     return r->kind == RARE_G96_BOND || r->kind == RARE_MORSE || r->kind == RARE_CUBIC_BOND;
-}
-
-/* Which pairs of atoms constraints hold; terms of virtual sites that follow such atoms alone are left out. */
-static void find_constant(struct constant_terms *c, const struct system *sys, enum constrain how)
-{
-    constant_terms_init(c, sys);
-    for (int i = 0; i < sys->nconstraints; i++)
-        constant_terms_hold(c, sys->constraints[i].atom[0], sys->constraints[i].atom[1]);
-    for (int i = 0; i < sys->nbonds; i++)
-        if (becomes_constraint(sys, sys->bonds[i].atom, how))
-            constant_terms_hold(c, sys->bonds[i].atom[0], sys->bonds[i].atom[1]);
-    for (int i = 0; i < sys->nrare; i++)
-        if (has_length(&sys->rare[i]) && becomes_constraint(sys, sys->rare[i].atom, how))
-            constant_terms_hold(c, sys->rare[i].atom[0], sys->rare[i].atom[1]);
-    for (int i = 0; i < sys->nsettles; i++) {
-        const struct settle *s = &sys->settles[i];
-        constant_terms_hold(c, s->oxygen, s->hydrogen[0]);
-        constant_terms_hold(c, s->oxygen, s->hydrogen[1]);
-        constant_terms_hold(c, s->hydrogen[0], s->hydrogen[1]);
-    }
-    constant_terms_sort(c);
-}
-
-static bool constant_rare(const struct constant_terms *c, const struct rare_term *r)
-{
-    switch ((enum rare_kind)r->kind) {
-    case RARE_G96_ANGLE:
-    case RARE_QUARTIC_ANGLE:
-    case RARE_RESTRICTED_ANGLE:
-    case RARE_LINEAR_ANGLE:
-    case RARE_BOND_BOND:
-    case RARE_BOND_ANGLE:
-        return constant_angle(c, r->atom);
-    case RARE_G96_BOND:
-    case RARE_MORSE:
-    case RARE_CUBIC_BOND:
-    case RARE_FENE:
-    case RARE_DISTANCE_RESTRAINT:
-    case RARE_RESTRICTED_DIHEDRAL:
-    case RARE_DIHEDRAL_RESTRAINT:
-    case RARE_BENDING_TORSION:
-    case RARE_ANGLE_RESTRAINT:
-    case RARE_ANGLE_RESTRAINT_Z:
-    case RARE_FLAT_POSITION:
-    case RARE_KINDS:
-        return false;
-    }
-    return false;
 }
 
 /* Bonds become constraints or stay. */
@@ -307,10 +259,10 @@ static int build_distances(struct topology *t, const struct system *sys, enum co
             rc = add_distance(t, sys, water_of, sys->constraints[i].atom, sys->constraints[i].r0, e);
     for (int i = 0; i < sys->nbonds && !rc; i++) {
         const struct bond *b = &sys->bonds[i];
-        bool rigid = becomes_constraint(sys, b->atom, how);
-        if (constant_bond(constant, b->atom, rigid))
+        const enum bond_fate fate = constant_terms_bond(constant, b->atom);
+        if (fate == BOND_CONSTANT)
             continue;
-        if (rigid)
+        if (fate == BOND_CONSTRAINED)
             rc = constrain_bond(t, sys, water_of, b->atom, b->r0, e);
         else
             t->bonds[t->nbonds.count++] = *b;
@@ -319,10 +271,10 @@ static int build_distances(struct topology *t, const struct system *sys, enum co
         t->bonds[t->nbonds.count++] = sys->harmonics[i];
     for (int i = 0; i < sys->nrare && !rc; i++) {
         const struct rare_term *r = &sys->rare[i];
-        bool rigid = has_length(r) && becomes_constraint(sys, r->atom, how);
-        if ((has_length(r) && constant_bond(constant, r->atom, rigid)) || constant_rare(constant, r))
+        const enum bond_fate fate = constant_terms_rare(constant, r);
+        if (fate == BOND_CONSTANT)
             continue;
-        if (rigid)
+        if (fate == BOND_CONSTRAINED)
             rc = constrain_bond(t, sys, water_of, r->atom, (const double[2]){r->c[0][0], r->c[1][0]}, e);
         else
             t->rare[t->nrare.count++] = *r;
@@ -443,7 +395,7 @@ int topology_build(struct topology *t, const struct system *sys, const struct se
     build_units(t, sys);
     int *water_of = xcalloc((size_t)sys->natoms, sizeof *water_of);
     struct constant_terms constant;
-    find_constant(&constant, sys, set->constrain);
+    constant_terms_init(&constant, sys, set->constrain);
     int rc = build_waters(t, sys, water_of, e);
     if (rc == 0)
         rc = build_distances(t, sys, set->constrain, water_of, &constant, e);

@@ -54,6 +54,10 @@ int topology_build(struct topology *t, const struct system *sys, const struct se
 void topology_terms(struct topology *t, const struct system *sys, const struct settings *set,
                     const struct constant_terms *constant);
 void topology_close(struct topology *t);
+/* Whether it is a bond of another form than a harmonic one, that may become a constraint of its first parameter's length. */
+bool topology_has_length(const struct rare_term *r);
+/* Whether a bond of these atoms becomes a constraint. */
+bool topology_constrains(const struct system *sys, const int atom[2], enum constrain how);
 /* Terms that have other numbers in state B, of those that LAMBDA_BONDED brings there or, restraints, LAMBDA_RESTRAINT (terms.h). */
 uint32_t topology_changing(const struct topology *t, enum lambda component);
 

@@ -722,15 +722,15 @@ static void test_bad_sites(void **state)
 {
     static const struct bad bad[] = {
         {FORCE_FIELD MOLECULE "[ atoms ]\n6 A 1 R C6 1 0 0\n" TAIL, T,
-         "x.top: molecule type M: atom 6 (C6) has mass 0 in state A, expected a positive mass or a line of [ "
+         "x.top:10: molecule type M: atom 6 (C6) has mass 0 in state A, expected a positive mass or a line of [ "
          "virtual_sites ] that places it"},
         {FORCE_FIELD MASSLESS "[ virtual_sites2 ]\n6 1 2 1 0.5\n" TAIL, T,
-         "x.top: molecule type M: atom 7 (M2) has mass 0 in state A, expected a positive mass or a line of [ "
+         "x.top:10: molecule type M: atom 7 (M2) has mass 0 in state A, expected a positive mass or a line of [ "
          "virtual_sites ] that places it"},
         {FORCE_FIELD MASSLESS "[ virtual_sites2 ]\n6 1 2 1 0.5\n7 1 6 1 0.5\n" TAIL, U,
-         "x.top: molecule type M: virtual site 7 is placed by atom 6, which is one too: expected atoms with mass"},
+         "x.top:10: molecule type M: virtual site 7 is placed by atom 6, which is one too: expected atoms with mass"},
         {FORCE_FIELD MOLECULE "[ virtual_sites2 ]\n5 1 2 1 0.5\n" TAIL, T,
-         "x.top: molecule type M: virtual site 5 (C5) has mass 12, expected none"},
+         "x.top:10: molecule type M: virtual site 5 (C5) has mass 12, expected none"},
         {FORCE_FIELD MASSLESS "[ virtual_sites3 ]\n6 1 2 3 5 0.5\n", U,
          "x.top:20: [ virtual_sites3 ]: function 5 is not computed, expected 1, 2, 3 or 4"},
         {FORCE_FIELD MASSLESS "[ virtual_sites3 ]\n6 1 2 3 1 0.5\n", T,
@@ -739,7 +739,7 @@ static void test_bad_sites(void **state)
          "x.top:20: [ virtual_sites2 ]: read no parameters, expected 1: only those of three atoms and more follow from "
          "bonds and angles"},
         {FORCE_FIELD MASSLESS "[ virtual_sites3 ]\n6 1 2 3 2\n7 1 2 3 2\n" TAIL, T,
-         "x.top: x.top:20: virtual site 6 (M1) has no parameters, and the bonds and angles of molecule type M do not "
+         "x.top:20: virtual site 6 (M1) has no parameters, and the bonds and angles of molecule type M do not "
          "give "
          "them: expected parameters on the line"},
         {FORCE_FIELD MASSLESS "[ virtual_sites2 ]\n6 1 1 1 0.5\n", T,
