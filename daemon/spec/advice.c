@@ -9,6 +9,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
+#include "engine/base/text_json.h"
 #include "engine/kernels/volume.h"
 #include "engine/system/alchemy.h"
 #include "engine/system/finite_size.h"
@@ -475,9 +476,9 @@ static void advise_protocol(const struct advising *a)
 static void advise_topology(const struct advising *a)
 {
     for (int i = 0; i < a->sys->nnotes; i++) {
-        json_t *message = json_string(a->sys->notes[i]);
-        if (message)
-            json_array_append_new(a->list, json_pack("{s:s, s:o}", "kind", "topology", "message", message));
+        const char *note = a->sys->notes[i];
+        json_array_append_new(a->list,
+                              json_pack("{s:s, s:o}", "kind", "topology", "message", text_json(note, strlen(note))));
     }
     if (a->s->settings.constrain == CONSTRAIN_ALL_BONDS && a->sys->fitted_to_h_bonds)
         advice_say(a, "constraints", 1,

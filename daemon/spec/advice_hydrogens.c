@@ -6,13 +6,17 @@
 
 #define HYDROGEN_MOST 4.5 /* u, with the mass of heavy hydrogens */
 
-/* By atomic number where the type has one, else by mass; of a virtual site as its name says. */
-static bool is_light(const struct system *sys, const struct atom *a)
+/* As the topology has it. */
+static double mass_of(const struct system *sys, int atom)
 {
-    int number = sys->type_numbers ? sys->type_numbers[a->type[0]] : 0;
-    if (a->mass[0] == 0)
-        return is_hydrogen(a);
-    return number > 0 ? number == 1 : a->mass[0] < HYDROGEN_MOST;
+    return sys->weights ? sys->weights[atom] : sys->atoms[atom].mass[0];
+}
+
+/* By mass, and by atomic number where the type has one. */
+static bool is_light(const struct system *sys, int atom)
+{
+    int number = sys->type_numbers ? sys->type_numbers[sys->atoms[atom].type[0]] : 0;
+    return number <= 1 && mass_of(sys, atom) < HYDROGEN_MOST;
 }
 
 /* The first bond whose atom is a hydrogen by its name alone (named) or by all but its name, and how many there are. */
@@ -20,13 +24,17 @@ static int find_misnamed(const struct system *sys, bool named, const struct bond
 {
     int n = 0;
     for (int i = sys->nbonds - 1; i >= 0; i--) {
-        const struct bond *b = &sys->bonds[i];
-        const struct atom *a[2] = {&sys->atoms[b->atom[0]], &sys->atoms[b->atom[1]]};
-        bool constrained = is_hydrogen(a[0]) || is_hydrogen(a[1]), light = is_light(sys, a[0]) || is_light(sys, a[1]);
-        if (constrained != named || light == named || a[0]->mass[0] == 0 || a[1]->mass[0] == 0)
+        const int *atom = sys->bonds[i].atom;
+        bool h[2], light[2], site = false;
+        for (int k = 0; k < 2; k++) {
+            h[k] = is_hydrogen(&sys->atoms[atom[k]]);
+            light[k] = is_light(sys, atom[k]);
+            site |= sys->atoms[atom[k]].mass[0] == 0;
+        }
+        if (site || (h[0] || h[1]) != named || (light[0] || light[1]) == named)
             continue;
-        *bond = b;
-        *which = named ? !is_hydrogen(a[0]) : !is_light(sys, a[0]);
+        *bond = &sys->bonds[i];
+        *which = named ? !h[0] : !light[0];
         n++;
     }
     return n;
@@ -43,8 +51,8 @@ static void say(const struct advising *a, bool named)
         a, "constraints", 1,
         "constraints: h-bonds takes bonds of atoms whose names begin with H, as GROMACS does: %s has a mass of %.4g, "
         "and its bond %s-%s (atoms %d and %d of %s, molecule type %s) %s (%d such in all)",
-        of->name, of->mass[0], a->sys->atoms[b->atom[0]].name, a->sys->atoms[b->atom[1]].name, b->atom[0] + 1,
-        b->atom[1] + 1, of->resname, a->sys->kinds[a->sys->molecules[of->molecule].kind].name,
+        of->name, mass_of(a->sys, b->atom[which]), a->sys->atoms[b->atom[0]].name, a->sys->atoms[b->atom[1]].name,
+        b->atom[0] + 1, b->atom[1] + 1, of->resname, a->sys->kinds[a->sys->molecules[of->molecule].kind].name,
         named ? "becomes a constraint" : "stays a bond; expected a name with H, or all-bonds", n);
 }
 

@@ -7,7 +7,6 @@
 
 #include "daemon/spec/reader.h"
 #include "engine/base/buf.h"
-#include "engine/base/number.h"
 #include "engine/base/suggest.h"
 #include "engine/observe/observe.h"
 #include "engine/math/box.h"
@@ -173,10 +172,10 @@ static int repartition(const struct spec *s, struct system *sys, struct err *e)
     if (changing && s->settings.masses.repartition != 1)
         system_note(
             sys,
-            "%s:%d: masses.repartition: %d %s whose mass changes with lambda (atom %d, %s of %s%d, and so on) have "
-            "the larger mass in both states; no average over configurations depends on it",
-            s->file, s->masses_line, changing, number_word(changing, "atom", "atoms"), first + 1,
-            sys->atoms[first].name, sys->atoms[first].resname, sys->atoms[first].residue);
+            "%s:%d: masses.repartition: %d of the atoms have another mass in state B (the first is atom %d, %s of "
+            "%s%d): they get the larger mass in both states; no average over configurations depends on it",
+            s->file, s->masses_line, changing, first + 1, sys->atoms[first].name, sys->atoms[first].resname,
+            sys->atoms[first].residue);
     int rc = masses_repartition(sys, &s->settings.masses, e);
     return rc ? err_prefix(e, "%s:%d: masses.repartition: %s", s->file, s->masses_line, s->topology) : 0;
 }

@@ -223,8 +223,14 @@ int top_atom_type(struct top *t, struct err *e);
 int top_bonded_type(struct top *t, struct err *e);
 int top_dihedral_type(struct top *t, struct err *e);
 int top_nonbond_param(struct top *t, struct err *e);
-int top_cmap_type(struct top *t, struct err *e);
 int top_type_of(const struct top *t, const char *name); /* or -1 */
+/* The numbers of the names in words first .. first+n-1, as bonded types or (pair types) atom types. */
+int top_type_names(struct top *t, int first, int n, bool wildcards, int *types, struct err *e);
+
+/* top_cmap.c */
+int top_cmap_type(struct top *t, struct err *e);
+/* The first CMAP of five atoms in a state, by their types as they stand (its angles have a direction) and their residues; -1. */
+int top_find_cmap(const struct top *t, const struct top_molecule *m, const int atom[5], int state);
 
 /* top_lookup.c: parameters by types. */
 /* First line of the block that fits best, or NULL; *n lines of it. Types are bonded types (pairs: atom types). */

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <strings.h>
 
-#include "engine/math/sites.h"
+#include "engine/system/sites.h"
 
 struct frame {
     const struct top *t;

@@ -272,25 +272,6 @@ static int pair_defaults(struct top *t, struct top_term *term, struct err *e)
     return 0;
 }
 
-/* The first CMAP of five atoms in a state, by their types as they stand (its angles have a direction) and their residues; -1. */
-static int find_cmap(const struct top *t, const struct top_molecule *m, const int atom[5], int state)
-{
-    int types[5];
-    for (int i = 0; i < 5; i++)
-        types[i] = t->types[m->atoms[atom[i]].type[state]].bonded;
-    int found = table_get(&t->cmap_index, types, sizeof types);
-    for (; found >= 0; found = t->cmaps[found].next) {
-        bool fits = true;
-        for (int i = 0; i < 5; i++) {
-            const char *residue = t->cmaps[found].residue[i];
-            fits &= !residue[0] || !strcmp(residue, "*") || !strcmp(residue, m->atoms[atom[i]].resname);
-        }
-        if (fits)
-            return found;
-    }
-    return -1;
-}
-
 static int no_cmap(struct top *t, const struct top_term *term, struct err *e)
 {
     char names[400] = "";
@@ -306,10 +287,10 @@ static int no_cmap(struct top *t, const struct top_term *term, struct err *e)
 static int cmap_defaults(struct top *t, struct top_term *term, struct err *e)
 {
     const struct top_molecule *m = current(t);
-    term->cmap = find_cmap(t, m, term->atom, 0);
+    term->cmap = top_find_cmap(t, m, term->atom, 0);
     if (term->cmap < 0)
         return no_cmap(t, term, e);
-    int of_b = find_cmap(t, m, term->atom, 1);
+    int of_b = top_find_cmap(t, m, term->atom, 1);
     if (of_b >= 0 && of_b != term->cmap)
         top_note(t, NOTE_CMAP,
                  "the types of state B have another CMAP correction; that of A acts in both, as in GROMACS");

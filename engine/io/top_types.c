@@ -6,13 +6,9 @@
 #include "engine/io/top.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/number.h"
-
-enum { CMAP_SIDE_MAX = 180 }; /* one point for two degrees; force fields have 24 */
 
 /* One of some names, as its place among them from 1 on, or that number. */
 static int read_choice(struct top *t, int word, const char *what, const char *const *names, long *value, struct err *e)
@@ -190,8 +186,7 @@ static int add_bonded_type(struct top *t, enum top_kind kind, struct top_bonded_
     return 0;
 }
 
-/* The numbers of the names in words first .. first+n-1, as bonded types or (pair types) atom types. */
-static int read_type_names(struct top *t, int first, int n, bool wildcards, int *types, struct err *e)
+int top_type_names(struct top *t, int first, int n, bool wildcards, int *types, struct err *e)
 {
     bool pairs = !strcmp(t->section, "pairtypes");
     for (int i = 0; i < n; i++) {
@@ -235,7 +230,7 @@ int top_bonded_type(struct top *t, struct err *e)
                           : !strcmp(t->section, "pairtypes")  ? "pairs"
                                                               : "constraints";
     int n = !strcmp(section, "angles") ? 3 : 2;
-    int rc = read_type_names(t, 0, n, false, b.atom, e);
+    int rc = top_type_names(t, 0, n, false, b.atom, e);
     return rc ? rc : read_type(t, section, n, &b, e);
 }
 
@@ -250,7 +245,7 @@ int top_dihedral_type(struct top *t, struct err *e)
     struct top_bonded_type b = {.atom = {WILDCARD, WILDCARD, WILDCARD, WILDCARD}};
     int rc, two[2];
     if (t->nwords > 2 && is_digit(t->words[2])) {
-        if ((rc = read_type_names(t, 0, 2, true, two, e)))
+        if ((rc = top_type_names(t, 0, 2, true, two, e)))
             return rc;
         bool outer = t->words[2][0] == '2';
         b.atom[outer ? 0 : 1] = two[0];
@@ -258,7 +253,7 @@ int top_dihedral_type(struct top *t, struct err *e)
         return read_type(t, "dihedrals", 2, &b, e);
     }
     if (t->nwords > 4 && is_digit(t->words[4])) {
-        rc = read_type_names(t, 0, 4, true, b.atom, e);
+        rc = top_type_names(t, 0, 4, true, b.atom, e);
         return rc ? rc : read_type(t, "dihedrals", 4, &b, e);
     }
     return top_fail(t, e, ERR_TOPOLOGY,
@@ -297,98 +292,5 @@ int top_nonbond_param(struct top *t, struct err *e)
     }
     t->nonbonded = grow(t->nonbonded, t->nnonbonded, &t->nonbonded_cap, sizeof *t->nonbonded);
     t->nonbonded[t->nnonbonded++] = p;
-    return 0;
-}
-
-/* Values of a grid from word `first` on. */
-static int read_grid(struct top *t, int first, int side, double **values, struct err *e)
-{
-    int n = side * side, rc = 0;
-    if (t->nwords - first != n)
-        return top_fail(t, e, ERR_TOPOLOGY, "read %d %s, expected %d for a grid of %d by %d", t->nwords - first,
-                        number_word(t->nwords - first, "value", "values"), n, side, side);
-    double *v = xcalloc((size_t)n, sizeof *v);
-    for (int i = 0; i < n && !rc; i++)
-        rc = top_real(t, first + i, "a value", &v[i], e);
-    if (rc)
-        free(v);
-    else
-        *values = v;
-    return rc;
-}
-
-/* TYPE-RESIDUE: the word becomes the type alone, unless a type is called so. ERR_TOPOLOGY: some have a residue, others none. */
-static int split_residues(struct top *t, char residue[5][16], struct err *e)
-{
-    int n = 0;
-    for (int i = 0; i < 5 && i < t->nwords; i++) {
-        char *w = t->words[i], *dash = strchr(w, '-');
-        if (!dash || table_get(&t->bonded_names, w, strlen(w)) >= 0)
-            continue;
-        *dash = '\0';
-        if (!dash[1] || strlen(dash + 1) >= sizeof residue[i])
-            return top_fail(t, e, ERR_TOPOLOGY, "read '%.40s-%.40s', expected TYPE or TYPE-RESIDUE", w, dash + 1);
-        memcpy(residue[i], dash + 1, strlen(dash + 1) + 1);
-        n++;
-    }
-    return n == 0 || n == 5
-               ? 0
-               : top_fail(t, e, ERR_TOPOLOGY, "read %d types with a residue, expected 5 (TYPE-RESIDUE) or none", n);
-}
-
-static void add_cmap(struct top *t, const int types[5], struct top_cmap_type *c)
-{
-    int last = table_get(&t->cmap_index, types, sizeof(int[5]));
-    c->next = -1;
-    while (last >= 0 && t->cmaps[last].next >= 0)
-        last = t->cmaps[last].next;
-    if (last >= 0)
-        t->cmaps[last].next = t->ncmaps;
-    else
-        table_add(&t->cmap_index, types, sizeof(int[5]), t->ncmaps);
-    t->cmaps = grow(t->cmaps, t->ncmaps, &t->cmaps_cap, sizeof *t->cmaps);
-    t->cmaps[t->ncmaps++] = *c;
-}
-
-/* The one that is found first, as grompp does. */
-static bool is_known_cmap(struct top *t, const int types[5], const struct top_cmap_type *c)
-{
-    int i = table_get(&t->cmap_index, types, sizeof(int[5]));
-    while (i >= 0 && memcmp(t->cmaps[i].residue, c->residue, sizeof c->residue) != 0)
-        i = t->cmaps[i].next;
-    if (i < 0)
-        return false;
-    const struct top_cmap_type *known = &t->cmaps[i];
-    if (known->side != c->side ||
-        memcmp(known->values, c->values, (size_t)(c->side * c->side) * sizeof *c->values) != 0)
-        top_note(t, NOTE_REDEFINED,
-                 "values for these types are defined before and are others; those hold, as for grompp");
-    return true;
-}
-
-/* Five types, function 1, the numbers of points along phi and psi, and the values, psi running faster. */
-int top_cmap_type(struct top *t, struct err *e)
-{
-    struct top_cmap_type c = {0};
-    int types[5];
-    long funct, side, other;
-    int rc = split_residues(t, c.residue, e);
-    if (rc || (rc = read_type_names(t, 0, 5, false, types, e)) ||
-        (rc = top_int(t, 5, "a function number", 1, 100, &funct, e)))
-        return rc;
-    if (funct != 1)
-        return top_no_function(t, "cmap", funct, e);
-    if ((rc = top_int(t, 6, "a number of points", 2, CMAP_SIDE_MAX, &side, e)) ||
-        (rc = top_int(t, 7, "a number of points", 2, CMAP_SIDE_MAX, &other, e)))
-        return rc;
-    if (side != other)
-        return top_fail(t, e, ERR_UNSUPPORTED, "a grid of %ld by %ld: only square ones are computed", side, other);
-    c.side = (int)side;
-    if ((rc = read_grid(t, 8, c.side, &c.values, e)))
-        return rc;
-    if (is_known_cmap(t, types, &c))
-        free(c.values);
-    else
-        add_cmap(t, types, &c);
     return 0;
 }

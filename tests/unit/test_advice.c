@@ -182,7 +182,7 @@ static void names_of_hydrogens(void **state)
         (struct change){.hydrogens = "D", .timestep = "1 fs"});
     expect("constraints",
            "H1 has a mass of 35.45, and its bond C1-H1 (atoms 1 and 2 of MOL, molecule type MOL) becomes a constraint "
-           "(1 such",
+           "(2 such",
            (struct change){.hydrogen_mass = "35.45"});
     expect_none("h-bonds takes", (struct change){.hydrogens = "D", .constraints = "all-bonds"});
     expect_none("h-bonds takes", (struct change){.hydrogen_mass = "4.032"});
@@ -193,7 +193,7 @@ static void notes_of_the_topology(void **state)
 {
     (void)state;
     expect("topology",
-           "a.top:21: [ bonds ]: text from 'words' on is taken for a comment, as grompp does; one begins with ';'",
+           "a.top:20: [ bonds ]: text from 'words' on is taken for a comment, as grompp does; one begins with ';'",
            (struct change){.terms = "[ bonds ]\n2 3 6 0.1 100 words\n"});
     expect("topology", "a.top: GROMOS force fields (_FF_GROMOS96) were fitted with two cut-offs",
            (struct change){.terms = "#define _FF_GROMOS96\n"});
