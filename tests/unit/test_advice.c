@@ -202,8 +202,9 @@ static void notes_of_the_topology(void **state)
            (struct change){.terms = "#define _FF_CHARMM\n", .constraints = "all-bonds"});
     expect("", "", (struct change){.terms = "#define _FF_CHARMM\n"});
     expect("topology",
-           "s.yaml:4: masses.repartition: 1 atom whose mass changes with lambda (atom 2, H1 of MOL1, and so on) have "
-           "the larger",
+           "s.yaml:6: masses.repartition: 1 of the atoms have another mass in state B (the first is atom 2, H1 of "
+           "MOL1): they "
+           "get the larger mass in both states",
            (struct change){.masses = "masses: {repartition: 2}\n", .b_states = "D 0 1"});
 }
 
