@@ -20,7 +20,7 @@ import tolerances
 import triclinic
 
 # section, line; the site is atom 5
-FORMS = [('1', '5 2 1'), ('2', '5 1 2 1 0.3'), ('2', '5 1 2 2 0.08'), ('3', '5 1 2 3 1 0.3 0.4'), ('3', '5 1 2 3 2 0.4 0.09'), ('3', '5 1 2 3 3 100 0.08'),
+FORMS = [('2', '5 2 1 1 0'), ('2', '5 1 2 1 0.3'), ('2', '5 1 2 2 0.08'), ('3', '5 1 2 3 1 0.3 0.4'), ('3', '5 1 2 3 2 0.4 0.09'), ('3', '5 1 2 3 3 100 0.08'),
          ('3', '5 1 2 3 4 0.3 -0.2 5'), ('4', '5 1 2 3 4 2 0.6 0.7 0.06'), ('n', '5 1 1 2 3'), ('n', '5 2 1 2 4'), ('n', '5 3 1 0.3 2 0.4 3 0.5')]
 CHARGES, MASSES = (0.3, -0.2, 0.25, 0.15, -0.5), (12, 14, 16, 12, 0)
 SHAPE = np.array([(0.11, 0.02, 0.03), (0.22, 0.13, 0.02), (0.02, 0.12, 0.09), (0.15, 0.03, 0.16), (0.1, 0.1, 0.1)])
@@ -156,12 +156,11 @@ def write_held(work, bonds):
     return np.array(x), [3.0, 3.0, 3.0], names
 
 
-def rename(work, old, new):
-    for name in ('gmx.top', 'conf.gro'):
-        with open(os.path.join(work, name)) as f:
-            text = f.read().replace(old, new)
-        with open(os.path.join(work, name), 'w') as f:
-            f.write(text)
+def rename(work, name, old, new):
+    with open(os.path.join(work, name)) as f:
+        text = f.read().replace(old, new)
+    with open(os.path.join(work, name), 'w') as f:
+        f.write(text)
 
 
 def held(worker, device, work, bonds, constraints):
@@ -176,10 +175,11 @@ def held(worker, device, work, bonds, constraints):
     for window in range(3):
         theirs, forces = terms.gmx(work, dict(OPTIONS, constraints=constraints, **{
             'free-energy': 'yes', 'init-lambda-state': window, 'sc-alpha': 0, 'nstdhdl': 1, 'bonded-lambdas': '0 0.4 1'}))
-        if constraints == 'h-bonds': # a site may be called a hydrogen, which grompp refuses
-            rename(work, 'S5', 'H5')
+        for name in ('gmx.top', 'conf.gro') if constraints == 'h-bonds' else (): # a site may be called a hydrogen, which grompp refuses
+            rename(work, name, 'S5', 'H5')
         ours = reference.evaluate(worker, work, spec, window, device)
-        rename(work, 'H5', 'S5')
+        for name in ('gmx.top', 'conf.gro'):
+            rename(work, name, 'H5', 'S5')
         terms.compare_static(c, ours, theirs, forces, allowed, allowed is tolerances.DOUBLE, (1e-8, 1e-6))
     return c
 
@@ -203,6 +203,8 @@ def compare(worker, device, work, write, names, rigid):
     write_coordinates(work, x, box, names)
     # A rerun takes sites as they stand, a run places them first; but it would move rigid water too.
     theirs, forces = terms.gmx(work, OPTIONS) if rigid else terms.still(work, dict(OPTIONS, continuation='no'))
+    # A site at one atom is one of two atoms for GROMACS, the second of no weight: its 2022 loses the forces on [ virtual_sites1 ].
+    rename(work, 'gmx.top', '[ virtual_sites2 ]\n5 2 1 1 0\n', '[ virtual_sites1 ]\n5 2 1\n')
     ours = reference.evaluate(worker, work, SPEC, 0, device)
     terms.compare_static(c, ours, theirs, forces, allowed, exact, (1e-8, 1e-6))
     c.check('forces left on sites', sum(any(f) for f in ours['forces'][len(names) - 1::len(names)]), 0, 0.5)
