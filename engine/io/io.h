@@ -61,7 +61,7 @@ struct define {
  * empty. */
 int top_read(struct system *s, struct source *src, const char *name, const struct define *defines, int ndefines,
              struct err *e);
-/* Reads .gro coordinates of any decimal width into s->x, s->v, s->box and checks the atom count and names against the
+/* Reads the first frame of .gro coordinates of any decimal width into s->x, s->v, s->box and checks the atom count and names against the
  * topology (a name may differ in digits, punctuation and case; count and order may not). Also makes the start
  * coordinates the position-restraint reference. ERR_COORDINATES, ERR_UNSUPPORTED, ERR_MISSING_FILE. */
 int gro_read(struct system *s, struct source *src, const char *name, struct err *e);
