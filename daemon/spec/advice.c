@@ -9,6 +9,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
+#include "engine/base/text_json.h"
 #include "engine/kernels/volume.h"
 #include "engine/system/alchemy.h"
 #include "engine/system/finite_size.h"
@@ -470,6 +471,22 @@ static void advise_protocol(const struct advising *a)
                    (unsigned long long)rows, number_word((int64_t)rows, "sample", "samples"), SAMPLES);
 }
 
+/* ---- the topology ---- */
+
+/* What its readers took and who wrote it should know, and what its force field says of constraints. */
+static void advise_topology(const struct advising *a)
+{
+    for (int i = 0; i < a->sys->nnotes; i++) {
+        const char *note = a->sys->notes[i];
+        json_array_append_new(a->list,
+                              json_pack("{s:s, s:o}", "kind", "topology", "message", text_json(note, strlen(note))));
+    }
+    if (a->s->settings.constrain == CONSTRAIN_ALL_BONDS && a->sys->fitted_to_h_bonds)
+        advice_say(a, "constraints", 1,
+                   "constraints: all-bonds, and the force field (_FF_AMBER, _FF_CHARMM or _FF_OPLSAA) was fitted with "
+                   "constraints on bonds of hydrogens alone; expected h-bonds");
+}
+
 int spec_advise(const struct spec *s, const struct system *sys, json_t **out, struct err *e)
 {
     struct advising a = {.s = s, .sys = sys};
@@ -481,6 +498,8 @@ int spec_advise(const struct spec *s, const struct system *sys, json_t **out, st
         return rc;
     }
     a.list = *out = json_array();
+    advise_topology(&a);
+    advise_hydrogens(&a);
     advise_box(&a);
     advise_timestep(&a, &t);
     advise_soft_core(&a);

@@ -27,6 +27,8 @@ bool advise_changes(const struct advising *a, const struct topology *t, enum lam
 /* advice_motion.c: of the center of mass, and of the shape of a box with few molecules. */
 void advise_center(const struct advising *a);
 void advise_shape(const struct advising *a);
+/* advice_hydrogens.c: of names that h-bonds goes by. */
+void advise_hydrogens(const struct advising *a);
 /* advice_box.c: of a box that not every device takes. */
 void advise_box(const struct advising *a);
 

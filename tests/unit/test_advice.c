@@ -77,12 +77,13 @@ static void write_topology(struct buf *b, const struct change *c)
 
 static void write_coordinates(struct buf *b, const struct change *c)
 {
-    static const char *const names[][2] = {{"MOL", "C1"}, {"MOL", "H1"}, {"MOL", "H2"}, {"AR", "AR"}, {"AR", "AR"}};
+    static const char *const names[][2] = {{"MOL", "C1"}, {"MOL", "1"}, {"MOL", "2"}, {"AR", "AR"}, {"AR", "AR"}};
     static const double x[][3] = {{1, 1, 1}, {1.1, 1, 1}, {0.97, 1.1, 1}, {2, 2, 2}, {2, 1, 2}};
     buf_printf(b, "x\n5\n");
     for (int i = 0; i < 5; i++)
-        buf_printf(b, "%5d%-5s%5s%5d%8.3f%8.3f%8.3f%s\n", i < 3 ? 1 : i - 1, names[i][0], names[i][1], i + 1, x[i][0],
-                   x[i][1], x[i][2], or (c->velocity, ""));
+        buf_printf(b, "%5d%-5s%3s%2s%5d%8.3f%8.3f%8.3f%s\n", i < 3 ? 1 : i - 1, names[i][0],
+                   i == 1 || i == 2 ? or (c->hydrogens, "H") : "", names[i][1], i + 1, x[i][0], x[i][1], x[i][2],
+                   or (c->velocity, ""));
     buf_printf(b, "%s\n", or (c->box, "3 3 3"));
 }
 
@@ -167,6 +168,45 @@ static void nothing_to_say(void **state)
            (struct change){.windows = "{coulomb: [0, 0, 0, 0, 0, 1], vdw: [0, 0.25, 0.5, 0.75, 1, 1]}",
                            .soft_core = ", soft-core: {coulomb: yes}"});
     expect("", "", (struct change){.protocol = "  - produce: {time: 1 ns}", .velocity = "  0.1000  0.0000  0.0000"});
+}
+
+/* h-bonds goes by names: what it takes that is no hydrogen, and what it leaves that is one. */
+static void names_of_hydrogens(void **state)
+{
+    (void)state;
+    expect(
+        "constraints",
+        "s.yaml:1: constraints: h-bonds takes bonds of atoms whose names begin with H, as GROMACS does: D1 has a mass "
+        "of "
+        "1.008, and its bond C1-D1 (atoms 1 and 2 of MOL, molecule type MOL) stays a bond; expected a name with H, or "
+        "all-bonds (2 such in all)",
+        (struct change){.hydrogens = "D", .timestep = "1 fs"});
+    expect("constraints",
+           "H1 has a mass of 35.45, and its bond C1-H1 (atoms 1 and 2 of MOL, molecule type MOL) becomes a constraint "
+           "(2 such",
+           (struct change){.hydrogen_mass = "35.45"});
+    expect_none("h-bonds takes", (struct change){.hydrogens = "D", .constraints = "all-bonds"});
+    expect_none("h-bonds takes", (struct change){.hydrogen_mass = "4.032"});
+}
+
+/* Notes of the reader, and of force fields by their macros. */
+static void notes_of_the_topology(void **state)
+{
+    (void)state;
+    expect("topology",
+           "a.top:20: [ bonds ]: text from 'words' on is taken for a comment, as grompp does; one begins with ';'",
+           (struct change){.terms = "[ bonds ]\n2 3 6 0.1 100 words\n"});
+    expect("topology", "a.top: GROMOS force fields (_FF_GROMOS96) were fitted with two cut-offs",
+           (struct change){.terms = "#define _FF_GROMOS96\n"});
+    expect("constraints",
+           "constraints: all-bonds, and the force field (_FF_AMBER, _FF_CHARMM or _FF_OPLSAA) was fitted",
+           (struct change){.terms = "#define _FF_CHARMM\n", .constraints = "all-bonds"});
+    expect("", "", (struct change){.terms = "#define _FF_CHARMM\n"});
+    expect("topology",
+           "s.yaml:6: masses.repartition: 1 of the atoms have another mass in state B (the first is atom 2, H1 of "
+           "MOL1): they "
+           "get the larger mass in both states",
+           (struct change){.masses = "masses: {repartition: 2}\n", .b_states = "D 0 1"});
 }
 
 /* The periods are those of two masses on a spring, 2 pi sqrt(mu / k), and of Wilson's G element. */
@@ -469,10 +509,20 @@ static void test_box(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_box),     cmocka_unit_test(nothing_to_say), cmocka_unit_test(the_timestep),
-        cmocka_unit_test(charges),      cmocka_unit_test(soft_core),      cmocka_unit_test(ladders),
-        cmocka_unit_test(idle_ladders), cmocka_unit_test(motion),         cmocka_unit_test(idle_terms),
-        cmocka_unit_test(protocols),    cmocka_unit_test(no_sense),       cmocka_unit_test(tempering),
+        cmocka_unit_test(nothing_to_say),
+        cmocka_unit_test(names_of_hydrogens),
+        cmocka_unit_test(notes_of_the_topology),
+        cmocka_unit_test(the_timestep),
+        cmocka_unit_test(charges),
+        cmocka_unit_test(soft_core),
+        cmocka_unit_test(ladders),
+        cmocka_unit_test(idle_terms),
+        cmocka_unit_test(idle_ladders),
+        cmocka_unit_test(motion),
+        cmocka_unit_test(tempering),
+        cmocka_unit_test(protocols),
+        cmocka_unit_test(no_sense),
+        cmocka_unit_test(test_box),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
