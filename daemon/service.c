@@ -64,6 +64,10 @@ static void carry_out(struct service *sv, const struct decision *d)
         service_put_event(sv, d->ensemble, d->replica, "replica", (int)d->state,
                           d->state == REPLICA_FAILED || d->state == REPLICA_QUEUED ? d->replica->reason : NULL);
         return;
+    case DECIDE_REPLICAS:
+        store_move_replicas(sv->store, d->ensemble, (enum replica_state)d->from, (enum replica_state)d->state);
+        service_show_replicas(sv, d->ensemble, (enum replica_state)d->from, (enum replica_state)d->state);
+        return;
     case DECIDE_TARGET:
         store_save_replica(sv->store, d->replica);
         return;
@@ -81,13 +85,11 @@ static void tell_status(struct service *sv)
 {
     if (!sv->on_status)
         return;
-    int running = 0, up = 0, active = 0;
+    int running = 0, up = 0, active = sv->sched.nactive;
     for (int w = 0; w < sv->sched.nworkers; w++) {
         up += sv->sched.workers[w].up;
         running += sv->sched.workers[w].nrunning;
     }
-    for (int i = 0; i < sv->sched.nensembles; i++)
-        active += !ensemble_ended(sv->sched.ensembles[i]);
     char text[160];
     snprintf(text, sizeof text, "%s%d of %d %s up, %d %s running, %d %s active", sv->draining ? "draining: " : "", up,
              sv->sched.nworkers, number_word(sv->sched.nworkers, "worker", "workers"), running,

@@ -46,7 +46,7 @@ struct service_config {
 /* Told when an ensemble has new committed events; embedded in its owner. */
 struct watcher {
     struct watcher *next;
-    const struct ensemble *ensemble;
+    struct ensemble *ensemble;
     void (*news)(struct watcher *w);
 };
 
@@ -58,7 +58,6 @@ struct service {
     struct supervisor *supervisor;
     json_t **loads; /* [devices], what each does now, as its worker told; NULL: nothing */
     int64_t next_ensemble, next_replica, next_seq;
-    struct watcher *watchers;
     uv_timer_t tick;
     int jobs;                       /* in the thread pool */
     struct estimate_job *estimates; /* run or wait for their turn, oldest first */
@@ -135,10 +134,12 @@ int service_go_on_removing(struct service *sv, struct err *e);
 /* A state that is not -1 is that of the replica, or without one of the ensemble; clients see it once it is committed. */
 void service_put_event(struct service *sv, struct ensemble *en, struct sched_replica *r, const char *kind, int state,
                        const char *message);
+/* All replicas of the ensemble that were in one state are in another: clients see that once it is committed. */
+void service_show_replicas(struct service *sv, struct ensemble *en, enum replica_state from, enum replica_state to);
 /* Clients see the ensemble's reason once what was put is committed. */
 void service_show_reason(struct service *sv, struct ensemble *en);
-void service_watch(struct service *sv, struct watcher *w);
-void service_unwatch(struct service *sv, struct watcher *w);
+void service_watch(struct watcher *w);
+void service_unwatch(struct watcher *w);
 
 /* ---- jobs.c ---- */
 /* Runs `work` in the thread pool, then `done` on the loop thread. */

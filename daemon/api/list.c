@@ -50,21 +50,6 @@ static struct filter filter_of(const struct api_call *c)
                            .call = c};
 }
 
-/* Of one that has ended the text is kept: nothing changes but what seq and measured tell of. */
-static void add_ensemble(struct buf *out, struct ensemble *en)
-{
-    if (!en->listed || en->listed_seq != en->shown.seq || en->listed_measured != en->measured ||
-        !ensemble_shown_ended(en)) {
-        json_t *j = api_ensemble_json(en, false);
-        free(en->listed);
-        en->listed = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(10));
-        en->listed_seq = en->shown.seq;
-        en->listed_measured = en->measured;
-        json_decref(j);
-    }
-    buf_printf(out, "%s", en->listed ? en->listed : "{}");
-}
-
 struct reply api_list(struct api_call *c)
 {
     const struct sched *s = &c->service->sched;
@@ -84,7 +69,7 @@ struct reply api_list(struct api_call *c)
         last = s->ensembles[i]->number;
         if (n++)
             buf_printf(&out, ",");
-        add_ensemble(&out, s->ensembles[i]);
+        buf_printf(&out, "%s", api_ensemble_text(s->ensembles[i]));
     }
     buf_printf(&out, "],\"next\":%s}\n", next);
     struct reply done = reply_bytes(c->request, 200, "application/json", out.data, out.len);

@@ -37,9 +37,9 @@ static void submit_free(void *arg)
 static void committed(void *arg)
 {
     struct submit *s = arg;
-    json_t *answer = api_ensemble_json(s->ensemble, true);
-    json_object_set(answer, "warnings", s->warnings);
-    reply_json(s->request, s->status, answer);
+    json_t *more = json_pack("{s:O}", "warnings", s->warnings);
+    api_reply_ensemble(s->request, s->status, s->ensemble, more);
+    json_decref(more);
     submit_free(s);
 }
 

@@ -11,6 +11,8 @@
 
 #include "daemon/schedule/internal.h"
 
+#define ALIKE_PARTS 12 /* of a slice at most: a start costs something */
+
 bool pack_suspect(const struct sched_set *set)
 {
     return set->crashes >= SCHED_SUSPECT;
@@ -74,6 +76,13 @@ static bool samples_alike(const struct ensemble *e)
     return e->stop.error > 0 && !e->stopped;
 }
 
+/* Its windows share what would be the slice of one: in the time of one slice each has had a part, however few slots there are. */
+int64_t pack_slice(const struct sched *s, const struct sched_set *set)
+{
+    int parts = samples_alike(set->ensemble) ? 1 + set->ensemble->nwaiting : 1;
+    return s->slice_ms / (parts < ALIKE_PARTS ? parts : ALIKE_PARTS) << set->fruitless;
+}
+
 /* Windows with targets of their own: the longest first, for all wait for the last. */
 bool pack_before(const struct sched_set *a, const struct sched_set *b)
 {
@@ -88,7 +97,8 @@ bool pack_before(const struct sched_set *a, const struct sched_set *b)
 static struct sched_set *first_waiting(const struct sched *s, struct ensemble *e, int worker, int64_t now)
 {
     struct sched_set *first = NULL;
-    for (int i = 0; i < e->nsets; i++) {
+    bool in_order = !e->crashed && !samples_alike(e) && !e->allocation.share;
+    for (int i = 0; i < e->nsets && !(first && in_order); i++) {
         struct sched_set *set = &e->sets[i];
         if (!set_waits(set) || set->not_before > now || !pack_fits(s, worker, set) || pack_shuns(s, worker, set))
             continue;
@@ -122,7 +132,7 @@ struct sched_set *pack_whose_turn(const struct sched *s, int worker, int64_t now
     struct sched_set *best = NULL;
     for (int i = 0; i < s->nactive; i++) {
         struct ensemble *e = s->active[i];
-        if (!e->prepared || !ensemble_wants(e) || s->users[e->user].over ||
+        if (!e->nwaiting || !e->prepared || !ensemble_wants(e) || s->users[e->user].over ||
             (best && !comes_before(s, e, best->ensemble)))
             continue;
         struct sched_set *set = first_waiting(s, e, worker, now);
@@ -170,11 +180,18 @@ static bool deserves(const struct sched *s, const struct sched_set *next_set, co
     return less(next->nrunning, next->usage, runs->nrunning - slots, runs->usage) > 0;
 }
 
-bool pack_should_yield(const struct sched *s, const struct sched_set *set, bool sliced, int64_t now)
+const struct sched_set *pack_claimant(const struct sched *s, int worker, int64_t now)
+{
+    const struct sched_worker *w = &s->workers[worker];
+    if (s->draining || s->full || (sched_sick(w) && w->probe_at > now))
+        return NULL;
+    return pack_whose_turn(s, worker, now);
+}
+
+bool pack_should_yield(const struct sched *s, const struct sched_set *set, const struct sched_set *next, bool sliced)
 {
     const struct sched_worker *w = &s->workers[set->worker];
-    const struct sched_set *next = s->draining || s->full ? NULL : pack_whose_turn(s, set->worker, now);
-    if (!next || (sched_sick(w) && w->probe_at > now))
+    if (!next)
         return false;
     if (pack_suspect(next))
         return !pack_has_room(w, next);

@@ -106,6 +106,7 @@ enum decision_kind {
     DECIDE_LOOK,     /* estimate what the ensemble's samples say, then SCHED_LOOKED */
     DECIDE_SPACE,    /* watch the disk until it has space, then SCHED_SPACE */
     DECIDE_REPLICA,  /* the replica moved to `state`: save it, tell the watchers */
+    DECIDE_REPLICAS, /* its owner moved all replicas of the ensemble that were in state `from` to `state`: save that */
     DECIDE_ENSEMBLE, /* the ensemble moved to `state`: likewise */
     DECIDE_TARGET,   /* the replica has another target: save it */
     DECIDE_LADDER,   /* the ensemble has other windows: save them, its replicas, and text, its spec */
@@ -119,7 +120,7 @@ struct decision {
     struct sched_replica *replica;
     struct sched_set *set;
     int worker;
-    uint32_t state;
+    uint32_t from, state;
     const char *note;
     char *text; /* owned by the list */
 };
@@ -208,7 +209,22 @@ struct sched_wait {
     int64_t expected; /* ms from now until it starts, as far as one can tell; -1: one cannot */
 };
 
-void sched_explain(const struct sched *s, const struct sched_replica *r, int64_t now, struct sched_wait *out);
+/* What the replicas of one ensemble wait for, found once for all of them. It may be asked later too, about a replica that has begun to wait
+ * since it has no place then, as long as the ensemble has the same windows. */
+struct sched_queue {
+    const struct sched *s;
+    const struct ensemble *ensemble;
+    int64_t now;
+    int64_t *place;                   /* [sets of the ensemble], from 1; 0: did not wait */
+    int64_t nslots;                   /* of devices that are up */
+    int64_t *free_at;                 /* [nslots], ms from now, earliest first */
+    int64_t round_ms;                 /* until the same slot is free again */
+    const struct sched_set *turn[64]; /* [workers], whose it is */
+};
+
+void sched_queue_open(struct sched_queue *q, const struct ensemble *e, int64_t now);
+void sched_queue_close(struct sched_queue *q);
+void sched_explain(const struct sched_queue *q, const struct sched_replica *r, struct sched_wait *out);
 /* A few words for people: "its turn". NULL for WAIT_NOT. */
 const char *wait_text(enum wait_kind kind);
 

@@ -45,6 +45,7 @@
     X(REPLICA_SAVE,                                                                                                    \
       "UPDATE replica SET steps = ?, state = ?, stage = ?, step = ?, time_ps = ?, code = ?, failed_step = ?,"          \
       " reason = ? WHERE number = ?")                                                                                  \
+    X(REPLICAS_MOVE, "UPDATE replica SET state = ? WHERE ensemble = ? AND state = ?")                                  \
     X(EVENT_ADD, "INSERT INTO event (seq, ensemble, replica, time, kind, state, message) VALUES (?,?,?,?,?,?,?)")
 
 enum statement {

@@ -77,6 +77,8 @@ void store_remove_ensemble(struct store *s, const struct ensemble *e);
 void store_end_removal(struct store *s, const char *id);
 /* The replica and what is kept of its set. */
 void store_save_replica(struct store *s, const struct sched_replica *r);
+/* All replicas of the ensemble that are in one state. */
+void store_move_replicas(struct store *s, const struct ensemble *e, enum replica_state from, enum replica_state to);
 void store_put_event(struct store *s, const struct event *ev);
 /* Calls `fn` on the loop thread once everything put so far is durable. Where the store is closed and that cannot be, `forget`
  * frees arg; NULL: there is nothing to free. */

@@ -260,6 +260,14 @@ void store_save_replica(struct store *s, const struct sched_replica *r)
     integer(s, r->set->number);
 }
 
+void store_move_replicas(struct store *s, const struct ensemble *e, enum replica_state from, enum replica_state to)
+{
+    op(s, STATEMENT_REPLICAS_MOVE);
+    integer(s, to);
+    integer(s, e->number);
+    integer(s, from);
+}
+
 void store_put_event(struct store *s, const struct event *ev)
 {
     op(s, STATEMENT_EVENT_ADD);

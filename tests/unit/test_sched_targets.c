@@ -262,7 +262,7 @@ static void the_longest_goes_first(void **state)
     looked(&p, e, 30, 40, 50);
     for (int i = 0; i < 2; i++) {
         struct sched_wait w;
-        sched_explain(&p.s, &e->replicas[i], p.now, &w);
+        play_explain(&p, &e->replicas[i], &w);
         assert_int_equal(w.place, 2 - i);
     }
     for (int i = 2; i >= 0; i--) {

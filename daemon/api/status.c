@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * An ensemble with its replicas, of which it may have many thousands: their text is made a slice at a time, as the client takes it, so
+ * that neither the loop is busy with it for long nor much memory is. What they wait for is found once for all of them (explain.c).
+ */
+#include "daemon/api/api.h"
+
+#include <stdlib.h>
+
+#define SLICE 200 /* replicas whose text is made at once */
+#define TOLD_MS 500
+
+/* What it waits for, its place in the queue and when it may start. */
+static json_t *waits_json(const struct sched_queue *q, const struct sched_replica *r)
+{
+    struct sched_wait w;
+    sched_explain(q, r, &w);
+    if (w.kind == WAIT_NOT || r->shown.state != r->sm.state)
+        return json_null();
+    json_t *j = json_pack("{s:s}", "for", wait_text(w.kind));
+    json_object_set_new(j, "place", w.place ? json_integer(w.place) : json_null());
+    json_object_set_new(j, "expected_seconds", w.expected < 0 ? json_null() : json_real((double)w.expected / 1000));
+    return j;
+}
+
+static json_t *replica_json(const struct sched_queue *q, const struct sched_replica *r)
+{
+    bool begun = r->step > 0 || r->held;
+    json_t *j =
+        json_pack("{s:i,s:i,s:s,s:s?,s:I,s:I,s:i,s:s?}", "window", r->window, "repeat", r->repeat, "state",
+                  replica_states.states[r->shown.state].name, "device", r->set->device, "step", (json_int_t)r->step,
+                  "steps", (json_int_t)r->steps, "attempt", r->shown.failures, "reason", r->shown.reason);
+    json_object_set_new(j, "waits", waits_json(q, r));
+    json_object_set_new(j, "stage", begun ? json_integer(r->stage) : json_null());
+    json_object_set_new(j, "time_ps", begun ? json_real(r->time_ps) : json_null());
+    return j;
+}
+
+static void add_replica(struct buf *out, const struct sched_queue *q, const struct sched_replica *r, bool first)
+{
+    json_t *j = replica_json(q, r);
+    char *text = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(10));
+    buf_printf(out, "%s%s", first ? "" : ",", text ? text : "{}");
+    free(text);
+    json_decref(j);
+}
+
+struct status {
+    struct ensemble *ensemble; /* held */
+    struct sched_queue queue;
+    int ladder; /* that of the replicas */
+    int next;   /* of them */
+    struct buf text;
+};
+
+/* The next slice; false: nothing is left. */
+static bool add_slice(struct status *v)
+{
+    const struct ensemble *en = v->ensemble;
+    for (int end = v->next + SLICE; v->next < end && v->next < en->nreplicas; v->next++)
+        add_replica(&v->text, &v->queue, &en->replicas[v->next], v->next == 0);
+    if (v->next == en->nreplicas)
+        buf_printf(&v->text, "]}\n");
+    return v->next < en->nreplicas;
+}
+
+static void on_fill(void *arg, struct stream *s)
+{
+    struct status *v = arg;
+    if (v->ladder != v->ensemble->ladder) { /* its windows are others now: the half that was sent is of none */
+        stream_fail(s);
+        return;
+    }
+    bool more = v->next < v->ensemble->nreplicas && add_slice(v);
+    stream_push(s, v->text.data, v->text.len);
+    v->text.len = 0;
+    if (!more)
+        stream_end(s);
+}
+
+static void status_free(void *arg)
+{
+    struct status *v = arg;
+    sched_queue_close(&v->queue);
+    ensemble_free(v->ensemble);
+    buf_free(&v->text);
+    free(v);
+}
+
+struct reply api_reply_ensemble(struct request *r, int status, struct ensemble *en, json_t *more)
+{
+    static const struct stream_ops ops = {on_fill, status_free};
+    struct status *v = xcalloc(1, sizeof *v);
+    *v = (struct status){.ensemble = ensemble_hold(en), .ladder = en->ladder};
+    sched_queue_open(&v->queue, en, service_clock());
+    json_t *j = api_ensemble_json(en);
+    json_object_update(j, more);
+    api_add_object(&v->text, j, "replicas", "[");
+    v->text.len--; /* they come in between */
+    if (add_slice(v))
+        return reply_stream(r, status, "application/json", -1, &ops, v);
+    struct reply done = reply_bytes(r, status, "application/json", v->text.data, v->text.len);
+    status_free(v);
+    return done;
+}
+
+const char *api_progress_line(struct ensemble *en)
+{
+    int64_t now = service_clock();
+    if (en->told && now - en->told_at < TOLD_MS)
+        return en->told;
+    struct sched_queue nothing = {.s = en->sched, .ensemble = en}; /* those that run wait for none */
+    struct buf list = {0}, ensemble = {0}, line = {0};
+    buf_printf(&list, "[");
+    for (int i = 0; i < en->nreplicas; i++)
+        if (en->replicas[i].held)
+            add_replica(&list, &nothing, &en->replicas[i], list.len == 1);
+    buf_printf(&list, "]");
+    api_add_object(&ensemble, api_ensemble_json(en), "replicas", list.data);
+    api_add_object(&line, json_pack("{s:o,s:s}", "time", api_time_json(service_now()), "kind", "progress"), "ensemble",
+                   ensemble.data);
+    buf_printf(&line, "\n");
+    ensemble_string(&en->told, line.data);
+    en->told_at = now;
+    buf_free(&list);
+    buf_free(&ensemble);
+    buf_free(&line);
+    return en->told;
+}
