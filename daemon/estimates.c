@@ -292,6 +292,7 @@ static struct estimate_job *add_job(struct service *sv, struct ensemble *en, boo
                                .ensemble = ensemble_hold(en),
                                .moves = en->moves,
                                .live = live,
+                               .running_ms = en->ran_ms,
                                .directory = service_path(sv, en, NULL)};
     while (*at)
         at = &(*at)->next;

@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "daemon/usage.h"
+
 void service_watch(struct watcher *w)
 {
     w->next = w->ensemble->watchers;
@@ -114,7 +116,11 @@ void service_put_event(struct service *sv, struct ensemble *en, struct sched_rep
                        .message = message};
     store_put_event(sv->store, &ev);
     en->seq = ev.seq;
+    en->nevents++;
+    if (en->stored.user)
+        quota_set(&en->stored, en->stored.amount + USAGE_EVENT);
     after_commit(sv, en, r, ev.seq, state);
+    service_trim_events(sv, en);
 }
 
 void service_show_replicas(struct service *sv, struct ensemble *en, enum replica_state from, enum replica_state to)

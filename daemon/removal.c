@@ -83,7 +83,9 @@ int service_remove(struct service *sv, struct ensemble *en, service_removed_fn *
     r->ensemble = en;
     r->done = done_fn;
     r->arg = arg;
+    r->bytes = usage_rows(en);
     quota_return(&en->counted);
+    quota_return(&en->peopled);
     quota_return(&en->stored);
     usage_changed(sv, en);
     store_remove_ensemble(sv->store, en);

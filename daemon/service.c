@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "daemon/usage.h"
 #include "engine/base/log.h"
 #include "engine/base/number.h"
 
@@ -222,6 +223,14 @@ static void collect(void *arg, struct ensemble *en)
     l->items[l->n++] = en;
 }
 
+/* What it has its owner has, whatever the limits are now. */
+static void charge(struct quota *q, struct ensemble *en)
+{
+    quota_hold(q, en->owner, QUOTA_ENSEMBLES, 1, &en->counted);
+    quota_hold(q, en->owner, QUOTA_REPLICAS, en->nreplicas, &en->peopled);
+    quota_hold(q, en->owner, QUOTA_STORED_BYTES, usage_rows(en), &en->stored);
+}
+
 int service_start(struct service *sv, struct err *e)
 {
     struct loaded l = {0};
@@ -229,8 +238,7 @@ int service_start(struct service *sv, struct err *e)
     if (rc == 0)
         rc = store_start(sv->store, sv->loop, e);
     for (int i = 0; i < l.n; i++) {
-        quota_hold(sv->config.quota, l.items[i]->owner, QUOTA_ENSEMBLES, 1, &l.items[i]->counted);
-        quota_hold(sv->config.quota, l.items[i]->owner, QUOTA_STORED_BYTES, 0, &l.items[i]->stored);
+        charge(sv->config.quota, l.items[i]);
         if (rc == 0) {
             ensemble_show_all(l.items[i]);
             service_step(sv, &(struct sched_event){.kind = SCHED_ADD, .ensemble = l.items[i]}, e);

@@ -165,8 +165,11 @@ void service_prepare(struct service *sv, struct ensemble *en);
 char *service_path(const struct service *sv, const struct ensemble *en, const char *name);
 
 /* ---- speed.c ---- */
-/* ms in which any of its replicas had a slot, as far as it is committed. For the thread pool. */
+/* Adds to *ms those in which any of its replicas had a slot, by the events that are kept, as far as they are committed. For the thread
+ * pool. */
 int service_time_running(struct service *sv, const struct ensemble *en, int64_t *ms, struct err *e);
+/* Where it has more events than are kept, the oldest go. */
+void service_trim_events(struct service *sv, struct ensemble *en);
 
 /* ---- estimates.c ---- */
 void service_estimate(struct service *sv, struct ensemble *en);

@@ -71,7 +71,7 @@ int tree_remove(const char *path, int64_t *bytes, struct err *e)
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd >= 0)
         walk_folder(&w, fd);
-    *bytes = w.bytes;
+    *bytes += w.bytes;
     if (!w.error && rmdir(path) && errno != ENOENT)
         w.error = errno;
     errno = w.error;

@@ -11,7 +11,7 @@
 
 /* Bytes on disk of everything below a folder, of files that several ensembles share its part; 0 where there is none. */
 int64_t tree_bytes(const char *path);
-/* Removes it with everything below; *bytes is what was freed, also on failure. That there is none is fine. */
+/* Removes it with everything below; adds to *bytes what was freed, also on failure. That there is none is fine. */
 int tree_remove(const char *path, int64_t *bytes, struct err *e);
 /* Removes the files in a folder that no other folder has a name of. */
 void tree_remove_lone(const char *path);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/usage.h"
+
 struct submit {
     struct api *api;
     struct request *request;
@@ -106,8 +108,12 @@ static struct ensemble *make_ensemble(struct service *sv, uint32_t owner, const 
     return en;
 }
 
-static int store_charged(struct submit *s, const json_t *facts, const char *texts, size_t len,
-                         struct quota_charge *count, struct quota_charge *bytes, struct err *e)
+struct charges {
+    struct quota_charge count, replicas, bytes;
+};
+
+static int store_charged(struct submit *s, const json_t *facts, const char *texts, size_t len, struct charges *held,
+                         struct err *e)
 {
     struct service *sv = s->api->service;
     struct submission sub = {0};
@@ -115,9 +121,11 @@ static int store_charged(struct submit *s, const json_t *facts, const char *text
         take_texts(facts, texts, len, &sub) ? 0 : err_set(e, ERR_INTERNAL, "the reader of submissions left bytes out");
     if (rc == 0) {
         s->ensemble = ensemble_hold(make_ensemble(sv, request_uid(s->request), facts));
-        s->ensemble->counted = *count;
-        s->ensemble->stored = *bytes;
-        *count = *bytes = (struct quota_charge){0};
+        s->ensemble->spec_bytes = (int64_t)strlen(sub.spec);
+        s->ensemble->counted = held->count;
+        s->ensemble->peopled = held->replicas;
+        s->ensemble->stored = held->bytes;
+        *held = (struct charges){0};
         s->status = 201;
         service_add(sv, s->ensemble, &sub);
     }
@@ -129,16 +137,20 @@ static int store_charged(struct submit *s, const json_t *facts, const char *text
 
 static int store_submission(struct submit *s, const json_t *facts, const char *texts, size_t len, struct err *e)
 {
-    struct quota_charge count = {0}, bytes = {0};
+    struct charges held = {0};
     struct quota *q = s->api->quota;
     uint32_t uid = request_uid(s->request);
-    int rc = quota_take(q, uid, QUOTA_ENSEMBLES, 1, &count, e);
+    int64_t replicas = number_of(facts, "windows") * number_of(facts, "repeats");
+    int rc = quota_take(q, uid, QUOTA_ENSEMBLES, 1, &held.count, e);
     if (rc == 0)
-        rc = quota_take(q, uid, QUOTA_STORED_BYTES, (int64_t)len, &bytes, e);
+        rc = quota_take(q, uid, QUOTA_REPLICAS, replicas, &held.replicas, e);
     if (rc == 0)
-        rc = store_charged(s, facts, texts, len, &count, &bytes, e);
-    quota_return(&count);
-    quota_return(&bytes);
+        rc = quota_take(q, uid, QUOTA_STORED_BYTES, (int64_t)len + replicas * USAGE_REPLICA, &held.bytes, e);
+    if (rc == 0)
+        rc = store_charged(s, facts, texts, len, &held, e);
+    quota_return(&held.count);
+    quota_return(&held.replicas);
+    quota_return(&held.bytes);
     return rc;
 }
 

@@ -98,6 +98,7 @@ void ensemble_free(struct ensemble *e)
     if (!e || e->holders-- > 0)
         return;
     quota_return(&e->counted);
+    quota_return(&e->peopled);
     quota_return(&e->stored);
     for (int i = 0; i < e->nlabels; i++) {
         free(e->labels[i].key);

@@ -141,8 +141,8 @@ struct ensemble {
     char *spec_name;
     int nlabels;
     struct ensemble_label *labels;
-    struct quota_charge counted, stored; /* of its owner: one ensemble, its bytes on disk as last measured */
-    int holders;                         /* beside the scheduler: it outlives its removal until they let go */
+    struct quota_charge counted, peopled, stored; /* of its owner: one ensemble, its replicas, its bytes (usage.h) */
+    int holders;                                  /* beside the scheduler: it outlives its removal until they let go */
     int64_t atoms;
     int windows, repeats;
     int stages, retries;
@@ -157,7 +157,10 @@ struct ensemble {
     struct sm sm; /* enum ensemble_state */
     char *reason; /* why it failed or waits, NULL: none */
     int64_t created, changed;
-    int64_t seq; /* of its newest event */
+    int64_t seq;                 /* of its newest event */
+    int64_t nevents, spec_bytes; /* that are stored */
+    int64_t ran_ms;              /* any of its replicas had a slot, by events that are not kept any more */
+    bool trimming;               /* the oldest of its events are being removed */
     struct ensemble_view shown;
     const struct sched *sched; /* that has it */
     struct watcher

@@ -235,6 +235,8 @@ class Usage:
     owner: int
     ensembles: int
     ensembles_limit: int
+    replicas: int
+    replicas_limit: int
     bytes: int
     bytes_limit: int
 
