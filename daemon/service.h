@@ -61,6 +61,7 @@ struct service {
     uv_timer_t tick;
     int jobs;                       /* in the thread pool */
     struct estimate_job *estimates; /* run or wait for their turn, oldest first */
+    int64_t turns;                  /* of users, at estimates */
     uv_timer_t live;                /* until it is looked who is due for a live estimate */
     bool draining, stopped;
     bool late; /* the limit of a drain has passed, and jobs are still at work: nothing waits for them any more */
@@ -174,7 +175,7 @@ void service_trim_events(struct service *sv, struct ensemble *en);
 /* ---- estimates.c ---- */
 void service_estimate(struct service *sv, struct ensemble *en);
 /* Has results made, then calls `done` on the loop thread (e NULL: they are): of an ensemble that has ended its results.json,
- * or, live, `text` from what there is so far. At most SERVICE_ESTIMATES at a time, the others wait their turn; those who ask
+ * or, live, `text` from what there is so far. At most SERVICE_ESTIMATES at a time, the others wait: users take turns; those who ask
  * for the same share one. ERR_BUSY: the service stops. */
 #define SERVICE_ESTIMATES 2
 typedef void service_results_fn(void *arg, const struct err *e, const struct buf *text);

@@ -6,44 +6,68 @@
 #include "daemon/api/api.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#define SLICE 200 /* replicas whose text is made at once */
-#define TOLD_MS 500
+#define SLICE 200   /* replicas whose text is made at once */
+#define TOLD_MS 500 /* a line of progress serves all who ask within this time */
+
+/* ---- one replica, as text: building an object of each would take most of the time ---- */
+
+static void add_text(struct buf *out, const char *key, const char *text)
+{
+    json_t *value = text ? json_string(text) : NULL;
+    char *quoted = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+    buf_printf(out, ",\"%s\":%s", key, quoted ? quoted : "null");
+    free(quoted);
+    json_decref(value);
+}
+
+/* A number that readers take for a real one. */
+static void add_real(struct buf *out, const char *key, bool known, double x)
+{
+    char digits[32];
+    snprintf(digits, sizeof digits, "%.10g", x);
+    buf_printf(out, ",\"%s\":%s%s", key, known ? digits : "null", known && !strpbrk(digits, ".e") ? ".0" : "");
+}
+
+static void add_whole(struct buf *out, const char *key, bool known, int64_t n)
+{
+    if (known)
+        buf_printf(out, ",\"%s\":%lld", key, (long long)n);
+    else
+        buf_printf(out, ",\"%s\":null", key);
+}
 
 /* What it waits for, its place in the queue and when it may start. */
-static json_t *waits_json(const struct sched_queue *q, const struct sched_replica *r)
+static void add_waits(struct buf *out, const struct sched_queue *q, const struct sched_replica *r)
 {
     struct sched_wait w;
     sched_explain(q, r, &w);
-    if (w.kind == WAIT_NOT || r->shown.state != r->sm.state)
-        return json_null();
-    json_t *j = json_pack("{s:s}", "for", wait_text(w.kind));
-    json_object_set_new(j, "place", w.place ? json_integer(w.place) : json_null());
-    json_object_set_new(j, "expected_seconds", w.expected < 0 ? json_null() : json_real((double)w.expected / 1000));
-    return j;
-}
-
-static json_t *replica_json(const struct sched_queue *q, const struct sched_replica *r)
-{
-    bool begun = r->step > 0 || r->held;
-    json_t *j =
-        json_pack("{s:i,s:i,s:s,s:s?,s:I,s:I,s:i,s:s?}", "window", r->window, "repeat", r->repeat, "state",
-                  replica_states.states[r->shown.state].name, "device", r->set->device, "step", (json_int_t)r->step,
-                  "steps", (json_int_t)r->steps, "attempt", r->shown.failures, "reason", r->shown.reason);
-    json_object_set_new(j, "waits", waits_json(q, r));
-    json_object_set_new(j, "stage", begun ? json_integer(r->stage) : json_null());
-    json_object_set_new(j, "time_ps", begun ? json_real(r->time_ps) : json_null());
-    return j;
+    if (w.kind == WAIT_NOT || r->shown.state != r->sm.state) {
+        buf_printf(out, ",\"waits\":null");
+        return;
+    }
+    buf_printf(out, ",\"waits\":{\"for\":\"%s\"", wait_text(w.kind));
+    add_whole(out, "place", w.place > 0, w.place);
+    add_real(out, "expected_seconds", w.expected >= 0, (double)w.expected / 1000);
+    buf_printf(out, "}");
 }
 
 static void add_replica(struct buf *out, const struct sched_queue *q, const struct sched_replica *r, bool first)
 {
-    json_t *j = replica_json(q, r);
-    char *text = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(10));
-    buf_printf(out, "%s%s", first ? "" : ",", text ? text : "{}");
-    free(text);
-    json_decref(j);
+    bool begun = r->step > 0 || r->held;
+    buf_printf(out, "%s{\"window\":%d,\"repeat\":%d,\"state\":\"%s\",\"step\":%lld,\"steps\":%lld,\"attempt\":%d",
+               first ? "" : ",", r->window, r->repeat, replica_states.states[r->shown.state].name, (long long)r->step,
+               (long long)r->steps, r->shown.failures);
+    add_text(out, "device", r->set->device);
+    add_text(out, "reason", r->shown.reason);
+    add_waits(out, q, r);
+    add_whole(out, "stage", begun, r->stage);
+    add_real(out, "time_ps", begun, r->time_ps);
+    buf_printf(out, "}");
 }
+
+/* ---- all of an ensemble ---- */
 
 struct status {
     struct ensemble *ensemble; /* held */
@@ -53,7 +77,7 @@ struct status {
     struct buf text;
 };
 
-/* The next slice; false: nothing is left. */
+/* The next slice. Whether something is left. */
 static bool add_slice(struct status *v)
 {
     const struct ensemble *en = v->ensemble;
