@@ -128,7 +128,8 @@ struct sched_set *pack_next(const struct sched *s, int worker, int64_t now);
 /* Who others may have to make room for on this worker, NULL: nobody. */
 const struct sched_set *pack_claimant(const struct sched *s, int worker, int64_t now);
 /* Whether a running set should make room for the claimant: at the end of its slice, or (not `sliced`) at a checkpoint before. */
-bool pack_should_yield(const struct sched *s, const struct sched_set *set, const struct sched_set *next, bool sliced);
+bool pack_should_yield(const struct sched *s, const struct sched_set *set, const struct sched_set *next, bool sliced,
+                       int64_t now);
 /* How long a set runs, ms, before it makes room for one that deserves it. */
 int64_t pack_slice(const struct sched *s, const struct sched_set *set);
 /* The worker to fill next among those not in `skip` (bit per worker), -1: none. */

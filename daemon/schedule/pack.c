@@ -127,19 +127,25 @@ static bool comes_before(const struct sched *s, const struct ensemble *a, const 
     return (by_user ? by_user : less(a->nrunning, a->usage, b->nrunning, b->usage)) > 0;
 }
 
-struct sched_set *pack_whose_turn(const struct sched *s, int worker, int64_t now)
+/* Among those of one user, -1: of all. */
+static struct sched_set *whose_turn(const struct sched *s, int user, int worker, int64_t now)
 {
     struct sched_set *best = NULL;
     for (int i = 0; i < s->nactive; i++) {
         struct ensemble *e = s->active[i];
-        if (!e->nwaiting || !e->prepared || !ensemble_wants(e) || s->users[e->user].over ||
-            (best && !comes_before(s, e, best->ensemble)))
+        if ((user >= 0 && e->user != user) || !e->nwaiting || !e->prepared || !ensemble_wants(e) ||
+            s->users[e->user].over || (best && !comes_before(s, e, best->ensemble)))
             continue;
         struct sched_set *set = first_waiting(s, e, worker, now);
         if (set)
             best = set;
     }
     return best;
+}
+
+struct sched_set *pack_whose_turn(const struct sched *s, int worker, int64_t now)
+{
+    return whose_turn(s, -1, worker, now);
 }
 
 bool pack_has_room(const struct sched_worker *w, const struct sched_set *set)
@@ -188,7 +194,18 @@ const struct sched_set *pack_claimant(const struct sched *s, int worker, int64_t
     return pack_whose_turn(s, worker, now);
 }
 
-bool pack_should_yield(const struct sched *s, const struct sched_set *set, const struct sched_set *next, bool sliced)
+/* Whether the slot that no other user deserves goes to another set of its own user: users with equal parts turn theirs over too. */
+static bool turns_over(const struct sched *s, const struct sched_set *set, const struct sched_set *next, int64_t now)
+{
+    int user = set->ensemble->user;
+    if (next->ensemble->user == user)
+        return false;
+    const struct sched_set *own = whose_turn(s, user, set->worker, now);
+    return own && deserves(s, own, set);
+}
+
+bool pack_should_yield(const struct sched *s, const struct sched_set *set, const struct sched_set *next, bool sliced,
+                       int64_t now)
 {
     const struct sched_worker *w = &s->workers[set->worker];
     if (!next)
@@ -196,8 +213,8 @@ bool pack_should_yield(const struct sched *s, const struct sched_set *set, const
     if (pack_suspect(next))
         return !pack_has_room(w, next);
     if (sliced)
-        return !pack_has_room(w, next) &&
-               ((set_open(next) > 1 && next->ensemble != set->ensemble) || deserves(s, next, set));
+        return !pack_has_room(w, next) && ((set_open(next) > 1 && next->ensemble != set->ensemble) ||
+                                           deserves(s, next, set) || turns_over(s, set, next, now));
     const struct sched_user *un = &s->users[next->ensemble->user], *ur = &s->users[set->ensemble->user];
     return un != ur && ur->running - un->running >= 2;
 }

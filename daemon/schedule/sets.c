@@ -104,7 +104,7 @@ void end_slices(struct step *st)
             next = next ? next : pack_claimant(s, w, st->now);
             if (!next)
                 break;
-            if (pack_should_yield(s, set, next, true)) {
+            if (pack_should_yield(s, set, next, true, st->now)) {
                 set->yielding = true;
                 stop_set(st, set);
                 break; /* one at a time: whose turn it is may change when it has left */
@@ -308,7 +308,7 @@ static void on_segment(struct step *st, struct sched_replica *r, const struct sc
         r->time_ps = ev->time_ps;
     has_saved(st, r, ev->step);
     const struct sched_set *next = r->sm.state == REPLICA_RUNNING ? pack_claimant(st->s, ev->worker, st->now) : NULL;
-    if (pack_should_yield(st->s, r->set, next, false))
+    if (pack_should_yield(st->s, r->set, next, false, st->now))
         stop_set(st, r->set);
 }
 
