@@ -7,7 +7,7 @@
 
 #include "engine/base/units.h"
 
-#define FRESH_MS 200 /* how late what is said of an ensemble may be: many may ask at once */
+#define FRESH_MS 200 /* for so long one text of an ensemble that goes on serves all who ask */
 
 json_t *api_time_json(int64_t ms)
 {

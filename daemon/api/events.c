@@ -93,7 +93,7 @@ static void take_lines(struct events *v, const struct buf *lines, int64_t last)
     stream_push(v->stream, lines->data, lines->len);
 }
 
-/* To the others who waited for these rows; who was elsewhere meanwhile reads on alone. */
+/* To the other followers who waited for these rows. One that has got further meanwhile reads by itself. */
 static void share_lines(struct ensemble *en, const struct buf *lines, int64_t since, int64_t last)
 {
     en->reader = NULL;
@@ -121,7 +121,7 @@ static void rows_read(void *arg)
     bool all = json_array_size(rows) < ROWS;
     json_decref(rows);
     if (v->ensemble->reader == &v->watcher)
-        share_lines(v->ensemble, &out, since, last); /* while it is still reading itself */
+        share_lines(v->ensemble, &out, since, last); /* it is still marked as reading: not to itself */
     v->reading = false;
     if (!v->closed)
         take_lines(v, &out, last);

@@ -95,23 +95,13 @@ static json_t *user_json(const struct quota *q, uint32_t uid)
     return j;
 }
 
-static bool listed(const json_t *users, uint32_t uid)
-{
-    size_t i;
-    const json_t *u;
-    json_array_foreach (users, i, u)
-        if (json_integer_value(json_object_get(u, "owner")) == (json_int_t)uid)
-            return true;
-    return false;
-}
-
 struct reply api_usage(struct api_call *c)
 {
     const struct sched *s = &c->service->sched;
     uint32_t uid = request_uid(c->request);
     json_t *users = json_pack("[o]", user_json(c->api->quota, uid));
-    for (int i = 0; i < s->nensembles && service_is_admin(uid); i++)
-        if (!listed(users, s->ensembles[i]->owner))
-            json_array_append_new(users, user_json(c->api->quota, s->ensembles[i]->owner));
+    for (int i = 0; i < s->nusers && service_is_admin(uid); i++)
+        if (s->users[i].uid != uid && quota_held(c->api->quota, s->users[i].uid, QUOTA_ENSEMBLES))
+            json_array_append_new(users, user_json(c->api->quota, s->users[i].uid));
     return reply_json(c->request, 200, json_pack("{s:o}", "users", users));
 }

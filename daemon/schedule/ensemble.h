@@ -163,9 +163,8 @@ struct ensemble {
     bool trimming;               /* the oldest of its events are being removed */
     struct ensemble_view shown;
     const struct sched *sched; /* that has it */
-    struct watcher
-        *watchers; /* who waits for its events, and the one of them that reads for all (api/events.c); NULL: nobody */
-    struct watcher *reader;
+    /* Who waits for its events, and the one of them that reads for all (api/events.c); NULL: nobody. */
+    struct watcher *watchers, *reader;
     char *listed; /* what lists say of it, as long as these stay; NULL: not made */
     int64_t listed_seq, listed_measured, listed_at;
     char *told; /* the progress that its watchers were told last, and when; NULL: none */

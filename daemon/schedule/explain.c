@@ -111,7 +111,7 @@ static void find_places(struct sched_queue *q)
         const struct sched_set **sets = in_turn(e);
         for (int64_t k = 0; k < own.n; k++) {
             int64_t mine = k + own.bend[k];
-            q->place[sets[k] - e->sets] = mine + others.bend[mine] + 1;
+            q->place[sets[k] - e->sets] = (int)(mine + others.bend[mine] + 1);
         }
         free(sets);
         free(others.bend);
@@ -252,10 +252,10 @@ void sched_explain(const struct sched_queue *q, const struct sched_replica *r, s
     out->kind = kind_of(q, set);
     if (out->kind == WAIT_PAUSE)
         out->expected = set->not_before - q->now;
-    int64_t place = q->place[set - r->ensemble->sets];
+    int place = q->place[set - r->ensemble->sets];
     if ((out->kind != WAIT_TURN && out->kind != WAIT_ROOM) || !place)
         return;
-    out->place = (int)place;
+    out->place = place;
     out->expected = expected(q, place);
 }
 

@@ -70,7 +70,7 @@ static bool is_meant(const struct sched_event *ev, const struct sched_replica *r
     return r->sm.state == REPLICA_FAILED || r->sm.state == REPLICA_CANCELLED;
 }
 
-/* Whether nothing is known against a replica: it was cancelled before anything went wrong. */
+/* Whether a replica was cancelled before anything of it failed: nothing of it or its set is to be reset. */
 static bool is_clean(const struct sched_replica *r)
 {
     const struct sched_set *set = r->set;
@@ -78,7 +78,7 @@ static bool is_clean(const struct sched_replica *r)
            !r->reason;
 }
 
-/* Those of its replicas that are meant wait for another try; clean ones are left to move_all. */
+/* Those of its replicas that are meant wait for another try. Clean ones are moved by move_all. */
 static void forgive(struct step *st, const struct sched_event *ev, struct sched_set *set)
 {
     for (int i = 0; i < set->nreplicas; i++) {

@@ -76,7 +76,7 @@ static bool samples_alike(const struct ensemble *e)
     return e->stop.error > 0 && !e->stopped;
 }
 
-/* Its windows share what would be the slice of one: in the time of one slice each has had a part, however few slots there are. */
+/* Windows that are to be sampled alike share one slice: by its end each of them has run, however few slots there are. */
 int64_t pack_slice(const struct sched *s, const struct sched_set *set)
 {
     int parts = samples_alike(set->ensemble) ? 1 + set->ensemble->nwaiting : 1;
@@ -194,7 +194,8 @@ const struct sched_set *pack_claimant(const struct sched *s, int worker, int64_t
     return pack_whose_turn(s, worker, now);
 }
 
-/* Whether the slot that no other user deserves goes to another set of its own user: users with equal parts turn theirs over too. */
+/* Whether the slot would go to another ensemble or window of the same user, since the user whose turn it is has no less. Without this, users
+ * with equal parts would keep what runs until it ends. */
 static bool turns_over(const struct sched *s, const struct sched_set *set, const struct sched_set *next, int64_t now)
 {
     int user = set->ensemble->user;

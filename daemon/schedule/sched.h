@@ -8,8 +8,8 @@
  *    and is blamed as a whole.
  * 2. Fair turns: slots go to the user with the fewest running replicas, then to the one who has used least since they were last
  *    idle; among a user's ensembles likewise, then to the older submission, then to the lower replica (pack.c). A set whose slice
- *    has ended makes room when that would give its slots to another user or ensemble. So with U users and S slots each user
- *    runs something within about U / S slices, whatever checkpoint intervals they chose.
+ *    has ended makes room when that would give its slots to another user or to another ensemble of its user. So with U users and S slots
+ *    each user runs something within about U / S slices, whatever checkpoint intervals they chose.
  * 3. A worker crash blames every set it had running. One that was blamed SCHED_SUSPECT times without a checkpoint between is
  *    run alone, first where it has not crashed yet. When it goes on to crash every device that it could run on, alone and for
  *    its retries more, it fails, and nobody else is hurt (sets.c).
@@ -26,8 +26,8 @@
  *    its worker was told, while it has got a later one, goes on from its checkpoint like any other that waits.
  * 9. Where production is handed out by what windows need, an ensemble whose replicas have all reached their targets is looked at and
  *    gets later ones, until all is handed out (allocation.c). The one that has most left to do has the turn: all wait for the last.
- * 10. An ensemble that may end before its time has all its windows sampled alike: the least sampled has the turn, and a slice that
- *    has ended makes room for it (pack.c).
+ * 10. An ensemble that may end before its time has all its windows sampled alike: the least sampled has the turn, and they share what is a
+ *    slice of others, so that in the time of one slice all of them have had a part (pack.c).
  *
  * `now` never jumps (ms of a clock that goes on in sleep); `time` is what is recorded (ms since 1970).
  */
@@ -212,13 +212,13 @@ struct sched_wait {
     int64_t expected; /* ms from now until it starts, as far as one can tell; -1: one cannot */
 };
 
-/* What the replicas of one ensemble wait for, found once for all of them. It may be asked later too, about a replica that has begun to wait
- * since it has no place then, as long as the ensemble has the same windows. */
+/* What the replicas of one ensemble wait for, found once for all of them. It stays good as long as the ensemble has the same windows: places
+ * are those of when it was opened, and a replica that did not wait then has none. */
 struct sched_queue {
     const struct sched *s;
     const struct ensemble *ensemble;
     int64_t now;
-    int64_t *place;                   /* [sets of the ensemble], from 1; 0: did not wait */
+    int *place;                       /* [sets of the ensemble], from 1; 0: did not wait */
     int64_t nslots;                   /* of devices that are up */
     int64_t *free_at;                 /* [nslots], ms from now, earliest first */
     int64_t round_ms;                 /* until the same slot is free again */

@@ -4,6 +4,7 @@
 
 Usage: limits.py SHOALD [NAME...]    only the scenarios with one of the names
 """
+import json
 import os
 import re
 import signal
@@ -15,7 +16,7 @@ import time
 
 from fake import Release, as_user, assert_whole, body_of
 from scenarios import run, service
-from service import Gone
+from service import Connection, Gone
 
 LIVE = (200, {"ok": True})
 
@@ -288,7 +289,7 @@ def long_queue():
         assert s.act(ident, "pause")["state"] == "paused"
         s.wait_replicas(ident, lambda r: r["state"] == "paused")
         before, seq = used()
-        for _ in range(5):
+        for _ in range(3):
             assert s.act(ident, "resume")["state"] in ("queued", "running")
             assert s.act(ident, "pause")["state"] == "paused"
             s.wait_replicas(ident, lambda r: r["state"] == "paused")
@@ -309,6 +310,43 @@ def long_queue():
         s.submit("meanwhile")
         assert time.monotonic() < begin + 5, "a removal held up another's submission"
         assert s.call("GET", f"/v1/ensembles/{ident}")[0] == 404
+
+
+def followers():
+    """Who follows an ensemble gets each of its events once and in their order, whoever else does, since whenever, and however slowly they
+    read; lines of progress tell of replicas that run."""
+    with service("followers", slots=3, steps=100, per_second=80) as s:
+        ident = s.submit("f", windows=[k / 10 for k in range(8)])
+        heard, threads = {}, []
+
+        def follow(k):
+            connection = Connection(s.socket, timeout=60)
+            connection.request("GET", f"/v1/ensembles/{ident}/events?follow=1&since={since[k]}")
+            answer = connection.getresponse()
+            heard[k] = []
+            for line in answer:
+                heard[k].append(json.loads(line))
+                time.sleep(0.05 if k % 5 == 0 else 0)
+            connection.close()
+
+        since = {}
+        for k in range(30):
+            since[k] = s.get(ident)["seq"] if k % 2 else 0
+            threads.append(threading.Thread(target=follow, args=(k,)))
+            threads[-1].start()
+            time.sleep(0.03)
+            if k in (10, 20):
+                s.act(ident, "pause")
+                s.act(ident, "resume")
+        ensemble = s.wait(ident, "done")
+        for t in threads:
+            t.join(timeout=60)
+        kept = {since: [(e["seq"], e["kind"], e["window"]) for e in s.events(ident, since=since)] for since in set(since.values())}
+        for k, lines in heard.items():
+            assert [(e["seq"], e["kind"], e["window"]) for e in lines if e["kind"] != "progress"] == kept[since[k]], k
+        told = [e["ensemble"]["replicas"] for lines in heard.values() for e in lines if e["kind"] == "progress"]
+        assert told and all(r["state"] in ("running", "stopping", "queued") for replicas in told for r in replicas), told
+        assert max(len(replicas) for replicas in told) <= 3 < ensemble["windows"], told
 
 
 def trimmed():
@@ -376,7 +414,7 @@ def same_inputs():
         assert not [name for _, _, names in os.walk(os.path.join(s.folder, "state/inputs")) for name in names]
 
 
-SCENARIOS = [close_together, few_descriptors, crowd, one_user_against_others, bodies, stored_bytes, replicas, long_queue, trimmed,
+SCENARIOS = [close_together, few_descriptors, crowd, one_user_against_others, bodies, stored_bytes, replicas, long_queue, followers, trimmed,
              same_inputs]
 
 if __name__ == "__main__":
