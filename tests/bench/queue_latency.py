@@ -56,6 +56,12 @@ class Crowd:
         return found
 
 
+def processor_seconds(pid):
+    with open(f"/proc/{pid}/stat", encoding="latin-1") as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def follow(path, idents, n, end):
     """n event streams; how many bytes and lines of progress came."""
     wait, size, progress = selectors.DefaultSelector(), 0, 0
@@ -121,7 +127,7 @@ def main():
     while any(not s.get(ident)["replicas"][-1]["waits"].get("place") for ident in queued[:5] + queued[-5:]):
         time.sleep(0.2)
     try:
-        crowd = Crowd(o.seconds)
+        crowd, used = Crowd(o.seconds), processor_seconds(s.process.pid)
         crowd.begin("followers", follow, s.socket, queued, o.followers)
         time.sleep(1)
         crowd.begin("health", ask, s.socket, ["/healthz/live"], 0.002)
@@ -130,6 +136,7 @@ def main():
         crowd.begin("rm", post, s.socket, "DELETE", [f"/v1/ensembles/{ident}" for ident in ended], 0.2)
         found = crowd.answers()
         size, progress = found.pop("followers")
+        print(f"the service used {(processor_seconds(s.process.pid) - used) / o.seconds:.2f} of a processor; load {os.getloadavg()[0]:.0f}")
         print(f"{o.followers} followers: {progress / o.seconds:.0f} lines of progress and {size / o.seconds / 1e6:.2f} MB a second")
         for name, times in found.items():
             print(f"{name}, {len(times)} answers: p50 {percentile(times, 50):.1f} ms, p99 {percentile(times, 99):.1f} ms, worst {max(times):.1f} ms")
