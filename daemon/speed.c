@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How long an ensemble has run: by its events, the time in which any of its replicas had a slot. Of its events it keeps the newest; when
- * the oldest go, their time is added to what is kept of it.
+ * How long an ensemble has run: by its events, the time in which any of its replicas had a slot. An ensemble keeps its newest events; when
+ * the oldest are removed, the time that they tell of is added to its ran_ms.
  */
 #include "daemon/service.h"
 
@@ -10,8 +10,8 @@
 #include "daemon/usage.h"
 
 #define ROWS 500           /* read at once */
-#define KEPT 10000         /* of its events an ensemble keeps the newest: so many, */
-#define KEPT_OF_REPLICA 50 /* and so many for each replica */
+#define KEPT 10000         /* events of an ensemble, */
+#define KEPT_OF_REPLICA 50 /* and so many more for each of its replicas */
 
 struct running {
     int64_t ensemble; /* its number */
@@ -122,8 +122,8 @@ static void trim_done(void *arg)
     free(t);
 }
 
-/* A replica that had a slot at the last event that goes counts until then, and again from its next start on: what is lost of the time is
- * less than a slice. */
+/* A replica that has a slot at the last event that is removed counts up to that event, and again from its next start on. So less than one slice
+ * of the time is lost. */
 void service_trim_events(struct service *sv, struct ensemble *en)
 {
     if (en->trimming || sv->draining || en->nevents < kept(en) + kept(en) / 4)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is left of removed ensembles goes a slice at a time, each in a transaction of its own, on the store's thread while no batch waits:
- * nobody's commit waits for more than one slice, however many replicas and events an ensemble had. What a stop leaves is found at the next
- * start.
+ * The rows of removed ensembles are deleted a slice at a time, each slice in a transaction of its own, on the store's thread while no batch
+ * waits. So a commit waits for one slice at most, however many replicas and events an ensemble had. The next start goes on with the rows that
+ * a stop leaves.
  */
 #include "daemon/store/internal.h"
 
-/* *n: rows. */
+/* *n: how many rows it deleted. */
 static int delete_rows(struct store *s, enum statement statement, int64_t ensemble, int *n)
 {
     sqlite3_stmt *q = s->statements[statement];
@@ -44,7 +44,7 @@ int store_sweep(struct store *s, bool *more)
     *more = rc != SQLITE_DONE;
     if (rc != SQLITE_ROW)
         return rc == SQLITE_DONE ? SQLITE_OK : rc;
-    /* A slice that a power cut takes back is done again: nobody's commit need wait until it is on the disk. */
+    /* Without waiting for the disk: a slice that a power cut takes back is deleted again after the next start. */
     sqlite3_exec(s->writer, "PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
     rc = sqlite3_exec(s->writer, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     if (rc == SQLITE_OK)

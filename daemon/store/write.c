@@ -404,7 +404,7 @@ static void commit_until_done(struct store *s, const struct batch *b)
     reserve_keep(s);
 }
 
-/* Under lock; what cannot be removed now is tried again. */
+/* Called with the lock held, which it gives up meanwhile. A slice for which there is no space now is tried again. */
 static void sweep(struct store *s)
 {
     uv_mutex_unlock(&s->lock);
