@@ -47,7 +47,7 @@ static void choose(struct usage *u)
 
 int64_t usage_rows(const struct ensemble *en)
 {
-    return en->spec_bytes + (int64_t)en->nreplicas * USAGE_REPLICA + en->nevents * USAGE_EVENT;
+    return en->row_bytes + (int64_t)en->nreplicas * USAGE_REPLICA + en->nevents * USAGE_EVENT;
 }
 
 static void measure(void *arg)

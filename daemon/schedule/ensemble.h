@@ -157,10 +157,10 @@ struct ensemble {
     struct sm sm; /* enum ensemble_state */
     char *reason; /* why it failed or waits, NULL: none */
     int64_t created, changed;
-    int64_t seq;                 /* of its newest event */
-    int64_t nevents, spec_bytes; /* that are stored */
-    int64_t ran_ms;              /* any of its replicas had a slot, by events that are not kept any more */
-    bool trimming;               /* the oldest of its events are being removed */
+    int64_t seq;                /* of its newest event */
+    int64_t nevents, row_bytes; /* that are stored: events; bytes of the spec, names and labels */
+    int64_t ran_ms;             /* any of its replicas had a slot, by events that are not kept any more */
+    bool trimming;              /* the oldest of its events are being removed */
     struct ensemble_view shown;
     const struct sched *sched; /* that has it */
     /* Who waits for its events, and the one of them that reads for all (api/events.c); NULL: nobody. */

@@ -82,7 +82,9 @@ enum statement {
       " (SELECT coalesce(max(seq), 0) FROM event WHERE event.ensemble = ensemble.number), revision,"                   \
       " stop_error, stop_converged, stop_after, stopped, stopped_revision,"                                            \
       " allocate_share, allocate_before, allocate_every, ladder,"                                                      \
-      " (SELECT count(*) FROM event WHERE event.ensemble = ensemble.number), ran_ms, length(spec)"                     \
+      " (SELECT count(*) FROM event WHERE event.ensemble = ensemble.number), ran_ms,"                                  \
+      " length(spec) + length(spec_name) + (SELECT coalesce(sum(length(key) + length(value)), 0) FROM label"           \
+      " WHERE label.ensemble = ensemble.number)"                                                                       \
       " FROM ensemble WHERE removed = 0 ORDER BY number")                                                              \
     X(REMOVALS, "SELECT id FROM removal")                                                                              \
     X(EVENTS,                                                                                                          \

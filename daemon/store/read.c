@@ -154,7 +154,7 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
     en->ladder = sqlite3_column_int(q, 27);
     en->nevents = sqlite3_column_int64(q, 28);
     en->ran_ms = sqlite3_column_int64(q, 29);
-    en->spec_bytes = sqlite3_column_int64(q, 30);
+    en->row_bytes = sqlite3_column_int64(q, 30);
     return en;
 }
 

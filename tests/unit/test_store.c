@@ -330,7 +330,8 @@ static void moves_and_trims_are_stored(void **state)
     assert_int_equal(loaded[0]->nevents, 3);
     assert_int_equal(loaded[0]->seq, 10);
     assert_int_equal(loaded[0]->ran_ms, 1234);
-    assert_int_equal(loaded[0]->spec_bytes, strlen("spec text"));
+    assert_int_equal(loaded[0]->row_bytes, strlen("spec text"
+                                                  "my.yaml"));
     end_store(&r);
     ensemble_free(loaded[0]);
     ensemble_free(e);
