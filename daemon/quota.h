@@ -24,6 +24,7 @@
       201326592, 536870912)                                                                                            \
     X(READINGS, "submission that is being read", "submissions that are being read", "user-readings", 64, 1024)         \
     X(ENSEMBLES, "ensemble", "ensembles", "user-ensembles", 20000, 1000000)                                            \
+    X(REPLICAS, "replica", "replicas", "user-replicas", 400000, 4000000)                                               \
     X(STORED_BYTES, "byte stored", "bytes stored", "user-stored-bytes", 1000000000000, INT64_MAX)
 
 enum quota_kind {

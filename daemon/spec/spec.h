@@ -12,6 +12,8 @@
 #include "engine/io/io.h"
 #include "engine/system/settings.h"
 
+#define SPEC_REPLICAS_MAX 20000 /* of one ensemble */
+
 /* What stages can have of their own. Those that are alike in all of it are one phase of the run and share a model. */
 struct phase {
     struct define *defines; /* strings owned */

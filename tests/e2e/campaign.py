@@ -116,7 +116,7 @@ class Campaign(Served):
                  for ident in ids for name in ("a/tiny.top", "b/tiny.top")]
         found = [os.stat(p).st_ino for p in paths if os.path.exists(p)]
         self.assertEqual((len(found), len(set(found))), (6, 1))
-        folder = os.path.join(self.folder, "state/inputs")
+        folder = os.path.join(self.folder, "state/inputs", str(os.geteuid()))
         return next(p for p in (os.path.join(folder, n) for n in os.listdir(folder)) if os.stat(p).st_ino == found[0])
 
     def refused(self, path, name, old, new, message, code=65, actions=("plan", "submit")):

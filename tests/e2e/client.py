@@ -402,7 +402,7 @@ class Client(Answered):
         self.shoal("rm", "--older-than", "soon", code=2)
 
     def test_space(self):
-        own = {"owner": 0, "ensembles": 3, "ensembles_limit": 20000, "bytes": 3000000, "bytes_limit": 1000000000000}
+        own = {"owner": 0, "ensembles": 3, "ensembles_limit": 20000, "replicas": 72, "replicas_limit": 400000, "bytes": 3000000, "bytes_limit": 1000000000000}
         listed = [ensemble(id="a", bytes=1000), ensemble(id="b", bytes=None), ensemble(id="c", bytes=2999000)]
         self.service.answers["GET /v1/usage"] = (200, {"users": [own]})
         self.service.answers["GET /v1/ensembles"] = (200, {"ensembles": listed})

@@ -236,6 +236,8 @@ class Usage:
     ensembles: int
     limited: bool
     ensembles_limit: int
+    replicas: int
+    replicas_limit: int
     bytes: int
     bytes_limit: int
 
