@@ -228,7 +228,7 @@ int service_start(struct service *sv, struct err *e)
         rc = store_start(sv->store, sv->loop, e);
     for (int i = 0; i < l.n; i++) {
         quota_hold(sv->config.quota, l.items[i]->owner, QUOTA_ENSEMBLES, 1, &l.items[i]->counted);
-        quota_hold(sv->config.quota, l.items[i]->owner, QUOTA_STORED_BYTES, 0, &l.items[i]->stored);
+        quota_hold(sv->config.quota, l.items[i]->owner, QUOTA_STORED_BYTES, l.items[i]->row_bytes, &l.items[i]->stored);
         if (rc == 0) {
             ensemble_show_all(l.items[i]);
             service_step(sv, &(struct sched_event){.kind = SCHED_ADD, .ensemble = l.items[i]}, e);

@@ -68,7 +68,7 @@ static void take(struct usage *u, int i)
     int at = after(s, u->number[i] - 1);
     if (at == s->nensembles || s->ensembles[at]->number != u->number[i])
         return;
-    quota_set(&s->ensembles[at]->stored, u->bytes[i]);
+    quota_set(&s->ensembles[at]->stored, s->ensembles[at]->row_bytes + u->bytes[i]);
     s->ensembles[at]->measured = service_now();
     usage_changed(u->service, s->ensembles[at]);
 }

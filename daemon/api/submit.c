@@ -117,6 +117,7 @@ static int store_charged(struct submit *s, const json_t *facts, const char *text
         s->ensemble = ensemble_hold(make_ensemble(sv, request_uid(s->request), facts));
         s->ensemble->counted = *count;
         s->ensemble->stored = *bytes;
+        s->ensemble->row_bytes = bytes->amount;
         *count = *bytes = (struct quota_charge){0};
         s->status = 201;
         service_add(sv, s->ensemble, &sub);
@@ -127,6 +128,12 @@ static int store_charged(struct submit *s, const json_t *facts, const char *text
     return rc;
 }
 
+/* Texts, and names, labels and the key with them. */
+static int64_t row_bytes(const json_t *facts, size_t texts)
+{
+    return (int64_t)(texts + json_dumpb(facts, NULL, 0, JSON_COMPACT));
+}
+
 static int store_submission(struct submit *s, const json_t *facts, const char *texts, size_t len, struct err *e)
 {
     struct quota_charge count = {0}, bytes = {0};
@@ -134,7 +141,7 @@ static int store_submission(struct submit *s, const json_t *facts, const char *t
     uint32_t uid = request_uid(s->request);
     int rc = quota_take(q, uid, QUOTA_ENSEMBLES, 1, &count, e);
     if (rc == 0)
-        rc = quota_take(q, uid, QUOTA_STORED_BYTES, (int64_t)len, &bytes, e);
+        rc = quota_take(q, uid, QUOTA_STORED_BYTES, row_bytes(facts, len), &bytes, e);
     if (rc == 0)
         rc = store_charged(s, facts, texts, len, &count, &bytes, e);
     quota_return(&count);
@@ -192,12 +199,12 @@ struct reply api_submit(struct api_call *c)
         return reply_error(c->request, &e);
     struct submit *s = xcalloc(1, sizeof *s);
     *s = (struct submit){.api = c->api, .request = c->request};
-    check_begin(&c->api->checks, c->request, true, submit_checked, s);
+    check_begin(&c->api->checks, c->request, CHECK_SUBMIT, NULL, submit_checked, s);
     return reply_later(c->request);
 }
 
 struct reply api_validate(struct api_call *c)
 {
-    check_begin(&c->api->checks, c->request, false, validate_checked, c->request);
+    check_begin(&c->api->checks, c->request, CHECK_VALIDATE, NULL, validate_checked, c->request);
     return reply_later(c->request);
 }

@@ -161,7 +161,8 @@ struct ensemble {
     const struct sched *sched; /* that has it */
     char *listed;              /* what lists say of it, as long as these stay; NULL: not made */
     int64_t listed_seq, listed_measured;
-    int64_t measured; /* when its bytes were */
+    int64_t measured;  /* when its bytes were */
+    int64_t row_bytes; /* of what was submitted, in the database */
     int nreplicas, nsets;
     struct sched_replica *replicas; /* repeat 0 first, each in the order of the windows */
     struct sched_set *sets;

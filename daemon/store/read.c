@@ -152,6 +152,7 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
                                          .before = sqlite3_column_int64(q, 25),
                                          .every = sqlite3_column_int64(q, 26)};
     en->ladder = sqlite3_column_int(q, 27);
+    en->row_bytes = sqlite3_column_int64(q, 28);
     return en;
 }
 
@@ -163,7 +164,10 @@ static int read_ensembles(struct store *s, store_ensemble_fn *each, void *arg, s
                 " reason, created, changed, (SELECT count(*) FROM replica WHERE replica.ensemble = ensemble.number),"
                 " (SELECT coalesce(max(seq), 0) FROM event WHERE event.ensemble = ensemble.number), revision,"
                 " stop_error, stop_converged, stop_after, stopped, stopped_revision,"
-                " allocate_share, allocate_before, allocate_every, ladder"
+                " allocate_share, allocate_before, allocate_every, ladder,"
+                " length(spec) + length(spec_name) + (SELECT coalesce(sum(length(key) + length(value)), 0) FROM label"
+                " WHERE label.ensemble = number) + (SELECT coalesce(sum(length(name) + length(input_file.hash) +"
+                " length(data)), 0) FROM input_file JOIN content USING (hash) WHERE input_file.ensemble = number)"
                 " FROM ensemble ORDER BY number",
                 &q, e))
         return -(int)e->code;
