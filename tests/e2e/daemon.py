@@ -556,6 +556,10 @@ def description():
         assert holds("GET", base + "/results", here + "/results")[0] == 200
         assert holds("POST", base + "/cancel", here + "/cancel")[0] == 409
         assert holds("GET", base, "/v1/ensembles/zzzzzzzz")[0] == 404
+        for path, methods in root["paths"].items():
+            for method in {"get", "post", "delete"} & set(methods) if path not in ("/v1/ensembles", "/v1/validate") else {"get"} & set(methods):
+                concrete = path.replace("{id}", ident).replace("{path}", "results.json")
+                assert holds(method.upper(), path, concrete + "?unheard-of=1")[0] == 400, path
 
 
 SCENARIOS = [bad_requests, malformed_and_oversize, same_key, events, files, crashes, poison, failures, no_worker,
