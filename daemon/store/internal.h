@@ -56,8 +56,17 @@ enum statement {
 
 struct batch; /* write.c */
 
-struct store {
+/* The database and its write-ahead log, in which commits are until SQLite writes them into the database. */
+enum { STORE_DATABASE, STORE_LOG, STORE_FILES };
+struct store_file {
     char *path;
+    dev_t device;
+    ino_t inode;
+    atomic_llong bytes; /* that it had after the last commit; it never becomes shorter by itself */
+};
+
+struct store {
+    char *path; /* of the database */
     sqlite3 *writer; /* the thread's, once it runs */
     sqlite3_stmt *statements[STATEMENT_COUNT];
     sqlite3 *reader; /* always under read_lock: SQLite itself does not lock it */
@@ -77,8 +86,7 @@ struct store {
     uint64_t retry_ns;   /* between two tries */
     char *reserve;       /* path of the file that keeps space, and whether it is there: reserve.c */
     bool reserved;
-    dev_t device; /* of the database file, as it was opened */
-    ino_t inode;
+    struct store_file files[STORE_FILES]; /* as they were opened */
 };
 
 /* ERR_DATABASE with SQLite's own text. */
@@ -89,6 +97,10 @@ int store_migrate(sqlite3 *db, const char *path, const char *const *list, int n,
 /* Writes one integer in a transaction of its own; only while the thread does not run. */
 int store_mark(struct store *s, bool clean, struct err *e);
 void store_stop_thread(struct store *s);
+/* After a commit: how long the files are now. */
+void store_note_sizes(struct store *s);
+/* Whether its last call failed for want of space. */
+bool store_lacks_space(sqlite3 *db);
 /* What SQLite says went wrong, with the system's word for it. */
 int store_said(sqlite3 *db, struct err *e);
 /* reserve.c: whether there is such a file; makes it, where it is not there and the disk has room; removes it, false: it was not there. */
