@@ -81,7 +81,7 @@ struct ensemble *service_find(struct service *sv, uint32_t uid, const char *word
     static const struct {
         same_fn *same;
         bool own;
-    } ways[] = {{same_id, true}, {same_key, true},  {same_name, true},
+    } ways[] = {{same_id, true}, {same_key, true}, {same_name, true},
                 {begins, true},  {same_id, false}, {may_be_meant, false}};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         collect(sv, uid, ways[i].own, ways[i].same, word, found);

@@ -60,10 +60,11 @@ static int say(const struct service *sv, int strays, const char *names, bool non
                        "copy together with its shoald.db-wal, or move %s/ensembles away to start with nothing",
                        state, state, strays, number_word(strays, "ensemble", "ensembles"), names, state);
     if (strays)
-        log_line(LOG_WARNING,
-                 "%s/ensembles holds %d %s (%s) of which %s/shoald.db knows nothing: the database is older than they are; "
-                 "put both back from one copy, the database together with its shoald.db-wal, or move the folders away",
-                 state, strays, number_word(strays, "ensemble", "ensembles"), names, state);
+        log_line(
+            LOG_WARNING,
+            "%s/ensembles holds %d %s (%s) of which %s/shoald.db knows nothing: the database is older than they are; "
+            "put both back from one copy, the database together with its shoald.db-wal, or move the folders away",
+            state, strays, number_word(strays, "ensemble", "ensembles"), names, state);
     return 0;
 }
 

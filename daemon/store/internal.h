@@ -66,7 +66,7 @@ struct store_file {
 };
 
 struct store {
-    char *path; /* of the database */
+    char *path;      /* of the database */
     sqlite3 *writer; /* the thread's, once it runs */
     sqlite3_stmt *statements[STATEMENT_COUNT];
     sqlite3 *reader; /* always under read_lock: SQLite itself does not lock it */
