@@ -17,7 +17,8 @@
 #include "engine/base/buf.h"
 
 #define SERVER_BODY_MAX (64u << 20) /* bytes of a request's body */
-#define SERVER_IDLE_SECONDS 60      /* a client that says nothing, or does not read what it asked for */
+#define SERVER_IDLE_SECONDS                                                                                            \
+    60 /* a client that says nothing, or does not read what it asked for; twice that for a request */
 
 struct server;
 struct request;

@@ -16,8 +16,12 @@ struct connection {
     int fd;
     uint32_t uid;
     struct quota_charge charge;
-    struct err refused;      /* code: over a limit, only told so */
-    struct connection *next; /* among those that libmicrohttpd has not begun with */
+    struct err refused;                      /* code: over a limit, only told so */
+    struct connection *next;                 /* among those that libmicrohttpd has not begun with */
+    struct request *request;                 /* NULL: it is waited for, or is on its way */
+    uint64_t since;                          /* ms of the loop when it began to be waited for */
+    bool cut;                                /* it took too long */
+    struct connection *all_next, **all_link; /* all of the server's */
 };
 
 struct stream {
@@ -34,6 +38,7 @@ struct stream {
 
 struct request {
     struct server *server;
+    struct connection *from;           /* NULL once libmicrohttpd has finished, as `connection` is */
     struct MHD_Connection *connection; /* NULL once libmicrohttpd has finished */
     uint32_t uid;
     char *method, *path;
@@ -59,6 +64,7 @@ struct server {
     int handles;
     struct stream *streams;
     struct request *requests;
+    struct connection *connections;
     struct connection *pending; /* handed to libmicrohttpd, which has not begun with them */
     int refused;                /* connections that are only told that they are too many */
     bool paused;                /* no descriptors: accepting waits */
@@ -73,6 +79,8 @@ void server_accept_start(struct server *s);
 void server_accept_stop(struct server *s);
 /* For connections that libmicrohttpd gave up before it began with them. */
 void server_forget_pending(struct server *s);
+/* Cuts off those whose request takes too long to come, however they dribble it. */
+void server_cut_slow(struct server *s);
 void server_on_connection(void *arg, struct MHD_Connection *c, void **context,
                           enum MHD_ConnectionNotificationCode code);
 /* What was sent and the other end has not read yet, in the kernel's measure; 0: all is read. */

@@ -11,10 +11,11 @@
 struct request *request_new(struct server *s, struct MHD_Connection *c, const char *method, const char *path)
 {
     const union MHD_ConnectionInfo *who = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    const struct connection *from = who->socket_context;
+    struct connection *from = who->socket_context;
     struct request *r = xcalloc(1, sizeof *r);
     *r = (struct request){.server = s,
                           .connection = c,
+                          .from = from,
                           .uid = from->uid,
                           .refused = from->refused,
                           .method = xstrdup(method),
@@ -24,6 +25,7 @@ struct request *request_new(struct server *s, struct MHD_Connection *c, const ch
     if (r->next)
         r->next->link = &r->next;
     s->requests = r;
+    from->request = r;
     return r;
 }
 
@@ -46,6 +48,9 @@ void request_over(struct request *r)
     if (r->next)
         r->next->link = r->link;
     r->connection = NULL;
+    r->from->request = NULL;
+    r->from->since = uv_now(r->server->loop);
+    r->from = NULL;
     if (!r->dispatched)
         r->answered = true; /* nobody will */
     free_if_over(r);

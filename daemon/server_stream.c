@@ -7,7 +7,7 @@
 
 #include "daemon/server_parts.h"
 
-#define BLOCK (64u << 10) /* asked from a stream at once */
+#define BLOCK (32u << 10) /* asked from a stream at once; libmicrohttpd holds as much */
 
 static void ask_for_more(struct stream *s)
 {
@@ -36,8 +36,10 @@ static ssize_t on_read(void *arg, uint64_t position, char *to, size_t max)
         n = max;
     memcpy(to, s->out.data + s->at, n);
     s->at += n;
-    if (s->at == s->out.len)
-        s->at = s->out.len = 0;
+    if (s->at == s->out.len) {
+        buf_free(&s->out); /* nothing is held for who waits, or does not read what lies in the socket */
+        s->at = 0;
+    }
     return (ssize_t)n;
 }
 

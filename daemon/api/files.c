@@ -16,7 +16,7 @@
 #include "engine/base/log.h"
 #include "engine/base/path.h"
 
-#define CHUNK (256u << 10)
+#define CHUNK (64u << 10) /* read at once, and held while its reader does not read */
 #define DEPTH_MAX 8
 
 /* ---- opening ---- */
@@ -68,15 +68,17 @@ struct file {
     off_t offset, bytes; /* sent; of the file when it was opened: what is added later is not sent */
     struct stream *stream;
     bool reading, closed;
-    char *chunk;
+    char *chunk; /* on its way from the disk to the stream; NULL: none is */
     ssize_t n;
     int error; /* errno of the read */
+    struct quota_charge charge;
 };
 
 static void file_free(struct file *f)
 {
     if (f->fd >= 0)
         close(f->fd);
+    quota_return(&f->charge);
     free(f->folder);
     free(f->path);
     free(f->chunk);
@@ -86,9 +88,10 @@ static void file_free(struct file *f)
 static void chunk_work(void *arg)
 {
     struct file *f = arg;
-    size_t left = (size_t)(f->bytes - f->offset);
+    size_t left = (size_t)(f->bytes - f->offset), n = left < CHUNK ? left : CHUNK;
+    f->chunk = xcalloc(n, 1);
     do
-        f->n = pread(f->fd, f->chunk, left < CHUNK ? left : CHUNK, f->offset);
+        f->n = pread(f->fd, f->chunk, n, f->offset);
     while (f->n < 0 && errno == EINTR);
     f->error = f->n < 0 ? errno : 0;
 }
@@ -102,6 +105,8 @@ static void chunk_done(void *arg)
     } else if (f->n > 0) {
         f->offset += f->n;
         stream_push(f->stream, f->chunk, (size_t)f->n);
+        free(f->chunk);
+        f->chunk = NULL;
     } else if (f->offset == f->bytes) {
         stream_end(f->stream);
     } else {
@@ -139,7 +144,6 @@ static void open_done(void *arg)
     struct file *f = arg;
     struct err e = {0};
     if (f->fd >= 0) {
-        f->chunk = xcalloc(CHUNK, 1);
         reply_stream(f->request, "application/octet-stream", f->bytes, &ops, f);
         return;
     }
@@ -150,12 +154,17 @@ static void open_done(void *arg)
 
 struct reply api_file(struct api_call *c)
 {
+    struct err e = {0};
+    struct quota_charge charge = {0};
+    if (quota_take(c->api->quota, request_uid(c->request), QUOTA_FILES, 1, &charge, &e))
+        return reply_error(c->request, &e);
     struct file *f = xcalloc(1, sizeof *f);
     *f = (struct file){.service = c->service,
                        .request = c->request,
                        .folder = service_path(c->service, c->ensemble, NULL),
                        .path = xstrdup(c->tail),
-                       .fd = -1};
+                       .fd = -1,
+                       .charge = charge};
     service_job(c->service, open_work, open_done, f);
     return reply_later(c->request);
 }
