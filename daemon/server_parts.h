@@ -29,7 +29,8 @@ struct stream {
     struct stream_ops ops;
     void *arg;
     struct buf out;
-    size_t at; /* sent of out */
+    size_t at;                  /* sent of out */
+    struct quota_charge charge; /* of out */
     bool filling, ended, suspended, broken;
     int unread;                  /* in the socket when it was looked at last, in the kernel's measure */
     uint64_t read_since;         /* ms of the loop when the client was last seen to have read */
@@ -43,7 +44,7 @@ struct request {
     uint32_t uid;
     char *method, *path;
     struct buf body;
-    struct quota_charge body_charge;
+    struct quota_charge body_charge, answer_charge;
     struct err refused; /* the body is not taken any further */
     bool dispatched, suspended, answered;
     struct MHD_Response *response; /* answered, not yet queued */
@@ -94,6 +95,9 @@ struct request *request_new(struct server *s, struct MHD_Connection *c, const ch
 void request_over(struct request *r);
 enum MHD_Result request_queue(struct request *r);
 void request_take_body(struct request *r, const char *data, size_t len);
+/* The user's answers hold so many bytes more until this one is read: whatever its length, where those before it are within the
+ * limit. ERR_LIMIT, ERR_BUSY. */
+int request_charge(struct request *r, size_t bytes, struct err *e);
 struct reply request_answer(struct request *r, int status, struct MHD_Response *response);
 
 #endif

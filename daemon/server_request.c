@@ -48,6 +48,7 @@ void request_over(struct request *r)
     if (r->next)
         r->next->link = r->link;
     r->connection = NULL;
+    quota_return(&r->answer_charge);
     r->from->request = NULL;
     r->from->since = uv_now(r->server->loop);
     r->from = NULL;
@@ -127,6 +128,16 @@ void request_take_body(struct request *r, const char *data, size_t len)
 
 /* ---- answers ---- */
 
+int request_charge(struct request *r, size_t bytes, struct err *e)
+{
+    if (!r->connection)
+        return 0;
+    int rc = quota_take(r->server->config.quota, r->uid, QUOTA_ANSWER_BYTES, 0, &r->answer_charge, e);
+    if (rc == 0)
+        quota_set(&r->answer_charge, (int64_t)bytes);
+    return rc;
+}
+
 struct reply request_answer(struct request *r, int status, struct MHD_Response *response)
 {
     if (!response || r->answered)
@@ -150,6 +161,9 @@ struct reply request_answer(struct request *r, int status, struct MHD_Response *
 
 struct reply reply_bytes(struct request *r, int status, const char *type, const void *data, size_t len)
 {
+    struct err e = {0};
+    if (status < 400 && request_charge(r, len, &e))
+        return reply_error(r, &e);
     struct MHD_Response *p = MHD_create_response_from_buffer(len, (void *)data, MHD_RESPMEM_MUST_COPY);
     if (p)
         MHD_add_response_header(p, MHD_HTTP_HEADER_CONTENT_TYPE, type);

@@ -71,14 +71,12 @@ struct file {
     char *chunk; /* on its way from the disk to the stream; NULL: none is */
     ssize_t n;
     int error; /* errno of the read */
-    struct quota_charge charge;
 };
 
 static void file_free(struct file *f)
 {
     if (f->fd >= 0)
         close(f->fd);
-    quota_return(&f->charge);
     free(f->folder);
     free(f->path);
     free(f->chunk);
@@ -154,17 +152,12 @@ static void open_done(void *arg)
 
 struct reply api_file(struct api_call *c)
 {
-    struct err e = {0};
-    struct quota_charge charge = {0};
-    if (quota_take(c->api->quota, request_uid(c->request), QUOTA_FILES, 1, &charge, &e))
-        return reply_error(c->request, &e);
     struct file *f = xcalloc(1, sizeof *f);
     *f = (struct file){.service = c->service,
                        .request = c->request,
                        .folder = service_path(c->service, c->ensemble, NULL),
                        .path = xstrdup(c->tail),
-                       .fd = -1,
-                       .charge = charge};
+                       .fd = -1};
     service_job(c->service, open_work, open_done, f);
     return reply_later(c->request);
 }
