@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * shoal-worker check-submission: shoald's reader of what users send. A submission, or with --extension what is asked of an
- * ensemble's spec, comes on stdin, the answer goes to stdout (daemon/spec/submission.h, extension.h). It may use so much processor time and memory, and ends with the service.
+ * ensemble's spec, comes on stdin, the answer goes to stdout (daemon/spec/submission.h, extension.h). It may use so much processor time and memory, opens no file and no socket,
+ * and ends with the service.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include "daemon/spec/extension.h"
 #include "daemon/spec/submission.h"
 #include "daemon/worker/commands.h"
+#include "daemon/worker/confine.h"
 #include "daemon/worker/own_limits.h"
 
 static const struct option options[] = {{"seconds", required_argument, NULL, 's'},
@@ -37,6 +39,7 @@ int check_submission_main(int argc, char **argv)
     }
     if (own_limits(seconds, mib, &e) || buf_read_stream(&body, stdin, "stdin", &e))
         return exit_with("check-submission", &e);
+    confine();
     if (extension)
         extension_check(body.data, body.len, &answer);
     else

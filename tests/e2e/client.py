@@ -488,6 +488,13 @@ class Client(Answered):
         self.service.answers["POST /v1/ensembles"] = (422, error("SPEC", "m.yaml:1: zebra: unknown key"))
         out, err = self.shoal("submit", self.path("m.yaml", "zebra: 1\n"), code=65)
         self.assertEqual((out, err), ("", "shoal: m.yaml:1: zebra: unknown key\n"))
+        # Names that are not UTF-8 are sent as Latin-1: the service says what is wrong with them, and none is left out.
+        byte = os.fsdecode(b"\xff")
+        self.shoal("submit", self.path(f"{byte}.yaml", "name: m\n"), "--key", byte, "--label", f"k={byte}", code=65)
+        _, body = self.service.asked[-1]
+        self.assertEqual((body["spec_name"], body["id"], body["labels"]), ("\xff.yaml", "\xff", {"k": "\xff"}))
+        self.service.answers["DELETE /v1/ensembles/%C3%BF"] = (404, error("NOT_FOUND", "no such ensemble"))
+        self.shoal("rm", byte, code=66)
 
     # ---- watching and results
 
