@@ -99,8 +99,8 @@ int store_mark(struct store *s, bool clean, struct err *e);
 void store_stop_thread(struct store *s);
 /* After a commit: how long the files are now. */
 void store_note_sizes(struct store *s);
-/* Whether its last call failed for want of space. */
-bool store_lacks_space(sqlite3 *db);
+/* Whether its last call that failed, with `rc`, did so for want of space. */
+bool store_lacks_space(sqlite3 *db, int rc);
 /* What SQLite says went wrong, with the system's word for it. */
 int store_said(sqlite3 *db, struct err *e);
 /* reserve.c: whether there is such a file; makes it, where it is not there and the disk has room; removes it, false: it was not there. */

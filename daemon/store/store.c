@@ -31,10 +31,10 @@ int store_said(sqlite3 *db, struct err *e)
     return err_set(e, ERR_DATABASE, "%s", db ? sqlite3_errmsg(db) : "out of memory");
 }
 
-bool store_lacks_space(sqlite3 *db)
+bool store_lacks_space(sqlite3 *db, int rc)
 {
-    const int number = db ? sqlite3_system_errno(db) : 0;
-    return db && ((sqlite3_errcode(db) & 0xff) == SQLITE_FULL || number == ENOSPC || number == EDQUOT);
+    const int number = rc == SQLITE_OK ? 0 : sqlite3_system_errno(db);
+    return (rc & 0xff) == SQLITE_FULL || number == ENOSPC || number == EDQUOT;
 }
 
 int store_error(sqlite3 *db, struct err *e, const char *doing)
@@ -270,6 +270,12 @@ static void destroy(struct store *s)
     free(s);
 }
 
+static bool full(const struct store *s)
+{
+    return (s->writer && store_lacks_space(s->writer, sqlite3_errcode(s->writer))) ||
+           (s->reader && store_lacks_space(s->reader, sqlite3_errcode(s->reader)));
+}
+
 int store_open(struct store **out, const char *directory, struct err *e)
 {
     struct store *s = xcalloc(1, sizeof *s);
@@ -282,7 +288,7 @@ int store_open(struct store **out, const char *directory, struct err *e)
     uv_mutex_init(&s->lock);
     uv_cond_init(&s->wake);
     int rc = open_files(s, directory, e);
-    if (rc && (store_lacks_space(s->writer) || store_lacks_space(s->reader)) && reserve_give(s)) {
+    if (rc && full(s) && reserve_give(s)) {
         log_line(LOG_WARNING, "%s: opened again in what was kept for it", e->msg);
         close_files(s);
         *e = (struct err){0};

@@ -324,7 +324,7 @@ bool store_in_place(const struct store *s)
     struct stat st;
     for (const struct store_file *f = s->files; f < s->files + STORE_FILES; f++)
         if (stat(f->path, &st) || st.st_dev != f->device || st.st_ino != f->inode ||
-            st.st_size < atomic_load(&f->bytes)) /* its length first: make_room */
+            st.st_size < atomic_load(&f->bytes)) /* read after the length: make_room sets it first */
             return false;
     return true;
 }
@@ -379,7 +379,7 @@ static void commit_until_done(struct store *s, const struct batch *b)
     for (int rc; b->nops && (rc = commit(s, b)) != SQLITE_OK;) {
         if (!may_pass(rc))
             abort();
-        if (store_lacks_space(s->writer) && !made_room) {
+        if (store_lacks_space(s->writer, rc) && !made_room) {
             made_room = true;
             make_room(s);
             continue;
