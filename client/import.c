@@ -159,7 +159,9 @@ static void add_comments(const struct mdp *m, struct buf *out)
         if (!is_told(&m->options[i]))
             continue;
         mdp_line(m, &m->options[i], &line);
-        buf_printf(out, "#   %s\n", line.data);
+        buf_printf(out, "#   ");
+        printable_add(out, line.data, "");
+        buf_printf(out, "\n");
         buf_free(&line);
     }
 }

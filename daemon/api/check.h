@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading of submissions and of extended specs: each in a process of its own (shoal-worker check-submission) with limits, so many at once. While one
- * user's are being read there is room for another's. A reader ends with its client, and with the service.
+ * Reading of submissions and of extended specs: each in a process of its own (shoal-worker check-submission) with limits, so many
+ * at once. While one user's are being read there is room for another's. A reader ends with its client, and with the service.
  */
 #ifndef SHOAL_DAEMON_API_CHECK_H
 #define SHOAL_DAEMON_API_CHECK_H

@@ -20,15 +20,15 @@ struct extension {
     bool windows;              /* are to be added; else production becomes longer */
     bool more;                 /* the time comes in addition; else production is to be so long */
     bool nearest;              /* the time need not be whole steps */
-    struct buf spec;
-    int revision; /* of the ensemble when the spec was read */
+    struct buf asked;          /* of the reader, as extension.h has it */
+    int revision;              /* of the ensemble when the spec was read */
     struct err err;
 };
 
 static void free_extension(struct extension *x)
 {
     ensemble_free(x->ensemble);
-    buf_free(&x->spec);
+    buf_free(&x->asked);
     free(x->text);
     free(x);
 }
@@ -102,26 +102,28 @@ static void checked(void *arg, const struct err *err, const json_t *head, const 
 static void spec_read(void *arg)
 {
     struct extension *x = arg;
-    struct buf input = {0};
-    if (x->err.code) {
-        reply_error(x->request, &x->err);
-        free_extension(x);
+    if (!x->err.code) {
+        check_begin(&x->api->checks, x->request, CHECK_EXTEND, &x->asked, checked, x);
         return;
     }
-    json_t *body =
-        json_pack("{s:s%,s:s,s:s,s:b,s:b}", "spec", x->spec.data, x->spec.len, "spec_name", x->ensemble->spec_name,
-                  x->windows ? "windows" : "time", x->text, "nearest", x->nearest, "more", x->more);
-    char *text = json_dumps(body, JSON_COMPACT);
-    buf_add(&input, text ? text : "", text ? strlen(text) : 0);
-    free(text);
-    json_decref(body);
-    check_begin(&x->api->checks, x->request, CHECK_EXTEND, &input, checked, x);
+    reply_error(x->request, &x->err);
+    free_extension(x);
 }
 
 static void read_spec(void *arg)
 {
     struct extension *x = arg;
-    store_read_inputs(x->api->service->store, x->ensemble->number, &x->spec, NULL, NULL, &x->err);
+    struct buf spec = {0};
+    if (!store_read_inputs(x->api->service->store, x->ensemble->number, &spec, NULL, NULL, &x->err)) {
+        json_t *asked =
+            json_pack("{s:s%,s:s,s:s,s:b,s:b}", "spec", spec.data, spec.len, "spec_name", x->ensemble->spec_name,
+                      x->windows ? "windows" : "time", x->text, "nearest", x->nearest, "more", x->more);
+        char *text = json_dumps(asked, JSON_COMPACT);
+        buf_add(&x->asked, text, strlen(text));
+        free(text);
+        json_decref(asked);
+    }
+    buf_free(&spec);
 }
 
 struct reply api_extend(struct api_call *c)
