@@ -42,6 +42,27 @@ def names():
         assert_whole(s, answer["id"])
 
 
+def names_are_charged():
+    """What is kept of a submission counts among its owner's bytes, names too, also after a restart; no text of it is without limit."""
+    with service("charged") as s:
+        def stored():
+            return s.call("GET", "/v1/usage")[1]["users"][0]["bytes"]
+
+        for name in ("x" * 256, "a\nb", "\x1b[2J", "\x9b2J", "\u202eabc"):
+            refused(s, 400, "USAGE", '"spec_name"', {**body_of("n"), "spec_name": name}, "/v1/ensembles")
+        s.act(s.submit("few"), "pause")
+        few = stored()
+        body = body_of("many")
+        body["files"].update({f"{i:03d}" + "x" * 237: "" for i in range(200)})
+        status, answer = s.call("POST", "/v1/ensembles", body)
+        assert status == 201, answer
+        assert stored() - 2 * few > 200 * 240 - 20000, (stored(), few)
+        s.wait(answer["id"])
+        s.kill()
+        s.start()
+        assert stored() > 200 * 300, "the database's part is not counted before folders are measured"
+
+
 def json_that_grows():
     """A body that would be a hundred times as large in memory is refused before it is made."""
     with service("grows", "--check-mib", "200") as s:
@@ -239,7 +260,7 @@ def readers_die():
         assert_whole(s, s.submit("after"))
 
 
-SCENARIOS = [names, json_that_grows, too_much, extensions, clients_leave, service_stops, users_in_turn, readers_die]
+SCENARIOS = [names, names_are_charged, json_that_grows, too_much, extensions, clients_leave, service_stops, users_in_turn, readers_die]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[2:])
