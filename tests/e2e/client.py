@@ -306,6 +306,8 @@ class Client(Answered):
             bad = [c for c in out + err if (ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160 or c in "\u202e\ufffd"]
             self.assertEqual(bad, [], (words, out, err))
             self.assertTrue("owned" in out + err or words == ["list"] or "--plain" in words, (words, out, err))
+        for words in (["no\x1b[2J"], ["list", "--no\x1b[2J"]):
+            self.assertIn("no\\x1b[2J", self.shoal(*words, code=2)[1])
         self.assertIn(seen, self.shoal("status", "x")[0])
         self.assertEqual(json.loads(self.shoal("status", "x", "--json")[0])["ensembles"][0]["reason"], hostile, "data stay as they are")
 
