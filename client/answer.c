@@ -9,10 +9,11 @@
 #include "client/client.h"
 #include "engine/base/err_json.h"
 #include "engine/base/number.h"
+#include "engine/base/printable.h"
 
 int client_fail(const struct client *c, const struct err *e)
 {
-    fprintf(stderr, "shoal: %s\n", e->msg);
+    printable_line(stderr, "shoal: %s", e->msg);
     if (c->json) {
         json_t *object = err_json(e);
         client_print(object);
@@ -98,14 +99,15 @@ void answer_estimate(struct buf *out, const json_t *ensemble)
 
 void client_say(const struct client *c, const char *fmt, ...)
 {
+    struct buf text = {0};
     va_list ap;
     if (c->quiet)
         return;
     va_start(ap, fmt);
-    fputs("shoal: ", stderr);
-    vfprintf(stderr, fmt, ap);
-    fputs("\n", stderr);
+    buf_vprintf(&text, fmt, ap);
     va_end(ap);
+    printable_line(stderr, "shoal: %s", text.data);
+    buf_free(&text);
 }
 
 int client_width(void)

@@ -6,6 +6,7 @@
 
 #include "client/campaign.h"
 #include "engine/base/number.h"
+#include "engine/base/printable.h"
 
 /* ---- plan ---- */
 
@@ -135,7 +136,7 @@ int campaign_plan(struct client *c, const char *file)
         json_array_foreach (json_object_get(k.plan, "warnings"), i, one)
             client_say(c, "warning: %s", json_string_value(one));
         json_array_foreach (json_object_get(k.plan, "errors"), i, one)
-            fprintf(stderr, "shoal: %s\n", json_string_value(one));
+            printable_line(stderr, "shoal: %s", json_string_value(one));
         rc = json_array_size(json_object_get(k.plan, "errors")) ? EXIT_BAD_SPEC : EXIT_OK;
     }
     campaign_close(&k);

@@ -9,6 +9,7 @@
 #include "client/campaign.h"
 #include "engine/base/gzip.h"
 #include "engine/base/number.h"
+#include "engine/base/printable.h"
 #include "engine/base/text_json.h"
 
 enum { TOLD = 5 }; /* differences that are told with their first line */
@@ -84,7 +85,7 @@ static void done(void *arg, int i, long status, const struct buf *reply)
         return;
     if (!s->failed++)
         s->first = e;
-    fprintf(stderr, "shoal: %s: %s\n", key, e.msg);
+    printable_line(stderr, "shoal: %s: %s", key, e.msg);
 }
 
 /* ---- what differs ---- */
@@ -149,7 +150,7 @@ static void tell_difference(const struct client *c, const struct campaign *k, co
     if (!(there && first_difference(there, here, "its spec", true, &out)) && !files_differ(c, k, one, id, &out) &&
         !(there && first_difference(there, here, "its spec", false, &out)))
         buf_printf(&out, "other files");
-    fprintf(stderr, "shoal: %s is %s, which has other content: %s\n", answer_text(one, "key"), id, out.data);
+    printable_line(stderr, "shoal: %s is %s, which has other content: %s", answer_text(one, "key"), id, out.data);
     json_decref(spec);
     buf_free(&out);
 }
@@ -185,7 +186,7 @@ static int send_missing(struct submitting *s)
     struct http_many job = {
         .method = "POST", .count = (int)json_array_size(s->missing), .arg = s, .fill = fill, .done = done};
     if (http_many(s->c->http, &job, &e))
-        fprintf(stderr, "shoal: %s\n", e.msg);
+        printable_line(stderr, "shoal: %s", e.msg);
     return e.code ? err_exit(e.code) : s->failed ? err_exit(s->first.code) : EXIT_OK;
 }
 
@@ -215,7 +216,7 @@ int campaign_send(struct campaign *k, struct client *c, const char *file, json_t
     const json_t *errors = rc == EXIT_OK ? json_object_get(k->plan, "errors") : NULL;
     *answer = NULL;
     json_array_foreach (errors, i, one)
-        fprintf(stderr, "shoal: %s\n", json_string_value(one));
+        printable_line(stderr, "shoal: %s", json_string_value(one));
     if (json_array_size(errors)) {
         err_set(&e, ERR_SPEC, "%s: nothing is submitted before all of it is right", file);
         rc = client_fail(c, &e);

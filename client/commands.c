@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "engine/base/printable.h"
 #include "engine/base/suggest.h"
 
 #define BIT(symbol) (UINT64_C(1) << OPTION_##symbol)
@@ -228,10 +229,9 @@ const struct command *command_find(const char *name)
         known[i] = commands[i].name;
     }
     const char *near = suggest_nearest(name, known, (size_t)commands_count);
-    fprintf(stderr, "shoal: no command '%s'", name);
     if (near)
-        fprintf(stderr, "; did you mean '%s'?\n", near);
+        printable_line(stderr, "shoal: no command '%s'; did you mean '%s'?", name, near);
     else
-        fputs("; shoal --help lists them\n", stderr);
+        printable_line(stderr, "shoal: no command '%s'; shoal --help lists them", name);
     return NULL;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "client/client.h"
+#include "engine/base/printable.h"
 
 struct telling {
     const struct client *c;
@@ -25,7 +26,7 @@ static void tell(const json_t *event)
     printf("%s  ", time.data);
     if (json_is_integer(window))
         printf("window %lld  ", (long long)json_integer_value(window));
-    printf("%s%s%s\n", *state ? state : kind, *message ? ": " : "", message);
+    printable_line(stdout, "%s%s%s", *state ? state : kind, *message ? ": " : "", message);
     fflush(stdout);
     buf_free(&time);
 }

@@ -12,6 +12,7 @@
 #include "client/commands.h"
 #include "client/import.h"
 #include "engine/base/path.h"
+#include "engine/base/printable.h"
 
 /* What GROMACS calls its files when it is not told. */
 static const char topology_name[] = "topol.top", coordinates_name[] = "conf.gro";
@@ -142,7 +143,7 @@ static void say_options(const struct client *c, const struct mdp *m, bool bad)
             continue;
         mdp_line(m, &m->options[i], &line);
         if (bad)
-            fprintf(stderr, "shoal %s: %s\n", c->command->name, line.data);
+            printable_line(stderr, "shoal %s: %s", c->command->name, line.data);
         else
             client_say(c, "%s", line.data);
         buf_free(&line);
@@ -158,7 +159,9 @@ static void add_comments(const struct mdp *m, struct buf *out)
         if (!is_told(&m->options[i]))
             continue;
         mdp_line(m, &m->options[i], &line);
-        buf_printf(out, "#   %s\n", line.data);
+        buf_printf(out, "#   ");
+        printable_add(out, line.data, "");
+        buf_printf(out, "\n");
         buf_free(&line);
     }
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "client/commands.h"
+#include "engine/base/text_json.h"
 
 bool ensemble_ended(const char *state)
 {
@@ -98,7 +99,7 @@ json_t *ensembles_chosen(const struct client *c, int argc, char **argv, const ch
         return NULL;
     }
     for (int k = 0; k < argc; k++)
-        json_array_append_new(chosen, json_pack("{s:s}", "id", argv[k]));
+        json_array_append_new(chosen, json_pack("{s:o}", "id", text_json(argv[k], strlen(argv[k]))));
     if (argc)
         return chosen;
     if (!(all = ensembles_get(c, e))) {

@@ -5,6 +5,7 @@
 
 #include "client/commands.h"
 #include "client/shares.h"
+#include "engine/base/printable.h"
 
 static void print(const struct moves *m)
 {
@@ -17,7 +18,7 @@ static void print(const struct moves *m)
 
 static int note_error(struct moves *m, const char *id, const struct err *e)
 {
-    fprintf(stderr, "shoal: %s%s%s\n", m->several ? id : "", m->several ? ": " : "", e->msg);
+    printable_line(stderr, "shoal: %s%s%s", m->several ? id : "", m->several ? ": " : "", e->msg);
     json_array_append_new(m->errors,
                           json_pack("{s:s,s:s,s:s}", "id", id, "code", err_name(e->code), "message", e->msg));
     return err_exit(e->code);

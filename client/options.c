@@ -10,6 +10,7 @@
 #include "client/commands.h"
 #include "client/spacing.h"
 #include "engine/base/number.h"
+#include "engine/base/printable.h"
 #include "engine/base/suggest.h"
 
 const struct option_row option_rows[OPTION_COUNT] = {
@@ -25,7 +26,7 @@ static bool takes(const struct command *command, int option)
 
 static int bad_usage(const struct command *command, const char *what)
 {
-    fprintf(stderr, "shoal %s: %s; shoal %s --help shows how\n", command->name, what, command->name);
+    printable_line(stderr, "shoal %s: %s; shoal %s --help shows how", command->name, what, command->name);
     return -EXIT_BAD_USAGE;
 }
 
@@ -39,11 +40,11 @@ static int unknown_option(const struct command *command, const char *word)
         if (takes(command, i))
             known[n++] = option_rows[i].name;
     const char *near = strncmp(name, "--", 2) ? NULL : suggest_nearest(name + 2, known, n);
-    fprintf(stderr, "shoal %s: no option '%s'", command->name, name);
     if (near)
-        fprintf(stderr, "; did you mean '--%s'?\n", near);
+        printable_line(stderr, "shoal %s: no option '%s'; did you mean '--%s'?", command->name, name, near);
     else
-        fprintf(stderr, "; shoal %s --help lists them\n", command->name);
+        printable_line(stderr, "shoal %s: no option '%s'; shoal %s --help lists them", command->name, name,
+                       command->name);
     return -EXIT_BAD_USAGE;
 }
 

@@ -2,9 +2,9 @@
 #include "client/sheet.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/printable.h"
 #include "engine/plot/plot.h"
 
 const char *sheet_class(const char *word)
@@ -27,29 +27,25 @@ static void put_element(struct buf *out, const char *begin, const char *text, co
 
 void sheet_say(const struct sheet *s, const char *fmt, ...)
 {
-    va_list ap, again;
+    struct buf text = {0};
+    va_list ap;
     va_start(ap, fmt);
-    va_copy(again, ap);
-    size_t len = (size_t)vsnprintf(NULL, 0, fmt, ap);
-    char *text = xcalloc(len + 1, 1), *begin = text;
-    vsnprintf(text, len + 1, fmt, again);
-    va_end(again);
+    buf_vprintf(&text, fmt, ap);
     va_end(ap);
     if (s->html) {
-        begin += strspn(text, "\n");
-        while (len && text[len - 1] == '\n')
-            text[--len] = '\0';
-        put_element(s->out, "<p>", begin, "</p>");
+        while (text.len && text.data[text.len - 1] == '\n')
+            text.data[--text.len] = '\0';
+        put_element(s->out, "<p>", text.data + strspn(text.data, "\n"), "</p>");
     } else {
-        buf_add(s->out, text, len);
+        printable_add(s->out, text.data, "\n");
     }
-    free(text);
+    buf_free(&text);
 }
 
 void sheet_title(const struct sheet *s, const char *title, const char *note)
 {
     if (!s->html) {
-        buf_printf(s->out, "%s%s%s\n", title, *note ? ": " : "", note);
+        sheet_say(s, "%s%s%s\n", title, *note ? ": " : "", note);
         return;
     }
     put_element(s->out, "<h2>", title, "</h2>");

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "engine/base/number.h"
+#include "engine/base/printable.h"
 
 void table_setup(struct table *t, const char *layout)
 {
@@ -28,15 +29,22 @@ void table_setup(struct table *t, const char *layout)
     t->columns++;
 }
 
+static void add_cell(struct table *t, char *text)
+{
+    t->cells = xrealloc(t->cells, (size_t)t->count + 1, sizeof *t->cells);
+    t->cells[t->count++] = text;
+}
+
 void table_cell(struct table *t, const char *fmt, ...)
 {
     char text[512];
+    struct buf shown = {0};
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    t->cells = xrealloc(t->cells, (size_t)t->count + 1, sizeof *t->cells);
-    t->cells[t->count++] = xstrdup(text);
+    printable_add(&shown, text, "");
+    add_cell(t, shown.data ? shown.data : xstrdup(""));
 }
 
 /* Columns shown on a terminal: bytes that do not continue a UTF-8 character and are in no colour sequence. */
@@ -250,8 +258,16 @@ static const char *colour_of(const char *state)
     return "";
 }
 
+void table_coloured(struct table *t, const char *colour, const char *text)
+{
+    struct buf out = {0};
+    buf_printf(&out, "%s", colour);
+    printable_add(&out, text, "");
+    buf_printf(&out, "%s", *colour ? "\033[0m" : "");
+    add_cell(t, out.data);
+}
+
 void table_state(struct table *t, const char *state)
 {
-    const char *colour = show_has_colour(stdout) ? colour_of(state) : "";
-    table_cell(t, "%s%s%s", colour, state, *colour ? "\033[0m" : "");
+    table_coloured(t, show_has_colour(stdout) ? colour_of(state) : "", state);
 }

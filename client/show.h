@@ -26,8 +26,10 @@ struct table {
 /* The first row is the heading; "" leaves a cell empty. `layout` has a word per column: l or r for its side, ~ where it may be
  * shortened, and a digit where it may leave a table that is too wide: "l l~ r2". No more than TABLE_COLUMNS words. */
 void table_setup(struct table *t, const char *layout);
-/* The next cell, at most 511 bytes. */
+/* The next cell, at most 511 bytes; what is not printable is escaped. */
 void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The next cell in a colour: a terminal's sequence, or "". */
+void table_coloured(struct table *t, const char *colour, const char *text);
 /* The next cell, a state in its colour where stdout shows colours. */
 void table_state(struct table *t, const char *state);
 /* Appends the table, made to fit `width` columns (0: as wide as it is), and frees its cells. */

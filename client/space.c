@@ -7,6 +7,7 @@
 
 #include "client/moves.h"
 #include "engine/base/number.h"
+#include "engine/base/printable.h"
 
 static void bytes_text(struct buf *out, const json_t *bytes)
 {
@@ -33,8 +34,8 @@ static void say_removed(const struct client *c, struct moves *m, const json_t *e
     bytes_text(&freed, bytes);
     m->bytes += (double)json_integer_value(bytes);
     if (!c->json)
-        printf("%s %s %s: %s\n", answer_text(ensemble, "id"), answer_text(ensemble, "name"),
-               c->dry_run ? "would be removed" : "removed", freed.data);
+        printable_line(stdout, "%s %s %s: %s", answer_text(ensemble, "id"), answer_text(ensemble, "name"),
+                       c->dry_run ? "would be removed" : "removed", freed.data);
     json_array_append_new(m->ensembles, json_pack("{s:s,s:s,s:O?}", "id", answer_text(ensemble, "id"), "name",
                                                   answer_text(ensemble, "name"), "bytes", bytes));
     buf_free(&freed);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "client/client.h"
+#include "engine/base/printable.h"
 
 void spec_text(struct buf *out, const char *text)
 {
@@ -18,10 +19,13 @@ void spec_text(struct buf *out, const char *text)
         buf_printf(out, "%s", text);
         return;
     }
-    buf_printf(out, "\"");
+    struct buf quoted = {0};
     for (const char *p = text; *p; p++)
-        buf_printf(out, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
+        buf_printf(&quoted, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
     buf_printf(out, "\"");
+    printable_add(out, quoted.data ? quoted.data : "", ""); /* its escapes are those of YAML */
+    buf_printf(out, "\"");
+    buf_free(&quoted);
 }
 
 int spec_file_write(const struct client *c, const struct buf *spec, struct err *e)

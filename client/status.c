@@ -8,6 +8,7 @@
 
 #include "client/client.h"
 #include "engine/base/number.h"
+#include "engine/base/printable.h"
 
 enum { EVERY_S = 2 };
 
@@ -84,8 +85,8 @@ static void ensemble_show(const struct client *c, const json_t *e)
     struct buf submitted = {0}, labels = {0}, estimate = {0};
     show_time(&submitted, answer_text(e, "created"));
     answer_labels(&labels, e);
-    printf("%s  %s  %s%s%s\n", answer_text(e, "id"), answer_text(e, "name"), answer_text(e, "state"),
-           *reason ? ": " : "", reason);
+    printable_line(stdout, "%s  %s  %s%s%s", answer_text(e, "id"), answer_text(e, "name"), answer_text(e, "state"),
+                   *reason ? ": " : "", reason);
     if (answer_whole(e, "revision") > 1)
         printf("revision %lld: it was extended\n", answer_whole(e, "revision"));
     printf("%lld of %lld %s done, %lld failed, %d %% of all steps\n", answer_whole(e, "done"), answer_replicas(e),
@@ -93,7 +94,7 @@ static void ensemble_show(const struct client *c, const json_t *e)
            (int)(100 * answer_number(e, "progress")));
     answer_estimate(&estimate, e);
     if (estimate.len)
-        printf("so far %s\n", estimate.data);
+        printable_line(stdout, "so far %s", estimate.data);
     const json_t *stop = json_object_get(e, "stop_when");
     if (json_is_object(stop) && estimate.len)
         printf("stops when the error is %.3g %s or less, verdict %s\n", answer_number(stop, "error"),
@@ -103,8 +104,9 @@ static void ensemble_show(const struct client *c, const json_t *e)
     if (json_is_object(allocate))
         printf("production goes where it cuts the error most: %.0f %% of it handed out; share 1 is an even one\n",
                100 * answer_number(allocate, "handed_out"));
-    printf("submitted %s%s%s%s%s\n\n", submitted.data, *key ? ", key " : "", key, labels.len ? ", labels " : "",
-           labels.data);
+    printable_line(stdout, "submitted %s%s%s%s%s", submitted.data, *key ? ", key " : "", key,
+                   labels.len ? ", labels " : "", labels.data);
+    putchar('\n');
     buf_free(&labels);
     buf_free(&submitted);
     replicas_show(c, json_object_get(e, "replicas"), repeats, allocate);
@@ -252,7 +254,7 @@ static int status_of_devices(const struct client *c)
         devices_table(c, json_object_get(version, "devices"));
         left_out_show(left_out, &reasons);
         if (!c->plain && reasons.len)
-            fputs(reasons.data, stdout);
+            printable_text(stdout, reasons.data);
         buf_free(&reasons);
     }
     json_decref(version);
@@ -280,8 +282,10 @@ int status_main(struct client *c, int argc, char **argv)
         struct buf devices = {0};
         struct table t;
         devices_show(state, &devices);
-        if (!c->plain)
-            printf("%s\n", devices.data ? devices.data : "");
+        if (!c->plain) {
+            buf_printf(&devices, "\n");
+            printable_text(stdout, devices.data);
+        }
         buf_free(&devices);
         ensembles_show(c, ensembles, &t);
         client_table(c, &t);
@@ -307,14 +311,16 @@ static void put_screen(const char *text, int rows)
 
 static void top_draw(const struct client *c, const json_t *state)
 {
-    struct buf out = {0};
+    struct buf devices = {0}, out = {0};
     struct table t;
     int columns = 0, rows = 0;
     bool screen = show_is_terminal(stdout);
     if (screen)
         show_size(stdout, &columns, &rows);
-    devices_show(state, &out);
-    buf_printf(&out, "\n");
+    devices_show(state, &devices);
+    buf_printf(&devices, "\n");
+    printable_add(&out, devices.data, "\n");
+    buf_free(&devices);
     ensembles_show(c, json_object_get(state, "ensembles"), &t);
     table_put(&t, columns, &out);
     if (screen)

@@ -152,7 +152,7 @@ static json_t *labels_json(const struct client *c)
         const char *equals = strchr(c->labels[i], '=');
         struct buf name = {0};
         buf_add(&name, c->labels[i], (size_t)(equals - c->labels[i]));
-        json_object_set_new(labels, name.data, json_string(equals + 1));
+        json_object_set_new(labels, name.data, text_json(equals + 1, strlen(equals + 1)));
         buf_free(&name);
     }
     return labels;
@@ -165,11 +165,11 @@ static json_t *submit(const struct client *c, const char *path, struct err *e)
     if (read_spec(&spec, path, e))
         return NULL;
     json_t *text = json_stringn(spec.data, spec.len), *answer = NULL;
-    const char *slash = strrchr(path, '/');
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     if (text) {
-        json_t *body = json_pack("{s:o,s:s,s:{}}", "spec", text, "spec_name", slash ? slash + 1 : path, "files");
+        json_t *body = json_pack("{s:o,s:o,s:{}}", "spec", text, "spec_name", text_json(name, strlen(name)), "files");
         if (c->key)
-            json_object_set_new(body, "id", json_string(c->key));
+            json_object_set_new(body, "id", text_json(c->key, strlen(c->key)));
         if (c->nlabels)
             json_object_set_new(body, "labels", labels_json(c));
         search_open(&s, c, path);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "client/client.h"
+#include "engine/base/printable.h"
 
 enum { PATIENCE_S = 60, QUIET_S = 60 };
 
@@ -108,11 +109,8 @@ static void tell(struct watch *w, const json_t *event)
     fputs("shoal: ", stderr);
     if (json_is_integer(window))
         fprintf(stderr, "window %lld: ", (long long)json_integer_value(window));
-    if (state)
-        fprintf(stderr, "%s%s", state, message ? ": " : "");
-    else if (strcmp(kind, "ensemble") != 0)
-        fprintf(stderr, "%s%s", kind, message ? ": " : "");
-    fprintf(stderr, "%s\n", message ? message : "");
+    const char *what = state ? state : strcmp(kind, "ensemble") != 0 ? kind : "";
+    printable_line(stderr, "%s%s%s", what, *what && message ? ": " : "", message ? message : "");
 }
 
 static int on_line(void *arg, const char *line)

@@ -4,6 +4,7 @@
  * (or not), close everything, leave. A crash is no other way either: what was answered is in the database, and the next start
  * goes on from there.
  */
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@
 #include "daemon/usage.h"
 #include "engine/base/log.h"
 
+#define BIG_BLOCK                                                                                                      \
+    (32 << 10)         /* what is larger goes back to the system when it is freed, however many were held at once */
 #define EXTEND_MS 5000 /* while draining, the service manager is asked for more time this often */
 
 struct daemon {
@@ -203,6 +206,7 @@ int main(int argc, char **argv)
     struct options o;
     struct err e = {0};
     privileges_begin();
+    mallopt(M_MMAP_THRESHOLD, BIG_BLOCK);
     log_setup("shoald", LOG_INFO);
     setenv("UV_THREADPOOL_SIZE", "8", 0);
     signal(SIGPIPE, SIG_IGN);

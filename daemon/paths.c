@@ -20,6 +20,23 @@
 
 #define BACKLOG 4096 /* clients that wait to be accepted; the kernel has a limit of its own, net.core.somaxconn */
 
+/* What this process has made at `path` gets another owner. By its descriptor: in a folder that somebody else may write to, the name may
+ * have become another file's since. */
+static int give_to(const char *path, int flags, uid_t uid, gid_t gid, struct err *e)
+{
+    struct stat st;
+    int fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC), rc = 0;
+    if (fd < 0 || fstat(fd, &st))
+        rc = err_errno(e, "%s", path);
+    else if (st.st_uid != geteuid() || !(S_ISDIR(st.st_mode) || (S_ISSOCK(st.st_mode) && st.st_nlink == 1)))
+        rc = err_set(e, ERR_FORBIDDEN, "%s was replaced by something else while it was made", path);
+    else if (fchownat(fd, "", uid, gid, AT_EMPTY_PATH))
+        rc = err_errno(e, "give %s to user %u, group %u", path, (unsigned)uid, (unsigned)gid);
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
 /* Makes what is missing of a path; the last folder is made for the service's user. */
 static int make_folders(const char *path, mode_t mode, const struct identity *who, struct err *e)
 {
@@ -31,8 +48,8 @@ static int make_folders(const char *path, mode_t mode, const struct identity *wh
     bool made = !rc && mkdir(p, mode) == 0;
     if (!rc && !made && errno != EEXIST)
         rc = err_errno(e, "make folder %s", p);
-    if (made && who->change && chown(p, who->uid, who->gid))
-        rc = err_errno(e, "give folder %s to user %u", p, (unsigned)who->uid);
+    if (made && who->change)
+        rc = give_to(p, O_RDONLY | O_DIRECTORY, who->uid, who->gid, e);
     umask(mask);
     free(p);
     return rc;
@@ -223,17 +240,15 @@ static int lock_alone(int fd)
 
 int paths_lock(int *fd, const char *state, struct err *e)
 {
-    char *path = join(xstrdup(state), "lock");
     int rc = 0;
-    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    *fd = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*fd < 0)
-        rc = err_errno(e, "%s", path);
+        rc = err_errno(e, "%s", state);
     else if (lock_alone(*fd))
-        rc =
-            errno == EWOULDBLOCK ? err_set(e, ERR_CONFLICT, "another shoald uses %s", state) : err_errno(e, "%s", path);
+        rc = errno == EWOULDBLOCK ? err_set(e, ERR_CONFLICT, "another shoald uses %s", state)
+                                  : err_errno(e, "lock %s", state);
     if (rc && *fd >= 0)
         close(*fd);
-    free(path);
     return rc;
 }
 
@@ -265,12 +280,18 @@ static int remove_stale(const struct sockaddr_un *a, struct err *e)
     return 0;
 }
 
-static int open_to(const char *path, const struct identity *who, struct err *e)
+/* The socket file has its mode from the beginning. */
+static int bind_for(int fd, const struct sockaddr_un *a, const struct identity *who, struct err *e)
 {
-    gid_t group = who->has_access ? who->access : who->gid;
-    if ((who->has_access || who->change) && chown(path, who->uid, group))
-        return err_errno(e, "give socket %s to user %u, group %u", path, (unsigned)who->uid, (unsigned)group);
-    return chmod(path, who->has_access ? 0660 : 0600) ? err_errno(e, "socket %s", path) : 0;
+    const mode_t mask = umask(who->has_access ? 0117 : 0177);
+    const int bad = bind(fd, (const struct sockaddr *)a, sizeof *a), why = errno;
+    umask(mask);
+    errno = why;
+    if (bad)
+        return err_errno(e, "bind to %s", a->sun_path);
+    if (!who->has_access && !who->change)
+        return 0;
+    return give_to(a->sun_path, O_PATH, who->uid, who->has_access ? who->access : who->gid, e);
 }
 
 int paths_listen(int *out, const char *path, const struct identity *who, struct err *e)
@@ -283,10 +304,7 @@ int paths_listen(int *out, const char *path, const struct identity *who, struct 
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return err_errno(e, "socket");
-    if (bind(fd, (struct sockaddr *)&a, sizeof a))
-        rc = err_errno(e, "bind to %s", path);
-    if (rc == 0)
-        rc = open_to(path, who, e);
+    rc = bind_for(fd, &a, who, e);
     if (rc == 0 && listen(fd, BACKLOG))
         rc = err_errno(e, "listen on %s", path);
     if (rc) {

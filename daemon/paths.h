@@ -20,7 +20,7 @@ int paths_database(const char *state, struct err *e);
 int paths_socket(char **out, const char *given, const struct identity *who, struct err *e);
 /* The worker program: `given`, or $SHOAL_WORKER, or beside this program, or in the libexec folder beside it. The caller frees *out. */
 int paths_worker(char **out, const char *given, struct err *e);
-/* Locks STATE/lock; ERR_CONFLICT when another service has it, and keeps it for two seconds. *fd is kept open as long as the lock is
+/* Locks the state folder; ERR_CONFLICT when another service has it, and keeps it for two seconds. *fd is kept open as long as the lock is
  * wanted. */
 int paths_lock(int *fd, const char *state, struct err *e);
 /* Binds and listens, for the service's user and the members of its access group. A socket file that nobody answers on is

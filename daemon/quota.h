@@ -20,6 +20,8 @@
 #define QUOTA_KINDS(X)                                                                                                 \
     X(CONNECTIONS, "connection", "connections", "user-connections", 2048, 8192)                                        \
     X(FOLLOWERS, "event stream that is followed", "event streams that are followed", "user-followers", 512, 4096)      \
+    X(ANSWER_BYTES, "byte of answers that are not read yet", "bytes of answers that are not read yet",                 \
+      "user-answer-bytes", 67108864, 536870912)                                                                        \
     X(BODY_BYTES, "byte of requests that are being sent", "bytes of requests that are being sent", "user-body-bytes",  \
       201326592, 536870912)                                                                                            \
     X(READINGS, "submission that is being read", "submissions that are being read", "user-readings", 64, 1024)         \

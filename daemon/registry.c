@@ -44,6 +44,12 @@ static bool begins(const struct ensemble *en, const char *word)
     return len >= PREFIX_MIN && strncmp(en->id, word, len) == 0;
 }
 
+/* Any of the above: of others no way is better than another. */
+static bool may_be_meant(const struct ensemble *en, const char *word)
+{
+    return same_key(en, word) || same_name(en, word) || begins(en, word);
+}
+
 static void collect(const struct service *sv, uint32_t uid, bool own, same_fn *same, const char *word,
                     struct candidates *found)
 {
@@ -72,17 +78,20 @@ static int refuse_ambiguous(const char *word, const struct candidates *found, st
 struct ensemble *service_find(struct service *sv, uint32_t uid, const char *word, struct candidates *found,
                               struct err *e)
 {
-    static same_fn *const ways[] = {same_id, same_key, same_name, begins};
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        for (int others = 0; others < 2; others++) {
-            collect(sv, uid, !others, ways[i], word, found);
-            if (found->n == 1)
-                return found->items[0];
-            if (found->n > 1) {
-                refuse_ambiguous(word, found, e);
-                return NULL;
-            }
+    static const struct {
+        same_fn *same;
+        bool own;
+    } ways[] = {{same_id, true}, {same_key, true}, {same_name, true},
+                {begins, true},  {same_id, false}, {may_be_meant, false}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        collect(sv, uid, ways[i].own, ways[i].same, word, found);
+        if (found->n == 1)
+            return found->items[0];
+        if (found->n > 1) {
+            refuse_ambiguous(word, found, e);
+            return NULL;
         }
+    }
     err_set(e, ERR_NOT_FOUND, "no ensemble \"%.260s\"%s", word,
             strlen(word) < PREFIX_MIN ? " (of an id give at least four characters)" : "");
     return NULL;
@@ -106,10 +115,16 @@ static bool id_taken(const struct service *sv, const char *id)
     return false;
 }
 
-/* Random, of letters and digits that are not mistaken for each other. */
+/* Letters and digits that are not mistaken for each other. 31 are used: a byte is drawn again for the rest. */
+static const char alphabet[] = "23456789abcdefghjkmnpqrstuvwxyz-";
+
+bool service_is_id(const char *text)
+{
+    return strlen(text) == ID_LENGTH && strspn(text, alphabet) == ID_LENGTH;
+}
+
 void service_choose_id(const struct service *sv, char id[16])
 {
-    static const char alphabet[] = "23456789abcdefghjkmnpqrstuvwxyz-"; /* 31 used: a byte is drawn again for the rest */
     do {
         int n = 0;
         while (n < ID_LENGTH) {

@@ -13,8 +13,8 @@
 #include "daemon/server_parts.h"
 #include "engine/base/log.h"
 
-#define HANGUP_MS 1000      /* how often the peers of suspended connections are looked at */
-#define MEMORY (256u << 10) /* of one connection in libmicrohttpd */
+#define HANGUP_MS 1000     /* how often the peers of suspended connections are looked at */
+#define MEMORY (64u << 10) /* of one connection in libmicrohttpd, which touches it all: a head of this size fits */
 #define MORE_CONNECTIONS 1024
 #define LAST_TURNS 20 /* of libmicrohttpd at most, for answers when it stops */
 
@@ -68,6 +68,7 @@ static bool stopped_reading(struct server *s, struct stream *st)
 static void on_hangup(uv_timer_t *t)
 {
     struct server *s = t->data;
+    server_cut_slow(s);
     for (struct stream *st = s->streams; st; st = st->next)
         if (st->suspended && (server_peer_left(st->request->connection, true) || stopped_reading(s, st))) {
             st->broken = true;

@@ -17,7 +17,8 @@
 #include "engine/base/buf.h"
 
 #define SERVER_BODY_MAX (64u << 20) /* bytes of a request's body */
-#define SERVER_IDLE_SECONDS 60      /* a client that says nothing, or does not read what it asked for */
+/* A client that says nothing, or does not read what it asked for, is let go; one whose request is on its way has twice as long. */
+#define SERVER_IDLE_SECONDS 60
 
 struct server;
 struct request;

@@ -24,7 +24,8 @@
 #define AGAIN_MS 200   /* after there were no descriptors */
 #define REFUSED_MAX 64 /* that are told so at a time */
 #define REFUSED_SECONDS 5
-#define OWN_FDS 128 /* for the database, workers, files */
+#define BODY_BYTES_PER_MS 16 /* at least, of a body that is being sent */
+#define OWN_FDS 128          /* for the database, workers, files */
 
 int64_t server_connections_possible(void)
 {
@@ -47,6 +48,9 @@ static uint32_t uid_of(int fd)
 
 static void connection_free(struct connection *c)
 {
+    *c->all_link = c->all_next;
+    if (c->all_next)
+        c->all_next->all_link = c->all_link;
     quota_return(&c->charge);
     if (c->refused.code)
         c->server->refused--;
@@ -64,7 +68,7 @@ static void forget(struct server *s, struct connection *c)
 static void admit(struct server *s, int fd)
 {
     struct connection *c = xcalloc(1, sizeof *c);
-    *c = (struct connection){.server = s, .fd = fd, .uid = uid_of(fd), .next = s->pending};
+    *c = (struct connection){.server = s, .fd = fd, .uid = uid_of(fd), .next = s->pending, .since = uv_now(s->loop)};
     if (quota_take(s->config.quota, c->uid, QUOTA_CONNECTIONS, 1, &c->charge, &c->refused)) {
         if (s->refused == REFUSED_MAX) {
             close(fd);
@@ -74,6 +78,11 @@ static void admit(struct server *s, int fd)
         s->refused++;
     }
     s->pending = c;
+    c->all_next = s->connections;
+    c->all_link = &s->connections;
+    if (c->all_next)
+        c->all_next->all_link = &c->all_next;
+    s->connections = c;
     struct sockaddr name = {.sa_family = AF_UNIX};
     if (MHD_add_connection(s->mhd, fd, &name, sizeof name.sa_family) == MHD_YES)
         return;
@@ -162,6 +171,18 @@ void server_on_connection(void *arg, struct MHD_Connection *c, void **context, e
     *context = mine;
     if (mine->refused.code)
         MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)REFUSED_SECONDS);
+}
+
+void server_cut_slow(struct server *s)
+{
+    for (struct connection *c = s->connections; c; c = c->all_next) {
+        const struct request *r = c->request;
+        uint64_t ms = 2000 * (uint64_t)s->config.idle_seconds + (r ? r->body.len / BODY_BYTES_PER_MS : 0);
+        if (c->cut || (r && (r->dispatched || r->answered)) || uv_now(s->loop) - c->since < ms)
+            continue;
+        c->cut = true;
+        shutdown(c->fd, SHUT_RDWR); /* libmicrohttpd sees its end, and closes it */
+    }
 }
 
 int server_unread(struct MHD_Connection *c)

@@ -16,8 +16,12 @@ struct connection {
     int fd;
     uint32_t uid;
     struct quota_charge charge;
-    struct err refused;      /* code: over a limit, only told so */
-    struct connection *next; /* among those that libmicrohttpd has not begun with */
+    struct err refused;                      /* code: over a limit, only told so */
+    struct connection *next;                 /* among those that libmicrohttpd has not begun with */
+    struct request *request;                 /* NULL: it is waited for, or is on its way */
+    uint64_t since;                          /* ms of the loop when it began to be waited for */
+    bool cut;                                /* it took too long */
+    struct connection *all_next, **all_link; /* all of the server's */
 };
 
 struct stream {
@@ -25,7 +29,8 @@ struct stream {
     struct stream_ops ops;
     void *arg;
     struct buf out;
-    size_t at; /* sent of out */
+    size_t at;                  /* sent of out */
+    struct quota_charge charge; /* of out */
     bool filling, ended, suspended, broken;
     int unread;                  /* in the socket when it was looked at last, in the kernel's measure */
     uint64_t read_since;         /* ms of the loop when the client was last seen to have read */
@@ -34,11 +39,12 @@ struct stream {
 
 struct request {
     struct server *server;
+    struct connection *from;           /* NULL once libmicrohttpd has finished, as `connection` is */
     struct MHD_Connection *connection; /* NULL once libmicrohttpd has finished */
     uint32_t uid;
     char *method, *path;
     struct buf body;
-    struct quota_charge body_charge;
+    struct quota_charge body_charge, answer_charge;
     struct err refused; /* the body is not taken any further */
     bool dispatched, suspended, answered;
     struct MHD_Response *response; /* answered, not yet queued */
@@ -59,6 +65,7 @@ struct server {
     int handles;
     struct stream *streams;
     struct request *requests;
+    struct connection *connections;
     struct connection *pending; /* handed to libmicrohttpd, which has not begun with them */
     int refused;                /* connections that are only told that they are too many */
     bool paused;                /* no descriptors: accepting waits */
@@ -73,6 +80,8 @@ void server_accept_start(struct server *s);
 void server_accept_stop(struct server *s);
 /* For connections that libmicrohttpd gave up before it began with them. */
 void server_forget_pending(struct server *s);
+/* Cuts off those whose request takes too long to come, however they dribble it. */
+void server_cut_slow(struct server *s);
 void server_on_connection(void *arg, struct MHD_Connection *c, void **context,
                           enum MHD_ConnectionNotificationCode code);
 /* What was sent and the other end has not read yet, in the kernel's measure; 0: all is read. */
@@ -86,6 +95,9 @@ struct request *request_new(struct server *s, struct MHD_Connection *c, const ch
 void request_over(struct request *r);
 enum MHD_Result request_queue(struct request *r);
 void request_take_body(struct request *r, const char *data, size_t len);
+/* The user's answers hold so many bytes more until this one is read: whatever its length, where those before it are within the
+ * limit. ERR_LIMIT, ERR_BUSY. */
+int request_charge(struct request *r, size_t bytes, struct err *e);
 struct reply request_answer(struct request *r, int status, struct MHD_Response *response);
 
 #endif

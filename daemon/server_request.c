@@ -11,10 +11,11 @@
 struct request *request_new(struct server *s, struct MHD_Connection *c, const char *method, const char *path)
 {
     const union MHD_ConnectionInfo *who = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    const struct connection *from = who->socket_context;
+    struct connection *from = who->socket_context;
     struct request *r = xcalloc(1, sizeof *r);
     *r = (struct request){.server = s,
                           .connection = c,
+                          .from = from,
                           .uid = from->uid,
                           .refused = from->refused,
                           .method = xstrdup(method),
@@ -24,6 +25,7 @@ struct request *request_new(struct server *s, struct MHD_Connection *c, const ch
     if (r->next)
         r->next->link = &r->next;
     s->requests = r;
+    from->request = r;
     return r;
 }
 
@@ -46,6 +48,10 @@ void request_over(struct request *r)
     if (r->next)
         r->next->link = r->link;
     r->connection = NULL;
+    quota_return(&r->answer_charge);
+    r->from->request = NULL;
+    r->from->since = uv_now(r->server->loop);
+    r->from = NULL;
     if (!r->dispatched)
         r->answered = true; /* nobody will */
     free_if_over(r);
@@ -122,6 +128,16 @@ void request_take_body(struct request *r, const char *data, size_t len)
 
 /* ---- answers ---- */
 
+int request_charge(struct request *r, size_t bytes, struct err *e)
+{
+    if (!r->connection)
+        return 0;
+    int rc = quota_take(r->server->config.quota, r->uid, QUOTA_ANSWER_BYTES, 0, &r->answer_charge, e);
+    if (rc == 0)
+        quota_set(&r->answer_charge, (int64_t)bytes);
+    return rc;
+}
+
 struct reply request_answer(struct request *r, int status, struct MHD_Response *response)
 {
     if (!response || r->answered)
@@ -145,6 +161,9 @@ struct reply request_answer(struct request *r, int status, struct MHD_Response *
 
 struct reply reply_bytes(struct request *r, int status, const char *type, const void *data, size_t len)
 {
+    struct err e = {0};
+    if (status < 400 && request_charge(r, len, &e))
+        return reply_error(r, &e);
     struct MHD_Response *p = MHD_create_response_from_buffer(len, (void *)data, MHD_RESPMEM_MUST_COPY);
     if (p)
         MHD_add_response_header(p, MHD_HTTP_HEADER_CONTENT_TYPE, type);

@@ -7,7 +7,14 @@
 
 #include "daemon/server_parts.h"
 
-#define BLOCK (64u << 10) /* asked from a stream at once */
+#define BLOCK (32u << 10) /* asked from a stream at once; libmicrohttpd holds as much */
+
+/* Nothing is charged to a request that nobody waits for any more. */
+static void hold(struct stream *s, size_t bytes)
+{
+    if (s->charge.user)
+        quota_set(&s->charge, (int64_t)bytes);
+}
 
 static void ask_for_more(struct stream *s)
 {
@@ -36,8 +43,11 @@ static ssize_t on_read(void *arg, uint64_t position, char *to, size_t max)
         n = max;
     memcpy(to, s->out.data + s->at, n);
     s->at += n;
-    if (s->at == s->out.len)
-        s->at = s->out.len = 0;
+    if (s->at == s->out.len) {
+        buf_free(&s->out); /* nothing is held for who waits, or does not read what lies in the socket */
+        s->at = 0;
+        hold(s, 0);
+    }
     return (ssize_t)n;
 }
 
@@ -53,6 +63,7 @@ static void wake(struct stream *s)
 void stream_push(struct stream *s, const void *data, size_t len)
 {
     buf_add(&s->out, data, len);
+    hold(s, s->out.len);
     wake(s);
 }
 
@@ -75,6 +86,7 @@ static void on_stream_free(void *arg)
     if (s->next)
         s->next->link = s->link;
     s->ops.closed(s->arg);
+    quota_return(&s->charge);
     buf_free(&s->out);
     free(s);
 }
@@ -88,8 +100,15 @@ struct reply reply_stream(struct request *r, int status, const char *type, int64
         ops->closed(arg);
         return reply_bytes(r, status, type, "", 0);
     }
+    struct err e = {0};
+    if (request_charge(r, 0, &e)) {
+        ops->closed(arg);
+        return reply_error(r, &e);
+    }
     struct stream *s = xcalloc(1, sizeof *s);
     *s = (struct stream){.request = r, .ops = *ops, .arg = arg, .next = server->streams, .link = &server->streams};
+    s->charge = r->answer_charge; /* the request may be over before the stream is */
+    r->answer_charge = (struct quota_charge){0};
     if (s->next)
         s->next->link = &s->next;
     server->streams = s;

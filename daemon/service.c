@@ -236,6 +236,8 @@ int service_start(struct service *sv, struct err *e)
     struct loaded l = {0};
     int rc = store_load(sv->store, collect, &l, e);
     if (rc == 0)
+        rc = service_find_strays(sv, l.items, l.n, e);
+    if (rc == 0)
         rc = store_start(sv->store, sv->loop, e);
     for (int i = 0; i < l.n; i++) {
         charge(sv->config.quota, l.items[i]);

@@ -106,8 +106,8 @@ struct candidates {
     int n; /* may be more than are kept */
     struct ensemble *items[SERVICE_CANDIDATES];
 };
-/* The caller's ensemble by its id, its key, its name, or the beginning of its id (four characters or more), in this order; one's
- * own come before those of others. ERR_NOT_FOUND, ERR_CONFLICT (ambiguous: *found has several). */
+/* The caller's own ensemble by its id, its key, its name, or the beginning of its id (four characters or more), in this order; then,
+ * for admins, another user's by its id, then by any of the others. ERR_NOT_FOUND, ERR_CONFLICT (ambiguous: *found has several). */
 struct ensemble *service_find(struct service *sv, uint32_t uid, const char *word, struct candidates *found,
                               struct err *e);
 /* Whether the user sees it: its owner and admins do. */
@@ -116,6 +116,8 @@ bool service_may_see(uint32_t uid, const struct ensemble *en);
 struct ensemble *service_find_key(struct service *sv, uint32_t uid, const char *key);
 /* root and the service's own user see everything. */
 bool service_is_admin(uint32_t uid);
+/* Whether it looks like the id of an ensemble. */
+bool service_is_id(const char *text);
 /* An id that nobody has. */
 void service_choose_id(const struct service *sv, char id[16]);
 
@@ -156,8 +158,12 @@ void workers_tell(struct service *sv, const struct decision *d);
 /* Tries now and then whether the state folder takes writes again; then the scheduler hears of it. */
 void service_watch_space(struct service *sv);
 
+/* ---- strays.c ---- */
+/* At a start: says which folders belong to none of the ensembles that were loaded. ERR_DATABASE: none was loaded, and there are some. */
+int service_find_strays(struct service *sv, struct ensemble *const *ensembles, int n, struct err *e);
+
 /* ---- presence.c ---- */
-/* From here on the service notices within a second or two that its database was removed or replaced. */
+/* From here on the service notices within a second or two that its database or the log of it was removed, replaced or cut short. */
 void service_watch_database(struct service *sv);
 
 /* ---- prepare.c ---- */

@@ -15,7 +15,8 @@ struct check {
     struct check *next;
     struct checks *all;
     struct request *request;
-    bool texts;
+    enum check_kind kind;
+    struct buf input; /* empty: the request's body */
     struct quota_charge charge;
     struct child *child; /* NULL: it waits */
     bool gone;           /* its client left */
@@ -36,6 +37,7 @@ static void finish(struct check *k, const struct err *err, const json_t *head, c
 {
     request_on_gone(k->request, NULL, NULL);
     quota_return(&k->charge);
+    buf_free(&k->input);
     k->done(k->arg, err, head, texts, len);
     free(k);
 }
@@ -126,12 +128,13 @@ static void run(struct check *k)
 {
     struct checks *c = k->all;
     struct err e = {0};
-    size_t len;
-    const char *body = request_body(k->request, &len);
+    static const char *const options[] = {[CHECK_VALIDATE] = "--only", [CHECK_EXTEND] = "--extension"};
+    size_t len = k->input.len;
+    const char *body = len ? k->input.data : request_body(k->request, &len);
     snprintf(k->seconds, sizeof k->seconds, "%d", c->seconds);
     snprintf(k->mib, sizeof k->mib, "%d", c->mib);
-    const char *argv[] = {c->worker, "check-submission",         "--seconds", k->seconds, "--mib",
-                          k->mib,    k->texts ? NULL : "--only", NULL};
+    const char *argv[] = {c->worker, "check-submission", "--seconds", k->seconds, "--mib",
+                          k->mib,    options[k->kind],   NULL};
     memcpy(k->argv, argv, sizeof argv);
     struct child_job job = {.argv = k->argv,
                             .input = body,
@@ -159,13 +162,18 @@ static void run_waiting(struct checks *c)
     }
 }
 
-void check_begin(struct checks *c, struct request *r, bool texts, check_done_fn *done, void *arg)
+void check_begin(struct checks *c, struct request *r, enum check_kind kind, struct buf *input, check_done_fn *done,
+                 void *arg)
 {
     struct check *k = xcalloc(1, sizeof *k), **at = &c->waiting;
     struct err e = {0};
-    *k = (struct check){.all = c, .request = r, .texts = texts, .done = done, .arg = arg};
+    *k = (struct check){.all = c, .request = r, .kind = kind, .done = done, .arg = arg};
+    if (input) {
+        k->input = *input;
+        *input = (struct buf){0};
+    }
     if (c->stopping)
-        err_set(&e, ERR_BUSY, "the service is draining: it takes no submissions");
+        err_set(&e, ERR_BUSY, "the service is draining: it reads nothing more");
     if (e.code || quota_take(c->quota, request_uid(r), QUOTA_READINGS, 1, &k->charge, &e)) {
         finish(k, &e, NULL, NULL, 0);
         return;

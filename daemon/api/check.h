@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading of submissions: each in a process of its own (shoal-worker check-submission) with limits, so many at once. While one
- * user's are being read there is room for another's. A reader ends with its client, and with the service.
+ * Reading of submissions and of extended specs: each in a process of its own (shoal-worker check-submission) with limits, so many
+ * at once. While one user's are being read there is room for another's. A reader ends with its client, and with the service.
  */
 #ifndef SHOAL_DAEMON_API_CHECK_H
 #define SHOAL_DAEMON_API_CHECK_H
@@ -26,11 +26,15 @@ struct checks {
 };
 
 /* On the loop thread. err: it could not be read, or (with the answer's "files" in `head`) is wrong; else `head` is what
- * submission.h describes, borrowed, and `texts` the `len` bytes after it. */
+ * submission.h or extension.h describes, borrowed, and `texts` the `len` bytes after it. */
 typedef void check_done_fn(void *arg, const struct err *err, const json_t *head, const char *texts, size_t len);
 
-/* Reads a request's body. `texts`: they are wanted. `done` may be called at once. */
-void check_begin(struct checks *c, struct request *r, bool texts, check_done_fn *done, void *arg);
+/* A submission that is only looked at; one whose texts are wanted too; what is asked of an ensemble's spec (extension.h). */
+enum check_kind { CHECK_VALIDATE, CHECK_SUBMIT, CHECK_EXTEND };
+
+/* Reads a request's body, or `input`, which is taken, where there is one. `done` may be called at once. */
+void check_begin(struct checks *c, struct request *r, enum check_kind kind, struct buf *input, check_done_fn *done,
+                 void *arg);
 /* Ends all of them; each is done with ERR_BUSY. */
 void check_stop(struct checks *c);
 

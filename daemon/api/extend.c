@@ -1,100 +1,78 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Longer production, or more windows: the spec says how long a step is and where production begins, and where a window belongs, so
- * it is read off the loop; the scheduler then makes the ensemble's next revision, and the answer goes out after the commit.
+ * Longer production, or more windows: the spec says how long a step is and where production begins, and where a window belongs. It
+ * comes from the database and is read by a process of its own (check.c), as it was when it was submitted; the scheduler then makes
+ * the ensemble's next revision, and the answer goes out after the commit.
  */
 #include "daemon/api/api.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "daemon/spec/spec.h"
-#include "daemon/spec/widen.h"
 #include "engine/base/number.h"
+#include "engine/base/printable.h"
 
 struct extension {
-    struct service *service;
+    struct api *api;
     struct request *request;
     struct ensemble *ensemble; /* held */
     char *text;                /* of the time, or of the windows */
-    bool more;                 /* it comes in addition; else production is to be so long */
+    bool windows;              /* are to be added; else production becomes longer */
+    bool more;                 /* the time comes in addition; else production is to be so long */
     bool nearest;              /* the time need not be whole steps */
-    uint64_t steps;            /* more: that are added; else over all stages */
-    struct buf spec;
-    struct widening windows; /* with the spec that has them */
-    int revision;            /* of the ensemble when the spec was read */
+    struct buf asked;          /* of the reader, as extension.h has it */
+    int revision;              /* of the ensemble when the spec was read */
     struct err err;
 };
 
 static void free_extension(struct extension *x)
 {
     ensemble_free(x->ensemble);
-    free(x->windows.origin);
-    buf_free(&x->spec);
+    buf_free(&x->asked);
     free(x->text);
     free(x);
 }
 
-static int read_spec(struct extension *x)
-{
-    return store_read_inputs(x->service->store, x->ensemble->number, &x->spec, NULL, NULL, &x->err);
-}
-
 static void answer(struct extension *x, struct sched_event *ev)
 {
-    if (x->err.code || service_step(x->service, ev, &x->err))
+    if (x->err.code || service_step(x->api->service, ev, &x->err))
         reply_error(x->request, &x->err);
     else
-        api_moved(x->service, x->request, x->ensemble);
+        api_moved(x->api->service, x->request, x->ensemble);
     free_extension(x);
 }
 
 /* ---- longer ---- */
 
-static void time_work(void *arg)
+static void time_read(struct extension *x, const json_t *head)
 {
-    struct extension *x = arg;
-    struct spec *spec = NULL;
-    if (!read_spec(x) && !spec_parse(&spec, x->ensemble->spec_name, x->spec.data, x->spec.len, &x->err) &&
-        !spec_production(spec, x->text, x->nearest, &x->steps, &x->err) && !x->more)
-        x->steps += spec_steps(spec, spec->nstages) - spec_produce_steps(spec);
-    spec_free(spec);
-}
-
-static void time_done(void *arg)
-{
-    struct extension *x = arg;
     char what[160];
+    int64_t steps = json_integer_value(json_object_get(head, "steps"));
     if (x->nearest)
-        snprintf(what, sizeof what, "production longer by %llu %s", (unsigned long long)x->steps,
-                 number_word((int64_t)x->steps, "step", "steps"));
+        snprintf(what, sizeof what, "production longer by %lld %s", (long long)steps,
+                 number_word(steps, "step", "steps"));
     else
         snprintf(what, sizeof what, "production %s %.100s", x->more ? "longer by" : "of", x->text);
-    answer(x, &(struct sched_event){.kind = SCHED_EXTEND,
-                                    .ensemble = x->ensemble,
-                                    .step = (int64_t)x->steps,
-                                    .more = x->more,
-                                    .message = what});
+    answer(x, &(struct sched_event){
+                  .kind = SCHED_EXTEND, .ensemble = x->ensemble, .step = steps, .more = x->more, .message = what});
 }
 
 /* ---- wider ---- */
 
-static void windows_work(void *arg)
+static void windows_read(struct extension *x, const json_t *head, const char *spec)
 {
-    struct extension *x = arg;
-    if (!read_spec(x))
-        spec_widen(&x->spec, x->ensemble->spec_name, x->text, &x->windows, &x->err);
-}
-
-static void windows_done(void *arg)
-{
-    struct extension *x = arg;
-    struct service *sv = x->service;
+    struct service *sv = x->api->service;
+    const json_t *were = json_object_get(head, "origin");
+    const int windows = (int)json_integer_value(json_object_get(head, "windows"));
+    int *origin = xcalloc((size_t)windows, sizeof *origin);
+    for (int i = 0; i < windows; i++)
+        origin[i] = (int)json_integer_value(json_array_get(were, (size_t)i));
     char what[1000];
-    int added = x->windows.windows - x->ensemble->windows;
     snprintf(what, sizeof what, "windows added: %.900s", x->text);
     if (!x->err.code && x->revision != x->ensemble->revision)
         err_set(&x->err, ERR_BUSY, "ensemble %s was extended meanwhile: try again", x->ensemble->id);
-    int64_t first = service_next_replica(sv), replicas = (int64_t)added * x->ensemble->repeats;
+    int64_t first = service_next_replica(sv),
+            replicas = (int64_t)(windows - x->ensemble->windows) * x->ensemble->repeats;
     struct ensemble *en = ensemble_hold(x->ensemble);
     if (!x->err.code && !en->removed)
         quota_grow(&en->peopled, replicas, &x->err);
@@ -102,14 +80,57 @@ static void windows_done(void *arg)
         sv->next_replica += replicas;
     answer(x, &(struct sched_event){.kind = SCHED_WIDEN,
                                     .ensemble = x->ensemble,
-                                    .window = x->windows.windows,
-                                    .origin = x->windows.origin,
-                                    .spec = x->spec.data,
+                                    .window = windows,
+                                    .origin = origin,
+                                    .spec = spec,
                                     .replica = first,
                                     .message = what});
+    free(origin);
     if (!en->removed)
         quota_set(&en->peopled, en->nreplicas); /* also where it was not widened */
     ensemble_free(en);
+}
+
+/* ---- the spec ---- */
+
+static void checked(void *arg, const struct err *err, const json_t *head, const char *spec, size_t len)
+{
+    struct extension *x = arg;
+    if (err) {
+        reply_error(x->request, err);
+        free_extension(x);
+    } else if (x->windows) {
+        windows_read(x, head, spec);
+    } else {
+        time_read(x, head);
+    }
+}
+
+static void spec_read(void *arg)
+{
+    struct extension *x = arg;
+    if (!x->err.code) {
+        check_begin(&x->api->checks, x->request, CHECK_EXTEND, &x->asked, checked, x);
+        return;
+    }
+    reply_error(x->request, &x->err);
+    free_extension(x);
+}
+
+static void read_spec(void *arg)
+{
+    struct extension *x = arg;
+    struct buf spec = {0};
+    if (!store_read_inputs(x->api->service->store, x->ensemble->number, &spec, NULL, NULL, &x->err)) {
+        json_t *asked =
+            json_pack("{s:s%,s:s,s:s,s:b,s:b}", "spec", spec.data, spec.len, "spec_name", x->ensemble->spec_name,
+                      x->windows ? "windows" : "time", x->text, "nearest", x->nearest, "more", x->more);
+        char *text = json_dumps(asked, JSON_COMPACT);
+        buf_add(&x->asked, text, strlen(text));
+        free(text);
+        json_decref(asked);
+    }
+    buf_free(&spec);
 }
 
 struct reply api_extend(struct api_call *c)
@@ -123,16 +144,20 @@ struct reply api_extend(struct api_call *c)
                 "windows, which the ladder is to have too; nearest only with time");
         return reply_error(c->request, &e);
     }
+    const char *text = by ? by : until ? until : windows;
+    if (!printable(text)) {
+        err_set(&e, ERR_USAGE, "extend: expected a text in one line, without control characters");
+        return reply_error(c->request, &e);
+    }
     struct extension *x = xcalloc(1, sizeof *x);
-    *x = (struct extension){.service = c->service,
+    *x = (struct extension){.api = c->api,
                             .request = c->request,
                             .ensemble = ensemble_hold(c->ensemble),
-                            .text = xstrdup(by      ? by
-                                            : until ? until
-                                                    : windows),
+                            .text = xstrdup(text),
+                            .windows = windows != NULL,
                             .more = by != NULL,
                             .nearest = nearest,
                             .revision = c->ensemble->revision};
-    service_job(c->service, windows ? windows_work : time_work, windows ? windows_done : time_done, x);
+    service_job(c->service, read_spec, spec_read, x);
     return reply_later(c->request);
 }

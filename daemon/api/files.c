@@ -16,7 +16,7 @@
 #include "engine/base/log.h"
 #include "engine/base/path.h"
 
-#define CHUNK (256u << 10)
+#define CHUNK (64u << 10) /* read at once, and held while its reader does not read */
 #define DEPTH_MAX 8
 
 /* ---- opening ---- */
@@ -68,7 +68,7 @@ struct file {
     off_t offset, bytes; /* sent; of the file when it was opened: what is added later is not sent */
     struct stream *stream;
     bool reading, closed;
-    char *chunk;
+    char *chunk; /* on its way from the disk to the stream; NULL: none is */
     ssize_t n;
     int error; /* errno of the read */
 };
@@ -86,9 +86,10 @@ static void file_free(struct file *f)
 static void chunk_work(void *arg)
 {
     struct file *f = arg;
-    size_t left = (size_t)(f->bytes - f->offset);
+    size_t left = (size_t)(f->bytes - f->offset), n = left < CHUNK ? left : CHUNK;
+    f->chunk = xcalloc(n, 1);
     do
-        f->n = pread(f->fd, f->chunk, left < CHUNK ? left : CHUNK, f->offset);
+        f->n = pread(f->fd, f->chunk, n, f->offset);
     while (f->n < 0 && errno == EINTR);
     f->error = f->n < 0 ? errno : 0;
 }
@@ -102,6 +103,8 @@ static void chunk_done(void *arg)
     } else if (f->n > 0) {
         f->offset += f->n;
         stream_push(f->stream, f->chunk, (size_t)f->n);
+        free(f->chunk);
+        f->chunk = NULL;
     } else if (f->offset == f->bytes) {
         stream_end(f->stream);
     } else {
@@ -139,7 +142,6 @@ static void open_done(void *arg)
     struct file *f = arg;
     struct err e = {0};
     if (f->fd >= 0) {
-        f->chunk = xcalloc(CHUNK, 1);
         reply_stream(f->request, 200, "application/octet-stream", f->bytes, &ops, f);
         return;
     }

@@ -6,11 +6,14 @@
 #include "daemon/api/api.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct results_reply {
     struct service *service;
     struct request *request;
     struct ensemble *ensemble; /* held */
+    int moves;                 /* of it when it was asked */
+    bool committed;            /* what it was then, so that its spec in the database is the one it has */
     char *path;
     struct buf text;
     struct err err;
@@ -23,6 +26,22 @@ static void free_reply(struct results_reply *r)
     buf_free(&r->text);
     free(r->path);
     free(r);
+}
+
+/* What is wrong while somebody moves the ensemble passes; of the state's folder the caller knows nothing. */
+static void refuse(struct results_reply *r, const struct err *why)
+{
+    const struct ensemble *en = r->ensemble;
+    const char *cause = why->code == ERR_IO ? strrchr(why->msg, ':') : NULL;
+    struct err e = *why;
+    if (en->removed)
+        err_set(&e, ERR_NOT_FOUND, "no ensemble %s: it was removed", en->id);
+    else if (en->moves != r->moves || !r->committed)
+        err_set(&e, ERR_BUSY, "ensemble %s was changed while its results were made: try again", en->id);
+    else if (cause)
+        err_set(&e, ERR_IO, "ensemble %s: read results.json%s", en->id, cause);
+    reply_error(r->request, &e);
+    free_reply(r);
 }
 
 static void read_work(void *arg)
@@ -38,13 +57,12 @@ static void read_done(void *arg);
 static void made(void *arg, const struct err *err, const struct buf *text)
 {
     struct results_reply *r = arg;
-    if (!err) {
+    if (!err && r->ensemble->moves == r->moves) {
         r->estimated = true;
         service_job(r->service, read_work, read_done, r);
         return;
     }
-    reply_error(r->request, err);
-    free_reply(r);
+    refuse(r, err ? err : &(struct err){.code = ERR_BUSY});
 }
 
 static void read_done(void *arg)
@@ -54,20 +72,22 @@ static void read_done(void *arg)
         service_results(r->service, r->ensemble, false, made, r); /* somebody deleted the file */
         return;
     }
-    if (r->err.code)
-        reply_error(r->request, &r->err);
-    else
-        reply_bytes(r->request, 200, "application/json", r->text.data, r->text.len);
+    if (r->err.code) {
+        refuse(r, &r->err);
+        return;
+    }
+    reply_bytes(r->request, 200, "application/json", r->text.data, r->text.len);
     free_reply(r);
 }
 
 static void live_made(void *arg, const struct err *err, const struct buf *text)
 {
     struct results_reply *r = arg;
-    if (err)
-        reply_error(r->request, err);
-    else
-        reply_bytes(r->request, 200, "application/json", text->data, text->len);
+    if (err) {
+        refuse(r, err);
+        return;
+    }
+    reply_bytes(r->request, 200, "application/json", text->data, text->len);
     free_reply(r);
 }
 
@@ -88,7 +108,11 @@ struct reply api_results(struct api_call *c)
         return reply_error(c->request, &e);
     }
     struct results_reply *r = xcalloc(1, sizeof *r);
-    *r = (struct results_reply){.service = c->service, .request = c->request, .ensemble = ensemble_hold(en)};
+    *r = (struct results_reply){.service = c->service,
+                                .request = c->request,
+                                .ensemble = ensemble_hold(en),
+                                .moves = en->moves,
+                                .committed = en->shown.revision == en->revision};
     if (!over) {
         service_results(c->service, en, true, live_made, r);
         return reply_later(c->request);

@@ -108,13 +108,10 @@ static struct ensemble *make_ensemble(struct service *sv, uint32_t owner, const 
     return en;
 }
 
-/* But for input files, as the store finds it when it loads the ensemble. */
-static int64_t row_bytes(const struct ensemble *en, const char *spec)
+/* Of the ensemble in the database, but for its replicas, its events and the contents of its files. */
+static int64_t row_bytes(const json_t *facts)
 {
-    size_t n = strlen(spec) + strlen(en->spec_name);
-    for (int i = 0; i < en->nlabels; i++)
-        n += strlen(en->labels[i].key) + strlen(en->labels[i].value);
-    return (int64_t)n;
+    return number_of(facts, "spec_bytes") + (int64_t)json_dumpb(facts, NULL, 0, JSON_COMPACT);
 }
 
 struct charges {
@@ -130,7 +127,7 @@ static int store_charged(struct submit *s, const json_t *facts, const char *text
         take_texts(facts, texts, len, &sub) ? 0 : err_set(e, ERR_INTERNAL, "the reader of submissions left bytes out");
     if (rc == 0) {
         s->ensemble = ensemble_hold(make_ensemble(sv, request_uid(s->request), facts));
-        s->ensemble->row_bytes = row_bytes(s->ensemble, sub.spec);
+        s->ensemble->row_bytes = row_bytes(facts);
         s->ensemble->counted = held->count;
         s->ensemble->peopled = held->replicas;
         s->ensemble->stored = held->bytes;
@@ -150,11 +147,13 @@ static int store_submission(struct submit *s, const json_t *facts, const char *t
     struct quota *q = s->api->quota;
     uint32_t uid = request_uid(s->request);
     int64_t replicas = number_of(facts, "windows") * number_of(facts, "repeats");
+    int64_t contents = (int64_t)len - number_of(facts, "spec_bytes");
     int rc = quota_take(q, uid, QUOTA_ENSEMBLES, 1, &held.count, e);
     if (rc == 0)
         rc = quota_take(q, uid, QUOTA_REPLICAS, replicas, &held.replicas, e);
     if (rc == 0)
-        rc = quota_take(q, uid, QUOTA_STORED_BYTES, (int64_t)len + replicas * USAGE_REPLICA, &held.bytes, e);
+        rc = quota_take(q, uid, QUOTA_STORED_BYTES, row_bytes(facts) + contents + replicas * USAGE_REPLICA, &held.bytes,
+                        e);
     if (rc == 0)
         rc = store_charged(s, facts, texts, len, &held, e);
     quota_return(&held.count);
@@ -213,12 +212,12 @@ struct reply api_submit(struct api_call *c)
         return reply_error(c->request, &e);
     struct submit *s = xcalloc(1, sizeof *s);
     *s = (struct submit){.api = c->api, .request = c->request};
-    check_begin(&c->api->checks, c->request, true, submit_checked, s);
+    check_begin(&c->api->checks, c->request, CHECK_SUBMIT, NULL, submit_checked, s);
     return reply_later(c->request);
 }
 
 struct reply api_validate(struct api_call *c)
 {
-    check_begin(&c->api->checks, c->request, false, validate_checked, c->request);
+    check_begin(&c->api->checks, c->request, CHECK_VALIDATE, NULL, validate_checked, c->request);
     return reply_later(c->request);
 }

@@ -158,7 +158,7 @@ struct ensemble {
     char *reason; /* why it failed or waits, NULL: none */
     int64_t created, changed;
     int64_t seq;                /* of its newest event */
-    int64_t nevents, row_bytes; /* that are stored: events; bytes of the spec, names and labels */
+    int64_t nevents, row_bytes; /* that are stored: events; bytes of the spec, labels and all names */
     int64_t ran_ms;             /* any of its replicas had a slot, by events that are not kept any more */
     bool trimming;              /* the oldest of its events are being removed */
     struct ensemble_view shown;

@@ -11,6 +11,7 @@
 #include "daemon/spec/predict.h"
 #include "engine/base/err_json.h"
 #include "engine/base/path.h"
+#include "engine/base/printable.h"
 
 #define DEPTH_MAX 3                                                  /* of the JSON: files and labels are in the root */
 #define VALUES_MAX (2 * (SUBMISSION_FILES + SUBMISSION_LABELS + 16)) /* commas: one for each value but the first */
@@ -58,6 +59,26 @@ static int scan(const char *body, size_t len, struct err *e)
 
 /* ---- the object ---- */
 
+/* A text of one line, of which nothing is hidden from its reader. */
+static bool one_line(const json_t *text, size_t max)
+{
+    const size_t n = json_string_length(text);
+    return json_is_string(text) && n <= max && n == strlen(json_string_value(text)) &&
+           printable(json_string_value(text));
+}
+
+/* As the reader of topologies says it. */
+static int check_text(const char *name, const json_t *text, struct err *e)
+{
+    const char *bytes = json_string_value(text), *nul = bytes + strlen(bytes);
+    int line = 1;
+    for (const char *p = bytes; p < nul; p++)
+        line += *p == '\n';
+    return nul == bytes + json_string_length(text)
+               ? 0
+               : err_set(e, ERR_TOPOLOGY, "%.300s:%d: a NUL byte: this is not a text file", name, line);
+}
+
 static bool made_of(const char *text, const char *extra, size_t max)
 {
     size_t n = 0;
@@ -70,20 +91,12 @@ static bool made_of(const char *text, const char *extra, size_t max)
 /* "." and ".." would be other places in the path of a request. */
 bool submission_key(const char *text)
 {
-    return made_of(text, "._-", 64) && strcmp(text, ".") != 0 && strcmp(text, "..") != 0;
+    return made_of(text, "._-", SUBMISSION_KEY) && strcmp(text, ".") != 0 && strcmp(text, "..") != 0;
 }
 
 bool submission_label_key(const char *text)
 {
     return made_of(text, "._-/", 63);
-}
-
-static bool printable(const char *text)
-{
-    for (const char *p = text; *p; p++)
-        if ((unsigned char)*p < ' ' || *p == 127)
-            return false;
-    return true;
 }
 
 static bool too_long(const char *name)
@@ -139,6 +152,8 @@ static int check_files(json_t *files, struct err *e)
             return -(int)e->code;
         if (!json_is_string(text))
             return err_set(e, ERR_USAGE, "\"files\": \"%.300s\": expected text", name);
+        if (check_text(name, text, e))
+            return -(int)e->code;
     }
     return 0;
 }
@@ -152,14 +167,15 @@ static int check_labels(json_t *labels, struct err *e)
     if (json_object_size(labels) > SUBMISSION_LABELS)
         return err_set(e, ERR_USAGE, "\"labels\": at most %d are accepted", SUBMISSION_LABELS);
     json_object_foreach (labels, key, value) {
-        const char *text = json_string_value(value);
         if (!submission_label_key(key))
             return err_set(e, ERR_USAGE,
                            "\"labels\": \"%.100s\": expected a key of 1 to 63 letters, digits, '.', '_', '-' or '/'",
                            key);
-        if (!text || strlen(text) > LABEL_VALUE || !printable(text))
-            return err_set(e, ERR_USAGE, "\"labels\": \"%s\": expected a text of at most %d bytes in one line", key,
-                           LABEL_VALUE);
+        if (!one_line(value, LABEL_VALUE))
+            return err_set(
+                e, ERR_USAGE,
+                "\"labels\": \"%s\": expected a text of at most %d bytes in one line, without control characters", key,
+                LABEL_VALUE);
     }
     return 0;
 }
@@ -185,28 +201,36 @@ static int read_body(struct reading *s, const char *body, size_t len, struct err
     json_error_t why;
     if (scan(body, len, e))
         return -(int)e->code;
-    s->root = json_loadb(body, len, JSON_REJECT_DUPLICATES, &why);
+    s->root = json_loadb(body, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &why);
     if (!s->root)
         return err_set(e, ERR_USAGE, "request body: not JSON: line %d: %s", why.line, why.text);
     if (!json_is_object(s->root))
         return err_set(e, ERR_USAGE, "request body: expected a JSON object");
     if (check_keys(s->root, e))
         return -(int)e->code;
-    s->spec_text = json_string_value(json_object_get(s->root, "spec"));
-    s->spec_name = json_string_value(json_object_get(s->root, "spec_name"));
+    const json_t *spec = json_object_get(s->root, "spec"), *name = json_object_get(s->root, "spec_name");
+    s->spec_text = json_string_value(spec);
+    s->spec_name = json_string_value(name);
     s->key = json_string_value(json_object_get(s->root, "id"));
     s->files = json_object_get(s->root, "files");
     s->labels = json_object_get(s->root, "labels");
     if (!s->spec_text)
         return err_set(e, ERR_USAGE, "request body: \"spec\" is missing: the text of the ensemble spec");
+    if (name && !one_line(name, SUBMISSION_NAME))
+        return err_set(e, ERR_USAGE,
+                       "request body: \"spec_name\": expected a text of at most %d bytes in one line, without control "
+                       "characters",
+                       SUBMISSION_NAME);
     if (!s->spec_name || !*s->spec_name)
         s->spec_name = "spec.yaml";
-    if (s->key && !submission_key(s->key))
+    if (check_text(s->spec_name, spec, e))
+        return -(int)e->code;
+    if (s->key && (!one_line(json_object_get(s->root, "id"), SUBMISSION_KEY) || !submission_key(s->key)))
         return err_set(
             e, ERR_USAGE,
-            "key of the ensemble (--key; of a request body \"id\": expected 1 to 64 letters, digits, '.', '_' "
+            "key of the ensemble (--key; of a request body \"id\": expected 1 to %d letters, digits, '.', '_' "
             "or '-', and not . or ..): %.80s",
-            s->key);
+            SUBMISSION_KEY, s->key);
     return check_files(s->files, e) ? -(int)e->code : check_labels(s->labels, e);
 }
 

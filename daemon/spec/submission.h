@@ -13,7 +13,8 @@
 
 #define SUBMISSION_FILES 4096
 #define SUBMISSION_LABELS 32
-#define SUBMISSION_NAME 255 /* bytes of a file's name */
+#define SUBMISSION_KEY 64
+#define SUBMISSION_NAME 255 /* bytes of a file's name, also of the spec's */
 #define SUBMISSION_PART 250 /* of one part of it: what is written first is called NAME.tmp */
 
 /* Appends the answer, one line of JSON, to *out:

@@ -71,14 +71,36 @@ static int read_wish(struct wish *w, const char *text, size_t len, struct err *e
 
 /* ---- its place ---- */
 
+/* The windows as they become more. */
+struct rung {
+    int origin; /* which window of the spec it is; -1: new */
+    double lambda[LAMBDA_COUNT];
+};
+
+struct rungs {
+    const struct spec *spec;
+    struct rung *items;
+    int n;
+};
+
+static void rungs_begin(struct rungs *r, const struct spec *s)
+{
+    const struct alchemy_settings *a = &s->settings.alchemy;
+    *r = (struct rungs){.spec = s, .items = xcalloc((size_t)a->nwindows, sizeof *r->items), .n = a->nwindows};
+    for (int i = 0; i < r->n; i++) {
+        r->items[i].origin = i;
+        memcpy(r->items[i].lambda, a->lambda[i], sizeof r->items[i].lambda);
+    }
+}
+
 /* Whether the window lies between `k` and the next: where one component changes there, anywhere between; where several do, strictly
  * between in all of them, so that nothing is off there that is on in neither neighbour's company. A component without a name is
  * to be the same in both. */
-static bool lies_between(const struct alchemy_settings *a, const struct wish *w, int k)
+static bool lies_between(const struct rungs *r, const struct wish *w, int k)
 {
     for (int c = 0; c < LAMBDA_COUNT; c++) {
-        double from = a->lambda[k][c], to = a->lambda[k + 1][c];
-        if (!a->given[c])
+        double from = r->items[k].lambda[c], to = r->items[k + 1].lambda[c];
+        if (!r->spec->settings.alchemy.given[c])
             continue;
         if (from == to ? w->named[c] && w->lambda[c] != from
                        : !w->named[c] || w->lambda[c] <= fmin(from, to) || w->lambda[c] >= fmax(from, to))
@@ -88,16 +110,16 @@ static bool lies_between(const struct alchemy_settings *a, const struct wish *w,
 }
 
 /* The window before it, or an error. */
-static int find_place(const struct spec *s, const struct wish *w, struct err *e)
+static int find_place(const struct rungs *r, const struct wish *w, struct err *e)
 {
-    const struct alchemy_settings *a = &s->settings.alchemy;
+    const struct spec *s = r->spec;
     int found = 0, place = -1;
     for (int c = 0; c < LAMBDA_COUNT; c++)
-        if (w->named[c] && !a->given[c])
+        if (w->named[c] && !s->settings.alchemy.given[c])
             return err_set(e, ERR_USAGE, "window \"%s\": %s: alchemy.windows has no ladder of %s", w->text, s->file,
                            lambda_names[c].ours);
-    for (int i = 0; i + 1 < a->nwindows; i++)
-        if (lies_between(a, w, i)) {
+    for (int i = 0; i + 1 < r->n; i++)
+        if (lies_between(r, w, i)) {
             place = i;
             found++;
         }
@@ -109,15 +131,23 @@ static int find_place(const struct spec *s, const struct wish *w, struct err *e)
                    w->text, found ? "several pairs of windows" : "no two windows", s->file);
 }
 
-/* ---- the text ---- */
-
-/* Where item `i` of a ladder begins in the text, in bytes. */
-static size_t item_at(const struct node *root, int component, int i, const char *text, size_t len)
+static int add_rung(struct rungs *r, const struct wish *w, struct err *e)
 {
-    const struct node *windows = node_get(node_get(root, "alchemy"), "windows");
-    const struct node *ladder = node_get(windows, lambda_names[component].ours);
-    return spec_byte_of(text, len, ladder->items[i].value->at);
+    const int k = find_place(r, w, e);
+    if (k < 0)
+        return k;
+    r->items = xrealloc(r->items, (size_t)r->n + 1, sizeof *r->items);
+    memmove(r->items + k + 2, r->items + k + 1, (size_t)(r->n - k - 1) * sizeof *r->items);
+    r->items[k + 1] = r->items[k];
+    r->items[k + 1].origin = -1;
+    for (int c = 0; c < LAMBDA_COUNT; c++)
+        if (w->named[c])
+            r->items[k + 1].lambda[c] = w->lambda[c];
+    r->n++;
+    return 0;
 }
+
+/* ---- the text ---- */
 
 /* A number before what is at `at`: with a comma, or on a line of its own where each stands behind a dash. */
 static void put_number(struct buf *out, const char *text, size_t at, double value)
@@ -134,39 +164,57 @@ static void put_number(struct buf *out, const char *text, size_t at, double valu
         buf_printf(out, ", ");
 }
 
+/* A number that goes before the character `at`; `order` among those that go there. */
 struct insertion {
     size_t at;
+    int order;
     double value;
 };
 
 static int by_place(const void *a, const void *b)
 {
     const struct insertion *x = a, *y = b;
-    return (x->at > y->at) - (x->at < y->at);
+    return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->order > y->order) - (x->order < y->order);
 }
 
-/* Appends the text with the window before window k + 1. */
-static int put_window(const struct spec *s, const struct wish *w, int k, const char *text, size_t len, struct buf *out,
-                      struct err *e)
+/* What goes into the ladder of one component: each new window's number before the next window that the spec has. */
+static int list_insertions(const struct rungs *r, const struct node *ladder, int component, struct insertion *out)
 {
-    const struct alchemy_settings *a = &s->settings.alchemy;
-    struct insertion put[LAMBDA_COUNT];
+    int n = 0, next = r->spec->settings.alchemy.nwindows;
+    for (int i = r->n - 1; i >= 0; i--) {
+        const struct rung *w = &r->items[i];
+        if (w->origin >= 0)
+            next = w->origin;
+        else
+            out[n++] = (struct insertion){ladder->items[next].value->at, i, w->lambda[component]};
+    }
+    return n;
+}
+
+/* Appends the text with all windows. */
+static int put_windows(const struct rungs *r, const char *text, size_t len, struct buf *out, struct err *e)
+{
+    const struct alchemy_settings *a = &r->spec->settings.alchemy;
     struct node *root;
-    size_t done = 0, n = 0;
-    if (node_parse(&root, s->file, text, len, e))
+    if (node_parse(&root, r->spec->file, text, len, e))
         return -(int)e->code;
+    const struct node *windows = node_get(node_get(root, "alchemy"), "windows");
+    struct insertion *put = xcalloc((size_t)(r->n - a->nwindows) * LAMBDA_COUNT, sizeof *put);
+    int n = 0;
     for (int c = 0; c < LAMBDA_COUNT; c++)
         if (a->given[c])
-            put[n++] =
-                (struct insertion){item_at(root, c, k + 1, text, len), w->named[c] ? w->lambda[c] : a->lambda[k][c]};
+            n += list_insertions(r, node_get(windows, lambda_names[c].ours), c, put + n);
     node_free(root);
-    qsort(put, n, sizeof *put, by_place);
-    for (size_t i = 0; i < n; i++) {
-        buf_add(out, text + done, put[i].at - done);
-        put_number(out, text, put[i].at, put[i].value);
-        done = put[i].at;
+    qsort(put, (size_t)n, sizeof *put, by_place);
+    size_t done = 0, at = 0;
+    for (int i = 0; i < n; i++) {
+        at += spec_byte_of(text + at, len - at, put[i].at - (i ? put[i - 1].at : 0));
+        buf_add(out, text + done, at - done);
+        put_number(out, text, at, put[i].value);
+        done = at;
     }
     buf_add(out, text + done, len - done);
+    free(put);
     return 0;
 }
 
@@ -192,54 +240,47 @@ static int check(const struct spec *s, struct err *e)
                : 0;
 }
 
-/* One more window; *text is replaced. */
-static int widen_once(struct buf *text, const char *file, const char *wish, size_t len, struct widening *x,
-                      struct err *e)
+static void say_origins(const struct rungs *r, struct widening *x)
 {
-    struct wish w;
-    struct spec *s = NULL;
-    struct buf out = {0};
-    int rc = spec_parse(&s, file, text->data, text->len, e);
-    if (!rc)
-        rc = check(s, e);
-    if (!rc)
-        rc = read_wish(&w, wish, len, e);
-    const int k = rc ? rc : find_place(s, &w, e);
-    rc = k < 0 ? k : put_window(s, &w, k, text->data, text->len, &out, e);
-    if (!rc && !x->origin) {
-        x->windows = s->settings.alchemy.nwindows;
-        x->origin = xcalloc((size_t)x->windows, sizeof *x->origin);
-        for (int i = 0; i < x->windows; i++)
-            x->origin[i] = i;
-    }
-    spec_free(s);
-    if (rc) {
-        buf_free(&out);
-        return rc;
-    }
-    x->origin = xrealloc(x->origin, (size_t)x->windows + 1, sizeof *x->origin);
-    memmove(x->origin + k + 2, x->origin + k + 1, (size_t)(x->windows - k - 1) * sizeof *x->origin);
-    x->origin[k + 1] = -1;
-    x->windows++;
-    buf_free(text);
-    *text = out;
-    return 0;
+    *x = (struct widening){.windows = r->n, .origin = xcalloc((size_t)r->n, sizeof *x->origin)};
+    for (int i = 0; i < r->n; i++)
+        x->origin[i] = r->items[i].origin;
 }
 
 int spec_widen(struct buf *text, const char *file, const char *windows, struct widening *x, struct err *e)
 {
-    struct spec *s = NULL;
-    int rc = 0;
+    struct spec *s = NULL, *wide = NULL;
+    struct rungs r = {0};
+    struct buf out = {0};
+    struct wish w;
     *x = (struct widening){0};
-    for (const char *at = windows; !rc;) {
+    int rc = spec_parse(&s, file, text->data, text->len, e);
+    if (!rc)
+        rc = check(s, e);
+    if (!rc)
+        rungs_begin(&r, s);
+    for (const char *at = windows; !rc; at++) {
         size_t n = strcspn(at, ";");
-        rc = widen_once(text, file, at, n, x, e);
-        if (!at[n])
+        rc = read_wish(&w, at, n, e);
+        if (!rc)
+            rc = add_rung(&r, &w, e);
+        at += n;
+        if (!*at)
             break;
-        at += n + 1;
     }
     if (!rc)
-        rc = spec_parse(&s, file, text->data, text->len, e);
+        rc = put_windows(&r, text->data, text->len, &out, e);
+    if (!rc)
+        rc = spec_parse(&wide, file, out.data, out.len, e);
+    if (!rc) {
+        say_origins(&r, x);
+        buf_free(text);
+        *text = out;
+    } else {
+        buf_free(&out);
+    }
+    spec_free(wide);
     spec_free(s);
+    free(r.items);
     return rc;
 }

@@ -67,7 +67,7 @@ enum statement {
         STATEMENT_COUNT
 };
 
-/* Every statement that reads. */
+/* Every statement that reads. Lengths of texts are cast because SQLite counts characters of a TEXT, bytes of a BLOB. */
 #define STORE_READS(X)                                                                                                 \
     X(REPLICAS,                                                                                                        \
       "SELECT number, in_set, window, repeat, steps, state, stage, step, time_ps, code, failed_step, reason,"          \
@@ -83,8 +83,11 @@ enum statement {
       " stop_error, stop_converged, stop_after, stopped, stopped_revision,"                                            \
       " allocate_share, allocate_before, allocate_every, ladder,"                                                      \
       " (SELECT count(*) FROM event WHERE event.ensemble = ensemble.number), ran_ms,"                                  \
-      " length(spec) + length(spec_name) + (SELECT coalesce(sum(length(key) + length(value)), 0) FROM label"           \
+      " length(CAST(spec || name || spec_name || coalesce(key, '') AS BLOB))"                                          \
+      " + (SELECT coalesce(sum(length(CAST(key || value AS BLOB))), 0) FROM label"                                     \
       " WHERE label.ensemble = ensemble.number)"                                                                       \
+      " + (SELECT coalesce(sum(length(CAST(name || hash AS BLOB))), 0) FROM input_file"                                \
+      " WHERE input_file.ensemble = ensemble.number)"                                                                  \
       " FROM ensemble WHERE removed = 0 ORDER BY number")                                                              \
     X(REMOVALS, "SELECT id FROM removal")                                                                              \
     X(EVENTS,                                                                                                          \
@@ -109,8 +112,17 @@ extern const char *const store_reads[READ_COUNT];
 
 struct batch; /* write.c */
 
-struct store {
+/* The database and its write-ahead log, in which commits are until SQLite writes them into the database. */
+enum { STORE_DATABASE, STORE_LOG, STORE_FILES };
+struct store_file {
     char *path;
+    dev_t device;
+    ino_t inode;
+    atomic_llong bytes; /* that it had after the last commit; it never becomes shorter by itself */
+};
+
+struct store {
+    char *path;      /* of the database */
     sqlite3 *writer; /* the thread's, once it runs */
     sqlite3_stmt *statements[STATEMENT_COUNT];
     sqlite3 *reader; /* always under read_lock: SQLite itself does not lock it */
@@ -131,8 +143,7 @@ struct store {
     uint64_t retry_ns;   /* between two tries */
     char *reserve;       /* path of the file that keeps space, and whether it is there: reserve.c */
     bool reserved;
-    dev_t device; /* of the database file, as it was opened */
-    ino_t inode;
+    struct store_file files[STORE_FILES]; /* as they were opened */
 };
 
 /* ERR_DATABASE with SQLite's own text. */
@@ -145,6 +156,10 @@ int store_mark(struct store *s, bool clean, struct err *e);
 void store_stop_thread(struct store *s);
 /* sweep.c: one slice, on the thread; *more: there may be another. An SQLite code. */
 int store_sweep(struct store *s, bool *more);
+/* After a commit: how long the files are now. */
+void store_note_sizes(struct store *s);
+/* Whether its last call that failed, with `rc`, did so for want of space. */
+bool store_lacks_space(sqlite3 *db, int rc);
 /* What SQLite says went wrong, with the system's word for it. */
 int store_said(sqlite3 *db, struct err *e);
 /* reserve.c: whether there is such a file; makes it, where it is not there and the disk has room; removes it, false: it was not there. */

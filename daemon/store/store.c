@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/store/internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,6 +30,12 @@ int store_said(sqlite3 *db, struct err *e)
     if (number)
         return err_set(e, ERR_DATABASE, "%s (%s)", sqlite3_errmsg(db), strerror(number));
     return err_set(e, ERR_DATABASE, "%s", db ? sqlite3_errmsg(db) : "out of memory");
+}
+
+bool store_lacks_space(sqlite3 *db, int rc)
+{
+    const int number = rc == SQLITE_OK ? 0 : sqlite3_system_errno(db);
+    return (rc & 0xff) == SQLITE_FULL || number == ENOSPC || number == EDQUOT;
 }
 
 int store_error(sqlite3 *db, struct err *e, const char *doing)
@@ -222,28 +229,52 @@ static int open_files(struct store *s, const char *directory, struct err *e)
     return 0;
 }
 
+/* SQLite makes the log when it writes first, which store_mark has done, and keeps it while the database is open. */
 static int note_identity(struct store *s, struct err *e)
 {
-    struct stat st;
-    if (stat(s->path, &st))
-        return err_errno(e, "%s", s->path);
-    s->device = st.st_dev;
-    s->inode = st.st_ino;
+    static const char *const suffixes[STORE_FILES] = {"", "-wal"};
+    for (int i = 0; i < STORE_FILES; i++) {
+        struct store_file *f = &s->files[i];
+        struct buf path = {0};
+        struct stat st;
+        buf_printf(&path, "%s%s", s->path, suffixes[i]);
+        f->path = path.data;
+        if (stat(f->path, &st))
+            return err_errno(e, "%s", f->path);
+        f->device = st.st_dev;
+        f->inode = st.st_ino;
+    }
+    store_note_sizes(s);
     return 0;
+}
+
+static void close_files(struct store *s)
+{
+    for (int i = 0; i < STATEMENT_COUNT; i++)
+        sqlite3_finalize(s->statements[i]);
+    memset(s->statements, 0, sizeof s->statements);
+    sqlite3_close(s->reader);
+    sqlite3_close(s->writer);
+    s->reader = s->writer = NULL;
 }
 
 static void destroy(struct store *s)
 {
-    for (int i = 0; i < STATEMENT_COUNT; i++)
-        sqlite3_finalize(s->statements[i]);
-    sqlite3_close(s->reader);
-    sqlite3_close(s->writer);
+    close_files(s);
+    for (int i = 0; i < STORE_FILES; i++)
+        free(s->files[i].path);
     uv_mutex_destroy(&s->read_lock);
     uv_mutex_destroy(&s->lock);
     uv_cond_destroy(&s->wake);
     free(s->reserve);
     free(s->path);
     free(s);
+}
+
+static bool full(const struct store *s)
+{
+    return (s->writer && store_lacks_space(s->writer, sqlite3_errcode(s->writer))) ||
+           (s->reader && store_lacks_space(s->reader, sqlite3_errcode(s->reader)));
 }
 
 int store_open(struct store **out, const char *directory, struct err *e)
@@ -258,6 +289,12 @@ int store_open(struct store **out, const char *directory, struct err *e)
     uv_mutex_init(&s->lock);
     uv_cond_init(&s->wake);
     int rc = open_files(s, directory, e);
+    if (rc && full(s) && reserve_give(s)) {
+        log_line(LOG_WARNING, "%s: opened again in what was kept for it", e->msg);
+        close_files(s);
+        *e = (struct err){0};
+        rc = open_files(s, directory, e);
+    }
     if (!rc)
         rc = note_identity(s, e);
     if (rc) {

@@ -36,7 +36,7 @@ void store_finish(struct store *s);
 bool store_ok(const struct store *s);
 /* Whether what was put is committed and its callbacks have run; or cannot be now. */
 bool store_settled(struct store *s);
-/* Whether the database is still the file that was opened, under its name. On any thread. */
+/* Whether the database and its log are still the files that were opened, under their names, and no shorter. On any thread. */
 bool store_in_place(const struct store *s);
 
 /* ---- at start; jobs on other threads may already read. The callbacks must not read themselves. ---- */

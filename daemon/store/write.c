@@ -335,13 +335,25 @@ static int run_op(struct store *s, const struct batch *b, const struct op *o)
 bool store_in_place(const struct store *s)
 {
     struct stat st;
-    return stat(s->path, &st) == 0 && st.st_dev == s->device && st.st_ino == s->inode;
+    for (const struct store_file *f = s->files; f < s->files + STORE_FILES; f++)
+        if (stat(f->path, &st) || st.st_dev != f->device || st.st_ino != f->inode ||
+            st.st_size < atomic_load(&f->bytes)) /* read after the length: make_room sets it first */
+            return false;
+    return true;
+}
+
+void store_note_sizes(struct store *s)
+{
+    struct stat st;
+    for (struct store_file *f = s->files; f < s->files + STORE_FILES; f++)
+        if (!stat(f->path, &st))
+            atomic_store(&f->bytes, st.st_size);
 }
 
 static int commit(struct store *s, const struct batch *b)
 {
     if (!store_in_place(s)) { /* what is written to a file without a name is lost with the process */
-        log_line(LOG_ERROR, "commit failed: %s was removed or replaced", s->path);
+        log_line(LOG_ERROR, "commit failed: %s or its log (-wal) was removed or replaced", s->path);
         return SQLITE_IOERR;
     }
     int rc = sqlite3_exec(s->writer, "BEGIN IMMEDIATE", NULL, NULL, NULL);
@@ -365,16 +377,12 @@ static bool may_pass(int rc)
            primary == SQLITE_CANTOPEN || primary == SQLITE_READONLY || primary == SQLITE_NOMEM;
 }
 
-static bool lacks_space(const struct store *s, int rc)
-{
-    return (rc & 0xff) == SQLITE_FULL || sqlite3_system_errno(s->writer) == ENOSPC;
-}
-
 /* What was kept for the database, and its log, which is written into it. */
 static void make_room(struct store *s)
 {
     if (reserve_give(s))
         log_line(LOG_WARNING, "the disk is full: the database goes on in what was kept for it");
+    atomic_store(&s->files[STORE_LOG].bytes, 0);
     sqlite3_wal_checkpoint_v2(s->writer, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 }
 
@@ -384,7 +392,7 @@ static void commit_until_done(struct store *s, const struct batch *b)
     for (int rc; b->nops && (rc = commit(s, b)) != SQLITE_OK;) {
         if (!may_pass(rc))
             abort();
-        if (lacks_space(s, rc) && !made_room) {
+        if (store_lacks_space(s->writer, rc) && !made_room) {
             made_room = true;
             make_room(s);
             continue;
@@ -401,6 +409,7 @@ static void commit_until_done(struct store *s, const struct batch *b)
             return; /* its callbacks never run: nothing of it was answered */
     }
     atomic_store(&s->failing, false);
+    store_note_sizes(s);
     reserve_keep(s);
 }
 
@@ -409,9 +418,11 @@ static void sweep(struct store *s)
 {
     uv_mutex_unlock(&s->lock);
     bool more = true;
-    int rc = store_sweep(s, &more);
+    int rc = store_in_place(s) ? store_sweep(s, &more) : SQLITE_IOERR;
     if (rc != SQLITE_OK && !may_pass(rc))
         abort();
+    if (rc == SQLITE_OK)
+        store_note_sizes(s);
     uv_mutex_lock(&s->lock);
     s->sweeping = more;
     if (rc != SQLITE_OK && !s->sent && !s->quit)

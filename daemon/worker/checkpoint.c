@@ -13,7 +13,9 @@
 
 static const char *const file_names[CHECKPOINT_FILES] = {"checkpoint", "checkpoint.previous"};
 
-#define MAGIC UINT64_C(0x33504b434c414853) /* "SHALCKP3" as bytes; the digit is the version of the format */
+#define MAGIC UINT64_C(0x34504b434c414853)   /* "SHALCKP4" as bytes; the digit is the version of the format */
+#define MAGIC_3 UINT64_C(0x33504b434c414853) /* without what follows the offsets */
+#define NUMBER_MAX (UINT64_C(1) << 62)       /* sums of two fit what frames and offsets of files can say */
 
 enum word {
     WORD_MAGIC,
@@ -25,7 +27,10 @@ enum word {
     WORD_SALT,
     WORD_STATE_BYTES,
     WORD_OFFSETS,
-    WORD_COUNT = WORD_OFFSETS + OUTPUT_COUNT
+    WORD_ENSEMBLE = WORD_OFFSETS + OUTPUT_COUNT,
+    WORD_SEED,
+    WORD_KEY,
+    WORD_COUNT
 };
 
 static void put_word(struct buf *out, uint64_t value)
@@ -53,24 +58,39 @@ static void encode(const struct checkpoint *c, struct buf *out)
         put_word(out, words[i]);
     for (int i = 0; i < OUTPUT_COUNT; i++)
         put_word(out, c->offset[i]);
+    put_word(out, c->owner.ensemble);
+    put_word(out, c->owner.seed);
+    put_word(out, c->owner.key);
     buf_add(out, c->state.data, c->state.len);
     put_word(out, checksum(out->data, out->len));
 }
 
+/* The checksum is no proof: whoever can write the file can make it right. */
+static bool in_range(const struct checkpoint *c)
+{
+    bool good = c->window < c->windows && c->windows <= INT32_MAX && c->walker < c->windows && c->stage <= INT32_MAX &&
+                c->stage_step < NUMBER_MAX && c->index < NUMBER_MAX && c->salt <= INT32_MAX;
+    for (int i = 0; i < OUTPUT_COUNT; i++)
+        good &= c->offset[i] < NUMBER_MAX;
+    return good;
+}
+
 static int decode(struct checkpoint *c, const struct buf *in, const char *path, struct err *e)
 {
-    const size_t head = 8 * WORD_COUNT;
+    const bool old = in->len >= 8 && word_at(in->data, WORD_MAGIC) == MAGIC_3;
+    const size_t head = 8 * (old ? WORD_ENSEMBLE : WORD_COUNT);
     if (in->len < head + 8)
         return err_set(e, ERR_CHECKPOINT, "%s: only %zu %s", path, in->len,
                        number_word((int64_t)in->len, "byte", "bytes"));
     uint64_t sum;
     memcpy(&sum, in->data + in->len - 8, 8);
-    bool whole = le64toh(sum) == checksum(in->data, in->len - 8), ours = word_at(in->data, WORD_MAGIC) == MAGIC;
+    bool whole = le64toh(sum) == checksum(in->data, in->len - 8), ours = old || word_at(in->data, WORD_MAGIC) == MAGIC;
     if (whole && !ours && !memcmp(in->data, "SHALCKP", 7))
-        return err_set(e, ERR_UNSUPPORTED,
-                       "%s: of format %c, this program reads format 3: go on with the program that wrote it, or submit "
-                       "the ensemble again",
-                       path, in->data[7]);
+        return err_set(
+            e, ERR_UNSUPPORTED,
+            "%s: of format %c, this program reads formats 3 and 4: go on with the program that wrote it, or submit "
+            "the ensemble again",
+            path, in->data[7]);
     if (!ours)
         return err_set(e, ERR_CHECKPOINT, "%s: not a checkpoint", path);
     if (!whole || word_at(in->data, WORD_STATE_BYTES) != in->len - head - 8)
@@ -85,7 +105,33 @@ static int decode(struct checkpoint *c, const struct buf *in, const char *path, 
     c->salt = word_at(in->data, WORD_SALT);
     for (int i = 0; i < OUTPUT_COUNT; i++)
         c->offset[i] = word_at(in->data, (size_t)WORD_OFFSETS + (size_t)i);
+    c->owned = !old;
+    if (c->owned)
+        c->owner = (struct checkpoint_owner){word_at(in->data, WORD_ENSEMBLE), word_at(in->data, WORD_SEED),
+                                             word_at(in->data, WORD_KEY)};
+    if (!in_range(c))
+        return err_set(e, ERR_CHECKPOINT, "%s: holds numbers that no replica has", path);
     buf_add(&c->state, in->data + head, in->len - head - 8);
+    return 0;
+}
+
+uint64_t checkpoint_ensemble(const char *id)
+{
+    return checksum(id, strlen(id));
+}
+
+int checkpoint_check_owner(const struct checkpoint *c, const struct checkpoint_owner *by, struct err *e)
+{
+    if (!c->owned)
+        return 0;
+    if (c->owner.ensemble && by->ensemble && c->owner.ensemble != by->ensemble)
+        return err_set(e, ERR_CHECKPOINT, "the checkpoint is of another ensemble");
+    if (c->owner.seed != by->seed)
+        return err_set(e, ERR_CHECKPOINT,
+                       "the checkpoint is of a run with seed %" PRIu64 ", and the spec's is %" PRIu64, c->owner.seed,
+                       by->seed);
+    if (c->owner.key != by->key)
+        return err_set(e, ERR_CHECKPOINT, "the checkpoint is of another window or repeat");
     return 0;
 }
 

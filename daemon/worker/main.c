@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine/base/log.h"
+#include "engine/base/printable.h"
 
 static const struct command {
     const char *name, *help;
@@ -32,7 +33,7 @@ static const struct command {
 
 int exit_with(const char *command, const struct err *e)
 {
-    fprintf(stderr, "shoal %s: %s\n", command, e->msg);
+    printable_line(stderr, "shoal %s: %s", command, e->msg);
     return err_exit(e->code);
 }
 

@@ -38,6 +38,7 @@ struct replica_setup {
     struct models *models;
     struct jobs *jobs;     /* for whatever waits for a disk */
     const char *directory; /* of the ensemble; copied */
+    uint64_t ensemble;     /* checkpoint_ensemble; 0: it has no id */
     int window;
     uint32_t replica;   /* keys the random streams */
     const char *folder; /* in the directory, copied; NULL: lambda_NN, NN = replica */

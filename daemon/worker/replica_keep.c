@@ -184,7 +184,8 @@ int CO_FN replica_save(struct replica *r, struct err *e)
                               .stage = r->stage,
                               .stage_step = over ? r->spec->stages[r->stage - 1].steps : r->stage_step,
                               .index = r->index + 1,
-                              .salt = r->salt}};
+                              .salt = r->salt,
+                              .owner = replica_owner(r)}};
     for (int i = 0; i < OUTPUT_COUNT; i++)
         k.c.offset[i] = results_offset(&r->results, i);
     rc = replica_fetch(r, e);
@@ -252,19 +253,28 @@ static bool leads_astray(const struct keeping *k)
     return k->which == CHECKPOINT_NEWEST && k->c.salt < k->r->setup.salt && k->c.stage < (uint64_t)k->r->spec->nstages;
 }
 
+static int read_own(struct keeping *k, struct err *e)
+{
+    const struct checkpoint_owner owner = replica_owner(k->r);
+    int rc = checkpoint_read(k->r->folder, k->which, &k->c, e);
+    if (!rc && k->c.window != (uint64_t)k->r->setup.window)
+        rc = err_set(e, ERR_CHECKPOINT, "the checkpoint is of window %" PRIu64 ", not %d", k->c.window,
+                     k->r->setup.window);
+    return rc ? rc : checkpoint_check_owner(&k->c, &owner, e);
+}
+
 static int read_job(void *arg, struct err *e)
 {
     struct keeping *k = arg;
     const struct spec *spec = k->r->spec;
-    int rc = checkpoint_read(k->r->folder, k->which, &k->c, e);
+    int rc = read_own(k, e);
     if (!rc && exchange_on(k->r) && !leads_astray(k) && meetings_before(spec, &k->c) != k->r->common)
         return NOT_COMMON;
     if (!rc)
         replica_fit_target(k->r, &k->c);
-    if (!rc && (k->c.window != (uint64_t)k->r->setup.window ||
-                k->c.windows != (uint64_t)spec->settings.alchemy.nwindows || k->c.stage > (uint64_t)spec->nstages ||
+    if (!rc && (k->c.windows != (uint64_t)spec->settings.alchemy.nwindows || k->c.stage > (uint64_t)spec->nstages ||
                 (k->c.stage < (uint64_t)spec->nstages && k->c.stage_step > spec->stages[k->c.stage].steps)))
-        rc = err_set(e, ERR_CHECKPOINT, "the checkpoint is of another window or protocol");
+        rc = err_set(e, ERR_CHECKPOINT, "the checkpoint is of another ladder or protocol");
     if (!rc && leads_astray(k))
         return LEADS_ASTRAY;
     return rc ? rc : results_reach(&k->r->results, k->c.offset, e);
@@ -403,7 +413,7 @@ static int offer_job(void *arg, struct err *e)
     int rc = 0;
     for (int which = 0; which < CHECKPOINT_FILES && rc >= 0; which++) {
         struct keeping k = {.r = r, .which = which};
-        rc = checkpoint_read(r->folder, which, &k.c, e);
+        rc = read_own(&k, e);
         if (!rc && !leads_astray(&k))
             rc = results_reach(&r->results, k.c.offset, e);
         if (rc == -ERR_CHECKPOINT)

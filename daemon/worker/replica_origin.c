@@ -41,9 +41,12 @@ struct origin {
 static int find_job(void *arg, struct err *e)
 {
     struct origin *o = arg;
+    const struct checkpoint_owner owner = replica_owner(o->r);
     for (int which = 0; which < CHECKPOINT_FILES; which++) {
         struct err why = {0};
         int rc = checkpoint_read(o->r->origin, which, &o->c, &why);
+        if (!rc)
+            rc = checkpoint_check_owner(&o->c, &owner, &why);
         o->found = rc == 0;
         if (o->found)
             return 0;

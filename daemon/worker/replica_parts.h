@@ -94,6 +94,11 @@ static inline uint32_t replica_random_key(const struct replica *r)
 {
     return r->setup.replica - (uint32_t)r->setup.window + r->walker;
 }
+/* Whose checkpoints are its own. */
+static inline struct checkpoint_owner replica_owner(const struct replica *r)
+{
+    return (struct checkpoint_owner){r->setup.ensemble, r->spec->settings.integrator.seed, r->setup.replica};
+}
 /* Whether it is in a stage in which it exchanges windows with others. */
 bool replica_exchanging(const struct replica *r);
 /* Its simulation is told that it is in the replica's window now, and whose it is. */

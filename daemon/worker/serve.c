@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "daemon/frames.h"
+#include "daemon/worker/checkpoint.h"
 #include "daemon/worker/commands.h"
 #include "daemon/worker/device.h"
 #include "daemon/worker/exchange.h"
@@ -179,7 +180,7 @@ static struct slot *slot_of(const struct serving *s, json_int_t id)
 /* What the replicas of a set share. */
 struct set {
     json_int_t number;
-    const char *directory;
+    const char *directory, *ensemble;
     int salt, ladder;
     struct exchange *exchange;
 };
@@ -210,6 +211,7 @@ static int start_replica(struct serving *s, const struct set *set, json_t *messa
     slot->replica = replica_new(&(struct replica_setup){.models = &s->models,
                                                         .jobs = s->jobs,
                                                         .directory = set->directory,
+                                                        .ensemble = checkpoint_ensemble(set->ensemble),
                                                         .window = window,
                                                         .replica = (uint32_t)key,
                                                         .folder = folder,
@@ -239,8 +241,9 @@ static int start(struct serving *s, const json_t *message, struct err *e)
     json_t *replicas, *replica;
     size_t i;
     json_error_t why;
-    if (json_unpack_ex((json_t *)message, &why, 0, "{s:I, s:s, s?i, s?i, s:o}", "set", &set.number, "directory",
-                       &set.directory, "salt", &set.salt, "ladder", &set.ladder, "replicas", &replicas))
+    if (json_unpack_ex((json_t *)message, &why, 0, "{s:I, s:s, s:s, s?i, s?i, s:o}", "set", &set.number, "ensemble",
+                       &set.ensemble, "directory", &set.directory, "salt", &set.salt, "ladder", &set.ladder, "replicas",
+                       &replicas))
         return err_set(e, ERR_PROTOCOL, "start: %s", why.text);
     if (!json_array_size(replicas) || set.salt < 0)
         return err_set(e, ERR_PROTOCOL, "start: set %lld has %zu replicas and salt %d", (long long)set.number,

@@ -13,6 +13,7 @@
 #include "daemon/worker/commands.h"
 #include "daemon/worker/input.h"
 #include "engine/base/number.h"
+#include "engine/base/printable.h"
 #include "engine/base/units.h"
 #include "engine/io/trajectory.h"
 #include "engine/system/anchors.h"
@@ -176,14 +177,15 @@ static void print(const struct request *q, const struct system *sys, const struc
         fprintf(stderr,
                 "shoal suggest-restraint: warning: one frame says nothing of what moves; expected a trajectory\n");
     if (a->replaced)
-        fprintf(stderr,
-                "shoal suggest-restraint: warning: an anchor of %s has the same surroundings as another of its atoms: "
-                "where the two can change places the free energy lacks RT ln of the number of ways\n",
-                kind_of(sys, ligand));
+        printable_line(
+            stderr,
+            "shoal suggest-restraint: warning: an anchor of %s has the same surroundings as another of its atoms: "
+            "where the two can change places the free energy lacks RT ln of the number of ways",
+            kind_of(sys, ligand));
     if (q->json)
         print_json(sys, a, receptor, ligand, block.data);
     else
-        fputs(block.data, stdout);
+        printable_text(stdout, block.data);
     buf_free(&block);
 }
 

@@ -16,6 +16,7 @@
 #include "daemon/worker/measure.h"
 #include "engine/base/err_json.h"
 #include "engine/base/number.h"
+#include "engine/base/printable.h"
 #include "engine/base/units.h"
 #include "engine/system/standard_state.h"
 
@@ -111,16 +112,17 @@ static void print_text(const struct spec *s, const struct system *sys, const str
                bytes_text(f->cost.bytes, memory));
     putchar('\n');
     if (f->held.nterms)
-        printf(
-            "%d %s %s and %s together, in window %d within %.3g nm^3: from there to 1 mol/l is %.2f "
-            "kcal/mol\n",
-            f->held.nterms, number_word(f->held.nterms, "restraint holds", "restraints hold"), held_name(sys, f, 0),
-            held_name(sys, f, 1), f->held.window, f->held.volume, f->held.release / UNIT_KCAL);
+        printable_line(stdout,
+                       "%d %s %s and %s together, in window %d within %.3g nm^3: from there to 1 mol/l is %.2f "
+                       "kcal/mol",
+                       f->held.nterms, number_word(f->held.nterms, "restraint holds", "restraints hold"),
+                       held_name(sys, f, 0), held_name(sys, f, 1), f->held.window, f->held.volume,
+                       f->held.release / UNIT_KCAL);
     fflush(stdout);
     size_t i;
     json_t *warning;
     json_array_foreach (f->warnings, i, warning)
-        fprintf(stderr, "shoal validate: warning: %s\n", json_string_value(json_object_get(warning, "message")));
+        printable_line(stderr, "shoal validate: warning: %s", json_string_value(json_object_get(warning, "message")));
 }
 
 static void warn(struct findings *f, const char *kind, json_t *message)

@@ -72,11 +72,10 @@ void buf_add(struct buf *b, const void *data, size_t len)
         memcpy(end, data, len);
 }
 
-void buf_printf(struct buf *b, const char *fmt, ...)
+void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
 {
-    va_list ap, again;
+    va_list again;
     buf_reserve(b, PRINTED_AT_ONCE);
-    va_start(ap, fmt);
     va_copy(again, ap);
     int n = vsnprintf(b->data + b->len, PRINTED_AT_ONCE + 1, fmt, ap);
     if (n > PRINTED_AT_ONCE) {
@@ -84,9 +83,16 @@ void buf_printf(struct buf *b, const char *fmt, ...)
         n = vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
     }
     va_end(again);
-    va_end(ap);
     b->len += n > 0 ? (size_t)n : 0;
     b->data[b->len] = '\0';
+}
+
+void buf_printf(struct buf *b, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    buf_vprintf(b, fmt, ap);
+    va_end(ap);
 }
 
 int buf_read_stream(struct buf *b, FILE *f, const char *name, struct err *e)

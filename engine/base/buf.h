@@ -5,6 +5,7 @@
 #ifndef SHOAL_ENGINE_BASE_BUF_H
 #define SHOAL_ENGINE_BASE_BUF_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -22,6 +23,7 @@ void buf_reserve(struct buf *b, size_t more);
 /* Appends so many bytes, which the caller writes where this points. */
 void *buf_extend(struct buf *b, size_t len);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void buf_vprintf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 /* The rest of a stream into b (appended); `name` is for messages. ERR_IO. */
 int buf_read_stream(struct buf *b, FILE *f, const char *name, struct err *e);
 /* Whole file into b (appended). ERR_IO names the path. */

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "engine/base/printable.h"
+
 static const char *program_name = "shoal";
 static enum log_level level_max = LOG_INFO;
 
@@ -65,11 +67,11 @@ void log_line(enum log_level level, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     if (is_journal()) {
-        fprintf(stderr, "<%d>%s: %s\n", (int)level, program_name, text);
+        printable_line(stderr, "<%d>%s: %s", (int)level, program_name, text);
     } else if (isatty(2)) {
-        fprintf(stderr, "%s: %s\n", program_name, text);
+        printable_line(stderr, "%s: %s", program_name, text);
     } else {
         now_text(time);
-        fprintf(stderr, "%s %s %s: %s\n", time, level_name(level), program_name, text);
+        printable_line(stderr, "%s %s %s: %s", time, level_name(level), program_name, text);
     }
 }

@@ -294,6 +294,34 @@ class Client(Answered):
         self.assertIn(" 0.5..1.0 ", self.shoal("status", "--devices")[0])
         self.assertEqual(json.loads(self.shoal("status", "--devices", "--json")[0])["devices"][0]["replicas"][2]["bytes"], 1 << 20)
 
+    def test_terminal(self):
+        """What others wrote, and what is quoted of a file that somebody gave, commands no terminal."""
+        hostile = "a\x1b]0;owned\x07\x9b2J\u202ecba\n"
+        seen = "a\\x1b]0;owned\\x07\\u009b2J\\u202ecba\\x0a"
+        replica = {"window": 0, "repeat": 0, "waits": None, "state": "failed", "step": 1, "steps": 9, "stage": 0, "time_ps": 0.0, "attempt": 0,
+                   "device": "cpu", "reason": hostile}
+        one = ensemble(state="failed", labels={"k": hostile}, reason=hostile, replicas=[replica])
+        devices = [{"device": "cpu", "state": "sick", "model": hostile, "trouble": hostile, "slots": 2, "running": 0}]
+        self.service.answers["GET /v1/version"] = (200, {"version": "1", "api": 1, "devices": devices, "left_out": [hostile]})
+        self.service.answers["GET /v1/ensembles"] = (200, {"ensembles": [{**one, "state": "running"}], "next": None})
+        self.service.answers["GET /v1/ensembles/x"] = (200, one)
+        self.service.answers["GET /v1/ensembles/y"] = (409, error("CONFLICT", hostile))
+        self.service.answers["GET /v1/ensembles/x/events?since=0"] = self.events(
+            {"seq": 1, "time": "2026-11-20T10:00:00.000Z", "kind": "note", "window": 0, "repeat": 0, "message": hostile})
+        spec = self.path("h.yaml", 'name: x\n"k\\e]0;owned\\a\\x9b2J\\u202ecba": 1\n')
+        top = self.path("h.top", "[ \x1b[2Jowned\x07\x9b2J ]\n")
+        good = self.path("g.yaml", "name: x\nsystem: {topology: h.top, coordinates: h.gro}\nprotocol: [{produce: {time: 1 ps}}]\n")
+        for words, code in ((["status", "x"], 0), (["status"], 0), (["status", "--devices"], 0), (["list"], 0), (["list", "--plain"], 0),
+                            (["status", "y"], 3), (["events", "x"], 0), (["validate", spec], 65), (["validate", good], 65)):
+            out, err = self.shoal(*words, code=code)
+            bad = [c for c in out + err if (ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160 or c in "\u202e\ufffd"]
+            self.assertEqual(bad, [], (words, out, err))
+            self.assertTrue("owned" in out + err or words == ["list"] or "--plain" in words, (words, out, err))
+        for words in (["no\x1b[2J"], ["list", "--no\x1b[2J"]):
+            self.assertIn("no\\x1b[2J", self.shoal(*words, code=2)[1])
+        self.assertIn(seen, self.shoal("status", "x")[0])
+        self.assertEqual(json.loads(self.shoal("status", "x", "--json")[0])["ensembles"][0]["reason"], hostile, "data stay as they are")
+
     def test_left_out(self):
         """Why a GPU is not among the devices, wherever devices are shown, but for scripts."""
         devices = [{"device": "cpu", "state": "up", "model": "a CPU", "slots": 2, "running": 0}]
@@ -476,6 +504,13 @@ class Client(Answered):
         self.service.answers["POST /v1/ensembles"] = (422, error("SPEC", "m.yaml:1: zebra: unknown key"))
         out, err = self.shoal("submit", self.path("m.yaml", "zebra: 1\n"), code=65)
         self.assertEqual((out, err), ("", "shoal: m.yaml:1: zebra: unknown key\n"))
+        # Names that are not UTF-8 are sent as Latin-1: the service says what is wrong with them, and none is left out.
+        byte = os.fsdecode(b"\xff")
+        self.shoal("submit", self.path(f"{byte}.yaml", "name: m\n"), "--key", byte, "--label", f"k={byte}", code=65)
+        _, body = self.service.asked[-1]
+        self.assertEqual((body["spec_name"], body["id"], body["labels"]), ("\xff.yaml", "\xff", {"k": "\xff"}))
+        self.service.answers["DELETE /v1/ensembles/%C3%BF"] = (404, error("NOT_FOUND", "no such ensemble"))
+        self.shoal("rm", byte, code=66)
 
     # ---- watching and results
 

@@ -69,7 +69,7 @@ def bad_requests():
         for method, path in (("DELETE", f"{ident}%00zzz"), ("GET", f"{ident}%00"), ("GET", f"{ident}/files/input/tiny.top%00x")):
             expect(404, "NOT_FOUND", "", method, f"/v1/ensembles/{path}")
         assert s.call("GET", f"/v1/ensembles?name={ident}%00x")[1]["ensembles"] == []
-        for path in ("../../lock", "..%2f..%2flock", "input/../../../lock", "input", "nothing", "input//tiny.top"):
+        for path in ("../../shoald.db", "..%2f..%2fshoald.db", "input/../../../shoald.db", "input", "nothing", "input//tiny.top"):
             expect(404, "NOT_FOUND", "no file", "GET", f"/v1/ensembles/{ident}/files/{path}")
         status, data = s.raw("GET", f"/v1/ensembles/{ident[:4]}/files/input/tiny.top")
         assert status in (200, 404)  # 404: not written yet
@@ -378,6 +378,9 @@ def two_services():
             return subprocess.run([SHOALD, "--state", os.path.join(s.folder, state), "--socket", path, "--worker", fake.FAKE, *AS_IS],
                                   capture_output=True, text=True, timeout=20, check=False)
 
+        for name in os.listdir(os.path.join(s.folder, "state")):
+            if name not in ("ensembles", "inputs") and not name.startswith("shoald.db"):
+                os.unlink(os.path.join(s.folder, "state", name))  # no file of it is what keeps others out
         other = start("state", s.socket + "2")
         assert other.returncode == 1 and "another shoald uses" in other.stderr, other
         other = start("state2", s.socket)
@@ -400,7 +403,8 @@ def leftovers():
     with service("leftovers") as s:
         s.kill()
         os.unlink(s.socket)
-        with open(os.path.join(s.folder, "state/lock"), "rb") as lock, socket.socket(socket.AF_UNIX) as listening:
+        lock = os.open(os.path.join(s.folder, "state"), os.O_DIRECTORY)
+        with socket.socket(socket.AF_UNIX) as listening:
             fcntl.flock(lock, fcntl.LOCK_EX)
             listening.bind(s.socket)
             listening.listen()
@@ -410,6 +414,7 @@ def leftovers():
             listening.close()
             time.sleep(0.5)
             assert s.process.poll() is None and s.log_text().count("worker started") == 1, s.log_text()
+        os.close(lock)
         s.wait_ready()
         assert_whole(s, s.submit("after"))
 
@@ -556,6 +561,10 @@ def description():
         assert holds("GET", base + "/results", here + "/results")[0] == 200
         assert holds("POST", base + "/cancel", here + "/cancel")[0] == 409
         assert holds("GET", base, "/v1/ensembles/zzzzzzzz")[0] == 404
+        for path, methods in root["paths"].items():
+            for method in {"get", "post", "delete"} & set(methods) if path not in ("/v1/ensembles", "/v1/validate") else {"get"} & set(methods):
+                concrete = path.replace("{id}", ident).replace("{path}", "results.json")
+                assert holds(method.upper(), path, concrete + "?unheard-of=1")[0] == 400, path
 
 
 SCENARIOS = [bad_requests, malformed_and_oversize, same_key, events, files, crashes, poison, failures, no_worker,

@@ -170,6 +170,61 @@ def bodies():
         assert " 400 " in third.split("\r\n")[0], third
 
 
+def resident(s):
+    """Bytes of memory that the service has."""
+    with open(f"/proc/{s.process.pid}/statm", encoding="ascii") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def deaf_readers():
+    """Those who ask for files and results and do not read them: so much for one user, little memory for each, and it is given back."""
+    if os.geteuid() != 0:
+        print("deaf_readers: skipped, needs root to be somebody else")
+        return
+    with service("readers", "--user-answer-bytes", "8M") as s:
+        os.chmod(s.socket, 0o666)
+        status, answer = as_user(12345, lambda: s.call("POST", "/v1/ensembles", body_of("r")))
+        assert status == 201, answer
+        ident = answer["id"]
+        s.wait(ident)
+        fill(s, ident, 8 << 20)
+        with open(os.path.join(s.folder, "state/ensembles", ident, "results.json"), "w", encoding="utf-8") as f:
+            json.dump({"text": "x" * 1000000}, f)
+
+        def hold():
+            held = [connect(s) for _ in range(400)]
+            path = f"/v1/ensembles/{ident}"
+            statuses = [ask_deaf(k, path + ("/results" if i % 2 else "/files/lambda_00/traj.xtc")) for i, k in enumerate(held)]
+            release.wait()
+            return statuses
+
+        before = resident(s)
+        release = Release()
+        holder = threading.Thread(target=lambda: release.done(as_user(12345, hold)))
+        holder.start()
+        release.settle()
+        during = resident(s) - before
+        others = s.raw("GET", f"/v1/ensembles/{ident}/files/lambda_00/traj.xtc")
+        release.go()
+        holder.join()
+        assert others[0] == 200 and len(others[1]) == 8 << 20
+        given = release.value.count(200)
+        assert given + release.value.count(429) == 400 and 8 < given < 200, release.value
+        sanitized = {"ASAN_OPTIONS", "TSAN_OPTIONS"} & set(os.environ)  # they keep what is freed
+        assert sanitized or during < 60e6, f"{during} bytes for 400 connections"
+        answers_again(s)
+        deadline = time.monotonic() + 20
+        while not sanitized and resident(s) - before > 10e6:
+            assert time.monotonic() < deadline, f"{resident(s) - before} bytes kept"
+            time.sleep(0.1)
+
+
+def ask_deaf(k, path):
+    """As ask, of which no more is read than the status."""
+    k.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    return int(k.recv(16).split()[1])
+
+
 def fill(s, ident, size):
     """What a running replica may write."""
     with open(os.path.join(s.folder, "state/ensembles", ident, "lambda_00/traj.xtc"), "wb") as f:
@@ -414,8 +469,8 @@ def same_inputs():
         assert not [name for _, _, names in os.walk(os.path.join(s.folder, "state/inputs")) for name in names]
 
 
-SCENARIOS = [close_together, few_descriptors, crowd, one_user_against_others, bodies, stored_bytes, replicas, long_queue, followers, trimmed,
-             same_inputs]
+SCENARIOS = [close_together, few_descriptors, crowd, one_user_against_others, bodies, deaf_readers, stored_bytes, replicas, long_queue, followers,
+             trimmed, same_inputs]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[2:])

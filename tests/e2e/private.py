@@ -175,8 +175,34 @@ def database_damaged():
         assert len(s.call("GET", "/v1/ensembles")[1]["ensembles"]) == 3
 
 
+def database_behind():
+    """A database that is older than its folders, since its log was lost, is not taken for all there is."""
+    with service("behind") as s:
+        state = os.path.join(s.folder, "state")
+        log = os.path.join(state, "shoald.db-wal")
+        assert_whole(s, s.submit("a"))
+        s.kill()
+        os.rename(log, log + ".copy")
+        refused(s, "shoald.db has no ensembles", "holds 1 ensemble (", "put the database back", "shoald.db-wal")
+        for suffix in ("-wal", "-shm"):
+            if os.path.exists(os.path.join(state, "shoald.db" + suffix)):
+                os.unlink(os.path.join(state, "shoald.db" + suffix))
+        os.rename(log + ".copy", log)
+        s.start()
+        first = s.call("GET", "/v1/ensembles")[1]["ensembles"][0]["id"]
+        assert s.stop() == 0 and "knows nothing" not in s.log_text()
+        s.start()
+        second = s.submit("b")
+        assert_whole(s, second)
+        s.kill()
+        os.unlink(log)
+        s.start()
+        assert [e["id"] for e in s.call("GET", "/v1/ensembles")[1]["ensembles"]] == [first]
+        assert f"holds 1 ensemble ({second}) of which" in s.log_text() and "older than they are" in s.log_text(), s.log_text()
+
+
 def full_disk():
-    """A start without space says where and why."""
+    """A start without space says where and why. What a running service keeps is enough for a start, and to make room."""
     if os.geteuid() != 0:
         print("full_disk: skipped, needs root to mount a small one")
         return
@@ -186,20 +212,36 @@ def full_disk():
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=0700", "tmpfs", state], capture_output=True, check=False).returncode:
         print("full_disk: skipped, nothing can be mounted here")
         return
-    try:
+    def fill():
         with open(os.path.join(state, "filler"), "wb", buffering=0) as f:
             try:
                 while True:
                     f.write(bytes(4096))
             except OSError:
                 pass
+
+    try:
+        fill()
         refused(s, state, "full")
+        os.unlink(os.path.join(state, "filler"))
+        subprocess.run(["mount", "-o", "remount,size=12m", state], check=True)
+        with s:
+            ids = [s.submit(f"f{i}") for i in range(2)]
+            assert_whole(s, ids[0])
+            assert s.stop() == 0
+            fill()
+            s.start()
+            assert "opened again in what was kept for it" in s.log_text(), s.log_text()
+            assert s.call("DELETE", f"/v1/ensembles/{ids[0]}")[0] == 200
+            os.unlink(os.path.join(state, "filler"))
+            assert s.stop() == 0
+            assert os.path.getsize(os.path.join(state, "shoald.db-reserve")) == 2 << 20, "the reserve is not kept again"
     finally:
         subprocess.run(["umount", state], check=True)
 
 
 SCENARIOS = [files_are_private, somebody_elses_folder, drops_root, socket_is_a_file, no_standard_descriptors, database_gone,
-             database_damaged, full_disk]
+             database_damaged, database_behind, full_disk]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[2:])

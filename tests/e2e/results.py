@@ -95,6 +95,24 @@ def shared():
         assert all(a == answers[0] for a in answers)
 
 
+def moved():
+    """Who asks for results of an ensemble that goes on while they are made is told to try again, and nothing of the service's folders."""
+    with service("moved", steps=100000, per_second=300, slots=3) as s:
+        ident = s.submit("moved")
+        s.wait_steps(ident, 0)
+        s.act(ident, "cancel")
+        s.wait_replicas(ident, lambda r: r["state"] == "cancelled")
+        slow = slow_estimator(s, "hold")
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(results, s, ident, expect=503)
+            while slow.count() < 1:
+                time.sleep(0.02)
+            s.act(ident, "retry")
+            slow.let_go()
+            error = asked.result()["error"]
+        assert error["code"] == "BUSY" and "try again" in error["message"] and s.folder not in error["message"], error
+
+
 def removed():
     """Who asks for results of an ensemble that is removed while they wait is told so, and nothing of its folder comes back."""
     with service("removed", steps=100000, per_second=300, slots=3) as s:
@@ -232,7 +250,7 @@ def fair():
         assert slow.count() == 11
 
 
-SCENARIOS = [fair, not_stale, shared, removed, live, estimators_die, service_stops, downloads]
+SCENARIOS = [fair, not_stale, shared, moved, removed, live, estimators_die, service_stops, downloads]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[2:])

@@ -224,8 +224,30 @@ def replaced_database():
         assert written == list(range(len(written))) and written, written
 
 
+def lost_log():
+    """The write-ahead log removed, or the database cut short, is noticed as a removed database is. What was answered is in the database
+    when the service has ended."""
+    with service("log") as s:
+        path = os.path.join(s.folder, "state/shoald.db")
+        fake.assert_whole(s, s.submit("before"))
+        os.rename(path + "-wal", path + ".away")
+        wait_health(s, 503, "removed or replaced")
+        os.rename(path + ".away", path + "-wal")
+        wait_health(s, 200, "ok")
+        fake.assert_whole(s, s.submit("after"))
+        os.unlink(path + "-wal")
+        wait_health(s, 503, "removed or replaced")
+        assert s.process.wait(timeout=20) == 70, s.process.returncode
+        s.start()
+        names = {e["name"] for e in s.call("GET", "/v1/ensembles")[1]["ensembles"]}
+        assert names == {"before", "after"}, names
+        os.truncate(path, 0)
+        wait_health(s, 503, "removed or replaced")
+        assert s.process.wait(timeout=20) == 70, s.process.returncode
+
+
 SCENARIOS = [hanging_job, late_commit, hanging_estimate, dying_estimate, lacking_descriptors, small_files, damaged_database,
-             removed_database, replaced_database]
+             removed_database, replaced_database, lost_log]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[2:])

@@ -42,6 +42,27 @@ def names():
         assert_whole(s, answer["id"])
 
 
+def names_are_charged():
+    """What is kept of a submission counts among its owner's bytes, names too, also after a restart; no text of it is without limit."""
+    with service("charged") as s:
+        def stored():
+            return s.call("GET", "/v1/usage")[1]["users"][0]["bytes"]
+
+        for name in ("x" * 256, "a\nb", "\x1b[2J", "\x9b2J", "\u202eabc"):
+            refused(s, 400, "USAGE", '"spec_name"', {**body_of("n"), "spec_name": name}, "/v1/ensembles")
+        s.act(s.submit("few"), "pause")
+        few = stored()
+        body = body_of("many")
+        body["files"].update({f"{i:03d}" + "x" * 237: "" for i in range(200)})
+        status, answer = s.call("POST", "/v1/ensembles", body)
+        assert status == 201, answer
+        assert stored() - 2 * few > 200 * 240 - 20000, (stored(), few)
+        s.wait(answer["id"])
+        s.kill()
+        s.start()
+        assert stored() > 200 * 300, "the database's part is not counted before folders are measured"
+
+
 def json_that_grows():
     """A body that would be a hundred times as large in memory is refused before it is made."""
     with service("grows", "--check-mib", "200") as s:
@@ -158,6 +179,40 @@ def ask_once(s):
         pass
 
 
+def extensions():
+    """What is asked of a spec takes neither the service's threads nor its time; a thousand windows are one reading."""
+    with service("extend", "--check-seconds", "1") as s:
+        ladder = [i / 10 for i in range(11)]
+        body = body_of("e", windows=ladder)
+        status, answer = s.call("POST", "/v1/ensembles", body)
+        assert status == 201, answer
+        ident = answer["id"]
+        s.wait(ident)
+        slow = slow_reader(s, "busy")
+        answers = []
+
+        def ask(query):
+            answers.append(s.call("POST", f"/v1/ensembles/{ident}/extend?{query}"))
+
+        queries = ["windows=vdw:0.05", "time=1000+steps"] * 3
+        threads = [threading.Thread(target=ask, args=(query,)) for query in queries]
+        for t in threads:
+            t.start()
+        wait_for(slow.living, "extensions are not read by a process of their own")
+        began = time.monotonic()
+        assert s.call("GET", f"/v1/ensembles/{ident}/files")[0] == 200
+        assert time.monotonic() - began < 3, "files wait for another's extension"
+        for t in threads:
+            t.join()
+        assert all(status == 413 and "more than 1 s" in answer["error"]["message"] for status, answer in answers), answers
+        slow.off()
+        status, answer = s.call("POST", f"/v1/ensembles/{ident}/extend?windows=%ff")
+        assert (status, answer["error"]["code"]) == (400, "USAGE"), answer
+        more = ";".join(f"vdw:{i / 1000}" for i in range(2, 1000) if i % 100)
+        status, answer = s.call("POST", f"/v1/ensembles/{ident}/extend?windows={more}")
+        assert status == 200 and answer["windows"] == 1000, answer
+
+
 def users_in_turn():
     """One user's slow submissions hold up neither another's nor the service."""
     if os.geteuid() != 0:
@@ -205,7 +260,7 @@ def readers_die():
         assert_whole(s, s.submit("after"))
 
 
-SCENARIOS = [names, json_that_grows, too_much, clients_leave, service_stops, users_in_turn, readers_die]
+SCENARIOS = [names, names_are_charged, json_that_grows, too_much, extensions, clients_leave, service_stops, users_in_turn, readers_die]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[2:])

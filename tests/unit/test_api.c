@@ -46,6 +46,12 @@ static int setup(void **state)
     add(f, getuid(), "aaaa1", "methane", "first");
     add(f, getuid(), "aaaa2", "methanol", NULL);
     add(f, SOMEBODY, "bbbb1", "methane", "first");
+    add(f, SOMEBODY, "bbbb2", "mine", "methanol");
+    add(f, SOMEBODY, "bbbb3", "mine too", "aaaa1");
+    add(f, SOMEBODY, "bbbb4", "x", "wanted");
+    add(f, SOMEBODY + 1, "cccc1", "wanted", NULL);
+    add(f, SOMEBODY + 1, "dddd1", "y", NULL);
+    add(f, SOMEBODY, "bbbb5", "dddd", NULL);
     f->service.sched = f->play.s;
     server_play_begin(&f->server, api_handle, &f->api, SERVER_IDLE_SECONDS);
     f->service.loop = &f->server.loop;
@@ -115,7 +121,15 @@ static void words(void **state)
     expect(f, "GET", "/v1/ensembles/aaa", 404, "give at least four characters");
     expect(f, "POST", "/v1/ensembles/nobody/cancel", 404, "\"NOT_FOUND\"");
     /* root and the service's own user see those of others, by their ids; this user is the service's */
-    expect(f, "GET", "/v1/ensembles/bbbb", 200, "\"owner\":4242");
+    expect(f, "GET", "/v1/ensembles/bbbb1", 200, "\"owner\":4242");
+    expect(f, "GET", "/v1/ensembles/mine", 200, "\"id\":\"bbbb2\"");
+    /* another's key is one's own name, or the id of one's own: one's own is meant */
+    expect(f, "GET", "/v1/ensembles/methanol", 200, "\"id\":\"aaaa2\"");
+    expect(f, "GET", "/v1/ensembles/aaaa1", 200, "\"name\":\"methane\"");
+    /* one's key is another's name, or how their id begins: neither is meant */
+    expect(f, "GET", "/v1/ensembles/wanted", 409, "\"id\":\"bbbb4\"");
+    expect(f, "GET", "/v1/ensembles/wanted", 409, "\"id\":\"cccc1\"");
+    expect(f, "DELETE", "/v1/ensembles/dddd", 409, "\"candidates\":[");
 }
 
 static void pages(void **state)

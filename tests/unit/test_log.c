@@ -59,6 +59,14 @@ static void test_journal(void **state)
     assert_string_equal(text, "<3>shoald: gone\n");
 }
 
+/* What a message quotes begins no line of its own, and no command of a terminal. */
+static void test_quotes(void **state)
+{
+    char text[200];
+    written(LOG_ERROR, "found \"a\n<0>shoald: \033[2J\"", 1, text, sizeof text);
+    assert_string_equal(text, "<3>shoald: found \"a\\x0a<0>shoald: \\x1b[2J\"\n");
+}
+
 static void test_level(void **state)
 {
     char text[200];
@@ -69,7 +77,7 @@ static void test_level(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_file), cmocka_unit_test(test_journal),
-                                       cmocka_unit_test(test_level)};
+                                       cmocka_unit_test(test_quotes), cmocka_unit_test(test_level)};
     log_setup("shoald", LOG_INFO);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,7 @@
 #include "tests/unit/fake_sim.h"
 
 #define FILES FAKE_FILES
+#define ENSEMBLE 77
 
 static struct stage protocol[] = {
     {.kind = STAGE_MINIMIZE, .phase = 1, .timestep = 0.002, .steps = 100},
@@ -129,6 +130,7 @@ static void run_replicas(struct told *told, int n)
         told[i].replica = replica_new(&(struct replica_setup){.models = &models,
                                                               .jobs = runner.jobs,
                                                               .directory = fake.directory,
+                                                              .ensemble = ENSEMBLE,
                                                               .window = i,
                                                               .replica = (uint32_t)i,
                                                               .salt = told[i].salt,
@@ -494,24 +496,103 @@ static void damaged_checkpoints(void **state)
     fake_files_free(wanted);
 }
 
+/* Window 0 is stopped half way; its newest checkpoint. */
+static void stopped_checkpoint(struct buf *file)
+{
+    struct buf path = {0};
+    struct err e = {0};
+    struct told t = {.stop_after_calls = 60};
+    fake.slowness = 1;
+    run_replicas(&t, 1);
+    assert_int_equal(t.end, REPORT_STOPPED);
+    buf_printf(&path, "%s/lambda_00/checkpoint", fake.directory);
+    assert_int_equal(buf_read_file(file, path.data, &e), 0);
+    buf_free(&path);
+}
+
+/* With the checksum that belongs to it. */
+static void write_forged(struct buf *file)
+{
+    struct buf path = {0};
+    struct err e = {0};
+    uint64_t sum = htole64(checksum(file->data, file->len - 8));
+    memcpy(file->data + file->len - 8, &sum, sizeof sum);
+    buf_printf(&path, "%s/lambda_00/checkpoint", fake.directory);
+    assert_int_equal(buf_write_file(path.data, file->data, file->len, &e), 0);
+    buf_free(&path);
+}
+
+/* Of another ensemble, seed, window or repeat, or with numbers that would not fit into what is told of them: an event says so, and the
+ * one before it counts. */
+static void foreign_checkpoints(void **state)
+{
+    (void)state;
+    static const struct {
+        int word;
+        uint64_t value;
+        const char *said;
+    } cases[] = {{11, ENSEMBLE + 1, "of another ensemble"},
+                 {12, 1, "of a run with seed 1, and the spec's is 0"},
+                 {13, 1, "of another window or repeat"},
+                 {1, 1, "of window 1, not 0"},
+                 {1, 3, "numbers that no replica has"},
+                 {2, UINT64_C(1) << 40, "numbers that no replica has"},
+                 {3, UINT64_C(1) << 31, "numbers that no replica has"},
+                 {4, UINT64_C(1) << 63, "numbers that no replica has"},
+                 {5, UINT64_C(1) << 63, "numbers that no replica has"},
+                 {6, UINT64_C(1) << 32, "numbers that no replica has"},
+                 {8, UINT64_C(1) << 62, "numbers that no replica has"}};
+    struct buf wanted[FILES] = {0};
+    undisturbed(wanted);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf file = {0};
+        stopped_checkpoint(&file);
+        uint64_t word = htole64(cases[i].value);
+        memcpy(file.data + 8 * cases[i].word, &word, sizeof word);
+        write_forged(&file);
+        buf_free(&file);
+        struct told t = run();
+        assert_int_equal(t.end, REPORT_DONE);
+        assert_int_equal(t.events, 1);
+        if (!strstr(t.last_event, cases[i].said))
+            fail_msg("\"%s\" does not say \"%s\"", t.last_event, cases[i].said);
+        expect_files(wanted);
+    }
+    fake_files_free(wanted);
+}
+
+/* A format before the owner was kept: who wrote it is not known, and it is gone on from. */
+static void a_checkpoint_of_format_3(void **state)
+{
+    (void)state;
+    enum { OWNER = 11 * 8, OWNER_BYTES = 3 * 8 };
+    struct buf wanted[FILES] = {0}, file = {0};
+    undisturbed(wanted);
+    stopped_checkpoint(&file);
+    file.data[7] = '3';
+    memmove(file.data + OWNER, file.data + OWNER + OWNER_BYTES, file.len - OWNER - OWNER_BYTES);
+    file.len -= OWNER_BYTES;
+    write_forged(&file);
+    buf_free(&file);
+    struct told t = run();
+    assert_int_equal(t.end, REPORT_DONE);
+    assert_int_equal(t.events, 0);
+    expect_files(wanted);
+    fake_files_free(wanted);
+}
+
 /* Work of weeks is not thrown away because a newer program cannot read it: nothing is begun anew, nothing removed. */
 static void a_checkpoint_of_another_format(void **state)
 {
     (void)state;
     struct buf file = {0}, again = {0}, path = {0};
     struct err e = {0};
-    const char *message = "lambda_00/checkpoint: of format 2, this program reads format 3: ";
-    struct told t = {.stop_after_calls = 60};
-    fake.slowness = 1;
-    run_replicas(&t, 1);
-    assert_int_equal(t.end, REPORT_STOPPED);
+    const char *message = "lambda_00/checkpoint: of format 2, this program reads formats 3 and 4: ";
+    stopped_checkpoint(&file);
     buf_printf(&path, "%s/lambda_00/checkpoint", fake.directory);
-    assert_int_equal(buf_read_file(&file, path.data, &e), 0);
     file.data[7] = '2';
-    uint64_t sum = htole64(checksum(file.data, file.len - 8));
-    memcpy(file.data + file.len - 8, &sum, sizeof sum);
-    assert_int_equal(buf_write_file(path.data, file.data, file.len, &e), 0);
-    t = run();
+    write_forged(&file);
+    struct told t = run();
     assert_int_equal(t.end, REPORT_FAILED);
     assert_int_equal(t.code, ERR_UNSUPPORTED);
     assert_non_null(strstr(t.message, message));
@@ -672,6 +753,8 @@ int main(void)
         TEST(damaged_checkpoints),
         TEST(an_output_cut_short_by_someone),
         TEST(a_checkpoint_of_another_format),
+        TEST(a_checkpoint_of_format_3),
+        TEST(foreign_checkpoints),
         TEST(an_unreadable_checkpoint),
         TEST(an_output_emptied_while_running),
         TEST(salted_after_a_failure),

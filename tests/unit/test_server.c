@@ -185,6 +185,37 @@ static void test_followers_that_do_not_read(void **state)
     assert_int_equal(quota_held(f->play.quota, getuid(), QUOTA_CONNECTIONS), 0);
 }
 
+static void send_byte(int fd, const char *bytes, int at)
+{
+    if (send(fd, bytes + at, 1, MSG_NOSIGNAL) != 1)
+        assert_true(at > 2 * IDLE_SECONDS);
+}
+
+/* A request that comes byte by byte, its head or its body, is cut off, though its client is never silent for long; one that answers and
+ * asks again may stay. */
+static void test_dribble(void **state)
+{
+    static const char head[] = "GET /x HTTP/1.1\r\nHost: x\r\nX-Long: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                      body[] = "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n";
+    struct fixture *f = *state;
+    int slow = server_play_dial(&f->play), slow_body = server_play_dial(&f->play), good = server_play_dial(&f->play);
+    assert_int_equal(send(slow_body, body, sizeof body - 1, MSG_NOSIGNAL), sizeof body - 1);
+    for (int i = 0; i < 2 * (2 * IDLE_SECONDS + 3); i++) {
+        send_byte(slow, head, i);
+        send_byte(slow_body, head, i);
+        server_play_ask(good, "GET", "/x");
+        assert_says(server_play_answer(&f->play, good, "}\n"), "200 OK");
+        server_play_turn(&f->play, 500);
+        if (i == 2)
+            assert_int_equal(quota_held(f->play.quota, getuid(), QUOTA_CONNECTIONS), 3);
+    }
+    assert_int_equal(quota_held(f->play.quota, getuid(), QUOTA_CONNECTIONS), 1);
+    close(slow);
+    close(slow_body);
+    close(good);
+    server_play_turn(&f->play, 50);
+}
+
 static void test_later_and_gone(void **state)
 {
     struct fixture *f = *state;
@@ -275,6 +306,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_streams, setup, teardown),
         cmocka_unit_test_setup_teardown(test_later_and_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(test_followers_that_do_not_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_dribble, setup, teardown),
         cmocka_unit_test_setup_teardown(test_limit, setup, teardown),
         cmocka_unit_test_setup_teardown(test_close_with_work_in_hand, setup, teardown),
         cmocka_unit_test_setup_teardown(test_answer_and_close, setup, teardown)};

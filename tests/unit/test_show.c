@@ -93,17 +93,22 @@ static void test_table(void **state)
 {
     struct table t;
     struct buf b = {0};
-    static const char *const cells[] = {"name", "n", "why", "methane", "12", "", "\033[32m\303\245\033[0m",
-                                        "123",  "so"};
-    cells_of(&t, "l r l", cells, 9);
+    static const char *const cells[] = {"name", "n", "why", "methane", "12", ""};
+    cells_of(&t, "l r l", cells, 6);
+    table_coloured(&t, "\033[32m", "\303\245");
+    table_cell(&t, "%d", 123);
+    table_cell(&t, "so");
     table_put(&t, 0, &b);
     assert_text(&b,
                 "name       n  why\n"
                 "methane   12\n"
                 "\033[32m\303\245\033[0m        123  so\n");
-    cells_of(&t, "l r l", cells, 9);
+    static const char *const hostile[] = {"name", "why", "a\tb\033[2J", "\302\2332J\n"};
+    cells_of(&t, "l l", hostile, 4);
+    table_coloured(&t, "\033[31m", "\033]0;x");
+    table_coloured(&t, "", "so");
     table_put_plain(&t, &b);
-    assert_text(&b, "methane\t12\t\n\033[32m\303\245\033[0m\t123\tso\n");
+    assert_text(&b, "a\\x09b\\x1b[2J\t\\u009b2J\\x0a\n\033[31m\\x1b]0;x\033[0m\tso\n");
 }
 
 /* As many columns as a table may have, and a row of them. */

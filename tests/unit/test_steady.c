@@ -414,7 +414,8 @@ static void a_worker(void **state)
                                               folder, "steps", 0));
     }
     assert_int_equal(pthread_create(&driver, NULL, serve, NULL), 0);
-    say(ours, json_pack("{s:s, s:i, s:s, s:o}", "type", "start", "set", 1, "directory", directory, "replicas", list));
+    say(ours, json_pack("{s:s, s:i, s:s, s:s, s:o}", "type", "start", "set", 1, "ensemble", "e", "directory", directory,
+                        "replicas", list));
     assert_true(listen_for(ours, &in, WINDOWS, "segment", BEFORE + GRAPHS));
     assert_true(listen_for(ours, &in, 1, "load", 0));
     __atomic_store_n(&counting, true, __ATOMIC_RELEASE);

@@ -310,11 +310,34 @@ static void a_removal_goes_in_slices(void **state)
     ensemble_free(e);
 }
 
+/* The rows of a removed ensemble are not deleted in a log that somebody has cut short, which would hide that it was. */
+static void no_removal_goes_on_in_a_log_cut_short(void **state)
+{
+    char log[128];
+    struct running r;
+    struct ensemble *e = make_ensemble(1, "abcd", NULL);
+    run_store(&r);
+    put_ensemble(r.store, e);
+    commit(&r);
+    end_store(&r);
+    make_database("UPDATE ensemble SET removed = 1");
+    path_in(log, "shoald.db-wal");
+    assert_int_equal(uv_loop_init(&r.loop), 0);
+    assert_int_equal(store_open(&r.store, folder, &err), 0);
+    assert_int_equal(truncate(log, 0), 0);
+    assert_int_equal(store_start(r.store, &r.loop, &err), 0);
+    uv_sleep(100);
+    assert_false(store_in_place(r.store));
+    end_store(&r);
+    ensemble_free(e);
+}
+
 /* All replicas in one state move at once; the oldest events go, and how long it ran by them stays. */
 static void moves_and_trims_are_stored(void **state)
 {
     struct running r;
     struct ensemble *e = make_ensemble(1, "abcd", NULL);
+    ensemble_string(&e->name, "eau sal\u00e9e"); /* bytes are counted */
     run_store(&r);
     put_ensemble(r.store, e);
     sm_init(&e->replicas[1].sm, &replica_states, &e->replicas[1], REPLICA_DONE);
@@ -331,7 +354,9 @@ static void moves_and_trims_are_stored(void **state)
     assert_int_equal(loaded[0]->seq, 10);
     assert_int_equal(loaded[0]->ran_ms, 1234);
     assert_int_equal(loaded[0]->row_bytes, strlen("spec text"
-                                                  "my.yaml"));
+                                                  "eau sal\u00e9e"
+                                                  "my.yaml"
+                                                  "b.top" HASH("1") "a.gro" HASH("2")));
     end_store(&r);
     ensemble_free(loaded[0]);
     ensemble_free(e);
@@ -823,6 +848,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_put_comes_back, setup, teardown),
         cmocka_unit_test_setup_teardown(contents_are_kept_once, setup, teardown),
         cmocka_unit_test_setup_teardown(a_removal_goes_in_slices, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_removal_goes_on_in_a_log_cut_short, setup, teardown),
         cmocka_unit_test_setup_teardown(moves_and_trims_are_stored, setup, teardown),
         cmocka_unit_test_setup_teardown(no_statement_scans_a_table, setup, teardown),
         cmocka_unit_test_setup_teardown(sets_come_back, setup, teardown),

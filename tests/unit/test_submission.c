@@ -76,9 +76,14 @@ static void test_labels(void **state)
                  {"{\"no space\": \"x\"}", "expected a key"},
                  {"{\"\": \"x\"}", "expected a key"},
                  {"{\"k\": 3}", "expected a text"},
-                 {"{\"k\": \"a\\nb\"}", "expected a text"}};
+                 {"{\"k\": \"a\\nb\"}", "expected a text"},
+                 {"{\"k\": \"a\\u0000b\"}", "expected a text"},
+                 {"{\"k\": \"\\u009b2J\"}", "expected a text"},
+                 {"{\"k\": \"\\u009d0;x\"}", "expected a text"},
+                 {"{\"k\": \"\\u202ecba\"}", "expected a text"},
+                 {"{\"k\": \"\\u2066cba\"}", "expected a text"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        json_t *labels = json_loads(cases[i].labels, 0, NULL);
+        json_t *labels = json_loads(cases[i].labels, JSON_ALLOW_NUL, NULL);
         assert_refused(json_pack("{s:s,s:{},s:o}", "spec", spec, "files", "labels", labels), "USAGE", cases[i].part);
     }
     assert_refused(
@@ -91,6 +96,32 @@ static void test_labels(void **state)
         json_object_set_new(many, key, json_string("x"));
     }
     assert_refused(json_pack("{s:s,s:{},s:o}", "spec", spec, "files", "labels", many), "USAGE", "at most 32");
+}
+
+/* Every text that is kept is bounded, and shows all that it holds. */
+static void test_texts(void **state)
+{
+    char name[257];
+    memset(name, 'x', 256);
+    name[256] = '\0';
+    assert_refused(json_pack("{s:s,s:s,s:{}}", "spec", spec, "spec_name", name, "files"), "USAGE", "\"spec_name\"");
+    name[255] = '\0';
+    assert_refused(json_pack("{s:s,s:s,s:{}}", "spec", spec, "spec_name", name, "files"), "MISSING_FILE", "t.top");
+    static const char *const bad[] = {"a\nb.yaml", "\033[2J",
+                                      "\xc2\x9b"
+                                      "2J",
+                                      "\xe2\x80\xae.yaml", "\xe2\x80\xa8"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_refused(json_pack("{s:s,s:s,s:{}}", "spec", spec, "spec_name", bad[i], "files"), "USAGE",
+                       "\"spec_name\"");
+        assert_refused(with_file(bad[i]), "USAGE", "relative path");
+    }
+    assert_refused(json_pack("{s:s,s:{},s:s}", "spec", spec, "files", "id", "a b"), "USAGE", "\"id\"");
+    assert_refused(json_pack("{s:s,s:{},s:s%}", "spec", spec, "files", "id", "a\0b", 3), "USAGE", "\"id\"");
+    /* A NUL byte is said as the reader of topologies says it. */
+    assert_refused(json_pack("{s:s,s:{s:s%}}", "spec", spec, "files", "nul.top", "a\nb\n\0", 5), "TOPOLOGY",
+                   "nul.top:3: a NUL byte");
+    assert_refused(json_pack("{s:s%,s:{}}", "spec", "name: \0", 7, "files"), "TOPOLOGY", "spec.yaml:1: a NUL byte");
 }
 
 static void assert_bytes_refused(const char *bytes, size_t len, const char *part)
@@ -229,12 +260,9 @@ static void test_random_seed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),
-                                       cmocka_unit_test(test_labels),
-                                       cmocka_unit_test(test_amplification),
-                                       cmocka_unit_test(test_missing),
-                                       cmocka_unit_test(test_keys),
-                                       cmocka_unit_test(test_random_seed),
-                                       cmocka_unit_test(test_gpu_alone_refuses)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),       cmocka_unit_test(test_labels),
+                                       cmocka_unit_test(test_texts),       cmocka_unit_test(test_amplification),
+                                       cmocka_unit_test(test_missing),     cmocka_unit_test(test_keys),
+                                       cmocka_unit_test(test_random_seed), cmocka_unit_test(test_gpu_alone_refuses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,6 +80,31 @@ static void in_lines(void **state)
             5, (const int[]){0, -1, 1, -1, 2});
 }
 
+/* A thousand at once, as one after the other: numbers in their order, all else as it was. */
+static void many(void **state)
+{
+    (void)state;
+    struct buf items = {0}, wishes = {0}, text = {0}, expected = {0};
+    int origin[901];
+    for (int i = 0; i <= 900; i++) {
+        bool new = i % 9 != 0;
+        buf_printf(&items, "%s%.15g", i ? ", " : "", i / 900.0);
+        origin[i] = new ? -1 : i / 9;
+        if (new)
+            buf_printf(&wishes, "%svdw: %.15g", wishes.len ? ";" : "", (i % 2 ? i : 900 - i) / 900.0);
+    }
+    buf_printf(&text, HEAD "alchemy:\n  decouple: A\n  windows: {vdw: [");
+    buf_printf(&expected, "%s%s]}\n" PROTOCOL, text.data, items.data);
+    for (int i = 0; i <= 100; i++)
+        buf_printf(&text, "%s%.15g", i ? ", " : "", i / 100.0);
+    buf_printf(&text, "]}\n" PROTOCOL);
+    widened(text.data, wishes.data, expected.data, 901, origin);
+    buf_free(&items);
+    buf_free(&wishes);
+    buf_free(&text);
+    buf_free(&expected);
+}
+
 static void refuses(void **state)
 {
     (void)state;
@@ -127,6 +152,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(in_one_line),
         cmocka_unit_test(in_lines),
+        cmocka_unit_test(many),
         cmocka_unit_test(refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What is left to a process that reads what any user may send: its memory and the descriptors that it has.
+ */
+#ifndef SHOAL_DAEMON_WORKER_CONFINE_H
+#define SHOAL_DAEMON_WORKER_CONFINE_H
+
+/* From here on the process opens, makes and executes no file, opens no socket, and traces and signals no other process. A kernel that
+ * knows no such limits gives none; nor does a build with sanitizers, which open files themselves. */
+void confine(void);
+
+#endif
