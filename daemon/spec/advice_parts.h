@@ -22,6 +22,8 @@ void advice_say(const struct advising *a, const char *kind, int line, const char
 void advise_temper(const struct advising *a);
 /* advice_idle.c: of state B of a topology, where no window has it. */
 void advise_idle(const struct advising *a, const struct topology *t);
+/* advice_states.c: of what in state B has another effect than its numbers suggest, or none. */
+void advise_states(const struct advising *a, const struct topology *t);
 /* advice_box.c: of a box that not every device takes. */
 void advise_box(const struct advising *a);
 

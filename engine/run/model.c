@@ -6,8 +6,10 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/observe/observe.h"
+#include "engine/system/fixed_distances.h"
 #include "engine/system/topology.h"
 
 /* All atoms have mass but virtual sites, of which that is known. */
@@ -80,7 +82,6 @@ struct sources {
     struct model *m;
     const struct topology *t;
     double (*mass)[2]; /* [natoms], in states A and B, u */
-    bool mass_perturbed;
 };
 
 static void lay_out_biases(struct model *m, const void *lambda, struct arena *a)
@@ -150,7 +151,6 @@ static void lay_out(void *sources, struct arena *a)
                               .ndistances = (uint32_t)t->ndistances,
                               .nlone = t->nlone,
                               .nunits = (uint32_t)t->nunits,
-                              .mass_perturbed = from->mass_perturbed,
                               .lambda = lambda,
                               .nwindows = nwindows};
 #undef PUT
@@ -177,15 +177,23 @@ static void lay_out(void *sources, struct arena *a)
     m->motion = arena_put_named(a, "motion table", &mo, sizeof mo);
 }
 
+/* Masses in A and B. Where constraints share atoms, masses decide which angles between them are likely, so that windows with
+ * other masses would have other distributions of the same energies: those atoms keep their mass of A. */
+static void fill_masses(const struct system *sys, const struct topology *t, double (*mass)[2])
+{
+    for (int i = 0; i < sys->natoms; i++)
+        memcpy(mass[i], sys->atoms[i].mass, sizeof mass[i]);
+    for (int c = 0; c < t->nclusters; c++)
+        for (uint32_t k = 0; t->clusters[c].count > 1 && k < t->clusters[c].natoms; k++) {
+            double *shared = mass[t->cluster_atoms[t->clusters[c].first_atom + k]];
+            shared[1] = shared[0];
+        }
+}
+
 static int upload(struct model *m, const struct topology *t, struct err *e)
 {
     struct sources from = {.m = m, .t = t, .mass = xcalloc((size_t)m->sys->natoms, sizeof *from.mass)};
-    for (int i = 0; i < m->sys->natoms; i++) {
-        const double *mass = m->sys->atoms[i].mass;
-        from.mass[i][0] = mass[0];
-        from.mass[i][1] = mass[1];
-        from.mass_perturbed |= mass[0] != mass[1];
-    }
+    fill_masses(m->sys, t, from.mass);
     int rc = readonly_upload(&m->shared, &m->guest.base, lay_out, &from, e);
     free(from.mass);
     return rc;
@@ -211,6 +219,15 @@ static void make_whole(struct model *m, const struct topology *t)
         m->x[i] = xcalloc((size_t)m->sys->natoms, sizeof *m->x[i]);
         topology_whole(t, m->sys, &from, m->x[i]);
     }
+}
+
+static char *stretched(const struct topology *t, const struct system *sys, const struct settings *set)
+{
+    const struct fixed_distance *d = topology_stretched(t, set);
+    struct buf text = {0};
+    if (d)
+        fixed_distance_describe(d, sys, &text);
+    return text.data;
 }
 
 static enum pme_form pme_form(const struct model *m, int in_flight)
@@ -248,6 +265,7 @@ int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner 
         m->freedom =
             3.0 * (sys->natoms - sys->nsites - t.nwaters) - t.ndistances - (set->integrator.com_every > 0 ? 3 : 0);
         make_whole(m, &t);
+        m->stretched = stretched(&t, sys, set);
     }
     topology_close(&t);
     if (rc) {
@@ -310,6 +328,11 @@ void model_set_pme(struct model *m, enum pme_form form)
     m->pme = form;
 }
 
+const char *model_stretched(const struct model *m)
+{
+    return m->stretched;
+}
+
 size_t model_host_work(const struct model *m)
 {
     return m->program == &cpu_program ? m->program->observe_work(m) + m->program->bias_work(m) : 0;
@@ -328,6 +351,7 @@ void model_free(struct model *m)
         free(m->x[i]);
     free(m->x);
     free(m->lambda);
+    free(m->stretched);
     readonly_free(&m->shared);
     m->program->nonbonded_free(m->nonbonded);
     if (m->program->observe_close)

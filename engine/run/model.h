@@ -25,6 +25,7 @@ struct model {
     double (*lambda)[LAMBDA_COUNT];    /* [nwindows] */
     double freedom;                    /* degrees of freedom, just after the center-of-mass motion was taken out */
     double mass;                       /* u, in state A */
+    char *stretched;                   /* see model_stretched; NULL */
     int nunits;                        /* what a volume move scales */
     uint32_t nbonded, nrare;           /* bonded terms but the next; those of them in the lists of rare_terms.h */
     uint32_t ncenters;                 /* restraints between centers */

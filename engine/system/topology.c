@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
+#include "engine/system/fixed_distances.h"
 #include "engine/system/forest.h"
 #include "engine/system/sites.h"
 #include "engine/math/box.h"
@@ -217,7 +218,7 @@ static int add_distance(struct topology *t, const struct system *sys, const int 
     return 0;
 }
 
-static bool becomes_constraint(const struct system *sys, const int atom[2], enum constrain how)
+bool topology_constrains(const struct system *sys, const int atom[2], enum constrain how)
 {
     switch (how) {
     case CONSTRAIN_NONE:
@@ -230,17 +231,20 @@ static bool becomes_constraint(const struct system *sys, const int atom[2], enum
     return false;
 }
 
-/* A bond that is to be a constraint; one inside a settle is dropped, the settle holds it. */
-static int constrain_bond(struct topology *t, const struct system *sys, const int *water_of, const int atom[2],
-                          const double r0[2], struct err *e)
+/* One inside a settle is dropped, the settle holds it. */
+static int constrain(struct topology *t, const struct system *sys, const int *water_of, const int atom[2],
+                     const double r0[2], struct err *e)
 {
-    if (water_of[atom[0]] >= 0 && water_of[atom[0]] == water_of[atom[1]])
-        return 0;
+    const int water = water_of[atom[0]];
+    if (water >= 0 && water == water_of[atom[1]]) {
+        const struct fixed_distance d = {{atom[0], atom[1]}, {r0[0], r0[1]}};
+        return fixed_distance_in_water(&d, &t->waters[water], sys, e);
+    }
     return add_distance(t, sys, water_of, atom, r0, e);
 }
 
 /* Those that GROMACS makes constraints of. */
-static bool has_length(const struct rare_term *r)
+bool topology_has_length(const struct rare_term *r)
 {
     return r->kind == RARE_G96_BOND || r->kind == RARE_MORSE || r->kind == RARE_CUBIC_BOND;
 }
@@ -254,11 +258,11 @@ static int build_distances(struct topology *t, const struct system *sys, enum co
     t->rare = xcalloc((size_t)sys->nrare, sizeof *t->rare);
     int rc = 0;
     for (int i = 0; i < sys->nconstraints && !rc; i++)
-        rc = add_distance(t, sys, water_of, sys->constraints[i].atom, sys->constraints[i].r0, e);
+        rc = constrain(t, sys, water_of, sys->constraints[i].atom, sys->constraints[i].r0, e);
     for (int i = 0; i < sys->nbonds && !rc; i++) {
         const struct bond *b = &sys->bonds[i];
-        if (becomes_constraint(sys, b->atom, how))
-            rc = constrain_bond(t, sys, water_of, b->atom, b->r0, e);
+        if (topology_constrains(sys, b->atom, how))
+            rc = constrain(t, sys, water_of, b->atom, b->r0, e);
         else
             t->bonds[t->nbonds.count++] = *b;
     }
@@ -266,27 +270,36 @@ static int build_distances(struct topology *t, const struct system *sys, enum co
         t->bonds[t->nbonds.count++] = sys->harmonics[i];
     for (int i = 0; i < sys->nrare && !rc; i++) {
         const struct rare_term *r = &sys->rare[i];
-        if (has_length(r) && becomes_constraint(sys, r->atom, how))
-            rc = constrain_bond(t, sys, water_of, r->atom, (const double[2]){r->c[0][0], r->c[1][0]}, e);
+        if (topology_has_length(r) && topology_constrains(sys, r->atom, how))
+            rc = constrain(t, sys, water_of, r->atom, (const double[2]){r->c[0][0], r->c[1][0]}, e);
         else
             t->rare[t->nrare.count++] = *r;
     }
-    return rc;
+    return rc ? rc : fixed_distances_once(t->distances, &t->ndistances, sys, e);
+}
+
+const struct fixed_distance *topology_stretched(const struct topology *t, const struct settings *set)
+{
+    for (int i = 0; i < t->ndistances; i++)
+        if (fixed_distance_stretches(&t->distances[i], set))
+            return &t->distances[i];
+    return NULL;
 }
 
 /* What a replica takes along into another window must fit the constraints there. */
-static int check_exchange(const struct topology *t, const struct settings *set, struct err *e)
+static int check_exchange(const struct topology *t, const struct system *sys, const struct settings *set, struct err *e)
 {
-    for (int i = 0; i < t->ndistances && set->exchange; i++) {
-        const struct fixed_distance *d = &t->distances[i];
-        if (d->r0[0] != d->r0[1])
-            return err_set(
-                e, ERR_UNSUPPORTED,
-                "atoms %d and %d: a constraint whose length goes with lambda from %g to %g nm; replicas that "
-                "exchange windows need it to stay: expected a bond there, or no exchange",
-                d->atom[0] + 1, d->atom[1] + 1, d->r0[0], d->r0[1]);
-    }
-    return 0;
+    const struct fixed_distance *d = topology_stretched(t, set);
+    if (!set->exchange || !d)
+        return 0;
+    struct buf text = {0};
+    fixed_distance_describe(d, sys, &text);
+    err_set(e, ERR_UNSUPPORTED,
+            "%s: a constraint whose length depends on lambda; replicas that exchange windows need one length: expected "
+            "a bond there, or no exchange",
+            text.data);
+    buf_free(&text);
+    return -ERR_UNSUPPORTED;
 }
 
 /* tree[atom]: its cluster, -1: none */
@@ -390,7 +403,7 @@ int topology_build(struct topology *t, const struct system *sys, const struct se
     if (rc == 0)
         rc = build_distances(t, sys, set->constrain, water_of, e);
     if (rc == 0)
-        rc = check_exchange(t, set, e);
+        rc = check_exchange(t, sys, set, e);
     if (rc == 0) {
         build_clusters(t, sys->natoms);
         build_lone(t, sys, water_of);

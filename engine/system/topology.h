@@ -52,7 +52,13 @@ int topology_build(struct topology *t, const struct system *sys, const struct se
 /* The lists of terms (terms.c), called by topology_build once t->bonds and t->rare hold what has become no constraint. */
 void topology_terms(struct topology *t, const struct system *sys, const struct settings *set);
 void topology_close(struct topology *t);
-/* Terms that have other numbers in state B, of those that LAMBDA_BONDED brings there or, restraints, LAMBDA_RESTRAINT (terms.h). */
+/* Whether it is a bond of another form than a harmonic one, that may become a constraint of its first parameter's length. */
+bool topology_has_length(const struct rare_term *r);
+/* Whether a bond of these atoms becomes a constraint. */
+bool topology_constrains(const struct system *sys, const int atom[2], enum constrain how);
+/* The first constraint whose length differs between windows; NULL: all keep theirs. */
+const struct fixed_distance *topology_stretched(const struct topology *t, const struct settings *set);
+/* Terms and constraints that have other numbers in state B, of those that LAMBDA_BONDED brings there or, restraints, LAMBDA_RESTRAINT (terms.h). */
 uint32_t topology_changing(const struct topology *t, enum lambda component);
 
 /* out: the start's x with every molecule whole: each atom is the image nearest to the one it is bonded to, virtual sites are

@@ -161,7 +161,7 @@ static void test_temperature_between_removals(void **state)
     toy_system_free(sys);
 }
 
-/* Masses between A and B: motion follows the interpolated mass, dH/dlambda and H at the windows hold the momenta fixed. */
+/* Masses between A and B: motion follows the interpolated mass; dH/dlambda and the windows' energies are without the kinetic part. */
 static void test_mass_lambda(void **state)
 {
     double ladder[3][LAMBDA_COUNT] = {{[LAMBDA_MASS] = 0}, {[LAMBDA_MASS] = 0.5}, {[LAMBDA_MASS] = 1}}, du[3];
@@ -174,8 +174,7 @@ static void test_mass_lambda(void **state)
     struct toy t = toy_open(sys, &set, 1); /* 30 u: p = 60, K = 60 */
     struct sample a = toy_sample(t.sim, du);
     assert_true(fabs(a.kinetic - 60) < 1e-9);
-    assert_true(fabs(a.dvdl[LAMBDA_MASS] - 40) < 1e-9);
-    assert_true(fabs(du[0] - (60 * 60 / 80.0 - 60)) < 1e-8 && du[1] == 0 && fabs(du[2] - (60 * 60 / 40.0 - 60)) < 1e-8);
+    assert_true(a.dvdl[LAMBDA_MASS] == 0 && du[0] == 0 && du[1] == 0 && du[2] == 0);
     toy_run(t.sim, SIM_STEP, 100); /* 0.1 ps of an oscillator of 30 u */
     double x[1][3], omega = sqrt(1000 / 30.0);
     struct err e = {0};

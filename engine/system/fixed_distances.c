@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One constraint for each pair of atoms: a bond may be among the constraints and in [ constraints ] or [ settles ] too.
+ */
+#include "engine/system/fixed_distances.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/base/buf.h"
+
+#define ROUNDING 3e-4 /* relative: lengths nearer than this are one length, given with more digits or fewer */
+
+struct entry {
+    int low, high; /* atoms */
+    int index;
+};
+
+static int by_atoms(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    if (x->low != y->low)
+        return x->low < y->low ? -1 : 1;
+    if (x->high != y->high)
+        return x->high < y->high ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static int same(const struct system *sys, const struct fixed_distance *a, const struct fixed_distance *b, struct err *e)
+{
+    const struct atom *one = &sys->atoms[a->atom[0]], *other = &sys->atoms[a->atom[1]];
+    for (int s = 0; s < 2; s++)
+        if (fabs(a->r0[s] - b->r0[s]) > ROUNDING * b->r0[s])
+            return err_set(e, ERR_TOPOLOGY,
+                           "molecule %s, atoms %d (%s) and %d (%s): two constraints of different lengths, %g and %g nm "
+                           "in state %c; expected one length ([ constraints ], [ settles ] and bonds that become "
+                           "constraints all hold atoms)",
+                           sys->kinds[sys->molecules[one->molecule].kind].name, a->atom[0] + 1, one->name,
+                           a->atom[1] + 1, other->name, a->r0[s], b->r0[s], "AB"[s]);
+    return 0;
+}
+
+int fixed_distances_once(struct fixed_distance *list, int *n, const struct system *sys, struct err *e)
+{
+    struct entry *order = xcalloc((size_t)*n, sizeof *order);
+    bool *again = xcalloc((size_t)*n, sizeof *again);
+    int kept = 0, rc = 0;
+    for (int i = 0; i < *n; i++) {
+        const int *atom = list[i].atom;
+        order[i] = (struct entry){atom[atom[0] > atom[1]], atom[atom[0] < atom[1]], i};
+    }
+    qsort(order, (size_t)*n, sizeof *order, by_atoms);
+    for (int i = 1; i < *n && !rc; i++)
+        if (order[i].low == order[i - 1].low && order[i].high == order[i - 1].high) {
+            again[order[i].index] = true;
+            rc = same(sys, &list[order[i].index], &list[order[i - 1].index], e);
+        }
+    for (int i = 0; i < *n; i++)
+        if (!again[i])
+            list[kept++] = list[i];
+    *n = kept;
+    free(order);
+    free(again);
+    return rc;
+}
+
+int fixed_distance_in_water(const struct fixed_distance *d, const struct rigid_water *w, const struct system *sys,
+                            struct err *e)
+{
+    double r = d->atom[0] == w->atom[0] || d->atom[1] == w->atom[0] ? w->r_oh : w->r_hh;
+    const struct fixed_distance held = {{d->atom[0], d->atom[1]}, {r, r}};
+    return same(sys, d, &held, e);
+}
+
+bool fixed_distance_stretches(const struct fixed_distance *d, const struct settings *set)
+{
+    const struct alchemy_settings *a = &set->alchemy;
+    for (int w = 1; w < a->nwindows && d->r0[0] != d->r0[1]; w++)
+        if (a->lambda[w][LAMBDA_BONDED] != a->lambda[0][LAMBDA_BONDED])
+            return true;
+    return false;
+}
+
+void fixed_distance_describe(const struct fixed_distance *d, const struct system *sys, struct buf *out)
+{
+    const struct atom *a = &sys->atoms[d->atom[0]], *b = &sys->atoms[d->atom[1]];
+    buf_printf(out, "molecule %s, atoms %d (%s) and %d (%s), from %g nm in state A to %g nm in state B",
+               sys->kinds[sys->molecules[a->molecule].kind].name, d->atom[0] + 1, a->name, d->atom[1] + 1, b->name,
+               d->r0[0], d->r0[1]);
+}
