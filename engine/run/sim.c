@@ -15,9 +15,6 @@
 #include "engine/base/number.h"
 #include "engine/run/sim_parts.h"
 
-#define STALLED                                                                                                        \
-    1e-6 /* relative deviation of a constraint, below which it was nearly kept: redundant ones come so far */
-
 void sim_lay_out(struct sim *s, struct arena *a)
 {
     size_t n = (size_t)s->model->sys->natoms;
@@ -430,9 +427,6 @@ int sim_outcome(struct sim *s, struct err *e)
         sim_fail(s, e);
     if (rc)
         return rc;
-    static const char stalled[] =
-        ": the constraints around them are redundant (atoms on a line or in a plane whose "
-        "shape is held by more distances than it needs); expected independent ones";
     switch ((enum halt)c->halt) {
     case HALT_NONE:
         return SIM_OK;
@@ -445,9 +439,9 @@ int sim_outcome(struct sim *s, struct err *e)
     case HALT_CONSTRAINT:
         return err_set(e, ERR_CONSTRAINT,
                        "step %llu: constraint between atoms %u (%s %s%d) and %u (%s %s%d) cannot be kept, relative "
-                       "deviation %g%s",
+                       "deviation %g",
                        step, c->where[0] + 1, a->name, a->resname, a->residue, c->where[1] + 1, b->name, b->resname,
-                       b->residue, c->value, c->value < STALLED ? stalled : "");
+                       b->residue, c->value);
     case HALT_OVERFLOW:
         return err_set(e, ERR_OVERFLOW, "step %llu: %.0f %s too large to be summed (%s)", step, c->value,
                        number_word(llrint(c->value), "contribution is", "contributions are"),

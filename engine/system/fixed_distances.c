@@ -8,8 +8,14 @@
 #include <stdlib.h>
 
 #include "engine/base/buf.h"
+#include "engine/math/box.h"
+#include "engine/math/vec.h"
 
 #define ROUNDING 3e-4 /* relative: lengths nearer than this are one length, given with more digits or fewer */
+
+#define DEPENDENT                                                                                                      \
+    1e-4 /* what is left of a unit vector that is the sum of others, of coordinates with three decimals or more */
+#define MOST_CHECKED 200 /* constraints in one cluster: time goes with their cube */
 
 struct entry {
     int low, high; /* atoms */
@@ -70,6 +76,55 @@ int fixed_distance_in_water(const struct fixed_distance *d, const struct rigid_w
     double r = d->atom[0] == w->atom[0] || d->atom[1] == w->atom[0] ? w->r_oh : w->r_hh;
     const struct fixed_distance held = {{d->atom[0], d->atom[1]}, {r, r}};
     return same(sys, d, &held, e);
+}
+
+/* Gradients of two constraints with respect to the atoms they share, multiplied: a matrix of them has no inverse where one
+ * constraint follows from the others to first order. */
+static double coupling(const struct fixed_distance *a, const struct fixed_distance *b, const double along_a[3],
+                       const double along_b[3])
+{
+    int shared = (a->atom[0] == b->atom[0]) + (a->atom[1] == b->atom[1]) - (a->atom[0] == b->atom[1]) -
+                 (a->atom[1] == b->atom[0]);
+    return shared * vec_dot(along_a, along_b);
+}
+
+/* By Cholesky's method; the first of the n that depends on those before it, n: none. */
+static uint32_t first_dependent(const struct fixed_distance *list, uint32_t n, const struct system *sys)
+{
+    double(*along)[3] = xcalloc(n, sizeof *along), *l = xcalloc((size_t)n * n, sizeof *l);
+    uint32_t i = 0;
+    for (bool independent = true; i < n && independent; i += independent) {
+        box_image(sys->x[list[i].atom[0]], sys->x[list[i].atom[1]], sys->box, along[i]);
+        const double length = sqrt(vec_dot(along[i], along[i]));
+        for (int d = 0; d < 3; d++)
+            along[i][d] /= length > 0 ? length : 1;
+        for (uint32_t j = 0; j <= i; j++) {
+            double sum = coupling(&list[i], &list[j], along[i], along[j]);
+            for (uint32_t k = 0; k < j; k++)
+                sum -= l[(size_t)i * n + k] * l[(size_t)j * n + k];
+            l[(size_t)i * n + j] = j < i ? sum / l[(size_t)j * n + j] : sqrt(fmax(sum, 0));
+        }
+        independent = length == 0 || l[(size_t)i * n + i] > DEPENDENT;
+    }
+    free(along);
+    free(l);
+    return i;
+}
+
+int fixed_distances_independent(const struct fixed_distance *list, uint32_t n, uint32_t natoms,
+                                const struct system *sys, struct err *e)
+{
+    uint32_t i = n < natoms || n > MOST_CHECKED ? n : first_dependent(list, n, sys);
+    if (i == n)
+        return 0;
+    const struct atom *a = &sys->atoms[list[i].atom[0]], *b = &sys->atoms[list[i].atom[1]];
+    return err_set(
+        e, ERR_TOPOLOGY,
+        "molecule %s, atoms %d (%s) and %d (%s): their constraint is redundant, because others hold the same "
+        "atoms on a line or in a plane already (%u constraints of %u atoms); expected one constraint fewer, "
+        "or virtual sites for some of the atoms",
+        sys->kinds[sys->molecules[a->molecule].kind].name, list[i].atom[0] + 1, a->name, list[i].atom[1] + 1, b->name,
+        n, natoms);
 }
 
 bool fixed_distance_stretches(const struct fixed_distance *d, const struct settings *set)

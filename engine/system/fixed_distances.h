@@ -13,6 +13,9 @@
 
 /* Keeps the first of each pair of atoms, in their order. ERR_TOPOLOGY: one pair with two lengths. */
 int fixed_distances_once(struct fixed_distance *list, int *n, const struct system *sys, struct err *e);
+/* Of a cluster of n constraints, at the system's coordinates. ERR_TOPOLOGY: one follows from others. */
+int fixed_distances_independent(const struct fixed_distance *list, uint32_t n, uint32_t natoms,
+                                const struct system *sys, struct err *e);
 /* Of two atoms that a rigid water holds. ERR_TOPOLOGY: at another length. */
 int fixed_distance_in_water(const struct fixed_distance *d, const struct rigid_water *w, const struct system *sys,
                             struct err *e);

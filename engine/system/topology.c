@@ -406,6 +406,9 @@ int topology_build(struct topology *t, const struct system *sys, const struct se
         rc = check_exchange(t, sys, set, e);
     if (rc == 0) {
         build_clusters(t, sys->natoms);
+        for (int c = 0; c < t->nclusters && rc == 0; c++)
+            rc = fixed_distances_independent(&t->distances[t->clusters[c].first], t->clusters[c].count,
+                                             t->clusters[c].natoms, sys, e);
         build_lone(t, sys, water_of);
         topology_terms(t, sys, set);
     }

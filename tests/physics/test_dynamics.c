@@ -184,6 +184,30 @@ static void test_mass_lambda(void **state)
     toy_system_free(sys);
 }
 
+/* A pair with one constraint moves with its masses of lambda, atoms of two constraints with those of A. */
+static void test_mass_of_constraints(void **state)
+{
+    double ladder[2][LAMBDA_COUNT] = {{0}, {[LAMBDA_MASS] = 1}}, du[2];
+    struct settings set = toy_settings();
+    set.alchemy = (struct alchemy_settings){.kind = ALCHEMY_B_STATES, .nwindows = 2, .lambda = ladder};
+    for (int n = 2; n <= 3; n++) {
+        struct system *sys = oscillators(n, 0, 10);
+        sys->v = xcalloc((size_t)n, sizeof *sys->v);
+        for (int i = 0; i < n; i++) {
+            sys->atoms[i].mass[1] = 20;
+            sys->v[i][0] = 1;
+            for (int d = 0; d < 3; d++)
+                sys->x[i][d] = 1 + (d == i % 2 && i > 0 ? 0.1 : 0);
+            if (i > 0)
+                toy_add(sys, constraints, nconstraints, (struct constraint){{0, i}, {0.1, 0.1}, true});
+        }
+        struct toy t = toy_open(sys, &set, 1);
+        assert_true(fabs(toy_sample(t.sim, du).kinetic - 0.5 * n * (n == 2 ? 20 : 10)) < 1e-9);
+        toy_close(&t);
+        toy_system_free(sys);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +216,7 @@ int main(void)
         cmocka_unit_test(test_com),
         cmocka_unit_test(test_temperature_between_removals),
         cmocka_unit_test(test_mass_lambda),
+        cmocka_unit_test(test_mass_of_constraints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
