@@ -102,15 +102,15 @@ static void put_reasons(struct buf *out, const json_t *results)
         buf_printf(out, "\nand %zu more, at the end of the page", json_array_size(reasons) - SHOWN);
 }
 
-/* The estimator that the estimate is of. */
+/* The estimator that the estimate is of: the first, unless another is named. */
 static const json_t *headline(const json_t *results)
 {
-    const json_t *estimators = json_object_get(results, "estimators"), *one;
+    const json_t *estimators = json_object_get(results, "estimators"), *found = json_array_get(estimators, 0), *one;
     size_t i;
     json_array_foreach (estimators, i, one)
         if (!strcmp(answer_text(one, "name"), answer_text(results, "estimator")))
-            return one;
-    return NULL;
+            found = one;
+    return found;
 }
 
 void report_answer(struct buf *out, const json_t *ensemble, const json_t *results)
