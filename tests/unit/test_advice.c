@@ -29,6 +29,7 @@ struct change {
     const char *terms;             /* of the molecule, beside what holds it together */
     const char *nonbonded;         /* a line */
     const char *box;               /* of the coordinates */
+    bool cmap;                     /* of all five atoms */
 };
 
 #define BAROSTAT "barostat: {method: monte-carlo, pressure: 1 bar, every: 25 steps}\n"
@@ -99,7 +100,12 @@ static json_t *advise(const struct change *c, struct err *e)
     if (spec_parse(&s, "s.yaml", spec.data, spec.len, e) || source_memory_add(src, "a.top", top.data, top.len, e) ||
         source_memory_add(src, "a.gro", gro.data, gro.len, e))
         fail_msg("%s", e->msg);
-    if (!spec_system(s, src, &sys, e) && spec_advise(s, &sys, &list, e))
+    int rc = spec_system(s, src, &sys, e);
+    if (c->cmap) {
+        sys.cmaps = xcalloc((size_t)(sys.ncmaps = 1), sizeof *sys.cmaps);
+        sys.cmaps[0] = (struct cmap){.atom = {0, 1, 2, 3, 4}};
+    }
+    if (!rc && spec_advise(s, &sys, &list, e))
         assert_null(list);
     system_close(&sys);
     spec_free(s);
@@ -395,6 +401,9 @@ static void states(void **state)
                                                   .timestep = "1 fs"});
     expect("masses", "s.yaml:4: alchemy.windows.mass: 1 atom has another mass in state B.",
            (struct change){.change = b, .windows = "{mass: [0, 1]}", .b_states = "HC 0.1 2.016"});
+    expect("cmap", "alchemy.perturb: 1 CMAP term has atoms of other types in state B, and keeps the surface of state A",
+           (struct change){.change = b, .cmap = true, .b_states = "D 0.1 1.008"});
+    expect_none("CMAP", (struct change){.change = b, .cmap = true, .b_states = "HC 0.0 1.008"});
     expect_none("alchemy.windows.mass", (struct change){.change = b, .b_states = "HC 0.1 2.016"});
 #undef BONDS
 }
