@@ -8,17 +8,8 @@
 #include <string.h>
 
 #include "engine/base/number.h"
+#include "engine/system/alchemy.h"
 #include "engine/system/fixed_distances.h"
-
-/* Whether the ladder has windows that differ in the component. */
-static bool moves(const struct advising *a, enum lambda component)
-{
-    const struct alchemy_settings *al = &a->s->settings.alchemy;
-    for (int w = 1; w < al->nwindows; w++)
-        if (al->lambda[w][component] != al->lambda[0][component])
-            return true;
-    return false;
-}
 
 static void advise_lengths(const struct advising *a, const struct topology *t)
 {
@@ -31,7 +22,7 @@ static void advise_lengths(const struct advising *a, const struct topology *t)
         a, "constraint", a->s->alchemy_line,
         "alchemy: a constraint changes its length along the ladder (%s): energies at windows with another length "
         "are known to first order only, so that MBAR and BAR will give no number and the estimate is TI's. "
-        "Expected a bond there: constraints: none, or an atom name that does not begin with H",
+        "Expected a bond in its place (constraints: none, or [ bonds ] for [ constraints ])",
         text.data);
     buf_free(&text);
 }
@@ -63,7 +54,7 @@ static void advise_strengths(const struct advising *a)
         if (topology_has_length(r))
             add_stiff(&s, r->atom, r->c[0][0] == r->c[1][0], !memcmp(r->c[0], r->c[1], sizeof r->c[0]));
     }
-    if (!s.count || !moves(a, LAMBDA_BONDED))
+    if (!s.count || !alchemy_moves(&a->s->settings.alchemy, LAMBDA_BONDED))
         return;
     const struct atom *one = &a->sys->atoms[s.atom[0]], *other = &a->sys->atoms[s.atom[1]];
     advice_say(a, "constraint", a->s->alchemy_line,
@@ -78,7 +69,7 @@ static void advise_strengths(const struct advising *a)
 static void advise_masses(const struct advising *a)
 {
     int n = 0;
-    for (int i = 0; i < a->sys->natoms && moves(a, LAMBDA_MASS); i++)
+    for (int i = 0; i < a->sys->natoms && alchemy_moves(&a->s->settings.alchemy, LAMBDA_MASS); i++)
         n += a->sys->atoms[i].mass[0] != a->sys->atoms[i].mass[1];
     if (n)
         advice_say(a, "masses", a->s->alchemy_line,

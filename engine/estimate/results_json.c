@@ -361,7 +361,8 @@ static void warnings(struct writer *w, const struct report *r)
         jw_text(w, NULL, r->remark);
     if (ladder_moves(r->ladder, LAMBDA_MASS, 0, r->ladder->nstates - 1))
         jw_text(w, NULL,
-                "masses change along the ladder: free energies are without the kinetic part, -3/2 RT ln(mB/mA) for "
+                "the ladder has masses: free energies are without the kinetic part of those that change, -3/2 RT "
+                "ln(mB/mA) for "
                 "each free atom, which is the same in every leg and cancels between legs");
     for (int i = 0; i < r->nrepeats; i++)
         for (int k = 0; k < r->repeats[i].nwarnings; k++) {

@@ -169,15 +169,15 @@ static void judge_halves(const struct result *r, const struct range *x, struct v
  * cannot do with. TI has the constraint's force, if there are velocities. */
 static void judge_constraints(const struct result *r, enum estimator which, const struct range *x, struct verdict *v)
 {
-    bool needs_energies = which == ESTIMATOR_MBAR || which == ESTIMATOR_BAR;
+    const bool energies = which == ESTIMATOR_MBAR || which == ESTIMATOR_BAR;
     if (!r->stretched)
         return;
-    if (which == ESTIMATOR_MBAR || (needs_energies && ladder_moves(r->ladder, LAMBDA_BONDED, x->from, x->to)))
+    if (which == ESTIMATOR_MBAR || (which == ESTIMATOR_BAR && ladder_moves(r->ladder, LAMBDA_BONDED, x->from, x->to)))
         verdict_add(v, VERDICT_FAILED, "constraint",
                     "a constraint changes its length along the ladder (%s): energies at windows with another length "
                     "are known to first order only; take TI, or a bond in place of the constraint",
                     r->stretched);
-    for (int k = x->from; k <= x->to && !needs_energies; k++)
+    for (int k = x->from; k <= x->to && !energies; k++)
         if (r->windows[k].frames.rows)
             verdict_add(v, VERDICT_FAILED, "constraint",
                         "window %d has rows of frames, which have no velocities: the force of the constraint that "

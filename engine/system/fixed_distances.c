@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One constraint for each pair of atoms: a bond may be among the constraints and in [ constraints ] or [ settles ] too.
+ * One constraint for each pair of atoms: a bond may be among the constraints and in [ constraints ] or [ settles ] too. Constraints
+ * that follow from others are refused: each would take one degree of freedom off that the others have taken off already.
  */
 #include "engine/system/fixed_distances.h"
 
@@ -10,12 +11,14 @@
 #include "engine/base/buf.h"
 #include "engine/math/box.h"
 #include "engine/math/vec.h"
+#include "engine/system/alchemy.h"
 
-#define ROUNDING 3e-4 /* relative: lengths nearer than this are one length, given with more digits or fewer */
-
-#define DEPENDENT                                                                                                      \
-    1e-4 /* what is left of a unit vector that is the sum of others, of coordinates with three decimals or more */
-#define MOST_CHECKED 200 /* constraints in one cluster: time goes with their cube */
+/* Relative: lengths nearer than this are one length, given with more digits or fewer. */
+#define ROUNDING 3e-4
+/* What may be left of a unit vector that is a sum of others, of coordinates with three decimals. */
+#define DEPENDENT 1e-2
+/* Constraints of one cluster: the time that it takes to look at them grows with their cube. */
+#define MOST_CHECKED 200
 
 struct entry {
     int low, high; /* atoms */
@@ -88,23 +91,35 @@ static double coupling(const struct fixed_distance *a, const struct fixed_distan
     return shared * vec_dot(along_a, along_b);
 }
 
-/* By Cholesky's method; the first of the n that depends on those before it, n: none. */
+/* Unit vectors along the constraints; false: two atoms are in one place. */
+static bool find_directions(const struct fixed_distance *list, uint32_t n, const struct system *sys, double (*along)[3])
+{
+    for (uint32_t i = 0; i < n; i++) {
+        box_image(sys->x[list[i].atom[0]], sys->x[list[i].atom[1]], sys->box, along[i]);
+        const double length = sqrt(vec_dot(along[i], along[i]));
+        if (!(length > 0))
+            return false;
+        for (int d = 0; d < 3; d++)
+            along[i][d] /= length;
+    }
+    return true;
+}
+
+/* By Cholesky's method; the first of the n that depends on those before it, n: none, or nothing is known of them. */
 static uint32_t first_dependent(const struct fixed_distance *list, uint32_t n, const struct system *sys)
 {
     double(*along)[3] = xcalloc(n, sizeof *along), *l = xcalloc((size_t)n * n, sizeof *l);
-    uint32_t i = 0;
-    for (bool independent = true; i < n && independent; i += independent) {
-        box_image(sys->x[list[i].atom[0]], sys->x[list[i].atom[1]], sys->box, along[i]);
-        const double length = sqrt(vec_dot(along[i], along[i]));
-        for (int d = 0; d < 3; d++)
-            along[i][d] /= length > 0 ? length : 1;
+    uint32_t i = find_directions(list, n, sys, along) ? 0 : n;
+    for (; i < n; i++) {
+        double *row = l + (size_t)i * n;
         for (uint32_t j = 0; j <= i; j++) {
             double sum = coupling(&list[i], &list[j], along[i], along[j]);
             for (uint32_t k = 0; k < j; k++)
-                sum -= l[(size_t)i * n + k] * l[(size_t)j * n + k];
-            l[(size_t)i * n + j] = j < i ? sum / l[(size_t)j * n + j] : sqrt(fmax(sum, 0));
+                sum -= row[k] * l[(size_t)j * n + k];
+            row[j] = j < i ? sum / l[(size_t)j * n + j] : sqrt(fmax(sum, 0));
         }
-        independent = length == 0 || l[(size_t)i * n + i] > DEPENDENT;
+        if (row[i] < DEPENDENT)
+            break;
     }
     free(along);
     free(l);
@@ -129,11 +144,7 @@ int fixed_distances_independent(const struct fixed_distance *list, uint32_t n, u
 
 bool fixed_distance_stretches(const struct fixed_distance *d, const struct settings *set)
 {
-    const struct alchemy_settings *a = &set->alchemy;
-    for (int w = 1; w < a->nwindows && d->r0[0] != d->r0[1]; w++)
-        if (a->lambda[w][LAMBDA_BONDED] != a->lambda[0][LAMBDA_BONDED])
-            return true;
-    return false;
+    return d->r0[0] != d->r0[1] && alchemy_moves(&set->alchemy, LAMBDA_BONDED);
 }
 
 void fixed_distance_describe(const struct fixed_distance *d, const struct system *sys, struct buf *out)
