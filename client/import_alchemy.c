@@ -70,11 +70,15 @@ static void decouple(struct mdp *m, struct ladders *l, struct buf *out)
                    to ? to : "?", inner);
 }
 
-/* From A to B: all ladders that are not given follow fep-lambdas. */
-static void perturb(struct ladders *l, struct buf *out)
+/* From A to B: all ladders that are not given follow fep-lambdas, but that of masses, of which no free energy depends. */
+static void perturb(struct mdp *m, struct ladders *l, struct buf *out)
 {
-    for (int k = COULOMB; k < TEMPERATURE; k++)
+    for (int k = COULOMB; k < MASS; k++)
         l->given[k] |= l->given[FEP];
+    if (l->given[FEP] && !l->given[MASS])
+        mdp_say(m, theirs[FEP], MDP_CHANGED,
+                "masses stay those of state A in every window: free energies are without the kinetic part of masses "
+                "that change, which cancels between legs");
     buf_printf(out, "  perturb: b-states\n");
 }
 
@@ -146,15 +150,24 @@ static void say_state(struct mdp *m)
                 mdp_value(m, "init-lambda-state"));
 }
 
+static void say_masses(struct mdp *m, const struct ladders *l)
+{
+    if (l->given[MASS])
+        mdp_say(m, theirs[MASS], MDP_CHANGED,
+                "masses change along the ladder, but free energies are without their kinetic part, which cancels "
+                "between legs");
+}
+
 static void write_all(struct mdp *m, struct ladders *l, struct buf *out)
 {
     read_ladders(m, l);
     say_state(m);
+    say_masses(m, l);
     buf_printf(out, "alchemy:\n");
     if (mdp_value(m, "couple-moltype"))
         decouple(m, l, out);
     else
-        perturb(l, out);
+        perturb(m, l, out);
     /* where it is absent, ours follows that of bonded terms */
     l->given[RESTRAINT] |= l->given[BONDED];
     soft_core(m, l, out);

@@ -506,6 +506,7 @@ int spec_advise(const struct spec *s, const struct system *sys, json_t **out, st
     advise_net_charge(&a);
     advise_ladder(&a, &t);
     advise_idle(&a, &t);
+    advise_states(&a, &t);
     advise_protocol(&a);
     advise_center(&a);
     advise_volume_moves(&a);

@@ -191,13 +191,23 @@ static int data_line(struct reader *r, const char *s, const char *end, struct er
     return 0;
 }
 
+static void comment_line(struct xvg *x, const char *s, const char *end)
+{
+    const size_t n = strlen(XVG_STRETCHED);
+    if (!x->stretched && (size_t)(end - s) > n && !strncmp(s, XVG_STRETCHED, n))
+        x->stretched = strndup(s + n, (size_t)(end - s) - n);
+}
+
 /* A line without its newline; *end is readable and no part of a number. */
 static int line(struct reader *r, const char *s, const char *end, struct err *e)
 {
     r->line++;
     if (s < end && *s == '@')
         return header_line(r, s, end, e);
-    return s < end && *s != '#' ? data_line(r, s, end, e) : 0;
+    if (s < end && *s != '#')
+        return data_line(r, s, end, e);
+    comment_line(r->x, s, end);
+    return 0;
 }
 
 /* The whole lines of text; *rest is what follows the last newline. */
@@ -291,6 +301,7 @@ void xvg_close(struct xvg *x)
     free(x->x_label);
     free(x->y_label);
     free(x->subtitle);
+    free(x->stretched);
     free(x->v);
     *x = (struct xvg){0};
 }

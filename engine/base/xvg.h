@@ -12,10 +12,14 @@
 #include "engine/base/buf.h"
 #include "engine/base/err.h"
 
+/* How a line of dhdl.xvg begins that names a constraint whose length differs between windows: energy differences are of first order. */
+#define XVG_STRETCHED "# constraint that changes its length: "
+
 struct xvg {
     char *title, *x_label, *y_label; /* NULL where there is none, as */
     char *subtitle;                  /* .. this */
     int subtitle_line;               /* for messages */
+    char *stretched;                 /* what follows XVG_STRETCHED; NULL */
     int nlegends;
     char **legend; /* of columns 1.. ; column 0 is the time */
     int *legend_line;

@@ -203,6 +203,7 @@ void result_close(struct result *r)
     for (int i = 0; i < r->nwarnings; i++)
         free(r->warnings[i]);
     free(r->warnings);
+    free(r->stretched);
     forecast_free(r->forecast);
     free(r->windows);
     free(r->overlap);

@@ -121,6 +121,13 @@ static int legend(struct dhdl *d, struct columns *c, int column, struct err *e)
     return 0;
 }
 
+/* Without the kinetic energy of masses that change: it cancels between legs, and what of it is sampled depends on how often the
+ * motion of the center of mass is removed. GROMACS has it in dH/dlambda and not in the energy differences. */
+static double derivative(enum lambda component, double sampled)
+{
+    return component == LAMBDA_MASS ? 0 : sampled;
+}
+
 /* Copies row by row what is finite in all the columns that matter. */
 static void take_rows(struct dhdl *d, const struct columns *c)
 {
@@ -133,7 +140,7 @@ static void take_rows(struct dhdl *d, const struct columns *c)
         const double *v = x->v + row * width;
         bool finite = true;
         for (size_t i = 0; i < nc && d->derivatives; i++) {
-            d->dhdl[d->n * nc + i] = v[c->derivative[d->component[i]]];
+            d->dhdl[d->n * nc + i] = derivative(d->component[i], v[c->derivative[d->component[i]]]);
             finite = finite && isfinite(d->dhdl[d->n * nc + i]);
         }
         for (size_t k = 0; k < ns; k++) {
@@ -161,6 +168,7 @@ static int columns(struct dhdl *d, struct columns *c, struct err *e)
     d->cut_short = c->x->cut_short;
     d->seen = c->x->seen;
     d->stride = c->x->stride;
+    d->stretched = c->x->stretched ? xstrdup(c->x->stretched) : NULL;
     return 0;
 }
 
@@ -195,5 +203,6 @@ void dhdl_close(struct dhdl *d)
     free(d->time);
     free(d->dhdl);
     free(d->dh);
+    free(d->stretched);
     *d = (struct dhdl){0};
 }

@@ -138,7 +138,7 @@ static bool analyse(const struct file *files, int n, struct buf *json)
     take_windows(&one, files, n, &s);
     result_analyse(&one, &s);
     report_write(&r, json);
-    bool answered = one.estimators[ESTIMATOR_MBAR].total.ok;
+    bool answered = one.estimators[report_headline(&r)].total.ok;
     sampling_close(&s);
     result_close(&one);
     ladder_close(&l);

@@ -30,8 +30,9 @@ struct dhdl {
     size_t nonfinite; /* rows dropped */
     bool cut_short;
     bool derivatives; /* dH/dlambda of every component is there */
+    char *stretched;  /* a constraint whose length differs between windows; NULL */
     double *time;     /* [n], ps */
-    double *dhdl;     /* [n][ncomponents], kJ/mol */
+    double *dhdl;     /* [n][ncomponents], kJ/mol; of mass: 0 */
     double *dh;       /* [n][nstates], kJ/mol: U(foreign) - U(own) */
 };
 

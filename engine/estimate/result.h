@@ -80,6 +80,8 @@ void ladder_of_settings(struct ladder *l, const struct settings *set);
 void ladder_of_file(struct ladder *l, const struct dhdl *d);
 /* Name of the leg that begins at window `from`: the components that change, joined by '+'. */
 void ladder_leg_name(const struct ladder *l, int from, struct buf *out);
+/* Whether a component changes between windows from .. to. */
+bool ladder_moves(const struct ladder *l, enum lambda component, int from, int to);
 void ladder_close(struct ladder *l);
 
 /* ---- verdicts */
@@ -167,6 +169,7 @@ struct profile {
 struct result {
     const struct ladder *ladder;
     struct bath bath;
+    char *stretched;               /* as in struct dhdl */
     struct window_result *windows; /* [nstates]; NULL in the result of several repeats */
     int nestimators;               /* 0, 3, or 4 with Gauss */
     struct estimator_result estimators[ESTIMATORS];
@@ -220,6 +223,9 @@ static inline const struct result *report_whole(const struct report *r)
 {
     return r->nrepeats > 1 ? &r->whole : r->repeats;
 }
+
+/* The estimator of the estimate: MBAR, or TI where a constraint's length changes. */
+enum estimator report_headline(const struct report *r);
 
 /* ---- who does it */
 

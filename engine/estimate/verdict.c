@@ -165,11 +165,32 @@ static void judge_halves(const struct result *r, const struct range *x, struct v
                     "first and second half differ by %.2g kT, more than %.2g that errors allow", difference, limit);
 }
 
+/* Where a constraint's length changes, energies at windows with another length are known to first order only, which MBAR and BAR
+ * cannot do with. TI has the constraint's force, if there are velocities. */
+static void judge_constraints(const struct result *r, enum estimator which, const struct range *x, struct verdict *v)
+{
+    const bool energies = which == ESTIMATOR_MBAR || which == ESTIMATOR_BAR;
+    if (!r->stretched)
+        return;
+    if (which == ESTIMATOR_MBAR || (which == ESTIMATOR_BAR && ladder_moves(r->ladder, LAMBDA_BONDED, x->from, x->to)))
+        verdict_add(v, VERDICT_FAILED, "constraint",
+                    "a constraint changes its length along the ladder (%s): energies at windows with another length "
+                    "are known to first order only; take TI, or a bond in place of the constraint",
+                    r->stretched);
+    for (int k = x->from; k <= x->to && !energies; k++)
+        if (r->windows[k].frames.rows)
+            verdict_add(v, VERDICT_FAILED, "constraint",
+                        "window %d has rows of frames, which have no velocities: the force of the constraint that "
+                        "changes its length (%s) is not known; submit the ensemble anew with all windows",
+                        k, r->stretched);
+}
+
 /* What does not need other estimators. */
 static void judge_alone(const struct result *r, const struct solutions *s, enum estimator which, const struct range *x,
                         struct verdict *v)
 {
     judge_gaps(r, x, v);
+    judge_constraints(r, which, x, v);
     if (r->estimators[which].reason[0] && v->kind != VERDICT_FAILED)
         verdict_add(v, VERDICT_FAILED, "no_answer", "%s", r->estimators[which].reason);
     judge_overlaps(r, s->bar, which, x, v);

@@ -133,6 +133,8 @@ static int take(struct result *r, const char *name, const struct dhdl *d, int in
     w->rows = d->seen;
     w->stride = d->stride;
     w->nonfinite = d->nonfinite;
+    if (d->stretched && !r->stretched)
+        r->stretched = xstrdup(d->stretched);
     assess(w, d, index);
     averages_of_dhdl(r->ladder, w, d);
     add_rows(r->ladder, s, index, d, w->discarded);

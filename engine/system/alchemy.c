@@ -10,6 +10,14 @@
 #include "engine/math/search.h"
 #include "engine/system/ewald.h"
 
+bool alchemy_moves(const struct alchemy_settings *set, enum lambda component)
+{
+    for (int w = 1; w < set->nwindows; w++)
+        if (set->lambda[w][component] != set->lambda[0][component])
+            return true;
+    return false;
+}
+
 const struct decoupled *alchemy_decoupled(const struct system *sys, const struct alchemy_settings *set, int atom)
 {
     const struct molecule *m = &sys->molecules[sys->atoms[atom].molecule];

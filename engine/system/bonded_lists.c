@@ -83,6 +83,8 @@ uint32_t topology_changing(const struct topology *t, enum lambda component)
         n += held[i]->count - held[i]->perturbed;
     for (uint32_t i = t->nrare.perturbed; i < t->nrare.count; i++)
         n += is_restraint(&t->rare[i]) == restraints;
+    for (int i = 0; i < t->ndistances && !restraints; i++)
+        n += t->distances[i].r0[0] != t->distances[i].r0[1];
     return n;
 }
 

@@ -209,6 +209,27 @@ class Import(unittest.TestCase):
         self.assertEqual(spec[at + 1:at + 5], [f"    {name}: {ladder}" for name in ("coulomb", "vdw", "bonded", "restraint")])
         self.assertIn(" sc-coul, not given: changed: yes, as grompp has it where fep-lambdas are the only ladder", said)
 
+    def test_masses(self):
+        """fep-lambdas bring no ladder of masses; what becomes of masses is said."""
+        path = os.path.join(self.folder, "topol.top")
+        with open(path, encoding="utf-8") as f:
+            whole = f.read()
+        first = re.search(r"\[ atoms \]\n(?:;.*\n)*( *\d+ +(\S+).*\n)", whole)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(whole.replace(first[1], f"{first[1].rstrip()} {first[2]} 0.5 20.0\n"))
+        states = "free-energy = yes\nsc-coul = yes\n"
+        spec, said = self.spec(BASE + states + "fep-lambdas = 0 1\n")
+        self.assertIn("  perturb: b-states", spec)
+        self.assertFalse([line for line in spec if line.startswith("    mass:")])
+        self.assertEqual([line for line in said if "masses" in line],
+                         ["12: fep-lambdas = 0 1: changed: masses stay those of state A in every window: free energies are without the "
+                          "kinetic part of masses that change, which cancels between legs"])
+        spec, said = self.spec(BASE + states + "fep-lambdas = 0 1\nmass-lambdas = 0 0.5\n")
+        self.assertIn("    mass: [0, 0.5]", spec)
+        self.assertEqual([line for line in said if "masses" in line],
+                         ["13: mass-lambdas = 0 0.5: changed: masses change along the ladder, but free energies are without their "
+                          "kinetic part, which cancels between legs"])
+
     def test_restraints_of_the_topology(self):
         """A bond between molecules that comes as fep-lambdas go."""
         with open(os.path.join(self.folder, "topol.top"), "a", encoding="utf-8") as f:

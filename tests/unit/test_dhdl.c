@@ -61,6 +61,27 @@ static void test_whole_file(void **state)
     buf_free(&b);
 }
 
+/* The kinetic energy of masses that change is in no dH/dlambda; a remark names a constraint that changes its length. */
+static void test_motion(void **state)
+{
+    struct dhdl d;
+    struct err e;
+    assert_int_equal(
+        read_text(&d,
+                  "@ subtitle \"T = 300 (K) \\xl\\f{} state 0: (mass-lambda, bonded-lambda) = (0.0, 0.0)\"\n"
+                  "@ s0 legend \"dH/d\\xl\\f{} mass-lambda = 0.0000\"\n"
+                  "@ s1 legend \"dH/d\\xl\\f{} bonded-lambda = 0.0000\"\n"
+                  "@ s2 legend \"\\xD\\f{}H \\xl\\f{} to (0.0000, 0.0000)\"\n"
+                  "# a comment\n" XVG_STRETCHED "atoms 1 and 2\n"
+                  "0 7.5 2 0\n1 9.2 3 0\n",
+                  &e),
+        0);
+    assert_true(d.derivatives && d.n == 2);
+    assert_true(d.dhdl[0] == 0 && d.dhdl[1] == 2 && d.dhdl[2] == 0 && d.dhdl[3] == 3);
+    assert_string_equal(d.stretched, "atoms 1 and 2");
+    dhdl_close(&d);
+}
+
 /* Cut at every byte: never an error after the header, and never a row that was not whole. */
 static void test_cut_short(void **state)
 {
@@ -197,7 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole_file), cmocka_unit_test(test_cut_short), cmocka_unit_test(test_long_file),
-        cmocka_unit_test(test_tolerated),  cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_tolerated),  cmocka_unit_test(test_motion),    cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

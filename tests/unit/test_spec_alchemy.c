@@ -203,10 +203,12 @@ static void test_system_errors(void **state)
          "weaken"},
         {CONSTRAINED("RIGID") "exchange: {every: 1 ps}\n", "0", ""},
         {CONSTRAINED("STRETCH"), "0", ""},
-        {CONSTRAINED("STRETCH") "exchange: {every: 1 ps}\n", "0",
-         "s.yaml: exchange: atoms 1 and 2: a constraint whose length goes with lambda from 1.8 to 1.9 nm; replicas "
-         "that "
-         "exchange windows need it to stay: expected a bond there, or no exchange"},
+        {CONSTRAINED("STRETCH") "exchange: {every: 1 ps}\n", "0", ""}, /* bonded lambda stays */
+        {HEAD_OF("PAIR, STRETCH") "alchemy: {decouple: TWO, windows: {bonded: [0, 0.5]}}\nexchange: {every: 1 ps}\n",
+         "0",
+         "s.yaml: exchange: molecule TWO, atoms 1 (CH4) and 2 (CH4), from 1.8 nm in state A to 1.9 nm in state B: a "
+         "constraint whose length depends on lambda; replicas that exchange windows need one length: expected a bond "
+         "there, or no exchange"},
         {HEAD "alchemy: {decouple: MET, finite-size: {dielectric: 97}, windows: {vdw: [0, 1]}}\n", "0",
          "s.yaml:3: alchemy.finite-size: expected a cubic box, a.gro has one of 3 x 3 x 2.5 nm"},
     };
