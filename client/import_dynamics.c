@@ -207,12 +207,29 @@ static void frames(struct mdp *m, struct buf *out)
 
 static void intervals(struct mdp *m, uint64_t steps, struct buf *out)
 {
-    bool alchemy = mdp_is(m, "free-energy", "no", "yes|true");
+    bool alchemy = import_perturbs(m);
     double sample = sample_steps(m, alchemy);
     buf_printf(out, ", sample-every: %.0f steps", steps ? fmin(sample, (double)steps) : sample);
     if (alchemy && mdp_value(m, "nstenergy"))
         mdp_say(m, "nstenergy", MDP_DROPPED, "energy.xvg has a row where dhdl.xvg has one, by nstdhdl");
     frames(m, out);
+}
+
+/* An expanded ensemble goes through the windows one by one; here all of them run. */
+static void exchange(struct mdp *m, struct buf *out)
+{
+    const double sample = sample_steps(m, true), every = mdp_number(m, "nstexpanded", 100);
+    const bool masses =
+        mdp_value(m, "mass-lambdas") || (mdp_value(m, "fep-lambdas") && !mdp_value(m, "couple-moltype"));
+    if (!mdp_is(m, "free-energy", "no", "expanded"))
+        return;
+    if (masses || !has_thermostat(m) || minimizes(m)) {
+        mdp_say(m, "free-energy", MDP_CHANGED, "yes: each window runs by itself, and none needs weights");
+        return;
+    }
+    mdp_say(m, "free-energy", MDP_CHANGED,
+            "yes, with exchange: all windows run and replicas change places, so none needs weights");
+    buf_printf(out, "exchange: {every: %.0f steps}\n", fmax(1, ceil(every / sample)) * sample);
 }
 
 static void protocol(struct mdp *m, struct buf *out)
@@ -236,6 +253,7 @@ static void protocol(struct mdp *m, struct buf *out)
     buf_printf(out, ", ensemble: %s", ensemble);
     intervals(m, steps < 1 ? 0 : (uint64_t)steps, out);
     buf_printf(out, "}\n");
+    exchange(m, out);
 }
 
 static void constraints(struct mdp *m, struct buf *out)

@@ -136,7 +136,7 @@ static int make(struct nonbonded *f, const struct system *sys, const struct sett
     struct alchemy_plan plan;
     struct nb_params *p = &f->host;
     int rc = check(sys, &set->nonbonded, e);
-    if (rc || (rc = alchemy_plan_make(&plan, sys, &set->alchemy, unit, e)))
+    if (rc || (rc = alchemy_plan_make(&plan, sys, set, unit, e)))
         return rc;
     *p = (struct nb_params){.natoms = sys->natoms,
                             .nplain = plan.nplain,

@@ -49,7 +49,7 @@ static int make(struct nonbonded *nb, const struct system *sys, const struct set
                 struct err *e)
 {
     struct alchemy_plan plan;
-    int rc = alchemy_plan_make(&plan, sys, &set->alchemy, t->unit_of, e);
+    int rc = alchemy_plan_make(&plan, sys, set, t->unit_of, e);
     if (rc)
         return rc;
     nb->natoms = sys->natoms;

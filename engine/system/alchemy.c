@@ -147,9 +147,22 @@ static bool has_molecule(const struct system *sys, const char *kind)
     return false;
 }
 
-int alchemy_plan_make(struct alchemy_plan *p, const struct system *sys, const struct alchemy_settings *set,
-                      const int32_t *unit, struct err *e)
+/* A dielectric around charges is less charge to everything that they act on, but for what observes them. */
+static void screen(struct alchemy_plan *p, double screening)
 {
+    const double root = sqrt(screening);
+    for (int i = 0; i < p->natoms; i++) {
+        p->charge[i] *= root;
+        p->change[i] *= root;
+    }
+    for (int k = 0; k < p->nalways; k++)
+        p->always[k].qq *= screening;
+}
+
+int alchemy_plan_make(struct alchemy_plan *p, const struct system *sys, const struct settings *all, const int32_t *unit,
+                      struct err *e)
+{
+    const struct alchemy_settings *set = &all->alchemy;
     size_t n = (size_t)sys->natoms;
     *p = (struct alchemy_plan){.natoms = sys->natoms};
     p->charge = xcalloc(n, sizeof *p->charge);
@@ -163,6 +176,7 @@ int alchemy_plan_make(struct alchemy_plan *p, const struct system *sys, const st
     exclusions(p, sys, set, unit);
     excluded_pairs(p, unit);
     given_pairs(p, sys, unit);
+    screen(p, coulomb_screening(&all->nonbonded));
     for (int k = 0; k < set->ndecouple && set->kind == ALCHEMY_DECOUPLE; k++)
         if (!has_molecule(sys, set->decouple[k].molecule)) {
             alchemy_plan_close(p);

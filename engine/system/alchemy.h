@@ -13,7 +13,7 @@
 struct alchemy_plan {
     int natoms, ntypes;
     struct lj *lj;           /* [ntypes][ntypes]; a last type without any LJ is added for decoupled atoms */
-    double *charge, *change; /* [natoms], e: state A, and B minus A */
+    double *charge, *change; /* [natoms], e: state A, and B minus A; over the root of epsilon-r */
     int32_t *type[2];        /* [natoms] */
     int32_t *plain, *perturbed;
     int nplain, nperturbed;
@@ -25,8 +25,8 @@ struct alchemy_plan {
 };
 
 /* unit: atoms with one number are whole with each other. ERR_SPEC: no molecule of a name to decouple. */
-int alchemy_plan_make(struct alchemy_plan *p, const struct system *sys, const struct alchemy_settings *set,
-                      const int32_t *unit, struct err *e);
+int alchemy_plan_make(struct alchemy_plan *p, const struct system *sys, const struct settings *set, const int32_t *unit,
+                      struct err *e);
 void alchemy_plan_close(struct alchemy_plan *p);
 
 /* listed: of pairs within cut-offs; others, the 1-4 pairs, feel no reaction field. */

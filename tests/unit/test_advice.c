@@ -283,12 +283,7 @@ static void idle_terms(void **state)
     expect("ladder", "1 restraint of the topology has other numbers in state B, and there is no ladder of restraint",
            (struct change){.more = both});
     expect_none("state B", (struct change){.more = both, .windows = with}); /* restraints follow that */
-    expect("ladder",
-           "alchemy.decouple: 1 atom of the topology has another charge or type in state B, which only perturb: "
-           "b-states brings: every window has those of state A",
-           (struct change){.b_states = "HC 0 1.008"});
     expect_none("state B", (struct change){.b_states = "HC 0.1 1.008"});
-    expect_none("only perturb", (struct change){.b_states = "HC 0 1.008", .change = "perturb: b-states"});
 }
 
 #define TEMPER "temper: {molecule: MOL, to: 600 K}"
