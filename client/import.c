@@ -185,6 +185,15 @@ static void print_json(const struct mdp *m, const char *spec)
     json_decref(answer);
 }
 
+/* Whether the molecule that goes is all that changes stands in the topology, which the worker reads; it says what is wrong. */
+static void check_topology(const struct client *c)
+{
+    char *words[] = {"shoal-worker", "validate", "--json", (char *)c->output, NULL};
+    struct buf findings = {0};
+    ask_worker(c, words, &findings);
+    buf_free(&findings);
+}
+
 static int finish(const struct client *c, const struct mdp *m, const struct buf *spec, struct err *e)
 {
     int rc = spec_file_write(c, spec, e);
@@ -193,6 +202,8 @@ static int finish(const struct client *c, const struct mdp *m, const struct buf 
     if (c->json)
         print_json(m, spec->data);
     say_options(c, m, false);
+    if (c->output && import_perturbs(m) && mdp_value(m, "couple-moltype"))
+        check_topology(c);
     return 0;
 }
 

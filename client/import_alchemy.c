@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/client.h"
 #include "client/import.h"
 #include "engine/base/number.h"
 
@@ -137,11 +138,13 @@ static void decouple(struct mdp *m, struct ladders *l, struct buf *out)
     }
     for (int k = COULOMB; k < MASS; k++)
         l->given[k] |= l->given[FEP];
-    if (whole && to && !strcmp(to, "none"))
-        buf_printf(out, "  decouple: %s\n  intramolecular: %s\n", name, inner);
+    bool usual = whole && to && !strcmp(to, "none");
+    buf_printf(out, usual ? "  decouple: " : "  decouple: [{molecule: ");
+    spec_text(out, name);
+    if (usual)
+        buf_printf(out, "\n  intramolecular: %s\n", inner);
     else
-        buf_printf(out, "  decouple: [{molecule: %s, from: %s, to: %s, intramolecular: %s}]\n", name, from ? from : "?",
-                   to ? to : "?", inner);
+        buf_printf(out, ", from: %s, to: %s, intramolecular: %s}]\n", from ? from : "?", to ? to : "?", inner);
 }
 
 static void beutler(struct mdp *m, const struct ladders *l, struct buf *out)

@@ -18,10 +18,10 @@
 #define HEAVY_STEPS 8     /* an angle where masses are repartitioned: 4 fs, shown by tests/physics/heavy_hydrogens.py */
 #define CHARGE_NOISE 1e-2 /* e, of sums over rounded charges */
 #define HEAVY_HYDROGEN 1.5 /* u, from which on a hydrogen has mass of its neighbour */
-#define VDW_STEP 0.3      /* lambda; beyond it neighbours rarely overlap */
-#define COULOMB_STEP 0.5  /* e, of the root of the sum of squared charges that go in one step */
-#define SAMPLES 50        /* rows of a window, below which no estimate is more than a guess */
-#define VOLUME_ROUNDS 10  /* changes of the size of volume moves, after which it fits */
+#define VDW_STEP 0.3       /* lambda; beyond it neighbours rarely overlap */
+#define COULOMB_STEP 0.5   /* e, of the root of the sum of squared charges that go in one step */
+#define SAMPLES 50         /* rows of a window, below which no estimate is more than a guess */
+#define VOLUME_ROUNDS 10   /* changes of the size of volume moves, after which it fits */
 
 void advice_say(const struct advising *a, const char *kind, int line, const char *fmt, ...)
 {

@@ -20,8 +20,7 @@ static bool has_lj(const struct system *sys, int type)
 static bool is_rest(const struct system *sys, const struct atom *a, unsigned on)
 {
     const double charge = on & COUPLED_CHARGE ? a->charge[0] : 0;
-    return a->charge[1] == charge &&
-           (on & COUPLED_VDW ? a->type[1] == a->type[0] : !has_lj(sys, a->type[1]));
+    return a->charge[1] == charge && (on & COUPLED_VDW ? a->type[1] == a->type[0] : !has_lj(sys, a->type[1]));
 }
 
 /* An entry for a molecule of one atom that is the same, into text; false: there is none. */
@@ -47,12 +46,12 @@ static int refuse(const struct spec *s, const struct system *sys, int atom, bool
         expected = "a topology without it: grompp, too, takes couple-moltype or states B of a molecule, not both";
     else if (write_entry(sys, a, entry, sizeof entry))
         expected = entry;
-    return err_set(e, ERR_SPEC,
-                   "%s:%d: alchemy.decouple: atom %d (%s %s) of %s, in molecule %s, has a state B of its own (charge %g to %g e, "
-                   "type %s to %s), which decouple would leave out; expected %s",
-                   s->file, s->alchemy_line, atom + 1, a->resname, a->name, s->topology,
-                   sys->kinds[sys->molecules[a->molecule].kind].name, a->charge[0], a->charge[1],
-                   sys->type_names[a->type[0]], sys->type_names[a->type[1]], expected);
+    return err_set(
+        e, ERR_SPEC,
+        "%s:%d: alchemy.decouple: atom %d (%s %s) of %s has a state B of its own (charge %g e and type %s become %g e "
+        "and %s), which decouple would leave out; expected %s",
+        s->file, s->alchemy_line, atom + 1, a->resname, a->name, s->topology, a->charge[0], sys->type_names[a->type[0]],
+        a->charge[1], sys->type_names[a->type[1]], expected);
 }
 
 int spec_check_b_atoms(const struct spec *s, const struct system *sys, struct err *e)

@@ -183,6 +183,8 @@ static void the_timestep(void **state)
            (struct change){.timestep = "4 fs"});
     expect("timestep", "at most 2.7 fs, or masses: {repartition: 3}", (struct change){.timestep = "4 fs"});
     expect("", "", (struct change){.timestep = "4 fs", .masses = "masses: {repartition: 3}\n"});
+    expect("", "", (struct change){.timestep = "4 fs", .hydrogen_mass = "3.024"}); /* in the topology */
+    expect_none("repartition", (struct change){.timestep = "8 fs", .hydrogen_mass = "4.032"});
     expect("timestep", "expected 8 or more: at most 5",
            (struct change){.timestep = "8 fs", .masses = "masses: {repartition: 3}\n"});
     expect("timestep", "s.yaml:8: protocol: timestep: the angle",
@@ -210,6 +212,8 @@ static void charges(void **state)
     expect("charge", "s.yaml:4: alchemy.decouple: the net charge of what acts changes by +1.00 e",
            (struct change){.charges = {"0.8"}, .change = "decouple: [{molecule: MOL, from: none, to: vdw-q}]"});
     expect("charge", "add up to +0.2000 e, no whole number", (struct change){.charges = {"0"}});
+    expect("", "", (struct change){.charges = {"-0.198"}}); /* rounded to three digits, atom by atom */
+    expect("", "", (struct change){.change = "perturb: b-states", .b_states = "HC 0.105 1.008"});
     expect("charge", "a net charge of +1 e in state B",
            (struct change){.change = "perturb: b-states", .b_states = "HC 1.1 1.008"});
     expect("charge", "changes from +0.00 to +1.00 e",
