@@ -116,15 +116,15 @@ static int write_spec(const struct client *c, struct mdp *m, struct buf *out, st
         }
         buf_free(&name);
     }
-    if (pulls && !c->index) {
+    if (pulls && !c->index)
         buf_printf(out, "  index: %s\n", index_name);
-        mdp_say(m, "pull-ngroups", MDP_CHANGED, "groups are those of %s beside the spec; --index names another file",
-                index_name);
-    }
     add_defines(m, out);
     import_nonbonded(m, out);
     import_alchemy(m, out);
     import_pull(m, out);
+    if (pulls && !c->index)
+        mdp_say(m, "pull-ngroups", MDP_CHANGED, "groups are those of %s beside the spec; --index names another file",
+                index_name);
     import_dynamics(m, out);
     return 0;
 }

@@ -17,10 +17,20 @@ static const char *named(char name[48], const char *object, int number, const ch
     return name;
 }
 
+/* An option that the spec's restraint says the same of. */
+static void keep(struct mdp *m, const char *name)
+{
+    if (mdp_value(m, name))
+        mdp_say(m, name, MDP_KEPT, "restraints");
+}
+
 /* What of a coordinate no restraint has. */
 static void check_coordinate(struct mdp *m, int number)
 {
+    static const char *const keys[] = {"geometry", "dim", "start", "rate"};
     char name[48];
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        keep(m, named(name, "coord", number, keys[i]));
     if (!mdp_is(m, named(name, "coord", number, "geometry"), "distance", "distance"))
         mdp_say(m, name, MDP_REFUSED, "expected distance: a restraint acts along the line between two centers of mass");
     const char *dim = mdp_value(m, named(name, "coord", number, "dim"));
@@ -73,10 +83,8 @@ static void write_wall(struct mdp *m, int number, struct buf *out)
     for (int k = 0; k < 3; k++) {
         if (!mdp_is(m, type, "umbrella", kinds[k][0]))
             continue;
-        if (mdp_value(m, type))
-            mdp_say(m, type, MDP_KEPT, "restraints");
-        if (mdp_value(m, named(init, "coord", number, "init")))
-            mdp_say(m, init, MDP_KEPT, "restraints");
+        keep(m, type);
+        keep(m, named(init, "coord", number, "init"));
         buf_printf(out, "    %s: %.10g nm\n", kinds[k][1], mdp_number(m, init, 0));
         return;
     }
@@ -90,8 +98,7 @@ static void write_strength(struct mdp *m, int number, bool changes, struct buf *
     char name[48];
     double k[2];
     k[0] = mdp_number(m, named(name, "coord", number, "k"), 0);
-    if (mdp_value(m, name))
-        mdp_say(m, name, MDP_KEPT, "restraints");
+    keep(m, name);
     buf_printf(out, "    force-constant: %.10g kJ/mol/nm^2\n", k[0]);
     k[1] = mdp_number(m, named(name, "coord", number, "kB"), k[0]);
     if (mdp_value(m, name))
@@ -134,7 +141,8 @@ void import_pull(struct mdp *m, struct buf *out)
         mdp_say(m, "pull-ncoords", MDP_REFUSED, "expected 1 to %d", RESTRAINTS_MAX);
         return;
     }
-    mdp_say(m, "pull", MDP_KEPT, "restraints");
+    keep(m, "pull-ngroups");
+    keep(m, "pull-ncoords");
     buf_printf(out, "restraints:\n");
     for (int i = 1; i <= n; i++)
         coordinate(m, i, out);
