@@ -58,8 +58,9 @@ class Import(unittest.TestCase):
         with open(os.path.join(self.folder, name), "w", encoding="utf-8") as f:
             f.write(text)
 
-    def spec(self, text, *words):
-        """(the spec without its comments, what was said), both as lists of lines; the spec passes shoal validate."""
+    def spec(self, text, *words, check="validate"):
+        """(the spec without its comments, what was said), both as lists of lines; the spec passes shoal validate, or another command that
+        takes less time."""
         self.write(text)
         path = os.path.join(self.folder, "spec.yaml")
         if os.path.exists(path):
@@ -69,11 +70,14 @@ class Import(unittest.TestCase):
         self.assertEqual(done.stdout, "")
         with open(os.path.join(self.folder, "spec.yaml"), encoding="utf-8") as f:
             lines = f.read().splitlines()
-        valid = self.shoal("validate", "spec.yaml", "--json")
+        valid = self.shoal(check, "spec.yaml", "--json")
         self.assertEqual(valid.returncode, 0, valid.stderr)
         said = [line.removeprefix("shoal: run.mdp:") for line in done.stderr.splitlines()]
         self.assertEqual([line.removeprefix("#   run.mdp:") for line in lines if line.startswith("#   ")], said)
         return [line for line in lines if line[0] != "#"], said
+
+    def evaluated(self, text, *words):
+        return self.spec(text, *words, check="energy")
 
     def refused(self, text):
         self.write(text)
@@ -242,7 +246,7 @@ class Import(unittest.TestCase):
 
     def test_without_a_value(self):
         """GROMACS skips such lines: mdout.mdp of 2019 and before has many, of names that it knows no more."""
-        spec, said = self.spec(BASE.replace("dt = ", "dt =\ndt = ") + "SH =\nCASorbitals = ; none\nbOPT\t=\npcoupl =\n"
+        spec, said = self.evaluated(BASE.replace("dt = ", "dt =\ndt = ") + "SH =\nCASorbitals = ; none\nbOPT\t=\npcoupl =\n"
                                "pcoupl = Berendsen\nref-p = 1\ntau-p =\nverlet-buffer-drift = 0.005\n")
         self.assertIn("barostat: {method: monte-carlo, pressure: 1 bar, coupling: isotropic}", spec)
         self.assertEqual([line.split(":")[0] for line in said], ["1", "15", "18"])
@@ -251,7 +255,7 @@ class Import(unittest.TestCase):
                       self.refused(BASE + "pcoupl = \npcoupl = no\npcoupl = no\n"))
 
     def test_byte_order_mark(self):
-        self.assertEqual(self.spec("\ufeff" + BASE), self.spec(BASE))
+        self.assertEqual(self.evaluated("\ufeff" + BASE), self.evaluated(BASE))
 
     def test_long_values(self):
         """Neither a value nor a name is repeated by kilobytes; what was expected stands behind them."""
@@ -266,22 +270,22 @@ class Import(unittest.TestCase):
         """A reaction field of vacuum; the default of GROMACS, too."""
         field = ["  coulomb:", "    cutoff: 1 nm", "    method: reaction-field", "    epsilon-rf: 1", "constraints: h-bonds"]
         for text in (BASE.replace("PME", "cutoff"), BASE.replace("coulombtype = PME\n", ""), BASE.replace("PME", "Cut-off") + "epsilon-rf = 61\n"):
-            spec, _ = self.spec(text)
+            spec, _ = self.evaluated(text)
             self.assertEqual(spec[spec.index("  coulomb:"):][:5], field)
-        _, said = self.spec(BASE.replace("PME", "Cut-off") + "coulomb-modifier = None\n")
+        _, said = self.evaluated(BASE.replace("PME", "Cut-off") + "coulomb-modifier = None\n")
         self.assertIn("10: coulomb-modifier = None: changed: Potential-shift: the potential is zero at the cut-off, forces are the same", said)
         self.assertEqual(self.refused(BASE.replace("PME", "Cut-off") + "coulomb-modifier = Force-switch\n"),
                          [":10: coulomb-modifier = Force-switch: refused: expected None or Potential-shift"])
 
     def test_dielectric(self):
         """epsilon-r, by every method; grompp exchanges it with an epsilon-rf of 1."""
-        spec, _ = self.spec(BASE + "epsilon-r = 2.5\n")
+        spec, _ = self.evaluated(BASE + "epsilon-r = 2.5\n")
         self.assertIn("    epsilon-r: 2.5", spec)
         for more, lines in (("Cut-off\nepsilon_r = 15", ["    epsilon-r: 15", "    method: reaction-field", "    epsilon-rf: 15"]),
                             ("Reaction-Field\nepsilon-r = 2.5\nepsilon-rf = 78", ["    epsilon-r: 2.5", "    method: reaction-field", "    epsilon-rf: 78"]),
                             ("Reaction-Field\nepsilon-r = 15\nepsilon-rf = 1", ["    method: reaction-field", "    epsilon-rf: 15"]),
                             ("Reaction-Field-zero\nepsilon-rf = 4", ["    method: reaction-field", "    epsilon-rf: 0"])):
-            spec, _ = self.spec(BASE.replace("PME", more))
+            spec, _ = self.evaluated(BASE.replace("PME", more))
             at = spec.index("    cutoff: 1 nm", spec.index("  coulomb:"))
             self.assertEqual(spec[at + 1:spec.index("constraints: h-bonds")], lines)
         self.assertIn("an infinite constant, in which charges do not act", self.refused(BASE + "epsilon-r = 0\n")[0])
@@ -290,11 +294,11 @@ class Import(unittest.TestCase):
 
     def test_meshes(self):
         """What GROMACS computes as PME, and what is the same sum."""
-        pme, _ = self.spec(BASE)
-        spec, said = self.spec(BASE.replace("PME", "PME-Switch\nrcoulomb-switch = 0.9"))
+        pme, _ = self.evaluated(BASE)
+        spec, said = self.evaluated(BASE.replace("PME", "PME-Switch\nrcoulomb-switch = 0.9"))
         self.assertEqual(spec, pme)
         self.assertFalse([line for line in said if "coulombtype" in line])
-        spec, said = self.spec(BASE.replace("PME", "P3M-AD"))
+        spec, said = self.evaluated(BASE.replace("PME", "P3M-AD"))
         self.assertEqual(spec, pme)
         self.assertIn("4: coulombtype = P3M-AD: changed: PME: the same sum over images, by another mesh", said)
 
@@ -307,7 +311,7 @@ class Import(unittest.TestCase):
                                    ("none none", "yes", ["  decouple: [{molecule: MOH, from: none, to: none, intramolecular: decouple}]"])):
             text = BASE + ("free-energy = yes\ncouple-moltype = MOH\ncouple-lambda0 = {}\ncouple-lambda1 = {}\ncouple-intramol = {}\n"
                            "bonded-lambdas = 0 0.5 1\n").format(*ends.split(), inner)
-            spec, _ = self.spec(text)
+            spec, _ = self.evaluated(text)
             at = spec.index("alchemy:")
             self.assertEqual(spec[at + 1:at + 2], lines)
             self.assertIn("    bonded: [0, 0.5, 1]", spec)
@@ -317,12 +321,12 @@ class Import(unittest.TestCase):
     def test_one_lambda(self):
         """A file of one state without ladders, or in one."""
         lone = BASE + "free-energy = yes\ncouple-moltype = MOH\ncouple-lambda1 = none\nsc-alpha = 0.5\ninit-lambda = 0.25\ndelta-lambda = 0\n"
-        spec, _ = self.spec(lone)
+        spec, _ = self.evaluated(lone)
         at = spec.index("  windows:")
         self.assertEqual(spec[at - 1:at + 5], ["  soft-core: {alpha: 0.5, power: 1, sigma: 0.3 nm, coulomb: yes}", "  windows:",
                                                *(f"    {name}: [0.25]" for name in ("coulomb", "vdw", "bonded", "restraint"))])
         ladder = lone + "foreign-lambda = 0 0.25 0.5 1\n"
-        spec, said = self.spec(ladder)
+        spec, said = self.evaluated(ladder)
         self.assertIn("    vdw: [0, 0.25, 0.5, 1]", spec)
         self.assertIn("14: init-lambda = 0.25: changed: all windows run; this file is that of window 1", said)
         self.assertIn(":14: init-lambda = 0.3: refused: expected one of fep-lambdas, or init-lambda-state in its place",
@@ -340,7 +344,7 @@ class Import(unittest.TestCase):
     def test_temperatures(self):
         """Zeros, as tutorials have them, are no temperatures."""
         for zeros in ("0 0 0 0 0", "300.0 300 300 300 300"):
-            _, said = self.spec(BASE + FEP + f"temperature_lambdas = {zeros}\n")
+            _, said = self.evaluated(BASE + FEP + f"temperature_lambdas = {zeros}\n")
             self.assertFalse([line for line in said if "temperature" in line])
         self.assertIn(":17: temperature-lambdas = 0 0 0 0 1: refused: expected one value throughout: windows have one temperature",
                       self.refused(BASE + FEP + "temperature-lambdas = 0 0 0 0 1\n"))
@@ -372,17 +376,17 @@ pull-nstxout = 50
         """Harmonic or flat, between two centers: a restraint of the spec."""
         with open(os.path.join(self.folder, "groups.ndx"), "w", encoding="utf-8") as f:
             f.write("[ MOH ]\n1 2 3 4 5 6\n[ near by ]\n7 10\n")
-        spec, said = self.spec(BASE + self.PULL, "--index", "groups.ndx")
+        spec, said = self.evaluated(BASE + self.PULL, "--index", "groups.ndx")
         self.assertIn("  index: groups.ndx", spec)
         at = spec.index("restraints:")
         held = ['  - between: [{group: MOH}, {group: "near by"}]', "    distance: 0.4 nm", "    force-constant: 500 kJ/mol/nm^2"]
         self.assertEqual(spec[at + 1:at + 5], held + ["constraints: h-bonds"])
         self.assertEqual([line for line in said if "pull" in line], ["22: pull-nstxout = 50: dropped: of the pull code"])
         for kind, key in (("flat-bottom", "upper"), ("flat-bottom-high", "lower")):
-            spec, _ = self.spec(BASE + self.PULL.replace("umbrella", kind), "--index", "groups.ndx")
+            spec, _ = self.evaluated(BASE + self.PULL.replace("umbrella", kind), "--index", "groups.ndx")
             self.assertIn(f"    {key}: 0.4 nm", spec)
         stage = BASE + self.PULL + "pull-coord1-kB = 900\nfree-energy = yes\nrestraint-lambdas = 0 1\n"
-        spec, _ = self.spec(stage, "--index", "groups.ndx")
+        spec, _ = self.evaluated(stage, "--index", "groups.ndx")
         self.assertIn("    b: {force-constant: 900 kJ/mol/nm^2}", spec)
         for given, wanted, why in (("rate = 0.0", "rate = 0.01", "expected 0: a restraint that moves has no equilibrium"),
                                    ("geometry = distance", "geometry = direction", "expected distance: a restraint acts along"),
@@ -405,7 +409,7 @@ pull-nstxout = 50
         self.write(BASE + FEP)
         done = self.shoal("import", "run.mdp", "-o", "spec.yaml")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("shoal validate: spec.yaml:", done.stderr)
+        self.assertIn("shoal energy: spec.yaml:", done.stderr)
         self.assertIn("has a state B of its own", done.stderr)
         self.assertEqual(self.shoal("energy", "spec.yaml").returncode, 65)
 
