@@ -102,7 +102,6 @@ static void put_pair(const struct top *top, struct system *s, const struct top_t
         p->lj[k] = top_lj(top, t->c[k]);
         p->qq[k] = top->fudge_qq * a->charge[k] * b->charge[k];
     }
-    p->qq_cross = 0.5 * top->fudge_qq * (a->charge[0] * b->charge[1] + a->charge[1] * b->charge[0]);
 }
 
 static void put_own_pair(const struct top *top, struct system *s, const struct top_term *t, int first)
@@ -111,7 +110,7 @@ static void put_own_pair(const struct top *top, struct system *s, const struct t
     place(p->atom, t, 2, first);
     p->fixed = true;
     p->lj[0] = p->lj[1] = top_lj(top, &t->c[0][3]);
-    p->qq[0] = p->qq[1] = p->qq_cross = t->c[0][0] * t->c[0][1] * t->c[0][2];
+    p->qq[0] = p->qq[1] = t->c[0][0] * t->c[0][1] * t->c[0][2];
 }
 
 static void put_pair_nb(const struct top *top, struct system *s, const struct top_term *t, int first)

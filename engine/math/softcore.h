@@ -10,7 +10,8 @@
  * soft-core Coulomb the product q q' is split into an A part, at rA, and a B part, at rB. Its pure terms (1-l)^2 qA qA' and
  * l^2 qB qB' go to their states. A cross term l (1-l) qA qB' is shared in proportion to how much each atom's charge changes:
  * to A as |qB - qA|, to B as |qB' - qA'|. With one changing atom that is (1-l) qA q' and l qB q', linear mixing as in
- * GROMACS; in all cases the parts sum to q q'.
+ * GROMACS; in all cases the parts sum to q q'. But a pair whose product of charges is zero in both states has no cross term:
+ * one atom is charged in A alone, the other in B alone, and no repulsion keeps them apart.
  *
  * The other soft core (Gapsys et al. 2012, doi 10.1021/ct300220p) leaves distances as they are. Closer than a point R the force
  * of a state goes on as the straight line that touches it there, so the energy is its Taylor series about R to second order:
@@ -82,8 +83,9 @@ MATH_FN struct soft_pair soft_pair_make(const struct soft_rule *rule, const real
         s.qq[k] = f * q[k] * p[k];
         s.reach_coulomb[k] = soft ? soft_reach_coulomb(rule, s.reach[k], s.qq[k]) : 0;
     }
-    s.cross[0] = f * (share * (q[0] * p[1]) + (1 - share) * (q[1] * p[0]));
-    s.cross[1] = f * (share * (q[1] * p[0]) + (1 - share) * (q[0] * p[1]));
+    int other_ends = q[0] * p[0] == 0 && q[1] * p[1] == 0;
+    s.cross[0] = other_ends ? 0 : f * (share * (q[0] * p[1]) + (1 - share) * (q[1] * p[0]));
+    s.cross[1] = other_ends ? 0 : f * (share * (q[1] * p[0]) + (1 - share) * (q[0] * p[1]));
     return s;
 }
 

@@ -110,7 +110,23 @@ static void exclusions(struct alchemy_plan *p, const struct system *sys, const s
     p->exclusion_start[sys->natoms] = (int32_t)used;
 }
 
-static void excluded_pairs(struct alchemy_plan *p, const int32_t *unit)
+enum { IN_A = 1, IN_B = 2 };
+
+/* The states in which an atom has a charge. */
+static int charged_in(const struct alchemy_plan *p, int i)
+{
+    return (p->charge[i] != 0 ? IN_A : 0) | (p->charge[i] + p->change[i] != 0 ? IN_B : 0);
+}
+
+/* One atom is charged in A alone, the other in B alone. Scaled charges would have the two attract each other between the states,
+ * where nothing keeps them apart, so their Coulomb energy is left out at every lambda. */
+static bool of_other_ends(const struct alchemy_plan *p, int i, int j)
+{
+    const int first = charged_in(p, i), second = charged_in(p, j);
+    return (first == IN_A && second == IN_B) || (first == IN_B && second == IN_A);
+}
+
+static void excluded_pairs(struct alchemy_plan *p, const int32_t *unit, bool field)
 {
     size_t n = (size_t)p->exclusion_start[p->natoms] / 2 + 1;
     p->excluded = xcalloc(n, sizeof *p->excluded);
@@ -119,12 +135,31 @@ static void excluded_pairs(struct alchemy_plan *p, const int32_t *unit)
         for (int k = p->exclusion_start[i]; k < p->exclusion_start[i + 1]; k++) {
             int j = p->exclusion[k];
             struct nb_excluded pair = {{i, j}, unit[i] == unit[j], 0};
-            if (j <= i)
+            if (j <= i || (field && of_other_ends(p, i, j)))
                 continue;
             if (p->change[i] != 0 || p->change[j] != 0)
                 p->excluded_perturbed[p->nexcluded_perturbed++] = pair;
             else if (p->charge[i] != 0 && p->charge[j] != 0)
                 p->excluded[p->nexcluded++] = pair;
+        }
+}
+
+/* The mesh's share of pairs of other ends is taken off as that of excluded pairs is, between nearest images as lists have them;
+ * within the cut-off soft_pair_make leaves them out. */
+static void pairs_of_other_ends(struct alchemy_plan *p)
+{
+    size_t cap = 0;
+    for (int k = 0; k < p->nperturbed; k++)
+        for (int m = 0; m < p->nperturbed && charged_in(p, p->perturbed[k]) == IN_A; m++) {
+            const int i = p->perturbed[k], j = p->perturbed[m];
+            if (charged_in(p, j) != IN_B ||
+                search_sorted(p->exclusion, p->exclusion_start[i], p->exclusion_start[i + 1], j))
+                continue;
+            const size_t n = (size_t)p->nexcluded_perturbed;
+            if (n >= cap)
+                p->excluded_perturbed =
+                    xrealloc(p->excluded_perturbed, cap = 2 * n + 64, sizeof *p->excluded_perturbed);
+            p->excluded_perturbed[p->nexcluded_perturbed++] = (struct nb_excluded){{i, j}, 0, 0};
         }
 }
 
@@ -159,10 +194,11 @@ static void screen(struct alchemy_plan *p, double screening)
         p->always[k].qq *= screening;
 }
 
-int alchemy_plan_make(struct alchemy_plan *p, const struct system *sys, const struct settings *all, const int32_t *unit,
-                      struct err *e)
+int alchemy_plan_make(struct alchemy_plan *p, const struct system *sys, const struct settings *settings,
+                      const int32_t *unit, struct err *e)
 {
-    const struct alchemy_settings *set = &all->alchemy;
+    const struct alchemy_settings *set = &settings->alchemy;
+    const bool field = settings->nonbonded.coulomb_method == COULOMB_REACTION_FIELD;
     size_t n = (size_t)sys->natoms;
     *p = (struct alchemy_plan){.natoms = sys->natoms};
     p->charge = xcalloc(n, sizeof *p->charge);
@@ -174,9 +210,11 @@ int alchemy_plan_make(struct alchemy_plan *p, const struct system *sys, const st
     p->exclusion_start = xcalloc(n + 1, sizeof *p->exclusion_start);
     states(p, sys, set);
     exclusions(p, sys, set, unit);
-    excluded_pairs(p, unit);
+    excluded_pairs(p, unit, field);
+    if (!field)
+        pairs_of_other_ends(p);
     given_pairs(p, sys, unit);
-    screen(p, coulomb_screening(&all->nonbonded));
+    screen(p, coulomb_screening(&settings->nonbonded));
     for (int k = 0; k < set->ndecouple && set->kind == ALCHEMY_DECOUPLE; k++)
         if (!has_molecule(sys, set->decouple[k].molecule)) {
             alchemy_plan_close(p);

@@ -17,8 +17,9 @@ struct alchemy_plan {
     int32_t *type[2];        /* [natoms] */
     int32_t *plain, *perturbed;
     int nplain, nperturbed;
-    int32_t *exclusion_start, *exclusion; /* sorted, symmetric, with the kept inner pairs */
-    struct nb_excluded *excluded, *excluded_perturbed;
+    int32_t *exclusion_start, *exclusion;   /* sorted, symmetric, with the kept inner pairs */
+    struct nb_excluded *excluded;           /* both charges constant */
+    struct nb_excluded *excluded_perturbed; /* with PME also pairs charged in A alone and in B alone */
     int nexcluded, nexcluded_perturbed;
     struct nb_always *always;
     int nalways;

@@ -109,7 +109,6 @@ static struct pair14 screened(const struct pair14 *pair, double screening)
     struct pair14 p = *pair;
     p.qq[0] *= screening;
     p.qq[1] *= screening;
-    p.qq_cross *= screening;
     return p;
 }
 
@@ -139,17 +138,16 @@ static void build_pairs14(struct topology *t, const struct system *sys, const st
     t->npairs14.count = at;
 }
 
-/* End states of a perturbed pair. Its fudge factor for charges, with epsilon-r in it, is read off whichever product of charges is not zero. */
+/* End states of a perturbed pair. Its fudge factor for charges, with epsilon-r in it, is read off whichever product of charges is not
+ * zero; where both are, the pair has no Coulomb energy at any lambda. */
 static struct soft_pair soft_of(const struct system *sys, const struct soft_rule *rule, const struct pair14 *p)
 {
     const double *q = sys->atoms[p->atom[0]].charge, *o = sys->atoms[p->atom[1]].charge;
-    double cross = 0.5 * (q[0] * o[1] + q[1] * o[0]), fudge = 0;
+    double fudge = 0;
     if (q[0] * o[0] != 0)
         fudge = p->qq[0] / (q[0] * o[0]);
     else if (q[1] * o[1] != 0)
         fudge = p->qq[1] / (q[1] * o[1]);
-    else if (cross != 0)
-        fudge = p->qq_cross / cross;
     const double c6[2] = {p->lj[0].c6, p->lj[1].c6}, c12[2] = {p->lj[0].c12, p->lj[1].c12};
     return soft_pair_make(rule, c6, c12, q, o, UNIT_COULOMB * fudge);
 }

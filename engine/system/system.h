@@ -85,13 +85,12 @@ struct improper {
     double xi0[2], k[2];
 };
 
-/* LJ-14 and Coulomb-14, fudge factors applied; qq in e^2. qq_cross = fudgeQQ (qi[A] qj[B] + qi[B] qj[A]) / 2:
- * charges are scaled, so a pair between A and B is quadratic in lambda. fixed (funct 2): own charges and LJ, all
- * states alike, whatever its atoms do */
+/* LJ-14 and Coulomb-14, fudge factors applied; qq in e^2. fixed (funct 2): own charges and LJ, all states alike, whatever its atoms
+ * do */
 struct pair14 {
     int atom[2];
     struct lj lj[2];
-    double qq[2], qq_cross;
+    double qq[2];
     bool fixed;
 };
 

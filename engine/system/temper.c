@@ -90,12 +90,11 @@ static int make_types(struct system *sys, const bool *in, double root, struct er
 
 static void temper_pair(struct pair14 *p, const bool *in, double root)
 {
-    const double first = in[p->atom[0]] ? root : 1, second = in[p->atom[1]] ? root : 1, both = first * second;
+    const double both = (in[p->atom[0]] ? root : 1) * (in[p->atom[1]] ? root : 1);
     if (p->fixed)
         return;
     p->lj[1] = (struct lj){both * p->lj[0].c6, both * p->lj[0].c12};
     p->qq[1] = both * p->qq[0];
-    p->qq_cross = 0.5 * (first + second) * p->qq[0];
 }
 
 static void temper_terms(struct system *sys, const bool *in, double s)

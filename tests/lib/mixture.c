@@ -115,6 +115,14 @@ struct system *mixture_first(int natoms)
     return s;
 }
 
+void mixture_of_both_ends(struct system *s)
+{
+    for (int k = 2; k <= 5; k += 3) {
+        s->atoms[s->natoms - 1].charge[0] += s->atoms[k].charge[0];
+        s->atoms[k].charge[0] = 0;
+    }
+}
+
 struct alchemy_settings mixture_alchemy(enum alchemy kind, int windows, double (*lambda)[LAMBDA_COUNT])
 {
     return (struct alchemy_settings){.kind = kind,

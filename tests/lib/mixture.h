@@ -14,6 +14,8 @@
 struct system *mixture(int rule);
 /* Its first atoms, whole molecules, by rule 2; what bends and turns is of the chains, and left out. Freed the same. */
 struct system *mixture_first(int natoms);
+/* Two atoms of the first chain are charged in B alone, beside one that is in A alone: that one excludes the first, not the second. */
+void mixture_of_both_ends(struct system *s);
 /* Its alchemy: kind CHAIN decoupled, where that is the kind, with the usual soft core; of so many windows, whose lambdas stay the caller's. */
 struct alchemy_settings mixture_alchemy(enum alchemy kind, int windows, double (*lambda)[LAMBDA_COUNT]);
 

@@ -145,7 +145,7 @@ static void add_term(struct system *s, enum kind kind)
                 (struct position_restraint){3, {0.4, 0.2, 0.1}, {{1000, 2000, 0}, {3000, 500, 100}}});
         break;
     case PAIR14:
-        toy_add(s, pairs14, npairs14, (struct pair14){{0, 3}, {{1e-3, 1e-6}, {1e-3, 1e-6}}, {0.1, 0.1}, 0.1, false});
+        toy_add(s, pairs14, npairs14, (struct pair14){{0, 3}, {{1e-3, 1e-6}, {1e-3, 1e-6}}, {0.1, 0.1}, false});
         break;
     case HARMONIC:
         toy_add(s, harmonics, nharmonics, (struct bond){{0, 3}, {0.30, 0.14}, {2e3, 1e3}});
@@ -283,10 +283,9 @@ static void test_pair14_lambda(void **state)
         set.alchemy.soft_core = cores[soft];
         struct system *s = molecule(KINDS);
         const double q[2][2] = {{0.3, -0.2}, {-0.5, 0.4}}, fudge = 0.8333;
-        struct pair14 p = {{0, 3}, {{1e-3, 1e-6}, {0, 0}}, {0}, 0, false};
+        struct pair14 p = {{0, 3}, {{1e-3, 1e-6}, {0, 0}}, {0}, false};
         for (int k = 0; k < 2; k++) {
             p.qq[k] = fudge * q[0][k] * q[1][k];
-            p.qq_cross += 0.5 * fudge * q[0][k] * q[1][1 - k];
             memcpy(s->atoms[k ? 3 : 0].charge, q[k], sizeof q[k]);
         }
         toy_add(s, pairs14, npairs14, p);
@@ -341,7 +340,7 @@ static void test_pair14_of_unchanged_atoms(void **state)
         struct system *s = toy_system(2, 4);
         const double apart[3] = {0.33, 0.11, 0.13};
         memcpy(s->x[1], apart, sizeof apart);
-        toy_add(s, pairs14, npairs14, (struct pair14){{0, 1}, {{2e-3, 3e-6}, cases[i].end}, {0}, 0, false});
+        toy_add(s, pairs14, npairs14, (struct pair14){{0, 1}, {{2e-3, 3e-6}, cases[i].end}, {0}, false});
         struct toy t = toy_open(s, &set, cases[i].window);
         double du[STATES];
         struct sample a = toy_sample(t.sim, du);
@@ -435,10 +434,10 @@ static void test_by_hand(void **state)
     toy_add(s, rb_dihedrals, nrb_dihedrals, (struct rb_dihedral){{0, 1, 2, 3}, {{1, 2, 4, 8, 16, 32}}});
     assert_true(off_by(s, bent, TERM_PROPER_DIHEDRAL, 1 - 1 + 1 - 1 + 1 - 1) < 1e-8); /* cos psi = -1/2 */
     s = toy_system(4, 3);
-    toy_add(s, pairs14, npairs14, (struct pair14){{0, 1}, {{1e-4, 1e-9}}, {0.5, 0}, 0, true});
+    toy_add(s, pairs14, npairs14, (struct pair14){{0, 1}, {{1e-4, 1e-9}}, {0.5, 0}, true});
     assert_true(off_by(s, bent, TERM_LJ_14, 1e3 - 1e2) < 1e-8);
     s = toy_system(4, 3);
-    toy_add(s, pairs14, npairs14, (struct pair14){{0, 1}, {{0, 0}}, {0.5, 0}, 0, true});
+    toy_add(s, pairs14, npairs14, (struct pair14){{0, 1}, {{0, 0}}, {0.5, 0}, true});
     assert_true(off_by(s, bent, TERM_COULOMB_14, 5 * UNIT_COULOMB) < 1e-8);
 }
 

@@ -37,6 +37,7 @@ static void test_modifiers(void **state)
 static void test_alchemy(void **state)
 {
     struct system *sys = mixture(2);
+    mixture_of_both_ends(sys);
     for (int variant = 0; variant < 12; variant++) {
         struct settings set = settings_of(variant % 4, variant % 3 ? ALCHEMY_DECOUPLE : ALCHEMY_B_STATES);
         set.alchemy.decouple[0].intramolecular_decouple = variant % 3 == 1;

@@ -202,6 +202,12 @@ static struct state beutler(const struct sum *s, const struct lj c[2], int state
     return (struct state){lj_energy(&s->set->nonbonded, c[state], rv), coulomb};
 }
 
+/* Charged in A alone, and in B alone. */
+static bool of_other_ends(const struct sum *s, int i, int j)
+{
+    return charge(s, i, 0) * charge(s, j, 0) == 0 && charge(s, i, 1) * charge(s, j, 1) == 0;
+}
+
 static void add_listed(const struct sum *s, int i, int j, double r, struct state *e)
 {
     const struct nonbonded_settings *nb = &s->set->nonbonded;
@@ -226,7 +232,7 @@ static void add_listed(const struct sum *s, int i, int j, double r, struct state
                                                                      : beutler(s, c, k, r);
         if (r < nb->vdw_cutoff)
             e->lj += weight * soft.lj;
-        if (r < nb->coulomb_cutoff)
+        if (r < nb->coulomb_cutoff && !of_other_ends(s, i, j))
             e->coulomb += UNIT_COULOMB * part[k] * soft.coulomb;
     }
 }
@@ -258,7 +264,12 @@ static struct state definitions(const struct sum *s)
             bool kept =
                 gone && !gone->intramolecular_decouple && s->sys->atoms[i].molecule == s->sys->atoms[j].molecule;
             bool apart = kept || is_excluded(s->sys, i, j); /* molecules of the mixture are in one piece */
+            bool left_out = of_other_ends(s, i, j);         /* of the mesh, too; a reaction field is pair by pair */
             double r = sqrt(apart ? whole2 : r2), correction = UNIT_COULOMB * q * o * besides(s, r, true);
+            if (left_out && s->set->nonbonded.coulomb_method == COULOMB_REACTION_FIELD)
+                correction = 0;
+            if (left_out && !apart)
+                e.coulomb += correction;
             if (is_excluded(s->sys, i, j)) {
                 e.coulomb += correction;
             } else if (kept) {
@@ -349,6 +360,7 @@ static void set_windows(struct settings *set)
 static void test_alchemy(void **state)
 {
     struct system *sys = mixture(2);
+    mixture_of_both_ends(sys);
     for (int variant = 0; variant < 36; variant++) {
         struct settings set = settings_of(variant % 4, variant / 4 % 3 ? ALCHEMY_DECOUPLE : ALCHEMY_B_STATES);
         set.alchemy.decouple[0].intramolecular_decouple = variant / 4 % 3 == 1;
@@ -379,6 +391,7 @@ static struct settings field_settings(int variant)
 static void test_field(void **state)
 {
     struct system *sys = mixture(2);
+    mixture_of_both_ends(sys);
     sys->atoms[50].charge[0] += 1; /* a net charge has no background */
     sys->atoms[50].charge[1] += 1;
     for (int variant = 0; variant < 12; variant++) {

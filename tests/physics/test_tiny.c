@@ -66,10 +66,8 @@ static void add_terms(struct system *s)
             toy_add(s, impropers, nimpropers, (struct improper){{k, k + 1, k + 2, k + 3}, {0.2, 0.2}, {50, 50 * b}});
             toy_add(s, position_restraints, nposition_restraints,
                     (struct position_restraint){k, {1, 1.2, 0.9}, {{100, 200, 300}, {100, 200 * b, 300}}});
-            toy_add(
-                s, pairs14, npairs14,
-                (struct pair14){
-                    .atom = {k, k + 3}, .lj = {{1e-3, 1e-6}, {1e-3 * b, 1e-6}}, .qq = {0.1, 0.1 * b}, .qq_cross = 0.1});
+            toy_add(s, pairs14, npairs14,
+                    (struct pair14){.atom = {k, k + 3}, .lj = {{1e-3, 1e-6}, {1e-3 * b, 1e-6}}, .qq = {0.1, 0.1 * b}});
             toy_add(s, rare, nrare,
                     (struct rare_term){RARE_G96_ANGLE, {k, k + 1, k + 2}, 0, {{-0.3, 80}, {-0.3 * b, 80}}});
             toy_add(s, rare, nrare,
@@ -132,6 +130,7 @@ static void compare(const struct system *sys, const struct settings *set, int wi
 static void test_forces(void **state)
 {
     struct system *sys = mixture_first(72);
+    mixture_of_both_ends(sys);
     add_terms(sys);
     for (int variant = 0; variant < 8; variant++) {
         struct settings set = settings_of(variant % 4, variant % 3 == 2   ? ALCHEMY_NONE

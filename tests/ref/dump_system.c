@@ -62,10 +62,8 @@ static void print_two_body(const struct system *s)
         for (int i = 0; i < s->npairs14; i++) {
             const struct pair14 *p = &s->pairs14[i];
             if (p->fixed == fixed)
-                print_term(
-                    &first, p->atom, 2,
-                    (double[]){p->lj[0].c6, p->lj[0].c12, p->lj[1].c6, p->lj[1].c12, p->qq[0], p->qq[1], p->qq_cross},
-                    7);
+                print_term(&first, p->atom, 2,
+                           (double[]){p->lj[0].c6, p->lj[0].c12, p->lj[1].c6, p->lj[1].c12, p->qq[0], p->qq[1]}, 6);
         }
     }
     begin("LJC_NB", &first);

@@ -180,7 +180,6 @@ static void compare_terms(const struct system *ours, const struct system *theirs
     SAME(pairs14, npairs14, lj[k].c6);
     SAME(pairs14, npairs14, lj[k].c12);
     SAME(pairs14, npairs14, qq[k]);
-    SAME(pairs14, npairs14, qq_cross);
     for (int n = 0; n < 6; n++) {
         SAME(rb_dihedrals, nrb_dihedrals, c[k][n]);
         SAME(rare, nrare, c[k][n]);
