@@ -24,7 +24,7 @@ HELD = {'free-energy': 'yes', 'couple-moltype': 'LIG', 'couple-lambda0': 'vdw-q'
 GONE = {**FEP, 'couple-moltype': 'LIG', 'couple-lambda1': 'none', 'coul-lambdas': '0 1 1', 'vdw-lambdas': '0 0 0.6'}
 PULL = {'pull': 'yes', 'pull-ngroups': 2, 'pull-ncoords': 1, 'pull-group1-name': 'LIG', 'pull-group2-name': 'far', 'pull-coord1-groups': '1 2',
         'pull-coord1-type': 'umbrella', 'pull-coord1-geometry': 'distance', 'pull-coord1-k': 700, 'pull-coord1-init': 0.4}
-# name: options, their windows; B: the topology has restraints with a B state between LIG and the other chain, ION: the ion has one
+# name: options, their windows. Where the name ends with B, restraints between LIG and the other chain have a B state; with Q, LIG's charges.
 CASES = {'plain cut-off': ({'coulombtype': ''}, 1), 'plain cut-off, epsilon-r 15': ({**CUT, 'epsilon-r': 15}, 1),
          'PME, epsilon-r 2.5': ({'epsilon-r': 2.5}, 1), 'reaction field, epsilon-r 2.5': ({**FIELD, 'epsilon-r': 2.5, 'epsilon-rf': 62}, 1),
          'reaction field, old way': ({**FIELD, 'epsilon-r': 15, 'epsilon-rf': 1}, 1),
@@ -32,22 +32,29 @@ CASES = {'plain cut-off': ({'coulombtype': ''}, 1), 'plain cut-off, epsilon-r 15
          'PME-Switch': ({'coulombtype': 'PME-Switch', 'rcoulomb-switch': 0.7}, 1),
          'decoupled, epsilon-r 2.5': ({**GONE, 'epsilon-r': 2.5}, 3),
          'decoupled, plain cut-off, epsilon-r 15': ({**GONE, **CUT, 'epsilon-r': 15}, 3),
+         'B states, epsilon-r 2.5 Q': ({**FEP, 'epsilon-r': 2.5, 'coul-lambdas': '0 1', 'vdw-lambdas': '0 0'}, 2),
          'restraint stage B': ({**HELD, 'couple-intramol': 'yes'}, 3), 'restraint stage, inner pairs kept B': ({**HELD, 'couple-intramol': 'no'}, 3),
          'restraint stage of a molecule that is gone B': ({**HELD, 'couple-lambda0': 'none', 'couple-lambda1': 'none'}, 3),
          'one lambda B': ({'free-energy': 'yes', 'init-lambda': 0.3, 'delta-lambda': 0}, 1), 'pull': (PULL, 1),
          'pull along lambda B': ({**PULL, 'free-energy': 'yes', 'restraint-lambdas': '0 0.3 1', 'pull-coord1-kB': 2000}, 3)}
 
 
-def topology(o, path, waters, b_states):
-    """b_states: of restraints between the chains."""
+def ligand(b_states):
+    """With or without charges that vanish; its 1-4 pairs follow the atoms."""
+    atoms, terms_of = (decouple.molecule('LOOSE', states).split('[ bonds ]') for states in (b_states, False))
+    return (atoms[0] + '[ bonds ]' + terms_of[1]).replace('LOOSE', 'LIG')
+
+
+def topology(o, path, waters, kind):
+    """kind: the last letter of a case's name."""
     with open(path, 'w') as f:
         f.write('[ defaults ]\n1 2 yes 0.5 0.8\n[ atomtypes ]\n')
         for name, (sigma, epsilon) in {**decouple.TYPES, 'DU': (0, 0), 'OW': (0.315061, 0.636386), 'HW': (0, 0)}.items():
             f.write(f'{name} 6 12 0 A {sigma} {epsilon}\n')
-        f.write(decouple.molecule('LOOSE', False).replace('LOOSE', 'LIG') + decouple.molecule('KEPT', False))
+        f.write(ligand(kind == 'Q') + decouple.molecule('KEPT', False))
         f.write('[ moleculetype ]\nCAT 1\n[ atoms ]\n1 CL 1 CAT X0 1 -1 12\n' + decouple.water(o.root))
         f.write(f'[ system ]\nimported\n[ molecules ]\nLIG 1\nKEPT 1\nCAT 1\nSOL {waters}\n')
-        if b_states:
+        if kind == 'B':
             f.write('[ intermolecular_interactions ]\n[ bonds ]\n2 8 6 0.6 0 0.6 900\n[ angles ]\n1 2 8 1 100 0 100 80\n')
 
 
@@ -87,7 +94,7 @@ def main():
         groups(os.path.join(work, 'groups.ndx'), 2 * len(decouple.CHAIN) + 1 + 3 * waters)
         for name in o.wanted or CASES:
             options, windows = CASES[name]
-            topology(o, os.path.join(work, 'gmx.top'), waters, name.endswith(' B'))
+            topology(o, os.path.join(work, 'gmx.top'), waters, name[-1])
             failed += compare(o, work, options, windows).report(name)
     return 1 if failed else 0
 
