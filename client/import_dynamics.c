@@ -81,7 +81,9 @@ static void com_removal(struct mdp *m, struct buf *out)
     if (mdp_is(m, "comm-mode", "Linear", "Linear-acceleration-correction"))
         mdp_say(m, "comm-mode", MDP_CHANGED, "Linear: the positions are not corrected");
     else if (!mdp_is(m, "comm-mode", "Linear", "Linear|None"))
-        mdp_say(m, "comm-mode", MDP_REFUSED, "expected Linear or None");
+        mdp_say(
+            m, "comm-mode", MDP_REFUSED,
+            "expected Linear or None: a periodic box does not conserve rotation, and grompp warns where it is removed");
 }
 
 static void start_velocities(struct mdp *m, bool thermostat, double temperature)

@@ -43,7 +43,8 @@ static void vdw_modifier(struct mdp *m, struct buf *out)
     if (modifier)
         mdp_say(m, "vdwtype", MDP_KEPT, "as grompp takes it too: Cut-off with vdw-modifier = %s", modifier);
     else
-        refuse_unless(m, "vdwtype", "Cut-off", "Cut-off", "expected Cut-off, Switch or Shift");
+        refuse_unless(m, "vdwtype", "Cut-off", "Cut-off",
+                      "expected Cut-off, Switch or Shift: there is no lattice sum of dispersion");
     if (!modifier)
         modifier = translate(m, "vdw-modifier", "Potential-shift", modifiers);
     if (!modifier) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * State B of atoms beside alchemy.decouple, which makes the states of the molecules that it names from state A and leaves all others
+ * State B of atoms and their pairs beside alchemy.decouple, which makes the states of the molecules that it names from state A and leaves all others
  * as in state A. GROMACS perturbs both, so a state B that would be left out is an error here.
  */
 #include "daemon/spec/reader.h"
@@ -54,15 +54,38 @@ static int refuse(const struct spec *s, const struct system *sys, int atom, bool
         a->charge[1], sys->type_names[a->type[1]], expected);
 }
 
-int spec_check_b_atoms(const struct spec *s, const struct system *sys, struct err *e)
+static bool atom_differs(const struct atom *a)
 {
-    const struct alchemy_settings *al = &s->settings.alchemy;
-    for (int i = 0; i < sys->natoms && al->kind == ALCHEMY_DECOUPLE; i++) {
-        const struct atom *a = &sys->atoms[i];
-        const struct decoupled *gone = alchemy_decoupled(sys, al, i);
-        const bool same = a->charge[0] == a->charge[1] && a->type[0] == a->type[1];
-        if (!same && !(gone && gone->on[0] == COUPLED_ALL && is_rest(sys, a, gone->on[1])))
-            return refuse(s, sys, i, gone, e);
+    return a->charge[0] != a->charge[1] || a->type[0] != a->type[1];
+}
+
+/* Of pairs whose own lines have parameters of state B; those of atoms that an entry changes are as its word intramolecular says. */
+static int check_pairs(const struct spec *s, const struct system *sys, struct err *e)
+{
+    for (int i = 0; i < sys->npairs14; i++) {
+        const struct pair14 *p = &sys->pairs14[i];
+        const struct lj *lj = p->lj;
+        if ((lj[0].c6 != lj[1].c6 || lj[0].c12 != lj[1].c12) && !atom_differs(&sys->atoms[p->atom[0]]) &&
+            !atom_differs(&sys->atoms[p->atom[1]]))
+            return err_set(
+                e, ERR_SPEC,
+                "%s:%d: alchemy.decouple: the 1-4 pair of atoms %d and %d of %s has other parameters in state B, "
+                "which decouple would leave out; expected a topology without them, or perturb: b-states",
+                s->file, s->alchemy_line, p->atom[0] + 1, p->atom[1] + 1, s->topology);
     }
     return 0;
+}
+
+int spec_check_b_states(const struct spec *s, const struct system *sys, struct err *e)
+{
+    const struct alchemy_settings *al = &s->settings.alchemy;
+    if (al->kind != ALCHEMY_DECOUPLE)
+        return 0;
+    for (int i = 0; i < sys->natoms; i++) {
+        const struct atom *a = &sys->atoms[i];
+        const struct decoupled *gone = alchemy_decoupled(sys, al, i);
+        if (atom_differs(a) && !(gone && gone->on[0] == COUPLED_ALL && is_rest(sys, a, gone->on[1])))
+            return refuse(s, sys, i, gone, e);
+    }
+    return check_pairs(s, sys, e);
 }

@@ -328,7 +328,7 @@ int spec_system(const struct spec *s, struct source *src, struct system *sys, st
     if (!rc)
         rc = check_decoupled(s, sys, e);
     if (!rc)
-        rc = spec_check_b_atoms(s, sys, e);
+        rc = spec_check_b_states(s, sys, e);
     if (!rc)
         rc = check_b_states(s, sys, e);
     if (!rc)

@@ -101,7 +101,8 @@ static const char top[] =
     "#ifdef OTHER\n1 CH4 1 MET CH5 1 0 16.043\n#else\n1 CH4 1 MET CH4 1 CHARGE 16.043\n#endif\n"
     "#ifdef HOLD\n[ position_restraints ]\n1 1 10 10 10\n#endif\n"
     "[ moleculetype ]\nTWO 1\n[ atoms ]\n1 CH4 1 MET CH4 1 0 16.043\n2 CH4 1 MET CH4 1 0 16.043\n"
-    "#ifdef RIGID\n[ constraints ]\n1 2 1 1.8\n#endif\n#ifdef STRETCH\n[ constraints ]\n1 2 1 1.8 1.9\n#endif\n"
+    "#ifdef BPAIR\n[ pairs ]\n1 2 1 0.3 1 0.3 2\n#endif\n#ifdef RIGID\n[ constraints ]\n1 2 1 1.8\n#endif\n#ifdef "
+    "STRETCH\n[ constraints ]\n1 2 1 1.8 1.9\n#endif\n"
     "[ moleculetype ]\nION 1\n[ atoms ]\n1 CH4 1 MET CH4 1 1 16.043 CH4 0 16.043\n"
     "[ system ]\none\n[ molecules ]\n#ifdef MORE\nMET 3\n#else\n#ifdef PAIR\nTWO 1\n#else\nMET 1\n#ifdef SALT\nION "
     "1\n#else\n"
@@ -205,6 +206,10 @@ static void test_system_errors(void **state)
         {HEAD_OF("NONE") "alchemy: {temper: {molecule: MET, to: 600 K}, windows: {vdw: [0, 1]}}\n", "0",
          "s.yaml:3: alchemy.temper: MET: no charges, Lennard-Jones or dihedrals that a higher temperature would "
          "weaken"},
+        {CONSTRAINED("BPAIR"), "0",
+         "s.yaml:3: alchemy.decouple: the 1-4 pair of atoms 1 and 2 of a.top has other parameters in state B, which "
+         "decouple would "
+         "leave out; expected a topology without them, or perturb: b-states"},
         {CONSTRAINED("RIGID") "exchange: {every: 1 ps}\n", "0", ""},
         {CONSTRAINED("STRETCH"), "0", ""},
         {CONSTRAINED("STRETCH") "exchange: {every: 1 ps}\n", "0",
