@@ -104,7 +104,7 @@ static int write_spec(const struct client *c, struct mdp *m, struct buf *out, st
                  {"index", pulls ? c->index : NULL}};
     add_name(out, m->file);
     buf_printf(out, "system:\n");
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct buf name = {0};
         int rc = files[i].path ? relative_name(files[i].path, c->output, &name, e) : 0;
         if (rc)

@@ -47,11 +47,12 @@ static void read_ladders(struct mdp *m, struct ladders *l)
         first = first ? first : theirs[k];
         if (l->n && n != l->n)
             mdp_say(m, theirs[k], MDP_REFUSED, "%d %s, %s has %d", n, number_word(n, "value", "values"), first, l->n);
-        l->n = l->n ? l->n : n;
-        if (k == TEMPERATURE)
+        if (k == TEMPERATURE) {
             check_temperatures(m, l->lambda[k], n);
-        else
-            check_range(m, theirs[k], l->lambda[k], n);
+            continue;
+        }
+        l->n = l->n ? l->n : n;
+        check_range(m, theirs[k], l->lambda[k], n);
     }
 }
 
@@ -132,7 +133,7 @@ static void decouple(struct mdp *m, struct ladders *l, struct buf *out)
             m, "couple-lambda1", MDP_REFUSED,
             "as at lambda 0: nothing changes; expected other words, or a ladder bonded-lambdas or restraint-lambdas");
     if (still && whole && !strcmp(inner, "decouple")) {
-        mdp_say(m, "couple-lambda1", MDP_KEPT, "as at lambda 0: what has a B state in the topology changes alone");
+        mdp_say(m, "couple-lambda1", MDP_KEPT, "as at lambda 0: only what has a state B in the topology changes");
         perturb(l, out);
         return;
     }

@@ -220,11 +220,11 @@ static void intervals(struct mdp *m, uint64_t steps, struct buf *out)
 /* An expanded ensemble goes through the windows one by one; here all of them run. */
 static void exchange(struct mdp *m, struct buf *out)
 {
+    if (!mdp_is(m, "free-energy", "no", "expanded"))
+        return;
     const double sample = sample_steps(m, true), every = mdp_number(m, "nstexpanded", 100);
     const bool masses =
         mdp_value(m, "mass-lambdas") || (mdp_value(m, "fep-lambdas") && !mdp_value(m, "couple-moltype"));
-    if (!mdp_is(m, "free-energy", "no", "expanded"))
-        return;
     if (masses || !has_thermostat(m) || minimizes(m)) {
         mdp_say(m, "free-energy", MDP_CHANGED, "yes: each window runs by itself, and none needs weights");
         return;

@@ -166,11 +166,9 @@ static void mesh(struct mdp *m, struct buf *out)
 static void coulomb(struct mdp *m, struct buf *out)
 {
     double epsilon_r = mdp_number(m, "epsilon-r", 1);
-    if (epsilon_r == 0)
-        mdp_say(m, "epsilon-r", MDP_REFUSED,
-                "an infinite constant, in which charges do not act; expected a number above 0");
-    else if (!(epsilon_r > 0))
-        mdp_say(m, "epsilon-r", MDP_REFUSED, "expected a number above 0");
+    if (!(epsilon_r >= 1))
+        mdp_say(m, "epsilon-r", MDP_REFUSED, "expected at least 1%s",
+                epsilon_r == 0 ? ": GROMACS takes 0 for an infinite constant, in which charges do not act" : "");
     buf_printf(out, "  coulomb:\n    cutoff: %.10g nm\n", cutoff(m, "rcoulomb"));
     if (mdp_is(m, "coulombtype", "Cut-off", "Reaction-Field|Reaction-Field-zero")) {
         reaction_field(m, epsilon_r, out);

@@ -36,8 +36,6 @@ static void check_coordinate(struct mdp *m, int number)
     const char *dim = mdp_value(m, named(name, "coord", number, "dim"));
     if (dim && strpbrk(dim, "nN"))
         mdp_say(m, name, MDP_REFUSED, "expected Y Y Y: distances are those in space");
-    if (!mdp_is(m, named(name, "coord", number, "start"), "no", "no|false"))
-        mdp_say(m, name, MDP_REFUSED, "expected no: the coordinates are not read here; give their distance in init");
     if (mdp_number(m, named(name, "coord", number, "rate"), 0) != 0)
         mdp_say(m, name, MDP_REFUSED, "expected 0: a restraint that moves has no equilibrium");
 }
@@ -74,20 +72,33 @@ static void write_groups(struct mdp *m, int number, struct buf *out)
     buf_printf(out, "]\n");
 }
 
+/* Where it is zero, or where walls begin; the distance that the coordinates have is read with them. */
+static void write_reference(struct mdp *m, int number, const char *key, struct buf *out)
+{
+    char start[48], init[48];
+    const double at = mdp_number(m, named(init, "coord", number, "init"), 0);
+    const bool from_start = !mdp_is(m, named(start, "coord", number, "start"), "no", "no|false");
+    keep(m, init);
+    if (from_start && (strcmp(key, "distance") != 0 || at != 0))
+        mdp_say(m, start, MDP_REFUSED, "expected no: give the distance that is meant as init");
+    if (from_start)
+        buf_printf(out, "    %s: start\n", key);
+    else
+        buf_printf(out, "    %s: %.10g nm\n", key, at);
+}
+
 static void write_wall(struct mdp *m, int number, struct buf *out)
 {
     static const char *const kinds[][2] = {
         {"umbrella", "distance"}, {"flat-bottom", "upper"}, {"flat-bottom-high", "lower"}};
-    char type[48], init[48];
+    char type[48];
     named(type, "coord", number, "type");
-    for (int k = 0; k < 3; k++) {
-        if (!mdp_is(m, type, "umbrella", kinds[k][0]))
-            continue;
-        keep(m, type);
-        keep(m, named(init, "coord", number, "init"));
-        buf_printf(out, "    %s: %.10g nm\n", kinds[k][1], mdp_number(m, init, 0));
-        return;
-    }
+    for (int k = 0; k < 3; k++)
+        if (mdp_is(m, type, "umbrella", kinds[k][0])) {
+            keep(m, type);
+            write_reference(m, number, kinds[k][1], out);
+            return;
+        }
     mdp_say(m, type, MDP_REFUSED,
             "expected umbrella, flat-bottom or flat-bottom-high: restraints are potentials of a distance");
 }

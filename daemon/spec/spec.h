@@ -41,6 +41,7 @@ enum { CENTER_NUMBERS = 4 };
 struct center_choice {
     struct selection group[2];
     double c[2][CENTER_NUMBERS];
+    bool at_start[2]; /* harmonic about the distance of system.coordinates, not c */
 };
 
 /* An observable, but for the atoms of its groups. */

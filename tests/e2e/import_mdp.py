@@ -288,7 +288,7 @@ class Import(unittest.TestCase):
             spec, _ = self.evaluated(BASE.replace("PME", more))
             at = spec.index("    cutoff: 1 nm", spec.index("  coulomb:"))
             self.assertEqual(spec[at + 1:spec.index("constraints: h-bonds")], lines)
-        self.assertIn("an infinite constant, in which charges do not act", self.refused(BASE + "epsilon-r = 0\n")[0])
+        self.assertIn("expected at least 1: GROMACS takes 0 for an infinite constant", self.refused(BASE + "epsilon-r = 0\n")[0])
         self.assertIn(":6: epsilon-rf = 5: refused: expected 0 or at least epsilon-r, 15",
                       self.refused(BASE.replace("PME", "Reaction-Field\nepsilon-rf = 5\nepsilon-r = 15"))[0].replace(":5:", ":6:"))
 
@@ -385,6 +385,9 @@ pull-nstxout = 50
         for kind, key in (("flat-bottom", "upper"), ("flat-bottom-high", "lower")):
             spec, _ = self.evaluated(BASE + self.PULL.replace("umbrella", kind), "--index", "groups.ndx")
             self.assertIn(f"    {key}: 0.4 nm", spec)
+        spec, _ = self.evaluated(BASE + self.PULL.replace("init = 0.4", "start = yes"), "--index", "groups.ndx")
+        self.assertIn("    distance: start", spec)
+        self.assertRegex(self.shoal("energy", "spec.yaml").stdout, r"\nrestraint +-?0\.000000 kJ/mol\n")
         stage = BASE + self.PULL + "pull-coord1-kB = 900\nfree-energy = yes\nrestraint-lambdas = 0 1\n"
         spec, _ = self.evaluated(stage, "--index", "groups.ndx")
         self.assertIn("    b: {force-constant: 900 kJ/mol/nm^2}", spec)
@@ -392,7 +395,7 @@ pull-nstxout = 50
                                    ("geometry = distance", "geometry = direction", "expected distance: a restraint acts along"),
                                    ("Y  Y Y", "N N Y", "expected Y Y Y: distances are those in space"), ("umbrella", "constraint", "expected umbrella,"),
                                    ("groups = 1 2", "groups = 0 1", "expected two groups, from 1 on"),
-                                   ("-k = 500", "-start = yes", "expected no: the coordinates are not read here"),
+                                   ("-k = 500", "-start = yes", "expected no: give the distance that is meant as init"),
                                    ("pull = yes", "pull = umbrella", "expected yes or no; what older GROMACS says here is pull-coord1-type now")):
             self.assertIn("refused: " + why, self.refused(BASE + self.PULL.replace(given, wanted))[0])
         self.write(BASE + self.PULL)

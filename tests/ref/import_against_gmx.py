@@ -36,6 +36,7 @@ CASES = {'plain cut-off': ({'coulombtype': ''}, 1), 'plain cut-off, epsilon-r 15
          'restraint stage B': ({**HELD, 'couple-intramol': 'yes'}, 3), 'restraint stage, inner pairs kept B': ({**HELD, 'couple-intramol': 'no'}, 3),
          'restraint stage of a molecule that is gone B': ({**HELD, 'couple-lambda0': 'none', 'couple-lambda1': 'none'}, 3),
          'one lambda B': ({'free-energy': 'yes', 'init-lambda': 0.3, 'delta-lambda': 0}, 1), 'pull': (PULL, 1),
+         'pull from the start': ({**PULL, 'pull-coord1-start': 'yes', 'pull-coord1-init': ''}, 1),
          'pull along lambda B': ({**PULL, 'free-energy': 'yes', 'restraint-lambdas': '0 0.3 1', 'pull-coord1-kB': 2000}, 3)}
 
 
