@@ -17,7 +17,7 @@
 #define PERIOD_STEPS 10   /* timesteps that the fastest motion should have for one swing */
 #define HEAVY_STEPS 8     /* an angle where masses are repartitioned: 4 fs, shown by tests/physics/heavy_hydrogens.py */
 #define CHARGE_NOISE 1e-2 /* e, of sums over rounded charges */
-#define HEAVY_HYDROGEN 1.5 /* u, from which on a hydrogen has mass of its neighbour */
+#define HEAVY_HYDROGEN 1.5 /* u, beyond which a hydrogen has mass that was its neighbour's */
 #define VDW_STEP 0.3       /* lambda; beyond it neighbours rarely overlap */
 #define COULOMB_STEP 0.5   /* e, of the root of the sum of squared charges that go in one step */
 #define SAMPLES 50         /* rows of a window, below which no estimate is more than a guess */

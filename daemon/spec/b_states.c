@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * State B of atoms and their pairs beside alchemy.decouple, which makes the states of the molecules that it names from state A and leaves all others
- * as in state A. GROMACS perturbs both, so a state B that would be left out is an error here.
+ * State B of atoms and of their 1-4 pairs beside alchemy.decouple. The latter makes states of the molecules that it names from state A,
+ * and leaves all others in state A. GROMACS perturbs both, so a state B that would be left out is an error here.
  */
 #include "daemon/spec/reader.h"
 #include "engine/system/alchemy.h"
