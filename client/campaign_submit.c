@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "client/campaign.h"
+#include "engine/base/gzip.h"
 #include "engine/base/number.h"
 #include "engine/base/text_json.h"
 
@@ -31,7 +32,7 @@ static json_t *read_files(const json_t *paths, struct err *e)
     size_t i;
     json_array_foreach (paths, i, pair) {
         struct buf text = {0};
-        if (!buf_read_file(&text, json_string_value(json_array_get(pair, 1)), e))
+        if (!gzip_read_file(&text, json_string_value(json_array_get(pair, 1)), e))
             json_object_set_new(files, json_string_value(json_array_get(pair, 0)),
                                 text_json(text.data ? text.data : "", text.len));
         buf_free(&text);

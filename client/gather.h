@@ -7,6 +7,7 @@
 
 #include "client/campaign.h"
 #include "client/statistics/compare.h"
+#include "client/statistics/contradictions.h"
 #include "client/statistics/network.h"
 
 #define GATHER_KCAL 4.184 /* kJ */
@@ -42,7 +43,10 @@ struct leg_sum {
     const json_t *leg;
     int planned, got; /* repeats; with a number */
     struct number mean;
+    double own_error; /* root mean square of the repeats' own errors */
+    double deviation; /* standard deviation of the repeats, OpenFE's figure for an error; NAN for fewer than two */
     enum verdict verdict;
+    char reason[160]; /* what only the repeats' comparison shows; "": nothing */
 };
 
 /* A system or an edge: the sum of its legs, each times its sign. */
@@ -53,6 +57,7 @@ struct item {
     struct leg_sum *legs;
     int nlegs;
     struct number sum;
+    double deviation; /* the root of the sum of the legs' squared deviations */
     double experiment, experiment_error;
     enum verdict verdict;
 };
@@ -68,12 +73,18 @@ struct gathered {
     struct number *experiments; /* [nsystems] */
     struct network network;     /* of all systems, where there are edges */
     struct measured *measured;  /* what it is made of: edges, then systems */
+    struct item **of_item;      /* [nmeasured] whose sum it is */
     int nmeasured;
     struct loop *loops; /* of edges: numbers in measured */
     int nloops;
-    struct comparison absolute, relative; /* with experiment; pairs 0: there is none */
+    struct contradiction *contradictions; /* of measured */
+    int ncontradictions;
+    bool wide;                            /* repeats of all legs spread further than their own errors allow */
+    enum verdict *verdicts;               /* [nsystems] of values */
+    struct comparison absolute, relative; /* with experiment */
     /* [nsystems] what is added to values without a zero of their own, so that they have the mean of the experiment; NAN: no value */
     double *shift;
+    json_t *remarks; /* sentences about the network and the comparison with experiment; owned */
 };
 
 /* The sum of what is to be added to a row's estimate; NAN: nothing is. */
@@ -81,19 +92,27 @@ double gather_corrections(const struct row *r);
 /* gather_sums.c: from rows that are filled. */
 void gather_sum(struct gathered *g);
 void gather_free(struct gathered *g);
+enum verdict gather_worse(enum verdict a, enum verdict b);
+void gather_network(struct gathered *g);    /* gather_network.c: values of the systems, from the sums */
+void gather_comparison(struct gathered *g); /* gather_compare.c: values and edges beside experiment */
+void gather_remark(struct gathered *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *gather_system(const struct gathered *g, int i);
+/* The system or edge that a planned ensemble is of. */
+struct item *gather_item(const struct gathered *g, const json_t *planned);
 /* The best value of a system: of the network, else of its legs. */
 struct number gather_value(const struct gathered *g, int system);
 /* Whether there are edges, and nothing that was measured reaches it: it has no value. */
 bool gather_apart(const struct gathered *g, int system);
+/* Whether it can be compared with experiment: not where it is the only one with an experiment of a part that has no zero of its own. */
+bool gather_comparable(const struct gathered *g, int system);
 
 /* gather_show.c: tables in kcal/mol. */
 void gather_show(const struct sheet *s, const struct gathered *g);
 /* gather_page.c: the same with figures, the network and values beside experiment, as one HTML page. */
 void gather_page(const struct gathered *g, struct buf *out);
 void gather_figures(const struct gathered *g, struct buf *out); /* gather_figures.c: those of the page */
+json_t *gather_json(const struct gathered *g);                  /* gather_json.c */
 /* gather_write.c */
-json_t *gather_json(const struct gathered *g);
 /* One line for everything, values between tabs; with headings where wanted. */
 void gather_tsv(const struct gathered *g, bool headings, struct buf *out);
 /* gather.json, gather.tsv and report.html, and what other programs read: dg.tsv, ddg.tsv, raw.tsv, cinnabar.csv. */

@@ -82,8 +82,10 @@ static void ranking_show(struct buf *out, const struct gathered *g)
     }
     struct plot_series series[] = {{.name = "calculated", .points = calculated, .n = shown},
                                    {.name = "experiment", .points = measured, .n = shown}};
-    plot_forest(out, "Systems by free energy", n > shown ? "the lowest hundred" : "the lowest first",
-                "free energy, kcal/mol", series, any ? 2 : 1);
+    char note[120];
+    snprintf(note, sizeof note, "%s%s", n > shown ? "the lowest hundred" : "the lowest first",
+             g->network.parts > 1 ? "; parts of the network have zeros of their own" : "");
+    plot_forest(out, "Systems by free energy", note, "free energy, kcal/mol", series, any ? 2 : 1);
     free(ranked);
 }
 
@@ -113,7 +115,8 @@ static void experiment_show(struct buf *out, const struct gathered *g)
                        edges = {.points = xcalloc((size_t)g->nitems, sizeof *edges.points)};
     for (int i = 0; i < g->nsystems; i++) {
         struct number x = gather_value(g, i);
-        add_pair(&systems, g->experiments[i].value, x.value + g->shift[i], x.error, gather_system(g, i));
+        if (gather_comparable(g, i))
+            add_pair(&systems, g->experiments[i].value, x.value + g->shift[i], x.error, gather_system(g, i));
     }
     for (int i = 0; i < g->nitems; i++)
         if (g->items[i].is_edge)

@@ -25,7 +25,11 @@ static enum verdict worst(const struct gathered *g)
 {
     enum verdict v = VERDICT_CONVERGED;
     for (int i = 0; i < g->nrows; i++)
-        v = g->rows[i].verdict > v ? g->rows[i].verdict : v;
+        v = gather_worse(v, g->rows[i].verdict);
+    for (int i = 0; i < g->nitems; i++)
+        v = gather_worse(v, g->items[i].verdict);
+    for (int i = 0; i < g->nsystems; i++)
+        v = gather_worse(v, g->verdicts[i]);
     return v;
 }
 
@@ -42,11 +46,11 @@ static void measure_fact(struct buf *out, const char *what, const struct measure
 static void comparison_facts(struct buf *out, const struct comparison *c, const char *what)
 {
     char name[80];
-    if (c->pairs < 2)
+    if (c->values < COMPARE_LEAST)
         return;
-    snprintf(name, sizeof name, "RMSE of %d %s", c->pairs, what);
+    snprintf(name, sizeof name, "RMSE of %d %s", c->values, what);
     measure_fact(out, name, &c->rmse, GATHER_KCAL, " kcal/mol");
-    snprintf(name, sizeof name, "MUE of %d %s", c->pairs, what);
+    snprintf(name, sizeof name, "MUE of %d %s", c->values, what);
     measure_fact(out, name, &c->mue, GATHER_KCAL, " kcal/mol");
 }
 
@@ -62,6 +66,8 @@ static void loops_fact(struct buf *out, const struct gathered *g)
 static void answer(struct buf *out, const struct gathered *g)
 {
     char what[120], number[120], sentence[160];
+    const json_t *remark;
+    size_t k;
     int values = 0;
     for (int i = 0; i < g->nsystems; i++)
         values += !isnan(gather_value(g, i).value);
@@ -80,6 +86,8 @@ static void answer(struct buf *out, const struct gathered *g)
     comparison_facts(out, &g->relative, "edges");
     loops_fact(out, g);
     page_facts_end(out);
+    json_array_foreach (g->remarks, k, remark)
+        page_element(out, "p", "", json_string_value(remark));
 }
 
 /* ---- every ensemble ---- */

@@ -109,25 +109,29 @@ static void loops_show(const struct sheet *s, const struct gathered *g)
         const struct loop *l = &g->loops[i];
         loop_cell(&t, g, l);
         number_cell(&t, (struct number){l->closure, l->error});
-        table_cell(&t, "%.1f", fabs(l->closure) / l->error);
+        if (isnan(l->error))
+            table_cell(&t, "-");
+        else
+            table_cell(&t, "%.1f", fabs(l->closure) / l->error);
     }
     put(s, &t, "loops of the network, kcal/mol", "0 where all is right");
 }
 
 static void values_show(const struct sheet *s, const struct gathered *g)
 {
-    static const char *const words[] = {"system", "value", "experiment", "difference", "part", NULL};
+    static const char *const words[] = {"system", "value", "experiment", "difference", "verdict", "part", NULL};
     struct table t;
     if (!g->nedges)
         return;
-    heads(&t, "l~ r r r r2", words);
+    heads(&t, "l~ r r r l r2", words);
     for (int i = 0; i < g->nsystems; i++) {
         struct number value = gather_value(g, i), experiment = g->experiments[i];
         table_cell(&t, "%s", gather_system(g, i));
         number_cell(&t, value);
         number_cell(&t, experiment);
-        number_cell(&t, (struct number){value.value + g->shift[i] - experiment.value,
+        number_cell(&t, (struct number){gather_comparable(g, i) ? value.value + g->shift[i] - experiment.value : NAN,
                                         hypot(value.error, isnan(experiment.error) ? 0 : experiment.error)});
+        table_cell(&t, "%s", g->verdicts[i] ? verdict_word(g->verdicts[i]) : "-");
         if (gather_apart(g, i))
             table_cell(&t, "-");
         else
@@ -154,14 +158,14 @@ static void comparison_show(const struct sheet *s, const struct comparison *c, c
     struct table t;
     char title[120];
     static const char *const words[] = {"", "value", "95 %", NULL};
-    if (c->pairs < 2)
+    if (c->values < COMPARE_LEAST)
         return;
     heads(&t, "l r l", words);
     measure_cells(&t, "RMSE (kcal/mol)", &c->rmse, GATHER_KCAL);
     measure_cells(&t, "MUE (kcal/mol)", &c->mue, GATHER_KCAL);
     if (with_tau && !isnan(c->tau.value))
         measure_cells(&t, "Kendall tau", &c->tau, 1);
-    snprintf(title, sizeof title, "%s beside experiment, %d of them", what, c->pairs);
+    snprintf(title, sizeof title, "%s beside experiment, %d of them", what, c->values);
     put(s, &t, title, "");
 }
 
@@ -171,12 +175,20 @@ static void comparisons_show(const struct sheet *s, const struct gathered *g)
     comparison_show(s, &g->relative, "edges", false);
 }
 
+static void remarks_show(const struct sheet *s, const struct gathered *g)
+{
+    const json_t *one;
+    size_t i;
+    json_array_foreach (g->remarks, i, one)
+        sheet_say(s, "%s\n", json_string_value(one));
+}
+
 void gather_show(const struct sheet *s, const struct gathered *g)
 {
     typedef void show_fn(const struct sheet *s, const struct gathered *g);
-    static show_fn *const parts[] = {rows_show, items_show, loops_show, values_show, comparisons_show};
+    static show_fn *const parts[] = {rows_show, items_show, loops_show, values_show, comparisons_show, remarks_show};
     enum { PARTS = sizeof parts / sizeof *parts };
-    /* A terminal ends with what counts; a page begins with it, and has said the last part at its top. */
-    for (int i = s->html; i < PARTS; i++)
+    /* A terminal ends with what counts; a page begins with it, and has said the last two parts at its top. */
+    for (int i = s->html ? 2 : 0; i < PARTS; i++)
         parts[s->html ? PARTS - 1 - i : i](s, g);
 }

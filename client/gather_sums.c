@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Repeats to legs, legs to sums, sums to a network.
+ * Repeats to legs, legs to sums.
  */
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/gather.h"
+#include "engine/base/repeats.h"
+#include "engine/base/stats.h"
 
-enum { REPEATS_FOR_DEVIATION = 3 };
-#define STUDENT_OF_TWO 1.8373372014715832 /* quantile of one degree of freedom that holds 68.27 % */
+#define REPEATS_DEVIATES 3.0 /* as in results.json of several repeats */
+#define ROUNDING 2.5e-4      /* kJ/mol, 1e-4 kT */
 
 const char *verdict_word(enum verdict v)
 {
@@ -36,30 +40,27 @@ double gather_corrections(const struct row *r)
                 : (isnan(r->standard_state) ? 0 : r->standard_state) + (isnan(r->finite_size) ? 0 : r->finite_size);
 }
 
-static enum verdict worse(enum verdict a, enum verdict b)
+enum verdict gather_worse(enum verdict a, enum verdict b)
 {
     return a > b ? a : b;
 }
 
-/* The mean of [n] repeats. With three or more its error is their standard deviation, as OpenFE's is; with fewer it comes from the
- * errors that each was estimated to have and, of two, from what these do not explain of their spread (docs/theory.md, Errors). */
-static struct number mean_of(const double *x, const double *error, int n)
+static void compare_repeats(struct leg_sum *leg, const double *x, const double *error)
 {
-    struct number out = {n ? 0 : NAN, NAN};
-    double own = 0, spread = deviation(x, n);
-    for (int i = 0; i < n; i++) {
-        out.value += x[i] / n;
-        own += error[i] * error[i] / n;
-    }
-    double rest = n == 2 ? fmax(spread * spread - own, 0) : 0;
-    if (n)
-        out.error = n >= REPEATS_FOR_DEVIATION ? spread : sqrt((own + STUDENT_OF_TWO * STUDENT_OF_TWO * rest) / n);
-    return out;
+    int n = leg->got;
+    leg->mean = (struct number){n ? stats_mean(x, (size_t)n) : NAN, n ? repeats_error(x, error, n) : NAN};
+    leg->own_error = repeats_own_error(error, n);
+    leg->deviation = n > 1 ? sqrt(stats_variance(x, (size_t)n)) : NAN;
+    if (!repeats_disagree(x, error, n, REPEATS_DEVIATES, ROUNDING))
+        return;
+    leg->verdict = gather_worse(leg->verdict, VERDICT_UNCONVERGED);
+    snprintf(leg->reason, sizeof leg->reason, "the repeats spread by %.2g kcal/mol, their own errors are %.2g",
+             leg->deviation / GATHER_KCAL, leg->own_error / GATHER_KCAL);
 }
 
 /* An item's leg from the rows at *row and on, which are its repeats; *row is moved behind them. Failed is what has no number: one that
- * lacks some of its repeats is unconverged. */
-static void sum_leg(const struct gathered *g, int *row, struct leg_sum *leg)
+ * lacks some of its repeats is unconverged, and one whose repeats differ by more than their errors allow. */
+static void sum_leg(struct gathered *g, int *row, struct leg_sum *leg)
 {
     enum { REPEATS_MAX = 100 };
     double x[REPEATS_MAX], error[REPEATS_MAX];
@@ -69,19 +70,21 @@ static void sum_leg(const struct gathered *g, int *row, struct leg_sum *leg)
         if (strcmp(answer_text(r->planned, "item"), item) != 0 || strcmp(answer_text(r->planned, "leg"), name) != 0)
             break;
         leg->planned++;
-        leg->verdict = worse(leg->verdict, r->verdict);
+        leg->verdict = gather_worse(leg->verdict, r->verdict);
         double corrections = gather_corrections(r);
         if (isnan(r->estimate.value))
             continue;
         x[leg->got] = r->estimate.value + (isnan(corrections) ? 0 : corrections);
         error[leg->got++] = r->estimate.error;
     }
-    leg->mean = mean_of(x, error, leg->got);
     if (leg->got && leg->verdict == VERDICT_FAILED)
         leg->verdict = VERDICT_UNCONVERGED;
+    compare_repeats(leg, x, error);
+    if (*leg->reason)
+        gather_remark(g, "%s, %s: %s", item, name, leg->reason);
 }
 
-static struct item *find_item(struct gathered *g, const json_t *planned)
+struct item *gather_item(const struct gathered *g, const json_t *planned)
 {
     bool is_edge = !strcmp(answer_text(planned, "of"), "edge");
     for (int i = 0; i < g->nitems; i++)
@@ -105,7 +108,7 @@ static void sum_legs(struct gathered *g)
 {
     for (int row = 0; row < g->nrows;) {
         const json_t *planned = g->rows[row].planned;
-        struct item *item = find_item(g, planned);
+        struct item *item = gather_item(g, planned);
         item->legs = xrealloc(item->legs, (size_t)item->nlegs + 1, sizeof *item->legs);
         struct leg_sum *leg = &item->legs[item->nlegs++];
         *leg = (struct leg_sum){.leg = find_leg(g, answer_text(planned, "leg"))};
@@ -116,7 +119,7 @@ static void sum_legs(struct gathered *g)
 static void sum_item(struct item *item)
 {
     bool any = false;
-    double squares = 0;
+    double squares = 0, deviations = 0;
     item->sum = (struct number){0, NAN};
     for (int i = 0; i < item->nlegs; i++) {
         const struct leg_sum *leg = &item->legs[i];
@@ -126,9 +129,11 @@ static void sum_item(struct item *item)
         any = true;
         item->sum.value += sign * leg->mean.value;
         squares += leg->mean.error * leg->mean.error;
-        item->verdict = worse(item->verdict, leg->verdict);
+        deviations += leg->deviation * leg->deviation;
+        item->verdict = gather_worse(item->verdict, leg->verdict);
     }
     item->sum.error = sqrt(squares);
+    item->deviation = any ? sqrt(deviations) : NAN;
     if (!any || isnan(item->sum.value))
         item->sum = (struct number){NAN, NAN};
 }
@@ -185,89 +190,35 @@ static void add_items(struct gathered *g)
     }
 }
 
-/* ---- the network ---- */
+/* ---- all of it ---- */
 
-static void measure(struct gathered *g)
+void gather_remark(struct gathered *g, const char *fmt, ...)
 {
-    g->measured = xcalloc((size_t)g->nitems, sizeof *g->measured);
-    for (int edges = 1; edges >= 0; edges--)
-        for (int i = 0; i < g->nitems; i++)
-            if (g->items[i].is_edge == edges)
-                g->measured[g->nmeasured++] =
-                    (struct measured){g->items[i].i, g->items[i].j, g->items[i].sum.value, g->items[i].sum.error};
-}
-
-struct number gather_value(const struct gathered *g, int system)
-{
-    const struct network *net = &g->network;
-    if (g->nedges)
-        return (struct number){net->value[system], sqrt(net->covariance[(size_t)system * (size_t)(net->nodes + 1)])};
-    return g->items[system].sum;
-}
-
-bool gather_apart(const struct gathered *g, int system)
-{
-    return g->nedges && g->network.part[system] < 0;
-}
-
-/* The mean over a part's systems that were measured of experiment less calculation. */
-static double shift_of(const struct gathered *g, int part)
-{
-    double sum = 0;
-    int n = 0;
-    for (int i = 0; i < g->nsystems; i++) {
-        if (g->network.part[i] != part || isnan(g->experiments[i].value))
-            continue;
-        sum += g->experiments[i].value - g->network.value[i];
-        n++;
-    }
-    return n ? sum / n : NAN;
-}
-
-static void compare_all(struct gathered *g)
-{
-    int most = g->nsystems > g->nitems ? g->nsystems : g->nitems, n = 0;
-    double *a = xcalloc((size_t)most, sizeof *a), *b = xcalloc((size_t)most, sizeof *b);
-    g->shift = xcalloc((size_t)g->nsystems, sizeof *g->shift);
-    for (int i = 0; i < g->nsystems; i++) {
-        bool apart = gather_apart(g, i), floats = g->nedges && !apart && !g->network.anchored[i];
-        double value = gather_value(g, i).value;
-        g->shift[i] = apart ? NAN : floats ? shift_of(g, g->network.part[i]) : 0;
-        if (isnan(value) || isnan(g->experiments[i].value))
-            continue;
-        a[n] = value + g->shift[i];
-        b[n++] = g->experiments[i].value;
-    }
-    g->absolute = compare(a, b, n);
-    n = 0;
-    for (int i = 0; i < g->nitems; i++)
-        if (g->items[i].is_edge && !isnan(g->items[i].sum.value) && !isnan(g->items[i].experiment)) {
-            a[n] = g->items[i].sum.value;
-            b[n++] = g->items[i].experiment;
-        }
-    g->relative = compare(a, b, n);
-    free(a);
-    free(b);
+    char text[1000];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    json_array_append_new(g->remarks, json_string(text));
 }
 
 void gather_sum(struct gathered *g)
 {
     const json_t *one;
     size_t i;
+    g->remarks = json_array();
     g->nsystems = (int)json_array_size(systems_of(g));
     g->experiments = xcalloc((size_t)g->nsystems, sizeof *g->experiments);
+    json_array_foreach (json_object_get(g->campaign->plan, "warnings"), i, one)
+        gather_remark(g, "%s", json_string_value(one));
     json_array_foreach (systems_of(g), i, one)
         g->experiments[i] = (struct number){number_of(one, "experiment"), number_of(one, "error")};
     add_items(g);
     sum_legs(g);
     for (int k = 0; k < g->nitems; k++)
         sum_item(&g->items[k]);
-    measure(g);
-    if (g->nedges) {
-        network_solve(&g->network, g->nsystems, g->measured, g->nmeasured);
-        g->nloops = network_loops(g->nsystems, g->measured, g->nmeasured, &g->loops);
-    }
-    compare_all(g);
+    gather_network(g);
+    gather_comparison(g);
 }
 
 void gather_free(struct gathered *g)
@@ -282,7 +233,11 @@ void gather_free(struct gathered *g)
     free(g->rows);
     free(g->experiments);
     free(g->measured);
+    free(g->of_item);
     free(g->shift);
+    free(g->verdicts);
+    json_decref(g->remarks);
+    contradictions_free(g->contradictions, g->ncontradictions);
     loops_free(g->loops, g->nloops);
     network_free(&g->network);
 }

@@ -7,7 +7,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #define STALLED_S 60L /* a download of which nothing came for so long is given up */
 
@@ -58,8 +60,14 @@ void http_escape(struct buf *out, const char *text)
 /* Why curl gave up, as an error that says what to do. */
 static int fail_on(CURL *curl, const struct http *h, CURLcode rc, struct err *e)
 {
+    const size_t most = sizeof((struct sockaddr_un *)0)->sun_path - 1;
     long os = 0;
     curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &os);
+    if (strlen(h->socket) > most)
+        return err_set(
+            e, ERR_USAGE,
+            "socket path %s: it has %zu bytes, at most %zu are possible; --socket or SHOAL_SOCKET names another",
+            h->socket, strlen(h->socket), most);
     if (rc == CURLE_OPERATION_TIMEDOUT)
         return err_set(e, ERR_BUSY, "no answer from the service at %s in time", h->socket);
     if (rc == CURLE_COULDNT_CONNECT && (os == EACCES || os == EPERM))
@@ -87,6 +95,7 @@ static struct curl_slist *prepare_on(CURL *curl, const struct http *h, const cha
     curl_easy_reset(curl);
     curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, h->socket);
     curl_easy_setopt(curl, CURLOPT_URL, url->data);
+    curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L); /* ".." is an id that no ensemble has */
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 10L);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "client/import.h"
 #include "engine/base/number.h"
@@ -74,10 +75,14 @@ static void seed(struct mdp *m, struct buf *out)
 static void com_removal(struct mdp *m, struct buf *out)
 {
     double every = mdp_number(m, "nstcomm", 100);
-    if (mdp_is(m, "comm-mode", "Linear", "None") || every == 0)
+    const bool stays = mdp_is(m, "comm-mode", "Linear", "None") || every == 0;
+    const char *defines = mdp_value(m, "define");
+    if (stays)
         buf_printf(out, ", com-removal: no");
     else
         buf_printf(out, ", com-removal: %.0f steps", fabs(every));
+    if (!stays && defines && strstr(defines, "POSRES"))
+        mdp_say(m, "comm-mode", MDP_CHANGED, "None where position restraints hold atoms in space");
     if (mdp_is(m, "comm-mode", "Linear", "Linear-acceleration-correction"))
         mdp_say(m, "comm-mode", MDP_CHANGED, "Linear: the positions are not corrected");
     else if (!mdp_is(m, "comm-mode", "Linear", "Linear|None"))

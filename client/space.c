@@ -128,9 +128,13 @@ static void usage_say(const struct client *c, const json_t *usage)
     struct buf has = {0}, may = {0};
     show_bytes(&has, (double)answer_whole(own, "bytes"));
     show_bytes(&may, (double)answer_whole(own, "bytes_limit"));
-    long long limit = answer_whole(own, "ensembles_limit");
-    client_say(c, "you have %lld of %lld %s and %s of %s", answer_whole(own, "ensembles"), limit,
-               number_word(limit, "ensemble", "ensembles"), has.data, may.data);
+    long long limit = answer_whole(own, "ensembles_limit"), n = answer_whole(own, "ensembles");
+    if (json_is_false(json_object_get(own, "limited")))
+        client_say(c, "you have %lld %s and %s; limits of one user do not hold for you", n,
+                   number_word(n, "ensemble", "ensembles"), has.data);
+    else
+        client_say(c, "you have %lld of %lld %s and %s of %s", n, limit, number_word(limit, "ensemble", "ensembles"),
+                   has.data, may.data);
     buf_free(&has);
     buf_free(&may);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "client/client.h"
+#include "engine/base/gzip.h"
 #include "engine/base/number.h"
 #include "engine/base/path.h"
 #include "engine/base/text_json.h"
@@ -55,7 +56,7 @@ static int add_file(const struct search *s, const json_t *candidates, json_t *fi
             struct buf path = {0}, text = {0};
             buf_printf(&path, "%s/%s", s->folders[k], json_string_value(name));
             bool there = !access(path.data, F_OK);
-            int rc = there ? buf_read_file(&text, path.data, e) : 0;
+            int rc = there ? gzip_read_file(&text, path.data, e) : 0;
             if (there && !rc)
                 json_object_set_new(files, json_string_value(name), text_json(text.data, text.len));
             buf_free(&path);

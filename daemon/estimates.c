@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The results of ensembles: each estimated by a process of its own (shoal-worker estimate) with limits, a few at a time. Who asks
+ * The results of ensembles: each estimated by a process of its own (shoal-worker estimate) with limits, a few at a time, user by user. Who asks
  * for results that are being made waits for them too. What ends with the service is made again by the next one.
  */
 #include "daemon/service.h"
@@ -244,22 +244,28 @@ static bool writes_now(const struct service *sv, const struct ensemble *en)
     return false;
 }
 
-/* The oldest that waits: of those that an ensemble's end waits for, then of those that its windows do, then of those that are asked
- * for meanwhile. */
+static struct sched_user *user_of(const struct estimate_job *j)
+{
+    return &j->sv->sched.users[j->ensemble->user];
+}
+
+/* Users take turns: the one whose last was longest ago comes first, with the oldest of theirs. */
+static bool comes_before(const struct estimate_job *j, const struct estimate_job *best)
+{
+    return !best || user_of(j)->estimated < user_of(best)->estimated;
+}
+
+/* First those that an ensemble's end waits for, then those that its windows do, then those that are asked for meanwhile. */
 static struct estimate_job *choose(const struct service *sv)
 {
-    struct estimate_job *look = NULL, *live = NULL;
+    struct estimate_job *best[3] = {NULL};
     for (struct estimate_job *j = sv->estimates; j; j = j->next) {
-        if (j->running)
-            continue;
-        if (!j->live && !writes_now(sv, j->ensemble))
-            return j;
-        if (j->live && !look && j->ensemble->looking)
-            look = j;
-        if (j->live && !live)
-            live = j;
+        int rank = !j->live ? 0 : j->ensemble->looking ? 1 : 2;
+        bool can = !j->running && (j->live || !writes_now(sv, j->ensemble));
+        if (can && comes_before(j, best[rank]))
+            best[rank] = j;
     }
-    return look ? look : live;
+    return best[0] ? best[0] : best[1] ? best[1] : best[2];
 }
 
 static void run_waiting(struct service *sv)
@@ -272,6 +278,7 @@ static void run_waiting(struct service *sv)
         if (!j)
             return;
         j->running = true;
+        user_of(j)->estimated = ++sv->turns;
         service_job(sv, read_spec, spec_read, j);
     }
 }
@@ -292,6 +299,7 @@ static struct estimate_job *add_job(struct service *sv, struct ensemble *en, boo
                                .ensemble = ensemble_hold(en),
                                .moves = en->moves,
                                .live = live,
+                               .running_ms = en->ran_ms,
                                .directory = service_path(sv, en, NULL)};
     while (*at)
         at = &(*at)->next;

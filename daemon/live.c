@@ -66,13 +66,19 @@ static bool is_due(const struct service *sv, const struct ensemble *en, int64_t 
            saved_steps(en) > en->live_steps + en->live_steps / 10;
 }
 
-/* The one that has waited longest. */
+/* Users take turns; of a user's ensembles the one that has waited longest. */
+static bool comes_before(const struct service *sv, const struct ensemble *en, const struct ensemble *best)
+{
+    int64_t mine = sv->sched.users[en->user].looked, other = best ? sv->sched.users[best->user].looked : 0;
+    return !best || mine < other || (mine == other && en->live_after < best->live_after);
+}
+
 static struct ensemble *choose(const struct service *sv, int64_t now)
 {
     struct ensemble *best = NULL;
     for (int i = 0; i < sv->sched.nactive; i++) {
         struct ensemble *en = sv->sched.active[i];
-        if (is_due(sv, en, now) && (!best || en->live_after < best->live_after))
+        if (is_due(sv, en, now) && comes_before(sv, en, best))
             best = en;
     }
     return best;
@@ -201,10 +207,12 @@ static void on_time(uv_timer_t *t)
 {
     struct service *sv = t->data;
     struct ensemble *en = sv->draining ? NULL : choose(sv, service_clock());
-    if (en)
-        begin(sv, en, false);
-    else
+    if (!en) {
         look_again(sv, interval(sv));
+        return;
+    }
+    sv->sched.users[en->user].looked = ++sv->turns;
+    begin(sv, en, false);
 }
 
 static void look_again(struct service *sv, int64_t ms)

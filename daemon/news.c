@@ -7,15 +7,17 @@
 
 #include <stdlib.h>
 
-void service_watch(struct service *sv, struct watcher *w)
+#include "daemon/usage.h"
+
+void service_watch(struct watcher *w)
 {
-    w->next = sv->watchers;
-    sv->watchers = w;
+    w->next = w->ensemble->watchers;
+    w->ensemble->watchers = w;
 }
 
-void service_unwatch(struct service *sv, struct watcher *w)
+void service_unwatch(struct watcher *w)
 {
-    struct watcher **at = &sv->watchers;
+    struct watcher **at = &w->ensemble->watchers;
     while (*at && *at != w)
         at = &(*at)->next;
     if (*at)
@@ -24,12 +26,13 @@ void service_unwatch(struct service *sv, struct watcher *w)
 
 /* What becomes visible with a commit. */
 struct news {
-    struct service *sv;
     struct ensemble *ensemble;
-    int64_t replica; /* its number: where it is in memory may change; 0: of the ensemble */
+    int64_t replica; /* its number; 0: of the ensemble */
+    int at;          /* where it was: it may be elsewhere when this is shown */
     int64_t seq;     /* 0: no event */
     bool moved;      /* the rest counts */
-    uint32_t state;
+    bool all;        /* all replicas that were in state `from` */
+    uint32_t from, state;
     int failures, revision;
     int64_t changed;
     char *reason;
@@ -37,10 +40,11 @@ struct news {
 
 static struct sched_replica *replica_of(const struct news *n)
 {
-    int i = 0;
-    while (n->ensemble->replicas[i].number != n->replica)
+    const struct ensemble *en = n->ensemble;
+    int i = n->at < en->nreplicas && en->replicas[n->at].number == n->replica ? n->at : 0;
+    while (en->replicas[i].number != n->replica)
         i++;
-    return &n->ensemble->replicas[i];
+    return &en->replicas[i];
 }
 
 static void show(struct news *n)
@@ -48,6 +52,10 @@ static void show(struct news *n)
     struct ensemble *en = n->ensemble;
     if (n->seq)
         en->shown.seq = n->seq;
+    en->listed_at = 0;
+    for (int i = 0; i < en->nreplicas && n->all; i++)
+        if (en->replicas[i].shown.state == n->from)
+            en->replicas[i].shown.state = n->state;
     if (n->moved && n->replica) {
         struct sched_replica *r = replica_of(n);
         r->shown.state = n->state;
@@ -72,10 +80,9 @@ static void spread_news(void *arg)
 {
     struct news *n = arg;
     show(n);
-    for (struct watcher *w = n->sv->watchers, *next; w; w = next) {
+    for (struct watcher *w = n->seq ? n->ensemble->watchers : NULL, *next; w; w = next) {
         next = w->next; /* a watcher may leave while it is told */
-        if (w->ensemble == n->ensemble)
-            w->news(w);
+        w->news(w);
     }
     news_free(n);
 }
@@ -84,9 +91,9 @@ static void after_commit(struct service *sv, struct ensemble *en, struct sched_r
 {
     struct news *n = xcalloc(1, sizeof *n);
     const char *reason = r ? r->reason : en->reason;
-    *n = (struct news){.sv = sv,
-                       .ensemble = en,
+    *n = (struct news){.ensemble = en,
                        .replica = r ? r->number : 0,
+                       .at = r ? (int)(r - en->replicas) : 0,
                        .seq = seq,
                        .moved = state >= 0,
                        .state = (uint32_t)state,
@@ -109,7 +116,18 @@ void service_put_event(struct service *sv, struct ensemble *en, struct sched_rep
                        .message = message};
     store_put_event(sv->store, &ev);
     en->seq = ev.seq;
+    en->nevents++;
+    if (en->stored.user)
+        quota_set(&en->stored, en->stored.amount + USAGE_EVENT);
     after_commit(sv, en, r, ev.seq, state);
+    service_trim_events(sv, en);
+}
+
+void service_show_replicas(struct service *sv, struct ensemble *en, enum replica_state from, enum replica_state to)
+{
+    struct news *n = xcalloc(1, sizeof *n);
+    *n = (struct news){.ensemble = en, .all = true, .from = from, .state = to};
+    store_after_commit(sv->store, spread_news, news_free, n);
 }
 
 void service_show_reason(struct service *sv, struct ensemble *en)

@@ -27,6 +27,7 @@ struct prepare_job {
     struct service *sv;
     struct ensemble *ensemble;
     int64_t number;
+    uint32_t owner;
     char *directory;
     int repeats;
     int before; /* revision whose windows' files may have to go to a folder of its own; 0: none */
@@ -45,12 +46,12 @@ static bool holds(const char *path, const void *data, size_t len)
     return same;
 }
 
-/* Equal inputs of several ensembles are one file on disk: whoever writes one leaves it a second name in state/inputs, of its
- * checksum, from which the next ones are linked. What is linked is held against its content first. Where the filesystem takes no
- * links every ensemble has its own. */
+/* Equal inputs of several ensembles of one user are one file on disk: the first leaves it a second name in state/inputs/UID, of its
+ * checksum, from which the next ones are linked. Users share none: what a file is charged by would tell who else has it. What is linked is
+ * held against its content first. Where the filesystem takes no links every ensemble has its own. */
 static void shared_path(const struct prepare_job *j, const void *data, size_t len, struct buf *path)
 {
-    buf_printf(path, "%s/inputs/%016" PRIx64, j->sv->config.state, checksum(data, len));
+    buf_printf(path, "%s/inputs/%" PRIu32 "/%016" PRIx64, j->sv->config.state, j->owner, checksum(data, len));
 }
 
 static bool link_input(const char *shared, const char *path, const void *data, size_t len)
@@ -236,6 +237,7 @@ void service_prepare(struct service *sv, struct ensemble *en)
     *j = (struct prepare_job){.sv = sv,
                               .ensemble = en,
                               .number = en->number,
+                              .owner = en->owner,
                               .directory = service_path(sv, en, NULL),
                               .repeats = en->repeats,
                               .before = before_of(en)};

@@ -103,7 +103,7 @@ static int check(const struct quota_user *u, enum quota_kind kind, int64_t more,
 {
     const struct quota *q = u->quota;
     int64_t each = q->each[kind], all = q->all[kind];
-    if (u->uid != 0) {
+    if (quota_limits(u->uid)) {
         all -= all / RESERVE;
         if (more > each - u->held[kind])
             return err_set(e, ERR_LIMIT, "your limit of %lld %s is reached (%lld held, %lld more asked for)",
@@ -171,10 +171,15 @@ void quota_return(struct quota_charge *c)
     *c = (struct quota_charge){0};
 }
 
+bool quota_limits(uint32_t uid)
+{
+    return uid != 0;
+}
+
 bool quota_exceeded(const struct quota *q, uint32_t uid, enum quota_kind kind, struct err *e)
 {
     int64_t held = quota_held(q, uid, kind);
-    if (uid == 0 || held <= q->each[kind])
+    if (!quota_limits(uid) || held <= q->each[kind])
         return false;
     err_set(e, ERR_LIMIT, "%lld %s %s held, your limit is %lld: remove ensembles that are not needed", (long long)held,
             text_of(kind, held), number_word(held, "is", "are"), (long long)q->each[kind]);

@@ -24,6 +24,7 @@
       201326592, 536870912)                                                                                            \
     X(READINGS, "submission that is being read", "submissions that are being read", "user-readings", 64, 1024)         \
     X(ENSEMBLES, "ensemble", "ensembles", "user-ensembles", 20000, 1000000)                                            \
+    X(REPLICAS, "replica", "replicas", "user-replicas", 400000, 4000000)                                               \
     X(STORED_BYTES, "byte stored", "bytes stored", "user-stored-bytes", 1000000000000, INT64_MAX)
 
 enum quota_kind {
@@ -47,6 +48,8 @@ struct quota *quota_new(void);
 /* Every charge must have been returned. NULL is fine. */
 void quota_free(struct quota *q);
 void quota_limit(struct quota *q, enum quota_kind kind, int64_t each, int64_t all);
+/* Whether the limits of one user hold for this one: not for root. */
+bool quota_limits(uint32_t uid);
 int64_t quota_limit_each(const struct quota *q, enum quota_kind kind);
 int64_t quota_limit_all(const struct quota *q, enum quota_kind kind);
 

@@ -5,6 +5,7 @@
  */
 #include "daemon/service.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "daemon/tree.h"
@@ -15,35 +16,43 @@ struct removal {
     struct service *sv;
     struct ensemble *ensemble; /* NULL: its rows went before this start */
     char *id, *path;
+    char *inputs; /* shared, and written before users shared none */
+    char *own;    /* those of its owner; NULL: not known whose it was */
     int64_t bytes;
     struct err err;
     service_removed_fn *done; /* NULL: nobody asks */
     void *arg;
 };
 
-static struct removal *removal_new(struct service *sv, const char *id)
+/* NULL: whose it was is not known any more. */
+static struct removal *removal_new(struct service *sv, const char *id, struct ensemble *en)
 {
     struct removal *r = xcalloc(1, sizeof *r);
-    struct buf path = {0};
+    struct buf path = {0}, inputs = {0}, own = {0};
     buf_printf(&path, "%s/ensembles/%s", sv->config.state, id);
-    *r = (struct removal){.sv = sv, .id = xstrdup(id), .path = path.data};
+    buf_printf(&inputs, "%s/inputs", sv->config.state);
+    if (en)
+        buf_printf(&own, "%s/%" PRIu32, inputs.data, en->owner);
+    *r = (struct removal){
+        .sv = sv, .ensemble = en, .id = xstrdup(id), .path = path.data, .inputs = inputs.data, .own = own.data};
     return r;
 }
 
 static void work(void *arg)
 {
     struct removal *r = arg;
-    struct buf shared = {0};
     tree_remove(r->path, &r->bytes, &r->err);
-    buf_printf(&shared, "%s/inputs", r->sv->config.state);
-    tree_remove_lone(shared.data);
-    buf_free(&shared);
+    tree_remove_lone(r->inputs, !r->own);
+    if (r->own)
+        tree_remove_lone(r->own, false);
 }
 
 static void removal_free(struct removal *r)
 {
     free(r->id);
     free(r->path);
+    free(r->inputs);
+    free(r->own);
     free(r);
 }
 
@@ -79,11 +88,12 @@ int service_remove(struct service *sv, struct ensemble *en, service_removed_fn *
     int rc = sched_remove(&sv->sched, en, e);
     if (rc)
         return rc;
-    struct removal *r = removal_new(sv, en->id);
-    r->ensemble = en;
+    struct removal *r = removal_new(sv, en->id, en);
     r->done = done_fn;
     r->arg = arg;
+    r->bytes = usage_rows(en);
     quota_return(&en->counted);
+    quota_return(&en->peopled);
     quota_return(&en->stored);
     usage_changed(sv, en);
     store_remove_ensemble(sv->store, en);
@@ -93,7 +103,7 @@ int service_remove(struct service *sv, struct ensemble *en, service_removed_fn *
 
 static void go_on(void *arg, const char *id)
 {
-    service_job(arg, work, done, removal_new(arg, id));
+    service_job(arg, work, done, removal_new(arg, id, NULL));
 }
 
 int service_go_on_removing(struct service *sv, struct err *e)

@@ -76,7 +76,8 @@ struct stream_ops {
     void (*closed)(void *arg);
 };
 /* `bytes` of its length, -1: not known before its end. Neither fewer nor more may be pushed. */
-struct reply reply_stream(struct request *r, const char *type, int64_t bytes, const struct stream_ops *ops, void *arg);
+struct reply reply_stream(struct request *r, int status, const char *type, int64_t bytes, const struct stream_ops *ops,
+                          void *arg);
 void stream_push(struct stream *s, const void *data, size_t len);
 void stream_end(struct stream *s);
 /* Breaks the connection off, so that nobody takes the half for the whole. */

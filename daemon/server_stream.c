@@ -79,13 +79,14 @@ static void on_stream_free(void *arg)
     free(s);
 }
 
-struct reply reply_stream(struct request *r, const char *type, int64_t bytes, const struct stream_ops *ops, void *arg)
+struct reply reply_stream(struct request *r, int status, const char *type, int64_t bytes, const struct stream_ops *ops,
+                          void *arg)
 {
     struct server *server = r->server;
     if (bytes < 0 && strcmp(r->method, "HEAD") == 0) {
         /* libmicrohttpd would send the last chunk of the body that it leaves out. */
         ops->closed(arg);
-        return reply_bytes(r, MHD_HTTP_OK, type, "", 0);
+        return reply_bytes(r, status, type, "", 0);
     }
     struct stream *s = xcalloc(1, sizeof *s);
     *s = (struct stream){.request = r, .ops = *ops, .arg = arg, .next = server->streams, .link = &server->streams};
@@ -96,5 +97,5 @@ struct reply reply_stream(struct request *r, const char *type, int64_t bytes, co
                                                                on_read, s, on_stream_free);
     if (p)
         MHD_add_response_header(p, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-    return request_answer(r, MHD_HTTP_OK, p);
+    return request_answer(r, status, p);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "daemon/usage.h"
 #include "engine/base/log.h"
 #include "engine/base/number.h"
 
@@ -64,6 +65,10 @@ static void carry_out(struct service *sv, const struct decision *d)
         service_put_event(sv, d->ensemble, d->replica, "replica", (int)d->state,
                           d->state == REPLICA_FAILED || d->state == REPLICA_QUEUED ? d->replica->reason : NULL);
         return;
+    case DECIDE_REPLICAS:
+        store_move_replicas(sv->store, d->ensemble, (enum replica_state)d->from, (enum replica_state)d->state);
+        service_show_replicas(sv, d->ensemble, (enum replica_state)d->from, (enum replica_state)d->state);
+        return;
     case DECIDE_TARGET:
         store_save_replica(sv->store, d->replica);
         return;
@@ -81,13 +86,11 @@ static void tell_status(struct service *sv)
 {
     if (!sv->on_status)
         return;
-    int running = 0, up = 0, active = 0;
+    int running = 0, up = 0, active = sv->sched.nactive;
     for (int w = 0; w < sv->sched.nworkers; w++) {
         up += sv->sched.workers[w].up;
         running += sv->sched.workers[w].nrunning;
     }
-    for (int i = 0; i < sv->sched.nensembles; i++)
-        active += !ensemble_ended(sv->sched.ensembles[i]);
     char text[160];
     snprintf(text, sizeof text, "%s%d of %d %s up, %d %s running, %d %s active", sv->draining ? "draining: " : "", up,
              sv->sched.nworkers, number_word(sv->sched.nworkers, "worker", "workers"), running,
@@ -220,6 +223,14 @@ static void collect(void *arg, struct ensemble *en)
     l->items[l->n++] = en;
 }
 
+/* What it has its owner has, whatever the limits are now. */
+static void charge(struct quota *q, struct ensemble *en)
+{
+    quota_hold(q, en->owner, QUOTA_ENSEMBLES, 1, &en->counted);
+    quota_hold(q, en->owner, QUOTA_REPLICAS, en->nreplicas, &en->peopled);
+    quota_hold(q, en->owner, QUOTA_STORED_BYTES, usage_rows(en), &en->stored);
+}
+
 int service_start(struct service *sv, struct err *e)
 {
     struct loaded l = {0};
@@ -227,8 +238,7 @@ int service_start(struct service *sv, struct err *e)
     if (rc == 0)
         rc = store_start(sv->store, sv->loop, e);
     for (int i = 0; i < l.n; i++) {
-        quota_hold(sv->config.quota, l.items[i]->owner, QUOTA_ENSEMBLES, 1, &l.items[i]->counted);
-        quota_hold(sv->config.quota, l.items[i]->owner, QUOTA_STORED_BYTES, 0, &l.items[i]->stored);
+        charge(sv->config.quota, l.items[i]);
         if (rc == 0) {
             ensemble_show_all(l.items[i]);
             service_step(sv, &(struct sched_event){.kind = SCHED_ADD, .ensemble = l.items[i]}, e);

@@ -46,7 +46,7 @@ struct service_config {
 /* Told when an ensemble has new committed events; embedded in its owner. */
 struct watcher {
     struct watcher *next;
-    const struct ensemble *ensemble;
+    struct ensemble *ensemble;
     void (*news)(struct watcher *w);
 };
 
@@ -58,10 +58,10 @@ struct service {
     struct supervisor *supervisor;
     json_t **loads; /* [devices], what each does now, as its worker told; NULL: nothing */
     int64_t next_ensemble, next_replica, next_seq;
-    struct watcher *watchers;
     uv_timer_t tick;
     int jobs;                       /* in the thread pool */
     struct estimate_job *estimates; /* run or wait for their turn, oldest first */
+    int64_t turns;                  /* of users, at estimates */
     uv_timer_t live;                /* until it is looked who is due for a live estimate */
     bool draining, stopped;
     bool late; /* the limit of a drain has passed, and jobs are still at work: nothing waits for them any more */
@@ -135,10 +135,12 @@ int service_go_on_removing(struct service *sv, struct err *e);
 /* A state that is not -1 is that of the replica, or without one of the ensemble; clients see it once it is committed. */
 void service_put_event(struct service *sv, struct ensemble *en, struct sched_replica *r, const char *kind, int state,
                        const char *message);
+/* All replicas of the ensemble that were in one state are in another: clients see that once it is committed. */
+void service_show_replicas(struct service *sv, struct ensemble *en, enum replica_state from, enum replica_state to);
 /* Clients see the ensemble's reason once what was put is committed. */
 void service_show_reason(struct service *sv, struct ensemble *en);
-void service_watch(struct service *sv, struct watcher *w);
-void service_unwatch(struct service *sv, struct watcher *w);
+void service_watch(struct watcher *w);
+void service_unwatch(struct watcher *w);
 
 /* ---- jobs.c ---- */
 /* Runs `work` in the thread pool, then `done` on the loop thread. */
@@ -164,13 +166,16 @@ void service_prepare(struct service *sv, struct ensemble *en);
 char *service_path(const struct service *sv, const struct ensemble *en, const char *name);
 
 /* ---- speed.c ---- */
-/* ms in which any of its replicas had a slot, as far as it is committed. For the thread pool. */
+/* Adds to *ms those in which any of its replicas had a slot, by the events that are kept, as far as they are committed. For the thread
+ * pool. */
 int service_time_running(struct service *sv, const struct ensemble *en, int64_t *ms, struct err *e);
+/* Where it has more events than are kept, the oldest go. */
+void service_trim_events(struct service *sv, struct ensemble *en);
 
 /* ---- estimates.c ---- */
 void service_estimate(struct service *sv, struct ensemble *en);
 /* Has results made, then calls `done` on the loop thread (e NULL: they are): of an ensemble that has ended its results.json,
- * or, live, `text` from what there is so far. At most SERVICE_ESTIMATES at a time, the others wait their turn; those who ask
+ * or, live, `text` from what there is so far. At most SERVICE_ESTIMATES at a time, the others wait: users take turns; those who ask
  * for the same share one. ERR_BUSY: the service stops. */
 #define SERVICE_ESTIMATES 2
 typedef void service_results_fn(void *arg, const struct err *e, const struct buf *text);

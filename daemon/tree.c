@@ -19,10 +19,12 @@ struct walk {
 
 static void walk_folder(struct walk *w, int fd);
 
-/* How many have a file: an input that ensembles share (prepare.c) has one name more than those. */
-static int64_t shares(const struct stat *st)
+/* What a file takes. An input that ensembles of one user share (prepare.c) has one name more than those; its content is in the database
+ * too. */
+static int64_t bytes_of(const struct stat *st)
 {
-    return S_ISREG(st->st_mode) && st->st_nlink > 2 ? (int64_t)st->st_nlink - 1 : 1;
+    int64_t bytes = (int64_t)st->st_blocks * BLOCK;
+    return S_ISREG(st->st_mode) && st->st_nlink > 1 ? 2 * bytes / ((int64_t)st->st_nlink - 1) : bytes;
 }
 
 static void visit(struct walk *w, int folder, const char *name)
@@ -40,7 +42,7 @@ static void visit(struct walk *w, int folder, const char *name)
         w->error = w->error ? w->error : errno;
         return;
     }
-    w->bytes += (int64_t)st.st_blocks * BLOCK / shares(&st);
+    w->bytes += bytes_of(&st);
 }
 
 /* Takes the descriptor. */
@@ -71,20 +73,38 @@ int tree_remove(const char *path, int64_t *bytes, struct err *e)
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd >= 0)
         walk_folder(&w, fd);
-    *bytes = w.bytes;
+    *bytes += w.bytes;
     if (!w.error && rmdir(path) && errno != ENOENT)
         w.error = errno;
     errno = w.error;
     return w.error ? err_errno(e, "remove %s", path) : 0;
 }
 
-void tree_remove_lone(const char *path)
+/* Takes the descriptor. */
+static void remove_lone(int fd, bool below)
 {
-    DIR *d = opendir(path);
+    DIR *d = fdopendir(fd);
     struct stat st;
-    for (const struct dirent *item; d && (item = readdir(d));)
-        if (!fstatat(dirfd(d), item->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) && st.st_nlink == 1)
-            unlinkat(dirfd(d), item->d_name, 0);
+    if (!d)
+        close(fd);
+    for (const struct dirent *item; d && (item = readdir(d));) {
+        if (item->d_name[0] == '.' || fstatat(fd, item->d_name, &st, AT_SYMLINK_NOFOLLOW))
+            continue;
+        int sub = below && S_ISDIR(st.st_mode)
+                      ? openat(fd, item->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                      : -1;
+        if (sub >= 0)
+            remove_lone(sub, true);
+        if (S_ISREG(st.st_mode) && st.st_nlink == 1)
+            unlinkat(fd, item->d_name, 0);
+    }
     if (d)
         closedir(d);
+}
+
+void tree_remove_lone(const char *path, bool below)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0)
+        remove_lone(fd, below);
 }

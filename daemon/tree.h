@@ -5,15 +5,17 @@
 #ifndef SHOAL_DAEMON_TREE_H
 #define SHOAL_DAEMON_TREE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "engine/base/err.h"
 
-/* Bytes on disk of everything below a folder, of files that several ensembles share its part; 0 where there is none. */
+/* Bytes on disk of everything below a folder; of inputs that several ensembles of their owner share its part, and what the database has of
+ * them; 0 where there is none. */
 int64_t tree_bytes(const char *path);
-/* Removes it with everything below; *bytes is what was freed, also on failure. That there is none is fine. */
+/* Removes it with everything below; adds to *bytes what was freed, also on failure. That there is none is fine. */
 int tree_remove(const char *path, int64_t *bytes, struct err *e);
-/* Removes the files in a folder that no other folder has a name of. */
-void tree_remove_lone(const char *path);
+/* Removes the files in a folder, and `below` it, that no other folder has a name of. */
+void tree_remove_lone(const char *path, bool below);
 
 #endif

@@ -45,6 +45,11 @@ static void choose(struct usage *u)
     }
 }
 
+int64_t usage_rows(const struct ensemble *en)
+{
+    return en->row_bytes + (int64_t)en->nreplicas * USAGE_REPLICA + en->nevents * USAGE_EVENT;
+}
+
 static void measure(void *arg)
 {
     struct usage *u = arg;
@@ -68,7 +73,7 @@ static void take(struct usage *u, int i)
     int at = after(s, u->number[i] - 1);
     if (at == s->nensembles || s->ensembles[at]->number != u->number[i])
         return;
-    quota_set(&s->ensembles[at]->stored, u->bytes[i]);
+    quota_set(&s->ensembles[at]->stored, u->bytes[i] + usage_rows(s->ensembles[at]));
     s->ensembles[at]->measured = service_now();
     usage_changed(u->service, s->ensembles[at]);
 }

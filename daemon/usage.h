@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * How many bytes each ensemble has on disk: measured on the thread pool, a few at a time; those that run or have just ended
- * again and again. What is found is charged to the owner; the scheduler hears who has more than they may, and who has not any
- * more.
+ * again and again. What is found is charged to the owner, with the ensemble's rows in the database; the scheduler hears who has more
+ * than they may, and who has not any more.
  */
 #ifndef SHOAL_DAEMON_USAGE_H
 #define SHOAL_DAEMON_USAGE_H
@@ -10,6 +10,10 @@
 #include "daemon/service.h"
 
 #define USAGE_AT_ONCE 32
+
+/* What rows take in the database, indexes included, rounded up. */
+#define USAGE_REPLICA 512
+#define USAGE_EVENT 256
 
 struct usage {
     struct service *service;
@@ -23,6 +27,8 @@ struct usage {
     char *path[USAGE_AT_ONCE];
 };
 
+/* Bytes of the ensemble in the database, but for its input files. */
+int64_t usage_rows(const struct ensemble *en);
 /* Bytes of the ensemble's owner have changed. */
 void usage_changed(struct service *sv, struct ensemble *en);
 void usage_start(struct usage *u, struct service *sv);

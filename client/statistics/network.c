@@ -7,7 +7,7 @@
 
 #include "engine/base/buf.h"
 
-static bool counts(const struct measured *m)
+bool measured_counts(const struct measured *m)
 {
     return isfinite(m->value) && isfinite(m->error) && m->error > 0;
 }
@@ -31,7 +31,7 @@ static void find_parts(struct network *net, const struct measured *m, int count)
         number[i] = -1;
     }
     for (int k = 0; k < count; k++) {
-        if (!counts(&m[k]))
+        if (!measured_counts(&m[k]))
             continue;
         touched[m[k].i] = true;
         if (m[k].j >= 0) {
@@ -161,7 +161,7 @@ void network_solve(struct network *net, int nodes, const struct measured *m, int
         p.information = xcalloc((size_t)p.n * (size_t)p.n, sizeof(double));
         p.z = xcalloc((size_t)p.n, sizeof(double));
         for (int k = 0; k < count; k++)
-            if (counts(&m[k]) && net->part[m[k].i] == part)
+            if (measured_counts(&m[k]) && net->part[m[k].i] == part)
                 add_information(&p, &m[k]);
         solve_part(net, &p);
         free(p.nodes);

@@ -13,6 +13,9 @@ struct measured {
     double value, error;
 };
 
+/* Whether it has a value and an error above 0: whether the network is made of it too. */
+bool measured_counts(const struct measured *m);
+
 /* Arrays of one entry a node; covariance is [nodes * nodes], 0 between parts that nothing connects. */
 struct network {
     int nodes, parts;

@@ -80,6 +80,10 @@ struct reply api_retry(struct api_call *c);
 struct reply api_remove(struct api_call *c);
 /* Its owner has moved it: answers with the ensemble once that is committed. */
 void api_moved(struct service *sv, struct request *r, struct ensemble *en);
+/* status.c: an answer with the ensemble, `more` members (NULL: none; borrowed), and all its replicas. */
+struct reply api_reply_ensemble(struct request *r, int status, struct ensemble *en, json_t *more);
+/* What those who follow an ensemble are told each second, as a line: it and its replicas that run. The ensemble keeps it. */
+const char *api_progress_line(struct ensemble *en);
 /* extend.c */
 struct reply api_extend(struct api_call *c);
 /* events.c */
@@ -93,9 +97,13 @@ struct reply api_usage(struct api_call *c);
 struct reply api_files(struct api_call *c);
 struct reply api_file(struct api_call *c);
 
-/* How things look in answers (ensemble.c). New references. */
-json_t *api_ensemble_json(const struct ensemble *en, bool replicas);
+/* How things look in answers (ensemble.c). New references. An ensemble is without its replicas. */
+json_t *api_ensemble_json(const struct ensemble *en);
 json_t *api_time_json(int64_t ms);
+/* The same as text, which the ensemble keeps: it may be a little late of one that has not ended. */
+const char *api_ensemble_text(struct ensemble *en);
+/* Appends the object with one more member, whose value is a text. Steals it. */
+void api_add_object(struct buf *out, json_t *object, const char *key, const char *value);
 /* Replicas that a worker's device has memory for, as the user sees them. */
 json_t *api_replicas_on(const struct service *sv, int worker, uint32_t uid);
 

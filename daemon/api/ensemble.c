@@ -7,6 +7,8 @@
 
 #include "engine/base/units.h"
 
+#define FRESH_MS 200 /* for so long one text of an ensemble that goes on serves all who ask */
+
 json_t *api_time_json(int64_t ms)
 {
     time_t seconds = (time_t)(ms / 1000);
@@ -40,19 +42,6 @@ static double progress(const struct ensemble *en)
     return sum / en->nreplicas;
 }
 
-/* What it waits for, its place in the queue and when it may start. */
-static json_t *waits_json(const struct sched_replica *r)
-{
-    struct sched_wait w;
-    sched_explain(r->ensemble->sched, r, service_clock(), &w);
-    if (w.kind == WAIT_NOT || r->shown.state != r->sm.state)
-        return json_null();
-    json_t *j = json_pack("{s:s}", "for", wait_text(w.kind));
-    json_object_set_new(j, "place", w.place ? json_integer(w.place) : json_null());
-    json_object_set_new(j, "expected_seconds", w.expected < 0 ? json_null() : json_real((double)w.expected / 1000));
-    return j;
-}
-
 static const char *device_state(const struct sched_worker *w)
 {
     if (!w->heard)
@@ -60,19 +49,6 @@ static const char *device_state(const struct sched_worker *w)
     if (sched_sick(w))
         return "sick";
     return w->up ? "up" : "down";
-}
-
-static json_t *replica_json(const struct sched_replica *r)
-{
-    bool begun = r->step > 0 || r->held;
-    json_t *j =
-        json_pack("{s:i,s:i,s:s,s:s?,s:I,s:I,s:i,s:s?}", "window", r->window, "repeat", r->repeat, "state",
-                  replica_states.states[r->shown.state].name, "device", r->set->device, "step", (json_int_t)r->step,
-                  "steps", (json_int_t)r->steps, "attempt", r->shown.failures, "reason", r->shown.reason);
-    json_object_set_new(j, "waits", waits_json(r));
-    json_object_set_new(j, "stage", begun ? json_integer(r->stage) : json_null());
-    json_object_set_new(j, "time_ps", begun ? json_real(r->time_ps) : json_null());
-    return j;
 }
 
 /* Of an ensemble that has ended it is its results that say so. */
@@ -108,7 +84,7 @@ static json_t *allocate_json(const struct ensemble *en)
                      (double)handed / (double)(a->share * en->nreplicas));
 }
 
-json_t *api_ensemble_json(const struct ensemble *en, bool replicas)
+json_t *api_ensemble_json(const struct ensemble *en)
 {
     json_t *j = json_pack(
         "{s:s,s:s?,s:s,s:I,s:s,s:s?,s:o,s:o,s:i,s:i,s:i,s:i,s:f,s:I}", "id", en->id, "key", en->key, "name", en->name,
@@ -126,13 +102,32 @@ json_t *api_ensemble_json(const struct ensemble *en, bool replicas)
     json_object_set_new(j, "stop_when", stop_json(en));
     json_object_set_new(j, "allocate", allocate_json(en));
     json_object_set_new(j, "bytes", en->measured ? json_integer((json_int_t)en->stored.amount) : json_null());
-    if (replicas) {
-        json_t *list = json_array();
-        for (int i = 0; i < en->nreplicas; i++)
-            json_array_append_new(list, replica_json(&en->replicas[i]));
-        json_object_set_new(j, "replicas", list);
-    }
     return j;
+}
+
+const char *api_ensemble_text(struct ensemble *en)
+{
+    int64_t now = service_clock();
+    if (!en->listed || en->listed_seq != en->shown.seq || en->listed_measured != en->measured ||
+        (!ensemble_shown_ended(en) && now - en->listed_at >= FRESH_MS)) {
+        json_t *j = api_ensemble_json(en);
+        free(en->listed);
+        en->listed = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(10));
+        en->listed_seq = en->shown.seq;
+        en->listed_measured = en->measured;
+        en->listed_at = now;
+        json_decref(j);
+    }
+    return en->listed ? en->listed : "{}";
+}
+
+void api_add_object(struct buf *out, json_t *object, const char *key, const char *value)
+{
+    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(10));
+    size_t len = text ? strlen(text) : 0;
+    buf_printf(out, "%.*s,\"%s\":%s}", len ? (int)len - 1 : 1, len ? text : "{", key, value);
+    free(text);
+    json_decref(object);
 }
 
 /* ---- the service itself ---- */
@@ -194,7 +189,7 @@ struct reply api_ready(struct api_call *c)
 
 struct reply api_status(struct api_call *c)
 {
-    return reply_json(c->request, 200, api_ensemble_json(c->ensemble, true));
+    return api_reply_ensemble(c->request, 200, c->ensemble, NULL);
 }
 
 /* ---- what owners ask for: answered once it is committed ---- */
@@ -214,7 +209,7 @@ static void action_free(void *arg)
 static void action_committed(void *arg)
 {
     struct action *a = arg;
-    reply_json(a->request, 200, api_ensemble_json(a->ensemble, true));
+    api_reply_ensemble(a->request, 200, a->ensemble, NULL);
     action_free(a);
 }
 

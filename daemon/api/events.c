@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The event stream: JSON lines, oldest first. There is one source of events, the committed rows: a stream that has sent all
- * of them waits until the service tells of news, then reads on from where it was.
+ * of them waits until the service tells of news, then reads on from where it was. Of those who follow one ensemble and are at the same
+ * place one reads, and all get its lines.
  */
 #include "daemon/api/api.h"
 
@@ -31,16 +32,13 @@ struct events {
 
 static void send_next(struct events *v);
 
-static void add_line(struct buf *out, json_t *line)
+static struct events *events_of(struct watcher *w)
 {
-    char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(10));
-    buf_printf(out, "%s\n", text ? text : "{}");
-    free(text);
-    json_decref(line);
+    return w ? (struct events *)((char *)w - offsetof(struct events, watcher)) : NULL;
 }
 
 /* A row as openapi.yaml's Event. */
-static json_t *event_json(const struct events *v, json_t *row)
+static void add_event(struct buf *out, const struct events *v, json_t *row)
 {
     const char *kind = json_string_value(json_object_get(row, "kind"));
     json_t *state = json_object_get(row, "state");
@@ -53,9 +51,15 @@ static json_t *event_json(const struct events *v, json_t *row)
         const struct sm_kind *states = of_ensemble ? &ensemble_states : &replica_states;
         json_object_set_new(line, "state", json_string(states->states[json_integer_value(state)].name));
     }
-    if (of_ensemble)
-        json_object_set_new(line, "ensemble", api_ensemble_json(v->ensemble, false));
-    return line;
+    if (of_ensemble) {
+        api_add_object(out, line, "ensemble", api_ensemble_text(v->ensemble));
+    } else {
+        char *text = json_dumps(line, JSON_COMPACT);
+        buf_printf(out, "%s", text ? text : "{}");
+        free(text);
+        json_decref(line);
+    }
+    buf_printf(out, "\n");
 }
 
 static void events_free(uv_handle_t *h)
@@ -80,31 +84,51 @@ static void read_rows(void *arg)
     store_read_events(v->service->store, v->ensemble->number, v->since, ROWS, &v->rows, &v->err);
 }
 
+static void take_lines(struct events *v, const struct buf *lines, int64_t last)
+{
+    if (!lines->len)
+        return;
+    v->since = last;
+    v->wanted = false;
+    stream_push(v->stream, lines->data, lines->len);
+}
+
+/* To the other followers who waited for these rows. One that has got further meanwhile reads by itself. */
+static void share_lines(struct ensemble *en, const struct buf *lines, int64_t since, int64_t last)
+{
+    en->reader = NULL;
+    for (struct watcher *w = en->watchers, *next; w; w = next) {
+        struct events *v = events_of(w);
+        next = w->next;
+        if (v->wanted && !v->reading && v->since == since)
+            take_lines(v, lines, last);
+        send_next(v);
+    }
+}
+
 static void rows_read(void *arg)
 {
     struct events *v = arg;
     json_t *rows = v->rows, *row;
     size_t i;
     struct buf out = {0};
-    v->reading = false;
+    int64_t since = v->since, last = since;
     v->rows = NULL;
-    if (v->closed) {
-        json_decref(rows);
-        free_if_over(v);
-        return;
-    }
     json_array_foreach (rows, i, row) {
-        v->since = json_integer_value(json_object_get(row, "seq"));
-        add_line(&out, event_json(v, row));
+        last = json_integer_value(json_object_get(row, "seq"));
+        add_event(&out, v, row);
     }
     bool all = json_array_size(rows) < ROWS;
     json_decref(rows);
-    if (out.len) {
-        v->wanted = false;
-        stream_push(v->stream, out.data, out.len);
-        buf_free(&out);
-    }
-    if (v->err.code)
+    if (v->ensemble->reader == &v->watcher)
+        share_lines(v->ensemble, &out, since, last); /* it is still marked as reading: not to itself */
+    v->reading = false;
+    if (!v->closed)
+        take_lines(v, &out, last);
+    buf_free(&out);
+    if (v->closed)
+        free_if_over(v);
+    else if (v->err.code)
         stream_fail(v->stream);
     else if (all && !v->follow)
         stream_end(v->stream);
@@ -115,13 +139,17 @@ static void rows_read(void *arg)
 /* Everything is sent: the end, if nothing more will come, else wait. */
 static void send_next(struct events *v)
 {
-    if (!v->wanted || v->reading)
+    struct ensemble *en = v->ensemble;
+    const struct events *reader = events_of(en->reader);
+    if (!v->wanted || v->reading || (v->follow && reader && reader->since == v->since))
         return;
-    if (v->since < v->ensemble->shown.seq || !v->follow) {
+    if (v->since < en->shown.seq || !v->follow) {
         v->reading = true;
         v->again = false;
+        if (v->follow && !reader)
+            en->reader = &v->watcher;
         service_job(v->service, read_rows, rows_read, v);
-    } else if (ensemble_shown_ended(v->ensemble)) {
+    } else if (ensemble_shown_ended(en)) {
         stream_end(v->stream);
     }
 }
@@ -136,7 +164,7 @@ static void on_fill(void *arg, struct stream *s)
 
 static void on_news(struct watcher *w)
 {
-    struct events *v = (struct events *)((char *)w - offsetof(struct events, watcher));
+    struct events *v = events_of(w);
     v->again = v->reading;
     send_next(v);
 }
@@ -144,15 +172,11 @@ static void on_news(struct watcher *w)
 static void on_progress(uv_timer_t *t)
 {
     struct events *v = t->data;
-    const struct ensemble *en = v->ensemble;
-    if (!v->wanted || v->reading || !ensemble_count(en, REPLICA_RUNNING))
+    if (!v->wanted || v->reading || !v->ensemble->nrunning)
         return;
-    struct buf out = {0};
-    add_line(&out, json_pack("{s:o,s:s,s:o}", "time", api_time_json(service_now()), "kind", "progress", "ensemble",
-                             api_ensemble_json(en, true)));
+    const char *line = api_progress_line(v->ensemble);
     v->wanted = false;
-    stream_push(v->stream, out.data, out.len);
-    buf_free(&out);
+    stream_push(v->stream, line, strlen(line));
 }
 
 static void on_over(void *arg)
@@ -160,7 +184,7 @@ static void on_over(void *arg)
     struct events *v = arg;
     v->closed = true;
     v->wanted = false;
-    service_unwatch(v->service, &v->watcher);
+    service_unwatch(&v->watcher);
     uv_timer_stop(&v->timer);
     free_if_over(v);
 }
@@ -182,8 +206,8 @@ struct reply api_events(struct api_call *c)
     uv_timer_init(c->service->loop, &v->timer);
     v->timer.data = v;
     if (v->follow) {
-        service_watch(c->service, &v->watcher);
+        service_watch(&v->watcher);
         uv_timer_start(&v->timer, on_progress, PROGRESS_MS, PROGRESS_MS);
     }
-    return reply_stream(c->request, "application/x-ndjson", -1, &ops, v);
+    return reply_stream(c->request, 200, "application/x-ndjson", -1, &ops, v);
 }

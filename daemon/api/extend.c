@@ -94,9 +94,12 @@ static void windows_done(void *arg)
     snprintf(what, sizeof what, "windows added: %.900s", x->text);
     if (!x->err.code && x->revision != x->ensemble->revision)
         err_set(&x->err, ERR_BUSY, "ensemble %s was extended meanwhile: try again", x->ensemble->id);
-    int64_t first = service_next_replica(sv);
+    int64_t first = service_next_replica(sv), replicas = (int64_t)added * x->ensemble->repeats;
+    struct ensemble *en = ensemble_hold(x->ensemble);
+    if (!x->err.code && !en->removed)
+        quota_grow(&en->peopled, replicas, &x->err);
     if (!x->err.code)
-        sv->next_replica += (int64_t)added * x->ensemble->repeats;
+        sv->next_replica += replicas;
     answer(x, &(struct sched_event){.kind = SCHED_WIDEN,
                                     .ensemble = x->ensemble,
                                     .window = x->windows.windows,
@@ -104,6 +107,9 @@ static void windows_done(void *arg)
                                     .spec = x->spec.data,
                                     .replica = first,
                                     .message = what});
+    if (!en->removed)
+        quota_set(&en->peopled, en->nreplicas); /* also where it was not widened */
+    ensemble_free(en);
 }
 
 struct reply api_extend(struct api_call *c)

@@ -140,7 +140,7 @@ static void open_done(void *arg)
     struct err e = {0};
     if (f->fd >= 0) {
         f->chunk = xcalloc(CHUNK, 1);
-        reply_stream(f->request, "application/octet-stream", f->bytes, &ops, f);
+        reply_stream(f->request, 200, "application/octet-stream", f->bytes, &ops, f);
         return;
     }
     err_set(&e, ERR_NOT_FOUND, "no file \"%.300s\"", f->path);

@@ -50,21 +50,6 @@ static struct filter filter_of(const struct api_call *c)
                            .call = c};
 }
 
-/* Of one that has ended the text is kept: nothing changes but what seq and measured tell of. */
-static void add_ensemble(struct buf *out, struct ensemble *en)
-{
-    if (!en->listed || en->listed_seq != en->shown.seq || en->listed_measured != en->measured ||
-        !ensemble_shown_ended(en)) {
-        json_t *j = api_ensemble_json(en, false);
-        free(en->listed);
-        en->listed = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(10));
-        en->listed_seq = en->shown.seq;
-        en->listed_measured = en->measured;
-        json_decref(j);
-    }
-    buf_printf(out, "%s", en->listed ? en->listed : "{}");
-}
-
 struct reply api_list(struct api_call *c)
 {
     const struct sched *s = &c->service->sched;
@@ -84,7 +69,7 @@ struct reply api_list(struct api_call *c)
         last = s->ensembles[i]->number;
         if (n++)
             buf_printf(&out, ",");
-        add_ensemble(&out, s->ensembles[i]);
+        buf_printf(&out, "%s", api_ensemble_text(s->ensembles[i]));
     }
     buf_printf(&out, "],\"next\":%s}\n", next);
     struct reply done = reply_bytes(c->request, 200, "application/json", out.data, out.len);
@@ -96,11 +81,13 @@ struct reply api_list(struct api_call *c)
 
 static json_t *user_json(const struct quota *q, uint32_t uid)
 {
-    json_t *j = json_pack("{s:I}", "owner", (json_int_t)uid);
+    json_t *j = json_pack("{s:I,s:b}", "owner", (json_int_t)uid, "limited", (int)quota_limits(uid));
     static const struct {
         const char *name, *limit;
         enum quota_kind kind;
-    } rows[] = {{"ensembles", "ensembles_limit", QUOTA_ENSEMBLES}, {"bytes", "bytes_limit", QUOTA_STORED_BYTES}};
+    } rows[] = {{"ensembles", "ensembles_limit", QUOTA_ENSEMBLES},
+                {"replicas", "replicas_limit", QUOTA_REPLICAS},
+                {"bytes", "bytes_limit", QUOTA_STORED_BYTES}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         json_object_set_new(j, rows[i].name, json_integer((json_int_t)quota_held(q, uid, rows[i].kind)));
         json_object_set_new(j, rows[i].limit, json_integer((json_int_t)quota_limit_each(q, rows[i].kind)));
@@ -108,23 +95,13 @@ static json_t *user_json(const struct quota *q, uint32_t uid)
     return j;
 }
 
-static bool listed(const json_t *users, uint32_t uid)
-{
-    size_t i;
-    const json_t *u;
-    json_array_foreach (users, i, u)
-        if (json_integer_value(json_object_get(u, "owner")) == (json_int_t)uid)
-            return true;
-    return false;
-}
-
 struct reply api_usage(struct api_call *c)
 {
     const struct sched *s = &c->service->sched;
     uint32_t uid = request_uid(c->request);
     json_t *users = json_pack("[o]", user_json(c->api->quota, uid));
-    for (int i = 0; i < s->nensembles && service_is_admin(uid); i++)
-        if (!listed(users, s->ensembles[i]->owner))
-            json_array_append_new(users, user_json(c->api->quota, s->ensembles[i]->owner));
+    for (int i = 0; i < s->nusers && service_is_admin(uid); i++)
+        if (s->users[i].uid != uid && quota_held(c->api->quota, s->users[i].uid, QUOTA_ENSEMBLES))
+            json_array_append_new(users, user_json(c->api->quota, s->users[i].uid));
     return reply_json(c->request, 200, json_pack("{s:o}", "users", users));
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/usage.h"
+
 struct submit {
     struct api *api;
     struct request *request;
@@ -37,9 +39,9 @@ static void submit_free(void *arg)
 static void committed(void *arg)
 {
     struct submit *s = arg;
-    json_t *answer = api_ensemble_json(s->ensemble, true);
-    json_object_set(answer, "warnings", s->warnings);
-    reply_json(s->request, s->status, answer);
+    json_t *more = json_pack("{s:O}", "warnings", s->warnings);
+    api_reply_ensemble(s->request, s->status, s->ensemble, more);
+    json_decref(more);
     submit_free(s);
 }
 
@@ -106,8 +108,21 @@ static struct ensemble *make_ensemble(struct service *sv, uint32_t owner, const 
     return en;
 }
 
-static int store_charged(struct submit *s, const json_t *facts, const char *texts, size_t len,
-                         struct quota_charge *count, struct quota_charge *bytes, struct err *e)
+/* But for input files, as the store finds it when it loads the ensemble. */
+static int64_t row_bytes(const struct ensemble *en, const char *spec)
+{
+    size_t n = strlen(spec) + strlen(en->spec_name);
+    for (int i = 0; i < en->nlabels; i++)
+        n += strlen(en->labels[i].key) + strlen(en->labels[i].value);
+    return (int64_t)n;
+}
+
+struct charges {
+    struct quota_charge count, replicas, bytes;
+};
+
+static int store_charged(struct submit *s, const json_t *facts, const char *texts, size_t len, struct charges *held,
+                         struct err *e)
 {
     struct service *sv = s->api->service;
     struct submission sub = {0};
@@ -115,9 +130,11 @@ static int store_charged(struct submit *s, const json_t *facts, const char *text
         take_texts(facts, texts, len, &sub) ? 0 : err_set(e, ERR_INTERNAL, "the reader of submissions left bytes out");
     if (rc == 0) {
         s->ensemble = ensemble_hold(make_ensemble(sv, request_uid(s->request), facts));
-        s->ensemble->counted = *count;
-        s->ensemble->stored = *bytes;
-        *count = *bytes = (struct quota_charge){0};
+        s->ensemble->row_bytes = row_bytes(s->ensemble, sub.spec);
+        s->ensemble->counted = held->count;
+        s->ensemble->peopled = held->replicas;
+        s->ensemble->stored = held->bytes;
+        *held = (struct charges){0};
         s->status = 201;
         service_add(sv, s->ensemble, &sub);
     }
@@ -129,16 +146,20 @@ static int store_charged(struct submit *s, const json_t *facts, const char *text
 
 static int store_submission(struct submit *s, const json_t *facts, const char *texts, size_t len, struct err *e)
 {
-    struct quota_charge count = {0}, bytes = {0};
+    struct charges held = {0};
     struct quota *q = s->api->quota;
     uint32_t uid = request_uid(s->request);
-    int rc = quota_take(q, uid, QUOTA_ENSEMBLES, 1, &count, e);
+    int64_t replicas = number_of(facts, "windows") * number_of(facts, "repeats");
+    int rc = quota_take(q, uid, QUOTA_ENSEMBLES, 1, &held.count, e);
     if (rc == 0)
-        rc = quota_take(q, uid, QUOTA_STORED_BYTES, (int64_t)len, &bytes, e);
+        rc = quota_take(q, uid, QUOTA_REPLICAS, replicas, &held.replicas, e);
     if (rc == 0)
-        rc = store_charged(s, facts, texts, len, &count, &bytes, e);
-    quota_return(&count);
-    quota_return(&bytes);
+        rc = quota_take(q, uid, QUOTA_STORED_BYTES, (int64_t)len + replicas * USAGE_REPLICA, &held.bytes, e);
+    if (rc == 0)
+        rc = store_charged(s, facts, texts, len, &held, e);
+    quota_return(&held.count);
+    quota_return(&held.replicas);
+    quota_return(&held.bytes);
     return rc;
 }
 

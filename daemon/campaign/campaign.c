@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "daemon/campaign/headings.h"
 #include "daemon/campaign/sheet.h"
 #include "daemon/spec/schema.h"
 
@@ -29,6 +30,23 @@ static int bad(struct reading *r, const char *file, int line, const char *fmt, .
     err_vset(r->e, ERR_SPEC, fmt, ap);
     va_end(ap);
     return err_prefix(r->e, "%s:%d", file, line);
+}
+
+static void warn(struct reading *r, const char *file, int line, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void warn(struct reading *r, const char *file, int line, const char *fmt, ...)
+{
+    struct campaign *c = r->c;
+    struct buf text = {0};
+    char what[500];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    buf_printf(&text, "%s:%d: %s", file, line, what);
+    c->warnings = xrealloc(c->warnings, (size_t)c->nwarnings + 1, sizeof *c->warnings);
+    c->warnings[c->nwarnings++] = text.data;
 }
 
 /* A path as the file says it, from its folder. The caller frees it. */
@@ -167,18 +185,34 @@ static int read_error(struct reading *r, const struct open_sheet *s, int row, do
     return !rc && *out < 0 ? bad(r, s->path, s->sheet.lines[row], "error: expected 0 or more") : rc;
 }
 
-/* Every column but `others`, with or without a unit, is a value for specs. */
+/* With or without a unit. */
+static bool is_other(const char *head, const char *const *others)
+{
+    for (int k = 0; others[k]; k++) {
+        size_t n = strlen(others[k]);
+        if (!strncmp(head, others[k], n) && (!head[n] || !strncmp(head + n, " (", 2)))
+            return true;
+    }
+    return false;
+}
+
+/* Every column but `others` is a value for specs. */
 static void read_cells(const struct sheet *s, int row, const char *const *others, struct values *values)
 {
-    for (int i = 0; i < s->columns; i++) {
-        bool other = false;
-        for (int k = 0; others[k]; k++) {
-            size_t n = strlen(others[k]);
-            other |= !strncmp(s->heads[i], others[k], n) && (!s->heads[i][n] || !strncmp(s->heads[i] + n, " (", 2));
-        }
-        if (!other)
+    for (int i = 0; i < s->columns; i++)
+        if (!is_other(s->heads[i], others))
             add_value(values, s->heads[i], sheet_cell(s, row, i));
-    }
+}
+
+/* Of columns but `others`: what looks like an experiment there is a word for specs, and compared with nothing. */
+static void warn_of_heads(struct reading *r, const struct open_sheet *s, const char *const *others,
+                          const char *expected)
+{
+    for (int i = 0; i < s->sheet.columns; i++)
+        if (!is_other(s->sheet.heads[i], others) && heading_means_energy(s->sheet.heads[i]))
+            warn(r, s->path, s->sheet.line,
+                 "column '%.60s' is a value for specs, not an experiment: gather compares nothing with it; expected %s",
+                 s->sheet.heads[i], expected);
 }
 
 /* ---- systems ---- */
@@ -233,13 +267,15 @@ static int read_listed(struct reading *r, struct view v)
     return read_values(r, &s->values, view_key(v, "values").node);
 }
 
+static const char *const system_columns[] = {"name", "experiment", "error", NULL};
+static const char *const edge_columns[] = {"ligand_i", "ligand_j", NULL};
+
 static int read_system_row(struct reading *r, const struct open_sheet *t, int row, int name)
 {
-    static const char *const others[] = {"name", "experiment", "error", NULL};
     struct campaign_system *s = add_system(r, sheet_cell(&t->sheet, row, name), t->path, t->sheet.lines[row]);
     if (!s || read_energy(r, t, row, "experiment", &s->experiment) || read_error(r, t, row, &s->error))
         return -(int)r->e->code;
-    read_cells(&t->sheet, row, others, &s->values);
+    read_cells(&t->sheet, row, system_columns, &s->values);
     return 0;
 }
 
@@ -252,6 +288,8 @@ static int read_system_table(struct reading *r, struct view v)
         rc = bad(r, t.path, t.sheet.line, "no column name");
     if (!rc)
         rc = check_heads(r, &t, energies);
+    if (!rc)
+        warn_of_heads(r, &t, system_columns, "experiment (kcal/mol) and error (kcal/mol)");
     for (int row = 0; !rc && row < t.sheet.rows; row++)
         rc = read_system_row(r, &t, row, name);
     close_sheet(&t);
@@ -334,18 +372,19 @@ static int add_edge(struct reading *r, const char *const ligand[2], const char *
 
 static int read_edge_table(struct reading *r, struct view v)
 {
-    static const char *const others[] = {"ligand_i", "ligand_j", NULL};
     struct open_sheet t = {0};
     struct campaign_edge *edge;
     int rc = open_sheet(r, v, &t);
     int i = rc ? -1 : sheet_column(&t.sheet, "ligand_i"), j = rc ? -1 : sheet_column(&t.sheet, "ligand_j");
     if (!rc && (i < 0 || j < 0))
         rc = bad(r, t.path, t.sheet.line, "expected columns ligand_i and ligand_j");
+    if (!rc)
+        warn_of_heads(r, &t, edge_columns, "experiments in the table of systems, from which those of edges follow");
     for (int row = 0; !rc && row < t.sheet.rows; row++) {
         const char *ligand[2] = {sheet_cell(&t.sheet, row, i), sheet_cell(&t.sheet, row, j)};
         rc = add_edge(r, ligand, t.path, t.sheet.lines[row], &edge);
         if (!rc)
-            read_cells(&t.sheet, row, others, &edge->values);
+            read_cells(&t.sheet, row, edge_columns, &edge->values);
     }
     close_sheet(&t);
     return rc;
@@ -466,6 +505,9 @@ void campaign_free(struct campaign *c)
         free(c->legs[i].name);
         free(c->legs[i].spec);
     }
+    for (int i = 0; i < c->nwarnings; i++)
+        free(c->warnings[i]);
+    free(c->warnings);
     free(c->systems);
     free(c->edges);
     free(c->legs);

@@ -53,6 +53,8 @@ struct campaign {
         double time; /* ps of production of all replicas; 0: there is none */
         int rounds, line;
     } budget;
+    char **warnings; /* "file:line: ..." */
+    int nwarnings;
     const struct node *shared; /* parts of all specs; NULL: none */
     struct node *root;         /* of the file, which overrides are part of */
 };

@@ -98,6 +98,7 @@ void ensemble_free(struct ensemble *e)
     if (!e || e->holders-- > 0)
         return;
     quota_return(&e->counted);
+    quota_return(&e->peopled);
     quota_return(&e->stored);
     for (int i = 0; i < e->nlabels; i++) {
         free(e->labels[i].key);
@@ -105,6 +106,7 @@ void ensemble_free(struct ensemble *e)
     }
     free(e->labels);
     free(e->listed);
+    free(e->told);
     for (int i = 0; i < e->nreplicas; i++) {
         free(e->replicas[i].reason);
         free(e->replicas[i].shown.reason);
@@ -197,6 +199,19 @@ void ensemble_show_all(struct ensemble *e)
     }
 }
 
+void ensemble_count_waiting(struct ensemble *e)
+{
+    e->nwaiting = 0;
+    for (int i = 0; i < e->nsets; i++) {
+        struct sched_set *set = &e->sets[i];
+        set->nqueued = 0;
+        for (int k = 0; k < set->nreplicas; k++)
+            set->nqueued += set->replicas[k].sm.state == REPLICA_QUEUED;
+        e->nwaiting += set->nqueued > 0;
+        e->crashed |= set->crashes > 0;
+    }
+}
+
 int ensemble_count(const struct ensemble *e, enum replica_state state)
 {
     int n = 0;
@@ -275,10 +290,7 @@ int64_t set_moved(const struct sched_set *set)
 
 bool set_waits(const struct sched_set *set)
 {
-    for (int i = 0; i < set->nreplicas; i++)
-        if (set->replicas[i].sm.state == REPLICA_QUEUED)
-            return true;
-    return false;
+    return set->nqueued > 0;
 }
 
 int64_t set_saved(const struct sched_set *set)

@@ -85,6 +85,7 @@ struct sched_set {
     int64_t number; /* its name in frames and in the database: that of its first replica */
     struct ensemble *ensemble;
     int nreplicas;
+    int nqueued; /* of its replicas */
     struct sched_replica *replicas;
     int worker;           /* index of the worker that runs it, -1: none */
     int failures;         /* counted against the ensemble's retries, since it last got beyond where it failed */
@@ -140,8 +141,8 @@ struct ensemble {
     char *spec_name;
     int nlabels;
     struct ensemble_label *labels;
-    struct quota_charge counted, stored; /* of its owner: one ensemble, its bytes on disk as last measured */
-    int holders;                         /* beside the scheduler: it outlives its removal until they let go */
+    struct quota_charge counted, peopled, stored; /* of its owner: one ensemble, its replicas, its bytes (usage.h) */
+    int holders;                                  /* beside the scheduler: it outlives its removal until they let go */
     int64_t atoms;
     int windows, repeats;
     int stages, retries;
@@ -156,17 +157,27 @@ struct ensemble {
     struct sm sm; /* enum ensemble_state */
     char *reason; /* why it failed or waits, NULL: none */
     int64_t created, changed;
-    int64_t seq; /* of its newest event */
+    int64_t seq;                /* of its newest event */
+    int64_t nevents, row_bytes; /* that are stored: events; bytes of the spec, names and labels */
+    int64_t ran_ms;             /* any of its replicas had a slot, by events that are not kept any more */
+    bool trimming;              /* the oldest of its events are being removed */
     struct ensemble_view shown;
     const struct sched *sched; /* that has it */
-    char *listed;              /* what lists say of it, as long as these stay; NULL: not made */
-    int64_t listed_seq, listed_measured;
+    /* Who waits for its events, and the one of them that reads for all (api/events.c); NULL: nobody. */
+    struct watcher *watchers, *reader;
+    char *listed; /* what lists say of it, as long as these stay; NULL: not made */
+    int64_t listed_seq, listed_measured, listed_at;
+    char *told; /* the progress that its watchers were told last, and when; NULL: none */
+    int64_t told_at;
     int64_t measured; /* when its bytes were */
     int nreplicas, nsets;
     struct sched_replica *replicas; /* repeat 0 first, each in the order of the windows */
     struct sched_set *sets;
     int user;                          /* index of its owner in the scheduler */
     int nrunning;                      /* replicas in slots */
+    int nwaiting;                      /* sets that wait for slots */
+    int64_t delayed;                   /* no set of it has a not_before that is later; the scheduler's clock, ms */
+    bool crashed;                      /* a set of it may be suspect */
     int64_t usage;                     /* slots x ms: what its turn is measured by, among its owner's */
     int moves;                         /* times that its owner moved it since it was loaded */
     int estimated;                     /* results.json is of so many moves, -1: it may be of fewer */
@@ -203,6 +214,8 @@ struct ensemble *ensemble_hold(struct ensemble *e);
 void ensemble_add_label(struct ensemble *e, const char *key, const char *value);
 /* NULL: it has none of that key. */
 const char *ensemble_label(const struct ensemble *e, const char *key);
+/* Counts what waits anew, after replicas were made or loaded. */
+void ensemble_count_waiting(struct ensemble *e);
 /* Whether nothing more happens to it by itself. */
 bool ensemble_ended(const struct ensemble *e);
 int ensemble_count(const struct ensemble *e, enum replica_state state);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Why a replica waits, its place in the queue and when it may start. Pure functions of the scheduler's state.
+ * Why the replicas of an ensemble wait, their places in the queue and when they may start. Functions of the scheduler's state.
  *
  * The place follows from the order of turns (pack.c) as if nothing ended meanwhile: turn after turn the user with the fewest
  * running replicas is served, so before the k-th set of one user every other user gets as many as bring them level. The same
- * holds among the ensembles of a user.
+ * holds among the ensembles of a user. So how many sets of others come before a set depends only on its place among its own, and
+ * the queue of an ensemble costs one pass over its sets, the ensembles and the users, however many sets the others have.
  */
 #include "daemon/schedule/internal.h"
 
@@ -12,55 +13,113 @@
 
 #include "engine/base/buf.h"
 
-/* Sets of an ensemble that wait; only those whose turn comes before that of `set`, unless NULL. */
-static int64_t waiting_sets(const struct ensemble *e, const struct sched_set *set)
+/* Sets of an ensemble that take turns. */
+static int64_t waiting_sets(const struct ensemble *e)
 {
-    int64_t n = 0;
-    if (!e->prepared || !ensemble_wants(e) || e->sched->users[e->user].over)
-        return 0;
-    for (int i = 0; i < e->nsets; i++)
-        n += set_waits(&e->sets[i]) && (!set || pack_before(&e->sets[i], set));
-    return n;
+    return e->prepared && ensemble_wants(e) && !e->sched->users[e->user].over ? e->nwaiting : 0;
 }
 
-/* How many of `waiting` come before one that is served as the (level + 1)-th: as many as bring the others to that level. */
-static int64_t ahead(int64_t waiting, int64_t running, int64_t level, bool first_when_level)
+/* ---- how many of others come before the first, second, .. of one's own ---- */
+
+struct ahead {
+    int64_t n;     /* of one's own */
+    int64_t first; /* before the first of them */
+    int64_t *bend; /* [n]: from one to the next the number grows by a slope, which changes by so much here */
+};
+
+/* Adds one that has so many waiting. Before the k-th of one's own (from 0) it gets k - `level` of them: as many as bring it level. */
+static void add_other(struct ahead *a, int64_t waiting, int64_t level)
 {
-    int64_t n = level - running + (first_when_level ? 1 : 0);
-    return n < 0 ? 0 : n < waiting ? n : waiting;
+    int64_t from = level > 0 ? level : 0, to = level + waiting;
+    if (level < 0)
+        a->first += waiting < -level ? waiting : -level;
+    if (from >= to)
+        return;
+    if (from + 1 < a->n)
+        a->bend[from + 1]++;
+    if (to + 1 < a->n)
+        a->bend[to + 1]--;
 }
 
-/* Sets of the same user that come before. */
-static int64_t ahead_of_own(const struct sched *s, const struct sched_set *set)
+/* What was added becomes the numbers themselves. */
+static void sum_up(struct ahead *a)
 {
-    const struct ensemble *e = set->ensemble;
-    int64_t own = waiting_sets(e, set), n = own;
+    int64_t slope = 0;
+    for (int64_t k = 0; k < a->n; k++) {
+        slope += a->bend[k];
+        a->bend[k] = k ? a->bend[k - 1] + slope : a->first;
+    }
+}
+
+/* Of the other ensembles of the user. */
+static struct ahead ahead_of_own(const struct sched *s, const struct ensemble *e)
+{
+    struct ahead a = {.n = waiting_sets(e)};
+    a.bend = xcalloc((size_t)a.n + 1, sizeof *a.bend);
     for (int i = 0; i < s->nactive; i++) {
         const struct ensemble *o = s->active[i];
-        if (o == e || o->user != e->user)
-            continue;
         bool first = o->usage != e->usage ? o->usage < e->usage : o->number < e->number;
-        n += ahead(waiting_sets(o, NULL), o->nrunning, e->nrunning + own, first);
+        if (o != e && o->user == e->user)
+            add_other(&a, waiting_sets(o), o->nrunning - e->nrunning - first);
     }
-    return n;
+    sum_up(&a);
+    return a;
 }
 
-static int64_t place_of(const struct sched *s, const struct sched_set *set)
+/* Of the other users, for `n` sets of this one. */
+static struct ahead ahead_of_user(const struct sched *s, const struct sched_user *me, int64_t n)
 {
-    const struct sched_user *me = &s->users[set->ensemble->user];
-    int64_t own = ahead_of_own(s, set), n = own;
+    struct ahead a = {.n = n, .bend = xcalloc((size_t)n + 1, sizeof *a.bend)};
     int64_t *waiting = xcalloc((size_t)s->nusers, sizeof *waiting);
     for (int i = 0; i < s->nactive; i++)
-        waiting[s->active[i]->user] += waiting_sets(s->active[i], NULL);
+        waiting[s->active[i]->user] += waiting_sets(s->active[i]);
     for (int i = 0; i < s->nusers; i++) {
         const struct sched_user *u = &s->users[i];
         bool first = u->usage != me->usage ? u->usage < me->usage : u < me;
         if (u != me)
-            n += ahead(waiting[i], u->running, me->running + own, first);
+            add_other(&a, waiting[i], u->running - me->running - first);
     }
     free(waiting);
-    return n + 1;
+    sum_up(&a);
+    return a;
 }
+
+static int by_turn(const void *a, const void *b)
+{
+    const struct sched_set *x = *(const struct sched_set *const *)a, *y = *(const struct sched_set *const *)b;
+    return pack_before(y, x) - pack_before(x, y);
+}
+
+/* Its own sets that wait, in the order of their turns; the caller frees. */
+static const struct sched_set **in_turn(const struct ensemble *e)
+{
+    const struct sched_set **sets = xcalloc((size_t)e->nwaiting + 1, sizeof *sets);
+    int n = 0;
+    for (int i = 0; i < e->nsets; i++)
+        if (set_waits(&e->sets[i]))
+            sets[n++] = &e->sets[i];
+    qsort(sets, (size_t)n, sizeof *sets, by_turn);
+    return sets;
+}
+
+static void find_places(struct sched_queue *q)
+{
+    const struct ensemble *e = q->ensemble;
+    struct ahead own = ahead_of_own(q->s, e);
+    if (own.n) {
+        struct ahead others = ahead_of_user(q->s, &q->s->users[e->user], own.n + own.bend[own.n - 1]);
+        const struct sched_set **sets = in_turn(e);
+        for (int64_t k = 0; k < own.n; k++) {
+            int64_t mine = k + own.bend[k];
+            q->place[sets[k] - e->sets] = (int)(mine + others.bend[mine] + 1);
+        }
+        free(sets);
+        free(others.bend);
+    }
+    free(own.bend);
+}
+
+/* ---- when slots become free ---- */
 
 /* Until a running set has ended, as it has gone on so far; -1: not known. */
 static int64_t time_left(const struct sched_set *set, int64_t now)
@@ -85,41 +144,52 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* When slots become free for another ensemble's replica: now, at the end of slices, or when what runs there ends. -1: there are
- * no slots, or nothing is known. */
-static int64_t expected(const struct sched *s, const struct sched_set *set, int64_t place, int64_t now)
+static bool counts(const struct sched_worker *k)
 {
-    int64_t n = 0, total = 0, slots = 0;
+    return k->up && !sched_sick(k);
+}
+
+/* For the ensemble: now, at the end of slices, or when what runs there ends. */
+static void find_slots(struct sched_queue *q)
+{
+    const struct sched *s = q->s;
+    int64_t slots = 0, total = 0;
     for (int w = 0; w < s->nworkers; w++) {
         const struct sched_worker *k = &s->workers[w];
-        if (k->up && !sched_sick(k))
+        if (counts(k))
             slots += k->slots > k->nrunning ? k->slots : k->nrunning; /* it may want fewer than it has */
     }
-    int64_t *at = xcalloc((size_t)slots, sizeof *at);
+    q->free_at = xcalloc((size_t)slots + 1, sizeof *q->free_at);
     for (int w = 0; w < s->nworkers; w++) {
         const struct sched_worker *k = &s->workers[w];
-        if (!k->up || sched_sick(k))
-            continue;
-        for (int i = 0; i < k->nsets; i++) {
+        for (int i = 0; i < k->nsets && counts(k); i++) {
             const struct sched_set *runs = k->sets[i];
-            int64_t left = time_left(runs, now), slice = runs->began + (s->slice_ms << runs->fruitless) - now;
-            if (left < 0 || (runs->ensemble != set->ensemble && slice < left))
+            int64_t left = time_left(runs, q->now), slice = runs->began + pack_slice(s, runs) - q->now;
+            if (left < 0 || (runs->ensemble != q->ensemble && slice < left))
                 left = slice > 0 ? slice : 0;
             for (int r = 0; r < runs->nreplicas; r++)
                 if (runs->replicas[r].held)
-                    at[n++] = left;
+                    q->free_at[q->nslots++] = left;
         }
-        for (int i = k->nrunning; i < k->slots; i++)
-            at[n++] = 0;
+        for (int i = k->nrunning; i < k->slots && counts(k); i++)
+            q->free_at[q->nslots++] = 0;
     }
-    qsort(at, (size_t)n, sizeof *at, by_value);
-    for (int64_t i = 0; i < n; i++)
-        total += at[i];
-    int64_t answer =
-        n ? at[(place - 1) % n] + (place - 1) / n * (total / n > s->slice_ms ? total / n : s->slice_ms) : -1;
-    free(at);
-    return answer;
+    qsort(q->free_at, (size_t)q->nslots, sizeof *q->free_at, by_value);
+    for (int64_t i = 0; i < q->nslots; i++)
+        total += q->free_at[i];
+    int64_t mean = q->nslots ? total / q->nslots : 0;
+    q->round_ms = mean > s->slice_ms ? mean : s->slice_ms;
 }
+
+/* -1: there are no slots. */
+static int64_t expected(const struct sched_queue *q, int64_t place)
+{
+    if (!q->nslots)
+        return -1;
+    return q->free_at[(place - 1) % q->nslots] + (place - 1) / q->nslots * q->round_ms;
+}
+
+/* ---- why ---- */
 
 /* Of the workers that it may run on: one that is well, one that is put aside, or none. */
 static enum wait_kind device_kind(const struct sched *s, const struct sched_set *set)
@@ -136,37 +206,57 @@ static enum wait_kind device_kind(const struct sched *s, const struct sched_set 
     return sick ? WAIT_SICK : WAIT_DEVICE;
 }
 
-static enum wait_kind kind_of(const struct sched *s, const struct sched_set *set, int64_t now)
+static enum wait_kind kind_of(const struct sched_queue *q, const struct sched_set *set)
 {
+    const struct sched *s = q->s;
     if (s->full)
         return WAIT_SPACE;
     if (s->users[set->ensemble->user].over)
         return WAIT_QUOTA;
     if (!set->ensemble->prepared)
         return WAIT_INPUT;
-    if (set->not_before > now)
+    if (set->not_before > q->now)
         return WAIT_PAUSE;
     enum wait_kind kind = device_kind(s, set);
     for (int w = 0; w < s->nworkers && kind == WAIT_TURN; w++)
-        if (s->workers[w].up && pack_whose_turn(s, w, now) == set)
+        if (q->turn[w] == set)
             kind = WAIT_ROOM;
     return kind;
 }
 
-void sched_explain(const struct sched *s, const struct sched_replica *r, int64_t now, struct sched_wait *out)
+void sched_queue_open(struct sched_queue *q, const struct ensemble *e, int64_t now)
+{
+    const struct sched *s = e->sched;
+    *q = (struct sched_queue){.s = s, .ensemble = e, .now = now};
+    q->place = xcalloc((size_t)e->nsets, sizeof *q->place);
+    for (int w = 0; w < s->nworkers && e->nwaiting; w++)
+        if (s->workers[w].up)
+            q->turn[w] = pack_whose_turn(s, w, now);
+    find_places(q);
+    find_slots(q);
+}
+
+void sched_queue_close(struct sched_queue *q)
+{
+    free(q->place);
+    free(q->free_at);
+    *q = (struct sched_queue){0};
+}
+
+void sched_explain(const struct sched_queue *q, const struct sched_replica *r, struct sched_wait *out)
 {
     const struct sched_set *set = r->set;
     *out = (struct sched_wait){.kind = WAIT_NOT, .expected = -1};
-    if (r->sm.state != REPLICA_QUEUED || !ensemble_wants(r->ensemble) || s->draining)
+    if (r->sm.state != REPLICA_QUEUED || !ensemble_wants(r->ensemble) || q->s->draining)
         return;
-    out->kind = kind_of(s, set, now);
+    out->kind = kind_of(q, set);
     if (out->kind == WAIT_PAUSE)
-        out->expected = set->not_before - now;
-    if (out->kind != WAIT_TURN && out->kind != WAIT_ROOM)
+        out->expected = set->not_before - q->now;
+    int place = q->place[set - r->ensemble->sets];
+    if ((out->kind != WAIT_TURN && out->kind != WAIT_ROOM) || !place)
         return;
-    int64_t place = place_of(s, set);
-    out->place = (int)place;
-    out->expected = expected(s, set, place, now);
+    out->place = place;
+    out->expected = expected(q, place);
 }
 
 const char *wait_text(enum wait_kind kind)

@@ -48,6 +48,13 @@ static int64_t backoff(int failures)
     return ms < RETRY_MAX_MS ? ms : RETRY_MAX_MS;
 }
 
+static void hold_back(struct step *st, struct sched_set *set, int64_t ms)
+{
+    struct ensemble *e = set->ensemble;
+    set->not_before = st->now + ms;
+    e->delayed = set->not_before > e->delayed ? set->not_before : e->delayed;
+}
+
 /* The replica that failed, not those that were stopped for it. */
 static struct sched_replica *culprit(const struct sched_set *set)
 {
@@ -59,7 +66,7 @@ static struct sched_replica *culprit(const struct sched_set *set)
 
 static void excuse(struct step *st, struct sched_set *set)
 {
-    set->not_before = st->now + backoff(++set->excused);
+    hold_back(st, set, backoff(++set->excused));
     release_set(st, set);
 }
 
@@ -79,7 +86,7 @@ static void try_again(struct step *st, struct sched_set *set, struct sched_repli
         fail_set(st, set);
         return;
     }
-    set->not_before = st->now + backoff(set->failures);
+    hold_back(st, set, backoff(set->failures));
     release_set(st, set);
     if (fault == FAULT_PHYSICS && alike)
         change_noise(st, set, r);
@@ -124,6 +131,7 @@ void blame_set(struct step *st, struct sched_set *set, int worker, bool alone, c
 {
     uint64_t bit = UINT64_C(1) << worker;
     set->crashes++;
+    set->ensemble->crashed = true;
     set->crashed |= bit;
     set->alone |= alone ? bit : 0;
     for (int i = 0; i < set->nreplicas && message; i++)

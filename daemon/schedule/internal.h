@@ -25,6 +25,8 @@ void note_ensemble(struct step *st, struct ensemble *e, const char *kind, const 
     __attribute__((format(printf, 4, 5)));
 void move_ensemble(struct step *st, struct ensemble *e, enum ensemble_state to);
 void move_replica(struct step *st, struct sched_replica *r, enum replica_state to);
+/* All replicas of the ensemble that are in state `from`: one decision, however many there are. */
+void move_all(struct step *st, struct ensemble *e, enum replica_state from, enum replica_state to);
 /* Has the ensemble's input folder written, unless that is under way. */
 void prepare(struct step *st, struct ensemble *e);
 void set_reason(struct step *st, struct ensemble *e, const char *reason);
@@ -123,8 +125,13 @@ void account(struct sched *s, int64_t now);
 /* ---- pack.c ---- */
 /* The set that the free slots of `worker` should go to, NULL: none now. */
 struct sched_set *pack_next(const struct sched *s, int worker, int64_t now);
-/* Whether a running set should make room for another: at the end of its slice, or (not `sliced`) at a checkpoint before. */
-bool pack_should_yield(const struct sched *s, const struct sched_set *set, bool sliced, int64_t now);
+/* Who others may have to make room for on this worker, NULL: nobody. */
+const struct sched_set *pack_claimant(const struct sched *s, int worker, int64_t now);
+/* Whether a running set should make room for the claimant: at the end of its slice, or (not `sliced`) at a checkpoint before. */
+bool pack_should_yield(const struct sched *s, const struct sched_set *set, const struct sched_set *next, bool sliced,
+                       int64_t now);
+/* How long a set runs, ms, before it makes room for one that deserves it. */
+int64_t pack_slice(const struct sched *s, const struct sched_set *set);
 /* The worker to fill next among those not in `skip` (bit per worker), -1: none. */
 int pack_worker(const struct sched *s, uint64_t skip);
 /* Whether the set may run on that worker, by slots and model. */

@@ -98,6 +98,7 @@ void ensemble_widen(struct ensemble *e, int windows, const int *origin, int64_t 
     e->sets = sets;
     e->nreplicas = e->nsets = n;
     e->windows = windows;
+    ensemble_count_waiting(e);
     e->live_steps = 0;
     e->stop_held = 0;
     e->estimate = (struct ensemble_estimate){0};

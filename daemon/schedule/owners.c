@@ -15,14 +15,12 @@ static int refuse(const struct ensemble *e, const char *wish, struct err *err)
 static void withdraw(struct step *st, struct ensemble *e, enum replica_state to)
 {
     forget_space(st, e);
-    for (int i = 0; i < e->nsets; i++) {
-        struct sched_set *set = &e->sets[i];
-        if (set->worker >= 0)
-            stop_set(st, set);
-        for (int k = 0; k < set->nreplicas && set->worker < 0; k++)
-            if (sm_may(&set->replicas[k].sm, to))
-                move_replica(st, &set->replicas[k], to);
-    }
+    for (int i = 0; i < e->nsets; i++)
+        if (e->sets[i].worker >= 0)
+            stop_set(st, &e->sets[i]);
+    move_all(st, e, REPLICA_QUEUED, to);
+    if (to == REPLICA_CANCELLED)
+        move_all(st, e, REPLICA_PAUSED, to);
 }
 
 int on_pause(struct step *st, struct ensemble *e, struct err *err)
@@ -43,9 +41,7 @@ int on_resume(struct step *st, struct ensemble *e, struct err *err)
     if (e->sm.state != ENSEMBLE_PAUSED)
         return refuse(e, "resumed", err);
     move_ensemble(st, e, ENSEMBLE_QUEUED);
-    for (int i = 0; i < e->nreplicas; i++)
-        if (e->replicas[i].sm.state == REPLICA_PAUSED)
-            move_replica(st, &e->replicas[i], REPLICA_QUEUED);
+    move_all(st, e, REPLICA_PAUSED, REPLICA_QUEUED);
     prepare(st, e);
     return 0;
 }
@@ -74,12 +70,20 @@ static bool is_meant(const struct sched_event *ev, const struct sched_replica *r
     return r->sm.state == REPLICA_FAILED || r->sm.state == REPLICA_CANCELLED;
 }
 
-/* Those of its replicas that are meant wait for another try. */
+/* Whether a replica was cancelled before anything of it failed: nothing of it or its set is to be reset. */
+static bool is_clean(const struct sched_replica *r)
+{
+    const struct sched_set *set = r->set;
+    return r->sm.state == REPLICA_CANCELLED && !set->failures && !set->crashes && !set->excused && !r->code &&
+           !r->reason;
+}
+
+/* Those of its replicas that are meant wait for another try. Clean ones are moved by move_all. */
 static void forgive(struct step *st, const struct sched_event *ev, struct sched_set *set)
 {
     for (int i = 0; i < set->nreplicas; i++) {
         struct sched_replica *r = &set->replicas[i];
-        if (!is_meant(ev, r))
+        if (!is_meant(ev, r) || is_clean(r))
             continue;
         set->failures = set->excused = set->crashes = r->code = 0;
         set->crashed = set->alone = 0;
@@ -114,10 +118,11 @@ int on_retry(struct step *st, const struct sched_event *ev, struct err *err)
     ensemble_string(&e->reason, NULL);
     if (ensemble_ended(e))
         move_ensemble(st, e, ENSEMBLE_QUEUED);
-    for (int i = 0; i < e->nsets; i++) {
+    for (int i = 0; i < e->nsets; i++)
         forgive(st, ev, &e->sets[i]);
+    move_all(st, e, REPLICA_CANCELLED, REPLICA_QUEUED);
+    for (int i = 0; i < e->nsets; i++)
         reopen_set(st, &e->sets[i]);
-    }
     if (e->sm.state != ENSEMBLE_PAUSED)
         prepare(st, e);
     finish_if_ended(st, e);

@@ -11,6 +11,8 @@
 
 #include "daemon/schedule/internal.h"
 
+#define ALIKE_PARTS 12 /* of a slice at most: a start costs something */
+
 bool pack_suspect(const struct sched_set *set)
 {
     return set->crashes >= SCHED_SUSPECT;
@@ -74,6 +76,13 @@ static bool samples_alike(const struct ensemble *e)
     return e->stop.error > 0 && !e->stopped;
 }
 
+/* Windows that are to be sampled alike share one slice: by its end each of them has run, however few slots there are. */
+int64_t pack_slice(const struct sched *s, const struct sched_set *set)
+{
+    int parts = samples_alike(set->ensemble) ? 1 + set->ensemble->nwaiting : 1;
+    return s->slice_ms / (parts < ALIKE_PARTS ? parts : ALIKE_PARTS) << set->fruitless;
+}
+
 /* Windows with targets of their own: the longest first, for all wait for the last. */
 bool pack_before(const struct sched_set *a, const struct sched_set *b)
 {
@@ -88,7 +97,8 @@ bool pack_before(const struct sched_set *a, const struct sched_set *b)
 static struct sched_set *first_waiting(const struct sched *s, struct ensemble *e, int worker, int64_t now)
 {
     struct sched_set *first = NULL;
-    for (int i = 0; i < e->nsets; i++) {
+    bool in_order = !e->crashed && !samples_alike(e) && !e->allocation.share;
+    for (int i = 0; i < e->nsets && !(first && in_order); i++) {
         struct sched_set *set = &e->sets[i];
         if (!set_waits(set) || set->not_before > now || !pack_fits(s, worker, set) || pack_shuns(s, worker, set))
             continue;
@@ -117,19 +127,25 @@ static bool comes_before(const struct sched *s, const struct ensemble *a, const 
     return (by_user ? by_user : less(a->nrunning, a->usage, b->nrunning, b->usage)) > 0;
 }
 
-struct sched_set *pack_whose_turn(const struct sched *s, int worker, int64_t now)
+/* Among those of one user, -1: of all. */
+static struct sched_set *whose_turn(const struct sched *s, int user, int worker, int64_t now)
 {
     struct sched_set *best = NULL;
     for (int i = 0; i < s->nactive; i++) {
         struct ensemble *e = s->active[i];
-        if (!e->prepared || !ensemble_wants(e) || s->users[e->user].over ||
-            (best && !comes_before(s, e, best->ensemble)))
+        if ((user >= 0 && e->user != user) || !e->nwaiting || !e->prepared || !ensemble_wants(e) ||
+            s->users[e->user].over || (best && !comes_before(s, e, best->ensemble)))
             continue;
         struct sched_set *set = first_waiting(s, e, worker, now);
         if (set)
             best = set;
     }
     return best;
+}
+
+struct sched_set *pack_whose_turn(const struct sched *s, int worker, int64_t now)
+{
+    return whose_turn(s, -1, worker, now);
 }
 
 bool pack_has_room(const struct sched_worker *w, const struct sched_set *set)
@@ -170,17 +186,36 @@ static bool deserves(const struct sched *s, const struct sched_set *next_set, co
     return less(next->nrunning, next->usage, runs->nrunning - slots, runs->usage) > 0;
 }
 
-bool pack_should_yield(const struct sched *s, const struct sched_set *set, bool sliced, int64_t now)
+const struct sched_set *pack_claimant(const struct sched *s, int worker, int64_t now)
+{
+    const struct sched_worker *w = &s->workers[worker];
+    if (s->draining || s->full || (sched_sick(w) && w->probe_at > now))
+        return NULL;
+    return pack_whose_turn(s, worker, now);
+}
+
+/* Whether the slot would go to another ensemble or window of the same user, since the user whose turn it is has no less. Without this, users
+ * with equal parts would keep what runs until it ends. */
+static bool turns_over(const struct sched *s, const struct sched_set *set, const struct sched_set *next, int64_t now)
+{
+    int user = set->ensemble->user;
+    if (next->ensemble->user == user)
+        return false;
+    const struct sched_set *own = whose_turn(s, user, set->worker, now);
+    return own && deserves(s, own, set);
+}
+
+bool pack_should_yield(const struct sched *s, const struct sched_set *set, const struct sched_set *next, bool sliced,
+                       int64_t now)
 {
     const struct sched_worker *w = &s->workers[set->worker];
-    const struct sched_set *next = s->draining || s->full ? NULL : pack_whose_turn(s, set->worker, now);
-    if (!next || (sched_sick(w) && w->probe_at > now))
+    if (!next)
         return false;
     if (pack_suspect(next))
         return !pack_has_room(w, next);
     if (sliced)
-        return !pack_has_room(w, next) &&
-               ((set_open(next) > 1 && next->ensemble != set->ensemble) || deserves(s, next, set));
+        return !pack_has_room(w, next) && ((set_open(next) > 1 && next->ensemble != set->ensemble) ||
+                                           deserves(s, next, set) || turns_over(s, set, next, now));
     const struct sched_user *un = &s->users[next->ensemble->user], *ur = &s->users[set->ensemble->user];
     return un != ur && ur->running - un->running >= 2;
 }

@@ -135,15 +135,38 @@ void move_ensemble(struct step *st, struct ensemble *e, enum ensemble_state to)
     decide(st, (struct decision){.kind = DECIDE_ENSEMBLE, .ensemble = e, .worker = -1, .state = to});
 }
 
+static void move_state(struct sched_replica *r, enum replica_state to)
+{
+    struct sched_set *set = r->set;
+    bool waited = set_waits(set);
+    set->nqueued -= r->sm.state == REPLICA_QUEUED;
+    sm_move(&r->sm, to);
+    set->nqueued += to == REPLICA_QUEUED;
+    set->ensemble->nwaiting += set_waits(set) - waited;
+}
+
 void move_replica(struct step *st, struct sched_replica *r, enum replica_state to)
 {
-    sm_move(&r->sm, to);
+    move_state(r, to);
     decide(st, (struct decision){.kind = DECIDE_REPLICA,
                                  .ensemble = r->ensemble,
                                  .replica = r,
                                  .set = r->set,
                                  .worker = r->set->worker,
                                  .state = to});
+}
+
+void move_all(struct step *st, struct ensemble *e, enum replica_state from, enum replica_state to)
+{
+    int n = 0;
+    for (int i = 0; i < e->nreplicas; i++)
+        if (e->replicas[i].sm.state == from) {
+            move_state(&e->replicas[i], to);
+            n++;
+        }
+    if (n)
+        decide(st, (struct decision){
+                       .kind = DECIDE_REPLICAS, .ensemble = e, .worker = -1, .from = from, .state = (uint32_t)to});
 }
 
 /* ---- ensembles ---- */
@@ -230,6 +253,7 @@ static void on_add(struct step *st, struct ensemble *e)
     s->ensembles[s->nensembles++] = e;
     e->user = user_of(s, e->owner);
     e->sched = s;
+    ensemble_count_waiting(e);
     if (!ensemble_ended(e))
         activate(s, e);
     if (ensemble_wants(e))
@@ -381,8 +405,8 @@ static void wake_for_running(const struct sched *s, const struct sched_set *set,
     if (!anybody_waits)
         return;
     /* After its slice others deserve the slots once it has used more than they have: looked at again now and then. */
-    int64_t end = set->began + (s->slice_ms << set->fruitless);
-    sooner(wake, now, end > now ? end : now + s->slice_ms / 4 + 1);
+    int64_t slice = pack_slice(s, set), end = set->began + slice;
+    sooner(wake, now, end > now ? end : now + slice / 4 + 1);
 }
 
 int64_t sched_wake(const struct sched *s, int64_t now)
@@ -397,14 +421,10 @@ int64_t sched_wake(const struct sched *s, int64_t now)
             continue;
         if (!e->prepared && !e->preparing)
             sooner(&wake, now, e->prepare_after);
-        for (int k = 0; k < e->nsets && e->prepared; k++) {
-            const struct sched_set *set = &e->sets[k];
-            if (!set_waits(set) || set->worker >= 0)
-                continue;
-            anybody_waits = true;
-            if (set->not_before > now)
-                sooner(&wake, now, set->not_before);
-        }
+        anybody_waits |= e->prepared && e->nwaiting;
+        for (int k = 0; k < e->nsets && e->prepared && e->delayed > now; k++)
+            if (set_waits(&e->sets[k]) && e->sets[k].not_before > now)
+                sooner(&wake, now, e->sets[k].not_before);
     }
     for (int w = 0; w < s->nworkers; w++) {
         const struct sched_worker *k = &s->workers[w];

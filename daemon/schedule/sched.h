@@ -8,8 +8,8 @@
  *    and is blamed as a whole.
  * 2. Fair turns: slots go to the user with the fewest running replicas, then to the one who has used least since they were last
  *    idle; among a user's ensembles likewise, then to the older submission, then to the lower replica (pack.c). A set whose slice
- *    has ended makes room when that would give its slots to another user or ensemble. So with U users and S slots each user
- *    runs something within about U / S slices, whatever checkpoint intervals they chose.
+ *    has ended makes room when that would give its slots to another user or to another ensemble of its user. So with U users and S slots
+ *    each user runs something within about U / S slices, whatever checkpoint intervals they chose.
  * 3. A worker crash blames every set it had running. One that was blamed SCHED_SUSPECT times without a checkpoint between is
  *    run alone, first where it has not crashed yet. When it goes on to crash every device that it could run on, alone and for
  *    its retries more, it fails, and nobody else is hurt (sets.c).
@@ -26,8 +26,8 @@
  *    its worker was told, while it has got a later one, goes on from its checkpoint like any other that waits.
  * 9. Where production is handed out by what windows need, an ensemble whose replicas have all reached their targets is looked at and
  *    gets later ones, until all is handed out (allocation.c). The one that has most left to do has the turn: all wait for the last.
- * 10. An ensemble that may end before its time has all its windows sampled alike: the least sampled has the turn, and a slice that
- *    has ended makes room for it (pack.c).
+ * 10. An ensemble that may end before its time has all its windows sampled alike: the least sampled has the turn, and they share what is a
+ *    slice of others, so that in the time of one slice all of them have had a part (pack.c).
  *
  * `now` never jumps (ms of a clock that goes on in sleep); `time` is what is recorded (ms since 1970).
  */
@@ -106,6 +106,7 @@ enum decision_kind {
     DECIDE_LOOK,     /* estimate what the ensemble's samples say, then SCHED_LOOKED */
     DECIDE_SPACE,    /* watch the disk until it has space, then SCHED_SPACE */
     DECIDE_REPLICA,  /* the replica moved to `state`: save it, tell the watchers */
+    DECIDE_REPLICAS, /* its owner moved all replicas of the ensemble that were in state `from` to `state`: save that */
     DECIDE_ENSEMBLE, /* the ensemble moved to `state`: likewise */
     DECIDE_TARGET,   /* the replica has another target: save it */
     DECIDE_LADDER,   /* the ensemble has other windows: save them, its replicas, and text, its spec */
@@ -119,7 +120,7 @@ struct decision {
     struct sched_replica *replica;
     struct sched_set *set;
     int worker;
-    uint32_t state;
+    uint32_t from, state;
     const char *note;
     char *text; /* owned by the list */
 };
@@ -139,6 +140,9 @@ struct sched_user {
     int running;   /* replicas in slots */
     int64_t usage; /* slots x ms: what their turn is measured by */
     bool over;     /* has more stored than they may: nothing of theirs runs */
+    int64_t estimated,
+        looked; /* when the last estimate of theirs was begun, and the last live one of those that nobody asked for:
+                                  estimates.c and live.c count them */
 };
 
 struct sched_worker {
@@ -208,7 +212,22 @@ struct sched_wait {
     int64_t expected; /* ms from now until it starts, as far as one can tell; -1: one cannot */
 };
 
-void sched_explain(const struct sched *s, const struct sched_replica *r, int64_t now, struct sched_wait *out);
+/* What the replicas of one ensemble wait for, found once for all of them. It stays good as long as the ensemble has the same windows: places
+ * are those of when it was opened, and a replica that did not wait then has none. */
+struct sched_queue {
+    const struct sched *s;
+    const struct ensemble *ensemble;
+    int64_t now;
+    int *place;                       /* [sets of the ensemble], from 1; 0: did not wait */
+    int64_t nslots;                   /* of devices that are up */
+    int64_t *free_at;                 /* [nslots], ms from now, earliest first */
+    int64_t round_ms;                 /* until the same slot is free again */
+    const struct sched_set *turn[64]; /* [workers], whose it is */
+};
+
+void sched_queue_open(struct sched_queue *q, const struct ensemble *e, int64_t now);
+void sched_queue_close(struct sched_queue *q);
+void sched_explain(const struct sched_queue *q, const struct sched_replica *r, struct sched_wait *out);
 /* A few words for people: "its turn". NULL for WAIT_NOT. */
 const char *wait_text(enum wait_kind kind);
 

@@ -95,17 +95,22 @@ static bool is_running(const struct sched_set *set)
 void end_slices(struct step *st)
 {
     const struct sched *s = st->s;
-    for (int w = 0; w < s->nworkers; w++)
+    for (int w = 0; w < s->nworkers; w++) {
+        const struct sched_set *next = NULL;
         for (int i = 0; i < s->workers[w].nsets; i++) {
             struct sched_set *set = s->workers[w].sets[i];
-            if (!is_running(set) || st->now - set->began < s->slice_ms << set->fruitless)
+            if (!is_running(set) || st->now - set->began < pack_slice(s, set))
                 continue;
-            if (pack_should_yield(s, set, true, st->now)) {
+            next = next ? next : pack_claimant(s, w, st->now);
+            if (!next)
+                break;
+            if (pack_should_yield(s, set, next, true, st->now)) {
                 set->yielding = true;
                 stop_set(st, set);
                 break; /* one at a time: whose turn it is may change when it has left */
             }
         }
+    }
 }
 
 static void let_go(struct step *st, struct sched_replica *r)
@@ -302,7 +307,8 @@ static void on_segment(struct step *st, struct sched_replica *r, const struct sc
     if (ev->time_ps > r->time_ps)
         r->time_ps = ev->time_ps;
     has_saved(st, r, ev->step);
-    if (r->sm.state == REPLICA_RUNNING && pack_should_yield(st->s, r->set, false, st->now))
+    const struct sched_set *next = r->sm.state == REPLICA_RUNNING ? pack_claimant(st->s, ev->worker, st->now) : NULL;
+    if (pack_should_yield(st->s, r->set, next, false, st->now))
         stop_set(st, r->set);
 }
 

@@ -9,6 +9,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
+#include "engine/base/text_json.h"
 #include "engine/kernels/volume.h"
 #include "engine/system/alchemy.h"
 #include "engine/system/finite_size.h"
@@ -405,7 +406,7 @@ static void advise_ends(const struct advising *a, enum lambda component, const c
             name, low, high);
 }
 
-static void advise_ladder(const struct advising *a)
+static void advise_ladder(const struct advising *a, const struct topology *t)
 {
     const struct alchemy_settings *al = &a->s->settings.alchemy;
     if (al->kind == ALCHEMY_NONE)
@@ -420,7 +421,8 @@ static void advise_ladder(const struct advising *a)
         return;
     }
     double charge = changing_charge(a);
-    advise_spacing(a, LAMBDA_VDW, "vdw", VDW_STEP);
+    if (advise_changes(a, t, LAMBDA_VDW))
+        advise_spacing(a, LAMBDA_VDW, "vdw", VDW_STEP);
     if (charge > COULOMB_STEP)
         advise_spacing(a, LAMBDA_COULOMB, "coulomb", COULOMB_STEP / charge);
     advise_ends(a, LAMBDA_COULOMB, "coulomb");
@@ -480,6 +482,22 @@ static void advise_protocol(const struct advising *a)
                    (unsigned long long)rows, number_word((int64_t)rows, "sample", "samples"), SAMPLES);
 }
 
+/* ---- the topology ---- */
+
+/* What its readers took and who wrote it should know, and what its force field says of constraints. */
+static void advise_topology(const struct advising *a)
+{
+    for (int i = 0; i < a->sys->nnotes; i++) {
+        const char *note = a->sys->notes[i];
+        json_array_append_new(a->list,
+                              json_pack("{s:s, s:o}", "kind", "topology", "message", text_json(note, strlen(note))));
+    }
+    if (a->s->settings.constrain == CONSTRAIN_ALL_BONDS && a->sys->fitted_to_h_bonds)
+        advice_say(a, "constraints", 1,
+                   "constraints: all-bonds, and the force field (_FF_AMBER, _FF_CHARMM or _FF_OPLSAA) was fitted with "
+                   "constraints on bonds of hydrogens alone; expected h-bonds");
+}
+
 int spec_advise(const struct spec *s, const struct system *sys, json_t **out, struct err *e)
 {
     struct advising a = {.s = s, .sys = sys};
@@ -491,14 +509,18 @@ int spec_advise(const struct spec *s, const struct system *sys, json_t **out, st
         return rc;
     }
     a.list = *out = json_array();
+    advise_topology(&a);
+    advise_hydrogens(&a);
     advise_box(&a);
     advise_timestep(&a, &t);
     advise_soft_core(&a);
     advise_net_charge(&a);
-    advise_ladder(&a);
+    advise_ladder(&a, &t);
     advise_idle(&a, &t);
     advise_protocol(&a);
+    advise_center(&a);
     advise_volume_moves(&a);
+    advise_shape(&a);
     topology_close(&t);
     return 0;
 }

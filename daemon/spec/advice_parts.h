@@ -20,8 +20,15 @@ void advice_say(const struct advising *a, const char *kind, int line, const char
 
 /* advice_temper.c: of a spec with alchemy.temper. */
 void advise_temper(const struct advising *a);
-/* advice_idle.c: of state B of a topology, where no window has it. */
+/* advice_idle.c: of ladders that change nothing, and of what differs at lambda 1 and no ladder moves; whether a ladder changes
+ * something. */
 void advise_idle(const struct advising *a, const struct topology *t);
+bool advise_changes(const struct advising *a, const struct topology *t, enum lambda ladder);
+/* advice_motion.c: of the center of mass, and of the shape of a box with few molecules. */
+void advise_center(const struct advising *a);
+void advise_shape(const struct advising *a);
+/* advice_hydrogens.c: of names that h-bonds goes by. */
+void advise_hydrogens(const struct advising *a);
 /* advice_box.c: of a box that not every device takes. */
 void advise_box(const struct advising *a);
 

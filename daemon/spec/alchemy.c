@@ -174,6 +174,7 @@ int spec_read_alchemy(struct reader *r, struct alchemy_settings *a, struct view 
         a->lambda = xcalloc(1, sizeof *a->lambda);
         return 0;
     }
+    a->allow_no_change = view_boolean(view_key(v, "allow-no-change"));
     a->kind = view_given(decouple) ? ALCHEMY_DECOUPLE : ALCHEMY_B_STATES;
     if (a->kind == ALCHEMY_DECOUPLE)
         rc = read_decouple(r, a, decouple, inner, is_held(view_key(v, "windows")));

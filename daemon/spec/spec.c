@@ -72,6 +72,17 @@ static int check_starts(struct reader *r, const struct spec *s, struct view star
                     number_word(s->settings.alchemy.nwindows, "window", "windows"));
 }
 
+/* What a service has to do for an ensemble at once grows with these. */
+static int check_replicas(struct reader *r, const struct spec *s, struct view repeats)
+{
+    if (s->settings.replicas <= SPEC_REPLICAS_MAX)
+        return 0;
+    return spec_bad(r, repeats, "repeats",
+                    "%d windows x %d repeats are %d replicas; expected at most %d in one ensemble: "
+                    "submit several ensembles with other seeds and fewer repeats each",
+                    s->settings.alchemy.nwindows, s->repeats, s->settings.replicas, SPEC_REPLICAS_MAX);
+}
+
 static int read_vdw(struct reader *r, struct nonbonded_settings *nb, struct view v)
 {
     struct view cutoff = view_key(v, "cutoff"), start = view_key(v, "switch-start"), modifier = view_key(v, "modifier");
@@ -316,6 +327,12 @@ static int line_of(struct view v)
     return view_given(v) ? v.node->line : 1;
 }
 
+/* Where the spec itself asks for the motion of the center of mass to be taken out. */
+static void find_com(struct spec *s, struct view com)
+{
+    s->com_line = view_given(com) && s->settings.integrator.com_every > 0 ? com.node->line : 0;
+}
+
 static void find_random_seed(struct spec *s, struct view seed)
 {
     s->seed_random = view_given(seed) && !strcmp(view_text(seed), "random");
@@ -368,7 +385,11 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
         rc = check_starts(r, s, view_key(view_key(root, "system"), "window-coordinates"));
     s->settings.replicas = s->repeats * s->settings.alchemy.nwindows;
     if (!rc)
+        rc = check_replicas(r, s, view_key(root, "repeats"));
+    if (!rc)
         rc = read_integrator(r, &s->settings.integrator, view_key(root, "integrator"));
+    if (!rc)
+        find_com(s, view_key(view_key(root, "integrator"), "com-removal"));
     if (!rc)
         rc = spec_check_temper(r, &s->settings, alchemy);
     if (!rc)

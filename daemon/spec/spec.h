@@ -12,6 +12,8 @@
 #include "engine/io/io.h"
 #include "engine/system/settings.h"
 
+#define SPEC_REPLICAS_MAX 20000 /* of one ensemble */
+
 /* What stages can have of their own. Those that are alike in all of it are one phase of the run and share a model. */
 struct phase {
     struct define *defines; /* strings owned */
@@ -91,6 +93,7 @@ struct spec {
     int retries;               /* attempts of a failing replica beyond the first */
     uint64_t checkpoint_every; /* steps between checkpoints: a segment; 0: by the wall clock */
     double checkpoint_seconds; /* wall clock between checkpoints, when not in steps */
+    int com_line;              /* of integrator.com-removal, where it takes out something; 0: elsewhere */
     bool seed_random;          /* seed: random; settings.integrator.seed is of no use until spec_draw_seed */
     size_t seed_at;            /* where it says so, in characters */
     int system_line, masses_line, alchemy_line, nonbonded_line, integrator_line, protocol_line,

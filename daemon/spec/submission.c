@@ -67,9 +67,10 @@ static bool made_of(const char *text, const char *extra, size_t max)
     return n >= 1 && n <= max;
 }
 
+/* "." and ".." would be other places in the path of a request. */
 bool submission_key(const char *text)
 {
-    return made_of(text, "._-", 64);
+    return made_of(text, "._-", 64) && strcmp(text, ".") != 0 && strcmp(text, "..") != 0;
 }
 
 bool submission_label_key(const char *text)
@@ -201,7 +202,11 @@ static int read_body(struct reading *s, const char *body, size_t len, struct err
     if (!s->spec_name || !*s->spec_name)
         s->spec_name = "spec.yaml";
     if (s->key && !submission_key(s->key))
-        return err_set(e, ERR_USAGE, "request body: \"id\": expected 1 to 64 letters, digits, '.', '_' or '-'");
+        return err_set(
+            e, ERR_USAGE,
+            "key of the ensemble (--key; of a request body \"id\": expected 1 to 64 letters, digits, '.', '_' "
+            "or '-', and not . or ..): %.80s",
+            s->key);
     return check_files(s->files, e) ? -(int)e->code : check_labels(s->labels, e);
 }
 

@@ -163,6 +163,19 @@ static int check_box(const struct spec *s, const struct system *sys, struct err 
 
 static int repartition(const struct spec *s, struct system *sys, struct err *e)
 {
+    int changing = 0, first = 0;
+    for (int i = sys->natoms - 1; i >= 0; i--)
+        if (sys->atoms[i].mass[0] != sys->atoms[i].mass[1]) {
+            changing++;
+            first = i;
+        }
+    if (changing && s->settings.masses.repartition != 1)
+        system_note(
+            sys,
+            "%s:%d: masses.repartition: %d of the atoms have another mass in state B (the first is atom %d, %s of "
+            "%s%d): they get the larger mass in both states; no average over configurations depends on it",
+            s->file, s->masses_line, changing, first + 1, sys->atoms[first].name, sys->atoms[first].resname,
+            sys->atoms[first].residue);
     int rc = masses_repartition(sys, &s->settings.masses, e);
     return rc ? err_prefix(e, "%s:%d: masses.repartition: %s", s->file, s->masses_line, s->topology) : 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the store: store.c opens and migrates, write.c commits batches on its thread, reserve.c keeps space for that, read.c reads.
+ * Inside the store: store.c opens and migrates, write.c commits batches on its thread, sweep.c removes on it what is left of removed
+ * ensembles, reserve.c keeps space for that, read.c reads.
  */
 #ifndef SHOAL_DAEMON_STORE_INTERNAL_H
 #define SHOAL_DAEMON_STORE_INTERNAL_H
@@ -10,6 +11,9 @@
 #include <sys/types.h>
 
 #include "daemon/store/store.h"
+
+#define STORE_SLICE                                                                                                    \
+    "1000" /* rows that a removal deletes in one transaction: others' commits wait for so many at most */
 
 /* Every statement that writes, numbered by this list; the thread prepares them once. */
 #define STORE_STATEMENTS(X)                                                                                            \
@@ -27,15 +31,21 @@
       " window = excluded.window, origin = excluded.origin")                                                           \
     X(LADDER_SAVE, "UPDATE ensemble SET spec = ?, windows = ?, ladder = ? WHERE number = ?")                           \
     X(LABEL_ADD, "INSERT INTO label (ensemble, key, value) VALUES (?,?,?)")                                            \
+    X(ENSEMBLE_HIDE, "UPDATE ensemble SET removed = 1, key = NULL WHERE number = ?")                                   \
+    X(EVENTS_REMOVE,                                                                                                   \
+      "DELETE FROM event WHERE seq IN (SELECT seq FROM event WHERE ensemble = ? LIMIT " STORE_SLICE ")")               \
+    X(REPLICAS_REMOVE,                                                                                                 \
+      "DELETE FROM replica WHERE number IN (SELECT number FROM replica WHERE ensemble = ? LIMIT " STORE_SLICE ")")     \
+    X(SETS_REMOVE,                                                                                                     \
+      "DELETE FROM replica_set WHERE number IN (SELECT number FROM replica_set WHERE ensemble = ? LIMIT " STORE_SLICE  \
+      ")")                                                                                                             \
     X(LABELS_REMOVE, "DELETE FROM label WHERE ensemble = ?")                                                           \
-    X(EVENTS_REMOVE, "DELETE FROM event WHERE ensemble = ?")                                                           \
-    X(REPLICAS_REMOVE, "DELETE FROM replica WHERE ensemble = ?")                                                       \
-    X(SETS_REMOVE, "DELETE FROM replica_set WHERE ensemble = ?")                                                       \
-    X(INPUTS_REMOVE, "DELETE FROM input_file WHERE ensemble = ?")                                                      \
     X(CONTENTS_REMOVE,                                                                                                 \
       "DELETE FROM content WHERE hash IN (SELECT hash FROM input_file WHERE ensemble = ?1) AND NOT EXISTS"             \
       " (SELECT 1 FROM input_file AS other WHERE other.hash = content.hash AND other.ensemble <> ?1)")                 \
+    X(INPUTS_REMOVE, "DELETE FROM input_file WHERE ensemble = ?")                                                      \
     X(ENSEMBLE_REMOVE, "DELETE FROM ensemble WHERE number = ?")                                                        \
+    X(REMOVED_NEXT, "SELECT number FROM ensemble WHERE removed = 1 LIMIT 1")                                           \
     X(REMOVAL_ADD, "INSERT INTO removal (id) VALUES (?)")                                                              \
     X(REMOVAL_END, "DELETE FROM removal WHERE id = ?")                                                                 \
     X(ENSEMBLE_SAVE,                                                                                                   \
@@ -45,7 +55,10 @@
     X(REPLICA_SAVE,                                                                                                    \
       "UPDATE replica SET steps = ?, state = ?, stage = ?, step = ?, time_ps = ?, code = ?, failed_step = ?,"          \
       " reason = ? WHERE number = ?")                                                                                  \
-    X(EVENT_ADD, "INSERT INTO event (seq, ensemble, replica, time, kind, state, message) VALUES (?,?,?,?,?,?,?)")
+    X(REPLICAS_MOVE, "UPDATE replica SET state = ? WHERE ensemble = ? AND state = ?")                                  \
+    X(EVENT_ADD, "INSERT INTO event (seq, ensemble, replica, time, kind, state, message) VALUES (?,?,?,?,?,?,?)")      \
+    X(EVENTS_TRIM, "DELETE FROM event WHERE ensemble = ? AND seq <= ?")                                                \
+    X(RAN_ADD, "UPDATE ensemble SET ran_ms = ran_ms + ? WHERE number = ?")
 
 enum statement {
 #define X(name, sql) STATEMENT_##name,
@@ -53,6 +66,46 @@ enum statement {
 #undef X
         STATEMENT_COUNT
 };
+
+/* Every statement that reads. */
+#define STORE_READS(X)                                                                                                 \
+    X(REPLICAS,                                                                                                        \
+      "SELECT number, in_set, window, repeat, steps, state, stage, step, time_ps, code, failed_step, reason,"          \
+      " stream, origin FROM replica WHERE ensemble = ? ORDER BY repeat, window")                                       \
+    X(SETS,                                                                                                            \
+      "SELECT replica_set.number, failures, crashes, salt, device, model FROM replica_set"                             \
+      " JOIN replica USING (number) WHERE replica_set.ensemble = ? ORDER BY repeat, window")                           \
+    X(LABELS, "SELECT key, value FROM label WHERE ensemble = ? ORDER BY key")                                          \
+    X(ENSEMBLES,                                                                                                       \
+      "SELECT number, id, owner, key, hash, name, spec_name, atoms, windows, repeats, stages, retries, state,"         \
+      " reason, created, changed, (SELECT count(*) FROM replica WHERE replica.ensemble = ensemble.number),"            \
+      " (SELECT coalesce(max(seq), 0) FROM event WHERE event.ensemble = ensemble.number), revision,"                   \
+      " stop_error, stop_converged, stop_after, stopped, stopped_revision,"                                            \
+      " allocate_share, allocate_before, allocate_every, ladder,"                                                      \
+      " (SELECT count(*) FROM event WHERE event.ensemble = ensemble.number), ran_ms,"                                  \
+      " length(spec) + length(spec_name) + (SELECT coalesce(sum(length(key) + length(value)), 0) FROM label"           \
+      " WHERE label.ensemble = ensemble.number)"                                                                       \
+      " FROM ensemble WHERE removed = 0 ORDER BY number")                                                              \
+    X(REMOVALS, "SELECT id FROM removal")                                                                              \
+    X(EVENTS,                                                                                                          \
+      "SELECT seq, time, kind, event.state, message, window, repeat FROM event"                                        \
+      " LEFT JOIN replica ON replica.number = event.replica"                                                           \
+      " WHERE event.ensemble = ? AND seq > ? ORDER BY seq LIMIT ?")                                                    \
+    X(SPEC, "SELECT spec FROM ensemble WHERE number = ? AND removed = 0")                                              \
+    X(FILE,                                                                                                            \
+      "SELECT name, data FROM input_file JOIN content USING (hash) WHERE ensemble = ? AND name > ?"                    \
+      " ORDER BY name LIMIT 1")                                                                                        \
+    X(LAST_ENSEMBLE, "SELECT coalesce(max(number), 0) FROM ensemble")                                                  \
+    X(LAST_REPLICA, "SELECT coalesce(max(number), 0) FROM replica")                                                    \
+    X(LAST_EVENT, "SELECT coalesce(max(seq), 0) FROM event")
+
+enum read {
+#define X(name, sql) READ_##name,
+    STORE_READS(X)
+#undef X
+        READ_COUNT
+};
+extern const char *const store_reads[READ_COUNT];
 
 struct batch; /* write.c */
 
@@ -73,6 +126,7 @@ struct store {
     uv_mutex_t lock;
     uv_cond_t wake;
     bool running, quit;  /* quit under lock */
+    bool sweeping;       /* under lock: ensembles may be removed whose rows are there; sweep.c */
     atomic_bool failing; /* the last commit failed and is tried again */
     uint64_t retry_ns;   /* between two tries */
     char *reserve;       /* path of the file that keeps space, and whether it is there: reserve.c */
@@ -89,6 +143,8 @@ int store_migrate(sqlite3 *db, const char *path, const char *const *list, int n,
 /* Writes one integer in a transaction of its own; only while the thread does not run. */
 int store_mark(struct store *s, bool clean, struct err *e);
 void store_stop_thread(struct store *s);
+/* sweep.c: one slice, on the thread; *more: there may be another. An SQLite code. */
+int store_sweep(struct store *s, bool *more);
 /* What SQLite says went wrong, with the system's word for it. */
 int store_said(sqlite3 *db, struct err *e);
 /* reserve.c: whether there is such a file; makes it, where it is not there and the disk has room; removes it, false: it was not there. */

@@ -3,9 +3,15 @@
 
 #include <string.h>
 
-static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **q, struct err *e)
+const char *const store_reads[READ_COUNT] = {
+#define X(name, sql) [READ_##name] = sql,
+    STORE_READS(X)
+#undef X
+};
+
+static int prepare(sqlite3 *db, enum read what, sqlite3_stmt **q, struct err *e)
 {
-    return sqlite3_prepare_v2(db, sql, -1, q, NULL) == SQLITE_OK ? 0 : store_error(db, e, "read");
+    return sqlite3_prepare_v2(db, store_reads[what], -1, q, NULL) == SQLITE_OK ? 0 : store_error(db, e, "read");
 }
 
 static const char *column(sqlite3_stmt *q, int i)
@@ -52,10 +58,7 @@ static int64_t read_replica(sqlite3_stmt *q, struct sched_replica *r, struct err
 static int read_replicas(struct store *s, struct ensemble *en, struct err *e)
 {
     sqlite3_stmt *q;
-    if (prepare(s->reader,
-                "SELECT number, in_set, window, repeat, steps, state, stage, step, time_ps, code, failed_step, reason,"
-                " stream, origin FROM replica WHERE ensemble = ? ORDER BY repeat, window",
-                &q, e))
+    if (prepare(s->reader, READ_REPLICAS, &q, e))
         return -(int)e->code;
     sqlite3_bind_int64(q, 1, en->number);
     int n = 0, in_set = 0, step;
@@ -82,10 +85,7 @@ static int read_replicas(struct store *s, struct ensemble *en, struct err *e)
 static int read_sets(struct store *s, struct ensemble *en, struct err *e)
 {
     sqlite3_stmt *q;
-    if (prepare(s->reader,
-                "SELECT replica_set.number, failures, crashes, salt, device, model FROM replica_set"
-                " JOIN replica USING (number) WHERE replica_set.ensemble = ? ORDER BY repeat, window",
-                &q, e))
+    if (prepare(s->reader, READ_SETS, &q, e))
         return -(int)e->code;
     sqlite3_bind_int64(q, 1, en->number);
     int n = 0, step;
@@ -107,7 +107,7 @@ static int read_sets(struct store *s, struct ensemble *en, struct err *e)
 static int read_labels(struct store *s, struct ensemble *en, struct err *e)
 {
     sqlite3_stmt *q;
-    if (prepare(s->reader, "SELECT key, value FROM label WHERE ensemble = ? ORDER BY key", &q, e))
+    if (prepare(s->reader, READ_LABELS, &q, e))
         return -(int)e->code;
     sqlite3_bind_int64(q, 1, en->number);
     int step;
@@ -152,20 +152,16 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
                                          .before = sqlite3_column_int64(q, 25),
                                          .every = sqlite3_column_int64(q, 26)};
     en->ladder = sqlite3_column_int(q, 27);
+    en->nevents = sqlite3_column_int64(q, 28);
+    en->ran_ms = sqlite3_column_int64(q, 29);
+    en->row_bytes = sqlite3_column_int64(q, 30);
     return en;
 }
 
 static int read_ensembles(struct store *s, store_ensemble_fn *each, void *arg, struct err *e)
 {
     sqlite3_stmt *q;
-    if (prepare(s->reader,
-                "SELECT number, id, owner, key, hash, name, spec_name, atoms, windows, repeats, stages, retries, state,"
-                " reason, created, changed, (SELECT count(*) FROM replica WHERE replica.ensemble = ensemble.number),"
-                " (SELECT coalesce(max(seq), 0) FROM event WHERE event.ensemble = ensemble.number), revision,"
-                " stop_error, stop_converged, stop_after, stopped, stopped_revision,"
-                " allocate_share, allocate_before, allocate_every, ladder"
-                " FROM ensemble ORDER BY number",
-                &q, e))
+    if (prepare(s->reader, READ_ENSEMBLES, &q, e))
         return -(int)e->code;
     int rc = 0, step = SQLITE_DONE;
     while (!rc && (step = sqlite3_step(q)) == SQLITE_ROW) {
@@ -197,7 +193,7 @@ int store_load(struct store *s, store_ensemble_fn *each, void *arg, struct err *
 static int read_removals(struct store *s, store_removal_fn *each, void *arg, struct err *e)
 {
     sqlite3_stmt *q;
-    if (prepare(s->reader, "SELECT id FROM removal", &q, e))
+    if (prepare(s->reader, READ_REMOVALS, &q, e))
         return -(int)e->code;
     int step;
     while ((step = sqlite3_step(q)) == SQLITE_ROW)
@@ -225,11 +221,7 @@ static json_t *nullable(sqlite3_stmt *q, int i)
 static int read_events(struct store *s, int64_t ensemble, int64_t since, int limit, json_t *out, struct err *e)
 {
     sqlite3_stmt *q;
-    if (prepare(s->reader,
-                "SELECT seq, time, kind, event.state, message, window, repeat FROM event"
-                " LEFT JOIN replica ON replica.number = event.replica"
-                " WHERE event.ensemble = ? AND seq > ? ORDER BY seq LIMIT ?",
-                &q, e))
+    if (prepare(s->reader, READ_EVENTS, &q, e))
         return -(int)e->code;
     sqlite3_bind_int64(q, 1, ensemble);
     sqlite3_bind_int64(q, 2, since);
@@ -261,7 +253,7 @@ int store_read_events(struct store *s, int64_t ensemble, int64_t since, int limi
 static int read_spec(struct store *s, int64_t ensemble, struct buf *spec, struct err *e)
 {
     sqlite3_stmt *q;
-    if (prepare(s->reader, "SELECT spec FROM ensemble WHERE number = ?", &q, e))
+    if (prepare(s->reader, READ_SPEC, &q, e))
         return -(int)e->code;
     sqlite3_bind_int64(q, 1, ensemble);
     int rc = 0, step = sqlite3_step(q);
@@ -280,10 +272,7 @@ static int read_file(struct store *s, int64_t ensemble, const char *name, struct
                      struct err *e)
 {
     sqlite3_stmt *q;
-    if (prepare(s->reader,
-                "SELECT name, data FROM input_file JOIN content USING (hash) WHERE ensemble = ? AND name > ?"
-                " ORDER BY name LIMIT 1",
-                &q, e))
+    if (prepare(s->reader, READ_FILE, &q, e))
         return -(int)e->code;
     sqlite3_bind_int64(q, 1, ensemble);
     sqlite3_bind_text(q, 2, name, -1, SQLITE_STATIC);

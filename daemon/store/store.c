@@ -16,9 +16,10 @@
 #define EXTEND_US 60000000
 #define RETRY_NS UINT64_C(1000000000)
 
-extern const char sql_0001[], sql_0002[], sql_0003[], sql_0004[], sql_0005[], sql_0006[], sql_0007[], sql_0008[];
-static const char *const migrations[STORE_SCHEMA] = {sql_0001, sql_0002, sql_0003, sql_0004,
-                                                     sql_0005, sql_0006, sql_0007, sql_0008};
+extern const char sql_0001[], sql_0002[], sql_0003[], sql_0004[], sql_0005[], sql_0006[], sql_0007[], sql_0008[],
+    sql_0009[];
+static const char *const migrations[STORE_SCHEMA] = {sql_0001, sql_0002, sql_0003, sql_0004, sql_0005,
+                                                     sql_0006, sql_0007, sql_0008, sql_0009};
 
 int store_said(sqlite3 *db, struct err *e)
 {
@@ -300,11 +301,11 @@ void store_close(struct store *s)
 int store_numbers(struct store *s, struct store_numbers *out, struct err *e)
 {
     uv_mutex_lock(&s->read_lock);
-    int rc = get_number(s->reader, "SELECT coalesce(max(number), 0) FROM ensemble", &out->ensemble, e);
+    int rc = get_number(s->reader, store_reads[READ_LAST_ENSEMBLE], &out->ensemble, e);
     if (!rc)
-        rc = get_number(s->reader, "SELECT coalesce(max(number), 0) FROM replica", &out->replica, e);
+        rc = get_number(s->reader, store_reads[READ_LAST_REPLICA], &out->replica, e);
     if (!rc)
-        rc = get_number(s->reader, "SELECT coalesce(max(seq), 0) FROM event", &out->event, e);
+        rc = get_number(s->reader, store_reads[READ_LAST_EVENT], &out->event, e);
     uv_mutex_unlock(&s->read_lock);
     return rc ? err_prefix(e, "%s", s->path) : 0;
 }

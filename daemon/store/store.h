@@ -19,7 +19,7 @@
 #include "daemon/schedule/ensemble.h"
 #include "engine/base/buf.h"
 
-#define STORE_SCHEMA 8 /* user_version this program knows; the number of migrations */
+#define STORE_SCHEMA 9 /* user_version this program knows; the number of migrations */
 
 struct store;
 
@@ -72,12 +72,17 @@ void store_put_ensemble(struct store *s, const struct ensemble *e, const struct 
 void store_save_ensemble(struct store *s, const struct ensemble *e);
 /* Its windows and replicas are others, as its spec now says; that and they are saved whole. */
 void store_save_ladder(struct store *s, const struct ensemble *e, const char *spec);
-/* All its rows go; its id stays among the removals until store_end_removal. */
+/* It is gone once this is committed; its rows follow in slices, also after a restart. Its id stays among the removals until
+ * store_end_removal. */
 void store_remove_ensemble(struct store *s, const struct ensemble *e);
 void store_end_removal(struct store *s, const char *id);
 /* The replica and what is kept of its set. */
 void store_save_replica(struct store *s, const struct sched_replica *r);
+/* All replicas of the ensemble that are in one state. */
+void store_move_replicas(struct store *s, const struct ensemble *e, enum replica_state from, enum replica_state to);
 void store_put_event(struct store *s, const struct event *ev);
+/* Its events up to `seq` go; by them it ran for `ms`. */
+void store_trim_events(struct store *s, const struct ensemble *e, int64_t seq, int64_t ms);
 /* Calls `fn` on the loop thread once everything put so far is durable. Where the store is closed and that cannot be, `forget`
  * frees arg; NULL: there is nothing to free. */
 typedef void store_done_fn(void *arg);

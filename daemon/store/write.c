@@ -209,13 +209,8 @@ void store_save_ladder(struct store *s, const struct ensemble *e, const char *sp
 
 void store_remove_ensemble(struct store *s, const struct ensemble *e)
 {
-    static const enum statement rows[] = {
-        STATEMENT_LABELS_REMOVE,   STATEMENT_EVENTS_REMOVE, STATEMENT_REPLICAS_REMOVE, STATEMENT_SETS_REMOVE,
-        STATEMENT_CONTENTS_REMOVE, STATEMENT_INPUTS_REMOVE, STATEMENT_ENSEMBLE_REMOVE};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        op(s, rows[i]);
-        integer(s, e->number);
-    }
+    op(s, STATEMENT_ENSEMBLE_HIDE);
+    integer(s, e->number);
     op(s, STATEMENT_REMOVAL_ADD);
     text(s, e->id);
 }
@@ -260,6 +255,14 @@ void store_save_replica(struct store *s, const struct sched_replica *r)
     integer(s, r->set->number);
 }
 
+void store_move_replicas(struct store *s, const struct ensemble *e, enum replica_state from, enum replica_state to)
+{
+    op(s, STATEMENT_REPLICAS_MOVE);
+    integer(s, to);
+    integer(s, e->number);
+    integer(s, from);
+}
+
 void store_put_event(struct store *s, const struct event *ev)
 {
     op(s, STATEMENT_EVENT_ADD);
@@ -276,6 +279,16 @@ void store_put_event(struct store *s, const struct event *ev)
     else
         null(s);
     text(s, ev->message);
+}
+
+void store_trim_events(struct store *s, const struct ensemble *e, int64_t seq, int64_t ms)
+{
+    op(s, STATEMENT_EVENTS_TRIM);
+    integer(s, e->number);
+    integer(s, seq);
+    op(s, STATEMENT_RAN_ADD);
+    integer(s, ms);
+    integer(s, e->number);
 }
 
 void store_after_commit(struct store *s, store_done_fn *fn, store_done_fn *forget, void *arg)
@@ -391,21 +404,40 @@ static void commit_until_done(struct store *s, const struct batch *b)
     reserve_keep(s);
 }
 
+/* Called with the lock held, which it gives up meanwhile. A slice for which there is no space now is tried again. */
+static void sweep(struct store *s)
+{
+    uv_mutex_unlock(&s->lock);
+    bool more = true;
+    int rc = store_sweep(s, &more);
+    if (rc != SQLITE_OK && !may_pass(rc))
+        abort();
+    uv_mutex_lock(&s->lock);
+    s->sweeping = more;
+    if (rc != SQLITE_OK && !s->sent && !s->quit)
+        uv_cond_timedwait(&s->wake, &s->lock, s->retry_ns);
+}
+
 static void thread_main(void *arg)
 {
     struct store *s = arg;
     uv_mutex_lock(&s->lock);
     for (;;) {
-        while (!s->sent && !s->quit)
+        while (!s->sent && !s->quit && !s->sweeping)
             uv_cond_wait(&s->wake, &s->lock);
         struct batch *b = s->sent;
-        if (!b)
+        if (!b && s->quit)
             break;
+        if (!b) {
+            sweep(s);
+            continue;
+        }
         uv_mutex_unlock(&s->lock);
         commit_until_done(s, b);
         uv_mutex_lock(&s->lock);
         s->sent = NULL;
         s->done = b;
+        s->sweeping = true;
         uv_async_send(&s->committed);
     }
     uv_mutex_unlock(&s->lock);
@@ -457,7 +489,7 @@ int store_start(struct store *s, uv_loop_t *loop, struct err *e)
         return err_set(e, ERR_INTERNAL, "start the store's thread: %s", uv_strerror(rc));
     s->turn.data = s->committed.data = s;
     s->handles = 2;
-    s->running = true;
+    s->running = s->sweeping = true;
     uv_prepare_start(&s->turn, on_turn);
     uv_unref((uv_handle_t *)&s->turn);
     uv_unref((uv_handle_t *)&s->committed);

@@ -383,6 +383,8 @@ static int list(struct listing *l, const char *path, struct err *e)
     struct campaign *c = NULL;
     int rc = campaign_read(&c, path, e);
     l->campaign = c;
+    for (int i = 0; !rc && i < c->nwarnings; i++)
+        add_text(l->warnings, c->warnings[i]);
     for (int i = 0; !rc && i < c->nlegs; i++)
         rc = add_leg(l, &c->legs[i], e);
     if (!rc)

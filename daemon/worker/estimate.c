@@ -18,6 +18,7 @@
 #include "daemon/worker/commands.h"
 #include "daemon/worker/memory.h"
 #include "daemon/worker/own_limits.h"
+#include "daemon/worker/torsions.h"
 #include "engine/base/number.h"
 #include "engine/estimate/estimate.h"
 #include "engine/observe/observe.h"
@@ -342,6 +343,33 @@ static void write_observables(void *request, struct writer *w)
     }
 }
 
+/* Frames of at most so many bytes of all trajectories are looked at: seconds of a processor. */
+#define BYTES_OF_FRAMES (512.0 * (1 << 20))
+
+/* Of the replicas that take part, as their trajectories have them. */
+static void write_torsions(void *request, struct writer *w)
+{
+    const struct request *q = request;
+    const struct estimate_ensemble *x = &q->ensemble;
+    const int replicas = x->repeats * x->set->alchemy.nwindows;
+    struct watched watched = watched_of(&q->sys, &x->set->alchemy);
+    for (int i = 0; i < replicas; i++) {
+        struct buf path = {0};
+        buf_printf(&path, "%s/", x->directory);
+        add_folder(x, i, &path);
+        buf_printf(&path, "/%s", output_names[OUTPUT_TRAJECTORY]);
+        if (x->replicas[i].kind != ESTIMATE_FAILED)
+            watched_add(&watched, path.data, (uint64_t)(BYTES_OF_FRAMES / replicas));
+        buf_free(&path);
+    }
+    watched_json(&watched, w);
+}
+
+static bool has_torsions(const struct request *q)
+{
+    return q->sys.natoms && watched_of(&q->sys, &q->spec->settings.alchemy).n > 0;
+}
+
 /* What restraints hold at an end of the ladder, and what a net charge lacks. */
 static void look_at_system(struct request *q, const struct system *sys)
 {
@@ -356,6 +384,9 @@ static void look_at_system(struct request *q, const struct system *sys)
         keep_held(q, sys);
     else if (rc < 0)
         err_prefix(&q->remark, "restraints between molecules have no standard state");
+    if (!q->remark.code && q->ensemble.npt && set->barostat.coupling != VOLUME_ISOTROPIC &&
+        sys->nmolecules < VOLUME_SHAPE_FEWEST)
+        err_set(&q->remark, ERR_SPEC, VOLUME_SHAPE_BIAS, VOLUME_SHAPE_FEWEST);
 }
 
 /* Without inputs nobody knows what is in them: an ensemble may end before it has any. */
@@ -419,6 +450,7 @@ static int estimate_and_write(struct request *q, const char *output, struct err 
     struct estimate_ensemble *x = &q->ensemble;
     struct buf json = {0}, *walks = xcalloc((size_t)x->repeats, sizeof *walks);
     x->walks = output ? NULL : walks;
+    x->torsions = !output && has_torsions(q) ? write_torsions : NULL; /* not while it runs: it takes seconds */
     estimate_ensemble(x, &json);
     int rc = output ? 0 : write_walks(x, e);
     if (!rc)

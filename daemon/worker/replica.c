@@ -189,6 +189,18 @@ static int CO_FN minimize(struct replica *r, const struct stage *stage, struct e
     return 0;
 }
 
+/* An event where the spec has the motion of the center of mass taken out, and production does not. */
+static void tell_center(const struct replica *r, const struct stage *stage)
+{
+    struct err what = {0};
+    if (stage->kind != STAGE_PRODUCE || r->stage_step || r->shared->settings.integrator.com_every <= 0 ||
+        !system_held_in_space(&r->shared->system))
+        return;
+    err_set(&what, ERR_NONE,
+            "the motion of the center of mass stays in production: position restraints hold atoms in space");
+    replica_report_event(r, "center", &what);
+}
+
 static int CO_FN run_stages(struct replica *r, struct err *e)
 {
     while (r->stage < (uint64_t)r->spec->nstages) {
@@ -197,6 +209,7 @@ static int CO_FN run_stages(struct replica *r, struct err *e)
         if (r->stop)
             return REPLICA_STOPPED;
         replica_begin_moves(r, stage);
+        tell_center(r, stage);
         if (r->setup.load)
             r->setup.load->stages++;
         int rc = stage->kind == STAGE_MINIMIZE ? minimize(r, stage, e) : replica_dynamics(r, stage, e);

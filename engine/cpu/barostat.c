@@ -18,7 +18,7 @@ void cpu_volume_try(const struct launch *launch, const struct args_volume_try *a
     struct masses masses = masses_of(m, c);
     memcpy(a->x_old, a->x, m->natoms * 3 * sizeof(double));
     double along[3];
-    volume_begin(c, a->coupling, (struct box_limits){.edge = a->min_edge}, along);
+    volume_begin(c, m->nunits, a->coupling, (struct box_limits){.edge = a->min_edge}, along);
     for (uint32_t u = 0; u < m->nunits; u++)
         volume_move_unit(m, u, &masses, a->x, along);
     volume_scale_box(c->box, along);

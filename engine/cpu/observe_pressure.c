@@ -18,5 +18,6 @@ void cpu_observe_pressure(const struct launch *launch, const struct args_observe
     const struct masses masses = masses_of(m, c);
     for (uint32_t i = 0; i < m->natoms; i++)
         pressure_kinetic(&masses, (int)i, v[i], kinetic);
-    pressure_keep(c, kinetic, observed_reals(a->table, s, s->blocks - 1));
+    pressure_keep(c, &(struct center_rule){a->freedom, a->kt, a->regain, a->every, 0}, kinetic,
+                  observed_reals(a->table, s, s->blocks - 1));
 }

@@ -70,8 +70,8 @@ static void timestep(const struct sim *s, struct tape *t)
         break;
     }
     place_sites(s, t);
-    if (in->com_every > 0)
-        EMIT(remove_com, .ctl = s->d.ctl, .v = s->d.v, .motion = motion, .every = (uint32_t)in->com_every);
+    if (s->model->center.every)
+        EMIT(remove_com, .ctl = s->d.ctl, .v = s->d.v, .motion = motion, .every = s->model->center.every);
 }
 
 static void sample(const struct sim *s, struct tape *t)
@@ -119,6 +119,7 @@ static void descend(const struct sim *s, struct tape *t)
 static void observe_one(const struct sim *s, int number, void *table, void *seen, struct tape *t)
 {
     const struct observable *o = &s->model->sys->observables[number];
+    const struct center_rule center = s->model->center;
     EMIT(observe_begin, .ctl = s->d.ctl, .table = table, .seen = seen);
     switch (o->kind) {
     case OBSERVE_RDF:
@@ -140,7 +141,8 @@ static void observe_one(const struct sim *s, int number, void *table, void *seen
         break;
     case OBSERVE_PRESSURE:
         EMIT(observe_pressure, .ctl = s->d.ctl, .v = s->d.v_out, .motion = (void *)(uintptr_t)s->model->motion,
-             .table = table, .seen = seen);
+             .table = table, .seen = seen, .freedom = center.freedom, .kt = center.kt, .regain = center.regain,
+             .every = center.every);
         break;
     case OBSERVE_KINDS:
         break;
@@ -196,8 +198,7 @@ static void observe(const struct sim *s, struct tape *t)
 static void emit_new_velocities(const struct sim *s, struct tape *t)
 {
     EMIT(thermalize, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .x_old = s->d.x_old, .w = s->d.w,
-         .motion = (void *)(uintptr_t)s->model->motion, .kt = kt(s),
-         .remove_com = s->model->set->integrator.com_every > 0);
+         .motion = (void *)(uintptr_t)s->model->motion, .kt = kt(s), .remove_com = s->model->center.every > 0);
     place_sites(s, t);
     report(s, t);
 }

@@ -101,6 +101,7 @@ static void observe_one(const struct sim *s, int number, void *work, void *table
 {
     const struct observable *o = &s->model->sys->observables[number];
     const struct coordination c = pairs_of(o);
+    const struct center_rule center = s->model->center;
     EMIT_SMALL(observe_begin, .ctl = s->d.ctl, .table = table, .seen = seen);
     switch (o->kind) {
     case OBSERVE_RDF:
@@ -129,7 +130,8 @@ static void observe_one(const struct sim *s, int number, void *work, void *table
         break;
     case OBSERVE_PRESSURE:
         EMIT_BLOCK(observe_pressure, .ctl = s->d.ctl, .v = s->d.v_out, .motion = (void *)(uintptr_t)s->model->motion,
-                   .table = table, .seen = seen);
+                   .table = table, .seen = seen, .freedom = center.freedom, .kt = center.kt, .regain = center.regain,
+                   .every = center.every);
         break;
     case OBSERVE_KINDS:
         break;

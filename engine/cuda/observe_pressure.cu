@@ -19,6 +19,7 @@ KERNEL(observe_pressure, a, __launch_bounds__(CUDA_ONE_BLOCK))
     pressure_kinetic(&masses, (int)i, ((const double(*)[3])a.v)[i], kinetic);
     for (int k = 0; k < PRESSURE_REALS; k++)
         kinetic[k] = block_sum(kinetic[k]);
+    const struct center_rule center = {a.freedom, a.kt, a.regain, a.every, 0};
     if (threadIdx.x == 0)
-        pressure_keep(c, kinetic, observed_reals((const struct observe_table *)a.table, s, s->blocks - 1));
+        pressure_keep(c, &center, kinetic, observed_reals((const struct observe_table *)a.table, s, s->blocks - 1));
 }

@@ -57,6 +57,15 @@ PAIR_FN float rsqrt_approx(float a)
 }
 #endif
 
+/* The terms of a long Ewald polynomial from the 19th down to the 15th. */
+PAIR_FN float ewald32_high(float t, float c14, float c15, float c16, float c17, float c18)
+{
+    return __fmaf_rn(__fmaf_rn(__fmaf_rn(__fmaf_rn(c18, t, c17), t, c16), t, c15), t, c14);
+}
+
+#define EWALD32_HIGH(a, c, t)                                                                                          \
+    ((a).ewald_long > 1 ? ewald32_high(t, (a).c##14, (a).c##15, (a).c##16, (a).c##17, (a).c##18) : (a).c##14)
+
 /* The Ewald polynomials of a kernel's arguments from their 13th term down; p: the terms above. */
 #define EWALD32(a, c, t, p)                                                                                            \
     ewald32_polynomial(t, p, (a).c##0, (a).c##1, (a).c##2, (a).c##3, (a).c##4, (a).c##5, (a).c##6, (a).c##7, (a).c##8, \
@@ -90,7 +99,7 @@ template <bool USUAL, class A> PAIR_FN float coulomb32_force(const A &a, float q
 {
     float t = __fmaf_rn(r2, a.ewald_scale, -1.0f), top = a.f12;
     if (!USUAL && a.ewald_long)
-        top = __fmaf_rn(__fmaf_rn(a.f14, t, a.f13), t, top);
+        top = __fmaf_rn(__fmaf_rn(EWALD32_HIGH(a, f, t), t, a.f13), t, top);
     return __fmul_rn(qq, __fmaf_rn(ri, ri2, -EWALD32(a, f, t, top)));
 }
 
@@ -158,7 +167,8 @@ PAIR_FN float refine_root32(float r2, float ri)
  * it would be rounded alike for all of them. */
 template <class A> PAIR_FN double coulomb32_energy(const A &a, float r2, float ri)
 {
-    float t = __fmaf_rn(r2, a.ewald_scale, -1.0f), top = __fmaf_rn(__fmaf_rn(a.v14, t, a.v13), t, a.v12);
+    float t = __fmaf_rn(r2, a.ewald_scale, -1.0f);
+    float top = __fmaf_rn(__fmaf_rn(EWALD32_HIGH(a, v, t), t, a.v13), t, a.v12);
     float rest = __fmaf_rn(__fmaf_rn(__fmaf_rn(a.w3, t, a.w2), t, a.w1), t, a.w0);
     return (double)__fsub_rn(refine_root32(r2, ri), EWALD32(a, v, t, top)) - (double)a.coulomb_shift - (double)rest;
 }

@@ -26,6 +26,7 @@
 #define IMAGE_SLACK 0.01    /* nm, by which trios in reach are less than a whole edge apart */
 #define LEAST_ROOM 0.15     /* nm, of a list's buffer and skin; trios of one atom have more */
 #define EWALD_OFF 1e-7      /* of beta^3, that a force over distance and charges may be off */
+#define EWALD_LEAST 1e-11   /* tolerance; with less, forces are off by what a mesh in single precision is */
 
 enum {
     SLOTS_MOST = 1 << NEAR_MASK_SHIFT,
@@ -61,12 +62,14 @@ static double economize(const double full[EWALD_TERMS], int terms, double out[EW
 /* Forces in as few terms as keep them within 2e-6 of the rms force of liquid water. */
 static void set_ewald(struct pairs *p, const struct nonbonded_settings *set)
 {
+    static const int terms[] = {EWALD32_TERMS_USUAL, EWALD32_TERMS_LONG, EWALD32_TERMS};
     struct ewald_fit *fit = &p->host.ewald;
     double f[EWALD32_TERMS], v[EWALD32_TERMS];
     coulomb_fit_make(fit, set);
-    if (economize(fit->f, EWALD32_TERMS_USUAL, f) > EWALD_OFF * fit->beta * fit->beta * fit->beta)
-        economize(fit->f, EWALD32_TERMS, f);
-    economize(fit->v, EWALD32_TERMS, v);
+    const double allowed = EWALD_OFF * fit->beta * fit->beta * fit->beta;
+    for (p->ewald_long = 0; economize(fit->f, terms[p->ewald_long], f) > allowed && p->ewald_long < 2;)
+        p->ewald_long++;
+    economize(fit->v, p->ewald_long == 2 ? EWALD32_TERMS : EWALD32_TERMS_LONG, v);
     for (int k = 0; k < EWALD32_TERMS; k++) {
         p->ewald_f[k] = (float)f[k];
         p->ewald_v[k] = (float)v[k];
@@ -95,6 +98,12 @@ static int check(const struct system *sys, const struct nonbonded_settings *set,
     if (!(cutoff < limit))
         return err_set(e, ERR_SPEC, "nonbonded: cut-off %g nm: must be less than %g nm in this box, on a GPU", cutoff,
                        limit);
+    if (set->coulomb_method == COULOMB_PME && set->ewald_tolerance < EWALD_LEAST)
+        return err_set(
+            e, ERR_UNSUPPORTED,
+            "nonbonded: coulomb: tolerance %g: expected %g or more on a GPU, which computes pairs and mesh in "
+            "single precision; device cpu takes less",
+            set->ewald_tolerance, EWALD_LEAST);
     if (switched && !(set->vdw_switch > 0 && set->vdw_switch < set->vdw_cutoff))
         return err_set(e, ERR_SPEC, "nonbonded: vdw: switch-start %g nm: expected between 0 and the cut-off %g nm",
                        set->vdw_switch, set->vdw_cutoff);

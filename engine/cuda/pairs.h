@@ -18,7 +18,7 @@
 #include "engine/run/program.h"
 #include "engine/system/alchemy.h"
 
-enum { EWALD32_TERMS = 15, EWALD32_TERMS_USUAL = 13 };
+enum { EWALD32_TERMS_USUAL = 13, EWALD32_TERMS_LONG = 15, EWALD32_TERMS = 19 };
 
 /* Trios whose positions and forces fit the shared memory of a block: of a whole replica, and of a region, two blocks of which
  * share a multiprocessor. The variable: at most, whatever the device has room for; for tests to set. */
@@ -38,9 +38,10 @@ struct pairs {
     uint32_t processors;            /* of the device */
     uint32_t replicas;              /* that share the device: of few each is spread over more of it */
     uint32_t lanes;                 /* that share the entries of a trio */
-    /* force in EWALD32_TERMS_USUAL terms where these do; energy, and what its first four and the shift lack by being
-     * floats */
+    /* force in as few terms as do: EWALD32_TERMS_USUAL, or _LONG where `ewald_long` is 1, or all where it is 2; energy in all
+     * where it is 2, else in _LONG; and what the energy's first four and the shift lack by being floats */
     float ewald_f[EWALD32_TERMS], ewald_v[EWALD32_TERMS], ewald_w[4];
+    uint32_t ewald_long;
     double water_charge[2]; /* of a water's oxygen and hydrogen, e */
     struct lj32 water_lj;   /* of two oxygens */
     /* Of the box. All atoms of a trio see the image of an atom that rounding the fractions of the vector from the first of

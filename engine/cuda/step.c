@@ -175,14 +175,14 @@ static void timestep(const struct sim *s, struct tape *t)
     case INTEGRATOR_VELOCITY_VERLET:
         EMIT_BLOCKS(verlet, step_blocks(s->model), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v,
                     .x_old = s->d.x_old, .motion = motion, .tail = tail_of(s), PLACING(place), .charges = place.charges,
-                    .timestep = in->timestep, .com_every = (uint32_t)in->com_every, .waters = step_waters(s->model),
+                    .timestep = in->timestep, .com_every = s->model->center.every, .waters = step_waters(s->model),
                     .water_blocks = step_water_blocks(s->model), .points = place.points);
         break;
     case INTEGRATOR_LANGEVIN_MIDDLE:
         EMIT_BLOCKS(langevin, step_blocks(s->model), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x,
                     .v = s->d.v, .x_old = s->d.x_old, .motion = motion, .tail = tail_of(s), PLACING(place),
                     .charges = place.charges, .timestep = in->timestep, .friction = in->friction, .kt = kt(s),
-                    .com_every = (uint32_t)in->com_every, .waters = step_waters(s->model),
+                    .com_every = s->model->center.every, .waters = step_waters(s->model),
                     .water_blocks = step_water_blocks(s->model), .points = place.points);
         break;
     }
@@ -233,8 +233,7 @@ static void descend(const struct sim *s, struct tape *t)
 static void emit_new_velocities(const struct sim *s, struct tape *t)
 {
     EMIT_ONE(thermalize, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .x_old = s->d.x_old,
-             .motion = (void *)(uintptr_t)s->model->motion, .kt = kt(s),
-             .remove_com = s->model->set->integrator.com_every > 0);
+             .motion = (void *)(uintptr_t)s->model->motion, .kt = kt(s), .remove_com = s->model->center.every > 0);
     place_sites(s, t);
     report(s, t);
 }

@@ -25,7 +25,7 @@ static void fill(const struct sim *s, uint32_t steps, void *row)
                                                 .timestep = in->timestep,
                                                 .friction = in->friction,
                                                 .kt = UNIT_R * in->temperature,
-                                                .com_every = (uint32_t)in->com_every,
+                                                .com_every = m->center.every,
                                                 .steps = steps,
                                                 .integrator = in->kind};
 }

@@ -20,7 +20,7 @@ KERNEL(volume_try, a, __launch_bounds__(CUDA_ONE_BLOCK))
     BLOCK_LOOP(i, 3 * m->natoms)
     x_old[i] = x[i];
     if (threadIdx.x == 0)
-        volume_begin(c, a.coupling, {a.min_edge, a.min_width}, along);
+        volume_begin(c, m->nunits, a.coupling, {a.min_edge, a.min_width}, along);
     __syncthreads();
     BLOCK_LOOP(u, m->nunits)
     volume_move_unit(m, u, &masses, (double(*)[3])a.x, along);

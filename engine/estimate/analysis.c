@@ -165,7 +165,9 @@ void result_analyse(struct result *r, const struct sampling *s)
         x.of[ESTIMATOR_MBAR] = &m.solution;
     if (run_ti(r, s, &t))
         x.of[ESTIMATOR_TI] = &t.solution;
+    result_find_changes(r, s);
     result_judge(r, &x);
+    result_warn_no_change(r);
     result_lengths(r, s);
     mbar_close(&m);
     bar_close(&b);
@@ -204,6 +206,7 @@ void result_close(struct result *r)
     forecast_free(r->forecast);
     free(r->windows);
     free(r->overlap);
+    free(r->changes);
     free(r->neighbours);
     free(r->lengths);
 }

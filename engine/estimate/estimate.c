@@ -111,6 +111,7 @@ void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json)
                        .pressure = q->npt ? q->set->barostat.pressure : NAN,
                        .production = q->production,
                        .observables = q->observables,
+                       .torsions = q->torsions,
                        .observables_of = q->observables_of,
                        .ladder = &l,
                        .nrepeats = q->repeats};

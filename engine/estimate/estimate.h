@@ -70,7 +70,9 @@ struct estimate_ensemble {
     struct estimate_production *production;          /* NULL: none is */
     const char *remark;                              /* a warning that results.json repeats; NULL: none */
     void (*observables)(void *of, struct writer *w); /* writes elements of results.json's list; NULL: there is none */
-    void *observables_of;
+    void (*torsions)(void *of,
+                     struct writer *w); /* writes members of results.json's object of torsions; NULL: there is none */
+    void *observables_of;               /* what both are given */
     struct estimate_about about;
     bool umbrella; /* windows differ in biases alone: profiles along their coordinations are wanted */
     struct buf *

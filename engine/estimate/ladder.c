@@ -41,7 +41,7 @@ static void set_temperature(struct ladder *l, double temperature)
 void ladder_of_settings(struct ladder *l, const struct settings *set)
 {
     const struct alchemy_settings *a = &set->alchemy;
-    *l = (struct ladder){.nstates = a->nwindows};
+    *l = (struct ladder){.nstates = a->nwindows, .allow_no_change = a->allow_no_change};
     set_temperature(l, set->integrator.temperature);
     const struct decoupled *gone = a->decouple;
     if (a->kind == ALCHEMY_DECOUPLE && a->ndecouple == 1 && !gone->intramolecular_decouple &&

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "engine/base/err.h"
+#include "engine/base/stats.h"
 #include "engine/base/xvg.h"
 #include "engine/system/settings.h"
 
@@ -44,10 +45,6 @@ void dhdl_close(struct dhdl *d);
 
 /* ---- statistics.c: correlated series */
 
-double stats_mean(const double *x, size_t n);
-/* Sum of squared deviations over n - 1; 0 for n < 2. */
-double stats_variance(const double *x, size_t n);
-
 /* A stationary series' long-run variance, n times the variance of the mean of n members as n grows. */
 struct longrun {
     double variance;
@@ -60,10 +57,6 @@ size_t stats_block(size_t n);
 /* How many members at the start lie significantly off the rest: 0 unless a test of the whole says so, which a
  * stationary series passes but for a chance of `level`. */
 size_t stats_drift(const double *x, size_t n, double level);
-/* Chance that |t| is exceeded by Student's distribution of `dof` degrees of freedom (any positive number). */
-double stats_t_tail(double t, double dof);
-/* The |t| that is exceeded with chance `tail`. */
-double stats_t_quantile(double tail, double dof);
 
 /* ---- linear_algebra.c: small dense systems, row-major */
 

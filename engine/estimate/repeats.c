@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Several repeats of an ensemble: every number is the mean over them. Its error comes from their own errors e_i and
- * their spread s: with E^2 = mean of e_i^2 and s^2 = sum (x_i - mean)^2 / (n - 1),
- *
- *     error^2 = (E^2 + t^2 max(0, s^2 - E^2)) / n
- *
- * The second term is the variance between repeats that their own errors do not explain, by the method of moments
- * (DerSimonian and Laird, Control. Clin. Trials 7, 177 (1986), doi 10.1016/0197-2456(86)90046-2); t is the quantile of
- * Student's distribution with n - 1 degrees of freedom that holds as much as one standard error of a normal one (1.84
- * for two repeats, 1.32 for three), because a spread of few is itself uncertain. So repeats that agree are as good as one
- * long one, and repeats that do not count by their spread alone.
+ * Several repeats of an ensemble: every number is the mean over them, with the error that repeats_error gives it.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,42 +8,17 @@
 
 #include "engine/estimate/result.h"
 
-#define OUTSIDE 0.31731050786291410 /* chance beyond one standard error */
-
-static double spread2(const double *value, int n)
-{
-    return stats_variance(value, (size_t)n);
-}
-
-static double own2(const double *error, int n)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += error[i] * error[i] / n;
-    return sum;
-}
-
-double repeats_error(const double *value, const double *error, int n)
-{
-    double within = own2(error, n), between = n > 1 ? fmax(0, spread2(value, n) - within) : 0;
-    double t = between > 0 ? stats_t_quantile(OUTSIDE, n - 1) : 0;
-    return sqrt((within + t * t * between) / n);
-}
-
-/* Whether the spread is more than ESTIMATE_DISAGREE normal deviates above what the own errors allow: chi-square of
- * n - 1 degrees of freedom by Wilson and Hilferty. */
-static bool disagree(const double *value, const double *error, int n)
-{
-    double within = fmax(own2(error, n), ESTIMATE_ROUNDING * ESTIMATE_ROUNDING), few = 2 / (9.0 * (n - 1));
-    return n > 1 && (cbrt(spread2(value, n) / within) - 1 + few) / sqrt(few) > ESTIMATE_DISAGREE;
-}
-
 /* One number of every repeat. */
 struct number {
     int n; /* of repeats that have it */
     double *value, *error;
     bool missing, unconverged;
 };
+
+static bool disagree(const struct number *m)
+{
+    return repeats_disagree(m->value, m->error, m->n, ESTIMATE_DISAGREE, ESTIMATE_ROUNDING);
+}
 
 static void number_add(struct number *m, const struct range *x)
 {
@@ -76,9 +42,9 @@ void repeats_combine(const struct report *r, struct range *out,
         quadrature = fmax(quadrature, x->ok ? x->quadrature : 0);
     }
     out->ok = m.n > 0;
-    out->verdict = !m.n                                                            ? VERDICT_FAILED
-                   : m.missing || m.unconverged || disagree(m.value, m.error, m.n) ? VERDICT_UNCONVERGED
-                                                                                   : VERDICT_CONVERGED;
+    out->verdict = !m.n                                         ? VERDICT_FAILED
+                   : m.missing || m.unconverged || disagree(&m) ? VERDICT_UNCONVERGED
+                                                                : VERDICT_CONVERGED;
     if (m.n) {
         /* every repeat has the same quadrature error: it is no smaller in the mean */
         for (int i = 0; i < m.n; i++)
@@ -137,10 +103,10 @@ static void judge(const struct report *r, int estimator, struct estimator_result
             verdict_add(&out->verdict, m.n ? VERDICT_UNCONVERGED : v->reasons[k].kind, v->reasons[k].code,
                         "repeat %d: %s", i, v->reasons[k].text);
     }
-    if (disagree(m.value, m.error, m.n))
+    if (disagree(&m))
         verdict_add(&out->verdict, VERDICT_UNCONVERGED, "repeats",
-                    "the repeats spread by %.2g kT, their own errors are %.2g", sqrt(spread2(m.value, m.n)),
-                    sqrt(own2(m.error, m.n)));
+                    "the repeats spread by %.2g kT, their own errors are %.2g",
+                    sqrt(stats_variance(m.value, (size_t)m.n)), repeats_own_error(m.error, m.n));
     if (!m.n)
         snprintf(out->reason, sizeof out->reason, "no repeat has a value");
     out->total.verdict = out->verdict.kind;

@@ -5,6 +5,7 @@
 #ifndef SHOAL_ENGINE_ESTIMATE_RESULT_H
 #define SHOAL_ENGINE_ESTIMATE_RESULT_H
 
+#include "engine/base/repeats.h"
 #include "engine/estimate/estimate.h"
 #include "engine/estimate/forecast.h"
 #include "engine/estimate/parts.h"
@@ -69,6 +70,7 @@ struct ladder {
     double *lambda;                           /* [nstates][ncomponents] */
     double temperature, beta;                 /* K, mol/kJ */
     const char *molecule;                     /* that alone is decoupled, its inner pairs kept; NULL */
+    bool allow_no_change;                     /* as in struct alchemy_settings */
     int nlegs;                                /* 0: nothing changes */
     struct range *legs;                       /* from and to only */
 };
@@ -169,6 +171,7 @@ struct result {
     int nestimators;               /* 0, 3, or 4 with Gauss */
     struct estimator_result estimators[ESTIMATORS];
     double *overlap; /* [nstates][nstates], NULL when MBAR failed */
+    bool *changes;   /* [nstates - 1] whether some row tells window k from the next */
     int nneighbours;
     struct neighbours *neighbours;
     int nlengths; /* 0 without dH/dlambda of every component */
@@ -202,6 +205,7 @@ struct report {
     double pressure;                        /* bar, that production holds; NAN: it holds none, or nobody knows */
     struct estimate_production *production; /* NULL: none is to be handed out */
     void (*observables)(void *of, struct writer *w); /* NULL: there is none */
+    void (*torsions)(void *of, struct writer *w);    /* NULL: there are none to watch */
     void *observables_of;
     const struct ladder *ladder;
     int nrepeats;
@@ -240,10 +244,14 @@ struct solutions {
 };
 void result_judge(struct result *r, const struct solutions *x);
 
+/* no_change.c: r->changes; whether lambda moves between two windows and energies nowhere do, which the spec does not allow; a warning of
+ * each leg that is so, where the total is not. */
+void result_find_changes(struct result *r, const struct sampling *s);
+bool result_no_change(const struct result *r, int from, int to);
+void result_warn_no_change(struct result *r);
+
 /* repeats.c: the mean of every number over the repeats, in report->whole. */
 void report_combine(struct report *r);
-/* Error of a mean of n values from their own errors and their spread (repeats.c says how). */
-double repeats_error(const double *value, const double *error, int n);
 /* The mean of one range over the repeats, with its verdict; pick(repeat, a, b): that of one repeat. */
 void repeats_combine(const struct report *r, struct range *out,
                      const struct range *(*pick)(const struct result *, int, int), int a, int b);

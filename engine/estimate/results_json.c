@@ -406,6 +406,11 @@ void report_write(struct report *r, struct buf *json)
         r->observables(r->observables_of, &w);
         jw_end(&w, ']');
     }
+    if (r->torsions) {
+        jw_begin(&w, "torsions", '{');
+        r->torsions(r->observables_of, &w);
+        jw_end(&w, '}');
+    }
     warnings(&w, r);
     jw_end(&w, '}');
     buf_add(json, "\n", 1);

@@ -174,6 +174,13 @@ static void judge_alone(const struct result *r, const struct solutions *s, enum 
         verdict_add(v, VERDICT_FAILED, "no_answer", "%s", r->estimators[which].reason);
     judge_overlaps(r, s->bar, which, x, v);
     judge_windows(r, x, v);
+    if (result_no_change(r, x->from, x->to))
+        verdict_add(
+            v, VERDICT_UNCONVERGED, "no_change",
+            "energies are the same in windows %d to %d, in every row: the free energy is 0 whatever is sampled; "
+            "expected ladders of what differs between the states (shoal validate names it), or "
+            "alchemy.allow-no-change where 0 is meant",
+            x->from, x->to);
 }
 
 static void settle(struct range *x, const struct verdict *v)

@@ -26,7 +26,8 @@ struct gro {
     size_t cap;
     int width;
     bool velocities;
-    double time; /* ps, from the title; NAN */
+    int comment_line; /* the first that has other text where velocities would be; 0: none */
+    double time;      /* ps, from the title; NAN */
     double (*x)[3], (*v)[3];
     double box[BOX_SIZE];
 };
@@ -83,7 +84,18 @@ static bool parse(const char *from, size_t n, double *value)
     return !*end && isfinite(*value);
 }
 
-/* Width from the first three decimal points of the first atom; velocities when its line has more than three fields. */
+/* Whether a number stands where the first velocity would be; other text there is a comment. */
+static bool has_velocity(struct gro *g)
+{
+    double vx;
+    size_t len = strlen(g->text), from = (size_t)(FIRST_COLUMN + 3 * g->width), n = (size_t)g->width;
+    bool number = from < len && parse(g->text + from, len - from < n ? len - from : n, &vx);
+    if (from < len && !number && !g->comment_line)
+        g->comment_line = g->line;
+    return number;
+}
+
+/* Width from the first three decimal points of the first atom; velocities when its line has one. */
 static int find_layout(struct gro *g, struct err *e)
 {
     size_t len = strlen(g->text);
@@ -95,7 +107,7 @@ static int find_layout(struct gro *g, struct err *e)
                     "read '%.80s', expected three coordinates from column 21 on with decimal points at equal distances",
                     g->text);
     g->width = (int)(p2 - p1);
-    g->velocities = len > (size_t)(FIRST_COLUMN + 3 * g->width);
+    g->velocities = has_velocity(g);
     return 0;
 }
 
@@ -152,7 +164,7 @@ static int read_velocity(struct gro *g, int i, struct err *e)
     if (g->velocities)
         return read_fields(g, 3, "velocity in nm/ps (the first atom has one)", g->v[i], e);
     size_t end = (size_t)(FIRST_COLUMN + 3 * g->width);
-    if (strlen(g->text) > end)
+    if (has_velocity(g))
         return fail(g, e, ERR_COORDINATES,
                     "read '%.80s' after the coordinates, expected no velocity (the first atom has none)",
                     g->text + end);
@@ -257,7 +269,9 @@ static int read_one(struct gro *g, const struct system *s, struct err *e)
     return rc;
 }
 
-static int read_file(struct gro *g, const struct system *s, struct source *src, const char *name, struct err *e)
+/* The first frame. more: the line at which text follows it; 0: none. */
+static int read_file(struct gro *g, const struct system *s, struct source *src, const char *name, int *more,
+                     struct err *e)
 {
     struct source_text t;
     int rc = source_open(src, NULL, name, &t, e);
@@ -267,12 +281,7 @@ static int read_file(struct gro *g, const struct system *s, struct source *src, 
     g->pos = t.text;
     g->end = t.text + t.len;
     rc = read_one(g, s, e);
-    if (!rc && g->pos < g->end) {
-        g->line++;
-        rc = fail(g, e, ERR_UNSUPPORTED, "text after the box: only files of one frame are read");
-        free(g->x);
-        free(g->v);
-    }
+    *more = g->pos < g->end ? g->line + 1 : 0;
     free(g->file);
     free(g->text);
     return rc;
@@ -307,14 +316,22 @@ static void set_reference(struct system *s, const double (*x)[3])
 {
     for (int i = 0; i < s->nposition_restraints; i++)
         memcpy(s->position_restraints[i].x0, x[s->position_restraints[i].atom], sizeof s->position_restraints[i].x0);
+    for (int i = 0; i < s->nrare; i++)
+        for (int k = 0; k < 2 && s->rare[i].kind == RARE_FLAT_POSITION; k++)
+            memcpy(s->rare[i].c[k], x[s->rare[i].atom[0]], sizeof *x);
 }
 
 int gro_read(struct system *s, struct source *src, const char *name, struct err *e)
 {
     struct gro g = {0};
-    int rc = read_file(&g, s, src, name, e);
+    int more, rc = read_file(&g, s, src, name, &more, e);
     if (rc)
         return rc;
+    if (more)
+        system_note(s, "%s:%d: text after the box is not read: the coordinates are those of the first frame", name,
+                    more);
+    if (g.comment_line)
+        system_note(s, "%s:%d: text where velocities would be is taken for a comment", name, g.comment_line);
     free(s->x);
     free(s->v);
     s->x = g.x;
@@ -329,7 +346,7 @@ int gro_read(struct system *s, struct source *src, const char *name, struct err 
 int gro_read_start(const struct system *s, struct source *src, const char *name, struct start *out, struct err *e)
 {
     struct gro g = {0};
-    int rc = read_file(&g, s, src, name, e);
+    int more, rc = read_file(&g, s, src, name, &more, e);
     if (rc)
         return rc;
     *out = start_of(&g);
@@ -339,7 +356,7 @@ int gro_read_start(const struct system *s, struct source *src, const char *name,
 int gro_read_reference(struct system *s, struct source *src, const char *name, struct err *e)
 {
     struct gro g = {0};
-    int rc = read_file(&g, s, src, name, e);
+    int more, rc = read_file(&g, s, src, name, &more, e);
     if (rc)
         return rc;
     set_reference(s, (const double(*)[3])g.x);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/gzip.h"
 #include "engine/base/path.h"
 #include "engine/io/path.h"
 #include "engine/io/table.h"
@@ -51,6 +52,9 @@ int source_open(struct source *s, const char *from, const char *name, struct sou
         return err_set(e, ERR_UNSUPPORTED, "\"%s\" is not a file in the folder of the spec or below it", name);
     for (int i = 0; i < n; i++) {
         out->text = s->find(s, s->wanted[i], &out->len);
+        if (out->text && gzip_is(out->text, out->len))
+            return err_set(e, ERR_IO, "\"%s\": its gzip data end too early, are damaged, or hold more than %d MB",
+                           s->wanted[i], GZIP_TEXT_MAX >> 20);
         if (out->text) {
             out->name = s->wanted[i];
             return 0;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "engine/base/buf.h"
+#include "engine/base/gzip.h"
 #include "engine/io/table.h"
 
 struct disk_text {
@@ -46,7 +46,7 @@ static bool read_from(const struct disk_source *d, const char *folder, const cha
     else
         buf_printf(&path, "%s/%s", folder, name);
     bool ok = !stat(path.data, &st) && S_ISREG(st.st_mode) && (!d->source.confined || lies_below(folder, path.data)) &&
-              !buf_read_file(&out->text, path.data, &e);
+              !gzip_read_file(&out->text, path.data, &e);
     if (ok) {
         out->name = xstrdup(name);
         out->path = path.data;

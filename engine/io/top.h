@@ -12,7 +12,7 @@
 enum {
     TOP_PARAMS = 6,          /* most parameters of one state */
     TOP_ATOMS_MAX = 1000000, /* size limits, so that no input can exhaust the memory of the service */
-    TOP_TYPES_MAX = 20000,
+    TOP_TYPES_MAX = 100000,
     TOP_EXCLUSIONS_MAX = 50000000,
     TOP_TERMS_MAX = 50000000,
     TOP_CMAP_POINTS_MAX = 2000000
@@ -64,6 +64,7 @@ struct top_atom_type {
     char particle; /* A, S, D or V */
     int number;    /* atomic number; 0 or less: not given */
     double c[2];   /* C6, C12 (rule 1) or sigma, epsilon */
+    bool paired;   /* [ nonbond_params ] name it */
 };
 
 /* One line of [ bondtypes ] and kin. */
@@ -83,7 +84,9 @@ struct top_bonded_types {
 /* One line of [ cmaptypes ]. */
 struct top_cmap_type {
     int side;
-    double *values; /* [side * side], kJ/mol, owned */
+    double *values;      /* [side * side], kJ/mol, owned */
+    char residue[5][16]; /* of each atom; "*": any; all empty: the line names none */
+    int next;            /* of the same five types, for other residues; -1: none */
 };
 
 struct top_nonbonded {
@@ -108,8 +111,18 @@ struct top_terms {
     int n, cap;
 };
 
+/* A virtual site whose line has no parameters: they follow from the bonds and angles of its molecule (top_derive.c). */
+struct top_derived {
+    int site;      /* of the molecule's */
+    bool mirrored; /* its function number is negative: on the other side */
+    const char *file;
+    int line;
+};
+
 struct top_molecule {
     char name[64];
+    const char *file; /* where it begins */
+    int line;
     bool has_likes; /* later ones differ from it in case alone */
     int nrexcl;
     struct top_atom *atoms;
@@ -120,6 +133,9 @@ struct top_molecule {
     int *site_atoms;
     double *site_weights;
     int nsite_atoms, site_atoms_cap, site_weights_cap;
+    struct top_derived *derived;
+    int nderived, derived_cap;
+    struct table restraint_labels; /* of [ distance_restraints ] */
     int (*exclusions)[2];
     int nexclusions, exclusions_cap;
     int *exclusion_start, *exclusion; /* made by top_exclude */
@@ -128,6 +144,17 @@ struct top_molecule {
 struct top_count {
     int kind;
     int count;
+};
+
+/* What a reader takes as grompp does, and should say. */
+enum top_note {
+    NOTE_COMMENT,
+    NOTE_REDEFINED,
+    NOTE_UNUSED_DEFINE,
+    NOTE_OPEN_CONDITION,
+    NOTE_CMAP,
+    NOTE_DISTANCES,
+    NOTE_COUNT
 };
 
 struct top {
@@ -147,7 +174,7 @@ struct top {
     struct top_bonded_types bonded_types[KIND_COUNT];
     struct top_cmap_type *cmaps;
     int ncmaps, cmaps_cap;
-    struct table cmap_index;         /* five bonded types -> type */
+    struct table cmap_index;         /* five bonded types -> the first of them */
     struct top_nonbonded *nonbonded; /* [ nonbond_params ] */
     int nnonbonded, nonbonded_cap;
     struct table nonbonded_index; /* two type numbers, smaller first */
@@ -162,12 +189,24 @@ struct top {
     struct top_count *counts;
     int ncounts, counts_cap;
     int natoms; /* of the whole system so far */
+
+    struct table leap_types, leap_atoms; /* types and atoms of the impropers that have kept their order (top_leap.c) */
+    char *notes[NOTE_COUNT];             /* the first of its kind; NULL: none */
+    int nnotes[NOTE_COUNT];
 };
 
 /* top_line.c: words and numbers of the current line. Errors are "file:line: [ section ]: ...". */
 int top_fail(struct top *t, struct err *e, enum err_code code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 void top_split(struct top *t, char *text);
+/* Remembers the first note of a kind, and how many there were; it begins with the place of the current line. */
+void top_note(struct top *t, enum top_note kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* The notes so far, to the system. */
+void top_give_notes(struct top *t, struct system *s);
+/* The line has said all: numbers from `word` on are an error, other text is a comment, as for grompp. after: "after ..". */
+int top_end(struct top *t, int word, const char *after, struct err *e);
+/* Whether a word is there that begins as a number does. */
+bool top_is_number(const struct top *t, int word);
 /* That a function of a section is not computed, and which are. */
 int top_no_function(struct top *t, const char *section, long funct, struct err *e);
 int top_real(struct top *t, int word, const char *what, double *value, struct err *e);
@@ -184,12 +223,20 @@ int top_atom_type(struct top *t, struct err *e);
 int top_bonded_type(struct top *t, struct err *e);
 int top_dihedral_type(struct top *t, struct err *e);
 int top_nonbond_param(struct top *t, struct err *e);
-int top_cmap_type(struct top *t, struct err *e);
 int top_type_of(const struct top *t, const char *name); /* or -1 */
+/* The numbers of the names in words first .. first+n-1, as bonded types or (pair types) atom types. */
+int top_type_names(struct top *t, int first, int n, bool wildcards, int *types, struct err *e);
+
+/* top_cmap.c */
+int top_cmap_type(struct top *t, struct err *e);
+/* The first CMAP of five atoms in a state, by their types as they stand (its angles have a direction) and their residues; -1. */
+int top_find_cmap(const struct top *t, const struct top_molecule *m, const int atom[5], int state);
 
 /* top_lookup.c: parameters by types. */
 /* First line of the block that fits best, or NULL; *n lines of it. Types are bonded types (pairs: atom types). */
 const struct top_bonded_type *top_find(const struct top *t, enum top_kind kind, const int *types, int *n);
+/* Whether a line of [ dihedraltypes ] fits four types as it stands; else it fits them the other way round. */
+bool top_fits(const struct top_bonded_type *line, const int types[4]);
 /* LJ parameters of two types in file form: [ nonbond_params ] or the combination rule. */
 void top_lj_params(const struct top *t, int a, int b, double c[2]);
 /* 1-4 parameters of two types: [ pairtypes ] or, with gen-pairs, generated. False: none. */
@@ -203,12 +250,20 @@ int top_moleculetype(struct top *t, struct err *e);
 int top_atom(struct top *t, struct err *e);
 int top_term(struct top *t, struct err *e);
 int top_exclusions(struct top *t, struct err *e);
+int top_distance_restraint(struct top *t, struct err *e);
 
-/* top_sites.c: lines of [ virtual_sites2 ] .. [ virtual_sites4 ], and of [ virtual_sitesn ]. */
+/* top_sites.c: lines of [ virtual_sites1 ] .. [ virtual_sites4 ], and of [ virtual_sitesn ]. */
 int top_site(struct top *t, struct err *e);
 int top_site_of_many(struct top *t, struct err *e);
 /* Every atom has mass or is placed, once its molecule type is complete. */
 int top_check_sites(const struct top_molecule *m, struct err *e);
+/* Parameters as they stand on a line to those of the engine. */
+void top_site_params(struct top_molecule *m, struct virtual_site *s, const double c[3]);
+/* top_derive.c: those that lines of a molecule type leave out. */
+int top_derive_sites(const struct top *t, struct top_molecule *m, struct err *e);
+
+/* top_leap.c: the order of an improper's atoms where _FF_AMBER_LEAP_ATOM_REORDERING is defined. */
+void top_leap_order(struct top *t, enum top_kind kind, int atom[4]);
 
 /* top_terms.c: the terms of one molecule, whose atoms begin at `first`, into the system's lists, which have room. */
 void top_put_terms(const struct top *t, struct system *s, const struct top_molecule *m, int first);

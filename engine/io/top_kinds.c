@@ -45,6 +45,7 @@ const struct top_kind_info top_kinds[KIND_COUNT] = {
     [KIND_RARE + RARE_DIHEDRAL_RESTRAINT] = {"dihedral_restraints", "a dihedral restraint", 1, 4, 3, 3},
     [KIND_RARE + RARE_BENDING_TORSION] = {"dihedrals", "a combined bending and torsion", 11, 4, 6, 0},
     [KIND_RARE + RARE_ANGLE_RESTRAINT] = {"angle_restraints", "an angle restraint", 1, 4, 3, 3},
+    [KIND_RARE + RARE_FLAT_POSITION] = {"position_restraints", "a flat-bottomed position restraint", 2, 1, 3, 0},
     [KIND_RARE + RARE_ANGLE_RESTRAINT_Z] = {"angle_restraints_z", "an angle restraint", 1, 2, 3, 3},
 };
 

@@ -4,12 +4,14 @@
  */
 #include "engine/io/top.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/buf.h"
 #include "engine/base/number.h"
 
 int top_fail(struct top *t, struct err *e, enum err_code code, const char *fmt, ...)
@@ -39,6 +41,48 @@ void top_split(struct top *t, char *text)
         t->words = grow(t->words, t->nwords, &t->words_cap, sizeof *t->words);
         t->words[t->nwords++] = w;
     }
+}
+
+void top_note(struct top *t, enum top_note kind, const char *fmt, ...)
+{
+    char text[400];
+    struct buf note = {0};
+    va_list ap;
+    if (t->nnotes[kind]++)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (t->section)
+        buf_printf(&note, "%s:%d: [ %s ]: %s", t->pp.file, t->pp.number, t->section, text);
+    else
+        buf_printf(&note, "%s:%d: %s", t->pp.file, t->pp.number, text);
+    t->notes[kind] = note.data;
+}
+
+void top_give_notes(struct top *t, struct system *s)
+{
+    for (int k = 0; k < NOTE_COUNT; k++)
+        if (t->nnotes[k] > 1)
+            system_note(s, "%s (and %d more)", t->notes[k], t->nnotes[k] - 1);
+        else if (t->nnotes[k])
+            system_note(s, "%s", t->notes[k]);
+}
+
+bool top_is_number(const struct top *t, int word)
+{
+    const char *w = word < t->nwords ? t->words[word] : "";
+    return isdigit((unsigned char)w[strspn(w, "+-.")]) || !strcasecmp(w, "nan") || !strcasecmp(w, "inf");
+}
+
+int top_end(struct top *t, int word, const char *after, struct err *e)
+{
+    if (top_is_number(t, word))
+        return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s' %s, expected the end of the line", t->words[word], after);
+    if (word < t->nwords)
+        top_note(t, NOTE_COMMENT, "text from '%.40s' on is taken for a comment, as grompp does; one begins with ';'",
+                 t->words[word]);
+    return 0;
 }
 
 /* Decimal numbers only: strtod would also take hexadecimal, "inf" and "nan". */
@@ -83,9 +127,14 @@ int top_int(struct top *t, int word, const char *what, long min, long max, long 
 int top_params(struct top *t, int word, enum top_kind kind, double c[2][TOP_PARAMS], struct err *e)
 {
     const struct top_kind_info *k = &top_kinds[kind];
-    int given = t->nwords - word;
-    if (given == 0)
-        return 0;
+    int given = 0, rc;
+    while (top_is_number(t, word + given))
+        given++;
+    if (given == 0 && word < t->nwords && strchr(t->words[word], '_')) /* as macros of force fields have */
+        return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s', expected a parameter (a number, or a macro that is defined)",
+                        t->words[word]);
+    if ((rc = top_end(t, word + given, "after the parameters", e)) || given == 0)
+        return rc;
     bool both = k->nparams_b && given == k->nparams + k->nparams_b;
     if (given != k->nparams && !both && k->nparams_b)
         return top_fail(t, e, ERR_TOPOLOGY, "read %d %s, expected %d (A) or %d (A and B) for %s (funct %d)", given,
@@ -95,7 +144,7 @@ int top_params(struct top *t, int word, enum top_kind kind, double c[2][TOP_PARA
         return top_fail(t, e, ERR_TOPOLOGY, "read %d %s, expected %d for %s (funct %d)", given,
                         number_word(given, "parameter", "parameters"), k->nparams, k->name, k->funct);
     for (int i = 0; i < k->nparams; i++) {
-        int rc = top_real(t, word + i, "a parameter", &c[0][i], e);
+        rc = top_real(t, word + i, "a parameter", &c[0][i], e);
         c[1][i] = c[0][i];
         if (!rc && both)
             rc = top_real(t, word + k->nparams + i, "a parameter of state B", &c[1][i], e);

@@ -52,6 +52,14 @@ const struct top_bonded_type *top_find(const struct top *t, enum top_kind kind, 
     return &list->items[first];
 }
 
+bool top_fits(const struct top_bonded_type *line, const int types[4])
+{
+    for (int i = 0; i < 4; i++)
+        if (line->atom[i] != WILDCARD && line->atom[i] != types[i])
+            return false;
+    return true;
+}
+
 void top_lj_params(const struct top *t, int a, int b, double c[2])
 {
     int key[2] = {a < b ? a : b, a < b ? b : a};

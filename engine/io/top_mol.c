@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,9 +32,8 @@ int top_moleculetype(struct top *t, struct err *e)
     int rc = top_name(t, 0, "a molecule name", m.name, sizeof m.name, e);
     if (rc || (rc = top_int(t, 1, "nrexcl", 0, 100, &nrexcl, e)))
         return rc;
-    if (t->nwords > 2)
-        return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s' after name and nrexcl, expected the end of the line",
-                        t->words[2]);
+    if ((rc = top_end(t, 2, "after name and nrexcl", e)))
+        return rc;
     if (table_add(&t->molecule_names, m.name, strlen(m.name), t->nmolecules) != t->nmolecules)
         return top_fail(t, e, ERR_TOPOLOGY, "molecule type %s is defined before", m.name);
     char folded[sizeof m.name];
@@ -42,6 +42,8 @@ int top_moleculetype(struct top *t, struct err *e)
     if (first != t->nmolecules)
         t->molecules[first].has_likes = true;
     m.nrexcl = (int)nrexcl;
+    m.file = t->pp.file;
+    m.line = t->pp.number;
     t->molecules = grow(t->molecules, t->nmolecules, &t->molecules_cap, sizeof *t->molecules);
     t->molecules[t->nmolecules++] = m;
     return 0;
@@ -67,24 +69,26 @@ static int atom_states(struct top *t, struct top_atom *a, struct err *e)
     const struct top_atom_type *type = &t->types[a->type[0]];
     a->charge[0] = type->charge;
     a->mass[0] = type->mass;
-    if (t->nwords > 6 && (rc = top_real(t, 6, "a charge", &a->charge[0], e)))
+    int word = 6;
+    if (top_is_number(t, word) && (rc = top_real(t, word++, "a charge", &a->charge[0], e)))
         return rc;
-    if (t->nwords > 7 && (rc = top_real(t, 7, "a mass", &a->mass[0], e)))
+    if (word == 7 && top_is_number(t, word) && (rc = top_real(t, word++, "a mass", &a->mass[0], e)))
         return rc;
     a->type[1] = a->type[0];
     a->charge[1] = a->charge[0];
     a->mass[1] = a->mass[0];
-    if (t->nwords > 8) {
+    if (word == 8 && t->nwords > word) {
+        word++;
         if ((rc = atom_type(t, 8, &a->type[1], e)))
             return rc;
         a->charge[1] = t->types[a->type[1]].charge;
         a->mass[1] = t->types[a->type[1]].mass;
     }
-    if (t->nwords > 9 && (rc = top_real(t, 9, "the charge of state B", &a->charge[1], e)))
+    if (word == 9 && top_is_number(t, word) && (rc = top_real(t, word++, "the charge of state B", &a->charge[1], e)))
         return rc;
-    if (t->nwords > 10 && (rc = top_real(t, 10, "the mass of state B", &a->mass[1], e)))
+    if (word == 10 && top_is_number(t, word) && (rc = top_real(t, word++, "the mass of state B", &a->mass[1], e)))
         return rc;
-    return 0;
+    return top_end(t, word, "after the last value", e);
 }
 
 /* A residue number may end in a letter (the insertion code of the PDB). */
@@ -106,9 +110,9 @@ int top_atom(struct top *t, struct err *e)
     struct top_atom a = {0};
     long number, group;
     int rc;
-    if (t->nwords < 6 || t->nwords > 11)
+    if (t->nwords < 6)
         return top_fail(t, e, ERR_TOPOLOGY,
-                        "read %d %s, expected 6 to 11: number type residue-number residue name charge-group [charge "
+                        "read %d %s, expected 6 or more: number type residue-number residue name charge-group [charge "
                         "[mass [typeB [chargeB [massB]]]]]",
                         t->nwords, number_word(t->nwords, "word", "words"));
     if ((rc = top_int(t, 0, "an atom number", 1, TOP_ATOMS_MAX, &number, e)) ||
@@ -130,6 +134,12 @@ int top_atom(struct top *t, struct err *e)
     return 0;
 }
 
+/* Whether two atoms of a line must differ: the two vectors of an angle restraint may share theirs. */
+static bool must_differ(const struct top *t, int i, int j)
+{
+    return strcmp(t->section, "angle_restraints") != 0 || i / 2 == j / 2;
+}
+
 /* Atom numbers of the line, in range and different. */
 static int read_atoms(struct top *t, int n, int *atoms, struct err *e)
 {
@@ -142,7 +152,7 @@ static int read_atoms(struct top *t, int n, int *atoms, struct err *e)
             return rc;
         atoms[i] = (int)number - 1;
         for (int j = 0; j < i; j++)
-            if (atoms[i] == atoms[j])
+            if (atoms[i] == atoms[j] && must_differ(t, i, j))
                 return top_fail(t, e, ERR_TOPOLOGY, "atom %ld stands twice on the line", number);
     }
     return 0;
@@ -150,14 +160,13 @@ static int read_atoms(struct top *t, int n, int *atoms, struct err *e)
 
 static int no_default(struct top *t, enum top_kind kind, const struct top_term *term, struct err *e)
 {
-    char names[160] = ""; /* of five types */
+    char names[160] = ""; /* of four types */
     const struct top_molecule *m = current(t);
     for (int i = 0; i < top_kinds[kind].natoms; i++) {
         strcat(names, i ? " " : "");
         strcat(names, t->types[m->atoms[term->atom[i]].type[0]].name);
     }
-    if (!t->bonded_types[kind].n && kind != KIND_PAIR &&
-        kind != KIND_CMAP) /* so too the kinds that have no types at all */
+    if (!t->bonded_types[kind].n && kind != KIND_PAIR) /* so too the kinds that have no types at all */
         return top_fail(t, e, ERR_TOPOLOGY,
                         "read no parameters, expected %d for %s (no types of that function are defined)",
                         top_kinds[kind].nparams, top_kinds[kind].name);
@@ -169,7 +178,8 @@ static void add_term(struct top *t, enum top_kind kind, const struct top_term *t
 {
     struct top_terms *list = &current(t)->terms[kind];
     list->items = grow(list->items, list->n, &list->cap, sizeof *list->items);
-    list->items[list->n++] = *term;
+    list->items[list->n] = *term;
+    top_leap_order(t, kind, list->items[list->n++].atom);
 }
 
 static bool has_multiplicity(enum top_kind kind)
@@ -193,6 +203,14 @@ static int check_params(struct top *t, enum top_kind kind, const struct top_term
     if (kind == KIND_RARE + RARE_FENE && term->c[0][0] <= 0)
         return top_fail(t, e, ERR_TOPOLOGY, "read %g, expected the positive length at which the bond breaks",
                         term->c[0][0]);
+    if (kind == KIND_RARE + RARE_FLAT_POSITION) {
+        double g = term->c[0][0];
+        if (g != rint(g) || g < FLAT_SPHERE || g > FLAT_CYLINDER_Z)
+            return top_fail(t, e, ERR_TOPOLOGY,
+                            "read geometry %g, expected 1 to 8: sphere, cylinder, x, y, z, cylinder-x, "
+                            "cylinder-y or cylinder-z",
+                            g);
+    }
     for (int k = 0; k < 2 && kind == KIND_RARE + RARE_DISTANCE_RESTRAINT; k++)
         if (!(term->c[k][0] <= term->c[k][1] && term->c[k][1] <= term->c[k][2]))
             return top_fail(t, e, ERR_TOPOLOGY,
@@ -254,15 +272,28 @@ static int pair_defaults(struct top *t, struct top_term *term, struct err *e)
     return 0;
 }
 
-/* Types of the atoms in state A as they stand: the angles of a CMAP have a direction. */
+static int no_cmap(struct top *t, const struct top_term *term, struct err *e)
+{
+    char names[400] = "";
+    for (int i = 0; i < 5; i++) {
+        const struct top_atom *a = &current(t)->atoms[term->atom[i]];
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s of %s%d (type %s)", i ? ", " : "", a->name,
+                 a->resname, a->residue, t->types[a->type[0]].name);
+    }
+    return top_fail(t, e, ERR_TOPOLOGY, "[ cmaptypes ] has no CMAP correction for these types and residues: %s", names);
+}
+
+/* Those of state A, in both states, as in grompp. */
 static int cmap_defaults(struct top *t, struct top_term *term, struct err *e)
 {
-    int types[5];
-    for (int i = 0; i < 5; i++)
-        types[i] = t->types[current(t)->atoms[term->atom[i]].type[0]].bonded;
-    term->cmap = table_get(&t->cmap_index, types, sizeof types);
+    const struct top_molecule *m = current(t);
+    term->cmap = top_find_cmap(t, m, term->atom, 0);
     if (term->cmap < 0)
-        return no_default(t, KIND_CMAP, term, e);
+        return no_cmap(t, term, e);
+    int of_b = top_find_cmap(t, m, term->atom, 1);
+    if (of_b >= 0 && of_b != term->cmap)
+        top_note(t, NOTE_CMAP,
+                 "the types of state B have another CMAP correction; that of A acts in both, as in GROMACS");
     add_term(t, KIND_CMAP, term);
     return 0;
 }
@@ -333,13 +364,52 @@ int top_term(struct top *t, struct err *e)
     return 0;
 }
 
+/* As grompp computes them with disre = simple, without averages over time and with the force constant that is its default. One
+ * that several lines share (an ambiguous one) would be of a mean over their pairs. */
+int top_distance_restraint(struct top *t, struct err *e)
+{
+    const double force_constant = 1000; /* kJ/mol/nm^2 */
+    enum { AVERAGED = 1, PLAIN = 2 };
+    struct top_term term = {0};
+    struct top_molecule *m = current(t);
+    long funct, label, type;
+    double factor;
+    int rc = read_atoms(t, 2, term.atom, e);
+    if (rc || (rc = top_int(t, 2, "a function number", 1, 1, &funct, e)) ||
+        (rc = top_int(t, 3, "an index", 0, INT32_MAX - 1, &label, e)) ||
+        (rc = top_int(t, 4, "type'", AVERAGED, PLAIN, &type, e)))
+        return rc;
+    for (int i = 0; i < 3; i++)
+        if ((rc = top_real(t, 5 + i, "a distance", &term.c[0][i], e)))
+            return rc;
+    if ((rc = top_real(t, 8, "a factor of the force constant", &factor, e)) ||
+        (rc = top_end(t, 9, "after the factor", e)))
+        return rc;
+    term.c[0][3] = factor * force_constant;
+    memcpy(term.c[1], term.c[0], sizeof term.c[0]);
+    if (table_add(&m->restraint_labels, &label, sizeof label, m->terms[KIND_RARE + RARE_DISTANCE_RESTRAINT].n) !=
+        m->terms[KIND_RARE + RARE_DISTANCE_RESTRAINT].n)
+        return top_fail(t, e, ERR_UNSUPPORTED,
+                        "index %ld stands on an earlier line: restraints of several pairs at once are not computed",
+                        label);
+    if ((rc = check_params(t, KIND_RARE + RARE_DISTANCE_RESTRAINT, &term, e)))
+        return rc;
+    top_note(t, NOTE_DISTANCES,
+             "acts with %g kJ/mol/nm^2 times its factor, as in GROMACS with disre = simple; its default, "
+             "disre = no, would leave it out",
+             force_constant);
+    add_term(t, KIND_RARE + RARE_DISTANCE_RESTRAINT, &term);
+    return 0;
+}
+
 int top_exclusions(struct top *t, struct err *e)
 {
     struct top_molecule *m = current(t);
     long first, other;
     int rc = top_int(t, 0, "an atom number of the molecule", 1, m->natoms, &first, e);
-    for (int i = 1; !rc && i < t->nwords; i++) {
-        if ((rc = top_int(t, i, "an atom number of the molecule", 1, m->natoms, &other, e)))
+    int word = 1;
+    for (; !rc && top_is_number(t, word); word++) {
+        if ((rc = top_int(t, word, "an atom number of the molecule", 1, m->natoms, &other, e)))
             break;
         if (other == first)
             continue;
@@ -347,5 +417,5 @@ int top_exclusions(struct top *t, struct err *e)
         m->exclusions[m->nexclusions][0] = (int)first - 1;
         m->exclusions[m->nexclusions++][1] = (int)other - 1;
     }
-    return rc;
+    return rc ? rc : top_end(t, word, "", e);
 }

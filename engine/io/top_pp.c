@@ -103,7 +103,21 @@ static int open_file(struct pp *p, const char *from, const char *name, struct er
 static struct pp_macro *macro_of(const struct pp *p, const char *name, size_t len)
 {
     int i = table_get(&p->macro_names, name, len);
-    return i >= 0 && p->macros[i].value ? &p->macros[i] : NULL;
+    if (i < 0)
+        return NULL;
+    p->macros[i].used = true;
+    return p->macros[i].value ? &p->macros[i] : NULL;
+}
+
+bool pp_defined(const struct pp *p, const char *name)
+{
+    return macro_of(p, name, strlen(name)) != NULL;
+}
+
+bool pp_used(const struct pp *p, const char *name)
+{
+    int i = table_get(&p->macro_names, name, strlen(name));
+    return i >= 0 && p->macros[i].used;
 }
 
 static void define(struct pp *p, const char *name, size_t len, const char *value)
@@ -147,8 +161,10 @@ static bool active(const struct pp *p)
 static int read_include(struct pp *p, const char *rest, struct err *e)
 {
     char close = rest[0] == '<' ? '>' : '"';
-    const char *stop = rest[0] == '"' || rest[0] == '<' ? strchr(rest + 1, close) : NULL;
-    if (!stop || stop == rest + 1)
+    const char *stop = strchr(rest[0] ? rest + 1 : rest, close);
+    if (!stop) /* the quote that closes may be absent: then the name ends with the line */
+        stop = rest + strlen(rest);
+    if ((rest[0] != '"' && rest[0] != '<') || stop == rest + 1)
         return fail(p, e, ERR_TOPOLOGY, "#include: read '%.80s', expected a file name in quotes", rest);
     char *name = xcalloc((size_t)(stop - rest), 1);
     memcpy(name, rest + 1, (size_t)(stop - rest) - 1);
@@ -239,20 +255,19 @@ static int read_directive(struct pp *p, struct err *e)
                 "read '%.80s', expected #include, #define, #undef, #ifdef, #ifndef, #else or #endif", p->raw.data);
 }
 
-/* Leaves the file that has been read to its end. */
-static int leave_file(struct pp *p, struct err *e)
+/* Leaves the file that has been read to its end, which ends its conditions too. */
+static void leave_file(struct pp *p)
 {
     struct pp_file *f = &p->files[p->depth - 1];
-    if (f->nconditions) {
-        p->number = f->conditions[f->nconditions - 1].line;
-        return fail(p, e, ERR_TOPOLOGY, "#ifdef or #ifndef without #endif");
+    if (f->nconditions && !p->open_file) {
+        p->open_file = f->name;
+        p->open_line = f->conditions[f->nconditions - 1].line;
     }
     free(f->conditions);
     *f = (struct pp_file){0};
     p->depth--;
     if (p->depth)
         p->file = p->files[p->depth - 1].name;
-    return 0;
 }
 
 int pp_next(struct pp *p, char **text, struct err *e)
@@ -260,8 +275,7 @@ int pp_next(struct pp *p, char **text, struct err *e)
     while (p->depth) {
         int rc = 0;
         if (p->files[p->depth - 1].pos == p->files[p->depth - 1].end) {
-            if ((rc = leave_file(p, e)))
-                return rc;
+            leave_file(p);
             continue;
         }
         if ((rc = read_line(p, e)))

@@ -34,6 +34,7 @@ struct pp_file {
 struct pp_macro {
     char *value; /* NULL: not defined now */
     bool busy;   /* being replaced: a macro does not expand inside itself */
+    bool used;   /* asked for or replaced */
 };
 
 struct pp {
@@ -46,9 +47,11 @@ struct pp {
     struct pp_macro *macros;
     int nmacros, macros_cap;
     struct buf raw, line;
-    size_t total;     /* against PP_TOTAL_MAX */
-    const char *file; /* where the line came from; set before the first line too */
-    int number;       /* its first physical line */
+    size_t total;          /* against PP_TOTAL_MAX */
+    const char *file;      /* where the line came from; set before the first line too */
+    int number;            /* its first physical line */
+    const char *open_file; /* the first file that ended with an #ifdef or #ifndef without #endif; NULL: none */
+    int open_line;         /* of that #ifdef or #ifndef */
 };
 
 /* The macros of `defines` are there from the start. */
@@ -57,6 +60,10 @@ int pp_open(struct pp *p, struct source *src, const char *name, const struct def
 /* 1: *text is the next non-empty line, without comments and surrounding blanks, valid until the next call. 0: end.
  * Negative: ERR_TOPOLOGY, ERR_UNSUPPORTED, ERR_MISSING_FILE with file:line. */
 int pp_next(struct pp *p, char **text, struct err *e);
+/* Whether a macro is defined at the line at hand. */
+bool pp_defined(const struct pp *p, const char *name);
+/* Whether any line has asked for a macro, or had it replaced. */
+bool pp_used(const struct pp *p, const char *name);
 void pp_close(struct pp *p);
 
 #endif

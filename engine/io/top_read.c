@@ -4,6 +4,7 @@
  */
 #include "engine/io/top.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +34,6 @@ struct section {
     const char *reason;                        /* why lines of it are refused */
 };
 
-#define OLD_NAME "an old name, expected [ virtual_sites2 ] and so on"
-#define NO_DISTANCE_RESTRAINTS "not computed: expected [ bonds ] of function 10 for restraints of single distances"
 #define NO_ORIENTATION_RESTRAINTS "orientation restraints are not computed"
 #define NO_POLARIZATION "polarization is not computed"
 
@@ -65,20 +64,16 @@ static const struct section sections[] = {
     {"constraints", AFTER_ATOMS, top_term, NULL},
     {"settles", AFTER_ATOMS, top_term, NULL},
     {"position_restraints", AFTER_ATOMS, top_term, NULL},
-    {"virtual_sites1", AFTER_ATOMS, refuse, "virtual sites at one atom are not computed"},
+    {"virtual_sites1", AFTER_ATOMS, top_site, NULL},
     {"virtual_sites2", AFTER_ATOMS, top_site, NULL},
     {"virtual_sites3", AFTER_ATOMS, top_site, NULL},
     {"virtual_sites4", AFTER_ATOMS, top_site, NULL},
     {"virtual_sitesn", AFTER_ATOMS, top_site_of_many, NULL},
-    {"dummies2", AFTER_ATOMS, refuse, OLD_NAME},
-    {"dummies3", AFTER_ATOMS, refuse, OLD_NAME},
-    {"dummies4", AFTER_ATOMS, refuse, OLD_NAME},
-    {"dummiesn", AFTER_ATOMS, refuse, OLD_NAME},
     {"cmap", AFTER_ATOMS, top_term, NULL},
     {"polarization", AFTER_ATOMS, refuse, NO_POLARIZATION},
     {"water_polarization", AFTER_ATOMS, refuse, NO_POLARIZATION},
     {"thole_polarization", AFTER_ATOMS, refuse, NO_POLARIZATION},
-    {"distance_restraints", AFTER_ATOMS, refuse, NO_DISTANCE_RESTRAINTS},
+    {"distance_restraints", AFTER_ATOMS, top_distance_restraint, NULL},
     {"dihedral_restraints", AFTER_ATOMS, top_term, NULL},
     {"orientation_restraints", AFTER_ATOMS, refuse, NO_ORIENTATION_RESTRAINTS},
     {"angle_restraints", AFTER_ATOMS, top_term, NULL},
@@ -88,11 +83,26 @@ static const struct section sections[] = {
     {"intermolecular_interactions", AFTER_MOLECULES, refuse, "expected sections: " BETWEEN},
 };
 
+/* Small letters of a name without - and _, which grompp does not compare. */
+static void bare_name(const char *name, char out[64])
+{
+    size_t n = 0;
+    for (; *name && n < 63; name++)
+        if (*name != '-' && *name != '_')
+            out[n++] = (char)tolower((unsigned char)*name);
+    out[n] = '\0';
+}
+
 static const struct section *section_named(const char *name)
 {
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-        if (!strcasecmp(sections[i].name, name))
+    char bare[64], known[64];
+    bare_name(name, bare);
+    const char *old = strncmp(bare, "dummies", 7) ? NULL : bare + 7; /* the old name of virtual_sites */
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        bare_name(sections[i].name, known);
+        if (!strcmp(bare, known) || (old && !strncmp(known, "virtualsites", 12) && !strcmp(known + 12, old)))
             return &sections[i];
+    }
     return NULL;
 }
 
@@ -136,9 +146,8 @@ static int read_count(struct top *t, struct err *e)
     int rc = top_int(t, 1, "a number of molecules", 0, TOP_ATOMS_MAX, &count, e);
     if (rc)
         return rc;
-    if (t->nwords > 2)
-        return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s' after name and number, expected the end of the line",
-                        t->words[2]);
+    if ((rc = top_end(t, 2, "after name and number", e)))
+        return rc;
     if (!t->molecules[kind].natoms)
         return top_fail(t, e, ERR_TOPOLOGY, "molecule type %s has no atoms", t->words[0]);
     if (count > (TOP_ATOMS_MAX - t->natoms) / t->molecules[kind].natoms)
@@ -195,9 +204,13 @@ static int enter_section(struct top *t, char *text, const struct section **s, st
 {
     char *close = strchr(text, ']'), *name = text + 1;
     t->section = NULL;
-    if (!close || close[1])
+    if (!close)
         return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s', expected [ section ]", text);
     *close = '\0';
+    top_split(t, close + 1);
+    int rc = top_end(t, 0, "after the section", e);
+    if (rc)
+        return rc;
     top_split(t, name);
     if (t->nwords != 1)
         return top_fail(t, e, ERR_TOPOLOGY, "read %d words between [ and ], expected one section name", t->nwords);
@@ -205,7 +218,7 @@ static int enter_section(struct top *t, char *text, const struct section **s, st
     if (!*s)
         return top_fail(t, e, ERR_UNSUPPORTED, "section [ %.80s ] is not known", t->words[0]);
     t->section = (*s)->name;
-    if (t->intermolecular)
+    if (t->intermolecular && (*s)->place != AFTER_MOLECULES) /* which may come again */
         return is_between(*s)
                    ? 0
                    : top_fail(t, e, ERR_UNSUPPORTED, "after [ intermolecular_interactions ]; expected " BETWEEN);
@@ -246,6 +259,8 @@ static void close_molecule(struct top_molecule *m)
     free(m->sites);
     free(m->site_atoms);
     free(m->site_weights);
+    free(m->derived);
+    table_free(&m->restraint_labels);
     free(m->exclusions);
     free(m->exclusion_start);
     free(m->exclusion);
@@ -275,6 +290,39 @@ static void close_top(struct top *t)
     free(t->cmaps);
     table_free(&t->cmap_index);
     free(t->counts);
+    table_free(&t->leap_types);
+    table_free(&t->leap_atoms);
+    for (int k = 0; k < NOTE_COUNT; k++)
+        free(t->notes[k]);
+}
+
+/* What stands in no line that is wrong, and would go without a word. */
+static void note_defines(struct top *t, const struct define *defines, int ndefines)
+{
+    t->section = NULL;
+    for (int i = 0; i < ndefines; i++)
+        if (!pp_used(&t->pp, defines[i].name)) {
+            t->pp.file = t->pp.names[0];
+            t->pp.number = 1;
+            top_note(t, NOTE_UNUSED_DEFINE, "nothing asks for the define %s: is its name right?", defines[i].name);
+        }
+    if (t->pp.open_file) {
+        t->pp.file = t->pp.open_file;
+        t->pp.number = t->pp.open_line;
+        top_note(t, NOTE_OPEN_CONDITION, "#ifdef or #ifndef without #endif: it ends with its file, as for grompp");
+    }
+}
+
+/* What grompp, too, says of a force field that defines these. */
+static void note_force_field(struct top *t, struct system *s)
+{
+    s->fitted_to_h_bonds =
+        pp_defined(&t->pp, "_FF_AMBER") || pp_defined(&t->pp, "_FF_CHARMM") || pp_defined(&t->pp, "_FF_OPLSAA");
+    if (pp_defined(&t->pp, "_FF_GROMOS96"))
+        system_note(s,
+                    "%s: GROMOS force fields (_FF_GROMOS96) were fitted with two cut-offs and forces between them that "
+                    "acted too rarely; with one cut-off averages such as the density may not be those of the fit",
+                    t->pp.names[0]);
 }
 
 int top_read(struct system *s, struct source *src, const char *name, const struct define *defines, int ndefines,
@@ -287,9 +335,12 @@ int top_read(struct system *s, struct source *src, const char *name, const struc
         rc = read_lines(t, e);
     if (!rc && !t->natoms)
         rc = err_set(e, ERR_TOPOLOGY, "%s: read no molecules, expected a [ molecules ] section that counts some", name);
-    if (!rc && (rc = top_expand(t, s, e))) {
+    if (!rc && (rc = top_expand(t, s, e)))
         system_close(s);
-        err_prefix(e, "%s", name);
+    if (!rc) {
+        note_defines(t, defines, ndefines);
+        top_give_notes(t, s);
+        note_force_field(t, s);
     }
     close_top(t);
     free(t);

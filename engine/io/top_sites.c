@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * [ virtual_sites2 ] to [ virtual_sitesn ]: atoms without mass that other atoms place.
+ * [ virtual_sites1 ] to [ virtual_sitesn ]: atoms without mass that other atoms place.
  */
 #include "engine/io/top.h"
 
@@ -66,10 +66,10 @@ static const struct form {
     int funct, atoms, nparams;
     enum site_kind kind;
 } forms[] = {
-    {"virtual_sites2", 1, 2, 1, SITE_LINEAR}, {"virtual_sites2", 2, 2, 1, SITE_2FD},
-    {"virtual_sites3", 1, 3, 2, SITE_LINEAR}, {"virtual_sites3", 2, 3, 2, SITE_3FD},
-    {"virtual_sites3", 3, 3, 2, SITE_3FAD},   {"virtual_sites3", 4, 3, 3, SITE_3OUT},
-    {"virtual_sites4", 2, 4, 3, SITE_4FDN},
+    {"virtual_sites1", 1, 1, 0, SITE_LINEAR}, {"virtual_sites2", 1, 2, 1, SITE_LINEAR},
+    {"virtual_sites2", 2, 2, 1, SITE_2FD},    {"virtual_sites3", 1, 3, 2, SITE_LINEAR},
+    {"virtual_sites3", 2, 3, 2, SITE_3FD},    {"virtual_sites3", 3, 3, 2, SITE_3FAD},
+    {"virtual_sites3", 4, 3, 3, SITE_3OUT},   {"virtual_sites4", 2, 4, 3, SITE_4FDN},
 };
 enum { FORMS = sizeof forms / sizeof *forms };
 
@@ -82,7 +82,7 @@ static const struct form *form_of(const char *section, long funct)
 }
 
 /* Weights of the atoms from the parameters of a linear form; degrees and a distance into what the formula takes. */
-static void set_params(struct top_molecule *m, struct virtual_site *s, const double c[3])
+void top_site_params(struct top_molecule *m, struct virtual_site *s, const double c[3])
 {
     double *weight = m->site_weights + s->first;
     memcpy(s->c, c, sizeof s->c);
@@ -90,14 +90,28 @@ static void set_params(struct top_molecule *m, struct virtual_site *s, const dou
         s->c[0] = c[1] * cos(c[0] * (M_PI / 180));
         s->c[1] = c[1] * sin(c[0] * (M_PI / 180));
     } else if (s->kind == SITE_LINEAR) {
-        weight[1] = c[0];
-        weight[0] = 1 - c[0];
-        if (s->count == 3) {
-            weight[2] = c[1];
-            weight[0] -= c[1];
+        weight[0] = 1;
+        for (uint32_t k = 1; k < s->count; k++) {
+            weight[k] = c[k - 1];
+            weight[0] -= c[k - 1];
         }
         memset(s->c, 0, sizeof s->c);
     }
+}
+
+/* A line that ends with its function: only what follows from bonds and angles may be left out. */
+static int leave_out(struct top *t, const struct form *form, bool mirrored, struct err *e)
+{
+    struct top_molecule *m = current(t);
+    if (form->atoms < 3)
+        return top_fail(t, e, ERR_TOPOLOGY,
+                        "read no parameters, expected %d: only those of three atoms and more follow "
+                        "from bonds and angles",
+                        form->nparams);
+    m->derived = grow(m->derived, m->nderived, &m->derived_cap, sizeof *m->derived);
+    m->derived[m->nderived++] =
+        (struct top_derived){.site = m->nsites, .mirrored = mirrored, .file = t->pp.file, .line = t->pp.number};
+    return 0;
 }
 
 int top_site(struct top *t, struct err *e)
@@ -106,29 +120,37 @@ int top_site(struct top *t, struct err *e)
     struct virtual_site s = {.first = (uint32_t)m->nsite_atoms};
     const int natoms = t->section[strlen("virtual_sites")] - '0';
     double c[3] = {0, 0, 0};
-    long funct;
+    long funct = 1;
     int rc = read_atom(t, 0, &s.atom, e), from;
     for (int i = 0; i < natoms && !rc; i++)
         if (!(rc = read_atom(t, 1 + i, &from, e)))
             add_from(m, from, 0);
-    if (rc || (rc = top_int(t, 1 + natoms, "a function number", 1, 100, &funct, e)))
+    if (rc || (t->nwords > 1 + natoms && (rc = top_int(t, 1 + natoms, "a function number", -100, 100, &funct, e))))
         return rc;
-    const struct form *form = form_of(t->section, funct);
+    const bool mirrored = funct == -3 || funct == -4, left_out = !top_is_number(t, 2 + natoms);
+    const struct form *form = form_of(t->section, mirrored && left_out ? -funct : funct);
     if (!form)
         return top_fail(t, e, ERR_UNSUPPORTED, "function %ld is not computed, expected %s", funct,
-                        natoms == 2   ? "1 or 2"
+                        natoms == 1   ? "1"
+                        : natoms == 2 ? "1 or 2"
                         : natoms == 3 ? "1, 2, 3 or 4"
                                       : "2");
-    if (t->nwords != 2 + natoms + form->nparams)
-        return top_fail(t, e, ERR_TOPOLOGY, "read %d %s, expected %d", t->nwords - 2 - natoms,
-                        number_word(t->nwords - 2 - natoms, "parameter", "parameters"), form->nparams);
-    for (int i = 0; i < form->nparams && !rc; i++)
+    int given = 0;
+    while (top_is_number(t, 2 + natoms + given))
+        given++;
+    if ((rc = top_end(t, 2 + natoms + given, "", e)) ||
+        (given == 0 && form->nparams && (rc = leave_out(t, form, mirrored, e))))
+        return rc;
+    if (given != form->nparams && given)
+        return top_fail(t, e, ERR_TOPOLOGY, "read %d %s, expected %d", given,
+                        number_word(given, "parameter", "parameters"), form->nparams);
+    for (int i = 0; i < given && !rc; i++)
         rc = top_real(t, 2 + natoms + i, "a parameter", &c[i], e);
     if (rc)
         return rc;
     s.kind = form->kind;
     s.count = (uint32_t)natoms;
-    set_params(m, &s, c);
+    top_site_params(m, &s, c);
     return add_site(t, &s, e);
 }
 
@@ -142,7 +164,8 @@ int top_site_of_many(struct top *t, struct err *e)
     int rc = read_atom(t, 0, &s.atom, e), from;
     if (rc || (rc = top_int(t, 1, "a function number", 1, 3, &funct, e)))
         return rc;
-    for (int word = 2; word < t->nwords; word += funct == 3 ? 2 : 1) {
+    int word = 2;
+    for (; top_is_number(t, word); word += funct == 3 ? 2 : 1) {
         double weight = 1;
         if ((rc = read_atom(t, word, &from, e)) || (funct == 3 && (rc = top_real(t, word + 1, "a weight", &weight, e))))
             return rc;
@@ -152,6 +175,8 @@ int top_site_of_many(struct top *t, struct err *e)
         sum += weight;
         s.count++;
     }
+    if ((rc = top_end(t, word, "", e)))
+        return rc;
     if (!(sum > 0))
         return top_fail(t, e, ERR_TOPOLOGY, "read %d %s of weight %g in all, expected some of positive weight",
                         (int)s.count, number_word(s.count, "atom", "atoms"), sum);

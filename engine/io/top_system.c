@@ -152,21 +152,50 @@ static void join_alike(const struct top *t, struct top_molecule *m)
     table_free(&asked);
 }
 
-/* Only the types that atoms of the system have, in A or B, go into the system; number[type] or -1. */
-static int number_types(const struct top *t, struct system *s, int *number, struct err *e)
+/* Which type stands for each: types of the same values that no [ nonbond_params ] names are one. Force fields that give every atom
+ * a type of its own have thousands of them and few Lennard-Jones. */
+static void merge_types(const struct top *t, int *stands)
 {
+    struct table known = {0};
+    for (int i = 0; i < t->ntypes; i++) {
+        const struct top_atom_type *type = &t->types[i];
+        const double key[3] = {type->c[0], type->c[1], type->number};
+        stands[i] = type->paired ? i : table_add(&known, key, sizeof key, i);
+    }
+    table_free(&known);
+}
+
+/* Numbers those that are in use, where each is stood for by another; returns how many there are. */
+static int number_used(const struct top *t, const int *stands, int *number)
+{
+    int n = 0;
     for (int i = 0; i < t->ntypes; i++)
         number[i] = -1;
     for (int i = 0; i < t->ncounts; i++) {
         const struct top_molecule *m = &t->molecules[t->counts[i].kind];
         for (int a = 0; a < m->natoms && t->counts[i].count; a++)
-            number[m->atoms[a].type[0]] = number[m->atoms[a].type[1]] = 0;
+            number[stands[m->atoms[a].type[0]]] = number[stands[m->atoms[a].type[1]]] = 0;
     }
     for (int i = 0; i < t->ntypes; i++)
         if (number[i] >= 0)
-            number[i] = s->ntypes++;
+            number[i] = n++;
+    return n;
+}
+
+/* Only the types that atoms of the system have, in A or B, go into the system; of too many those that are alike become one.
+ * number[type]: or -1; stands[type]: the type whose values it has. */
+static int number_types(const struct top *t, struct system *s, int *number, int *stands, struct err *e)
+{
+    for (int i = 0; i < t->ntypes; i++)
+        stands[i] = i;
+    s->ntypes = number_used(t, stands, number);
+    if (s->ntypes > SYSTEM_TYPES_MAX) {
+        merge_types(t, stands);
+        s->ntypes = number_used(t, stands, number);
+    }
     if (s->ntypes > SYSTEM_TYPES_MAX)
-        return err_set(e, ERR_UNSUPPORTED, "%d atom types are in use, at most %d can be", s->ntypes, SYSTEM_TYPES_MAX);
+        return err_set(e, ERR_UNSUPPORTED, "%d atom types of different Lennard-Jones are in use, at most %d can be",
+                       s->ntypes, SYSTEM_TYPES_MAX);
     return 0;
 }
 
@@ -267,37 +296,56 @@ static void add_molecule(const struct top *t, struct system *s, int kind, const 
     s->molecules[s->nmolecules++] = (struct molecule){.first = first, .count = m->natoms, .kind = kind};
 }
 
+/* What follows from all lines of a molecule type. */
+static int complete(const struct top *t, struct top_molecule *m, struct err *e)
+{
+    join_alike(t, m);
+    int rc = top_check_sites(m, e);
+    if (!rc)
+        rc = top_exclude(m, e);
+    if (rc)
+        return err_prefix(e, "%s:%d", m->file, m->line);
+    rc = top_derive_sites(t, m, e);
+    drop_vanishing(m);
+    return rc;
+}
+
+/* number[type]: its number in the system. */
+static int write_out(const struct top *t, struct system *s, const int *number, const struct totals *n, struct err *e)
+{
+    memcpy(s->name, t->title, sizeof s->name);
+    s->kinds = xcalloc((size_t)t->nmolecules, sizeof *s->kinds);
+    s->nkinds = t->nmolecules;
+    for (int i = 0; i < t->nmolecules; i++)
+        memcpy(s->kinds[i].name, t->molecules[i].name, sizeof s->kinds[i].name);
+    allocate(t, s, n);
+    for (int i = 0; i < t->ncounts; i++)
+        for (int copy = 0; copy < t->counts[i].count; copy++)
+            add_molecule(t, s, t->counts[i].kind, number);
+    top_put_terms(t, s, &t->between, 0);
+    return place_cmaps(t, s, e);
+}
+
 int top_expand(struct top *t, struct system *s, struct err *e)
 {
     struct totals n = {0};
-    int rc = 0;
-    for (int i = 0; i < t->nmolecules && !rc; i++) {
-        drop_vanishing(&t->molecules[i]);
-        join_alike(t, &t->molecules[i]);
-        rc = top_check_sites(&t->molecules[i], e);
-        if (!rc)
-            rc = top_exclude(&t->molecules[i], e);
+    for (int i = 0; i < t->nmolecules; i++) {
+        int rc = complete(t, &t->molecules[i], e);
+        if (rc)
+            return rc;
     }
     drop_vanishing(&t->between);
-    if (rc || (rc = count_all(t, &n, e)))
-        return rc;
-    int *number = xcalloc((size_t)t->ntypes, sizeof *number);
-    rc = number_types(t, s, number, e);
+    int *number = xcalloc((size_t)t->ntypes, sizeof *number), *stands = xcalloc((size_t)t->ntypes, sizeof *stands);
+    int rc = count_all(t, &n, e);
+    if (!rc)
+        rc = number_types(t, s, number, stands, e);
     if (!rc)
         rc = make_types(t, s, number, e);
-    if (!rc) {
-        memcpy(s->name, t->title, sizeof s->name);
-        s->kinds = xcalloc((size_t)t->nmolecules, sizeof *s->kinds);
-        s->nkinds = t->nmolecules;
-        for (int i = 0; i < t->nmolecules; i++)
-            memcpy(s->kinds[i].name, t->molecules[i].name, sizeof s->kinds[i].name);
-        allocate(t, s, &n);
-        for (int i = 0; i < t->ncounts; i++)
-            for (int copy = 0; copy < t->counts[i].count; copy++)
-                add_molecule(t, s, t->counts[i].kind, number);
-        top_put_terms(t, s, &t->between, 0);
-        rc = place_cmaps(t, s, e);
-    }
+    for (int i = 0; i < t->ntypes && !rc; i++)
+        number[i] = number[stands[i]];
+    if (!rc)
+        rc = write_out(t, s, number, &n, e);
     free(number);
-    return rc;
+    free(stands);
+    return rc ? err_prefix(e, "%s", t->pp.names[0]) : 0;
 }

@@ -153,6 +153,9 @@ static void put_rare(struct system *s, enum rare_kind kind, const struct top_ter
     r->kind = kind;
     place(r->atom, t, top_kinds[KIND_RARE + kind].natoms, first);
     memcpy(r->c, t->c, sizeof r->c);
+    if (kind == RARE_FLAT_POSITION) /* geometry, r, k; the place comes with the coordinates */
+        for (int k = 0; k < 2; k++)
+            memcpy(r->c[k], (const double[6]){0, 0, 0, t->c[0][1], t->c[0][2], t->c[0][0]}, sizeof r->c[k]);
     for (int k = 0; k < 2; k++) {
         double *c = r->c[k];
         if (kind == RARE_G96_ANGLE || kind == RARE_RESTRICTED_ANGLE || kind == RARE_RESTRICTED_DIHEDRAL)

@@ -6,13 +6,21 @@
 #include "engine/io/top.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/number.h"
 
-enum { CMAP_SIDE_MAX = 180 }; /* one point for two degrees; force fields have 24 */
+/* One of some names, as its place among them from 1 on, or that number. */
+static int read_choice(struct top *t, int word, const char *what, const char *const *names, long *value, struct err *e)
+{
+    int n = 0;
+    for (; names[n]; n++)
+        if (word < t->nwords && !strcasecmp(t->words[word], names[n])) {
+            *value = n + 1;
+            return 0;
+        }
+    return top_int(t, word, what, 1, n, value, e);
+}
 
 int top_defaults(struct top *t, struct err *e)
 {
@@ -21,7 +29,10 @@ int top_defaults(struct top *t, struct err *e)
     int rc;
     if (t->have_defaults)
         return top_fail(t, e, ERR_TOPOLOGY, "a second [ defaults ] line");
-    if ((rc = top_int(t, 0, "nbfunc", 1, 2, &nbfunc, e)) || (rc = top_int(t, 1, "comb-rule", 1, 3, &rule, e)))
+    static const char *const functions[] = {"LJ", "Buckingham", NULL};
+    static const char *const rules[] = {"Geometric", "Arithmetic", "GeomSigEps", NULL};
+    if ((rc = read_choice(t, 0, "nbfunc", functions, &nbfunc, e)) ||
+        (rc = read_choice(t, 1, "comb-rule", rules, &rule, e)))
         return rc;
     if (nbfunc != 1)
         return top_fail(t, e, ERR_UNSUPPORTED, "nbfunc %ld: only 1 (Lennard-Jones) is computed, not Buckingham",
@@ -29,7 +40,7 @@ int top_defaults(struct top *t, struct err *e)
     t->fudge_lj = t->fudge_qq = 1;
     if (t->nwords > 2) {
         const char *w = t->words[2];
-        if (strcasecmp(w, "yes") && strcasecmp(w, "no"))
+        if (strncasecmp(w, "y", 1) && strncasecmp(w, "n", 1))
             return top_fail(t, e, ERR_TOPOLOGY, "gen-pairs: read '%.80s', expected yes or no", w);
         t->gen_pairs = tolower((unsigned char)w[0]) == 'y';
     }
@@ -41,9 +52,8 @@ int top_defaults(struct top *t, struct err *e)
         return rc;
     if (power != 12)
         return top_fail(t, e, ERR_UNSUPPORTED, "repulsion power %s: only 12 is computed", t->words[5]);
-    if (t->nwords > 6)
-        return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s' after the sixth word, expected the end of the line",
-                        t->words[6]);
+    if ((rc = top_end(t, 6, "after the sixth word", e)))
+        return rc;
     t->comb_rule = (int)rule;
     t->have_defaults = true;
     return 0;
@@ -59,9 +69,15 @@ static bool is_particle(const char *word)
     return isalpha((unsigned char)word[0]) && !word[1];
 }
 
+static bool is_whole(const char *word)
+{
+    word += *word == '+' || *word == '-';
+    return *word && word[strspn(word, "0123456789")] == '\0';
+}
+
 /* The optional columns between name and mass, told apart as grompp does: the particle type (one letter) stands in
- * column 6 when both are there, in column 4 when neither is; otherwise column 2 is the bonded type if it begins with a
- * letter. */
+ * column 6 when both are there, in column 4 when neither is; otherwise column 2 is the bonded type unless it is a whole
+ * number. */
 static bool atom_type_layout(const struct top *t, bool *bonded, bool *number)
 {
     if (t->nwords > 5 && is_particle(t->words[5]))
@@ -69,7 +85,7 @@ static bool atom_type_layout(const struct top *t, bool *bonded, bool *number)
     else if (t->nwords > 3 && is_particle(t->words[3]))
         *bonded = *number = false;
     else if (t->nwords > 4 && is_particle(t->words[4]))
-        *number = !(*bonded = isalpha((unsigned char)t->words[1][0]) != 0);
+        *bonded = !(*number = is_whole(t->words[1]));
     else
         return false;
     return true;
@@ -116,9 +132,8 @@ int top_atom_type(struct top *t, struct err *e)
     if ((rc = top_real(t, w + 3, "a parameter", &a.c[0], e)) || (rc = top_real(t, w + 4, "a parameter", &a.c[1], e)) ||
         (rc = check_lj(t, a.c, e)))
         return rc;
-    if (t->nwords > w + 5)
-        return top_fail(t, e, ERR_TOPOLOGY, "atom type %s: read '%.80s', expected the end of the line", a.name,
-                        t->words[w + 5]);
+    if ((rc = top_end(t, w + 5, "after the two parameters", e)))
+        return rc;
     int b = table_add(&t->bonded_names, bonded_name, strlen(bonded_name), t->nbonded_names);
     if (b == t->nbonded_names)
         t->nbonded_names++;
@@ -126,10 +141,13 @@ int top_atom_type(struct top *t, struct err *e)
     if (t->ntypes == TOP_TYPES_MAX)
         return top_fail(t, e, ERR_UNSUPPORTED, "more than %d atom types", TOP_TYPES_MAX);
     int i = table_add(&t->type_names, a.name, strlen(a.name), t->ntypes);
-    if (i < t->ntypes)
-        return same_type(&a, &t->types[i])
-                   ? 0
-                   : top_fail(t, e, ERR_TOPOLOGY, "atom type %s is defined before with other values", a.name);
+    if (i < t->ntypes) {
+        if (!same_type(&a, &t->types[i]))
+            top_note(t, NOTE_REDEFINED, "atom type %s is defined before with other values; these hold now", a.name);
+        a.paired = t->types[i].paired;
+        t->types[i] = a;
+        return 0;
+    }
     t->types = grow(t->types, t->ntypes, &t->types_cap, sizeof *t->types);
     t->types[t->ntypes++] = a;
     return 0;
@@ -154,16 +172,21 @@ static int add_bonded_type(struct top *t, enum top_kind kind, struct top_bonded_
         again |= !memcmp(list->items[known + lines].c, b->c, sizeof b->c);
     if (again && (continues || lines == 1))
         return 0;
-    if (known >= 0 && !continues)
+    if (known >= 0 && !continues && (repeat || lines > 1))
         return top_fail(t, e, ERR_TOPOLOGY, "parameters for these types are defined before with other values");
+    if (known >= 0 && !continues) {
+        top_note(t, NOTE_REDEFINED, "parameters for these types are defined before with other values; these hold now");
+        b->block = known;
+        list->items[known] = *b;
+        return 0;
+    }
     list->items = grow(list->items, list->n, &list->cap, sizeof *list->items);
     b->block = continues ? known : table_add(&list->index, b->atom, sizeof b->atom, list->n);
     list->items[list->n++] = *b;
     return 0;
 }
 
-/* The numbers of the names in words first .. first+n-1, as bonded types or (pair types) atom types. */
-static int read_type_names(struct top *t, int first, int n, bool wildcards, int *types, struct err *e)
+int top_type_names(struct top *t, int first, int n, bool wildcards, int *types, struct err *e)
 {
     bool pairs = !strcmp(t->section, "pairtypes");
     for (int i = 0; i < n; i++) {
@@ -207,7 +230,7 @@ int top_bonded_type(struct top *t, struct err *e)
                           : !strcmp(t->section, "pairtypes")  ? "pairs"
                                                               : "constraints";
     int n = !strcmp(section, "angles") ? 3 : 2;
-    int rc = read_type_names(t, 0, n, false, b.atom, e);
+    int rc = top_type_names(t, 0, n, false, b.atom, e);
     return rc ? rc : read_type(t, section, n, &b, e);
 }
 
@@ -222,7 +245,7 @@ int top_dihedral_type(struct top *t, struct err *e)
     struct top_bonded_type b = {.atom = {WILDCARD, WILDCARD, WILDCARD, WILDCARD}};
     int rc, two[2];
     if (t->nwords > 2 && is_digit(t->words[2])) {
-        if ((rc = read_type_names(t, 0, 2, true, two, e)))
+        if ((rc = top_type_names(t, 0, 2, true, two, e)))
             return rc;
         bool outer = t->words[2][0] == '2';
         b.atom[outer ? 0 : 1] = two[0];
@@ -230,7 +253,7 @@ int top_dihedral_type(struct top *t, struct err *e)
         return read_type(t, "dihedrals", 2, &b, e);
     }
     if (t->nwords > 4 && is_digit(t->words[4])) {
-        rc = read_type_names(t, 0, 4, true, b.atom, e);
+        rc = top_type_names(t, 0, 4, true, b.atom, e);
         return rc ? rc : read_type(t, "dihedrals", 4, &b, e);
     }
     return top_fail(t, e, ERR_TOPOLOGY,
@@ -251,68 +274,23 @@ int top_nonbond_param(struct top *t, struct err *e)
         return rc;
     if (funct != 1)
         return top_fail(t, e, ERR_UNSUPPORTED, "function %ld: only 1 (Lennard-Jones) is computed", funct);
-    if (t->nwords != 5)
+    if (t->nwords < 5)
         return top_fail(t, e, ERR_TOPOLOGY, "read %d %s, expected 2", t->nwords - 3,
                         number_word(t->nwords - 3, "parameter", "parameters"));
-    if ((rc = top_real(t, 3, "a parameter", &p.c[0], e)) || (rc = top_real(t, 4, "a parameter", &p.c[1], e)) ||
-        (rc = check_lj(t, p.c, e)))
+    if ((rc = top_end(t, 5, "after the two parameters", e)) || (rc = top_real(t, 3, "a parameter", &p.c[0], e)) ||
+        (rc = top_real(t, 4, "a parameter", &p.c[1], e)) || (rc = check_lj(t, p.c, e)))
         return rc;
+    t->types[type[0]].paired = t->types[type[1]].paired = true;
     int key[2] = {type[0] < type[1] ? type[0] : type[1], type[0] < type[1] ? type[1] : type[0]};
     int i = table_add(&t->nonbonded_index, key, sizeof key, t->nnonbonded);
-    if (i < t->nnonbonded)
-        return t->nonbonded[i].c[0] == p.c[0] && t->nonbonded[i].c[1] == p.c[1]
-                   ? 0
-                   : top_fail(t, e, ERR_TOPOLOGY, "%s and %s are defined before with other values", t->words[0],
-                              t->words[1]);
+    if (i < t->nnonbonded) {
+        if (memcmp(t->nonbonded[i].c, p.c, sizeof p.c) != 0)
+            top_note(t, NOTE_REDEFINED, "%.40s and %.40s are defined before with other values; these hold now",
+                     t->words[0], t->words[1]);
+        t->nonbonded[i] = p;
+        return 0;
+    }
     t->nonbonded = grow(t->nonbonded, t->nnonbonded, &t->nonbonded_cap, sizeof *t->nonbonded);
     t->nonbonded[t->nnonbonded++] = p;
-    return 0;
-}
-
-/* Values of a grid from word `first` on. */
-static int read_grid(struct top *t, int first, int side, double **values, struct err *e)
-{
-    int n = side * side, rc = 0;
-    if (t->nwords - first != n)
-        return top_fail(t, e, ERR_TOPOLOGY, "read %d %s, expected %d for a grid of %d by %d", t->nwords - first,
-                        number_word(t->nwords - first, "value", "values"), n, side, side);
-    double *v = xcalloc((size_t)n, sizeof *v);
-    for (int i = 0; i < n && !rc; i++)
-        rc = top_real(t, first + i, "a value", &v[i], e);
-    if (rc)
-        free(v);
-    else
-        *values = v;
-    return rc;
-}
-
-/* Five types, function 1, the numbers of points along phi and psi, and the values, psi running faster. */
-int top_cmap_type(struct top *t, struct err *e)
-{
-    struct top_cmap_type c = {0};
-    int types[5];
-    long funct, side, other;
-    int rc = read_type_names(t, 0, 5, false, types, e);
-    if (rc || (rc = top_int(t, 5, "a function number", 1, 100, &funct, e)))
-        return rc;
-    if (funct != 1)
-        return top_no_function(t, "cmap", funct, e);
-    if ((rc = top_int(t, 6, "a number of points", 2, CMAP_SIDE_MAX, &side, e)) ||
-        (rc = top_int(t, 7, "a number of points", 2, CMAP_SIDE_MAX, &other, e)))
-        return rc;
-    if (side != other)
-        return top_fail(t, e, ERR_UNSUPPORTED, "a grid of %ld by %ld: only square ones are computed", side, other);
-    c.side = (int)side;
-    if ((rc = read_grid(t, 8, c.side, &c.values, e)))
-        return rc;
-    int i = table_add(&t->cmap_index, types, sizeof types, t->ncmaps);
-    if (i < t->ncmaps) {
-        const struct top_cmap_type *known = &t->cmaps[i];
-        bool same = known->side == c.side && !memcmp(known->values, c.values, (size_t)(side * side) * sizeof *c.values);
-        free(c.values);
-        return same ? 0 : top_fail(t, e, ERR_TOPOLOGY, "values for these types are defined before and are others");
-    }
-    t->cmaps = grow(t->cmaps, t->ncmaps, &t->cmaps_cap, sizeof *t->cmaps);
-    t->cmaps[t->ncmaps++] = c;
     return 0;
 }

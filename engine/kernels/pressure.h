@@ -9,6 +9,7 @@
 #include "engine/base/units.h"
 #include "engine/kernels/constraints.h"
 #include "engine/kernels/observe.h"
+#include "engine/math/center.h"
 
 /* Row and column of what enum pressure_real counts. */
 MATH_FN void pressure_place(int component, int at[2])
@@ -27,9 +28,11 @@ MATH_FN void pressure_kinetic(const struct masses *masses, int i, const double v
     }
 }
 
-/* A frame's tensor to the block's sums. */
-MATH_FN void pressure_keep(const struct ctl *c, const double kinetic[PRESSURE_REALS], double *reals)
+/* A frame's tensor to the block's sums, with the motion of the center of mass that was taken out. */
+MATH_FN void pressure_keep(const struct ctl *c, const struct center_rule *center, const double kinetic[PRESSURE_REALS],
+                           double *reals)
 {
+    const double missing = center_kinetic(center, c->step, c->kinetic) / 3;
     const double unit = 2 * UNIT_BAR / box_volume(c->box);
     for (int k = 0; k < PRESSURE_REALS; k++) {
         int at[2];
@@ -37,7 +40,7 @@ MATH_FN void pressure_keep(const struct ctl *c, const double kinetic[PRESSURE_RE
         const int one = 3 * at[0] + at[1], other = 3 * at[1] + at[0];
         const double virial = 0.5 * (fixed_total(c->sum.virial[one]) + fixed_total(c->sum.virial[other]) +
                                      c->constraint_virial[one] + c->constraint_virial[other]);
-        reals[k] += unit * (kinetic[k] - virial) + (k < 3 ? c->pressure_correction : 0);
+        reals[k] += unit * (kinetic[k] + (k < 3 ? missing : 0) - virial) + (k < 3 ? c->pressure_correction : 0);
     }
 }
 

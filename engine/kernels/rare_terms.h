@@ -135,6 +135,20 @@ MATH_FN void rare_of_vectors(struct bonded_pass *p, uint32_t i)
     rare_term_of(p, i, true, TERM_RESTRAINT, z ? 2 : 4, theta, grad, rel);
 }
 
+/* The virial is that of the atom and of its place, as of bonded_position_restraint. */
+MATH_FN void rare_of_place(struct bonded_pass *p, uint32_t i)
+{
+    const struct rare_term *t = &p->t->rare[i];
+    double dx[3], grad[3];
+    box_image(p->x[t->atom[0]], t->c[0], p->ctl->box, dx);
+    const struct bonded_value v = {rare_flat_position(dx, t->c[0], grad), 1, 0};
+    const double f[3] = {-grad[0], -grad[1], -grad[2]};
+    for (int d = 0; d < 3 && pass_sample(p); d++)
+        acc_virial_within(&p->sum, 4 * d, -0.5 * (dx[d] + t->c[0][d]) * f[d], FIXED_ENERGY_LIMIT);
+    add_restraint_value(p, &v);
+    acc_force(&p->sum, p->f[t->atom[0]], f);
+}
+
 MATH_FN void bonded_rare(struct bonded_pass *p, uint32_t i)
 {
     switch ((enum rare_kind)p->t->rare[i].kind) {
@@ -169,6 +183,9 @@ MATH_FN void bonded_rare(struct bonded_pass *p, uint32_t i)
     case RARE_ANGLE_RESTRAINT:
     case RARE_ANGLE_RESTRAINT_Z:
         rare_of_vectors(p, i);
+        return;
+    case RARE_FLAT_POSITION:
+        rare_of_place(p, i);
         return;
     case RARE_KINDS:
         return;

@@ -6,6 +6,9 @@
  * between a quarter and three quarters are accepted, as OpenMM does, but not where results are gathered: moves whose size
  * depends on how the last ones went are no Markov chain. A move may scale some axes alone (enum volume_coupling): the pressure is one,
  * and the box finds its shape. Each device brings the loops over molecules.
+ *
+ * Volumes of few molecules differ by orders of magnitude, and no change of the volume suits them all. There the change is drawn of ln V,
+ * evenly from +-volume_scale, and (N + 1) takes the place of N.
  */
 #ifndef SHOAL_ENGINE_KERNELS_VOLUME_H
 #define SHOAL_ENGINE_KERNELS_VOLUME_H
@@ -17,6 +20,8 @@
 
 #define VOLUME_FIRST_SCALE 0.01 /* of the volume */
 #define VOLUME_ROUND 10         /* moves after which it is adapted */
+#define VOLUME_FEW 10           /* fewer molecules change ln V */
+#define VOLUME_FEW_MOST 2.0     /* by no more than this */
 
 MATH_FN struct philox volume_draw(const struct ctl *c)
 {
@@ -49,21 +54,32 @@ MATH_FN void volume_scale_box(double box[BOX_SIZE], const double along[3])
     box[BOX_ZZ] *= along[2];
 }
 
+/* The trial volume over the volume; not above 0 where more was to be taken off than there is. */
+MATH_FN double volume_ratio(struct ctl *c, uint32_t nunits)
+{
+    const bool few = nunits < VOLUME_FEW;
+    if (c->volume_scale == 0)
+        c->volume_scale = VOLUME_FIRST_SCALE * (few ? 1 : box_volume(c->box));
+    if (few)
+        c->volume_scale = fmin(c->volume_scale, VOLUME_FEW_MOST);
+    struct philox r = volume_draw(c);
+    double change = c->volume_scale * (2 * philox_uniform(r.word[0], r.word[1]) - 1);
+    return few ? exp(change) : 1 + change / box_volume(c->box);
+}
+
 /* Keeps what is needed to go back, and says by how much lengths are to be scaled; by 1: the box stays (volume_refused), since it would
  * be too small. */
-MATH_FN void volume_begin(struct ctl *c, uint32_t coupling, struct box_limits limits, double along[3])
+MATH_FN void volume_begin(struct ctl *c, uint32_t nunits, uint32_t coupling, struct box_limits limits, double along[3])
 {
-    if (c->volume_scale == 0)
-        c->volume_scale = VOLUME_FIRST_SCALE * box_volume(c->box);
-    struct philox r = volume_draw(c);
-    double change = c->volume_scale * (2 * philox_uniform(r.word[0], r.word[1]) - 1), trial[BOX_SIZE];
-    volume_share(c, coupling, 1 + change / box_volume(c->box), along);
+    const double ratio = volume_ratio(c, nunits);
+    double trial[BOX_SIZE];
+    volume_share(c, coupling, fmax(ratio, 0), along);
     c->energy_old = ctl_potential(c);
     for (int k = 0; k < BOX_SIZE; k++)
         trial[k] = c->box_old[k] = c->box[k];
     c->trial = 1;
     volume_scale_box(trial, along);
-    if (!(2 * box_cutoff_limit(trial) > limits.edge && box_least_width(trial) > limits.width))
+    if (!(ratio > 0 && 2 * box_cutoff_limit(trial) > limits.edge && box_least_width(trial) > limits.width))
         along[0] = along[1] = along[2] = 1;
 }
 
@@ -95,7 +111,8 @@ MATH_FN bool volume_accepted(const struct ctl *c, uint32_t nunits, double pressu
     double v0 = box_volume(c->box_old), v1 = box_volume(c->box);
     if (volume_refused(c) || c->sum.overflow)
         return false;
-    double w = ctl_potential(c) - c->energy_old + pressure * (v1 - v0) - nunits * kt * log(v1 / v0);
+    double entropy = (nunits + (nunits < VOLUME_FEW)) * kt * log(v1 / v0);
+    double w = ctl_potential(c) - c->energy_old + pressure * (v1 - v0) - entropy;
     struct philox r = volume_draw(c);
     return w <= 0 || philox_uniform(r.word[2], r.word[3]) < exp(-w / kt);
 }

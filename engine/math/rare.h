@@ -6,6 +6,8 @@
 #ifndef SHOAL_ENGINE_MATH_RARE_H
 #define SHOAL_ENGINE_MATH_RARE_H
 
+#include <stdbool.h>
+
 #include "engine/math/bonded.h"
 #include "engine/math/terms.h"
 
@@ -166,6 +168,7 @@ MATH_FN struct bonded_value rare_value(enum rare_kind kind, real q, const real c
     case RARE_BOND_ANGLE:
     case RARE_LINEAR_ANGLE:
     case RARE_BENDING_TORSION:
+    case RARE_FLAT_POSITION:
     case RARE_KINDS:
         return none;
     }
@@ -233,6 +236,25 @@ MATH_FN real rare_bending_torsion(real theta, real eta, real phi, const real c[6
     slope[1] = c[0] * 3 * t * t * cos(eta) * s3 * u;
     slope[2] = -c[0] * s3 * t3 * du * sin(phi);
     return c[0] * s3 * t3 * u;
+}
+
+/* V = k/2 (s - |r|)^2 of the distance s from a point, an axis or a plane: where s is above r; if r is below 0, where s is below |r|.
+ * dx: from the point; grad: dV/dx. c: the point's x, y, z, then r, k, an enum flat_geometry */
+MATH_FN real rare_flat_position(const real dx[3], const real c[6], real grad[3])
+{
+    const int geometry = (int)c[5], along = geometry == FLAT_CYLINDER ? 2 : geometry - FLAT_CYLINDER_X;
+    real off[3], over = 0, r = c[3] < 0 ? -c[3] : c[3];
+    for (int d = 0; d < 3; d++) {
+        const bool layer = geometry >= FLAT_X && geometry <= FLAT_Z;
+        const bool counts = geometry == FLAT_SPHERE || (layer ? d == geometry - FLAT_X : d != along);
+        off[d] = counts ? dx[d] : 0;
+    }
+    const real s = sqrt(vec_dot(off, off));
+    if (s > 0 && (c[3] < 0 ? s < r : s > r))
+        over = s - r;
+    for (int d = 0; d < 3; d++)
+        grad[d] = over != 0 ? c[4] * over / s * off[d] : 0;
+    return REAL(0.5) * c[4] * over * over;
 }
 
 #endif

@@ -63,7 +63,21 @@ enum rare_kind {
     /* of the angle between two vectors, or of one with the z axis */
     RARE_ANGLE_RESTRAINT,
     RARE_ANGLE_RESTRAINT_Z,
+    /* of an atom's place */
+    RARE_FLAT_POSITION,
     RARE_KINDS
+};
+
+/* Where a RARE_FLAT_POSITION leaves an atom alone, by GROMACS's numbers; the second is the last by its older name. */
+enum flat_geometry {
+    FLAT_SPHERE = 1,
+    FLAT_CYLINDER,
+    FLAT_X,
+    FLAT_Y,
+    FLAT_Z,
+    FLAT_CYLINDER_X,
+    FLAT_CYLINDER_Y,
+    FLAT_CYLINDER_Z
 };
 
 /* Where contributions to sums were clamped: a bit per enum term, and these. */

@@ -23,17 +23,6 @@ bool sim_minimized(const struct sim *s, double *max_force, double *potential)
     return c->min_steps && c->min_converged;
 }
 
-/* Degrees of freedom that the kinetic energy is of. Between two removals of the center-of-mass motion friction and noise give it
- * back: momentum is an Ornstein-Uhlenbeck process, whose variance after a time t is 1 - exp(-2 friction t) of that in equilibrium. */
-static double freedom_at(const struct model *m, uint64_t step)
-{
-    const struct integrator_settings *in = &m->set->integrator;
-    if (in->com_every <= 0 || in->kind != INTEGRATOR_LANGEVIN_MIDDLE)
-        return m->freedom;
-    double time = (double)(step % (uint64_t)in->com_every) * in->timestep;
-    return m->freedom - 3 * expm1(-2 * in->friction * time);
-}
-
 void sim_sample(const struct sim *s, struct sample *out)
 {
     const struct model *m = s->model;
@@ -44,7 +33,7 @@ void sim_sample(const struct sim *s, struct sample *out)
         out->energy[i] = fixed_total(c->sum.energy[i]);
     out->potential = ctl_potential(c);
     out->kinetic = c->kinetic;
-    const double freedom = freedom_at(m, c->step);
+    const double freedom = m->center.freedom - center_missing(&m->center, c->step);
     out->temperature = freedom > 0 ? 2 * c->kinetic / (freedom * UNIT_R) : 0;
     for (int i = 0; i < LAMBDA_COUNT; i++)
         out->dvdl[i] = fixed_total(c->sum.dvdl[i]);
@@ -64,7 +53,9 @@ void sim_sample(const struct sim *s, struct sample *out)
     for (int i = 0; i < m->sys->ncoordinations; i++)
         out->coordination[i] = coordination_value(c, (uint32_t)i);
     double volume = box_volume(c->box);
-    out->pressure = 2 * (c->kinetic - trace) / (3 * volume) * UNIT_BAR + c->pressure_correction;
+    /* before a timestep nothing was taken out of velocities that the coordinates brought */
+    const double kinetic = c->kinetic + (c->moving ? center_kinetic(&m->center, c->step, c->kinetic) : 0);
+    out->pressure = 2 * (kinetic - trace) / (3 * volume) * UNIT_BAR + c->pressure_correction;
     out->density = m->mass / volume * UNIT_DENSITY;
     memcpy(out->box, c->box, sizeof out->box);
     out->clamped = c->sum.clamped;

@@ -57,7 +57,7 @@ struct ctl {
     /* Monte Carlo barostat */
     double box_old[BOX_SIZE];
     double energy_old;                          /* kJ/mol, before the move */
-    double volume_scale;                        /* nm^3: largest volume change tried */
+    double volume_scale;                        /* the largest change tried, of V (nm^3) or, of few molecules, ln V */
     uint64_t barostat_moves;                    /* tried since the replica began */
     struct volume_moves counted;                /* since sim_count_volume */
     uint32_t barostat_tried, barostat_accepted; /* since volume_scale was adapted */

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "engine/base/units.h"
 #include "engine/observe/observe.h"
 #include "engine/system/topology.h"
 
@@ -213,6 +214,17 @@ static void make_whole(struct model *m, const struct topology *t)
     }
 }
 
+/* Where something holds atoms in space their center of mass has a distribution of its own, and its motion stays. */
+static struct center_rule center_rule_of(const struct system *sys, const struct settings *set, const struct topology *t)
+{
+    const struct integrator_settings *in = &set->integrator;
+    const bool thermostat = in->kind == INTEGRATOR_LANGEVIN_MIDDLE;
+    return (struct center_rule){.freedom = 3.0 * (sys->natoms - sys->nsites - t->nwaters) - t->ndistances,
+                                .kt = thermostat ? UNIT_R * in->temperature : 0,
+                                .regain = thermostat ? 2 * in->friction * in->timestep : 0,
+                                .every = system_held_in_space(sys) ? 0 : (uint32_t)in->com_every};
+}
+
 static enum pme_form pme_form(const struct model *m, int in_flight)
 {
     return m->program->pme_form ? m->program->pme_form(m->nonbonded, in_flight) : PME_AUTO;
@@ -245,8 +257,7 @@ int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner 
         for (int i = 0; i < sys->natoms; i++)
             m->mass += sys->atoms[i].mass[0];
         m->nunits = t.nunits;
-        m->freedom =
-            3.0 * (sys->natoms - sys->nsites - t.nwaters) - t.ndistances - (set->integrator.com_every > 0 ? 3 : 0);
+        m->center = center_rule_of(sys, set, &t);
         make_whole(m, &t);
     }
     topology_close(&t);

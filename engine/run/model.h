@@ -5,6 +5,7 @@
 #ifndef SHOAL_ENGINE_RUN_MODEL_H
 #define SHOAL_ENGINE_RUN_MODEL_H
 
+#include "engine/math/center.h"
 #include "engine/observe/tables.h"
 #include "engine/run/guest.h"
 #include "engine/run/program.h"
@@ -23,7 +24,7 @@ struct model {
     double (**x)[3]; /* [nstarts][natoms], start coordinates with whole molecules: of each window, or one for all */
     int nwindows;
     double (*lambda)[LAMBDA_COUNT];    /* [nwindows] */
-    double freedom;                    /* degrees of freedom, just after the center-of-mass motion was taken out */
+    struct center_rule center;         /* whether the motion of the center of mass is taken out */
     double mass;                       /* u, in state A */
     int nunits;                        /* what a volume move scales */
     uint32_t nbonded, nrare;           /* bonded terms but the next; those of them in the lists of rare_terms.h */

@@ -68,7 +68,7 @@ static bool never_perturbed(const void *p)
 static bool is_restraint(const struct rare_term *r)
 {
     return r->kind == RARE_DISTANCE_RESTRAINT || r->kind == RARE_DIHEDRAL_RESTRAINT ||
-           r->kind == RARE_ANGLE_RESTRAINT || r->kind == RARE_ANGLE_RESTRAINT_Z;
+           r->kind == RARE_ANGLE_RESTRAINT || r->kind == RARE_ANGLE_RESTRAINT_Z || r->kind == RARE_FLAT_POSITION;
 }
 
 uint32_t topology_changing(const struct topology *t, enum lambda component)
@@ -110,6 +110,38 @@ static struct pair14 screened(const struct pair14 *pair, double screening)
     p.qq[0] *= screening;
     p.qq[1] *= screening;
     return p;
+}
+
+static bool is_constant_angle(const struct constant_terms *c, const void *p)
+{
+    return constant_angle(c, ((const struct angle *)p)->atom);
+}
+
+static bool is_constant_dihedral(const struct constant_terms *c, const void *p)
+{
+    const struct dihedral *d = p;
+    return !d->improper && constant_dihedral(c, d->atom);
+}
+
+static bool is_constant_improper(const struct constant_terms *c, const void *p)
+{
+    return constant_dihedral(c, ((const struct improper *)p)->atom);
+}
+
+/* A sorted copy of the items that are not constant. */
+static void *varying_copy(const struct constant_terms *c, bool (*constant)(const struct constant_terms *, const void *),
+                          const void *items, int count, size_t size, bool (*perturbed)(const void *),
+                          struct term_list *out)
+{
+    unsigned char *kept = xcalloc((size_t)count, size);
+    const unsigned char *from = items;
+    int n = 0;
+    for (int i = 0; i < count; i++)
+        if (!constant(c, from + (size_t)i * size))
+            memcpy(kept + size * (size_t)n++, from + (size_t)i * size, size);
+    void *sorted = sorted_copy(kept, n, size, perturbed, out);
+    free(kept);
+    return sorted;
 }
 
 /* A 1-4 pair follows the Coulomb and vdw lambdas when one of its atoms or its own parameters differ between A and B. In a
@@ -169,7 +201,8 @@ static void set_turns(struct topology *t)
     }
 }
 
-void topology_terms(struct topology *t, const struct system *sys, const struct settings *set)
+void topology_terms(struct topology *t, const struct system *sys, const struct settings *set,
+                    const struct constant_terms *constant)
 {
     struct bond *bonds = t->bonds;
     struct rare_term *rare = t->rare;
@@ -183,14 +216,15 @@ void topology_terms(struct topology *t, const struct system *sys, const struct s
     t->cmap_points = xcalloc(t->ncmap_points, sizeof *t->cmap_points);
     if (sys->ncmap_points)
         memcpy(t->cmap_points, sys->cmap_points, t->ncmap_points * sizeof *t->cmap_points);
-    t->angles = sorted_copy(sys->angles, sys->nangles, sizeof *t->angles, angle_perturbed, &t->nangles);
-    t->dihedrals =
-        sorted_copy(sys->dihedrals, sys->ndihedrals, sizeof *t->dihedrals, dihedral_perturbed, &t->ndihedrals);
+    t->angles = varying_copy(constant, is_constant_angle, sys->angles, sys->nangles, sizeof *t->angles, angle_perturbed,
+                             &t->nangles);
+    t->dihedrals = varying_copy(constant, is_constant_dihedral, sys->dihedrals, sys->ndihedrals, sizeof *t->dihedrals,
+                                dihedral_perturbed, &t->ndihedrals);
     set_turns(t);
     t->rb_dihedrals =
         sorted_copy(sys->rb_dihedrals, sys->nrb_dihedrals, sizeof *t->rb_dihedrals, rb_perturbed, &t->nrb_dihedrals);
-    t->impropers =
-        sorted_copy(sys->impropers, sys->nimpropers, sizeof *t->impropers, improper_perturbed, &t->nimpropers);
+    t->impropers = varying_copy(constant, is_constant_improper, sys->impropers, sys->nimpropers, sizeof *t->impropers,
+                                improper_perturbed, &t->nimpropers);
     t->position_restraints = sorted_copy(sys->position_restraints, sys->nposition_restraints,
                                          sizeof *t->position_restraints, restraint_perturbed, &t->nposition_restraints);
     build_pairs14(t, sys, set);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The rule of GROMACS' mass-repartition-factor: an atom lighter than factor times the lightest gets that mass, and the atom it is
- * bonded to gives it.
+ * bonded to gives it. An atom whose mass changes has the larger in both states: no average over configurations depends on it.
  */
 #include "engine/system/masses.h"
 
@@ -63,11 +63,10 @@ static double lightest_of(const struct system *sys)
     return lightest;
 }
 
-static int perturbed(const struct atom *a, int i, struct err *e)
+/* Hybrids have dummies whose mass is that of no atom, such as 1 or a quarter of a carbon's. */
+static void take_larger(struct atom *a)
 {
-    return err_set(e, ERR_UNSUPPORTED,
-                   "atom %d (%s %s%d) has mass %g in state A and %g in B: masses that change cannot be repartitioned",
-                   i + 1, a->name, a->resname, a->residue, a->mass[0], a->mass[1]);
+    a->mass[0] = a->mass[1] = fmax(a->mass[0], a->mass[1]);
 }
 
 /* What the atom lacks comes from its partner. */
@@ -80,10 +79,6 @@ static int give(struct system *sys, int i, int partner, double least, struct err
                        a->name, a->resname, a->residue, a->mass[0], partner == SEVERAL ? "several bonds" : "no bond",
                        least - a->mass[0]);
     struct atom *heavy = &sys->atoms[partner];
-    if (a->mass[0] != a->mass[1])
-        return perturbed(a, i, e);
-    if (heavy->mass[0] != heavy->mass[1])
-        return perturbed(heavy, partner, e);
     heavy->mass[0] = heavy->mass[1] = heavy->mass[0] - (least - a->mass[0]);
     a->mass[0] = a->mass[1] = least;
     return 0;
@@ -91,14 +86,16 @@ static int give(struct system *sys, int i, int partner, double least, struct err
 
 int masses_repartition(struct system *sys, const struct mass_settings *set, struct err *e)
 {
-    double least = set->repartition * lightest_of(sys);
     if (set->repartition == 1)
         return 0;
     int *partner = find_partners(sys), rc = 0;
     bool *kept = find_kept(sys, set), *light = xcalloc((size_t)sys->natoms, sizeof *light);
     sys->weights = xcalloc((size_t)sys->natoms, sizeof *sys->weights);
-    for (int i = 0; i < sys->natoms; i++)
+    for (int i = 0; i < sys->natoms; i++) {
         sys->weights[i] = sys->atoms[i].mass[0];
+        take_larger(&sys->atoms[i]);
+    }
+    const double least = set->repartition * lightest_of(sys);
     for (int i = 0; i < sys->natoms; i++)
         light[i] = !kept[i] && sys->atoms[i].mass[0] > 0 && sys->atoms[i].mass[0] < least;
     for (int i = 0; i < sys->natoms && !rc; i++)

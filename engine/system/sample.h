@@ -31,9 +31,10 @@ struct sample {
     double *delta_u;             /* kJ/mol: U at each window minus U here (potential; kinetic part with mass lambdas) */
     double virial[9];            /* kJ/mol, Xi = -1/2 sum r x f, without constraint forces */
     double constraint_virial[9]; /* kJ/mol, now; zero before the replica's first timestep */
-    double pressure;             /* bar, from kinetic energy and both virials, dispersion correction included */
-    double density;              /* kg/m^3, of the masses of state A */
-    double box[BOX_SIZE];        /* nm */
+    double
+        pressure; /* bar, from kinetic energy (of all motion: center.h) and both virials, with dispersion correction */
+    double density;       /* kg/m^3, of the masses of state A */
+    double box[BOX_SIZE]; /* nm */
     double coordination[COORDINATIONS_MOST];
     int walker;         /* window in which the replica began, and.. */
     uint64_t exchanges; /* ..how often it may have changed it since; the engine does not know them */

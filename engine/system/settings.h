@@ -94,6 +94,7 @@ struct alchemy_settings {
     int nwindows;      /* 1 when there is no alchemy */
     double (*lambda)[LAMBDA_COUNT]; /* [nwindows] */
     bool given[LAMBDA_COUNT];       /* ladders the spec names: the dhdl.xvg components */
+    bool allow_no_change;           /* a free energy that is 0 by construction is meant */
 };
 
 enum integrator { INTEGRATOR_VELOCITY_VERLET, INTEGRATOR_LANGEVIN_MIDDLE };

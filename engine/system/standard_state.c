@@ -94,7 +94,7 @@ static void add_harmonic(struct search *s, const int *atoms, int natoms, const d
 
 static int atoms_of(int kind)
 {
-    return kind <= RARE_DISTANCE_RESTRAINT ? 2 : kind <= RARE_LINEAR_ANGLE ? 3 : 4;
+    return kind <= RARE_DISTANCE_RESTRAINT ? 2 : kind <= RARE_LINEAR_ANGLE ? 3 : kind == RARE_FLAT_POSITION ? 1 : 4;
 }
 
 static bool is_other(int kind)

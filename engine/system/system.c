@@ -1,7 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/system/system.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "engine/base/buf.h"
+
+static bool pulls(const struct position_restraint *r)
+{
+    for (int k = 0; k < 6; k++)
+        if (r->k[k / 3][k % 3] != 0)
+            return true;
+    return false;
+}
+
+bool system_held_in_space(const struct system *s)
+{
+    for (int i = 0; i < s->nposition_restraints; i++)
+        if (pulls(&s->position_restraints[i]))
+            return true;
+    for (int i = 0; i < s->nrare; i++)
+        if (s->rare[i].kind == RARE_FLAT_POSITION && (s->rare[i].c[0][4] != 0 || s->rare[i].c[1][4] != 0))
+            return true;
+    return false;
+}
+
+void system_note(struct system *s, const char *fmt, ...)
+{
+    char text[800];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    s->notes = xrealloc(s->notes, (size_t)s->nnotes + 1, sizeof *s->notes);
+    s->notes[s->nnotes++] = xstrdup(text);
+}
 
 void system_close(struct system *s)
 {
@@ -46,6 +80,9 @@ void system_close(struct system *s)
     for (int i = 0; i < s->nobservables; i++)
         observable_close(&s->observables[i]);
     free(s->observables);
+    for (int i = 0; i < s->nnotes; i++)
+        free(s->notes[i]);
+    free(s->notes);
     free(s->x);
     free(s->v);
     *s = (struct system){0};

@@ -165,7 +165,7 @@ struct start {
     double box[BOX_SIZE]; /* nm; engine/math/box.h */
 };
 
-enum { SYSTEM_TYPES_MAX = 2000 }; /* whose square is the size of a table */
+enum { SYSTEM_TYPES_MAX = 4096 }; /* whose square is the size of a table */
 
 struct system {
     char name[128];
@@ -241,7 +241,13 @@ struct system {
     struct observable *observables;
     int nstarts;
     struct start *starts; /* of each window; none: all begin at x, v and box */
+    int nnotes;
+    char **notes; /* of its files, what a reader of them took and who wrote them should know; "file:line: ..." */
+    bool fitted_to_h_bonds; /* the force field says that its fit had constraints on bonds of hydrogens alone */
 };
+
+/* One more note. */
+void system_note(struct system *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Where a window begins; what it points to is the system's. */
 static inline struct start system_start(const struct system *s, int window)
@@ -252,6 +258,9 @@ static inline struct start system_start(const struct system *s, int window)
     return s->nstarts ? s->starts[window] : all;
 }
 
+/* Whether a term depends on where atoms are in space, and not on where they are to each other alone: at some lambda, so that all windows
+ * of a ladder are alike. */
+bool system_held_in_space(const struct system *s);
 /* Frees everything a system owns; zeroed is fine. */
 void system_close(struct system *s);
 

@@ -40,6 +40,7 @@ static int structural_atoms(enum rare_kind kind)
     case RARE_DIHEDRAL_RESTRAINT:
     case RARE_ANGLE_RESTRAINT:
     case RARE_ANGLE_RESTRAINT_Z:
+    case RARE_FLAT_POSITION:
     case RARE_KINDS:
         return 0;
     }
@@ -217,7 +218,7 @@ static int add_distance(struct topology *t, const struct system *sys, const int 
     return 0;
 }
 
-static bool becomes_constraint(const struct system *sys, const int atom[2], enum constrain how)
+bool topology_constrains(const struct system *sys, const int atom[2], enum constrain how)
 {
     switch (how) {
     case CONSTRAIN_NONE:
@@ -240,24 +241,28 @@ static int constrain_bond(struct topology *t, const struct system *sys, const in
 }
 
 /* Those that GROMACS makes constraints of. */
-static bool has_length(const struct rare_term *r)
+bool topology_has_length(const struct rare_term *r)
 {
     return r->kind == RARE_G96_BOND || r->kind == RARE_MORSE || r->kind == RARE_CUBIC_BOND;
 }
 
 /* Bonds become constraints or stay. */
 static int build_distances(struct topology *t, const struct system *sys, enum constrain how, const int *water_of,
-                           struct err *e)
+                           const struct constant_terms *constant, struct err *e)
 {
     t->distances = xcalloc((size_t)(sys->nbonds + sys->nrare + sys->nconstraints), sizeof *t->distances);
     t->bonds = xcalloc((size_t)(sys->nbonds + sys->nharmonics), sizeof *t->bonds);
     t->rare = xcalloc((size_t)sys->nrare, sizeof *t->rare);
     int rc = 0;
     for (int i = 0; i < sys->nconstraints && !rc; i++)
-        rc = add_distance(t, sys, water_of, sys->constraints[i].atom, sys->constraints[i].r0, e);
+        if (!constant_bond(constant, sys->constraints[i].atom, true))
+            rc = add_distance(t, sys, water_of, sys->constraints[i].atom, sys->constraints[i].r0, e);
     for (int i = 0; i < sys->nbonds && !rc; i++) {
         const struct bond *b = &sys->bonds[i];
-        if (becomes_constraint(sys, b->atom, how))
+        const enum bond_fate fate = constant_terms_bond(constant, b->atom);
+        if (fate == BOND_CONSTANT)
+            continue;
+        if (fate == BOND_CONSTRAINED)
             rc = constrain_bond(t, sys, water_of, b->atom, b->r0, e);
         else
             t->bonds[t->nbonds.count++] = *b;
@@ -266,7 +271,10 @@ static int build_distances(struct topology *t, const struct system *sys, enum co
         t->bonds[t->nbonds.count++] = sys->harmonics[i];
     for (int i = 0; i < sys->nrare && !rc; i++) {
         const struct rare_term *r = &sys->rare[i];
-        if (has_length(r) && becomes_constraint(sys, r->atom, how))
+        const enum bond_fate fate = constant_terms_rare(constant, r);
+        if (fate == BOND_CONSTANT)
+            continue;
+        if (fate == BOND_CONSTRAINED)
             rc = constrain_bond(t, sys, water_of, r->atom, (const double[2]){r->c[0][0], r->c[1][0]}, e);
         else
             t->rare[t->nrare.count++] = *r;
@@ -386,16 +394,19 @@ int topology_build(struct topology *t, const struct system *sys, const struct se
     *t = (struct topology){0};
     build_units(t, sys);
     int *water_of = xcalloc((size_t)sys->natoms, sizeof *water_of);
+    struct constant_terms constant;
+    constant_terms_init(&constant, sys, set->constrain);
     int rc = build_waters(t, sys, water_of, e);
     if (rc == 0)
-        rc = build_distances(t, sys, set->constrain, water_of, e);
+        rc = build_distances(t, sys, set->constrain, water_of, &constant, e);
     if (rc == 0)
         rc = check_exchange(t, set, e);
     if (rc == 0) {
         build_clusters(t, sys->natoms);
         build_lone(t, sys, water_of);
-        topology_terms(t, sys, set);
+        topology_terms(t, sys, set, &constant);
     }
+    constant_terms_close(&constant);
     free(water_of);
     return rc;
 }

@@ -6,6 +6,7 @@
 #ifndef SHOAL_ENGINE_SYSTEM_TOPOLOGY_H
 #define SHOAL_ENGINE_SYSTEM_TOPOLOGY_H
 
+#include "engine/system/constant_terms.h"
 #include "engine/system/settings.h"
 #include "engine/system/system.h"
 #include "engine/system/tables.h"
@@ -50,8 +51,13 @@ struct topology {
 /* ERR_TOPOLOGY: an atom in a settle and a constraint, in two settles, a settle with unequal hydrogens. */
 int topology_build(struct topology *t, const struct system *sys, const struct settings *set, struct err *e);
 /* The lists of terms (terms.c), called by topology_build once t->bonds and t->rare hold what has become no constraint. */
-void topology_terms(struct topology *t, const struct system *sys, const struct settings *set);
+void topology_terms(struct topology *t, const struct system *sys, const struct settings *set,
+                    const struct constant_terms *constant);
 void topology_close(struct topology *t);
+/* Whether it is a bond of another form than a harmonic one, that may become a constraint of its first parameter's length. */
+bool topology_has_length(const struct rare_term *r);
+/* Whether a bond of these atoms becomes a constraint. */
+bool topology_constrains(const struct system *sys, const int atom[2], enum constrain how);
 /* Terms that have other numbers in state B, of those that LAMBDA_BONDED brings there or, restraints, LAMBDA_RESTRAINT (terms.h). */
 uint32_t topology_changing(const struct topology *t, enum lambda component);
 

@@ -15,6 +15,9 @@
  * is the integral of their density over the volumes within the half-width D of the bound, times the part of moves that cross it.) So
  * one in a hundred does no harm that could be measured, and is told of from there on; one in ten moves a free energy by what errors of
  * 0.1 kcal/mol would show.
+ *
+ * Where moves change the shape of the box, a larger box has more shapes that its cut-off allows, as the square of ln(V/V0) of volumes V
+ * above the least one, V0. The mean volume is that of 2/ln(V/V0) molecules more: nothing that could be seen of many.
  */
 #ifndef SHOAL_ENGINE_SYSTEM_VOLUME_MOVES_H
 #define SHOAL_ENGINE_SYSTEM_VOLUME_MOVES_H
@@ -29,6 +32,10 @@ struct volume_moves {
 #define VOLUME_REFUSED_SOME 0.01 /* from this share on it is told */
 #define VOLUME_REFUSED_MANY 0.1  /* from this one on the density, and what depends on it, is not to be believed */
 #define VOLUME_REFUSED_FEWEST 5  /* fewer may be one short visit to the bound */
+#define VOLUME_SHAPE_FEWEST 100  /* molecules; of fewer the mean volume is not to be believed where the shape changes */
+#define VOLUME_SHAPE_BIAS                                                                                              \
+    "the mean volume of fewer than %d molecules comes out too large where volume moves change the shape of the box, "  \
+    "because a larger box has more shapes that its cut-off allows"
 
 static inline double volume_refused_share(const struct volume_moves *m)
 {

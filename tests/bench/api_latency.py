@@ -20,31 +20,34 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
 from service import Connection, Service  # noqa: E402
 
-WINDOWS = 24
 
-
-def fill(database, n):
-    """n ensembles that have ended, each of 24 windows, as a service that ran for long has them."""
+def fill(database, n, windows=24, state=4, owner=lambda number: os.geteuid()):
+    """n ensembles in the state that their replicas are in too (4: done), as a service that ran for long has them. Their ids."""
     db = sqlite3.connect(database)
     db.execute("PRAGMA foreign_keys = ON")
-    now = int(time.time() * 1000)
-    replica = 0
-    for number in range(1, n + 1):
-        ident = "".join(random.choices("23456789abcdefghjkmnpqrstuvwxyz", k=10))
+    now, idents = int(time.time() * 1000), []
+    (first,), (replica,) = (db.execute(f"SELECT coalesce(max(number), 0) FROM {table}").fetchone() for table in ("ensemble", "replica"))
+    steps = 1000 if state == 4 else 0
+    for number in range(first + 1, first + n + 1):
+        idents.append("".join(random.choices("23456789abcdefghjkmnpqrstuvwxyz", k=10)))
         db.execute("INSERT INTO ensemble (number, id, owner, key, hash, name, spec_name, spec, atoms, windows, repeats, stages,"
                    " retries, state, reason, created, changed) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                   (number, ident, os.geteuid(), f"key-{number}", "0" * 64, f"ensemble-{number}", "s.yaml", "name: x\n", 1000,
-                    WINDOWS, 1, 3, 2, 4, None, now - 1000 * (n - number), now - 500 * (n - number)))
+                   (number, idents[-1], owner(number), f"key-{number}", "0" * 64, f"ensemble-{number}", "s.yaml", "name: x\n", 1000,
+                    windows, 1, 3, 2, state, None, now - 1000 * (first + n - number), now - 500 * (first + n - number)))
         db.execute("INSERT INTO label VALUES (?, 'project', ?)", (number, f"p{number % 10}"))
-        for window in range(WINDOWS):
+        for window in range(windows):
             replica += 1
             db.execute("INSERT INTO replica_set (number, ensemble, failures, crashes, salt, device, model) VALUES (?,?,0,0,0,?,?)",
-                       (replica, number, "cpu", "cpu"))
+                       (replica, number, *(("cpu", "cpu") if steps else (None, None))))
             db.execute("INSERT INTO replica (number, ensemble, in_set, window, repeat, steps, state, stage, step, time_ps, code,"
-                       " failed_step) VALUES (?,?,?,?,0,1000,4,2,1000,2.0,0,0)", (replica, number, replica, window))
-        db.execute("INSERT INTO event (ensemble, time, kind, state) VALUES (?,?,'ensemble',4)", (number, now))
+                       " failed_step, stream) VALUES (?,?,?,?,0,1000,?,?,?,?,0,0,?)",
+                       (replica, number, replica, window, state, 2 if steps else 0, steps, steps / 500, window))
+            for _ in range(3 if steps else 0):
+                db.execute("INSERT INTO event (ensemble, replica, time, kind, state) VALUES (?,?,?,'replica',4)", (number, replica, now))
+        db.execute("INSERT INTO event (ensemble, time, kind, state) VALUES (?,?,'ensemble',?)", (number, now, state))
     db.commit()
     db.close()
+    return idents
 
 
 class Client:

@@ -116,7 +116,7 @@ class Campaign(Served):
                  for ident in ids for name in ("a/tiny.top", "b/tiny.top")]
         found = [os.stat(p).st_ino for p in paths if os.path.exists(p)]
         self.assertEqual((len(found), len(set(found))), (6, 1))
-        folder = os.path.join(self.folder, "state/inputs")
+        folder = os.path.join(self.folder, "state/inputs", str(os.geteuid()))
         return next(p for p in (os.path.join(folder, n) for n in os.listdir(folder)) if os.stat(p).st_ino == found[0])
 
     def refused(self, path, name, old, new, message, code=65, actions=("plan", "submit")):
@@ -152,6 +152,18 @@ class Campaign(Served):
         self.refused(path, "campaign.yaml", "tiny.yaml", "../tiny.yaml", "campaign.yaml:5: leg solvent: ", code=66)
         self.assertEqual(json.loads(self.shoal("list", "--label", "campaign=errors", "--json")[0])["ensembles"], [])
         self.assertIn("did you mean plan?", self.campaign("plam", path, code=2)[1])
+
+    def test_columns_beside_experiment(self):
+        """Columns that look like experiments are said to be none; others are values for specs as ever."""
+        path = self.tiny_campaign("columns", TINY.replace("study", "columns"))
+        self.write("columns", "molecules.csv", "name,exp (kcal/mol),expt_DG,uncertainty [kJ/mol],experience,molecule,file\n"
+                   "a,1.0,1.0,0.1,long,MET,tiny.gro\nb,,,,short,MET,tiny.gro\n")
+        warnings = json.loads(self.campaign("plan", path, "--json")[0])["warnings"]
+        here = os.path.join(self.folder, "columns/molecules.csv:1: column ")
+        self.assertEqual([w.split(" is a value for specs")[0] for w in warnings if "molecules.csv" in w],
+                         [f"{here}'{head}'" for head in ("exp (kcal/mol)", "expt_DG", "uncertainty [kJ/mol]")])
+        self.assertIn("expected experiment (kcal/mol) and error (kcal/mol)", warnings[0])
+        self.assertIn(warnings[0], json.loads(self.campaign("gather", path, "--json", code=75)[0])["remarks"])
 
     def test_folders(self):
         here = "fold[e]rs*"  # which is no pattern

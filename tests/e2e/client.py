@@ -182,6 +182,17 @@ class Client(Answered):
         self.path("dead.sock", "")
         self.shoal("version", code=69, socket=self.path("dead.sock"))
 
+    def test_long_socket(self):
+        """A path that no socket can have: the length that is possible, as the service says it."""
+        path = self.path("x" * 108)
+        _, err = self.shoal("list", code=2, socket=path)
+        self.assertIn(f"socket path {path}: it has {len(path)} bytes, at most 107 are possible; --socket or SHOAL_SOCKET", err)
+
+    def test_ids_that_are_places(self):
+        """They reach the service as they are, which has no ensemble called so."""
+        for name in (".", ".."):
+            self.assertIn(f"no /v1/ensembles/{name}/pause", self.shoal("pause", name, code=66)[1])
+
     def test_socket_beside_the_state(self):
         """Without a login session shoald listens in its state folder, and the client finds it there."""
         self.service.answers["GET /v1/version"] = (200, {"version": "0.1.0"})
@@ -391,7 +402,7 @@ class Client(Answered):
         self.shoal("rm", "--older-than", "soon", code=2)
 
     def test_space(self):
-        own = {"owner": 0, "ensembles": 3, "ensembles_limit": 20000, "bytes": 3000000, "bytes_limit": 1000000000000}
+        own = {"owner": 0, "ensembles": 3, "ensembles_limit": 20000, "replicas": 72, "replicas_limit": 400000, "bytes": 3000000, "bytes_limit": 1000000000000}
         listed = [ensemble(id="a", bytes=1000), ensemble(id="b", bytes=None), ensemble(id="c", bytes=2999000)]
         self.service.answers["GET /v1/usage"] = (200, {"users": [own]})
         self.service.answers["GET /v1/ensembles"] = (200, {"ensembles": listed})
@@ -401,6 +412,9 @@ class Client(Answered):
                          ["id name state bytes size".split(), "c methane queued 2999000 3.0 MB".split(),
                           "a methane queued 1000 1.0 kB".split(), "b methane queued - not measured yet".split()])
         self.assertEqual(err, "shoal: you have 3 of 20000 ensembles and 3.0 MB of 1.0 TB\n")
+        self.service.answers["GET /v1/usage"] = (200, {"users": [{**own, "limited": False}]})
+        self.assertEqual(self.shoal("du")[1], "shoal: you have 3 ensembles and 3.0 MB; limits of one user do not hold for you\n")
+        self.service.answers["GET /v1/usage"] = (200, {"users": [own]})
         value = json.loads(self.shoal("du", "a", "--json")[0])
         self.assertEqual((value["users"], [e["id"] for e in value["ensembles"]]), ([own], ["a"]))
         self.shoal("du", "none", code=66)

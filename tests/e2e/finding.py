@@ -199,7 +199,7 @@ def usage():
                 break
             assert time.monotonic() < deadline, mine
             time.sleep(0.05)
-        assert mine["ensembles"] == 2 and mine["ensembles_limit"] == 3 and mine["bytes_limit"] == 2000000, mine
+        assert mine["limited"] and mine["ensembles"] == 2 and mine["ensembles_limit"] == 3 and mine["bytes_limit"] == 2000000, mine
         assert call("GET", f"/v1/ensembles/{ids[0]}")[1]["bytes"] > 3000000
         status, answer = call("POST", "/v1/ensembles", body_of("one-more"))
         assert status == 429 and "2000000 bytes stored" in answer["error"]["message"], answer
@@ -209,6 +209,7 @@ def usage():
         if os.geteuid() == 0:
             users = {u["owner"]: u for u in s.call("GET", "/v1/usage")[1]["users"]}
             assert set(users) == {0, 12345} and users[12345]["ensembles"] == 2, users
+            assert [users[uid]["limited"] for uid in (0, 12345)] == [False, True], users
 
 
 def methods():

@@ -47,11 +47,12 @@ def estimate(value, error, verdict="converged", correction=None, finite_size=Non
     return results
 
 
-def of_two(x, errors):
-    """The error of the mean of two repeats, by DerSimonian and Laird; Student's t of one degree of freedom is Cauchy's."""
-    own = statistics.mean(e * e for e in errors)
-    t = math.tan(math.pi / 2 * math.erf(math.sqrt(0.5)))
-    return math.sqrt((own + t * t * max(0, statistics.variance(x) - own)) / 2)
+def of_mean(x, errors):
+    """The error of the mean of one to three repeats, by DerSimonian and Laird. Student's t of one degree of freedom is Cauchy's, and of
+    two degrees the chance within t is t / sqrt(2 + t^2)."""
+    n, own, within = len(x), statistics.mean(e * e for e in errors), math.erf(math.sqrt(0.5))
+    t = {1: 0, 2: math.tan(math.pi / 2 * within), 3: within * math.sqrt(2 / (1 - within**2))}[n]
+    return math.sqrt((own + t * t * max(0, (statistics.variance(x) if n > 1 else 0) - own)) / n)
 
 
 def solve(matrix, vector):
@@ -94,13 +95,14 @@ def most_likely(nodes, edges):
     return values, covariance
 
 
-def tau(pairs):
+def tau(*parts):
     concordant = ties_a = ties_b = 0
-    for k, (a, b) in enumerate(pairs):
-        for x, y in pairs[:k]:
-            concordant += ((a > x) - (a < x)) * ((b > y) - (b < y))
-            ties_a += a != x
-            ties_b += b != y
+    for pairs in parts:
+        for k, (a, b) in enumerate(pairs):
+            for x, y in pairs[:k]:
+                concordant += ((a > x) - (a < x)) * ((b > y) - (b < y))
+                ties_a += a != x
+                ties_b += b != y
     return concordant / math.sqrt(ties_a * ties_b)
 
 
@@ -150,13 +152,19 @@ class Gather(Answered):
             for leg, sign, offset in (("complex", 1, 10.0), ("solvent", -1, 10.0 - TRUE[j] + TRUE[i])):
                 correction = 1.5 if leg == "complex" and i == "a" else None
                 x = [offset + rng.gauss(0, 0.3) - (correction or 0) for _ in range(repeats)]
-                errors = [rng.uniform(0.05, 0.3) for _ in range(repeats)]
+                errors = [rng.uniform(0.2, 0.4) for _ in range(repeats)]
                 for r in range(repeats):
                     self.results[f"net.{i}_{j}.{leg}.{r + 1}"] = estimate(x[r], errors[r], correction=correction)
                 total += sign * (statistics.mean(x) + (correction or 0))
-                squares += statistics.variance(x) if repeats >= 3 else of_two(x, errors)**2 if repeats == 2 else errors[0]**2
+                squares += of_mean(x, errors)**2
             sums[i, j] = (total, math.sqrt(squares))
         return sums
+
+    def deviation(self, i, j, *legs):
+        """The standard deviation of the repeats of an edge's legs."""
+        drawn = [[r["estimate"]["magnitude"] for k, r in self.results.items() if k.startswith(f"net.{i}_{j}.{leg}.") and r["estimate"]]
+                 for leg in legs or ("complex", "solvent")]
+        return math.sqrt(sum(statistics.variance(x) for x in drawn))
 
     LEGS = "  - {name: complex, of: edges, spec: x.yaml}\n  - {name: solvent, of: edges, spec: x.yaml, sign: -1}"
 
@@ -182,33 +190,38 @@ class Gather(Answered):
                 value = got["values"][names.index(name)]
                 self.near(value["free_energy"], values[k], math.sqrt(covariance[k][k]))
                 self.assertAlmostEqual(value["shift"]["kcal/mol"]["value"], shift, delta=1e-9)
+                self.assertEqual(value["verdict"], "converged")
                 shifted[name] = values[k] + shift
                 for q, other in enumerate(part):
                     self.assertAlmostEqual(got["covariance"][names.index(name)][names.index(other)], covariance[k][q] * KCAL**2, delta=1e-9)
         lone = got["values"][names.index("lone")]
-        self.assertEqual((lone["free_energy"], lone["part"], lone["anchored"], lone["shift"]), (None, None, False, None))
+        self.assertEqual((lone["free_energy"], lone["part"], lone["anchored"], lone["shift"], lone["verdict"]), (None, None, False, None, None))
         self.assertEqual(got["covariance"][names.index("lone")], [None] * len(names))
         self.assertEqual([row.count(None) for row in got["covariance"]], [7 if name == "lone" else 1 for name in names])
-        self.check_comparison(got["experiment"], [(shifted[n], SYSTEMS[n]) for n in shifted if SYSTEMS[n] is not None],
+        self.check_comparison(got["experiment"], [[(shifted[n], SYSTEMS[n]) for n in part if SYSTEMS[n] is not None] for part in ("abc", "ef")],
                               [(sums[i, j][0], SYSTEMS[j] - SYSTEMS[i]) for i, j in EDGES if None not in (SYSTEMS[i], SYSTEMS[j])])
         return sums
 
-    def check_comparison(self, got, values, edges):
-        for name, pairs in (("values", values), ("edges", edges)):
-            self.assertEqual(got[name]["pairs"], len(pairs))
-            self.assertAlmostEqual(got[name]["rmse"]["value"], math.sqrt(statistics.mean((a - b)**2 for a, b in pairs)), delta=1e-9)
-            self.assertAlmostEqual(got[name]["mue"]["value"], statistics.mean(abs(a - b) for a, b in pairs), delta=1e-9)
-            self.assertLess(got[name]["rmse"]["low"], got[name]["rmse"]["high"])
-        self.assertAlmostEqual(got["values"]["kendall_tau"]["value"], tau(values), delta=1e-9)
+    def check_comparison(self, got, parts, edges):
+        """Values of each part were moved to the mean of its experiments, and tau is of pairs within parts."""
+        off = [(a - b) * math.sqrt(len(part) / (len(part) - 1)) for part in parts for a, b in part]
+        for name, differences in (("values", off), ("edges", [a - b for a, b in edges])):
+            self.assertEqual(got[name]["pairs"], len(differences))
+            self.assertAlmostEqual(got[name]["rmse"]["value"], math.sqrt(statistics.mean(d * d for d in differences)), delta=1e-9)
+            self.assertAlmostEqual(got[name]["mue"]["value"], statistics.mean(map(abs, differences)), delta=1e-9)
+            self.assertEqual((got[name]["rmse"]["low"], got[name]["rmse"]["high"]), (None, None))  # of five and of four
+        self.assertAlmostEqual(got["values"]["kendall_tau"]["value"], tau(*parts), delta=1e-9)
 
     def test_three_repeats(self):
-        """Errors are those between repeats."""
+        """Errors fall with the number of repeats, and allow for how little the spread of three says."""
+        self.assertAlmostEqual(of_mean([1, 1.01, 0.99], [0.1] * 3), 0.1 / math.sqrt(3), delta=1e-9)
+        self.assertAlmostEqual(of_mean([0, 1, 2], [0.01] * 3), 1.321 / math.sqrt(3), delta=0.001)
         self.check_network(3)
 
     def test_two_repeats(self):
         """Errors are those that the repeats were estimated to have, and more where they differ by more than that."""
-        self.assertAlmostEqual(of_two([1, 1.01], [0.1, 0.1]), 0.1 / math.sqrt(2), delta=1e-9)
-        self.assertAlmostEqual(of_two([1, 21], [0.1, 0.1]), 18.37, delta=0.01)  # their half distance, as often as one standard error
+        self.assertAlmostEqual(of_mean([1, 1.01], [0.1, 0.1]), 0.1 / math.sqrt(2), delta=1e-9)
+        self.assertAlmostEqual(of_mean([1, 21], [0.1, 0.1]), 18.37, delta=0.01)  # their half distance, as often as one standard error
         self.check_network(2)
 
     def test_absolute(self):
@@ -266,6 +279,92 @@ class Gather(Answered):
         sums = [line.split() for line in self.gather(code=75).splitlines() if line.split()[:1] == ["sum"]]
         self.assertEqual([words[1:3] for words in sums], [["-", "-"]] * len(SYSTEMS))
 
+    def measure(self, edges, **changed):
+        """Results of edges of one leg and one repeat, all as they should be within 0.01 but those said otherwise."""
+        self.write("  - {name: change, of: edges, spec: x.yaml}", edges, 1)
+        for i, j in edges:
+            value, error = changed.get(f"{i}_{j}", (TRUE[j] - TRUE[i] + 0.01, 0.2))
+            self.results[f"net.{i}_{j}.change.1"] = estimate(value, error)
+        return json.loads(self.gather("--json"))
+
+    def test_parts(self):
+        """Two edges that nothing connects, with two experiments each: their differences are no agreement, wherever their zeros lie."""
+        got = self.measure([("a", "b"), ("e", "f")])
+        self.assertEqual((got["experiment"]["values"]["pairs"], got["experiment"]["values"]["kendall_tau"]["value"]), (4, None))
+        got = self.measure([("a", "d"), ("d", "e")])
+        self.assertEqual(got["experiment"]["values"], None)
+        self.results.clear()
+        with unittest.mock.patch.dict(SYSTEMS, {"b": None, "d": None, "f": None}):
+            got = self.measure([("a", "b"), ("c", "d"), ("e", "f")])
+            self.assertEqual((got["experiment"]["values"], got["experiment"]["edges"]), (None, None))
+            said = "no agreement with experiment from values: 0 of the 3 that have an experiment can be compared, expected 4 or more"
+            self.assertEqual(got["remarks"], [said])
+            target = os.path.join(self.folder, "out")
+            text = self.gather("--output", target)
+            self.assertIn(said, text)
+            self.assertNotIn("RMSE", text)
+            with open(os.path.join(target, "report.html"), encoding="utf-8") as f:
+                page = f.read()
+            self.assertIn(said, page)
+            self.assertNotIn("RMSE", page)
+            self.assertNotIn("Values beside experiment", page)  # each would lie on the diagonal
+            line = next(line for line in text.split("values of the systems")[1].splitlines() if line.startswith("a "))
+            self.assertEqual(re.split(r"  +", line.strip())[3], "-")
+
+    def test_edge_that_is_off(self):
+        """It is named, where it has loops of its own; where it is in the same loops as others all of them are."""
+        edges = [("a", "b"), ("b", "c"), ("c", "a"), ("a", "d"), ("d", "c"), ("b", "d"), ("e", "f")]
+        got = self.measure(edges)
+        self.assertEqual({v["verdict"] for v in got["values"]}, {"converged", None})
+        self.assertEqual(got["remarks"], [])
+        got = self.measure(edges, b_c=(TRUE["c"] - TRUE["b"] + 2, 0.2))
+        self.assertEqual({f"{e['ligand_i']}_{e['ligand_j']}": e["verdict"] for e in got["edges"] if e["verdict"] != "converged"}, {"b_c": "unconverged"})
+        self.assertEqual({v["system"]: v["verdict"] for v in got["values"]},
+                         {**dict.fromkeys("abcd", "unconverged"), **dict.fromkeys("ef", "converged"), "lone": None})
+        self.assertRegex(got["remarks"][0], r"^edge b_c: off by 2\.0\d \+- 0\.\d+ kcal/mol \(\d\.\d errors\) from what the rest of part 1 of the network says")
+        self.assertEqual(len(got["remarks"]), 1)
+        found, = got["contradictions"]
+        self.assertEqual((found["part"], found["loops"], found["named"]), (0, 3, ["b_c"]))
+        self.assertAlmostEqual(found["off"]["kcal/mol"]["value"], 2, delta=0.1)
+        got = self.measure(edges[:3], b_c=(TRUE["c"] - TRUE["b"] + 2, 0.2))
+        self.assertRegex(got["remarks"][0], "^one of a_b, b_c, c_a: off by .* no test can tell which")
+        self.assertEqual({e["verdict"] for e in got["edges"]}, {"unconverged"})
+
+    def test_edge_without_an_error(self):
+        """One in which nothing changes is exact: it holds the network together, and a remark says so."""
+        got = self.measure([("a", "b"), ("b", "c")], a_b=(0.0, 0.0))
+        a, b, c = (next(v for v in got["values"] if v["system"] == n) for n in "abc")
+        self.assertEqual((a["part"], b["part"]), (0, 0))
+        self.assertAlmostEqual(a["free_energy"]["kcal/mol"]["value"], b["free_energy"]["kcal/mol"]["value"], delta=1e-9)
+        self.assertAlmostEqual(c["free_energy"]["kcal/mol"]["error"], 0.2 * 2 / 3, delta=1e-4)
+        self.assertEqual(got["remarks"][0], "edge a_b has an error of 0: the network takes it as exact")
+
+    def test_repeats_apart(self):
+        """Repeats that are many of their errors apart: no sum of them is converged, and the leg is named."""
+        self.write("  - {name: complex, spec: x.yaml}", [], 3)
+        for name in SYSTEMS:
+            for repeat in (1, 2, 3):
+                self.results[f"net.{name}.complex.{repeat}"] = estimate(2.0 + (repeat * 0.3 if name == "b" else 0), 0.01)
+        got = json.loads(self.gather("--json"))
+        self.assertEqual({s["system"]: s["verdict"] for s in got["systems"]}, {**dict.fromkeys(SYSTEMS, "converged"), "b": "unconverged"})
+        leg = got["systems"][1]["legs"][0]
+        self.assertEqual(leg["reason"], "the repeats spread by 0.3 kcal/mol, their own errors are 0.01")
+        self.assertAlmostEqual(leg["standard_deviation"]["kcal/mol"]["value"], 0.3, delta=1e-9)
+        self.near(leg["free_energy"], 2.6, of_mean([0, 0.3, 0.6], [0.01] * 3))
+        self.assertEqual(got["remarks"][0], f"b, complex: {leg['reason']}")
+        self.assertIn(got["remarks"][0], self.gather())
+
+    def test_spread_of_all_repeats(self):
+        """Errors that are half of what they should be: no leg shows it, all of them together do."""
+        self.write("  - {name: change, of: edges, spec: x.yaml}", EDGES, 3)
+        for i, j in EDGES:
+            for repeat in (1, 2, 3):
+                self.results[f"net.{i}_{j}.change.{repeat}"] = estimate(TRUE[j] - TRUE[i] + 0.2 * (repeat - 2), 0.1)
+        got = json.loads(self.gather("--json"))
+        self.assertEqual({e["verdict"] for e in got["edges"]}, {"converged"})
+        self.assertEqual({v["verdict"] for v in got["values"]}, {"unconverged", None})
+        self.assertIn("repeats of all legs together spread 2.0 times as far as their own errors allow", got["remarks"][0])
+
     def test_experiment_without_error(self):
         """It is shown bare, and the difference has the error of the calculation."""
         self.write("  - {name: change, of: edges, spec: x.yaml}", [("a", "b"), ("b", "c")], 1)
@@ -321,11 +420,17 @@ class Gather(Answered):
             self.assertAlmostEqual(float(error), sums[i, j][1], delta=0.02)
             self.assertEqual(len(value.split(".")[1]), len(error.split(".")[1]))
         dg = table("dg.tsv")
-        self.assertEqual(dg[0], ["ligand", "DG(MLE) (kcal/mol)", "uncertainty (kcal/mol)"])
-        self.assertEqual(dg[7], ["lone", "Error", "Error"])
+        deviation = "standard deviation of repeats (kcal/mol)"
+        self.assertEqual(dg[0], ["ligand", "DG(MLE) (kcal/mol)", "uncertainty (kcal/mol)", deviation])
+        self.assertEqual(dg[7], ["lone", "Error", "Error", ""])
+        values, covariance = most_likely(list("abcd"), {e: (0, self.deviation(*e)) for e in EDGES[:5]})
+        for k, row in enumerate(dg[1:5]):
+            self.assertAlmostEqual(float(row[3]), math.sqrt(covariance[k][k]), delta=0.006)
         raw = table("raw.tsv")
-        self.assertEqual(raw[0], ["leg", "ligand_i", "ligand_j", "DG(i->j) (kcal/mol)", "MBAR uncertainty (kcal/mol)"])
-        self.assertEqual((len(raw), [row for row in raw if row[3] == "Error"]), (37, [["solvent", "e", "f", "Error", "Error"]]))
+        self.assertEqual(raw[0], ["leg", "ligand_i", "ligand_j", "DG(i->j) (kcal/mol)", "MBAR uncertainty (kcal/mol)", deviation])
+        self.assertEqual((len(raw), [row[:5] for row in raw if row[3] == "Error"]), (37, [["solvent", "e", "f", "Error", "Error"]]))
+        for leg, i, j, *_, spread in raw[1:]:
+            self.assertAlmostEqual(float(spread), self.deviation(i, j, leg), delta=0.006)
         self.check_cinnabar(table("cinnabar.csv", ","), sums)
         with open(os.path.join(target, "gather.json"), encoding="utf-8") as f:
             self.assertEqual(json.load(f)["name"], "net")

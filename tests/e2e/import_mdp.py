@@ -102,7 +102,8 @@ class Import(unittest.TestCase):
             "  - produce: {time: 50000 steps, ensemble: npt, sample-every: 50 steps, frames-every: 5000 steps}"])
         self.assertEqual(said, ["1: integrator = sd: changed: langevin-middle: the same equation, other steps",
                                 "17: Pcoupl = Parrinello-Rahman: changed: Monte Carlo moves of the volume: the same ensemble",
-                                "24: nstlist = 20: dropped: lists are made anew when an atom has moved too far"])
+                                "24: nstlist = 20: dropped: lists are made anew when an atom has moved too far",
+                                " comm-mode, not given: changed: None where position restraints hold atoms in space"])
 
     def test_other_thermostats(self):
         spec, said = self.spec(BASE.replace("= sd", "= md") + "tcoupl = V-rescale\ntc-grps = MOH SOL\n" + FEP)

@@ -4,17 +4,19 @@
 
 Usage: limits.py SHOALD [NAME...]    only the scenarios with one of the names
 """
+import json
 import os
 import re
 import signal
 import socket
+import sqlite3
 import sys
 import threading
 import time
 
 from fake import Release, as_user, assert_whole, body_of
 from scenarios import run, service
-from service import Gone
+from service import Connection, Gone
 
 LIVE = (200, {"ok": True})
 
@@ -216,7 +218,204 @@ def stored_bytes():
         assert ensemble["reason"] is None and {r["attempt"] for r in ensemble["replicas"]} == {0}, ensemble
 
 
-SCENARIOS = [close_together, few_descriptors, crowd, one_user_against_others, bodies, stored_bytes]
+def large(name, windows, repeats=1):
+    body = body_of(name, windows=(0, 1), repeats=repeats)
+    ladder = "[" + ", ".join(f"{k / (windows - 1):.6f}" for k in range(windows)) + "]"
+    body["spec"] = re.sub(r"(windows: \{vdw: )[^}]*", lambda m: m[1] + ladder, body["spec"])
+    return body
+
+
+def replicas():
+    """A user may have so many replicas, an ensemble too; root's own are not limited."""
+    if os.geteuid() != 0:
+        print("replicas: skipped, needs root to be somebody else")
+        return
+    ann = 12345
+    with service("replicas", "--user-replicas", "10") as s:
+        os.chmod(s.socket, 0o666)
+
+        def post(name, windows, repeats, uid=ann, path="/v1/ensembles"):
+            body = large(name, windows, repeats)
+            return as_user(uid, lambda: s.call("POST", path, body)) if uid else s.call("POST", path, body)
+
+        status, answer = post("too-many", 4, 3)
+        assert status == 429 and answer["error"]["message"] == "your limit of 10 replicas is reached (0 held, 12 more asked for)", answer
+        status, answer = post("first", 4, 2)
+        assert status == 201, answer
+        first = answer["id"]
+        assert post("second", 3, 1)[0] == 429
+        assert as_user(ann, lambda: s.call("GET", "/v1/usage"))[1]["users"][0]["replicas"] == 8
+        s.wait(first, "done")
+        s.stop()
+        s.start()
+        os.chmod(s.socket, 0o666)
+        status, answer = as_user(ann, lambda: s.call("POST", f"/v1/ensembles/{first}/extend?windows=vdw:%200.1;vdw:%200.2"))
+        assert status == 429 and "(8 held, 4 more asked for)" in answer["error"]["message"], answer
+        status, answer = as_user(ann, lambda: s.call("POST", f"/v1/ensembles/{first}/extend?windows=vdw:%200.1"))
+        assert status == 200, answer
+        assert as_user(ann, lambda: s.call("GET", "/v1/usage"))[1]["users"][0]["replicas"] == 10
+        s.wait(first, "done")
+        assert as_user(ann, lambda: s.call("DELETE", f"/v1/ensembles/{first}"))[0] == 200
+        assert as_user(ann, lambda: s.call("GET", "/v1/usage"))[1]["users"][0]["replicas"] == 0
+        assert post("again", 5, 2)[0] == 201
+        _, answer = post("far-too-many", 201, 100, 0, "/v1/validate")
+        assert answer["error"]["code"] == "SPEC" and "repeats: 201 windows x 100 repeats are 20100 replicas; expected at most 20000" in answer["error"]["message"], answer
+
+
+def long_queue():
+    """As many replicas as one ensemble may have wait: whoever asks for all of them, pauses, resumes, retries or removes holds nobody up, and
+    each such command is one event, which is charged."""
+    with service("long", slots=2, steps=10**9, per_second=10) as s:
+        status, answer = s.call("POST", "/v1/ensembles", large("long", 1000, 20))
+        assert status == 201 and len(answer["replicas"]) == 20000 and answer["warnings"] is not None, status
+        ident = answer["id"]
+        small = s.submit("small")
+        s.act(small, "cancel")
+        ask = threading.Thread(target=lambda: sizes.extend(len(s.get(ident)["replicas"]) for _ in range(5)))
+        sizes, worst = [], 0.0
+        ask.start()
+        while ask.is_alive():
+            begin = time.monotonic()
+            assert s.call("GET", "/healthz/live") == LIVE
+            worst = max(worst, time.monotonic() - begin)
+        ask.join()
+        assert sizes == [20000] * 5 and worst < 2, (sizes, worst)  # one answer took 12 s, of which the service did nothing else
+        places = sorted(r["waits"]["place"] for r in s.get(ident)["replicas"] if r["waits"] and r["waits"]["place"])
+        assert len(places) >= 19990 and places == sorted(set(places)), places[:10]
+
+        def used():
+            return s.call("GET", "/v1/usage")[1]["users"][0]["bytes"], s.get(ident)["seq"]
+
+        assert s.act(ident, "pause")["state"] == "paused"
+        s.wait_replicas(ident, lambda r: r["state"] == "paused")
+        before, seq = used()
+        for _ in range(3):
+            assert s.act(ident, "resume")["state"] in ("queued", "running")
+            assert s.act(ident, "pause")["state"] == "paused"
+            s.wait_replicas(ident, lambda r: r["state"] == "paused")
+        after, _ = used()
+        events = s.events(ident, since=seq)
+        assert len(events) < 100 and 256 * len(events) <= after - before < 1000000, (len(events), after - before)
+        assert s.act(ident, "cancel")["state"] == "cancelled"
+        assert {r["state"] for r in s.act(ident, "retry")["replicas"]} == {"queued"}
+        s.act(ident, "cancel")
+        s.wait_replicas(ident, lambda r: r["state"] == "cancelled")
+        s.stop()
+        s.start()
+        assert {r["state"] for r in s.get(ident)["replicas"]} == {"cancelled"}
+        begin = time.monotonic()
+        while s.call("DELETE", f"/v1/ensembles/{ident}")[0] != 200:
+            assert time.monotonic() < begin + 20
+        begin = time.monotonic()
+        s.submit("meanwhile")
+        assert time.monotonic() < begin + 5, "a removal held up another's submission"
+        assert s.call("GET", f"/v1/ensembles/{ident}")[0] == 404
+
+
+def followers():
+    """Who follows an ensemble gets each of its events once and in their order, whoever else does, since whenever, and however slowly they
+    read; lines of progress tell of replicas that run."""
+    with service("followers", slots=3, steps=100, per_second=80) as s:
+        ident = s.submit("f", windows=[k / 10 for k in range(8)])
+        heard, threads = {}, []
+
+        def follow(k):
+            connection = Connection(s.socket, timeout=60)
+            connection.request("GET", f"/v1/ensembles/{ident}/events?follow=1&since={since[k]}")
+            answer = connection.getresponse()
+            heard[k] = []
+            for line in answer:
+                heard[k].append(json.loads(line))
+                time.sleep(0.05 if k % 5 == 0 else 0)
+            connection.close()
+
+        since = {}
+        for k in range(30):
+            since[k] = s.get(ident)["seq"] if k % 2 else 0
+            threads.append(threading.Thread(target=follow, args=(k,)))
+            threads[-1].start()
+            time.sleep(0.03)
+            if k in (10, 20):
+                s.act(ident, "pause")
+                s.act(ident, "resume")
+        ensemble = s.wait(ident, "done")
+        for t in threads:
+            t.join(timeout=60)
+        kept = {since: [(e["seq"], e["kind"], e["window"]) for e in s.events(ident, since=since)] for since in set(since.values())}
+        for k, lines in heard.items():
+            assert [(e["seq"], e["kind"], e["window"]) for e in lines if e["kind"] != "progress"] == kept[since[k]], k
+        told = [e["ensemble"]["replicas"] for lines in heard.values() for e in lines if e["kind"] == "progress"]
+        assert told and all(r["state"] in ("running", "stopping", "queued") for replicas in told for r in replicas), told
+        assert max(len(replicas) for replicas in told) <= 3 < ensemble["windows"], told
+
+
+def trimmed():
+    """Of more events than are kept the oldest go; how long the ensemble ran by them is kept."""
+    with service("trimmed", per_second=20) as s:
+        ident = s.submit("t", windows=(0, 1))
+        s.wait_steps(ident, 0)
+        s.act(ident, "pause")
+        s.wait_replicas(ident, lambda r: r["state"] == "paused")
+        s.stop()
+        db = sqlite3.connect(os.path.join(s.folder, "state/shoald.db"))
+        number, replica = db.execute("SELECT ensemble, min(number) FROM replica").fetchone()
+        seq, time_ms = db.execute("SELECT max(seq), max(time) FROM event").fetchone()
+        db.executemany("INSERT INTO event (seq, ensemble, replica, time, kind, state) VALUES (?,?,?,?,'replica',?)",
+                       [(seq + k, number, replica, time_ms + 1000 * k, k % 2) for k in range(1, 14001)])  # runs every other second
+        db.commit()
+        s.start()
+        bytes_before = s.call("GET", "/v1/usage")[1]["users"][0]["bytes"]
+        assert bytes_before > 14000 * 256, bytes_before
+        s.act(ident, "resume")
+        deadline = time.monotonic() + 30
+        while (n := db.execute("SELECT count(*) FROM event").fetchone()[0]) > 12000:
+            assert time.monotonic() < deadline, n
+            time.sleep(0.05)
+        assert 10100 <= n < 10500, n
+        ran, first = db.execute("SELECT ran_ms, (SELECT min(seq) FROM event) FROM ensemble").fetchone()
+        gone = (first - 1 - seq) // 2  # half of those that went were starts
+        assert abs(ran - 1000 * gone) < 5000, (ran, gone)
+        assert s.call("GET", "/v1/usage")[1]["users"][0]["bytes"] < bytes_before - 3000 * 256
+        db.close()
+
+
+def same_inputs():
+    """What is charged for inputs does not tell who else has them; a user who has them twice is charged for them once."""
+    if os.geteuid() != 0:
+        print("same_inputs: skipped, needs root to be somebody else")
+        return
+    ann, bob = 12345, 12346
+    with service("inputs", steps=20) as s:
+        os.chmod(s.socket, 0o666)
+        body = body_of("same", windows=(0, 1))  # many bytes of comments
+        body["files"]["tiny.top"] += ("; " + "x" * 997 + "\n") * 900
+
+        def measured(uid):
+            """Submits; its bytes, once they are measured after its end."""
+            status, answer = as_user(uid, lambda: s.call("POST", "/v1/ensembles", body))
+            assert status == 201, answer
+            s.wait(answer["id"], "done")
+            deadline = time.monotonic() + 90
+            while not (ensemble := s.get(answer["id"]))["bytes"]:
+                assert time.monotonic() < deadline, ensemble
+                time.sleep(0.2)
+            return answer["id"], ensemble["bytes"]
+
+        s.act(s.submit("active"), "pause")  # while there is one folders are measured often
+        _, alone = measured(bob)
+        _, beside = measured(ann)
+        assert abs(alone - beside) < 200000 and alone > 1800000, (alone, beside)  # on disk and in the database; results come later
+        _, second = measured(bob)
+        assert second < alone - 800000, (alone, second)
+        removed = s.call("GET", "/v1/ensembles")[1]["ensembles"]
+        for ensemble in removed:
+            s.call("POST", f"/v1/ensembles/{ensemble['id']}/cancel")
+            assert s.call("DELETE", f"/v1/ensembles/{ensemble['id']}")[0] == 200
+        assert not [name for _, _, names in os.walk(os.path.join(s.folder, "state/inputs")) for name in names]
+
+
+SCENARIOS = [close_together, few_descriptors, crowd, one_user_against_others, bodies, stored_bytes, replicas, long_queue, followers, trimmed,
+             same_inputs]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[2:])

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Restraints between centers from submission to results: what is sampled is what the integral over the distance says.
+"""Restraints from submission to results: what is sampled is what the integral over the distance says.
 
 Usage: restraints.py SHOAL SHOALD SHOAL_WORKER
 Two dumbbells that feel nothing of each other but the restraint, one of them across the edge of the box; the free energy between its
 weak and its strong end is that of the volumes that it leaves, and so is the term of the standard state.
+Atoms that are held in space and feel nothing of each other: the motion of their center of mass counts, whatever the spec says of it.
 """
 import json
 import math
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 
@@ -49,6 +51,25 @@ protocol:
 - equilibrate: {{time: 10 ps}}
 - produce: {{time: 500 ps, sample-every: 0.4 ps}}
 """}
+PINS, STIFFER = 5, 6
+FILES |= {
+    "pins.top": "[ defaults ]\n1 2\n[ atomtypes ]\nX 20 0 A 0.3 0\n[ moleculetype ]\nPIN 0\n[ atoms ]\n1 X 1 PIN A 1 0 20\n"
+                f"[ position_restraints ]\n1 1 500 500 500 {STIFFER * 500} {STIFFER * 500} {STIFFER * 500}\n"
+                f"[ system ]\npins\n[ molecules ]\nPIN {PINS}\n",
+    "pins.gro": f"pins\n{PINS}\n" + "".join(f"{i + 1:5d}PIN      A{i + 1:5d}   {0.4 + 0.5 * i:.3f}   1.000   1.000\n" for i in range(PINS)) +
+                "3 3 3\n",
+    "pins.yaml": """name: pins
+system: {topology: pins.top, coordinates: pins.gro}
+nonbonded: {cutoff: 1.0 nm}
+constraints: none
+alchemy:
+  perturb: b-states
+  windows: {restraint: [0, 0.15, 0.45, 1]}
+integrator: {timestep: 4 fs, friction: 5 /ps, seed: 8, com-removal: 50 steps}
+protocol:
+- equilibrate: {time: 10 ps}
+- produce: {time: 500 ps, sample-every: 0.4 ps}
+"""}
 
 
 def volume(wall, k, steps=40000, far=1.5):
@@ -56,6 +77,17 @@ def volume(wall, k, steps=40000, far=1.5):
     width = far / steps
     places = (width * (i + 0.5) for i in range(steps))
     return sum(4 * math.pi * r * r * math.exp(-0.5 * k * max(0, r - wall)**2 / RT) * width for r in places)
+
+
+def pins(s, folder):
+    said = subprocess.check_output([WORKER, "validate", "--json", "pins.yaml"], cwd=folder, text=True)
+    assert "integrator.com-removal: 50 steps: position restraints hold atoms in space in production" in said, said
+    s.shoal(SHOAL, "submit", "pins.yaml", "--wait", cwd=folder)
+    total = json.loads(s.shoal(SHOAL, "results", "pins", "--json"))["estimators"][0]["total"]["kJ/mol"]
+    exact = PINS * 1.5 * RT * math.log(STIFFER)
+    assert abs(total["value"] - exact) < 4 * total["error"] < 1, (total, exact)
+    assert "the motion of the center of mass stays in production" in s.shoal(SHOAL, "events", "pins")
+    print(f"{total['value']:.3f} +- {total['error']:.3f} kJ/mol, expected {exact:.3f}")
 
 
 def main():
@@ -68,6 +100,7 @@ def main():
 
         try:
             s.shoal(SHOAL, "submit", "a.yaml", "--wait", cwd=folder)
+            pins(s, folder)
             text, results = s.shoal(SHOAL, "results", "held"), json.loads(s.shoal(SHOAL, "results", "held", "--json"))
         finally:
             s.process.send_signal(signal.SIGTERM)

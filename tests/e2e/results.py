@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-from fake import assert_whole
+from fake import as_user, assert_whole, body_of
 from scenarios import run, service
 from service import Connection, Gone
 
@@ -206,7 +206,33 @@ def downloads():
         assert s.call("GET", "/healthz/live")[0] == 200
 
 
-SCENARIOS = [not_stale, shared, removed, live, estimators_die, service_stops, downloads]
+def fair():
+    """One user's many ends do not hold up another's: users take turns at estimators."""
+    if os.geteuid() != 0:
+        print("fair: skipped, needs root to be somebody else")
+        return
+    with service("fair", slots=40, steps=20, per_second=2000) as s:
+        os.chmod(s.socket, 0o666)
+        slow = slow_estimator(s, "wait")
+
+        def submit(uid, name):
+            status, answer = as_user(uid, lambda: s.call("POST", "/v1/ensembles", body_of(name, windows=(0, 1))))
+            assert status == 201, answer
+            return answer["id"]
+
+        many = [submit(21001, f"a{k}") for k in range(10)]
+        while any(s.get(ident)["state"] in ("queued", "running") for ident in many):
+            time.sleep(0.02)
+        other = submit(21002, "b")
+        s.wait(other, "done")
+        states = [s.get(ident)["state"] for ident in many]
+        assert states.count("finishing") >= 2, states
+        for ident in many:
+            s.wait(ident, "done")
+        assert slow.count() == 11
+
+
+SCENARIOS = [fair, not_stale, shared, removed, live, estimators_die, service_stops, downloads]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[2:])

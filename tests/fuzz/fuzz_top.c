@@ -73,7 +73,10 @@ static void check_terms(const struct system *s)
 
 static int atoms_of(enum rare_kind kind)
 {
-    return kind <= RARE_DISTANCE_RESTRAINT || kind == RARE_ANGLE_RESTRAINT_Z ? 2 : kind <= RARE_LINEAR_ANGLE ? 3 : 4;
+    return kind <= RARE_DISTANCE_RESTRAINT || kind == RARE_ANGLE_RESTRAINT_Z ? 2
+           : kind <= RARE_LINEAR_ANGLE                                       ? 3
+           : kind == RARE_FLAT_POSITION                                      ? 1
+                                                                             : 4;
 }
 
 static void check_rare(const struct system *s)

@@ -104,6 +104,14 @@ int play_wish(struct play *p, enum sched_kind kind, struct ensemble *e)
     return play_feed(p, (struct sched_event){.kind = kind, .ensemble = e});
 }
 
+void play_explain(const struct play *p, const struct sched_replica *r, struct sched_wait *out)
+{
+    struct sched_queue q;
+    sched_queue_open(&q, r->ensemble, p->now);
+    sched_explain(&q, r, out);
+    sched_queue_close(&q);
+}
+
 static struct sched_replica *stopping(const struct sched *s)
 {
     for (int w = 0; w < s->nworkers; w++)

@@ -33,6 +33,8 @@ void play_add(struct play *p, struct ensemble *e);
 int play_about(struct play *p, enum sched_kind kind, const struct sched_replica *r);
 int play_failed(struct play *p, const struct sched_replica *r, int code, int64_t step);
 int play_wish(struct play *p, enum sched_kind kind, struct ensemble *e);
+/* Why one replica waits. */
+void play_explain(const struct play *p, const struct sched_replica *r, struct sched_wait *out);
 /* Lets time pass until `now`, with a tick whenever the scheduler asked for one. Stops are obeyed at once, with a checkpoint
  * `further` steps on. */
 void play_until(struct play *p, int64_t now, int64_t further);

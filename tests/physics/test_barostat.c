@@ -216,12 +216,89 @@ static void test_smallest_box(void **state)
     smallest_box(VOLUME_ANISOTROPIC);
 }
 
+/* A move that would take off more than the whole volume is none; what is left is a box with all atoms in it. */
+static void larger_than_the_volume(enum volume_coupling coupling)
+{
+    struct settings set = toy_settings();
+    set.barostat = (struct barostat_settings){.on = true, .pressure = 1, .every = 1, .coupling = coupling};
+    struct system *s = gas(4);
+    struct toy t = toy_open(s, &set, 0);
+    struct err e = {0};
+    double box[BOX_SIZE], x[2 * MOLECULES][3];
+    toy_run(t.sim, SIM_BAROSTAT, 1);
+    sim_tune_volume(t.sim, false);
+    for (int i = 0; i < 30; i++) {
+        assert_int_equal(sim_get(t.sim, x, NULL, box, &e), 0);
+        assert_true(box_volume(box) >= 1.8 * 1.8 * 1.8 && isfinite(box_volume(box)));
+        for (int k = 0; k < 2 * MOLECULES; k++)
+            assert_true(isfinite(x[k][0] + x[k][1] + x[k][2]));
+        sim_edit_ctl(t.sim)->volume_scale = 5 * box_volume(box);
+        toy_run(t.sim, SIM_BAROSTAT, 1);
+    }
+    const struct volume_moves moves = sim_volume_moves(t.sim);
+    assert_true(moves.refused > 5 && moves.refused < 25);
+    toy_close(&t);
+    toy_system_free(s);
+}
+
+static void test_larger_than_the_volume(void **state)
+{
+    larger_than_the_volume(VOLUME_ISOTROPIC);
+    larger_than_the_volume(VOLUME_SEMI_ISOTROPIC);
+    larger_than_the_volume(VOLUME_ANISOTROPIC);
+}
+
+/* Volumes of one molecule differ by orders of magnitude; wherever its moves were tuned, here at a tenth of the mean, they sample them all. */
+static void few(int molecules)
+{
+    enum { FEW_BLOCKS = 20, FEW_RECORDS = 200, FEW_MOVES = 5 };
+    struct settings set = toy_settings();
+    const double mean = 600, kt = UNIT_R * set.integrator.temperature, pressure = (molecules + 1) * kt / mean;
+    set.barostat = (struct barostat_settings){.on = true, .pressure = pressure * UNIT_BAR, .every = 1};
+    for (int d = 0; d < 3; d++)
+        set.nonbonded.pme_grid[d] = 8;
+    struct system *s = toy_system(molecules, 4);
+    for (int m = 0; m < molecules; m++)
+        s->x[m][0] = 1.0 * m;
+    struct toy t = toy_open(s, &set, 0);
+    struct err e = {0};
+    double box[BOX_SIZE], sum = 0, squares = 0, of_blocks = 0;
+    toy_run(t.sim, SIM_BAROSTAT, 700);
+    sim_tune_volume(t.sim, false);
+    for (int b = 0; b < FEW_BLOCKS; b++) {
+        double block = 0;
+        for (int i = 0; i < FEW_RECORDS; i++) {
+            toy_run(t.sim, SIM_BAROSTAT, FEW_MOVES);
+            assert_int_equal(sim_get(t.sim, NULL, NULL, box, &e), 0);
+            const double v = box_volume(box) / mean;
+            sum += v;
+            squares += v * v;
+            block += v / FEW_RECORDS;
+        }
+        of_blocks += block * block;
+    }
+    const double n = FEW_BLOCKS * FEW_RECORDS, found = sum / n, variance = squares / n - found * found;
+    const double error2 = (of_blocks / FEW_BLOCKS - found * found) / (FEW_BLOCKS - 1), independent = variance / error2;
+    assert_true(independent > n / 10);
+    assert_true(fabs(found - 1) < 4 * sqrt(error2));
+    assert_true(fabs(variance * (molecules + 1) - 1) < 4 * sqrt(5 / independent)); /* kurtosis 6: of N = 1 */
+    toy_close(&t);
+    toy_system_free(s);
+}
+
+static void test_few_molecules(void **state)
+{
+    few(1);
+    few(2);
+    few(9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ideal_gas),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_smallest_box),
+        cmocka_unit_test(test_ideal_gas),     cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_smallest_box),  cmocka_unit_test(test_larger_than_the_volume),
+        cmocka_unit_test(test_few_molecules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

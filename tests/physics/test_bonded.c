@@ -91,6 +91,7 @@ static const struct rare_term rare[RARE_KINDS] = {
     [RARE_BENDING_TORSION] = {RARE_BENDING_TORSION, {0, 1, 2, 3}, 0, {{2, 3, -4, 5, 6, 7}, {2, 3, -4, 5, 6, 7}}},
     [RARE_ANGLE_RESTRAINT] = {RARE_ANGLE_RESTRAINT, {0, 2, 1, 4}, 0, {{1, 100, 1}, {2, 200, 1}}},
     [RARE_ANGLE_RESTRAINT_Z] = {RARE_ANGLE_RESTRAINT_Z, {0, 2}, 0, {{1, 100, 2}, {0.5, 200, 2}}},
+    [RARE_FLAT_POSITION] = {RARE_FLAT_POSITION, {3}, 0, {{0.6, 0.7, 0.8, 0.05, 900, 1}, {0.6, 0.7, 0.8, 0.05, 900, 1}}},
 };
 
 static enum term term_of(int kind)

@@ -61,6 +61,19 @@ static void test_water(void **state)
     toy_system_free(sys);
 }
 
+/* The tighter the tolerance, the more terms have the polynomials of single precision: one setting for each number of them. */
+static void test_tight_ewald(void **state)
+{
+    static const double tolerances[] = {1e-5, 1e-7, 1e-9, 1e-11};
+    struct settings set = toy_settings();
+    struct system *sys = relaxed_water(7, &set);
+    for (size_t k = 0; k < sizeof tolerances / sizeof *tolerances; k++) {
+        set.nonbonded.ewald_tolerance = tolerances[k];
+        compare(sys, &set, 0);
+    }
+    toy_system_free(sys);
+}
+
 /* With cut-offs that leave room for trios in the box, and with some that do not; whole and in regions. */
 static void test_triclinic(void **state)
 {
@@ -259,11 +272,17 @@ static void test_smallest_box(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modifiers),       cmocka_unit_test(test_alchemy),
-        cmocka_unit_test(test_water),           cmocka_unit_test(test_triclinic),
-        cmocka_unit_test(test_triclinic_short), cmocka_unit_test(test_triclinic_any_image),
-        cmocka_unit_test(test_triclinic_water), cmocka_unit_test(test_narrow_start),
-        cmocka_unit_test(test_shapes),          cmocka_unit_test(test_smallest_box),
+        cmocka_unit_test(test_modifiers),
+        cmocka_unit_test(test_alchemy),
+        cmocka_unit_test(test_water),
+        cmocka_unit_test(test_tight_ewald),
+        cmocka_unit_test(test_triclinic),
+        cmocka_unit_test(test_triclinic_short),
+        cmocka_unit_test(test_triclinic_any_image),
+        cmocka_unit_test(test_triclinic_water),
+        cmocka_unit_test(test_narrow_start),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_smallest_box),
         cmocka_unit_test(test_room_of_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -161,6 +161,69 @@ static void test_temperature_between_removals(void **state)
     toy_system_free(sys);
 }
 
+/* Where springs hold atoms in space, at whatever lambda, the center of mass moves as it does and counts among the degrees of freedom. */
+static void test_held_com(void **state)
+{
+    double ladder[2][LAMBDA_COUNT] = {{0}, {[LAMBDA_BONDED] = 1}}, du[2];
+    struct settings set = toy_settings();
+    set.integrator.kind = INTEGRATOR_LANGEVIN_MIDDLE;
+    set.integrator.com_every = 4;
+    set.alchemy = (struct alchemy_settings){.kind = ALCHEMY_B_STATES, .nwindows = 2, .lambda = ladder};
+    struct system *sys = oscillators(7, 1000, 12);
+    for (int i = 0; i < 7; i++)
+        memset(sys->position_restraints[i].k[0], 0, sizeof sys->position_restraints[i].k[0]);
+    for (int window = 0; window < 2; window++) {
+        struct toy t = toy_open(sys, &set, window);
+        struct err e = {0};
+        assert_int_equal(sim_thermalize(t.sim, &e), 0);
+        assert_true(momentum(t.sim, sys) > 1);
+        toy_run(t.sim, SIM_STEP, 8);
+        assert_true(momentum(t.sim, sys) > 1);
+        struct sample a = toy_sample(t.sim, du);
+        assert_true(fabs(a.temperature - 2 * a.kinetic / (UNIT_R * 21)) < 1e-9);
+        toy_close(&t);
+    }
+    toy_system_free(sys);
+}
+
+/* The pressure of an ideal gas is N kT/V though the motion of the center of mass is taken out; of one atom, all of whose motion that is,
+ * without noise. Without a thermostat it has the temperature of the other motion. */
+static void test_pressure_of_all_motion(void **state)
+{
+    const double volume = 125;
+    for (int n = 1; n <= 5; n += 4) {
+        const int samples = n == 1 ? 3 : 3000;
+        struct system *sys = toy_system(n, 5);
+        struct settings set = toy_settings();
+        const double kt = UNIT_R * set.integrator.temperature;
+        set.integrator.kind = INTEGRATOR_LANGEVIN_MIDDLE;
+        set.integrator.timestep = 0.002;
+        set.integrator.friction = 10;
+        set.integrator.com_every = 50;
+        for (int i = 0; i < n; i++)
+            sys->x[i][0] = 0.9 * i;
+        struct toy t = toy_open(sys, &set, 0);
+        struct err e = {0};
+        double du, pressure = 0;
+        assert_int_equal(sim_thermalize(t.sim, &e), 0);
+        for (int i = 0; i < samples; i++) {
+            toy_run(t.sim, SIM_STEP, n == 1 ? 50 : 25);
+            pressure += toy_sample(t.sim, &du).pressure / samples;
+        }
+        const double relative = pressure * volume / (n * kt * UNIT_BAR) - 1;
+        assert_true(fabs(relative) < (n == 1 ? 1e-9 : 4 * 1.5 * sqrt(2.0 / (3 * n * samples))));
+        toy_close(&t);
+        set.integrator.kind = INTEGRATOR_VELOCITY_VERLET;
+        t = toy_open(sys, &set, 0);
+        assert_int_equal(sim_thermalize(t.sim, &e), 0);
+        toy_run(t.sim, SIM_STEP, 10);
+        struct sample a = toy_sample(t.sim, &du);
+        assert_true(fabs(a.pressure - n * UNIT_R * a.temperature / volume * UNIT_BAR) < 1e-9 * (1 + a.pressure));
+        toy_close(&t);
+        toy_system_free(sys);
+    }
+}
+
 /* Masses between A and B: motion follows the interpolated mass, dH/dlambda and H at the windows hold the momenta fixed. */
 static void test_mass_lambda(void **state)
 {
@@ -192,6 +255,8 @@ int main(void)
         cmocka_unit_test(test_verlet_oscillators),
         cmocka_unit_test(test_com),
         cmocka_unit_test(test_temperature_between_removals),
+        cmocka_unit_test(test_held_com),
+        cmocka_unit_test(test_pressure_of_all_motion),
         cmocka_unit_test(test_mass_lambda),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -358,6 +358,9 @@ static void test_refusals(void **state)
     set.form = FORM_GANG;
     refused(&cpu_program, small, &set, "form gang: cpu devices have none: expected a CUDA device");
     refused(&cuda_program, large, &set, "form gang: 132 atoms: expected at most 128");
+    set.nonbonded.ewald_tolerance = 1e-12;
+    refused(&cuda_program, small, &set, "tolerance 1e-12: expected 1e-11 or more on a GPU");
+    set.nonbonded.ewald_tolerance = 1e-5;
     set.nonbonded.pme_grid[1] = 256;
     refused(&cuda_program, small, &set, "x 256 x");
     set.nonbonded.pme_grid[1] = 0;

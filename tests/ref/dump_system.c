@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine/io/io.h"
+#include "engine/math/sites.h"
 
 static double degrees(double radians)
 {
@@ -131,6 +132,7 @@ static const struct {
     [RARE_BENDING_TORSION] = {"CBTDIHS", 6, false},
     [RARE_ANGLE_RESTRAINT] = {"ANGRES", 2, true},
     [RARE_ANGLE_RESTRAINT_Z] = {"ANGRESZ", 2, true},
+    [RARE_FLAT_POSITION] = {"FBPOSRES", 0, false},
 };
 
 static int rare_params(const struct rare_term *r, double *out)
@@ -138,7 +140,8 @@ static int rare_params(const struct rare_term *r, double *out)
     int n = 0, kind = r->kind;
     for (int state = 0; state <= rare_names[kind].both; state++) {
         const double *c = r->c[state];
-        bool angle = kind == RARE_QUARTIC_ANGLE || kind == RARE_DIHEDRAL_RESTRAINT || kind >= RARE_ANGLE_RESTRAINT;
+        bool angle = kind == RARE_QUARTIC_ANGLE || kind == RARE_DIHEDRAL_RESTRAINT || kind == RARE_ANGLE_RESTRAINT ||
+                     kind == RARE_ANGLE_RESTRAINT_Z;
         double *to = out + n;
         memcpy(to, c, (size_t)rare_names[kind].nparams * sizeof *c);
         if (angle)
@@ -151,8 +154,13 @@ static int rare_params(const struct rare_term *r, double *out)
             to[0] = c[1], to[1] = c[0];
         n += rare_names[kind].nparams;
     }
-    if (kind >= RARE_ANGLE_RESTRAINT)
+    if (kind == RARE_FLAT_POSITION) {
+        out[n++] = r->c[0][5];
+        out[n++] = r->c[0][3];
+        out[n++] = r->c[0][4];
+    } else if (kind >= RARE_ANGLE_RESTRAINT) {
         out[n++] = r->c[0][2];
+    }
     return n;
 }
 
@@ -177,8 +185,33 @@ static void print_rare(const struct system *s)
                 print_term(&first, r->atom,
                            two                         ? 2
                            : kind <= RARE_LINEAR_ANGLE ? 3
-                                                       : 4,
+                           : kind < RARE_FLAT_POSITION ? 4
+                                                       : 1,
                            params, rare_params(r, params));
+        }
+    }
+}
+
+/* Sites of fixed weights have a name for each number of atoms, and all but the first weight. */
+static void print_sites(const struct system *s)
+{
+    static const struct {
+        const char *name;
+        int kind, atoms, nparams;
+    } forms[] = {{"VSITE1", SITE_LINEAR, 1, 0},  {"VSITE2", SITE_LINEAR, 2, 1}, {"VSITE3", SITE_LINEAR, 3, 2},
+                 {"VSITE2FD", SITE_2FD, 2, 1},   {"VSITE3FD", SITE_3FD, 3, 2},  {"VSITE3FAD", SITE_3FAD, 3, 2},
+                 {"VSITE3OUT", SITE_3OUT, 3, 3}, {"VSITE4FDN", SITE_4FDN, 4, 3}};
+    for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
+        bool first;
+        begin(forms[k].name, &first);
+        for (int i = 0; i < s->nsites; i++) {
+            const struct virtual_site *v = &s->sites[i];
+            int atoms[5] = {v->atom};
+            if (v->kind != forms[k].kind || (int)v->count != forms[k].atoms)
+                continue;
+            memcpy(atoms + 1, s->site_atoms + v->first, v->count * sizeof *atoms);
+            print_term(&first, atoms, forms[k].atoms + 1,
+                       v->kind == SITE_LINEAR ? s->site_weights + v->first + 1 : v->c, forms[k].nparams);
         }
     }
 }
@@ -186,6 +219,7 @@ static void print_rare(const struct system *s)
 static void print_rest(const struct system *s)
 {
     bool first;
+    print_sites(s);
     begin("SETTLE", &first);
     for (int i = 0; i < s->nsettles; i++) {
         const struct settle *w = &s->settles[i];

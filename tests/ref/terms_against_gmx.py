@@ -35,7 +35,7 @@ OURS = {'bond': ('Bond', 'G96Bond', 'Morse', 'Cubic Bonds', 'FENE Bonds', 'Harmo
         'urey_bradley': ('U-B',),
         'proper_dihedral': ('Proper Dih.', 'Ryckaert-Bell.', 'Restr. Dih.', 'CBT Dih.', 'Fourier Dih.'),
         'improper_dihedral': ('Improper Dih.', 'Per. Imp. Dih.'),
-        'restraint': ('Restraint Pot.', 'Angle Rest.', 'Angle Rest. Z', 'Dih. Rest.'),
+        'restraint': ('Restraint Pot.', 'Angle Rest.', 'Angle Rest. Z', 'Dih. Rest.', 'Dis. Rest.', 'Flat-b. P-R.', 'Position Rest.'),
         'cmap': ('CMAP Dih.',), 'lj_14': ('LJ-14',), 'coulomb_14': ('Coulomb-14',), 'lj': ('LJ (SR)',), 'coulomb': ('Coulomb (SR)',),
         'coulomb_reciprocal': ('Coul. recip.',), 'potential': ('Potential',)}
 
@@ -46,9 +46,15 @@ PLAIN = {'bonds': ['1 2 1 0.13 2e5', '2 3 2 0.15 8e6', '3 4 3 0.14 400 20', '4 5
                     '5 6 7 5 110 300 0.25 9000', '6 7 8 6 105 1 20 300 -40 55', '7 8 9 9 0.45 3000', '8 9 10 10 100 60'],
          'dihedrals': ['1 2 3 4 1 30 8 3', '2 3 4 5 2 20 90', '3 4 5 6 3 1 2 -3 4 -5 6', '4 5 6 7 4 180 9 2',
                        '5 6 7 8 5 3 -4 5 6', '6 7 8 9 9 40 7 2', '2 4 7 9 10 80 12', '8 9 10 11 11 1.5 2 -3 4 -2 1'],
-         'angle_restraints': ['1 3 5 8 1 70 300 1', '2 6 7 9 1 20 100 2'], 'angle_restraints_z': ['3 8 1 40 200 1'],
+         'angle_restraints': ['1 3 5 8 1 70 300 1', '2 6 7 9 1 20 100 2', '3 1 3 9 1 80 200 1', '4 7 2 7 1 100 150 1'], 'angle_restraints_z': ['3 8 1 40 200 1'],
          'dihedral_restraints': ['1 4 6 9 1 100 10 200', '2 5 6 10 1 -170 5 100', '3 4 5 9 1 20 179 50'],
          'cmap': ['2 3 4 5 6 1', '3 4 5 6 7 1', '7 8 9 10 11 1']}
+# GROMACS's numbers of geometries: inside and outside of what is left alone; lower, upper wall and beyond of distances
+FLAT = [f'{i + 1} 2 {geometry} {r} {800 + 10 * i}' for i, (geometry, r) in enumerate(
+    [(1, 0.02), (1, -0.3), (2, 0.02), (3, 0.01), (4, -0.25), (5, 0.01), (6, 0.02), (7, -0.3), (8, 0.02), (3, -0.4), (1, 0.9), (8, -0.01)])]
+HELD = {'position_restraints': FLAT + ['3 1 100 200 300'],
+        'distance_restraints': ['1 4 1 0 1 0.9 1.0 1.1 2', '2 6 1 1 2 0.1 0.2 0.3 0.5', '3 7 1 2 1 0.1 0.3 9 1', '4 8 1 3 1 0 9 9 1',
+                                '5 9 1 4 1 0.7 0.75 0.76 3']}
 # bonded-lambdas
 PERTURBED = {'bonds': ['1 2 1 0.13 2e5 0.15 3e5', '2 3 2 0.15 8e6 0.16 6e6', '3 4 3 0.14 400 20 0.12 300 25',
                        '6 7 6 0.3 900 0.4 2000'],
@@ -157,6 +163,22 @@ def plain(worker, device, work, allowed, exact):
     return c
 
 
+def held(worker, device, work, allowed, exact):
+    """Restraints to places, whose reference is a file of its own, and of distances."""
+    c, draw = reference.Comparison(), random.Random('places')
+    topology(os.path.join(work, 'gmx.top'), [HELD], None)
+    coordinates(work, 1)
+    names, x, edges = triclinic.read_gro(os.path.join(work, 'conf.gro'))
+    triclinic.write_gro(os.path.join(work, 'ref.gro'), names, x + np.array([[draw.uniform(-0.2, 0.2) for _ in range(3)] for _ in x]), edges)
+    theirs, forces = gmx(work, {'disre': 'simple'}, '-r', 'ref.gro')
+    ours = reference.evaluate(worker, work, SPEC.replace('images.gro', 'images.gro, reference: ref.gro'), 0, device)
+    compare_static(c, ours, theirs, forces, allowed, exact)
+    check_virial(c, ours, still(work, {'disre': 'simple'}, '-r', 'ref.gro')[0], 1e-7 if exact else allowed.virial)
+    missing = [k for k in ('Flat-b. P-R.', 'Dis. Rest.', 'Position Rest.') if not theirs.get(k)]
+    c.check('terms that GROMACS did not name: ' + ', '.join(missing), len(missing), 0, 0.5)
+    return c
+
+
 def perturbed(worker, device, work, allowed, exact):
     """Window 0 is in the middle, 1 to 4 around it along the bonded lambda, 5 to 8 along that of restraints, 9 and 10 the ends."""
     c, h = reference.Comparison(), 0.004
@@ -237,7 +259,7 @@ def main():
     o = against_gmx.options('worker', 'root')
     allowed, failed = tolerances.of(o.device), 0
     source = os.path.join(o.root, 'pep_opls', 'conf.gro')
-    cases = [(case.__name__, case, ()) for case in (plain, perturbed, together)]
+    cases = [(case.__name__, case, ()) for case in (plain, held, perturbed, together)]
     if os.path.isfile(source):
         cases += [('CHARMM27', peptide, ('charmm27', source, ('U-B', 'CMAP Dih.'))),
                   ('GROMOS 54a7', peptide, ('gromos54a7', source, ('G96Bond', 'G96Angle', 'Improper Dih.')))]

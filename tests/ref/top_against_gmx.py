@@ -31,8 +31,10 @@ fep-lambdas = 0 1
 NUMBER = r"[-+]?\d+\.\d+e[-+]\d+|[-+]?\d+"
 TERMS = ["BONDS", "CONNBONDS", "CONSTR", "CONSTRNC", "LJ14", "LJC14_Q", "LJC_NB", "ANGLES", "UREY_BRADLEY", "PDIHS", "PIDIHS",
          "RBDIHS", "IDIHS", "SETTLE", "POSRES", "HARMONIC", "CMAP", "G96BONDS", "MORSE", "CUBICBONDS", "FENEBONDS", "RESTRAINTPOT",
-         "G96ANGLES", "QANGLES", "CROSS_BOND_BOND", "CROSS_BOND_ANGLE", "LINEAR_ANGLES", "DIHRES", "ANGRES", "ANGRESZ"]
-IN_ORDER = ("SETTLE", "POSRES", "CMAP", "CROSS_BOND_BOND", "CROSS_BOND_ANGLE", "LINEAR_ANGLES", "ANGRES", "ANGRESZ")
+         "G96ANGLES", "QANGLES", "CROSS_BOND_BOND", "CROSS_BOND_ANGLE", "LINEAR_ANGLES", "DIHRES", "ANGRES", "ANGRESZ",
+         "VSITE1", "VSITE2", "VSITE3", "VSITE2FD", "VSITE3FD", "VSITE3FAD", "VSITE3OUT", "VSITE4FDN"]
+IN_ORDER = ("SETTLE", "POSRES", "CMAP", "CROSS_BOND_BOND", "CROSS_BOND_ANGLE", "LINEAR_ANGLES", "ANGRES", "ANGRESZ",
+            "VSITE1", "VSITE2", "VSITE3", "VSITE2FD", "VSITE3FD", "VSITE3FAD", "VSITE3OUT", "VSITE4FDN")
 
 # Where all of these are zero the reader leaves the term out; grompp does so for some of them.
 FORCE_CONSTANTS = {"ANGLES": (1, 3), "UREY_BRADLEY": (1, 3, 5, 7), "PDIHS": (1, 3), "PIDIHS": (1, 3), "RBDIHS": range(12),
@@ -302,7 +304,7 @@ def check(gmx, dump, work, topology, coordinates):
         f.write(MDP)
     tpr = os.path.join(work, "check.tpr")
     made = run([gmx, "grompp", "-f", mdp, "-c", gro, "-r", gro, "-p", topology, "-o", tpr, "-po",
-                os.path.join(work, "mdout.mdp"), "-maxwarn", "20"], env=dict(os.environ, GMX_MAXBACKUP="-1"))
+                os.path.join(work, "mdout.mdp"), "-maxwarn", "20", "-normvsbds"], env=dict(os.environ, GMX_MAXBACKUP="-1"))
     if made.returncode:
         return ["grompp: " + " ".join(re.findall(r"ERROR \d+.*?\n\n|Fatal error:.*?\n\n", made.stderr, re.S))]
     return compare(system, Tpr(run([gmx, "dump", "-s", tpr]).stdout))

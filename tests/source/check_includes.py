@@ -34,7 +34,7 @@ OWNERS = {
     "sqlite3.h": ["daemon/store/*.[ch]"],
     "yaml.h": ["daemon/spec/*.[ch]"],
     "ucontext.h": ["daemon/worker/co.c"],
-    "zlib.h": ["engine/base/xvg.c"],
+    "zlib.h": ["engine/base/gzip.c", "engine/base/xvg.c"],
     "microhttpd.h": ["daemon/server*.[ch]"],
     "curl/curl.h": ["client/*.c"],
     "nettle/sha2.h": ["daemon/spec/submission.c"],

@@ -60,6 +60,7 @@ static void write_topology(struct buf *b, const struct change *c)
     const char *name = or (c->hydrogens, "H");
     buf_printf(b, "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nC 12.011 0 A 0.35 0.276\nHC 1.008 0 A 0.25 %s\n",
                or (c->epsilon, "0.125"));
+    buf_printf(b, "HC2 1.008 0 A 0.25 %s\n", or (c->epsilon, "0.125"));
     buf_printf(b, "D 1.008 0 A 0 0\nAR 39.948 0 A 0.34 0.996\n[ moleculetype ]\nMOL 3\n[ atoms ]\n");
     buf_printf(b, "1 C 1 MOL C1 1 %s 12.011\n", or (c->charges[0], "-0.2"));
     buf_printf(b, "2 HC 1 MOL %s1 1 %s %s %s\n", name, hydrogen, mass, or (c->b_states, ""));
@@ -76,12 +77,13 @@ static void write_topology(struct buf *b, const struct change *c)
 
 static void write_coordinates(struct buf *b, const struct change *c)
 {
-    static const char *const names[][2] = {{"MOL", "C1"}, {"MOL", "H1"}, {"MOL", "H2"}, {"AR", "AR"}, {"AR", "AR"}};
+    static const char *const names[][2] = {{"MOL", "C1"}, {"MOL", "1"}, {"MOL", "2"}, {"AR", "AR"}, {"AR", "AR"}};
     static const double x[][3] = {{1, 1, 1}, {1.1, 1, 1}, {0.97, 1.1, 1}, {2, 2, 2}, {2, 1, 2}};
     buf_printf(b, "x\n5\n");
     for (int i = 0; i < 5; i++)
-        buf_printf(b, "%5d%-5s%5s%5d%8.3f%8.3f%8.3f%s\n", i < 3 ? 1 : i - 1, names[i][0], names[i][1], i + 1, x[i][0],
-                   x[i][1], x[i][2], or (c->velocity, ""));
+        buf_printf(b, "%5d%-5s%3s%2s%5d%8.3f%8.3f%8.3f%s\n", i < 3 ? 1 : i - 1, names[i][0],
+                   i == 1 || i == 2 ? or (c->hydrogens, "H") : "", names[i][1], i + 1, x[i][0], x[i][1], x[i][2],
+                   or (c->velocity, ""));
     buf_printf(b, "%s\n", or (c->box, "3 3 3"));
 }
 
@@ -168,6 +170,45 @@ static void nothing_to_say(void **state)
     expect("", "", (struct change){.protocol = "  - produce: {time: 1 ns}", .velocity = "  0.1000  0.0000  0.0000"});
 }
 
+/* h-bonds goes by names: what it takes that is no hydrogen, and what it leaves that is one. */
+static void names_of_hydrogens(void **state)
+{
+    (void)state;
+    expect(
+        "constraints",
+        "s.yaml:1: constraints: h-bonds takes bonds of atoms whose names begin with H, as GROMACS does: D1 has a mass "
+        "of "
+        "1.008, and its bond C1-D1 (atoms 1 and 2 of MOL, molecule type MOL) stays a bond; expected a name with H, or "
+        "all-bonds (2 such in all)",
+        (struct change){.hydrogens = "D", .timestep = "1 fs"});
+    expect("constraints",
+           "H1 has a mass of 35.45, and its bond C1-H1 (atoms 1 and 2 of MOL, molecule type MOL) becomes a constraint "
+           "(2 such",
+           (struct change){.hydrogen_mass = "35.45"});
+    expect_none("h-bonds takes", (struct change){.hydrogens = "D", .constraints = "all-bonds"});
+    expect_none("h-bonds takes", (struct change){.hydrogen_mass = "4.032"});
+}
+
+/* Notes of the reader, and of force fields by their macros. */
+static void notes_of_the_topology(void **state)
+{
+    (void)state;
+    expect("topology",
+           "a.top:21: [ bonds ]: text from 'words' on is taken for a comment, as grompp does; one begins with ';'",
+           (struct change){.terms = "[ bonds ]\n2 3 6 0.1 100 words\n"});
+    expect("topology", "a.top: GROMOS force fields (_FF_GROMOS96) were fitted with two cut-offs",
+           (struct change){.terms = "#define _FF_GROMOS96\n"});
+    expect("constraints",
+           "constraints: all-bonds, and the force field (_FF_AMBER, _FF_CHARMM or _FF_OPLSAA) was fitted",
+           (struct change){.terms = "#define _FF_CHARMM\n", .constraints = "all-bonds"});
+    expect("", "", (struct change){.terms = "#define _FF_CHARMM\n"});
+    expect("topology",
+           "s.yaml:6: masses.repartition: 1 of the atoms have another mass in state B (the first is atom 2, H1 of "
+           "MOL1): they "
+           "get the larger mass in both states",
+           (struct change){.masses = "masses: {repartition: 2}\n", .b_states = "D 0 1"});
+}
+
 /* The periods are those of two masses on a spring, 2 pi sqrt(mu / k), and of Wilson's G element. */
 static void the_timestep(void **state)
 {
@@ -213,7 +254,7 @@ static void charges(void **state)
            (struct change){.charges = {"0.8"}, .change = "decouple: [{molecule: MOL, from: none, to: vdw-q}]"});
     expect("charge", "add up to +0.2000 e, no whole number", (struct change){.charges = {"0"}});
     expect("", "", (struct change){.charges = {"-0.198"}}); /* rounded to three digits, atom by atom */
-    expect("", "", (struct change){.change = "perturb: b-states", .b_states = "HC 0.105 1.008"});
+    expect_none("net charge", (struct change){.change = "perturb: b-states", .b_states = "HC 0.105 1.008"});
     expect("charge", "a net charge of +1 e in state B",
            (struct change){.change = "perturb: b-states", .b_states = "HC 1.1 1.008"});
     expect("charge", "changes from +0.00 to +1.00 e",
@@ -246,7 +287,7 @@ static void soft_core(void **state)
     expect("soft-core", "s.yaml:4: alchemy.windows: in window 1 and others charges are there while",
            (struct change){.windows = together});
     expect("", "", (struct change){.windows = together, .soft_core = ", soft-core: {coulomb: yes}"});
-    expect("", "", (struct change){.windows = together, .charges = {"0", "0"}});
+    expect_none("softened", (struct change){.windows = together, .charges = {"0", "0"}});
     expect("soft-core", "in window 1 and others",
            (struct change){.windows = together, .change = "perturb: b-states", .b_states = "D 0 1.008"});
 }
@@ -278,16 +319,96 @@ static void idle_terms(void **state)
         *other =
             "{restraint: [0, 0.5, 1, 1, 1, 1, 1], coulomb: [0, 0, 0, 1, 1, 1, 1], vdw: [0, 0, 0, 0, 0.3, 0.6, 0.9]}";
     expect("ladder",
-           "s.yaml:4: alchemy.windows: 1 bonded term of the topology has other numbers in state B, and there is no "
-           "ladder of bonded: every window has those of state A",
+           "s.yaml:4: alchemy.windows: 1 bonded term differs between lambda 0 and 1, and there is no "
+           "ladder of bonded: every window has what is at lambda 0",
            (struct change){.more = bond});
-    expect_none("state B", (struct change){.more = bond, .windows = with});
+    expect_none("ladder of", (struct change){.more = bond, .windows = with});
     expect("ladder", "1 bonded term", (struct change){.more = bond, .windows = other});
-    expect("ladder", "2 bonded terms of the topology have other numbers", (struct change){.more = both});
-    expect("ladder", "1 restraint of the topology has other numbers in state B, and there is no ladder of restraint",
+    expect("ladder", "2 bonded terms differ", (struct change){.more = both});
+    expect("ladder", "1 restraint differs between lambda 0 and 1, and there is no ladder of restraint",
            (struct change){.more = both});
-    expect_none("state B", (struct change){.more = both, .windows = with}); /* restraints follow that */
+    expect_none("ladder of", (struct change){.more = both, .windows = with}); /* restraints follow that */
     expect_none("state B", (struct change){.b_states = "HC 0.1 1.008"});
+}
+
+/* Ladders that move and change nothing, one by one, and of all together; what no ladder moves. */
+static void idle_ladders(void **state)
+{
+    (void)state;
+    static const char *const alone[][2] = {{"coulomb", "no charge differs between lambda 0 and 1"},
+                                           {"vdw", "no Lennard-Jones term differs"},
+                                           {"bonded", "no bonded term and no constraint differs"},
+                                           {"restraint", "no restraint and no bias differs"},
+                                           {"mass", "no mass differs"}};
+    const char *mass = "HC 0.1 2.016", *charge = "HC 0.2 1.008", *type = "C 0.1 1.008";
+    for (int c = 0; c < 5; c++) {
+        char windows[64], text[160];
+        snprintf(windows, sizeof windows, "{%s: [0, 0.5, 1]}", alone[c][0]);
+        snprintf(text, sizeof text, "alchemy.windows.%s: moves and changes nothing: %s", alone[c][0], alone[c][1]);
+        struct change it = {.windows = windows, .change = "perturb: b-states", .b_states = c ? charge : type};
+        expect("ladder", text, it);
+        expect("ladder", "all windows are the same system: the free energy is 0 whatever is sampled", it);
+        expect("ladder", c ? "1 charge differs" : "1 Lennard-Jones term differs", it);
+        expect_none("neighbours", it);
+        it.change = "perturb: b-states, allow-no-change: yes";
+        expect_none("nothing", it);
+        expect_none("same system", it);
+        it.change = c < 2 ? NULL : "decouple: MOL";
+        it.b_states = NULL;
+        if (c < 2)
+            expect_none("moves and changes", it);
+        else
+            expect("ladder", text, it);
+    }
+    expect("ladder", "all windows are the same system",
+           (struct change){.windows = "{mass: [0, 0.5, 1]}", .change = "perturb: b-states", .b_states = mass});
+    struct change it = {.windows = "{vdw: [0, 0.5, 1], coulomb: [0, 0, 0]}",
+                        .change = "decouple: [{molecule: MOL, from: vdw, to: vdw-q}]"};
+    expect("ladder", "alchemy.windows.vdw: moves and changes nothing", it);
+    expect("ladder",
+           "alchemy.windows: 3 charges differ between lambda 0 and 1, and no step is in the ladder of "
+           "coulomb: every window has what is at lambda 0",
+           it);
+    it = (struct change){.windows = "{coulomb: [0, 0.5, 1]}"};
+    expect("ladder", "3 Lennard-Jones terms differ", it);
+    it = (struct change){.windows = "{coulomb: [0, 0.5, 1], vdw: [1, 1, 1]}", .change = "perturb: b-states"};
+    it.b_states = type;
+    expect("ladder", "1 Lennard-Jones term differs", it);
+    expect("ladder", "every window has what is at lambda 1", it);
+    it.b_states = "HC2 0.2 1.008"; /* a type of another name whose pairs are alike */
+    expect_none("Lennard-Jones", it);
+    /* a bond that is a constraint has a length, and no force constant */
+    it = (struct change){.windows = "{bonded: [0, 0.5, 1], coulomb: [0, 0.5, 1]}", .change = "perturb: b-states"};
+    it.b_states = charge;
+    it.settles = "[ bonds ]\n1 2 1 0.109 284512 0.109 142256\n1 3 1 0.109 284512\n";
+    expect("ladder", "alchemy.windows.bonded: moves and changes nothing", it);
+    it.settles = "[ bonds ]\n1 2 1 0.109 284512 0.119 284512\n1 3 1 0.109 284512\n";
+    expect_none("nothing", it);
+    it.windows = "{coulomb: [0, 0.5, 1]}";
+    expect("ladder", "1 constraint differs", it);
+}
+
+/* What position restraints mean for the motion of the center of mass, and few molecules for a box that changes its shape. */
+static void motion(void **state)
+{
+    (void)state;
+    const char *held = "[ position_restraints ]\n1 1 1000 1000 1000\n", *none = "[ position_restraints ]\n1 1 0 0 0\n";
+    struct change it = {.method = "langevin-middle, com-removal: 50 steps", .terms = held};
+    expect("center", "s.yaml:5: integrator.com-removal: 50 steps: position restraints hold atoms in space", it);
+    it.terms = none;
+    expect("", "", it);
+    it.method = "langevin-middle, com-removal: no";
+    it.terms = held;
+    expect("", "", it);
+    it.method = NULL;
+    expect("", "", it);
+    it = (struct change){.barostat = "barostat: {coupling: anisotropic}\n",
+                         .protocol =
+                             "  - minimize: {steps: 10}\n  - equilibrate: {time: 1 ns, ensemble: npt}\n"
+                             "  - produce: {time: 1 ns, ensemble: npt}"};
+    expect("barostat", "barostat.coupling: anisotropic: the mean volume of fewer than 100 molecules comes out too", it);
+    it.barostat = "barostat: {coupling: isotropic}\n";
+    expect("", "", it);
 }
 
 #define TEMPER "temper: {molecule: MOL, to: 600 K}"
@@ -387,10 +508,20 @@ static void test_box(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_box),   cmocka_unit_test(nothing_to_say), cmocka_unit_test(the_timestep),
-        cmocka_unit_test(charges),    cmocka_unit_test(soft_core),      cmocka_unit_test(ladders),
-        cmocka_unit_test(idle_terms), cmocka_unit_test(protocols),      cmocka_unit_test(no_sense),
+        cmocka_unit_test(nothing_to_say),
+        cmocka_unit_test(names_of_hydrogens),
+        cmocka_unit_test(notes_of_the_topology),
+        cmocka_unit_test(the_timestep),
+        cmocka_unit_test(charges),
+        cmocka_unit_test(soft_core),
+        cmocka_unit_test(ladders),
+        cmocka_unit_test(idle_terms),
+        cmocka_unit_test(idle_ladders),
+        cmocka_unit_test(motion),
         cmocka_unit_test(tempering),
+        cmocka_unit_test(protocols),
+        cmocka_unit_test(no_sense),
+        cmocka_unit_test(test_box),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -709,13 +709,14 @@ static void test_equal_windows(void **state)
     make_path(&x, still);
     r = estimate(&x, NULL);
     near(number(r, "estimators>0>total>kT>value"), 0, 1e-10);
-    assert_string_equal(words(r, "verdict>verdict"), "converged");
+    assert_string_equal(words(r, "verdict>verdict"), "unconverged");
     assert_int_equal(json_array_size(at(r, "estimators>0>legs")), 0);
     json_decref(r);
     drop(&x);
 }
 
-/* A molecule without charges: nothing happens along coulomb, of which every estimator, and every repeat, says 0 but for rounding. */
+/* A molecule without charges: nothing happens along coulomb, of which every estimator, and every repeat, says 0 but for rounding. No such
+ * 0 is converged, and a warning names the leg; the total is a number of its own. */
 static void test_idle_leg(void **state)
 {
     struct ensemble x;
@@ -742,11 +743,52 @@ static void test_idle_leg(void **state)
             json_t *leg = at(json_array_get(at(of[k], "estimators"), i), "legs>0");
             assert_string_equal(words(leg, "name"), "coulomb");
             near(number(leg, "free_energy>kT>value"), 0, 1e-9);
-            assert_string_equal(words(leg, "verdict"), "converged");
+            assert_string_equal(words(leg, "verdict"), "unconverged");
         }
+        assert_string_equal(words(of[k], "verdict>verdict"), "converged");
+        json_t *warnings = at(of[k], "warnings");
+        size_t named = 0;
+        for (size_t i = 0; i < json_array_size(warnings); i++)
+            named += strstr(json_string_value(json_array_get(warnings, i)),
+                            "the leg coulomb, windows 0 to 2, changes nothing") != NULL;
+        assert_int_equal(named, k + 1);
         json_decref(of[k]);
     }
     buf_free(&json);
+    drop(&x);
+}
+
+/* Energies that are the same in all windows, but for rounding: 0 is no answer, unless the spec means it. */
+static void test_no_change(void **state)
+{
+    struct ensemble x;
+    struct ladder_of_oscillators same = legs;
+    memset(same.da, 0, sizeof same.da);
+    memset(same.dc, 0, sizeof same.dc);
+    make(&x, 10);
+    for (int k = 0; k < STATES; k++) {
+        struct buf b = {0};
+        same.da[1] = 1e-7;
+        oscillators_file(&b, &same, k, 1000, TEMPERATURE, (uint64_t)k);
+        write_file(&x, k, "dhdl.xvg", &b);
+        buf_free(&b);
+    }
+    for (int meant = 0; meant < 2; meant++) {
+        x.set.alchemy.allow_no_change = meant;
+        json_t *r = estimate(&x, NULL);
+        near(number(r, "estimators>0>total>kT>value"), 0, 1e-6);
+        assert_int_equal(json_array_size(at(r, "warnings")), 0);
+        for (size_t i = 0; i < 3; i++) {
+            json_t *e = json_array_get(at(r, "estimators"), i);
+            const char *expected = meant ? "converged" : "unconverged";
+            assert_string_equal(words(e, "verdict>verdict"), expected);
+            assert_string_equal(words(e, "legs>1>verdict"), expected);
+            assert_string_equal(words(e, "steps>3>verdict"), expected);
+            if (!meant)
+                assert_string_equal(words(e, "verdict>reasons>0>code"), "no_change");
+        }
+        json_decref(r);
+    }
     drop(&x);
 }
 
@@ -775,7 +817,7 @@ int main(void)
         cmocka_unit_test(test_drifting_window), cmocka_unit_test(test_disagreement),
         cmocka_unit_test(test_repeats),         cmocka_unit_test(test_equal_windows),
         cmocka_unit_test(test_single_window),   cmocka_unit_test(test_gauss_ladder),
-        cmocka_unit_test(test_idle_leg),
+        cmocka_unit_test(test_idle_leg),        cmocka_unit_test(test_no_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,6 +109,22 @@ static void test_widths(void **state)
     assert_null(f->s.v);
 }
 
+/* As grompp reads them: text where velocities would be is a comment, and of several frames the first counts. */
+static void test_lenient(void **state)
+{
+    struct fixture *f = *state;
+    struct err e = {0};
+#define TEXT "   0.100   0.200   0.300  #Si # Monomer 0\n"
+    if (read_text(f, HEAD A1 TEXT A2 TEXT A3 TEXT A4 XYZ A5 TEXT A6 TEXT BOX "frame 2\n6\n" A1 XYZ, &e))
+        fail_msg("%s", e.msg);
+    assert_null(f->s.v);
+    near(f->s.x[5][2], 0.3);
+    assert_int_equal(f->s.nnotes, 2);
+    assert_string_equal(f->s.notes[0],
+                        "x.gro:10: text after the box is not read: the coordinates are those of the first frame");
+    assert_string_equal(f->s.notes[1], "x.gro:3: text where velocities would be is taken for a comment");
+}
+
 static void test_reference(void **state)
 {
     struct fixture *f = *state;
@@ -169,8 +185,8 @@ static void test_bad(void **state)
          "box)"},
         {HEAD A1 XYZ A2 XYZ A3 XYZ A4 XYZ A5 XYZ A6 XYZ "1.6 1.6 2.5e8\n", ERR_COORDINATES,
          "x.gro:9: read box edge 2.5e+08 nm, expected a positive length up to 1000 nm"},
-        {HEAD A1 XYZ A2 XYZ A3 XYZ A4 XYZ A5 XYZ A6 XYZ BOX "\nframe 2\n", ERR_UNSUPPORTED,
-         "x.gro:11: text after the box: only files of one frame are read"},
+        {HEAD A1 "   0.100   0.200   0.300  0.1000\n" A2 XYZ, ERR_COORDINATES,
+         "x.gro:3: read '' in columns 53 to 60, expected the y velocity in nm/ps (the first atom has one)"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct err e = {0};
@@ -220,6 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_widths, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_lenient, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reference, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bad, setup, teardown),
         cmocka_unit_test_setup_teardown(test_write, setup, teardown),

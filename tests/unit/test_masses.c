@@ -48,11 +48,11 @@ static int read(struct system *s, const char *mass, const char *more, double fac
     return masses_repartition(s, &(struct mass_settings){factor, keep_waters}, e);
 }
 
-static void expect(double factor, bool keep_waters, const double mass[ATOMS])
+static void expect(const char *third, double factor, bool keep_waters, const double mass[ATOMS])
 {
     struct system s = {0};
     struct err e = {0};
-    if (read(&s, "1.008", "", factor, keep_waters, &e))
+    if (read(&s, third, "", factor, keep_waters, &e))
         fail_msg("%s", e.msg);
     for (int i = 0; i < ATOMS; i++)
         for (int k = 0; k < 2; k++)
@@ -63,10 +63,18 @@ static void expect(double factor, bool keep_waters, const double mass[ATOMS])
 
 static void test_masses(void **state)
 {
-    expect(1, false, (double[]){12.011, 15.9994, 1.008, 1.008, 1.008, 1.008, 15.9994, 1.008, 1.008, 0, 22.9898});
-    expect(3, false, (double[]){5.963, 13.9834, 3.024, 3.024, 3.024, 3.024, 11.9674, 3.024, 3.024, 0, 22.9898});
-    expect(3, true, (double[]){5.963, 13.9834, 3.024, 3.024, 3.024, 3.024, 15.9994, 1.008, 1.008, 0, 22.9898});
-    expect(1.5, false, (double[]){10.499, 15.4954, 1.512, 1.512, 1.512, 1.512, 14.9914, 1.512, 1.512, 0, 22.9898});
+    expect("1.008", 1, false,
+           (double[]){12.011, 15.9994, 1.008, 1.008, 1.008, 1.008, 15.9994, 1.008, 1.008, 0, 22.9898});
+    expect("1.008", 3, false,
+           (double[]){5.963, 13.9834, 3.024, 3.024, 3.024, 3.024, 11.9674, 3.024, 3.024, 0, 22.9898});
+    expect("1.008", 3, true, (double[]){5.963, 13.9834, 3.024, 3.024, 3.024, 3.024, 15.9994, 1.008, 1.008, 0, 22.9898});
+    expect("1.008", 1.5, false,
+           (double[]){10.499, 15.4954, 1.512, 1.512, 1.512, 1.512, 14.9914, 1.512, 1.512, 0, 22.9898});
+    /* a dummy that becomes a hydrogen, and a hydrogen that becomes chlorine, have the larger mass in both states */
+    expect("1 H 0 1.008", 3, false,
+           (double[]){5.963, 13.9834, 3.024, 3.024, 3.024, 3.024, 11.9674, 3.024, 3.024, 0, 22.9898});
+    expect("1.008 H 0 35.45", 3, false,
+           (double[]){7.979, 13.9834, 3.024, 3.024, 35.45, 3.024, 11.9674, 3.024, 3.024, 0, 22.9898});
 }
 
 static void refused(const char *mass, const char *more, double factor, enum err_code code, const char *message)
@@ -84,8 +92,6 @@ static void test_errors(void **state)
             "atom 1 (C MOH1) would keep a mass of 2.939, less than its hydrogens' 4.032: expected a smaller factor");
     refused("1.008", "2 3 1 0.2 10\n", 3, ERR_TOPOLOGY,
             "atom 3 (H1 MOH1) has mass 1.008 and several bonds: expected a bond to one atom that gives it 2.016");
-    refused("1.008 H 0 2.016", "", 3, ERR_UNSUPPORTED,
-            "atom 5 (H3 MOH1) has mass 1.008 in state A and 2.016 in B: masses that change cannot be repartitioned");
     refused("1.008", NULL, 3, ERR_TOPOLOGY,
             "atom 6 (H4 MOH1) has mass 1.008 and no bond: expected a bond to one atom that gives it 2.016");
 }

@@ -80,7 +80,7 @@ static void a_worker_may_want_more_slots_or_fewer(void **state)
     assert_int_equal(ensemble_count(a, REPLICA_RUNNING), 5);
     assert_int_equal(play_feed(&p, (struct sched_event){.kind = SCHED_SLOTS, .slots = 4}), 0);
     assert_int_equal(ensemble_count(a, REPLICA_RUNNING), 5);
-    sched_explain(&p.s, &a->replicas[7], p.now, &w);
+    play_explain(&p, &a->replicas[7], &w);
     assert_int_equal(w.place, 3);
     for (int k = 0; k < 2; k++) {
         assert_int_equal(play_about(&p, SCHED_DONE, &a->replicas[k]), 0);

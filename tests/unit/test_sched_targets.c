@@ -73,6 +73,62 @@ static void live(struct play *p, struct ensemble *e, double error, const char *v
     assert_int_equal(play_feed(p, ev), 0);
 }
 
+/* Time passes until `end`: who has a slot makes a step each ms, and has a checkpoint when it leaves. */
+static void run_until(struct play *p, int64_t end)
+{
+    while (p->now < end) {
+        int64_t wake = sched_wake(&p->s, p->now);
+        p->now = wake > end ? end : wake > p->now ? wake : p->now + 1;
+        play_feed(p, (struct sched_event){.kind = SCHED_TICK});
+        for (int i = 0; i < p->s.workers[0].nsets; i++) {
+            const struct sched_set *set = p->s.workers[0].sets[i];
+            const struct sched_replica *r = set->replicas;
+            if (r->sm.state != REPLICA_STOPPING)
+                continue;
+            assert_int_equal(play_feed(p, (struct sched_event){.kind = SCHED_STOPPED,
+                                                               .replica = r->number,
+                                                               .step = r->saved_step + p->now - set->began}),
+                             0);
+            i = -1;
+        }
+    }
+}
+
+/* Many ensembles that may end early, few slots: in the time in which one window of each could have had a slice all windows of each have
+ * been sampled alike, so that each can have an estimate. Ensembles have been served alike too. */
+static void windows_are_sampled_alike_where_slots_are_few(void **state)
+{
+    enum { ENSEMBLES = 30, WINDOWS = 5, SLOTS = 6, SLICE = 60000, PART = SLICE / WINDOWS };
+    struct play p;
+    struct ensemble *e[ENSEMBLES];
+    int64_t least_of_all = INT64_MAX, most_of_all = 0;
+    play_begin(&p, 1);
+    play_up(&p, 0, SLOTS, "m");
+    for (int i = 0; i < ENSEMBLES; i++) {
+        e[i] = play_ensemble(1 + (uint32_t)i % 3, WINDOWS, 0);
+        e[i]->stop = (struct stop_rule){.error = 0.5, .after = 20};
+        for (int k = 0; k < WINDOWS; k++)
+            e[i]->replicas[k].steps = INT64_MAX / 2;
+        play_add(&p, e[i]);
+    }
+    run_until(&p, ENSEMBLES * SLICE / SLOTS + SLICE); /* the first was alone, with all of its windows, for a slice */
+    for (int i = 0; i < ENSEMBLES; i++) {
+        int64_t least = INT64_MAX, most = 0, sum = 0;
+        for (int k = 0; k < WINDOWS; k++) {
+            int64_t saved = e[i]->replicas[k].saved_step;
+            least = saved < least ? saved : least;
+            most = saved > most ? saved : most;
+            sum += saved;
+        }
+        assert_in_range(least, PART / 2, SLICE);
+        assert_in_range(most - least, 0, PART);
+        least_of_all = sum < least_of_all ? sum : least_of_all;
+        most_of_all = i && sum > most_of_all ? sum : most_of_all;
+    }
+    assert_in_range(most_of_all - least_of_all, 0, 2 * PART);
+    play_end(&p);
+}
+
 /* Two good estimates in a row end an ensemble where its replicas are; an extension goes on and is not asked again. */
 static void an_ensemble_that_is_good_enough_ends(void **state)
 {
@@ -262,7 +318,7 @@ static void the_longest_goes_first(void **state)
     looked(&p, e, 30, 40, 50);
     for (int i = 0; i < 2; i++) {
         struct sched_wait w;
-        sched_explain(&p.s, &e->replicas[i], p.now, &w);
+        play_explain(&p, &e->replicas[i], &w);
         assert_int_equal(w.place, 2 - i);
     }
     for (int i = 2; i >= 0; i--) {
@@ -348,6 +404,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_extension_is_a_later_target),
+        cmocka_unit_test(windows_are_sampled_alike_where_slots_are_few),
         cmocka_unit_test(an_ensemble_that_is_good_enough_ends),
         cmocka_unit_test(windows_are_sampled_alike),
         cmocka_unit_test(a_set_that_failed_is_not_extended_in_part),

@@ -84,7 +84,17 @@ static void check_promises(const struct world *w)
     }
     for (int i = 0; i < w->nensembles; i++) {
         const struct ensemble *e = w->ensembles[i];
-        int ended = ensemble_count(e, REPLICA_DONE) + ensemble_count(e, REPLICA_FAILED);
+        int ended = ensemble_count(e, REPLICA_DONE) + ensemble_count(e, REPLICA_FAILED), waiting = 0;
+        for (int k = 0; k < e->nsets; k++) {
+            int queued = 0;
+            for (int r = 0; r < e->sets[k].nreplicas; r++)
+                queued += e->sets[k].replicas[r].sm.state == REPLICA_QUEUED;
+            assert_int_equal(e->sets[k].nqueued, queued);
+            assert_true(!queued || e->sets[k].not_before <= e->delayed || e->sets[k].not_before <= w->p.now);
+            assert_true(!e->sets[k].crashes || e->crashed);
+            waiting += queued > 0;
+        }
+        assert_int_equal(e->nwaiting, waiting);
         if (e->sm.state == ENSEMBLE_DONE)
             assert_int_equal(ensemble_count(e, REPLICA_DONE), e->nreplicas);
         for (int k = 0; k < e->nreplicas; k++)

@@ -59,7 +59,7 @@ static struct reply stream_by(struct fixture *f, struct request *r, int64_t byte
 {
     struct pieces *p = calloc(1, sizeof *p);
     *p = (struct pieces){f, broken, 0};
-    return reply_stream(r, "text/plain", bytes, &(struct stream_ops){fill_it, closed}, p);
+    return reply_stream(r, 200, "text/plain", bytes, &(struct stream_ops){fill_it, closed}, p);
 }
 
 static struct reply stream(struct fixture *f, struct request *r, int64_t bytes, bool broken)

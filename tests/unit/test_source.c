@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <cmocka.h>
 
@@ -161,6 +162,39 @@ static void test_disk(void **state)
     remove_folders(top);
 }
 
+/* A text of several pieces and two members; one that is cut short is none. */
+static void test_gzip(void **state)
+{
+    enum { LINES = 20000 };
+    char folder[] = "/tmp/shoal-gzip-XXXXXX";
+    struct buf path = {0}, text = {0}, raw = {0};
+    struct err e = {0};
+    assert_non_null(mkdtemp(folder));
+    buf_printf(&path, "%s/a.top.gz", folder);
+    for (int member = 0; member < 2; member++) {
+        gzFile f = gzopen(path.data, member ? "ab" : "wb");
+        size_t from = text.len;
+        for (int i = 0; i < LINES; i++)
+            buf_printf(&text, "%d line %d\n", member, i);
+        assert_int_equal(gzwrite(f, text.data + from, (unsigned)(text.len - from)), (int)(text.len - from));
+        gzclose(f);
+    }
+    struct source *s = source_disk_new(folder, true);
+    finds(s, NULL, "a.top.gz", "a.top.gz", text.data);
+    source_free(s);
+    assert_int_equal(buf_read_file(&raw, path.data, &e), 0);
+    assert_int_equal(buf_write_file(path.data, raw.data, raw.len - 20, &e), 0);
+    s = source_disk_new(folder, true);
+    lacks(s, NULL, "a.top.gz", ERR_IO,
+          "\"a.top.gz\": its gzip data end too early, are damaged, or hold more than 512 MB");
+    source_free(s);
+    assert_int_equal(remove(path.data), 0);
+    assert_int_equal(rmdir(folder), 0);
+    buf_free(&path);
+    buf_free(&text);
+    buf_free(&raw);
+}
+
 static void test_table(void **state)
 {
     struct table t = {0};
@@ -181,10 +215,8 @@ static void test_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_paths),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_disk),
-        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_paths), cmocka_unit_test(test_memory), cmocka_unit_test(test_disk),
+        cmocka_unit_test(test_gzip),  cmocka_unit_test(test_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

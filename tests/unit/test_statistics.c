@@ -6,10 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "client/statistics/compare.h"
+#include "client/statistics/contradictions.h"
 #include "client/statistics/network.h"
 
 static void assert_near(double a, double b)
@@ -103,6 +105,58 @@ static void test_loops(void **state)
     loops_free(loops, n);
 }
 
+/* ---- contradictions ---- */
+
+/* Four nodes that all have edges to each other, one of them off: by how much is what the rest says. */
+static void test_contradiction(void **state)
+{
+    enum { EDGES = 7 };
+    struct measured m[EDGES] = {{0, 1, 1, 0.1}, {0, 2, 2, 0.1}, {0, 3, 3, 0.1}, {1, 2, 1, 0.1},
+                                {1, 3, 2, 0.1}, {2, 3, 1, 0.1}, {4, 5, 9, 0.1}};
+    struct contradiction *c;
+    assert_int_equal(network_contradictions(6, m, EDGES, &c), 0);
+    contradictions_free(c, 0);
+    m[3].value += 1;
+    assert_int_equal(network_contradictions(6, m, EDGES, &c), 1);
+    assert_int_equal(c->part, 0);
+    assert_int_equal(c->loops, 3);
+    assert_int_equal(c->length, 1);
+    assert_int_equal(c->edges[0], 3);
+    /* without it two ways of two edges each lead from 1 to 2, and one of three: the mean of the first has the error of one edge */
+    assert_near(c->off, 1);
+    assert_near(c->error, 0.1 * sqrt(2));
+    assert_near(c->chi_square, 1 / 0.02);
+    contradictions_free(c, 1);
+    m[0].value += 1;
+    m[5].value -= 3;
+    int n = network_contradictions(6, m, EDGES, &c);
+    assert_int_equal(n, 3);
+    contradictions_free(c, n);
+}
+
+/* A single loop cannot say which of its edges is wrong; errors that are all too small are no edge's fault. */
+static void test_unnamed_contradictions(void **state)
+{
+    const struct measured triangle[] = {{0, 1, 1, 0.1}, {1, 2, 1, 0.1}, {0, 2, 3, 0.1}, {2, -1, 0, 0.1}};
+    struct contradiction *c;
+    assert_int_equal(network_contradictions(3, triangle, 4, &c), 1);
+    assert_int_equal(c->length, 3);
+    assert_near(fabs(c->off), 1);
+    assert_near(c->error, 0.1 * sqrt(3));
+    contradictions_free(c, 1);
+    enum { TWICE = 8 };
+    struct measured pairs[2 * TWICE];
+    for (int k = 0; k < TWICE; k++) {
+        pairs[2 * k] = (struct measured){k, k + 1, 0.19, 0.1};
+        pairs[2 * k + 1] = (struct measured){k, k + 1, -0.19, 0.1};
+    }
+    assert_int_equal(network_contradictions(TWICE + 1, pairs, 2 * TWICE, &c), 1);
+    assert_int_equal(c->length, 0);
+    assert_int_equal(c->loops, TWICE);
+    assert_near(c->chi_square, 2 * TWICE * 1.9 * 1.9);
+    contradictions_free(c, 1);
+}
+
 /* ---- comparisons ---- */
 
 static int sign(double x)
@@ -111,14 +165,16 @@ static int sign(double x)
 }
 
 /* By its definition, over all pairs. */
-static double tau_of_pairs(const double *a, const double *b, int n)
+static double tau_of_pairs(const struct compared *x, int n)
 {
     double sum = 0, in_a = 0, in_b = 0;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < i; j++) {
-            sum += sign(a[i] - a[j]) * sign(b[i] - b[j]);
-            in_a += a[i] != a[j];
-            in_b += b[i] != b[j];
+            if (x[i].group != x[j].group)
+                continue;
+            sum += sign(x[i].a - x[j].a) * sign(x[i].b - x[j].b);
+            in_a += x[i].a != x[j].a;
+            in_b += x[i].b != x[j].b;
         }
     return sum / sqrt(in_a * in_b);
 }
@@ -126,27 +182,30 @@ static double tau_of_pairs(const double *a, const double *b, int n)
 static void test_kendall(void **state)
 {
     enum { MOST = 60 };
-    double a[MOST], b[MOST];
+    struct compared x[MOST];
     srandom(7);
     for (int round = 0; round < 500; round++) {
-        int n = 2 + (int)(random() % (MOST - 2)), levels = 2 + (int)(random() % 40);
-        for (int i = 0; i < n; i++) {
-            a[i] = (double)(random() % levels);
-            b[i] = (double)(random() % levels);
-        }
-        double wanted = tau_of_pairs(a, b, n);
+        int n = 2 + (int)(random() % (MOST - 2)), levels = 2 + (int)(random() % 40), groups = 1 + (int)(random() % 4);
+        for (int i = 0; i < n; i++)
+            x[i] = (struct compared){
+                .a = (double)(random() % levels), .b = (double)(random() % levels), .group = i * groups / n};
+        double wanted = tau_of_pairs(x, n);
         if (isnan(wanted))
-            assert_true(isnan(kendall(a, b, n)));
+            assert_true(isnan(kendall(x, n)));
         else
-            assert_near(kendall(a, b, n), wanted);
+            assert_near(kendall(x, n), wanted);
     }
 }
 
 static void test_compare(void **state)
 {
-    const double a[] = {1, 2, 3, 4, 5, 6}, b[] = {1.5, 1.5, 3.5, 3.5, 6, 7};
-    struct comparison c = compare(a, b, 6), again = compare(a, b, 6);
-    assert_int_equal(c.pairs, 6);
+    const struct compared given[] = {{.a = 1, .b = 1.5}, {.a = 2, .b = 1.5}, {.a = 3, .b = 3.5},
+                                     {.a = 4, .b = 3.5}, {.a = 5, .b = 6},   {.a = 6, .b = 7}};
+    struct compared x[6], y[6];
+    memcpy(x, given, sizeof x);
+    memcpy(y, given, sizeof y);
+    struct comparison c = compare(x, 6), again = compare(y, 6);
+    assert_int_equal(c.values, 6);
     assert_near(c.rmse.value, sqrt((4 * 0.25 + 2) / 6));
     assert_near(c.mue.value, 4.0 / 6);
     assert_near(c.tau.value, 13 / sqrt(15 * 13));
@@ -155,18 +214,45 @@ static void test_compare(void **state)
         assert_true(all[i]->low < all[i]->value && all[i]->value < all[i]->high);
         assert_true(all[i]->low == twice[i]->low && all[i]->high == twice[i]->high);
     }
-    /* Six draws of errors that are 1 with a chance of 1/3, else 0.5: none is 1 in 8.8 %, more than four in 1.8 %. */
-    assert_near(c.mue.low, 0.5);
-    assert_near(c.mue.high, 0.5 + 4 / 12.0);
-    assert_true(isnan(compare(a, b, 0).rmse.value));
-    assert_near(deviation(a, 6), sqrt(3.5));
-    assert_true(isnan(deviation(a, 1)));
+}
+
+/* Of few there are no bounds, of fewer than four nothing. */
+static void test_compare_few(void **state)
+{
+    struct compared x[] = {
+        {.a = 1, .b = 1.5}, {.a = 2, .b = 1.5}, {.a = 3, .b = 3.5}, {.a = 4, .b = 3.5}, {.a = 5, .b = 6}};
+    struct comparison c = compare(x, 5);
+    assert_near(c.rmse.value, sqrt((4 * 0.25 + 1) / 5));
+    assert_true(isnan(c.rmse.low) && isnan(c.mue.high) && isnan(c.tau.low) && !isnan(c.tau.value));
+    c = compare(x, 3);
+    assert_int_equal(c.values, 3);
+    assert_true(isnan(c.rmse.value) && isnan(c.mue.value) && isnan(c.tau.value));
+    assert_true(isnan(compare(x, 0).rmse.value));
+}
+
+/* Two parts that float, and one system alone: its difference of 0 is no agreement, and the others' lack what their means took. */
+static void test_compare_parts(void **state)
+{
+    struct compared x[] = {{.a = 1, .b = 2, .group = 0, .centered = true},
+                           {.a = 3, .b = 2, .group = 0, .centered = true},
+                           {.a = -1, .b = 2, .group = 1, .centered = true},
+                           {.a = 5, .b = 2, .group = 1, .centered = true},
+                           {.a = 7, .b = 7, .group = 2, .centered = true}};
+    struct comparison c = compare(x, 5);
+    assert_int_equal(c.values, 4);
+    assert_near(c.pairs, 2);
+    assert_near(c.rmse.value, sqrt(2 * (2 * 1 + 2 * 9) / 4.0));
+    assert_near(c.mue.value, sqrt(2) * (2 * 1 + 2 * 3) / 4.0);
+    assert_true(isnan(c.tau.value)); /* of two pairs there is none */
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_triangle),          cmocka_unit_test(test_weights),
-                                       cmocka_unit_test(test_anchors_and_parts), cmocka_unit_test(test_loops),
-                                       cmocka_unit_test(test_kendall),           cmocka_unit_test(test_compare)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_triangle),          cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_anchors_and_parts), cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_contradiction),     cmocka_unit_test(test_unnamed_contradictions),
+        cmocka_unit_test(test_kendall),           cmocka_unit_test(test_compare),
+        cmocka_unit_test(test_compare_few),       cmocka_unit_test(test_compare_parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

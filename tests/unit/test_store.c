@@ -244,6 +244,146 @@ static void what_is_put_comes_back(void **state)
     ensemble_free(e);
 }
 
+/* Until nothing is left of what was removed. */
+static void wait_swept(struct store *s)
+{
+    for (bool sweeping = true; sweeping;) {
+        uv_mutex_lock(&s->lock);
+        sweeping = s->sweeping;
+        uv_mutex_unlock(&s->lock);
+        uv_sleep(1);
+    }
+}
+
+static void put_events(struct store *s, const struct ensemble *e, int64_t from, int n)
+{
+    for (int i = 0; i < n; i++)
+        store_put_event(
+            s, &(struct event){.seq = from + i, .ensemble = e, .replica = e->replicas, .kind = "x", .state = -1});
+}
+
+/* A removed ensemble is gone at once, for a start too, and its key is free; its rows go a slice at a time, also where a stop came between. */
+static void a_removal_goes_in_slices(void **state)
+{
+    enum { SLICE = 1000, EVENTS = 5 * SLICE };
+    struct running r;
+    char path[128];
+    sqlite3 *db;
+    struct ensemble *e = make_ensemble(1, "abcd", "key"), *other = make_ensemble(2, "efgh", NULL),
+                    *again = make_ensemble(3, "ijkl", "key");
+    path_in(path, "shoald.db");
+    run_store(&r);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    put_ensemble(r.store, e);
+    put_ensemble(r.store, other);
+    put_events(r.store, e, 1, EVENTS);
+    commit(&r);
+    end_store(&r);
+    /* What a stop right after the removal's commit leaves. */
+    assert_int_equal(sqlite3_exec(db, "UPDATE ensemble SET removed = 1, key = NULL WHERE number = 1", 0, 0, 0),
+                     SQLITE_OK);
+    nloaded = 0;
+    assert_int_equal(uv_loop_init(&r.loop), 0);
+    assert_int_equal(store_open(&r.store, folder, &err), 0);
+    assert_int_equal(store_load(r.store, take, NULL, &err), 0);
+    assert_int_equal(nloaded, 1);
+    assert_string_equal(loaded[0]->id, "efgh");
+    bool more = true;
+    for (int left = EVENTS; left >= 0; left -= SLICE) {
+        assert_int_equal(number(db, "SELECT count(*) FROM event"), left);
+        assert_int_equal(number(db, "SELECT count(*) FROM replica"), 4);
+        assert_int_equal(store_sweep(r.store, &more), SQLITE_OK);
+        assert_true(more);
+    }
+    assert_int_equal(number(db, "SELECT count(*) FROM replica"), 2);
+    assert_int_equal(store_start(r.store, &r.loop, &err), 0);
+    put_ensemble(r.store, again);
+    commit(&r);
+    wait_swept(r.store);
+    assert_int_equal(number(db, "SELECT count(*) FROM ensemble"), 2);
+    assert_int_equal(number(db, "SELECT count(*) FROM replica_set"), 4);
+    sqlite3_close(db);
+    end_store(&r);
+    ensemble_free(loaded[0]);
+    ensemble_free(again);
+    ensemble_free(other);
+    ensemble_free(e);
+}
+
+/* All replicas in one state move at once; the oldest events go, and how long it ran by them stays. */
+static void moves_and_trims_are_stored(void **state)
+{
+    struct running r;
+    struct ensemble *e = make_ensemble(1, "abcd", NULL);
+    run_store(&r);
+    put_ensemble(r.store, e);
+    sm_init(&e->replicas[1].sm, &replica_states, &e->replicas[1], REPLICA_DONE);
+    store_save_replica(r.store, &e->replicas[1]);
+    store_move_replicas(r.store, e, REPLICA_QUEUED, REPLICA_PAUSED);
+    put_events(r.store, e, 1, 10);
+    store_trim_events(r.store, e, 7, 1234);
+    commit(&r);
+    end_store(&r);
+    load_again(&r);
+    assert_int_equal(loaded[0]->replicas[0].sm.state, REPLICA_PAUSED);
+    assert_int_equal(loaded[0]->replicas[1].sm.state, REPLICA_DONE);
+    assert_int_equal(loaded[0]->nevents, 3);
+    assert_int_equal(loaded[0]->seq, 10);
+    assert_int_equal(loaded[0]->ran_ms, 1234);
+    assert_int_equal(loaded[0]->row_bytes, strlen("spec text"
+                                                  "my.yaml"));
+    end_store(&r);
+    ensemble_free(loaded[0]);
+    ensemble_free(e);
+}
+
+/* Of tables that grow with what is stored nothing is found by reading all of one. */
+static void expect_no_scan(sqlite3 *db, const char *sql)
+{
+    static const char *const large[] = {"event", "replica", "replica_set", "input_file", "content", "label"};
+    struct buf plan = {0};
+    sqlite3_stmt *q;
+    buf_printf(&plan, "EXPLAIN QUERY PLAN %s", sql);
+    assert_int_equal(sqlite3_prepare_v2(db, plan.data, -1, &q, NULL), SQLITE_OK);
+    while (sqlite3_step(q) == SQLITE_ROW) {
+        const char *step = (const char *)sqlite3_column_text(q, 3);
+        for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+            size_t len = strlen(large[i]);
+            if (strncmp(step, "SCAN ", 5) == 0 && strncmp(step + 5, large[i], len) == 0 && step[5 + len] <= ' ')
+                fail_msg("%s: %s", sql, step);
+        }
+    }
+    sqlite3_finalize(q);
+    buf_free(&plan);
+}
+
+static void no_statement_scans_a_table(void **state)
+{
+    static const char *const writes[] = {
+#define X(name, sql) sql,
+        STORE_STATEMENTS(X)
+#undef X
+    };
+    struct store *s;
+    sqlite3_stmt *q;
+    assert_int_equal(store_open(&s, folder, &err), 0);
+    for (size_t i = 0; i < sizeof writes / sizeof *writes; i++)
+        expect_no_scan(s->writer, writes[i]);
+    for (size_t i = 0; i < READ_COUNT; i++)
+        expect_no_scan(s->reader, store_reads[i]);
+    /* To delete a row is to look for those that refer to it: every reference is the beginning of an index. */
+    const char *lacking =
+        "SELECT t.name || '.' || f.\"from\" FROM sqlite_schema t, pragma_foreign_key_list(t.name) f"
+        " WHERE t.type = 'table' AND NOT EXISTS (SELECT 1 FROM pragma_index_list(t.name) i,"
+        " pragma_index_info(i.name) c WHERE NOT i.partial AND c.seqno = 0 AND c.name = f.\"from\")";
+    assert_int_equal(sqlite3_prepare_v2(s->reader, lacking, -1, &q, NULL), SQLITE_OK);
+    if (sqlite3_step(q) == SQLITE_ROW)
+        fail_msg("no index: %s", (const char *)sqlite3_column_text(q, 0));
+    sqlite3_finalize(q);
+    assert_true(number(s->reader, "SELECT count(*) FROM sqlite_schema t, pragma_foreign_key_list(t.name)") >= 7);
+    store_close(s);
+}
+
 /* Two ensembles have the same files: they are kept once, and go with the last that has them. */
 static void contents_are_kept_once(void **state)
 {
@@ -267,6 +407,7 @@ static void contents_are_kept_once(void **state)
     assert_string_equal(files.data, "a.gro:5 b.top:3 ");
     store_remove_ensemble(r.store, e[1]);
     commit(&r);
+    wait_swept(r.store);
     assert_int_equal(number(db, "SELECT count(*) FROM content"), 0);
     assert_int_equal(number(db, "SELECT count(*) FROM input_file"), 0);
     sqlite3_close(db);
@@ -681,6 +822,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_put_comes_back, setup, teardown),
         cmocka_unit_test_setup_teardown(contents_are_kept_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_removal_goes_in_slices, setup, teardown),
+        cmocka_unit_test_setup_teardown(moves_and_trims_are_stored, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_statement_scans_a_table, setup, teardown),
         cmocka_unit_test_setup_teardown(sets_come_back, setup, teardown),
         cmocka_unit_test_setup_teardown(a_wider_ladder_comes_back, setup, teardown),
         cmocka_unit_test_setup_teardown(a_newer_schema_is_refused, setup, teardown),

@@ -153,8 +153,9 @@ static void test_missing(void **state)
 static void test_keys(void **state)
 {
     assert_true(submission_key("a.B-_9") && submission_label_key("team/x"));
-    assert_false(submission_key("") || submission_key("a/b") || submission_key("\xc3\xa5") ||
-                 submission_label_key("a b"));
+    assert_true(submission_key("..."));
+    assert_false(submission_key("") || submission_key(".") || submission_key("..") || submission_key("a/b") ||
+                 submission_key("\xc3\xa5") || submission_label_key("a b"));
     char text[66];
     memset(text, 'k', 65);
     text[65] = '\0';

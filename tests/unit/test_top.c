@@ -269,6 +269,187 @@ static void test_preprocessor(void **state)
     source_free(src);
 }
 
+#define T ERR_TOPOLOGY
+#define U ERR_UNSUPPORTED
+
+/* ---- what grompp takes, too ---- */
+
+static void notes(const struct system *s, const char *const *expected, int n)
+{
+    for (int i = 0; i < n && i < s->nnotes; i++)
+        assert_string_equal(s->notes[i], expected[i]);
+    assert_int_equal(s->nnotes, n);
+}
+
+/* Names of sections, [ defaults ] by name, comments without ';', quotes and conditions that nothing closes. */
+static void test_lenient(void **state)
+{
+    struct source *src = source_memory_new();
+    struct err e = {0};
+    struct system s;
+    static const char itp[] = "[ bonds ]\n1 2 1 0.1 100 text\n#ifdef NEVER\n1 3 1 0.1 100\n";
+    static const char text[] =
+        "[ Default_s ] text\nlj ARITHMETIC Y 0.5 0.8 12\n[ Atom-Types ]\nA 6 12.0 0.1 A 0.3 0.5 # regular\n"
+        "V V 0 0.0 0.0 V 0 0 words\n[ Molecule_Type ]\nM 3 text\n[ atoms ]\n1 A 1 RES C1 1 0.2 12 A 0.3 # text\n"
+        "2 A 1 RES C2 1 # text\n3 A 1 RES C3 1 0.4 // 5\n4 V 1 RES M1 1\n5 V 1 RES M2 1\n#include \"x.itp\n"
+        "[ exclusions ]\n1 2 and a sentence 3\n[ dummies_2 ]\n4 1 2 1 0.25 text\n[ virtual_sites1 ]\n5 3 1\n"
+        "[ system ]\n[ Mole_cules ]\nM 1 text\n"
+        "[ intermolecular_interactions ]\n[ bonds ]\n1 2 6 0.5 100\n[ intermolecular-interactions ]\n[ angles ]\n"
+        "1 2 3 1 90 10\n";
+    assert_int_equal(source_memory_add(src, "x.itp", itp, strlen(itp), &e), 0);
+    if (read_with(src, text, (struct define[]){{"POSRE", NULL}}, 1, &s, &e))
+        fail_msg("%s", e.msg);
+    near(s.atoms[0].charge[1], 0.3);
+    near(s.atoms[1].charge[0], 0.1);
+    near(s.atoms[2].charge[0], 0.4);
+    near(s.atoms[2].mass[0], 12);
+    assert_int_equal(s.nbonds, 1);
+    near(s.bonds[0].k[1], 100);
+    assert_int_equal(s.exclusion_start[1], 1);
+    assert_int_equal(s.nharmonics, 1);
+    assert_int_equal(s.nangles, 1);
+    assert_int_equal(s.nsites, 2);
+    near(s.site_weights[1], 0.25);
+    assert_int_equal(s.sites[1].count, 1);
+    assert_int_equal(s.site_atoms[s.sites[1].first], 2);
+    near(s.site_weights[s.sites[1].first], 1);
+    static const char *const expected[] = {
+        "x.top:1: text from 'text' on is taken for a comment, as grompp does; one begins with ';' (and "
+        "10 "
+        "more)",
+        "x.top:1: nothing asks for the define POSRE: is its name right?",
+        "x.itp:3: #ifdef or #ifndef without #endif: it ends with its file, as for grompp",
+    };
+    notes(&s, expected, 3);
+    system_close(&s);
+    source_free(src);
+}
+
+/* Of two definitions the later holds. */
+static void test_redefined(void **state)
+{
+    struct system s =
+        read_ok(FORCE_FIELD
+                "A CA 6 12.0 0.3 A 0.3 0.6\n[ bondtypes ]\nCA CA 1 0.1 100\nCA CA 1 0.1 100\nCA CA 1 0.1 200\n"
+                "[ dihedraltypes ]\nCA CA CA CA 1 0 1 1\nCA CA CA CA 1 0 2 2\n[ pairtypes ]\nA B 1 0.1 0.2\n"
+                "B A 1 0.1 0.4\n[ nonbond_params ]\nA B 1 0.3 0.4\nB A 1 0.3 0.5\n" MOLECULE
+                "[ bonds ]\n1 2 1\n[ pairs ]\n1 4 1\n[ dihedrals ]\n1 2 3 5 1\n" TAIL);
+    near(s.atoms[0].charge[0], 0.3);
+    near(s.lj[0].c12, 4 * 0.6 * pow(0.3, 12));
+    near(s.lj[1].c12, 4 * 0.5 * pow(0.3, 12));
+    near(s.bonds[0].k[0], 200);
+    near(s.pairs14[0].lj[0].c12, 4 * 0.4 * pow(0.1, 12));
+    near(s.dihedrals[0].k[0], 2);
+    static const char *const expected[] = {
+        "x.top:9: [ atomtypes ]: atom type A is defined before with other values; these hold now (and 4 more)"};
+    notes(&s, expected, 1);
+    system_close(&s);
+}
+
+/* The second column of an atom type is its bonded type unless it is a whole number. */
+static void test_type_columns(void **state)
+{
+    struct system s = read_ok(
+        "[ defaults ]\n1 2\n[ atomtypes ]\n2C 2C 12 0.1 A 0.3 0.5\nh +x 12 0.2 A 0.3 0.5\n"
+        "N3 7 14 0.3 A 0.3 0.5\nP +8 14 0.4 A 0.3 0.5\n[ bondtypes ]\n2C +x 1 0.1 100\nN3 P 1 0.2 100\n"
+        "[ moleculetype ]\nM 0\n[ atoms ]\n1 2C 1 R A 1\n2 h 1 R B 1\n3 N3 1 R C 1\n4 P 1 R D 1\n"
+        "[ bonds ]\n1 2 1\n3 4 1\n" TAIL);
+    near(s.bonds[0].r0[0], 0.1);
+    near(s.bonds[1].r0[0], 0.2);
+    assert_int_equal(s.type_numbers[s.atoms[3].type[0]], 8);
+    system_close(&s);
+}
+
+/* More types than a table has rows: those of the same Lennard-Jones are one, but for those that [ nonbond_params ] name. */
+static void test_many_types(void **state)
+{
+    enum { TYPES = SYSTEM_TYPES_MAX + 100 };
+    struct buf text = {0};
+    buf_printf(&text, "[ defaults ]\n1 2\n[ atomtypes ]\n");
+    for (int i = 0; i < TYPES; i++)
+        buf_printf(&text, "T%d 6 12 0 A 0.%d 0.4\n", i, 2 + i % 3);
+    buf_printf(&text, "[ nonbond_params ]\nT7 T8 1 0.9 0.1\n[ moleculetype ]\nM 0\n[ atoms ]\n");
+    for (int i = 0; i < TYPES; i++)
+        buf_printf(&text, "%d T%d 1 R C 1\n", i + 1, i);
+    buf_printf(&text, TAIL);
+    struct system s = read_ok(text.data);
+    assert_int_equal(s.ntypes, 5);
+    for (int i = 0; i < TYPES; i++)
+        near(s.lj[s.atoms[i].type[0] * s.ntypes + s.atoms[i].type[0]].c12, 4 * 0.4 * pow((2 + i % 3) / 10., 12));
+    near(s.lj[s.atoms[7].type[0] * s.ntypes + s.atoms[8].type[0]].c12, 4 * 0.1 * pow(0.9, 12));
+    near(s.lj[s.atoms[10].type[0] * s.ntypes + s.atoms[8].type[0]].c12, 4 * 0.4 * pow(0.35, 12));
+    system_close(&s);
+    buf_free(&text);
+}
+
+/* CMAP corrections of residues: the first in the file whose types and residues fit. */
+static void test_cmap_residues(void **state)
+{
+    struct system s =
+        read_ok(FORCE_FIELD
+                "[ cmaptypes ]\nCA-* CA-GLY CA-GLY CA-GLY CA-* 1 2 2 1 1 1 1\n"
+                "CA-* CA-ALA CA-ALA CA-ALA CA-* 1 2 2 2 2 2 2\nCA-* CA-ALA CA-ALA CA-ALA CA-* 1 2 2 3 3 3 3\n"
+                "[ moleculetype ]\nM 0\n[ atoms ]\n1 A 1 GLY C 1\n2 A 2 ALA N 1\n3 A 2 ALA CA 1\n4 A 2 ALA C 1\n"
+                "5 A 3 GLY N 1\n6 A 3 GLY CA 1\n7 A 3 GLY C 1\n8 A 4 ALA N 1\n"
+                "[ cmap ]\n1 2 3 4 5 1\n4 5 6 7 8 1\n" TAIL);
+    assert_int_equal(s.ncmaps, 2);
+    near(s.cmap_points[s.cmaps[0].first][0], 2);
+    near(s.cmap_points[s.cmaps[1].first][0], 1);
+    static const char *const expected[] = {
+        "x.top:12: [ cmaptypes ]: values for these types are defined before and are others; those hold, as for grompp"};
+    notes(&s, expected, 1);
+    system_close(&s);
+    refused(FORCE_FIELD "[ cmaptypes ]\nCA-* CA-GLY CA-GLY CA-GLY CA-* 1 2 2 1 1 1 1\n" MOLECULE
+                        "[ atoms ]\n6 A 2 RES C6 1\n"
+                        "[ cmap ]\n1 2 3 5 6 1\n",
+            T,
+            "x.top:22: [ cmap ]: [ cmaptypes ] has no CMAP correction for these types and residues: C1 of RES1 (type "
+            "A), C2 "
+            "of RES1 (type A), C3 of RES1 (type A), C5 of RES1 (type A), C6 of RES2 (type A)");
+}
+
+static void atoms_are(const int *atom, int a, int b, int c, int d)
+{
+    const int expected[4] = {a - 1, b - 1, c - 1, d - 1};
+    assert_memory_equal(atom, expected, sizeof expected);
+}
+
+/* AMBER's order of impropers, by its rule: the first of its types stays, the others are sorted around the third atom by the names
+ * that the matching line gives them (X before all), then by number; lines with a force constant are turned round first. */
+static void test_leap_order(void **state)
+{
+    static const char field[] =
+        "[ defaults ]\n1 2\n[ atomtypes ]\nC 6 12 0 A 0.3 0.5\nH 1 1 0 A 0.3 0.5\nN 7 14 0 A 0.3 0.5\nO 8 16 0 A 0.3 "
+        "0.5\n"
+        "[ dihedraltypes ]\nX X C O 4 180 40 2\nX X N H 4 180 4 2\nN C C H 4 180 0 2\nO N C C 2 10 20\n"
+        "[ moleculetype ]\nM 0\n[ atoms ]\n1 C 1 R C1 1\n2 N 1 R N2 1\n3 C 1 R C3 1\n4 O 1 R O4 1\n5 H 1 R H5 1\n6 N 1 "
+        "R N6 1\n"
+        "7 O 1 R O7 1\n";
+    static const char lines[] =
+        "[ dihedrals ]\n2 1 3 4 4\n6 1 3 4 4\n4 3 6 2 4\n5 1 3 2 4\n5 1 3 2 4\n7 2 1 3 2\n4 6 1 3 2\n"
+        "6 2 1 7 4 180 1 2\n#undef _FF_AMBER_LEAP_ATOM_REORDERING\n6 2 1 4 4\n";
+    struct buf text = {0};
+    buf_printf(&text, "#define _FF_AMBER_LEAP_ATOM_REORDERING\n%s%s" TAIL, field, lines);
+    struct system s = read_ok(text.data);
+    assert_int_equal(s.ndihedrals, 5); /* those without a force constant are left out, but count for the order */
+    atoms_are(s.dihedrals[0].atom, 2, 1, 3, 4); /* X X C O, the first */
+    atoms_are(s.dihedrals[1].atom, 1, 6, 3, 4); /* X X C O again: two blanks sorted by number */
+    atoms_are(s.dihedrals[2].atom, 2, 6, 3, 4); /* O C X X turned to X X C O, then 2, 6 around 3 */
+    atoms_are(s.dihedrals[3].atom, 2, 6, 1, 7); /* with parameters on its line */
+    atoms_are(s.dihedrals[4].atom, 6, 2, 1, 4); /* no longer defined */
+    assert_int_equal(s.nimpropers, 2);
+    atoms_are(s.impropers[0].atom, 3, 1, 2, 7); /* the first of function 2: O N C C turned round */
+    atoms_are(s.impropers[1].atom, 1, 3, 6, 4); /* C C N O turned round, then C, C, O around N */
+    system_close(&s);
+    text.len = 0;
+    buf_printf(&text, "%s%s" TAIL, field, lines);
+    s = read_ok(text.data);
+    atoms_are(s.dihedrals[1].atom, 6, 1, 3, 4);
+    atoms_are(s.impropers[0].atom, 7, 2, 1, 3);
+    system_close(&s);
+    buf_free(&text);
+}
+
 /* ---- what is refused ---- */
 
 struct bad {
@@ -284,14 +465,10 @@ static void refuse_all(const struct bad *bad, size_t n)
 }
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
-#define T ERR_TOPOLOGY
-#define U ERR_UNSUPPORTED
-
 static void test_bad_preprocessing(void **state)
 {
     static const struct bad bad[] = {
         {"#if 1\n", U, "x.top:1: #if: only #ifdef and #ifndef are read"},
-        {"\n#ifdef A\n", T, "x.top:2: #ifdef or #ifndef without #endif"},
         {"#ifdef\n", T, "x.top:1: #ifdef: read '', expected a name"},
         {"#endif\n", T, "x.top:1: #endif without #ifdef or #ifndef"},
         {"#else\n", T, "x.top:1: #else without #ifdef or #ifndef"},
@@ -367,13 +544,12 @@ static void test_bad_sections(void **state)
          "x.top:17: [ bondtypes ]: force-field sections must come before the first [ moleculetype ]"},
         {FORCE_FIELD MOLECULE "[ system ]\n[ atoms ]\n", T,
          "x.top:18: [ atoms ]: molecule types must come before [ system ]"},
-        {FORCE_FIELD MOLECULE "[ virtual_sites1 ]\n1 2 1\n", U,
-         "x.top:18: [ virtual_sites1 ]: virtual sites at one atom are not computed"},
-        {FORCE_FIELD MOLECULE "[ dummies3 ]\n1 2 3 4 1 0.5 0.5\n", U,
-         "x.top:18: [ dummies3 ]: an old name, expected [ virtual_sites2 ] and so on"},
-        {FORCE_FIELD MOLECULE "[ distance_restraints ]\n1 2 1 0 1 0 0.1 0.2 1\n", U,
-         "x.top:18: [ distance_restraints ]: not computed: expected [ bonds ] of function 10 for restraints of single "
-         "distances"},
+        {FORCE_FIELD MOLECULE "[ distance_restraints ]\n1 2 1 0 1 0 0.1 0.2 1\n3 4 1 0 1 0 0.1 0.2 1\n", U,
+         "x.top:19: [ distance_restraints ]: index 0 stands on an earlier line: restraints of several pairs at once "
+         "are "
+         "not computed"},
+        {FORCE_FIELD MOLECULE "[ distance_restraints ]\n1 2 1 0 3 0 0.1 0.2 1\n", T,
+         "x.top:18: [ distance_restraints ]: read 3, expected type' from 1 to 2"},
         {FORCE_FIELD MOLECULE "[ polarization ]\n1 2 1 0.1\n", U,
          "x.top:18: [ polarization ]: polarization is not computed"},
         {FORCE_FIELD MOLECULE "[ system ]\n[ molecules ]\nWAT 3\n", T,
@@ -416,9 +592,7 @@ static void test_bad_types(void **state)
         {"[ defaults ]\n1 2\n[ atomtypes ]\nA 1 2 Q 1 1\n", T,
          "x.top:4: [ atomtypes ]: atom type A: read particle type 'Q', expected A, S, D or V"},
         {"[ defaults ]\n1 2\n[ atomtypes ]\nA 1 2 A 1 1 1\n", T,
-         "x.top:4: [ atomtypes ]: atom type A: read '1', expected the end of the line"},
-        {"[ defaults ]\n1 2\n[ atomtypes ]\nA 1 2 A 1 1\nA 1 2 A 1 1\nA 1 2 A 1 2\n", T,
-         "x.top:6: [ atomtypes ]: atom type A is defined before with other values"},
+         "x.top:4: [ atomtypes ]: read '1' after the two parameters, expected the end of the line"},
         {FORCE_FIELD "[ bondtypes ]\nCA CX 1 0.1 1\n", T,
          "x.top:10: [ bondtypes ]: read 'CX', expected a bonded type of [ atomtypes ]"},
         {FORCE_FIELD "[ bondtypes ]\nCA\n", T,
@@ -429,23 +603,21 @@ static void test_bad_types(void **state)
          "x.top:10: [ bondtypes ]: read 1 parameter, expected 2 (A) or 4 (A and B) for a harmonic bond (funct 1)"},
         {FORCE_FIELD "[ bondtypes ]\nCA CB 1\n", T,
          "x.top:10: [ bondtypes ]: read no parameters, expected 2 for a harmonic bond"},
-        {FORCE_FIELD "[ bondtypes ]\nCA CB 1 0.1 1\nCB CA 1 0.1 1\nCB CA 1 0.1 2\n", T,
-         "x.top:12: [ bondtypes ]: parameters for these types are defined before with other values"},
         {FORCE_FIELD "[ pairtypes ]\nCA A 1 0.1 1\n", T,
          "x.top:10: [ pairtypes ]: read 'CA', expected an atom type of [ atomtypes ]"},
         {FORCE_FIELD "[ angletypes ]\nCA CA CA 8 1 1\n", U,
          "x.top:10: [ angletypes ]: function 8 (tabulated) is not computed, expected 1, 2, 3, 4, 5, 6, 9 or 10"},
         {FORCE_FIELD "[ dihedraltypes ]\nCA CA CA 9 0.5 1 1\n", T,
          "x.top:10: [ dihedraltypes ]: read no function number in column 3 or 5, expected 2 or 4 type names before it"},
-        {FORCE_FIELD "[ dihedraltypes ]\nX X CA CA 9 0 1 1\nCA CA X X 1 0 1 2\n", T,
+        {FORCE_FIELD "[ dihedraltypes ]\nX X CA CA 9 0 1 1\nCA CA X X 9 0 1 2\n", T,
          "x.top:11: [ dihedraltypes ]: parameters for these types are defined before with other values"},
         {FORCE_FIELD "[ nonbond_params ]\nA Q 1 1 1\n", T,
          "x.top:10: [ nonbond_params ]: read 'Q', expected an atom type of [ atomtypes ]"},
         {FORCE_FIELD "[ nonbond_params ]\nA B 2 1 1 1\n", U,
          "x.top:10: [ nonbond_params ]: function 2: only 1 (Lennard-Jones) is computed"},
         {FORCE_FIELD "[ nonbond_params ]\nA B 1 1\n", T, "x.top:10: [ nonbond_params ]: read 1 parameter, expected 2"},
-        {FORCE_FIELD "[ nonbond_params ]\nA B 1 1 1\nB A 1 1 1\nB A 1 2 1\n", T,
-         "x.top:12: [ nonbond_params ]: B and A are defined before with other values"},
+        {FORCE_FIELD "[ nonbond_params ]\nA B 1 1 1 1\n", T,
+         "x.top:10: [ nonbond_params ]: read '1' after the two parameters, expected the end of the line"},
         {"[ defaults ]\n1 1\n[ atomtypes ]\nA 1 0 A -1 1\nB 1 0 A 1 1\n[ moleculetype ]\nM 0\n[ atoms ]\n1 A 1 R A 1\n"
          "2 B 1 R B 1\n" TAIL,
          T, "x.top: [ atomtypes ]: A and B combine to no number"},
@@ -465,9 +637,13 @@ static void test_bad_molecules(void **state)
         {FORCE_FIELD MOLECULE "[ atoms ]\n7 A 1 R C6 1\n", T,
          "x.top:18: [ atoms ]: read atom number 7, expected 6: atoms are numbered from 1 without gaps"},
         {FORCE_FIELD MOLECULE "[ atoms ]\n6 A 1 R C6\n", T,
-         "x.top:18: [ atoms ]: read 5 words, expected 6 to 11: number type residue-number residue name charge-group "
+         "x.top:18: [ atoms ]: read 5 words, expected 6 or more: number type residue-number residue name charge-group "
          "[charge "
          "[mass [typeB [chargeB [massB]]]]]"},
+        {FORCE_FIELD MOLECULE "[ atoms ]\n6 A 1 R C6 1 0 12 A 0 12 0\n", T,
+         "x.top:18: [ atoms ]: read '0' after the last value, expected the end of the line"},
+        {FORCE_FIELD MOLECULE "[ atoms ]\n6 A 1 R C6 1 0 12 # text\n", T,
+         "x.top:18: [ atoms ]: read '#', expected an atom type of [ atomtypes ]"},
         {FORCE_FIELD MOLECULE "[ atoms ]\n6 Q 1 R C6 1\n", T,
          "x.top:18: [ atoms ]: read 'Q', expected an atom type of [ atomtypes ]"},
         {FORCE_FIELD MOLECULE "[ atoms ]\n6 S 1 R C6 1\n", U,
@@ -485,8 +661,12 @@ static void test_bad_molecules(void **state)
          "x.top:18: [ bonds ]: function 9 (tabulated) is not computed, expected 1, 2, 3, 4, 5, 6, 7 or 10"},
         {FORCE_FIELD MOLECULE "[ bonds ]\n1 2 1 0.1\n", T,
          "x.top:18: [ bonds ]: read 1 parameter, expected 2 (A) or 4 (A and B) for a harmonic bond (funct 1)"},
-        {FORCE_FIELD MOLECULE "[ bonds ]\n1 2 1 0.1 1 x 2\n", T,
-         "x.top:18: [ bonds ]: read 'x', expected a parameter of state B (a number)"},
+        {FORCE_FIELD MOLECULE "[ bonds ]\n1 2 1 0.1 1 nan 2\n", T,
+         "x.top:18: [ bonds ]: read 'nan', expected a parameter of state B (a number)"},
+        {FORCE_FIELD MOLECULE "[ bonds ]\n1 2 1 0.1 1 0.2 text\n", T,
+         "x.top:18: [ bonds ]: read 3 parameters, expected 2 (A) or 4 (A and B) for a harmonic bond (funct 1)"},
+        {FORCE_FIELD MOLECULE "[ bonds ]\n1 2 1 gb_99\n", T,
+         "x.top:18: [ bonds ]: read 'gb_99', expected a parameter (a number, or a macro that is defined)"},
         {FORCE_FIELD MOLECULE "[ bonds ]\n1 2\n", T,
          "x.top:18: [ bonds ]: read no parameters, expected 2 for a harmonic bond (no types of that function are "
          "defined)"},
@@ -523,8 +703,11 @@ static void test_bad_molecules(void **state)
         {FORCE_FIELD MOLECULE "[ settles ]\n1 1 0.1 0\n", T, "x.top:18: [ settles ]: expected positive lengths in nm"},
         {FORCE_FIELD MOLECULE "[ constraints ]\n1 2 1 0.1 0\n", T,
          "x.top:18: [ constraints ]: expected positive lengths in nm"},
-        {FORCE_FIELD MOLECULE "[ position_restraints ]\n1 2 1 1 1\n", U,
-         "x.top:18: [ position_restraints ]: function 2 is not computed, expected 1"},
+        {FORCE_FIELD MOLECULE "[ position_restraints ]\n1 2 9 1 1\n", T,
+         "x.top:18: [ position_restraints ]: read geometry 9, expected 1 to 8: sphere, cylinder, x, y, z, cylinder-x, "
+         "cylinder-y or cylinder-z"},
+        {FORCE_FIELD MOLECULE "[ angle_restraints ]\n1 1 2 3 1 90 10 1\n", T,
+         "x.top:18: [ angle_restraints ]: atom 1 stands twice on the line"},
         {FORCE_FIELD MOLECULE "[ exclusions ]\n1 2 6\n", T,
          "x.top:18: [ exclusions ]: read 6, expected an atom number of the molecule from 1 to 5"},
     };
@@ -538,19 +721,26 @@ static void test_bad_sites(void **state)
 {
     static const struct bad bad[] = {
         {FORCE_FIELD MOLECULE "[ atoms ]\n6 A 1 R C6 1 0 0\n" TAIL, T,
-         "x.top: molecule type M: atom 6 (C6) has mass 0 in state A, expected a positive mass or a line of [ "
+         "x.top:10: molecule type M: atom 6 (C6) has mass 0 in state A, expected a positive mass or a line of [ "
          "virtual_sites ] that places it"},
         {FORCE_FIELD MASSLESS "[ virtual_sites2 ]\n6 1 2 1 0.5\n" TAIL, T,
-         "x.top: molecule type M: atom 7 (M2) has mass 0 in state A, expected a positive mass or a line of [ "
+         "x.top:10: molecule type M: atom 7 (M2) has mass 0 in state A, expected a positive mass or a line of [ "
          "virtual_sites ] that places it"},
         {FORCE_FIELD MASSLESS "[ virtual_sites2 ]\n6 1 2 1 0.5\n7 1 6 1 0.5\n" TAIL, U,
-         "x.top: molecule type M: virtual site 7 is placed by atom 6, which is one too: expected atoms with mass"},
+         "x.top:10: molecule type M: virtual site 7 is placed by atom 6, which is one too: expected atoms with mass"},
         {FORCE_FIELD MOLECULE "[ virtual_sites2 ]\n5 1 2 1 0.5\n" TAIL, T,
-         "x.top: molecule type M: virtual site 5 (C5) has mass 12, expected none"},
+         "x.top:10: molecule type M: virtual site 5 (C5) has mass 12, expected none"},
         {FORCE_FIELD MASSLESS "[ virtual_sites3 ]\n6 1 2 3 5 0.5\n", U,
          "x.top:20: [ virtual_sites3 ]: function 5 is not computed, expected 1, 2, 3 or 4"},
         {FORCE_FIELD MASSLESS "[ virtual_sites3 ]\n6 1 2 3 1 0.5\n", T,
          "x.top:20: [ virtual_sites3 ]: read 1 parameter, expected 2"},
+        {FORCE_FIELD MASSLESS "[ virtual_sites2 ]\n6 1 2 1\n", T,
+         "x.top:20: [ virtual_sites2 ]: read no parameters, expected 1: only those of three atoms and more follow from "
+         "bonds and angles"},
+        {FORCE_FIELD MASSLESS "[ virtual_sites3 ]\n6 1 2 3 2\n7 1 2 3 2\n" TAIL, T,
+         "x.top:20: virtual site 6 (M1) has no parameters, and the bonds and angles of molecule type M do not "
+         "give "
+         "them: expected parameters on the line"},
         {FORCE_FIELD MASSLESS "[ virtual_sites2 ]\n6 1 1 1 0.5\n", T,
          "x.top:20: [ virtual_sites2 ]: atom 1 stands twice on the line"},
         {FORCE_FIELD MASSLESS "[ virtual_sites2 ]\n6 1 2 1 0.5\n6 1 3 1 0.5\n", T,
@@ -586,15 +776,14 @@ static void test_bad_rare(void **state)
          "x.top:18: [ dihedral_restraints ]: read no parameters, expected 3 for a dihedral restraint (no types of that "
          "function are defined)"},
         {FORCE_FIELD MOLECULE "[ cmap ]\n1 2 3 4 5 1\n", T,
-         "x.top:18: [ cmap ]: read no parameters, and there are none for a CMAP correction between the types A A A B "
-         "A"},
+         "x.top:18: [ cmap ]: [ cmaptypes ] has no CMAP correction for these types and residues: C1 of RES1 (type A), "
+         "C2 of RES1 (type A), C3 of RES1 (type A), C4 of RES1 (type B), C5 of RES1 (type A)"},
+        {FORCE_FIELD "[ cmaptypes ]\nCA-* CA-R CA CB-R CA-* 1 2 2 1 2 3 4\n", T,
+         "x.top:10: [ cmaptypes ]: read 4 types with a residue, expected 5 (TYPE-RESIDUE) or none"},
         {FORCE_FIELD "[ cmaptypes ]\nCA CA CA CB CA 1 2 3 1 2 3 4\n", U,
          "x.top:10: [ cmaptypes ]: a grid of 2 by 3: only square ones are computed"},
         {FORCE_FIELD "[ cmaptypes ]\nCA CA CA CB CA 1 2 2 1 2 3\n", T,
          "x.top:10: [ cmaptypes ]: read 3 values, expected 4 for a grid of 2 by 2"},
-        {FORCE_FIELD "[ cmaptypes ]\nCA CA CA CB CA 1 2 2 1 2 3 4\nCA CA CA CB CA 1 2 2 1 2 3 4\n"
-                     "CA CA CA CB CA 1 2 2 1 2 3 5\n",
-         T, "x.top:12: [ cmaptypes ]: values for these types are defined before and are others"},
         {FORCE_FIELD MOLECULE "[ system ]\n[ intermolecular_interactions ]\n", T,
          "x.top:18: [ intermolecular_interactions ]: it must come after [ molecules ]"},
         {FORCE_FIELD MOLECULE TAIL "[ intermolecular_interactions ]\n1 2\n", U,
@@ -663,6 +852,9 @@ int main(void)
         cmocka_unit_test(test_alike),         cmocka_unit_test(test_linear_angles),
         cmocka_unit_test(test_rare),          cmocka_unit_test(test_bad_rare),
         cmocka_unit_test(test_bad_sites),     cmocka_unit_test(test_many),
+        cmocka_unit_test(test_lenient),       cmocka_unit_test(test_redefined),
+        cmocka_unit_test(test_type_columns),  cmocka_unit_test(test_many_types),
+        cmocka_unit_test(test_cmap_residues), cmocka_unit_test(test_leap_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,14 +117,17 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class LegSum:
-    """The mean of a leg's repeats, with what is to be added; repeats: those with a number, of so many planned."""
+    """The mean of a leg's repeats, with what is to be added; repeats: those with a number, of so many planned;
+    standard_deviation: of the repeats, None for fewer than two; reason: what their comparison shows, None: they agree."""
 
     leg: str
     sign: int
     planned: int
     repeats: int
     free_energy: MolarEnergy | None
+    standard_deviation: MolarEnergy | None
     verdict: str
+    reason: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,9 +162,22 @@ class Loop:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Contradiction:
+    """What a part of the network says of itself within its loops. named: edges (or systems) that the rest contradicts, all in the
+    same loops; off: what the first differs by from what the rest says; both are empty where no one edge explains it."""
+
+    part: int
+    loops: int
+    chi_square: float
+    named: tuple[str, ...]
+    off: MolarEnergy | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class SystemValue:
     """The most likely value of a system, of all edges and legs. part: of the network, None where nothing measured reaches it;
-    anchored: it has a zero of its own; shift: what was added where it has none."""
+    anchored: it has a zero of its own; shift: what was added where it has none; verdict: the worst of its part, None where
+    nothing reaches it that was planned."""
 
     system: str
     free_energy: MolarEnergy | None
@@ -169,11 +185,12 @@ class SystemValue:
     part: int | None
     anchored: bool
     shift: MolarEnergy | None
+    verdict: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """With its bootstrap interval of 95 %."""
+    """With its bootstrap interval of 95 %, whose bounds are None for fewer than six values."""
 
     value: float | None
     low: float | None
@@ -182,7 +199,7 @@ class Measure:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Beside experiment; kendall_tau of values alone."""
+    """Beside experiment; pairs: values that can be compared; kendall_tau of values alone."""
 
     pairs: int
     rmse: Measure
@@ -192,7 +209,7 @@ class Comparison:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparisons:
-    """Of systems' values and of edges, in kcal/mol; None: fewer than two have an experiment."""
+    """Of systems' values and of edges, in kcal/mol; None: fewer than four can be compared with experiment."""
 
     unit: str
     values: Comparison | None
@@ -201,16 +218,19 @@ class Comparisons:
 
 @dataclass(frozen=True, kw_only=True)
 class Gathered:
-    """The table of a campaign. covariance: rows and columns as `values`, (kJ/mol)^2, None of one without a value."""
+    """The table of a campaign. covariance: rows and columns as `values`, (kJ/mol)^2, None of one without a value; remarks:
+    sentences that name what contradicts the rest and what was left out."""
 
     name: str
     ensembles: tuple[Row, ...]
     systems: tuple[SystemSum, ...]
     edges: tuple[EdgeSum, ...]
     loops: tuple[Loop, ...]
+    contradictions: tuple[Contradiction, ...]
     values: tuple[SystemValue, ...]
     covariance: tuple[tuple[float | None, ...], ...]
     experiment: Comparisons
+    remarks: tuple[str, ...]
 
 
 class Campaign:

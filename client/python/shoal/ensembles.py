@@ -234,7 +234,10 @@ class Usage:
 
     owner: int
     ensembles: int
+    limited: bool
     ensembles_limit: int
+    replicas: int
+    replicas_limit: int
     bytes: int
     bytes_limit: int
 

@@ -316,6 +316,28 @@ class Coordination:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Torsion:
+    """A torsion about a bond that can turn. atoms: numbers in the system, from 1; transitions: in all windows together;
+    windows_without: trajectories that have none."""
+
+    molecule: str
+    residue: str
+    atoms: tuple[int, ...]
+    names: tuple[str, ...]
+    transitions: int
+    windows_without: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Torsions:
+    """What trajectories show of torsions. frames: that were looked at, 0: none was kept; windows: trajectories of two or more."""
+
+    frames: int
+    windows: int
+    list: tuple[Torsion, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class LowestQ:
     """The lowest bin of X-ray scattering I(q), in electrons^2."""
 
@@ -467,4 +489,5 @@ class Results:
     profiles: tuple[Profile, ...] | None  # only of windows that differ in biases alone
     production: tuple[int, ...] | None  # only of live ones
     observables: tuple[Observable, ...] | None  # only where the spec has some
+    torsions: Torsions | None  # only where what the alchemy changes has bonds that can turn, and not of live ones
     warnings: tuple[str, ...]
