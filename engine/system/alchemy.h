@@ -13,7 +13,7 @@
 struct alchemy_plan {
     int natoms, ntypes;
     struct lj *lj;           /* [ntypes][ntypes]; a last type without any LJ is added for decoupled atoms */
-    double *charge, *change; /* [natoms], e: state A, and B minus A */
+    double *charge, *change; /* [natoms], e: state A, and B minus A; over the root of epsilon-r */
     int32_t *type[2];        /* [natoms] */
     int32_t *plain, *perturbed;
     int nplain, nperturbed;
