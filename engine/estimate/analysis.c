@@ -100,6 +100,7 @@ static bool run_mbar(struct result *r, const struct sampling *s, struct mbar *m,
         return false;
     }
     fill(r->ladder, r->estimators + ESTIMATOR_MBAR, &m->solution);
+    result_foreign(r, s, m);
     find_neighbours(r, m);
     if (!s->together)
         find_parts(r, s, m);
@@ -109,8 +110,8 @@ static bool run_mbar(struct result *r, const struct sampling *s, struct mbar *m,
         struct convergence *c = r->convergence + i;
         c->forward = c->backward = (struct range){.from = 0, .to = s->nstates - 1};
         if (fraction < 1) {
-            mbar_part(m, 0, fraction, &c->forward);
-            mbar_part(m, 1 - fraction, 1, &c->backward);
+            mbar_part(m, NULL, 0, fraction, &c->forward);
+            mbar_part(m, NULL, 1 - fraction, 1, &c->backward);
         } else {
             c->forward = c->backward = r->estimators[ESTIMATOR_MBAR].total;
         }
@@ -149,13 +150,14 @@ static bool run_ti(struct result *r, const struct sampling *s, struct ti *t)
     return true;
 }
 
-void result_analyse(struct result *r, const struct sampling *s)
+void result_analyse(struct result *r, struct sampling *s)
 {
     struct mbar m = {0};
     struct bar b = {0};
     struct ti t = {0};
     struct solutions x = {0};
     double *guess = xcalloc((size_t)s->nstates, sizeof *guess);
+    result_discard(r, s);
     result_estimators(r, ESTIMATOR_TI + 1);
     if (run_bar(r, s, &b, guess)) {
         x.of[ESTIMATOR_BAR] = &b.solution;

@@ -55,11 +55,17 @@ struct longrun {
 };
 
 struct longrun stats_longrun(const double *x, size_t n);
+/* Correlation of the means over each 32nd of a series with the ones before: 0.34 where the series is 60 of its correlation times
+ * long, 0.5 at 35, 0.67 at 20, whatever part of its variance the slow motion has; 0 for fewer than 32 members. */
+#define STATS_COARSEST 32
+double stats_slowness(const double *x, size_t n);
 /* Members per block and whole blocks into which stats_longrun and solution.c divide n of them. */
 size_t stats_block(size_t n);
 /* How many members at the start lie significantly off the rest: 0 unless a test of the whole says so, which a
  * stationary series passes but for a chance of `level`. */
 size_t stats_drift(const double *x, size_t n, double level);
+/* The same from the end on: a series knows no direction. x is turned around. */
+size_t stats_drift_back(double *x, size_t n, double level);
 /* Chance that |t| is exceeded by Student's distribution of `dof` degrees of freedom (any positive number). */
 double stats_t_tail(double t, double dof);
 /* The |t| that is exceeded with chance `tail`. */
@@ -90,6 +96,8 @@ static inline size_t sampling_count(const struct sampling *s, int k)
 {
     return s->start[k + 1] - s->start[k];
 }
+/* Leaves out the first head[state] rows of every state. */
+void sampling_cut(struct sampling *s, const size_t *head);
 /* Leaves out first rows, so that every sampled state has as many as the one with the fewest: those of the last times. */
 void sampling_align(struct sampling *s);
 void sampling_close(struct sampling *s);
@@ -138,6 +146,8 @@ void solution_add_chain(struct solution *x, int window, size_t row, double left,
 void solution_range(const struct solution *x, struct range *r);
 /* What the rows of one window bring into the variance of the same difference; not where replicas exchange windows. */
 struct longrun solution_part(const struct solution *x, int window, int from, int to);
+/* Sums over all windows of what their rows add to the same difference, over *n equal parts of each window's run. To be freed. */
+double *solution_pooled(const struct solution *x, int from, int to, size_t *n);
 /* Standard error of the difference that two estimators find from the same rows. */
 double solution_difference_error(const struct solution *a, const struct solution *b, int from, int to);
 void solution_close(struct solution *x);
@@ -148,16 +158,21 @@ struct mbar_table;
 
 struct mbar {
     struct solution solution;
-    double *overlap; /* [n][n] */
-    int sweeps;      /* passes over the samples that the solution took */
+    double *overlap;  /* [n][n] */
+    double *response; /* [n][n]: (1 - MN)^-1, what W_n of a row does to -f */
+    double *ratio;    /* [n]: exp(f_k) in units of the table */
+    int sweeps;       /* passes over the samples that the solution took */
     struct mbar_table *table;
 };
 
 /* Shirts and Chodera 2008. `guess`: [nstates] or NULL. ERR_ESTIMATE: no samples, no convergence, states without
  * overlap. */
 int mbar_solve(struct mbar *m, const struct sampling *s, const double *guess, struct err *e);
-/* The same from part [from, to) of every window's rows, as fractions of their number; ok false: no answer. */
-void mbar_part(const struct mbar *m, double from, double to, struct range *r);
+/* The same from part [from, to) of every window's rows, as fractions of their number, of the rows after the first head[window] where
+ * `head` is not NULL; ok false: no answer. */
+void mbar_part(const struct mbar *m, const size_t *head, double from, double to, struct range *r);
+/* W_nk of one row in all states: w[nstates]. */
+void mbar_row_weights(const struct mbar *m, size_t row, double *w);
 void mbar_close(struct mbar *m);
 
 /* ---- bar.c */

@@ -111,6 +111,27 @@ double solution_difference_error(const struct solution *a, const struct solution
     return error_of(a, b, from, to);
 }
 
+double *solution_pooled(const struct solution *x, int from, int to, size_t *n)
+{
+    *n = SIZE_MAX;
+    for (int w = 0; x->influence[w].rows != SIZE_MAX; w++)
+        if (x->influence[w].nblocks && x->influence[w].nblocks < *n)
+            *n = x->influence[w].nblocks;
+    *n = *n == SIZE_MAX ? 0 : *n;
+    double *sum = xcalloc(*n, sizeof *sum);
+    for (int w = 0; x->influence[w].rows != SIZE_MAX; w++) {
+        size_t blocks = x->influence[w].nblocks;
+        double *series = xcalloc(blocks, sizeof *series);
+        add_influence(x, w, from, to, (double)x->influence[w].rows, series);
+        for (size_t i = 0; i < *n && blocks; i++) {
+            size_t first = i * blocks / *n, last = (i + 1) * blocks / *n;
+            sum[i] += stats_mean(series + first, last - first);
+        }
+        free(series);
+    }
+    return sum;
+}
+
 struct longrun solution_part(const struct solution *x, int window, int from, int to)
 {
     const struct influence *i = x->influence + window;

@@ -61,21 +61,51 @@ static struct longrun monotone_sequence(const double *x, size_t n)
     return (struct longrun){sum / share, (double)n / terms};
 }
 
-struct longrun stats_longrun(const double *x, size_t n)
+/* Means of x over `nblocks` blocks of `block` members, less their own mean, into y. */
+static void block_means(const double *x, size_t block, size_t nblocks, double *y)
 {
-    size_t block = stats_block(n), nblocks = n / block;
-    if (n < 2)
-        return (struct longrun){0, 1};
-    double *y = xcalloc(nblocks, sizeof *y);
     for (size_t i = 0; i < nblocks; i++)
         y[i] = stats_mean(x + i * block, block);
     double mean = stats_mean(y, nblocks);
     for (size_t i = 0; i < nblocks; i++)
         y[i] -= mean;
-    struct longrun l = monotone_sequence(y, nblocks);
-    l.variance *= (double)block;
+}
+
+/* The sequence ends before a slow motion of small amplitude, which brings most of the error, rises above the noise of the fast
+ * ones; and motions that oscillate are not those of a reversible chain. In means over longer blocks fast motions fade, so the
+ * largest of the values from ever coarser ones counts. Of white noise that is 13 % too large an error, of slow modes of 2 to 10 %
+ * and of oscillations right within 15 % from 20 correlation times on. */
+struct longrun stats_longrun(const double *x, size_t n)
+{
+    struct longrun most = {0, 1};
+    if (n < 2)
+        return most;
+    size_t block = 0;
+    double *y = xcalloc(n, sizeof *y);
+    for (size_t coarse = BLOCKS; coarse >= STATS_COARSEST; coarse /= 2) {
+        size_t next = n / coarse ? n / coarse : 1;
+        if (next == block)
+            continue;
+        block = next;
+        block_means(x, block, n / block, y);
+        struct longrun l = monotone_sequence(y, n / block);
+        l.variance *= (double)block;
+        if (l.variance > most.variance || coarse == BLOCKS)
+            most = l;
+    }
     free(y);
-    return l;
+    return most;
+}
+
+double stats_slowness(const double *x, size_t n)
+{
+    size_t block = n / STATS_COARSEST;
+    double y[STATS_COARSEST];
+    if (!block)
+        return 0;
+    block_means(x, block, STATS_COARSEST, y);
+    double at_zero = autocovariance(y, STATS_COARSEST, 0);
+    return at_zero > 0 ? autocovariance(y, STATS_COARSEST, 1) / at_zero : 0;
 }
 
 /* ---- drift */
@@ -127,6 +157,16 @@ size_t stats_drift(const double *x, size_t n, double level)
     while (n - start >= shortest && (cut = drifting_lead(x + start, n - start, level)))
         start += cut;
     return start;
+}
+
+size_t stats_drift_back(double *x, size_t n, double level)
+{
+    for (size_t i = 0; i < n / 2; i++) {
+        double last = x[n - 1 - i];
+        x[n - 1 - i] = x[i];
+        x[i] = last;
+    }
+    return stats_drift(x, n, level);
 }
 
 /* ---- Student's distribution */

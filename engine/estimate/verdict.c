@@ -117,9 +117,20 @@ static void judge_windows(const struct result *r, const struct range *x, struct 
                         "window %d has %.0f uncorrelated %s (%zu %s, g = %.1f), below %d: it needs longer", k,
                         w->uncorrelated, number_word(llrint(w->uncorrelated), "sample", "samples"), w->used,
                         number_word((int64_t)w->used, "row", "rows"), w->inefficiency, ESTIMATE_UNCORRELATED);
-        if (w->discarded > w->used)
+        if (w->slowness > ESTIMATE_SLOW)
+            verdict_add(v, VERDICT_UNCONVERGED, "slow",
+                        "window %d moves too slowly for its length: means over each 32nd of its %.4g ps are correlated by %.2f, "
+                        "above %g: it needs longer",
+                        k, w->sampled_ps - w->discarded_ps, w->slowness, ESTIMATE_SLOW);
+        if (w->drifted)
             verdict_add(v, VERDICT_UNCONVERGED, "discarded",
-                        "window %d drifts: more than half of it, %.4g ps, was discarded", k, w->discarded_ps);
+                        "the first %.4g ps of window %d lie off the rest and were left out, which moves the result by %.2g kT "
+                        "(its error is %.2g): a state that was visited once looks like that, too; it needs longer",
+                        w->discarded_ps, k, r->moved, r->allowed);
+        if (w->foreign > ESTIMATE_FOREIGN)
+            verdict_add(v, VERDICT_UNCONVERGED, "foreign",
+                        "samples of window %d are not those that the other windows expect of its lambdas, by %.1f standard errors: "
+                        "files are mixed up, or it is in another conformation than the others", k, w->foreign);
         size_t taken = w->nonfinite + w->discarded + w->used; /* of the file, every `stride` of them */
         if ((double)w->nonfinite > ESTIMATE_NONFINITE * (double)taken)
             verdict_add(
@@ -165,6 +176,19 @@ static void judge_halves(const struct result *r, const struct range *x, struct v
                     "first and second half differ by %.2g kT, more than %.2g that errors allow", difference, limit);
 }
 
+/* What all windows do together: less than each of them shows, more than halves show. */
+static void judge_drift(const struct solution *s, const struct range *x, struct verdict *v)
+{
+    size_t n;
+    double *pooled = solution_pooled(s, x->from, x->to, &n);
+    bool early = stats_drift(pooled, n, ESTIMATE_DRIFT_LEVEL / 2) > 0;
+    if (early || stats_drift_back(pooled, n, ESTIMATE_DRIFT_LEVEL / 2))
+        verdict_add(v, VERDICT_UNCONVERGED, "drift",
+                    "the windows together drift: what their %s samples add lies off the rest: they need longer",
+                    early ? "first" : "last");
+    free(pooled);
+}
+
 /* What does not need other estimators. */
 static void judge_alone(const struct result *r, const struct solutions *s, enum estimator which, const struct range *x,
                         struct verdict *v)
@@ -205,8 +229,10 @@ static void judge_together(struct result *r, const struct solutions *s, enum est
             verdict_close(&v);
         }
     }
-    if (which == ESTIMATOR_MBAR && e[which].total.ok)
+    if (which == ESTIMATOR_MBAR && e[which].total.ok) {
         judge_halves(r, &e[which].total, &e[which].verdict);
+        judge_drift(s->of[which], &e[which].total, &e[which].verdict);
+    }
     e[which].total.verdict = e[which].verdict.kind;
 }
 
