@@ -59,12 +59,15 @@ struct longrun stats_longrun(const double *x, size_t n);
  * long, 0.5 at 35, 0.67 at 20, whatever part of its variance the slow motion has; 0 for fewer than 32 members. */
 #define STATS_COARSEST 32
 double stats_slowness(const double *x, size_t n);
+/* Chance, on a series of shorter memory, that the mean over one 32nd, 64th or 128th of it lies so far off the others: the test of
+ * F. E. Grubbs, Technometrics 11, 1 (1969), doi 10.1080/00401706.1969.10490657, on ranks. 1 for fewer than 256 members. */
+double stats_visit(const double *x, size_t n);
 /* Members per block and whole blocks into which stats_longrun and solution.c divide n of them. */
 size_t stats_block(size_t n);
 /* How many members at the start lie significantly off the rest: 0 unless a test of the whole says so, which a
  * stationary series passes but for a chance of `level`. */
 size_t stats_drift(const double *x, size_t n, double level);
-/* The same from the end on: a series knows no direction. x is turned around. */
+/* The same of the end of x, which is turned around. */
 size_t stats_drift_back(double *x, size_t n, double level);
 /* Chance that |t| is exceeded by Student's distribution of `dof` degrees of freedom (any positive number). */
 double stats_t_tail(double t, double dof);

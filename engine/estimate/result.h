@@ -14,6 +14,7 @@
 #define ESTIMATE_APART 1e-3         /* neighbours below share nothing: no number */
 #define ESTIMATE_UNCORRELATED 30    /* uncorrelated rows that a window needs: below, g itself is not known */
 #define ESTIMATE_SLOW 0.5           /* correlation of means over each 32nd of a window's run */
+#define ESTIMATE_VISIT 1e-4         /* chance that one of them lies so far off the others */
 #define ESTIMATE_DISAGREE 3         /* standard errors */
 #define ESTIMATE_FOREIGN 4          /* the same, of a window's samples from what all windows' say of its state */
 #define ESTIMATE_ROUNDING 1e-4      /* kT: numbers nearer than this are one, whatever their errors */
@@ -51,7 +52,7 @@ struct window_result {
     double *times;                     /* [used] ps, of the rows used, until energy.xvg has been read */
     double discarded_ps, sampled_ps;   /* of what is in the file */
     double inefficiency, uncorrelated; /* g in rows used, and used / g */
-    double slowness;                   /* as stats_slowness, of rows used */
+    double slowness, visit;            /* as stats_slowness and stats_visit, of rows used */
     double foreign;                    /* by how many errors the samples are not those of the state */
     struct volume_moves moves;         /* as in struct estimate_replica */
     struct longrun part; /* of the variance of the estimate, kT^2, what the rows used bring; dof 0: not known */

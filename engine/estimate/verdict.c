@@ -122,6 +122,11 @@ static void judge_windows(const struct result *r, const struct range *x, struct 
                         "window %d moves too slowly for its length: means over each 32nd of its %.4g ps are correlated by %.2f, "
                         "above %g: it needs longer",
                         k, w->sampled_ps - w->discarded_ps, w->slowness, ESTIMATE_SLOW);
+        else if (w->visit < ESTIMATE_VISIT)
+            verdict_add(v, VERDICT_UNCONVERGED, "slow",
+                        "window %d was somewhere else once, for a 32nd of its %.4g ps or less: it needs longer, until it has been "
+                        "there many times",
+                        k, w->sampled_ps - w->discarded_ps);
         if (w->drifted)
             verdict_add(v, VERDICT_UNCONVERGED, "discarded",
                         "the first %.4g ps of window %d lie off the rest and were left out, which moves the result by %.2g kT "
@@ -176,16 +181,17 @@ static void judge_halves(const struct result *r, const struct range *x, struct v
                     "first and second half differ by %.2g kT, more than %.2g that errors allow", difference, limit);
 }
 
-/* What all windows do together: less than each of them shows, more than halves show. */
+/* All windows' rows at equal times: together they show a drift that is too small to be seen in each. */
 static void judge_drift(const struct solution *s, const struct range *x, struct verdict *v)
 {
     size_t n;
     double *pooled = solution_pooled(s, x->from, x->to, &n);
-    bool early = stats_drift(pooled, n, ESTIMATE_DRIFT_LEVEL / 2) > 0;
-    if (early || stats_drift_back(pooled, n, ESTIMATE_DRIFT_LEVEL / 2))
+    size_t first = stats_drift(pooled, n, ESTIMATE_DRIFT_LEVEL);
+    size_t last = first ? 0 : stats_drift_back(pooled, n, ESTIMATE_DRIFT_LEVEL);
+    if (first || last)
         verdict_add(v, VERDICT_UNCONVERGED, "drift",
-                    "the windows together drift: what their %s samples add lies off the rest: they need longer",
-                    early ? "first" : "last");
+                    "the windows drift together: what their %s %.0f %% of samples add lies off the rest: it needs longer",
+                    first ? "first" : "last", 100 * (double)(first + last) / (double)n);
     free(pooled);
 }
 

@@ -89,18 +89,20 @@ static void find_drift(struct window_result *w, const struct sampling *s, int k)
     }
 }
 
-/* Inefficiency and slowness of the rows used: the larger ones of the series. */
+/* Inefficiency and what slow motions there are in the rows used: the worst of the series. */
 static void measure(struct window_result *w, const struct sampling *s, int k)
 {
     double *x[2];
     int nseries = observed(s, k, x);
     w->inefficiency = 1;
     w->slowness = 0;
+    w->visit = 1;
     for (int i = 0; i < nseries; i++) {
         double variance = stats_variance(x[i], w->used);
         if (variance > 0)
             w->inefficiency = fmax(w->inefficiency, stats_longrun(x[i], w->used).variance / variance);
         w->slowness = fmax(w->slowness, stats_slowness(x[i], w->used));
+        w->visit = fmin(w->visit, stats_visit(x[i], w->used));
         free(x[i]);
     }
     w->uncorrelated = (double)w->used / w->inefficiency;
