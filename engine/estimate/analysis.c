@@ -61,7 +61,7 @@ static void failed(struct estimator_result *x, const struct err *e)
     snprintf(x->reason, sizeof x->reason, "%s", e->msg);
 }
 
-static void find_neighbours(struct result *r, const struct mbar *m)
+static void find_neighbours(struct result *r, const struct sampling *s, const struct mbar *m)
 {
     int n = r->ladder->nstates, before = -1;
     size_t square = (size_t)n * (size_t)n;
@@ -72,7 +72,7 @@ static void find_neighbours(struct result *r, const struct mbar *m)
         if (!r->windows[k].used)
             continue;
         if (before >= 0) {
-            double o = 0.5 * (r->overlap[before * n + k] + r->overlap[k * n + before]);
+            double o = bar_overlap(s, before, k, m->solution.g[k] - m->solution.g[before]);
             r->neighbours[r->nneighbours++] = (struct neighbours){.from = before, .to = k, .overlap = o};
         }
         before = k;
@@ -101,7 +101,7 @@ static bool run_mbar(struct result *r, const struct sampling *s, struct mbar *m,
     }
     fill(r->ladder, r->estimators + ESTIMATOR_MBAR, &m->solution);
     result_foreign(r, s, m);
-    find_neighbours(r, m);
+    find_neighbours(r, s, m);
     if (!s->together)
         find_parts(r, s, m);
     profiles_find(r, s, m->solution.g);
@@ -168,6 +168,8 @@ void result_analyse(struct result *r, struct sampling *s)
     if (run_ti(r, s, &t))
         x.of[ESTIMATOR_TI] = &t.solution;
     result_judge(r, &x);
+    for (int k = 0; !r->estimators[ESTIMATOR_MBAR].total.ok && k < s->nstates; k++)
+        r->windows[k].part = (struct longrun){0}; /* of no total */
     result_lengths(r, s);
     mbar_close(&m);
     bar_close(&b);

@@ -84,6 +84,7 @@ static int append(struct dhdl *to, const struct file *before, const struct file 
     to->n += n;
     to->seen += d->seen - first;
     to->nonfinite += d->nonfinite;
+    to->slopeless += d->slopeless;
     to->cut_short = to->cut_short || d->cut_short;
     to->derivatives = to->derivatives && d->derivatives;
     if (d->stride > to->stride)
@@ -123,6 +124,12 @@ static void take_windows(struct result *r, const struct file *files, int n, stru
             snprintf(w->reason, sizeof w->reason, "no file of this window was given");
         }
     }
+    for (int k = 0; k < r->ladder->nstates; k++)
+        for (int j = 0; j < r->ladder->nstates && !r->windows[k].used; j++)
+            if (r->windows[j].used && states_equal(r->ladder->lambda, r->ladder->ncomponents, j, k)) {
+                r->windows[k].status = ESTIMATE_DONE;
+                snprintf(r->windows[k].reason, sizeof r->windows[k].reason, "it has the lambdas of window %d", j);
+            }
 }
 
 static bool analyse(const struct file *files, int n, struct buf *json)

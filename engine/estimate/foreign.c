@@ -13,7 +13,7 @@
 #include "engine/estimate/result.h"
 
 struct test {
-    int next;              /* window above, at the end below; -1: window k is not tested */
+    int next;              /* window with other lambdas above, at the end below; -1: window k is not tested */
     double mean, expected; /* of t */
     double *by_f;          /* [nstates]: C_j, then what multiplies W_n */
 };
@@ -22,7 +22,7 @@ static int next_of(const struct sampling *s, int k)
 {
     int next = -1;
     for (int j = 0; j < s->nstates && next < k; j++)
-        if (j != k && sampling_count(s, j))
+        if (sampling_count(s, j) && !states_equal(s->lambda, s->ncomponents, j, k))
             next = j;
     return sampling_count(s, k) ? next : -1;
 }

@@ -25,13 +25,14 @@ struct dhdl {
     double *states;   /* [nstates][ncomponents] foreign lambda vectors, the own one among them */
     size_t seen;      /* rows in the file */
     size_t stride;    /* every how many of them were taken */
-    size_t n;         /* rows with finite values */
-    size_t nonfinite; /* rows dropped */
+    size_t n;         /* rows of which all energies are known */
+    size_t nonfinite; /* rows dropped: energies that are no numbers, or -infinity, or infinite in the own state */
+    size_t slopeless; /* rows of n with a dH/dlambda that is not finite */
     bool cut_short;
-    bool derivatives; /* dH/dlambda of every component is there */
+    bool derivatives; /* dH/dlambda of every component is there, and finite in all rows */
     double *time;     /* [n], ps */
     double *dhdl;     /* [n][ncomponents], kJ/mol */
-    double *dh;       /* [n][nstates], kJ/mol: U(foreign) - U(own) */
+    double *dh;       /* [n][nstates], kJ/mol: U(foreign) - U(own); INFINITY where the other state cannot be so */
 };
 
 /* Reads one window. Errors as xvg_read; expanded-ensemble files (a "Thermodynamic state" column) are ERR_UNSUPPORTED.
@@ -88,7 +89,7 @@ struct sampling {
     int nstates, ncomponents;
     const double *lambda; /* [nstates][ncomponents], borrowed */
     size_t *start;        /* [nstates + 1]: rows of state k are start[k] .. start[k+1); none: an unsampled state */
-    double *u;            /* [total][nstates], kT: reduced potential in each state less that in the own one */
+    double *u;            /* [total][nstates], kT: reduced potential in each state less that in the own one; may be INFINITY */
     double *dhdl;         /* [total][ncomponents], kT; NULL when some window has no derivatives */
     int nalong;           /* 0: of no coordinations; -1: of some that are not known of all rows */
     double *along;        /* [total][nalong]: coordinations, and last the energy of the biases, kT */
@@ -98,6 +99,14 @@ struct sampling {
 static inline size_t sampling_count(const struct sampling *s, int k)
 {
     return s->start[k + 1] - s->start[k];
+}
+/* Whether two states are one: their lambdas are equal. */
+static inline bool states_equal(const double *lambda, int ncomponents, int a, int b)
+{
+    for (int c = 0; c < ncomponents; c++)
+        if (lambda[a * ncomponents + c] != lambda[b * ncomponents + c])
+            return false;
+    return true;
 }
 /* Leaves out the first head[state] rows of every state. */
 void sampling_cut(struct sampling *s, const size_t *head);
@@ -146,6 +155,8 @@ void solution_begin(struct solution *x, int window, size_t rows);
 void solution_add(struct solution *x, int window, size_t row, const double *value);
 /* The same along a chain: on the states after `window`, left + right; on it, left; before it, none. */
 void solution_add_chain(struct solution *x, int window, size_t row, double left, double right);
+/* States without samples become those with samples that have the same lambdas, where there are such. */
+void solution_twins(struct solution *x, const struct sampling *s);
 void solution_range(const struct solution *x, struct range *r);
 /* What the rows of one window bring into the variance of the same difference; not where replicas exchange windows. */
 struct longrun solution_part(const struct solution *x, int window, int from, int to);
@@ -185,13 +196,17 @@ void mbar_close(struct mbar *m);
 int bar_pair(const double *wf, size_t nf, const double *wr, size_t nr, double *df, double *phi_f, double *phi_r,
              struct err *e);
 
+/* Overlap of states i and j, whose free energies differ by df: the mean of the two entries of the overlap matrix of these two alone, which
+ * other states do not change. 0.5: they are one; it depends little on which of them has more rows. */
+double bar_overlap(const struct sampling *s, int i, int j, double df);
+
 /* Pairs of consecutive sampled states; unsampled ones are stepped over. */
 struct bar {
     struct solution solution;
     int npairs;
     int *state;      /* [npairs + 1]: the sampled states */
     double *df;      /* [npairs] */
-    double *overlap; /* [npairs]: the mean of the two entries of the pair's own overlap matrix */
+    double *overlap; /* [npairs]: as bar_overlap */
 };
 
 int bar_solve(struct bar *b, const struct sampling *s, struct err *e);

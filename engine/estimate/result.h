@@ -18,6 +18,7 @@
 #define ESTIMATE_DISAGREE 3         /* standard errors */
 #define ESTIMATE_FOREIGN 4          /* the same, of a window's samples from what all windows' say of its state */
 #define ESTIMATE_ROUNDING 1e-4      /* kT: numbers nearer than this are one, whatever their errors */
+#define ESTIMATE_QUADRATURE 0.5     /* kT: what TI's integral may be off where that is most of its error */
 #define ESTIMATE_NONFINITE 0.01     /* share of a window's rows; without them a free energy may be off by as many kT */
 #define ESTIMATE_DRIFT_LEVEL 0.01   /* chance that a drift is found in a stationary window */
 #define ESTIMATE_FEWEST_ROWS 4      /* a window with fewer has no samples */
@@ -127,8 +128,8 @@ struct convergence {
     struct range forward, backward;
 };
 
-/* Windows with samples that follow each other, and the mean of their two entries in the overlap matrix: the smaller one is the
- * share of rows that the shorter window has, if that is less. */
+/* Windows with samples that follow each other, and their overlap by bar_overlap: elements of the matrix of all windows fall with the number
+ * of windows and with the shares of rows. */
 struct neighbours {
     int from, to;
     double overlap;

@@ -95,6 +95,25 @@ static double error_of(const struct solution *a, const struct solution *b, int f
     return sqrt(variance);
 }
 
+static void copy_state(struct solution *x, int from, int to)
+{
+    size_t n = (size_t)x->nstates;
+    x->g[to] = x->g[from];
+    x->bend[to] = x->bend[from];
+    x->blind[to] = x->blind[from];
+    for (struct influence *i = x->influence; i->rows != SIZE_MAX; i++)
+        for (size_t j = 0; j < i->nblocks; j++)
+            i->mean[j * n + (size_t)to] = i->mean[j * n + (size_t)from];
+}
+
+void solution_twins(struct solution *x, const struct sampling *s)
+{
+    for (int k = 0; k < s->nstates; k++)
+        for (int j = 0; j < s->nstates && !sampling_count(s, k); j++)
+            if (sampling_count(s, j) && states_equal(s->lambda, s->ncomponents, j, k))
+                copy_state(x, j, k);
+}
+
 void solution_range(const struct solution *x, struct range *r)
 {
     r->value = x->g[r->to] - x->g[r->from];

@@ -42,9 +42,13 @@ void verdict_close(struct verdict *v)
     *v = (struct verdict){0};
 }
 
+/* Its own samples, or those of a window with the same lambdas. */
 static bool sampled(const struct result *r, int k)
 {
-    return r->windows[k].used > 0;
+    for (int j = 0; j < r->ladder->nstates; j++)
+        if (r->windows[j].used && states_equal(r->ladder->lambda, r->ladder->ncomponents, j, k))
+            return true;
+    return false;
 }
 
 /* Windows from .. to of the range that have no samples: `to` is the last of the run that begins at `from`. */
@@ -152,6 +156,21 @@ static void judge_windows(const struct result *r, const struct range *x, struct 
     }
 }
 
+/* Of TI: how far off its quadrature is decides its error, so that it says nothing of others. */
+static bool blunt(const struct range *x)
+{
+    return x->quadrature * x->quadrature > 0.5 * x->error * x->error;
+}
+
+static void judge_quadrature(const struct range *x, struct verdict *v)
+{
+    if (x->ok && blunt(x) && x->quadrature > ESTIMATE_QUADRATURE)
+        verdict_add(v, VERDICT_UNCONVERGED, "quadrature",
+                    "dH/dlambda bends so much between windows that its integral is off by about %.2g kT, more than %g: put windows where "
+                    "it is steep",
+                    x->quadrature, ESTIMATE_QUADRATURE);
+}
+
 /* BAR and MBAR see the same rows, so the error of their difference is known and is small; but it is of first order, and
  * a difference within one of their errors does no harm. TI and MBAR differ by quadrature too. */
 static void judge_agreement(const struct solutions *s, enum estimator which, enum estimator other,
@@ -160,6 +179,8 @@ static void judge_agreement(const struct solutions *s, enum estimator which, enu
     if (which == other || !a->ok || !b->ok || !s->of[which] || !s->of[other])
         return;
     double difference = fabs(a->value - b->value), limit = ESTIMATE_DISAGREE * hypot(a->error, b->error);
+    if (other == ESTIMATOR_TI && blunt(b))
+        return;
     if (which != ESTIMATOR_TI && other != ESTIMATOR_TI)
         limit = fmax(ESTIMATE_DISAGREE * solution_difference_error(s->of[which], s->of[other], a->from, a->to),
                      fmax(a->error, b->error));
@@ -204,6 +225,7 @@ static void judge_alone(const struct result *r, const struct solutions *s, enum 
         verdict_add(v, VERDICT_FAILED, "no_answer", "%s", r->estimators[which].reason);
     judge_overlaps(r, s->bar, which, x, v);
     judge_windows(r, x, v);
+    judge_quadrature(x, v);
 }
 
 static void settle(struct range *x, const struct verdict *v)

@@ -66,10 +66,13 @@ static double *differences(const struct sampling *s, int k, int j)
 static int observed(const struct sampling *s, int k, double *x[2])
 {
     int n = 0;
-    if (k > 0)
-        x[n++] = differences(s, k, k - 1);
-    if (k + 1 < s->nstates)
-        x[n++] = differences(s, k, k + 1);
+    for (int direction = -1; direction <= 1; direction += 2) {
+        int j = k + direction;
+        while (j >= 0 && j < s->nstates && states_equal(s->lambda, s->ncomponents, j, k))
+            j += direction;
+        if (j >= 0 && j < s->nstates)
+            x[n++] = differences(s, k, j);
+    }
     if (!n && s->dhdl)
         x[n++] = series(s->dhdl, sampling_count(s, k), (size_t)s->ncomponents, 0);
     return n;
@@ -179,6 +182,8 @@ static int take(struct result *r, const char *name, const struct dhdl *d, int in
     if (w->nonfinite)
         result_warn(r, "window %d: %zu of %zu samples %s dropped", index, w->nonfinite, w->rows,
                     number_word((int64_t)w->nonfinite, "is not finite and was", "are not finite and were"));
+    if (d->slopeless)
+        result_warn(r, "window %d: dH/dlambda of %zu of %zu samples is not finite: no answer of TI", index, d->slopeless, w->rows);
     if (d->cut_short)
         result_warn(r, "window %d: the last line of dhdl.xvg is not whole and was left out", index);
     return 0;
