@@ -120,8 +120,11 @@ void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json)
                        .nrepeats = q->repeats};
     ladder_of_settings(&l, q->set);
     r.repeats = xcalloc((size_t)q->repeats, sizeof *r.repeats);
-    for (int i = 0; i < q->repeats; i++)
+    for (int i = 0; i < q->repeats; i++) {
         repeat(q, r.repeats + i, &l, i);
+        if (q->unread && r.repeats[i].unread.code)
+            *q->unread = r.repeats[i].unread;
+    }
     if (q->repeats > 1)
         report_combine(&r);
     report_profiles(&r);

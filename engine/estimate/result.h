@@ -192,6 +192,7 @@ struct result {
     struct forecast *forecast; /* NULL: MBAR has no answer */
     char **warnings;
     int nwarnings;
+    struct err unread; /* of the last file that could not be read but may be another time */
 };
 
 /* A warning for results.json. */

@@ -189,8 +189,10 @@ static int take(struct result *r, const char *name, const struct dhdl *d, int in
     return 0;
 }
 
-static void fail(struct window_result *w, const struct err *e)
+static void fail(struct result *r, struct window_result *w, const struct err *e)
 {
+    if (e->code == ERR_BUSY)
+        r->unread = *e;
     w->status = ESTIMATE_FAILED;
     snprintf(w->reason, sizeof w->reason, "%s", e->msg);
 }
@@ -199,7 +201,7 @@ void window_take(struct result *r, const char *name, const struct dhdl *d, int i
 {
     struct err e = {0};
     if (take(r, name, d, index, s, &e))
-        fail(r->windows + index, &e);
+        fail(r, r->windows + index, &e);
 }
 
 size_t window_most(int nstates)
@@ -283,9 +285,11 @@ static void read_energy(struct result *r, const char *directory, const char *fol
     char name[128];
     snprintf(name, sizeof name, "%s/energy.xvg", folder);
     buf_printf(&path, "%s/%s", directory, name);
-    if (xvg_read_file(&x, name, path.data, bytes, ESTIMATE_NUMBERS, &e))
+    if (xvg_read_file(&x, name, path.data, bytes, ESTIMATE_NUMBERS, &e)) {
         result_warn(r, "window %d: no averages: %s", k, e.msg);
-    else {
+        if (e.code == ERR_BUSY)
+            r->unread = e;
+    } else {
         average_energies(r, r->windows + k, &x);
         walks_take(r->windows + k, &x);
         if (r->wants_profiles)
@@ -318,7 +322,7 @@ void window_read(struct result *r, const char *directory, const char *folder, in
     if (replica->vouched && !replica->dhdl_bytes)
         err_set(&e, ERR_ESTIMATE, "it has no checkpoint yet");
     if (e.code || (r->ladder->ncomponents && read_dhdl(r, directory, folder, index, replica, s, &e))) {
-        fail(w, &e);
+        fail(r, w, &e);
         return;
     }
     warn_of_moves(r, index);
