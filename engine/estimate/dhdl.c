@@ -74,13 +74,15 @@ static int several_states(const char *name, const struct xvg *x, struct err *e)
 {
     for (int i = 0; i < x->nlegends; i++)
         if (!strcmp(x->legend[i], "Thermodynamic state"))
-            return err_set(e, ERR_UNSUPPORTED,
-                           "%s:%d: an expanded-ensemble file: samples of several states in one file; expected a file for each "
-                           "state, of which the subtitle says \"state N: ...\"",
-                           name, x->legend_line[i]);
+            return err_set(
+                e, ERR_UNSUPPORTED,
+                "%s:%d: an expanded-ensemble file: samples of several states in one file; expected a file for each "
+                "state, of which the subtitle says \"state N: ...\"",
+                name, x->legend_line[i]);
     if (x->subtitle && !strncmp(x->subtitle, "T = ", 4) && !strstr(x->subtitle, "state "))
         return err_set(e, ERR_UNSUPPORTED,
-                       "%s:%d: subtitle \"%s\" names no state, as in files of expanded ensembles, AWH along lambda and slow growth, "
+                       "%s:%d: subtitle \"%s\" names no state, as in files of expanded ensembles, AWH along lambda and "
+                       "slow growth, "
                        "with samples of several states; expected a file for each state",
                        name, x->subtitle_line, x->subtitle);
     return 0;

@@ -73,7 +73,8 @@ struct estimate_ensemble {
     void *observables_of;
     struct estimate_about about;
     bool umbrella; /* windows differ in biases alone: profiles along their coordinations are wanted */
-    struct err *unread; /* of a file that could not be read but may be another time: these results are not to be kept; NULL: not wanted */
+    struct err *
+        unread; /* of a file that could not be read but may be another time: these results are not to be kept; NULL: not wanted */
     struct buf *
         walks; /* [repeats] what walks.xvg is to hold (walks.c) is appended where replicas exchange windows; NULL: not wanted */
 };

@@ -63,6 +63,8 @@ double stats_slowness(const double *x, size_t n);
 /* Chance, on a series of shorter memory, that the mean over one 32nd, 64th or 128th of it lies so far off the others: the test of
  * F. E. Grubbs, Technometrics 11, 1 (1969), doi 10.1080/00401706.1969.10490657, on ranks. 1 for fewer than 256 members. */
 double stats_visit(const double *x, size_t n);
+/* g: members for each uncorrelated one, 1 or more, by the fast motions; slow ones of small amplitude are not in it. */
+double stats_inefficiency(const double *x, size_t n);
 /* Members per block and whole blocks into which stats_longrun and solution.c divide n of them. */
 size_t stats_block(size_t n);
 /* How many members at the start lie significantly off the rest: 0 unless a test of the whole says so, which a
@@ -89,10 +91,10 @@ struct sampling {
     int nstates, ncomponents;
     const double *lambda; /* [nstates][ncomponents], borrowed */
     size_t *start;        /* [nstates + 1]: rows of state k are start[k] .. start[k+1); none: an unsampled state */
-    double *u;            /* [total][nstates], kT: reduced potential in each state less that in the own one; may be INFINITY */
-    double *dhdl;         /* [total][ncomponents], kT; NULL when some window has no derivatives */
-    int nalong;           /* 0: of no coordinations; -1: of some that are not known of all rows */
-    double *along;        /* [total][nalong]: coordinations, and last the energy of the biases, kT */
+    double *u;     /* [total][nstates], kT: reduced potential in each state less that in the own one; may be INFINITY */
+    double *dhdl;  /* [total][ncomponents], kT; NULL when some window has no derivatives */
+    int nalong;    /* 0: of no coordinations; -1: of some that are not known of all rows */
+    double *along; /* [total][nalong]: coordinations, and last the energy of the biases, kT */
     bool together; /* replicas exchange windows: rows of all sampled states are of the same times, and correlated */
 };
 

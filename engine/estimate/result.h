@@ -10,13 +10,14 @@
 #include "engine/estimate/parts.h"
 
 #define ESTIMATE_FRACTIONS 10
-#define ESTIMATE_OVERLAP 0.03       /* neighbours below do not converge: alchemlyb, docs/visualisation.rst */
-#define ESTIMATE_APART 1e-3         /* neighbours below share nothing: no number */
-#define ESTIMATE_UNCORRELATED 30    /* uncorrelated rows that a window needs: below, g itself is not known */
-#define ESTIMATE_SLOW 0.5           /* correlation of means over each 32nd of a window's run */
+#define ESTIMATE_OVERLAP 0.03    /* neighbours below do not converge: alchemlyb, docs/visualisation.rst */
+#define ESTIMATE_APART 1e-3      /* neighbours below share nothing: no number */
+#define ESTIMATE_UNCORRELATED 30 /* uncorrelated rows that a window needs: below, g itself is not known */
+#define ESTIMATE_SLOW                                                                                                  \
+    0.5 /* correlation of means over each 32nd of a window's run; two fifths of it as the mean of windows */
 #define ESTIMATE_VISIT 1e-4         /* chance that one of them lies so far off the others */
 #define ESTIMATE_DISAGREE 3         /* standard errors */
-#define ESTIMATE_FOREIGN 4          /* the same, of a window's samples from what all windows' say of its state */
+#define ESTIMATE_SIGNIFICANT 4      /* standard errors, where many windows are looked at */
 #define ESTIMATE_ROUNDING 1e-4      /* kT: numbers nearer than this are one, whatever their errors */
 #define ESTIMATE_QUADRATURE 0.5     /* kT: what TI's integral may be off where that is most of its error */
 #define ESTIMATE_NONFINITE 0.01     /* share of a window's rows; without them a free energy may be off by as many kT */
@@ -183,7 +184,8 @@ struct result {
     struct step_length *lengths;
     struct walks walks;
     struct convergence convergence[ESTIMATE_FRACTIONS]; /* part (i + 1)/10 */
-    double moved, allowed; /* kT: by how much rows at the start that were discarded moved the total, and its error with them */
+    double moved,
+        allowed; /* kT: by how much rows at the start that were discarded moved the total, and its error with them */
     bool wants_profiles;
     const struct result *before; /* the repeat before; NULL: it is the first */
     int nprofiles;

@@ -41,14 +41,14 @@ static double autocovariance(const double *x, size_t n, size_t lag)
 /* Geyer's initial monotone sequence (Statist. Sci. 7, 473 (1992), doi 10.1214/ss/1177011137): in a reversible chain sums
  * of two autocovariances that follow each other are positive and fall, so the sum ends where they cease to. Two choices
  * are by trial, on autoregressive and hopping series from 20 g to 1000 g long, where errors come out within 10 % of the
- * truth on average: pairs begin at lag 1, and a pair below three quarters of its standard error on an uncorrelated series is
- * no pair (else short uncorrelated series get errors 10 to 20 % too large). Taking the mean from the series itself lowers every
+ * truth on average: pairs begin at lag 1, and a pair below `noise` of its standard error on an uncorrelated series is
+ * no pair (0.5 for the series; else short uncorrelated ones get errors 10 to 20 % too large). Taking the mean from the series itself lowers every
  * autocovariance by about variance / n, and the sum by as many times that as it has terms, which is given back. The
  * degrees of freedom are those of a spectral estimate that is cut off at a lag (Priestley 1981, 6.2.4). x has mean 0. */
-static struct longrun monotone_sequence(const double *x, size_t n)
+static struct longrun monotone_sequence(const double *x, size_t n, double noise)
 {
     double at_zero = autocovariance(x, n, 0), sum = at_zero, last = INFINITY;
-    double least = 0.75 * at_zero * sqrt(2 / (double)n);
+    double least = noise * at_zero * sqrt(2 / (double)n);
     size_t lag = 1;
     for (; lag + 1 < n; lag += 2) {
         double pair = autocovariance(x, n, lag) + autocovariance(x, n, lag + 1);
@@ -73,29 +73,39 @@ static void block_means(const double *x, size_t block, size_t nblocks, double *y
 
 /* The sequence ends before a slow motion of small amplitude, which brings most of the error, rises above the noise of the fast
  * ones; and motions that oscillate are not those of a reversible chain. In means over longer blocks fast motions fade, so the
- * largest of the values from ever coarser ones counts. In units of the error, deviations have a root mean square of 0.91 to 0.96 on
- * white and autoregressive series (0.97 to 1.02 from the series alone), of 0.96 to 1.2 with slow modes of 2 to 10 % of the variance
- * from 20 of their times on (1.0 to 1.7) and on squares of oscillators (1.5 to 1.6). */
+ * value from ever coarser ones counts where it is larger by half its own standard error. By trial, on single series: in units of the
+ * error, deviations have a root mean square of 0.93 to 1.07 on white and autoregressive series (0.97 to 1.07 from the series
+ * alone), of 1.0 to 1.23 with slow modes of 2 to 10 % of the variance from 20 of their times on (1.04 to 1.72) and on squares of
+ * oscillators (1.46 to 1.58). */
 struct longrun stats_longrun(const double *x, size_t n)
 {
     struct longrun most = {0, 1};
     if (n < 2)
         return most;
-    size_t block = 0;
-    double *y = xcalloc(n, sizeof *y);
+    const size_t finest = stats_block(n);
+    double *y = xcalloc(n / finest, sizeof *y);
     for (size_t coarse = BLOCKS; coarse >= STATS_COARSEST; coarse /= 2) {
-        size_t next = n / coarse ? n / coarse : 1;
-        if (next == block)
+        size_t block = coarse == BLOCKS ? finest : n / coarse;
+        if (coarse < BLOCKS && block < 4 * finest)
             continue;
-        block = next;
         block_means(x, block, n / block, y);
-        struct longrun l = monotone_sequence(y, n / block);
+        struct longrun l = monotone_sequence(y, n / block, coarse == BLOCKS ? 0.5 : 1);
         l.variance *= (double)block;
-        if (l.variance > most.variance || coarse == BLOCKS)
+        if (l.variance > most.variance * (1 + 0.5 * sqrt(2 / l.dof)))
             most = l;
     }
     free(y);
     return most;
+}
+
+double stats_inefficiency(const double *x, size_t n)
+{
+    const size_t block = stats_block(n);
+    double variance = stats_variance(x, n), *y = xcalloc(n / block, sizeof *y);
+    block_means(x, block, n / block, y);
+    double g = n > 1 && variance > 0 ? monotone_sequence(y, n / block, 0.5).variance * (double)block / variance : 1;
+    free(y);
+    return fmax(g, 1);
 }
 
 double stats_slowness(const double *x, size_t n)

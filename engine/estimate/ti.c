@@ -81,7 +81,7 @@ static double excess_beside(double h, double other, double slope, double other_s
     if (ratio < 1) /* this step is the steeper one: the pole is on its far side */
         return excess(ratio * (h + other) / (1 - ratio), h, h * slope);
     /* the pole is beyond the other step; this step begins so far from it, and is gone along backwards */
-    return excess((h + other) / (ratio - 1) + other, h, h * slope);
+    return excess((h + other) / (ratio - 1) + other, h, -h * slope);
 }
 
 /* The state with samples and other lambdas that comes first on one side; -1: there is none. */
@@ -110,8 +110,7 @@ static bool excess_by(const struct ti *t, const struct sampling *s, int c, int i
 }
 
 /* What the trapezoid from state i to j misses, with its sign in *bend: by the states beside, the mean where there are two. Where a
- * component moves in this step alone there is nothing to take it from, and *blind is the most that a curve which rises or falls all the
- * way can hide. */
+ * component moves in this step alone there is nothing to take it from, and *blind is the error for a parabola that is flat at one end. */
 static void quadrature(const struct ti *t, const struct sampling *s, int i, int j, double *bend, double *blind)
 {
     int nc = s->ncomponents;
@@ -121,7 +120,7 @@ static void quadrature(const struct ti *t, const struct sampling *s, int i, int 
         if (has_i || has_j)
             *bend -= (by_i + by_j) / (has_i + has_j);
         else
-            *blind += fabs(step * (t->mean[j * nc + c] - t->mean[i * nc + c])) / 2;
+            *blind += fabs(step * (t->mean[j * nc + c] - t->mean[i * nc + c])) / 6;
     }
 }
 
@@ -152,7 +151,8 @@ int ti_solve(struct ti *t, const struct sampling *s, struct err *e)
 {
     int sampled = 0;
     if (!s->dhdl)
-        return err_set(e, ERR_ESTIMATE, "TI: a window has no dH/dlambda of every component, or not in every row a finite one");
+        return err_set(e, ERR_ESTIMATE,
+                       "TI: a window has no dH/dlambda of every component, or not in every row a finite one");
     for (int k = 0; k < s->nstates; k++)
         sampled += sampling_count(s, k) > 0;
     if (sampled < 2)

@@ -123,23 +123,28 @@ static void judge_windows(const struct result *r, const struct range *x, struct 
                         number_word((int64_t)w->used, "row", "rows"), w->inefficiency, ESTIMATE_UNCORRELATED);
         if (w->slowness > ESTIMATE_SLOW)
             verdict_add(v, VERDICT_UNCONVERGED, "slow",
-                        "window %d moves too slowly for its length: means over each 32nd of its %.4g ps are correlated by %.2f, "
+                        "window %d moves too slowly for its length: means over each 32nd of its %.4g ps are correlated "
+                        "by %.2f, "
                         "above %g: it needs longer",
                         k, w->sampled_ps - w->discarded_ps, w->slowness, ESTIMATE_SLOW);
         else if (w->visit < ESTIMATE_VISIT)
             verdict_add(v, VERDICT_UNCONVERGED, "slow",
-                        "window %d was somewhere else once, for a 32nd of its %.4g ps or less: it needs longer, until it has been "
+                        "window %d was somewhere else once, for a 32nd of its %.4g ps or less: it needs longer, until "
+                        "it has been "
                         "there many times",
                         k, w->sampled_ps - w->discarded_ps);
         if (w->drifted)
-            verdict_add(v, VERDICT_UNCONVERGED, "discarded",
-                        "the first %.4g ps of window %d lie off the rest and were left out, which moves the result by %.2g kT "
-                        "(its error is %.2g): a state that was visited once looks like that, too; it needs longer",
-                        w->discarded_ps, k, r->moved, r->allowed);
-        if (w->foreign > ESTIMATE_FOREIGN)
+            verdict_add(
+                v, VERDICT_UNCONVERGED, "discarded",
+                "the first %.4g ps of window %d lie off the rest and were left out, which moves the result by %.2g kT "
+                "(its error is %.2g): a state that was visited once looks like that, too; it needs longer",
+                w->discarded_ps, k, r->moved, r->allowed);
+        if (w->foreign > ESTIMATE_SIGNIFICANT)
             verdict_add(v, VERDICT_UNCONVERGED, "foreign",
-                        "samples of window %d are not those that the other windows expect of its lambdas, by %.1f standard errors: "
-                        "files are mixed up, or it is in another conformation than the others", k, w->foreign);
+                        "samples of window %d are not those that the other windows expect of its lambdas, by %.1f "
+                        "standard errors: "
+                        "files are mixed up, or it is in another conformation than the others",
+                        k, w->foreign);
         size_t taken = w->nonfinite + w->discarded + w->used; /* of the file, every `stride` of them */
         if ((double)w->nonfinite > ESTIMATE_NONFINITE * (double)taken)
             verdict_add(
@@ -166,9 +171,31 @@ static void judge_quadrature(const struct range *x, struct verdict *v)
 {
     if (x->ok && blunt(x) && x->quadrature > ESTIMATE_QUADRATURE)
         verdict_add(v, VERDICT_UNCONVERGED, "quadrature",
-                    "dH/dlambda bends so much between windows that its integral is off by about %.2g kT, more than %g: put windows where "
+                    "dH/dlambda bends so much between windows that its integral is off by about %.2g kT, more than %g: "
+                    "put windows where "
                     "it is steep",
                     x->quadrature, ESTIMATE_QUADRATURE);
+}
+
+/* A slow motion that all windows have shows in their mean before it shows in each: of n windows without one the mean is normal, with
+ * deviation 1/sqrt(32 n). */
+static void judge_slowness(const struct result *r, const struct range *x, struct verdict *v)
+{
+    double sum = 0;
+    int n = 0, slow = 0;
+    for (int k = x->from; k <= x->to; k++) {
+        const struct window_result *w = r->windows + k;
+        sum += w->used ? w->slowness : 0;
+        n += w->used > 0;
+        slow += w->used && w->slowness > ESTIMATE_SLOW;
+    }
+    double limit = fmax(0.4 * ESTIMATE_SLOW, ESTIMATE_DISAGREE / sqrt(STATS_COARSEST * (double)n));
+    if (n && !slow && sum / n > limit)
+        verdict_add(v, VERDICT_UNCONVERGED, "slow",
+                    "windows move too slowly for their length: means over each 32nd of a run are correlated by %.2f on "
+                    "average, above %.2g: "
+                    "all need longer",
+                    sum / n, limit);
 }
 
 /* BAR and MBAR see the same rows, so the error of their difference is known and is small; but it is of first order, and
@@ -210,9 +237,10 @@ static void judge_drift(const struct solution *s, const struct range *x, struct 
     size_t first = stats_drift(pooled, n, ESTIMATE_DRIFT_LEVEL);
     size_t last = first ? 0 : stats_drift_back(pooled, n, ESTIMATE_DRIFT_LEVEL);
     if (first || last)
-        verdict_add(v, VERDICT_UNCONVERGED, "drift",
-                    "the windows drift together: what their %s %.0f %% of samples add lies off the rest: it needs longer",
-                    first ? "first" : "last", 100 * (double)(first + last) / (double)n);
+        verdict_add(
+            v, VERDICT_UNCONVERGED, "drift",
+            "the windows drift together: what their %s %.0f %% of samples add lies off the rest: it needs longer",
+            first ? "first" : "last", 100 * (double)(first + last) / (double)n);
     free(pooled);
 }
 
@@ -225,6 +253,7 @@ static void judge_alone(const struct result *r, const struct solutions *s, enum 
         verdict_add(v, VERDICT_FAILED, "no_answer", "%s", r->estimators[which].reason);
     judge_overlaps(r, s->bar, which, x, v);
     judge_windows(r, x, v);
+    judge_slowness(r, x, v);
     judge_quadrature(x, v);
 }
 

@@ -101,9 +101,7 @@ static void measure(struct window_result *w, const struct sampling *s, int k)
     w->slowness = 0;
     w->visit = 1;
     for (int i = 0; i < nseries; i++) {
-        double variance = stats_variance(x[i], w->used);
-        if (variance > 0)
-            w->inefficiency = fmax(w->inefficiency, stats_longrun(x[i], w->used).variance / variance);
+        w->inefficiency = fmax(w->inefficiency, stats_inefficiency(x[i], w->used));
         w->slowness = fmax(w->slowness, stats_slowness(x[i], w->used));
         w->visit = fmin(w->visit, stats_visit(x[i], w->used));
         free(x[i]);
@@ -183,7 +181,8 @@ static int take(struct result *r, const char *name, const struct dhdl *d, int in
         result_warn(r, "window %d: %zu of %zu samples %s dropped", index, w->nonfinite, w->rows,
                     number_word((int64_t)w->nonfinite, "is not finite and was", "are not finite and were"));
     if (d->slopeless)
-        result_warn(r, "window %d: dH/dlambda of %zu of %zu samples is not finite: no answer of TI", index, d->slopeless, w->rows);
+        result_warn(r, "window %d: dH/dlambda of %zu of %zu samples is not finite: no answer of TI", index,
+                    d->slopeless, w->rows);
     if (d->cut_short)
         result_warn(r, "window %d: the last line of dhdl.xvg is not whole and was left out", index);
     return 0;

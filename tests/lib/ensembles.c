@@ -53,7 +53,8 @@ static void hop(struct motion *w)
 
 static void begin(struct motion *w, const struct known_ensemble *m, double lambda, int rows, uint64_t seed)
 {
-    *w = (struct motion){.m = m, .lambda = lambda, .k = m->k1 > 0 ? 1 + lambda * (m->k1 - 1) : 1, .rows = rows, .seed = seed};
+    *w = (struct motion){
+        .m = m, .lambda = lambda, .k = m->k1 > 0 ? 1 + lambda * (m->k1 - 1) : 1, .rows = rows, .seed = seed};
     w->slow = random_normal(&w->seed);
     for (int i = 0; m->k1 > 0 && i < 20 * m->decay; i++)
         oscillate(w);
@@ -99,10 +100,10 @@ static int source(const struct known_ensemble *m, int k)
 static double factor(const struct known_ensemble *m, int k)
 {
     const double kt = UNIT_R * TEMPERATURE;
-    return m->labels == LABELS_SIGN                               ? -kt
-           : m->labels == LABELS_UNIT                             ? 1
+    return m->labels == LABELS_SIGN                             ? -kt
+           : m->labels == LABELS_UNIT                           ? 1
            : m->labels == LABELS_DOUBLED && k == m->windows / 2 ? 2 * kt
-                                                                  : kt;
+                                                                : kt;
 }
 
 static double lambda_of(const struct known_ensemble *m, int k)

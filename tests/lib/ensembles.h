@@ -15,21 +15,21 @@
 
 enum mislabel {
     LABELS_RIGHT,
-    LABELS_ALL_ONE,     /* every window holds samples of the middle one */
-    LABELS_NEIGHBOUR,   /* the middle one holds samples of the one before */
-    LABELS_SIGN,        /* energies have the wrong sign */
-    LABELS_UNIT,        /* energies are in kT where kJ/mol are expected */
-    LABELS_EXCHANGED,   /* the middle window and the one before are exchanged */
-    LABELS_ENDS,        /* the first and the last are */
-    LABELS_DOUBLED      /* energies of the middle one are twice what they should be */
+    LABELS_ALL_ONE,   /* every window holds samples of the middle one */
+    LABELS_NEIGHBOUR, /* the middle one holds samples of the one before */
+    LABELS_SIGN,      /* energies have the wrong sign */
+    LABELS_UNIT,      /* energies are in kT where kJ/mol are expected */
+    LABELS_EXCHANGED, /* the middle window and the one before are exchanged */
+    LABELS_ENDS,      /* the first and the last are */
+    LABELS_DOUBLED    /* energies of the middle one are twice what they should be */
 };
 
 struct known_ensemble {
     int windows, rows;
-    double mean, variance;    /* of D at lambda 0 */
-    double slow, tau;         /* so much of D's variance is autoregressive with this time, in rows; the rest has no memory */
-    double k1, period, decay; /* of x: k at lambda 1 (0: there is no x), and times in rows */
-    double bias, step, hops;  /* of s; mean number of hops in a window (0: there is no s) */
+    double mean, variance; /* of D at lambda 0 */
+    double slow, tau; /* so much of D's variance is autoregressive with this time, in rows; the rest has no memory */
+    double k1, period, decay;  /* of x: k at lambda 1 (0: there is no x), and times in rows */
+    double bias, step, hops;   /* of s; mean number of hops in a window (0: there is no s) */
     double relax, relax_share; /* D starts off by so many deviations, which decay in this share of the run */
     double trend;              /* D rises by so many deviations in the run */
     enum mislabel labels;

@@ -326,7 +326,7 @@ static void test_ti_quadrature(void **state)
         assert_int_equal(ti_solve(&t, &s, &e), 0);
         solution_range(&t.solution, &r);
         double missed = fabs(r.value - (curve ? log(1.1 / 0.1) : 2));
-        near(r.quadrature, missed, curve ? 0.5 * missed : 1e-12);
+        near(r.quadrature, missed, curve ? 1e-9 : 0.5 * missed); /* hyperbolas are exact */
         near(r.error, r.quadrature, 1e-12); /* single rows do not scatter */
         ti_close(&t);
     }
@@ -358,8 +358,12 @@ static void test_longrun(void **state)
     for (int i = 0; i < 4; i++) {
         double expected = (1 + memory[i]) / (1 - memory[i]);
         autoregressive(x, 100000, memory[i], &seed);
-        near(stats_longrun(x, 100000).variance, expected, 0.15 * expected);
+        near(stats_inefficiency(x, 100000), expected, 0.15 * expected);
         double sum = 0;
+        for (int k = 0; k < 40; k++) /* rather too large than too small */
+            sum += stats_longrun(x + 2500 * k, 2500).variance / 40;
+        assert_true(sum > expected && sum < 1.3 * expected);
+        sum = 0;
         for (int k = 0; k < 300; k++) { /* on average also where the series is twenty times its memory */
             int n = (int)(20 * expected < 60 ? 60 : 20 * expected);
             autoregressive(x, n, memory[i], &seed);

@@ -22,12 +22,49 @@ struct kind {
     struct known_ensemble m;
 };
 
-#define SLOW(name, n, t, share) {"slow mode " name, 0, 1, {.windows = 5, .rows = n, .mean = -2.8, .variance = 4.4, .slow = share, .tau = t}}
-#define SWITCH(name, n) {"hops " name, 0, 1, {.windows = 3, .rows = 2000, .mean = 0.5, .variance = 1, .step = 1, .hops = n}}
-#define SMALL_SWITCH(name, n) {"small hops " name, 0, 1, {.windows = 3, .rows = 2000, .mean = 0.5, .variance = 1, .step = 0.35, .hops = n}}
-#define WAVE(p, n) {"oscillator " #p, 0, 1, {.windows = 5, .rows = n, .k1 = 4, .period = p, .decay = 20}}
-#define DRIFT(name, a, b, c) {"drift " name, 0, 1, {.windows = 5, .rows = 1000, .mean = -2.8, .variance = 4.4, .slow = 1, .tau = 1, .relax = a, .relax_share = b, .trend = c}}
-#define LABEL(name, kind, most) {"labels " name, 0, most, {.windows = 5, .rows = 1000, .mean = 1.5, .variance = 4, .slow = 1, .tau = 1, .labels = kind}}
+#define SLOW(name, n, t, share)                                                                                        \
+    {                                                                                                                  \
+        "slow mode " name, 0, 1,                                                                                       \
+        {                                                                                                              \
+            .windows = 5, .rows = n, .mean = -2.8, .variance = 4.4, .slow = share, .tau = t                            \
+        }                                                                                                              \
+    }
+#define SWITCH(name, n)                                                                                                \
+    {                                                                                                                  \
+        "hops " name, 0, 1,                                                                                            \
+        {                                                                                                              \
+            .windows = 3, .rows = 2000, .mean = 0.5, .variance = 1, .step = 1, .hops = n                               \
+        }                                                                                                              \
+    }
+#define SMALL_SWITCH(name, n)                                                                                          \
+    {                                                                                                                  \
+        "small hops " name, 0, 1,                                                                                      \
+        {                                                                                                              \
+            .windows = 3, .rows = 2000, .mean = 0.5, .variance = 1, .step = 0.35, .hops = n                            \
+        }                                                                                                              \
+    }
+#define WAVE(p, n)                                                                                                     \
+    {                                                                                                                  \
+        "oscillator " #p, 0, 1,                                                                                        \
+        {                                                                                                              \
+            .windows = 5, .rows = n, .k1 = 4, .period = p, .decay = 20                                                 \
+        }                                                                                                              \
+    }
+#define DRIFT(name, a, b, c)                                                                                           \
+    {                                                                                                                  \
+        "drift " name, 0, 1,                                                                                           \
+        {                                                                                                              \
+            .windows = 5, .rows = 1000, .mean = -2.8, .variance = 4.4, .slow = 1, .tau = 1, .relax = a,                \
+            .relax_share = b, .trend = c                                                                               \
+        }                                                                                                              \
+    }
+#define LABEL(name, kind, most)                                                                                        \
+    {                                                                                                                  \
+        "labels " name, 0, most,                                                                                       \
+        {                                                                                                              \
+            .windows = 5, .rows = 1000, .mean = 1.5, .variance = 4, .slow = 1, .tau = 1, .labels = kind                \
+        }                                                                                                              \
+    }
 
 static const struct kind kinds[] = {
     {"good white", 0, 1, {.windows = 5, .rows = 1000, .mean = -2.8, .variance = 4.4}},
@@ -36,18 +73,49 @@ static const struct kind kinds[] = {
     {"good AR 8, 20 windows", 0, 1, {.windows = 20, .rows = 2000, .mean = -2.8, .variance = 4.4, .slow = 1, .tau = 8}},
     {"good AR 80", 0, 1, {.windows = 5, .rows = 10000, .mean = -2.8, .variance = 4.4, .slow = 1, .tau = 80}},
     {"good few 100", 0, 1, {.windows = 5, .rows = 100, .mean = -2.8, .variance = 4.4}},
-    SWITCH("0.3", 0.3), SWITCH("1", 1), SWITCH("2", 2), SWITCH("4", 4), SWITCH("8", 8), SWITCH("16", 16), SWITCH("50", 50),
-    SMALL_SWITCH("1", 1), SMALL_SWITCH("4", 4), SMALL_SWITCH("8", 8), SMALL_SWITCH("16", 16), SMALL_SWITCH("50", 50),
-    SLOW("2000, 100, 2 %", 2000, 100, 0.02), SLOW("2000, 100, 5 %", 2000, 100, 0.05), SLOW("2000, 100, 10 %", 2000, 100, 0.1),
-    SLOW("2000, 50, 5 %", 2000, 50, 0.05), SLOW("2000, 300, 2 %", 2000, 300, 0.02), SLOW("1000, 200, 3 %", 1000, 200, 0.03),
-    SLOW("10000, 1000, 2 %", 10000, 1000, 0.02), SLOW("10000, 100, 2 %", 10000, 100, 0.02),
-    WAVE(3, 1000), WAVE(4, 1000), WAVE(6, 1000), WAVE(10, 1000), WAVE(15, 1000), WAVE(15, 5000),
-    DRIFT("none", 0, 0, 0), DRIFT("-0.3 linear", 0, 0, -0.3), DRIFT("1 in 0.1", 1, 0.1, 0), DRIFT("0.5 in 0.1", 0.5, 0.1, 0),
-    DRIFT("1 in 0.3", 1, 0.3, 0), DRIFT("5 in 0.02", 5, 0.02, 0),
-    LABEL("all one", LABELS_ALL_ONE, 0.02), LABEL("neighbour", LABELS_NEIGHBOUR, 0.02), LABEL("sign", LABELS_SIGN, 0.02),
-    LABEL("unit", LABELS_UNIT, 0.02), LABEL("exchanged", LABELS_EXCHANGED, 0.02), LABEL("ends", LABELS_ENDS, 0.02),
+    SWITCH("0.3", 0.3),
+    SWITCH("1", 1),
+    SWITCH("2", 2),
+    SWITCH("4", 4),
+    SWITCH("8", 8),
+    SWITCH("16", 16),
+    SWITCH("50", 50),
+    SMALL_SWITCH("1", 1),
+    SMALL_SWITCH("4", 4),
+    SMALL_SWITCH("8", 8),
+    SMALL_SWITCH("16", 16),
+    SMALL_SWITCH("50", 50),
+    SLOW("2000, 100, 2 %", 2000, 100, 0.02),
+    SLOW("2000, 100, 5 %", 2000, 100, 0.05),
+    SLOW("2000, 100, 10 %", 2000, 100, 0.1),
+    SLOW("2000, 50, 5 %", 2000, 50, 0.05),
+    SLOW("2000, 300, 2 %", 2000, 300, 0.02),
+    SLOW("1000, 200, 3 %", 1000, 200, 0.03),
+    SLOW("10000, 1000, 2 %", 10000, 1000, 0.02),
+    SLOW("10000, 100, 2 %", 10000, 100, 0.02),
+    WAVE(3, 1000),
+    WAVE(4, 1000),
+    WAVE(6, 1000),
+    WAVE(10, 1000),
+    WAVE(15, 1000),
+    WAVE(15, 5000),
+    DRIFT("none", 0, 0, 0),
+    DRIFT("-0.3 linear", 0, 0, -0.3),
+    DRIFT("1 in 0.1", 1, 0.1, 0),
+    DRIFT("0.5 in 0.1", 0.5, 0.1, 0),
+    DRIFT("1 in 0.3", 1, 0.3, 0),
+    DRIFT("5 in 0.02", 5, 0.02, 0),
+    LABEL("all one", LABELS_ALL_ONE, 0.02),
+    LABEL("neighbour", LABELS_NEIGHBOUR, 0.02),
+    LABEL("sign", LABELS_SIGN, 0.02),
+    LABEL("unit", LABELS_UNIT, 0.02),
+    LABEL("exchanged", LABELS_EXCHANGED, 0.02),
+    LABEL("ends", LABELS_ENDS, 0.02),
     LABEL("doubled", LABELS_DOUBLED, 0.1),
-    {"unequal 40000 beside 100", 0, 1, {.windows = 5, .rows = 100, .mean = 1.5, .variance = 4, .long_window = 2, .long_rows = 40000}},
+    {"unequal 40000 beside 100",
+     0,
+     1,
+     {.windows = 5, .rows = 100, .mean = 1.5, .variance = 4, .long_window = 2, .long_rows = 40000}},
     {"dense 60", 0, 1, {.windows = 60, .rows = 300, .k1 = 4, .period = 4, .decay = 1}},
 };
 
@@ -112,8 +180,9 @@ int main(int argc, char **argv)
             continue;
         run(&t, kinds + i, ensembles);
         double c = t.converged;
-        printf("%-28s n %4d unseen %3d converged %4d rms z %5.2f (all %6.2f) cov %.2f %.2f beyond %d :", kinds[i].name, t.n, t.unseen, t.converged,
-               sqrt(t.square / c), sqrt(t.all_square / t.n), t.one / c, t.two / c, t.beyond);
+        printf("%-28s n %4d unseen %3d converged %4d rms z %5.2f (all %6.2f) cov %.2f %.2f beyond %d :", kinds[i].name,
+               t.n, t.unseen, t.converged, sqrt(t.square / c), sqrt(t.all_square / t.n), t.one / c, t.two / c,
+               t.beyond);
         for (int k = 0; k < t.nreasons; k++)
             printf(" %s %d", t.code[k], t.count[k]);
         printf("\n");
