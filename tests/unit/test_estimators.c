@@ -327,7 +327,7 @@ static void test_ti_quadrature(void **state)
         solution_range(&t.solution, &r);
         double missed = fabs(r.value - (curve ? log(1.1 / 0.1) : 2));
         near(r.quadrature, missed, curve ? 1e-9 : 0.5 * missed); /* hyperbolas are exact */
-        near(r.error, r.quadrature, 1e-12); /* single rows do not scatter */
+        near(r.error, r.quadrature, 1e-12);                      /* single rows do not scatter */
         ti_close(&t);
     }
     double two[4] = {0, 0, 1, 0}, slopes[4] = {0, 7, 3, 7};
