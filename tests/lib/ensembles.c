@@ -83,18 +83,13 @@ static void advance(struct motion *w, int i, double *d, double *x)
 static int source(const struct known_ensemble *m, int k)
 {
     int middle = m->windows / 2, last = m->windows - 1;
-    switch (m->labels) {
-    case LABELS_ALL_ONE:
+    if (m->labels == LABELS_ALL_ONE)
         return middle;
-    case LABELS_NEIGHBOUR:
-        return k == middle ? middle - 1 : k;
-    case LABELS_EXCHANGED:
-        return k == middle ? middle - 1 : k == middle - 1 ? middle : k;
-    case LABELS_ENDS:
+    if (m->labels == LABELS_ENDS)
         return k == 0 ? last : k == last ? 0 : k;
-    default:
-        return k;
-    }
+    if (k == middle && (m->labels == LABELS_NEIGHBOUR || m->labels == LABELS_EXCHANGED))
+        return middle - 1;
+    return k == middle - 1 && m->labels == LABELS_EXCHANGED ? middle : k;
 }
 
 static double factor(const struct known_ensemble *m, int k)
