@@ -203,7 +203,8 @@ static void test_refused(void **state)
     refused(HEAD "@ s3 legend \"\\xD\\f{}H \\xl\\f{} to (0.0000, 1.0000)\"\n", ERR_IO,
             "dhdl.xvg:5: foreign state \"(0.0000, 1.0000)\": expected 1 lambda value");
     refused(HEAD "@ s3 legend \"Thermodynamic state\"\n", ERR_UNSUPPORTED,
-            "dhdl.xvg:5: an expanded-ensemble file: samples of several states in one file; expected a file for each state, of "
+            "dhdl.xvg:5: an expanded-ensemble file: samples of several states in one file; expected a file for each "
+            "state, of "
             "which the subtitle says \"state N: ...\"");
 }
 
