@@ -73,9 +73,9 @@ static void block_means(const double *x, size_t block, size_t nblocks, double *y
 
 /* The sequence ends before a slow motion of small amplitude, which brings most of the error, rises above the noise of the fast
  * ones; and motions that oscillate are not those of a reversible chain. In means over longer blocks fast motions fade, so the
- * value from ever coarser ones counts where it is larger by its own standard error. By trial, on single series: in units of the
+ * value from ever coarser ones counts where it is larger by half its own standard error. By trial, on single series: in units of the
  * error, deviations have a root mean square of 0.95 to 1.08 on white and autoregressive series (0.97 to 1.07 from the series
- * alone), of 1.05 to 1.3 with slow modes of 2 to 10 % of the variance from 20 of their times on (1.04 to 1.72) and on squares of
+ * alone), of 1.0 to 1.25 with slow modes of 2 to 10 % of the variance from 20 of their times on (1.04 to 1.72) and on squares of
  * oscillators (1.46 to 1.58). */
 struct longrun stats_longrun(const double *x, size_t n)
 {
@@ -91,7 +91,7 @@ struct longrun stats_longrun(const double *x, size_t n)
         block_means(x, block, n / block, y);
         struct longrun l = monotone_sequence(y, n / block, coarse == BLOCKS ? 0.5 : 1);
         l.variance *= (double)block;
-        if (l.variance > most.variance * (1 + sqrt(2 / l.dof)))
+        if (l.variance > most.variance * (1 + 0.5 * sqrt(2 / l.dof)))
             most = l;
     }
     free(y);

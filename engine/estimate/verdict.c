@@ -189,7 +189,7 @@ static void judge_slowness(const struct result *r, const struct range *x, struct
         n += w->used > 0;
         slow += w->used && w->slowness > ESTIMATE_SLOW;
     }
-    double limit = fmax(0.4 * ESTIMATE_SLOW, ESTIMATE_DISAGREE / sqrt(STATS_COARSEST * (double)n));
+    double limit = fmax(0.4 * ESTIMATE_SLOW, 2.5 / sqrt(STATS_COARSEST * (double)n));
     if (n && !slow && sum / n > limit)
         verdict_add(v, VERDICT_UNCONVERGED, "slow",
                     "windows move too slowly for their length: means over each 32nd of a run are correlated by %.2f on "
