@@ -86,7 +86,7 @@ struct longrun stats_longrun(const double *x, size_t n)
     double *y = xcalloc(n / finest, sizeof *y);
     for (size_t coarse = BLOCKS; coarse >= STATS_COARSEST; coarse /= 2) {
         size_t block = coarse == BLOCKS ? finest : n / coarse;
-        if (coarse < BLOCKS && block < 4 * finest)
+        if (coarse < BLOCKS && block < 8 * finest)
             continue;
         block_means(x, block, n / block, y);
         struct longrun l = monotone_sequence(y, n / block, coarse == BLOCKS ? 0.5 : 1);

@@ -175,9 +175,9 @@ static void run(struct tally *t, const struct kind *k, int ensembles)
 static bool judge(const struct kind *k, const struct tally *t)
 {
     const double LEAST = 0.7, MOST = 1.3; /* what the bounds of 0.8 and 1.2 may look like in 60 */
-    enum { ENOUGH = 8 };                  /* converged ones, to judge them by */
+    enum { ENOUGH = 12 };                 /* converged ones, to judge them by */
     double c = t->converged, rms = sqrt(t->square / c), share = c / (t->n + t->unseen);
-    bool ok = share >= k->least && share <= k->most && t->beyond <= 0.02 * (t->n + t->unseen);
+    bool ok = share >= k->least && share <= k->most && t->beyond <= 1 + 0.02 * (t->n + t->unseen);
     ok = ok && (c < ENOUGH || (rms >= LEAST && rms <= MOST));
     printf("%-28s %5d %7d %9d %6.2f %5.2f %5.2f %7d %s ", k->name, t->n, t->unseen, t->converged, c > 0 ? rms : 0,
            c > 0 ? t->one / c : 0, c > 0 ? t->two / c : 0, t->beyond, ok ? "" : "<- wrong");
@@ -186,6 +186,14 @@ static bool judge(const struct kind *k, const struct tally *t)
     printf("\n");
     fflush(stdout);
     return ok;
+}
+
+static bool wanted(const char *name, int nwords, char *const *words)
+{
+    bool any = !nwords;
+    for (int i = 0; i < nwords; i++)
+        any = any || strstr(name, words[i]);
+    return any;
 }
 
 int main(int argc, char **argv)
@@ -198,7 +206,7 @@ int main(int argc, char **argv)
     printf("%-28s %5s %7s %9s %6s %5s %5s %7s\n", "kind", "of", "no hop", "converged", "rms", "1", "2", "4");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct tally t;
-        if (argc > 2 && !strstr(kinds[i].name, argv[2]))
+        if (!wanted(kinds[i].name, argc - 2, argv + 2))
             continue;
         run(&t, kinds + i, ensembles);
         ok &= judge(kinds + i, &t);
