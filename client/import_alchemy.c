@@ -138,7 +138,7 @@ static void decouple(struct mdp *m, struct ladders *l, struct buf *out)
             "as at lambda 0: nothing changes; expected other words, or a ladder bonded-lambdas or restraint-lambdas");
     if (still && whole && !strcmp(inner, "decouple")) {
         mdp_say(m, "couple-lambda1", MDP_KEPT, "as at lambda 0: only what has a state B in the topology changes");
-        perturb(l, out);
+        perturb(m, l, out);
         return;
     }
     for (int k = COULOMB; k < MASS; k++)

@@ -34,7 +34,7 @@ struct xvg {
  * that do not increase are errors, a last line that is short or has no newline is left out. */
 int xvg_read(struct xvg *x, const char *name, const char *text, size_t len, struct err *e);
 /* The same from a file, which may be gzipped, a piece at a time; only its first `bytes` (unzipped) count. A table of more than
- * `most` numbers is thinned evenly while it grows, by powers of two. */
+ * `most` numbers is thinned evenly while it grows, by powers of two. ERR_BUSY, too: the disk or its server gave an error that may pass. */
 #define XVG_ALL UINT64_MAX
 int xvg_read_file(struct xvg *x, const char *name, const char *path, uint64_t bytes, size_t most, struct err *e);
 void xvg_close(struct xvg *x);

@@ -157,9 +157,17 @@ static void test_tolerated(void **state)
     struct err e;
     /* not finite, a header in the middle, comments, carriage returns, blank lines, an unknown column, no dH/dlambda */
     assert_int_equal(read_text(&d, HEAD "0 1 2 3\n1 nan 2 3\n2 1 -inf 3\n3 5 6 7\n", &e), 0);
-    assert_int_equal(d.n, 2);
-    assert_int_equal(d.nonfinite, 2);
-    assert_true(d.dh[2] == 6 && d.dhdl[1] == 5 && d.time[1] == 3);
+    assert_int_equal(d.n, 3);
+    assert_int_equal(d.nonfinite, 1);
+    assert_int_equal(d.slopeless, 1);
+    assert_false(d.derivatives);
+    assert_true(d.dh[4] == 6 && d.dhdl[2] == 5 && d.time[2] == 3);
+    dhdl_close(&d);
+    /* another state may be impossible, the own one may not */
+    assert_int_equal(read_text(&d, HEAD "0 1 inf 3\n1 1 2 inf\n2 1 2 -inf\n3 5 6 nan\n", &e), 0);
+    assert_int_equal(d.n, 1);
+    assert_int_equal(d.nonfinite, 3);
+    assert_true(isinf(d.dh[d.state ? 0 : 1]) && d.derivatives);
     dhdl_close(&d);
     assert_int_equal(read_text(&d, HEAD "\n0 1 2 3\n" HEAD "# again\n1 1 2 3\r\n", &e), 0);
     assert_int_equal(d.n, 2);
@@ -189,9 +197,14 @@ static void refused(const char *text, enum err_code code, const char *message)
 static void test_refused(void **state)
 {
     refused("", ERR_IO, "dhdl.xvg: no subtitle, expected one with \"T = ... (K)\" and \"state N: ... = ...\"");
-    refused("@ subtitle \"T = 300 (K), \\xl\\f{} = 0.5\"\n", ERR_IO,
-            "dhdl.xvg:1: subtitle \"T = 300 (K), \\xl\\f{} = 0.5\": expected \"state N: (NAMES) = (VALUES)\" with the "
-            "names of lambda components (fep, mass, coul, vdw, bonded, restraint) and as many values");
+    refused("@ subtitle \"T = 300 (K) \"\n@ s0 legend \"Thermodynamic state\"\n", ERR_UNSUPPORTED,
+            "dhdl.xvg:2: an expanded-ensemble file: samples of several states in one file; expected a file for each "
+            "state, of "
+            "which the subtitle says \"state N: ...\"");
+    refused(
+        "@ subtitle \"T = 300 (K) \"\n", ERR_UNSUPPORTED,
+        "dhdl.xvg:1: subtitle \"T = 300 (K) \" names no state, as in files of expanded ensembles, AWH along lambda and "
+        "slow growth, with samples of several states; expected a file for each state");
     refused("@ subtitle \"state 1: (coul-lambda, vdw-lambda) = (0.5)\"\n", ERR_IO,
             "dhdl.xvg:1: subtitle \"state 1: (coul-lambda, vdw-lambda) = (0.5)\": expected \"state N: (NAMES) = "
             "(VALUES)\" with the names of lambda components (fep, mass, coul, vdw, bonded, restraint) and as many "
@@ -211,7 +224,9 @@ static void test_refused(void **state)
     refused(HEAD "@ s3 legend \"\\xD\\f{}H \\xl\\f{} to (0.0000, 1.0000)\"\n", ERR_IO,
             "dhdl.xvg:5: foreign state \"(0.0000, 1.0000)\": expected 1 lambda value");
     refused(HEAD "@ s3 legend \"Thermodynamic state\"\n", ERR_UNSUPPORTED,
-            "dhdl.xvg:5: an expanded-ensemble file: samples of several states in one file");
+            "dhdl.xvg:5: an expanded-ensemble file: samples of several states in one file; expected a file for each "
+            "state, of "
+            "which the subtitle says \"state N: ...\"");
 }
 
 int main(void)

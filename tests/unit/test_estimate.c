@@ -511,7 +511,7 @@ static void test_warnings(void **state)
     struct buf b = {0};
     make(&x, 2000);
     oscillators_file(&b, &legs, 2, 40, TEMPERATURE, 1);
-    buf_printf(&b, "50.0000 nan 1 1 1 1 1 1 1 1\n60.0000 1.0 2.");
+    buf_printf(&b, "50.0000 1 1 nan 1 1 1 1 1 1\n60.0000 1.0 2.");
     write_file(&x, 2, "dhdl.xvg", &b);
     json_t *r = estimate(&x, NULL);
     assert_int_equal(number(r, "windows>2>samples>read"), 41);
@@ -526,7 +526,7 @@ static void test_warnings(void **state)
         b.len = 0;
         oscillators_file(&b, &legs, 2, 2000 - some, TEMPERATURE, 1);
         for (int i = 0; i < some; i++)
-            buf_printf(&b, "%d inf 1 1 inf 1 1 1 1 1\n", 3000 + i);
+            buf_printf(&b, "%d inf 1 1 nan 1 1 1 1 1\n", 3000 + i);
         write_file(&x, 2, "dhdl.xvg", &b);
         r = estimate(&x, NULL);
         assert_string_equal(words(r, "verdict>verdict"), some > 20 ? "unconverged" : "converged");
@@ -560,7 +560,7 @@ static void splice(struct buf *out, const struct buf *first, const struct buf *t
     buf_printf(out, "%s", t);
 }
 
-/* A window that begins elsewhere: what is discarded, and what is said when that is most of it. */
+/* A window that begins elsewhere: what is discarded, and that this matters. */
 static void test_drifting_window(void **state)
 {
     struct ensemble x;
@@ -577,7 +577,7 @@ static void test_drifting_window(void **state)
         assert_in_range(number(r, "windows>2>samples>discarded"), most ? 2000 : 800, most ? 3900 : 2000);
         near(number(r, "windows>2>samples>discarded_time>magnitude"), number(r, "windows>2>samples>discarded") * 1e-3,
              1e-9);
-        assert_int_equal(count_reasons(at(r, "verdict"), "discarded"), most);
+        assert_int_equal(count_reasons(at(r, "verdict"), "discarded"), 1);
         json_decref(r);
         buf_free(&here);
         buf_free(&there);
