@@ -36,7 +36,7 @@ struct client {
     const char *socket;
     bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices, by_need, csv;
     const char *key, *output, *state;
-    const char *topology, *coordinates, *reference;
+    const char *topology, *coordinates, *reference, *index;
     const char *time, *until;          /* of production, as the service reads them */
     const char *window;                /* likewise, and as the worker does */
     double timeout, every, older_than; /* s; 0: not given */

@@ -146,10 +146,12 @@ const struct command commands[] = {
      "Every option is taken over, dropped, changed or refused; those that are not taken over are listed with their "
      "lines, on "
      "standard error and in the spec. Where one is refused or unknown no spec is written, and the exit code is 65. "
+     "With --output and couple-moltype the topology is read, too, and what of it the spec would leave out is said. "
      "Coordinates and "
      "topology are in the spec's folder or below it. Without --output the spec goes to standard output.",
      "shoal import prod.mdp -p topol.top -c npt.gro -o prod.yaml\nshoal import prod.mdp --json\n", NEEDS_NOTHING,
-     BIT(OUTPUT) | BIT(TOPOLOGY) | BIT(COORDINATES) | BIT(REFERENCE) | BIT(JSON) | BIT(QUIET), 1, 1, import_main},
+     BIT(OUTPUT) | BIT(TOPOLOGY) | BIT(COORDINATES) | BIT(REFERENCE) | BIT(INDEX) | BIT(JSON) | BIT(QUIET), 1, 1,
+     import_main},
     {"ladder", "ID", "propose windows of equal thermodynamic length from a pilot: an ensemble that ran, or runs",
      "Prints the windows: of a spec that follows the pilot's path, a window at every corner of it, in between at equal "
      "thermodynamic length: the integral of the standard deviation of dH/dlambda, which is taken to go on as a "

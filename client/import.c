@@ -15,7 +15,7 @@
 #include "engine/base/printable.h"
 
 /* What GROMACS calls its files when it is not told. */
-static const char topology_name[] = "topol.top", coordinates_name[] = "conf.gro";
+static const char topology_name[] = "topol.top", coordinates_name[] = "conf.gro", index_name[] = "index.ndx";
 
 /* ---- names ---- */
 
@@ -84,7 +84,7 @@ static void add_defines(struct mdp *m, struct buf *out)
         if (!*word)
             continue;
         if (strncmp(word, "-D", 2) || !word[2]) {
-            mdp_say(m, "define", MDP_REFUSED, "%s: expected -DNAME or -DNAME=value", word);
+            mdp_say(m, "define", MDP_REFUSED, "expected -DNAME or -DNAME=value, read %s", word);
             break;
         }
         buf_printf(out, n++ ? ", " : "  defines: [");
@@ -96,14 +96,16 @@ static void add_defines(struct mdp *m, struct buf *out)
 
 static int write_spec(const struct client *c, struct mdp *m, struct buf *out, struct err *e)
 {
+    const bool pulls = import_pulls(m);
     const struct {
         const char *key, *path;
     } files[] = {{"topology", c->topology ? c->topology : topology_name},
                  {"coordinates", c->coordinates ? c->coordinates : coordinates_name},
-                 {"reference", c->reference}};
+                 {"reference", c->reference},
+                 {"index", pulls ? c->index : NULL}};
     add_name(out, m->file);
     buf_printf(out, "system:\n");
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct buf name = {0};
         int rc = files[i].path ? relative_name(files[i].path, c->output, &name, e) : 0;
         if (rc)
@@ -115,9 +117,15 @@ static int write_spec(const struct client *c, struct mdp *m, struct buf *out, st
         }
         buf_free(&name);
     }
+    if (pulls && !c->index)
+        buf_printf(out, "  index: %s\n", index_name);
     add_defines(m, out);
     import_nonbonded(m, out);
     import_alchemy(m, out);
+    import_pull(m, out);
+    if (pulls && !c->index)
+        mdp_say(m, "pull-ngroups", MDP_CHANGED, "groups are those of %s beside the spec; --index names another file",
+                index_name);
     import_dynamics(m, out);
     return 0;
 }
@@ -180,6 +188,16 @@ static void print_json(const struct mdp *m, const char *spec)
     json_decref(answer);
 }
 
+/* Whether the molecule that goes is all that changes stands in the topology, which the worker reads; it says what is wrong. An energy
+ * is what takes it least time. */
+static void check_topology(const struct client *c)
+{
+    char *words[] = {"shoal-worker", "energy", (char *)c->output, NULL};
+    struct buf energies = {0};
+    ask_worker(c, words, &energies);
+    buf_free(&energies);
+}
+
 static int finish(const struct client *c, const struct mdp *m, const struct buf *spec, struct err *e)
 {
     int rc = spec_file_write(c, spec, e);
@@ -188,6 +206,8 @@ static int finish(const struct client *c, const struct mdp *m, const struct buf 
     if (c->json)
         print_json(m, spec->data);
     say_options(c, m, false);
+    if (c->output && import_perturbs(m) && mdp_value(m, "couple-moltype"))
+        check_topology(c);
     return 0;
 }
 

@@ -10,6 +10,9 @@
 
 void import_nonbonded(struct mdp *m, struct buf *out);
 void import_alchemy(struct mdp *m, struct buf *out);
+bool import_pulls(const struct mdp *m); /* whether its groups are wanted */
+void import_pull(struct mdp *m, struct buf *out);
+bool import_perturbs(const struct mdp *m); /* whether there is any alchemy */
 /* masses, integrator, barostat, protocol */
 void import_dynamics(struct mdp *m, struct buf *out);
 

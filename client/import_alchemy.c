@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/client.h"
 #include "client/import.h"
 #include "engine/base/number.h"
 
@@ -18,6 +19,23 @@ struct ladders {
     int n;
 };
 
+static void check_range(struct mdp *m, const char *name, const double *lambda, int n)
+{
+    for (int w = 0; w < n; w++)
+        if (!(lambda[w] >= 0 && lambda[w] <= 1))
+            mdp_say(m, name, MDP_REFUSED, "%.10g: expected lambdas of 0 to 1", lambda[w]);
+}
+
+/* One temperature is none that changes. */
+static void check_temperatures(struct mdp *m, const double *lambda, int n)
+{
+    bool alike = true;
+    for (int w = 1; w < n; w++)
+        alike &= lambda[w] == lambda[0];
+    mdp_say(m, theirs[TEMPERATURE], alike ? MDP_IDLE : MDP_REFUSED,
+            alike ? "one temperature" : "expected one value throughout: windows have one temperature");
+}
+
 static void read_ladders(struct mdp *m, struct ladders *l)
 {
     const char *first = NULL;
@@ -29,14 +47,50 @@ static void read_ladders(struct mdp *m, struct ladders *l)
         first = first ? first : theirs[k];
         if (l->n && n != l->n)
             mdp_say(m, theirs[k], MDP_REFUSED, "%d %s, %s has %d", n, number_word(n, "value", "values"), first, l->n);
+        if (k == TEMPERATURE) {
+            check_temperatures(m, l->lambda[k], n);
+            continue;
+        }
         l->n = l->n ? l->n : n;
+        check_range(m, theirs[k], l->lambda[k], n);
     }
+}
+
+/* Which window a file without ladders, or with one, is of. */
+static void read_lambda(struct mdp *m, struct ladders *l)
+{
+    double lambda = mdp_number(m, "init-lambda", -1);
+    int window = 0;
+    if (mdp_number(m, "delta-lambda", 0) != 0)
+        mdp_say(m, "delta-lambda", MDP_REFUSED, "lambda would change within a window (slow growth); expected 0");
+    if (mdp_number(m, "init-lambda-state", -1) >= 0)
+        mdp_say(m, "init-lambda-state", MDP_CHANGED, "all windows run; this file is that of window %s",
+                mdp_value(m, "init-lambda-state"));
+    if (lambda < 0)
+        return;
+    check_range(m, "init-lambda", &lambda, 1);
+    if (!l->n) {
+        l->given[FEP] = true;
+        l->lambda[FEP][0] = lambda;
+        l->n = 1;
+        mdp_say(m, "init-lambda", MDP_KEPT, "one window; a free energy takes several, in ladders");
+        return;
+    }
+    while (window < l->n && l->given[FEP] && l->lambda[FEP][window] != lambda)
+        window++;
+    if (l->given[FEP] && window < l->n)
+        mdp_say(m, "init-lambda", MDP_CHANGED, "all windows run; this file is that of window %d", window);
+    else
+        mdp_say(m, "init-lambda", MDP_REFUSED, "expected one of fep-lambdas, or init-lambda-state in its place");
+}
+
+/* Ladders that are not given follow fep-lambdas. */
+static void follow(struct mdp *m, struct ladders *l)
+{
     for (int k = COULOMB; k < TEMPERATURE; k++)
         if (!l->given[k] && l->given[FEP])
             memcpy(l->lambda[k], l->lambda[FEP], sizeof l->lambda[k]);
-    if (l->given[TEMPERATURE])
-        mdp_say(m, theirs[TEMPERATURE], MDP_REFUSED, "windows have one temperature");
-    else if (!l->n)
+    if (!l->n)
         mdp_say(m, "fep-lambdas", MDP_REFUSED, "expected ladders of lambdas, one value for each window");
 }
 
@@ -51,31 +105,51 @@ static const char *end_of(struct mdp *m, const char *name)
     return NULL;
 }
 
+/* Whether what holds the molecule changes along the way. */
+static bool holds(const struct ladders *l)
+{
+    return l->given[FEP] || l->given[BONDED] || l->given[RESTRAINT];
+}
+
+/* From A to B: all ladders that are not given follow fep-lambdas, but that of masses, of which no free energy depends. */
+static void perturb(struct mdp *m, struct ladders *l, struct buf *out)
+{
+    for (int k = COULOMB; k < MASS; k++)
+        l->given[k] |= l->given[FEP];
+    if (l->given[FEP] && !l->given[MASS])
+        mdp_say(m, theirs[FEP], MDP_CHANGED,
+                "masses stay those of state A in every window: free energies are without the kinetic part of masses "
+                "that change, which cancels between legs");
+    buf_printf(out, "  perturb: b-states\n");
+}
+
 /* What does not change at the molecule has its ladder all the same: bonded terms that hold it follow fep-lambdas, too. */
 static void decouple(struct mdp *m, struct ladders *l, struct buf *out)
 {
     const char *name = mdp_value(m, "couple-moltype"), *from = end_of(m, "couple-lambda0"),
                *to = end_of(m, "couple-lambda1"),
                *inner = mdp_is(m, "couple-intramol", "no", "no|false") ? "keep" : "decouple";
+    const bool still = from && from == to, whole = from && !strcmp(from, "vdw-q");
     if (mdp_is(m, "couple-moltype", "", "system"))
         mdp_say(m, "couple-moltype", MDP_REFUSED, "all molecules: expected the name of one molecule type");
-    if (from && from == to)
-        mdp_say(m, "couple-lambda1", MDP_REFUSED, "as at lambda 0: nothing changes");
+    if (still && !holds(l))
+        mdp_say(
+            m, "couple-lambda1", MDP_REFUSED,
+            "as at lambda 0: nothing changes; expected other words, or a ladder bonded-lambdas or restraint-lambdas");
+    if (still && whole && !strcmp(inner, "decouple")) {
+        mdp_say(m, "couple-lambda1", MDP_KEPT, "as at lambda 0: only what has a state B in the topology changes");
+        perturb(m, l, out);
+        return;
+    }
     for (int k = COULOMB; k < MASS; k++)
         l->given[k] |= l->given[FEP];
-    if (from && to && !strcmp(from, "vdw-q") && !strcmp(to, "none"))
-        buf_printf(out, "  decouple: %s\n  intramolecular: %s\n", name, inner);
+    bool usual = whole && to && !strcmp(to, "none");
+    buf_printf(out, usual ? "  decouple: " : "  decouple: [{molecule: ");
+    spec_text(out, name);
+    if (usual)
+        buf_printf(out, "\n  intramolecular: %s\n", inner);
     else
-        buf_printf(out, "  decouple: [{molecule: %s, from: %s, to: %s, intramolecular: %s}]\n", name, from ? from : "?",
-                   to ? to : "?", inner);
-}
-
-/* From A to B: all ladders that are not given follow fep-lambdas. */
-static void perturb(struct ladders *l, struct buf *out)
-{
-    for (int k = COULOMB; k < TEMPERATURE; k++)
-        l->given[k] |= l->given[FEP];
-    buf_printf(out, "  perturb: b-states\n");
+        buf_printf(out, ", from: %s, to: %s, intramolecular: %s}]\n", from ? from : "?", to ? to : "?", inner);
 }
 
 static void beutler(struct mdp *m, const struct ladders *l, struct buf *out)
@@ -135,39 +209,43 @@ static void write_ladders(const struct ladders *l, struct buf *out)
     }
 }
 
-static void say_state(struct mdp *m)
+static void say_masses(struct mdp *m, const struct ladders *l)
 {
-    if (mdp_number(m, "init-lambda", -1) >= 0)
-        mdp_say(m, "init-lambda", MDP_REFUSED, "expected ladders, and init-lambda-state");
-    if (mdp_number(m, "delta-lambda", 0) != 0)
-        mdp_say(m, "delta-lambda", MDP_REFUSED, "lambda does not change in a window");
-    if (mdp_value(m, "init-lambda-state"))
-        mdp_say(m, "init-lambda-state", MDP_CHANGED, "all windows run; this file is that of window %s",
-                mdp_value(m, "init-lambda-state"));
+    if (l->given[MASS])
+        mdp_say(m, theirs[MASS], MDP_CHANGED,
+                "masses change along the ladder, but free energies are without their kinetic part, which cancels "
+                "between legs");
 }
 
 static void write_all(struct mdp *m, struct ladders *l, struct buf *out)
 {
     read_ladders(m, l);
-    say_state(m);
+    read_lambda(m, l);
+    follow(m, l);
+    say_masses(m, l);
     buf_printf(out, "alchemy:\n");
     if (mdp_value(m, "couple-moltype"))
         decouple(m, l, out);
     else
-        perturb(l, out);
+        perturb(m, l, out);
     /* where it is absent, ours follows that of bonded terms */
     l->given[RESTRAINT] |= l->given[BONDED];
     soft_core(m, l, out);
     write_ladders(l, out);
 }
 
+bool import_perturbs(const struct mdp *m)
+{
+    return mdp_is(m, "free-energy", "no", "yes|true|expanded");
+}
+
 void import_alchemy(struct mdp *m, struct buf *out)
 {
-    if (mdp_is(m, "free-energy", "no", "yes|true")) {
+    if (import_perturbs(m)) {
         struct ladders *l = xcalloc(1, sizeof *l);
         write_all(m, l, out);
         free(l);
     } else if (!mdp_is(m, "free-energy", "no", "no|false")) {
-        mdp_say(m, "free-energy", MDP_REFUSED, "expected yes or no: lambda does not change in a window");
+        mdp_say(m, "free-energy", MDP_REFUSED, "expected yes, no or expanded");
     }
 }

@@ -86,7 +86,9 @@ static void com_removal(struct mdp *m, struct buf *out)
     if (mdp_is(m, "comm-mode", "Linear", "Linear-acceleration-correction"))
         mdp_say(m, "comm-mode", MDP_CHANGED, "Linear: the positions are not corrected");
     else if (!mdp_is(m, "comm-mode", "Linear", "Linear|None"))
-        mdp_say(m, "comm-mode", MDP_REFUSED, "expected Linear or None");
+        mdp_say(
+            m, "comm-mode", MDP_REFUSED,
+            "expected Linear or None: a periodic box does not conserve rotation, and grompp warns where it is removed");
 }
 
 static void start_velocities(struct mdp *m, bool thermostat, double temperature)
@@ -212,12 +214,29 @@ static void frames(struct mdp *m, struct buf *out)
 
 static void intervals(struct mdp *m, uint64_t steps, struct buf *out)
 {
-    bool alchemy = mdp_is(m, "free-energy", "no", "yes|true");
+    bool alchemy = import_perturbs(m);
     double sample = sample_steps(m, alchemy);
     buf_printf(out, ", sample-every: %.0f steps", steps ? fmin(sample, (double)steps) : sample);
     if (alchemy && mdp_value(m, "nstenergy"))
         mdp_say(m, "nstenergy", MDP_DROPPED, "energy.xvg has a row where dhdl.xvg has one, by nstdhdl");
     frames(m, out);
+}
+
+/* An expanded ensemble goes through the windows one by one; here all of them run. */
+static void exchange(struct mdp *m, struct buf *out)
+{
+    if (!mdp_is(m, "free-energy", "no", "expanded"))
+        return;
+    const double sample = sample_steps(m, true), every = mdp_number(m, "nstexpanded", 100);
+    const bool masses =
+        mdp_value(m, "mass-lambdas") || (mdp_value(m, "fep-lambdas") && !mdp_value(m, "couple-moltype"));
+    if (masses || !has_thermostat(m) || minimizes(m)) {
+        mdp_say(m, "free-energy", MDP_CHANGED, "yes: each window runs by itself, and none needs weights");
+        return;
+    }
+    mdp_say(m, "free-energy", MDP_CHANGED,
+            "yes, with exchange: all windows run and replicas change places, so none needs weights");
+    buf_printf(out, "exchange: {every: %.0f steps}\n", fmax(1, ceil(every / sample)) * sample);
 }
 
 static void protocol(struct mdp *m, struct buf *out)
@@ -241,6 +260,7 @@ static void protocol(struct mdp *m, struct buf *out)
     buf_printf(out, ", ensemble: %s", ensemble);
     intervals(m, steps < 1 ? 0 : (uint64_t)steps, out);
     buf_printf(out, "}\n");
+    exchange(m, out);
 }
 
 static void constraints(struct mdp *m, struct buf *out)

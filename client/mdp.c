@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/fit.h"
 #include "engine/base/number.h"
 #include "engine/base/suggest.h"
+
+static const char byte_order_mark[] = "\xEF\xBB\xBF"; /* of UTF-8, as editors of Windows begin files with */
 
 const char *const mdp_fate_names[] = {"kept", "without effect", "changed", "dropped", "refused", "unknown"};
 
@@ -33,7 +36,7 @@ static const struct row {
 #undef OFF
 #undef RENAMED
 };
-enum { ROWS = sizeof rows / sizeof *rows };
+enum { ROWS = sizeof rows / sizeof *rows, SHOWN = 120 /* bytes of a name or value, in messages */ };
 
 static const char *skip(const char *p)
 {
@@ -59,10 +62,11 @@ static const struct row *find_row(const char *name)
     return NULL;
 }
 
+/* As it is given, or was said of with its default; a line without a value is none. */
 static struct mdp_option *find(const struct mdp *m, const char *name)
 {
     for (int i = 0; i < m->n; i++)
-        if (same(name, m->options[i].name))
+        if (same(name, m->options[i].name) && (*m->options[i].value || !m->options[i].line))
             return &m->options[i];
     return NULL;
 }
@@ -70,7 +74,7 @@ static struct mdp_option *find(const struct mdp *m, const char *name)
 const char *mdp_value(const struct mdp *m, const char *name)
 {
     const struct mdp_option *o = find(m, name);
-    return o && o->line && *o->value ? o->value : NULL;
+    return o && o->line ? o->value : NULL;
 }
 
 static bool one_of(const char *value, const char *words)
@@ -160,10 +164,13 @@ bool mdp_refused(const struct mdp *m)
 
 void mdp_line(const struct mdp *m, const struct mdp_option *o, struct buf *out)
 {
+    char name[SHOWN], value[SHOWN];
+    fit_text(name, sizeof name, o->name);
+    fit_text(value, sizeof value, o->value);
     if (o->line)
-        buf_printf(out, "%s:%d: %s = %s: %s", m->file, o->line, o->name, o->value, mdp_fate_names[o->fate]);
+        buf_printf(out, "%s:%d: %s = %s: %s", m->file, o->line, name, value, mdp_fate_names[o->fate]);
     else
-        buf_printf(out, "%s: %s, not given: %s", m->file, o->name, mdp_fate_names[o->fate]);
+        buf_printf(out, "%s: %s, not given: %s", m->file, name, mdp_fate_names[o->fate]);
     if (o->why)
         buf_printf(out, ": %s", o->why);
 }
@@ -205,9 +212,14 @@ static void suggest(struct mdp_option *o)
     buf_free(&why);
 }
 
+/* GROMACS, too, skips a line without a value, whatever its name. */
 static void judge(struct mdp *m, const char *name, const char *value, int line)
 {
     const struct row *row = find_row(name);
+    if (!*value) {
+        add(m, name, value, line)->fate = MDP_IDLE;
+        return;
+    }
     if (row && row->rule == RULE_RENAMED)
         row = find_row(name = row->word);
     const struct mdp_option *before = find(m, name);
@@ -221,7 +233,7 @@ static void judge(struct mdp *m, const char *name, const char *value, int line)
     } else if (!row) {
         suggest(o);
     } else if (row->rule == RULE_WORDS) {
-        if (*value && !one_of(value, row->word))
+        if (!one_of(value, row->word))
             set_fate(o, MDP_REFUSED, row->why);
     } else if (row->rule == RULE_DROPPED) {
         set_fate(o, MDP_DROPPED, row->why);
@@ -256,6 +268,8 @@ int mdp_read(struct mdp *m, const char *path, struct err *e)
         return -ERR_MISSING_FILE;
     }
     char *rest = text.data, *one;
+    if (rest && !strncmp(rest, byte_order_mark, strlen(byte_order_mark)))
+        rest += strlen(byte_order_mark);
     for (int line = 1; rest && (one = strsep(&rest, "\n")); line++)
         read_line(m, one, line);
     buf_free(&text);

@@ -49,7 +49,7 @@ double mdp_number(struct mdp *m, const char *name, double otherwise);
 void mdp_say(struct mdp *m, const char *name, enum mdp_fate fate, const char *fmt, ...)
     __attribute__((format(printf, 4, 5), nonnull(4)));
 bool mdp_refused(const struct mdp *m); /* any of them, or one that is unknown */
-/* "RUN.mdp:12: tcoupl = v-rescale: changed: why", appended. */
+/* "RUN.mdp:12: tcoupl = v-rescale: changed: why", appended; of a long value its middle is left out. */
 void mdp_line(const struct mdp *m, const struct mdp_option *o, struct buf *out);
 
 #endif

@@ -132,6 +132,9 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_REFERENCE:
         c->reference = value;
         return 0;
+    case OPTION_INDEX:
+        c->index = value;
+        return 0;
     case OPTION_TIME:
         c->time = value;
         return 0;

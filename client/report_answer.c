@@ -102,9 +102,20 @@ static void put_reasons(struct buf *out, const json_t *results)
         buf_printf(out, "\nand %zu more, at the end of the page", json_array_size(reasons) - SHOWN);
 }
 
+/* The estimator that the estimate is of: the first, unless another is named. */
+static const json_t *headline(const json_t *results)
+{
+    const json_t *estimators = json_object_get(results, "estimators"), *found = json_array_get(estimators, 0), *one;
+    size_t i;
+    json_array_foreach (estimators, i, one)
+        if (!strcmp(answer_text(one, "name"), answer_text(results, "estimator")))
+            found = one;
+    return found;
+}
+
 void report_answer(struct buf *out, const json_t *ensemble, const json_t *results)
 {
-    const json_t *estimator = json_array_get(json_object_get(results, "estimators"), 0);
+    const json_t *estimator = headline(results);
     struct buf number = {0}, what = {0}, sentences = {0};
     const char *state = answer_text(ensemble, "state");
     bool known = json_is_object(json_object_get(results, "estimate"));

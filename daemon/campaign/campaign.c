@@ -25,12 +25,11 @@ static int bad(struct reading *r, const char *file, int line, const char *fmt, .
 
 static int bad(struct reading *r, const char *file, int line, const char *fmt, ...)
 {
-    char text[700];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    err_vset(r->e, ERR_SPEC, fmt, ap);
     va_end(ap);
-    return err_set(r->e, ERR_SPEC, "%s:%d: %s", file, line, text);
+    return err_prefix(r->e, "%s:%d", file, line);
 }
 
 static void warn(struct reading *r, const char *file, int line, const char *fmt, ...)

@@ -17,11 +17,12 @@
 
 #define PERIOD_STEPS 10   /* timesteps that the fastest motion should have for one swing */
 #define HEAVY_STEPS 8     /* an angle where masses are repartitioned: 4 fs, shown by tests/physics/heavy_hydrogens.py */
-#define CHARGE_NOISE 1e-3 /* e, of sums over rounded charges */
-#define VDW_STEP 0.3      /* lambda; beyond it neighbours rarely overlap */
-#define COULOMB_STEP 0.5  /* e, of the root of the sum of squared charges that go in one step */
-#define SAMPLES 50        /* rows of a window, below which no estimate is more than a guess */
-#define VOLUME_ROUNDS 10  /* changes of the size of volume moves, after which it fits */
+#define CHARGE_NOISE 1e-2 /* e, of sums over rounded charges */
+#define HEAVY_HYDROGEN 1.5 /* u, beyond which a hydrogen has mass that was its neighbour's */
+#define VDW_STEP 0.3       /* lambda; beyond it neighbours rarely overlap */
+#define COULOMB_STEP 0.5   /* e, of the root of the sum of squared charges that go in one step */
+#define SAMPLES 50         /* rows of a window, below which no estimate is more than a guess */
+#define VOLUME_ROUNDS 10   /* changes of the size of volume moves, after which it fits */
 
 void advice_say(const struct advising *a, const char *kind, int line, const char *fmt, ...)
 {
@@ -192,12 +193,21 @@ static bool has_hydrogen(const struct system *sys, const struct motion *m)
     return false;
 }
 
+/* Whether hydrogens were made heavy, here or by whoever wrote the topology. */
+static bool heavy_hydrogens(const struct system *sys)
+{
+    for (int i = 0; i < sys->natoms; i++)
+        if (is_hydrogen(&sys->atoms[i]) && sys->atoms[i].mass[0] > HEAVY_HYDROGEN)
+            return true;
+    return false;
+}
+
 /* What can be done about a motion that is too fast, beside a shorter timestep. */
-static const char *remedy(const struct advising *a, const struct motion *m)
+static const char *remedy(const struct advising *a, const struct motion *m, bool heavy)
 {
     bool hydrogen = has_hydrogen(a->sys, m);
     if (m->natoms == 3)
-        return hydrogen && a->s->settings.masses.repartition == 1 ? ", or masses: {repartition: 3}" : "";
+        return hydrogen && !heavy ? ", or masses: {repartition: 3}" : "";
     if (hydrogen && a->s->settings.constrain == CONSTRAIN_NONE)
         return ", or constraints: h-bonds";
     return a->s->settings.constrain == CONSTRAIN_ALL_BONDS ? "" : ", or constraints: all-bonds";
@@ -213,7 +223,8 @@ static void advise_timestep(const struct advising *a, const struct topology *t)
     bool own = longest != &a->s->phases[0];
     look_at_bonds(a->sys, t, &m);
     look_at_angles(a->sys, t, &m);
-    int wanted = m.natoms == 3 && a->s->settings.masses.repartition > 1 ? HEAVY_STEPS : PERIOD_STEPS;
+    bool heavy = a->s->settings.masses.repartition > 1 || heavy_hydrogens(a->sys);
+    int wanted = m.natoms == 3 && heavy ? HEAVY_STEPS : PERIOD_STEPS;
     if (m.period >= wanted * step)
         return;
     char names[80] = "";
@@ -226,7 +237,7 @@ static void advise_timestep(const struct advising *a, const struct topology *t)
                own ? "protocol: timestep" : "integrator.timestep", m.natoms == 2 ? "bond" : "angle", names,
                m.atom[0] + 1, m.atom[m.natoms - 1] + 1, a->sys->atoms[m.atom[0]].resname, m.period * 1e3,
                m.period / step, step * 1e3, m.period < M_PI * step ? ", which cannot be stable" : "", wanted,
-               floor(m.period * 1e4 / wanted) / 10, remedy(a, &m));
+               floor(m.period * 1e4 / wanted) / 10, remedy(a, &m, heavy));
 }
 
 /* ---- charges ---- */
@@ -506,6 +517,7 @@ int spec_advise(const struct spec *s, const struct system *sys, json_t **out, st
     advise_net_charge(&a);
     advise_ladder(&a, &t);
     advise_idle(&a, &t);
+    advise_states(&a, &t);
     advise_protocol(&a);
     advise_center(&a);
     advise_volume_moves(&a);

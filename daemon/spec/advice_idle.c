@@ -180,28 +180,12 @@ bool advise_changes(const struct advising *a, const struct topology *t, enum lam
     return changes_something(&a->s->settings.alchemy, d, ladder);
 }
 
-/* In a system from which molecules are decoupled, charges and types are those of state A. */
-static void advise_atoms(const struct advising *a)
-{
-    int n = 0;
-    for (int i = 0; i < a->sys->natoms && a->s->settings.alchemy.kind == ALCHEMY_DECOUPLE; i++) {
-        const struct atom *at = &a->sys->atoms[i];
-        n += at->charge[0] != at->charge[1] || at->type[0] != at->type[1];
-    }
-    if (n)
-        advice_say(a, "ladder", a->s->alchemy_line,
-                   "alchemy.decouple: %d %s of the topology %s another charge or type in state B, which only perturb: "
-                   "b-states brings: every window has those of state A",
-                   n, number_word(n, "atom", "atoms"), number_word(n, "has", "have"));
-}
-
 void advise_idle(const struct advising *a, const struct topology *t)
 {
     const struct alchemy_settings *al = &a->s->settings.alchemy;
     struct difference d[DIFFERENCES];
     if (al->kind == ALCHEMY_NONE)
         return;
-    advise_atoms(a);
     if (al->nwindows == 1)
         return;
     find_differences(a, t, d);

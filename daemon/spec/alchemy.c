@@ -87,7 +87,13 @@ static int read_soft_core(struct reader *r, struct soft_core *core, struct view 
     return 0;
 }
 
-static int read_decoupled(struct reader *r, struct alchemy_settings *a, struct view v, int k)
+/* Ladders of what holds a molecule: along them one that stays as it is may be held or let go. */
+static bool is_held(struct view windows)
+{
+    return view_given(view_key(windows, "bonded")) || view_given(view_key(windows, "restraint"));
+}
+
+static int read_decoupled(struct reader *r, struct alchemy_settings *a, struct view v, int k, bool held)
 {
     struct decoupled *one = &a->decouple[k];
     struct view name = view_key(v, "molecule"), to = view_key(v, "to");
@@ -97,16 +103,17 @@ static int read_decoupled(struct reader *r, struct alchemy_settings *a, struct v
     one->on[1] = (unsigned)view_choice(to);
     one->intramolecular_decouple = view_choice(view_key(v, "intramolecular")) == 1;
     snprintf(place, sizeof place, "alchemy.decouple[%d]", k);
-    if (one->on[0] == one->on[1])
-        return spec_bad(r, v, place, "%s: from %s to %s: nothing changes", view_text(name), view_text(to),
-                        view_text(to));
+    if (one->on[0] == one->on[1] && !held)
+        return spec_bad(r, v, place,
+                        "%s: from %s to %s: nothing changes; expected another end, or a ladder bonded or restraint",
+                        view_text(name), view_text(to), view_text(to));
     for (int other = 0; other < k; other++)
         if (!strcmp(a->decouple[other].molecule, one->molecule))
             return spec_bad(r, name, place, "%s: there is an entry of this molecule already", view_text(name));
     return 0;
 }
 
-static int read_decouple(struct reader *r, struct alchemy_settings *a, struct view v, struct view inner)
+static int read_decouple(struct reader *r, struct alchemy_settings *a, struct view v, struct view inner, bool held)
 {
     int rc = 0;
     if (v.node->kind == NODE_SCALAR) {
@@ -120,7 +127,7 @@ static int read_decouple(struct reader *r, struct alchemy_settings *a, struct vi
                         "%s: where decouple is a list, each of its molecules has an intramolecular of its own",
                         view_text(inner));
     for (; a->ndecouple < view_count(v) && !rc; a->ndecouple++)
-        rc = read_decoupled(r, a, view_item(v, a->ndecouple), a->ndecouple);
+        rc = read_decoupled(r, a, view_item(v, a->ndecouple), a->ndecouple, held);
     return rc;
 }
 
@@ -170,7 +177,7 @@ int spec_read_alchemy(struct reader *r, struct alchemy_settings *a, struct view 
     a->allow_no_change = view_boolean(view_key(v, "allow-no-change"));
     a->kind = view_given(decouple) ? ALCHEMY_DECOUPLE : ALCHEMY_B_STATES;
     if (a->kind == ALCHEMY_DECOUPLE)
-        rc = read_decouple(r, a, decouple, inner);
+        rc = read_decouple(r, a, decouple, inner, is_held(view_key(v, "windows")));
     else if (view_given(inner))
         return spec_bad(r, inner, "alchemy.intramolecular",
                         "%s: only decouple has a choice of inner interactions, not %s", view_text(inner),

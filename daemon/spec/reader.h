@@ -36,6 +36,9 @@ int spec_read_alchemy(struct reader *r, struct alchemy_settings *a, struct view 
 /* After the integrator. ERR_SPEC: not above its temperature; no ladder that it has. */
 int spec_check_temper(struct reader *r, const struct settings *set, struct view v);
 
+/* b_states.c: in a system. ERR_SPEC: beside decouple an atom or a 1-4 pair has a state B that no entry makes. */
+int spec_check_b_states(const struct spec *s, const struct system *sys, struct err *e);
+
 /* restraints.c: between centers; system and alchemy have been read. The same in a system that is whole but for them. */
 int spec_read_restraints(struct reader *r, struct spec *s, struct view v);
 int spec_make_restraints(const struct spec *s, struct source *src, struct system *sys, struct err *e);

@@ -54,6 +54,12 @@ static int read_state(struct reader *r, struct view v, const char *place, const 
     return 0;
 }
 
+/* The word in place of a length. */
+static bool is_start(struct view distance)
+{
+    return view_given(distance) && view_quantity(distance).steps;
+}
+
 static int read_restraint(struct reader *r, const struct spec *s, struct center_choice *c, struct view v, int index)
 {
     const struct alchemy_settings *al = &s->settings.alchemy;
@@ -72,6 +78,8 @@ static int read_restraint(struct reader *r, const struct spec *s, struct center_
                       "expected a ladder that leads there, alchemy.windows.restraint or bonded");
     if (!rc && view_given(view_key(v, "b")))
         rc = read_state(r, view_key(v, "b"), place, c->c[0], c->c[1]);
+    c->at_start[0] = is_start(view_key(v, "distance"));
+    c->at_start[1] = c->at_start[0] && !view_given(view_key(view_key(v, "b"), "distance"));
     return rc;
 }
 
@@ -178,8 +186,30 @@ static void add_members(struct system *sys, struct center_restraint *r, int g, c
             (struct center_atom){.atom = m->atom[i], .weight = sys->atoms[m->atom[i]].mass[0] / mass};
 }
 
+static void center_of(const struct system *sys, const struct center_restraint *r, int g, double out[3])
+{
+    const struct center_atom *atom = sys->center_atoms + r->first[g];
+    const double *first = sys->x[atom->atom];
+    double d[3];
+    memcpy(out, first, 3 * sizeof *out);
+    for (uint32_t k = 1; k < r->count[g]; k++) {
+        box_image(sys->x[atom[k].atom], first, sys->box, d);
+        for (int i = 0; i < 3; i++)
+            out[i] += atom[k].weight * d[i];
+    }
+}
+
+static double distance_of(const struct system *sys, const struct center_restraint *r)
+{
+    double center[2][3], d[3];
+    for (int g = 0; g < 2; g++)
+        center_of(sys, r, g, center[g]);
+    box_image(center[1], center[0], sys->box, d);
+    return sqrt(vec_dot(d, d));
+}
+
 /* A wall must be where a distance can still be told from that to an image. */
-static int check_walls(const struct center_choice *c, const struct system *sys, struct err *e)
+static int check_walls(const struct center_restraint *c, const struct system *sys, struct err *e)
 {
     const double limit = box_cutoff_limit(sys->box);
     for (int state = 0; state < 2; state++)
@@ -194,9 +224,7 @@ static int make_restraint(const struct spec *s, struct source *src, struct syste
 {
     const struct center_choice *c = &s->centers[index];
     struct center_restraint *r = &sys->centers[index];
-    int rc = check_walls(c, sys, e);
-    if (rc)
-        return err_prefix(e, "%s:%d: restraints[%d]", s->file, c->group[0].line, index);
+    int rc = 0;
     for (int g = 0; g < 2; g++) {
         rc = members_of(m, s, &c->group[g], src, sys, e);
         if (!rc)
@@ -207,9 +235,13 @@ static int make_restraint(const struct spec *s, struct source *src, struct syste
                                                         c->group[g].line, index, g, c->group[g].text);
         add_members(sys, r, g, m);
     }
-    for (int state = 0; state < 2; state++)
+    for (int state = 0; state < 2; state++) {
         memcpy(r->c[state], c->c[state], sizeof c->c[state]);
-    return 0;
+        if (c->at_start[state])
+            r->c[state][0] = r->c[state][1] = distance_of(sys, r);
+    }
+    rc = check_walls(r, sys, e);
+    return rc ? err_prefix(e, "%s:%d: restraints[%d]", s->file, c->group[0].line, index) : 0;
 }
 
 int spec_make_restraints(const struct spec *s, struct source *src, struct system *sys, struct err *e)

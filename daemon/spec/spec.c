@@ -17,12 +17,11 @@
 
 int spec_bad(struct reader *r, struct view v, const char *place, const char *fmt, ...)
 {
-    char text[600];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    err_vset(r->e, ERR_SPEC, fmt, ap);
     va_end(ap);
-    return err_set(r->e, ERR_SPEC, "%s:%d: %s: %s", r->file, v.node ? v.node->line : r->line, place, text);
+    return err_prefix(r->e, "%s:%d: %s", r->file, v.node ? v.node->line : r->line, place);
 }
 
 int spec_steps_of(struct reader *r, struct view v, const char *place, uint64_t *out)
@@ -116,6 +115,7 @@ static int read_method(struct reader *r, struct nonbonded_settings *nb, struct v
                {"order", COULOMB_PME},    {"tolerance", COULOMB_PME},    {"epsilon-rf", COULOMB_REACTION_FIELD}};
     struct view method = view_key(v, "method"), epsilon = view_key(v, "epsilon-rf");
     nb->coulomb_method = (enum coulomb_method)view_choice(method);
+    nb->epsilon_r = view_number(view_key(v, "epsilon-r"));
     nb->epsilon_rf = view_number(epsilon);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         struct view key = view_key(v, own[i].key);
@@ -124,9 +124,10 @@ static int read_method(struct reader *r, struct nonbonded_settings *nb, struct v
         if (view_given(key) && own[i].of != nb->coulomb_method)
             return spec_bad(r, key, place, "a key of another method than %s", view_text(method));
     }
-    if (nb->epsilon_rf > 0 && nb->epsilon_rf < 1)
+    if (nb->epsilon_rf > 0 && nb->epsilon_rf < nb->epsilon_r)
         return spec_bad(r, epsilon, "nonbonded.coulomb.epsilon-rf",
-                        "%s: expected 1 or more, or 0 for an infinite constant", view_text(epsilon));
+                        "%s: expected at least epsilon-r, %.15g, or 0 for an infinite constant", view_text(epsilon),
+                        nb->epsilon_r);
     return 0;
 }
 
@@ -338,6 +339,21 @@ static void find_random_seed(struct spec *s, struct view seed)
     s->seed_at = s->seed_random ? seed.node->at : 0;
 }
 
+/* Formulas that know of no epsilon-r. */
+static int check_epsilon_r(struct reader *r, const struct settings *set, struct view alchemy)
+{
+    const struct soft_core *core = &set->alchemy.soft_core;
+    if (set->nonbonded.epsilon_r == 1)
+        return 0;
+    if (set->alchemy.dielectric > 0)
+        return spec_bad(r, alchemy, "alchemy.finite-size", "the correction is that of epsilon-r 1; expected none");
+    if (view_given(alchemy) && core->function == SOFT_GAPSYS && core->coulomb)
+        return spec_bad(r, alchemy, "alchemy.soft-core",
+                        "gapsys softens charges by their product at epsilon-r 1; expected scale-linpoint-coulomb 0, or "
+                        "beutler");
+    return 0;
+}
+
 static int read_spec(struct reader *r, struct spec *s, struct view root)
 {
     struct view alchemy = view_key(root, "alchemy"), constraints = view_key(root, "constraints");
@@ -359,6 +375,8 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     int rc = read_nonbonded(r, &s->settings.nonbonded, nonbonded);
     if (!rc)
         rc = spec_read_alchemy(r, &s->settings.alchemy, alchemy);
+    if (!rc)
+        rc = check_epsilon_r(r, &s->settings, alchemy);
     if (!rc)
         rc = spec_read_restraints(r, s, view_key(root, "restraints"));
     read_masses(&s->settings.masses, masses);

@@ -43,6 +43,7 @@ enum { CENTER_NUMBERS = 4 };
 struct center_choice {
     struct selection group[2];
     double c[2][CENTER_NUMBERS];
+    bool at_start[2]; /* harmonic about the distance of system.coordinates, not c */
 };
 
 /* An observable, but for the atoms of its groups. */
@@ -136,7 +137,8 @@ int spec_system(const struct spec *s, struct source *src, struct system *sys, st
 int spec_phase_system(const struct spec *s, int phase, struct source *src, struct system *sys, struct err *e);
 /* Whether its windows differ in biases alone. */
 bool spec_is_umbrella(const struct spec *s, const struct system *sys);
-/* Whether dynamics can live in every window: a run needs it, one evaluation does not. ERR_SPEC. */
+/* Whether cut-offs and mesh fit the box, and dynamics can live in every window: a run needs it, an observation or one evaluation does
+ * not. ERR_SPEC. */
 int spec_check_windows(const struct spec *s, const struct system *sys, struct err *e);
 
 #endif

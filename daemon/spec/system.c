@@ -341,9 +341,9 @@ int spec_system(const struct spec *s, struct source *src, struct system *sys, st
     if (!rc)
         rc = check_decoupled(s, sys, e);
     if (!rc)
-        rc = check_b_states(s, sys, e);
+        rc = spec_check_b_states(s, sys, e);
     if (!rc)
-        rc = check_box(s, sys, e);
+        rc = check_b_states(s, sys, e);
     if (!rc)
         rc = check_cube(s, sys, e);
     if (!rc)
@@ -383,7 +383,7 @@ static int check_window(const struct spec *s, int window, const struct decoupled
             "coulomb %d before vdw ends, or %s",
             s->file, s->alchemy_line, window, coulomb, vdw, d->on[1] & COUPLED_CHARGE ? 0 : 1,
             gapsys ? "soft-core.scale-linpoint-coulomb above 0" : "soft-core.coulomb yes");
-    if (repulsion < 1 && a->soft_core.alpha == 0)
+    if (repulsion < 1 && d->on[0] != d->on[1] && a->soft_core.alpha == 0)
         return err_set(e, ERR_SPEC, "%s:%d: alchemy.soft-core.%s: 0: expected more than 0, as window %d has vdw %.15g",
                        s->file, s->alchemy_line, gapsys ? "scale-linpoint-lj" : "alpha", window, vdw);
     return 0;
@@ -414,8 +414,8 @@ static int check_observables(const struct spec *s, const struct system *sys, str
 int spec_check_windows(const struct spec *s, const struct system *sys, struct err *e)
 {
     const struct alchemy_settings *a = &s->settings.alchemy;
-    int rc = 0;
-    for (int k = 0; k < a->ndecouple; k++) {
+    int rc = check_box(s, sys, e);
+    for (int k = 0; k < a->ndecouple && !rc; k++) {
         bool charged = has_charges(sys, a->decouple[k].molecule);
         for (int i = 0; i < a->nwindows && !rc; i++)
             rc = check_window(s, i, &a->decouple[k], charged, e);

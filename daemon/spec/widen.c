@@ -228,8 +228,6 @@ static int check(const struct spec *s, struct err *e)
         why = "it has one window, which is no ladder";
     else if (s->settings.exchange != EXCHANGE_NONE)
         why = "its windows exchange replicas, and new ones have none to take part with";
-    else if (s->settings.alchemy.given[LAMBDA_MASS])
-        why = "masses change along its ladder, and frames have no velocities";
     else if (s->nstarts)
         why = "each window has start coordinates of its own (system.window-coordinates)";
     for (int i = 0; i < s->nstages && !why; i++)

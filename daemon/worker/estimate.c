@@ -50,7 +50,8 @@ static const char help[] =
     "each repeat too, where replicas exchange windows. Window KK of the only repeat is DIR/lambda_KK, of repeat RR\n"
     "of several DIR/repeat_RR/lambda_KK; both have two digits or more.\n"
     "Exit code: 0 written, whatever the result says; 65 bad description or spec; 66 DIR cannot be read; 73 FILE\n"
-    "cannot be written; 2 usage. With --seconds N and --mib N it takes no more processor time and memory.\n"
+    "cannot be written; 75 a disk failed to read a file, nothing was written, try again later; 2 usage. With --seconds "
+    "N and --mib N it takes no more processor time and memory.\n"
     "\n"
     "DESCRIPTION is a JSON object on stdin:\n"
     "  spec        text of ensemble.yaml (required)\n"
@@ -451,8 +452,11 @@ static int estimate_and_write(struct request *q, const char *output, struct err 
     struct buf json = {0}, *walks = xcalloc((size_t)x->repeats, sizeof *walks);
     x->walks = output ? NULL : walks;
     x->torsions = !output && has_torsions(q) ? write_torsions : NULL; /* not while it runs: it takes seconds */
+    x->unread = e;
     estimate_ensemble(x, &json);
-    int rc = output ? 0 : write_walks(x, e);
+    int rc = -(int)e->code;
+    if (!rc && !output)
+        rc = write_walks(x, e);
     if (!rc)
         rc = write_results(x->directory, output, &json, e);
     for (int i = 0; i < x->repeats; i++)

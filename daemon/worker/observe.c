@@ -19,10 +19,12 @@
 #include "daemon/worker/read_ahead.h"
 #include "daemon/worker/stage_times.h"
 #include "engine/base/number.h"
+#include "engine/math/box.h"
 #include "engine/observe/observe.h"
 
 enum { INCLUDES = 32 };
-#define NEWS 0.2 /* seconds between two lines of progress */
+#define NEWS 0.2        /* seconds between two lines of progress */
+#define CUTOFF_PART 0.1 /* of the longest cut-off that a box can have */
 
 struct request {
     const char *spec, *trajectory, *device;
@@ -277,9 +279,20 @@ static int check_observable(const struct observable *o, const struct system *sys
     return observe_check(o, sys, e);
 }
 
+/* No force is computed of frames: cut-offs that fit any box, and no mesh. */
+static struct settings without_forces(const struct settings *of, const double box[BOX_SIZE])
+{
+    struct settings set = *of;
+    set.nonbonded.coulomb_method = COULOMB_REACTION_FIELD;
+    set.nonbonded.vdw_modifier = VDW_CUTOFF;
+    set.nonbonded.vdw_cutoff = set.nonbonded.coulomb_cutoff = CUTOFF_PART * box_cutoff_limit(box);
+    return set;
+}
+
 static int observe(struct request *q, const struct spec *spec, struct system *sys, struct err *e)
 {
     struct work w = {.q = q, .sys = sys};
+    const struct settings set = without_forces(&spec->settings, sys->box);
     struct buf out = {0};
     if (!sys->nobservables)
         return err_set(e, ERR_SPEC,
@@ -298,7 +311,7 @@ static int observe(struct request *q, const struct spec *spec, struct system *sy
         rc = engine_open(&w.dev, q->device, e);
     if (rc)
         return rc;
-    rc = model_new(&w.model, w.dev, sys, &spec->settings, e);
+    rc = model_new(&w.model, w.dev, sys, &set, e);
     if (!rc)
         rc = sim_new(&w.sim, w.model, (int)q->window, 0, e);
     if (!rc)

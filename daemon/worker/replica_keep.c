@@ -14,6 +14,7 @@
 #include "daemon/worker/replica_parts.h"
 #include "daemon/worker/stages.h"
 #include "engine/base/number.h"
+#include "engine/base/xvg.h"
 #include "engine/io/output.h"
 #include "engine/observe/observe.h"
 
@@ -330,7 +331,11 @@ int CO_FN replica_open_files(struct replica *r, struct err *e)
     int rc = replica_on_disk(r, open_job, &k, e);
     if (rc)
         return rc;
-    dhdl_header(results_begin(&r->results, OUTPUT_DHDL), &r->spec->settings, r->setup.window, protocol_has_pv(r->spec));
+    struct buf *rows = results_begin(&r->results, OUTPUT_DHDL);
+    const char *stretched = model_stretched(r->shared->model);
+    dhdl_header(rows, &r->spec->settings, r->setup.window, protocol_has_pv(r->spec));
+    if (stretched)
+        buf_printf(rows, XVG_STRETCHED "%s\n", stretched);
     results_end(&r->results, OUTPUT_DHDL);
     return 0;
 }

@@ -3,26 +3,43 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "engine/base/buf.h"
+#include "engine/base/fit.h"
+
+int err_vset(struct err *e, enum err_code code, const char *fmt, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    e->code = code;
+    int n = vsnprintf(e->msg, sizeof e->msg, fmt, ap);
+    if (n >= (int)sizeof e->msg) {
+        char *whole = xcalloc((size_t)n + 1, 1);
+        vsnprintf(whole, (size_t)n + 1, fmt, again);
+        fit_text(e->msg, sizeof e->msg, whole);
+        free(whole);
+    }
+    va_end(again);
+    return -(int)code;
+}
 
 int err_set(struct err *e, enum err_code code, const char *fmt, ...)
 {
     va_list ap;
-    e->code = code;
     va_start(ap, fmt);
-    vsnprintf(e->msg, sizeof e->msg, fmt, ap);
+    err_vset(e, code, fmt, ap);
     va_end(ap);
     return -(int)code;
 }
 
 static int prefix_v(struct err *e, const char *fmt, va_list ap)
 {
-    char old[sizeof e->msg];
+    char old[sizeof e->msg], prefix[sizeof e->msg];
     memcpy(old, e->msg, sizeof old);
-    int n = vsnprintf(e->msg, sizeof e->msg, fmt, ap);
-    if (n >= 0 && (size_t)n < sizeof e->msg)
-        snprintf(e->msg + n, sizeof e->msg - (size_t)n, ": %s", old);
-    return -(int)e->code;
+    vsnprintf(prefix, sizeof prefix, fmt, ap);
+    return err_set(e, e->code, "%s: %s", prefix, old);
 }
 
 int err_prefix(struct err *e, const char *fmt, ...)

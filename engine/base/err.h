@@ -21,8 +21,9 @@ struct err {
     char msg[1000];
 };
 
-/* Sets code and message; returns -code so that callers can write `return err_set(e, ...)`. */
+/* Sets code and message; returns -code so that callers can write `return err_set(e, ...)`. A message that is too long loses its middle. */
 int err_set(struct err *e, enum err_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int err_vset(struct err *e, enum err_code code, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
 /* Puts "<text>: " before the message; returns -e->code. */
 int err_prefix(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* With strerror(errno): "<text>: No such file or directory". ERR_IO, or ERR_NO_SPACE where nothing (more) can be written: a disk or

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/base/xvg.h"
 
+#include <errno.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -191,13 +192,23 @@ static int data_line(struct reader *r, const char *s, const char *end, struct er
     return 0;
 }
 
+static void comment_line(struct xvg *x, const char *s, const char *end)
+{
+    const size_t n = strlen(XVG_STRETCHED);
+    if (!x->stretched && (size_t)(end - s) > n && !strncmp(s, XVG_STRETCHED, n))
+        x->stretched = strndup(s + n, (size_t)(end - s) - n);
+}
+
 /* A line without its newline; *end is readable and no part of a number. */
 static int line(struct reader *r, const char *s, const char *end, struct err *e)
 {
     r->line++;
     if (s < end && *s == '@')
         return header_line(r, s, end, e);
-    return s < end && *s != '#' ? data_line(r, s, end, e) : 0;
+    if (s < end && *s != '#')
+        return data_line(r, s, end, e);
+    comment_line(r->x, s, end);
+    return 0;
 }
 
 /* The whole lines of text; *rest is what follows the last newline. */
@@ -234,13 +245,22 @@ int xvg_read(struct xvg *x, const char *name, const char *text, size_t len, stru
     return rc;
 }
 
+/* A disk or a server that cannot be read now may be another time. */
+static int unread(const char *name, struct err *e)
+{
+    err_errno(e, "%s", name);
+    if (errno == EIO || errno == ESTALE || errno == ETIMEDOUT || errno == ENOMEM)
+        e->code = ERR_BUSY;
+    return -(int)e->code;
+}
+
 /* What zlib found at the end of the file. */
 static int stream_error(const struct reader *r, gzFile f, struct err *e)
 {
     int code = Z_OK;
     gzerror(f, &code);
     if (code == Z_ERRNO)
-        return err_errno(e, "%s", r->name);
+        return unread(r->name, e);
     if (code == Z_OK || code == Z_STREAM_END)
         return 0;
     return err_set(e, ERR_IO, "%s: gzip: %s", r->name, code == Z_BUF_ERROR ? "the data ends too early" : zError(code));
@@ -272,7 +292,7 @@ int xvg_read_file(struct xvg *x, const char *name, const char *path, uint64_t by
     struct buf text = {0};
     gzFile f = gzopen(path, "rb");
     if (!f)
-        return err_errno(e, "%s", name);
+        return unread(name, e);
     x->stride = 1;
     int rc = pieces(&r, f, &text, e);
     gzclose(f);
@@ -291,6 +311,7 @@ void xvg_close(struct xvg *x)
     free(x->x_label);
     free(x->y_label);
     free(x->subtitle);
+    free(x->stretched);
     free(x->v);
     *x = (struct xvg){0};
 }

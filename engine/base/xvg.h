@@ -12,10 +12,14 @@
 #include "engine/base/buf.h"
 #include "engine/base/err.h"
 
+/* How a line of dhdl.xvg begins that names a constraint whose length differs between windows: energy differences are of first order. */
+#define XVG_STRETCHED "# constraint that changes its length: "
+
 struct xvg {
     char *title, *x_label, *y_label; /* NULL where there is none, as */
     char *subtitle;                  /* .. this */
     int subtitle_line;               /* for messages */
+    char *stretched;                 /* what follows XVG_STRETCHED; NULL */
     int nlegends;
     char **legend; /* of columns 1.. ; column 0 is the time */
     int *legend_line;
@@ -30,7 +34,7 @@ struct xvg {
  * that do not increase are errors, a last line that is short or has no newline is left out. */
 int xvg_read(struct xvg *x, const char *name, const char *text, size_t len, struct err *e);
 /* The same from a file, which may be gzipped, a piece at a time; only its first `bytes` (unzipped) count. A table of more than
- * `most` numbers is thinned evenly while it grows, by powers of two. */
+ * `most` numbers is thinned evenly while it grows, by powers of two. ERR_BUSY, too: the disk or its server gave an error that may pass. */
 #define XVG_ALL UINT64_MAX
 int xvg_read_file(struct xvg *x, const char *name, const char *path, uint64_t bytes, size_t most, struct err *e);
 void xvg_close(struct xvg *x);

@@ -167,18 +167,13 @@ void cpu_thermalize(const struct launch *launch, const struct args_thermalize *a
 
 /* ---- what a sample says about motion ---- */
 
-/* Energy of the same momenta with the masses of every window, and the linear share of the constraints. */
-static void add_windows(const struct ctl *c, const struct motion_table *m, const double (*v)[3], double constraint_dvdl,
+/* The linear share of the constraints in every window's energy. */
+static void add_windows(const struct ctl *c, const struct motion_table *m, double constraint_dvdl,
                         struct fixed_sum *energy_at_window)
 {
-    struct masses here = masses_of(m, c);
-    for (uint32_t w = 0; w < m->nwindows; w++) {
-        struct masses there = {m->mass, m->lambda[w][LAMBDA_MASS], false};
-        double u = constraint_dvdl * (m->lambda[w][LAMBDA_BONDED] - c->lambda[LAMBDA_BONDED]);
-        for (uint32_t i = 0; i < m->natoms && m->mass_perturbed; i++)
-            u += motion_window_kinetic(&here, &there, (int)i, v[i]);
-        acc_window(&energy_at_window[w], u, FIXED_TOTAL_LIMIT);
-    }
+    for (uint32_t w = 0; w < m->nwindows; w++)
+        acc_window(&energy_at_window[w], constraint_dvdl * (m->lambda[w][LAMBDA_BONDED] - c->lambda[LAMBDA_BONDED]),
+                   FIXED_TOTAL_LIMIT);
 }
 
 /* Constraint forces at the time of x: those that put a free step of velocity Verlet from x and v back onto the constraints,
@@ -220,15 +215,12 @@ void cpu_velocities(const struct launch *launch, const struct args_velocities *a
         return;
     if (c->moving && !react(a, &masses, &reaction))
         return;
-    double kinetic = 0, dk_dl = 0;
-    for (uint32_t i = 0; i < m->natoms; i++) {
+    double kinetic = 0;
+    for (uint32_t i = 0; i < m->natoms; i++)
         kinetic += 0.5 * mass_of(&masses, (int)i) * vec_dot(v[i], v[i]);
-        dk_dl -= 0.5 * (m->mass[i][1] - m->mass[i][0]) * vec_dot(v[i], v[i]);
-    }
     c->kinetic = kinetic;
     memcpy(c->constraint_virial, reaction.virial, sizeof c->constraint_virial);
-    acc_dvdl_within(&c->sum, LAMBDA_MASS, dk_dl, FIXED_TOTAL_LIMIT);
     acc_dvdl_within(&c->sum, LAMBDA_BONDED, reaction.du_dl, FIXED_TOTAL_LIMIT);
-    add_windows(c, m, v, reaction.du_dl, a->energy_at_window);
+    add_windows(c, m, reaction.du_dl, a->energy_at_window);
     c->done++;
 }

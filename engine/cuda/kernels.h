@@ -25,6 +25,6 @@ struct motion_tail {
     uint32_t arrived; /* blocks that are through */
     uint32_t pad_;
 };
-enum { MOTION_SUMS = 12 };
+enum { MOTION_SUMS = 11 };
 
 #endif

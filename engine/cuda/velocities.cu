@@ -51,16 +51,14 @@ KERNEL(thermalize, a, __launch_bounds__(CUDA_ONE_BLOCK))
 /* Sums over bodies: how a sample's energies and virial begin. */
 struct moments {
     struct reaction reaction;
-    double kinetic, dk_dl;
+    double kinetic;
 };
 static_assert(sizeof(struct moments) == MOTION_SUMS * sizeof(double), "as many sums");
 
 static __device__ __forceinline__ void add_kinetic(const struct motion *s, int32_t atom, const double v[3],
                                                    struct moments *sum)
 {
-    const double v2 = vec_dot(v, v);
-    sum->kinetic += 0.5 * mass_of(&s->masses, atom) * v2;
-    sum->dk_dl -= 0.5 * (s->m->mass[atom][1] - s->m->mass[atom][0]) * v2;
+    sum->kinetic += 0.5 * mass_of(&s->masses, atom) * vec_dot(v, v);
 }
 
 /* How the k-th arm's length goes with lambda, nm. */
@@ -168,21 +166,6 @@ static __device__ void measure_slowly(const struct motion *s, uint32_t i, const 
         constrain(s, i, s->x, ahead, NULL, 0, &sum->reaction);
 }
 
-/* Of the body, if the thread has one: energies of the same momenta with the masses of every window. */
-static __device__ void add_window_masses(const struct motion *s, const struct body *b,
-                                         struct fixed_sum *energy_at_window)
-{
-    for (uint32_t w = 0; w < s->m->nwindows; w++) {
-        const struct masses there = {s->m->mass, s->m->lambda[w][LAMBDA_MASS], false};
-        double u = 0;
-        for (uint32_t k = 0; k < b->natoms; k++)
-            u += motion_window_kinetic(&s->masses, &there, b->atom[k], s->v[b->atom[k]]);
-        u = block_sum(u);
-        if (threadIdx.x == 0)
-            acc_window(&energy_at_window[w], u, FIXED_TOTAL_LIMIT);
-    }
-}
-
 static __device__ inline double warp_sum(double v)
 {
     for (int step = 16; step > 0; step >>= 1)
@@ -241,7 +224,6 @@ static __device__ void finish(const struct args_velocities &a, const struct mome
     c->done++;
     c->kinetic = sum.kinetic;
     struct accumulate total = {0};
-    acc_dvdl_within(&total, LAMBDA_MASS, sum.dk_dl, FIXED_TOTAL_LIMIT);
     acc_dvdl_within(&total, LAMBDA_BONDED, du_dl, FIXED_TOTAL_LIMIT);
     acc_finish(&total, &c->sum);
 }
@@ -262,9 +244,7 @@ KERNEL(velocities, a, __launch_bounds__(CUDA_BLOCK))
         a.timestep};
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     struct moments own = {};
-    struct body b = {NULL, 0};
     if (i < body_count(m)) {
-        b = body_at(m, i);
         if (i < m->nwaters)
             measure_quickly(&s, water(&s, i), i, v_in, &own);
         else if (is_quick(m, i))
@@ -272,8 +252,6 @@ KERNEL(velocities, a, __launch_bounds__(CUDA_BLOCK))
         else
             measure_slowly(&s, i, v_in, (double(*)[3])a.x_ahead, &own);
     }
-    if (m->mass_perturbed)
-        add_window_masses(&s, &b, (struct fixed_sum *)a.energy_at_window);
     sum_of_block(own, of_block[blockIdx.x]);
     if (!last_block(&tail->arrived) || !block_goes_on(c))
         return;

@@ -61,7 +61,7 @@ static void failed(struct estimator_result *x, const struct err *e)
     snprintf(x->reason, sizeof x->reason, "%s", e->msg);
 }
 
-static void find_neighbours(struct result *r, const struct mbar *m)
+static void find_neighbours(struct result *r, const struct sampling *s, const struct mbar *m)
 {
     int n = r->ladder->nstates, before = -1;
     size_t square = (size_t)n * (size_t)n;
@@ -72,7 +72,7 @@ static void find_neighbours(struct result *r, const struct mbar *m)
         if (!r->windows[k].used)
             continue;
         if (before >= 0) {
-            double o = 0.5 * (r->overlap[before * n + k] + r->overlap[k * n + before]);
+            double o = bar_overlap(s, before, k, m->solution.g[k] - m->solution.g[before]);
             r->neighbours[r->nneighbours++] = (struct neighbours){.from = before, .to = k, .overlap = o};
         }
         before = k;
@@ -100,7 +100,8 @@ static bool run_mbar(struct result *r, const struct sampling *s, struct mbar *m,
         return false;
     }
     fill(r->ladder, r->estimators + ESTIMATOR_MBAR, &m->solution);
-    find_neighbours(r, m);
+    result_foreign(r, s, m);
+    find_neighbours(r, s, m);
     if (!s->together)
         find_parts(r, s, m);
     profiles_find(r, s, m->solution.g);
@@ -109,8 +110,8 @@ static bool run_mbar(struct result *r, const struct sampling *s, struct mbar *m,
         struct convergence *c = r->convergence + i;
         c->forward = c->backward = (struct range){.from = 0, .to = s->nstates - 1};
         if (fraction < 1) {
-            mbar_part(m, 0, fraction, &c->forward);
-            mbar_part(m, 1 - fraction, 1, &c->backward);
+            mbar_part(m, NULL, 0, fraction, &c->forward);
+            mbar_part(m, NULL, 1 - fraction, 1, &c->backward);
         } else {
             c->forward = c->backward = r->estimators[ESTIMATOR_MBAR].total;
         }
@@ -149,13 +150,14 @@ static bool run_ti(struct result *r, const struct sampling *s, struct ti *t)
     return true;
 }
 
-void result_analyse(struct result *r, const struct sampling *s)
+void result_analyse(struct result *r, struct sampling *s)
 {
     struct mbar m = {0};
     struct bar b = {0};
     struct ti t = {0};
     struct solutions x = {0};
     double *guess = xcalloc((size_t)s->nstates, sizeof *guess);
+    result_discard(r, s);
     result_estimators(r, ESTIMATOR_TI + 1);
     if (run_bar(r, s, &b, guess)) {
         x.of[ESTIMATOR_BAR] = &b.solution;
@@ -167,6 +169,8 @@ void result_analyse(struct result *r, const struct sampling *s)
         x.of[ESTIMATOR_TI] = &t.solution;
     result_find_changes(r, s);
     result_judge(r, &x);
+    for (int k = 0; !r->estimators[ESTIMATOR_MBAR].total.ok && k < s->nstates; k++)
+        r->windows[k].part = (struct longrun){0}; /* of no total */
     result_warn_no_change(r);
     result_lengths(r, s);
     mbar_close(&m);
@@ -203,6 +207,7 @@ void result_close(struct result *r)
     for (int i = 0; i < r->nwarnings; i++)
         free(r->warnings[i]);
     free(r->warnings);
+    free(r->stretched);
     forecast_free(r->forecast);
     free(r->windows);
     free(r->overlap);

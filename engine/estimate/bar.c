@@ -40,11 +40,24 @@ static void weights(const double *w, size_t n, double shift, double *phi)
         phi[i] = exp(log_fermi(w[i] + shift) - mean);
 }
 
+/* Of the work that is finite. */
+static double finite_mean(const double *w, size_t n)
+{
+    double sum = 0;
+    size_t finite = 0;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(w[i])) {
+            sum += w[i];
+            finite++;
+        }
+    return finite ? sum / (double)finite : 0;
+}
+
 int bar_pair(const double *wf, size_t nf, const double *wr, size_t nr, double *df, double *phi_f, double *phi_r,
              struct err *e)
 {
     const double m = log((double)nf / (double)nr), tolerance = 1e-13;
-    double d = 0.5 * (stats_mean(wf, nf) - stats_mean(wr, nr)), lo = -INFINITY, hi = INFINITY, stride = 1;
+    double d = 0.5 * (finite_mean(wf, nf) - finite_mean(wr, nr)), lo = -INFINITY, hi = INFINITY, stride = 1;
     /* the difference of the two logarithms grows strictly with d: Newton's steps, kept inside what is known to hold it
      */
     for (int pass = 0; isfinite(d) && pass < 500; pass++) {
@@ -92,6 +105,15 @@ static double overlap_of(const double *wf, size_t nf, const double *wr, size_t n
     for (size_t i = 0; i < nr; i++)
         sum += exp(log_fermi(-m + wr[i] + df) + log_fermi(m - wr[i] - df));
     return 0.5 * (sum / (double)nf + sum / (double)nr);
+}
+
+double bar_overlap(const struct sampling *s, int i, int j, double df)
+{
+    double *wf = work(s, i, j), *wr = work(s, j, i);
+    double overlap = overlap_of(wf, sampling_count(s, i), wr, sampling_count(s, j), df);
+    free(wf);
+    free(wr);
+    return overlap;
 }
 
 /* Pair p of the chain. To first order d = const - ln mean(phi_F) + ln mean(phi_R): each forward row adds -phi_F / n to
@@ -159,6 +181,7 @@ int bar_solve(struct bar *b, const struct sampling *s, struct err *e)
         solution_begin(&b->solution, b->state[b->npairs], sampling_count(s, b->state[b->npairs]));
         last_window(b, shared);
         sum_pairs(b);
+        solution_twins(&b->solution, s);
     }
     free(shared);
     return rc;

@@ -69,8 +69,29 @@ static int names(struct dhdl *d, const char *s, const char *end)
     }
 }
 
+/* GROMACS names no state in the subtitle of a file that has samples of several. */
+static int several_states(const char *name, const struct xvg *x, struct err *e)
+{
+    for (int i = 0; i < x->nlegends; i++)
+        if (!strcmp(x->legend[i], "Thermodynamic state"))
+            return err_set(
+                e, ERR_UNSUPPORTED,
+                "%s:%d: an expanded-ensemble file: samples of several states in one file; expected a file for each "
+                "state, of which the subtitle says \"state N: ...\"",
+                name, x->legend_line[i]);
+    if (x->subtitle && !strncmp(x->subtitle, "T = ", 4) && !strstr(x->subtitle, "state "))
+        return err_set(e, ERR_UNSUPPORTED,
+                       "%s:%d: subtitle \"%s\" names no state, as in files of expanded ensembles, AWH along lambda and "
+                       "slow growth, "
+                       "with samples of several states; expected a file for each state",
+                       name, x->subtitle_line, x->subtitle);
+    return 0;
+}
+
 static int subtitle(struct dhdl *d, const char *name, const struct xvg *x, struct err *e)
 {
+    if (several_states(name, x, e))
+        return -(int)e->code;
     if (!x->subtitle)
         return err_set(e, ERR_IO, "%s: no subtitle, expected one with \"T = ... (K)\" and \"state N: ... = ...\"",
                        name);
@@ -114,14 +135,24 @@ static int legend(struct dhdl *d, struct columns *c, int column, struct err *e)
         c->difference = xrealloc(c->difference, n + 1, sizeof *c->difference);
         c->difference[n] = column;
         d->nstates++;
-    } else if (!strcmp(s, "Thermodynamic state")) {
-        return err_set(e, ERR_UNSUPPORTED, "%s:%d: an expanded-ensemble file: samples of several states in one file",
-                       c->name, line);
     }
     return 0;
 }
 
-/* Copies row by row what is finite in all the columns that matter. */
+/* Without the kinetic energy of masses that change: it cancels between legs, and what of it is sampled depends on how often the
+ * motion of the center of mass is removed. GROMACS has it in dH/dlambda and not in the energy differences. */
+static double derivative(enum lambda component, double sampled)
+{
+    return component == LAMBDA_MASS ? 0 : sampled;
+}
+
+/* An energy that another state cannot have is known: it has no weight there. */
+static bool known(double energy, bool own)
+{
+    return isfinite(energy) || (energy == INFINITY && !own);
+}
+
+/* Copies row by row what has known energies. Without a finite dH/dlambda in one of them there are no derivatives. */
 static void take_rows(struct dhdl *d, const struct columns *c)
 {
     const struct xvg *x = c->x;
@@ -129,23 +160,24 @@ static void take_rows(struct dhdl *d, const struct columns *c)
     d->time = xcalloc(x->nrows, sizeof *d->time);
     d->dhdl = xcalloc(x->nrows * nc, sizeof *d->dhdl);
     d->dh = xcalloc(x->nrows * ns, sizeof *d->dh);
+    bool derivatives = d->derivatives;
     for (size_t row = 0; row < x->nrows; row++) {
         const double *v = x->v + row * width;
-        bool finite = true;
-        for (size_t i = 0; i < nc && d->derivatives; i++) {
-            d->dhdl[d->n * nc + i] = v[c->derivative[d->component[i]]];
-            finite = finite && isfinite(d->dhdl[d->n * nc + i]);
+        bool complete = true, slopes = true;
+        for (size_t i = 0; i < nc && derivatives; i++) {
+            d->dhdl[d->n * nc + i] = derivative(d->component[i], v[c->derivative[d->component[i]]]);
+            slopes = slopes && isfinite(d->dhdl[d->n * nc + i]);
         }
         for (size_t k = 0; k < ns; k++) {
             d->dh[d->n * ns + k] = v[c->difference[k]];
-            finite = finite && isfinite(d->dh[d->n * ns + k]);
+            complete = complete && known(d->dh[d->n * ns + k], (int)k == d->state);
         }
         d->time[d->n] = v[0];
-        if (finite)
-            d->n++;
-        else
-            d->nonfinite++;
+        d->n += complete;
+        d->nonfinite += !complete;
+        d->slopeless += complete && !slopes;
     }
+    d->derivatives = derivatives && !d->slopeless;
 }
 
 static int columns(struct dhdl *d, struct columns *c, struct err *e)
@@ -161,6 +193,7 @@ static int columns(struct dhdl *d, struct columns *c, struct err *e)
     d->cut_short = c->x->cut_short;
     d->seen = c->x->seen;
     d->stride = c->x->stride;
+    d->stretched = c->x->stretched ? xstrdup(c->x->stretched) : NULL;
     return 0;
 }
 
@@ -195,5 +228,6 @@ void dhdl_close(struct dhdl *d)
     free(d->time);
     free(d->dhdl);
     free(d->dh);
+    free(d->stretched);
     *d = (struct dhdl){0};
 }

@@ -15,15 +15,12 @@ void sampling_init(struct sampling *s, const struct ladder *l)
     s->dhdl = xcalloc(1, sizeof *s->dhdl);
 }
 
-void sampling_align(struct sampling *s)
+void sampling_cut(struct sampling *s, const size_t *head)
 {
-    size_t ns = (size_t)s->nstates, nc = (size_t)s->ncomponents, least = SIZE_MAX, at = 0, end = s->start[0];
+    size_t ns = (size_t)s->nstates, nc = (size_t)s->ncomponents, at = 0, end = s->start[0];
     size_t na = s->along ? (size_t)s->nalong : 0;
-    for (int k = 0; k < s->nstates; k++)
-        if (sampling_count(s, k) && sampling_count(s, k) < least)
-            least = sampling_count(s, k);
     for (size_t k = 0; k < ns; k++) {
-        size_t n = s->start[k + 1] > end ? least : 0, from = s->start[k + 1] - n;
+        size_t from = end + head[k], n = s->start[k + 1] - from;
         end = s->start[k + 1];
         memmove(s->u + at * ns, s->u + from * ns, n * ns * sizeof *s->u);
         if (s->dhdl)
@@ -33,6 +30,18 @@ void sampling_align(struct sampling *s)
         at += n;
         s->start[k + 1] = at;
     }
+}
+
+void sampling_align(struct sampling *s)
+{
+    size_t least = SIZE_MAX, *head = xcalloc((size_t)s->nstates, sizeof *head);
+    for (int k = 0; k < s->nstates; k++)
+        if (sampling_count(s, k) && sampling_count(s, k) < least)
+            least = sampling_count(s, k);
+    for (int k = 0; k < s->nstates; k++)
+        head[k] = sampling_count(s, k) ? sampling_count(s, k) - least : 0;
+    sampling_cut(s, head);
+    free(head);
     s->together = true;
 }
 
@@ -47,13 +56,8 @@ static void align(struct result *r, struct sampling *s)
     sampling_align(s);
     for (int k = 0; k < s->nstates; k++) {
         struct window_result *w = r->windows + k;
-        size_t n = sampling_count(s, k);
-        if (!n)
-            continue;
-        w->discarded_ps += w->sampled_ps / (double)(w->used + w->discarded - 1) * (double)(w->used - n);
-        w->discarded += w->used - n;
-        w->used = n;
-        w->uncorrelated = (double)n / w->inefficiency;
+        if (w->used)
+            window_drop(w, w->used - sampling_count(s, k), s, k);
     }
 }
 
@@ -117,8 +121,11 @@ void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json)
                        .nrepeats = q->repeats};
     ladder_of_settings(&l, q->set);
     r.repeats = xcalloc((size_t)q->repeats, sizeof *r.repeats);
-    for (int i = 0; i < q->repeats; i++)
+    for (int i = 0; i < q->repeats; i++) {
         repeat(q, r.repeats + i, &l, i);
+        if (q->unread && r.repeats[i].unread.code)
+            *q->unread = r.repeats[i].unread;
+    }
     if (q->repeats > 1)
         report_combine(&r);
     report_profiles(&r);

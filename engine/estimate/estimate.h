@@ -75,6 +75,8 @@ struct estimate_ensemble {
     void *observables_of;               /* what both are given */
     struct estimate_about about;
     bool umbrella; /* windows differ in biases alone: profiles along their coordinations are wanted */
+    struct err *
+        unread; /* of a file that could not be read but may be another time: these results are not to be kept; NULL: not wanted */
     struct buf *
         walks; /* [repeats] what walks.xvg is to hold (walks.c) is appended where replicas exchange windows; NULL: not wanted */
 };
@@ -86,7 +88,7 @@ struct estimate_ensemble {
 void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json);
 
 /* The same from dhdl.xvg files of one ladder, of GROMACS or our own, gzipped or not: their headers say which windows they
- * are of. Several of one window are parts of one run, in any order. *answered: there is a free energy. ERR_MISSING_FILE;
+ * are of. Several of one window are parts of one run, in any order; empty files are of windows that have not begun. *answered: there is a free energy. ERR_MISSING_FILE;
  * ERR_UNSUPPORTED for files that cannot be read or do not hold the energy differences to all states. */
 int estimate_files(char *const *paths, int n, struct buf *json, bool *answered, struct err *e);
 

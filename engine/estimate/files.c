@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine/base/number.h"
@@ -84,6 +85,7 @@ static int append(struct dhdl *to, const struct file *before, const struct file 
     to->n += n;
     to->seen += d->seen - first;
     to->nonfinite += d->nonfinite;
+    to->slopeless += d->slopeless;
     to->cut_short = to->cut_short || d->cut_short;
     to->derivatives = to->derivatives && d->derivatives;
     if (d->stride > to->stride)
@@ -123,9 +125,15 @@ static void take_windows(struct result *r, const struct file *files, int n, stru
             snprintf(w->reason, sizeof w->reason, "no file of this window was given");
         }
     }
+    for (int k = 0; k < r->ladder->nstates; k++)
+        for (int j = 0; j < r->ladder->nstates && !r->windows[k].used; j++)
+            if (r->windows[j].used && states_equal(r->ladder->lambda, r->ladder->ncomponents, j, k)) {
+                r->windows[k].status = ESTIMATE_DONE;
+                snprintf(r->windows[k].reason, sizeof r->windows[k].reason, "it has the lambdas of window %d", j);
+            }
 }
 
-static bool analyse(const struct file *files, int n, struct buf *json)
+static bool analyse(const struct file *files, int n, const struct buf *empty, struct buf *json)
 {
     struct ladder l;
     struct result one;
@@ -134,11 +142,13 @@ static bool analyse(const struct file *files, int n, struct buf *json)
     struct report r = {.about = &about, .pressure = NAN, .ladder = &l, .nrepeats = 1, .repeats = &one};
     ladder_of_file(&l, &files[0].d);
     result_init(&one, &l);
+    if (empty->len)
+        result_warn(&one, "%s: empty, as of windows that have not begun", empty->data);
     sampling_init(&s, &l);
     take_windows(&one, files, n, &s);
     result_analyse(&one, &s);
     report_write(&r, json);
-    bool answered = one.estimators[ESTIMATOR_MBAR].total.ok;
+    bool answered = one.estimators[report_headline(&r)].total.ok;
     sampling_close(&s);
     result_close(&one);
     ladder_close(&l);
@@ -147,30 +157,43 @@ static bool analyse(const struct file *files, int n, struct buf *json)
 
 static int read_one(struct file *f, int n, struct err *e)
 {
-    if (access(f->path, R_OK))
-        return err_set(e, ERR_MISSING_FILE, "%s: %s", f->path, strerror(errno));
     int rc = dhdl_read_file(&f->d, f->path, f->path, XVG_ALL, ESTIMATE_NUMBERS / (size_t)n, e);
     if (rc)
         e->code = ERR_UNSUPPORTED; /* it is there, but is no such file */
     return rc ? -(int)e->code : check(f, e);
 }
 
+/* Those that have something in them, into `files`; the names of the others. */
+static int choose_files(struct file *files, char *const *paths, int n, int *chosen, struct buf *empty, struct err *e)
+{
+    for (int i = 0; i < n; i++) {
+        struct stat about;
+        if (access(paths[i], R_OK) || stat(paths[i], &about))
+            return err_set(e, ERR_MISSING_FILE, "%s: %s", paths[i], strerror(errno));
+        if (S_ISREG(about.st_mode) && !about.st_size)
+            buf_printf(empty, "%s%s", empty->len ? ", " : "", paths[i]);
+        else
+            files[(*chosen)++].path = paths[i];
+    }
+    return *chosen ? 0 : err_set(e, ERR_UNSUPPORTED, "%s: empty, expected samples in one file or more", empty->data);
+}
+
 int estimate_files(char *const *paths, int n, struct buf *json, bool *answered, struct err *e)
 {
     struct file *files = xcalloc((size_t)n, sizeof *files);
-    int rc = 0, read = 0;
-    for (; !rc && read < n; read++) {
-        files[read].path = paths[read];
-        rc = read_one(files + read, n, e);
-    }
+    struct buf empty = {0};
+    int chosen = 0, rc = choose_files(files, paths, n, &chosen, &empty, e);
+    for (int i = 0; !rc && i < chosen; i++)
+        rc = read_one(files + i, chosen, e);
     if (!rc) {
-        qsort(files, (size_t)n, sizeof *files, compare);
-        rc = join(files, &read, e);
+        qsort(files, (size_t)chosen, sizeof *files, compare);
+        rc = join(files, &chosen, e);
     }
     if (!rc)
-        *answered = analyse(files, read, json);
+        *answered = analyse(files, chosen, &empty, json);
     for (int i = 0; i < n; i++)
         dhdl_close(&files[i].d);
     free(files);
+    buf_free(&empty);
     return rc;
 }

@@ -14,6 +14,15 @@ static unsigned changes(const struct ladder *l, int k)
     return set;
 }
 
+bool ladder_moves(const struct ladder *l, enum lambda component, int from, int to)
+{
+    for (int c = 0; c < l->ncomponents; c++)
+        for (int k = from; k < to && l->component[c] == component; k++)
+            if (l->lambda[(k + 1) * l->ncomponents + c] != l->lambda[k * l->ncomponents + c])
+                return true;
+    return false;
+}
+
 /* Runs of steps along which the same components change: the charging leg, the vdw leg. A step along which nothing changes belongs to the
  * leg before it, at the beginning to the one after. */
 static void find_legs(struct ladder *l)

@@ -79,8 +79,8 @@ static void table_free(struct mbar_table *t)
     free(t);
 }
 
-/* from and to: fractions of every window's rows. */
-static void problem_init(struct problem *p, const struct mbar_table *t, double from, double to)
+/* from and to: fractions of every window's rows, of those after the first head[window] where there is a head. */
+static void problem_init(struct problem *p, const struct mbar_table *t, const size_t *head, double from, double to)
 {
     const struct sampling *s = t->s;
     size_t k = (size_t)s->nstates;
@@ -94,8 +94,9 @@ static void problem_init(struct problem *p, const struct mbar_table *t, double f
                           .scale = xcalloc(k, sizeof *p->scale),
                           .p = xcalloc(k, sizeof *p->p)};
     for (int i = 0; i < s->nstates; i++) {
-        double count = (double)sampling_count(s, i);
-        size_t a = s->start[i] + (size_t)llround(from * count), b = s->start[i] + (size_t)llround(to * count);
+        size_t start = s->start[i] + (head ? head[i] : 0);
+        double count = (double)(s->start[i + 1] - start);
+        size_t a = start + (size_t)llround(from * count), b = start + (size_t)llround(to * count);
         if (a == b)
             continue;
         p->state[p->n] = i;
@@ -395,8 +396,9 @@ static void influences(const struct problem *p, const double *ratio, const doubl
 static int finish(struct mbar *m, const struct problem *p, const double *f, const struct range *ends, struct err *e)
 {
     size_t n = (size_t)p->nstates;
-    double *space = xcalloc(n * (2 * n + 3), sizeof *space);
-    double *products = space, *inverse = space + n * n, *ratio = inverse + n * n, *columns = ratio + n;
+    double *space = xcalloc(n * (n + 2), sizeof *space), *products = space, *columns = space + n * n;
+    double *inverse = m->response = xcalloc(n * n, sizeof *m->response);
+    double *ratio = m->ratio = xcalloc(n, sizeof *m->ratio);
     m->overlap = xcalloc(n * n, sizeof *m->overlap);
     solution_init(&m->solution, ends ? 2 : p->nstates, p->table->s);
     extend(p, f, ratio);
@@ -422,7 +424,7 @@ int mbar_solve(struct mbar *m, const struct sampling *s, const double *guess, st
     struct problem p;
     double *f = xcalloc((size_t)s->nstates, sizeof *f);
     m->table = table_new(s, guess);
-    problem_init(&p, m->table, 0, 1);
+    problem_init(&p, m->table, NULL, 0, 1);
     for (int i = 0; guess && i < p.n; i++)
         f[i] = guess[p.state[i]] - guess[p.state[0]];
     int rc = p.n ? 0 : err_set(e, ERR_ESTIMATE, "MBAR: no window has samples");
@@ -435,14 +437,27 @@ int mbar_solve(struct mbar *m, const struct sampling *s, const double *guess, st
     return rc;
 }
 
-void mbar_part(const struct mbar *m, double from, double to, struct range *r)
+void mbar_row_weights(const struct mbar *m, size_t row, double *w)
+{
+    const struct sampling *s = m->table->s;
+    size_t n = (size_t)s->nstates;
+    double denominator = 0;
+    for (size_t k = 0; k < n; k++) {
+        w[k] = m->ratio[k] * m->table->e[row * n + k];
+        denominator += (double)sampling_count(s, (int)k) * w[k];
+    }
+    for (size_t k = 0; k < n; k++)
+        w[k] /= denominator;
+}
+
+void mbar_part(const struct mbar *m, const size_t *head, double from, double to, struct range *r)
 {
     struct problem p;
     struct mbar part = {0};
     struct err e;
     struct range ends = {.from = 0, .to = 1};
     double *f = xcalloc((size_t)m->solution.nstates, sizeof *f);
-    problem_init(&p, m->table, from, to);
+    problem_init(&p, m->table, head, from, to);
     for (int i = 0; i < p.n; i++)
         f[i] = m->solution.g[p.state[i]] - m->solution.g[p.state[0]];
     r->ok = p.n > 1 && !solve(&p, f, NULL, &part.sweeps, &e) && !finish(&part, &p, f, r, &e);
@@ -460,6 +475,8 @@ void mbar_close(struct mbar *m)
 {
     solution_close(&m->solution);
     free(m->overlap);
+    free(m->response);
+    free(m->ratio);
     table_free(m->table);
     *m = (struct mbar){0};
 }

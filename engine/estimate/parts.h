@@ -26,13 +26,15 @@ struct dhdl {
     double *states;   /* [nstates][ncomponents] foreign lambda vectors, the own one among them */
     size_t seen;      /* rows in the file */
     size_t stride;    /* every how many of them were taken */
-    size_t n;         /* rows with finite values */
-    size_t nonfinite; /* rows dropped */
+    size_t n;         /* rows of which all energies are known */
+    size_t nonfinite; /* rows dropped: energies that are no numbers, or -infinity, or infinite in the own state */
+    size_t slopeless; /* rows of n with a dH/dlambda that is not finite */
     bool cut_short;
-    bool derivatives; /* dH/dlambda of every component is there */
+    bool derivatives; /* dH/dlambda of every component is there, and finite in all rows */
+    char *stretched;  /* a constraint whose length differs between windows; NULL */
     double *time;     /* [n], ps */
-    double *dhdl;     /* [n][ncomponents], kJ/mol */
-    double *dh;       /* [n][nstates], kJ/mol: U(foreign) - U(own) */
+    double *dhdl;     /* [n][ncomponents], kJ/mol; of mass: 0 */
+    double *dh;       /* [n][nstates], kJ/mol: U(foreign) - U(own); INFINITY where the other state cannot be so */
 };
 
 /* Reads one window. Errors as xvg_read; expanded-ensemble files (a "Thermodynamic state" column) are ERR_UNSUPPORTED.
@@ -52,11 +54,22 @@ struct longrun {
 };
 
 struct longrun stats_longrun(const double *x, size_t n);
+/* Correlation of the means over each 32nd of a series with the ones before: 0.34 where the series is 60 of its correlation times
+ * long, 0.5 at 35, 0.67 at 20, whatever part of its variance the slow motion has; 0 for fewer than 32 members. */
+#define STATS_COARSEST 32
+double stats_slowness(const double *x, size_t n);
+/* Chance, on a series of shorter memory, that the mean over one 32nd, 64th or 128th of it lies so far off the others: the test of
+ * F. E. Grubbs, Technometrics 11, 1 (1969), doi 10.1080/00401706.1969.10490657, on ranks. 1 for fewer than 256 members. */
+double stats_visit(const double *x, size_t n);
+/* g: members for each uncorrelated one, 1 or more, by the fast motions; slow ones of small amplitude are not in it. */
+double stats_inefficiency(const double *x, size_t n);
 /* Members per block and whole blocks into which stats_longrun and solution.c divide n of them. */
 size_t stats_block(size_t n);
 /* How many members at the start lie significantly off the rest: 0 unless a test of the whole says so, which a
  * stationary series passes but for a chance of `level`. */
 size_t stats_drift(const double *x, size_t n, double level);
+/* The same of the end of x, which is turned around. */
+size_t stats_drift_back(double *x, size_t n, double level);
 
 /* ---- linear_algebra.c: small dense systems, row-major */
 
@@ -72,10 +85,10 @@ struct sampling {
     int nstates, ncomponents;
     const double *lambda; /* [nstates][ncomponents], borrowed */
     size_t *start;        /* [nstates + 1]: rows of state k are start[k] .. start[k+1); none: an unsampled state */
-    double *u;            /* [total][nstates], kT: reduced potential in each state less that in the own one */
-    double *dhdl;         /* [total][ncomponents], kT; NULL when some window has no derivatives */
-    int nalong;           /* 0: of no coordinations; -1: of some that are not known of all rows */
-    double *along;        /* [total][nalong]: coordinations, and last the energy of the biases, kT */
+    double *u;     /* [total][nstates], kT: reduced potential in each state less that in the own one; may be INFINITY */
+    double *dhdl;  /* [total][ncomponents], kT; NULL when some window has no derivatives */
+    int nalong;    /* 0: of no coordinations; -1: of some that are not known of all rows */
+    double *along; /* [total][nalong]: coordinations, and last the energy of the biases, kT */
     bool together; /* replicas exchange windows: rows of all sampled states are of the same times, and correlated */
 };
 
@@ -83,6 +96,16 @@ static inline size_t sampling_count(const struct sampling *s, int k)
 {
     return s->start[k + 1] - s->start[k];
 }
+/* Whether two states are one: their lambdas are equal. */
+static inline bool states_equal(const double *lambda, int ncomponents, int a, int b)
+{
+    for (int c = 0; c < ncomponents; c++)
+        if (lambda[a * ncomponents + c] != lambda[b * ncomponents + c])
+            return false;
+    return true;
+}
+/* Leaves out the first head[state] rows of every state. */
+void sampling_cut(struct sampling *s, const size_t *head);
 /* Leaves out first rows, so that every sampled state has as many as the one with the fewest: those of the last times. */
 void sampling_align(struct sampling *s);
 void sampling_close(struct sampling *s);
@@ -128,9 +151,13 @@ void solution_begin(struct solution *x, int window, size_t rows);
 void solution_add(struct solution *x, int window, size_t row, const double *value);
 /* The same along a chain: on the states after `window`, left + right; on it, left; before it, none. */
 void solution_add_chain(struct solution *x, int window, size_t row, double left, double right);
+/* States without samples become those with samples that have the same lambdas, where there are such. */
+void solution_twins(struct solution *x, const struct sampling *s);
 void solution_range(const struct solution *x, struct range *r);
 /* What the rows of one window bring into the variance of the same difference; not where replicas exchange windows. */
 struct longrun solution_part(const struct solution *x, int window, int from, int to);
+/* Sums over all windows of what their rows add to the same difference, over *n equal parts of each window's run. To be freed. */
+double *solution_pooled(const struct solution *x, int from, int to, size_t *n);
 /* Standard error of the difference that two estimators find from the same rows. */
 double solution_difference_error(const struct solution *a, const struct solution *b, int from, int to);
 void solution_close(struct solution *x);
@@ -141,16 +168,21 @@ struct mbar_table;
 
 struct mbar {
     struct solution solution;
-    double *overlap; /* [n][n] */
-    int sweeps;      /* passes over the samples that the solution took */
+    double *overlap;  /* [n][n] */
+    double *response; /* [n][n]: (1 - MN)^-1, what W_n of a row does to -f */
+    double *ratio;    /* [n]: exp(f_k) in units of the table */
+    int sweeps;       /* passes over the samples that the solution took */
     struct mbar_table *table;
 };
 
 /* Shirts and Chodera 2008. `guess`: [nstates] or NULL. ERR_ESTIMATE: no samples, no convergence, states without
  * overlap. */
 int mbar_solve(struct mbar *m, const struct sampling *s, const double *guess, struct err *e);
-/* The same from part [from, to) of every window's rows, as fractions of their number; ok false: no answer. */
-void mbar_part(const struct mbar *m, double from, double to, struct range *r);
+/* The same from part [from, to) of every window's rows, as fractions of their number, of the rows after the first head[window] where
+ * `head` is not NULL; ok false: no answer. */
+void mbar_part(const struct mbar *m, const size_t *head, double from, double to, struct range *r);
+/* W_nk of one row in all states: w[nstates]. */
+void mbar_row_weights(const struct mbar *m, size_t row, double *w);
 void mbar_close(struct mbar *m);
 
 /* ---- bar.c */
@@ -160,13 +192,17 @@ void mbar_close(struct mbar *m);
 int bar_pair(const double *wf, size_t nf, const double *wr, size_t nr, double *df, double *phi_f, double *phi_r,
              struct err *e);
 
+/* Overlap of states i and j, whose free energies differ by df: the mean of the two entries of the overlap matrix of these two alone, which
+ * other states do not change. 0.5: they are one; it depends little on which of them has more rows. */
+double bar_overlap(const struct sampling *s, int i, int j, double df);
+
 /* Pairs of consecutive sampled states; unsampled ones are stepped over. */
 struct bar {
     struct solution solution;
     int npairs;
     int *state;      /* [npairs + 1]: the sampled states */
     double *df;      /* [npairs] */
-    double *overlap; /* [npairs]: the mean of the two entries of the pair's own overlap matrix */
+    double *overlap; /* [npairs]: as bar_overlap */
 };
 
 int bar_solve(struct bar *b, const struct sampling *s, struct err *e);

@@ -11,13 +11,18 @@
 #include "engine/estimate/parts.h"
 
 #define ESTIMATE_FRACTIONS 10
-#define ESTIMATE_OVERLAP 0.03       /* neighbours below do not converge: alchemlyb, docs/visualisation.rst */
-#define ESTIMATE_APART 1e-3         /* neighbours below share nothing: no number */
-#define ESTIMATE_UNCORRELATED 30    /* uncorrelated rows that a window needs: below, g itself is not known */
+#define ESTIMATE_OVERLAP 0.03    /* neighbours below do not converge: alchemlyb, docs/visualisation.rst */
+#define ESTIMATE_APART 1e-3      /* neighbours below share nothing: no number */
+#define ESTIMATE_UNCORRELATED 30 /* uncorrelated rows that a window needs: below, g itself is not known */
+#define ESTIMATE_SLOW                                                                                                  \
+    0.5 /* correlation of means over each 32nd of a window's run; two fifths of it as the mean of windows */
+#define ESTIMATE_VISIT 1e-4         /* chance that one of them lies so far off the others */
 #define ESTIMATE_DISAGREE 3         /* standard errors */
+#define ESTIMATE_SIGNIFICANT 4      /* standard errors, where many windows are looked at */
 #define ESTIMATE_ROUNDING 1e-4      /* kT: numbers nearer than this are one, whatever their errors */
+#define ESTIMATE_QUADRATURE 0.5     /* kT: what TI's integral may be off where that is most of its error */
 #define ESTIMATE_NONFINITE 0.01     /* share of a window's rows; without them a free energy may be off by as many kT */
-#define ESTIMATE_DRIFT_LEVEL 0.01   /* chance that rows of a stationary window are discarded */
+#define ESTIMATE_DRIFT_LEVEL 0.01   /* chance that a drift is found in a stationary window */
 #define ESTIMATE_FEWEST_ROWS 4      /* a window with fewer has no samples */
 #define ESTIMATE_NUMBERS (16 << 20) /* energies kept of all windows together, 8 bytes each; denser files are thinned */
 
@@ -44,10 +49,14 @@ struct window_result {
     bool read; /* dhdl.xvg was: the counts below hold */
     size_t rows, stride, nonfinite, discarded, used;
     struct frame_rows frames;
-    double used_from;                  /* ps, time of the first row used */
+    size_t drift;                      /* rows at the start that lie off the rest: averages leave them out */
+    bool drifted;                      /* they matter, and free energies leave them out too */
+    double used_from;                  /* ps, time of the first row after them */
     double *times;                     /* [used] ps, of the rows used, until energy.xvg has been read */
     double discarded_ps, sampled_ps;   /* of what is in the file */
     double inefficiency, uncorrelated; /* g in rows used, and used / g */
+    double slowness, visit;            /* as stats_slowness and stats_visit, of rows used */
+    double foreign;                    /* by how many errors the samples are not those of the state */
     struct volume_moves moves;         /* as in struct estimate_replica */
     struct longrun part; /* of the variance of the estimate, kT^2, what the rows used bring; dof 0: not known */
     int ndhdl, naverages, nfluctuations;
@@ -80,6 +89,8 @@ void ladder_of_settings(struct ladder *l, const struct settings *set);
 void ladder_of_file(struct ladder *l, const struct dhdl *d);
 /* Name of the leg that begins at window `from`: the components that change, joined by '+'. */
 void ladder_leg_name(const struct ladder *l, int from, struct buf *out);
+/* Whether a component changes between windows from .. to. */
+bool ladder_moves(const struct ladder *l, enum lambda component, int from, int to);
 void ladder_close(struct ladder *l);
 
 /* ---- verdicts */
@@ -122,8 +133,8 @@ struct convergence {
     struct range forward, backward;
 };
 
-/* Windows with samples that follow each other, and the mean of their two entries in the overlap matrix: the smaller one is the
- * share of rows that the shorter window has, if that is less. */
+/* Windows with samples that follow each other, and their overlap by bar_overlap: elements of the matrix of all windows fall with the number
+ * of windows and with the shares of rows. */
 struct neighbours {
     int from, to;
     double overlap;
@@ -167,6 +178,7 @@ struct profile {
 struct result {
     const struct ladder *ladder;
     struct bath bath;
+    char *stretched;               /* as in struct dhdl */
     struct window_result *windows; /* [nstates]; NULL in the result of several repeats */
     int nestimators;               /* 0, 3, or 4 with Gauss */
     struct estimator_result estimators[ESTIMATORS];
@@ -178,6 +190,8 @@ struct result {
     struct step_length *lengths;
     struct walks walks;
     struct convergence convergence[ESTIMATE_FRACTIONS]; /* part (i + 1)/10 */
+    double moved,
+        allowed; /* kT: by how much rows at the start that were discarded moved the total, and its error with them */
     bool wants_profiles;
     const struct result *before; /* the repeat before; NULL: it is the first */
     int nprofiles;
@@ -186,6 +200,7 @@ struct result {
     struct forecast *forecast; /* NULL: MBAR has no answer */
     char **warnings;
     int nwarnings;
+    struct err unread; /* of the last file that could not be read but may be another time */
 };
 
 /* A warning for results.json. */
@@ -221,20 +236,31 @@ static inline const struct result *report_whole(const struct report *r)
     return r->nrepeats > 1 ? &r->whole : r->repeats;
 }
 
+/* The estimator of the estimate: MBAR, or TI where a constraint's length changes. */
+enum estimator report_headline(const struct report *r);
+
 /* ---- who does it */
 
-/* window.c: reads one replica's files below `directory` ("lambda_03" in `folder`), discards what drifts, appends its
+/* window.c: reads one replica's files below `directory` ("lambda_03" in `folder`), tests them for drift, appends its
  * rows to `s` (s->start[index + 1] is set). What goes wrong is in the window's status and reason, and then it adds no
  * rows. */
 void window_read(struct result *r, const char *directory, const char *folder, int index,
                  const struct estimate_replica *replica, struct sampling *s);
 /* The same from a file that has been read; `name` for messages. */
 void window_take(struct result *r, const char *name, const struct dhdl *d, int index, struct sampling *s);
+/* The first n of the rows used are gone from `s` and do not count any more. */
+void window_drop(struct window_result *w, size_t n, const struct sampling *s, int k);
 /* Numbers that one window's table may have, so that all together stay within ESTIMATE_NUMBERS. */
 size_t window_most(int nstates);
 
+/* discard.c: leaves out of `s` the rows at the start of windows that drift, where that matters. */
+void result_discard(struct result *r, struct sampling *s);
+
+/* foreign.c: `foreign` of all windows. */
+void result_foreign(struct result *r, const struct sampling *s, const struct mbar *m);
+
 /* analysis.c: the estimators on the rows of one repeat. */
-void result_analyse(struct result *r, const struct sampling *s);
+void result_analyse(struct result *r, struct sampling *s);
 
 /* verdict.c: judges every number of one repeat; a number that failed loses its value. Solutions are NULL where an
  * estimator has none. */

@@ -227,6 +227,14 @@ static void convergence(struct writer *w, const struct result *r)
 
 /* ---- the head */
 
+enum estimator report_headline(const struct report *r)
+{
+    for (int i = 0; i < r->nrepeats; i++)
+        if (r->repeats[i].stretched)
+            return ESTIMATOR_TI;
+    return ESTIMATOR_MBAR;
+}
+
 /* "windows 1, 2 took no part" and the like; nothing when all is well. */
 static void list_windows(const struct report *r, enum estimate_kind status, const char *what, struct buf *out)
 {
@@ -248,7 +256,7 @@ static void list_windows(const struct report *r, enum estimate_kind status, cons
 /* Status and reason of the whole; whether there is a value. */
 static bool status_of(const struct report *r, const char **status, struct buf *reason)
 {
-    const struct estimator_result *mbar = report_whole(r)->estimators + ESTIMATOR_MBAR;
+    const struct estimator_result *best = report_whole(r)->estimators + report_headline(r);
     list_windows(r, ESTIMATE_FAILED, "took no part", reason);
     list_windows(r, ESTIMATE_PARTIAL, "stopped early", reason);
     list_windows(r, ESTIMATE_RUNNING, "still running", reason);
@@ -259,20 +267,20 @@ static bool status_of(const struct report *r, const char **status, struct buf *r
                 *status = "averages";
         return false;
     }
-    if (!mbar->total.ok)
-        verdict_failure(&mbar->verdict, reason);
-    *status = !mbar->total.ok ? "failed" : reason->len ? "partial" : "ok";
-    return mbar->total.ok;
+    if (!best->total.ok)
+        verdict_failure(&best->verdict, reason);
+    *status = !best->total.ok ? "failed" : reason->len ? "partial" : "ok";
+    return best->total.ok;
 }
 
 static void head(struct writer *w, const struct report *r)
 {
-    const struct estimator_result *mbar = report_whole(r)->estimators + ESTIMATOR_MBAR;
+    const struct estimator_result *best = report_whole(r)->estimators + report_headline(r);
     const struct ladder *l = r->ladder;
     double kcal = 1 / (l->beta * UNIT_KCAL);
     struct buf reason = {0}, what = {0};
     const char *status;
-    const struct range *total = status_of(r, &status, &reason) ? &mbar->total : NULL;
+    const struct range *total = status_of(r, &status, &reason) ? &best->total : NULL;
     if (total) {
         jw_quantity(w, "estimate", total->value * kcal, "kilocalorie_per_mole");
         jw_quantity(w, "uncertainty", total->error * kcal, "kilocalorie_per_mole");
@@ -283,14 +291,14 @@ static void head(struct writer *w, const struct report *r)
     if (l->nstates == 1)
         jw_null(w, "verdict");
     else
-        verdict(w, &mbar->verdict);
+        verdict(w, &best->verdict);
     if (l->nstates == 1)
         buf_printf(&what, "none: a single window");
     else
         buf_printf(&what, "G(window %d) - G(window 0)", l->nstates - 1);
     jw_text(w, "status", status);
     jw_text(w, "reason", reason.data);
-    jw_text(w, "estimator", total ? estimator_names[ESTIMATOR_MBAR] : NULL);
+    jw_text(w, "estimator", total ? estimator_names[report_headline(r)] : NULL);
     jw_text(w, "quantity", what.data);
     jw_quantity(w, "temperature", l->temperature, "kelvin");
     if (isnan(r->pressure))
@@ -327,7 +335,7 @@ static void about(struct writer *w, const struct estimate_about *a)
     jw_end(w, '}');
 }
 
-/* MBAR's totals of the repeats, one by one. */
+/* The totals of the repeats, one by one. */
 static void repeats(struct writer *w, const struct report *r)
 {
     if (r->nrepeats < 2 || r->ladder->nstates < 2) {
@@ -336,7 +344,7 @@ static void repeats(struct writer *w, const struct report *r)
     }
     jw_begin(w, "repeats", '[');
     for (int i = 0; i < r->nrepeats; i++) {
-        const struct estimator_result *x = r->repeats[i].estimators + ESTIMATOR_MBAR;
+        const struct estimator_result *x = r->repeats[i].estimators + report_headline(r);
         jw_begin(w, NULL, '{');
         jw_integer(w, "repeat", (size_t)i);
         maybe_energy(w, "free_energy", r->ladder, &x->total);
@@ -351,6 +359,11 @@ static void warnings(struct writer *w, const struct report *r)
     jw_begin(w, "warnings", '[');
     if (r->remark)
         jw_text(w, NULL, r->remark);
+    if (ladder_moves(r->ladder, LAMBDA_MASS, 0, r->ladder->nstates - 1))
+        jw_text(w, NULL,
+                "the ladder has masses: free energies are without the kinetic part of those that change, -3/2 RT "
+                "ln(mB/mA) for "
+                "each free atom, which is the same in every leg and cancels between legs");
     for (int i = 0; i < r->nrepeats; i++)
         for (int k = 0; k < r->repeats[i].nwarnings; k++) {
             struct buf line = {0};

@@ -95,6 +95,25 @@ static double error_of(const struct solution *a, const struct solution *b, int f
     return sqrt(variance);
 }
 
+static void copy_state(struct solution *x, int from, int to)
+{
+    size_t n = (size_t)x->nstates;
+    x->g[to] = x->g[from];
+    x->bend[to] = x->bend[from];
+    x->blind[to] = x->blind[from];
+    for (struct influence *i = x->influence; i->rows != SIZE_MAX; i++)
+        for (size_t j = 0; j < i->nblocks; j++)
+            i->mean[j * n + (size_t)to] = i->mean[j * n + (size_t)from];
+}
+
+void solution_twins(struct solution *x, const struct sampling *s)
+{
+    for (int k = 0; k < s->nstates; k++)
+        for (int j = 0; j < s->nstates && !sampling_count(s, k); j++)
+            if (sampling_count(s, j) && states_equal(s->lambda, s->ncomponents, j, k))
+                copy_state(x, j, k);
+}
+
 void solution_range(const struct solution *x, struct range *r)
 {
     r->value = x->g[r->to] - x->g[r->from];
@@ -109,6 +128,27 @@ void solution_range(const struct solution *x, struct range *r)
 double solution_difference_error(const struct solution *a, const struct solution *b, int from, int to)
 {
     return error_of(a, b, from, to);
+}
+
+double *solution_pooled(const struct solution *x, int from, int to, size_t *n)
+{
+    *n = SIZE_MAX;
+    for (int w = 0; x->influence[w].rows != SIZE_MAX; w++)
+        if (x->influence[w].nblocks && x->influence[w].nblocks < *n)
+            *n = x->influence[w].nblocks;
+    *n = *n == SIZE_MAX ? 0 : *n;
+    double *sum = xcalloc(*n, sizeof *sum);
+    for (int w = 0; x->influence[w].rows != SIZE_MAX; w++) {
+        size_t blocks = x->influence[w].nblocks;
+        double *series = xcalloc(blocks, sizeof *series);
+        add_influence(x, w, from, to, (double)x->influence[w].rows, series);
+        for (size_t i = 0; i < *n && blocks; i++) {
+            size_t first = i * blocks / *n, last = (i + 1) * blocks / *n;
+            sum[i] += stats_mean(series + first, last - first);
+        }
+        free(series);
+    }
+    return sum;
 }
 
 struct longrun solution_part(const struct solution *x, int window, int from, int to)

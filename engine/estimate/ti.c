@@ -55,30 +55,70 @@ static void influences(struct ti *t, const struct sampling *s, int k)
     }
 }
 
-/* Second derivative of <dH/dlambda_c> around state k of three that follow each other; false: the component does not move
- * on both sides, or turns back. */
-static bool curvature(const struct ti *t, const struct sampling *s, int k, int c, double *out)
+/* What the trapezoid over a step of length h has too much of f = A + B / (c + x), which rises by `rise` along it. */
+static double excess(double c, double h, double rise)
 {
-    int nc = s->ncomponents, before = neighbour(s, k, -1), after = neighbour(s, k, 1);
-    double left = step_of(s, before, k, c), right = step_of(s, k, after, c);
-    if (!(left * right > 0))
+    double t = h / c;
+    if (t < 1e-3)
+        return -rise * h * t * (1 + t) * (1. / 6 - t / 4);
+    return -rise * c * (c + h) / h * (0.5 * t * (1 + 1 / (1 + t)) - log1p(t));
+}
+
+/* The same of the parabola whose slopes along this step and the other, of length `other`, are these. */
+static double excess_parabola(double h, double other, double slope, double other_slope)
+{
+    return h * h * h / 6 * (other_slope - slope) / (h + other);
+}
+
+/* What the trapezoid has too much along one of two steps that follow each other, if f is a hyperbola through all three states: so the
+ * mean of dH/dlambda of a harmonic term goes, and it is between a parabola and the most that a curve which rises or falls all the way
+ * can hide in the step, where it is steep at an end. A parabola where f turns. */
+static double excess_beside(double h, double other, double slope, double other_slope)
+{
+    double ratio = other_slope / slope;
+    if (!(ratio > 0) || !isfinite(ratio) || fabs(ratio - 1) < 1e-9)
+        return excess_parabola(h, other, slope, other_slope);
+    if (ratio < 1) /* this step is the steeper one: the pole is on its far side */
+        return excess(ratio * (h + other) / (1 - ratio), h, h * slope);
+    /* the pole is beyond the other step; this step begins so far from it, and is gone along backwards */
+    return excess((h + other) / (ratio - 1) + other, h, -h * slope);
+}
+
+/* The state with samples and other lambdas that comes first on one side; -1: there is none. */
+static int other_state(const struct sampling *s, int k, int direction)
+{
+    int j = neighbour(s, k, direction);
+    while (j >= 0 && states_equal(s->lambda, s->ncomponents, j, k))
+        j = neighbour(s, j, direction);
+    return j;
+}
+
+/* What the trapezoid of a component has too much from i to j as the state `beside` i or j has it; false: it does not move from there. */
+static bool excess_by(const struct ti *t, const struct sampling *s, int c, int i, int j, int direction, double *out)
+{
+    int nc = s->ncomponents, near = direction < 0 ? i : j, beside = other_state(s, near, direction);
+    double step = step_of(s, i, j, c), other = direction < 0 ? step_of(s, beside, i, c) : step_of(s, j, beside, c);
+    if (!(step * other > 0))
         return false;
     const double *f = t->mean + c;
-    *out = 2 * ((f[after * nc] - f[k * nc]) / right - (f[k * nc] - f[before * nc]) / left) / (left + right);
+    /* along both steps away from the state between them, which is near */
+    int far = direction < 0 ? j : i;
+    double h = fabs(step), o = fabs(other);
+    double slope = (f[near * nc] - f[far * nc]) / h, other_slope = (f[beside * nc] - f[near * nc]) / o;
+    *out = copysign(1, step) * excess_beside(h, o, slope, other_slope);
     return true;
 }
 
-/* What the trapezoid from state i to j misses: -step^3/12 of the second derivative of the integrand, taken from the
- * states beside, with its sign in *bend. Where a component moves in this step alone there is nothing to take it from,
- * and *blind is the error for a parabola that is flat at one end. */
+/* What the trapezoid from state i to j misses, with its sign in *bend: by the states beside, the mean where there are two. Where a
+ * component moves in this step alone there is nothing to take it from, and *blind is the error for a parabola that is flat at one end. */
 static void quadrature(const struct ti *t, const struct sampling *s, int i, int j, double *bend, double *blind)
 {
     int nc = s->ncomponents;
     for (int c = 0; c < nc; c++) {
-        double step = step_of(s, i, j, c), at_i = 0, at_j = 0;
-        bool has_i = curvature(t, s, i, c, &at_i), has_j = curvature(t, s, j, c, &at_j);
+        double step = step_of(s, i, j, c), by_i = 0, by_j = 0;
+        bool has_i = excess_by(t, s, c, i, j, -1, &by_i), has_j = excess_by(t, s, c, i, j, 1, &by_j);
         if (has_i || has_j)
-            *bend -= step * step * step / 12 * (at_i + at_j) / (has_i + has_j);
+            *bend -= (by_i + by_j) / (has_i + has_j);
         else
             *blind += fabs(step * (t->mean[j * nc + c] - t->mean[i * nc + c])) / 6;
     }
@@ -111,7 +151,8 @@ int ti_solve(struct ti *t, const struct sampling *s, struct err *e)
 {
     int sampled = 0;
     if (!s->dhdl)
-        return err_set(e, ERR_ESTIMATE, "TI: a window has no dH/dlambda of every component");
+        return err_set(e, ERR_ESTIMATE,
+                       "TI: a window has no dH/dlambda of every component, or not in every row a finite one");
     for (int k = 0; k < s->nstates; k++)
         sampled += sampling_count(s, k) > 0;
     if (sampled < 2)
@@ -120,6 +161,7 @@ int ti_solve(struct ti *t, const struct sampling *s, struct err *e)
     solution_init(&t->solution, s->nstates, s);
     means(t, s);
     integrate(t, s);
+    solution_twins(&t->solution, s);
     return 0;
 }
 

@@ -42,9 +42,13 @@ void verdict_close(struct verdict *v)
     *v = (struct verdict){0};
 }
 
+/* Its own samples, or those of a window with the same lambdas. */
 static bool sampled(const struct result *r, int k)
 {
-    return r->windows[k].used > 0;
+    for (int j = 0; j < r->ladder->nstates; j++)
+        if (r->windows[j].used && states_equal(r->ladder->lambda, r->ladder->ncomponents, j, k))
+            return true;
+    return false;
 }
 
 /* Windows from .. to of the range that have no samples: `to` is the last of the run that begins at `from`. */
@@ -117,9 +121,30 @@ static void judge_windows(const struct result *r, const struct range *x, struct 
                         "window %d has %.0f uncorrelated %s (%zu %s, g = %.1f), below %d: it needs longer", k,
                         w->uncorrelated, number_word(llrint(w->uncorrelated), "sample", "samples"), w->used,
                         number_word((int64_t)w->used, "row", "rows"), w->inefficiency, ESTIMATE_UNCORRELATED);
-        if (w->discarded > w->used)
-            verdict_add(v, VERDICT_UNCONVERGED, "discarded",
-                        "window %d drifts: more than half of it, %.4g ps, was discarded", k, w->discarded_ps);
+        if (w->slowness > ESTIMATE_SLOW)
+            verdict_add(v, VERDICT_UNCONVERGED, "slow",
+                        "window %d moves too slowly for its length: means over each 32nd of its %.4g ps are correlated "
+                        "by %.2f, "
+                        "above %g: it needs longer",
+                        k, w->sampled_ps - w->discarded_ps, w->slowness, ESTIMATE_SLOW);
+        else if (w->visit < ESTIMATE_VISIT)
+            verdict_add(v, VERDICT_UNCONVERGED, "slow",
+                        "window %d was somewhere else once, for a 32nd of its %.4g ps or less: it needs longer, until "
+                        "it has been "
+                        "there many times",
+                        k, w->sampled_ps - w->discarded_ps);
+        if (w->drifted)
+            verdict_add(
+                v, VERDICT_UNCONVERGED, "discarded",
+                "the first %.4g ps of window %d lie off the rest and were left out, which moves the result by %.2g kT "
+                "(its error is %.2g): a state that was visited once looks like that, too; it needs longer",
+                w->discarded_ps, k, r->moved, r->allowed);
+        if (w->foreign > ESTIMATE_SIGNIFICANT && !r->stretched) /* it goes by energies at other windows */
+            verdict_add(v, VERDICT_UNCONVERGED, "foreign",
+                        "samples of window %d are not those that the other windows expect of its lambdas, by %.1f "
+                        "standard errors: "
+                        "files are mixed up, or it is in another conformation than the others",
+                        k, w->foreign);
         size_t taken = w->nonfinite + w->discarded + w->used; /* of the file, every `stride` of them */
         if ((double)w->nonfinite > ESTIMATE_NONFINITE * (double)taken)
             verdict_add(
@@ -136,6 +161,43 @@ static void judge_windows(const struct result *r, const struct range *x, struct 
     }
 }
 
+/* Of TI: how far off its quadrature is decides its error, so that it says nothing of others. */
+static bool blunt(const struct range *x)
+{
+    return x->quadrature * x->quadrature > 0.5 * x->error * x->error;
+}
+
+static void judge_quadrature(const struct range *x, struct verdict *v)
+{
+    if (x->ok && blunt(x) && x->quadrature > ESTIMATE_QUADRATURE)
+        verdict_add(v, VERDICT_UNCONVERGED, "quadrature",
+                    "dH/dlambda bends so much between windows that its integral is off by about %.2g kT, more than %g: "
+                    "put windows where "
+                    "it is steep",
+                    x->quadrature, ESTIMATE_QUADRATURE);
+}
+
+/* A slow motion that all windows have shows in their mean before it shows in each: of n windows without one the mean is normal, with
+ * deviation 1/sqrt(32 n). */
+static void judge_slowness(const struct result *r, const struct range *x, struct verdict *v)
+{
+    double sum = 0;
+    int n = 0, slow = 0;
+    for (int k = x->from; k <= x->to; k++) {
+        const struct window_result *w = r->windows + k;
+        sum += w->used ? w->slowness : 0;
+        n += w->used > 0;
+        slow += w->used && w->slowness > ESTIMATE_SLOW;
+    }
+    double limit = fmax(0.4 * ESTIMATE_SLOW, 2.5 / sqrt(STATS_COARSEST * (double)n));
+    if (n && !slow && sum / n > limit)
+        verdict_add(v, VERDICT_UNCONVERGED, "slow",
+                    "windows move too slowly for their length: means over each 32nd of a run are correlated by %.2f on "
+                    "average, above %.2g: "
+                    "all need longer",
+                    sum / n, limit);
+}
+
 /* BAR and MBAR see the same rows, so the error of their difference is known and is small; but it is of first order, and
  * a difference within one of their errors does no harm. TI and MBAR differ by quadrature too. */
 static void judge_agreement(const struct solutions *s, enum estimator which, enum estimator other,
@@ -144,6 +206,8 @@ static void judge_agreement(const struct solutions *s, enum estimator which, enu
     if (which == other || !a->ok || !b->ok || !s->of[which] || !s->of[other])
         return;
     double difference = fabs(a->value - b->value), limit = ESTIMATE_DISAGREE * hypot(a->error, b->error);
+    if (other == ESTIMATOR_TI && blunt(b))
+        return;
     if (which != ESTIMATOR_TI && other != ESTIMATOR_TI)
         limit = fmax(ESTIMATE_DISAGREE * solution_difference_error(s->of[which], s->of[other], a->from, a->to),
                      fmax(a->error, b->error));
@@ -165,15 +229,53 @@ static void judge_halves(const struct result *r, const struct range *x, struct v
                     "first and second half differ by %.2g kT, more than %.2g that errors allow", difference, limit);
 }
 
+/* Where a constraint's length changes, energies at windows with another length are known to first order only, which MBAR and BAR
+ * cannot do with. TI has the constraint's force, if there are velocities. */
+static void judge_constraints(const struct result *r, enum estimator which, const struct range *x, struct verdict *v)
+{
+    const bool energies = which == ESTIMATOR_MBAR || which == ESTIMATOR_BAR;
+    if (!r->stretched)
+        return;
+    if (which == ESTIMATOR_MBAR || (which == ESTIMATOR_BAR && ladder_moves(r->ladder, LAMBDA_BONDED, x->from, x->to)))
+        verdict_add(v, VERDICT_FAILED, "constraint",
+                    "a constraint changes its length along the ladder (%s): energies at windows with another length "
+                    "are known to first order only; take TI, or a bond in place of the constraint",
+                    r->stretched);
+    for (int k = x->from; k <= x->to && !energies; k++)
+        if (r->windows[k].frames.rows)
+            verdict_add(v, VERDICT_FAILED, "constraint",
+                        "window %d has rows of frames, which have no velocities: the force of the constraint that "
+                        "changes its length (%s) is not known; submit the ensemble anew with all windows",
+                        k, r->stretched);
+}
+
+/* All windows' rows at equal times: together they show a drift that is too small to be seen in each. */
+static void judge_drift(const struct solution *s, const struct range *x, struct verdict *v)
+{
+    size_t n;
+    double *pooled = solution_pooled(s, x->from, x->to, &n);
+    size_t first = stats_drift(pooled, n, ESTIMATE_DRIFT_LEVEL);
+    size_t last = first ? 0 : stats_drift_back(pooled, n, ESTIMATE_DRIFT_LEVEL);
+    if (first || last)
+        verdict_add(
+            v, VERDICT_UNCONVERGED, "drift",
+            "the windows drift together: what their %s %.0f %% of samples add lies off the rest: it needs longer",
+            first ? "first" : "last", 100 * (double)(first + last) / (double)n);
+    free(pooled);
+}
+
 /* What does not need other estimators. */
 static void judge_alone(const struct result *r, const struct solutions *s, enum estimator which, const struct range *x,
                         struct verdict *v)
 {
     judge_gaps(r, x, v);
+    judge_constraints(r, which, x, v);
     if (r->estimators[which].reason[0] && v->kind != VERDICT_FAILED)
         verdict_add(v, VERDICT_FAILED, "no_answer", "%s", r->estimators[which].reason);
     judge_overlaps(r, s->bar, which, x, v);
     judge_windows(r, x, v);
+    judge_slowness(r, x, v);
+    judge_quadrature(x, v);
     if (result_no_change(r, x->from, x->to))
         verdict_add(
             v, VERDICT_UNCONVERGED, "no_change",
@@ -212,8 +314,10 @@ static void judge_together(struct result *r, const struct solutions *s, enum est
             verdict_close(&v);
         }
     }
-    if (which == ESTIMATOR_MBAR && e[which].total.ok)
+    if (which == ESTIMATOR_MBAR && e[which].total.ok) {
         judge_halves(r, &e[which].total, &e[which].verdict);
+        judge_drift(s->of[which], &e[which].total, &e[which].verdict);
+    }
     e[which].total.verdict = e[which].verdict.kind;
 }
 

@@ -50,36 +50,71 @@ static double *series(const double *table, size_t n, size_t width, size_t column
     return x;
 }
 
-/* Drift and inefficiency from the energy differences to the neighbouring windows (from dH/dlambda when there are none):
- * the later start and the larger g of the two. Each is tested at half the level. */
-static void assess(struct window_result *w, const struct dhdl *d, int index)
+/* Rows of window k: their energy differences to window j. One that is infinite counts as the largest that is not. */
+static double *differences(const struct sampling *s, int k, int j)
+{
+    size_t n = sampling_count(s, k);
+    double *x = series(s->u + s->start[k] * (size_t)s->nstates, n, (size_t)s->nstates, (size_t)j), most = -INFINITY;
+    for (size_t i = 0; i < n; i++)
+        most = isfinite(x[i]) ? fmax(most, x[i]) : most;
+    for (size_t i = 0; i < n; i++)
+        x[i] = fmin(x[i], most);
+    return x;
+}
+
+/* What drift and correlation are seen in: energy differences to the neighbouring windows (dH/dlambda when there are none). */
+static int observed(const struct sampling *s, int k, double *x[2])
+{
+    int n = 0;
+    for (int direction = -1; direction <= 1; direction += 2) {
+        int j = k + direction;
+        while (j >= 0 && j < s->nstates && states_equal(s->lambda, s->ncomponents, j, k))
+            j += direction;
+        if (j >= 0 && j < s->nstates)
+            x[n++] = differences(s, k, j);
+    }
+    if (!n && s->dhdl)
+        x[n++] = series(s->dhdl, sampling_count(s, k), (size_t)s->ncomponents, 0);
+    return n;
+}
+
+/* Drift: the later end of those of the series, each tested at its part of the level. */
+static void find_drift(struct window_result *w, const struct sampling *s, int k)
 {
     double *x[2];
-    int nseries = 0;
-    if (index > 0)
-        x[nseries++] = series(d->dh, d->n, (size_t)d->nstates, (size_t)index - 1);
-    if (index + 1 < d->nstates)
-        x[nseries++] = series(d->dh, d->n, (size_t)d->nstates, (size_t)index + 1);
-    if (!nseries)
-        x[nseries++] = series(d->dhdl, d->n, (size_t)d->ncomponents, 0);
+    size_t n = sampling_count(s, k);
+    int nseries = observed(s, k, x);
     for (int i = 0; i < nseries; i++) {
-        size_t start = stats_drift(x[i], d->n, ESTIMATE_DRIFT_LEVEL / nseries);
-        if (start > w->discarded)
-            w->discarded = start;
+        size_t lead = stats_drift(x[i], n, ESTIMATE_DRIFT_LEVEL / nseries);
+        if (lead > w->drift)
+            w->drift = lead;
+        free(x[i]);
     }
-    w->used = d->n - w->discarded;
+}
+
+/* Inefficiency and what slow motions there are in the rows used: the worst of the series. */
+static void measure(struct window_result *w, const struct sampling *s, int k)
+{
+    double *x[2];
+    int nseries = observed(s, k, x);
     w->inefficiency = 1;
+    w->slowness = 0;
+    w->visit = 1;
     for (int i = 0; i < nseries; i++) {
-        double variance = stats_variance(x[i] + w->discarded, w->used);
-        struct longrun l = stats_longrun(x[i] + w->discarded, w->used);
-        if (variance > 0)
-            w->inefficiency = fmax(w->inefficiency, l.variance / variance);
+        w->inefficiency = fmax(w->inefficiency, stats_inefficiency(x[i], w->used));
+        w->slowness = fmax(w->slowness, stats_slowness(x[i], w->used));
+        w->visit = fmin(w->visit, stats_visit(x[i], w->used));
         free(x[i]);
     }
     w->uncorrelated = (double)w->used / w->inefficiency;
-    w->used_from = d->time[w->discarded];
-    w->discarded_ps = w->used_from - d->time[0];
-    w->sampled_ps = d->time[d->n - 1] - d->time[0];
+}
+
+void window_drop(struct window_result *w, size_t n, const struct sampling *s, int k)
+{
+    w->discarded_ps += w->sampled_ps / (double)(w->used + w->discarded - 1) * (double)n;
+    w->discarded += n;
+    w->used -= n;
+    measure(w, s, k);
 }
 
 static struct average average(const char *name, const char *unit, const double *x, size_t n)
@@ -92,21 +127,21 @@ static struct average average(const char *name, const char *unit, const double *
 
 static void averages_of_dhdl(const struct ladder *l, struct window_result *w, const struct dhdl *d)
 {
-    size_t width = (size_t)d->ncomponents;
+    size_t width = (size_t)d->ncomponents, n = d->n - w->drift;
     if (!d->derivatives)
         return;
     w->dhdl = xcalloc(width, sizeof *w->dhdl);
     w->ndhdl = d->ncomponents;
     for (size_t c = 0; c < width; c++) {
-        double *x = series(d->dhdl + w->discarded * width, w->used, width, c);
-        w->dhdl[c] = average(lambda_names[l->component[c]].ours, "kilojoule_per_mole", x, w->used);
+        double *x = series(d->dhdl + w->drift * width, n, width, c);
+        w->dhdl[c] = average(lambda_names[l->component[c]].ours, "kilojoule_per_mole", x, n);
         free(x);
     }
 }
 
-static void add_rows(const struct ladder *l, struct sampling *s, int k, const struct dhdl *d, size_t from)
+static void add_rows(const struct ladder *l, struct sampling *s, int k, const struct dhdl *d)
 {
-    size_t ns = (size_t)s->nstates, nc = (size_t)s->ncomponents, first = s->start[k], n = d->n - from;
+    size_t ns = (size_t)s->nstates, nc = (size_t)s->ncomponents, first = s->start[k], n = d->n;
     s->start[k + 1] = first + n;
     s->u = xrealloc(s->u, (first + n) * ns, sizeof *s->u);
     if (!d->derivatives) {
@@ -116,11 +151,11 @@ static void add_rows(const struct ladder *l, struct sampling *s, int k, const st
     if (s->dhdl)
         s->dhdl = xrealloc(s->dhdl, (first + n) * nc, sizeof *s->dhdl);
     for (size_t i = 0; i < n; i++) {
-        const double *dh = d->dh + (from + i) * ns;
+        const double *dh = d->dh + i * ns;
         for (size_t j = 0; j < ns; j++)
             s->u[(first + i) * ns + j] = l->beta * (dh[j] - dh[k]);
         for (size_t c = 0; s->dhdl && c < nc; c++)
-            s->dhdl[(first + i) * nc + c] = l->beta * d->dhdl[(from + i) * nc + c];
+            s->dhdl[(first + i) * nc + c] = l->beta * d->dhdl[i * nc + c];
     }
 }
 
@@ -133,21 +168,32 @@ static int take(struct result *r, const char *name, const struct dhdl *d, int in
     w->rows = d->seen;
     w->stride = d->stride;
     w->nonfinite = d->nonfinite;
-    assess(w, d, index);
+    if (d->stretched && !r->stretched)
+        r->stretched = xstrdup(d->stretched);
+    w->used = d->n;
+    w->sampled_ps = d->time[d->n - 1] - d->time[0];
+    add_rows(r->ladder, s, index, d);
+    find_drift(w, s, index);
+    measure(w, s, index);
+    w->used_from = d->time[w->drift];
     averages_of_dhdl(r->ladder, w, d);
-    add_rows(r->ladder, s, index, d, w->discarded);
     w->times = xcalloc(w->used, sizeof *w->times);
-    memcpy(w->times, d->time + w->discarded, w->used * sizeof *w->times);
+    memcpy(w->times, d->time, w->used * sizeof *w->times);
     if (w->nonfinite)
         result_warn(r, "window %d: %zu of %zu samples %s dropped", index, w->nonfinite, w->rows,
                     number_word((int64_t)w->nonfinite, "is not finite and was", "are not finite and were"));
+    if (d->slopeless)
+        result_warn(r, "window %d: dH/dlambda of %zu of %zu samples is not finite: no answer of TI", index,
+                    d->slopeless, w->rows);
     if (d->cut_short)
         result_warn(r, "window %d: the last line of dhdl.xvg is not whole and was left out", index);
     return 0;
 }
 
-static void fail(struct window_result *w, const struct err *e)
+static void fail(struct result *r, struct window_result *w, const struct err *e)
 {
+    if (e->code == ERR_BUSY)
+        r->unread = *e;
     w->status = ESTIMATE_FAILED;
     snprintf(w->reason, sizeof w->reason, "%s", e->msg);
 }
@@ -156,7 +202,7 @@ void window_take(struct result *r, const char *name, const struct dhdl *d, int i
 {
     struct err e = {0};
     if (take(r, name, d, index, s, &e))
-        fail(r->windows + index, &e);
+        fail(r, r->windows + index, &e);
 }
 
 size_t window_most(int nstates)
@@ -240,9 +286,11 @@ static void read_energy(struct result *r, const char *directory, const char *fol
     char name[128];
     snprintf(name, sizeof name, "%s/energy.xvg", folder);
     buf_printf(&path, "%s/%s", directory, name);
-    if (xvg_read_file(&x, name, path.data, bytes, ESTIMATE_NUMBERS, &e))
+    if (xvg_read_file(&x, name, path.data, bytes, ESTIMATE_NUMBERS, &e)) {
         result_warn(r, "window %d: no averages: %s", k, e.msg);
-    else {
+        if (e.code == ERR_BUSY)
+            r->unread = e;
+    } else {
         average_energies(r, r->windows + k, &x);
         walks_take(r->windows + k, &x);
         if (r->wants_profiles)
@@ -275,7 +323,7 @@ void window_read(struct result *r, const char *directory, const char *folder, in
     if (replica->vouched && !replica->dhdl_bytes)
         err_set(&e, ERR_ESTIMATE, "it has no checkpoint yet");
     if (e.code || (r->ladder->ncomponents && read_dhdl(r, directory, folder, index, replica, s, &e))) {
-        fail(w, &e);
+        fail(r, w, &e);
         return;
     }
     warn_of_moves(r, index);

@@ -37,12 +37,11 @@ static int fail(const struct gro *g, struct err *e, enum err_code code, const ch
 
 static int fail(const struct gro *g, struct err *e, enum err_code code, const char *fmt, ...)
 {
-    char text[sizeof e->msg];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    err_vset(e, code, fmt, ap);
     va_end(ap);
-    return err_set(e, code, "%s:%d: %s", g->file, g->line, text);
+    return err_prefix(e, "%s:%d", g->file, g->line);
 }
 
 static int next_line(struct gro *g, const char *expected, struct err *e)

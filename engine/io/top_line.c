@@ -16,14 +16,13 @@
 
 int top_fail(struct top *t, struct err *e, enum err_code code, const char *fmt, ...)
 {
-    char text[sizeof e->msg];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    err_vset(e, code, fmt, ap);
     va_end(ap);
     if (t->section)
-        return err_set(e, code, "%s:%d: [ %s ]: %s", t->pp.file, t->pp.number, t->section, text);
-    return err_set(e, code, "%s:%d: %s", t->pp.file, t->pp.number, text);
+        return err_prefix(e, "%s:%d: [ %s ]", t->pp.file, t->pp.number, t->section);
+    return err_prefix(e, "%s:%d", t->pp.file, t->pp.number);
 }
 
 int top_no_function(struct top *t, const char *section, long funct, struct err *e)

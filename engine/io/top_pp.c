@@ -11,12 +11,11 @@ static int fail(const struct pp *p, struct err *e, enum err_code code, const cha
 
 static int fail(const struct pp *p, struct err *e, enum err_code code, const char *fmt, ...)
 {
-    char text[sizeof e->msg];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    err_vset(e, code, fmt, ap);
     va_end(ap);
-    return err_set(e, code, "%s:%d: %s", p->file, p->number, text);
+    return err_prefix(e, "%s:%d", p->file, p->number);
 }
 
 static bool is_word(char c)

@@ -67,13 +67,4 @@ MATH_FN void motion_end(struct ctl *c)
     c->min_steps = 0;
 }
 
-/* Kinetic energy of the same momentum with the masses of a window, less the one here. */
-MATH_FN double motion_window_kinetic(const struct masses *here, const struct masses *there, int i, const double v[3])
-{
-    double p = mass_of(here, i);
-    if (p == 0) /* a virtual site */
-        return 0;
-    return 0.5 * p * vec_dot(v, v) * (p / mass_of(there, i) - 1);
-}
-
 #endif

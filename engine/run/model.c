@@ -6,9 +6,11 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/base/units.h"
 #include "engine/observe/observe.h"
+#include "engine/system/fixed_distances.h"
 #include "engine/system/topology.h"
 
 /* All atoms have mass but virtual sites, of which that is known. */
@@ -81,7 +83,6 @@ struct sources {
     struct model *m;
     const struct topology *t;
     double (*mass)[2]; /* [natoms], in states A and B, u */
-    bool mass_perturbed;
 };
 
 static void lay_out_biases(struct model *m, const void *lambda, struct arena *a)
@@ -151,7 +152,6 @@ static void lay_out(void *sources, struct arena *a)
                               .ndistances = (uint32_t)t->ndistances,
                               .nlone = t->nlone,
                               .nunits = (uint32_t)t->nunits,
-                              .mass_perturbed = from->mass_perturbed,
                               .lambda = lambda,
                               .nwindows = nwindows};
 #undef PUT
@@ -178,15 +178,23 @@ static void lay_out(void *sources, struct arena *a)
     m->motion = arena_put_named(a, "motion table", &mo, sizeof mo);
 }
 
+/* Masses in A and B. Where constraints share atoms, masses decide which angles between them are likely, so that windows with
+ * other masses would have other distributions of the same energies: those atoms keep their mass of A. */
+static void fill_masses(const struct system *sys, const struct topology *t, double (*mass)[2])
+{
+    for (int i = 0; i < sys->natoms; i++)
+        memcpy(mass[i], sys->atoms[i].mass, sizeof mass[i]);
+    for (int c = 0; c < t->nclusters; c++)
+        for (uint32_t k = 0; t->clusters[c].count > 1 && k < t->clusters[c].natoms; k++) {
+            double *shared = mass[t->cluster_atoms[t->clusters[c].first_atom + k]];
+            shared[1] = shared[0];
+        }
+}
+
 static int upload(struct model *m, const struct topology *t, struct err *e)
 {
     struct sources from = {.m = m, .t = t, .mass = xcalloc((size_t)m->sys->natoms, sizeof *from.mass)};
-    for (int i = 0; i < m->sys->natoms; i++) {
-        const double *mass = m->sys->atoms[i].mass;
-        from.mass[i][0] = mass[0];
-        from.mass[i][1] = mass[1];
-        from.mass_perturbed |= mass[0] != mass[1];
-    }
+    fill_masses(m->sys, t, from.mass);
     int rc = readonly_upload(&m->shared, &m->guest.base, lay_out, &from, e);
     free(from.mass);
     return rc;
@@ -225,6 +233,15 @@ static struct center_rule center_rule_of(const struct system *sys, const struct 
                                 .every = system_held_in_space(sys) ? 0 : (uint32_t)in->com_every};
 }
 
+static char *stretched(const struct topology *t, const struct system *sys, const struct settings *set)
+{
+    const struct fixed_distance *d = topology_stretched(t, set);
+    struct buf text = {0};
+    if (d)
+        fixed_distance_describe(d, sys, &text);
+    return text.data;
+}
+
 static enum pme_form pme_form(const struct model *m, int in_flight)
 {
     return m->program->pme_form ? m->program->pme_form(m->nonbonded, in_flight) : PME_AUTO;
@@ -259,6 +276,7 @@ int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner 
         m->nunits = t.nunits;
         m->center = center_rule_of(sys, set, &t);
         make_whole(m, &t);
+        m->stretched = stretched(&t, sys, set);
     }
     topology_close(&t);
     if (rc) {
@@ -321,6 +339,11 @@ void model_set_pme(struct model *m, enum pme_form form)
     m->pme = form;
 }
 
+const char *model_stretched(const struct model *m)
+{
+    return m->stretched;
+}
+
 size_t model_host_work(const struct model *m)
 {
     return m->program == &cpu_program ? m->program->observe_work(m) + m->program->bias_work(m) : 0;
@@ -339,6 +362,7 @@ void model_free(struct model *m)
         free(m->x[i]);
     free(m->x);
     free(m->lambda);
+    free(m->stretched);
     readonly_free(&m->shared);
     m->program->nonbonded_free(m->nonbonded);
     if (m->program->observe_close)

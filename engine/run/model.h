@@ -26,6 +26,7 @@ struct model {
     double (*lambda)[LAMBDA_COUNT];    /* [nwindows] */
     struct center_rule center;         /* whether the motion of the center of mass is taken out */
     double mass;                       /* u, in state A */
+    char *stretched;                   /* see model_stretched; NULL */
     int nunits;                        /* what a volume move scales */
     uint32_t nbonded, nrare;           /* bonded terms but the next; those of them in the lists of rare_terms.h */
     uint32_t ncenters;                 /* restraints between centers */

@@ -40,6 +40,8 @@ int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner 
 void model_free(struct model *m);
 /* Bytes of the host's memory that observables and biases of each replica compute in; 0 where the device has memory of its own. */
 size_t model_host_work(const struct model *m);
+/* The first constraint whose length differs between windows, with its atoms and lengths; NULL: all keep theirs. */
+const char *model_stretched(const struct model *m);
 /* How replicas of the model go about timesteps, FORM_GANG or FORM_GRAPH, and the mesh: PME_BLOCK or PME_CARD; PME_AUTO: there is
  * none, or one way only on such a device. */
 struct model_forms {

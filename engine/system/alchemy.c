@@ -10,6 +10,14 @@
 #include "engine/math/search.h"
 #include "engine/system/ewald.h"
 
+bool alchemy_moves(const struct alchemy_settings *set, enum lambda component)
+{
+    for (int w = 1; w < set->nwindows; w++)
+        if (set->lambda[w][component] != set->lambda[0][component])
+            return true;
+    return false;
+}
+
 const struct decoupled *alchemy_decoupled(const struct system *sys, const struct alchemy_settings *set, int atom)
 {
     const struct molecule *m = &sys->molecules[sys->atoms[atom].molecule];
@@ -182,6 +190,18 @@ static bool has_molecule(const struct system *sys, const char *kind)
     return false;
 }
 
+/* A dielectric around charges is less charge to everything that they act on, but for what observes them. */
+static void screen(struct alchemy_plan *p, double screening)
+{
+    const double root = sqrt(screening);
+    for (int i = 0; i < p->natoms; i++) {
+        p->charge[i] *= root;
+        p->change[i] *= root;
+    }
+    for (int k = 0; k < p->nalways; k++)
+        p->always[k].qq *= screening;
+}
+
 int alchemy_plan_make(struct alchemy_plan *p, const struct system *sys, const struct settings *settings,
                       const int32_t *unit, struct err *e)
 {
@@ -202,6 +222,7 @@ int alchemy_plan_make(struct alchemy_plan *p, const struct system *sys, const st
     if (!field)
         pairs_of_other_ends(p);
     given_pairs(p, sys, unit);
+    screen(p, coulomb_screening(&settings->nonbonded));
     for (int k = 0; k < set->ndecouple && set->kind == ALCHEMY_DECOUPLE; k++)
         if (!has_molecule(sys, set->decouple[k].molecule)) {
             alchemy_plan_close(p);

@@ -13,7 +13,7 @@
 struct alchemy_plan {
     int natoms, ntypes;
     struct lj *lj;           /* [ntypes][ntypes]; a last type without any LJ is added for decoupled atoms */
-    double *charge, *change; /* [natoms], e: state A, and B minus A */
+    double *charge, *change; /* [natoms], e: state A, and B minus A; over the root of epsilon-r */
     int32_t *type[2];        /* [natoms] */
     int32_t *plain, *perturbed;
     int nplain, nperturbed;
@@ -32,6 +32,9 @@ void alchemy_plan_close(struct alchemy_plan *p);
 
 /* listed: of pairs within cut-offs; others, the 1-4 pairs, feel no reaction field. */
 struct soft_rule soft_rule_of(const struct settings *set, bool listed);
+
+/* Whether windows differ in a component. */
+bool alchemy_moves(const struct alchemy_settings *set, enum lambda component);
 
 /* What `set` says of the molecule of an atom; NULL: it is not decoupled. */
 const struct decoupled *alchemy_decoupled(const struct system *sys, const struct alchemy_settings *set, int atom);

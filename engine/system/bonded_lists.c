@@ -83,6 +83,8 @@ uint32_t topology_changing(const struct topology *t, enum lambda component)
         n += held[i]->count - held[i]->perturbed;
     for (uint32_t i = t->nrare.perturbed; i < t->nrare.count; i++)
         n += is_restraint(&t->rare[i]) == restraints;
+    for (int i = 0; i < t->ndistances && !restraints; i++)
+        n += t->distances[i].r0[0] != t->distances[i].r0[1];
     return n;
 }
 
@@ -102,6 +104,14 @@ static void *sorted_copy(const void *items, int count, size_t size, bool (*pertu
     }
     out->count = (uint32_t)count;
     return to;
+}
+
+static struct pair14 screened(const struct pair14 *pair, double screening)
+{
+    struct pair14 p = *pair;
+    p.qq[0] *= screening;
+    p.qq[1] *= screening;
+    return p;
 }
 
 static bool is_constant_angle(const struct constant_terms *c, const void *p)
@@ -138,8 +148,10 @@ static void *varying_copy(const struct constant_terms *c, bool (*constant)(const
 
 /* A 1-4 pair follows the Coulomb and vdw lambdas when one of its atoms or its own parameters differ between A and B. In a
  * decoupled molecule 1-4 pairs stay as they are. */
-static void build_pairs14(struct topology *t, const struct system *sys, bool b_states)
+static void build_pairs14(struct topology *t, const struct system *sys, const struct settings *set)
 {
+    const bool b_states = set->alchemy.kind == ALCHEMY_B_STATES;
+    const double screening = coulomb_screening(&set->nonbonded);
     t->pairs14 = xcalloc((size_t)sys->npairs14, sizeof *t->pairs14);
     t->npairs14 = (struct term_list){0};
     uint32_t at = 0;
@@ -152,7 +164,7 @@ static void build_pairs14(struct topology *t, const struct system *sys, bool b_s
                 differs |= a->charge[0] != a->charge[1] || a->type[0] != a->type[1] || a->mass[0] != a->mass[1];
             }
             if ((b_states && differs && !p->fixed) == (pass == 1))
-                t->pairs14[at++] = *p;
+                t->pairs14[at++] = screened(p, screening);
         }
         if (pass == 0)
             t->npairs14.perturbed = at;
@@ -160,8 +172,8 @@ static void build_pairs14(struct topology *t, const struct system *sys, bool b_s
     t->npairs14.count = at;
 }
 
-/* End states of a perturbed pair. Its fudge factor for charges is read off whichever product of charges is not zero; where both
- * are, the pair has no Coulomb energy at any lambda. */
+/* End states of a perturbed pair. Its fudge factor for charges, with epsilon-r in it, is read off whichever product of charges is not
+ * zero; where both are, the pair has no Coulomb energy at any lambda. */
 static struct soft_pair soft_of(const struct system *sys, const struct soft_rule *rule, const struct pair14 *p)
 {
     const double *q = sys->atoms[p->atom[0]].charge, *o = sys->atoms[p->atom[1]].charge;
@@ -217,6 +229,6 @@ void topology_terms(struct topology *t, const struct system *sys, const struct s
                                 improper_perturbed, &t->nimpropers);
     t->position_restraints = sorted_copy(sys->position_restraints, sys->nposition_restraints,
                                          sizeof *t->position_restraints, restraint_perturbed, &t->nposition_restraints);
-    build_pairs14(t, sys, set->alchemy.kind == ALCHEMY_B_STATES);
+    build_pairs14(t, sys, set);
     build_soft14(t, sys, set);
 }

@@ -91,7 +91,7 @@ void ewald_fit_make(struct ewald_fit *fit, double beta, double cutoff)
 
 struct reaction_field reaction_field_of(const struct nonbonded_settings *set)
 {
-    double rc = set->coulomb_cutoff, eps = set->epsilon_rf;
+    double rc = set->coulomb_cutoff, eps = set->epsilon_rf * coulomb_screening(set);
     double k = (eps > 0 ? (eps - 1) / (2 * eps + 1) : 0.5) / (rc * rc * rc);
     return (struct reaction_field){k, 1 / rc + k * rc * rc};
 }

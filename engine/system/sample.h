@@ -26,9 +26,8 @@ struct sample {
     double kinetic;              /* kJ/mol, of the velocities sim_get gives: velocity Verlet at the time of x;
                                     Langevin-middle after the step, whose distribution is exact for harmonic forces */
     double temperature;          /* K */
-    double dvdl[LAMBDA_COUNT];   /* kJ/mol; mass: at fixed momenta, -sum (mB - mA) v^2/2 (GROMACS
-                                    writes it with the other sign) */
-    double *delta_u;             /* kJ/mol: U at each window minus U here (potential; kinetic part with mass lambdas) */
+    double dvdl[LAMBDA_COUNT];   /* kJ/mol; mass: 0, for kinetic energies are in no free energy */
+    double *delta_u;             /* kJ/mol: U at each window minus U here; of first order in constraints' lengths */
     double virial[9];            /* kJ/mol, Xi = -1/2 sum r x f, without constraint forces */
     double constraint_virial[9]; /* kJ/mol, now; zero before the replica's first timestep */
     double

@@ -28,6 +28,7 @@ struct nonbonded_settings {
     double vdw_switch; /* nm, for the two switches */
     enum dispersion_correction dispersion;
     enum coulomb_method coulomb_method;
+    double epsilon_r;  /* relative dielectric constant that all charges act in; 0: 1 */
     double epsilon_rf; /* dielectric constant beyond the cut-off, of a reaction field; 0: infinite */
     enum coulomb_modifier coulomb_modifier; /* what follows is of PME */
     double ewald_tolerance;                 /* beta from erfc(beta rc) = tolerance */
@@ -37,6 +38,12 @@ struct nonbonded_settings {
     enum pme_form pme_form;
     double list_buffer; /* nm; 0: chosen by the engine */
 };
+
+/* What Coulomb energies are multiplied by. */
+static inline double coulomb_screening(const struct nonbonded_settings *nb)
+{
+    return nb->epsilon_r > 0 ? 1 / nb->epsilon_r : 1;
+}
 
 /* [ settles ] and [ constraints ] of the topology are kept by every choice */
 enum constrain { CONSTRAIN_NONE, CONSTRAIN_H_BONDS, CONSTRAIN_ALL_BONDS };

@@ -112,7 +112,6 @@ struct motion_table {
     const struct unit *units;
     const int32_t *unit_atoms;
     uint32_t natoms, nwaters, nclusters, ndistances, nlone, nunits;
-    uint32_t mass_perturbed;              /* 1: some masses differ between A and B */
     const double (*lambda)[LAMBDA_COUNT]; /* [nwindows] */
     uint32_t nwindows;
 };

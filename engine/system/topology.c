@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
+#include "engine/system/fixed_distances.h"
 #include "engine/system/forest.h"
 #include "engine/system/sites.h"
 #include "engine/math/box.h"
@@ -231,12 +232,15 @@ bool topology_constrains(const struct system *sys, const int atom[2], enum const
     return false;
 }
 
-/* A bond that is to be a constraint; one inside a settle is dropped, the settle holds it. */
-static int constrain_bond(struct topology *t, const struct system *sys, const int *water_of, const int atom[2],
-                          const double r0[2], struct err *e)
+/* One inside a settle is dropped, the settle holds it. */
+static int constrain(struct topology *t, const struct system *sys, const int *water_of, const int atom[2],
+                     const double r0[2], struct err *e)
 {
-    if (water_of[atom[0]] >= 0 && water_of[atom[0]] == water_of[atom[1]])
-        return 0;
+    const int water = water_of[atom[0]];
+    if (water >= 0 && water == water_of[atom[1]]) {
+        const struct fixed_distance d = {{atom[0], atom[1]}, {r0[0], r0[1]}};
+        return fixed_distance_in_water(&d, &t->waters[water], sys, e);
+    }
     return add_distance(t, sys, water_of, atom, r0, e);
 }
 
@@ -256,14 +260,14 @@ static int build_distances(struct topology *t, const struct system *sys, enum co
     int rc = 0;
     for (int i = 0; i < sys->nconstraints && !rc; i++)
         if (!constant_bond(constant, sys->constraints[i].atom, true))
-            rc = add_distance(t, sys, water_of, sys->constraints[i].atom, sys->constraints[i].r0, e);
+            rc = constrain(t, sys, water_of, sys->constraints[i].atom, sys->constraints[i].r0, e);
     for (int i = 0; i < sys->nbonds && !rc; i++) {
         const struct bond *b = &sys->bonds[i];
         const enum bond_fate fate = constant_terms_bond(constant, b->atom);
         if (fate == BOND_CONSTANT)
             continue;
         if (fate == BOND_CONSTRAINED)
-            rc = constrain_bond(t, sys, water_of, b->atom, b->r0, e);
+            rc = constrain(t, sys, water_of, b->atom, b->r0, e);
         else
             t->bonds[t->nbonds.count++] = *b;
     }
@@ -275,26 +279,35 @@ static int build_distances(struct topology *t, const struct system *sys, enum co
         if (fate == BOND_CONSTANT)
             continue;
         if (fate == BOND_CONSTRAINED)
-            rc = constrain_bond(t, sys, water_of, r->atom, (const double[2]){r->c[0][0], r->c[1][0]}, e);
+            rc = constrain(t, sys, water_of, r->atom, (const double[2]){r->c[0][0], r->c[1][0]}, e);
         else
             t->rare[t->nrare.count++] = *r;
     }
-    return rc;
+    return rc ? rc : fixed_distances_once(t->distances, &t->ndistances, sys, e);
+}
+
+const struct fixed_distance *topology_stretched(const struct topology *t, const struct settings *set)
+{
+    for (int i = 0; i < t->ndistances; i++)
+        if (fixed_distance_stretches(&t->distances[i], set))
+            return &t->distances[i];
+    return NULL;
 }
 
 /* What a replica takes along into another window must fit the constraints there. */
-static int check_exchange(const struct topology *t, const struct settings *set, struct err *e)
+static int check_exchange(const struct topology *t, const struct system *sys, const struct settings *set, struct err *e)
 {
-    for (int i = 0; i < t->ndistances && set->exchange; i++) {
-        const struct fixed_distance *d = &t->distances[i];
-        if (d->r0[0] != d->r0[1])
-            return err_set(
-                e, ERR_UNSUPPORTED,
-                "atoms %d and %d: a constraint whose length goes with lambda from %g to %g nm; replicas that "
-                "exchange windows need it to stay: expected a bond there, or no exchange",
-                d->atom[0] + 1, d->atom[1] + 1, d->r0[0], d->r0[1]);
-    }
-    return 0;
+    const struct fixed_distance *d = topology_stretched(t, set);
+    if (!set->exchange || !d)
+        return 0;
+    struct buf text = {0};
+    fixed_distance_describe(d, sys, &text);
+    err_set(e, ERR_UNSUPPORTED,
+            "%s: a constraint whose length depends on lambda; replicas that exchange windows need one length: expected "
+            "a bond there, or no exchange",
+            text.data);
+    buf_free(&text);
+    return -ERR_UNSUPPORTED;
 }
 
 /* tree[atom]: its cluster, -1: none */
@@ -400,9 +413,12 @@ int topology_build(struct topology *t, const struct system *sys, const struct se
     if (rc == 0)
         rc = build_distances(t, sys, set->constrain, water_of, &constant, e);
     if (rc == 0)
-        rc = check_exchange(t, set, e);
+        rc = check_exchange(t, sys, set, e);
     if (rc == 0) {
         build_clusters(t, sys->natoms);
+        for (int c = 0; c < t->nclusters && rc == 0; c++)
+            rc = fixed_distances_independent(&t->distances[t->clusters[c].first], t->clusters[c].count,
+                                             t->clusters[c].natoms, sys, e);
         build_lone(t, sys, water_of);
         topology_terms(t, sys, set, &constant);
     }

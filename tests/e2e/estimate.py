@@ -274,6 +274,36 @@ def split(path, first, second):
         f.writelines(header + rows[199:])
 
 
+def check_unread(folder):
+    """A disk that fails to read a file: nothing is written, and the next try has all."""
+    path, kept = f"{folder}/lambda_03/dhdl.xvg", f"{folder}/kept.xvg"
+    os.remove(f"{folder}/results.json")
+    os.rename(path, kept)
+    os.symlink("/proc/self/mem", path)  # whose first bytes give EIO
+    run = estimate("--ensemble", folder, description=describe())
+    assert run.returncode == 75 and "lambda_03/dhdl.xvg: Input/output error" in run.stderr, (run.returncode, run.stderr)
+    assert not os.path.exists(f"{folder}/results.json")
+    os.rename(kept, path)
+    run = estimate("--ensemble", folder, description=describe())
+    assert run.returncode == 0, run.stderr
+    with open(f"{folder}/results.json", encoding="ascii") as f:
+        assert json.load(f)["status"] == "ok"
+
+
+def check_empty(folder):
+    """A file with nothing in it is a window that has not begun."""
+    empty = f"{folder}/empty.xvg"
+    with open(empty, "w", encoding="ascii"):
+        pass
+    files = [f"{folder}/lambda_{k:02d}/dhdl.xvg" for k in range(5) if k != 2]
+    run = estimate(*files, empty)
+    assert run.returncode == 0, run.stderr
+    results = json.loads(run.stdout)
+    assert results["windows"][2]["status"] == "failed" and f"{empty}: empty" in results["warnings"][0], results["warnings"]
+    run = estimate(empty)
+    assert run.returncode == 65 and "empty" in run.stderr, (run.returncode, run.stderr)
+
+
 def check_offline(folder):
     """From the files alone, in any order, gzipped or in parts, the same numbers."""
     with open(f"{folder}/results.json", encoding="ascii") as f:
@@ -362,6 +392,8 @@ def main():
         check_finite_size(folder)
         check_running(folder)
         check_refusals(folder)
+        check_unread(folder)
+        check_empty(folder)
         check_offline(folder)
         check_ladder(folder)
 

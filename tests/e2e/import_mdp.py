@@ -58,8 +58,9 @@ class Import(unittest.TestCase):
         with open(os.path.join(self.folder, name), "w", encoding="utf-8") as f:
             f.write(text)
 
-    def spec(self, text, *words):
-        """(the spec without its comments, what was said), both as lists of lines; the spec passes shoal validate."""
+    def spec(self, text, *words, check="validate"):
+        """(the spec without its comments, what was said), both as lists of lines; the spec passes shoal validate, or another command that
+        takes less time."""
         self.write(text)
         path = os.path.join(self.folder, "spec.yaml")
         if os.path.exists(path):
@@ -69,11 +70,14 @@ class Import(unittest.TestCase):
         self.assertEqual(done.stdout, "")
         with open(os.path.join(self.folder, "spec.yaml"), encoding="utf-8") as f:
             lines = f.read().splitlines()
-        valid = self.shoal("validate", "spec.yaml", "--json")
+        valid = self.shoal(check, "spec.yaml", "--json")
         self.assertEqual(valid.returncode, 0, valid.stderr)
         said = [line.removeprefix("shoal: run.mdp:") for line in done.stderr.splitlines()]
         self.assertEqual([line.removeprefix("#   run.mdp:") for line in lines if line.startswith("#   ")], said)
         return [line for line in lines if line[0] != "#"], said
+
+    def evaluated(self, text, *words):
+        return self.spec(text, *words, check="energy")
 
     def refused(self, text):
         self.write(text)
@@ -183,7 +187,7 @@ class Import(unittest.TestCase):
         self.assertEqual(spec[at + 1:at + 5], ["    cutoff: 1 nm", "    method: reaction-field", "    epsilon-rf: 61", "constraints: h-bonds"])
         self.assertEqual([line for line in said if "rf" in line or "pme" in line], [])
         self.assertIn("    epsilon-rf: 0", self.spec(text.replace("61", "0"))[0])
-        self.assertIn(": epsilon_rf = 0.5: refused: expected 0 or at least 1", self.refused(text.replace("61", "0.5"))[0])
+        self.assertIn(": epsilon_rf = 0.5: refused: expected 0 or at least epsilon-r, 1", self.refused(text.replace("61", "0.5"))[0])
 
     def test_gapsys(self):
         """The other soft core; what is of the first has no effect."""
@@ -209,6 +213,27 @@ class Import(unittest.TestCase):
         self.assertEqual(spec[at + 1:at + 5], [f"    {name}: {ladder}" for name in ("coulomb", "vdw", "bonded", "restraint")])
         self.assertIn(" sc-coul, not given: changed: yes, as grompp has it where fep-lambdas are the only ladder", said)
 
+    def test_masses(self):
+        """fep-lambdas bring no ladder of masses; what becomes of masses is said."""
+        path = os.path.join(self.folder, "topol.top")
+        with open(path, encoding="utf-8") as f:
+            whole = f.read()
+        first = re.search(r"\[ atoms \]\n(?:;.*\n)*( *\d+ +(\S+).*\n)", whole)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(whole.replace(first[1], f"{first[1].rstrip()} {first[2]} 0.5 20.0\n"))
+        states = "free-energy = yes\nsc-coul = yes\n"
+        spec, said = self.spec(BASE + states + "fep-lambdas = 0 1\n")
+        self.assertIn("  perturb: b-states", spec)
+        self.assertFalse([line for line in spec if line.startswith("    mass:")])
+        self.assertEqual([line for line in said if "masses" in line],
+                         ["12: fep-lambdas = 0 1: changed: masses stay those of state A in every window: free energies are without the "
+                          "kinetic part of masses that change, which cancels between legs"])
+        spec, said = self.spec(BASE + states + "fep-lambdas = 0 1\nmass-lambdas = 0 0.5\n")
+        self.assertIn("    mass: [0, 0.5]", spec)
+        self.assertEqual([line for line in said if "masses" in line],
+                         ["13: mass-lambdas = 0 0.5: changed: masses change along the ladder, but free energies are without their "
+                          "kinetic part, which cancels between legs"])
+
     def test_restraints_of_the_topology(self):
         """A bond between molecules that comes as fep-lambdas go."""
         with open(os.path.join(self.folder, "topol.top"), "a", encoding="utf-8") as f:
@@ -226,19 +251,192 @@ class Import(unittest.TestCase):
         return float(re.search(r"^bond +([\d.-]+) kJ/mol", done.stdout, re.M)[1])
 
     def test_refused(self):
-        self.assertEqual(self.refused(BASE + "pull = yes\nnsteps = 4\nrvwd = 1\nnonsense\npcoupl = Berendsen\nref-p = 1\n"
+        self.assertEqual(self.refused(BASE + "rotation = yes\nnsteps = 4\nrvwd = 1\nnonsense\npcoupl = Berendsen\nref-p = 1\n"
                                       "pcoupltype = surface-tension\n"),
-                         [":10: pull = yes: refused: there is no pulling; restraints are terms of the topology, or between centers: restraints, by hand",
+                         [":10: rotation = yes: refused: there is no enforced rotation",
                           ":11: nsteps = 4: refused: given twice, line 3 is the first",
                           ":12: rvwd = 1: unknown: no option of GROMACS 2022 to 2026; did you mean rvdw?",
                           ":13: nonsense = : unknown: expected NAME = VALUE",
                           ":16: pcoupltype = surface-tension: refused: expected isotropic, semiisotropic or anisotropic"])
-        self.assertEqual(self.refused(BASE.replace("coulombtype = PME\n", "")),
-                         [": coulombtype, not given: refused: expected PME or Reaction-Field"])
+        self.assertEqual(self.refused(BASE.replace("PME", "Shift")), [":4: coulombtype = Shift: refused: expected PME, Reaction-Field or Cut-off"])
+        self.assertIn("expected xyz, the only one of GROMACS' Verlet scheme", self.refused(BASE + "pbc = no\n")[0])
+        self.assertEqual(self.refused(BASE.replace("rvdw = 1.0", "rvdw = 0")), [":6: rvdw = 0: refused: expected a cut-off above 0, in nm"])
         self.assertEqual(self.refused(BASE + FEP.replace("MOH", "System")),
                          [":11: couple-moltype = System: refused: all molecules: expected the name of one molecule type"])
         self.assertEqual(self.refused(BASE + FEP.replace("1 1 1", "1 1")),
                          [":15: vdw_lambdas = 0 0 0 0.5 1: refused: 5 values, coul-lambdas has 4"])
+
+    def test_without_a_value(self):
+        """GROMACS skips such lines: mdout.mdp of 2019 and before has many, of names that it knows no more."""
+        spec, said = self.evaluated(BASE.replace("dt = ", "dt =\ndt = ") + "SH =\nCASorbitals = ; none\nbOPT\t=\npcoupl =\n"
+                               "pcoupl = Berendsen\nref-p = 1\ntau-p =\nverlet-buffer-drift = 0.005\n")
+        self.assertIn("barostat: {method: monte-carlo, pressure: 1 bar, coupling: isotropic}", spec)
+        self.assertEqual([line.split(":")[0] for line in said], ["1", "15", "18"])
+        self.assertEqual(said[-1], "18: verlet-buffer-tolerance = 0.005: dropped: lists never lack a pair")
+        self.assertIn(":12: pcoupl = no: refused: given twice, line 11 is the first",
+                      self.refused(BASE + "pcoupl = \npcoupl = no\npcoupl = no\n"))
+
+    def test_byte_order_mark(self):
+        self.assertEqual(self.evaluated("\ufeff" + BASE), self.evaluated(BASE))
+
+    def test_long_values(self):
+        """Neither a value nor a name is repeated by kilobytes; what was expected stands behind them."""
+        many = " ".join(str(k / 1000) for k in range(1001))
+        for line in self.refused(BASE + FEP.replace("0 0.5 1 1 1", many)) + self.refused(BASE + "x" * 5000 + "\n"):
+            self.assertLess(len(line), 400)
+        self.assertRegex(self.refused(BASE + FEP.replace("0 0.5 1 1 1", many))[0],
+                         r"^:14: coul-lambdas = 0.0 0.001 [^;]* \.\.\. [^;]* 1.0: refused: more than 1000 values$")
+        self.assertRegex(self.refused(BASE + "define = -D" + "x" * 5000 + " " + "y" * 5000 + "\n")[0], "expected -DNAME or -DNAME=value, read y")
+
+    def test_plain_cutoff(self):
+        """A reaction field of vacuum; the default of GROMACS, too."""
+        field = ["  coulomb:", "    cutoff: 1 nm", "    method: reaction-field", "    epsilon-rf: 1", "constraints: h-bonds"]
+        for text in (BASE.replace("PME", "cutoff"), BASE.replace("coulombtype = PME\n", ""), BASE.replace("PME", "Cut-off") + "epsilon-rf = 61\n"):
+            spec, _ = self.evaluated(text)
+            self.assertEqual(spec[spec.index("  coulomb:"):][:5], field)
+        _, said = self.evaluated(BASE.replace("PME", "Cut-off") + "coulomb-modifier = None\n")
+        self.assertIn("10: coulomb-modifier = None: changed: Potential-shift: the potential is zero at the cut-off, forces are the same", said)
+        self.assertEqual(self.refused(BASE.replace("PME", "Cut-off") + "coulomb-modifier = Force-switch\n"),
+                         [":10: coulomb-modifier = Force-switch: refused: expected None or Potential-shift"])
+
+    def test_dielectric(self):
+        """epsilon-r, by every method; grompp exchanges it with an epsilon-rf of 1."""
+        spec, _ = self.evaluated(BASE + "epsilon-r = 2.5\n")
+        self.assertIn("    epsilon-r: 2.5", spec)
+        for more, lines in (("Cut-off\nepsilon_r = 15", ["    epsilon-r: 15", "    method: reaction-field", "    epsilon-rf: 15"]),
+                            ("Reaction-Field\nepsilon-r = 2.5\nepsilon-rf = 78", ["    epsilon-r: 2.5", "    method: reaction-field", "    epsilon-rf: 78"]),
+                            ("Reaction-Field\nepsilon-r = 15\nepsilon-rf = 1", ["    method: reaction-field", "    epsilon-rf: 15"]),
+                            ("Reaction-Field-zero\nepsilon-rf = 4", ["    method: reaction-field", "    epsilon-rf: 0"])):
+            spec, _ = self.evaluated(BASE.replace("PME", more))
+            at = spec.index("    cutoff: 1 nm", spec.index("  coulomb:"))
+            self.assertEqual(spec[at + 1:spec.index("constraints: h-bonds")], lines)
+        self.assertIn("expected at least 1: GROMACS takes 0 for an infinite constant", self.refused(BASE + "epsilon-r = 0\n")[0])
+        self.assertIn(":6: epsilon-rf = 5: refused: expected 0 or at least epsilon-r, 15",
+                      self.refused(BASE.replace("PME", "Reaction-Field\nepsilon-rf = 5\nepsilon-r = 15"))[0].replace(":5:", ":6:"))
+
+    def test_meshes(self):
+        """What GROMACS computes as PME, and what is the same sum."""
+        pme, _ = self.evaluated(BASE)
+        spec, said = self.evaluated(BASE.replace("PME", "PME-Switch\nrcoulomb-switch = 0.9"))
+        self.assertEqual(spec, pme)
+        self.assertFalse([line for line in said if "coulombtype" in line])
+        spec, said = self.evaluated(BASE.replace("PME", "P3M-AD"))
+        self.assertEqual(spec, pme)
+        self.assertIn("4: coulombtype = P3M-AD: changed: PME: the same sum over images, by another mesh", said)
+
+    def test_restraint_stage(self):
+        """The molecule stays, or stays away, while what holds it comes and goes."""
+        with open(os.path.join(self.folder, "topol.top"), "a", encoding="utf-8") as f:
+            f.write("[ intermolecular_interactions ]\n[ bonds ]\n1 7 6 0.35 0 0.35 4000\n")
+        for ends, inner, lines in (("vdw-q vdw-q", "yes", ["  perturb: b-states"]),
+                                   ("vdw-q vdw-q", "no", ["  decouple: [{molecule: MOH, from: vdw-q, to: vdw-q, intramolecular: keep}]"]),
+                                   ("none none", "yes", ["  decouple: [{molecule: MOH, from: none, to: none, intramolecular: decouple}]"])):
+            text = BASE + ("free-energy = yes\ncouple-moltype = MOH\ncouple-lambda0 = {}\ncouple-lambda1 = {}\ncouple-intramol = {}\n"
+                           "bonded-lambdas = 0 0.5 1\n").format(*ends.split(), inner)
+            spec, _ = self.evaluated(text)
+            at = spec.index("alchemy:")
+            self.assertEqual(spec[at + 1:at + 2], lines)
+            self.assertIn("    bonded: [0, 0.5, 1]", spec)
+            self.assertIn(": couple-lambda1 = {}: refused: as at lambda 0: nothing changes; expected other words, or a ladder bonded-lambdas or "
+                          "restraint-lambdas".format(ends.split()[1]), self.refused(text.replace("bonded", "coul"))[0])
+
+    def test_one_lambda(self):
+        """A file of one state without ladders, or in one."""
+        lone = BASE + "free-energy = yes\ncouple-moltype = MOH\ncouple-lambda1 = none\nsc-alpha = 0.5\ninit-lambda = 0.25\ndelta-lambda = 0\n"
+        spec, _ = self.evaluated(lone)
+        at = spec.index("  windows:")
+        self.assertEqual(spec[at - 1:at + 5], ["  soft-core: {alpha: 0.5, power: 1, sigma: 0.3 nm, coulomb: yes}", "  windows:",
+                                               *(f"    {name}: [0.25]" for name in ("coulomb", "vdw", "bonded", "restraint"))])
+        ladder = lone + "foreign-lambda = 0 0.25 0.5 1\n"
+        spec, said = self.evaluated(ladder)
+        self.assertIn("    vdw: [0, 0.25, 0.5, 1]", spec)
+        self.assertIn("14: init-lambda = 0.25: changed: all windows run; this file is that of window 1", said)
+        self.assertIn(":14: init-lambda = 0.3: refused: expected one of fep-lambdas, or init-lambda-state in its place",
+                      self.refused(ladder.replace("init-lambda = 0.25", "init-lambda = 0.3")))
+        self.assertIn(":15: delta-lambda = 1e-5: refused: lambda would change within a window (slow growth); expected 0",
+                      self.refused(lone.replace("delta-lambda = 0", "delta-lambda = 1e-5")))
+
+    def test_range(self):
+        """What is no lambda is blamed on its line."""
+        self.assertEqual(self.refused(BASE + FEP.replace("0 0.5 1 1 1", "0 0.5 1 1 1.01")),
+                         [":14: coul-lambdas = 0 0.5 1 1 1.01: refused: 1.01: expected lambdas of 0 to 1"])
+        lone = BASE + "free-energy = yes\ncouple-moltype = MOH\ncouple-lambda1 = none\ninit-lambda = 2\n"
+        self.assertEqual(self.refused(lone), [":13: init-lambda = 2: refused: 2: expected lambdas of 0 to 1"])
+
+    def test_temperatures(self):
+        """Zeros, as tutorials have them, are no temperatures."""
+        for zeros in ("0 0 0 0 0", "300.0 300 300 300 300"):
+            _, said = self.evaluated(BASE + FEP + f"temperature_lambdas = {zeros}\n")
+            self.assertFalse([line for line in said if "temperature" in line])
+        self.assertIn(":17: temperature-lambdas = 0 0 0 0 1: refused: expected one value throughout: windows have one temperature",
+                      self.refused(BASE + FEP + "temperature-lambdas = 0 0 0 0 1\n"))
+
+    def test_expanded(self):
+        """One walker through the windows: all of them, which exchange."""
+        text = BASE + FEP.replace("= yes", "= expanded") + "nstexpanded = 120\nlmc-stats = wang-landau\ninit-lambda-weights = 0 0 0 0 0\n"
+        spec, said = self.spec(text)
+        self.assertIn("exchange: {every: 150 steps}", spec)
+        self.assertIn("10: free_energy = expanded: changed: yes, with exchange: all windows run and replicas change places, so none needs weights", said)
+        self.assertIn(":10: free_energy = mutate: refused: expected yes, no or expanded", self.refused(text.replace("expanded", "mutate", 1)))
+
+    PULL = """pull = yes
+pull-ngroups = 2
+pull-ncoords = 1
+pull_group1_name = MOH
+pull_group2_name = near by
+pull-coord1-type = umbrella
+pull-coord1-geometry = distance
+pull-coord1-groups = 1 2
+pull-coord1-dim = Y  Y Y
+pull-coord1-rate = 0.0
+pull-coord1-init = 0.4
+pull-coord1-k = 500
+pull-nstxout = 50
+"""
+
+    def test_pull(self):
+        """Harmonic or flat, between two centers: a restraint of the spec."""
+        with open(os.path.join(self.folder, "groups.ndx"), "w", encoding="utf-8") as f:
+            f.write("[ MOH ]\n1 2 3\n[ near by ]\n4 6\n")
+        spec, said = self.evaluated(BASE + self.PULL, "--index", "groups.ndx")
+        self.assertIn("  index: groups.ndx", spec)
+        at = spec.index("restraints:")
+        held = ['  - between: [{group: MOH}, {group: "near by"}]', "    distance: 0.4 nm", "    force-constant: 500 kJ/mol/nm^2"]
+        self.assertEqual(spec[at + 1:at + 5], held + ["constraints: h-bonds"])
+        self.assertEqual([line for line in said if "pull" in line], ["22: pull-nstxout = 50: dropped: of the pull code"])
+        for kind, key in (("flat-bottom", "upper"), ("flat-bottom-high", "lower")):
+            spec, _ = self.evaluated(BASE + self.PULL.replace("umbrella", kind), "--index", "groups.ndx")
+            self.assertIn(f"    {key}: 0.4 nm", spec)
+        spec, _ = self.evaluated(BASE + self.PULL.replace("init = 0.4", "start = yes"), "--index", "groups.ndx")
+        self.assertIn("    distance: start", spec)
+        self.assertRegex(self.shoal("energy", "spec.yaml").stdout, r"\nrestraint +-?0\.000000 kJ/mol\n")
+        stage = BASE + self.PULL + "pull-coord1-kB = 900\nfree-energy = yes\nrestraint-lambdas = 0 1\n"
+        spec, _ = self.evaluated(stage, "--index", "groups.ndx")
+        self.assertIn("    b: {force-constant: 900 kJ/mol/nm^2}", spec)
+        for given, wanted, why in (("rate = 0.0", "rate = 0.01", "expected 0: a restraint that moves has no equilibrium"),
+                                   ("geometry = distance", "geometry = direction", "expected distance: a restraint acts along"),
+                                   ("Y  Y Y", "N N Y", "expected Y Y Y: distances are those in space"), ("umbrella", "constraint", "expected umbrella,"),
+                                   ("groups = 1 2", "groups = 0 1", "expected two groups, from 1 on"),
+                                   ("-k = 500", "-start = yes", "expected no: give the distance that is meant as init"),
+                                   ("pull = yes", "pull = umbrella", "expected yes or no; what older GROMACS says here is pull-coord1-type now")):
+            self.assertIn("refused: " + why, self.refused(BASE + self.PULL.replace(given, wanted))[0])
+        self.write(BASE + self.PULL)
+        done = self.shoal("import", "run.mdp")
+        self.assertIn("\n  index: index.ndx\n", done.stdout)
+        self.assertIn("pull-ngroups = 2: changed: groups are those of index.ndx beside the spec; --index names another file", done.stderr)
+
+    def test_b_state_beside(self):
+        """GROMACS perturbs an ion's B state beside couple-moltype: it is not left out without a word, and an entry says the same."""
+        with open(os.path.join(self.folder, "topol.top"), encoding="utf-8") as f:
+            top = f.read()
+        with open(os.path.join(self.folder, "topol.top"), "w", encoding="utf-8") as f:
+            f.write(top.replace("-0.834   16.000", "-0.834   16.000   OW   0   16.000"))
+        self.write(BASE + FEP)
+        done = self.shoal("import", "run.mdp", "-o", "spec.yaml")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("shoal energy: spec.yaml:", done.stderr)
+        self.assertIn("has a state B of its own", done.stderr)
+        self.assertEqual(self.shoal("energy", "spec.yaml").returncode, 65)
 
     def test_words(self):
         """Options of words: any other is refused, also where it has no effect; case, '-' and '_' do not matter."""
@@ -283,7 +481,7 @@ class Import(unittest.TestCase):
         return [line for line in self.shoal("import", "run.mdp").stderr.splitlines() if ": unknown: " in line]
 
     def test_all_are_known(self):
-        self.write("".join(f"{name} =\n" for name in OTHERS))
+        self.write("".join(f"{name} = 1\n" for name in OTHERS)) # a line without a value has no effect, whatever its name
         self.assertEqual(self.unknown(), [])
         if not shutil.which("gmx"):
             print("no gmx: the options that grompp lists are not tried")
@@ -293,6 +491,8 @@ class Import(unittest.TestCase):
             subprocess.run(["gmx", "grompp", "-f", "try.mdp", "-c", "conf.gro", "-p", "topol.top", "-po", "run.mdp", "-o", "x.tpr"],
                            cwd=self.folder, capture_output=True, check=False)
             self.assertTrue(os.path.exists(os.path.join(self.folder, "run.mdp")), switch)
+            with open(os.path.join(self.folder, "run.mdp"), encoding="utf-8") as f:
+                self.write(re.sub(r"= *$", "= 1", f.read(), flags=re.M))
             self.assertEqual(self.unknown(), [], switch)
             os.remove(os.path.join(self.folder, "run.mdp"))
 

@@ -239,6 +239,15 @@ class Observe(Files):
                     error = math.sqrt(sum((v - sum(of) / 9) ** 2 for v in of) / 8 / 9)
                     self.assertAlmostEqual(observable["g_error"][19], error, delta=1e-11)
 
+    def test_any_box(self):
+        """Nothing is computed of a spec's mesh and cut-off, so they need not fit the box."""
+        spec = "- rdf: {between: [OW, OW], max: 0.5 nm, bin: 0.05 nm}\n"
+        for edge in (60, 1.5):
+            made = [(time, [[edge, 0, 0], [0, edge, 0], [0, 0, edge]], x) for time, _, x in frames((0, 0, 0))]
+            self.write("a.gro", gro(made[:1]))
+            self.write("c.gro", gro(made))
+            self.observe(spec, "c.gro")
+
     def test_dielectric(self):
         charge, debye = [-0.8, 0.3, 0.5], 48.03204712
         charged = TOPOLOGY.replace("OW 1 0 16", "OW 1 -0.8 16").replace("HW1 1 0 1", "HW1 1 0.3 1").replace("HW2 1 0 1", "HW2 1 0.5 1")

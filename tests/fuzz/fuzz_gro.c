@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "engine/base/gzip.h"
 #include "engine/io/io.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -25,7 +26,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     assert(!source_memory_add(src, "x.top", topology, sizeof topology - 1, &e));
     assert(!source_memory_add(src, "x.gro", size ? (const void *)data : "", size, &e));
     assert(!top_read(&s, src, "x.top", NULL, 0, &e));
-    if (gro_read(&s, src, "x.gro", &e)) {
+    if (gro_read(&s, src, "x.gro", &e) && e.code == ERR_IO) {
+        assert(gzip_is(data, size)); /* and not all of it */
+    } else if (e.code) {
         assert(e.code == ERR_COORDINATES || e.code == ERR_UNSUPPORTED);
         assert(!strncmp(e.msg, "x.gro:", 6) && !s.x && !s.v);
     } else {

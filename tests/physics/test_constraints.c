@@ -285,6 +285,82 @@ static void test_failure(void **state)
     toy_system_free(s);
 }
 
+/* A pair of atoms that bonds and constraints hold, in either order of the atoms, is one constraint. */
+static void test_twins(void **state)
+{
+    struct err e = {0};
+    struct settings set = toy_settings();
+    set.constrain = CONSTRAIN_ALL_BONDS;
+    set.integrator.com_every = 0;
+    for (int again = 0; again < 3; again++) {
+        struct system *s = toy_system(3, 4);
+        toy_add(s, bonds, nbonds, (struct bond){{0, 1}, {0.1, 0.1}, {1, 1}});
+        if (again > 0)
+            toy_add(s, constraints, nconstraints, (struct constraint){{1, 0}, {0.1, 0.1}, true});
+        if (again > 1)
+            toy_add(s, bonds, nbonds, (struct bond){{0, 1}, {0.100001, 0.1}, {1, 1}});
+        s->x[1][0] = s->x[0][0] + 0.1;
+        s->x[1][1] = s->x[0][1];
+        s->x[1][2] = s->x[0][2];
+        struct toy t = toy_open(s, &set, 0);
+        double du;
+        assert_int_equal(sim_thermalize(t.sim, &e), 0);
+        struct sample a = toy_sample(t.sim, &du);
+        assert_true(fabs(2 * a.kinetic / (UNIT_R * a.temperature) - 8) < 1e-9);
+        toy_close(&t);
+        toy_system_free(s);
+    }
+    struct system *s = toy_system(2, 4);
+    struct model *m;
+    toy_add(s, constraints, nconstraints, (struct constraint){{0, 1}, {0.1, 0.1}, true});
+    struct toy t = toy_open(s, &set, 0);
+    toy_add(s, constraints, nconstraints, (struct constraint){{1, 0}, {0.1, 0.102}, false});
+    assert_int_equal(model_new(&m, t.dev, s, &set, &e), -ERR_TOPOLOGY);
+    assert_non_null(strstr(e.msg, "two constraints of different lengths, 0.102 and 0.1 nm in state B"));
+    toy_close(&t);
+    toy_system_free(s);
+}
+
+/* Four atoms at x and all six distances between them, but for `without`. */
+static int hold_all(const double x[4][3], int without, struct err *e)
+{
+    struct settings set = toy_settings();
+    struct system *s = toy_system(4, 4);
+    struct model *m;
+    for (int i = 0, n = 0; i < 4; i++) {
+        for (int d = 0; d < 3; d++)
+            s->x[i][d] = 1 + x[i][d];
+        for (int k = 0; k < i; k++, n++) {
+            double r[3];
+            vec_sub(x[i], x[k], r);
+            double r0 = sqrt(vec_dot(r, r));
+            if (n != without)
+                toy_add(s, constraints, nconstraints, (struct constraint){{k, i}, {r0, r0}, true});
+        }
+    }
+    struct dev *dev;
+    assert_int_equal(engine_open(&dev, "cpu", e), 0);
+    int rc = model_new(&m, dev, s, &set, e);
+    if (rc == 0)
+        model_free(m);
+    dev_close(dev);
+    toy_system_free(s);
+    return rc;
+}
+
+/* All distances of a square are one too many, of a tetrahedron they are not. */
+static void test_redundant(void **state)
+{
+    const double square[4][3] = {{0, 0, 0}, {0.15, 0, 0}, {0.15, 0.15, 0}, {0, 0.15, 0}},
+                 tetrahedron[4][3] = {{0, 0, 0}, {0.15, 0.15, 0}, {0.15, 0, 0.15}, {0, 0.15, 0.15}};
+    struct err e = {0};
+    assert_int_equal(hold_all(square, -1, &e), -ERR_TOPOLOGY);
+    assert_non_null(strstr(e.msg, "atoms 3 (C) and 4 (C): their constraint is redundant"));
+    assert_non_null(strstr(e.msg, "(6 constraints of 4 atoms)"));
+    assert_int_equal(hold_all(square, 3, &e), 0);
+    assert_int_equal(hold_all(tetrahedron, -1, &e), 0);
+}
+
 /* What grompp refuses, or would solve twice. */
 static void test_bad_topologies(void **state)
 {
@@ -315,7 +391,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bonds),          cmocka_unit_test(test_reversible), cmocka_unit_test(test_energy),
         cmocka_unit_test(test_reaction),       cmocka_unit_test(test_settle),     cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_bad_topologies),
+        cmocka_unit_test(test_bad_topologies), cmocka_unit_test(test_twins),      cmocka_unit_test(test_redundant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -177,6 +177,11 @@ void models_put(struct models *m, struct shared_model *s)
     (void)m, (void)s;
 }
 
+const char *model_stretched(const struct model *m)
+{
+    return NULL;
+}
+
 size_t model_host_work(const struct model *m)
 {
     return 0;

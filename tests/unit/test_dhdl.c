@@ -61,6 +61,27 @@ static void test_whole_file(void **state)
     buf_free(&b);
 }
 
+/* The kinetic energy of masses that change is in no dH/dlambda; a remark names a constraint that changes its length. */
+static void test_motion(void **state)
+{
+    struct dhdl d;
+    struct err e;
+    assert_int_equal(
+        read_text(&d,
+                  "@ subtitle \"T = 300 (K) \\xl\\f{} state 0: (mass-lambda, bonded-lambda) = (0.0, 0.0)\"\n"
+                  "@ s0 legend \"dH/d\\xl\\f{} mass-lambda = 0.0000\"\n"
+                  "@ s1 legend \"dH/d\\xl\\f{} bonded-lambda = 0.0000\"\n"
+                  "@ s2 legend \"\\xD\\f{}H \\xl\\f{} to (0.0000, 0.0000)\"\n"
+                  "# a comment\n" XVG_STRETCHED "atoms 1 and 2\n"
+                  "0 7.5 2 0\n1 9.2 3 0\n",
+                  &e),
+        0);
+    assert_true(d.derivatives && d.n == 2);
+    assert_true(d.dhdl[0] == 0 && d.dhdl[1] == 2 && d.dhdl[2] == 0 && d.dhdl[3] == 3);
+    assert_string_equal(d.stretched, "atoms 1 and 2");
+    dhdl_close(&d);
+}
+
 /* Cut at every byte: never an error after the header, and never a row that was not whole. */
 static void test_cut_short(void **state)
 {
@@ -136,9 +157,17 @@ static void test_tolerated(void **state)
     struct err e;
     /* not finite, a header in the middle, comments, carriage returns, blank lines, an unknown column, no dH/dlambda */
     assert_int_equal(read_text(&d, HEAD "0 1 2 3\n1 nan 2 3\n2 1 -inf 3\n3 5 6 7\n", &e), 0);
-    assert_int_equal(d.n, 2);
-    assert_int_equal(d.nonfinite, 2);
-    assert_true(d.dh[2] == 6 && d.dhdl[1] == 5 && d.time[1] == 3);
+    assert_int_equal(d.n, 3);
+    assert_int_equal(d.nonfinite, 1);
+    assert_int_equal(d.slopeless, 1);
+    assert_false(d.derivatives);
+    assert_true(d.dh[4] == 6 && d.dhdl[2] == 5 && d.time[2] == 3);
+    dhdl_close(&d);
+    /* another state may be impossible, the own one may not */
+    assert_int_equal(read_text(&d, HEAD "0 1 inf 3\n1 1 2 inf\n2 1 2 -inf\n3 5 6 nan\n", &e), 0);
+    assert_int_equal(d.n, 1);
+    assert_int_equal(d.nonfinite, 3);
+    assert_true(isinf(d.dh[d.state ? 0 : 1]) && d.derivatives);
     dhdl_close(&d);
     assert_int_equal(read_text(&d, HEAD "\n0 1 2 3\n" HEAD "# again\n1 1 2 3\r\n", &e), 0);
     assert_int_equal(d.n, 2);
@@ -168,9 +197,14 @@ static void refused(const char *text, enum err_code code, const char *message)
 static void test_refused(void **state)
 {
     refused("", ERR_IO, "dhdl.xvg: no subtitle, expected one with \"T = ... (K)\" and \"state N: ... = ...\"");
-    refused("@ subtitle \"T = 300 (K), \\xl\\f{} = 0.5\"\n", ERR_IO,
-            "dhdl.xvg:1: subtitle \"T = 300 (K), \\xl\\f{} = 0.5\": expected \"state N: (NAMES) = (VALUES)\" with the "
-            "names of lambda components (fep, mass, coul, vdw, bonded, restraint) and as many values");
+    refused("@ subtitle \"T = 300 (K) \"\n@ s0 legend \"Thermodynamic state\"\n", ERR_UNSUPPORTED,
+            "dhdl.xvg:2: an expanded-ensemble file: samples of several states in one file; expected a file for each "
+            "state, of "
+            "which the subtitle says \"state N: ...\"");
+    refused(
+        "@ subtitle \"T = 300 (K) \"\n", ERR_UNSUPPORTED,
+        "dhdl.xvg:1: subtitle \"T = 300 (K) \" names no state, as in files of expanded ensembles, AWH along lambda and "
+        "slow growth, with samples of several states; expected a file for each state");
     refused("@ subtitle \"state 1: (coul-lambda, vdw-lambda) = (0.5)\"\n", ERR_IO,
             "dhdl.xvg:1: subtitle \"state 1: (coul-lambda, vdw-lambda) = (0.5)\": expected \"state N: (NAMES) = "
             "(VALUES)\" with the names of lambda components (fep, mass, coul, vdw, bonded, restraint) and as many "
@@ -190,14 +224,16 @@ static void test_refused(void **state)
     refused(HEAD "@ s3 legend \"\\xD\\f{}H \\xl\\f{} to (0.0000, 1.0000)\"\n", ERR_IO,
             "dhdl.xvg:5: foreign state \"(0.0000, 1.0000)\": expected 1 lambda value");
     refused(HEAD "@ s3 legend \"Thermodynamic state\"\n", ERR_UNSUPPORTED,
-            "dhdl.xvg:5: an expanded-ensemble file: samples of several states in one file");
+            "dhdl.xvg:5: an expanded-ensemble file: samples of several states in one file; expected a file for each "
+            "state, of "
+            "which the subtitle says \"state N: ...\"");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole_file), cmocka_unit_test(test_cut_short), cmocka_unit_test(test_long_file),
-        cmocka_unit_test(test_tolerated),  cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_tolerated),  cmocka_unit_test(test_motion),    cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

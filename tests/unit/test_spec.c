@@ -214,13 +214,16 @@ static void test_reaction_field(void **state)
     assert_is(nb->epsilon_rf, 0);
     assert_is(nb->coulomb_cutoff, 1.2);
     spec_free(s);
-    s = parsed(HEAD "nonbonded: {coulomb: {method: reaction-field, epsilon-rf: 61.5, cutoff: 1.4 nm}}\n");
+    s = parsed(HEAD
+               "nonbonded: {coulomb: {method: reaction-field, epsilon-rf: 61.5, epsilon-r: 2.5, cutoff: 1.4 nm}}\n");
     nb = &s->settings.nonbonded;
+    assert_is(nb->epsilon_r, 2.5);
     assert_is(nb->epsilon_rf, 61.5);
     assert_is(nb->coulomb_cutoff, 1.4);
     spec_free(s);
     s = parsed(HEAD);
     assert_int_equal(s->settings.nonbonded.coulomb_method, COULOMB_PME);
+    assert_is(s->settings.nonbonded.epsilon_r, 1);
     spec_free(s);
 }
 
@@ -411,10 +414,24 @@ static void test_value_errors(void **state)
             SPEC("3: nonbonded.coulomb.order: a key of another method than reaction-field"));
     refused(HEAD "nonbonded: {coulomb: {epsilon-rf: 78}}\n",
             SPEC("3: nonbonded.coulomb.epsilon-rf: a key of another method than pme"));
-    refused(HEAD "nonbonded: {coulomb: {method: reaction-field, epsilon-rf: 0.5}}\n",
-            SPEC("3: nonbonded.coulomb.epsilon-rf: 0.5: expected 1 or more, or 0 for an infinite constant"));
+    refused(
+        HEAD "nonbonded: {coulomb: {method: reaction-field, epsilon-rf: 0.5}}\n",
+        SPEC("3: nonbonded.coulomb.epsilon-rf: 0.5: expected at least epsilon-r, 1, or 0 for an infinite constant"));
+    refused(HEAD "nonbonded: {coulomb: {method: reaction-field, epsilon-r: 15, epsilon-rf: 5}}\n",
+            SPEC("3: nonbonded.coulomb.epsilon-rf: 5: expected at least epsilon-r, 15, or 0 for an infinite constant"));
+    refused(HEAD
+            "nonbonded: {coulomb: {epsilon-r: 15}}\n"
+            "alchemy: {decouple: A, finite-size: {dielectric: 97}, windows: {vdw: [0]}}\n",
+            SPEC("4: alchemy.finite-size: the correction is that of epsilon-r 1; expected none"));
+    refused(HEAD
+            "nonbonded: {coulomb: {epsilon-r: 15}}\n"
+            "alchemy: {decouple: A, soft-core: {function: gapsys}, windows: {vdw: [0]}}\n",
+            SPEC("4: alchemy.soft-core: gapsys softens charges by their product at epsilon-r 1; expected "
+                 "scale-linpoint-coulomb 0, or beutler"));
     refused(HEAD "alchemy: {decouple: [{molecule: A, from: none}], windows: {vdw: [0]}}\n",
-            SPEC("3: alchemy.decouple[0]: A: from none to none: nothing changes"));
+            SPEC("3: alchemy.decouple[0]: A: from none to none: nothing changes; expected another end, or a ladder "
+                 "bonded or "
+                 "restraint"));
     refused(HEAD "alchemy: {decouple: [{molecule: A}, {molecule: A}], windows: {vdw: [0]}}\n",
             SPEC("3: alchemy.decouple[1]: A: there is an entry of this molecule already"));
     refused(HEAD "alchemy: {decouple: [A, B], windows: {vdw: [0]}}\n",

@@ -101,8 +101,12 @@ static const char top[] =
     "#ifdef OTHER\n1 CH4 1 MET CH5 1 0 16.043\n#else\n1 CH4 1 MET CH4 1 CHARGE 16.043\n#endif\n"
     "#ifdef HOLD\n[ position_restraints ]\n1 1 10 10 10\n#endif\n"
     "[ moleculetype ]\nTWO 1\n[ atoms ]\n1 CH4 1 MET CH4 1 0 16.043\n2 CH4 1 MET CH4 1 0 16.043\n"
-    "#ifdef RIGID\n[ constraints ]\n1 2 1 1.8\n#endif\n#ifdef STRETCH\n[ constraints ]\n1 2 1 1.8 1.9\n#endif\n"
-    "[ system ]\none\n[ molecules ]\n#ifdef MORE\nMET 3\n#else\n#ifdef PAIR\nTWO 1\n#else\nMET 2\n#endif\n#endif\n";
+    "#ifdef BPAIR\n[ pairs ]\n1 2 1 0.3 1 0.3 2\n#endif\n#ifdef RIGID\n[ constraints ]\n1 2 1 1.8\n#endif\n#ifdef "
+    "STRETCH\n[ constraints ]\n1 2 1 1.8 1.9\n#endif\n"
+    "[ moleculetype ]\nION 1\n[ atoms ]\n1 CH4 1 MET CH4 1 1 16.043 CH4 0 16.043\n"
+    "[ system ]\none\n[ molecules ]\n#ifdef MORE\nMET 3\n#else\n#ifdef PAIR\nTWO 1\n#else\nMET 1\n#ifdef SALT\nION "
+    "1\n#else\n"
+    "MET 1\n#endif\n#endif\n#endif\n";
 static const char gro[] =
     "two\n    2\n    1MET    CH4    1   0.500   0.500   0.500\n    2MET    CH4    2   1.500   1.500   "
     "1.500\n   3.0 3.0 2.5\n";
@@ -148,6 +152,7 @@ static struct err with_system(const char *text, const char *charge)
 
 #define HEAD_OF(name) "name: x\nsystem: {topology: a.top, coordinates: a.gro, defines: [" name "]}\n"
 #define TEMPERED(molecule) HEAD "alchemy: {temper: {molecule: " molecule ", to: 600 K}, windows: {vdw: [0, 1]}}\n"
+#define SALT(molecules) HEAD_OF("SALT") "alchemy: {decouple: " molecules ", windows: {vdw: [0, 0.5]}}\n"
 #define CONSTRAINED(how)                                                                                               \
     "name: x\nsystem: {topology: a.top, coordinates: a.gro, defines: [PAIR, " how                                      \
     "]}\nalchemy: {decouple: TWO, windows: {vdw: [0, 0.5]}}\n"
@@ -201,12 +206,37 @@ static void test_system_errors(void **state)
         {HEAD_OF("NONE") "alchemy: {temper: {molecule: MET, to: 600 K}, windows: {vdw: [0, 1]}}\n", "0",
          "s.yaml:3: alchemy.temper: MET: no charges, Lennard-Jones or dihedrals that a higher temperature would "
          "weaken"},
+        {CONSTRAINED("BPAIR"), "0",
+         "s.yaml:3: alchemy.decouple: the 1-4 pair of atoms 1 and 2 of a.top has other parameters in state B, which "
+         "decouple would "
+         "leave out; expected a topology without them, or perturb: b-states"},
         {CONSTRAINED("RIGID") "exchange: {every: 1 ps}\n", "0", ""},
         {CONSTRAINED("STRETCH"), "0", ""},
-        {CONSTRAINED("STRETCH") "exchange: {every: 1 ps}\n", "0",
-         "s.yaml: exchange: atoms 1 and 2: a constraint whose length goes with lambda from 1.8 to 1.9 nm; replicas "
-         "that "
-         "exchange windows need it to stay: expected a bond there, or no exchange"},
+        {CONSTRAINED("STRETCH") "exchange: {every: 1 ps}\n", "0", ""}, /* bonded lambda stays */
+        {HEAD_OF("PAIR, STRETCH") "alchemy: {decouple: TWO, windows: {bonded: [0, 0.5]}}\nexchange: {every: 1 ps}\n",
+         "0",
+         "s.yaml: exchange: molecule TWO, atoms 1 (CH4) and 2 (CH4), from 1.8 nm in state A to 1.9 nm in state B: a "
+         "constraint whose length depends on lambda; replicas that exchange windows need one length: expected a bond "
+         "there, or no exchange"},
+        {SALT("MET"), "0",
+         "s.yaml:3: alchemy.decouple: atom 2 (MET CH4) of a.top has a state B of its own (charge 1 e and type CH4 "
+         "become 0 e and "
+         "CH4), which decouple would leave out; expected one more entry, {molecule: ION, from: vdw-q, to: vdw}, which "
+         "is the "
+         "same"},
+        {SALT("[{molecule: MET}, {molecule: ION, to: vdw}]"), "0", ""},
+        {SALT("[{molecule: MET}, {molecule: ION}]"), "0",
+         "s.yaml:3: alchemy.decouple: atom 2 (MET CH4) of a.top has a state B of its own (charge 1 e and type CH4 "
+         "become 0 e and "
+         "CH4), which decouple would leave out; expected a topology without it: grompp, too, takes couple-moltype or "
+         "states B of "
+         "a molecule, not both"},
+        {HEAD "alchemy: {decouple: MET, windows: {vdw: [0, 1]}}\n", "0 16.043 CH4 0", ""},
+        {HEAD "alchemy: {decouple: [{molecule: MET, to: vdw-q}], windows: {bonded: [0, 1]}, soft-core: {alpha: 0}}\n",
+         "0.1", ""},
+        {HEAD
+         "alchemy: {decouple: [{molecule: MET, from: none}], windows: {restraint: [0, 1]}, soft-core: {alpha: 0}}\n",
+         "0.1", ""},
         {HEAD "alchemy: {decouple: MET, finite-size: {dielectric: 97}, windows: {vdw: [0, 1]}}\n", "0",
          "s.yaml:3: alchemy.finite-size: expected a cubic box, a.gro has one of 3 x 3 x 2.5 nm"},
     };

@@ -139,8 +139,6 @@ static void refuses(void **state)
     buf_free(&text);
     not_widened(HEAD "alchemy: {decouple: A, windows: {vdw: [0, 1]}}\nprotocol: [{produce: {time: 1 ns}}]\n",
                 "vdw: 0.6", ERR_CONFLICT, "stores no frames (frames-every)");
-    not_widened(HEAD "alchemy: {perturb: b-states, windows: {mass: [0, 1]}}\n" PROTOCOL, "mass: 0.6", ERR_CONFLICT,
-                "masses change along its ladder");
     not_widened(
         "name: x\nsystem: {topology: a.top, coordinates: a.gro, window-coordinates: [a.gro, b.gro]}\n"
         "alchemy: {decouple: A, windows: {vdw: [0, 1]}}\n" PROTOCOL,

@@ -119,7 +119,7 @@ class Origin:
 
 @dataclass(frozen=True, kw_only=True)
 class Repeat:
-    """MBAR's total of one repeat."""
+    """The total of one repeat, of `Results.estimator`."""
 
     repeat: int
     free_energy: Energy | None
