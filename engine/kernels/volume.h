@@ -73,7 +73,7 @@ MATH_FN void volume_begin(struct ctl *c, uint32_t nunits, uint32_t coupling, str
 {
     const double ratio = volume_ratio(c, nunits);
     double trial[BOX_SIZE];
-    volume_share(c, coupling, fmax(ratio, 0), along);
+    volume_share(c, coupling, fmax(ratio, 0.0), along);
     c->energy_old = ctl_potential(c);
     for (int k = 0; k < BOX_SIZE; k++)
         trial[k] = c->box_old[k] = c->box[k];
