@@ -86,7 +86,12 @@ static void check_rare(const struct system *s)
         check_atoms(s, s->harmonics[i].atom, 2);
     for (int i = 0; i < s->nrare; i++) {
         assert(s->rare[i].kind >= 0 && s->rare[i].kind < RARE_KINDS);
-        check_atoms(s, s->rare[i].atom, atoms_of((enum rare_kind)s->rare[i].kind));
+        if (s->rare[i].kind == RARE_ANGLE_RESTRAINT) { /* of two vectors, which may share atoms */
+            check_atoms(s, s->rare[i].atom, 2);
+            check_atoms(s, s->rare[i].atom + 2, 2);
+        } else {
+            check_atoms(s, s->rare[i].atom, atoms_of((enum rare_kind)s->rare[i].kind));
+        }
         for (int k = 0; k < 12; k++)
             assert(isfinite(s->rare[i].c[k / 6][k % 6]));
     }
