@@ -102,7 +102,7 @@ static int check(const struct system *sys, const struct nonbonded_settings *set,
         return err_set(
             e, ERR_UNSUPPORTED,
             "nonbonded: coulomb: tolerance %g: expected %g or more on a GPU, which computes pairs and mesh in "
-            "single precision; device cpu takes less",
+            "single precision; the device cpu accepts less",
             set->ewald_tolerance, EWALD_LEAST);
     if (switched && !(set->vdw_switch > 0 && set->vdw_switch < set->vdw_cutoff))
         return err_set(e, ERR_SPEC, "nonbonded: vdw: switch-start %g nm: expected between 0 and the cut-off %g nm",

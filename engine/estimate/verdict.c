@@ -139,7 +139,7 @@ static void judge_windows(const struct result *r, const struct range *x, struct 
                 "the first %.4g ps of window %d lie off the rest and were left out, which moves the result by %.2g kT "
                 "(its error is %.2g): a state that was visited once looks like that, too; it needs longer",
                 w->discarded_ps, k, r->moved, r->allowed);
-        if (w->foreign > ESTIMATE_SIGNIFICANT && !r->stretched) /* it goes by energies at other windows */
+        if (w->foreign > ESTIMATE_SIGNIFICANT && !r->stretched) /* computed from energies at other windows */
             verdict_add(v, VERDICT_UNCONVERGED, "foreign",
                         "samples of window %d are not those that the other windows expect of its lambdas, by %.1f "
                         "standard errors: "
