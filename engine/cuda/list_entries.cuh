@@ -34,6 +34,7 @@ struct reaching {
 struct owner {
     uint32_t trio;
     bool water;
+    uint32_t partners, last_partner; /* trios with excluded partners, where it is no water, lie from the first to the last */
     struct place first;     /* without spots, as.. */
     struct vec32 arm[TRIO]; /* ..from the first atom, nm */
     struct reaching reaching;
@@ -51,6 +52,19 @@ template <class T>
 static __device__ __forceinline__ void grow(struct lanes lanes, struct growing<T> *list, bool has, uint32_t value)
 {
     list->n = append(lanes, has, value, list->at, list->n, list->cap);
+}
+
+/* Of a trio that is no water, counts the trio itself. */
+static __device__ void find_partners(const struct pair_table *t, struct owner *o)
+{
+    const int32_t *start = t->partner_start + TRIO * (o->trio - (uint32_t)t->nwaters);
+    o->partners = o->last_partner = o->trio;
+    for (uint32_t k = 0; k < TRIO; k++) {
+        if (start[k] == start[k + 1])
+            continue;
+        o->partners = min(o->partners, (uint32_t)t->partner[start[k]] / TRIO);
+        o->last_partner = max(o->last_partner, (uint32_t)t->partner[start[k + 1] - 1] / TRIO);
+    }
 }
 
 /* Which of the three pairs of a trio that is no water with an atom are to be computed. Waters have no partners but themselves. */
@@ -121,8 +135,10 @@ static __device__ inline void take_atom(const struct build *b, const struct rows
     const float least = nearest2<SPOTS>(b, o, slot);
     uint32_t mask = 7;
     has = has && least < b->reach2;
-    if (others && has && !is_water)
-        mask = t->atom[TRIO * trio + l] < 0 ? 0 : pair_mask(t, o->trio, TRIO * trio + l);
+    if (others && has && !is_water && t->atom[TRIO * trio + l] < 0)
+        mask = 0;
+    else if (others && has && !is_water && trio >= o->partners && trio <= o->last_partner)
+        mask = pair_mask(t, o->trio, TRIO * trio + l);
     const float near2 = o->water && l ? b->near_hydrogen2 : b->near2;
     const bool near = has && mask && (mask != 7 || least < near2), far = has && mask && !near;
     grow(o->lanes, &o->near, near, slot | mask << NEAR_MASK_SHIFT);
@@ -219,10 +235,12 @@ static __device__ __forceinline__ struct owner owner_of(const struct build *b, c
     o.lanes = lanes_of(a->lanes);
     o.near = {in_global((uint32_t *)a->near + row * near_cap), near_cap, 0};
     o.hydrogen = {in_global((uint16_t *)a->hydrogen + row * cap), cap, 0};
-    if (o.water)
+    if (o.water) {
         o.far = {in_global((uint16_t *)a->oxygen + row * near_cap), near_cap, 0};
-    else
+    } else {
         o.far = {in_global((uint16_t *)a->other + row_other * other_cap), other_cap, 0};
+        find_partners(b->t, &o);
+    }
     return o;
 }
 

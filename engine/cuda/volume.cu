@@ -5,6 +5,52 @@
 #include "engine/cuda/device.cuh"
 #include "engine/kernels/volume.h"
 
+enum {
+    LARGE = 96,      /* atoms of a molecule that the whole block moves.. */
+    LARGE_MOST = 32, /* ..if there are no more of these than this; a thread moves any other */
+};
+
+/* A molecule of many atoms: sums in an order that depends on the size of the block alone. For the whole block. */
+static __device__ void move_large(const struct motion_table *m, uint32_t unit, const struct masses *masses,
+                                  double (*x)[3], const double along[3])
+{
+    double sum[4] = {0, 0, 0, 0};
+    volume_sum_unit(m, unit, threadIdx.x, blockDim.x, masses, (const double(*)[3])x, sum);
+    for (int k = 0; k < 4; k++)
+        sum[k] = block_sum(sum[k]);
+    volume_shift_unit(m, unit, threadIdx.x, blockDim.x, sum, along, x);
+}
+
+/* Moves all molecules. Whether one is moved by the block does not depend on how threads run: where there are too many large ones, none
+ * is. For the whole block. */
+static __device__ void move_units(const struct motion_table *m, const struct masses *masses, double (*x)[3],
+                                  const double along[3])
+{
+    __shared__ uint32_t large[LARGE_MOST], nlarge;
+    if (threadIdx.x == 0)
+        nlarge = 0;
+    __syncthreads();
+    BLOCK_LOOP(u, m->nunits)
+    {
+        if (m->units[u].count < LARGE) {
+            volume_move_unit(m, u, masses, x, along);
+            continue;
+        }
+        const uint32_t at = atomicAdd(&nlarge, 1u);
+        if (at < LARGE_MOST)
+            large[at] = u;
+    }
+    __syncthreads();
+    if (nlarge <= LARGE_MOST) {
+        for (uint32_t k = 0; k < nlarge; k++)
+            move_large(m, large[k], masses, x, along);
+        return;
+    }
+    BLOCK_LOOP(u, m->nunits)
+    if (m->units[u].count >= LARGE)
+        volume_move_unit(m, u, masses, x, along);
+}
+
 KERNEL(volume_try, a, __launch_bounds__(CUDA_ONE_BLOCK))
 {
     ECHO(a);
@@ -22,8 +68,7 @@ KERNEL(volume_try, a, __launch_bounds__(CUDA_ONE_BLOCK))
     if (threadIdx.x == 0)
         volume_begin(c, m->nunits, a.coupling, {a.min_edge, a.min_width}, along);
     __syncthreads();
-    BLOCK_LOOP(u, m->nunits)
-    volume_move_unit(m, u, &masses, (double(*)[3])a.x, along);
+    move_units(m, &masses, (double(*)[3])a.x, along);
     if (threadIdx.x == 0)
         volume_scale_box(c->box, along);
 }

@@ -83,20 +83,35 @@ MATH_FN void volume_begin(struct ctl *c, uint32_t nunits, uint32_t coupling, str
         along[0] = along[1] = along[2] = 1;
 }
 
-/* Moves a molecule's center of mass by the scaling of the box. */
+/* Adds what atoms `from`, `from` + step, ... of a molecule are of sum: mass times place, and mass. */
+MATH_FN void volume_sum_unit(const struct motion_table *m, uint32_t unit, uint32_t from, uint32_t step,
+                             const struct masses *masses, const double (*x)[3], double sum[4])
+{
+    const int32_t *atom = m->unit_atoms + m->units[unit].first;
+    for (uint32_t k = from; k < m->units[unit].count; k += step) {
+        double mass = mass_of(masses, atom[k]);
+        vec_add(sum, mass, x[atom[k]]);
+        sum[3] += mass;
+    }
+}
+
+/* Moves these atoms as the center of mass goes, which is sum[0..2] / sum[3], with the scaling of the box. */
+MATH_FN void volume_shift_unit(const struct motion_table *m, uint32_t unit, uint32_t from, uint32_t step,
+                               const double sum[4], const double along[3], double (*x)[3])
+{
+    const int32_t *atom = m->unit_atoms + m->units[unit].first;
+    for (uint32_t k = from; k < m->units[unit].count; k += step)
+        for (int d = 0; d < 3; d++)
+            x[atom[k]][d] += (along[d] - 1) / sum[3] * sum[d];
+}
+
+/* Moves a molecule. */
 MATH_FN void volume_move_unit(const struct motion_table *m, uint32_t unit, const struct masses *masses, double (*x)[3],
                               const double along[3])
 {
-    const int32_t *atom = m->unit_atoms + m->units[unit].first;
-    double com[3] = {0, 0, 0}, total = 0;
-    for (uint32_t k = 0; k < m->units[unit].count; k++) {
-        double mass = mass_of(masses, atom[k]);
-        vec_add(com, mass, x[atom[k]]);
-        total += mass;
-    }
-    for (uint32_t k = 0; k < m->units[unit].count; k++)
-        for (int d = 0; d < 3; d++)
-            x[atom[k]][d] += (along[d] - 1) / total * com[d];
+    double sum[4] = {0, 0, 0, 0};
+    volume_sum_unit(m, unit, 0, 1, masses, (const double(*)[3])x, sum);
+    volume_shift_unit(m, unit, 0, 1, sum, along, x);
 }
 
 /* Before the decision: whether there was no trial, for want of room. */
