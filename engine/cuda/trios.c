@@ -76,7 +76,8 @@ struct gathering {
     int32_t head[PARTNERS + 1];
 };
 
-/* Those of an atom's excluded partners that it could share a trio with: bonded neighbours, and theirs if they are near. At most PARTNERS. */
+/* Those of an atom's excluded partners that it could share a trio with: bonded neighbours, and theirs if they are near. At most
+ * PARTNERS. */
 static int partners_of(const struct gathering *g, int32_t i, int32_t partner[PARTNERS])
 {
     const struct alchemy_plan *plan = g->plan;
@@ -157,8 +158,9 @@ static int by_first(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Trios of the atoms that are left, in the order of their first atoms, so that numbers of bonded ones are near. Lists are the longer the farther atoms of a trio are apart, and the more trios there are: those
- * atoms come first that have the fewest others to go with. Returns how many trios. */
+/* Trios of the atoms that are left, in the order of their first atoms, so that bonded ones have numbers near each other; how many. Lists
+ * are the longer the farther apart a trio's atoms are, and the more trios there are: atoms with the fewest others to go with
+ * choose first. */
 static int32_t gather_bonded(const struct system *sys, const struct alchemy_plan *plan, bool *taken, int32_t *atom)
 {
     const size_t most = (size_t)plan->nplain + (size_t)plan->exclusion_start[plan->natoms] + 1;
