@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The inputs of the benches are specs that Shoal takes; that of coordinations runs, and reads the timers of a plumed, here a stand-in.
+# Those of proteins, which need gmx, are the same bytes each time, and no atoms of theirs are too close.
 # usage: check_inputs.sh MAKE_INPUTS SHOAL_WORKER
 set -euo pipefail
 folder=$(mktemp -d)
@@ -9,6 +10,21 @@ trap 'rm -rf "$folder"' EXIT
 for spec in "$folder"/{solvent-plain,solvent-dodecahedron,narrow,narrow-dodecahedron,solvent-npt,solvent-biased,solvent-observed,solvent-with-*,peptide,vacuum,alcohol}.yaml; do # COMPLEX is SOLVENT, larger
     "$2" validate "$spec"
 done
+
+if command -v gmx >/dev/null; then
+    for made in proteins again; do
+        "$(dirname "$0")/make_proteins.py" "$folder/$made" protein leg # KINASE is PROTEIN, larger
+    done
+    diff -r "$folder/proteins" "$folder/again"
+    for spec in "$folder"/proteins/*.yaml; do
+        "$2" validate "$spec"
+        "$2" energy "$spec" --window 6 >"$folder/energies"
+        grep potential "$folder/energies"
+        ! grep clamped "$folder/energies"
+    done
+else
+    echo "no gmx: inputs of proteins are not checked"
+fi
 
 cat >"$folder/plumed" <<'EOF'
 #!/bin/sh
