@@ -50,7 +50,7 @@
     X(REMOVAL_END, "DELETE FROM removal WHERE id = ?")                                                                 \
     X(ENSEMBLE_SAVE,                                                                                                   \
       "UPDATE ensemble SET state = ?, reason = ?, changed = ?, revision = ?, stopped = ?, stopped_revision = ?,"       \
-      " allocate_share = ? WHERE number = ?")                                                                          \
+      " allocate_share = ?, again = ? WHERE number = ?")                                                               \
     X(SET_SAVE, "UPDATE replica_set SET failures = ?, crashes = ?, salt = ?, device = ?, model = ? WHERE number = ?")  \
     X(REPLICA_SAVE,                                                                                                    \
       "UPDATE replica SET steps = ?, state = ?, stage = ?, step = ?, time_ps = ?, code = ?, failed_step = ?,"          \
@@ -87,7 +87,7 @@ enum statement {
       " + (SELECT coalesce(sum(length(CAST(key || value AS BLOB))), 0) FROM label"                                     \
       " WHERE label.ensemble = ensemble.number)"                                                                       \
       " + (SELECT coalesce(sum(length(CAST(name || hash AS BLOB))), 0) FROM input_file"                                \
-      " WHERE input_file.ensemble = ensemble.number)"                                                                  \
+      " WHERE input_file.ensemble = ensemble.number), again"                                                           \
       " FROM ensemble WHERE removed = 0 ORDER BY number")                                                              \
     X(REMOVALS, "SELECT id FROM removal")                                                                              \
     X(EVENTS,                                                                                                          \

@@ -231,6 +231,7 @@ void store_save_ensemble(struct store *s, const struct ensemble *e)
     text(s, e->stopped);
     integer(s, e->stopped_revision);
     integer(s, e->allocation.share);
+    integer(s, e->again);
     integer(s, e->number);
 }
 
