@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the store: store.c opens and migrates, write.c commits batches on its thread, sweep.c removes on it what is left of removed
+ * Inside the store: store.c opens and migrates, write.c fills batches, commit.c commits them on its thread, sweep.c removes on it what is left of removed
  * ensembles, reserve.c keeps space for that, read.c reads.
  */
 #ifndef SHOAL_DAEMON_STORE_INTERNAL_H
@@ -110,7 +110,7 @@ enum read {
 };
 extern const char *const store_reads[READ_COUNT];
 
-struct batch; /* write.c */
+struct batch; /* batch.h */
 
 /* The database and its write-ahead log, in which commits are until SQLite writes them into the database. */
 enum { STORE_DATABASE, STORE_LOG, STORE_FILES };
