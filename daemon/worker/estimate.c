@@ -15,6 +15,7 @@
 #include "daemon/tree.h"
 #include "daemon/worker/checkpoint.h"
 #include "daemon/worker/commands.h"
+#include "daemon/worker/confine.h"
 #include "daemon/worker/description.h"
 #include "daemon/worker/memory.h"
 #include "daemon/worker/own_limits.h"
@@ -362,5 +363,7 @@ int estimate_main(int argc, char **argv)
     struct err e = {0};
     if (seconds && mib && own_limits(seconds, mib, &e))
         return exit_with("estimate", &e);
+    if (!output || !strcmp(output, "-"))
+        confine_to(directory);
     return ensemble(directory, output, &e) ? exit_with("estimate", &e) : EXIT_OK;
 }
