@@ -7,6 +7,7 @@
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/prctl.h>
@@ -26,17 +27,18 @@
 #define READ (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 #define WRITE (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE)
 
-/* What is not there needs no rule. */
-static void allow(int rules, const char *path, uint64_t access)
+static bool allow(int rules, const char *path, uint64_t access)
 {
     struct landlock_path_beneath_attr below = {.allowed_access = access, .parent_fd = open(path, O_PATH | O_CLOEXEC)};
     if (below.parent_fd < 0)
-        return;
-    syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0);
+        return false;
+    long rc = syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0);
     close(below.parent_fd);
+    return rc == 0;
 }
 
-/* All that the first version of Landlock knows is refused, but for what is done in the folder (NULL: none) and what memory.c reads. */
+/* All that the first version of Landlock knows is refused, but for what is done in the folder (NULL: none) and what memory.c reads. Nothing
+ * is refused where the folder cannot be allowed: it is not there, or a filter of system calls is in the way. */
 static void no_files(const char *folder)
 {
     const struct landlock_ruleset_attr all = {.handled_access_fs = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1};
@@ -44,12 +46,12 @@ static void no_files(const char *folder)
     if (fd < 0)
         return;
     if (folder) {
-        allow(fd, folder, READ | WRITE);
         allow(fd, "/proc/self", READ);
         allow(fd, "/proc/meminfo", LANDLOCK_ACCESS_FS_READ_FILE);
         allow(fd, "/sys/fs/cgroup", READ);
     }
-    syscall(SYS_landlock_restrict_self, fd, 0);
+    if (!folder || allow(fd, folder, READ | WRITE))
+        syscall(SYS_landlock_restrict_self, fd, 0);
     close(fd);
 }
 
