@@ -209,9 +209,9 @@ static void read_spec(void *arg)
     struct estimate_job *j = arg;
     struct buf path = {0};
     buf_printf(&path, "%s/results.json", j->directory); /* its folder may never have been prepared */
+    /* Where new results cannot be computed, old ones, which may have been wrong, must not stay. */
     if (!j->live)
-        unlink(
-            path.data); /* results that cannot be made again are not to be had: what was wrong with them is not known */
+        unlink(path.data);
     if (store_read_inputs(j->sv->store, j->ensemble->number, &j->spec, NULL, NULL, &j->err) == 0 &&
         path_make_parents(path.data, 0755, &j->err) == 0)
         service_time_running(j->sv, j->ensemble, &j->running_ms, &j->err);
@@ -259,8 +259,8 @@ static bool comes_before(const struct estimate_job *j, const struct estimate_job
     return !best || user_of(j)->estimated < user_of(best)->estimated;
 }
 
-/* First those that an ensemble's end waits for, then those that its windows do, then those that are asked for meanwhile; last those of
- * ensembles that had results. */
+/* First those that an ensemble's end waits for, then those that its windows do, then those that are asked for
+ * meanwhile; last those of ensembles that had results. */
 enum rank { RANK_END, RANK_LOOK, RANK_LIVE, RANK_AGAIN, RANKS };
 
 static enum rank rank_of(const struct estimate_job *j)

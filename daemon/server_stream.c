@@ -96,8 +96,8 @@ static ssize_t nothing(void *arg, uint64_t position, char *to, size_t max)
     return MHD_CONTENT_READER_END_OF_STREAM;
 }
 
-/* The answer to HEAD where the length of the body is not known: it tells none, and the connection closes behind it. On a connection that
- * stays open libmicrohttpd would send the last chunk of the body that it leaves out. */
+/* The answer to HEAD where the length of the body is not known: it tells none, and the connection closes behind it. On
+ * a connection that stays open libmicrohttpd would send the last chunk of the body that it leaves out. */
 static struct reply head_only(struct request *r, int status, const char *type)
 {
     struct MHD_Response *p = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, nothing, NULL, NULL);

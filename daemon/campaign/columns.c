@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the columns of a campaign's tables mean: free energies and their errors, by their headings, and words for specs, which are all
- * others.
+ * What the columns of a campaign's tables mean: free energies and their errors, by their headings, and words for specs,
+ * which are all others.
  */
 #include "daemon/campaign/internal.h"
 
@@ -33,8 +33,8 @@ void table_close(struct open_table *s)
     free(s->path);
 }
 
-/* "experiment", or "experiment (kcal/mol)", whose unit is the one of a number without: *factor to kJ/mol, 0 where there is none. -1:
- * no such column. */
+/* "experiment", or "experiment (kcal/mol)", whose unit is the one of a number without: *factor to kJ/mol, 0 where there
+ * is none. -1: no such column. */
 static int energy_column(const struct sheet *s, const char *head, double *factor)
 {
     size_t n = strlen(head);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether the timestep is short enough for the fastest motion of a topology: bonds and angles as harmonic motions, and how long one
- * swing of each takes.
+ * Whether the timestep is short enough for the fastest motion of a topology: bonds and angles as harmonic motions, and
+ * how long one swing of each takes.
  */
 #include "daemon/spec/advice_parts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the store: store.c opens and migrates, write.c fills batches, commit.c commits them on its thread, sweep.c removes on it what is left of removed
- * ensembles, reserve.c keeps space for that, read.c reads.
+ * Inside the store: store.c opens and migrates, write.c fills batches, commit.c commits them on its thread, sweep.c
+ * removes on it what is left of removed ensembles, reserve.c keeps space for that, read.c reads.
  */
 #ifndef SHOAL_DAEMON_STORE_INTERNAL_H
 #define SHOAL_DAEMON_STORE_INTERNAL_H

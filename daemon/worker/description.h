@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The description of an ensemble that `shoal-worker estimate` reads from stdin (its help says what is in it), as values.
+ * The description of an ensemble that `shoal-worker estimate` reads from stdin (its help says what is in it), as
+ * values.
  */
 #ifndef SHOAL_DAEMON_WORKER_DESCRIPTION_H
 #define SHOAL_DAEMON_WORKER_DESCRIPTION_H
@@ -25,8 +26,8 @@ struct estimate_request {
     struct estimate_ensemble ensemble;
 };
 
-/* Fills what the description says: the spec, replicas, production, labels and names. ERR_SPEC: "description: key: expected ..", or what is
- * wrong with the spec. Close it in any case. */
+/* Fills what the description says: the spec, replicas, production, labels and names. ERR_SPEC: "description: key:
+ * expected ..", or what is wrong with the spec. Close it in any case. */
 int description_read(struct estimate_request *q, const struct buf *text, struct err *e);
 void description_close(struct estimate_request *q);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An ensemble of harmonic oscillators as files, coulomb first, then vdw, and its results.json read by paths. For cmocka tests.
+ * An ensemble of harmonic oscillators as files, coulomb first, then vdw, and its results.json read by paths. For cmocka
+ * tests.
  */
 #ifndef SHOAL_TESTS_LIB_TWO_LEGS_H
 #define SHOAL_TESTS_LIB_TWO_LEGS_H

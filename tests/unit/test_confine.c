@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the reader of submissions and the estimator cannot do any more, should what they read take them over; and what they still can.
+ * What the reader of submissions and the estimator cannot do any more, should what they read take them over; and what
+ * they still can.
  */
 #undef NDEBUG
 #include <errno.h>

@@ -20,7 +20,8 @@ static void spoil(const struct ensemble *x, int window, const char *text)
     buf_free(&b);
 }
 
-/* Nothing is printed that rests on windows without samples: an end, a leg, two in a row. One between others may lack. */
+/* Nothing is printed that rests on windows without samples: an end, a leg, two in a row. One
+ * between others may lack. */
 static void test_missing_windows(void **state)
 {
     struct ensemble x;
@@ -185,7 +186,8 @@ static void test_foreign_files(void **state)
     drop(&x);
 }
 
-/* One in a hundred volume moves that found no room is told; one in ten moves the verdict, also of what that window is a part of. */
+/* One in a hundred volume moves that found no room is told; one in ten moves the verdict, also of what that window is a
+ * part of. */
 static void test_narrow(void **state)
 {
     struct ensemble x;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Checkpoints and outputs that somebody damaged, exchanged, emptied or wrote in another format, and what a replica makes of them.
+ * Checkpoints and outputs that somebody damaged, exchanged, emptied or wrote in another format, and what a replica
+ * makes of them.
  */
 #undef NDEBUG
 #include <endian.h>
@@ -77,8 +78,8 @@ static void write_forged(struct buf *file)
     buf_free(&path);
 }
 
-/* Of another ensemble, seed, window or repeat, or with numbers that would not fit into what is told of them: an event says so, and the
- * one before it counts. */
+/* Of another ensemble, seed, window or repeat, or with numbers that would not fit into what is told of them: an event
+ * says so, and the one before it counts. */
 static void foreign_checkpoints(void **state)
 {
     (void)state;

@@ -13,7 +13,8 @@
 
 #include "tests/lib/store_play.h"
 
-/* A removed ensemble is gone at once, for a start too, and its key is free; its rows go a slice at a time, also where a stop came between. */
+/* A removed ensemble is gone at once, for a start too, and its key is free; its rows go a slice at a time, also where a
+ * stop came between. */
 static void a_removal_goes_in_slices(void **state)
 {
     enum { SLICE = 1000, EVENTS = 5 * SLICE };
