@@ -58,8 +58,8 @@ static struct ensemble *found_at(void *node)
 static struct ensemble *find_id(const struct service *sv, const char *id)
 {
     struct ensemble like = {0};
-    snprintf(like.id, sizeof like.id, "%s", id);
-    return service_is_id(id) ? found_at(tfind(&like, &sv->by_id, by_id)) : NULL;
+    int length = snprintf(like.id, sizeof like.id, "%s", id);
+    return length < (int)sizeof like.id ? found_at(tfind(&like, &sv->by_id, by_id)) : NULL;
 }
 
 struct ensemble *service_find_key(const struct service *sv, uint32_t uid, const char *key)

@@ -335,7 +335,8 @@ def widened():
 
         first = measured(1)
         wishes = ";".join(f"vdw: {(k + 1) / 151:.14f}" for k in range(150))
-        s.act(ident, "extend?" + urllib.parse.urlencode({"windows": wishes}))
+        answer = s.act(ident, "extend?" + urllib.parse.urlencode({"windows": wishes}))
+        assert (answer["revision"], answer["windows"], answer["state"]) == (2, 152, "paused"), answer
         grown = measured(first + 150 * 512)
         time.sleep(2.5)  # folders of active ensembles are measured every second
         grown = measured(grown - 1)
