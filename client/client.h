@@ -66,6 +66,7 @@ int cancel_main(struct client *c, int argc, char **argv);
 int pause_main(struct client *c, int argc, char **argv);
 int resume_main(struct client *c, int argc, char **argv);
 int retry_main(struct client *c, int argc, char **argv);
+int reestimate_main(struct client *c, int argc, char **argv);
 int extend_main(struct client *c, int argc, char **argv);
 int rm_main(struct client *c, int argc, char **argv);
 int du_main(struct client *c, int argc, char **argv);

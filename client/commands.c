@@ -77,6 +77,14 @@ const struct command commands[] = {
      "--window names one of them; of windows that exchange replicas it stands for all that failed with it.",
      "shoal retry 3f2a\nshoal retry 3f2a --window 3\nshoal retry --state failed\n", NEEDS_SERVICE,
      SERVICE | CHOICE | BIT(WINDOW), 0, MANY, retry_main},
+    {"reestimate", "[ID...]", "compute the results of ended ensembles again from the samples that they have",
+     "Nothing is simulated. Use it after the cause of a failed or partial estimate is gone (a full disk, a read error, "
+     "too little memory for the estimator), or to have results by a newer version of Shoal. The old results are "
+     "removed first, and the ensemble is finishing until the new ones are written. The service computes one such "
+     "ensemble at a time, users take turns, and other estimates go first. Results of a cancelled ensemble are "
+     "computed when they are next asked for.",
+     "shoal reestimate 3f2a\nshoal reestimate --state done\nshoal reestimate --label campaign=amines\n", NEEDS_SERVICE,
+     SERVICE | CHOICE, 0, MANY, reestimate_main},
     {"extend", "[ID...]", "make the production of ensembles longer, or their ladders finer, also after they have ended",
      "--time adds to it, as -extend of gmx convert-tpr does; --until says how long it is to be in all, as -until does, "
      "and changes nothing when said again. Every window goes on from its checkpoint, and its files are those of a run "

@@ -139,6 +139,12 @@ int retry_main(struct client *c, int argc, char **argv)
     return moves_each(c, argc, argv, "failed,cancelled", post, &m);
 }
 
+int reestimate_main(struct client *c, int argc, char **argv)
+{
+    struct moves m = {.next = "wait", .does = "waits for the new results"};
+    return moves_each(c, argc, argv, "done,failed,cancelled", post, &m);
+}
+
 #define EXTENDED "queued,running,paused,done,failed"
 
 static int by_need(const struct client *c, int argc, char **argv, struct moves *m)

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/child.h"
 #include "engine/base/number.h"
@@ -208,6 +209,9 @@ static void read_spec(void *arg)
     struct estimate_job *j = arg;
     struct buf path = {0};
     buf_printf(&path, "%s/results.json", j->directory); /* its folder may never have been prepared */
+    /* Where new results cannot be computed, old ones, which may have been wrong, must not stay. */
+    if (!j->live)
+        unlink(path.data);
     if (store_read_inputs(j->sv->store, j->ensemble->number, &j->spec, NULL, NULL, &j->err) == 0 &&
         path_make_parents(path.data, 0755, &j->err) == 0)
         service_time_running(j->sv, j->ensemble, &j->running_ms, &j->err);
@@ -255,17 +259,36 @@ static bool comes_before(const struct estimate_job *j, const struct estimate_job
     return !best || user_of(j)->estimated < user_of(best)->estimated;
 }
 
-/* First those that an ensemble's end waits for, then those that its windows do, then those that are asked for meanwhile. */
+/* First those that an ensemble's end waits for, then those that its windows do, then those that are asked for
+ * meanwhile; last those of ensembles that had results. */
+enum rank { RANK_END, RANK_LOOK, RANK_LIVE, RANK_AGAIN, RANKS };
+
+static enum rank rank_of(const struct estimate_job *j)
+{
+    const struct ensemble *en = j->ensemble;
+    if (j->live)
+        return en->looking ? RANK_LOOK : RANK_LIVE;
+    return en->again && en->sm.state == ENSEMBLE_FINISHING ? RANK_AGAIN : RANK_END;
+}
+
+/* Of those that had results one at a time is made: many of them, and long ones, leave a place to the others. */
 static struct estimate_job *choose(const struct service *sv)
 {
-    struct estimate_job *best[3] = {NULL};
+    struct estimate_job *best[RANKS] = {NULL};
+    bool again = false;
     for (struct estimate_job *j = sv->estimates; j; j = j->next) {
-        int rank = !j->live ? 0 : j->ensemble->looking ? 1 : 2;
+        const enum rank rank = rank_of(j);
         bool can = !j->running && (j->live || !writes_now(sv, j->ensemble));
+        again |= j->running && rank == RANK_AGAIN;
         if (can && comes_before(j, best[rank]))
             best[rank] = j;
     }
-    return best[0] ? best[0] : best[1] ? best[1] : best[2];
+    if (again)
+        best[RANK_AGAIN] = NULL;
+    for (int rank = 0; rank < RANKS; rank++)
+        if (best[rank])
+            return best[rank];
+    return NULL;
 }
 
 static void run_waiting(struct service *sv)

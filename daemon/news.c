@@ -33,7 +33,7 @@ struct news {
     bool moved;      /* the rest counts */
     bool all;        /* all replicas that were in state `from` */
     uint32_t from, state;
-    int failures, revision;
+    int failures, revision; /* revision: of the ensemble; 0: it has not changed */
     int64_t changed;
     char *reason;
 };
@@ -52,6 +52,8 @@ static void show(struct news *n)
     struct ensemble *en = n->ensemble;
     if (n->seq)
         en->shown.seq = n->seq;
+    if (n->revision) /* the next one may come without another state */
+        en->shown.revision = n->revision;
     en->listed_at = 0;
     for (int i = 0; i < en->nreplicas && n->all; i++)
         if (en->replicas[i].shown.state == n->from)
@@ -64,7 +66,6 @@ static void show(struct news *n)
     } else if (n->moved) {
         en->shown.state = n->state;
         en->shown.changed = n->changed;
-        en->shown.revision = n->revision;
         ensemble_string(&en->shown.reason, n->reason);
     }
 }

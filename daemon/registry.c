@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who is found by which name: ids, their prefixes, and the owners' own keys.
+ * Who is found by which name: ids, their prefixes, and the owners' own keys. Ids and keys are looked up in trees
+ * (search.h); a name or the beginning of an id is compared with those of all ensembles.
  */
 #include "daemon/service.h"
 
+#include <search.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -21,12 +23,54 @@ bool service_may_see(uint32_t uid, const struct ensemble *en)
     return en->owner == uid || service_is_admin(uid);
 }
 
-typedef bool same_fn(const struct ensemble *en, const char *word);
+/* ---- by id and by key ---- */
 
-static bool same_id(const struct ensemble *en, const char *word)
+static int by_id(const void *a, const void *b)
 {
-    return strcmp(en->id, word) == 0;
+    const struct ensemble *x = a, *y = b;
+    return strcmp(x->id, y->id);
 }
+
+static int by_key(const void *a, const void *b)
+{
+    const struct ensemble *x = a, *y = b;
+    return x->owner != y->owner ? (x->owner > y->owner) - (x->owner < y->owner) : strcmp(x->key, y->key);
+}
+
+void service_register(struct service *sv, struct ensemble *en)
+{
+    if (!tsearch(en, &sv->by_id, by_id) || (en->key && !tsearch(en, &sv->by_key, by_key)))
+        abort(); /* no memory */
+}
+
+void service_unregister(struct service *sv, struct ensemble *en)
+{
+    tdelete(en, &sv->by_id, by_id);
+    if (en->key)
+        tdelete(en, &sv->by_key, by_key);
+}
+
+static struct ensemble *found_at(void *node)
+{
+    return node ? *(struct ensemble **)node : NULL;
+}
+
+static struct ensemble *find_id(const struct service *sv, const char *id)
+{
+    struct ensemble like = {0};
+    int length = snprintf(like.id, sizeof like.id, "%s", id);
+    return length < (int)sizeof like.id ? found_at(tfind(&like, &sv->by_id, by_id)) : NULL;
+}
+
+struct ensemble *service_find_key(const struct service *sv, uint32_t uid, const char *key)
+{
+    struct ensemble like = {.owner = uid, .key = (char *)key};
+    return found_at(tfind(&like, &sv->by_key, by_key));
+}
+
+/* ---- by any word ---- */
+
+typedef bool same_fn(const struct ensemble *en, const char *word);
 
 static bool same_key(const struct ensemble *en, const char *word)
 {
@@ -50,13 +94,14 @@ static bool may_be_meant(const struct ensemble *en, const char *word)
     return same_key(en, word) || same_name(en, word) || begins(en, word);
 }
 
+/* The user's own that are the same, or others' that the user sees. */
 static void collect(const struct service *sv, uint32_t uid, bool own, same_fn *same, const char *word,
                     struct candidates *found)
 {
     found->n = 0;
-    for (int i = sv->sched.nensembles - 1; i >= 0; i--) {
+    for (int i = own || service_is_admin(uid) ? sv->sched.nensembles - 1 : -1; i >= 0; i--) {
         struct ensemble *en = sv->sched.ensembles[i];
-        if ((en->owner == uid) != own || !service_may_see(uid, en) || !same(en, word))
+        if ((en->owner == uid) != own || !same(en, word))
             continue;
         if (found->n < SERVICE_CANDIDATES)
             found->items[found->n] = en;
@@ -81,9 +126,16 @@ struct ensemble *service_find(struct service *sv, uint32_t uid, const char *word
     static const struct {
         same_fn *same;
         bool own;
-    } ways[] = {{same_id, true}, {same_key, true}, {same_name, true},
-                {begins, true},  {same_id, false}, {may_be_meant, false}};
+    } ways[] = {{same_name, true}, {begins, true}, {may_be_meant, false}};
+    struct ensemble *of_id = find_id(sv, word), *of_key = service_find_key(sv, uid, word);
+    found->n = 0;
+    if (of_id && of_id->owner == uid)
+        return of_id;
+    if (of_key)
+        return of_key;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (of_id && !ways[i].own && service_may_see(uid, of_id))
+            return of_id;
         collect(sv, uid, ways[i].own, ways[i].same, word, found);
         if (found->n == 1)
             return found->items[0];
@@ -95,24 +147,6 @@ struct ensemble *service_find(struct service *sv, uint32_t uid, const char *word
     err_set(e, ERR_NOT_FOUND, "no ensemble \"%.260s\"%s", word,
             strlen(word) < PREFIX_MIN ? " (of an id give at least four characters)" : "");
     return NULL;
-}
-
-struct ensemble *service_find_key(struct service *sv, uint32_t uid, const char *key)
-{
-    for (int i = 0; i < sv->sched.nensembles; i++) {
-        struct ensemble *en = sv->sched.ensembles[i];
-        if (en->owner == uid && en->key && strcmp(en->key, key) == 0)
-            return en;
-    }
-    return NULL;
-}
-
-static bool id_taken(const struct service *sv, const char *id)
-{
-    for (int i = 0; i < sv->sched.nensembles; i++)
-        if (strcmp(sv->sched.ensembles[i]->id, id) == 0)
-            return true;
-    return false;
 }
 
 /* Letters and digits that are not mistaken for each other. 31 are used: a byte is drawn again for the rest. */
@@ -133,5 +167,5 @@ void service_choose_id(const struct service *sv, char id[16])
                 id[n++] = alphabet[byte & 31];
         }
         id[n] = '\0';
-    } while (id_taken(sv, id));
+    } while (find_id(sv, id));
 }

@@ -88,6 +88,7 @@ int service_remove(struct service *sv, struct ensemble *en, service_removed_fn *
     int rc = sched_remove(&sv->sched, en, e);
     if (rc)
         return rc;
+    service_unregister(sv, en);
     struct removal *r = removal_new(sv, en->id, en);
     r->done = done_fn;
     r->arg = arg;

@@ -91,14 +91,30 @@ static void on_stream_free(void *arg)
     free(s);
 }
 
+static ssize_t nothing(void *arg, uint64_t position, char *to, size_t max)
+{
+    return MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+/* The answer to HEAD where the length of the body is not known: it tells none, and the connection closes behind it. On
+ * a connection that stays open libmicrohttpd would send the last chunk of the body that it leaves out. */
+static struct reply head_only(struct request *r, int status, const char *type)
+{
+    struct MHD_Response *p = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, nothing, NULL, NULL);
+    if (p)
+        MHD_add_response_header(p, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    if (p)
+        MHD_set_response_options(p, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+    return request_answer(r, status, p);
+}
+
 struct reply reply_stream(struct request *r, int status, const char *type, int64_t bytes, const struct stream_ops *ops,
                           void *arg)
 {
     struct server *server = r->server;
     if (bytes < 0 && strcmp(r->method, "HEAD") == 0) {
-        /* libmicrohttpd would send the last chunk of the body that it leaves out. */
         ops->closed(arg);
-        return reply_bytes(r, status, type, "", 0);
+        return head_only(r, status, type);
     }
     struct err e = {0};
     if (request_charge(r, 0, &e)) {

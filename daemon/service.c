@@ -144,6 +144,7 @@ void service_add(struct service *sv, struct ensemble *en, const struct submissio
     en->number = sv->next_ensemble++;
     sv->next_replica += en->nreplicas;
     service_choose_id(sv, en->id);
+    service_register(sv, en);
     en->created = en->changed = service_now();
     store_put_ensemble(sv->store, en, sub);
     service_put_event(sv, en, NULL, "ensemble", ENSEMBLE_QUEUED, "submitted");
@@ -243,6 +244,7 @@ int service_start(struct service *sv, struct err *e)
         charge(sv->config.quota, l.items[i]);
         if (rc == 0) {
             ensemble_show_all(l.items[i]);
+            service_register(sv, l.items[i]);
             service_step(sv, &(struct sched_event){.kind = SCHED_ADD, .ensemble = l.items[i]}, e);
         } else {
             ensemble_free(l.items[i]);
@@ -311,5 +313,7 @@ void service_close(struct service *sv)
     for (int w = 0; w < sv->sched.nworkers; w++)
         json_decref(sv->loads[w]);
     free(sv->loads);
+    for (int i = 0; i < sv->sched.nensembles; i++)
+        service_unregister(sv, sv->sched.ensembles[i]);
     sched_close(&sv->sched);
 }

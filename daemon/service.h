@@ -56,7 +56,8 @@ struct service {
     struct sched sched;
     struct store *store;
     struct supervisor *supervisor;
-    json_t **loads; /* [devices], what each does now, as its worker told; NULL: nothing */
+    json_t **loads;       /* [devices], what each does now, as its worker told; NULL: nothing */
+    void *by_id, *by_key; /* trees of ensembles; registry.c */
     int64_t next_ensemble, next_replica, next_seq;
     uv_timer_t tick;
     int jobs;                       /* in the thread pool */
@@ -100,6 +101,9 @@ struct sched_replica *service_running(const struct service *sv, int worker, int6
 bool service_ready(const struct service *sv, struct err *e);
 
 /* ---- registry.c ---- */
+/* From here until service_unregister the ensemble, which has its id, owner and key, is found by them. */
+void service_register(struct service *sv, struct ensemble *en);
+void service_unregister(struct service *sv, struct ensemble *en);
 /* What a word may stand for, where it is ambiguous. */
 #define SERVICE_CANDIDATES 8
 struct candidates {
@@ -113,7 +117,7 @@ struct ensemble *service_find(struct service *sv, uint32_t uid, const char *word
 /* Whether the user sees it: its owner and admins do. */
 bool service_may_see(uint32_t uid, const struct ensemble *en);
 /* The owner's ensemble with this idempotency key, NULL: none. */
-struct ensemble *service_find_key(struct service *sv, uint32_t uid, const char *key);
+struct ensemble *service_find_key(const struct service *sv, uint32_t uid, const char *key);
 /* root and the service's own user see everything. */
 bool service_is_admin(uint32_t uid);
 /* Whether it looks like the id of an ensemble. */

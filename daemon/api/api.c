@@ -37,6 +37,7 @@ static const struct api_command commands[] = {
     {"POST", "/v1/ensembles/{id}/pause", api_pause, {{0}}},
     {"POST", "/v1/ensembles/{id}/resume", api_resume, {{0}}},
     {"POST", "/v1/ensembles/{id}/retry", api_retry, {{"window", API_NUMBER}}},
+    {"POST", "/v1/ensembles/{id}/reestimate", api_reestimate, {{0}}},
     {"POST",
      "/v1/ensembles/{id}/extend",
      api_extend,

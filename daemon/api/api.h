@@ -77,6 +77,7 @@ struct reply api_cancel(struct api_call *c);
 struct reply api_pause(struct api_call *c);
 struct reply api_resume(struct api_call *c);
 struct reply api_retry(struct api_call *c);
+struct reply api_reestimate(struct api_call *c);
 struct reply api_remove(struct api_call *c);
 /* Its owner has moved it: answers with the ensemble once that is committed. */
 void api_moved(struct service *sv, struct request *r, struct ensemble *en);

@@ -246,6 +246,11 @@ struct reply api_resume(struct api_call *c)
     return wish(c, (struct sched_event){.kind = SCHED_RESUME});
 }
 
+struct reply api_reestimate(struct api_call *c)
+{
+    return wish(c, (struct sched_event){.kind = SCHED_REESTIMATE});
+}
+
 struct reply api_retry(struct api_call *c)
 {
     int64_t window = c->value[0];

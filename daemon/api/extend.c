@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/usage.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
 
@@ -21,7 +22,8 @@ struct extension {
     bool more;                 /* the time comes in addition; else production is to be so long */
     bool nearest;              /* the time need not be whole steps */
     struct buf asked;          /* of the reader, as extension.h has it */
-    int revision;              /* of the ensemble when the spec was read */
+    size_t spec_bytes;         /* of the spec that was read */
+    int revision;              /* of the ensemble in the database when the spec was asked for */
     struct err err;
 };
 
@@ -59,6 +61,42 @@ static void time_read(struct extension *x, const json_t *head)
 
 /* ---- wider ---- */
 
+/* What the database is to hold more of an ensemble. */
+struct growth {
+    int64_t replicas;
+    int64_t spec_bytes;
+    bool charged;
+};
+
+static int64_t grown_rows(const struct growth *g)
+{
+    return g->spec_bytes + g->replicas * USAGE_REPLICA;
+}
+
+/* Charges the ensemble's owner; on failure the charges are what they were. */
+static int charge(struct growth *g, struct ensemble *en, struct err *e)
+{
+    int rc = quota_grow(&en->peopled, g->replicas, e);
+    if (rc)
+        return rc;
+    rc = quota_grow(&en->stored, grown_rows(g), e);
+    if (rc)
+        quota_set(&en->peopled, en->peopled.amount - g->replicas);
+    g->charged = !rc;
+    return rc;
+}
+
+/* The ensemble has grown, or it has not and its owner gets the charge back. */
+static void settle(const struct growth *g, struct ensemble *en, bool grown)
+{
+    if (grown) {
+        en->row_bytes += g->spec_bytes;
+    } else if (g->charged) {
+        quota_set(&en->peopled, en->peopled.amount - g->replicas);
+        quota_set(&en->stored, en->stored.amount - grown_rows(g));
+    }
+}
+
 static void windows_read(struct extension *x, const json_t *head, const char *spec)
 {
     struct service *sv = x->api->service;
@@ -71,13 +109,15 @@ static void windows_read(struct extension *x, const json_t *head, const char *sp
     snprintf(what, sizeof what, "windows added: %.900s", x->text);
     if (!x->err.code && x->revision != x->ensemble->revision)
         err_set(&x->err, ERR_BUSY, "ensemble %s was extended meanwhile: try again", x->ensemble->id);
-    int64_t first = service_next_replica(sv),
-            replicas = (int64_t)(windows - x->ensemble->windows) * x->ensemble->repeats;
     struct ensemble *en = ensemble_hold(x->ensemble);
+    const int before = en->nreplicas;
+    const int64_t first = service_next_replica(sv);
+    struct growth g = {.replicas = (int64_t)(windows - en->windows) * en->repeats,
+                       .spec_bytes = (int64_t)strlen(spec) - (int64_t)x->spec_bytes};
     if (!x->err.code && !en->removed)
-        quota_grow(&en->peopled, replicas, &x->err);
+        charge(&g, en, &x->err);
     if (!x->err.code)
-        sv->next_replica += replicas;
+        sv->next_replica += g.replicas;
     answer(x, &(struct sched_event){.kind = SCHED_WIDEN,
                                     .ensemble = x->ensemble,
                                     .window = windows,
@@ -86,8 +126,7 @@ static void windows_read(struct extension *x, const json_t *head, const char *sp
                                     .replica = first,
                                     .message = what});
     free(origin);
-    if (!en->removed)
-        quota_set(&en->peopled, en->nreplicas); /* also where it was not widened */
+    settle(&g, en, en->nreplicas > before);
     ensemble_free(en);
 }
 
@@ -127,6 +166,7 @@ static void read_spec(void *arg)
                       x->windows ? "windows" : "time", x->text, "nearest", x->nearest, "more", x->more);
         char *text = json_dumps(asked, JSON_COMPACT);
         buf_add(&x->asked, text, strlen(text));
+        x->spec_bytes = spec.len;
         free(text);
         json_decref(asked);
     }
@@ -157,7 +197,7 @@ struct reply api_extend(struct api_call *c)
                             .windows = windows != NULL,
                             .more = by != NULL,
                             .nearest = nearest,
-                            .revision = c->ensemble->revision};
+                            .revision = c->ensemble->shown.revision};
     service_job(c->service, read_spec, spec_read, x);
     return reply_later(c->request);
 }

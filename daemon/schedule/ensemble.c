@@ -16,8 +16,8 @@ static const struct sm_state ensemble_table[] = {
     [ENSEMBLE_RUNNING] = {"running", E(PAUSED) | E(FINISHING) | E(CANCELLED)},
     [ENSEMBLE_PAUSED] = {"paused", E(QUEUED) | E(FINISHING) | E(CANCELLED)},
     [ENSEMBLE_FINISHING] = {"finishing", E(DONE) | E(FAILED) | E(CANCELLED)},
-    [ENSEMBLE_DONE] = {"done", E(QUEUED)},
-    [ENSEMBLE_FAILED] = {"failed", E(QUEUED)},
+    [ENSEMBLE_DONE] = {"done", E(QUEUED) | E(FINISHING)},
+    [ENSEMBLE_FAILED] = {"failed", E(QUEUED) | E(FINISHING)},
     [ENSEMBLE_CANCELLED] = {"cancelled", E(QUEUED)},
 };
 

@@ -9,6 +9,7 @@
  *   ensemble:  queued <-> running --> finishing --> done | failed          (retry: failed, cancelled -> queued)
  *                 \\      //  ^             ^                                 (extend: done, failed -> queued)
  *                  paused ---/ (resume)    / (its last replica ended)       cancel: from any but done, failed
+ *                                                                           (reestimate: done, failed -> finishing)
  *
  *   replica:   queued --> running --> done | failed | queued (retry, worker crash)
  *                 ^          |
@@ -188,6 +189,7 @@ struct ensemble {
     bool preparing;                    /* they are being written */
     int64_t prepare_after;             /* earliest next attempt to write them; the scheduler's clock, ms */
     bool estimating;                   /* results.json is being written */
+    bool again;                        /* it had ended, and is finishing because its results are computed again */
     int64_t finish_after;              /* 0, or when what the machine failed is done again; INT64_MAX: with space */
     bool wants_space;                  /* its reason says so */
     bool removed;                      /* for good: who still holds it must not move it */

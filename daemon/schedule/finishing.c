@@ -31,8 +31,23 @@ void finish_if_ended(struct step *st, struct ensemble *e)
         look(st, e);
         return;
     }
+    e->again = false;
     move_ensemble(st, e, ENSEMBLE_FINISHING);
     estimate(st, e);
+}
+
+int on_reestimate(struct step *st, struct ensemble *e, struct err *err)
+{
+    if (e->sm.state == ENSEMBLE_FINISHING || e->sm.state == ENSEMBLE_CANCELLED)
+        return 0;
+    if (!ensemble_ended(e))
+        return err_set(err, ERR_CONFLICT, "ensemble %s is %s: its results can be computed again once it has ended",
+                       e->id, sm_name(&e->sm));
+    e->again = true;
+    ensemble_string(&e->reason, "its results are computed again");
+    move_ensemble(st, e, ENSEMBLE_FINISHING);
+    estimate(st, e);
+    return 0;
 }
 
 /* What a replica is called in sentences: window 3, of several repeats window 3 of repeat 1. */

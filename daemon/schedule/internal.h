@@ -87,6 +87,9 @@ void on_look(struct step *st, const struct sched_event *ev);
 /* ---- finishing.c ---- */
 /* An ensemble whose replicas have all ended is finishing. */
 void finish_if_ended(struct step *st, struct ensemble *e);
+/* Has the results of an ensemble that has ended computed again. One that was cancelled has them made when they are
+ * asked for. ERR_CONFLICT: it has not ended. */
+int on_reestimate(struct step *st, struct ensemble *e, struct err *err);
 /* What became of its results. */
 void on_estimated(struct step *st, const struct sched_event *ev);
 /* Where an estimate of all there is, or a look at it, failed for want of something that the machine lacks: it is done again by

@@ -335,6 +335,8 @@ static int dispatch(struct step *st, const struct sched_event *ev, struct err *e
         return on_cancel(st, ev->ensemble, err);
     case SCHED_RETRY:
         return on_retry(st, ev, err);
+    case SCHED_REESTIMATE:
+        return on_reestimate(st, ev->ensemble, err);
     case SCHED_EXTEND:
         return check_there(ev->ensemble, err) ? -(int)err->code : on_extend(st, ev, err);
     case SCHED_WIDEN:

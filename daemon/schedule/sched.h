@@ -22,6 +22,8 @@
  *    same step from the same checkpoint would recur for ever: it is tried again from the older checkpoint with other noise.
  * 6. A set of which no replica makes a step for stall_ms is stuck: its worker is killed, and it alone is blamed.
  * 7. An ensemble whose replicas have all ended is finishing until its results are written, whatever happened to them.
+ *    Its owner can have them written again; that waits behind results that were never written and behind live estimates
+ *    (estimates.c).
  * 8. Targets become later, by an extension, or move to where the last checkpoint is (stopping.c). A replica that reaches the one
  *    its worker was told, while it has got a later one, goes on from its checkpoint like any other that waits.
  * 9. Where production is handed out by what windows need, an ensemble whose replicas have all reached their targets is looked at and
@@ -54,6 +56,7 @@ enum sched_kind {
     SCHED_CANCEL,
     /* likewise, of its failed and cancelled replicas; one: only of those of `window` that failed */
     SCHED_RETRY,
+    SCHED_REESTIMATE, /* ensemble: its results are to be computed again from the rows it has */
     /* ensemble: its replicas' target over all stages is to be `step`, or, more, by `step` later; message: in words */
     SCHED_EXTEND,
     /* ensemble: it is to have `window` windows, of which `origin` says which they were, by a spec with the text `spec`; its new replicas are

@@ -18,6 +18,8 @@ struct advising {
 void advice_say(const struct advising *a, const char *kind, int line, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* advice_timestep.c: of a timestep too long for the fastest bond or angle. */
+void advise_timestep(const struct advising *a, const struct topology *t);
 /* advice_temper.c: of a spec with alchemy.temper. */
 void advise_temper(const struct advising *a);
 /* advice_idle.c: of ladders that change nothing, and of what differs at lambda 1 and no ladder moves; whether a ladder changes

@@ -4,7 +4,6 @@
  */
 #include "daemon/spec/spec.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,38 +13,6 @@
 #include "engine/base/allocate.h"
 #include "engine/base/number.h"
 #include "engine/observe/observe.h"
-
-int spec_bad(struct reader *r, struct view v, const char *place, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    err_vset(r->e, ERR_SPEC, fmt, ap);
-    va_end(ap);
-    return err_prefix(r->e, "%s:%d: %s", r->file, v.node ? v.node->line : r->line, place);
-}
-
-int spec_steps_of(struct reader *r, struct view v, const char *place, uint64_t *out)
-{
-    struct quantity q = view_quantity(v);
-    double n = q.steps ? q.value : q.value / r->timestep, whole = rint(n);
-    if (!q.steps && (whole < 1 || fabs(n - whole) > 1e-9 * whole))
-        return spec_bad(r, v, place, "%s: expected a whole multiple of the timestep, %.15g fs; the nearest is %.15g ps",
-                        view_text(v), r->timestep * 1000, (whole < 1 ? 1 : whole) * r->timestep);
-    *out = (uint64_t)whole;
-    return 0;
-}
-
-void spec_read_defines(struct phase *p, struct view v)
-{
-    p->ndefines = view_count(v);
-    p->defines = xcalloc((size_t)p->ndefines, sizeof *p->defines);
-    for (int i = 0; i < p->ndefines; i++) {
-        char *name = xstrdup(view_text(view_item(v, i))), *equals = strchr(name, '=');
-        if (equals)
-            *equals = '\0';
-        p->defines[i] = (struct define){.name = name, .value = equals ? equals + 1 : ""};
-    }
-}
 
 static void read_system(struct spec *s, struct view v)
 {
@@ -160,11 +127,6 @@ static int read_nonbonded(struct reader *r, struct nonbonded_settings *nb, struc
     nb->list_buffer = view_quantity(view_key(v, "list-buffer")).value;
     int rc = read_vdw(r, nb, view_key(v, "vdw"));
     return rc ? rc : read_coulomb(r, nb, view_key(v, "coulomb"));
-}
-
-int spec_no_friction(struct reader *r, struct view v, const char *place)
-{
-    return spec_bad(r, v, place, "%s: velocity-verlet has no friction; langevin-middle has", view_text(v));
 }
 
 static int read_integrator(struct reader *r, struct integrator_settings *in, struct view v)
@@ -438,13 +400,6 @@ int spec_parse(struct spec **out, const char *file, const char *text, size_t len
     return rc;
 }
 
-void spec_phase_close(struct phase *p)
-{
-    for (int i = 0; i < p->ndefines; i++)
-        free((char *)p->defines[i].name);
-    free(p->defines);
-}
-
 struct settings spec_settings(const struct spec *s, int phase)
 {
     const struct phase *p = &s->phases[phase];
@@ -490,12 +445,4 @@ int spec_check_run(const struct spec *s, struct err *e)
         return err_set(e, ERR_SPEC, "%s:1: protocol: %s; a run needs at least one produce stage", s->file,
                        s->nstages ? "no stage produces" : "missing");
     return 0;
-}
-
-uint64_t spec_steps(const struct spec *s, int stages)
-{
-    uint64_t steps = 0;
-    for (int i = 0; i < stages; i++)
-        steps += s->stages[i].steps;
-    return steps;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the store: store.c opens and migrates, write.c commits batches on its thread, sweep.c removes on it what is left of removed
- * ensembles, reserve.c keeps space for that, read.c reads.
+ * Inside the store: store.c opens and migrates, write.c fills batches, commit.c commits them on its thread, sweep.c
+ * removes on it what is left of removed ensembles, reserve.c keeps space for that, read.c reads.
  */
 #ifndef SHOAL_DAEMON_STORE_INTERNAL_H
 #define SHOAL_DAEMON_STORE_INTERNAL_H
@@ -50,7 +50,7 @@
     X(REMOVAL_END, "DELETE FROM removal WHERE id = ?")                                                                 \
     X(ENSEMBLE_SAVE,                                                                                                   \
       "UPDATE ensemble SET state = ?, reason = ?, changed = ?, revision = ?, stopped = ?, stopped_revision = ?,"       \
-      " allocate_share = ? WHERE number = ?")                                                                          \
+      " allocate_share = ?, again = ? WHERE number = ?")                                                               \
     X(SET_SAVE, "UPDATE replica_set SET failures = ?, crashes = ?, salt = ?, device = ?, model = ? WHERE number = ?")  \
     X(REPLICA_SAVE,                                                                                                    \
       "UPDATE replica SET steps = ?, state = ?, stage = ?, step = ?, time_ps = ?, code = ?, failed_step = ?,"          \
@@ -87,7 +87,7 @@ enum statement {
       " + (SELECT coalesce(sum(length(CAST(key || value AS BLOB))), 0) FROM label"                                     \
       " WHERE label.ensemble = ensemble.number)"                                                                       \
       " + (SELECT coalesce(sum(length(CAST(name || hash AS BLOB))), 0) FROM input_file"                                \
-      " WHERE input_file.ensemble = ensemble.number)"                                                                  \
+      " WHERE input_file.ensemble = ensemble.number), again"                                                           \
       " FROM ensemble WHERE removed = 0 ORDER BY number")                                                              \
     X(REMOVALS, "SELECT id FROM removal")                                                                              \
     X(EVENTS,                                                                                                          \
@@ -110,7 +110,7 @@ enum read {
 };
 extern const char *const store_reads[READ_COUNT];
 
-struct batch; /* write.c */
+struct batch; /* batch.h */
 
 /* The database and its write-ahead log, in which commits are until SQLite writes them into the database. */
 enum { STORE_DATABASE, STORE_LOG, STORE_FILES };

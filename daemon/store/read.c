@@ -155,6 +155,7 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
     en->nevents = sqlite3_column_int64(q, 28);
     en->ran_ms = sqlite3_column_int64(q, 29);
     en->row_bytes = sqlite3_column_int64(q, 30);
+    en->again = sqlite3_column_int(q, 31) != 0;
     return en;
 }
 

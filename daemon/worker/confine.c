@@ -2,10 +2,12 @@
 #include "daemon/worker/confine.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/prctl.h>
@@ -22,14 +24,35 @@
 #define CALLS_END UINT32_MAX
 #endif
 
-/* All that the first version of Landlock knows, and no rule that allows any of it. */
-static void no_files(void)
+#define READ (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+#define WRITE (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE)
+
+static bool allow(int rules, const char *path, uint64_t access)
+{
+    struct landlock_path_beneath_attr below = {.allowed_access = access, .parent_fd = open(path, O_PATH | O_CLOEXEC)};
+    if (below.parent_fd < 0)
+        return false;
+    long rc = syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0);
+    close(below.parent_fd);
+    return rc == 0;
+}
+
+/* All that the first version of Landlock knows is refused, but for what is done in the folder (NULL: none) and what
+ * memory.c reads. Nothing is refused where the folder cannot be allowed: it is not there, or a filter of system calls
+ * is in the way. */
+static void no_files(const char *folder)
 {
     const struct landlock_ruleset_attr all = {.handled_access_fs = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1};
     int fd = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof all, 0);
     if (fd < 0)
         return;
-    syscall(SYS_landlock_restrict_self, fd, 0);
+    if (folder) {
+        allow(fd, "/proc/self", READ);
+        allow(fd, "/proc/meminfo", LANDLOCK_ACCESS_FS_READ_FILE);
+        allow(fd, "/sys/fs/cgroup", READ);
+    }
+    if (!folder || allow(fd, folder, READ | WRITE))
+        syscall(SYS_landlock_restrict_self, fd, 0);
     close(fd);
 }
 
@@ -59,12 +82,22 @@ static void no_others(void)
 #endif
 }
 
-void confine(void)
+static void confine_but(const char *folder)
 {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return;
-    no_files();
+    no_files(folder);
     no_others();
 #endif
+}
+
+void confine(void)
+{
+    confine_but(NULL);
+}
+
+void confine_to(const char *folder)
+{
+    confine_but(folder);
 }

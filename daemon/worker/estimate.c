@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <getopt.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +15,11 @@
 #include "daemon/tree.h"
 #include "daemon/worker/checkpoint.h"
 #include "daemon/worker/commands.h"
+#include "daemon/worker/confine.h"
+#include "daemon/worker/description.h"
 #include "daemon/worker/memory.h"
 #include "daemon/worker/own_limits.h"
 #include "daemon/worker/torsions.h"
-#include "engine/base/number.h"
 #include "engine/estimate/estimate.h"
 #include "engine/observe/observe.h"
 #include "engine/run/sim.h"
@@ -73,80 +73,6 @@ static const char help[] =
     "of\n"
     "              every window); results then have production, the steps that each window is to have made, or null\n";
 
-/* The request and what it borrows from. */
-struct request {
-    json_t *description;
-    struct spec *spec;
-    struct estimate_replica *replicas;
-    struct estimate_label *labels;
-    struct estimate_production production;
-    struct estimate_held held;
-    char molecule[2][64];
-    struct finite_size finite_size;
-    struct err remark;
-    struct system sys; /* empty: unknown */
-    struct estimate_ensemble ensemble;
-};
-
-static int bad(struct err *e, const char *key, const char *expected)
-{
-    return err_set(e, ERR_SPEC, "description: %s: expected %s", key, expected);
-}
-
-/* A member that may be absent or null. */
-static int optional_text(const json_t *o, const char *key, const char **out, struct err *e)
-{
-    const json_t *v = json_object_get(o, key);
-    *out = json_string_value(v);
-    return v && !json_is_null(v) && !*out ? bad(e, key, "a text") : 0;
-}
-
-static int read_replica(const json_t *o, const struct spec *spec, struct estimate_replica *r, struct err *e)
-{
-    static const struct {
-        const char *name;
-        enum estimate_kind kind;
-    } states[] = {{"done", ESTIMATE_DONE},
-                  {"partial", ESTIMATE_PARTIAL},
-                  {"running", ESTIMATE_RUNNING},
-                  {"failed", ESTIMATE_FAILED}};
-    const char *state = json_string_value(json_object_get(o, "state"));
-    const json_t *seed = json_object_get(o, "seed");
-    size_t i = 0, n = sizeof states / sizeof *states;
-    while (i < n && (!state || strcmp(state, states[i].name)))
-        i++;
-    if (i == n)
-        return bad(e, "replicas[].state", "done, partial, running or failed");
-    if (seed && !json_is_null(seed) && !(json_is_integer(seed) && json_integer_value(seed) >= 0))
-        return bad(e, "replicas[].seed", "a whole number, 0 or more");
-    r->kind = states[i].kind;
-    bool own = json_is_integer(seed);
-    r->seeded = own || !spec->seed_random;
-    r->seed = own ? (uint64_t)json_integer_value(seed) : spec->settings.integrator.seed;
-    return optional_text(o, "reason", &r->reason, e) || optional_text(o, "origin", &r->origin, e) ? -(int)e->code : 0;
-}
-
-static int read_replicas(struct request *q, struct err *e)
-{
-    const json_t *list = json_object_get(q->description, "replicas"), *item;
-    const json_t *repeats = json_object_get(q->description, "repeats");
-    struct estimate_ensemble *x = &q->ensemble;
-    size_t i, windows = (size_t)q->spec->settings.alchemy.nwindows;
-    int rc = 0;
-    x->repeats = repeats && !json_is_null(repeats) ? (int)json_integer_value(repeats) : 1;
-    if (x->repeats < 1 || x->repeats > 1000)
-        return bad(e, "repeats", "a whole number from 1 to 1000");
-    if (!json_is_array(list) || json_array_size(list) != windows * (size_t)x->repeats)
-        return err_set(e, ERR_SPEC, "description: replicas: %zu, expected %zu (%d %s of %zu %s)", json_array_size(list),
-                       windows * (size_t)x->repeats, x->repeats, number_word(x->repeats, "repeat", "repeats"), windows,
-                       number_word((int64_t)windows, "window", "windows"));
-    x->replicas = q->replicas = xcalloc(json_array_size(list), sizeof *q->replicas);
-    json_array_foreach (list, i, item)
-        if (!rc)
-            rc = read_replica(item, q->spec, q->replicas + i, e);
-    return rc;
-}
-
 /* The newest good one in a folder; zeroed where there is none. */
 static void newest_checkpoint(const char *directory, const char *folder, struct checkpoint *c)
 {
@@ -189,7 +115,7 @@ static struct volume_moves moves_of(const struct spec *s, const struct checkpoin
 }
 
 /* A replica that runs writes rows that its next start may write again: those up to its newest checkpoint count. */
-static void read_checkpoints(struct request *q)
+static void read_checkpoints(struct estimate_request *q)
 {
     const struct estimate_ensemble *x = &q->ensemble;
     for (int i = 0; i < x->repeats * x->set->alchemy.nwindows; i++) {
@@ -211,86 +137,7 @@ static void read_checkpoints(struct request *q)
     }
 }
 
-static int read_about(struct request *q, struct err *e)
-{
-    json_t *o = q->description, *labels = json_object_get(o, "labels"), *value;
-    const json_t *speed = json_object_get(o, "ns_per_day"), *revision = json_object_get(o, "revision");
-    struct estimate_about *a = &q->ensemble.about;
-    const char *key;
-    if (optional_text(o, "id", &a->id, e) || optional_text(o, "key", &a->key, e) ||
-        optional_text(o, "name", &a->name, e) || optional_text(o, "spec_hash", &a->spec_hash, e))
-        return -(int)e->code;
-    if (speed && !json_is_null(speed) && !json_is_number(speed))
-        return bad(e, "ns_per_day", "a number");
-    a->ns_per_day = json_number_value(speed);
-    if (revision && !json_is_null(revision) && !(json_is_integer(revision) && json_integer_value(revision) > 0))
-        return bad(e, "revision", "a whole number from 1");
-    a->revision = (size_t)json_integer_value(revision);
-    a->labels = q->labels = xcalloc(json_object_size(labels), sizeof *q->labels);
-    json_object_foreach (labels, key, value) {
-        if (!json_is_string(value))
-            return bad(e, "labels", "an object of texts");
-        q->labels[a->nlabels++] = (struct estimate_label){key, json_string_value(value)};
-    }
-    return 0;
-}
-
-static bool produces_npt(const struct spec *s)
-{
-    for (int i = 0; i < s->nstages; i++)
-        if (s->stages[i].kind == STAGE_PRODUCE && s->stages[i].npt)
-            return true;
-    return false;
-}
-
-static int64_t whole(const json_t *o, const char *key)
-{
-    return json_integer_value(json_object_get(o, key));
-}
-
-static int read_production(struct request *q, struct err *e)
-{
-    const json_t *o = json_object_get(q->description, "production"), *steps = json_object_get(o, "steps"),
-                 *replicas = json_object_get(o, "replicas");
-    size_t n = (size_t)q->spec->settings.alchemy.nwindows;
-    struct estimate_production *p = &q->production;
-    if (!o)
-        return 0;
-    *p = (struct estimate_production){whole(o, "share"), whole(o, "budget"), whole(o, "every"), NULL};
-    if (p->share < 1 || p->every < 1 || json_array_size(steps) != n || json_array_size(replicas) != n)
-        return bad(e, "production", "share, budget, every, and steps and replicas of every window");
-    p->windows = xcalloc(n, sizeof *p->windows);
-    for (size_t k = 0; k < n; k++) {
-        p->windows[k].steps = json_integer_value(json_array_get(steps, k));
-        p->windows[k].replicas = (int)json_integer_value(json_array_get(replicas, k));
-    }
-    q->ensemble.production = p;
-    return 0;
-}
-
-static int read_request(struct request *q, const struct buf *text, struct err *e)
-{
-    json_error_t why;
-    q->description = json_loadb(text->len ? text->data : "", text->len, JSON_REJECT_DUPLICATES, &why);
-    if (!json_is_object(q->description))
-        return err_set(e, ERR_SPEC, "description:%d: %s, expected a JSON object", q->description ? 1 : why.line,
-                       q->description ? "not an object" : why.text);
-    const char *spec = json_string_value(json_object_get(q->description, "spec"));
-    const char *name = json_string_value(json_object_get(q->description, "spec_name"));
-    if (!spec || !name)
-        return bad(e, spec ? "spec_name" : "spec", "a text");
-    int rc = spec_parse(&q->spec, name, spec, strlen(spec), e);
-    if (rc)
-        return rc;
-    q->ensemble.set = &q->spec->settings;
-    q->ensemble.npt = produces_npt(q->spec);
-    rc = read_replicas(q, e);
-    if (!rc)
-        rc = read_production(q, e);
-    return rc ? rc : read_about(q, e);
-}
-
-static void keep_held(struct request *q, const struct system *sys)
+static void keep_held(struct estimate_request *q, const struct system *sys)
 {
     struct estimate_held *h = &q->held;
     for (int i = 0; i < 2; i++) {
@@ -330,7 +177,7 @@ static void write_observable(const struct estimate_ensemble *x, int replica, con
 /* As replicas' checkpoints have them. */
 static void write_observables(void *request, struct writer *w)
 {
-    const struct request *q = request;
+    const struct estimate_request *q = request;
     const struct estimate_ensemble *x = &q->ensemble;
     for (int i = 0; i < x->repeats * x->set->alchemy.nwindows; i++) {
         struct checkpoint c = {0};
@@ -350,7 +197,7 @@ static void write_observables(void *request, struct writer *w)
 /* Of the replicas that take part, as their trajectories have them. */
 static void write_torsions(void *request, struct writer *w)
 {
-    const struct request *q = request;
+    const struct estimate_request *q = request;
     const struct estimate_ensemble *x = &q->ensemble;
     const int replicas = x->repeats * x->set->alchemy.nwindows;
     struct watched watched = watched_of(&q->sys, &x->set->alchemy);
@@ -366,13 +213,13 @@ static void write_torsions(void *request, struct writer *w)
     watched_json(&watched, w);
 }
 
-static bool has_torsions(const struct request *q)
+static bool has_torsions(const struct estimate_request *q)
 {
     return q->sys.natoms && watched_of(&q->sys, &q->spec->settings.alchemy).n > 0;
 }
 
 /* What restraints hold at an end of the ladder, and what a net charge lacks. */
-static void look_at_system(struct request *q, const struct system *sys)
+static void look_at_system(struct estimate_request *q, const struct system *sys)
 {
     const struct settings *set = &q->spec->settings;
     if (set->alchemy.dielectric > 0) {
@@ -391,7 +238,7 @@ static void look_at_system(struct request *q, const struct system *sys)
 }
 
 /* Without inputs nobody knows what is in them: an ensemble may end before it has any. */
-static void read_system(struct request *q)
+static void read_system(struct estimate_request *q)
 {
     struct buf folder = {0};
     struct err unread = {0};
@@ -406,16 +253,6 @@ static void read_system(struct request *q)
     q->ensemble.remark = q->remark.code ? q->remark.msg : NULL;
     source_free(src);
     buf_free(&folder);
-}
-
-static void close_request(struct request *q)
-{
-    free(q->replicas);
-    free(q->production.windows);
-    free(q->labels);
-    system_close(&q->sys);
-    spec_free(q->spec);
-    json_decref(q->description);
 }
 
 static int write_results(const char *directory, const char *output, const struct buf *json, struct err *e)
@@ -446,7 +283,7 @@ static int write_walks(const struct estimate_ensemble *x, struct err *e)
     return rc;
 }
 
-static int estimate_and_write(struct request *q, const char *output, struct err *e)
+static int estimate_and_write(struct estimate_request *q, const char *output, struct err *e)
 {
     struct estimate_ensemble *x = &q->ensemble;
     struct buf json = {0}, *walks = xcalloc((size_t)x->repeats, sizeof *walks);
@@ -468,19 +305,19 @@ static int estimate_and_write(struct request *q, const char *output, struct err 
 
 static int ensemble(const char *directory, const char *output, struct err *e)
 {
-    struct request q = {.ensemble.directory = directory};
+    struct estimate_request q = {.ensemble.directory = directory};
     struct buf text = {0};
     int rc = buf_read_stream(&text, stdin, "stdin", e);
     if (!rc && access(directory, R_OK | X_OK))
         rc = err_set(e, ERR_MISSING_FILE, "%s: %s", directory, strerror(errno));
     if (!rc)
-        rc = read_request(&q, &text, e);
+        rc = description_read(&q, &text, e);
     if (!rc) {
         read_checkpoints(&q);
         read_system(&q);
         rc = estimate_and_write(&q, output, e);
     }
-    close_request(&q);
+    description_close(&q);
     buf_free(&text);
     return rc;
 }
@@ -526,5 +363,7 @@ int estimate_main(int argc, char **argv)
     struct err e = {0};
     if (seconds && mib && own_limits(seconds, mib, &e))
         return exit_with("estimate", &e);
+    if (!output || !strcmp(output, "-"))
+        confine_to(directory);
     return ensemble(directory, output, &e) ? exit_with("estimate", &e) : EXIT_OK;
 }

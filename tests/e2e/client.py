@@ -114,7 +114,7 @@ class Client(Answered):
         out, _ = self.shoal("--help")
         self.assertTrue(out.startswith("  shoal submit"))
         table = json.loads(self.shoal("help", "--json")[0])
-        for command in ("submit", "list", "status", "watch", "results", "cancel", "pause", "resume", "retry", "validate",
+        for command in ("submit", "list", "status", "watch", "results", "cancel", "pause", "resume", "retry", "reestimate", "validate",
                         "energy", "bench", "version", "events", "wait", "top"):
             self.assertIn(command, [c["name"] for c in table["commands"]])
         self.assertEqual(table["states"], ["queued", "running", "paused", "finishing", "done", "failed", "cancelled"])
@@ -334,13 +334,15 @@ class Client(Answered):
         self.assertNotIn(said, self.shoal("status", "--devices", "--plain")[0])
 
     def test_moves(self):
-        for verb, state in (("cancel", "cancelled"), ("pause", "paused"), ("resume", "queued"), ("retry", "queued")):
+        for verb, state in (("cancel", "cancelled"), ("pause", "paused"), ("resume", "queued"), ("retry", "queued"),
+                            ("reestimate", "finishing")):
             self.service.answers[f"POST /v1/ensembles/3f2a/{verb}"] = (200, ensemble(state=state))
             out, err = self.shoal(verb, "3f2a")
             self.assertEqual(out, state + "\n")
             self.assertIn(f"methane is {state}", err)
             self.assertEqual(self.shoal(verb, "3f2a", "-q")[1], "")
         self.assertIn("`shoal retry 3f2a` goes on with it", self.shoal("cancel", "3f2a")[1])
+        self.assertIn("`shoal wait 3f2a` waits for the new results", self.shoal("reestimate", "3f2a")[1])
 
     def test_estimate(self):
         """What the samples say so far, wherever an ensemble that runs is shown."""

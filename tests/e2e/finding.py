@@ -5,6 +5,7 @@
 Usage: finding.py SHOALD [NAME...]    only the scenarios with one of the names
 """
 import os
+import socket
 import sqlite3
 import sys
 import time
@@ -223,8 +224,11 @@ def methods():
             c.request(method, path)
             answer = c.getresponse()
             assert (answer.status, answer.getheader("Allow")) == (405, allow), (method, path, answer.status, answer.headers)
+        wide = s.submit("wide", windows=[k / 600 for k in range(600)])  # whose status comes in pieces
+        s.act(wide, "cancel")
+        streams = [f"/v1/ensembles/{wide}", f"/v1/ensembles/{ident}/events"]
         for path in ("/healthz/live", "/v1/ensembles", f"/v1/ensembles/{ident}", f"/v1/ensembles/{ident}/files/input/tiny.top",
-                     f"/v1/ensembles/{ident}/events", "/v1/nothing"):
+                     "/v1/nothing", *streams):
             c = Connection(s.socket)
             c.request("GET", path)
             get = c.getresponse()
@@ -232,8 +236,14 @@ def methods():
             c.request("HEAD", path)  # on the same connection: a body would be in the way
             head = c.getresponse()
             assert head.status == get.status and head.read() == b"", path
-            if "events" not in path:
-                assert int(head.getheader("Content-Length")) == len(body), path
+            told = (head.getheader("Content-Length"), head.getheader("Transfer-Encoding"))
+            assert told == ((None, None) if path in streams else (str(len(body)), None)), (path, told)
+            assert head.getheader("Content-Type") == get.getheader("Content-Type"), path
+            k = socket.socket(socket.AF_UNIX)
+            k.connect(s.socket)
+            k.sendall(f"HEAD {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+            assert b"".join(iter(lambda: k.recv(1 << 16), b"")).endswith(b"\r\n\r\n"), path
+            k.close()
             c.request("GET", "/healthz/live")
             assert c.getresponse().read() == b'{"ok":true}\n'
 

@@ -13,6 +13,7 @@ import sqlite3
 import sys
 import threading
 import time
+import urllib.parse
 
 from fake import Release, as_user, assert_whole, body_of
 from scenarios import run, service
@@ -317,6 +318,47 @@ def replicas():
         assert answer["error"]["code"] == "SPEC" and "repeats: 201 windows x 100 repeats are 20100 replicas; expected at most 20000" in answer["error"]["message"], answer
 
 
+def widened():
+    """The rows of an ensemble that got windows are charged at once as a restart finds them; more than the owner may store is refused."""
+    with service("widened", steps=10**9, per_second=10) as s:
+        ident = s.submit("wide", windows=(0, 1))
+        s.act(ident, "pause")
+        s.wait_replicas(ident, lambda r: r["state"] == "paused")
+
+        def measured(since):
+            """Its bytes, measured after another's end: a measurement visits all."""
+            deadline = time.monotonic() + 30
+            while (ensemble := s.get(ident))["bytes"] is None or ensemble["bytes"] < since:
+                assert time.monotonic() < deadline, ensemble
+                time.sleep(0.05)
+            return ensemble["bytes"]
+
+        first = measured(1)
+        wishes = ";".join(f"vdw: {(k + 1) / 151:.14f}" for k in range(150))
+        answer = s.act(ident, "extend?" + urllib.parse.urlencode({"windows": wishes}))
+        assert (answer["revision"], answer["windows"], answer["state"]) == (2, 152, "paused"), answer
+        grown = measured(first + 150 * 512)
+        time.sleep(2.5)  # folders of active ensembles are measured every second
+        grown = measured(grown - 1)
+        s.stop()
+        s.start()
+        again = measured(1)
+        assert abs(again - grown) < 600 and grown - first > 150 * (512 + 16), (first, grown, again)
+    if os.geteuid() != 0:
+        print("widened: refusal skipped, needs root to be somebody else")
+        return
+    with service("full", "--user-stored-bytes", "80000", steps=10**9, per_second=10) as s:
+        os.chmod(s.socket, 0o666)
+        status, answer = as_user(12345, lambda: s.call("POST", "/v1/ensembles", body_of("w", windows=(0, 1))))
+        assert status == 201, answer
+        ident = answer["id"]
+        s.act(ident, "pause")
+        s.wait_replicas(ident, lambda r: r["state"] == "paused")
+        error = s.act(ident, "extend?" + urllib.parse.urlencode({"windows": wishes}), 429)["error"]["message"]
+        assert "bytes stored is reached" in error, error
+        assert as_user(12345, lambda: s.call("GET", "/v1/usage"))[1]["users"][0]["replicas"] == 2
+
+
 def long_queue():
     """As many replicas as one ensemble may have wait: whoever asks for all of them, pauses, resumes, retries or removes holds nobody up, and
     each such command is one event, which is charged."""
@@ -469,7 +511,7 @@ def same_inputs():
         assert not [name for _, _, names in os.walk(os.path.join(s.folder, "state/inputs")) for name in names]
 
 
-SCENARIOS = [close_together, few_descriptors, crowd, one_user_against_others, bodies, deaf_readers, stored_bytes, replicas, long_queue, followers,
+SCENARIOS = [close_together, few_descriptors, crowd, one_user_against_others, bodies, deaf_readers, stored_bytes, replicas, widened, long_queue, followers,
              trimmed, same_inputs]
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import os
 import sys
 import time
 
-from fake import assert_whole, body_of
+from fake import as_user, assert_whole, body_of
 from scenarios import run, service
 
 
@@ -186,7 +186,34 @@ def killed_while_it_stops():
             assert written == list(range(len(written))) and len(written) > 510, written
 
 
-SCENARIOS = [paced, one_at_a_time, estimators_die, none_unasked, nobody_knows, good_enough, not_before, any_verdict_unasked, killed_while_it_stops]
+def alike():
+    """Where replicas outnumber slots the windows of an ensemble are sampled alike, so that it is stopped long before its windows, one after
+    the other, would have got anywhere."""
+    with service("windows", "--live-seconds", "1", "--slice-seconds", "2", steps=0, per_second=2000, segment=10) as s:
+        answers(s, GOOD)
+        idents = [submit(s, f"a{k}", "{error: 0.1 kcal/mol, after: 10 steps}", windows=(0, 0.25, 0.5, 0.75, 1)) for k in range(2)]
+        ident = until(lambda: next((i for i in idents if stops(s, i)), None))  # a window alone takes 50 s; here are ten for two slots
+        sampled = [r["step"] for r in s.get(ident)["replicas"]]
+        assert min(sampled) > 510 and max(sampled) < 4 * min(sampled), sampled
+
+
+def fair():
+    """Users take turns at live estimates: one user's many ensembles do not keep another's from its own."""
+    if os.geteuid() != 0:
+        print("fair: skipped, needs root to be somebody else")
+        return
+    with service("users", "--live-seconds", "1", "--slots", "40", steps=0, per_second=200, segment=10) as s:
+        os.chmod(s.socket, 0o666)
+        answers(s, BAD)
+        stop = "{error: 0.1 kcal/mol, after: 10 steps}"
+        many = as_user(22001, lambda: [submit(s, f"a{k}", stop) for k in range(16)])
+        one = as_user(22002, lambda: submit(s, "b", stop))
+        until(lambda: estimate(s, one))
+        without = sum(estimate(s, ident) is None for ident in many)
+        assert without >= 6, f"{16 - without} ensembles of the other user came first"
+
+
+SCENARIOS = [alike, fair, paced, one_at_a_time, estimators_die, none_unasked, nobody_knows, good_enough, not_before, any_verdict_unasked, killed_while_it_stops]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[2:])

@@ -108,6 +108,13 @@ class Package(Served):
         self.assertEqual(self.shoal.version().devices[0].device, "cpu")
         self.assertGreaterEqual(self.shoal.usage()[0].ensembles, 1)
 
+    def test_reestimate(self):
+        before = self.shoal.results("done")
+        self.assertEqual(self.shoal.reestimate("done").state, "finishing")
+        self.assertEqual(self.shoal.wait("done", timeout=60).state, "done")
+        after = self.shoal.results("done")
+        self.assertEqual((after.estimate, after.uncertainty, after.windows), (before.estimate, before.uncertainty, before.windows))
+
     def test_files(self):
         listed = {f.path: f.bytes for f in self.shoal.files("done")}
         target = os.path.join(self.folder, "dhdl.xvg")

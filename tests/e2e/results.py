@@ -250,7 +250,83 @@ def fair():
         assert slow.count() == 11
 
 
-SCENARIOS = [fair, not_stale, shared, moved, removed, live, estimators_die, service_stops, downloads]
+def again():
+    """Results are computed again from the rows there are: once, whoever asks how often, also after a kill; no replica runs."""
+    with service("again") as s:
+        slow = slow_estimator(s, "exit")
+        ident = s.submit("a")
+        ensemble = s.wait(ident)
+        assert ensemble["state"] == "failed" and ensemble["done"] == 3, ensemble
+        slow.off()
+        s.act(ident, "reestimate")
+        assert_whole(s, ident)
+        path = os.path.join(s.folder, "state/ensembles", ident, "results.json")
+        with open(path, encoding="utf-8") as f:
+            good = f.read()
+        with open(path, "w", encoding="utf-8") as f:
+            f.write("{}")
+        slow = slow_estimator(s, "hold")
+        begun = slow.count()
+        first = s.act(ident, "reestimate")
+        assert (first["state"], first["reason"]) == ("finishing", "its results are computed again"), first
+        assert s.act(ident, "reestimate")["seq"] == first["seq"], "asked for twice"
+        results(s, ident, expect=409)
+        while slow.count() == begun:
+            time.sleep(0.02)
+        assert not os.path.exists(path), "results of before"
+        s.kill()
+        s.start()
+        assert s.get(ident)["state"] == "finishing"
+        slow.let_go()
+        ensemble = assert_whole(s, ident)  # a replica that had run again would have other steps
+        assert ensemble["reason"] is None
+        with open(path, encoding="utf-8") as f:
+            assert f.read() == good
+        # One that was cancelled has its results made when they are asked for.
+        s.set_rules(steps=100000, per_second=300)
+        other = s.submit("c")
+        assert s.act(other, "reestimate", 409)["error"]["code"] == "CONFLICT"
+        s.wait_steps(other, 0)
+        s.act(other, "cancel")
+        s.wait_replicas(other, lambda r: r["state"] == "cancelled")
+        results(s, other)
+        begun = slow.count()
+        results(s, other)
+        assert slow.count() == begun, "made again for nothing"
+        assert s.act(other, "reestimate")["state"] == "cancelled"
+        results(s, other)
+        assert slow.count() == begun + 1
+        if os.geteuid() == 0:
+            os.chmod(s.socket, 0o666)
+            assert as_user(12345, lambda: s.call("POST", f"/v1/ensembles/{ident}/reestimate"))[0] == 404
+
+
+def again_behind():
+    """Results that are computed again wait for those of ensembles that end, and leave them a place, also after a restart."""
+    with service("behind", slots=40, steps=20, per_second=2000) as s:
+        many = [s.submit(f"m{k}", windows=(0, 1)) for k in range(8)]
+        for ident in many:
+            s.wait(ident, "done")
+        slow = slow_estimator(s, "wait")
+        for ident in many:
+            s.act(ident, "reestimate")
+
+        def left():
+            return [s.get(ident)["state"] for ident in many].count("finishing")
+
+        for name in ("first", "second"):
+            before = left()
+            s.wait(s.submit(name, windows=(0, 1)), "done")
+            assert left() >= before - 2 > 0, (name, before, left())
+            if name == "first":
+                s.kill()
+                s.start()
+        for ident in many:
+            s.wait(ident, "done")
+        assert 10 <= slow.count() <= 11  # one more for that which was killed
+
+
+SCENARIOS = [again, again_behind, fair, not_stale, shared, moved, removed, live, estimators_die, service_stops, downloads]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[2:])

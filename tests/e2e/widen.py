@@ -232,7 +232,7 @@ def paused_repeats(s):
             break
         assert status == 503, ensemble
         time.sleep(0.05)
-    assert ensemble["state"] == "paused" and {r["state"] for r in ensemble["replicas"]} == {"paused"}, ensemble
+    assert ensemble["state"] == "paused" and ensemble["revision"] == 2 and {r["state"] for r in ensemble["replicas"]} == {"paused"}, ensemble
     assert [(r["repeat"], r["window"]) for r in ensemble["replicas"]] == [(i, k) for i in range(2) for k in range(3)], ensemble
     assert "has not taken up yet" in widen_when_ready(s, ident, "bonded: 0.7")
     s.kill()

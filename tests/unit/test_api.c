@@ -35,6 +35,7 @@ static void add(struct fixture *f, uint32_t owner, const char *id, const char *n
     ensemble_string(&e->key, key);
     ensemble_string(&e->spec_name, "spec.yaml");
     assert_int_equal(play_feed(&f->play, (struct sched_event){.kind = SCHED_ADD, .ensemble = e}), 0);
+    service_register(&f->service, e);
     ensemble_show_all(e);
     e->shown.seq = 1; /* it is committed */
 }
@@ -64,6 +65,8 @@ static int teardown(void **state)
 {
     struct fixture *f = *state;
     server_play_end(&f->server);
+    for (int i = 0; i < f->play.s.nensembles; i++)
+        service_unregister(&f->service, f->play.s.ensembles[i]);
     play_end(&f->play);
     free(f);
     return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the reader of submissions cannot do any more, should what it reads take it over; and what it still can.
+ * What the reader of submissions and the estimator cannot do any more, should what they read take them over; and what
+ * they still can.
  */
 #undef NDEBUG
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,24 +52,65 @@ static int in_child(void)
     return 0;
 }
 
-static void test_confined(void **state)
+static char folder[] = "/tmp/shoal-test-confine-XXXXXX";
+
+static int in_child_with_folder(void)
 {
-    (void)state;
+    char in[80], out[80];
+    snprintf(in, sizeof in, "%s/a", folder);
+    snprintf(out, sizeof out, "%s/b", folder);
+    if (symlink("/etc/passwd", out))
+        return 2;
+    confine_to(folder);
+    if (!refused(open(out, O_RDONLY)) || !refused(open("/etc/passwd", O_RDONLY)) ||
+        !refused(open("/tmp/shoal-test-confine", O_WRONLY | O_CREAT, 0600)) || !refused(mkdir(in, 0700)))
+        return 3;
+    int fd = open(in, O_RDWR | O_CREAT, 0600), dir = open(folder, O_RDONLY | O_DIRECTORY);
+    if (fd < 0 || dir < 0 || fsync(dir) || rename(in, out) || open(out, O_RDONLY) < 0 || unlink(out))
+        return 4;
+    if (open("/proc/self/status", O_RDONLY) < 0 || open("/proc/meminfo", O_RDONLY) < 0)
+        return 5;
+    return refused(rmdir(folder)) && refused(socket(AF_UNIX, SOCK_STREAM, 0)) ? 0 : 6;
+}
+
+/* Skips where the kernel or the build has no such limits. */
+static void expect_limits(void)
+{
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     skip();
 #endif
     if (syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) < 1)
-        skip(); /* this kernel has no such limits */
+        skip();
+}
+
+static void expect_confined(int (*in_child_of)(void))
+{
     int status;
     pid_t child = fork();
     if (child == 0)
-        _exit(in_child());
+        _exit(in_child_of());
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
 }
 
+static void test_confined(void **state)
+{
+    (void)state;
+    expect_limits();
+    expect_confined(in_child);
+}
+
+static void test_confined_to_a_folder(void **state)
+{
+    (void)state;
+    expect_limits();
+    assert_non_null(mkdtemp(folder));
+    expect_confined(in_child_with_folder);
+    assert_int_equal(rmdir(folder), 0); /* nothing is in it */
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_confined)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_confined), cmocka_unit_test(test_confined_to_a_folder)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

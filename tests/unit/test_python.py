@@ -11,6 +11,7 @@ import os
 import re
 import sys
 import tempfile
+import traceback
 import types
 import typing
 import unittest
@@ -150,6 +151,16 @@ class Decoding(unittest.TestCase):
         self.assertRaisesRegex(errors.Malformed, "status 500: expected a JSON object, read b'<html>'", transport.problem_of, 500, b"<html>", None)
         self.assertIsInstance(transport.problem_of(500, b"{}", None), errors.Malformed)
 
+
+    def test_escapes(self):
+        """A message quotes what somebody else wrote: as a text it shows that, and a terminal obeys nothing of it."""
+        said = 's.yaml:1: "k\x1b]0;owned\x07\x9b2J\u202eab\ud800 \u00e4\u03bb": unknown key\n\tof 3'
+        text = json.dumps({"error": {"code": "SPEC", "message": said}}).encode()
+        problem = transport.problem_of(422, text, None)
+        self.assertEqual(problem.message, said)
+        shown = 's.yaml:1: "k\\x1b]0;owned\\x07\\u009b2J\\u202eab\\ud800 \u00e4\u03bb": unknown key\n\tof 3'
+        self.assertEqual(str(problem), shown)
+        self.assertIn(shown, "".join(traceback.format_exception(problem)))
 
     def test_exit_codes(self):
         """Those that a campaign's errors are told by are the program's."""

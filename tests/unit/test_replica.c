@@ -4,183 +4,16 @@
  * end are those of an undisturbed run.
  */
 #undef NDEBUG
-#include <assert.h>
-#include <endian.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
-#include "daemon/worker/replica.h"
-#include "daemon/worker/runner.h"
-#include "engine/base/checksum.h"
 #include "engine/run/ctl.h"
-#include "tests/unit/fake_sim.h"
-
-#define FILES FAKE_FILES
-#define ENSEMBLE 77
-
-static struct stage protocol[] = {
-    {.kind = STAGE_MINIMIZE, .phase = 1, .timestep = 0.002, .steps = 100},
-    {.kind = STAGE_EQUILIBRATE, .phase = 2, .timestep = 0.001, .steps = 60, .sample_every = 20},
-    {.kind = STAGE_EQUILIBRATE, .timestep = 0.002, .steps = 50, .npt = true},
-    {.kind = STAGE_PRODUCE, .timestep = 0.002, .steps = 200, .npt = true, .sample_every = 10, .frames_every = 50},
-    {.kind = STAGE_PRODUCE, .timestep = 0.002, .steps = 45, .sample_every = 5, .frames_every = 20},
-};
-
-static int set_up(void **state)
-{
-    (void)state;
-    fake = (struct fake){.spec = {.name = "test",
-                                  .stages = protocol,
-                                  .nstages = (int)(sizeof protocol / sizeof *protocol),
-                                  .checkpoint_every = 30,
-                                  .settings = {.integrator = {.timestep = 0.002},
-                                               .barostat = {.on = true, .every = 25},
-                                               .alchemy = {.nwindows = 3}}},
-                         .tuned_until = 60 + 50};
-    return fake_folder_new();
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return fake_folder_remove();
-}
-
-/* What was heard of one replica. */
-struct told {
-    struct replica *replica;
-    enum report_kind end;
-    int progress, segments, events, ends, begun; /* begun: that production has */
-    uint64_t step, steps, index;
-    enum err_code code;
-    char message[1000], last_event[1100];
-    uint32_t salt;        /* asked for */
-    uint64_t target;      /* asked for; 0: the spec's */
-    int stop_after_calls; /* into the simulation; 0: never */
-};
-
-static void hear(void *ctx, const struct replica *r, const struct replica_report *what)
-{
-    struct told *t = ctx;
-    (void)r;
-    assert_int_equal(t->ends, 0);
-    assert_true(what->step <= what->steps);
-    t->step = what->step;
-    t->steps = what->steps;
-    switch (what->kind) {
-    case REPORT_PROGRESS:
-        t->progress++;
-        return;
-    case REPORT_SEGMENT:
-        t->segments++;
-        assert_true(what->index > t->index);
-        t->index = what->index;
-        return;
-    case REPORT_EVENT:
-        if (!strcmp(what->event, "produces")) {
-            t->begun++;
-            return;
-        }
-        t->events++;
-        snprintf(t->last_event, sizeof t->last_event, "%.50s: %s", what->event, what->why->msg);
-        return;
-    case REPORT_FAILED:
-        t->code = what->why->code;
-        snprintf(t->message, sizeof t->message, "%s", what->why->msg);
-        break;
-    case REPORT_DONE:
-    case REPORT_STOPPED:
-        break;
-    }
-    t->end = what->kind;
-    t->ends++;
-}
-
-static void run_one(void *arg)
-{
-    replica_run(((struct told *)arg)->replica);
-}
-
-static bool ready_one(const void *arg)
-{
-    return replica_ready(((const struct told *)arg)->replica);
-}
-
-static void ended_one(void *arg)
-{
-    replica_free(((struct told *)arg)->replica);
-}
-
-/* Runs n replicas, of windows 0, 1, ..., through the runner until all have ended. */
-static void run_replicas(struct told *told, int n)
-{
-    struct models models = {.dev = &fake_dev};
-    struct runner runner = {.dev = &fake_dev};
-    struct err e = {0};
-    assert_int_equal(jobs_new(&runner.jobs, &e), 0);
-    for (int i = 0; i < n; i++) {
-        told[i].replica = replica_new(&(struct replica_setup){.models = &models,
-                                                              .jobs = runner.jobs,
-                                                              .directory = fake.directory,
-                                                              .ensemble = ENSEMBLE,
-                                                              .window = i,
-                                                              .replica = (uint32_t)i,
-                                                              .salt = told[i].salt,
-                                                              .steps = told[i].target,
-                                                              .report = hear,
-                                                              .ctx = &told[i]});
-        assert_int_equal(runner_add(&runner, run_one, ready_one, ended_one, &told[i], &e), 0);
-    }
-    int before = fake.calls;
-    while (runner.count) {
-        assert_int_equal(runner_turn(&runner, NULL, 0, -1, &e), 0);
-        for (int i = 0; i < n; i++)
-            if (!told[i].ends && told[i].stop_after_calls && fake.calls - before >= told[i].stop_after_calls)
-                replica_stop(told[i].replica);
-    }
-    for (int i = 0; i < n; i++)
-        assert_int_equal(told[i].ends, 1);
-    assert_int_equal(fake.alive, 0);
-    jobs_free(runner.jobs);
-}
-
-static uint32_t asked_salt;
-static uint64_t asked_target;
-
-static struct told run(void)
-{
-    struct told t = {.salt = asked_salt, .target = asked_target};
-    run_replicas(&t, 1);
-    return t;
-}
-
-/* Compares window 0's files with those of an undisturbed run, then empties the directory. */
-static void expect_files(struct buf wanted[FILES])
-{
-    struct buf got[FILES] = {0};
-    fake_files_read(got, 0);
-    for (int i = 0; i < FILES; i++)
-        assert_string_equal(got[i].data, wanted[i].data);
-    fake_files_free(got);
-    fake_folder_empty();
-}
-
-static void undisturbed(struct buf wanted[FILES])
-{
-    struct told t = run();
-    assert_int_equal(t.end, REPORT_DONE);
-    assert_true(t.begun > 0);
-    fake_files_read(wanted, 0);
-    fake_folder_empty();
-}
+#include "tests/unit/replica_play.h"
 
 static void a_whole_story(void **state)
 {
@@ -461,191 +294,6 @@ static void grown_lists_change_nothing(void **state)
     fake_files_free(wanted);
 }
 
-static void damage(const char *name, long at)
-{
-    char path[128];
-    snprintf(path, sizeof path, "%s/lambda_00/%s", fake.directory, name);
-    FILE *f = fopen(path, "r+b");
-    assert_non_null(f);
-    fseek(f, at, SEEK_SET);
-    fputc('#', f);
-    fclose(f);
-}
-
-static void damaged_checkpoints(void **state)
-{
-    (void)state;
-    struct buf wanted[FILES] = {0};
-    undisturbed(wanted);
-    for (int both = 0; both < 2; both++) {
-        struct told t = {.stop_after_calls = 60};
-        fake.slowness = 1;
-        run_replicas(&t, 1);
-        assert_int_equal(t.end, REPORT_STOPPED);
-        damage("checkpoint", 90);
-        if (both)
-            damage("checkpoint.previous", 5);
-        uint64_t index = t.index;
-        t = run();
-        assert_int_equal(t.end, REPORT_DONE);
-        assert_int_equal(t.events, 1 + both);
-        assert_non_null(strstr(t.last_event, both ? "checkpoint.previous: not a checkpoint" : "checkpoint: damaged"));
-        assert_true(index > 2);
-        expect_files(wanted);
-    }
-    fake_files_free(wanted);
-}
-
-/* Window 0 is stopped half way; its newest checkpoint. */
-static void stopped_checkpoint(struct buf *file)
-{
-    struct buf path = {0};
-    struct err e = {0};
-    struct told t = {.stop_after_calls = 60};
-    fake.slowness = 1;
-    run_replicas(&t, 1);
-    assert_int_equal(t.end, REPORT_STOPPED);
-    buf_printf(&path, "%s/lambda_00/checkpoint", fake.directory);
-    assert_int_equal(buf_read_file(file, path.data, &e), 0);
-    buf_free(&path);
-}
-
-/* With the checksum that belongs to it. */
-static void write_forged(struct buf *file)
-{
-    struct buf path = {0};
-    struct err e = {0};
-    uint64_t sum = htole64(checksum(file->data, file->len - 8));
-    memcpy(file->data + file->len - 8, &sum, sizeof sum);
-    buf_printf(&path, "%s/lambda_00/checkpoint", fake.directory);
-    assert_int_equal(buf_write_file(path.data, file->data, file->len, &e), 0);
-    buf_free(&path);
-}
-
-/* Of another ensemble, seed, window or repeat, or with numbers that would not fit into what is told of them: an event says so, and the
- * one before it counts. */
-static void foreign_checkpoints(void **state)
-{
-    (void)state;
-    static const struct {
-        int word;
-        uint64_t value;
-        const char *said;
-    } cases[] = {{11, ENSEMBLE + 1, "of another ensemble"},
-                 {12, 1, "of a run with seed 1, and the spec's is 0"},
-                 {13, 1, "of another window or repeat"},
-                 {1, 1, "of window 1, not 0"},
-                 {1, 3, "numbers that no replica has"},
-                 {2, UINT64_C(1) << 40, "numbers that no replica has"},
-                 {3, UINT64_C(1) << 31, "numbers that no replica has"},
-                 {4, UINT64_C(1) << 63, "numbers that no replica has"},
-                 {5, UINT64_C(1) << 63, "numbers that no replica has"},
-                 {6, UINT64_C(1) << 32, "numbers that no replica has"},
-                 {8, UINT64_C(1) << 62, "numbers that no replica has"}};
-    struct buf wanted[FILES] = {0};
-    undisturbed(wanted);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct buf file = {0};
-        stopped_checkpoint(&file);
-        uint64_t word = htole64(cases[i].value);
-        memcpy(file.data + 8 * cases[i].word, &word, sizeof word);
-        write_forged(&file);
-        buf_free(&file);
-        struct told t = run();
-        assert_int_equal(t.end, REPORT_DONE);
-        assert_int_equal(t.events, 1);
-        if (!strstr(t.last_event, cases[i].said))
-            fail_msg("\"%s\" does not say \"%s\"", t.last_event, cases[i].said);
-        expect_files(wanted);
-    }
-    fake_files_free(wanted);
-}
-
-/* A format before the owner was kept: who wrote it is not known, and it is gone on from. */
-static void a_checkpoint_of_format_3(void **state)
-{
-    (void)state;
-    enum { OWNER = 11 * 8, OWNER_BYTES = 3 * 8 };
-    struct buf wanted[FILES] = {0}, file = {0};
-    undisturbed(wanted);
-    stopped_checkpoint(&file);
-    file.data[7] = '3';
-    memmove(file.data + OWNER, file.data + OWNER + OWNER_BYTES, file.len - OWNER - OWNER_BYTES);
-    file.len -= OWNER_BYTES;
-    write_forged(&file);
-    buf_free(&file);
-    struct told t = run();
-    assert_int_equal(t.end, REPORT_DONE);
-    assert_int_equal(t.events, 0);
-    expect_files(wanted);
-    fake_files_free(wanted);
-}
-
-/* Work of weeks is not thrown away because a newer program cannot read it: nothing is begun anew, nothing removed. */
-static void a_checkpoint_of_another_format(void **state)
-{
-    (void)state;
-    struct buf file = {0}, again = {0}, path = {0};
-    struct err e = {0};
-    const char *message = "lambda_00/checkpoint: of format 2, this program reads formats 3 and 4: ";
-    stopped_checkpoint(&file);
-    buf_printf(&path, "%s/lambda_00/checkpoint", fake.directory);
-    file.data[7] = '2';
-    write_forged(&file);
-    struct told t = run();
-    assert_int_equal(t.end, REPORT_FAILED);
-    assert_int_equal(t.code, ERR_UNSUPPORTED);
-    assert_non_null(strstr(t.message, message));
-    assert_int_equal(buf_read_file(&again, path.data, &e), 0);
-    assert_int_equal(again.len, file.len);
-    buf_free(&file);
-    buf_free(&again);
-    buf_free(&path);
-}
-
-/* Reading this link says EIO, as a bad block does: the checkpoint before counts, and the link is gone. */
-static void an_unreadable_checkpoint(void **state)
-{
-    (void)state;
-    struct buf wanted[FILES] = {0};
-    undisturbed(wanted);
-    struct told t = {.stop_after_calls = 60};
-    fake.slowness = 1;
-    run_replicas(&t, 1);
-    assert_int_equal(t.end, REPORT_STOPPED);
-    char path[128];
-    snprintf(path, sizeof path, "%s/lambda_00/checkpoint", fake.directory);
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(symlink("/proc/self/mem", path), 0);
-    t = run();
-    assert_int_equal(t.end, REPORT_DONE);
-    assert_int_equal(t.events, 1);
-    assert_non_null(strstr(t.last_event, "lambda_00/checkpoint: Input/output error"));
-    expect_files(wanted);
-    fake_files_free(wanted);
-}
-
-/* Somebody empties an output while the replica runs: it says so, and the next attempt makes the same bytes again. */
-static void an_output_emptied_while_running(void **state)
-{
-    (void)state;
-    struct buf wanted[FILES] = {0};
-    undisturbed(wanted);
-    fake.empty_at_call = 100;
-    fake.calls = 0;
-    struct told t = run();
-    assert_int_equal(t.end, REPORT_FAILED);
-    assert_int_equal(t.code, ERR_IO);
-    assert_non_null(strstr(t.message, "lambda_00/dhdl.xvg: 0 bytes; expected "));
-    fake.empty_at_call = 0;
-    t = run();
-    assert_int_equal(t.end, REPORT_DONE);
-    assert_int_equal(t.events, 2);
-    assert_non_null(strstr(t.last_event, "lambda_00/dhdl.xvg has 0 bytes, the checkpoint counts on "));
-    expect_files(wanted);
-    fake_files_free(wanted);
-}
-
 /* Without a salt it blows up again and again at the same step; with one it goes on from the checkpoint before, and the
  * salt stays its own when it is killed and started again, told or not. */
 static void salted_after_a_failure(void **state)
@@ -679,25 +327,6 @@ static void salted_after_a_failure(void **state)
     }
     asked_salt = 0;
     fake_files_free(plain);
-    fake_files_free(wanted);
-}
-
-static void an_output_cut_short_by_someone(void **state)
-{
-    (void)state;
-    struct buf wanted[FILES] = {0};
-    undisturbed(wanted);
-    struct told t = {.stop_after_calls = 130};
-    fake.slowness = 1;
-    run_replicas(&t, 1);
-    assert_int_equal(t.end, REPORT_STOPPED);
-    char path[128];
-    snprintf(path, sizeof path, "%s/lambda_00/dhdl.xvg", fake.directory);
-    assert_int_equal(truncate(path, 10), 0);
-    t = run();
-    assert_int_equal(t.end, REPORT_DONE);
-    assert_int_equal(t.events, 2);
-    expect_files(wanted);
     fake_files_free(wanted);
 }
 
@@ -736,30 +365,22 @@ static void a_window_that_is_not_there(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(a_whole_story),
-        TEST(a_finished_replica_ends_at_once),
-        TEST(a_narrow_box),
-        TEST(a_later_target),
-        TEST(a_target_that_is_passed),
-        TEST(a_target_too_early),
-        TEST(killed_at_every_call),
-        TEST(killed_on_the_way_to_a_later_target),
-        TEST(killed_over_and_over),
-        TEST(checkpoints_at_any_time),
-        TEST(stopped_and_continued),
-        TEST(grown_lists_change_nothing),
-        TEST(damaged_checkpoints),
-        TEST(an_output_cut_short_by_someone),
-        TEST(a_checkpoint_of_another_format),
-        TEST(a_checkpoint_of_format_3),
-        TEST(foreign_checkpoints),
-        TEST(an_unreadable_checkpoint),
-        TEST(an_output_emptied_while_running),
-        TEST(salted_after_a_failure),
-        TEST(one_blows_up_alone),
-        TEST(a_window_that_is_not_there),
+        cmocka_unit_test_setup_teardown(a_whole_story, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_finished_replica_ends_at_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_narrow_box, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_later_target, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_target_that_is_passed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_target_too_early, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(killed_at_every_call, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(killed_on_the_way_to_a_later_target, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(killed_over_and_over, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(checkpoints_at_any_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(stopped_and_continued, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(grown_lists_change_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(salted_after_a_failure, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_blows_up_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_window_that_is_not_there, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

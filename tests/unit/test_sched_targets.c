@@ -400,6 +400,71 @@ static void a_look_that_was_lost_is_made_again(void **state)
     play_end(&p);
 }
 
+/* Results of one that has ended are made again, and nothing runs; asked for twice they are made once. */
+static void results_are_made_again(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 2, 0);
+    play_begin(&p, 1);
+    play_up(&p, 0, 2, "m");
+    play_add(&p, e);
+    assert_int_equal(play_wish(&p, SCHED_REESTIMATE, e), -ERR_CONFLICT);
+    assert_int_equal(play_wish(&p, SCHED_PAUSE, e), 0);
+    assert_int_equal(play_wish(&p, SCHED_REESTIMATE, e), -ERR_CONFLICT);
+    play_wish(&p, SCHED_RESUME, e);
+    play_feed(&p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true});
+    play_about(&p, SCHED_STOPPED, &e->replicas[0]);
+    play_about(&p, SCHED_STOPPED, &e->replicas[1]);
+    run_all(&p, e);
+    assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
+    assert_int_equal(play_wish(&p, SCHED_REESTIMATE, e), 0); /* they are being made */
+    assert_int_equal(p.d.n, 0);
+    assert_false(e->again);
+    play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true});
+    assert_int_equal(e->sm.state, ENSEMBLE_DONE);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(play_wish(&p, SCHED_REESTIMATE, e), 0);
+        assert_int_equal(play_count(&p, DECIDE_ESTIMATE), i ? 0 : 1);
+        assert_int_equal(play_count(&p, DECIDE_START), 0);
+        assert_int_equal(play_count(&p, DECIDE_PREPARE), 0);
+        assert_true(e->again);
+    }
+    /* What the machine lacks is waited for, as at the first end; what it cannot get over fails the ensemble. */
+    play_feed(&p,
+              (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .code = ERR_BUSY, .message = "too many"});
+    assert_string_equal(e->reason, "too many");
+    p.now = sched_wake(&p.s, p.now);
+    play_feed(&p, (struct sched_event){.kind = SCHED_TICK});
+    assert_int_equal(play_count(&p, DECIDE_ESTIMATE), 1);
+    play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .code = ERR_ESTIMATE, .message = "no"});
+    assert_int_equal(e->sm.state, ENSEMBLE_FAILED);
+    assert_int_equal(play_wish(&p, SCHED_REESTIMATE, e), 0);
+    play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true});
+    assert_int_equal(e->sm.state, ENSEMBLE_DONE);
+    assert_null(e->reason);
+    /* An end after that is one like any other. */
+    extend(&p, e, true, 10);
+    play_feed(&p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true});
+    run_all(&p, e);
+    assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
+    assert_false(e->again);
+    play_end(&p);
+}
+
+/* What a cancelled ensemble has is estimated when somebody asks for it. */
+static void a_cancelled_ensemble_stays_so(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 2, 0);
+    play_begin(&p, 1);
+    play_add(&p, e);
+    play_wish(&p, SCHED_CANCEL, e);
+    assert_int_equal(play_wish(&p, SCHED_REESTIMATE, e), 0);
+    assert_int_equal(p.d.n, 0);
+    assert_int_equal(e->sm.state, ENSEMBLE_CANCELLED);
+    play_end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -413,6 +478,8 @@ int main(void)
         cmocka_unit_test(a_look_that_was_lost_is_made_again),
         cmocka_unit_test(what_is_good_enough_is_given_nothing),
         cmocka_unit_test(a_look_that_failed_for_the_machine_is_made_again),
+        cmocka_unit_test(results_are_made_again),
+        cmocka_unit_test(a_cancelled_ensemble_stays_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,23 @@
 """What can go wrong. Every error has a code, a name of schemas/errors.def, and a sentence that says where and what was expected."""
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+
+# Characters that a terminal obeys, or that reorder or end a line: as engine/base/printable.c has them, but for line ends and tabs.
+UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """The text, with \\x1b in place of a control character and \\u202e in place of another that does not show."""
+    return UNPRINTABLE.sub(lambda c: f"\\x{ord(c[0]):02x}" if ord(c[0]) < 0x80 else f"\\u{ord(c[0]):04x}", text)
 
 
 class ShoalError(Exception):
-    """Any error of this package."""
+    """Any error of this package. As a text, also in a traceback, it has nothing that a terminal obeys; `message` is what was said."""
 
     def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
+        super().__init__(printable(message))
         self.code = code
         self.message = message
 

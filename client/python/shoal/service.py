@@ -108,6 +108,10 @@ class Service:
         """Runs failed and cancelled windows again, or the one."""
         return self._move(which, "retry" if window is None else f"retry?window={window}")
 
+    def reestimate(self, which: str | Ensemble) -> Ensemble:
+        """Computes the results of one that has ended again from the samples it has; wait() waits for them."""
+        return self._move(which, "reestimate")
+
     def extend(self, which: str | Ensemble, *, time: str | None = None, until: str | None = None,
                windows: Iterable[Mapping[str, float]] | None = None) -> Ensemble:
         """Makes production longer by `time`, or as long as `until`, as in "2 ns"; or adds windows to the ladder of one that has ended
