@@ -18,6 +18,9 @@ struct advising {
 void advice_say(const struct advising *a, const char *kind, int line, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* advice_charge.c: of net charges; and of one atom of a decoupled molecule, charge in state B less that in state A, e. */
+void advise_net_charge(const struct advising *a);
+double advise_charge_change(const struct advising *a, int atom);
 /* advice_temper.c: of a spec with alchemy.temper. */
 void advise_temper(const struct advising *a);
 /* advice_idle.c: of ladders that change nothing, and of what differs at lambda 1 and no ladder moves; whether a ladder changes

@@ -5,6 +5,7 @@
  */
 #include "daemon/spec/reader.h"
 #include "engine/system/alchemy.h"
+#include "engine/system/lines.h"
 
 static bool has_lj(const struct system *sys, int type)
 {
@@ -46,12 +47,15 @@ static int refuse(const struct spec *s, const struct system *sys, int atom, bool
         expected = "a topology without it: grompp, too, takes couple-moltype or states B of a molecule, not both";
     else if (write_entry(sys, a, entry, sizeof entry))
         expected = entry;
-    return err_set(
-        e, ERR_SPEC,
-        "%s:%d: alchemy.decouple: atom %d (%s %s) of %s has a state B of its own (charge %g e and type %s become %g e "
-        "and %s), which decouple would leave out; expected %s",
-        s->file, s->alchemy_line, atom + 1, a->resname, a->name, s->topology, a->charge[0], sys->type_names[a->type[0]],
-        a->charge[1], sys->type_names[a->type[1]], expected);
+    struct buf place = {0};
+    system_line(sys, &atom, 1, &place);
+    err_set(e, ERR_SPEC,
+            "%s:%d: alchemy.decouple: atom %d (%s %s, %s) has a state B of its own (charge %g e and type %s become %g "
+            "e and %s), which decouple would leave out; expected %s",
+            s->file, s->alchemy_line, atom + 1, a->resname, a->name, place.data, a->charge[0],
+            sys->type_names[a->type[0]], a->charge[1], sys->type_names[a->type[1]], expected);
+    buf_free(&place);
+    return -(int)e->code;
 }
 
 static bool atom_differs(const struct atom *a)

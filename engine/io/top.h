@@ -93,7 +93,14 @@ struct top_nonbonded {
     double c[2];
 };
 
+/* A line. */
+struct top_place {
+    const char *file; /* of pp.names */
+    int line;
+};
+
 struct top_atom {
+    struct top_place at;
     int type[2];
     double charge[2], mass[2];
     int residue;
@@ -101,6 +108,7 @@ struct top_atom {
 };
 
 struct top_term {
+    struct top_place at;
     int atom[5]; /* 0-based within the molecule */
     double c[2][TOP_PARAMS];
     int cmap; /* index of the CMAP's type */
@@ -115,15 +123,13 @@ struct top_terms {
 struct top_derived {
     int site;      /* of the molecule's */
     bool mirrored; /* its function number is negative: on the other side */
-    const char *file;
-    int line;
+    struct top_place at;
 };
 
 struct top_molecule {
     char name[64];
-    const char *file; /* where it begins */
-    int line;
-    bool has_likes; /* later ones differ from it in case alone */
+    struct top_place at; /* where it begins */
+    bool has_likes;      /* later ones differ from it in case alone */
     int nrexcl;
     struct top_atom *atoms;
     int natoms, cap;
@@ -196,6 +202,7 @@ struct top {
 };
 
 /* top_line.c: words and numbers of the current line. Errors are "file:line: [ section ]: ...". */
+struct top_place top_here(const struct top *t); /* of the current line */
 int top_fail(struct top *t, struct err *e, enum err_code code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 void top_split(struct top *t, char *text);
@@ -265,6 +272,8 @@ int top_derive_sites(const struct top *t, struct top_molecule *m, struct err *e)
 /* top_leap.c: the order of an improper's atoms where _FF_AMBER_LEAP_ATOM_REORDERING is defined. */
 void top_leap_order(struct top *t, enum top_kind kind, int atom[4]);
 
+/* top_lines.c: where molecule types, their atoms and some of their terms stand; after write_out has made the kinds. */
+void top_put_lines(const struct top *t, struct system *s);
 /* top_terms.c: the terms of one molecule, whose atoms begin at `first`, into the system's lists, which have room. */
 void top_put_terms(const struct top *t, struct system *s, const struct top_molecule *m, int first);
 /* top_system.c: from molecule types to the system. */

@@ -42,8 +42,7 @@ int top_moleculetype(struct top *t, struct err *e)
     if (first != t->nmolecules)
         t->molecules[first].has_likes = true;
     m.nrexcl = (int)nrexcl;
-    m.file = t->pp.file;
-    m.line = t->pp.number;
+    m.at = top_here(t);
     t->molecules = grow(t->molecules, t->nmolecules, &t->molecules_cap, sizeof *t->molecules);
     t->molecules[t->nmolecules++] = m;
     return 0;
@@ -130,6 +129,7 @@ int top_atom(struct top *t, struct err *e)
             return top_fail(t, e, ERR_TOPOLOGY, "atom %ld (%s) has mass %g in state %c, expected a positive mass",
                             number, a.name, a.mass[state], "AB"[state]);
     m->atoms = grow(m->atoms, m->natoms, &m->cap, sizeof *m->atoms);
+    a.at = top_here(t);
     m->atoms[m->natoms++] = a;
     return 0;
 }
@@ -179,6 +179,7 @@ static void add_term(struct top *t, enum top_kind kind, const struct top_term *t
     struct top_terms *list = &current(t)->terms[kind];
     list->items = grow(list->items, list->n, &list->cap, sizeof *list->items);
     list->items[list->n] = *term;
+    list->items[list->n].at = top_here(t);
     top_leap_order(t, kind, list->items[list->n++].atom);
 }
 

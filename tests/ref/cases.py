@@ -232,7 +232,7 @@ def ion_beside_ligand(case):
     check(abs(case.energy('two.yaml')['delta_u'][1] - 127.306580) < 1e-5, 'two.yaml')
     case.shoal('import', 'run.mdp', '-o', 'run.yaml')
     said = case.shoal('energy', 'run.yaml', code=65)[1]
-    check('atom 3 (CAT CT) of topol.top has a state B' in said and '{molecule: CAT, from: vdw-q, to: vdw}' in said, said)
+    check('atom 3 (CAT CT, topol.top:26) has a state B' in said and '{molecule: CAT, from: vdw-q, to: vdw}' in said, said)
 
 
 def double_constraint(case):
