@@ -142,6 +142,7 @@ struct top_molecule {
     struct top_derived *derived;
     int nderived, derived_cap;
     struct table restraint_labels; /* of [ distance_restraints ] */
+    long restraint_label[2];       /* index and type' of its last line */
     int (*exclusions)[2];
     int nexclusions, exclusions_cap;
     int *exclusion_start, *exclusion; /* made by top_exclude */

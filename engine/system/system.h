@@ -124,7 +124,8 @@ struct settle {
 };
 
 /* A potential of enum rare_kind (terms.h); parameters c as its formula names them (engine/math/rare.h). Restraints follow the
- * restraint lambda, the others the bonded one */
+ * restraint lambda, the others the bonded one. A distance restraint of several pairs is as many RARE_DISTANCE_RESTRAINT behind one
+ * another, of one c but for c[4], which of them it is, from 0; c[5]: how many they are. Both are 0 where it has one pair */
 struct rare_term {
     int kind;
     int atom[4]; /* as many as the kind has */
