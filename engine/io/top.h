@@ -15,7 +15,8 @@ enum {
     TOP_TYPES_MAX = 100000,
     TOP_EXCLUSIONS_MAX = 50000000,
     TOP_TERMS_MAX = 50000000,
-    TOP_CMAP_POINTS_MAX = 2000000
+    TOP_CMAP_POINTS_MAX = 2000000,
+    TOP_RESTRAINT_PAIRS_MAX = 256 /* of one restraint; the time of a step grows with their square */
 };
 
 /* Every interaction that a topology line can ask for. */
@@ -143,6 +144,7 @@ struct top_molecule {
     int nderived, derived_cap;
     struct table restraint_labels; /* of [ distance_restraints ] */
     long restraint_label[2];       /* index and type' of its last line */
+    int restraint_end;             /* of the list of distance restraints, behind that line's */
     int (*exclusions)[2];
     int nexclusions, exclusions_cap;
     int *exclusion_start, *exclusion; /* made by top_exclude */

@@ -379,7 +379,7 @@ static int join_restraint(struct top *t, struct top_term *term, const long label
     struct top_term *last = list->items + list->n - 1;
     if (table_add(&m->restraint_labels, &label[0], sizeof label[0], list->n) == list->n)
         return 0;
-    if (label[0] != m->restraint_label[0])
+    if (label[0] != m->restraint_label[0] || m->restraint_end != list->n)
         return top_fail(t, e, ERR_UNSUPPORTED,
                         "index %ld stands on an earlier line; expected the pairs of one restraint on lines behind one "
                         "another",
@@ -390,6 +390,8 @@ static int join_restraint(struct top *t, struct top_term *term, const long label
                         "for all pairs of a restraint",
                         label[0]);
     term->c[0][4] = fmax(last->c[0][5], 1);
+    if (term->c[0][4] >= TOP_RESTRAINT_PAIRS_MAX)
+        return top_fail(t, e, ERR_UNSUPPORTED, "more than %d pairs of one restraint", TOP_RESTRAINT_PAIRS_MAX);
     for (int i = 0; i <= (int)term->c[0][4]; i++) {
         struct top_term *pair = i ? last + 1 - i : term;
         pair->c[0][5] = pair->c[1][5] = term->c[0][4] + 1;
@@ -428,6 +430,7 @@ int top_distance_restraint(struct top *t, struct err *e)
              "disre = no, would leave it out",
              force_constant);
     add_term(t, KIND_RARE + RARE_DISTANCE_RESTRAINT, &term);
+    current(t)->restraint_end = current(t)->terms[KIND_RARE + RARE_DISTANCE_RESTRAINT].n;
     return 0;
 }
 

@@ -3,10 +3,10 @@
 """Runs every case of the folder of cases beside the repository: inputs that once came out wrong, or were refused.
 
 usage: cases.py SHOAL SHOALD SHOAL_WORKER CASES [NAME ...]
-README.md in CASES has a table: a row for each case, with the command, and what is right. CHECKS below has a function for each row;
-a row or a folder without one fails the test. Each case runs in a copy of its folder; those that submit share a service of their own.
-Samples are drawn for as long as the case needs to tell right from wrong, which is less than its spec says. Numbers from samples are
-within 4 of their errors. Exit code 77: there is no folder of cases.
+README.md in CASES has a table: a row for each case, with the command, and what is right. CHECKS below has a function
+for each row; a row or a folder without one fails the test. Each case runs in a copy of its folder; those that submit
+share a service of their own. Samples are drawn for as long as the case needs to tell right from wrong, which is less
+than its spec says. Numbers from samples are within 4 of their errors. Exit code 77: there is no folder of cases.
 """
 import concurrent.futures
 import json
@@ -104,9 +104,13 @@ class Case:
     def __init__(self, folder, environment):
         self.folder, self.environment = folder, environment
 
+    def run(self, *words):
+        return subprocess.run([SHOAL, *words], cwd=self.folder, env=self.environment, capture_output=True, text=True,
+                              check=False)
+
     def shoal(self, *words, code=0):
         """(stdout, stderr)"""
-        done = subprocess.run([SHOAL, *words], cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False)
+        done = self.run(*words)
         check(done.returncode == code, f'shoal {" ".join(words)}: {done.returncode}', done.stdout, done.stderr)
         return done.stdout, done.stderr
 
@@ -176,7 +180,7 @@ def is_nothing(results):
 
 
 def charges_of_both_ends(case):
-    """HA is there in state A alone, OB in state B alone: as if the pair were excluded, in every window and at any distance."""
+    """HA is there in state A alone, OB in state B alone: as if the pair were excluded, in every window and anywhere."""
     case.edit('topol.top', (r'^\[ system \]', '[ exclusions ]\n1 2\n[ system ]'), to='apart.top')
     case.edit('spec.yaml', ('topol.top', 'apart.top'), to='apart.yaml')
     places = case.read('conf.gro')
@@ -193,8 +197,8 @@ def mass_ladder(case):
     for spec, ps in (('alone_mass.yaml', 40), ('mnone.yaml', 40), ('m1.yaml', 1)):
         results = case.submit(spec, ps)
         is_nothing(results)
-        check(any('without the kinetic part' in text and 'cancels between legs' in text for text in results['warnings']),
-              results['warnings'])
+        said = ' '.join(results['warnings'])
+        check('without the kinetic part' in said and 'cancels between legs' in said, said)
     legs = []
     for leg in ('solvent', 'vacuum'):
         said = case.shoal('import', 'leg.mdp', '-p', f'leg_{leg}.top', '-c', f'leg_{leg}.gro', '-o', f'{leg}.yaml')[1]
@@ -232,7 +236,8 @@ def ion_beside_ligand(case):
     check(abs(case.energy('two.yaml')['delta_u'][1] - 127.306580) < 1e-5, 'two.yaml')
     case.shoal('import', 'run.mdp', '-o', 'run.yaml')
     said = case.shoal('energy', 'run.yaml', code=65)[1]
-    check('atom 3 (CAT CT, topol.top:26) has a state B' in said and '{molecule: CAT, from: vdw-q, to: vdw}' in said, said)
+    check('atom 3 (CAT CT, topol.top:26) has a state B' in said, said)
+    check('{molecule: CAT, from: vdw-q, to: vdw}' in said, said)
 
 
 def double_constraint(case):
@@ -243,9 +248,9 @@ def double_constraint(case):
 
 def leap_order(case):
     """The topology was made with the amber99sb.ff that GROMACS brings; the define is what its amber14sb.ff has more."""
-    case.write('amber14sb.ff/forcefield.itp', '#define _FF_AMBER_LEAP_ATOM_REORDERING\n#include "amber99sb.ff/forcefield.itp"\n')
-    if 'there is no file' in subprocess.run([SHOAL, 'energy', 'topol.yaml'], cwd=case.folder, env=case.environment,
-                                            capture_output=True, text=True, check=False).stderr:
+    case.write('amber14sb.ff/forcefield.itp',
+               '#define _FF_AMBER_LEAP_ATOM_REORDERING\n#include "amber99sb.ff/forcefield.itp"\n')
+    if 'there is no file' in case.run('energy', 'topol.yaml').stderr:
         return 'skipped: amber99sb.ff is not here, which GROMACS brings'
     for spec in ('topol.yaml', 'reordered.yaml'):
         check(abs(case.energy(spec)['energies']['improper_dihedral'] - 85.549035) < 1e-6, spec)
@@ -276,7 +281,8 @@ def dense_ladder(case):
             lines += [f'@ s{j + 1} legend "\\xD\\f{{}}H \\xl\\f{{}} to {j / (n - 1):.6f}"\n' for j in range(n)]
             for row in range(500):
                 half = 0.5 * rng.gauss(0, math.sqrt(RT / k))**2
-                lines.append(f'{row} {half * 100:.8f} ' + ' '.join(f'{half * (other - k):.8f}' for other in strengths) + '\n')
+                energies = [half * 100, *(half * (other - k) for other in strengths)]
+                lines.append(f'{row} ' + ' '.join(f'{u:.8f}' for u in energies) + '\n')
             paths.append(f'{n}/dhdl_{i:02}.xvg')
             case.write(paths[-1], ''.join(lines))
         within(total(json.loads(case.shoal('estimate', *paths, '--json')[0])), 0.5 * RT * math.log(2))
@@ -285,9 +291,9 @@ def dense_ladder(case):
 def network_in_parts(case):
     gathered = case.campaign('singles.yaml')
     check(gathered['experiment']['values'] is None and gathered['experiment']['edges'] is None, gathered['experiment'])
-    check(sorted((one['system'], one['part']) for one in gathered['values']) == [('P', 0), ('Q', 0), ('R', 1), ('S', 1)],
-          gathered['values'])
-    check(any('0 of the 2 that have an experiment can be compared' in text for text in gathered['remarks']), gathered['remarks'])
+    parts = sorted((one['system'], one['part']) for one in gathered['values'])
+    check(parts == [('P', 0), ('Q', 0), ('R', 1), ('S', 1)], parts)
+    check('0 of the 2 that have an experiment can be compared' in ' '.join(gathered['remarks']), gathered['remarks'])
     for edge in gathered['edges']:
         within(edge['free_energy']['kJ/mol'], -1.5 * RT * math.log(2))
 
@@ -318,7 +324,8 @@ def atomtypes_digit(case):
 
 def amber19sb_cmap(case):
     """With the force field where a GROMACS of 2025 or later is in GMXLIB, else with a small one of its form."""
-    if not any(os.path.isdir(os.path.join(folder, 'amber19sb.ff')) for folder in os.environ.get('GMXLIB', '').split(':')):
+    folders = os.environ.get('GMXLIB', '').split(':')
+    if not any(os.path.isdir(os.path.join(folder, 'amber19sb.ff')) for folder in folders):
         for name, text in RESIDUE_AWARE.items():
             case.write(f'amber19sb.ff/{name}', text)
     case.energy('s.yaml')
@@ -328,9 +335,12 @@ def amber19sb_cmap(case):
 def run_files(case):
     case.write('topol.top', TWO_MOLECULES)
     case.write('conf.gro', TWO_PLACES)
-    has = {'a-empty-then-given': 'barostat: {method: monte-carlo, pressure: 1 bar', 'b-verlet-buffer-drift': 'grid-spacing: 0.12 nm',
-           'd-coulomb-cut-off': 'method: reaction-field\n    epsilon-rf: 1\n', 'g-mdout-of-2019': 'grid-spacing: 0.12 nm',
-           'e-abfe-restraint-stage': 'perturb: b-states', 'j-temperature-lambdas-zero': 'decouple: [{molecule: ANA, from: vdw, to: none'}
+    has = {'a-empty-then-given': 'barostat: {method: monte-carlo, pressure: 1 bar',
+           'b-verlet-buffer-drift': 'grid-spacing: 0.12 nm',
+           'd-coulomb-cut-off': 'method: reaction-field\n    epsilon-rf: 1\n',
+           'g-mdout-of-2019': 'grid-spacing: 0.12 nm',
+           'e-abfe-restraint-stage': 'perturb: b-states',
+           'j-temperature-lambdas-zero': 'decouple: [{molecule: ANA, from: vdw, to: none'}
     found = sorted(name[:-4] for name in os.listdir(case.folder) if name.endswith('.mdp'))
     check(found == sorted(has), found)
     for name in found:
@@ -355,20 +365,36 @@ def angle_restraints(case):
     head = TWO_MOLECULES[:TWO_MOLECULES.index('[ moleculetype ]')].replace('0.36', '0')
     case.write('a.top', head + f'[ moleculetype ]\nLIG 3\n[ atoms ]\n{atoms}[ angle_restraints ]\n1 2 1 3 1 90 40 1\n'
                '[ system ]\nx\n[ molecules ]\nLIG 1\n')
-    places = ''.join(f'    1LIG     C{i}{i:5}   {1 + x:.3f}   {1 + y:.3f}   1.000\n' for i, x, y in ((1, 0, 0), (2, .2, 0), (3, .1, .173)))
+    places = ''.join(f'    1LIG     C{i}{i:5}   {1 + x:.3f}   {1 + y:.3f}   1.000\n'
+                     for i, x, y in ((1, 0, 0), (2, .2, 0), (3, .1, .173)))
     case.write('a.gro', f'x\n3\n{places}   3.0 3.0 3.0\n')
     case.write('a.yaml', 'name: a\nsystem: {topology: a.top, coordinates: a.gro}\nnonbonded: {cutoff: 1 nm}\n')
     exact = 40 * (1 - math.cos(math.pi / 2 - math.atan2(0.173, 0.1)))
     check(abs(case.energy('a.yaml')['energies']['restraint'] - exact) < 1e-6, exact)
 
 
-CHECKS = {'charges-of-both-ends': charges_of_both_ends, 'mass-ladder': mass_ladder, 'restrained-atoms': restrained_atoms,
-          'constraint-length': constraint_length, 'nothing-changes': nothing_changes, 'ion-beside-ligand': ion_beside_ligand,
-          'double-constraint': double_constraint, 'leap-order': leap_order, 'infinite': infinite, 'twin-window': twin_window,
-          'dense ladder': dense_ladder, 'network-in-parts': network_in_parts, 'repeats-error': repeats_error,
-          'site-and-constraint': without_constraints_on_sites, 'pmx-sigma-hole-all-bonds': without_constraints_on_sites,
-          'atomtypes-digit': atomtypes_digit, 'amber19sb-cmap': amber19sb_cmap, 'run-files': run_files, 'top-refusals': top_refusals,
-          'angle-restraints': angle_restraints}
+CHECKS = {
+    'charges-of-both-ends': charges_of_both_ends,
+    'mass-ladder': mass_ladder,
+    'restrained-atoms': restrained_atoms,
+    'constraint-length': constraint_length,
+    'nothing-changes': nothing_changes,
+    'ion-beside-ligand': ion_beside_ligand,
+    'double-constraint': double_constraint,
+    'leap-order': leap_order,
+    'infinite': infinite,
+    'twin-window': twin_window,
+    'dense ladder': dense_ladder,
+    'network-in-parts': network_in_parts,
+    'repeats-error': repeats_error,
+    'site-and-constraint': without_constraints_on_sites,
+    'pmx-sigma-hole-all-bonds': without_constraints_on_sites,
+    'atomtypes-digit': atomtypes_digit,
+    'amber19sb-cmap': amber19sb_cmap,
+    'run-files': run_files,
+    'top-refusals': top_refusals,
+    'angle-restraints': angle_restraints,
+}
 
 
 def unknown():
