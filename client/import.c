@@ -94,6 +94,25 @@ static void add_defines(struct mdp *m, struct buf *out)
     free(list);
 }
 
+/* [ distance_restraints ] of a topology act as GROMACS computes them with disre = simple and its defaults. */
+static void check_distances(struct mdp *m)
+{
+    if (mdp_is(m, "disre", "no", "no"))
+        return;
+    if (!mdp_is(m, "disre", "no", "simple"))
+        mdp_say(m, "disre", MDP_REFUSED, "expected no or simple: there is no ensemble of systems to average over");
+    if (mdp_number(m, "disre-fc", 1000) != 1000)
+        mdp_say(m, "disre-fc", MDP_REFUSED,
+                "expected 1000: factors on the lines of the topology can be as many times "
+                "larger");
+    if (mdp_number(m, "disre-tau", 0) != 0)
+        mdp_say(m, "disre-tau", MDP_REFUSED,
+                "expected 0: restraints are of distances, not of their averages over time");
+    if (!mdp_is(m, "disre-weighting", "conservative", "conservative"))
+        mdp_say(m, "disre-weighting", MDP_REFUSED,
+                "expected conservative: forces that all pairs of a restraint share equally belong to no energy");
+}
+
 static int write_spec(const struct client *c, struct mdp *m, struct buf *out, struct err *e)
 {
     const bool pulls = import_pulls(m);
@@ -127,6 +146,7 @@ static int write_spec(const struct client *c, struct mdp *m, struct buf *out, st
         mdp_say(m, "pull-ngroups", MDP_CHANGED, "groups are those of %s beside the spec; --index names another file",
                 index_name);
     import_dynamics(m, out);
+    check_distances(m);
     return 0;
 }
 

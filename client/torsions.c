@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/torsions.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "client/commands.h"
 #include "engine/base/number.h"
 
-enum { SHOWN = 10 };
+enum { SHOWN = 10, WINDOWS_SHOWN = 12 };
 
 static int fewest_first(const void *a, const void *b)
 {
@@ -29,6 +30,10 @@ static void table_show(json_t **sorted, size_t n, const json_t *torsions, const 
 {
     struct table t;
     long long frames = answer_whole(torsions, "frames"), windows = answer_whole(torsions, "windows");
+    const double interval = answer_number(torsions, "interval");
+    char every[60] = "";
+    if (interval > 0)
+        snprintf(every, sizeof every, ", one every %.4g ps", interval);
     table_setup(&t, "l r r");
     table_cell(&t, "torsion");
     table_cell(&t, "transitions");
@@ -41,9 +46,54 @@ static void table_show(json_t **sorted, size_t n, const json_t *torsions, const 
         table_cell(&t, "%lld of %lld", answer_whole(sorted[i], "windows_without"), windows);
         buf_free(&name);
     }
-    sheet_say(s, "\ntorsions in %lld %s, %s:\n\n", frames, number_word(frames, "frame", "frames"),
+    sheet_say(s, "\ntorsions in %lld %s%s, %s:\n\n", frames, number_word(frames, "frame", "frames"), every,
               n > SHOWN ? "the ten with the fewest transitions" : "the fewest transitions first");
     sheet_table(s, &t);
+}
+
+/* "0, 1, 2 near 178 degrees"; with repeats "0.1", the repeat first. */
+static void name_well(struct buf *out, const json_t *well, bool repeats)
+{
+    const json_t *window, *windows = json_object_get(well, "windows");
+    size_t i;
+    json_array_foreach (windows, i, window) {
+        if (i == WINDOWS_SHOWN) {
+            buf_printf(out, " and %zu more", json_array_size(windows) - i);
+            break;
+        }
+        buf_printf(out, i ? ", " : "");
+        if (repeats)
+            buf_printf(out, "%lld.", answer_whole(window, "repeat"));
+        buf_printf(out, "%lld", answer_whole(window, "window"));
+    }
+    buf_printf(out, " near %.0f degrees", answer_number(well, "angle"));
+}
+
+/* Windows that cannot have sampled the same conformations. */
+static void wells_show(json_t **sorted, size_t n, bool repeats, const struct sheet *s)
+{
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        const json_t *well, *wells = json_object_get(sorted[i], "wells");
+        struct buf text = {0};
+        size_t k;
+        if (json_array_size(wells) < 2)
+            continue;
+        name_torsion(&text, sorted[i]);
+        buf_printf(&text, ": windows stay in different wells without a transition: ");
+        json_array_foreach (wells, k, well) {
+            buf_printf(&text, k ? "; " : "");
+            name_well(&text, well, repeats);
+        }
+        sheet_say(s, "%storsion %s\n", any ? "" : "\n", text.data);
+        buf_free(&text);
+        any = true;
+    }
+    if (any)
+        sheet_say(s,
+                  "windows in different wells are samples of different conformations: the free energy between them "
+                  "is wrong unless both wells weigh the same. Start all windows in one well, let replicas exchange "
+                  "windows, or sample until the torsion turns\n");
 }
 
 /* What nothing in the samples tells about. */
@@ -73,6 +123,7 @@ void torsions_show(const json_t *results, const struct sheet *s)
     if (n && answer_whole(torsions, "windows")) {
         table_show(sorted, n, torsions, s);
         still_show(sorted, n, s);
+        wells_show(sorted, n, json_array_size(json_object_get(results, "repeats")) > 1, s);
     } else if (n) {
         sheet_say(s,
                   "\n%zu %s not watched, for want of trajectories: with frames-every in the spec transitions are "

@@ -10,14 +10,13 @@
 #include "engine/base/text_json.h"
 #include "engine/kernels/volume.h"
 #include "engine/system/alchemy.h"
-#include "engine/system/finite_size.h"
+#include "engine/system/lines.h"
 #include "engine/system/topology.h"
 
-#define CHARGE_NOISE 1e-2 /* e, of sums over rounded charges */
-#define VDW_STEP 0.3      /* lambda; beyond it neighbours rarely overlap */
-#define COULOMB_STEP 0.5  /* e, of the root of the sum of squared charges that go in one step */
-#define SAMPLES 50        /* rows of a window, below which no estimate is more than a guess */
-#define VOLUME_ROUNDS 10  /* changes of the size of volume moves, after which it fits */
+#define VDW_STEP 0.3     /* lambda; beyond it neighbours rarely overlap */
+#define COULOMB_STEP 0.5 /* e, of the root of the sum of squared charges that go in one step */
+#define SAMPLES 50       /* rows of a window, below which no estimate is more than a guess */
+#define VOLUME_ROUNDS 10 /* changes of the size of volume moves, after which it fits */
 
 void advice_say(const struct advising *a, const char *kind, int line, const char *fmt, ...)
 {
@@ -32,71 +31,7 @@ void advice_say(const struct advising *a, const char *kind, int line, const char
         json_array_append_new(a->list, json_pack("{s:s, s:o}", "kind", kind, "message", message));
 }
 
-/* ---- charges ---- */
-
-/* Charge of a decoupled molecule's atom in state B less that in state A, e. */
-static double decoupled_change(const struct advising *a, int atom)
-{
-    const struct decoupled *gone = alchemy_decoupled(a->sys, &a->s->settings.alchemy, atom);
-    int change = gone ? !!(gone->on[1] & COUPLED_CHARGE) - !!(gone->on[0] & COUPLED_CHARGE) : 0;
-    return change * a->sys->atoms[atom].charge[0];
-}
-
-static void advise_net_charge(const struct advising *a)
-{
-    const struct alchemy_settings *al = &a->s->settings.alchemy;
-    int states =
-        al->kind == ALCHEMY_B_STATES && !al->temper.nmolecules ? 2 : 1; /* B of a tempered solute is no real one */
-    double sum[2] = {0}, change = 0;
-    bool field = a->s->settings.nonbonded.coulomb_method == COULOMB_REACTION_FIELD;
-    const char *on = field ? "cut-off" : "size of the box";
-    const char *correction =
-        field ? ""
-              : ", or alchemy.finite-size, which has the results say what the free energy lacks of an infinite box";
-    for (int i = 0; i < a->sys->natoms; i++) {
-        for (int state = 0; state < states; state++)
-            sum[state] += a->sys->atoms[i].charge[state];
-        change += decoupled_change(a, i);
-    }
-    const double acts[2] = {states == 1 ? net_charge(a->sys, &a->s->settings.alchemy, 0) : sum[0], sum[1]};
-    for (int state = 0; state < states; state++)
-        if (fabs(sum[state] - rint(sum[state])) > CHARGE_NOISE)
-            advice_say(a, "charge", 1, "system: the charges%s add up to %+.4f e, no whole number: is an atom missing?",
-                       states == 1 ? ""
-                       : state     ? " of state B"
-                                   : " of state A",
-                       sum[state]);
-        else if (fabs(acts[state]) > CHARGE_NOISE && !field)
-            advice_say(
-                a, "charge", 1,
-                "system: a net charge of %+.0f e%s; PME spreads the opposite charge evenly over the box, which shifts "
-                "free "
-                "energies and pressure",
-                acts[state],
-                states == 1 ? ""
-                : state     ? " in state B"
-                            : " in state A");
-    if (a->s->settings.alchemy.dielectric > 0)
-        return; /* asked for, and what it leaves out is said there */
-    if (states == 2 && fabs(sum[0] - sum[1]) > CHARGE_NOISE)
-        advice_say(a, "charge", a->s->alchemy_line,
-                   "alchemy.perturb: the net charge changes from %+.2f to %+.2f e; its free energy depends on the %s. "
-                   "Expected "
-                   "an ion whose B state takes the charge up%s",
-                   sum[0], sum[1], on, correction);
-    if (fabs(change) > CHARGE_NOISE && al->ndecouple == 1 && al->decouple[0].on[0] & COUPLED_CHARGE)
-        advice_say(
-            a, "charge", a->s->alchemy_line,
-            "alchemy.decouple: %s has a net charge (%+.2f e in all); the free energy of removing it depends on the "
-            "%s. Expected a second entry, an ion that takes the charge up%s",
-            al->decouple[0].molecule, -change, on, correction);
-    else if (fabs(change) > CHARGE_NOISE)
-        advice_say(
-            a, "charge", a->s->alchemy_line,
-            "alchemy.decouple: the net charge of what acts changes by %+.2f e; its free energy depends on the %s. "
-            "Expected one more entry, an ion that takes the charge up%s",
-            change, on, correction);
-}
+/* ---- the soft core ---- */
 
 /* Whether an atom with a charge has no Lennard-Jones of its own in one state, but in the other. */
 static bool bare_in(const struct system *sys, const struct atom *atom, int state)
@@ -155,7 +90,7 @@ static double changing_charge(const struct advising *a)
     bool b_states = a->s->settings.alchemy.kind == ALCHEMY_B_STATES;
     for (int i = 0; i < a->sys->natoms; i++) {
         const struct atom *atom = &a->sys->atoms[i];
-        double change = b_states ? atom->charge[1] - atom->charge[0] : decoupled_change(a, i);
+        double change = b_states ? atom->charge[1] - atom->charge[0] : advise_charge_change(a, i);
         sum += change * change;
     }
     return sqrt(sum);
@@ -296,7 +231,6 @@ int spec_advise(const struct spec *s, const struct system *sys, json_t **out, st
     struct topology t = {0};
     int rc = topology_build(&t, sys, &s->settings, e);
     if (rc) {
-        err_prefix(e, "%s", s->topology);
         topology_close(&t);
         return rc;
     }

@@ -20,6 +20,9 @@ void advice_say(const struct advising *a, const char *kind, int line, const char
 
 /* advice_timestep.c: of a timestep too long for the fastest bond or angle. */
 void advise_timestep(const struct advising *a, const struct topology *t);
+/* advice_charge.c: of net charges; and of one atom of a decoupled molecule, charge in state B less that in state A, e. */
+void advise_net_charge(const struct advising *a);
+double advise_charge_change(const struct advising *a, int atom);
 /* advice_temper.c: of a spec with alchemy.temper. */
 void advise_temper(const struct advising *a);
 /* advice_idle.c: of ladders that change nothing, and of what differs at lambda 1 and no ladder moves; whether a ladder changes

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
+#include "engine/system/lines.h"
 #include "engine/system/topology.h"
 
 #define PERIOD_STEPS 10 /* timesteps that the fastest motion should have for one swing */
@@ -209,11 +210,15 @@ void advise_timestep(const struct advising *a, const struct topology *t)
     for (int i = 0; i < m.natoms; i++)
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.15s", i ? "-" : "",
                  a->sys->atoms[m.atom[i]].name);
+    struct buf place = {0};
+    system_line(a->sys, m.atom, m.natoms, &place);
     advice_say(a, "timestep", own ? longest->line : a->s->integrator_line,
-               "%s: the %s %s (atoms %d to %d, %.15s) swings once in %.1f fs, %.1f timesteps of %.4g fs%s; "
+               "%s: the %s %s (atoms %d to %d, %.15s%s%.200s) swings once in %.1f fs, %.1f timesteps of %.4g fs%s; "
                "expected %d or more: at most %.2g fs%s",
                own ? "protocol: timestep" : "integrator.timestep", m.natoms == 2 ? "bond" : "angle", names,
-               m.atom[0] + 1, m.atom[m.natoms - 1] + 1, a->sys->atoms[m.atom[0]].resname, m.period * 1e3,
-               m.period / step, step * 1e3, m.period < M_PI * step ? ", which cannot be stable" : "", wanted,
-               floor(m.period * 1e4 / wanted) / 10, remedy(a, &m, heavy));
+               m.atom[0] + 1, m.atom[m.natoms - 1] + 1, a->sys->atoms[m.atom[0]].resname, place.len ? ", " : "",
+               place.len ? place.data : "", m.period * 1e3, m.period / step, step * 1e3,
+               m.period < M_PI * step ? ", which cannot be stable" : "", wanted, floor(m.period * 1e4 / wanted) / 10,
+               remedy(a, &m, heavy));
+    buf_free(&place);
 }

@@ -137,8 +137,10 @@ int spec_system(const struct spec *s, struct source *src, struct system *sys, st
 int spec_phase_system(const struct spec *s, int phase, struct source *src, struct system *sys, struct err *e);
 /* Whether its windows differ in biases alone. */
 bool spec_is_umbrella(const struct spec *s, const struct system *sys);
-/* Whether cut-offs and mesh fit the box, and dynamics can live in every window: a run needs it, an observation or one evaluation does
- * not. ERR_SPEC. */
+/* Whether cut-offs and mesh fit the box. ERR_SPEC. */
+int spec_check_box(const struct spec *s, const struct system *sys, struct err *e);
+/* Whether cut-offs and mesh fit the box, and dynamics can live in every window: a run needs all of it, one evaluation a box that
+ * fits, an observation neither. ERR_SPEC. */
 int spec_check_windows(const struct spec *s, const struct system *sys, struct err *e);
 
 #endif

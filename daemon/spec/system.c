@@ -11,6 +11,7 @@
 #include "engine/observe/observe.h"
 #include "engine/math/box.h"
 #include "engine/system/ewald.h"
+#include "engine/system/lines.h"
 #include "engine/system/masses.h"
 #include "engine/system/temper.h"
 #include "engine/system/topology.h"
@@ -122,29 +123,32 @@ static int check_cube(const struct spec *s, const struct system *sys, struct err
 }
 
 /* What reads as a number and can be none of a molecule. */
-static int check_sense(const struct spec *s, const struct system *sys, struct err *e)
+static int check_sense(const struct system *sys, struct err *e)
 {
     for (int i = 0; i < sys->natoms; i++) {
         const struct atom *a = &sys->atoms[i];
         double charge = fabs(a->charge[0]) > fabs(a->charge[1]) ? a->charge[0] : a->charge[1];
-        if (fabs(charge) > CHARGE_MAX)
-            return err_set(e, ERR_TOPOLOGY, "%s: atom %d (%s %s%d): charge %g e: expected -%g to %g", s->topology,
-                           i + 1, a->name, a->resname, a->residue, charge, CHARGE_MAX, CHARGE_MAX);
+        if (fabs(charge) > CHARGE_MAX) {
+            err_set(e, ERR_TOPOLOGY, "atom %d (%s %s%d): charge %g e: expected -%g to %g", i + 1, a->name, a->resname,
+                    a->residue, charge, CHARGE_MAX, CHARGE_MAX);
+            return system_blame(sys, &i, 1, e);
+        }
     }
     for (int i = 0; i < sys->nsettles; i++) {
         const struct settle *t = &sys->settles[i];
-        if (!(t->r_oh > 0 && t->r_hh > 0 && t->r_hh < 2 * t->r_oh))
-            return err_set(
-                e, ERR_TOPOLOGY,
-                "%s: [ settles ] of atom %d: distances %g and %g nm make no triangle; expected the second less "
-                "than twice the first",
-                s->topology, t->oxygen + 1, t->r_oh, t->r_hh);
+        if (!(t->r_oh > 0 && t->r_hh > 0 && t->r_hh < 2 * t->r_oh)) {
+            err_set(e, ERR_TOPOLOGY,
+                    "[ settles ] of atom %d: distances %g and %g nm make no triangle; expected the second less than "
+                    "twice the first",
+                    t->oxygen + 1, t->r_oh, t->r_hh);
+            return system_blame(sys, (const int[2]){t->oxygen, t->hydrogen[0]}, 2, e);
+        }
     }
     return 0;
 }
 
 /* A pair must not be in reach of two images of one atom; and the mesh must not be beyond what can be computed. */
-static int check_box(const struct spec *s, const struct system *sys, struct err *e)
+int spec_check_box(const struct spec *s, const struct system *sys, struct err *e)
 {
     double cutoff = fmax(s->settings.nonbonded.vdw_cutoff, s->settings.nonbonded.coulomb_cutoff);
     double limit = box_cutoff_limit(sys->box);
@@ -177,7 +181,7 @@ static int repartition(const struct spec *s, struct system *sys, struct err *e)
             s->file, s->masses_line, changing, first + 1, sys->atoms[first].name, sys->atoms[first].resname,
             sys->atoms[first].residue);
     int rc = masses_repartition(sys, &s->settings.masses, e);
-    return rc ? err_prefix(e, "%s:%d: masses.repartition: %s", s->file, s->masses_line, s->topology) : 0;
+    return rc ? err_prefix(e, "%s:%d: masses.repartition", s->file, s->masses_line) : 0;
 }
 
 static int temper(const struct spec *s, struct system *sys, struct err *e)
@@ -236,18 +240,32 @@ static int check_starts(const struct spec *s, const struct system *sys, struct e
     return 0;
 }
 
-int spec_phase_system(const struct spec *s, int phase, struct source *src, struct system *sys, struct err *e)
+/* One that the spec itself names is missing: says where. */
+static int missing(const struct spec *s, const struct source *src, const char *key, const char *name, struct err *e)
+{
+    if (e->code == ERR_MISSING_FILE && src->wanted[0] && !strcmp(src->wanted[0], name))
+        err_prefix(e, "%s:%d: system.%s", s->file, s->system_line, key);
+    return -(int)e->code;
+}
+
+static int read_files(const struct spec *s, int phase, struct source *src, struct system *sys, struct err *e)
 {
     const struct phase *p = &s->phases[phase];
-    int rc = top_read(sys, src, s->topology, p->defines, p->ndefines, e);
+    if (top_read(sys, src, s->topology, p->defines, p->ndefines, e))
+        return missing(s, src, "topology", s->topology, e);
+    if (gro_read(sys, src, s->coordinates, e))
+        return missing(s, src, "coordinates", s->coordinates, e);
+    if (s->reference && gro_read_reference(sys, src, s->reference, e))
+        return missing(s, src, "reference", s->reference, e);
+    int rc = read_starts(s, src, sys, e);
+    return rc ? missing(s, src, "window-coordinates", s->starts[sys->nstarts], e) : 0;
+}
+
+int spec_phase_system(const struct spec *s, int phase, struct source *src, struct system *sys, struct err *e)
+{
+    int rc = read_files(s, phase, src, sys, e);
     if (!rc)
-        rc = gro_read(sys, src, s->coordinates, e);
-    if (!rc && s->reference)
-        rc = gro_read_reference(sys, src, s->reference, e);
-    if (!rc)
-        rc = read_starts(s, src, sys, e);
-    if (!rc)
-        rc = check_sense(s, sys, e);
+        rc = check_sense(sys, e);
     if (!rc)
         rc = repartition(s, sys, e);
     if (!rc)
@@ -258,6 +276,8 @@ int spec_phase_system(const struct spec *s, int phase, struct source *src, struc
         rc = spec_make_biases(s, src, sys, e);
     if (!rc)
         rc = spec_make_observables(s, src, sys, e);
+    if (rc && s->index)
+        missing(s, src, "index", s->index, e);
     if (rc)
         system_close(sys);
     return rc;
@@ -414,7 +434,7 @@ static int check_observables(const struct spec *s, const struct system *sys, str
 int spec_check_windows(const struct spec *s, const struct system *sys, struct err *e)
 {
     const struct alchemy_settings *a = &s->settings.alchemy;
-    int rc = check_box(s, sys, e);
+    int rc = spec_check_box(s, sys, e);
     for (int k = 0; k < a->ndecouple && !rc; k++) {
         bool charged = has_charges(sys, a->decouple[k].molecule);
         for (int i = 0; i < a->nwindows && !rc; i++)

@@ -175,6 +175,11 @@ static int add_model(struct bench *b, int k, struct err *e)
     int rc = input_read(b->task->specs[k], b->task->includes, b->task->nincludes, &spec, &sys, e);
     if (rc)
         return rc;
+    if ((rc = spec_check_box(spec, &sys, e))) {
+        spec_free(spec);
+        system_close(&sys);
+        return rc;
+    }
     b->last_stage[k] = set_protocol(spec, b->task);
     spec->settings.replicas = (int)b->task->replicas * b->task->nspecs; /* all that share the device */
     spec->settings.form = b->task->form;

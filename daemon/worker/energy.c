@@ -74,7 +74,7 @@ static int run(const struct energy *o, const struct spec *spec, const struct sys
 {
     struct evaluation r;
     int rc = input_window(spec, o->window, e);
-    if (rc)
+    if (rc || (rc = spec_check_box(spec, sys, e)))
         return rc;
     rc = evaluate_on(o->device, o, spec, sys, &r, e);
     if (!rc && o->check)

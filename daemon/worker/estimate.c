@@ -207,10 +207,12 @@ static void write_torsions(void *request, struct writer *w)
         add_folder(x, i, &path);
         buf_printf(&path, "/%s", output_names[OUTPUT_TRAJECTORY]);
         if (x->replicas[i].kind != ESTIMATE_FAILED)
-            watched_add(&watched, path.data, (uint64_t)(BYTES_OF_FRAMES / replicas));
+            watched_add(&watched, path.data, (uint64_t)(BYTES_OF_FRAMES / replicas), i / x->set->alchemy.nwindows,
+                        i % x->set->alchemy.nwindows);
         buf_free(&path);
     }
     watched_json(&watched, w);
+    watched_close(&watched);
 }
 
 static bool has_torsions(const struct estimate_request *q)

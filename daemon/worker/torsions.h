@@ -8,21 +8,32 @@
 #include "engine/estimate/json_writer.h"
 #include "engine/system/torsions.h"
 
+/* A trajectory in which a torsion never turned, and where it stayed. */
+struct stay {
+    int repeat, window;
+    double angle; /* mean, radians */
+    bool grouped;
+};
+
 struct watched {
     const struct system *sys; /* borrowed */
     int n;
     struct torsion torsions[TORSIONS_MAX];
-    int64_t turns[TORSIONS_MAX]; /* of all trajectories */
-    int still[TORSIONS_MAX];     /* trajectories without one */
+    bool twofold[TORSIONS_MAX];
+    int64_t turns[TORSIONS_MAX];      /* of all trajectories */
+    struct stay *stays[TORSIONS_MAX]; /* owned; trajectories without a turn */
+    int nstays[TORSIONS_MAX];
     int64_t frames;
+    double interval;  /* ps, the longest from one frame to the next; 0: not known */
     int trajectories; /* of two frames or more */
 };
 
 /* Torsions to watch, without any frame. */
 struct watched watched_of(const struct system *sys, const struct alchemy_settings *set);
-/* The frames in the first `bytes` of a trajectory; a file that is not there, or that cannot be read, has none. */
-void watched_add(struct watched *t, const char *path, uint64_t bytes);
+void watched_close(struct watched *t);
+/* The frames in the first `bytes` of the trajectory of a window; a file that is not there, or that cannot be read, has none. */
+void watched_add(struct watched *t, const char *path, uint64_t bytes, int repeat, int window);
 /* Members of an open object, as results.json has them. */
-void watched_json(const struct watched *t, struct writer *w);
+void watched_json(struct watched *t, struct writer *w);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
+#include "engine/system/lines.h"
 
 enum { FIRST_COLUMN = 20, WIDTH_MAX = 40 };
 static const double edge_max = 1000;     /* nm */
@@ -154,8 +155,13 @@ static int check_name(struct gro *g, const struct system *s, int i, struct err *
     snprintf(name, sizeof name, "%.5s", s->atoms[i].name);
     if (same_letters(field, n, name))
         return 0;
-    return fail(g, e, ERR_COORDINATES, "atom %d: read name '%.*s', expected '%s' (%s %d) as in the topology", i + 1,
-                (int)n, field, s->atoms[i].name, s->atoms[i].resname, s->atoms[i].residue);
+    struct buf place = {0};
+    system_line(s, &i, 1, &place);
+    fail(g, e, ERR_COORDINATES, "atom %d: read name '%.*s', expected '%s' (%s %d) as in the topology%s%s", i + 1,
+         (int)n, field, s->atoms[i].name, s->atoms[i].resname, s->atoms[i].residue, place.len ? ", " : "",
+         place.len ? place.data : "");
+    buf_free(&place);
+    return -(int)e->code;
 }
 
 /* All atoms have velocities, or none. */

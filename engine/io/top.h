@@ -15,7 +15,8 @@ enum {
     TOP_TYPES_MAX = 100000,
     TOP_EXCLUSIONS_MAX = 50000000,
     TOP_TERMS_MAX = 50000000,
-    TOP_CMAP_POINTS_MAX = 2000000
+    TOP_CMAP_POINTS_MAX = 2000000,
+    TOP_RESTRAINT_PAIRS_MAX = 256 /* of one restraint; the time of a step grows with their square */
 };
 
 /* Every interaction that a topology line can ask for. */
@@ -93,7 +94,14 @@ struct top_nonbonded {
     double c[2];
 };
 
+/* A line. */
+struct top_place {
+    const char *file; /* of pp.names */
+    int line;
+};
+
 struct top_atom {
+    struct top_place at;
     int type[2];
     double charge[2], mass[2];
     int residue;
@@ -101,6 +109,7 @@ struct top_atom {
 };
 
 struct top_term {
+    struct top_place at;
     int atom[5]; /* 0-based within the molecule */
     double c[2][TOP_PARAMS];
     int cmap; /* index of the CMAP's type */
@@ -115,15 +124,13 @@ struct top_terms {
 struct top_derived {
     int site;      /* of the molecule's */
     bool mirrored; /* its function number is negative: on the other side */
-    const char *file;
-    int line;
+    struct top_place at;
 };
 
 struct top_molecule {
     char name[64];
-    const char *file; /* where it begins */
-    int line;
-    bool has_likes; /* later ones differ from it in case alone */
+    struct top_place at; /* where it begins */
+    bool has_likes;      /* later ones differ from it in case alone */
     int nrexcl;
     struct top_atom *atoms;
     int natoms, cap;
@@ -136,6 +143,8 @@ struct top_molecule {
     struct top_derived *derived;
     int nderived, derived_cap;
     struct table restraint_labels; /* of [ distance_restraints ] */
+    long restraint_label[2];       /* index and type' of its last line */
+    int restraint_end;             /* of the list of distance restraints, behind that line's */
     int (*exclusions)[2];
     int nexclusions, exclusions_cap;
     int *exclusion_start, *exclusion; /* made by top_exclude */
@@ -196,6 +205,7 @@ struct top {
 };
 
 /* top_line.c: words and numbers of the current line. Errors are "file:line: [ section ]: ...". */
+struct top_place top_here(const struct top *t); /* of the current line */
 int top_fail(struct top *t, struct err *e, enum err_code code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 void top_split(struct top *t, char *text);
@@ -265,6 +275,8 @@ int top_derive_sites(const struct top *t, struct top_molecule *m, struct err *e)
 /* top_leap.c: the order of an improper's atoms where _FF_AMBER_LEAP_ATOM_REORDERING is defined. */
 void top_leap_order(struct top *t, enum top_kind kind, int atom[4]);
 
+/* top_lines.c: where molecule types, their atoms and some of their terms stand; after write_out has made the kinds. */
+void top_put_lines(const struct top *t, struct system *s);
 /* top_terms.c: the terms of one molecule, whose atoms begin at `first`, into the system's lists, which have room. */
 void top_put_terms(const struct top *t, struct system *s, const struct top_molecule *m, int first);
 /* top_system.c: from molecule types to the system. */

@@ -161,7 +161,7 @@ static int derive(const struct top *t, struct top_molecule *m, const struct top_
             e, ERR_TOPOLOGY,
             "%s:%d: virtual site %d (%s) has no parameters, and the bonds and angles of molecule type %s do not "
             "give them: expected parameters on the line",
-            d->file, d->line, s->atom + 1, m->atoms[s->atom].name, m->name);
+            d->at.file, d->at.line, s->atom + 1, m->atoms[s->atom].name, m->name);
     top_site_params(m, s, c);
     return 0;
 }

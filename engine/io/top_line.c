@@ -14,6 +14,11 @@
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
 
+struct top_place top_here(const struct top *t)
+{
+    return (struct top_place){t->pp.file, t->pp.number};
+}
+
 int top_fail(struct top *t, struct err *e, enum err_code code, const char *fmt, ...)
 {
     va_list ap;

@@ -42,8 +42,7 @@ int top_moleculetype(struct top *t, struct err *e)
     if (first != t->nmolecules)
         t->molecules[first].has_likes = true;
     m.nrexcl = (int)nrexcl;
-    m.file = t->pp.file;
-    m.line = t->pp.number;
+    m.at = top_here(t);
     t->molecules = grow(t->molecules, t->nmolecules, &t->molecules_cap, sizeof *t->molecules);
     t->molecules[t->nmolecules++] = m;
     return 0;
@@ -130,6 +129,7 @@ int top_atom(struct top *t, struct err *e)
             return top_fail(t, e, ERR_TOPOLOGY, "atom %ld (%s) has mass %g in state %c, expected a positive mass",
                             number, a.name, a.mass[state], "AB"[state]);
     m->atoms = grow(m->atoms, m->natoms, &m->cap, sizeof *m->atoms);
+    a.at = top_here(t);
     m->atoms[m->natoms++] = a;
     return 0;
 }
@@ -179,6 +179,7 @@ static void add_term(struct top *t, enum top_kind kind, const struct top_term *t
     struct top_terms *list = &current(t)->terms[kind];
     list->items = grow(list->items, list->n, &list->cap, sizeof *list->items);
     list->items[list->n] = *term;
+    list->items[list->n].at = top_here(t);
     top_leap_order(t, kind, list->items[list->n++].atom);
 }
 
@@ -352,6 +353,12 @@ int top_term(struct top *t, struct err *e)
     if ((rc = check_between(t, (enum top_kind)kind, e)))
         return rc;
     int word = t->nwords > n ? n + 1 : n;
+    if (kind == KIND_CMAP && top_is_number(t, word)) {
+        top_note(t, NOTE_COMMENT,
+                 "'%.40s' behind the function is not read, as grompp does: types choose the correction",
+                 t->words[word]);
+        word = t->nwords;
+    }
     if ((rc = top_params(t, word, (enum top_kind)kind, term.c, e)) < 0)
         return rc;
     if (rc == 0)
@@ -364,20 +371,47 @@ int top_term(struct top *t, struct err *e)
     return 0;
 }
 
-/* As grompp computes them with disre = simple, without averages over time and with the force constant that is its default. One
- * that several lines share (an ambiguous one) would be of a mean over their pairs. */
+/* A line of the index of the line before is one more pair of its restraint, whose distance is (sum r^-6)^(-1/6) over the pairs. */
+static int join_restraint(struct top *t, struct top_term *term, const long label[2], struct err *e)
+{
+    struct top_molecule *m = current(t);
+    const struct top_terms *list = &m->terms[KIND_RARE + RARE_DISTANCE_RESTRAINT];
+    struct top_term *last = list->items + list->n - 1;
+    if (table_add(&m->restraint_labels, &label[0], sizeof label[0], list->n) == list->n)
+        return 0;
+    if (label[0] != m->restraint_label[0] || m->restraint_end != list->n)
+        return top_fail(t, e, ERR_UNSUPPORTED,
+                        "index %ld stands on an earlier line; expected the pairs of one restraint on lines behind one "
+                        "another",
+                        label[0]);
+    if (memcmp(last->c[0], term->c[0], 4 * sizeof *term->c[0]) != 0 || label[1] != m->restraint_label[1])
+        return top_fail(t, e, ERR_UNSUPPORTED,
+                        "index %ld has other numbers on the line before; expected the same type', distances and factor "
+                        "for all pairs of a restraint",
+                        label[0]);
+    term->c[0][4] = fmax(last->c[0][5], 1);
+    if (term->c[0][4] >= TOP_RESTRAINT_PAIRS_MAX)
+        return top_fail(t, e, ERR_UNSUPPORTED, "more than %d pairs of one restraint", TOP_RESTRAINT_PAIRS_MAX);
+    for (int i = 0; i <= (int)term->c[0][4]; i++) {
+        struct top_term *pair = i ? last + 1 - i : term;
+        pair->c[0][5] = pair->c[1][5] = term->c[0][4] + 1;
+    }
+    term->c[1][4] = term->c[0][4];
+    return 0;
+}
+
+/* As grompp computes them with disre = simple, without averages over time and with the force constant that is its default. */
 int top_distance_restraint(struct top *t, struct err *e)
 {
     const double force_constant = 1000; /* kJ/mol/nm^2 */
     enum { AVERAGED = 1, PLAIN = 2 };
     struct top_term term = {0};
-    struct top_molecule *m = current(t);
-    long funct, label, type;
+    long funct, label[2];
     double factor;
     int rc = read_atoms(t, 2, term.atom, e);
     if (rc || (rc = top_int(t, 2, "a function number", 1, 1, &funct, e)) ||
-        (rc = top_int(t, 3, "an index", 0, INT32_MAX - 1, &label, e)) ||
-        (rc = top_int(t, 4, "type'", AVERAGED, PLAIN, &type, e)))
+        (rc = top_int(t, 3, "an index", 0, INT32_MAX - 1, &label[0], e)) ||
+        (rc = top_int(t, 4, "type'", AVERAGED, PLAIN, &label[1], e)))
         return rc;
     for (int i = 0; i < 3; i++)
         if ((rc = top_real(t, 5 + i, "a distance", &term.c[0][i], e)))
@@ -387,18 +421,16 @@ int top_distance_restraint(struct top *t, struct err *e)
         return rc;
     term.c[0][3] = factor * force_constant;
     memcpy(term.c[1], term.c[0], sizeof term.c[0]);
-    if (table_add(&m->restraint_labels, &label, sizeof label, m->terms[KIND_RARE + RARE_DISTANCE_RESTRAINT].n) !=
-        m->terms[KIND_RARE + RARE_DISTANCE_RESTRAINT].n)
-        return top_fail(t, e, ERR_UNSUPPORTED,
-                        "index %ld stands on an earlier line: restraints of several pairs at once are not computed",
-                        label);
-    if ((rc = check_params(t, KIND_RARE + RARE_DISTANCE_RESTRAINT, &term, e)))
+    if ((rc = join_restraint(t, &term, label, e)) ||
+        (rc = check_params(t, KIND_RARE + RARE_DISTANCE_RESTRAINT, &term, e)))
         return rc;
+    memcpy(current(t)->restraint_label, label, sizeof label);
     top_note(t, NOTE_DISTANCES,
              "acts with %g kJ/mol/nm^2 times its factor, as in GROMACS with disre = simple; its default, "
              "disre = no, would leave it out",
              force_constant);
     add_term(t, KIND_RARE + RARE_DISTANCE_RESTRAINT, &term);
+    current(t)->restraint_end = current(t)->terms[KIND_RARE + RARE_DISTANCE_RESTRAINT].n;
     return 0;
 }
 

@@ -109,8 +109,7 @@ static int leave_out(struct top *t, const struct form *form, bool mirrored, stru
                         "from bonds and angles",
                         form->nparams);
     m->derived = grow(m->derived, m->nderived, &m->derived_cap, sizeof *m->derived);
-    m->derived[m->nderived++] =
-        (struct top_derived){.site = m->nsites, .mirrored = mirrored, .file = t->pp.file, .line = t->pp.number};
+    m->derived[m->nderived++] = (struct top_derived){.site = m->nsites, .mirrored = mirrored, .at = top_here(t)};
     return 0;
 }
 

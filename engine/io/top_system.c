@@ -304,7 +304,7 @@ static int complete(const struct top *t, struct top_molecule *m, struct err *e)
     if (!rc)
         rc = top_exclude(m, e);
     if (rc)
-        return err_prefix(e, "%s:%d", m->file, m->line);
+        return err_prefix(e, "%s:%d", m->at.file, m->at.line);
     rc = top_derive_sites(t, m, e);
     drop_vanishing(m);
     return rc;
@@ -318,6 +318,7 @@ static int write_out(const struct top *t, struct system *s, const int *number, c
     s->nkinds = t->nmolecules;
     for (int i = 0; i < t->nmolecules; i++)
         memcpy(s->kinds[i].name, t->molecules[i].name, sizeof s->kinds[i].name);
+    top_put_lines(t, s);
     allocate(t, s, n);
     for (int i = 0; i < t->ncounts; i++)
         for (int copy = 0; copy < t->counts[i].count; copy++)

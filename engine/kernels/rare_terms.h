@@ -44,6 +44,29 @@ MATH_FN void rare_of_distance(struct bonded_pass *p, uint32_t i, bool restraint)
     rare_term_of(p, i, restraint, TERM_BOND, 2, q, grad, rel);
 }
 
+/* One pair of several that are one restraint: it takes the sum over all of them, and pulls its own atoms. The first of them has the
+ * energy. */
+MATH_FN void rare_of_distances(struct bonded_pass *p, uint32_t i)
+{
+    const struct rare_term *t = &p->t->rare[i];
+    const uint32_t own = (uint32_t)t->c[0][4], n = (uint32_t)t->c[0][5];
+    double sum = 0, dx[3];
+    for (uint32_t k = 0; k < n; k++) {
+        const int *atom = p->t->rare[i - own + k].atom;
+        const double r = distance(p, atom[0], atom[1], dx);
+        sum += 1 / (r * r * r * r * r * r);
+    }
+    const double r = distance(p, t->atom[0], t->atom[1], dx), joint = rare_joint_distance(sum);
+    const struct bonded_value v = rare_distance_restraint(joint, t->c, p->ctl->lambda[LAMBDA_RESTRAINT]);
+    pass_pair_force(p, t->atom, dx, -v.du_dq * rare_joint_slope(joint, r) / r);
+    if (own)
+        return;
+    add_restraint_value(p, &v);
+    if (wants_windows(p, &p->t->nrare, i))
+        for (uint32_t w = 0; w < p->t->nwindows; w++)
+            pass_window(p, w, rare_distance_restraint(joint, t->c, p->t->lambda[w][LAMBDA_RESTRAINT]).u);
+}
+
 /* Positions of the outer of three atoms relative to the middle one. */
 MATH_FN void rare_arms(const struct bonded_pass *p, const int atom[3], double rel[3][3])
 {
@@ -159,7 +182,10 @@ MATH_FN void bonded_rare(struct bonded_pass *p, uint32_t i)
         rare_of_distance(p, i, false);
         return;
     case RARE_DISTANCE_RESTRAINT:
-        rare_of_distance(p, i, true);
+        if (p->t->rare[i].c[0][5] > 0)
+            rare_of_distances(p, i);
+        else
+            rare_of_distance(p, i, true);
         return;
     case RARE_G96_ANGLE:
     case RARE_QUARTIC_ANGLE:

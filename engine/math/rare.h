@@ -62,6 +62,19 @@ MATH_FN struct bonded_value rare_fene(real r, const real c[2][6])
     return v;
 }
 
+/* The distance of a restraint of several pairs, R = (sum r^-6)^(-1/6). sum: of r^-6, nm^-6 */
+MATH_FN real rare_joint_distance(real sum)
+{
+    return 1 / sqrt(cbrt(sum));
+}
+
+/* dR/dr of one of its pairs. */
+MATH_FN real rare_joint_slope(real joint, real r)
+{
+    const real x = joint / r, x2 = x * x;
+    return x2 * x2 * x2 * x;
+}
+
 /* Zero from low to up1, harmonic outside, linear beyond up2. c: low, up1, up2, k */
 MATH_FN struct bonded_value rare_distance_restraint(real r, const real c[2][6], real l)
 {

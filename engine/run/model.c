@@ -11,6 +11,7 @@
 #include "engine/base/units.h"
 #include "engine/observe/observe.h"
 #include "engine/system/fixed_distances.h"
+#include "engine/system/lines.h"
 #include "engine/system/topology.h"
 
 /* All atoms have mass but virtual sites, of which that is known. */
@@ -22,9 +23,11 @@ static int check_masses(const struct system *sys, struct err *e)
         site[sys->sites[i].atom] = true;
     for (int i = 0; i < sys->natoms; i++)
         for (int k = 0; k < 2 && !rc; k++)
-            if (!(sys->atoms[i].mass[k] > 0) && !site[i])
-                rc = err_set(e, ERR_TOPOLOGY, "atom %d (%s): mass %g in state %c, a positive mass is needed", i + 1,
-                             sys->atoms[i].name, sys->atoms[i].mass[k], "AB"[k]);
+            if (!(sys->atoms[i].mass[k] > 0) && !site[i]) {
+                err_set(e, ERR_TOPOLOGY, "atom %d (%s): mass %g in state %c, a positive mass is needed", i + 1,
+                        sys->atoms[i].name, sys->atoms[i].mass[k], "AB"[k]);
+                rc = system_blame(sys, &i, 1, e);
+            }
     free(site);
     return rc;
 }

@@ -12,6 +12,7 @@
 #include "engine/math/box.h"
 #include "engine/math/vec.h"
 #include "engine/system/alchemy.h"
+#include "engine/system/lines.h"
 
 /* Relative: lengths nearer than this are one length, given with more digits or fewer. */
 #define ROUNDING 3e-4
@@ -39,13 +40,15 @@ static int same(const struct system *sys, const struct fixed_distance *a, const 
 {
     const struct atom *one = &sys->atoms[a->atom[0]], *other = &sys->atoms[a->atom[1]];
     for (int s = 0; s < 2; s++)
-        if (fabs(a->r0[s] - b->r0[s]) > ROUNDING * b->r0[s])
-            return err_set(e, ERR_TOPOLOGY,
-                           "molecule %s, atoms %d (%s) and %d (%s): two constraints of different lengths, %g and %g nm "
-                           "in state %c; expected one length ([ constraints ], [ settles ] and bonds that become "
-                           "constraints all hold atoms)",
-                           sys->kinds[sys->molecules[one->molecule].kind].name, a->atom[0] + 1, one->name,
-                           a->atom[1] + 1, other->name, a->r0[s], b->r0[s], "AB"[s]);
+        if (fabs(a->r0[s] - b->r0[s]) > ROUNDING * b->r0[s]) {
+            err_set(e, ERR_TOPOLOGY,
+                    "molecule %s, atoms %d (%s) and %d (%s): two constraints of different lengths, %g and %g nm "
+                    "in state %c; expected one length ([ constraints ], [ settles ] and bonds that become "
+                    "constraints all hold atoms)",
+                    sys->kinds[sys->molecules[one->molecule].kind].name, a->atom[0] + 1, one->name, a->atom[1] + 1,
+                    other->name, a->r0[s], b->r0[s], "AB"[s]);
+            return system_blame(sys, a->atom, 2, e);
+        }
     return 0;
 }
 
@@ -133,13 +136,13 @@ int fixed_distances_independent(const struct fixed_distance *list, uint32_t n, u
     if (i == n)
         return 0;
     const struct atom *a = &sys->atoms[list[i].atom[0]], *b = &sys->atoms[list[i].atom[1]];
-    return err_set(
-        e, ERR_TOPOLOGY,
-        "molecule %s, atoms %d (%s) and %d (%s): their constraint is redundant, because others hold the same "
-        "atoms on a line or in a plane already (%u constraints of %u atoms); expected one constraint fewer, "
-        "or virtual sites for some of the atoms",
-        sys->kinds[sys->molecules[a->molecule].kind].name, list[i].atom[0] + 1, a->name, list[i].atom[1] + 1, b->name,
-        n, natoms);
+    err_set(e, ERR_TOPOLOGY,
+            "molecule %s, atoms %d (%s) and %d (%s): their constraint is redundant, because others hold the same "
+            "atoms on a line or in a plane already (%u constraints of %u atoms); expected one constraint fewer, "
+            "or virtual sites for some of the atoms",
+            sys->kinds[sys->molecules[a->molecule].kind].name, list[i].atom[0] + 1, a->name, list[i].atom[1] + 1,
+            b->name, n, natoms);
+    return system_blame(sys, list[i].atom, 2, e);
 }
 
 bool fixed_distance_stretches(const struct fixed_distance *d, const struct settings *set)
@@ -150,7 +153,9 @@ bool fixed_distance_stretches(const struct fixed_distance *d, const struct setti
 void fixed_distance_describe(const struct fixed_distance *d, const struct system *sys, struct buf *out)
 {
     const struct atom *a = &sys->atoms[d->atom[0]], *b = &sys->atoms[d->atom[1]];
-    buf_printf(out, "molecule %s, atoms %d (%s) and %d (%s), from %g nm in state A to %g nm in state B",
-               sys->kinds[sys->molecules[a->molecule].kind].name, d->atom[0] + 1, a->name, d->atom[1] + 1, b->name,
-               d->r0[0], d->r0[1]);
+    const size_t before = out->len;
+    system_line(sys, d->atom, 2, out);
+    buf_printf(out, "%smolecule %s, atoms %d (%s) and %d (%s), from %g nm in state A to %g nm in state B",
+               out->len > before ? ": " : "", sys->kinds[sys->molecules[a->molecule].kind].name, d->atom[0] + 1,
+               a->name, d->atom[1] + 1, b->name, d->r0[0], d->r0[1]);
 }

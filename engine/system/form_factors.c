@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/system/lines.h"
+
 #define WEIGHT_TOLERANCE 0.3 /* u: between neighbours there is more, where their symbols begin alike */
 
 /* 1/A^2 to 1/nm^2 */
@@ -70,14 +72,16 @@ int element_of_atom(const struct system *sys, int atom, const struct element **o
     if (!found && number <= 0)
         found = guess(type, mass);
     if (!found && number > 0)
-        return err_set(e, ERR_TOPOLOGY,
-                       "atom %d (%s of %s): its type %s has atomic number %d, which there is no form factor for",
-                       atom + 1, a->name, a->resname, type, number);
+        err_set(e, ERR_TOPOLOGY,
+                "atom %d (%s of %s): its type %s has atomic number %d, which there is no form factor for", atom + 1,
+                a->name, a->resname, type, number);
+    else if (!found)
+        err_set(e, ERR_TOPOLOGY,
+                "atom %d (%s of %s): its type %s has no atomic number, and name and mass (%g) are no element's: "
+                "expected the number in [ atomtypes ]",
+                atom + 1, a->name, a->resname, type, mass);
     if (!found)
-        return err_set(e, ERR_TOPOLOGY,
-                       "atom %d (%s of %s): its type %s has no atomic number, and name and mass (%g) are no element's: "
-                       "expected the number in [ atomtypes ]",
-                       atom + 1, a->name, a->resname, type, mass);
+        return system_blame(sys, &atom, 1, e);
     *out = sys->molecules[a->molecule].count == 1 ? charged(found, a->charge[0]) : found;
     return 0;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "engine/base/buf.h"
+#include "engine/system/lines.h"
 
 enum { UNBONDED = -1, SEVERAL = -2 };
 
@@ -73,11 +74,12 @@ static void take_larger(struct atom *a)
 static int give(struct system *sys, int i, int partner, double least, struct err *e)
 {
     struct atom *a = &sys->atoms[i];
-    if (partner < 0)
-        return err_set(e, ERR_TOPOLOGY,
-                       "atom %d (%s %s%d) has mass %g and %s: expected a bond to one atom that gives it %g", i + 1,
-                       a->name, a->resname, a->residue, a->mass[0], partner == SEVERAL ? "several bonds" : "no bond",
-                       least - a->mass[0]);
+    if (partner < 0) {
+        err_set(e, ERR_TOPOLOGY, "atom %d (%s %s%d) has mass %g and %s: expected a bond to one atom that gives it %g",
+                i + 1, a->name, a->resname, a->residue, a->mass[0], partner == SEVERAL ? "several bonds" : "no bond",
+                least - a->mass[0]);
+        return system_blame(sys, &i, 1, e);
+    }
     struct atom *heavy = &sys->atoms[partner];
     heavy->mass[0] = heavy->mass[1] = heavy->mass[0] - (least - a->mass[0]);
     a->mass[0] = a->mass[1] = least;
@@ -102,11 +104,12 @@ int masses_repartition(struct system *sys, const struct mass_settings *set, stru
         rc = light[i] ? give(sys, i, partner[i], least, e) : 0;
     for (int i = 0; i < sys->natoms && !rc; i++) {
         const struct atom *a = &sys->atoms[i];
-        if (!kept[i] && a->mass[0] != 0 && a->mass[0] < least)
-            rc = err_set(
-                e, ERR_TOPOLOGY,
-                "atom %d (%s %s%d) would keep a mass of %g, less than its hydrogens' %g: expected a smaller factor",
-                i + 1, a->name, a->resname, a->residue, a->mass[0], least);
+        if (!kept[i] && a->mass[0] != 0 && a->mass[0] < least) {
+            err_set(e, ERR_TOPOLOGY,
+                    "atom %d (%s %s%d) would keep a mass of %g, less than its hydrogens' %g: expected a smaller factor",
+                    i + 1, a->name, a->resname, a->residue, a->mass[0], least);
+            rc = system_blame(sys, &i, 1, e);
+        }
     }
     free(partner);
     free(kept);

@@ -41,7 +41,12 @@ void system_close(struct system *s)
 {
     free(s->atoms);
     free(s->molecules);
+    for (int i = 0; i < s->nkinds; i++)
+        free(s->kinds[i].lines);
     free(s->kinds);
+    for (int i = 0; i < s->nfiles; i++)
+        free(s->files[i]);
+    free(s->files);
     free(s->lj);
     free(s->type_names);
     free(s->type_numbers);

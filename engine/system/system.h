@@ -42,8 +42,18 @@ struct molecule {
     int kind;         /* index into system.kinds */
 };
 
+/* A line of the topology (engine/system/lines.h). */
+struct kind_line {
+    int atom[3]; /* of the molecule, -1 behind the last; of a term the lower end first */
+    int file;    /* index into system.files */
+    int line;
+};
+
 struct molecule_kind {
-    char name[64]; /* moleculetype, as in the topology */
+    char name[64];           /* moleculetype, as in the topology */
+    int file, line;          /* where it begins */
+    struct kind_line *lines; /* owned; of its atoms, and of its bonds, constraints, angles and SETTLEs, sorted */
+    int nlines;
 };
 
 /* harmonic; constraints = none keeps it */
@@ -114,7 +124,8 @@ struct settle {
 };
 
 /* A potential of enum rare_kind (terms.h); parameters c as its formula names them (engine/math/rare.h). Restraints follow the
- * restraint lambda, the others the bonded one */
+ * restraint lambda, the others the bonded one. A distance restraint of several pairs is as many RARE_DISTANCE_RESTRAINT behind one
+ * another, of one c but for c[4], which of them it is, from 0; c[5]: how many they are. Both are 0 where it has one pair */
 struct rare_term {
     int kind;
     int atom[4]; /* as many as the kind has */
@@ -175,6 +186,8 @@ struct system {
     struct molecule *molecules;
     int nkinds;
     struct molecule_kind *kinds;
+    int nfiles; /* of the topology; 0: it was read from none */
+    char **files;
 
     int ntypes;
     struct lj *lj; /* [ntypes * ntypes], combined by the topology's rule and [ nonbond_params ]; only types in use */

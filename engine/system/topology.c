@@ -7,6 +7,7 @@
 #include "engine/base/buf.h"
 #include "engine/system/fixed_distances.h"
 #include "engine/system/forest.h"
+#include "engine/system/lines.h"
 #include "engine/system/sites.h"
 #include "engine/math/box.h"
 
@@ -173,6 +174,21 @@ void topology_whole(const struct topology *t, const struct system *sys, const st
 
 /* ---- constraints ---- */
 
+static int check_settle(const struct system *sys, const struct settle *s, const int atom[3], const int *water_of,
+                        struct err *e)
+{
+    const struct atom *h = &sys->atoms[atom[1]], *h2 = &sys->atoms[atom[2]];
+    if (h->mass[0] != h2->mass[0] || h->mass[1] != h2->mass[1])
+        return err_set(e, ERR_TOPOLOGY, "[ settles ]: atoms %d and %d have different masses", atom[1] + 1, atom[2] + 1);
+    if (!(s->r_hh > 0 && s->r_hh < 2 * s->r_oh))
+        return err_set(e, ERR_TOPOLOGY, "[ settles ]: atom %d: no triangle has sides %g and %g nm", atom[0] + 1,
+                       s->r_oh, s->r_hh);
+    for (int k = 0; k < 3; k++)
+        if (water_of[atom[k]] >= 0)
+            return err_set(e, ERR_TOPOLOGY, "[ settles ]: atom %d is in two settles", atom[k] + 1);
+    return 0;
+}
+
 static int build_waters(struct topology *t, const struct system *sys, int *water_of, struct err *e)
 {
     t->waters = xcalloc((size_t)sys->nsettles, sizeof *t->waters);
@@ -180,17 +196,10 @@ static int build_waters(struct topology *t, const struct system *sys, int *water
         water_of[i] = -1;
     for (int i = 0; i < sys->nsettles; i++) {
         const struct settle *s = &sys->settles[i];
-        int atom[3] = {s->oxygen, s->hydrogen[0], s->hydrogen[1]};
-        const struct atom *h = &sys->atoms[atom[1]], *h2 = &sys->atoms[atom[2]];
-        if (h->mass[0] != h2->mass[0] || h->mass[1] != h2->mass[1])
-            return err_set(e, ERR_TOPOLOGY, "[ settles ]: atoms %d and %d have different masses", atom[1] + 1,
-                           atom[2] + 1);
-        if (!(s->r_hh > 0 && s->r_hh < 2 * s->r_oh))
-            return err_set(e, ERR_TOPOLOGY, "[ settles ]: atom %d: no triangle has sides %g and %g nm", atom[0] + 1,
-                           s->r_oh, s->r_hh);
+        const int atom[3] = {s->oxygen, s->hydrogen[0], s->hydrogen[1]};
+        if (check_settle(sys, s, atom, water_of, e))
+            return system_blame(sys, atom, 2, e);
         for (int k = 0; k < 3; k++) {
-            if (water_of[atom[k]] >= 0)
-                return err_set(e, ERR_TOPOLOGY, "[ settles ]: atom %d is in two settles", atom[k] + 1);
             water_of[atom[k]] = i;
             t->waters[i].atom[k] = atom[k];
         }
@@ -241,7 +250,7 @@ static int constrain(struct topology *t, const struct system *sys, const int *wa
         const struct fixed_distance d = {{atom[0], atom[1]}, {r0[0], r0[1]}};
         return fixed_distance_in_water(&d, &t->waters[water], sys, e);
     }
-    return add_distance(t, sys, water_of, atom, r0, e);
+    return add_distance(t, sys, water_of, atom, r0, e) ? system_blame(sys, atom, 2, e) : 0;
 }
 
 /* Those that GROMACS makes constraints of. */

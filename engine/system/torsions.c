@@ -161,6 +161,25 @@ static bool turns(const struct graph *g, const struct torsion *t)
            !in_ring(g, j, k);
 }
 
+/* Of atom i beside its bond to `from`: two groups, alike. */
+static bool has_two_alike(const struct graph *g, int i, int from)
+{
+    int end[2] = {-1, -1}, n = 0;
+    for (int k = g->first[i]; k < g->first[i + 1]; k++)
+        if (g->to[k] != from && n++ < 2)
+            end[n - 1] = g->to[k];
+    return n == 2 && alike(g->sys, end[0], end[1]) && degree(g, end[0]) == degree(g, end[1]);
+}
+
+bool torsion_is_twofold(const struct system *sys, const struct torsion *t)
+{
+    struct graph g;
+    graph_open(&g, sys);
+    const bool twofold = has_two_alike(&g, t->atom[1], t->atom[2]) || has_two_alike(&g, t->atom[2], t->atom[1]);
+    graph_close(&g);
+    return twofold;
+}
+
 /* ---- what the alchemy changes ---- */
 
 static void mark_where(bool differ, bool *marked, const int *atom, int n)
@@ -245,4 +264,14 @@ void turns_add(struct turns *t, double angle)
         *t = (struct turns){.count = t->count + 1};
     t->toward[0] += now[0];
     t->toward[1] += now[1];
+}
+
+double turns_mean(const struct turns *t)
+{
+    return atan2(t->toward[1], t->toward[0]);
+}
+
+bool torsion_same_well(double a, double b, bool twofold)
+{
+    return fabs(remainder(a - b, twofold ? PI : 2 * PI)) <= TURN;
 }

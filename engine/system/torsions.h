@@ -27,6 +27,14 @@ struct turns {
     int64_t count;
 };
 
+/* Whether half a turn leaves the molecule as it was, because one end of the bond has two groups that are alike and no other, such as a
+ * phenyl. A group is compared by its first atom. */
+bool torsion_is_twofold(const struct system *sys, const struct torsion *t);
+
+/* The mean angle since the last turn, radians. */
+double turns_mean(const struct turns *t);
+/* Whether two angles lie in one well: at most 75 degrees from each other. twofold: half a turn apart is the same. */
+bool torsion_same_well(double a, double b, bool twofold);
 /* The next frame. A turn is an angle that lies more than 75 degrees from the mean angle since the last turn. */
 void turns_add(struct turns *t, double angle);
 

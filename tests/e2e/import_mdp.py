@@ -260,6 +260,12 @@ class Import(unittest.TestCase):
                           ":16: pcoupltype = surface-tension: refused: expected isotropic, semiisotropic or anisotropic"])
         self.assertEqual(self.refused(BASE.replace("PME", "Shift")), [":4: coulombtype = Shift: refused: expected PME, Reaction-Field or Cut-off"])
         self.assertIn("expected xyz, the only one of GROMACS' Verlet scheme", self.refused(BASE + "pbc = no\n")[0])
+        self.assertEqual(self.refused(BASE + "disre = simple\ndisre-fc = 500\ndisre-tau = 10\ndisre-weighting = equal\n"),
+                         [":11: disre-fc = 500: refused: expected 1000: factors on the lines of the topology can be as many times larger",
+                          ":12: disre-tau = 10: refused: expected 0: restraints are of distances, not of their averages over time",
+                          ":13: disre-weighting = equal: refused: expected conservative: forces that all pairs of a restraint share "
+                          "equally belong to no energy"])
+        self.assertIn("there is no ensemble of systems to average over", self.refused(BASE + "disre = ensemble\n")[0])
         self.assertEqual(self.refused(BASE.replace("rvdw = 1.0", "rvdw = 0")), [":6: rvdw = 0: refused: expected a cut-off above 0, in nm"])
         self.assertEqual(self.refused(BASE + FEP.replace("MOH", "System")),
                          [":11: couple-moltype = System: refused: all molecules: expected the name of one molecule type"])

@@ -94,6 +94,31 @@ class Torsions(Served):
         with open(page, encoding="utf-8") as f:
             self.assertIn(said, f.read())
 
+    def test_different_wells(self):
+        """The last window starts where C1 and C4 are on one side of the bond that does not turn."""
+        cis = COORDINATES.replace("1.152   1.282", "1.152   1.000").replace("1.302   1.282", "1.302   1.000")
+        with open(os.path.join(self.folder, "cis.gro"), "w", encoding="utf-8") as f:
+            f.write(cis)
+        spec = SPEC.replace("coordinates: chain.gro}",
+                            "coordinates: chain.gro, window-coordinates: [chain.gro, chain.gro, cis.gro]}")
+        ident = self.run_chain("wells", spec.replace("40 ps", "8 ps"))
+        torsions = json.loads(self.shoal("results", ident, "--json"))["torsions"]
+        held = torsions["list"][0]
+        self.assertAlmostEqual(torsions["interval"], 0.1, places=6)
+        self.assertEqual((held["transitions"], held["windows_without"]), (0, 3))
+        self.assertEqual([[one["window"] for one in well["windows"]] for well in held["wells"]], [[0, 1], [2]])
+        self.assertLess(abs(abs(held["wells"][0]["angle"]) - 180), 20)
+        self.assertLess(abs(held["wells"][1]["angle"]), 20)
+        text = self.shoal("results", ident)
+        self.assertRegex(text, "torsion C1-C2-C3-C4 of CHN: windows stay in different wells without a transition: "
+                               r"0, 1 near -?1[67]\d|180 degrees; 2 near -?1?\d degrees")
+        self.assertIn("windows in different wells are samples of different conformations", text)
+        self.assertIn("torsions in 243 frames, one every 0.1 ps", text)
+        page = os.path.join(self.folder, "wells.html")
+        self.shoal("report", ident, "--output", page)
+        with open(page, encoding="utf-8") as f:
+            self.assertIn("windows stay in different wells", f.read())
+
     def test_without_frames(self):
         ident = self.run_chain("unwatched", SPEC.replace(", frames-every: 0.1 ps", "").replace("40 ps", "4 ps"))
         torsions = json.loads(self.shoal("results", ident, "--json"))["torsions"]

@@ -80,6 +80,18 @@ static int atoms_of(enum rare_kind kind)
                                                                              : 4;
 }
 
+/* A restraint of several pairs has all of them behind one another, with the same numbers. */
+static void check_pairs(const struct system *s, int i)
+{
+    const int own = (int)s->rare[i].c[0][4], n = (int)s->rare[i].c[0][5];
+    assert(own >= 0 && (own < n || (own == 0 && n == 0)) && i - own >= 0 && i - own + n <= s->nrare);
+    for (int k = 0; k < n; k++) {
+        const struct rare_term *pair = &s->rare[i - own + k];
+        assert(pair->kind == RARE_DISTANCE_RESTRAINT && pair->c[0][4] == k && pair->c[0][5] == n);
+        assert(!memcmp(pair->c[0], s->rare[i].c[0], 4 * sizeof(double)));
+    }
+}
+
 static void check_rare(const struct system *s)
 {
     for (int i = 0; i < s->nharmonics; i++)
@@ -94,6 +106,8 @@ static void check_rare(const struct system *s)
         }
         for (int k = 0; k < 12; k++)
             assert(isfinite(s->rare[i].c[k / 6][k % 6]));
+        if (s->rare[i].kind == RARE_DISTANCE_RESTRAINT)
+            check_pairs(s, i);
     }
     for (int i = 0; i < s->ncmaps; i++) {
         const struct cmap *c = &s->cmaps[i];

@@ -26,7 +26,7 @@ static double ladder[WINDOWS][LAMBDA_COUNT] = {{0}, {[LAMBDA_COULOMB] = 0.4}, {[
 /* A ligand of two atoms, -1 e, with two ions of its type's charge or of the other. */
 static struct system *ligand_and_ions(double ion)
 {
-    static struct molecule_kind kinds[] = {{"LIG"}, {"ION"}, {"SOL"}};
+    static struct molecule_kind kinds[] = {{.name = "LIG"}, {.name = "ION"}, {.name = "SOL"}};
     struct system *s = toy_system(5, EDGE);
     free(s->kinds);
     s->kinds = xcalloc(3, sizeof *s->kinds);

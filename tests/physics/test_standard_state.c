@@ -180,7 +180,7 @@ static struct standard_state of_ladder(const struct system *sys, const struct se
 static void test_ladder(void **state)
 {
     struct molecule molecules[] = {{.count = 3}, {.first = 3, .count = 3, .kind = 1}, {.first = 6, .count = 3}};
-    struct molecule_kind kinds[] = {{"HOST"}, {"LIG"}};
+    struct molecule_kind kinds[] = {{.name = "HOST"}, {.name = "LIG"}};
     struct bond bond = {{2, 3}, {0.5, 0.5}, {0, 1000}};
     struct system sys = system_of();
     sys.molecules = molecules, sys.kinds = kinds;

@@ -69,13 +69,15 @@ static void the_timestep(void **state)
 {
     (void)state;
     expect("timestep",
-           "s.yaml:5: integrator.timestep: the bond C1-H1 (atoms 1 to 2, MOL) swings once in 11.4 fs, 5.7 timesteps of "
+           "s.yaml:5: integrator.timestep: the bond C1-H1 (atoms 1 to 2, MOL, a.top:16) swings once in 11.4 fs, 5.7 "
+           "timesteps of "
            "2 fs; expected 10 or more: at most 1.1 fs, or constraints: h-bonds",
            (struct change){.constraints = "none"});
-    expect("timestep",
-           "the bond C1-H1 (atoms 1 to 2, MOL) swings once in 11.4 fs, 1.1 timesteps of 10 fs, which cannot be",
-           (struct change){.constraints = "none", .timestep = "10 fs"});
-    expect("timestep", "the angle H1-C1-H2 (atoms 2 to 3, MOL) swings once in 27.",
+    expect(
+        "timestep",
+        "the bond C1-H1 (atoms 1 to 2, MOL, a.top:16) swings once in 11.4 fs, 1.1 timesteps of 10 fs, which cannot be",
+        (struct change){.constraints = "none", .timestep = "10 fs"});
+    expect("timestep", "the angle H1-C1-H2 (atoms 2 to 3, MOL, a.top:19) swings once in 27.",
            (struct change){.timestep = "4 fs"});
     expect("timestep", "at most 2.7 fs, or masses: {repartition: 3}", (struct change){.timestep = "4 fs"});
     expect("", "", (struct change){.timestep = "4 fs", .masses = "masses: {repartition: 3}\n"});
@@ -92,9 +94,9 @@ static void the_timestep(void **state)
                            "[ bonds ]\n1 3 4 0.109 9 9\n1 2 3 0.109 400 18.858\n[ angles ]\n2 1 3 2 107.8 304.6\n",
                            "[ bonds ]\n1 3 4 0.109 9 9\n1 2 4 0.109 142256 9\n[ angles ]\n2 1 3 2 107.8 304.6\n"};
     for (int k = 0; k < 3; k++) {
-        expect("timestep", "the bond C1-H1 (atoms 1 to 2, MOL) swings once in 11.4 fs, 5.7 timesteps of 2 fs",
+        expect("timestep", "the bond C1-H1 (atoms 1 to 2, MOL, a.top:1",
                (struct change){.constraints = "none", .settles = forms[k]});
-        expect("timestep", "the angle H1-C1-H2 (atoms 2 to 3, MOL) swings once in 27.",
+        expect("timestep", "the angle H1-C1-H2 (atoms 2 to 3, MOL, a.top:19) swings once in 27.",
                (struct change){.timestep = "4 fs", .settles = forms[k]});
     }
 }
@@ -152,14 +154,15 @@ static void protocols(void **state)
 static void no_sense(void **state)
 {
     (void)state;
-    expect_error("a.top: atom 2 (H1 MOL1): charge 1e+300 e: expected -100 to 100",
+    expect_error("a.top:13: atom 2 (H1 MOL1): charge 1e+300 e: expected -100 to 100",
                  (struct change){.charges = {NULL, "1e300"}});
-    expect_error("a.top: [ settles ] of atom 1: distances 0.1 and 0.2 nm make no triangle",
+    expect_error("a.top:16: [ settles ] of atom 1: distances 0.1 and 0.2 nm make no triangle",
                  (struct change){.settles = "[ settles ]\n1 1 0.1 0.2\n"});
     expect_error("epsilon -0.125: expected 0 or more", (struct change){.epsilon = "-0.125"});
     expect("", "", (struct change){.settles = "[ settles ]\n1 1 0.1 0.16\n[ constraints ]\n1 2 1 0.1\n2 3 2 0.16\n"});
     expect_error(
-        "a.top: molecule MOL, atoms 1 (C1) and 2 (H1): two constraints of different lengths, 0.11 and 0.1 nm "
+        "a.top:16 and a.top:18: molecule MOL, atoms 1 (C1) and 2 (H1): two constraints of different lengths, 0.11 and "
+        "0.1 nm "
         "in state A; expected one length",
         (struct change){.settles = "[ settles ]\n1 1 0.1 0.16\n[ constraints ]\n1 2 1 0.11\n"});
     expect_error("two constraints of different lengths",

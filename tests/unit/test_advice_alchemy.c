@@ -15,12 +15,14 @@
 static void charges(void **state)
 {
     (void)state;
-    expect("charge", "s.yaml:1: system: a net charge of +1 e; PME", (struct change){.charges = {"0.8"}});
+    expect("charge", "s.yaml:2: system: a net charge of +1 e (molecule type MOL at a.top:10: +1 e); PME",
+           (struct change){.charges = {"0.8"}});
     expect("charge", "s.yaml:4: alchemy.decouple: MOL has a net charge (+1.00 e in all)",
            (struct change){.charges = {"0.8"}});
     expect("charge", "s.yaml:4: alchemy.decouple: the net charge of what acts changes by +1.00 e",
            (struct change){.charges = {"0.8"}, .change = "decouple: [{molecule: MOL, from: none, to: vdw-q}]"});
-    expect("charge", "add up to +0.2000 e, no whole number", (struct change){.charges = {"0"}});
+    expect("charge", "add up to +0.2000 e, no whole number (molecule type MOL at a.top:10: +0.2000 e): is",
+           (struct change){.charges = {"0"}});
     expect("", "", (struct change){.charges = {"-0.198"}}); /* rounded to three digits, atom by atom */
     expect_none("net charge", (struct change){.change = "perturb: b-states", .b_states = "HC 0.105 1.008"});
     expect("charge", "a net charge of +1 e in state B",
@@ -200,7 +202,8 @@ static void states(void **state)
     "[ bonds ]\n1 2 1 0.109 284512 " b_of_the_first "\n1 3 1 0.109 284512\n[ angles ]\n2 1 3 1 107.8 276.144\n"
     const char *bonded = "{bonded: [0, 1]}", *b = "perturb: b-states";
     expect("constraint",
-           "s.yaml:4: alchemy: a constraint changes its length along the ladder (molecule MOL, atoms 1 (C1) and 2 "
+           "s.yaml:4: alchemy: a constraint changes its length along the ladder (a.top:16: molecule MOL, atoms 1 (C1) "
+           "and 2 "
            "(H1), from 0.109 nm in state A to 0.11 nm in state B): energies at windows with another length are known "
            "to first order only, so that MBAR and BAR will give no number and the estimate is TI's.",
            (struct change){.change = b, .windows = bonded, .settles = BONDS("0.11 284512")});

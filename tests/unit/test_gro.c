@@ -171,7 +171,7 @@ static void test_bad(void **state)
          "x.gro:4: read '  0.1000  0.2000  0.3000' after the coordinates, expected no velocity (the first atom has "
          "none)"},
         {HEAD A1 XYZ A2 XYZ A4 XYZ, ERR_COORDINATES,
-         "x.gro:5: atom 3: read name '1hb*', expected 'CA' (RES 1) as in the topology"},
+         "x.gro:5: atom 3: read name '1hb*', expected 'CA' (RES 1) as in the topology, x.top:8"},
         {HEAD A1 XYZ "\n", ERR_COORDINATES, "x.gro:4: read '', expected atom 2"},
         {HEAD A1 XYZ A2 XYZ A3 XYZ A4 XYZ A5 XYZ A6 XYZ, ERR_COORDINATES, "x.gro:9: the file ends, expected the box"},
         {HEAD A1 XYZ A2 XYZ A3 XYZ A4 XYZ A5 XYZ A6 XYZ "1 2\n", ERR_COORDINATES,

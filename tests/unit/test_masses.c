@@ -89,11 +89,13 @@ static void refused(const char *mass, const char *more, double factor, enum err_
 static void test_errors(void **state)
 {
     refused("1.008", "", 4, ERR_TOPOLOGY,
-            "atom 1 (C MOH1) would keep a mass of 2.939, less than its hydrogens' 4.032: expected a smaller factor");
-    refused("1.008", "2 3 1 0.2 10\n", 3, ERR_TOPOLOGY,
-            "atom 3 (H1 MOH1) has mass 1.008 and several bonds: expected a bond to one atom that gives it 2.016");
+            "a.top:12: atom 1 (C MOH1) would keep a mass of 2.939, less than its hydrogens' 4.032: expected a smaller "
+            "factor");
+    refused(
+        "1.008", "2 3 1 0.2 10\n", 3, ERR_TOPOLOGY,
+        "a.top:14: atom 3 (H1 MOH1) has mass 1.008 and several bonds: expected a bond to one atom that gives it 2.016");
     refused("1.008", NULL, 3, ERR_TOPOLOGY,
-            "atom 6 (H4 MOH1) has mass 1.008 and no bond: expected a bond to one atom that gives it 2.016");
+            "a.top:17: atom 6 (H4 MOH1) has mass 1.008 and no bond: expected a bond to one atom that gives it 2.016");
 }
 
 int main(void)

@@ -191,7 +191,7 @@ static void test_errors(void **state)
         {"name: a\nsystem: {topology: a.top, coordinates: a.gro}\n" RDF("{group: site}", ""),
          "s.yaml:4: observables[0].rdf.between: group: site: expected system.index, the file that has it"},
         {"name: a\nsystem: {topology: a.top, coordinates: a.gro, index: b.ndx}\n" RDF("site", ""),
-         "there is no file \"b.ndx\""},
+         "s.yaml:2: system.index: there is no file \"b.ndx\""},
         {SYSTEM RDF("C1", ", bin: 0.3 nm"),
          "s.yaml:4: observables[0].rdf.max: 1 nm: expected a whole number of bins of 0.3 nm; the nearest is 0.9 nm"},
         {SYSTEM RDF("C1", ", bin: 1e-5 nm") "- rdf: {between: [C1, C1], max: 10 nm, bin: 1e-5 nm}\n",

@@ -150,7 +150,7 @@ static void test_errors(void **state)
          "s.yaml:4: restraints[0].between: group: site: expected system.index, the file that has it"},
         {"name: a\nsystem: {topology: a.top, coordinates: a.gro, index: b.ndx}\nrestraints:\n"
          "- between: [{molecule: LIG}, {group: site}]\n" REST,
-         "there is no file \"b.ndx\""},
+         "s.yaml:2: system.index: there is no file \"b.ndx\""},
         {"name: a\nsystem: {topology: a.top, coordinates: a.gro, index: a.top}\nrestraints:\n"
          "- between: [{molecule: LIG}, {group: site}]\n" REST,
          "s.yaml:4: restraints[0].between[1]: site: a.top:2: no: expected the number of an atom, 1 to 8, or [ name ]"},

@@ -215,18 +215,19 @@ static void test_system_errors(void **state)
         {CONSTRAINED("STRETCH") "exchange: {every: 1 ps}\n", "0", ""}, /* bonded lambda stays */
         {HEAD_OF("PAIR, STRETCH") "alchemy: {decouple: TWO, windows: {bonded: [0, 0.5]}}\nexchange: {every: 1 ps}\n",
          "0",
-         "s.yaml: exchange: molecule TWO, atoms 1 (CH4) and 2 (CH4), from 1.8 nm in state A to 1.9 nm in state B: a "
+         "s.yaml: exchange: a.top:36: molecule TWO, atoms 1 (CH4) and 2 (CH4), from 1.8 nm in state A to 1.9 nm in "
+         "state B: a "
          "constraint whose length depends on lambda; replicas that exchange windows need one length: expected a bond "
          "there, or no exchange"},
         {SALT("MET"), "0",
-         "s.yaml:3: alchemy.decouple: atom 2 (MET CH4) of a.top has a state B of its own (charge 1 e and type CH4 "
+         "s.yaml:3: alchemy.decouple: atom 2 (MET CH4, a.top:41) has a state B of its own (charge 1 e and type CH4 "
          "become 0 e and "
          "CH4), which decouple would leave out; expected one more entry, {molecule: ION, from: vdw-q, to: vdw}, which "
          "is the "
          "same"},
         {SALT("[{molecule: MET}, {molecule: ION, to: vdw}]"), "0", ""},
         {SALT("[{molecule: MET}, {molecule: ION}]"), "0",
-         "s.yaml:3: alchemy.decouple: atom 2 (MET CH4) of a.top has a state B of its own (charge 1 e and type CH4 "
+         "s.yaml:3: alchemy.decouple: atom 2 (MET CH4, a.top:41) has a state B of its own (charge 1 e and type CH4 "
          "become 0 e and "
          "CH4), which decouple would leave out; expected a topology without it: grompp, too, takes couple-moltype or "
          "states B of "
@@ -265,7 +266,7 @@ static void test_starts(void **state)
          "% more"},
         {"2.50.gro, 2.40.gro", "barostat: {}\nnonbonded: {cutoff: 1.22 nm}\n",
          "s.yaml:5: nonbonded.cutoff: 1.22 nm: expected less than 1.2 nm in the box of 2.40.gro"},
-        {"2.50.gro, none.gro", "", "there is no file \"none.gro\""},
+        {"2.50.gro, none.gro", "", "s.yaml:2: system.window-coordinates: there is no file \"none.gro\""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct buf text = {0};

@@ -114,9 +114,49 @@ static void test_turns(void **state)
     assert_int_equal(count(hops, 1), 0);
 }
 
+static void test_wells(void **state)
+{
+    struct turns t = {0};
+    const double about_180[] = {170, -170, 165, -165};
+    for (int i = 0; i < 4; i++)
+        turns_add(&t, about_180[i] * DEGREE);
+    assert_true(fabs(fabs(turns_mean(&t)) - 180 * DEGREE) < 1e-9);
+    assert_true(torsion_same_well(-179 * DEGREE, 140 * DEGREE, false));
+    assert_false(torsion_same_well(-60 * DEGREE, 60 * DEGREE, false));
+    assert_false(torsion_same_well(-90 * DEGREE, 90 * DEGREE, false));
+    assert_true(torsion_same_well(-90 * DEGREE, 80 * DEGREE, true));
+    assert_false(torsion_same_well(0, 90 * DEGREE, true));
+}
+
+/* A chain of two on a ring of six: twofold where the ring's neighbours are alike. */
+static void test_twofold(void **state)
+{
+    static const char ring[] =
+        "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nC 12 0 A 0 0\n[ moleculetype ]\nRNG 3\n[ atoms ]\n"
+        "1 C 1 RNG C1 1 0\n2 C 1 RNG C2 1 0.1\n3 C 1 RNG C3 1\n4 C 1 RNG C4 1\n5 C 1 RNG C5 1\n"
+        "6 C 1 RNG C6 1 %s\n7 C 1 RNG C7 1\n8 C 1 RNG C8 1\n[ bonds ]\n1 2 5\n2 3 5\n3 4 5\n4 5 5\n"
+        "5 6 5\n6 1 5\n1 7 5\n7 8 5\n[ system ]\nr\n[ molecules ]\nRNG 1\n";
+    static const char *const charges[] = {"0.1", "0.2"};
+    const struct torsion t = {{1, 0, 6, 7}};
+    for (int i = 0; i < 2; i++) {
+        struct system s = {0};
+        struct err e = {0};
+        struct source *src = source_memory_new();
+        struct buf text = {0};
+        buf_printf(&text, ring, charges[i]);
+        assert_int_equal(source_memory_add(src, "a.top", text.data, text.len, &e), 0);
+        assert_int_equal(top_read(&s, src, "a.top", NULL, 0, &e), 0);
+        assert_int_equal(torsion_is_twofold(&s, &t), i == 0);
+        buf_free(&text);
+        source_free(src);
+        system_close(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_decoupled), cmocka_unit_test(test_b_states),
-                                       cmocka_unit_test(test_angles), cmocka_unit_test(test_turns)};
+                                       cmocka_unit_test(test_angles),    cmocka_unit_test(test_turns),
+                                       cmocka_unit_test(test_wells),     cmocka_unit_test(test_twofold)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

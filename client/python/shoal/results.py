@@ -316,9 +316,25 @@ class Coordination:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StillWindow:
+    """A window of a repeat in which a torsion never turned."""
+
+    repeat: int
+    window: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Well:
+    """Where a torsion stays in windows without a transition. angle: mean of the first of them, degrees."""
+
+    angle: float
+    windows: tuple[StillWindow, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Torsion:
     """A torsion about a bond that can turn. atoms: numbers in the system, from 1; transitions: in all windows together;
-    windows_without: trajectories that have none."""
+    windows_without: trajectories that have none; wells: where those stay, two or more: they sampled different conformations."""
 
     molecule: str
     residue: str
@@ -326,13 +342,16 @@ class Torsion:
     names: tuple[str, ...]
     transitions: int
     windows_without: int
+    wells: tuple[Well, ...] = ()  # not of results before there were any
 
 
 @dataclass(frozen=True, kw_only=True)
 class Torsions:
-    """What trajectories show of torsions. frames: that were looked at, 0: none was kept; windows: trajectories of two or more."""
+    """What trajectories show of torsions. frames: that were looked at, 0: none was kept; interval: the longest time between two
+    of them, ps, 0: not known; windows: trajectories of two or more."""
 
     frames: int
+    interval: float = 0
     windows: int
     list: tuple[Torsion, ...]
 
