@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A fiber for each thread of a block. Fibers stay for the next block: making one, and changing signal masks as swapcontext does, are
- * calls into the kernel.
+ * calls into the kernel. Most of the time of a kernel goes into changes from one fiber to another. So a thread that waits hands over to
+ * the next one of its warp, without the scheduler, and by the compiler's own jumps, which save no more than the code at hand needs.
  */
-#undef _FORTIFY_SOURCE /* takes jumps between stacks for errors */
 #include "tests/lib/emulate/emulate.h"
 
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <ucontext.h>
@@ -24,12 +23,19 @@ enum { STACK = 512 * 1024 }; /* frames are larger */
 enum { STACK = 64 * 1024 };
 #endif
 enum { MOST = 1024, SHARED = 227 * 1024, GRID_MOST = 65535 /* but along x */ };
+/* Tops of stacks lie this far apart within a page: at one place in all of them they would share a few sets of the cache. */
+enum { COLOUR = 704, COLOURS = 4096 };
 
 enum wait { RUNS, AT_WARP, AT_BLOCK, DONE };
 
+/* Of __builtin_setjmp. */
+struct place {
+    void *words[5];
+};
+
 struct fiber {
-    jmp_buf at;  /* where it left */
-    char *stack; /* NULL: it has not begun */
+    struct place at; /* where it left */
+    char *stack;     /* NULL: it has not begun */
     enum wait wait;
     unsigned turns; /* collectives of the warp it has been in */
 };
@@ -46,7 +52,7 @@ thread_local __attribute__((aligned(16))) int32_t words[SHARED / sizeof(int32_t)
 thread_local __attribute__((aligned(16))) float2 shared[SHARED / sizeof(float2)];
 static thread_local struct fiber fibers[MOST];
 static thread_local struct warp warps[MOST / 32];
-static thread_local jmp_buf scheduler;
+static thread_local struct place scheduler;
 static thread_local void (*function)(const void *);
 static thread_local const void *arguments;
 static thread_local unsigned votes[2], vote_turn;
@@ -64,6 +70,7 @@ struct stack {
 };
 
 static thread_local struct stack scheduler_stack;
+static thread_local bool from_scheduler; /* the last jump */
 
 /* Before a jump to another stack, and after it; *from: the stack that was left, unless NULL. */
 static void leave_for(struct stack to)
@@ -82,15 +89,29 @@ static void arrive(struct stack *from)
 
 /* ---- fibers ---- */
 
+static void go_to(unsigned t);
+
+/* The next thread of the warp that runs; a multiple of 32: none. */
+static unsigned next_of_warp(unsigned t)
+{
+    for (t++; t % 32 && (t >= blockDim.x || fibers[t].wait != RUNS);)
+        t++;
+    return t;
+}
+
 static void pause_at(enum wait wait)
 {
     struct fiber *f = self();
     f->wait = wait;
-    if (!_setjmp(f->at)) {
+    if (!__builtin_setjmp(f->at.words)) {
+        const unsigned next = next_of_warp(threadIdx.x);
+        if (next % 32)
+            go_to(next);
         leave_for(scheduler_stack);
-        _longjmp(scheduler, 1);
+        __builtin_longjmp(scheduler.words, 1);
     }
-    arrive(&scheduler_stack);
+    arrive(from_scheduler ? &scheduler_stack : NULL);
+    from_scheduler = false;
 }
 
 void emulate_block(void)
@@ -118,7 +139,8 @@ const uint64_t *emulate_warp(uint64_t value, uint32_t *present)
 
 static void live(void)
 {
-    arrive(&scheduler_stack);
+    arrive(from_scheduler ? &scheduler_stack : NULL);
+    from_scheduler = false;
     for (;;) {
         function(arguments);
         pause_at(DONE);
@@ -136,6 +158,11 @@ struct stacks {
 };
 static thread_local struct stacks stacks;
 
+static size_t stack_bytes(const struct fiber *f)
+{
+    return STACK - (size_t)(f - fibers) * COLOUR % COLOURS;
+}
+
 static void first_run(struct fiber *f)
 {
     static thread_local ucontext_t context; /* not on the stack, which is left for ever */
@@ -143,27 +170,30 @@ static void first_run(struct fiber *f)
     stacks.count++; /* which makes it one that ends with the thread */
     getcontext(&context);
     context.uc_stack.ss_sp = f->stack;
-    context.uc_stack.ss_size = STACK;
+    context.uc_stack.ss_size = stack_bytes(f);
     context.uc_link = NULL;
     makecontext(&context, live, 0);
-    leave_for({f->stack, STACK});
+    leave_for({f->stack, stack_bytes(f)});
     setcontext(&context);
 }
 
-/* Until it waits. */
-static void run_fiber(unsigned t)
+static void go_to(unsigned t)
 {
     struct fiber *f = &fibers[t];
     threadIdx.x = t;
-    if (_setjmp(scheduler)) {
-        arrive(NULL);
-        return;
-    }
-    if (f->stack) {
-        leave_for({f->stack, STACK});
-        _longjmp(f->at, 1);
-    }
-    first_run(f);
+    if (!f->stack)
+        first_run(f);
+    leave_for({f->stack, stack_bytes(f)});
+    __builtin_longjmp(f->at.words, 1);
+}
+
+/* The thread, and those behind it in its warp that run, until they wait. */
+static void run_fibers(unsigned t)
+{
+    from_scheduler = true;
+    if (!__builtin_setjmp(scheduler.words))
+        go_to(t);
+    arrive(NULL);
 }
 
 /* Lets the warp go on if all that are left of it wait for each other. */
@@ -224,7 +254,7 @@ static void run_block(unsigned threads, size_t bytes)
                 for (unsigned t = 32 * w; t < 32 * (w + 1) && t < threads; t++)
                     if (fibers[t].wait == RUNS) {
                         moved = true;
-                        run_fiber(t);
+                        run_fibers(t);
                     }
             while (release_warp(w, threads));
         if (!release_block(threads) && !moved) {
