@@ -69,10 +69,34 @@ static void name_well(struct buf *out, const json_t *well, bool repeats)
     buf_printf(out, " near %.0f degrees", answer_number(well, "angle"));
 }
 
+/* Whether a repeat has windows in both. */
+static bool share_repeat(const json_t *one, const json_t *other)
+{
+    const json_t *a, *b;
+    size_t i, k;
+    json_array_foreach (json_object_get(one, "windows"), i, a)
+        json_array_foreach (json_object_get(other, "windows"), k, b)
+            if (answer_whole(a, "repeat") == answer_whole(b, "repeat"))
+                return true;
+    return false;
+}
+
+/* Whether windows of one repeat are in different wells; else they differ between repeats alone. */
+static bool splits_repeat(const json_t *wells)
+{
+    const json_t *one;
+    size_t i;
+    json_array_foreach (wells, i, one)
+        for (size_t k = 0; k < i; k++)
+            if (share_repeat(one, json_array_get(wells, k)))
+                return true;
+    return false;
+}
+
 /* Windows that cannot have sampled the same conformations. */
 static void wells_show(json_t **sorted, size_t n, bool repeats, const struct sheet *s)
 {
-    bool any = false;
+    bool any = false, within = false;
     for (size_t i = 0; i < n; i++) {
         const json_t *well, *wells = json_object_get(sorted[i], "wells");
         struct buf text = {0};
@@ -88,12 +112,16 @@ static void wells_show(json_t **sorted, size_t n, bool repeats, const struct she
         sheet_say(s, "%storsion %s\n", any ? "" : "\n", text.data);
         buf_free(&text);
         any = true;
+        within |= splits_repeat(wells);
     }
-    if (any)
+    if (within)
         sheet_say(s,
                   "windows in different wells are samples of different conformations: the free energy between them "
-                  "is wrong unless both wells weigh the same. Start all windows in one well, let replicas exchange "
+                  "is wrong unless the wells are equivalent. Start all windows in one well, let replicas exchange "
                   "windows, or sample until the torsion turns\n");
+    else if (any)
+        sheet_say(s,
+                  "repeats in different wells are samples of different conformations: compare their free energies\n");
 }
 
 /* What nothing in the samples tells about. */

@@ -63,16 +63,28 @@ static void sort_around(struct corner c[4])
     c[3] = around[2];
 }
 
+/* Of the current molecule type; between molecules, where the system is one for grompp, of the system. */
+static const struct top_atom *atom_of(const struct top *t, int atom)
+{
+    const struct top_molecule *m = &t->molecules[t->nmolecules - 1];
+    for (int k = 0; t->intermolecular; k++) {
+        m = &t->molecules[t->counts[k].kind];
+        if (atom < t->counts[k].count * m->natoms)
+            return &m->atoms[atom % m->natoms];
+        atom -= t->counts[k].count * m->natoms;
+    }
+    return &m->atoms[atom];
+}
+
 void top_leap_order(struct top *t, enum top_kind kind, int atom[4])
 {
     int types[4], n;
     struct corner c[4];
-    if ((kind != KIND_IMPROPER && kind != KIND_PERIODIC_IMPROPER) || t->intermolecular ||
+    if ((kind != KIND_IMPROPER && kind != KIND_PERIODIC_IMPROPER) ||
         !pp_defined(&t->pp, "_FF_AMBER_LEAP_ATOM_REORDERING"))
         return;
-    const struct top_molecule *m = &t->molecules[t->nmolecules - 1];
     for (int i = 0; i < 4; i++)
-        types[i] = t->types[m->atoms[atom[i]].type[0]].bonded;
+        types[i] = t->types[atom_of(t, atom[i])->type[0]].bonded;
     const struct top_bonded_type *line = top_find(t, kind, types, &n);
     if (!line)
         return;

@@ -376,7 +376,6 @@ static int join_restraint(struct top *t, struct top_term *term, const long label
 {
     struct top_molecule *m = current(t);
     const struct top_terms *list = &m->terms[KIND_RARE + RARE_DISTANCE_RESTRAINT];
-    struct top_term *last = list->items + list->n - 1;
     if (table_add(&m->restraint_labels, &label[0], sizeof label[0], list->n) == list->n)
         return 0;
     if (label[0] != m->restraint_label[0] || m->restraint_end != list->n)
@@ -384,6 +383,7 @@ static int join_restraint(struct top *t, struct top_term *term, const long label
                         "index %ld stands on an earlier line; expected the pairs of one restraint on lines behind one "
                         "another",
                         label[0]);
+    struct top_term *last = list->items + list->n - 1;
     if (memcmp(last->c[0], term->c[0], 4 * sizeof *term->c[0]) != 0 || label[1] != m->restraint_label[1])
         return top_fail(t, e, ERR_UNSUPPORTED,
                         "index %ld has other numbers on the line before; expected the same type', distances and factor "

@@ -119,6 +119,14 @@ class Torsions(Served):
         with open(page, encoding="utf-8") as f:
             self.assertIn("windows stay in different wells", f.read())
 
+    def test_repeats_in_wells(self):
+        """Those that start from one file are in one well, and nothing is said of it."""
+        ident = self.run_chain("repeated", SPEC.replace("name: chain", "name: chain\nrepeats: 2").replace("40 ps", "4 ps"))
+        held = json.loads(self.shoal("results", ident, "--json"))["torsions"]["list"][0]
+        self.assertEqual([len(well["windows"]) for well in held["wells"]], [6])
+        self.assertEqual(held["wells"][0]["windows"][3], {"repeat": 1, "window": 0})
+        self.assertNotIn("different wells", self.shoal("results", ident))
+
     def test_without_frames(self):
         ident = self.run_chain("unwatched", SPEC.replace(", frames-every: 0.1 ps", "").replace("40 ps", "4 ps"))
         torsions = json.loads(self.shoal("results", ident, "--json"))["torsions"]

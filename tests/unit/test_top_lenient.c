@@ -189,6 +189,20 @@ static void test_leap_order(void **state)
     atoms_are(s.dihedrals[1].atom, 6, 1, 3, 4);
     atoms_are(s.impropers[0].atom, 7, 2, 1, 3);
     system_close(&s);
+    /* Between molecules numbers are those of the system. The first of X X N H has kept its order; this one is sorted around N. */
+    text.len = 0;
+    buf_printf(&text,
+               "#define _FF_AMBER_LEAP_ATOM_REORDERING\n%s[ dihedrals ]\n1 4 2 5 4\n"
+               "[ system ]\nt\n[ molecules ]\nM 2\n[ intermolecular_interactions ]\n[ dihedrals ]\n"
+               "10 8 9 5 4 180 7 2 180 7 2\n8 3 11 4 4 180 8 2\n",
+               field);
+    s = top_read_ok(text.data);
+    assert_int_equal(s.ndihedrals, 4);
+    atoms_are(s.dihedrals[0].atom, 1, 4, 2, 5);
+    atoms_are(s.dihedrals[1].atom, 8, 11, 9, 12);
+    atoms_are(s.dihedrals[2].atom, 8, 10, 9, 5); /* X X N H: two blanks sorted by number, then H */
+    atoms_are(s.dihedrals[3].atom, 8, 3, 11, 4); /* C C O O: no type fits */
+    system_close(&s);
     buf_free(&text);
 }
 
