@@ -166,7 +166,7 @@ class Saxs(unittest.TestCase):
         self.assertEqual(*tables)
         self.write("a.top", observe.TOPOLOGY.replace("OW 1 0 16", "OW 1 0 17").encode())
         said = self.observe("- saxs: {of: OW}", "a.trr", code=65)
-        self.assertIn("saxs: atom 1 (OW of SOL): its type X has no atomic number, and name and mass (17) are no element's", said)
+        self.assertIn("saxs: a.top:8: atom 1 (OW of SOL): its type X has no atomic number, and name and mass (17) are no element's", said)
 
 
 if __name__ == "__main__":

@@ -69,8 +69,8 @@ struct system *mixture(int rule)
     memcpy(s->box, box, sizeof box);
     s->nkinds = KINDS;
     s->kinds = xrealloc(s->kinds, KINDS, sizeof *s->kinds);
-    strcpy(s->kinds[0].name, "CHAIN");
-    strcpy(s->kinds[1].name, "SOL");
+    s->kinds[0] = (struct molecule_kind){.name = "CHAIN"};
+    s->kinds[1] = (struct molecule_kind){.name = "SOL"};
     s->nmolecules = 2 + (n - 12) / 3;
     for (int m = 0, at = 0; m < s->nmolecules; m++) {
         int count = m < 2 ? 6 : 3;

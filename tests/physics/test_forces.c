@@ -414,7 +414,7 @@ static struct system *two_kinds(void)
 {
     struct system *sys = mixture(2);
     sys->kinds = xrealloc(sys->kinds, (size_t)sys->nkinds + 1, sizeof *sys->kinds);
-    strcpy(sys->kinds[sys->nkinds].name, "OTHER");
+    sys->kinds[sys->nkinds] = (struct molecule_kind){.name = "OTHER"};
     sys->molecules[1].kind = sys->nkinds++;
     return sys;
 }

@@ -27,7 +27,7 @@ static struct system *liquid(const double box[BOX_SIZE])
     memcpy(s->box, box, sizeof s->box);
     s->nkinds = 2;
     s->kinds = xrealloc(s->kinds, 2, sizeof *s->kinds);
-    strcpy(s->kinds[1].name, "SOLUTE");
+    s->kinds[1] = (struct molecule_kind){.name = "SOLUTE"};
     s->lj[0] = (struct lj){4 * 1.0 * pow(0.3, 6), 4 * 1.0 * pow(0.3, 12)};
     for (int i = 0; i < ATOMS; i++) {
         const double f[3] = {(i % 4 + 0.5) / 4, (i / 4 % 4 + 0.5) / 4, (i / 16 + 0.5) / 4};

@@ -68,7 +68,7 @@ static void test_foreign_window(void **state)
     struct system *s = toy_system(100, 3);
     s->nkinds = 2;
     s->kinds = xrealloc(s->kinds, 2, sizeof *s->kinds);
-    strcpy(s->kinds[1].name, "GONE");
+    s->kinds[1] = (struct molecule_kind){.name = "GONE"};
     s->lj[0] = (struct lj){4 * pow(0.3, 6), 4 * pow(0.3, 12)};
     for (int i = 0; i < 50; i++) {
         s->molecules[i].kind = 1;
