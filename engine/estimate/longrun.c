@@ -2,13 +2,14 @@
  *
  * The variance of a sum over correlated rows of independent windows.
  *
- * Autocovariances of independent series add, lag by lag, and those of a sum of K windows have sqrt(K) less noise, in units of their
- * sum, than those of one. So the windows are looked at together: a slow motion that has 2 % of the variance, and most of the error,
- * is within the noise of one window and far above that of five. Each run is cut into the same number of parts.
+ * Autocovariances of independent series add, lag by lag, and those of a sum of K windows have sqrt(K) less noise, in
+ * units of their sum, than those of one. So the windows are looked at together: a slow motion that has 2 % of the
+ * variance, and most of the error, is within the noise of one window and far above that of five. Each run is cut
+ * into the same number of parts.
  *
- * A sum of autocovariances has to end somewhere, and where it ends too early the error is too small. So means over longer parts, in
- * which fast motions fade, count where they say more; and so does the correlation of the longest, where it is more than the fast
- * motions explain.
+ * A sum of autocovariances has to end somewhere, and where it ends too early the error is too small. So means over
+ * longer parts, in which fast motions fade, count where they say more; and so does the correlation of the longest,
+ * where it is more than the fast motions explain.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,9 +22,10 @@
 #define COARSEST 32
 #define LAGS 6 /* of the means over each 32nd */
 
-/* A variance that is itself known to d degrees of freedom is taken as (1 + SCATTER / d) of it, as Student's distribution has it. Of what
- * the correlation of means has beyond one standard error the variance gets EXCESS times what it would add: by trial on the ensembles
- * of tests/unit/test_verdicts.c, as numbers whose variance came out small are more often called converged. */
+/* A variance that is itself known to d degrees of freedom is taken as (1 + SCATTER / d) of it, as Student's
+ * distribution has it. Of what the correlation of means has beyond one standard error the variance gets EXCESS times
+ * what it would add: by trial on the ensembles of tests/unit/test_verdicts.c, as numbers whose variance came out
+ * small are more often called converged. */
 #define SCATTER 2
 #define EXCESS 4
 
@@ -65,9 +67,8 @@ static void cut_series(const struct series *s, size_t n, double *y)
 /* Those of the series that have as many members. */
 static struct cut cut_all(const struct series *s, int nseries, size_t n)
 {
-    struct cut c = {.n = n,
-                    .y = xcalloc((size_t)nseries * n, sizeof *c.y),
-                    .square = xcalloc((size_t)nseries, sizeof *c.square)};
+    struct cut c = {
+        .n = n, .y = xcalloc((size_t)nseries * n, sizeof *c.y), .square = xcalloc((size_t)nseries, sizeof *c.square)};
     double squares = 0;
     for (int k = 0; k < nseries; k++) {
         double *y = c.y + (size_t)c.nseries * n, *square = c.square + c.nseries;
@@ -90,13 +91,14 @@ static void cut_close(struct cut *c)
     free(c->square);
 }
 
-/* Geyer's initial monotone sequence (Statist. Sci. 7, 473 (1992), doi 10.1214/ss/1177011137): in a reversible chain sums
- * of two autocovariances that follow each other are positive and fall, so the sum ends where they cease to. Two choices
- * are by trial, on autoregressive and hopping series from 20 g to 1000 g long, where errors come out within 10 % of the
- * truth on average: pairs begin at lag 1, and a pair below `noise` of its standard error on an uncorrelated series is
- * no pair (0.5 for the series; else short uncorrelated ones get errors 10 to 20 % too large). Taking the mean from the series itself
- * lowers every autocovariance by about variance / n, and the sum by as many times that as it has terms, which is given back. The
- * degrees of freedom are those of a spectral estimate that is cut off at a lag (Priestley 1981, 6.2.4). Of the sum over all parts. */
+/* Geyer's initial monotone sequence (Statist. Sci. 7, 473 (1992), doi 10.1214/ss/1177011137): in a reversible chain
+ * sums of two autocovariances that follow each other are positive and fall, so the sum ends where they cease to. Two
+ * choices are by trial, on autoregressive and hopping series from 20 g to 1000 g long, where errors come out within
+ * 10 % of the truth on average: pairs begin at lag 1, and a pair below `noise` of its standard error on an
+ * uncorrelated series is no pair (0.5 for the series; else short uncorrelated ones get errors 10 to 20 % too large).
+ * Taking the mean from the series itself lowers every autocovariance by about variance / n, and the sum by as many
+ * times that as it has terms, which is given back. The degrees of freedom are those of a spectral estimate that is
+ * cut off at a lag (Priestley 1981, 6.2.4). Of the sum over all parts. */
 static struct longrun monotone_sequence(const struct cut *c, double noise)
 {
     double n = (double)c->n, sum = c->at_zero, last = INFINITY;
@@ -145,8 +147,9 @@ static void autoregressive(double uncorrelated, double scale, double *out)
         out[lag - 1] += scale * r;
 }
 
-/* Correlations of the means over each 32nd, each less for a longer lag, in sum. Fast motions explain those of autoregressive series
- * with as many uncorrelated parts. Taking the mean from a series lowers every correlation by 1 / 32, which is given back. */
+/* Correlations of the means over each 32nd, each less for a longer lag, in sum. Fast motions explain those of
+ * autoregressive series with as many uncorrelated parts. Taking the mean from a series lowers every correlation by 1
+ * / 32, which is given back. */
 static struct slowness slow_motions(const struct cut *c, const double *uncorrelated)
 {
     const double n = COARSEST;
@@ -163,7 +166,8 @@ static struct slowness slow_motions(const struct cut *c, const double *uncorrela
     return s;
 }
 
-/* The shape of a drift at time t of the run: relaxation from the start or to the end in a part of it, or all along it. */
+/* The shape of a drift at time t of the run: relaxation from the start or to the end in a part of it, or all along
+ * it. */
 static double drift_shape(int which, double t)
 {
     static const double times[] = {0.05, 0.1, 0.2};
@@ -171,8 +175,8 @@ static double drift_shape(int which, double t)
     return which < TIMES ? exp(-t / times[which]) : which < 2 * TIMES ? exp((t - 1) / times[which - TIMES]) : t - 0.5;
 }
 
-/* Of the shape that fits best what all series together add at equal times, in standard errors of the fit. `variance` is that of the sum
- * over all parts. */
+/* Of the shape that fits best what all series together add at equal times, in standard errors of the fit. `variance`
+ * is that of the sum over all parts. */
 static double find_drift(const struct cut *c, double variance)
 {
     enum { SHAPES = 7 };

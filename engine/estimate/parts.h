@@ -85,8 +85,9 @@ size_t stats_block(size_t n);
 
 /* ---- statistics.c: visits and drift */
 
-/* Chance, on a series of shorter memory, that the mean over one 32nd, 64th or 128th of it lies so far off the others: the test of
- * F. E. Grubbs, Technometrics 11, 1 (1969), doi 10.1080/00401706.1969.10490657, on ranks. 1 for fewer than 256 members. */
+/* Chance, on a series of shorter memory, that the mean over one 32nd, 64th or 128th of it lies so far off the
+ * others: the test of F. E. Grubbs, Technometrics 11, 1 (1969), doi 10.1080/00401706.1969.10490657, on ranks. 1 for
+ * fewer than 256 members. */
 double stats_visit(const double *x, size_t n);
 /* How many members at the start lie significantly off the rest: 0 unless a test of the whole says so, which a
  * stationary series passes but for a chance of `level`. */
@@ -127,20 +128,22 @@ static inline bool states_equal(const double *lambda, int ncomponents, int a, in
 }
 /* Leaves out the first head[state] rows of every state. */
 void sampling_cut(struct sampling *s, const size_t *head);
-/* Leaves out first rows, so that every sampled state has as many as the one with the fewest: those of the last times. */
+/* Leaves out first rows, so that every sampled state has as many as the one with the fewest: those of the last
+ * times. */
 void sampling_align(struct sampling *s);
 void sampling_close(struct sampling *s);
 
 /* ---- solution.c: what an estimator finds, with errors that know of correlation
  *
  * To first order the estimate less the truth is a sum over rows of influences, the rows of different windows are
- * independent, and within a window the influences are a correlated series; so the variance of any difference is the sum
- * over windows of the number of rows times the long-run variance of their influences. For MBAR this is the central limit
- * theorem of Li, Van Koten, Dinner and Thiede, J. Chem. Phys. 158, 214107 (2023), arXiv:2203.01227, and Geyer's of 1994
- * before. Influences are kept as means over blocks of rows.
+ * independent, and within a window the influences are a correlated series; so the variance of any difference is the
+ * sum over windows of the number of rows times the long-run variance of their influences. For MBAR this is the
+ * central limit theorem of Li, Van Koten, Dinner and Thiede, J. Chem. Phys. 158, 214107 (2023), arXiv:2203.01227,
+ * and Geyer's of 1994 before. Influences are kept as means over blocks of rows.
  *
- * Where replicas exchange windows the rows of different windows are not independent: what a replica is slow to forget it takes along.
- * Then all windows have rows of the same times, and the correlated series is the sum of their influences at each time. */
+ * Where replicas exchange windows the rows of different windows are not independent: what a replica is slow to
+ * forget it takes along. Then all windows have rows of the same times, and the correlated series is the sum of their
+ * influences at each time. */
 
 struct influence {
     size_t rows, block, nblocks;
@@ -160,9 +163,9 @@ struct range {
     int from, to;
     bool ok;
     double value, error;
-    double quadrature;  /* part of the error */
+    double quadrature;                         /* part of the error */
     double freedom, uncorrelated, slow, drift; /* as in struct spread, the last two in standard errors */
-    int verdict;       /* enum verdict_kind */
+    int verdict;                               /* enum verdict_kind */
 };
 
 /* Room for `nstates` states and the influences of all rows of s, all 0. */
@@ -176,8 +179,8 @@ void solution_add_chain(struct solution *x, int window, size_t row, double left,
 /* States without samples become those with samples that have the same lambdas, where there are such. */
 void solution_twins(struct solution *x, const struct sampling *s);
 void solution_range(const struct solution *x, struct range *r);
-/* What the rows of each window bring into the variance of the same difference, of which they are the sum: part[windows], zeros for
- * those without rows. Not where replicas exchange windows. */
+/* What the rows of each window bring into the variance of the same difference, of which they are the sum:
+ * part[windows], zeros for those without rows. Not where replicas exchange windows. */
 void solution_parts(const struct solution *x, int from, int to, struct longrun *part);
 /* Standard error of the difference that two estimators find from the same rows. */
 double solution_difference_error(const struct solution *a, const struct solution *b, int from, int to);
@@ -199,8 +202,8 @@ struct mbar {
 /* Shirts and Chodera 2008. `guess`: [nstates] or NULL. ERR_ESTIMATE: no samples, no convergence, states without
  * overlap. */
 int mbar_solve(struct mbar *m, const struct sampling *s, const double *guess, struct err *e);
-/* The same from part [from, to) of every window's rows, as fractions of their number, of the rows after the first head[window] where
- * `head` is not NULL; ok false: no answer. */
+/* The same from part [from, to) of every window's rows, as fractions of their number, of the rows after the first
+ * head[window] where `head` is not NULL; ok false: no answer. */
 void mbar_part(const struct mbar *m, const size_t *head, double from, double to, struct range *r);
 /* W_nk of one row in all states: w[nstates]. */
 void mbar_row_weights(const struct mbar *m, size_t row, double *w);
@@ -213,8 +216,9 @@ void mbar_close(struct mbar *m);
 int bar_pair(const double *wf, size_t nf, const double *wr, size_t nr, double *df, double *phi_f, double *phi_r,
              struct err *e);
 
-/* Overlap of states i and j, whose free energies differ by df: the mean of the two entries of the overlap matrix of these two alone, which
- * other states do not change. 0.5: they are one; it depends little on which of them has more rows. */
+/* Overlap of states i and j, whose free energies differ by df: the mean of the two entries of the overlap matrix of
+ * these two alone, which other states do not change. 0.5: they are one; it depends little on which of them has more
+ * rows. */
 double bar_overlap(const struct sampling *s, int i, int j, double df);
 
 /* Pairs of consecutive sampled states; unsampled ones are stepped over. */

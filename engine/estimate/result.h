@@ -11,20 +11,20 @@
 #include "engine/estimate/parts.h"
 
 #define ESTIMATE_FRACTIONS 10
-#define ESTIMATE_OVERLAP 0.03    /* neighbours below do not converge: alchemlyb, docs/visualisation.rst */
-#define ESTIMATE_APART 1e-3      /* neighbours below share nothing: no number */
-#define ESTIMATE_UNCORRELATED 30 /* uncorrelated rows that a window needs: below, g itself is not known */
-#define ESTIMATE_FREEDOM 25      /* degrees of freedom of an error: it is known to 14 % */
-#define ESTIMATE_SLOW 2.2        /* standard errors, `slow` of a range: 1 % are above where nothing is slow */
-#define ESTIMATE_DRIFT 2.7       /* standard errors, `drift` of a range: 2 % are above where nothing drifts */
-#define ESTIMATE_VISIT 3e-3      /* chance that a part of a run lies so far off the others, in any window of a range */
-#define ESTIMATE_DISAGREE 3         /* standard errors */
-#define ESTIMATE_SIGNIFICANT 4      /* standard errors, where many windows are looked at */
-#define ESTIMATE_ROUNDING 1e-4      /* kT: numbers nearer than this are one, whatever their errors */
-#define ESTIMATE_QUADRATURE 0.5     /* kT: what TI's integral may be off where that is most of its error */
-#define ESTIMATE_NONFINITE 0.01     /* share of a window's rows; without them a free energy may be off by as many kT */
-#define ESTIMATE_DRIFT_LEVEL 0.01   /* chance that a drift is found in a stationary window */
-#define ESTIMATE_FEWEST_ROWS 4      /* a window with fewer has no samples */
+#define ESTIMATE_OVERLAP 0.03     /* neighbours below do not converge: alchemlyb, docs/visualisation.rst */
+#define ESTIMATE_APART 1e-3       /* neighbours below share nothing: no number */
+#define ESTIMATE_UNCORRELATED 30  /* uncorrelated rows that a window needs: below, g itself is not known */
+#define ESTIMATE_FREEDOM 25       /* degrees of freedom of an error: it is known to 14 % */
+#define ESTIMATE_SLOW 2.2         /* standard errors, `slow` of a range: 1 % are above where nothing is slow */
+#define ESTIMATE_DRIFT 2.7        /* standard errors, `drift` of a range: 2 % are above where nothing drifts */
+#define ESTIMATE_VISIT 3e-3       /* chance that a part of a run lies so far off the others, in any window of a range */
+#define ESTIMATE_DISAGREE 3       /* standard errors */
+#define ESTIMATE_SIGNIFICANT 4    /* standard errors, where many windows are looked at */
+#define ESTIMATE_ROUNDING 1e-4    /* kT: numbers nearer than this are one, whatever their errors */
+#define ESTIMATE_QUADRATURE 0.5   /* kT: what TI's integral may be off where that is most of its error */
+#define ESTIMATE_NONFINITE 0.01   /* share of a window's rows; without them a free energy may be off by as many kT */
+#define ESTIMATE_DRIFT_LEVEL 0.01 /* chance that a drift is found in a stationary window */
+#define ESTIMATE_FEWEST_ROWS 4    /* a window with fewer has no samples */
 #define ESTIMATE_NUMBERS (16 << 20) /* energies kept of all windows together, 8 bytes each; denser files are thinned */
 
 struct average {

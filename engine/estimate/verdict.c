@@ -118,8 +118,9 @@ static int windows_used(const struct result *r, const struct range *x)
     return n;
 }
 
-/* Uncorrelated samples of a window are known to some 30 % where there are 30, those of all windows better. So it is all together that need
- * as many, and by their standard error more; each needs a third of that, where it was sampled as the others were. */
+/* Uncorrelated samples of a window are known to some 30 % where there are 30, those of all windows better. So it is
+ * all together that need as many, and by their standard error more; each needs a third of that, where it was sampled
+ * as the others were. */
 static bool few_together(const struct range *x)
 {
     return !(x->freedom > 0) || x->uncorrelated < ESTIMATE_UNCORRELATED * (1 + sqrt(2 / x->freedom));
@@ -150,11 +151,12 @@ static void judge_samples(const struct result *r, const struct range *x, struct 
     if (v->nreasons > before || !(x->freedom > 0))
         return;
     if (few || x->freedom < ESTIMATE_FREEDOM)
-        verdict_add(v, VERDICT_UNCONVERGED, "few_samples",
-                    "windows %d to %d have %.0f uncorrelated samples each, as they bring in the error, which is known to %.0f "
-                    "degrees of freedom: %d of the first, with their standard error, and %d of the second are needed; "
-                    "they need longer",
-                    x->from, x->to, x->uncorrelated, x->freedom, ESTIMATE_UNCORRELATED, ESTIMATE_FREEDOM);
+        verdict_add(
+            v, VERDICT_UNCONVERGED, "few_samples",
+            "windows %d to %d have %.0f uncorrelated samples each, as they bring in the error, which is known to %.0f "
+            "degrees of freedom: %d of the first, with their standard error, and %d of the second are needed; "
+            "they need longer",
+            x->from, x->to, x->uncorrelated, x->freedom, ESTIMATE_UNCORRELATED, ESTIMATE_FREEDOM);
 }
 
 static void judge_windows(const struct result *r, const struct range *x, struct verdict *v)
@@ -217,15 +219,17 @@ static void judge_quadrature(const struct range *x, struct verdict *v)
 static void judge_motions(const struct range *x, struct verdict *v)
 {
     if (x->slow > ESTIMATE_SLOW)
-        verdict_add(v, VERDICT_UNCONVERGED, "slow",
-                    "windows %d to %d move too slowly for their length: means over each 32nd of a run are correlated by %.1f "
-                    "standard errors more than fast motions explain, above %.2g: it needs longer",
-                    x->from, x->to, x->slow, ESTIMATE_SLOW);
+        verdict_add(
+            v, VERDICT_UNCONVERGED, "slow",
+            "windows %d to %d move too slowly for their length: means over each 32nd of a run are correlated by %.1f "
+            "standard errors more than fast motions explain, above %.2g: it needs longer",
+            x->from, x->to, x->slow, ESTIMATE_SLOW);
     if (x->drift > ESTIMATE_DRIFT)
-        verdict_add(v, VERDICT_UNCONVERGED, "drift",
-                    "windows %d to %d drift together: what they add to the number changes along the run by %.1f standard "
-                    "errors, above %.2g: it needs longer",
-                    x->from, x->to, x->drift, ESTIMATE_DRIFT);
+        verdict_add(
+            v, VERDICT_UNCONVERGED, "drift",
+            "windows %d to %d drift together: what they add to the number changes along the run by %.1f standard "
+            "errors, above %.2g: it needs longer",
+            x->from, x->to, x->drift, ESTIMATE_DRIFT);
 }
 
 /* BAR and MBAR see the same rows, so the error of their difference is known and is small; but it is of first order, and
@@ -259,8 +263,8 @@ static void judge_halves(const struct result *r, const struct range *x, struct v
                     "first and second half differ by %.2g kT, more than %.2g that errors allow", difference, limit);
 }
 
-/* Where a constraint's length changes, energies at windows with another length are known to first order only, which MBAR and BAR
- * cannot do with. TI has the constraint's force, if there are velocities. */
+/* Where a constraint's length changes, energies at windows with another length are known to first order only, which
+ * MBAR and BAR cannot do with. TI has the constraint's force, if there are velocities. */
 static void judge_constraints(const struct result *r, enum estimator which, const struct range *x, struct verdict *v)
 {
     const bool energies = which == ESTIMATOR_MBAR || which == ESTIMATOR_BAR;

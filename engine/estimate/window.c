@@ -129,10 +129,8 @@ void window_drop(struct window_result *w, size_t n, const struct sampling *s, in
 
 static struct average average(const char *name, const char *unit, const double *x, size_t n)
 {
-    return (struct average){.name = xstrdup(name),
-                            .unit = unit,
-                            .value = stats_mean(x, n),
-                            .error = stats_mean_error(x, n)};
+    return (struct average){
+        .name = xstrdup(name), .unit = unit, .value = stats_mean(x, n), .error = stats_mean_error(x, n)};
 }
 
 static void averages_of_dhdl(const struct ladder *l, struct window_result *w, const struct dhdl *d)

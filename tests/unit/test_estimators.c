@@ -48,8 +48,9 @@ static void note(struct moments *m, const struct range *r, double exact)
     m->n++;
 }
 
-/* No bias beyond 4 errors of the mean plus `bias`, and deviations are as large as their errors, within 15%. The mean square of the errors
- * themselves is for most part that of the largest where they are known to few degrees of freedom: it is not too small. */
+/* No bias beyond 4 errors of the mean plus `bias`, and deviations are as large as their errors, within 15%. The mean
+ * square of the errors themselves is for most part that of the largest where they are known to few degrees of
+ * freedom: it is not too small. */
 static void honest(const struct moments *m, const char *name, double bias)
 {
     double mean = m->sum / m->n, seen = sqrt(m->square / m->n), told = sqrt(m->error_square / m->n);
@@ -57,7 +58,8 @@ static void honest(const struct moments *m, const char *name, double bias)
     if (!(fabs(mean) < 4 * seen / sqrt(m->n) + bias))
         fail_msg("%s: mean deviation %g, scatter %g", name, mean, seen);
     if (bias == 0 && !(told > 0.85 * seen && in_errors > 0.85 && in_errors < 1.15))
-        fail_msg("%s: scatter %g, errors of %g were told, deviations are %g of their errors", name, seen, told, in_errors);
+        fail_msg("%s: scatter %g, errors of %g were told, deviations are %g of their errors", name, seen, told,
+                 in_errors);
 }
 
 /* Totals and a part of the path; the middle state is left without samples in every second round. */
@@ -107,8 +109,8 @@ static void test_error_bars(void **state)
 /* With two states MBAR's equation is BAR's. */
 enum { DISPLACED = 4, TIMES = 400 };
 
-/* Windows that are displaced, whose rows share a slow part: what replicas that exchange windows bring about. The first rows of some
- * windows are not there. */
+/* Windows that are displaced, whose rows share a slow part: what replicas that exchange windows bring about. The
+ * first rows of some windows are not there. */
 static void sample_together(struct sampling *s, uint64_t seed)
 {
     static const double lambda[DISPLACED] = {0, 0.5, 1, 1.5};
@@ -252,7 +254,8 @@ static void test_twins(void **state)
     sampling_close(&s);
 }
 
-/* Where dH/dlambda of a harmonic term is steep at an end, the trapezoid is off by about its error, whatever its factor. */
+/* Where dH/dlambda of a harmonic term is steep at an end, the trapezoid is off by about its error, whatever its
+ * factor. */
 static void test_ti_steep(void **state)
 {
     for (double factor = 10; factor < 1e10; factor *= 10) {
@@ -389,7 +392,8 @@ static void test_ti_gauss(void **state)
     ti_close(&t);
 }
 
-/* The quadrature error is that of the trapezoid: exact for a parabola, of its size for a curve, and told for a lone step. */
+/* The quadrature error is that of the trapezoid: exact for a parabola, of its size for a curve, and told for a lone
+ * step. */
 static void test_ti_quadrature(void **state)
 {
     enum { N = 9 };

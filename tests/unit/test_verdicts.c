@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether numbers called converged are right within their errors, on ensembles of known free energy (tests/lib/ensembles.h)
- * that try to deceive: of the converged ones the root of the mean of ((number - exact) / error)^2 is 0.8 to 1.2, and no more than 2 % of
- * all ensembles (or one) are converged and more than 4 errors off. And whether numbers that are good are called so: 95 %.
+ * Whether numbers called converged are right within their errors, on ensembles of known free energy
+ * (tests/lib/ensembles.h) that try to deceive: of the converged ones the root of the mean of ((number - exact) /
+ * error)^2 is 0.8 to 1.2, and no more than 2 % of all ensembles (or one) are converged and more than 4 errors off.
+ * And whether numbers that are good are called so: 95 %.
  *
  * Arguments: ENSEMBLES of each kind; also words of the kinds wanted.
  */
@@ -44,7 +45,7 @@ struct kind {
     }
 #define WAVE(p, n)                                                                                                     \
     {                                                                                                                  \
-        "oscillator " #p ", " #n, 0, 1,                                                                                        \
+        "oscillator " #p ", " #n, 0, 1,                                                                                \
         {                                                                                                              \
             .windows = 5, .rows = n, .k1 = 4, .period = p, .decay = 20                                                 \
         }                                                                                                              \
@@ -69,7 +70,10 @@ static const struct kind kinds[] = {
     {"good white", 0.95, 1, {.windows = 5, .rows = 1000, .mean = -2.8, .variance = 4.4}},
     {"good AR 2", 0.95, 1, {.windows = 5, .rows = 1000, .mean = -2.8, .variance = 4.4, .slow = 1, .tau = 2}},
     {"good AR 8", 0.95, 1, {.windows = 5, .rows = 2000, .mean = -2.8, .variance = 4.4, .slow = 1, .tau = 8}},
-    {"good AR 4, 12 windows", 0.95, 1, {.windows = 12, .rows = 1000, .mean = -2.8, .variance = 4.4, .slow = 1, .tau = 4}},
+    {"good AR 4, 12 windows",
+     0.95,
+     1,
+     {.windows = 12, .rows = 1000, .mean = -2.8, .variance = 4.4, .slow = 1, .tau = 4}},
     {"good AR 80", 0.95, 1, {.windows = 5, .rows = 10000, .mean = -2.8, .variance = 4.4, .slow = 1, .tau = 80}},
     {"good 50 uncorrelated, 8",
      0.95,
@@ -178,9 +182,10 @@ static void run(struct tally *t, const struct kind *k, int ensembles)
     }
 }
 
-/* Prints a line of the table; whether it is as it must be, as far as so few can tell: of m deviations in units of their errors the root
- * mean square scatters by 1 / sqrt(2 m) of it, a share p of n ensembles by sqrt(p (1 - p) / n); 2.5 of these are allowed. Where fewer than
- * 5 % converge, those beyond 4 errors decide: a state that was not seen cannot be known of, and one of them makes any mean square. */
+/* Prints a line of the table; whether it is as it must be, as far as so few can tell: of m deviations in units of
+ * their errors the root mean square scatters by 1 / sqrt(2 m) of it, a share p of n ensembles by sqrt(p (1 - p) /
+ * n); 2.5 of these are allowed. Where fewer than 5 % converge, those beyond 4 errors decide: a state that was not
+ * seen cannot be known of, and one of them makes any mean square. */
 static bool judge(const struct kind *k, const struct tally *t)
 {
     const double LEAST = 0.8, MOST = 1.2, SCATTER = 2.5;
