@@ -127,16 +127,13 @@ static double *uncorrelated_parts(const struct cut *c)
     return parts;
 }
 
-/* Their mean as they bring in the variance: 1 / uncorrelated is, in proportion to each series' part of that. */
-static double in_variance(const struct cut *c, const double *uncorrelated)
+/* Their harmonic mean, by the variances of the series. */
+static double mean_uncorrelated(const struct cut *c, const double *uncorrelated)
 {
-    double sum = 0, inverse = 0;
-    for (int k = 0; k < c->nseries; k++) {
-        double variance = c->square[k] / uncorrelated[k];
-        sum += variance;
-        inverse += variance / uncorrelated[k];
-    }
-    return sum / inverse;
+    double inverse = 0;
+    for (int k = 0; k < c->nseries; k++)
+        inverse += c->square[k] / uncorrelated[k];
+    return c->at_zero / inverse;
 }
 
 /* The first LAGS correlations of means over each 32nd of an autoregressive series, `scale` of each added to `out`. */
@@ -250,7 +247,7 @@ struct spread stats_spread(const struct series *s, int nseries)
         all.longrun = monotone_sequence(&c, 0.5);
         all.freedom = all.longrun.dof;
         double *uncorrelated = uncorrelated_parts(&c);
-        all.uncorrelated = in_variance(&c, uncorrelated);
+        all.uncorrelated = mean_uncorrelated(&c, uncorrelated);
         look_coarser(&all, s, nseries, &c, uncorrelated);
         free(uncorrelated);
         all.drift = find_drift(&c, all.longrun.variance);

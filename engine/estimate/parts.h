@@ -69,7 +69,7 @@ struct spread {
     double variance;        /* with what may hide in it */
     struct longrun longrun; /* the largest over numbers of parts, as it is */
     double freedom;         /* degrees of freedom to which fast motions are known; 0: not known */
-    double uncorrelated;    /* parts of each series by its fast motions, as they bring in the variance; 0: not known */
+    double uncorrelated;    /* parts of each series by its fast motions, in the mean by their variances; 0: not known */
     struct slowness slow;   /* error 0: not known */
     double drift;           /* standard errors of a drift that all series have in common */
 };

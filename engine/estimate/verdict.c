@@ -151,12 +151,11 @@ static void judge_samples(const struct result *r, const struct range *x, struct 
     if (v->nreasons > before || !(x->freedom > 0))
         return;
     if (few || x->freedom < ESTIMATE_FREEDOM)
-        verdict_add(
-            v, VERDICT_UNCONVERGED, "few_samples",
-            "windows %d to %d have %.0f uncorrelated samples each, as they bring in the error, which is known to %.0f "
-            "degrees of freedom: %d of the first, with their standard error, and %d of the second are needed; "
-            "they need longer",
-            x->from, x->to, x->uncorrelated, x->freedom, ESTIMATE_UNCORRELATED, ESTIMATE_FREEDOM);
+        verdict_add(v, VERDICT_UNCONVERGED, "few_samples",
+                    "windows %d to %d have %.0f uncorrelated samples each on average, and the error is known to %.0f "
+                    "degrees of freedom: %d of the first, with their standard error, and %d of the second are needed; "
+                    "they need longer",
+                    x->from, x->to, x->uncorrelated, x->freedom, ESTIMATE_UNCORRELATED, ESTIMATE_FREEDOM);
 }
 
 static void judge_windows(const struct result *r, const struct range *x, struct verdict *v)
