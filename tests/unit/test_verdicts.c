@@ -190,8 +190,9 @@ static bool judge(const struct kind *k, const struct tally *t)
 {
     const double LEAST = 0.8, MOST = 1.2, SCATTER = 2.5;
     double n = t->n + t->unseen, c = t->converged, rms = c > 0 ? sqrt(t->square / c) : 0, share = c / n;
-    double spread = c > 0 ? SCATTER / sqrt(2 * c) : 0, unsure = SCATTER * sqrt(k->least * (1 - k->least) / n);
-    bool ok = share >= k->least - unsure && share <= k->most && t->beyond <= fmax(1, 0.02 * n);
+    double spread = c > 0 ? SCATTER / sqrt(2 * c) : 0;
+    bool ok = share >= k->least - SCATTER * sqrt(k->least * (1 - k->least) / n) && t->beyond <= fmax(1, 0.02 * n);
+    ok = ok && share <= k->most + SCATTER * sqrt(k->most * (1 - k->most) / n);
     ok = ok && (c < 0.05 * n || (rms >= LEAST * (1 - spread) && rms <= MOST * (1 + spread)));
     printf("%-28s %5d %7d %9d %6.2f %5.2f %5.2f %7d %s ", k->name, t->n, t->unseen, t->converged, rms,
            c > 0 ? t->one / c : 0, c > 0 ? t->two / c : 0, t->beyond, ok ? "" : "<- wrong");
