@@ -84,9 +84,9 @@ static void find_parts(struct result *r, const struct sampling *s, const struct 
 {
     int last = s->nstates - 1;
     struct longrun *part = xcalloc((size_t)s->nstates, sizeof *part);
+    solution_parts(&m->solution, 0, last, part);
     for (int k = 0; k < s->nstates; k++)
-        if (sampling_count(s, k))
-            part[k] = r->windows[k].part = solution_part(&m->solution, k, 0, last);
+        r->windows[k].part = part[k];
     if (r->forecasts && sampling_count(s, 0) && sampling_count(s, last))
         r->forecast = forecast_new(s, m->solution.g, part, 0, last);
     free(part);

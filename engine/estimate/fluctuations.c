@@ -40,7 +40,7 @@ static struct average covariance(const double *a, const double *b, size_t n, dou
     const struct average found = {.name = xstrdup(name),
                                   .unit = unit,
                                   .value = stats_mean(x, n) + scale * lacks,
-                                  .error = sqrt(stats_longrun(x, n).variance / (double)n)};
+                                  .error = stats_mean_error(x, n)};
     free(x);
     return found;
 }

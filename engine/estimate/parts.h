@@ -45,7 +45,7 @@ int dhdl_read(struct dhdl *d, const char *name, const char *text, size_t len, st
 int dhdl_read_file(struct dhdl *d, const char *name, const char *path, uint64_t bytes, size_t most, struct err *e);
 void dhdl_close(struct dhdl *d);
 
-/* ---- statistics.c: correlated series */
+/* ---- longrun.c: sums over correlated rows of independent windows */
 
 /* A stationary series' long-run variance, n times the variance of the mean of n members as n grows. */
 struct longrun {
@@ -53,23 +53,45 @@ struct longrun {
     double dof; /* of this estimate, as of a chi-square variable */
 };
 
+/* What the parts of a window's run, in order and equally long, add to a sum. */
+struct series {
+    size_t n;
+    double *x;
+};
+
+/* Correlations of the means over each 32nd of a run, beyond what fast motions explain. */
+struct slowness {
+    double sum, error; /* its standard error where there are none */
+};
+
+/* Of the sum of all series over all parts. */
+struct spread {
+    double variance;        /* with what may hide in it */
+    struct longrun longrun; /* the largest over numbers of parts, as it is */
+    double freedom;         /* degrees of freedom to which fast motions are known; 0: not known */
+    double uncorrelated;    /* parts of each series by its fast motions, in the mean by their variances; 0: not known */
+    struct slowness slow;   /* error 0: not known */
+    double drift;           /* standard errors of a drift that all series have in common */
+};
+
+struct spread stats_spread(const struct series *s, int nseries);
 struct longrun stats_longrun(const double *x, size_t n);
-/* Correlation of the means over each 32nd of a series with the ones before: 0.34 where the series is 60 of its correlation times
- * long, 0.5 at 35, 0.67 at 20, whatever part of its variance the slow motion has; 0 for fewer than 32 members. */
-#define STATS_COARSEST 32
-double stats_slowness(const double *x, size_t n);
-/* Chance, on a series of shorter memory, that the mean over one 32nd, 64th or 128th of it lies so far off the others: the test of
- * F. E. Grubbs, Technometrics 11, 1 (1969), doi 10.1080/00401706.1969.10490657, on ranks. 1 for fewer than 256 members. */
-double stats_visit(const double *x, size_t n);
+/* Of the mean of x. */
+double stats_mean_error(const double *x, size_t n);
 /* g: members for each uncorrelated one, 1 or more, by the fast motions; slow ones of small amplitude are not in it. */
 double stats_inefficiency(const double *x, size_t n);
 /* Members per block and whole blocks into which stats_longrun and solution.c divide n of them. */
 size_t stats_block(size_t n);
+
+/* ---- statistics.c: visits and drift */
+
+/* Chance, on a series of shorter memory, that the mean over one 32nd, 64th or 128th of it lies so far off the
+ * others: the test of F. E. Grubbs, Technometrics 11, 1 (1969), doi 10.1080/00401706.1969.10490657, on ranks. 1 for
+ * fewer than 256 members. */
+double stats_visit(const double *x, size_t n);
 /* How many members at the start lie significantly off the rest: 0 unless a test of the whole says so, which a
  * stationary series passes but for a chance of `level`. */
 size_t stats_drift(const double *x, size_t n, double level);
-/* The same of the end of x, which is turned around. */
-size_t stats_drift_back(double *x, size_t n, double level);
 
 /* ---- linear_algebra.c: small dense systems, row-major */
 
@@ -106,20 +128,22 @@ static inline bool states_equal(const double *lambda, int ncomponents, int a, in
 }
 /* Leaves out the first head[state] rows of every state. */
 void sampling_cut(struct sampling *s, const size_t *head);
-/* Leaves out first rows, so that every sampled state has as many as the one with the fewest: those of the last times. */
+/* Leaves out first rows, so that every sampled state has as many as the one with the fewest: those of the last
+ * times. */
 void sampling_align(struct sampling *s);
 void sampling_close(struct sampling *s);
 
 /* ---- solution.c: what an estimator finds, with errors that know of correlation
  *
  * To first order the estimate less the truth is a sum over rows of influences, the rows of different windows are
- * independent, and within a window the influences are a correlated series; so the variance of any difference is the sum
- * over windows of the number of rows times the long-run variance of their influences. For MBAR this is the central limit
- * theorem of Li, Van Koten, Dinner and Thiede, J. Chem. Phys. 158, 214107 (2023), arXiv:2203.01227, and Geyer's of 1994
- * before. Influences are kept as means over blocks of rows.
+ * independent, and within a window the influences are a correlated series; so the variance of any difference is the
+ * sum over windows of the number of rows times the long-run variance of their influences. For MBAR this is the
+ * central limit theorem of Li, Van Koten, Dinner and Thiede, J. Chem. Phys. 158, 214107 (2023), arXiv:2203.01227,
+ * and Geyer's of 1994 before. Influences are kept as means over blocks of rows.
  *
- * Where replicas exchange windows the rows of different windows are not independent: what a replica is slow to forget it takes along.
- * Then all windows have rows of the same times, and the correlated series is the sum of their influences at each time. */
+ * Where replicas exchange windows the rows of different windows are not independent: what a replica is slow to
+ * forget it takes along. Then all windows have rows of the same times, and the correlated series is the sum of their
+ * influences at each time. */
 
 struct influence {
     size_t rows, block, nblocks;
@@ -139,8 +163,9 @@ struct range {
     int from, to;
     bool ok;
     double value, error;
-    double quadrature; /* part of the error */
-    int verdict;       /* enum verdict_kind */
+    double quadrature;                         /* part of the error */
+    double freedom, uncorrelated, slow, drift; /* as in struct spread, the last two in standard errors */
+    int verdict;                               /* enum verdict_kind */
 };
 
 /* Room for `nstates` states and the influences of all rows of s, all 0. */
@@ -154,10 +179,9 @@ void solution_add_chain(struct solution *x, int window, size_t row, double left,
 /* States without samples become those with samples that have the same lambdas, where there are such. */
 void solution_twins(struct solution *x, const struct sampling *s);
 void solution_range(const struct solution *x, struct range *r);
-/* What the rows of one window bring into the variance of the same difference; not where replicas exchange windows. */
-struct longrun solution_part(const struct solution *x, int window, int from, int to);
-/* Sums over all windows of what their rows add to the same difference, over *n equal parts of each window's run. To be freed. */
-double *solution_pooled(const struct solution *x, int from, int to, size_t *n);
+/* What the rows of each window bring into the variance of the same difference, of which they are the sum:
+ * part[windows], zeros for those without rows. Not where replicas exchange windows. */
+void solution_parts(const struct solution *x, int from, int to, struct longrun *part);
 /* Standard error of the difference that two estimators find from the same rows. */
 double solution_difference_error(const struct solution *a, const struct solution *b, int from, int to);
 void solution_close(struct solution *x);
@@ -178,8 +202,8 @@ struct mbar {
 /* Shirts and Chodera 2008. `guess`: [nstates] or NULL. ERR_ESTIMATE: no samples, no convergence, states without
  * overlap. */
 int mbar_solve(struct mbar *m, const struct sampling *s, const double *guess, struct err *e);
-/* The same from part [from, to) of every window's rows, as fractions of their number, of the rows after the first head[window] where
- * `head` is not NULL; ok false: no answer. */
+/* The same from part [from, to) of every window's rows, as fractions of their number, of the rows after the first
+ * head[window] where `head` is not NULL; ok false: no answer. */
 void mbar_part(const struct mbar *m, const size_t *head, double from, double to, struct range *r);
 /* W_nk of one row in all states: w[nstates]. */
 void mbar_row_weights(const struct mbar *m, size_t row, double *w);
@@ -192,8 +216,9 @@ void mbar_close(struct mbar *m);
 int bar_pair(const double *wf, size_t nf, const double *wr, size_t nr, double *df, double *phi_f, double *phi_r,
              struct err *e);
 
-/* Overlap of states i and j, whose free energies differ by df: the mean of the two entries of the overlap matrix of these two alone, which
- * other states do not change. 0.5: they are one; it depends little on which of them has more rows. */
+/* Overlap of states i and j, whose free energies differ by df: the mean of the two entries of the overlap matrix of
+ * these two alone, which other states do not change. 0.5: they are one; it depends little on which of them has more
+ * rows. */
 double bar_overlap(const struct sampling *s, int i, int j, double df);
 
 /* Pairs of consecutive sampled states; unsampled ones are stepped over. */

@@ -11,19 +11,20 @@
 #include "engine/estimate/parts.h"
 
 #define ESTIMATE_FRACTIONS 10
-#define ESTIMATE_OVERLAP 0.03    /* neighbours below do not converge: alchemlyb, docs/visualisation.rst */
-#define ESTIMATE_APART 1e-3      /* neighbours below share nothing: no number */
-#define ESTIMATE_UNCORRELATED 30 /* uncorrelated rows that a window needs: below, g itself is not known */
-#define ESTIMATE_SLOW                                                                                                  \
-    0.5 /* correlation of means over each 32nd of a window's run; two fifths of it as the mean of windows */
-#define ESTIMATE_VISIT 1e-4         /* chance that one of them lies so far off the others */
-#define ESTIMATE_DISAGREE 3         /* standard errors */
-#define ESTIMATE_SIGNIFICANT 4      /* standard errors, where many windows are looked at */
-#define ESTIMATE_ROUNDING 1e-4      /* kT: numbers nearer than this are one, whatever their errors */
-#define ESTIMATE_QUADRATURE 0.5     /* kT: what TI's integral may be off where that is most of its error */
-#define ESTIMATE_NONFINITE 0.01     /* share of a window's rows; without them a free energy may be off by as many kT */
-#define ESTIMATE_DRIFT_LEVEL 0.01   /* chance that a drift is found in a stationary window */
-#define ESTIMATE_FEWEST_ROWS 4      /* a window with fewer has no samples */
+#define ESTIMATE_OVERLAP 0.03     /* neighbours below do not converge: alchemlyb, docs/visualisation.rst */
+#define ESTIMATE_APART 1e-3       /* neighbours below share nothing: no number */
+#define ESTIMATE_UNCORRELATED 30  /* uncorrelated rows that a window needs: below, g itself is not known */
+#define ESTIMATE_FREEDOM 25       /* degrees of freedom of an error: it is known to 14 % */
+#define ESTIMATE_SLOW 2.2         /* standard errors, `slow` of a range: 1 % are above where nothing is slow */
+#define ESTIMATE_DRIFT 2.7        /* standard errors, `drift` of a range: 2 % are above where nothing drifts */
+#define ESTIMATE_VISIT 3e-3       /* chance that a part of a run lies so far off the others, in any window of a range */
+#define ESTIMATE_DISAGREE 3       /* standard errors */
+#define ESTIMATE_SIGNIFICANT 4    /* standard errors, where many windows are looked at */
+#define ESTIMATE_ROUNDING 1e-4    /* kT: numbers nearer than this are one, whatever their errors */
+#define ESTIMATE_QUADRATURE 0.5   /* kT: what TI's integral may be off where that is most of its error */
+#define ESTIMATE_NONFINITE 0.01   /* share of a window's rows; without them a free energy may be off by as many kT */
+#define ESTIMATE_DRIFT_LEVEL 0.01 /* chance that a drift is found in a stationary window */
+#define ESTIMATE_FEWEST_ROWS 4    /* a window with fewer has no samples */
 #define ESTIMATE_NUMBERS (16 << 20) /* energies kept of all windows together, 8 bytes each; denser files are thinned */
 
 struct average {
@@ -49,13 +50,14 @@ struct window_result {
     bool read; /* dhdl.xvg was: the counts below hold */
     size_t rows, stride, nonfinite, discarded, used;
     struct frame_rows frames;
-    size_t drift;                      /* rows at the start that lie off the rest: averages leave them out */
-    bool drifted;                      /* they matter, and free energies leave them out too */
-    double used_from;                  /* ps, time of the first row after them */
+    size_t drift;                      /* rows at the start that lie off the rest */
+    bool drifted;                      /* they matter to the free energy, which leaves them out */
+    size_t left_out;                   /* rows at the start that matter to averages, which leave them out */
+    double used_from;                  /* ps, time of the first row after those */
     double *times;                     /* [used] ps, of the rows used, until energy.xvg has been read */
     double discarded_ps, sampled_ps;   /* of what is in the file */
     double inefficiency, uncorrelated; /* g in rows used, and used / g */
-    double slowness, visit;            /* as stats_slowness and stats_visit, of rows used */
+    double visit;                      /* as stats_visit, of rows used */
     double foreign;                    /* by how many errors the samples are not those of the state */
     struct volume_moves moves;         /* as in struct estimate_replica */
     struct longrun part; /* of the variance of the estimate, kT^2, what the rows used bring; dof 0: not known */

@@ -58,41 +58,43 @@ static void add_influence(const struct solution *x, int window, int from, int to
         series[j] += sign * (i->mean[j * n + (size_t)to] - i->mean[j * n + (size_t)from]);
 }
 
-/* Variance of a sum of rows from the series of their blocks' means, as many blocks as `i` has. */
-static struct longrun variance_of(const struct influence *i, const double *series)
+/* Of all windows, or of all together where replicas exchange them: what their rows add to a difference of a, less that of b where
+ * there is one. The members are for series_close. */
+static int series_of(const struct solution *a, const struct solution *b, int from, int to, struct series **out)
 {
-    bool moves = false;
-    for (size_t j = 0; j < i->nblocks; j++)
-        moves = moves || series[j] != 0;
-    struct longrun l = moves ? stats_longrun(series, i->nblocks) : (struct longrun){0, 1};
-    l.variance *= (double)(i->rows * i->block);
-    return l;
-}
-
-/* Of a, less b where there is one. */
-static double error_of(const struct solution *a, const struct solution *b, int from, int to)
-{
-    const struct influence *last = NULL;
-    double variance = 0, *series = NULL;
+    int n = 0;
+    *out = NULL;
     for (int w = 0; a->influence[w].rows != SIZE_MAX; w++) {
         const struct influence *i = a->influence + w;
         if (!i->nblocks)
             continue;
-        if (!series || !a->together) {
-            free(series);
-            series = xcalloc(i->nblocks, sizeof *series);
+        if (!n || !a->together) {
+            *out = xrealloc(*out, (size_t)n + 1, sizeof **out);
+            (*out)[n++] = (struct series){i->nblocks, xcalloc(i->nblocks, sizeof(double))};
         }
-        add_influence(a, w, from, to, 1, series);
+        double scale = sqrt((double)i->rows * (double)i->block / (double)i->nblocks), *x = (*out)[n - 1].x;
+        add_influence(a, w, from, to, scale, x);
         if (b)
-            add_influence(b, w, from, to, -1, series);
-        if (!a->together)
-            variance += variance_of(i, series).variance;
-        last = i;
+            add_influence(b, w, from, to, -scale, x);
     }
-    if (a->together && last)
-        variance = variance_of(last, series).variance;
-    free(series);
-    return sqrt(variance);
+    return n;
+}
+
+static void series_close(struct series *s, int n)
+{
+    for (int i = 0; i < n; i++)
+        free(s[i].x);
+    free(s);
+}
+
+/* Of a, less b where there is one. */
+static struct spread spread_of(const struct solution *a, const struct solution *b, int from, int to)
+{
+    struct series *s;
+    int n = series_of(a, b, from, to, &s);
+    struct spread found = stats_spread(s, n);
+    series_close(s, n);
+    return found;
 }
 
 static void copy_state(struct solution *x, int from, int to)
@@ -122,43 +124,32 @@ void solution_range(const struct solution *x, struct range *r)
     if (!r->ok)
         return;
     r->quadrature = fabs(x->bend[r->to] - x->bend[r->from]) + x->blind[r->to] - x->blind[r->from];
-    r->error = hypot(error_of(x, NULL, r->from, r->to), r->quadrature);
+    struct spread s = spread_of(x, NULL, r->from, r->to);
+    r->error = hypot(sqrt(s.variance), r->quadrature);
+    r->freedom = s.freedom;
+    r->uncorrelated = s.uncorrelated;
+    r->slow = s.slow.error > 0 ? s.slow.sum / s.slow.error : 0;
+    r->drift = s.drift;
 }
 
 double solution_difference_error(const struct solution *a, const struct solution *b, int from, int to)
 {
-    return error_of(a, b, from, to);
+    return sqrt(spread_of(a, b, from, to).variance);
 }
 
-double *solution_pooled(const struct solution *x, int from, int to, size_t *n)
+/* Windows are uncertain one by one, and their sum is known better: they share it. */
+void solution_parts(const struct solution *x, int from, int to, struct longrun *part)
 {
-    *n = SIZE_MAX;
-    for (int w = 0; x->influence[w].rows != SIZE_MAX; w++)
-        if (x->influence[w].nblocks && x->influence[w].nblocks < *n)
-            *n = x->influence[w].nblocks;
-    *n = *n == SIZE_MAX ? 0 : *n;
-    double *sum = xcalloc(*n, sizeof *sum);
+    struct series *s;
+    int n = series_of(x, NULL, from, to, &s), k = 0;
+    double variance = stats_spread(s, n).variance, sum = 0;
     for (int w = 0; x->influence[w].rows != SIZE_MAX; w++) {
-        size_t blocks = x->influence[w].nblocks;
-        double *series = xcalloc(blocks, sizeof *series);
-        add_influence(x, w, from, to, (double)x->influence[w].rows, series);
-        for (size_t i = 0; i < *n && blocks; i++) {
-            size_t first = i * blocks / *n, last = (i + 1) * blocks / *n;
-            sum[i] += stats_mean(series + first, last - first);
-        }
-        free(series);
+        part[w] = x->influence[w].nblocks ? stats_spread(s + k++, 1).longrun : (struct longrun){0};
+        sum += part[w].variance;
     }
-    return sum;
-}
-
-struct longrun solution_part(const struct solution *x, int window, int from, int to)
-{
-    const struct influence *i = x->influence + window;
-    double *series = xcalloc(i->nblocks, sizeof *series);
-    add_influence(x, window, from, to, 1, series);
-    struct longrun l = variance_of(i, series);
-    free(series);
-    return l;
+    for (int w = 0; sum > 0 && x->influence[w].rows != SIZE_MAX; w++)
+        part[w].variance *= variance / sum;
+    series_close(s, n);
 }
 
 void solution_close(struct solution *x)

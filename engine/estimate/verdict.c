@@ -110,24 +110,61 @@ static void judge_overlaps(const struct result *r, const struct bar *b, enum est
         judge_overlap(b->state[p], b->state[p + 1], b->overlap[p], x, v);
 }
 
+static int windows_used(const struct result *r, const struct range *x)
+{
+    int n = 0;
+    for (int k = x->from; k <= x->to; k++)
+        n += r->windows[k].used > 0;
+    return n;
+}
+
+/* Uncorrelated samples of a window are known to some 30 % where there are 30, those of all windows better. So it is
+ * all together that need as many, and by their standard error more; each needs a third of that, where it was sampled
+ * as the others were. */
+static bool few_together(const struct range *x)
+{
+    return !(x->freedom > 0) || x->uncorrelated < ESTIMATE_UNCORRELATED * (1 + sqrt(2 / x->freedom));
+}
+
+static double mean_used(const struct result *r, const struct range *x)
+{
+    double sum = 0;
+    for (int k = x->from; k <= x->to; k++)
+        sum += (double)r->windows[k].used;
+    return sum / fmax(windows_used(r, x), 1);
+}
+
+static void judge_samples(const struct result *r, const struct range *x, struct verdict *v)
+{
+    const bool few = few_together(x);
+    const double half = 0.5 * mean_used(r, x);
+    int before = v->nreasons;
+    for (int k = x->from; k <= x->to; k++) {
+        const struct window_result *w = r->windows + k;
+        double least = few || (double)w->used < half ? ESTIMATE_UNCORRELATED : ESTIMATE_UNCORRELATED / 3.0;
+        if (w->used && w->uncorrelated < least)
+            verdict_add(v, VERDICT_UNCONVERGED, "few_samples",
+                        "window %d has %.0f uncorrelated %s (%zu %s, g = %.1f), below %d: it needs longer", k,
+                        w->uncorrelated, number_word(llrint(w->uncorrelated), "sample", "samples"), w->used,
+                        number_word((int64_t)w->used, "row", "rows"), w->inefficiency, ESTIMATE_UNCORRELATED);
+    }
+    if (v->nreasons > before || !(x->freedom > 0))
+        return;
+    if (few || x->freedom < ESTIMATE_FREEDOM)
+        verdict_add(v, VERDICT_UNCONVERGED, "few_samples",
+                    "windows %d to %d have %.0f uncorrelated samples each on average, and the error is known to %.0f "
+                    "degrees of freedom: %d of the first, with their standard error, and %d of the second are needed; "
+                    "they need longer",
+                    x->from, x->to, x->uncorrelated, x->freedom, ESTIMATE_UNCORRELATED, ESTIMATE_FREEDOM);
+}
+
 static void judge_windows(const struct result *r, const struct range *x, struct verdict *v)
 {
     for (int k = x->from; k <= x->to; k++) {
         const struct window_result *w = r->windows + k;
         if (!w->used)
             continue;
-        if (w->uncorrelated < ESTIMATE_UNCORRELATED)
-            verdict_add(v, VERDICT_UNCONVERGED, "few_samples",
-                        "window %d has %.0f uncorrelated %s (%zu %s, g = %.1f), below %d: it needs longer", k,
-                        w->uncorrelated, number_word(llrint(w->uncorrelated), "sample", "samples"), w->used,
-                        number_word((int64_t)w->used, "row", "rows"), w->inefficiency, ESTIMATE_UNCORRELATED);
-        if (w->slowness > ESTIMATE_SLOW)
-            verdict_add(v, VERDICT_UNCONVERGED, "slow",
-                        "window %d moves too slowly for its length: means over each 32nd of its %.4g ps are correlated "
-                        "by %.2f, "
-                        "above %g: it needs longer",
-                        k, w->sampled_ps - w->discarded_ps, w->slowness, ESTIMATE_SLOW);
-        else if (w->visit < ESTIMATE_VISIT)
+        if (w->visit * windows_used(r, x) < ESTIMATE_VISIT)
             verdict_add(v, VERDICT_UNCONVERGED, "slow",
                         "window %d was somewhere else once, for a 32nd of its %.4g ps or less: it needs longer, until "
                         "it has been "
@@ -177,25 +214,21 @@ static void judge_quadrature(const struct range *x, struct verdict *v)
                     x->quadrature, ESTIMATE_QUADRATURE);
 }
 
-/* A slow motion that all windows have shows in their mean before it shows in each: of n windows without one the mean is normal, with
- * deviation 1/sqrt(32 n). */
-static void judge_slowness(const struct result *r, const struct range *x, struct verdict *v)
+/* What windows add to the number, seen together. */
+static void judge_motions(const struct range *x, struct verdict *v)
 {
-    double sum = 0;
-    int n = 0, slow = 0;
-    for (int k = x->from; k <= x->to; k++) {
-        const struct window_result *w = r->windows + k;
-        sum += w->used ? w->slowness : 0;
-        n += w->used > 0;
-        slow += w->used && w->slowness > ESTIMATE_SLOW;
-    }
-    double limit = fmax(0.4 * ESTIMATE_SLOW, 2.5 / sqrt(STATS_COARSEST * (double)n));
-    if (n && !slow && sum / n > limit)
-        verdict_add(v, VERDICT_UNCONVERGED, "slow",
-                    "windows move too slowly for their length: means over each 32nd of a run are correlated by %.2f on "
-                    "average, above %.2g: "
-                    "all need longer",
-                    sum / n, limit);
+    if (x->slow > ESTIMATE_SLOW)
+        verdict_add(
+            v, VERDICT_UNCONVERGED, "slow",
+            "windows %d to %d move too slowly for their length: means over each 32nd of a run are correlated by %.1f "
+            "standard errors more than fast motions explain, above %.2g: it needs longer",
+            x->from, x->to, x->slow, ESTIMATE_SLOW);
+    if (x->drift > ESTIMATE_DRIFT)
+        verdict_add(
+            v, VERDICT_UNCONVERGED, "drift",
+            "windows %d to %d drift together: what they add to the number changes along the run by %.1f standard "
+            "errors, above %.2g: it needs longer",
+            x->from, x->to, x->drift, ESTIMATE_DRIFT);
 }
 
 /* BAR and MBAR see the same rows, so the error of their difference is known and is small; but it is of first order, and
@@ -229,8 +262,8 @@ static void judge_halves(const struct result *r, const struct range *x, struct v
                     "first and second half differ by %.2g kT, more than %.2g that errors allow", difference, limit);
 }
 
-/* Where a constraint's length changes, energies at windows with another length are known to first order only, which MBAR and BAR
- * cannot do with. TI has the constraint's force, if there are velocities. */
+/* Where a constraint's length changes, energies at windows with another length are known to first order only, which
+ * MBAR and BAR cannot do with. TI has the constraint's force, if there are velocities. */
 static void judge_constraints(const struct result *r, enum estimator which, const struct range *x, struct verdict *v)
 {
     const bool energies = which == ESTIMATOR_MBAR || which == ESTIMATOR_BAR;
@@ -249,21 +282,6 @@ static void judge_constraints(const struct result *r, enum estimator which, cons
                         k, r->stretched);
 }
 
-/* All windows' rows at equal times: together they show a drift that is too small to be seen in each. */
-static void judge_drift(const struct solution *s, const struct range *x, struct verdict *v)
-{
-    size_t n;
-    double *pooled = solution_pooled(s, x->from, x->to, &n);
-    size_t first = stats_drift(pooled, n, ESTIMATE_DRIFT_LEVEL);
-    size_t last = first ? 0 : stats_drift_back(pooled, n, ESTIMATE_DRIFT_LEVEL);
-    if (first || last)
-        verdict_add(
-            v, VERDICT_UNCONVERGED, "drift",
-            "the windows drift together: what their %s %.0f %% of samples add lies off the rest: it needs longer",
-            first ? "first" : "last", 100 * (double)(first + last) / (double)n);
-    free(pooled);
-}
-
 /* What does not need other estimators. */
 static void judge_alone(const struct result *r, const struct solutions *s, enum estimator which, const struct range *x,
                         struct verdict *v)
@@ -273,8 +291,9 @@ static void judge_alone(const struct result *r, const struct solutions *s, enum 
     if (r->estimators[which].reason[0] && v->kind != VERDICT_FAILED)
         verdict_add(v, VERDICT_FAILED, "no_answer", "%s", r->estimators[which].reason);
     judge_overlaps(r, s->bar, which, x, v);
+    judge_samples(r, x, v);
     judge_windows(r, x, v);
-    judge_slowness(r, x, v);
+    judge_motions(x, v);
     judge_quadrature(x, v);
     if (result_no_change(r, x->from, x->to))
         verdict_add(
@@ -314,10 +333,8 @@ static void judge_together(struct result *r, const struct solutions *s, enum est
             verdict_close(&v);
         }
     }
-    if (which == ESTIMATOR_MBAR && e[which].total.ok) {
+    if (which == ESTIMATOR_MBAR && e[which].total.ok)
         judge_halves(r, &e[which].total, &e[which].verdict);
-        judge_drift(s->of[which], &e[which].total, &e[which].verdict);
-    }
     e[which].total.verdict = e[which].verdict.kind;
 }
 

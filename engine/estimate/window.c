@@ -78,6 +78,17 @@ static int observed(const struct sampling *s, int k, double *x[2])
     return n;
 }
 
+/* Of `lead` drifting rows at the start, those that means leave out: all or, by the rule of discard.c, none where they do not
+ * matter. */
+static size_t left_out(const double *x, size_t n, size_t lead)
+{
+    if (!lead)
+        return 0;
+    double moved = fabs(stats_mean(x + lead, n - lead) - stats_mean(x, n));
+    bool few = (double)n / stats_inefficiency(x, n) < ESTIMATE_UNCORRELATED;
+    return few || moved > stats_mean_error(x, n) ? lead : 0;
+}
+
 /* Drift: the later end of those of the series, each tested at its part of the level. */
 static void find_drift(struct window_result *w, const struct sampling *s, int k)
 {
@@ -86,8 +97,9 @@ static void find_drift(struct window_result *w, const struct sampling *s, int k)
     int nseries = observed(s, k, x);
     for (int i = 0; i < nseries; i++) {
         size_t lead = stats_drift(x[i], n, ESTIMATE_DRIFT_LEVEL / nseries);
-        if (lead > w->drift)
-            w->drift = lead;
+        size_t out = left_out(x[i], n, lead);
+        w->drift = lead > w->drift ? lead : w->drift;
+        w->left_out = out > w->left_out ? out : w->left_out;
         free(x[i]);
     }
 }
@@ -98,11 +110,9 @@ static void measure(struct window_result *w, const struct sampling *s, int k)
     double *x[2];
     int nseries = observed(s, k, x);
     w->inefficiency = 1;
-    w->slowness = 0;
     w->visit = 1;
     for (int i = 0; i < nseries; i++) {
         w->inefficiency = fmax(w->inefficiency, stats_inefficiency(x[i], w->used));
-        w->slowness = fmax(w->slowness, stats_slowness(x[i], w->used));
         w->visit = fmin(w->visit, stats_visit(x[i], w->used));
         free(x[i]);
     }
@@ -119,21 +129,19 @@ void window_drop(struct window_result *w, size_t n, const struct sampling *s, in
 
 static struct average average(const char *name, const char *unit, const double *x, size_t n)
 {
-    return (struct average){.name = xstrdup(name),
-                            .unit = unit,
-                            .value = stats_mean(x, n),
-                            .error = sqrt(stats_longrun(x, n).variance / (double)n)};
+    return (struct average){
+        .name = xstrdup(name), .unit = unit, .value = stats_mean(x, n), .error = stats_mean_error(x, n)};
 }
 
 static void averages_of_dhdl(const struct ladder *l, struct window_result *w, const struct dhdl *d)
 {
-    size_t width = (size_t)d->ncomponents, n = d->n - w->drift;
+    size_t width = (size_t)d->ncomponents, n = d->n - w->left_out;
     if (!d->derivatives)
         return;
     w->dhdl = xcalloc(width, sizeof *w->dhdl);
     w->ndhdl = d->ncomponents;
     for (size_t c = 0; c < width; c++) {
-        double *x = series(d->dhdl + w->drift * width, n, width, c);
+        double *x = series(d->dhdl + w->left_out * width, n, width, c);
         w->dhdl[c] = average(lambda_names[l->component[c]].ours, "kilojoule_per_mole", x, n);
         free(x);
     }
@@ -175,7 +183,7 @@ static int take(struct result *r, const char *name, const struct dhdl *d, int in
     add_rows(r->ladder, s, index, d);
     find_drift(w, s, index);
     measure(w, s, index);
-    w->used_from = d->time[w->drift];
+    w->used_from = d->time[w->left_out];
     averages_of_dhdl(r->ladder, w, d);
     w->times = xcalloc(w->used, sizeof *w->times);
     memcpy(w->times, d->time, w->used * sizeof *w->times);
@@ -260,7 +268,7 @@ static void average_energies(const struct result *r, struct window_result *w, co
     if (!w->read && width > 1 && first < x->nrows) {
         double *v = series(x->v + first * width, x->nrows - first, width, 1);
         w->sampled_ps = x->v[(x->nrows - 1) * width] - x->v[first * width];
-        first += stats_drift(v, x->nrows - first, ESTIMATE_DRIFT_LEVEL);
+        first += left_out(v, x->nrows - first, stats_drift(v, x->nrows - first, ESTIMATE_DRIFT_LEVEL));
         free(v);
     }
     size_t n = x->nrows - first;

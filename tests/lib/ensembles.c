@@ -68,7 +68,7 @@ static void begin(struct motion *w, const struct known_ensemble *m, double lambd
 static void advance(struct motion *w, int i, double *d, double *x)
 {
     const struct known_ensemble *m = w->m;
-    double memory = m->tau > 0 ? exp(-1 / m->tau) : 0, t = (double)i / w->rows;
+    double tau = m->uneven ? m->tau * w->lambda : m->tau, memory = tau > 0 ? exp(-1 / tau) : 0, t = (double)i / w->rows;
     w->slow = memory * w->slow + sqrt(1 - memory * memory) * random_normal(&w->seed);
     double y = sqrt(m->slow) * w->slow + sqrt(1 - m->slow) * random_normal(&w->seed) + m->trend * (t - 0.5);
     if (m->relax_share > 0)

@@ -9,6 +9,7 @@
 #ifndef SHOAL_TESTS_LIB_ENSEMBLES_H
 #define SHOAL_TESTS_LIB_ENSEMBLES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "engine/estimate/result.h"
@@ -28,6 +29,7 @@ struct known_ensemble {
     int windows, rows;
     double mean, variance; /* of D at lambda 0 */
     double slow, tau; /* so much of D's variance is autoregressive with this time, in rows; the rest has no memory */
+    bool uneven;      /* tau is that at lambda 1, and in proportion to lambda */
     double k1, period, decay;  /* of x: k at lambda 1 (0: there is no x), and times in rows */
     double bias, step, hops;   /* of s; mean number of hops in a window (0: there is no s) */
     double relax, relax_share; /* D starts off by so many deviations, which decay in this share of the run */

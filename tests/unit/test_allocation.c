@@ -97,8 +97,7 @@ static struct range estimate(const struct molecule *m, const double *x, int rows
     assert(mbar_solve(&mbar, &s, NULL, &e) == 0);
     solution_range(&mbar.solution, &r);
     struct longrun part[WINDOWS];
-    for (int k = 0; k < WINDOWS; k++)
-        part[k] = solution_part(&mbar.solution, k, 0, WINDOWS - 1);
+    solution_parts(&mbar.solution, 0, WINDOWS - 1, part);
     if (forecast)
         *forecast = forecast_new(&s, mbar.solution.g, part, 0, WINDOWS - 1);
     mbar_close(&mbar);

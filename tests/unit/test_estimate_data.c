@@ -115,7 +115,8 @@ static void errors_of_independent_rows(struct sampling *s, json_t *ref)
         mbar_close(&m);
         bar_close(&b);
     }
-    /* looking for slow motions makes errors of rows without any some 5 to 10 % too large */
+    /* Ours are 5 to 10 % larger than those of independent rows: the largest over lengths of parts counts, the
+     * variance is taken for as uncertain as it is, and what may be slow is in it (docs/theory.md, Errors). */
     double error = 1.07 * json_number_value(json_object_get(ref, "mbar_total_err_kT"));
     near("MBAR error", mbar, error, 0.08 * error);
     for (int p = 0; p < STATES - 1; p++) {

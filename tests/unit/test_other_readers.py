@@ -17,7 +17,9 @@ KT = 0.00831446261815324 * 298.15  # kJ/mol
 done = []
 
 
-ALLOWANCE = 1.07  # our errors of rows without slow motions are 5 to 10 % larger: slow ones are looked for
+# Our errors of independent rows are 5 to 10 % larger than those that take rows for independent: the largest over lengths of parts counts, the
+# variance is taken for as uncertain as it is, and what may be slow is in it (docs/theory.md, Errors).
+ALLOWANCE = 1.07
 
 
 def near(what, value, expected, tolerance):
