@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The backbone of a folded chain for the benches, by geometry alone: ideal alpha helices side by side on a hexagonal lattice, each
-antiparallel to the one before, joined by loops of four residues. It is the fold of no natural protein.
+"""The backbone of a folded chain for the benches, by geometry alone: ideal alpha helices side by side on a hexagonal
+lattice, each antiparallel to the one before, joined by loops of four residues. No natural protein has this fold.
 
 Lengths are nm, angles degrees. A residue is {atom: position}; a lattice site is (x, y) in units of APART."""
 import math
@@ -12,7 +12,8 @@ PHI, PSI = -62.0, -42.0  # of an alpha helix
 LOOP = 4                 # residues between two helices
 APART = 1.0              # nm between the axes of neighbours
 RISE = 0.156             # nm along the axis for each residue
-CLEAR = {"CC": 0.32, "CN": 0.31, "CO": 0.29, "NN": 0.28, "NO": 0.265, "OO": 0.28}  # nm, atoms of residues that are no neighbours, at least
+# nm, at least, between atoms of residues that are not bonded to each other
+CLEAR = {"CC": 0.32, "CN": 0.31, "CO": 0.29, "NN": 0.28, "NO": 0.265, "OO": 0.28}
 
 
 def dot(a, b):
@@ -24,7 +25,7 @@ def scale(a, by):
 
 
 def grow(last, psi, phi):
-    """The residue behind `last`, which gets its O."""
+    """The residue after `last`; `last` gets its O."""
     n, ca, c = last["N"], last["CA"], last["C"]
     last["O"] = place(n, ca, c, 0.1231, 120.5, psi + 180)
     following = place(n, ca, c, 0.1329, 116.6, psi)
@@ -62,7 +63,7 @@ def axis_at(chain, k):
 
 
 def axis_in_frame():
-    """Where the axis is of a helix that begins with a residue, in the frame of that residue: its point beside CA, and its direction."""
+    """The axis of a helix in the frame of the helix's first residue: the point beside CA, and the direction."""
     chain = helix_from(first_residue(), 5)
     point, direction = axis_at(chain, 1)
     point = add(point, direction, -dot(direction, add(chain[1]["CA"], chain[0]["CA"], -1)))
@@ -93,7 +94,7 @@ def solve(a, b):
 
 
 def bridge(last, torsions):
-    """Residues of a loop behind `last` and the first of the helix after it. torsions: psi of `last`, then phi and psi of the loop."""
+    """The loop after `last` and the next helix's first residue. torsions: psi of `last`, phi and psi of the loop."""
     chain, psi = [dict(last)], torsions[0]
     for k in range(1, len(torsions) - 1, 2):
         chain.append(grow(chain[-1], psi, torsions[k]))
@@ -103,14 +104,14 @@ def bridge(last, torsions):
 
 
 def off_target(last, torsions, target):
-    """How far a helix that begins behind this loop is from where it is to be: (x, y, z of its begin, direction along z)."""
+    """Residuals of a helix that begins after this loop. target: x, y, z of its begin, +1 or -1 along z."""
     x, y, z, along = target
     point, direction = axis_from(bridge(last, torsions)[-1])
     return [direction[0], direction[1], direction[2] - along, point[0] - x, point[1] - y, 0.5 * (point[2] - z)]
 
 
 def close_loop(last, torsions, target):
-    """Levenberg and Marquardt's least squares from there. Returns (torsions, what is left)."""
+    """Least squares by Levenberg and Marquardt. Returns (torsions, norm of the residuals)."""
     size, step, damping = len(torsions), 1e-3, 1e-4
     off = off_target(last, torsions, target)
     for _ in range(30):
@@ -134,12 +135,14 @@ def beta_carbon(residue):
     return place(residue["C"], residue["N"], residue["CA"], 0.153, 110.5, -122.6)
 
 
-def heavy(residue):
-    return [(name[0], x) for name, x in residue.items()] + [("C", beta_carbon(residue))]
+def heavy_of(residues):
+    """[(element, x)] of the backbone and CB."""
+    return [atom for r in residues for atom in [*((name[0], x) for name, x in r.items()), ("C", beta_carbon(r))]]
 
 
 def is_clear(new, old):
-    return all(math.dist(x, y) > CLEAR["".join(sorted(a + b))] for a, x in new for b, y in old if abs(x[2] - y[2]) < 0.4)
+    pairs = ((a + b, x, y) for a, x in new for b, y in old if abs(x[2] - y[2]) < 0.4)
+    return all(math.dist(x, y) > CLEAR["".join(sorted(kinds))] for kinds, x, y in pairs)
 
 
 def place_first(site, length):
@@ -149,34 +152,35 @@ def place_first(site, length):
     x = unit(cross(z, [0.3, 0.5, 0.7]))
     y = cross(z, x)
     begin = [APART * site[0], APART * site[1], -RISE * (length - 3) / 2]
-    moved = [{name: add(begin, [dot(a, add(at, point, -1)) for a in (x, y, z)]) for name, at in r.items()} for r in chain]
-    return moved
+    def moved(at):
+        return add(begin, [dot(axis, add(at, point, -1)) for axis in (x, y, z)])
+
+    return [{name: moved(at) for name, at in residue.items()} for residue in chain]
 
 
 def attempt(chain, target, length, obstacles, later, rng):
-    """Loop and helix behind chain, or None where this draw of torsions leads to none that is clear."""
-    draw = [PSI] + [t for _ in range(LOOP) for t in (rng.uniform(-150, -50), rng.choice((-45, 130)) + rng.uniform(-30, 30))]
+    """(Last residue of the chain with its new O, loop and helix), or None where this draw leads to atoms too close.
+    later: sites of helices that come after."""
+    draw = [PSI]
+    for _ in range(LOOP):
+        draw += rng.uniform(-150, -50), rng.choice((-45, 130)) + rng.uniform(-30, 30)
     torsions, off = close_loop(chain[-1], draw, target)
     if off > 0.05:
         return None
     parts = bridge(chain[-1], torsions)
-    new = parts[1:-1] + helix_from(parts[-1], length)
-    last = dict(parts[0])
-    old = [atom for r in chain[:-2] for atom in heavy(r)] + obstacles
-    if not is_clear([atom for r in new for atom in heavy(r)], old):
+    loop, helix = parts[1:-1], helix_from(parts[-1], length)
+    in_the_way = (abs(x[2]) < RISE * length / 2 and math.dist(x[:2], scale(site, APART)) < 0.45
+                  for _, x in heavy_of(loop) for site in later)
+    if any(in_the_way) or not is_clear(heavy_of(loop[:2]), heavy_of(helix[1:])):
         return None
-    if any(math.dist(x[:2], scale(site, APART)) < 0.45 and abs(x[2]) < RISE * length / 2 for r in new[:LOOP] for _, x in heavy(r) for site in later):
+    if not is_clear(heavy_of(loop + helix), heavy_of(chain[:-2]) + obstacles):
         return None
-    inner = parts[1:-1]
-    ends = [[atom for r in inner[:2] for atom in heavy(r)], [atom for r in new[LOOP + 1:] for atom in heavy(r)]]
-    if not is_clear(*ends):
-        return None
-    return last, new
+    return parts[0], loop + helix
 
 
 def backbone(sites, length, obstacles=(), seed=2026):
-    """Helices of `length` residues at these sites, joined by loops. obstacles: [(element, x)] that the chain keeps clear of.
-    Returns (residues, kind of each: "helix" or "loop")."""
+    """Helices of `length` residues at these sites, joined by loops. obstacles: [(element, x)] that the chain keeps
+    clear of. Returns (residues, kind of each: "helix" or "loop")."""
     rng, chain, kinds = random.Random(seed), place_first(sites[0], length), ["helix"] * length
     for k, (x, y) in enumerate(sites[1:], 1):
         along = (-1) ** k

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A hybrid of two molecules of the benches, as a GROMACS topology with B states, from a module with tables as of molecule.py and
+"""A hybrid of two molecules of the benches, as a GROMACS topology with B states, from a module with the tables of
+molecule.py and
 
-  HYBRID        ATOMS with (charge in A, in B) and the states an atom is in, "A", "B" or "AB", before how it is placed
-  RINGS         bonds by which no atom was placed
-  SITES         site: (atom behind, halogen); BEHIND: A from the halogen on
-  FLAT, WIDE, STIFF   angles by the type of the atom in the middle: (K, degrees); TORSION by the types of the middle bond
+  HYBRID   (name, type, (charge in A, in B), the states that have the atom: "A", "B" or "AB", how it is placed)
+  RINGS    bonds by which no atom was placed
+  SITES    site: (atom, halogen), the two that place it; BEHIND: A from the halogen to the site
+  FLAT, WIDE, STIFF   angles by the type of the middle atom: (K, degrees)
+  TORSION  by the types of the middle bond: (barrier, phase, multiplicity)
 
-An atom that a state lacks keeps its bonds, its angles and the torsions within its group there, and loses charge, Lennard-Jones and the
-torsions and impropers that hold it to the rest."""
+Where a state lacks an atom, the atom keeps its bonds, its angles and the torsions within its group. It loses charge,
+Lennard-Jones, and the torsions and impropers that hold it to the rest."""
 from molecule import KCAL, Molecule, of_types
 
 
@@ -22,18 +24,19 @@ class Hybrid(Molecule):
             assert abs(total) < 1e-9, f"charges of state {'AB'[state]} sum to {total}"
 
     def neighbours(self, name):
-        """Without sites, which have no terms of their own."""
+        """Without sites, which have no bonded terms but the bonds that exclude them."""
         return [n for n in super().neighbours(name) if n not in self.of.SITES]
 
     def alone(self, names):
-        """States that only some of these atoms are in."""
+        """States that have these atoms and that the other state lacks."""
         return {self.states[n] for n in names} - {"AB"}
 
     def angles(self):
         return [a for a in super().angles() if a[1] not in self.of.SITES and len(self.alone(a)) < 2]
 
     def torsions(self):
-        return [t for t in super().torsions() if not set(t) & set(self.of.SITES) and len(self.alone(t)) < 2 and len(set(t)) == 4]
+        chains = (t for t in super().torsions() if len(set(t)) == 4 and not set(t) & set(self.of.SITES))
+        return [t for t in chains if len(self.alone(t)) < 2]
 
     def pairs(self):
         near = {frozenset(b) for b in self.bonds} | {frozenset((a[0], a[2])) for a in super().angles()}
@@ -49,7 +52,8 @@ class Hybrid(Molecule):
         return tuple(self.type[name] if state in self.states[name] else "d" + self.type[name] for state in "AB")
 
     def in_both(self, values, atoms, held):
-        """A term's parameters in A and in B; its second one is how strong it is. held: by the rest of the molecule, if in one state alone."""
+        """A term's parameters in A and in B; values[1] is its strength. held: the term holds atoms to the rest of the
+        molecule, so a state that lacks these atoms goes without it."""
         own = self.alone(atoms)
         off = [values[0], 0.0, *values[2:]]
         return [off if held and own and state not in own else list(values) for state in "AB"]
@@ -64,8 +68,9 @@ class Hybrid(Molecule):
         told = lambda states: "  ".join(" ".join("%.6g" % v for v in values) for values in states)
         out = ["[ moleculetype ]", f"  {self.of.RESIDUE} 3", "", "[ atoms ]"]
         for name in self.names:
-            (a, b), mass, (qa, qb) = self.kinds(name), self.of.MASS[self.type[name]], self.charges[name]
-            out.append(f"  {number[name]} {a} 1 {self.of.RESIDUE} {name} {number[name]} {qa:.4f} {mass} {b} {qb:.4f} {mass}")
+            mass, n = self.of.MASS[self.type[name]], number[name]
+            (a, b), (qa, qb) = self.kinds(name), self.charges[name]
+            out.append(f"  {n} {a} 1 {self.of.RESIDUE} {name} {n} {qa:.4f} {mass} {b} {qb:.4f} {mass}")
         out += ["", "[ bonds ]"]
         for bond in self.bonds:
             k, length = of_types(self.of.BOND, self.types(bond))
@@ -83,7 +88,8 @@ class Hybrid(Molecule):
             term = of_types(self.of.TORSION, self.types(torsion[1:3]))
             if term:
                 held = sum(self.states[n] == "AB" for n in torsion) > 1
-                out.append(f"  {at(torsion)} 9 " + told(self.in_both((term[1], KCAL * term[0], term[2]), torsion, held)))
+                values = term[1], KCAL * term[0], term[2]
+                out.append(f"  {at(torsion)} 9 " + told(self.in_both(values, torsion, held)))
         for *atoms, k in self.of.IMPROPER:
             out.append(f"  {at(atoms)} 4 " + told(self.in_both((180, KCAL * k, 2), atoms, True)))
         out += ["", "[ virtual_sites2 ]"]

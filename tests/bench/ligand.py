@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A ligand that turns into another, for the benches: N-(4-isopropylphenyl)-6-chloronicotinamide to the same with a 2-chloroethoxy group
-and a fluorine, 45 atoms in one hybrid topology. Ten and more of them are of A alone, as many of B alone; each chlorine has a site with
-charge behind it (a sigma hole), bonded without force to the atoms that place it, as ligands of pmx have it. It is no known drug.
+"""A hybrid ligand for the benches: N-(4-isopropylphenyl)-6-chloronicotinamide turns into the molecule with a fluorine
+beside the amide and 2-chloroethoxy for isopropyl. It is no known drug. Of 45 atoms 11 are in A alone and 10 in B alone.
+Each chlorine has a charged virtual site (a sigma hole), bonded without force to the atoms that place it, as in ligands
+of pmx.
 
-Parameters are of AMBER's kind (Cornell et al. 1995, doi 10.1021/ja00124a002), with what it lacks of a size that is usual; charges are
-our own. What the tables are: molecule.py; atoms have the state they are in, "A", "B" or "AB", before how they are placed, and charges
-one for each."""
-
-
+Parameters are of AMBER's kind (Cornell et al. 1995, doi 10.1021/ja00124a002); what that lacks has a usual size, and the
+charges are our own. hybrid.py says what the tables are. BOND, TORSION and IMPROPER are in kcal/mol and A."""
 RESIDUE = "LIG"
-RING = 120, 180
-# name, type, (charge in A, in B), states, how it is placed
 HYBRID = [
     ("C1", "lca", (0.02, 0.02), "AB", ()),
     ("C2", "lca", (-0.10, -0.10), "AB", ("C1",)),
@@ -61,23 +57,25 @@ ATOMS = [(name, kind, charge[0], RESIDUE, how) for name, kind, charge, _, how in
 RINGS = [("N5", "C6"), ("C15", "C16")]  # bonds by which no atom was placed
 SITES = {"EP1": ("C4", "CL"), "EP3": ("C33", "CL3")}
 BEHIND = 1.64  # a site's distance from the halogen, A
-MASS = {"lca": 12.01, "lnb": 14.01, "lcl": 35.45, "lep": 0, "lha": 1.008, "lf": 19.00, "lc": 12.01, "lo": 16.00, "ln": 14.01, "lhn": 1.008,
-        "lc3": 12.01, "lhc": 1.008, "los": 16.00, "lh1": 1.008}
-LJ = {"lca": (1.908, 0.086), "lnb": (1.824, 0.17), "lcl": (1.948, 0.265), "lep": (0, 0), "lha": (1.459, 0.015), "lf": (1.75, 0.061),
-      "lc": (1.908, 0.086), "lo": (1.6612, 0.21), "ln": (1.824, 0.17), "lhn": (0.6, 0.0157), "lc3": (1.908, 0.1094), "lhc": (1.487, 0.0157),
-      "los": (1.6837, 0.17), "lh1": (1.387, 0.0157)}
-BOND = {("lca", "lca"): (469, 1.400), ("lca", "lnb"): (483, 1.339), ("lca", "lcl"): (193, 1.727), ("lca", "lha"): (367, 1.080),
-        ("lca", "lf"): (386, 1.359), ("lca", "lc"): (349, 1.487), ("lc", "lo"): (570, 1.229), ("lc", "ln"): (490, 1.335),
-        ("ln", "lhn"): (434, 1.010), ("ln", "lca"): (411, 1.415), ("lca", "lc3"): (317, 1.510), ("lc3", "lc3"): (310, 1.526),
-        ("lc3", "lhc"): (340, 1.090), ("lc3", "lh1"): (340, 1.090), ("lca", "los"): (372, 1.373), ("los", "lc3"): (320, 1.410),
-        ("lc3", "lcl"): (232, 1.790), ("lcl", "lep"): (0, BEHIND)}
+MASS = {"lca": 12.01, "lnb": 14.01, "lcl": 35.45, "lep": 0, "lha": 1.008, "lf": 19.00, "lc": 12.01, "lo": 16.00,
+        "ln": 14.01, "lhn": 1.008, "lc3": 12.01, "lhc": 1.008, "los": 16.00, "lh1": 1.008}
+LJ = {"lca": (1.908, 0.086), "lnb": (1.824, 0.17), "lcl": (1.948, 0.265), "lep": (0, 0), "lha": (1.459, 0.015),
+      "lf": (1.75, 0.061), "lc": (1.908, 0.086), "lo": (1.6612, 0.21), "ln": (1.824, 0.17), "lhn": (0.6, 0.0157),
+      "lc3": (1.908, 0.1094), "lhc": (1.487, 0.0157), "los": (1.6837, 0.17), "lh1": (1.387, 0.0157)}
+BOND = {("lca", "lca"): (469, 1.400), ("lca", "lnb"): (483, 1.339), ("lca", "lcl"): (193, 1.727),
+        ("lca", "lha"): (367, 1.080), ("lca", "lf"): (386, 1.359), ("lca", "lc"): (349, 1.487),
+        ("lc", "lo"): (570, 1.229), ("lc", "ln"): (490, 1.335), ("ln", "lhn"): (434, 1.010),
+        ("ln", "lca"): (411, 1.415), ("lca", "lc3"): (317, 1.510), ("lc3", "lc3"): (310, 1.526),
+        ("lc3", "lhc"): (340, 1.090), ("lc3", "lh1"): (340, 1.090), ("lca", "los"): (372, 1.373),
+        ("los", "lc3"): (320, 1.410), ("lc3", "lcl"): (232, 1.790), ("lcl", "lep"): (0, BEHIND)}
 FLAT = {"lca", "lc", "ln", "lnb"}  # by the type of the atom in the middle
 WIDE = {"los": (60, 117.0)}
 STIFF = {True: (65, 120.0), False: (50, 109.5)}
-TORSION = {("lca", "lca"): (3.625, 180, 2), ("lca", "lnb"): (4.8, 180, 2), ("lc", "ln"): (2.5, 180, 2), ("lca", "lc"): (1.0, 180, 2),
-           ("lca", "ln"): (0.65, 180, 2), ("lca", "los"): (0.9, 180, 2), ("lc3", "lc3"): (1.4 / 9, 0, 3), ("los", "lc3"): (1.15 / 3, 0, 3)}
-IMPROPER = [("C1", "N8", "C7", "O7", 10.5), ("C7", "C11", "N8", "H8", 1.1), ("C2", "C4", "C3", "H3", 1.1), ("C1", "N5", "C6", "H6", 1.1),
-            ("C1", "C3", "C2", "H2", 1.1), ("C1", "C3", "C2", "F2", 1.1), ("C3", "N5", "C4", "CL", 1.1), ("C2", "C6", "C1", "C7", 1.1),
-            ("C11", "C13", "C12", "H12", 1.1), ("C12", "C14", "C13", "H13", 1.1), ("C14", "C16", "C15", "H15", 1.1),
-            ("C11", "C15", "C16", "H16", 1.1), ("C12", "C16", "C11", "N8", 1.1), ("C13", "C15", "C14", "C20", 1.1),
-            ("C13", "C15", "C14", "O30", 1.1)]
+TORSION = {("lca", "lca"): (3.625, 180, 2), ("lca", "lnb"): (4.8, 180, 2), ("lc", "ln"): (2.5, 180, 2),
+           ("lca", "lc"): (1.0, 180, 2), ("lca", "ln"): (0.65, 180, 2), ("lca", "los"): (0.9, 180, 2),
+           ("lc3", "lc3"): (1.4 / 9, 0, 3), ("los", "lc3"): (1.15 / 3, 0, 3)}
+IMPROPER = [("C1", "N8", "C7", "O7", 10.5), ("C7", "C11", "N8", "H8", 1.1), ("C2", "C4", "C3", "H3", 1.1),
+            ("C1", "N5", "C6", "H6", 1.1), ("C1", "C3", "C2", "H2", 1.1), ("C1", "C3", "C2", "F2", 1.1),
+            ("C3", "N5", "C4", "CL", 1.1), ("C2", "C6", "C1", "C7", 1.1), ("C11", "C13", "C12", "H12", 1.1),
+            ("C12", "C14", "C13", "H13", 1.1), ("C14", "C16", "C15", "H15", 1.1), ("C11", "C15", "C16", "H16", 1.1),
+            ("C12", "C16", "C11", "N8", 1.1), ("C13", "C15", "C14", "C20", 1.1), ("C13", "C15", "C14", "O30", 1.1)]
