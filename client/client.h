@@ -38,7 +38,7 @@ struct client {
     const char *key, *output, *state;
     const char *topology, *coordinates, *reference, *index;
     const char *time, *until;          /* of production, as the service reads them */
-    const char *window;                /* likewise, and as the worker does */
+    const char *window;                /* lambdas or a number, as the service or the worker reads it */
     double timeout, every, older_than; /* s; 0: not given */
     double overlap;                    /* 0: not given */
     int64_t limit, since, windows;

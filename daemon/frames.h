@@ -9,8 +9,8 @@
  *   start    {set, ensemble, directory, windows, attempt, salt, replicas: [{number, window, repeat, key, folder, steps,
  *            origin}], ladder}
  *                                   run these replicas together from their checkpoints, if any. number and set name them in
- *                                   these messages, ensemble is the id that users see, which checkpoints keep, key keys the random streams beside the
- *                                   spec's seed, steps is the target over all stages (0: what the spec says): the last stage
+ *                                   these messages, ensemble is the id that users see, which checkpoints keep, key keys the
+ *                                   random streams beside the spec's seed, steps is the target over all stages (0: what the spec says): the last stage
  *                                   is so much longer. ladder (1 when absent) is the revision that
  *                                   made the windows what they are: input/spec.yaml is another when it changes. origin (may be
  *                                   absent) is the folder of what the window sampled before that. salt (0 when absent)

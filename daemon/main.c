@@ -19,8 +19,8 @@
 #include "daemon/usage.h"
 #include "engine/base/log.h"
 
-#define BIG_BLOCK                                                                                                      \
-    (32 << 10)         /* what is larger goes back to the system when it is freed, however many were held at once */
+/* Bytes of a block of memory. Larger ones go back to the system when they are freed, however many were held at once. */
+#define BIG_BLOCK (32 << 10)
 #define EXTEND_MS 5000 /* while draining, the service manager is asked for more time this often */
 
 struct daemon {

@@ -24,7 +24,7 @@ struct removal {
     void *arg;
 };
 
-/* NULL: whose it was is not known any more. */
+/* en NULL: its rows went before this start, so its owner is not known. */
 static struct removal *removal_new(struct service *sv, const char *id, struct ensemble *en)
 {
     struct removal *r = xcalloc(1, sizeof *r);

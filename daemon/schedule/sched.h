@@ -143,9 +143,8 @@ struct sched_user {
     int running;   /* replicas in slots */
     int64_t usage; /* slots x ms: what their turn is measured by */
     bool over;     /* has more stored than they may: nothing of theirs runs */
-    int64_t estimated,
-        looked; /* when the last estimate of theirs was begun, and the last live one of those that nobody asked for:
-                                  estimates.c and live.c count them */
+    /* When the user's last estimate began, and the last live one that nobody asked for. Both count turns: struct service. */
+    int64_t estimated, looked;
 };
 
 struct sched_worker {

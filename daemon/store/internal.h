@@ -12,8 +12,8 @@
 
 #include "daemon/store/store.h"
 
-#define STORE_SLICE                                                                                                    \
-    "1000" /* rows that a removal deletes in one transaction: others' commits wait for so many at most */
+/* Rows that a removal deletes in one transaction: others' commits wait for so many at most. */
+#define STORE_SLICE "1000"
 
 /* Every statement that writes, numbered by this list; the thread prepares them once. */
 #define STORE_STATEMENTS(X)                                                                                            \

@@ -2,8 +2,8 @@
  *
  * One checksum for everything that is kept or looked up: guards against damage, not against forgery.
  */
-#ifndef SHOAL_BASE_CHECKSUM_H
-#define SHOAL_BASE_CHECKSUM_H
+#ifndef SHOAL_ENGINE_BASE_CHECKSUM_H
+#define SHOAL_ENGINE_BASE_CHECKSUM_H
 
 #include <stddef.h>
 #include <stdint.h>

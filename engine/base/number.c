@@ -36,20 +36,23 @@ const char *number_word(int64_t n, const char *one, const char *others)
     return n == 1 ? one : others;
 }
 
+enum { DECIMALS_MOST = 9 };
+#define NO_ERROR 5e-10 /* a smaller one has no digit in so many decimals: it is what sums of doubles leave of 0 */
+
 /* Decimals that show two significant digits of the error. */
 static int decimals_of(double error)
 {
     int decimals = 1 - (int)floor(log10(error));
     if (error * pow(10, decimals) >= 99.5) /* rounds up to three digits */
         decimals--;
-    return decimals < 0 ? 0 : decimals > 9 ? 9 : decimals;
+    return decimals < 0 ? 0 : decimals > DECIMALS_MOST ? DECIMALS_MOST : decimals;
 }
 
 void number_with_error(struct buf *out, double value, double error)
 {
     if (!isfinite(value)) {
         buf_printf(out, "-");
-    } else if (!isfinite(error) || error <= 0) {
+    } else if (!isfinite(error) || error < NO_ERROR) {
         buf_printf(out, "%.3f", value);
     } else {
         int decimals = decimals_of(error);

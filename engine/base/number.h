@@ -19,7 +19,8 @@ bool number_parse(const char *text, int64_t *out);
 int number_whole(int64_t *out, const char *what, const char *text, int64_t lo, int64_t hi, struct err *e);
 /* The word behind a number of things: number_word(n, "window", "windows"). */
 const char *number_word(int64_t n, const char *one, const char *others);
-/* Appends "10.23 +- 0.12": the error with two significant digits, the value to the same place; "10.234" without an error (NAN). */
+/* Appends "10.23 +- 0.12": the error with two significant digits, the value to the same place. Without an error (NAN, or one that nine
+ * decimals do not show) "10.234", without a value "-". */
 void number_with_error(struct buf *out, double value, double error);
 /* Appends what printf's "%.*g" does, or "%#.*g" where `zeros` at the end are to stay, to the byte and five times as fast;
  * printf does what is seldom: ties, exponents, what is not finite. digits: 1 to 15. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The error of the mean of n repeats comes from their own errors e_i and their spread s: with E^2 = mean of e_i^2 and s^2 = sum (x_i - mean)^2 / (n - 1),
+ * The error of the mean of n repeats comes from their own errors e_i and their spread s. With E^2 = mean of e_i^2 and
+ * s^2 = sum (x_i - mean)^2 / (n - 1),
  *
  *     error^2 = (E^2 + t^2 max(0, s^2 - E^2)) / n
  *

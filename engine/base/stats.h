@@ -2,10 +2,9 @@
  *
  * Statistics of a few numbers that are independent of each other.
  */
-#ifndef SHOAL_BASE_STATS_H
-#define SHOAL_BASE_STATS_H
+#ifndef SHOAL_ENGINE_BASE_STATS_H
+#define SHOAL_ENGINE_BASE_STATS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 double stats_mean(const double *x, size_t n);

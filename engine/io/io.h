@@ -48,8 +48,7 @@ struct source_text {
     size_t len;
 };
 /* Looks `name` up, beside the file `from` first (NULL: from the base). ERR_MISSING_FILE fills s->wanted;
- * ERR_UNSUPPORTED for a name that leaves the base. */
-/* ERR_IO: gzip data that are damaged. */
+ * ERR_UNSUPPORTED for a name that leaves the base; ERR_IO for gzip data that are damaged. */
 int source_open(struct source *s, const char *from, const char *name, struct source_text *out, struct err *e);
 
 struct define {
@@ -61,8 +60,8 @@ struct define {
  * empty. */
 int top_read(struct system *s, struct source *src, const char *name, const struct define *defines, int ndefines,
              struct err *e);
-/* Reads the first frame of .gro coordinates of any decimal width into s->x, s->v, s->box and checks the atom count and names against the
- * topology (a name may differ in digits, punctuation and case; count and order may not). Also makes the start
+/* Reads the first frame of .gro coordinates of any decimal width into s->x, s->v, s->box and checks the atom count and names
+ * against the topology (a name may differ in digits, punctuation and case; count and order may not). Also makes the start
  * coordinates the position-restraint reference. ERR_COORDINATES, ERR_UNSUPPORTED, ERR_MISSING_FILE. */
 int gro_read(struct system *s, struct source *src, const char *name, struct err *e);
 /* Coordinates of the same kind for one window alone; *out is the caller's. */

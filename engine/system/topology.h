@@ -60,7 +60,8 @@ bool topology_has_length(const struct rare_term *r);
 bool topology_constrains(const struct system *sys, const int atom[2], enum constrain how);
 /* The first constraint whose length differs between windows; NULL: all keep theirs. */
 const struct fixed_distance *topology_stretched(const struct topology *t, const struct settings *set);
-/* Terms and constraints that have other numbers in state B, of those that LAMBDA_BONDED brings there or, restraints, LAMBDA_RESTRAINT (terms.h). */
+/* How many terms and constraints have other numbers in state B, of those that the ladder of `component` changes: bonded terms and
+ * constraints (LAMBDA_BONDED) or restraints (LAMBDA_RESTRAINT). */
 uint32_t topology_changing(const struct topology *t, enum lambda component);
 
 /* out: the start's x with every molecule whole: each atom is the image nearest to the one it is bonded to, virtual sites are

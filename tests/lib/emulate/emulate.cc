@@ -4,8 +4,10 @@
  * calls into the kernel. Most of the time of a kernel goes into changes from one fiber to another. So a thread that waits hands over to
  * the next one of its warp, without the scheduler, and by the compiler's own jumps, which save no more than the code at hand needs.
  */
+#undef _FORTIFY_SOURCE /* takes jumps between stacks for errors */
 #include "tests/lib/emulate/emulate.h"
 
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <ucontext.h>
@@ -28,14 +30,21 @@ enum { COLOUR = 704, COLOURS = 4096 };
 
 enum wait { RUNS, AT_WARP, AT_BLOCK, DONE };
 
-/* Of __builtin_setjmp. */
-struct place {
-    void *words[5];
-};
+#ifdef __SANITIZE_THREAD__ /* has to see every jump, and knows those to the scheduler and back alone */
+enum { HANDS_OVER = 0 };
+typedef jmp_buf place;
+#define STAY(at) _setjmp(at)
+#define JUMP(at) _longjmp(at, 1)
+#else
+enum { HANDS_OVER = 1 };
+typedef void *place[5];
+#define STAY(at) __builtin_setjmp(at)
+#define JUMP(at) __builtin_longjmp(at, 1)
+#endif
 
 struct fiber {
-    struct place at; /* where it left */
-    char *stack;     /* NULL: it has not begun */
+    place at;    /* where it left */
+    char *stack; /* NULL: it has not begun */
     enum wait wait;
     unsigned turns; /* collectives of the warp it has been in */
 };
@@ -52,7 +61,7 @@ thread_local __attribute__((aligned(16))) int32_t words[SHARED / sizeof(int32_t)
 thread_local __attribute__((aligned(16))) float2 shared[SHARED / sizeof(float2)];
 static thread_local struct fiber fibers[MOST];
 static thread_local struct warp warps[MOST / 32];
-static thread_local struct place scheduler;
+static thread_local place scheduler;
 static thread_local void (*function)(const void *);
 static thread_local const void *arguments;
 static thread_local unsigned votes[2], vote_turn;
@@ -103,12 +112,12 @@ static void pause_at(enum wait wait)
 {
     struct fiber *f = self();
     f->wait = wait;
-    if (!__builtin_setjmp(f->at.words)) {
-        const unsigned next = next_of_warp(threadIdx.x);
+    if (!STAY(f->at)) {
+        const unsigned next = HANDS_OVER ? next_of_warp(threadIdx.x) : 0;
         if (next % 32)
             go_to(next);
         leave_for(scheduler_stack);
-        __builtin_longjmp(scheduler.words, 1);
+        JUMP(scheduler);
     }
     arrive(from_scheduler ? &scheduler_stack : NULL);
     from_scheduler = false;
@@ -184,14 +193,14 @@ static void go_to(unsigned t)
     if (!f->stack)
         first_run(f);
     leave_for({f->stack, stack_bytes(f)});
-    __builtin_longjmp(f->at.words, 1);
+    JUMP(f->at);
 }
 
 /* The thread, and those behind it in its warp that run, until they wait. */
 static void run_fibers(unsigned t)
 {
     from_scheduler = true;
-    if (!__builtin_setjmp(scheduler.words))
+    if (!STAY(scheduler))
         go_to(t);
     arrive(NULL);
 }
