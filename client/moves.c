@@ -141,7 +141,7 @@ int retry_main(struct client *c, int argc, char **argv)
 
 int reestimate_main(struct client *c, int argc, char **argv)
 {
-    struct moves m = {.next = "wait", .does = "waits for the new results"};
+    struct moves m = {.next = "results", .does = "shows the new results once they are computed"};
     return moves_each(c, argc, argv, "done,failed,cancelled", post, &m);
 }
 

@@ -342,7 +342,7 @@ class Client(Answered):
             self.assertIn(f"methane is {state}", err)
             self.assertEqual(self.shoal(verb, "3f2a", "-q")[1], "")
         self.assertIn("`shoal retry 3f2a` goes on with it", self.shoal("cancel", "3f2a")[1])
-        self.assertIn("`shoal wait 3f2a` waits for the new results", self.shoal("reestimate", "3f2a")[1])
+        self.assertIn("`shoal results 3f2a` shows the new results once they are computed", self.shoal("reestimate", "3f2a")[1])
 
     def test_estimate(self):
         """What the samples say so far, wherever an ensemble that runs is shown."""
