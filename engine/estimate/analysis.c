@@ -119,7 +119,7 @@ static bool run_mbar(struct result *r, const struct sampling *s, struct mbar *m,
     return true;
 }
 
-/* Also the start of MBAR's search: `guess`, G of each window, that of the one before where BAR has none. */
+/* Also the start of MBAR's search: `guess`, as bar_guess. */
 static bool run_bar(struct result *r, const struct sampling *s, struct bar *b, double *guess)
 {
     struct err e = {0};
@@ -128,8 +128,7 @@ static bool run_bar(struct result *r, const struct sampling *s, struct bar *b, d
         return false;
     }
     fill(r->ladder, r->estimators + ESTIMATOR_BAR, &b->solution);
-    for (int k = 0; k < s->nstates; k++)
-        guess[k] = isfinite(b->solution.g[k]) ? b->solution.g[k] : k ? guess[k - 1] : 0;
+    bar_guess(b, guess);
     return true;
 }
 

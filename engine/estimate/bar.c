@@ -187,6 +187,13 @@ int bar_solve(struct bar *b, const struct sampling *s, struct err *e)
     return rc;
 }
 
+void bar_guess(const struct bar *b, double *guess)
+{
+    const double *g = b->solution.g;
+    for (int k = 0; k < b->solution.nstates; k++)
+        guess[k] = isfinite(g[k]) ? g[k] : k ? guess[k - 1] : 0;
+}
+
 void bar_close(struct bar *b)
 {
     solution_close(&b->solution);

@@ -5,6 +5,7 @@
  * more than its error, or where a window has too few uncorrelated rows with them. Then they are left out, and the verdict says so.
  */
 #include <math.h>
+
 #include <stdlib.h>
 
 #include "engine/estimate/result.h"
@@ -36,12 +37,19 @@ static bool few_with_all(const struct result *r, const size_t *head)
 static bool matters(struct result *r, const struct sampling *s, const size_t *head)
 {
     struct mbar m = {0};
+    struct bar b = {0};
     struct err e = {0};
     struct range all = {.from = 0, .to = s->nstates - 1}, late = all;
-    if (!mbar_solve(&m, s, NULL, &e)) {
+    double *guess = xcalloc((size_t)s->nstates, sizeof *guess);
+    const bool begins = !bar_solve(&b, s, &e);
+    if (begins)
+        bar_guess(&b, guess);
+    if (!mbar_solve(&m, s, begins ? guess : NULL, &e)) {
         solution_range(&m.solution, &all);
         mbar_part(&m, head, 0, 1, &late);
     }
+    free(guess);
+    bar_close(&b);
     mbar_close(&m);
     r->moved = fabs(late.value - all.value);
     r->allowed = all.error;

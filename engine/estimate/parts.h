@@ -231,6 +231,8 @@ struct bar {
 };
 
 int bar_solve(struct bar *b, const struct sampling *s, struct err *e);
+/* G of each state, that of the one before where BAR has none: where MBAR's search may begin. guess[nstates] */
+void bar_guess(const struct bar *b, double *guess);
 void bar_close(struct bar *b);
 
 /* ---- ti.c */
