@@ -9,9 +9,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
+#include "engine/base/buf.h"
 #include "engine/run/program.h"
 #include "engine/run/sim_parts.h"
 #include "tests/lib/both_devices.h"
@@ -247,6 +249,49 @@ static void test_shapes(void **state)
     cut_into(0);
 }
 
+/* Atoms all over the box, of which the first become chains of so many, with weak bonds. */
+static void chain_up(struct system *sys, int chains, int atoms)
+{
+    for (int i = 0; i < sys->natoms; i++)
+        for (int d = 0; d < 3; d++)
+            sys->x[i][d] = sys->box[d] * fmod((i + 1) * sqrt(2 * d + 3), 1);
+    sys->bonds = xrealloc(sys->bonds, (size_t)(chains * atoms), sizeof *sys->bonds);
+    for (int i = 0; i < chains * atoms; i++)
+        if (i % atoms)
+            sys->bonds[sys->nbonds++] = (struct bond){{i - 1, i}, {0.3, 0.3}, {1e-3, 1e-3}};
+}
+
+/* Molecules that a whole block moves, and more of them than it does so for, beside small ones. */
+static void test_large_molecules(void **state)
+{
+    enum { MOVES = 3, ATOMS = 3800 };
+    static const int chains[] = {2, 36};
+    for (int k = 0; k < 2; k++) {
+        struct system *sys = toy_system(ATOMS, 12);
+        struct settings set = toy_settings();
+        double(*x[2])[3], box[BOX_SIZE], most = 0;
+        struct err e = {0};
+        chain_up(sys, chains[k], k ? 100 : 1500);
+        set.barostat = (struct barostat_settings){.on = true, .pressure = 10, .every = 1};
+        struct toy t[2] = {toy_open(sys, &set, 0), toy_emulated(*cuda_program.kernels, NULL, sys, &set, 0)};
+        for (int d = 0; d < 2; d++) {
+            x[d] = xcalloc(ATOMS, sizeof *x[d]);
+            toy_run(t[d].sim, SIM_BAROSTAT, MOVES);
+            assert_int_equal(sim_get(t[d].sim, x[d], NULL, box, &e), 0);
+            toy_close(&t[d]);
+        }
+        for (int i = 0; i < ATOMS; i++)
+            for (int d = 0; d < 3; d++) {
+                assert_true(fabs(x[1][i][d] - x[0][i][d]) < 1e-11);
+                most = fmax(most, fabs(x[0][i][d] - sys->x[i][d]));
+            }
+        assert_true(most > 0.01 && fabs(box[0] - 12) > 1e-3);
+        free(x[0]);
+        free(x[1]);
+        toy_system_free(sys);
+    }
+}
+
 /* Boxes whose faces would be too near for the cut-off are not moved to, along any axis. */
 static void test_smallest_box(void **state)
 {
@@ -282,6 +327,7 @@ int main(void)
         cmocka_unit_test(test_triclinic_water),
         cmocka_unit_test(test_narrow_start),
         cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_large_molecules),
         cmocka_unit_test(test_smallest_box),
         cmocka_unit_test(test_room_of_all),
     };
