@@ -34,7 +34,7 @@ struct reaching {
 struct owner {
     uint32_t trio;
     bool water;
-    uint32_t partners, last_partner; /* trios with excluded partners, where it is no water, lie from the first to the last */
+    uint32_t partners, last_partner; /* the first and the last trio with an excluded partner, where it is no water */
     struct place first;     /* without spots, as.. */
     struct vec32 arm[TRIO]; /* ..from the first atom, nm */
     struct reaching reaching;
@@ -54,7 +54,7 @@ static __device__ __forceinline__ void grow(struct lanes lanes, struct growing<T
     list->n = append(lanes, has, value, list->at, list->n, list->cap);
 }
 
-/* Of a trio that is no water, counts the trio itself. */
+/* Sets the first and the last trio with an excluded partner; the trio counts as its own. Not of a water. */
 static __device__ void find_partners(const struct pair_table *t, struct owner *o)
 {
     const int32_t *start = t->partner_start + TRIO * (o->trio - (uint32_t)t->nwaters);

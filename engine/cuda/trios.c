@@ -11,7 +11,7 @@
 #define CLOSE 0.22  /* nm: atoms of one trio are no farther from its first at the start, or lists grow long */
 #define LONELY 0.15 /* nm: that a trio may be wider by to take an atom that has no other to go with */
 
-enum { PARTNERS = 24 };
+enum { PARTNERS = 24 }; /* of one atom, at most; further ones are not looked at */
 
 static bool no_lj(const struct alchemy_plan *plan, int32_t a, int32_t b)
 {
@@ -66,8 +66,8 @@ static double distance2(const struct system *sys, int32_t i, int32_t j)
 
 /* ---- atoms that are no rigid waters ---- */
 
-/* Atoms that have yet to come into a trio, in queues by how many others each could share one with. An atom stands in the queues of
- * all counts that it has had; what is out of date is passed over. */
+/* Atoms that have yet to come into a trio, in queues by how many others each could share one with. An atom stands in
+ * the queues of all counts that it has had; what is out of date is passed over. */
 struct gathering {
     const struct system *sys;
     const struct alchemy_plan *plan;
@@ -76,8 +76,8 @@ struct gathering {
     int32_t head[PARTNERS + 1];
 };
 
-/* Those of an atom's excluded partners that it could share a trio with: bonded neighbours, and theirs if they are near. At most
- * PARTNERS. */
+/* Those of an atom's excluded partners that it could share a trio with: bonded neighbours, and theirs if they are
+ * near. At most PARTNERS. */
 static int partners_of(const struct gathering *g, int32_t i, int32_t partner[PARTNERS])
 {
     const struct alchemy_plan *plan = g->plan;
@@ -112,7 +112,8 @@ static int32_t loneliest(struct gathering *g)
     return -1;
 }
 
-/* What a trio of an atom and two of its partners costs, nm: how far they are from it, less for those that few others could take. */
+/* What a trio of an atom and two of its partners costs, nm: how far they are from it, less for those that few others
+ * could take. */
 static double cost_of(const struct gathering *g, int32_t center, const int32_t other[2])
 {
     int32_t partner[PARTNERS];
@@ -158,9 +159,9 @@ static int by_first(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Trios of the atoms that are left, in the order of their first atoms, so that bonded ones have numbers near each other; how many. Lists
- * are the longer the farther apart a trio's atoms are, and the more trios there are: atoms with the fewest others to go with
- * choose first. */
+/* Trios of the atoms that are left, in the order of their first atoms, so that bonded ones have numbers near each
+ * other; how many. Lists are the longer the farther apart a trio's atoms are, and the more trios there are: atoms with
+ * the fewest others to go with choose first. */
 static int32_t gather_bonded(const struct system *sys, const struct alchemy_plan *plan, bool *taken, int32_t *atom)
 {
     const size_t most = (size_t)plan->nplain + (size_t)plan->exclusion_start[plan->natoms] + 1;

@@ -21,8 +21,8 @@ static __device__ void move_large(const struct motion_table *m, uint32_t unit, c
     volume_shift_unit(m, unit, threadIdx.x, blockDim.x, sum, along, x);
 }
 
-/* Moves all molecules. Whether one is moved by the block does not depend on how threads run: where there are too many large ones, none
- * is. For the whole block. */
+/* Moves all molecules. Whether one is moved by the block does not depend on how threads run: where there are too many
+ * large ones, none is. For the whole block. */
 static __device__ void move_units(const struct motion_table *m, const struct masses *masses, double (*x)[3],
                                   const double along[3])
 {

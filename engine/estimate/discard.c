@@ -5,7 +5,6 @@
  * more than its error, or where a window has too few uncorrelated rows with them. Then they are left out, and the verdict says so.
  */
 #include <math.h>
-
 #include <stdlib.h>
 
 #include "engine/estimate/result.h"

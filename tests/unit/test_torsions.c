@@ -65,7 +65,7 @@ static void test_decoupled(void **state)
     expect(&set, "", "", 3, ligand);
     strcpy(set.decouple[0].molecule, "ALK");
     expect(&set, "", "", 1, alkane);
-    strcpy(set.decouple[0].molecule, "XXX");
+    strcpy(set.decouple[0].molecule, "NONE");
     expect(&set, "", "", 0, NULL);
 }
 
