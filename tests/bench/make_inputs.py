@@ -21,6 +21,7 @@ import random
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import alcohol
 import chain
@@ -31,7 +32,9 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 sys.path.insert(0, str(EXAMPLES))
 import make_box  # noqa: E402
 
-OWN = {"PEP": Molecule(peptide), "NOL": Molecule(alcohol), "CHN": chain}  # solutes but methanol, by residue
+# of 99 atoms: of so many that the threads of a block move it together where the volume changes
+LONG = SimpleNamespace(**{**vars(alcohol), "RESIDUE": "LNG", "ATOMS": alcohol.chain(32, "LNG")})
+OWN = {"PEP": Molecule(peptide), "NOL": Molecule(alcohol), "LNG": Molecule(LONG), "CHN": chain}  # solutes but methanol, by residue
 
 COULOMB = [0, 0.25, 0.5, 0.75, 1, 1, 1, 1, 1, 1, 1, 1]
 # nm, that waters are off their lattice: on it all pairs of oxygens have a few distances, whose roundings add up in a sum over
@@ -179,11 +182,11 @@ def replaced(text, by):
 
 
 def small(out):
-    dipeptide, methanol = OWN["PEP"].atoms(make_box.place), make_box.methanol()[1]
+    dipeptide, long, methanol = OWN["PEP"].atoms(make_box.place), OWN["LNG"].atoms(make_box.place), make_box.methanol()[1]
     for name, residue, solute, points, shape, decouple, npt, more in (
             ("small", "PEP", dipeptide, 8, CUBE, "PEP", True, ""), ("dodecahedron", "PEP", dipeptide, 9, DODECAHEDRON, "PEP", True, ""),
             ("regions", "MOH", methanol, 15, CUBE, "MOH", True, ""), ("regions-dodecahedron", "MOH", methanol, 15, DODECAHEDRON, "MOH", True, ""),
-            ("rare", "CHN", chain.atoms(make_box.place), 8, CUBE, None, False, RARE)):
+            ("regions-solute", "LNG", long, 15, CUBE, None, True, ""), ("rare", "CHN", chain.atoms(make_box.place), 8, CUBE, None, False, RARE)):
         topology(out / f"{name}.top", residue, gro(out / f"{name}.gro", residue, solute, points, shape=shape))
         (out / f"{name}.yaml").write_text(replaced(spec(name, name, decouple, npt=npt, more=more), HURRIED))
     # cut-offs beyond half from face to face; the second does not fit into a block
