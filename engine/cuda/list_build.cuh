@@ -14,8 +14,9 @@
  * with it and wait for nothing later, so it does not matter how many run at a time. */
 struct plan {
     uint32_t prepare_end; /* tasks: regions whose members are to be found by others than make their lists */
-    uint32_t region_groups, group_end, end;
-    uint32_t parts; /* of a perturbed atom's slots */
+    uint32_t group_end, end;
+    uint32_t groups; /* of a region, before the first build; later ones go by struct region_part */
+    uint32_t parts;  /* of a perturbed atom's slots */
 };
 
 static __device__ struct plan plan_of(const struct build *b)
@@ -24,9 +25,11 @@ static __device__ struct plan plan_of(const struct build *b)
     const struct args_list_build *a = &b->a;
     const uint32_t regions = t->whole ? 1 : a->regions_x * a->regions_y * a->regions_z;
     struct plan p;
-    p.region_groups = list_groups(t->whole ? (uint32_t)t->ntrios : a->region_cap, a->group);
-    p.prepare_end = b->search && !t->whole && p.region_groups > 1 ? regions : 0;
-    p.group_end = p.prepare_end + regions * p.region_groups;
+    p.groups = list_groups(t->whole ? (uint32_t)t->ntrios : a->region_cap, a->group);
+    const uint32_t known = t->whole ? 0 : *(volatile const uint32_t *)&b->lists->parts;
+    const uint32_t tasks = known ? known : regions * p.groups;
+    p.prepare_end = b->search && !t->whole && tasks != regions ? regions : 0;
+    p.group_end = p.prepare_end + tasks;
     p.parts = ((uint32_t)t->nslots + PERTURBED_SLOTS - 1) / PERTURBED_SLOTS;
     p.end = p.group_end + (p.parts * (uint32_t)t->nperturbed + BUILD_WARPS - 1) / BUILD_WARPS;
     return p;
@@ -104,12 +107,21 @@ static __device__ uint32_t bundle_of(const struct args_list_build *a)
     return blockDim.x / a->lanes;
 }
 
-static __device__ struct share share_of(const struct builder *w, uint32_t group)
+static __device__ struct share share_of(const struct builder *w, struct region_part p)
 {
     const uint32_t bundle = bundle_of(&w->b.a), size = w->b.a.group, count = w->rows.count;
     if (w->b.t->whole)
-        return {group * size, bundle, min((group + 1) * size, count)};
-    return {group * bundle, w->plan.region_groups * bundle, count};
+        return {p.part * size, bundle, min((p.part + 1) * size, count)};
+    return {p.part * bundle, p.parts * bundle, count};
+}
+
+/* Of the task-th group or part. */
+static __device__ struct region_part part_of(const struct builder *w, uint32_t task)
+{
+    const uint32_t groups = w->plan.groups;
+    if (!w->b.t->whole && w->b.lists->parts)
+        return ((const struct region_part *)w->b.a.parts)[task];
+    return {task / groups, (uint16_t)(task % groups), (uint16_t)groups};
 }
 
 static __device__ uint16_t *around_of(const struct builder *w, uint32_t k)
@@ -251,12 +263,12 @@ static __device__ void prepare(struct builder *w, uint32_t region)
     __syncthreads();
 }
 
-static __device__ void build_group(struct builder *w, uint32_t region, uint32_t group)
+static __device__ void build_part(struct builder *w, struct region_part part)
 {
     if (w->b.search && !w->b.t->whole && !w->plan.prepare_end)
-        prepare(w, region);
-    stage(w, region);
-    const struct share share = share_of(w, group);
+        prepare(w, part.region);
+    stage(w, part.region);
+    const struct share share = share_of(w, part);
     if (share.first < share.end && w->b.search)
         search_rows(w, share);
     if (share.first < share.end)
@@ -264,8 +276,8 @@ static __device__ void build_group(struct builder *w, uint32_t region, uint32_t 
     __syncthreads();
     if (w->b.t->whole)
         order_group(w, share.first, share.end);
-    else if (last_of(&((struct region *)w->b.a.regions)[region].done, w->plan.region_groups))
-        order_region(&w->b, region, &w->rows);
+    else if (last_of(&((struct region *)w->b.a.regions)[part.region].done, part.parts))
+        order_region(&w->b, part.region, &w->rows);
 }
 
 static __device__ void build_perturbed(const struct build *b, uint32_t parts, uint32_t task)
@@ -286,7 +298,7 @@ static __device__ void do_task(struct builder *w, uint32_t task)
     if (task >= p->group_end)
         build_perturbed(&w->b, p->parts, task - p->group_end);
     else
-        build_group(w, (task - p->prepare_end) / p->region_groups, (task - p->prepare_end) % p->region_groups);
+        build_part(w, part_of(w, task - p->prepare_end));
 }
 
 /* Of the box, nm^2, or somewhat more. */
@@ -393,7 +405,11 @@ static __device__ __forceinline__ void build_lists(const struct args_list_build 
     __syncthreads();
     for (uint32_t task; (task = next_task(w.b.lists)) < w.plan.end; task_done(w.b.lists))
         do_task(&w, task);
-    if (last_block(&w.b.lists->arrived) && threadIdx.x == 0)
+    if (!last_block(&w.b.lists->arrived))
+        return;
+    if (!w.b.t->whole)
+        share_regions(&w.b);
+    if (threadIdx.x == 0)
         finish_lists(&w.b, c);
 }
 

@@ -72,7 +72,15 @@ struct region {
     uint32_t members, waters; /* of them */
     uint32_t rows;            /* the first of them in `order` have entries.. */
     uint32_t others;          /* ..and the first of these are no waters */
-    uint32_t done;            /* groups of a build, zero between builds */
+    uint32_t done;            /* parts of a build, zero between builds */
+    uint32_t cost;            /* of its lists, to make and to go through, in units of their own */
+};
+
+/* A block's work on a region, in pairs and when lists are made again: the part-th of `parts` shares of its rows; none if `parts` is 0.
+ * Regions that cost more have more parts, the costliest of which come first. */
+struct region_part {
+    uint32_t region;
+    uint16_t part, parts;
 };
 
 /* Capacity of one trio's lists, by that of `hydrogen`. */
@@ -158,7 +166,7 @@ struct pair_lists {
     uint32_t arrived, arrived_energy; /* blocks that are through, zero between kernels */
     uint32_t needed;                  /* entries that the longest list of a build asks for */
     uint32_t crowd;                   /* members that the largest region asks for */
-    uint32_t pad_;
+    uint32_t parts;                   /* struct region_part that have work; 0: before the first build */
     uint32_t found;           /* perturbed pairs of the build under way */
     uint32_t pairs;           /* in the list of perturbed pairs */
     uint32_t extent[2];       /* bits of floats: how far a water's or another trio's atoms are from its first, nm */

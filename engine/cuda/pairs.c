@@ -400,13 +400,14 @@ void pairs_lay_out_block(const struct pairs *p, const struct list_caps *caps, st
     out->lists = arena_take(a, sizeof *out->lists);
     out->grid = arena_take(a, slots * 4 * sizeof(uint32_t));
     out->built = arena_take(a, slots * 4 * sizeof(uint32_t));
-    out->regions = out->members = NULL;
+    out->regions = out->members = out->parts = NULL;
     if (!h->whole) {
         const size_t n = regions_count(caps);
         rows = water_rows = n * p->region_cap;
         other_rows = n * region_other_rows(p->region_cap, (uint32_t)(trios - waters));
         out->regions = arena_take(a, n * sizeof(struct region));
         out->members = arena_take(a, rows * sizeof(struct member));
+        out->parts = arena_take(a, region_blocks(p, caps) * sizeof(struct region_part));
     }
     for (int d = 0; d < 3; d++)
         out->first[d] = arena_take(a, trios * sizeof(uint32_t));

@@ -54,13 +54,13 @@ static __device__ __forceinline__ void warp_trios(const A &a, PASS &pass, const 
         pass.finish();
 }
 
-/* Of a region: its warps take what is left, of `parts` blocks each every so many-th. */
+/* Of a region: warps take what is left of the block's part, every so many-th bundle. */
 template <class A, class PASS> static __device__ __forceinline__ void region_trios(const A &a, PASS &pass)
 {
     for (;;) {
         uint32_t number = 0;
         if (threadIdx.x % 32 == 0)
-            number = atomicAdd(&ground().taken, a.parts);
+            number = atomicAdd(&ground().taken, ground().step);
         const struct bundle b = bundle_of(a, __shfl_sync(~0u, number, 0));
         if (b.at >= b.end)
             return;
@@ -72,8 +72,11 @@ template <class A, class PASS> static __device__ __forceinline__ void region_tri
 template <bool REGIONS, class A> static __device__ __forceinline__ struct ground ground_of(const A &a)
 {
     if (!REGIONS)
-        return {NULL, a.ntrios, 0, 0, a.nwaters, {0, a.nwaters, a.nwaters, a.ntrios}, 0};
-    const uint32_t region = blockIdx.x / a.parts, first = region * a.region_cap;
+        return {NULL, a.ntrios, 0, 0, a.nwaters, {0, a.nwaters, a.nwaters, a.ntrios}, 0, 0};
+    const struct region_part part = ((const struct region_part *)a.parts)[blockIdx.x];
+    if (!part.parts)
+        return {};
+    const uint32_t region = part.region, first = region * a.region_cap;
     const struct region *r = (const struct region *)a.regions + region;
     return {(const struct member *)a.members + first,
             r->members,
@@ -81,7 +84,8 @@ template <bool REGIONS, class A> static __device__ __forceinline__ struct ground
             region * region_other_rows(a.region_cap, a.ntrios - a.nwaters),
             r->waters,
             {r->others, r->rows, 0, r->others},
-            blockIdx.x % a.parts};
+            part.part,
+            part.parts};
 }
 
 template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A>

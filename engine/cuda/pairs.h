@@ -78,6 +78,7 @@ struct pairs_arrays {
     void *grid, *built;      /* uint4 [nslots] */
     void *regions, *members; /* kernels.def */
     void *first[3];          /* uint32 [ntrios] grid positions of the trios' first atoms at the last search */
+    void *parts;             /* struct region_part [region_blocks()] */
     void *around, *naround;  /* uint16 [rows][cap], uint32 [rows]: the trios around a trio */
     void *order;             /* uint32 [rows] */
     void *counts;            /* struct trio_counts [rows] */

@@ -103,6 +103,7 @@ uint64_t pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, 
                                          .oxygen = b->oxygen,
                                          .hydrogen = b->hydrogen,
                                          .other = b->other,
+                                         .parts = b->parts,
                                          .pairs = b->perturbed,
                                          .cap = list_cap(r->caps),
                                          .pair_cap = r->caps->pairs,
@@ -112,7 +113,8 @@ uint64_t pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, 
                                          .region_cap = p->region_cap,
                                          .group = group,
                                          .lanes = h->whole && alone ? LANES_ALONE : BUILD_LANES,
-                                         .at_a_time = 2 * p->lanes};
+                                         .at_a_time = 2 * p->lanes,
+                                         .region_blocks = h->whole ? 0 : region_blocks(p, r->caps)};
     return tape_add(t, kernels[p->lists_box], LAUNCH_KERNEL, &build, &args, sizeof args);
 }
 
@@ -146,11 +148,11 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
         .oxygen = b->oxygen,
         .hydrogen = b->hydrogen,
         .other = b->other,
+        .parts = b->parts,
         .ntrios = (uint32_t)h->ntrios,
         .nwaters = (uint32_t)h->nwaters,
         .cap = list_cap(r->caps),
         .region_cap = p->region_cap,
-        .parts = h->whole ? 1 : region_parts(p, r->caps),
         .lanes = p->lanes,
         .modifier = (uint32_t)h->modifier,
         .force_shift = (uint32_t)h->force_shift,
@@ -220,7 +222,7 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
     };
 }
 
-/* Some lanes for each trio of the replica, or blocks of a fixed size for each region. */
+/* Some lanes for each trio of the replica, or blocks of a fixed size for regions. */
 static struct shape plain_shape(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r,
                                 uint64_t after)
 {
@@ -235,7 +237,7 @@ static struct shape plain_shape(const struct pairs *p, enum evaluate mode, const
                               .block = {threads, 1, 1},
                               .shared_bytes = (uint32_t)h->ntrios * trio_bytes,
                               .after = after};
-    return (struct shape){.grid = {regions_count(r->caps) * region_parts(p, r->caps), 1, 1},
+    return (struct shape){.grid = {region_blocks(p, r->caps), 1, 1},
                           .block = {REGION_BLOCK, 1, 1},
                           .shared_bytes = p->region_cap * trio_bytes,
                           .after = after};

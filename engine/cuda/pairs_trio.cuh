@@ -39,7 +39,7 @@ struct ground {
     uint32_t ntrios, first;        /* first: row of the first of them in arrays.. */
     uint32_t first_other, nwaters; /* ..and in that of other entries, of the first that is no water */
     struct kinds kinds;
-    uint32_t taken; /* bundles */
+    uint32_t taken, step; /* bundles, and from one to the next */
 };
 
 static __device__ __forceinline__ struct ground &ground(void)

@@ -37,7 +37,7 @@ static double share_of(const uint32_t n[3], const double halo[3])
     return share;
 }
 
-/* Each part loads all members of the region. One replica leaves half of the device to its mesh, two a third of it. */
+/* Of a region, in the mean. Each loads all its members. One replica leaves half of the device to its mesh, two a third of it. */
 static uint32_t parts_of(const struct pairs *p, const uint32_t regions[3])
 {
     const uint32_t all = regions[0] * regions[1] * regions[2], share = p->replicas + (p->replicas <= 2);
@@ -94,7 +94,8 @@ uint32_t regions_count(const struct list_caps *caps)
     return caps->regions[0] * caps->regions[1] * caps->regions[2];
 }
 
-uint32_t region_parts(const struct pairs *p, const struct list_caps *caps)
+/* One more for each region than it has in the mean: list_regions.cuh shares them out. */
+uint32_t region_blocks(const struct pairs *p, const struct list_caps *caps)
 {
-    return parts_of(p, caps->regions);
+    return regions_count(caps) * (parts_of(p, caps->regions) + 1);
 }

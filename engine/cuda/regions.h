@@ -13,7 +13,7 @@ int regions_choose(struct pairs *p, const struct pair_limits *most, const struct
 /* After one was more crowded than the density says. */
 void regions_more(uint32_t regions[3]);
 uint32_t regions_count(const struct list_caps *caps);
-/* Blocks that compute a region's pairs. Bits do not depend on it. */
-uint32_t region_parts(const struct pairs *p, const struct list_caps *caps);
+/* Blocks that compute the pairs of all regions, twice as many as these or more. Bits do not depend on it. */
+uint32_t region_blocks(const struct pairs *p, const struct list_caps *caps);
 
 #endif
