@@ -88,17 +88,24 @@ PAIR_FN float ewald32_polynomial(float t, float p, float c0, float c1, float c2,
     return __fmaf_rn(p, t, c0);
 }
 
-/* The settings that most models have are told from others once, not with each pair: usual polynomial, no switching. */
-template <class A> PAIR_FN bool usual32(const A &a)
+/* The settings that models have are told from each other once, not with each pair, or the instructions of a loop would be more than a
+ * multiprocessor keeps at hand. All but ANY_FORCE: the usual polynomial; PLAIN_FORCE: no switching. */
+enum force_kind { PLAIN_FORCE, POTENTIAL_SWITCH, FORCE_SWITCH, ANY_FORCE };
+
+template <class A> PAIR_FN force_kind force_kind_of(const A &a)
 {
-    return !a.ewald_long && a.modifier != VDW_POTENTIAL_SWITCH && a.modifier != VDW_FORCE_SWITCH;
+    if (a.ewald_long)
+        return ANY_FORCE;
+    return a.modifier == VDW_POTENTIAL_SWITCH ? POTENTIAL_SWITCH
+           : a.modifier == VDW_FORCE_SWITCH   ? FORCE_SWITCH
+                                              : PLAIN_FORCE;
 }
 
 /* Force over r, kJ/mol/nm^2, of charges with product qq (kJ nm/mol); ri = 1/r, ri2 = ri ri. */
-template <bool USUAL, class A> PAIR_FN float coulomb32_force(const A &a, float qq, float r2, float ri, float ri2)
+template <force_kind OF, class A> PAIR_FN float coulomb32_force(const A &a, float qq, float r2, float ri, float ri2)
 {
     float t = __fmaf_rn(r2, a.ewald_scale, -1.0f), top = a.f12;
-    if (!USUAL && a.ewald_long)
+    if (OF == ANY_FORCE && a.ewald_long)
         top = __fmaf_rn(__fmaf_rn(EWALD32_HIGH(a, f, t), t, a.f13), t, top);
     return __fmul_rn(qq, __fmaf_rn(ri, ri2, -EWALD32(a, f, t, top)));
 }
@@ -136,16 +143,16 @@ template <class A> PAIR_FN float lj32_factor(const A &a, float x)
     return __fmaf_rn(__fmul_rn(x2, x), __fmaf_rn(x, __fmaf_rn(x, -6.0f, 15.0f), -10.0f), 1.0f);
 }
 
-template <bool USUAL, class A> PAIR_FN float lj32_force(const A &a, struct lj32 lj, float r2, float ri, float ri2)
+template <force_kind OF, class A> PAIR_FN float lj32_force(const A &a, struct lj32 lj, float r2, float ri, float ri2)
 {
     struct lj32_powers p = lj32_powers_of(a, r2, ri, ri2);
     float fr = __fmul_rn(__fmul_rn(__fmaf_rn(lj.c12, p.ri6, -lj.c6), p.ri6), p.ri2);
-    if (!USUAL && a.modifier == VDW_POTENTIAL_SWITCH) {
+    if (OF == POTENTIAL_SWITCH || (OF == ANY_FORCE && a.modifier == VDW_POTENTIAL_SWITCH)) {
         float x = __fmul_rn(p.d, a.inverse_width), x2 = __fmul_rn(x, x);
         float slope = __fmul_rn(__fmul_rn(x2, __fmaf_rn(x, __fmaf_rn(x, -30.0f, 60.0f), -30.0f)), a.inverse_width);
         fr = __fmaf_rn(fr, lj32_factor(a, x), -__fmul_rn(__fmul_rn(lj32_plain(lj, p.ri6), slope), ri));
     }
-    if (!USUAL && a.modifier == VDW_FORCE_SWITCH) {
+    if (OF == FORCE_SWITCH || (OF == ANY_FORCE && a.modifier == VDW_FORCE_SWITCH)) {
         float d2 = __fmul_rn(p.d, p.d);
         float f6 = __fmul_rn(d2, __fmaf_rn(a.b6, p.d, a.a6)), f12 = __fmul_rn(d2, __fmaf_rn(a.b12, p.d, a.a12));
         float add = __fmaf_rn(__fmul_rn(lj.c12, 1.0f / 12), f12, -__fmul_rn(__fmul_rn(lj.c6, 1.0f / 6), f6));

@@ -135,6 +135,8 @@ static void set_water(struct pairs *p, const struct alchemy_plan *plan, int32_t 
     int32_t type = plan->type[0][oxygen];
     p->water_charge[0] = plan->charge[oxygen];
     p->water_charge[1] = plan->charge[hydrogen];
+    p->water_type[0] = type;
+    p->water_type[1] = plan->type[0][hydrogen];
     p->water_lj = lj32_of(&plan->lj[type * plan->ntypes + type]);
 }
 

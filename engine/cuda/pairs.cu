@@ -88,10 +88,10 @@ template <bool REGIONS, class A> static __device__ __forceinline__ struct ground
             part.parts};
 }
 
-template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A>
+template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A>
 static __device__ __forceinline__ void run_pass(const A &a)
 {
-    using pass_of = trio_pass<REGIONS, SUMS, BOX, USUAL, A>;
+    using pass_of = trio_pass<REGIONS, SUMS, BOX, OF, A>;
     extern __shared__ int32_t words[];
     struct ctl *c = (struct ctl *)a.ctl;
     struct pair_lists *lists = (struct pair_lists *)a.lists;
@@ -125,10 +125,16 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, class A> static __device__
 {
     if (!block_goes_on((const struct ctl *)a.ctl))
         return;
-    if (SUMS == FORCES && usual32(a))
-        run_pass<REGIONS, SUMS, BOX, SUMS == FORCES>(a);
+    if (SUMS != FORCES)
+        run_pass<REGIONS, SUMS, BOX, ANY_FORCE>(a);
+    else if (force_kind_of(a) == PLAIN_FORCE)
+        run_pass<REGIONS, SUMS, BOX, SUMS == FORCES ? PLAIN_FORCE : ANY_FORCE>(a);
+    else if (force_kind_of(a) == POTENTIAL_SWITCH)
+        run_pass<REGIONS, SUMS, BOX, SUMS == FORCES ? POTENTIAL_SWITCH : ANY_FORCE>(a);
+    else if (force_kind_of(a) == FORCE_SWITCH)
+        run_pass<REGIONS, SUMS, BOX, SUMS == FORCES ? FORCE_SWITCH : ANY_FORCE>(a);
     else
-        run_pass<REGIONS, SUMS, BOX, false>(a);
+        run_pass<REGIONS, SUMS, BOX, ANY_FORCE>(a);
 }
 
 /* For each kind of box. Last: threads of a block, and how many blocks are to fit on a multiprocessor. */

@@ -48,7 +48,13 @@ static __device__ __forceinline__ struct ground &ground(void)
     return ground;
 }
 
-template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struct trio_pass {
+/* An atom's charge, e, and its type. */
+struct partner {
+    float charge;
+    int32_t type;
+};
+
+template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> struct trio_pass {
     using way = struct way_in<BOX>;
     static constexpr bool FORCE = SUMS != ENERGIES;
     static constexpr bool ENERGY = SUMS != FORCES;
@@ -134,6 +140,15 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
     __device__ __forceinline__ int32_t type_of(uint32_t slot) const
     {
         return __ldg((const int32_t *)a.slot_type + whole_slot(slot));
+    }
+
+    /* The same of an atom that a trio has an entry of, mostly a water's: of those nothing has to be looked up. */
+    __device__ __forceinline__ struct partner partner_of(uint32_t slot) const
+    {
+        if (slot >= TRIO * ground().nwaters)
+            return {charge_of(slot), type_of(slot)};
+        return slot % TRIO ? partner{a.hydrogen_charge, (int32_t)a.hydrogen_type}
+                           : partner{a.oxygen_charge, (int32_t)a.oxygen_type};
     }
 
     __device__ __forceinline__ struct lj32 lj_of(int k, int32_t type) const
@@ -232,14 +247,9 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
         const uint32_t fine = __float_as_uint(a.round_fine);
         const float coulomb_cutoff2 = valid ? a.coulomb_cutoff2 : -1.0f, vdw_cutoff2 = valid ? a.vdw_cutoff2 : -1.0f;
         const way d = from(at(slot));
-        float charge = 0;
-        int32_t type = 0;
+        const struct partner other = FORCE && KIND == OTHER ? partner_of(slot) : partner{};
         uint32_t jx = 0, jy = 0, jz = 0;
         struct entry_energies energies = {0, 0};
-        if (FORCE && KIND == OTHER) {
-            charge = charge_of(slot);
-            type = type_of(slot);
-        }
 #pragma unroll
         for (int k = 0; k < TRIO; k++) {
             struct vec32 r = d.vector(&cell, arm[k]);
@@ -251,14 +261,14 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
                 energies.lj += lj_energy(k, slot, d);
             if (!FORCE)
                 continue;
-            float qq = product<KIND>(k, KIND == OTHER ? charge_of(first + k) : 0, charge);
-            float s = coulomb32_force<USUAL>(a, qq, r2, ri, ri2);
+            float qq = product<KIND>(k, KIND == OTHER ? charge_of(first + k) : 0, other.charge);
+            float s = coulomb32_force<OF>(a, qq, r2, ri, ri2);
             s = r2 < coulomb_cutoff2 ? s : 0.0f;
             if (has_lj) {
                 struct lj32 lj = {a.water_c6, a.water_c12};
                 if (KIND == OTHER)
-                    lj = lj_of(k, type);
-                float f = lj32_force<USUAL>(a, lj, r2, ri, ri2);
+                    lj = lj_of(k, other.type);
+                float f = lj32_force<OF>(a, lj, r2, ri, ri2);
                 s = __fadd_rn(s, r2 < vdw_cutoff2 ? f : 0.0f);
             }
             uint32_t fx = __float_as_uint(__fmaf_rn(s, r.x, a.round_fine));
@@ -279,10 +289,10 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
     /* Force over distance of one pair of the near list. lj: NULL for none. */
     __device__ __forceinline__ float near_force(float r2, float ri, float qq, const struct lj32 *lj, bool on) const
     {
-        float ri2 = __fmul_rn(ri, ri), s = coulomb32_force<USUAL>(a, qq, r2, ri, ri2);
+        float ri2 = __fmul_rn(ri, ri), s = coulomb32_force<OF>(a, qq, r2, ri, ri2);
         s = on && r2 < a.coulomb_cutoff2 ? s : 0.0f;
         if (lj) {
-            float f = lj32_force<USUAL>(a, *lj, r2, ri, ri2);
+            float f = lj32_force<OF>(a, *lj, r2, ri, ri2);
             s = __fadd_rn(s, on && r2 < a.vdw_cutoff2 ? f : 0.0f);
         }
         return s;
@@ -349,8 +359,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
     {
         const way d = from(at(slot));
         const bool oxygen = slot % TRIO == 0;
-        const float charge = WATER || !FORCE ? 0 : charge_of(slot);
-        const int32_t type = WATER || !FORCE ? 0 : type_of(slot);
+        const struct partner partner = WATER || !FORCE ? (struct partner){} : partner_of(slot);
         uint32_t other[3] = {0, 0, 0};
         struct entry_energies energies = {0, 0};
 #pragma unroll
@@ -371,8 +380,8 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, bool USUAL, class A> struc
             struct lj32 lj = {oxygen ? a.water_c6 : 0, oxygen ? a.water_c12 : 0};
             float qq = oxygen ? product<OXYGEN>(k, 0, 0) : product<HYDROGEN>(k, 0, 0);
             if (!WATER) {
-                lj = lj_of(k, type);
-                qq = product<OTHER>(k, charge_of(first + k), charge);
+                lj = lj_of(k, partner.type);
+                qq = product<OTHER>(k, charge_of(first + k), partner.charge);
             }
             const float s = near_force(r2, ri, qq, WATER && k ? NULL : &lj, on);
             uint32_t units[3];
