@@ -116,6 +116,20 @@ static int cancel_all(struct client *c, const char *file)
     return each(c, file, "cancel", cancel_main);
 }
 
+/* Options that say how a service of one's own works. */
+static int check_options(const struct client *c, const char *action, struct err *e)
+{
+    const bool works = c->here && !strcmp(action, "run");
+    bool device = false;
+    for (int i = 0; i < c->ngiven; i++)
+        device |= c->given[i].option == OPTION_DEVICE;
+    if (!works && (device || c->run_for > 0))
+        return err_set(e, ERR_USAGE, "--%s: expected with campaign run --here DIR alone", device ? "device" : "for");
+    if (works && c->timeout > 0)
+        return err_set(e, ERR_USAGE, "--timeout with --here: expected --for, after which the service of --here stops");
+    return 0;
+}
+
 static const struct {
     const char *name;
     int (*run)(struct client *c, const char *file);
@@ -129,7 +143,7 @@ int campaign_main(struct client *c, int argc, char **argv)
     struct err e = {0};
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
         if (!strcmp(actions[i].name, argv[0]))
-            return actions[i].run(c, argv[1]);
+            return check_options(c, argv[0], &e) ? client_fail(c, &e) : actions[i].run(c, argv[1]);
         known[i] = actions[i].name;
     }
     const char *near = suggest_nearest(argv[0], known, sizeof actions / sizeof *actions);
