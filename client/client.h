@@ -39,10 +39,10 @@ struct client {
     bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices, by_need, csv;
     const char *key, *output, *state;
     const char *topology, *coordinates, *reference, *index;
-    const char *time, *until;          /* of production, as the service reads them */
-    const char *window;                /* lambdas or a number, as the service or the worker reads it */
+    const char *time, *until;                   /* of production, as the service reads them */
+    const char *window;                         /* lambdas or a number, as the service or the worker reads it */
     double timeout, every, older_than, run_for; /* s; 0: not given */
-    double overlap;                    /* 0: not given */
+    double overlap;                             /* 0: not given */
     int64_t limit, since, windows;
     const char *includes[LISTED_MAX], *labels[LISTED_MAX], *added[LISTED_MAX]; /* labels as KEY=VALUE; windows */
     int nincludes, nlabels, nadded;

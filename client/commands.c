@@ -8,7 +8,8 @@
 
 #define BIT(symbol) (UINT64_C(1) << OPTION_##symbol)
 #define SERVICE (BIT(SOCKET) | BIT(JSON) | BIT(QUIET))
-#define KEPT (SERVICE | BIT(HERE)) /* of commands that look at what a service keeps, or change it, and wait for nothing */
+#define KEPT                                                                                                           \
+    (SERVICE | BIT(HERE)) /* of commands that look at what a service keeps, or change it, and wait for nothing */
 #define CHOICE (BIT(ALL) | BIT(STATE) | BIT(LABEL))
 #define FILES (BIT(INCLUDE) | BIT(JSON))
 _Static_assert(OPTION_COUNT <= 64, "options are bits of a uint64_t");
@@ -126,7 +127,11 @@ const struct command commands[] = {
      "told with the first line that differs, stays as it is, and makes the exit code 3. "
      "run submits too, waits until all have ended, hands out the campaign's budget, if it has one, in rounds to those "
      "where it cuts the sum of squared errors most, and gathers at the end; it may be interrupted or killed and said "
-     "again at any moment, and goes on from what the service has. "
+     "again at any moment, and goes on from what the service has. With --here DIR no service has to run: the command "
+     "starts one of its own, which keeps everything in DIR, on the devices of --device. It stops after --for and at "
+     "SIGTERM, SIGINT, SIGHUP or SIGUSR1, after every window has made a checkpoint, and exits 75: the same command "
+     "goes on from there, also where DIR was copied to another machine. It exits 0 when all are done, and 1 when one "
+     "has failed. "
      "status lists all of them. extend and cancel do it to all ensembles that have the campaign's name as their label, "
      "extend but for cancelled ones. "
      "gather makes one table of their results: means of repeats (errors are the standard deviation between repeats "
@@ -136,19 +141,19 @@ const struct command commands[] = {
      "independent loop of edges, the most likely values of all systems (Xu 2019, doi 10.1021/acs.jcim.9b00528) "
      "with their covariance, and RMSE, MUE and Kendall's tau beside experiment with bootstrap intervals. With "
      "--output DIR it writes gather.json, report.html (with the network) and gather.tsv, dg.tsv, ddg.tsv and "
-     "raw.tsv as OpenFE's gather does, and cinnabar.csv. It exits 75 where ensembles have not ended, 1 where some "
-     "have no free energy.",
+     "raw.tsv as OpenFE's gather does, and cinnabar.csv. Numbers of ensembles that have not ended are of their samples "
+     "so far, and are marked so. It exits 75 where ensembles have not ended, 1 where some have no free energy.",
      "shoal campaign plan campaign.yaml\n"
      "shoal campaign submit campaign.yaml\n"
      "shoal campaign run campaign.yaml --output table/\n"
+     "shoal campaign run campaign.yaml --here run/ --device cuda:0 --for 4h\n"
      "shoal campaign extend campaign.yaml --until '5 ns'\n"
      "shoal campaign extend campaign.yaml --time '1 ns' --by-need\n"
      "shoal campaign gather campaign.yaml --output table/\n",
      NEEDS_SERVICE,
-     KEPT | BIT(PLAIN) | BIT(INCLUDE) | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(OUTPUT) | BIT(TIMEOUT) |
-         BIT(FOR) | BIT(DEVICE),
-     2, 2,
-     campaign_main},
+     KEPT | BIT(PLAIN) | BIT(INCLUDE) | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(OUTPUT) | BIT(TIMEOUT) | BIT(FOR) |
+         BIT(DEVICE),
+     2, 2, campaign_main},
     {"init", "KIND", "write a commented spec to begin with: hydration, relative or absolute",
      "Without --output it goes to standard output.",
      "shoal init hydration -p toluene.top -c toluene.gro -o toluene.yaml\nshoal init absolute\n", NEEDS_NOTHING,

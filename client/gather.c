@@ -20,7 +20,9 @@ struct fetching {
 static void fill(void *arg, int i, struct buf *path, struct buf *body)
 {
     const struct fetching *f = arg;
-    client_path(path, answer_text(f->g->rows[f->wanted[i]].present, "id"), "/results");
+    const json_t *present = f->g->rows[f->wanted[i]].present;
+    client_path(path, answer_text(present, "id"),
+                ensemble_ended(answer_text(present, "state")) ? "/results" : "/results?live=1");
 }
 
 static double kj_of(const json_t *quantity)
@@ -56,14 +58,20 @@ static void take_results(struct row *r, const json_t *results)
 {
     r->estimate =
         (struct number){kj_of(json_object_get(results, "estimate")), kj_of(json_object_get(results, "uncertainty"))};
-    r->verdict = isnan(r->estimate.value) ? VERDICT_FAILED : verdict_of(results);
+    const bool ended = r->verdict != VERDICT_PENDING;
+    r->so_far = !ended && !isnan(r->estimate.value);
+    if (!isnan(r->estimate.value))
+        r->verdict = verdict_of(results);
     r->standard_state = correction_of(results, "standard_state");
     r->finite_size = correction_of(results, "finite_size");
-    add_reason(r, answer_text(results, "reason"));
+    r->reasons = json_incref(json_object_get(json_object_get(results, "verdict"), "reasons"));
+    if (ended)
+        add_reason(r, answer_text(results, "reason"));
+    else if (isnan(r->estimate.value)) /* one cause is enough while it runs */
+        add_reason(r, answer_text(json_array_get(r->reasons, 0), "text"));
     const json_t *least = json_object_get(json_object_get(results, "overlap"), "minimum");
     r->overlap = json_is_number(least) ? json_number_value(least) : NAN;
     r->convergence = json_incref(json_object_get(results, "convergence"));
-    r->reasons = json_incref(json_object_get(json_object_get(results, "verdict"), "reasons"));
 }
 
 static void done(void *arg, int i, long status, const struct buf *reply)
@@ -88,7 +96,7 @@ static void done(void *arg, int i, long status, const struct buf *reply)
     json_decref(results);
 }
 
-/* What can be said of it without its results. */
+/* What can be said of it without its results; whether there may be some. */
 static bool begin_row(const struct campaign *k, struct row *r, const json_t *planned)
 {
     *r = (struct row){.planned = planned,
@@ -100,7 +108,7 @@ static bool begin_row(const struct campaign *k, struct row *r, const json_t *pla
     bool ended = r->present && ensemble_ended(answer_text(r->present, "state"));
     r->verdict = ended ? VERDICT_FAILED : VERDICT_PENDING;
     snprintf(r->reason, sizeof r->reason, "%s", r->present ? answer_text(r->present, "reason") : "not submitted");
-    return ended;
+    return ended || (r->present && answer_number(r->present, "progress") > 0);
 }
 
 static int fetch(const struct client *c, struct gathered *g, struct err *e)
@@ -122,7 +130,7 @@ static int gather_exit(const struct gathered *g)
 {
     enum verdict worst = VERDICT_CONVERGED;
     for (int i = 0; i < g->nrows; i++)
-        worst = g->rows[i].verdict > worst ? g->rows[i].verdict : worst;
+        worst = gather_worse(worst, g->rows[i].so_far ? VERDICT_PENDING : g->rows[i].verdict);
     return worst == VERDICT_PENDING ? EXIT_TRY_LATER : worst == VERDICT_FAILED ? EXIT_ENSEMBLE_FAILED : EXIT_OK;
 }
 

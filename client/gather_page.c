@@ -13,11 +13,20 @@
 
 /* ---- the answer ---- */
 
+/* Ensembles that have ended with this verdict; of VERDICT_PENDING those that have not ended. */
 static int count(const struct gathered *g, enum verdict v)
 {
     int n = 0;
     for (int i = 0; i < g->nrows; i++)
-        n += g->rows[i].verdict == v;
+        n += (g->rows[i].so_far ? VERDICT_PENDING : g->rows[i].verdict) == v;
+    return n;
+}
+
+static int count_so_far(const struct gathered *g)
+{
+    int n = 0;
+    for (int i = 0; i < g->nrows; i++)
+        n += g->rows[i].so_far;
     return n;
 }
 
@@ -65,7 +74,7 @@ static void loops_fact(struct buf *out, const struct gathered *g)
 
 static void answer(struct buf *out, const struct gathered *g)
 {
-    char what[120], number[120], sentence[160];
+    char what[120], number[120], sentence[300];
     const json_t *remark;
     size_t k;
     int values = 0;
@@ -74,11 +83,17 @@ static void answer(struct buf *out, const struct gathered *g)
     snprintf(what, sizeof what, "%d %s, %d %s, %d %s", g->nsystems, number_word(g->nsystems, "system", "systems"),
              g->nedges, number_word(g->nedges, "edge", "edges"), g->nrows,
              number_word(g->nrows, "ensemble", "ensembles"));
-    snprintf(number, sizeof number, "%d of %d %s a free energy", values, g->nsystems,
-             number_word(g->nsystems, "system has", "systems have"));
-    snprintf(sentence, sizeof sentence, "Of the ensembles %d converged, %d did not, %d failed, %d %s not ended.",
-             count(g, VERDICT_CONVERGED), count(g, VERDICT_UNCONVERGED), count(g, VERDICT_FAILED),
-             count(g, VERDICT_PENDING), number_word(count(g, VERDICT_PENDING), "has", "have"));
+    snprintf(number, sizeof number, "%d of %d %s a free energy%s", values, g->nsystems,
+             number_word(g->nsystems, "system has", "systems have"), gather_so_far(g) ? " so far" : "");
+    int n =
+        snprintf(sentence, sizeof sentence, "Of the ensembles %d converged, %d did not, %d failed, %d %s not ended.",
+                 count(g, VERDICT_CONVERGED), count(g, VERDICT_UNCONVERGED), count(g, VERDICT_FAILED),
+                 count(g, VERDICT_PENDING), number_word(count(g, VERDICT_PENDING), "has", "have"));
+    if (count_so_far(g))
+        snprintf(sentence + n, sizeof sentence - (size_t)n,
+                 " %d of these %s a free energy of the samples so far; every number that depends on one is marked \"so "
+                 "far\".",
+                 count_so_far(g), number_word(count_so_far(g), "has", "have"));
     page_answer(out, what, number, verdict_word(worst(g)), sentence);
     page_facts_begin(out);
     comparison_facts(out, &g->absolute, "values");
@@ -124,7 +139,8 @@ static void card(struct buf *out, const struct row *r)
     page_element(out, "h3", "", title);
     curves(out, r, title);
     estimate_line(out, r);
-    page_element(out, "p", sheet_class(verdict_word(r->verdict)), verdict_word(r->verdict));
+    const char *verdict = verdict_text(r->verdict, r->so_far);
+    page_element(out, "p", sheet_class(verdict), verdict);
     if (*r->reason)
         page_element(out, "p", "soft", r->reason);
     json_array_foreach (r->reasons, i, reason)

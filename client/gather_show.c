@@ -50,7 +50,7 @@ static void rows_show(const struct sheet *s, const struct gathered *g)
             table_cell(&t, "%s", "");
         else
             table_cell(&t, "%.2f", gather_corrections(r) / GATHER_KCAL);
-        table_cell(&t, "%s", verdict_word(r->verdict));
+        table_cell(&t, "%s", verdict_text(r->verdict, r->so_far));
         table_cell(&t, "%s", r->reason);
     }
     put(s, &t, "ensembles, kcal/mol", "last window less the first");
@@ -64,14 +64,14 @@ static void item_show(struct table *t, const struct item *item)
         table_cell(t, "%+lld %s", answer_whole(leg->leg, "sign"), answer_text(leg->leg, "name"));
         table_cell(t, "%d/%d", leg->got, leg->planned);
         number_cell(t, leg->mean);
-        table_cell(t, "%s", verdict_word(leg->verdict));
+        table_cell(t, "%s", verdict_text(leg->verdict, leg->so_far));
         table_cell(t, "%s", "");
     }
     table_cell(t, "%s", item->nlegs ? "" : item->name);
     table_cell(t, "%s", "sum");
     table_cell(t, "%s", "");
     number_cell(t, item->sum);
-    table_cell(t, "%s", item->verdict ? verdict_word(item->verdict) : "-");
+    table_cell(t, "%s", item->verdict ? verdict_text(item->verdict, item->so_far) : "-");
     number_cell(t, (struct number){item->experiment, item->experiment_error});
 }
 
@@ -100,11 +100,11 @@ static void loop_cell(struct table *t, const struct gathered *g, const struct lo
 
 static void loops_show(const struct sheet *s, const struct gathered *g)
 {
-    static const char *const words[] = {"loop", "closure", "in errors", NULL};
+    static const char *const words[] = {"loop", "closure", "in errors", "note", NULL};
     struct table t;
     if (!g->nloops)
         return;
-    heads(&t, "l~ r r", words);
+    heads(&t, "l~ r r l3", words);
     for (int i = 0; i < g->nloops; i++) {
         const struct loop *l = &g->loops[i];
         loop_cell(&t, g, l);
@@ -113,6 +113,7 @@ static void loops_show(const struct sheet *s, const struct gathered *g)
             table_cell(&t, "-");
         else
             table_cell(&t, "%.1f", fabs(l->closure) / l->error);
+        table_cell(&t, "%s", gather_loop_so_far(g, l) ? "so far" : "");
     }
     put(s, &t, "loops of the network, kcal/mol", "0 where all is right");
 }
@@ -131,7 +132,7 @@ static void values_show(const struct sheet *s, const struct gathered *g)
         number_cell(&t, experiment);
         number_cell(&t, (struct number){gather_comparable(g, i) ? value.value + g->shift[i] - experiment.value : NAN,
                                         hypot(value.error, isnan(experiment.error) ? 0 : experiment.error)});
-        table_cell(&t, "%s", g->verdicts[i] ? verdict_word(g->verdicts[i]) : "-");
+        table_cell(&t, "%s", g->verdicts[i] ? verdict_text(g->verdicts[i], g->values_so_far[i]) : "-");
         if (gather_apart(g, i))
             table_cell(&t, "-");
         else
@@ -153,7 +154,8 @@ static void measure_cells(struct table *t, const char *name, const struct measur
         table_cell(t, "%.2f to %.2f", m->low / unit, m->high / unit);
 }
 
-static void comparison_show(const struct sheet *s, const struct comparison *c, const char *what, bool with_tau)
+static void comparison_show(const struct sheet *s, const struct comparison *c, const char *what, bool with_tau,
+                            bool so_far)
 {
     struct table t;
     char title[120];
@@ -165,14 +167,14 @@ static void comparison_show(const struct sheet *s, const struct comparison *c, c
     measure_cells(&t, "MUE (kcal/mol)", &c->mue, GATHER_KCAL);
     if (with_tau && !isnan(c->tau.value))
         measure_cells(&t, "Kendall tau", &c->tau, 1);
-    snprintf(title, sizeof title, "%s beside experiment, %d of them", what, c->values);
+    snprintf(title, sizeof title, "%s beside experiment, %d of them%s", what, c->values, so_far ? ", so far" : "");
     put(s, &t, title, "");
 }
 
 static void comparisons_show(const struct sheet *s, const struct gathered *g)
 {
-    comparison_show(s, &g->absolute, "values", true);
-    comparison_show(s, &g->relative, "edges", false);
+    comparison_show(s, &g->absolute, "values", true, gather_so_far(g));
+    comparison_show(s, &g->relative, "edges", false, gather_so_far(g));
 }
 
 static void remarks_show(const struct sheet *s, const struct gathered *g)

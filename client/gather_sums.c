@@ -21,6 +21,21 @@ const char *verdict_word(enum verdict v)
     return words[v];
 }
 
+const char *verdict_text(enum verdict v, bool so_far)
+{
+    static const char *const words[] = {"", "converged so far", "unconverged so far", "failed so far",
+                                        "so far, repeats pending"};
+    return so_far ? words[v] : verdict_word(v);
+}
+
+bool gather_so_far(const struct gathered *g)
+{
+    bool any = false;
+    for (int i = 0; i < g->nrows; i++)
+        any |= g->rows[i].so_far || g->rows[i].verdict == VERDICT_PENDING;
+    return any;
+}
+
 static const json_t *systems_of(const struct gathered *g)
 {
     return json_object_get(g->campaign->plan, "systems");
@@ -71,12 +86,14 @@ static void sum_leg(struct gathered *g, int *row, struct leg_sum *leg)
             break;
         leg->planned++;
         leg->verdict = gather_worse(leg->verdict, r->verdict);
+        leg->so_far |= r->so_far || r->verdict == VERDICT_PENDING;
         double corrections = gather_corrections(r);
         if (isnan(r->estimate.value))
             continue;
         x[leg->got] = r->estimate.value + (isnan(corrections) ? 0 : corrections);
         error[leg->got++] = r->estimate.error;
     }
+    leg->so_far &= leg->got > 0;
     if (leg->got && leg->verdict == VERDICT_FAILED)
         leg->verdict = VERDICT_UNCONVERGED;
     compare_repeats(leg, x, error);
@@ -131,11 +148,13 @@ static void sum_item(struct item *item)
         squares += leg->mean.error * leg->mean.error;
         deviations += leg->deviation * leg->deviation;
         item->verdict = gather_worse(item->verdict, leg->verdict);
+        item->so_far |= leg->so_far;
     }
     item->sum.error = sqrt(squares);
     item->deviation = any ? sqrt(deviations) : NAN;
     if (!any || isnan(item->sum.value))
         item->sum = (struct number){NAN, NAN};
+    item->so_far &= !isnan(item->sum.value);
 }
 
 /* ---- items ---- */
@@ -236,6 +255,7 @@ void gather_free(struct gathered *g)
     free(g->of_item);
     free(g->shift);
     free(g->verdicts);
+    free(g->values_so_far);
     json_decref(g->remarks);
     contradictions_free(g->contradictions, g->ncontradictions);
     loops_free(g->loops, g->nloops);

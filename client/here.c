@@ -19,7 +19,7 @@
 
 #define LOOK_S 0.05 /* until it is looked again whether the service answers, or has ended */
 #define TROUBLE_S 30.0
-#define SAME_S 2.0  /* signals so near to the first are the same request to stop; a later one is obeyed at once */
+#define SAME_S 2.0 /* signals so near to the first are the same request to stop; a later one is obeyed at once */
 #define SOCKET "/api.sock"
 #define SOCKET_MOST 100 /* bytes: what every system's sockets can have for a path */
 
@@ -33,8 +33,10 @@ static void on_signal(int number)
 static void take_signals(void)
 {
     static const int numbers[] = {SIGTERM, SIGINT, SIGUSR1, SIGHUP};
+    struct sigaction before;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        sigaction(numbers[i], &(struct sigaction){.sa_handler = on_signal}, NULL);
+        if (!sigaction(numbers[i], NULL, &before) && before.sa_handler != SIG_IGN) /* as by nohup */
+            sigaction(numbers[i], &(struct sigaction){.sa_handler = on_signal}, NULL);
 }
 
 void here_sleep(double seconds)
@@ -53,7 +55,8 @@ static int make_folder(const char *folder, bool works, struct err *e)
     int rc = 0;
     buf_printf(&state, "%s/state", folder);
     if (!works && access(state.data, F_OK))
-        rc = err_set(e, ERR_NOT_FOUND, "%s: nothing was run in this folder yet: expected one of `shoal campaign run FILE --here DIR`",
+        rc = err_set(e, ERR_NOT_FOUND,
+                     "%s: nothing was run in this folder yet: expected one of `shoal campaign run FILE --here DIR`",
                      folder);
     else if (works && (path_make_parents(state.data, 0777, e) || (mkdir(state.data, 0700) && errno != EEXIST)))
         rc = e->code ? -(int)e->code : err_errno(e, "make folder %s", state.data);
@@ -92,7 +95,8 @@ static void remove_socket(struct here *h)
 
 enum { WORDS = 2 * GIVEN_MAX + 16 };
 
-static void service_words(const struct here *h, const struct client *c, bool works, const char *state, const char **words)
+static void service_words(const struct here *h, const struct client *c, bool works, const char *state,
+                          const char **words)
 {
     int n = 0;
     words[n++] = "shoald";
@@ -185,11 +189,13 @@ static int tell_end(const struct here *h, struct err *e)
     struct buf said = {0};
     last_words(h, &said);
     if (WIFSIGNALED(h->status))
-        err_set(e, ERR_BUSY, "the service was ended by signal %d (%s): run the same command again, and it goes on from the last checkpoints",
+        err_set(e, ERR_BUSY,
+                "the service was ended by signal %d (%s): run the same command again, and it goes on from the last "
+                "checkpoints",
                 WTERMSIG(h->status), strsignal(WTERMSIG(h->status)));
     else
-        err_set(e, ERR_INTERNAL, "the service ended with status %d: %s (all that it said is in %s/log)", WEXITSTATUS(h->status),
-                said.len ? said.data : "it said nothing", h->folder);
+        err_set(e, ERR_INTERNAL, "the service ended with status %d: %s (all that it said is in %s/log)",
+                WEXITSTATUS(h->status), said.len ? said.data : "it said nothing", h->folder);
     buf_free(&said);
     return -(int)e->code;
 }
@@ -202,8 +208,8 @@ static int wait_until_it_answers(struct here *h, struct err *e)
         struct buf reply = {0};
         struct err why = {0};
         long status = 0;
-        answers = !access(h->socket.data, F_OK) && !http_request(http, "GET", "/healthz/live", NULL, &status, &reply, &why) &&
-                  status == 200;
+        answers = !access(h->socket.data, F_OK) &&
+                  !http_request(http, "GET", "/healthz/live", NULL, &status, &reply, &why) && status == 200;
         buf_free(&reply);
         if (!answers)
             here_sleep(LOOK_S);
@@ -233,8 +239,8 @@ int here_open(struct here *h, const struct client *c, bool works, struct err *e)
 int here_over(struct here *h, struct err *e)
 {
     if (signalled)
-        return err_set(e, ERR_BUSY, "signal %d (%s): run the same command again, and it goes on from here", (int)signalled,
-                       strsignal(signalled));
+        return err_set(e, ERR_BUSY, "signal %d (%s): run the same command again, and it goes on from here",
+                       (int)signalled, strsignal(signalled));
     if (h->stops && watch_now() >= h->stops)
         return err_set(e, ERR_BUSY, "the time of --for is over: run the same command again, and it goes on from here");
     return has_ended(h) ? tell_end(h, e) : 0;

@@ -23,15 +23,15 @@
 #include "client/client.h"
 
 struct here {
-    const char *folder;        /* as it was given */
-    int lock;                  /* descriptor; -1: another command has the service */
-    pid_t service;             /* 0: there is none of ours */
-    struct buf socket;         /* path */
-    struct buf temporary;      /* folder of the socket, which is ours */
-    double stops;              /* watch_now() when the time of --for is over; 0: there is no limit */
-    int status;                /* of waitpid, once the service has ended */
+    const char *folder;   /* as it was given */
+    int lock;             /* descriptor; -1: another command has the service */
+    pid_t service;        /* 0: there is none of ours */
+    struct buf socket;    /* path */
+    struct buf temporary; /* folder of the socket, which is ours */
+    double stops;         /* watch_now() when the time of --for is over; 0: there is no limit */
+    int status;           /* of waitpid, once the service has ended */
     bool ended;
-    double troubled;           /* watch_now() when no device was up any more; 0: one is */
+    double troubled; /* watch_now() when no device was up any more; 0: one is */
 };
 
 /* Starts the service, or finds the one that runs on this machine. `works`: it runs what is submitted, on c's --device, until --for is

@@ -93,10 +93,11 @@ static int wait_for_leftover(int fd, const char *folder, struct err *e)
 
 static int refuse(const char *folder, const struct holder *h, struct err *e)
 {
-    return err_set(e, ERR_BUSY,
-                   "%s: process %ld on %s works on this folder, and one command at a time can: stop it, or try again when it has "
-                   "ended",
-                   folder, h->pid, *h->host ? h->host : "another machine");
+    return err_set(
+        e, ERR_BUSY,
+        "%s: process %ld on %s works on this folder, and one command at a time can: stop it, or try again when it has "
+        "ended",
+        folder, h->pid, *h->host ? h->host : "another machine");
 }
 
 int here_lock(int *fd, const char *folder, bool wait, struct buf *socket, struct err *e)

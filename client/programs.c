@@ -11,9 +11,10 @@
 /* Where each may be, from the folder of this program: installed beside it or in libexec, or in the build tree. */
 static const struct {
     const char *name, *variable, *places[3];
-} programs[] = {
-    {"shoal-worker", "SHOAL_WORKER", {"shoal-worker", "../libexec/shoal/shoal-worker", "../daemon/worker/shoal-worker"}},
-    {"shoald", "SHOALD", {"shoald", "../sbin/shoald", "../daemon/shoald"}}};
+} programs[] = {{"shoal-worker",
+                 "SHOAL_WORKER",
+                 {"shoal-worker", "../libexec/shoal/shoal-worker", "../daemon/worker/shoal-worker"}},
+                {"shoald", "SHOALD", {"shoald", "../sbin/shoald", "../daemon/shoald"}}};
 
 static void own_folder(char folder[PATH_MAX])
 {

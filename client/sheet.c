@@ -11,7 +11,8 @@ const char *sheet_class(const char *word)
 {
     static const char *const words[][2] = {{"converged", "good"}, {"unconverged", "warn"}, {"failed", "bad"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!strcmp(word, words[i][0]))
+        if (!strcmp(word, words[i][0]) ||
+            (!strncmp(word, words[i][0], strlen(words[i][0])) && !strcmp(word + strlen(words[i][0]), " so far")))
             return words[i][1];
     return "";
 }

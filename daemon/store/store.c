@@ -89,10 +89,11 @@ static int refuse_network(const char *directory, struct err *e)
         return err_errno(e, "%s", directory);
     for (size_t i = 0; i < sizeof network / sizeof *network; i++)
         if ((unsigned long)fs.f_type == network[i].magic)
-            return err_set(e, ERR_DATABASE,
-                           "%s is on %s: the state folder must be on a local disk (choose one with --state), or belong to "
-                           "one service alone (--portable)",
-                           directory, network[i].name);
+            return err_set(
+                e, ERR_DATABASE,
+                "%s is on %s: the state folder must be on a local disk (choose one with --state), or belong to "
+                "one service alone (--portable)",
+                directory, network[i].name);
     return 0;
 }
 
@@ -259,9 +260,9 @@ static int open_files(struct store *s, const char *directory, struct err *e)
 {
     if ((!s->portable && refuse_network(directory, e)) ||
         connect_to(&s->writer, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, s->portable, e) ||
-        store_exec(s->writer, "PRAGMA journal_mode = WAL", e) || store_migrate(s->writer, s->path, migrations, STORE_SCHEMA, e) ||
-        check_after_crash(s, e) || store_mark(s, false, e) || adopt(s, e) || prepare_statements(s, e) ||
-        open_reader(s, e))
+        store_exec(s->writer, "PRAGMA journal_mode = WAL", e) ||
+        store_migrate(s->writer, s->path, migrations, STORE_SCHEMA, e) || check_after_crash(s, e) ||
+        store_mark(s, false, e) || adopt(s, e) || prepare_statements(s, e) || open_reader(s, e))
         return err_prefix(e, "open database %s", s->path);
     return 0;
 }

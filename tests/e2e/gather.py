@@ -127,7 +127,8 @@ class Gather(Answered):
             state = "running" if results is None else "done"
             listed.append(ensemble(**{"id": ident, "key": key, "state": state, "owner": os.geteuid(), "labels": {"campaign": "net"},
                                       **self.changes.get(key, {})}))
-            self.service.answers[f"GET /v1/ensembles/{ident}/results"] = (200, results)
+            live = "?live=1" if listed[-1]["state"] == "running" else ""
+            self.service.answers[f"GET /v1/ensembles/{ident}/results{live}"] = (200, results)
         path = "/v1/ensembles?label=" + urllib.parse.quote("campaign=net", safe="")
         self.service.answers[f"GET {path}"] = (200, {"ensembles": listed, "next": None})
         return self.run_shoal("campaign", "gather", os.path.join(self.folder, "campaign.yaml"), *words, code=code)
@@ -411,30 +412,86 @@ class Gather(Answered):
         with open(os.path.join(target, "gather.tsv"), encoding="utf-8") as f:
             self.assertEqual(f.read().split("\n", 1)[1], text)
         rows = table("gather.tsv")
-        self.assertEqual({len(row) for row in rows}, {10})
+        self.assertEqual({len(row) for row in rows}, {12})
         self.assertEqual([row[0] for row in rows].count("ensemble"), 36)
         ddg = table("ddg.tsv")
-        self.assertEqual(ddg[0], ["ligand_i", "ligand_j", "DDG(i->j) (kcal/mol)", "uncertainty (kcal/mol)"])
-        for i, j, value, error in ddg[1:6]:
+        self.assertEqual(ddg[0], ["ligand_i", "ligand_j", "DDG(i->j) (kcal/mol)", "uncertainty (kcal/mol)", "so far"])
+        for i, j, value, error, _ in ddg[1:6]:
             self.assertAlmostEqual(float(value), sums[i, j][0], delta=0.02)
             self.assertAlmostEqual(float(error), sums[i, j][1], delta=0.02)
             self.assertEqual(len(value.split(".")[1]), len(error.split(".")[1]))
         dg = table("dg.tsv")
         deviation = "standard deviation of repeats (kcal/mol)"
-        self.assertEqual(dg[0], ["ligand", "DG(MLE) (kcal/mol)", "uncertainty (kcal/mol)", deviation])
-        self.assertEqual(dg[7], ["lone", "Error", "Error", ""])
+        self.assertEqual(dg[0], ["ligand", "DG(MLE) (kcal/mol)", "uncertainty (kcal/mol)", deviation, "so far"])
+        self.assertEqual(dg[7], ["lone", "Error", "Error", "", ""])
         values, covariance = most_likely(list("abcd"), {e: (0, self.deviation(*e)) for e in EDGES[:5]})
         for k, row in enumerate(dg[1:5]):
             self.assertAlmostEqual(float(row[3]), math.sqrt(covariance[k][k]), delta=0.006)
         raw = table("raw.tsv")
-        self.assertEqual(raw[0], ["leg", "ligand_i", "ligand_j", "DG(i->j) (kcal/mol)", "MBAR uncertainty (kcal/mol)", deviation])
+        self.assertEqual(raw[0], ["leg", "ligand_i", "ligand_j", "DG(i->j) (kcal/mol)", "MBAR uncertainty (kcal/mol)", deviation, "so far"])
         self.assertEqual((len(raw), [row[:5] for row in raw if row[3] == "Error"]), (37, [["solvent", "e", "f", "Error", "Error"]]))
-        for leg, i, j, *_, spread in raw[1:]:
+        for leg, i, j, *_, spread, _ in raw[1:]:
             self.assertAlmostEqual(float(spread), self.deviation(i, j, leg), delta=0.006)
         self.check_cinnabar(table("cinnabar.csv", ","), sums)
         with open(os.path.join(target, "gather.json"), encoding="utf-8") as f:
             self.assertEqual(json.load(f)["name"], "net")
         self.check_page(os.path.join(target, "report.html"), sums)
+
+    def test_so_far(self):
+        """While it runs: numbers of the samples that there are, marked wherever they go, and none without samples."""
+        edges = [("a", "b"), ("b", "c"), ("c", "a"), ("e", "f")]
+        self.write(self.LEGS, edges, 2)
+        for i, j in edges:
+            for leg, value in (("complex", TRUE[j] - TRUE[i] + 10), ("solvent", 10.0)):
+                for repeat in (1, 2):
+                    self.results[f"net.{i}_{j}.{leg}.{repeat}"] = estimate(value, 0.2)
+        running = {"state": "running", "progress": 0.4}
+        self.results["net.a_b.complex.1"] = estimate(8.7, 0.3, "unconverged", correction=0.5)
+        none = self.results["net.a_b.complex.2"] = estimate(None, None, "failed")
+        none["verdict"]["reasons"] = [{"code": "no_samples", "text": "windows 1 to 2 have no samples"}]
+        none["reason"] = "windows 1, 2 took no part; windows 1 to 2 have no samples"
+        self.results["net.e_f.solvent.1"] = none
+        self.changes = {key: running for key in ("net.a_b.complex.1", "net.a_b.complex.2", "net.e_f.solvent.1")}
+        self.changes["net.e_f.solvent.2"] = {"state": "queued", "progress": 0}
+        target = os.path.join(self.folder, "out")
+        got = json.loads(self.gather("--json", code=75))
+        rows = {row["key"]: row for row in got["ensembles"]}
+        self.near(rows["net.a_b.complex.1"]["estimate"], 8.7, 0.3)
+        self.assertEqual([(rows[key]["verdict"], rows[key]["so_far"], rows[key]["reason"]) for key in self.changes],
+                         [("unconverged", True, None), *[("pending", False, "windows 1 to 2 have no samples")] * 2, ("pending", False, None)])
+        self.assertEqual([rows[key]["estimate"] is None for key in self.changes], [False, True, True, True])
+        edge, other = got["edges"][0], got["edges"][3]
+        self.near(edge["free_energy"], 8.7 + 0.5 - 10, math.sqrt(0.3**2 + 0.2**2 / 2))
+        self.assertEqual(([leg["so_far"] for leg in edge["legs"]], edge["legs"][0]["repeats"]), ([True, False], 1))
+        self.assertEqual((edge["so_far"], edge["verdict"], other["so_far"], other["free_energy"]), (True, "pending", False, None))
+        self.assertEqual([e["so_far"] for e in got["edges"]], [True, False, False, False])
+        self.assertEqual({v["system"]: v["so_far"] for v in got["values"]}, {name: name in "abc" for name in SYSTEMS})
+        self.assertTrue(got["so_far"])
+        text = self.gather(code=75)
+        line = next(line for line in text.splitlines() if line.startswith("a_b") and " complex " in line)
+        self.assertIn("8.70 +- 0.30", line)
+        self.assertIn("unconverged so far", line)
+        self.assertIn("so far, repeats pending", text)
+        self.assertEqual([(loop["systems"], loop["so_far"]) for loop in got["loops"]], [(["a", "b", "c"], True)])
+        self.gather("--output", target, code=75)
+
+        def marked(name):
+            with open(os.path.join(target, name), encoding="utf-8") as f:
+                return [line.split("\t")[:4] for line in f.read().splitlines()[1:] if line.endswith("\tyes")]
+
+        self.assertEqual([row[:3] for row in marked("gather.tsv")],
+                         [["ensemble", "a_b", "complex"], ["leg", "a_b", "complex"], ["edge", "a_b", ""], ["loop", "1", ""],
+                          *[["value", name, ""] for name in "abc"]])
+        self.assertEqual([row[:2] for row in marked("ddg.tsv")], [["a", "b"]])
+        self.assertEqual([row[:3] for row in marked("raw.tsv")], [["complex", "a", "b"]])
+        self.assertEqual([row[0] for row in marked("dg.tsv")], ["a", "b", "c"])
+        with open(os.path.join(target, "cinnabar.csv"), encoding="utf-8") as f:
+            self.assertIn("# so far: not all ensembles have ended\n", f.read())
+        with open(os.path.join(target, "report.html"), encoding="utf-8") as f:
+            page = f.read()
+        for words in ("systems have a free energy so far", "12 converged, 0 did not, 0 failed, 4 have not ended",
+                      "1 of these has a free energy of the samples so far", '<td class=" warn">unconverged so far</td>'):
+            self.assertIn(words, page)
 
     def test_crowded_page(self):
         """Thirty systems of long names and sixty edges: what is drawn and written keeps apart from each other."""

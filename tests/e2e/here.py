@@ -27,22 +27,22 @@ alchemy:
   windows: {{vdw: [0.5, 0.52, 0.54], bonded: [0.5, 0.52, 0.54]}}
 integrator: {{method: langevin-middle, timestep: 2 fs, temperature: 298.15 K, friction: 1 /ps, seed: 11}}
 {barostat}protocol:
-  - minimize: {{steps: 10}}
+  - minimize: {{steps: 5}}
   - equilibrate: {{time: 40 steps, ensemble: nvt}}
   - produce: {{time: {steps} steps, ensemble: {ensemble}, sample-every: 10 steps, frames-every: 100 steps}}
 run: {{checkpoint-every: {every} steps}}
 """
-LEGS = {"water": dict(defines="", barostat="barostat: {method: monte-carlo, pressure: 1.01325 bar, every: 25 steps}\n", steps=160,
+LEGS = {"water": dict(defines="", barostat="barostat: {method: monte-carlo, pressure: 1.01325 bar, every: 25 steps}\n", steps=120,
                       ensemble="npt", every=60),
-        "vacuum": dict(defines=", defines: [VACUUM]", barostat="", steps=3000, ensemble="nvt", every=900)}
+        "vacuum": dict(defines=", defines: [VACUUM]", barostat="", steps=1500, ensemble="nvt", every=500)}
+LEG = "  - {{name: {leg}, of: edges, spec: {leg}.yaml, sign: {sign}}}\n"
+WATER, VACUUM = LEG.format(leg="water", sign=1), LEG.format(leg="vacuum", sign=-1)
 CAMPAIGN = """name: parts
 inputs: {examples}
 systems: {{list: [{{name: methane}}, {{name: methanol}}, {{name: ethane}}]}}
 edges: {{list: [{edges}]}}
 legs:
-  - {{name: water, of: edges, spec: water.yaml}}
-  - {{name: vacuum, of: edges, spec: vacuum.yaml, sign: -1}}
-"""
+{legs}"""
 FIRST, BOTH = "[methane, methanol]", "[methane, methanol], [methane, ethane]"
 
 
@@ -55,7 +55,7 @@ class Here(unittest.TestCase):
         self.environment.pop("XDG_RUNTIME_DIR", None)
         for leg, parts in LEGS.items():
             self.write(f"{leg}.yaml", SPEC.format(leg=leg, **parts))
-        self.file = self.write("campaign.yaml", CAMPAIGN.format(examples=EXAMPLES, edges=FIRST))
+        self.file = self.write("campaign.yaml", CAMPAIGN.format(examples=EXAMPLES, edges=FIRST, legs=WATER + VACUUM))
 
     def write(self, name, text):
         path = os.path.join(self.folder, name)
@@ -154,8 +154,14 @@ class Here(unittest.TestCase):
         reached.append(self.steps("cut"))
         self.assertGreaterEqual(reached[1], reached[0])
 
+        gathered = json.loads(self.shoal("campaign", "gather", self.file, "--here", self.at("cut"), "--json", code=75).stdout)
+        for row in gathered["ensembles"]:
+            self.assertEqual(row["so_far"], row["estimate"] is not None and row["state"] != "done", row)
         os.rename(self.at("cut"), self.at("moved"))
-        self.write("campaign.yaml", CAMPAIGN.format(examples=EXAMPLES, edges=BOTH))
+        for at, _, names in os.walk(self.at("moved")):
+            if "checkpoint.previous" in names:
+                os.remove(os.path.join(at, "checkpoint.previous"))  # which need not be carried
+        self.write("campaign.yaml", CAMPAIGN.format(examples=EXAMPLES, edges=BOTH, legs=WATER + VACUUM))
         for number in (signal.SIGUSR1, signal.SIGTERM):
             with self.begin("moved") as run:
                 self.wait_for(run)
@@ -188,8 +194,9 @@ class Here(unittest.TestCase):
 
     def test_failed_for_good(self):
         """A window that fails ends with 1, also when it is said again; after a retry the campaign comes to its end."""
+        self.write("campaign.yaml", CAMPAIGN.format(examples=EXAMPLES, edges=FIRST, legs=VACUUM))
         self.run_part("bad", "--for", "1s", code=75)
-        key = "parts.methane_methanol.water.1"
+        key = "parts.methane_methanol.vacuum.1"
         self.shoal("cancel", key, "--here", self.at("bad"))
         for _ in range(2):
             out, _ = self.run_part("bad", code=1)

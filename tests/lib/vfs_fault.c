@@ -143,22 +143,22 @@ static int shm_unmap(sqlite3_file *f, int delete)
 }
 
 static sqlite3_io_methods methods = {.iVersion = 2,
-                                           .xClose = close_file,
-                                           .xRead = read_file,
-                                           .xWrite = write_file,
-                                           .xTruncate = truncate_file,
-                                           .xSync = sync_file,
-                                           .xFileSize = file_size,
-                                           .xLock = lock,
-                                           .xUnlock = unlock,
-                                           .xCheckReservedLock = check_lock,
-                                           .xFileControl = control,
-                                           .xSectorSize = sector_size,
-                                           .xDeviceCharacteristics = characteristics,
-                                           .xShmMap = shm_map,
-                                           .xShmLock = shm_lock,
-                                           .xShmBarrier = shm_barrier,
-                                           .xShmUnmap = shm_unmap};
+                                     .xClose = close_file,
+                                     .xRead = read_file,
+                                     .xWrite = write_file,
+                                     .xTruncate = truncate_file,
+                                     .xSync = sync_file,
+                                     .xFileSize = file_size,
+                                     .xLock = lock,
+                                     .xUnlock = unlock,
+                                     .xCheckReservedLock = check_lock,
+                                     .xFileControl = control,
+                                     .xSectorSize = sector_size,
+                                     .xDeviceCharacteristics = characteristics,
+                                     .xShmMap = shm_map,
+                                     .xShmLock = shm_lock,
+                                     .xShmBarrier = shm_barrier,
+                                     .xShmUnmap = shm_unmap};
 
 static int open_file(sqlite3_vfs *v, const char *name, sqlite3_file *f, int flags, int *out)
 {
