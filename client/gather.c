@@ -71,6 +71,10 @@ static void take_results(struct row *r, const json_t *results)
         add_reason(r, answer_text(json_array_get(r->reasons, 0), "text"));
     const json_t *least = json_object_get(json_object_get(results, "overlap"), "minimum");
     r->overlap = json_is_number(least) ? json_number_value(least) : NAN;
+    r->run = json_pack("{s:O?,s:O?,s:O?,s:O?,s:O?}", "windows", json_object_get(results, "windows"), "version",
+                       json_object_get(results, "version"), "estimator", json_object_get(results, "estimator"),
+                       "temperature", json_object_get(results, "temperature"), "pressure",
+                       json_object_get(results, "pressure"));
     r->convergence = json_incref(json_object_get(results, "convergence"));
 }
 
@@ -82,9 +86,10 @@ static void done(void *arg, int i, long status, const struct buf *reply)
     /* a hundred kilobytes each, most of it about windows */
     static const char *const wanted[] = {"estimate",       "uncertainty", "verdict", "reason",
                                          "standard_state", "finite_size", NULL},
-                             *const detailed[] = {"estimate", "uncertainty",    "verdict",
-                                                  "reason",   "standard_state", "finite_size",
-                                                  "overlap",  "convergence",    NULL};
+                             *const detailed[] = {"estimate",       "uncertainty", "verdict",   "reason",
+                                                  "standard_state", "finite_size", "overlap",   "convergence",
+                                                  "windows",        "version",     "estimator", "temperature",
+                                                  "pressure",       NULL};
     json_t *results = status == 200 ? members_load(reply->data, reply->len, f->g->detailed ? detailed : wanted)
                                     : answer_object(status, reply, &e);
     if (!results && !e.code)
@@ -162,6 +167,8 @@ static int gather(struct client *c, const char *file, bool detailed,
     if (rc == EXIT_OK) {
         if (!campaign_look(&k, c, &e) && !fetch(c, &g, &e)) {
             gather_sum(&g);
+            if (detailed)
+                gather_specs(&g, c);
             use(c, &g, &e);
         }
         rc = e.code ? client_fail(c, &e) : gather_exit(&g);

@@ -38,12 +38,15 @@ struct row {
     char reason[200]; /* why there is no number */
     /* For pages; NULL and NAN where they were not asked for, or there is none. */
     json_t *convergence, *reasons; /* of results.json, the verdict's; owned */
+    json_t *run;                   /* of results.json what gather_run shows; owned */
+    char *spec;                    /* of the first of every leg; owned */
     double overlap;                /* the least of neighbours */
 };
 
 /* One leg of a system or an edge: the mean of its repeats, corrections added. */
 struct leg_sum {
     const json_t *leg;
+    int first;        /* row of its first repeat */
     int planned, got; /* repeats; with a number */
     struct number mean;
     double own_error; /* root mean square of the repeats' own errors */
@@ -121,7 +124,10 @@ void gather_show(const struct sheet *s, const struct gathered *g);
 /* gather_page.c: the same with figures, the network and values beside experiment, as one HTML page. */
 void gather_page(const struct gathered *g, struct buf *out);
 void gather_figures(const struct gathered *g, struct buf *out); /* gather_figures.c: those of the page */
-json_t *gather_json(const struct gathered *g);                  /* gather_json.c */
+/* gather_run.c: specs from the service, and what was run, as a part of the page. */
+void gather_specs(struct gathered *g, const struct client *c);
+void gather_run(const struct gathered *g, struct buf *out);
+json_t *gather_json(const struct gathered *g); /* gather_json.c */
 /* gather_write.c */
 /* One line for everything, values between tabs; with headings where wanted. */
 void gather_tsv(const struct gathered *g, bool headings, struct buf *out);

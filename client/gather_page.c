@@ -127,15 +127,16 @@ static void estimate_line(struct buf *out, const struct row *r)
     buf_free(&text);
 }
 
-static void card(struct buf *out, const struct row *r)
+static void card(struct buf *out, const struct gathered *g, int row)
 {
+    const struct row *r = &g->rows[row];
     enum { REASONS = 2 };
     const json_t *reason;
     size_t i;
     char title[200], below[120];
     snprintf(title, sizeof title, "%.80s, %.60s, repeat %lld", answer_text(r->planned, "item"),
              answer_text(r->planned, "leg"), answer_whole(r->planned, "repeat"));
-    buf_printf(out, "<article>\n");
+    buf_printf(out, "<article id=\"e%d\">\n", row);
     page_element(out, "h3", "", title);
     curves(out, r, title);
     estimate_line(out, r);
@@ -172,7 +173,7 @@ static void cards(struct buf *out, const struct gathered *g)
         "from the first part of the samples and from the last; in the band is the answer with its error</p>\n");
     buf_printf(out, "<div class=\"cards\">\n");
     for (int i = 0; i < g->nrows; i++)
-        card(out, &g->rows[i]);
+        card(out, g, i);
     buf_printf(out, "</div>\n</details>\n");
 }
 
@@ -184,6 +185,7 @@ void gather_page(const struct gathered *g, struct buf *out)
     gather_figures(g, out);
     buf_printf(out, "</div>\n");
     gather_show(&(struct sheet){out, 0, true}, g);
+    gather_run(g, out);
     cards(out, g);
     page_end(out);
 }

@@ -128,7 +128,7 @@ static void sum_legs(struct gathered *g)
         struct item *item = gather_item(g, planned);
         item->legs = xrealloc(item->legs, (size_t)item->nlegs + 1, sizeof *item->legs);
         struct leg_sum *leg = &item->legs[item->nlegs++];
-        *leg = (struct leg_sum){.leg = find_leg(g, answer_text(planned, "leg"))};
+        *leg = (struct leg_sum){.leg = find_leg(g, answer_text(planned, "leg")), .first = row};
         sum_leg(g, &row, leg);
     }
 }
@@ -247,6 +247,8 @@ void gather_free(struct gathered *g)
     for (int i = 0; i < g->nrows; i++) {
         json_decref(g->rows[i].convergence);
         json_decref(g->rows[i].reasons);
+        json_decref(g->rows[i].run);
+        free(g->rows[i].spec);
     }
     free(g->items);
     free(g->rows);

@@ -69,9 +69,11 @@ static void put_cell(const struct sheet *s, const struct table *t, int i, bool h
         else
             buf_add(&plain, text, 1);
     }
+    if (t->links[i])
+        buf_printf(s->out, "<a href=\"%s\">", t->links[i]);
     plot_text(s->out, plain.data);
     buf_free(&plain);
-    buf_printf(s->out, "</%s>", heading ? "th" : "td");
+    buf_printf(s->out, "%s</%s>", t->links[i] ? "</a>" : "", heading ? "th" : "td");
 }
 
 void sheet_table(const struct sheet *s, struct table *t)

@@ -377,9 +377,11 @@ class Gather(Answered):
             f.write(table)
         lines = self.gather().split("values of the systems")[1].splitlines()
         a, b, lone = (re.split(r"  +", next(line for line in lines if line.startswith(name)).strip()) for name in ("a ", "b ", "lone"))
-        self.assertEqual(a[2], "-5.000")
-        self.assertEqual(a[3].split("+-")[1], a[1].split("+-")[1])
-        self.assertGreater(float(b[3].split("+-")[1]), float(b[1].split("+-")[1]))
+        self.assertEqual(a[3], "-5.000")
+        self.assertEqual(a[4].split("+-")[1], a[1].split("+-")[1])
+        self.assertGreater(float(b[4].split("+-")[1]), float(b[1].split("+-")[1]))
+        self.assertAlmostEqual(float(a[1].split("+-")[0]) + 5, float(a[4].split("+-")[0]), delta=0.006)  # the value has the offset in it
+        self.assertRegex(a[2], r"^[+-]\d+\.\d\d$")
         self.assertEqual((lone[1], lone[-1]), ("-", "-"))
 
     def test_reasons(self):
@@ -402,6 +404,10 @@ class Gather(Answered):
         whole = {k: {"kcal/mol": {"value": 9.5, "error": 0.2}} for k in ("forward", "backward")}
         self.results["net.a_b.complex.1"].update(overlap={"minimum": 0.07}, convergence=[{"data_fraction": f / 10, **whole} for f in range(1, 11)])
         self.results["net.a_b.complex.1"]["verdict"]["reasons"] = [{"code": "few_samples", "text": "window 2 has few"}]
+        sampled = [{"sampled": {"magnitude": ns, "unit": "nanosecond"}} for ns in (0.5, 0.75)]
+        self.results["net.a_b.complex.1"].update(temperature={"magnitude": 298.15, "unit": "kelvin"}, pressure=None, version="1.2.3",
+                                                 estimator="MBAR", windows=sampled)
+        self.service.answers["GET /v1/ensembles/id000000/files/input/spec.yaml"] = (200, {"name": "the spec <of it>"})
         target = os.path.join(self.folder, "out")
         text = self.gather("--plain", "--output", target, code=1)
 
@@ -489,6 +495,7 @@ class Gather(Answered):
             self.assertIn("# so far: not all ensembles have ended\n", f.read())
         with open(os.path.join(target, "report.html"), encoding="utf-8") as f:
             page = f.read()
+        self.assertEqual([page.count(f'class="{name}"><title>') for name in ("good", "none dashed")], [3, 1])  # e to f has no number
         for words in ("systems have a free energy so far", "12 converged, 0 did not, 0 failed, 4 have not ended",
                       "1 of these has a free energy of the samples so far", '<td class=" warn">unconverged so far</td>'):
             self.assertIn(words, page)
@@ -530,8 +537,17 @@ class Gather(Answered):
         self.assertEqual([p.get("class") for p in lines], [*colors, "none"])  # the last is in no loop
         names = [t.text for t in network.iter(svg + "text")]
         self.assertLessEqual(set(SYSTEMS), set(names))
+        shown = [(f"{sums[e][0]:.2f} ± {sums[e][1]:.2f}" in names, f"{sums[e][0]:.2f}" in names) for e in EDGES[:5]]
+        self.assertTrue(all(any(each) for each in shown) and any(long for long, _ in shown), (sums, names))  # as there is room
+        nodes = {c.find(svg + "title").text: (float(c.get("cx")), float(c.get("cy"))) for c in network.iter(svg + "circle")}
+        arrows = [p.get("points").split()[0].split(",") for p in network.iter(svg + "polygon")]
+        for (i, j), tip in zip(EDGES, arrows, strict=True):  # it points to ligand_j
+            self.assertLess(math.dist(map(float, tip), nodes[j]), 8)
+            self.assertGreater(math.dist(map(float, tip), nodes[i]), 20)
         points = [p.find(svg + "title").text for p in figures["Values beside experiment"].iter(svg + "circle")]
         self.assertEqual(points, ["a", "b", "c", "e", "f"])  # which are connected and were measured
+        bars = [p.get("d") for p in figures["Values beside experiment"].iter(svg + "path") if p.get("class") == "k k0"]
+        self.assertEqual("".join(re.findall("[HV]", "".join(bars))), "VH" * 5)  # errors of both
         points = list(figures["Edges beside experiment"].iter(svg + "circle"))
         self.assertEqual([p.find(svg + "title").text for p in points], ["a_b", "b_c", "c_a", "e_f"])
         # Where it lies is what it is: a straight line through all of them gives the axes, and the line where both are equal has slope 1.
@@ -547,6 +563,15 @@ class Gather(Answered):
         self.assertEqual((len(cards), cards["a_b, complex, repeat 1"][-4:]),
                          (36, ["converged", "window 2 has few", "least overlap of neighbours 0.07", "shoal report id000000"]))
         self.assertEqual(cards["e_f, solvent, repeat 2"][1:], ["failed", f"shoal report id{34:06}"])
+        places = {c.get("id"): "".join(c[0].itertext()) for c in page.iter(HTML + "article")}
+        links = {a.text: places[a.get("href")[1:]] for a in page.iter(HTML + "a")}
+        self.assertEqual((links["+1 complex"], links["-1 solvent"]), ("e_f, complex, repeat 1", "e_f, solvent, repeat 1"))
+        run = text.split(">What was run<")[1]
+        cells = [re.sub("<[^>]*>", "", cell) for cell in re.findall("<td.*?</td>", run.split("</table>")[0])]
+        self.assertEqual(cells[:8], ["complex", "18", "4", "0.5 to 0.75", "1.25", "298.15", "-", "MBAR"])
+        self.assertEqual((cells[10], cells[11:19]), ("1.2.3", ["solvent", "18", "4", "-", "-", "-", "-", "-"]))
+        self.assertIn("Spec of leg complex, of net.a_b.complex.1", run)
+        self.assertIn("the spec &#60;of it&#62;", run)
         # `report` of the campaign is the same page.
         self.assertEqual(self.run_shoal("report", os.path.join(self.folder, "campaign.yaml"), code=1), text)
 
