@@ -45,7 +45,8 @@ struct client {
     double overlap;                             /* 0: not given */
     int64_t limit, since, windows;
     const char *includes[LISTED_MAX], *labels[LISTED_MAX], *added[LISTED_MAX]; /* labels as KEY=VALUE; windows */
-    int nincludes, nlabels, nadded;
+    const char *heres[LISTED_MAX], *only[LISTED_MAX];                          /* here is the first of heres */
+    int nincludes, nlabels, nadded, nheres, nonly;
     struct {
         int option; /* of commands.h */
         const char *value;

@@ -125,6 +125,8 @@ const struct command commands[] = {
      "submitted and what is wrong with it, and submits nothing. submit hands over what the service does not have yet: "
      "said again, after a crash or an addition, it submits what is missing; what was submitted with other content is "
      "told with the first line that differs, stays as it is, and makes the exit code 3. "
+     "--only takes a part of the campaign: names of systems, edges, legs or keys, those that fit all kinds that are "
+     "named. "
      "run submits too, waits until all have ended, hands out the campaign's budget, if it has one, in rounds to those "
      "where it cuts the sum of squared errors most, and gathers at the end; it may be interrupted or killed and said "
      "again at any moment, and goes on from what the service has. With --here DIR no service has to run: the command "
@@ -142,7 +144,8 @@ const struct command commands[] = {
      "with their covariance, and RMSE, MUE and Kendall's tau beside experiment with bootstrap intervals. With "
      "--output DIR it writes gather.json, report.html (with the network) and gather.tsv, dg.tsv, ddg.tsv and "
      "raw.tsv as OpenFE's gather does, and cinnabar.csv. Numbers of ensembles that have not ended are of their samples "
-     "so far, and are marked so. It exits 75 where ensembles have not ended, 1 where some have no free energy.",
+     "so far, and are marked so. --here may be given several times, for folders that have parts of the campaign. It "
+     "exits 75 where ensembles have not ended, 1 where some have no free energy.",
      "shoal campaign plan campaign.yaml\n"
      "shoal campaign submit campaign.yaml\n"
      "shoal campaign run campaign.yaml --output table/\n"
@@ -152,7 +155,7 @@ const struct command commands[] = {
      "shoal campaign gather campaign.yaml --output table/\n",
      NEEDS_SERVICE,
      KEPT | BIT(PLAIN) | BIT(INCLUDE) | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(OUTPUT) | BIT(TIMEOUT) | BIT(FOR) |
-         BIT(DEVICE),
+         BIT(ONLY) | BIT(DEVICE),
      2, 2, campaign_main},
     {"init", "KIND", "write a commented spec to begin with: hydration, relative or absolute",
      "Without --output it goes to standard output.",

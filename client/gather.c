@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "client/commands.h"
+#include "client/here.h"
 #include "client/members.h"
 #include "client/report.h"
 
@@ -101,33 +102,81 @@ static void done(void *arg, int i, long status, const struct buf *reply)
     json_decref(results);
 }
 
-/* What can be said of it without its results; whether there may be some. */
-static bool begin_row(const struct campaign *k, struct row *r, const json_t *planned)
+/* What can be said of it without its results. */
+static void begin_row(struct row *r, const json_t *planned, const json_t *present)
 {
     *r = (struct row){.planned = planned,
-                      .present = campaign_present(k, planned),
+                      .present = present,
                       .estimate = {NAN, NAN},
                       .standard_state = NAN,
                       .finite_size = NAN,
                       .overlap = NAN};
-    bool ended = r->present && ensemble_ended(answer_text(r->present, "state"));
+    bool ended = present && ensemble_ended(answer_text(present, "state"));
     r->verdict = ended ? VERDICT_FAILED : VERDICT_PENDING;
-    snprintf(r->reason, sizeof r->reason, "%s", r->present ? answer_text(r->present, "reason") : "not submitted");
-    return ended || (r->present && answer_number(r->present, "progress") > 0);
+    snprintf(r->reason, sizeof r->reason, "%s", present ? answer_text(present, "reason") : "not submitted");
 }
 
-static int fetch(const struct client *c, struct gathered *g, struct err *e)
+static void begin_rows(struct gathered *g)
 {
     const json_t *planned = json_object_get(g->campaign->plan, "ensembles"), *one;
-    struct fetching f = {g, xcalloc(json_array_size(planned), sizeof *f.wanted)};
-    struct http_many job = {.method = "GET", .arg = &f, .fill = fill, .done = done};
     size_t i;
+    g->services = json_array();
     g->rows = xcalloc(json_array_size(planned), sizeof *g->rows);
     json_array_foreach (planned, i, one)
-        if (begin_row(g->campaign, &g->rows[g->nrows++], one))
-            f.wanted[job.count++] = (int)i;
-    int rc = http_many(c->http, &job, e);
+        begin_row(&g->rows[g->nrows++], one, NULL);
+}
+
+/* Takes a row's ensemble where this service has it, and no other had it before. Whether it may have results. */
+static bool find_row(struct gathered *g, struct row *r)
+{
+    const json_t *present = campaign_present(g->campaign, r->planned);
+    if (present && r->present)
+        g->twice++;
+    if (!present || r->present)
+        return false;
+    begin_row(r, r->planned, present);
+    return r->verdict == VERDICT_FAILED || answer_number(present, "progress") > 0;
+}
+
+/* What one service has of it. */
+static int fetch(const struct client *c, struct gathered *g, struct campaign *k, struct err *e)
+{
+    struct fetching f = {g, xcalloc((size_t)g->nrows, sizeof *f.wanted)};
+    struct http_many job = {.method = "GET", .arg = &f, .fill = fill, .done = done};
+    int rc = campaign_look(k, c, e);
+    for (int i = 0; !rc && i < g->nrows; i++)
+        if (find_row(g, &g->rows[i]))
+            f.wanted[job.count++] = i;
+    if (!rc)
+        rc = http_many(c->http, &job, e);
+    if (!rc && g->detailed)
+        gather_specs(g, c);
+    json_array_append_new(g->services, k->present ? k->present : json_null());
+    k->present = NULL;
     free(f.wanted);
+    return rc;
+}
+
+/* What the service that works, or is started for it, on each folder has. */
+static int fetch_from_folders(const struct client *c, struct gathered *g, struct campaign *k, struct err *e)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < c->nheres; i++) {
+        struct client one = *c;
+        struct here h;
+        struct err closing = {0};
+        one.here = c->heres[i];
+        rc = here_open(&h, &one, false, e);
+        if (!rc) {
+            one.http = http_new(h.socket.data, h.socket.data);
+            rc = fetch(&one, g, k, e);
+            http_free(one.http);
+        }
+        if (here_close(&h, &closing) && !rc) {
+            *e = closing;
+            rc = -(int)e->code;
+        }
+    }
     return rc;
 }
 
@@ -165,10 +214,9 @@ static int gather(struct client *c, const char *file, bool detailed,
     struct err e = {0};
     int rc = campaign_open(&k, c, file, true);
     if (rc == EXIT_OK) {
-        if (!campaign_look(&k, c, &e) && !fetch(c, &g, &e)) {
+        begin_rows(&g);
+        if (!(c->nheres > 1 ? fetch_from_folders(c, &g, &k, &e) : fetch(c, &g, &k, &e))) {
             gather_sum(&g);
-            if (detailed)
-                gather_specs(&g, c);
             use(c, &g, &e);
         }
         rc = e.code ? client_fail(c, &e) : gather_exit(&g);

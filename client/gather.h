@@ -72,7 +72,9 @@ struct item {
 
 struct gathered {
     const struct campaign *campaign;
-    bool detailed; /* with what pages show of every ensemble */
+    bool detailed;    /* with what pages show of every ensemble */
+    json_t *services; /* what each service has of the campaign, which rows refer to; owned */
+    int twice;        /* ensembles that a service has and one before has, too: they are left out */
     struct row *rows;
     int nrows;
     struct item *items; /* systems that have legs in the sum, then edges */

@@ -12,13 +12,12 @@
 
 /* ---- what the service knows ---- */
 
-static bool is_first_of_leg(const struct gathered *g, int row)
+static bool has_spec(const struct gathered *g, const char *leg)
 {
-    for (int i = 0; i < row; i++)
-        if (g->rows[i].present &&
-            !strcmp(answer_text(g->rows[i].planned, "leg"), answer_text(g->rows[row].planned, "leg")))
-            return false;
-    return g->rows[row].present != NULL;
+    bool any = false;
+    for (int i = 0; i < g->nrows; i++)
+        any |= g->rows[i].spec && !strcmp(answer_text(g->rows[i].planned, "leg"), leg);
+    return any;
 }
 
 static char *get_spec(const struct client *c, const char *id)
@@ -36,9 +35,12 @@ static char *get_spec(const struct client *c, const char *id)
 
 void gather_specs(struct gathered *g, const struct client *c)
 {
-    for (int i = 0; i < g->nrows; i++)
-        if (is_first_of_leg(g, i))
-            g->rows[i].spec = get_spec(c, answer_text(g->rows[i].present, "id"));
+    for (int i = 0; i < g->nrows; i++) {
+        struct row *r = &g->rows[i];
+        bool here = r->present && campaign_present(g->campaign, r->planned) == r->present;
+        if (here && !has_spec(g, answer_text(r->planned, "leg")))
+            r->spec = get_spec(c, answer_text(r->present, "id"));
+    }
 }
 
 /* ns that a window has sampled: the least, the most, and of all windows together. */

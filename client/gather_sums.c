@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "client/gather.h"
+#include "engine/base/number.h"
 #include "engine/base/repeats.h"
 #include "engine/base/stats.h"
 
@@ -232,6 +233,9 @@ void gather_sum(struct gathered *g)
         gather_remark(g, "%s", json_string_value(one));
     json_array_foreach (systems_of(g), i, one)
         g->experiments[i] = (struct number){number_of(one, "experiment"), number_of(one, "error")};
+    if (g->twice)
+        gather_remark(g, "%d %s in more than one folder: that of the first folder counts", g->twice,
+                      number_word(g->twice, "ensemble is", "ensembles are"));
     add_items(g);
     sum_legs(g);
     for (int k = 0; k < g->nitems; k++)
@@ -259,6 +263,7 @@ void gather_free(struct gathered *g)
     free(g->verdicts);
     free(g->values_so_far);
     json_decref(g->remarks);
+    json_decref(g->services);
     contradictions_free(g->contradictions, g->ncontradictions);
     loops_free(g->loops, g->nloops);
     network_free(&g->network);

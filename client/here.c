@@ -194,7 +194,7 @@ static int tell_end(const struct here *h, struct err *e)
                 "checkpoints",
                 WTERMSIG(h->status), strsignal(WTERMSIG(h->status)));
     else
-        err_set(e, ERR_INTERNAL, "the service ended with status %d: %s (all that it said is in %s/log)",
+        err_set(e, ERR_UNREACHABLE, "the service ended with status %d: %s (all that it said is in %s/log)",
                 WEXITSTATUS(h->status), said.len ? said.data : "it said nothing", h->folder);
     buf_free(&said);
     return -(int)e->code;

@@ -37,14 +37,14 @@ struct here {
 /* Starts the service, or finds the one that runs on this machine. `works`: it runs what is submitted, on c's --device, until --for is
  * over, and DIR is made where there is none; else it only answers. ERR_BUSY: another command has DIR. */
 int here_open(struct here *h, const struct client *c, bool works, struct err *e);
-/* Whether the command is to stop: ERR_BUSY after a signal, at the end of --for, or when the service was killed; ERR_INTERNAL where the
- * service ended by itself. 0: it goes on. */
+/* Whether the command is to stop: ERR_BUSY after a signal, at the end of --for, or when the service was killed; ERR_UNREACHABLE where
+ * the service ended by itself. 0: it goes on. */
 int here_over(struct here *h, struct err *e);
 /* Whether a device of the service works. ERR_DEVICE, with each one's trouble: none has for half a minute. */
 int here_works(struct here *h, const struct client *c, struct err *e);
 /* Waits so long, or until a signal comes. */
 void here_sleep(double seconds);
-/* Stops the service, which makes its checkpoints, and waits for its end. ERR_INTERNAL: it did not end in order. Half-opened is fine. */
+/* Stops the service, which makes its checkpoints, and waits for its end. ERR_UNREACHABLE: it did not end in order. Half-opened is fine. */
 int here_close(struct here *h, struct err *e);
 
 /* here_lock.c */

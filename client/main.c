@@ -9,11 +9,19 @@
 #include "client/commands.h"
 #include "client/here.h"
 #include "client/place.h"
+#include "client/report.h"
 
 /* With --here: campaign run has work done, all other commands look at it. */
 static bool works(const struct client *c, char **argv)
 {
     return !strcmp(c->command->name, "campaign") && !strcmp(argv[0], "run");
+}
+
+/* Several folders with parts of a campaign. */
+static bool takes_folders(const struct client *c, int words, char **argv)
+{
+    return (words && !strcmp(c->command->name, "campaign") && !strcmp(argv[0], "gather")) ||
+           (words && !strcmp(c->command->name, "report") && report_is_campaign(argv[0]));
 }
 
 /* With a service of its own, which has stopped before the exit code says how it went. */
@@ -42,6 +50,8 @@ static int run_here(struct client *c, int words, char **argv)
 static int run(struct client *c, int words, char **argv)
 {
     struct buf path = {0}, tried = {0};
+    if (c->nheres > 1) /* gather opens one after the other */
+        return c->command->run(c, words, argv);
     if (c->here)
         return run_here(c, words, argv);
     if (c->command->needs == NEEDS_SERVICE) {
@@ -82,5 +92,10 @@ int main(int argc, char **argv)
     int words = options_parse(&c, c.command, argc - 1, argv + 1);
     if (words == OPTIONS_HELP)
         return close_output(help_command(stdout, c.command));
+    if (words >= 0 && c.nheres > 1 && !takes_folders(&c, words, argv + 2)) {
+        fprintf(stderr, "shoal %s: several --here: expected one, or campaign gather, or report FILE.yaml\n",
+                c.command->name);
+        return EXIT_BAD_USAGE;
+    }
     return close_output(words < 0 ? -words : run(&c, words, argv + 2));
 }

@@ -216,6 +216,31 @@ class Here(unittest.TestCase):
         self.run_part("x", code=65)
         self.assertTrue(self.log("x").endswith("stopped\n"))
 
+    def test_folders(self):
+        """Parts of a campaign in folders of their own, at once; one table of both."""
+        self.write("campaign.yaml", CAMPAIGN.format(examples=EXAMPLES, edges=BOTH, legs=VACUUM))
+        with self.begin("a", "--only", "methane_methanol") as a, self.begin("b", "--only", "methane_ethane", "--only", "vacuum") as b:
+            for run in (a, b):
+                out, said = run.communicate(timeout=240)
+                self.assertEqual(run.returncode, 0, said)
+                self.assertIn("1 of 1 ensemble submitted", said)
+        folders = ["--here", self.at("a"), "--here", self.at("b")]
+        got = json.loads(self.shoal("campaign", "gather", self.file, *folders, "--json").stdout)
+        self.assertEqual([row["state"] for row in got["ensembles"]], ["done", "done"])
+        self.assertEqual([value["free_energy"] is None for value in got["values"]], [False] * 3)
+        self.assertEqual(got["remarks"], [r for r in got["remarks"] if "folder" not in r])
+        got = json.loads(self.shoal("campaign", "gather", self.file, *folders, *folders[:2], "--json").stdout)
+        self.assertIn("1 ensemble is in more than one folder: that of the first folder counts", got["remarks"])
+        page = self.shoal("report", self.file, *folders).stdout
+        self.assertIn("Spec of leg vacuum", page)
+        part = json.loads(self.shoal("campaign", "gather", self.file, *folders[:2], "--json", code=75).stdout)
+        self.assertEqual([row["state"] for row in part["ensembles"]], ["done", None])
+        self.assertIn("several --here", self.shoal("list", *folders, code=2).stderr)
+        self.assertIn("no system, edge, leg or key of this name", self.shoal("campaign", "plan", self.file, "--only", "x", code=2).stderr)
+        self.assertIn("expected with plan", self.shoal("campaign", "cancel", self.file, *folders[:2], "--only", "vacuum", code=2).stderr)
+        self.write("campaign.yaml", CAMPAIGN.format(examples=EXAMPLES, edges=BOTH, legs=VACUUM) + "budget: {time: 1 ns}\n")
+        self.assertIn("has a budget", self.run_part("c", "--only", "methane_methanol", code=2)[1])
+
     def test_no_device(self):
         """It does not wait for ever, and says what is wrong with the device."""
         with self.begin("none", "--device", "cuda:99") as run:
