@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * campaign run: submits, waits, hands out the budget in rounds and gathers. What there is to do next follows from what the service has,
- * and targets are said as how long production is to be in all: so it may end at any moment, and be run again, by two at once too, and
- * nothing is submitted or handed out twice. With --here the service is this command's own, which stops when the command ends.
+ * campaign run: submits, waits, hands out the budget in rounds and gathers. What there is to do next follows from what
+ * the service has, and targets are said as how long production is to be in all: so it may end at any moment, and be run
+ * again, by two at once too, and nothing is submitted or handed out twice. With --here the service is this command's
+ * own, which stops when the command ends.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -119,7 +119,8 @@ static void service_words(const struct here *h, const struct client *c, bool wor
     words[n] = NULL;
 }
 
-/* In the child. A signal to all processes of a job is for the command alone, but for SIGTERM and SIGINT, which are no harm here. */
+/* In the child. A signal to all processes of a job is for the command alone, but for SIGTERM and SIGINT, which are no
+ * harm here. */
 static void become_service(const struct here *h, int log, const char **words, pid_t parent)
 {
     setpgid(0, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who works on a folder: a lock on a file, which file systems of several machines know too, and the name of its holder in the file.
+ * Who works on a folder: a lock on a file, which file systems of several machines know too, and the name of its holder
+ * in the file.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -67,7 +67,8 @@ static bool link_input(const char *shared, const char *path, const void *data, s
     return linked;
 }
 
-/* It is a convenience: an error is none. Of two ensembles that are prepared at once the one that comes second links the other's file. */
+/* It is a convenience: an error is none. Of two ensembles that are prepared at once the one that comes second links the
+ * other's file. */
 static void share_input(const char *path, const char *shared, const void *data, size_t len)
 {
     struct err e = {0};

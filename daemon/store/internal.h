@@ -125,8 +125,8 @@ struct store {
     char *path;      /* of the database */
     sqlite3 *writer; /* the thread's, once it runs */
     sqlite3_stmt *statements[STATEMENT_COUNT];
-    /* Always under read_lock: SQLite itself does not lock it. In a portable store it is the writer, whose lock on the file admits no
-     * other connection; transactions of the writer hold read_lock then, too. */
+    /* Always under read_lock: SQLite itself does not lock it. In a portable store it is the writer, whose lock on the
+     * file admits no other connection; transactions of the writer hold read_lock then, too. */
     sqlite3 *reader;
     uv_mutex_t read_lock;
     bool portable;

@@ -75,7 +75,8 @@ void store_write_end(struct store *s)
         uv_mutex_unlock(&s->read_lock);
 }
 
-/* WAL needs memory that processes of one machine share: on network filesystems it corrupts. Magic numbers: statfs(2). */
+/* WAL needs memory that processes of one machine share: on network filesystems it corrupts.
+ * Magic numbers: statfs(2). */
 static int refuse_network(const char *directory, struct err *e)
 {
     static const struct {
@@ -97,8 +98,8 @@ static int refuse_network(const char *directory, struct err *e)
     return 0;
 }
 
-/* A connection that is to be alone says so before it reads anything: then SQLite keeps the index of the log in memory of its own, and
- * needs none that is shared between processes. */
+/* A connection that is to be alone says so before it reads anything: then SQLite keeps the index of the log in memory
+ * of its own, and needs none that is shared between processes. */
 static int connect_to(sqlite3 **db, const char *path, int flags, bool alone, struct err *e)
 {
     if (sqlite3_open_v2(path, db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)

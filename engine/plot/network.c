@@ -83,7 +83,8 @@ static bool is_clear(const struct network *w, const struct plot_edge *edges, int
     return clear;
 }
 
-/* A text of an edge, where along it no other text is, and no other edge, if it is to be clear of these. False: there is no such place. */
+/* A text of an edge, where along it no other text is, and no other edge, if it is to be clear of these. False: there is
+ * no such place. */
 static bool put_label(struct buf *out, struct network *w, const struct plot_edge *edges, int n, int k, const char *text,
                       double width, bool clear)
 {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""shoal campaign run --here DIR: a campaign in parts. It is cut by --for, by signals, by kill -9 of the command, of the service and of
-both, moved to another place, and made longer; in the end its files are those of a run that nothing has cut, byte for byte.
+"""shoal campaign run --here DIR: a campaign in parts. It is cut by --for, by signals, by kill -9 of the command, of
+the service and of both, moved to another place, and made longer; in the end its files are those of a run that nothing
+has cut, byte for byte.
 
 Usage: here.py SHOAL SHOALD SHOAL_WORKER EXAMPLES
 """
@@ -19,7 +20,10 @@ SHOAL, SHOALD, WORKER, EXAMPLES = (os.path.abspath(p) for p in sys.argv[1:5])
 
 SPEC = """name: {leg}
 system: {{topology: $(ligand_i)-to-$(ligand_j)/hybrid.top, coordinates: $(ligand_i)-to-$(ligand_j)/{leg}.gro{defines}}}
-nonbonded: {{cutoff: 1.0 nm, vdw: {{modifier: none, dispersion-correction: no}}, coulomb: {{grid-spacing: 0.15 nm, tolerance: 1e-4}}}}
+nonbonded:
+  cutoff: 1.0 nm
+  vdw: {{modifier: none, dispersion-correction: no}}
+  coulomb: {{grid-spacing: 0.15 nm, tolerance: 1e-4}}
 constraints: h-bonds
 alchemy:
   perturb: b-states
@@ -32,8 +36,8 @@ integrator: {{method: langevin-middle, timestep: 2 fs, temperature: 298.15 K, fr
   - produce: {{time: {steps} steps, ensemble: {ensemble}, sample-every: 10 steps, frames-every: 100 steps}}
 run: {{checkpoint-every: {every} steps}}
 """
-LEGS = {"water": dict(defines="", barostat="barostat: {method: monte-carlo, pressure: 1.01325 bar, every: 25 steps}\n", steps=120,
-                      ensemble="npt", every=60),
+BAROSTAT = "barostat: {method: monte-carlo, pressure: 1.01325 bar, every: 25 steps}\n"
+LEGS = {"water": dict(defines="", barostat=BAROSTAT, steps=120, ensemble="npt", every=60),
         "vacuum": dict(defines=", defines: [VACUUM]", barostat="", steps=1500, ensemble="nvt", every=500)}
 LEG = "  - {{name: {leg}, of: edges, spec: {leg}.yaml, sign: {sign}}}\n"
 WATER, VACUUM = LEG.format(leg="water", sign=1), LEG.format(leg="vacuum", sign=-1)
@@ -67,8 +71,10 @@ class Here(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def begin(self, folder, *options):
-        return subprocess.Popen([SHOAL, "campaign", "run", self.file, "--here", self.at(folder), *(options if "--device" in options else ["--device", "cpu:1", *options])],
-                                env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        device = [] if "--device" in options else ["--device", "cpu:1"]
+        command = [SHOAL, "campaign", "run", self.file, "--here", self.at(folder), *device, *options]
+        return subprocess.Popen(command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True)
 
     def run_part(self, folder, *options, code):
         with self.begin(folder, *options) as run:
@@ -77,9 +83,13 @@ class Here(unittest.TestCase):
         return out, said
 
     def shoal(self, *words, code=0):
-        done = subprocess.run([SHOAL, *words], env=self.environment, capture_output=True, text=True, check=False, timeout=120)
+        done = subprocess.run([SHOAL, *words], env=self.environment, capture_output=True, text=True, check=False,
+                              timeout=120)
         self.assertEqual(done.returncode, code, f"{words}\n{done.stdout}\n{done.stderr}")
         return done
+
+    def gather(self, *words, code=0):
+        return json.loads(self.shoal("campaign", "gather", self.file, *words, "--json", code=code).stdout)
 
     def log(self, folder):
         with open(self.at(f"{folder}/log"), encoding="utf-8") as f:
@@ -133,7 +143,8 @@ class Here(unittest.TestCase):
             _, said = without_device.communicate(timeout=120)
         self.assertEqual(without_device.returncode, 1, said)
         self.assertIn("no device has worked for 30 s: cuda:99: ", said)
-        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("shoal-")], [], "folders of sockets are left")
+        left = [name for name in os.listdir(self.folder) if name.startswith("shoal-")]
+        self.assertEqual(left, [], "folders of sockets are left")
 
     def cut_and_whole(self):
         out, said = self.run_part("cut", "--for", "2s", code=75)
@@ -162,7 +173,7 @@ class Here(unittest.TestCase):
         reached.append(self.steps("cut"))
         self.assertGreaterEqual(reached[1], reached[0])
 
-        gathered = json.loads(self.shoal("campaign", "gather", self.file, "--here", self.at("cut"), "--json", code=75).stdout)
+        gathered = self.gather("--here", self.at("cut"), code=75)
         for row in gathered["ensembles"]:
             self.assertEqual(row["so_far"], row["estimate"] is not None and row["state"] != "done", row)
         os.rename(self.at("cut"), self.at("moved"))
@@ -226,26 +237,30 @@ class Here(unittest.TestCase):
     def test_folders(self):
         """Parts of a campaign in folders of their own, at once; one table of both."""
         self.write("campaign.yaml", CAMPAIGN.format(examples=EXAMPLES, edges=BOTH, legs=VACUUM))
-        with self.begin("a", "--only", "methane_methanol") as a, self.begin("b", "--only", "methane_ethane", "--only", "vacuum") as b:
+        with self.begin("a", "--only", "methane_methanol") as a, \
+             self.begin("b", "--only", "methane_ethane", "--only", "vacuum") as b:
             for run in (a, b):
                 out, said = run.communicate(timeout=240)
                 self.assertEqual(run.returncode, 0, said)
                 self.assertIn("1 of 1 ensemble submitted", said)
         folders = ["--here", self.at("a"), "--here", self.at("b")]
-        got = json.loads(self.shoal("campaign", "gather", self.file, *folders, "--json").stdout)
+        got = self.gather(*folders)
         self.assertEqual([row["state"] for row in got["ensembles"]], ["done", "done"])
         self.assertEqual([value["free_energy"] is None for value in got["values"]], [False] * 3)
         self.assertEqual(got["remarks"], [r for r in got["remarks"] if "folder" not in r])
-        got = json.loads(self.shoal("campaign", "gather", self.file, *folders, *folders[:2], "--json").stdout)
+        got = self.gather(*folders, *folders[:2])
         self.assertIn("1 ensemble is in more than one folder: that of the first folder counts", got["remarks"])
         page = self.shoal("report", self.file, *folders).stdout
         self.assertIn("Spec of leg vacuum", page)
-        part = json.loads(self.shoal("campaign", "gather", self.file, *folders[:2], "--json", code=75).stdout)
+        part = self.gather(*folders[:2], code=75)
         self.assertEqual([row["state"] for row in part["ensembles"]], ["done", None])
         self.assertIn("several --here", self.shoal("list", *folders, code=2).stderr)
-        self.assertIn("no system, edge, leg or key of this name", self.shoal("campaign", "plan", self.file, "--only", "x", code=2).stderr)
-        self.assertIn("expected with plan", self.shoal("campaign", "cancel", self.file, *folders[:2], "--only", "vacuum", code=2).stderr)
-        self.write("campaign.yaml", CAMPAIGN.format(examples=EXAMPLES, edges=BOTH, legs=VACUUM) + "budget: {time: 1 ns}\n")
+        said = self.shoal("campaign", "plan", self.file, "--only", "x", code=2).stderr
+        self.assertIn("no system, edge, leg or key of this name", said)
+        said = self.shoal("campaign", "cancel", self.file, *folders[:2], "--only", "vacuum", code=2).stderr
+        self.assertIn("expected with plan", said)
+        text = CAMPAIGN.format(examples=EXAMPLES, edges=BOTH, legs=VACUUM)
+        self.write("campaign.yaml", text + "budget: {time: 1 ns}\n")
         self.assertIn("has a budget", self.run_part("c", "--only", "methane_methanol", code=2)[1])
 
 
