@@ -39,6 +39,11 @@ static void take_signals(void)
             sigaction(numbers[i], &(struct sigaction){.sa_handler = on_signal}, NULL);
 }
 
+bool here_signalled(void)
+{
+    return signalled != 0;
+}
+
 void here_sleep(double seconds)
 {
     const double until = watch_now() + seconds;
@@ -226,7 +231,7 @@ int here_open(struct here *h, const struct client *c, bool works, struct err *e)
         take_signals();
     int rc = make_folder(c->here, works, e);
     if (!rc)
-        rc = here_lock(&h->lock, c->here, works, &h->socket, e);
+        rc = here_lock(&h->lock, c, works, &h->socket, e);
     if (rc)
         return rc < 0 ? rc : 0;
     rc = choose_socket(h, e);

@@ -44,6 +44,8 @@ int here_open(struct here *h, const struct client *c, bool works, struct err *e)
 int here_over(struct here *h, struct err *e);
 /* Whether a device of the service works. ERR_DEVICE, with each one's trouble: none has for half a minute. */
 int here_works(struct here *h, const struct client *c, struct err *e);
+/* Whether a signal asks the command to stop. */
+bool here_signalled(void);
 /* Waits so long, or until a signal comes. */
 void here_sleep(double seconds);
 /* Stops the service, which makes its checkpoints, and waits for its end. ERR_UNREACHABLE: it did not end in order.
@@ -51,10 +53,10 @@ void here_sleep(double seconds);
 int here_close(struct here *h, struct err *e);
 
 /* here_lock.c */
-/* Locks DIR/lock, and removes the socket of a holder that was killed. 1: another process of this machine has it, and
+/* Locks the lock of c's DIR, and removes the socket of a holder that was killed. 1: another process of this machine has it, and
  * *socket is where its service listens. ERR_BUSY: it is on another machine, or `wait` and the process that is written
  * there lives. */
-int here_lock(int *fd, const char *folder, bool wait, struct buf *socket, struct err *e);
+int here_lock(int *fd, const struct client *c, bool wait, struct buf *socket, struct err *e);
 /* Writes who has the lock. */
 int here_sign(int fd, const char *folder, const char *socket, struct err *e);
 

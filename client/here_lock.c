@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "client/here.h"
@@ -81,28 +80,37 @@ static int try_lock(int fd, const char *folder, struct err *e)
 }
 
 /* The command was killed, and its service is about to stop. */
-static int wait_for_leftover(int fd, const char *folder, struct err *e)
+static int wait_for_leftover(int fd, const struct client *c, const struct holder *h, struct err *e)
 {
-    const struct timespec moment = {.tv_nsec = 50 * 1000000L};
+    const double until = watch_now() + STOPPING_S;
     int rc = 1;
-    for (int tries = 0; rc == 1 && tries < STOPPING_S * 20; tries++) {
-        nanosleep(&moment, NULL);
-        rc = try_lock(fd, folder, e);
+    client_say(c, "%s: waits for the service of process %ld, which was killed, to make its checkpoints and end",
+               c->here, h->pid);
+    while (rc == 1 && !here_signalled() && watch_now() < until) {
+        here_sleep(0.05);
+        rc = try_lock(fd, c->here, e);
     }
     return rc;
 }
 
+/* It may not have written yet who it is. */
 static int refuse(const char *folder, const struct holder *h, struct err *e)
 {
-    return err_set(
-        e, ERR_BUSY,
-        "%s: process %ld on %s works on this folder, and one command at a time can: stop it, or try again when it has "
-        "ended",
-        folder, h->pid, *h->host ? h->host : "another machine");
+    struct buf who = {0};
+    if (h->pid)
+        buf_printf(&who, "process %ld on %s", h->pid, h->host);
+    else
+        buf_printf(&who, "another command");
+    err_set(e, ERR_BUSY,
+            "%s: %s works on this folder, and one command at a time can: stop it, or try again when it has ended",
+            folder, who.data);
+    buf_free(&who);
+    return -ERR_BUSY;
 }
 
-int here_lock(int *fd, const char *folder, bool wait, struct buf *socket, struct err *e)
+int here_lock(int *fd, const struct client *c, bool wait, struct buf *socket, struct err *e)
 {
+    const char *folder = c->here;
     struct buf path = {0};
     struct holder h;
     buf_printf(&path, "%s/lock", folder);
@@ -110,7 +118,7 @@ int here_lock(int *fd, const char *folder, bool wait, struct buf *socket, struct
     int rc = *fd < 0 ? err_errno(e, "%s", path.data) : try_lock(*fd, folder, e);
     bool known = rc == 1 && read_holder(*fd, &h);
     if (rc == 1 && wait && known && is_here(&h) && !lives(&h))
-        rc = wait_for_leftover(*fd, folder, e);
+        rc = wait_for_leftover(*fd, c, &h, e);
     if (rc == 1 && (wait || !known || !is_here(&h)))
         rc = refuse(folder, &h, e);
     if (rc == 0 && read_holder(*fd, &h))
